@@ -1,0 +1,47 @@
+# Ingot: two commands do everything on a fresh Debian 12: `make demo` and `make test`.
+# The build itself is CMake + Ninja; this file names the things a person wants.
+B      ?= build
+PREFIX ?= /usr/local
+CMAKE  := cmake -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+
+.PHONY: all build demo test bench bench-peers fuzz install format asan tsan clean bootstrap
+all: build
+
+bootstrap:
+	@scripts/bootstrap
+
+$(B)/build.ninja: | bootstrap
+	@$(CMAKE) -S . -B $(B) -DCMAKE_BUILD_TYPE=Release >/dev/null
+
+build: $(B)/build.ninja
+	@ninja -C $(B) --quiet
+
+demo: build
+	@scripts/demo $(B)
+
+test: build
+	@scripts/test $(B)
+
+bench: build
+	@scripts/bench $(B)
+
+bench-peers: build
+	@scripts/bootstrap peers
+	@scripts/bench $(B) --peers
+
+fuzz: build
+	@scripts/fuzz $(B)
+
+install: build
+	@cmake --install $(B)
+
+format:
+	@git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format-22 -i 2>/dev/null || git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format -i
+
+asan tsan: bootstrap
+	@$(CMAKE) -S . -B build-$@ -DCMAKE_BUILD_TYPE=RelWithDebInfo -DINGOT_SANITIZE=$@ >/dev/null
+	@ninja -C build-$@ --quiet
+	@scripts/test build-$@
+
+clean:
+	@rm -rf build build-asan build-tsan

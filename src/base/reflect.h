@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// reflect.h: what the front end learnt about a library. Written by the compiler's reflection
+// (frontend), carried inside every metallib and cache entry, read by the back end (to build the entry
+// of a kernel) and by the runtime (bindings, validation, MTLFunction, pipeline reflection).
+// Data type numbers are Apple's MTLDataType values.
+#ifndef INGOT_BASE_REFLECT_H
+#define INGOT_BASE_REFLECT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/wire.h"
+
+typedef enum RfStage { // stored: never renumber
+    RF_KERNEL = 0, RF_VERTEX, RF_FRAGMENT, RF_OBJECT, RF_MESH, RF_VISIBLE, RF_INTERSECTION, RF_STITCHABLE,
+} RfStage;
+
+// How a parameter of an entry point is fed.
+typedef enum RfArgKind {
+    RF_ARG_BUFFER = 0,   // device/constant pointer or reference (also array<device T *, N>: `count` slots)
+    RF_ARG_THREADGROUP,  // threadgroup pointer parameter, [[threadgroup(n)]]
+    RF_ARG_TEXTURE, RF_ARG_SAMPLER, // issue 2 of the plan
+    RF_ARG_STAGE_IN,
+    RF_ARG_BUILTIN,      // thread position and friends: `builtin` says which
+} RfArgKind;
+
+typedef enum RfBuiltin { // order is that of rf_builtin_name()
+    RF_THREAD_POSITION_IN_GRID = 0,
+    RF_THREAD_POSITION_IN_THREADGROUP,
+    RF_THREAD_INDEX_IN_THREADGROUP,
+    RF_THREADGROUP_POSITION_IN_GRID,
+    RF_THREADS_PER_THREADGROUP,          // actual size: smaller in groups cut by the grid's edge
+    RF_DISPATCH_THREADS_PER_THREADGROUP, // the size asked for
+    RF_THREADS_PER_GRID,
+    RF_THREADGROUPS_PER_GRID,
+    RF_GRID_ORIGIN,
+    RF_GRID_SIZE,
+    RF_THREAD_INDEX_IN_SIMDGROUP,
+    RF_SIMDGROUP_INDEX_IN_THREADGROUP,
+    RF_THREADS_PER_SIMDGROUP,
+    RF_THREAD_EXECUTION_WIDTH,
+    RF_SIMDGROUPS_PER_THREADGROUP,
+    RF_DISPATCH_SIMDGROUPS_PER_THREADGROUP,
+    RF_THREAD_INDEX_IN_QUADGROUP,
+    RF_QUADGROUP_INDEX_IN_THREADGROUP,
+    RF_QUADGROUPS_PER_THREADGROUP,
+    RF_DISPATCH_QUADGROUPS_PER_THREADGROUP,
+    RF_N_BUILTINS
+} RfBuiltin;
+
+typedef enum RfAccess { RF_READ_ONLY = 0, RF_READ_WRITE = 1, RF_WRITE_ONLY = 2 } RfAccess; // = MTLBindingAccess
+typedef enum RfSpace { RF_SPACE_NONE = 0, RF_DEVICE, RF_CONSTANT, RF_THREADGROUP, RF_THREAD } RfSpace;
+
+// A type, referred to by its index in RfLibrary.types.
+typedef struct RfMember {
+    char *name;
+    uint32_t type;        // index in types
+    uint32_t offset;      // bytes
+    int32_t id;           // [[id(n)]] or -1
+} RfMember;
+typedef struct RfType {
+    uint32_t data_type;   // MTLDataType: Struct = 1, Array = 2, Float = 3, ..., Pointer = 60
+    char *name;           // as Metal spells it: "float4", "Params"
+    uint32_t size, align; // bytes
+    uint32_t n_elements, stride; // arrays
+    uint32_t element;     // array element or pointee: index in types; UINT32_MAX if none
+    uint8_t space, access; // pointers: RfSpace, RfAccess
+    uint32_t n_members;
+    RfMember *members;    // structs
+} RfType;
+
+typedef struct RfArg {
+    char *name;
+    uint8_t kind;         // RfArgKind
+    uint8_t space;        // RfSpace of a pointer or reference
+    uint8_t access;       // RfAccess
+    uint8_t builtin;      // RfBuiltin
+    uint32_t param;       // ordinal of the parameter in the IR function
+    uint32_t index;       // binding index; UINT32_MAX for built-ins
+    uint32_t count;       // indices taken: > 1 for arrays of pointers
+    uint32_t slot;        // first slot in CpuLaunch.args; UINT32_MAX for built-ins
+    uint32_t type;        // pointee type of a pointer/reference, the type itself otherwise
+    char *condition;      // symbol of the function constant this argument depends on, "" if none
+} RfArg;
+
+typedef struct RfFunction {
+    char *name;           // as the host asks for it (host_name)
+    char *symbol;         // mangled name in the bitcode
+    uint8_t stage;        // RfStage
+    uint32_t max_total_threads;   // 0: not given
+    uint32_t required_threads[3]; // 0: not given
+    uint32_t n_slots;     // entries of CpuLaunch.args
+    uint32_t n_args;
+    RfArg *args;
+    uint32_t n_constants; // function constants this entry point can reach: indices in RfLibrary.constants
+    uint32_t *constants;
+} RfFunction;
+
+typedef struct RfConstant { // [[function_constant(n)]]
+    char *name, *symbol;  // symbol: the external global in the bitcode
+    uint32_t index;
+    uint32_t type;        // index in types
+} RfConstant;
+
+typedef struct RfLibrary {
+    uint32_t n_types, n_functions, n_constants;
+    RfType *types;
+    RfFunction *functions;
+    RfConstant *constants;
+} RfLibrary;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+void rf_encode(const RfLibrary *lib, WireOut *w);
+// A checked copy (all indices in range), or NULL if the bytes are damaged or memory is out.
+RfLibrary *rf_decode(WireIn *r);
+void rf_free(RfLibrary *lib);
+const RfFunction *rf_find_function(const RfLibrary *lib, const char *name);
+// "thread_position_in_grid"; NULL out of range. The inverse gives -1 for an unknown name.
+const char *rf_builtin_name(unsigned builtin);
+int rf_builtin_from_name(const char *name);
+#ifdef __cplusplus
+}
+#endif
+#endif

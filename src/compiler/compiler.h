@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler.h: the compiler as its driver (mslc.c, serve.c) sees it: two steps.
+//   msl_frontend: MSL source -> library (bitcode of all functions + reflection) or diagnostics
+//   msl_backend:  library + function + constants + threadgroup shape -> code object for a CPU
+// The library step parses once; the kernel step touches one function. Both are pure: no globals that
+// outlive a call except LLVM's own, no output but the result.
+#ifndef INGOT_COMPILER_H
+#define INGOT_COMPILER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/reflect.h"
+#include "base/wire.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum MslMathMode { MSL_MATH_SAFE = 0, MSL_MATH_RELAXED = 1, MSL_MATH_FAST = 2 } MslMathMode; // = MTLMathMode
+
+typedef struct MslHeader { const char *name, *text; size_t n_bytes; } MslHeader;
+
+typedef struct MslSource {
+    const char *name;              // shown in diagnostics: "program_source" or a path
+    const char *text; size_t n_bytes;
+    const char *const *macros;     // "NAME" or "NAME=VALUE"
+    size_t n_macros;
+    const char *const *include_dirs;
+    size_t n_include_dirs;
+    const MslHeader *headers;      // in memory, found by #include before the folders
+    size_t n_headers;
+    uint32_t language_version;     // 0: newest; else (major << 16) | minor, Apple's MTLLanguageVersion
+    MslMathMode math_mode;
+    bool warnings_as_errors;
+    const char *stdlib_dir;        // our Metal headers
+    const char *pch_dir;           // folder for the precompiled headers; NULL: none
+    bool check_only;               // diagnostics only
+} MslSource;
+
+typedef struct MslDiagnostic {
+    int severity;                  // 1 note, 2 warning, 3 error, 4 fatal
+    const char *file; uint32_t line, column;
+    const char *message;           // one line, in Metal's words
+} MslDiagnostic;
+
+// All members owned by the result; msl_library_free releases them.
+typedef struct MslLibrary {
+    bool ok;
+    char *log;                     // as Clang prints it, with carets; "" if nothing to say
+    MslDiagnostic *diagnostics; size_t n_diagnostics;
+    unsigned char *bitcode; size_t bitcode_bytes;
+    RfLibrary *reflection;
+    char **files; size_t n_files;  // every file read by #include outside the stdlib (cache dependencies)
+} MslLibrary;
+
+// frontend/frontend.c on frontend/bridge.cpp. Returns out->ok.
+bool msl_frontend(const MslSource *source, MslLibrary *out);
+void msl_library_free(MslLibrary *lib);
+
+typedef struct MslConstantValue {  // by name if name is not NULL, else by index
+    const char *name; uint32_t index;
+    uint32_t data_type;            // MTLDataType of the value given
+    const void *data; size_t n_bytes;
+} MslConstantValue;
+
+typedef struct MslKernelRequest {
+    const unsigned char *bitcode; size_t bitcode_bytes;
+    const RfLibrary *reflection;
+    const char *function;          // host name
+    const MslConstantValue *constants; size_t n_constants;
+    uint32_t shape[3];             // threadgroup size to specialise for; 0,0,0: any
+    const char *cpu;               // LLVM CPU name, e.g. "x86-64-v3"; NULL: this machine
+    const char *features;          // LLVM feature string; NULL: those of cpu
+    uint32_t width;                // 0: choose; 32, 16 or 8; 1: lane-by-lane reference
+    MslMathMode math_mode;
+    bool validate;                 // compile in bounds and null checks (later)
+    const char *emit;              // NULL: code object; "ll": vectorised IR text; "scalar-ll": before; "asm"
+    const char *dump_after;        // NULL or a pass name: IR text after it, appended to log
+} MslKernelRequest;
+
+typedef struct MslKernel {
+    bool ok;
+    char *error;                   // why not, in the user's words; "" if ok
+    unsigned char *code; size_t code_bytes; // ELF shared object, or the text asked for
+    char *log;                     // dumps; "" otherwise
+} MslKernel;
+
+// codegen/backend.c. Returns out->ok.
+bool msl_backend(const MslKernelRequest *request, MslKernel *out);
+void msl_kernel_free(MslKernel *k);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

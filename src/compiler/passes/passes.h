@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// passes.h: between codegen/ (which prepares a kernel and wraps the result) and passes/ (the
+// vectoriser).
+//
+// A *thread function* is one kernel as one thread runs it: `void f(params...)` with every call inlined,
+// all parameters uniform, and these calls left in it (all `extern "C"` in our headers, see
+// builtins.def for the full list):
+//     i32  __ingot_position(i32 builtin, i32 dim)   RfBuiltin, constant arguments, no memory effects
+//     ...  __ingot_simd_<op>_<type>, __ingot_quad_<op>_<type>, ballots, votes
+//     void __ingot_threadgroup_barrier(i32 flags), __ingot_simdgroup_barrier(i32 flags)
+//     ptr  __ingot_launch()                         the CpuLaunch
+#ifndef INGOT_PASSES_H
+#define INGOT_PASSES_H
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+// One compilation. Errors inside passes: msl_fail() writes `error` and longjmps to `fail`.
+typedef struct MslContext {
+    LLVMContextRef llvm;
+    LLVMModuleRef module;
+    LLVMTargetMachineRef machine;
+    LLVMTargetDataRef layout;
+    LLVMBuilderRef builder;
+    const char *cpu, *features;
+    unsigned width;        // lanes of a vector step
+    uint32_t shape[3];     // threadgroup size, 0,0,0 unknown
+    bool avx512;
+    const char *dump_after;
+    char **log;
+    jmp_buf fail;
+    char error[2048];
+} MslContext;
+
+_Noreturn void msl_fail(MslContext *cx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Named LLVM passes on one function (or the module: f NULL), loop and SLP vectorisers off.
+void msl_run_passes(MslContext *cx, LLVMValueRef f, const char *pipeline);
+
+// Vectorises a thread function. The result, internal and alwaysinline, runs `width` consecutive
+// threads of one threadgroup:
+//   void f.simd(params..., ptr launch, i32 gx, i32 gy, i32 gz,   threadgroup_position_in_grid
+//               i32 sx, i32 sy, i32 sz,                          actual size of this threadgroup
+//               i32 first,                                       index in the threadgroup of lane 0
+//               <width x i1> mask)
+// Calls to __ingot_threadgroup_barrier stay in it, always in uniform control flow (a barrier under
+// divergent control flow is undefined in Metal: all lanes of the SIMD-group pass it together).
+// `full_shape`: the caller promises that sx,sy,sz equal cx->shape; then positions are linear or
+// linear in segments. The thread function is left alone apart from canonicalisation.
+LLVMValueRef msl_vectorise(MslContext *cx, LLVMValueRef thread, bool full_shape);
+#endif

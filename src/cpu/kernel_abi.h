@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel_abi.h: the contract between compiled kernels (code objects: ELF shared objects that mslc
+// writes) and the CPU device that runs them. codegen/wrap.c builds these structs' accesses in LLVM IR;
+// _Static_asserts there and here keep the two in step. Change anything: raise CPU_KERNEL_ABI.
+#ifndef INGOT_CPU_KERNEL_ABI_H
+#define INGOT_CPU_KERNEL_ABI_H
+#include <stddef.h>
+#include <stdint.h>
+
+#define CPU_KERNEL_ABI 1u
+#define CPU_SIMD_WIDTH 32u           // threads of a SIMD-group, always
+#define CPU_KERNEL_SYMBOL "ingot_kernel"           // a CpuKernelFn
+#define CPU_KERNEL_INFO_SYMBOL "ingot_kernel_info" // a const CpuKernelInfo
+
+typedef struct CpuLaunch CpuLaunch;
+// Logging from a kernel (os_log): called once per active thread, on the worker's thread.
+// `args`: n records of {uint64_t tag; uint64_t value}, tags as in stdlib/metal_logging.
+typedef void CpuLogFn(const CpuLaunch *launch, uint32_t type, const char *subsystem_category,
+                      const char *format, const uint64_t *args, uint32_t n_args);
+
+struct CpuLaunch {
+    // [n_slots] buffers: address incl. offset. threadgroup parameters: byte offset into the
+    // threadgroup memory (the static part of n bytes comes first), as an integer.
+    void *const *args;
+    uint32_t threads_per_grid[3];
+    uint32_t groups_per_grid[3];
+    uint32_t group_size[3];  // as dispatched; groups at the edge are cut to threads_per_grid
+    uint32_t grid_origin[3];
+    CpuLogFn *log;
+    void *log_context;
+};
+_Static_assert(offsetof(CpuLaunch, log) == 56, "codegen knows this layout");
+
+// Runs threadgroups first .. end-1 (x fastest, then y, then z) one after the other.
+//   threadgroup_memory  static bytes + dynamic lengths, 128-byte aligned; contents undefined
+//   frames              frame_stride bytes for each SIMD-group of a threadgroup, 128-byte aligned;
+//                       NULL if frame_stride is 0
+typedef void CpuKernelFn(const CpuLaunch *launch, uint64_t first, uint64_t end,
+                         void *threadgroup_memory, void *frames);
+
+enum { // CpuKernelInfo.flags
+    CPU_KERNEL_BARRIER = 1, // has threadgroup barriers
+    CPU_KERNEL_SIMD = 2,    // uses SIMD-group or quad-group functions
+    CPU_KERNEL_LANES = 4,   // reference code: one lane at a time
+    CPU_KERNEL_LOG = 8,     // may log
+};
+typedef struct CpuKernelInfo {
+    uint32_t abi;
+    uint32_t flags;
+    uint32_t width;            // lanes of one machine vector step: 32, 16, 8; 1 for reference code
+    uint32_t n_slots;
+    uint32_t shape[3];         // the threadgroup size this code is for; 0,0,0: any
+    uint32_t threadgroup_bytes; // static threadgroup memory
+    uint64_t frame_stride;     // bytes of a suspended SIMD-group; 0: it never suspends
+    uint64_t stack_bytes;      // private memory of one SIMD-group, roughly
+} CpuKernelInfo;
+#endif
