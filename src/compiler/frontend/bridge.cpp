@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/frontend/bridge.h"
-#include "lld/Common/CommonLinkerContext.h"
 #include "lld/Common/Driver.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
@@ -40,8 +40,9 @@ bool msl_link_shared(const void *object, size_t n, unsigned char **so, size_t *s
         std::string inPath = "/proc/self/fd/" + std::to_string(in), outPath = std::string(dir) + "/k.so";
         const char *args[] = {"ld.lld", "-shared", "-Bsymbolic", "--threads=1", "--build-id=none",
             "--hash-style=gnu", "-z", "now", "-z", "noexecstack", "-o", outPath.c_str(), inPath.c_str()};
-        bool linked = !object_os.has_error() && lld::elf::link(args, os, os, false, false);
-        lld::CommonLinkerContext::destroy();
+        llvm::CrashRecoveryContext::Enable(); // a fatal error of lld then returns instead of exiting
+        bool linked = !object_os.has_error() && lld::lldMain(args, os, os, {{lld::Gnu, &lld::elf::link}}).retCode == 0;
+        llvm::CrashRecoveryContext::Disable();
         if (linked) {
             auto file = llvm::MemoryBuffer::getFile(outPath, false, false);
             size_t size = file ? (*file)->getBufferSize() : 0;
