@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// reflect.c: reflection data to bytes and back. The reader trusts nothing: counts are bounded by the
+// bytes that are left, indices and enums by their ranges, and a type never contains itself except
+// through a pointer, so that readers may walk types without further checks.
+#include "base/reflect.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { TYPE_POINTER = 60, MAX_NESTING = 64, MAX_SLOTS = 65536 };
+
+static const char *const builtin_names[RF_N_BUILTINS] = {
+    [RF_THREAD_POSITION_IN_GRID] = "thread_position_in_grid",
+    [RF_THREAD_POSITION_IN_THREADGROUP] = "thread_position_in_threadgroup",
+    [RF_THREAD_INDEX_IN_THREADGROUP] = "thread_index_in_threadgroup",
+    [RF_THREADGROUP_POSITION_IN_GRID] = "threadgroup_position_in_grid",
+    [RF_THREADS_PER_THREADGROUP] = "threads_per_threadgroup",
+    [RF_DISPATCH_THREADS_PER_THREADGROUP] = "dispatch_threads_per_threadgroup",
+    [RF_THREADS_PER_GRID] = "threads_per_grid",
+    [RF_THREADGROUPS_PER_GRID] = "threadgroups_per_grid",
+    [RF_GRID_ORIGIN] = "grid_origin",
+    [RF_GRID_SIZE] = "grid_size",
+    [RF_THREAD_INDEX_IN_SIMDGROUP] = "thread_index_in_simdgroup",
+    [RF_SIMDGROUP_INDEX_IN_THREADGROUP] = "simdgroup_index_in_threadgroup",
+    [RF_THREADS_PER_SIMDGROUP] = "threads_per_simdgroup",
+    [RF_THREAD_EXECUTION_WIDTH] = "thread_execution_width",
+    [RF_SIMDGROUPS_PER_THREADGROUP] = "simdgroups_per_threadgroup",
+    [RF_DISPATCH_SIMDGROUPS_PER_THREADGROUP] = "dispatch_simdgroups_per_threadgroup",
+    [RF_THREAD_INDEX_IN_QUADGROUP] = "thread_index_in_quadgroup",
+    [RF_QUADGROUP_INDEX_IN_THREADGROUP] = "quadgroup_index_in_threadgroup",
+    [RF_QUADGROUPS_PER_THREADGROUP] = "quadgroups_per_threadgroup",
+    [RF_DISPATCH_QUADGROUPS_PER_THREADGROUP] = "dispatch_quadgroups_per_threadgroup",
+};
+
+const char *rf_builtin_name(unsigned builtin) {
+    return builtin < RF_N_BUILTINS ? builtin_names[builtin] : NULL;
+}
+
+int rf_builtin_from_name(const char *name) {
+    for (int i = 0; i < RF_N_BUILTINS; ++i)
+        if (!strcmp(builtin_names[i], name)) return i;
+    return -1;
+}
+
+const RfFunction *rf_find_function(const RfLibrary *lib, const char *name) {
+    for (uint32_t i = 0; i < lib->n_functions; ++i)
+        if (!strcmp(lib->functions[i].name, name)) return &lib->functions[i];
+    return NULL;
+}
+
+static void encode_type(const RfType *t, WireOut *w) {
+    wire_u32(w, t->data_type);
+    wire_str(w, t->name);
+    wire_u32(w, t->size);
+    wire_u32(w, t->align);
+    wire_u32(w, t->n_elements);
+    wire_u32(w, t->stride);
+    wire_u32(w, t->element);
+    wire_u8(w, t->space);
+    wire_u8(w, t->access);
+    wire_u32(w, t->n_members);
+    for (uint32_t i = 0; i < t->n_members; ++i) {
+        const RfMember *m = &t->members[i];
+        wire_str(w, m->name);
+        wire_u32(w, m->type);
+        wire_u32(w, m->offset);
+        wire_u32(w, (uint32_t)m->id);
+    }
+}
+
+static void encode_function(const RfFunction *f, WireOut *w) {
+    wire_str(w, f->name);
+    wire_str(w, f->symbol);
+    wire_u8(w, f->stage);
+    wire_u32(w, f->max_total_threads);
+    for (int i = 0; i < 3; ++i) wire_u32(w, f->required_threads[i]);
+    wire_u32(w, f->n_slots);
+    wire_u32(w, f->n_args);
+    for (uint32_t i = 0; i < f->n_args; ++i) {
+        const RfArg *a = &f->args[i];
+        wire_str(w, a->name);
+        wire_u8(w, a->kind);
+        wire_u8(w, a->space);
+        wire_u8(w, a->access);
+        wire_u8(w, a->builtin);
+        wire_u32(w, a->param);
+        wire_u32(w, a->index);
+        wire_u32(w, a->count);
+        wire_u32(w, a->slot);
+        wire_u32(w, a->type);
+        wire_str(w, a->condition);
+    }
+    wire_u32(w, f->n_constants);
+    for (uint32_t i = 0; i < f->n_constants; ++i) wire_u32(w, f->constants[i]);
+}
+
+void rf_encode(const RfLibrary *lib, WireOut *w) {
+    wire_u32(w, lib->n_types);
+    wire_u32(w, lib->n_functions);
+    wire_u32(w, lib->n_constants);
+    for (uint32_t i = 0; i < lib->n_types; ++i) encode_type(&lib->types[i], w);
+    for (uint32_t i = 0; i < lib->n_functions; ++i) encode_function(&lib->functions[i], w);
+    for (uint32_t i = 0; i < lib->n_constants; ++i) {
+        const RfConstant *c = &lib->constants[i];
+        wire_str(w, c->name);
+        wire_str(w, c->symbol);
+        wire_u32(w, c->index);
+        wire_u32(w, c->type);
+    }
+}
+
+// Room for n elements of which each takes at least min_bytes of the input; NULL (and failed) if the
+// count cannot be true. Zero elements give NULL without failing.
+static void *new_array(WireIn *r, uint32_t n, size_t size, size_t min_bytes) {
+    if (r->failed || !n) return NULL;
+    if (n > (size_t)(r->end - r->at) / min_bytes) {
+        r->failed = true;
+        return NULL;
+    }
+    void *p = calloc(n, size);
+    if (!p) r->failed = true;
+    return p;
+}
+
+static void decode_type(RfType *t, WireIn *r) {
+    t->data_type = wire_get_u32(r);
+    t->name = wire_get_str(r);
+    t->size = wire_get_u32(r);
+    t->align = wire_get_u32(r);
+    t->n_elements = wire_get_u32(r);
+    t->stride = wire_get_u32(r);
+    t->element = wire_get_u32(r);
+    t->space = wire_get_u8(r);
+    t->access = wire_get_u8(r);
+    uint32_t n = wire_get_u32(r);
+    t->members = new_array(r, n, sizeof *t->members, 20);
+    if (r->failed) return;
+    t->n_members = n; // only once the array is there: rf_free walks it
+    for (uint32_t i = 0; i < n && !r->failed; ++i) {
+        RfMember *m = &t->members[i];
+        m->name = wire_get_str(r);
+        m->type = wire_get_u32(r);
+        m->offset = wire_get_u32(r);
+        m->id = (int32_t)wire_get_u32(r);
+    }
+}
+
+static void decode_function(RfFunction *f, WireIn *r) {
+    f->name = wire_get_str(r);
+    f->symbol = wire_get_str(r);
+    f->stage = wire_get_u8(r);
+    f->max_total_threads = wire_get_u32(r);
+    for (int i = 0; i < 3; ++i) f->required_threads[i] = wire_get_u32(r);
+    f->n_slots = wire_get_u32(r);
+    uint32_t n = wire_get_u32(r);
+    f->args = new_array(r, n, sizeof *f->args, 40);
+    if (r->failed) return;
+    f->n_args = n;
+    for (uint32_t i = 0; i < n && !r->failed; ++i) {
+        RfArg *a = &f->args[i];
+        a->name = wire_get_str(r);
+        a->kind = wire_get_u8(r);
+        a->space = wire_get_u8(r);
+        a->access = wire_get_u8(r);
+        a->builtin = wire_get_u8(r);
+        a->param = wire_get_u32(r);
+        a->index = wire_get_u32(r);
+        a->count = wire_get_u32(r);
+        a->slot = wire_get_u32(r);
+        a->type = wire_get_u32(r);
+        a->condition = wire_get_str(r);
+    }
+    n = wire_get_u32(r);
+    f->constants = new_array(r, n, sizeof *f->constants, 4);
+    if (r->failed) return;
+    f->n_constants = n;
+    for (uint32_t i = 0; i < n; ++i) f->constants[i] = wire_get_u32(r);
+}
+
+// Depth-first over what a type holds by value. state: 0 new, 1 on the path, 2 done.
+static bool finite(const RfLibrary *lib, uint32_t ix, unsigned char *state, unsigned depth) {
+    if (state[ix] == 2) return true;
+    if (state[ix] == 1 || depth > MAX_NESTING) return false;
+    const RfType *t = &lib->types[ix];
+    state[ix] = 1;
+    if (t->data_type != TYPE_POINTER && t->element != UINT32_MAX &&
+        !finite(lib, t->element, state, depth + 1))
+        return false;
+    for (uint32_t i = 0; i < t->n_members; ++i)
+        if (!finite(lib, t->members[i].type, state, depth + 1)) return false;
+    state[ix] = 2;
+    return true;
+}
+
+static bool types_valid(const RfLibrary *lib) {
+    for (uint32_t i = 0; i < lib->n_types; ++i) {
+        const RfType *t = &lib->types[i];
+        if (t->element != UINT32_MAX && t->element >= lib->n_types) return false;
+        if (t->space > RF_THREAD || t->access > RF_WRITE_ONLY) return false;
+        for (uint32_t k = 0; k < t->n_members; ++k)
+            if (t->members[k].type >= lib->n_types) return false;
+    }
+    unsigned char *state = calloc(lib->n_types ? lib->n_types : 1, 1);
+    if (!state) return false;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < lib->n_types; ++i) ok = finite(lib, i, state, 0);
+    free(state);
+    return ok;
+}
+
+static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
+    if (f->stage > RF_STITCHABLE || f->n_slots > MAX_SLOTS) return false;
+    for (uint32_t i = 0; i < f->n_args; ++i) {
+        const RfArg *a = &f->args[i];
+        if (a->kind > RF_ARG_BUILTIN || a->space > RF_THREAD || a->access > RF_WRITE_ONLY) return false;
+        if (a->type >= lib->n_types) return false;
+        if (a->kind == RF_ARG_BUILTIN && a->builtin >= RF_N_BUILTINS) return false;
+        if (a->slot != UINT32_MAX && (uint64_t)a->slot + a->count > f->n_slots) return false;
+    }
+    for (uint32_t i = 0; i < f->n_constants; ++i)
+        if (f->constants[i] >= lib->n_constants) return false;
+    return true;
+}
+
+static bool valid(const RfLibrary *lib) {
+    if (!types_valid(lib)) return false;
+    for (uint32_t i = 0; i < lib->n_functions; ++i)
+        if (!function_valid(lib, &lib->functions[i])) return false;
+    for (uint32_t i = 0; i < lib->n_constants; ++i)
+        if (lib->constants[i].type >= lib->n_types) return false;
+    return true;
+}
+
+RfLibrary *rf_decode(WireIn *r) {
+    RfLibrary *lib = calloc(1, sizeof *lib);
+    if (!lib) {
+        r->failed = true;
+        return NULL;
+    }
+    uint32_t n_types = wire_get_u32(r), n_functions = wire_get_u32(r), n_constants = wire_get_u32(r);
+    lib->types = new_array(r, n_types, sizeof *lib->types, 34);
+    if (r->failed) goto fail;
+    lib->n_types = n_types;
+    for (uint32_t i = 0; i < n_types && !r->failed; ++i) decode_type(&lib->types[i], r);
+    lib->functions = new_array(r, n_functions, sizeof *lib->functions, 45);
+    if (r->failed) goto fail;
+    lib->n_functions = n_functions;
+    for (uint32_t i = 0; i < n_functions && !r->failed; ++i) decode_function(&lib->functions[i], r);
+    lib->constants = new_array(r, n_constants, sizeof *lib->constants, 24);
+    if (r->failed) goto fail;
+    lib->n_constants = n_constants;
+    for (uint32_t i = 0; i < n_constants && !r->failed; ++i) {
+        RfConstant *c = &lib->constants[i];
+        c->name = wire_get_str(r);
+        c->symbol = wire_get_str(r);
+        c->index = wire_get_u32(r);
+        c->type = wire_get_u32(r);
+    }
+    if (r->failed || !valid(lib)) goto fail;
+    return lib;
+fail:
+    r->failed = true;
+    rf_free(lib);
+    return NULL;
+}
+
+void rf_free(RfLibrary *lib) {
+    if (!lib) return;
+    for (uint32_t i = 0; i < lib->n_types; ++i) {
+        RfType *t = &lib->types[i];
+        for (uint32_t k = 0; k < t->n_members; ++k) free(t->members[k].name);
+        free(t->members);
+        free(t->name);
+    }
+    for (uint32_t i = 0; i < lib->n_functions; ++i) {
+        RfFunction *f = &lib->functions[i];
+        for (uint32_t k = 0; k < f->n_args; ++k) {
+            free(f->args[k].name);
+            free(f->args[k].condition);
+        }
+        free(f->args);
+        free(f->constants);
+        free(f->name);
+        free(f->symbol);
+    }
+    for (uint32_t i = 0; i < lib->n_constants; ++i) {
+        free(lib->constants[i].name);
+        free(lib->constants[i].symbol);
+    }
+    free(lib->types);
+    free(lib->functions);
+    free(lib->constants);
+    free(lib);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// wire.c: writer and reader of structured bytes (see wire.h). The writer grows by doubling and stops
+// at the first failed allocation; the reader checks every length against what is left before it moves.
+#include "base/wire.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool reserve(WireOut *w, size_t n) {
+    if (w->failed) return false;
+    if (n <= w->capacity - w->n_bytes) return true;
+    size_t capacity = w->capacity ? w->capacity : 256;
+    while (capacity - w->n_bytes < n) {
+        if (capacity > SIZE_MAX / 2) {
+            w->failed = true;
+            return false;
+        }
+        capacity *= 2;
+    }
+    unsigned char *data = realloc(w->data, capacity);
+    if (!data) {
+        w->failed = true;
+        return false;
+    }
+    w->data = data;
+    w->capacity = capacity;
+    return true;
+}
+
+static void put_little(WireOut *w, uint64_t v, unsigned n) {
+    if (!reserve(w, n)) return;
+    for (unsigned i = 0; i < n; ++i) w->data[w->n_bytes++] = (unsigned char)(v >> (8 * i));
+}
+
+void wire_u8(WireOut *w, uint8_t v) { put_little(w, v, 1); }
+void wire_u32(WireOut *w, uint32_t v) { put_little(w, v, 4); }
+void wire_u64(WireOut *w, uint64_t v) { put_little(w, v, 8); }
+
+void wire_bytes(WireOut *w, const void *data, size_t n) {
+    wire_u64(w, n);
+    if (!n || !reserve(w, n)) return;
+    memcpy(w->data + w->n_bytes, data, n);
+    w->n_bytes += n;
+}
+
+void wire_str(WireOut *w, const char *s) { wire_bytes(w, s ? s : "", s ? strlen(s) : 0); }
+
+void wire_free(WireOut *w) {
+    free(w->data);
+    *w = (WireOut){0};
+}
+
+static uint64_t get_little(WireIn *r, unsigned n) {
+    if (r->failed || (size_t)(r->end - r->at) < n) {
+        r->failed = true;
+        return 0;
+    }
+    uint64_t v = 0;
+    for (unsigned i = 0; i < n; ++i) v |= (uint64_t)r->at[i] << (8 * i);
+    r->at += n;
+    return v;
+}
+
+uint8_t wire_get_u8(WireIn *r) { return (uint8_t)get_little(r, 1); }
+uint32_t wire_get_u32(WireIn *r) { return (uint32_t)get_little(r, 4); }
+uint64_t wire_get_u64(WireIn *r) { return get_little(r, 8); }
+
+const void *wire_get_bytes(WireIn *r, size_t *n) {
+    uint64_t length = wire_get_u64(r);
+    if (r->failed || length > (uint64_t)(r->end - r->at)) {
+        r->failed = true;
+        *n = 0;
+        return NULL;
+    }
+    const void *data = r->at;
+    r->at += length;
+    *n = (size_t)length;
+    return data;
+}
+
+char *wire_get_str(WireIn *r) {
+    size_t n;
+    const void *data = wire_get_bytes(r, &n);
+    char *s = malloc(n + 1);
+    if (!s) {
+        r->failed = true;
+        return NULL;
+    }
+    if (n) memcpy(s, data, n);
+    s[n] = 0;
+    return s;
+}

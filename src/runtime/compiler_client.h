@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler_client.h: how the runtime gets code. Two calls, both answered from the on-disk cache when
+// they can be, else by mslc, a child process that is started at first need and kept. Whatever happens
+// to that process (crash, kill, hang, memory bomb) becomes an error here and the next call works.
+//
+// Threads: every function may be called from any thread. Calls for the same thing at the same time
+// compile once. Up to two compilers run at once.
+//
+// Environment: INGOT_MSLC (path of mslc), INGOT_COMPILE_TIMEOUT_MS (120000),
+// INGOT_COMPILE_PROCESSES (2), INGOT_COMPILE_MEMORY_MB (8192, less on small machines), and those of
+// cache.h.
+#ifndef INGOT_RUNTIME_COMPILER_CLIENT_H
+#define INGOT_RUNTIME_COMPILER_CLIENT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/blob.h"
+#include "base/metallib.h"
+#include "compiler/compiler.h"
+
+typedef enum RtCompileStatus {
+    RT_COMPILE_OK = 0,
+    RT_COMPILE_FAILED,     // the source or the request is wrong: log and diagnostics say where
+    RT_COMPILE_NOT_FOUND,  // the library has no such function
+    RT_COMPILE_CRASHED,    // the compiler died, twice
+    RT_COMPILE_TIMEOUT,    // the compiler took longer than allowed and was ended
+    RT_COMPILE_NO_COMPILER, // mslc is not there or does not start
+    RT_COMPILE_NO_MEMORY,
+} RtCompileStatus;
+
+// Why there is no result. {0} to begin with; clear after use.
+typedef struct RtCompileError {
+    RtCompileStatus status;
+    char *log;                  // for people: Clang's text with carets, or one line; "" or NULL if ok
+    MslDiagnostic *diagnostics; // the same in parts; strings owned by this struct
+    size_t n_diagnostics;
+} RtCompileError;
+void rt_compile_error_clear(RtCompileError *error);
+
+// Source to library, owned by the caller (metallib_release). NULL on failure. `error` may be NULL; on
+// success its status is RT_COMPILE_OK and the warnings are in the result's log. Of `source`,
+// stdlib_dir and pch_dir are ignored: the compiler knows its own. With check_only the result is a
+// library without code.
+Metallib *rt_compile_library(const MslSource *source, RtCompileError *error);
+
+typedef struct RtKernelRequest { // {0} plus library and function is a valid request
+    Metallib *library;
+    const char *function;        // host name
+    const MslConstantValue *constants;
+    size_t n_constants;
+    uint32_t shape[3];           // threadgroup size to specialise for; 0,0,0: any
+    uint32_t width;              // 0: choose; 32, 16, 8; 1: lane-by-lane reference
+    const char *cpu;             // LLVM CPU name; NULL: $INGOT_CPU if set, else this machine
+    const char *features;        // LLVM feature string; NULL: those of cpu
+    bool validate;               // bounds and null checks in the code
+    const char *emit;            // NULL: code object; "ll", "scalar-ll", "asm": that text, not cached
+    bool cached_only;            // answer from the cache or not at all (NULL, RT_COMPILE_NOT_FOUND)
+} RtKernelRequest;
+
+// One kernel as a code object (an ELF shared object, see cpu/kernel_abi.h), owned by the caller
+// (blob_release). NULL on failure.
+Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error);
+
+// How often this process asked, and how it was answered. For `ingot bench` and tests.
+typedef struct RtCompilerCounters {
+    uint64_t library_requests, library_cached, kernel_requests, kernel_cached;
+    uint64_t processes_started, processes_lost; // lost: crashed, killed or timed out
+} RtCompilerCounters;
+RtCompilerCounters rt_compiler_counters(void);
+// Process ids of the compilers that are running now; returns how many were written. For tests.
+size_t rt_compiler_processes(int *pids, size_t max);
+#endif
