@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# Hashes everything that decides what mslc produces and writes it as C. Run by the build:
+#   cmake -DSOURCE=<repository> -DOUT=<file.c> -DLLVM=<version> -P compiler_id.cmake
+file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/src/compiler/*)
+list(APPEND files src/base/reflect.c src/base/reflect.h src/base/metallib.c src/cpu/kernel_abi.h)
+list(SORT files)
+set(all "llvm ${LLVM}\n")
+foreach(f ${files})
+    file(SHA256 ${SOURCE}/${f} h)
+    string(APPEND all "${f} ${h}\n")
+endforeach()
+string(SHA256 id "${all}")
+file(CONFIGURE OUTPUT ${OUT} CONTENT "// Made by compiler_id.cmake.
+#include \"base/compiler_id.h\"
+const char *compiler_id(void) { return \"@id@\"; }
+" @ONLY)

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// protocol.c: encoding, decoding and transport of the compiler's messages (see protocol.h). Part of
+// ingot_base, so both ends share one copy. Decoders check everything: a confused peer gives `false`.
+#include "compiler/protocol.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#define MAGIC 0x434c534du // "MSLC"
+#define MAX_BYTES ((uint64_t)1 << 31)
+enum { HEADER = 16 };
+
+int64_t msg_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static MsgIo wait_for(int fd, short events, int64_t deadline) {
+    for (;;) {
+        int timeout = -1;
+        if (deadline != INT64_MAX) {
+            int64_t left = deadline - msg_now();
+            if (left <= 0) return MSG_IO_TIMEOUT;
+            timeout = left / 1000000 >= 60000 ? 60000 : (int)((left + 999999) / 1000000);
+        }
+        struct pollfd p = {.fd = fd, .events = events};
+        int n = poll(&p, 1, timeout);
+        if (n > 0) return MSG_IO_OK; // an error or a hang-up shows in the call that follows
+        if (n < 0 && errno != EINTR) return MSG_IO_CLOSED;
+    }
+}
+
+static MsgIo send_bytes(int fd, const unsigned char *p, size_t n, int64_t deadline) {
+    while (n) {
+        ssize_t put = send(fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (put > 0) {
+            p += put;
+            n -= (size_t)put;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            MsgIo io = wait_for(fd, POLLOUT, deadline);
+            if (io != MSG_IO_OK) return io;
+        } else if (errno != EINTR) {
+            return MSG_IO_CLOSED;
+        }
+    }
+    return MSG_IO_OK;
+}
+
+static MsgIo receive_bytes(int fd, unsigned char *p, size_t n, int64_t deadline) {
+    while (n) {
+        ssize_t got = recv(fd, p, n, MSG_DONTWAIT);
+        if (got > 0) {
+            p += got;
+            n -= (size_t)got;
+        } else if (!got) {
+            return MSG_IO_CLOSED;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            MsgIo io = wait_for(fd, POLLIN, deadline);
+            if (io != MSG_IO_OK) return io;
+        } else if (errno != EINTR) {
+            return MSG_IO_CLOSED;
+        }
+    }
+    return MSG_IO_OK;
+}
+
+MsgIo msg_send(int fd, MsgType type, const WireOut *payload, int64_t deadline) {
+    if (payload && payload->failed) return MSG_IO_NO_MEMORY;
+    size_t n = payload ? payload->n_bytes : 0;
+    if (n > MAX_BYTES) return MSG_IO_BAD;
+    WireOut head = {0};
+    wire_u32(&head, MAGIC);
+    wire_u32(&head, type);
+    wire_u64(&head, n);
+    MsgIo io = head.failed ? MSG_IO_NO_MEMORY : send_bytes(fd, head.data, head.n_bytes, deadline);
+    wire_free(&head);
+    if (io == MSG_IO_OK && n) io = send_bytes(fd, payload->data, n, deadline);
+    return io;
+}
+
+MsgIo msg_receive(int fd, MsgType *type, Blob **payload, int64_t deadline) {
+    *payload = NULL;
+    unsigned char head[HEADER];
+    MsgIo io = receive_bytes(fd, head, sizeof head, deadline);
+    if (io != MSG_IO_OK) return io;
+    WireIn r = {head, head + sizeof head, false};
+    uint32_t magic = wire_get_u32(&r), what = wire_get_u32(&r);
+    uint64_t n = wire_get_u64(&r);
+    if (magic != MAGIC || what < MSG_HELLO || what > MSG_BAD_REQUEST || n > MAX_BYTES)
+        return MSG_IO_BAD;
+    unsigned char *data = malloc(n ? n : 1);
+    if (!data) return MSG_IO_NO_MEMORY;
+    io = receive_bytes(fd, data, n, deadline);
+    if (io != MSG_IO_OK) {
+        free(data);
+        return io;
+    }
+    *type = (MsgType)what;
+    *payload = blob_take(data, n);
+    return *payload ? MSG_IO_OK : MSG_IO_NO_MEMORY;
+}
+
+static const char *get_str(WireIn *r, Arena *a) {
+    size_t n;
+    const void *s = wire_get_bytes(r, &n);
+    const char *copy = arena_str(a, s, n);
+    return copy ? copy : "";
+}
+
+// NULL and "" differ for some strings: a flag comes first.
+static void put_optional(WireOut *w, const char *s) {
+    wire_u8(w, s != NULL);
+    if (s) wire_str(w, s);
+}
+
+static const char *get_optional(WireIn *r, Arena *a) {
+    return wire_get_u8(r) ? get_str(r, a) : NULL;
+}
+
+// Room for n elements that take at least min_bytes each; a count that cannot be true fails the reader.
+static void *get_array(WireIn *r, Arena *a, size_t n, size_t size, size_t min_bytes) {
+    if (r->failed || n > (size_t)(r->end - r->at) / min_bytes) {
+        r->failed = true;
+        return NULL;
+    }
+    return arena_alloc(a, n ? n : 1, size);
+}
+
+static void put_strings(WireOut *w, const char *const *list, size_t n) {
+    wire_u32(w, (uint32_t)n);
+    for (size_t i = 0; i < n; ++i) wire_str(w, list[i]);
+}
+
+static const char *const *get_strings(WireIn *r, Arena *a, size_t *n) {
+    *n = wire_get_u32(r);
+    const char **list = get_array(r, a, *n, sizeof *list, 8);
+    if (!list) {
+        *n = 0;
+        return NULL;
+    }
+    for (size_t i = 0; i < *n; ++i) list[i] = get_str(r, a);
+    return list;
+}
+
+void msg_put_source(WireOut *w, const MslSource *s, const char *cwd) {
+    wire_str(w, cwd);
+    wire_str(w, s->name);
+    wire_bytes(w, s->text, s->n_bytes);
+    put_strings(w, s->macros, s->n_macros);
+    put_strings(w, s->include_dirs, s->n_include_dirs);
+    wire_u32(w, (uint32_t)s->n_headers);
+    for (size_t i = 0; i < s->n_headers; ++i) {
+        wire_str(w, s->headers[i].name);
+        wire_bytes(w, s->headers[i].text, s->headers[i].n_bytes);
+    }
+    wire_u32(w, s->language_version);
+    wire_u32(w, s->math_mode);
+    wire_u8(w, s->warnings_as_errors);
+    wire_u8(w, s->check_only);
+}
+
+bool msg_get_source(WireIn *r, Arena *a, MslSource *s, const char **cwd) {
+    *s = (MslSource){0};
+    *cwd = get_str(r, a);
+    s->name = get_str(r, a);
+    const void *text = wire_get_bytes(r, &s->n_bytes);
+    s->text = arena_str(a, text, s->n_bytes); // Clang's buffers end in a zero
+    s->macros = get_strings(r, a, &s->n_macros);
+    s->include_dirs = get_strings(r, a, &s->n_include_dirs);
+    size_t n = wire_get_u32(r);
+    MslHeader *headers = get_array(r, a, n, sizeof *headers, 16);
+    for (size_t i = 0; headers && i < n; ++i) {
+        headers[i].name = get_str(r, a);
+        const void *body = wire_get_bytes(r, &headers[i].n_bytes);
+        headers[i].text = arena_str(a, body, headers[i].n_bytes);
+    }
+    s->headers = headers;
+    s->n_headers = headers ? n : 0;
+    s->language_version = wire_get_u32(r);
+    uint32_t mode = wire_get_u32(r);
+    if (mode > MSL_MATH_FAST) r->failed = true;
+    s->math_mode = (MslMathMode)mode;
+    s->warnings_as_errors = wire_get_u8(r);
+    s->check_only = wire_get_u8(r);
+    return !r->failed && !a->failed && r->at == r->end;
+}
+
+void msg_put_kernel(WireOut *w, const MslKernelRequest *q,
+                    const unsigned char library[SHA256_BYTES], const Blob *bytes) {
+    wire_bytes(w, library, SHA256_BYTES);
+    wire_u8(w, bytes != NULL);
+    if (bytes) wire_bytes(w, bytes->data, bytes->n_bytes);
+    wire_str(w, q->function);
+    wire_u32(w, (uint32_t)q->n_constants);
+    for (size_t i = 0; i < q->n_constants; ++i) {
+        const MslConstantValue *c = &q->constants[i];
+        put_optional(w, c->name);
+        wire_u32(w, c->index);
+        wire_u32(w, c->data_type);
+        wire_bytes(w, c->data, c->n_bytes);
+    }
+    for (int i = 0; i < 3; ++i) wire_u32(w, q->shape[i]);
+    put_optional(w, q->cpu);
+    put_optional(w, q->features);
+    wire_u32(w, q->width);
+    wire_u32(w, q->math_mode);
+    wire_u8(w, q->validate);
+    put_optional(w, q->emit);
+    put_optional(w, q->dump_after);
+}
+
+bool msg_get_kernel(WireIn *r, Arena *a, MsgKernel *k) {
+    *k = (MsgKernel){0};
+    MslKernelRequest *q = &k->request;
+    size_t n;
+    const void *hash = wire_get_bytes(r, &n);
+    if (n != SHA256_BYTES) return false;
+    memcpy(k->library, hash, SHA256_BYTES);
+    if (wire_get_u8(r)) k->bytes = wire_get_bytes(r, &k->n_bytes);
+    q->function = get_str(r, a);
+    n = wire_get_u32(r);
+    MslConstantValue *constants = get_array(r, a, n, sizeof *constants, 17);
+    for (size_t i = 0; constants && i < n; ++i) {
+        constants[i].name = get_optional(r, a);
+        constants[i].index = wire_get_u32(r);
+        constants[i].data_type = wire_get_u32(r);
+        const void *data = wire_get_bytes(r, &constants[i].n_bytes);
+        constants[i].data = arena_str(a, data, constants[i].n_bytes); // aligned
+    }
+    q->constants = constants;
+    q->n_constants = constants ? n : 0;
+    for (int i = 0; i < 3; ++i) q->shape[i] = wire_get_u32(r);
+    q->cpu = get_optional(r, a);
+    q->features = get_optional(r, a);
+    q->width = wire_get_u32(r);
+    uint32_t mode = wire_get_u32(r);
+    if (mode > MSL_MATH_FAST) r->failed = true;
+    q->math_mode = (MslMathMode)mode;
+    q->validate = wire_get_u8(r);
+    q->emit = get_optional(r, a);
+    q->dump_after = get_optional(r, a);
+    return !r->failed && !a->failed && r->at == r->end;
+}
+
+void msg_put_library(WireOut *w, const MsgLibrary *l) {
+    wire_u8(w, l->ok);
+    wire_str(w, l->log);
+    wire_u32(w, (uint32_t)l->n_diagnostics);
+    for (size_t i = 0; i < l->n_diagnostics; ++i) {
+        const MslDiagnostic *d = &l->diagnostics[i];
+        wire_u32(w, (uint32_t)d->severity);
+        wire_str(w, d->file);
+        wire_u32(w, d->line);
+        wire_u32(w, d->column);
+        wire_str(w, d->message);
+    }
+    wire_bytes(w, l->metallib, l->metallib_bytes);
+}
+
+bool msg_get_library(WireIn *r, Arena *a, MsgLibrary *l) {
+    *l = (MsgLibrary){0};
+    l->ok = wire_get_u8(r);
+    l->log = get_str(r, a);
+    size_t n = wire_get_u32(r);
+    MslDiagnostic *d = get_array(r, a, n, sizeof *d, 28);
+    for (size_t i = 0; d && i < n; ++i) {
+        d[i].severity = (int)wire_get_u32(r);
+        d[i].file = get_str(r, a);
+        d[i].line = wire_get_u32(r);
+        d[i].column = wire_get_u32(r);
+        d[i].message = get_str(r, a);
+    }
+    l->diagnostics = d;
+    l->n_diagnostics = d ? n : 0;
+    l->metallib = wire_get_bytes(r, &l->metallib_bytes);
+    return !r->failed && !a->failed && r->at == r->end;
+}
+
+void msg_put_code(WireOut *w, const MsgCode *c) {
+    wire_u8(w, c->ok);
+    wire_str(w, c->error);
+    wire_str(w, c->log);
+    wire_bytes(w, c->code, c->code_bytes);
+}
+
+bool msg_get_code(WireIn *r, Arena *a, MsgCode *c) {
+    *c = (MsgCode){0};
+    c->ok = wire_get_u8(r);
+    c->error = get_str(r, a);
+    c->log = get_str(r, a);
+    c->code = wire_get_bytes(r, &c->code_bytes);
+    return !r->failed && !a->failed && r->at == r->end;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// protocol.h: the messages between libingot (client) and `mslc serve` (server), over a socket pair.
+// A message is {u32 magic, u32 type, u64 length} and a payload in wire.h's form. The server speaks
+// first (HELLO); then each request gets one answer. A kernel request names its library by hash; the
+// server answers NEED_LIBRARY if it does not have it, and the client asks again with the bytes.
+#ifndef INGOT_COMPILER_PROTOCOL_H
+#define INGOT_COMPILER_PROTOCOL_H
+#include "base/arena.h"
+#include "base/blob.h"
+#include "base/sha256.h"
+#include "compiler/compiler.h"
+
+enum { MSG_VERSION = 1, MSG_FD = 3 }; // MSG_FD: the server's end of the socket pair
+
+typedef enum MsgType {
+    MSG_HELLO = 1,       // u32 MSG_VERSION, str compiler id
+    MSG_COMPILE_LIBRARY, // msg_put_source
+    MSG_LIBRARY,         // msg_put_library
+    MSG_COMPILE_KERNEL,  // msg_put_kernel
+    MSG_KERNEL,          // msg_put_code
+    MSG_NEED_LIBRARY,    // nothing
+    MSG_BAD_REQUEST,     // str why: a fault in client or server, not in the user's source
+} MsgType;
+
+typedef enum MsgIo { MSG_IO_OK, MSG_IO_CLOSED, MSG_IO_TIMEOUT, MSG_IO_BAD, MSG_IO_NO_MEMORY } MsgIo;
+
+// Send or receive one message before `deadline` (CLOCK_MONOTONIC, nanoseconds; INT64_MAX: no limit).
+// Works on blocking and non-blocking sockets, never raises SIGPIPE.
+MsgIo msg_send(int fd, MsgType type, const WireOut *payload, int64_t deadline);
+MsgIo msg_receive(int fd, MsgType *type, Blob **payload, int64_t deadline);
+int64_t msg_now(void);
+
+// Requests. What the get functions give lives in the arena (and borrows from the input).
+void msg_put_source(WireOut *w, const MslSource *source, const char *cwd);
+bool msg_get_source(WireIn *r, Arena *a, MslSource *source, const char **cwd);
+// `bytes`: the container of the library, or NULL if the server should have it.
+void msg_put_kernel(WireOut *w, const MslKernelRequest *request,
+                    const unsigned char library[SHA256_BYTES], const Blob *bytes);
+typedef struct MsgKernel {
+    MslKernelRequest request; // without bitcode and reflection
+    unsigned char library[SHA256_BYTES];
+    const unsigned char *bytes; // NULL if not sent
+    size_t n_bytes;
+} MsgKernel;
+bool msg_get_kernel(WireIn *r, Arena *a, MsgKernel *kernel);
+
+// Answers.
+typedef struct MsgLibrary {
+    bool ok;
+    const char *log;
+    const MslDiagnostic *diagnostics;
+    size_t n_diagnostics;
+    const unsigned char *metallib;
+    size_t metallib_bytes;
+} MsgLibrary;
+void msg_put_library(WireOut *w, const MsgLibrary *library);
+bool msg_get_library(WireIn *r, Arena *a, MsgLibrary *library);
+
+typedef struct MsgCode {
+    bool ok;
+    const char *error, *log;
+    const unsigned char *code;
+    size_t code_bytes;
+} MsgCode;
+void msg_put_code(WireOut *w, const MsgCode *code);
+bool msg_get_code(WireIn *r, Arena *a, MsgCode *code);
+#endif
