@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// driver.c: parts common to the two ways of running mslc (see driver.h).
+#include "compiler/driver.h"
+#include "base/compiler_id.h"
+#include "base/files.h"
+#include "base/text.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+enum { STACK_BYTES = 256 << 20 };
+
+char *driver_stdlib_dir(void) {
+    const char *own = getenv("INGOT_STDLIB");
+    if (own && *own) return strdup(own);
+    char *here = executable_dir(), *dir = here ? path_join(here, "../share/ingot/stdlib") : NULL;
+    free(here);
+    if (dir && is_dir(dir)) {
+        char *real = realpath(dir, NULL); // one spelling, whichever way mslc was called
+        free(dir);
+        return real;
+    }
+    free(dir);
+    return NULL;
+}
+
+char *driver_pch_dir(void) {
+    char *cache = cache_dir(), *dir = cache ? path_join(cache, "pch") : NULL;
+    free(cache);
+    if (dir && make_dirs(dir, 0700) && !access(dir, W_OK)) return dir;
+    free(dir);
+    return NULL;
+}
+
+void driver_limits(void) {
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    if (SANITIZED) return; // sanitizers reserve terabytes of address space
+    unsigned long long limit = 8ull << 30, half = limit;
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page > 0) half = (unsigned long long)pages * (unsigned long long)page / 2;
+    if (limit > half) limit = half;
+    if (limit < 2ull << 30) limit = 2ull << 30; // LLVM and Clang alone map hundreds of MiB
+    limit = env_number("INGOT_COMPILE_MEMORY_MB", limit >> 20) << 20;
+    struct rlimit r;
+    if (getrlimit(RLIMIT_AS, &r)) return;
+    if (r.rlim_max != RLIM_INFINITY && r.rlim_max < limit) limit = r.rlim_max;
+    r.rlim_cur = r.rlim_max = limit;
+    setrlimit(RLIMIT_AS, &r);
+}
+
+typedef struct Deep {
+    int (*f)(void *);
+    void *context;
+    int result;
+} Deep;
+
+static void *deep_main(void *p) {
+    Deep *d = p;
+    d->result = d->f(d->context);
+    return NULL;
+}
+
+int driver_run_deep(int (*f)(void *), void *context) {
+    Deep d = {f, context, 1};
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr)) return f(context);
+    pthread_t thread;
+    bool started = !pthread_attr_setstacksize(&attr, STACK_BYTES) &&
+                   !pthread_create(&thread, &attr, deep_main, &d);
+    pthread_attr_destroy(&attr);
+    if (!started) return f(context); // address space too tight: the usual stack has to do
+    pthread_join(thread, NULL);
+    return d.result;
+}
+
+// Files read by #include, with their hashes. Names that are no files (in-memory headers) stay out.
+static MetallibFile *hash_files(const MslLibrary *lib, const char *cwd, uint32_t *n) {
+    MetallibFile *files = calloc(lib->n_files ? lib->n_files : 1, sizeof *files);
+    *n = 0;
+    for (size_t i = 0; files && i < lib->n_files; ++i) {
+        MetallibFile *f = &files[*n];
+        f->path = path_under(cwd, lib->files[i]);
+        if (!f->path) continue;
+        if (!sha256_file(f->path, f->hash)) ++*n;
+        else free(f->path);
+    }
+    return files;
+}
+
+bool driver_library(const MslSource *source, const char *cwd, MslLibrary *out, Blob **metallib) {
+    *metallib = NULL;
+    *out = (MslLibrary){0};
+    if (!msl_frontend(source, out)) return false;
+    RfLibrary empty = {0};
+    Metallib m = {
+        .compiler_id = (char *)(uintptr_t)compiler_id(),
+        .source_name = (char *)(uintptr_t)(source->name ? source->name : ""),
+        .math_mode = (uint32_t)source->math_mode,
+        .language_version = source->language_version,
+        .log = out->log,
+        .reflection = out->reflection ? out->reflection : &empty,
+        .bitcode = out->bitcode,
+        .bitcode_bytes = out->bitcode_bytes,
+    };
+    m.files = hash_files(out, cwd, &m.n_files);
+    if (m.files) *metallib = metallib_encode(&m);
+    for (uint32_t i = 0; m.files && i < m.n_files; ++i) free(m.files[i].path);
+    free(m.files);
+    return true;
+}

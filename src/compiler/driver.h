@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// driver.h: what `mslc serve` and `mslc build` share: where the headers are, the limits the process
+// puts on itself, and the step from a source to a metallib.
+#ifndef INGOT_COMPILER_DRIVER_H
+#define INGOT_COMPILER_DRIVER_H
+#include "base/blob.h"
+#include "base/metallib.h"
+#include "compiler/compiler.h"
+
+// Folder of our Metal headers: $INGOT_STDLIB, or ../share/ingot/stdlib beside the executable (the
+// build tree has a link there). NULL if there is none. malloc'd.
+char *driver_stdlib_dir(void);
+// Folder for precompiled headers inside the cache folder, created; NULL if it cannot be written.
+char *driver_pch_dir(void);
+// No core files; address space limited to $INGOT_COMPILE_MEMORY_MB (8 GiB, or half the machine).
+void driver_limits(void);
+// Runs f on a thread with a stack that suits Clang's recursion; returns f's result, 1 if no thread.
+int driver_run_deep(int (*f)(void *), void *context);
+
+// Front end and packing. Returns out->ok; the log and the diagnostics are in out either way. The
+// container is *metallib (an empty library with check_only); NULL if not ok or without memory.
+bool driver_library(const MslSource *source, const char *cwd, MslLibrary *out, Blob **metallib);
+
+int serve_main(void);
+int build_main(int argc, char **argv);
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// serve.c: mslc as libingot's child. Answers one request at a time from the socket pair on MSG_FD and
+// keeps the libraries it saw last, so that a library travels once and its kernels are made from there.
+// It ends when the other side goes away, also in the middle of a compilation: the main thread does
+// nothing but watch for that. (A parent-death signal would not do: it fires when the thread that
+// started us ends, not the process.)
+#include "base/compiler_id.h"
+#include "base/files.h"
+#include "compiler/driver.h"
+#include "compiler/protocol.h"
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { MAX_KEPT = 32 };
+static const size_t max_kept_bytes = (size_t)256 << 20;
+
+typedef struct Server {
+    char *stdlib, *pch;
+    Metallib *kept[MAX_KEPT]; // most recently used first
+    size_t n_kept;
+} Server;
+
+static Metallib *find_kept(Server *s, const unsigned char hash[SHA256_BYTES]) {
+    for (size_t i = 0; i < s->n_kept; ++i) {
+        Metallib *m = s->kept[i];
+        if (memcmp(m->hash, hash, SHA256_BYTES)) continue;
+        memmove(s->kept + 1, s->kept, i * sizeof *s->kept);
+        s->kept[0] = m;
+        return m;
+    }
+    return NULL;
+}
+
+// Takes the reference over.
+static void keep(Server *s, Metallib *m) {
+    if (find_kept(s, m->hash)) {
+        metallib_release(m);
+        return;
+    }
+    if (s->n_kept == MAX_KEPT) metallib_release(s->kept[--s->n_kept]);
+    memmove(s->kept + 1, s->kept, s->n_kept * sizeof *s->kept);
+    s->kept[0] = m;
+    ++s->n_kept;
+    size_t total = 0;
+    for (size_t i = 0; i < s->n_kept; ++i) total += s->kept[i]->bytes->n_bytes;
+    while (s->n_kept > 1 && total > max_kept_bytes) {
+        total -= s->kept[s->n_kept - 1]->bytes->n_bytes;
+        metallib_release(s->kept[--s->n_kept]);
+    }
+}
+
+static MsgIo refuse(const char *why) {
+    WireOut w = {0};
+    wire_str(&w, why);
+    MsgIo io = msg_send(MSG_FD, MSG_BAD_REQUEST, &w, INT64_MAX);
+    wire_free(&w);
+    return io;
+}
+
+static MsgIo serve_library(Server *s, Blob *payload) {
+    Arena arena = {0};
+    WireIn r = {payload->data, payload->data + payload->n_bytes, false};
+    MslSource source;
+    const char *cwd;
+    if (!msg_get_source(&r, &arena, &source, &cwd)) {
+        arena_free(&arena);
+        return refuse("the request to compile a library is malformed");
+    }
+    source.stdlib_dir = s->stdlib;
+    source.pch_dir = s->pch;
+    // Relative names mean the client's folder. If it is gone, only absolute names can be found.
+    if (*cwd && chdir(cwd)) cwd = "/";
+    MslLibrary lib;
+    Blob *metallib = NULL;
+    bool ok = driver_library(&source, cwd, &lib, &metallib);
+    MsgLibrary answer = {
+        .ok = ok && metallib,
+        .log = ok && !metallib ? "out of memory" : lib.log,
+        .diagnostics = lib.diagnostics,
+        .n_diagnostics = lib.n_diagnostics,
+        .metallib = metallib ? metallib->data : NULL,
+        .metallib_bytes = metallib ? metallib->n_bytes : 0,
+    };
+    WireOut w = {0};
+    msg_put_library(&w, &answer);
+    MsgIo io = msg_send(MSG_FD, MSG_LIBRARY, &w, INT64_MAX);
+    wire_free(&w);
+    Metallib *opened = metallib ? metallib_open(metallib, NULL) : NULL;
+    if (opened) keep(s, opened);
+    blob_release(metallib);
+    msl_library_free(&lib);
+    arena_free(&arena);
+    return io;
+}
+
+static MsgIo serve_kernel(Server *s, Blob *payload) {
+    Arena arena = {0};
+    WireIn r = {payload->data, payload->data + payload->n_bytes, false};
+    MsgKernel k;
+    MsgIo io;
+    if (!msg_get_kernel(&r, &arena, &k)) {
+        io = refuse("the request to compile a kernel is malformed");
+        goto done;
+    }
+    Metallib *m = find_kept(s, k.library);
+    if (!m && !k.bytes) {
+        io = msg_send(MSG_FD, MSG_NEED_LIBRARY, NULL, INT64_MAX);
+        goto done;
+    }
+    if (!m) {
+        const char *why = "out of memory";
+        Blob *bytes = blob_copy(k.bytes, k.n_bytes);
+        m = bytes ? metallib_open(bytes, &why) : NULL;
+        blob_release(bytes);
+        if (!m) {
+            io = refuse(why);
+            goto done;
+        }
+        keep(s, m);
+    }
+    k.request.bitcode = m->bitcode;
+    k.request.bitcode_bytes = m->bitcode_bytes;
+    k.request.reflection = m->reflection;
+    k.request.math_mode = (MslMathMode)m->math_mode;
+    MslKernel out = {0};
+    bool ok = msl_backend(&k.request, &out);
+    MsgCode answer = {ok, out.error, out.log, out.code, out.code_bytes};
+    WireOut w = {0};
+    msg_put_code(&w, &answer);
+    io = msg_send(MSG_FD, MSG_KERNEL, &w, INT64_MAX);
+    wire_free(&w);
+    msl_kernel_free(&out);
+done:
+    arena_free(&arena);
+    return io;
+}
+
+static MsgIo serve_one(Server *s) {
+    MsgType type;
+    Blob *payload;
+    MsgIo io = msg_receive(MSG_FD, &type, &payload, INT64_MAX);
+    if (io != MSG_IO_OK) return io;
+    if (type == MSG_COMPILE_LIBRARY) io = serve_library(s, payload);
+    else if (type == MSG_COMPILE_KERNEL) io = serve_kernel(s, payload);
+    else io = refuse("the compiler does not know this request");
+    blob_release(payload);
+    return io;
+}
+
+static int serve(void *unused) {
+    (void)unused;
+    Server s = {.stdlib = driver_stdlib_dir(), .pch = driver_pch_dir()};
+    WireOut hello = {0};
+    wire_u32(&hello, MSG_VERSION);
+    wire_str(&hello, compiler_id());
+    MsgIo io = msg_send(MSG_FD, MSG_HELLO, &hello, INT64_MAX);
+    wire_free(&hello);
+    if (io == MSG_IO_OK && !s.stdlib) {
+        fputs("mslc: the Metal headers are missing; set INGOT_STDLIB to their folder\n", stderr);
+        _exit(1);
+    }
+    while (io == MSG_IO_OK) io = serve_one(&s);
+    _exit(io == MSG_IO_CLOSED ? 0 : 1); // nothing to save, and LLVM's destructors take their time
+}
+
+static void *serve_thread(void *unused) {
+    driver_run_deep(serve, unused);
+    _exit(1); // serve does not return
+}
+
+int serve_main(void) {
+    int type;
+    socklen_t n = sizeof type;
+    if (getsockopt(MSG_FD, SOL_SOCKET, SO_TYPE, &type, &n)) {
+        fputs("mslc: `mslc serve` is started by libingot; to compile by hand: mslc build FILE\n",
+              stderr);
+        return 2;
+    }
+    // What the application left open is none of our business, and would stay open with us.
+    close_range(MSG_FD + 1, ~0u, 0);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    for (int sig = 1; sig < NSIG; ++sig) signal(sig, SIG_DFL);
+    signal(SIGPIPE, SIG_IGN);
+    driver_limits();
+    pthread_t worker;
+    if (pthread_create(&worker, NULL, serve_thread, NULL)) return 1;
+    for (;;) {
+        struct pollfd p = {.fd = MSG_FD, .events = POLLRDHUP};
+        if (poll(&p, 1, -1) < 0 && errno != EINTR) _exit(1);
+        if (p.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) _exit(0);
+    }
+}
