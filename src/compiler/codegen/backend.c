@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// backend.c: one kernel of a library -> a code object for this CPU. The pipeline, in one place.
+#include "compiler/codegen/codegen.h"
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy_text(const char *s) { return strdup(s); }
+
+// IR text as the result, when the caller asked for it after this step.
+static bool emit_ir(Cg *cg, const char *kind, MslKernel *out) {
+    if (!cg->request->emit || strcmp(cg->request->emit, kind) != 0) return false;
+    char *text = LLVMPrintModuleToString(cg->cx.module);
+    out->code = (unsigned char *)copy_text(text);
+    out->code_bytes = strlen(text);
+    LLVMDisposeMessage(text);
+    if (!out->code) msl_fail(&cg->cx, "out of memory");
+    return true;
+}
+
+static void check_request(Cg *cg) {
+    const MslKernelRequest *r = cg->request;
+    MslContext *cx = &cg->cx;
+    if (r->width != 0 && r->width != 1 && r->width != 8 && r->width != 16 && r->width != 32)
+        msl_fail(cx, "a vector width of %u is not supported: 1, 8, 16 or 32", r->width);
+    uint64_t threads = (uint64_t)r->shape[0] * r->shape[1] * r->shape[2];
+    bool any = r->shape[0] || r->shape[1] || r->shape[2];
+    if (any && (threads == 0 || threads > 1024 || r->shape[0] > 1024 || r->shape[1] > 1024 || r->shape[2] > 1024))
+        msl_fail(cx, "a threadgroup of %u x %u x %u threads is not possible", r->shape[0], r->shape[1], r->shape[2]);
+    if (r->emit && strcmp(r->emit, "ll") && strcmp(r->emit, "scalar-ll") && strcmp(r->emit, "asm"))
+        msl_fail(cx, "unknown output '%s': ll, scalar-ll or asm", r->emit);
+}
+
+// SIMD-group functions need all 32 threads in one vector.
+static unsigned choose_width(const Cg *cg) {
+    unsigned asked = cg->request->width;
+    if (asked == 1) return 1;
+    return cg->uses.simd || asked == 0 ? 32 : asked;
+}
+
+static void step(Cg *cg, const char *name, void (*run)(Cg *)) {
+    run(cg);
+    msl_dump(&cg->cx, name);
+}
+
+// Order:
+//   load         only what the kernel reaches: everything later is proportional to one kernel
+//   specialise   before inlining: dead branches of function constants are then never copied
+//   entry        parameters become slots and __ingot_position() calls
+//   inline       the vectoriser and the survey of what the kernel uses need one function
+//   optimise     scalar optimisation; without vectorisers, the vectoriser wants scalar code
+//   constants    what is still read from an unset function constant after folding is an error
+//   wrap         vectorise, coroutines for barriers, the group loop
+//   finish       one more O2: inlines the versions into the loop, folds the loop's constants
+static void compile(Cg *cg, MslKernel *out) {
+    MslContext *cx = &cg->cx;
+    bool reference = cg->request->width == 1;
+    check_request(cg);
+    msl_open_target(cg);
+    step(cg, "load", msl_load);
+    msl_set_target_attributes(cg);
+    step(cg, "specialise", msl_specialise);
+    step(cg, "entry", msl_build_entry);
+    msl_verify(cx, "entry");
+    step(cg, "inline", msl_inline_all);
+    if (reference) msl_run_passes(cx, NULL, "function(sroa,early-cse,simplifycfg,dce)");
+    else step(cg, "optimise", msl_optimise_thread);
+    msl_run_passes(cx, NULL, "globaldce");
+    msl_check_constants(cg);
+    msl_survey(cg);
+    if (emit_ir(cg, "scalar-ll", out)) return;
+    cx->width = choose_width(cg);
+    step(cg, "wrap", reference ? msl_wrap_lanes : msl_wrap);
+    if (cg->uses.support)
+        msl_link_device_code(cg, msl_device_support, (size_t)(msl_device_support_end - msl_device_support));
+    msl_set_target_attributes(cg);
+    msl_finish_info(cg);
+    msl_verify(cx, "wrap");
+    msl_run_passes(cx, NULL, reference ? "default<O1>" : "default<O2>");
+    msl_dump(cx, "finish");
+    if (emit_ir(cg, "ll", out)) return;
+    msl_verify(cx, "finish");
+    msl_emit(cg, out);
+}
+
+bool msl_backend(const MslKernelRequest *request, MslKernel *out) {
+    *out = (MslKernel){0};
+    Cg *cg = malloc(sizeof *cg); // on the heap: its contents must survive the longjmp
+    char **log = &out->log;
+    if (!cg || !msl_context_open(cg, request, log)) {
+        free(cg);
+        out->error = copy_text("out of memory");
+        return false;
+    }
+    if (setjmp(cg->cx.fail) == 0) {
+        compile(cg, out);
+        out->ok = true;
+    } else {
+        free(out->code);
+        out->code = NULL;
+        out->code_bytes = 0;
+    }
+    out->error = copy_text(out->ok ? "" : cg->cx.error);
+    if (!out->log) out->log = copy_text("");
+    msl_context_close(cg);
+    free(cg);
+    return out->ok;
+}
+
+void msl_kernel_free(MslKernel *k) {
+    free(k->error);
+    free(k->code);
+    free(k->log);
+    *k = (MslKernel){0};
+}

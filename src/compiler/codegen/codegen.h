@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen.h: between the files of codegen/. One kernel travels through them in the order of
+// backend.c; what each step learnt stands in Cg.
+#ifndef INGOT_CODEGEN_H
+#define INGOT_CODEGEN_H
+#include "compiler/compiler.h"
+#include "compiler/passes/passes.h"
+
+// What of its surroundings a kernel looks at; decides how the group loop may run it.
+typedef struct CgUses {
+    bool barrier;  // threadgroup barriers
+    bool simd;     // SIMD-group or quad-group functions
+    bool packing;  // which threads share a SIMD-group, or how many the threadgroup really has
+    bool log;
+    bool support;  // half, bfloat or fused multiply-add: may need device/support.c
+    bool meet;     // simdgroup_barrier: only lane-by-lane code waits there
+} CgUses;
+
+typedef struct Cg {
+    MslContext cx; // first: passes see only this
+    const MslKernelRequest *request;
+    const RfLibrary *lib;
+    const RfFunction *fn;
+    LLVMValueRef entry;        // the kernel as the front end wrote it
+    LLVMValueRef thread;       // the thread function (passes.h): slots..., threadgroup base
+    LLVMValueRef frame_bytes;  // global that receives the coroutine's frame size, or NULL
+    CgUses uses;
+    uint32_t threadgroup_bytes; // static threadgroup memory
+    uint64_t private_bytes;     // allocas of one thread
+    uint64_t frame_stride;      // bytes of one suspended SIMD-group
+    bool *constant_set;         // [lib->n_constants] has a value
+    char *cpu, *features;       // LLVM's strings behind cx.cpu and cx.features
+    char *diagnostics;          // errors LLVM reported through its handler, or NULL
+} Cg;
+
+// context.c
+bool msl_context_open(Cg *cg, const MslKernelRequest *request, char **log);
+void msl_context_close(Cg *cg);
+void msl_dump(MslContext *cx, const char *step); // appends the module to the log if asked for
+void msl_verify(MslContext *cx, const char *step);
+LLVMTypeRef msl_int(const MslContext *cx, unsigned bits);
+LLVMTypeRef msl_ptr(const MslContext *cx);
+LLVMValueRef msl_const(const MslContext *cx, unsigned bits, uint64_t value);
+void msl_add_attribute(MslContext *cx, LLVMValueRef f, LLVMAttributeIndex at, const char *name, uint64_t value);
+void msl_add_text_attribute(MslContext *cx, LLVMValueRef f, const char *name, const char *value);
+const char *msl_callee(LLVMValueRef instruction); // name of the function called directly, else ""
+bool msl_starts(const char *s, const char *prefix);
+
+// target.c
+void msl_open_target(Cg *cg);
+void msl_set_target_attributes(Cg *cg);
+void msl_emit(Cg *cg, MslKernel *out); // object -> shared object, or assembly text
+
+// load.c
+void msl_load(Cg *cg);
+void msl_link_device_code(Cg *cg, const unsigned char *bitcode, size_t n_bytes);
+
+// specialise.c
+void msl_specialise(Cg *cg);
+void msl_check_constants(Cg *cg);               // after optimisation: nothing unset is left in use
+bool msl_argument_enabled(Cg *cg, const RfArg *arg);
+
+// entry.c
+void msl_build_entry(Cg *cg);     // cg->thread calls cg->entry
+void msl_inline_all(Cg *cg);      // everything in cg->thread, threadgroup memory placed
+void msl_optimise_thread(Cg *cg); // canonical form for the vectoriser
+void msl_survey(Cg *cg);          // fills cg->uses
+
+// wrap.c, barrier.c, lanes.c: from the thread function to ingot_kernel
+void msl_wrap(Cg *cg);
+void msl_load_slots(Cg *cg, LLVMValueRef launch, LLVMValueRef *out);
+void msl_make_coroutine(Cg *cg, LLVMValueRef f);
+void msl_split_coroutines(Cg *cg);
+void msl_wrap_lanes(Cg *cg);
+void msl_finish_info(Cg *cg);     // ingot_kernel_info
+
+// Code written in C and compiled to bitcode when mslc is built (device/).
+extern const unsigned char msl_device_group[], msl_device_group_end[];
+extern const unsigned char msl_device_lanes[], msl_device_lanes_end[];
+extern const unsigned char msl_device_support[], msl_device_support_end[];
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// group.c: ingot_kernel of vectorised code: the loop over threadgroups and over their SIMD-groups.
+// Compiled to bitcode when mslc is built, and linked into every kernel: the layout of CpuLaunch is
+// then the one of kernel_abi.h by construction. The names in `provided by wrap.c` are filled in
+// before optimisation; the constants fold, the calls are inlined.
+//
+// Two versions of a kernel run here:
+//   full  all lanes active, threads in the arrangement it was compiled for (the shape, or rows)
+//   some  any arrangement, any mask; not inlined, it only serves edges
+#include "cpu/kernel_abi.h"
+
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+// provided by wrap.c
+extern const u32 ingot_shape[3]; // 0,0,0: not known, `full` then runs rows
+extern const u32 ingot_width;    // threads a call of full or some runs
+extern const u32 ingot_has_full; // whether there is a `full` version
+extern const u32 ingot_suspends; // the versions are coroutines
+extern const u64 ingot_stride;   // bytes of a frame
+extern void ingot_full(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first);
+extern void ingot_some(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first, u32 mask);
+extern void ingot_full_start(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first, void *frame);
+extern void ingot_some_start(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first, u32 mask, void *frame);
+
+typedef struct Group { u32 gx, gy, gz, sx, sy, sz, n; } Group;
+
+static inline u32 least(u32 a, u32 b) { return a < b ? a : b; }
+
+static inline u32 mask_of(u32 left) { return left >= 32 ? ~0u : (1u << left) - 1; }
+
+// May `full` run this threadgroup? Shaped code: nothing is cut off. Else a vector must stay in a row.
+static inline int is_full(const Group *g) {
+    if (!ingot_has_full) return 0;
+    if (ingot_shape[0]) return g->sx == ingot_shape[0] && g->sy == ingot_shape[1] && g->sz == ingot_shape[2];
+    return g->sx % ingot_width == 0 || g->sx == g->n;
+}
+
+__attribute__((noinline)) static void run_some(const CpuLaunch *l, void *memory, const Group *g, u32 first) {
+    for (; first < g->n; first += ingot_width)
+        ingot_some(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, mask_of(least(g->n - first, ingot_width)));
+}
+
+static inline void run_group(const CpuLaunch *l, void *memory, const Group *g) {
+    u32 first = 0;
+    if (is_full(g)) {
+        u32 end = g->n - g->n % ingot_width;
+#pragma clang loop unroll(disable)
+        for (; first < end; first += ingot_width)
+            ingot_full(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first);
+        if (end == g->n) return;
+    }
+    run_some(l, memory, g, first);
+}
+
+// A frame starts with the address of its resume function; NULL there means it is done.
+static inline int is_done(const void *frame) { return !*(void *const *)frame; }
+static inline void resume(void *frame) { (*(void (**)(void *))frame)(frame); }
+
+// SIMD-groups take turns, from barrier to barrier, until all are done. One that returned early just
+// does not take part any more.
+static inline void run_suspending(const CpuLaunch *l, void *memory, char *frames, const Group *g) {
+    u32 n_simd = (g->n + ingot_width - 1) / ingot_width, fast = is_full(g), alive;
+#pragma clang loop unroll(disable)
+    for (u32 s = 0; s < n_simd; s++) {
+        u32 first = s * ingot_width, left = g->n - first;
+        if (fast && left >= ingot_width)
+            ingot_full_start(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, frames + s * ingot_stride);
+        else
+            ingot_some_start(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first,
+                             mask_of(least(left, ingot_width)), frames + s * ingot_stride);
+    }
+    do {
+        alive = 0;
+#pragma clang loop unroll(disable)
+        for (u32 s = 0; s < n_simd; s++) {
+            void *frame = frames + s * ingot_stride;
+            if (is_done(frame)) continue;
+            resume(frame);
+            alive |= !is_done(frame);
+        }
+    } while (alive);
+}
+
+__attribute__((visibility("default"))) void ingot_kernel(const CpuLaunch *launch, u64 first, u64 end, void *memory, void *frames) {
+    // Copies: the kernel's stores may be anywhere as far as the optimiser knows.
+    const u32 nx = launch->groups_per_grid[0], ny = launch->groups_per_grid[1];
+    const u32 tx = launch->threads_per_grid[0], ty = launch->threads_per_grid[1], tz = launch->threads_per_grid[2];
+    const u32 dx = ingot_shape[0] ? ingot_shape[0] : launch->group_size[0];
+    const u32 dy = ingot_shape[0] ? ingot_shape[1] : launch->group_size[1];
+    const u32 dz = ingot_shape[0] ? ingot_shape[2] : launch->group_size[2];
+    if (first >= end || !nx || !ny) return;
+    Group g = {.gx = (u32)(first % nx), .gy = (u32)(first / nx % ny), .gz = (u32)(first / nx / ny)};
+#pragma clang loop unroll(disable)
+    for (u64 i = first; i < end; i++) {
+        g.sx = least(dx, tx - g.gx * dx), g.sy = least(dy, ty - g.gy * dy), g.sz = least(dz, tz - g.gz * dz);
+        g.n = g.sx * g.sy * g.sz;
+        if (ingot_suspends) run_suspending(launch, memory, frames, &g);
+        else run_group(launch, memory, &g);
+        if (++g.gx == nx) {
+            g.gx = 0;
+            if (++g.gy == ny) g.gy = 0, g.gz++;
+        }
+    }
+}

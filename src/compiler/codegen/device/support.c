@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// support.c: what the code generator calls on CPUs without an instruction for it (half before F16C,
+// bfloat before AVX512-BF16, fused multiply-add before FMA). Linked only into kernels that may need
+// it. Round to nearest even; NaNs stay NaNs (quiet).
+#include <stdint.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("hidden")))
+
+static inline uint32_t bits_of(float f) {
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    return u;
+}
+static inline float from_bits(uint32_t u) {
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
+}
+
+static inline float half_to_float(uint16_t h) {
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16, e = h >> 10 & 31, m = h & 1023;
+    if (e == 31) return from_bits(sign | 0x7f800000 | m << 13 | (m ? 0x400000 : 0));
+    if (e) return from_bits(sign | (e + 112) << 23 | m << 13);
+    float f = (float)(int)m * 0x1p-24f;
+    return sign ? -f : f;
+}
+
+static inline uint16_t float_to_half(float f) {
+    uint32_t u = bits_of(f), sign = u >> 16 & 0x8000, a = u & 0x7fffffff;
+    if (a > 0x7f800000) return (uint16_t)(sign | 0x7e00 | (a >> 13 & 0x3ff));
+    if (a >= 0x477ff000) return (uint16_t)(sign | 0x7c00);
+    if (a < 0x38800000) { // a denormal half: let float addition round it at the right bit
+        float r = from_bits(a) + 0.5f;
+        return (uint16_t)(sign | (bits_of(r) - 0x3f000000));
+    }
+    uint32_t odd = a >> 13 & 1;
+    return (uint16_t)(sign | (a - 0x38000000 + 0xfff + odd) >> 13);
+}
+
+static inline uint16_t float_to_bfloat(float f) {
+    uint32_t u = bits_of(f);
+    if ((u & 0x7fffffff) > 0x7f800000) return (uint16_t)(u >> 16 | 0x40);
+    return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+
+// A double rounds to float first: to odd, so that the second rounding is right.
+static inline float double_to_float_odd(double d) {
+    float f = (float)d;
+    if ((double)f == d || f != f) return f;
+    uint32_t u = bits_of(f);
+    if (u & 1) return f;
+    double magnitude = d < 0 ? -d : d, rounded = f < 0 ? -(double)f : (double)f;
+    return from_bits(magnitude > rounded ? u | 1 : u - 1);
+}
+
+// The ABI passes half and bfloat in the low bits of a vector register.
+EXPORT float __extendhfsf2(_Float16 h) {
+    uint16_t u;
+    memcpy(&u, &h, 2);
+    return half_to_float(u);
+}
+EXPORT _Float16 __truncsfhf2(float f) {
+    uint16_t u = float_to_half(f);
+    _Float16 h;
+    memcpy(&h, &u, 2);
+    return h;
+}
+EXPORT _Float16 __truncdfhf2(double d) { return __truncsfhf2(double_to_float_odd(d)); }
+EXPORT __bf16 __truncsfbf2(float f) {
+    uint16_t u = float_to_bfloat(f);
+    __bf16 b;
+    memcpy(&b, &u, 2);
+    return b;
+}
+EXPORT __bf16 __truncdfbf2(double d) { return __truncsfbf2(double_to_float_odd(d)); }
+
+// The product of two floats is exact in double; the sum is rounded to odd there, then to float.
+EXPORT float fmaf(float a, float b, float c) {
+    double p = (double)a * b, s = p + c;
+    if (s - s != 0) return (float)s; // infinite or NaN
+    double back = s - p, error = (p - (s - back)) + (c - back);
+    int64_t u;
+    memcpy(&u, &s, 8);
+    if (error != 0 && !(u & 1)) {
+        u += (error > 0) == (s > 0) ? 1 : -1;
+        memcpy(&s, &u, 8);
+    }
+    return (float)s;
+}

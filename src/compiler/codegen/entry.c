@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// entry.c: from the kernel as the front end wrote it to the thread function of passes.h.
+//   purpose   void thread(ptr slot0, ..., ptr slotN-1, ptr threadgroup_memory): parameters of the kernel
+//             rebuilt from slots and __ingot_position() calls, everything inlined, static threadgroup
+//             memory placed, optimised without vectorisers.
+//   requires  msl_load, msl_specialise
+// Threadgroup memory gets no `noalias`: LLVM would take a barrier for a call that cannot touch it.
+#include "compiler/codegen/codegen.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADGROUP_LIMIT = 32768 }; // bytes, Apple's limit
+
+// Attributes a constant-space slot may carry: nothing writes it while the kernel runs.
+static void describe_slots(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    for (uint32_t a = 0; a < cg->fn->n_args; a++) {
+        const RfArg *arg = &cg->fn->args[a];
+        if (arg->kind != RF_ARG_BUFFER || arg->space != RF_CONSTANT || arg->count != 1) continue;
+        LLVMAttributeIndex at = arg->slot + 1;
+        msl_add_attribute(cx, cg->thread, at, "noalias", 0);
+        msl_add_attribute(cx, cg->thread, at, "readonly", 0);
+        if (arg->type < cg->lib->n_types && cg->lib->types[arg->type].size && msl_argument_enabled(cg, arg))
+            msl_add_attribute(cx, cg->thread, at, "dereferenceable", cg->lib->types[arg->type].size);
+    }
+}
+
+static LLVMValueRef call_position(Cg *cg, unsigned builtin, unsigned dim) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef i32 = msl_int(cx, 32), in[2] = {i32, i32};
+    LLVMTypeRef type = LLVMFunctionType(i32, in, 2, 0);
+    LLVMValueRef f = LLVMGetNamedFunction(cx->module, "__ingot_position");
+    if (!f) {
+        f = LLVMAddFunction(cx->module, "__ingot_position", type);
+        static const char *const pure[] = {"nounwind", "willreturn", "nofree", "nosync", "speculatable"};
+        for (size_t i = 0; i < sizeof pure / sizeof *pure; i++)
+            msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, pure[i], 0);
+        msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "memory", 0); // memory(none)
+    }
+    LLVMValueRef args[2] = {msl_const(cx, 32, builtin), msl_const(cx, 32, dim)};
+    return LLVMBuildCall2(cx->builder, type, f, args, 2, "");
+}
+
+static LLVMTypeRef byval_type(Cg *cg, unsigned param) {
+    unsigned kind = LLVMGetEnumAttributeKindForName("byval", 5);
+    LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(cg->entry, param + 1, kind);
+    return a ? LLVMGetTypeAttributeValue(a) : NULL;
+}
+
+// Memory of a parameter that Clang passes by hidden pointer (vector classes, arrays of pointers).
+static LLVMValueRef parameter_memory(Cg *cg, LLVMTypeRef type) {
+    LLVMValueRef memory = LLVMBuildAlloca(cg->cx.builder, type, "");
+    LLVMSetAlignment(memory, 16);
+    return memory;
+}
+
+static void store_at(Cg *cg, LLVMValueRef memory, uint64_t offset, LLVMValueRef value) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef at = msl_const(cx, 64, offset);
+    LLVMBuildStore(cx->builder, value, LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), memory, &at, 1, ""));
+}
+
+// Bits and number of components of an integer MTLDataType: Int..Int4 = 29..32, UInt 33, Short 37,
+// UShort 41. False if it is none.
+static bool integer_shape(uint32_t data_type, unsigned *bits, unsigned *n) {
+    if (data_type < 29 || data_type > 44) return false;
+    *bits = data_type < 37 ? 32 : 16;
+    *n = (data_type - 29) % 4 + 1;
+    return true;
+}
+
+static LLVMValueRef build_builtin(Cg *cg, const RfArg *arg) {
+    MslContext *cx = &cg->cx;
+    unsigned bits, n;
+    if (arg->type >= cg->lib->n_types || !integer_shape(cg->lib->types[arg->type].data_type, &bits, &n) || n == 4)
+        msl_fail(cx, "parameter '%s' of '%s': %s must be uint, ushort or a vector of two or three of them",
+                 arg->name, cg->fn->name, rf_builtin_name(arg->builtin));
+    LLVMTypeRef want = LLVMTypeOf(LLVMGetParam(cg->entry, arg->param)), element = msl_int(cx, bits);
+    LLVMValueRef part[3];
+    for (unsigned d = 0; d < n; d++)
+        part[d] = LLVMBuildIntCast2(cx->builder, call_position(cg, arg->builtin, d), element, 0, "");
+    LLVMTypeRef memory_type = byval_type(cg, arg->param);
+    if (memory_type) {
+        LLVMValueRef memory = parameter_memory(cg, memory_type);
+        for (unsigned d = 0; d < n; d++) store_at(cg, memory, d * bits / 8, part[d]);
+        return memory;
+    }
+    if (LLVMGetTypeKind(want) == LLVMIntegerTypeKind && n == 1)
+        return LLVMBuildIntCast2(cx->builder, part[0], want, 0, "");
+    // A vector, or a struct that Clang passes directly: through memory, SROA makes it free.
+    LLVMValueRef memory = parameter_memory(cg, want);
+    for (unsigned d = 0; d < n; d++) store_at(cg, memory, d * bits / 8, part[d]);
+    return LLVMBuildLoad2(cx->builder, want, memory, "");
+}
+
+static LLVMValueRef build_argument(Cg *cg, const RfArg *arg) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef want = LLVMTypeOf(LLVMGetParam(cg->entry, arg->param));
+    if (arg->kind == RF_ARG_BUILTIN) return build_builtin(cg, arg);
+    if (arg->kind != RF_ARG_BUFFER && arg->kind != RF_ARG_THREADGROUP)
+        msl_fail(cx, "parameter '%s' of '%s': textures, samplers and stage inputs are not supported yet", arg->name,
+                 cg->fn->name);
+    if (!msl_argument_enabled(cg, arg)) return LLVMConstNull(want);
+    if (arg->slot >= cg->fn->n_slots || arg->count > cg->fn->n_slots - arg->slot)
+        msl_fail(cx, "internal error: parameter '%s' has no slot", arg->name);
+    LLVMValueRef slot = LLVMGetParam(cg->thread, arg->slot);
+    if (arg->kind == RF_ARG_THREADGROUP) {
+        LLVMValueRef base = LLVMGetParam(cg->thread, cg->fn->n_slots);
+        LLVMValueRef offset = LLVMBuildPtrToInt(cx->builder, slot, msl_int(cx, 64), "");
+        return LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), base, &offset, 1, "");
+    }
+    LLVMTypeRef memory_type = byval_type(cg, arg->param);
+    if (!memory_type) return slot;
+    LLVMValueRef memory = parameter_memory(cg, memory_type);
+    for (uint32_t i = 0; i < arg->count; i++)
+        store_at(cg, memory, i * 8ull, LLVMGetParam(cg->thread, arg->slot + i));
+    return memory;
+}
+
+void msl_build_entry(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    unsigned n_slots = cg->fn->n_slots, n_params = LLVMCountParams(cg->entry);
+    enum { MAX_PARAMS = 256 };
+    LLVMTypeRef types[MAX_PARAMS];
+    LLVMValueRef args[MAX_PARAMS] = {0};
+    if (n_slots + 1 > MAX_PARAMS || n_params > MAX_PARAMS) msl_fail(cx, "'%s' has too many parameters", cg->fn->name);
+    for (unsigned i = 0; i <= n_slots; i++) types[i] = msl_ptr(cx);
+    LLVMTypeRef nothing = LLVMVoidTypeInContext(cx->llvm);
+    if (LLVMGetReturnType(LLVMGlobalGetValueType(cg->entry)) != nothing)
+        msl_fail(cx, "kernel '%s' must return void", cg->fn->name);
+    cg->thread = LLVMAddFunction(cx->module, "thread", LLVMFunctionType(nothing, types, n_slots + 1, 0));
+    msl_add_attribute(cx, cg->thread, n_slots + 1, "align", 128);
+    describe_slots(cg);
+    LLVMPositionBuilderAtEnd(cx->builder, LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "entry"));
+    for (uint32_t a = 0; a < cg->fn->n_args; a++) {
+        const RfArg *arg = &cg->fn->args[a];
+        if (arg->param >= n_params) msl_fail(cx, "internal error: '%s' has no parameter %u", cg->fn->name, arg->param);
+        args[arg->param] = build_argument(cg, arg);
+    }
+    for (unsigned i = 0; i < n_params; i++)
+        if (!args[i]) msl_fail(cx, "internal error: parameter %u of '%s' is not described", i, cg->fn->name);
+    LLVMValueRef call = LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(cg->entry), cg->entry, args, n_params, "");
+    unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
+    for (unsigned i = 0; i < n_params; i++) { // the call must repeat how memory is passed
+        LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(cg->entry, i + 1, byval);
+        if (a) LLVMAddCallSiteAttribute(call, i + 1, a);
+    }
+    LLVMBuildRetVoid(cx->builder);
+}
+
+// Size and alignment of static threadgroup memory stand in the mangled name of the call:
+// ..__ingot_tgILm<size>ELm<align>E..
+static bool parse_threadgroup(const char *name, uint64_t *size, uint64_t *align) {
+    const char *at = strstr(name, "__ingot_tgI");
+    unsigned long long s, a;
+    if (!at || sscanf(at, "__ingot_tgILm%lluELm%lluE", &s, &a) != 2) return false;
+    *size = s, *align = a ? a : 1;
+    return (*align & (*align - 1)) == 0;
+}
+
+// Places every distinct allocation the kernel still reaches, and replaces the calls by addresses.
+static void place_threadgroup_memory(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    uint64_t used = 0;
+    LLVMValueRef base = LLVMGetParam(cg->thread, cg->fn->n_slots);
+    for (LLVMValueRef f = LLVMGetFirstFunction(cx->module), next; f; f = next) {
+        next = LLVMGetNextFunction(f);
+        size_t n;
+        const char *name = LLVMGetValueName2(f, &n);
+        uint64_t size, align;
+        if (!strstr(name, "__ingot_tgI") || !LLVMGetFirstUse(f)) continue;
+        if (!parse_threadgroup(name, &size, &align))
+            msl_fail(cx, "internal error: threadgroup memory with the name '%s'", name);
+        uint64_t offset = (used + align - 1) & ~(align - 1);
+        used = offset + size;
+        if (used > THREADGROUP_LIMIT)
+            msl_fail(cx, "'%s' needs more than %d bytes of threadgroup memory", cg->fn->name, THREADGROUP_LIMIT);
+        for (LLVMUseRef use; (use = LLVMGetFirstUse(f));) {
+            LLVMValueRef call = LLVMGetUser(use), at = msl_const(cx, 64, offset);
+            if (!LLVMIsACallInst(call)) msl_fail(cx, "internal error: address of '%s' taken", name);
+            LLVMPositionBuilderBefore(cx->builder, call);
+            LLVMReplaceAllUsesWith(call, LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), base, &at, 1, ""));
+            LLVMInstructionEraseFromParent(call);
+        }
+    }
+    cg->threadgroup_bytes = (uint32_t)((used + 15) & ~15ull);
+}
+
+// After inlining the only calls left go to LLVM's intrinsics and to our builtins.
+static void check_calls(Cg *cg) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(cg->thread); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (!LLVMIsACallInst(i)) continue;
+            const char *name = msl_callee(i);
+            if (msl_starts(name, "llvm.") || strstr(name, "__ingot_")) continue;
+            if (!*name) msl_fail(&cg->cx, "'%s' calls through a function pointer that is not known when it is compiled", cg->fn->name);
+            if (!LLVMIsDeclaration(LLVMGetCalledValue(i)))
+                msl_fail(&cg->cx, "'%s' is recursive (through '%s'): recursion is not supported", cg->fn->name, name);
+            msl_fail(&cg->cx, "'%s' calls '%s', which is not defined", cg->fn->name, name);
+        }
+}
+
+void msl_inline_all(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef keep = cg->thread;
+    static const char *const drop[] = {"noinline", "optnone", "minsize", "optsize"};
+    for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f) || f == keep) continue;
+        for (size_t i = 0; i < sizeof drop / sizeof *drop; i++)
+            LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                                           LLVMGetEnumAttributeKindForName(drop[i], strlen(drop[i])));
+        msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "alwaysinline", 0);
+    }
+    // Each function is cleaned before it is copied into its callers: less to copy.
+    msl_run_passes(cx, NULL, "globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg),always-inline,globaldce");
+    check_calls(cg);
+    place_threadgroup_memory(cg);
+    cg->entry = NULL;
+}
+
+void msl_optimise_thread(Cg *cg) {
+    msl_run_passes(&cg->cx, NULL, "default<O2>");
+}
+
+static void survey_call(Cg *cg, LLVMValueRef call) {
+    const char *name = msl_callee(call);
+    if (msl_starts(name, "__ingot_threadgroup_barrier")) cg->uses.barrier = true;
+    if (msl_starts(name, "__ingot_simd_") || msl_starts(name, "__ingot_quad_") || msl_starts(name, "__ingot_simdgroup_mma"))
+        cg->uses.simd = cg->uses.packing = true;
+    if (msl_starts(name, "__ingot_log")) cg->uses.log = true;
+    if (msl_starts(name, "__ingot_simdgroup_barrier")) cg->uses.meet = true;
+    if (!msl_starts(name, "__ingot_position")) return;
+    LLVMValueRef which = LLVMGetOperand(call, 0);
+    switch (LLVMIsAConstantInt(which) ? LLVMConstIntGetZExtValue(which) : RF_N_BUILTINS) {
+    case RF_THREAD_POSITION_IN_GRID: case RF_THREAD_POSITION_IN_THREADGROUP:
+    case RF_THREADGROUP_POSITION_IN_GRID: case RF_DISPATCH_THREADS_PER_THREADGROUP:
+    case RF_THREADS_PER_GRID: case RF_THREADGROUPS_PER_GRID: case RF_GRID_ORIGIN: case RF_GRID_SIZE:
+    case RF_THREADS_PER_SIMDGROUP: case RF_THREAD_EXECUTION_WIDTH:
+        break;
+    default: cg->uses.packing = true;
+    }
+}
+
+static bool is_short_float(LLVMTypeRef t) {
+    LLVMTypeKind k = LLVMGetTypeKind(t);
+    if (k == LLVMVectorTypeKind) k = LLVMGetTypeKind(LLVMGetElementType(t));
+    return k == LLVMHalfTypeKind || k == LLVMBFloatTypeKind;
+}
+
+void msl_survey(Cg *cg) {
+    cg->uses = (CgUses){0};
+    cg->private_bytes = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(cg->thread); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (LLVMIsACallInst(i)) survey_call(cg, i);
+            if (LLVMIsAAllocaInst(i)) cg->private_bytes += LLVMABISizeOfType(cg->cx.layout, LLVMGetAllocatedType(i)) + 16;
+            if (is_short_float(LLVMTypeOf(i)) || msl_starts(msl_callee(i), "llvm.fma")) cg->uses.support = true;
+        }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// lanes.c: the reference back end: the thread function stays scalar.
+//   purpose   thread(slots..., memory) -> ingot_thread(launch, lane, memory) for device/lanes.c
+//   does      calls to __ingot_x(...) become ingot_lane_x(lane, ...); before each call that may stop,
+//             the thread's position in the program is written down (see device/lanes.c)
+//   requires  everything inlined; runs on code that is not optimised further before, so that LLVM's
+//             loop transformations are checked along with the vectoriser
+#include "compiler/codegen/codegen.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Block {
+    LLVMBasicBlockRef block;
+    unsigned order;   // reverse post-order
+    unsigned depth;   // loops around it
+    int loop;         // header (index in blocks) of the innermost loop around it, or -1
+    bool header, reached, on_path;
+} Block;
+typedef struct Flow {
+    Block *blocks;
+    unsigned n, *rpo; // rpo[k]: k-th block
+    unsigned n_rpo;
+} Flow;
+
+static int block_index(const Flow *flow, LLVMBasicBlockRef b) {
+    for (unsigned i = 0; i < flow->n; i++)
+        if (flow->blocks[i].block == b) return (int)i;
+    return -1;
+}
+
+// Post-order by depth-first search; an edge to a block on the current path makes it a loop header.
+static void visit(Flow *flow, unsigned at) {
+    Block *b = &flow->blocks[at];
+    b->reached = b->on_path = true;
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(b->block);
+    for (unsigned s = LLVMGetNumSuccessors(end); s-- > 0;) {
+        int to = block_index(flow, LLVMGetSuccessor(end, s));
+        if (flow->blocks[to].on_path) flow->blocks[to].header = true;
+        else if (!flow->blocks[to].reached) visit(flow, (unsigned)to);
+    }
+    b->on_path = false;
+    flow->rpo[flow->n_rpo++] = at;
+}
+
+static bool has_edge(const Flow *flow, unsigned from, unsigned to) {
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(flow->blocks[from].block);
+    for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++)
+        if (LLVMGetSuccessor(end, s) == flow->blocks[to].block) return true;
+    return false;
+}
+
+// Marks the natural loop of header h: what reaches a back edge without passing h.
+static void mark_loop(Flow *flow, unsigned h, bool *in, unsigned *work) {
+    memset(in, 0, flow->n);
+    unsigned n = 0;
+    in[h] = true;
+    for (unsigned i = 0; i < flow->n; i++)
+        if (flow->blocks[i].reached && !in[i] && flow->blocks[i].order >= flow->blocks[h].order && has_edge(flow, i, h))
+            in[i] = true, work[n++] = i;
+    while (n) {
+        unsigned at = work[--n];
+        for (unsigned i = 0; i < flow->n; i++)
+            if (flow->blocks[i].reached && !in[i] && has_edge(flow, i, at)) in[i] = true, work[n++] = i;
+    }
+    for (unsigned i = 0; i < flow->n; i++) {
+        if (!in[i]) continue;
+        flow->blocks[i].depth++;
+        flow->blocks[i].loop = (int)h; // headers come in reverse post-order: the innermost is last
+    }
+}
+
+static bool build_flow(LLVMValueRef f, Flow *flow) {
+    *flow = (Flow){.n = LLVMCountBasicBlocks(f)};
+    flow->blocks = calloc(flow->n, sizeof *flow->blocks);
+    flow->rpo = calloc(flow->n, sizeof *flow->rpo);
+    bool *in = calloc(flow->n, 1);
+    unsigned *work = calloc(flow->n + 1, sizeof *work);
+    bool ok = flow->blocks && flow->rpo && in && work;
+    if (ok) {
+        unsigned k = 0;
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b), k++)
+            flow->blocks[k] = (Block){.block = b, .loop = -1};
+        visit(flow, 0);
+        for (unsigned i = 0; i < flow->n_rpo; i++) flow->blocks[flow->rpo[i]].order = flow->n_rpo - 1 - i;
+        for (unsigned i = flow->n_rpo; i-- > 0;)
+            if (flow->blocks[flow->rpo[i]].header) mark_loop(flow, flow->rpo[i], in, work);
+    }
+    free(in);
+    free(work);
+    return ok;
+}
+
+static LLVMValueRef device_function(Cg *cg, const char *name) {
+    LLVMValueRef f = LLVMGetNamedFunction(cg->cx.module, name);
+    if (!f) msl_fail(&cg->cx, "the reference code has no '%s'", name);
+    return f;
+}
+
+static void call_device(Cg *cg, const char *name, LLVMValueRef lane, unsigned a, unsigned b, bool two) {
+    LLVMValueRef f = device_function(cg, name), args[3] = {lane, msl_const(&cg->cx, 32, a), msl_const(&cg->cx, 32, b)};
+    LLVMBuildCall2(cg->cx.builder, LLVMGlobalGetValueType(f), f, args, two ? 3 : 2, "");
+}
+
+// Loop headers count iterations; the blocks that enter a loop reset its counter.
+static void track_loops(Cg *cg, const Flow *flow, LLVMValueRef lane) {
+    LLVMBuilderRef builder = cg->cx.builder;
+    for (unsigned h = 0; h < flow->n; h++) {
+        const Block *header = &flow->blocks[h];
+        if (!header->reached || !header->header) continue;
+        LLVMValueRef at = LLVMGetFirstInstruction(header->block);
+        while (LLVMIsAPHINode(at)) at = LLVMGetNextInstruction(at);
+        LLVMPositionBuilderBefore(builder, at);
+        call_device(cg, "ingot_lane_iterate", lane, header->depth - 1, 0, false);
+        for (unsigned i = 0; i < flow->n; i++) {
+            if (!flow->blocks[i].reached || flow->blocks[i].order >= header->order || !has_edge(flow, i, h)) continue;
+            LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(flow->blocks[i].block));
+            call_device(cg, "ingot_lane_enter", lane, header->depth - 1, header->order, true);
+        }
+    }
+}
+
+static LLVMValueRef replace_call(Cg *cg, LLVMValueRef call, const char *name, LLVMValueRef lane) {
+    enum { MAX_ARGS = 8 };
+    char lane_name[160];
+    snprintf(lane_name, sizeof lane_name, "ingot_lane_%s", name + strlen("__ingot_"));
+    LLVMValueRef f = device_function(cg, lane_name), args[MAX_ARGS] = {lane};
+    LLVMTypeRef type = LLVMGlobalGetValueType(f), want[MAX_ARGS];
+    unsigned n = LLVMGetNumArgOperands(call) + 1;
+    if (n != LLVMCountParams(f) || n > MAX_ARGS) msl_fail(&cg->cx, "'%s' is called with %u arguments", name, n - 1);
+    LLVMGetParamTypes(type, want);
+    for (unsigned i = 1; i < n; i++) {
+        args[i] = LLVMGetOperand(call, i - 1);
+        if (LLVMGetTypeKind(want[i]) == LLVMIntegerTypeKind) // bool is i1 or i8
+            args[i] = LLVMBuildIntCast2(cg->cx.builder, args[i], want[i], 0, "");
+    }
+    LLVMValueRef result = LLVMBuildCall2(cg->cx.builder, type, f, args, n, "");
+    if (LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMIntegerTypeKind)
+        result = LLVMBuildIntCast2(cg->cx.builder, result, LLVMTypeOf(call), 0, "");
+    if (LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind) LLVMReplaceAllUsesWith(call, result);
+    LLVMInstructionEraseFromParent(call);
+    return result;
+}
+
+static bool may_stop(const char *name) {
+    return !msl_starts(name, "__ingot_position") && !msl_starts(name, "__ingot_launch");
+}
+
+static void rewrite_calls(Cg *cg, const Flow *flow, LLVMValueRef lane) {
+    for (unsigned k = 0; k < flow->n; k++) {
+        const Block *b = &flow->blocks[k];
+        unsigned place = 0;
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b->block), next; i; i = next) {
+            next = LLVMGetNextInstruction(i);
+            const char *name = msl_callee(i);
+            if (!msl_starts(name, "__ingot_")) continue;
+            LLVMPositionBuilderBefore(cg->cx.builder, i);
+            if (may_stop(name)) call_device(cg, "ingot_lane_at", lane, b->depth, (b->order << 12) + place++, true);
+            replace_call(cg, i, name, lane);
+        }
+    }
+}
+
+static void set_constant(Cg *cg, const char *name, unsigned bits, uint64_t value) {
+    LLVMValueRef g = LLVMGetNamedGlobal(cg->cx.module, name);
+    if (!g) return;
+    LLVMSetInitializer(g, msl_const(&cg->cx, bits, value));
+    LLVMSetGlobalConstant(g, 1);
+    LLVMSetLinkage(g, LLVMInternalLinkage);
+}
+
+// ingot_thread(launch, lane, memory): the thread function with its slots read from the launch.
+static LLVMValueRef build_ingot_thread(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef f = device_function(cg, "ingot_thread");
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    LLVMPositionBuilderAtEnd(cx->builder, LLVMAppendBasicBlockInContext(cx->llvm, f, "entry"));
+    LLVMValueRef args[257];
+    msl_load_slots(cg, LLVMGetParam(f, 0), args);
+    args[cg->fn->n_slots] = LLVMGetParam(f, 2);
+    LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(cg->thread), cg->thread, args, cg->fn->n_slots + 1, "");
+    LLVMBuildRetVoid(cx->builder);
+    return f;
+}
+
+void msl_wrap_lanes(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    bool suspends = cg->uses.barrier || cg->uses.simd || cg->uses.meet;
+    enum { STACK = 16384, LANE = 1024 };
+    uint64_t stack = (STACK + LANE + 2 * cg->private_bytes + 4095) & ~4095ull;
+    msl_link_device_code(cg, msl_device_lanes, (size_t)(msl_device_lanes_end - msl_device_lanes));
+    set_constant(cg, "ingot_stack", 64, stack);
+    set_constant(cg, "ingot_suspends", 32, suspends);
+    cg->frame_stride = suspends ? stack * 32 : 0;
+    LLVMValueRef f = build_ingot_thread(cg), lane = LLVMGetParam(f, 1);
+    msl_add_attribute(cx, cg->thread, LLVMAttributeFunctionIndex, "alwaysinline", 0);
+    LLVMSetLinkage(cg->thread, LLVMInternalLinkage);
+    msl_run_passes(cx, NULL, "always-inline,function(loop-simplify)");
+    Flow flow;
+    bool ok = build_flow(f, &flow);
+    if (ok) {
+        track_loops(cg, &flow, lane);
+        rewrite_calls(cg, &flow, lane);
+    }
+    free(flow.blocks);
+    free(flow.rpo);
+    if (!ok) msl_fail(cx, "out of memory");
+}

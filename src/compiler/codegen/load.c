@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// load.c: the bitcode of a library -> a module with one kernel and what it reaches.
+// A library may hold hundreds of kernels. Its bitcode is opened lazily (function bodies stay unread),
+// everything but the wanted kernel is made internal, and then it is linked into an empty module: the
+// linker reads an internal function only when something refers to it. LLVM-C cannot materialise a
+// function otherwise.
+#include "compiler/codegen/codegen.h"
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Linker.h>
+#include <stdio.h>
+#include <string.h>
+
+static LLVMModuleRef open_lazily(Cg *cg, const void *bitcode, size_t n_bytes) {
+    LLVMMemoryBufferRef buffer =
+        LLVMCreateMemoryBufferWithMemoryRange((const char *)bitcode, n_bytes, "library", 0);
+    LLVMModuleRef module = NULL;
+    // On success the module owns the buffer.
+    if (LLVMGetBitcodeModuleInContext2(cg->cx.llvm, buffer, &module)) {
+        LLVMDisposeMemoryBuffer(buffer);
+        msl_fail(&cg->cx, "the library's code is damaged: %s", cg->diagnostics ? cg->diagnostics : "not bitcode");
+    }
+    return module;
+}
+
+static void internalise(LLVMModuleRef m, LLVMValueRef keep) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+        if (f == keep || LLVMIsDeclaration(f)) continue;
+        LLVMSetLinkage(f, LLVMInternalLinkage);
+        LLVMSetVisibility(f, LLVMDefaultVisibility);
+    }
+    for (LLVMValueRef g = LLVMGetFirstGlobal(m); g; g = LLVMGetNextGlobal(g)) {
+        size_t n;
+        if (LLVMIsDeclaration(g) || msl_starts(LLVMGetValueName2(g, &n), "llvm.")) continue;
+        LLVMSetLinkage(g, LLVMInternalLinkage);
+        LLVMSetVisibility(g, LLVMDefaultVisibility);
+    }
+}
+
+static void check_link(Cg *cg, bool failed) {
+    if (failed || cg->diagnostics)
+        msl_fail(&cg->cx, "the library's code is damaged: %s", cg->diagnostics ? cg->diagnostics : "cannot be linked");
+}
+
+void msl_load(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    cg->fn = rf_find_function(cg->lib, cg->request->function);
+    if (!cg->fn) msl_fail(cx, "the library has no function '%s'", cg->request->function);
+    if (cg->fn->stage != RF_KERNEL) msl_fail(cx, "'%s' is not a kernel function", cg->request->function);
+    LLVMModuleRef library = open_lazily(cg, cg->request->bitcode, cg->request->bitcode_bytes);
+    LLVMValueRef kernel = LLVMGetNamedFunction(library, cg->fn->symbol);
+    if (!kernel || LLVMIsDeclaration(kernel)) {
+        LLVMDisposeModule(library);
+        msl_fail(cx, "the library has no code for '%s'", cg->request->function);
+    }
+    LLVMSetLinkage(kernel, LLVMExternalLinkage);
+    internalise(library, kernel);
+    cx->module = LLVMModuleCreateWithNameInContext(cg->fn->name, cx->llvm);
+    LLVMSetModuleDataLayout(cx->module, cx->layout);
+    char *triple = LLVMGetTargetMachineTriple(cx->machine);
+    LLVMSetTarget(cx->module, triple);
+    LLVMSetTarget(library, triple);
+    LLVMSetModuleDataLayout(library, cx->layout);
+    LLVMDisposeMessage(triple);
+    check_link(cg, LLVMLinkModules2(cx->module, library));
+    cg->entry = LLVMGetNamedFunction(cx->module, cg->fn->symbol);
+    if (!cg->entry) msl_fail(cx, "the library has no code for '%s'", cg->request->function);
+    LLVMSetLinkage(cg->entry, LLVMInternalLinkage);
+}
+
+// Code from device/ joins the module. Its exported names stay external until wrap.c has what it needs.
+void msl_link_device_code(Cg *cg, const unsigned char *bitcode, size_t n_bytes) {
+    LLVMModuleRef part = open_lazily(cg, bitcode, n_bytes);
+    LLVMSetModuleDataLayout(part, cg->cx.layout);
+    char *triple = LLVMGetTargetMachineTriple(cg->cx.machine);
+    LLVMSetTarget(part, triple);
+    LLVMDisposeMessage(triple);
+    check_link(cg, LLVMLinkModules2(cg->cx.module, part));
+}

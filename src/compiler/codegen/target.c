@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// target.c: the machine the code is for, and the last step: module -> object -> shared object.
+// Input: cpu and features of the request (NULL: this machine). AVX-512 vectors are used in full only
+// when both prefer-vector-width and min-legal-vector-width say so; without AVX-512 neither is set.
+#include "compiler/codegen/codegen.h"
+#include "compiler/frontend/bridge.h"
+#include <elf.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void init_targets(void) {
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+    LLVMInitializeNativeAsmParser();
+}
+
+// LLVM-C has no table of CPU names, and LLVM prints to stderr on one it does not know and goes on with
+// the baseline: at least what cannot be a name is refused.
+static bool plausible_cpu(const char *cpu) {
+    for (const char *p = cpu; *p; p++)
+        if (!(*p >= 'a' && *p <= 'z') && !(*p >= '0' && *p <= '9') && !strchr("-_+.", *p)) return false;
+    return *cpu != 0;
+}
+
+static bool has_avx512(const char *cpu, const char *features) {
+    static const char *const names[] = {"x86-64-v4", "skylake-avx512", "cascadelake", "cooperlake", "cannonlake",
+                                        "icelake", "tigerlake", "rocketlake", "sapphirerapids", "emeraldrapids",
+                                        "graniterapids", "diamondrapids", "znver4", "znver5"};
+    if (strstr(features, "-avx512f")) return false;
+    if (strstr(features, "+avx512f")) return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (msl_starts(cpu, names[i])) return true;
+    return false;
+}
+
+void msl_open_target(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, init_targets);
+    char *triple = LLVMGetDefaultTargetTriple(), *error = NULL;
+    LLVMTargetRef target;
+    if (LLVMGetTargetFromTriple(triple, &target, &error)) msl_fail(cx, "no code generator for %s: %s", triple, error);
+    const char *cpu = cg->request->cpu, *features = cg->request->features;
+    if (cpu && !plausible_cpu(cpu)) msl_fail(cx, "unknown CPU '%s'", cpu);
+    char *host_cpu = LLVMGetHostCPUName(), *host_features = LLVMGetHostCPUFeatures();
+    if (!features) features = cpu ? "" : host_features;
+    if (!cpu) cpu = host_cpu;
+    cx->machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault,
+                                          LLVMRelocPIC, LLVMCodeModelSmall);
+    LLVMDisposeMessage(host_cpu);
+    LLVMDisposeMessage(host_features);
+    if (!cx->machine) msl_fail(cx, "no code generator for CPU '%s'", cg->request->cpu);
+    cx->layout = LLVMCreateTargetDataLayout(cx->machine);
+    cx->cpu = cg->cpu = LLVMGetTargetMachineCPU(cx->machine);
+    cx->features = cg->features = LLVMGetTargetMachineFeatureString(cx->machine);
+    cx->avx512 = has_avx512(cx->cpu, cx->features);
+    LLVMDisposeMessage(triple);
+}
+
+static void remove_text_attribute(LLVMValueRef f, const char *name) {
+    LLVMRemoveStringAttributeAtIndex(f, LLVMAttributeFunctionIndex, name, (unsigned)strlen(name));
+}
+
+// Functions of different origin (user code, headers, device/) must agree, or nothing is inlined.
+void msl_set_target_attributes(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f)) {
+        static const char *const drop[] = {"target-cpu", "target-features", "tune-cpu", "frame-pointer",
+                                           "min-legal-vector-width", "prefer-vector-width",
+                                           "stack-protector-buffer-size", "no-trapping-math",
+                                           "uniform-work-group-size", "probe-stack"};
+        for (size_t i = 0; i < sizeof drop / sizeof *drop; i++) remove_text_attribute(f, drop[i]);
+        LLVMSetFunctionCallConv(f, LLVMCCallConv);
+        if (LLVMIsDeclaration(f)) continue;
+        static const char *const kinds[] = {"sspstrong", "ssp", "uwtable"};
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                                           LLVMGetEnumAttributeKindForName(kinds[i], strlen(kinds[i])));
+        msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "nounwind", 0);
+        msl_add_text_attribute(cx, f, "no-builtins", "");
+        if (cx->avx512) {
+            msl_add_text_attribute(cx, f, "prefer-vector-width", "512");
+            msl_add_text_attribute(cx, f, "min-legal-vector-width", "512");
+        }
+    }
+}
+
+// The loader resolves these; a code object that needs anything else would fail in the application.
+static bool allowed_undefined(const char *name) {
+    static const char *const names[] = {"", "memcpy", "memset", "memmove", "_GLOBAL_OFFSET_TABLE_"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i])) return true;
+    return false;
+}
+
+// Name of a symbol the object needs and nobody gives, or NULL. The object is LLVM's own: trusted.
+static const char *missing_symbol(const unsigned char *object) {
+    const Elf64_Ehdr *header = (const void *)object;
+    const Elf64_Shdr *sections = (const void *)(object + header->e_shoff);
+    for (unsigned i = 0; i < header->e_shnum; i++) {
+        if (sections[i].sh_type != SHT_SYMTAB) continue;
+        const Elf64_Sym *symbols = (const void *)(object + sections[i].sh_offset);
+        const char *names = (const char *)object + sections[sections[i].sh_link].sh_offset;
+        for (size_t k = 0; k < sections[i].sh_size / sizeof *symbols; k++)
+            if (symbols[k].st_shndx == SHN_UNDEF && !allowed_undefined(names + symbols[k].st_name))
+                return names + symbols[k].st_name;
+    }
+    return NULL;
+}
+
+void msl_emit(Cg *cg, MslKernel *out) {
+    MslContext *cx = &cg->cx;
+    bool assembly = cg->request->emit && !strcmp(cg->request->emit, "asm");
+    char *error = NULL;
+    LLVMMemoryBufferRef buffer = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(cx->machine, cx->module, assembly ? LLVMAssemblyFile : LLVMObjectFile,
+                                            &error, &buffer)) {
+        char copy[512];
+        snprintf(copy, sizeof copy, "%s", error ? error : "");
+        LLVMDisposeMessage(error);
+        msl_fail(cx, "internal error: code generation: %s", copy);
+    }
+    const unsigned char *start = (const unsigned char *)LLVMGetBufferStart(buffer);
+    size_t n = LLVMGetBufferSize(buffer);
+    if (cg->diagnostics) {
+        LLVMDisposeMemoryBuffer(buffer);
+        msl_fail(cx, "internal error: code generation: %s", cg->diagnostics);
+    }
+    char why[512] = "";
+    if (assembly) {
+        out->code = malloc(n + 1);
+        if (out->code) {
+            memcpy(out->code, start, n);
+            out->code[n] = 0;
+            out->code_bytes = n;
+        } else {
+            snprintf(why, sizeof why, "out of memory");
+        }
+    } else {
+        const char *missing = missing_symbol(start);
+        char *link_error = NULL;
+        if (missing) {
+            snprintf(why, sizeof why, "the kernel needs the function '%s', which is not defined", missing);
+        } else if (!msl_link_shared(start, n, &out->code, &out->code_bytes, &link_error)) {
+            snprintf(why, sizeof why, "internal error: linking: %s", link_error ? link_error : "");
+        }
+        free(link_error);
+    }
+    LLVMDisposeMemoryBuffer(buffer);
+    if (why[0]) msl_fail(cx, "%s", why);
+}
