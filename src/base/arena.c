@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct ArenaChunk {
-    ArenaChunk *next;
+struct BaseArenaChunk {
+    BaseArenaChunk *next;
     _Alignas(16) unsigned char data[];
 };
 
-void *arena_alloc(Arena *a, size_t n, size_t size) {
+void *base_arena_alloc(BaseArena *a, size_t n, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes) || bytes > (size_t)1 << 48) {
         a->failed = true;
@@ -19,7 +19,7 @@ void *arena_alloc(Arena *a, size_t n, size_t size) {
     if (!bytes) bytes = 16;
     if (bytes > a->left || !a->chunks) {
         size_t capacity = bytes > 4096 ? bytes : 4096;
-        ArenaChunk *chunk = malloc(sizeof *chunk + capacity);
+        BaseArenaChunk *chunk = malloc(sizeof *chunk + capacity);
         if (!chunk) {
             a->failed = true;
             return NULL;
@@ -32,16 +32,16 @@ void *arena_alloc(Arena *a, size_t n, size_t size) {
     return memset(a->chunks->data + a->left, 0, bytes);
 }
 
-char *arena_str(Arena *a, const void *s, size_t n) {
-    char *copy = arena_alloc(a, n + 1, 1);
+char *base_arena_str(BaseArena *a, const void *s, size_t n) {
+    char *copy = base_arena_alloc(a, n + 1, 1);
     if (copy && n) memcpy(copy, s, n);
     return copy;
 }
 
-void arena_free(Arena *a) {
-    for (ArenaChunk *c = a->chunks, *next; c; c = next) {
+void base_arena_free(BaseArena *a) {
+    for (BaseArenaChunk *c = a->chunks, *next; c; c = next) {
         next = c->next;
         free(c);
     }
-    *a = (Arena){0};
+    *a = (BaseArena){0};
 }

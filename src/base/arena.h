@@ -5,15 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef struct ArenaChunk ArenaChunk;
-typedef struct Arena {
-    ArenaChunk *chunks;
+typedef struct BaseArenaChunk BaseArenaChunk;
+typedef struct BaseArena {
+    BaseArenaChunk *chunks;
     size_t left; // bytes free in the newest chunk
     bool failed; // an allocation gave NULL
-} Arena; // {0} is empty
+} BaseArena; // {0} is empty
 
 // Zeroed, 16-byte aligned; NULL (and failed) without memory or if n * size overflows.
-void *arena_alloc(Arena *a, size_t n, size_t size);
-char *arena_str(Arena *a, const void *s, size_t n); // a zero is added
-void arena_free(Arena *a);
+void *base_arena_alloc(BaseArena *a, size_t n, size_t size);
+char *base_arena_str(BaseArena *a, const void *s, size_t n); // a zero is added
+void base_arena_free(BaseArena *a);
 #endif

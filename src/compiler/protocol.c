@@ -104,10 +104,10 @@ MsgIo msg_receive(int fd, MsgType *type, Blob **payload, int64_t deadline) {
     return *payload ? MSG_IO_OK : MSG_IO_NO_MEMORY;
 }
 
-static const char *get_str(WireIn *r, Arena *a) {
+static const char *get_str(WireIn *r, BaseArena *a) {
     size_t n;
     const void *s = wire_get_bytes(r, &n);
-    const char *copy = arena_str(a, s, n);
+    const char *copy = base_arena_str(a, s, n);
     return copy ? copy : "";
 }
 
@@ -117,17 +117,17 @@ static void put_optional(WireOut *w, const char *s) {
     if (s) wire_str(w, s);
 }
 
-static const char *get_optional(WireIn *r, Arena *a) {
+static const char *get_optional(WireIn *r, BaseArena *a) {
     return wire_get_u8(r) ? get_str(r, a) : NULL;
 }
 
 // Room for n elements that take at least min_bytes each; a count that cannot be true fails the reader.
-static void *get_array(WireIn *r, Arena *a, size_t n, size_t size, size_t min_bytes) {
+static void *get_array(WireIn *r, BaseArena *a, size_t n, size_t size, size_t min_bytes) {
     if (r->failed || n > (size_t)(r->end - r->at) / min_bytes) {
         r->failed = true;
         return NULL;
     }
-    return arena_alloc(a, n ? n : 1, size);
+    return base_arena_alloc(a, n ? n : 1, size);
 }
 
 static void put_strings(WireOut *w, const char *const *list, size_t n) {
@@ -135,7 +135,7 @@ static void put_strings(WireOut *w, const char *const *list, size_t n) {
     for (size_t i = 0; i < n; ++i) wire_str(w, list[i]);
 }
 
-static const char *const *get_strings(WireIn *r, Arena *a, size_t *n) {
+static const char *const *get_strings(WireIn *r, BaseArena *a, size_t *n) {
     *n = wire_get_u32(r);
     const char **list = get_array(r, a, *n, sizeof *list, 8);
     if (!list) {
@@ -163,12 +163,12 @@ void msg_put_source(WireOut *w, const MslSource *s, const char *cwd) {
     wire_u8(w, s->check_only);
 }
 
-bool msg_get_source(WireIn *r, Arena *a, MslSource *s, const char **cwd) {
+bool msg_get_source(WireIn *r, BaseArena *a, MslSource *s, const char **cwd) {
     *s = (MslSource){0};
     *cwd = get_str(r, a);
     s->name = get_str(r, a);
     const void *text = wire_get_bytes(r, &s->n_bytes);
-    s->text = arena_str(a, text, s->n_bytes); // Clang's buffers end in a zero
+    s->text = base_arena_str(a, text, s->n_bytes); // Clang's buffers end in a zero
     s->macros = get_strings(r, a, &s->n_macros);
     s->include_dirs = get_strings(r, a, &s->n_include_dirs);
     size_t n = wire_get_u32(r);
@@ -176,7 +176,7 @@ bool msg_get_source(WireIn *r, Arena *a, MslSource *s, const char **cwd) {
     for (size_t i = 0; headers && i < n; ++i) {
         headers[i].name = get_str(r, a);
         const void *body = wire_get_bytes(r, &headers[i].n_bytes);
-        headers[i].text = arena_str(a, body, headers[i].n_bytes);
+        headers[i].text = base_arena_str(a, body, headers[i].n_bytes);
     }
     s->headers = headers;
     s->n_headers = headers ? n : 0;
@@ -213,7 +213,7 @@ void msg_put_kernel(WireOut *w, const MslKernelRequest *q,
     put_optional(w, q->dump_after);
 }
 
-bool msg_get_kernel(WireIn *r, Arena *a, MsgKernel *k) {
+bool msg_get_kernel(WireIn *r, BaseArena *a, MsgKernel *k) {
     *k = (MsgKernel){0};
     MslKernelRequest *q = &k->request;
     size_t n;
@@ -229,7 +229,7 @@ bool msg_get_kernel(WireIn *r, Arena *a, MsgKernel *k) {
         constants[i].index = wire_get_u32(r);
         constants[i].data_type = wire_get_u32(r);
         const void *data = wire_get_bytes(r, &constants[i].n_bytes);
-        constants[i].data = arena_str(a, data, constants[i].n_bytes); // aligned
+        constants[i].data = base_arena_str(a, data, constants[i].n_bytes); // aligned
     }
     q->constants = constants;
     q->n_constants = constants ? n : 0;
@@ -261,7 +261,7 @@ void msg_put_library(WireOut *w, const MsgLibrary *l) {
     wire_bytes(w, l->metallib, l->metallib_bytes);
 }
 
-bool msg_get_library(WireIn *r, Arena *a, MsgLibrary *l) {
+bool msg_get_library(WireIn *r, BaseArena *a, MsgLibrary *l) {
     *l = (MsgLibrary){0};
     l->ok = wire_get_u8(r);
     l->log = get_str(r, a);
@@ -287,7 +287,7 @@ void msg_put_code(WireOut *w, const MsgCode *c) {
     wire_bytes(w, c->code, c->code_bytes);
 }
 
-bool msg_get_code(WireIn *r, Arena *a, MsgCode *c) {
+bool msg_get_code(WireIn *r, BaseArena *a, MsgCode *c) {
     *c = (MsgCode){0};
     c->ok = wire_get_u8(r);
     c->error = get_str(r, a);

@@ -32,7 +32,7 @@ int64_t msg_now(void);
 
 // Requests. What the get functions give lives in the arena (and borrows from the input).
 void msg_put_source(WireOut *w, const MslSource *source, const char *cwd);
-bool msg_get_source(WireIn *r, Arena *a, MslSource *source, const char **cwd);
+bool msg_get_source(WireIn *r, BaseArena *a, MslSource *source, const char **cwd);
 // `bytes`: the container of the library, or NULL if the server should have it.
 void msg_put_kernel(WireOut *w, const MslKernelRequest *request,
                     const unsigned char library[SHA256_BYTES], const Blob *bytes);
@@ -42,7 +42,7 @@ typedef struct MsgKernel {
     const unsigned char *bytes; // NULL if not sent
     size_t n_bytes;
 } MsgKernel;
-bool msg_get_kernel(WireIn *r, Arena *a, MsgKernel *kernel);
+bool msg_get_kernel(WireIn *r, BaseArena *a, MsgKernel *kernel);
 
 // Answers.
 typedef struct MsgLibrary {
@@ -54,7 +54,7 @@ typedef struct MsgLibrary {
     size_t metallib_bytes;
 } MsgLibrary;
 void msg_put_library(WireOut *w, const MsgLibrary *library);
-bool msg_get_library(WireIn *r, Arena *a, MsgLibrary *library);
+bool msg_get_library(WireIn *r, BaseArena *a, MsgLibrary *library);
 
 typedef struct MsgCode {
     bool ok;
@@ -63,5 +63,5 @@ typedef struct MsgCode {
     size_t code_bytes;
 } MsgCode;
 void msg_put_code(WireOut *w, const MsgCode *code);
-bool msg_get_code(WireIn *r, Arena *a, MsgCode *code);
+bool msg_get_code(WireIn *r, BaseArena *a, MsgCode *code);
 #endif

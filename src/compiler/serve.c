@@ -65,12 +65,12 @@ static MsgIo refuse(const char *why) {
 }
 
 static MsgIo serve_library(Server *s, Blob *payload) {
-    Arena arena = {0};
+    BaseArena arena = {0};
     WireIn r = {payload->data, payload->data + payload->n_bytes, false};
     MslSource source;
     const char *cwd;
     if (!msg_get_source(&r, &arena, &source, &cwd)) {
-        arena_free(&arena);
+        base_arena_free(&arena);
         return refuse("the request to compile a library is malformed");
     }
     source.stdlib_dir = s->stdlib;
@@ -96,12 +96,12 @@ static MsgIo serve_library(Server *s, Blob *payload) {
     if (opened) keep(s, opened);
     blob_release(metallib);
     msl_library_free(&lib);
-    arena_free(&arena);
+    base_arena_free(&arena);
     return io;
 }
 
 static MsgIo serve_kernel(Server *s, Blob *payload) {
-    Arena arena = {0};
+    BaseArena arena = {0};
     WireIn r = {payload->data, payload->data + payload->n_bytes, false};
     MsgKernel k;
     MsgIo io;
@@ -138,7 +138,7 @@ static MsgIo serve_kernel(Server *s, Blob *payload) {
     wire_free(&w);
     msl_kernel_free(&out);
 done:
-    arena_free(&arena);
+    base_arena_free(&arena);
     return io;
 }
 

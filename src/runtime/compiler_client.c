@@ -103,7 +103,7 @@ static void set_refused(RtCompileError *error, const Blob *payload) {
 // --- libraries ---
 
 static void read_library(Outcome *o, const Blob *payload) {
-    Arena arena = {0};
+    BaseArena arena = {0};
     WireIn r = {payload->data, payload->data + payload->n_bytes, false};
     MsgLibrary m;
     if (!msg_get_library(&r, &arena, &m)) {
@@ -119,7 +119,7 @@ static void read_library(Outcome *o, const Blob *payload) {
         set_error(&o->error, o->library ? RT_COMPILE_OK : RT_COMPILE_FAILED,
                   o->library ? NULL : strdup(why));
     }
-    arena_free(&arena);
+    base_arena_free(&arena);
 }
 
 // Returns true if the result may be cached.
@@ -207,7 +207,7 @@ no_memory:
 // --- kernels ---
 
 static void read_kernel(Outcome *o, const Blob *payload) {
-    Arena arena = {0};
+    BaseArena arena = {0};
     WireIn r = {payload->data, payload->data + payload->n_bytes, false};
     MsgCode m;
     if (!msg_get_code(&r, &arena, &m)) {
@@ -218,7 +218,7 @@ static void read_kernel(Outcome *o, const Blob *payload) {
         o->code = blob_copy(m.code, m.code_bytes);
         set_error(&o->error, o->code ? RT_COMPILE_OK : RT_COMPILE_NO_MEMORY, NULL);
     }
-    arena_free(&arena);
+    base_arena_free(&arena);
 }
 
 // One request to one process, with the library's bytes if it turns out to need them.

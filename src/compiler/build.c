@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// build.c: `mslc build`: one file from the command line. Diagnostics go to standard error as Clang
+// prints them; results to a file (in one step: never half a file) or standard output.
+#include "base/files.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "compiler/build_int.h"
+#include "compiler/driver.h"
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int fail_file(const BuildOptions *o, const char *what, const char *path) {
+    fprintf(stderr, "%s: cannot %s '%s': %s\n", o->program, what, path, strerror(errno));
+    return 1;
+}
+
+static const ConstantOption *find_option(const BuildOptions *o, const RfConstant *c) {
+    char index[16];
+    snprintf(index, sizeof index, "%u", c->index);
+    for (size_t i = 0; i < o->n_constants; ++i)
+        if (!strcmp(o->constants[i].key, c->name) || !strcmp(o->constants[i].key, index))
+            return &o->constants[i];
+    return NULL;
+}
+
+bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *f, bool fill,
+                  MslKernel *out) {
+    const RfLibrary *rf = lib->reflection;
+    *out = (MslKernel){0};
+    MslConstantValue *values = calloc(f->n_constants + 1, sizeof *values);
+    unsigned char(*bytes)[32] = calloc(f->n_constants + 1, sizeof *bytes);
+    size_t n = 0;
+    bool ok = false;
+    if (!values || !bytes) {
+        out->error = strdup("out of memory");
+        goto done;
+    }
+    for (uint32_t i = 0; i < f->n_constants; ++i) {
+        const RfConstant *c = &rf->constants[f->constants[i]];
+        const ConstantOption *given = find_option(o, c);
+        if (!given && !fill) continue;
+        uint32_t type = rf->types[c->type].data_type;
+        size_t size = given ? constant_parse(type, given->value, bytes[n]) : rf->types[c->type].size;
+        if (!size || size > sizeof bytes[n]) {
+            out->error = text_format("'%s' is not a value of the function constant '%s' (%s)",
+                                     given ? given->value : "0", c->name, rf->types[c->type].name);
+            goto done;
+        }
+        values[n] = (MslConstantValue){NULL, c->index, type, bytes[n], size};
+        ++n;
+    }
+    MslKernelRequest request = {
+        .bitcode = lib->bitcode,
+        .bitcode_bytes = lib->bitcode_bytes,
+        .reflection = rf,
+        .function = f->name,
+        .constants = values,
+        .n_constants = n,
+        .shape = {o->shape[0], o->shape[1], o->shape[2]},
+        .cpu = o->cpu,
+        .features = o->features,
+        .width = o->width,
+        .math_mode = (MslMathMode)lib->math_mode,
+        .emit = o->emit && strcmp(o->emit, "obj") ? o->emit : NULL,
+        .dump_after = o->dump_after,
+    };
+    ok = msl_backend(&request, out);
+done:
+    free(values);
+    free(bytes);
+    return ok;
+}
+
+static bool wanted(const BuildOptions *o, const RfFunction *f) {
+    if (f->stage != RF_KERNEL) return false;
+    for (size_t i = 0; i < o->n_functions; ++i)
+        if (!strcmp(o->functions[i], f->name)) return true;
+    return !o->n_functions;
+}
+
+// Text (or an object) of each kernel asked for, one after the other.
+static int emit(const BuildOptions *o, const Metallib *lib) {
+    Text all = {0};
+    size_t n_failed = 0;
+    for (uint32_t i = 0; i < lib->reflection->n_functions; ++i) {
+        const RfFunction *f = &lib->reflection->functions[i];
+        if (!wanted(o, f)) continue;
+        MslKernel k;
+        if (build_kernel(o, lib, f, false, &k)) {
+            bool object = !strcmp(o->emit, "obj");
+            if (!object) text_printf(&all, "%s kernel %s\n", strcmp(o->emit, "asm") ? ";" : "#", f->name);
+            text_add_bytes(&all, (const char *)k.code, k.code_bytes);
+            if (!object && all.n_bytes && all.data[all.n_bytes - 1] != '\n') text_add(&all, "\n");
+        } else {
+            fprintf(stderr, "%s: error: kernel '%s': %s\n", lib->source_name, f->name, k.error);
+            ++n_failed;
+        }
+        if (k.log && *k.log) fputs(k.log, stderr);
+        msl_kernel_free(&k);
+    }
+    int status = n_failed ? 1 : 0;
+    const char *path = o->output ? o->output : "/dev/stdout";
+    if (all.failed) {
+        fprintf(stderr, "%s: out of memory\n", o->program);
+        status = 1;
+    } else if (all.n_bytes && !status && !o->output) {
+        if (fwrite(all.data, 1, all.n_bytes, stdout) != all.n_bytes || fflush(stdout))
+            status = fail_file(o, "write to", "standard output");
+    } else if (all.n_bytes && !status && !file_write_atomic(path, all.data, all.n_bytes, true)) {
+        status = fail_file(o, "write", path);
+    }
+    text_free(&all);
+    return status;
+}
+
+// The library behind the input: compiled, or opened if it is one already. NULL: said why.
+static Metallib *get_library(const BuildOptions *o) {
+    size_t n;
+    const char *path = strcmp(o->input, "-") ? o->input : "/dev/stdin";
+    unsigned char *text = file_read(path, &n);
+    if (!text) {
+        fail_file(o, "read", o->input);
+        return NULL;
+    }
+    Blob *bytes = NULL;
+    Metallib *lib = NULL;
+    const char *why = "out of memory";
+    if (metallib_recognised(text, n)) {
+        bytes = blob_take(text, n);
+        text = NULL;
+        lib = bytes ? metallib_open(bytes, &why) : NULL;
+        if (!lib) fprintf(stderr, "%s: '%s': %s\n", o->program, o->input, why);
+        goto done;
+    }
+    char *stdlib = driver_stdlib_dir(), *pch = driver_pch_dir(), here[PATH_MAX];
+    if (!stdlib) {
+        fprintf(stderr, "%s: the Metal headers are missing; set INGOT_STDLIB to their folder\n",
+                o->program);
+        free(pch);
+        goto done;
+    }
+    MslSource source = {
+        .name = strcmp(o->input, "-") ? o->input : "<stdin>",
+        .text = (const char *)text,
+        .n_bytes = n,
+        .macros = o->macros,
+        .n_macros = o->n_macros,
+        .include_dirs = o->include_dirs,
+        .n_include_dirs = o->n_include_dirs,
+        .language_version = o->language_version,
+        .math_mode = o->math_mode,
+        .warnings_as_errors = o->warnings_as_errors,
+        .stdlib_dir = stdlib,
+        .pch_dir = pch,
+        .check_only = !o->output && !o->emit && !o->check,
+    };
+    MslLibrary out;
+    bool ok = driver_library(&source, getcwd(here, sizeof here) ? here : "/", &out, &bytes);
+    if (out.log) fputs(out.log, stderr);
+    if (ok) {
+        lib = bytes ? metallib_open(bytes, &why) : NULL;
+        if (!lib) fprintf(stderr, "%s: '%s': %s\n", o->program, o->input, why);
+    } else if (!out.log || !*out.log) {
+        fprintf(stderr, "%s: '%s' does not compile\n", o->program, o->input);
+    }
+    msl_library_free(&out);
+    free(stdlib);
+    free(pch);
+done:
+    blob_release(bytes);
+    free(text);
+    return lib;
+}
+
+static int build(void *p) {
+    const BuildOptions *o = p;
+    Metallib *lib = get_library(o);
+    if (!lib) return 1;
+    int status = 0;
+    for (size_t i = 0; i < o->n_functions; ++i) {
+        const RfFunction *f = rf_find_function(lib->reflection, o->functions[i]);
+        if (f && f->stage == RF_KERNEL) continue;
+        fprintf(stderr, "%s: '%s' has no kernel '%s'\n", o->program, o->input, o->functions[i]);
+        status = 1;
+    }
+    if (!status && o->check && build_check(o, lib)) status = 1;
+    if (!status && o->emit) status = emit(o, lib);
+    else if (!status && o->output && !file_write_atomic(o->output, lib->bytes->data, lib->bytes->n_bytes, true))
+        status = fail_file(o, "write", o->output);
+    metallib_release(lib);
+    return status;
+}
+
+static void too_long(int signal_number) {
+    static const char text[] = "error: compiling took too long and was stopped "
+                               "(INGOT_COMPILE_TIMEOUT_MS sets the limit)\n";
+    (void)signal_number;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) {} // nobody left to tell
+    _exit(1);
+}
+
+int build_main(int argc, char **argv) {
+    BuildOptions o;
+    int status = build_options(argc, argv, &o);
+    if (!status) {
+        driver_limits();
+        signal(SIGALRM, too_long);
+        // The front end's share; checking limits each kernel by itself.
+        alarm((unsigned)(env_number("INGOT_COMPILE_TIMEOUT_MS", 120000) + 999) / 1000);
+        status = driver_run_deep(build, &o);
+    } else if (status == 1) {
+        status = 0;
+    }
+    build_options_free(&o);
+    fflush(stdout);
+    fflush(stderr);
+    _exit(status); // LLVM's global destructors take their time and do nothing for us
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// build_int.h: shared by the files behind `mslc build` (build.c, build_options.c, check.c).
+#ifndef INGOT_COMPILER_BUILD_INT_H
+#define INGOT_COMPILER_BUILD_INT_H
+#include "base/metallib.h"
+#include "compiler/compiler.h"
+
+typedef struct ConstantOption {
+    const char *key, *value; // "3" or "name", and the text after '='
+} ConstantOption;
+
+typedef struct BuildOptions {
+    const char *program;  // "mslc build" or "ingot build", for messages
+    const char *input;    // path; "-": standard input
+    const char *output;   // NULL: no file (--check, diagnostics only) or standard output (--emit)
+    const char **include_dirs, **macros, **functions;
+    size_t n_include_dirs, n_macros, n_functions;
+    ConstantOption *constants;
+    size_t n_constants;
+    const char *emit;     // NULL, "ll", "scalar-ll", "asm", "obj"
+    const char *cpu, *features, *dump_after;
+    uint32_t shape[3], width, language_version;
+    MslMathMode math_mode;
+    bool check, warnings_as_errors, quiet;
+} BuildOptions;
+
+// 0: go on. 1: --help was printed, all is well. 2: wrong usage, said on standard error.
+int build_options(int argc, char **argv, BuildOptions *o);
+void build_options_free(BuildOptions *o);
+
+// One kernel of a library with the options' constants; with `fill`, those not given are zero.
+// NULL-terminated error in out->error. Returns out->ok.
+bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *f, bool fill,
+                  MslKernel *out);
+// Machine code for every entry point (or those named). Returns how many failed; says which.
+size_t build_check(const BuildOptions *o, const Metallib *lib);
+#endif
