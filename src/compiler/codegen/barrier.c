@@ -1,4 +1,266 @@
 // SPDX-License-Identifier: Apache-2.0
+// barrier.c: a SIMD-group that waits at a barrier is a suspended coroutine.
+//   purpose   f(..., frame) with calls of __ingot_threadgroup_barrier -> an LLVM coroutine whose frame
+//             is the memory given; device/group.c starts one for each SIMD-group and resumes them in turn
+//   requires  the vectorised version f calls is inlined into it; barriers in uniform control flow
+//   breaks    nothing may run instcombine between the freezes inserted here and coro-split
+// Values live across a suspension are frozen just before it, for two reasons that cost time otherwise:
+// coro-split recomputes arithmetic after a suspension from operands it then has to save (32 products
+// instead of one sum), and it saves a value where it is defined, be that in an inner loop.
 #include "compiler/codegen/codegen.h"
-void msl_make_coroutine(Cg *cg, LLVMValueRef f) { (void)f; msl_fail(&cg->cx, "barriers"); }
-void msl_split_coroutines(Cg *cg) { (void)cg; }
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAME_ALIGN = 128 };
+
+static LLVMValueRef call_intrinsic(Cg *cg, const char *name, LLVMTypeRef *overload, size_t n_overload,
+                                   LLVMValueRef *args, unsigned n) {
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(cg->cx.module, id, overload, n_overload);
+    return LLVMBuildCall2(cg->cx.builder, LLVMIntrinsicGetType(cg->cx.llvm, id, overload, n_overload), f, args, n, "");
+}
+
+// `to` replaces `from` as the block an edge into b's phis comes from. LLVM-C can only rebuild a phi.
+static void rename_predecessor(Cg *cg, LLVMBasicBlockRef b, LLVMBasicBlockRef from, LLVMBasicBlockRef to) {
+    for (LLVMValueRef phi = LLVMGetFirstInstruction(b), next; phi && LLVMIsAPHINode(phi); phi = next) {
+        next = LLVMGetNextInstruction(phi);
+        bool found = false;
+        for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) found |= LLVMGetIncomingBlock(phi, i) == from;
+        if (!found) continue;
+        LLVMPositionBuilderBefore(cg->cx.builder, phi);
+        LLVMValueRef fresh = LLVMBuildPhi(cg->cx.builder, LLVMTypeOf(phi), "");
+        for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
+            LLVMValueRef v = LLVMGetIncomingValue(phi, i);
+            LLVMBasicBlockRef in = LLVMGetIncomingBlock(phi, i);
+            if (v == phi) v = fresh;
+            if (in == from) in = to;
+            LLVMAddIncoming(fresh, &v, &in, 1);
+        }
+        LLVMReplaceAllUsesWith(phi, fresh);
+        LLVMInstructionEraseFromParent(phi);
+    }
+}
+
+// Moves `first` and all that follows it to a new block; the old one is left without an end.
+static LLVMBasicBlockRef split_before(Cg *cg, LLVMValueRef first) {
+    LLVMBasicBlockRef old = LLVMGetInstructionParent(first);
+    LLVMBasicBlockRef fresh = LLVMAppendBasicBlockInContext(cg->cx.llvm, LLVMGetBasicBlockParent(old), "");
+    LLVMMoveBasicBlockAfter(fresh, old);
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(old);
+    for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++) rename_predecessor(cg, LLVMGetSuccessor(end, s), old, fresh);
+    for (LLVMValueRef i = first, next; i; i = next) {
+        next = LLVMGetNextInstruction(i);
+        LLVMInstructionRemoveFromParent(i);
+        LLVMPositionBuilderAtEnd(cg->cx.builder, fresh);
+        LLVMInsertIntoBuilder(cg->cx.builder, i);
+    }
+    return fresh;
+}
+
+typedef struct Coroutine {
+    LLVMValueRef f, handle;
+    LLVMBasicBlockRef cleanup, leave; // destruction; every way out
+    LLVMValueRef *suspends;           // calls of llvm.coro.suspend
+    LLVMBasicBlockRef *resumes;       // where each goes on
+    unsigned n;
+} Coroutine;
+
+static LLVMValueRef build_suspend(Cg *cg, Coroutine *co, LLVMBasicBlockRef go_on, bool final) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef none = LLVMConstNull(LLVMTokenTypeInContext(cx->llvm));
+    LLVMValueRef args[2] = {none, msl_const(cx, 1, final)};
+    LLVMValueRef which = call_intrinsic(cg, "llvm.coro.suspend", NULL, 0, args, 2);
+    LLVMValueRef choice = LLVMBuildSwitch(cx->builder, which, co->leave, 2);
+    LLVMAddCase(choice, msl_const(cx, 8, 0), go_on);
+    LLVMAddCase(choice, msl_const(cx, 8, 1), co->cleanup);
+    return which;
+}
+
+// The frame's size, as coro-split will compute it, is stored to a global to be read back from there.
+static void begin(Cg *cg, Coroutine *co) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef at = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(co->f));
+    while (LLVMIsAAllocaInst(at)) at = LLVMGetNextInstruction(at);
+    LLVMPositionBuilderBefore(cx->builder, at);
+    LLVMValueRef null = LLVMConstNull(msl_ptr(cx));
+    LLVMValueRef id = call_intrinsic(cg, "llvm.coro.id", NULL, 0, (LLVMValueRef[]){msl_const(cx, 32, FRAME_ALIGN), null, null, null}, 4);
+    LLVMTypeRef i64 = msl_int(cx, 64);
+    LLVMBuildStore(cx->builder, call_intrinsic(cg, "llvm.coro.size", &i64, 1, NULL, 0), cg->frame_bytes);
+    LLVMValueRef frame = LLVMGetParam(co->f, LLVMCountParams(co->f) - 1);
+    co->handle = call_intrinsic(cg, "llvm.coro.begin", NULL, 0, (LLVMValueRef[]){id, frame}, 2);
+}
+
+static void build_exits(Cg *cg, Coroutine *co) {
+    MslContext *cx = &cg->cx;
+    co->cleanup = LLVMAppendBasicBlockInContext(cx->llvm, co->f, "cleanup");
+    co->leave = LLVMAppendBasicBlockInContext(cx->llvm, co->f, "leave");
+    LLVMPositionBuilderAtEnd(cx->builder, co->cleanup);
+    LLVMBuildBr(cx->builder, co->leave);
+    LLVMPositionBuilderAtEnd(cx->builder, co->leave);
+    LLVMValueRef none = LLVMConstNull(LLVMTokenTypeInContext(cx->llvm));
+    call_intrinsic(cg, "llvm.coro.end", NULL, 0, (LLVMValueRef[]){co->handle, msl_const(cx, 1, 0), none}, 3);
+    LLVMBuildRetVoid(cx->builder);
+}
+
+static bool is_barrier(LLVMValueRef i) { return msl_starts(msl_callee(i), "__ingot_threadgroup_barrier"); }
+
+static void add_suspends(Cg *cg, Coroutine *co) {
+    MslContext *cx = &cg->cx;
+    LLVMBasicBlockRef final = LLVMAppendBasicBlockInContext(cx->llvm, co->f, "final");
+    LLVMBasicBlockRef never = LLVMAppendBasicBlockInContext(cx->llvm, co->f, "never");
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(co->f); b; b = LLVMGetNextBasicBlock(b)) {
+        if (b == co->leave || b == final || b == never) continue;
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (!is_barrier(i)) continue;
+            LLVMBasicBlockRef rest = split_before(cg, LLVMGetNextInstruction(i));
+            LLVMPositionBuilderAtEnd(cx->builder, b);
+            co->resumes[co->n] = rest;
+            co->suspends[co->n++] = build_suspend(cg, co, rest, false);
+            LLVMInstructionEraseFromParent(i);
+            break; // what followed is the next block now
+        }
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+        if (!LLVMIsAReturnInst(end)) continue;
+        LLVMInstructionEraseFromParent(end);
+        LLVMPositionBuilderAtEnd(cx->builder, b);
+        LLVMBuildBr(cx->builder, final);
+    }
+    LLVMPositionBuilderAtEnd(cx->builder, final);
+    build_suspend(cg, co, never, true);
+    LLVMPositionBuilderAtEnd(cx->builder, never);
+    LLVMBuildUnreachable(cx->builder);
+}
+
+// ---- freezing
+
+typedef struct BlockSet {
+    LLVMBasicBlockRef *blocks;
+    bool *in; // marked
+    unsigned n;
+} BlockSet;
+
+static int find_block(const BlockSet *set, LLVMBasicBlockRef b) {
+    for (unsigned i = 0; i < set->n; i++)
+        if (set->blocks[i] == b) return (int)i;
+    return -1;
+}
+
+// Marks the blocks that cannot be reached without passing `gate`: those it dominates.
+static void mark_dominated(BlockSet *set, LLVMBasicBlockRef gate, unsigned *work) {
+    unsigned n = 0;
+    for (unsigned i = 0; i < set->n; i++) set->in[i] = true;
+    if (set->blocks[0] == gate) return;
+    set->in[0] = false, work[n++] = 0;
+    while (n) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(set->blocks[work[--n]]);
+        for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++) {
+            int to = find_block(set, LLVMGetSuccessor(end, s));
+            if (set->blocks[to] == gate || !set->in[to]) continue;
+            set->in[to] = false, work[n++] = (unsigned)to;
+        }
+    }
+}
+
+// Is this use of a value after the suspension? A phi uses its operand at the end of the edge's block.
+static bool uses_after(const BlockSet *set, LLVMValueRef user, LLVMValueRef v) {
+    if (!LLVMIsAPHINode(user)) return set->in[find_block(set, LLVMGetInstructionParent(user))];
+    for (unsigned i = 0; i < LLVMCountIncoming(user); i++)
+        if (LLVMGetIncomingValue(user, i) == v && !set->in[find_block(set, LLVMGetIncomingBlock(user, i))]) return false;
+    return true;
+}
+
+static void freeze_value(Cg *cg, const BlockSet *set, LLVMValueRef v, LLVMValueRef suspend) {
+    LLVMValueRef users[512], frozen = NULL;
+    unsigned n = 0;
+    for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef user = LLVMGetUser(u);
+        if (n == sizeof users / sizeof *users) return; // correct without, only slower
+        if (uses_after(set, user, v)) users[n++] = user;
+    }
+    for (unsigned k = 0; k < n; k++) {
+        if (!frozen) {
+            LLVMPositionBuilderBefore(cg->cx.builder, suspend);
+            frozen = LLVMBuildFreeze(cg->cx.builder, v, "");
+        }
+        for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(users[k]); o++)
+            if (LLVMGetOperand(users[k], o) == v) LLVMSetOperand(users[k], o, frozen);
+    }
+}
+
+static bool worth_freezing(LLVMValueRef v) {
+    return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind && !LLVMIsAFreezeInst(v);
+}
+
+static bool freeze_across(Cg *cg, Coroutine *co) {
+    BlockSet set = {.n = LLVMCountBasicBlocks(co->f)};
+    set.blocks = calloc(set.n, sizeof *set.blocks);
+    set.in = calloc(set.n, 1);
+    unsigned *work = calloc(set.n, sizeof *work), k = 0;
+    bool ok = set.blocks && set.in && work;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(co->f); ok && b; b = LLVMGetNextBasicBlock(b)) set.blocks[k++] = b;
+    for (unsigned s = 0; ok && s < co->n; s++) {
+        mark_dominated(&set, co->resumes[s], work);
+        for (unsigned b = 0; b < set.n; b++) {
+            if (set.in[b]) continue;
+            for (LLVMValueRef i = LLVMGetFirstInstruction(set.blocks[b]), next; i; i = next) {
+                next = LLVMGetNextInstruction(i);
+                if (worth_freezing(i)) freeze_value(cg, &set, i, co->suspends[s]);
+            }
+        }
+    }
+    free(set.blocks);
+    free(set.in);
+    free(work);
+    return ok;
+}
+
+void msl_make_coroutine(Cg *cg, LLVMValueRef f) {
+    MslContext *cx = &cg->cx;
+    if (!cg->frame_bytes) {
+        cg->frame_bytes = LLVMAddGlobal(cx->module, msl_int(cx, 64), "ingot_frame_bytes");
+        LLVMSetInitializer(cg->frame_bytes, msl_const(cx, 64, 0));
+        LLVMSetLinkage(cg->frame_bytes, LLVMInternalLinkage);
+    }
+    // Cleaned up here: after the split LLVM sees each part of the kernel only on its own.
+    msl_run_passes(cx, f, "sroa,early-cse<memssa>,instcombine,simplifycfg,loop-mssa(licm),gvn,instcombine,simplifycfg,adce");
+    unsigned n = 1;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) n += is_barrier(i);
+    Coroutine co = {.f = f};
+    co.suspends = calloc(n, sizeof *co.suspends);
+    co.resumes = calloc(n, sizeof *co.resumes);
+    bool ok = co.suspends && co.resumes;
+    if (ok) {
+        begin(cg, &co);
+        build_exits(cg, &co);
+        add_suspends(cg, &co);
+        ok = freeze_across(cg, &co);
+    }
+    free(co.suspends);
+    free(co.resumes);
+    if (!ok) msl_fail(cx, "out of memory");
+    msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "presplitcoroutine", 0);
+}
+
+// The size coro-split wrote into each coroutine; the larger one decides. An even multiple of 128 bytes
+// would put the frames of a threadgroup into few sets of the cache: 10 ns a barrier instead of 1.5.
+static void read_frame_size(Cg *cg) {
+    uint64_t size = 0;
+    for (LLVMUseRef u; (u = LLVMGetFirstUse(cg->frame_bytes));) {
+        LLVMValueRef store = LLVMGetUser(u), bytes = LLVMGetOperand(store, 0);
+        if (!LLVMIsAStoreInst(store) || !LLVMIsAConstantInt(bytes))
+            msl_fail(&cg->cx, "internal error: the size of a coroutine is not known");
+        if (LLVMConstIntGetZExtValue(bytes) > size) size = LLVMConstIntGetZExtValue(bytes);
+        LLVMInstructionEraseFromParent(store);
+    }
+    uint64_t units = (size + FRAME_ALIGN - 1) / FRAME_ALIGN;
+    cg->frame_stride = (units | 1) * FRAME_ALIGN;
+}
+
+void msl_split_coroutines(Cg *cg) {
+    msl_dump(&cg->cx, "coroutine");
+    msl_verify(&cg->cx, "coroutine");
+    msl_run_passes(&cg->cx, NULL, "coro-early,cgscc(coro-split),coro-cleanup");
+    read_frame_size(cg);
+    msl_dump(&cg->cx, "coro-split");
+}

@@ -64,9 +64,9 @@ static LLVMValueRef define_version(Cg *cg, const char *name, LLVMValueRef simd, 
     } else {
         args[n++] = LLVMConstAllOnes(lanes);
     }
+    msl_add_attribute(cx, simd, LLVMAttributeFunctionIndex, "alwaysinline", 0);
     LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(simd), simd, args, n, "");
     LLVMBuildRetVoid(cx->builder);
-    copy_slot_attributes(cg, simd);
     return f;
 }
 
@@ -90,6 +90,8 @@ void msl_wrap(Cg *cg) {
     bool has_full = n_threads >= cx->width;
     LLVMValueRef full = has_full ? msl_vectorise(cx, cg->thread, true) : NULL;
     LLVMValueRef some = msl_vectorise(cx, cg->thread, false);
+    if (full) copy_slot_attributes(cg, full);
+    copy_slot_attributes(cg, some);
     LLVMDeleteFunction(cg->thread);
     cg->thread = NULL;
     msl_dump(cx, "vectorise");
@@ -111,8 +113,12 @@ void msl_wrap(Cg *cg) {
         define_version(cg, "ingot_some", some, true);
         return;
     }
-    if (full) msl_make_coroutine(cg, define_version(cg, "ingot_full_start", full, false));
-    msl_make_coroutine(cg, define_version(cg, "ingot_some_start", some, true));
+    // Both exist before anything is inlined: LLVM deletes an internal function nobody calls.
+    if (full) full = define_version(cg, "ingot_full_start", full, false);
+    some = define_version(cg, "ingot_some_start", some, true);
+    msl_run_passes(cx, NULL, "always-inline");
+    if (full) msl_make_coroutine(cg, full);
+    msl_make_coroutine(cg, some);
     msl_split_coroutines(cg);
     set_constant(cg, "ingot_stride", msl_const(cx, 64, cg->frame_stride));
 }

@@ -125,7 +125,7 @@ u32 ingot_lane_position(const Lane *l, u32 builtin, u32 dim) {
     const CpuLaunch *n = g->launch;
     u32 all = n->group_size[0] * n->group_size[1] * n->group_size[2];
     switch ((RfBuiltin)builtin) {
-    case RF_THREAD_POSITION_IN_GRID: return n->grid_origin[dim] + g->position[dim] * n->group_size[dim] + l->position[dim];
+    case RF_THREAD_POSITION_IN_GRID: return g->position[dim] * n->group_size[dim] + l->position[dim];
     case RF_THREAD_POSITION_IN_THREADGROUP: return l->position[dim];
     case RF_THREAD_INDEX_IN_THREADGROUP: return l->index;
     case RF_THREADGROUP_POSITION_IN_GRID: return g->position[dim];
