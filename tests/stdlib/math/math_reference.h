@@ -70,13 +70,13 @@ static inline double ulp_error(float got, double want) {
         return isnan(want) && isnan(got) ? 0 : INFINITY;
     }
     if (isinf(got) && fabs(want) >= 0x1.ffffffp127) {
-        return signbit(got) == signbit(want) ? 0 : INFINITY; // rounds to infinity
+        return !signbit(got) == !signbit(want) ? 0 : INFINITY; // rounds to infinity
     }
     if (isinf(got)) {
         return INFINITY;
     }
     if (got == 0 && want == 0) {
-        return signbit(got) == signbit(want) ? 0 : INFINITY;
+        return !signbit(got) == !signbit(want) ? 0 : INFINITY;
     }
     return fabs((double)got - want) / ulp_of(want);
 }

@@ -7,7 +7,8 @@
 // SIMD-group; tests/stdlib/math compiles the same text as C and compares it with a reference over
 // every float. Hence the rules they follow:
 //  - no branches but rare ones (huge arguments), no tables, no calls of libm, 32-bit integers where
-//    the hot path is; both sides of a `?:` are computed values, so that it becomes a select;
+//    the hot path is; both sides of a `?:` are computed values, and conditions are joined with &
+//    and |, so that they become selects;
 //  - signs are set with integer operations and NaNs come from arithmetic, so that relaxed flags on
 //    floating-point operations (nsz, arcp, contract) cannot change an edge case;
 //  - __IG_STRICT opens every function whose arithmetic relies on the order of operations.
@@ -171,7 +172,7 @@ __IG_FN __ig_float_int __ig_frexp(float x) {
     int denormal = (u & 0x7f800000u) == 0;
     unsigned v = denormal ? __ig_as_uint(x * 0x1p24f) : u;
     unsigned field = (v >> 23) & 0xffu;
-    int special = field == 0 || field == 0xffu;
+    int special = (field == 0) | (field == 0xffu);
     int e = (int)field - 126 - (denormal ? 24 : 0);
     __ig_float_int r;
     r.a = special ? x : __ig_as_float((v & 0x807fffffu) | 0x3f000000u);
@@ -186,14 +187,15 @@ __IG_FN int __ig_ilogb(float x) {
     unsigned v = denormal ? __ig_as_uint(__ig_as_float(u) * 0x1p24f) : u;
     int e = (int)(v >> 23) - 127 - (denormal ? 24 : 0);
     e = u == 0x7f800000u ? 2147483647 : e;
-    return u == 0 || u > 0x7f800000u ? -2147483647 - 1 : e;
+    return ((u == 0) | (u > 0x7f800000u)) ? -2147483647 - 1 : e;
 }
 
 // Fraction and whole part, both with the sign of x; the fraction of an infinity is zero.
 __IG_FN __ig_pair __ig_modf(float x) {
     __IG_STRICT
     float whole = __ig_trunc(x);
-    float rest = __ig_fabs(x) == __IG_INF ? 0.0f : x - whole;
+    float rest = x - whole;
+    rest = __ig_fabs(x) == __IG_INF ? 0.0f : rest;
     __ig_pair r;
     r.a = __ig_copysign(rest, x);
     r.b = whole;
@@ -204,9 +206,9 @@ __IG_FN float __ig_nextafter(float x, float y) {
     unsigned u = __ig_as_uint(x);
     unsigned away = (x < y) == (u < __IG_SIGN); // the magnitude grows
     unsigned next = away ? u + 1 : u - 1;
-    next = (u & 0x7fffffffu) == 0 ? (__ig_as_uint(y) & __IG_SIGN) | 1u : next;
+    next = ((u & 0x7fffffffu) == 0) ? (__ig_as_uint(y) & __IG_SIGN) | 1u : next;
     float r = x == y ? y : __ig_as_float(next);
-    return __ig_isnan(x) || __ig_isnan(y) ? __IG_NAN : r;
+    return (__ig_isnan(x) | __ig_isnan(y)) ? __IG_NAN : r;
 }
 
 // One step of the remainder of nonnegative x by y, exact while x / y < 2^23: the rounded quotient is
@@ -227,7 +229,7 @@ __IG_FN float __ig_fmod(float x, float y) {
     __IG_STRICT
     float ax = __ig_fabs(x), ay = __ig_fabs(y);
     float r = ax;
-    if (ax > ay * 0x1p22f && ax < __IG_INF && ay > 0.0f) {
+    if ((ax > ay * 0x1p22f) & (ax < __IG_INF) & (ay > 0.0f)) {
         // Scaled up so that y is normal: then multiples of it by powers of two are exact.
         int down = ay < 0x1p-100f ? 24 : 0;
         float sy = ay * (down ? 0x1p24f : 1.0f);
@@ -246,7 +248,7 @@ __IG_FN float __ig_fmod(float x, float y) {
         float next = __ig_rem_step(ax, ay);
         r = ax < ay ? ax : next; // also for an infinite y
     }
-    r = ay == 0.0f || ax == __IG_INF || __ig_isnan(y) ? __IG_NAN : r;
+    r = ((ay == 0.0f) | (ax == __IG_INF) | __ig_isnan(y)) ? __IG_NAN : r;
     return __ig_as_float(__ig_as_uint(r) | (__ig_as_uint(x) & __IG_SIGN));
 }
 // For quotients below 2^23.
@@ -268,7 +270,7 @@ __IG_FN float __ig_fma_odd(float a, float b, float c) {
     unsigned u = __ig_as_uint(s);
     unsigned grow = (err > 0.0f) == (s > 0.0f);
     unsigned moved = grow ? u | 1u : u - (~u & 1u);
-    return err > 0.0f || err < 0.0f ? __ig_as_float(moved) : s;
+    return ((err > 0.0f) | (err < 0.0f)) ? __ig_as_float(moved) : s;
 }
 
 // Correctly rounded: the quotient is off by less than an ulp, and one step with the exact residual
@@ -280,7 +282,7 @@ __IG_FN float __ig_rsqrt(float x) {
     float l = __ig_fma(x, r, -h);
     float e = __ig_fma(-l, r, __ig_fma(-h, r, 1.0f));
     float better = __ig_fma(0.5f * r, e, r);
-    return x > 0.0f && x < __IG_INF ? better : r;
+    return ((x > 0.0f) & (x < __IG_INF)) ? better : r;
 }
 __IG_FN float __ig_rsqrt_fast(float x) {
     return 1.0f / __ig_sqrt(x);

@@ -125,7 +125,7 @@ __IG_FN __ig_pair __ig_log_split(float x) {
 // The answer at the edges: -inf at 0, NaN below, x itself at infinity and NaN.
 __IG_FN float __ig_log_edges(float x, float r) {
     float edge = x == 0.0f ? -__IG_INF : (x < 0.0f ? __IG_NAN : x);
-    return x > 0.0f && x < __IG_INF ? r : edge;
+    return ((x > 0.0f) & (x < __IG_INF)) ? r : edge;
 }
 
 // ln(2^e (1 + f)), relative error of the polynomial 2^-27.7.
@@ -276,25 +276,26 @@ __IG_FN float __ig_pow_magnitude(float ax, float y) {
 
 // With C's edges: pow(1, y) = pow(x, 0) = 1, odd powers of negative numbers, zeros and infinities.
 __IG_FN float __ig_pow(float x, float y) {
-    float ax = __ig_fabs(x), ay = __ig_fabs(y);
+    float ax = __ig_fabs(x);
     int whole = __ig_trunc(y) == y;
-    int odd = whole && __ig_trunc(0.5f * y) != 0.5f * y;
+    int odd = whole & (__ig_trunc(0.5f * y) != 0.5f * y);
     float r = __ig_pow_magnitude(ax, y);
     float extreme = (ax == 0.0f) == (y < 0.0f) ? __IG_INF : 0.0f;
-    r = ax == 0.0f || ax == __IG_INF ? extreme : r;
+    r = ((ax == 0.0f) | (ax == __IG_INF)) ? extreme : r;
     r = ax == 1.0f ? 1.0f : r;
-    r = x < 0.0f && ax < __IG_INF && ay < __IG_INF && !whole ? __IG_NAN : r;
+    int negative = (x < 0.0f) & (ax < __IG_INF);
+    r = (negative & (whole == 0)) ? __IG_NAN : r; // an infinite y is whole and even
     r = __ig_xorsign(r, odd ? __ig_as_uint(x) : 0u);
-    r = __ig_isnan(x) || __ig_isnan(y) ? __IG_NAN : r;
-    return x == 1.0f || y == 0.0f ? 1.0f : r;
+    r = (__ig_isnan(x) | __ig_isnan(y)) ? __IG_NAN : r;
+    return ((x == 1.0f) | (y == 0.0f)) ? 1.0f : r;
 }
 
 __IG_FN float __ig_powr(float x, float y) {
     float r = __ig_pow_magnitude(x, y);
     float extreme = (x == 0.0f) == (y < 0.0f) ? __IG_INF : 0.0f;
-    r = x == 0.0f || x == __IG_INF ? extreme : r;
-    r = x < 0.0f || __ig_isnan(x) || __ig_isnan(y) ? __IG_NAN : r;
-    return x == 1.0f || (y == 0.0f && x >= 0.0f) ? 1.0f : r;
+    r = ((x == 0.0f) | (x == __IG_INF)) ? extreme : r;
+    r = ((x < 0.0f) | __ig_isnan(x) | __ig_isnan(y)) ? __IG_NAN : r;
+    return ((x == 1.0f) | ((y == 0.0f) & (x >= 0.0f))) ? 1.0f : r;
 }
 
 __IG_FN float __ig_pow_fast(float x, float y) {

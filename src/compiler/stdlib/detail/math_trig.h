@@ -56,7 +56,8 @@ __IG_FN __ig_float_int __ig_reduce_huge(float x) {
     float h = top + rest, l = rest - (h - top);
     float r = __ig_fma(h, __IG_PIO2_HI, __ig_fma(l, __IG_PIO2_HI, h * __IG_PIO2_LO));
     __ig_float_int out;
-    out.a = u < 0x7f800000u ? __ig_xorsign(r, (unsigned)negative << 31) : __IG_NAN;
+    r = __ig_xorsign(r, (unsigned)negative << 31);
+    out.a = u < 0x7f800000u ? r : __IG_NAN;
     out.i = q;
     return out;
 }
@@ -131,7 +132,7 @@ __IG_FN float __ig_tan(float x) {
     __ig_float_int q = __ig_reduce(__ig_fabs(x));
     float t = __ig_tan_poly(q.a);
     float turned = -1.0f / t;
-    t = (q.i & 1) != 0 ? turned : t;
+    t = ((q.i & 1) != 0) ? turned : t;
     return __ig_xorsign(t, __ig_as_uint(x));
 }
 
@@ -227,7 +228,8 @@ __IG_FN float __ig_sinpi(float x) {
     __IG_STRICT
     __ig_float_int q = __ig_reduce_pi(__ig_fabs(x));
     float z = q.a * q.a;
-    float v = (q.i & 1) != 0 ? __ig_cospi_poly(z) : __ig_sinpi_poly(q.a, z);
+    float s = __ig_sinpi_poly(q.a, z), c = __ig_cospi_poly(z);
+    float v = (q.i & 1) != 0 ? c : s;
     unsigned flip = v == 0.0f ? __ig_as_uint(v) : (unsigned)q.i << 30;
     return __ig_xorsign(v, flip ^ __ig_as_uint(x));
 }
@@ -235,7 +237,8 @@ __IG_FN float __ig_cospi(float x) {
     __IG_STRICT
     __ig_float_int q = __ig_reduce_pi(__ig_fabs(x));
     float z = q.a * q.a;
-    float v = (q.i & 1) != 0 ? __ig_sinpi_poly(q.a, z) : __ig_cospi_poly(z);
+    float s = __ig_sinpi_poly(q.a, z), c = __ig_cospi_poly(z);
+    float v = (q.i & 1) != 0 ? s : c;
     unsigned flip = v == 0.0f ? __ig_as_uint(v) : (unsigned)(q.i + 1) << 30;
     return __ig_xorsign(v, flip);
 }
@@ -247,7 +250,7 @@ __IG_FN float __ig_tanpi(float x) {
     float t = __ig_tan_poly(__ig_fma(q.a, __IG_PI_LO, y));
     t = q.a == 0.0f ? __ig_as_float((unsigned)q.i << 30 & __IG_SIGN) : t;
     float turned = q.a == 0.0f ? 1.0f / t : -1.0f / t;
-    t = (q.i & 1) != 0 ? turned : t;
+    t = ((q.i & 1) != 0) ? turned : t;
     return __ig_xorsign(t, __ig_as_uint(x));
 }
 
@@ -351,7 +354,7 @@ __IG_FN float __ig_atan2(float y, float x) {
     r = ay > ax ? up : r;
     float left = (__IG_PI_HI - r) + __IG_PI_LO;
     r = __ig_as_uint(x) >= __IG_SIGN ? left : r;
-    r = __ig_isnan(x) || __ig_isnan(y) ? __IG_NAN : r;
+    r = (__ig_isnan(x) | __ig_isnan(y)) ? __IG_NAN : r;
     return __ig_as_float(__ig_as_uint(r) | (__ig_as_uint(y) & __IG_SIGN));
 }
 __IG_FN float __ig_atan2_fast(float y, float x) {
