@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// core.h: the ground the Metal headers stand on: dialect switches, scalar types, the compiler's own
+// functions (builtins.def), threadgroup allocation, and small tools the other headers share. Written
+// in MSL plus Clang's extensions; the front end compiles it once, into the precompiled prelude.
+#pragma once
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#pragma OPENCL EXTENSION __cl_clang_function_pointers : enable
+#pragma OPENCL EXTENSION __cl_clang_variadic_functions : enable
+#pragma OPENCL EXTENSION __cl_clang_bitfields : enable
+#pragma OPENCL EXTENSION __cl_clang_non_portable_kernel_param_types : enable
+#undef __OPENCL_CPP_VERSION__
+#undef __OPENCL_VERSION__
+#undef __OPENCL_C_VERSION__
+
+#ifndef __METAL_VERSION__
+#define __METAL_VERSION__ 400
+#endif
+#ifndef __METAL__
+#define __METAL__ 1
+#endif
+#ifndef __METAL_MACOS__
+#define __METAL_MACOS__ 1
+#endif
+#ifndef __HAVE_BFLOAT__
+#define __HAVE_BFLOAT__ 1
+#endif
+
+#define METAL_FUNC inline __attribute__((__always_inline__))
+#define METAL_INTERNAL METAL_FUNC
+#define METAL_CONST __attribute__((__const__))
+#define METAL_PURE __attribute__((__pure__))
+#define METAL_VALID_ARGS(...)
+
+// ---- scalars
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+typedef __bf16 bfloat;
+typedef unsigned long size_t;
+typedef long ptrdiff_t;
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long uint64_t;
+typedef long intptr_t;
+typedef unsigned long uintptr_t;
+typedef decltype(nullptr) nullptr_t;
+
+namespace metal {
+using ::bfloat;
+using ::uchar;
+using ::uint;
+using ::ulong;
+using ::ushort;
+using ::int16_t;
+using ::int32_t;
+using ::int64_t;
+using ::int8_t;
+using ::intptr_t;
+using ::nullptr_t;
+using ::ptrdiff_t;
+using ::size_t;
+using ::uint16_t;
+using ::uint32_t;
+using ::uint64_t;
+using ::uint8_t;
+using ::uintptr_t;
+} // namespace metal
+
+// Lists of scalar types for generated overloads: M(type, extra arguments). Overloads on the exact
+// scalar types (rather than templates) keep Metal's rules of overload resolution: max(1u, 0) is
+// ambiguous here as it is there.
+#define __MSL_EACH(M, T, ...) M(T __VA_OPT__(, ) __VA_ARGS__)
+#define __MSL_INTS(M, ...) \
+    __MSL_EACH(M, char, __VA_ARGS__) __MSL_EACH(M, uchar, __VA_ARGS__) \
+    __MSL_EACH(M, short, __VA_ARGS__) __MSL_EACH(M, ushort, __VA_ARGS__) \
+    __MSL_EACH(M, int, __VA_ARGS__) __MSL_EACH(M, uint, __VA_ARGS__) \
+    __MSL_EACH(M, long, __VA_ARGS__) __MSL_EACH(M, ulong, __VA_ARGS__)
+#define __MSL_FLOATS(M, ...) __MSL_EACH(M, half, __VA_ARGS__) __MSL_EACH(M, float, __VA_ARGS__)
+
+// ---- what the compiler lowers itself; builtins.def is the list
+#define __MSL_BUILTIN __attribute__((convergent, nothrow))
+extern "C" {
+#define __MSL_5(M) M(i32, int) M(u32, uint) M(i64, long) M(u64, ulong) M(f32, float)
+#define __MSL_4(M) M(i32, int) M(u32, uint) M(i64, long) M(u64, ulong)
+#define __MSL_3(M) M(i32, int) M(i64, long) M(f32, float)
+#define __MSL_B(S, T) \
+    __MSL_BUILTIN T __ingot_simd_sum_##S(T); \
+    __MSL_BUILTIN T __ingot_simd_product_##S(T); \
+    __MSL_BUILTIN T __ingot_simd_min_##S(T); \
+    __MSL_BUILTIN T __ingot_simd_max_##S(T); \
+    __MSL_BUILTIN T __ingot_quad_sum_##S(T); \
+    __MSL_BUILTIN T __ingot_quad_product_##S(T); \
+    __MSL_BUILTIN T __ingot_quad_min_##S(T); \
+    __MSL_BUILTIN T __ingot_quad_max_##S(T); \
+    __MSL_BUILTIN T __ingot_simd_prefix_inclusive_sum_##S(T); \
+    __MSL_BUILTIN T __ingot_simd_prefix_exclusive_sum_##S(T); \
+    __MSL_BUILTIN T __ingot_simd_prefix_inclusive_product_##S(T); \
+    __MSL_BUILTIN T __ingot_simd_prefix_exclusive_product_##S(T);
+__MSL_5(__MSL_B)
+#undef __MSL_B
+#define __MSL_B(S, T) \
+    __MSL_BUILTIN T __ingot_simd_and_##S(T); \
+    __MSL_BUILTIN T __ingot_simd_or_##S(T); \
+    __MSL_BUILTIN T __ingot_simd_xor_##S(T); \
+    __MSL_BUILTIN T __ingot_quad_and_##S(T); \
+    __MSL_BUILTIN T __ingot_quad_or_##S(T); \
+    __MSL_BUILTIN T __ingot_quad_xor_##S(T);
+__MSL_4(__MSL_B)
+#undef __MSL_B
+#define __MSL_B(S, T) \
+    __MSL_BUILTIN T __ingot_simd_broadcast_##S(T, uint); \
+    __MSL_BUILTIN T __ingot_simd_shuffle_##S(T, uint); \
+    __MSL_BUILTIN T __ingot_simd_shuffle_up_##S(T, uint); \
+    __MSL_BUILTIN T __ingot_simd_shuffle_down_##S(T, uint); \
+    __MSL_BUILTIN T __ingot_simd_shuffle_xor_##S(T, uint); \
+    __MSL_BUILTIN T __ingot_simd_shuffle_rotate_up_##S(T, uint); \
+    __MSL_BUILTIN T __ingot_simd_shuffle_rotate_down_##S(T, uint); \
+    __MSL_BUILTIN T __ingot_simd_broadcast_first_##S(T); \
+    __MSL_BUILTIN T __ingot_simd_shuffle_and_fill_up_##S(T, T, uint, uint); \
+    __MSL_BUILTIN T __ingot_simd_shuffle_and_fill_down_##S(T, T, uint, uint); \
+    __MSL_BUILTIN T __ingot_quad_broadcast_##S(T, uint); \
+    __MSL_BUILTIN T __ingot_quad_shuffle_##S(T, uint); \
+    __MSL_BUILTIN T __ingot_quad_shuffle_up_##S(T, uint); \
+    __MSL_BUILTIN T __ingot_quad_shuffle_down_##S(T, uint); \
+    __MSL_BUILTIN T __ingot_quad_shuffle_xor_##S(T, uint); \
+    __MSL_BUILTIN T __ingot_quad_shuffle_rotate_up_##S(T, uint); \
+    __MSL_BUILTIN T __ingot_quad_shuffle_rotate_down_##S(T, uint); \
+    __MSL_BUILTIN T __ingot_quad_broadcast_first_##S(T); \
+    __MSL_BUILTIN T __ingot_quad_shuffle_and_fill_up_##S(T, T, uint, uint); \
+    __MSL_BUILTIN T __ingot_quad_shuffle_and_fill_down_##S(T, T, uint, uint);
+__MSL_3(__MSL_B)
+#undef __MSL_B
+#undef __MSL_3
+#undef __MSL_4
+#undef __MSL_5
+__MSL_BUILTIN ulong __ingot_simd_ballot(bool);
+__MSL_BUILTIN uint __ingot_quad_ballot(bool);
+__MSL_BUILTIN bool __ingot_simd_all(bool);
+__MSL_BUILTIN bool __ingot_simd_any(bool);
+__MSL_BUILTIN bool __ingot_quad_all(bool);
+__MSL_BUILTIN bool __ingot_quad_any(bool);
+__MSL_BUILTIN bool __ingot_simd_is_first();
+__MSL_BUILTIN bool __ingot_quad_is_first();
+__MSL_BUILTIN ulong __ingot_simd_active_mask();
+__MSL_BUILTIN uint __ingot_quad_active_mask();
+typedef float __ingot_f32x2 __attribute__((ext_vector_type(2)));
+__MSL_BUILTIN __ingot_f32x2 __ingot_simdgroup_mma_f32(__ingot_f32x2, __ingot_f32x2, __ingot_f32x2);
+__MSL_BUILTIN void __ingot_threadgroup_barrier(uint flags);
+__MSL_BUILTIN void __ingot_simdgroup_barrier(uint flags);
+// RfBuiltin of reflect.h and a dimension, both constants
+__attribute__((const, nothrow)) uint __ingot_position(uint builtin, uint dim);
+__attribute__((nothrow)) ulong __ingot_fc_defined(const constant void *function_constant);
+__attribute__((nothrow)) void __ingot_log(uint type, const constant char *subsystem_category,
+                                          const constant char *format, const thread ulong *args,
+                                          uint n);
+}
+enum { // of RfBuiltin
+    __MSL_THREAD_INDEX_IN_SIMDGROUP = 10,
+    __MSL_THREAD_INDEX_IN_QUADGROUP = 16
+};
+
+// Static threadgroup memory: `threadgroup T x;` in a function becomes a reference to __msl_tg. The tag,
+// a struct local to that function, makes every variable of every instantiation its own symbol.
+template <size_t Size, size_t Align, class Tag>
+__attribute__((nothrow)) threadgroup void *__ingot_tg();
+template <class T, class Tag> METAL_FUNC threadgroup T &__msl_tg() {
+    return *(threadgroup T *)__ingot_tg<sizeof(T), alignof(T), Tag>();
+}
+// Repairs of the front end: a by-value identity, and half <-> bfloat by way of float.
+template <class T> METAL_FUNC constexpr T __msl_rv(T x) { return x; }
+template <class T> METAL_FUNC constexpr auto __msl_f(T x) {
+    if constexpr (__is_same(T, half) || __is_same(T, bfloat)) return (float)x;
+    else return x;
+}
+// 1.5bf
+METAL_FUNC constexpr bfloat __msl_bf(float x) { return (bfloat)x; }
+
+// Braced lists need this name and these two members.
+namespace std {
+template <class E> class initializer_list {
+    const E *first;
+    size_t count;
+    constexpr initializer_list(const E *p, size_t n) : first(p), count(n) {}
+
+public:
+    using value_type = E;
+    using reference = const E &;
+    using const_reference = const E &;
+    using size_type = size_t;
+    using iterator = const E *;
+    using const_iterator = const E *;
+    constexpr initializer_list() : first(nullptr), count(0) {}
+    constexpr size_t size() const { return count; }
+    constexpr const E *begin() const { return first; }
+    constexpr const E *end() const { return first + count; }
+};
+} // namespace std
+namespace metal {
+using std::initializer_list;
+}

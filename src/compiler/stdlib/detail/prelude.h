@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// prelude.h: everything the Metal headers declare. The front end precompiles it and starts every
+// source with it; <metal_stdlib> and its parts are then empty, and names in namespace metal simply
+// exist. (On a Mac they need the #include: a program without it compiles here by courtesy.)
+#pragma once
+#pragma clang system_header
+#define __MSL_PRELUDE 1
+#include "core.h"
+#include "traits.h"
+#include "vec.h"
+#include "wide_vec.h"
+#include "functions.h"
+#include "integer.h"
+#include "common.h"
+#include "relational.h"
+#include "geometric.h"
+#include "limits.h"
+#include "matrix.h"
+#include "atomic.h"
+#include "compute.h"
+#include "simdgroup.h"
+#include "simdgroup_matrix.h"
+#include "array.h"
+#include "logging.h"
+#if __has_include("../metal_math")
+#include "../metal_math"
+#include "pack.h"
+#endif
