@@ -1,19 +1,562 @@
 // SPDX-License-Identifier: Apache-2.0
+// bridge.cpp: the only C++ of the project, the way to Clang's and lld's C++ API. Kept small on
+// purpose: it turns stock Clang into an MSL compiler (dialect, address-space rules, names), hands the
+// tokens to the C pass and parses what comes back, forwards diagnostics, walks the entry points for
+// reflection, and lends the finished module to C. Interface and types: bridge.h.
 #include "compiler/frontend/bridge.h"
+#include "clang/AST/ASTConsumer.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Mangle.h"
+#include "clang/AST/RecordLayout.h"
+#include "clang/Basic/DiagnosticSema.h"
+#include "clang/Basic/Stack.h"
+#include "clang/Basic/TargetInfo.h"
+#include "clang/CodeGen/ModuleBuilder.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/CompilerInvocation.h"
+#include "clang/Frontend/FrontendActions.h"
+#include "clang/Frontend/MultiplexConsumer.h"
+#include "clang/Frontend/TextDiagnostic.h"
+#include "clang/Frontend/Utils.h"
+#include "clang/Lex/Preprocessor.h"
+#include "clang/Lex/PreprocessorOptions.h"
+#include "clang/Parse/Parser.h"
+#include "clang/Sema/EnterExpressionEvaluationContext.h"
+#include "clang/Sema/Lookup.h"
+#include "clang/Sema/Sema.h"
 #include "lld/Common/Driver.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <string>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
+using namespace clang;
+using llvm::StringRef;
 
 LLD_HAS_DRIVER(elf)
 
+// ---- Target: the front end's SPIR triple keeps vectors whole in calls (SysV would pass pairs of
+// doubles), with the data layout of the machine and Metal's rules between address spaces.
+static const char x86Layout[] = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128";
+
+struct MslTarget : TargetInfo {
+    TargetInfo *base;
+    explicit MslTarget(TargetInfo *b) : TargetInfo(*b), base(b) {
+        static const LangASMap flat = {};
+        AddrSpaceMap = &flat;
+        UseAddrSpaceMapMangling = false;
+        resetDataLayout(x86Layout);
+    }
+    // Generic and default contain every space, so that structs copy out of `constant`; private
+    // contains generic and default, so that temporaries bind to `thread`.
+    bool isAddressSpaceSupersetOf(LangAS a, LangAS b) const override {
+        if (a == b || a == LangAS::opencl_generic || a == LangAS::Default) return true;
+        return a == LangAS::opencl_private && (b == LangAS::opencl_generic || b == LangAS::Default);
+    }
+    bool hasBFloat16Type() const override { return true; }
+    bool hasFeature(StringRef f) const override { return base->hasFeature(f); }
+    bool isValidCPUName(StringRef n) const override { return base->isValidCPUName(n); }
+    bool initFeatureMap(llvm::StringMap<bool> &f, DiagnosticsEngine &d, StringRef cpu,
+                        const std::vector<std::string> &v) const override {
+        return base->initFeatureMap(f, d, cpu, v);
+    }
+    void getTargetDefines(const LangOptions &, MacroBuilder &) const override {} // __SPIR__ and friends
+    llvm::SmallVector<Builtin::InfosShard> getTargetBuiltins() const override { return base->getTargetBuiltins(); }
+    BuiltinVaListKind getBuiltinVaListKind() const override { return base->getBuiltinVaListKind(); }
+    bool validateAsmConstraint(const char *&, TargetInfo::ConstraintInfo &) const override { return false; }
+    std::string_view getClobbers() const override { return ""; }
+    ArrayRef<const char *> getGCCRegNames() const override { return {}; }
+    ArrayRef<GCCRegAlias> getGCCRegAliases() const override { return {}; }
+};
+
+struct BridgeJob : DiagnosticConsumer {
+    const BridgeClient *client;
+    CompilerInstance *ci = nullptr;
+    CodeGenerator *generator = nullptr;
+    const FunctionDecl *current = nullptr; // being reflected
+    std::deque<std::string> text;          // keeps strings alive that are handed to the client
+    std::vector<const FunctionDecl *> functions;
+    std::vector<const VarDecl *> variables;
+
+    const char *keep(std::string s) { return text.emplace_back(std::move(s)).c_str(); }
+    void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &d) override;
+};
+
+static BridgeDiagKind diagKind(unsigned id) {
+    switch (id) {
+    case diag::err_typecheck_cond_incompatible_operands:
+    case diag::err_conditional_ambiguous: return BRIDGE_DIAG_COND_OPERANDS;
+    case diag::err_bad_cxx_cast_generic: return BRIDGE_DIAG_BAD_CAST;
+    case diag::err_typecheck_invalid_operands: return BRIDGE_DIAG_BAD_OPERANDS;
+    default: return BRIDGE_DIAG_OTHER;
+    }
+}
+
+void BridgeJob::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &d) {
+    DiagnosticConsumer::HandleDiagnostic(level, d);
+    if (level < DiagnosticsEngine::Note) return;
+    llvm::SmallString<256> message;
+    d.FormatDiagnostic(message);
+    BridgeDiagnostic b = {};
+    b.severity = level == DiagnosticsEngine::Note || level == DiagnosticsEngine::Remark ? 1
+               : level == DiagnosticsEngine::Warning ? 2 : level == DiagnosticsEngine::Error ? 3 : 4;
+    b.kind = diagKind(d.getID());
+    b.message = message.c_str();
+    b.file = "";
+    StringRef option = DiagnosticIDs().getWarningOptionForDiag(d.getID());
+    std::string optionText = option.str();
+    b.option = optionText.c_str();
+    b.raw = &d;
+    std::vector<BridgeRange> ranges;
+    std::string file;
+    if (d.hasSourceManager() && d.getLocation().isValid()) {
+        SourceManager &sm = d.getSourceManager();
+        PresumedLoc p = sm.getPresumedLoc(sm.getFileLoc(d.getLocation()));
+        b.location = d.getLocation().getRawEncoding();
+        b.in_system = bridge_in_system(this, b.location);
+        if (p.isValid()) file = p.getFilename(), b.line = p.getLine(), b.column = p.getColumn();
+        b.file = file.c_str();
+        for (const CharSourceRange &r : d.getRanges())
+            ranges.push_back({r.getBegin().getRawEncoding(), r.getEnd().getRawEncoding()});
+        b.ranges = ranges.data(), b.n_ranges = ranges.size();
+    }
+    client->diagnostic(client->context, this, &b);
+}
+
+char *bridge_render(BridgeJob *job, const BridgeDiagnostic *b, int severity, const char *message) {
+    const Diagnostic &d = *static_cast<const Diagnostic *>(b->raw);
+    static const DiagnosticsEngine::Level levels[] = {DiagnosticsEngine::Ignored, DiagnosticsEngine::Note,
+        DiagnosticsEngine::Warning, DiagnosticsEngine::Error, DiagnosticsEngine::Fatal};
+    std::string out;
+    llvm::raw_string_ostream os(out);
+    DiagnosticOptions options;
+    LangOptions lang;
+    TextDiagnostic printer(os, job->ci && job->ci->hasPreprocessor() ? job->ci->getLangOpts() : lang, options);
+    FullSourceLoc at = b->location ? FullSourceLoc(d.getLocation(), d.getSourceManager()) : FullSourceLoc();
+    printer.emitDiagnostic(at, levels[severity], message, d.getRanges(), d.getFixItHints());
+    return strdup(out.c_str());
+}
+
+void bridge_report(BridgeJob *job, int severity, uint32_t location, const char *message) {
+    DiagnosticsEngine &de = job->ci->getDiagnostics();
+    auto level = severity == 1 ? DiagnosticsEngine::Note : severity == 2 ? DiagnosticsEngine::Warning : DiagnosticsEngine::Error;
+    de.Report(SourceLocation::getFromRawEncoding(location), de.getCustomDiagID(level, "%0")) << message;
+}
+
+bool bridge_in_system(BridgeJob *job, uint32_t location) {
+    SourceLocation l = SourceLocation::getFromRawEncoding(location);
+    SourceManager &sm = job->ci->getSourceManager();
+    return l.isValid() && sm.isInSystemHeader(sm.getFileLoc(l));
+}
+
+// ---- Tokens: lex everything, let C edit it, parse what it returns.
+static void lexAll(Preprocessor &pp, std::vector<Token> &tokens, std::vector<MslToken> &plain) {
+    for (;;) {
+        Token t;
+        pp.Lex(t);
+        MslToken m = {};
+        m.kind = t.getKind();
+        m.location = t.getLocation().getRawEncoding();
+        if (!t.isAnnotation()) {
+            if (IdentifierInfo *ii = t.getIdentifierInfo()) m.text = ii->getNameStart(), m.n_text = ii->getLength();
+            else if (t.isLiteral() && t.getLiteralData()) m.text = t.getLiteralData(), m.n_text = t.getLength();
+        }
+        tokens.push_back(t);
+        m.origin = tokens.size();
+        plain.push_back(m);
+        if (t.is(tok::eof)) return;
+    }
+}
+
+static Token fromPlain(Preprocessor &pp, const MslToken &m, const std::vector<Token> &tokens) {
+    if (m.origin) return tokens[m.origin - 1];
+    Token t;
+    t.startToken();
+    t.setKind((tok::TokenKind)m.kind);
+    t.setLength(1);
+    if (m.kind == tok::string_literal) {
+        std::string quoted = "\"";
+        for (char c : StringRef(m.text, m.n_text)) {
+            if (c == '"' || c == '\\') quoted += '\\';
+            quoted += c;
+        }
+        pp.CreateString(quoted + "\"", t);
+    } else if (m.text) {
+        IdentifierInfo *ii = pp.getIdentifierInfo(StringRef(m.text, m.n_text));
+        t.setIdentifierInfo(ii);
+        t.setKind(ii->getTokenID());
+        t.setLength(ii->getLength());
+    }
+    t.setLocation(SourceLocation::getFromRawEncoding(m.location));
+    return t;
+}
+
+// ---- Reflection: entry points and function constants, found as they are parsed.
+static bool annotated(const Decl *d, std::initializer_list<const char *> names) {
+    for (auto *a : d->specific_attrs<AnnotateAttr>())
+        for (const char *n : names)
+            if (a->getAnnotation() == n) return true;
+    return false;
+}
+
+static VarDecl *findVariable(BridgeJob *job, const char *name, const FunctionDecl *from) {
+    Sema &sema = job->ci->getSema();
+    LookupResult found(sema, &sema.Context.Idents.get(name), SourceLocation(), Sema::LookupOrdinaryName);
+    found.suppressDiagnostics();
+    for (DeclContext *dc = const_cast<DeclContext *>(from->getDeclContext()); dc; dc = dc->getParent())
+        if (sema.LookupQualifiedName(found, dc)) break;
+    return found.isSingleResult() ? dyn_cast<VarDecl>(found.getFoundDecl()->getUnderlyingDecl()) : nullptr;
+}
+
+struct Collector : ASTConsumer {
+    BridgeJob &job;
+    explicit Collector(BridgeJob &j) : job(j) {}
+    // A constant that only decides whether a parameter exists must still be emitted.
+    void conditions(const FunctionDecl *f, const ParmVarDecl *p) {
+        for (auto *a : p->specific_attrs<AnnotateAttr>())
+            if (a->getAnnotation() == "msl.function_constant" && a->args_size() == 1)
+                if (auto *s = dyn_cast<StringLiteral>((*a->args_begin())->IgnoreParenCasts()->IgnoreImplicit()))
+                    if (VarDecl *v = findVariable(&job, s->getString().str().c_str(), f))
+                        if (job.generator) job.generator->GetAddrOfGlobal(GlobalDecl(v), false);
+    }
+    void add(const Decl *d) {
+        if (auto *f = dyn_cast<FunctionDecl>(d)) {
+            if (!f->isDependentContext() && !f->getDescribedFunctionTemplate() && f->isThisDeclarationADefinition() &&
+                f->getTemplateSpecializationKind() != TSK_ImplicitInstantiation &&
+                annotated(f, {"msl.kernel", "msl.vertex", "msl.fragment"})) {
+                job.functions.push_back(f);
+                for (const ParmVarDecl *p : f->parameters()) conditions(f, p);
+            }
+        } else if (auto *v = dyn_cast<VarDecl>(d)) {
+            if (annotated(v, {"msl.function_constant"})) job.variables.push_back(v);
+        } else if (isa<NamespaceDecl>(d) || isa<LinkageSpecDecl>(d)) {
+            for (const Decl *x : cast<DeclContext>(d)->decls()) add(x);
+        }
+    }
+    bool HandleTopLevelDecl(DeclGroupRef group) override {
+        for (const Decl *d : group) add(d);
+        return true;
+    }
+};
+
+struct Reflector {
+    BridgeJob &job;
+    ASTContext &ctx;
+    ASTNameGenerator names;
+    llvm::DenseMap<const void *, uint32_t> known;
+    explicit Reflector(BridgeJob &j) : job(j), ctx(j.ci->getASTContext()), names(ctx) {}
+
+    void attributes(const Decl *d, std::vector<BridgeAttr> &out) {
+        for (auto *a : d->specific_attrs<AnnotateAttr>()) {
+            StringRef name = a->getAnnotation();
+            if (!name.consume_front("msl.")) continue;
+            BridgeAttr b = {};
+            b.name = job.keep(name.str());
+            b.location = a->getLocation().getRawEncoding();
+            for (Expr *e : a->args()) {
+                if (b.n_args == 4) break;
+                auto &arg = b.args[b.n_args++];
+                if (auto *c = dyn_cast<ConstantExpr>(e)) e = c->getSubExpr();
+                Expr::EvalResult r;
+                if (auto *s = dyn_cast<StringLiteral>(e->IgnoreParenCasts())) arg.is_string = true, arg.text = job.keep(s->getString().str());
+                else if (!e->isValueDependent() && e->EvaluateAsInt(r, ctx)) arg.value = r.Val.getInt().getExtValue();
+                else arg.value = -1;
+            }
+            out.push_back(b);
+        }
+    }
+    BridgeDecl decl(const NamedDecl *d, QualType t, std::vector<BridgeAttr> &attrs) {
+        BridgeDecl b = {};
+        b.name = job.keep(d->getQualifiedNameAsString());
+        b.symbol = "";
+        b.type = type(t);
+        b.location = d->getLocation().getRawEncoding();
+        attributes(d, attrs);
+        b.attrs = attrs.data(), b.n_attrs = attrs.size();
+        return b;
+    }
+    static BridgeSpace space(QualType t) {
+        switch (t.getAddressSpace()) {
+        case LangAS::opencl_global: return BRIDGE_SPACE_DEVICE;
+        case LangAS::opencl_constant: return BRIDGE_SPACE_CONSTANT;
+        case LangAS::opencl_local: return BRIDGE_SPACE_THREADGROUP;
+        case LangAS::opencl_private: return BRIDGE_SPACE_THREAD;
+        default: return BRIDGE_SPACE_NONE;
+        }
+    }
+    void record(const CXXRecordDecl *r, BridgeType &b, std::vector<BridgeDecl> &members, std::deque<std::vector<BridgeAttr>> &attrs);
+    uint32_t type(QualType q);
+    void function(const FunctionDecl *f);
+};
+
+void Reflector::record(const CXXRecordDecl *r, BridgeType &b, std::vector<BridgeDecl> &members,
+                       std::deque<std::vector<BridgeAttr>> &attrs) {
+    b.kind = BRIDGE_TYPE_RECORD;
+    auto *ns = dyn_cast<NamespaceDecl>(r->getDeclContext()->getEnclosingNamespaceContext());
+    if (ns && (ns->getName() == "metal" || ns->getName().starts_with("__"))) {
+        b.kind = BRIDGE_TYPE_METAL;
+        b.template_name = job.keep(r->getNameAsString());
+        if (auto *s = dyn_cast<ClassTemplateSpecializationDecl>(r))
+            for (const TemplateArgument &a : s->getTemplateArgs().asArray()) {
+                if (b.n_args == 4) break;
+                bool is_type = a.getKind() == TemplateArgument::Type;
+                b.arg_types[b.n_args] = is_type ? type(a.getAsType()) : UINT32_MAX;
+                b.arg_values[b.n_args++] = a.getKind() == TemplateArgument::Integral ? a.getAsIntegral().getExtValue() : 0;
+            }
+        return;
+    }
+    if (!r->hasDefinition() || r->isInvalidDecl()) return;
+    const ASTRecordLayout &layout = ctx.getASTRecordLayout(r);
+    for (const CXXBaseSpecifier &base : r->bases())
+        if (const CXXRecordDecl *d = base.getType()->getAsCXXRecordDecl()) {
+            BridgeDecl m = {};
+            m.name = "", m.symbol = "", m.type = type(base.getType());
+            m.offset = layout.getBaseClassOffset(d).getQuantity();
+            members.push_back(m);
+        }
+    for (const FieldDecl *f : r->fields()) {
+        BridgeDecl m = decl(f, f->getType(), attrs.emplace_back());
+        m.name = job.keep(f->getNameAsString());
+        m.offset = layout.getFieldOffset(f->getFieldIndex()) / 8;
+        members.push_back(m);
+    }
+}
+
+uint32_t Reflector::type(QualType q) {
+    q = ctx.getCanonicalType(ctx.removeAddrSpaceQualType(ctx.getCanonicalType(q))).getUnqualifiedType();
+    auto [it, fresh] = known.insert({q.getAsOpaquePtr(), 0});
+    if (!fresh) return it->second;
+    const BridgeClient *c = job.client;
+    uint32_t number = c->new_type(c->context);
+    known[q.getAsOpaquePtr()] = number;
+    BridgeType b = {};
+    std::vector<BridgeDecl> members;
+    std::deque<std::vector<BridgeAttr>> attrs;
+    b.element = UINT32_MAX;
+    b.name = job.keep(q.getAsString(ctx.getPrintingPolicy()));
+    if (!q->isIncompleteType() && !q->isFunctionType() && !q->isDependentType())
+        b.size = ctx.getTypeSizeInChars(q).getQuantity(), b.align = ctx.getTypeAlignInChars(q).getQuantity();
+    QualType inner;
+    if (q->isPointerType() || q->isReferenceType()) {
+        b.kind = q->isPointerType() ? BRIDGE_TYPE_POINTER : BRIDGE_TYPE_REFERENCE;
+        inner = q->getPointeeType();
+        b.space = space(inner), b.is_const = inner.isConstQualified();
+    } else if (const ConstantArrayType *a = ctx.getAsConstantArrayType(q)) {
+        b.kind = BRIDGE_TYPE_ARRAY;
+        inner = a->getElementType();
+        b.n_elements = a->getSize().getZExtValue();
+    } else if (const CXXRecordDecl *r = q->getAsCXXRecordDecl()) record(r, b, members, attrs);
+    else if (q->isVoidType()) b.kind = BRIDGE_TYPE_VOID;
+    else if (q->isBooleanType()) b.kind = BRIDGE_TYPE_BOOL;
+    else if (q->isIntegralOrEnumerationType()) b.kind = BRIDGE_TYPE_INT, b.is_signed = q->isSignedIntegerOrEnumerationType();
+    else if (q->isHalfType() || q->isFloat16Type()) b.kind = BRIDGE_TYPE_HALF;
+    else if (q->isBFloat16Type()) b.kind = BRIDGE_TYPE_BFLOAT;
+    else if (q->isSpecificBuiltinType(BuiltinType::Float)) b.kind = BRIDGE_TYPE_FLOAT;
+    if (!inner.isNull()) b.element = type(inner);
+    b.members = members.data(), b.n_members = members.size();
+    c->set_type(c->context, number, &b);
+    return number;
+}
+
+void Reflector::function(const FunctionDecl *f) {
+    job.current = f;
+    std::deque<std::vector<BridgeAttr>> attrs;
+    std::vector<BridgeDecl> params;
+    BridgeFunction b = {};
+    b.decl = decl(f, f->getReturnType(), attrs.emplace_back());
+    b.decl.symbol = job.keep(names.getName(f));
+    b.defined = true;
+    if (f->isTemplateInstantiation() || f->getPrimaryTemplate()) {
+        std::string name;
+        llvm::raw_string_ostream os(name);
+        f->getNameForDiagnostic(os, ctx.getPrintingPolicy(), true);
+        b.decl.name = job.keep(name);
+    }
+    for (const ParmVarDecl *p : f->parameters()) {
+        BridgeDecl d = decl(p, p->getType(), attrs.emplace_back());
+        d.name = job.keep(p->getNameAsString());
+        params.push_back(d);
+    }
+    b.params = params.data(), b.n_params = params.size();
+    job.client->function(job.client->context, &job, &b);
+    job.current = nullptr;
+}
+
+static void reflect(BridgeJob &job) {
+    Reflector r(job);
+    for (const VarDecl *v : job.variables) {
+        std::vector<BridgeAttr> attrs;
+        BridgeDecl d = r.decl(v, v->getType(), attrs);
+        d.symbol = job.keep(r.names.getName(v));
+        job.client->variable(job.client->context, &job, &d);
+    }
+    for (const FunctionDecl *f : job.functions) r.function(f);
+}
+
+char *bridge_find_variable(BridgeJob *job, const char *name) {
+    const VarDecl *v = job->current ? findVariable(job, name, job->current) : nullptr;
+    return v ? strdup(ASTNameGenerator(job->ci->getASTContext()).getName(v).c_str()) : nullptr;
+}
+
+uint32_t bridge_function_location(BridgeJob *job, const char *symbol, char **name) {
+    const Decl *d = job->generator ? job->generator->GetDeclForMangledName(symbol) : nullptr;
+    auto *f = dyn_cast_or_null<FunctionDecl>(d);
+    if (name) *name = f ? strdup(f->getNameAsString().c_str()) : nullptr;
+    return f ? f->getLocation().getRawEncoding() : 0;
+}
+
+// ---- The action: Clang's own, with our tokens and names.
+static const char *const openclKeywords[] = {"local", "global", "generic", "constant", "kernel", "private", "pipe", "read_only",
+    "write_only", "read_write", "vec_step", "uniform", "channel", "image1d_t", "image2d_t", "image3d_t", "image1d_array_t",
+    "image2d_array_t", "image1d_buffer_t", "image2d_depth_t", "image2d_array_depth_t", "image2d_msaa_t", "bool2"};
+static const char *const openclTypedefs[] = {"atomic_int", "atomic_uint", "atomic_long", "atomic_ulong", "atomic_float",
+    "atomic_double", "atomic_flag", "atomic_size_t", "atomic_intptr_t", "atomic_uintptr_t", "atomic_ptrdiff_t", "atomic_half",
+    "reserve_id_t", "sampler_t", "event_t", "queue_t", "clk_event_t", "ndrange_t"};
+
+template <class Base> struct Action : Base {
+    BridgeJob &job;
+    llvm::LLVMContext context;
+    explicit Action(BridgeJob &j) : job(j) {}
+    static constexpr bool compiles = std::is_same<Base, ASTFrontendAction>::value;
+
+    std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef file) override {
+        if constexpr (!compiles) return Base::CreateASTConsumer(ci, file);
+        else {
+            auto generator = CreateLLVMCodeGen(ci, file, context);
+            job.generator = generator.get();
+            std::vector<std::unique_ptr<ASTConsumer>> both;
+            both.push_back(std::make_unique<Collector>(job));
+            both.push_back(std::move(generator));
+            return std::make_unique<MultiplexConsumer>(std::move(both));
+        }
+    }
+    bool BeginSourceFileAction(CompilerInstance &ci) override {
+        for (const char *k : openclKeywords) {
+            IdentifierInfo *ii = ci.getPreprocessor().getIdentifierInfo(k);
+            if (ii->getTokenID() != tok::identifier) ii->revertTokenIDToIdentifier();
+        }
+        return Base::BeginSourceFileAction(ci);
+    }
+    void dropTypedefs(Sema &s) {
+        for (const char *name : openclTypedefs) {
+            std::vector<NamedDecl *> drop;
+            for (auto i = s.IdResolver.begin(&s.PP.getIdentifierTable().get(name)); i != s.IdResolver.end(); ++i)
+                if (isa<TypedefDecl>(*i) && (*i)->getLocation().isInvalid()) drop.push_back(*i);
+            for (NamedDecl *d : drop) {
+                s.IdResolver.RemoveDecl(d);
+                s.TUScope->RemoveDecl(d);
+                if (!d->isFromASTFile()) s.Context.getTranslationUnitDecl()->removeDecl(d);
+            }
+        }
+    }
+    void parse(Parser &p, Sema &s, ASTConsumer &consumer) {
+        Parser::DeclGroupPtrTy group;
+        Sema::ModuleImportState imports = Sema::ModuleImportState::NotACXX20Module;
+        EnterExpressionEvaluationContext evaluated(s, Sema::ExpressionEvaluationContext::PotentiallyEvaluated);
+        for (bool eof = p.ParseFirstTopLevelDecl(group, imports); !eof; eof = p.ParseTopLevelDecl(group, imports))
+            if (group && !consumer.HandleTopLevelDecl(group.get())) return;
+    }
+    void ExecuteAction() override {
+        CompilerInstance &ci = this->getCompilerInstance();
+        if (!ci.hasSema()) ci.createSema(this->getTranslationUnitKind(), nullptr);
+        Sema &s = ci.getSema();
+        ASTConsumer &consumer = s.getASTConsumer();
+        Parser parser(s.PP, s, false);
+        s.PP.EnterMainSourceFile();
+        if (ExternalASTSource *x = s.Context.getExternalSource()) x->StartTranslationUnit(&consumer);
+        std::vector<Token> tokens;
+        std::vector<MslToken> plain;
+        lexAll(s.PP, tokens, plain);
+        size_t n = 0;
+        const MslToken *edited = job.client->tokens(job.client->context, &job, plain.data(), plain.size(), &n);
+        if (!edited) return;
+        auto stream = std::make_unique<Token[]>(n);
+        for (size_t i = 0; i < n; i++) stream[i] = fromPlain(s.PP, edited[i], tokens);
+        s.PP.EnterTokenStream(std::move(stream), n, /*DisableMacroExpansion=*/true, /*IsReinject=*/false);
+        parser.Initialize();
+        dropTypedefs(s);
+        parse(parser, s, consumer);
+        for (Decl *d : s.WeakTopLevelDecls()) consumer.HandleTopLevelDecl(DeclGroupRef(d));
+        consumer.HandleTranslationUnit(s.Context);
+        if (!compiles || ci.getDiagnostics().hasErrorOccurred()) return;
+        reflect(job);
+        if (ci.getDiagnostics().hasErrorOccurred() || !job.generator->GetModule()) return;
+        llvm::Module *m = job.generator->GetModule();
+        m->setTargetTriple(llvm::Triple("x86_64-unknown-linux-gnu"));
+        job.client->module(job.client->context, &job, llvm::wrap(m));
+    }
+};
+
+struct Files : DependencyCollector {
+    const BridgeClient *client;
+    explicit Files(const BridgeClient *c) : client(c) {}
+    bool sawDependency(StringRef path, bool, bool system, bool, bool missing) override {
+        if (!system && !missing && path != "<built-in>") client->file(client->context, path.str().c_str());
+        return false;
+    }
+};
+
+static bool runAction(FrontendAction &action, CompilerInstance &ci) {
+    for (const FrontendInputFile &f : ci.getFrontendOpts().Inputs)
+        if (action.BeginSourceFile(ci, f)) {
+            if (llvm::Error e = action.Execute()) return llvm::consumeError(std::move(e)), false;
+            action.EndSourceFile();
+        }
+    return !ci.getDiagnostics().hasErrorOccurred();
+}
+
+static void dialect(LangOptions &l, CodeGenOptions &g, bool fast) {
+    l.CPlusPlus20 = l.CPlusPlus23 = 1;
+    l.Half = l.NativeHalfType = l.NativeHalfArgsAndReturns = 1;
+    l.Bool = l.OpenCLGenericAddressSpace = 1;
+    l.SizedDeallocation = l.AlignedAllocation = 0;
+    // Fast and relaxed: contraction, approximate functions, reciprocals, no signed zeros. NaN and
+    // infinities are kept, and nothing is reassociated, so that results do not depend on vector width.
+    l.ApproxFunc = l.AllowRecip = l.NoSignedZero = fast;
+    l.setDefaultFPContractMode(fast ? LangOptions::FPM_Fast : LangOptions::FPM_Off);
+}
+
+bool bridge_run(BridgeMode mode, const char *const *args, size_t n_args, const BridgeFile *files, size_t n_files,
+                bool fast_math, const BridgeClient *client) {
+    noteBottomOfStack();
+    BridgeJob job;
+    job.client = client;
+    auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+    auto real = llvm::vfs::getRealFileSystem();
+    auto fs = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(real);
+    if (auto cwd = real->getCurrentWorkingDirectory()) memory->setCurrentWorkingDirectory(*cwd);
+    for (size_t i = 0; i < n_files; i++)
+        memory->addFile(files[i].path, 0, llvm::MemoryBuffer::getMemBufferCopy(StringRef(files[i].text, files[i].n_bytes), files[i].path));
+    fs->pushOverlay(memory);
+    auto invocation = std::make_shared<CompilerInvocation>();
+    DiagnosticOptions options;
+    auto early = CompilerInstance::createDiagnostics(*fs, options, &job, false);
+    CompilerInstance ci(invocation);
+    if (!CompilerInvocation::CreateFromArgs(*invocation, ArrayRef<const char *>(args, n_args), *early)) return false;
+    dialect(invocation->getLangOpts(), invocation->getCodeGenOpts(), fast_math);
+    ci.setVirtualFileSystem(fs);
+    ci.createDiagnostics(&job, false);
+    job.ci = &ci;
+    if (!ci.createTarget()) return false;
+    llvm::IntrusiveRefCntPtr<TargetInfo> base = &ci.getTarget();
+    ci.setTarget(new MslTarget(base.get()));
+    ci.addDependencyCollector(std::make_shared<Files>(client));
+    if (mode == BRIDGE_PCH) {
+        Action<GeneratePCHAction> action(job);
+        return runAction(action, ci);
+    }
+    Action<ASTFrontendAction> action(job);
+    return runAction(action, ci);
+}
+
+// ---- Linking.
 // The object travels through a memfd; the output needs a real folder, because lld writes a sibling
 // file and renames it. Shared memory when there is some, else the temporary folder.
 static int outputFolder(char *path, size_t n) {

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// diagnose.c: turns Clang's diagnostics into what the user sees: Metal's words, the user's lines.
+// An error inside our headers moves to the user's line that led there; notes about our headers'
+// insides are left out.
+#include "compiler/frontend/frontend_int.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void show(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d, int severity, const char *message) {
+    if (g->n == g->capacity) {
+        size_t capacity = g->capacity ? g->capacity * 2 : 16;
+        MslDiagnostic *list = realloc(g->list, capacity * sizeof *list);
+        if (!list) {
+            g->failed = true;
+            return;
+        }
+        g->list = list, g->capacity = capacity;
+    }
+    char *file = strdup(d->file ? d->file : ""), *text = strdup(message), *shown = bridge_render(job, d, severity, message);
+    if (!file || !text || !shown) {
+        g->failed = true;
+        free(file);
+        free(text);
+        free(shown);
+        return;
+    }
+    g->list[g->n++] = (MslDiagnostic){severity, file, d->line, d->column, text};
+    text_add(&g->log, shown);
+    free(shown);
+}
+
+static bool repeated(const Diagnoser *g, const BridgeDiagnostic *d, const char *message) {
+    for (size_t i = 0; i < g->n; i++) {
+        const MslDiagnostic *m = &g->list[i];
+        if (m->line == d->line && m->column == d->column && strcmp(m->message, message) == 0 && strcmp(m->file, d->file) == 0)
+            return true;
+    }
+    return false;
+}
+
+void diagnose(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d) {
+    char *message = words_metal(d->message);
+    if (!message) {
+        g->failed = true;
+        return;
+    }
+    g->n_errors += d->severity >= 3;
+    if (d->severity == 1) {
+        if (g->pending && !d->in_system && d->location) {
+            if (!repeated(g, d, g->pending))
+                show(g, job, d, 3, g->pending);
+            free(g->pending);
+            g->pending = NULL;
+        } else if (!g->drop_notes && !d->in_system && d->location && !g->pending) {
+            show(g, job, d, 1, message);
+        }
+        free(message);
+        return;
+    }
+    diagnose_end(g);
+    g->drop_notes = false;
+    if (d->severity >= 3 && (strstr(d->message, "PCH") || strstr(d->message, "AST file") || strstr(d->message, "precompiled")))
+        g->broken_prelude = true;
+    if (d->in_system && d->severity >= 3) {
+        g->pending = message;
+        snprintf(g->pending_at, sizeof g->pending_at, "%s:%u:%u", d->file, d->line, d->column);
+        return;
+    }
+    if (d->severity == 2 && *d->option) {
+        char *with = text_format("%s [-W%s]", message, d->option);
+        free(message);
+        message = with;
+    }
+    if (message && d->severity == 3 && repeated(g, d, message))
+        g->drop_notes = true;
+    else if (message)
+        show(g, job, d, d->severity, message);
+    g->failed |= !message;
+    free(message);
+}
+
+void diagnose_end(Diagnoser *g) {
+    if (!g->pending)
+        return;
+    text_printf(&g->log, "%s: error: %s\n", g->pending_at, g->pending); // nothing led to it from the user's side
+    free(g->pending);
+    g->pending = NULL;
+}
+
+void diagnose_free(Diagnoser *g) {
+    for (size_t i = 0; i < g->n; i++) {
+        free((char *)g->list[i].file);
+        free((char *)g->list[i].message);
+    }
+    free(g->list);
+    text_free(&g->log);
+    free(g->pending);
+    *g = (Diagnoser){0};
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// frontend_int.h: what the C files of the front end share.
+#ifndef INGOT_FRONTEND_INT_H
+#define INGOT_FRONTEND_INT_H
+#include "base/arena.h"
+#include "base/reflect.h"
+#include "base/text.h"
+#include "compiler/compiler.h"
+#include "compiler/frontend/bridge.h"
+
+// ---- token_list.c
+// printf into the arena; NULL without memory.
+char *arena_format(BaseArena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// A growing array of tokens.
+typedef struct TokenList { MslToken *at; size_t n, capacity; bool failed; } TokenList;
+void token_list_push(TokenList *l, MslToken t);
+void token_list_insert(TokenList *l, size_t at, MslToken t);
+void token_list_free(TokenList *l);
+
+// ---- repair.c: patterns that Clang rejects in this dialect, patched where it reports them.
+typedef enum RepairKind { REPAIR_BY_VALUE = 0, REPAIR_COMPOUND, REPAIR_THROUGH_FLOAT } RepairKind;
+typedef struct Repair { RepairKind kind; BridgeRange range; uint32_t op; } Repair;
+typedef struct Repairs { Repair *at; size_t n, capacity; } Repairs;
+// Looks at an error; true if it called for a repair that was not there yet.
+bool repairs_learn(Repairs *r, const BridgeDiagnostic *d);
+// Rewrites the edited tokens. False without memory.
+bool repairs_apply(const Repairs *r, TokenList *tokens);
+
+// ---- tokens.c: MSL tokens -> tokens of the dialect. False without memory.
+bool tokens_edit(BridgeJob *job, BaseArena *arena, const MslToken *in, size_t n, TokenList *out);
+
+// ---- words.c: Clang's words -> Metal's. NULL without memory.
+char *words_metal(const char *message);
+
+// ---- reflect_build.c
+typedef struct ReflectBuilder {
+    RfLibrary *lib;
+    BaseArena *arena;
+    BridgeType *infos;            // beside lib->types, what the bridge said (strings in the arena)
+    uint32_t *constant_locations; // beside lib->constants
+    uint32_t *function_locations; // beside lib->functions
+    uint32_t capacity_types, capacity_functions, capacity_constants;
+    bool failed;                  // out of memory
+} ReflectBuilder;
+bool reflect_begin(ReflectBuilder *b, BaseArena *arena);
+uint32_t reflect_new_type(ReflectBuilder *b);
+void reflect_set_type(ReflectBuilder *b, uint32_t type, const BridgeType *info);
+void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl);
+void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f);
+void reflect_end(ReflectBuilder *b); // frees what is not lib
+
+// ---- diagnose.c: diagnostics of one round, as the user should see them.
+typedef struct Diagnoser {
+    MslDiagnostic *list;
+    size_t n, capacity, n_errors;
+    Text log;
+    char *pending;       // error inside our headers, waiting for a note that names the user's line
+    char pending_at[512];
+    bool drop_notes;     // notes that belong to a diagnostic not shown
+    bool broken_prelude; // the precompiled headers could not be read
+    bool failed;         // out of memory
+} Diagnoser;
+void diagnose(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d);
+void diagnose_end(Diagnoser *g); // settles what is pending
+void diagnose_free(Diagnoser *g);
+
+// ---- options.c: Clang's arguments. Strings live in the arena.
+typedef struct Options { const char **at; size_t n, capacity; BaseArena *arena; bool failed; } Options;
+void options_push(Options *o, const char *arg);
+void options_dialect(Options *o, const MslSource *source); // all that the precompiled headers depend on
+void options_source(Options *o, const MslSource *source);  // the rest: macros, folders, warnings
+
+// ---- pch.c: path of the precompiled headers for these options, built if need be, in the arena; NULL:
+// do without. Damaged files are rebuilt.
+const char *pch_find(const MslSource *source, const Options *dialect, BaseArena *arena);
+void pch_discard(const char *path);
+extern const BridgeFile pch_source; // what the image is made from; must exist when it is read
+
+// ---- module.c: checks that need the call graph, clean-up, bitcode.
+// Reports errors through the job; false after one, or without memory.
+bool module_finish(struct LLVMOpaqueModule *module, BridgeJob *job, RfLibrary *lib, unsigned char **bitcode, size_t *n_bytes);
+
+#endif

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// module.c: the last step of the front end, on the module Clang made, through LLVM-C. Checks that need
+// the call graph (recursion, calls of entry points, functions without a body), finds the function
+// constants each entry point can reach, removes what only served reflection, writes bitcode.
+// Requires: reflection is complete. Breaks: the module's calling conventions become C.
+#include "compiler/frontend/frontend_int.h"
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/Core.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NONE = UINT32_MAX };
+
+// A node is a function or a global variable; edges are references.
+typedef struct Node {
+    LLVMValueRef value;
+    uint32_t first_edge, n_edges;
+    uint32_t constant; // index in RfLibrary.constants, or NONE
+    uint32_t entry;    // index in RfLibrary.functions, or NONE
+    uint32_t stamp;    // of the last walk that came by
+    uint8_t colour;    // recursion: 0 new, 1 on the path, 2 done
+} Node;
+
+typedef struct Graph {
+    Node *nodes;
+    uint32_t n_nodes;
+    uint32_t *edges; // node numbers
+    size_t n_edges, capacity_edges;
+    uint32_t *table; // open addressing: node + 1
+    uint32_t table_size;
+    bool failed;
+} Graph;
+
+static uint32_t slot_of(const Graph *g, LLVMValueRef v) {
+    uint64_t h = (uint64_t)(uintptr_t)v * 0x9e3779b97f4a7c15u;
+    uint32_t i = (uint32_t)(h >> 33) & (g->table_size - 1);
+    while (g->table[i] && g->nodes[g->table[i] - 1].value != v)
+        i = (i + 1) & (g->table_size - 1);
+    return i;
+}
+
+static uint32_t node_of(const Graph *g, LLVMValueRef v) {
+    uint32_t s = g->table[slot_of(g, v)];
+    return s ? s - 1 : NONE;
+}
+
+static void add_node(Graph *g, LLVMValueRef v) {
+    g->nodes[g->n_nodes] = (Node){.value = v, .constant = NONE, .entry = NONE};
+    g->table[slot_of(g, v)] = ++g->n_nodes;
+}
+
+static void add_edge(Graph *g, uint32_t to) {
+    if (g->n_edges == g->capacity_edges) {
+        size_t capacity = g->capacity_edges ? g->capacity_edges * 2 : 1024;
+        uint32_t *edges = realloc(g->edges, capacity * sizeof *edges);
+        if (!edges) {
+            g->failed = true;
+            return;
+        }
+        g->edges = edges, g->capacity_edges = capacity;
+    }
+    g->edges[g->n_edges++] = to;
+}
+
+static void add_references(Graph *g, LLVMValueRef v, int depth) {
+    if (LLVMIsAFunction(v) || LLVMIsAGlobalVariable(v)) {
+        uint32_t n = node_of(g, v);
+        if (n != NONE)
+            add_edge(g, n);
+    } else if (LLVMIsAConstant(v) && depth < 16) {
+        int n = LLVMGetNumOperands(v);
+        for (int i = 0; i < n; i++)
+            if (LLVMGetOperand(v, (unsigned)i))
+                add_references(g, LLVMGetOperand(v, (unsigned)i), depth + 1);
+    }
+}
+
+static bool build_graph(Graph *g, LLVMModuleRef m) {
+    uint32_t n = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        n++;
+    for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v))
+        n++;
+    g->table_size = 16;
+    while (g->table_size < n * 2)
+        g->table_size *= 2;
+    g->nodes = calloc(n ? n : 1, sizeof *g->nodes);
+    g->table = calloc(g->table_size, sizeof *g->table);
+    if (!g->nodes || !g->table)
+        return false;
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        add_node(g, f);
+    for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v))
+        add_node(g, v);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        LLVMValueRef v = g->nodes[i].value;
+        g->nodes[i].first_edge = (uint32_t)g->n_edges;
+        if (LLVMIsAFunction(v)) {
+            for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(v); b; b = LLVMGetNextBasicBlock(b))
+                for (LLVMValueRef x = LLVMGetFirstInstruction(b); x; x = LLVMGetNextInstruction(x)) {
+                    int operands = LLVMGetNumOperands(x);
+                    for (int k = 0; k < operands; k++)
+                        add_references(g, LLVMGetOperand(x, (unsigned)k), 0);
+                }
+        } else if (LLVMGetInitializer(v)) {
+            add_references(g, LLVMGetInitializer(v), 0);
+        }
+        g->nodes[i].n_edges = (uint32_t)(g->n_edges - g->nodes[i].first_edge);
+    }
+    return !g->failed;
+}
+
+static void mark_nodes(Graph *g, LLVMModuleRef m, const RfLibrary *lib) {
+    for (uint32_t i = 0; i < lib->n_constants; i++) {
+        LLVMValueRef v = LLVMGetNamedGlobal(m, lib->constants[i].symbol);
+        if (v)
+            g->nodes[node_of(g, v)].constant = i;
+    }
+    for (uint32_t i = 0; i < lib->n_functions; i++) {
+        LLVMValueRef v = LLVMGetNamedFunction(m, lib->functions[i].symbol);
+        if (v)
+            g->nodes[node_of(g, v)].entry = i;
+    }
+}
+
+static void complain(BridgeJob *job, LLVMValueRef f, const char *format) {
+    size_t n;
+    char *name = NULL, text[512];
+    const char *symbol = LLVMGetValueName2(f, &n);
+    uint32_t at = bridge_function_location(job, symbol, &name);
+    snprintf(text, sizeof text, format, name ? name : symbol);
+    free(name);
+    bridge_report(job, 3, at, text);
+}
+
+// Depth first over calls, with a stack of our own. A function met again on its own path recurses.
+static bool check_calls(Graph *g, BridgeJob *job) {
+    bool ok = true;
+    uint32_t *path = malloc((g->n_nodes + 1) * sizeof *path), *next = calloc(g->n_nodes + 1, sizeof *next);
+    if (!path || !next) {
+        free(path);
+        free(next);
+        return false;
+    }
+    for (uint32_t root = 0; root < g->n_nodes; root++) {
+        uint32_t depth = 0;
+        if (g->nodes[root].colour || !LLVMIsAFunction(g->nodes[root].value))
+            continue;
+        path[depth++] = root, g->nodes[root].colour = 1;
+        while (depth) {
+            Node *n = &g->nodes[path[depth - 1]];
+            if (next[path[depth - 1]] == n->n_edges) {
+                n->colour = 2;
+                depth--;
+                continue;
+            }
+            Node *to = &g->nodes[g->edges[n->first_edge + next[path[depth - 1]]++]];
+            if (!LLVMIsAFunction(to->value))
+                continue;
+            if (to->entry != NONE) {
+                complain(job, to->value, "entry point '%s' cannot be called or referenced by another function");
+                ok = false;
+            } else if (to->colour == 1) {
+                complain(job, to->value, "recursive call of function '%s' is not supported in Metal");
+                ok = false;
+            }
+            if (to->colour == 0) {
+                to->colour = 1;
+                path[depth++] = (uint32_t)(to - g->nodes);
+            }
+        }
+    }
+    free(path);
+    free(next);
+    return ok;
+}
+
+// A user's function that is called but has no body: Metal reports it when linking.
+static bool check_defined(Graph *g, BridgeJob *job) {
+    bool ok = true;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        LLVMValueRef v = g->nodes[i].value;
+        size_t n;
+        if (!LLVMIsAFunction(v) || !LLVMIsDeclaration(v) || LLVMGetIntrinsicID(v) || !LLVMGetFirstUse(v))
+            continue;
+        const char *symbol = LLVMGetValueName2(v, &n);
+        uint32_t at = strstr(symbol, "__ingot_") ? 0 : bridge_function_location(job, symbol, NULL);
+        if (at && !bridge_in_system(job, at)) {
+            complain(job, v, "undefined symbol: function '%s' is used but not defined");
+            ok = false;
+        }
+    }
+    return ok;
+}
+
+// Globals set by a start-up function (constants derived from function constants) lead to it.
+static uint32_t initialiser_of(const Graph *g, LLVMValueRef global) {
+    for (LLVMUseRef u = LLVMGetFirstUse(global); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef user = LLVMGetUser(u);
+        size_t n;
+        if (!LLVMIsAInstruction(user))
+            continue;
+        LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
+        if (strncmp(LLVMGetValueName2(f, &n), "__cxx_global_var_init", 21) == 0)
+            return node_of(g, f);
+    }
+    return NONE;
+}
+
+// The function constants reachable from one entry point (and from the conditions of its arguments).
+static bool find_constants(Graph *g, LLVMModuleRef m, RfFunction *f, uint32_t stamp, uint32_t *stack, uint32_t n_constants) {
+    uint32_t depth = 0;
+    LLVMValueRef v = LLVMGetNamedFunction(m, f->symbol);
+    f->constants = calloc(n_constants, sizeof *f->constants);
+    if (!v || !f->constants)
+        return f->constants != NULL;
+    stack[depth++] = node_of(g, v);
+    g->nodes[stack[0]].stamp = stamp;
+    for (uint32_t i = 0; i < f->n_args; i++) {
+        LLVMValueRef c = *f->args[i].condition ? LLVMGetNamedGlobal(m, f->args[i].condition) : NULL;
+        if (c && g->nodes[node_of(g, c)].stamp != stamp) {
+            g->nodes[node_of(g, c)].stamp = stamp;
+            stack[depth++] = node_of(g, c);
+        }
+    }
+    while (depth) {
+        Node *n = &g->nodes[stack[--depth]];
+        if (n->constant != NONE)
+            f->constants[f->n_constants++] = n->constant;
+        uint32_t init = LLVMIsAGlobalVariable(n->value) ? initialiser_of(g, n->value) : NONE;
+        for (uint32_t k = 0; k < n->n_edges + (init != NONE); k++) {
+            uint32_t to = k < n->n_edges ? g->edges[n->first_edge + k] : init;
+            if (g->nodes[to].stamp != stamp) {
+                g->nodes[to].stamp = stamp;
+                stack[depth++] = to;
+            }
+        }
+    }
+    return true;
+}
+
+static bool reach(Graph *g, LLVMModuleRef m, RfLibrary *lib) {
+    bool ok = true;
+    uint32_t *stack = malloc((g->n_nodes + 1) * sizeof *stack);
+    for (uint32_t i = 0; stack && ok && i < lib->n_functions && lib->n_constants; i++)
+        ok = find_constants(g, m, &lib->functions[i], i + 1, stack, lib->n_constants);
+    free(stack);
+    return ok && stack;
+}
+
+static void erase_global(LLVMModuleRef m, const char *name) {
+    LLVMValueRef v = LLVMGetNamedGlobal(m, name);
+    if (v)
+        LLVMDeleteGlobal(v);
+}
+
+// Annotations have served: as calls they would pin parameters in memory.
+static void strip_annotations(LLVMModuleRef m) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(m), next; f; f = next) {
+        size_t n;
+        const char *name = LLVMGetValueName2(f, &n);
+        next = LLVMGetNextFunction(f);
+        bool var = strncmp(name, "llvm.var.annotation", 19) == 0;
+        if (!var && strncmp(name, "llvm.ptr.annotation", 19) != 0 && strncmp(name, "llvm.annotation", 15) != 0)
+            continue;
+        for (LLVMUseRef u = LLVMGetFirstUse(f); u; u = LLVMGetFirstUse(f)) {
+            LLVMValueRef call = LLVMGetUser(u);
+            if (!var)
+                LLVMReplaceAllUsesWith(call, LLVMGetOperand(call, 0));
+            LLVMInstructionEraseFromParent(call);
+        }
+        LLVMDeleteFunction(f);
+    }
+    erase_global(m, "llvm.global.annotations");
+    erase_global(m, "llvm.used");
+    erase_global(m, "llvm.compiler.used");
+    for (LLVMValueRef v = LLVMGetFirstGlobal(m), next; v; v = next) {
+        const char *section = LLVMGetSection(v);
+        next = LLVMGetNextGlobal(v);
+        if (section && strcmp(section, "llvm.metadata") == 0 && !LLVMGetFirstUse(v))
+            LLVMDeleteGlobal(v);
+    }
+}
+
+static void set_conventions(LLVMModuleRef m, const RfLibrary *lib) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+        LLVMSetFunctionCallConv(f, LLVMCCallConv);
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef x = LLVMGetFirstInstruction(b); x; x = LLVMGetNextInstruction(x))
+                if (LLVMIsACallInst(x))
+                    LLVMSetInstructionCallConv(x, LLVMCCallConv);
+    }
+    for (uint32_t i = 0; i < lib->n_functions; i++) {
+        LLVMValueRef f = LLVMGetNamedFunction(m, lib->functions[i].symbol);
+        if (f)
+            LLVMSetLinkage(f, LLVMExternalLinkage);
+    }
+}
+
+bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib, unsigned char **bitcode, size_t *n_bytes) {
+    Graph g = {0};
+    bool ok = false;
+    strip_annotations(m);
+    set_conventions(m, lib);
+    if (!build_graph(&g, m))
+        goto done;
+    mark_nodes(&g, m, lib);
+    bool called = check_calls(&g, job), defined = check_defined(&g, job);
+    if (!called || !defined || !reach(&g, m, lib))
+        goto done;
+    LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(m);
+    size_t n = LLVMGetBufferSize(buffer);
+    *bitcode = malloc(n ? n : 1);
+    if (*bitcode) {
+        memcpy(*bitcode, LLVMGetBufferStart(buffer), n);
+        *n_bytes = n;
+        ok = true;
+    }
+    LLVMDisposeMemoryBuffer(buffer);
+done:
+    free(g.nodes);
+    free(g.edges);
+    free(g.table);
+    return ok;
+}

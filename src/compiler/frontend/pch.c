@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// pch.c: the precompiled prelude. Parsing the Metal headers takes a hundred times longer than a small
+// kernel, so Clang's image of them is kept in a folder, one file per set of options, named by a hash of
+// the compiler, the options and the headers. Beside each image lies its checksum: an image is read
+// only if it matches (Clang trusts what it maps). Built under another name and renamed, so any number
+// of processes may do it at once.
+#include "base/compiler_id.h"
+#include "base/files.h"
+#include "base/sha256.h"
+#include "compiler/frontend/frontend_int.h"
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char prelude_text[] = "#include <detail/prelude.h>\n";
+const BridgeFile pch_source = {"/memory/ingot_prelude.h", prelude_text, sizeof prelude_text - 1};
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+// Adds name, size and time of every header below the folder, in order of name.
+static bool hash_folder(Sha256 *h, const char *folder, int depth) {
+    DIR *d = opendir(folder);
+    char **names = NULL;
+    size_t n = 0, capacity = 0;
+    bool ok = d != NULL;
+    for (struct dirent *e; ok && (e = readdir(d));) {
+        if (e->d_name[0] == '.')
+            continue;
+        if (n == capacity) {
+            capacity = capacity ? capacity * 2 : 64;
+            char **more = realloc(names, capacity * sizeof *more);
+            ok = more != NULL;
+            names = more ? more : names;
+        }
+        if (ok)
+            ok = (names[n++] = path_join(folder, e->d_name)) != NULL;
+    }
+    if (d)
+        closedir(d);
+    if (ok && n)
+        qsort(names, n, sizeof *names, by_name);
+    for (size_t i = 0; ok && i < n; i++) {
+        struct stat st;
+        if (stat(names[i], &st) != 0)
+            continue;
+        if (S_ISDIR(st.st_mode)) {
+            ok = depth < 4 && hash_folder(h, names[i], depth + 1);
+            continue;
+        }
+        uint64_t facts[3] = {(uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec};
+        sha256_add(h, names[i], strlen(names[i]) + 1);
+        sha256_add(h, facts, sizeof facts);
+    }
+    for (size_t i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+    return ok;
+}
+
+static const char *image_path(const MslSource *source, const Options *dialect, BaseArena *arena) {
+    Sha256 h;
+    unsigned char hash[SHA256_BYTES];
+    char hex[SHA256_HEX];
+    sha256_begin(&h);
+    sha256_add(&h, compiler_id(), strlen(compiler_id()));
+    for (size_t i = 0; i < dialect->n; i++)
+        sha256_add(&h, dialect->at[i], strlen(dialect->at[i]) + 1);
+    sha256_add(&h, &source->math_mode, sizeof source->math_mode);
+    if (!hash_folder(&h, source->stdlib_dir, 0))
+        return NULL;
+    sha256_end(&h, hash);
+    sha256_hex(hash, hex);
+    return arena_format(arena, "%s/prelude-%.24s.pch", source->pch_dir, hex);
+}
+
+// Checking 3 MB takes 2 ms: once per process and file. The memo holds the last image seen to be good.
+static pthread_mutex_t memo_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct { char path[1024]; struct timespec time; off_t size; } memo; // under memo_lock
+
+static bool remembered(const char *path, const struct stat *st, bool set) {
+    bool same = false;
+    if (strlen(path) >= sizeof memo.path)
+        return false;
+    pthread_mutex_lock(&memo_lock);
+    if (set) {
+        strcpy(memo.path, path);
+        memo.time = st->st_mtim, memo.size = st->st_size;
+    } else {
+        same = strcmp(memo.path, path) == 0 && memo.size == st->st_size && memo.time.tv_sec == st->st_mtim.tv_sec &&
+               memo.time.tv_nsec == st->st_mtim.tv_nsec;
+    }
+    pthread_mutex_unlock(&memo_lock);
+    return same;
+}
+
+static bool image_is_good(const char *path, const char *sum_path) {
+    struct stat st;
+    unsigned char hash[SHA256_BYTES];
+    size_t n = 0;
+    if (stat(path, &st) != 0)
+        return false;
+    if (remembered(path, &st, false))
+        return true;
+    unsigned char *sum = file_read(sum_path, &n);
+    bool good = sum && n == SHA256_BYTES && sha256_file(path, hash) == 0 && memcmp(sum, hash, SHA256_BYTES) == 0;
+    free(sum);
+    if (good)
+        remembered(path, &st, true);
+    return good;
+}
+
+// The callbacks of a run whose only result is the image.
+static const MslToken *prelude_tokens(void *context, BridgeJob *job, const MslToken *in, size_t n, size_t *n_out) {
+    TokenList *out = ((void **)context)[0];
+    if (!tokens_edit(job, ((void **)context)[1], in, n, out))
+        return NULL;
+    *n_out = out->n;
+    return out->at;
+}
+static void ignore_diagnostic(void *context, BridgeJob *job, const BridgeDiagnostic *d) {
+    (void)context, (void)job, (void)d; // the headers' errors show again when the source is compiled plainly
+}
+static void ignore_file(void *context, const char *path) { (void)context, (void)path; }
+
+static bool build_image(const MslSource *source, const Options *dialect, const char *path, const char *sum_path, BaseArena *arena) {
+    char *temporary = arena_format(arena, "%s.%ld-%p", path, (long)getpid(), (void *)&source);
+    TokenList tokens = {0};
+    Options o = {.arena = arena};
+    unsigned char hash[SHA256_BYTES];
+    for (size_t i = 0; i < dialect->n; i++)
+        options_push(&o, strcmp(dialect->at[i], "cl") == 0 ? "cl-header" : dialect->at[i]);
+    const char *const more[] = {"-w", "-emit-pch", "-o", temporary, pch_source.path};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        options_push(&o, more[i]);
+    void *context[] = {&tokens, arena};
+    const BridgeClient client = {.context = context, .tokens = prelude_tokens, .diagnostic = ignore_diagnostic, .file = ignore_file};
+    bool ok = temporary && !o.failed && make_dirs(source->pch_dir, 0700) &&
+              bridge_run(BRIDGE_PCH, o.at, o.n, &pch_source, 1, source->math_mode != MSL_MATH_SAFE, &client) &&
+              sha256_file(temporary, hash) == 0 && file_write_atomic(sum_path, hash, sizeof hash, false) &&
+              rename(temporary, path) == 0;
+    if (!ok && temporary)
+        unlink(temporary);
+    token_list_free(&tokens);
+    return ok;
+}
+
+const char *pch_find(const MslSource *source, const Options *dialect, BaseArena *arena) {
+    if (!source->pch_dir || !source->stdlib_dir)
+        return NULL;
+    const char *path = image_path(source, dialect, arena);
+    const char *sum = path ? arena_format(arena, "%s.sum", path) : NULL;
+    if (!sum)
+        return NULL;
+    if (image_is_good(path, sum) || (build_image(source, dialect, path, sum, arena) && image_is_good(path, sum)))
+        return path;
+    return NULL;
+}
+
+void pch_discard(const char *path) { unlink(path); }

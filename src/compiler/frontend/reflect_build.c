@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+// reflect_build.c: fills RfLibrary from what the bridge finds in the AST, and checks entry points by
+// Metal's rules (attributes, types, indices) on the way. Types get Apple's MTLDataType numbers;
+// buffer and threadgroup arguments get consecutive slots in order of declaration, and an index where
+// the source gives none: the first that is free.
+#include "compiler/frontend/frontend_int.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DT_NONE = 0, DT_STRUCT = 1, DT_ARRAY = 2, DT_FLOAT = 3, DT_FLOAT2X2 = 7, DT_HALF = 16, DT_HALF2X2 = 20, DT_INT = 29,
+       DT_UINT = 33, DT_SHORT = 37, DT_USHORT = 41, DT_CHAR = 45, DT_UCHAR = 49, DT_BOOL = 53, DT_POINTER = 60, DT_LONG = 81,
+       DT_ULONG = 85, DT_BFLOAT = 121 };
+enum { MAX_INDEX = 30, NO_TYPE = UINT32_MAX };
+
+static void report(BridgeJob *job, uint32_t at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void report(BridgeJob *job, uint32_t at, const char *format, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    bridge_report(job, 3, at, text);
+}
+
+static void *grow(void *at, uint32_t *capacity, uint32_t n, size_t size) {
+    if (n < *capacity)
+        return at;
+    uint32_t wanted = *capacity ? *capacity * 2 : 32;
+    void *p = realloc(at, wanted * size);
+    if (p) {
+        memset((char *)p + *capacity * size, 0, (wanted - *capacity) * size);
+        *capacity = wanted;
+    }
+    return p;
+}
+
+bool reflect_begin(ReflectBuilder *b, BaseArena *arena) {
+    *b = (ReflectBuilder){.arena = arena, .lib = calloc(1, sizeof *b->lib)};
+    return b->lib != NULL;
+}
+
+void reflect_end(ReflectBuilder *b) {
+    free(b->infos);
+    free(b->constant_locations);
+    free(b->function_locations);
+    rf_free(b->lib);
+    *b = (ReflectBuilder){0};
+}
+
+// ---- types
+
+static uint32_t scalar_data_type(const BridgeType *t) {
+    switch (t->kind) {
+    case BRIDGE_TYPE_BOOL: return DT_BOOL;
+    case BRIDGE_TYPE_HALF: return DT_HALF;
+    case BRIDGE_TYPE_BFLOAT: return DT_BFLOAT;
+    case BRIDGE_TYPE_FLOAT: return DT_FLOAT;
+    case BRIDGE_TYPE_INT:
+        switch (t->size) {
+        case 1: return t->is_signed ? DT_CHAR : DT_UCHAR;
+        case 2: return t->is_signed ? DT_SHORT : DT_USHORT;
+        case 4: return t->is_signed ? DT_INT : DT_UINT;
+        default: return t->is_signed ? DT_LONG : DT_ULONG;
+        }
+    default: return DT_NONE;
+    }
+}
+
+static const char *scalar_name(uint32_t data_type) {
+    switch (data_type) {
+    case DT_BOOL: return "bool";
+    case DT_CHAR: return "char";
+    case DT_UCHAR: return "uchar";
+    case DT_SHORT: return "short";
+    case DT_USHORT: return "ushort";
+    case DT_INT: return "int";
+    case DT_UINT: return "uint";
+    case DT_LONG: return "long";
+    case DT_ULONG: return "ulong";
+    case DT_HALF: return "half";
+    case DT_BFLOAT: return "bfloat";
+    case DT_FLOAT: return "float";
+    default: return NULL;
+    }
+}
+
+uint32_t reflect_new_type(ReflectBuilder *b) {
+    RfLibrary *lib = b->lib;
+    uint32_t n = lib->n_types, capacity = b->capacity_types;
+    RfType *types = grow(lib->types, &capacity, n, sizeof *types);
+    if (types)
+        lib->types = types;
+    capacity = b->capacity_types;
+    BridgeType *infos = grow(b->infos, &capacity, n, sizeof *infos);
+    if (infos)
+        b->infos = infos;
+    if (!types || !infos) {
+        b->failed = true;
+        return 0;
+    }
+    b->capacity_types = capacity;
+    lib->types[n] = (RfType){.element = NO_TYPE, .name = strdup("")};
+    lib->n_types++;
+    return n;
+}
+
+// vec<T, N>, packed_vec<T, N>, matrix<T, C, R>, atomic<T>, array<T, N> and other classes of metal.
+static void set_metal_type(ReflectBuilder *b, RfType *t, const BridgeType *info, char *name, size_t n_name) {
+    const BridgeType *element = info->n_args && info->arg_types[0] != NO_TYPE ? &b->infos[info->arg_types[0]] : NULL;
+    uint32_t scalar = element ? scalar_data_type(element) : DT_NONE;
+    const char *word = scalar_name(scalar), *tmpl = info->template_name;
+    uint32_t n = (uint32_t)info->arg_values[1], rows = (uint32_t)info->arg_values[2];
+    bool packed = strcmp(tmpl, "packed_vec") == 0;
+    if (word && (packed || strcmp(tmpl, "vec") == 0) && n >= 2 && n <= 4) {
+        t->data_type = scalar + n - 1;
+        snprintf(name, n_name, "%s%s%u", packed ? "packed_" : "", word, n);
+    } else if (word && strcmp(tmpl, "matrix") == 0 && n >= 2 && n <= 4 && rows >= 2 && rows <= 4) {
+        t->data_type = (scalar == DT_HALF ? DT_HALF2X2 : DT_FLOAT2X2) + (n - 2) * 3 + (rows - 2);
+        snprintf(name, n_name, "%s%ux%u", word, n, rows);
+    } else if (strstr(tmpl, "atomic") && word) {
+        t->data_type = scalar;
+        snprintf(name, n_name, "atomic_%s", word);
+    } else if (strcmp(tmpl, "array") == 0 && element) {
+        t->data_type = DT_ARRAY;
+        t->element = info->arg_types[0];
+        t->n_elements = n;
+        t->stride = element->size;
+    } else {
+        t->data_type = DT_STRUCT;
+    }
+}
+
+static void set_members(ReflectBuilder *b, RfType *t, const BridgeType *info) {
+    t->data_type = DT_STRUCT;
+    t->members = info->n_members ? calloc(info->n_members, sizeof *t->members) : NULL;
+    if (info->n_members && !t->members) {
+        b->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < info->n_members; i++) {
+        const BridgeDecl *m = &info->members[i];
+        RfMember *out = &t->members[i];
+        *out = (RfMember){.name = strdup(m->name), .type = m->type, .offset = m->offset, .id = -1};
+        b->failed |= !out->name;
+        for (size_t k = 0; k < m->n_attrs; k++)
+            if (strcmp(m->attrs[k].name, "id") == 0 && m->attrs[k].n_args == 1)
+                out->id = (int32_t)m->attrs[k].args[0].value;
+        t->n_members++;
+    }
+}
+
+void reflect_set_type(ReflectBuilder *b, uint32_t type, const BridgeType *info) {
+    if (type >= b->lib->n_types)
+        return;
+    RfType *t = &b->lib->types[type];
+    BridgeType *keep = &b->infos[type];
+    char *spelling = words_metal(info->name), name[128];
+    snprintf(name, sizeof name, "%s", spelling ? spelling : info->name);
+    free(spelling);
+    t->size = info->size, t->align = info->align;
+    t->element = info->element;
+    *keep = *info;
+    keep->members = NULL, keep->n_members = 0;
+    switch (info->kind) {
+    case BRIDGE_TYPE_RECORD: set_members(b, t, info); break;
+    case BRIDGE_TYPE_METAL: set_metal_type(b, t, info, name, sizeof name); break;
+    case BRIDGE_TYPE_ARRAY:
+        t->data_type = DT_ARRAY;
+        t->n_elements = (uint32_t)info->n_elements;
+        t->stride = info->element < b->lib->n_types ? b->infos[info->element].size : 0;
+        break;
+    case BRIDGE_TYPE_POINTER:
+    case BRIDGE_TYPE_REFERENCE:
+        t->data_type = DT_POINTER;
+        t->space = (uint8_t)info->space;
+        t->access = info->is_const || info->space == BRIDGE_SPACE_CONSTANT ? RF_READ_ONLY : RF_READ_WRITE;
+        break;
+    default:
+        t->data_type = scalar_data_type(info);
+        if (scalar_name(t->data_type) && strncmp(name, "enum ", 5) != 0)
+            snprintf(name, sizeof name, "%s", scalar_name(t->data_type));
+        break;
+    }
+    free(t->name);
+    t->name = strdup(name);
+    keep->name = base_arena_str(b->arena, name, strlen(name));
+    b->failed |= !t->name || !keep->name;
+}
+
+// ---- function constants
+
+void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl) {
+    RfLibrary *lib = b->lib;
+    uint32_t capacity = b->capacity_constants;
+    RfConstant *constants = grow(lib->constants, &capacity, lib->n_constants, sizeof *constants);
+    if (!constants) {
+        b->failed = true;
+        return;
+    }
+    lib->constants = constants;
+    capacity = b->capacity_constants;
+    uint32_t *locations = grow(b->constant_locations, &capacity, lib->n_constants, sizeof *locations);
+    if (!locations) {
+        b->failed = true;
+        return;
+    }
+    b->constant_locations = locations;
+    b->capacity_constants = capacity;
+    int64_t index = -1;
+    for (size_t i = 0; i < decl->n_attrs; i++)
+        if (strcmp(decl->attrs[i].name, "function_constant") == 0 && decl->attrs[i].n_args == 1)
+            index = decl->attrs[i].args[0].value;
+    for (uint32_t i = 0; i < lib->n_constants; i++) {
+        if (strcmp(lib->constants[i].symbol, decl->symbol) == 0)
+            return; // declared again
+        if (lib->constants[i].index == (uint32_t)index) {
+            report(job, decl->location, "function constant index %u is already used by '%s'", (unsigned)index, lib->constants[i].name);
+            return;
+        }
+    }
+    uint32_t data_type = lib->types[decl->type].data_type;
+    if (index < 0 || index > 65535)
+        report(job, decl->location, "'function_constant' attribute parameter is out of bounds: must be between 0 and 65535");
+    else if (data_type <= DT_ARRAY || data_type == DT_POINTER || (data_type >= DT_FLOAT2X2 && data_type < DT_HALF) ||
+             (data_type >= DT_HALF2X2 && data_type < DT_INT))
+        report(job, decl->location, "type '%s' is not valid for attribute 'function_constant'", lib->types[decl->type].name);
+    uint32_t n = lib->n_constants;
+    lib->constants[n] = (RfConstant){strdup(decl->name), strdup(decl->symbol), (uint32_t)index, decl->type};
+    b->failed |= !lib->constants[n].name || !lib->constants[n].symbol;
+    b->constant_locations[n] = decl->location;
+    lib->n_constants++;
+}
+
+// ---- entry points
+
+// Positions and sizes may be vectors; indices and counts are scalars.
+static bool builtin_takes_vector(int builtin) {
+    switch (builtin) {
+    case RF_THREAD_POSITION_IN_GRID:
+    case RF_THREAD_POSITION_IN_THREADGROUP:
+    case RF_THREADGROUP_POSITION_IN_GRID:
+    case RF_THREADS_PER_THREADGROUP:
+    case RF_DISPATCH_THREADS_PER_THREADGROUP:
+    case RF_THREADS_PER_GRID:
+    case RF_THREADGROUPS_PER_GRID:
+    case RF_GRID_ORIGIN:
+    case RF_GRID_SIZE: return true;
+    default: return false;
+    }
+}
+
+static void set_builtin(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const BridgeDecl *p, int builtin, uint32_t at) {
+    const RfType *t = &b->lib->types[p->type];
+    arg->kind = RF_ARG_BUILTIN;
+    arg->builtin = (uint8_t)builtin;
+    arg->type = p->type;
+    unsigned last = builtin_takes_vector(builtin) ? 2 : 0;
+    bool ok = (t->data_type >= DT_UINT && t->data_type <= DT_UINT + last) ||
+              (t->data_type >= DT_USHORT && t->data_type <= DT_USHORT + last);
+    ok = ok && strncmp(t->name, "packed_", 7) != 0;
+    if (!ok)
+        report(job, at, "type '%s' is not valid for attribute '%s'", t->name, rf_builtin_name((unsigned)builtin));
+}
+
+// The memory a parameter points to: pointer, reference, or array of pointers.
+static bool set_memory(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const BridgeDecl *p) {
+    uint32_t type = p->type;
+    const RfType *t = &b->lib->types[type];
+    BridgeTypeKind kind = b->infos[type].kind;
+    if (t->data_type == DT_ARRAY && t->element != NO_TYPE && b->infos[t->element].kind == BRIDGE_TYPE_POINTER) {
+        if (t->n_elements < 1 || t->n_elements > MAX_INDEX + 1) {
+            report(job, p->location, "parameter '%s' needs %u resource locations: there are %d", p->name, t->n_elements, MAX_INDEX + 1);
+            return false;
+        }
+        arg->count = t->n_elements;
+        type = t->element;
+        t = &b->lib->types[type];
+        kind = BRIDGE_TYPE_POINTER;
+    }
+    if (kind != BRIDGE_TYPE_POINTER && kind != BRIDGE_TYPE_REFERENCE) {
+        report(job, p->location, "invalid type '%s' for parameter '%s' of an entry point: use a pointer or reference in the "
+               "device, constant or threadgroup address space", t->name, p->name);
+        return false;
+    }
+    arg->space = t->space, arg->access = t->access;
+    arg->type = t->element;
+    if (t->space == RF_SPACE_NONE || t->space == RF_THREAD) {
+        report(job, p->location, t->space == RF_THREAD ? "%s parameter '%s' of an entry point cannot be in the thread address space"
+               : "%s type of parameter '%s' must have explicit address space qualifier", kind == BRIDGE_TYPE_POINTER ? "pointer" : "reference", p->name);
+        return false;
+    }
+    arg->kind = t->space == RF_THREADGROUP ? RF_ARG_THREADGROUP : RF_ARG_BUFFER;
+    return true;
+}
+
+static void set_binding(BridgeJob *job, RfArg *arg, const BridgeAttr *a) {
+    const char *expected = arg->kind == RF_ARG_THREADGROUP ? "threadgroup" : "buffer";
+    if (strcmp(a->name, expected) != 0)
+        report(job, a->location, "'%s' attribute cannot be applied to a parameter in the %s address space", a->name,
+               arg->space == RF_THREADGROUP ? "threadgroup" : arg->space == RF_CONSTANT ? "constant" : "device");
+    else if (a->n_args != 1 || a->args[0].is_string)
+        report(job, a->location, "'%s' attribute takes one argument", a->name);
+    else if (a->args[0].value < 0 || a->args[0].value + arg->count - 1 > MAX_INDEX)
+        report(job, a->location, "'%s' attribute parameter is out of bounds: must be between 0 and %d", a->name, MAX_INDEX);
+    else
+        arg->index = (uint32_t)a->args[0].value;
+}
+
+static void set_argument(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const BridgeDecl *p, uint32_t ordinal) {
+    const BridgeAttr *binding = NULL, *condition = NULL;
+    int builtin = -1;
+    uint32_t builtin_at = 0;
+    *arg = (RfArg){.name = strdup(p->name), .condition = NULL, .param = ordinal, .index = UINT32_MAX, .count = 1, .slot = UINT32_MAX, .type = p->type};
+    for (size_t i = 0; i < p->n_attrs; i++) {
+        const BridgeAttr *a = &p->attrs[i];
+        int which = rf_builtin_from_name(a->name);
+        if (which >= 0)
+            builtin = which, builtin_at = a->location;
+        else if (strcmp(a->name, "buffer") == 0 || strcmp(a->name, "threadgroup") == 0)
+            binding = a;
+        else if (strcmp(a->name, "function_constant") == 0)
+            condition = a;
+        else if (strcmp(a->name, "user") != 0)
+            report(job, a->location, "'%s' attribute cannot be applied to a parameter of a kernel function", a->name);
+    }
+    if (builtin >= 0)
+        set_builtin(b, job, arg, p, builtin, builtin_at);
+    else if (set_memory(b, job, arg, p) && binding)
+        set_binding(job, arg, binding);
+    if (condition && condition->n_args == 1 && condition->args[0].is_string) {
+        arg->condition = bridge_find_variable(job, condition->args[0].text);
+        if (!arg->condition)
+            report(job, condition->location, "use of undeclared function constant '%s'", condition->args[0].text);
+    }
+    if (!arg->condition)
+        arg->condition = strdup("");
+    b->failed |= !arg->name || !arg->condition;
+}
+
+// Explicit indices may not overlap; the rest take the first that is free, in order of declaration.
+// Arguments under function constants may share an index: only one of them exists at a time.
+static void assign_indices(BridgeJob *job, RfFunction *f, const BridgeFunction *from, uint8_t kind) {
+    const char *what = kind == RF_ARG_BUFFER ? "buffer" : "threadgroup";
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < f->n_args; i++) {
+        RfArg *a = &f->args[i];
+        if (a->kind != kind || a->index == UINT32_MAX)
+            continue;
+        for (uint32_t k = 0; k < a->count; k++) {
+            uint32_t bit = 1u << (a->index + k);
+            if ((taken & bit) && !*a->condition)
+                report(job, from->params[a->param].location, "cannot reserve '%s' resource location at index %u", what, a->index + k);
+            taken |= bit;
+        }
+    }
+    for (uint32_t i = 0; i < f->n_args; i++) {
+        RfArg *a = &f->args[i];
+        if (a->kind != kind || a->index != UINT32_MAX)
+            continue;
+        for (uint32_t at = 0; at + a->count <= MAX_INDEX + 1 && a->index == UINT32_MAX; at++) {
+            uint32_t bits = (uint32_t)(((1ull << a->count) - 1) << at);
+            if (!(taken & bits)) {
+                a->index = at;
+                taken |= bits;
+            }
+        }
+        if (a->index == UINT32_MAX)
+            report(job, from->params[a->param].location, "no '%s' resource location is left for parameter '%s'", what, a->name);
+    }
+}
+
+static void set_function_attributes(BridgeJob *job, RfFunction *f, const BridgeFunction *from) {
+    for (size_t i = 0; i < from->decl.n_attrs; i++) {
+        const BridgeAttr *a = &from->decl.attrs[i];
+        if (strcmp(a->name, "vertex") == 0) {
+            f->stage = RF_VERTEX;
+        } else if (strcmp(a->name, "fragment") == 0) {
+            f->stage = RF_FRAGMENT;
+        } else if (strcmp(a->name, "host_name") == 0 && a->n_args == 1 && a->args[0].is_string) {
+            free(f->name);
+            f->name = strdup(a->args[0].text);
+        } else if (strcmp(a->name, "max_total_threads_per_threadgroup") == 0) {
+            if (a->n_args != 1 || a->args[0].value < 1 || a->args[0].value > 1024)
+                report(job, a->location, "'%s' attribute parameter is out of bounds: must be between 1 and 1024", a->name);
+            else
+                f->max_total_threads = (uint32_t)a->args[0].value;
+        } else if (strcmp(a->name, "required_threads_per_threadgroup") == 0) {
+            uint64_t total = 1;
+            for (uint32_t k = 0; k < 3; k++) {
+                int64_t v = k < a->n_args ? a->args[k].value : 1;
+                f->required_threads[k] = v < 1 || v > 1024 ? 0 : (uint32_t)v;
+                total *= f->required_threads[k];
+            }
+            if (!a->n_args || a->n_args > 3 || total < 1 || total > 1024)
+                report(job, a->location, "'%s' attribute needs one to three sizes with a product between 1 and 1024", a->name);
+        }
+    }
+}
+
+void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *from) {
+    RfLibrary *lib = b->lib;
+    uint32_t capacity = b->capacity_functions, slot = 0;
+    RfFunction *functions = grow(lib->functions, &capacity, lib->n_functions, sizeof *functions);
+    if (!functions) {
+        b->failed = true;
+        return;
+    }
+    lib->functions = functions;
+    b->capacity_functions = capacity;
+    RfFunction *f = &lib->functions[lib->n_functions++];
+    *f = (RfFunction){.name = strdup(from->decl.name), .symbol = strdup(from->decl.symbol), .stage = RF_KERNEL};
+    f->args = calloc(from->n_params ? from->n_params : 1, sizeof *f->args);
+    if (!f->name || !f->symbol || !f->args) {
+        b->failed = true;
+        return;
+    }
+    set_function_attributes(job, f, from);
+    if (f->stage != RF_KERNEL) {
+        report(job, from->decl.location, "vertex and fragment functions are not supported by this version of the compiler");
+        return;
+    }
+    if (b->infos[from->decl.type].kind != BRIDGE_TYPE_VOID)
+        report(job, from->decl.location, "kernel function '%s' must have void return type", f->name);
+    for (uint32_t i = 0; i < from->n_params; i++) {
+        set_argument(b, job, &f->args[i], &from->params[i], i);
+        f->n_args++;
+    }
+    assign_indices(job, f, from, RF_ARG_BUFFER);
+    assign_indices(job, f, from, RF_ARG_THREADGROUP);
+    for (uint32_t i = 0; i < f->n_args; i++)
+        if (f->args[i].kind == RF_ARG_BUFFER || f->args[i].kind == RF_ARG_THREADGROUP) {
+            f->args[i].slot = slot;
+            slot += f->args[i].count;
+        }
+    f->n_slots = slot;
+    for (uint32_t i = 0; i + 1 < lib->n_functions; i++)
+        if (strcmp(lib->functions[i].name, f->name) == 0)
+            report(job, from->decl.location, "there is already an entry point called '%s'", f->name);
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// repair.c: three rare patterns of correct MSL that Clang rejects in this dialect. They cannot be seen
+// in tokens alone, so the error itself says where they are; the tokens there are rewritten and the
+// source is parsed again (locations are the same in every round).
+//   c ? a : b with a and b in different address spaces   -> c ? __msl_rv(a) : __msl_rv(b)
+//   v.xy += e on a swizzle inside a template             -> v.xy = v.xy + (e)
+//   half <-> bfloat casts                                -> through float, __msl_f(x)
+#include "compiler/frontend/frontend_int.h"
+#include "compiler/frontend/token_kinds.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool add(Repairs *r, RepairKind kind, uint32_t begin, uint32_t end, uint32_t op) {
+    if (!begin || !end)
+        return false;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->at[i].kind == kind && r->at[i].range.begin == begin && r->at[i].range.end == end)
+            return false;
+    if (r->n == r->capacity) {
+        size_t capacity = r->capacity ? r->capacity * 2 : 16;
+        Repair *at = realloc(r->at, capacity * sizeof *at);
+        if (!at)
+            return false;
+        r->at = at, r->capacity = capacity;
+    }
+    r->at[r->n++] = (Repair){kind, {begin, end}, op};
+    return true;
+}
+
+bool repairs_learn(Repairs *r, const BridgeDiagnostic *d) {
+    bool learnt = false;
+    if (d->in_system || r->n > 4096)
+        return false;
+    if (d->kind == BRIDGE_DIAG_COND_OPERANDS && d->n_ranges >= 2) {
+        learnt |= add(r, REPAIR_BY_VALUE, d->ranges[0].begin, d->ranges[0].end, 0);
+        learnt |= add(r, REPAIR_BY_VALUE, d->ranges[1].begin, d->ranges[1].end, 0);
+    } else if (d->kind == BRIDGE_DIAG_BAD_CAST && d->n_ranges >= 1) {
+        const BridgeRange *last = &d->ranges[d->n_ranges - 1];
+        if (strstr(d->message, "__bf16") && strstr(d->message, "half"))
+            learnt |= add(r, REPAIR_THROUGH_FLOAT, last->begin, last->end, 0);
+    } else if (d->kind == BRIDGE_DIAG_BAD_OPERANDS && d->n_ranges >= 2 && strstr(d->message, "pseudo-object")) {
+        learnt |= add(r, REPAIR_COMPOUND, d->ranges[0].begin, d->ranges[1].end, d->location);
+    }
+    return learnt;
+}
+
+static unsigned plain_operator(unsigned kind) {
+    static const struct { unsigned compound, plain; } table[] = {
+        {T_plusequal, T_plus}, {T_minusequal, T_minus}, {T_starequal, T_star}, {T_slashequal, T_slash},
+        {T_percentequal, T_percent}, {T_ampequal, T_amp}, {T_pipeequal, T_pipe}, {T_caretequal, T_caret},
+        {T_lesslessequal, T_lessless}, {T_greatergreaterequal, T_greatergreater},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].compound == kind)
+            return table[i].plain;
+    return T_unknown;
+}
+
+static void punct(TokenList *l, unsigned kind, uint32_t at) {
+    token_list_push(l, (MslToken){(uint16_t)kind, 0, at, 0, NULL});
+}
+
+// Applies one repair. Only the first token at a location counts: copies we made come later.
+static bool apply(const Repair *r, TokenList *in) {
+    size_t b = 0, e, op = 0;
+    while (b < in->n && in->at[b].location != r->range.begin)
+        b++;
+    for (e = b; e < in->n && in->at[e].location != r->range.end; e++)
+        if (in->at[e].location == r->op)
+            op = e;
+    if (e >= in->n)
+        return true;
+    while (e + 1 < in->n && in->at[e + 1].location == r->range.end && in->at[e + 1].kind == T_r_paren &&
+           in->at[e + 1].origin == 0)
+        e++; // parentheses of an earlier repair that ends here
+    for (;;) { // step inside wrappers that start here but end later
+        int depth = 0;
+        for (size_t i = b; i <= e; i++)
+            depth += (in->at[i].kind == T_l_paren) - (in->at[i].kind == T_r_paren);
+        if (depth <= 0 || in->at[b].origin || b + 2 > e)
+            break;
+        b += 2;
+    }
+    TokenList out = {0};
+    for (size_t i = 0; i < b; i++)
+        token_list_push(&out, in->at[i]);
+    uint32_t at = r->range.begin, end_at = r->range.end;
+    if (r->kind == REPAIR_COMPOUND) {
+        unsigned plain = op ? plain_operator(in->at[op].kind) : T_unknown;
+        if (plain == T_unknown) {
+            token_list_free(&out);
+            return true;
+        }
+        for (int twice = 0; twice < 2; twice++) {
+            for (size_t i = b; i < op; i++)
+                token_list_push(&out, in->at[i]);
+            punct(&out, twice ? plain : T_equal, r->op);
+        }
+        punct(&out, T_l_paren, r->op);
+        b = op + 1;
+    } else {
+        const char *wrap = r->kind == REPAIR_BY_VALUE ? "__msl_rv" : "__msl_f";
+        token_list_push(&out, (MslToken){T_identifier, 0, at, (uint32_t)strlen(wrap), wrap});
+        punct(&out, T_l_paren, at);
+    }
+    for (size_t i = b; i <= e; i++)
+        token_list_push(&out, in->at[i]);
+    punct(&out, T_r_paren, end_at);
+    for (size_t i = e + 1; i < in->n; i++)
+        token_list_push(&out, in->at[i]);
+    bool ok = !out.failed;
+    if (ok) {
+        token_list_free(in);
+        *in = out;
+    } else {
+        token_list_free(&out);
+    }
+    return ok;
+}
+
+bool repairs_apply(const Repairs *r, TokenList *tokens) {
+    for (size_t i = 0; i < r->n; i++)
+        if (!apply(&r->at[i], tokens))
+            return false;
+    return true;
+}

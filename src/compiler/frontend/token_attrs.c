@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// token_attrs.c: MSL attributes become annotations that reflection reads from the AST.
+// In front of a declarator Clang takes them in GNU form, after a name as [[clang::annotate]]; both
+// end up on the declaration. attributes.def says what is known and how its arguments travel.
+#include "compiler/frontend/tokens_int.h"
+#include <stdlib.h>
+
+typedef enum Treatment { ANNOTATE, TEXT, CLANG, DROP, UNKNOWN } Treatment;
+
+static Treatment treatment(const MslToken *t) {
+    static const struct { const char *name; Treatment how; } table[] = {
+#define A(name, how) {#name, how},
+#include "compiler/frontend/attributes.def"
+#undef A
+    };
+    if (!t->text || t->kind == T_string_literal || t->kind == T_numeric_constant)
+        return UNKNOWN;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].name, t->text) == 0)
+            return table[i].how;
+    return UNKNOWN;
+}
+
+// The source text of in[from, to), one space between tokens.
+static const char *spell(TokenPass *p, size_t from, size_t to) {
+    size_t n = 0;
+    for (size_t i = from; i < to; i++)
+        n += p->in[i].n_text + 3;
+    char *s = base_arena_alloc(p->arena, n + 1, 1), *e = s;
+    if (!s)
+        return NULL;
+    for (size_t i = from; i < to; i++) {
+        const MslToken *t = &p->in[i];
+        const char *punct = t->kind == T_coloncolon ? "::" : t->kind == T_comma ? "," : t->kind == T_less ? "<" :
+                            t->kind == T_greater ? ">" : t->kind == T_minus ? "-" : "";
+        const char *text = t->text ? t->text : punct;
+        size_t k = t->text ? t->n_text : strlen(punct);
+        memcpy(e, text, k);
+        e += k;
+    }
+    *e = 0;
+    return s;
+}
+
+static void open_annotation(TokenPass *p, bool gnu, uint32_t at) {
+    if (gnu) {
+        tp_word(p, "__attribute__", at);
+        tp_punct(p, T_l_paren, at), tp_punct(p, T_l_paren, at);
+    } else {
+        tp_punct(p, T_l_square, at), tp_punct(p, T_l_square, at);
+        tp_word(p, "clang", at);
+        tp_punct(p, T_coloncolon, at);
+    }
+    tp_word(p, "annotate", at);
+    tp_punct(p, T_l_paren, at);
+}
+
+static void close_annotation(TokenPass *p, bool gnu, uint32_t at) {
+    tp_punct(p, T_r_paren, at);
+    unsigned kind = gnu ? T_r_paren : T_r_square;
+    tp_punct(p, kind, at), tp_punct(p, kind, at);
+    if (gnu)
+        p->attr_end = p->out->n;
+}
+
+static const char *prefixed(TokenPass *p, const char *name) { return arena_format(p->arena, "msl.%s", name); }
+
+void tp_annotate(TokenPass *p, const char *name, uint32_t at) {
+    open_annotation(p, true, at);
+    tp_string(p, prefixed(p, name), at);
+    close_annotation(p, true, at);
+}
+
+// One attribute, in[from, to) without its comma.
+static void annotate(TokenPass *p, size_t from, size_t to, bool as_text, bool gnu) {
+    const MslToken *t = &p->in[from];
+    uint32_t at = t->location;
+    open_annotation(p, gnu, at);
+    tp_string(p, prefixed(p, t->text), at);
+    size_t close = from + 1 < to && tp_is(p, from + 1, T_l_paren) ? tp_match(p, from + 1) : 0;
+    for (size_t k = from + 2; close && close < to && k < close;) {
+        size_t end = k;
+        while (end < close && !tp_is(p, end, T_comma)) {
+            bool opens = tp_is(p, end, T_l_paren) || tp_is(p, end, T_l_brace) || tp_is(p, end, T_l_square);
+            end = opens && tp_match(p, end) < close ? tp_match(p, end) + 1 : end + 1;
+        }
+        tp_punct(p, T_comma, at);
+        if (as_text)
+            tp_string(p, spell(p, k, end), at);
+        else
+            tp_copy(p, k, end);
+        k = end + 1;
+    }
+    close_annotation(p, gnu, at);
+}
+
+// A function constant is a global that the host fills in: declared here, defined by specialisation.
+static void declare_extern(TokenPass *p, uint32_t at) {
+    size_t k = tp_declaration_start(p);
+    for (size_t j = k; j < p->out->n;) {
+        unsigned kind = p->out->at[j].kind;
+        if (kind == T_kw_static || kind == T_kw_inline || kind == T_kw_constexpr) {
+            memmove(p->out->at + j, p->out->at + j + 1, (p->out->n - j - 1) * sizeof *p->out->at);
+            p->out->n--;
+        } else {
+            j++;
+        }
+    }
+    if (k < p->out->n && p->out->at[k].kind != T_kw_extern)
+        token_list_insert(p->out, k, (MslToken){T_identifier, 0, at, 6, "extern"});
+}
+
+// Whether the parameter whose attributes start at in[i] has a type but no name.
+static bool unnamed_parameter(const TokenPass *p, size_t i) {
+    unsigned next = tp_at(p, tp_match(p, i) + 1)->kind;
+    if (!p->paren || (next != T_comma && next != T_r_paren))
+        return false;
+    size_t k = i;
+    int depth = 0;
+    while (k > 0) { // back to the start of the parameter
+        unsigned kind = p->in[k - 1].kind;
+        depth += kind == T_greater || kind == T_r_paren || kind == T_r_square;
+        depth -= kind == T_less || kind == T_l_paren || kind == T_l_square;
+        if (depth < 0 || (depth == 0 && kind == T_comma))
+            break;
+        k--;
+    }
+    bool typed = false;
+    for (; k < i; k++) {
+        const MslToken *t = &p->in[k];
+        if (t->kind == T_less) {
+            for (int d = 0; k < i; k++) {
+                d += tp_is(p, k, T_less) - tp_is(p, k, T_greater);
+                if (d == 0)
+                    break;
+            }
+        } else if (t->kind == T_identifier) {
+            bool space = tp_is_word(p, k, "device") || tp_is_word(p, k, "constant") || tp_is_word(p, k, "threadgroup") ||
+                         tp_is_word(p, k, "thread");
+            bool qualified = tp_is(p, k + 1, T_coloncolon);
+            if (typed && !space && !qualified && !tp_is(p, k - 1, T_coloncolon))
+                return false; // the name
+            typed |= !space && !qualified;
+        } else if (t->kind >= T_kw_auto && t->kind != T_kw_const && t->kind != T_kw_volatile && t->kind != T_kw_struct) {
+            typed = true;
+        }
+    }
+    return typed;
+}
+
+size_t tp_attributes(TokenPass *p, size_t i) {
+    size_t end = tp_match(p, i), last = tp_match(p, i + 1);
+    if (end >= p->n || last != end - 1)
+        return 0;
+    const MslToken *before = p->out->n ? &p->out->at[p->out->n - 1] : NULL;
+    bool templated = before && before->kind == T_kw_template;
+    bool after_name = before && (before->kind == T_identifier || before->kind == T_r_square) && p->out->n != p->attr_end;
+    if (tp_is(p, i + 2, T_identifier) && tp_is(p, i + 3, T_coloncolon) && !templated) {
+        tp_copy(p, i, end + 1); // [[clang::...]]
+        return end;
+    }
+    if (unnamed_parameter(p, i)) {
+        tp_word(p, arena_format(p->arena, "__unnamed_%u", p->next_id++), p->in[i].location);
+        after_name = true;
+    }
+    bool gnu = !after_name || templated || tp_is(p, end + 1, T_identifier);
+    for (size_t k = i + 2; k < last;) {
+        size_t stop = k;
+        while (stop < last && !tp_is(p, stop, T_comma)) {
+            bool opens = tp_is(p, stop, T_l_paren) || tp_is(p, stop, T_l_square) || tp_is(p, stop, T_l_brace);
+            stop = opens && tp_match(p, stop) < last ? tp_match(p, stop) + 1 : stop + 1;
+        }
+        Treatment how = treatment(&p->in[k]);
+        uint32_t at = p->in[k].location;
+        bool constant = how == TEXT && strcmp(p->in[k].text, "function_constant") == 0;
+        bool global = constant && !p->paren && !tp_in_function(p) && (!p->n_scopes || p->scopes[p->n_scopes - 1].kind == SCOPE_NAMESPACE);
+        if (global)
+            declare_extern(p, at);
+        if (how == ANNOTATE || how == TEXT) {
+            annotate(p, k, stop, how == TEXT && !global, gnu);
+        } else if (how != DROP && k < stop && !(gnu && (templated || p->attr_end == p->out->n))) {
+            tp_punct(p, T_l_square, at), tp_punct(p, T_l_square, at);
+            tp_copy(p, k, stop);
+            tp_punct(p, T_r_square, at), tp_punct(p, T_r_square, at);
+        }
+        k = stop + 1;
+    }
+    return end;
+}

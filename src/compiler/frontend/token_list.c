@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// token_list.c: a growing array of tokens, and text for new ones. A failed allocation sets `failed`;
+// callers check once at the end of their work.
+#include "compiler/frontend/frontend_int.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *arena_format(BaseArena *a, const char *format, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return n < 0 ? NULL : base_arena_str(a, text, strlen(text));
+}
+
+void token_list_push(TokenList *l, MslToken t) {
+    if (l->n == l->capacity) {
+        size_t capacity = l->capacity ? l->capacity * 2 : 4096;
+        MslToken *at = l->failed ? NULL : realloc(l->at, capacity * sizeof *at);
+        if (!at) {
+            l->failed = true;
+            return;
+        }
+        l->at = at, l->capacity = capacity;
+    }
+    l->at[l->n++] = t;
+}
+
+void token_list_insert(TokenList *l, size_t at, MslToken t) {
+    token_list_push(l, t);
+    if (l->failed)
+        return;
+    memmove(l->at + at + 1, l->at + at, (l->n - 1 - at) * sizeof *l->at);
+    l->at[at] = t;
+}
+
+void token_list_free(TokenList *l) {
+    free(l->at);
+    *l = (TokenList){0};
+}
