@@ -413,9 +413,9 @@ uint32_t bridge_function_location(BridgeJob *job, const char *symbol, char **nam
 }
 
 // ---- The action: Clang's own, with our tokens and names.
-static const char *const openclKeywords[] = {"local", "global", "generic", "constant", "kernel", "private", "pipe", "read_only",
+static const char *const openclKeywords[] = {"local", "global", "generic", "constant", "kernel", "pipe", "read_only",
     "write_only", "read_write", "vec_step", "uniform", "channel", "image1d_t", "image2d_t", "image3d_t", "image1d_array_t",
-    "image2d_array_t", "image1d_buffer_t", "image2d_depth_t", "image2d_array_depth_t", "image2d_msaa_t", "bool2"};
+    "image2d_array_t", "image1d_buffer_t", "image2d_depth_t", "image2d_array_depth_t", "image2d_msaa_t"};
 static const char *const openclTypedefs[] = {"atomic_int", "atomic_uint", "atomic_long", "atomic_ulong", "atomic_float",
     "atomic_double", "atomic_flag", "atomic_size_t", "atomic_intptr_t", "atomic_uintptr_t", "atomic_ptrdiff_t", "atomic_half",
     "reserve_id_t", "sampler_t", "event_t", "queue_t", "clk_event_t", "ndrange_t"};

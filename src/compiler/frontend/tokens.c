@@ -216,18 +216,6 @@ static size_t edit_word(TokenPass *p, size_t i) {
         if (strcmp(w, "device") == 0)
             return tp_word(p, "__global", at), i;
         break;
-    case 'i':
-        if (strcmp(w, "is_function_constant_defined") == 0 && tp_is(p, i + 1, T_l_paren) && tp_match(p, i + 1) < p->n) {
-            if (i && tp_is(p, i - 1, T_coloncolon)) // metal::
-                p->out->n -= p->out->n > 1 ? 2 : 1;
-            tp_punct(p, T_l_paren, at), tp_word(p, "bool", at), tp_punct(p, T_r_paren, at);
-            tp_word(p, "__ingot_fc_defined", at);
-            tp_copy(p, i + 1, i + 2);
-            tp_punct(p, T_amp, at);
-            p->paren++;
-            return i + 1;
-        }
-        break;
     case 't':
         if (strcmp(w, "thread") == 0) {
             if (!after_constructor(p, i))
@@ -288,8 +276,7 @@ static void walk(TokenPass *p) {
         }
         if (t->kind == T_identifier) {
             bool member = i && (tp_is(p, i - 1, T_period) || tp_is(p, i - 1, T_arrow) || tp_is(p, i - 1, T_coloncolon));
-            bool defined = member && strcmp(t->text, "is_function_constant_defined") == 0;
-            size_t end = member && !defined ? SIZE_MAX : edit_word(p, i);
+            size_t end = member ? SIZE_MAX : edit_word(p, i);
             if (end != SIZE_MAX) {
                 i = end;
                 continue;
