@@ -41,37 +41,44 @@ typedef atomic<bool> atomic_bool;
 typedef atomic<ulong> atomic_ulong;
 typedef atomic<float> atomic_float;
 
+// volatile adds nothing to an atomic access, and would keep the optimiser from handling it
+template <class T> METAL_FUNC device T *__cell(const volatile device atomic<T> *a) {
+    return (device T *)&a->__value;
+}
+template <class T> METAL_FUNC threadgroup T *__cell(const volatile threadgroup atomic<T> *a) {
+    return (threadgroup T *)&a->__value;
+}
 #define __MSL_FETCH(AS, KEY, WHEN) \
     template <class T> \
         requires(WHEN) \
     METAL_FUNC T atomic_fetch_##KEY##_explicit(volatile AS atomic<T> *object, \
                                                type_identity_t<T> operand, memory_order order) { \
-        return __atomic_fetch_##KEY(&object->__value, operand, order); \
+        return __atomic_fetch_##KEY(__cell(object), operand, order); \
     }
 #define __MSL_SPACE(AS) \
     template <class T> \
         requires(__atomic_kind<T>::plain) \
     METAL_FUNC void atomic_store_explicit(volatile AS atomic<T> *object, type_identity_t<T> desired, \
                                           memory_order order) { \
-        __atomic_store_n(&object->__value, desired, order); \
+        __atomic_store_n(__cell(object), desired, order); \
     } \
     template <class T> \
         requires(__atomic_kind<T>::plain) \
     METAL_FUNC T atomic_load_explicit(const volatile AS atomic<T> *object, memory_order order) { \
-        return __atomic_load_n(&object->__value, order); \
+        return __atomic_load_n(__cell(object), order); \
     } \
     template <class T> \
         requires(__atomic_kind<T>::plain) \
     METAL_FUNC T atomic_exchange_explicit(volatile AS atomic<T> *object, type_identity_t<T> desired, \
                                           memory_order order) { \
-        return __atomic_exchange_n(&object->__value, desired, order); \
+        return __atomic_exchange_n(__cell(object), desired, order); \
     } \
     template <class T> \
         requires(__atomic_kind<T>::plain) \
     METAL_FUNC bool atomic_compare_exchange_weak_explicit( \
         volatile AS atomic<T> *object, thread type_identity_t<T> *expected, \
         type_identity_t<T> desired, memory_order success, memory_order failure) { \
-        return __atomic_compare_exchange_n(&object->__value, expected, desired, true, success, \
+        return __atomic_compare_exchange_n(__cell(object), expected, desired, true, success, \
                                            failure); \
     } \
     __MSL_FETCH(AS, add, __atomic_kind<T>::word) \
@@ -91,13 +98,13 @@ template <class T>
     requires(__atomic_kind<T>::wide)
 METAL_FUNC void atomic_min_explicit(volatile device atomic<T> *object, type_identity_t<T> operand,
                                     memory_order order) {
-    (void)__atomic_fetch_min(&object->__value, operand, order);
+    (void)__atomic_fetch_min(__cell(object), operand, order);
 }
 template <class T>
     requires(__atomic_kind<T>::wide)
 METAL_FUNC void atomic_max_explicit(volatile device atomic<T> *object, type_identity_t<T> operand,
                                     memory_order order) {
-    (void)__atomic_fetch_max(&object->__value, operand, order);
+    (void)__atomic_fetch_max(__cell(object), operand, order);
 }
 
 // A flag is one word: 0 clear, 1 set.
@@ -108,10 +115,10 @@ struct atomic_flag {
 #define __MSL_SPACE(AS) \
     METAL_FUNC bool atomic_flag_test_and_set_explicit(volatile AS atomic_flag *flag, \
                                                       memory_order order) { \
-        return __atomic_exchange_n(&flag->__state.__value, 1u, order) != 0; \
+        return __atomic_exchange_n(__cell(&flag->__state), 1u, order) != 0; \
     } \
     METAL_FUNC void atomic_flag_clear_explicit(volatile AS atomic_flag *flag, memory_order order) { \
-        __atomic_store_n(&flag->__state.__value, 0u, order); \
+        __atomic_store_n(__cell(&flag->__state), 0u, order); \
     }
 __MSL_SPACE(device)
 __MSL_SPACE(threadgroup)

@@ -22,7 +22,5 @@
 #include "simdgroup_matrix.h"
 #include "array.h"
 #include "logging.h"
-#if __has_include("../metal_math")
-#include "../metal_math"
+#include "math.h"
 #include "pack.h"
-#endif
