@@ -31,7 +31,7 @@ static inline double ref_sinpi(double x) {
         return NAN;
     }
     double v = q & 1 ? cos(a) : sin(a);
-    v = q & 2 ? 0 - v : v;
+    v = q & 2 && v != 0 ? -v : v;
     return copysign(1, x) * v;
 }
 static inline double ref_cospi(double x) {
@@ -40,8 +40,11 @@ static inline double ref_cospi(double x) {
     if (isinf(x)) {
         return NAN;
     }
+    if (a == 0 && q & 1) {
+        return 0; // +0 for every n + 0.5
+    }
     double v = q & 1 ? sin(a) : cos(a);
-    return q == 1 || q == 2 ? 0 - v : v;
+    return q == 1 || q == 2 ? -v : v;
 }
 static inline double ref_tanpi(double x) {
     return ref_sinpi(x) / ref_cospi(x);

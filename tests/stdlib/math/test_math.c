@@ -227,12 +227,41 @@ static float random_half(void) {
     return float_of(bits_of(x) & 0xffffe000u);
 }
 
-// Rounds to nearest even at 2^-10 relative, in integers: independent of the float unit.
-static double round_to_half(double v) {
+// The distance of halves around v, and v rounded to half, in double arithmetic.
+static double half_ulp(double v) {
     int e;
     frexp(v, &e);
-    double unit = ldexp(1, (e < -13 ? -13 : e) - 11);
-    return rint(v / unit) * unit; // below 2^53 units
+    return ldexp(1, (e < -13 ? -13 : e > 16 ? 16 : e) - 11);
+}
+static double round_to_half(double v) {
+    if (!isfinite(v) || fabs(v) >= 65520) {
+        return isnan(v) ? v : copysign(INFINITY, v);
+    }
+    double unit = half_ulp(v);
+    return copysign(rint(fabs(v) / unit) * unit, v);
+}
+
+// Functions of half compute with the fast kernels; the specification allows one ulp of a half.
+static void test_every_half(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        const function *f = &functions[i];
+        for (int u = 0; u < 0x10000; u++) {
+            int e = u >> 10 & 31, m = u & 1023;
+            double x = e == 31 ? (m ? NAN : INFINITY)
+                     : e       ? ldexp(1024 + m, e - 25)
+                               : ldexp(m, -24);
+            x = u & 0x8000 ? -x : x;
+            double want = f->reference(x), got = round_to_half((double)f->fast((float)x));
+            double error = fabs(got - want) / half_ulp(want);
+            int right = isnan(want) ? isnan(got)
+                      : isinf(got) ? fabs(want) >= 65504 && !signbit(got) == !signbit(want)
+                                   : error <= 1 && (got != 0 || !signbit(got) == !signbit(want));
+            if (!right) {
+                fail_msg("%s(half %a) = %a, expected %a: %g ulp", f->name, x, got, want, error);
+            }
+        }
+    }
 }
 
 // Rounding the odd-rounded sum to half equals rounding the exact sum, which fits a long double's 64
@@ -268,7 +297,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_argument), cmocka_unit_test(test_fast_sin_cos_bounded),
         cmocka_unit_test(test_two_arguments), cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_fma_of_halves),
+        cmocka_unit_test(test_every_half), cmocka_unit_test(test_fma_of_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

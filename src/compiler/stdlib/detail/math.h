@@ -7,8 +7,9 @@
 // metal::fast and metal::precise. Functions of half compute in float. They are overloads, not
 // templates, so that mixed arguments resolve as in Metal: pow(x, 2) is pow(float, float) for a float
 // x, max(x, 1) is ambiguous. A bfloat argument converts to float, as Metal documents.
-// Integer overloads of abs, min, max, ... stand in metal_integer's part.
-#pragma once
+// Integer overloads of abs, min, max, ... stand in integer.h, the constants in limits.h.
+#ifndef INGOT_MATH_H
+#define INGOT_MATH_H
 #include "math_core.h"
 #include "math_exp.h"
 #include "math_trig.h"
@@ -22,147 +23,98 @@
 #define __IG_PICK(PRECISE, FAST) PRECISE
 #endif
 
-// ---- constants
-#define MAXFLOAT 0x1.fffffep127f
-#define HUGE_VALF __builtin_huge_valf()
-#define INFINITY __builtin_inff()
-#define NAN __builtin_nanf("")
-#define M_E_F 2.71828182845904523536f
-#define M_LOG2E_F 1.44269504088896340736f
-#define M_LOG10E_F 0.43429448190325182765f
-#define M_LN2_F 0.69314718055994530942f
-#define M_LN10_F 2.30258509299404568402f
-#define M_PI_F 3.14159265358979323846f
-#define M_PI_2_F 1.57079632679489661923f
-#define M_PI_4_F 0.78539816339744830962f
-#define M_1_PI_F 0.31830988618379067154f
-#define M_2_PI_F 0.63661977236758134308f
-#define M_2_SQRTPI_F 1.12837916709551257390f
-#define M_SQRT2_F 1.41421356237309504880f
-#define M_SQRT1_2_F 0.70710678118654752440f
-#define MAXHALF ((half)65504.0f)
-#define HUGE_VALH ((half)__builtin_huge_valf())
-#define M_E_H ((half)M_E_F)
-#define M_LOG2E_H ((half)M_LOG2E_F)
-#define M_LOG10E_H ((half)M_LOG10E_F)
-#define M_LN2_H ((half)M_LN2_F)
-#define M_LN10_H ((half)M_LN10_F)
-#define M_PI_H ((half)M_PI_F)
-#define M_PI_2_H ((half)M_PI_2_F)
-#define M_PI_4_H ((half)M_PI_4_F)
-#define M_1_PI_H ((half)M_1_PI_F)
-#define M_2_PI_H ((half)M_2_PI_F)
-#define M_2_SQRTPI_H ((half)M_2_SQRTPI_F)
-#define M_SQRT2_H ((half)M_SQRT2_F)
-#define M_SQRT1_2_H ((half)M_SQRT1_2_F)
-#define MAXBFLOAT ((bfloat)0x1.fep127f)
-#define HUGE_VALBF ((bfloat)__builtin_huge_valf())
-#define M_E_BF ((bfloat)M_E_F)
-#define M_LOG2E_BF ((bfloat)M_LOG2E_F)
-#define M_LOG10E_BF ((bfloat)M_LOG10E_F)
-#define M_LN2_BF ((bfloat)M_LN2_F)
-#define M_LN10_BF ((bfloat)M_LN10_F)
-#define M_PI_BF ((bfloat)M_PI_F)
-#define M_PI_2_BF ((bfloat)M_PI_2_F)
-#define M_PI_4_BF ((bfloat)M_PI_4_F)
-#define M_1_PI_BF ((bfloat)M_1_PI_F)
-#define M_2_PI_BF ((bfloat)M_2_PI_F)
-#define M_2_SQRTPI_BF ((bfloat)M_2_SQRTPI_F)
-#define M_SQRT2_BF ((bfloat)M_SQRT2_F)
-#define M_SQRT1_2_BF ((bfloat)M_SQRT1_2_F)
-
 // ---- shapes of overloads: the scalar one calls CALL on floats, the vectors go by component
 #define __IG_1(NAME, T, CALL) \
-    METAL_FUNC T NAME(T x) { return (T)CALL((float)x); } \
-    METAL_FUNC vec<T, 2> NAME(vec<T, 2> x) { return vec<T, 2>(NAME(x.x), NAME(x.y)); } \
-    METAL_FUNC vec<T, 3> NAME(vec<T, 3> x) { \
+    METAL_FUNC constexpr T NAME(T x) { return (T)CALL((float)x); } \
+    METAL_FUNC constexpr vec<T, 2> NAME(vec<T, 2> x) { return vec<T, 2>(NAME(x.x), NAME(x.y)); } \
+    METAL_FUNC constexpr vec<T, 3> NAME(vec<T, 3> x) { \
         return vec<T, 3>(NAME(x.x), NAME(x.y), NAME(x.z)); \
     } \
-    METAL_FUNC vec<T, 4> NAME(vec<T, 4> x) { \
+    METAL_FUNC constexpr vec<T, 4> NAME(vec<T, 4> x) { \
         return vec<T, 4>(NAME(x.x), NAME(x.y), NAME(x.z), NAME(x.w)); \
     }
 #define __IG_2(NAME, T, CALL) \
-    METAL_FUNC T NAME(T x, T y) { return (T)CALL((float)x, (float)y); } \
-    METAL_FUNC vec<T, 2> NAME(vec<T, 2> x, vec<T, 2> y) { \
+    METAL_FUNC constexpr T NAME(T x, T y) { return (T)CALL((float)x, (float)y); } \
+    METAL_FUNC constexpr vec<T, 2> NAME(vec<T, 2> x, vec<T, 2> y) { \
         return vec<T, 2>(NAME(x.x, y.x), NAME(x.y, y.y)); \
     } \
-    METAL_FUNC vec<T, 3> NAME(vec<T, 3> x, vec<T, 3> y) { \
+    METAL_FUNC constexpr vec<T, 3> NAME(vec<T, 3> x, vec<T, 3> y) { \
         return vec<T, 3>(NAME(x.x, y.x), NAME(x.y, y.y), NAME(x.z, y.z)); \
     } \
-    METAL_FUNC vec<T, 4> NAME(vec<T, 4> x, vec<T, 4> y) { \
+    METAL_FUNC constexpr vec<T, 4> NAME(vec<T, 4> x, vec<T, 4> y) { \
         return vec<T, 4>(NAME(x.x, y.x), NAME(x.y, y.y), NAME(x.z, y.z), NAME(x.w, y.w)); \
     }
 #define __IG_3(NAME, T, CALL) \
-    METAL_FUNC T NAME(T x, T y, T z) { return (T)CALL((float)x, (float)y, (float)z); } \
-    METAL_FUNC vec<T, 2> NAME(vec<T, 2> x, vec<T, 2> y, vec<T, 2> z) { \
+    METAL_FUNC constexpr T NAME(T x, T y, T z) { return (T)CALL((float)x, (float)y, (float)z); } \
+    METAL_FUNC constexpr vec<T, 2> NAME(vec<T, 2> x, vec<T, 2> y, vec<T, 2> z) { \
         return vec<T, 2>(NAME(x.x, y.x, z.x), NAME(x.y, y.y, z.y)); \
     } \
-    METAL_FUNC vec<T, 3> NAME(vec<T, 3> x, vec<T, 3> y, vec<T, 3> z) { \
+    METAL_FUNC constexpr vec<T, 3> NAME(vec<T, 3> x, vec<T, 3> y, vec<T, 3> z) { \
         return vec<T, 3>(NAME(x.x, y.x, z.x), NAME(x.y, y.y, z.y), NAME(x.z, y.z, z.z)); \
     } \
-    METAL_FUNC vec<T, 4> NAME(vec<T, 4> x, vec<T, 4> y, vec<T, 4> z) { \
+    METAL_FUNC constexpr vec<T, 4> NAME(vec<T, 4> x, vec<T, 4> y, vec<T, 4> z) { \
         return vec<T, 4>(NAME(x.x, y.x, z.x), NAME(x.y, y.y, z.y), NAME(x.z, y.z, z.z), \
                          NAME(x.w, y.w, z.w)); \
     }
 // T f(T x, thread R &out): the vectors call the scalar one on locals
 #define __IG_OUT(NAME, T, R) \
-    METAL_FUNC vec<T, 2> NAME(vec<T, 2> v, thread vec<R, 2> &out) { \
+    METAL_FUNC constexpr vec<T, 2> NAME(vec<T, 2> v, thread vec<R, 2> &out) { \
         R x, y; \
         vec<T, 2> r(NAME(v.x, x), NAME(v.y, y)); \
         out = vec<R, 2>(x, y); \
         return r; \
     } \
-    METAL_FUNC vec<T, 3> NAME(vec<T, 3> v, thread vec<R, 3> &out) { \
+    METAL_FUNC constexpr vec<T, 3> NAME(vec<T, 3> v, thread vec<R, 3> &out) { \
         R x, y, z; \
         vec<T, 3> r(NAME(v.x, x), NAME(v.y, y), NAME(v.z, z)); \
         out = vec<R, 3>(x, y, z); \
         return r; \
     } \
-    METAL_FUNC vec<T, 4> NAME(vec<T, 4> v, thread vec<R, 4> &out) { \
+    METAL_FUNC constexpr vec<T, 4> NAME(vec<T, 4> v, thread vec<R, 4> &out) { \
         R x, y, z, w; \
         vec<T, 4> r(NAME(v.x, x), NAME(v.y, y), NAME(v.z, z), NAME(v.w, w)); \
         out = vec<R, 4>(x, y, z, w); \
         return r; \
     }
 #define __IG_SINCOS(T, CALL) \
-    METAL_FUNC T sincos(T x, thread T &cosval) { \
+    METAL_FUNC constexpr T sincos(T x, thread T &cosval) { \
         __ig_pair r = CALL((float)x); \
         cosval = (T)r.b; \
         return (T)r.a; \
     } \
     __IG_OUT(sincos, T, T)
 #define __IG_MODF(T) \
-    METAL_FUNC T modf(T x, thread T &intval) { \
+    METAL_FUNC constexpr T modf(T x, thread T &intval) { \
         __ig_pair r = __ig_modf((float)x); \
         intval = (T)r.b; \
         return (T)r.a; \
     } \
     __IG_OUT(modf, T, T)
 #define __IG_FREXP(T) \
-    METAL_FUNC T frexp(T x, thread int &exponent) { \
+    METAL_FUNC constexpr T frexp(T x, thread int &exponent) { \
         __ig_float_int r = __ig_frexp((float)x); \
         exponent = r.i; \
         return (T)r.a; \
     } \
     __IG_OUT(frexp, T, int)
 #define __IG_LDEXP(T) \
-    METAL_FUNC T ldexp(T x, int k) { return (T)__ig_ldexp((float)x, k); } \
-    METAL_FUNC vec<T, 2> ldexp(vec<T, 2> x, vec<int, 2> k) { \
+    METAL_FUNC constexpr T ldexp(T x, int k) { return (T)__ig_ldexp((float)x, k); } \
+    METAL_FUNC constexpr vec<T, 2> ldexp(vec<T, 2> x, vec<int, 2> k) { \
         return vec<T, 2>(ldexp(x.x, k.x), ldexp(x.y, k.y)); \
     } \
-    METAL_FUNC vec<T, 3> ldexp(vec<T, 3> x, vec<int, 3> k) { \
+    METAL_FUNC constexpr vec<T, 3> ldexp(vec<T, 3> x, vec<int, 3> k) { \
         return vec<T, 3>(ldexp(x.x, k.x), ldexp(x.y, k.y), ldexp(x.z, k.z)); \
     } \
-    METAL_FUNC vec<T, 4> ldexp(vec<T, 4> x, vec<int, 4> k) { \
+    METAL_FUNC constexpr vec<T, 4> ldexp(vec<T, 4> x, vec<int, 4> k) { \
         return vec<T, 4>(ldexp(x.x, k.x), ldexp(x.y, k.y), ldexp(x.z, k.z), ldexp(x.w, k.w)); \
     }
 #define __IG_ILOGB(T) \
-    METAL_FUNC int ilogb(T x) { return __ig_ilogb((float)x); } \
-    METAL_FUNC vec<int, 2> ilogb(vec<T, 2> x) { return vec<int, 2>(ilogb(x.x), ilogb(x.y)); } \
-    METAL_FUNC vec<int, 3> ilogb(vec<T, 3> x) { \
+    METAL_FUNC constexpr int ilogb(T x) { return __ig_ilogb((float)x); } \
+    METAL_FUNC constexpr vec<int, 2> ilogb(vec<T, 2> x) { return vec<int, 2>(ilogb(x.x), ilogb(x.y)); } \
+    METAL_FUNC constexpr vec<int, 3> ilogb(vec<T, 3> x) { \
         return vec<int, 3>(ilogb(x.x), ilogb(x.y), ilogb(x.z)); \
     } \
-    METAL_FUNC vec<int, 4> ilogb(vec<T, 4> x) { \
+    METAL_FUNC constexpr vec<int, 4> ilogb(vec<T, 4> x) { \
         return vec<int, 4>(ilogb(x.x), ilogb(x.y), ilogb(x.z), ilogb(x.w)); \
     }
 
@@ -171,15 +123,15 @@
 #define __IG_BFLOAT___IG_1(NAME) \
     template <class T> \
         requires(__is_same(T, bfloat)) \
-    METAL_FUNC float NAME(T x) { return NAME((float)x); }
+    METAL_FUNC constexpr float NAME(T x) { return NAME((float)x); }
 #define __IG_BFLOAT___IG_2(NAME) \
     template <class T> \
         requires(__is_same(T, bfloat)) \
-    METAL_FUNC float NAME(T x, T y) { return NAME((float)x, (float)y); }
+    METAL_FUNC constexpr float NAME(T x, T y) { return NAME((float)x, (float)y); }
 #define __IG_BFLOAT___IG_3(NAME) \
     template <class T> \
         requires(__is_same(T, bfloat)) \
-    METAL_FUNC float NAME(T x, T y, T z) { return NAME((float)x, (float)y, (float)z); }
+    METAL_FUNC constexpr float NAME(T x, T y, T z) { return NAME((float)x, (float)y, (float)z); }
 
 // A function of SHAPE in the three places; HALF is the kernel that serves half.
 #define __IG_DEFINE(SHAPE, NAME, PRECISE, FAST, HALF) \
@@ -193,17 +145,17 @@
     SHAPE(NAME, float, PRECISE) \
     }
 
-METAL_FUNC float __ig_divide(float x, float y) { return x / y; }
-METAL_FUNC float __ig_divide_precise(float x, float y) {
+METAL_FUNC constexpr float __ig_divide(float x, float y) { return x / y; }
+METAL_FUNC constexpr float __ig_divide_precise(float x, float y) {
     __IG_STRICT
     return x / y;
 }
-METAL_FUNC float __ig_fract_half(float x) { // in [0, 1) after rounding to half, too
+METAL_FUNC constexpr float __ig_fract_half(float x) { // in [0, 1) after rounding to half, too
     float f = __ig_fract(x);
     return f > 0x1.ffcp-1f ? 0x1.ffcp-1f : f;
 }
 // Works on the bits of a half, which a float cannot stand for.
-METAL_FUNC half __ig_nextafter_half(half x, half y) {
+METAL_FUNC constexpr half __ig_nextafter_half(half x, half y) {
     ushort u = __builtin_bit_cast(ushort, x);
     bool away = (x < y) == (u < 0x8000);
     ushort next = away ? u + 1 : u - 1;
@@ -212,13 +164,13 @@ METAL_FUNC half __ig_nextafter_half(half x, half y) {
     half r = x == y ? y : __builtin_bit_cast(half, next);
     return x != x || y != y ? __builtin_bit_cast(half, (ushort)0x7e00) : r;
 }
-METAL_FUNC float __ig_fma3(float x, float y, float z) { return __ig_fma(x, y, z); }
-METAL_FUNC float __ig_fmax3(float x, float y, float z) { return __ig_fmax(__ig_fmax(x, y), z); }
-METAL_FUNC float __ig_fmin3(float x, float y, float z) { return __ig_fmin(__ig_fmin(x, y), z); }
-METAL_FUNC float __ig_fmax3_fast(float x, float y, float z) {
+METAL_FUNC constexpr float __ig_fma3(float x, float y, float z) { return __ig_fma(x, y, z); }
+METAL_FUNC constexpr float __ig_fmax3(float x, float y, float z) { return __ig_fmax(__ig_fmax(x, y), z); }
+METAL_FUNC constexpr float __ig_fmin3(float x, float y, float z) { return __ig_fmin(__ig_fmin(x, y), z); }
+METAL_FUNC constexpr float __ig_fmax3_fast(float x, float y, float z) {
     return __ig_fmax_fast(__ig_fmax_fast(x, y), z);
 }
-METAL_FUNC float __ig_fmin3_fast(float x, float y, float z) {
+METAL_FUNC constexpr float __ig_fmin3_fast(float x, float y, float z) {
     return __ig_fmin_fast(__ig_fmin_fast(x, y), z);
 }
 
@@ -328,3 +280,7 @@ __IG_ILOGB(float)
 #undef __IG_ILOGB
 #undef __IG_DEFINE
 #undef __IG_MINMAX
+
+#include "math_compat.h"
+
+#endif

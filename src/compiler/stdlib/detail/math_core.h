@@ -16,7 +16,7 @@
 #define INGOT_MATH_CORE_H
 
 #ifdef __METAL_VERSION__
-#define __IG_FN static inline __attribute__((always_inline))
+#define __IG_FN static constexpr inline __attribute__((always_inline))
 #else
 #define __IG_FN static inline __attribute__((unused))
 #endif

@@ -140,9 +140,9 @@ __IG_FN float __ig_log_kernel(float f, float e) {
     p = __ig_fma(p, f, -0.249997973f);
     p = __ig_fma(p, f, 0.333332151f);
     p = __ig_fma(p, f, -0.5f);
-    float q = f * f * p;
-    q = __ig_fma(e, -0x1.05c610p-29f, q);
-    return __ig_fma(e, 0x1.62e430p-1f, f) + q;
+    p = __ig_fma(f * f, p, f);
+    p = __ig_fma(e, -0x1.05c610p-29f, p);
+    return __ig_fma(e, 0x1.62e430p-1f, p);
 }
 
 __IG_FN float __ig_log(float x) {

@@ -179,14 +179,15 @@ __IG_FN float __ig_fold_cos(__ig_pair t) {
 }
 
 __IG_FN float __ig_sin_fast(float x) {
-    return __ig_turn_poly(__ig_fold_sin(__ig_turns(x)));
+    float s = __ig_turn_poly(__ig_fold_sin(__ig_turns(__ig_fabs(x))));
+    return __ig_xorsign(s, __ig_as_uint(x));
 }
 __IG_FN float __ig_cos_fast(float x) {
-    return __ig_turn_poly(__ig_fold_cos(__ig_turns(x)));
+    return __ig_turn_poly(__ig_fold_cos(__ig_turns(__ig_fabs(x))));
 }
 __IG_FN __ig_pair __ig_sincos_fast(float x) {
-    __ig_pair t = __ig_turns(x), r;
-    r.a = __ig_turn_poly(__ig_fold_sin(t));
+    __ig_pair t = __ig_turns(__ig_fabs(x)), r;
+    r.a = __ig_xorsign(__ig_turn_poly(__ig_fold_sin(t)), __ig_as_uint(x));
     r.b = __ig_turn_poly(__ig_fold_cos(t));
     return r;
 }
