@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Hashes everything that decides what mslc produces and writes it as C. Run by the build:
 #   cmake -DSOURCE=<repository> -DOUT=<file.c> -DLLVM=<version> -P compiler_id.cmake
+cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/src/compiler/*)
 list(APPEND files src/base/reflect.c src/base/reflect.h src/base/metallib.c src/cpu/kernel_abi.h)
 list(SORT files)

@@ -129,7 +129,7 @@ static bool make_library(const MslSource *source, const char *cwd, Outcome *o) {
     msg_put_source(&request, source, cwd);
     for (int attempt = 0; attempt < 2; ++attempt) {
         char *why;
-        Compiler *c = compiler_acquire(NULL, timeout_ns(), &why);
+        Compiler *c = compiler_acquire(NULL, attempt > 0, timeout_ns(), &why);
         if (!c) {
             set_error(&o->error, RT_COMPILE_NO_COMPILER, why);
             break;
@@ -244,7 +244,7 @@ static MsgIo ask_kernel(Compiler *c, const MslKernelRequest *q, const Metallib *
 static bool make_kernel(const MslKernelRequest *q, const Metallib *library, Outcome *o) {
     for (int attempt = 0; attempt < 2; ++attempt) {
         char *why;
-        Compiler *c = compiler_acquire(library->hash, timeout_ns(), &why);
+        Compiler *c = compiler_acquire(library->hash, attempt > 0, timeout_ns(), &why);
         if (!c) {
             set_error(&o->error, RT_COMPILE_NO_COMPILER, why);
             return false;

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -229,7 +230,28 @@ static Compiler *choose(const unsigned char *library) {
     return best;
 }
 
-Compiler *compiler_acquire(const unsigned char *library, int64_t timeout_ns, char **why) {
+// Killed while it was idle: not the next request's fault.
+static bool hung_up(const Compiler *c) {
+    struct pollfd p = {.fd = c->fd, .events = POLLRDHUP};
+    return poll(&p, 1, 0) > 0;
+}
+
+// Ends a process this thread holds; the slot stays held and is empty then. Returns what waitpid said.
+static pid_t end_process(Compiler *c, int *status) {
+    kill(c->pid, SIGKILL); // one that is on its way out keeps its own status
+    pid_t reaped;
+    do reaped = waitpid(c->pid, status, 0);
+    while (reaped < 0 && errno == EINTR);
+    close(c->fd);
+    close(c->log);
+    pthread_mutex_lock(&lock);
+    c->pid = 0;
+    pthread_mutex_unlock(&lock);
+    return reaped;
+}
+
+Compiler *compiler_acquire(const unsigned char *library, bool fresh, int64_t timeout_ns,
+                           char **why) {
     *why = NULL;
     pthread_once(&once, set_up);
     pthread_mutex_lock(&lock);
@@ -238,7 +260,9 @@ Compiler *compiler_acquire(const unsigned char *library, int64_t timeout_ns, cha
     c->busy = true;
     bool running = c->pid != 0;
     pthread_mutex_unlock(&lock);
-    if (running) return c;
+    if (running && !fresh && !hung_up(c)) return c;
+    int status;
+    if (running) end_process(c, &status);
     if (start(c, why)) {
         MsgIo io = greet(c, msg_now() + timeout_ns);
         if (io == MSG_IO_OK) return c;
@@ -282,10 +306,8 @@ char *compiler_lost(Compiler *c, MsgIo io) {
     Text t = {0};
     int status = 0;
     atomic_fetch_add(&n_lost, 1);
-    kill(c->pid, SIGKILL); // one that is on its way out keeps its own status
-    pid_t reaped;
-    do reaped = waitpid(c->pid, &status, 0);
-    while (reaped < 0 && errno == EINTR);
+    int log = fcntl(c->log, F_DUPFD_CLOEXEC, FIRST_FD); // end_process closes it
+    pid_t reaped = end_process(c, &status);
     if (io == MSG_IO_TIMEOUT) text_add(&t, "it took too long and was ended");
     else if (io == MSG_IO_BAD) text_add(&t, "it gave an answer that makes no sense");
     else if (io == MSG_IO_NO_MEMORY) text_add(&t, "out of memory for its answer");
@@ -293,13 +315,9 @@ char *compiler_lost(Compiler *c, MsgIo io) {
     else if (WIFSIGNALED(status))
         text_printf(&t, "it died of signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else text_printf(&t, "it ended with status %d", WEXITSTATUS(status));
-    if (io != MSG_IO_TIMEOUT) add_last_words(&t, c->log);
-    close(c->fd);
-    close(c->log);
-    pthread_mutex_lock(&lock);
-    *c = (Compiler){0};
-    pthread_cond_signal(&freed);
-    pthread_mutex_unlock(&lock);
+    if (io != MSG_IO_TIMEOUT && log >= 0) add_last_words(&t, log);
+    if (log >= 0) close(log);
+    compiler_release(c);
     return text_take(&t);
 }
 
