@@ -21,6 +21,13 @@
 #ifndef __METAL_MACOS__
 #define __METAL_MACOS__ 1
 #endif
+#ifndef __INGOT_FAST_MATH // the variant of float functions outside metal::fast and metal::precise
+#ifdef __FAST_MATH__
+#define __INGOT_FAST_MATH 1
+#else
+#define __INGOT_FAST_MATH 0
+#endif
+#endif
 #ifndef __HAVE_BFLOAT__
 #define __HAVE_BFLOAT__ 1
 #endif

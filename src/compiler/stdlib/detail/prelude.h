@@ -24,3 +24,4 @@
 #include "logging.h"
 #include "math.h"
 #include "pack.h"
+#include "internal.h"
