@@ -110,8 +110,7 @@ void BridgeJob::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnosti
     b.kind = diagKind(d.getID());
     b.message = message.c_str();
     b.file = "";
-    StringRef option = DiagnosticIDs().getWarningOptionForDiag(d.getID());
-    std::string optionText = option.str();
+    std::string optionText = level == DiagnosticsEngine::Warning ? d.getDiags()->getDiagnosticIDs()->getWarningOptionForDiag(d.getID()).str() : "";
     b.option = optionText.c_str();
     b.raw = &d;
     std::vector<BridgeRange> ranges;
@@ -380,7 +379,7 @@ void Reflector::function(const FunctionDecl *f) {
         b.decl.name = job.keep(name);
     }
     for (const ParmVarDecl *p : f->parameters()) {
-        BridgeDecl d = decl(p, p->getType(), attrs.emplace_back());
+        BridgeDecl d = decl(p, p->getOriginalType(), attrs.emplace_back()); // arrays before they decay
         d.name = job.keep(p->getNameAsString());
         params.push_back(d);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // token_attrs.c: MSL attributes become annotations that reflection reads from the AST.
-// In front of a declarator Clang takes them in GNU form, after a name as [[clang::annotate]]; both
-// end up on the declaration. attributes.def says what is known and how its arguments travel.
+// GNU form, because that one belongs to the declaration wherever it stands: before a declarator, after
+// a name, after array bounds. attributes.def says what is known and how its arguments travel.
 #include "compiler/frontend/tokens_int.h"
 #include <stdlib.h>
 
@@ -42,40 +42,32 @@ static const char *spell(TokenPass *p, size_t from, size_t to) {
     return s;
 }
 
-static void open_annotation(TokenPass *p, bool gnu, uint32_t at) {
-    if (gnu) {
-        tp_word(p, "__attribute__", at);
-        tp_punct(p, T_l_paren, at), tp_punct(p, T_l_paren, at);
-    } else {
-        tp_punct(p, T_l_square, at), tp_punct(p, T_l_square, at);
-        tp_word(p, "clang", at);
-        tp_punct(p, T_coloncolon, at);
-    }
+static void open_annotation(TokenPass *p, uint32_t at) {
+    tp_word(p, "__attribute__", at);
+    tp_punct(p, T_l_paren, at), tp_punct(p, T_l_paren, at);
     tp_word(p, "annotate", at);
     tp_punct(p, T_l_paren, at);
 }
 
-static void close_annotation(TokenPass *p, bool gnu, uint32_t at) {
-    tp_punct(p, T_r_paren, at);
-    unsigned kind = gnu ? T_r_paren : T_r_square;
-    tp_punct(p, kind, at), tp_punct(p, kind, at);
-    if (gnu)
-        p->attr_end = p->out->n;
+static void close_annotation(TokenPass *p, uint32_t at) {
+    for (int i = 0; i < 3; i++)
+        tp_punct(p, T_r_paren, at);
+    p->attr_end = p->out->n;
 }
 
 static const char *prefixed(TokenPass *p, const char *name) { return arena_format(p->arena, "msl.%s", name); }
 
 void tp_annotate(TokenPass *p, const char *name, uint32_t at) {
-    open_annotation(p, true, at);
+    open_annotation(p, at);
     tp_string(p, prefixed(p, name), at);
-    close_annotation(p, true, at);
+    close_annotation(p, at);
 }
 
 // One attribute, in[from, to) without its comma.
-static void annotate(TokenPass *p, size_t from, size_t to, bool as_text, bool gnu) {
+static void annotate(TokenPass *p, size_t from, size_t to, bool as_text) {
     const MslToken *t = &p->in[from];
     uint32_t at = t->location;
-    open_annotation(p, gnu, at);
+    open_annotation(p, at);
     tp_string(p, prefixed(p, t->text), at);
     size_t close = from + 1 < to && tp_is(p, from + 1, T_l_paren) ? tp_match(p, from + 1) : 0;
     for (size_t k = from + 2; close && close < to && k < close;) {
@@ -91,7 +83,7 @@ static void annotate(TokenPass *p, size_t from, size_t to, bool as_text, bool gn
             tp_copy(p, k, end);
         k = end + 1;
     }
-    close_annotation(p, gnu, at);
+    close_annotation(p, at);
 }
 
 // A function constant is a global that the host fills in: declared here, defined by specialisation.
@@ -148,22 +140,37 @@ static bool unnamed_parameter(const TokenPass *p, size_t i) {
     return typed;
 }
 
+// Moves out[from, n) to `start`.
+static void move_to_front(TokenPass *p, size_t start, size_t from) {
+    size_t n = p->out->n - from, moved = 0;
+    MslToken *copy = n ? malloc(n * sizeof *copy) : NULL;
+    if (!copy) {
+        p->failed |= n != 0;
+        return;
+    }
+    memcpy(copy, p->out->at + from, n * sizeof *copy);
+    memmove(p->out->at + start + n, p->out->at + start, (from - start) * sizeof *copy);
+    for (; moved < n; moved++)
+        p->out->at[start + moved] = copy[moved];
+    free(copy);
+}
+
 size_t tp_attributes(TokenPass *p, size_t i) {
     size_t end = tp_match(p, i), last = tp_match(p, i + 1);
     if (end >= p->n || last != end - 1)
         return 0;
     const MslToken *before = p->out->n ? &p->out->at[p->out->n - 1] : NULL;
     bool templated = before && before->kind == T_kw_template;
-    bool after_name = before && (before->kind == T_identifier || before->kind == T_r_square) && p->out->n != p->attr_end;
     if (tp_is(p, i + 2, T_identifier) && tp_is(p, i + 3, T_coloncolon) && !templated) {
         tp_copy(p, i, end + 1); // [[clang::...]]
         return end;
     }
-    if (unnamed_parameter(p, i)) {
+    if (unnamed_parameter(p, i))
         tp_word(p, arena_format(p->arena, "__unnamed_%u", p->next_id++), p->in[i].location);
-        after_name = true;
-    }
-    bool gnu = !after_name || templated || tp_is(p, end + 1, T_identifier);
+    // After the parameter list of a function: Clang wants them in front of the declaration.
+    size_t start = before && before->kind == T_r_paren && p->attr_end != p->out->n && !p->paren && !tp_in_function(p)
+                 ? tp_declaration_start(p) : SIZE_MAX;
+    size_t from = p->out->n;
     for (size_t k = i + 2; k < last;) {
         size_t stop = k;
         while (stop < last && !tp_is(p, stop, T_comma)) {
@@ -177,13 +184,15 @@ size_t tp_attributes(TokenPass *p, size_t i) {
         if (global)
             declare_extern(p, at);
         if (how == ANNOTATE || how == TEXT) {
-            annotate(p, k, stop, how == TEXT && !global, gnu);
-        } else if (how != DROP && k < stop && !(gnu && (templated || p->attr_end == p->out->n))) {
+            annotate(p, k, stop, how == TEXT && !global);
+        } else if (how != DROP && k < stop && !templated && p->attr_end != p->out->n) {
             tp_punct(p, T_l_square, at), tp_punct(p, T_l_square, at);
             tp_copy(p, k, stop);
             tp_punct(p, T_r_square, at), tp_punct(p, T_r_square, at);
         }
         k = stop + 1;
     }
+    if (start != SIZE_MAX)
+        move_to_front(p, start, from);
     return end;
 }
