@@ -558,7 +558,7 @@ typedef struct MTLDeviceMessage { // what a log callback receives
 // two; memory need not be zeroed; NULL means there is none left.
 typedef struct MTLAllocator {
     void *(*allocate)(void *context, size_t length, size_t alignment);
-    void (*deallocate)(void *context, void *pointer, size_t length);
+    void (*deallocate)(void *context, void *pointer);
     void *context;
 } MTLAllocator;
 

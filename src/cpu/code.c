@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// code.c: code objects, ELF shared objects that mslc wrote, brought into this process through an
+// anonymous file and dlopen. Debuggers and profilers then see them like any library.
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "cpu/cpu_int.h"
+
+// glibc takes a path it has seen before for the library it loaded then, and the numbers of closed
+// files come back. So every load spells the same path differently: a serial number in binary, "/." for
+// a 0 and "//." for a 1.
+static void unique_path(int fd, char *path, size_t n_bytes) {
+    static atomic_uint serial;
+    unsigned number = atomic_fetch_add(&serial, 1);
+    int at = snprintf(path, n_bytes, "/proc/self/fd");
+    for (int bit = 0; bit < 32; bit++)
+        at += snprintf(path + at, n_bytes - (size_t)at, number >> bit & 1 ? "//." : "/.");
+    snprintf(path + at, n_bytes - (size_t)at, "/%d", fd);
+}
+
+static bool write_all(int fd, const void *bytes, size_t n_bytes) {
+    const char *at = bytes;
+    while (n_bytes > 0) {
+        ssize_t n = write(fd, at, n_bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        at += n;
+        n_bytes -= (size_t)n;
+    }
+    return true;
+}
+
+CpuCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_bytes) {
+    CpuCode *code = NULL;
+    char path[160];
+    int fd = memfd_create("ingot-kernel", MFD_CLOEXEC);
+    if (fd < 0 || !write_all(fd, bytes, n_bytes)) {
+        snprintf(why, why_bytes, "no memory for %zu bytes of code: %s", n_bytes, strerror(errno));
+        goto fail;
+    }
+    code = calloc(1, sizeof *code);
+    if (!code) {
+        snprintf(why, why_bytes, "out of memory");
+        goto fail;
+    }
+    unique_path(fd, path, sizeof path);
+    code->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!code->handle) {
+        const char *message = dlerror();
+        snprintf(why, why_bytes, "the code object does not load: %s", message ? message : "?");
+        goto fail;
+    }
+    const CpuKernelInfo *info = dlsym(code->handle, CPU_KERNEL_INFO_SYMBOL);
+    // A function pointer from a data pointer: POSIX says it works, ISO C has no cast for it.
+    void *entry = dlsym(code->handle, CPU_KERNEL_SYMBOL);
+    memcpy(&code->kernel, &entry, sizeof entry);
+    if (!info || !entry) {
+        snprintf(why, why_bytes, "the code object has no %s",
+                 info ? CPU_KERNEL_SYMBOL : CPU_KERNEL_INFO_SYMBOL);
+        goto fail;
+    }
+    if (info->abi != CPU_KERNEL_ABI) {
+        snprintf(why, why_bytes, "the code object is for interface %u, this library for %u",
+                 info->abi, CPU_KERNEL_ABI);
+        goto fail;
+    }
+    code->info = *info;
+    atomic_init(&code->refs, 1);
+    close(fd);
+    return code;
+
+fail:
+    if (code && code->handle)
+        dlclose(code->handle);
+    free(code);
+    if (fd >= 0)
+        close(fd);
+    return NULL;
+}
+
+CpuCode *cpu_code_retain(CpuCode *code) {
+    if (code)
+        atomic_fetch_add_explicit(&code->refs, 1, memory_order_relaxed);
+    return code;
+}
+
+void cpu_code_release(CpuCode *code) {
+    if (!code || atomic_fetch_sub_explicit(&code->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    dlclose(code->handle);
+    free(code);
+}
+
+const CpuKernelInfo *cpu_code_info(const CpuCode *code) {
+    return &code->info;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// cpu_int.h: what the files of the CPU device share.
+#ifndef INGOT_CPU_INT_H
+#define INGOT_CPU_INT_H
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include "cpu/cpu.h"
+
+#define CPU_WORKER_STACK (64u << 20)       // reserved, touched only when a kernel needs it
+#define CPU_CALLER_STACK_LIMIT (128u << 10) // kernels with larger frames run on workers only
+
+struct CpuCode {
+    atomic_uint refs;
+    void *handle; // dlopen
+    CpuKernelFn *kernel;
+    CpuKernelInfo info;
+    atomic_uint ns_per_group_x16; // running estimate of the cost of one threadgroup; 0: unknown
+};
+
+// A thread that has run, or runs, kernels: a worker, or the thread of a caller who waits.
+typedef struct CpuThread {
+    sigjmp_buf jump;                    // out of the kernel
+    volatile sig_atomic_t in_kernel;    // the signal handler may jump
+    volatile sig_atomic_t signal;       // which one made it jump
+    volatile uintptr_t fault_address;
+    CpuRun *_Atomic run;                // while in a range of it
+    pthread_t id;
+    bool is_worker;
+    uintptr_t stack_low;                // workers: lowest address of the stack, guard page excluded
+    void *threadgroup_memory;           // 128-byte aligned
+    size_t threadgroup_capacity;
+    void *frames;
+    size_t frames_capacity;
+    void *alt_stack;                    // for signals; NULL if the thread had one of its own
+    struct CpuThread *next_worker;      // list of workers, for the watchdog
+} CpuThread;
+
+// The calling thread's record, made at first use. NULL: no memory.
+CpuThread *cpu_thread_self(void);
+// The same if there is one already. Safe in a signal handler.
+CpuThread *cpu_thread_current(void);
+bool cpu_thread_reserve(CpuThread *t, size_t threadgroup_bytes, size_t frame_bytes);
+// Runs threadgroups first .. end-1 of a launch on this thread. False: fault, recorded in the run.
+bool cpu_thread_run(CpuThread *t, CpuRun *run, const CpuCode *code, const CpuLaunch *launch,
+                    uint64_t first, uint64_t end);
+void cpu_signals_install(void);
+void cpu_watchdog_after_fork(void);
+int cpu_signal_kick(void); // the signal that makes a worker look at its run's fault
+
+extern CpuThread *_Atomic cpu_workers; // grows only
+
+// A piece of work that several threads share (dispatch.c), on the list of the pool while it is open.
+typedef struct CpuJob {
+    void (*help)(struct CpuJob *job); // runs on each helper, returns when nothing is left to take
+    unsigned max_helpers;
+    unsigned helpers;                 // under the pool's lock: how many ever joined
+    atomic_uint active;               // helpers inside; the owner waits for 0
+    struct CpuJob *next;              // under the pool's lock
+} CpuJob;
+void cpu_pool_open_job(CpuJob *job);
+void cpu_pool_close_job(CpuJob *job); // returns when no helper is inside
+#endif

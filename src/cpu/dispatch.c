@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch.c: threadgroups to threads. A dispatch that is over in a few microseconds runs on the
+// thread that asks; a larger one becomes a job whose threadgroups are taken in chunks, large at first
+// and smaller towards the end, so that nobody waits long for the last.
+//
+// What a threadgroup costs is learnt from earlier runs of the same code; unknown code shows it with
+// its first threadgroup.
+#include <string.h>
+#include "cpu/cpu_int.h"
+#include "cpu/futex.h"
+
+#define ALONE_NS 10000u   // below this, waking others costs more than they bring
+#define CHUNK_NS 8000u    // a chunk should last at least this long
+#define MAX_PARTS 32u
+
+typedef struct Part {
+    CpuLaunch launch;
+    CpuCode *code;
+    uint64_t first; // its place in the job's numbering of threadgroups
+    uint64_t n_groups;
+} Part;
+
+typedef struct Share {
+    CpuJob job; // first: the pool hands this back
+    CpuRun *run;
+    Part parts[MAX_PARTS];
+    size_t n_parts;
+    size_t threadgroup_bytes, frame_bytes;
+    uint64_t total, min_chunk;
+    unsigned divisor; // a chunk is at most this part of what is left
+    _Atomic uint64_t next;
+    atomic_uint finished; // helpers that found nothing more to take
+} Share;
+
+static void log_from_kernel(const CpuLaunch *launch, uint32_t type, const char *where,
+                            const char *format, const uint64_t *args, uint32_t n_args) {
+    CpuRun *run = launch->log_context;
+    if (!run->log)
+        return;
+    // The receiver is ordinary code with locks: no jumping out of it.
+    CpuThread *t = cpu_thread_current();
+    t->in_kernel = 0;
+    run->log(launch, type, where, format, args, n_args);
+    if (atomic_load(&run->fault) != CPU_FAULT_NONE) {
+        t->signal = 0;
+        siglongjmp(t->jump, 1);
+    }
+    t->in_kernel = 1;
+}
+
+static void learn(CpuCode *code, uint64_t ns, uint64_t n_groups) {
+    uint64_t sample = ns * 16 / n_groups;
+    sample = sample < 1 ? 1 : sample > UINT32_MAX ? UINT32_MAX : sample;
+    unsigned old = atomic_load_explicit(&code->ns_per_group_x16, memory_order_relaxed);
+    uint64_t mixed = old ? ((uint64_t)old * 3 + sample) / 4 : sample;
+    atomic_store_explicit(&code->ns_per_group_x16, (unsigned)(mixed ? mixed : 1),
+                          memory_order_relaxed);
+}
+
+static uint64_t estimate_ns(const Share *share) {
+    uint64_t ns = 0;
+    for (size_t i = 0; i < share->n_parts; i++) {
+        const Part *part = &share->parts[i];
+        uint64_t each = atomic_load_explicit(&part->code->ns_per_group_x16, memory_order_relaxed);
+        ns += (part->n_groups > UINT32_MAX ? UINT32_MAX : part->n_groups) * each / 16;
+    }
+    return ns;
+}
+
+// Threadgroups first .. end-1 of the job, which may belong to several parts.
+static bool run_range(Share *share, CpuThread *t, uint64_t first, uint64_t end) {
+    for (size_t i = 0; i < share->n_parts && first < end; i++) {
+        Part *part = &share->parts[i];
+        if (first >= part->first + part->n_groups)
+            continue;
+        uint64_t stop = part->first + part->n_groups < end ? part->first + part->n_groups : end;
+        uint64_t begin_ns = cpu_now_ns();
+        if (!cpu_thread_run(t, share->run, part->code, &part->launch, first - part->first,
+                            stop - part->first))
+            return false;
+        learn(part->code, cpu_now_ns() - begin_ns, stop - first);
+        first = stop;
+    }
+    return true;
+}
+
+static bool take(Share *share, uint64_t *first, uint64_t *end) {
+    uint64_t at = atomic_load_explicit(&share->next, memory_order_relaxed), n;
+    do {
+        if (at >= share->total)
+            return false;
+        n = (share->total - at) / share->divisor;
+        n = n < share->min_chunk ? share->min_chunk : n;
+        n = n > share->total - at ? share->total - at : n;
+    } while (!atomic_compare_exchange_weak(&share->next, &at, at + n));
+    *first = at;
+    *end = at + n;
+    return true;
+}
+
+static void help(CpuJob *job) {
+    Share *share = (Share *)job;
+    CpuThread *t = cpu_thread_self();
+    if (!t || !cpu_thread_reserve(t, share->threadgroup_bytes, share->frame_bytes))
+        cpu_run_fail(share->run, CPU_FAULT_NO_MEMORY, 0);
+    uint64_t first, end;
+    while (atomic_load_explicit(&share->run->fault, memory_order_relaxed) == CPU_FAULT_NONE &&
+           take(share, &first, &end))
+        if (!run_range(share, t, first, end))
+            break;
+    if (atomic_fetch_add(&share->finished, 1) == 0)
+        cpu_futex_wake(&share->finished, 1);
+}
+
+static void prepare(Share *share, CpuRun *run, const CpuDispatch *dispatches, size_t n) {
+    share->run = run;
+    share->n_parts = n;
+    share->total = 0;
+    share->threadgroup_bytes = share->frame_bytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        const CpuDispatch *d = &dispatches[i];
+        Part *part = &share->parts[i];
+        part->code = d->code;
+        part->first = share->total;
+        part->n_groups = (uint64_t)d->groups_per_grid[0] * d->groups_per_grid[1] *
+                         d->groups_per_grid[2];
+        share->total += part->n_groups;
+        part->launch = (CpuLaunch){.args = d->args, .log = log_from_kernel, .log_context = run};
+        memcpy(part->launch.threads_per_grid, d->threads_per_grid, sizeof d->threads_per_grid);
+        memcpy(part->launch.groups_per_grid, d->groups_per_grid, sizeof d->groups_per_grid);
+        memcpy(part->launch.group_size, d->group_size, sizeof d->group_size);
+        if (share->threadgroup_bytes < d->threadgroup_bytes)
+            share->threadgroup_bytes = d->threadgroup_bytes;
+        size_t threads = (size_t)d->group_size[0] * d->group_size[1] * d->group_size[2];
+        size_t frames = (threads + CPU_SIMD_WIDTH - 1) / CPU_SIMD_WIDTH * d->code->info.frame_stride;
+        if (share->frame_bytes < frames)
+            share->frame_bytes = frames;
+    }
+}
+
+// Some kernels must not run on a thread we did not make: its stack may be small, and the watchdog may
+// not signal it.
+static bool needs_worker(const Share *share) {
+    if (share->run->deadline_ns != 0)
+        return true;
+    for (size_t i = 0; i < share->n_parts; i++)
+        if (share->parts[i].code->info.stack_bytes > CPU_CALLER_STACK_LIMIT)
+            return true;
+    return false;
+}
+
+static bool fits_stack(const Share *share) {
+    for (size_t i = 0; i < share->n_parts; i++)
+        if (share->parts[i].code->info.stack_bytes > CPU_WORKER_STACK / 4 * 3)
+            return false;
+    return true;
+}
+
+static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begin) {
+    unsigned threads = cpu_pool_threads();
+    uint64_t left = share->total - begin, ns = estimate_ns(share);
+    uint64_t each = ns / share->total;
+    share->min_chunk = each ? CHUNK_NS / each : left / (threads * 16u);
+    if (share->min_chunk > left / (threads * 4u))
+        share->min_chunk = left / (threads * 4u);
+    if (share->min_chunk < 1)
+        share->min_chunk = 1;
+    share->divisor = threads * 4u;
+    atomic_init(&share->next, begin);
+    atomic_init(&share->finished, 0);
+    share->job = (CpuJob){.help = help, .max_helpers = take_part ? threads - 1 : threads};
+    if (take_part && share->job.max_helpers == 0) {
+        run_range(share, t, begin, share->total);
+        return;
+    }
+    cpu_pool_open_job(&share->job);
+    if (take_part) {
+        uint64_t first, end;
+        while (take(share, &first, &end))
+            if (!run_range(share, t, first, end))
+                break;
+    } else {
+        while (atomic_load(&share->finished) == 0)
+            cpu_futex_wait(&share->finished, 0);
+    }
+    cpu_pool_close_job(&share->job);
+}
+
+static bool dispatch_parts(CpuRun *run, const CpuDispatch *dispatches, size_t n) {
+    Share share;
+    prepare(&share, run, dispatches, n);
+    if (share.total == 0)
+        return atomic_load(&run->fault) == CPU_FAULT_NONE;
+    CpuThread *t = cpu_thread_self();
+    if (!t || !cpu_thread_reserve(t, share.threadgroup_bytes, share.frame_bytes)) {
+        cpu_run_fail(run, CPU_FAULT_NO_MEMORY, 0);
+        return false;
+    }
+    if (!fits_stack(&share)) {
+        cpu_run_fail(run, CPU_FAULT_STACK, 0);
+        return false;
+    }
+    if (!t->is_worker && needs_worker(&share)) {
+        run_shared(&share, t, false, 0);
+        return atomic_load(&run->fault) == CPU_FAULT_NONE;
+    }
+    uint64_t begin = 0;
+    if (share.total > 1 && estimate_ns(&share) == 0) {
+        if (!run_range(&share, t, 0, 1))
+            return false;
+        begin = 1;
+    }
+    if (share.total - begin == 1 || estimate_ns(&share) < ALONE_NS)
+        run_range(&share, t, begin, share.total);
+    else
+        run_shared(&share, t, true, begin);
+    return atomic_load(&run->fault) == CPU_FAULT_NONE;
+}
+
+bool cpu_dispatch(CpuRun *run, const CpuDispatch *dispatches, size_t n) {
+    for (size_t i = 0; i < n; i += MAX_PARTS)
+        if (!dispatch_parts(run, dispatches + i, n - i < MAX_PARTS ? n - i : MAX_PARTS))
+            return false;
+    return true;
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// pool.c: the worker threads. They take two kinds of work: jobs, dispatches that somebody has begun
+// and several may share (first, because somebody waits for them), and tasks, command queues with
+// something to run.
+//
+// Latency rules the design: a worker that runs dry spins a little before it sleeps, and whoever brings
+// work makes a system call only when somebody sleeps. `signal` counts the arrivals; a worker sleeps on
+// the value it saw before it last looked for work, so that no arrival is missed.
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "cpu/cpu_int.h"
+#include "cpu/futex.h"
+
+#define SPIN_NS 50000u
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_mutex_t start_lock;
+    atomic_bool started;
+    atomic_uint n_threads; // workers wanted; the caller of a dispatch counts as one of them
+    atomic_uint signal, sleepers;
+    CpuJob *jobs;                 // under lock
+    CpuTask *first_task, **last_task; // under lock
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .start_lock = PTHREAD_MUTEX_INITIALIZER,
+          .last_task = &pool.first_task};
+
+// ---- Work ----
+
+static void announce(unsigned n) {
+    atomic_fetch_add(&pool.signal, 1);
+    if (atomic_load(&pool.sleepers) > 0)
+        cpu_futex_wake(&pool.signal, (int)n);
+}
+
+void cpu_pool_open_job(CpuJob *job) {
+    pthread_mutex_lock(&pool.lock);
+    job->helpers = 0;
+    job->next = pool.jobs;
+    pool.jobs = job;
+    pthread_mutex_unlock(&pool.lock);
+    announce(job->max_helpers);
+}
+
+void cpu_pool_close_job(CpuJob *job) {
+    pthread_mutex_lock(&pool.lock);
+    CpuJob **at = &pool.jobs;
+    while (*at != job)
+        at = &(*at)->next;
+    *at = job->next;
+    pthread_mutex_unlock(&pool.lock);
+    unsigned active;
+    for (int spins = 0; (active = atomic_load(&job->active)) != 0; spins++) {
+        if (spins < 20000)
+            cpu_relax();
+        else
+            cpu_futex_wait(&job->active, active);
+    }
+}
+
+void cpu_pool_submit(CpuTask *task) {
+    cpu_pool_start();
+    pthread_mutex_lock(&pool.lock);
+    task->next = NULL;
+    task->queued = true;
+    *pool.last_task = task;
+    pool.last_task = &task->next;
+    pthread_mutex_unlock(&pool.lock);
+    announce(1);
+}
+
+bool cpu_pool_cancel(CpuTask *task) {
+    pthread_mutex_lock(&pool.lock);
+    bool found = task->queued;
+    if (found) {
+        CpuTask **at = &pool.first_task;
+        while (*at != task)
+            at = &(*at)->next;
+        *at = task->next;
+        if (pool.last_task == &task->next)
+            pool.last_task = at;
+        task->queued = false;
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return found;
+}
+
+static bool do_something(void) {
+    pthread_mutex_lock(&pool.lock);
+    for (CpuJob *job = pool.jobs; job; job = job->next) {
+        if (job->helpers == job->max_helpers)
+            continue;
+        job->helpers++;
+        atomic_fetch_add(&job->active, 1);
+        pthread_mutex_unlock(&pool.lock);
+        job->help(job);
+        // The owner may leave, and the job with it, as soon as it sees 0: the wake names an address only.
+        if (atomic_fetch_sub(&job->active, 1) == 1)
+            cpu_futex_wake(&job->active, 1);
+        return true;
+    }
+    CpuTask *task = pool.first_task;
+    if (task) {
+        pool.first_task = task->next;
+        if (!pool.first_task)
+            pool.last_task = &pool.first_task;
+        task->queued = false;
+    }
+    pthread_mutex_unlock(&pool.lock);
+    if (task)
+        task->run(task);
+    return task != NULL;
+}
+
+// ---- Workers ----
+
+static bool spin(unsigned seen) {
+    uint64_t until = cpu_now_ns() + SPIN_NS;
+    do {
+        for (int i = 0; i < 64; i++) {
+            if (atomic_load_explicit(&pool.signal, memory_order_relaxed) != seen)
+                return true;
+            cpu_relax();
+        }
+    } while (cpu_now_ns() < until);
+    return false;
+}
+
+static void *work(void *unused) {
+    (void)unused;
+    CpuThread *self = cpu_thread_self();
+    if (!self)
+        return NULL;
+    self->is_worker = true;
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        void *low = NULL;
+        size_t n_bytes = 0;
+        pthread_attr_getstack(&attributes, &low, &n_bytes);
+        pthread_attr_destroy(&attributes);
+        self->stack_low = (uintptr_t)low;
+    }
+    CpuThread *head = atomic_load(&cpu_workers);
+    do
+        self->next_worker = head;
+    while (!atomic_compare_exchange_weak(&cpu_workers, &head, self));
+    for (;;) {
+        unsigned seen = atomic_load(&pool.signal);
+        if (do_something() || spin(seen))
+            continue;
+        atomic_fetch_add(&pool.sleepers, 1);
+        cpu_futex_wait(&pool.signal, seen);
+        atomic_fetch_sub(&pool.sleepers, 1);
+    }
+    return NULL;
+}
+
+static unsigned threads_wanted(void) {
+    const char *text = getenv("INGOT_THREADS");
+    long n = text ? strtol(text, NULL, 10) : 0;
+    if (n < 1) {
+        cpu_set_t set;
+        n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                        : sysconf(_SC_NPROCESSORS_ONLN);
+    }
+    return n < 1 ? 1 : n > 1024 ? 1024 : (unsigned)n;
+}
+
+static unsigned start_workers(unsigned n) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, CPU_WORKER_STACK);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    // The application's signals stay with its own threads; only ours reach a worker.
+    sigset_t mask, old;
+    sigfillset(&mask);
+    const int ours[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGURG};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        sigdelset(&mask, ours[i]);
+    pthread_sigmask(SIG_SETMASK, &mask, &old);
+    unsigned running = 0;
+    for (unsigned i = 0; i < n; i++) {
+        pthread_t id;
+        if (pthread_create(&id, &attributes, work, NULL) == 0)
+            running++;
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attributes);
+    return running;
+}
+
+// The child of a fork has none of the threads: forget them, the next use starts new ones.
+static void after_fork(void) {
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_mutex_init(&pool.start_lock, NULL);
+    pool.jobs = NULL;
+    pool.first_task = NULL;
+    pool.last_task = &pool.first_task;
+    atomic_store(&pool.sleepers, 0);
+    atomic_store(&cpu_workers, NULL);
+    atomic_store(&pool.started, false);
+    cpu_watchdog_after_fork();
+}
+
+bool cpu_pool_start(void) {
+    if (atomic_load_explicit(&pool.started, memory_order_acquire))
+        return true;
+    pthread_mutex_lock(&pool.start_lock);
+    bool ok = atomic_load(&pool.started);
+    if (!ok) {
+        static bool fork_handler; // under start_lock
+        if (!fork_handler)
+            fork_handler = pthread_atfork(NULL, NULL, after_fork) == 0;
+        cpu_signals_install();
+        unsigned n = start_workers(threads_wanted());
+        atomic_store(&pool.n_threads, n);
+        ok = n > 0;
+        atomic_store_explicit(&pool.started, ok, memory_order_release);
+    }
+    pthread_mutex_unlock(&pool.start_lock);
+    return ok;
+}
+
+unsigned cpu_pool_threads(void) {
+    cpu_pool_start();
+    unsigned n = atomic_load(&pool.n_threads);
+    return n ? n : 1;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// thread.c: kernel code on a thread, and the way out of it when it faults.
+//
+// Kernel code holds no locks and owns nothing, so leaving it in the middle is safe: the signal handler
+// jumps back to where the range of threadgroups was started. A signal that is not ours (raised outside
+// kernel code, or on a thread we do not know) goes to whoever handled it before us.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "cpu/cpu_int.h"
+#include "cpu/futex.h"
+
+#define ALT_STACK_BYTES (64u << 10) // an AVX-512 and AMX signal frame is 11 KiB
+
+// initial-exec: reading it in a signal handler must never allocate.
+static _Thread_local CpuThread *current __attribute__((tls_model("initial-exec")));
+static pthread_key_t thread_key;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+
+CpuThread *_Atomic cpu_workers;
+
+// ---- Records ----
+
+static void thread_free(void *record) {
+    CpuThread *t = record;
+    current = NULL;
+    if (t->alt_stack) {
+        stack_t off = {.ss_flags = SS_DISABLE};
+        sigaltstack(&off, NULL);
+        munmap(t->alt_stack, ALT_STACK_BYTES);
+    }
+    free(t->threadgroup_memory);
+    free(t->frames);
+    free(t);
+}
+
+static void make_key(void) {
+    pthread_key_create(&thread_key, thread_free);
+}
+
+static void give_alt_stack(CpuThread *t) {
+    stack_t now;
+    if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE))
+        return; // the thread brought one
+    void *stack = mmap(NULL, ALT_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED)
+        return; // only stack overflows need it
+    stack_t ours = {.ss_sp = stack, .ss_size = ALT_STACK_BYTES};
+    if (sigaltstack(&ours, NULL) == 0)
+        t->alt_stack = stack;
+    else
+        munmap(stack, ALT_STACK_BYTES);
+}
+
+CpuThread *cpu_thread_current(void) {
+    return current;
+}
+
+CpuThread *cpu_thread_self(void) {
+    if (current)
+        return current;
+    pthread_once(&key_once, make_key);
+    CpuThread *t = calloc(1, sizeof *t);
+    if (!t)
+        return NULL;
+    t->id = pthread_self();
+    if (pthread_setspecific(thread_key, t) != 0) {
+        free(t);
+        return NULL;
+    }
+    give_alt_stack(t);
+    current = t;
+    return t;
+}
+
+static bool reserve(void **memory, size_t *capacity, size_t need) {
+    if (need <= *capacity)
+        return true;
+    size_t rounded = (need + 4095) & ~(size_t)4095;
+    // 128 past a page: rows of different threads and of the buffers do not meet in the same cache sets.
+    void *fresh = aligned_alloc(128, rounded);
+    if (!fresh)
+        return false;
+    free(*memory);
+    *memory = fresh;
+    *capacity = rounded;
+    return true;
+}
+
+bool cpu_thread_reserve(CpuThread *t, size_t threadgroup_bytes, size_t frame_bytes) {
+    return reserve(&t->threadgroup_memory, &t->threadgroup_capacity, threadgroup_bytes + 128) &&
+           reserve(&t->frames, &t->frames_capacity, frame_bytes);
+}
+
+// ---- Running kernel code ----
+
+void cpu_run_fail(CpuRun *run, CpuFault fault, uintptr_t address) {
+    if (!atomic_exchange(&run->described, true)) {
+        run->address = address;
+        run->faulting = run->kernel;
+    }
+    int none = CPU_FAULT_NONE;
+    atomic_compare_exchange_strong(&run->fault, &none, (int)fault);
+}
+
+static CpuFault fault_of(const CpuThread *t, const CpuRun *run) {
+    int known = atomic_load(&run->fault);
+    if (known == CPU_FAULT_TIMEOUT)
+        return CPU_FAULT_TIMEOUT;
+    if (t->signal == SIGSEGV || t->signal == SIGBUS) {
+        uintptr_t low = t->stack_low, at = t->fault_address;
+        return low && at < low && at >= low - (1u << 20) ? CPU_FAULT_STACK : CPU_FAULT_MEMORY;
+    }
+    return CPU_FAULT_ILLEGAL;
+}
+
+bool cpu_thread_run(CpuThread *t, CpuRun *run, const CpuCode *code, const CpuLaunch *launch,
+                    uint64_t first, uint64_t end) {
+    if (atomic_load_explicit(&run->fault, memory_order_relaxed) != CPU_FAULT_NONE)
+        return false;
+    atomic_store_explicit(&t->run, run, memory_order_release);
+    if (sigsetjmp(t->jump, 0) == 0) {
+        t->in_kernel = 1;
+        atomic_signal_fence(memory_order_seq_cst);
+        code->kernel(launch, first, end, t->threadgroup_memory, t->frames);
+        atomic_signal_fence(memory_order_seq_cst);
+        t->in_kernel = 0;
+    } else {
+        t->in_kernel = 0;
+        cpu_run_fail(run, fault_of(t, run), t->fault_address);
+    }
+    atomic_store_explicit(&t->run, NULL, memory_order_release);
+    return atomic_load_explicit(&run->fault, memory_order_relaxed) == CPU_FAULT_NONE;
+}
+
+void *cpu_run_log_context(const CpuLaunch *launch) {
+    const CpuRun *run = launch->log_context;
+    return run->log_context;
+}
+
+// ---- Signals ----
+
+static struct sigaction previous[NSIG];
+
+// The fault was not in a kernel: give it to the handler before us, or let the default happen.
+static void pass_on(int number, siginfo_t *info, void *context) {
+    const struct sigaction *old = &previous[number];
+    if (old->sa_flags & SA_SIGINFO) {
+        old->sa_sigaction(number, info, context);
+    } else if (old->sa_handler == SIG_IGN) {
+        return;
+    } else if (old->sa_handler != SIG_DFL) {
+        old->sa_handler(number);
+    } else if (number != SIGURG) {
+        // Back to the default; the instruction faults again and ends the process as it should.
+        struct sigaction standard = {.sa_handler = SIG_DFL};
+        sigaction(number, &standard, NULL);
+        if (info->si_code <= 0) // sent with kill: it would not come again by itself
+            raise(number);
+    }
+}
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+    CpuThread *t = current;
+    int saved = errno;
+    if (t && t->in_kernel) {
+        CpuRun *run = atomic_load(&t->run);
+        bool kicked = info->si_code <= 0; // sent by a thread, not raised by an instruction
+        bool stop = run && atomic_load(&run->fault) != CPU_FAULT_NONE;
+        if (!kicked || stop) {
+            t->signal = number;
+            t->fault_address = kicked ? 0 : (uintptr_t)info->si_addr;
+            siglongjmp(t->jump, 1);
+        }
+        if (number == cpu_signal_kick())
+            return; // late: the run it was for is over
+    }
+    pass_on(number, info, context);
+    errno = saved;
+}
+
+int cpu_signal_kick(void) {
+#if defined(__SANITIZE_THREAD__)
+    return SIGBUS; // ThreadSanitizer holds other signals back while uninstrumented code runs
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+    return SIGBUS;
+#else
+    return SIGURG;
+#endif
+#else
+    return SIGURG; // ignored by default, so that a late one does no harm
+#endif
+}
+
+static void install(void) {
+    const int ours[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGURG};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        // NODEFER: the jump leaves the handler without the return that would unblock the signal.
+        struct sigaction action = {.sa_sigaction = on_signal,
+                                   .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
+        sigemptyset(&action.sa_mask);
+        sigaction(ours[i], &action, &previous[ours[i]]);
+    }
+}
+
+void cpu_signals_install(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, install);
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// compute.c: MTLComputeCommandEncoder. Bindings live in the encoder; a dispatch takes a snapshot of
+// those its kernel uses into the command stream, so that running it needs no look at the encoder.
+#include <string.h>
+#include "runtime/compute_validate.h"
+#include "runtime/validation.h"
+
+static void *encoder_owner(const void *self) {
+    return ((const MTLComputeCommandEncoder *)self)->buffer;
+}
+
+const RtClass rt_encoder_class = {.name = "MTLComputeCommandEncoder", .owner = encoder_owner};
+
+// ---- Opening and ending ----
+
+static MTLComputeCommandEncoder *open_encoder(MTLCommandBuffer *buffer, MTLDispatchType type,
+                                              const char *call) {
+    if (!buffer) {
+        rt_misuse(NULL, RT_RULE_null_object, call, NULL);
+        return NULL;
+    }
+    if (atomic_load(&buffer->status) >= MTLCommandBufferStatusCommitted) {
+        rt_misuse(buffer->device, RT_RULE_command_buffer_committed, call, NULL);
+        return NULL;
+    }
+    if (buffer->open_encoder) {
+        rt_misuse_encoding(buffer, RT_RULE_command_buffer_open_encoder, call, NULL);
+        return NULL;
+    }
+    if (type != MTLDispatchTypeSerial && type != MTLDispatchTypeConcurrent) {
+        rt_misuse_encoding(buffer, RT_RULE_encoder_option, call, "dispatch type %d", (int)type);
+        return NULL;
+    }
+    MTLComputeCommandEncoder *e = rt_cb_alloc(buffer, sizeof *e);
+    if (!e) {
+        rt_cb_no_memory(buffer);
+        return NULL;
+    }
+    e->object.cls = &rt_encoder_class;
+    e->buffer = buffer;
+    e->dispatch_type = type;
+    *buffer->last_encoder = e;
+    buffer->last_encoder = &e->next;
+    buffer->open_encoder = e;
+    return e;
+}
+
+MTLComputeCommandEncoder *mtl_command_buffer_compute_command_encoder(MTLCommandBuffer *buffer) {
+    return open_encoder(buffer, MTLDispatchTypeSerial, __func__);
+}
+
+MTLComputeCommandEncoder *
+mtl_command_buffer_compute_command_encoder_with_dispatch_type(MTLCommandBuffer *buffer,
+                                                              MTLDispatchType type) {
+    return open_encoder(buffer, type, __func__);
+}
+
+MTLComputeCommandEncoder *
+mtl_command_buffer_compute_command_encoder_with_descriptor(MTLCommandBuffer *buffer,
+                                                           const MTLComputePassDescriptor *pass) {
+    return open_encoder(buffer, pass ? pass->dispatch_type : MTLDispatchTypeSerial, __func__);
+}
+
+static void append_marker(MTLCommandBuffer *buffer, RtOpKind kind) {
+    RtOp *op = rt_cb_alloc(buffer, sizeof *op);
+    if (op)
+        rt_cb_append(buffer, op, kind);
+    else
+        rt_cb_no_memory(buffer);
+}
+
+void mtl_compute_command_encoder_end_encoding(MTLComputeCommandEncoder *encoder) {
+    if (!rt_valid_encoder(encoder, __func__))
+        return;
+    append_marker(encoder->buffer, RT_OP_END_ENCODER);
+    encoder->ended = true;
+    encoder->buffer->open_encoder = NULL;
+}
+
+// ---- State ----
+
+void mtl_compute_command_encoder_set_compute_pipeline_state(MTLComputeCommandEncoder *encoder,
+                                                            MTLComputePipelineState *state) {
+    if (!rt_valid_encoder(encoder, __func__))
+        return;
+    if (!state) {
+        rt_misuse_encoding(encoder->buffer, RT_RULE_null_argument, __func__, "state");
+    } else if (!rt_is(state, &rt_pipeline_class)) {
+        rt_misuse_encoding(encoder->buffer, RT_RULE_wrong_class, __func__, "a %s",
+                           mtl_class_name(state));
+    } else if (encoder->pipeline != state && rt_cb_retain(encoder->buffer, state)) {
+        encoder->pipeline = state;
+    }
+}
+
+static void set_slot(MTLComputeCommandEncoder *e, const char *call, MTLBuffer *buffer, size_t offset,
+                     size_t index) {
+    if (!rt_valid_slot(e, call, index))
+        return;
+    if (!buffer) {
+        e->slots[index] = (RtSlot){0};
+        return;
+    }
+    if (rt_valid_buffer(e, call, buffer, offset) && rt_cb_use(e->buffer, buffer, false))
+        e->slots[index] = (RtSlot){buffer, buffer->memory + offset, buffer->length - offset};
+}
+
+void mtl_compute_command_encoder_set_buffer(MTLComputeCommandEncoder *encoder, MTLBuffer *buffer,
+                                            size_t offset, size_t index) {
+    if (rt_valid_encoder(encoder, __func__))
+        set_slot(encoder, __func__, buffer, offset, index);
+}
+
+void mtl_compute_command_encoder_set_buffer_offset(MTLComputeCommandEncoder *encoder, size_t offset,
+                                                   size_t index) {
+    if (!rt_valid_encoder(encoder, __func__) || !rt_valid_slot(encoder, __func__, index))
+        return;
+    MTLBuffer *buffer = encoder->slots[index].buffer;
+    if (!buffer)
+        rt_misuse_encoding(encoder->buffer, RT_RULE_buffer_offset_unbound, __func__, "index %zu",
+                           index);
+    else
+        set_slot(encoder, __func__, buffer, offset, index);
+}
+
+void mtl_compute_command_encoder_set_buffers(MTLComputeCommandEncoder *encoder,
+                                             MTLBuffer *const *buffers, const size_t *offsets,
+                                             MTLRange range) {
+    if (!rt_valid_encoder(encoder, __func__))
+        return;
+    if (!buffers && range.length > 0) {
+        rt_misuse_encoding(encoder->buffer, RT_RULE_null_argument, __func__, "buffers");
+        return;
+    }
+    if (range.length > RT_MAX_BUFFERS || range.location > RT_MAX_BUFFERS - range.length) {
+        rt_misuse_encoding(encoder->buffer, RT_RULE_buffer_index, __func__, "%zu from %zu on",
+                           range.length, range.location);
+        return;
+    }
+    for (size_t i = 0; i < range.length; i++)
+        set_slot(encoder, __func__, buffers[i], offsets ? offsets[i] : 0, range.location + i);
+}
+
+void mtl_compute_command_encoder_set_bytes(MTLComputeCommandEncoder *encoder, const void *bytes,
+                                           size_t length, size_t index) {
+    if (!rt_valid_encoder(encoder, __func__) || !rt_valid_slot(encoder, __func__, index) ||
+        !rt_valid_bytes(encoder, __func__, bytes, length))
+        return;
+    // 64 bytes aligned and rounded: a kernel that reads a float3 out of 12 bytes reads zeros behind.
+    char *copy = rt_cb_alloc(encoder->buffer, (length + 63) & ~(size_t)63);
+    if (!copy) {
+        rt_cb_no_memory(encoder->buffer);
+        return;
+    }
+    memcpy(copy, bytes, length);
+    encoder->slots[index] = (RtSlot){NULL, copy, length};
+}
+
+void mtl_compute_command_encoder_set_threadgroup_memory_length(MTLComputeCommandEncoder *encoder,
+                                                               size_t length, size_t index) {
+    if (rt_valid_encoder(encoder, __func__) &&
+        rt_valid_threadgroup_length(encoder, __func__, length, index))
+        encoder->threadgroup_bytes[index] = (uint32_t)length;
+}
+
+static void use_resources(MTLComputeCommandEncoder *e, const char *call, MTLResource *const *resources,
+                          size_t count, MTLResourceUsage usage) {
+    if (!rt_valid_encoder(e, call))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        MTLBuffer *buffer = resources ? (MTLBuffer *)(void *)resources[i] : NULL;
+        if (!buffer)
+            rt_misuse_encoding(e->buffer, RT_RULE_null_argument, call, "resource");
+        else if (rt_valid_buffer(e, call, buffer, 0))
+            rt_cb_use(e->buffer, buffer, (usage & MTLResourceUsageWrite) != 0);
+    }
+}
+
+void mtl_compute_command_encoder_use_resource(MTLComputeCommandEncoder *encoder,
+                                              MTLResource *resource, MTLResourceUsage usage) {
+    use_resources(encoder, __func__, &resource, 1, usage);
+}
+
+void mtl_compute_command_encoder_use_resources(MTLComputeCommandEncoder *encoder,
+                                               MTLResource *const *resources, size_t count,
+                                               MTLResourceUsage usage) {
+    use_resources(encoder, __func__, resources, count, usage);
+}
+
+// ---- Dispatch ----
+
+// The snapshot: addresses per slot, lengths of threadgroup arguments, and who writes what.
+static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
+    const MTLComputePipelineState *p = e->pipeline;
+    const RfFunction *f = rt_pipeline_function(p);
+    for (uint32_t i = 0; i < f->n_args; i++) {
+        const RfArg *arg = &f->args[i];
+        if (p->arg_use[i] == RT_ARG_OFF || arg->slot >= f->n_slots)
+            continue;
+        if (arg->kind == RF_ARG_THREADGROUP && arg->index < RT_MAX_BUFFERS) {
+            d->threadgroup_args[d->n_threadgroup_args++] =
+                (RtThreadgroupArg){arg->slot, e->threadgroup_bytes[arg->index]};
+        } else if (arg->kind == RF_ARG_BUFFER) {
+            for (uint32_t k = 0; k < arg->count && arg->slot + k < f->n_slots; k++) {
+                size_t index = (size_t)arg->index + k;
+                const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->slots[index] : NULL;
+                if (!slot)
+                    continue;
+                d->args[arg->slot + k] = slot->address;
+                if (slot->buffer && arg->access != RF_READ_ONLY &&
+                    !rt_cb_use(e->buffer, slot->buffer, true))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, MTLSize size) {
+    const RfFunction *f = rt_pipeline_function(e->pipeline);
+    RtDispatch *d =
+        rt_cb_alloc(e->buffer, sizeof *d + f->n_args * sizeof d->threadgroup_args[0]);
+    void **args = rt_cb_alloc(e->buffer, (f->n_slots + 1) * sizeof *args);
+    if (!d || !args) {
+        rt_cb_no_memory(e->buffer);
+        return NULL;
+    }
+    d->pipeline = e->pipeline;
+    d->args = args;
+    d->group_size[0] = (uint32_t)size.width;
+    d->group_size[1] = (uint32_t)size.height;
+    d->group_size[2] = (uint32_t)size.depth;
+    if (!snapshot(e, d))
+        return NULL;
+    rt_pipeline_prepare(e->pipeline, d->group_size);
+    return d;
+}
+
+static void dispatch(MTLComputeCommandEncoder *e, const char *call, MTLSize threads, MTLSize groups,
+                     MTLSize size) {
+    if (!rt_valid_bindings(e, call))
+        return;
+    RtDispatch *d = new_dispatch(e, size);
+    if (!d)
+        return;
+    const size_t t[3] = {threads.width, threads.height, threads.depth};
+    const size_t g[3] = {groups.width, groups.height, groups.depth};
+    for (int i = 0; i < 3; i++) {
+        d->threads[i] = (uint32_t)t[i];
+        d->groups[i] = (uint32_t)g[i];
+    }
+    rt_cb_append(e->buffer, &d->op, RT_OP_DISPATCH);
+}
+
+static size_t divide_up(size_t n, size_t by) {
+    return (n + by - 1) / by;
+}
+
+void mtl_compute_command_encoder_dispatch_threads(MTLComputeCommandEncoder *encoder,
+                                                  MTLSize threads_per_grid,
+                                                  MTLSize threads_per_threadgroup) {
+    MTLSize t = threads_per_grid, s = threads_per_threadgroup;
+    if (!rt_valid_encoder(encoder, __func__) || !rt_valid_group_size(encoder, __func__, s) ||
+        !rt_valid_grid(encoder, __func__, t, mtl_size_make(1, 1, 1)))
+        return;
+    MTLSize g = mtl_size_make(divide_up(t.width, s.width), divide_up(t.height, s.height),
+                              divide_up(t.depth, s.depth));
+    dispatch(encoder, __func__, t, g, s);
+}
+
+void mtl_compute_command_encoder_dispatch_threadgroups(MTLComputeCommandEncoder *encoder,
+                                                       MTLSize threadgroups_per_grid,
+                                                       MTLSize threads_per_threadgroup) {
+    MTLSize g = threadgroups_per_grid, s = threads_per_threadgroup;
+    if (!rt_valid_encoder(encoder, __func__) || !rt_valid_group_size(encoder, __func__, s) ||
+        !rt_valid_grid(encoder, __func__, g, s))
+        return;
+    dispatch(encoder, __func__,
+             mtl_size_make(g.width * s.width, g.height * s.height, g.depth * s.depth), g, s);
+}
+
+void mtl_compute_command_encoder_dispatch_threadgroups_indirect(MTLComputeCommandEncoder *encoder,
+                                                                MTLBuffer *indirect_buffer,
+                                                                size_t offset,
+                                                                MTLSize threads_per_threadgroup) {
+    if (!rt_valid_encoder(encoder, __func__) ||
+        !rt_valid_group_size(encoder, __func__, threads_per_threadgroup) ||
+        !rt_valid_indirect(encoder, __func__, indirect_buffer, offset) ||
+        !rt_valid_bindings(encoder, __func__) ||
+        !rt_cb_use(encoder->buffer, indirect_buffer, false))
+        return;
+    RtDispatch *d = new_dispatch(encoder, threads_per_threadgroup);
+    if (!d)
+        return;
+    d->indirect = indirect_buffer;
+    d->indirect_offset = offset;
+    rt_cb_append(encoder->buffer, &d->op, RT_OP_DISPATCH);
+}
+
+void mtl_compute_command_encoder_memory_barrier_with_scope(MTLComputeCommandEncoder *encoder,
+                                                           MTLBarrierScope scope) {
+    if (!rt_valid_encoder(encoder, __func__))
+        return;
+    if (scope == 0 || scope > 7)
+        rt_misuse_encoding(encoder->buffer, RT_RULE_barrier_scope, __func__, "scope %u", scope);
+    else
+        append_marker(encoder->buffer, RT_OP_BARRIER);
+}
+
+void mtl_compute_command_encoder_memory_barrier_with_resources(MTLComputeCommandEncoder *encoder,
+                                                               MTLResource *const *resources,
+                                                               size_t count) {
+    if (!rt_valid_encoder(encoder, __func__))
+        return;
+    if (!resources && count > 0)
+        rt_misuse_encoding(encoder->buffer, RT_RULE_null_argument, __func__, "resources");
+    else if (count > 0)
+        append_marker(encoder->buffer, RT_OP_BARRIER);
+}
+
+// ---- Names and marks ----
+
+MTLDevice *mtl_compute_command_encoder_device(const MTLComputeCommandEncoder *encoder) {
+    return encoder ? encoder->buffer->device : NULL;
+}
+
+MTLCommandBuffer *
+mtl_compute_command_encoder_command_buffer(const MTLComputeCommandEncoder *encoder) {
+    return encoder ? encoder->buffer : NULL;
+}
+
+const char *mtl_compute_command_encoder_label(const MTLComputeCommandEncoder *encoder) {
+    return encoder ? rt_label(&encoder->label) : "";
+}
+
+void mtl_compute_command_encoder_set_label(MTLComputeCommandEncoder *encoder, const char *label) {
+    if (encoder)
+        rt_label_set(&encoder->label, label);
+}
+
+MTLDispatchType
+mtl_compute_command_encoder_dispatch_type(const MTLComputeCommandEncoder *encoder) {
+    return encoder ? encoder->dispatch_type : MTLDispatchTypeSerial;
+}
+
+void mtl_compute_command_encoder_insert_debug_signpost(MTLComputeCommandEncoder *encoder,
+                                                       const char *name) {
+    if (rt_valid_encoder(encoder, __func__) && !name)
+        rt_misuse(encoder->buffer->device, RT_RULE_null_argument, __func__, "name");
+}
+
+void mtl_compute_command_encoder_push_debug_group(MTLComputeCommandEncoder *encoder,
+                                                  const char *name) {
+    if (!rt_valid_encoder(encoder, __func__))
+        return;
+    if (!name)
+        rt_misuse(encoder->buffer->device, RT_RULE_null_argument, __func__, "name");
+    else
+        encoder->debug_depth++;
+}
+
+void mtl_compute_command_encoder_pop_debug_group(MTLComputeCommandEncoder *encoder) {
+    if (!rt_valid_encoder(encoder, __func__))
+        return;
+    if (encoder->debug_depth == 0)
+        rt_misuse(encoder->buffer->device, RT_RULE_debug_group_underflow, __func__, NULL);
+    else
+        encoder->debug_depth--;
+}

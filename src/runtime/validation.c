@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// validation.c: the texts of the rules and the way of a message to the program.
+#include "runtime/validation.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include "runtime/command_buffer.h"
+#include "runtime/device.h"
+#include "runtime/error.h"
+
+static const char *const names[] = {
+#define RULE(id, text) #id,
+#include "runtime/validation.def"
+#undef RULE
+};
+static const char *const texts[] = {
+#define RULE(id, text) text,
+#include "runtime/validation.def"
+#undef RULE
+};
+_Static_assert(sizeof names / sizeof *names == RT_N_RULES, "one name per rule");
+
+const char *rt_rule_name(RtRule rule) {
+    return names[rule];
+}
+
+const char *rt_rule_text(RtRule rule) {
+    return texts[rule];
+}
+
+// "call: what the rule says (detail) [rule]"
+static void compose(char *text, size_t n_bytes, RtRule rule, const char *call, const char *detail,
+                    va_list args) __attribute__((format(printf, 5, 0)));
+static void compose(char *text, size_t n_bytes, RtRule rule, const char *call, const char *detail,
+                    va_list args) {
+    char values[256] = "";
+    if (detail)
+        vsnprintf(values, sizeof values, detail, args);
+    snprintf(text, n_bytes, "%s: %s%s%s%s [%s]", call, texts[rule], *values ? " (" : "", values,
+             *values ? ")" : "", names[rule]);
+}
+
+static void deliver(MTLDevice *device, RtRule rule, const char *call, const char *text) {
+    if (!device)
+        device = rt_device_if_any();
+    if (!device)
+        return;
+    pthread_mutex_lock(&device->lock);
+    MTLDeviceLogCallback callback = device->log_callback;
+    void *context = device->log_context;
+    pthread_mutex_unlock(&device->lock);
+    MTLDeviceMessage message = {
+        .level = MTLLogLevelError, .rule = names[rule], .call = call, .text = text};
+    if (callback)
+        callback(&message, context);
+    else if (device->debug_layer)
+        fprintf(stderr, "Ingot: %s\n", text);
+}
+
+void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *detail, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, detail);
+    compose(text, sizeof text, rule, call, detail, args);
+    va_end(args);
+    deliver(device, rule, call, text);
+}
+
+void rt_misuse_encoding(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
+                        ...) {
+    char text[512];
+    va_list args;
+    va_start(args, detail);
+    compose(text, sizeof text, rule, call, detail, args);
+    va_end(args);
+    deliver(buffer->device, rule, call, text);
+    if (buffer->encode_error)
+        return; // the first one is the one to fix
+    MTLError *error = rt_error_new(MTLCommandBufferErrorDomain,
+                                   MTLCommandBufferErrorInvalidResource, "%s", text);
+    if (error)
+        error->rule = names[rule];
+    buffer->encode_error = error ? error : rt_error_no_memory();
+}

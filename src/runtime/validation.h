@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// validation.h: reporting misuse of the API. A report never changes control flow: the caller returns.
+#ifndef INGOT_RUNTIME_VALIDATION_H
+#define INGOT_RUNTIME_VALIDATION_H
+#include "runtime/object.h"
+
+typedef enum RtRule {
+#define RULE(id, text) RT_RULE_##id,
+#include "runtime/validation.def"
+#undef RULE
+    RT_N_RULES
+} RtRule;
+
+const char *rt_rule_name(RtRule rule);
+const char *rt_rule_text(RtRule rule);
+
+// Tells the device's log callback (NULL device: the default one's, if there is one). `detail` adds
+// the values that broke the rule; NULL: nothing to add.
+void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *detail, ...)
+    __attribute__((format(printf, 4, 5)));
+// The same, and the command buffer will end in error.
+void rt_misuse_encoding(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
+                        ...) __attribute__((format(printf, 4, 5)));
+#endif
