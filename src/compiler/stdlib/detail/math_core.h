@@ -31,12 +31,12 @@
 #define __ig_as_float(u) __builtin_bit_cast(float, (unsigned)(u))
 #define __ig_as_uint(f) __builtin_bit_cast(unsigned, (float)(f))
 #define __ig_as_int(f) __builtin_bit_cast(int, (float)(f))
-#define __ig_fma(a, b, c) __builtin_elementwise_fma((float)(a), (float)(b), (float)(c))
-#define __ig_sqrt(x) __builtin_elementwise_sqrt((float)(x))
-#define __ig_floor(x) __builtin_elementwise_floor((float)(x))
-#define __ig_ceil(x) __builtin_elementwise_ceil((float)(x))
-#define __ig_trunc(x) __builtin_elementwise_trunc((float)(x))
-#define __ig_rint(x) __builtin_elementwise_roundeven((float)(x))
+#define __ig_fma(a, b, c) __builtin_elementwise_fma(a, b, c)
+#define __ig_sqrt(x) __builtin_elementwise_sqrt(x)
+#define __ig_floor(x) __builtin_elementwise_floor(x)
+#define __ig_ceil(x) __builtin_elementwise_ceil(x)
+#define __ig_trunc(x) __builtin_elementwise_trunc(x)
+#define __ig_rint(x) __builtin_elementwise_roundeven(x)
 #else
 __IG_FN float __ig_as_float(unsigned u) {
     float f;
@@ -100,33 +100,14 @@ __IG_FN float __ig_round(float x) {
     return __ig_trunc(x + __ig_copysign(0x1.fffffep-2f, x));
 }
 
-// The larger/smaller argument; the other one where one is NaN.
+// The larger/smaller argument; the other one where one is NaN. The compiler's own operation is used
+// because it needs one instruction where an argument is known not to be NaN: max(x, 0.0f).
 __IG_FN float __ig_fmax(float x, float y) {
-    float m = x > y ? x : y;
-    return __ig_isnan(y) ? x : m;
+    return __builtin_fmaxf(x, y);
 }
 __IG_FN float __ig_fmin(float x, float y) {
-    float m = x < y ? x : y;
-    return __ig_isnan(y) ? x : m;
+    return __builtin_fminf(x, y);
 }
-// One machine instruction each; which argument wins against a NaN is not specified.
-__IG_FN float __ig_fmax_fast(float x, float y) {
-    return x > y ? x : y;
-}
-__IG_FN float __ig_fmin_fast(float x, float y) {
-    return x < y ? x : y;
-}
-
-// The middle one of three: the larger of the smaller pair. A NaN is left out, as in fmin and fmax.
-__IG_FN float __ig_fmedian3(float x, float y, float z) {
-    float lo = __ig_fmin(x, y), hi = __ig_fmax(x, y);
-    return __ig_fmax(lo, __ig_fmin(hi, z));
-}
-__IG_FN float __ig_fmedian3_fast(float x, float y, float z) {
-    float lo = __ig_fmin_fast(x, y), hi = __ig_fmax_fast(x, y);
-    return __ig_fmax_fast(lo, __ig_fmin_fast(hi, z));
-}
-
 __IG_FN float __ig_fdim(float x, float y) {
     __IG_STRICT
     float d = x - y;
