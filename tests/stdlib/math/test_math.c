@@ -112,6 +112,10 @@ static void test_fast_sin_cos_bounded(void **state) {
     }
 }
 
+static int signalling(float x) {
+    return isnan(x) && (bits_of(x) & 0x00400000) == 0;
+}
+
 static double ref_pow(double x, double y) {
     return pow(x, y);
 }
@@ -146,7 +150,8 @@ static void check_two(float x, float y) {
     expect_same(__ig_fdim(x, y), isnan(x) || isnan(y) ? NAN : fdimf(x, y), x, y);
     expect_same(__ig_copysign(x, y), copysignf(x, y), x, y);
     expect_same(__ig_nextafter(x, y), nextafterf(x, y), x, y);
-    if (x != y) { // of two zeros either may come back
+    // Of two zeros either may come back; a signalling NaN may become a quiet one.
+    if (x != y && !signalling(x) && !signalling(y)) {
         expect_same(__ig_fmax(x, y), isnan(x) ? y : isnan(y) ? x : x > y ? x : y, x, y);
         expect_same(__ig_fmin(x, y), isnan(x) ? y : isnan(y) ? x : x < y ? x : y, x, y);
     }

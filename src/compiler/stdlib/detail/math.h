@@ -5,9 +5,9 @@
 // Every function exists for float, half and their vectors in namespace metal, where the math mode
 // (__INGOT_FAST_MATH, given by the front end) chooses the variant for float, and for float in
 // metal::fast and metal::precise. Functions of half compute in float. They are overloads, not
-// templates, so that mixed arguments resolve as in Metal: pow(x, 2) is pow(float, float) for a float
-// x, max(x, 1) is ambiguous. A bfloat argument converts to float, as Metal documents.
-// Integer overloads of abs, min, max, ... stand in integer.h, the constants in limits.h.
+// templates, so that mixed arguments resolve as in Metal: pow(x, 2) is pow(float, float) for a
+// float x, max(x, 1) is ambiguous. A bfloat argument converts to float, as Metal documents. Integer
+// overloads of abs, min, max, ... stand in integer.h, the constants in limits.h.
 #ifndef INGOT_MATH_H
 #define INGOT_MATH_H
 #include "math_core.h"
@@ -23,9 +23,9 @@
 #define __IG_PICK(PRECISE, FAST) PRECISE
 #endif
 
-// ---- shapes of overloads. The scalar one calls CALL on floats; the vectors take references and read
-// the native vector, because a copy of a small vec would go by way of an integer.
-// __IG_1 to __IG_3: CALL takes scalars, the vectors go by component.
+// ---- shapes of overloads. The scalar one calls CALL on floats; the vectors take references and
+// read the native vector, because a copy of a small vec would go by way of an integer. __IG_1 to
+// __IG_3: CALL takes scalars, the vectors go by component.
 #define __IG_1(NAME, T, CALL) \
     METAL_FUNC constexpr T NAME(T x) { return (T)CALL((float)x); } \
     METAL_FUNC constexpr vec<T, 2> NAME(const vec<T, 2> &x) { \
@@ -255,8 +255,8 @@
         return vec<int, 4>(ilogb((T)a[0]), ilogb((T)a[1]), ilogb((T)a[2]), ilogb((T)a[3])); \
     }
 
-// bfloat arguments go to the float overload, which is otherwise ambiguous with the others. Templates,
-// because programs bring their own bfloat overloads, which come first.
+// bfloat arguments go to the float overload, which is otherwise ambiguous with the others.
+// Templates, because programs bring their own bfloat overloads, which come first.
 #define __IG_BFLOAT(NAME) \
     template <class T, class... R> \
         requires(__is_same(T, bfloat) && (__is_same(R, bfloat) && ...)) \

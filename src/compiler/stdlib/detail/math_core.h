@@ -192,8 +192,8 @@ __IG_FN float __ig_nextafter(float x, float y) {
     return (__ig_isnan(x) | __ig_isnan(y)) ? __IG_NAN : r;
 }
 
-// One step of the remainder of nonnegative x by y, exact while x / y < 2^23: the rounded quotient is
-// the whole quotient or one too many.
+// One step of the remainder of nonnegative x by y, exact while x / y < 2^23: the rounded quotient
+// is the whole quotient or one too many.
 __IG_FN float __ig_rem_step(float x, float y) {
     __IG_STRICT
     float q = __ig_trunc(x / y);
@@ -203,9 +203,9 @@ __IG_FN float __ig_rem_step(float x, float y) {
     return r;
 }
 
-// The exact remainder. A quotient beyond 2^22 is taken off 22 bits at a time (the rare branch): y is
-// scaled by a power of two, which does not change remainders; 13 rounds cover the 277 bits between
-// the largest and the smallest float.
+// The exact remainder. A quotient beyond 2^22 is taken off 22 bits at a time (the rare branch): y
+// is scaled by a power of two, which does not change remainders; 13 rounds cover the 277 bits
+// between the largest and the smallest float.
 __IG_FN float __ig_fmod(float x, float y) {
     __IG_STRICT
     float ax = __ig_fabs(x), ay = __ig_fabs(y);

@@ -227,8 +227,9 @@ __IG_FN float __ig_log10_fast(float x) {
     return __ig_log2_fast(x) * 0.301029996f;
 }
 
-// y * log2(x) for x > 0 as a sum of two floats, relative error about 2^-30: log2(x) is the series of
-// 2 atanh(s) / ln 2 in s = (m - 1) / (m + 1), whose quotient and first term are kept in two parts.
+// y * log2(x) for x > 0 as a sum of two floats, relative error about 2^-30: log2(x) is the series
+// of 2 atanh(s) / ln 2 in s = (m - 1) / (m + 1), whose quotient and first term are kept in two
+// parts.
 __IG_FN __ig_pair __ig_ylog2x(float x, float y) {
     __IG_STRICT
     int denormal = x < 0x1p-126f;

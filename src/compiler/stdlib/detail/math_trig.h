@@ -24,8 +24,8 @@ __IG_FN unsigned __ig_word(int i, unsigned w0, unsigned w1, unsigned w2, unsigne
     return i == 4 ? w4 : r;
 }
 
-// x in [1, inf) modulo pi/2: remainder in [-pi/4, pi/4] and the quadrant. The 24 bits of x times the
-// 96 bits of 2/pi that start two bits above the binary point of the product.
+// x in [1, inf) modulo pi/2: remainder in [-pi/4, pi/4] and the quadrant. The 24 bits of x times
+// the 96 bits of 2/pi that start two bits above the binary point of the product.
 __IG_FN __ig_float_int __ig_reduce_huge(float x) {
     __IG_STRICT
     unsigned u = __ig_as_uint(x);
@@ -136,8 +136,8 @@ __IG_FN float __ig_tan(float x) {
     return __ig_xorsign(t, __ig_as_uint(x));
 }
 
-// x in turns modulo 1: .a in [-0.5, 0.5], exact but for .b, the part below it. Where |x| is so large
-// that .b exceeds half a turn, it is reduced as well, to keep results bounded.
+// x in turns modulo 1: .a in [-0.5, 0.5], exact but for .b, the part below it. Where |x| is so
+// large that .b exceeds half a turn, it is reduced as well, to keep results bounded.
 __IG_FN __ig_pair __ig_turns(float x) {
     __IG_STRICT
     float u = x * 0x1.45f306p-3f;
@@ -161,8 +161,8 @@ __IG_FN float __ig_turn_poly(float g) {
     return p * g;
 }
 
-// Folding: sin(2 pi t) = sin(2 pi (0.5 - t)), cos(2 pi t) = sin(2 pi (0.25 - |t|)); the subtractions
-// are exact where the result is near a zero.
+// Folding: sin(2 pi t) = sin(2 pi (0.5 - t)), cos(2 pi t) = sin(2 pi (0.25 - |t|)); the
+// subtractions are exact where the result is near a zero.
 __IG_FN float __ig_fold_sin(__ig_pair t) {
     __IG_STRICT
     unsigned sign = __ig_as_uint(t.a);
@@ -338,8 +338,8 @@ __IG_FN float __ig_atan_fast(float x) {
     return __ig_as_float(__ig_as_uint(r) | (__ig_as_uint(x) & __IG_SIGN));
 }
 
-// The quotient of the smaller by the larger magnitude lies in [0, 1]; 0 / 0 counts as 0 and inf / inf
-// as 1, which gives the angles of C's atan2.
+// The quotient of the smaller by the larger magnitude lies in [0, 1]; 0 / 0 counts as 0 and inf /
+// inf as 1, which gives the angles of C's atan2.
 __IG_FN float __ig_atan2_ratio(float ay, float ax) {
     __IG_STRICT
     float small = ay > ax ? ax : ay, large = ay > ax ? ay : ax;
