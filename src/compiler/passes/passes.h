@@ -49,5 +49,9 @@ void msl_run_passes(MslContext *cx, LLVMValueRef f, const char *pipeline);
 // divergent control flow is undefined in Metal: all lanes of the SIMD-group pass it together).
 // `full_shape`: the caller promises that sx,sy,sz equal cx->shape; then positions are linear or
 // linear in segments. The thread function is left alone apart from canonicalisation.
+// Components of cx->shape may be known one by one: a 1 holds for cut groups too (a 1-D kernel stays
+// linear at the edge), 0 is unknown.
+// With SIMD-group or quad-group functions (msl_uses_simd) cx->width must be 32.
 LLVMValueRef msl_vectorise(MslContext *cx, LLVMValueRef thread, bool full_shape);
+bool msl_uses_simd(LLVMValueRef thread);
 #endif

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// emit.c: forms of a value in the vector function, shuffles and masks, and the lane loop.
+// Scalar form: uniform values, and the first lane of linear ones (one for each segment). Vector form:
+// made where it is used; the optimiser merges copies.
+// Poison: an inactive lane may hold it. Masks combine by select, never by `and`; linear bases carry no
+// nsw, nuw or inbounds, because they compute lane 0, which may be inactive.
+#include "compiler/passes/passes_int.h"
+
+void msl_fail_at(Vec *x, const char *why, Value instruction) {
+    char *text = LLVMPrintValueToString(instruction), copy[600];
+    strncpy(copy, text, sizeof copy - 1);
+    copy[sizeof copy - 1] = 0;
+    LLVMDisposeMessage(text);
+    msl_fail(x->cx, "internal error: %s:%s", why, copy);
+}
+
+Type msl_vector_type(const Vec *x, Type t) { return LLVMVectorType(t, x->width); }
+Value msl_zero_mask(const Vec *x) { return LLVMConstNull(x->mask_type); }
+Value msl_full_mask(const Vec *x) { return LLVMConstAllOnes(x->mask_type); }
+Block msl_new_block(Vec *x, const char *name) { return LLVMAppendBasicBlockInContext(x->llvm, x->f, name); }
+
+Value msl_intrinsic(Vec *x, const char *name, Type *overloads, unsigned n_overloads, Value *args, unsigned n) {
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    if (!id) msl_fail(x->cx, "internal error: no intrinsic %s", name);
+    Value d = LLVMGetIntrinsicDeclaration(x->module, id, overloads, n_overloads);
+    return LLVMBuildCall2(x->b, LLVMGlobalGetValueType(d), d, args, n, "");
+}
+
+Value msl_entry_alloca(Vec *x, Type t, unsigned align) {
+    Block here = LLVMGetInsertBlock(x->b), entry = LLVMGetEntryBasicBlock(x->f);
+    Value first = LLVMGetFirstInstruction(entry);
+    if (first) LLVMPositionBuilderBefore(x->b, first);
+    else LLVMPositionBuilderAtEnd(x->b, entry);
+    Value a = LLVMBuildAlloca(x->b, t, "");
+    LLVMSetAlignment(a, align);
+    LLVMPositionBuilderAtEnd(x->b, here);
+    return a;
+}
+
+// ---- shuffles ------------------------------------------------------------------------------
+
+Value msl_shuffle(Vec *x, Value a, Value b, const int *ix, unsigned n) {
+    Value e[2 * MAX_WIDE];
+    for (unsigned i = 0; i < n; i++) e[i] = ix[i] < 0 ? LLVMGetPoison(x->i32) : const_int(x->i32, ix[i]);
+    return LLVMBuildShuffleVector(x->b, a, b, LLVMConstVector(e, n), "");
+}
+
+Value msl_part(Vec *x, Value v, unsigned from, unsigned n) {
+    if (!from && n == LLVMGetVectorSize(LLVMTypeOf(v))) return v;
+    int ix[2 * MAX_WIDE];
+    for (unsigned i = 0; i < n; i++) ix[i] = (int)(from + i);
+    return msl_shuffle(x, v, LLVMGetPoison(LLVMTypeOf(v)), ix, n);
+}
+
+Value msl_concat(Vec *x, Value *parts, unsigned n) {
+    int ix[2 * MAX_WIDE];
+    for (int i = 0; i < 2 * MAX_WIDE; i++) ix[i] = i;
+    for (; n > 1; n /= 2)
+        for (unsigned k = 0; k < n / 2; k++)
+            parts[k] = msl_shuffle(x, parts[2 * k], parts[2 * k + 1], ix, 2 * LLVMGetVectorSize(LLVMTypeOf(parts[2 * k])));
+    return parts[0];
+}
+
+static Value splat_n(Vec *x, Value s, unsigned n) {
+    Type t = LLVMVectorType(LLVMTypeOf(s), n);
+    if (LLVMIsPoison(s)) return LLVMGetPoison(t);
+    if (LLVMIsUndef(s)) return LLVMGetUndef(t);
+    if (LLVMIsAConstantInt(s) || LLVMIsAConstantFP(s) || LLVMIsAConstantPointerNull(s)) {
+        Value e[MAX_WIDTH];
+        for (unsigned i = 0; i < n; i++) e[i] = s;
+        return LLVMConstVector(e, n);
+    }
+    Value v = LLVMBuildInsertElement(x->b, LLVMGetPoison(t), s, const_int(x->i64, 0), "");
+    return LLVMBuildShuffleVector(x->b, v, LLVMGetPoison(t), LLVMConstNull(LLVMVectorType(x->i32, n)), "");
+}
+Value msl_splat(Vec *x, Value s) { return splat_n(x, s, x->width); }
+
+Value msl_lane_offsets(Vec *x, Type t, int64_t stride, unsigned n) {
+    (void)x;
+    Value e[MAX_WIDTH];
+    for (unsigned i = 0; i < n; i++) e[i] = const_int(t, (int64_t)i * stride);
+    return LLVMConstVector(e, n);
+}
+
+// ---- forms of a value ----------------------------------------------------------------------
+
+Value msl_scalar_of(Vec *x, Value v, unsigned segment) {
+    Val *k = msl_val(x, v);
+    if (!k) return v;
+    if (k->c.kind != LINEAR || !k->base[0]) msl_fail_at(x, "no scalar form", v);
+    if (k->c.segmented) return k->base[segment];
+    int64_t offset = k->c.stride * (int64_t)(segment * x->segment);
+    if (!offset) return k->base[0];
+    Type t = LLVMTypeOf(v);
+    if (!is_pointer(t)) return LLVMBuildAdd(x->b, k->base[0], const_int(t, offset), "");
+    Value o = const_int(x->i64, offset);
+    return LLVMBuildGEP2(x->b, x->i8, k->base[0], &o, 1, "");
+}
+Value msl_scalar(Vec *x, Value v) { return msl_scalar_of(x, v, 0); }
+
+// base + stride * lane over n lanes.
+static Value line(Vec *x, Value base, int64_t stride, unsigned n) {
+    Type t = LLVMTypeOf(base);
+    if (!stride) return splat_n(x, base, n);
+    if (is_pointer(t)) {
+        Value o = msl_lane_offsets(x, x->i64, stride, n);
+        return LLVMBuildGEP2(x->b, x->i8, base, &o, 1, "");
+    }
+    return LLVMBuildAdd(x->b, splat_n(x, base, n), msl_lane_offsets(x, t, stride, n), "");
+}
+
+Value msl_vector(Vec *x, Value v, int leaf) {
+    Type t = LLVMTypeOf(v);
+    Val *k = msl_val(x, v);
+    if (k && k->c.kind == VARYING) {
+        if (!k->v[leaf]) msl_fail_at(x, "no vector form", v);
+        return k->v[leaf];
+    }
+    bool many = is_vector(t) || is_aggregate(t);
+    if (!k || !k->c.segmented) {
+        Value s = k ? msl_scalar(x, v) : v;
+        if (many) s = msl_extract_leaf(x, s, leaf);
+        return line(x, s, k ? k->c.stride : 0, x->width);
+    }
+    Value part[MAX_SEGMENTS];
+    for (unsigned g = 0; g < x->n_segments; g++) {
+        Value s = many ? msl_extract_leaf(x, k->base[g], leaf) : k->base[g];
+        part[g] = line(x, s, k->c.stride, x->segment);
+    }
+    return msl_concat(x, part, x->n_segments);
+}
+
+// ---- masks ---------------------------------------------------------------------------------
+
+Value msl_mask_and(Vec *x, Value mask, Value condition) {
+    return LLVMBuildSelect(x->b, mask, condition, msl_zero_mask(x), "");
+}
+Value msl_mask_bits(Vec *x, Value mask) { return LLVMBuildBitCast(x->b, mask, x->bits_type, ""); }
+Value msl_any(Vec *x, Value mask) {
+    return LLVMBuildICmp(x->b, LLVMIntNE, msl_mask_bits(x, mask), LLVMConstNull(x->bits_type), "");
+}
+Value msl_first_lane(Vec *x, Value mask) {
+    Value a[] = {msl_mask_bits(x, mask), const_int(x->i1, 0)};
+    return msl_intrinsic(x, "llvm.cttz", &x->bits_type, 1, a, 2);
+}
+Value msl_last_lane(Vec *x, Value mask) {
+    Value a[] = {msl_mask_bits(x, mask), const_int(x->i1, 0)};
+    Value z = msl_intrinsic(x, "llvm.ctlz", &x->bits_type, 1, a, 2);
+    return LLVMBuildSub(x->b, const_int(x->bits_type, x->width - 1), z, "");
+}
+
+// Extension of a linear value: its first active lane is extended and the others counted from there.
+// Exact whenever the class says that active lanes lie on one line (nsw for sext, nuw for zext), and in
+// addresses by the argument in prepare.c. For a full mask the optimiser removes all but the cast.
+static Value extend_part(Vec *x, LLVMOpcode op, Value base, int64_t stride, Value mask, Type to) {
+    if (!stride) return LLVMBuildCast(x->b, op, base, to, "");
+    unsigned lanes = LLVMGetVectorSize(LLVMTypeOf(mask));
+    Type bits = LLVMIntTypeInContext(x->llvm, lanes);
+    Value a[] = {LLVMBuildBitCast(x->b, mask, bits, ""), const_int(x->i1, 0)};
+    Value first = msl_intrinsic(x, "llvm.cttz", &bits, 1, a, 2);
+    Value ahead = LLVMBuildMul(x->b, LLVMBuildIntCast2(x->b, first, to, 0, ""), const_int(to, stride), "");
+    Value v = LLVMBuildAdd(x->b, base, LLVMBuildTrunc(x->b, ahead, LLVMTypeOf(base), ""), "");
+    return LLVMBuildSub(x->b, LLVMBuildCast(x->b, op, v, to, ""), ahead, "");
+}
+
+// The class of an extension's operand decides; the result's bases are returned one at a time.
+static Value extend_segment(Vec *x, Value i, unsigned segment, bool segmented) {
+    Value a = operand(i, 0);
+    Class c = msl_class(x, a);
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    Builtin which = msl_builtin_of(a);
+    bool exact = which.op == OP_POSITION; // never wraps, not even in inactive lanes
+    if (op == LLVMZExt && !c.nuw && c.nsw && LLVMGetNNeg(i)) op = LLVMSExt;
+    Value base = msl_scalar_of(x, a, segment);
+    if (exact || !c.stride) return LLVMBuildCast(x->b, op, base, LLVMTypeOf(i), "");
+    Value mask = segmented ? msl_part(x, x->mask, segment * x->segment, x->segment) : x->mask;
+    return extend_part(x, op, base, c.stride, mask, LLVMTypeOf(i));
+}
+
+// ---- scalar copies -------------------------------------------------------------------------
+
+void msl_copy_flags(Value from, Value to) {
+    if (!LLVMIsAInstruction(to)) return;
+    LLVMOpcode op = LLVMGetInstructionOpcode(from);
+    if (LLVMGetInstructionOpcode(to) == op) {
+        if (op == LLVMAdd || op == LLVMSub || op == LLVMMul || op == LLVMShl) {
+            LLVMSetNSW(to, LLVMGetNSW(from));
+            LLVMSetNUW(to, LLVMGetNUW(from));
+        } else if (op == LLVMLShr || op == LLVMAShr) {
+            LLVMSetExact(to, LLVMGetExact(from));
+        }
+    }
+    if (LLVMCanValueUseFastMathFlags(from) && LLVMCanValueUseFastMathFlags(to))
+        LLVMSetFastMathFlags(to, LLVMGetFastMathFlags(from));
+}
+
+// Scalar copy of i for one segment; strip: without promises, which hold for active lanes only.
+Value msl_clone(Vec *x, Value i, bool strip, unsigned segment) {
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    if (strip && (op == LLVMZExt || op == LLVMSExt)) {
+        Val *o = msl_val(x, i);
+        return extend_segment(x, i, segment, o->c.segmented);
+    }
+    if (op == LLVMOr && strip && LLVMGetIsDisjoint(i) && !is_vector(LLVMTypeOf(i))) // as or, lanes would not add up
+        return LLVMBuildAdd(x->b, msl_scalar_of(x, operand(i, 0), segment), msl_scalar_of(x, operand(i, 1), segment), "");
+    Value c = LLVMInstructionClone(i);
+    for (int o = 0; o < LLVMGetNumOperands(c); o++) {
+        Value v = operand(i, o);
+        if (!LLVMValueIsBasicBlock(v)) LLVMSetOperand(c, (unsigned)o, msl_scalar_of(x, v, segment));
+    }
+    LLVMInsertIntoBuilder(x->b, c);
+    if (strip) {
+        switch (op) {
+        case LLVMAdd: case LLVMSub: case LLVMMul: case LLVMShl:
+            LLVMSetNSW(c, 0);
+            LLVMSetNUW(c, 0);
+            break;
+        case LLVMLShr: case LLVMAShr: case LLVMUDiv: case LLVMSDiv: LLVMSetExact(c, 0); break;
+        case LLVMGetElementPtr: LLVMGEPSetNoWrapFlags(c, 0); break;
+        case LLVMOr: LLVMSetIsDisjoint(c, 0); break;
+        default: break;
+        }
+    }
+    return c;
+}
+
+// ---- the fallback --------------------------------------------------------------------------
+
+// Runs the scalar instruction once for each active lane, in the order of the lanes.
+void msl_lane_loop(Vec *x, Value i, Val *o) {
+    int n = o ? o->n : 0, n_ops = LLVMGetNumOperands(i);
+    Type rt = LLVMTypeOf(i);
+    Value **ops = vec_alloc(x, (size_t)n_ops + 1, sizeof *ops);
+    for (int k = 0; k < n_ops; k++) {
+        Value v = operand(i, k);
+        if (LLVMValueIsBasicBlock(v) || msl_uniform(x, v)) continue;
+        int leaves = msl_leaves(LLVMTypeOf(v));
+        ops[k] = vec_alloc(x, (size_t)leaves, sizeof **ops);
+        for (int c = 0; c < leaves; c++) ops[k][c] = msl_vector(x, v, c);
+    }
+    Value bits0 = msl_mask_bits(x, x->mask), *in = vec_alloc(x, (size_t)n + 1, sizeof *in);
+    Block before = LLVMGetInsertBlock(x->b), loop = msl_new_block(x, "lane"), done = msl_new_block(x, "lanes.done");
+    // Flat blocks run with an empty mask; they hold no such instruction, so one lane at least is active.
+    LLVMBuildBr(x->b, loop);
+    LLVMPositionBuilderAtEnd(x->b, loop);
+    Value bits = LLVMBuildPhi(x->b, x->bits_type, "");
+    for (int c = 0; c < n; c++) in[c] = LLVMBuildPhi(x->b, msl_vector_type(x, msl_leaf_type(rt, c)), "");
+    Value z[] = {bits, const_int(x->i1, 1)}, lane = msl_intrinsic(x, "llvm.cttz", &x->bits_type, 1, z, 2);
+    Value copy = LLVMInstructionClone(i);
+    for (int k = 0; k < n_ops; k++) {
+        Value v = operand(i, k);
+        if (LLVMValueIsBasicBlock(v)) continue;
+        Value s = ops[k] ? LLVMGetPoison(LLVMTypeOf(v)) : msl_scalar(x, v);
+        for (int c = 0; ops[k] && c < msl_leaves(LLVMTypeOf(v)); c++)
+            s = msl_insert_leaf(x, s, LLVMBuildExtractElement(x->b, ops[k][c], lane, ""), c);
+        LLVMSetOperand(copy, (unsigned)k, s);
+    }
+    LLVMInsertIntoBuilder(x->b, copy);
+    for (int c = 0; c < n; c++) {
+        o->v[c] = LLVMBuildInsertElement(x->b, in[c], msl_extract_leaf(x, copy, c), lane, "");
+        Value from[] = {LLVMGetPoison(LLVMTypeOf(in[c])), o->v[c]};
+        LLVMAddIncoming(in[c], from, (Block[]){before, loop}, 2);
+    }
+    Value rest = LLVMBuildAnd(x->b, bits, LLVMBuildSub(x->b, bits, const_int(x->bits_type, 1), ""), "");
+    LLVMAddIncoming(bits, (Value[]){bits0, rest}, (Block[]){before, loop}, 2);
+    LLVMBuildCondBr(x->b, LLVMBuildICmp(x->b, LLVMIntNE, rest, LLVMConstNull(x->bits_type), ""), loop, done);
+    LLVMPositionBuilderAtEnd(x->b, done);
+}

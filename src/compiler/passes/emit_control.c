@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// emit_control.c: blocks, branches, masks and phis of the vector function.
+// Requires: classes. The CFG stays; a divergent branch becomes "is any lane left for the taken side",
+// a divergent loop runs while any lane goes on. Masks:
+//   after a divergent branch   taken side: mask and condition; join: the mask of the branch
+//   header of a divergent loop phi of the preheader's mask and the lanes that go on
+//   after a loop               the preheader's mask: every lane that entered has left
+// Values that leave a divergent loop are kept for each lane when it leaves (LiveOut); phis at
+// divergent joins blend along the chain of dominators; header phis need no blend.
+#include "compiler/passes/passes_int.h"
+
+enum { FLAT_INSTRUCTIONS = 12 };
+
+static bool harmless(Value i) {
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMLoad: case LLVMStore: case LLVMUDiv: case LLVMSDiv: case LLVMURem: case LLVMSRem: case LLVMAlloca:
+    case LLVMPHI: case LLVMAtomicRMW: case LLVMAtomicCmpXchg: case LLVMFence: case LLVMFDiv: case LLVMFRem: return false;
+    case LLVMCall: {
+        const char *n = callee_of(i);
+        return msl_is_dropped(n) || (msl_is_elementwise(n) && !starts_with(n, "llvm.sqrt"));
+    }
+    default: return true;
+    }
+}
+
+// A divergent branch around a few harmless instructions is no branch at all.
+void msl_find_flat(Vec *x) {
+    for (int b = 0; b < x->n_blocks; b++) {
+        Blk *k = &x->blocks[b];
+        if (k->n_succ != 2 || !k->divergent || k->latch >= 0) continue;
+        const Blk *t = &x->blocks[msl_taken_side(x, b)];
+        int n = 0;
+        bool ok = t->n_succ == 1 && t->succ[0] == k->ipdom && t->n_pred == 1;
+        for (Value i = LLVMGetFirstInstruction(t->old); ok && LLVMGetNextInstruction(i); i = LLVMGetNextInstruction(i))
+            ok = harmless(i) && ++n <= FLAT_INSTRUCTIONS;
+        k->flat = ok;
+    }
+}
+
+static Value block_mask(Vec *x, int b) {
+    const Blk *k = &x->blocks[b], *d = &x->blocks[k->idom];
+    if (b == 0) return k->mask;
+    if (k->header >= 0 && x->loops[k->header].divergent) return LLVMBuildPhi(x->b, x->mask_type, "live");
+    if (k->exit >= 0 && k->idom == x->loops[k->exit].latch) return x->blocks[x->loops[k->exit].preheader].mask;
+    if (d->n_succ == 2 && d->divergent && d->latch < 0 && msl_taken_side(x, k->idom) == b) return d->taken;
+    return d->mask;
+}
+
+static void keep_live_outs(Vec *x, const Loop *l, Value leave) {
+    for (int i = l->first_out; i < l->first_out + l->n_out; i++) {
+        LiveOut *out = &x->outs[i];
+        Val *o = msl_val(x, out->phi);
+        for (int c = 0; c < out->n; c++) {
+            Value v = msl_vector(x, LLVMGetIncomingValue(out->phi, 0), c);
+            o->v[c] = out->next[c] = LLVMBuildSelect(x->b, leave, v, out->acc[c], "");
+        }
+    }
+}
+
+static void emit_terminator(Vec *x, int b) {
+    Blk *bl = x->blocks, *k = &bl[b];
+    Value t = LLVMGetBasicBlockTerminator(k->old);
+    if (k->n_succ == 0) {
+        LLVMBuildRetVoid(x->b);
+        return;
+    }
+    if (k->n_succ == 1) {
+        LLVMBuildBr(x->b, bl[k->succ[0]].first);
+        return;
+    }
+    if (!k->divergent) {
+        LLVMBuildCondBr(x->b, msl_scalar(x, LLVMGetCondition(t)), bl[k->succ[0]].first, bl[k->succ[1]].first);
+        return;
+    }
+    const Loop *l = k->latch >= 0 ? &x->loops[k->latch] : NULL;
+    int to = l ? l->header : msl_taken_side(x, b), other = l ? l->exit : k->ipdom;
+    Value c = msl_vector(x, LLVMGetCondition(t), 0), not_c = LLVMBuildNot(x->b, c, "");
+    if (k->succ[0] != to) {
+        Value swap = c;
+        c = not_c;
+        not_c = swap;
+    }
+    Value m = msl_mask_and(x, x->mask, c);
+    if (l) {
+        k->again = m;
+        keep_live_outs(x, l, msl_mask_and(x, x->mask, not_c));
+    } else {
+        k->taken = m;
+    }
+    if (k->flat) LLVMBuildBr(x->b, bl[to].first);
+    else LLVMBuildCondBr(x->b, msl_any(x, m), bl[to].first, bl[other].first);
+}
+
+// Value of phi i on the edge from block p, blended with what lanes that came earlier brought: the
+// predecessors of a join form a chain of dominators. g: segment of a linear phi; c: leaf otherwise.
+static Value edge_value(Vec *x, Value i, Val *o, int b, int p, int c, unsigned g) {
+    const Blk *bl = x->blocks, *k = &bl[b];
+    int up = -1;
+    for (int q = 0; q < k->n_pred; q++) {
+        int y = k->pred[q];
+        if (y != p && msl_dominates(x, y, p) && (up < 0 || msl_dominates(x, up, y))) up = y;
+    }
+    Value v = NULL;
+    for (unsigned q = 0; q < LLVMCountIncoming(i); q++)
+        if (LLVMGetIncomingBlock(i, q) == bl[p].old) v = LLVMGetIncomingValue(i, q);
+    bool join = up >= 0 && k->header < 0 && bl[up].mask_id != bl[p].mask_id;
+    if (join && LLVMIsUndef(v)) return edge_value(x, i, o, b, up, c, g);
+    if (o->c.kind == LINEAR) return msl_scalar_of(x, v, g);
+    if (!join) return msl_vector(x, v, c);
+    Value before = edge_value(x, i, o, b, up, c, g);
+    return LLVMBuildSelect(x->b, bl[p].mask, msl_vector(x, v, c), before, "");
+}
+
+static void finish_phi(Vec *x, Value i, int b) {
+    Val *o = msl_val(x, i);
+    const Blk *k = &x->blocks[b];
+    bool scalar = o->c.kind == LINEAR;
+    int n = scalar ? (o->c.segmented ? (int)x->n_segments : 1) : o->n;
+    for (int p = 0; p < k->n_pred; p++) {
+        Blk *q = &x->blocks[k->pred[p]];
+        if (q->flat && q->ipdom == b) continue; // that edge is gone
+        LLVMPositionBuilderBefore(x->b, LLVMGetBasicBlockTerminator(q->last));
+        for (int c = 0; c < n; c++) {
+            Value v = edge_value(x, i, o, b, k->pred[p], scalar ? 0 : c, scalar ? (unsigned)c : 0);
+            LLVMAddIncoming(scalar ? o->base[c] : o->v[c], &v, &q->last, 1);
+        }
+    }
+}
+
+static void finish_phis(Vec *x) {
+    for (int b = 0; b < x->n_blocks; b++) {
+        Blk *k = &x->blocks[b];
+        if (k->header >= 0 && x->loops[k->header].divergent) {
+            const Loop *l = &x->loops[k->header];
+            Blk *pre = &x->blocks[l->preheader], *latch = &x->blocks[l->latch];
+            Block from[] = {pre->last, latch->last};
+            LLVMAddIncoming(k->mask, (Value[]){pre->mask, latch->again}, from, 2);
+            for (int i = l->first_out; i < l->first_out + l->n_out; i++)
+                for (int c = 0; c < x->outs[i].n; c++) {
+                    Value v[] = {LLVMGetPoison(LLVMTypeOf(x->outs[i].acc[c])), x->outs[i].next[c]};
+                    LLVMAddIncoming(x->outs[i].acc[c], v, from, 2);
+                }
+        }
+        for (Value i = LLVMGetFirstInstruction(k->old); i && LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i))
+            if (msl_map_get(&x->out_ix, i) < 0) finish_phi(x, i, b);
+    }
+}
+
+// Phis of divergent loops' exits whose value comes from inside: one accumulator for each lane.
+static void find_live_outs(Vec *x) {
+    int n = 0;
+    for (int l = 0; l < x->n_loops; l++)
+        if (x->loops[l].divergent)
+            for (Value i = LLVMGetFirstInstruction(x->blocks[x->loops[l].exit].old); i && LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i)) n++;
+    x->outs = vec_alloc(x, (size_t)n, sizeof *x->outs);
+    x->n_outs = 0;
+    for (int k = 0; k < x->n_loops; k++) {
+        Loop *l = &x->loops[k];
+        l->first_out = x->n_outs;
+        l->n_out = 0;
+        if (!l->divergent) continue;
+        for (Value i = LLVMGetFirstInstruction(x->blocks[l->exit].old); i && LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i)) {
+            Value v = LLVMGetIncomingValue(i, 0);
+            Val *o = msl_val(x, i);
+            if (o->c.kind != VARYING || !LLVMIsAInstruction(v) ||
+                !msl_in_loop(x, k, msl_block_ix(x, LLVMGetInstructionParent(v)))) continue;
+            LiveOut *out = &x->outs[x->n_outs];
+            *out = (LiveOut){.phi = i, .n = o->n};
+            out->acc = vec_alloc(x, (size_t)o->n, sizeof *out->acc);
+            out->next = vec_alloc(x, (size_t)o->n, sizeof *out->next);
+            msl_map_put(x->cx, &x->arena, &x->out_ix, i, x->n_outs++);
+            l->n_out++;
+        }
+    }
+}
+
+void msl_emit_body(Vec *x) {
+    find_live_outs(x);
+    for (int b = 0; b < x->n_blocks; b++) x->blocks[b].first = msl_new_block(x, "");
+    for (int b = 0; b < x->n_blocks; b++) {
+        Blk *k = &x->blocks[b];
+        LLVMPositionBuilderAtEnd(x->b, k->first);
+        x->mask = k->mask = block_mask(x, b);
+        const Loop *l = k->header >= 0 ? &x->loops[k->header] : NULL;
+        for (int i = l ? l->first_out : 0; l && i < l->first_out + l->n_out; i++)
+            for (int c = 0; c < x->outs[i].n; c++)
+                x->outs[i].acc[c] = LLVMBuildPhi(x->b, msl_vector_type(x, msl_leaf_type(LLVMTypeOf(x->outs[i].phi), c)), "out");
+        Value end = LLVMGetBasicBlockTerminator(k->old);
+        for (Value i = LLVMGetFirstInstruction(k->old); i != end; i = LLVMGetNextInstruction(i))
+            if (msl_map_get(&x->out_ix, i) < 0) msl_emit_instruction(x, i);
+        emit_terminator(x, b);
+        k->last = LLVMGetInsertBlock(x->b);
+    }
+    finish_phis(x);
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// emit_memory.c: loads, stores and address computations. The class of the pointer chooses:
+//   uniform                   one scalar access; a store of varying values keeps the last lane's
+//   uniform in each segment   one scalar load for each segment
+//   stride = element size     one vector access for each run of lanes (a run: all lanes, or a segment)
+//   stride = 2..4 elements    records: one wide access for each run and shuffles
+//   anything else             gather and scatter
+#include "compiler/passes/passes_int.h"
+
+static Value with_align(Vec *x, Value call, unsigned parameter, unsigned align) {
+    unsigned kind = LLVMGetEnumAttributeKindForName("align", 5); // LLVM 22: no operand for it any more
+    LLVMAddCallSiteAttribute(call, parameter, LLVMCreateEnumAttribute(x->llvm, kind, align));
+    return call;
+}
+
+static Value at_offset(Vec *x, Value p, int64_t offset) {
+    if (!offset) return p;
+    Value o = const_int(x->i64, offset);
+    return LLVMBuildGEP2(x->b, x->i8, p, &o, 1, "");
+}
+
+static Value masked_load(Vec *x, Type t, Value p, Value mask, unsigned align) {
+    Type overload[] = {t, LLVMTypeOf(p)};
+    Value a[] = {p, mask, LLVMGetPoison(t)};
+    return with_align(x, msl_intrinsic(x, "llvm.masked.load", overload, 2, a, 3), 1, align);
+}
+
+static void masked_store(Vec *x, Value v, Value p, Value mask, unsigned align) {
+    Type overload[] = {LLVMTypeOf(v), LLVMTypeOf(p)};
+    Value a[] = {v, p, mask};
+    with_align(x, msl_intrinsic(x, "llvm.masked.store", overload, 2, a, 3), 2, align);
+}
+
+// One access of the program.
+typedef struct Access {
+    Value p;            // pointer operand
+    Type element;
+    int n;              // elements
+    int bytes;          // of an element
+    unsigned align;
+    Val *to;            // load: gets v[0..n-1]
+    Value from;         // store: the value
+    bool soa;
+    int64_t step;       // bytes from one element to the next
+} Access;
+
+// The mask of n out of every k consecutive elements.
+static Value wide_mask(Vec *x, Value mask, int n, int k) {
+    int ix[MAX_WIDE], lanes = (int)LLVMGetVectorSize(LLVMTypeOf(mask));
+    for (int i = 0; i < lanes * k; i++) ix[i] = i % k < n ? i / k : lanes;
+    return msl_shuffle(x, mask, LLVMConstNull(LLVMTypeOf(mask)), ix, (unsigned)(lanes * k));
+}
+
+static Value reversed(Vec *x, Value v) {
+    int ix[MAX_WIDTH], n = (int)LLVMGetVectorSize(LLVMTypeOf(v));
+    for (int i = 0; i < n; i++) ix[i] = n - 1 - i;
+    return msl_shuffle(x, v, LLVMGetPoison(LLVMTypeOf(v)), ix, (unsigned)n);
+}
+
+static void access_consecutive(Vec *x, const Access *a, unsigned runs, bool backwards) {
+    unsigned lanes = x->width / runs;
+    Type t = LLVMVectorType(a->element, lanes);
+    for (int k = 0; k < a->n; k++) {
+        Value part[MAX_SEGMENTS], whole = a->from ? msl_vector(x, a->from, k) : NULL;
+        for (unsigned r = 0; r < runs; r++) {
+            int64_t offset = k * a->step - (backwards ? (int64_t)(lanes - 1) * a->bytes : 0);
+            Value p = at_offset(x, msl_scalar_of(x, a->p, r), offset);
+            Value m = msl_part(x, x->mask, r * lanes, lanes);
+            // private memory is there for inactive lanes too, at an index some lane uses
+            if (a->soa && a->to && runs == 1) m = LLVMConstAllOnes(LLVMTypeOf(m));
+            if (backwards) m = reversed(x, m);
+            if (a->to) {
+                part[r] = masked_load(x, t, p, m, a->align);
+                if (backwards) part[r] = reversed(x, part[r]);
+            } else {
+                Value v = msl_part(x, whole, r * lanes, lanes);
+                masked_store(x, backwards ? reversed(x, v) : v, p, m, a->align);
+            }
+        }
+        if (a->to) a->to->v[k] = msl_concat(x, part, runs);
+    }
+}
+
+// Interleaves up to four vectors of `lanes`: pairs first, then both.
+static Value interleave(Vec *x, Value *v, int n, int g, int lanes) {
+    if (g == 1) return v[0];
+    int ix[MAX_WIDE];
+    for (int k = n; k < 4; k++) v[k] = LLVMGetPoison(LLVMTypeOf(v[0]));
+    for (int i = 0; i < 2 * lanes; i++) ix[i] = i;
+    Value low = msl_shuffle(x, v[0], v[1], ix, (unsigned)(2 * lanes));
+    Value high = g > 2 ? msl_shuffle(x, v[2], v[3], ix, (unsigned)(2 * lanes)) : LLVMGetPoison(LLVMTypeOf(low));
+    for (int i = 0; i < lanes * g; i++) ix[i] = i % g * lanes + i / g;
+    return msl_shuffle(x, low, high, ix, (unsigned)(lanes * g));
+}
+
+static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
+    int lanes = (int)(x->width / runs), ix[MAX_WIDE];
+    Type wide = LLVMVectorType(a->element, (unsigned)(lanes * g));
+    Value part[MAX_RECORD][MAX_SEGMENTS], whole[MAX_RECORD];
+    for (int k = 0; a->from && k < a->n; k++) whole[k] = msl_vector(x, a->from, k);
+    for (unsigned r = 0; r < runs; r++) {
+        Value p = msl_scalar_of(x, a->p, r);
+        Value m = wide_mask(x, msl_part(x, x->mask, r * (unsigned)lanes, (unsigned)lanes), a->n, g);
+        if (a->from) {
+            Value v[MAX_RECORD];
+            for (int k = 0; k < a->n; k++) v[k] = msl_part(x, whole[k], r * (unsigned)lanes, (unsigned)lanes);
+            masked_store(x, interleave(x, v, a->n, g, lanes), p, m, a->align);
+            continue;
+        }
+        Value w = masked_load(x, wide, p, m, a->align);
+        for (int k = 0; k < a->n; k++) {
+            for (int i = 0; i < lanes; i++) ix[i] = i * g + k;
+            part[k][r] = msl_shuffle(x, w, LLVMGetPoison(wide), ix, (unsigned)lanes);
+        }
+    }
+    for (int k = 0; a->to && k < a->n; k++) a->to->v[k] = msl_concat(x, part[k], runs);
+}
+
+// Bytes and halfwords have no gather: the aligned word around each is gathered (it lies in the same
+// page, so it cannot fault) and the element shifted out.
+static Value gather_narrow(Vec *x, Value p, Type t, int bytes) {
+    Type words = msl_vector_type(x, x->i32), ptrs = LLVMTypeOf(p), masks = msl_vector_type(x, x->i64);
+    Type overload[] = {words, ptrs}, mask_overload[] = {ptrs, masks};
+    Value keep[] = {p, msl_splat(x, const_int(x->i64, -4))};
+    Value word = msl_intrinsic(x, "llvm.ptrmask", mask_overload, 2, keep, 2);
+    Value a[] = {word, x->mask, LLVMGetPoison(words)};
+    Value v = with_align(x, msl_intrinsic(x, "llvm.masked.gather", overload, 2, a, 3), 1, 4);
+    Value low = LLVMBuildTrunc(x->b, LLVMBuildPtrToInt(x->b, p, masks, ""), words, "");
+    Value shift = LLVMBuildShl(x->b, LLVMBuildAnd(x->b, low, msl_splat(x, const_int(x->i32, bytes == 1 ? 3 : 2)), ""),
+                               msl_splat(x, const_int(x->i32, 3)), "");
+    Type narrow = msl_vector_type(x, LLVMIntTypeInContext(x->llvm, (unsigned)bytes * 8));
+    v = LLVMBuildTrunc(x->b, LLVMBuildLShr(x->b, v, shift, ""), narrow, "");
+    return LLVMBuildBitCast(x->b, v, t, "");
+}
+
+static void access_scattered(Vec *x, const Access *a) {
+    Value p = msl_vector(x, a->p, 0);
+    Type t = msl_vector_type(x, a->element), overload[] = {t, LLVMTypeOf(p)};
+    bool has_gather = x->cx->avx512 || (x->cx->features && strstr(x->cx->features, "+avx2"));
+    for (int k = 0; k < a->n; k++) {
+        Value q = at_offset(x, p, k * a->step);
+        if (a->from) {
+            Value args[] = {msl_vector(x, a->from, k), q, x->mask};
+            with_align(x, msl_intrinsic(x, "llvm.masked.scatter", overload, 2, args, 3), 2, a->align);
+        } else if (a->bytes < 4 && has_gather && (int)a->align >= a->bytes && !is_pointer(a->element)) {
+            a->to->v[k] = gather_narrow(x, q, t, a->bytes);
+        } else {
+            Value args[] = {q, x->mask, LLVMGetPoison(t)};
+            a->to->v[k] = with_align(x, msl_intrinsic(x, "llvm.masked.gather", overload, 2, args, 3), 1, a->align);
+        }
+    }
+}
+
+static void emit_access(Vec *x, Access *a) {
+    Class c = msl_class(x, a->p);
+    unsigned runs = c.segmented ? x->n_segments : 1;
+    int64_t g = c.kind == LINEAR && c.stride > 0 && c.stride % a->bytes == 0 ? c.stride / a->bytes : 0;
+    bool alone = a->n == 1 || a->soa;
+    if (c.kind == LINEAR && (c.stride == a->bytes || c.stride == -a->bytes) && alone) {
+        access_consecutive(x, a, runs, c.stride < 0);
+    } else if (g >= a->n && g <= MAX_RECORD && !a->soa) {
+        access_records(x, a, runs, (int)g);
+    } else {
+        access_scattered(x, a);
+    }
+}
+
+static Access access_of(Vec *x, Value p, Type t, unsigned align) {
+    Access a = {.p = p, .element = is_vector(t) ? LLVMGetElementType(t) : t, .n = msl_leaves(t), .soa = msl_is_soa(x, p)};
+    a.bytes = (int)LLVMABISizeOfType(x->dl, a.element);
+    a.align = align > (unsigned)a.bytes ? (unsigned)a.bytes : align;
+    a.step = a.soa ? (int64_t)a.bytes * x->width : a.bytes;
+    return a;
+}
+
+// Uniform within each segment: a scalar load for each. A segment without active lanes must not touch
+// memory, so it reads where the first segment with one does.
+static void load_by_segment(Vec *x, Value i, Val *o) {
+    Value on[MAX_SEGMENTS], p[MAX_SEGMENTS], safe = NULL;
+    for (unsigned g = 0; g < x->n_segments; g++) {
+        Value m = msl_part(x, x->mask, g * x->segment, x->segment);
+        Type bits = LLVMIntTypeInContext(x->llvm, x->segment);
+        on[g] = LLVMBuildICmp(x->b, LLVMIntNE, LLVMBuildBitCast(x->b, m, bits, ""), LLVMConstNull(bits), "");
+        p[g] = msl_scalar_of(x, operand(i, 0), g);
+    }
+    for (unsigned g = x->n_segments; g-- > 0;) safe = safe ? LLVMBuildSelect(x->b, on[g], p[g], safe, "") : p[g];
+    for (unsigned g = 0; g < x->n_segments; g++) {
+        Value copy = LLVMInstructionClone(i);
+        LLVMSetOperand(copy, 0, LLVMBuildSelect(x->b, on[g], p[g], safe, ""));
+        LLVMInsertIntoBuilder(x->b, copy);
+        o->base[g] = copy;
+    }
+}
+
+void msl_emit_load(Vec *x, Value i, Val *o) {
+    if (o->c.kind == LINEAR) {
+        load_by_segment(x, i, o);
+        return;
+    }
+    if (LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic || LLVMGetVolatile(i)) {
+        msl_lane_loop(x, i, o);
+        return;
+    }
+    Value p = operand(i, 0);
+    if (msl_uniform(x, p)) { // its value was joined to varying
+        Value s = msl_clone(x, i, false, 0);
+        for (int c = 0; c < o->n; c++) o->v[c] = msl_splat(x, msl_extract_leaf(x, s, c));
+        return;
+    }
+    Access a = access_of(x, p, LLVMTypeOf(i), LLVMGetAlignment(i));
+    a.to = o;
+    emit_access(x, &a);
+}
+
+void msl_emit_store(Vec *x, Value i) {
+    Value v = operand(i, 0), p = operand(i, 1);
+    if (msl_uniform(x, v) && msl_uniform(x, p)) {
+        msl_clone(x, i, false, 0);
+        return;
+    }
+    if (LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic || LLVMGetVolatile(i)) {
+        msl_lane_loop(x, i, NULL);
+        return;
+    }
+    Access a = access_of(x, p, LLVMTypeOf(v), LLVMGetAlignment(i));
+    a.from = v;
+    if (!msl_uniform(x, p)) {
+        emit_access(x, &a);
+        return;
+    }
+    Value lane = msl_last_lane(x, x->mask); // one place for all: as if the lanes stored in their order
+    for (int k = 0; k < a.n; k++) {
+        Value e = LLVMBuildExtractElement(x->b, msl_vector(x, v, k), lane, "");
+        LLVMSetAlignment(LLVMBuildStore(x->b, e, at_offset(x, msl_scalar(x, p), k * a.step)), a.align);
+    }
+}
+
+// ---- addresses -----------------------------------------------------------------------------
+
+// An index as i64 (divergence.c admits no linear ones that are narrower).
+static Value index_64(Vec *x, Value ix, bool vector, unsigned segment) {
+    unsigned bits = int_bits(LLVMTypeOf(ix));
+    if (vector) {
+        Value v = msl_vector(x, ix, 0);
+        return bits < 64 ? LLVMBuildSExt(x->b, v, msl_vector_type(x, x->i64), "") : v;
+    }
+    Value v = msl_scalar_of(x, ix, segment);
+    return bits < 64 ? LLVMBuildSExt(x->b, v, x->i64, "") : v;
+}
+
+// SoA: byte offsets times width.
+static Value soa_offset(Vec *x, Value g, bool vector, unsigned segment) {
+    Type t = LLVMGetGEPSourceElementType(g);
+    Value sum = LLVMConstNull(vector ? msl_vector_type(x, x->i64) : x->i64);
+    for (int k = 1; k < LLVMGetNumOperands(g); k++) {
+        Value ix = operand(g, k), o;
+        if (k > 1 && LLVMGetTypeKind(t) == LLVMStructTypeKind) {
+            unsigned field = (unsigned)LLVMConstIntGetZExtValue(ix);
+            o = const_int(x->i64, (int64_t)LLVMOffsetOfElement(x->dl, t, field) * x->width);
+            if (vector) o = msl_splat(x, o);
+            t = LLVMStructGetTypeAtIndex(t, field);
+        } else {
+            if (k > 1) t = LLVMGetElementType(t);
+            Value size = const_int(x->i64, (int64_t)LLVMABISizeOfType(x->dl, t) * x->width);
+            o = LLVMBuildMul(x->b, index_64(x, ix, vector, segment), vector ? msl_splat(x, size) : size, "");
+        }
+        sum = LLVMBuildAdd(x->b, sum, o, "");
+    }
+    return sum;
+}
+
+static Value gep_scalar(Vec *x, Value g, unsigned segment) {
+    Value p = msl_scalar_of(x, operand(g, 0), segment), ix[32];
+    if (msl_is_soa(x, g)) {
+        Value o = soa_offset(x, g, false, segment);
+        return LLVMBuildGEP2(x->b, x->i8, p, &o, 1, "");
+    }
+    int n = LLVMGetNumOperands(g);
+    if (n > 32) msl_fail_at(x, "too many indices", g);
+    for (int k = 1; k < n; k++) {
+        Value v = operand(g, k);
+        ix[k - 1] = LLVMIsAConstantInt(v) ? v : index_64(x, v, false, segment);
+    }
+    return LLVMBuildGEP2(x->b, LLVMGetGEPSourceElementType(g), p, ix, (unsigned)n - 1, "");
+}
+
+static Value gep_vector(Vec *x, Value g) {
+    Value p = operand(g, 0), ix[32];
+    Class c = msl_class(x, p);
+    int n = LLVMGetNumOperands(g);
+    if (msl_is_soa(x, g)) {
+        Value o = soa_offset(x, g, true, 0);
+        if (c.kind == LINEAR && !c.segmented) { // one scalar base: shorter gathers
+            o = LLVMBuildAdd(x->b, o, msl_lane_offsets(x, x->i64, c.stride, x->width), "");
+            return LLVMBuildGEP2(x->b, x->i8, msl_scalar(x, p), &o, 1, "");
+        }
+        return LLVMBuildGEP2(x->b, x->i8, msl_vector(x, p, 0), &o, 1, "");
+    }
+    if (n > 32) msl_fail_at(x, "too many indices", g);
+    for (int k = 1; k < n; k++) {
+        Value v = operand(g, k);
+        ix[k - 1] = msl_uniform(x, v) ? msl_scalar(x, v) : msl_vector(x, v, 0);
+    }
+    Value base = msl_uniform(x, p) ? msl_scalar(x, p) : msl_vector(x, p, 0);
+    return LLVMBuildGEP2(x->b, LLVMGetGEPSourceElementType(g), base, ix, (unsigned)n - 1, "");
+}
+
+void msl_emit_gep(Vec *x, Value g, Val *o) {
+    if (o->c.kind == VARYING) {
+        o->v[0] = gep_vector(x, g);
+        // all operands uniform, yet joined to varying: the GEP above came out scalar
+        if (!is_vector(LLVMTypeOf(o->v[0]))) o->v[0] = msl_splat(x, o->v[0]);
+        return;
+    }
+    for (unsigned k = 0; k < (o->c.segmented ? x->n_segments : 1); k++) o->base[k] = gep_scalar(x, g, k);
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// passes_int.h: private to passes/. The state of one vectorisation and what its files offer each
+// other. Reading order: vectorise.c (the pipeline), prepare.c, cfg.c, private.c, divergence.c,
+// position.c, emit.c, emit_inst.c, emit_memory.c, emit_atomic.c, emit_simd.c, emit_control.c,
+// version.c.
+//
+// The invariant everything rests on: the vector CFG is the structured scalar CFG (same blocks, same
+// edges), and a block runs only while at least one lane is active. So dominance never changes, and
+// uniform code stays scalar code. (Small harmless blocks run always: see find_flat.)
+#ifndef INGOT_PASSES_INT_H
+#define INGOT_PASSES_INT_H
+#include "compiler/passes/passes.h"
+#include <stddef.h>
+#include <string.h>
+
+typedef LLVMValueRef Value;
+typedef LLVMTypeRef Type;
+typedef LLVMBasicBlockRef Block;
+
+enum {
+    MAX_WIDTH = 32,
+    MAX_SEGMENTS = 8,    // more bases than this cost more than gathers
+    MAX_RECORD = 4,      // elements of a record read by one wide access
+    MAX_WIDE = MAX_WIDTH * MAX_RECORD,
+};
+
+// arena.c: memory of one vectorisation, freed at once; a map from pointers to ints.
+typedef struct Arena {
+    struct ArenaChunk *chunks;
+} Arena;
+void *msl_arena_alloc(MslContext *cx, Arena *a, size_t bytes); // zeroed; msl_fail if memory is out
+void msl_arena_free(Arena *a);
+typedef struct Map {
+    const void **keys;
+    int *values;
+    unsigned n, capacity;
+} Map;
+int msl_map_get(const Map *m, const void *key); // -1 if absent
+void msl_map_put(MslContext *cx, Arena *a, Map *m, const void *key, int value);
+
+// What is known about a value over the active lanes.
+//   LINEAR: base + stride * lane; stride 0 is uniform. `segmented`: n_segments bases, lane l has
+//   base[l / segment] + stride * (l % segment): rows of a threadgroup narrower than a SIMD-group.
+//   nsw, nuw: the signed (unsigned) values of the active lanes lie on one line of integers, that is,
+//   no wrap lies between two active lanes of a segment. Lane 0 itself may be inactive and wrapped.
+//   max: no active lane's unsigned value is greater.
+typedef enum Kind { TOP, LINEAR, VARYING } Kind;
+typedef struct Class {
+    Kind kind;
+    bool segmented, nsw, nuw;
+    int64_t stride;
+    uint64_t max;
+} Class;
+
+// A value of the thread function and its forms in the vector function.
+typedef struct Val {
+    Value old;
+    Class c;
+    int n;        // components: scalar leaves of its type
+    Value *base;  // LINEAR: [1] or [n_segments] scalars
+    Value *v;     // VARYING: [n] vectors of `width` lanes
+} Val;
+
+typedef struct Blk {
+    Block old, first, last;     // source block; first and last block emitted for it
+    int n_succ, succ[2], n_pred, *pred;
+    int idom, ipdom, loop;      // loop: innermost, or -1
+    int header, latch, exit;    // loop of which this is header, latch, exit; or -1
+    int dom_in, dom_out;        // interval in a walk of the dominator tree
+    int mask_id;                // equal ids: equal execution masks (analysis)
+    bool divergent, flat;       // divergent branch; its body needs no branch
+    Value mask, taken, again;   // execution mask; of the taken side; of the lanes that loop on
+} Blk;
+typedef struct Loop {
+    int header, latch, preheader, exit, parent;
+    bool divergent;
+    int first_out, n_out;       // its live-outs in Vec.outs
+} Loop;
+// A value live out of a divergent loop: each lane keeps what it had when it left.
+typedef struct LiveOut {
+    Value phi;
+    int n;
+    Value *acc, *next;
+} LiveOut;
+
+typedef struct Vec {
+    MslContext *cx;
+    Arena arena;
+    LLVMContextRef llvm;
+    LLVMModuleRef module;
+    LLVMBuilderRef b;
+    LLVMTargetDataRef dl;
+    unsigned width, segment, n_segments;
+    uint32_t shape[3];
+    bool full;                  // actual threadgroup size = shape
+    enum { POSITIONS_VARY, POSITIONS_LINEAR, POSITIONS_SEGMENTED } positions;
+    int fast;                   // the dimension that runs with the lanes
+    bool assume;                // this copy may count checked clamps as linear (version.c)
+    Type i1, i8, i16, i32, i64, f32, f64, ptr, none, mask_type, bits_type;
+    Value thread, f;
+
+    Blk *blocks;
+    int n_blocks;
+    Map block_ix;
+    Loop *loops;
+    int n_loops;
+    Val *vals;
+    int n_vals;
+    Map val_ix;
+    Map entry_ok;               // version.c: can be computed at the entry
+    Map sunk;                   // extensions cloned next to their access (prepare.c)
+    Map soa;                    // pointers into private memory laid out by element -> element bytes
+    LiveOut *outs;
+    int n_outs;
+    Map out_ix;
+
+    Value mask;                 // execution mask of the block being emitted
+    Value launch, group[3], size[3], first; // parameters of f
+} Vec;
+
+static inline bool starts_with(const char *s, const char *prefix) {
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+static inline const char *callee_of(Value call) {
+    Value f = LLVMIsACallInst(call) ? LLVMIsAFunction(LLVMGetCalledValue(call)) : NULL;
+    size_t n;
+    return f ? LLVMGetValueName2(f, &n) : "";
+}
+static inline bool is_vector(Type t) { return LLVMGetTypeKind(t) == LLVMVectorTypeKind; }
+static inline bool is_aggregate(Type t) {
+    return LLVMGetTypeKind(t) == LLVMStructTypeKind || LLVMGetTypeKind(t) == LLVMArrayTypeKind;
+}
+static inline bool is_pointer(Type t) { return LLVMGetTypeKind(t) == LLVMPointerTypeKind; }
+static inline bool is_integer(Type t) { return LLVMGetTypeKind(t) == LLVMIntegerTypeKind; }
+static inline unsigned int_bits(Type t) { return LLVMGetIntTypeWidth(t); }
+static inline Value const_int(Type t, int64_t v) { return LLVMConstInt(t, (unsigned long long)v, 1); }
+static inline bool get_const(Value v, int64_t *x) {
+    if (!LLVMIsAConstantInt(v) || int_bits(LLVMTypeOf(v)) > 64) return false;
+    *x = LLVMConstIntGetSExtValue(v);
+    return true;
+}
+static inline Value operand(Value i, int k) { return LLVMGetOperand(i, (unsigned)k); }
+static inline void *vec_alloc(Vec *x, size_t n, size_t size) {
+    return msl_arena_alloc(x->cx, &x->arena, n * size);
+}
+// Ends the compilation: `why` and the instruction.
+_Noreturn void msl_fail_at(Vec *x, const char *why, Value instruction);
+
+// types.c: values as sequences of scalar leaves (vectors, structs and arrays flattened).
+int msl_leaves(Type t);
+Type msl_leaf_type(Type t, int leaf);
+int msl_leaf_of_path(Type t, const unsigned *path, unsigned n, Type *at); // first leaf of the member
+Value msl_extract_leaf(Vec *x, Value aggregate, int leaf);
+Value msl_insert_leaf(Vec *x, Value aggregate, Value scalar, int leaf);
+
+// cfg.c
+void msl_cfg_build(Vec *x, Value f);
+bool msl_cfg_reducible(Vec *x);
+void msl_cfg_analyse(Vec *x, Value f);
+int msl_block_ix(const Vec *x, Block b);
+bool msl_dominates(const Vec *x, int a, int b);
+bool msl_in_loop(const Vec *x, int loop, int block);
+int msl_taken_side(Vec *x, int block); // the successor of a forward branch that is not its join
+
+// prepare.c, prepare_memory.c
+void msl_prepare(Vec *x);
+void msl_prepare_memory(Vec *x);
+void msl_find_sunk(Vec *x);
+
+// private.c
+void msl_analyse_private(Vec *x);
+bool msl_is_soa(const Vec *x, Value p);
+int64_t msl_private_stride(const Vec *x, Value alloca);
+Value msl_emit_alloca(Vec *x, Value alloca);
+
+// divergence.c
+void msl_analyse_divergence(Vec *x);
+Val *msl_val(const Vec *x, Value v); // NULL: a constant, uniform
+Class msl_class(const Vec *x, Value v);
+bool msl_uniform(const Vec *x, Value v);
+Class msl_linear(int64_t stride, bool nsw, bool nuw);
+
+// position.c
+typedef enum Op { // the calls the vectoriser itself lowers
+    OP_NONE, OP_POSITION, OP_LAUNCH, OP_BARRIER, OP_SIMD_BARRIER, OP_NEVER,
+    OP_SUM, OP_PRODUCT, OP_MIN, OP_MAX, OP_AND, OP_OR, OP_XOR,
+    OP_SCAN_SUM, OP_SCAN_SUM_EX, OP_SCAN_PRODUCT, OP_SCAN_PRODUCT_EX,
+    OP_BROADCAST, OP_SHUFFLE, OP_UP, OP_DOWN, OP_SHUFFLE_XOR, OP_ROTATE_UP, OP_ROTATE_DOWN,
+    OP_FIRST, OP_FILL_UP, OP_FILL_DOWN,
+    OP_BALLOT, OP_ALL, OP_ANY, OP_IS_FIRST, OP_ACTIVE, OP_MMA,
+} Op;
+typedef struct Builtin {
+    Op op;
+    bool quad, is_unsigned;
+} Builtin;
+Builtin msl_builtin_of(Value call);
+void msl_plan_positions(Vec *x); // segment, n_segments
+Class msl_position_class(Vec *x, Value call);
+void msl_emit_position(Vec *x, Value call, Val *o);
+Value msl_position_base(Vec *x, Value call, unsigned segment); // scalar of the segment's first lane
+
+// emit.c: values, shuffles, the lane loop
+Value msl_scalar(Vec *x, Value v);                   // uniform value, or lane 0 of a linear one
+Value msl_scalar_of(Vec *x, Value v, unsigned segment); // first lane of a segment
+Value msl_vector(Vec *x, Value v, int leaf);
+Value msl_splat(Vec *x, Value scalar);
+Value msl_lane_offsets(Vec *x, Type t, int64_t stride, unsigned n);
+Type msl_vector_type(const Vec *x, Type t);
+Value msl_intrinsic(Vec *x, const char *name, Type *overloads, unsigned n_overloads, Value *args, unsigned n);
+Value msl_shuffle(Vec *x, Value a, Value b, const int *ix, unsigned n); // ix < 0: poison
+Value msl_part(Vec *x, Value v, unsigned from, unsigned n);
+Value msl_concat(Vec *x, Value *parts, unsigned n);
+Value msl_zero_mask(const Vec *x);
+Value msl_full_mask(const Vec *x);
+Value msl_mask_and(Vec *x, Value mask, Value condition);
+Value msl_mask_bits(Vec *x, Value mask);
+Value msl_any(Vec *x, Value mask);
+Value msl_first_lane(Vec *x, Value mask);            // in bits_type; width if none
+Value msl_last_lane(Vec *x, Value mask);
+Value msl_extend_linear(Vec *x, LLVMOpcode op, Value v, Type to);
+Value msl_segment_value(Vec *x, Value v, unsigned segment); // for segmented emission
+Value msl_clone(Vec *x, Value i, bool strip, unsigned segment);
+void msl_copy_flags(Value from, Value to);
+void msl_lane_loop(Vec *x, Value i, Val *o);
+Value msl_entry_alloca(Vec *x, Type t, unsigned align);
+Block msl_new_block(Vec *x, const char *name);
+
+// emit_inst.c
+void msl_emit_instruction(Vec *x, Value i);
+bool msl_is_elementwise(const char *name);
+bool msl_is_dropped(const char *name); // calls without meaning for the vector function
+
+// emit_memory.c, emit_atomic.c
+void msl_emit_load(Vec *x, Value i, Val *o);
+void msl_emit_store(Vec *x, Value i);
+void msl_emit_gep(Vec *x, Value i, Val *o);
+void msl_emit_rmw(Vec *x, Value i, Val *o);
+
+// emit_simd.c
+void msl_emit_builtin(Vec *x, Value i, Val *o, Builtin which);
+Class msl_builtin_class(Vec *x, Value i, Builtin which);
+Value msl_prefix_sum_exclusive(Vec *x, Value v); // over lanes of the current mask, integers
+Value msl_reduce_int(Vec *x, LLVMAtomicRMWBinOp op, Value v); // over active lanes, to a scalar
+
+// emit_control.c
+void msl_find_flat(Vec *x);
+void msl_emit_body(Vec *x);
+
+// version.c
+int msl_assumed_clamp(Vec *x, Value i); // number + 1 of the operand that is linear; 0: none
+bool msl_has_clamps(Vec *x);
+Value msl_build_guard(Vec *x);          // i1: no lane is touched by any assumed clamp
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// vectorise.c: the vectoriser's pipeline, one function. A SIMD-group is a machine vector: the thread
+// function, which one thread runs, becomes f.simd, which `width` threads run at once under a mask.
+#include "compiler/passes/passes_int.h"
+#include <llvm-c/Analysis.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_VERSIONED = 6000 }; // instructions of a function that may be emitted twice
+
+static void open_types(Vec *x) {
+    LLVMContextRef c = x->llvm;
+    x->i1 = LLVMInt1TypeInContext(c);
+    x->i8 = LLVMInt8TypeInContext(c);
+    x->i16 = LLVMInt16TypeInContext(c);
+    x->i32 = LLVMInt32TypeInContext(c);
+    x->i64 = LLVMInt64TypeInContext(c);
+    x->f32 = LLVMFloatTypeInContext(c);
+    x->f64 = LLVMDoubleTypeInContext(c);
+    x->ptr = LLVMPointerTypeInContext(c, 0);
+    x->none = LLVMVoidTypeInContext(c);
+    x->mask_type = LLVMVectorType(x->i1, x->width);
+    x->bits_type = LLVMIntTypeInContext(c, x->width);
+}
+
+static void add_val(Vec *x, Value v, int n) {
+    Val *k = &x->vals[x->n_vals];
+    *k = (Val){.old = v, .n = n};
+    k->base = vec_alloc(x, x->n_segments, sizeof *k->base);
+    k->v = vec_alloc(x, (size_t)n, sizeof *k->v);
+    msl_map_put(x->cx, &x->arena, &x->val_ix, v, x->n_vals++);
+}
+
+static int count_instructions(Vec *x) {
+    int n = 0;
+    for (Block b = LLVMGetFirstBasicBlock(x->thread); b; b = LLVMGetNextBasicBlock(b))
+        for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) n++;
+    return n;
+}
+
+static void analyse(Vec *x) {
+    x->val_ix = x->sunk = x->soa = x->out_ix = x->entry_ok = (Map){0};
+    x->n_vals = 0;
+    msl_cfg_analyse(x, x->thread);
+    msl_find_sunk(x);
+    msl_analyse_private(x);
+    unsigned n_params = LLVMCountParams(x->thread);
+    x->vals = vec_alloc(x, (size_t)count_instructions(x) + n_params, sizeof *x->vals);
+    for (unsigned p = 0; p < n_params; p++) {
+        Value v = LLVMGetParam(x->thread, p);
+        add_val(x, v, msl_leaves(LLVMTypeOf(v)));
+        x->vals[p].c = msl_linear(0, true, true);
+    }
+    for (int b = 0; b < x->n_blocks; b++)
+        for (Value i = LLVMGetFirstInstruction(x->blocks[b].old); i; i = LLVMGetNextInstruction(i)) {
+            int n = msl_leaves(LLVMTypeOf(i));
+            if (n) add_val(x, i, n);
+        }
+    msl_analyse_divergence(x);
+    msl_find_flat(x);
+}
+
+// Declares a function with the contract of passes.h and makes it the one being built.
+static Value begin_function(Vec *x, const char *suffix) {
+    unsigned n = 0, n_params = LLVMCountParams(x->thread);
+    Type *types = vec_alloc(x, n_params + 9, sizeof *types);
+    for (; n < n_params; n++) types[n] = LLVMTypeOf(LLVMGetParam(x->thread, n));
+    types[n++] = x->ptr;
+    for (int k = 0; k < 7; k++) types[n++] = x->i32;
+    types[n++] = x->mask_type;
+    size_t length;
+    const char *stem = LLVMGetValueName2(x->thread, &length);
+    char *name = vec_alloc(x, length + 32, 1);
+    snprintf(name, length + 32, "%s%s", stem, suffix);
+    Value f = LLVMAddFunction(x->module, name, LLVMFunctionType(x->none, types, n, 0));
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    unsigned n_attributes = LLVMGetAttributeCountAtIndex(x->thread, LLVMAttributeFunctionIndex);
+    LLVMAttributeRef *attributes = vec_alloc(x, n_attributes, sizeof *attributes);
+    LLVMGetAttributesAtIndex(x->thread, LLVMAttributeFunctionIndex, attributes);
+    for (unsigned k = 0; k < n_attributes; k++) // target-cpu, target-features, ...
+        if (LLVMIsStringAttribute(attributes[k])) LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, attributes[k]);
+    const char *own[] = {"alwaysinline", "nounwind"};
+    for (int k = 0; k < 2; k++) {
+        unsigned kind = LLVMGetEnumAttributeKindForName(own[k], strlen(own[k]));
+        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(x->llvm, kind, 0));
+    }
+    x->f = f;
+    for (unsigned p = 0; p < n_params; p++) x->vals[p].base[0] = LLVMGetParam(f, p);
+    x->launch = LLVMGetParam(f, n_params);
+    for (unsigned d = 0; d < 3; d++) {
+        x->group[d] = LLVMGetParam(f, n_params + 1 + d);
+        x->size[d] = LLVMGetParam(f, n_params + 4 + d);
+    }
+    x->first = LLVMGetParam(f, n_params + 7);
+    x->mask = LLVMGetParam(f, n_params + 8);
+    return f;
+}
+
+static Value emit(Vec *x, const char *suffix) {
+    Value f = begin_function(x, suffix);
+    x->blocks[0].mask = x->mask;
+    msl_emit_body(x);
+    return f;
+}
+
+static void call_with_own_arguments(Vec *x, Value callee) {
+    unsigned n = LLVMCountParams(x->f);
+    Value *args = vec_alloc(x, n, sizeof *args);
+    LLVMGetParams(x->f, args);
+    LLVMBuildCall2(x->b, LLVMGlobalGetValueType(callee), callee, args, n, "");
+    LLVMBuildRetVoid(x->b);
+}
+
+static Value vectorise(Vec *x) {
+    static const char prepared[] = "ingot-prepared"; // codegen may ask twice: for full and for cut groups
+    if (!LLVMGetStringAttributeAtIndex(x->thread, LLVMAttributeFunctionIndex, prepared, sizeof prepared - 1)) {
+        msl_prepare(x);
+        LLVMAddAttributeAtIndex(x->thread, LLVMAttributeFunctionIndex,
+                                LLVMCreateStringAttribute(x->llvm, prepared, sizeof prepared - 1, "", 0));
+    }
+    msl_plan_positions(x);
+    analyse(x);
+    x->assume = true;
+    bool versions = count_instructions(x) <= MAX_VERSIONED && msl_has_clamps(x);
+    x->assume = false;
+    x->entry_ok = (Map){0};
+    if (!versions) return emit(x, ".simd");
+    Value slow = emit(x, ".simd.slow");
+    x->assume = true;
+    analyse(x);
+    Value fast = emit(x, ".simd.fast");
+    Value f = begin_function(x, ".simd");
+    Block entry = msl_new_block(x, ""), yes = msl_new_block(x, "fast"), no = msl_new_block(x, "slow");
+    LLVMPositionBuilderAtEnd(x->b, entry);
+    LLVMBuildCondBr(x->b, msl_build_guard(x), yes, no);
+    LLVMPositionBuilderAtEnd(x->b, yes);
+    call_with_own_arguments(x, fast);
+    LLVMPositionBuilderAtEnd(x->b, no);
+    call_with_own_arguments(x, slow);
+    return f;
+}
+
+LLVMValueRef msl_vectorise(MslContext *cx, LLVMValueRef thread, bool full_shape) {
+    if (cx->width != 8 && cx->width != 16 && cx->width != 32) msl_fail(cx, "internal error: %u lanes", cx->width);
+    if (cx->width != 32 && msl_uses_simd(thread)) msl_fail(cx, "internal error: SIMD-group functions need 32 lanes");
+    Vec *x = calloc(1, sizeof *x);
+    if (!x) msl_fail(cx, "out of memory");
+    *x = (Vec){.cx = cx, .llvm = cx->llvm, .module = cx->module, .b = cx->builder, .dl = cx->layout,
+               .width = cx->width, .thread = thread, .full = full_shape};
+    memcpy(x->shape, cx->shape, sizeof x->shape);
+    open_types(x);
+    jmp_buf outer; // an error passes through here to free the arena
+    memcpy(&outer, &cx->fail, sizeof outer);
+    if (setjmp(cx->fail)) {
+        msl_arena_free(&x->arena);
+        free(x);
+        memcpy(&cx->fail, &outer, sizeof outer);
+        longjmp(cx->fail, 1);
+    }
+    LLVMValueRef f = vectorise(x);
+    memcpy(&cx->fail, &outer, sizeof outer);
+    msl_arena_free(&x->arena);
+    free(x);
+#ifndef NDEBUG
+    if (LLVMVerifyFunction(f, LLVMReturnStatusAction)) msl_fail(cx, "internal error: the vector function is malformed");
+#endif
+    return f;
+}
