@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// cmd_bench.c: `ingot bench`: a few quick measurements through the public API: latencies of the
+// queue, times of the compiler, and the speed of three kernels. Medians; ratios between machines mean
+// more than single figures. The full set lives in the project's bench folder.
+#include "base/files.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "tools/tools.h"
+#include <ftw.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const char usage[] = "usage: ingot bench\n"
+                            "\n"
+                            "Measures this machine: how long it takes to start work, to compile, and\n"
+                            "how fast three kernels run. Takes some seconds.\n";
+
+static const char shader[] =
+    "#include <metal_stdlib>\n"
+    "using namespace metal;\n"
+    "kernel void nothing(device float *x, uint i [[thread_position_in_grid]]) { if (i == ~0u) x[0] = 1; }\n"
+    "kernel void add(device const float *a, device const float *b, device float *c,\n"
+    "                uint i [[thread_position_in_grid]]) { c[i] = a[i] + b[i]; }\n"
+    "kernel void matmul(device const float *a, device const float *b, device float *c, constant uint &n,\n"
+    "                   uint2 p [[thread_position_in_grid]]) {\n"
+    "    float s = 0;\n"
+    "    for (uint k = 0; k < n; ++k) s += a[p.y * n + k] * b[k * n + p.x];\n"
+    "    c[p.y * n + p.x] = s;\n"
+    "}\n"
+    "kernel void reduce(device const float *a, device float *out, uint i [[thread_position_in_grid]],\n"
+    "                   uint t [[thread_index_in_threadgroup]], uint g [[threadgroup_position_in_grid]]) {\n"
+    "    threadgroup float s[256];\n"
+    "    s[t] = a[i];\n"
+    "    for (uint n = 128; n; n >>= 1) {\n"
+    "        threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    "        if (t < n) s[t] += s[t + n];\n"
+    "    }\n"
+    "    if (t == 0) out[g] = s[0];\n"
+    "}\n";
+
+typedef struct Bench {
+    MTLDevice *device;
+    MTLCommandQueue *queue;
+    MTLLibrary *library;
+} Bench;
+
+static MTLComputePipelineState *pipeline(Bench *b, MTLLibrary *library, const char *name) {
+    MTLError *error = NULL;
+    MTLFunction *f = library ? mtl_library_new_function(library, name) : NULL;
+    MTLComputePipelineState *p = f ? mtl_device_new_compute_pipeline_state(b->device, f, &error) : NULL;
+    if (!p) complain(EXIT_INPUT, "bench", "'%s': %s", name, mtl_error_localized_description(error));
+    mtl_release(error);
+    mtl_release(f);
+    return p;
+}
+
+static MTLLibrary *compile(Bench *b, const char *source) {
+    MTLError *error = NULL;
+    MTLLibrary *l = mtl_device_new_library_with_source(b->device, source, NULL, &error);
+    if (!l) complain(EXIT_INPUT, "bench", "%s", mtl_error_localized_description(error));
+    mtl_release(error);
+    return l;
+}
+
+// Seconds from commit to completed of one dispatch (or none), as the program sees them.
+static double once(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *buffers, size_t n_buffers,
+                   uint32_t n, MTLSize grid, MTLSize group) {
+    MTLCommandBuffer *c = mtl_command_queue_command_buffer(b->queue);
+    if (p) {
+        MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(c);
+        mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+        for (size_t i = 0; i < n_buffers; ++i)
+            mtl_compute_command_encoder_set_buffer(e, buffers[i], 0, i);
+        if (n) mtl_compute_command_encoder_set_bytes(e, &n, sizeof n, n_buffers);
+        mtl_compute_command_encoder_dispatch_threads(e, grid, group);
+        mtl_compute_command_encoder_end_encoding(e);
+    }
+    double t = seconds_now();
+    mtl_command_buffer_commit(c);
+    mtl_command_buffer_wait_until_completed(c);
+    t = seconds_now() - t;
+    return mtl_command_buffer_status(c) == MTLCommandBufferStatusCompleted ? t : -1;
+}
+
+static double typical(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *buffers, size_t n_buffers,
+                      uint32_t n, MTLSize grid, MTLSize group, size_t repeat) {
+    double *times = must_alloc(repeat, sizeof *times), m = -1;
+    for (size_t i = 0; i < 3; ++i) once(b, p, buffers, n_buffers, n, grid, group);
+    size_t k = 0;
+    while (k < repeat && (times[k] = once(b, p, buffers, n_buffers, n, grid, group)) >= 0) ++k;
+    if (k == repeat) m = median(times, repeat);
+    free(times);
+    return m;
+}
+
+static void line(const char *what, double value, const char *unit) {
+    if (value < 0) printf("  %-44s failed\n", what);
+    else printf("  %-44s %10.2f %s\n", what, value, unit);
+    fflush(stdout);
+}
+
+// --- compile times: each in a process of its own, in a cache folder of its own ---
+
+static const char tiny[] = "#include <metal_stdlib>\nusing namespace metal;\n"
+                           "kernel void tiny(device float *x, uint i [[thread_position_in_grid]]) "
+                           "{ x[i] = x[i] * %d.0f + 1.0f; }\n";
+
+// In the child: library and pipeline of a tiny kernel; prints the seconds.
+static int compile_once(int number) {
+    char source[512];
+    snprintf(source, sizeof source, tiny, number);
+    Bench b = {.device = mtl_create_system_default_device()};
+    if (!b.device) return EXIT_INPUT;
+    double t = seconds_now();
+    MTLLibrary *l = compile(&b, source);
+    MTLComputePipelineState *p = pipeline(&b, l, "tiny");
+    t = seconds_now() - t;
+    if (p) printf("%.9f\n", t);
+    bool ok = p != NULL;
+    mtl_release(p);
+    mtl_release(l);
+    mtl_release(b.device);
+    return ok ? EXIT_FINE : EXIT_INPUT;
+}
+
+static double in_child(int number) {
+    char text[16];
+    snprintf(text, sizeof text, "%d", number);
+    char *argv[] = {"ingot", "bench", "--compile-once", text, NULL};
+    int pair[2], status = 0;
+    pid_t pid;
+    posix_spawn_file_actions_t actions;
+    double seconds = -1;
+    if (pipe(pair)) return -1;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, pair[1], 1);
+    posix_spawn_file_actions_addclose(&actions, pair[0]);
+    if (!posix_spawn(&pid, "/proc/self/exe", &actions, NULL, argv, environ)) {
+        close(pair[1]);
+        FILE *f = fdopen(pair[0], "r");
+        if (!f || fscanf(f, "%lf", &seconds) != 1) seconds = -1;
+        if (f) fclose(f);
+        waitpid(pid, &status, 0);
+    } else {
+        close(pair[0]);
+        close(pair[1]);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return seconds;
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw) {
+    (void)st, (void)flag, (void)ftw;
+    return remove(path);
+}
+
+static void compile_times(void) {
+    char folder[] = "/tmp/ingot-bench-XXXXXX";
+    if (!mkdtemp(folder)) return;
+    char *kept = getenv("INGOT_CACHE_DIR") ? strdup(getenv("INGOT_CACHE_DIR")) : NULL;
+    setenv("INGOT_CACHE_DIR", folder, 1);
+    puts("compiler, library and pipeline of a tiny kernel");
+    line("the very first (makes the precompiled headers)", in_child(1) * 1e3, "ms");
+    double cold[5], cached[9];
+    for (int i = 0; i < 5; ++i) cold[i] = in_child(i + 2) * 1e3;
+    for (int i = 0; i < 9; ++i) cached[i] = in_child(2) * 1e3;
+    line("cold: new source, compiler not running", median(cold, 5), "ms");
+    line("cached, in a new process", median(cached, 9), "ms");
+    if (kept) setenv("INGOT_CACHE_DIR", kept, 1);
+    else unsetenv("INGOT_CACHE_DIR");
+    free(kept);
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void latencies(Bench *b) {
+    MTLBuffer *x = mtl_device_new_buffer(b->device, 4096, 0);
+    MTLComputePipelineState *p = pipeline(b, b->library, "nothing");
+    MTLSize one = {32, 1, 1};
+    puts("latency, commit to completed");
+    line("empty command buffer", typical(b, NULL, NULL, 0, 0, one, one, 2000) * 1e6, "us");
+    if (p) line("one threadgroup", typical(b, p, &x, 1, 0, one, one, 2000) * 1e6, "us");
+    mtl_release(p);
+    mtl_release(x);
+}
+
+static void kernels(Bench *b) {
+    const size_t n = (size_t)16 << 20, size = 512;
+    MTLBuffer *buffers[3];
+    puts("kernels");
+    for (int i = 0; i < 3; ++i) {
+        buffers[i] = mtl_device_new_buffer(b->device, n * 4, 0);
+        if (!buffers[i]) {
+            line("(not enough memory)", -1, "");
+            while (i) mtl_release(buffers[--i]);
+            return;
+        }
+        float *p = mtl_buffer_contents(buffers[i]);
+        for (size_t k = 0; k < n; ++k) p[k] = (float)(k & 1023) * 0x1p-10f;
+    }
+    MTLComputePipelineState *add = pipeline(b, b->library, "add");
+    MTLComputePipelineState *matmul = pipeline(b, b->library, "matmul");
+    MTLComputePipelineState *reduce = pipeline(b, b->library, "reduce");
+    Progress progress;
+    progress_begin(&progress, "measuring", 3);
+    double t = add ? typical(b, add, buffers, 3, 0, (MTLSize){n, 1, 1}, (MTLSize){256, 1, 1}, 11) : -1;
+    progress_end(&progress);
+    line("vector add, 16 M floats", t < 0 ? t : (double)n * 12e-9 / t, "GB/s");
+    t = matmul ? typical(b, matmul, buffers, 3, (uint32_t)size, (MTLSize){size, size, 1},
+                         (MTLSize){32, 8, 1}, 11)
+               : -1;
+    line("naive matrix product, 512 x 512", t < 0 ? t : 2e-9 * (double)(size * size * size) / t,
+         "GFLOP/s");
+    MTLBuffer *in_out[2] = {buffers[0], buffers[1]};
+    t = reduce ? typical(b, reduce, in_out, 2, 0, (MTLSize){n, 1, 1}, (MTLSize){256, 1, 1}, 11) : -1;
+    line("tree reduction with barriers, 16 M floats", t < 0 ? t : (double)n * 4e-9 / t, "GB/s");
+    mtl_release(add);
+    mtl_release(matmul);
+    mtl_release(reduce);
+    for (int i = 0; i < 3; ++i) mtl_release(buffers[i]);
+}
+
+int cmd_bench(int argc, char **argv) {
+    Args a = {argc, 0, argv, NULL};
+    while (args_next(&a)) {
+        char *v = args_value(&a, "--compile-once"); // used by ourselves
+        if (v) return compile_once(atoi(v));
+        if (!args_flag(&a, "--help") && !args_flag(&a, "-h")) return args_unknown(&a, "bench");
+        fputs(usage, stdout);
+        return EXIT_FINE;
+    }
+    Bench b = {.device = open_device("bench")};
+    if (!b.device) return EXIT_INPUT;
+    printf("%s, %zu threads\n", mtl_device_name(b.device), mtl_device_worker_count(b.device));
+    b.queue = mtl_device_new_command_queue(b.device);
+    b.library = compile(&b, shader);
+    bool ok = b.queue && b.library;
+    if (ok) {
+        latencies(&b);
+        compile_times();
+        kernels(&b);
+    }
+    mtl_release(b.library);
+    mtl_release(b.queue);
+    mtl_release(b.device);
+    return ok ? EXIT_FINE : EXIT_INPUT;
+}

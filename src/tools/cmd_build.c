@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// cmd_build.c: `ingot build`: runs `mslc build` with the same arguments and tells a compiler that
+// crashed from a shader that is wrong.
+#include "tools/tools.h"
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+int cmd_build(int argc, char **argv) {
+    char **child = must_alloc((size_t)argc + 2, sizeof *child);
+    child[0] = "mslc";
+    child[1] = "build";
+    for (int i = 1; i < argc; ++i) child[i + 1] = argv[i];
+    setenv("INGOT_PROGRAM", "ingot build", 1); // the name in its messages
+    char *path = find_compiler();
+    pid_t pid;
+    int status = 0, e = path ? posix_spawnp(&pid, path, NULL, NULL, child, environ) : ENOMEM;
+    free(child);
+    if (e) {
+        complain(EXIT_INPUT, "build", "cannot start the compiler '%s': %s (set INGOT_MSLC to its path)",
+                 path ? path : "mslc", strerror(e));
+        free(path);
+        return EXIT_INPUT;
+    }
+    free(path);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+    return complain(EXIT_INPUT, "build",
+                    "the compiler crashed (%s). Please report it with the shader; meanwhile smaller "
+                    "pieces of the file may compile",
+                    strsignal(WTERMSIG(status)));
+}

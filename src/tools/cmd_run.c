@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// cmd_run.c: `ingot run`: one kernel on data from the command line. Follows a Metal program step by
+// step: library, function, pipeline, buffers, encoder, commit, wait, results.
+#include "tools/run_int.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A function with its constants set; NULL: said why.
+static MTLFunction *get_function(const RunOptions *o, MTLLibrary *library) {
+    MTLFunction *plain = mtl_library_new_function(library, o->kernel);
+    if (!plain) {
+        Text names = {0};
+        for (size_t i = 0; i < mtl_library_function_name_count(library); ++i)
+            text_printf(&names, "%s%s", i ? ", " : "", mtl_library_function_name(library, i));
+        char *list = text_take(&names);
+        complain(EXIT_INPUT, "run", "'%s' has no kernel '%s'; it has: %s", o->path, o->kernel,
+                 list && *list ? list : "none");
+        free(list);
+        return NULL;
+    }
+    if (!o->constants.n) return plain;
+    MTLFunctionConstantValues *values = mtl_function_constant_values_new();
+    MTLFunction *special = NULL;
+    MTLError *error = NULL;
+    for (size_t i = 0; i < o->constants.n; ++i) {
+        char *key = o->constants.items[i], *eq = strchr(key, '=');
+        const MTLFunctionConstant *found = NULL;
+        *eq = 0;
+        for (size_t k = 0; k < mtl_function_function_constant_count(plain); ++k) {
+            const MTLFunctionConstant *c = mtl_function_function_constant(plain, k);
+            char index[24];
+            snprintf(index, sizeof index, "%zu", mtl_function_constant_index(c));
+            if (!strcmp(key, mtl_function_constant_name(c)) || !strcmp(key, index)) found = c;
+        }
+        if (!found) {
+            complain(EXIT_INPUT, "run", "'%s' has no function constant '%s'", o->kernel, key);
+            goto done;
+        }
+        unsigned char value[32];
+        MTLDataType type = mtl_function_constant_type(found);
+        if (!constant_parse((uint32_t)type, eq + 1, value)) {
+            complain(EXIT_INPUT, "run", "'%s' is not a value of the function constant '%s'", eq + 1,
+                     mtl_function_constant_name(found));
+            goto done;
+        }
+        mtl_function_constant_values_set_constant_value(values, value, type,
+                                                        mtl_function_constant_index(found));
+    }
+    special = mtl_library_new_function_with_constant_values(library, o->kernel, values, &error);
+    if (!special)
+        complain(EXIT_INPUT, "run", "'%s': %s", o->kernel, mtl_error_localized_description(error));
+done:
+    mtl_release(error);
+    mtl_release(values);
+    mtl_release(plain);
+    return special;
+}
+
+static MTLSize default_group(const MTLComputePipelineState *p, MTLSize grid) {
+    MTLSize required = mtl_compute_pipeline_state_required_threads_per_threadgroup(p);
+    if (required.width) return required;
+    size_t max = mtl_compute_pipeline_state_max_total_threads_per_threadgroup(p);
+    size_t most = max < 256 ? max : 256; // enough SIMD-groups to share work, small enough to spread
+    MTLSize g = {grid.width, 1, 1};
+    if (g.width > 32 && (grid.height > 1 || grid.depth > 1)) g.width = 32;
+    if (g.width > most) g.width = most;
+    g.height = most / g.width < grid.height ? most / g.width : grid.height;
+    g.depth = most / (g.width * g.height) < grid.depth ? most / (g.width * g.height) : grid.depth;
+    return g;
+}
+
+// One command buffer with one dispatch; its time on the device in seconds, or -1 (said why).
+static double dispatch(const RunOptions *o, MTLCommandQueue *queue, MTLComputePipelineState *pipeline) {
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+    MTLComputeCommandEncoder *e = commands ? mtl_command_buffer_compute_command_encoder(commands) : NULL;
+    if (!e) {
+        complain(EXIT_INPUT, "run", "cannot encode (out of memory?)");
+        return -1;
+    }
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, pipeline);
+    for (size_t i = 0; i < o->n_args; ++i) {
+        const RunArg *a = &o->args[i];
+        if (a->is_value)
+            mtl_compute_command_encoder_set_bytes(e, a->array.data,
+                                                  a->array.n_elements * a->array.type->n_bytes, a->index);
+        else mtl_compute_command_encoder_set_buffer(e, a->buffer, 0, a->index);
+    }
+    for (size_t i = 0; i < o->n_groups; ++i)
+        mtl_compute_command_encoder_set_threadgroup_memory_length(e, o->groups[i].n_bytes,
+                                                                  o->groups[i].index);
+    mtl_compute_command_encoder_dispatch_threads(e, o->grid, o->group);
+    mtl_compute_command_encoder_end_encoding(e);
+    mtl_command_buffer_commit(commands);
+    mtl_command_buffer_wait_until_completed(commands);
+    if (mtl_command_buffer_status(commands) == MTLCommandBufferStatusCompleted)
+        return mtl_command_buffer_gpu_end_time(commands) - mtl_command_buffer_gpu_start_time(commands);
+    complain(EXIT_INPUT, "run", "'%s' failed: %s", o->kernel,
+             mtl_error_localized_description(mtl_command_buffer_error(commands)));
+    return -1;
+}
+
+static void print_time(const char *what, double seconds) {
+    if (seconds < 1e-3) printf("%s%.2f us", what, seconds * 1e6);
+    else if (seconds < 1) printf("%s%.3f ms", what, seconds * 1e3);
+    else printf("%s%.3f s", what, seconds);
+}
+
+static int run(RunOptions *o, MTLDevice *device, MTLCommandQueue *queue,
+               MTLComputePipelineState *pipeline) {
+    if (!o->group.width) o->group = default_group(pipeline, o->grid);
+    int status = run_bind(o, device, pipeline);
+    if (status) return status;
+    size_t n = o->repeat ? o->repeat : 1;
+    double *times = must_alloc(n, sizeof *times);
+    Progress progress;
+    progress_begin(&progress, "running", n);
+    for (size_t i = 0; i < n; ++i) {
+        times[i] = dispatch(o, queue, pipeline);
+        if (times[i] < 0) {
+            progress_end(&progress);
+            free(times);
+            return EXIT_INPUT;
+        }
+        if (!i) run_fetch(o); // later runs are for the clock: the results are those of the first
+        progress_step(&progress, i + 1, o->kernel);
+    }
+    progress_end(&progress);
+    if (!o->quiet) {
+        printf("%s: %zu x %zu x %zu threads in groups of %zu x %zu x %zu", o->kernel, o->grid.width,
+               o->grid.height, o->grid.depth, o->group.width, o->group.height, o->group.depth);
+        double middle = median(times, n);
+        print_time(", ", middle);
+        if (n > 1) {
+            printf(" (median of %zu", n);
+            print_time(", best ", times[0]);
+            putchar(')');
+        }
+        putchar('\n');
+    }
+    free(times);
+    return run_report(o);
+}
+
+int cmd_run(int argc, char **argv) {
+    RunOptions o = {0};
+    int status = run_options(argc, argv, &o);
+    MTLDevice *device = NULL;
+    MTLLibrary *library = NULL;
+    MTLFunction *function = NULL;
+    MTLComputePipelineState *pipeline = NULL;
+    MTLCommandQueue *queue = NULL;
+    MTLError *error = NULL;
+    if (status || o.help) goto done;
+    status = EXIT_INPUT;
+    device = open_device("run");
+    if (!device) goto done;
+    if (o.timeout_ms) mtl_device_set_timeout(device, o.timeout_ms);
+    library = load_library(device, &o.source, o.path, "run");
+    if (!library) goto done;
+    function = get_function(&o, library);
+    if (!function) goto done;
+    pipeline = mtl_device_new_compute_pipeline_state(device, function, &error);
+    queue = mtl_device_new_command_queue(device);
+    if (!pipeline || !queue) {
+        complain(EXIT_INPUT, "run", "'%s': %s", o.kernel,
+                 error ? mtl_error_localized_description(error) : "out of memory");
+        goto done;
+    }
+    status = run(&o, device, queue, pipeline);
+done:
+    mtl_release(error);
+    mtl_release(queue);
+    mtl_release(pipeline);
+    mtl_release(function);
+    mtl_release(library);
+    run_options_free(&o);
+    mtl_release(device);
+    return status;
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// common.c: messages, arguments, and opening a shader file, for all sub-commands (see tools.h).
+#include "tools/tools.h"
+#include "base/files.h"
+#include "base/metallib.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int complain(int status, const char *command, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fprintf(stderr, "ingot %s: ", command);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+    return status;
+}
+
+bool args_next(Args *a) { return !a->missing && ++a->at < a->argc; }
+
+const char *args_here(const Args *a) { return a->argv[a->at]; }
+
+bool args_is_option(const Args *a) { return a->argv[a->at][0] == '-' && a->argv[a->at][1]; }
+
+bool args_flag(const Args *a, const char *name) { return !strcmp(a->argv[a->at], name); }
+
+char *args_value(Args *a, const char *name) {
+    if (a->missing) return NULL;
+    size_t n = strlen(name);
+    char *arg = a->argv[a->at];
+    if (strncmp(arg, name, n)) return NULL;
+    if (n == 2 && arg[n]) return arg + n;
+    if (arg[n] == '=') return arg + n + 1;
+    if (arg[n]) return NULL;
+    if (a->at + 1 >= a->argc) {
+        a->missing = name;
+        return NULL;
+    }
+    return a->argv[++a->at];
+}
+
+int args_unknown(const Args *a, const char *command) {
+    if (a->missing)
+        return complain(EXIT_USAGE, command, "a value is missing after %s", a->missing);
+    return complain(EXIT_USAGE, command, "what is '%s'? (`ingot %s --help` lists the options)",
+                    a->argv[a->at], command);
+}
+
+void *must_alloc(size_t n, size_t size) {
+    void *p = calloc(n ? n : 1, size ? size : 1);
+    if (p) return p;
+    fputs("ingot: out of memory\n", stderr);
+    exit(EXIT_INPUT);
+}
+
+void strings_add(Strings *s, char *item) {
+    char **more = realloc(s->items, (s->n + 1) * sizeof *more);
+    if (!more) {
+        fputs("ingot: out of memory\n", stderr);
+        exit(EXIT_INPUT);
+    }
+    s->items = more;
+    more[s->n++] = item;
+}
+
+void strings_free(Strings *s) {
+    free(s->items);
+    *s = (Strings){0};
+}
+
+bool parse_size(const char *text, MTLSize *size) {
+    size_t v[3] = {1, 1, 1};
+    for (int i = 0; i < 3; ++i) {
+        char *end;
+        errno = 0;
+        if (*text < '0' || *text > '9') return false;
+        unsigned long long n = strtoull(text, &end, 10);
+        if (errno || !n || n > UINT32_MAX) return false;
+        v[i] = (size_t)n;
+        if (!*end) {
+            *size = (MTLSize){v[0], v[1], v[2]};
+            return true;
+        }
+        if (*end != ',' && *end != 'x') return false;
+        text = end + 1;
+    }
+    return false;
+}
+
+char *find_compiler(void) {
+    const char *own = getenv("INGOT_MSLC");
+    if (own && *own) return strdup(own);
+    static const char *const beside[] = {"mslc", "../libexec/ingot/mslc"};
+    char *here = executable_dir();
+    for (size_t i = 0; here && i < sizeof beside / sizeof *beside; ++i) {
+        char *path = path_join(here, beside[i]);
+        if (path && !access(path, X_OK)) {
+            free(here);
+            return path;
+        }
+        free(path);
+    }
+    free(here);
+    return strdup("mslc");
+}
+
+static bool parse_math(const char *s, MTLCompileOptions *o) {
+    static const char *const names[] = {"safe", "relaxed", "fast"};
+    for (int i = 0; i < 3; ++i)
+        if (!strcmp(s, names[i])) {
+            o->math_mode_is_set = true;
+            o->math_mode = (MTLMathMode)i;
+            return true;
+        }
+    return false;
+}
+
+bool source_option(SourceOptions *o, Args *a, const char *command, int *status) {
+    char *v;
+    if ((v = args_value(a, "-I"))) {
+        strings_add(&o->include_dirs, v);
+    } else if ((v = args_value(a, "-D"))) {
+        strings_add(&o->defines, v);
+    } else if ((v = args_value(a, "--math"))) {
+        if (!parse_math(v, &o->options))
+            *status = complain(EXIT_USAGE, command, "--math is fast, relaxed or safe, not '%s'", v);
+    } else if ((v = args_value(a, "-std"))) {
+        unsigned major, minor;
+        if (sscanf(v, "metal%u.%u", &major, &minor) == 2)
+            o->options.language_version = (MTLLanguageVersion)(major << 16 | minor);
+        else *status = complain(EXIT_USAGE, command, "unknown language version '%s'", v);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void source_options_free(SourceOptions *o) {
+    for (size_t i = 0; o->macros && i < o->defines.n; ++i) free((char *)(uintptr_t)o->macros[i].name);
+    free(o->macros);
+    strings_free(&o->include_dirs);
+    strings_free(&o->defines);
+    *o = (SourceOptions){0};
+}
+
+static void fill_options(SourceOptions *o, const char *path) {
+    free(o->macros);
+    o->macros = must_alloc(o->defines.n, sizeof *o->macros);
+    for (size_t i = 0; i < o->defines.n; ++i) {
+        char *name = strdup(o->defines.items[i]), *eq = name ? strchr(name, '=') : NULL;
+        if (eq) *eq = 0;
+        o->macros[i] = (MTLPreprocessorMacro){name, eq ? eq + 1 : NULL};
+    }
+    o->options.preprocessor_macros = o->macros;
+    o->options.preprocessor_macro_count = o->defines.n;
+    o->options.include_paths = (const char *const *)o->include_dirs.items;
+    o->options.include_path_count = o->include_dirs.n;
+    o->options.source_name = path;
+}
+
+MTLDevice *open_device(const char *command) {
+    MTLDevice *device = mtl_create_system_default_device();
+    if (!device) complain(EXIT_INPUT, command, "there is no device");
+    return device;
+}
+
+MTLLibrary *load_library(MTLDevice *device, SourceOptions *o, const char *path, const char *command) {
+    size_t n;
+    bool standard_input = !strcmp(path, "-");
+    unsigned char *data = file_read(standard_input ? "/dev/stdin" : path, &n);
+    if (!data) {
+        complain(EXIT_INPUT, command, "cannot read '%s': %s", path, strerror(errno));
+        return NULL;
+    }
+    MTLError *error = NULL;
+    MTLLibrary *library;
+    if (metallib_recognised(data, n)) {
+        library = mtl_device_new_library_with_data(device, data, n, &error);
+    } else {
+        fill_options(o, standard_input ? "<stdin>" : path);
+        library = mtl_device_new_library_with_source_bytes(device, (const char *)data, n, &o->options,
+                                                           &error);
+    }
+    if (error) { // also warnings, beside a library
+        const char *text = mtl_error_localized_description(error);
+        size_t length = strlen(text);
+        if (!library && !mtl_error_diagnostic_count(error))
+            fprintf(stderr, "ingot %s: '%s': ", command, path);
+        fprintf(stderr, "%s%s", text, length && text[length - 1] == '\n' ? "" : "\n");
+    } else if (!library) {
+        complain(EXIT_INPUT, command, "'%s' does not compile", path);
+    }
+    mtl_release(error);
+    free(data);
+    return library;
+}
+
+double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+double median(double *values, size_t n) {
+    if (!n) return 0;
+    qsort(values, n, sizeof *values, by_value);
+    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// ingot.c: the `ingot` command: finds the sub-command and hands over.
+#include "tools/tools.h"
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *what;
+} commands[] = {
+    {"info", cmd_info, "the devices of this machine and their limits"},
+    {"build", cmd_build, "compile a .metal file, show its errors, its code, or write a .metallib"},
+    {"reflect", cmd_reflect, "the kernels of a file and what they take"},
+    {"run", cmd_run, "run a kernel on numbers you give and print what it computed"},
+    {"cache", cmd_cache, "size of the compiler's cache, and clearing it"},
+    {"bench", cmd_bench, "a few quick measurements of this machine"},
+};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static void usage(FILE *f) {
+    fputs("ingot: Metal without a Mac. Compiles and runs Metal kernels on this machine.\n\n", f);
+    for (int i = 0; i < N_COMMANDS; ++i)
+        fprintf(f, "  ingot %-8s %s\n", commands[i].name, commands[i].what);
+    fputs("\nA first try, with a file add.metal that has a kernel `add`:\n"
+          "  ingot run add.metal add --grid 8 --arg 0=f32[8]=iota --arg 1=f32[8]=fill:10 "
+          "--arg 2=f32[8]\n\n"
+          "`ingot COMMAND --help` says more.\n",
+          f);
+}
+
+int main(int argc, char **argv) {
+    const char *name = argc > 1 ? argv[1] : NULL;
+    if (!name) {
+        usage(stderr);
+        return EXIT_USAGE;
+    }
+    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+        usage(stdout);
+        return EXIT_FINE;
+    }
+    if (!strcmp(name, "--version")) {
+        puts("ingot 0.1.0");
+        return EXIT_FINE;
+    }
+    for (int i = 0; i < N_COMMANDS; ++i)
+        if (!strcmp(name, commands[i].name)) {
+            int status = commands[i].run(argc - 1, argv + 1);
+            if (fflush(stdout) && !status) status = EXIT_INPUT;
+            return status;
+        }
+    fprintf(stderr, "ingot: there is no command '%s' (try `ingot --help`)\n", name);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// tools.h: shared by the sub-commands of `ingot`. Each command is one function that gets its own
+// argv (argv[0] is its name) and returns the exit status: 0 fine, 1 the shader or the input is wrong,
+// 2 the command line is wrong. Commands print; they may give up with a message at any point.
+#ifndef INGOT_TOOLS_TOOLS_H
+#define INGOT_TOOLS_TOOLS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "ingot/metal.h"
+
+enum { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
+
+int cmd_info(int argc, char **argv);
+int cmd_build(int argc, char **argv);
+int cmd_reflect(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_cache(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
+
+// "ingot run: text" on standard error; returns the status given, to be returned on.
+int complain(int status, const char *command, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// Walks an argv. Loop while args_next; then ask for options one after the other.
+typedef struct Args {
+    int argc, at;
+    char **argv;
+    const char *missing; // an option whose value is not there
+} Args;
+bool args_next(Args *a);
+bool args_flag(const Args *a, const char *name);
+// "--name value", "--name=value", "-Nvalue" for one-letter names. NULL if it is another argument.
+char *args_value(Args *a, const char *name);
+const char *args_here(const Args *a);
+bool args_is_option(const Args *a);
+// For an argument nobody knew: says so and returns EXIT_USAGE.
+int args_unknown(const Args *a, const char *command);
+
+// A list of borrowed strings.
+typedef struct Strings {
+    char **items;
+    size_t n;
+} Strings;
+void strings_add(Strings *s, char *item); // out of memory ends the program
+void strings_free(Strings *s);
+void *must_alloc(size_t n, size_t size);  // zeroed; out of memory ends the program
+
+// X[,Y[,Z]] (also with 'x' between): missing ones are 1. False if it is not 1 to 3 positive numbers.
+bool parse_size(const char *text, MTLSize *size);
+
+// Path of mslc as `ingot build` finds it. malloc'd.
+char *find_compiler(void);
+
+// What the commands that compile have in common: -I, -D, --math, -std.
+typedef struct SourceOptions {
+    Strings include_dirs, defines;
+    MTLCompileOptions options;
+    MTLPreprocessorMacro *macros;
+} SourceOptions;
+// True if the current argument was one of them. *status: EXIT_USAGE if its value was wrong.
+bool source_option(SourceOptions *o, Args *a, const char *command, int *status);
+void source_options_free(SourceOptions *o);
+// A library from a .metal or .metallib file; says what is wrong, prints warnings, NULL on failure.
+MTLLibrary *load_library(MTLDevice *device, SourceOptions *o, const char *path, const char *command);
+MTLDevice *open_device(const char *command); // NULL: said why
+
+double seconds_now(void); // CLOCK_MONOTONIC
+double median(double *values, size_t n); // sorts them
+#endif
