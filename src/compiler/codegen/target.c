@@ -80,6 +80,8 @@ void msl_set_target_attributes(Cg *cg) {
                                            LLVMGetEnumAttributeKindForName(kinds[i], strlen(kinds[i])));
         msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "nounwind", 0);
         msl_add_text_attribute(cx, f, "no-builtins", "");
+        // Estimates with a Newton step make NaN of 1 / sqrt(0), and differ between vector and scalar.
+        msl_add_text_attribute(cx, f, "reciprocal-estimates", "none");
         if (cx->avx512) {
             msl_add_text_attribute(cx, f, "prefer-vector-width", "512");
             msl_add_text_attribute(cx, f, "min-legal-vector-width", "512");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // support.c: what the code generator calls on CPUs without an instruction for it (half before F16C,
-// bfloat before AVX512-BF16, fused multiply-add before FMA). Linked only into kernels that may need
-// it. Round to nearest even; NaNs stay NaNs (quiet).
+// bfloat before AVX512-BF16, fused multiply-add before FMA, rounding before SSE4.1). Linked only
+// into kernels that may need it. Round to nearest even; NaNs stay NaNs (quiet).
 #include <stdint.h>
 #include <string.h>
 
@@ -87,4 +87,26 @@ EXPORT float fmaf(float a, float b, float c) {
         memcpy(&s, &u, 8);
     }
     return (float)s;
+}
+
+// Rounding to whole numbers, before SSE4.1.
+EXPORT float truncf(float x) {
+    uint32_t u = bits_of(x);
+    int e = (int)(u >> 23 & 255) - 127;
+    if (e >= 23) return x; // whole, infinite or NaN
+    return from_bits(u & (e < 0 ? 0x80000000u : ~(0x7fffffu >> e)));
+}
+EXPORT float floorf(float x) {
+    float t = truncf(x);
+    return t > x ? t - 1 : t;
+}
+EXPORT float ceilf(float x) {
+    float t = truncf(x);
+    return t < x ? t + 1 : t;
+}
+EXPORT float roundevenf(float x) {
+    uint32_t u = bits_of(x), a = u & 0x7fffffffu;
+    if (a >= 0x4b000000u) return x; // 2^23
+    float r = (from_bits(a) + 0x1p23f) - 0x1p23f;
+    return from_bits(bits_of(r) | (u & 0x80000000u));
 }
