@@ -44,6 +44,7 @@ bool cpu_thread_reserve(CpuThread *t, size_t threadgroup_bytes, size_t frame_byt
 // Runs threadgroups first .. end-1 of a launch on this thread. False: fault, recorded in the run.
 bool cpu_thread_run(CpuThread *t, CpuRun *run, const CpuCode *code, const CpuLaunch *launch,
                     uint64_t first, uint64_t end);
+// Makes sure that the handlers are ours; one system call if they are.
 void cpu_signals_install(void);
 void cpu_watchdog_after_fork(void);
 int cpu_signal_kick(void); // the signal that makes a worker look at its run's fault

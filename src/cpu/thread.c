@@ -15,6 +15,10 @@
 
 // initial-exec: reading it in a signal handler must never allocate.
 static _Thread_local CpuThread *current __attribute__((tls_model("initial-exec")));
+// How often a signal was passed on from this thread without a return: handlers may leave by a jump, and
+// two handlers may know each other as predecessors. The circle ends with the default action.
+static _Thread_local int passed_on __attribute__((tls_model("initial-exec")));
+#define MAX_PASSED_ON 4
 static pthread_key_t thread_key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 
@@ -120,6 +124,7 @@ bool cpu_thread_run(CpuThread *t, CpuRun *run, const CpuCode *code, const CpuLau
     if (atomic_load_explicit(&run->fault, memory_order_relaxed) != CPU_FAULT_NONE)
         return false;
     atomic_store_explicit(&t->run, run, memory_order_release);
+    passed_on = 0;
     if (sigsetjmp(t->jump, 0) == 0) {
         t->in_kernel = 1;
         atomic_signal_fence(memory_order_seq_cst);
@@ -141,18 +146,22 @@ void *cpu_run_log_context(const CpuLaunch *launch) {
 
 // ---- Signals ----
 
+// Handlers that were there when ours were installed. Written under install_lock; read by the signal
+// handler, which sees either the old or the new one.
 static struct sigaction previous[NSIG];
 
 // The fault was not in a kernel: give it to the handler before us, or let the default happen.
 static void pass_on(int number, siginfo_t *info, void *context) {
     const struct sigaction *old = &previous[number];
-    if (old->sa_flags & SA_SIGINFO) {
-        old->sa_sigaction(number, info, context);
-    } else if (old->sa_handler == SIG_IGN) {
-        return;
-    } else if (old->sa_handler != SIG_DFL) {
-        old->sa_handler(number);
-    } else if (number != SIGURG) {
+    bool circle = passed_on >= MAX_PASSED_ON;
+    if (!circle && ((old->sa_flags & SA_SIGINFO) || (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN))) {
+        passed_on++;
+        if (old->sa_flags & SA_SIGINFO)
+            old->sa_sigaction(number, info, context);
+        else
+            old->sa_handler(number);
+        passed_on--;
+    } else if (number != SIGURG && (circle || old->sa_handler != SIG_IGN)) {
         // Back to the default; the instruction faults again and ends the process as it should.
         struct sigaction standard = {.sa_handler = SIG_DFL};
         sigaction(number, &standard, NULL);
@@ -194,18 +203,27 @@ int cpu_signal_kick(void) {
 #endif
 }
 
-static void install(void) {
-    const int ours[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGURG};
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
-        // NODEFER: the jump leaves the handler without the return that would unblock the signal.
-        struct sigaction action = {.sa_sigaction = on_signal,
-                                   .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
-        sigemptyset(&action.sa_mask);
-        sigaction(ours[i], &action, &previous[ours[i]]);
-    }
+static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool installed(void) {
+    struct sigaction now;
+    return sigaction(SIGSEGV, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+           now.sa_sigaction == on_signal;
 }
 
 void cpu_signals_install(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, install);
+    static const int ours[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGURG};
+    if (installed())
+        return;
+    pthread_mutex_lock(&install_lock);
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        // NODEFER: the jump leaves the handler without the return that would unblock the signal.
+        struct sigaction old, action = {.sa_sigaction = on_signal,
+                                        .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
+        sigemptyset(&action.sa_mask);
+        if (sigaction(ours[i], &action, &old) == 0 &&
+            !((old.sa_flags & SA_SIGINFO) && old.sa_sigaction == on_signal))
+            previous[ours[i]] = old;
+    }
+    pthread_mutex_unlock(&install_lock);
 }

@@ -66,6 +66,7 @@ static bool start(void) {
 
 bool cpu_run_begin(CpuRun *run, uint32_t timeout_ms) {
     run->deadline_ns = 0;
+    cpu_signals_install(); // somebody may have put a handler over ours
     if (timeout_ms == 0)
         return true;
     pthread_mutex_lock(&lock);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// order.h: what test_cpu tells the hand-made kernel of code_object.c to do.
+#ifndef INGOT_TESTS_ORDER_H
+#define INGOT_TESTS_ORDER_H
+#include <stdint.h>
+
+typedef struct Order {
+    enum { BEHAVE, LOOP_FOR_EVER, TOUCH_NOTHING, TRAP, OVERFLOW_STACK, LOG } what;
+    uint64_t at; // in this threadgroup; UINT64_MAX: in none
+    unsigned work; // iterations of busy waiting per threadgroup
+    void *address;
+    volatile int go_on;
+    volatile int result;
+    unsigned collisions;
+} Order;
+#endif
