@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // backend.c: one kernel of a library -> a code object for this CPU. The pipeline, in one place.
 #include "compiler/codegen/codegen.h"
+#include "cpu/kernel_abi.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,16 @@ static void step(Cg *cg, const char *name, void (*run)(Cg *)) {
     msl_dump(&cg->cx, name);
 }
 
+// From here on only the entry point is seen from outside; what it does not call may go.
+static void internalise(Cg *cg) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f)) {
+        size_t n;
+        if (LLVMIsDeclaration(f) || !strcmp(LLVMGetValueName2(f, &n), CPU_KERNEL_SYMBOL)) continue;
+        LLVMSetVisibility(f, LLVMDefaultVisibility);
+        LLVMSetLinkage(f, LLVMInternalLinkage);
+    }
+}
+
 // Order:
 //   load         only what the kernel reaches: everything later is proportional to one kernel
 //   specialise   before inlining: dead branches of function constants are then never copied
@@ -70,7 +81,8 @@ static void compile(Cg *cg, MslKernel *out) {
     if (emit_ir(cg, "scalar-ll", out)) return;
     cx->width = choose_width(cg);
     step(cg, "wrap", reference ? msl_wrap_lanes : msl_wrap);
-    if (cg->uses.support)
+    internalise(cg);
+    if (cg->uses.support || reference)
         msl_link_device_code(cg, msl_device_support, (size_t)(msl_device_support_end - msl_device_support));
     msl_set_target_attributes(cg);
     msl_finish_info(cg);

@@ -82,8 +82,33 @@ static void erase_barriers(Cg *cg, LLVMValueRef f) {
         }
 }
 
+// __ingot_log(...) becomes ingot_log(launch, ...) of group.c. The vectoriser does not know it, so it
+// makes one call for each active thread, and keeps the arguments' memory in one piece per thread.
+static void redirect_logs(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    enum { MAX_ARGS = 6 };
+    LLVMValueRef log = LLVMGetNamedFunction(cx->module, "__ingot_log"), to = NULL, launch = NULL;
+    for (LLVMUseRef use; log && (use = LLVMGetFirstUse(log));) {
+        LLVMValueRef call = LLVMGetUser(use), args[MAX_ARGS];
+        LLVMTypeRef types[MAX_ARGS], launch_type = LLVMFunctionType(msl_ptr(cx), NULL, 0, 0);
+        unsigned n = LLVMGetNumArgOperands(call);
+        if (n + 1 > MAX_ARGS) msl_fail(cx, "internal error: __ingot_log with %u arguments", n);
+        LLVMPositionBuilderBefore(cx->builder, call);
+        if (!launch) launch = LLVMGetNamedFunction(cx->module, "__ingot_launch");
+        if (!launch) launch = LLVMAddFunction(cx->module, "__ingot_launch", launch_type);
+        args[0] = LLVMBuildCall2(cx->builder, launch_type, launch, NULL, 0, "");
+        for (unsigned i = 0; i < n; i++) args[i + 1] = LLVMGetOperand(call, i);
+        for (unsigned i = 0; i <= n; i++) types[i] = LLVMTypeOf(args[i]);
+        LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(cx->llvm), types, n + 1, 0);
+        if (!to) to = LLVMAddFunction(cx->module, "ingot_log", type);
+        LLVMBuildCall2(cx->builder, type, to, args, n + 1, "");
+        LLVMInstructionEraseFromParent(call);
+    }
+}
+
 void msl_wrap(Cg *cg) {
     MslContext *cx = &cg->cx;
+    redirect_logs(cg);
     uint32_t n_threads = cx->shape[0] * cx->shape[1] * cx->shape[2];
     // One SIMD-group per threadgroup: nobody to wait for.
     bool suspends = cg->uses.barrier && (n_threads == 0 || n_threads > cx->width);

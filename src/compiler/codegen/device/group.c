@@ -23,6 +23,12 @@ extern void ingot_some(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u3
 extern void ingot_full_start(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first, void *frame);
 extern void ingot_some_start(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first, u32 mask, void *frame);
 
+void ingot_log(const CpuLaunch *launch, u32 type, const char *category, const char *format, const u64 *args, u32 n);
+__attribute__((noinline)) void ingot_log(const CpuLaunch *launch, u32 type, const char *category, const char *format,
+                                         const u64 *args, u32 n) {
+    if (launch->log) launch->log(launch, type, category, format, args, n);
+}
+
 typedef struct Group { u32 gx, gy, gz, sx, sy, sz, n; } Group;
 
 static inline u32 least(u32 a, u32 b) { return a < b ? a : b; }
