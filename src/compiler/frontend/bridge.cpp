@@ -8,6 +8,7 @@
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Mangle.h"
 #include "clang/AST/RecordLayout.h"
+#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/DiagnosticSema.h"
 #include "clang/Basic/Stack.h"
 #include "clang/Basic/TargetInfo.h"
@@ -214,6 +215,37 @@ static VarDecl *findVariable(BridgeJob *job, const char *name, const FunctionDec
     return found.isSingleResult() ? dyn_cast<VarDecl>(found.getFoundDecl()->getUnderlyingDecl()) : nullptr;
 }
 
+// Address spaces Metal wants spelled out and Clang's dialect would supply.
+struct SpaceChecker : RecursiveASTVisitor<SpaceChecker> {
+    BridgeJob &job;
+    explicit SpaceChecker(BridgeJob &j) : job(j) {}
+    void report(const NamedDecl *d, const char *what) { bridge_report(&job, 3, d->getLocation().getRawEncoding(), what); }
+    bool skip(const Decl *d) { return d->isImplicit() || d->getLocation().isInvalid() || bridge_in_system(&job, d->getLocation().getRawEncoding()); }
+    void pointers(const NamedDecl *d, QualType t, const TypeSourceInfo *written) {
+        if (written && written->getType()->getContainedAutoType()) return;
+        for (; t->isPointerType() || t->isReferenceType(); t = t->getPointeeType()) {
+            QualType to = t->getPointeeType();
+            if (to->isDependentType() || to->isFunctionType() || to.getAddressSpace() != LangAS::opencl_generic) continue;
+            report(d, t->isPointerType() ? "pointer type must have explicit address space qualifier"
+                                         : "reference type must have explicit address space qualifier");
+            return;
+        }
+    }
+    bool VisitVarDecl(VarDecl *v) {
+        if (skip(v)) return true;
+        if (v->hasGlobalStorage() && v->getType().getAddressSpace() == LangAS::opencl_global && !v->isInvalidDecl())
+            report(v, v->isStaticLocal() ? "static local variable must reside in constant address space"
+                                         : "program scope variable must reside in constant address space");
+        if (!isa<ParmVarDecl>(v) || !annotated(v, {"msl.buffer"})) pointers(v, v->getType(), v->getTypeSourceInfo());
+        return true;
+    }
+    bool VisitFieldDecl(FieldDecl *f) { return skip(f) || (pointers(f, f->getType(), f->getTypeSourceInfo()), true); }
+    bool VisitFunctionDecl(FunctionDecl *f) {
+        if (!skip(f) && !f->isDefaulted() && !isa<CXXConversionDecl>(f)) pointers(f, f->getReturnType(), nullptr);
+        return true;
+    }
+};
+
 struct Collector : ASTConsumer {
     BridgeJob &job;
     explicit Collector(BridgeJob &j) : job(j) {}
@@ -240,7 +272,11 @@ struct Collector : ASTConsumer {
         }
     }
     bool HandleTopLevelDecl(DeclGroupRef group) override {
-        for (const Decl *d : group) add(d);
+        for (Decl *d : group) {
+            auto *f = dyn_cast<FunctionDecl>(d);
+            if (!f || !f->isTemplateInstantiation()) SpaceChecker(job).TraverseDecl(d);
+            add(d);
+        }
         return true;
     }
 };

@@ -33,8 +33,10 @@ static void show(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d, int se
 static bool repeated(const Diagnoser *g, const BridgeDiagnostic *d, const char *message) {
     for (size_t i = 0; i < g->n; i++) {
         const MslDiagnostic *m = &g->list[i];
-        if (m->line == d->line && m->column == d->column && strcmp(m->message, message) == 0 && strcmp(m->file, d->file) == 0)
-            return true;
+        if (m->line != d->line || m->column != d->column || m->severity != 3 || strcmp(m->file, d->file) != 0)
+            continue;
+        if (strcmp(m->message, message) == 0 || strstr(m->message, "is not supported in Metal"))
+            return true; // what Clang adds to our own word on it
     }
     return false;
 }

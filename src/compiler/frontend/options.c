@@ -57,7 +57,7 @@ void options_dialect(Options *o, const MslSource *source) {
 void options_source(Options *o, const MslSource *source) {
     // Clang's default warnings plus those Metal shows; not those about spellings only we produce.
     static const char *const warnings[] = {
-        "-Wunused-variable", "-Wno-unused-const-variable", "-Wno-unused-value", "-Wno-duplicate-decl-specifier", "-Wno-undefined-internal",
+        "-fno-elide-type", "-Wunused-variable", "-Wno-unused-const-variable", "-Wno-unused-value", "-Wno-duplicate-decl-specifier", "-Wno-undefined-internal",
         "-Wno-undefined-inline", "-Wno-undefined-var-template", "-Wno-gcc-compat", "-Wno-unknown-pragmas",
         "-Wno-c++20-designator", "-Wno-c99-designator", "-Wno-microsoft", "-Wno-deprecated", "-Wno-c++23-extensions",
         "-Wno-pass-failed", "-Wno-c++98-compat", "-Wno-unsupported-floating-point-opt", "-Wno-overriding-option",

@@ -285,6 +285,8 @@ static void walk(TokenPass *p) {
             check_keyword(p, i);
         }
         token_list_push(p->out, *t);
+        if (t->kind == T_r_paren)
+            tp_method_space(p, i);
     }
 }
 
@@ -297,5 +299,6 @@ done:;
     bool ok = p.match && !p.failed && !out->failed;
     free(p.match);
     free(p.scopes);
+    free(p.methods);
     return ok;
 }

@@ -14,6 +14,8 @@ typedef struct Scope {
     int paren;              // parentheses open around the brace
 } Scope;
 
+typedef struct TokenMethod { const char *class_name, *name; } TokenMethod;
+
 typedef struct TokenPass {
     BridgeJob *job;
     BaseArena *arena;
@@ -25,6 +27,8 @@ typedef struct TokenPass {
     size_t n_scopes, capacity_scopes;
     int paren;         // parentheses open in this scope
     size_t attr_end;   // out->n after the last annotation in front of a declaration
+    TokenMethod *methods; // member functions given the thread space, for definitions outside the class
+    size_t n_methods, capacity_methods;
     unsigned next_id;  // for names we invent
     bool failed;       // out of memory
 } TokenPass;
@@ -59,6 +63,8 @@ size_t tp_attributes(TokenPass *p, size_t i);
 void tp_annotate(TokenPass *p, const char *name, uint32_t location); // [[name]], before a declaration
 // `threadgroup` at in[i] that starts a variable in a function; the index of the `;`, or 0.
 size_t tp_threadgroup_variable(TokenPass *p, size_t i);
+// After the `)` at in[close] went out: adds the thread space if it ends a member function's parameters.
+void tp_method_space(TokenPass *p, size_t close);
 // Spells function-pointer template parameters as functions; replaces p->in. False without memory.
 bool tp_function_parameters(TokenPass *p);
 void tp_report(TokenPass *p, size_t i, const char *format, ...) __attribute__((format(printf, 3, 4)));

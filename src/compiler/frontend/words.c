@@ -14,7 +14,6 @@ static const struct { const char *from, *to; } words[] = {
     {"__constant", "constant"},
     {"__global", "device"},
     {"__local", "threadgroup"},
-    {"__private", ""},
     {"__generic", ""},
     {"__bf16", "bfloat"},
     {"_Float16", "half"},
@@ -23,6 +22,7 @@ static const struct { const char *from, *to; } words[] = {
     {"unsigned int", "uint"},
     {"unsigned long", "ulong"},
     {"OpenCL C++ version 2021", "Metal"},
+    {"global or constant address space", "constant address space"},
     {"OpenCL C++", "Metal"},
     {"C++ for OpenCL", "Metal"},
     {"OpenCL", "Metal"},
@@ -84,6 +84,19 @@ static size_t metal_type(const char *s, char *out, size_t n_out) {
     return 0;
 }
 
+// 'float3' (aka 'float3') says nothing twice.
+static void drop_aka(char *s) {
+    for (char *aka = s; (aka = strstr(aka, "' (aka '"));) {
+        char *end = strstr(aka + 8, "')"), *begin = aka;
+        size_t n = end ? (size_t)(end - (aka + 8)) : 0;
+        while (begin > s && begin[-1] != '\'')
+            begin--;
+        if (end && (size_t)(aka - begin) == n && memcmp(begin, aka + 8, n) == 0)
+            memmove(aka + 1, end + 2, strlen(end + 2) + 1);
+        aka++;
+    }
+}
+
 char *words_metal(const char *m) {
     size_t n = strlen(m), used = 0;
     char *out = malloc(n * 2 + 1);
@@ -99,10 +112,20 @@ char *words_metal(const char *m) {
             used += (size_t)(stpcpy(out + used, type) - (out + used));
             continue;
         }
+        if (start && strncmp(m + i, "__private", 9) == 0 && !is_name(m[i + 9])) {
+            // Said of what a pointer points to; a variable of one's own is in thread space anyway.
+            bool pointee = m[i + 9] == ' ' && (i == 0 || (m[i - 1] != '*' && m[i - 1] != '&'));
+            size_t end = i + strcspn(m + i, "',)>");
+            size_t star = i + strcspn(m + i, "*&");
+            i += 9 + (m[i + 9] == ' ' && (pointee || used == 0 || out[used - 1] == ' '));
+            if (pointee && star < end)
+                used += (size_t)(stpcpy(out + used, "thread ") - (out + used));
+            continue;
+        }
         bool replaced = false;
         for (size_t w = 0; w < sizeof words / sizeof *words && start; w++) {
             size_t k = strlen(words[w].from);
-            if (strncmp(m + i, words[w].from, k) != 0 || is_name(m[i + k]))
+            if (strncmp(m + i, words[w].from, k) != 0 || (is_name(words[w].from[k - 1]) && is_name(m[i + k])))
                 continue;
             i += k;
             if (!*words[w].to && m[i] == ' ')
@@ -115,5 +138,6 @@ char *words_metal(const char *m) {
             out[used++] = m[i++];
     }
     out[used] = 0;
+    drop_aka(out);
     return out;
 }
