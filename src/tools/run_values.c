@@ -127,7 +127,7 @@ static char *parse(const char *text, NpyArray *a, bool *is_value) {
         return parse_list(text + n + 1, a);
     }
     if (text[n] != '[') return text_format("after %s comes [SIZE] or :VALUE", a->type->name);
-    const char *rest;
+    const char *rest = "";
     char *why = parse_dims(text + n + 1, a, &rest);
     if (why) return why;
     a->data = calloc(a->n_elements, a->type->n_bytes);
