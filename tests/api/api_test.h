@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// api_test.h: what the tests of the public API share: a device, kernels from source, and the messages
+// that the device sent.
+#ifndef INGOT_TESTS_API_TEST_H
+#define INGOT_TESTS_API_TEST_H
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ingot/metal.h>
+
+static MTLDevice *device;
+static char last_rule[64], last_call[96], last_text[512];
+static int n_messages;
+
+static inline void note_message(const MTLDeviceMessage *message, void *context) {
+    (void)context;
+    n_messages++;
+    snprintf(last_rule, sizeof last_rule, "%s", message->rule);
+    snprintf(last_call, sizeof last_call, "%s", message->call);
+    snprintf(last_text, sizeof last_text, "%s", message->text);
+}
+
+static inline void clear_messages(void) {
+    n_messages = 0;
+    last_rule[0] = last_call[0] = last_text[0] = '\0';
+}
+
+static inline int open_device(void **state) {
+    (void)state;
+    device = mtl_create_system_default_device();
+    if (device)
+        mtl_device_set_log_callback(device, note_message, NULL);
+    return device ? 0 : -1;
+}
+
+static inline int close_device(void **state) {
+    (void)state;
+    mtl_device_set_log_callback(device, NULL, NULL);
+    mtl_release(device);
+    return 0;
+}
+
+static inline MTLLibrary *compile(const char *source) {
+    MTLError *error = NULL;
+    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
+    if (!library)
+        fail_msg("%s", mtl_error_localized_description(error));
+    mtl_release(error);
+    return library;
+}
+
+static inline MTLComputePipelineState *pipeline_of(MTLLibrary *library, const char *name) {
+    MTLError *error = NULL;
+    MTLFunction *function = mtl_library_new_function(library, name);
+    if (!function)
+        fail_msg("no function '%s'", name);
+    MTLComputePipelineState *state = mtl_device_new_compute_pipeline_state(device, function, &error);
+    if (!state)
+        fail_msg("%s: %s", name, mtl_error_localized_description(error));
+    mtl_release(function);
+    return state;
+}
+
+static inline MTLComputePipelineState *pipeline_from(const char *source, const char *name) {
+    MTLLibrary *library = compile(source);
+    MTLComputePipelineState *state = pipeline_of(library, name);
+    mtl_release(library);
+    return state;
+}
+
+static inline void assert_completed(MTLCommandBuffer *commands) {
+    if (mtl_command_buffer_status(commands) != MTLCommandBufferStatusCompleted)
+        fail_msg("status %d: %s", (int)mtl_command_buffer_status(commands),
+                 mtl_error_localized_description(mtl_command_buffer_error(commands)));
+}
+
+static inline void commit_and_wait(MTLCommandBuffer *commands) {
+    mtl_command_buffer_commit(commands);
+    mtl_command_buffer_wait_until_completed(commands);
+}
+
+// Kernels that several tests use.
+#define HEAD "#include <metal_stdlib>\nusing namespace metal;\n"
+#define ADD_ONE                                                                                      \
+    HEAD "kernel void add_one(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {"  \
+         " x[i] += 1; }\n"
+#endif
