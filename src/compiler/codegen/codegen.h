@@ -12,7 +12,7 @@ typedef struct CgUses {
     bool simd;     // SIMD-group or quad-group functions
     bool packing;  // which threads share a SIMD-group, or how many the threadgroup really has
     bool log;
-    bool support;  // half, bfloat or fused multiply-add: may need device/support.c
+    bool support;  // half, bfloat, fused multiply-add, rounding: may need device/support.c
     bool meet;     // simdgroup_barrier: only lane-by-lane code waits there
 } CgUses;
 

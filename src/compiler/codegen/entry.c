@@ -248,6 +248,15 @@ static bool is_short_float(LLVMTypeRef t) {
     return k == LLVMHalfTypeKind || k == LLVMBFloatTypeKind;
 }
 
+// Operations that device/support.c has for CPUs without them.
+static bool may_need_support(Cg *cg, LLVMValueRef i) {
+    if (is_short_float(LLVMTypeOf(i))) return true;
+    const char *name = msl_callee(i);
+    if (msl_starts(name, "llvm.fma")) return true;
+    return !cg->cx.avx512 && (msl_starts(name, "llvm.ceil") || msl_starts(name, "llvm.floor") ||
+                              msl_starts(name, "llvm.trunc") || msl_starts(name, "llvm.roundeven"));
+}
+
 void msl_survey(Cg *cg) {
     cg->uses = (CgUses){0};
     cg->private_bytes = 0;
@@ -255,6 +264,6 @@ void msl_survey(Cg *cg) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (LLVMIsACallInst(i)) survey_call(cg, i);
             if (LLVMIsAAllocaInst(i)) cg->private_bytes += LLVMABISizeOfType(cg->cx.layout, LLVMGetAllocatedType(i)) + 16;
-            if (is_short_float(LLVMTypeOf(i)) || msl_starts(msl_callee(i), "llvm.fma")) cg->uses.support = true;
+            if (may_need_support(cg, i)) cg->uses.support = true;
         }
 }
