@@ -5,15 +5,9 @@
 #pragma once
 
 namespace metal {
-// A NaN loses: maxnum and minnum return the other operand.
-template <class V> METAL_FUNC constexpr V __fmax2(V x, V y) {
-    if consteval { return x < y ? y : (x == x ? x : y); }
-    else { return __builtin_elementwise_maxnum(x, y); }
-}
-template <class V> METAL_FUNC constexpr V __fmin2(V x, V y) {
-    if consteval { return y < x ? y : (x == x ? x : y); }
-    else { return __builtin_elementwise_minnum(x, y); }
-}
+// x unless it is a NaN or beyond y: one instruction, where llvm.maxnum of a half is a library call.
+template <class V> METAL_FUNC constexpr V __fmax2(V x, V y) { return x > y ? x : y; }
+template <class V> METAL_FUNC constexpr V __fmin2(V x, V y) { return x < y ? x : y; }
 template <class V> METAL_FUNC constexpr V __do_clamp(V x, V lo, V hi) {
     return __fmin2(__fmax2(x, lo), hi);
 }
