@@ -157,10 +157,18 @@ bool bridge_in_system(BridgeJob *job, uint32_t location) {
 }
 
 // ---- Tokens: lex everything, let C edit it, parse what it returns.
-static void lexAll(Preprocessor &pp, std::vector<Token> &tokens, std::vector<MslToken> &plain) {
+enum { MAX_TOKENS = 4 << 20 }; // a kernel library of 12,000 lines has 200,000
+
+static void lexAll(BridgeJob &job, Preprocessor &pp, std::vector<Token> &tokens, std::vector<MslToken> &plain) {
     for (;;) {
         Token t;
         pp.Lex(t);
+        if (tokens.size() == MAX_TOKENS && !t.is(tok::eof)) {
+            bridge_report(&job, 3, t.getLocation().getRawEncoding(), "the source is too large");
+            tokens.clear(), plain.clear();
+            t.startToken();
+            t.setKind(tok::eof);
+        }
         MslToken m = {};
         m.kind = t.getKind();
         m.location = t.getLocation().getRawEncoding();
@@ -508,7 +516,7 @@ template <class Base> struct Action : Base {
         if (ExternalASTSource *x = s.Context.getExternalSource()) x->StartTranslationUnit(&consumer);
         std::vector<Token> tokens;
         std::vector<MslToken> plain;
-        lexAll(s.PP, tokens, plain);
+        lexAll(job, s.PP, tokens, plain);
         size_t n = 0;
         const MslToken *edited = job.client->tokens(job.client->context, &job, plain.data(), plain.size(), &n);
         if (!edited) return;

@@ -59,21 +59,27 @@ bool tp_is_stage(const MslToken *t) {
             strcmp(t->text, "mesh") == 0 || strcmp(t->text, "object") == 0);
 }
 
+// As Clang's own limit, but before its error recovery, which recurses on brackets without one.
+enum { MAX_NESTING = 256 };
+
 // Partners of all brackets in one pass. A closing bracket closes the nearest opening one of its kind
 // and abandons what was left open inside, as Clang's recovery does.
 static bool match_brackets(TokenPass *p) {
     size_t n_open = 0;
     p->match = malloc(p->n * sizeof *p->match);
-    uint32_t *open = malloc(p->n * sizeof *open);
-    if (!p->match || !open) {
-        free(open);
+    uint32_t open[MAX_NESTING];
+    if (!p->match)
         return false;
-    }
     for (size_t i = 0; i < p->n; i++) {
         unsigned k = p->in[i].kind;
         p->match[i] = (uint32_t)p->n;
-        if (k == T_l_paren || k == T_l_square || k == T_l_brace)
-            open[n_open++] = (uint32_t)i;
+        if (k == T_l_paren || k == T_l_square || k == T_l_brace) {
+            if (n_open == MAX_NESTING && !p->too_deep) {
+                tp_report(p, i, "bracket nesting level exceeded maximum of %d", MAX_NESTING);
+                p->too_deep = true;
+            }
+            open[n_open < MAX_NESTING ? n_open++ : MAX_NESTING - 1] = (uint32_t)i;
+        }
         unsigned want = k == T_r_paren ? T_l_paren : k == T_r_square ? T_l_square : k == T_r_brace ? T_l_brace : T_unknown;
         if (want == T_unknown)
             continue;
@@ -86,7 +92,6 @@ static bool match_brackets(TokenPass *p) {
             p->match[open[n_open]] = (uint32_t)i;
         }
     }
-    free(open);
     return true;
 }
 
@@ -294,7 +299,10 @@ bool tokens_edit(BridgeJob *job, BaseArena *arena, const MslToken *in, size_t n,
     TokenPass p = {.job = job, .arena = arena, .in = in, .n = n, .out = out};
     if (n == 0 || n >= UINT32_MAX || !tp_function_parameters(&p) || !match_brackets(&p))
         goto done;
-    walk(&p);
+    if (p.too_deep)
+        token_list_push(out, p.in[p.n - 1]); // nothing to parse but the end
+    else
+        walk(&p);
 done:;
     bool ok = p.match && !p.failed && !out->failed;
     free(p.match);

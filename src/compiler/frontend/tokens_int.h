@@ -30,6 +30,7 @@ typedef struct TokenPass {
     TokenMethod *methods; // member functions given the thread space, for definitions outside the class
     size_t n_methods, capacity_methods;
     unsigned next_id;  // for names we invent
+    bool too_deep;     // brackets nest beyond the limit: reported, not parsed
     bool failed;       // out of memory
 } TokenPass;
 

@@ -1,0 +1,13 @@
+// Metal has no call stack to recurse on.
+#include <metal_stdlib>
+using namespace metal;
+int factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); } // expect-error: recursive call of function 'factorial' is not supported in Metal
+int odd(int n);
+int even(int n) { return n == 0 ? 1 : odd(n - 1); } // expect-error: recursive call of function 'even' is not supported in Metal
+int odd(int n) { return n == 0 ? 0 : even(n - 1); }
+int missing(int n); // expect-error: function 'missing' is used but not defined
+kernel void inner(device int *a) { a[0] = 1; } // expect-error: entry point 'inner' cannot be called
+kernel void outer(device int *a) {
+    a[0] = factorial(a[1]) + even(a[2]) + missing(3);
+    inner(a);
+}
