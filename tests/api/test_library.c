@@ -142,7 +142,7 @@ static void compile_options(void **state) {
     (void)state;
     const MTLPreprocessorMacro macros[] = {{"VALUE", "40"}, {"PLUS_ONE", NULL}};
     const MTLHeader headers[] = {{"mine.h", "#define MINE 100\n", 0},
-                                 {"deep/other.h", "#include \"mine.h\"\n#define OTHER (MINE * 2)\nxx", 46}};
+                                 {"deep/other.h", "#include \"mine.h\"\n#define OTHER (MINE * 2)\nxx", 43}};
     MTLCompileOptions options = {.preprocessor_macros = macros,
                                  .preprocessor_macro_count = 2,
                                  .headers = headers,

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_log.c: what a kernel logs reaches the handler, formatted.
+#include "api_test.h"
+
+typedef struct Line {
+    char subsystem[64], category[64], text[256];
+    MTLLogLevel level;
+} Line;
+static Line lines[64];
+static int n_lines;
+
+static void note_line(const char *subsystem, const char *category, MTLLogLevel level,
+                      const char *message, void *context) {
+    assert_ptr_equal(context, lines);
+    if (n_lines == 64)
+        return;
+    Line *line = &lines[n_lines++];
+    snprintf(line->subsystem, sizeof line->subsystem, "%s", subsystem);
+    snprintf(line->category, sizeof line->category, "%s", category);
+    snprintf(line->text, sizeof line->text, "%s", message);
+    line->level = level;
+}
+
+// Runs a kernel of `n` threads whose body is `body`; the lines it logged are in `lines`.
+static void run_body(const char *body, size_t n, MTLLogLevel level) {
+    char source[4096];
+    snprintf(source, sizeof source,
+             "#include <metal_stdlib>\n#include <metal_logging>\nusing namespace metal;\n"
+             "constant os_log logger(\"com.example\", \"tests\");\n"
+             "kernel void f(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
+             "%s\n}\n",
+             body);
+    n_lines = 0;
+    MTLComputePipelineState *p = pipeline_from(source, "f");
+    MTLLogState *state = mtl_device_new_log_state(device, &(MTLLogStateDescriptor){.level = level}, NULL);
+    mtl_log_state_add_log_handler(state, note_line, lines);
+    MTLCommandQueue *queue = mtl_device_new_command_queue_with_descriptor(
+        device, &(MTLCommandQueueDescriptor){.log_state = state});
+    MTLBuffer *x = mtl_device_new_buffer(device, 4096, 0);
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+    mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(n, 1, 1), mtl_size_make(32, 1, 1));
+    mtl_compute_command_encoder_end_encoding(e);
+    commit_and_wait(commands);
+    assert_completed(commands);
+    mtl_release(commands);
+    mtl_release(x);
+    mtl_release(queue);
+    mtl_release(state);
+    mtl_release(p);
+}
+
+static void values_are_formatted(void **state) {
+    (void)state;
+    static const struct {
+        const char *call, *text;
+    } cases[] = {
+        {"logger.log(\"plain\");", "plain"},
+        {"logger.log(\"%d and %u\", -5, 7u);", "-5 and 7"},
+        {"logger.log(\"%x %X %o\", 255, 255, 8);", "ff FF 10"},
+        {"logger.log(\"%5d|%-5d|%05d\", 42, 42, 42);", "   42|42   |00042"},
+        {"logger.log(\"%f %.2f %g\", 1.5f, 3.14159f, 0.25f);", "1.500000 3.14 0.25"},
+        {"logger.log(\"%e\", 12345.0f);", "1.234500e+04"},
+        {"logger.log(\"%ld %lu\", (long)-1, (ulong)1 << 40);", "-1 1099511627776"},
+        {"logger.log(\"100%% %c\", 'A');", "100% A"},
+        {"logger.log(\"%hd %hu\", (short)-2, (ushort)65535);", "-2 65535"},
+        {"logger.log(\"%f\", half(0.5h));", "0.500000"},
+        {"logger.log(\"%v4f\", float4(1, 2, 3, 4));", "1.000000,2.000000,3.000000,4.000000"},
+        {"logger.log(\"%v2d end\", int2(-1, 5));", "-1,5 end"},
+        {"logger.log(\"%d %d\", 1);", "1 (?)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run_body(cases[i].call, 1, MTLLogLevelUndefined);
+        assert_int_equal(n_lines, 1);
+        assert_string_equal(lines[0].text, cases[i].text);
+        assert_string_equal(lines[0].subsystem, "com.example");
+        assert_string_equal(lines[0].category, "tests");
+        assert_int_equal(lines[0].level, MTLLogLevelNotice);
+    }
+}
+
+static void each_active_thread_logs_once(void **state) {
+    (void)state;
+    run_body("if (i % 5 == 2) logger.log(\"%u\", i);", 100, MTLLogLevelUndefined);
+    assert_int_equal(n_lines, 20);
+    bool seen[100] = {0};
+    for (int k = 0; k < n_lines; k++) {
+        int i = atoi(lines[k].text);
+        assert_true(i >= 0 && i < 100 && i % 5 == 2 && !seen[i]);
+        seen[i] = true;
+    }
+}
+
+static void levels_are_filtered(void **state) {
+    (void)state;
+    const char *body = "logger.log_debug(\"a\"); logger.log_info(\"b\"); logger.log(\"c\");"
+                       "logger.log_error(\"d\"); logger.log_fault(\"e\");";
+    run_body(body, 1, MTLLogLevelUndefined);
+    assert_int_equal(n_lines, 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(lines[i].level, MTLLogLevelDebug + i);
+    run_body(body, 1, MTLLogLevelError);
+    assert_int_equal(n_lines, 2);
+    assert_string_equal(lines[0].text, "d");
+    assert_string_equal(lines[1].text, "e");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_formatted),
+        cmocka_unit_test(each_active_thread_logs_once),
+        cmocka_unit_test(levels_are_filtered),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
