@@ -27,7 +27,7 @@ enum { STACK_BYTES = 256 << 20 };
 
 char *driver_stdlib_dir(void) {
     const char *own = getenv("INGOT_STDLIB");
-    if (own && *own) return strdup(own);
+    if (own && *own) return is_dir(own) ? strdup(own) : NULL;
     char *here = executable_dir(), *dir = here ? path_join(here, "../share/ingot/stdlib") : NULL;
     free(here);
     if (dir && is_dir(dir)) {
@@ -103,10 +103,28 @@ static MetallibFile *hash_files(const MslLibrary *lib, const char *cwd, uint32_t
     return files;
 }
 
+// What is no text at all gets one message instead of Clang's thousands.
+static bool refuse(const MslSource *s, MslLibrary *out) {
+    const char *zero = s->n_bytes ? memchr(s->text, 0, s->n_bytes) : NULL;
+    if (s->n_bytes && !zero) return false;
+    uint32_t line = 1, column = 1;
+    for (const char *p = s->text; zero && p < zero; ++p) {
+        column = *p == '\n' ? 1 : column + 1;
+        line += *p == '\n';
+    }
+    const char *message = zero ? "the source has a zero byte: it is not text" : "the source is empty";
+    out->log = text_format("%s:%u:%u: error: %s\n", s->name, line, column, message);
+    out->diagnostics = calloc(1, sizeof *out->diagnostics);
+    if (!out->diagnostics) return true;
+    out->n_diagnostics = 1;
+    out->diagnostics[0] = (MslDiagnostic){3, strdup(s->name), line, column, strdup(message)};
+    return true;
+}
+
 bool driver_library(const MslSource *source, const char *cwd, MslLibrary *out, Blob **metallib) {
     *metallib = NULL;
     *out = (MslLibrary){0};
-    if (!msl_frontend(source, out)) return false;
+    if (refuse(source, out) || !msl_frontend(source, out)) return false;
     RfLibrary empty = {0};
     Metallib m = {
         .compiler_id = (char *)(uintptr_t)compiler_id(),

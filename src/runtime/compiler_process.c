@@ -250,6 +250,37 @@ static pid_t end_process(Compiler *c, int *status) {
     return reaped;
 }
 
+// The last lines the process printed, without their final newline.
+static void add_last_words(Text *t, int log) {
+    enum { MAX = 2000 };
+    char words[MAX + 1];
+    off_t size = lseek(log, 0, SEEK_END);
+    ssize_t n = size > 0 ? pread(log, words, MAX, size > MAX ? size - MAX : 0) : 0;
+    while (n > 0 && (words[n - 1] == '\n' || words[n - 1] == 0)) --n;
+    if (n <= 0) return;
+    text_add(t, "; it said: ");
+    text_add_bytes(t, words, (size_t)n);
+}
+
+// Ends a process that failed and says how it ended; the slot stays held.
+static char *bury(Compiler *c, MsgIo io) {
+    Text t = {0};
+    int status = 0;
+    atomic_fetch_add(&n_lost, 1);
+    int log = fcntl(c->log, F_DUPFD_CLOEXEC, FIRST_FD); // end_process closes it
+    pid_t reaped = end_process(c, &status);
+    if (io == MSG_IO_TIMEOUT) text_add(&t, "it took too long and was ended");
+    else if (io == MSG_IO_BAD) text_add(&t, "it gave an answer that makes no sense");
+    else if (io == MSG_IO_NO_MEMORY) text_add(&t, "out of memory for its answer");
+    else if (reaped < 0) text_add(&t, "it ended unexpectedly"); // reaped by the application
+    else if (WIFSIGNALED(status))
+        text_printf(&t, "it died of signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else text_printf(&t, "it ended with status %d", WEXITSTATUS(status));
+    if (io != MSG_IO_TIMEOUT && log >= 0) add_last_words(&t, log);
+    if (log >= 0) close(log);
+    return text_take(&t);
+}
+
 Compiler *compiler_acquire(const unsigned char *library, bool fresh, int64_t timeout_ns,
                            char **why) {
     *why = NULL;
@@ -263,13 +294,17 @@ Compiler *compiler_acquire(const unsigned char *library, bool fresh, int64_t tim
     if (running && !fresh && !hung_up(c)) return c;
     int status;
     if (running) end_process(c, &status);
-    if (start(c, why)) {
+    for (int attempt = 0; attempt < 2 && start(c, why); ++attempt) {
         MsgIo io = greet(c, msg_now() + timeout_ns);
         if (io == MSG_IO_OK) return c;
-        char *how = compiler_lost(c, io);
+        char *how = bury(c, io);
+        if (attempt == 0 && io == MSG_IO_CLOSED) { // killed before it said a word: once more
+            free(how);
+            continue;
+        }
         *why = text_format("the Metal compiler does not start: %s", how ? how : "out of memory");
         free(how);
-        return NULL;
+        break;
     }
     compiler_release(c);
     return NULL;
@@ -290,35 +325,10 @@ MsgIo compiler_ask(Compiler *c, MsgType type, const WireOut *request, int64_t de
     return io == MSG_IO_OK ? msg_receive(c->fd, answer, payload, deadline) : io;
 }
 
-// The last lines the process printed, without their final newline.
-static void add_last_words(Text *t, int log) {
-    enum { MAX = 2000 };
-    char words[MAX + 1];
-    off_t size = lseek(log, 0, SEEK_END);
-    ssize_t n = size > 0 ? pread(log, words, MAX, size > MAX ? size - MAX : 0) : 0;
-    while (n > 0 && (words[n - 1] == '\n' || words[n - 1] == 0)) --n;
-    if (n <= 0) return;
-    text_add(t, "; it said: ");
-    text_add_bytes(t, words, (size_t)n);
-}
-
 char *compiler_lost(Compiler *c, MsgIo io) {
-    Text t = {0};
-    int status = 0;
-    atomic_fetch_add(&n_lost, 1);
-    int log = fcntl(c->log, F_DUPFD_CLOEXEC, FIRST_FD); // end_process closes it
-    pid_t reaped = end_process(c, &status);
-    if (io == MSG_IO_TIMEOUT) text_add(&t, "it took too long and was ended");
-    else if (io == MSG_IO_BAD) text_add(&t, "it gave an answer that makes no sense");
-    else if (io == MSG_IO_NO_MEMORY) text_add(&t, "out of memory for its answer");
-    else if (reaped < 0) text_add(&t, "it ended unexpectedly"); // reaped by the application
-    else if (WIFSIGNALED(status))
-        text_printf(&t, "it died of signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else text_printf(&t, "it ended with status %d", WEXITSTATUS(status));
-    if (io != MSG_IO_TIMEOUT && log >= 0) add_last_words(&t, log);
-    if (log >= 0) close(log);
+    char *how = bury(c, io);
     compiler_release(c);
-    return text_take(&t);
+    return how;
 }
 
 size_t compiler_list(int *pids, size_t max) {

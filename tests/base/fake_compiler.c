@@ -53,7 +53,7 @@ bool msl_frontend(const MslSource *s, MslLibrary *out) {
         out->log = text_format("%s:1:2: error: you said so\n error\n ^\n", s->name);
         out->n_diagnostics = 1;
         out->diagnostics = calloc(1, sizeof *out->diagnostics);
-        out->diagnostics[0] = (MslDiagnostic){3, s->name, 1, 2, "you said so"};
+        out->diagnostics[0] = (MslDiagnostic){3, strdup(s->name), 1, 2, strdup("you said so")};
         return false;
     }
     if (says(s, "include:")) {
@@ -69,6 +69,10 @@ bool msl_frontend(const MslSource *s, MslLibrary *out) {
 
 void msl_library_free(MslLibrary *lib) {
     free(lib->log);
+    for (size_t i = 0; i < lib->n_diagnostics; ++i) {
+        free((char *)(uintptr_t)lib->diagnostics[i].file);
+        free((char *)(uintptr_t)lib->diagnostics[i].message);
+    }
     free(lib->diagnostics);
     free(lib->bitcode);
     rf_free(lib->reflection);

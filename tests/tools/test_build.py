@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ingot build: diagnostics, outputs, options, and input that is as bad as it gets."""
+import os
+import random
+
+import pytest
+
+from conftest import ADD
+
+
+def test_good_file_says_nothing(ingot):
+    ingot.write("a.metal", ADD)
+    r = ingot("build", "a.metal")
+    assert r.stdout == "" and r.stderr == ""
+
+
+def test_all_errors_with_place_and_caret(ingot):
+    ingot.write("bad.metal", """#include <metal_stdlib>
+kernel void f(device float *x [[buffer(0)]]) {
+    x[0] = missing;
+    device int *p = x;
+}
+""")
+    r = ingot("build", "bad.metal", status=1)
+    assert "bad.metal:3:12: error: use of undeclared identifier 'missing'" in r.stderr
+    assert "bad.metal:4:17: error:" in r.stderr
+    assert "x[0] = missing;\n" in r.stderr and "^~~~~~~" in r.stderr
+    assert "__global" not in r.stderr
+
+
+def test_warning_is_no_error_unless_asked(ingot):
+    ingot.write("w.metal", "#include <metal_stdlib>\n#warning mind the gap\n" + ADD)
+    assert "warning: mind the gap" in ingot("build", "w.metal").stderr
+    assert "error: mind the gap" in ingot("build", "w.metal", "-Werror", status=1).stderr
+
+
+def test_metallib_is_written_and_runs(ingot):
+    ingot.write("a.metal", ADD)
+    ingot("build", "a.metal", "-o", "a.metallib")
+    assert (ingot.folder / "a.metallib").read_bytes()[:8] == b"INGOTLIB"
+    r = ingot("run", "a.metallib", "add", "--grid", 4, "--arg", "0=f32[4]=iota", "--arg",
+              "1=f32[4]=fill:1", "--arg", "2=f32[4]", "--print", 2, "-q")
+    assert r.stdout == "1 2 3 4\n"
+
+
+def test_failed_build_leaves_the_old_output(ingot):
+    ingot.write("bad.metal", "kernel void f() { oops }\n")
+    ingot.write("x.metallib", "precious")
+    ingot("build", "bad.metal", "-o", "x.metallib", status=1)
+    assert (ingot.folder / "x.metallib").read_text() == "precious"
+    assert sorted(p.name for p in ingot.folder.iterdir()) == ["bad.metal", "x.metallib"]
+
+
+def test_unwritable_output(ingot):
+    ingot.write("a.metal", ADD)
+    r = ingot("build", "a.metal", "-o", "no/such/folder/a.metallib", status=1)
+    assert "no/such/folder/a.metallib" in r.stderr and "No such file" in r.stderr
+
+
+@pytest.mark.parametrize("emit, sign", [("asm", "ingot_kernel:"), ("ll", "define"),
+                                        ("scalar-ll", "define")])
+def test_emit(ingot, emit, sign):
+    ingot.write("a.metal", ADD)
+    r = ingot("build", "a.metal", f"--emit={emit}")
+    assert sign in r.stdout
+    ingot("build", "a.metal", f"--emit={emit}", "-o", "out.txt", "--function", "add")
+    assert sign in (ingot.folder / "out.txt").read_text()
+
+
+def test_check_counts_kernels(ingot):
+    ingot.write("a.metal", ADD + "kernel void second(device float *x) { x[0] = 1; }\n")
+    assert "2 of 2 kernels" in ingot("build", "a.metal", "--check").stderr
+    assert "1 of 1 kernels" in ingot("build", "a.metal", "--check", "--function", "second").stderr
+
+
+def test_check_with_function_constants(ingot):
+    ingot.write("c.metal", """#include <metal_stdlib>
+constant int n [[function_constant(0)]];
+constant bool flag [[function_constant(1)]];
+kernel void f(device int *x) { x[0] = flag ? n : 7; }
+""")
+    assert "1 of 1 kernels" in ingot("build", "c.metal", "--check").stderr
+    ingot("build", "c.metal", "--emit=asm", "--constant", "n=5", "--constant", "1=true")
+    r = ingot("build", "c.metal", "--emit=asm", "--constant", "n=five", "--constant", "1=true", status=1)
+    assert "'five'" in r.stderr and "'n'" in r.stderr
+
+
+def test_unknown_function(ingot):
+    ingot.write("a.metal", ADD)
+    assert "no kernel 'nope'" in ingot("build", "a.metal", "--check", "--function", "nope", status=1).stderr
+
+
+def test_include_paths_and_macros(ingot):
+    ingot.write("inc/part.h", "#define FACTOR 3\n")
+    ingot.write("m.metal", '#include <metal_stdlib>\n#include "part.h"\n#if LIMIT != 5\n#error limit\n'
+                           "#endif\n#ifndef PLAIN\n#error plain\n#endif\n"
+                           "kernel void f(device int *x) { x[0] = FACTOR; }\n")
+    ingot("build", "m.metal", "-I", "inc", "-D", "LIMIT=5", "-DPLAIN")
+    assert "part.h" in ingot("build", "m.metal", "-DLIMIT=5", "-DPLAIN", status=1).stderr
+    assert "error: limit" in ingot("build", "m.metal", "-Iinc", "-DPLAIN", status=1).stderr
+
+
+def test_standard_input(ingot):
+    assert "'-'" not in ingot("build", "-", status=1).stderr  # /dev/null: empty
+    r = ingot("build", "-", status=1)
+    assert "empty" in r.stderr
+
+
+@pytest.mark.parametrize("args, hint", [
+    ([], "--help"), (["a.metal", "--what"], "--what"), (["a.metal", "-o"], "-o"),
+    (["a.metal", "b.metal"], "b.metal"), (["a.metal", "--emit=gold"], "gold"),
+    (["a.metal", "--width", "12"], "12"), (["a.metal", "--group", "0"], "0"),
+    (["a.metal", "--math=sloppy"], "sloppy"), (["a.metal", "--constant", "x"], "x"),
+    (["a.metal", "-std=metalx"], "metalx"), (["a.metal", "--emit=obj"], "-o"),
+])
+def test_wrong_usage(ingot, args, hint):
+    r = ingot("build", *args, status=2)
+    assert hint in r.stderr and "ingot build" in r.stderr
+
+
+def test_help(ingot):
+    for command in ["info", "build", "reflect", "run", "cache", "bench"]:
+        r = ingot(command, "--help")
+        assert "usage: ingot " + command in r.stdout and r.stderr == ""
+    assert "ingot run" in ingot("--help").stdout
+    assert "there is no command" in ingot("frobnicate", status=2).stderr
+    ingot(status=2)
+
+
+def test_missing_file(ingot):
+    r = ingot("build", "absent.metal", status=1)
+    assert "absent.metal" in r.stderr and "No such file" in r.stderr
+
+
+def test_folder_instead_of_file(ingot):
+    assert "directory" in ingot("build", ".", status=1).stderr
+
+
+# Bad sources, through the command line and through libingot: an error, no crash, in bounded time.
+def bomb(depth):
+    return ("#include <metal_stdlib>\n"
+            "template <int N, int M> struct B {\n"
+            "    static constant constexpr int v = B<N - 1, M * 2>::v + B<N - 1, M * 2 + 1>::v; };\n"
+            "template <int M> struct B<0, M> { static constant constexpr int v = 1; };\n"
+            f"kernel void f(device int *x) {{ x[0] = B<{depth}, 0>::v; }}\n")
+
+
+BAD = {
+    "empty": (b"", "empty"),
+    "not_utf8": (b"kernel void f() {}\n\xff\xfe\x80 \xc3\x28\n", "UTF-8"),
+    "zeros": (bytes(1000), "error"),
+    "garbage": (random.Random(1).randbytes(10_000_000), "error"),
+    "brackets": (b"kernel void f(device int *x) { x[0] = " + b"(" * 50000 + b"1;\n", "error"),
+    "include_loop": (b'#include "bad.metal"\n', "include"),
+    "include_itself_by_folder": (b'#include "."\n', "error"),
+    "endless_string": (b'#include <metal_stdlib>\nconstant char s[] = "' + b"x" * 100000, "error"),
+    "template_recursion": (b"template <int N> struct R { static constant constexpr int v = "
+                           b"R<N + 1>::v; };\nkernel void f(device int *x) { x[0] = R<0>::v; }\n",
+                           "template"),
+    "macro_bomb": (b"#define A A1 A1 A1 A1 A1 A1 A1 A1 A1 A1\n"
+                   + b"".join(b"#define A%d " % i + b"A%d " % (i + 1) * 10 + b"\n" for i in range(1, 9))
+                   + b"#define A9 zzz\nkernel void f() { A }\n", ""),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_source(ingot, name):
+    source, hint = BAD[name]
+    ingot.write("bad.metal", source)
+    for command in ["build", "reflect"]:
+        r = ingot(command, "bad.metal", status=1, INGOT_COMPILE_TIMEOUT_MS="20000")
+        assert hint in r.stderr and r.stderr != "", r.stderr[-500:]
+    ingot.write("good.metal", ADD)
+    ingot("build", "good.metal")
+
+
+def test_template_bomb_is_stopped(ingot):
+    ingot.write("bomb.metal", bomb(26))
+    for command in ["build", "reflect"]:
+        r = ingot(command, "bomb.metal", status=1, INGOT_COMPILE_TIMEOUT_MS="2000")
+        assert "INGOT_COMPILE_TIMEOUT_MS" in r.stderr
+
+
+@pytest.mark.skipif("asan" in os.environ.get("INGOT_BUILD", "") or "tsan" in os.environ.get("INGOT_BUILD", ""),
+                    reason="sanitizers need more address space than the limit allows")
+def test_memory_bomb_is_stopped(ingot):
+    ingot.write("bomb.metal", bomb(26))
+    r = ingot("reflect", "bomb.metal", status=1, INGOT_COMPILE_MEMORY_MB="1000",
+              INGOT_COMPILE_TIMEOUT_MS="60000")
+    assert "compiler" in r.stderr or "memory" in r.stderr

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An installation somewhere else: the tools run from it, and programs build against it both ways."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import ADD, BUILD
+
+PROGRAM = r"""
+#include <ingot/metal.h>
+#include <stdio.h>
+int main(void) {
+    MTLDevice *device = mtl_create_system_default_device();
+    MTLError *error = NULL;
+    MTLLibrary *library = mtl_device_new_library_with_source(device,
+        "kernel void f(device int *x) { x[0] = 41; }", NULL, &error);
+    printf("%s\n", library ? mtl_library_function_name(library, 0) : mtl_error_localized_description(error));
+    mtl_release(library);
+    mtl_release(error);
+    mtl_release(device);
+    return !library;
+}
+"""
+
+
+def sh(*args, **kw):
+    r = subprocess.run([str(a) for a in args], capture_output=True, text=True, timeout=300, **kw)
+    assert r.returncode == 0, f"{args}\n{r.stdout}\n{r.stderr}"
+    return r.stdout
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("prefix")
+    sh("cmake", "--install", BUILD, "--prefix", folder)
+    moved = folder.parent / "moved"
+    shutil.move(folder, moved)  # nothing in it may depend on where it was
+    return moved
+
+
+@pytest.fixture
+def env(tmp_path, shared_cache, prefix):
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("INGOT_")}
+    lib = next(prefix.rglob("libingot.so")).parent
+    return {**clean, "INGOT_CACHE_DIR": str(shared_cache), "PKG_CONFIG_PATH": str(lib / "pkgconfig"),
+            "LD_LIBRARY_PATH": str(lib)}
+
+
+def test_tool(prefix, env, tmp_path):
+    (tmp_path / "a.metal").write_text(ADD + "// installed\n")
+    out = sh(prefix / "bin" / "ingot", "run", "a.metal", "add", "--grid", 2, "--arg", "0=f32[2]=iota", "--arg",
+             "1=f32[2]=fill:1", "--arg", "2=f32[2]", "--print", 2, "-q", cwd=tmp_path,
+             env={k: v for k, v in env.items() if k != "LD_LIBRARY_PATH"})
+    assert out == "1 2\n"
+    sh(prefix / "bin" / "ingot", "build", "a.metal", "-o", "a.metallib", cwd=tmp_path, env=env)
+
+
+@pytest.mark.skipif("san" in BUILD.name, reason="a program without the sanitizer cannot load the library")
+def test_pkg_config(prefix, env, tmp_path):
+    (tmp_path / "p.c").write_text(PROGRAM)
+    flags = sh("pkg-config", "--cflags", "--libs", "ingot", env=env).split()
+    sh("cc", "p.c", "-o", "p", *flags, cwd=tmp_path, env=env)
+    assert sh("./p", cwd=tmp_path, env=env) == "f\n"
+
+
+@pytest.mark.skipif("san" in BUILD.name, reason="a program without the sanitizer cannot load the library")
+def test_cmake_package(prefix, env, tmp_path):
+    (tmp_path / "p.c").write_text(PROGRAM)
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(p C)\nfind_package(ingot 0.1 REQUIRED)\n"
+        "add_executable(p p.c)\ntarget_link_libraries(p ingot::ingot)\n")
+    sh("cmake", "-S", ".", "-B", "b", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=tmp_path, env=env)
+    sh("cmake", "--build", "b", cwd=tmp_path, env=env)
+    assert sh("b/p", cwd=tmp_path, env=env) == "f\n"
