@@ -41,13 +41,20 @@ typedef atomic<bool> atomic_bool;
 typedef atomic<ulong> atomic_ulong;
 typedef atomic<float> atomic_float;
 
-// volatile adds nothing to an atomic access, and would keep the optimiser from handling it
-template <class T> METAL_FUNC device T *__cell(const volatile device atomic<T> *a) {
-    return (device T *)&a->__value;
-}
-template <class T> METAL_FUNC threadgroup T *__cell(const volatile threadgroup atomic<T> *a) {
-    return (threadgroup T *)&a->__value;
-}
+// The value as T, for arithmetic, and as an integer of its size, for moving it. volatile adds nothing
+// to an atomic access, and would keep the optimiser from handling it.
+template <class T>
+using __word_t = conditional_t<__is_same(T, float), uint, conditional_t<__is_same(T, bool), uchar, T>>;
+#define __MSL_SPACE(AS) \
+    template <class T> METAL_FUNC AS T *__cell(const volatile AS atomic<T> *a) { \
+        return (AS T *)&a->__value; \
+    } \
+    template <class T> METAL_FUNC AS __word_t<T> *__word(const volatile AS atomic<T> *a) { \
+        return (AS __word_t<T> *)&a->__value; \
+    }
+__MSL_SPACE(device)
+__MSL_SPACE(threadgroup)
+#undef __MSL_SPACE
 #define __MSL_FETCH(AS, KEY, WHEN) \
     template <class T> \
         requires(WHEN) \
@@ -60,26 +67,30 @@ template <class T> METAL_FUNC threadgroup T *__cell(const volatile threadgroup a
         requires(__atomic_kind<T>::plain) \
     METAL_FUNC void atomic_store_explicit(volatile AS atomic<T> *object, type_identity_t<T> desired, \
                                           memory_order order) { \
-        __atomic_store_n(__cell(object), desired, order); \
+        __atomic_store_n(__word(object), __builtin_bit_cast(__word_t<T>, desired), order); \
     } \
     template <class T> \
         requires(__atomic_kind<T>::plain) \
     METAL_FUNC T atomic_load_explicit(const volatile AS atomic<T> *object, memory_order order) { \
-        return __atomic_load_n(__cell(object), order); \
+        return __builtin_bit_cast(T, __atomic_load_n(__word(object), order)); \
     } \
     template <class T> \
         requires(__atomic_kind<T>::plain) \
     METAL_FUNC T atomic_exchange_explicit(volatile AS atomic<T> *object, type_identity_t<T> desired, \
                                           memory_order order) { \
-        return __atomic_exchange_n(__cell(object), desired, order); \
+        __word_t<T> word = __builtin_bit_cast(__word_t<T>, desired); \
+        return __builtin_bit_cast(T, __atomic_exchange_n(__word(object), word, order)); \
     } \
     template <class T> \
         requires(__atomic_kind<T>::plain) \
     METAL_FUNC bool atomic_compare_exchange_weak_explicit( \
         volatile AS atomic<T> *object, thread type_identity_t<T> *expected, \
         type_identity_t<T> desired, memory_order success, memory_order failure) { \
-        return __atomic_compare_exchange_n(__cell(object), expected, desired, true, success, \
-                                           failure); \
+        __word_t<T> word = __builtin_bit_cast(__word_t<T>, *expected); \
+        bool done = __atomic_compare_exchange_n( \
+            __word(object), &word, __builtin_bit_cast(__word_t<T>, desired), true, success, failure); \
+        *expected = __builtin_bit_cast(T, word); \
+        return done; \
     } \
     __MSL_FETCH(AS, add, __atomic_kind<T>::word) \
     __MSL_FETCH(AS, sub, __atomic_kind<T>::word) \
