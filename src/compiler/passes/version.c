@@ -3,7 +3,8 @@
 // everything. Yet only SIMD-groups at the border are touched by it: the function gets a fast copy in
 // which such a clamp counts as its linear operand, a slow one without the assumption, and one check at
 // the entry that no lane is clamped. (One check for each load instead is nearly twice as slow.)
-// A clamp qualifies if it can be computed at the entry from parameters and positions alone.
+// A clamp qualifies if it can be computed at the entry from parameters, positions and what `constant`
+// parameters point to (the size of an image is such a load).
 // Reference: analysis and guard must agree; both ask msl_assumed_clamp.
 #include "compiler/passes/passes_int.h"
 
@@ -11,7 +12,37 @@ static bool is_min_max(const char *n) {
     return starts_with(n, "llvm.smin") || starts_with(n, "llvm.smax") || starts_with(n, "llvm.umin") || starts_with(n, "llvm.umax");
 }
 
-// A pure function of parameters, constants and positions.
+static unsigned enum_attribute(const char *name) {
+    return LLVMGetEnumAttributeKindForName(name, strlen(name));
+}
+
+// The offset of a load from a `constant` parameter, which nothing writes while the kernel runs, if it
+// may be made at the entry: it lies inside what the parameter is known to point to, or is made in the
+// first block anyway. -1: no such load.
+static int64_t invariant_load(Vec *x, Value v, Value *parameter) {
+    if (LLVMGetInstructionOpcode(v) != LLVMLoad || LLVMGetVolatile(v) || LLVMGetOrdering(v) != LLVMAtomicOrderingNotAtomic) return -1;
+    int64_t offset = 0;
+    Value p = operand(v, 0);
+    while (LLVMIsAGetElementPtrInst(p)) {
+        int64_t k;
+        if (LLVMGetNumOperands(p) != 2 || !get_const(operand(p, 1), &k)) return -1;
+        offset += k * (int64_t)LLVMABISizeOfType(x->cx->layout, LLVMGetGEPSourceElementType(p));
+        p = operand(p, 0);
+    }
+    if (offset < 0 || !LLVMIsAArgument(p)) return -1;
+    unsigned ix = 0;
+    while (LLVMGetParam(x->thread, ix) != p) ix++;
+    if (!LLVMGetEnumAttributeAtIndex(x->thread, ix + 1, enum_attribute("noalias")) ||
+        !LLVMGetEnumAttributeAtIndex(x->thread, ix + 1, enum_attribute("readonly"))) return -1;
+    LLVMAttributeRef known = LLVMGetEnumAttributeAtIndex(x->thread, ix + 1, enum_attribute("dereferenceable"));
+    int64_t bytes = known ? (int64_t)LLVMGetEnumAttributeValue(known) : 0;
+    bool inside = offset + (int64_t)LLVMABISizeOfType(x->cx->layout, LLVMTypeOf(v)) <= bytes;
+    if (!inside && LLVMGetInstructionParent(v) != LLVMGetEntryBasicBlock(x->thread)) return -1;
+    *parameter = p;
+    return offset;
+}
+
+// A pure function of parameters, constants, positions and invariant loads.
 static bool at_entry(Vec *x, Value v) {
     if (!LLVMIsAInstruction(v)) return !is_pointer(LLVMTypeOf(v));
     int known = msl_map_get(&x->entry_ok, v);
@@ -19,7 +50,12 @@ static bool at_entry(Vec *x, Value v) {
     msl_map_put(x->cx, &x->arena, &x->entry_ok, v, 0); // a cycle is not at the entry
     int n = LLVMGetNumOperands(v);
     bool ok = is_integer(LLVMTypeOf(v)) && int_bits(LLVMTypeOf(v)) <= 64;
+    Value parameter;
     switch (LLVMGetInstructionOpcode(v)) {
+    case LLVMLoad:
+        ok = ok && invariant_load(x, v, &parameter) >= 0;
+        n = 0;
+        break;
     case LLVMAdd: case LLVMSub: case LLVMMul: case LLVMShl: case LLVMAnd: case LLVMOr: case LLVMXor: case LLVMLShr:
     case LLVMAShr: case LLVMSExt: case LLVMZExt: case LLVMTrunc: case LLVMICmp: case LLVMSelect: case LLVMFreeze: break;
     case LLVMCall:
@@ -89,6 +125,10 @@ static Value slice(Vec *x, Slice *s, Value v) {
         r = slice(x, s, operand(v, clamp - 1));
     } else if (msl_builtin_of(v).op == OP_POSITION) {
         r = msl_position_base(x, v, s->segment);
+    } else if (LLVMIsALoadInst(v)) {
+        Value parameter, offset = const_int(x->i64, invariant_load(x, v, &parameter));
+        r = LLVMBuildLoad2(x->b, LLVMTypeOf(v), LLVMBuildGEP2(x->b, x->i8, msl_scalar(x, parameter), &offset, 1, ""), "");
+        LLVMSetAlignment(r, LLVMGetAlignment(v));
     } else {
         for (int o = 0; o < n; o++) ops[o] = slice(x, s, operand(v, o));
         Type t = LLVMTypeOf(v);
