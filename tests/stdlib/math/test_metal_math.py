@@ -353,3 +353,40 @@ def test_every_half():
                     off <= (0 if exact else 1))
                 right |= np.isinf(got) & (np.abs(want) > 65472) & (np.sign(got) == np.sign(want))
                 expect(right, f"width {width} {name}(half)", got, want, x)
+
+
+def test_overloads_resolve():
+    done = harness.mslc(str(HERE / "overloads.metal"))
+    assert done.returncode == 0 and done.stdout + done.stderr == ""
+
+
+@pytest.mark.parametrize("call,message", [
+    ("max(f[0].x, 1)", "call to 'max' is ambiguous"),
+    ("max(f[0].x, h[0].x)", "call to 'max' is ambiguous"),
+    ("sin(1)", "call to 'sin' is ambiguous"),
+    ("pow(2, 3)", "call to 'pow' is ambiguous"),
+    ("sin(n[0])", "no matching function for call to 'sin'"),
+    ("fast::sin(h[0])", "no matching function for call to 'sin'"),
+    ("max(f[0], h[0])", "no matching function for call to 'max'"),
+    ("max(f[0].xy, f[0].xyz)", "no matching function for call to 'max'"),
+    ("sincos(f[0].x, f[1].x)", "no matching function for call to 'sincos'"),
+    ("frexp(f[0].x, f[1].x)", "no matching function for call to 'frexp'"),
+    ("erf(f[0].x)", "use of undeclared identifier 'erf'"),
+])
+def test_what_metal_rejects(call, message):
+    source = harness.PREAMBLE + ("kernel void k(device float4 *f, device int4 *n, device half4 *h) "
+                                 f"{{ f[0] = float4({call}); }}")
+    done = harness.mslc(source=source)
+    assert done.returncode == 1 and message in done.stdout + done.stderr, done.stdout + done.stderr
+
+
+def test_constant_expressions():
+    """What can be computed at compile time, and initialisers of program-scope constants."""
+    source = """constexpr constant float a = max(1.0f, 2.0f), b = fma(2.0f, 3.0f, 1.0f), c = abs(-2.0f);
+    static_assert(a == 2.0f && b == 7.0f && c == 2.0f);
+    constexpr constant float3 v = max(float3(1, 2, 3), 2.0);
+    static_assert(v.x == 2.0f && v.z == 3.0f);
+    constant float root = sqrt(2.0f), whole = floor(2.5f), sine = precise::sin(1.0f);
+    kernel void k(device float *o) { o[0] = root; o[1] = whole; o[2] = sine; }"""
+    for width, (out,) in harness.run(source, [], [(np.float32, 3)], 1, 1):
+        assert list(out[:2]) == [np.float32(np.sqrt(2)), 2] and abs(out[2] - np.sin(1)) < 1.2e-7

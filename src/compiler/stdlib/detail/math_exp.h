@@ -304,18 +304,33 @@ __IG_FN float __ig_pow_fast(float x, float y) {
     return y == 0.0f ? 1.0f : r;
 }
 
-// Half of e^|x| is the larger term of sinh and cosh, and its inverse the smaller one.
+// (e^x - 1) * 2^adjust for x in [0, 89.5], precise also near 0: 2^n times the polynomial without its
+// constant term, plus 2^n - 1.
+__IG_FN float __ig_expm1_kernel(float x, int adjust) {
+    __IG_STRICT
+    float t = __ig_fma(x, 1.44269504f, __IG_MAGIC);
+    int n = (int)(__ig_as_uint(t) - __IG_MAGIC_BITS) + adjust;
+    t = t - __IG_MAGIC;
+    float r = __ig_fma(t, -0x1.62e430p-1f, x);
+    r = __ig_fma(t, 0x1.05c610p-29f, r);
+    float p = 1.38642872e-3f;
+    p = __ig_fma(p, r, 8.36655591e-3f);
+    p = __ig_fma(p, r, 4.16675061e-2f);
+    p = __ig_fma(p, r, 0.166665435f);
+    p = __ig_fma(p, r, 0.499999970f);
+    p = __ig_fma(r * r, p, r);
+    float s = __ig_exp2i(n);
+    return __ig_fma(s, p, s - __ig_exp2i(adjust));
+}
+
+// With t = e^|x| - 1: sinh = (t + t / (t + 1)) / 2. A quarter of t, because t itself may overflow
+// where sinh does not.
 __IG_FN float __ig_sinh(float x) {
     __IG_STRICT
-    float ax = __ig_fabs(x), z = ax * ax;
-    float e = __ig_exp_kernel(ax > 90.0f ? 90.0f : ax, -1);
-    float big = e - 0.25f / e;
-    float p = 2.78998391e-6f; // |x| < 1: 2^-31
-    p = __ig_fma(p, z, 1.98416659e-4f);
-    p = __ig_fma(p, z, 8.33331514e-3f);
-    p = __ig_fma(p, z, 0.166666672f);
-    float small = __ig_fma(ax * z, p, ax);
-    return __ig_as_float(__ig_as_uint(ax < 1.0f ? small : big) | (__ig_as_uint(x) & __IG_SIGN));
+    float ax = __ig_fabs(x);
+    float t = __ig_expm1_kernel(ax > 89.5f ? 89.5f : ax, -2);
+    float r = t + t / __ig_fma(4.0f, t, 1.0f);
+    return __ig_as_float(__ig_as_uint(r + r) | (__ig_as_uint(x) & __IG_SIGN));
 }
 
 __IG_FN float __ig_cosh(float x) {
@@ -325,18 +340,13 @@ __IG_FN float __ig_cosh(float x) {
     return e + 0.25f / e;
 }
 
+// With t = e^|2x| - 1: tanh = t / (t + 2); 1 from 10 on.
 __IG_FN float __ig_tanh(float x) {
     __IG_STRICT
-    float ax = __ig_fabs(x), z = ax * ax;
-    float e = __ig_exp_kernel(ax > 10.0f ? 20.0f : ax + ax, 0);
-    float big = 1.0f - 2.0f / (e + 1.0f);
-    float p = -6.18818123e-3f; // |x| < 0.55: 2^-29
-    p = __ig_fma(p, z, 2.10118815e-2f);
-    p = __ig_fma(p, z, -5.38379960e-2f);
-    p = __ig_fma(p, z, 0.133324504f);
-    p = __ig_fma(p, z, -0.333333135f);
-    float small = __ig_fma(ax * z, p, ax);
-    return __ig_as_float(__ig_as_uint(ax < 0.55f ? small : big) | (__ig_as_uint(x) & __IG_SIGN));
+    float ax = __ig_fabs(x);
+    float t = __ig_expm1_kernel(ax > 10.0f ? 20.0f : ax + ax, 0);
+    float r = t / (t + 2.0f);
+    return __ig_as_float(__ig_as_uint(r) | (__ig_as_uint(x) & __IG_SIGN));
 }
 
 // ln(1 + u) for u in [0, 2^126]: u is scaled as 1 + u would be, so that its low bits count.
