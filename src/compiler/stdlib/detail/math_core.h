@@ -67,6 +67,8 @@ __IG_FN int __ig_as_int(float f) {
 #define __IG_MAGIC 12582912.0f
 #define __IG_MAGIC_BITS 0x4b400000u
 
+typedef unsigned long __ig_u64; // in this dialect long long has 128 bits
+
 // Two results in one; pointers would need an address space.
 typedef struct {
     float a, b;

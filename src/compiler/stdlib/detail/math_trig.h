@@ -41,13 +41,14 @@ __IG_FN __ig_float_int __ig_reduce_huge(float x) {
     a = (a << s) | ((b >> 1) >> (31 - s));
     b = (b << s) | ((c >> 1) >> (31 - s));
     c = (c << s) | ((d >> 1) >> (31 - s));
-    unsigned long long p = (unsigned long long)m * c >> 32;
-    p += (unsigned long long)m * b;
-    p += (unsigned long long)(m * a) << 32; // two bits of quadrant, 62 of fraction
+    __ig_u64 p = (__ig_u64)m * c >> 32;
+    p += (__ig_u64)m * b;
+    p += (__ig_u64)(m * a) << 32; // two bits of quadrant, 62 of fraction
+    const __ig_u64 one = (__ig_u64)1 << 62;
     int q = (int)(p >> 62);
-    p &= 0x3fffffffffffffffull;
+    p &= one - 1;
     int negative = (p >> 61) != 0;
-    p = negative ? 0x4000000000000000ull - p : p;
+    p = negative ? one - p : p;
     q = (q + negative) & 3;
     // Three exact pieces, all positive, so that small remainders keep their relative precision.
     float top = (float)(int)(p >> 40) * 0x1p-22f;
