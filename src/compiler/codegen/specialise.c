@@ -181,6 +181,6 @@ bool msl_argument_enabled(Cg *cg, const RfArg *arg) {
     }
     if (LLVMIsAConstantInt(init)) return LLVMConstIntGetZExtValue(init) != 0;
     size_t n = 0;
-    const char *bytes = LLVMIsConstantString(init) ? LLVMGetAsString(init, &n) : NULL;
+    const char *bytes = LLVMIsAConstantDataArray(init) ? LLVMGetAsString(init, &n) : NULL;
     return bytes && n && bytes[0];
 }
