@@ -6,15 +6,15 @@
 
 namespace metal {
 // x unless it is a NaN or beyond y: one instruction, where llvm.maxnum of a half is a library call.
-template <class V> METAL_FUNC constexpr V __fmax2(V x, V y) { return x > y ? x : y; }
-template <class V> METAL_FUNC constexpr V __fmin2(V x, V y) { return x < y ? x : y; }
+template <class V> METAL_FUNC constexpr V __fmax2(V x, V y) { return __pick(x > y, x, y); }
+template <class V> METAL_FUNC constexpr V __fmin2(V x, V y) { return __pick(x < y, x, y); }
 template <class V> METAL_FUNC constexpr V __do_clamp(V x, V lo, V hi) {
     return __fmin2(__fmax2(x, lo), hi);
 }
 template <class V> METAL_FUNC constexpr V __do_saturate(V x) { return __do_clamp(x, (V)0, (V)1); }
 template <class V> METAL_FUNC constexpr V __do_mix(V x, V y, V a) { return x + (y - x) * a; }
 template <class V> METAL_FUNC constexpr V __do_step(V edge, V x) {
-    return x < edge ? (V)0 : (V)1;
+    return __pick(x < edge, (V)0, (V)1);
 }
 template <class V> METAL_FUNC constexpr V __do_smoothstep(V edge0, V edge1, V x) {
     V t = __do_saturate((x - edge0) / (edge1 - edge0));
@@ -22,7 +22,8 @@ template <class V> METAL_FUNC constexpr V __do_smoothstep(V edge0, V edge1, V x)
 }
 // x itself at the zeros, for its sign; 0 for a NaN
 template <class V> METAL_FUNC constexpr V __do_sign(V x) {
-    return x > (V)0 ? (V)1 : (x < (V)0 ? (V)-1 : (x == (V)0 ? x : (V)0));
+    V other = __pick(x < (V)0, (V)-1, __pick(x == (V)0, x, (V)0));
+    return __pick(x > (V)0, (V)1, other);
 }
 #define __MSL_F(F, N) \
     __MSL_FLOATS(__MSL_SCALAR##N, F) __MSL_VECTOR##N(F, __is_float) __MSL_BFLOAT##N(F)

@@ -17,8 +17,6 @@ METAL_FUNC constexpr mem_flags operator|(mem_flags a, mem_flags b) {
 METAL_FUNC constexpr mem_flags operator&(mem_flags a, mem_flags b) {
     return (mem_flags)((uint)a & (uint)b);
 }
-METAL_FUNC constexpr mem_flags &operator|=(mem_flags &a, mem_flags b) { return a = a | b; }
-METAL_FUNC constexpr mem_flags &operator&=(mem_flags &a, mem_flags b) { return a = a & b; }
 
 METAL_FUNC __MSL_BUILTIN void threadgroup_barrier(mem_flags flags) {
     __ingot_threadgroup_barrier((uint)flags);

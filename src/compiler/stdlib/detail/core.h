@@ -191,9 +191,11 @@ METAL_FUNC constexpr bfloat __msl_bf(float x) { return (bfloat)x; }
 // Braced lists need this name and these two members.
 namespace std {
 template <class E> class initializer_list {
-    const E *first;
+    // the compiler expects a pointer without an address space, which only a decayed array gives
+    using pointer = __decay(const E[1]);
+    pointer first;
     size_t count;
-    constexpr initializer_list(const E *p, size_t n) : first(p), count(n) {}
+    constexpr initializer_list(pointer p, size_t n) : first(p), count(n) {}
 
 public:
     using value_type = E;

@@ -35,6 +35,19 @@ template <class V, class A> METAL_FUNC constexpr typename V::__native __arg(A a)
     if constexpr (__is_vec<A>) return a.__get();
     else return __splat<__element_t<V>, __count_of<V>>((__element_t<V>)a);
 }
+// Lane by lane: yes where c, else no. `?:` on native vectors is no constant expression.
+template <class C, class V, size_t... I>
+METAL_FUNC constexpr V __pick_each(C c, V yes, V no, index_sequence<I...>) {
+    return V{(c[I] ? yes[I] : no[I])...};
+}
+template <class C, class V> METAL_FUNC constexpr V __pick(C c, V yes, V no) {
+    if constexpr (__is_same(C, bool)) return c ? yes : no;
+    else {
+        if consteval {
+            return __pick_each(c, yes, no, make_index_sequence<__builtin_vectorelements(V)>{});
+        } else { return c ? yes : no; }
+    }
+}
 } // namespace metal
 
 #define __MSL_SCALAR1(T, F) METAL_FUNC constexpr T F(T x) { return __do_##F(x); }

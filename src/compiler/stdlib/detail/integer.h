@@ -122,8 +122,6 @@ template <class V> METAL_FUNC constexpr V __do_mulhi(V x, V y) {
 template <class V> METAL_FUNC constexpr V __do_madhi(V x, V y, V z) {
     return __resize<V>(__unsigned(__do_mulhi(x, y)) + __unsigned(z));
 }
-// Lane by lane: a is -1 or true where taken.
-template <class C, class V> METAL_FUNC constexpr V __pick(C c, V yes, V no) { return c ? yes : no; }
 template <class V> METAL_FUNC constexpr V __do_madsat(V x, V y, V z) {
     using U = typename __kin<V>::u;
     constexpr bool is_signed = __kin<V>::is_signed;

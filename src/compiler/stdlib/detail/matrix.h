@@ -88,10 +88,6 @@ METAL_FUNC constexpr matrix<T, Cols, Rows> operator*(const matrix<T, K, Rows> &a
     for (int c = 0; c < Cols; c++) m.columns[c] = a * b.columns[c];
     return m;
 }
-template <class T, int N>
-METAL_FUNC constexpr vec<T, N> &operator*=(vec<T, N> &v, const matrix<T, N, N> &m) {
-    return v = v * m;
-}
 
 template <class T, int Cols, int Rows>
 METAL_FUNC constexpr matrix<T, Rows, Cols> transpose(const matrix<T, Cols, Rows> &a) {

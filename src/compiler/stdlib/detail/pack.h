@@ -10,7 +10,7 @@ template <class V> METAL_FUNC constexpr V __to_unorm(V x, float most) {
     return __builtin_elementwise_roundeven(__do_clamp(x, (V)0, (V)1) * (V)most);
 }
 template <class V> METAL_FUNC constexpr V __to_snorm(V x, float most) {
-    V y = x == x ? __do_clamp(x, (V)-1, (V)1) : (V)0;
+    V y = __pick(x == x, __do_clamp(x, (V)-1, (V)1), (V)0);
     return __builtin_elementwise_roundeven(y * (V)most);
 }
 METAL_FUNC uint pack_float_to_unorm4x8(float4 x) {

@@ -67,23 +67,6 @@ template <class T> struct packed_vec<T, __MSL_N> {
 #undef __MSL_W3
 #undef __MSL_W4
 
-    // With a vector on one side vec's own operators apply; these are for the other cases.
-#define __MSL_OP(OP) \
-    template <class B> \
-        requires(__is_same(B, packed_vec) || __is_arith<B>) \
-    METAL_FUNC friend constexpr auto operator OP(const packed_vec &p, B q) { \
-        if constexpr (__is_arith<B>) return vec<T, __MSL_N>(p) OP q; \
-        else return vec<T, __MSL_N>(p) OP vec<T, __MSL_N>(q); \
-    } \
-    template <class A> \
-        requires(__is_arith<A>) \
-    METAL_FUNC friend constexpr auto operator OP(A p, const packed_vec &q) { \
-        return p OP vec<T, __MSL_N>(q); \
-    }
-    __MSL_OP(+) __MSL_OP(-) __MSL_OP(*) __MSL_OP(/) __MSL_OP(%) __MSL_OP(&) __MSL_OP(|) __MSL_OP(^)
-    __MSL_OP(<) __MSL_OP(>) __MSL_OP(<=) __MSL_OP(>=) __MSL_OP(==) __MSL_OP(!=)
-    __MSL_OP(<<) __MSL_OP(>>)
-#undef __MSL_OP
 #define __MSL_OP(OP) \
     template <class B> METAL_FUNC constexpr packed_vec &operator OP##=(B q) { \
         return *this = vec<T, __MSL_N>(*this) OP q; \

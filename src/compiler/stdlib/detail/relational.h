@@ -138,7 +138,7 @@ template <class V, int N>
 METAL_FUNC constexpr V __select_n(V a, V b, const vec<bool, N> &c) {
     using M = __nv<typename __mask_element<__element_t<V>>::type, N>;
     M m = __builtin_convertvector(c.__get(), M) != (M)0;
-    return V(m ? b.__get() : a.__get(), __raw{});
+    return V(__pick(m, b.__get(), a.__get()), __raw{});
 }
 template <class A, class B>
 METAL_FUNC constexpr __joint<A, B> select(A a, B b, vec<bool, __count_of<__joint<A, B>>> c) {

@@ -143,6 +143,34 @@ template <class T, int N, class U> METAL_FUNC constexpr __nv<T, N> __count(U u) 
 #define __MSL_SWIZZLES __MSL_SWIZZLES_4
 #include "packed_class.h"
 
+// Packed vectors among themselves and with scalars give vectors; with a vector on one side vec's own
+// operators apply.
+template <class A> inline constexpr constant bool __is_packed = false;
+template <class T, int N> inline constexpr constant bool __is_packed<packed_vec<T, N>> = true;
+template <class A, class B>
+inline constexpr constant bool __packed_pair = (__is_packed<A> && (__is_same(A, B) || __is_arith<B>)) ||
+                                               (__is_arith<A> && __is_packed<B>);
+template <class A, class B> struct __unpacked_pair : __unpacked_pair<B, A> {};
+template <class T, int N, class B> struct __unpacked_pair<packed_vec<T, N>, B> {
+    using value = vec<T, N>;
+    using truth = vec<bool, N>;
+};
+template <class A, class B> METAL_FUNC constexpr auto __unpacked(const A &a) {
+    if constexpr (__is_packed<A>) return typename __unpacked_pair<A, B>::value(a);
+    else return a;
+}
+#define __MSL_OP(OP, RESULT) \
+    template <class A, class B> \
+        requires(__packed_pair<A, B>) \
+    METAL_FUNC constexpr typename __unpacked_pair<A, B>::RESULT operator OP(A p, B q) { \
+        return __unpacked<A, B>(p) OP __unpacked<B, A>(q); \
+    }
+__MSL_OP(+, value) __MSL_OP(-, value) __MSL_OP(*, value) __MSL_OP(/, value) __MSL_OP(%, value)
+__MSL_OP(&, value) __MSL_OP(|, value) __MSL_OP(^, value) __MSL_OP(<<, value) __MSL_OP(>>, value)
+__MSL_OP(<, truth) __MSL_OP(>, truth) __MSL_OP(<=, truth) __MSL_OP(>=, truth) __MSL_OP(==, truth)
+__MSL_OP(!=, truth)
+#undef __MSL_OP
+
 // A floating-point scalar does not combine with an integer vector: Metal rejects it, and the
 // conversion to the element type would drop the fraction silently.
 template <class T, class U>

@@ -99,6 +99,10 @@ template <class T> struct vec<T, __MSL_N> {
     __MSL_OP(|, __is_integral(T))
     __MSL_OP(^, __is_integral(T))
 #undef __MSL_OP
+    // a member: a free operator*= would keep Clang from rewriting `v.xy *= e` inside templates
+    template <class M>
+        requires(__is_same(M, matrix<T, __MSL_N, __MSL_N>))
+    METAL_FUNC constexpr vec &operator*=(M m) { return *this = *this * m; }
     // the shift count is a scalar or a vector of any integer type, taken modulo the width
 #define __MSL_OP(OP) \
     template <class U> \
