@@ -34,8 +34,8 @@ typedef struct CpuRun {
     atomic_int fault;     // CpuFault; once set, nothing more of the run starts
     atomic_bool described; // the first fault's details are being, or are, written
     uintptr_t address;    // of a memory fault
-    const char *kernel;   // name of the kernel that runs, for messages; owned by the caller
-    const char *faulting; // the kernel at the time of the fault
+    const char *_Atomic kernel; // name of the kernel that runs, for messages; owned by the caller
+    const char *faulting; // the kernel at the time of the fault; like address, to be read after the end
     uint64_t deadline_ns; // 0: none
     CpuLogFn *log;        // may be NULL; called with no kernel code "running"
     void *log_context;    // for log, through cpu_run_log_context

@@ -24,6 +24,7 @@ typedef struct CpuThread {
     volatile sig_atomic_t in_kernel;    // the signal handler may jump
     volatile sig_atomic_t signal;       // which one made it jump
     volatile uintptr_t fault_address;
+    sigset_t mask;                      // as it was when the signal came
     CpuRun *_Atomic run;                // while in a range of it
     pthread_t id;
     bool is_worker;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include "cpu/cpu_int.h"
 #include "cpu/futex.h"
 
@@ -102,7 +103,7 @@ bool cpu_thread_reserve(CpuThread *t, size_t threadgroup_bytes, size_t frame_byt
 void cpu_run_fail(CpuRun *run, CpuFault fault, uintptr_t address) {
     if (!atomic_exchange(&run->described, true)) {
         run->address = address;
-        run->faulting = run->kernel;
+        run->faulting = atomic_load_explicit(&run->kernel, memory_order_relaxed);
     }
     int none = CPU_FAULT_NONE;
     atomic_compare_exchange_strong(&run->fault, &none, (int)fault);
@@ -133,6 +134,8 @@ bool cpu_thread_run(CpuThread *t, CpuRun *run, const CpuCode *code, const CpuLau
         t->in_kernel = 0;
     } else {
         t->in_kernel = 0;
+        if (t->signal != 0) // the jump left the handler without the return that unblocks signals
+            pthread_sigmask(SIG_SETMASK, &t->mask, NULL);
         cpu_run_fail(run, fault_of(t, run), t->fault_address);
     }
     atomic_store_explicit(&t->run, NULL, memory_order_release);
@@ -180,6 +183,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
         if (!kicked || stop) {
             t->signal = number;
             t->fault_address = kicked ? 0 : (uintptr_t)info->si_addr;
+            t->mask = ((const ucontext_t *)context)->uc_sigmask;
             siglongjmp(t->jump, 1);
         }
         if (number == cpu_signal_kick())
@@ -217,7 +221,6 @@ void cpu_signals_install(void) {
         return;
     pthread_mutex_lock(&install_lock);
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
-        // NODEFER: the jump leaves the handler without the return that would unblock the signal.
         struct sigaction old, action = {.sa_sigaction = on_signal,
                                         .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
         sigemptyset(&action.sa_mask);

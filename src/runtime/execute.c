@@ -79,7 +79,7 @@ static bool run_dispatch(const RtDispatch *d, bool concurrent, Batch *batch, Cpu
     const char *kernel = rt_pipeline_function(d->pipeline)->name;
     if (d->indirect && batch->n > 0 && !run_batch(batch, run))
         return false;
-    run->kernel = kernel;
+    atomic_store_explicit(&run->kernel, kernel, memory_order_relaxed);
     CpuDispatch *item = &batch->items[batch->n];
     *item = (CpuDispatch){.code = rt_pipeline_code(d->pipeline, d->group_size), .args = d->args};
     memcpy(item->group_size, d->group_size, sizeof item->group_size);
@@ -169,12 +169,13 @@ void rt_execute(MTLCommandBuffer *buffer) {
         bool watched = cpu_run_begin(&run, buffer->timeout_ms);
         if (!watched)
             cpu_run_fail(&run, CPU_FAULT_NO_MEMORY, 0);
-        if (!run_commands(buffer, &run, &error) && !error) {
+        bool ok = run_commands(buffer, &run, &error);
+        if (watched)
+            cpu_run_end(&run);
+        if (!ok && !error) {
             error = fault_error(&run, buffer->timeout_ms);
             error = error ? error : rt_error_no_memory();
         }
-        if (watched)
-            cpu_run_end(&run);
     }
     atomic_store(&buffer->gpu_end_ns, cpu_now_ns());
 

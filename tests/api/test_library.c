@@ -89,12 +89,11 @@ static void bad_sources_are_errors(void **state) {
     static char garbage[100000];
     for (size_t i = 0; i < sizeof garbage; i++)
         garbage[i] = (char)(i * 7919 >> 3);
+    static const char not_utf8[] = "kernel void f(device int *x) { x[0] = '\xff\xfe'; } \xc3";
     const struct {
         const char *text;
         size_t length;
-    } cases[] = {{garbage, sizeof garbage},
-                 {"kernel void f(device int *x) { x[0] = '\xff\xfe'; } \xc3", 51},
-                 {"kernel\0void", 11}};
+    } cases[] = {{garbage, sizeof garbage}, {not_utf8, sizeof not_utf8 - 1}, {"kernel\0void", 11}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         MTLError *error = NULL;
         MTLLibrary *library = mtl_device_new_library_with_source_bytes(
