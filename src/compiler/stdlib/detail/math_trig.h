@@ -192,9 +192,16 @@ __IG_FN __ig_pair __ig_sincos_fast(float x) {
     r.b = __ig_turn_poly(__ig_fold_cos(t));
     return r;
 }
+// tan in quarters of a turn: the odd ones are -1 / tan.
 __IG_FN float __ig_tan_fast(float x) {
-    __ig_pair r = __ig_sincos_fast(x);
-    return r.a / r.b;
+    __IG_STRICT
+    __ig_pair u = __ig_turns(__ig_fabs(x));
+    float n = __ig_fma(u.a, 4.0f, __IG_MAGIC);
+    float g = __ig_fma(n - __IG_MAGIC, -0.25f, u.a) + u.b;
+    float t = __ig_tan_poly(g * 6.28318531f);
+    float turned = -1.0f / t;
+    t = (__ig_as_uint(n) & 1u) != 0 ? turned : t;
+    return __ig_xorsign(t, __ig_as_uint(x));
 }
 
 // |x| modulo 1/2, exact for every float; the quadrant in the low bits.
