@@ -330,10 +330,10 @@ static bool compare(int k, int mode) {
     static const uint32_t shape[3] = {SX, SY, SZ};
     expected = start;
     got = start;
-    int n = WORDS > 0 ? 64 : 0, w = 128, h = 21;
+    int n = 64, w = 128, h = 21;
     Args ref = {expected.a, expected.b, expected.c, expected.p, expected.q, n, w, h};
     Args vec = {got.a, got.b, got.c, got.p, got.q, n, w, h};
-    launch = (CpuLaunch){.threads_per_grid = {3 * SX - SX / 3, 2 * SY, 2 * SZ}, .groups_per_grid = {3, 2, 2},
+    launch = (CpuLaunch){.threads_per_grid = {3 * SX, 2 * SY, 2 * SZ}, .groups_per_grid = {3, 2, 2},
                          .group_size = {SX, SY, SZ}, .grid_origin = {1, 2, 3}};
     for (int d = 0; d < 3; d++) {
         group[d] = (uint32_t)(mode + d) % launch.groups_per_grid[d];

@@ -4,11 +4,11 @@
 #include "kernel.h"
 #define X                                                                                                      \
     int x = GID(0), y = GID(1);                                                                                \
-    int id = (y * 64 + x + GID(2) * 4096) & 8191;                                                              \
+    int id = ROW(y) + x;                                                                                       \
     (void)x, (void)y, (void)id
 
 void k_vadd(KARGS) { X; c[id] = a[id] + b[id]; }
-void k_guarded(KARGS) { X; if (x < n) c[x + 64 * y] = a[x] + b[x]; }
+void k_guarded(KARGS) { X; if (x < n) c[id] = a[x] + b[x]; }
 void k_unsigned_offset(KARGS) { X; unsigned i = (unsigned)x; if (i >= 5u && i < (unsigned)w) c[id] = a[i - 5u] + b[i + 3u]; }
 void k_mandelbrot(KARGS) {
     X; float cx = x * (3.0f / 128) - 2.0f, cy = y * (2.0f / 64) - 1.0f, zx = 0, zy = 0; int it = 0;

@@ -4,7 +4,7 @@
 #include "kernel.h"
 #define X                                                                                                      \
     int x = GID(0), y = GID(1);                                                                                \
-    int id = (y * 64 + x + GID(2) * 4096) & 8191;                                                              \
+    int id = ROW(y) + x;                                                                                       \
     int step = 0;                                                                                              \
     (void)x, (void)id, (void)step
 #define NEXT AT(0, ++step)
@@ -75,7 +75,7 @@ void k_fill(KARGS) {
     NEXT; r = r * 5 + __ingot_quad_shuffle_and_fill_down_i32(p[id], q[id], (unsigned)d, 4);
     q[id + 16384] = (int)r;
 }
-void k_matrix(KARGS) { X; WHOLE; f2 u = {a[2 * id & 8191], a[(2 * id + 1) & 8191]}, v = {b[2 * id & 8191], b[(2 * id + 1) & 8191]}, z = {1, -2}; NEXT; f2 d = __ingot_simdgroup_mma_f32(u, v, z); NEXT; d = __ingot_simdgroup_mma_f32(d, u, v); c[id] = d.x; c[id + 16384] = d.y; }
+void k_matrix(KARGS) { X; WHOLE; f2 u = {a[2 * id], a[2 * id + 1]}, v = {b[2 * id], b[2 * id + 1]}, z = {1, -2}; NEXT; f2 d = __ingot_simdgroup_mma_f32(u, v, z); NEXT; d = __ingot_simdgroup_mma_f32(d, u, v); c[id] = d.x; c[id + 16384] = d.y; }
 void k_in_divergent_loop(KARGS) { // lanes leave in different iterations
     X; int s = 0; AT(0, 1);
     for (int i = 0; i < (p[id] & 15); i++) { ITER(0); AT(1, 0); s += __ingot_simd_sum_i32(i + x); AT(1, 1); if (s & 1) { AT(2, 0); s ^= (int)__ingot_simd_ballot(s & 2); } }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // vecdrive.c: the vectoriser alone, for its tests.
-//   vecdrive in.ll out.o [--width N] [--shape X,Y,Z] [--cpu NAME] [--features TEXT] [--ll FILE] [--time]
+//   vecdrive in.ll out.o [--width N] [--shape X,Y,Z] [--cpu NAME] [--features TEXT] [--ll FILE] [--quick] [--time]
 // Every function k_* of the module (a thread function, see passes.h) gets two companions,
 //   void k_*_full(const void *args, const void *launch, const uint32_t at[7], uint32_t lanes)
 //   void k_*_edge(...)  the same for groups that need not have the full shape
 // where args points at a struct of the kernel's parameters and at holds gx gy gz sx sy sz first.
-// A mask of all lanes is passed as a constant, as the real wrapper does.
+// A mask of all lanes is passed as a constant, as the real wrapper does. --quick: O1 and one copy only.
 #include "compiler/passes/passes.h"
 #include <llvm-c/Analysis.h>
 #include <llvm-c/IRReader.h>
@@ -16,6 +16,7 @@
 #include <time.h>
 
 static MslContext cx;
+static bool quick;
 
 static void die(const char *text) {
     fprintf(stderr, "vecdrive: %s\n", text);
@@ -72,7 +73,9 @@ static void companion(LLVMValueRef thread, LLVMValueRef simd, const char *suffix
                       some = LLVMAppendBasicBlockInContext(cx.llvm, f, "some");
     LLVMPositionBuilderAtEnd(cx.builder, entry);
     LLVMValueRef on = LLVMBuildTruncOrBitCast(cx.builder, LLVMGetParam(f, 3), bits, "");
-    LLVMBuildCondBr(cx.builder, LLVMBuildICmp(cx.builder, LLVMIntEQ, on, LLVMConstAllOnes(bits), ""), all, some);
+    LLVMValueRef whole = LLVMBuildICmp(cx.builder, LLVMIntEQ, on, LLVMConstAllOnes(bits), "");
+    if (quick) whole = LLVMConstNull(i1);
+    LLVMBuildCondBr(cx.builder, whole, all, some);
     LLVMPositionBuilderAtEnd(cx.builder, all);
     call_simd(f, simd, LLVMConstAllOnes(mask));
     LLVMPositionBuilderAtEnd(cx.builder, some);
@@ -89,6 +92,7 @@ int main(int argc, char **argv) {
     cx.features = LLVMGetHostCPUFeatures();
     for (int i = 3; i < argc; i++) {
         if (!strcmp(argv[i], "--time")) timing = true;
+        else if (!strcmp(argv[i], "--quick")) quick = true;
         else if (i + 1 == argc) die("option without a value");
         else if (!strcmp(argv[i], "--width")) cx.width = (unsigned)atoi(argv[++i]);
         else if (!strcmp(argv[i], "--shape")) sscanf(argv[++i], "%u,%u,%u", &cx.shape[0], &cx.shape[1], &cx.shape[2]);
@@ -109,7 +113,7 @@ int main(int argc, char **argv) {
     LLVMTargetRef target;
     char *triple = LLVMGetDefaultTargetTriple();
     if (LLVMGetTargetFromTriple(triple, &target, &text)) die(text);
-    cx.machine = LLVMCreateTargetMachine(target, triple, cx.cpu, cx.features, LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
+    cx.machine = LLVMCreateTargetMachine(target, triple, cx.cpu, cx.features, quick ? LLVMCodeGenLevelLess : LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
     cx.layout = LLVMCreateTargetDataLayout(cx.machine);
     cx.builder = LLVMCreateBuilderInContext(cx.llvm);
     if (setjmp(cx.fail)) die(cx.error);
@@ -134,7 +138,7 @@ int main(int argc, char **argv) {
         if (!LLVMIsDeclaration(f)) set_target(f);
     if (LLVMVerifyModule(cx.module, LLVMReturnStatusAction, &text)) die(text);
     if (ll && !strcmp(ll, "raw")) LLVMPrintModuleToFile(cx.module, "raw.ll", &text);
-    msl_run_passes(&cx, NULL, "default<O2>");
+    msl_run_passes(&cx, NULL, quick ? "default<O1>" : "default<O2>");
     double t2 = now_ms();
     if (ll && strcmp(ll, "raw")) LLVMPrintModuleToFile(cx.module, ll, &text);
     if (LLVMTargetMachineEmitToFile(cx.machine, cx.module, argv[2], LLVMObjectFile, &text)) die(text);

@@ -225,6 +225,12 @@ static Class class_of_phi(Vec *x, Value i, int b) {
 
 // ---- the rest ------------------------------------------------------------------------------
 
+static bool only_selects(Value i) {
+    for (LLVMUseRef u = LLVMGetFirstUse(i); u; u = LLVMGetNextUse(u))
+        if (!LLVMIsASelectInst(LLVMGetUser(u)) || operand(LLVMGetUser(u), 0) != i) return false;
+    return true;
+}
+
 // Operations that may run once for each segment on scalars: cheap and without traps.
 static bool segment_safe(Value i) {
     int64_t k;
@@ -232,6 +238,7 @@ static bool segment_safe(Value i) {
     case LLVMAnd: case LLVMXor: case LLVMLShr: case LLVMAShr: case LLVMFreeze: case LLVMPtrToInt:
     case LLVMIntToPtr: case LLVMBitCast: case LLVMAddrSpaceCast: case LLVMExtractElement: case LLVMOr:
     case LLVMExtractValue: return true;
+    case LLVMICmp: return only_selects(i); // a clamped row; a mask is better made as a vector
     case LLVMUDiv: case LLVMURem: return get_const(operand(i, 1), &k) && k != 0;
     case LLVMSDiv: case LLVMSRem: return get_const(operand(i, 1), &k) && k != 0 && k != -1;
     case LLVMLoad: return LLVMGetOrdering(i) == LLVMAtomicOrderingNotAtomic && !LLVMGetVolatile(i);
@@ -261,6 +268,14 @@ static Class class_by_operands(Vec *x, Value i) {
     Class r = uniform_class;
     r.segmented = segmented;
     return r;
+}
+
+// An `and` that keeps every bit the active lanes have (ushort arithmetic is full of them) is its operand.
+int msl_kept_operand(Vec *x, Value i) {
+    int64_t m;
+    if (LLVMGetInstructionOpcode(i) != LLVMAnd || !get_const(operand(i, 1), &m) || m <= 0 || (m & (m + 1))) return 0;
+    Class a = msl_class(x, operand(i, 0));
+    return a.kind == LINEAR && a.stride && a.max <= (uint64_t)m ? 1 : 0;
 }
 
 // An upper bound from the operation, whatever the class.
@@ -333,12 +348,14 @@ static Class transfer(Vec *x, Value i, int b) {
             return r;
         }
         r = join(msl_class(x, operand(i, 1)), msl_class(x, operand(i, 2)));
-        if (!msl_uniform(x, operand(i, 0))) r = (Class){VARYING, .max = r.max};
+        if (flat_class(msl_class(x, operand(i, 0))) && flat_class(r) && !msl_uniform(x, operand(i, 0))) r.segmented = true;
+        else if (!msl_uniform(x, operand(i, 0))) r = (Class){VARYING, .max = r.max};
         return r;
     }
     case LLVMAtomicRMW: case LLVMAtomicCmpXchg: return varying_class;
     case LLVMCall: return class_of_call(x, i);
     default:
+        if (msl_kept_operand(x, i)) return msl_class(x, operand(i, 0));
         r = class_by_operands(x, i);
         if (scalar && r.kind != TOP) {
             uint64_t m = bound_of(x, i);
@@ -375,7 +392,8 @@ static bool visit(Vec *x, Value i, int b) {
     if (c.kind == LINEAR) {
         if (c.stride && !may_be_linear(i)) c = varying_class;
         // a segmented value of another type may only be a load: there each segment costs one access
-        if (c.segmented && !may_be_linear(i) && !LLVMIsALoadInst(i) && !LLVMIsAPHINode(i) && !LLVMIsAExtractElementInst(i))
+        if (c.segmented && !may_be_linear(i) && !LLVMIsALoadInst(i) && !LLVMIsAPHINode(i) &&
+            !LLVMIsAExtractElementInst(i) && !LLVMIsAICmpInst(i))
             c = varying_class;
     }
     if (c.kind != TOP) c = settle(c, LLVMTypeOf(i));

@@ -254,6 +254,7 @@ static void emit_scalar(Vec *x, Value i, Val *o) {
         return;
     }
     int clamp = o->c.stride ? msl_assumed_clamp(x, i) : 0;
+    if (o->c.stride && !clamp) clamp = msl_kept_operand(x, i);
     bool strip = o->c.stride != 0 || o->c.segmented; // also: a uniform difference of linear values
     for (int k = 0; k < LLVMGetNumOperands(i); k++)
         if (!LLVMValueIsBasicBlock(operand(i, k))) strip |= !msl_uniform(x, operand(i, k));

@@ -178,6 +178,7 @@ void msl_analyse_divergence(Vec *x);
 Val *msl_val(const Vec *x, Value v); // NULL: a constant, uniform
 Class msl_class(const Vec *x, Value v);
 bool msl_uniform(const Vec *x, Value v);
+int msl_kept_operand(Vec *x, Value i); // number + 1 of the operand that i is equal to in active lanes; 0: none
 Class msl_linear(int64_t stride, bool nsw, bool nuw);
 
 // position.c
