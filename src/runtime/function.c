@@ -40,6 +40,15 @@ MTLFunction *mtl_library_new_function(MTLLibrary *library, const char *name) {
     return found ? function_new(library, found, NULL) : NULL;
 }
 
+// The type without the difference of int and uint, which Metal forgives. Families of four types.
+static uint32_t without_sign(uint32_t t) {
+    bool is_unsigned = (t >= MTLDataTypeUInt && t <= MTLDataTypeUInt4) ||
+                       (t >= MTLDataTypeUShort && t <= MTLDataTypeUShort4) ||
+                       (t >= MTLDataTypeUChar && t <= MTLDataTypeUChar4) ||
+                       (t >= MTLDataTypeULong && t <= MTLDataTypeULong4);
+    return is_unsigned ? t - 4 : t;
+}
+
 // Each constant the function has and the values name: do the types agree?
 static MTLError *check_values(const MTLLibrary *library, const RfFunction *function,
                               const MTLFunctionConstantValues *values) {
@@ -47,7 +56,7 @@ static MTLError *check_values(const MTLLibrary *library, const RfFunction *funct
     for (uint32_t i = 0; i < function->n_constants; i++) {
         const RfConstant *c = &rf->constants[function->constants[i]];
         const RtConstantValue *v = rt_constant_value_find(values, c);
-        if (v && v->data_type != rf->types[c->type].data_type)
+        if (v && without_sign(v->data_type) != without_sign(rf->types[c->type].data_type))
             return rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorCompileFailure,
                                 "Function constant '%s' (index %u) is a %s, the value given has "
                                 "MTLDataType %u.",

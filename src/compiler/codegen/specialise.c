@@ -69,6 +69,8 @@ static const RfConstant *constant_of(const Cg *cg, LLVMValueRef v, uint32_t *at)
 static void resolve_defined(Cg *cg) {
     MslContext *cx = &cg->cx;
     LLVMValueRef f = LLVMGetNamedFunction(cx->module, "__ingot_fc_defined");
+    // The call sits in is_function_constant_defined(): only inlining shows which constant is meant.
+    if (f) msl_run_passes(cx, NULL, "always-inline,function(sroa,early-cse)");
     for (LLVMUseRef use; f && (use = LLVMGetFirstUse(f));) {
         LLVMValueRef call = LLVMGetUser(use);
         uint32_t at;
