@@ -98,6 +98,18 @@ static void test_one_argument(void **state) {
     }
 }
 
+// Correctly rounded: all significands at both parities of the exponent, the rest is scaling.
+static void test_rsqrt_correctly_rounded(void **state) {
+    (void)state;
+    for (uint32_t u = 0x3f800000; u < 0x40800000; u++) {
+        float x = float_of(u), r = __ig_rsqrt(x);
+        long double want = 1 / sqrtl((long double)x);
+        if (fabsl((long double)r - want) > 0.5L * (long double)ulp_of((double)want)) {
+            fail_msg("rsqrt(%a) = %a is not the nearest float", (double)x, (double)r);
+        }
+    }
+}
+
 // The specification bounds the fast variants in absolute terms far from zero, but they must stay
 // bounded for every argument.
 static void test_fast_sin_cos_bounded(void **state) {
@@ -289,7 +301,8 @@ static void test_fma_of_halves(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_argument), cmocka_unit_test(test_fast_sin_cos_bounded),
+        cmocka_unit_test(test_one_argument), cmocka_unit_test(test_rsqrt_correctly_rounded),
+        cmocka_unit_test(test_fast_sin_cos_bounded),
         cmocka_unit_test(test_two_arguments), cmocka_unit_test(test_exact),
         cmocka_unit_test(test_every_half), cmocka_unit_test(test_fma_of_halves),
     };

@@ -264,6 +264,7 @@ __IG_FN float __ig_rsqrt(float x) {
     float h = x * r;
     float l = __ig_fma(x, r, -h);
     float e = __ig_fma(-l, r, __ig_fma(-h, r, 1.0f));
+    e = __ig_fma(0.75f * e, e, e); // 1 / sqrt(1 - e) = 1 + e / 2 + 3 e^2 / 8: one float needs it
     float better = __ig_fma(0.5f * r, e, r);
     return ((x > 0.0f) & (x < __IG_INF)) ? better : r;
 }
