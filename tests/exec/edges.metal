@@ -1,0 +1,97 @@
+// Grids that threadgroups do not divide: nothing outside may be touched, everything inside must be.
+#include <metal_stdlib>
+using namespace metal;
+
+// run: add grid=1000 group=256
+// arg 0 = iota(1000)
+// arg 1 = rand(1000)
+// arg 2 = np.zeros(1000, f32)
+// expect 2 = a0 + a1
+// run: add grid=31 group=32
+// arg 0 = iota(31)
+// arg 1 = rand(31)
+// arg 2 = np.zeros(31, f32)
+// expect 2 = a0 + a1
+// run: add grid=1 group=1024
+// arg 0 = iota(1)
+// arg 1 = rand(1)
+// arg 2 = np.zeros(1, f32)
+// expect 2 = a0 + a1
+// run: add grid=33 group=1
+// arg 0 = iota(33)
+// arg 1 = rand(33)
+// arg 2 = np.zeros(33, f32)
+// expect 2 = a0 + a1
+// run: add grid=997 group=7
+// arg 0 = iota(997)
+// arg 1 = rand(997)
+// arg 2 = np.zeros(997, f32)
+// expect 2 = a0 + a1
+kernel void add(device const float *a [[buffer(0)]], device const float *b [[buffer(1)]], device float *c [[buffer(2)]],
+                uint i [[thread_position_in_grid]]) {
+    c[i] = a[i] + b[i];
+}
+
+// run: transpose grid=37,23 group=16,16
+// arg 0 = iota(37 * 23)
+// arg 1 = np.zeros(37 * 23, f32)
+// arg 2 = np.array([37, 23], u32)
+// expect 1 = a0.reshape(23, 37).T
+// run: transpose grid=37,23 group=8,8
+// arg 0 = iota(37 * 23)
+// arg 1 = np.zeros(37 * 23, f32)
+// arg 2 = np.array([37, 23], u32)
+// expect 1 = a0.reshape(23, 37).T
+// run: transpose grid=64,64 group=16,16
+// arg 0 = iota(64 * 64)
+// arg 1 = np.zeros(64 * 64, f32)
+// arg 2 = np.array([64, 64], u32)
+// expect 1 = a0.reshape(64, 64).T
+// run: transpose grid=100,50 group=64,4
+// arg 0 = iota(5000)
+// arg 1 = np.zeros(5000, f32)
+// arg 2 = np.array([100, 50], u32)
+// expect 1 = a0.reshape(50, 100).T
+kernel void transpose(device const float *a [[buffer(0)]], device float *b [[buffer(1)]], constant uint2 &size [[buffer(2)]],
+                      uint2 g [[thread_position_in_grid]]) {
+    b[g.x * size.y + g.y] = a[g.y * size.x + g.x];
+}
+
+// run: blur grid=50,40 group=16,16
+// arg 0 = rand(2000)
+// arg 1 = np.zeros(2000, f32)
+// arg 2 = np.array([50, 40], i32)
+// close 1 = (lambda p: sum(p[2 + dy:42 + dy, 2 + dx:52 + dx] for dy in range(-2, 3) for dx in range(-2, 3)) / 25)(np.pad(a0.reshape(40, 50), 2, mode='edge'))
+// run: blur grid=96,32 group=32,8
+// arg 0 = rand(96 * 32)
+// arg 1 = np.zeros(96 * 32, f32)
+// arg 2 = np.array([96, 32], i32)
+// close 1 = (lambda p: sum(p[2 + dy:34 + dy, 2 + dx:98 + dx] for dy in range(-2, 3) for dx in range(-2, 3)) / 25)(np.pad(a0.reshape(32, 96), 2, mode='edge'))
+kernel void blur(device const float *in [[buffer(0)]], device float *out [[buffer(1)]], constant int2 &size [[buffer(2)]],
+                 uint2 g [[thread_position_in_grid]]) {
+    float sum = 0;
+    for (int dy = -2; dy <= 2; dy++)
+        for (int dx = -2; dx <= 2; dx++) {
+            int x = clamp(int(g.x) + dx, 0, size.x - 1), y = clamp(int(g.y) + dy, 0, size.y - 1);
+            sum += in[y * size.x + x];
+        }
+    out[g.y * size.x + g.x] = sum / 25.0f;
+}
+
+// run: guarded grid=1024 group=256
+// arg 0 = np.zeros(1000, u32)
+// arg 1 = u32(1000)
+// expect 0 = iota(1000, u32) * 2
+kernel void guarded(device uint *a [[buffer(0)]], constant uint &n [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    if (i < n) a[i] = 2 * i;
+}
+
+// run: volume grid=9,10,11 group=4,4,4
+// arg 0 = np.zeros(990, u32)
+// expect 0 = gx + 100 * gy + 10000 * gz
+// run: volume grid=9,10,11 group=7,3,2
+// arg 0 = np.zeros(990, u32)
+// expect 0 = gx + 100 * gy + 10000 * gz
+kernel void volume(device uint *a [[buffer(0)]], uint3 g [[thread_position_in_grid]], uint3 n [[threads_per_grid]]) {
+    a[(g.z * n.y + g.y) * n.x + g.x] = g.x + 100 * g.y + 10000 * g.z;
+}

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the kernels of this folder, straight from code object to memory, and checks the result.
+
+Each *.metal says in comments how (several runs may stand in one file; `run:` starts the next):
+
+    // run: KERNEL grid=100,10 group=64,2 [constant=NAME=VALUE]
+    // arg N = NUMPY EXPRESSION        an array, or bytes of a scalar such as u32(7)
+    // threadgroup N = BYTES           length of a threadgroup argument
+    // expect N = NUMPY EXPRESSION     what arg N holds afterwards (NaN equals NaN)
+    // close N = NUMPY EXPRESSION      the same, within 1e-5 of it
+
+Expressions know numpy as np, the types f32 u32 i32 ..., iota(n, type), rand(n, seed), the arguments as
+they were before as a0, a1, ..., and per thread of the grid (x fastest): gx gy gz (position in the
+grid), lx ly lz (in the threadgroup), tx ty tz (the threadgroup), sx sy sz (actual size of its
+threadgroup), li (index in the threadgroup), lane, simd (its SIMD-group), n (number of threads).
+
+Every run is repeated for vector widths 32, 16 and 1, with and without the threadgroup size known, and
+for a CPU without AVX-512: same answer everywhere.
+"""
+import ctypes
+import glob
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import traceback
+
+import numpy as np
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MSLC = os.path.join(os.environ.get("INGOT_BUILD", os.path.join(HERE, "../../build")), "bin/mslc")
+# (name, width, shape known, cpu)
+WAYS = [("w32", 32, True, None), ("w32-any", 32, False, None), ("w16", 16, True, None), ("w1", 1, False, None),
+        ("w32-avx2", 32, True, "x86-64-v3"), ("w16-avx2-any", 16, False, "x86-64-v3"), ("w32-sse2", 32, True, "x86-64")]
+TIMEOUT = 60  # seconds: a kernel that hangs is a failure, not a wait
+
+
+class Launch(ctypes.Structure):
+    _fields_ = [("args", ctypes.c_void_p), ("threads_per_grid", ctypes.c_uint32 * 3),
+                ("groups_per_grid", ctypes.c_uint32 * 3), ("group_size", ctypes.c_uint32 * 3),
+                ("grid_origin", ctypes.c_uint32 * 3), ("log", ctypes.c_void_p), ("log_context", ctypes.c_void_p)]
+
+
+class Info(ctypes.Structure):
+    _fields_ = [("abi", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("width", ctypes.c_uint32),
+                ("n_slots", ctypes.c_uint32), ("shape", ctypes.c_uint32 * 3), ("threadgroup_bytes", ctypes.c_uint32),
+                ("frame_stride", ctypes.c_uint64), ("stack_bytes", ctypes.c_uint64)]
+
+
+class Run:
+    def __init__(self, path, line, words):
+        self.path, self.line, self.kernel = path, line, words[0]
+        options = dict(w.split("=", 1) for w in words[1:] if not w.startswith("constant="))
+        self.constants = [w.split("=", 1)[1] for w in words[1:] if w.startswith("constant=")]
+        three = lambda s: tuple(([int(v) for v in s.split(",")] + [1, 1])[:3])
+        self.grid, self.group = three(options["grid"]), three(options["group"])
+        self.args, self.memory, self.expect, self.close = {}, {}, {}, {}
+
+    def __str__(self):
+        name = os.path.splitext(os.path.basename(self.path))[0]
+        return f"{name}-{self.kernel}-{'x'.join(map(str, self.grid))}-{'x'.join(map(str, self.group))}-{self.line}"
+
+
+def read_runs(path):
+    runs, into = [], None
+    for number, line in enumerate(open(path), 1):
+        if m := re.match(r"// run: (.*)", line):
+            runs.append(Run(path, number, m[1].split()))
+        elif m := re.match(r"// (arg|threadgroup|expect|close) (\d+) = (.*)", line):
+            into = {"arg": runs[-1].args, "threadgroup": runs[-1].memory, "expect": runs[-1].expect, "close": runs[-1].close}[m[1]]
+            into[int(m[2])] = m[3]
+    return runs
+
+
+def names_of(run):
+    """Names an expression may use."""
+    env = {"np": np, "iota": lambda n, t=np.float32: np.arange(n).astype(t),
+           "rand": lambda n, seed=1: np.random.default_rng(seed).random(n, np.float32),
+           "ints": lambda n, lo, hi, seed=1: np.random.default_rng(seed).integers(lo, hi, n)}
+    for short, t in {"f16": np.float16, "f32": np.float32, "i8": np.int8, "u8": np.uint8, "i16": np.int16, "u16": np.uint16,
+                     "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64}.items():
+        env[short] = t
+        env[short + "s"] = lambda v, t=t: np.asarray(v).astype(t)
+    (GX, GY, GZ), (SX, SY, SZ) = run.grid, run.group
+    z, y, x = (v.ravel() for v in np.meshgrid(np.arange(GZ), np.arange(GY), np.arange(GX), indexing="ij"))
+    size = lambda pos, whole, cut: np.minimum(cut, whole - pos // cut * cut)
+    sx, sy, sz = size(x, GX, SX), size(y, GY, SY), size(z, GZ, SZ)
+    li = x % SX + sx * (y % SY + sy * (z % SZ))
+    env.update(gx=x, gy=y, gz=z, lx=x % SX, ly=y % SY, lz=z % SZ, tx=x // SX, ty=y // SY, tz=z // SZ, sx=sx, sy=sy, sz=sz,
+               li=li, lane=li % 32, simd=li // 32, n=GX * GY * GZ)
+    return env
+
+
+def execute(run, so, arrays):
+    code = ctypes.CDLL(so)
+    info = Info.in_dll(code, "ingot_kernel_info")
+    slots = (ctypes.c_void_p * max(1, info.n_slots))()
+    order = sorted(run.args)
+    dynamic = 0
+    for slot, index in enumerate(order):
+        slots[slot] = arrays[index].ctypes.data
+    for slot, index in enumerate(sorted(run.memory), len(order)):  # threadgroup arguments stand last
+        slots[slot] = info.threadgroup_bytes + dynamic
+        dynamic += (int(run.memory[index]) + 15) // 16 * 16
+    launch = Launch(ctypes.cast(slots, ctypes.c_void_p))
+    groups = 1
+    for d in range(3):
+        launch.threads_per_grid[d], launch.group_size[d] = run.grid[d], run.group[d]
+        launch.groups_per_grid[d] = -(-run.grid[d] // run.group[d])
+        groups *= launch.groups_per_grid[d]
+    per_vector = info.width if info.width > 1 else 32
+    frames = info.frame_stride * -(-run.group[0] * run.group[1] * run.group[2] // per_vector)
+    block = ctypes.create_string_buffer(info.threadgroup_bytes + dynamic + frames + 512)
+    ctypes.memset(block, 0xA5, len(block))
+    memory = -(-ctypes.addressof(block) // 128) * 128
+    frame = -(-(memory + info.threadgroup_bytes + dynamic) // 128) * 128
+    kernel = code.ingot_kernel
+    kernel.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p]
+    kernel.restype = None
+    for first, end in ((0, groups // 2), (groups // 2, groups)):
+        kernel(ctypes.addressof(launch), first, end, memory, frame if frames else None)
+
+
+def check(run, way, so):
+    env = names_of(run)
+    arrays = {}
+    for index, text in run.args.items():
+        value = np.ascontiguousarray(eval(text, env))
+        env[f"a{index}"] = value.copy()
+        guarded = np.concatenate([np.atleast_1d(value).ravel().copy(), np.full(64, 77, value.dtype)])  # notices writes past the end
+        arrays[index] = guarded
+    execute(run, so, arrays)
+    for index in arrays:
+        assert (arrays[index][-64:] == 77).all(), f"{way}: arg {index} was written past its end"
+    for index, text in list(run.expect.items()) + list(run.close.items()):
+        got = arrays[index][:-64]
+        want = np.asarray(eval(text, env)).astype(got.dtype).ravel()
+        assert want.shape == got.shape, f"expect {index}: {want.shape} values for {got.shape}"
+        same = (got == want) | ((got != got) & (want != want))
+        if index in run.close:
+            same |= np.isclose(got, want, rtol=1e-5, atol=1e-5)
+        if not same.all():
+            at = int(np.argmin(same))
+            raise AssertionError(f"{run} {way}: arg {index}[{at}] is {got[at]!r}, not {want[at]!r}; "
+                                 f"{int((~same).sum())} of {same.size} differ\n"
+                                 f"rerun: pytest '{__file__}' -k '{run}'")
+
+
+def check_in_child(run, way, so):
+    """A crash or a hang of one kernel must not end the others."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(TIMEOUT)
+        status = 0
+        try:
+            check(run, way, so)
+        except BaseException as e:
+            os.write(write, (str(e) if isinstance(e, AssertionError) else traceback.format_exc()).encode()[:4000])
+            status = 1
+        os._exit(status)
+    os.close(write)
+    text = b""
+    while part := os.read(read, 4096):
+        text += part
+    os.close(read)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        name = signal.Signals(os.WTERMSIG(status)).name
+        pytest.fail(f"{run} {way}: the kernel ended with {name}{' (it hung)' if name == 'SIGALRM' else ''}")
+    if status:
+        pytest.fail(text.decode(errors="replace"))
+
+
+def mslc(*words):
+    return subprocess.run([MSLC, "build", *words], capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def libraries():
+    with tempfile.TemporaryDirectory() as folder:
+        made = {}
+
+        def get(path):
+            if path not in made:
+                out = os.path.join(folder, os.path.basename(path) + "lib")
+                result = mslc(path, "-o", out)
+                assert result.returncode == 0, result.stderr + result.stdout
+                made[path] = out
+            return made[path]
+
+        yield get
+
+
+RUNS = [r for path in sorted(glob.glob(os.path.join(HERE, "*.metal"))) for r in read_runs(path)]
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_run(run, libraries):
+    library = libraries(run.path)
+    with tempfile.TemporaryDirectory() as folder:
+        for way, width, shaped, cpu in WAYS:
+            so = os.path.join(folder, way + ".so")
+            words = [library, "--emit=obj", "--function", run.kernel, "--width", str(width), "-o", so]
+            if shaped:
+                words += ["--group", ",".join(map(str, run.group))]
+            if cpu:
+                words += ["--cpu", cpu]
+            for c in run.constants:
+                words += ["--constant", c]
+            result = mslc(*words)
+            assert result.returncode == 0, f"{run} {way}: {result.stderr}{result.stdout}"
+            check_in_child(run, way, so)
