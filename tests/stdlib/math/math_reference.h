@@ -25,21 +25,21 @@ static inline uint32_t bits_of(float f) {
 
 // sin(pi x) and cos(pi x): x modulo 2 is exact, and the angle stays within pi/4.
 static inline double ref_sinpi(double x) {
-    double r = remainder(fabs(x), 2.0), n = rint(2 * r), a = (r - 0.5 * n) * 3.14159265358979323846;
-    int q = (int)n & 3;
-    if (isinf(x)) {
+    if (!isfinite(x)) {
         return NAN;
     }
+    double r = remainder(fabs(x), 2.0), n = rint(2 * r), a = (r - 0.5 * n) * 3.14159265358979323846;
+    int q = (int)n & 3;
     double v = q & 1 ? cos(a) : sin(a);
     v = q & 2 && v != 0 ? -v : v;
     return copysign(1, x) * v;
 }
 static inline double ref_cospi(double x) {
-    double r = remainder(fabs(x), 2.0), n = rint(2 * r), a = (r - 0.5 * n) * 3.14159265358979323846;
-    int q = (int)n & 3;
-    if (isinf(x)) {
+    if (!isfinite(x)) {
         return NAN;
     }
+    double r = remainder(fabs(x), 2.0), n = rint(2 * r), a = (r - 0.5 * n) * 3.14159265358979323846;
+    int q = (int)n & 3;
     if (a == 0 && q & 1) {
         return 0; // +0 for every n + 0.5
     }
