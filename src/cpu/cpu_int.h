@@ -9,6 +9,7 @@
 
 #define CPU_WORKER_STACK (64u << 20)       // reserved, touched only when a kernel needs it
 #define CPU_CALLER_STACK_LIMIT (128u << 10) // kernels with larger frames run on workers only
+#define CPU_STACK_RESERVE (32u << 10)      // for what a kernel calls, and for signals
 
 struct CpuCode {
     atomic_uint refs;
@@ -28,7 +29,7 @@ typedef struct CpuThread {
     CpuRun *_Atomic run;                // while in a range of it
     pthread_t id;
     bool is_worker;
-    uintptr_t stack_low;                // workers: lowest address of the stack, guard page excluded
+    uintptr_t stack_low, stack_high;    // the stack, guard page excluded; 0 if not known
     void *threadgroup_memory;           // 128-byte aligned
     size_t threadgroup_capacity;
     void *frames;

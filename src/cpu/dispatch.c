@@ -10,7 +10,8 @@
 #include "cpu/futex.h"
 
 #define ALONE_NS 10000u   // below this, waking others costs more than they bring
-#define CHUNK_NS 8000u    // a chunk should last at least this long
+#define CHUNK_NS 8000u    // a chunk should last at least this long,
+#define MAX_CHUNK_NS 250000u // and not longer than this: where the work lies is not known
 #define MAX_PARTS 32u
 
 typedef struct Part {
@@ -26,7 +27,7 @@ typedef struct Share {
     Part parts[MAX_PARTS];
     size_t n_parts;
     size_t threadgroup_bytes, frame_bytes;
-    uint64_t total, min_chunk;
+    uint64_t total, min_chunk, max_chunk;
     unsigned divisor; // a chunk is at most this part of what is left
     _Atomic uint64_t next;
     atomic_uint finished; // helpers that found nothing more to take
@@ -90,6 +91,7 @@ static bool take(Share *share, uint64_t *first, uint64_t *end) {
         if (at >= share->total)
             return false;
         n = (share->total - at) / share->divisor;
+        n = n > share->max_chunk ? share->max_chunk : n;
         n = n < share->min_chunk ? share->min_chunk : n;
         n = n > share->total - at ? share->total - at : n;
     } while (!atomic_compare_exchange_weak(&share->next, &at, at + n));
@@ -140,11 +142,16 @@ static void prepare(Share *share, CpuRun *run, const CpuDispatch *dispatches, si
 
 // Some kernels must not run on a thread we did not make: its stack may be small, and the watchdog may
 // not signal it.
-static bool needs_worker(const Share *share) {
+static bool needs_worker(const Share *share, const CpuThread *t) {
     if (share->run->deadline_ns != 0)
         return true;
+    char here;
+    uintptr_t at = (uintptr_t)&here;
+    bool known = at > t->stack_low && at < t->stack_high; // else some coroutine's stack
+    size_t room = known ? at - t->stack_low : 0;
     for (size_t i = 0; i < share->n_parts; i++)
-        if (share->parts[i].code->info.stack_bytes > CPU_CALLER_STACK_LIMIT)
+        if (share->parts[i].code->info.stack_bytes > CPU_CALLER_STACK_LIMIT ||
+            share->parts[i].code->info.stack_bytes + CPU_STACK_RESERVE > room)
             return true;
     return false;
 }
@@ -165,6 +172,7 @@ static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begi
         share->min_chunk = left / (threads * 4u);
     if (share->min_chunk < 1)
         share->min_chunk = 1;
+    share->max_chunk = each ? MAX_CHUNK_NS / each : left;
     share->divisor = threads * 4u;
     atomic_init(&share->next, begin);
     atomic_init(&share->finished, 0);
@@ -200,7 +208,7 @@ static bool dispatch_parts(CpuRun *run, const CpuDispatch *dispatches, size_t n)
         cpu_run_fail(run, CPU_FAULT_STACK, 0);
         return false;
     }
-    if (!t->is_worker && needs_worker(&share)) {
+    if (!t->is_worker && needs_worker(&share, t)) {
         run_shared(&share, t, false, 0);
         return atomic_load(&run->fault) == CPU_FAULT_NONE;
     }
@@ -210,9 +218,17 @@ static bool dispatch_parts(CpuRun *run, const CpuDispatch *dispatches, size_t n)
             return false;
         begin = 1;
     }
-    if (share.total - begin == 1 || estimate_ns(&share) < ALONE_NS)
-        run_range(&share, t, begin, share.total);
-    else
+    if (share.total - begin == 1 || estimate_ns(&share) < ALONE_NS) {
+        // The estimate may be of other data: look at the clock now and then, and call for help after all.
+        uint64_t until = cpu_now_ns() + 2 * ALONE_NS, piece = (share.total - begin + 3) / 4;
+        while (begin < share.total && (share.total - begin == 1 || cpu_now_ns() < until)) {
+            uint64_t end = share.total - begin < piece ? share.total : begin + piece;
+            if (!run_range(&share, t, begin, end))
+                return false;
+            begin = end;
+        }
+    }
+    if (begin < share.total)
         run_shared(&share, t, true, begin);
     return atomic_load(&run->fault) == CPU_FAULT_NONE;
 }

@@ -133,14 +133,6 @@ static void *work(void *unused) {
     if (!self)
         return NULL;
     self->is_worker = true;
-    pthread_attr_t attributes;
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        void *low = NULL;
-        size_t n_bytes = 0;
-        pthread_attr_getstack(&attributes, &low, &n_bytes);
-        pthread_attr_destroy(&attributes);
-        self->stack_low = (uintptr_t)low;
-    }
     CpuThread *head = atomic_load(&cpu_workers);
     do
         self->next_worker = head;

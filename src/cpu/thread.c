@@ -58,6 +58,19 @@ static void give_alt_stack(CpuThread *t) {
         munmap(stack, ALT_STACK_BYTES);
 }
 
+static void find_stack(CpuThread *t) {
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    void *low = NULL;
+    size_t n_bytes = 0;
+    if (pthread_attr_getstack(&attributes, &low, &n_bytes) == 0) {
+        t->stack_low = (uintptr_t)low;
+        t->stack_high = t->stack_low + n_bytes;
+    }
+    pthread_attr_destroy(&attributes);
+}
+
 CpuThread *cpu_thread_current(void) {
     return current;
 }
@@ -75,6 +88,7 @@ CpuThread *cpu_thread_self(void) {
         return NULL;
     }
     give_alt_stack(t);
+    find_stack(t);
     current = t;
     return t;
 }
