@@ -10,7 +10,7 @@ typedef struct BaseArena {
     BaseArenaChunk *chunks;
     size_t left; // bytes free in the newest chunk
     bool failed; // an allocation gave NULL
-} BaseArena; // {0} is empty
+} BaseArena;     // {0} is empty
 
 // Zeroed, 16-byte aligned; NULL (and failed) without memory or if n * size overflows.
 void *base_arena_alloc(BaseArena *a, size_t n, size_t size);

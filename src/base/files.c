@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// files.c: whole files, atomic replacement (temporary file in the same folder, then rename), folders
-// (see files.h).
+// files.c: whole files, atomic replacement (temporary file in the same folder, then rename),
+// folders (see files.h).
 #include "base/files.h"
 #include "base/text.h"
 #include <errno.h>
@@ -82,7 +82,8 @@ static bool write_direct(const char *path, const void *data, size_t n) {
 static char *temporary_name(const char *path) {
     static atomic_uint counter;
     uint64_t random = 0;
-    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random) random = (uintptr_t)&random;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
+        random = (uintptr_t)&random;
     return text_format("%s.%ld-%u-%08x.tmp", path, (long)getpid(), atomic_fetch_add(&counter, 1),
                        (unsigned)random);
 }
@@ -170,7 +171,8 @@ char *cache_dir(void) {
     if (own && !strcmp(own, "off")) return NULL;
     if (own && *own) return strdup(own);
     const char *xdg = getenv("XDG_CACHE_HOME");
-    if (xdg && *xdg == '/') return path_join(xdg, "ingot"); // the XDG rule: relative ones are ignored
+    if (xdg && *xdg == '/')
+        return path_join(xdg, "ingot"); // the XDG rule: relative ones are ignored
     const char *home = getenv("HOME");
     if (home && *home == '/') return path_join(home, ".cache/ingot");
     return NULL;

@@ -8,9 +8,9 @@
 
 // All bytes of a file and a zero after them (not counted). NULL and errno on failure.
 unsigned char *file_read(const char *path, size_t *n_bytes);
-// Replaces the file in one step: readers see the old bytes or the new ones, never a part. A path that
-// names something else than a plain file (a terminal, /dev/null, a pipe) is written to directly.
-// durable: also after a power cut.
+// Replaces the file in one step: readers see the old bytes or the new ones, never a part. A path
+// that names something else than a plain file (a terminal, /dev/null, a pipe) is written to
+// directly. durable: also after a power cut.
 bool file_write_atomic(const char *path, const void *data, size_t n, bool durable);
 bool write_all(int fd, const void *data, size_t n);
 // mkdir -p; true if the folder is there at the end.
@@ -23,8 +23,8 @@ char *path_under(const char *folder, const char *path);
 char *executable_dir(void);
 bool is_dir(const char *path);
 
-// Ingot's cache folder, not created: $INGOT_CACHE_DIR, $XDG_CACHE_HOME/ingot or ~/.cache/ingot; NULL
-// if none of the three is set ("" counts as not set) or if INGOT_CACHE_DIR is "off".
+// Ingot's cache folder, not created: $INGOT_CACHE_DIR, $XDG_CACHE_HOME/ingot or ~/.cache/ingot;
+// NULL if none of the three is set ("" counts as not set) or if INGOT_CACHE_DIR is "off".
 char *cache_dir(void);
 // A whole number from the environment, or the fallback if unset or not a number.
 unsigned long long env_number(const char *name, unsigned long long fallback);

@@ -57,8 +57,10 @@ static void read_files(Metallib *lib, WireIn *r) {
         lib->files[i].path = wire_get_str(r);
         size_t n_hash;
         const void *hash = wire_get_bytes(r, &n_hash);
-        if (n_hash != SHA256_BYTES) r->failed = true;
-        else memcpy(lib->files[i].hash, hash, SHA256_BYTES);
+        if (n_hash != SHA256_BYTES)
+            r->failed = true;
+        else
+            memcpy(lib->files[i].hash, hash, SHA256_BYTES);
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// metallib.h: a compiled library as a file or as bytes: what mslc makes from a source, what the cache
-// keeps, what `ingot build -o x.metallib` writes and the runtime opens. Bitcode of all functions plus
-// reflection; machine code is made from it per kernel.
+// metallib.h: a compiled library as a file or as bytes: what mslc makes from a source, what the
+// cache keeps, what `ingot build -o x.metallib` writes and the runtime opens. Bitcode of all
+// functions plus reflection; machine code is made from it per kernel.
 //
 // Layout: "INGOTLIB", u32 version, SHA-256 of all that follows, then (wire.h) compiler id, source
 // name, math mode, language version, log, dependencies, reflection, bitcode.
@@ -23,15 +23,15 @@ typedef struct MetallibFile { // a file read by #include
 // Immutable once opened; shared by reference count.
 typedef struct Metallib {
     atomic_uint refs;
-    Blob *bytes;                         // the whole container; write these to a file
-    unsigned char hash[SHA256_BYTES];    // names the content
+    Blob *bytes;                      // the whole container; write these to a file
+    unsigned char hash[SHA256_BYTES]; // names the content
     char *compiler_id, *source_name;
     uint32_t math_mode, language_version;
-    char *log;                           // warnings, as Clang prints them; "" if none
+    char *log; // warnings, as Clang prints them; "" if none
     uint32_t n_files;
     MetallibFile *files;
     RfLibrary *reflection;
-    const unsigned char *bitcode;        // inside bytes
+    const unsigned char *bitcode; // inside bytes
     size_t bitcode_bytes;
 } Metallib;
 

@@ -24,7 +24,7 @@ uint16_t half_from_float(float f) {
     uint32_t u = bits_of(f), sign = u >> 16 & 0x8000u, a = u & 0x7fffffffu;
     if (a > 0x7f800000u) return (uint16_t)(sign | 0x7e00u | (a >> 13 & 0x3ffu));
     if (a >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u); // 65520 and up round to infinity
-    if (a < 0x38800000u) { // subnormal: let the FPU round at the right place
+    if (a < 0x38800000u) {            // subnormal: let the FPU round at the right place
         float r = float_of(a) + 0.5f; // 0.5's last place is 2^-24, that of a subnormal half
         return (uint16_t)(sign | (bits_of(r) - 0x3f000000u));
     }
@@ -49,12 +49,12 @@ uint16_t bfloat_from_float(float f) {
 float float_from_bfloat(uint16_t b) { return float_of((uint32_t)b << 16); }
 
 static const NumberType types[] = {
-    {"f32", "float", 3, NUMBER_FLOAT, 4},   {"f16", "half", 16, NUMBER_HALF, 2},
+    {"f32", "float", 3, NUMBER_FLOAT, 4},      {"f16", "half", 16, NUMBER_HALF, 2},
     {"bf16", "bfloat", 121, NUMBER_BFLOAT, 2}, {"i32", "int", 29, NUMBER_INT, 4},
-    {"u32", "uint", 33, NUMBER_UINT, 4},    {"i16", "short", 37, NUMBER_INT, 2},
-    {"u16", "ushort", 41, NUMBER_UINT, 2},  {"i8", "char", 45, NUMBER_INT, 1},
-    {"u8", "uchar", 49, NUMBER_UINT, 1},    {"bool", "bool", 53, NUMBER_BOOL, 1},
-    {"i64", "long", 81, NUMBER_INT, 8},     {"u64", "ulong", 85, NUMBER_UINT, 8},
+    {"u32", "uint", 33, NUMBER_UINT, 4},       {"i16", "short", 37, NUMBER_INT, 2},
+    {"u16", "ushort", 41, NUMBER_UINT, 2},     {"i8", "char", 45, NUMBER_INT, 1},
+    {"u8", "uchar", 49, NUMBER_UINT, 1},       {"bool", "bool", 53, NUMBER_BOOL, 1},
+    {"i64", "long", 81, NUMBER_INT, 8},        {"u64", "ulong", 85, NUMBER_UINT, 8},
 };
 enum { N_TYPES = sizeof types / sizeof *types };
 
@@ -122,8 +122,10 @@ bool number_parse(const NumberType *t, const char *text, void *out) {
     char *end;
     float v = strtof(text, &end); // out of range gives infinity, as a cast in a kernel does
     if (end == text || (*end && strcmp(end, "f") && strcmp(end, "h"))) return false;
-    if (t->kind == NUMBER_FLOAT) put(out, bits_of(v), 4);
-    else put(out, t->kind == NUMBER_HALF ? half_from_float(v) : bfloat_from_float(v), 2);
+    if (t->kind == NUMBER_FLOAT)
+        put(out, bits_of(v), 4);
+    else
+        put(out, t->kind == NUMBER_HALF ? half_from_float(v) : bfloat_from_float(v), 2);
     return true;
 }
 
@@ -147,9 +149,10 @@ void number_set(const NumberType *t, double v, void *out) {
     case NUMBER_BOOL: put(out, v != 0, 1); return;
     case NUMBER_INT: {
         double max = ldexp(1, 8 * (int)t->n_bytes - 1);
-        int64_t i = isnan(v) ? 0 : v >= max ? (int64_t)((UINT64_C(1) << (8 * t->n_bytes - 1)) - 1)
-                                 : v <= -max ? (int64_t)(UINT64_MAX << (8 * t->n_bytes - 1))
-                                             : (int64_t)v;
+        int64_t i = isnan(v)    ? 0
+                    : v >= max  ? (int64_t)((UINT64_C(1) << (8 * t->n_bytes - 1)) - 1)
+                    : v <= -max ? (int64_t)(UINT64_MAX << (8 * t->n_bytes - 1))
+                                : (int64_t)v;
         put(out, (uint64_t)i, t->n_bytes);
         return;
     }
@@ -168,7 +171,9 @@ void number_print(const NumberType *t, const void *p, char *out, size_t capacity
     case NUMBER_BFLOAT: snprintf(out, capacity, "%.4g", number_get(t, p)); break;
     case NUMBER_INT: snprintf(out, capacity, "%" PRId64, get_signed(p, t->n_bytes)); break;
     case NUMBER_UINT: snprintf(out, capacity, "%" PRIu64, get(p, t->n_bytes)); break;
-    case NUMBER_BOOL: snprintf(out, capacity, "%s", number_get(t, p) != 0 ? "true" : "false"); break;
+    case NUMBER_BOOL:
+        snprintf(out, capacity, "%s", number_get(t, p) != 0 ? "true" : "false");
+        break;
     }
 }
 

@@ -12,8 +12,14 @@ float float_from_half(uint16_t h);
 uint16_t bfloat_from_float(float f);
 float float_from_bfloat(uint16_t b);
 
-typedef enum NumberKind { NUMBER_FLOAT, NUMBER_HALF, NUMBER_BFLOAT, NUMBER_INT, NUMBER_UINT,
-                          NUMBER_BOOL } NumberKind;
+typedef enum NumberKind {
+    NUMBER_FLOAT,
+    NUMBER_HALF,
+    NUMBER_BFLOAT,
+    NUMBER_INT,
+    NUMBER_UINT,
+    NUMBER_BOOL
+} NumberKind;
 typedef struct NumberType {
     const char *name;   // as in `ingot run`: "f32", "u8"
     const char *metal;  // "float", "uchar"
@@ -27,8 +33,8 @@ const NumberType *number_type(const char *name); // "f32" or "float"; NULL if un
 const NumberType *number_of_data_type(uint32_t data_type, uint32_t *n_components);
 size_t number_types(const NumberType **all); // the whole list; returns how many
 
-// Text to one value: decimal, hexadecimal (0x) and floating forms, true and false, inf, nan. False if
-// it is not a number of that type or out of its range.
+// Text to one value: decimal, hexadecimal (0x) and floating forms, true and false, inf, nan. False
+// if it is not a number of that type or out of its range.
 bool number_parse(const NumberType *type, const char *text, void *out);
 void number_print(const NumberType *type, const void *value, char *out, size_t capacity);
 // Value as double and back (rounded, saturated): for generators and summaries.

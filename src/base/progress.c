@@ -16,7 +16,10 @@ static int64_t now(void) {
 }
 
 void progress_begin(Progress *p, const char *verb, size_t total) {
-    *p = (Progress){.verb = verb, .total = total, .began = now(), .shown = now(),
+    *p = (Progress){.verb = verb,
+                    .total = total,
+                    .began = now(),
+                    .shown = now(),
                     .terminal = isatty(STDERR_FILENO)};
 }
 
@@ -35,7 +38,8 @@ void progress_step(Progress *p, size_t done, const char *what) {
     memset(bar, '#', full);
     memset(bar + full, '.', BAR - full);
     bar[BAR] = 0;
-    fprintf(stderr, "\r\033[K%s [%s] %zu/%zu %.40s", p->verb, bar, done, p->total, what ? what : "");
+    fprintf(stderr, "\r\033[K%s [%s] %zu/%zu %.40s", p->verb, bar, done, p->total,
+            what ? what : "");
     fflush(stderr);
     p->drawn = true;
 }

@@ -16,5 +16,5 @@ typedef struct Progress {
 
 void progress_begin(Progress *p, const char *verb, size_t total);
 void progress_step(Progress *p, size_t done, const char *what); // what: the item at hand, or NULL
-void progress_end(Progress *p); // the bar goes away
+void progress_end(Progress *p);                                 // the bar goes away
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reflect.c: reflection data to bytes and back. The reader trusts nothing: counts are bounded by the
-// bytes that are left, indices and enums by their ranges, and a type never contains itself except
-// through a pointer, so that readers may walk types without further checks.
+// reflect.c: reflection data to bytes and back. The reader trusts nothing: counts are bounded by
+// the bytes that are left, indices and enums by their ranges, and a type never contains itself
+// except through a pointer, so that readers may walk types without further checks.
 #include "base/reflect.h"
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +211,8 @@ static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
     if (f->stage > RF_STITCHABLE || f->n_slots > MAX_SLOTS) return false;
     for (uint32_t i = 0; i < f->n_args; ++i) {
         const RfArg *a = &f->args[i];
-        if (a->kind > RF_ARG_BUILTIN || a->space > RF_THREAD || a->access > RF_WRITE_ONLY) return false;
+        if (a->kind > RF_ARG_BUILTIN || a->space > RF_THREAD || a->access > RF_WRITE_ONLY)
+            return false;
         if (a->type >= lib->n_types) return false;
         if (a->kind == RF_ARG_BUILTIN && a->builtin >= RF_N_BUILTINS) return false;
         if (a->slot != UINT32_MAX && (uint64_t)a->slot + a->count > f->n_slots) return false;
@@ -236,7 +237,8 @@ RfLibrary *rf_decode(WireIn *r) {
         r->failed = true;
         return NULL;
     }
-    uint32_t n_types = wire_get_u32(r), n_functions = wire_get_u32(r), n_constants = wire_get_u32(r);
+    uint32_t n_types = wire_get_u32(r), n_functions = wire_get_u32(r),
+             n_constants = wire_get_u32(r);
     lib->types = new_array(r, n_types, sizeof *lib->types, 34);
     if (r->failed) goto fail;
     lib->n_types = n_types;

@@ -52,9 +52,8 @@ static void blocks_plain(uint32_t state[8], const unsigned char *p, size_t n_blo
 
 #if defined(__x86_64__)
 // State is kept as {a,b,e,f} and {c,d,g,h}, the form the instructions want.
-__attribute__((target("sha,sse4.1,ssse3"))) static void blocks_sha(uint32_t state[8],
-                                                                   const unsigned char *p,
-                                                                   size_t n_blocks) {
+__attribute__((target("sha,sse4.1,ssse3"))) static void
+blocks_sha(uint32_t state[8], const unsigned char *p, size_t n_blocks) {
     const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
     __m128i dcba = _mm_loadu_si128((const __m128i *)state);
     __m128i hgfe = _mm_loadu_si128((const __m128i *)(state + 4));

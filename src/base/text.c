@@ -34,7 +34,8 @@ static void add_formatted(Text *t, const char *format, va_list list) {
     va_list again;
     va_copy(again, list);
     int n = vsnprintf(NULL, 0, format, list);
-    if (n < 0) t->failed = true;
+    if (n < 0)
+        t->failed = true;
     else if (reserve(t, (size_t)n)) {
         vsnprintf(t->data + t->n_bytes, (size_t)n + 1, format, again);
         t->n_bytes += (size_t)n;

@@ -14,7 +14,8 @@ typedef struct Text {
 void text_add(Text *t, const char *s);
 void text_add_bytes(Text *t, const char *s, size_t n);
 void text_printf(Text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// The characters ("" if nothing was added), owned by the caller; NULL without memory. t is empty then.
+// The characters ("" if nothing was added), owned by the caller; NULL without memory. t is empty
+// then.
 char *text_take(Text *t);
 void text_free(Text *t);
 // malloc'd printf; NULL without memory.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// wire.c: writer and reader of structured bytes (see wire.h). The writer grows by doubling and stops
-// at the first failed allocation; the reader checks every length against what is left before it moves.
+// wire.c: writer and reader of structured bytes (see wire.h). The writer grows by doubling and
+// stops at the first failed allocation; the reader checks every length against what is left before
+// it moves.
 #include "base/wire.h"
 #include <stdlib.h>
 #include <string.h>

@@ -45,7 +45,8 @@ bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *
         const ConstantOption *given = find_option(o, c);
         if (!given && !fill) continue;
         uint32_t type = rf->types[c->type].data_type;
-        size_t size = given ? constant_parse(type, given->value, bytes[n]) : rf->types[c->type].size;
+        size_t size =
+            given ? constant_parse(type, given->value, bytes[n]) : rf->types[c->type].size;
         if (!size || size > sizeof bytes[n]) {
             out->error = text_format("'%s' is not a value of the function constant '%s' (%s)",
                                      given ? given->value : "0", c->name, rf->types[c->type].name);
@@ -93,7 +94,8 @@ static int emit(const BuildOptions *o, const Metallib *lib) {
         MslKernel k;
         if (build_kernel(o, lib, f, false, &k)) {
             bool object = !strcmp(o->emit, "obj");
-            if (!object) text_printf(&all, "%s kernel %s\n", strcmp(o->emit, "asm") ? ";" : "#", f->name);
+            if (!object)
+                text_printf(&all, "%s kernel %s\n", strcmp(o->emit, "asm") ? ";" : "#", f->name);
             text_add_bytes(&all, (const char *)k.code, k.code_bytes);
             if (!object && all.n_bytes && all.data[all.n_bytes - 1] != '\n') text_add(&all, "\n");
         } else {
@@ -189,8 +191,10 @@ static int build(void *p) {
         status = 1;
     }
     if (!status && o->check && build_check(o, lib)) status = 1;
-    if (!status && o->emit) status = emit(o, lib);
-    else if (!status && o->output && !file_write_atomic(o->output, lib->bytes->data, lib->bytes->n_bytes, true))
+    if (!status && o->emit)
+        status = emit(o, lib);
+    else if (!status && o->output &&
+             !file_write_atomic(o->output, lib->bytes->data, lib->bytes->n_bytes, true))
         status = fail_file(o, "write", o->output);
     metallib_release(lib);
     return status;
@@ -200,7 +204,8 @@ static void too_long(int signal_number) {
     static const char text[] = "error: compiling took too long and was stopped "
                                "(INGOT_COMPILE_TIMEOUT_MS sets the limit)\n";
     (void)signal_number;
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) {} // nobody left to tell
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) {
+    } // nobody left to tell
     _exit(1);
 }
 

@@ -10,14 +10,14 @@ typedef struct ConstantOption {
 } ConstantOption;
 
 typedef struct BuildOptions {
-    const char *program;  // "mslc build" or "ingot build", for messages
-    const char *input;    // path; "-": standard input
-    const char *output;   // NULL: no file (--check, diagnostics only) or standard output (--emit)
+    const char *program; // "mslc build" or "ingot build", for messages
+    const char *input;   // path; "-": standard input
+    const char *output;  // NULL: no file (--check, diagnostics only) or standard output (--emit)
     const char **include_dirs, **macros, **functions;
     size_t n_include_dirs, n_macros, n_functions;
     ConstantOption *constants;
     size_t n_constants;
-    const char *emit;     // NULL, "ll", "scalar-ll", "asm", "obj"
+    const char *emit; // NULL, "ll", "scalar-ll", "asm", "obj"
     const char *cpu, *features, *dump_after;
     uint32_t shape[3], width, language_version;
     MslMathMode math_mode;

@@ -63,8 +63,10 @@ static bool parse_shape(const char *s, uint32_t shape[3]) {
 static bool parse_std(const char *s, uint32_t *version) {
     unsigned major, minor;
     char rest;
-    if (!strncmp(s, "macos-", 6) || !strncmp(s, "ios-", 4)) s = strchr(s, '-') + 1; // -std=macos-metal2.4
-    if (sscanf(s, "metal%u.%u%c", &major, &minor, &rest) != 2 || major > 99 || minor > 99) return false;
+    if (!strncmp(s, "macos-", 6) || !strncmp(s, "ios-", 4))
+        s = strchr(s, '-') + 1; // -std=macos-metal2.4
+    if (sscanf(s, "metal%u.%u%c", &major, &minor, &rest) != 2 || major > 99 || minor > 99)
+        return false;
     *version = major << 16 | minor;
     return true;
 }
@@ -80,8 +82,8 @@ static bool add_constant(BuildOptions *o, char *arg) {
     return true;
 }
 
-// The value of "--name=value" or "--name value" (then *i moves on); NULL if arg is another option or
-// the value is missing (*missing).
+// The value of "--name=value" or "--name value" (then *i moves on); NULL if arg is another option
+// or the value is missing (*missing).
 static char *value_of(const char *name, int argc, char **argv, int *i, bool *missing) {
     size_t n = strlen(name);
     char *arg = argv[*i];
@@ -104,13 +106,20 @@ static int valued(BuildOptions *o, int argc, char **argv, int *i) {
         if (*v == '=') ++v; // the single-dash form keeps its '='
         return parse_std(v, &o->language_version) ? 0 : bad(o, "unknown language version", v);
     }
-    if ((v = value_of("-o", argc, argv, i, &missing))) o->output = v;
-    else if ((v = value_of("-I", argc, argv, i, &missing))) push(&o->include_dirs, &o->n_include_dirs, v);
-    else if ((v = value_of("-D", argc, argv, i, &missing))) push(&o->macros, &o->n_macros, v);
-    else if ((v = value_of("--function", argc, argv, i, &missing))) push(&o->functions, &o->n_functions, v);
-    else if ((v = value_of("--cpu", argc, argv, i, &missing))) o->cpu = v;
-    else if ((v = value_of("--features", argc, argv, i, &missing))) o->features = v;
-    else if ((v = value_of("--dump-after", argc, argv, i, &missing))) o->dump_after = v;
+    if ((v = value_of("-o", argc, argv, i, &missing)))
+        o->output = v;
+    else if ((v = value_of("-I", argc, argv, i, &missing)))
+        push(&o->include_dirs, &o->n_include_dirs, v);
+    else if ((v = value_of("-D", argc, argv, i, &missing)))
+        push(&o->macros, &o->n_macros, v);
+    else if ((v = value_of("--function", argc, argv, i, &missing)))
+        push(&o->functions, &o->n_functions, v);
+    else if ((v = value_of("--cpu", argc, argv, i, &missing)))
+        o->cpu = v;
+    else if ((v = value_of("--features", argc, argv, i, &missing)))
+        o->features = v;
+    else if ((v = value_of("--dump-after", argc, argv, i, &missing)))
+        o->dump_after = v;
     else if ((v = value_of("--constant", argc, argv, i, &missing))) {
         if (!add_constant(o, v)) return bad(o, "--constant needs KEY=VALUE, not", v);
     } else if ((v = value_of("--group", argc, argv, i, &missing))) {
@@ -143,15 +152,20 @@ int build_options(int argc, char **argv, BuildOptions *o) {
             printf(usage, o->program);
             return 1;
         }
-        if (!strcmp(arg, "--check")) o->check = true;
-        else if (!strcmp(arg, "-Werror")) o->warnings_as_errors = true;
-        else if (!strcmp(arg, "-q") || !strcmp(arg, "--quiet")) o->quiet = true;
+        if (!strcmp(arg, "--check"))
+            o->check = true;
+        else if (!strcmp(arg, "-Werror"))
+            o->warnings_as_errors = true;
+        else if (!strcmp(arg, "-q") || !strcmp(arg, "--quiet"))
+            o->quiet = true;
         else if (*arg == '-' && arg[1]) {
             int r = valued(o, argc, argv, &i);
             if (r > 0) return r;
             if (r < 0) return bad(o, "unknown option", arg);
-        } else if (o->input) return bad(o, "one file at a time; what about", arg);
-        else o->input = arg;
+        } else if (o->input)
+            return bad(o, "one file at a time; what about", arg);
+        else
+            o->input = arg;
     }
     if (!o->input) {
         fprintf(stderr, "%s: which file? (try --help)\n", o->program);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// check.c: `--check`: machine code for every kernel of a library. Each kernel is compiled in a fork of
-// its own, one for each core at a time: one that crashes or hangs is named like one that fails,
+// check.c: `--check`: machine code for every kernel of a library. Each kernel is compiled in a fork
+// of its own, one for each core at a time: one that crashes or hangs is named like one that fails,
 // and the others go on. Function constants that were not given are zero.
 #include "base/files.h"
 #include "base/progress.h"
@@ -25,7 +25,8 @@ typedef struct Job {
 } Job;
 
 // In the fork: compile, write why not to fd.
-_Noreturn static void run_job(const BuildOptions *o, const Metallib *lib, const RfFunction *f, int fd) {
+_Noreturn static void run_job(const BuildOptions *o, const Metallib *lib, const RfFunction *f,
+                              int fd) {
     signal(SIGALRM, SIG_DFL);
     alarm((unsigned)(env_number("INGOT_COMPILE_TIMEOUT_MS", 120000) + 999) / 1000);
     MslKernel k;
@@ -59,16 +60,19 @@ static bool start(Job *j, const BuildOptions *o, const Metallib *lib, const RfFu
 // Waits for the end of a job. True if the kernel compiled.
 static bool finish(Job *j, Progress *progress) {
     int status = 0;
-    while (waitpid(j->pid, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(j->pid, &status, 0) < 0 && errno == EINTR) {
+    }
     close(j->fd);
     bool ok = WIFEXITED(status) && !WEXITSTATUS(status);
     if (!ok) {
         progress_end(progress);
         fprintf(stderr, "error: kernel '%s': ", j->function->name);
-        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) fputs("took too long\n", stderr);
+        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+            fputs("took too long\n", stderr);
         else if (WIFSIGNALED(status))
             fprintf(stderr, "the compiler crashed (%s)\n", strsignal(WTERMSIG(status)));
-        else fprintf(stderr, "%s\n", j->text.data ? j->text.data : "the compiler gave up");
+        else
+            fprintf(stderr, "%s\n", j->text.data ? j->text.data : "the compiler gave up");
     }
     text_free(&j->text);
     *j = (Job){0};
@@ -86,8 +90,10 @@ static Job *next_finished(Job *jobs, int n_jobs) {
             if (!jobs[i].pid || !p[i].revents) continue;
             char buffer[4096];
             ssize_t n = read(jobs[i].fd, buffer, sizeof buffer);
-            if (n > 0) text_add_bytes(&jobs[i].text, buffer, (size_t)n);
-            else if (n == 0 || errno != EINTR) return &jobs[i];
+            if (n > 0)
+                text_add_bytes(&jobs[i].text, buffer, (size_t)n);
+            else if (n == 0 || errno != EINTR)
+                return &jobs[i];
         }
     }
 }

@@ -97,8 +97,10 @@ static MetallibFile *hash_files(const MslLibrary *lib, const char *cwd, uint32_t
         MetallibFile *f = &files[*n];
         f->path = path_under(cwd, lib->files[i]);
         if (!f->path) continue;
-        if (!sha256_file(f->path, f->hash)) ++*n;
-        else free(f->path);
+        if (!sha256_file(f->path, f->hash))
+            ++*n;
+        else
+            free(f->path);
     }
     return files;
 }
@@ -112,7 +114,8 @@ static bool refuse(const MslSource *s, MslLibrary *out) {
         column = *p == '\n' ? 1 : column + 1;
         line += *p == '\n';
     }
-    const char *message = zero ? "the source has a zero byte: it is not text" : "the source is empty";
+    const char *message =
+        zero ? "the source has a zero byte: it is not text" : "the source is empty";
     out->log = text_format("%s:%u:%u: error: %s\n", s->name, line, column, message);
     out->diagnostics = calloc(1, sizeof *out->diagnostics);
     if (!out->diagnostics) return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // protocol.c: encoding, decoding and transport of the compiler's messages (see protocol.h). Part of
-// ingot_base, so both ends share one copy. Decoders check everything: a confused peer gives `false`.
+// ingot_base, so both ends share one copy. Decoders check everything: a confused peer gives
+// `false`.
 #include "compiler/protocol.h"
 #include <errno.h>
 #include <poll.h>
@@ -121,7 +122,8 @@ static const char *get_optional(WireIn *r, BaseArena *a) {
     return wire_get_u8(r) ? get_str(r, a) : NULL;
 }
 
-// Room for n elements that take at least min_bytes each; a count that cannot be true fails the reader.
+// Room for n elements that take at least min_bytes each; a count that cannot be true fails the
+// reader.
 static void *get_array(WireIn *r, BaseArena *a, size_t n, size_t size, size_t min_bytes) {
     if (r->failed || n > (size_t)(r->end - r->at) / min_bytes) {
         r->failed = true;

@@ -24,8 +24,8 @@ typedef enum MsgType {
 
 typedef enum MsgIo { MSG_IO_OK, MSG_IO_CLOSED, MSG_IO_TIMEOUT, MSG_IO_BAD, MSG_IO_NO_MEMORY } MsgIo;
 
-// Send or receive one message before `deadline` (CLOCK_MONOTONIC, nanoseconds; INT64_MAX: no limit).
-// Works on blocking and non-blocking sockets, never raises SIGPIPE.
+// Send or receive one message before `deadline` (CLOCK_MONOTONIC, nanoseconds; INT64_MAX: no
+// limit). Works on blocking and non-blocking sockets, never raises SIGPIPE.
 MsgIo msg_send(int fd, MsgType type, const WireOut *payload, int64_t deadline);
 MsgIo msg_receive(int fd, MsgType *type, Blob **payload, int64_t deadline);
 int64_t msg_now(void);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// serve.c: mslc as libingot's child. Answers one request at a time from the socket pair on MSG_FD and
-// keeps the libraries it saw last, so that a library travels once and its kernels are made from there.
-// It ends when the other side goes away, also in the middle of a compilation: the main thread does
-// nothing but watch for that. (A parent-death signal would not do: it fires when the thread that
-// started us ends, not the process.)
+// serve.c: mslc as libingot's child. Answers one request at a time from the socket pair on MSG_FD
+// and keeps the libraries it saw last, so that a library travels once and its kernels are made from
+// there. It ends when the other side goes away, also in the middle of a compilation: the main
+// thread does nothing but watch for that. (A parent-death signal would not do: it fires when the
+// thread that started us ends, not the process.)
 #include "base/compiler_id.h"
 #include "base/files.h"
 #include "compiler/driver.h"
@@ -147,9 +147,12 @@ static MsgIo serve_one(Server *s) {
     Blob *payload;
     MsgIo io = msg_receive(MSG_FD, &type, &payload, INT64_MAX);
     if (io != MSG_IO_OK) return io;
-    if (type == MSG_COMPILE_LIBRARY) io = serve_library(s, payload);
-    else if (type == MSG_COMPILE_KERNEL) io = serve_kernel(s, payload);
-    else io = refuse("the compiler does not know this request");
+    if (type == MSG_COMPILE_LIBRARY)
+        io = serve_library(s, payload);
+    else if (type == MSG_COMPILE_KERNEL)
+        io = serve_kernel(s, payload);
+    else
+        io = refuse("the compiler does not know this request");
     blob_release(payload);
     return io;
 }
@@ -157,15 +160,15 @@ static MsgIo serve_one(Server *s) {
 static int serve(void *unused) {
     (void)unused;
     Server s = {.stdlib = driver_stdlib_dir(), .pch = driver_pch_dir()};
+    if (!s.stdlib) { // before the greeting: this is a compiler that does not start
+        fputs("mslc: the Metal headers are missing; set INGOT_STDLIB to their folder\n", stderr);
+        _exit(1);
+    }
     WireOut hello = {0};
     wire_u32(&hello, MSG_VERSION);
     wire_str(&hello, compiler_id());
     MsgIo io = msg_send(MSG_FD, MSG_HELLO, &hello, INT64_MAX);
     wire_free(&hello);
-    if (io == MSG_IO_OK && !s.stdlib) {
-        fputs("mslc: the Metal headers are missing; set INGOT_STDLIB to their folder\n", stderr);
-        _exit(1);
-    }
     while (io == MSG_IO_OK) io = serve_one(&s);
     _exit(io == MSG_IO_CLOSED ? 0 : 1); // nothing to save, and LLVM's destructors take their time
 }

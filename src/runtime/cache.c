@@ -79,9 +79,9 @@ bool cache_library_key(const MslSource *source, const char *cwd, CacheKey *key) 
 // What LLVM looks at to name the host CPU and its features.
 static void put_host_cpu(WireOut *w) {
 #if defined(__x86_64__)
-    static const unsigned leaves[][2] = {{0, 0},    {1, 0},          {7, 0},          {7, 1},
-                                         {0xd, 1},  {0x14, 0},       {0x19, 0},       {0x24, 0},
-                                         {0x80000001, 0}, {0x80000008, 0}, {0x80000021, 0}};
+    static const unsigned leaves[][2] = {
+        {0, 0},    {1, 0},    {7, 0},          {7, 1},          {0xd, 1},       {0x14, 0},
+        {0x19, 0}, {0x24, 0}, {0x80000001, 0}, {0x80000008, 0}, {0x80000021, 0}};
     for (size_t i = 0; i < sizeof leaves / sizeof *leaves; ++i) {
         unsigned a = 0, b = 0, c = 0, d = 0;
         if (!__get_cpuid_count(leaves[i][0], leaves[i][1], &a, &b, &c, &d)) continue;
@@ -285,7 +285,8 @@ void cache_store_kernel(const CacheKey *key, const Blob *code) {
 
 int cache_lock(const CacheKey *key, int64_t deadline) {
     char *dir = cache_dir(), *folder = dir ? path_join(dir, "locks") : NULL;
-    // 256 lock files, never removed: removing one while another process opens it would split the lock.
+    // 256 lock files, never removed: removing one while another process opens it would split the
+    // lock.
     char *path = folder ? text_format("%s/%02x", folder, key->hash[0]) : NULL;
     int fd = -1;
     if (path) {

@@ -19,7 +19,8 @@ typedef struct CacheKey {
 
 // False without memory. cwd: where relative names in source point to.
 bool cache_library_key(const MslSource *source, const char *cwd, CacheKey *key);
-// request: as sent to the compiler (bitcode and reflection are not read); library: its content hash.
+// request: as sent to the compiler (bitcode and reflection are not read); library: its content
+// hash.
 bool cache_kernel_key(const MslKernelRequest *request, const unsigned char library[SHA256_BYTES],
                       CacheKey *key);
 
@@ -30,8 +31,8 @@ void cache_store_library(const CacheKey *key, const Metallib *library);
 void cache_store_kernel(const CacheKey *key, const Blob *code);
 
 // Keeps other processes from making the same entry meanwhile: waits until the key's lock is free or
-// `deadline` (msg_now's clock) has passed. Returns what cache_unlock takes; -1 if there is no lock to
-// hold, which is no reason to stop.
+// `deadline` (msg_now's clock) has passed. Returns what cache_unlock takes; -1 if there is no lock
+// to hold, which is no reason to stop.
 int cache_lock(const CacheKey *key, int64_t deadline);
 void cache_unlock(int lock);
 #endif

@@ -76,21 +76,27 @@ static int64_t timeout_ns(void) {
     return (int64_t)ms * 1000000;
 }
 
-// A process that did not answer: kill it, say what happened. True if another try makes sense.
+// A process that did not answer: kill it, say what happened. True if another try makes sense: not
+// if it took too long, nor if a fresh process ran out of memory; the next one would do the same.
 static bool lost(Compiler *c, MsgIo io, int attempt, const char *what, RtCompileError *error) {
-    char *how = compiler_lost(c, io);
-    RtCompileStatus status = io == MSG_IO_TIMEOUT     ? RT_COMPILE_TIMEOUT
-                             : io == MSG_IO_NO_MEMORY ? RT_COMPILE_NO_MEMORY
-                                                      : RT_COMPILE_CRASHED;
-    char *log = io == MSG_IO_TIMEOUT
-                    ? text_format("the Metal compiler took longer than %lld ms for %s and was ended "
-                                  "(INGOT_COMPILE_TIMEOUT_MS sets the limit)",
-                                  (long long)(timeout_ns() / 1000000), what)
-                    : text_format("the Metal compiler failed while compiling %s: %s", what,
-                                  how ? how : "out of memory");
+    bool first = compiler_first_request(c);
+    char *how = compiler_lost(c, io), *log;
+    bool out_of_memory = how && strstr(how, "out of memory");
+    RtCompileStatus status = RT_COMPILE_CRASHED;
+    if (io == MSG_IO_TIMEOUT) {
+        status = RT_COMPILE_TIMEOUT;
+        log = text_format("the Metal compiler took longer than %lld ms for %s and was ended "
+                          "(INGOT_COMPILE_TIMEOUT_MS sets the limit)",
+                          (long long)(timeout_ns() / 1000000), what);
+    } else {
+        if (io == MSG_IO_NO_MEMORY) status = RT_COMPILE_NO_MEMORY;
+        log = text_format("the Metal compiler failed while compiling %s: %s%s", what,
+                          how ? how : "out of memory",
+                          out_of_memory ? " (INGOT_COMPILE_MEMORY_MB sets the limit)" : "");
+    }
     free(how);
     set_error(error, status, log);
-    return attempt == 0 && status == RT_COMPILE_CRASHED;
+    return attempt == 0 && status == RT_COMPILE_CRASHED && !(out_of_memory && first);
 }
 
 static const char *const bad_answer = "the Metal compiler gave an answer that makes no sense";
@@ -139,12 +145,16 @@ static bool make_library(const MslSource *source, const char *cwd, Outcome *o) {
         MsgIo io = compiler_ask(c, MSG_COMPILE_LIBRARY, &request, msg_now() + timeout_ns(), &type,
                                 &payload);
         if (io != MSG_IO_OK) {
-            if (lost(c, io, attempt, source->name ? source->name : "a library", &o->error)) continue;
+            if (lost(c, io, attempt, source->name ? source->name : "a library", &o->error))
+                continue;
             break;
         }
-        if (type == MSG_LIBRARY) read_library(o, payload);
-        else if (type == MSG_BAD_REQUEST) set_refused(&o->error, payload);
-        else set_error(&o->error, RT_COMPILE_FAILED, strdup(bad_answer));
+        if (type == MSG_LIBRARY)
+            read_library(o, payload);
+        else if (type == MSG_BAD_REQUEST)
+            set_refused(&o->error, payload);
+        else
+            set_error(&o->error, RT_COMPILE_FAILED, strdup(bad_answer));
         blob_release(payload);
         if (o->library) compiler_learnt(c, o->library->hash);
         cacheable = !compiler_foreign(c);
@@ -228,8 +238,8 @@ static MsgIo ask_kernel(Compiler *c, const MslKernelRequest *q, const Metallib *
     for (;;) {
         WireOut request = {0};
         msg_put_kernel(&request, q, library->hash, with_bytes ? library->bytes : NULL);
-        MsgIo io = compiler_ask(c, MSG_COMPILE_KERNEL, &request, msg_now() + timeout_ns(), type,
-                                payload);
+        MsgIo io =
+            compiler_ask(c, MSG_COMPILE_KERNEL, &request, msg_now() + timeout_ns(), type, payload);
         wire_free(&request);
         if (io != MSG_IO_OK) return io;
         if (*type != MSG_NEED_LIBRARY || with_bytes) {
@@ -256,9 +266,12 @@ static bool make_kernel(const MslKernelRequest *q, const Metallib *library, Outc
             if (lost(c, io, attempt, q->function, &o->error)) continue;
             return false;
         }
-        if (type == MSG_KERNEL) read_kernel(o, payload);
-        else if (type == MSG_BAD_REQUEST) set_refused(&o->error, payload);
-        else set_error(&o->error, RT_COMPILE_FAILED, strdup(bad_answer));
+        if (type == MSG_KERNEL)
+            read_kernel(o, payload);
+        else if (type == MSG_BAD_REQUEST)
+            set_refused(&o->error, payload);
+        else
+            set_error(&o->error, RT_COMPILE_FAILED, strdup(bad_answer));
         blob_release(payload);
         bool foreign = compiler_foreign(c);
         compiler_release(c);
@@ -312,8 +325,10 @@ Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error) {
     if (!cache_kernel_key(&q, library->hash, &key)) goto no_memory;
     if (request->cached_only) { // must not wait for a thread that compiles
         Blob *code = cache_find_kernel(&key);
-        if (code) atomic_fetch_add(&kernel_cached, 1);
-        else if (error) set_error(error, RT_COMPILE_NOT_FOUND, strdup("not in the cache"));
+        if (code)
+            atomic_fetch_add(&kernel_cached, 1);
+        else if (error)
+            set_error(error, RT_COMPILE_NOT_FOUND, strdup("not in the cache"));
         return code;
     }
     f = flight_join(&key, &leader);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler_client.h: how the runtime gets code. Two calls, both answered from the on-disk cache when
-// they can be, else by mslc, a child process that is started at first need and kept. Whatever happens
-// to that process (crash, kill, hang, memory bomb) becomes an error here and the next call works.
+// compiler_client.h: how the runtime gets code. Two calls, both answered from the on-disk cache
+// when they can be, else by mslc, a child process that is started at first need and kept. Whatever
+// happens to that process (crash, kill, hang, memory bomb) becomes an error here and the next call
+// works.
 //
 // Threads: every function may be called from any thread. Calls for the same thing at the same time
 // compile once. Up to two compilers run at once.
@@ -20,10 +21,10 @@
 
 typedef enum RtCompileStatus {
     RT_COMPILE_OK = 0,
-    RT_COMPILE_FAILED,     // the source or the request is wrong: log and diagnostics say where
-    RT_COMPILE_NOT_FOUND,  // the library has no such function
-    RT_COMPILE_CRASHED,    // the compiler died, twice
-    RT_COMPILE_TIMEOUT,    // the compiler took longer than allowed and was ended
+    RT_COMPILE_FAILED,      // the source or the request is wrong: log and diagnostics say where
+    RT_COMPILE_NOT_FOUND,   // the library has no such function
+    RT_COMPILE_CRASHED,     // the compiler died, twice
+    RT_COMPILE_TIMEOUT,     // the compiler took longer than allowed and was ended
     RT_COMPILE_NO_COMPILER, // mslc is not there or does not start
     RT_COMPILE_NO_MEMORY,
 } RtCompileStatus;
@@ -31,30 +32,30 @@ typedef enum RtCompileStatus {
 // Why there is no result. {0} to begin with; clear after use.
 typedef struct RtCompileError {
     RtCompileStatus status;
-    char *log;                  // for people: Clang's text with carets, or one line; "" or NULL if ok
+    char *log; // for people: Clang's text with carets, or one line; "" or NULL if ok
     MslDiagnostic *diagnostics; // the same in parts; strings owned by this struct
     size_t n_diagnostics;
 } RtCompileError;
 void rt_compile_error_clear(RtCompileError *error);
 
-// Source to library, owned by the caller (metallib_release). NULL on failure. `error` may be NULL; on
-// success its status is RT_COMPILE_OK and the warnings are in the result's log. Of `source`,
+// Source to library, owned by the caller (metallib_release). NULL on failure. `error` may be NULL;
+// on success its status is RT_COMPILE_OK and the warnings are in the result's log. Of `source`,
 // stdlib_dir and pch_dir are ignored: the compiler knows its own. With check_only the result is a
 // library without code.
 Metallib *rt_compile_library(const MslSource *source, RtCompileError *error);
 
 typedef struct RtKernelRequest { // {0} plus library and function is a valid request
     Metallib *library;
-    const char *function;        // host name
+    const char *function; // host name
     const MslConstantValue *constants;
     size_t n_constants;
-    uint32_t shape[3];           // threadgroup size to specialise for; 0,0,0: any
-    uint32_t width;              // 0: choose; 32, 16, 8; 1: lane-by-lane reference
-    const char *cpu;             // LLVM CPU name; NULL: $INGOT_CPU if set, else this machine
-    const char *features;        // LLVM feature string; NULL: those of cpu
-    bool validate;               // bounds and null checks in the code
-    const char *emit;            // NULL: code object; "ll", "scalar-ll", "asm": that text, not cached
-    bool cached_only;            // answer from the cache or not at all (NULL, RT_COMPILE_NOT_FOUND)
+    uint32_t shape[3];    // threadgroup size to specialise for; 0,0,0: any
+    uint32_t width;       // 0: choose; 32, 16, 8; 1: lane-by-lane reference
+    const char *cpu;      // LLVM CPU name; NULL: $INGOT_CPU if set, else this machine
+    const char *features; // LLVM feature string; NULL: those of cpu
+    bool validate;        // bounds and null checks in the code
+    const char *emit;     // NULL: code object; "ll", "scalar-ll", "asm": that text, not cached
+    bool cached_only;     // answer from the cache or not at all (NULL, RT_COMPILE_NOT_FOUND)
 } RtKernelRequest;
 
 // One kernel as a code object (an ELF shared object, see cpu/kernel_abi.h), owned by the caller

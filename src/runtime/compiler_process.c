@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler_process.c: a small pool of mslc processes (see compiler_process.h). A slot is used by one
-// thread at a time; the lock guards only who has which slot and is never held while waiting for a
-// process. Forked children of the application forget the processes; they belong to the parent.
+// compiler_process.c: a small pool of mslc processes (see compiler_process.h). A slot is used by
+// one thread at a time; the lock guards only who has which slot and is never held while waiting for
+// a process. Forked children of the application forget the processes; they belong to the parent.
 #include "runtime/compiler_process.h"
 #include "base/compiler_id.h"
 #include "base/files.h"
@@ -29,9 +29,10 @@ struct Compiler {
     bool busy;
     pid_t pid; // 0: not running
     // The holder's alone:
-    int fd;    // our end of the socket pair
-    int log;   // memory file: what the process prints
+    int fd;  // our end of the socket pair
+    int log; // memory file: what the process prints
     bool foreign;
+    uint64_t n_requests;
     unsigned n_known; // libraries sent or made; the server may have dropped old ones
     unsigned char known[MAX_KNOWN][SHA256_BYTES];
 };
@@ -137,8 +138,9 @@ static int spawn(const char *path, int server, int log, pid_t *pid) {
 }
 
 static char *say_no_compiler(const char *path, int e) {
-    return text_format("cannot start the Metal compiler '%s': %s (set INGOT_MSLC to the path of mslc)",
-                       path, strerror(e));
+    return text_format(
+        "cannot start the Metal compiler '%s': %s (set INGOT_MSLC to the path of mslc)", path,
+        strerror(e));
 }
 
 // Starts a process in a slot this thread holds. False and *why on failure; the slot stays empty.
@@ -163,6 +165,7 @@ static bool start(Compiler *c, char **why) {
     c->fd = pair[0];
     c->log = log;
     c->foreign = false;
+    c->n_requests = 0;
     c->n_known = 0;
     pthread_mutex_lock(&lock);
     c->pid = pid;
@@ -190,8 +193,10 @@ static MsgIo greet(Compiler *c, int64_t deadline) {
     WireIn r = {payload->data, payload->data + payload->n_bytes, false};
     uint32_t version = wire_get_u32(&r);
     char *id = wire_get_str(&r);
-    if (type != MSG_HELLO || r.failed || version != MSG_VERSION) io = MSG_IO_BAD;
-    else c->foreign = strcmp(id, compiler_id()) != 0;
+    if (type != MSG_HELLO || r.failed || version != MSG_VERSION)
+        io = MSG_IO_BAD;
+    else
+        c->foreign = strcmp(id, compiler_id()) != 0;
     free(id);
     blob_release(payload);
     return io;
@@ -207,10 +212,13 @@ bool compiler_knows(const Compiler *c, const unsigned char library[SHA256_BYTES]
 }
 
 void compiler_learnt(Compiler *c, const unsigned char library[SHA256_BYTES]) {
-    if (!compiler_knows(c, library)) memcpy(c->known[c->n_known++ % MAX_KNOWN], library, SHA256_BYTES);
+    if (!compiler_knows(c, library))
+        memcpy(c->known[c->n_known++ % MAX_KNOWN], library, SHA256_BYTES);
 }
 
 bool compiler_foreign(const Compiler *c) { return c->foreign; }
+
+bool compiler_first_request(const Compiler *c) { return c->n_requests <= 1; }
 
 // An idle slot, best first: running and knows the library, running, empty. Under lock.
 static Compiler *choose(const unsigned char *library) {
@@ -236,7 +244,8 @@ static bool hung_up(const Compiler *c) {
     return poll(&p, 1, 0) > 0;
 }
 
-// Ends a process this thread holds; the slot stays held and is empty then. Returns what waitpid said.
+// Ends a process this thread holds; the slot stays held and is empty then. Returns what waitpid
+// said.
 static pid_t end_process(Compiler *c, int *status) {
     kill(c->pid, SIGKILL); // one that is on its way out keeps its own status
     pid_t reaped;
@@ -269,13 +278,18 @@ static char *bury(Compiler *c, MsgIo io) {
     atomic_fetch_add(&n_lost, 1);
     int log = fcntl(c->log, F_DUPFD_CLOEXEC, FIRST_FD); // end_process closes it
     pid_t reaped = end_process(c, &status);
-    if (io == MSG_IO_TIMEOUT) text_add(&t, "it took too long and was ended");
-    else if (io == MSG_IO_BAD) text_add(&t, "it gave an answer that makes no sense");
-    else if (io == MSG_IO_NO_MEMORY) text_add(&t, "out of memory for its answer");
-    else if (reaped < 0) text_add(&t, "it ended unexpectedly"); // reaped by the application
+    if (io == MSG_IO_TIMEOUT)
+        text_add(&t, "it took too long and was ended");
+    else if (io == MSG_IO_BAD)
+        text_add(&t, "it gave an answer that makes no sense");
+    else if (io == MSG_IO_NO_MEMORY)
+        text_add(&t, "out of memory for its answer");
+    else if (reaped < 0)
+        text_add(&t, "it ended unexpectedly"); // reaped by the application
     else if (WIFSIGNALED(status))
         text_printf(&t, "it died of signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else text_printf(&t, "it ended with status %d", WEXITSTATUS(status));
+    else
+        text_printf(&t, "it ended with status %d", WEXITSTATUS(status));
     if (io != MSG_IO_TIMEOUT && log >= 0) add_last_words(&t, log);
     if (log >= 0) close(log);
     return text_take(&t);
@@ -320,6 +334,7 @@ void compiler_release(Compiler *c) {
 MsgIo compiler_ask(Compiler *c, MsgType type, const WireOut *request, int64_t deadline,
                    MsgType *answer, Blob **payload) {
     *payload = NULL;
+    ++c->n_requests;
     if (!ftruncate(c->log, 0)) lseek(c->log, 0, SEEK_SET); // the child shares this position
     MsgIo io = msg_send(c->fd, type, request, deadline);
     return io == MSG_IO_OK ? msg_receive(c->fd, answer, payload, deadline) : io;
@@ -345,8 +360,8 @@ void compiler_count(uint64_t *started, uint64_t *lost) {
     *lost = atomic_load(&n_lost);
 }
 
-// At exit or dlclose. The processes hold nothing worth saving, so they are ended and reaped. A thread
-// that is still compiling meets a closed socket and `ended`.
+// At exit or dlclose. The processes hold nothing worth saving, so they are ended and reaped. A
+// thread that is still compiling meets a closed socket and `ended`.
 __attribute__((destructor)) static void end_all(void) {
     pthread_mutex_lock(&lock);
     ended = true;
@@ -355,7 +370,8 @@ __attribute__((destructor)) static void end_all(void) {
         if (!c->pid) continue;
         kill(c->pid, SIGKILL);
         if (c->busy) continue; // its holder reaps it
-        while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR) {}
+        while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
         close(c->fd);
         close(c->log);
         *c = (Compiler){0};

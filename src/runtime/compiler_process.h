@@ -7,12 +7,14 @@
 
 typedef struct Compiler Compiler;
 
-// A compiler for the caller alone, preferably one that has the library (NULL: no preference), started
-// if need be, waiting if all are busy. fresh: one that has done nothing yet (after another has died:
-// perhaps of something it did before). NULL and *why (malloc'd, for people) if none can be had.
-Compiler *compiler_acquire(const unsigned char *library, bool fresh, int64_t timeout_ns, char **why);
-// Sends a request and waits for the answer. Anything but MSG_IO_OK: the process is of no use any more,
-// call compiler_lost.
+// A compiler for the caller alone, preferably one that has the library (NULL: no preference),
+// started if need be, waiting if all are busy. fresh: one that has done nothing yet (after another
+// has died: perhaps of something it did before). NULL and *why (malloc'd, for people) if none can
+// be had.
+Compiler *compiler_acquire(const unsigned char *library, bool fresh, int64_t timeout_ns,
+                           char **why);
+// Sends a request and waits for the answer. Anything but MSG_IO_OK: the process is of no use any
+// more, call compiler_lost.
 MsgIo compiler_ask(Compiler *c, MsgType type, const WireOut *request, int64_t deadline,
                    MsgType *answer, Blob **payload);
 void compiler_release(Compiler *c);
@@ -24,6 +26,8 @@ bool compiler_knows(const Compiler *c, const unsigned char library[SHA256_BYTES]
 void compiler_learnt(Compiler *c, const unsigned char library[SHA256_BYTES]);
 // True if it was built from other sources than this libingot: its results must not be cached.
 bool compiler_foreign(const Compiler *c);
+// True if the request at hand is its first: what goes wrong is not the fault of an earlier one.
+bool compiler_first_request(const Compiler *c);
 
 size_t compiler_list(int *pids, size_t max);
 void compiler_count(uint64_t *started, uint64_t *lost);

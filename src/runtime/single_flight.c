@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// single_flight.c: a short list of what is being made right now, under one lock (see single_flight.h).
+// single_flight.c: a short list of what is being made right now, under one lock (see
+// single_flight.h).
 #include "runtime/single_flight.h"
 #include <pthread.h>
 #include <stdlib.h>

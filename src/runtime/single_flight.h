@@ -10,7 +10,8 @@ typedef struct Flight Flight;
 // Joins the flight for a key. *leader: this thread makes the result and must call flight_land; else
 // the call returns after the leader has landed. NULL without memory: make the result alone.
 Flight *flight_join(const CacheKey *key, bool *leader);
-// The leader's result, kept until everybody has left: `result` and what `drop` frees. Takes them over.
+// The leader's result, kept until everybody has left: `result` and what `drop` frees. Takes them
+// over.
 void flight_land(Flight *f, void *result, void (*drop)(void *));
 void *flight_result(const Flight *f); // borrowed until flight_leave
 void flight_leave(Flight *f);         // everybody once, the leader too

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cmd_bench.c: `ingot bench`: a few quick measurements through the public API: latencies of the
-// queue, times of the compiler, and the speed of three kernels. Medians; ratios between machines mean
-// more than single figures. The full set lives in the project's bench folder.
+// queue, times of the compiler, and the speed of three kernels. Medians; ratios between machines
+// mean more than single figures. The full set lives in the project's bench folder.
 #include "base/files.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -16,25 +16,30 @@
 
 extern char **environ;
 
-static const char usage[] = "usage: ingot bench\n"
-                            "\n"
-                            "Measures this machine: how long it takes to start work, to compile, and\n"
-                            "how fast three kernels run. Takes some seconds.\n";
+static const char usage[] =
+    "usage: ingot bench\n"
+    "\n"
+    "Measures this machine: how long it takes to start work, to compile, and\n"
+    "how fast three kernels run. Takes some seconds.\n";
 
 static const char shader[] =
     "#include <metal_stdlib>\n"
     "using namespace metal;\n"
-    "kernel void nothing(device float *x, uint i [[thread_position_in_grid]]) { if (i == ~0u) x[0] = 1; }\n"
+    "kernel void nothing(device float *x, uint i [[thread_position_in_grid]]) { if (i == ~0u) x[0] "
+    "= 1; }\n"
     "kernel void add(device const float *a, device const float *b, device float *c,\n"
     "                uint i [[thread_position_in_grid]]) { c[i] = a[i] + b[i]; }\n"
-    "kernel void matmul(device const float *a, device const float *b, device float *c, constant uint &n,\n"
+    "kernel void matmul(device const float *a, device const float *b, device float *c, constant "
+    "uint &n,\n"
     "                   uint2 p [[thread_position_in_grid]]) {\n"
     "    float s = 0;\n"
     "    for (uint k = 0; k < n; ++k) s += a[p.y * n + k] * b[k * n + p.x];\n"
     "    c[p.y * n + p.x] = s;\n"
     "}\n"
-    "kernel void reduce(device const float *a, device float *out, uint i [[thread_position_in_grid]],\n"
-    "                   uint t [[thread_index_in_threadgroup]], uint g [[threadgroup_position_in_grid]]) {\n"
+    "kernel void reduce(device const float *a, device float *out, uint i "
+    "[[thread_position_in_grid]],\n"
+    "                   uint t [[thread_index_in_threadgroup]], uint g "
+    "[[threadgroup_position_in_grid]]) {\n"
     "    threadgroup float s[256];\n"
     "    s[t] = a[i];\n"
     "    for (uint n = 128; n; n >>= 1) {\n"
@@ -53,7 +58,8 @@ typedef struct Bench {
 static MTLComputePipelineState *pipeline(Bench *b, MTLLibrary *library, const char *name) {
     MTLError *error = NULL;
     MTLFunction *f = library ? mtl_library_new_function(library, name) : NULL;
-    MTLComputePipelineState *p = f ? mtl_device_new_compute_pipeline_state(b->device, f, &error) : NULL;
+    MTLComputePipelineState *p =
+        f ? mtl_device_new_compute_pipeline_state(b->device, f, &error) : NULL;
     if (!p) complain(EXIT_INPUT, "bench", "'%s': %s", name, mtl_error_localized_description(error));
     mtl_release(error);
     mtl_release(f);
@@ -69,8 +75,8 @@ static MTLLibrary *compile(Bench *b, const char *source) {
 }
 
 // Seconds from commit to completed of one dispatch (or none), as the program sees them.
-static double once(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *buffers, size_t n_buffers,
-                   uint32_t n, MTLSize grid, MTLSize group) {
+static double once(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *buffers,
+                   size_t n_buffers, uint32_t n, MTLSize grid, MTLSize group) {
     MTLCommandBuffer *c = mtl_command_queue_command_buffer(b->queue);
     if (p) {
         MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(c);
@@ -88,8 +94,8 @@ static double once(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *buffe
     return mtl_command_buffer_status(c) == MTLCommandBufferStatusCompleted ? t : -1;
 }
 
-static double typical(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *buffers, size_t n_buffers,
-                      uint32_t n, MTLSize grid, MTLSize group, size_t repeat) {
+static double typical(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *buffers,
+                      size_t n_buffers, uint32_t n, MTLSize grid, MTLSize group, size_t repeat) {
     double *times = must_alloc(repeat, sizeof *times), m = -1;
     for (size_t i = 0; i < 3; ++i) once(b, p, buffers, n_buffers, n, grid, group);
     size_t k = 0;
@@ -100,8 +106,10 @@ static double typical(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *bu
 }
 
 static void line(const char *what, double value, const char *unit) {
-    if (value < 0) printf("  %-44s failed\n", what);
-    else printf("  %-44s %10.2f %s\n", what, value, unit);
+    if (value < 0)
+        printf("  %-44s failed\n", what);
+    else
+        printf("  %-44s %10.2f %s\n", what, value, unit);
     fflush(stdout);
 }
 
@@ -172,8 +180,10 @@ static void compile_times(void) {
     for (int i = 0; i < 9; ++i) cached[i] = in_child(2) * 1e3;
     line("cold: new source, compiler not running", median(cold, 5), "ms");
     line("cached, in a new process", median(cached, 9), "ms");
-    if (kept) setenv("INGOT_CACHE_DIR", kept, 1);
-    else unsetenv("INGOT_CACHE_DIR");
+    if (kept)
+        setenv("INGOT_CACHE_DIR", kept, 1);
+    else
+        unsetenv("INGOT_CACHE_DIR");
     free(kept);
     nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
@@ -208,7 +218,8 @@ static void kernels(Bench *b) {
     MTLComputePipelineState *reduce = pipeline(b, b->library, "reduce");
     Progress progress;
     progress_begin(&progress, "measuring", 3);
-    double t = add ? typical(b, add, buffers, 3, 0, (MTLSize){n, 1, 1}, (MTLSize){256, 1, 1}, 11) : -1;
+    double t =
+        add ? typical(b, add, buffers, 3, 0, (MTLSize){n, 1, 1}, (MTLSize){256, 1, 1}, 11) : -1;
     progress_end(&progress);
     line("vector add, 16 M floats", t < 0 ? t : (double)n * 12e-9 / t, "GB/s");
     t = matmul ? typical(b, matmul, buffers, 3, (uint32_t)size, (MTLSize){size, size, 1},
@@ -217,7 +228,8 @@ static void kernels(Bench *b) {
     line("naive matrix product, 512 x 512", t < 0 ? t : 2e-9 * (double)(size * size * size) / t,
          "GFLOP/s");
     MTLBuffer *in_out[2] = {buffers[0], buffers[1]};
-    t = reduce ? typical(b, reduce, in_out, 2, 0, (MTLSize){n, 1, 1}, (MTLSize){256, 1, 1}, 11) : -1;
+    t = reduce ? typical(b, reduce, in_out, 2, 0, (MTLSize){n, 1, 1}, (MTLSize){256, 1, 1}, 11)
+               : -1;
     line("tree reduction with barriers, 16 M floats", t < 0 ? t : (double)n * 4e-9 / t, "GB/s");
     mtl_release(add);
     mtl_release(matmul);

@@ -22,16 +22,19 @@ int cmd_build(int argc, char **argv) {
     int status = 0, e = path ? posix_spawnp(&pid, path, NULL, NULL, child, environ) : ENOMEM;
     free(child);
     if (e) {
-        complain(EXIT_INPUT, "build", "cannot start the compiler '%s': %s (set INGOT_MSLC to its path)",
+        complain(EXIT_INPUT, "build",
+                 "cannot start the compiler '%s': %s (set INGOT_MSLC to its path)",
                  path ? path : "mslc", strerror(e));
         free(path);
         return EXIT_INPUT;
     }
     free(path);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
     if (WIFEXITED(status)) return WEXITSTATUS(status);
-    return complain(EXIT_INPUT, "build",
-                    "the compiler crashed (%s). Please report it with the shader; meanwhile smaller "
-                    "pieces of the file may compile",
-                    strsignal(WTERMSIG(status)));
+    return complain(
+        EXIT_INPUT, "build",
+        "the compiler crashed (%s). Please report it with the shader; meanwhile smaller "
+        "pieces of the file may compile",
+        strsignal(WTERMSIG(status)));
 }

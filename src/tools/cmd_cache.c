@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cmd_cache.c: `ingot cache`: where the compiler's results are kept, how much there is, and clearing.
-// Only files in the folders that the cache itself makes are touched.
+// cmd_cache.c: `ingot cache`: where the compiler's results are kept, how much there is, and
+// clearing. Only files in the folders that the cache itself makes are touched.
 #include "base/files.h"
 #include "tools/tools.h"
 #include <dirent.h>
@@ -39,7 +39,8 @@ static Tally walk(const char *dir, const char *kind, bool clear) {
     DIR *d = folder ? opendir(folder) : NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
         struct stat st;
-        if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode)) continue;
+        if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+            continue;
         ++t.n;
         t.n_bytes += (unsigned long long)st.st_size;
         if (clear && unlinkat(dirfd(d), e->d_name, 0) && errno != ENOENT) ++t.n_failed;
@@ -75,8 +76,8 @@ static int clear(const char *dir) {
         n_failed += t.n_failed;
     }
     if (n_failed)
-        return complain(EXIT_INPUT, "cache", "%zu files in '%s' cannot be removed: %s", n_failed, dir,
-                        strerror(errno));
+        return complain(EXIT_INPUT, "cache", "%zu files in '%s' cannot be removed: %s", n_failed,
+                        dir, strerror(errno));
     printf("removed %zu files, %.2f MiB\n", n, (double)n_bytes / 1048576);
     return EXIT_FINE;
 }
@@ -88,15 +89,18 @@ int cmd_cache(int argc, char **argv) {
         return EXIT_FINE;
     }
     if (argc > 2 || (strcmp(what, "size") && strcmp(what, "clear") && strcmp(what, "dir")))
-        return complain(EXIT_USAGE, "cache", "size, clear or dir? (`ingot cache --help` says more)");
+        return complain(EXIT_USAGE, "cache",
+                        "size, clear or dir? (`ingot cache --help` says more)");
     char *dir = cache_dir();
     if (!dir) {
         puts("there is no cache folder (INGOT_CACHE_DIR is off, or there is no HOME)");
         return EXIT_FINE;
     }
     int status = EXIT_FINE;
-    if (!strcmp(what, "dir")) puts(dir);
-    else status = *what == 's' ? size(dir) : clear(dir);
+    if (!strcmp(what, "dir"))
+        puts(dir);
+    else
+        status = *what == 's' ? size(dir) : clear(dir);
     free(dir);
     return status;
 }

@@ -3,9 +3,10 @@
 #include "tools/tools.h"
 #include <stdio.h>
 
-static const char usage[] = "usage: ingot info\n"
-                            "\n"
-                            "Lists the devices Metal programs see on this machine, with their limits.\n";
+static const char usage[] =
+    "usage: ingot info\n"
+    "\n"
+    "Lists the devices Metal programs see on this machine, with their limits.\n";
 
 static void print_bytes(const char *what, uint64_t n) {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
@@ -43,12 +44,14 @@ static void print_device(const MTLDevice *d) {
     printf("%s\n", mtl_device_name(d));
     printf("  %-34s %s\n", "architecture", mtl_device_architecture_name(d));
     printf("  %-34s %zu\n", "worker threads", mtl_device_worker_count(d));
-    printf("  %-34s %zu x %zu x %zu\n", "threads per threadgroup, at most", m.width, m.height, m.depth);
+    printf("  %-34s %zu x %zu x %zu\n", "threads per threadgroup, at most", m.width, m.height,
+           m.depth);
     print_bytes("threadgroup memory", mtl_device_max_threadgroup_memory_length(d));
     print_bytes("buffer length, at most", mtl_device_max_buffer_length(d));
     print_bytes("recommended working set", mtl_device_recommended_max_working_set_size(d));
     printf("  %-34s %s\n", "unified memory", mtl_device_has_unified_memory(d) ? "yes" : "no");
-    printf("  %-34s %d\n", "argument buffers tier", (int)mtl_device_argument_buffers_support(d) + 1);
+    printf("  %-34s %d\n", "argument buffers tier",
+           (int)mtl_device_argument_buffers_support(d) + 1);
     print_families(d);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cmd_reflect.c: `ingot reflect`: the entry points of a file, their arguments, the structs these use,
-// and the function constants. For people, or as JSON.
+// cmd_reflect.c: `ingot reflect`: the entry points of a file, their arguments, the structs these
+// use, and the function constants. For people, or as JSON.
 #include "base/metallib.h"
 #include "base/text.h"
 #include "tools/tools.h"
@@ -11,17 +11,18 @@
 static const char usage[] =
     "usage: ingot reflect FILE.metal [--json] [-I DIR] [-D NAME[=VALUE]] [--math=MODE]\n"
     "\n"
-    "Lists the kernels of a shader (or .metallib): every argument with its index, type and access,\n"
+    "Lists the kernels of a shader (or .metallib): every argument with its index, type and "
+    "access,\n"
     "the layout of structs, and the function constants.\n"
     "\n"
     "  --json   the same for programs\n";
 
-static const char *const stages[] = {"kernel", "vertex", "fragment", "object", "mesh", "visible",
-                                     "intersection", "stitchable"};
+static const char *const stages[] = {"kernel", "vertex",  "fragment",     "object",
+                                     "mesh",   "visible", "intersection", "stitchable"};
 static const char *const accesses[] = {"read", "read and write", "write"};
 static const char *const spaces[] = {"", "device", "constant", "threadgroup", "thread"};
-static const char *const kinds[] = {"buffer", "threadgroup", "texture", "sampler", "stage_in",
-                                    "built-in"};
+static const char *const kinds[] = {"buffer",  "threadgroup", "texture",
+                                    "sampler", "stage_in",    "built-in"};
 
 // Marks a struct and what it holds as used, to be printed below.
 static void mark(const RfLibrary *rf, uint32_t ix, bool *used) {
@@ -34,7 +35,8 @@ static void mark(const RfLibrary *rf, uint32_t ix, bool *used) {
 
 static void print_function(const RfLibrary *rf, const RfFunction *f) {
     printf("%s %s\n", stages[f->stage], f->name);
-    if (f->max_total_threads) printf("  threads per threadgroup, at most %u\n", f->max_total_threads);
+    if (f->max_total_threads)
+        printf("  threads per threadgroup, at most %u\n", f->max_total_threads);
     if (f->required_threads[0])
         printf("  threads per threadgroup, exactly %u x %u x %u\n", f->required_threads[0],
                f->required_threads[1] ? f->required_threads[1] : 1,
@@ -43,14 +45,18 @@ static void print_function(const RfLibrary *rf, const RfFunction *f) {
         const RfArg *a = &f->args[i];
         const RfType *t = &rf->types[a->type];
         if (a->kind == RF_ARG_BUILTIN) {
-            printf("  %-14s %-16s %s %s\n", "built-in", a->name, t->name, rf_builtin_name(a->builtin));
+            printf("  %-14s %-16s %s %s\n", "built-in", a->name, t->name,
+                   rf_builtin_name(a->builtin));
             continue;
         }
         char index[32];
         if (a->count > 1)
-            snprintf(index, sizeof index, "%s %u-%u", kinds[a->kind], a->index, a->index + a->count - 1);
-        else snprintf(index, sizeof index, "%s %u", kinds[a->kind], a->index);
-        printf("  %-14s %-16s %s %s, %u bytes each", index, a->name, spaces[a->space], t->name, t->size);
+            snprintf(index, sizeof index, "%s %u-%u", kinds[a->kind], a->index,
+                     a->index + a->count - 1);
+        else
+            snprintf(index, sizeof index, "%s %u", kinds[a->kind], a->index);
+        printf("  %-14s %-16s %s %s, %u bytes each", index, a->name, spaces[a->space], t->name,
+               t->size);
         if (a->kind == RF_ARG_BUFFER) printf(", %s", accesses[a->access]);
         if (*a->condition) printf(", only if a function constant says so");
         putchar('\n');
@@ -85,9 +91,12 @@ static void print_text(const RfLibrary *rf) {
 static void put_string(Text *t, const char *s) {
     text_add(t, "\"");
     for (; *s; ++s) {
-        if (*s == '"' || *s == '\\') text_printf(t, "\\%c", *s);
-        else if ((unsigned char)*s < 32) text_printf(t, "\\u%04x", *s);
-        else text_add_bytes(t, s, 1);
+        if (*s == '"' || *s == '\\')
+            text_printf(t, "\\%c", *s);
+        else if ((unsigned char)*s < 32)
+            text_printf(t, "\\u%04x", *s);
+        else
+            text_add_bytes(t, s, 1);
     }
     text_add(t, "\"");
 }
@@ -125,9 +134,10 @@ static void put_function(Text *t, const RfLibrary *rf, const RfFunction *f) {
     put_key(t, "name", f->name);
     text_add(t, ", ");
     put_key(t, "stage", stages[f->stage]);
-    text_printf(t, ", \"max_total_threads\": %u, \"required_threads\": [%u, %u, %u],\n     \"args\": [",
-                f->max_total_threads, f->required_threads[0], f->required_threads[1],
-                f->required_threads[2]);
+    text_printf(
+        t, ", \"max_total_threads\": %u, \"required_threads\": [%u, %u, %u],\n     \"args\": [",
+        f->max_total_threads, f->required_threads[0], f->required_threads[1],
+        f->required_threads[2]);
     for (uint32_t i = 0; i < f->n_args; ++i) {
         text_add(t, i ? ",\n       " : "\n       ");
         put_arg(t, rf, &f->args[i]);
@@ -191,10 +201,14 @@ int cmd_reflect(int argc, char **argv) {
             fputs(usage, stdout);
             goto done;
         }
-        if (args_flag(&a, "--json")) json = true;
-        else if (source_option(&o, &a, "reflect", &status)) continue;
-        else if (path || args_is_option(&a) || a.missing) status = args_unknown(&a, "reflect");
-        else path = args_here(&a);
+        if (args_flag(&a, "--json"))
+            json = true;
+        else if (source_option(&o, &a, "reflect", &status))
+            continue;
+        else if (path || args_is_option(&a) || a.missing)
+            status = args_unknown(&a, "reflect");
+        else
+            path = args_here(&a);
     }
     if (!status && a.missing) status = args_unknown(&a, "reflect");
     if (!status && !path)
@@ -210,8 +224,10 @@ int cmd_reflect(int argc, char **argv) {
     Metallib *m = bytes ? metallib_open(bytes, &why) : NULL;
     if (m) {
         status = EXIT_FINE;
-        if (json) status = print_json(m->reflection);
-        else print_text(m->reflection);
+        if (json)
+            status = print_json(m->reflection);
+        else
+            print_text(m->reflection);
     } else if (library) {
         complain(EXIT_INPUT, "reflect", "'%s': %s", path, why);
     }

@@ -74,9 +74,11 @@ static MTLSize default_group(const MTLComputePipelineState *p, MTLSize grid) {
 }
 
 // One command buffer with one dispatch; its time on the device in seconds, or -1 (said why).
-static double dispatch(const RunOptions *o, MTLCommandQueue *queue, MTLComputePipelineState *pipeline) {
+static double dispatch(const RunOptions *o, MTLCommandQueue *queue,
+                       MTLComputePipelineState *pipeline) {
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-    MTLComputeCommandEncoder *e = commands ? mtl_command_buffer_compute_command_encoder(commands) : NULL;
+    MTLComputeCommandEncoder *e =
+        commands ? mtl_command_buffer_compute_command_encoder(commands) : NULL;
     if (!e) {
         complain(EXIT_INPUT, "run", "cannot encode (out of memory?)");
         return -1;
@@ -85,9 +87,10 @@ static double dispatch(const RunOptions *o, MTLCommandQueue *queue, MTLComputePi
     for (size_t i = 0; i < o->n_args; ++i) {
         const RunArg *a = &o->args[i];
         if (a->is_value)
-            mtl_compute_command_encoder_set_bytes(e, a->array.data,
-                                                  a->array.n_elements * a->array.type->n_bytes, a->index);
-        else mtl_compute_command_encoder_set_buffer(e, a->buffer, 0, a->index);
+            mtl_compute_command_encoder_set_bytes(
+                e, a->array.data, a->array.n_elements * a->array.type->n_bytes, a->index);
+        else
+            mtl_compute_command_encoder_set_buffer(e, a->buffer, 0, a->index);
     }
     for (size_t i = 0; i < o->n_groups; ++i)
         mtl_compute_command_encoder_set_threadgroup_memory_length(e, o->groups[i].n_bytes,
@@ -97,16 +100,20 @@ static double dispatch(const RunOptions *o, MTLCommandQueue *queue, MTLComputePi
     mtl_command_buffer_commit(commands);
     mtl_command_buffer_wait_until_completed(commands);
     if (mtl_command_buffer_status(commands) == MTLCommandBufferStatusCompleted)
-        return mtl_command_buffer_gpu_end_time(commands) - mtl_command_buffer_gpu_start_time(commands);
+        return mtl_command_buffer_gpu_end_time(commands) -
+               mtl_command_buffer_gpu_start_time(commands);
     complain(EXIT_INPUT, "run", "'%s' failed: %s", o->kernel,
              mtl_error_localized_description(mtl_command_buffer_error(commands)));
     return -1;
 }
 
 static void print_time(const char *what, double seconds) {
-    if (seconds < 1e-3) printf("%s%.2f us", what, seconds * 1e6);
-    else if (seconds < 1) printf("%s%.3f ms", what, seconds * 1e3);
-    else printf("%s%.3f s", what, seconds);
+    if (seconds < 1e-3)
+        printf("%s%.2f us", what, seconds * 1e6);
+    else if (seconds < 1)
+        printf("%s%.3f ms", what, seconds * 1e3);
+    else
+        printf("%s%.3f s", what, seconds);
 }
 
 static int run(RunOptions *o, MTLDevice *device, MTLCommandQueue *queue,

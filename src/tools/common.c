@@ -45,8 +45,7 @@ char *args_value(Args *a, const char *name) {
 }
 
 int args_unknown(const Args *a, const char *command) {
-    if (a->missing)
-        return complain(EXIT_USAGE, command, "a value is missing after %s", a->missing);
+    if (a->missing) return complain(EXIT_USAGE, command, "a value is missing after %s", a->missing);
     return complain(EXIT_USAGE, command, "what is '%s'? (`ingot %s --help` lists the options)",
                     a->argv[a->at], command);
 }
@@ -133,7 +132,8 @@ bool source_option(SourceOptions *o, Args *a, const char *command, int *status) 
         unsigned major, minor;
         if (sscanf(v, "metal%u.%u", &major, &minor) == 2)
             o->options.language_version = (MTLLanguageVersion)(major << 16 | minor);
-        else *status = complain(EXIT_USAGE, command, "unknown language version '%s'", v);
+        else
+            *status = complain(EXIT_USAGE, command, "unknown language version '%s'", v);
     } else {
         return false;
     }
@@ -141,7 +141,8 @@ bool source_option(SourceOptions *o, Args *a, const char *command, int *status) 
 }
 
 void source_options_free(SourceOptions *o) {
-    for (size_t i = 0; o->macros && i < o->defines.n; ++i) free((char *)(uintptr_t)o->macros[i].name);
+    for (size_t i = 0; o->macros && i < o->defines.n; ++i)
+        free((char *)(uintptr_t)o->macros[i].name);
     free(o->macros);
     strings_free(&o->include_dirs);
     strings_free(&o->defines);
@@ -169,7 +170,8 @@ MTLDevice *open_device(const char *command) {
     return device;
 }
 
-MTLLibrary *load_library(MTLDevice *device, SourceOptions *o, const char *path, const char *command) {
+MTLLibrary *load_library(MTLDevice *device, SourceOptions *o, const char *path,
+                         const char *command) {
     size_t n;
     bool standard_input = !strcmp(path, "-");
     unsigned char *data = file_read(standard_input ? "/dev/stdin" : path, &n);
@@ -183,8 +185,8 @@ MTLLibrary *load_library(MTLDevice *device, SourceOptions *o, const char *path, 
         library = mtl_device_new_library_with_data(device, data, n, &error);
     } else {
         fill_options(o, standard_input ? "<stdin>" : path);
-        library = mtl_device_new_library_with_source_bytes(device, (const char *)data, n, &o->options,
-                                                           &error);
+        library = mtl_device_new_library_with_source_bytes(device, (const char *)data, n,
+                                                           &o->options, &error);
     }
     if (error) { // also warnings, beside a library
         const char *text = mtl_error_localized_description(error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // npy.c: reader and writer of .npy files (format: NumPy's documentation of numpy.lib.format). The
-// header is a Python dictionary literal with three keys; everything in it is checked against the size
-// of the file before anything is allocated.
+// header is a Python dictionary literal with three keys; everything in it is checked against the
+// size of the file before anything is allocated.
 #include "tools/npy.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -13,9 +13,9 @@
 
 static const struct {
     const char *descr, *type;
-} descrs[] = {{"<f4", "f32"}, {"<f2", "f16"}, {"|i1", "i8"},  {"<i2", "i16"}, {"<i4", "i32"},
-              {"<i8", "i64"}, {"|u1", "u8"},  {"<u2", "u16"}, {"<u4", "u32"}, {"<u8", "u64"},
-              {"|b1", "bool"}};
+} descrs[] = {{"<f4", "f32"}, {"<f2", "f16"}, {"|i1", "i8"},  {"<i2", "i16"},
+              {"<i4", "i32"}, {"<i8", "i64"}, {"|u1", "u8"},  {"<u2", "u16"},
+              {"<u4", "u32"}, {"<u8", "u64"}, {"|b1", "bool"}};
 enum { N_DESCRS = sizeof descrs / sizeof *descrs };
 
 // The text after 'key': in the dictionary; NULL if there is none.
@@ -37,7 +37,8 @@ static char *read_type(const char *header, NpyArray *a) {
     const char *p = find_key(header, "descr");
     if (!p) return text_format("its header has no 'descr'");
     if (*p != '\'' && *p != '"')
-        return text_format("it holds records; Ingot reads plain numbers (save the fields one by one)");
+        return text_format(
+            "it holds records; Ingot reads plain numbers (save the fields one by one)");
     char descr[32];
     size_t n = strcspn(p + 1, "'\"");
     if (n >= sizeof descr) return text_format("its number type is unknown");
@@ -46,7 +47,8 @@ static char *read_type(const char *header, NpyArray *a) {
     for (int i = 0; i < N_DESCRS; ++i) {
         // One-byte types are written with any of | < =.
         bool same = !strcmp(descr + 1, descrs[i].descr + 1);
-        if (same && (descr[0] == descrs[i].descr[0] || descr[0] == '=' || descrs[i].descr[0] == '|')) {
+        if (same &&
+            (descr[0] == descrs[i].descr[0] || descr[0] == '=' || descrs[i].descr[0] == '|')) {
             a->type = number_type(descrs[i].type);
             return NULL;
         }
@@ -112,7 +114,8 @@ char *npy_read(const char *path, NpyArray *a) {
     if (!why && __builtin_mul_overflow(a->n_elements, (size_t)a->type->n_bytes, &n_bytes))
         why = text_format("its shape is too large");
     if (!why && n - at < n_bytes)
-        why = text_format("it is truncated: its shape needs %zu bytes, %zu are there", n_bytes, n - at);
+        why = text_format("it is truncated: its shape needs %zu bytes, %zu are there", n_bytes,
+                          n - at);
     if (why) {
         char *whole = text_format("'%s': %s", path, why);
         free(why);
@@ -140,8 +143,8 @@ char *npy_write(const char *path, const NpyArray *a) {
     // Data begins at a multiple of 64; the header ends in a newline.
     while ((10 + t.n_bytes + 1) % 64) text_add(&t, " ");
     text_add(&t, "\n");
-    const char start[10] = {(char)0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (char)(t.n_bytes & 255),
-                            (char)(t.n_bytes >> 8)};
+    const char start[10] = {
+        (char)0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (char)(t.n_bytes & 255), (char)(t.n_bytes >> 8)};
     text_add_bytes(&file, start, sizeof start);
     if (!t.failed) text_add_bytes(&file, t.data, t.n_bytes);
     if (a->type->kind == NUMBER_BFLOAT) {
@@ -153,7 +156,8 @@ char *npy_write(const char *path, const NpyArray *a) {
         text_add_bytes(&file, (const char *)a->data, a->n_elements * a->type->n_bytes);
     }
     char *why = NULL;
-    if (t.failed || file.failed) why = text_format("out of memory");
+    if (t.failed || file.failed)
+        why = text_format("out of memory");
     else if (!file_write_atomic(path, file.data, file.n_bytes, true))
         why = text_format("cannot write '%s': %s", path, strerror(errno));
     text_free(&t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_bind.c: the arguments of a kernel for `ingot run`: matching what was given with what it takes,
-// making buffers, fetching and reporting results.
+// run_bind.c: the arguments of a kernel for `ingot run`: matching what was given with what it
+// takes, making buffers, fetching and reporting results.
 #include "base/text.h"
 #include "tools/run_int.h"
 #include <stdio.h>
@@ -19,7 +19,8 @@ static const MTLBinding *find_binding(const MTLComputePipelineReflection *r, MTL
         const MTLBinding *b = mtl_compute_pipeline_reflection_binding(r, i);
         size_t first = mtl_binding_index(b), count = mtl_binding_array_length(b);
         if (mtl_binding_type(b) != type) continue;
-        if (number ? n >= first && n < first + (count ? count : 1) : !strcmp(key, mtl_binding_name(b))) {
+        if (number ? n >= first && n < first + (count ? count : 1)
+                   : !strcmp(key, mtl_binding_name(b))) {
             *index = number ? n : first;
             return b;
         }
@@ -66,17 +67,19 @@ static int bind_arg(RunOptions *o, RunArg *a, MTLDevice *device,
     if (!b) return no_such(o, r, MTLBindingTypeBuffer, "--arg", a->key);
     for (const RunArg *other = o->args; other < a; ++other)
         if (other->index == a->index)
-            return complain(EXIT_USAGE, "run", "--arg %s and --arg %s are the same buffer", other->key,
-                            a->key);
+            return complain(EXIT_USAGE, "run", "--arg %s and --arg %s are the same buffer",
+                            other->key, a->key);
     size_t need = mtl_binding_buffer_data_size(b);
     if (n_bytes(&a->array) < need)
-        return complain(EXIT_INPUT, "run", "--arg %s: %zu bytes are too few: one '%s' (%s) takes %zu",
-                        a->key, n_bytes(&a->array), mtl_binding_name(b), mtl_binding_type_name(b), need);
+        return complain(EXIT_INPUT, "run",
+                        "--arg %s: %zu bytes are too few: one '%s' (%s) takes %zu", a->key,
+                        n_bytes(&a->array), mtl_binding_name(b), mtl_binding_type_name(b), need);
     warn_type(a, b);
     a->written = !a->is_value && mtl_binding_access(b) != MTLBindingAccessReadOnly;
     if (a->is_value && mtl_binding_access(b) != MTLBindingAccessReadOnly)
-        return complain(EXIT_INPUT, "run", "--arg %s: the kernel writes '%s': give it an array, "
-                                           "such as %s[1]",
+        return complain(EXIT_INPUT, "run",
+                        "--arg %s: the kernel writes '%s': give it an array, "
+                        "such as %s[1]",
                         a->key, mtl_binding_name(b), a->array.type->name);
     if (a->is_value) return EXIT_FINE;
     a->buffer = mtl_device_new_buffer_with_bytes(device, a->array.data, n_bytes(&a->array),
@@ -100,14 +103,16 @@ static int check_missing(const RunOptions *o, const MTLComputePipelineReflection
             else if (mtl_binding_type(b) == MTLBindingTypeThreadgroupMemory)
                 for (size_t j = 0; j < o->n_groups; ++j) given |= o->groups[j].index == first + k;
             else
-                return complain(EXIT_INPUT, "run", "'%s' takes textures or samplers, which `ingot run` "
-                                                   "cannot give", o->kernel);
+                return complain(EXIT_INPUT, "run",
+                                "'%s' takes textures or samplers, which `ingot run` "
+                                "cannot give",
+                                o->kernel);
             if (given) continue;
             bool buffer = mtl_binding_type(b) == MTLBindingTypeBuffer;
-            return complain(EXIT_INPUT, "run", "%s %zu of '%s' is missing: %s (%s). Give it with %s %zu=...",
-                            buffer ? "buffer" : "threadgroup memory", first + k, o->kernel,
-                            mtl_binding_name(b), mtl_binding_type_name(b), buffer ? "--arg" : "--tg",
-                            first + k);
+            return complain(
+                EXIT_INPUT, "run", "%s %zu of '%s' is missing: %s (%s). Give it with %s %zu=...",
+                buffer ? "buffer" : "threadgroup memory", first + k, o->kernel, mtl_binding_name(b),
+                mtl_binding_type_name(b), buffer ? "--arg" : "--tg", first + k);
         }
     }
     return EXIT_FINE;
@@ -120,7 +125,8 @@ int run_bind(RunOptions *o, MTLDevice *device, const MTLComputePipelineState *pi
         if (status) return status;
     }
     for (size_t i = 0; i < o->n_groups; ++i)
-        if (!find_binding(r, MTLBindingTypeThreadgroupMemory, o->groups[i].key, &o->groups[i].index))
+        if (!find_binding(r, MTLBindingTypeThreadgroupMemory, o->groups[i].key,
+                          &o->groups[i].index))
             return no_such(o, r, MTLBindingTypeThreadgroupMemory, "--tg", o->groups[i].key);
     for (size_t i = 0; i < o->n_outputs; ++i) {
         RunOutput *out = &o->outputs[i];

@@ -19,7 +19,7 @@ typedef struct RunGroup { // --tg KEY=BYTES
     size_t index, n_bytes;
 } RunGroup;
 
-typedef struct RunOutput { // --out KEY=FILE, --print KEY[:COUNT]
+typedef struct RunOutput {  // --out KEY=FILE, --print KEY[:COUNT]
     const char *key, *file; // file: NULL for --print
     size_t count;
     size_t arg; // which RunArg, known after run_bind

@@ -114,11 +114,16 @@ static int valued(RunOptions *o, Args *a, bool *known) {
             return complain(EXIT_USAGE, "run", "--grid needs 1 to 3 positive numbers, not '%s'", v);
     } else if ((v = args_value(a, "--group"))) {
         if (!parse_size(v, &o->group))
-            return complain(EXIT_USAGE, "run", "--group needs 1 to 3 positive numbers, not '%s'", v);
-    } else if ((v = args_value(a, "--arg"))) return add_arg(o, v);
-    else if ((v = args_value(a, "--tg"))) return add_group(o, v);
-    else if ((v = args_value(a, "--out"))) return add_output(o, v, false);
-    else if ((v = args_value(a, "--print"))) return add_output(o, v, true);
+            return complain(EXIT_USAGE, "run", "--group needs 1 to 3 positive numbers, not '%s'",
+                            v);
+    } else if ((v = args_value(a, "--arg")))
+        return add_arg(o, v);
+    else if ((v = args_value(a, "--tg")))
+        return add_group(o, v);
+    else if ((v = args_value(a, "--out")))
+        return add_output(o, v, false);
+    else if ((v = args_value(a, "--print")))
+        return add_output(o, v, true);
     else if ((v = args_value(a, "--constant"))) {
         if (!strchr(v, '=') || *v == '=')
             return complain(EXIT_USAGE, "run", "--constant needs N=VALUE, not '%s'", v);
@@ -150,9 +155,12 @@ int run_options(int argc, char **argv, RunOptions *o) {
             continue;
         }
         if (!args_is_option(&a)) {
-            if (!o->path) o->path = args_here(&a);
-            else if (!o->kernel) o->kernel = args_here(&a);
-            else return args_unknown(&a, "run");
+            if (!o->path)
+                o->path = args_here(&a);
+            else if (!o->kernel)
+                o->kernel = args_here(&a);
+            else
+                return args_unknown(&a, "run");
             continue;
         }
         bool known = true;

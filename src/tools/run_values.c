@@ -23,9 +23,12 @@ static void fill_random(NpyArray *a, uint64_t seed) {
     for (size_t i = 0; i < a->n_elements; ++i) {
         uint64_t r = next_random(&seed);
         unsigned char *out = a->data + i * t->n_bytes;
-        if (t->kind == NUMBER_INT || t->kind == NUMBER_UINT) memcpy(out, &r, t->n_bytes);
-        else if (t->kind == NUMBER_BOOL) *out = r >> 63;
-        else number_set(t, (double)(r >> 40) * 0x1p-24, out); // [0, 1); a half may round to 1
+        if (t->kind == NUMBER_INT || t->kind == NUMBER_UINT)
+            memcpy(out, &r, t->n_bytes);
+        else if (t->kind == NUMBER_BOOL)
+            *out = r >> 63;
+        else
+            number_set(t, (double)(r >> 40) * 0x1p-24, out); // [0, 1); a half may round to 1
     }
 }
 
@@ -34,9 +37,12 @@ static void fill_iota(NpyArray *a) {
     for (size_t i = 0; i < a->n_elements; ++i) {
         unsigned char *out = a->data + i * t->n_bytes;
         uint64_t v = i;
-        if (t->kind == NUMBER_INT || t->kind == NUMBER_UINT) memcpy(out, &v, t->n_bytes); // wraps
-        else if (t->kind == NUMBER_BOOL) *out = i & 1;
-        else number_set(t, (double)i, out);
+        if (t->kind == NUMBER_INT || t->kind == NUMBER_UINT)
+            memcpy(out, &v, t->n_bytes); // wraps
+        else if (t->kind == NUMBER_BOOL)
+            *out = i & 1;
+        else
+            number_set(t, (double)i, out);
     }
 }
 
@@ -120,8 +126,9 @@ static char *parse(const char *text, NpyArray *a, bool *is_value) {
         a->type = number_type(name);
     }
     if (!a->type)
-        return text_format("it is no .npy file, and does not begin with a type: f32, f16, bf16, i8, "
-                           "u8, i16, u16, i32, u32, i64, u64, bool");
+        return text_format(
+            "it is no .npy file, and does not begin with a type: f32, f16, bf16, i8, "
+            "u8, i16, u16, i32, u32, i64, u64, bool");
     if (text[n] == ':') {
         *is_value = true;
         return parse_list(text + n + 1, a);
@@ -133,7 +140,8 @@ static char *parse(const char *text, NpyArray *a, bool *is_value) {
     a->data = calloc(a->n_elements, a->type->n_bytes);
     if (!a->data) return text_format("out of memory");
     if (!*rest) return NULL;
-    if (*rest != '=') return text_format("after ] comes nothing or =iota, =random:SEED, =fill:VALUE");
+    if (*rest != '=')
+        return text_format("after ] comes nothing or =iota, =random:SEED, =fill:VALUE");
     return fill(a, rest + 1);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_values.h: what stands after `--arg N=`: a .npy file, an array such as f32[1024]=iota, or a value
-// such as u32:7.
+// run_values.h: what stands after `--arg N=`: a .npy file, an array such as f32[1024]=iota, or a
+// value such as u32:7.
 #ifndef INGOT_TOOLS_RUN_VALUES_H
 #define INGOT_TOOLS_RUN_VALUES_H
 #include "tools/npy.h"
@@ -11,6 +11,7 @@ char *run_value_parse(const char *text, NpyArray *a, bool *is_value);
 char *run_value_name(const NpyArray *a);
 // The first numbers, and the last, and what they are like: one line of text (malloc'd).
 char *run_value_summary(const NpyArray *a);
-// The first `count` numbers (all if 0), a row of the last dimension on each line. On standard output.
+// The first `count` numbers (all if 0), a row of the last dimension on each line. On standard
+// output.
 void run_value_print(const NpyArray *a, size_t count);
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tools.h: shared by the sub-commands of `ingot`. Each command is one function that gets its own
-// argv (argv[0] is its name) and returns the exit status: 0 fine, 1 the shader or the input is wrong,
-// 2 the command line is wrong. Commands print; they may give up with a message at any point.
+// argv (argv[0] is its name) and returns the exit status: 0 fine, 1 the shader or the input is
+// wrong, 2 the command line is wrong. Commands print; they may give up with a message at any point.
 #ifndef INGOT_TOOLS_TOOLS_H
 #define INGOT_TOOLS_TOOLS_H
 #include <stdbool.h>
@@ -44,9 +44,10 @@ typedef struct Strings {
 } Strings;
 void strings_add(Strings *s, char *item); // out of memory ends the program
 void strings_free(Strings *s);
-void *must_alloc(size_t n, size_t size);  // zeroed; out of memory ends the program
+void *must_alloc(size_t n, size_t size); // zeroed; out of memory ends the program
 
-// X[,Y[,Z]] (also with 'x' between): missing ones are 1. False if it is not 1 to 3 positive numbers.
+// X[,Y[,Z]] (also with 'x' between): missing ones are 1. False if it is not 1 to 3 positive
+// numbers.
 bool parse_size(const char *text, MTLSize *size);
 
 // Path of mslc as `ingot build` finds it. malloc'd.
@@ -62,9 +63,10 @@ typedef struct SourceOptions {
 bool source_option(SourceOptions *o, Args *a, const char *command, int *status);
 void source_options_free(SourceOptions *o);
 // A library from a .metal or .metallib file; says what is wrong, prints warnings, NULL on failure.
-MTLLibrary *load_library(MTLDevice *device, SourceOptions *o, const char *path, const char *command);
+MTLLibrary *load_library(MTLDevice *device, SourceOptions *o, const char *path,
+                         const char *command);
 MTLDevice *open_device(const char *command); // NULL: said why
 
-double seconds_now(void); // CLOCK_MONOTONIC
+double seconds_now(void);                // CLOCK_MONOTONIC
 double median(double *values, size_t n); // sorts them
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fake_compiler.c: the real server (serve.c) around a front end and a back end that do what the source
-// says: ok, error, crash, hang, exit, slow, once:PATH (crash the first time), include:PATH. Every
-// compilation adds a byte to $FAKE_COUNT.
+// fake_compiler.c: the real server (serve.c) around a front end and a back end that do what the
+// source says: ok, error, crash, hang, exit, slow, once:PATH (crash the first time), include:PATH.
+// Every compilation adds a byte to $FAKE_COUNT.
 #include "base/files.h"
 #include "base/text.h"
 #include "compiler/driver.h"
@@ -89,9 +89,9 @@ bool msl_backend(const MslKernelRequest *q, MslKernel *out) {
         return false;
     }
     if (q->bitcode_bytes >= 12 && !memcmp(q->bitcode, "ok, bad code", 12)) crash();
-    out->code = (unsigned char *)text_format("%.*s|%s|%u,%u,%u|%u|%s", (int)q->bitcode_bytes,
-                                             (const char *)q->bitcode, q->function, q->shape[0],
-                                             q->shape[1], q->shape[2], q->width, q->cpu ? q->cpu : "");
+    out->code = (unsigned char *)text_format(
+        "%.*s|%s|%u,%u,%u|%u|%s", (int)q->bitcode_bytes, (const char *)q->bitcode, q->function,
+        q->shape[0], q->shape[1], q->shape[2], q->width, q->cpu ? q->cpu : "");
     out->code_bytes = strlen((char *)out->code);
     return true;
 }

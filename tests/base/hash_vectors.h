@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SHA-256 of the bytes (i * 7 + 3) mod 256, i < n, from Python's hashlib:
 //   print(n, hashlib.sha256(bytes((i * 7 + 3) % 256 for i in range(n))).hexdigest())
-static const struct { size_t n; const char *hex; } vectors[] = {
+static const struct {
+    size_t n;
+    const char *hex;
+} vectors[] = {
     {0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
     {1, "084fed08b978af4d7d196a7446a86b58009e636b611db16211b65a9aadff29c5"},
     {3, "6ab0dba1f4f1dfbb37b4f9eeb092c09fca4900ad32bdcd147d8dde35d6c87c35"},

@@ -13,14 +13,28 @@ RfLibrary *fixture_reflection(void) {
     RfLibrary *lib = calloc(1, sizeof *lib);
     lib->n_types = 4;
     lib->types = calloc(4, sizeof *lib->types);
-    lib->types[0] = (RfType){.data_type = 3, .name = strdup("float"), .size = 4, .align = 4,
-                             .element = UINT32_MAX};
-    lib->types[1] = (RfType){.data_type = 2, .name = strdup("float[4]"), .size = 16, .align = 4,
-                             .n_elements = 4, .stride = 4, .element = 0};
-    lib->types[2] = (RfType){.data_type = 60, .name = strdup("device Node *"), .size = 8, .align = 8,
-                             .element = 3, .space = RF_DEVICE, .access = RF_READ_WRITE};
-    lib->types[3] = (RfType){.data_type = 1, .name = strdup("Node"), .size = 24, .align = 8,
-                             .element = UINT32_MAX, .n_members = 2};
+    lib->types[0] = (RfType){
+        .data_type = 3, .name = strdup("float"), .size = 4, .align = 4, .element = UINT32_MAX};
+    lib->types[1] = (RfType){.data_type = 2,
+                             .name = strdup("float[4]"),
+                             .size = 16,
+                             .align = 4,
+                             .n_elements = 4,
+                             .stride = 4,
+                             .element = 0};
+    lib->types[2] = (RfType){.data_type = 60,
+                             .name = strdup("device Node *"),
+                             .size = 8,
+                             .align = 8,
+                             .element = 3,
+                             .space = RF_DEVICE,
+                             .access = RF_READ_WRITE};
+    lib->types[3] = (RfType){.data_type = 1,
+                             .name = strdup("Node"),
+                             .size = 24,
+                             .align = 8,
+                             .element = UINT32_MAX,
+                             .n_members = 2};
     lib->types[3].members = calloc(2, sizeof(RfMember));
     lib->types[3].members[0] = member("values", 1, 0);
     lib->types[3].members[1] = member("next", 2, 16);
@@ -41,10 +55,12 @@ RfLibrary *fixture_reflection(void) {
     f->args = calloc(3, sizeof *f->args);
     f->args[0] = (RfArg){strdup("nodes"), RF_ARG_BUFFER, RF_DEVICE, RF_READ_WRITE, 0, 0, 0, 1, 0, 3,
                          strdup("")};
-    f->args[1] = (RfArg){strdup("list"), RF_ARG_BUFFER, RF_CONSTANT, RF_READ_ONLY, 0, 1, 1, 2, 1, 0,
-                         strdup("_ZL5scale")};
-    f->args[2] = (RfArg){strdup("gid"), RF_ARG_BUILTIN, 0, 0, RF_THREADS_PER_GRID, 2, UINT32_MAX, 0,
-                         UINT32_MAX, 0, strdup("")};
+    f->args[1] =
+        (RfArg){strdup("list"),     RF_ARG_BUFFER, RF_CONSTANT, RF_READ_ONLY, 0, 1, 1, 2, 1, 0,
+                strdup("_ZL5scale")};
+    f->args[2] = (RfArg){
+        strdup("gid"), RF_ARG_BUILTIN, 0, 0, RF_THREADS_PER_GRID, 2, UINT32_MAX, 0, UINT32_MAX, 0,
+        strdup("")};
     f->n_constants = 1;
     f->constants = calloc(1, sizeof *f->constants);
     lib->functions[1].name = strdup("second");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache by itself: keys depend on everything they should, damaged entries are not served, changed
-// includes make an entry stale, the oldest go first, and nothing fails without a folder.
+// The cache by itself: keys depend on everything they should, damaged entries are not served,
+// changed includes make an entry stale, the oldest go first, and nothing fails without a folder.
 #include "testing.h"
 #include "base/files.h"
 #include "compiler/protocol.h"
@@ -93,7 +93,8 @@ static char *only_entry(const char *kind) {
     DIR *d = opendir(path);
     assert_non_null(d);
     for (struct dirent *e; (e = readdir(d));)
-        if (e->d_name[0] != '.') snprintf(path + strlen(path), sizeof path - strlen(path), "/%s", e->d_name);
+        if (e->d_name[0] != '.')
+            snprintf(path + strlen(path), sizeof path - strlen(path), "/%s", e->d_name);
     closedir(d);
     return path;
 }

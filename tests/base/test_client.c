@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiler client against a compiler that misbehaves on demand (fake_compiler.c): whatever happens
-// to the process is an error or a retry, the next compilation works, and nothing is left behind.
+// The compiler client against a compiler that misbehaves on demand (fake_compiler.c): whatever
+// happens to the process is an error or a retry, the next compilation works, and nothing is left
+// behind.
 #include "testing.h"
 #include "base/files.h"
 #include "runtime/compiler_client.h"
@@ -38,7 +39,7 @@ static int set_up(void **state) {
     setenv("INGOT_COMPILE_TIMEOUT_MS", "20000", 1);
     snprintf(counter, sizeof counter, "%s/counter", folder);
     setenv("FAKE_COUNT", counter, 1); // read by compilers started from now on
-    kill_compilers(); // those of the test before have another counter
+    kill_compilers();                 // those of the test before have another counter
     return 0;
 }
 static int tear_down(void **state) {
@@ -53,8 +54,8 @@ static int n_compilations(void) {
 }
 
 static Metallib *library(const char *text, RtCompileError *error) {
-    return rt_compile_library(&(MslSource){.name = "test.metal", .text = text, .n_bytes = strlen(text)},
-                              error);
+    return rt_compile_library(
+        &(MslSource){.name = "test.metal", .text = text, .n_bytes = strlen(text)}, error);
 }
 
 static void expect_works(const char *text) {
@@ -178,7 +179,8 @@ static void kernels(void **state) {
     Metallib *m = library("ok, kernels", NULL);
     assert_non_null(m);
     RtCompileError e = {0};
-    RtKernelRequest q = {.library = m, .function = "first", .shape = {16, 2, 1}, .cached_only = true};
+    RtKernelRequest q = {
+        .library = m, .function = "first", .shape = {16, 2, 1}, .cached_only = true};
     assert_null(rt_compile_kernel(&q, &e));
     assert_int_equal(e.status, RT_COMPILE_NOT_FOUND);
     rt_compile_error_clear(&e);
@@ -243,7 +245,8 @@ static void many_threads_compile_once(void **state) {
     enum { N = 16 };
     pthread_t t[N];
     Metallib *m[N];
-    for (int i = 0; i < N; ++i) assert_int_equal(pthread_create(&t[i], NULL, compile_slow, &m[i]), 0);
+    for (int i = 0; i < N; ++i)
+        assert_int_equal(pthread_create(&t[i], NULL, compile_slow, &m[i]), 0);
     for (int i = 0; i < N; ++i) {
         pthread_join(t[i], NULL);
         assert_non_null(m[i]);

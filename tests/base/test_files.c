@@ -93,8 +93,10 @@ static void makes_folders(void **state) {
 
 static void expect_cache(const char *expected) {
     char *dir = cache_dir();
-    if (expected) assert_string_equal(dir, expected);
-    else assert_null(dir);
+    if (expected)
+        assert_string_equal(dir, expected);
+    else
+        assert_null(dir);
     free(dir);
 }
 

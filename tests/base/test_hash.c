@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 against the standard's example and vectors from another implementation, in pieces of every
-// size.
+// SHA-256 against the standard's example and vectors from another implementation, in pieces of
+// every size.
 #include "testing.h"
 #include "base/sha256.h"
 #include "hash_vectors.h"
@@ -27,7 +27,8 @@ static void vectors_of_hashlib(void **state) {
         for (size_t piece = 1; piece < 200 && n <= 1000; ++piece) {
             Sha256 s;
             sha256_begin(&s);
-            for (size_t i = 0; i < n; i += piece) sha256_add(&s, data + i, n - i < piece ? n - i : piece);
+            for (size_t i = 0; i < n; i += piece)
+                sha256_add(&s, data + i, n - i < piece ? n - i : piece);
             sha256_end(&s, hash);
             sha256_hex(hash, hex);
             assert_string_equal(hex, vectors[v].hex);

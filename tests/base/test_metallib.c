@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The container and the reflection in it: what goes in comes out; damage at any byte is found by the
-// checksum; damaged reflection behind a right checksum is never believed nor read out of bounds.
+// The container and the reflection in it: what goes in comes out; damage at any byte is found by
+// the checksum; damaged reflection behind a right checksum is never believed nor read out of
+// bounds.
 #include "testing.h"
 #include "base/compiler_id.h"
 #include "base/metallib.h"
@@ -75,7 +76,8 @@ static void damage_behind_a_right_checksum(void **state) {
             if (m) {
                 for (uint32_t f = 0; f < m->reflection->n_functions; ++f)
                     for (uint32_t a = 0; a < m->reflection->functions[f].n_args; ++a)
-                        assert_true(m->reflection->functions[f].args[a].type < m->reflection->n_types);
+                        assert_true(m->reflection->functions[f].args[a].type <
+                                    m->reflection->n_types);
             }
             metallib_release(m);
             blob_release(bad);
@@ -154,17 +156,15 @@ static void builtin_names(void **state) {
     }
     assert_null(rf_builtin_name(RF_N_BUILTINS));
     assert_int_equal(rf_builtin_from_name("thread_position"), -1);
-    assert_string_equal(rf_builtin_name(RF_QUADGROUP_INDEX_IN_THREADGROUP), "quadgroup_index_in_threadgroup");
+    assert_string_equal(rf_builtin_name(RF_QUADGROUP_INDEX_IN_THREADGROUP),
+                        "quadgroup_index_in_threadgroup");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),
-        cmocka_unit_test(truncated),
-        cmocka_unit_test(every_byte_changed),
-        cmocka_unit_test(damage_behind_a_right_checksum),
-        cmocka_unit_test(reflection_truncated),
-        cmocka_unit_test(inconsistent_reflection),
+        cmocka_unit_test(comes_back),           cmocka_unit_test(truncated),
+        cmocka_unit_test(every_byte_changed),   cmocka_unit_test(damage_behind_a_right_checksum),
+        cmocka_unit_test(reflection_truncated), cmocka_unit_test(inconsistent_reflection),
         cmocka_unit_test(builtin_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

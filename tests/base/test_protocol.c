@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages: every field survives, truncated payloads are refused, transport over a socket pair keeps
-// its deadline and notices a closed peer.
+// Messages: every field survives, truncated payloads are refused, transport over a socket pair
+// keeps its deadline and notices a closed peer.
 #include "testing.h"
 #include "compiler/protocol.h"
 #include <pthread.h>
@@ -10,10 +10,18 @@
 static const char *const macros[] = {"A", "B=2"};
 static const char *const dirs[] = {"inc"};
 static const MslHeader headers[] = {{"h.h", "int x;", 6}};
-static const MslSource source = {
-    .name = "p", .text = "kernel\0void", .n_bytes = 11, .macros = macros, .n_macros = 2,
-    .include_dirs = dirs, .n_include_dirs = 1, .headers = headers, .n_headers = 1,
-    .language_version = 3 << 16 | 1, .math_mode = MSL_MATH_RELAXED, .warnings_as_errors = true};
+static const MslSource source = {.name = "p",
+                                 .text = "kernel\0void",
+                                 .n_bytes = 11,
+                                 .macros = macros,
+                                 .n_macros = 2,
+                                 .include_dirs = dirs,
+                                 .n_include_dirs = 1,
+                                 .headers = headers,
+                                 .n_headers = 1,
+                                 .language_version = 3 << 16 | 1,
+                                 .math_mode = MSL_MATH_RELAXED,
+                                 .warnings_as_errors = true};
 
 static void source_comes_back(void **state) {
     (void)state;
@@ -51,8 +59,13 @@ static void kernel_comes_back(void **state) {
     (void)state;
     float v = 2.5f;
     MslConstantValue constants[] = {{NULL, 3, 3, &v, 4}, {"n", 0, 29, "abcd", 4}};
-    MslKernelRequest q = {.function = "f", .constants = constants, .n_constants = 2,
-                          .shape = {16, 8, 1}, .cpu = "x86-64-v3", .width = 16, .emit = "asm"};
+    MslKernelRequest q = {.function = "f",
+                          .constants = constants,
+                          .n_constants = 2,
+                          .shape = {16, 8, 1},
+                          .cpu = "x86-64-v3",
+                          .width = 16,
+                          .emit = "asm"};
     unsigned char hash[SHA256_BYTES];
     sha256("x", 1, hash);
     Blob *bytes = blob_copy("LIBRARY", 7);

@@ -107,7 +107,7 @@ static void text_grows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back), cmocka_unit_test(truncated_fails),
+        cmocka_unit_test(comes_back),        cmocka_unit_test(truncated_fails),
         cmocka_unit_test(huge_length_fails), cmocka_unit_test(arena_gives_zeroed_memory),
         cmocka_unit_test(text_grows),
     };

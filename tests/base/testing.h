@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static inline int testing_remove(const char *path, const struct stat *st, int flag, struct FTW *ftw) {
+static inline int testing_remove(const char *path, const struct stat *st, int flag,
+                                 struct FTW *ftw) {
     (void)st, (void)flag, (void)ftw;
     return remove(path);
 }
