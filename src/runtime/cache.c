@@ -285,9 +285,9 @@ void cache_store_kernel(const CacheKey *key, const Blob *code) {
 
 int cache_lock(const CacheKey *key, int64_t deadline) {
     char *dir = cache_dir(), *folder = dir ? path_join(dir, "locks") : NULL;
-    // 256 lock files, never removed: removing one while another process opens it would split the
-    // lock.
-    char *path = folder ? text_format("%s/%02x", folder, key->hash[0]) : NULL;
+    // A fixed set of lock files, never removed: removing one while another process opens it would
+    // split the lock. Two keys that share a file only wait for each other.
+    char *path = folder ? text_format("%s/%02x%x", folder, key->hash[0], key->hash[1] >> 4) : NULL;
     int fd = -1;
     if (path) {
         fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);

@@ -76,6 +76,12 @@ static int64_t timeout_ns(void) {
     return (int64_t)ms * 1000000;
 }
 
+// How long to wait for another process that makes the same thing; after that both make it.
+static int64_t lock_ns(void) {
+    const int64_t most = INT64_C(20000000000);
+    return timeout_ns() < most ? timeout_ns() : most;
+}
+
 // A process that did not answer: kill it, say what happened. True if another try makes sense: not
 // if it took too long, nor if a fresh process ran out of memory; the next one would do the same.
 static bool lost(Compiler *c, MsgIo io, int attempt, const char *what, RtCompileError *error) {
@@ -171,7 +177,7 @@ static void find_or_make_library(const MslSource *source, const char *cwd, const
         atomic_fetch_add(&library_cached, 1);
         return;
     }
-    int lock = cache_lock(key, msg_now() + timeout_ns());
+    int lock = cache_lock(key, msg_now() + lock_ns());
     if ((o->library = cache_find_library(key))) {
         atomic_fetch_add(&library_cached, 1);
     } else if (make_library(source, cwd, o) && o->library && !source->check_only) {
@@ -286,7 +292,7 @@ static void find_or_make_kernel(const MslKernelRequest *q, const RtKernelRequest
         atomic_fetch_add(&kernel_cached, 1);
         return;
     }
-    int lock = q->emit ? -1 : cache_lock(key, msg_now() + timeout_ns());
+    int lock = q->emit ? -1 : cache_lock(key, msg_now() + lock_ns());
     if (lock >= 0 && (o->code = cache_find_kernel(key))) {
         atomic_fetch_add(&kernel_cached, 1);
     } else if (make_kernel(q, request->library, o) && o->code && !q->emit) {
