@@ -142,14 +142,14 @@ def fill(x, y, size, modulo, source):
     return out
 
 
-@pytest.mark.parametrize("element", TYPES)
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize("element, count", [(e, 1) for e in TYPES] + [("half", 4), ("uchar", 3),
+                                                                      ("float", 2), ("long", 2)])
 def test_shuffles(element, count):
     dtype = TYPES[element]
     x, y = data_for(dtype, 3), data_for(dtype, 4)
     calls, want = [], []
     for group, size in (("simd", 32), ("quad", 4)):
-        for delta in (0, 1, 2, 3):
+        for delta in (0, 1, 3):
             rules = {
                 f"{group}_shuffle_up(x, {delta})": lambda i: i - delta,
                 f"{group}_shuffle_down(x, {delta})": lambda i: i + delta,

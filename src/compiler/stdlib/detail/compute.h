@@ -40,4 +40,3 @@ template <class T> METAL_FUNC bool is_function_constant_defined(const constant T
     return __ingot_fc_defined(&c) != 0;
 }
 } // namespace metal
-using metal::is_function_constant_defined;

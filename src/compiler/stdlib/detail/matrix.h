@@ -115,7 +115,6 @@ template <class T> METAL_FUNC constexpr T determinant(const matrix<T, 4, 4> &m) 
 }
 } // namespace metal
 
-using metal::matrix;
 #define __MSL_M(T, C, R) typedef metal::matrix<T, C, R> T##C##x##R;
 #define __MSL_U(T, C, R) using ::T##C##x##R;
 #define __MSL_SIZES(M, T) \

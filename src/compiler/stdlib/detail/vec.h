@@ -187,9 +187,6 @@ __MSL_OP(==) __MSL_OP(!=)
 #undef __MSL_OP
 } // namespace metal
 
-using metal::packed_vec;
-using metal::vec;
-
 #define __MSL_T(T, E) \
     typedef metal::vec<E, 2> T##2; \
     typedef metal::vec<E, 3> T##3; \
