@@ -277,7 +277,7 @@ def test_pack():
         as_half = x.astype(np.float16).astype(np.float32)
     want = [unorm(x, *bytes4), snorm(x, *bytes4), unorm(x, (16, 0), (16, 16)),
             snorm(x, (16, 0), (16, 16)), unorm(x, (10, 0), (10, 10), (10, 20), (2, 30)),
-            unorm(x, (5, 11), (6, 5), (5, 0)), None, unorm(as_half, *bytes4)]
+            unorm(x, (5, 0), (6, 5), (5, 11)), None, unorm(as_half, *bytes4)]
     for width, (out,) in run(source, [x], [(np.uint32, 256 * 8)], 256, options=["--math=safe"]):
         out = out.reshape(256, 8)
         for column, expected in enumerate(want):
@@ -313,7 +313,7 @@ def test_unpack():
     srgb = np.where(bytes4 <= 0.04045, bytes4 / 12.92, ((bytes4 + 0.055) / 1.055) ** 2.4)
     srgb[:, 3] = bytes4[:, 3]
     want = [bytes4, snorm((0, 8, 16, 24), 8), unorm((0, 16), (16, 16)), snorm((0, 16), 16),
-            unorm((0, 10, 20, 30), (10, 10, 10, 2)), unorm((11, 5, 0), (5, 6, 5)), srgb, bytes4]
+            unorm((0, 10, 20, 30), (10, 10, 10, 2)), unorm((0, 5, 11), (5, 6, 5)), srgb, bytes4]
     for width, (out,) in run(source, [x], [(np.float32, 256 * 4 * len(calls))], 256):
         out = out.reshape(256, len(calls), 4)
         for row, expected in enumerate(want):

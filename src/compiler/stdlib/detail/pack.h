@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // pack.h: <metal_pack>: vectors of floats to normalised integers and back. The first component lies
-// in the lowest bits, except in 565, where red is highest. Packing clamps (a NaN gives zero) and
-// rounds to nearest even.
+// in the lowest bits. Packing clamps (a NaN gives zero) and rounds to nearest even.
 #pragma once
 
 namespace metal {
@@ -34,8 +33,8 @@ METAL_FUNC uint pack_float_to_unorm10a2(float4 x) {
     return i.x | i.y << 10 | i.z << 20 | (uint)__to_unorm(x.w, 3) << 30;
 }
 METAL_FUNC ushort pack_float_to_unorm565(float3 x) {
-    return (ushort)((uint)__to_unorm(x.x, 31) << 11 | (uint)__to_unorm(x.y, 63) << 5 |
-                    (uint)__to_unorm(x.z, 31));
+    return (ushort)((uint)__to_unorm(x.x, 31) | (uint)__to_unorm(x.y, 63) << 5 |
+                    (uint)__to_unorm(x.z, 31) << 11);
 }
 METAL_FUNC float4 unpack_unorm4x8_to_float(uint x) {
     return float4(uint4(x, x >> 8, x >> 16, x >> 24) & 255) / 255.0f;
@@ -55,7 +54,7 @@ METAL_FUNC float4 unpack_unorm10a2_to_float(uint x) {
     return float4(float3(uint3(x, x >> 10, x >> 20) & 1023) / 1023.0f, float(x >> 30) / 3.0f);
 }
 METAL_FUNC float3 unpack_unorm565_to_float(ushort x) {
-    return float3(float(x >> 11) / 31.0f, float(x >> 5 & 63) / 63.0f, float(x & 31) / 31.0f);
+    return float3(float(x & 31) / 31.0f, float(x >> 5 & 63) / 63.0f, float(x >> 11) / 31.0f);
 }
 
 // ---- sRGB: the first three components are encoded, alpha is linear
