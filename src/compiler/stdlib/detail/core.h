@@ -161,8 +161,8 @@ __MSL_BUILTIN __ingot_f32x2 __ingot_simdgroup_mma_f32(__ingot_f32x2, __ingot_f32
 __MSL_BUILTIN void __ingot_threadgroup_barrier(uint flags);
 __MSL_BUILTIN void __ingot_simdgroup_barrier(uint flags);
 // RfBuiltin of reflect.h and a dimension, both constants
-__attribute__((const, nothrow)) uint __ingot_position(uint builtin, uint dim);
-__attribute__((nothrow)) ulong __ingot_fc_defined(const constant void *function_constant);
+__attribute__((const, nothrow, noconvergent)) uint __ingot_position(uint builtin, uint dim);
+__attribute__((nothrow, noconvergent)) ulong __ingot_fc_defined(const constant void *function_constant);
 __attribute__((nothrow)) void __ingot_log(uint type, const constant char *subsystem_category,
                                           const constant char *format, const thread ulong *args,
                                           uint n);
