@@ -3,11 +3,6 @@
 #pragma once
 
 namespace metal {
-// Members overloaded on the address space of the object keep it in what they return; on temporaries
-// these overloads would tie, hence the ref-qualifiers.
-#define __MSL_SPACES(M) \
-    M(__constant, const) M(device, ) M(device, const) M(threadgroup, ) M(threadgroup, const) \
-    M(thread, ) M(thread, const)
 template <class T, size_t N> struct array {
     using value_type = T;
     using size_type = size_t;

@@ -90,6 +90,12 @@ using ::uintptr_t;
     __MSL_EACH(M, long, __VA_ARGS__) __MSL_EACH(M, ulong, __VA_ARGS__)
 #define __MSL_FLOATS(M, ...) __MSL_EACH(M, half, __VA_ARGS__) __MSL_EACH(M, float, __VA_ARGS__)
 
+// Members overloaded on the address space of the object keep it in what they return: M(space, const).
+// On temporaries these overloads would tie, hence ref-qualifiers where the list is used.
+#define __MSL_SPACES(M) \
+    M(__constant, const) M(device, ) M(device, const) M(threadgroup, ) M(threadgroup, const) \
+    M(thread, ) M(thread, const) M(__generic, ) M(__generic, const)
+
 // ---- what the compiler lowers itself; builtins.def is the list
 #define __MSL_BUILTIN __attribute__((convergent, nothrow))
 extern "C" {

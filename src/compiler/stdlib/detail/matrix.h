@@ -32,8 +32,11 @@ template <class T, int Cols, int Rows> struct matrix {
         for (int c = 0; c < Cols; c++) columns[c] = __column(o.columns[c]);
     }
 
-    METAL_FUNC constexpr __column &operator[](size_t c) { return columns[c]; }
-    METAL_FUNC constexpr const __column &operator[](size_t c) const { return columns[c]; }
+#define __MSL_A(AS, C) \
+    METAL_FUNC constexpr C AS __column &operator[](size_t c) C AS & { return columns[c]; }
+    __MSL_SPACES(__MSL_A)
+#undef __MSL_A
+    METAL_FUNC constexpr __column operator[](size_t c) const && { return columns[c]; }
 
 #define __MSL_EACH_COLUMN(...) \
     matrix m{}; \
