@@ -67,28 +67,34 @@
 //      through the device's log callback with the name of the call and of the rule. The call does
 //      nothing else, and when it was an encoder's, the command buffer will end in
 //      MTLCommandBufferStatusError with that message. Without a callback the messages go to stderr
-//      if MTL_DEBUG_LAYER=1 is in the environment, else they are only in the command buffer's error.
+//      if MTL_DEBUG_LAYER=1 is in the environment, else they are only in the command buffer's
+//      error.
 //    - Execution (a kernel touches memory that is not there, runs past its time limit): the command
 //      buffer's status and error, after completion. The process lives, later work runs.
 //
 // 6. THREADS
-//    All objects may be used from several threads at once, except encoders, command buffers that are
-//    still being recorded, and MTLFunctionConstantValues while it is filled: one thread at a time.
-//    Handlers run on a thread of the library or on the thread that waits for the command buffer; they
-//    must not wait for work that comes after them in the same queue.
-//    Command buffers of one queue run one after the other in the order of enqueue or commit. Queues
-//    run independently, except that two command buffers that use the same tracked resource and do not
+//    All objects may be used from several threads at once, except encoders, command buffers that
+//    are still being recorded, and MTLFunctionConstantValues while it is filled: one thread at a
+//    time. Handlers run on a thread of the library or on the thread that waits for the command
+//    buffer; they must not wait for work that comes after them in the same queue. Command buffers
+//    of one queue run one after the other in the order of enqueue or commit. Queues run
+//    independently, except that two command buffers that use the same tracked resource and do not
 //    both only read it run in the order in which they were committed.
 //
 // 7. WHAT IT DOES NOT DO (yet)
-//    Textures, samplers, render and blit encoders, heaps, events, argument encoders, binary archives.
+//    Textures, samplers, render and blit encoders, heaps, events, argument encoders, binary
+//    archives.
 //
 // 8. WHERE IT DIFFERS FROM A MAC
-//    - The device is this computer's CPU; 32 threads of a SIMD-group are the lanes of vector registers.
-//    - Rules that Apple checks only in its debug layer are errors here when they are cheap to check.
+//    - The device is this computer's CPU; 32 threads of a SIMD-group are the lanes of vector
+//    registers.
+//    - Rules that Apple checks only in its debug layer are errors here when they are cheap to
+//    check.
 //      MTL_DEBUG_LAYER=1 adds the costlier ones.
-//    - mtl_device_new_library_with_url takes a path; it reads Ingot's metallib files and MSL source.
-//    - Environment: INGOT_THREADS (worker threads), INGOT_TIMEOUT_MS (time limit of a command buffer),
+//    - mtl_device_new_library_with_url takes a path; it reads Ingot's metallib files and MSL
+//    source.
+//    - Environment: INGOT_THREADS (worker threads), INGOT_TIMEOUT_MS (time limit of a command
+//    buffer),
 //      INGOT_WIDTH (vector width 32, 16, 8, or 1 for lane-by-lane reference code) and
 //      INGOT_SYNC_SPECIALISE=1 (wait for code made for the threadgroup's shape instead of starting
 //      with general code).
@@ -228,7 +234,8 @@ typedef enum MTLCommandBufferError { // domain MTLCommandBufferErrorDomain
     MTLCommandBufferErrorAccessRevoked = 4,
     MTLCommandBufferErrorNotPermitted = 7,
     MTLCommandBufferErrorOutOfMemory = 8,
-    MTLCommandBufferErrorInvalidResource = 9, // misuse found while encoding, or a trap in the kernel
+    MTLCommandBufferErrorInvalidResource =
+        9, // misuse found while encoding, or a trap in the kernel
     MTLCommandBufferErrorMemoryless = 10,
     MTLCommandBufferErrorDeviceRemoved = 11,
     MTLCommandBufferErrorStackOverflow = 12,
@@ -499,7 +506,8 @@ typedef struct MTLCompileOptions {
     MTLLanguageVersion language_version; // 0: newest
     bool math_mode_is_set;               // false: math_mode is ignored and MTLMathModeFast is used
     MTLMathMode math_mode;
-    MTLMathFloatingPointFunctions math_floating_point_functions; // Precise: as if math_mode were Safe
+    MTLMathFloatingPointFunctions
+        math_floating_point_functions;              // Precise: as if math_mode were Safe
     MTLLibraryType library_type;                    // Executable; Dynamic is not supported
     const char *install_name;                       // dynamic libraries only
     MTLLibraryOptimizationLevel optimization_level; // a hint
@@ -516,7 +524,9 @@ typedef struct MTLCommandQueueDescriptor {
 } MTLCommandQueueDescriptor;
 
 typedef struct MTLCommandBufferDescriptor {
-    bool unretained_references; // false: the command buffer keeps what it uses alive
+    // False: the command buffer keeps what it uses alive. True: the program does, until completion,
+    // and orders the work of different queues itself.
+    bool unretained_references;
     MTLCommandBufferErrorOption error_options;
     MTLLogState *log_state; // NULL: the queue's
     uint32_t timeout_ms;    // not Apple's; 0: the queue's
@@ -554,8 +564,8 @@ typedef struct MTLDeviceMessage { // what a log callback receives
     const char *text; // the sentence, with both names in it
 } MTLDeviceMessage;
 
-// Every object and buffer of the library is made with these (not Apple's). `alignment` is a power of
-// two; memory need not be zeroed; NULL means there is none left.
+// Every object and buffer of the library is made with these (not Apple's). `alignment` is a power
+// of two; memory need not be zeroed; NULL means there is none left.
 typedef struct MTLAllocator {
     void *(*allocate)(void *context, size_t length, size_t alignment);
     void (*deallocate)(void *context, void *pointer);
@@ -571,9 +581,9 @@ typedef void (*MTLBufferDeallocator)(void *pointer, size_t length, void *context
 typedef void (*MTLNewLibraryCompletionHandler)(MTLLibrary *library, MTLError *error, void *context);
 typedef void (*MTLNewFunctionCompletionHandler)(MTLFunction *function, MTLError *error,
                                                 void *context);
-typedef void (*MTLNewComputePipelineStateCompletionHandler)(MTLComputePipelineState *state,
-                                                            MTLComputePipelineReflection *reflection,
-                                                            MTLError *error, void *context);
+typedef void (*MTLNewComputePipelineStateCompletionHandler)(
+    MTLComputePipelineState *state, MTLComputePipelineReflection *reflection, MTLError *error,
+    void *context);
 // Called on the thread that runs the kernel, one call at a time per log state.
 typedef void (*MTLLogHandler)(const char *subsystem, const char *category, MTLLogLevel level,
                               const char *message, void *context);
@@ -589,14 +599,16 @@ MTL_API void mtl_release(void *object);
 MTL_API size_t mtl_retain_count(const void *object);
 // "MTLBuffer"; "" for NULL. Lives for ever.
 MTL_API const char *mtl_class_name(const void *object);
-// Replaces the allocator for objects made from now on; NULL restores the default. Objects made before
-// are freed by the new one: set it before any other call, or use one that accepts malloc'd memory.
+// Replaces the allocator for objects made from now on; NULL restores the default. Objects made
+// before are freed by the new one: set it before any other call, or use one that accepts malloc'd
+// memory.
 MTL_API void mtl_set_allocator(const MTLAllocator *allocator);
 
 // ---- MTLError -----------------------------------------------------------------------------------
 
-MTL_API const char *mtl_error_domain(const MTLError *error); // one of MTL...ErrorDomain; "" for NULL
-MTL_API long mtl_error_code(const MTLError *error);          // 0 for NULL
+MTL_API const char *
+mtl_error_domain(const MTLError *error);            // one of MTL...ErrorDomain; "" for NULL
+MTL_API long mtl_error_code(const MTLError *error); // 0 for NULL
 // The message. From the compiler: all diagnostics as Clang prints them, with carets.
 MTL_API const char *mtl_error_localized_description(const MTLError *error);
 // Id of the validation rule that was broken, "" if it is another kind of error.
@@ -609,7 +621,8 @@ MTL_API const MTLDiagnostic *mtl_error_diagnostic(const MTLError *error, size_t 
 
 // The computer's device, the same object each time; the caller owns a reference. NULL: no memory.
 MTL_API MTLDevice *mtl_create_system_default_device(void);
-// Writes up to `capacity` devices (one reference each for the caller) and returns how many there are.
+// Writes up to `capacity` devices (one reference each for the caller) and returns how many there
+// are.
 MTL_API size_t mtl_copy_all_devices(MTLDevice **devices, size_t capacity);
 
 MTL_API const char *mtl_device_name(const MTLDevice *device);
@@ -639,7 +652,8 @@ MTL_API bool mtl_device_supports_32_bit_float_filtering(const MTLDevice *device)
 MTL_API void mtl_device_sample_timestamps(const MTLDevice *device, uint64_t *cpu, uint64_t *gpu);
 // Threads that run kernels (not Apple's).
 MTL_API size_t mtl_device_worker_count(const MTLDevice *device);
-// Where messages about misuse go (not Apple's); NULL restores the default. Any thread may call back.
+// Where messages about misuse go (not Apple's); NULL restores the default. Any thread may call
+// back.
 MTL_API void mtl_device_set_log_callback(MTLDevice *device, MTLDeviceLogCallback callback,
                                          void *context);
 // Time limit of command buffers made from now on, in milliseconds, 0: none (not Apple's). Initially
@@ -647,7 +661,8 @@ MTL_API void mtl_device_set_log_callback(MTLDevice *device, MTLDeviceLogCallback
 MTL_API void mtl_device_set_timeout(MTLDevice *device, uint32_t milliseconds);
 
 // Zeroed memory. Length 1 .. max_buffer_length. NULL: validation message or no memory.
-MTL_API MTLBuffer *mtl_device_new_buffer(MTLDevice *device, size_t length, MTLResourceOptions options);
+MTL_API MTLBuffer *mtl_device_new_buffer(MTLDevice *device, size_t length,
+                                         MTLResourceOptions options);
 // The same, filled with a copy of `length` bytes.
 MTL_API MTLBuffer *mtl_device_new_buffer_with_bytes(MTLDevice *device, const void *bytes,
                                                     size_t length, MTLResourceOptions options);
@@ -670,8 +685,8 @@ MTL_API MTLLogState *mtl_device_new_log_state(MTLDevice *device,
                                               const MTLLogStateDescriptor *descriptor,
                                               MTLError **error);
 
-// Compiles MSL. NULL options: defaults. With warnings only, the library is returned and *error holds
-// them (MTLLibraryErrorCompileWarning).
+// Compiles MSL. NULL options: defaults. With warnings only, the library is returned and *error
+// holds them (MTLLibraryErrorCompileWarning).
 MTL_API MTLLibrary *mtl_device_new_library_with_source(MTLDevice *device, const char *source,
                                                        const MTLCompileOptions *options,
                                                        MTLError **error);
@@ -688,14 +703,15 @@ MTL_API void mtl_device_new_library_with_source_async(MTLDevice *device, const c
 // A file: a metallib made by `ingot build`, or MSL source (by its .metal suffix).
 MTL_API MTLLibrary *mtl_device_new_library_with_url(MTLDevice *device, const char *path,
                                                     MTLError **error);
+// default.metallib beside the program, else in the working folder. NULL if there is none.
+MTL_API MTLLibrary *mtl_device_new_default_library(MTLDevice *device);
 // The bytes of a metallib, copied.
 MTL_API MTLLibrary *mtl_device_new_library_with_data(MTLDevice *device, const void *data,
                                                      size_t length, MTLError **error);
 
 // Compiles the kernel for this computer. NULL and an error if that fails.
-MTL_API MTLComputePipelineState *mtl_device_new_compute_pipeline_state(MTLDevice *device,
-                                                                       MTLFunction *function,
-                                                                       MTLError **error);
+MTL_API MTLComputePipelineState *
+mtl_device_new_compute_pipeline_state(MTLDevice *device, MTLFunction *function, MTLError **error);
 // `reflection` (may be NULL) receives an object the caller releases, when options ask for it.
 MTL_API MTLComputePipelineState *mtl_device_new_compute_pipeline_state_with_reflection(
     MTLDevice *device, MTLFunction *function, MTLPipelineOption options,
@@ -704,11 +720,9 @@ MTL_API MTLComputePipelineState *mtl_device_new_compute_pipeline_state_with_desc
     MTLDevice *device, const MTLComputePipelineDescriptor *descriptor, MTLPipelineOption options,
     MTLComputePipelineReflection **reflection, MTLError **error);
 // In the background; the handler runs once, on another thread.
-MTL_API void
-mtl_device_new_compute_pipeline_state_async(MTLDevice *device, MTLFunction *function,
-                                            MTLPipelineOption options,
-                                            MTLNewComputePipelineStateCompletionHandler handler,
-                                            void *context);
+MTL_API void mtl_device_new_compute_pipeline_state_async(
+    MTLDevice *device, MTLFunction *function, MTLPipelineOption options,
+    MTLNewComputePipelineStateCompletionHandler handler, void *context);
 MTL_API void mtl_device_new_compute_pipeline_state_with_descriptor_async(
     MTLDevice *device, const MTLComputePipelineDescriptor *descriptor, MTLPipelineOption options,
     MTLNewComputePipelineStateCompletionHandler handler, void *context);
@@ -717,7 +731,8 @@ MTL_API void mtl_device_new_compute_pipeline_state_with_descriptor_async(
 
 MTL_API MTLDevice *mtl_buffer_device(const MTLBuffer *buffer);
 MTL_API size_t mtl_buffer_length(const MTLBuffer *buffer);
-// The memory itself; NULL for private storage. The program orders its accesses against the device's.
+// The memory itself; NULL for private storage. The program orders its accesses against the
+// device's.
 MTL_API void *mtl_buffer_contents(const MTLBuffer *buffer);
 // Managed storage: says that the CPU wrote the range. Storage is one here: only checked.
 MTL_API void mtl_buffer_did_modify_range(MTLBuffer *buffer, MTLRange range);
@@ -732,7 +747,8 @@ MTL_API MTLHazardTrackingMode mtl_buffer_hazard_tracking_mode(const MTLBuffer *b
 MTL_API MTLResourceOptions mtl_buffer_resource_options(const MTLBuffer *buffer);
 MTL_API size_t mtl_buffer_allocated_size(const MTLBuffer *buffer); // with rounding
 // Memory here is never taken away: the state is remembered and the contents stay. Returns the old.
-MTL_API MTLPurgeableState mtl_buffer_set_purgeable_state(MTLBuffer *buffer, MTLPurgeableState state);
+MTL_API MTLPurgeableState mtl_buffer_set_purgeable_state(MTLBuffer *buffer,
+                                                         MTLPurgeableState state);
 
 // ---- MTLLibrary, MTLFunction --------------------------------------------------------------------
 
@@ -741,11 +757,12 @@ MTL_API const char *mtl_library_label(const MTLLibrary *library);
 MTL_API void mtl_library_set_label(MTLLibrary *library, const char *label);
 MTL_API MTLLibraryType mtl_library_type(const MTLLibrary *library);
 MTL_API size_t mtl_library_function_name_count(const MTLLibrary *library);
-MTL_API const char *mtl_library_function_name(const MTLLibrary *library, size_t i); // NULL past the end
+MTL_API const char *mtl_library_function_name(const MTLLibrary *library,
+                                              size_t i); // NULL past the end
 // NULL if there is no such entry point (no message: asking is legitimate), or no memory.
 MTL_API MTLFunction *mtl_library_new_function(MTLLibrary *library, const char *name);
-// With values for its function constants, copied. Values of constants the function does not have are
-// ignored; one of the wrong type is an error.
+// With values for its function constants, copied. Values of constants the function does not have
+// are ignored; one of the wrong type is an error.
 MTL_API MTLFunction *
 mtl_library_new_function_with_constant_values(MTLLibrary *library, const char *name,
                                               const MTLFunctionConstantValues *values,
@@ -753,8 +770,8 @@ mtl_library_new_function_with_constant_values(MTLLibrary *library, const char *n
 MTL_API void mtl_library_new_function_with_constant_values_async(
     MTLLibrary *library, const char *name, const MTLFunctionConstantValues *values,
     MTLNewFunctionCompletionHandler handler, void *context);
-// The bytes of a metallib with this library, which new_library_with_data accepts (not Apple's). Free
-// with mtl_free_data. NULL: no memory.
+// The bytes of a metallib with this library, which new_library_with_data accepts (not Apple's).
+// Free with mtl_free_data. NULL: no memory.
 MTL_API void *mtl_library_copy_data(const MTLLibrary *library, size_t *length);
 MTL_API void mtl_free_data(void *data);
 
@@ -781,10 +798,8 @@ MTL_API void mtl_function_constant_values_set_constant_value(MTLFunctionConstant
 MTL_API void mtl_function_constant_values_set_constant_values(MTLFunctionConstantValues *values,
                                                               const void *array, MTLDataType type,
                                                               MTLRange range);
-MTL_API void
-mtl_function_constant_values_set_constant_value_with_name(MTLFunctionConstantValues *values,
-                                                          const void *value, MTLDataType type,
-                                                          const char *name);
+MTL_API void mtl_function_constant_values_set_constant_value_with_name(
+    MTLFunctionConstantValues *values, const void *value, MTLDataType type, const char *name);
 MTL_API void mtl_function_constant_values_reset(MTLFunctionConstantValues *values);
 
 // ---- MTLComputePipelineState and its reflection -------------------------------------------------
@@ -823,7 +838,7 @@ MTL_API bool mtl_binding_is_argument(const MTLBinding *binding); // always true 
 MTL_API size_t mtl_binding_buffer_alignment(const MTLBinding *binding);
 MTL_API size_t mtl_binding_buffer_data_size(const MTLBinding *binding);
 MTL_API MTLDataType mtl_binding_buffer_data_type(const MTLBinding *binding);
-MTL_API MTLStructType *mtl_binding_buffer_struct_type(const MTLBinding *binding);   // NULL: no struct
+MTL_API MTLStructType *mtl_binding_buffer_struct_type(const MTLBinding *binding); // NULL: no struct
 MTL_API MTLPointerType *mtl_binding_buffer_pointer_type(const MTLBinding *binding); // buffers
 MTL_API size_t mtl_binding_threadgroup_memory_alignment(const MTLBinding *binding);
 MTL_API size_t mtl_binding_threadgroup_memory_data_size(const MTLBinding *binding);
@@ -831,7 +846,8 @@ MTL_API const char *mtl_binding_type_name(const MTLBinding *binding); // "float4
 
 MTL_API size_t mtl_struct_type_member_count(const MTLStructType *type);
 MTL_API MTLStructMember *mtl_struct_type_member(const MTLStructType *type, size_t i);
-MTL_API MTLStructMember *mtl_struct_type_member_by_name(const MTLStructType *type, const char *name);
+MTL_API MTLStructMember *mtl_struct_type_member_by_name(const MTLStructType *type,
+                                                        const char *name);
 MTL_API const char *mtl_struct_type_name(const MTLStructType *type); // not Apple's
 MTL_API size_t mtl_struct_type_size(const MTLStructType *type);      // not Apple's
 MTL_API const char *mtl_struct_member_name(const MTLStructMember *member);
@@ -857,7 +873,8 @@ MTL_API MTLArrayType *mtl_pointer_type_element_array_type(const MTLPointerType *
 // ---- MTLLogState --------------------------------------------------------------------------------
 
 // Adds a receiver for what kernels log. With none, lines go to stderr.
-MTL_API void mtl_log_state_add_log_handler(MTLLogState *state, MTLLogHandler handler, void *context);
+MTL_API void mtl_log_state_add_log_handler(MTLLogState *state, MTLLogHandler handler,
+                                           void *context);
 
 // ---- MTLCommandQueue ----------------------------------------------------------------------------
 
@@ -956,7 +973,8 @@ mtl_compute_command_encoder_set_threadgroup_memory_length(MTLComputeCommandEncod
                                                           size_t length, size_t index);
 // Says that the kernels reach the resource through pointers in other buffers.
 MTL_API void mtl_compute_command_encoder_use_resource(MTLComputeCommandEncoder *encoder,
-                                                      MTLResource *resource, MTLResourceUsage usage);
+                                                      MTLResource *resource,
+                                                      MTLResourceUsage usage);
 MTL_API void mtl_compute_command_encoder_use_resources(MTLComputeCommandEncoder *encoder,
                                                        MTLResource *const *resources, size_t count,
                                                        MTLResourceUsage usage);
@@ -974,12 +992,11 @@ MTL_API void mtl_compute_command_encoder_dispatch_threadgroups_indirect(
     MTLComputeCommandEncoder *encoder, MTLBuffer *indirect_buffer, size_t offset,
     MTLSize threads_per_threadgroup);
 // Later dispatches of a concurrent encoder see what earlier ones wrote.
-MTL_API void mtl_compute_command_encoder_memory_barrier_with_scope(MTLComputeCommandEncoder *encoder,
-                                                                   MTLBarrierScope scope);
 MTL_API void
-mtl_compute_command_encoder_memory_barrier_with_resources(MTLComputeCommandEncoder *encoder,
-                                                          MTLResource *const *resources,
-                                                          size_t count);
+mtl_compute_command_encoder_memory_barrier_with_scope(MTLComputeCommandEncoder *encoder,
+                                                      MTLBarrierScope scope);
+MTL_API void mtl_compute_command_encoder_memory_barrier_with_resources(
+    MTLComputeCommandEncoder *encoder, MTLResource *const *resources, size_t count);
 MTL_API void mtl_compute_command_encoder_insert_debug_signpost(MTLComputeCommandEncoder *encoder,
                                                                const char *name);
 MTL_API void mtl_compute_command_encoder_push_debug_group(MTLComputeCommandEncoder *encoder,

@@ -11,8 +11,8 @@
 #include "cpu/cpu_int.h"
 
 // glibc takes a path it has seen before for the library it loaded then, and the numbers of closed
-// files come back. So every load spells the same path differently: a serial number in binary, "/." for
-// a 0 and "//." for a 1.
+// files come back. So every load spells the same path differently: a serial number in binary, "/."
+// for a 0 and "//." for a 1.
 static void unique_path(int fd, char *path, size_t n_bytes) {
     static atomic_uint serial;
     unsigned number = atomic_fetch_add(&serial, 1);
@@ -26,10 +26,8 @@ static bool write_all(int fd, const void *bytes, size_t n_bytes) {
     const char *at = bytes;
     while (n_bytes > 0) {
         ssize_t n = write(fd, at, n_bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
         at += n;
         n_bytes -= (size_t)n;
     }
@@ -76,27 +74,21 @@ CpuCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_
     return code;
 
 fail:
-    if (code && code->handle)
-        dlclose(code->handle);
+    if (code && code->handle) dlclose(code->handle);
     free(code);
-    if (fd >= 0)
-        close(fd);
+    if (fd >= 0) close(fd);
     return NULL;
 }
 
 CpuCode *cpu_code_retain(CpuCode *code) {
-    if (code)
-        atomic_fetch_add_explicit(&code->refs, 1, memory_order_relaxed);
+    if (code) atomic_fetch_add_explicit(&code->refs, 1, memory_order_relaxed);
     return code;
 }
 
 void cpu_code_release(CpuCode *code) {
-    if (!code || atomic_fetch_sub_explicit(&code->refs, 1, memory_order_acq_rel) != 1)
-        return;
+    if (!code || atomic_fetch_sub_explicit(&code->refs, 1, memory_order_acq_rel) != 1) return;
     dlclose(code->handle);
     free(code);
 }
 
-const CpuKernelInfo *cpu_code_info(const CpuCode *code) {
-    return &code->info;
-}
+const CpuKernelInfo *cpu_code_info(const CpuCode *code) { return &code->info; }

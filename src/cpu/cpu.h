@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cpu.h: the CPU device as the runtime sees it. Code objects are loaded, dispatches run on a pool of
-// worker threads and on the thread that asks, and whatever goes wrong inside a kernel ends in the
-// run's fault instead of the process. Input is assumed valid: the runtime has checked it.
+// cpu.h: the CPU device as the runtime sees it. Code objects are loaded, dispatches run on a pool
+// of worker threads and on the thread that asks, and whatever goes wrong inside a kernel ends in
+// the run's fault instead of the process. Input is assumed valid: the runtime has checked it.
 #ifndef INGOT_CPU_CPU_H
 #define INGOT_CPU_CPU_H
 #include <stdatomic.h>
@@ -13,7 +13,8 @@
 // ---- Code objects (code.c) ----
 
 typedef struct CpuCode CpuCode;
-// Loads an ELF shared object that follows kernel_abi.h; NULL and a sentence in `why` if it does not.
+// Loads an ELF shared object that follows kernel_abi.h; NULL and a sentence in `why` if it does
+// not.
 CpuCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_bytes);
 CpuCode *cpu_code_retain(CpuCode *code);
 void cpu_code_release(CpuCode *code); // NULL is a no-op
@@ -31,14 +32,15 @@ typedef enum CpuFault {
 } CpuFault;
 
 typedef struct CpuRun {
-    atomic_int fault;     // CpuFault; once set, nothing more of the run starts
-    atomic_bool described; // the first fault's details are being, or are, written
-    uintptr_t address;    // of a memory fault
+    atomic_int fault;           // CpuFault; once set, nothing more of the run starts
+    atomic_bool described;      // the first fault's details are being, or are, written
+    uintptr_t address;          // of a memory fault
     const char *_Atomic kernel; // name of the kernel that runs, for messages; owned by the caller
-    const char *faulting; // the kernel at the time of the fault; like address, to be read after the end
-    uint64_t deadline_ns; // 0: none
-    CpuLogFn *log;        // may be NULL; called with no kernel code "running"
-    void *log_context;    // for log, through cpu_run_log_context
+    const char
+        *faulting; // the kernel at the time of the fault; like address, to be read after the end
+    uint64_t deadline_ns;        // 0: none
+    CpuLogFn *log;               // may be NULL; called with no kernel code "running"
+    void *log_context;           // for log, through cpu_run_log_context
     struct CpuRun *next_watched; // under the watchdog's lock
 } CpuRun;
 
@@ -73,7 +75,8 @@ typedef struct CpuTask {
     bool queued; // under the pool's lock
 } CpuTask;
 
-// Starts the workers at first call (INGOT_THREADS or the number of cores). False: no thread started.
+// Starts the workers at first call (INGOT_THREADS or the number of cores). False: no thread
+// started.
 bool cpu_pool_start(void);
 unsigned cpu_pool_threads(void);
 void cpu_pool_submit(CpuTask *task);

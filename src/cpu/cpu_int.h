@@ -7,9 +7,9 @@
 #include <signal.h>
 #include "cpu/cpu.h"
 
-#define CPU_WORKER_STACK (64u << 20)       // reserved, touched only when a kernel needs it
+#define CPU_WORKER_STACK (64u << 20)        // reserved, touched only when a kernel needs it
 #define CPU_CALLER_STACK_LIMIT (128u << 10) // kernels with larger frames run on workers only
-#define CPU_STACK_RESERVE (32u << 10)      // for what a kernel calls, and for signals
+#define CPU_STACK_RESERVE (32u << 10)       // for what a kernel calls, and for signals
 
 struct CpuCode {
     atomic_uint refs;
@@ -21,21 +21,21 @@ struct CpuCode {
 
 // A thread that has run, or runs, kernels: a worker, or the thread of a caller who waits.
 typedef struct CpuThread {
-    sigjmp_buf jump;                    // out of the kernel
-    volatile sig_atomic_t in_kernel;    // the signal handler may jump
-    volatile sig_atomic_t signal;       // which one made it jump
+    sigjmp_buf jump;                 // out of the kernel
+    volatile sig_atomic_t in_kernel; // the signal handler may jump
+    volatile sig_atomic_t signal;    // which one made it jump
     volatile uintptr_t fault_address;
-    sigset_t mask;                      // as it was when the signal came
-    CpuRun *_Atomic run;                // while in a range of it
+    sigset_t mask;       // as it was when the signal came
+    CpuRun *_Atomic run; // while in a range of it
     pthread_t id;
     bool is_worker;
-    uintptr_t stack_low, stack_high;    // the stack, guard page excluded; 0 if not known
-    void *threadgroup_memory;           // 128-byte aligned
+    uintptr_t stack_low, stack_high; // the stack, guard page excluded; 0 if not known
+    void *threadgroup_memory;        // 128-byte aligned
     size_t threadgroup_capacity;
     void *frames;
     size_t frames_capacity;
-    void *alt_stack;                    // for signals; NULL if the thread had one of its own
-    struct CpuThread *next_worker;      // list of workers, for the watchdog
+    void *alt_stack;               // for signals; NULL if the thread had one of its own
+    struct CpuThread *next_worker; // list of workers, for the watchdog
 } CpuThread;
 
 // The calling thread's record, made at first use. NULL: no memory.
@@ -53,13 +53,14 @@ int cpu_signal_kick(void); // the signal that makes a worker look at its run's f
 
 extern CpuThread *_Atomic cpu_workers; // grows only
 
-// A piece of work that several threads share (dispatch.c), on the list of the pool while it is open.
+// A piece of work that several threads share (dispatch.c), on the list of the pool while it is
+// open.
 typedef struct CpuJob {
     void (*help)(struct CpuJob *job); // runs on each helper, returns when nothing is left to take
     unsigned max_helpers;
-    unsigned helpers;                 // under the pool's lock: how many ever joined
-    atomic_uint active;               // helpers inside; the owner waits for 0
-    struct CpuJob *next;              // under the pool's lock
+    unsigned helpers;    // under the pool's lock: how many ever joined
+    atomic_uint active;  // helpers inside; the owner waits for 0
+    struct CpuJob *next; // under the pool's lock
 } CpuJob;
 void cpu_pool_open_job(CpuJob *job);
 void cpu_pool_close_job(CpuJob *job); // returns when no helper is inside

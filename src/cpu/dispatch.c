@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dispatch.c: threadgroups to threads. A dispatch that is over in a few microseconds runs on the
-// thread that asks; a larger one becomes a job whose threadgroups are taken in chunks, large at first
-// and smaller towards the end, so that nobody waits long for the last.
+// thread that asks; a larger one becomes a job whose threadgroups are taken in chunks, large at
+// first and smaller towards the end, so that nobody waits long for the last.
 //
 // What a threadgroup costs is learnt from earlier runs of the same code; unknown code shows it with
 // its first threadgroup.
@@ -9,8 +9,8 @@
 #include "cpu/cpu_int.h"
 #include "cpu/futex.h"
 
-#define ALONE_NS 10000u   // below this, waking others costs more than they bring
-#define CHUNK_NS 8000u    // a chunk should last at least this long,
+#define ALONE_NS 10000u      // below this, waking others costs more than they bring
+#define CHUNK_NS 8000u       // a chunk should last at least this long,
 #define MAX_CHUNK_NS 250000u // and not longer than this: where the work lies is not known
 #define MAX_PARTS 32u
 
@@ -36,8 +36,7 @@ typedef struct Share {
 static void log_from_kernel(const CpuLaunch *launch, uint32_t type, const char *where,
                             const char *format, const uint64_t *args, uint32_t n_args) {
     CpuRun *run = launch->log_context;
-    if (!run->log)
-        return;
+    if (!run->log) return;
     // The receiver is ordinary code with locks: no jumping out of it.
     CpuThread *t = cpu_thread_current();
     t->in_kernel = 0;
@@ -72,8 +71,7 @@ static uint64_t estimate_ns(const Share *share) {
 static bool run_range(Share *share, CpuThread *t, uint64_t first, uint64_t end) {
     for (size_t i = 0; i < share->n_parts && first < end; i++) {
         Part *part = &share->parts[i];
-        if (first >= part->first + part->n_groups)
-            continue;
+        if (first >= part->first + part->n_groups) continue;
         uint64_t stop = part->first + part->n_groups < end ? part->first + part->n_groups : end;
         uint64_t begin_ns = cpu_now_ns();
         if (!cpu_thread_run(t, share->run, part->code, &part->launch, first - part->first,
@@ -88,8 +86,7 @@ static bool run_range(Share *share, CpuThread *t, uint64_t first, uint64_t end) 
 static bool take(Share *share, uint64_t *first, uint64_t *end) {
     uint64_t at = atomic_load_explicit(&share->next, memory_order_relaxed), n;
     do {
-        if (at >= share->total)
-            return false;
+        if (at >= share->total) return false;
         n = (share->total - at) / share->divisor;
         n = n > share->max_chunk ? share->max_chunk : n;
         n = n < share->min_chunk ? share->min_chunk : n;
@@ -108,10 +105,8 @@ static void help(CpuJob *job) {
     uint64_t first, end;
     while (atomic_load_explicit(&share->run->fault, memory_order_relaxed) == CPU_FAULT_NONE &&
            take(share, &first, &end))
-        if (!run_range(share, t, first, end))
-            break;
-    if (atomic_fetch_add(&share->finished, 1) == 0)
-        cpu_futex_wake(&share->finished, 1);
+        if (!run_range(share, t, first, end)) break;
+    if (atomic_fetch_add(&share->finished, 1) == 0) cpu_futex_wake(&share->finished, 1);
 }
 
 static void prepare(Share *share, CpuRun *run, const CpuDispatch *dispatches, size_t n) {
@@ -124,8 +119,8 @@ static void prepare(Share *share, CpuRun *run, const CpuDispatch *dispatches, si
         Part *part = &share->parts[i];
         part->code = d->code;
         part->first = share->total;
-        part->n_groups = (uint64_t)d->groups_per_grid[0] * d->groups_per_grid[1] *
-                         d->groups_per_grid[2];
+        part->n_groups =
+            (uint64_t)d->groups_per_grid[0] * d->groups_per_grid[1] * d->groups_per_grid[2];
         share->total += part->n_groups;
         part->launch = (CpuLaunch){.args = d->args, .log = log_from_kernel, .log_context = run};
         memcpy(part->launch.threads_per_grid, d->threads_per_grid, sizeof d->threads_per_grid);
@@ -134,17 +129,16 @@ static void prepare(Share *share, CpuRun *run, const CpuDispatch *dispatches, si
         if (share->threadgroup_bytes < d->threadgroup_bytes)
             share->threadgroup_bytes = d->threadgroup_bytes;
         size_t threads = (size_t)d->group_size[0] * d->group_size[1] * d->group_size[2];
-        size_t frames = (threads + CPU_SIMD_WIDTH - 1) / CPU_SIMD_WIDTH * d->code->info.frame_stride;
-        if (share->frame_bytes < frames)
-            share->frame_bytes = frames;
+        size_t frames =
+            (threads + CPU_SIMD_WIDTH - 1) / CPU_SIMD_WIDTH * d->code->info.frame_stride;
+        if (share->frame_bytes < frames) share->frame_bytes = frames;
     }
 }
 
-// Some kernels must not run on a thread we did not make: its stack may be small, and the watchdog may
-// not signal it.
+// Some kernels must not run on a thread we did not make: its stack may be small, and the watchdog
+// may not signal it.
 static bool needs_worker(const Share *share, const CpuThread *t) {
-    if (share->run->deadline_ns != 0)
-        return true;
+    if (share->run->deadline_ns != 0) return true;
     char here;
     uintptr_t at = (uintptr_t)&here;
     bool known = at > t->stack_low && at < t->stack_high; // else some coroutine's stack
@@ -158,8 +152,7 @@ static bool needs_worker(const Share *share, const CpuThread *t) {
 
 static bool fits_stack(const Share *share) {
     for (size_t i = 0; i < share->n_parts; i++)
-        if (share->parts[i].code->info.stack_bytes > CPU_WORKER_STACK / 4 * 3)
-            return false;
+        if (share->parts[i].code->info.stack_bytes > CPU_WORKER_STACK / 4 * 3) return false;
     return true;
 }
 
@@ -168,10 +161,8 @@ static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begi
     uint64_t left = share->total - begin, ns = estimate_ns(share);
     uint64_t each = ns / share->total;
     share->min_chunk = each ? CHUNK_NS / each : left / (threads * 16u);
-    if (share->min_chunk > left / (threads * 4u))
-        share->min_chunk = left / (threads * 4u);
-    if (share->min_chunk < 1)
-        share->min_chunk = 1;
+    if (share->min_chunk > left / (threads * 4u)) share->min_chunk = left / (threads * 4u);
+    if (share->min_chunk < 1) share->min_chunk = 1;
     share->max_chunk = each ? MAX_CHUNK_NS / each : left;
     share->divisor = threads * 4u;
     atomic_init(&share->next, begin);
@@ -185,11 +176,9 @@ static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begi
     if (take_part) {
         uint64_t first, end;
         while (take(share, &first, &end))
-            if (!run_range(share, t, first, end))
-                break;
+            if (!run_range(share, t, first, end)) break;
     } else {
-        while (atomic_load(&share->finished) == 0)
-            cpu_futex_wait(&share->finished, 0);
+        while (atomic_load(&share->finished) == 0) cpu_futex_wait(&share->finished, 0);
     }
     cpu_pool_close_job(&share->job);
 }
@@ -197,8 +186,7 @@ static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begi
 static bool dispatch_parts(CpuRun *run, const CpuDispatch *dispatches, size_t n) {
     Share share;
     prepare(&share, run, dispatches, n);
-    if (share.total == 0)
-        return atomic_load(&run->fault) == CPU_FAULT_NONE;
+    if (share.total == 0) return atomic_load(&run->fault) == CPU_FAULT_NONE;
     CpuThread *t = cpu_thread_self();
     if (!t || !cpu_thread_reserve(t, share.threadgroup_bytes, share.frame_bytes)) {
         cpu_run_fail(run, CPU_FAULT_NO_MEMORY, 0);
@@ -214,22 +202,20 @@ static bool dispatch_parts(CpuRun *run, const CpuDispatch *dispatches, size_t n)
     }
     uint64_t begin = 0;
     if (share.total > 1 && estimate_ns(&share) == 0) {
-        if (!run_range(&share, t, 0, 1))
-            return false;
+        if (!run_range(&share, t, 0, 1)) return false;
         begin = 1;
     }
     if (share.total - begin == 1 || estimate_ns(&share) < ALONE_NS) {
-        // The estimate may be of other data: look at the clock now and then, and call for help after all.
+        // The estimate may be of other data: look at the clock now and then, and call for help
+        // after all.
         uint64_t until = cpu_now_ns() + 2 * ALONE_NS, piece = (share.total - begin + 3) / 4;
         while (begin < share.total && (share.total - begin == 1 || cpu_now_ns() < until)) {
             uint64_t end = share.total - begin < piece ? share.total : begin + piece;
-            if (!run_range(&share, t, begin, end))
-                return false;
+            if (!run_range(&share, t, begin, end)) return false;
             begin = end;
         }
     }
-    if (begin < share.total)
-        run_shared(&share, t, true, begin);
+    if (begin < share.total) run_shared(&share, t, true, begin);
     return atomic_load(&run->fault) == CPU_FAULT_NONE;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// futex.h: sleep on a word and wake its sleepers, and the clock and the pause that go with spinning.
+// futex.h: sleep on a word and wake its sleepers, and the clock and the pause that go with
+// spinning.
 #ifndef INGOT_CPU_FUTEX_H
 #define INGOT_CPU_FUTEX_H
 #include <linux/futex.h>

@@ -3,9 +3,9 @@
 // and several may share (first, because somebody waits for them), and tasks, command queues with
 // something to run.
 //
-// Latency rules the design: a worker that runs dry spins a little before it sleeps, and whoever brings
-// work makes a system call only when somebody sleeps. `signal` counts the arrivals; a worker sleeps on
-// the value it saw before it last looked for work, so that no arrival is missed.
+// Latency rules the design: a worker that runs dry spins a little before it sleeps, and whoever
+// brings work makes a system call only when somebody sleeps. `signal` counts the arrivals; a worker
+// sleeps on the value it saw before it last looked for work, so that no arrival is missed.
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ static struct {
     atomic_bool started;
     atomic_uint n_threads; // workers wanted; the caller of a dispatch counts as one of them
     atomic_uint signal, sleepers;
-    CpuJob *jobs;                 // under lock
+    CpuJob *jobs;                     // under lock
     CpuTask *first_task, **last_task; // under lock
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
           .start_lock = PTHREAD_MUTEX_INITIALIZER,
@@ -30,8 +30,7 @@ static struct {
 
 static void announce(unsigned n) {
     atomic_fetch_add(&pool.signal, 1);
-    if (atomic_load(&pool.sleepers) > 0)
-        cpu_futex_wake(&pool.signal, (int)n);
+    if (atomic_load(&pool.sleepers) > 0) cpu_futex_wake(&pool.signal, (int)n);
 }
 
 void cpu_pool_open_job(CpuJob *job) {
@@ -46,8 +45,7 @@ void cpu_pool_open_job(CpuJob *job) {
 void cpu_pool_close_job(CpuJob *job) {
     pthread_mutex_lock(&pool.lock);
     CpuJob **at = &pool.jobs;
-    while (*at != job)
-        at = &(*at)->next;
+    while (*at != job) at = &(*at)->next;
     *at = job->next;
     pthread_mutex_unlock(&pool.lock);
     unsigned active;
@@ -75,11 +73,9 @@ bool cpu_pool_cancel(CpuTask *task) {
     bool found = task->queued;
     if (found) {
         CpuTask **at = &pool.first_task;
-        while (*at != task)
-            at = &(*at)->next;
+        while (*at != task) at = &(*at)->next;
         *at = task->next;
-        if (pool.last_task == &task->next)
-            pool.last_task = at;
+        if (pool.last_task == &task->next) pool.last_task = at;
         task->queued = false;
     }
     pthread_mutex_unlock(&pool.lock);
@@ -89,27 +85,24 @@ bool cpu_pool_cancel(CpuTask *task) {
 static bool do_something(void) {
     pthread_mutex_lock(&pool.lock);
     for (CpuJob *job = pool.jobs; job; job = job->next) {
-        if (job->helpers == job->max_helpers)
-            continue;
+        if (job->helpers == job->max_helpers) continue;
         job->helpers++;
         atomic_fetch_add(&job->active, 1);
         pthread_mutex_unlock(&pool.lock);
         job->help(job);
-        // The owner may leave, and the job with it, as soon as it sees 0: the wake names an address only.
-        if (atomic_fetch_sub(&job->active, 1) == 1)
-            cpu_futex_wake(&job->active, 1);
+        // The owner may leave, and the job with it, as soon as it sees 0: the wake names an address
+        // only.
+        if (atomic_fetch_sub(&job->active, 1) == 1) cpu_futex_wake(&job->active, 1);
         return true;
     }
     CpuTask *task = pool.first_task;
     if (task) {
         pool.first_task = task->next;
-        if (!pool.first_task)
-            pool.last_task = &pool.first_task;
+        if (!pool.first_task) pool.last_task = &pool.first_task;
         task->queued = false;
     }
     pthread_mutex_unlock(&pool.lock);
-    if (task)
-        task->run(task);
+    if (task) task->run(task);
     return task != NULL;
 }
 
@@ -119,8 +112,7 @@ static bool spin(unsigned seen) {
     uint64_t until = cpu_now_ns() + SPIN_NS;
     do {
         for (int i = 0; i < 64; i++) {
-            if (atomic_load_explicit(&pool.signal, memory_order_relaxed) != seen)
-                return true;
+            if (atomic_load_explicit(&pool.signal, memory_order_relaxed) != seen) return true;
             cpu_relax();
         }
     } while (cpu_now_ns() < until);
@@ -130,17 +122,14 @@ static bool spin(unsigned seen) {
 static void *work(void *unused) {
     (void)unused;
     CpuThread *self = cpu_thread_self();
-    if (!self)
-        return NULL;
+    if (!self) return NULL;
     self->is_worker = true;
     CpuThread *head = atomic_load(&cpu_workers);
-    do
-        self->next_worker = head;
+    do self->next_worker = head;
     while (!atomic_compare_exchange_weak(&cpu_workers, &head, self));
     for (;;) {
         unsigned seen = atomic_load(&pool.signal);
-        if (do_something() || spin(seen))
-            continue;
+        if (do_something() || spin(seen)) continue;
         atomic_fetch_add(&pool.sleepers, 1);
         cpu_futex_wait(&pool.signal, seen);
         atomic_fetch_sub(&pool.sleepers, 1);
@@ -168,14 +157,12 @@ static unsigned start_workers(unsigned n) {
     sigset_t mask, old;
     sigfillset(&mask);
     const int ours[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGURG};
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        sigdelset(&mask, ours[i]);
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) sigdelset(&mask, ours[i]);
     pthread_sigmask(SIG_SETMASK, &mask, &old);
     unsigned running = 0;
     for (unsigned i = 0; i < n; i++) {
         pthread_t id;
-        if (pthread_create(&id, &attributes, work, NULL) == 0)
-            running++;
+        if (pthread_create(&id, &attributes, work, NULL) == 0) running++;
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attributes);
@@ -196,14 +183,12 @@ static void after_fork(void) {
 }
 
 bool cpu_pool_start(void) {
-    if (atomic_load_explicit(&pool.started, memory_order_acquire))
-        return true;
+    if (atomic_load_explicit(&pool.started, memory_order_acquire)) return true;
     pthread_mutex_lock(&pool.start_lock);
     bool ok = atomic_load(&pool.started);
     if (!ok) {
         static bool fork_handler; // under start_lock
-        if (!fork_handler)
-            fork_handler = pthread_atfork(NULL, NULL, after_fork) == 0;
+        if (!fork_handler) fork_handler = pthread_atfork(NULL, NULL, after_fork) == 0;
         cpu_signals_install();
         unsigned n = start_workers(threads_wanted());
         atomic_store(&pool.n_threads, n);

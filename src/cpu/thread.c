@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // thread.c: kernel code on a thread, and the way out of it when it faults.
 //
-// Kernel code holds no locks and owns nothing, so leaving it in the middle is safe: the signal handler
-// jumps back to where the range of threadgroups was started. A signal that is not ours (raised outside
-// kernel code, or on a thread we do not know) goes to whoever handled it before us.
+// Kernel code holds no locks and owns nothing, so leaving it in the middle is safe: the signal
+// handler jumps back to where the range of threadgroups was started. A signal that is not ours
+// (raised outside kernel code, or on a thread we do not know) goes to whoever handled it before us.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 
 // initial-exec: reading it in a signal handler must never allocate.
 static _Thread_local CpuThread *current __attribute__((tls_model("initial-exec")));
-// How often a signal was passed on from this thread without a return: handlers may leave by a jump, and
-// two handlers may know each other as predecessors. The circle ends with the default action.
+// How often a signal was passed on from this thread without a return: handlers may leave by a jump,
+// and two handlers may know each other as predecessors. The circle ends with the default action.
 static _Thread_local int passed_on __attribute__((tls_model("initial-exec")));
 #define MAX_PASSED_ON 4
 static pthread_key_t thread_key;
@@ -40,17 +40,15 @@ static void thread_free(void *record) {
     free(t);
 }
 
-static void make_key(void) {
-    pthread_key_create(&thread_key, thread_free);
-}
+static void make_key(void) { pthread_key_create(&thread_key, thread_free); }
 
 static void give_alt_stack(CpuThread *t) {
     stack_t now;
     if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE))
         return; // the thread brought one
-    void *stack = mmap(NULL, ALT_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (stack == MAP_FAILED)
-        return; // only stack overflows need it
+    void *stack =
+        mmap(NULL, ALT_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED) return; // only stack overflows need it
     stack_t ours = {.ss_sp = stack, .ss_size = ALT_STACK_BYTES};
     if (sigaltstack(&ours, NULL) == 0)
         t->alt_stack = stack;
@@ -60,8 +58,7 @@ static void give_alt_stack(CpuThread *t) {
 
 static void find_stack(CpuThread *t) {
     pthread_attr_t attributes;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-        return;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
     void *low = NULL;
     size_t n_bytes = 0;
     if (pthread_attr_getstack(&attributes, &low, &n_bytes) == 0) {
@@ -71,17 +68,13 @@ static void find_stack(CpuThread *t) {
     pthread_attr_destroy(&attributes);
 }
 
-CpuThread *cpu_thread_current(void) {
-    return current;
-}
+CpuThread *cpu_thread_current(void) { return current; }
 
 CpuThread *cpu_thread_self(void) {
-    if (current)
-        return current;
+    if (current) return current;
     pthread_once(&key_once, make_key);
     CpuThread *t = calloc(1, sizeof *t);
-    if (!t)
-        return NULL;
+    if (!t) return NULL;
     t->id = pthread_self();
     if (pthread_setspecific(thread_key, t) != 0) {
         free(t);
@@ -94,13 +87,12 @@ CpuThread *cpu_thread_self(void) {
 }
 
 static bool reserve(void **memory, size_t *capacity, size_t need) {
-    if (need <= *capacity)
-        return true;
+    if (need <= *capacity) return true;
     size_t rounded = (need + 4095) & ~(size_t)4095;
-    // 128 past a page: rows of different threads and of the buffers do not meet in the same cache sets.
+    // 128 past a page: rows of different threads and of the buffers do not meet in the same cache
+    // sets.
     void *fresh = aligned_alloc(128, rounded);
-    if (!fresh)
-        return false;
+    if (!fresh) return false;
     free(*memory);
     *memory = fresh;
     *capacity = rounded;
@@ -125,8 +117,7 @@ void cpu_run_fail(CpuRun *run, CpuFault fault, uintptr_t address) {
 
 static CpuFault fault_of(const CpuThread *t, const CpuRun *run) {
     int known = atomic_load(&run->fault);
-    if (known == CPU_FAULT_TIMEOUT)
-        return CPU_FAULT_TIMEOUT;
+    if (known == CPU_FAULT_TIMEOUT) return CPU_FAULT_TIMEOUT;
     if (t->signal == SIGSEGV || t->signal == SIGBUS) {
         uintptr_t low = t->stack_low, at = t->fault_address;
         return low && at < low && at >= low - (1u << 20) ? CPU_FAULT_STACK : CPU_FAULT_MEMORY;
@@ -136,8 +127,7 @@ static CpuFault fault_of(const CpuThread *t, const CpuRun *run) {
 
 bool cpu_thread_run(CpuThread *t, CpuRun *run, const CpuCode *code, const CpuLaunch *launch,
                     uint64_t first, uint64_t end) {
-    if (atomic_load_explicit(&run->fault, memory_order_relaxed) != CPU_FAULT_NONE)
-        return false;
+    if (atomic_load_explicit(&run->fault, memory_order_relaxed) != CPU_FAULT_NONE) return false;
     atomic_store_explicit(&t->run, run, memory_order_release);
     passed_on = 0;
     if (sigsetjmp(t->jump, 0) == 0) {
@@ -171,7 +161,8 @@ static struct sigaction previous[NSIG];
 static void pass_on(int number, siginfo_t *info, void *context) {
     const struct sigaction *old = &previous[number];
     bool circle = passed_on >= MAX_PASSED_ON;
-    if (!circle && ((old->sa_flags & SA_SIGINFO) || (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN))) {
+    if (!circle && ((old->sa_flags & SA_SIGINFO) ||
+                    (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN))) {
         passed_on++;
         if (old->sa_flags & SA_SIGINFO)
             old->sa_sigaction(number, info, context);
@@ -200,8 +191,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
             t->mask = ((const ucontext_t *)context)->uc_sigmask;
             siglongjmp(t->jump, 1);
         }
-        if (number == cpu_signal_kick())
-            return; // late: the run it was for is over
+        if (number == cpu_signal_kick()) return; // late: the run it was for is over
     }
     pass_on(number, info, context);
     errno = saved;
@@ -231,12 +221,12 @@ static bool installed(void) {
 
 void cpu_signals_install(void) {
     static const int ours[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGURG};
-    if (installed())
-        return;
+    if (installed()) return;
     pthread_mutex_lock(&install_lock);
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
-        struct sigaction old, action = {.sa_sigaction = on_signal,
-                                        .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
+        struct sigaction old,
+            action = {.sa_sigaction = on_signal,
+                      .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
         sigemptyset(&action.sa_mask);
         if (sigaction(ours[i], &action, &old) == 0 &&
             !((old.sa_flags & SA_SIGINFO) && old.sa_sigaction == on_signal))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // watchdog.c: time limits. One thread, started with the first run that has a deadline, sleeps until
-// the earliest one. When it passes, the run is marked and the workers inside its kernels are signalled
-// (again and again, a signal may meet them outside kernel code) until the run ends.
+// the earliest one. When it passes, the run is marked and the workers inside its kernels are
+// signalled (again and again, a signal may meet them outside kernel code) until the run ends.
 //
 // Only workers run kernels of a run with a deadline: they never exit, so signalling them is safe.
 #include "cpu/cpu_int.h"
@@ -16,8 +16,7 @@ static bool started;    // under lock
 
 static void kick_workers(CpuRun *run) {
     for (CpuThread *t = atomic_load(&cpu_workers); t; t = t->next_worker)
-        if (atomic_load(&t->run) == run)
-            pthread_kill(t->id, cpu_signal_kick());
+        if (atomic_load(&t->run) == run) pthread_kill(t->id, cpu_signal_kick());
 }
 
 static void *watch(void *unused) {
@@ -46,8 +45,7 @@ static void *watch(void *unused) {
 
 // With lock held.
 static bool start(void) {
-    if (started)
-        return true;
+    if (started) return true;
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -59,16 +57,14 @@ static bool start(void) {
     pthread_sigmask(SIG_SETMASK, &all, &old); // the application's signals are not for this thread
     started = pthread_create(&thread, NULL, watch, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (started)
-        pthread_detach(thread);
+    if (started) pthread_detach(thread);
     return started;
 }
 
 bool cpu_run_begin(CpuRun *run, uint32_t timeout_ms) {
     run->deadline_ns = 0;
     cpu_signals_install(); // somebody may have put a handler over ours
-    if (timeout_ms == 0)
-        return true;
+    if (timeout_ms == 0) return true;
     pthread_mutex_lock(&lock);
     bool ok = start();
     if (ok) {
@@ -82,12 +78,10 @@ bool cpu_run_begin(CpuRun *run, uint32_t timeout_ms) {
 }
 
 void cpu_run_end(CpuRun *run) {
-    if (run->deadline_ns == 0)
-        return;
+    if (run->deadline_ns == 0) return;
     pthread_mutex_lock(&lock);
     CpuRun **at = &watched;
-    while (*at != run)
-        at = &(*at)->next_watched;
+    while (*at != run) at = &(*at)->next_watched;
     *at = run->next_watched;
     pthread_mutex_unlock(&lock);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// async.c: a list of jobs and up to two threads that work it off. The threads come with the jobs and
-// leave a moment after the last, so that an idle process has none.
+// async.c: a list of jobs and up to two threads that work it off. The threads come with the jobs
+// and leave a moment after the last, so that an idle process has none.
 #include "runtime/async.h"
 #include <pthread.h>
 #include <signal.h>
@@ -31,16 +31,13 @@ static void *serve(void *unused) {
             until.tv_sec += LINGER_SECONDS;
             n_idle++;
             int late = 0;
-            while (!first && late == 0)
-                late = pthread_cond_timedwait(&arrived, &lock, &until);
+            while (!first && late == 0) late = pthread_cond_timedwait(&arrived, &lock, &until);
             n_idle--;
-            if (!first)
-                break;
+            if (!first) break;
         }
         Job *job = first;
         first = job->next;
-        if (!first)
-            last = &first;
+        if (!first) last = &first;
         pthread_mutex_unlock(&lock);
         job->run(job->context);
         rt_free(job);
@@ -74,16 +71,13 @@ static void forget_threads(void) { // the child of a fork has none
     last = &first;
 }
 
-static void set_up(void) {
-    pthread_atfork(NULL, NULL, forget_threads);
-}
+static void set_up(void) { pthread_atfork(NULL, NULL, forget_threads); }
 
 bool rt_async(void (*run)(void *context), void *context) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, set_up);
     Job *job = rt_alloc(sizeof *job);
-    if (!job)
-        return false;
+    if (!job) return false;
     *job = (Job){.run = run, .context = context};
     pthread_mutex_lock(&lock);
     bool ok = n_idle > 0 || (n_threads < MAX_THREADS && start_thread()) || n_threads > 0;
@@ -93,7 +87,6 @@ bool rt_async(void (*run)(void *context), void *context) {
         pthread_cond_signal(&arrived);
     }
     pthread_mutex_unlock(&lock);
-    if (!ok)
-        rt_free(job);
+    if (!ok) rt_free(job);
     return ok;
 }

@@ -5,7 +5,7 @@
 #define INGOT_RUNTIME_ASYNC_H
 #include <stdbool.h>
 
-// Calls run(context) on a background thread, in order of submission except that two may run at once.
-// False: no memory or no thread; run was not and will not be called.
+// Calls run(context) on a background thread, in order of submission except that two may run at
+// once. False: no memory or no thread; run was not and will not be called.
 bool rt_async(void (*run)(void *context), void *context);
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// buffer.c: MTLBuffer. Memory that the CPU and its kernels share, so contents() is what kernels see.
-// Own memory is a mapping: zeroed by the system, page-aligned, with large pages where it is large.
+// buffer.c: MTLBuffer. Memory that the CPU and its kernels share, so contents() is what kernels
+// see. Own memory is a mapping: zeroed by the system, page-aligned, with large pages where it is
+// large.
 #include "runtime/buffer.h"
 #include <string.h>
 #include <sys/mman.h>
@@ -11,26 +12,19 @@
 #define LARGE_PAGE ((size_t)2 << 20)
 #define BUFFER_ALIGNMENT 16384u // Apple's page
 
-static size_t page_bytes(void) {
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
+static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
-static size_t round_up(size_t n, size_t to) {
-    return (n + to - 1) & ~(to - 1);
-}
+static size_t round_up(size_t n, size_t to) { return (n + to - 1) & ~(to - 1); }
 
 // Large mappings begin on a large page: the surplus in front and behind is given back.
 static char *map_memory(size_t n_bytes) {
     bool large = n_bytes >= 2 * LARGE_PAGE;
     size_t reserved = n_bytes + (large ? LARGE_PAGE : 0);
     char *p = mmap(NULL, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED)
-        return NULL;
-    if (!large)
-        return p;
+    if (p == MAP_FAILED) return NULL;
+    if (!large) return p;
     char *start = (char *)round_up((size_t)p, LARGE_PAGE);
-    if (start > p)
-        munmap(p, (size_t)(start - p));
+    if (start > p) munmap(p, (size_t)(start - p));
     if (start + n_bytes < p + reserved)
         munmap(start + n_bytes, (size_t)(p + reserved - (start + n_bytes)));
     madvise(start, n_bytes, MADV_HUGEPAGE);
@@ -41,19 +35,15 @@ static void buffer_destroy(void *self) {
     MTLBuffer *buffer = self;
     switch (buffer->kind) {
     case RT_MEMORY_MAPPED:
-        if (buffer->memory)
-            munmap(buffer->memory, buffer->allocated_bytes);
+        if (buffer->memory) munmap(buffer->memory, buffer->allocated_bytes);
         break;
-    case RT_MEMORY_ALLOCATED:
-        rt_free(buffer->memory);
-        break;
+    case RT_MEMORY_ALLOCATED: rt_free(buffer->memory); break;
     case RT_MEMORY_CALLER:
         if (buffer->deallocator)
             buffer->deallocator(buffer->memory, buffer->length, buffer->deallocator_context);
         break;
     }
-    if (buffer->memory)
-        atomic_fetch_sub(&buffer->device->allocated_bytes, buffer->allocated_bytes);
+    if (buffer->memory) atomic_fetch_sub(&buffer->device->allocated_bytes, buffer->allocated_bytes);
     rt_label_free(&buffer->label);
     mtl_release(buffer->device);
     rt_free(buffer);
@@ -84,8 +74,7 @@ static bool options_valid(MTLDevice *device, const char *call, size_t length,
 
 static MTLBuffer *buffer_new(MTLDevice *device, size_t length, MTLResourceOptions options) {
     MTLBuffer *buffer = rt_new(&rt_buffer_class, sizeof *buffer);
-    if (!buffer)
-        return NULL;
+    if (!buffer) return NULL;
     buffer->device = mtl_retain(device);
     buffer->length = length;
     buffer->options = options;
@@ -96,8 +85,7 @@ static MTLBuffer *buffer_new(MTLDevice *device, size_t length, MTLResourceOption
 static MTLBuffer *new_with_memory(MTLDevice *device, size_t length, MTLResourceOptions options,
                                   bool zeroed) {
     MTLBuffer *buffer = buffer_new(device, length, options);
-    if (!buffer)
-        return NULL;
+    if (!buffer) return NULL;
     size_t n_bytes = round_up(length, page_bytes());
     if (rt_allocator_is_default()) {
         buffer->kind = RT_MEMORY_MAPPED;
@@ -105,8 +93,7 @@ static MTLBuffer *new_with_memory(MTLDevice *device, size_t length, MTLResourceO
     } else {
         buffer->kind = RT_MEMORY_ALLOCATED;
         buffer->memory = rt_alloc_aligned(n_bytes, BUFFER_ALIGNMENT);
-        if (buffer->memory && zeroed)
-            memset(buffer->memory, 0, n_bytes);
+        if (buffer->memory && zeroed) memset(buffer->memory, 0, n_bytes);
     }
     if (!buffer->memory) {
         mtl_release(buffer);
@@ -118,22 +105,19 @@ static MTLBuffer *new_with_memory(MTLDevice *device, size_t length, MTLResourceO
 }
 
 MTLBuffer *mtl_device_new_buffer(MTLDevice *device, size_t length, MTLResourceOptions options) {
-    if (!options_valid(device, __func__, length, options))
-        return NULL;
+    if (!options_valid(device, __func__, length, options)) return NULL;
     return new_with_memory(device, length, options, true);
 }
 
 MTLBuffer *mtl_device_new_buffer_with_bytes(MTLDevice *device, const void *bytes, size_t length,
                                             MTLResourceOptions options) {
-    if (!options_valid(device, __func__, length, options))
-        return NULL;
+    if (!options_valid(device, __func__, length, options)) return NULL;
     if (!bytes) {
         rt_misuse(device, RT_RULE_null_argument, __func__, "bytes");
         return NULL;
     }
     MTLBuffer *buffer = new_with_memory(device, length, options, false);
-    if (buffer)
-        memcpy(buffer->memory, bytes, length);
+    if (buffer) memcpy(buffer->memory, bytes, length);
     return buffer;
 }
 
@@ -141,15 +125,14 @@ MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, void *byt
                                                     MTLResourceOptions options,
                                                     MTLBufferDeallocator deallocator,
                                                     void *context) {
-    if (!options_valid(device, __func__, length, options))
-        return NULL;
+    if (!options_valid(device, __func__, length, options)) return NULL;
     if (!bytes) {
         rt_misuse(device, RT_RULE_null_argument, __func__, "bytes");
         return NULL;
     }
     if ((size_t)bytes % page_bytes() != 0 || length % page_bytes() != 0) {
-        rt_misuse(device, RT_RULE_buffer_no_copy_alignment, __func__, "address %p, length %zu", bytes,
-                  length);
+        rt_misuse(device, RT_RULE_buffer_no_copy_alignment, __func__, "address %p, length %zu",
+                  bytes, length);
         return NULL;
     }
     if ((options >> 4 & 15) == MTLStorageModePrivate) {
@@ -157,8 +140,7 @@ MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, void *byt
         return NULL;
     }
     MTLBuffer *buffer = buffer_new(device, length, options);
-    if (!buffer)
-        return NULL;
+    if (!buffer) return NULL;
     buffer->kind = RT_MEMORY_CALLER;
     buffer->memory = bytes;
     buffer->deallocator = deallocator;
@@ -170,16 +152,13 @@ MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, void *byt
 
 // ---- Properties ----
 
-MTLDevice *mtl_buffer_device(const MTLBuffer *buffer) {
-    return buffer ? buffer->device : NULL;
-}
+MTLDevice *mtl_buffer_device(const MTLBuffer *buffer) { return buffer ? buffer->device : NULL; }
 
-size_t mtl_buffer_length(const MTLBuffer *buffer) {
-    return buffer ? buffer->length : 0;
-}
+size_t mtl_buffer_length(const MTLBuffer *buffer) { return buffer ? buffer->length : 0; }
 
 void *mtl_buffer_contents(const MTLBuffer *buffer) {
-    return buffer && mtl_buffer_storage_mode(buffer) != MTLStorageModePrivate ? buffer->memory : NULL;
+    return buffer && mtl_buffer_storage_mode(buffer) != MTLStorageModePrivate ? buffer->memory
+                                                                              : NULL;
 }
 
 void mtl_buffer_did_modify_range(MTLBuffer *buffer, MTLRange range) {
@@ -202,8 +181,7 @@ const char *mtl_buffer_label(const MTLBuffer *buffer) {
 }
 
 void mtl_buffer_set_label(MTLBuffer *buffer, const char *label) {
-    if (buffer)
-        rt_label_set(&buffer->label, label);
+    if (buffer) rt_label_set(&buffer->label, label);
 }
 
 // Markers are for a debugger that shows them; there is none, the rule is still checked.
@@ -217,9 +195,7 @@ void mtl_buffer_add_debug_marker(MTLBuffer *buffer, const char *marker, MTLRange
                   "location %zu, length %zu of %zu", range.location, range.length, buffer->length);
 }
 
-void mtl_buffer_remove_all_debug_markers(MTLBuffer *buffer) {
-    (void)buffer;
-}
+void mtl_buffer_remove_all_debug_markers(MTLBuffer *buffer) { (void)buffer; }
 
 MTLStorageMode mtl_buffer_storage_mode(const MTLBuffer *buffer) {
     return buffer ? (MTLStorageMode)(buffer->options >> 4 & 15) : MTLStorageModeShared;
@@ -230,8 +206,7 @@ MTLCPUCacheMode mtl_buffer_cpu_cache_mode(const MTLBuffer *buffer) {
 }
 
 MTLHazardTrackingMode mtl_buffer_hazard_tracking_mode(const MTLBuffer *buffer) {
-    if (!buffer)
-        return MTLHazardTrackingModeDefault;
+    if (!buffer) return MTLHazardTrackingModeDefault;
     return rt_buffer_is_tracked(buffer) ? MTLHazardTrackingModeTracked
                                         : MTLHazardTrackingModeUntracked;
 }
@@ -245,8 +220,7 @@ size_t mtl_buffer_allocated_size(const MTLBuffer *buffer) {
 }
 
 MTLPurgeableState mtl_buffer_set_purgeable_state(MTLBuffer *buffer, MTLPurgeableState state) {
-    if (!buffer)
-        return MTLPurgeableStateKeepCurrent;
+    if (!buffer) return MTLPurgeableStateKeepCurrent;
     if (state == MTLPurgeableStateKeepCurrent)
         return (MTLPurgeableState)atomic_load(&buffer->purgeable);
     return (MTLPurgeableState)atomic_exchange(&buffer->purgeable, (int)state);

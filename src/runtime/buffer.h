@@ -18,7 +18,7 @@ struct MTLBuffer {
     void *deallocator_context;
     RtLabel label;
     _Atomic uint64_t mark; // the command buffer that noted it last (command_buffer.c)
-    RtUse *uses; // by committed command buffers; under the hazard lock
+    RtUse *uses;           // by committed command buffers; under the hazard lock
 };
 
 extern const RtClass rt_buffer_class;

@@ -16,8 +16,7 @@ void *rt_cb_alloc(MTLCommandBuffer *buffer, size_t n_bytes) {
     if (!block || block->capacity - block->used < need) {
         size_t capacity = need > ARENA_BLOCK_BYTES ? need : ARENA_BLOCK_BYTES;
         block = rt_alloc_aligned(sizeof *block + capacity, 64);
-        if (!block)
-            return NULL;
+        if (!block) return NULL;
         *block = (RtArenaBlock){.next = buffer->arena, .capacity = capacity};
         buffer->arena = block;
     }
@@ -35,16 +34,14 @@ void rt_cb_append(MTLCommandBuffer *buffer, RtOp *op, RtOpKind kind) {
 }
 
 void rt_cb_no_memory(MTLCommandBuffer *buffer) {
-    if (buffer->encode_error)
-        return;
+    if (buffer->encode_error) return;
     MTLError *error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorOutOfMemory,
                                    "Out of memory while encoding.");
     buffer->encode_error = error ? error : rt_error_no_memory();
 }
 
 bool rt_cb_retain(MTLCommandBuffer *buffer, void *object) {
-    if (buffer->unretained)
-        return true;
+    if (buffer->unretained) return true;
     if (!rt_grow(&buffer->retained, &buffer->retained_capacity, buffer->n_retained + 1,
                  sizeof *buffer->retained)) {
         rt_cb_no_memory(buffer);
@@ -55,12 +52,11 @@ bool rt_cb_retain(MTLCommandBuffer *buffer, void *object) {
 }
 
 bool rt_cb_use(MTLCommandBuffer *buffer, MTLBuffer *resource, bool write) {
-    // The mark says that this command buffer has noted the resource already. Two that are recorded at
-    // once may overwrite each other's marks; then it is noted twice, which does no harm.
+    // The mark says that this command buffer has noted the resource already. Two that are recorded
+    // at once may overwrite each other's marks; then it is noted twice, which does no harm.
     uint64_t mark = buffer->serial * 2 + write;
     uint64_t seen = atomic_load_explicit(&resource->mark, memory_order_relaxed);
-    if (buffer->unretained || seen == mark || seen == buffer->serial * 2 + 1)
-        return true;
+    if (buffer->unretained || seen == mark || seen == buffer->serial * 2 + 1) return true;
     RtUse *use = rt_cb_alloc(buffer, sizeof *use);
     if (!use) {
         rt_cb_no_memory(buffer);
@@ -74,22 +70,18 @@ bool rt_cb_use(MTLCommandBuffer *buffer, MTLBuffer *resource, bool write) {
 }
 
 void rt_cb_release_resources(MTLCommandBuffer *buffer) {
-    for (RtUse *use = buffer->uses; use; use = use->next)
-        mtl_release(use->buffer);
+    for (RtUse *use = buffer->uses; use; use = use->next) mtl_release(use->buffer);
     buffer->uses = NULL;
-    for (size_t i = 0; i < buffer->n_retained; i++)
-        mtl_release(buffer->retained[i]);
+    for (size_t i = 0; i < buffer->n_retained; i++) mtl_release(buffer->retained[i]);
     buffer->n_retained = 0;
 }
 
 static void command_buffer_destroy(void *self) {
     MTLCommandBuffer *buffer = self;
     MTLCommandQueue *queue = buffer->queue;
-    if (atomic_load(&buffer->status) < MTLCommandBufferStatusCommitted)
-        rt_queue_forget(buffer);
+    if (atomic_load(&buffer->status) < MTLCommandBufferStatusCommitted) rt_queue_forget(buffer);
     rt_cb_release_resources(buffer);
-    for (MTLComputeCommandEncoder *e = buffer->encoders; e; e = e->next)
-        rt_label_free(&e->label);
+    for (MTLComputeCommandEncoder *e = buffer->encoders; e; e = e->next) rt_label_free(&e->label);
     for (RtArenaBlock *block = buffer->arena, *next; block; block = next) {
         next = block->next;
         rt_free(block);
@@ -117,7 +109,8 @@ static void take_place(MTLCommandQueue *queue, const char *call) {
         if (!warned && queue->n_committed == 0) {
             warned = true;
             pthread_mutex_unlock(&queue->lock);
-            rt_misuse(queue->device, RT_RULE_queue_all_uncommitted, call, "%zu", queue->max_buffers);
+            rt_misuse(queue->device, RT_RULE_queue_all_uncommitted, call, "%zu",
+                      queue->max_buffers);
             pthread_mutex_lock(&queue->lock);
             continue;
         }
@@ -137,15 +130,14 @@ static MTLCommandBuffer *new_command_buffer(MTLCommandQueue *queue,
         return NULL;
     }
     MTLCommandBuffer *buffer = rt_new(&command_buffer_class, sizeof *buffer);
-    if (!buffer)
-        return NULL;
+    if (!buffer) return NULL;
     take_place(queue, call);
     buffer->queue = mtl_retain(queue);
     buffer->device = queue->device;
     buffer->unretained = d->unretained_references;
     buffer->error_options = d->error_options;
     buffer->log_state = mtl_retain(d->log_state ? d->log_state : queue->log_state);
-    buffer->timeout_ms = d->timeout_ms         ? d->timeout_ms
+    buffer->timeout_ms = d->timeout_ms       ? d->timeout_ms
                          : queue->timeout_ms ? queue->timeout_ms
                                              : atomic_load(&queue->device->timeout_ms);
     buffer->serial = atomic_fetch_add(&serial, 1);
@@ -189,8 +181,7 @@ static bool recording(MTLCommandBuffer *buffer, const char *call) {
 }
 
 void mtl_command_buffer_enqueue(MTLCommandBuffer *buffer) {
-    if (!recording(buffer, __func__))
-        return;
+    if (!recording(buffer, __func__)) return;
     MTLCommandQueue *queue = buffer->queue;
     pthread_mutex_lock(&queue->lock);
     bool again = buffer->enqueued;
@@ -199,13 +190,11 @@ void mtl_command_buffer_enqueue(MTLCommandBuffer *buffer) {
         atomic_store(&buffer->status, MTLCommandBufferStatusEnqueued);
     }
     pthread_mutex_unlock(&queue->lock);
-    if (again)
-        rt_misuse(buffer->device, RT_RULE_command_buffer_already_enqueued, __func__, NULL);
+    if (again) rt_misuse(buffer->device, RT_RULE_command_buffer_already_enqueued, __func__, NULL);
 }
 
 void mtl_command_buffer_commit(MTLCommandBuffer *buffer) {
-    if (!recording(buffer, __func__))
-        return;
+    if (!recording(buffer, __func__)) return;
     if (buffer->open_encoder) {
         // Nothing will end it: the commands are incomplete and must not run.
         rt_misuse_encoding(buffer, RT_RULE_command_buffer_open_encoder, __func__, NULL);
@@ -218,8 +207,8 @@ void mtl_command_buffer_commit(MTLCommandBuffer *buffer) {
     rt_queue_kick(buffer->queue);
 }
 
-static void add_handler(MTLCommandBuffer *buffer, RtHandler ***last, MTLCommandBufferHandler handler,
-                        void *context, const char *call) {
+static void add_handler(MTLCommandBuffer *buffer, RtHandler ***last,
+                        MTLCommandBufferHandler handler, void *context, const char *call) {
     if (!handler) {
         rt_misuse(buffer->device, RT_RULE_null_argument, call, "handler");
         return;
@@ -269,8 +258,7 @@ static void wait_for(MTLCommandBuffer *buffer, atomic_uint *word, MTLCommandBuff
         if (spins % 64 == 0) {
             uint64_t now = cpu_now_ns();
             until = until ? until : now + WAIT_SPIN_NS;
-            if (now >= until)
-                break;
+            if (now >= until) break;
         }
         cpu_relax();
     }
@@ -304,8 +292,7 @@ const char *mtl_command_buffer_label(const MTLCommandBuffer *buffer) {
 }
 
 void mtl_command_buffer_set_label(MTLCommandBuffer *buffer, const char *label) {
-    if (buffer)
-        rt_label_set(&buffer->label, label);
+    if (buffer) rt_label_set(&buffer->label, label);
 }
 
 bool mtl_command_buffer_retained_references(const MTLCommandBuffer *buffer) {
@@ -332,15 +319,13 @@ static const MTLComputeCommandEncoder *info(const MTLCommandBuffer *buffer, size
         mtl_command_buffer_status(buffer) != MTLCommandBufferStatusError)
         return NULL;
     const MTLComputeCommandEncoder *e = buffer->encoders;
-    while (e && i-- > 0)
-        e = e->next;
+    while (e && i-- > 0) e = e->next;
     return e;
 }
 
 size_t mtl_command_buffer_encoder_info_count(const MTLCommandBuffer *buffer) {
     size_t n = 0;
-    while (info(buffer, n))
-        n++;
+    while (info(buffer, n)) n++;
     return n;
 }
 
@@ -355,9 +340,7 @@ mtl_command_buffer_encoder_info_error_state(const MTLCommandBuffer *buffer, size
     return e ? e->error_state : MTLCommandEncoderErrorStateUnknown;
 }
 
-static double seconds(const _Atomic uint64_t *ns) {
-    return (double)atomic_load(ns) * 1e-9;
-}
+static double seconds(const _Atomic uint64_t *ns) { return (double)atomic_load(ns) * 1e-9; }
 
 double mtl_command_buffer_gpu_start_time(const MTLCommandBuffer *buffer) {
     return buffer ? seconds(&buffer->gpu_start_ns) : 0;
@@ -376,8 +359,7 @@ double mtl_command_buffer_kernel_end_time(const MTLCommandBuffer *buffer) {
 }
 
 void mtl_command_buffer_push_debug_group(MTLCommandBuffer *buffer, const char *name) {
-    if (!recording(buffer, __func__))
-        return;
+    if (!recording(buffer, __func__)) return;
     if (!name)
         rt_misuse(buffer->device, RT_RULE_null_argument, __func__, "name");
     else
@@ -385,8 +367,7 @@ void mtl_command_buffer_push_debug_group(MTLCommandBuffer *buffer, const char *n
 }
 
 void mtl_command_buffer_pop_debug_group(MTLCommandBuffer *buffer) {
-    if (!recording(buffer, __func__))
-        return;
+    if (!recording(buffer, __func__)) return;
     if (buffer->debug_depth == 0)
         rt_misuse(buffer->device, RT_RULE_debug_group_underflow, __func__, NULL);
     else

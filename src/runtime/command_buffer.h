@@ -2,8 +2,8 @@
 // command_buffer.h: MTLCommandQueue, MTLCommandBuffer, the compute encoder and the command stream.
 //
 // Life of a command buffer: recorded by one thread (fields without another remark are the recording
-// thread's); at commit it goes to its queue, which holds a reference until it is done, and belongs to
-// the thread that runs the queue.
+// thread's); at commit it goes to its queue, which holds a reference until it is done, and belongs
+// to the thread that runs the queue.
 //
 // Locks, in the order they are taken: hazard lock (hazard.c), then a queue's lock.
 #ifndef INGOT_RUNTIME_COMMAND_BUFFER_H
@@ -51,8 +51,8 @@ struct RtUse { // one buffer in one command buffer; under the hazard lock once c
     MTLBuffer *buffer;
     MTLCommandBuffer *user;
     bool write;
-    RtUse *next;             // in the command buffer
-    RtUse *after, **before;  // in the buffer's list of committed users
+    RtUse *next;            // in the command buffer
+    RtUse *after, **before; // in the buffer's list of committed users
 };
 
 typedef struct RtHandler {
@@ -88,17 +88,17 @@ struct MTLCommandBuffer {
     unsigned debug_depth;
     MTLError *encode_error; // the first misuse; becomes `error`
 
-    atomic_uint status;                // MTLCommandBufferStatus
-    atomic_uint scheduled, completed;  // 1: and its handlers have returned; futex words
-    atomic_uint waiters;               // threads asleep on one of them
-    pthread_t handler_thread;          // valid while in_handler
+    atomic_uint status;               // MTLCommandBufferStatus
+    atomic_uint scheduled, completed; // 1: and its handlers have returned; futex words
+    atomic_uint waiters;              // threads asleep on one of them
+    pthread_t handler_thread;         // valid while in_handler
     atomic_bool in_handler;
-    MTLError *_Atomic error;           // set before status becomes Error
+    MTLError *_Atomic error; // set before status becomes Error
     _Atomic uint64_t kernel_start_ns, kernel_end_ns, gpu_start_ns, gpu_end_ns;
 
-    bool enqueued;             // under the queue's lock
-    MTLCommandBuffer *next;    // in the queue, under its lock
-    atomic_uint n_waits_for;   // command buffers of other queues; changed under the hazard lock
+    bool enqueued;            // under the queue's lock
+    MTLCommandBuffer *next;   // in the queue, under its lock
+    atomic_uint n_waits_for;  // command buffers of other queues; changed under the hazard lock
     RtWaiter *waiters_behind; // command buffers that wait for this one; under the hazard lock
     size_t n_waiters_behind, waiters_capacity;
 };
@@ -115,8 +115,8 @@ struct MTLCommandQueue {
     pthread_cond_t room;
     MTLCommandBuffer *first, **last; // in order; under lock
     size_t n_alive, n_committed;     // not completed; under lock
-    // IDLE: nobody will run the queue. SCHEDULED: the pool has the task. RUNNING: a thread is at it.
-    // The last two hold a reference to the queue. Under lock.
+    // IDLE: nobody will run the queue. SCHEDULED: the pool has the task. RUNNING: a thread is at
+    // it. The last two hold a reference to the queue. Under lock.
     enum { RT_QUEUE_IDLE, RT_QUEUE_SCHEDULED, RT_QUEUE_RUNNING } state;
 };
 
@@ -143,11 +143,12 @@ struct MTLComputeCommandEncoder { // in the arena of its command buffer
 extern const RtClass rt_encoder_class;
 
 // command_buffer.c
-void *rt_cb_alloc(MTLCommandBuffer *buffer, size_t n_bytes); // zeroed, 64-byte aligned; NULL: no memory
+void *rt_cb_alloc(MTLCommandBuffer *buffer,
+                  size_t n_bytes); // zeroed, 64-byte aligned; NULL: no memory
 void rt_cb_append(MTLCommandBuffer *buffer, RtOp *op, RtOpKind kind);
-bool rt_cb_retain(MTLCommandBuffer *buffer, void *object);                // until completion
+bool rt_cb_retain(MTLCommandBuffer *buffer, void *object);                 // until completion
 bool rt_cb_use(MTLCommandBuffer *buffer, MTLBuffer *resource, bool write); // the same, with hazards
-void rt_cb_no_memory(MTLCommandBuffer *buffer); // it will end in error
+void rt_cb_no_memory(MTLCommandBuffer *buffer);                            // it will end in error
 void rt_cb_release_resources(MTLCommandBuffer *buffer);
 
 // queue.c

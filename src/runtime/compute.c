@@ -70,8 +70,7 @@ static void append_marker(MTLCommandBuffer *buffer, RtOpKind kind) {
 }
 
 void mtl_compute_command_encoder_end_encoding(MTLComputeCommandEncoder *encoder) {
-    if (!rt_valid_encoder(encoder, __func__))
-        return;
+    if (!rt_valid_encoder(encoder, __func__)) return;
     append_marker(encoder->buffer, RT_OP_END_ENCODER);
     encoder->ended = true;
     encoder->buffer->open_encoder = NULL;
@@ -81,8 +80,7 @@ void mtl_compute_command_encoder_end_encoding(MTLComputeCommandEncoder *encoder)
 
 void mtl_compute_command_encoder_set_compute_pipeline_state(MTLComputeCommandEncoder *encoder,
                                                             MTLComputePipelineState *state) {
-    if (!rt_valid_encoder(encoder, __func__))
-        return;
+    if (!rt_valid_encoder(encoder, __func__)) return;
     if (!state) {
         rt_misuse_encoding(encoder->buffer, RT_RULE_null_argument, __func__, "state");
     } else if (!rt_is(state, &rt_pipeline_class)) {
@@ -93,10 +91,9 @@ void mtl_compute_command_encoder_set_compute_pipeline_state(MTLComputeCommandEnc
     }
 }
 
-static void set_slot(MTLComputeCommandEncoder *e, const char *call, MTLBuffer *buffer, size_t offset,
-                     size_t index) {
-    if (!rt_valid_slot(e, call, index))
-        return;
+static void set_slot(MTLComputeCommandEncoder *e, const char *call, MTLBuffer *buffer,
+                     size_t offset, size_t index) {
+    if (!rt_valid_slot(e, call, index)) return;
     if (!buffer) {
         e->slots[index] = (RtSlot){0};
         return;
@@ -107,14 +104,12 @@ static void set_slot(MTLComputeCommandEncoder *e, const char *call, MTLBuffer *b
 
 void mtl_compute_command_encoder_set_buffer(MTLComputeCommandEncoder *encoder, MTLBuffer *buffer,
                                             size_t offset, size_t index) {
-    if (rt_valid_encoder(encoder, __func__))
-        set_slot(encoder, __func__, buffer, offset, index);
+    if (rt_valid_encoder(encoder, __func__)) set_slot(encoder, __func__, buffer, offset, index);
 }
 
 void mtl_compute_command_encoder_set_buffer_offset(MTLComputeCommandEncoder *encoder, size_t offset,
                                                    size_t index) {
-    if (!rt_valid_encoder(encoder, __func__) || !rt_valid_slot(encoder, __func__, index))
-        return;
+    if (!rt_valid_encoder(encoder, __func__) || !rt_valid_slot(encoder, __func__, index)) return;
     MTLBuffer *buffer = encoder->slots[index].buffer;
     if (!buffer)
         rt_misuse_encoding(encoder->buffer, RT_RULE_buffer_offset_unbound, __func__, "index %zu",
@@ -126,8 +121,7 @@ void mtl_compute_command_encoder_set_buffer_offset(MTLComputeCommandEncoder *enc
 void mtl_compute_command_encoder_set_buffers(MTLComputeCommandEncoder *encoder,
                                              MTLBuffer *const *buffers, const size_t *offsets,
                                              MTLRange range) {
-    if (!rt_valid_encoder(encoder, __func__))
-        return;
+    if (!rt_valid_encoder(encoder, __func__)) return;
     if (!buffers && range.length > 0) {
         rt_misuse_encoding(encoder->buffer, RT_RULE_null_argument, __func__, "buffers");
         return;
@@ -146,7 +140,8 @@ void mtl_compute_command_encoder_set_bytes(MTLComputeCommandEncoder *encoder, co
     if (!rt_valid_encoder(encoder, __func__) || !rt_valid_slot(encoder, __func__, index) ||
         !rt_valid_bytes(encoder, __func__, bytes, length))
         return;
-    // 64 bytes aligned and rounded: a kernel that reads a float3 out of 12 bytes reads zeros behind.
+    // 64 bytes aligned and rounded: a kernel that reads a float3 out of 12 bytes reads zeros
+    // behind.
     char *copy = rt_cb_alloc(encoder->buffer, (length + 63) & ~(size_t)63);
     if (!copy) {
         rt_cb_no_memory(encoder->buffer);
@@ -163,10 +158,9 @@ void mtl_compute_command_encoder_set_threadgroup_memory_length(MTLComputeCommand
         encoder->threadgroup_bytes[index] = (uint32_t)length;
 }
 
-static void use_resources(MTLComputeCommandEncoder *e, const char *call, MTLResource *const *resources,
-                          size_t count, MTLResourceUsage usage) {
-    if (!rt_valid_encoder(e, call))
-        return;
+static void use_resources(MTLComputeCommandEncoder *e, const char *call,
+                          MTLResource *const *resources, size_t count, MTLResourceUsage usage) {
+    if (!rt_valid_encoder(e, call)) return;
     for (size_t i = 0; i < count; i++) {
         MTLBuffer *buffer = resources ? (MTLBuffer *)(void *)resources[i] : NULL;
         if (!buffer)
@@ -195,8 +189,7 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
     const RfFunction *f = rt_pipeline_function(p);
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
-        if (p->arg_use[i] == RT_ARG_OFF || arg->slot >= f->n_slots)
-            continue;
+        if (p->arg_use[i] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
         if (arg->kind == RF_ARG_THREADGROUP && arg->index < RT_MAX_BUFFERS) {
             d->threadgroup_args[d->n_threadgroup_args++] =
                 (RtThreadgroupArg){arg->slot, e->threadgroup_bytes[arg->index]};
@@ -204,8 +197,7 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
             for (uint32_t k = 0; k < arg->count && arg->slot + k < f->n_slots; k++) {
                 size_t index = (size_t)arg->index + k;
                 const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->slots[index] : NULL;
-                if (!slot)
-                    continue;
+                if (!slot) continue;
                 d->args[arg->slot + k] = slot->address;
                 if (slot->buffer && arg->access != RF_READ_ONLY &&
                     !rt_cb_use(e->buffer, slot->buffer, true))
@@ -218,8 +210,7 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
 
 static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, MTLSize size) {
     const RfFunction *f = rt_pipeline_function(e->pipeline);
-    RtDispatch *d =
-        rt_cb_alloc(e->buffer, sizeof *d + f->n_args * sizeof d->threadgroup_args[0]);
+    RtDispatch *d = rt_cb_alloc(e->buffer, sizeof *d + f->n_args * sizeof d->threadgroup_args[0]);
     void **args = rt_cb_alloc(e->buffer, (f->n_slots + 1) * sizeof *args);
     if (!d || !args) {
         rt_cb_no_memory(e->buffer);
@@ -230,19 +221,16 @@ static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, MTLSize size) {
     d->group_size[0] = (uint32_t)size.width;
     d->group_size[1] = (uint32_t)size.height;
     d->group_size[2] = (uint32_t)size.depth;
-    if (!snapshot(e, d))
-        return NULL;
+    if (!snapshot(e, d)) return NULL;
     rt_pipeline_prepare(e->pipeline, d->group_size);
     return d;
 }
 
 static void dispatch(MTLComputeCommandEncoder *e, const char *call, MTLSize threads, MTLSize groups,
                      MTLSize size) {
-    if (!rt_valid_bindings(e, call))
-        return;
+    if (!rt_valid_bindings(e, call)) return;
     RtDispatch *d = new_dispatch(e, size);
-    if (!d)
-        return;
+    if (!d) return;
     const size_t t[3] = {threads.width, threads.height, threads.depth};
     const size_t g[3] = {groups.width, groups.height, groups.depth};
     for (int i = 0; i < 3; i++) {
@@ -252,9 +240,7 @@ static void dispatch(MTLComputeCommandEncoder *e, const char *call, MTLSize thre
     rt_cb_append(e->buffer, &d->op, RT_OP_DISPATCH);
 }
 
-static size_t divide_up(size_t n, size_t by) {
-    return (n + by - 1) / by;
-}
+static size_t divide_up(size_t n, size_t by) { return (n + by - 1) / by; }
 
 void mtl_compute_command_encoder_dispatch_threads(MTLComputeCommandEncoder *encoder,
                                                   MTLSize threads_per_grid,
@@ -290,8 +276,7 @@ void mtl_compute_command_encoder_dispatch_threadgroups_indirect(MTLComputeComman
         !rt_cb_use(encoder->buffer, indirect_buffer, false))
         return;
     RtDispatch *d = new_dispatch(encoder, threads_per_threadgroup);
-    if (!d)
-        return;
+    if (!d) return;
     d->indirect = indirect_buffer;
     d->indirect_offset = offset;
     rt_cb_append(encoder->buffer, &d->op, RT_OP_DISPATCH);
@@ -299,8 +284,7 @@ void mtl_compute_command_encoder_dispatch_threadgroups_indirect(MTLComputeComman
 
 void mtl_compute_command_encoder_memory_barrier_with_scope(MTLComputeCommandEncoder *encoder,
                                                            MTLBarrierScope scope) {
-    if (!rt_valid_encoder(encoder, __func__))
-        return;
+    if (!rt_valid_encoder(encoder, __func__)) return;
     if (scope == 0 || scope > 7)
         rt_misuse_encoding(encoder->buffer, RT_RULE_barrier_scope, __func__, "scope %u", scope);
     else
@@ -310,8 +294,7 @@ void mtl_compute_command_encoder_memory_barrier_with_scope(MTLComputeCommandEnco
 void mtl_compute_command_encoder_memory_barrier_with_resources(MTLComputeCommandEncoder *encoder,
                                                                MTLResource *const *resources,
                                                                size_t count) {
-    if (!rt_valid_encoder(encoder, __func__))
-        return;
+    if (!rt_valid_encoder(encoder, __func__)) return;
     if (!resources && count > 0)
         rt_misuse_encoding(encoder->buffer, RT_RULE_null_argument, __func__, "resources");
     else if (count > 0)
@@ -334,12 +317,10 @@ const char *mtl_compute_command_encoder_label(const MTLComputeCommandEncoder *en
 }
 
 void mtl_compute_command_encoder_set_label(MTLComputeCommandEncoder *encoder, const char *label) {
-    if (encoder)
-        rt_label_set(&encoder->label, label);
+    if (encoder) rt_label_set(&encoder->label, label);
 }
 
-MTLDispatchType
-mtl_compute_command_encoder_dispatch_type(const MTLComputeCommandEncoder *encoder) {
+MTLDispatchType mtl_compute_command_encoder_dispatch_type(const MTLComputeCommandEncoder *encoder) {
     return encoder ? encoder->dispatch_type : MTLDispatchTypeSerial;
 }
 
@@ -351,8 +332,7 @@ void mtl_compute_command_encoder_insert_debug_signpost(MTLComputeCommandEncoder 
 
 void mtl_compute_command_encoder_push_debug_group(MTLComputeCommandEncoder *encoder,
                                                   const char *name) {
-    if (!rt_valid_encoder(encoder, __func__))
-        return;
+    if (!rt_valid_encoder(encoder, __func__)) return;
     if (!name)
         rt_misuse(encoder->buffer->device, RT_RULE_null_argument, __func__, "name");
     else
@@ -360,8 +340,7 @@ void mtl_compute_command_encoder_push_debug_group(MTLComputeCommandEncoder *enco
 }
 
 void mtl_compute_command_encoder_pop_debug_group(MTLComputeCommandEncoder *encoder) {
-    if (!rt_valid_encoder(encoder, __func__))
-        return;
+    if (!rt_valid_encoder(encoder, __func__)) return;
     if (encoder->debug_depth == 0)
         rt_misuse(encoder->buffer->device, RT_RULE_debug_group_underflow, __func__, NULL);
     else

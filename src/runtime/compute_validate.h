@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// compute_validate.h: the rules of compute encoders. Each check reports and returns false, and the call
-// does nothing.
+// compute_validate.h: the rules of compute encoders. Each check reports and returns false, and the
+// call does nothing.
 #ifndef INGOT_RUNTIME_COMPUTE_VALIDATE_H
 #define INGOT_RUNTIME_COMPUTE_VALIDATE_H
 #include "runtime/command_buffer.h"
@@ -9,7 +9,8 @@ bool rt_valid_encoder(const MTLComputeCommandEncoder *e, const char *call);
 bool rt_valid_slot(MTLComputeCommandEncoder *e, const char *call, size_t index);
 bool rt_valid_buffer(MTLComputeCommandEncoder *e, const char *call, const MTLBuffer *buffer,
                      size_t offset);
-bool rt_valid_bytes(MTLComputeCommandEncoder *e, const char *call, const void *bytes, size_t length);
+bool rt_valid_bytes(MTLComputeCommandEncoder *e, const char *call, const void *bytes,
+                    size_t length);
 bool rt_valid_threadgroup_length(MTLComputeCommandEncoder *e, const char *call, size_t length,
                                  size_t index);
 bool rt_valid_group_size(MTLComputeCommandEncoder *e, const char *call, MTLSize size);

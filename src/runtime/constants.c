@@ -10,9 +10,9 @@
 static const struct {
     uint32_t first, scalar_bytes;
 } families[] = {
-    {MTLDataTypeFloat, 4}, {MTLDataTypeHalf, 2}, {MTLDataTypeInt, 4},   {MTLDataTypeUInt, 4},
-    {MTLDataTypeShort, 2}, {MTLDataTypeUShort, 2}, {MTLDataTypeChar, 1}, {MTLDataTypeUChar, 1},
-    {MTLDataTypeBool, 1},  {MTLDataTypeLong, 8}, {MTLDataTypeULong, 8}, {MTLDataTypeBFloat, 2},
+    {MTLDataTypeFloat, 4}, {MTLDataTypeHalf, 2},   {MTLDataTypeInt, 4},   {MTLDataTypeUInt, 4},
+    {MTLDataTypeShort, 2}, {MTLDataTypeUShort, 2}, {MTLDataTypeChar, 1},  {MTLDataTypeUChar, 1},
+    {MTLDataTypeBool, 1},  {MTLDataTypeLong, 8},   {MTLDataTypeULong, 8}, {MTLDataTypeBFloat, 2},
 };
 
 size_t rt_data_type_bytes(uint32_t data_type) {
@@ -38,17 +38,16 @@ static void values_destroy(void *self) {
     rt_free(values);
 }
 
-static const RtClass values_class = {.name = "MTLFunctionConstantValues", .destroy = values_destroy};
+static const RtClass values_class = {.name = "MTLFunctionConstantValues",
+                                     .destroy = values_destroy};
 
 MTLFunctionConstantValues *mtl_function_constant_values_new(void) {
     return rt_new(&values_class, sizeof(MTLFunctionConstantValues));
 }
 
 void mtl_function_constant_values_reset(MTLFunctionConstantValues *values) {
-    if (!values)
-        return;
-    for (size_t i = 0; i < values->n; i++)
-        rt_free(values->values[i].name);
+    if (!values) return;
+    for (size_t i = 0; i < values->n; i++) rt_free(values->values[i].name);
     values->n = 0;
 }
 
@@ -56,15 +55,13 @@ static RtConstantValue *find_or_add(MTLFunctionConstantValues *values, const cha
                                     uint32_t index) {
     for (size_t i = 0; i < values->n; i++) {
         RtConstantValue *v = &values->values[i];
-        if (name ? v->name && strcmp(v->name, name) == 0 : !v->name && v->index == index)
-            return v;
+        if (name ? v->name && strcmp(v->name, name) == 0 : !v->name && v->index == index) return v;
     }
     if (!rt_grow(&values->values, &values->capacity, values->n + 1, sizeof *values->values))
         return NULL;
     RtConstantValue *v = &values->values[values->n];
     *v = (RtConstantValue){.index = index};
-    if (name && !(v->name = rt_strdup(name)))
-        return NULL;
+    if (name && !(v->name = rt_strdup(name))) return NULL;
     values->n++;
     return v;
 }
@@ -82,8 +79,7 @@ static void set_value(MTLFunctionConstantValues *values, const char *call, const
         rt_misuse(NULL, RT_RULE_constant_index, call, "index %zu", index);
     else {
         RtConstantValue *v = find_or_add(values, name, (uint32_t)index);
-        if (!v)
-            return; // no memory: the function will miss the value and say so
+        if (!v) return; // no memory: the function will miss the value and say so
         v->data_type = (uint32_t)type;
         v->n_bytes = n_bytes;
         memset(v->data, 0, sizeof v->data);
@@ -121,8 +117,7 @@ void mtl_function_constant_values_set_constant_value_with_name(MTLFunctionConsta
 
 MTLFunctionConstantValues *rt_constant_values_copy(const MTLFunctionConstantValues *values) {
     MTLFunctionConstantValues *copy = mtl_function_constant_values_new();
-    if (!copy)
-        return NULL;
+    if (!copy) return NULL;
     for (size_t i = 0; i < values->n; i++) {
         const RtConstantValue *from = &values->values[i];
         RtConstantValue *to = find_or_add(copy, from->name, from->index);
@@ -142,10 +137,8 @@ const RtConstantValue *rt_constant_value_find(const MTLFunctionConstantValues *v
     const RtConstantValue *found = NULL;
     for (size_t i = 0; values && i < values->n; i++) {
         const RtConstantValue *v = &values->values[i];
-        if (v->name && strcmp(v->name, constant->name) == 0)
-            return v;
-        if (!v->name && v->index == constant->index)
-            found = v;
+        if (v->name && strcmp(v->name, constant->name) == 0) return v;
+        if (!v->name && v->index == constant->index) found = v;
     }
     return found;
 }

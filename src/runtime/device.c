@@ -22,13 +22,11 @@ static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 static void read_cpu_name(char *name, size_t n_bytes) {
     snprintf(name, n_bytes, "Ingot CPU");
     FILE *file = fopen("/proc/cpuinfo", "r");
-    if (!file)
-        return;
+    if (!file) return;
     char line[512];
     while (fgets(line, sizeof line, file)) {
         char *value = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !value)
-            continue;
+        if (strncmp(line, "model name", 10) != 0 || !value) continue;
         value += strspn(value, ": \t");
         value[strcspn(value, "\n")] = '\0';
         snprintf(name, n_bytes, "Ingot CPU (%.100s)", value);
@@ -45,8 +43,7 @@ static unsigned environment_number(const char *name) {
 
 static MTLDevice *device_new(void) {
     MTLDevice *device = rt_new(&device_class, sizeof *device);
-    if (!device)
-        return NULL;
+    if (!device) return NULL;
     pthread_mutex_init(&device->lock, NULL);
     read_cpu_name(device->name, sizeof device->name);
     struct utsname host;
@@ -57,13 +54,12 @@ static MTLDevice *device_new(void) {
     atomic_init(&device->timeout_ms, environment_number("INGOT_TIMEOUT_MS"));
     device->debug_layer = environment_number("MTL_DEBUG_LAYER") != 0;
     device->sync_specialise = environment_number("INGOT_SYNC_SPECIALISE") != 0;
-    device->width = environment_number("INGOT_WIDTH");
+    unsigned width = environment_number("INGOT_WIDTH");
+    device->width = width == 1 || width == 8 || width == 16 || width == 32 ? width : 0;
     return device;
 }
 
-MTLDevice *rt_device_if_any(void) {
-    return atomic_load(&shared);
-}
+MTLDevice *rt_device_if_any(void) { return atomic_load(&shared); }
 
 MTLDevice *mtl_create_system_default_device(void) {
     MTLDevice *device = atomic_load(&shared);
@@ -80,25 +76,20 @@ MTLDevice *mtl_create_system_default_device(void) {
 }
 
 size_t mtl_copy_all_devices(MTLDevice **devices, size_t capacity) {
-    if (!devices || capacity == 0)
-        return 1;
+    if (!devices || capacity == 0) return 1;
     devices[0] = mtl_create_system_default_device();
     return devices[0] ? 1 : 0;
 }
 
 // ---- Facts ----
 
-const char *mtl_device_name(const MTLDevice *device) {
-    return device ? device->name : "";
-}
+const char *mtl_device_name(const MTLDevice *device) { return device ? device->name : ""; }
 
 const char *mtl_device_architecture_name(const MTLDevice *device) {
     return device ? device->architecture : "";
 }
 
-uint64_t mtl_device_registry_id(const MTLDevice *device) {
-    return device ? 1 : 0;
-}
+uint64_t mtl_device_registry_id(const MTLDevice *device) { return device ? 1 : 0; }
 
 MTLSize mtl_device_max_threads_per_threadgroup(const MTLDevice *device) {
     size_t n = device ? RT_MAX_THREADS : 0;
@@ -126,8 +117,7 @@ MTLArgumentBuffersTier mtl_device_argument_buffers_support(const MTLDevice *devi
 // simdgroup_matrix, bfloat, non-uniform threadgroups. Families that promise ray tracing or mesh
 // shading in hardware wait until those exist.
 bool mtl_device_supports_family(const MTLDevice *device, MTLGPUFamily family) {
-    if (!device)
-        return false;
+    if (!device) return false;
     return (family >= MTLGPUFamilyApple1 && family <= MTLGPUFamilyApple8) ||
            family == MTLGPUFamilyMac1 || family == MTLGPUFamilyMac2 ||
            (family >= MTLGPUFamilyCommon1 && family <= MTLGPUFamilyCommon3) ||
@@ -139,18 +129,14 @@ bool mtl_device_is_low_power(const MTLDevice *device) {
     return false;
 }
 
-bool mtl_device_is_headless(const MTLDevice *device) {
-    return device != NULL;
-}
+bool mtl_device_is_headless(const MTLDevice *device) { return device != NULL; }
 
 bool mtl_device_is_removable(const MTLDevice *device) {
     (void)device;
     return false;
 }
 
-bool mtl_device_has_unified_memory(const MTLDevice *device) {
-    return device != NULL;
-}
+bool mtl_device_has_unified_memory(const MTLDevice *device) { return device != NULL; }
 
 MTLDeviceLocation mtl_device_location(const MTLDevice *device) {
     (void)device;
@@ -190,27 +176,20 @@ bool mtl_device_supports_raytracing(const MTLDevice *device) {
     return false;
 }
 
-bool mtl_device_supports_32_bit_float_filtering(const MTLDevice *device) {
-    return device != NULL;
-}
+bool mtl_device_supports_32_bit_float_filtering(const MTLDevice *device) { return device != NULL; }
 
 void mtl_device_sample_timestamps(const MTLDevice *device, uint64_t *cpu, uint64_t *gpu) {
     uint64_t now = device ? cpu_now_ns() : 0; // one clock
-    if (cpu)
-        *cpu = now;
-    if (gpu)
-        *gpu = now;
+    if (cpu) *cpu = now;
+    if (gpu) *gpu = now;
 }
 
-size_t mtl_device_worker_count(const MTLDevice *device) {
-    return device ? cpu_pool_threads() : 0;
-}
+size_t mtl_device_worker_count(const MTLDevice *device) { return device ? cpu_pool_threads() : 0; }
 
 // ---- Settings ----
 
 void mtl_device_set_log_callback(MTLDevice *device, MTLDeviceLogCallback callback, void *context) {
-    if (!device)
-        return;
+    if (!device) return;
     pthread_mutex_lock(&device->lock);
     device->log_callback = callback;
     device->log_context = context;
@@ -218,6 +197,5 @@ void mtl_device_set_log_callback(MTLDevice *device, MTLDeviceLogCallback callbac
 }
 
 void mtl_device_set_timeout(MTLDevice *device, uint32_t milliseconds) {
-    if (device)
-        atomic_store(&device->timeout_ms, milliseconds);
+    if (device) atomic_store(&device->timeout_ms, milliseconds);
 }

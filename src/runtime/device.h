@@ -16,10 +16,10 @@ struct MTLDevice {
     uint64_t memory_bytes;
     _Atomic uint64_t allocated_bytes;
     atomic_uint timeout_ms;
-    bool debug_layer;      // MTL_DEBUG_LAYER=1: the costlier rules too, messages to stderr
-    bool sync_specialise;  // INGOT_SYNC_SPECIALISE=1
-    uint32_t width;        // INGOT_WIDTH, 0: the compiler chooses
-    pthread_mutex_t lock;  // of the callback
+    bool debug_layer;     // MTL_DEBUG_LAYER=1: the costlier rules too, messages to stderr
+    bool sync_specialise; // INGOT_SYNC_SPECIALISE=1
+    uint32_t width;       // INGOT_WIDTH, 0: the compiler chooses
+    pthread_mutex_t lock; // of the callback
     MTLDeviceLogCallback log_callback;
     void *log_context;
 };

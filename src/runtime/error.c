@@ -13,9 +13,7 @@ static void error_destroy(void *self) {
     rt_free(error);
 }
 
-static void never_destroyed(void *self) {
-    atomic_store(&((RtObject *)self)->refs, 1);
-}
+static void never_destroyed(void *self) { atomic_store(&((RtObject *)self)->refs, 1); }
 
 static const RtClass error_class = {.name = "MTLError", .destroy = error_destroy};
 static const RtClass static_error_class = {.name = "MTLError", .destroy = never_destroyed};
@@ -27,9 +25,7 @@ static MTLError no_memory = {.object = {&static_error_class, 1},
                              .rule = "",
                              .message = no_memory_text};
 
-MTLError *rt_error_no_memory(void) {
-    return mtl_retain(&no_memory);
-}
+MTLError *rt_error_no_memory(void) { return mtl_retain(&no_memory); }
 
 MTLError *rt_error_newv(const char *domain, long code, const char *format, va_list args) {
     va_list again;
@@ -37,8 +33,7 @@ MTLError *rt_error_newv(const char *domain, long code, const char *format, va_li
     int n = vsnprintf(NULL, 0, format, again);
     va_end(again);
     MTLError *error = rt_new(&error_class, sizeof *error);
-    if (!error)
-        return NULL;
+    if (!error) return NULL;
     error->domain = domain;
     error->code = code;
     error->rule = "";
@@ -72,8 +67,7 @@ bool rt_error_add_diagnostics(MTLError *error, const MslDiagnostic *diagnostics,
     for (size_t i = 0; i < n; i++)
         n_bytes += (diagnostics[i].file ? strlen(diagnostics[i].file) : 0) + 1 +
                    (diagnostics[i].message ? strlen(diagnostics[i].message) : 0) + 1;
-    if (n == 0)
-        return true;
+    if (n == 0) return true;
     error->diagnostics = rt_alloc(n * sizeof *error->diagnostics);
     error->strings = rt_alloc(n_bytes);
     if (!error->diagnostics || !error->strings)
@@ -81,19 +75,19 @@ bool rt_error_add_diagnostics(MTLError *error, const MslDiagnostic *diagnostics,
     char *at = error->strings;
     for (size_t i = 0; i < n; i++) {
         const MslDiagnostic *d = &diagnostics[i];
-        error->diagnostics[i] = (MTLDiagnostic){.severity = d->severity,
-                                                .file = append(&at, d->file ? d->file : ""),
-                                                .line = d->line,
-                                                .column = d->column,
-                                                .message = append(&at, d->message ? d->message : "")};
+        error->diagnostics[i] =
+            (MTLDiagnostic){.severity = d->severity,
+                            .file = append(&at, d->file ? d->file : ""),
+                            .line = d->line,
+                            .column = d->column,
+                            .message = append(&at, d->message ? d->message : "")};
     }
     error->n_diagnostics = n;
     return true;
 }
 
 void rt_error_set(MTLError **out, MTLError *error) {
-    if (!error)
-        error = rt_error_no_memory();
+    if (!error) error = rt_error_no_memory();
     if (out)
         *out = error;
     else
@@ -102,21 +96,15 @@ void rt_error_set(MTLError **out, MTLError *error) {
 
 // ---- Public ----
 
-const char *mtl_error_domain(const MTLError *error) {
-    return error ? error->domain : "";
-}
+const char *mtl_error_domain(const MTLError *error) { return error ? error->domain : ""; }
 
-long mtl_error_code(const MTLError *error) {
-    return error ? error->code : 0;
-}
+long mtl_error_code(const MTLError *error) { return error ? error->code : 0; }
 
 const char *mtl_error_localized_description(const MTLError *error) {
     return error ? error->message : "";
 }
 
-const char *mtl_error_rule(const MTLError *error) {
-    return error ? error->rule : "";
-}
+const char *mtl_error_rule(const MTLError *error) { return error ? error->rule : ""; }
 
 size_t mtl_error_diagnostic_count(const MTLError *error) {
     return error ? error->n_diagnostics : 0;

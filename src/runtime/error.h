@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// error.h: making MTLErrors. All return NULL without memory; callers then report through rt_error_set,
-// which falls back to one static "out of memory" error that always exists.
+// error.h: making MTLErrors. All return NULL without memory; callers then report through
+// rt_error_set, which falls back to one static "out of memory" error that always exists.
 #ifndef INGOT_RUNTIME_ERROR_H
 #define INGOT_RUNTIME_ERROR_H
 #include <stdarg.h>
@@ -10,7 +10,7 @@ struct MTLError {
     RtObject object;
     const char *domain; // literal
     long code;
-    const char *rule;   // literal
+    const char *rule; // literal
     char *message;
     MTLDiagnostic *diagnostics;
     size_t n_diagnostics;

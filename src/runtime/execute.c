@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// execute.c: running one command buffer: its stream goes to the CPU device dispatch by dispatch (those
-// of a concurrent encoder together, up to the next barrier), then status, handlers and clean-up.
-// Called by the one thread that runs the queue, with no lock held.
+// execute.c: running one command buffer: its stream goes to the CPU device dispatch by dispatch
+// (those of a concurrent encoder together, up to the next barrier), then status, handlers and
+// clean-up. Called by the one thread that runs the queue, with no lock held.
 #include <limits.h>
 #include <string.h>
 #include "cpu/futex.h"
@@ -19,10 +19,11 @@ static MTLError *fault_error(const CpuRun *run, uint32_t timeout_ms) {
     const char *kernel = run->faulting ? run->faulting : "?";
     switch ((CpuFault)atomic_load(&run->fault)) {
     case CPU_FAULT_TIMEOUT:
-        return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorTimeout,
-                            "Caused GPU Timeout Error: kernel '%s' was stopped after the time limit "
-                            "of %u ms.",
-                            kernel, timeout_ms);
+        return rt_error_new(
+            MTLCommandBufferErrorDomain, MTLCommandBufferErrorTimeout,
+            "Caused GPU Timeout Error: kernel '%s' was stopped after the time limit "
+            "of %u ms.",
+            kernel, timeout_ms);
     case CPU_FAULT_MEMORY:
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorPageFault,
                             "Caused GPU Address Fault Error: kernel '%s' accessed address 0x%zx, "
@@ -35,8 +36,7 @@ static MTLError *fault_error(const CpuRun *run, uint32_t timeout_ms) {
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorOutOfMemory,
                             "Out of memory while running kernel '%s'.", kernel);
     case CPU_FAULT_ILLEGAL:
-    case CPU_FAULT_NONE:
-        break;
+    case CPU_FAULT_NONE: break;
     }
     return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
                         "Kernel '%s' executed a trap.", kernel);
@@ -57,8 +57,7 @@ static bool resolve_indirect(const RtDispatch *d, CpuDispatch *out, bool *empty)
     for (int i = 0; i < 3; i++) {
         uint64_t threads = (uint64_t)out->groups_per_grid[i] * d->group_size[i];
         *empty = *empty || threads == 0;
-        if (threads > UINT32_MAX)
-            return false;
+        if (threads > UINT32_MAX) return false;
         out->threads_per_grid[i] = (uint32_t)threads;
     }
     return true;
@@ -77,8 +76,7 @@ static void place_threadgroup_memory(const RtDispatch *d, CpuDispatch *out) {
 static bool run_dispatch(const RtDispatch *d, bool concurrent, Batch *batch, CpuRun *run,
                          MTLError **error) {
     const char *kernel = rt_pipeline_function(d->pipeline)->name;
-    if (d->indirect && batch->n > 0 && !run_batch(batch, run))
-        return false;
+    if (d->indirect && batch->n > 0 && !run_batch(batch, run)) return false;
     atomic_store_explicit(&run->kernel, kernel, memory_order_relaxed);
     CpuDispatch *item = &batch->items[batch->n];
     *item = (CpuDispatch){.code = rt_pipeline_code(d->pipeline, d->group_size), .args = d->args};
@@ -87,19 +85,18 @@ static bool run_dispatch(const RtDispatch *d, bool concurrent, Batch *batch, Cpu
     memcpy(item->groups_per_grid, d->groups, sizeof item->groups_per_grid);
     bool empty = false;
     if (d->indirect && !resolve_indirect(d, item, &empty)) {
-        *error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
-                              "The indirect dispatch of kernel '%s' has more than 2^32 - 1 threads in "
-                              "a dimension.",
-                              kernel);
+        *error =
+            rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
+                         "The indirect dispatch of kernel '%s' has more than 2^32 - 1 threads in "
+                         "a dimension.",
+                         kernel);
         *error = *error ? *error : rt_error_no_memory();
         return false;
     }
-    if (empty)
-        return true;
+    if (empty) return true;
     place_threadgroup_memory(d, item);
     batch->n++;
-    if (concurrent && batch->n < MAX_BATCH)
-        return true;
+    if (concurrent && batch->n < MAX_BATCH) return true;
     return run_batch(batch, run);
 }
 
@@ -110,8 +107,7 @@ static bool run_commands(MTLCommandBuffer *buffer, CpuRun *run, MTLError **error
     MTLComputeCommandEncoder *encoder = buffer->encoders;
     for (RtOp *op = buffer->first_op; op; op = op->next) {
         bool ok = true;
-        if (encoder)
-            encoder->error_state = MTLCommandEncoderErrorStateAffected;
+        if (encoder) encoder->error_state = MTLCommandEncoderErrorStateAffected;
         switch (op->kind) {
         case RT_OP_DISPATCH:
             ok = run_dispatch((const RtDispatch *)(const void *)op,
@@ -119,9 +115,7 @@ static bool run_commands(MTLCommandBuffer *buffer, CpuRun *run, MTLError **error
                               error);
             break;
         case RT_OP_BARRIER:
-        case RT_OP_END_ENCODER:
-            ok = batch.n == 0 || run_batch(&batch, run);
-            break;
+        case RT_OP_END_ENCODER: ok = batch.n == 0 || run_batch(&batch, run); break;
         }
         if (!ok) {
             encoder->error_state = MTLCommandEncoderErrorStateFaulted;
@@ -141,17 +135,14 @@ static bool run_commands(MTLCommandBuffer *buffer, CpuRun *run, MTLError **error
 
 static void announce(MTLCommandBuffer *buffer, atomic_uint *word) {
     atomic_store(word, 1);
-    if (atomic_load(&buffer->waiters) > 0)
-        cpu_futex_wake(word, INT_MAX);
+    if (atomic_load(&buffer->waiters) > 0) cpu_futex_wake(word, INT_MAX);
 }
 
 static void call_handlers(MTLCommandBuffer *buffer, const RtHandler *first) {
-    if (!first)
-        return;
+    if (!first) return;
     buffer->handler_thread = pthread_self();
     atomic_store(&buffer->in_handler, true);
-    for (const RtHandler *h = first; h; h = h->next)
-        h->call(buffer, h->context);
+    for (const RtHandler *h = first; h; h = h->next) h->call(buffer, h->context);
     atomic_store(&buffer->in_handler, false);
 }
 
@@ -167,11 +158,9 @@ void rt_execute(MTLCommandBuffer *buffer) {
     if (!error && buffer->first_op) {
         CpuRun run = {.log = rt_log_from_kernel, .log_context = buffer->log_state};
         bool watched = cpu_run_begin(&run, buffer->timeout_ms);
-        if (!watched)
-            cpu_run_fail(&run, CPU_FAULT_NO_MEMORY, 0);
+        if (!watched) cpu_run_fail(&run, CPU_FAULT_NO_MEMORY, 0);
         bool ok = run_commands(buffer, &run, &error);
-        if (watched)
-            cpu_run_end(&run);
+        if (watched) cpu_run_end(&run);
         if (!ok && !error) {
             error = fault_error(&run, buffer->timeout_ms);
             error = error ? error : rt_error_no_memory();

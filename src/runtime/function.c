@@ -18,8 +18,7 @@ const RtClass rt_function_class = {.name = "MTLFunction", .destroy = function_de
 static MTLFunction *function_new(MTLLibrary *library, const RfFunction *found,
                                  const MTLFunctionConstantValues *values) {
     MTLFunction *function = rt_new(&rt_function_class, sizeof *function);
-    if (!function)
-        return NULL;
+    if (!function) return NULL;
     function->library = mtl_retain(library);
     function->function = found;
     if (values && !(function->values = rt_constant_values_copy(values))) {
@@ -68,12 +67,13 @@ static MTLError *check_values(const MTLLibrary *library, const RfFunction *funct
 MTLFunction *mtl_library_new_function_with_constant_values(MTLLibrary *library, const char *name,
                                                            const MTLFunctionConstantValues *values,
                                                            MTLError **error) {
-    if (error)
-        *error = NULL;
+    if (error) *error = NULL;
     if (!library || !name || !values) {
         rt_misuse(library ? library->device : NULL,
                   library ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  !library ? NULL : name ? "values" : "name");
+                  !library ? NULL
+                  : name   ? "values"
+                           : "name");
         rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorInternal,
                                          "A library, a name and values are required."));
         return NULL;
@@ -90,8 +90,7 @@ MTLFunction *mtl_library_new_function_with_constant_values(MTLLibrary *library, 
         return NULL;
     }
     MTLFunction *function = function_new(library, found, values);
-    if (!function)
-        rt_error_set(error, NULL);
+    if (!function) rt_error_set(error, NULL);
     return function;
 }
 
@@ -115,8 +114,8 @@ static void async_function_free(AsyncFunction *job) {
 static void run_async_function(void *context) {
     AsyncFunction *job = context;
     MTLError *error = NULL;
-    MTLFunction *function = mtl_library_new_function_with_constant_values(job->library, job->name,
-                                                                          job->values, &error);
+    MTLFunction *function =
+        mtl_library_new_function_with_constant_values(job->library, job->name, job->values, &error);
     job->handler(function, error, job->context);
     mtl_release(function);
     mtl_release(error);
@@ -134,10 +133,9 @@ void mtl_library_new_function_with_constant_values_async(MTLLibrary *library, co
     }
     AsyncFunction *job = rt_alloc(sizeof *job);
     if (job) {
-        *job = (AsyncFunction){mtl_retain(library), rt_strdup(name), rt_constant_values_copy(values),
-                               handler, context};
-        if (job->name && job->values && rt_async(run_async_function, job))
-            return;
+        *job = (AsyncFunction){mtl_retain(library), rt_strdup(name),
+                               rt_constant_values_copy(values), handler, context};
+        if (job->name && job->values && rt_async(run_async_function, job)) return;
         async_function_free(job);
     }
     handler(NULL, rt_error_no_memory(), context);
@@ -154,8 +152,7 @@ const char *mtl_function_label(const MTLFunction *function) {
 }
 
 void mtl_function_set_label(MTLFunction *function, const char *label) {
-    if (function)
-        rt_label_set(&function->label, label);
+    if (function) rt_label_set(&function->label, label);
 }
 
 const char *mtl_function_name(const MTLFunction *function) {
@@ -183,8 +180,7 @@ size_t mtl_function_function_constant_count(const MTLFunction *function) {
 }
 
 MTLFunctionConstant *mtl_function_function_constant(const MTLFunction *function, size_t i) {
-    if (i >= mtl_function_function_constant_count(function))
-        return NULL;
+    if (i >= mtl_function_function_constant_count(function)) return NULL;
     return &function->library->constants[function->function->constants[i]];
 }
 
@@ -192,8 +188,7 @@ MTLFunctionConstant *mtl_function_function_constant_named(const MTLFunction *fun
                                                           const char *name) {
     for (size_t i = 0; name && i < mtl_function_function_constant_count(function); i++) {
         MTLFunctionConstant *constant = mtl_function_function_constant(function, i);
-        if (strcmp(constant->constant->name, name) == 0)
-            return constant;
+        if (strcmp(constant->constant->name, name) == 0) return constant;
     }
     return NULL;
 }
@@ -203,9 +198,9 @@ const char *mtl_function_constant_name(const MTLFunctionConstant *constant) {
 }
 
 MTLDataType mtl_function_constant_type(const MTLFunctionConstant *constant) {
-    if (!constant)
-        return MTLDataTypeNone;
-    return (MTLDataType)constant->library->lib->reflection->types[constant->constant->type].data_type;
+    if (!constant) return MTLDataTypeNone;
+    return (MTLDataType)constant->library->lib->reflection->types[constant->constant->type]
+        .data_type;
 }
 
 size_t mtl_function_constant_index(const MTLFunctionConstant *constant) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "runtime/async.h"
 #include "runtime/reflection.h"
 #include "runtime/validation.h"
@@ -56,8 +57,7 @@ static MTLLibrary *library_new(MTLDevice *device, Metallib *lib) {
 
 MTLError *rt_error_from_compiler(const char *domain, long code, const RtCompileError *answer,
                                  const char *what) {
-    if (answer->status == RT_COMPILE_NO_MEMORY)
-        return rt_error_no_memory();
+    if (answer->status == RT_COMPILE_NO_MEMORY) return rt_error_no_memory();
     const char *log = answer->log && *answer->log ? answer->log : "no reason was given";
     MTLError *error = rt_error_new(domain, code, "%s%s", what, log);
     if (error && !rt_error_add_diagnostics(error, answer->diagnostics, answer->n_diagnostics)) {
@@ -76,15 +76,13 @@ typedef struct Source { // MslSource with what it points to
 } Source;
 
 static void source_free(Source *s) {
-    for (size_t i = 0; s->macros && i < s->msl.n_macros; i++)
-        rt_free(s->macros[i]);
+    for (size_t i = 0; s->macros && i < s->msl.n_macros; i++) rt_free(s->macros[i]);
     rt_free(s->macros);
     rt_free(s->headers);
 }
 
 static char *macro_text(const MTLPreprocessorMacro *macro) {
-    if (!macro->name)
-        return rt_strdup("");
+    if (!macro->name) return rt_strdup("");
     size_t n = strlen(macro->name) + (macro->value ? strlen(macro->value) + 1 : 0) + 1;
     char *text = rt_alloc(n);
     if (text)
@@ -110,11 +108,9 @@ static bool source_make(Source *s, const char *text, size_t n_bytes, const MTLCo
     s->msl.warnings_as_errors = o->warnings_as_errors;
     s->macros = rt_alloc(o->preprocessor_macro_count * sizeof *s->macros);
     s->headers = rt_alloc(o->header_count * sizeof *s->headers);
-    if (!s->macros || !s->headers)
-        goto fail;
+    if (!s->macros || !s->headers) goto fail;
     for (size_t i = 0; i < o->preprocessor_macro_count; i++) {
-        if (!(s->macros[i] = macro_text(&o->preprocessor_macros[i])))
-            goto fail;
+        if (!(s->macros[i] = macro_text(&o->preprocessor_macros[i]))) goto fail;
         s->msl.n_macros = i + 1;
     }
     for (size_t i = 0; i < o->header_count; i++) {
@@ -168,8 +164,7 @@ MTLLibrary *mtl_device_new_library_with_source_bytes(MTLDevice *device, const ch
                                                      size_t length,
                                                      const MTLCompileOptions *options,
                                                      MTLError **error) {
-    if (error)
-        *error = NULL;
+    if (error) *error = NULL;
     if (!device || !source) {
         rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
                   device ? "source" : NULL);
@@ -190,8 +185,7 @@ MTLLibrary *mtl_device_new_library_with_source(MTLDevice *device, const char *so
 
 MTLLibrary *mtl_device_new_library_with_data(MTLDevice *device, const void *data, size_t length,
                                              MTLError **error) {
-    if (error)
-        *error = NULL;
+    if (error) *error = NULL;
     if (!device || !data) {
         rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
                   device ? "data" : NULL);
@@ -209,8 +203,7 @@ MTLLibrary *mtl_device_new_library_with_data(MTLDevice *device, const void *data
         return NULL;
     }
     MTLLibrary *library = library_new(device, lib);
-    if (!library)
-        rt_error_set(error, NULL);
+    if (!library) rt_error_set(error, NULL);
     return library;
 }
 
@@ -219,24 +212,20 @@ static char *read_file(const char *path, size_t *length) {
     FILE *file = fopen(path, "rb");
     char *data = NULL;
     size_t n = 0, capacity = 0;
-    if (!file)
-        return NULL;
+    if (!file) return NULL;
     for (;;) {
         if (n + 4096 > capacity) {
             size_t larger = capacity ? capacity * 2 : 65536;
             char *fresh = realloc(data, larger);
-            if (!fresh)
-                goto fail;
+            if (!fresh) goto fail;
             data = fresh;
             capacity = larger;
         }
         size_t got = fread(data + n, 1, capacity - n - 1, file);
         n += got;
-        if (got == 0)
-            break;
+        if (got == 0) break;
     }
-    if (ferror(file))
-        goto fail;
+    if (ferror(file)) goto fail;
     data[n] = '\0';
     *length = n;
     fclose(file);
@@ -251,8 +240,7 @@ fail:;
 }
 
 MTLLibrary *mtl_device_new_library_with_url(MTLDevice *device, const char *path, MTLError **error) {
-    if (error)
-        *error = NULL;
+    if (error) *error = NULL;
     if (!device || !path) {
         rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
                   device ? "path" : NULL);
@@ -287,6 +275,24 @@ MTLLibrary *mtl_device_new_library_with_url(MTLDevice *device, const char *path,
     return library;
 }
 
+MTLLibrary *mtl_device_new_default_library(MTLDevice *device) {
+    static const char name[] = "default.metallib";
+    char path[4096];
+    if (!device) {
+        rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
+        return NULL;
+    }
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - sizeof name);
+    path[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    if (slash) {
+        memcpy(slash + 1, name, sizeof name);
+        MTLLibrary *beside = mtl_device_new_library_with_url(device, path, NULL);
+        if (beside) return beside;
+    }
+    return mtl_device_new_library_with_url(device, name, NULL);
+}
+
 // ---- Properties ----
 
 MTLDevice *mtl_library_device(const MTLLibrary *library) {
@@ -298,8 +304,7 @@ const char *mtl_library_label(const MTLLibrary *library) {
 }
 
 void mtl_library_set_label(MTLLibrary *library, const char *label) {
-    if (library)
-        rt_label_set(&library->label, label);
+    if (library) rt_label_set(&library->label, label);
 }
 
 MTLLibraryType mtl_library_type(const MTLLibrary *library) {
@@ -312,22 +317,19 @@ size_t mtl_library_function_name_count(const MTLLibrary *library) {
 }
 
 const char *mtl_library_function_name(const MTLLibrary *library, size_t i) {
-    return i < mtl_library_function_name_count(library) ? library->lib->reflection->functions[i].name
-                                                        : NULL;
+    return i < mtl_library_function_name_count(library)
+               ? library->lib->reflection->functions[i].name
+               : NULL;
 }
 
 void *mtl_library_copy_data(const MTLLibrary *library, size_t *length) {
     void *copy = library ? malloc(library->lib->bytes->n_bytes + 1) : NULL;
-    if (length)
-        *length = copy ? library->lib->bytes->n_bytes : 0;
-    if (copy)
-        memcpy(copy, library->lib->bytes->data, library->lib->bytes->n_bytes);
+    if (length) *length = copy ? library->lib->bytes->n_bytes : 0;
+    if (copy) memcpy(copy, library->lib->bytes->data, library->lib->bytes->n_bytes);
     return copy;
 }
 
-void mtl_free_data(void *data) {
-    free(data);
-}
+void mtl_free_data(void *data) { free(data); }
 
 // ---- In the background ----
 
@@ -384,8 +386,7 @@ static bool copy_options(MTLCompileOptions *to, const MTLCompileOptions *from) {
         const MTLHeader *h = &from->headers[i];
         size_t n = h->length ? h->length : strlen(h->text ? h->text : "");
         char *text = rt_alloc(n + 1);
-        if (text && h->text)
-            memcpy(text, h->text, n);
+        if (text && h->text) memcpy(text, h->text, n);
         headers[i] = (MTLHeader){rt_strdup(h->name), text, n};
         ok = headers[i].name && text;
     }
@@ -412,8 +413,7 @@ void mtl_device_new_library_with_source_async(MTLDevice *device, const char *sou
         return;
     }
     AsyncLibrary *job = rt_alloc(sizeof *job);
-    if (!job)
-        goto fail;
+    if (!job) goto fail;
     job->device = mtl_retain(device);
     job->handler = handler;
     job->context = context;
@@ -425,7 +425,6 @@ void mtl_device_new_library_with_source_async(MTLDevice *device, const char *sou
     return;
 
 fail:
-    if (job)
-        async_library_free(job);
+    if (job) async_library_free(job);
     handler(NULL, rt_error_no_memory(), context);
 }

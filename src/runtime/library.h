@@ -21,7 +21,7 @@ struct MTLLibrary {
     MTLDevice *device; // retained
     Metallib *lib;
     RtLabel label;
-    size_t max_threads; // of the compile options, 0: not given
+    size_t max_threads;             // of the compile options, 0: not given
     MTLFunctionConstant *constants; // one per RfConstant
     pthread_mutex_t lock;
     RtTypeNodes *types; // under lock; made at first need
@@ -51,8 +51,8 @@ struct MTLFunction {
 
 extern const RtClass rt_function_class;
 
-// Bytes of a scalar or vector as a value (float3: 12) and as an array element (float3: 16); 0 if the
-// type is neither.
+// Bytes of a scalar or vector as a value (float3: 12) and as an array element (float3: 16); 0 if
+// the type is neither.
 size_t rt_data_type_bytes(uint32_t data_type);
 size_t rt_data_type_stride(uint32_t data_type);
 MTLFunctionConstantValues *rt_constant_values_copy(const MTLFunctionConstantValues *values);

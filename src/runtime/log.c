@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// log.c: MTLLogState. A kernel's message arrives as format and tagged values; it is put together here
-// and given to the handlers, or printed on stderr when there are none.
+// log.c: MTLLogState. A kernel's message arrives as format and tagged values; it is put together
+// here and given to the handlers, or printed on stderr when there are none.
 #include "runtime/log.h"
 #include <stdio.h>
 #include <string.h>
@@ -32,11 +32,10 @@ typedef struct Out {
 
 static void put(Out *out, const char *s, size_t n) {
     for (size_t i = 0; i < n; i++, out->at++)
-        if (out->at + 1 < out->n_bytes)
-            out->text[out->at] = s[i];
+        if (out->at + 1 < out->n_bytes) out->text[out->at] = s[i];
 }
 
-typedef struct Spec {   // one conversion
+typedef struct Spec { // one conversion
     char flags[8];
     int width, precision; // -1: none
     unsigned components;  // %v4f: 4; else 1
@@ -45,8 +44,7 @@ typedef struct Spec {   // one conversion
 
 static int number(const char **at) {
     int n = 0;
-    for (; **at >= '0' && **at <= '9'; (*at)++)
-        n = n < 1000 ? n * 10 + (**at - '0') : n;
+    for (; **at >= '0' && **at <= '9'; (*at)++) n = n < 1000 ? n * 10 + (**at - '0') : n;
     return n;
 }
 
@@ -55,10 +53,8 @@ static const char *read_spec(const char *at, Spec *spec) {
     size_t n_flags = 0;
     *spec = (Spec){.width = -1, .precision = -1, .components = 1};
     for (; *at && strchr("-+ #0", *at); at++)
-        if (n_flags + 1 < sizeof spec->flags)
-            spec->flags[n_flags++] = *at;
-    if (*at >= '0' && *at <= '9')
-        spec->width = number(&at);
+        if (n_flags + 1 < sizeof spec->flags) spec->flags[n_flags++] = *at;
+    if (*at >= '0' && *at <= '9') spec->width = number(&at);
     if (*at == '.') {
         at++;
         spec->precision = number(&at);
@@ -78,11 +74,11 @@ static void put_number(Out *out, const Spec *spec, const char *length, char conv
                        uint64_t value, double number_value) {
     char format[40], text[128];
     char width[16] = "", precision[16] = "";
-    if (spec->width >= 0)
-        snprintf(width, sizeof width, "%d", spec->width > 64 ? 64 : spec->width);
+    if (spec->width >= 0) snprintf(width, sizeof width, "%d", spec->width > 64 ? 64 : spec->width);
     if (spec->precision >= 0)
         snprintf(precision, sizeof precision, ".%d", spec->precision > 40 ? 40 : spec->precision);
-    snprintf(format, sizeof format, "%%%s%s%s%s%c", spec->flags, width, precision, length, conversion);
+    snprintf(format, sizeof format, "%%%s%s%s%s%c", spec->flags, width, precision, length,
+             conversion);
     int n;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -91,21 +87,17 @@ static void put_number(Out *out, const Spec *spec, const char *length, char conv
     else
         n = snprintf(text, sizeof text, format, (unsigned long long)value);
 #pragma GCC diagnostic pop
-    if (n > 0)
-        put(out, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+    if (n > 0) put(out, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }
 
 static void put_text(Out *out, const Spec *spec, const char *text) {
     size_t n = strlen(text);
-    if (spec->precision >= 0 && (size_t)spec->precision < n)
-        n = (size_t)spec->precision;
+    if (spec->precision >= 0 && (size_t)spec->precision < n) n = (size_t)spec->precision;
     size_t blanks = spec->width > 0 && (size_t)spec->width > n ? (size_t)spec->width - n : 0;
     bool left = strchr(spec->flags, '-') != NULL;
-    for (size_t i = 0; !left && i < blanks; i++)
-        put(out, " ", 1);
+    for (size_t i = 0; !left && i < blanks; i++) put(out, " ", 1);
     put(out, text, n);
-    for (size_t i = 0; left && i < blanks; i++)
-        put(out, " ", 1);
+    for (size_t i = 0; left && i < blanks; i++) put(out, " ", 1);
 }
 
 static double as_double(uint64_t value) {
@@ -131,7 +123,8 @@ static void put_value(Out *out, const Spec *spec, uint64_t tag, uint64_t value) 
         char one[2] = {(char)value, '\0'};
         put_text(out, spec, one);
     } else if (c && strchr("uxXob", c)) {
-        uint64_t mask = n_bytes >= 8 || n_bytes == 0 ? UINT64_MAX : ((uint64_t)1 << n_bytes * 8) - 1;
+        uint64_t mask =
+            n_bytes >= 8 || n_bytes == 0 ? UINT64_MAX : ((uint64_t)1 << n_bytes * 8) - 1;
         put_number(out, spec, "ll", c == 'b' ? 'x' : c, false, value & mask, 0);
     } else if (c && strchr("fFeEgGaA", c)) {
         put_number(out, spec, "", c, true, 0,
@@ -149,8 +142,7 @@ size_t rt_log_format(char *text, size_t n_bytes, const char *format, const uint6
         size_t plain = strcspn(at, "%");
         put(&out, at, plain);
         at += plain;
-        if (!*at)
-            break;
+        if (!*at) break;
         if (at[1] == '%') {
             put(&out, "%", 1);
             at += 2;
@@ -162,16 +154,14 @@ size_t rt_log_format(char *text, size_t n_bytes, const char *format, const uint6
         unsigned components = next < n_args ? (unsigned)(args[2 * next] >> 16 & 255) : 1;
         components = components ? components : 1;
         for (unsigned i = 0; i < components; i++, next++) {
-            if (i > 0)
-                put(&out, ",", 1);
+            if (i > 0) put(&out, ",", 1);
             if (next < n_args)
                 put_value(&out, &spec, args[2 * next], args[2 * next + 1]);
             else
                 put(&out, "(?)", 3);
         }
     }
-    if (n_bytes > 0)
-        text[out.at < n_bytes ? out.at : n_bytes - 1] = '\0';
+    if (n_bytes > 0) text[out.at < n_bytes ? out.at : n_bytes - 1] = '\0';
     return out.at;
 }
 
@@ -180,8 +170,7 @@ size_t rt_log_format(char *text, size_t n_bytes, const char *format, const uint6
 void rt_log_from_kernel(const CpuLaunch *launch, uint32_t type, const char *subsystem_category,
                         const char *format, const uint64_t *args, uint32_t n_args) {
     MTLLogState *state = cpu_run_log_context(launch);
-    if (state && (MTLLogLevel)type < state->level)
-        return;
+    if (state && (MTLLogLevel)type < state->level) return;
     char text[MAX_MESSAGE];
     rt_log_format(text, sizeof text, format ? format : "", args, n_args);
     const char *subsystem = subsystem_category ? subsystem_category : "";
@@ -197,8 +186,7 @@ void rt_log_from_kernel(const CpuLaunch *launch, uint32_t type, const char *subs
     for (size_t i = 0; i < state->n; i++)
         state->handlers[i].call(subsystem, category, (MTLLogLevel)type, text,
                                 state->handlers[i].context);
-    if (state->n == 0)
-        fprintf(stderr, "%s\n", text);
+    if (state->n == 0) fprintf(stderr, "%s\n", text);
     pthread_mutex_unlock(&state->lock);
 }
 
@@ -215,10 +203,8 @@ static const RtClass log_state_class = {.name = "MTLLogState", .destroy = log_st
 
 MTLLogState *mtl_device_new_log_state(MTLDevice *device, const MTLLogStateDescriptor *descriptor,
                                       MTLError **error) {
-    if (error)
-        *error = NULL;
-    if (!device)
-        rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
+    if (error) *error = NULL;
+    if (!device) rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
     MTLLogState *state = device ? rt_new(&log_state_class, sizeof *state) : NULL;
     if (!state) {
         rt_error_set(error, device ? NULL

@@ -5,8 +5,9 @@
 #include "cpu/kernel_abi.h"
 #include "runtime/object.h"
 
-// Records of a log call, pairs of 64-bit words, as stdlib/detail/logging.h writes them. Tag: bits 0-7
-// the kind, bits 8-15 the bytes of the element, bits 16-23 the components of its vector left from here.
+// Records of a log call, pairs of 64-bit words, as stdlib/detail/logging.h writes them. Tag: bits
+// 0-7 the kind, bits 8-15 the bytes of the element, bits 16-23 the components of its vector left
+// from here.
 typedef enum RtLogKind {
     RT_LOG_SIGNED = 1,
     RT_LOG_UNSIGNED,
@@ -15,9 +16,9 @@ typedef enum RtLogKind {
     RT_LOG_STRING, // address of constant text
 } RtLogKind;
 
-// printf for tagged arguments: n records of {tag, value}. A conversion that does not fit its argument
-// prints the argument in its own way; one without an argument prints "(?)". Always terminated;
-// returns the length it would have had.
+// printf for tagged arguments: n records of {tag, value}. A conversion that does not fit its
+// argument prints the argument in its own way; one without an argument prints "(?)". Always
+// terminated; returns the length it would have had.
 size_t rt_log_format(char *text, size_t n_bytes, const char *format, const uint64_t *args,
                      uint32_t n_args);
 

@@ -8,10 +8,8 @@
 
 static void *default_allocate(void *context, size_t length, size_t alignment) {
     (void)context;
-    if (alignment <= _Alignof(max_align_t))
-        return malloc(length);
-    if (length > SIZE_MAX - alignment)
-        return NULL;
+    if (alignment <= _Alignof(max_align_t)) return malloc(length);
+    if (length > SIZE_MAX - alignment) return NULL;
     return aligned_alloc(alignment, (length + alignment - 1) & ~(alignment - 1));
 }
 
@@ -20,7 +18,8 @@ static void default_deallocate(void *context, void *pointer) {
     free(pointer);
 }
 
-static const MTLAllocator standard = {.allocate = default_allocate, .deallocate = default_deallocate};
+static const MTLAllocator standard = {.allocate = default_allocate,
+                                      .deallocate = default_deallocate};
 static MTLAllocator hook;
 static atomic_bool hooked;
 
@@ -36,9 +35,7 @@ static const MTLAllocator *allocator_now(void) {
     return atomic_load_explicit(&hooked, memory_order_acquire) ? &hook : &standard;
 }
 
-bool rt_allocator_is_default(void) {
-    return !atomic_load_explicit(&hooked, memory_order_acquire);
-}
+bool rt_allocator_is_default(void) { return !atomic_load_explicit(&hooked, memory_order_acquire); }
 
 void *rt_alloc_aligned(size_t n_bytes, size_t alignment) {
     const MTLAllocator *a = allocator_now();
@@ -47,29 +44,23 @@ void *rt_alloc_aligned(size_t n_bytes, size_t alignment) {
 
 void *rt_alloc(size_t n_bytes) {
     void *p = rt_alloc_aligned(n_bytes, _Alignof(max_align_t));
-    if (p)
-        memset(p, 0, n_bytes);
+    if (p) memset(p, 0, n_bytes);
     return p;
 }
 
 void rt_free(void *p) {
     const MTLAllocator *a = allocator_now();
-    if (p)
-        a->deallocate(a->context, p);
+    if (p) a->deallocate(a->context, p);
 }
 
 bool rt_grow(void *array, size_t *capacity, size_t n, size_t item_bytes) {
     void **items = array;
-    if (n <= *capacity)
-        return true;
+    if (n <= *capacity) return true;
     size_t larger = *capacity * 2 > n ? *capacity * 2 : n + 4;
-    if (larger > SIZE_MAX / item_bytes)
-        return false;
+    if (larger > SIZE_MAX / item_bytes) return false;
     void *fresh = rt_alloc(larger * item_bytes);
-    if (!fresh)
-        return false;
-    if (*items)
-        memcpy(fresh, *items, *capacity * item_bytes);
+    if (!fresh) return false;
+    if (*items) memcpy(fresh, *items, *capacity * item_bytes);
     rt_free(*items);
     *items = fresh;
     *capacity = larger;
@@ -79,8 +70,7 @@ bool rt_grow(void *array, size_t *capacity, size_t n, size_t item_bytes) {
 char *rt_strdup(const char *s) {
     size_t n = s ? strlen(s) : 0;
     char *copy = rt_alloc(n + 1);
-    if (copy && s)
-        memcpy(copy, s, n);
+    if (copy && s) memcpy(copy, s, n);
     return copy;
 }
 
@@ -88,8 +78,7 @@ char *rt_strdup(const char *s) {
 
 void *rt_new(const RtClass *cls, size_t n_bytes) {
     RtObject *object = rt_alloc(n_bytes);
-    if (!object)
-        return NULL;
+    if (!object) return NULL;
     object->cls = cls;
     atomic_init(&object->refs, 1);
     return object;
@@ -101,8 +90,7 @@ bool rt_is(const void *object, const RtClass *cls) {
 
 void *mtl_retain(void *object) {
     RtObject *o = object;
-    if (!o)
-        return NULL;
+    if (!o) return NULL;
     if (o->cls->owner)
         mtl_retain(o->cls->owner(o));
     else
@@ -112,8 +100,7 @@ void *mtl_retain(void *object) {
 
 void mtl_release(void *object) {
     RtObject *o = object;
-    if (!o)
-        return;
+    if (!o) return;
     if (o->cls->owner)
         mtl_release(o->cls->owner(o));
     else if (atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) == 1)
@@ -122,8 +109,7 @@ void mtl_release(void *object) {
 
 size_t mtl_retain_count(const void *object) {
     const RtObject *o = object;
-    if (!o)
-        return 0;
+    if (!o) return 0;
     return o->cls->owner ? mtl_retain_count(o->cls->owner(o)) : atomic_load(&o->refs);
 }
 
@@ -143,6 +129,4 @@ const char *rt_label(const RtLabel *label) {
     return text ? text : "";
 }
 
-void rt_label_free(RtLabel *label) {
-    rt_free(atomic_exchange(label, NULL));
-}
+void rt_label_free(RtLabel *label) { rt_free(atomic_exchange(label, NULL)); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// object.h: the head of every Metal object: a class pointer (first, so that an Objective-C face can be
-// put on the same objects) and an atomic count; and the memory they are made of.
+// object.h: the head of every Metal object: a class pointer (first, so that an Objective-C face can
+// be put on the same objects) and an atomic count; and the memory they are made of.
 #ifndef INGOT_RUNTIME_OBJECT_H
 #define INGOT_RUNTIME_OBJECT_H
 #include <pthread.h>
@@ -9,9 +9,10 @@
 #include "ingot/metal.h"
 
 typedef struct RtClass {
-    const char *name;             // "MTLBuffer"
-    void (*destroy)(void *self);  // the last reference is gone; frees the object too
-    void *(*owner)(const void *); // not NULL: a part of this object, whose count is the one that counts
+    const char *name;            // "MTLBuffer"
+    void (*destroy)(void *self); // the last reference is gone; frees the object too
+    void *(*owner)(
+        const void *); // not NULL: a part of this object, whose count is the one that counts
 } RtClass;
 
 typedef struct RtObject {

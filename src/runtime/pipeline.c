@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // pipeline.c: MTLComputePipelineState. Creation compiles the kernel for any threadgroup shape. The
-// first dispatch with a shape asks for code made for it: from the cache at once, else in the background
-// while the general code runs (INGOT_SYNC_SPECIALISE=1: wait for it).
+// first dispatch with a shape asks for code made for it: from the cache at once, else in the
+// background while the general code runs (INGOT_SYNC_SPECIALISE=1: wait for it).
 #include "runtime/pipeline.h"
 #include <stdio.h>
 #include <string.h>
@@ -50,10 +50,9 @@ static CpuCode *make_code(const MTLComputePipelineState *state, const uint32_t s
             code = NULL;
         }
         if (!code && error)
-            rt_error_set(error, rt_error_new(MTLComputePipelineErrorDomain,
-                                             MTLComputePipelineErrorInternal,
-                                             "The code of '%s' cannot be used: %s.",
-                                             request.function, why));
+            rt_error_set(
+                error, rt_error_new(MTLComputePipelineErrorDomain, MTLComputePipelineErrorInternal,
+                                    "The code of '%s' cannot be used: %s.", request.function, why));
     } else if (error) {
         long kind = answer.status == RT_COMPILE_FAILED ? MTLComputePipelineErrorInvalidInput
                                                        : MTLComputePipelineErrorInternal;
@@ -82,8 +81,7 @@ static bool add_variant(MTLComputePipelineState *state, const uint32_t shape[3],
                         RtVariant **variant) {
     pthread_mutex_lock(&state->lock);
     unsigned n = atomic_load(&state->n_variants), i = 0;
-    while (i < n && memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) != 0)
-        i++;
+    while (i < n && memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) != 0) i++;
     bool added = i == n && n < RT_MAX_VARIANTS;
     if (added) {
         *variant = &state->variants[n];
@@ -97,20 +95,15 @@ static bool add_variant(MTLComputePipelineState *state, const uint32_t shape[3],
 void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]) {
     RtVariant *variant;
     unsigned n = atomic_load_explicit(&state->n_variants, memory_order_acquire);
-    if (state->required[0])
-        return; // the general code is for this shape
+    if (state->required[0]) return; // the general code is for this shape
     for (unsigned i = 0; i < n; i++)
-        if (memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) == 0)
-            return;
-    if (!add_variant(state, shape, &variant))
-        return;
+        if (memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) == 0) return;
+    if (!add_variant(state, shape, &variant)) return;
     CpuCode *code = make_code(state, shape, !state->device->sync_specialise, NULL);
     atomic_store(&variant->code, code);
-    if (code || state->device->sync_specialise)
-        return;
+    if (code || state->device->sync_specialise) return;
     VariantJob *job = rt_alloc(sizeof *job);
-    if (!job)
-        return;
+    if (!job) return;
     *job = (VariantJob){mtl_retain(state), variant};
     if (!rt_async(run_variant_job, job)) {
         mtl_release(state);
@@ -121,8 +114,7 @@ void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]
 CpuCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3]) {
     unsigned n = atomic_load_explicit(&state->n_variants, memory_order_acquire);
     for (unsigned i = 0; i < n; i++) {
-        if (memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) != 0)
-            continue;
+        if (memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) != 0) continue;
         CpuCode *code = atomic_load_explicit(&state->variants[i].code, memory_order_acquire);
         return code ? code : state->general;
     }
@@ -136,33 +128,28 @@ static bool collect_constants(MTLComputePipelineState *state) {
     const RfFunction *f = rt_pipeline_function(state);
     const RfLibrary *lib = rt_pipeline_library(state);
     state->constants = rt_alloc(f->n_constants * sizeof *state->constants);
-    if (!state->constants)
-        return false;
+    if (!state->constants) return false;
     for (uint32_t i = 0; i < f->n_constants; i++) {
         const RfConstant *c = &lib->constants[f->constants[i]];
         const RtConstantValue *v = rt_constant_value_find(state->function->values, c);
         if (v)
-            state->constants[state->n_constants++] =
-                (MslConstantValue){.name = c->name,
-                                   .index = c->index,
-                                   .data_type = v->data_type,
-                                   .data = v->data,
-                                   .n_bytes = v->n_bytes};
+            state->constants[state->n_constants++] = (MslConstantValue){.name = c->name,
+                                                                        .index = c->index,
+                                                                        .data_type = v->data_type,
+                                                                        .data = v->data,
+                                                                        .n_bytes = v->n_bytes};
     }
     return true;
 }
 
 static RtArgUse arg_use(const MTLComputePipelineState *state, const RfArg *arg) {
     const RfLibrary *lib = rt_pipeline_library(state);
-    if (!arg->condition || !*arg->condition)
-        return RT_ARG_REQUIRED;
+    if (!arg->condition || !*arg->condition) return RT_ARG_REQUIRED;
     for (uint32_t i = 0; i < lib->n_constants; i++) {
-        if (strcmp(lib->constants[i].symbol, arg->condition) != 0)
-            continue;
+        if (strcmp(lib->constants[i].symbol, arg->condition) != 0) continue;
         const RtConstantValue *v =
             rt_constant_value_find(state->function->values, &lib->constants[i]);
-        if (v)
-            return v->data[0] ? RT_ARG_REQUIRED : RT_ARG_OFF;
+        if (v) return v->data[0] ? RT_ARG_REQUIRED : RT_ARG_OFF;
         break;
     }
     return RT_ARG_OPTIONAL; // derived from others: only the compiler knows
@@ -189,8 +176,9 @@ static MTLError *invalid(const char *format, const char *name) {
 static MTLError *collect_limits(MTLComputePipelineState *state,
                                 const MTLComputePipelineDescriptor *d) {
     const RfFunction *f = rt_pipeline_function(state);
-    state->max_threads = smaller(smaller(f->max_total_threads, d->max_total_threads_per_threadgroup),
-                                 state->function->library->max_threads);
+    state->max_threads =
+        smaller(smaller(f->max_total_threads, d->max_total_threads_per_threadgroup),
+                state->function->library->max_threads);
     state->max_threads = smaller(state->max_threads, RT_MAX_THREADS);
     memcpy(state->required, f->required_threads, sizeof state->required);
     MTLSize r = d->required_threads_per_threadgroup;
@@ -205,7 +193,8 @@ static MTLError *collect_limits(MTLComputePipelineState *state,
         memcpy(state->required, wanted, sizeof wanted);
     }
     if (state->required[0]) {
-        for (int i = 1; i < 3; i++) // [[required_threads_per_threadgroup(64)]] leaves the others out
+        for (int i = 1; i < 3;
+             i++) // [[required_threads_per_threadgroup(64)]] leaves the others out
             state->required[i] = state->required[i] ? state->required[i] : 1;
         size_t n = (size_t)state->required[0] * state->required[1] * state->required[2];
         if (n > state->max_threads)
@@ -220,8 +209,7 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
                                        MTLError **error) {
     MTLComputePipelineState *state = rt_new(&rt_pipeline_class, sizeof *state);
     MTLError *wrong = NULL;
-    if (!state)
-        goto fail;
+    if (!state) goto fail;
     pthread_mutex_init(&state->lock, NULL);
     state->device = mtl_retain(device);
     state->function = mtl_retain(d->compute_function);
@@ -231,22 +219,19 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
         wrong = invalid("'%s' is not a kernel function.", rt_pipeline_function(state)->name);
         goto fail;
     }
-    if (!collect_constants(state) || !collect_arg_use(state))
-        goto fail;
+    if (!collect_constants(state) || !collect_arg_use(state)) goto fail;
     wrong = collect_limits(state, d);
-    if (wrong)
-        goto fail;
+    if (wrong) goto fail;
     MTLError **why = &wrong;
     state->general = make_code(state, state->required, false, why);
-    if (!state->general)
-        goto fail;
+    if (!state->general) goto fail;
     state->static_bytes = cpu_code_info(state->general)->threadgroup_bytes;
     if (state->static_bytes > RT_MAX_THREADGROUP_MEMORY) {
-        wrong = rt_error_new(MTLComputePipelineErrorDomain, MTLComputePipelineErrorInvalidInput,
-                             "Threadgroup memory size (%zu) of '%s' exceeds the maximum threadgroup "
-                             "memory allowed (%u).",
-                             state->static_bytes, rt_pipeline_function(state)->name,
-                             RT_MAX_THREADGROUP_MEMORY);
+        wrong = rt_error_new(
+            MTLComputePipelineErrorDomain, MTLComputePipelineErrorInvalidInput,
+            "Threadgroup memory size (%zu) of '%s' exceeds the maximum threadgroup "
+            "memory allowed (%u).",
+            state->static_bytes, rt_pipeline_function(state)->name, RT_MAX_THREADGROUP_MEMORY);
         goto fail;
     }
     return state;
@@ -260,20 +245,18 @@ fail:
 MTLComputePipelineState *mtl_device_new_compute_pipeline_state_with_descriptor(
     MTLDevice *device, const MTLComputePipelineDescriptor *descriptor, MTLPipelineOption options,
     MTLComputePipelineReflection **reflection, MTLError **error) {
-    if (error)
-        *error = NULL;
-    if (reflection)
-        *reflection = NULL;
-    const char *missing = !device                          ? "device"
-                          : !descriptor                    ? "descriptor"
-                          : !descriptor->compute_function  ? "compute_function"
-                                                           : NULL;
+    if (error) *error = NULL;
+    if (reflection) *reflection = NULL;
+    const char *missing = !device                         ? "device"
+                          : !descriptor                   ? "descriptor"
+                          : !descriptor->compute_function ? "compute_function"
+                                                          : NULL;
     if (missing) {
         rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__, "%s",
                   missing);
-        rt_error_set(error, rt_error_new(MTLComputePipelineErrorDomain,
-                                         MTLComputePipelineErrorInvalidInput, "%s is NULL.",
-                                         missing));
+        rt_error_set(error,
+                     rt_error_new(MTLComputePipelineErrorDomain,
+                                  MTLComputePipelineErrorInvalidInput, "%s is NULL.", missing));
         return NULL;
     }
     if (!rt_is(descriptor->compute_function, &rt_function_class)) {
@@ -282,7 +265,8 @@ MTLComputePipelineState *mtl_device_new_compute_pipeline_state_with_descriptor(
         return NULL;
     }
     MTLComputePipelineState *state = create(device, descriptor, error);
-    if (state && reflection && (options & (MTLPipelineOptionBindingInfo | MTLPipelineOptionBufferTypeInfo))) {
+    if (state && reflection &&
+        (options & (MTLPipelineOptionBindingInfo | MTLPipelineOptionBufferTypeInfo))) {
         *reflection = mtl_retain(mtl_compute_pipeline_state_reflection(state));
         if (!*reflection) {
             rt_error_set(error, NULL);
@@ -301,9 +285,8 @@ MTLComputePipelineState *mtl_device_new_compute_pipeline_state_with_reflection(
         error);
 }
 
-MTLComputePipelineState *mtl_device_new_compute_pipeline_state(MTLDevice *device,
-                                                               MTLFunction *function,
-                                                               MTLError **error) {
+MTLComputePipelineState *
+mtl_device_new_compute_pipeline_state(MTLDevice *device, MTLFunction *function, MTLError **error) {
     return mtl_device_new_compute_pipeline_state_with_descriptor(
         device, &(MTLComputePipelineDescriptor){.compute_function = function}, 0, NULL, error);
 }
@@ -350,17 +333,15 @@ void mtl_device_new_compute_pipeline_state_with_descriptor_async(
         *job = (AsyncPipeline){mtl_retain(device), *descriptor, options, handler, context};
         mtl_retain(job->descriptor.compute_function);
         job->descriptor.label = rt_strdup(descriptor->label);
-        if (job->descriptor.label && rt_async(run_async_pipeline, job))
-            return;
+        if (job->descriptor.label && rt_async(run_async_pipeline, job)) return;
         async_pipeline_free(job);
     }
     handler(NULL, NULL, rt_error_no_memory(), context);
 }
 
-void mtl_device_new_compute_pipeline_state_async(MTLDevice *device, MTLFunction *function,
-                                                 MTLPipelineOption options,
-                                                 MTLNewComputePipelineStateCompletionHandler handler,
-                                                 void *context) {
+void mtl_device_new_compute_pipeline_state_async(
+    MTLDevice *device, MTLFunction *function, MTLPipelineOption options,
+    MTLNewComputePipelineStateCompletionHandler handler, void *context) {
     mtl_device_new_compute_pipeline_state_with_descriptor_async(
         device, &(MTLComputePipelineDescriptor){.compute_function = function}, options, handler,
         context);

@@ -19,7 +19,7 @@ struct MTLComputePipelineState {
     MTLDevice *device;     // retained
     MTLFunction *function; // retained
     RtLabel label;
-    CpuCode *general; // for any shape, or for the required one
+    CpuCode *general;     // for any shape, or for the required one
     uint32_t required[3]; // 0,0,0: any
     size_t max_threads, static_bytes;
     bool width_multiple;

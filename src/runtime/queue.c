@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// queue.c: MTLCommandQueue. Command buffers wait in order of enqueue; one thread at a time runs those
-// at the head that are committed and wait for nothing. That thread is a worker, or the one that waits
-// for the result: then nothing is handed from thread to thread at all.
+// queue.c: MTLCommandQueue. Command buffers wait in order of enqueue; one thread at a time runs
+// those at the head that are committed and wait for nothing. That thread is a worker, or the one
+// that waits for the result: then nothing is handed from thread to thread at all.
 #include "runtime/command_buffer.h"
 #include "runtime/validation.h"
 
@@ -29,11 +29,9 @@ void rt_queue_enqueue(MTLCommandBuffer *buffer) {
 
 static void unlink_buffer(MTLCommandQueue *queue, MTLCommandBuffer *buffer) {
     MTLCommandBuffer **at = &queue->first;
-    while (*at != buffer)
-        at = &(*at)->next;
+    while (*at != buffer) at = &(*at)->next;
     *at = buffer->next;
-    if (queue->last == &buffer->next)
-        queue->last = at;
+    if (queue->last == &buffer->next) queue->last = at;
 }
 
 static MTLCommandBuffer *ready(const MTLCommandQueue *queue) {
@@ -61,8 +59,7 @@ static void drain(MTLCommandQueue *queue, const MTLCommandBuffer *until) {
             cpu_pool_submit(&queue->task);
             return;
         }
-        if (!buffer)
-            break;
+        if (!buffer) break;
         rt_execute(buffer);
     }
     mtl_release(queue);
@@ -85,31 +82,26 @@ void rt_queue_kick(MTLCommandQueue *queue) {
         mtl_retain(queue);
     }
     pthread_mutex_unlock(&queue->lock);
-    if (start)
-        cpu_pool_submit(&queue->task);
+    if (start) cpu_pool_submit(&queue->task);
 }
 
 void rt_queue_help(MTLCommandQueue *queue, MTLCommandBuffer *until) {
     pthread_mutex_lock(&queue->lock);
     // Not yet with a worker: take the task back, with its reference.
     bool mine = queue->state == RT_QUEUE_SCHEDULED && cpu_pool_cancel(&queue->task);
-    if (mine)
-        queue->state = RT_QUEUE_RUNNING;
+    if (mine) queue->state = RT_QUEUE_RUNNING;
     pthread_mutex_unlock(&queue->lock);
-    if (mine)
-        drain(queue, until);
+    if (mine) drain(queue, until);
 }
 
 void rt_queue_forget(MTLCommandBuffer *buffer) {
     MTLCommandQueue *queue = buffer->queue;
     pthread_mutex_lock(&queue->lock);
-    if (buffer->enqueued)
-        unlink_buffer(queue, buffer);
+    if (buffer->enqueued) unlink_buffer(queue, buffer);
     queue->n_alive--;
     pthread_cond_signal(&queue->room);
     pthread_mutex_unlock(&queue->lock);
-    if (buffer->enqueued)
-        rt_queue_kick(queue); // those behind it may go now
+    if (buffer->enqueued) rt_queue_kick(queue); // those behind it may go now
 }
 
 void rt_queue_finished(MTLCommandBuffer *buffer) {
@@ -134,8 +126,7 @@ mtl_device_new_command_queue_with_descriptor(MTLDevice *device,
         return NULL;
     }
     MTLCommandQueue *queue = rt_new(&queue_class, sizeof *queue);
-    if (!queue)
-        return NULL;
+    if (!queue) return NULL;
     queue->device = mtl_retain(device);
     queue->max_buffers = d->max_command_buffer_count ? d->max_command_buffer_count : 64;
     queue->log_state = mtl_retain(d->log_state);
@@ -166,6 +157,5 @@ const char *mtl_command_queue_label(const MTLCommandQueue *queue) {
 }
 
 void mtl_command_queue_set_label(MTLCommandQueue *queue, const char *label) {
-    if (queue)
-        rt_label_set(&queue->label, label);
+    if (queue) rt_label_set(&queue->label, label);
 }

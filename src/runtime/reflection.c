@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// reflection.c: MTLBinding, MTLStructType and their kin: thin views of the library's reflection data.
-// The nodes of types belong to the library, the bindings to the pipeline state; retaining one retains
-// its owner. MTLStructType, MTLArrayType and MTLPointerType are one node each, seen by its kind.
+// reflection.c: MTLBinding, MTLStructType and their kin: thin views of the library's reflection
+// data. The nodes of types belong to the library, the bindings to the pipeline state; retaining one
+// retains its owner. MTLStructType, MTLArrayType and MTLPointerType are one node each, seen by its
+// kind.
 #include "runtime/reflection.h"
 #include <string.h>
 #include "runtime/pipeline.h"
@@ -43,15 +44,9 @@ struct MTLComputePipelineReflection {
     MTLBinding bindings[];
 };
 
-static void *node_owner(const void *self) {
-    return ((const TypeNode *)self)->library;
-}
-static void *member_owner(const void *self) {
-    return ((const MTLStructMember *)self)->library;
-}
-static void *binding_owner(const void *self) {
-    return ((const MTLBinding *)self)->state;
-}
+static void *node_owner(const void *self) { return ((const TypeNode *)self)->library; }
+static void *member_owner(const void *self) { return ((const MTLStructMember *)self)->library; }
+static void *binding_owner(const void *self) { return ((const MTLBinding *)self)->state; }
 static void *view_owner(const void *self) {
     return ((const struct MTLPointerView *)self)->binding->state;
 }
@@ -74,11 +69,9 @@ static const RtClass reflection_class = {.name = "MTLComputePipelineReflection",
 static RtTypeNodes *nodes_new(MTLLibrary *library) {
     const RfLibrary *rf = library->lib->reflection;
     size_t n_members = 0, at = 0;
-    for (uint32_t i = 0; i < rf->n_types; i++)
-        n_members += rf->types[i].n_members;
+    for (uint32_t i = 0; i < rf->n_types; i++) n_members += rf->types[i].n_members;
     RtTypeNodes *nodes = rt_alloc(sizeof *nodes);
-    if (!nodes)
-        return NULL;
+    if (!nodes) return NULL;
     nodes->types = rt_alloc(rf->n_types * sizeof *nodes->types);
     nodes->members = rt_alloc(n_members * sizeof *nodes->members);
     if (!nodes->types || !nodes->members) {
@@ -93,14 +86,14 @@ static RtTypeNodes *nodes_new(MTLLibrary *library) {
                                                                      : &type_class;
         nodes->types[i] = (TypeNode){{cls, 1}, library, type, nodes->members + at};
         for (uint32_t m = 0; m < type->n_members; m++)
-            nodes->members[at++] = (MTLStructMember){{&member_class, 1}, library, &type->members[m]};
+            nodes->members[at++] =
+                (MTLStructMember){{&member_class, 1}, library, &type->members[m]};
     }
     return nodes;
 }
 
 void rt_type_nodes_free(RtTypeNodes *nodes) {
-    if (!nodes)
-        return;
+    if (!nodes) return;
     rt_free(nodes->types);
     rt_free(nodes->members);
     rt_free(nodes);
@@ -109,11 +102,9 @@ void rt_type_nodes_free(RtTypeNodes *nodes) {
 // The node of a type if it is of the wanted kind, else NULL.
 static TypeNode *node_of(MTLLibrary *library, uint32_t type, MTLDataType kind) {
     const RfLibrary *rf = library->lib->reflection;
-    if (type >= rf->n_types || rf->types[type].data_type != (uint32_t)kind)
-        return NULL;
+    if (type >= rf->n_types || rf->types[type].data_type != (uint32_t)kind) return NULL;
     pthread_mutex_lock(&library->lock);
-    if (!library->types)
-        library->types = nodes_new(library);
+    if (!library->types) library->types = nodes_new(library);
     RtTypeNodes *nodes = library->types;
     pthread_mutex_unlock(&library->lock);
     return nodes ? &nodes->types[type] : NULL;
@@ -128,16 +119,13 @@ static const RfType *element_of(const TypeNode *node) {
 
 static MTLComputePipelineReflection *reflection_new(MTLComputePipelineState *state) {
     const RfFunction *f = rt_pipeline_function(state);
-    MTLComputePipelineReflection *r =
-        rt_alloc(sizeof *r + f->n_args * sizeof r->bindings[0]);
-    if (!r)
-        return NULL;
+    MTLComputePipelineReflection *r = rt_alloc(sizeof *r + f->n_args * sizeof r->bindings[0]);
+    if (!r) return NULL;
     r->object.cls = &reflection_class;
     r->state = state;
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
-        if (arg->kind == RF_ARG_BUILTIN || arg->kind == RF_ARG_STAGE_IN)
-            continue;
+        if (arg->kind == RF_ARG_BUILTIN || arg->kind == RF_ARG_STAGE_IN) continue;
         MTLBinding *binding = &r->bindings[r->n++];
         binding->object.cls = &binding_class;
         binding->state = state;
@@ -149,18 +137,14 @@ static MTLComputePipelineReflection *reflection_new(MTLComputePipelineState *sta
     return r;
 }
 
-void rt_reflection_free(MTLComputePipelineReflection *reflection) {
-    rt_free(reflection);
-}
+void rt_reflection_free(MTLComputePipelineReflection *reflection) { rt_free(reflection); }
 
 MTLComputePipelineReflection *
 mtl_compute_pipeline_state_reflection(const MTLComputePipelineState *state) {
-    if (!state)
-        return NULL;
+    if (!state) return NULL;
     MTLComputePipelineState *s = (MTLComputePipelineState *)state; // lazily filled
     pthread_mutex_lock(&s->lock);
-    if (!s->reflection)
-        s->reflection = reflection_new(s);
+    if (!s->reflection) s->reflection = reflection_new(s);
     MTLComputePipelineReflection *r = s->reflection;
     pthread_mutex_unlock(&s->lock);
     return r;
@@ -171,8 +155,8 @@ mtl_compute_pipeline_reflection_binding_count(const MTLComputePipelineReflection
     return reflection ? reflection->n : 0;
 }
 
-MTLBinding *
-mtl_compute_pipeline_reflection_binding(const MTLComputePipelineReflection *reflection, size_t i) {
+MTLBinding *mtl_compute_pipeline_reflection_binding(const MTLComputePipelineReflection *reflection,
+                                                    size_t i) {
     return reflection && i < reflection->n ? (MTLBinding *)&reflection->bindings[i] : NULL;
 }
 
@@ -187,14 +171,10 @@ const char *mtl_binding_name(const MTLBinding *binding) {
 
 MTLBindingType mtl_binding_type(const MTLBinding *binding) {
     switch (binding ? binding->arg->kind : RF_ARG_BUFFER) {
-    case RF_ARG_THREADGROUP:
-        return MTLBindingTypeThreadgroupMemory;
-    case RF_ARG_TEXTURE:
-        return MTLBindingTypeTexture;
-    case RF_ARG_SAMPLER:
-        return MTLBindingTypeSampler;
-    default:
-        return MTLBindingTypeBuffer;
+    case RF_ARG_THREADGROUP: return MTLBindingTypeThreadgroupMemory;
+    case RF_ARG_TEXTURE: return MTLBindingTypeTexture;
+    case RF_ARG_SAMPLER: return MTLBindingTypeSampler;
+    default: return MTLBindingTypeBuffer;
     }
 }
 
@@ -202,21 +182,15 @@ MTLBindingAccess mtl_binding_access(const MTLBinding *binding) {
     return binding ? (MTLBindingAccess)binding->arg->access : MTLBindingAccessReadOnly;
 }
 
-size_t mtl_binding_index(const MTLBinding *binding) {
-    return binding ? binding->arg->index : 0;
-}
+size_t mtl_binding_index(const MTLBinding *binding) { return binding ? binding->arg->index : 0; }
 
 size_t mtl_binding_array_length(const MTLBinding *binding) {
     return binding ? binding->arg->count : 0;
 }
 
-bool mtl_binding_is_used(const MTLBinding *binding) {
-    return binding && binding->used;
-}
+bool mtl_binding_is_used(const MTLBinding *binding) { return binding && binding->used; }
 
-bool mtl_binding_is_argument(const MTLBinding *binding) {
-    return binding != NULL;
-}
+bool mtl_binding_is_argument(const MTLBinding *binding) { return binding != NULL; }
 
 size_t mtl_binding_buffer_alignment(const MTLBinding *binding) {
     const RfType *type = binding ? binding_rf_type(binding) : NULL;
@@ -291,8 +265,7 @@ size_t mtl_struct_member_offset(const MTLStructMember *member) {
 }
 
 MTLDataType mtl_struct_member_data_type(const MTLStructMember *member) {
-    if (!member)
-        return MTLDataTypeNone;
+    if (!member) return MTLDataTypeNone;
     return (MTLDataType)member->library->lib->reflection->types[member->member->type].data_type;
 }
 
@@ -301,8 +274,9 @@ size_t mtl_struct_member_argument_index(const MTLStructMember *member) {
 }
 
 MTLStructType *mtl_struct_member_struct_type(const MTLStructMember *member) {
-    return member ? (MTLStructType *)node_of(member->library, member->member->type, MTLDataTypeStruct)
-                  : NULL;
+    return member
+               ? (MTLStructType *)node_of(member->library, member->member->type, MTLDataTypeStruct)
+               : NULL;
 }
 
 MTLArrayType *mtl_struct_member_array_type(const MTLStructMember *member) {
@@ -311,9 +285,9 @@ MTLArrayType *mtl_struct_member_array_type(const MTLStructMember *member) {
 }
 
 MTLPointerType *mtl_struct_member_pointer_type(const MTLStructMember *member) {
-    return member
-               ? (MTLPointerType *)node_of(member->library, member->member->type, MTLDataTypePointer)
-               : NULL;
+    return member ? (MTLPointerType *)node_of(member->library, member->member->type,
+                                              MTLDataTypePointer)
+                  : NULL;
 }
 
 MTLDataType mtl_array_type_element_type(const MTLArrayType *type) {
@@ -364,9 +338,9 @@ MTLDataType mtl_pointer_type_element_type(const MTLPointerType *type) {
 
 MTLBindingAccess mtl_pointer_type_access(const MTLPointerType *type) {
     const MTLBinding *binding = binding_of(type);
-    if (!type)
-        return MTLBindingAccessReadOnly;
-    return (MTLBindingAccess)(binding ? binding->arg->access : ((const TypeNode *)type)->type->access);
+    if (!type) return MTLBindingAccessReadOnly;
+    return (MTLBindingAccess)(binding ? binding->arg->access
+                                      : ((const TypeNode *)type)->type->access);
 }
 
 size_t mtl_pointer_type_alignment(const MTLPointerType *type) {

@@ -4,6 +4,6 @@
 #define INGOT_RUNTIME_REFLECTION_H
 #include "runtime/library.h"
 
-void rt_type_nodes_free(RtTypeNodes *nodes);                 // NULL is a no-op in both
+void rt_type_nodes_free(RtTypeNodes *nodes); // NULL is a no-op in both
 void rt_reflection_free(MTLComputePipelineReflection *reflection);
 #endif

@@ -19,13 +19,9 @@ static const char *const texts[] = {
 };
 _Static_assert(sizeof names / sizeof *names == RT_N_RULES, "one name per rule");
 
-const char *rt_rule_name(RtRule rule) {
-    return names[rule];
-}
+const char *rt_rule_name(RtRule rule) { return names[rule]; }
 
-const char *rt_rule_text(RtRule rule) {
-    return texts[rule];
-}
+const char *rt_rule_text(RtRule rule) { return texts[rule]; }
 
 // "call: what the rule says (detail) [rule]"
 static void compose(char *text, size_t n_bytes, RtRule rule, const char *call, const char *detail,
@@ -33,17 +29,14 @@ static void compose(char *text, size_t n_bytes, RtRule rule, const char *call, c
 static void compose(char *text, size_t n_bytes, RtRule rule, const char *call, const char *detail,
                     va_list args) {
     char values[256] = "";
-    if (detail)
-        vsnprintf(values, sizeof values, detail, args);
+    if (detail) vsnprintf(values, sizeof values, detail, args);
     snprintf(text, n_bytes, "%s: %s%s%s%s [%s]", call, texts[rule], *values ? " (" : "", values,
              *values ? ")" : "", names[rule]);
 }
 
 static void deliver(MTLDevice *device, RtRule rule, const char *call, const char *text) {
-    if (!device)
-        device = rt_device_if_any();
-    if (!device)
-        return;
+    if (!device) device = rt_device_if_any();
+    if (!device) return;
     pthread_mutex_lock(&device->lock);
     MTLDeviceLogCallback callback = device->log_callback;
     void *context = device->log_context;
@@ -73,11 +66,9 @@ void rt_misuse_encoding(MTLCommandBuffer *buffer, RtRule rule, const char *call,
     compose(text, sizeof text, rule, call, detail, args);
     va_end(args);
     deliver(buffer->device, rule, call, text);
-    if (buffer->encode_error)
-        return; // the first one is the one to fix
-    MTLError *error = rt_error_new(MTLCommandBufferErrorDomain,
-                                   MTLCommandBufferErrorInvalidResource, "%s", text);
-    if (error)
-        error->rule = names[rule];
+    if (buffer->encode_error) return; // the first one is the one to fix
+    MTLError *error =
+        rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource, "%s", text);
+    if (error) error->rule = names[rule];
     buffer->encode_error = error ? error : rt_error_no_memory();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// validation.h: reporting misuse of the API. A report never changes control flow: the caller returns.
+// validation.h: reporting misuse of the API. A report never changes control flow: the caller
+// returns.
 #ifndef INGOT_RUNTIME_VALIDATION_H
 #define INGOT_RUNTIME_VALIDATION_H
 #include "runtime/object.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// api_test.h: what the tests of the public API share: a device, kernels from source, and the messages
-// that the device sent.
+// api_test.h: what the tests of the public API share: a device, kernels from source, and the
+// messages that the device sent.
 #ifndef INGOT_TESTS_API_TEST_H
 #define INGOT_TESTS_API_TEST_H
 #include <setjmp.h>
@@ -35,8 +35,7 @@ static inline void clear_messages(void) {
 static inline int open_device(void **state) {
     (void)state;
     device = mtl_create_system_default_device();
-    if (device)
-        mtl_device_set_log_callback(device, note_message, NULL);
+    if (device) mtl_device_set_log_callback(device, note_message, NULL);
     return device ? 0 : -1;
 }
 
@@ -50,8 +49,7 @@ static inline int close_device(void **state) {
 static inline MTLLibrary *compile(const char *source) {
     MTLError *error = NULL;
     MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
-    if (!library)
-        fail_msg("%s", mtl_error_localized_description(error));
+    if (!library) fail_msg("%s", mtl_error_localized_description(error));
     mtl_release(error);
     return library;
 }
@@ -59,11 +57,10 @@ static inline MTLLibrary *compile(const char *source) {
 static inline MTLComputePipelineState *pipeline_of(MTLLibrary *library, const char *name) {
     MTLError *error = NULL;
     MTLFunction *function = mtl_library_new_function(library, name);
-    if (!function)
-        fail_msg("no function '%s'", name);
-    MTLComputePipelineState *state = mtl_device_new_compute_pipeline_state(device, function, &error);
-    if (!state)
-        fail_msg("%s: %s", name, mtl_error_localized_description(error));
+    if (!function) fail_msg("no function '%s'", name);
+    MTLComputePipelineState *state =
+        mtl_device_new_compute_pipeline_state(device, function, &error);
+    if (!state) fail_msg("%s: %s", name, mtl_error_localized_description(error));
     mtl_release(function);
     return state;
 }
@@ -88,7 +85,7 @@ static inline void commit_and_wait(MTLCommandBuffer *commands) {
 
 // Kernels that several tests use.
 #define HEAD "#include <metal_stdlib>\nusing namespace metal;\n"
-#define ADD_ONE                                                                                      \
-    HEAD "kernel void add_one(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {"  \
+#define ADD_ONE                                                                                    \
+    HEAD "kernel void add_one(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {" \
          " x[i] += 1; }\n"
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// code_object.c: a code object as mslc writes them, in C: what it does is chosen by its first argument,
-// a pointer to Order (order.h). Compiled three ways: whole, for another interface, and empty.
+// code_object.c: a code object as mslc writes them, in C: what it does is chosen by its first
+// argument, a pointer to Order (order.h). Compiled three ways: whole, for another interface, and
+// empty.
 #include <stdatomic.h>
 #include "cpu/kernel_abi.h"
 #include "order.h"
@@ -31,19 +32,11 @@ static void misbehave(const CpuLaunch *launch, Order *order) {
         while (!order->go_on)
             ;
         break;
-    case TOUCH_NOTHING:
-        *(volatile int *)order->address = 1;
-        break;
-    case TRAP:
-        __builtin_trap();
-    case OVERFLOW_STACK:
-        order->result = recurse(&byte, 1 << 20);
-        break;
-    case LOG:
-        launch->log(launch, 3, "sub\0cat", "hello", 0, 0);
-        break;
-    default:
-        break;
+    case TOUCH_NOTHING: *(volatile int *)order->address = 1; break;
+    case TRAP: __builtin_trap();
+    case OVERFLOW_STACK: order->result = recurse(&byte, 1 << 20); break;
+    case LOG: launch->log(launch, 3, "sub\0cat", "hello", 0, 0); break;
+    default: break;
     }
 }
 
@@ -52,13 +45,11 @@ void ingot_kernel(const CpuLaunch *launch, uint64_t first, uint64_t end, void *t
     Order *order = launch->args[0];
     unsigned *counts = launch->args[1];
     for (uint64_t g = first; g < end; g++) {
-        if (g == order->at)
-            misbehave(launch, order);
+        if (g == order->at) misbehave(launch, order);
         // The scratch memory is this thread's alone while a threadgroup runs.
         uint64_t *scratch = threadgroup_memory, *frame = frames;
         scratch[0] = frame[0] = g;
-        for (unsigned i = 0; i < order->work; i++)
-            __asm__ volatile("" ::: "memory");
+        for (unsigned i = 0; i < order->work; i++) __asm__ volatile("" ::: "memory");
         if (scratch[0] != g || frame[0] != g || (uintptr_t)scratch % 128 || (uintptr_t)frame % 128)
             atomic_fetch_add((atomic_uint *)&order->collisions, 1);
         atomic_fetch_add((atomic_uint *)&counts[g], 1);

@@ -6,7 +6,7 @@
 
 typedef struct Order {
     enum { BEHAVE, LOOP_FOR_EVER, TOUCH_NOTHING, TRAP, OVERFLOW_STACK, LOG } what;
-    uint64_t at; // in this threadgroup; UINT64_MAX: in none
+    uint64_t at;   // in this threadgroup; UINT64_MAX: in none
     unsigned work; // iterations of busy waiting per threadgroup
     void *address;
     volatile int go_on;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_commands.c: recording and running: bindings, dispatch shapes, order, handlers, times, waiting.
-// The suite runs it in several settings (see CMakeLists.txt): results never depend on them.
+// test_commands.c: recording and running: bindings, dispatch shapes, order, handlers, times,
+// waiting. The suite runs it in several settings (see CMakeLists.txt): results never depend on
+// them.
 #include "api_test.h"
 #include <unistd.h>
 
 static MTLCommandQueue *queue;
 
 static int set_up(void **state) {
-    if (open_device(state) != 0)
-        return -1;
+    if (open_device(state) != 0) return -1;
     queue = mtl_device_new_command_queue(device);
     return queue ? 0 : -1;
 }
@@ -19,7 +19,8 @@ static int tear_down(void **state) {
 }
 
 // One dispatch of `state` with x at index 0, on its own command buffer.
-static void run_threads(MTLComputePipelineState *state, MTLBuffer *x, MTLSize threads, MTLSize group) {
+static void run_threads(MTLComputePipelineState *state, MTLBuffer *x, MTLSize threads,
+                        MTLSize group) {
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
     MTLComputeCommandEncoder *encoder = mtl_command_buffer_compute_command_encoder(commands);
     mtl_compute_command_encoder_set_compute_pipeline_state(encoder, state);
@@ -65,10 +66,11 @@ static void every_thread_of_a_grid_runs(void **state) {
         {{17, 129, 5}, {32, 32, 1}}, {{3, 1, 1}, {1024, 1, 1}},   {{100, 100, 1}, {7, 3, 1}},
     };
     MTLComputePipelineState *p = pipeline_from(
-        HEAD "kernel void mark(device atomic_uint *x [[buffer(0)]], uint3 p [[thread_position_in_grid]],"
-             " uint3 n [[threads_per_grid]]) {"
-             " atomic_fetch_add_explicit(&x[(p.z * n.y + p.y) * n.x + p.x], 1, memory_order_relaxed);"
-             "}\n",
+        HEAD
+        "kernel void mark(device atomic_uint *x [[buffer(0)]], uint3 p [[thread_position_in_grid]],"
+        " uint3 n [[threads_per_grid]]) {"
+        " atomic_fetch_add_explicit(&x[(p.z * n.y + p.y) * n.x + p.x], 1, memory_order_relaxed);"
+        "}\n",
         "mark");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         MTLSize t = cases[i].threads;
@@ -77,8 +79,7 @@ static void every_thread_of_a_grid_runs(void **state) {
         run_threads(p, x, t, cases[i].group);
         const uint32_t *y = mtl_buffer_contents(x);
         for (size_t k = 0; k < n + 64; k++)
-            if (y[k] != (k < n))
-                fail_msg("case %zu: element %zu is %u", i, k, y[k]);
+            if (y[k] != (k < n)) fail_msg("case %zu: element %zu is %u", i, k, y[k]);
         mtl_release(x);
     }
     mtl_release(p);
@@ -104,8 +105,7 @@ static void threadgroups_and_indirect_agree(void **state) {
     commit_and_wait(commands);
     assert_completed(commands);
     const uint32_t *y = mtl_buffer_contents(x);
-    for (uint32_t i = 0; i < 4096; i++)
-        assert_int_equal(y[i], (i < 300) + (i < 200));
+    for (uint32_t i = 0; i < 4096; i++) assert_int_equal(y[i], (i < 300) + (i < 200));
     mtl_release(commands);
     mtl_release(indirect);
     mtl_release(x);
@@ -116,7 +116,8 @@ static void threadgroups_and_indirect_agree(void **state) {
 static void indirect_sizes_come_from_kernels(void **state) {
     (void)state;
     MTLLibrary *library = compile(
-        ADD_ONE "kernel void plan(device uint *x [[buffer(0)]]) { x[0] = 2; x[1] = 1; x[2] = 1; }\n");
+        ADD_ONE
+        "kernel void plan(device uint *x [[buffer(0)]]) { x[0] = 2; x[1] = 1; x[2] = 1; }\n");
     MTLComputePipelineState *plan = pipeline_of(library, "plan");
     MTLComputePipelineState *add = pipeline_of(library, "add_one");
     for (int concurrent = 0; concurrent < 2; concurrent++) {
@@ -139,8 +140,7 @@ static void indirect_sizes_come_from_kernels(void **state) {
         commit_and_wait(commands);
         assert_completed(commands);
         const uint32_t *y = mtl_buffer_contents(x);
-        for (uint32_t i = 0; i < 100; i++)
-            assert_int_equal(y[i], i < 20);
+        for (uint32_t i = 0; i < 100; i++) assert_int_equal(y[i], i < 20);
         mtl_release(commands);
         mtl_release(size);
         mtl_release(x);
@@ -159,8 +159,7 @@ static void bindings_are_taken_at_dispatch(void **state) {
              " x[i] = x[i] * q.times + q.add + y[i]; }\n",
         "f");
     uint32_t zeros[64] = {0}, tens[64];
-    for (int i = 0; i < 64; i++)
-        tens[i] = 10;
+    for (int i = 0; i < 64; i++) tens[i] = 10;
     MTLBuffer *x = mtl_device_new_buffer_with_bytes(device, zeros, sizeof zeros, 0);
     MTLBuffer *y = mtl_device_new_buffer_with_bytes(device, tens, sizeof tens, 0);
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
@@ -172,11 +171,13 @@ static void bindings_are_taken_at_dispatch(void **state) {
     uint32_t params[2] = {1, 1};
     mtl_compute_command_encoder_set_bytes(e, params, sizeof params, 3);
     params[0] = 1000; // copied already
-    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(32, 1, 1), mtl_size_make(32, 1, 1));
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(32, 1, 1),
+                                                 mtl_size_make(32, 1, 1));
     params[0] = 2, params[1] = 3;
     mtl_compute_command_encoder_set_bytes(e, params, sizeof params, 3);
     mtl_compute_command_encoder_set_buffer_offset(e, 128, 0); // the second half of x
-    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(32, 1, 1), mtl_size_make(32, 1, 1));
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(32, 1, 1),
+                                                 mtl_size_make(32, 1, 1));
     size_t offsets[] = {64};
     mtl_compute_command_encoder_set_buffers(e, &x, offsets, mtl_range_make(0, 1));
     mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1));
@@ -186,8 +187,7 @@ static void bindings_are_taken_at_dispatch(void **state) {
     commit_and_wait(commands);
     assert_completed(commands);
     const uint32_t *r = mtl_buffer_contents(x);
-    for (int i = 0; i < 64; i++)
-        assert_int_equal(r[i], i == 16 ? 45 : i < 32 ? 11 : 12);
+    for (int i = 0; i < 64; i++) assert_int_equal(r[i], i == 16 ? 45 : i < 32 ? 11 : 12);
     mtl_release(commands);
     mtl_release(x);
 }
@@ -233,11 +233,9 @@ static void dispatches_follow_each_other(void **state) {
              " b[i] = a[(i + 1) % n] + 1; }\n",
         "shift");
     MTLBuffer *ab[2];
-    for (int i = 0; i < 2; i++)
-        ab[i] = mtl_device_new_buffer(device, N * 4, 0);
+    for (int i = 0; i < 2; i++) ab[i] = mtl_device_new_buffer(device, N * 4, 0);
     uint32_t *first = mtl_buffer_contents(ab[0]), n = N;
-    for (uint32_t i = 0; i < N; i++)
-        first[i] = i * 100;
+    for (uint32_t i = 0; i < N; i++) first[i] = i * 100;
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
     for (int k = 0; k < ROUNDS; k++) {
         MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
@@ -269,7 +267,8 @@ static void concurrent_dispatches_and_barriers(void **state) {
              " uint i [[thread_position_in_grid]]) { x[i] = v; }\n"
              "kernel void sum(device uint *x [[buffer(0)]], device uint *out [[buffer(1)]]) {"
              " uint s = 0; for (uint i = 0; i < 70 * 256; i++) s += x[i]; out[0] = s; }\n");
-    MTLComputePipelineState *fill = pipeline_of(library, "fill"), *sum = pipeline_of(library, "sum");
+    MTLComputePipelineState *fill = pipeline_of(library, "fill"),
+                            *sum = pipeline_of(library, "sum");
     MTLBuffer *x = mtl_device_new_buffer(device, PARTS * 1024, 0);
     MTLBuffer *out = mtl_device_new_buffer(device, 4, 0);
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
@@ -323,8 +322,7 @@ static void handlers_run_in_order(void **state) {
     (void)state;
     Trace trace = {0};
     Mark marks[6];
-    for (int i = 0; i < 6; i++)
-        marks[i] = (Mark){&trace, i};
+    for (int i = 0; i < 6; i++) marks[i] = (Mark){&trace, i};
     MTLCommandBuffer *a = mtl_command_queue_command_buffer(queue);
     MTLCommandBuffer *b = mtl_command_queue_command_buffer(queue);
     mtl_command_buffer_enqueue(a); // a's place is first although b is committed first
@@ -370,8 +368,7 @@ static void handlers_may_wait_and_commit(void **state) {
     mtl_command_buffer_add_completed_handler(commands, commit_another, &done);
     mtl_command_buffer_commit(commands);
     mtl_release(commands);
-    while (!atomic_load(&done))
-        usleep(100);
+    while (!atomic_load(&done)) usleep(100);
 }
 
 static void nobody_need_wait(void **state) {
@@ -390,11 +387,9 @@ static void nobody_need_wait(void **state) {
     mtl_command_buffer_add_completed_handler(commands, leave_mark, &mark);
     mtl_command_buffer_commit(commands);
     mtl_release(commands);
-    while (atomic_load(&trace.n) == 0)
-        usleep(100);
+    while (atomic_load(&trace.n) == 0) usleep(100);
     const uint32_t *y = mtl_buffer_contents(x);
-    for (int i = 0; i < 1024; i++)
-        assert_int_equal(y[i], 1);
+    for (int i = 0; i < 1024; i++) assert_int_equal(y[i], 1);
     mtl_release(x);
     mtl_release(p);
 }
@@ -405,14 +400,39 @@ static void queue_depth_is_limited(void **state) {
     MTLCommandQueue *small = mtl_device_new_command_queue_with_max_command_buffer_count(device, 3);
     for (int i = 0; i < 200; i++) {
         MTLCommandBuffer *commands = mtl_command_queue_command_buffer(small);
-        if (i % 4 != 3)
-            mtl_command_buffer_commit(commands);
+        if (i % 4 != 3) mtl_command_buffer_commit(commands);
         mtl_release(commands); // dropped without commit: gives its place back too
     }
     MTLCommandBuffer *last = mtl_command_queue_command_buffer(small);
     commit_and_wait(last);
     assert_completed(last);
     mtl_release(last);
+    mtl_release(small);
+}
+
+static MTLCommandBuffer *held[2];
+
+static void *commit_when_told(void *unused) {
+    (void)unused;
+    while (strcmp(last_rule, "queue_all_uncommitted") != 0) usleep(100);
+    mtl_command_buffer_commit(held[0]);
+    return NULL;
+}
+
+// All places taken and nothing committed: says so, and waits for another thread to commit.
+static void full_of_uncommitted(void **state) {
+    (void)state;
+    MTLCommandQueue *small = mtl_device_new_command_queue_with_max_command_buffer_count(device, 2);
+    for (int i = 0; i < 2; i++) held[i] = mtl_command_queue_command_buffer(small);
+    clear_messages();
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, commit_when_told, NULL), 0);
+    MTLCommandBuffer *third = mtl_command_queue_command_buffer(small);
+    assert_non_null(third);
+    pthread_join(thread, NULL);
+    mtl_release(third);
+    mtl_release(held[0]);
+    mtl_release(held[1]);
     mtl_release(small);
 }
 
@@ -437,8 +457,7 @@ static void tracked_buffers_order_queues(void **state) {
              " uint i [[thread_position_in_grid]]) { x[i] = x[i] * 3 + k; }\n",
         "step");
     MTLCommandQueue *queues[3];
-    for (int i = 0; i < 3; i++)
-        queues[i] = mtl_device_new_command_queue(device);
+    for (int i = 0; i < 3; i++) queues[i] = mtl_device_new_command_queue(device);
     MTLBuffer *x = mtl_device_new_buffer(device, N * 4, 0);
     uint32_t expected = 0;
     MTLCommandBuffer *last = NULL;
@@ -459,12 +478,10 @@ static void tracked_buffers_order_queues(void **state) {
     mtl_command_buffer_wait_until_completed(last);
     assert_completed(last);
     const uint32_t *y = mtl_buffer_contents(x);
-    for (int i = 0; i < N; i++)
-        assert_int_equal(y[i], expected);
+    for (int i = 0; i < N; i++) assert_int_equal(y[i], expected);
     mtl_release(last);
     mtl_release(x);
-    for (int i = 0; i < 3; i++)
-        mtl_release(queues[i]);
+    for (int i = 0; i < 3; i++) mtl_release(queues[i]);
     mtl_release(p);
 }
 
@@ -580,6 +597,7 @@ int main(void) {
         cmocka_unit_test(handlers_may_wait_and_commit),
         cmocka_unit_test(nobody_need_wait),
         cmocka_unit_test(queue_depth_is_limited),
+        cmocka_unit_test(full_of_uncommitted),
         cmocka_unit_test(dropped_enqueued_buffers_do_not_block),
         cmocka_unit_test(tracked_buffers_order_queues),
         cmocka_unit_test(late_commits_between_queues),

@@ -44,8 +44,7 @@ static CpuCode *load(const char *path, char *why, size_t why_bytes) {
 static CpuCode *load_good(void) {
     char why[256] = "";
     CpuCode *code = load(object_path, why, sizeof why);
-    if (!code)
-        fail_msg("%s", why);
+    if (!code) fail_msg("%s", why);
     return code;
 }
 
@@ -110,27 +109,23 @@ static void refuses_what_is_not_code(void **state) {
 static int open_files(void) {
     int n = 0;
     DIR *folder = opendir("/proc/self/fd");
-    while (readdir(folder))
-        n++;
+    while (readdir(folder)) n++;
     closedir(folder);
     return n;
 }
 
-// Objects loaded at the same time are distinct although their file numbers repeat, and no file stays
-// open.
+// Objects loaded at the same time are distinct although their file numbers repeat, and no file
+// stays open.
 static void many_objects_are_distinct(void **state) {
     (void)state;
     enum { N = 300 };
     static CpuCode *codes[N];
     int before = open_files();
-    for (int i = 0; i < N; i++)
-        codes[i] = load_good();
+    for (int i = 0; i < N; i++) codes[i] = load_good();
     assert_int_equal(open_files(), before);
     for (int i = 0; i < N; i++)
-        for (int k = i + 1; k < i + 3 && k < N; k++)
-            assert_ptr_not_equal(codes[i], codes[k]);
-    for (int i = 0; i < N; i++)
-        cpu_code_release(codes[i]);
+        for (int k = i + 1; k < i + 3 && k < N; k++) assert_ptr_not_equal(codes[i], codes[k]);
+    for (int i = 0; i < N; i++) cpu_code_release(codes[i]);
 }
 
 // ---- Dispatch ----
@@ -188,11 +183,9 @@ static void *dispatch_in_thread(void *code) {
         cpu_run_begin(&run, 0);
         bool ok = cpu_dispatch(&run, &l.dispatch, 1);
         cpu_run_end(&run);
-        for (size_t k = 0; k < l.n_groups; k++)
-            ok = ok && l.counts[k] == 1;
+        for (size_t k = 0; k < l.n_groups; k++) ok = ok && l.counts[k] == 1;
         free(l.counts);
-        if (!ok)
-            return code;
+        if (!ok) return code;
     }
     return NULL;
 }
@@ -226,12 +219,9 @@ static CpuFault run_order(CpuCode *code, int what, uint64_t at, uint32_t n_group
     cpu_run_end(&run);
     CpuFault fault = (CpuFault)atomic_load(&run.fault);
     assert_int_equal(ok, fault == CPU_FAULT_NONE);
-    if (fault != CPU_FAULT_NONE)
-        assert_string_equal(run.faulting, "test");
-    if (fault == CPU_FAULT_MEMORY)
-        assert_int_equal(run.address, (uintptr_t)address);
-    if (ok)
-        assert_each_once(&l);
+    if (fault != CPU_FAULT_NONE) assert_string_equal(run.faulting, "test");
+    if (fault == CPU_FAULT_MEMORY) assert_int_equal(run.address, (uintptr_t)address);
+    if (ok) assert_each_once(&l);
     free(l.counts);
     return fault;
 }
@@ -285,10 +275,10 @@ static void other_faults_go_to_their_handler(void **state) {
     volatile char *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     signal(SIGSEGV, on_own_fault); // over ours: the next run puts ours over it again
     for (int round = 0; round < 10; round++) {
-        assert_int_equal(run_order(code, TOUCH_NOTHING, 0, 1, (void *)nowhere, 0), CPU_FAULT_MEMORY);
+        assert_int_equal(run_order(code, TOUCH_NOTHING, 0, 1, (void *)nowhere, 0),
+                         CPU_FAULT_MEMORY);
         caught = 0;
-        if (sigsetjmp(outside, 1) == 0)
-            *nowhere = 1;
+        if (sigsetjmp(outside, 1) == 0) *nowhere = 1;
         assert_int_equal(caught, SIGSEGV);
     }
     munmap((void *)nowhere, 4096);
@@ -328,22 +318,18 @@ typedef struct Counted {
     atomic_int runs;
 } Counted;
 
-static void count_run(CpuTask *task) {
-    atomic_fetch_add(&((Counted *)task)->runs, 1);
-}
+static void count_run(CpuTask *task) { atomic_fetch_add(&((Counted *)task)->runs, 1); }
 
 static void tasks_run_once_or_are_taken_back(void **state) {
     (void)state;
     for (int i = 0; i < 2000; i++) {
         Counted counted = {.task = {.run = count_run}};
         cpu_pool_submit(&counted.task);
-        if (i % 3 == 0)
-            sched_yield();
+        if (i % 3 == 0) sched_yield();
         if (cpu_pool_cancel(&counted.task)) {
             assert_int_equal(counted.runs, 0);
         } else {
-            while (atomic_load(&counted.runs) == 0)
-                sched_yield();
+            while (atomic_load(&counted.runs) == 0) sched_yield();
         }
         assert_false(cpu_pool_cancel(&counted.task));
     }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_faults.c: kernels that never end, touch memory that is not theirs or need too much of it. The
-// command buffer ends in error, the process lives, and the next command buffer works.
+// test_faults.c: kernels that never end, touch memory that is not theirs or need too much of it.
+// The command buffer ends in error, the process lives, and the next command buffer works.
 #include "api_test.h"
 
-#define KERNELS                                                                                       \
-    ADD_ONE "kernel void endless(device volatile uint *x [[buffer(0)]]) { while (x[0] == 0) { } }\n" \
-            "kernel void wild(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {"    \
-            " ulong a = x[0]; device uint *p = (device uint *)(a + 64); p[i] = 1; }\n"
+#define KERNELS                                                                                    \
+    ADD_ONE                                                                                        \
+        "kernel void endless(device volatile uint *x [[buffer(0)]]) { while (x[0] == 0) { } }\n"   \
+        "kernel void wild(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {"     \
+        " ulong a = x[0]; device uint *p = (device uint *)(a + 64); p[i] = 1; }\n"
 
 static MTLCommandQueue *queue;
 static MTLComputePipelineState *add_one, *endless, *wild;
 static MTLBuffer *x;
 
 static int set_up(void **state) {
-    if (open_device(state) != 0)
-        return -1;
+    if (open_device(state) != 0) return -1;
     queue = mtl_device_new_command_queue(device);
     MTLLibrary *library = compile(KERNELS);
     add_one = pipeline_of(library, "add_one");
@@ -36,7 +36,8 @@ static int tear_down(void **state) {
 
 static MTLCommandBuffer *encode(MTLComputePipelineState *p, size_t threads, size_t group,
                                 const MTLCommandBufferDescriptor *descriptor) {
-    MTLCommandBuffer *commands = mtl_command_queue_command_buffer_with_descriptor(queue, descriptor);
+    MTLCommandBuffer *commands =
+        mtl_command_queue_command_buffer_with_descriptor(queue, descriptor);
     MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
     mtl_compute_command_encoder_set_label(e, "first");
     mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
@@ -53,8 +54,7 @@ static void assert_queue_works(void) {
     commit_and_wait(commands);
     assert_completed(commands);
     const uint32_t *y = mtl_buffer_contents(x);
-    for (int i = 0; i < 1024; i++)
-        assert_int_equal(y[i], 1);
+    for (int i = 0; i < 1024; i++) assert_int_equal(y[i], 1);
     mtl_release(commands);
     memset(mtl_buffer_contents(x), 0, 4096);
 }
@@ -115,8 +115,8 @@ static void wild_pointers_are_page_faults(void **state) {
 static void later_commands_do_not_run_and_say_so(void **state) {
     (void)state;
     memset(mtl_buffer_contents(x), 0, 4096);
-    MTLCommandBufferDescriptor detailed = {
-        .error_options = MTLCommandBufferErrorOptionEncoderExecutionStatus};
+    MTLCommandBufferDescriptor detailed = {.error_options =
+                                               MTLCommandBufferErrorOptionEncoderExecutionStatus};
     MTLBuffer *untouched = mtl_device_new_buffer(device, 4096, 0);
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer_with_descriptor(queue, &detailed);
     MTLComputePipelineState *order[] = {add_one, wild, add_one};
@@ -167,8 +167,7 @@ static void handlers_see_the_error(void **state) {
 // An endless kernel in one queue does not stop the others.
 static void other_queues_go_on(void **state) {
     (void)state;
-    if (mtl_device_worker_count(device) < 2)
-        skip();
+    if (mtl_device_worker_count(device) < 2) skip();
     MTLCommandQueue *other = mtl_device_new_command_queue(device);
     MTLBuffer *own = mtl_device_new_buffer(device, 4096, 0);
     MTLCommandBuffer *stuck = encode(endless, 1, 1, NULL);

@@ -87,8 +87,7 @@ static void errors_have_diagnostics(void **state) {
 static void bad_sources_are_errors(void **state) {
     (void)state;
     static char garbage[100000];
-    for (size_t i = 0; i < sizeof garbage; i++)
-        garbage[i] = (char)(i * 7919 >> 3);
+    for (size_t i = 0; i < sizeof garbage; i++) garbage[i] = (char)(i * 7919 >> 3);
     static const char not_utf8[] = "kernel void f(device int *x) { x[0] = '\xff\xfe'; } \xc3";
     const struct {
         const char *text;
@@ -98,8 +97,7 @@ static void bad_sources_are_errors(void **state) {
         MTLError *error = NULL;
         MTLLibrary *library = mtl_device_new_library_with_source_bytes(
             device, cases[i].text, cases[i].length, NULL, &error);
-        if (library)
-            fail_msg("case %zu compiled", i);
+        if (library) fail_msg("case %zu compiled", i);
         assert_non_null(error);
         assert_true(strlen(mtl_error_localized_description(error)) > 0);
         mtl_release(error);
@@ -107,8 +105,7 @@ static void bad_sources_are_errors(void **state) {
     MTLError *error = NULL;
     MTLLibrary *empty = mtl_device_new_library_with_source(device, "", NULL, &error);
     assert_true(empty || error); // an empty library or a reason why not
-    if (empty)
-        assert_int_equal(mtl_library_function_name_count(empty), 0);
+    if (empty) assert_int_equal(mtl_library_function_name_count(empty), 0);
     mtl_release(empty);
     mtl_release(error);
     error = NULL;
@@ -140,8 +137,9 @@ static uint32_t run_single(MTLComputePipelineState *p) {
 static void compile_options(void **state) {
     (void)state;
     const MTLPreprocessorMacro macros[] = {{"VALUE", "40"}, {"PLUS_ONE", NULL}};
-    const MTLHeader headers[] = {{"mine.h", "#define MINE 100\n", 0},
-                                 {"deep/other.h", "#include \"mine.h\"\n#define OTHER (MINE * 2)\nxx", 43}};
+    const MTLHeader headers[] = {
+        {"mine.h", "#define MINE 100\n", 0},
+        {"deep/other.h", "#include \"mine.h\"\n#define OTHER (MINE * 2)\nxx", 43}};
     MTLCompileOptions options = {.preprocessor_macros = macros,
                                  .preprocessor_macro_count = 2,
                                  .headers = headers,
@@ -157,8 +155,7 @@ static void compile_options(void **state) {
         HEAD "#include \"deep/other.h\"\n"
              "kernel void f(device uint *x) { x[0] = VALUE + PLUS_ONE + OTHER; }\n",
         &options, &error);
-    if (!library)
-        fail_msg("%s", mtl_error_localized_description(error));
+    if (!library) fail_msg("%s", mtl_error_localized_description(error));
     MTLComputePipelineState *p = pipeline_of(library, "f");
     assert_int_equal(mtl_compute_pipeline_state_max_total_threads_per_threadgroup(p), 128);
     assert_int_equal(run_single(p), 241);
@@ -211,6 +208,21 @@ static void from_files_and_bytes(void **state) {
         assert_null(mtl_device_new_library_with_data(device, data, length, NULL));
         data[n] ^= 0x40;
     }
+    // default.metallib: beside the program, or here.
+    assert_null(mtl_device_new_default_library(device));
+    char folder[] = "/tmp/ingot-test-XXXXXX", before[4096];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    FILE *file = fopen("default.metallib", "wb");
+    assert_int_equal(fwrite(data, 1, length, file), length);
+    fclose(file);
+    library = mtl_device_new_default_library(device);
+    assert_non_null(library);
+    mtl_release(library);
+    unlink("default.metallib");
+    assert_int_equal(chdir(before), 0);
+    rmdir(folder);
     mtl_free_data(data);
     assert_null(mtl_device_new_library_with_data(device, "x", 1, &error));
     assert_int_equal(mtl_error_code(error), MTLLibraryErrorUnsupported);
@@ -228,8 +240,7 @@ static void from_files_and_bytes(void **state) {
     close(fd);
     error = NULL;
     library = mtl_device_new_library_with_url(device, source, &error);
-    if (!library)
-        fail_msg("%s", mtl_error_localized_description(error));
+    if (!library) fail_msg("%s", mtl_error_localized_description(error));
     p = pipeline_of(library, "from_file");
     assert_int_equal(run_single(p), 9);
     mtl_release(p);
@@ -242,8 +253,7 @@ static void from_files_and_bytes(void **state) {
 static float run_f(MTLFunction *function, bool bind_y) {
     MTLError *error = NULL;
     MTLComputePipelineState *p = mtl_device_new_compute_pipeline_state(device, function, &error);
-    if (!p)
-        fail_msg("%s", mtl_error_localized_description(error));
+    if (!p) fail_msg("%s", mtl_error_localized_description(error));
     float y[4] = {1000, 1000, 1000, 1000};
     MTLBuffer *x = mtl_device_new_buffer(device, 64, 0);
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
@@ -251,8 +261,7 @@ static float run_f(MTLFunction *function, bool bind_y) {
     MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
     mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
     mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
-    if (bind_y)
-        mtl_compute_command_encoder_set_bytes(e, y, sizeof y, 1);
+    if (bind_y) mtl_compute_command_encoder_set_bytes(e, y, sizeof y, 1);
     mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1));
     mtl_compute_command_encoder_end_encoding(e);
     commit_and_wait(commands);
@@ -269,8 +278,7 @@ static MTLFunction *specialised(MTLLibrary *library, const char *name,
                                 const MTLFunctionConstantValues *values) {
     MTLError *error = NULL;
     MTLFunction *f = mtl_library_new_function_with_constant_values(library, name, values, &error);
-    if (!f)
-        fail_msg("%s", mtl_error_localized_description(error));
+    if (!f) fail_msg("%s", mtl_error_localized_description(error));
     return f;
 }
 
@@ -283,12 +291,13 @@ static void constants_by_index_and_name(void **state) {
     mtl_function_constant_values_set_constant_value(values, &add, MTLDataTypeUInt, 0);
     mtl_function_constant_values_set_constant_value(values, &no, MTLDataTypeBool, 1);
     MTLFunction *off = specialised(library, "f", values);
-    mtl_function_constant_values_set_constant_value_with_name(values, &yes, MTLDataTypeBool, "twice");
+    mtl_function_constant_values_set_constant_value_with_name(values, &yes, MTLDataTypeBool,
+                                                              "twice");
     MTLFunction *on = specialised(library, "f", values); // the name wins
     add = 1;
     mtl_function_constant_values_set_constant_value(values, &add, MTLDataTypeUInt, 0);
     mtl_function_constant_values_reset(values);
-    mtl_release(values); // both functions have their own copy
+    mtl_release(values);                     // both functions have their own copy
     assert_true(run_f(off, false) == 33.0f); // y is switched off and need not be bound
     assert_true(run_f(on, true) == 1066.0f);
 
@@ -325,7 +334,8 @@ static void missing_buffer_of_a_live_argument(void **state) {
     mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1));
     mtl_compute_command_encoder_end_encoding(e);
     commit_and_wait(commands);
-    assert_string_equal(mtl_error_rule(mtl_command_buffer_error(commands)), "dispatch_missing_buffer");
+    assert_string_equal(mtl_error_rule(mtl_command_buffer_error(commands)),
+                        "dispatch_missing_buffer");
     mtl_release(commands);
     mtl_release(queue);
     mtl_release(x);
@@ -388,19 +398,19 @@ static void wrong_constants_are_errors(void **state) {
 static void pipelines_from_descriptors(void **state) {
     (void)state;
     MTLLibrary *library = compile(
-        ADD_ONE "[[max_total_threads_per_threadgroup(96)]] kernel void few(device uint *x) {"
-                " x[0] = 1; }\n"
-                "kernel void big(device uint *x, uint i [[thread_index_in_threadgroup]]) {"
-                " threadgroup uint t[9000]; t[i] = i; threadgroup_barrier(mem_flags::mem_threadgroup);"
-                " x[i] = t[(i * 7) % 1000]; }\n");
+        ADD_ONE
+        "[[max_total_threads_per_threadgroup(96)]] kernel void few(device uint *x) {"
+        " x[0] = 1; }\n"
+        "kernel void big(device uint *x, uint i [[thread_index_in_threadgroup]]) {"
+        " threadgroup uint t[9000]; t[i] = i; threadgroup_barrier(mem_flags::mem_threadgroup);"
+        " x[i] = t[(i * 7) % 1000]; }\n");
     MTLFunction *add = mtl_library_new_function(library, "add_one");
     MTLFunction *few = mtl_library_new_function(library, "few");
     MTLFunction *big = mtl_library_new_function(library, "big");
     MTLComputePipelineState *p = mtl_device_new_compute_pipeline_state_with_descriptor(
         device,
-        &(MTLComputePipelineDescriptor){.label = "named",
-                                        .compute_function = few,
-                                        .max_total_threads_per_threadgroup = 500},
+        &(MTLComputePipelineDescriptor){
+            .label = "named", .compute_function = few, .max_total_threads_per_threadgroup = 500},
         0, NULL, NULL);
     assert_string_equal(mtl_compute_pipeline_state_label(p), "named");
     assert_int_equal(mtl_compute_pipeline_state_max_total_threads_per_threadgroup(p), 96);
@@ -433,7 +443,8 @@ static void pipelines_from_descriptors(void **state) {
     assert_non_null(error);
     assert_string_equal(last_rule, "null_argument");
     mtl_release(error);
-    assert_null(mtl_device_new_compute_pipeline_state(device, (MTLFunction *)(void *)library, NULL));
+    assert_null(
+        mtl_device_new_compute_pipeline_state(device, (MTLFunction *)(void *)library, NULL));
     assert_string_equal(last_rule, "wrong_class");
     mtl_release(add);
     mtl_release(few);
@@ -472,8 +483,7 @@ static void got_pipeline(MTLComputePipelineState *p, MTLComputePipelineReflectio
 }
 
 static void *wait_for(Answer *answer) {
-    while (!atomic_load(&answer->done))
-        usleep(100);
+    while (!atomic_load(&answer->done)) usleep(100);
     assert_int_equal(answer->error, answer->object == NULL);
     return answer->object;
 }
@@ -500,8 +510,8 @@ static void everything_in_the_background(void **state) {
     mtl_release(values);
     assert_non_null(wait_for(&function));
     assert_null(wait_for(&none));
-    mtl_device_new_compute_pipeline_state_async(device, function.object, MTLPipelineOptionBindingInfo,
-                                                got_pipeline, &pipeline);
+    mtl_device_new_compute_pipeline_state_async(
+        device, function.object, MTLPipelineOptionBindingInfo, got_pipeline, &pipeline);
     assert_non_null(wait_for(&pipeline));
     mtl_release(pipeline.object);
     mtl_release(function.object);

@@ -12,8 +12,7 @@ static int n_lines;
 static void note_line(const char *subsystem, const char *category, MTLLogLevel level,
                       const char *message, void *context) {
     assert_ptr_equal(context, lines);
-    if (n_lines == 64)
-        return;
+    if (n_lines == 64) return;
     Line *line = &lines[n_lines++];
     snprintf(line->subsystem, sizeof line->subsystem, "%s", subsystem);
     snprintf(line->category, sizeof line->category, "%s", category);
@@ -32,7 +31,8 @@ static void run_body(const char *body, size_t n, MTLLogLevel level) {
              body);
     n_lines = 0;
     MTLComputePipelineState *p = pipeline_from(source, "f");
-    MTLLogState *state = mtl_device_new_log_state(device, &(MTLLogStateDescriptor){.level = level}, NULL);
+    MTLLogState *state =
+        mtl_device_new_log_state(device, &(MTLLogStateDescriptor){.level = level}, NULL);
     mtl_log_state_add_log_handler(state, note_line, lines);
     MTLCommandQueue *queue = mtl_device_new_command_queue_with_descriptor(
         device, &(MTLCommandQueueDescriptor){.log_state = state});
@@ -41,7 +41,8 @@ static void run_body(const char *body, size_t n, MTLLogLevel level) {
     MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
     mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
     mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
-    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(n, 1, 1), mtl_size_make(32, 1, 1));
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(n, 1, 1),
+                                                 mtl_size_make(32, 1, 1));
     mtl_compute_command_encoder_end_encoding(e);
     commit_and_wait(commands);
     assert_completed(commands);
@@ -99,8 +100,7 @@ static void levels_are_filtered(void **state) {
                        "logger.log_error(\"d\"); logger.log_fault(\"e\");";
     run_body(body, 1, MTLLogLevelUndefined);
     assert_int_equal(n_lines, 5);
-    for (int i = 0; i < 5; i++)
-        assert_int_equal(lines[i].level, MTLLogLevelDebug + i);
+    for (int i = 0; i < 5; i++) assert_int_equal(lines[i].level, MTLLogLevelDebug + i);
     run_body(body, 1, MTLLogLevelError);
     assert_int_equal(n_lines, 2);
     assert_string_equal(lines[0].text, "d");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_memory.c: ownership. Nothing stays behind after thousands of command buffers, and an allocation
-// that fails, whichever it is, gives NULL or an error and leaves nothing behind either.
+// test_memory.c: ownership. Nothing stays behind after thousands of command buffers, and an
+// allocation that fails, whichever it is, gives NULL or an error and leaves nothing behind either.
 #include "api_test.h"
 #include <malloc.h>
 
-static atomic_long alive;     // blocks
-static long countdown = -1;   // allocations until the one that fails; -1: none fails
+static atomic_long alive;   // blocks
+static long countdown = -1; // allocations until the one that fails; -1: none fails
 static bool failed;
 
 static void *count_allocate(void *context, size_t length, size_t alignment) {
@@ -14,12 +14,11 @@ static void *count_allocate(void *context, size_t length, size_t alignment) {
         failed = true;
         return NULL;
     }
-    if (countdown > 0)
-        countdown--;
-    void *p = alignment <= 16 ? malloc(length)
-                              : aligned_alloc(alignment, (length + alignment - 1) & ~(alignment - 1));
-    if (p)
-        atomic_fetch_add(&alive, 1);
+    if (countdown > 0) countdown--;
+    void *p = alignment <= 16
+                  ? malloc(length)
+                  : aligned_alloc(alignment, (length + alignment - 1) & ~(alignment - 1));
+    if (p) atomic_fetch_add(&alive, 1);
     return p;
 }
 
@@ -36,14 +35,14 @@ static MTLLibrary *library;
 
 static int set_up(void **state) {
     mtl_set_allocator(&counting);
-    if (open_device(state) != 0)
-        return -1;
-    library = compile(ADD_ONE "constant uint k [[function_constant(0)]];\n"
-                              "kernel void g(device uint *x [[buffer(0)]]) { x[0] = k; }\n"
-                              "struct S { uint a; float b[4]; };\n"
-                              "kernel void h(constant S &s [[buffer(0)]], device float *x [[buffer(1)]],"
-                              " threadgroup float *t [[threadgroup(0)]]) {"
-                              " t[0] = s.b[s.a]; x[0] = t[0]; }\n");
+    if (open_device(state) != 0) return -1;
+    library =
+        compile(ADD_ONE "constant uint k [[function_constant(0)]];\n"
+                        "kernel void g(device uint *x [[buffer(0)]]) { x[0] = k; }\n"
+                        "struct S { uint a; float b[4]; };\n"
+                        "kernel void h(constant S &s [[buffer(0)]], device float *x [[buffer(1)]],"
+                        " threadgroup float *t [[threadgroup(0)]]) {"
+                        " t[0] = s.b[s.a]; x[0] = t[0]; }\n");
     add_one = pipeline_of(library, "add_one");
     return 0;
 }
@@ -57,7 +56,8 @@ static int tear_down(void **state) {
 static bool encode_and_run(MTLCommandQueue *queue, bool commit, MTLCommandBuffer **result) {
     MTLBuffer *x = mtl_device_new_buffer(device, 4096, 0);
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-    MTLComputeCommandEncoder *e = commands ? mtl_command_buffer_compute_command_encoder(commands) : NULL;
+    MTLComputeCommandEncoder *e =
+        commands ? mtl_command_buffer_compute_command_encoder(commands) : NULL;
     if (e) {
         uint32_t bytes[300] = {0};
         mtl_compute_command_encoder_set_label(e, "label");
@@ -72,8 +72,7 @@ static bool encode_and_run(MTLCommandQueue *queue, bool commit, MTLCommandBuffer
                                                          mtl_size_make(64, 1, 1));
         mtl_compute_command_encoder_end_encoding(e);
     }
-    if (commands && commit)
-        mtl_command_buffer_commit(commands);
+    if (commands && commit) mtl_command_buffer_commit(commands);
     mtl_release(x);
     if (result)
         *result = commands;
@@ -90,23 +89,22 @@ static void ten_thousand_come_and_go(void **state) {
     uint64_t bytes = mtl_device_current_allocated_size(device);
     for (int i = 0; i < 10000; i++) {
         encode_and_run(queue, i % 5 != 0, NULL);
-        if (i % 2000 != 1999)
-            continue;
+        if (i % 2000 != 1999) continue;
         MTLCommandBuffer *last = mtl_command_queue_command_buffer(queue);
         commit_and_wait(last);
         mtl_release(last);
         // The queue's own reference to the last one goes a moment after the wait.
         for (int k = 0; k < 1000 && blocks && atomic_load(&alive) != blocks; k++)
             mtl_command_buffer_wait_until_completed(NULL);
-        if (!blocks)
-            blocks = atomic_load(&alive);
+        if (!blocks) blocks = atomic_load(&alive);
         assert_true(atomic_load(&alive) <= blocks + 4);
         assert_true(mtl_device_current_allocated_size(device) <= bytes + 65536);
     }
     mtl_release(queue);
 }
 
-// What the fault injector repeats with its 1st, 2nd, ... allocation failing. Returns true if all worked.
+// What the fault injector repeats with its 1st, 2nd, ... allocation failing. Returns true if all
+// worked.
 static bool make_everything(void) {
     bool ok = true;
     MTLError *error = NULL;
@@ -120,9 +118,11 @@ static bool make_everything(void) {
     uint32_t five = 5;
     if (values) {
         mtl_function_constant_values_set_constant_value(values, &five, MTLDataTypeUInt, 0);
-        mtl_function_constant_values_set_constant_value_with_name(values, &five, MTLDataTypeUInt, "k");
+        mtl_function_constant_values_set_constant_value_with_name(values, &five, MTLDataTypeUInt,
+                                                                  "k");
         error = NULL;
-        MTLFunction *g = mtl_library_new_function_with_constant_values(library, "g", values, &error);
+        MTLFunction *g =
+            mtl_library_new_function_with_constant_values(library, "g", values, &error);
         assert_int_equal(g == NULL, error != NULL);
         ok = g && ok;
         mtl_release(g);
@@ -135,8 +135,7 @@ static bool make_everything(void) {
         h ? mtl_device_new_compute_pipeline_state_with_reflection(
                 device, h, MTLPipelineOptionBindingInfo, &reflection, &error)
           : NULL;
-    if (h)
-        assert_int_equal(p == NULL, error != NULL);
+    if (h) assert_int_equal(p == NULL, error != NULL);
     if (p && reflection) {
         MTLBinding *s = mtl_compute_pipeline_reflection_binding(reflection, 0);
         ok = mtl_binding_buffer_struct_type(s) && ok;
@@ -182,7 +181,7 @@ static void every_allocation_may_fail(void **state) {
         }
         for (int k = 0; k < 100000 && atomic_load(&alive) > before; k++)
             mtl_release(mtl_create_system_default_device()); // the worker lets go of the last one
-        if (atomic_load(&alive) > before + 1) // type nodes of the library stay
+        if (atomic_load(&alive) > before + 1)                // type nodes of the library stay
             fail_msg("allocation %ld failed: %ld blocks left behind", n,
                      atomic_load(&alive) - before);
     }
@@ -203,34 +202,30 @@ static void library_without_memory(void **state) {
             &(MTLCompileOptions){.preprocessor_macros = &macro, .preprocessor_macro_count = 1},
             &error);
         countdown = -1;
-        if (!l)
-            assert_non_null(error);
+        if (!l) assert_non_null(error);
         bool done = l && !failed;
         mtl_release(error);
         mtl_release(l);
         assert_int_equal(atomic_load(&alive), before);
-        if (done)
-            return;
+        if (done) return;
     }
     fail_msg("never succeeded");
 }
 
 static void too_large_for_the_machine(void **state) {
     (void)state;
-    // 64 buffers of the largest size: more than any limit of address space a test machine sets is fine,
-    // what matters is that failure is NULL and success is usable.
+    // 64 buffers of the largest size: more than any limit of address space a test machine sets is
+    // fine, what matters is that failure is NULL and success is usable.
     enum { N = 8 };
     MTLBuffer *buffers[N];
     for (int i = 0; i < N; i++) {
         mtl_set_allocator(NULL);
         buffers[i] = mtl_device_new_buffer(device, mtl_device_max_buffer_length(device), 0);
         mtl_set_allocator(&counting);
-        if (buffers[i])
-            *(char *)mtl_buffer_contents(buffers[i]) = 1;
+        if (buffers[i]) *(char *)mtl_buffer_contents(buffers[i]) = 1;
     }
     mtl_set_allocator(NULL);
-    for (int i = 0; i < N; i++)
-        mtl_release(buffers[i]);
+    for (int i = 0; i < N; i++) mtl_release(buffers[i]);
     mtl_set_allocator(&counting);
 }
 

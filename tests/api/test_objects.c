@@ -69,8 +69,7 @@ static void buffers_are_zeroed_counted_and_named(void **state) {
                      before + mtl_buffer_allocated_size(buffer));
     const unsigned char *bytes = mtl_buffer_contents(buffer);
     assert_int_equal((uintptr_t)bytes % 4096, 0);
-    for (size_t i = 0; i < 12345; i++)
-        assert_int_equal(bytes[i], 0);
+    for (size_t i = 0; i < 12345; i++) assert_int_equal(bytes[i], 0);
     assert_int_equal(mtl_buffer_gpu_address(buffer), (uint64_t)(uintptr_t)bytes);
     assert_ptr_equal(mtl_buffer_device(buffer), device);
 
@@ -134,13 +133,11 @@ static void wrong_buffers_are_refused(void **state) {
         size_t length;
         MTLResourceOptions options;
         const char *rule;
-    } cases[] = {{0, 0, "buffer_length"},
-                 {(size_t)1 << 40, 0, "buffer_length"},
-                 {SIZE_MAX, 0, "buffer_length"},
-                 {64, MTLResourceStorageModeMemoryless, "buffer_memoryless"},
-                 {64, 2, "buffer_options"},
-                 {64, 3 << 8, "buffer_options"},
-                 {64, 1 << 12, "buffer_options"}};
+    } cases[] = {
+        {0, 0, "buffer_length"},        {(size_t)1 << 40, 0, "buffer_length"},
+        {SIZE_MAX, 0, "buffer_length"}, {64, MTLResourceStorageModeMemoryless, "buffer_memoryless"},
+        {64, 2, "buffer_options"},      {64, 3 << 8, "buffer_options"},
+        {64, 1 << 12, "buffer_options"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         clear_messages();
         assert_null(mtl_device_new_buffer(device, cases[i].length, cases[i].options));
@@ -189,14 +186,14 @@ static void no_copy_buffers_use_the_callers_memory(void **state) {
     assert_int_equal(freed.length, 8192);
 
     clear_messages();
-    assert_null(mtl_device_new_buffer_with_bytes_no_copy(device, memory + 16, 4096, 0, note_freed,
-                                                         &freed));
+    assert_null(
+        mtl_device_new_buffer_with_bytes_no_copy(device, memory + 16, 4096, 0, note_freed, &freed));
     assert_string_equal(last_rule, "buffer_no_copy_alignment");
     assert_null(
         mtl_device_new_buffer_with_bytes_no_copy(device, memory, 100, 0, note_freed, &freed));
     assert_string_equal(last_rule, "buffer_no_copy_alignment");
-    assert_null(mtl_device_new_buffer_with_bytes_no_copy(device, memory, 4096,
-                                                         MTLResourceStorageModePrivate, NULL, NULL));
+    assert_null(mtl_device_new_buffer_with_bytes_no_copy(
+        device, memory, 4096, MTLResourceStorageModePrivate, NULL, NULL));
     assert_string_equal(last_rule, "buffer_no_copy_private");
     assert_null(mtl_device_new_buffer_with_bytes_no_copy(device, NULL, 4096, 0, NULL, NULL));
     assert_string_equal(last_rule, "null_argument");
@@ -217,7 +214,8 @@ static void queues_have_names_and_devices(void **state) {
     mtl_command_buffer_set_label(commands, "frame 1");
     assert_string_equal(mtl_command_buffer_label(commands), "frame 1");
     mtl_release(queue); // the command buffer keeps it
-    assert_string_equal(mtl_command_queue_label(mtl_command_buffer_command_queue(commands)), "main");
+    assert_string_equal(mtl_command_queue_label(mtl_command_buffer_command_queue(commands)),
+                        "main");
     MTLComputeCommandEncoder *encoder = mtl_command_buffer_compute_command_encoder(commands);
     mtl_compute_command_encoder_set_label(encoder, "blur");
     assert_string_equal(mtl_compute_command_encoder_label(encoder), "blur");

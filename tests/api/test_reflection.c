@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_reflection.c: what a pipeline says about its arguments. Sizes and offsets are worked out by hand
-// from the sizes of MSL types.
+// test_reflection.c: what a pipeline says about its arguments. Sizes and offsets are worked out by
+// hand from the sizes of MSL types.
 #include "api_test.h"
 
-static const char source[] =
-    HEAD "struct Light { float3 position; half4 colour; bool on; };\n"
-         "struct Params { uint width; packed_float3 tint; float4x4 view; Light lights[3]; short2 s;\n"
-         "                device float *extra; };\n"
-         "kernel void f(device float4 *out [[buffer(2)]], constant Params &params [[buffer(0)]],"
-         " device const ushort *in [[buffer(5)]], threadgroup float2 *scratch [[threadgroup(1)]],"
-         " uint2 p [[thread_position_in_grid]]) {"
-         " scratch[p.x] = float2(params.tint[0], params.lights[1].position.x);"
-         " out[p.x] = params.view[0] * in[p.y] + params.extra[0] + scratch[p.x].x; }\n";
+static const char source[] = HEAD
+    "struct Light { float3 position; half4 colour; bool on; };\n"
+    "struct Params { uint width; packed_float3 tint; float4x4 view; Light lights[3]; short2 s;\n"
+    "                device float *extra; };\n"
+    "kernel void f(device float4 *out [[buffer(2)]], constant Params &params [[buffer(0)]],"
+    " device const ushort *in [[buffer(5)]], threadgroup float2 *scratch [[threadgroup(1)]],"
+    " uint2 p [[thread_position_in_grid]]) {"
+    " scratch[p.x] = float2(params.tint[0], params.lights[1].position.x);"
+    " out[p.x] = params.view[0] * in[p.y] + params.extra[0] + scratch[p.x].x; }\n";
 
 static MTLBinding *named(MTLComputePipelineReflection *r, const char *name) {
     for (size_t i = 0; i < mtl_compute_pipeline_reflection_binding_count(r); i++) {
         MTLBinding *b = mtl_compute_pipeline_reflection_binding(r, i);
-        if (strcmp(mtl_binding_name(b), name) == 0)
-            return b;
+        if (strcmp(mtl_binding_name(b), name) == 0) return b;
     }
     fail_msg("no binding '%s'", name);
     return NULL;
@@ -27,13 +26,12 @@ static MTLComputePipelineState *pipeline;
 static MTLComputePipelineReflection *reflection;
 
 static int set_up(void **state) {
-    if (open_device(state) != 0)
-        return -1;
+    if (open_device(state) != 0) return -1;
     MTLLibrary *library = compile(source);
     MTLFunction *function = mtl_library_new_function(library, "f");
     pipeline = mtl_device_new_compute_pipeline_state_with_reflection(
-        device, function, MTLPipelineOptionBindingInfo | MTLPipelineOptionBufferTypeInfo, &reflection,
-        NULL);
+        device, function, MTLPipelineOptionBindingInfo | MTLPipelineOptionBufferTypeInfo,
+        &reflection, NULL);
     mtl_release(function);
     mtl_release(library);
     return pipeline && reflection ? 0 : -1;
@@ -101,7 +99,7 @@ static void structs(void **state) {
         const char *name;
         size_t offset;
         MTLDataType type;
-    } expected[] = {{"width", 0, MTLDataTypeUInt},    {"tint", 4, MTLDataTypeFloat3},
+    } expected[] = {{"width", 0, MTLDataTypeUInt},     {"tint", 4, MTLDataTypeFloat3},
                     {"view", 16, MTLDataTypeFloat4x4}, {"lights", 80, MTLDataTypeArray},
                     {"s", 176, MTLDataTypeShort2},     {"extra", 184, MTLDataTypePointer}};
     for (size_t i = 0; i < 6; i++) {

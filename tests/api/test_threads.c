@@ -9,8 +9,7 @@ static MTLCommandQueue *shared_queue;
 static MTLComputePipelineState *add_one;
 
 static int set_up(void **state) {
-    if (open_device(state) != 0)
-        return -1;
+    if (open_device(state) != 0) return -1;
     shared_queue = mtl_device_new_command_queue(device);
     add_one = pipeline_from(ADD_ONE, "add_one");
     return 0;
@@ -29,8 +28,7 @@ static void run_all(void *(*body)(void *)) {
     for (int i = 0; i < THREADS; i++) {
         void *failed;
         pthread_join(threads[i], &failed);
-        if (failed)
-            fail_msg("thread %d: %s", i, (const char *)failed);
+        if (failed) fail_msg("thread %d: %s", i, (const char *)failed);
     }
 }
 
@@ -48,8 +46,7 @@ static MTLCommandBuffer *encode(MTLCommandQueue *queue, MTLBuffer *x, size_t n, 
 static bool all_equal(MTLBuffer *x, size_t n, uint32_t value) {
     const uint32_t *y = mtl_buffer_contents(x);
     for (size_t i = 0; i < n; i++)
-        if (y[i] != value)
-            return false;
+        if (y[i] != value) return false;
     return true;
 }
 
@@ -64,8 +61,7 @@ static void *own_buffers(void *arg) {
     for (int i = 0; i < ROUNDS; i++) {
         MTLCommandBuffer *commands = encode(queue, x, n, (size_t)32 << (i + id) % 5);
         mtl_command_buffer_commit(commands);
-        if (id % 3 == 0)
-            mtl_command_buffer_wait_until_completed(commands);
+        if (id % 3 == 0) mtl_command_buffer_wait_until_completed(commands);
         mtl_release(last);
         last = commands;
     }
@@ -74,8 +70,7 @@ static void *own_buffers(void *arg) {
               all_equal(x, n, ROUNDS);
     mtl_release(last);
     mtl_release(x);
-    if (own_queue)
-        mtl_release(queue);
+    if (own_queue) mtl_release(queue);
     return ok ? NULL : "wrong sum";
 }
 
@@ -92,7 +87,8 @@ static void *one_buffer(void *arg) {
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLCommandBuffer *last = NULL;
     for (int i = 0; i < ROUNDS; i++) {
-        MTLCommandBuffer *commands = encode(id % 2 ? queue : shared_queue, shared_buffer, 5000, 128);
+        MTLCommandBuffer *commands =
+            encode(id % 2 ? queue : shared_queue, shared_buffer, 5000, 128);
         mtl_command_buffer_commit(commands);
         mtl_release(last);
         last = commands;
@@ -118,7 +114,8 @@ static void *wait_for_it(void *arg) {
     (void)arg;
     mtl_command_buffer_wait_until_scheduled(awaited);
     mtl_command_buffer_wait_until_completed(awaited);
-    return mtl_command_buffer_status(awaited) == MTLCommandBufferStatusCompleted ? NULL : "not done";
+    return mtl_command_buffer_status(awaited) == MTLCommandBufferStatusCompleted ? NULL
+                                                                                 : "not done";
 }
 
 static void many_threads_wait_for_one(void **state) {
@@ -140,8 +137,7 @@ static void *compile_the_same(void *arg) {
     MTLLibrary *library = mtl_device_new_library_with_source(
         device, HEAD "kernel void same(device uint *x [[buffer(0)]]) { x[0] = 31337; }\n", NULL,
         &error);
-    if (!library)
-        return "no library";
+    if (!library) return "no library";
     MTLFunction *function = mtl_library_new_function(library, "same");
     MTLComputePipelineState *p = mtl_device_new_compute_pipeline_state(device, function, &error);
     bool ok = p != NULL && mtl_compute_pipeline_state_reflection(p) != NULL;
@@ -181,8 +177,10 @@ static void shapes_at_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_queues_and_threads),   cmocka_unit_test(tracked_buffer_from_everywhere),
-        cmocka_unit_test(many_threads_wait_for_one), cmocka_unit_test(compiling_at_once),
+        cmocka_unit_test(many_queues_and_threads),
+        cmocka_unit_test(tracked_buffer_from_everywhere),
+        cmocka_unit_test(many_threads_wait_for_one),
+        cmocka_unit_test(compiling_at_once),
         cmocka_unit_test(shapes_at_once),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

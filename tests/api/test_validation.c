@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_validation.c: misuse of the API: the rule that is named, the call that does nothing, the command
-// buffer that ends in error with the same words, and the process that goes on.
+// test_validation.c: misuse of the API: the rule that is named, the call that does nothing, the
+// command buffer that ends in error with the same words, and the process that goes on.
 #include "api_test.h"
 
-#define KERNELS                                                                                       \
-    HEAD "kernel void plain(device uint *x [[buffer(0)]], constant uint &k [[buffer(2)]],"          \
-         " uint i [[thread_position_in_grid]]) { x[i] = k; }\n"                                      \
-         "kernel void shared(device uint *x [[buffer(0)]], threadgroup uint *t [[threadgroup(0)]],"  \
-         " uint i [[thread_index_in_threadgroup]]) { t[i] = i;"                                      \
-         " threadgroup_barrier(mem_flags::mem_threadgroup); x[i] = t[i ^ 1]; }\n"                    \
-         "kernel void static_shared(device uint *x [[buffer(0)]],"                                   \
-         " threadgroup uint *t [[threadgroup(0)]], uint i [[thread_index_in_threadgroup]]) {"        \
-         " threadgroup uint own[4096]; own[i] = i; t[i] = own[i];"                                   \
-         " threadgroup_barrier(mem_flags::mem_threadgroup); x[i] = t[i ^ 1] + own[i ^ 1]; }\n"       \
-         "[[max_total_threads_per_threadgroup(64)]] kernel void few(device uint *x [[buffer(0)]],"   \
-         " uint i [[thread_position_in_grid]]) { x[i] = 1; }\n"                                      \
-         "[[required_threads_per_threadgroup(8, 4)]] kernel void exact("                             \
-         " device uint *x [[buffer(0)]], uint2 i [[thread_position_in_grid]]) { x[i.x] = 1; }\n"
+#define KERNELS                                                                                    \
+    HEAD                                                                                           \
+        "kernel void plain(device uint *x [[buffer(0)]], constant uint &k [[buffer(2)]],"          \
+        " uint i [[thread_position_in_grid]]) { x[i] = k; }\n"                                     \
+        "kernel void shared(device uint *x [[buffer(0)]], threadgroup uint *t [[threadgroup(0)]]," \
+        " uint i [[thread_index_in_threadgroup]]) { t[i] = i;"                                     \
+        " threadgroup_barrier(mem_flags::mem_threadgroup); x[i] = t[i ^ 1]; }\n"                   \
+        "kernel void static_shared(device uint *x [[buffer(0)]],"                                  \
+        " threadgroup uint *t [[threadgroup(0)]], uint i [[thread_index_in_threadgroup]]) {"       \
+        " threadgroup uint own[4096]; own[i] = i; t[i] = own[i];"                                  \
+        " threadgroup_barrier(mem_flags::mem_threadgroup); x[i] = t[i ^ 1] + own[i ^ 1]; }\n"      \
+        "[[max_total_threads_per_threadgroup(64)]] kernel void few(device uint *x [[buffer(0)]],"  \
+        " uint i [[thread_position_in_grid]]) { x[i] = 1; }\n"                                     \
+        "[[required_threads_per_threadgroup(8, 4)]] kernel void exact("                            \
+        " device uint *x [[buffer(0)]], uint2 i [[thread_position_in_grid]]) { x[i.x] = 1; }\n"
 
 static MTLCommandQueue *queue;
 static MTLLibrary *library;
@@ -26,8 +27,7 @@ static MTLCommandBuffer *commands;
 static MTLComputeCommandEncoder *encoder;
 
 static int set_up(void **state) {
-    if (open_device(state) != 0)
-        return -1;
+    if (open_device(state) != 0) return -1;
     queue = mtl_device_new_command_queue(device);
     library = compile(KERNELS);
     plain = pipeline_of(library, "plain");
@@ -38,11 +38,11 @@ static int set_up(void **state) {
     MTLFunction *function = mtl_library_new_function(library, "few");
     multiple = mtl_device_new_compute_pipeline_state_with_descriptor(
         device,
-        &(MTLComputePipelineDescriptor){
-            .label = "multiple",
-            .compute_function = function,
-            .thread_group_size_is_multiple_of_thread_execution_width = true,
-            .max_total_threads_per_threadgroup = 512},
+        &(MTLComputePipelineDescriptor){.label = "multiple",
+                                        .compute_function = function,
+                                        .thread_group_size_is_multiple_of_thread_execution_width =
+                                            true,
+                                        .max_total_threads_per_threadgroup = 512},
         0, NULL, NULL);
     mtl_release(function);
     x = mtl_device_new_buffer(device, 65536, 0);
@@ -51,8 +51,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     MTLComputePipelineState *all[] = {plain, shared, static_shared, few, exact, multiple};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        mtl_release(all[i]);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) mtl_release(all[i]);
     mtl_release(x);
     mtl_release(library);
     mtl_release(queue);
@@ -65,8 +64,7 @@ static void begin(MTLComputePipelineState *p) {
     clear_messages();
     commands = mtl_command_queue_command_buffer(queue);
     encoder = mtl_command_buffer_compute_command_encoder(commands);
-    if (p)
-        mtl_compute_command_encoder_set_compute_pipeline_state(encoder, p);
+    if (p) mtl_compute_command_encoder_set_compute_pipeline_state(encoder, p);
     mtl_compute_command_encoder_set_buffer(encoder, x, 0, 0);
     mtl_compute_command_encoder_set_bytes(encoder, &k, sizeof k, 2);
     mtl_compute_command_encoder_set_threadgroup_memory_length(encoder, 1024, 0);
@@ -78,7 +76,8 @@ static void dispatch(size_t grid, size_t group) {
                                                  mtl_size_make(group, 1, 1));
 }
 
-// The last call broke `rule`: it was reported once, the command buffer fails with it and runs nothing.
+// The last call broke `rule`: it was reported once, the command buffer fails with it and runs
+// nothing.
 static void expect(const char *rule, const char *call) {
     assert_int_equal(n_messages, 1);
     assert_string_equal(last_rule, rule);
@@ -239,7 +238,8 @@ static void indirect_dispatch(void **state) {
                                                                mtl_size_make(4, 1, 1));
     expect("null_argument", INDIRECT);
     begin(plain);
-    mtl_compute_command_encoder_dispatch_threadgroups_indirect(encoder, x, 2, mtl_size_make(4, 1, 1));
+    mtl_compute_command_encoder_dispatch_threadgroups_indirect(encoder, x, 2,
+                                                               mtl_size_make(4, 1, 1));
     expect("indirect_offset", INDIRECT);
     begin(plain);
     mtl_compute_command_encoder_dispatch_threadgroups_indirect(encoder, x, 65536 - 8,
@@ -391,12 +391,18 @@ static void silent_by_default(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dispatch_sizes),     cmocka_unit_test(bindings),
-        cmocka_unit_test(threadgroup_memory), cmocka_unit_test(indirect_dispatch),
-        cmocka_unit_test(barriers),           cmocka_unit_test(encoding_after_end),
-        cmocka_unit_test(one_encoder_at_a_time), cmocka_unit_test(wrong_dispatch_type),
-        cmocka_unit_test(committed_once),     cmocka_unit_test(first_error_is_kept),
-        cmocka_unit_test(constants),          cmocka_unit_test(silent_by_default),
+        cmocka_unit_test(dispatch_sizes),
+        cmocka_unit_test(bindings),
+        cmocka_unit_test(threadgroup_memory),
+        cmocka_unit_test(indirect_dispatch),
+        cmocka_unit_test(barriers),
+        cmocka_unit_test(encoding_after_end),
+        cmocka_unit_test(one_encoder_at_a_time),
+        cmocka_unit_test(wrong_dispatch_type),
+        cmocka_unit_test(committed_once),
+        cmocka_unit_test(first_error_is_kept),
+        cmocka_unit_test(constants),
+        cmocka_unit_test(silent_by_default),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

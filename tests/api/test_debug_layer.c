@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_debug_layer.c: with MTL_DEBUG_LAYER=1 (set by the suite) further rules are checked, and
+// without a callback messages are printed.
+#include "api_test.h"
+#include <unistd.h>
+
+static const char source[] =
+    HEAD "struct Params { float4 a; uint b; };\n"
+         "kernel void f(device float *x [[buffer(0)]], constant Params &p [[buffer(1)]]) {"
+         " x[0] = p.a.x + p.b; }\n"
+         "kernel void g(device float4 *x [[buffer(0)]]) { x[0] = 1; }\n";
+
+static MTLCommandQueue *queue;
+static MTLLibrary *library;
+
+static int set_up(void **state) {
+    if (open_device(state) != 0) return -1;
+    queue = mtl_device_new_command_queue(device);
+    library = compile(source);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    mtl_release(library);
+    mtl_release(queue);
+    return close_device(state);
+}
+
+// Runs `name` with x at `offset` and `n_bytes` of parameters; gives the rule that was broken, or
+// "".
+static const char *rule_of(const char *name, size_t offset, size_t n_bytes) {
+    static char rule[64];
+    static const char params[64];
+    MTLComputePipelineState *p = pipeline_of(library, name);
+    MTLBuffer *x = mtl_device_new_buffer(device, 256, 0);
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+    mtl_compute_command_encoder_set_buffer(e, x, offset, 0);
+    mtl_compute_command_encoder_set_bytes(e, params, n_bytes, 1);
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1));
+    mtl_compute_command_encoder_end_encoding(e);
+    commit_and_wait(commands);
+    snprintf(rule, sizeof rule, "%s", mtl_error_rule(mtl_command_buffer_error(commands)));
+    mtl_release(commands);
+    mtl_release(x);
+    mtl_release(p);
+    return rule;
+}
+
+static void sizes_and_alignments(void **state) {
+    (void)state;
+    assert_string_equal(rule_of("f", 0, 32), "");
+    assert_string_equal(rule_of("f", 0, 31), "dispatch_buffer_too_small");
+    assert_string_equal(rule_of("f", 254, 32), "dispatch_buffer_too_small");
+    assert_string_equal(rule_of("f", 2, 32), "dispatch_offset_alignment");
+    assert_string_equal(rule_of("f", 4, 32), "");
+    assert_string_equal(rule_of("g", 4, 32), "dispatch_offset_alignment");
+    assert_string_equal(rule_of("g", 16, 32), "");
+}
+
+static void messages_are_printed(void **state) {
+    (void)state;
+    int ends[2], kept = dup(2);
+    assert_int_equal(pipe(ends), 0);
+    fflush(stderr);
+    dup2(ends[1], 2);
+    mtl_device_set_log_callback(device, NULL, NULL);
+    assert_null(mtl_device_new_buffer(device, 0, 0));
+    mtl_device_set_log_callback(device, note_message, NULL);
+    fflush(stderr);
+    dup2(kept, 2);
+    close(ends[1]);
+    close(kept);
+    char text[512] = "";
+    assert_true(read(ends[0], text, sizeof text - 1) > 0);
+    close(ends[0]);
+    assert_non_null(strstr(text, "mtl_device_new_buffer"));
+    assert_non_null(strstr(text, "[buffer_length]"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_and_alignments),
+        cmocka_unit_test(messages_are_printed),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
