@@ -133,10 +133,14 @@ static LLVMValueRef replace_call(Cg *cg, LLVMValueRef call, const char *name, LL
         args[i] = LLVMGetOperand(call, i - 1);
         if (LLVMGetTypeKind(want[i]) == LLVMIntegerTypeKind) // bool is i1 or i8
             args[i] = LLVMBuildIntCast2(cg->cx.builder, args[i], want[i], 0, "");
+        else if (LLVMTypeOf(args[i]) != want[i]) // the C ABI passes <2 x float> as a double
+            args[i] = LLVMBuildBitCast(cg->cx.builder, args[i], want[i], "");
     }
     LLVMValueRef result = LLVMBuildCall2(cg->cx.builder, type, f, args, n, "");
     if (LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMIntegerTypeKind)
         result = LLVMBuildIntCast2(cg->cx.builder, result, LLVMTypeOf(call), 0, "");
+    else if (LLVMTypeOf(result) != LLVMTypeOf(call) && LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMVectorTypeKind)
+        result = LLVMBuildBitCast(cg->cx.builder, result, LLVMTypeOf(call), "");
     if (LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind) LLVMReplaceAllUsesWith(call, result);
     LLVMInstructionEraseFromParent(call);
     return result;
