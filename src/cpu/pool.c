@@ -50,7 +50,7 @@ void cpu_pool_close_job(CpuJob *job) {
     pthread_mutex_unlock(&pool.lock);
     unsigned active;
     for (int spins = 0; (active = atomic_load(&job->active)) != 0; spins++) {
-        if (spins < 20000)
+        if (spins < 4000)
             cpu_relax();
         else
             cpu_futex_wait(&job->active, active);

@@ -171,8 +171,9 @@ void rt_execute(MTLCommandBuffer *buffer) {
     atomic_store(&buffer->error, error);
     atomic_store(&buffer->status,
                  error ? MTLCommandBufferStatusError : MTLCommandBufferStatusCompleted);
-    call_handlers(buffer, buffer->completed_handlers);
+    // Others may go on with the resources before the handlers, which may wait for them.
     rt_hazard_complete(buffer);
+    call_handlers(buffer, buffer->completed_handlers);
     rt_cb_release_resources(buffer);
     rt_queue_finished(buffer);
     announce(buffer, &buffer->completed);
