@@ -17,14 +17,14 @@
 
 static MTLDevice *device;
 static char last_rule[64], last_call[96], last_text[512];
-static int n_messages;
+static atomic_int n_messages; // raised when the texts are there
 
 static inline void note_message(const MTLDeviceMessage *message, void *context) {
     (void)context;
-    n_messages++;
     snprintf(last_rule, sizeof last_rule, "%s", message->rule);
     snprintf(last_call, sizeof last_call, "%s", message->call);
     snprintf(last_text, sizeof last_text, "%s", message->text);
+    atomic_fetch_add(&n_messages, 1);
 }
 
 static inline void clear_messages(void) {

@@ -414,7 +414,7 @@ static MTLCommandBuffer *held[2];
 
 static void *commit_when_told(void *unused) {
     (void)unused;
-    while (strcmp(last_rule, "queue_all_uncommitted") != 0) usleep(100);
+    while (atomic_load(&n_messages) == 0) usleep(100);
     mtl_command_buffer_commit(held[0]);
     return NULL;
 }
@@ -430,6 +430,7 @@ static void full_of_uncommitted(void **state) {
     MTLCommandBuffer *third = mtl_command_queue_command_buffer(small);
     assert_non_null(third);
     pthread_join(thread, NULL);
+    assert_string_equal(last_rule, "queue_all_uncommitted");
     mtl_release(third);
     mtl_release(held[0]);
     mtl_release(held[1]);
