@@ -165,6 +165,32 @@ static void rewrite_calls(Cg *cg, const Flow *flow, LLVMValueRef lane) {
     }
 }
 
+// Division by zero and of the least integer by -1 must not trap: both divide by 1 instead, as the
+// vectoriser does for uniform values.
+static void guard_division(Cg *cg, LLVMValueRef i) {
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    bool is_signed = op == LLVMSDiv || op == LLVMSRem;
+    if (!is_signed && op != LLVMUDiv && op != LLVMURem) return;
+    LLVMBuilderRef b = cg->cx.builder;
+    LLVMValueRef x = LLVMGetOperand(i, 0), y = LLVMGetOperand(i, 1);
+    LLVMTypeRef type = LLVMTypeOf(y);
+    LLVMPositionBuilderBefore(b, i);
+    y = LLVMBuildFreeze(b, y, "");
+    LLVMValueRef zero = LLVMConstNull(type), minus = LLVMConstAllOnes(type);
+    LLVMValueRef one = LLVMBuildSub(b, zero, minus, ""), bad = LLVMBuildICmp(b, LLVMIntEQ, y, zero, "");
+    if (is_signed) {
+        LLVMValueRef shift = LLVMBuildLShr(b, minus, one, ""); // the greatest integer
+        LLVMValueRef least = LLVMBuildICmp(b, LLVMIntEQ, x, LLVMBuildNot(b, shift, ""), "");
+        bad = LLVMBuildOr(b, bad, LLVMBuildAnd(b, least, LLVMBuildICmp(b, LLVMIntEQ, y, minus, ""), ""), "");
+    }
+    LLVMSetOperand(i, 1, LLVMBuildSelect(b, bad, one, y, ""));
+}
+
+static void guard_divisions(Cg *cg, LLVMValueRef f) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) guard_division(cg, i);
+}
+
 static void set_constant(Cg *cg, const char *name, unsigned bits, uint64_t value) {
     LLVMValueRef g = LLVMGetNamedGlobal(cg->cx.module, name);
     if (!g) return;
@@ -203,6 +229,7 @@ void msl_wrap_lanes(Cg *cg) {
     Flow flow;
     bool ok = build_flow(f, &flow);
     if (ok) {
+        guard_divisions(cg, f);
         track_loops(cg, &flow, lane);
         rewrite_calls(cg, &flow, lane);
     }
