@@ -46,18 +46,14 @@ static inline double ref_cospi(double x) {
     double v = q & 1 ? sin(a) : cos(a);
     return q == 1 || q == 2 ? -v : v;
 }
-static inline double ref_tanpi(double x) {
-    return ref_sinpi(x) / ref_cospi(x);
-}
-static inline double ref_rsqrt(double x) {
-    return 1 / sqrt(x);
-}
+static inline double ref_tanpi(double x) { return ref_sinpi(x) / ref_cospi(x); }
+static inline double ref_rsqrt(double x) { return 1 / sqrt(x); }
 static inline double ref_fract(double x) {
     return fmin(x - floor(x), isnan(x) || isinf(x) ? NAN : 0x1.fffffep-1);
 }
 
-// The distance between the floats around v: 2^-23 of its power of two, at least 2^-149. By the bits of
-// the double, because math_sweep does little else.
+// The distance between the floats around v: 2^-23 of its power of two, at least 2^-149. By the bits
+// of the double, because math_sweep does little else.
 static inline double ulp_of(double v) {
     uint64_t u;
     memcpy(&u, &v, sizeof u);

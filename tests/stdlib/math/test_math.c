@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_math: the kernels of the maths library against the C library in double precision.
 // Functions of one argument: edge values and every 16381st float against the bounds of
-// math_functions.def (math_sweep does the same over all floats). Functions of two: all pairs of edge
-// values, and pseudo-random pairs. Exact functions must agree to the bit.
+// math_functions.def (math_sweep does the same over all floats). Functions of two: all pairs of
+// edge values, and pseudo-random pairs. Exact functions must agree to the bit.
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,9 +43,7 @@ static float random_float(int span) {
     return ldexpf(random_bits() & 1 ? -m : m, e);
 }
 
-static int same(float a, float b) {
-    return bits_of(a) == bits_of(b) || (isnan(a) && isnan(b));
-}
+static int same(float a, float b) { return bits_of(a) == bits_of(b) || (isnan(a) && isnan(b)); }
 #define expect_same(got, want, x, y)                                                               \
     do {                                                                                           \
         float got_ = (got), want_ = (want);                                                        \
@@ -124,13 +122,9 @@ static void test_fast_sin_cos_bounded(void **state) {
     }
 }
 
-static int signalling(float x) {
-    return isnan(x) && (bits_of(x) & 0x00400000) == 0;
-}
+static int signalling(float x) { return isnan(x) && (bits_of(x) & 0x00400000) == 0; }
 
-static double ref_pow(double x, double y) {
-    return pow(x, y);
-}
+static double ref_pow(double x, double y) { return pow(x, y); }
 
 static void check_two(float x, float y) {
     double want = ref_pow((double)x, (double)y);
@@ -254,15 +248,13 @@ static void test_every_half(void **state) {
         const function *f = &functions[i];
         for (int u = 0; u < 0x10000; u++) {
             int e = u >> 10 & 31, m = u & 1023;
-            double x = e == 31 ? (m ? NAN : INFINITY)
-                     : e       ? ldexp(1024 + m, e - 25)
-                               : ldexp(m, -24);
+            double x = e == 31 ? (m ? NAN : INFINITY) : e ? ldexp(1024 + m, e - 25) : ldexp(m, -24);
             x = u & 0x8000 ? -x : x;
             double want = f->reference(x), got = round_to_half((double)f->fast((float)x));
             double error = fabs(got - want) / half_ulp(want);
-            int right = isnan(want) ? isnan(got)
-                      : isinf(got) ? fabs(want) >= 65504 && !signbit(got) == !signbit(want)
-                                   : error <= 1 && (got != 0 || !signbit(got) == !signbit(want));
+            int right = isnan(want)  ? isnan(got)
+                        : isinf(got) ? fabs(want) >= 65504 && !signbit(got) == !signbit(want)
+                                     : error <= 1 && (got != 0 || !signbit(got) == !signbit(want));
             if (!right) {
                 fail_msg("%s(half %a) = %a, expected %a: %g ulp", f->name, x, got, want, error);
             }
@@ -281,7 +273,8 @@ static void test_fma_of_halves(void **state) {
         if (i % 2) { // an addend half an ulp below the product makes ties and near-ties
             float p = a * b;
             a = float_of(bits_of(a) & 0xffffe000u);
-            c = ldexpf(random_bits() & 1 ? 1.0f : -1.0f, ilogbf(p) - 11 - (int)(random_bits() % 12));
+            c = ldexpf(random_bits() & 1 ? 1.0f : -1.0f,
+                       ilogbf(p) - 11 - (int)(random_bits() % 12));
         }
         long double exact = (long double)a * (long double)b + (long double)c;
         if ((double)exact != exact || fabsl(exact) > 65000) {
@@ -301,10 +294,13 @@ static void test_fma_of_halves(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_argument), cmocka_unit_test(test_rsqrt_correctly_rounded),
+        cmocka_unit_test(test_one_argument),
+        cmocka_unit_test(test_rsqrt_correctly_rounded),
         cmocka_unit_test(test_fast_sin_cos_bounded),
-        cmocka_unit_test(test_two_arguments), cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_every_half), cmocka_unit_test(test_fma_of_halves),
+        cmocka_unit_test(test_two_arguments),
+        cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_every_half),
+        cmocka_unit_test(test_fma_of_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,9 +48,7 @@ __IG_FN unsigned __ig_as_uint(float f) {
     __builtin_memcpy(&u, &f, sizeof u);
     return u;
 }
-__IG_FN int __ig_as_int(float f) {
-    return (int)__ig_as_uint(f);
-}
+__IG_FN int __ig_as_int(float f) { return (int)__ig_as_uint(f); }
 #define __ig_fma(a, b, c) __builtin_fmaf(a, b, c)
 #define __ig_sqrt(x) __builtin_sqrtf(x)
 #define __ig_floor(x) __builtin_floorf(x)
@@ -78,13 +76,9 @@ typedef struct {
     int i;
 } __ig_float_int;
 
-__IG_FN float __ig_fabs(float x) {
-    return __ig_as_float(__ig_as_uint(x) & 0x7fffffffu);
-}
+__IG_FN float __ig_fabs(float x) { return __ig_as_float(__ig_as_uint(x) & 0x7fffffffu); }
 
-__IG_FN int __ig_isnan(float x) {
-    return (__ig_as_uint(x) & 0x7fffffffu) > 0x7f800000u;
-}
+__IG_FN int __ig_isnan(float x) { return (__ig_as_uint(x) & 0x7fffffffu) > 0x7f800000u; }
 
 __IG_FN float __ig_copysign(float x, float y) {
     return __ig_as_float((__ig_as_uint(x) & 0x7fffffffu) | (__ig_as_uint(y) & __IG_SIGN));
@@ -104,12 +98,8 @@ __IG_FN float __ig_round(float x) {
 
 // The larger/smaller argument; the other one where one is NaN. The compiler's own operation is used
 // because it needs one instruction where an argument is known not to be NaN: max(x, 0.0f).
-__IG_FN float __ig_fmax(float x, float y) {
-    return __builtin_fmaxf(x, y);
-}
-__IG_FN float __ig_fmin(float x, float y) {
-    return __builtin_fminf(x, y);
-}
+__IG_FN float __ig_fmax(float x, float y) { return __builtin_fmaxf(x, y); }
+__IG_FN float __ig_fmin(float x, float y) { return __builtin_fminf(x, y); }
 __IG_FN float __ig_fdim(float x, float y) {
     __IG_STRICT
     float d = x - y;
@@ -124,9 +114,7 @@ __IG_FN float __ig_fract(float x) {
 }
 
 // 2^n for n in [-126, 127].
-__IG_FN float __ig_exp2i(int n) {
-    return __ig_as_float((unsigned)(n + 127) << 23);
-}
+__IG_FN float __ig_exp2i(int n) { return __ig_as_float((unsigned)(n + 127) << 23); }
 
 // x * 2^n, rounded once, for |n| <= 252 and x in [0.25, 4): the first product is exact.
 __IG_FN float __ig_scale(float x, int n) {
@@ -268,8 +256,6 @@ __IG_FN float __ig_rsqrt(float x) {
     float better = __ig_fma(0.5f * r, e, r);
     return ((x > 0.0f) & (x < __IG_INF)) ? better : r;
 }
-__IG_FN float __ig_rsqrt_fast(float x) {
-    return 1.0f / __ig_sqrt(x);
-}
+__IG_FN float __ig_rsqrt_fast(float x) { return 1.0f / __ig_sqrt(x); }
 
 #endif

@@ -223,9 +223,7 @@ __IG_FN float __ig_log10(float x) {
     float h = __ig_fma(f, 0x1.bcb7b2p-2f, q);
     return __ig_log_edges(x, __ig_fma(s.b, 0x1.344136p-2f, h));
 }
-__IG_FN float __ig_log10_fast(float x) {
-    return __ig_log2_fast(x) * 0.301029996f;
-}
+__IG_FN float __ig_log10_fast(float x) { return __ig_log2_fast(x) * 0.301029996f; }
 
 // y * log2(x) for x > 0 as a sum of two floats, relative error about 2^-30: log2(x) is the series
 // of 2 atanh(s) / ln 2 in s = (m - 1) / (m + 1), whose quotient and first term are kept in two
@@ -304,8 +302,8 @@ __IG_FN float __ig_pow_fast(float x, float y) {
     return y == 0.0f ? 1.0f : r;
 }
 
-// (e^x - 1) * 2^adjust for x in [0, 89.5], precise also near 0: 2^n times the polynomial without its
-// constant term, plus 2^n - 1.
+// (e^x - 1) * 2^adjust for x in [0, 89.5], precise also near 0: 2^n times the polynomial without
+// its constant term, plus 2^n - 1.
 __IG_FN float __ig_expm1_kernel(float x, int adjust) {
     __IG_STRICT
     float t = __ig_fma(x, 1.44269504f, __IG_MAGIC);

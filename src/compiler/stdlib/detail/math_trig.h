@@ -107,12 +107,8 @@ __IG_FN __ig_pair __ig_sincos(float x) {
     r.b = __ig_xorsign(swap ? s : c, (unsigned)(q.i + 1) << 30);
     return r;
 }
-__IG_FN float __ig_sin(float x) {
-    return __ig_sincos(x).a;
-}
-__IG_FN float __ig_cos(float x) {
-    return __ig_sincos(x).b;
-}
+__IG_FN float __ig_sin(float x) { return __ig_sincos(x).a; }
+__IG_FN float __ig_cos(float x) { return __ig_sincos(x).b; }
 
 // On [-pi/4, pi/4]: 2^-29.5.
 __IG_FN float __ig_tan_poly(float r) {
