@@ -23,7 +23,7 @@
 #define __IG_PICK(PRECISE, FAST) PRECISE
 #endif
 
-// clang-format off: macros that make declarations
+// clang-format off
 // ---- shapes of overloads. The scalar one calls CALL on floats; the vectors take references and
 // read the native vector, because a copy of a small vec would go by way of an integer. __IG_1 to
 // __IG_3: CALL takes scalars, the vectors go by component.
