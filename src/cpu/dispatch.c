@@ -12,6 +12,7 @@
 #define ALONE_NS 10000u      // below this, waking others costs more than they bring
 #define CHUNK_NS 8000u       // a chunk should last at least this long,
 #define MAX_CHUNK_NS 250000u // and not longer than this: where the work lies is not known
+#define HELPER_NS 15000u     // a helper should find at least this much to do
 #define MAX_PARTS 32u
 
 typedef struct Part {
@@ -167,7 +168,11 @@ static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begi
     share->divisor = threads * 4u;
     atomic_init(&share->next, begin);
     atomic_init(&share->finished, 0);
-    share->job = (CpuJob){.help = help, .max_helpers = take_part ? threads - 1 : threads};
+    // With many cores, waking them all for a short job takes longer than the job.
+    uint64_t helpers = take_part ? threads - 1 : threads,
+             useful = each * (left > UINT32_MAX ? UINT32_MAX : left) / HELPER_NS + 1;
+    share->job = (CpuJob){.help = help,
+                          .max_helpers = (unsigned)(each && useful < helpers ? useful : helpers)};
     if (take_part && share->job.max_helpers == 0) {
         run_range(share, t, begin, share->total);
         return;
