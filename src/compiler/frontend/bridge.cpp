@@ -156,6 +156,35 @@ bool bridge_in_system(BridgeJob *job, uint32_t location) {
     return l.isValid() && sm.isInSystemHeader(sm.getFileLoc(l));
 }
 
+// ---- #pragma METAL fp math_mode(safe|relaxed|fast), contract(off|on|fast): Clang's own fp pragmas.
+struct MetalPragma : PragmaHandler {
+    MetalPragma() : PragmaHandler("METAL") {}
+    void HandlePragma(Preprocessor &pp, PragmaIntroducer, Token &first) override {
+        std::string words;
+        Token t;
+        for (pp.Lex(t); t.isNot(tok::eod); pp.Lex(t)) words += pp.getSpelling(t);
+        const char *means = words == "fpmath_mode(safe)" ? "clang fp contract(off) reciprocal(off)"
+                          : words == "fpmath_mode(relaxed)" || words == "fpmath_mode(fast)" ? "clang fp contract(fast) reciprocal(on)"
+                          : words == "fpcontract(off)" ? "clang fp contract(off)"
+                          : words == "fpcontract(on)" ? "clang fp contract(on)"
+                          : words == "fpcontract(fast)" ? "clang fp contract(fast)" : nullptr;
+        if (!means) {
+            auto id = pp.getDiagnostics().getCustomDiagID(DiagnosticsEngine::Warning, "unknown pragma ignored");
+            pp.Diag(first.getLocation(), id);
+            return;
+        }
+        auto tokens = std::make_unique<Token[]>(4);
+        for (int i = 0; i < 4; i++) tokens[i].startToken(), tokens[i].setLocation(first.getLocation()), tokens[i].setLength(1);
+        tokens[0].setIdentifierInfo(pp.getIdentifierInfo("_Pragma"));
+        tokens[0].setKind(tok::identifier);
+        tokens[1].setKind(tok::l_paren);
+        tokens[2].setKind(tok::string_literal);
+        pp.CreateString("\"" + std::string(means) + "\"", tokens[2]);
+        tokens[3].setKind(tok::r_paren);
+        pp.EnterTokenStream(std::move(tokens), 4, /*DisableMacroExpansion=*/false, /*IsReinject=*/false);
+    }
+};
+
 // ---- Tokens: lex everything, let C edit it, parse what it returns.
 enum { MAX_TOKENS = 4 << 20 }; // a kernel library of 12,000 lines has 200,000
 
@@ -279,6 +308,7 @@ struct Collector : ASTConsumer {
             for (const Decl *x : cast<DeclContext>(d)->decls()) add(x);
         }
     }
+    void HandleInterestingDecl(DeclGroupRef) override {} // from our headers
     bool HandleTopLevelDecl(DeclGroupRef group) override {
         for (Decl *d : group) {
             auto *f = dyn_cast<FunctionDecl>(d);
@@ -485,6 +515,7 @@ template <class Base> struct Action : Base {
             IdentifierInfo *ii = ci.getPreprocessor().getIdentifierInfo(k);
             if (ii->getTokenID() != tok::identifier) ii->revertTokenIDToIdentifier();
         }
+        ci.getPreprocessor().AddPragmaHandler(new MetalPragma);
         return Base::BeginSourceFileAction(ci);
     }
     void dropTypedefs(Sema &s) {
@@ -526,6 +557,10 @@ template <class Base> struct Action : Base {
         parser.Initialize();
         dropTypedefs(s);
         parse(parser, s, consumer);
+        if (!compiles) { // checks on the headers: done, and in the image Clang would read them for every source
+            s.DelegatingCtorDecls.erase(s.DelegatingCtorDecls.begin(nullptr, true), s.DelegatingCtorDecls.end());
+            s.UnusedLocalTypedefNameCandidates.clear();
+        }
         for (Decl *d : s.WeakTopLevelDecls()) consumer.HandleTopLevelDecl(DeclGroupRef(d));
         consumer.HandleTranslationUnit(s.Context);
         if (!compiles || ci.getDiagnostics().hasErrorOccurred()) return;

@@ -32,10 +32,10 @@ static void push_all(Options *o, const char *const *args, size_t n) {
 void options_dialect(Options *o, const MslSource *source) {
     static const char *const fixed[] = {
         "-x", "cl", "-cl-std=clc++2021", "-triple", "spir64-unknown-unknown",
-        "-cl-ext=+cl_khr_fp16,+__cl_clang_function_pointers,+__cl_clang_variadic_functions,+__cl_clang_bitfields,"
-        "+__cl_clang_non_portable_kernel_param_types",
-        "-cl-single-precision-constant", "-fdeclspec", "-O2", "-disable-llvm-passes", "-relaxed-aliasing",
-        "-nostdsysteminc", "-nobuiltininc", "-fno-threadsafe-statics", "-fno-validate-pch",
+        "-cl-ext=+cl_khr_fp16,+__cl_clang_function_pointers,+__cl_clang_variadic_functions",
+        "-cl-ext=+__cl_clang_bitfields,+__cl_clang_non_portable_kernel_param_types",
+        "-cl-single-precision-constant", "-cl-fp32-correctly-rounded-divide-sqrt", "-fdeclspec", "-O2", "-disable-llvm-passes", "-relaxed-aliasing",
+        "-nostdsysteminc", "-nobuiltininc", "-fno-threadsafe-statics", "-fno-validate-pch", "-fpch-instantiate-templates",
         // Bounds for hostile input: nesting, instantiation depth, constant evaluation, errors.
         "-fbracket-depth", "256", "-ftemplate-depth=512", "-fconstexpr-depth=256", "-fconstexpr-steps=1000000",
         "-ferror-limit", "200",

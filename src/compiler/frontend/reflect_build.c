@@ -12,7 +12,8 @@
 enum { DT_NONE = 0, DT_STRUCT = 1, DT_ARRAY = 2, DT_FLOAT = 3, DT_FLOAT2X2 = 7, DT_HALF = 16, DT_HALF2X2 = 20, DT_INT = 29,
        DT_UINT = 33, DT_SHORT = 37, DT_USHORT = 41, DT_CHAR = 45, DT_UCHAR = 49, DT_BOOL = 53, DT_POINTER = 60, DT_LONG = 81,
        DT_ULONG = 85, DT_BFLOAT = 121 };
-enum { MAX_INDEX = 30, NO_TYPE = UINT32_MAX };
+enum { MAX_INDEX = 30 };
+#define NO_TYPE UINT32_MAX
 
 static void report(BridgeJob *job, uint32_t at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void report(BridgeJob *job, uint32_t at, const char *format, ...) {
@@ -417,10 +418,8 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
         return;
     }
     set_function_attributes(job, f, from);
-    if (f->stage != RF_KERNEL) {
-        report(job, from->decl.location, "vertex and fragment functions are not supported by this version of the compiler");
-        return;
-    }
+    if (f->stage != RF_KERNEL)
+        return; // listed by name and stage; its arguments belong to graphics
     if (b->infos[from->decl.type].kind != BRIDGE_TYPE_VOID)
         report(job, from->decl.location, "kernel function '%s' must have void return type", f->name);
     for (uint32_t i = 0; i < from->n_params; i++) {
