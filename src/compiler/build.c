@@ -217,12 +217,8 @@ int build_main(int argc, char **argv) {
         signal(SIGALRM, too_long);
         // The front end's share; checking limits each kernel by itself.
         alarm((unsigned)(env_number("INGOT_COMPILE_TIMEOUT_MS", 120000) + 999) / 1000);
-        status = driver_run_deep(build, &o);
-    } else if (status == 1) {
-        status = 0;
+        driver_run_deep(build, &o);
     }
     build_options_free(&o);
-    fflush(stdout);
-    fflush(stderr);
-    _exit(status); // LLVM's global destructors take their time and do nothing for us
+    return status == 1 ? 0 : status; // 1: the help was asked for
 }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -67,26 +68,24 @@ void driver_limits(void) {
 typedef struct Deep {
     int (*f)(void *);
     void *context;
-    int result;
 } Deep;
 
-static void *deep_main(void *p) {
+_Noreturn static void *deep_main(void *p) {
     Deep *d = p;
-    d->result = d->f(d->context);
-    return NULL;
+    int status = d->f(d->context);
+    fflush(stdout);
+    fflush(stderr);
+    _exit(status);
 }
 
-int driver_run_deep(int (*f)(void *), void *context) {
-    Deep d = {f, context, 1};
+_Noreturn void driver_run_deep(int (*f)(void *), void *context) {
+    Deep d = {f, context};
     pthread_attr_t attr;
-    if (pthread_attr_init(&attr)) return f(context);
     pthread_t thread;
-    bool started = !pthread_attr_setstacksize(&attr, STACK_BYTES) &&
-                   !pthread_create(&thread, &attr, deep_main, &d);
-    pthread_attr_destroy(&attr);
-    if (!started) return f(context); // address space too tight: the usual stack has to do
-    pthread_join(thread, NULL);
-    return d.result;
+    if (!pthread_attr_init(&attr) && !pthread_attr_setstacksize(&attr, STACK_BYTES) &&
+        !pthread_create(&thread, &attr, deep_main, &d))
+        for (;;) pause();
+    deep_main(&d); // address space too tight: the usual stack has to do
 }
 
 // Files read by #include, with their hashes. Names that are no files (in-memory headers) stay out.

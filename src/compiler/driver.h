@@ -14,8 +14,10 @@ char *driver_stdlib_dir(void);
 char *driver_pch_dir(void);
 // No core files; address space limited to $INGOT_COMPILE_MEMORY_MB (8 GiB, or half the machine).
 void driver_limits(void);
-// Runs f on a thread with a stack that suits Clang's recursion; returns f's result, 1 if no thread.
-int driver_run_deep(int (*f)(void *), void *context);
+// Runs f on a thread with a stack that suits Clang's recursion and ends the process with its
+// result. (The thread does not end by itself: LLVM changes its signal stack, which upsets
+// sanitizers; and LLVM's global destructors take their time and do nothing for us.)
+_Noreturn void driver_run_deep(int (*f)(void *), void *context);
 
 // Front end and packing. Returns out->ok; the log and the diagnostics are in out either way. The
 // container is *metallib (an empty library with check_only); NULL if not ok or without memory.

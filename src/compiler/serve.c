@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // serve.c: mslc as libingot's child. Answers one request at a time from the socket pair on MSG_FD
 // and keeps the libraries it saw last, so that a library travels once and its kernels are made from
-// there. It ends when the other side goes away, also in the middle of a compilation: the main
+// there. It ends when the other side goes away, also in the middle of a compilation: a
 // thread does nothing but watch for that. (A parent-death signal would not do: it fires when the
 // thread that started us ends, not the process.)
 #include "base/compiler_id.h"
@@ -173,9 +173,13 @@ static int serve(void *unused) {
     _exit(io == MSG_IO_CLOSED ? 0 : 1); // nothing to save, and LLVM's destructors take their time
 }
 
-static void *serve_thread(void *unused) {
-    driver_run_deep(serve, unused);
-    _exit(1); // serve does not return
+_Noreturn static void *watch(void *unused) {
+    (void)unused;
+    for (;;) {
+        struct pollfd p = {.fd = MSG_FD, .events = POLLRDHUP};
+        if (poll(&p, 1, -1) < 0 && errno != EINTR) _exit(1);
+        if (p.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) _exit(0);
+    }
 }
 
 int serve_main(void) {
@@ -194,11 +198,7 @@ int serve_main(void) {
     for (int sig = 1; sig < NSIG; ++sig) signal(sig, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
     driver_limits();
-    pthread_t worker;
-    if (pthread_create(&worker, NULL, serve_thread, NULL)) return 1;
-    for (;;) {
-        struct pollfd p = {.fd = MSG_FD, .events = POLLRDHUP};
-        if (poll(&p, 1, -1) < 0 && errno != EINTR) _exit(1);
-        if (p.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) _exit(0);
-    }
+    pthread_t watcher;
+    if (pthread_create(&watcher, NULL, watch, NULL)) return 1;
+    driver_run_deep(serve, NULL);
 }

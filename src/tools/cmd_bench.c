@@ -91,7 +91,9 @@ static double once(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *buffe
     mtl_command_buffer_commit(c);
     mtl_command_buffer_wait_until_completed(c);
     t = seconds_now() - t;
-    return mtl_command_buffer_status(c) == MTLCommandBufferStatusCompleted ? t : -1;
+    bool ok = mtl_command_buffer_status(c) == MTLCommandBufferStatusCompleted;
+    mtl_release(c);
+    return ok ? t : -1;
 }
 
 static double typical(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *buffers,

@@ -79,9 +79,10 @@ static double dispatch(const RunOptions *o, MTLCommandQueue *queue,
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
     MTLComputeCommandEncoder *e =
         commands ? mtl_command_buffer_compute_command_encoder(commands) : NULL;
+    double seconds = -1;
     if (!e) {
         complain(EXIT_INPUT, "run", "cannot encode (out of memory?)");
-        return -1;
+        goto done;
     }
     mtl_compute_command_encoder_set_compute_pipeline_state(e, pipeline);
     for (size_t i = 0; i < o->n_args; ++i) {
@@ -100,11 +101,14 @@ static double dispatch(const RunOptions *o, MTLCommandQueue *queue,
     mtl_command_buffer_commit(commands);
     mtl_command_buffer_wait_until_completed(commands);
     if (mtl_command_buffer_status(commands) == MTLCommandBufferStatusCompleted)
-        return mtl_command_buffer_gpu_end_time(commands) -
-               mtl_command_buffer_gpu_start_time(commands);
-    complain(EXIT_INPUT, "run", "'%s' failed: %s", o->kernel,
-             mtl_error_localized_description(mtl_command_buffer_error(commands)));
-    return -1;
+        seconds =
+            mtl_command_buffer_gpu_end_time(commands) - mtl_command_buffer_gpu_start_time(commands);
+    else
+        complain(EXIT_INPUT, "run", "'%s' failed: %s", o->kernel,
+                 mtl_error_localized_description(mtl_command_buffer_error(commands)));
+done:
+    mtl_release(commands);
+    return seconds;
 }
 
 static void print_time(const char *what, double seconds) {
