@@ -96,7 +96,7 @@ void run_fixture(const Fixture *f, const uint32_t grid[3], const uint32_t group[
     size_t memory_bytes = (info->threadgroup_bytes + dynamic_bytes + 255) / 128 * 128;
     char *memory = aligned_alloc(128, memory_bytes);
     memset(memory, 0xa5, memory_bytes);
-    uint64_t frame_bytes = info->frame_stride * ((group[0] * group[1] * group[2] + info->width - 1) / (info->width > 1 ? info->width : 32) + 1);
+    uint64_t frame_bytes = info->frame_stride * ((group[0] * group[1] * group[2] + CPU_SIMD_WIDTH - 1) / CPU_SIMD_WIDTH);
     char *frames = info->frame_stride ? aligned_alloc(128, frame_bytes) : NULL;
     if (frames) memset(frames, 0xa5, frame_bytes);
     run(&launch, 0, n / 2, memory, frames); // in two calls, as two workers would

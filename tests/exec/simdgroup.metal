@@ -83,13 +83,13 @@ kernel void quads(device const int *a [[buffer(0)]], device int *out [[buffer(1)
     o[0] = quad_sum(a[i]), o[1] = quad_max(a[i]), o[2] = quad_shuffle_xor(a[i], 1), o[3] = quad_broadcast(a[i], 2);
 }
 
-// run: matrix grid=32 group=32
+// run: mma grid=32 group=32
 // arg 0 = rand(64, 1)
 // arg 1 = rand(64, 2)
 // arg 2 = rand(64, 3)
 // arg 3 = np.zeros(64, f32)
 // close 3 = a0.reshape(8, 8) @ a1.reshape(8, 8) + a2.reshape(8, 8)
-kernel void matrix(device const float *a [[buffer(0)]], device const float *b [[buffer(1)]], device const float *c [[buffer(2)]],
+kernel void mma(device const float *a [[buffer(0)]], device const float *b [[buffer(1)]], device const float *c [[buffer(2)]],
                    device float *d [[buffer(3)]]) {
     simdgroup_float8x8 ma, mb, mc, md;
     simdgroup_load(ma, a);

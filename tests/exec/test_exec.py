@@ -110,8 +110,7 @@ def execute(run, so, arrays):
         launch.threads_per_grid[d], launch.group_size[d] = run.grid[d], run.group[d]
         launch.groups_per_grid[d] = -(-run.grid[d] // run.group[d])
         groups *= launch.groups_per_grid[d]
-    per_vector = info.width if info.width > 1 else 32
-    frames = info.frame_stride * -(-run.group[0] * run.group[1] * run.group[2] // per_vector)
+    frames = info.frame_stride * -(-run.group[0] * run.group[1] * run.group[2] // 32)
     block = ctypes.create_string_buffer(info.threadgroup_bytes + dynamic + frames + 512)
     ctypes.memset(block, 0xA5, len(block))
     memory = -(-ctypes.addressof(block) // 128) * 128

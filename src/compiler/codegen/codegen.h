@@ -36,6 +36,7 @@ typedef struct Cg {
 // context.c
 bool msl_context_open(Cg *cg, const MslKernelRequest *request, char **log);
 void msl_context_close(Cg *cg);
+void msl_run_passes_with(MslContext *cx, LLVMValueRef f, const char *pipeline, bool unroll);
 void msl_dump(MslContext *cx, const char *step); // appends the module to the log if asked for
 void msl_verify(MslContext *cx, const char *step);
 LLVMTypeRef msl_int(const MslContext *cx, unsigned bits);

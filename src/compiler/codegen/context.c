@@ -55,10 +55,15 @@ void msl_fail(MslContext *cx, const char *format, ...) {
 }
 
 void msl_run_passes(MslContext *cx, LLVMValueRef f, const char *pipeline) {
+    msl_run_passes_with(cx, f, pipeline, true);
+}
+
+void msl_run_passes_with(MslContext *cx, LLVMValueRef f, const char *pipeline, bool unroll) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
     LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, 0);
+    LLVMPassBuilderOptionsSetLoopUnrolling(options, unroll);
     LLVMErrorRef e = f ? LLVMRunPassesOnFunction(f, pipeline, cx->machine, options)
                        : LLVMRunPasses(cx->module, pipeline, cx->machine, options);
     LLVMDisposePassBuilderOptions(options);

@@ -24,12 +24,20 @@ static bool plausible_cpu(const char *cpu) {
     return *cpu != 0;
 }
 
+// Is `word` one of the comma-separated features? ("-avx512f" is not "-avx512fp16".)
+static bool has_word(const char *features, const char *word) {
+    size_t n = strlen(word);
+    for (const char *at = features; (at = strstr(at, word)); at += n)
+        if ((at == features || at[-1] == ',') && (at[n] == 0 || at[n] == ',')) return true;
+    return false;
+}
+
 static bool has_avx512(const char *cpu, const char *features) {
     static const char *const names[] = {"x86-64-v4", "skylake-avx512", "cascadelake", "cooperlake", "cannonlake",
                                         "icelake", "tigerlake", "rocketlake", "sapphirerapids", "emeraldrapids",
                                         "graniterapids", "diamondrapids", "znver4", "znver5"};
-    if (strstr(features, "-avx512f")) return false;
-    if (strstr(features, "+avx512f")) return true;
+    if (has_word(features, "-avx512f")) return false;
+    if (has_word(features, "+avx512f")) return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (msl_starts(cpu, names[i])) return true;
     return false;

@@ -14,9 +14,11 @@ typedef uint64_t u64;
 
 // provided by wrap.c
 extern const u32 ingot_shape[3]; // 0,0,0: not known, `full` then runs rows
-extern const u32 ingot_width;    // threads a call of full or some runs
+extern const u32 ingot_width;    // threads a call of some runs,
+extern const u32 ingot_full_width; // and of full: the same, or several SIMD-groups side by side
 extern const u32 ingot_has_full; // whether there is a `full` version
-extern const u32 ingot_suspends; // the versions are coroutines
+extern const u32 ingot_suspends; // `some` is a coroutine,
+extern const u32 ingot_full_suspends; // and `full` is: not if it runs the whole threadgroup at once
 extern const u64 ingot_stride;   // bytes of a frame
 extern void ingot_full(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first);
 extern void ingot_some(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first, u32 mask);
@@ -39,7 +41,7 @@ static inline u32 mask_of(u32 left) { return left >= 32 ? ~0u : (1u << left) - 1
 static inline int is_full(const Group *g) {
     if (!ingot_has_full) return 0;
     if (ingot_shape[0]) return g->sx == ingot_shape[0] && g->sy == ingot_shape[1] && g->sz == ingot_shape[2];
-    return g->sx % ingot_width == 0 || g->sx == g->n;
+    return g->sx % ingot_full_width == 0 || g->sx == g->n;
 }
 
 __attribute__((noinline)) static void run_some(const CpuLaunch *l, void *memory, const Group *g, u32 first) {
@@ -50,13 +52,13 @@ __attribute__((noinline)) static void run_some(const CpuLaunch *l, void *memory,
 static inline void run_group(const CpuLaunch *l, void *memory, const Group *g) {
     u32 first = 0;
     if (is_full(g)) {
-        u32 end = g->n - g->n % ingot_width;
+        u32 end = g->n - g->n % ingot_full_width;
 #pragma clang loop unroll(disable)
-        for (; first < end; first += ingot_width)
+        for (; first < end; first += ingot_full_width)
             ingot_full(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first);
         if (end == g->n) return;
     }
-    run_some(l, memory, g, first);
+    if (!ingot_suspends) run_some(l, memory, g, first);
 }
 
 // A frame starts with the address of its resume function; NULL there means it is done.
@@ -66,20 +68,19 @@ static inline void resume(void *frame) { (*(void (**)(void *))frame)(frame); }
 // SIMD-groups take turns, from barrier to barrier, until all are done. One that returned early just
 // does not take part any more.
 static inline void run_suspending(const CpuLaunch *l, void *memory, char *frames, const Group *g) {
-    u32 n_simd = (g->n + ingot_width - 1) / ingot_width, fast = is_full(g), alive;
+    u32 n = 0, alive; // frames in use
+    u32 end = ingot_full_suspends && is_full(g) ? g->n - g->n % ingot_full_width : 0;
 #pragma clang loop unroll(disable)
-    for (u32 s = 0; s < n_simd; s++) {
-        u32 first = s * ingot_width, left = g->n - first;
-        if (fast && left >= ingot_width)
-            ingot_full_start(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, frames + s * ingot_stride);
-        else
-            ingot_some_start(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first,
-                             mask_of(least(left, ingot_width)), frames + s * ingot_stride);
-    }
+    for (u32 first = 0; first < end; first += ingot_full_width)
+        ingot_full_start(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, frames + n++ * ingot_stride);
+#pragma clang loop unroll(disable)
+    for (u32 first = end; first < g->n; first += ingot_width)
+        ingot_some_start(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first,
+                         mask_of(least(g->n - first, ingot_width)), frames + n++ * ingot_stride);
     do {
         alive = 0;
 #pragma clang loop unroll(disable)
-        for (u32 s = 0; s < n_simd; s++) {
+        for (u32 s = 0; s < n; s++) {
             void *frame = frames + s * ingot_stride;
             if (is_done(frame)) continue;
             resume(frame);
@@ -101,7 +102,7 @@ __attribute__((visibility("default"))) void ingot_kernel(const CpuLaunch *launch
     for (u64 i = first; i < end; i++) {
         g.sx = least(dx, tx - g.gx * dx), g.sy = least(dy, ty - g.gy * dy), g.sz = least(dz, tz - g.gz * dz);
         g.n = g.sx * g.sy * g.sz;
-        if (ingot_suspends) run_suspending(launch, memory, frames, &g);
+        if (ingot_suspends && (ingot_full_suspends || !is_full(&g))) run_suspending(launch, memory, frames, &g);
         else run_group(launch, memory, &g);
         if (++g.gx == nx) {
             g.gx = 0;
