@@ -237,7 +237,7 @@ static void perform(int op, int type, int quad, uint32_t on) {
 
 // ---- running -------------------------------------------------------------------------------
 typedef void Thread(KARGS);
-typedef void Step(const Args *, const CpuLaunch *, const uint32_t at[7], uint32_t mask);
+typedef void Step(const Args *, const CpuLaunch *, const uint32_t at[7], const void *mask);
 #define K(name) extern Thread k_##name; extern Step k_##name##_full, k_##name##_edge;
 #include "list.h"
 #undef K
@@ -264,7 +264,8 @@ static int before(const Lane *a, const Lane *b) {
         if (a->key[i] != b->key[i]) return a->key[i] - b->key[i];
     return a->n_key - b->n_key;
 }
-static void run_reference(uint32_t mask) {
+static void run_reference(const uint32_t *masks) {
+    uint32_t mask = *masks;
     for (int l = 0; l < 32; l++) {
         Lane *k = &lanes[l];
         if (!k->stack) k->stack = malloc(STACK);
@@ -302,9 +303,9 @@ static void run_reference(uint32_t mask) {
     }
 }
 #else
-static void run_reference(uint32_t mask) {
+static void run_reference(const uint32_t *mask) {
     for (current = 0; current < WIDTH; current++)
-        if (mask >> current & 1) call_thread();
+        if (mask[current / 32] >> current % 32 & 1) call_thread();
 }
 #endif
 
@@ -317,7 +318,7 @@ static _Alignas(64) Memory start, expected, got;
 static uint32_t seed = 99;
 static uint32_t rnd(void) { return (seed = seed * 1664525u + 1013904223u) >> 8; }
 
-static void run_step(int k, bool full, const Args *ref, const Args *vec, uint32_t mask) {
+static void run_step(int k, bool full, const Args *ref, const Args *vec, const uint32_t *mask) {
     uint32_t at[7] = {group[0], group[1], group[2], size[0], size[1], size[2], first_of_step};
     running = kernels[k].thread;
     running_args = ref;
@@ -341,12 +342,14 @@ static bool compare(int k, int mode) {
     }
     uint32_t total = volume(size);
     for (first_of_step = 0; first_of_step < total; first_of_step += WIDTH) {
-        uint32_t left = total - first_of_step, mask = left >= 32 ? ~0u : (1u << left) - 1;
-        if (WIDTH < 32) mask &= (1u << WIDTH) - 1;
-        if (mode == 2) {
-            mask &= rnd() ^ rnd() << 13;
-            if (!mask) continue;
+        uint32_t left = total - first_of_step, any = 0;
+        _Alignas(32) uint32_t mask[8] = {0};
+        for (uint32_t l = 0; l < left && l < WIDTH; l++) mask[l / 32] |= 1u << l % 32;
+        for (int k8 = 0; k8 < 8; k8++) {
+            if (mode == 2) mask[k8] &= rnd() ^ rnd() << 13;
+            any |= mask[k8];
         }
+        if (!any) continue;
         run_step(k, mode != 1, &ref, &vec, mask);
     }
     if (!memcmp(&expected, &got, sizeof got)) return true;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // vecdrive.c: the vectoriser alone, for its tests.
-//   vecdrive in.ll out.o [--width N] [--shape X,Y,Z] [--cpu NAME] [--features TEXT] [--ll FILE] [--quick] [--time]
+//   vecdrive in.ll out.o [--width N] [--parts N] [--shape X,Y,Z] [--cpu NAME] [--features TEXT] [--ll FILE] [--quick] [--time]
 // Every function k_* of the module (a thread function, see passes.h) gets two companions,
-//   void k_*_full(const void *args, const void *launch, const uint32_t at[7], uint32_t lanes)
+//   void k_*_full(const void *args, const void *launch, const uint32_t at[7], const void *mask)
 //   void k_*_edge(...)  the same for groups that need not have the full shape
-// where args points at a struct of the kernel's parameters and at holds gx gy gz sx sy sz first.
+// where args points at a struct of the kernel's parameters and at holds gx gy gz sx sy sz first, and
+// mask at one bit for each lane.
 // A mask of all lanes is passed as a constant, as the real wrapper does. --quick: O1 and one copy only.
 #include "compiler/passes/passes.h"
 #include <llvm-c/Analysis.h>
@@ -17,6 +18,7 @@
 
 static MslContext cx;
 static bool quick;
+static unsigned parts = 1;
 
 static void die(const char *text) {
     fprintf(stderr, "vecdrive: %s\n", text);
@@ -61,9 +63,9 @@ static void call_simd(LLVMValueRef f, LLVMValueRef simd, LLVMValueRef mask) {
 }
 
 static void companion(LLVMValueRef thread, LLVMValueRef simd, const char *suffix) {
-    LLVMTypeRef ptr = LLVMPointerTypeInContext(cx.llvm, 0), i32 = LLVMInt32TypeInContext(cx.llvm);
-    LLVMTypeRef bits = LLVMIntTypeInContext(cx.llvm, cx.width), i1 = LLVMInt1TypeInContext(cx.llvm);
-    LLVMTypeRef mask = LLVMVectorType(i1, cx.width), p[] = {ptr, ptr, ptr, i32};
+    LLVMTypeRef ptr = LLVMPointerTypeInContext(cx.llvm, 0);
+    LLVMTypeRef bits = LLVMIntTypeInContext(cx.llvm, cx.width * parts), i1 = LLVMInt1TypeInContext(cx.llvm);
+    LLVMTypeRef mask = LLVMVectorType(i1, cx.width * parts), p[] = {ptr, ptr, ptr, ptr};
     char name[256];
     size_t n;
     snprintf(name, sizeof name, "%s%s", LLVMGetValueName2(thread, &n), suffix);
@@ -72,7 +74,7 @@ static void companion(LLVMValueRef thread, LLVMValueRef simd, const char *suffix
     LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(cx.llvm, f, ""), all = LLVMAppendBasicBlockInContext(cx.llvm, f, "all"),
                       some = LLVMAppendBasicBlockInContext(cx.llvm, f, "some");
     LLVMPositionBuilderAtEnd(cx.builder, entry);
-    LLVMValueRef on = LLVMBuildTruncOrBitCast(cx.builder, LLVMGetParam(f, 3), bits, "");
+    LLVMValueRef on = LLVMBuildLoad2(cx.builder, bits, LLVMGetParam(f, 3), "");
     LLVMValueRef whole = LLVMBuildICmp(cx.builder, LLVMIntEQ, on, LLVMConstAllOnes(bits), "");
     if (quick) whole = LLVMConstNull(i1);
     LLVMBuildCondBr(cx.builder, whole, all, some);
@@ -95,6 +97,7 @@ int main(int argc, char **argv) {
         else if (!strcmp(argv[i], "--quick")) quick = true;
         else if (i + 1 == argc) die("option without a value");
         else if (!strcmp(argv[i], "--width")) cx.width = (unsigned)atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--parts")) parts = (unsigned)atoi(argv[++i]);
         else if (!strcmp(argv[i], "--shape")) sscanf(argv[++i], "%u,%u,%u", &cx.shape[0], &cx.shape[1], &cx.shape[2]);
         else if (!strcmp(argv[i], "--cpu")) cx.cpu = argv[++i];
         else if (!strcmp(argv[i], "--features")) cx.features = argv[++i];
@@ -125,8 +128,8 @@ int main(int argc, char **argv) {
         if (!LLVMIsDeclaration(f) && !strncmp(LLVMGetValueName2(f, &length), "k_", 2) && n < 512) threads[n++] = f;
     double t0 = now_ms();
     for (int k = 0; k < n; k++) {
-        LLVMValueRef full = msl_vectorise(&cx, threads[k], cx.shape[0] && cx.shape[1] && cx.shape[2]);
-        LLVMValueRef edge = msl_vectorise(&cx, threads[k], false);
+        LLVMValueRef full = msl_vectorise_step(&cx, threads[k], cx.shape[0] && cx.shape[1] && cx.shape[2], parts);
+        LLVMValueRef edge = msl_vectorise_step(&cx, threads[k], false, parts);
         set_target(full);
         set_target(edge);
         companion(threads[k], full, "_full");

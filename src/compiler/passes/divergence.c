@@ -168,7 +168,7 @@ static Class class_of_trunc(Vec *x, Value i) {
 static Class class_of_gep(Vec *x, Value g) {
     Class r = msl_class(x, operand(g, 0));
     if (r.kind != LINEAR) return r;
-    int64_t stride = r.stride, scale = msl_is_soa(x, g) ? (int64_t)x->width : 1;
+    int64_t stride = r.stride, scale = msl_is_soa(x, g) ? (int64_t)x->lanes : 1;
     bool segmented = r.segmented;
     Type t = LLVMGetGEPSourceElementType(g);
     for (int k = 1; k < LLVMGetNumOperands(g); k++) {

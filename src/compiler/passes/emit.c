@@ -98,6 +98,19 @@ Value msl_scalar_of(Vec *x, Value v, unsigned segment) {
 }
 Value msl_scalar(Vec *x, Value v) { return msl_scalar_of(x, v, 0); }
 
+static unsigned segments_of_part(const Vec *x) { return x->n_segments / x->parts; }
+Value msl_part_base(Vec *x, Value v) { return msl_scalar_of(x, v, x->part * segments_of_part(x)); }
+
+Value msl_segment_mask(Vec *x, unsigned segment) {
+    unsigned n = segments_of_part(x);
+    return msl_part(x, x->masks[segment / n], segment % n * x->segment, x->segment);
+}
+
+void msl_set_part(Vec *x, unsigned part) {
+    x->part = part;
+    x->mask = x->masks[part];
+}
+
 // base + stride * lane over n lanes.
 static Value line(Vec *x, Value base, int64_t stride, unsigned n) {
     Type t = LLVMTypeOf(base);
@@ -113,21 +126,23 @@ Value msl_vector(Vec *x, Value v, int leaf) {
     Type t = LLVMTypeOf(v);
     Val *k = msl_val(x, v);
     if (k && k->c.kind == VARYING) {
-        if (!k->v[leaf]) msl_fail_at(x, "no vector form", v);
-        return k->v[leaf];
+        Value r = k->all[(int)x->part * k->n + leaf];
+        if (!r) msl_fail_at(x, "no vector form", v);
+        return r;
     }
     bool many = is_vector(t) || is_aggregate(t);
     if (!k || !k->c.segmented) {
-        Value s = k ? msl_scalar(x, v) : v;
+        Value s = k ? msl_part_base(x, v) : v;
         if (many) s = msl_extract_leaf(x, s, leaf);
         return line(x, s, k ? k->c.stride : 0, x->width);
     }
     Value part[MAX_SEGMENTS];
-    for (unsigned g = 0; g < x->n_segments; g++) {
-        Value s = many ? msl_extract_leaf(x, k->base[g], leaf) : k->base[g];
+    unsigned n = segments_of_part(x);
+    for (unsigned g = 0; g < n; g++) {
+        Value base = k->base[x->part * n + g], s = many ? msl_extract_leaf(x, base, leaf) : base;
         part[g] = line(x, s, k->c.stride, x->segment);
     }
-    return msl_concat(x, part, x->n_segments);
+    return msl_concat(x, part, n);
 }
 
 // ---- masks ---------------------------------------------------------------------------------
@@ -152,15 +167,26 @@ Value msl_last_lane(Vec *x, Value mask) {
 // Extension of a linear value: its first active lane is extended and the others counted from there.
 // Exact whenever the class says that active lanes lie on one line (nsw for sext, nuw for zext), and in
 // addresses by the argument in prepare.c. For a full mask the optimiser removes all but the cast.
-static Value extend_part(Vec *x, LLVMOpcode op, Value base, int64_t stride, Value mask, Type to) {
+static Value extend_from(Vec *x, LLVMOpcode op, Value base, int64_t stride, Value mask_bits, Type to) {
     if (!stride) return LLVMBuildCast(x->b, op, base, to, "");
-    unsigned lanes = LLVMGetVectorSize(LLVMTypeOf(mask));
-    Type bits = LLVMIntTypeInContext(x->llvm, lanes);
-    Value a[] = {LLVMBuildBitCast(x->b, mask, bits, ""), const_int(x->i1, 0)};
+    Type bits = LLVMTypeOf(mask_bits);
+    Value a[] = {mask_bits, const_int(x->i1, 0)};
     Value first = msl_intrinsic(x, "llvm.cttz", &bits, 1, a, 2);
     Value ahead = LLVMBuildMul(x->b, LLVMBuildIntCast2(x->b, first, to, 0, ""), const_int(to, stride), "");
     Value v = LLVMBuildAdd(x->b, base, LLVMBuildTrunc(x->b, ahead, LLVMTypeOf(base), ""), "");
     return LLVMBuildSub(x->b, LLVMBuildCast(x->b, op, v, to, ""), ahead, "");
+}
+
+// The masks of all parts as one integer.
+static Value all_bits(Vec *x) {
+    if (x->parts == 1) return msl_mask_bits(x, x->masks[0]);
+    Type t = LLVMIntTypeInContext(x->llvm, x->lanes);
+    Value all = LLVMConstNull(t);
+    for (unsigned p = 0; p < x->parts; p++) {
+        Value bits = LLVMBuildZExt(x->b, msl_mask_bits(x, x->masks[p]), t, "");
+        all = LLVMBuildOr(x->b, all, LLVMBuildShl(x->b, bits, LLVMConstInt(t, p * x->width, 0), ""), "");
+    }
+    return all;
 }
 
 // The class of an extension's operand decides; the result's bases are returned one at a time.
@@ -173,8 +199,9 @@ static Value extend_segment(Vec *x, Value i, unsigned segment, bool segmented) {
     if (op == LLVMZExt && !c.nuw && c.nsw && LLVMGetNNeg(i)) op = LLVMSExt;
     Value base = msl_scalar_of(x, a, segment);
     if (exact || !c.stride) return LLVMBuildCast(x->b, op, base, LLVMTypeOf(i), "");
-    Value mask = segmented ? msl_part(x, x->mask, segment * x->segment, x->segment) : x->mask;
-    return extend_part(x, op, base, c.stride, mask, LLVMTypeOf(i));
+    Type bits = LLVMIntTypeInContext(x->llvm, x->segment);
+    Value on = segmented ? LLVMBuildBitCast(x->b, msl_segment_mask(x, segment), bits, "") : all_bits(x);
+    return extend_from(x, op, base, c.stride, on, LLVMTypeOf(i));
 }
 
 // ---- scalar copies -------------------------------------------------------------------------
@@ -240,8 +267,9 @@ void msl_lane_loop(Vec *x, Value i, Val *o) {
     }
     Value bits0 = msl_mask_bits(x, x->mask), *in = vec_alloc(x, (size_t)n + 1, sizeof *in);
     Block before = LLVMGetInsertBlock(x->b), loop = msl_new_block(x, "lane"), done = msl_new_block(x, "lanes.done");
-    // Flat blocks run with an empty mask; they hold no such instruction, so one lane at least is active.
-    LLVMBuildBr(x->b, loop);
+    // A block runs with an active lane (flat ones hold no such instruction), but not in every part.
+    if (x->parts == 1) LLVMBuildBr(x->b, loop);
+    else LLVMBuildCondBr(x->b, msl_any(x, x->mask), loop, done);
     LLVMPositionBuilderAtEnd(x->b, loop);
     Value bits = LLVMBuildPhi(x->b, x->bits_type, "");
     for (int c = 0; c < n; c++) in[c] = LLVMBuildPhi(x->b, msl_vector_type(x, msl_leaf_type(rt, c)), "");
@@ -250,7 +278,7 @@ void msl_lane_loop(Vec *x, Value i, Val *o) {
     for (int k = 0; k < n_ops; k++) {
         Value v = operand(i, k);
         if (LLVMValueIsBasicBlock(v)) continue;
-        Value s = ops[k] ? LLVMGetPoison(LLVMTypeOf(v)) : msl_scalar(x, v);
+        Value s = ops[k] ? LLVMGetPoison(LLVMTypeOf(v)) : msl_scalar(x, v); // uniform
         for (int c = 0; ops[k] && c < msl_leaves(LLVMTypeOf(v)); c++)
             s = msl_insert_leaf(x, s, LLVMBuildExtractElement(x->b, ops[k][c], lane, ""), c);
         LLVMSetOperand(copy, (unsigned)k, s);
@@ -265,4 +293,9 @@ void msl_lane_loop(Vec *x, Value i, Val *o) {
     LLVMAddIncoming(bits, (Value[]){bits0, rest}, (Block[]){before, loop}, 2);
     LLVMBuildCondBr(x->b, LLVMBuildICmp(x->b, LLVMIntNE, rest, LLVMConstNull(x->bits_type), ""), loop, done);
     LLVMPositionBuilderAtEnd(x->b, done);
+    for (int c = 0; x->parts > 1 && c < n; c++) {
+        Value join = LLVMBuildPhi(x->b, LLVMTypeOf(o->v[c]), ""), from[] = {LLVMGetPoison(LLVMTypeOf(o->v[c])), o->v[c]};
+        LLVMAddIncoming(join, from, (Block[]){before, loop}, 2);
+        o->v[c] = join;
+    }
 }

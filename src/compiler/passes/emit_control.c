@@ -37,22 +37,23 @@ void msl_find_flat(Vec *x) {
     }
 }
 
-static Value block_mask(Vec *x, int b) {
+static Value block_mask(Vec *x, int b, unsigned p) {
     const Blk *k = &x->blocks[b], *d = &x->blocks[k->idom];
-    if (b == 0) return k->mask;
+    if (b == 0) return msl_part(x, LLVMGetLastParam(x->f), p * x->width, x->width);
     if (k->header >= 0 && x->loops[k->header].divergent) return LLVMBuildPhi(x->b, x->mask_type, "live");
-    if (k->exit >= 0 && k->idom == x->loops[k->exit].latch) return x->blocks[x->loops[k->exit].preheader].mask;
-    if (d->n_succ == 2 && d->divergent && d->latch < 0 && msl_taken_side(x, k->idom) == b) return d->taken;
-    return d->mask;
+    if (k->exit >= 0 && k->idom == x->loops[k->exit].latch) return x->blocks[x->loops[k->exit].preheader].mask[p];
+    if (d->n_succ == 2 && d->divergent && d->latch < 0 && msl_taken_side(x, k->idom) == b) return d->taken[p];
+    return d->mask[p];
 }
 
-static void keep_live_outs(Vec *x, const Loop *l, Value leave) {
+static void keep_live_outs(Vec *x, const Loop *l, Value leave) { // of this part
     for (int i = l->first_out; i < l->first_out + l->n_out; i++) {
         LiveOut *out = &x->outs[i];
         Val *o = msl_val(x, out->phi);
         for (int c = 0; c < out->n; c++) {
+            int at = (int)x->part * out->n + c;
             Value v = msl_vector(x, LLVMGetIncomingValue(out->phi, 0), c);
-            o->v[c] = out->next[c] = LLVMBuildSelect(x->b, leave, v, out->acc[c], "");
+            o->all[at] = out->next[at] = LLVMBuildSelect(x->b, leave, v, out->acc[at], "");
         }
     }
 }
@@ -74,21 +75,26 @@ static void emit_terminator(Vec *x, int b) {
     }
     const Loop *l = k->latch >= 0 ? &x->loops[k->latch] : NULL;
     int to = l ? l->header : msl_taken_side(x, b), other = l ? l->exit : k->ipdom;
-    Value c = msl_vector(x, LLVMGetCondition(t), 0), not_c = LLVMBuildNot(x->b, c, "");
-    if (k->succ[0] != to) {
-        Value swap = c;
-        c = not_c;
-        not_c = swap;
-    }
-    Value m = msl_mask_and(x, x->mask, c);
-    if (l) {
-        k->again = m;
-        keep_live_outs(x, l, msl_mask_and(x, x->mask, not_c));
-    } else {
-        k->taken = m;
+    Value all = NULL;
+    for (unsigned p = 0; p < x->parts; p++) {
+        msl_set_part(x, p);
+        Value c = msl_vector(x, LLVMGetCondition(t), 0), not_c = LLVMBuildNot(x->b, c, "");
+        if (k->succ[0] != to) {
+            Value swap = c;
+            c = not_c;
+            not_c = swap;
+        }
+        Value m = msl_mask_and(x, x->mask, c);
+        if (l) {
+            k->again[p] = m;
+            keep_live_outs(x, l, msl_mask_and(x, x->mask, not_c));
+        } else {
+            k->taken[p] = m;
+        }
+        all = all ? LLVMBuildOr(x->b, all, m, "") : m;
     }
     if (k->flat) LLVMBuildBr(x->b, bl[to].first);
-    else LLVMBuildCondBr(x->b, msl_any(x, m), bl[to].first, bl[other].first);
+    else LLVMBuildCondBr(x->b, msl_any(x, all), bl[to].first, bl[other].first);
 }
 
 // Value of phi i on the edge from block p, blended with what lanes that came earlier brought: the
@@ -108,21 +114,22 @@ static Value edge_value(Vec *x, Value i, Val *o, int b, int p, int c, unsigned g
     if (o->c.kind == LINEAR) return msl_scalar_of(x, v, g);
     if (!join) return msl_vector(x, v, c);
     Value before = edge_value(x, i, o, b, up, c, g);
-    return LLVMBuildSelect(x->b, bl[p].mask, msl_vector(x, v, c), before, "");
+    return LLVMBuildSelect(x->b, bl[p].mask[x->part], msl_vector(x, v, c), before, "");
 }
 
 static void finish_phi(Vec *x, Value i, int b) {
     Val *o = msl_val(x, i);
     const Blk *k = &x->blocks[b];
     bool scalar = o->c.kind == LINEAR;
-    int n = scalar ? (o->c.segmented ? (int)x->n_segments : 1) : o->n;
+    int n = scalar ? (o->c.segmented ? (int)x->n_segments : 1) : o->n * (int)x->parts;
     for (int p = 0; p < k->n_pred; p++) {
         Blk *q = &x->blocks[k->pred[p]];
         if (q->flat && q->ipdom == b) continue; // that edge is gone
         LLVMPositionBuilderBefore(x->b, LLVMGetBasicBlockTerminator(q->last));
         for (int c = 0; c < n; c++) {
-            Value v = edge_value(x, i, o, b, k->pred[p], scalar ? 0 : c, scalar ? (unsigned)c : 0);
-            LLVMAddIncoming(scalar ? o->base[c] : o->v[c], &v, &q->last, 1);
+            x->part = scalar ? 0 : (unsigned)(c / o->n);
+            Value v = edge_value(x, i, o, b, k->pred[p], scalar ? 0 : c % o->n, scalar ? (unsigned)c : 0);
+            LLVMAddIncoming(scalar ? o->base[c] : o->all[c], &v, &q->last, 1);
         }
     }
 }
@@ -134,9 +141,9 @@ static void finish_phis(Vec *x) {
             const Loop *l = &x->loops[k->header];
             Blk *pre = &x->blocks[l->preheader], *latch = &x->blocks[l->latch];
             Block from[] = {pre->last, latch->last};
-            LLVMAddIncoming(k->mask, (Value[]){pre->mask, latch->again}, from, 2);
+            for (unsigned p = 0; p < x->parts; p++) LLVMAddIncoming(k->mask[p], (Value[]){pre->mask[p], latch->again[p]}, from, 2);
             for (int i = l->first_out; i < l->first_out + l->n_out; i++)
-                for (int c = 0; c < x->outs[i].n; c++) {
+                for (int c = 0; c < x->outs[i].n * (int)x->parts; c++) {
                     Value v[] = {LLVMGetPoison(LLVMTypeOf(x->outs[i].acc[c])), x->outs[i].next[c]};
                     LLVMAddIncoming(x->outs[i].acc[c], v, from, 2);
                 }
@@ -166,10 +173,74 @@ static void find_live_outs(Vec *x) {
                 !msl_in_loop(x, k, msl_block_ix(x, LLVMGetInstructionParent(v)))) continue;
             LiveOut *out = &x->outs[x->n_outs];
             *out = (LiveOut){.phi = i, .n = o->n};
-            out->acc = vec_alloc(x, (size_t)o->n, sizeof *out->acc);
-            out->next = vec_alloc(x, (size_t)o->n, sizeof *out->next);
+            out->acc = vec_alloc(x, (size_t)o->n * x->parts, sizeof *out->acc);
+            out->next = vec_alloc(x, (size_t)o->n * x->parts, sizeof *out->next);
             msl_map_put(x->cx, &x->arena, &x->out_ix, i, x->n_outs++);
             l->n_out++;
+        }
+    }
+}
+
+// ---- part by part --------------------------------------------------------------------------
+// Under divergence most parts of a step may have no lane left. A block with real work is then emitted
+// part by part, each behind a branch on its own mask, uniform instructions first.
+
+static bool is_varying(Vec *x, Value i) {
+    Val *o = msl_val(x, i);
+    return o ? o->c.kind == VARYING : LLVMIsAStoreInst(i) || LLVMIsACallInst(i);
+}
+
+static bool part_by_part(Vec *x, int b) {
+    const Blk *k = &x->blocks[b], *d = &x->blocks[k->idom];
+    if (x->parts == 1 || k->mask_id == 0 || (d->flat && msl_taken_side(x, k->idom) == b)) return false;
+    bool work = false, written = false;
+    int n = 0;
+    for (Value i = LLVMGetFirstInstruction(k->old); i != LLVMGetBasicBlockTerminator(k->old); i = LLVMGetNextInstruction(i)) {
+        LLVMOpcode op = LLVMGetInstructionOpcode(i);
+        if (op == LLVMPHI || (op == LLVMCall && msl_is_dropped(callee_of(i)))) continue;
+        bool varying = is_varying(x, i), memory = op == LLVMLoad || op == LLVMStore || op == LLVMAtomicRMW || op == LLVMAtomicCmpXchg;
+        if (op == LLVMFence || op == LLVMAlloca || (op == LLVMStore && msl_uniform(x, operand(i, 1)))) return false;
+        if (op == LLVMCall && msl_builtin_of(i).op != OP_NONE && msl_builtin_of(i).op != OP_POSITION) return false;
+        if (memory && !varying && written) return false; // a uniform load must stay behind the stores
+        written |= varying && ((memory && op != LLVMLoad) || op == LLVMCall);
+        work |= varying && (memory || !harmless(i));
+        n += varying;
+    }
+    return work || n > FLAT_INSTRUCTIONS;
+}
+
+static bool used_elsewhere(Value i) {
+    Block b = LLVMGetInstructionParent(i);
+    for (LLVMUseRef u = LLVMGetFirstUse(i); u; u = LLVMGetNextUse(u)) {
+        Value user = LLVMGetUser(u);
+        if (LLVMGetInstructionParent(user) != b || LLVMIsAPHINode(user) || LLVMIsATerminatorInst(user)) return true;
+    }
+    return false;
+}
+
+static void emit_part_by_part(Vec *x, Blk *k) {
+    Value end = LLVMGetBasicBlockTerminator(k->old), begin = LLVMGetFirstInstruction(k->old);
+    for (Value i = begin; i != end; i = LLVMGetNextInstruction(i)) {
+        bool phi = LLVMIsAPHINode(i);
+        if (msl_map_get(&x->out_ix, i) < 0 && (phi || !is_varying(x, i))) msl_emit_instruction(x, i);
+    }
+    for (unsigned p = 0; p < x->parts; p++) {
+        Block before = LLVMGetInsertBlock(x->b), on = msl_new_block(x, "part"), next = msl_new_block(x, "next");
+        LLVMBuildCondBr(x->b, msl_any(x, k->mask[p]), on, next);
+        LLVMPositionBuilderAtEnd(x->b, on);
+        for (Value i = begin; i != end; i = LLVMGetNextInstruction(i))
+            if (!LLVMIsAPHINode(i) && is_varying(x, i)) msl_emit_part(x, i, p);
+        Block last = LLVMGetInsertBlock(x->b);
+        LLVMBuildBr(x->b, next);
+        LLVMPositionBuilderAtEnd(x->b, next);
+        for (Value i = begin; i != end; i = LLVMGetNextInstruction(i)) {
+            Val *o = msl_val(x, i);
+            if (!o || LLVMIsAPHINode(i) || !is_varying(x, i) || !used_elsewhere(i)) continue;
+            for (int c = 0; c < o->n; c++) {
+                Value *v = &o->all[(int)p * o->n + c], join = LLVMBuildPhi(x->b, LLVMTypeOf(*v), "");
+                LLVMAddIncoming(join, (Value[]){LLVMGetPoison(LLVMTypeOf(*v)), *v}, (Block[]){before, last}, 2);
+                *v = join;
+            }
         }
     }
 }
@@ -180,13 +251,18 @@ void msl_emit_body(Vec *x) {
     for (int b = 0; b < x->n_blocks; b++) {
         Blk *k = &x->blocks[b];
         LLVMPositionBuilderAtEnd(x->b, k->first);
-        x->mask = k->mask = block_mask(x, b);
+        for (unsigned p = 0; p < x->parts; p++) k->mask[p] = block_mask(x, b, p);
+        x->masks = k->mask;
         const Loop *l = k->header >= 0 ? &x->loops[k->header] : NULL;
         for (int i = l ? l->first_out : 0; l && i < l->first_out + l->n_out; i++)
-            for (int c = 0; c < x->outs[i].n; c++)
-                x->outs[i].acc[c] = LLVMBuildPhi(x->b, msl_vector_type(x, msl_leaf_type(LLVMTypeOf(x->outs[i].phi), c)), "out");
+            for (int c = 0; c < x->outs[i].n * (int)x->parts; c++) {
+                Type t = msl_leaf_type(LLVMTypeOf(x->outs[i].phi), c % x->outs[i].n);
+                x->outs[i].acc[c] = LLVMBuildPhi(x->b, msl_vector_type(x, t), "out");
+            }
         Value end = LLVMGetBasicBlockTerminator(k->old);
-        for (Value i = LLVMGetFirstInstruction(k->old); i != end; i = LLVMGetNextInstruction(i))
+        bool by_part = part_by_part(x, b);
+        if (by_part) emit_part_by_part(x, k);
+        for (Value i = LLVMGetFirstInstruction(k->old); !by_part && i != end; i = LLVMGetNextInstruction(i))
             if (msl_map_get(&x->out_ix, i) < 0) msl_emit_instruction(x, i);
         emit_terminator(x, b);
         k->last = LLVMGetInsertBlock(x->b);

@@ -325,26 +325,13 @@ static void emit_varying(Vec *x, Value i, Val *o) {
 void msl_emit_instruction(Vec *x, Value i) {
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
     Val *o = msl_val(x, i);
-    if (op == LLVMCall) {
-        const char *name = callee_of(i);
-        if (msl_is_dropped(name)) return;
-        Builtin which = msl_builtin_of(i);
-        if (which.op == OP_POSITION) {
-            msl_emit_position(x, i, o);
-            return;
-        }
-        if (which.op != OP_NONE) {
-            msl_emit_builtin(x, i, o, which);
-            return;
-        }
-        if (!starts_with(name, "llvm.")) {
-            msl_lane_loop(x, i, o);
-            return;
-        }
-        if (!o) { // an intrinsic that only acts, such as a prefetch: once
-            msl_lane_loop(x, i, NULL);
-            return;
-        }
+    msl_set_part(x, 0);
+    Builtin which = op == LLVMCall ? msl_builtin_of(i) : (Builtin){OP_NONE, false, false};
+    if (op == LLVMCall && msl_is_dropped(callee_of(i))) return;
+    if (which.op == OP_BARRIER || which.op == OP_SIMD_BARRIER || (which.op != OP_NONE && o->c.kind == LINEAR)) {
+        if (which.op == OP_POSITION) msl_emit_position(x, i, o);
+        else msl_emit_builtin(x, i, o, which);
+        return;
     }
     if (op == LLVMAlloca) {
         o->base[0] = msl_emit_alloca(x, i);
@@ -358,7 +345,27 @@ void msl_emit_instruction(Vec *x, Value i) {
         msl_clone(x, i, false, 0);
         return;
     }
-    if (!o) msl_fail_at(x, "unsupported instruction", i);
-    if (o->c.kind == LINEAR) emit_scalar(x, i, o);
+    if (!o && op != LLVMCall) msl_fail_at(x, "unsupported instruction", i);
+    if (o && o->c.kind == LINEAR) {
+        emit_scalar(x, i, o);
+        return;
+    }
+    for (unsigned p = 0; p < x->parts; p++) msl_emit_part(x, i, p);
+}
+
+void msl_emit_part(Vec *x, Value i, unsigned p) {
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    Val *o = msl_val(x, i);
+    Builtin which = op == LLVMCall ? msl_builtin_of(i) : (Builtin){OP_NONE, false, false};
+    if (op == LLVMCall && msl_is_dropped(callee_of(i))) return;
+    msl_set_part(x, p);
+    if (op == LLVMStore) {
+        msl_emit_store_part(x, i);
+        return;
+    }
+    if (o) o->v = o->all + (size_t)p * (size_t)o->n;
+    if (which.op == OP_POSITION) msl_emit_position(x, i, o);
+    else if (which.op != OP_NONE) msl_emit_builtin(x, i, o, which);
+    else if (!o || (op == LLVMCall && !starts_with(callee_of(i), "llvm."))) msl_lane_loop(x, i, o); // unknown code
     else emit_varying(x, i, o);
 }

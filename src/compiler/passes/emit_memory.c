@@ -57,6 +57,11 @@ static Value reversed(Vec *x, Value v) {
     return msl_shuffle(x, v, LLVMGetPoison(LLVMTypeOf(v)), ix, (unsigned)n);
 }
 
+// Address of the first lane of run r of this part: the whole part, or one of its segments.
+static Value run_base(Vec *x, const Access *a, unsigned runs, unsigned r) {
+    return runs == 1 ? msl_part_base(x, a->p) : msl_scalar_of(x, a->p, x->part * runs + r);
+}
+
 static void access_consecutive(Vec *x, const Access *a, unsigned runs, bool backwards) {
     unsigned lanes = x->width / runs;
     Type t = LLVMVectorType(a->element, lanes);
@@ -64,10 +69,10 @@ static void access_consecutive(Vec *x, const Access *a, unsigned runs, bool back
         Value part[MAX_SEGMENTS], whole = a->from ? msl_vector(x, a->from, k) : NULL;
         for (unsigned r = 0; r < runs; r++) {
             int64_t offset = k * a->step - (backwards ? (int64_t)(lanes - 1) * a->bytes : 0);
-            Value p = at_offset(x, msl_scalar_of(x, a->p, r), offset);
+            Value p = at_offset(x, run_base(x, a, runs, r), offset);
             Value m = msl_part(x, x->mask, r * lanes, lanes);
             // private memory is there for inactive lanes too, at an index some lane uses
-            if (a->soa && a->to && runs == 1) m = LLVMConstAllOnes(LLVMTypeOf(m));
+            if (a->soa && a->to && !msl_class(x, a->p).segmented) m = LLVMConstAllOnes(LLVMTypeOf(m));
             if (backwards) m = reversed(x, m);
             if (a->to) {
                 part[r] = masked_load(x, t, p, m, a->align);
@@ -99,7 +104,7 @@ static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
     Value part[MAX_RECORD][MAX_SEGMENTS], whole[MAX_RECORD];
     for (int k = 0; a->from && k < a->n; k++) whole[k] = msl_vector(x, a->from, k);
     for (unsigned r = 0; r < runs; r++) {
-        Value p = msl_scalar_of(x, a->p, r);
+        Value p = run_base(x, a, runs, r);
         Value m = wide_mask(x, msl_part(x, x->mask, r * (unsigned)lanes, (unsigned)lanes), a->n, g);
         if (a->from) {
             Value v[MAX_RECORD];
@@ -153,7 +158,7 @@ static void access_scattered(Vec *x, const Access *a) {
 
 static void emit_access(Vec *x, Access *a) {
     Class c = msl_class(x, a->p);
-    unsigned runs = c.segmented ? x->n_segments : 1;
+    unsigned runs = c.segmented ? x->n_segments / x->parts : 1;
     int64_t g = c.kind == LINEAR && c.stride > 0 && c.stride % a->bytes == 0 ? c.stride / a->bytes : 0;
     bool alone = a->n == 1 || a->soa;
     if (c.kind == LINEAR && (c.stride == a->bytes || c.stride == -a->bytes) && alone) {
@@ -169,7 +174,7 @@ static Access access_of(Vec *x, Value p, Type t, unsigned align) {
     Access a = {.p = p, .element = is_vector(t) ? LLVMGetElementType(t) : t, .n = msl_leaves(t), .soa = msl_is_soa(x, p)};
     a.bytes = (int)LLVMABISizeOfType(x->dl, a.element);
     a.align = align > (unsigned)a.bytes ? (unsigned)a.bytes : align;
-    a.step = a.soa ? (int64_t)a.bytes * x->width : a.bytes;
+    a.step = a.soa ? (int64_t)a.bytes * x->lanes : a.bytes;
     return a;
 }
 
@@ -178,7 +183,7 @@ static Access access_of(Vec *x, Value p, Type t, unsigned align) {
 static void load_by_segment(Vec *x, Value i, Val *o) {
     Value on[MAX_SEGMENTS], p[MAX_SEGMENTS], safe = NULL;
     for (unsigned g = 0; g < x->n_segments; g++) {
-        Value m = msl_part(x, x->mask, g * x->segment, x->segment);
+        Value m = msl_segment_mask(x, g);
         Type bits = LLVMIntTypeInContext(x->llvm, x->segment);
         on[g] = LLVMBuildICmp(x->b, LLVMIntNE, LLVMBuildBitCast(x->b, m, bits, ""), LLVMConstNull(bits), "");
         p[g] = msl_scalar_of(x, operand(i, 0), g);
@@ -212,6 +217,25 @@ void msl_emit_load(Vec *x, Value i, Val *o) {
     emit_access(x, &a);
 }
 
+// One place for all: as if the lanes stored in their order.
+static void store_last_lane(Vec *x, const Access *a) {
+    Value last[MAX_PARTS], on[MAX_PARTS];
+    for (unsigned p = 0; p < x->parts; p++) {
+        on[p] = msl_any(x, x->masks[p]);
+        last[p] = msl_last_lane(x, x->masks[p]);
+    }
+    for (int k = 0; k < a->n; k++) {
+        Value e = NULL;
+        for (unsigned p = 0; p < x->parts; p++) {
+            msl_set_part(x, p);
+            Value here = LLVMBuildExtractElement(x->b, msl_vector(x, a->from, k), last[p], "");
+            e = e ? LLVMBuildSelect(x->b, on[p], here, e, "") : here;
+        }
+        LLVMSetAlignment(LLVMBuildStore(x->b, e, at_offset(x, msl_scalar(x, a->p), k * a->step)), a->align);
+    }
+}
+
+// Called once for all parts.
 void msl_emit_store(Vec *x, Value i) {
     Value v = operand(i, 0), p = operand(i, 1);
     if (msl_uniform(x, v) && msl_uniform(x, p)) {
@@ -219,20 +243,33 @@ void msl_emit_store(Vec *x, Value i) {
         return;
     }
     if (LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic || LLVMGetVolatile(i)) {
-        msl_lane_loop(x, i, NULL);
+        for (unsigned r = 0; r < x->parts; r++) {
+            msl_set_part(x, r);
+            msl_lane_loop(x, i, NULL);
+        }
         return;
     }
     Access a = access_of(x, p, LLVMTypeOf(v), LLVMGetAlignment(i));
     a.from = v;
-    if (!msl_uniform(x, p)) {
-        emit_access(x, &a);
+    if (msl_uniform(x, p)) {
+        store_last_lane(x, &a);
         return;
     }
-    Value lane = msl_last_lane(x, x->mask); // one place for all: as if the lanes stored in their order
-    for (int k = 0; k < a.n; k++) {
-        Value e = LLVMBuildExtractElement(x->b, msl_vector(x, v, k), lane, "");
-        LLVMSetAlignment(LLVMBuildStore(x->b, e, at_offset(x, msl_scalar(x, p), k * a.step)), a.align);
+    for (unsigned r = 0; r < x->parts; r++) {
+        msl_set_part(x, r);
+        emit_access(x, &a);
     }
+}
+
+// Of a store to a pointer that is not uniform: the part set.
+void msl_emit_store_part(Vec *x, Value i) {
+    if (LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic || LLVMGetVolatile(i)) {
+        msl_lane_loop(x, i, NULL);
+        return;
+    }
+    Access a = access_of(x, operand(i, 1), LLVMTypeOf(operand(i, 0)), LLVMGetAlignment(i));
+    a.from = operand(i, 0);
+    emit_access(x, &a);
 }
 
 // ---- addresses -----------------------------------------------------------------------------
@@ -248,7 +285,7 @@ static Value index_64(Vec *x, Value ix, bool vector, unsigned segment) {
     return bits < 64 ? LLVMBuildSExt(x->b, v, x->i64, "") : v;
 }
 
-// SoA: byte offsets times width.
+// SoA: byte offsets times the lanes of a step.
 static Value soa_offset(Vec *x, Value g, bool vector, unsigned segment) {
     Type t = LLVMGetGEPSourceElementType(g);
     Value sum = LLVMConstNull(vector ? msl_vector_type(x, x->i64) : x->i64);
@@ -256,12 +293,12 @@ static Value soa_offset(Vec *x, Value g, bool vector, unsigned segment) {
         Value ix = operand(g, k), o;
         if (k > 1 && LLVMGetTypeKind(t) == LLVMStructTypeKind) {
             unsigned field = (unsigned)LLVMConstIntGetZExtValue(ix);
-            o = const_int(x->i64, (int64_t)LLVMOffsetOfElement(x->dl, t, field) * x->width);
+            o = const_int(x->i64, (int64_t)LLVMOffsetOfElement(x->dl, t, field) * x->lanes);
             if (vector) o = msl_splat(x, o);
             t = LLVMStructGetTypeAtIndex(t, field);
         } else {
             if (k > 1) t = LLVMGetElementType(t);
-            Value size = const_int(x->i64, (int64_t)LLVMABISizeOfType(x->dl, t) * x->width);
+            Value size = const_int(x->i64, (int64_t)LLVMABISizeOfType(x->dl, t) * x->lanes);
             o = LLVMBuildMul(x->b, index_64(x, ix, vector, segment), vector ? msl_splat(x, size) : size, "");
         }
         sum = LLVMBuildAdd(x->b, sum, o, "");
@@ -292,7 +329,7 @@ static Value gep_vector(Vec *x, Value g) {
         Value o = soa_offset(x, g, true, 0);
         if (c.kind == LINEAR && !c.segmented) { // one scalar base: shorter gathers
             o = LLVMBuildAdd(x->b, o, msl_lane_offsets(x, x->i64, c.stride, x->width), "");
-            return LLVMBuildGEP2(x->b, x->i8, msl_scalar(x, p), &o, 1, "");
+            return LLVMBuildGEP2(x->b, x->i8, msl_part_base(x, p), &o, 1, "");
         }
         return LLVMBuildGEP2(x->b, x->i8, msl_vector(x, p, 0), &o, 1, "");
     }

@@ -43,7 +43,8 @@ void msl_run_passes(MslContext *cx, LLVMValueRef f, const char *pipeline);
 // threads of one threadgroup:
 //   void f.simd(params..., ptr launch, i32 gx, i32 gy, i32 gz,   threadgroup_position_in_grid
 //               i32 sx, i32 sy, i32 sz,                          actual size of this threadgroup
-//               i32 first,                                       index in the threadgroup of lane 0
+//               i32 first,                                       index in the threadgroup of lane 0,
+//                                                                a multiple of the mask's lanes
 //               <width x i1> mask)
 // Calls to __ingot_threadgroup_barrier stay in it, always in uniform control flow (a barrier under
 // divergent control flow is undefined in Metal: all lanes of the SIMD-group pass it together).
@@ -53,5 +54,10 @@ void msl_run_passes(MslContext *cx, LLVMValueRef f, const char *pipeline);
 // linear at the edge), 0 is unknown.
 // With SIMD-group or quad-group functions (msl_uses_simd) cx->width must be 32.
 LLVMValueRef msl_vectorise(MslContext *cx, LLVMValueRef thread, bool full_shape);
+// The same for a step of `parts` (1, 2, 4 or 8) vectors, that is cx->width * parts consecutive threads;
+// the mask has as many lanes. The vectors run interleaved: independent work for the machine, uniform
+// loads shared, and when a step is the whole threadgroup its barriers are nothing but fences. Not for
+// kernels that use SIMD-group functions.
+LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_shape, unsigned parts);
 bool msl_uses_simd(LLVMValueRef thread);
 #endif

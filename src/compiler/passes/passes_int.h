@@ -19,7 +19,8 @@ typedef LLVMBasicBlockRef Block;
 
 enum {
     MAX_WIDTH = 32,
-    MAX_SEGMENTS = 8,    // more bases than this cost more than gathers
+    MAX_PARTS = 8,       // vectors of a step: SIMD-groups that run interleaved
+    MAX_SEGMENTS = 64,   // of a step
     MAX_RECORD = 4,      // elements of a record read by one wide access
     MAX_WIDE = MAX_WIDTH * MAX_RECORD,
 };
@@ -58,7 +59,8 @@ typedef struct Val {
     Class c;
     int n;        // components: scalar leaves of its type
     Value *base;  // LINEAR: [1] or [n_segments] scalars
-    Value *v;     // VARYING: [n] vectors of `width` lanes
+    Value *v;     // VARYING: [n] vectors of `width` lanes, those of the part being emitted
+    Value *all;   // of all parts: [parts][n]
 } Val;
 
 typedef struct Blk {
@@ -69,7 +71,7 @@ typedef struct Blk {
     int dom_in, dom_out;        // interval in a walk of the dominator tree
     int mask_id;                // equal ids: equal execution masks (analysis)
     bool divergent, flat;       // divergent branch; its body needs no branch
-    Value mask, taken, again;   // execution mask; of the taken side; of the lanes that loop on
+    Value mask[MAX_PARTS], taken[MAX_PARTS], again[MAX_PARTS]; // execution mask; of the taken side; of the lanes that loop on
 } Blk;
 typedef struct Loop {
     int header, latch, preheader, exit, parent;
@@ -80,7 +82,7 @@ typedef struct Loop {
 typedef struct LiveOut {
     Value phi;
     int n;
-    Value *acc, *next;
+    Value *acc, *next; // [parts][n]
 } LiveOut;
 
 typedef struct Vec {
@@ -90,7 +92,11 @@ typedef struct Vec {
     LLVMModuleRef module;
     LLVMBuilderRef b;
     LLVMTargetDataRef dl;
-    unsigned width, segment, n_segments;
+    // A step runs `lanes` threads as `parts` vectors of `width`. Several parts are several SIMD-groups
+    // interleaved: more independent work, shared uniform loads, and barriers for nothing when a step
+    // is the whole threadgroup. A segment lies within one part.
+    unsigned width, parts, lanes, segment, n_segments;
+    unsigned part;              // being emitted
     uint32_t shape[3];
     bool full;                  // actual threadgroup size = shape
     enum { POSITIONS_VARY, POSITIONS_LINEAR, POSITIONS_SEGMENTED } positions;
@@ -114,7 +120,8 @@ typedef struct Vec {
     int n_outs;
     Map out_ix;
 
-    Value mask;                 // execution mask of the block being emitted
+    Value mask;                 // execution mask of the part of the block being emitted
+    const Value *masks;         // of all its parts
     Value launch, group[3], size[3], first; // parameters of f
 } Vec;
 
@@ -203,6 +210,9 @@ Value msl_position_base(Vec *x, Value call, unsigned segment); // scalar of the 
 // emit.c: values, shuffles, the lane loop
 Value msl_scalar(Vec *x, Value v);                   // uniform value, or lane 0 of a linear one
 Value msl_scalar_of(Vec *x, Value v, unsigned segment); // first lane of a segment
+Value msl_part_base(Vec *x, Value v);                // first lane of the part being emitted
+Value msl_segment_mask(Vec *x, unsigned segment);
+void msl_set_part(Vec *x, unsigned part);
 Value msl_vector(Vec *x, Value v, int leaf);
 Value msl_splat(Vec *x, Value scalar);
 Value msl_lane_offsets(Vec *x, Type t, int64_t stride, unsigned n);
@@ -218,8 +228,6 @@ Value msl_mask_bits(Vec *x, Value mask);
 Value msl_any(Vec *x, Value mask);
 Value msl_first_lane(Vec *x, Value mask);            // in bits_type; width if none
 Value msl_last_lane(Vec *x, Value mask);
-Value msl_extend_linear(Vec *x, LLVMOpcode op, Value v, Type to);
-Value msl_segment_value(Vec *x, Value v, unsigned segment); // for segmented emission
 Value msl_clone(Vec *x, Value i, bool strip, unsigned segment);
 void msl_copy_flags(Value from, Value to);
 void msl_lane_loop(Vec *x, Value i, Val *o);
@@ -228,12 +236,14 @@ Block msl_new_block(Vec *x, const char *name);
 
 // emit_inst.c
 void msl_emit_instruction(Vec *x, Value i);
+void msl_emit_part(Vec *x, Value i, unsigned part); // a varying instruction, one part of it
 bool msl_is_elementwise(const char *name);
 bool msl_is_dropped(const char *name); // calls without meaning for the vector function
 
 // emit_memory.c, emit_atomic.c
 void msl_emit_load(Vec *x, Value i, Val *o);
 void msl_emit_store(Vec *x, Value i);
+void msl_emit_store_part(Vec *x, Value i);
 void msl_emit_gep(Vec *x, Value i, Val *o);
 void msl_emit_rmw(Vec *x, Value i, Val *o);
 

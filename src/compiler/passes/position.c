@@ -65,7 +65,7 @@ void msl_plan_positions(Vec *x) {
     const uint32_t *s = x->shape;
     x->positions = POSITIONS_VARY;
     x->segment = x->width;
-    x->n_segments = 1;
+    x->n_segments = x->parts;
     x->fast = 0;
     for (int d = 0; d < 3; d++)
         if (s[(d + 1) % 3] == 1 && s[(d + 2) % 3] == 1) {
@@ -75,14 +75,16 @@ void msl_plan_positions(Vec *x) {
         }
     if (!x->full || !s[0] || !s[1] || !s[2]) return;
     while (s[x->fast] == 1) x->fast++;
-    unsigned g = gcd(s[x->fast], x->width);
-    if (g == x->width) {
+    unsigned g = gcd(s[x->fast], x->lanes);
+    if (g == x->lanes) {
         x->positions = POSITIONS_LINEAR;
-    } else if (x->width / g <= MAX_SEGMENTS) {
-        x->positions = POSITIONS_SEGMENTED;
-        x->segment = g;
-        x->n_segments = x->width / g;
+        return;
     }
+    if (g > x->width) g = x->width;
+    if (x->width / g > 8) return; // more bases cost more than gathers
+    x->positions = POSITIONS_SEGMENTED;
+    x->segment = g;
+    x->n_segments = x->lanes / g;
 }
 
 static void arguments(Vec *x, Value call, int *builtin, int *dim) {
@@ -114,11 +116,12 @@ Class msl_position_class(Vec *x, Value call) {
         return c;
     }
     case RF_THREAD_INDEX_IN_THREADGROUP: return with_max(lane, MAX_THREADS - 1);
-    case RF_THREAD_INDEX_IN_SIMDGROUP: return with_max(lane, SIMD_LANES - 1);
+    case RF_THREAD_INDEX_IN_SIMDGROUP: return with_max(x->lanes > SIMD_LANES ? vary : lane, SIMD_LANES - 1);
     case RF_THREAD_INDEX_IN_QUADGROUP: return with_max(vary, QUAD_LANES - 1);
     case RF_QUADGROUP_INDEX_IN_THREADGROUP: return with_max(vary, MAX_THREADS / QUAD_LANES - 1);
     case RF_THREADS_PER_THREADGROUP: case RF_DISPATCH_THREADS_PER_THREADGROUP: return with_max(uniform, MAX_THREADS);
-    case RF_SIMDGROUP_INDEX_IN_THREADGROUP: case RF_THREADS_PER_SIMDGROUP: case RF_THREAD_EXECUTION_WIDTH:
+    case RF_SIMDGROUP_INDEX_IN_THREADGROUP: return with_max(x->lanes > SIMD_LANES ? vary : uniform, SIMD_LANES - 1);
+    case RF_THREADS_PER_SIMDGROUP: case RF_THREAD_EXECUTION_WIDTH:
     case RF_SIMDGROUPS_PER_THREADGROUP: case RF_DISPATCH_SIMDGROUPS_PER_THREADGROUP: return with_max(uniform, SIMD_LANES);
     default: return uniform;
     }
@@ -151,15 +154,30 @@ static Value groups_of(Vec *x, Value n, unsigned lanes) { // rounded up
     return LLVMBuildUDiv(x->b, LLVMBuildAdd(x->b, n, c32(x, lanes - 1), ""), c32(x, lanes), "");
 }
 
-// Coordinate d of the first lane of a segment: first + segment * lanes, taken apart by the shape.
+static Value plus(Vec *x, Value v, int64_t k) { return k ? LLVMBuildNUWAdd(x->b, v, c32(x, k), "") : v; }
+
+// Coordinate d of the first lane of a segment: i = first + ahead, taken apart by the shape as
+// i / below % size. `first` is a multiple of the lanes of a step, so that the constant part can often
+// be kept apart: rows at constant distances share one address.
 static Value coordinate(Vec *x, int d, unsigned segment) {
     if (x->shape[d] == 1) return c32(x, 0);
-    Value i = LLVMBuildAdd(x->b, x->first, c32(x, (int64_t)segment * x->segment), "");
-    uint64_t below = 1, above = 1;
+    int64_t below = 1, above = 1, size = x->shape[d], ahead = (int64_t)segment * x->segment, lanes = x->lanes;
     for (int k = 0; k < d; k++) below *= x->shape[k] ? x->shape[k] : 1;
     for (int k = d + 1; k < 3; k++) above *= x->shape[k] ? x->shape[k] : 1;
-    if (below > 1) i = LLVMBuildUDiv(x->b, i, c32(x, (int64_t)below), "");
-    return above > 1 ? LLVMBuildURem(x->b, i, c32(x, x->shape[d]), "") : i;
+    Value i = x->first;
+    if (lanes % below == 0) { // first / below is exact
+        if (below > 1) i = LLVMBuildUDiv(x->b, i, c32(x, below), "");
+        ahead /= below;
+        lanes /= below;
+    } else {
+        i = LLVMBuildUDiv(x->b, plus(x, i, ahead), c32(x, below), "");
+        ahead = 0;
+        lanes = 1;
+    }
+    if (above == 1) return plus(x, i, ahead);
+    if (size % lanes == 0) return plus(x, LLVMBuildURem(x->b, i, c32(x, size), ""), ahead);
+    if (lanes % size == 0) return c32(x, ahead % size); // first / below is a multiple of the size
+    return LLVMBuildURem(x->b, plus(x, i, ahead), c32(x, size), "");
 }
 
 // v / s for v < 1024 and a uniform s in 1..1024: by a reciprocal of 20 bits, exact there.
@@ -170,7 +188,8 @@ static Value small_quotient(Vec *x, Value v, Value s) {
 }
 
 static Value index_vector(Vec *x) {
-    return LLVMBuildAdd(x->b, msl_splat(x, x->first), msl_lane_offsets(x, x->i32, 1, x->width), "");
+    Value first = LLVMBuildAdd(x->b, x->first, c32(x, (int64_t)x->part * x->width), "");
+    return LLVMBuildAdd(x->b, msl_splat(x, first), msl_lane_offsets(x, x->i32, 1, x->width), "");
 }
 
 static Value varying_coordinate(Vec *x, int d) {
@@ -221,11 +240,16 @@ void msl_emit_position(Vec *x, Value call, Val *o) {
         o->v[0] = LLVMBuildAdd(x->b, msl_splat(x, in_grid(x, d)), varying_coordinate(x, d), "");
         return;
     case RF_THREAD_POSITION_IN_THREADGROUP: o->v[0] = varying_coordinate(x, d); return;
+    case RF_THREAD_INDEX_IN_SIMDGROUP: // a step of several SIMD-groups
+        o->v[0] = LLVMBuildAnd(x->b, index_vector(x), msl_splat(x, c32(x, SIMD_LANES - 1)), "");
+        return;
+    case RF_SIMDGROUP_INDEX_IN_THREADGROUP:
+        o->v[0] = LLVMBuildLShr(x->b, index_vector(x), msl_splat(x, c32(x, 5)), "");
+        return;
     case RF_THREAD_INDEX_IN_QUADGROUP: o->v[0] = LLVMBuildAnd(x->b, lanes, msl_splat(x, c32(x, QUAD_LANES - 1)), ""); return;
     case RF_QUADGROUP_INDEX_IN_THREADGROUP:
         o->v[0] = LLVMBuildLShr(x->b, index_vector(x), msl_splat(x, c32(x, 2)), "");
         return;
-    default: // a class above VARYING was joined away: any linear position
-        o->v[0] = LLVMBuildAdd(x->b, msl_splat(x, msl_position_base(x, call, 0)), lanes, "");
+    default: msl_fail_at(x, "unknown thread position", call);
     }
 }

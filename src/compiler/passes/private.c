@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// private.c: private memory. An alloca of the thread function holds `width` copies.
+// private.c: private memory. An alloca of the thread function holds a copy for each lane.
 // Purpose: choose their layout. Requires: the CFG of prepare.c. Preserves: everything.
-//   SoA: element e of lane l at (e * width + l) * S, when every access reached through
-//        GEP, phi and select has elements of one size S. A byte offset o becomes o * width, so
+//   SoA: element e of lane l at (e * lanes + l) * S, when every access reached through
+//        GEP, phi and select has elements of one size S. A byte offset o becomes o * lanes, so
 //        pointers stay linear with stride S and accesses with a uniform index are consecutive.
 //   AoS: one block for each lane, otherwise (mixed sizes, pointers that escape).
 #include "compiler/passes/passes_int.h"
@@ -119,5 +119,5 @@ int64_t msl_private_stride(const Vec *x, Value alloca) {
 Value msl_emit_alloca(Vec *x, Value alloca) {
     uint64_t bytes = msl_is_soa(x, alloca) ? LLVMABISizeOfType(x->dl, LLVMGetAllocatedType(alloca))
                                            : (uint64_t)msl_private_stride(x, alloca);
-    return msl_entry_alloca(x, LLVMArrayType2(x->i8, (bytes + 7) / 8 * 8 * x->width), 64);
+    return msl_entry_alloca(x, LLVMArrayType2(x->i8, (bytes + 7) / 8 * 8 * x->lanes), 64);
 }

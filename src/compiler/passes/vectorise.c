@@ -20,7 +20,7 @@ static void open_types(Vec *x) {
     x->f64 = LLVMDoubleTypeInContext(c);
     x->ptr = LLVMPointerTypeInContext(c, 0);
     x->none = LLVMVoidTypeInContext(c);
-    x->mask_type = LLVMVectorType(x->i1, x->width);
+    x->mask_type = LLVMVectorType(x->i1, x->width); // of one part
     x->bits_type = LLVMIntTypeInContext(c, x->width);
 }
 
@@ -28,7 +28,7 @@ static void add_val(Vec *x, Value v, int n) {
     Val *k = &x->vals[x->n_vals];
     *k = (Val){.old = v, .n = n};
     k->base = vec_alloc(x, x->n_segments, sizeof *k->base);
-    k->v = vec_alloc(x, (size_t)n, sizeof *k->v);
+    k->v = k->all = vec_alloc(x, (size_t)n * x->parts, sizeof *k->v);
     msl_map_put(x->cx, &x->arena, &x->val_ix, v, x->n_vals++);
 }
 
@@ -68,7 +68,7 @@ static Value begin_function(Vec *x, const char *suffix) {
     for (; n < n_params; n++) types[n] = LLVMTypeOf(LLVMGetParam(x->thread, n));
     types[n++] = x->ptr;
     for (int k = 0; k < 7; k++) types[n++] = x->i32;
-    types[n++] = x->mask_type;
+    types[n++] = LLVMVectorType(x->i1, x->lanes);
     size_t length;
     const char *stem = LLVMGetValueName2(x->thread, &length);
     char *name = vec_alloc(x, length + 32, 1);
@@ -93,13 +93,11 @@ static Value begin_function(Vec *x, const char *suffix) {
         x->size[d] = LLVMGetParam(f, n_params + 4 + d);
     }
     x->first = LLVMGetParam(f, n_params + 7);
-    x->mask = LLVMGetParam(f, n_params + 8);
     return f;
 }
 
 static Value emit(Vec *x, const char *suffix) {
     Value f = begin_function(x, suffix);
-    x->blocks[0].mask = x->mask;
     msl_emit_body(x);
     return f;
 }
@@ -142,12 +140,17 @@ static Value vectorise(Vec *x) {
 }
 
 LLVMValueRef msl_vectorise(MslContext *cx, LLVMValueRef thread, bool full_shape) {
+    return msl_vectorise_step(cx, thread, full_shape, 1);
+}
+
+LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_shape, unsigned parts) {
     if (cx->width != 8 && cx->width != 16 && cx->width != 32) msl_fail(cx, "internal error: %u lanes", cx->width);
-    if (cx->width != 32 && msl_uses_simd(thread)) msl_fail(cx, "internal error: SIMD-group functions need 32 lanes");
+    if (!parts || parts > MAX_PARTS || (parts & (parts - 1))) msl_fail(cx, "internal error: %u vectors", parts);
+    if (cx->width * parts != 32 && msl_uses_simd(thread)) msl_fail(cx, "internal error: SIMD-group functions need 32 lanes");
     Vec *x = calloc(1, sizeof *x);
     if (!x) msl_fail(cx, "out of memory");
     *x = (Vec){.cx = cx, .llvm = cx->llvm, .module = cx->module, .b = cx->builder, .dl = cx->layout,
-               .width = cx->width, .thread = thread, .full = full_shape};
+               .width = cx->width, .parts = parts, .lanes = cx->width * parts, .thread = thread, .full = full_shape};
     memcpy(x->shape, cx->shape, sizeof x->shape);
     open_types(x);
     jmp_buf outer; // an error passes through here to free the arena
