@@ -38,7 +38,7 @@ kernel void in_divergent_loop(device uint *out [[buffer(0)]], uint i [[thread_po
 
 // run: votes grid=96 group=96
 // arg 0 = np.zeros((96, 5), u32)
-// expect 0 = [[0x49249249 if s == 0 else 0x24924924 if s == 1 else 0x92492492, 1, 0, int(l == 0), 4294967295] for s in range(3) for l in range(32)]
+// expect 0 = [[0x49249249 if s == 0 else 0x92492492 if s == 1 else 0x24924924, 1, 0, int(l == 0), 4294967295] for s in range(3) for l in range(32)]
 kernel void votes(device uint *out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
     device uint *o = out + 5 * i;
     o[0] = uint(uint64_t(simd_ballot(i % 3 == 0)));

@@ -42,7 +42,7 @@ static void rename_predecessor(Cg *cg, LLVMBasicBlockRef b, LLVMBasicBlockRef fr
 }
 
 // Moves `first` and all that follows it to a new block; the old one is left without an end.
-static LLVMBasicBlockRef split_before(Cg *cg, LLVMValueRef first) {
+LLVMBasicBlockRef msl_split_before(Cg *cg, LLVMValueRef first) {
     LLVMBasicBlockRef old = LLVMGetInstructionParent(first);
     LLVMBasicBlockRef fresh = LLVMAppendBasicBlockInContext(cg->cx.llvm, LLVMGetBasicBlockParent(old), "");
     LLVMMoveBasicBlockAfter(fresh, old);
@@ -112,7 +112,7 @@ static void add_suspends(Cg *cg, Coroutine *co) {
         if (b == co->leave || b == final || b == never) continue;
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (!is_barrier(i)) continue;
-            LLVMBasicBlockRef rest = split_before(cg, LLVMGetNextInstruction(i));
+            LLVMBasicBlockRef rest = msl_split_before(cg, LLVMGetNextInstruction(i));
             LLVMPositionBuilderAtEnd(cx->builder, b);
             co->resumes[co->n] = rest;
             co->suspends[co->n++] = build_suspend(cg, co, rest, false);

@@ -72,6 +72,10 @@ void msl_wrap(Cg *cg);
 void msl_load_slots(Cg *cg, LLVMValueRef launch, LLVMValueRef *out);
 void msl_make_coroutine(Cg *cg, LLVMValueRef f);
 void msl_split_coroutines(Cg *cg);
+LLVMBasicBlockRef msl_split_before(Cg *cg, LLVMValueRef first); // from `first` on: a block of its own
+bool msl_is_header(LLVMBasicBlockRef b);                        // of a loop; blocks in source order
+uint32_t msl_stream_bytes(Cg *cg);
+void msl_stream_stores(Cg *cg, LLVMValueRef f);
 void msl_wrap_lanes(Cg *cg);
 void msl_finish_info(Cg *cg);     // ingot_kernel_info
 

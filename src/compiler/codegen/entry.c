@@ -237,6 +237,7 @@ static void survey_call(Cg *cg, LLVMValueRef call) {
     if (msl_starts(name, "__ingot_threadgroup_barrier")) cg->uses.barrier = true;
     if (msl_starts(name, "__ingot_simd_") || msl_starts(name, "__ingot_quad_") || msl_starts(name, "__ingot_simdgroup_mma"))
         cg->uses.simd = cg->uses.packing = true;
+    if (msl_starts(name, "__ingot_simdgroup_mma")) cg->uses.support = true; // fused multiply-add
     if (msl_starts(name, "__ingot_log")) cg->uses.log = true;
     if (msl_starts(name, "__ingot_simdgroup_barrier")) cg->uses.meet = true;
     if (!msl_starts(name, "__ingot_position")) return;

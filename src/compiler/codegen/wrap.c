@@ -45,7 +45,7 @@ static void copy_slot_attributes(Cg *cg, LLVMValueRef to) {
 }
 
 // Gives a function that group.c declares its body: a call of `simd` with the slots of the launch.
-//   (launch, memory, gx, gy, gz, sx, sy, sz, first[, mask][, frame])
+//   (launch, memory, gx, gy, gz, sx, sy, sz, first[, mask][, frame or large])
 static LLVMValueRef define_version(Cg *cg, const char *name, LLVMValueRef simd, bool has_mask) {
     MslContext *cx = &cg->cx;
     LLVMValueRef f = LLVMGetNamedFunction(cx->module, name), args[300];
@@ -115,7 +115,7 @@ typedef struct Carried {
 } Carried;
 
 // Blocks stand in the order of the source: an edge from a block to itself or backwards is a loop's.
-static bool is_header(LLVMBasicBlockRef b) {
+bool msl_is_header(LLVMBasicBlockRef b) {
     LLVMValueRef phi = LLVMGetFirstInstruction(b);
     for (LLVMBasicBlockRef at = b; at && LLVMIsAPHINode(phi); at = LLVMGetNextBasicBlock(at))
         for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
@@ -127,7 +127,7 @@ static bool is_header(LLVMBasicBlockRef b) {
 static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
     const MslContext *cx = &cg->cx;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
-        bool header = is_header(b);
+        bool header = msl_is_header(b);
         unsigned registers = 0;
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             LLVMTypeRef type = LLVMTypeOf(i);
@@ -175,14 +175,18 @@ void msl_wrap(Cg *cg) {
     MslContext *cx = &cg->cx;
     redirect_logs(cg);
     uint32_t n_threads = cx->shape[0] * cx->shape[1] * cx->shape[2];
-    bool has_full = n_threads >= cx->width;
+    bool shaped = n_threads != 0, has_full = !shaped || n_threads >= cx->width;
+    bool loose = shaped && !cg->uses.packing;
+    uint32_t stream_bytes = msl_stream_bytes(cg);
+    if (!shaped) cx->shape[1] = cx->shape[2] = 1; // the full version then runs lines
     LLVMValueRef full = has_full ? msl_vectorise(cx, cg->thread, true) : NULL;
-    unsigned width = cx->width, full_width = full ? width * choose_parts(cg, full, n_threads) : width;
+    unsigned width = cx->width, full_width = full && shaped ? width * choose_parts(cg, full, n_threads) : width;
     if (full_width != width) {
         LLVMDeleteFunction(full); // what it calls is internal, and goes as dead code
         full = msl_vectorise_step(cx, cg->thread, true, full_width / width);
     }
-    LLVMValueRef some = msl_vectorise(cx, cg->thread, false);
+    memcpy(cx->shape, cg->request->shape, sizeof cx->shape);
+    LLVMValueRef some = msl_vectorise(cx, cg->thread, loose);
     if (full) copy_slot_attributes(cg, full);
     copy_slot_attributes(cg, some);
     LLVMDeleteFunction(cg->thread);
@@ -190,12 +194,14 @@ void msl_wrap(Cg *cg) {
     msl_dump(cx, "vectorise");
     msl_verify(cx, "vectorise");
     // One step that is the whole threadgroup has nobody to wait for.
-    bool suspends = cg->uses.barrier && (n_threads == 0 || n_threads > width);
-    bool full_suspends = suspends && n_threads > full_width;
+    bool suspends = cg->uses.barrier && (!shaped || n_threads > width);
+    bool full_suspends = suspends && (!shaped || n_threads > full_width);
     msl_link_device_code(cg, msl_device_group, (size_t)(msl_device_group_end - msl_device_group));
     LLVMValueRef shape[3];
     for (int d = 0; d < 3; d++) shape[d] = msl_const(cx, 32, cx->shape[d]);
     set_constant(cg, "ingot_shape", LLVMConstArray2(msl_int(cx, 32), shape, 3));
+    set_constant(cg, "ingot_stream_bytes", msl_const(cx, 32, stream_bytes));
+    set_constant(cg, "ingot_loose", msl_const(cx, 32, loose));
     set_constant(cg, "ingot_width", msl_const(cx, 32, cx->width));
     set_constant(cg, "ingot_full_width", msl_const(cx, 32, full_width));
     set_constant(cg, "ingot_has_full", msl_const(cx, 32, has_full));
@@ -204,7 +210,11 @@ void msl_wrap(Cg *cg) {
     // All exist before anything is inlined: LLVM deletes an internal function nobody calls.
     if (full) full = define_version(cg, full_suspends ? "ingot_full_start" : "ingot_full", full, false);
     some = define_version(cg, suspends ? "ingot_some_start" : "ingot_some", some, true);
-    if (cg->uses.barrier) msl_run_passes(cx, NULL, "always-inline");
+    if (cg->uses.barrier || stream_bytes) msl_run_passes(cx, NULL, "always-inline");
+    if (stream_bytes && full) {
+        msl_run_passes(cx, full, "sroa,early-cse,instcombine,simplifycfg"); // masked stores become plain ones
+        msl_stream_stores(cg, full);
+    }
     if (cg->uses.barrier && full && !full_suspends) erase_barriers(cg, full);
     if (cg->uses.barrier && !suspends) erase_barriers(cg, some);
     if (suspends) {

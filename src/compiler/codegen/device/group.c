@@ -5,22 +5,27 @@
 // before optimisation; the constants fold, the calls are inlined.
 //
 // Two versions of a kernel run here:
-//   full  all lanes active, threads in the arrangement it was compiled for (the shape, or rows)
-//   some  any arrangement, any mask; not inlined, it only serves edges
+//   full  all lanes active, threads in the arrangement it was compiled for: the shape, or if none is
+//         known a line (nothing but x)
+//   some  any mask. Threadgroups cut by the grid's edge are packed anew, x fastest; a kernel that
+//         cannot tell (`ingot_loose`) keeps the arrangement of the shape, lanes outside masked off,
+//         because that is faster. Not inlined: it serves edges.
 #include "cpu/kernel_abi.h"
 
 typedef uint32_t u32;
 typedef uint64_t u64;
 
 // provided by wrap.c
-extern const u32 ingot_shape[3]; // 0,0,0: not known, `full` then runs rows
+extern const u32 ingot_shape[3]; // 0,0,0: not known
+extern const u32 ingot_loose;    // `some` expects threads where they stand in the shape, cut or not
 extern const u32 ingot_width;    // threads a call of some runs,
 extern const u32 ingot_full_width; // and of full: the same, or several SIMD-groups side by side
 extern const u32 ingot_has_full; // whether there is a `full` version
 extern const u32 ingot_suspends; // `some` is a coroutine,
 extern const u32 ingot_full_suspends; // and `full` is: not if it runs the whole threadgroup at once
 extern const u64 ingot_stride;   // bytes of a frame
-extern void ingot_full(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first);
+extern const u32 ingot_stream_bytes; // bytes a thread stores that nobody reads soon (codegen/stream.c); 0: unknown
+extern void ingot_full(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first, u32 large);
 extern void ingot_some(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first, u32 mask);
 extern void ingot_full_start(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first, void *frame);
 extern void ingot_some_start(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first, u32 mask, void *frame);
@@ -31,22 +36,44 @@ __attribute__((noinline)) void ingot_log(const CpuLaunch *launch, u32 type, cons
     if (launch->log) launch->log(launch, type, category, format, args, n);
 }
 
-typedef struct Group { u32 gx, gy, gz, sx, sy, sz, n; } Group;
+typedef struct Group { u32 gx, gy, gz, sx, sy, sz, n, line, large; } Group;
+
+enum { LARGE = 16 << 20 }; // bytes: more than a cache's share of one core
 
 static inline u32 least(u32 a, u32 b) { return a < b ? a : b; }
 
 static inline u32 mask_of(u32 left) { return left >= 32 ? ~0u : (1u << left) - 1; }
 
-// May `full` run this threadgroup? Shaped code: nothing is cut off. Else a vector must stay in a row.
+// May `full` run this threadgroup?
 static inline int is_full(const Group *g) {
     if (!ingot_has_full) return 0;
-    if (ingot_shape[0]) return g->sx == ingot_shape[0] && g->sy == ingot_shape[1] && g->sz == ingot_shape[2];
-    return g->sx % ingot_full_width == 0 || g->sx == g->n;
+    if (!ingot_shape[0]) return g->line;
+    return g->sx == ingot_shape[0] && g->sy == ingot_shape[1] && g->sz == ingot_shape[2];
+}
+
+// The lanes from `first` on that lie in the grid, when threads stand where the shape puts them.
+static inline u32 mask_in_shape(const Group *g, u32 first) {
+    u32 mask = 0;
+    for (u32 lane = 0; lane < ingot_width;) {
+        u32 i = first + lane, x = i % ingot_shape[0], y = i / ingot_shape[0] % ingot_shape[1];
+        u32 z = i / ingot_shape[0] / ingot_shape[1], run = least(ingot_shape[0] - x, ingot_width - lane);
+        if (x < g->sx && y < g->sy && z < g->sz) mask |= mask_of(least(run, g->sx - x)) << lane;
+        lane += run;
+    }
+    return mask;
+}
+
+// Threads `some` has to walk over, and the mask of one step; 0: nothing to do there.
+static inline u32 some_end(const Group *g) { return ingot_loose ? ingot_shape[0] * ingot_shape[1] * ingot_shape[2] : g->n; }
+static inline u32 some_mask(const Group *g, u32 first) {
+    return ingot_loose ? mask_in_shape(g, first) : mask_of(least(g->n - first, ingot_width));
 }
 
 __attribute__((noinline)) static void run_some(const CpuLaunch *l, void *memory, const Group *g, u32 first) {
-    for (; first < g->n; first += ingot_width)
-        ingot_some(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, mask_of(least(g->n - first, ingot_width)));
+    for (u32 end = some_end(g); first < end; first += ingot_width) {
+        u32 mask = some_mask(g, first);
+        if (mask) ingot_some(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, mask);
+    }
 }
 
 static inline void run_group(const CpuLaunch *l, void *memory, const Group *g) {
@@ -55,7 +82,7 @@ static inline void run_group(const CpuLaunch *l, void *memory, const Group *g) {
         u32 end = g->n - g->n % ingot_full_width;
 #pragma clang loop unroll(disable)
         for (; first < end; first += ingot_full_width)
-            ingot_full(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first);
+            ingot_full(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, g->large);
         if (end == g->n) return;
     }
     if (!ingot_suspends) run_some(l, memory, g, first);
@@ -74,9 +101,11 @@ static inline void run_suspending(const CpuLaunch *l, void *memory, char *frames
     for (u32 first = 0; first < end; first += ingot_full_width)
         ingot_full_start(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, frames + n++ * ingot_stride);
 #pragma clang loop unroll(disable)
-    for (u32 first = end; first < g->n; first += ingot_width)
-        ingot_some_start(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first,
-                         mask_of(least(g->n - first, ingot_width)), frames + n++ * ingot_stride);
+    for (u32 first = end; first < some_end(g); first += ingot_width) {
+        u32 mask = some_mask(g, first);
+        if (mask)
+            ingot_some_start(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, mask, frames + n++ * ingot_stride);
+    }
     do {
         alive = 0;
 #pragma clang loop unroll(disable)
@@ -97,7 +126,8 @@ __attribute__((visibility("default"))) void ingot_kernel(const CpuLaunch *launch
     const u32 dy = ingot_shape[0] ? ingot_shape[1] : launch->group_size[1];
     const u32 dz = ingot_shape[0] ? ingot_shape[2] : launch->group_size[2];
     if (first >= end || !nx || !ny) return;
-    Group g = {.gx = (u32)(first % nx), .gy = (u32)(first / nx % ny), .gz = (u32)(first / nx / ny)};
+    const u32 large = ingot_stream_bytes && (u64)tx * ty * tz >= LARGE / (ingot_stream_bytes ? ingot_stream_bytes : 1);
+    Group g = {.line = dy == 1 && dz == 1, .large = large, .gx = (u32)(first % nx), .gy = (u32)(first / nx % ny), .gz = (u32)(first / nx / ny)};
 #pragma clang loop unroll(disable)
     for (u64 i = first; i < end; i++) {
         g.sx = least(dx, tx - g.gx * dx), g.sy = least(dy, ty - g.gy * dy), g.sz = least(dz, tz - g.gz * dz);
@@ -109,4 +139,9 @@ __attribute__((visibility("default"))) void ingot_kernel(const CpuLaunch *launch
             if (++g.gy == ny) g.gy = 0, g.gz++;
         }
     }
+#if defined(__x86_64__)
+    if (large) __asm__ volatile("sfence" ::: "memory"); // non-temporal stores before what follows
+#elif defined(__aarch64__)
+    if (large) __asm__ volatile("dmb ishst" ::: "memory");
+#endif
 }
