@@ -96,6 +96,8 @@ static BridgeDiagKind diagKind(unsigned id) {
     case diag::err_conditional_ambiguous: return BRIDGE_DIAG_COND_OPERANDS;
     case diag::err_bad_cxx_cast_generic: return BRIDGE_DIAG_BAD_CAST;
     case diag::err_typecheck_invalid_operands: return BRIDGE_DIAG_BAD_OPERANDS;
+    case diag::err_typecheck_subscript_value:
+    case diag::err_typecheck_unary_expr: return BRIDGE_DIAG_BAD_OPERAND;
     default: return BRIDGE_DIAG_OTHER;
     }
 }

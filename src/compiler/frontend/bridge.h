@@ -33,7 +33,8 @@ typedef enum BridgeDiagKind {
     BRIDGE_DIAG_OTHER = 0,
     BRIDGE_DIAG_COND_OPERANDS, // operands of ?: do not meet
     BRIDGE_DIAG_BAD_CAST,
-    BRIDGE_DIAG_BAD_OPERANDS,  // of a binary operator
+    BRIDGE_DIAG_BAD_OPERANDS,  // of a built-in binary operator
+    BRIDGE_DIAG_BAD_OPERAND,   // of a built-in unary operator or subscript
 } BridgeDiagKind;
 
 typedef struct BridgeDiagnostic {

@@ -19,7 +19,7 @@ void token_list_insert(TokenList *l, size_t at, MslToken t);
 void token_list_free(TokenList *l);
 
 // ---- repair.c: patterns that Clang rejects in this dialect, patched where it reports them.
-typedef enum RepairKind { REPAIR_BY_VALUE = 0, REPAIR_COMPOUND, REPAIR_THROUGH_FLOAT } RepairKind;
+typedef enum RepairKind { REPAIR_BY_VALUE = 0, REPAIR_OPERAND, REPAIR_COMPOUND, REPAIR_THROUGH_FLOAT } RepairKind;
 typedef struct Repair { RepairKind kind; BridgeRange range; uint32_t op; } Repair;
 typedef struct Repairs { Repair *at; size_t n, capacity; } Repairs;
 // Looks at an error; true if it called for a repair that was not there yet.

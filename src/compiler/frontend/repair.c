@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// repair.c: three rare patterns of correct MSL that Clang rejects in this dialect. They cannot be seen
+// repair.c: rare patterns of correct MSL that Clang rejects in this dialect. They cannot be seen
 // in tokens alone, so the error itself says where they are; the tokens there are rewritten and the
 // source is parsed again (locations are the same in every round).
 //   c ? a : b with a and b in different address spaces   -> c ? __msl_rv(a) : __msl_rv(b)
+//   v.xy * 2, -v.xy, v.xy[0] inside a template (Clang looks for built-in operators only)
+//                                                        -> __msl_rv(v.xy) * __msl_rv(2)
 //   v.xy += e on a swizzle inside a template             -> v.xy = v.xy + (e)
 //   half <-> bfloat casts                                -> through float, __msl_f(x)
 #include "compiler/frontend/frontend_int.h"
@@ -40,6 +42,13 @@ bool repairs_learn(Repairs *r, const BridgeDiagnostic *d) {
             learnt |= add(r, REPAIR_THROUGH_FLOAT, last->begin, last->end, 0);
     } else if (d->kind == BRIDGE_DIAG_BAD_OPERANDS && d->n_ranges >= 2 && strstr(d->message, "pseudo-object")) {
         learnt |= add(r, REPAIR_COMPOUND, d->ranges[0].begin, d->ranges[1].end, d->location);
+    } else if (d->kind == BRIDGE_DIAG_BAD_OPERANDS && d->n_ranges >= 2) {
+        learnt |= add(r, REPAIR_BY_VALUE, d->ranges[0].begin, d->ranges[0].end, 0);
+        learnt |= add(r, REPAIR_BY_VALUE, d->ranges[1].begin, d->ranges[1].end, 0);
+    } else if (d->kind == BRIDGE_DIAG_BAD_OPERAND && d->n_ranges >= 1) {
+        // -v.xy: the range is the whole expression, the operand starts behind the operator
+        bool prefix = d->ranges[0].begin == d->location;
+        learnt |= add(r, prefix ? REPAIR_OPERAND : REPAIR_BY_VALUE, d->ranges[0].begin, d->ranges[0].end, 0);
     }
     return learnt;
 }
@@ -85,6 +94,10 @@ static bool apply(const Repair *r, TokenList *in) {
     for (size_t i = 0; i < b; i++)
         token_list_push(&out, in->at[i]);
     uint32_t at = r->range.begin, end_at = r->range.end;
+    if (r->kind == REPAIR_OPERAND && b < e) {
+        token_list_push(&out, in->at[b]); // the operator
+        at = in->at[++b].location;
+    }
     if (r->kind == REPAIR_COMPOUND) {
         unsigned plain = op ? plain_operator(in->at[op].kind) : T_unknown;
         if (plain == T_unknown) {
@@ -99,7 +112,7 @@ static bool apply(const Repair *r, TokenList *in) {
         punct(&out, T_l_paren, r->op);
         b = op + 1;
     } else {
-        const char *wrap = r->kind == REPAIR_BY_VALUE ? "__msl_rv" : "__msl_f";
+        const char *wrap = r->kind == REPAIR_THROUGH_FLOAT ? "__msl_f" : "__msl_rv";
         token_list_push(&out, (MslToken){T_identifier, 0, at, (uint32_t)strlen(wrap), wrap});
         punct(&out, T_l_paren, at);
     }
