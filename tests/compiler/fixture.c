@@ -64,21 +64,33 @@ void expect_error(const Fixture *f, const char *part) {
     msl_kernel_free(&k);
 }
 
-static void *load_code(const MslKernel *k) {
-    int fd = memfd_create("kernel", MFD_CLOEXEC);
+// The descriptor stays open while the code is loaded: the loader takes equal paths for equal files.
+static void *load_code(const MslKernel *k, int *kept) {
+    int fd = *kept = memfd_create("kernel", MFD_CLOEXEC);
     assert_true(fd >= 0 && write(fd, k->code, k->code_bytes) == (ssize_t)k->code_bytes);
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!so) fail_msg("dlopen: %s", dlerror());
-    close(fd);
     return so;
+}
+
+CpuKernelFn *load_kernel(const MslKernel *k, CpuKernelInfo *info) {
+    int fd;
+    void *so = load_code(k, &fd); // stays loaded until the test ends
+    CpuKernelFn *run;
+    *(void **)&run = dlsym(so, CPU_KERNEL_SYMBOL);
+    const CpuKernelInfo *found = dlsym(so, CPU_KERNEL_INFO_SYMBOL);
+    assert_true(run && found);
+    *info = *found;
+    return run;
 }
 
 void run_fixture(const Fixture *f, const uint32_t grid[3], const uint32_t group[3], void **slots, uint32_t dynamic_bytes) {
     MslKernel k = compile_fixture(f);
     if (!k.ok) fail_msg("width %u, cpu %s: %s", f->width, f->cpu ? f->cpu : "host", k.error);
-    void *so = load_code(&k);
+    int fd;
+    void *so = load_code(&k, &fd);
     CpuKernelFn *run;
     *(void **)&run = dlsym(so, CPU_KERNEL_SYMBOL);
     const CpuKernelInfo *info = dlsym(so, CPU_KERNEL_INFO_SYMBOL);
@@ -104,6 +116,7 @@ void run_fixture(const Fixture *f, const uint32_t grid[3], const uint32_t group[
     free(memory);
     free(frames);
     dlclose(so);
+    close(fd);
     msl_kernel_free(&k);
 }
 

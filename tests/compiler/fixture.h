@@ -31,6 +31,7 @@ typedef struct Fixture {
 MslKernel compile_fixture(const Fixture *f);
 // Compiles (failing the test on an error) and runs over a grid.
 void run_fixture(const Fixture *f, const uint32_t grid[3], const uint32_t group[3], void **slots, uint32_t dynamic_bytes);
+CpuKernelFn *load_kernel(const MslKernel *k, CpuKernelInfo *info);
 void expect_error(const Fixture *f, const char *part); // the message contains `part`
 // Every way of making code that a kernel should agree on.
 typedef struct Way { uint32_t width; bool shaped; const char *cpu; } Way;

@@ -2,8 +2,10 @@
 // backend.c: one kernel of a library -> a code object for this CPU. The pipeline, in one place.
 #include "compiler/codegen/codegen.h"
 #include "cpu/kernel_abi.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static char *copy_text(const char *s) { return strdup(s); }
 
@@ -38,10 +40,35 @@ static unsigned choose_width(const Cg *cg) {
     return cg->uses.simd || asked == 0 ? 32 : asked;
 }
 
+static double now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+// One line of the log for each step, if the caller asked for dump_after = "time".
+static void note_time(Cg *cg, const char *name, double ms) {
+    if (!cg->request->dump_after || strcmp(cg->request->dump_after, "time") != 0) return;
+    char line[80];
+    int n = snprintf(line, sizeof line, "%-12s %8.2f ms\n", name, ms);
+    size_t before = *cg->cx.log ? strlen(*cg->cx.log) : 0;
+    char *joined = realloc(*cg->cx.log, before + (size_t)n + 1);
+    if (!joined) return;
+    memcpy(joined + before, line, (size_t)n + 1);
+    *cg->cx.log = joined;
+}
+
 static void step(Cg *cg, const char *name, void (*run)(Cg *)) {
+    double start = now_ms();
     run(cg);
+    note_time(cg, name, now_ms() - start);
     msl_dump(&cg->cx, name);
 }
+
+static void finish(Cg *cg) { msl_run_passes(&cg->cx, NULL, cg->cx.width == 1 ? "default<O1>" : "default<O2>"); }
+
+// Reference code keeps the program's own control flow: only what makes it smaller.
+static void tidy_reference(Cg *cg) { msl_run_passes(&cg->cx, NULL, "function(sroa,early-cse,simplifycfg,dce)"); }
 
 // From here on only the entry point is seen from outside; what it does not call may go.
 static void internalise(Cg *cg) {
@@ -73,8 +100,7 @@ static void compile(Cg *cg, MslKernel *out) {
     step(cg, "entry", msl_build_entry);
     msl_verify(cx, "entry");
     step(cg, "inline", msl_inline_all);
-    if (reference) msl_run_passes(cx, NULL, "function(sroa,early-cse,simplifycfg,dce)");
-    else step(cg, "optimise", msl_optimise_thread);
+    step(cg, "optimise", reference ? tidy_reference : msl_optimise_thread);
     msl_run_passes(cx, NULL, "globaldce");
     msl_check_constants(cg);
     msl_survey(cg);
@@ -87,11 +113,12 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_set_target_attributes(cg);
     msl_finish_info(cg);
     msl_verify(cx, "wrap");
-    msl_run_passes(cx, NULL, reference ? "default<O1>" : "default<O2>");
-    msl_dump(cx, "finish");
+    step(cg, "finish", finish);
     if (emit_ir(cg, "ll", out)) return;
     msl_verify(cx, "finish");
+    double start = now_ms();
     msl_emit(cg, out);
+    note_time(cg, "emit", now_ms() - start);
 }
 
 bool msl_backend(const MslKernelRequest *request, MslKernel *out) {
