@@ -115,7 +115,7 @@ static void track_loops(Cg *cg, const Flow *flow, LLVMValueRef lane) {
         for (unsigned i = 0; i < flow->n; i++) {
             if (!flow->blocks[i].reached || flow->blocks[i].order >= header->order || !has_edge(flow, i, h)) continue;
             LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(flow->blocks[i].block));
-            call_device(cg, "ingot_lane_enter", lane, header->depth - 1, header->order, true);
+            call_device(cg, "ingot_lane_enter", lane, header->depth - 1, header->order << 12, true); // as places are
         }
     }
 }
