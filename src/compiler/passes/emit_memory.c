@@ -125,12 +125,15 @@ static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
 // page, so it cannot fault) and the element shifted out.
 static Value gather_narrow(Vec *x, Value p, Type t, int bytes) {
     Type words = msl_vector_type(x, x->i32), ptrs = LLVMTypeOf(p), masks = msl_vector_type(x, x->i64);
-    Type overload[] = {words, ptrs}, mask_overload[] = {ptrs, masks};
-    Value keep[] = {p, msl_splat(x, const_int(x->i64, -4))};
-    Value word = msl_intrinsic(x, "llvm.ptrmask", mask_overload, 2, keep, 2);
+    Type overload[] = {words, ptrs};
+    // not llvm.ptrmask: instcombine (22.1) gives a vector of pointers `nonnull`, which is not valid
+    Value address = LLVMBuildPtrToInt(x->b, p, masks, "");
+    Value past = LLVMBuildAnd(x->b, address, msl_splat(x, const_int(x->i64, 3)), "");
+    Value back = LLVMBuildNeg(x->b, past, "");
+    Value word = LLVMBuildGEP2(x->b, LLVMInt8TypeInContext(x->llvm), p, &back, 1, "");
     Value a[] = {word, x->mask, LLVMGetPoison(words)};
     Value v = with_align(x, msl_intrinsic(x, "llvm.masked.gather", overload, 2, a, 3), 1, 4);
-    Value low = LLVMBuildTrunc(x->b, LLVMBuildPtrToInt(x->b, p, masks, ""), words, "");
+    Value low = LLVMBuildTrunc(x->b, address, words, "");
     Value shift = LLVMBuildShl(x->b, LLVMBuildAnd(x->b, low, msl_splat(x, const_int(x->i32, bytes == 1 ? 3 : 2)), ""),
                                msl_splat(x, const_int(x->i32, 3)), "");
     Type narrow = msl_vector_type(x, LLVMIntTypeInContext(x->llvm, (unsigned)bytes * 8));
