@@ -33,11 +33,11 @@ static void check_request(Cg *cg) {
         msl_fail(cx, "unknown output '%s': ll, scalar-ll or asm", r->emit);
 }
 
-// SIMD-group functions need all 32 threads in one vector.
+// SIMD-group functions and barriers need all 32 threads in one vector.
 static unsigned choose_width(const Cg *cg) {
     unsigned asked = cg->request->width;
     if (asked == 1) return 1;
-    return cg->uses.simd || asked == 0 ? 32 : asked;
+    return cg->uses.simd || cg->uses.meet || asked == 0 ? 32 : asked;
 }
 
 static double now_ms(void) {

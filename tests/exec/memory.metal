@@ -1,0 +1,108 @@
+// Private arrays, threadgroup atomics and records, with and without barriers between.
+#include <metal_stdlib>
+using namespace metal;
+
+// run: private_array grid=200 group=64
+// arg 0 = ints(200 * 8, 0, 100).astype(u32)
+// arg 1 = np.zeros(200 * 8, u32)
+// expect 1 = np.sort(a0.reshape(200, 8), axis=1)
+kernel void private_array(device const uint *in [[buffer(0)]], device uint *out [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    uint v[8];
+    for (uint k = 0; k < 8; k++) v[k] = in[8 * i + k];
+    for (uint k = 1; k < 8; k++) { // insertion sort: indices differ from thread to thread
+        uint x = v[k], j = k;
+        for (; j > 0 && v[j - 1] > x; j--) v[j] = v[j - 1];
+        v[j] = x;
+    }
+    for (uint k = 0; k < 8; k++) out[8 * i + k] = v[k];
+}
+
+// run: private_array_across_barrier grid=192 group=96
+// arg 0 = ints(192, 0, 1000).astype(u32)
+// arg 1 = np.zeros(192, u32)
+// expect 1 = (lambda r: np.stack([sum(np.roll(r, -k, 1)[:, :] * ((np.arange(96) + k) % 5 + 1) * 0 + np.roll(r, -k, 1) * (k + 1) for k in range(5))], 0).ravel())(a0.reshape(2, 96).astype(int))
+kernel void private_array_across_barrier(device const uint *in [[buffer(0)]], device uint *out [[buffer(1)]],
+                                         uint i [[thread_position_in_grid]], uint l [[thread_index_in_threadgroup]]) {
+    threadgroup uint t[96];
+    uint kept[5];
+    t[l] = in[i];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint k = 0; k < 5; k++) {
+        kept[(k + l) % 5] = t[(l + k) % 96] * (k + 1);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    uint sum = 0;
+    for (uint k = 0; k < 5; k++) sum += kept[k];
+    out[i] = sum;
+}
+
+// run: histogram grid=5000 group=250
+// arg 0 = ints(5000, 0, 16).astype(u32)
+// arg 1 = np.zeros(16, u32)
+// expect 1 = np.bincount(a0, minlength=16)
+// run: histogram grid=5000 group=256
+// arg 0 = ints(5000, 0, 16).astype(u32)
+// arg 1 = np.zeros(16, u32)
+// expect 1 = np.bincount(a0, minlength=16)
+kernel void histogram(device const uint *in [[buffer(0)]], device atomic_uint *out [[buffer(1)]], uint i [[thread_position_in_grid]],
+                      uint l [[thread_index_in_threadgroup]]) {
+    threadgroup atomic_uint bins[16];
+    if (l < 16) atomic_store_explicit(&bins[l], 0, memory_order_relaxed);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    atomic_fetch_add_explicit(&bins[in[i]], 1, memory_order_relaxed);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (l < 16) atomic_fetch_add_explicit(&out[l], atomic_load_explicit(&bins[l], memory_order_relaxed), memory_order_relaxed);
+}
+
+struct Particle {
+    packed_float3 position;
+    float charge;
+    packed_float3 velocity;
+    float mass;
+};
+// run: records grid=100 group=32
+// arg 0 = rand(800)
+// close 0 = (lambda p: np.concatenate([p[:, 0:3] + p[:, 4:7] * 0.5, p[:, 3:4], p[:, 4:7] * 0.9, p[:, 7:8] + 1], 1))(a0.reshape(100, 8))
+kernel void records(device Particle *p [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    p[i].position = packed_float3(float3(p[i].position) + float3(p[i].velocity) * 0.5f);
+    p[i].velocity = packed_float3(float3(p[i].velocity) * 0.9f);
+    p[i].mass += 1;
+}
+
+// run: two_tiles_of_one_name grid=64 group=64
+// arg 0 = iota(64, u32)
+// expect 0 = (63 - iota(64, u32)) + (63 - iota(64, u32)) * 3
+static uint first_half(uint v, uint l) {
+    threadgroup uint t[64];
+    t[l] = v;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    return t[63 - l];
+}
+static uint second_half(uint v, uint l) {
+    threadgroup uint t[64];
+    t[l] = v * 3;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    return t[63 - l];
+}
+kernel void two_tiles_of_one_name(device uint *a [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    uint v = a[i];
+    uint x = first_half(v, i);
+    a[i] = x + second_half(v, i);
+}
+
+// run: half_and_bfloat grid=100 group=32
+// arg 0 = rand(100).astype(f16)
+// arg 1 = np.zeros(100, f32)
+// close 1 = (a0 * f16(2) + f16(1)).astype(f32) + 0.5
+kernel void half_and_bfloat(device const half *in [[buffer(0)]], device float *out [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    half h = in[i] * 2.0h + 1.0h;
+    bfloat b = bfloat(0.5f);
+    out[i] = float(h) + float(b);
+}
+
+// run: nothing grid=100 group=64
+// run: only_a_buffer grid=100 group=64
+// arg 0 = np.zeros(1, u32)
+// expect 0 = [5]
+kernel void nothing() {}
+kernel void only_a_buffer(device uint *a [[buffer(0)]]) { a[0] = 5; }

@@ -1,0 +1,87 @@
+// Barriers under uniform control flow; what is undefined in Metal must still end.
+#include <metal_stdlib>
+using namespace metal;
+
+// run: uniform_if grid=256 group=64
+// arg 0 = iota(256, u32)
+// expect 0 = np.where(tx % 2 == 0, tx * 64 + 63 - lx, gx)
+kernel void uniform_if(device uint *a [[buffer(0)]], uint i [[thread_position_in_grid]], uint l [[thread_index_in_threadgroup]],
+                       uint g [[threadgroup_position_in_grid]]) {
+    threadgroup uint t[64];
+    if (g % 2 == 0) {
+        t[l] = a[i];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        a[i] = t[63 - l];
+    }
+}
+
+// run: loop_with_uniform_break grid=128 group=128
+// arg 0 = iota(128, u32)
+// arg 1 = u32(37)
+// expect 0 = (iota(128, u32) + 38) % 128
+kernel void loop_with_uniform_break(device uint *a [[buffer(0)]], constant uint &limit [[buffer(1)]], uint l [[thread_index_in_threadgroup]]) {
+    threadgroup uint t[128];
+    uint v = a[l];
+    for (uint k = 0;; k++) { // rotates by one each time
+        t[l] = v;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        v = t[(l + 1) % 128];
+        if (k == limit) break;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    a[l] = v;
+}
+
+// run: nested_uniform_loops grid=96 group=96
+// arg 0 = np.ones(96, u32)
+// expect 0 = np.full(96, 1 + 3 * 4 * 96)
+kernel void nested_uniform_loops(device uint *a [[buffer(0)]], uint l [[thread_index_in_threadgroup]]) {
+    threadgroup atomic_uint sum;
+    if (l == 0) atomic_store_explicit(&sum, 0, memory_order_relaxed);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint i = 0; i < 3; i++) {
+        for (uint j = 0; j < 4; j++) {
+            atomic_fetch_add_explicit(&sum, 1, memory_order_relaxed);
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    a[l] += atomic_load_explicit(&sum, memory_order_relaxed);
+}
+
+// Undefined in Metal: a barrier that only some threads of a SIMD-group reach. It must end, and the
+// threads must do their own work.
+// run: barrier_in_divergent_branch grid=128 group=64
+// arg 0 = np.zeros(128, u32)
+// expect 0 = np.where(gx % 3 == 0, 2, 1)
+kernel void barrier_in_divergent_branch(device uint *a [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    if (i % 3 == 0) {
+        a[i] = 1;
+        threadgroup_barrier(mem_flags::mem_device);
+        a[i] = 2;
+    } else a[i] = 1;
+}
+
+// run: simdgroup_barrier_only grid=128 group=64
+// arg 0 = iota(128, u32)
+// expect 0 = gx // 32 * 32 + 31 - gx % 32
+kernel void simdgroup_barrier_only(device uint *a [[buffer(0)]], uint i [[thread_position_in_grid]], uint l [[thread_index_in_threadgroup]]) {
+    threadgroup uint t[64];
+    t[l] = a[i];
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+    a[i] = t[l / 32 * 32 + 31 - l % 32];
+}
+
+constant bool reverse [[function_constant(0)]];
+constant uint factor [[function_constant(1)]];
+constant uint twice = factor * 2;
+constant uint size = is_function_constant_defined(factor) ? twice : 100u;
+// run: constants grid=64 group=32 constant=0=true constant=1=21
+// arg 0 = np.zeros(64, u32)
+// expect 0 = (63 - gx) + 42
+// run: constants grid=64 group=32 constant=reverse=false
+// arg 0 = np.zeros(64, u32)
+// expect 0 = gx + 100
+kernel void constants(device uint *a [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    a[reverse ? 63 - i : i] = i + size;
+}
