@@ -18,6 +18,7 @@ import numpy as np
 
 MSLC = os.environ.get("MSLC", "mslc")
 WIDTHS = [int(w) for w in os.environ.get("INGOT_TEST_WIDTHS", "1,32").split(",")]
+CPU = os.environ.get("INGOT_TEST_CPU")  # an LLVM name that this machine can run, such as x86-64-v3
 PREAMBLE = "#include <metal_stdlib>\nusing namespace metal;\n"
 
 LOG_FN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_char_p,
@@ -55,7 +56,7 @@ def compile_kernel(source, kernel="k", width=32, options=()):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "kernel.so"
         done = mslc("--emit=obj", f"--function={kernel}", f"--width={width}", "-o", str(path),
-                    *options, source=text)
+                    *([f"--cpu={CPU}"] if CPU else []), *options, source=text)
         assert done.returncode == 0, f"{done.stdout}{done.stderr}\n{text}"
         return ctypes.CDLL(str(path))
 
