@@ -286,6 +286,13 @@ static void walk(TokenPass *p) {
                 i = end;
                 continue;
             }
+        } else if (t->kind == T_kw_decltype && tp_is(p, i + 1, T_l_paren) && tp_is(p, i + 2, T_identifier) && tp_is(p, i + 3, T_r_paren)) {
+            // decltype(name) would carry the variable's address space.
+            tp_word(p, "__msl_unplaced_t", t->location), tp_punct(p, T_less, t->location);
+            tp_copy(p, i, i + 4);
+            tp_punct(p, T_greater, t->location);
+            i += 3;
+            continue;
         } else if (t->kind >= T_kw_auto) {
             check_keyword(p, i);
         }

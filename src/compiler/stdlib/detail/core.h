@@ -186,6 +186,10 @@ template <class T, class Tag> METAL_FUNC threadgroup T &__msl_tg() {
     return *(threadgroup T *)__ingot_tg<sizeof(T), alignof(T), Tag>();
 }
 // Repairs of the front end: a by-value identity, and half <-> bfloat by way of float.
+// decltype(name) without the space of the variable, which Clang counts to its type.
+template <class T> struct __msl_unplaced { using type = T; };
+template <class T> struct __msl_unplaced<thread T> { using type = T; };
+template <class T> using __msl_unplaced_t = typename __msl_unplaced<T>::type;
 template <class T> METAL_FUNC constexpr T __msl_rv(T x) { return x; }
 template <class T> METAL_FUNC constexpr auto __msl_f(T x) {
     if constexpr (__is_same(T, half) || __is_same(T, bfloat)) return (float)x;
