@@ -227,6 +227,8 @@ static Token fromPlain(Preprocessor &pp, const MslToken &m, const std::vector<To
             quoted += c;
         }
         pp.CreateString(quoted + "\"", t);
+    } else if (m.kind == tok::numeric_constant) {
+        pp.CreateString(StringRef(m.text, m.n_text), t);
     } else if (m.text) {
         IdentifierInfo *ii = pp.getIdentifierInfo(StringRef(m.text, m.n_text));
         t.setIdentifierInfo(ii);

@@ -17,8 +17,8 @@ struct LLVMOpaqueModule;
 
 // One token after macro expansion. `kind` is Clang's tok::TokenKind (token_kinds.h has the names).
 // A token with an origin is a copy of input token origin - 1, whatever its other fields say; a token
-// with origin 0 is new: an identifier or keyword by its text, a string literal by its content, or
-// punctuation by its kind, at `location`.
+// with origin 0 is new: an identifier, keyword or number by its text, a string literal by its content,
+// or punctuation by its kind, at `location`.
 typedef struct MslToken {
     uint16_t kind;
     uint32_t origin, location;

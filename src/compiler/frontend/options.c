@@ -60,7 +60,7 @@ void options_source(Options *o, const MslSource *source) {
         "-fno-elide-type", "-Wunused-variable", "-Wno-unused-const-variable", "-Wno-unused-value", "-Wno-duplicate-decl-specifier", "-Wno-undefined-internal",
         "-Wno-undefined-inline", "-Wno-undefined-var-template", "-Wno-gcc-compat", "-Wno-unknown-pragmas",
         "-Wno-c++20-designator", "-Wno-c99-designator", "-Wno-microsoft", "-Wno-deprecated", "-Wno-c++23-extensions",
-        "-Wno-pass-failed", "-Wno-c++98-compat", "-Wno-unsupported-floating-point-opt", "-Wno-overriding-option",
+        "-Wno-pass-failed", "-Wno-elaborated-enum-base", "-Wno-c++98-compat", "-Wno-unsupported-floating-point-opt", "-Wno-overriding-option",
     };
     PUSH_ALL(o, warnings);
     if (source->warnings_as_errors)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 // The image also holds the everyday types instantiated, with their copies: Clang would otherwise read
@@ -135,6 +136,19 @@ static void ignore_diagnostic(void *context, BridgeJob *job, const BridgeDiagnos
 }
 static void ignore_file(void *context, const char *path) { (void)context, (void)path; }
 
+// Images of other compilers and options pile up over time: those not rebuilt for a month go.
+static void prune(const char *folder) {
+    DIR *d = opendir(folder);
+    time_t now = time(NULL);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        struct stat st;
+        if (strncmp(e->d_name, "prelude-", 8) == 0 && fstatat(dirfd(d), e->d_name, &st, 0) == 0 && now - st.st_mtime > 30 * 86400)
+            unlinkat(dirfd(d), e->d_name, 0);
+    }
+    if (d)
+        closedir(d);
+}
+
 static bool build_image(const MslSource *source, const Options *dialect, const char *path, const char *sum_path, BaseArena *arena) {
     char *temporary = arena_format(arena, "%s.%ld-%p", path, (long)getpid(), (void *)&source);
     TokenList tokens = {0};
@@ -151,7 +165,9 @@ static bool build_image(const MslSource *source, const Options *dialect, const c
               bridge_run(BRIDGE_PCH, o.at, o.n, &pch_source, 1, source->math_mode != MSL_MATH_SAFE, &client) &&
               sha256_file(temporary, hash) == 0 && file_write_atomic(sum_path, hash, sizeof hash, false) &&
               rename(temporary, path) == 0;
-    if (!ok && temporary)
+    if (ok)
+        prune(source->pch_dir);
+    else if (temporary)
         unlink(temporary);
     token_list_free(&tokens);
     return ok;

@@ -268,6 +268,27 @@ static void check_keyword(TokenPass *p, size_t i) {
         tp_report(p, i, "%s is not supported in Metal", what);
 }
 
+// 1.5bf, which Clang does not know, becomes __msl_bf(1.5f). False if in[i] is another literal; 0xbf is.
+static bool bfloat_literal(TokenPass *p, size_t i) {
+    const MslToken *t = &p->in[i];
+    if (t->kind != T_numeric_constant || t->n_text < 4) return false;
+    const char *suffix = t->text + t->n_text - 2;
+    if (memcmp(suffix, "bf", 2) && memcmp(suffix, "BF", 2)) return false;
+    bool hex = t->text[0] == '0' && (t->text[1] == 'x' || t->text[1] == 'X'), floating = false;
+    for (const char *c = t->text; c < suffix; c++)
+        floating = floating || (hex ? *c == 'p' || *c == 'P' : *c == '.' || *c == 'e' || *c == 'E');
+    if (!floating) return false;
+    char *number = arena_format(p->arena, "%.*sf", (int)(t->n_text - 2), t->text);
+    if (!number) {
+        p->failed = true;
+        return true;
+    }
+    tp_word(p, "__msl_bf", t->location), tp_punct(p, T_l_paren, t->location);
+    token_list_push(p->out, (MslToken){T_numeric_constant, 0, t->location, t->n_text - 1, number});
+    tp_punct(p, T_r_paren, t->location);
+    return true;
+}
+
 static void walk(TokenPass *p) {
     for (size_t i = 0; i < p->n && !p->failed && !p->out->failed; i++) {
         const MslToken *t = &p->in[i];
@@ -295,6 +316,8 @@ static void walk(TokenPass *p) {
             continue;
         } else if (t->kind >= T_kw_auto) {
             check_keyword(p, i);
+        } else if (bfloat_literal(p, i)) {
+            continue;
         }
         token_list_push(p->out, *t);
         if (t->kind == T_r_paren)

@@ -26,7 +26,7 @@ static const struct { const char *from, *to; } words[] = {
     {"OpenCL C++", "Metal"},
     {"C++ for OpenCL", "Metal"},
     {"OpenCL", "Metal"},
-    {"in address space of", "in"},
+    {"implicit conversion from 'double'", "implicit conversion from 'float'"}, // an unsuffixed literal
 };
 
 static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -98,6 +98,8 @@ static void drop_aka(char *s) {
 }
 
 char *words_metal(const char *m) {
+    if (strncmp(m, "no setter defined for property", 30) == 0) // v.xx = ...
+        m = "vector is not assignable (contains duplicate components)";
     size_t n = strlen(m), used = 0;
     char *out = malloc(n * 2 + 1);
     if (!out)

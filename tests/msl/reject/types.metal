@@ -11,6 +11,7 @@ kernel void k(device float *a [[buffer(0)]], constant float *c [[buffer(1)]], th
     float3 v = float3(1, 2); // expect-error: no matching constructor for initialization of 'float3'
     float w = v.w; // expect-error: no member named 'w' in 'float3'
     v.xq = 2; // expect-error: no member named 'xq' in 'float3'
+    v.xx = 2; // expect-error: vector is not assignable (contains duplicate components)
     float *plain = t; // expect-error: pointer type must have explicit address space qualifier
     undeclared(3); // expect-error: use of undeclared identifier 'undeclared'
     float2 two = float3(1); // expect-error: no viable conversion from 'float3' to 'float2'
