@@ -70,9 +70,9 @@ static void step(Cg *cg, const char *name, void (*run)(Cg *)) {
 static void finish(Cg *cg) {
     static const char vector[] =
         "cgscc(inline<only-mandatory>,inline),globalopt,ipsccp,globaldce,"
-        "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine,loop-mssa(loop-rotate,licm),"
-        "simplifycfg,instcombine,loop(indvars,loop-deletion),gvn,instcombine,dse,adce,loop-mssa(licm),simplifycfg,"
-        "loop-unroll<O2>,instcombine,early-cse<memssa>,simplifycfg),globaldce";
+        "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE ",loop-mssa(loop-rotate,licm),"
+        "simplifycfg," INSTCOMBINE ",loop(indvars,loop-deletion),gvn," INSTCOMBINE ",dse,adce,loop-mssa(licm),simplifycfg,"
+        "loop-unroll<O2>," INSTCOMBINE ",early-cse<memssa>,simplifycfg),globaldce";
     msl_run_passes(&cg->cx, NULL, cg->cx.width == 1 ? "default<O1>" : vector);
 }
 

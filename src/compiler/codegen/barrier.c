@@ -222,7 +222,7 @@ void msl_make_coroutine(Cg *cg, LLVMValueRef f) {
         LLVMSetLinkage(cg->frame_bytes, LLVMInternalLinkage);
     }
     // Cleaned up here: after the split LLVM sees each part of the kernel only on its own.
-    msl_run_passes(cx, f, "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce");
+    msl_run_passes(cx, f, "sroa,early-cse<memssa>," INSTCOMBINE ",simplifycfg,loop-mssa(licm),gvn," INSTCOMBINE ",simplifycfg,adce");
     unsigned n = 1;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) n += is_barrier(i);

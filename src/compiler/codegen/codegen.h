@@ -6,6 +6,9 @@
 #include "compiler/compiler.h"
 #include "compiler/passes/passes.h"
 
+// In a pipeline. By default instcombine ends the process when one round was not enough.
+#define INSTCOMBINE "instcombine<no-verify-fixpoint>"
+
 // What of its surroundings a kernel looks at; decides how the group loop may run it.
 typedef struct CgUses {
     bool barrier;  // threadgroup barriers

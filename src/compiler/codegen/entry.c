@@ -223,13 +223,13 @@ void msl_inline_all(Cg *cg) {
 // indices), but no loop is unrolled in part: of several copies of a body the vectoriser would make
 // vectors of several times the code, and the last O2 unrolls what is worth it.
 void msl_optimise_thread(Cg *cg) {
-    static const char full_unroll[] = "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
-                                      "loop-mssa(loop-rotate,licm),simplifycfg,instcombine<no-verify-fixpoint>,"
+    static const char full_unroll[] = "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE ","
+                                      "loop-mssa(loop-rotate,licm),simplifycfg," INSTCOMBINE ","
                                       "loop(indvars,loop-deletion,loop-unroll-full),sroa<modify-cfg>)";
     msl_run_passes(&cg->cx, NULL, full_unroll);
     msl_run_passes_with(&cg->cx, NULL, "default<O2>", false);
     msl_run_passes(&cg->cx, NULL, full_unroll);
-    msl_run_passes(&cg->cx, NULL, "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,gvn,simplifycfg,adce)");
+    msl_run_passes(&cg->cx, NULL, "function(early-cse<memssa>," INSTCOMBINE ",gvn,simplifycfg,adce)");
 }
 
 static void survey_call(Cg *cg, LLVMValueRef call) {

@@ -212,7 +212,7 @@ void msl_wrap(Cg *cg) {
     some = define_version(cg, suspends ? "ingot_some_start" : "ingot_some", some, true);
     if (cg->uses.barrier || stream_bytes) msl_run_passes(cx, NULL, "always-inline");
     if (stream_bytes && full) {
-        msl_run_passes(cx, full, "sroa,early-cse,instcombine,simplifycfg"); // masked stores become plain ones
+        msl_run_passes(cx, full, "sroa,early-cse," INSTCOMBINE ",simplifycfg"); // masked stores become plain ones
         msl_stream_stores(cg, full);
     }
     if (cg->uses.barrier && full && !full_suspends) erase_barriers(cg, full);
