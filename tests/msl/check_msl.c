@@ -16,7 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Expectation { int severity; uint32_t line; char text[256]; bool met; } Expectation;
+typedef struct Expectation {
+    int severity;
+    uint32_t line;
+    char text[256];
+    bool met;
+} Expectation;
 enum { MAX_EXPECTATIONS = 256 };
 
 static const char *const spaces[] = {"", "device", "constant", "threadgroup", "thread"};
@@ -25,14 +30,15 @@ static const char *const accesses[] = {"read", "read_write", "write"};
 // The reflection as text: constants, then entry points with their arguments, then structs.
 static void dump(const RfLibrary *r, Text *t) {
     for (uint32_t i = 0; i < r->n_constants; i++)
-        text_printf(t, "constant %u %s %s\n", r->constants[i].index, r->types[r->constants[i].type].name, r->constants[i].name);
+        text_printf(t, "constant %u %s %s\n", r->constants[i].index,
+                    r->types[r->constants[i].type].name, r->constants[i].name);
     for (uint32_t i = 0; i < r->n_functions; i++) {
         const RfFunction *f = &r->functions[i];
         text_printf(t, "kernel %s", f->name);
-        if (f->max_total_threads)
-            text_printf(t, " max %u", f->max_total_threads);
+        if (f->max_total_threads) text_printf(t, " max %u", f->max_total_threads);
         if (f->required_threads[0])
-            text_printf(t, " required %u,%u,%u", f->required_threads[0], f->required_threads[1], f->required_threads[2]);
+            text_printf(t, " required %u,%u,%u", f->required_threads[0], f->required_threads[1],
+                        f->required_threads[2]);
         for (uint32_t k = 0; k < f->n_constants; k++)
             text_printf(t, " uses %s", r->constants[f->constants[k]].name);
         text_add(t, "\n");
@@ -43,20 +49,20 @@ static void dump(const RfLibrary *r, Text *t) {
             if (a->kind == RF_ARG_BUILTIN)
                 text_printf(t, " %s", rf_builtin_name(a->builtin));
             else
-                text_printf(t, " %s %s index %u count %u slot %u", spaces[a->space], accesses[a->access], a->index, a->count, a->slot);
-            if (*a->condition)
-                text_printf(t, " if %s", a->condition);
+                text_printf(t, " %s %s index %u count %u slot %u", spaces[a->space],
+                            accesses[a->access], a->index, a->count, a->slot);
+            if (*a->condition) text_printf(t, " if %s", a->condition);
             text_printf(t, " type %u size %u align %u\n", type->data_type, type->size, type->align);
         }
     }
     for (uint32_t i = 0; i < r->n_types; i++) {
         const RfType *s = &r->types[i];
-        if (!s->n_members)
-            continue;
+        if (!s->n_members) continue;
         text_printf(t, "struct %s size %u align %u\n", s->name, s->size, s->align);
         for (uint32_t k = 0; k < s->n_members; k++) {
             const RfType *m = &r->types[s->members[k].type];
-            text_printf(t, "  +%u %s %s type %u", s->members[k].offset, m->name, s->members[k].name, m->data_type);
+            text_printf(t, "  +%u %s %s type %u", s->members[k].offset, m->name, s->members[k].name,
+                        m->data_type);
             if (m->data_type == 2)
                 text_printf(t, " elements %u stride %u", m->n_elements, m->stride);
             text_printf(t, s->members[k].id >= 0 ? " id %d\n" : "\n", s->members[k].id);
@@ -69,19 +75,14 @@ static bool parse(const char *at, uint32_t line, Expectation *e) {
     static const char *const names[] = {"", "note", "warning", "error"};
     for (int s = 1; s <= 3; s++) {
         size_t n = strlen(names[s]);
-        if (strncmp(at, names[s], n) != 0)
-            continue;
+        if (strncmp(at, names[s], n) != 0) continue;
         at += n;
         *e = (Expectation){.severity = s, .line = line};
-        if (*at == '@')
-            e->line = (uint32_t)strtoul(at + 1, (char **)&at, 10);
-        if (*at++ != ':')
-            return false;
-        while (*at == ' ')
-            at++;
+        if (*at == '@') e->line = (uint32_t)strtoul(at + 1, (char **)&at, 10);
+        if (*at++ != ':') return false;
+        while (*at == ' ') at++;
         size_t length = strcspn(at, "\n");
-        while (length && isspace((unsigned char)at[length - 1]))
-            length--;
+        while (length && isspace((unsigned char)at[length - 1])) length--;
         snprintf(e->text, sizeof e->text, "%.*s", (int)length, at);
         return true;
     }
@@ -94,7 +95,8 @@ static size_t read_expectations(const char *text, Expectation *list, Text *refle
     for (const char *s = text; *s; line++) {
         const char *end = strchrnul(s, '\n');
         for (const char *at = s; (at = strstr(at, "// ")) && at < end; at += 3) {
-            if (strncmp(at, "// expect-", 10) == 0 && n < MAX_EXPECTATIONS && parse(at + 10, line, &list[n]))
+            if (strncmp(at, "// expect-", 10) == 0 && n < MAX_EXPECTATIONS &&
+                parse(at + 10, line, &list[n]))
                 n++;
             if (strncmp(at, "// reflect: ", 12) == 0) {
                 text_add_bytes(reflection, at + 12, (size_t)(end - at - 12));
@@ -112,7 +114,9 @@ static int compare(const char *path, const MslLibrary *lib, Expectation *list, s
         const MslDiagnostic *d = &lib->diagnostics[i];
         bool expected = d->severity == 1; // notes may go unmentioned
         for (size_t k = 0; k < n; k++)
-            if (list[k].line == d->line && list[k].severity == (d->severity > 3 ? 3 : d->severity) && strstr(d->message, list[k].text)) {
+            if (list[k].line == d->line &&
+                list[k].severity == (d->severity > 3 ? 3 : d->severity) &&
+                strstr(d->message, list[k].text)) {
                 list[k].met = expected = true;
                 break;
             }
@@ -144,27 +148,31 @@ int main(int argc, char **argv) {
     static Expectation list[MAX_EXPECTATIONS];
     Text wanted = {0}, got = {0};
     size_t n = read_expectations(text, list, &wanted);
-    MslSource source = {.name = path, .text = text, .n_bytes = n_bytes, .math_mode = MSL_MATH_FAST, .stdlib_dir = argv[1], .pch_dir = argv[2]};
+    MslSource source = {.name = path,
+                        .text = text,
+                        .n_bytes = n_bytes,
+                        .math_mode = MSL_MATH_FAST,
+                        .stdlib_dir = argv[1],
+                        .pch_dir = argv[2]};
     MslLibrary lib;
     bool ok = msl_frontend(&source, &lib);
     int failures = compare(path, &lib, list, n);
     bool error_expected = false;
-    for (size_t i = 0; i < n; i++)
-        error_expected |= list[i].severity == 3;
+    for (size_t i = 0; i < n; i++) error_expected |= list[i].severity == 3;
     if (ok == error_expected) {
         fprintf(stderr, "%s: %s\n", path, ok ? "accepted, though errors are expected" : "rejected");
         failures++;
     }
-    if (ok)
-        dump(lib.reflection, &got);
+    if (ok) dump(lib.reflection, &got);
     if (wanted.data && (!got.data || strcmp(wanted.data, got.data) != 0)) {
-        fprintf(stderr, "%s: reflection expected:\n%sgot:\n%s", path, wanted.data, got.data ? got.data : "");
+        fprintf(stderr, "%s: reflection expected:\n%sgot:\n%s", path, wanted.data,
+                got.data ? got.data : "");
         failures++;
     }
-    if (argc > 4 && got.data)
-        fputs(got.data, stdout);
+    if (argc > 4 && got.data) fputs(got.data, stdout);
     if (failures || argc > 4)
-        fprintf(stderr, "%srerun: %s %s %s %s --dump\n", lib.log ? lib.log : "", argv[0], argv[1], argv[2], path);
+        fprintf(stderr, "%srerun: %s %s %s %s --dump\n", lib.log ? lib.log : "", argv[0], argv[1],
+                argv[2], path);
     msl_library_free(&lib);
     text_free(&wanted);
     text_free(&got);

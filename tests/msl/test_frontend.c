@@ -21,17 +21,22 @@
 static const char *stdlib_dir, *pch_dir;
 
 static MslSource source_of(const char *text) {
-    return (MslSource){.name = "program_source", .text = text, .n_bytes = strlen(text), .math_mode = MSL_MATH_FAST,
-                       .stdlib_dir = stdlib_dir, .pch_dir = pch_dir};
+    return (MslSource){.name = "program_source",
+                       .text = text,
+                       .n_bytes = strlen(text),
+                       .math_mode = MSL_MATH_FAST,
+                       .stdlib_dir = stdlib_dir,
+                       .pch_dir = pch_dir};
 }
 
-static bool says(const MslLibrary *lib, const char *text) { return lib->log && strstr(lib->log, text); }
+static bool says(const MslLibrary *lib, const char *text) {
+    return lib->log && strstr(lib->log, text);
+}
 
 static void accepts(const MslSource *source) {
     MslLibrary lib;
     bool ok = msl_frontend(source, &lib);
-    if (!ok)
-        print_error("%s\n", lib.log);
+    if (!ok) print_error("%s\n", lib.log);
     assert_true(ok);
     assert_non_null(lib.reflection);
     assert_true(source->check_only || lib.bitcode_bytes > 0);
@@ -67,7 +72,8 @@ static void empty_source_is_an_empty_library(void **state) {
 static void diagnostics_have_place_and_caret(void **state) {
     (void)state;
     MslLibrary lib;
-    MslSource s = source_of("kernel void f(device float *a) {\n    a[0] = nope;\n    a[1] = never;\n}\n");
+    MslSource s =
+        source_of("kernel void f(device float *a) {\n    a[0] = nope;\n    a[1] = never;\n}\n");
     assert_false(msl_frontend(&s, &lib));
     assert_int_equal(lib.n_diagnostics, 2);
     assert_int_equal(lib.diagnostics[0].severity, 3);
@@ -94,8 +100,10 @@ static void macros_reach_the_source(void **state) {
 
 static void predefined_macros(void **state) {
     (void)state;
-    MslSource s = source_of("#if __METAL_VERSION__ != 400 || !__METAL__ || !__METAL_MACOS__ || !__FAST_MATH__\n#error newest\n#endif\n"
-                            "#if defined(__OPENCL_VERSION__) || defined(__OPENCL_CPP_VERSION__) || defined(__SPIR__)\n#error foreign\n#endif\n");
+    MslSource s = source_of("#if __METAL_VERSION__ != 400 || !__METAL__ || !__METAL_MACOS__ || "
+                            "!__FAST_MATH__\n#error newest\n#endif\n"
+                            "#if defined(__OPENCL_VERSION__) || defined(__OPENCL_CPP_VERSION__) || "
+                            "defined(__SPIR__)\n#error foreign\n#endif\n");
     accepts(&s);
     s = source_of("#if __METAL_VERSION__ != 310\n#error old\n#endif\n");
     s.language_version = (3u << 16) | 1;
@@ -114,15 +122,18 @@ static void headers_in_memory_and_on_disk(void **state) {
     assert_true(file_write_atomic(path, disk, sizeof disk - 1, false));
     const MslHeader headers[] = {{"inner/types.h", "struct Memory { int n; };\n", 26}};
     const char *dirs[] = {folder};
-    MslSource s = source_of("#include <metal_stdlib>\n#include \"inner/types.h\"\n#include <inner/types.h>\n#include \"disk.h\"\n#include \"disk.h\"\n"
-                            "kernel void f(device Disk *a, constant Memory &m) { a[m.n].v = 1; }\n");
+    MslSource s =
+        source_of("#include <metal_stdlib>\n#include \"inner/types.h\"\n#include "
+                  "<inner/types.h>\n#include \"disk.h\"\n#include \"disk.h\"\n"
+                  "kernel void f(device Disk *a, constant Memory &m) { a[m.n].v = 1; }\n");
     rejects(&s, "file not found");
     s.include_dirs = dirs, s.n_include_dirs = 1;
     s.headers = headers, s.n_headers = 1;
     rejects(&s, "redefinition of 'Memory'");
     s.text = strstr(s.text, "#include \"disk.h\"");
     s.n_bytes = strlen(s.text);
-    const MslHeader once[] = {{"disk.h", "struct Disk { float4 v; }; struct Memory { int n; };\n#pragma once\n", 67}};
+    const MslHeader once[] = {
+        {"disk.h", "struct Disk { float4 v; }; struct Memory { int n; };\n#pragma once\n", 67}};
     s.headers = once;
     accepts(&s); // memory comes before folders
     s.n_headers = 0;
@@ -163,7 +174,8 @@ static bool contracts(MslMathMode mode) {
     s.math_mode = mode;
     assert_true(msl_frontend(&s, &lib));
     LLVMContextRef context = LLVMContextCreate();
-    LLVMMemoryBufferRef bytes = LLVMCreateMemoryBufferWithMemoryRange((const char *)lib.bitcode, lib.bitcode_bytes, "f", 0);
+    LLVMMemoryBufferRef bytes =
+        LLVMCreateMemoryBufferWithMemoryRange((const char *)lib.bitcode, lib.bitcode_bytes, "f", 0);
     LLVMModuleRef m = NULL;
     assert_false(LLVMParseBitcodeInContext2(context, bytes, &m));
     LLVMDisposeMemoryBuffer(bytes);
@@ -196,7 +208,12 @@ static void garbage_is_an_error(void **state) {
         bytes[i] = (char)(x >> 32);
     }
     bytes[n] = 0;
-    MslSource s = {.name = "noise", .text = bytes, .n_bytes = n, .math_mode = MSL_MATH_FAST, .stdlib_dir = stdlib_dir, .pch_dir = pch_dir};
+    MslSource s = {.name = "noise",
+                   .text = bytes,
+                   .n_bytes = n,
+                   .math_mode = MSL_MATH_FAST,
+                   .stdlib_dir = stdlib_dir,
+                   .pch_dir = pch_dir};
     rejects(&s, "error:");
     memset(bytes, '(', n); // nesting
     rejects(&s, "the source is too large");
@@ -265,7 +282,8 @@ static void prelude_is_built_once_and_rebuilt_when_damaged(void **state) {
     (void)state;
     char folder[] = "/tmp/ingot-pch-XXXXXX", path[512], sum[520];
     assert_non_null(mkdtemp(folder));
-    MslSource s = source_of("#include <metal_stdlib>\nkernel void f(device metal::float4 *a) { a[0] = metal::sin(a[1]); }\n");
+    MslSource s = source_of("#include <metal_stdlib>\nkernel void f(device metal::float4 *a) { "
+                            "a[0] = metal::sin(a[1]); }\n");
     s.pch_dir = folder;
     accepts(&s);
     assert_int_equal(count_images(folder, path, sizeof path), 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // bridge.cpp: the only C++ of the project, the way to Clang's and lld's C++ API. Kept small on
-// purpose: it turns stock Clang into an MSL compiler (dialect, address-space rules, names), hands the
-// tokens to the C pass and parses what comes back, forwards diagnostics, walks the entry points for
-// reflection, and lends the finished module to C. Interface and types: bridge.h.
+// purpose: it turns stock Clang into an MSL compiler (dialect, address-space rules, names), hands
+// the tokens to the C pass and parses what comes back, forwards diagnostics, walks the entry points
+// for reflection, and lends the finished module to C. Interface and types: bridge.h.
 #include "compiler/frontend/bridge.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
@@ -45,7 +45,8 @@ LLD_HAS_DRIVER(elf)
 
 // ---- Target: the front end's SPIR triple keeps vectors whole in calls (SysV would pass pairs of
 // doubles), with the data layout of the machine and Metal's rules between address spaces.
-static const char x86Layout[] = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128";
+static const char x86Layout[] =
+    "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128";
 
 struct MslTarget : TargetInfo {
     TargetInfo *base;
@@ -68,10 +69,15 @@ struct MslTarget : TargetInfo {
                         const std::vector<std::string> &v) const override {
         return base->initFeatureMap(f, d, cpu, v);
     }
-    void getTargetDefines(const LangOptions &, MacroBuilder &) const override {} // __SPIR__ and friends
-    llvm::SmallVector<Builtin::InfosShard> getTargetBuiltins() const override { return base->getTargetBuiltins(); }
+    void getTargetDefines(const LangOptions &, MacroBuilder &) const override {
+    } // __SPIR__ and friends
+    llvm::SmallVector<Builtin::InfosShard> getTargetBuiltins() const override {
+        return base->getTargetBuiltins();
+    }
     BuiltinVaListKind getBuiltinVaListKind() const override { return base->getBuiltinVaListKind(); }
-    bool validateAsmConstraint(const char *&, TargetInfo::ConstraintInfo &) const override { return false; }
+    bool validateAsmConstraint(const char *&, TargetInfo::ConstraintInfo &) const override {
+        return false;
+    }
     std::string_view getClobbers() const override { return ""; }
     ArrayRef<const char *> getGCCRegNames() const override { return {}; }
     ArrayRef<GCCRegAlias> getGCCRegAliases() const override { return {}; }
@@ -109,11 +115,16 @@ void BridgeJob::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnosti
     d.FormatDiagnostic(message);
     BridgeDiagnostic b = {};
     b.severity = level == DiagnosticsEngine::Note || level == DiagnosticsEngine::Remark ? 1
-               : level == DiagnosticsEngine::Warning ? 2 : level == DiagnosticsEngine::Error ? 3 : 4;
+                 : level == DiagnosticsEngine::Warning                                  ? 2
+                 : level == DiagnosticsEngine::Error                                    ? 3
+                                                                                        : 4;
     b.kind = diagKind(d.getID());
     b.message = message.c_str();
     b.file = "";
-    std::string optionText = level == DiagnosticsEngine::Warning ? d.getDiags()->getDiagnosticIDs()->getWarningOptionForDiag(d.getID()).str() : "";
+    std::string optionText =
+        level == DiagnosticsEngine::Warning
+            ? d.getDiags()->getDiagnosticIDs()->getWarningOptionForDiag(d.getID()).str()
+            : "";
     b.option = optionText.c_str();
     b.raw = &d;
     std::vector<BridgeRange> ranges;
@@ -134,22 +145,28 @@ void BridgeJob::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnosti
 
 char *bridge_render(BridgeJob *job, const BridgeDiagnostic *b, int severity, const char *message) {
     const Diagnostic &d = *static_cast<const Diagnostic *>(b->raw);
-    static const DiagnosticsEngine::Level levels[] = {DiagnosticsEngine::Ignored, DiagnosticsEngine::Note,
-        DiagnosticsEngine::Warning, DiagnosticsEngine::Error, DiagnosticsEngine::Fatal};
+    static const DiagnosticsEngine::Level levels[] = {
+        DiagnosticsEngine::Ignored, DiagnosticsEngine::Note, DiagnosticsEngine::Warning,
+        DiagnosticsEngine::Error, DiagnosticsEngine::Fatal};
     std::string out;
     llvm::raw_string_ostream os(out);
     DiagnosticOptions options;
     LangOptions lang;
-    TextDiagnostic printer(os, job->ci && job->ci->hasPreprocessor() ? job->ci->getLangOpts() : lang, options);
-    FullSourceLoc at = b->location ? FullSourceLoc(d.getLocation(), d.getSourceManager()) : FullSourceLoc();
+    TextDiagnostic printer(
+        os, job->ci && job->ci->hasPreprocessor() ? job->ci->getLangOpts() : lang, options);
+    FullSourceLoc at =
+        b->location ? FullSourceLoc(d.getLocation(), d.getSourceManager()) : FullSourceLoc();
     printer.emitDiagnostic(at, levels[severity], message, d.getRanges(), d.getFixItHints());
     return strdup(out.c_str());
 }
 
 void bridge_report(BridgeJob *job, int severity, uint32_t location, const char *message) {
     DiagnosticsEngine &de = job->ci->getDiagnostics();
-    auto level = severity == 1 ? DiagnosticsEngine::Note : severity == 2 ? DiagnosticsEngine::Warning : DiagnosticsEngine::Error;
-    de.Report(SourceLocation::getFromRawEncoding(location), de.getCustomDiagID(level, "%0")) << message;
+    auto level = severity == 1   ? DiagnosticsEngine::Note
+                 : severity == 2 ? DiagnosticsEngine::Warning
+                                 : DiagnosticsEngine::Error;
+    de.Report(SourceLocation::getFromRawEncoding(location), de.getCustomDiagID(level, "%0"))
+        << message;
 }
 
 bool bridge_in_system(BridgeJob *job, uint32_t location) {
@@ -158,7 +175,8 @@ bool bridge_in_system(BridgeJob *job, uint32_t location) {
     return l.isValid() && sm.isInSystemHeader(sm.getFileLoc(l));
 }
 
-// ---- #pragma METAL fp math_mode(safe|relaxed|fast), contract(off|on|fast): Clang's own fp pragmas.
+// ---- #pragma METAL fp math_mode(safe|relaxed|fast), contract(off|on|fast): Clang's own fp
+// pragmas.
 struct MetalPragma : PragmaHandler {
     MetalPragma() : PragmaHandler("METAL") {}
     void HandlePragma(Preprocessor &pp, PragmaIntroducer, Token &first) override {
@@ -166,31 +184,38 @@ struct MetalPragma : PragmaHandler {
         Token t;
         for (pp.Lex(t); t.isNot(tok::eod); pp.Lex(t)) words += pp.getSpelling(t);
         const char *means = words == "fpmath_mode(safe)" ? "clang fp contract(off) reciprocal(off)"
-                          : words == "fpmath_mode(relaxed)" || words == "fpmath_mode(fast)" ? "clang fp contract(fast) reciprocal(on)"
-                          : words == "fpcontract(off)" ? "clang fp contract(off)"
-                          : words == "fpcontract(on)" ? "clang fp contract(on)"
-                          : words == "fpcontract(fast)" ? "clang fp contract(fast)" : nullptr;
+                            : words == "fpmath_mode(relaxed)" || words == "fpmath_mode(fast)"
+                                ? "clang fp contract(fast) reciprocal(on)"
+                            : words == "fpcontract(off)"  ? "clang fp contract(off)"
+                            : words == "fpcontract(on)"   ? "clang fp contract(on)"
+                            : words == "fpcontract(fast)" ? "clang fp contract(fast)"
+                                                          : nullptr;
         if (!means) {
-            auto id = pp.getDiagnostics().getCustomDiagID(DiagnosticsEngine::Warning, "unknown pragma ignored");
+            auto id = pp.getDiagnostics().getCustomDiagID(DiagnosticsEngine::Warning,
+                                                          "unknown pragma ignored");
             pp.Diag(first.getLocation(), id);
             return;
         }
         auto tokens = std::make_unique<Token[]>(4);
-        for (int i = 0; i < 4; i++) tokens[i].startToken(), tokens[i].setLocation(first.getLocation()), tokens[i].setLength(1);
+        for (int i = 0; i < 4; i++)
+            tokens[i].startToken(), tokens[i].setLocation(first.getLocation()),
+                tokens[i].setLength(1);
         tokens[0].setIdentifierInfo(pp.getIdentifierInfo("_Pragma"));
         tokens[0].setKind(tok::identifier);
         tokens[1].setKind(tok::l_paren);
         tokens[2].setKind(tok::string_literal);
         pp.CreateString("\"" + std::string(means) + "\"", tokens[2]);
         tokens[3].setKind(tok::r_paren);
-        pp.EnterTokenStream(std::move(tokens), 4, /*DisableMacroExpansion=*/false, /*IsReinject=*/false);
+        pp.EnterTokenStream(std::move(tokens), 4, /*DisableMacroExpansion=*/false,
+                            /*IsReinject=*/false);
     }
 };
 
 // ---- Tokens: lex everything, let C edit it, parse what it returns.
 enum { MAX_TOKENS = 4 << 20 }; // a kernel library of 12,000 lines has 200,000
 
-static void lexAll(BridgeJob &job, Preprocessor &pp, std::vector<Token> &tokens, std::vector<MslToken> &plain) {
+static void lexAll(BridgeJob &job, Preprocessor &pp, std::vector<Token> &tokens,
+                   std::vector<MslToken> &plain) {
     for (;;) {
         Token t;
         pp.Lex(t);
@@ -204,8 +229,10 @@ static void lexAll(BridgeJob &job, Preprocessor &pp, std::vector<Token> &tokens,
         m.kind = t.getKind();
         m.location = t.getLocation().getRawEncoding();
         if (!t.isAnnotation()) {
-            if (IdentifierInfo *ii = t.getIdentifierInfo()) m.text = ii->getNameStart(), m.n_text = ii->getLength();
-            else if (t.isLiteral() && t.getLiteralData()) m.text = t.getLiteralData(), m.n_text = t.getLength();
+            if (IdentifierInfo *ii = t.getIdentifierInfo())
+                m.text = ii->getNameStart(), m.n_text = ii->getLength();
+            else if (t.isLiteral() && t.getLiteralData())
+                m.text = t.getLiteralData(), m.n_text = t.getLength();
         }
         tokens.push_back(t);
         m.origin = tokens.size();
@@ -249,40 +276,57 @@ static bool annotated(const Decl *d, std::initializer_list<const char *> names) 
 
 static VarDecl *findVariable(BridgeJob *job, const char *name, const FunctionDecl *from) {
     Sema &sema = job->ci->getSema();
-    LookupResult found(sema, &sema.Context.Idents.get(name), SourceLocation(), Sema::LookupOrdinaryName);
+    LookupResult found(sema, &sema.Context.Idents.get(name), SourceLocation(),
+                       Sema::LookupOrdinaryName);
     found.suppressDiagnostics();
-    for (DeclContext *dc = const_cast<DeclContext *>(from->getDeclContext()); dc; dc = dc->getParent())
+    for (DeclContext *dc = const_cast<DeclContext *>(from->getDeclContext()); dc;
+         dc = dc->getParent())
         if (sema.LookupQualifiedName(found, dc)) break;
-    return found.isSingleResult() ? dyn_cast<VarDecl>(found.getFoundDecl()->getUnderlyingDecl()) : nullptr;
+    return found.isSingleResult() ? dyn_cast<VarDecl>(found.getFoundDecl()->getUnderlyingDecl())
+                                  : nullptr;
 }
 
 // Address spaces Metal wants spelled out and Clang's dialect would supply.
 struct SpaceChecker : RecursiveASTVisitor<SpaceChecker> {
     BridgeJob &job;
     explicit SpaceChecker(BridgeJob &j) : job(j) {}
-    void report(const NamedDecl *d, const char *what) { bridge_report(&job, 3, d->getLocation().getRawEncoding(), what); }
-    bool skip(const Decl *d) { return d->isImplicit() || d->getLocation().isInvalid() || bridge_in_system(&job, d->getLocation().getRawEncoding()); }
+    void report(const NamedDecl *d, const char *what) {
+        bridge_report(&job, 3, d->getLocation().getRawEncoding(), what);
+    }
+    bool skip(const Decl *d) {
+        return d->isImplicit() || d->getLocation().isInvalid() ||
+               bridge_in_system(&job, d->getLocation().getRawEncoding());
+    }
     void pointers(const NamedDecl *d, QualType t, const TypeSourceInfo *written) {
         if (written && written->getType()->getContainedAutoType()) return;
         for (; t->isPointerType() || t->isReferenceType(); t = t->getPointeeType()) {
             QualType to = t->getPointeeType();
-            if (to->isDependentType() || to->isFunctionType() || to.getAddressSpace() != LangAS::opencl_generic) continue;
-            report(d, t->isPointerType() ? "pointer type must have explicit address space qualifier"
-                                         : "reference type must have explicit address space qualifier");
+            if (to->isDependentType() || to->isFunctionType() ||
+                to.getAddressSpace() != LangAS::opencl_generic)
+                continue;
+            report(d, t->isPointerType()
+                          ? "pointer type must have explicit address space qualifier"
+                          : "reference type must have explicit address space qualifier");
             return;
         }
     }
     bool VisitVarDecl(VarDecl *v) {
         if (skip(v)) return true;
-        if (v->hasGlobalStorage() && v->getType().getAddressSpace() == LangAS::opencl_global && !v->isInvalidDecl())
-            report(v, v->isStaticLocal() ? "static local variable must reside in constant address space"
-                                         : "program scope variable must reside in constant address space");
-        if (!isa<ParmVarDecl>(v) || !annotated(v, {"msl.buffer"})) pointers(v, v->getType(), v->getTypeSourceInfo());
+        if (v->hasGlobalStorage() && v->getType().getAddressSpace() == LangAS::opencl_global &&
+            !v->isInvalidDecl())
+            report(v, v->isStaticLocal()
+                          ? "static local variable must reside in constant address space"
+                          : "program scope variable must reside in constant address space");
+        if (!isa<ParmVarDecl>(v) || !annotated(v, {"msl.buffer"}))
+            pointers(v, v->getType(), v->getTypeSourceInfo());
         return true;
     }
-    bool VisitFieldDecl(FieldDecl *f) { return skip(f) || (pointers(f, f->getType(), f->getTypeSourceInfo()), true); }
+    bool VisitFieldDecl(FieldDecl *f) {
+        return skip(f) || (pointers(f, f->getType(), f->getTypeSourceInfo()), true);
+    }
     bool VisitFunctionDecl(FunctionDecl *f) {
-        if (!skip(f) && !f->isDefaulted() && !isa<CXXConversionDecl>(f)) pointers(f, f->getReturnType(), nullptr);
+        if (!skip(f) && !f->isDefaulted() && !isa<CXXConversionDecl>(f))
+            pointers(f, f->getReturnType(), nullptr);
         return true;
     }
 };
@@ -294,13 +338,15 @@ struct Collector : ASTConsumer {
     void conditions(const FunctionDecl *f, const ParmVarDecl *p) {
         for (auto *a : p->specific_attrs<AnnotateAttr>())
             if (a->getAnnotation() == "msl.function_constant" && a->args_size() == 1)
-                if (auto *s = dyn_cast<StringLiteral>((*a->args_begin())->IgnoreParenCasts()->IgnoreImplicit()))
+                if (auto *s = dyn_cast<StringLiteral>(
+                        (*a->args_begin())->IgnoreParenCasts()->IgnoreImplicit()))
                     if (VarDecl *v = findVariable(&job, s->getString().str().c_str(), f))
                         if (job.generator) job.generator->GetAddrOfGlobal(GlobalDecl(v), false);
     }
     void add(const Decl *d) {
         if (auto *f = dyn_cast<FunctionDecl>(d)) {
-            if (!f->isDependentContext() && !f->getDescribedFunctionTemplate() && f->isThisDeclarationADefinition() &&
+            if (!f->isDependentContext() && !f->getDescribedFunctionTemplate() &&
+                f->isThisDeclarationADefinition() &&
                 f->getTemplateSpecializationKind() != TSK_ImplicitInstantiation &&
                 annotated(f, {"msl.kernel", "msl.vertex", "msl.fragment"})) {
                 job.functions.push_back(f);
@@ -342,9 +388,12 @@ struct Reflector {
                 auto &arg = b.args[b.n_args++];
                 if (auto *c = dyn_cast<ConstantExpr>(e)) e = c->getSubExpr();
                 Expr::EvalResult r;
-                if (auto *s = dyn_cast<StringLiteral>(e->IgnoreParenCasts())) arg.is_string = true, arg.text = job.keep(s->getString().str());
-                else if (!e->isValueDependent() && e->EvaluateAsInt(r, ctx)) arg.value = r.Val.getInt().getExtValue();
-                else arg.value = -1;
+                if (auto *s = dyn_cast<StringLiteral>(e->IgnoreParenCasts()))
+                    arg.is_string = true, arg.text = job.keep(s->getString().str());
+                else if (!e->isValueDependent() && e->EvaluateAsInt(r, ctx))
+                    arg.value = r.Val.getInt().getExtValue();
+                else
+                    arg.value = -1;
             }
             out.push_back(b);
         }
@@ -368,7 +417,8 @@ struct Reflector {
         default: return BRIDGE_SPACE_NONE;
         }
     }
-    void record(const CXXRecordDecl *r, BridgeType &b, std::vector<BridgeDecl> &members, std::deque<std::vector<BridgeAttr>> &attrs);
+    void record(const CXXRecordDecl *r, BridgeType &b, std::vector<BridgeDecl> &members,
+                std::deque<std::vector<BridgeAttr>> &attrs);
     uint32_t type(QualType q);
     void function(const FunctionDecl *f);
 };
@@ -377,7 +427,8 @@ void Reflector::record(const CXXRecordDecl *r, BridgeType &b, std::vector<Bridge
                        std::deque<std::vector<BridgeAttr>> &attrs) {
     b.kind = BRIDGE_TYPE_RECORD;
     auto *ns = dyn_cast<NamespaceDecl>(r->getDeclContext()->getEnclosingNamespaceContext());
-    if (ns && (ns->getName() == "metal" || ns->getName().starts_with("__")) && ns->getParent()->isTranslationUnit()) {
+    if (ns && (ns->getName() == "metal" || ns->getName().starts_with("__")) &&
+        ns->getParent()->isTranslationUnit()) {
         b.kind = BRIDGE_TYPE_METAL;
         b.template_name = job.keep(r->getNameAsString());
         if (auto *s = dyn_cast<ClassTemplateSpecializationDecl>(r))
@@ -385,7 +436,8 @@ void Reflector::record(const CXXRecordDecl *r, BridgeType &b, std::vector<Bridge
                 if (b.n_args == 4) break;
                 bool is_type = a.getKind() == TemplateArgument::Type;
                 b.arg_types[b.n_args] = is_type ? type(a.getAsType()) : UINT32_MAX;
-                b.arg_values[b.n_args++] = a.getKind() == TemplateArgument::Integral ? a.getAsIntegral().getExtValue() : 0;
+                b.arg_values[b.n_args++] =
+                    a.getKind() == TemplateArgument::Integral ? a.getAsIntegral().getExtValue() : 0;
             }
         return;
     }
@@ -407,7 +459,8 @@ void Reflector::record(const CXXRecordDecl *r, BridgeType &b, std::vector<Bridge
 }
 
 uint32_t Reflector::type(QualType q) {
-    q = ctx.getCanonicalType(ctx.removeAddrSpaceQualType(ctx.getCanonicalType(q))).getUnqualifiedType();
+    q = ctx.getCanonicalType(ctx.removeAddrSpaceQualType(ctx.getCanonicalType(q)))
+            .getUnqualifiedType();
     auto [it, fresh] = known.insert({q.getAsOpaquePtr(), 0});
     if (!fresh) return it->second;
     const BridgeClient *c = job.client;
@@ -419,7 +472,8 @@ uint32_t Reflector::type(QualType q) {
     b.element = UINT32_MAX;
     b.name = job.keep(q.getAsString(ctx.getPrintingPolicy()));
     if (!q->isIncompleteType() && !q->isFunctionType() && !q->isDependentType())
-        b.size = ctx.getTypeSizeInChars(q).getQuantity(), b.align = ctx.getTypeAlignInChars(q).getQuantity();
+        b.size = ctx.getTypeSizeInChars(q).getQuantity(),
+        b.align = ctx.getTypeAlignInChars(q).getQuantity();
     QualType inner;
     if (q->isPointerType() || q->isReferenceType()) {
         b.kind = q->isPointerType() ? BRIDGE_TYPE_POINTER : BRIDGE_TYPE_REFERENCE;
@@ -429,13 +483,20 @@ uint32_t Reflector::type(QualType q) {
         b.kind = BRIDGE_TYPE_ARRAY;
         inner = a->getElementType();
         b.n_elements = a->getSize().getZExtValue();
-    } else if (const CXXRecordDecl *r = q->getAsCXXRecordDecl()) record(r, b, members, attrs);
-    else if (q->isVoidType()) b.kind = BRIDGE_TYPE_VOID;
-    else if (q->isBooleanType()) b.kind = BRIDGE_TYPE_BOOL;
-    else if (q->isIntegralOrEnumerationType()) b.kind = BRIDGE_TYPE_INT, b.is_signed = q->isSignedIntegerOrEnumerationType();
-    else if (q->isHalfType() || q->isFloat16Type()) b.kind = BRIDGE_TYPE_HALF;
-    else if (q->isBFloat16Type()) b.kind = BRIDGE_TYPE_BFLOAT;
-    else if (q->isSpecificBuiltinType(BuiltinType::Float)) b.kind = BRIDGE_TYPE_FLOAT;
+    } else if (const CXXRecordDecl *r = q->getAsCXXRecordDecl())
+        record(r, b, members, attrs);
+    else if (q->isVoidType())
+        b.kind = BRIDGE_TYPE_VOID;
+    else if (q->isBooleanType())
+        b.kind = BRIDGE_TYPE_BOOL;
+    else if (q->isIntegralOrEnumerationType())
+        b.kind = BRIDGE_TYPE_INT, b.is_signed = q->isSignedIntegerOrEnumerationType();
+    else if (q->isHalfType() || q->isFloat16Type())
+        b.kind = BRIDGE_TYPE_HALF;
+    else if (q->isBFloat16Type())
+        b.kind = BRIDGE_TYPE_BFLOAT;
+    else if (q->isSpecificBuiltinType(BuiltinType::Float))
+        b.kind = BRIDGE_TYPE_FLOAT;
     if (!inner.isNull()) b.element = type(inner);
     b.members = members.data(), b.n_members = members.size();
     c->set_type(c->context, number, &b);
@@ -457,7 +518,8 @@ void Reflector::function(const FunctionDecl *f) {
         b.decl.name = job.keep(name);
     }
     for (const ParmVarDecl *p : f->parameters()) {
-        BridgeDecl d = decl(p, p->getOriginalType(), attrs.emplace_back()); // arrays before they decay
+        BridgeDecl d =
+            decl(p, p->getOriginalType(), attrs.emplace_back()); // arrays before they decay
         d.name = job.keep(p->getNameAsString());
         params.push_back(d);
     }
@@ -490,12 +552,22 @@ uint32_t bridge_function_location(BridgeJob *job, const char *symbol, char **nam
 }
 
 // ---- The action: Clang's own, with our tokens and names.
-static const char *const openclKeywords[] = {"local", "global", "generic", "constant", "kernel", "pipe", "read_only",
-    "write_only", "read_write", "vec_step", "uniform", "channel", "image1d_t", "image2d_t", "image3d_t", "image1d_array_t",
-    "image2d_array_t", "image1d_buffer_t", "image2d_depth_t", "image2d_array_depth_t", "image2d_msaa_t"};
-static const char *const openclTypedefs[] = {"atomic_int", "atomic_uint", "atomic_long", "atomic_ulong", "atomic_float",
-    "atomic_double", "atomic_flag", "atomic_size_t", "atomic_intptr_t", "atomic_uintptr_t", "atomic_ptrdiff_t", "atomic_half",
-    "reserve_id_t", "sampler_t", "event_t", "queue_t", "clk_event_t", "ndrange_t"};
+static const char *const openclKeywords[] = {"local",           "global",
+                                             "generic",         "constant",
+                                             "kernel",          "pipe",
+                                             "read_only",       "write_only",
+                                             "read_write",      "vec_step",
+                                             "uniform",         "channel",
+                                             "image1d_t",       "image2d_t",
+                                             "image3d_t",       "image1d_array_t",
+                                             "image2d_array_t", "image1d_buffer_t",
+                                             "image2d_depth_t", "image2d_array_depth_t",
+                                             "image2d_msaa_t"};
+static const char *const openclTypedefs[] = {
+    "atomic_int",       "atomic_uint", "atomic_long",   "atomic_ulong",    "atomic_float",
+    "atomic_double",    "atomic_flag", "atomic_size_t", "atomic_intptr_t", "atomic_uintptr_t",
+    "atomic_ptrdiff_t", "atomic_half", "reserve_id_t",  "sampler_t",       "event_t",
+    "queue_t",          "clk_event_t", "ndrange_t"};
 
 template <class Base> struct Action : Base {
     BridgeJob &job;
@@ -504,7 +576,8 @@ template <class Base> struct Action : Base {
     static constexpr bool compiles = std::is_same<Base, ASTFrontendAction>::value;
 
     std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef file) override {
-        if constexpr (!compiles) return Base::CreateASTConsumer(ci, file);
+        if constexpr (!compiles)
+            return Base::CreateASTConsumer(ci, file);
         else {
             auto generator = CreateLLVMCodeGen(ci, file, context);
             job.generator = generator.get();
@@ -525,7 +598,8 @@ template <class Base> struct Action : Base {
     void dropTypedefs(Sema &s) {
         for (const char *name : openclTypedefs) {
             std::vector<NamedDecl *> drop;
-            for (auto i = s.IdResolver.begin(&s.PP.getIdentifierTable().get(name)); i != s.IdResolver.end(); ++i)
+            for (auto i = s.IdResolver.begin(&s.PP.getIdentifierTable().get(name));
+                 i != s.IdResolver.end(); ++i)
                 if (isa<TypedefDecl>(*i) && (*i)->getLocation().isInvalid()) drop.push_back(*i);
             for (NamedDecl *d : drop) {
                 s.IdResolver.RemoveDecl(d);
@@ -537,8 +611,10 @@ template <class Base> struct Action : Base {
     void parse(Parser &p, Sema &s, ASTConsumer &consumer) {
         Parser::DeclGroupPtrTy group;
         Sema::ModuleImportState imports = Sema::ModuleImportState::NotACXX20Module;
-        EnterExpressionEvaluationContext evaluated(s, Sema::ExpressionEvaluationContext::PotentiallyEvaluated);
-        for (bool eof = p.ParseFirstTopLevelDecl(group, imports); !eof; eof = p.ParseTopLevelDecl(group, imports))
+        EnterExpressionEvaluationContext evaluated(
+            s, Sema::ExpressionEvaluationContext::PotentiallyEvaluated);
+        for (bool eof = p.ParseFirstTopLevelDecl(group, imports); !eof;
+             eof = p.ParseTopLevelDecl(group, imports))
             if (group && !consumer.HandleTopLevelDecl(group.get())) return;
     }
     void ExecuteAction() override {
@@ -548,21 +624,26 @@ template <class Base> struct Action : Base {
         ASTConsumer &consumer = s.getASTConsumer();
         Parser parser(s.PP, s, false);
         s.PP.EnterMainSourceFile();
-        if (ExternalASTSource *x = s.Context.getExternalSource()) x->StartTranslationUnit(&consumer);
+        if (ExternalASTSource *x = s.Context.getExternalSource())
+            x->StartTranslationUnit(&consumer);
         std::vector<Token> tokens;
         std::vector<MslToken> plain;
         lexAll(job, s.PP, tokens, plain);
         size_t n = 0;
-        const MslToken *edited = job.client->tokens(job.client->context, &job, plain.data(), plain.size(), &n);
+        const MslToken *edited =
+            job.client->tokens(job.client->context, &job, plain.data(), plain.size(), &n);
         if (!edited) return;
         auto stream = std::make_unique<Token[]>(n);
         for (size_t i = 0; i < n; i++) stream[i] = fromPlain(s.PP, edited[i], tokens);
-        s.PP.EnterTokenStream(std::move(stream), n, /*DisableMacroExpansion=*/true, /*IsReinject=*/false);
+        s.PP.EnterTokenStream(std::move(stream), n, /*DisableMacroExpansion=*/true,
+                              /*IsReinject=*/false);
         parser.Initialize();
         dropTypedefs(s);
         parse(parser, s, consumer);
-        if (!compiles) { // checks on the headers: done, and in the image Clang would read them for every source
-            s.DelegatingCtorDecls.erase(s.DelegatingCtorDecls.begin(nullptr, true), s.DelegatingCtorDecls.end());
+        if (!compiles) { // checks on the headers: done, and in the image Clang would read them for
+                         // every source
+            s.DelegatingCtorDecls.erase(s.DelegatingCtorDecls.begin(nullptr, true),
+                                        s.DelegatingCtorDecls.end());
             s.UnusedLocalTypedefNameCandidates.clear();
         }
         for (Decl *d : s.WeakTopLevelDecls()) consumer.HandleTopLevelDecl(DeclGroupRef(d));
@@ -580,7 +661,8 @@ struct Files : DependencyCollector {
     const BridgeClient *client;
     explicit Files(const BridgeClient *c) : client(c) {}
     bool sawDependency(StringRef path, bool, bool system, bool, bool missing) override {
-        if (!system && !missing && path != "<built-in>") client->file(client->context, path.str().c_str());
+        if (!system && !missing && path != "<built-in>")
+            client->file(client->context, path.str().c_str());
         return false;
     }
 };
@@ -600,13 +682,14 @@ static void dialect(LangOptions &l, CodeGenOptions &g, bool fast) {
     l.Bool = l.OpenCLGenericAddressSpace = 1;
     l.SizedDeallocation = l.AlignedAllocation = 0;
     // Fast and relaxed: contraction, approximate functions, reciprocals, no signed zeros. NaN and
-    // infinities are kept, and nothing is reassociated, so that results do not depend on vector width.
+    // infinities are kept, and nothing is reassociated, so that results do not depend on vector
+    // width.
     l.ApproxFunc = l.AllowRecip = l.NoSignedZero = fast;
     l.setDefaultFPContractMode(fast ? LangOptions::FPM_Fast : LangOptions::FPM_Off);
 }
 
-bool bridge_run(BridgeMode mode, const char *const *args, size_t n_args, const BridgeFile *files, size_t n_files,
-                bool fast_math, const BridgeClient *client) {
+bool bridge_run(BridgeMode mode, const char *const *args, size_t n_args, const BridgeFile *files,
+                size_t n_files, bool fast_math, const BridgeClient *client) {
     noteBottomOfStack();
     BridgeJob job;
     job.client = client;
@@ -615,13 +698,17 @@ bool bridge_run(BridgeMode mode, const char *const *args, size_t n_args, const B
     auto fs = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(real);
     if (auto cwd = real->getCurrentWorkingDirectory()) memory->setCurrentWorkingDirectory(*cwd);
     for (size_t i = 0; i < n_files; i++)
-        memory->addFile(files[i].path, 0, llvm::MemoryBuffer::getMemBufferCopy(StringRef(files[i].text, files[i].n_bytes), files[i].path));
+        memory->addFile(files[i].path, 0,
+                        llvm::MemoryBuffer::getMemBufferCopy(
+                            StringRef(files[i].text, files[i].n_bytes), files[i].path));
     fs->pushOverlay(memory);
     auto invocation = std::make_shared<CompilerInvocation>();
     DiagnosticOptions options;
     auto early = CompilerInstance::createDiagnostics(*fs, options, &job, false);
     CompilerInstance ci(invocation);
-    if (!CompilerInvocation::CreateFromArgs(*invocation, ArrayRef<const char *>(args, n_args), *early)) return false;
+    if (!CompilerInvocation::CreateFromArgs(*invocation, ArrayRef<const char *>(args, n_args),
+                                            *early))
+        return false;
     dialect(invocation->getLangOpts(), invocation->getCodeGenOpts(), fast_math);
     ci.setVirtualFileSystem(fs);
     ci.createDiagnostics(&job, false);
@@ -650,7 +737,8 @@ static int outputFolder(char *path, size_t n) {
     return -1;
 }
 
-bool msl_link_shared(const void *object, size_t n, unsigned char **so, size_t *so_bytes, char **error) {
+bool msl_link_shared(const void *object, size_t n, unsigned char **so, size_t *so_bytes,
+                     char **error) {
     static std::mutex lock; // lld's state is global
     std::lock_guard<std::mutex> guard(lock);
     *so = nullptr, *so_bytes = 0, *error = nullptr;
@@ -662,16 +750,31 @@ bool msl_link_shared(const void *object, size_t n, unsigned char **so, size_t *s
     if (in >= 0 && outputFolder(dir, sizeof dir) == 0) {
         object_os.write((const char *)object, n);
         object_os.flush();
-        std::string inPath = "/proc/self/fd/" + std::to_string(in), outPath = std::string(dir) + "/k.so";
-        const char *args[] = {"ld.lld", "-shared", "-Bsymbolic", "--threads=1", "--build-id=none",
-            "--hash-style=gnu", "-z", "now", "-z", "noexecstack", "-o", outPath.c_str(), inPath.c_str()};
-        llvm::CrashRecoveryContext::Enable(); // a fatal error of lld then returns instead of exiting
-        bool linked = !object_os.has_error() && lld::lldMain(args, os, os, {{lld::Gnu, &lld::elf::link}}).retCode == 0;
+        std::string inPath = "/proc/self/fd/" + std::to_string(in),
+                    outPath = std::string(dir) + "/k.so";
+        const char *args[] = {"ld.lld",
+                              "-shared",
+                              "-Bsymbolic",
+                              "--threads=1",
+                              "--build-id=none",
+                              "--hash-style=gnu",
+                              "-z",
+                              "now",
+                              "-z",
+                              "noexecstack",
+                              "-o",
+                              outPath.c_str(),
+                              inPath.c_str()};
+        llvm::CrashRecoveryContext::Enable(); // a fatal error of lld then returns instead of
+                                              // exiting
+        bool linked = !object_os.has_error() &&
+                      lld::lldMain(args, os, os, {{lld::Gnu, &lld::elf::link}}).retCode == 0;
         llvm::CrashRecoveryContext::Disable();
         if (linked) {
             auto file = llvm::MemoryBuffer::getFile(outPath, false, false);
             size_t size = file ? (*file)->getBufferSize() : 0;
-            if (size && (*so = (unsigned char *)malloc(size))) memcpy(*so, (*file)->getBufferStart(), *so_bytes = size);
+            if (size && (*so = (unsigned char *)malloc(size)))
+                memcpy(*so, (*file)->getBufferStart(), *so_bytes = size);
         }
         object_os.clear_error();
         unlink(outPath.c_str());

@@ -16,9 +16,9 @@ extern "C" {
 struct LLVMOpaqueModule;
 
 // One token after macro expansion. `kind` is Clang's tok::TokenKind (token_kinds.h has the names).
-// A token with an origin is a copy of input token origin - 1, whatever its other fields say; a token
-// with origin 0 is new: an identifier, keyword or number by its text, a string literal by its content,
-// or punctuation by its kind, at `location`.
+// A token with an origin is a copy of input token origin - 1, whatever its other fields say; a
+// token with origin 0 is new: an identifier, keyword or number by its text, a string literal by its
+// content, or punctuation by its kind, at `location`.
 typedef struct MslToken {
     uint16_t kind;
     uint32_t origin, location;
@@ -26,91 +26,122 @@ typedef struct MslToken {
     const char *text; // identifiers and keywords (NUL-terminated) and literals (not); else NULL
 } MslToken;
 
-typedef struct BridgeRange { uint32_t begin, end; } BridgeRange; // locations of first and last token
+typedef struct BridgeRange {
+    uint32_t begin, end;
+} BridgeRange; // locations of first and last token
 
 // What the repair rounds (repair.c) look for; everything else is BRIDGE_DIAG_OTHER.
 typedef enum BridgeDiagKind {
     BRIDGE_DIAG_OTHER = 0,
     BRIDGE_DIAG_COND_OPERANDS, // operands of ?: do not meet
     BRIDGE_DIAG_BAD_CAST,
-    BRIDGE_DIAG_BAD_OPERANDS,  // of a built-in binary operator
-    BRIDGE_DIAG_BAD_OPERAND,   // of a built-in unary operator or subscript
+    BRIDGE_DIAG_BAD_OPERANDS, // of a built-in binary operator
+    BRIDGE_DIAG_BAD_OPERAND,  // of a built-in unary operator or subscript
 } BridgeDiagKind;
 
 typedef struct BridgeDiagnostic {
-    int severity;              // as MslDiagnostic
+    int severity; // as MslDiagnostic
     BridgeDiagKind kind;
-    const char *message;       // Clang's words
-    uint32_t location;         // 0: none
-    bool in_system;            // inside our own headers
-    const char *file; uint32_t line, column; // where the user sees it (macros: the expansion)
-    const char *option;        // "unused-variable" for a warning -W controls, else ""
-    const BridgeRange *ranges; size_t n_ranges;
-    const void *raw;           // Clang's own object, for bridge_render
+    const char *message; // Clang's words
+    uint32_t location;   // 0: none
+    bool in_system;      // inside our own headers
+    const char *file;
+    uint32_t line, column; // where the user sees it (macros: the expansion)
+    const char *option;    // "unused-variable" for a warning -W controls, else ""
+    const BridgeRange *ranges;
+    size_t n_ranges;
+    const void *raw; // Clang's own object, for bridge_render
 } BridgeDiagnostic;
 
 // Reflection. Types are numbered by the client; a record is announced before its members.
 typedef enum BridgeTypeKind {
-    BRIDGE_TYPE_OTHER = 0, BRIDGE_TYPE_VOID, BRIDGE_TYPE_BOOL, BRIDGE_TYPE_INT, BRIDGE_TYPE_HALF,
-    BRIDGE_TYPE_BFLOAT, BRIDGE_TYPE_FLOAT, BRIDGE_TYPE_RECORD, BRIDGE_TYPE_METAL, BRIDGE_TYPE_ARRAY,
-    BRIDGE_TYPE_POINTER, BRIDGE_TYPE_REFERENCE,
+    BRIDGE_TYPE_OTHER = 0,
+    BRIDGE_TYPE_VOID,
+    BRIDGE_TYPE_BOOL,
+    BRIDGE_TYPE_INT,
+    BRIDGE_TYPE_HALF,
+    BRIDGE_TYPE_BFLOAT,
+    BRIDGE_TYPE_FLOAT,
+    BRIDGE_TYPE_RECORD,
+    BRIDGE_TYPE_METAL,
+    BRIDGE_TYPE_ARRAY,
+    BRIDGE_TYPE_POINTER,
+    BRIDGE_TYPE_REFERENCE,
 } BridgeTypeKind;
 typedef enum BridgeSpace {
-    BRIDGE_SPACE_NONE = 0, BRIDGE_SPACE_DEVICE, BRIDGE_SPACE_CONSTANT, BRIDGE_SPACE_THREADGROUP,
+    BRIDGE_SPACE_NONE = 0,
+    BRIDGE_SPACE_DEVICE,
+    BRIDGE_SPACE_CONSTANT,
+    BRIDGE_SPACE_THREADGROUP,
     BRIDGE_SPACE_THREAD,
 } BridgeSpace;
 
-typedef struct BridgeAttr {    // [[name(args...)]]
+typedef struct BridgeAttr { // [[name(args...)]]
     const char *name;
     uint32_t location, n_args;
-    struct { bool is_string; int64_t value; const char *text; } args[4];
+    struct {
+        bool is_string;
+        int64_t value;
+        const char *text;
+    } args[4];
 } BridgeAttr;
 
 typedef struct BridgeDecl {    // function, parameter, member or variable
     const char *name, *symbol; // symbol: functions and variables
     uint32_t type, location;   // type: as numbered by the client; a function's return type
     uint32_t offset;           // members, bytes
-    const BridgeAttr *attrs; size_t n_attrs;
+    const BridgeAttr *attrs;
+    size_t n_attrs;
 } BridgeDecl;
 
 typedef struct BridgeType {
     BridgeTypeKind kind;
-    const char *name;          // as written by Clang
-    uint32_t size, align;      // bytes; 0 if incomplete
-    bool is_signed;            // BRIDGE_TYPE_INT
+    const char *name;     // as written by Clang
+    uint32_t size, align; // bytes; 0 if incomplete
+    bool is_signed;       // BRIDGE_TYPE_INT
     // BRIDGE_TYPE_METAL: a class of namespace metal: its template and arguments
     const char *template_name;
-    uint32_t n_args; uint32_t arg_types[4]; int64_t arg_values[4]; // type UINT32_MAX: a value
-    uint32_t element;          // array element, pointee
+    uint32_t n_args;
+    uint32_t arg_types[4];
+    int64_t arg_values[4]; // type UINT32_MAX: a value
+    uint32_t element;      // array element, pointee
     uint64_t n_elements;
-    BridgeSpace space; bool is_const; // of the pointee
-    const BridgeDecl *members; size_t n_members; // BRIDGE_TYPE_RECORD
+    BridgeSpace space;
+    bool is_const; // of the pointee
+    const BridgeDecl *members;
+    size_t n_members; // BRIDGE_TYPE_RECORD
 } BridgeType;
 
 typedef struct BridgeFunction {
     BridgeDecl decl;
     bool defined;
-    const BridgeDecl *params; size_t n_params;
+    const BridgeDecl *params;
+    size_t n_params;
 } BridgeFunction;
 
 typedef struct BridgeJob BridgeJob; // a running job, for the calls below that callbacks may make
 
 typedef struct BridgeClient {
     void *context;
-    // Edits the tokens of the translation unit. The result must live until the job ends; NULL stops.
-    const MslToken *(*tokens)(void *context, BridgeJob *job, const MslToken *in, size_t n, size_t *n_out);
+    // Edits the tokens of the translation unit. The result must live until the job ends; NULL
+    // stops.
+    const MslToken *(*tokens)(void *context, BridgeJob *job, const MslToken *in, size_t n,
+                              size_t *n_out);
     void (*diagnostic)(void *context, BridgeJob *job, const BridgeDiagnostic *d);
     void (*file)(void *context, const char *path); // a file read by #include, not one of ours
     // Reflection, after a translation unit without errors.
     uint32_t (*new_type)(void *context);
     void (*set_type)(void *context, uint32_t type, const BridgeType *info);
-    void (*variable)(void *context, BridgeJob *job, const BridgeDecl *decl); // function constants
+    void (*variable)(void *context, BridgeJob *job, const BridgeDecl *decl);  // function constants
     void (*function)(void *context, BridgeJob *job, const BridgeFunction *f); // entry points
     // The module, owned by the bridge: the client checks, cleans and writes it.
     void (*module)(void *context, BridgeJob *job, struct LLVMOpaqueModule *module);
 } BridgeClient;
 
-typedef struct BridgeFile { const char *path, *text; size_t n_bytes; } BridgeFile; // in memory
+typedef struct BridgeFile {
+    const char *path, *text;
+    size_t n_bytes;
+} BridgeFile; // in memory
 
 typedef enum BridgeMode { BRIDGE_COMPILE = 0, BRIDGE_PCH } BridgeMode;
 
@@ -124,15 +155,18 @@ void bridge_report(BridgeJob *job, int severity, uint32_t location, const char *
 char *bridge_render(BridgeJob *job, const BridgeDiagnostic *d, int severity, const char *message);
 // Whether the location lies in our own headers.
 bool bridge_in_system(BridgeJob *job, uint32_t location);
-// Symbol of the variable called `name` as seen from the function being reflected, malloc'd; or NULL.
+// Symbol of the variable called `name` as seen from the function being reflected, malloc'd; or
+// NULL.
 char *bridge_find_variable(BridgeJob *job, const char *name);
-// Location of the function with this symbol; 0 if unknown. Its name as the user wrote it (malloc'd).
+// Location of the function with this symbol; 0 if unknown. Its name as the user wrote it
+// (malloc'd).
 uint32_t bridge_function_location(BridgeJob *job, const char *symbol, char **name);
 
 // Links one relocatable x86-64 ELF object into a shared object, in process. Undefined symbols are
-// left to the loader (memcpy, memset). On success *so is malloc'd; on failure *error is (one or more
-// lines). Calls from several threads are serialised: lld keeps global state.
-bool msl_link_shared(const void *object, size_t n, unsigned char **so, size_t *so_bytes, char **error);
+// left to the loader (memcpy, memset). On success *so is malloc'd; on failure *error is (one or
+// more lines). Calls from several threads are serialised: lld keeps global state.
+bool msl_link_shared(const void *object, size_t n, unsigned char **so, size_t *so_bytes,
+                     char **error);
 
 #ifdef __cplusplus
 }

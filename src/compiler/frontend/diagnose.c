@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void show(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d, int severity, const char *message) {
+static void show(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d, int severity,
+                 const char *message) {
     if (g->n == g->capacity) {
         size_t capacity = g->capacity ? g->capacity * 2 : 16;
         MslDiagnostic *list = realloc(g->list, capacity * sizeof *list);
@@ -17,7 +18,8 @@ static void show(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d, int se
         }
         g->list = list, g->capacity = capacity;
     }
-    char *file = strdup(d->file ? d->file : ""), *text = strdup(message), *shown = bridge_render(job, d, severity, message);
+    char *file = strdup(d->file ? d->file : ""), *text = strdup(message),
+         *shown = bridge_render(job, d, severity, message);
     if (!file || !text || !shown) {
         g->failed = true;
         free(file);
@@ -33,7 +35,8 @@ static void show(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d, int se
 static bool repeated(const Diagnoser *g, const BridgeDiagnostic *d, const char *message) {
     for (size_t i = 0; i < g->n; i++) {
         const MslDiagnostic *m = &g->list[i];
-        if (m->line != d->line || m->column != d->column || m->severity != 3 || strcmp(m->file, d->file) != 0)
+        if (m->line != d->line || m->column != d->column || m->severity != 3 ||
+            strcmp(m->file, d->file) != 0)
             continue;
         if (strcmp(m->message, message) == 0 || strstr(m->message, "is not supported in Metal"))
             return true; // what Clang adds to our own word on it
@@ -50,8 +53,7 @@ void diagnose(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d) {
     g->n_errors += d->severity >= 3;
     if (d->severity == 1) {
         if (g->pending && !d->in_system && d->location) {
-            if (!repeated(g, d, g->pending))
-                show(g, job, d, 3, g->pending);
+            if (!repeated(g, d, g->pending)) show(g, job, d, 3, g->pending);
             free(g->pending);
             g->pending = NULL;
         } else if (!g->drop_notes && !d->in_system && d->location && !g->pending) {
@@ -62,7 +64,8 @@ void diagnose(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d) {
     }
     diagnose_end(g);
     g->drop_notes = false;
-    if (d->severity >= 3 && (strstr(d->message, "PCH") || strstr(d->message, "AST file") || strstr(d->message, "precompiled")))
+    if (d->severity >= 3 && (strstr(d->message, "PCH") || strstr(d->message, "AST file") ||
+                             strstr(d->message, "precompiled")))
         g->broken_prelude = true;
     if (d->in_system && d->severity >= 3) {
         g->pending = message;
@@ -83,9 +86,9 @@ void diagnose(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d) {
 }
 
 void diagnose_end(Diagnoser *g) {
-    if (!g->pending)
-        return;
-    text_printf(&g->log, "%s: error: %s\n", g->pending_at, g->pending); // nothing led to it from the user's side
+    if (!g->pending) return;
+    text_printf(&g->log, "%s: error: %s\n", g->pending_at,
+                g->pending); // nothing led to it from the user's side
     free(g->pending);
     g->pending = NULL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // frontend.c: msl_frontend, MSL source -> library. Gathers Clang's options, finds the precompiled
-// prelude, runs Clang through the bridge, repeats with repairs where an error asked for one (bounded),
-// and assembles the result: bitcode, reflection, diagnostics, files read.
+// prelude, runs Clang through the bridge, repeats with repairs where an error asked for one
+// (bounded), and assembles the result: bitcode, reflection, diagnostics, files read.
 #include "compiler/frontend/frontend_int.h"
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,8 @@ typedef struct Round { // one run of Clang
     bool failed; // out of memory
 } Round;
 
-static const MslToken *on_tokens(void *context, BridgeJob *job, const MslToken *in, size_t n, size_t *n_out) {
+static const MslToken *on_tokens(void *context, BridgeJob *job, const MslToken *in, size_t n,
+                                 size_t *n_out) {
     Round *r = context;
     if (!tokens_edit(job, &r->arena, in, n, &r->tokens) || !repairs_apply(r->repairs, &r->tokens)) {
         r->failed = true;
@@ -35,18 +36,17 @@ static const MslToken *on_tokens(void *context, BridgeJob *job, const MslToken *
 
 static void on_diagnostic(void *context, BridgeJob *job, const BridgeDiagnostic *d) {
     Round *r = context;
-    if (d->severity >= 3 && repairs_learn(r->repairs, d))
-        r->learnt = true;
+    if (d->severity >= 3 && repairs_learn(r->repairs, d)) r->learnt = true;
     diagnose(&r->diagnoser, job, d);
 }
 
 static void on_file(void *context, const char *path) {
     Round *r = context;
-    if (strcmp(path, r->source->name) == 0 || strncmp(path, "/memory/", 8) == 0 || strstr(path, "/prelude-"))
+    if (strcmp(path, r->source->name) == 0 || strncmp(path, "/memory/", 8) == 0 ||
+        strstr(path, "/prelude-"))
         return;
     for (size_t i = 0; i < r->n_files; i++)
-        if (strcmp(r->files[i], path) == 0)
-            return;
+        if (strcmp(r->files[i], path) == 0) return;
     if (r->n_files == r->capacity_files) {
         size_t capacity = r->capacity_files ? r->capacity_files * 2 : 16;
         char **files = realloc(r->files, capacity * sizeof *files);
@@ -61,7 +61,9 @@ static void on_file(void *context, const char *path) {
     r->n_files += r->files[r->n_files] != NULL;
 }
 
-static uint32_t on_new_type(void *context) { return reflect_new_type(&((Round *)context)->reflection); }
+static uint32_t on_new_type(void *context) {
+    return reflect_new_type(&((Round *)context)->reflection);
+}
 static void on_set_type(void *context, uint32_t type, const BridgeType *info) {
     reflect_set_type(&((Round *)context)->reflection, type, info);
 }
@@ -80,8 +82,7 @@ static void round_free(Round *r) {
     reflect_end(&r->reflection);
     token_list_free(&r->tokens);
     diagnose_free(&r->diagnoser);
-    for (size_t i = 0; i < r->n_files; i++)
-        free(r->files[i]);
+    for (size_t i = 0; i < r->n_files; i++) free(r->files[i]);
     free(r->files);
     free(r->bitcode);
     base_arena_free(&r->arena);
@@ -91,16 +92,15 @@ static void round_free(Round *r) {
 static BridgeFile *virtual_files(const MslSource *source, BaseArena *arena, size_t *n) {
     BridgeFile *files = base_arena_alloc(arena, source->n_headers + 2, sizeof *files);
     *n = source->n_headers + 2;
-    if (!files)
-        return NULL;
+    if (!files) return NULL;
     files[0] = (BridgeFile){source->name, source->text ? source->text : "", source->n_bytes};
     files[source->n_headers + 1] = pch_source; // the image names it
     for (size_t i = 0; i < source->n_headers; i++) {
         char *path = text_format("/memory/%s", source->headers[i].name);
-        files[i + 1] = (BridgeFile){path ? base_arena_str(arena, path, strlen(path)) : NULL, source->headers[i].text, source->headers[i].n_bytes};
+        files[i + 1] = (BridgeFile){path ? base_arena_str(arena, path, strlen(path)) : NULL,
+                                    source->headers[i].text, source->headers[i].n_bytes};
         free(path);
-        if (!files[i + 1].path)
-            return NULL;
+        if (!files[i + 1].path) return NULL;
     }
     return files;
 }
@@ -109,18 +109,19 @@ static bool run_round(Round *r, const Options *dialect, const char *pch) {
     Options o = {.arena = &r->arena};
     size_t n_files = 0;
     BridgeFile *files = virtual_files(r->source, &r->arena, &n_files);
-    for (size_t i = 0; i < dialect->n; i++)
-        options_push(&o, dialect->at[i]);
+    for (size_t i = 0; i < dialect->n; i++) options_push(&o, dialect->at[i]);
     options_source(&o, r->source);
     options_push(&o, pch ? "-include-pch" : "-include");
     options_push(&o, pch ? pch : "detail/prelude.h");
     options_push(&o, r->source->name);
-    const BridgeClient client = {r, on_tokens, on_diagnostic, on_file, on_new_type, on_set_type, on_variable, on_function, on_module};
+    const BridgeClient client = {r,           on_tokens,   on_diagnostic, on_file,  on_new_type,
+                                 on_set_type, on_variable, on_function,   on_module};
     if (!files || o.failed || !reflect_begin(&r->reflection, &r->arena)) {
         r->failed = true;
         return false;
     }
-    bool ok = bridge_run(BRIDGE_COMPILE, o.at, o.n, files, n_files, r->source->math_mode != MSL_MATH_SAFE, &client);
+    bool ok = bridge_run(BRIDGE_COMPILE, o.at, o.n, files, n_files,
+                         r->source->math_mode != MSL_MATH_SAFE, &client);
     diagnose_end(&r->diagnoser);
     r->failed |= r->diagnoser.failed || r->reflection.failed || r->diagnoser.log.failed;
     return ok && r->bitcode && !r->failed && r->diagnoser.n_errors == 0;
@@ -130,15 +131,15 @@ static bool run_round(Round *r, const Options *dialect, const char *pch) {
 static void take_result(Round *r, bool ok, MslLibrary *out) {
     Diagnoser *g = &r->diagnoser;
     if (!ok && g->n_errors == 0)
-        text_add(&g->log, r->failed ? "error: out of memory\n" : "error: the compiler stopped without a reason\n");
+        text_add(&g->log, r->failed ? "error: out of memory\n"
+                                    : "error: the compiler stopped without a reason\n");
     out->ok = ok;
     out->log = text_take(&g->log);
     out->diagnostics = g->list, out->n_diagnostics = g->n;
     g->list = NULL, g->n = 0;
     out->files = r->files, out->n_files = r->n_files;
     r->files = NULL, r->n_files = 0;
-    if (!ok)
-        return;
+    if (!ok) return;
     out->reflection = r->reflection.lib;
     r->reflection.lib = NULL;
     if (!r->source->check_only) {
@@ -154,8 +155,7 @@ bool msl_frontend(const MslSource *given, MslLibrary *out) {
     Options dialect = {.arena = &arena};
     bool ok = false;
     *out = (MslLibrary){0};
-    if (!source.name || !*source.name)
-        source.name = "program_source";
+    if (!source.name || !*source.name) source.name = "program_source";
     if (!source.stdlib_dir) {
         out->log = strdup("error: the folder of the Metal headers is not known\n");
         return false;
@@ -165,16 +165,15 @@ bool msl_frontend(const MslSource *given, MslLibrary *out) {
     for (int i = 0; i < MAX_ROUNDS; i++) {
         Round r = {.source = &source, .repairs = &repairs};
         ok = !dialect.failed && run_round(&r, &dialect, pch);
-        bool again = !ok && !r.failed && i + 1 < MAX_ROUNDS && (r.learnt || (pch && r.diagnoser.broken_prelude));
+        bool again = !ok && !r.failed && i + 1 < MAX_ROUNDS &&
+                     (r.learnt || (pch && r.diagnoser.broken_prelude));
         if (pch && r.diagnoser.broken_prelude) {
             pch_discard(pch);
             pch = NULL;
         }
-        if (!again)
-            take_result(&r, ok, out);
+        if (!again) take_result(&r, ok, out);
         round_free(&r);
-        if (!again)
-            break;
+        if (!again) break;
     }
     free(repairs.at);
     base_arena_free(&arena);
@@ -190,8 +189,7 @@ void msl_library_free(MslLibrary *lib) {
     free(lib->diagnostics);
     free(lib->bitcode);
     rf_free(lib->reflection);
-    for (size_t i = 0; i < lib->n_files; i++)
-        free(lib->files[i]);
+    for (size_t i = 0; i < lib->n_files; i++) free(lib->files[i]);
     free(lib->files);
     *lib = (MslLibrary){0};
 }

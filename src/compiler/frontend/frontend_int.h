@@ -13,15 +13,31 @@
 char *arena_format(BaseArena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // A growing array of tokens.
-typedef struct TokenList { MslToken *at; size_t n, capacity; bool failed; } TokenList;
+typedef struct TokenList {
+    MslToken *at;
+    size_t n, capacity;
+    bool failed;
+} TokenList;
 void token_list_push(TokenList *l, MslToken t);
 void token_list_insert(TokenList *l, size_t at, MslToken t);
 void token_list_free(TokenList *l);
 
 // ---- repair.c: patterns that Clang rejects in this dialect, patched where it reports them.
-typedef enum RepairKind { REPAIR_BY_VALUE = 0, REPAIR_OPERAND, REPAIR_COMPOUND, REPAIR_THROUGH_FLOAT } RepairKind;
-typedef struct Repair { RepairKind kind; BridgeRange range; uint32_t op; } Repair;
-typedef struct Repairs { Repair *at; size_t n, capacity; } Repairs;
+typedef enum RepairKind {
+    REPAIR_BY_VALUE = 0,
+    REPAIR_OPERAND,
+    REPAIR_COMPOUND,
+    REPAIR_THROUGH_FLOAT
+} RepairKind;
+typedef struct Repair {
+    RepairKind kind;
+    BridgeRange range;
+    uint32_t op;
+} Repair;
+typedef struct Repairs {
+    Repair *at;
+    size_t n, capacity;
+} Repairs;
 // Looks at an error; true if it called for a repair that was not there yet.
 bool repairs_learn(Repairs *r, const BridgeDiagnostic *d);
 // Rewrites the edited tokens. False without memory.
@@ -41,7 +57,7 @@ typedef struct ReflectBuilder {
     uint32_t *constant_locations; // beside lib->constants
     uint32_t *function_locations; // beside lib->functions
     uint32_t capacity_types, capacity_functions, capacity_constants;
-    bool failed;                  // out of memory
+    bool failed; // out of memory
 } ReflectBuilder;
 bool reflect_begin(ReflectBuilder *b, BaseArena *arena);
 uint32_t reflect_new_type(ReflectBuilder *b);
@@ -55,7 +71,7 @@ typedef struct Diagnoser {
     MslDiagnostic *list;
     size_t n, capacity, n_errors;
     Text log;
-    char *pending;       // error inside our headers, waiting for a note that names the user's line
+    char *pending; // error inside our headers, waiting for a note that names the user's line
     char pending_at[512];
     bool drop_notes;     // notes that belong to a diagnostic not shown
     bool broken_prelude; // the precompiled headers could not be read
@@ -66,19 +82,26 @@ void diagnose_end(Diagnoser *g); // settles what is pending
 void diagnose_free(Diagnoser *g);
 
 // ---- options.c: Clang's arguments. Strings live in the arena.
-typedef struct Options { const char **at; size_t n, capacity; BaseArena *arena; bool failed; } Options;
+typedef struct Options {
+    const char **at;
+    size_t n, capacity;
+    BaseArena *arena;
+    bool failed;
+} Options;
 void options_push(Options *o, const char *arg);
-void options_dialect(Options *o, const MslSource *source); // all that the precompiled headers depend on
-void options_source(Options *o, const MslSource *source);  // the rest: macros, folders, warnings
+void options_dialect(Options *o,
+                     const MslSource *source); // all that the precompiled headers depend on
+void options_source(Options *o, const MslSource *source); // the rest: macros, folders, warnings
 
-// ---- pch.c: path of the precompiled headers for these options, built if need be, in the arena; NULL:
-// do without. Damaged files are rebuilt.
+// ---- pch.c: path of the precompiled headers for these options, built if need be, in the arena;
+// NULL: do without. Damaged files are rebuilt.
 const char *pch_find(const MslSource *source, const Options *dialect, BaseArena *arena);
 void pch_discard(const char *path);
 extern const BridgeFile pch_source; // what the image is made from; must exist when it is read
 
 // ---- module.c: checks that need the call graph, clean-up, bitcode.
 // Reports errors through the job; false after one, or without memory.
-bool module_finish(struct LLVMOpaqueModule *module, BridgeJob *job, RfLibrary *lib, unsigned char **bitcode, size_t *n_bytes);
+bool module_finish(struct LLVMOpaqueModule *module, BridgeJob *job, RfLibrary *lib,
+                   unsigned char **bitcode, size_t *n_bytes);
 
 #endif

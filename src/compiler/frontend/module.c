@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// module.c: the last step of the front end, on the module Clang made, through LLVM-C. Checks that need
-// the call graph (recursion, calls of entry points, functions without a body), finds the function
-// constants each entry point can reach, removes what only served reflection, writes bitcode.
-// Requires: reflection is complete. Breaks: the module's calling conventions become C.
+// module.c: the last step of the front end, on the module Clang made, through LLVM-C. Checks that
+// need the call graph (recursion, calls of entry points, functions without a body), finds the
+// function constants each entry point can reach, removes what only served reflection, writes
+// bitcode. Requires: reflection is complete. Breaks: the module's calling conventions become C.
 #include "compiler/frontend/frontend_int.h"
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
@@ -35,8 +35,7 @@ typedef struct Graph {
 static uint32_t slot_of(const Graph *g, LLVMValueRef v) {
     uint64_t h = (uint64_t)(uintptr_t)v * 0x9e3779b97f4a7c15u;
     uint32_t i = (uint32_t)(h >> 33) & (g->table_size - 1);
-    while (g->table[i] && g->nodes[g->table[i] - 1].value != v)
-        i = (i + 1) & (g->table_size - 1);
+    while (g->table[i] && g->nodes[g->table[i] - 1].value != v) i = (i + 1) & (g->table_size - 1);
     return i;
 }
 
@@ -66,8 +65,7 @@ static void add_edge(Graph *g, uint32_t to) {
 static void add_references(Graph *g, LLVMValueRef v, int depth) {
     if (LLVMIsAFunction(v) || LLVMIsAGlobalVariable(v)) {
         uint32_t n = node_of(g, v);
-        if (n != NONE)
-            add_edge(g, n);
+        if (n != NONE) add_edge(g, n);
     } else if (LLVMIsAConstant(v) && depth < 16) {
         int n = LLVMGetNumOperands(v);
         for (int i = 0; i < n; i++)
@@ -78,27 +76,22 @@ static void add_references(Graph *g, LLVMValueRef v, int depth) {
 
 static bool build_graph(Graph *g, LLVMModuleRef m) {
     uint32_t n = 0;
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-        n++;
-    for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v))
-        n++;
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) n++;
+    for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v)) n++;
     g->table_size = 16;
-    while (g->table_size < n * 2)
-        g->table_size *= 2;
+    while (g->table_size < n * 2) g->table_size *= 2;
     g->nodes = calloc(n ? n : 1, sizeof *g->nodes);
     g->table = calloc(g->table_size, sizeof *g->table);
-    if (!g->nodes || !g->table)
-        return false;
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-        add_node(g, f);
-    for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v))
-        add_node(g, v);
+    if (!g->nodes || !g->table) return false;
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) add_node(g, f);
+    for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v)) add_node(g, v);
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         LLVMValueRef v = g->nodes[i].value;
         g->nodes[i].first_edge = (uint32_t)g->n_edges;
         if (LLVMIsAFunction(v)) {
             for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(v); b; b = LLVMGetNextBasicBlock(b))
-                for (LLVMValueRef x = LLVMGetFirstInstruction(b); x; x = LLVMGetNextInstruction(x)) {
+                for (LLVMValueRef x = LLVMGetFirstInstruction(b); x;
+                     x = LLVMGetNextInstruction(x)) {
                     int operands = LLVMGetNumOperands(x);
                     for (int k = 0; k < operands; k++)
                         add_references(g, LLVMGetOperand(x, (unsigned)k), 0);
@@ -114,13 +107,11 @@ static bool build_graph(Graph *g, LLVMModuleRef m) {
 static void mark_nodes(Graph *g, LLVMModuleRef m, const RfLibrary *lib) {
     for (uint32_t i = 0; i < lib->n_constants; i++) {
         LLVMValueRef v = LLVMGetNamedGlobal(m, lib->constants[i].symbol);
-        if (v)
-            g->nodes[node_of(g, v)].constant = i;
+        if (v) g->nodes[node_of(g, v)].constant = i;
     }
     for (uint32_t i = 0; i < lib->n_functions; i++) {
         LLVMValueRef v = LLVMGetNamedFunction(m, lib->functions[i].symbol);
-        if (v)
-            g->nodes[node_of(g, v)].entry = i;
+        if (v) g->nodes[node_of(g, v)].entry = i;
     }
 }
 
@@ -137,7 +128,8 @@ static void complain(BridgeJob *job, LLVMValueRef f, const char *format) {
 // Depth first over calls, with a stack of our own. A function met again on its own path recurses.
 static bool check_calls(Graph *g, BridgeJob *job) {
     bool ok = true;
-    uint32_t *path = malloc((g->n_nodes + 1) * sizeof *path), *next = calloc(g->n_nodes + 1, sizeof *next);
+    uint32_t *path = malloc((g->n_nodes + 1) * sizeof *path),
+             *next = calloc(g->n_nodes + 1, sizeof *next);
     if (!path || !next) {
         free(path);
         free(next);
@@ -145,8 +137,7 @@ static bool check_calls(Graph *g, BridgeJob *job) {
     }
     for (uint32_t root = 0; root < g->n_nodes; root++) {
         uint32_t depth = 0;
-        if (g->nodes[root].colour || !LLVMIsAFunction(g->nodes[root].value))
-            continue;
+        if (g->nodes[root].colour || !LLVMIsAFunction(g->nodes[root].value)) continue;
         path[depth++] = root, g->nodes[root].colour = 1;
         while (depth) {
             Node *n = &g->nodes[path[depth - 1]];
@@ -156,13 +147,14 @@ static bool check_calls(Graph *g, BridgeJob *job) {
                 continue;
             }
             Node *to = &g->nodes[g->edges[n->first_edge + next[path[depth - 1]]++]];
-            if (!LLVMIsAFunction(to->value))
-                continue;
+            if (!LLVMIsAFunction(to->value)) continue;
             if (to->entry != NONE) {
-                complain(job, to->value, "entry point '%s' cannot be called or referenced by another function");
+                complain(job, to->value,
+                         "entry point '%s' cannot be called or referenced by another function");
                 ok = false;
             } else if (to->colour == 1) {
-                complain(job, to->value, "recursive call of function '%s' is not supported in Metal");
+                complain(job, to->value,
+                         "recursive call of function '%s' is not supported in Metal");
                 ok = false;
             }
             if (to->colour == 0) {
@@ -182,7 +174,8 @@ static bool check_defined(Graph *g, BridgeJob *job) {
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         LLVMValueRef v = g->nodes[i].value;
         size_t n;
-        if (!LLVMIsAFunction(v) || !LLVMIsDeclaration(v) || LLVMGetIntrinsicID(v) || !LLVMGetFirstUse(v))
+        if (!LLVMIsAFunction(v) || !LLVMIsDeclaration(v) || LLVMGetIntrinsicID(v) ||
+            !LLVMGetFirstUse(v))
             continue;
         const char *symbol = LLVMGetValueName2(v, &n);
         uint32_t at = strstr(symbol, "__ingot_") ? 0 : bridge_function_location(job, symbol, NULL);
@@ -199,8 +192,7 @@ static uint32_t initialiser_of(const Graph *g, LLVMValueRef global) {
     for (LLVMUseRef u = LLVMGetFirstUse(global); u; u = LLVMGetNextUse(u)) {
         LLVMValueRef user = LLVMGetUser(u);
         size_t n;
-        if (!LLVMIsAInstruction(user))
-            continue;
+        if (!LLVMIsAInstruction(user)) continue;
         LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
         if (strncmp(LLVMGetValueName2(f, &n), "__cxx_global_var_init", 21) == 0)
             return node_of(g, f);
@@ -209,12 +201,12 @@ static uint32_t initialiser_of(const Graph *g, LLVMValueRef global) {
 }
 
 // The function constants reachable from one entry point (and from the conditions of its arguments).
-static bool find_constants(Graph *g, LLVMModuleRef m, RfFunction *f, uint32_t stamp, uint32_t *stack, uint32_t n_constants) {
+static bool find_constants(Graph *g, LLVMModuleRef m, RfFunction *f, uint32_t stamp,
+                           uint32_t *stack, uint32_t n_constants) {
     uint32_t depth = 0;
     LLVMValueRef v = LLVMGetNamedFunction(m, f->symbol);
     f->constants = calloc(n_constants, sizeof *f->constants);
-    if (!v || !f->constants)
-        return f->constants != NULL;
+    if (!v || !f->constants) return f->constants != NULL;
     stack[depth++] = node_of(g, v);
     g->nodes[stack[0]].stamp = stamp;
     for (uint32_t i = 0; i < f->n_args; i++) {
@@ -226,8 +218,7 @@ static bool find_constants(Graph *g, LLVMModuleRef m, RfFunction *f, uint32_t st
     }
     while (depth) {
         Node *n = &g->nodes[stack[--depth]];
-        if (n->constant != NONE)
-            f->constants[f->n_constants++] = n->constant;
+        if (n->constant != NONE) f->constants[f->n_constants++] = n->constant;
         uint32_t init = LLVMIsAGlobalVariable(n->value) ? initialiser_of(g, n->value) : NONE;
         for (uint32_t k = 0; k < n->n_edges + (init != NONE); k++) {
             uint32_t to = k < n->n_edges ? g->edges[n->first_edge + k] : init;
@@ -251,8 +242,7 @@ static bool reach(Graph *g, LLVMModuleRef m, RfLibrary *lib) {
 
 static void erase_global(LLVMModuleRef m, const char *name) {
     LLVMValueRef v = LLVMGetNamedGlobal(m, name);
-    if (v)
-        LLVMDeleteGlobal(v);
+    if (v) LLVMDeleteGlobal(v);
 }
 
 // Annotations have served: as calls they would pin parameters in memory.
@@ -262,12 +252,12 @@ static void strip_annotations(LLVMModuleRef m) {
         const char *name = LLVMGetValueName2(f, &n);
         next = LLVMGetNextFunction(f);
         bool var = strncmp(name, "llvm.var.annotation", 19) == 0;
-        if (!var && strncmp(name, "llvm.ptr.annotation", 19) != 0 && strncmp(name, "llvm.annotation", 15) != 0)
+        if (!var && strncmp(name, "llvm.ptr.annotation", 19) != 0 &&
+            strncmp(name, "llvm.annotation", 15) != 0)
             continue;
         for (LLVMUseRef u = LLVMGetFirstUse(f); u; u = LLVMGetFirstUse(f)) {
             LLVMValueRef call = LLVMGetUser(u);
-            if (!var)
-                LLVMReplaceAllUsesWith(call, LLVMGetOperand(call, 0));
+            if (!var) LLVMReplaceAllUsesWith(call, LLVMGetOperand(call, 0));
             LLVMInstructionEraseFromParent(call);
         }
         LLVMDeleteFunction(f);
@@ -288,27 +278,24 @@ static void set_conventions(LLVMModuleRef m, const RfLibrary *lib) {
         LLVMSetFunctionCallConv(f, LLVMCCallConv);
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef x = LLVMGetFirstInstruction(b); x; x = LLVMGetNextInstruction(x))
-                if (LLVMIsACallInst(x))
-                    LLVMSetInstructionCallConv(x, LLVMCCallConv);
+                if (LLVMIsACallInst(x)) LLVMSetInstructionCallConv(x, LLVMCCallConv);
     }
     for (uint32_t i = 0; i < lib->n_functions; i++) {
         LLVMValueRef f = LLVMGetNamedFunction(m, lib->functions[i].symbol);
-        if (f)
-            LLVMSetLinkage(f, LLVMExternalLinkage);
+        if (f) LLVMSetLinkage(f, LLVMExternalLinkage);
     }
 }
 
-bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib, unsigned char **bitcode, size_t *n_bytes) {
+bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib,
+                   unsigned char **bitcode, size_t *n_bytes) {
     Graph g = {0};
     bool ok = false;
     strip_annotations(m);
     set_conventions(m, lib);
-    if (!build_graph(&g, m))
-        goto done;
+    if (!build_graph(&g, m)) goto done;
     mark_nodes(&g, m, lib);
     bool called = check_calls(&g, job), defined = check_defined(&g, job);
-    if (!called || !defined || !reach(&g, m, lib))
-        goto done;
+    if (!called || !defined || !reach(&g, m, lib)) goto done;
     LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(m);
     size_t n = LLVMGetBufferSize(buffer);
     *bitcode = malloc(n ? n : 1);

@@ -14,8 +14,7 @@ void options_push(Options *o, const char *arg) {
             o->failed = true;
             return;
         }
-        if (o->n)
-            memcpy(at, o->at, o->n * sizeof *at);
+        if (o->n) memcpy(at, o->at, o->n * sizeof *at);
         o->at = at, o->capacity = capacity;
     }
     o->failed |= !arg;
@@ -23,27 +22,47 @@ void options_push(Options *o, const char *arg) {
 }
 
 static void push_all(Options *o, const char *const *args, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        options_push(o, args[i]);
+    for (size_t i = 0; i < n; i++) options_push(o, args[i]);
 }
 
 #define PUSH_ALL(o, list) push_all(o, list, sizeof(list) / sizeof *(list))
 
 void options_dialect(Options *o, const MslSource *source) {
     static const char *const fixed[] = {
-        "-x", "cl", "-cl-std=clc++2021", "-triple", "spir64-unknown-unknown",
+        "-x",
+        "cl",
+        "-cl-std=clc++2021",
+        "-triple",
+        "spir64-unknown-unknown",
         "-cl-ext=+cl_khr_fp16,+__cl_clang_function_pointers,+__cl_clang_variadic_functions",
         "-cl-ext=+__cl_clang_bitfields,+__cl_clang_non_portable_kernel_param_types",
-        "-cl-single-precision-constant", "-cl-fp32-correctly-rounded-divide-sqrt", "-fdeclspec", "-O2", "-disable-llvm-passes", "-relaxed-aliasing",
-        "-nostdsysteminc", "-nobuiltininc", "-fno-threadsafe-statics", "-fno-validate-pch", "-fpch-instantiate-templates",
+        "-cl-single-precision-constant",
+        "-cl-fp32-correctly-rounded-divide-sqrt",
+        "-fdeclspec",
+        "-O2",
+        "-disable-llvm-passes",
+        "-relaxed-aliasing",
+        "-nostdsysteminc",
+        "-nobuiltininc",
+        "-fno-threadsafe-statics",
+        "-fno-validate-pch",
+        "-fpch-instantiate-templates",
         // Bounds for hostile input: nesting, instantiation depth, constant evaluation, errors.
-        "-fbracket-depth", "256", "-ftemplate-depth=512", "-fconstexpr-depth=256", "-fconstexpr-steps=1000000",
-        "-ferror-limit", "200",
-        "-U__OPENCL_CPP_VERSION__", "-U__OPENCL_VERSION__", "-U__OPENCL_C_VERSION__",
+        "-fbracket-depth",
+        "256",
+        "-ftemplate-depth=512",
+        "-fconstexpr-depth=256",
+        "-fconstexpr-steps=1000000",
+        "-ferror-limit",
+        "200",
+        "-U__OPENCL_CPP_VERSION__",
+        "-U__OPENCL_VERSION__",
+        "-U__OPENCL_C_VERSION__",
     };
     uint32_t v = source->language_version ? source->language_version : (4u << 16);
     PUSH_ALL(o, fixed);
-    options_push(o, arena_format(o->arena, "-D__METAL_VERSION__=%u", (v >> 16) * 100 + (v & 0xffff) * 10));
+    options_push(
+        o, arena_format(o->arena, "-D__METAL_VERSION__=%u", (v >> 16) * 100 + (v & 0xffff) * 10));
     options_push(o, "-D__METAL__=1");
     options_push(o, "-D__METAL_MACOS__=1");
     if (source->math_mode != MSL_MATH_SAFE) {
@@ -57,14 +76,29 @@ void options_dialect(Options *o, const MslSource *source) {
 void options_source(Options *o, const MslSource *source) {
     // Clang's default warnings plus those Metal shows; not those about spellings only we produce.
     static const char *const warnings[] = {
-        "-fno-elide-type", "-Wunused-variable", "-Wno-unused-const-variable", "-Wno-unused-value", "-Wno-duplicate-decl-specifier", "-Wno-undefined-internal",
-        "-Wno-undefined-inline", "-Wno-undefined-var-template", "-Wno-gcc-compat", "-Wno-unknown-pragmas",
-        "-Wno-c++20-designator", "-Wno-c99-designator", "-Wno-microsoft", "-Wno-deprecated", "-Wno-c++23-extensions",
-        "-Wno-pass-failed", "-Wno-elaborated-enum-base", "-Wno-c++98-compat", "-Wno-unsupported-floating-point-opt", "-Wno-overriding-option",
+        "-fno-elide-type",
+        "-Wunused-variable",
+        "-Wno-unused-const-variable",
+        "-Wno-unused-value",
+        "-Wno-duplicate-decl-specifier",
+        "-Wno-undefined-internal",
+        "-Wno-undefined-inline",
+        "-Wno-undefined-var-template",
+        "-Wno-gcc-compat",
+        "-Wno-unknown-pragmas",
+        "-Wno-c++20-designator",
+        "-Wno-c99-designator",
+        "-Wno-microsoft",
+        "-Wno-deprecated",
+        "-Wno-c++23-extensions",
+        "-Wno-pass-failed",
+        "-Wno-elaborated-enum-base",
+        "-Wno-c++98-compat",
+        "-Wno-unsupported-floating-point-opt",
+        "-Wno-overriding-option",
     };
     PUSH_ALL(o, warnings);
-    if (source->warnings_as_errors)
-        options_push(o, "-Werror");
+    if (source->warnings_as_errors) options_push(o, "-Werror");
     for (size_t i = 0; i < source->n_macros; i++) {
         options_push(o, "-D");
         options_push(o, source->macros[i]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// pch.c: the precompiled prelude. Parsing the Metal headers takes a hundred times longer than a small
-// kernel, so Clang's image of them is kept in a folder, one file per set of options, named by a hash of
-// the compiler, the options and the headers. Beside each image lies its checksum: an image is read
-// only if it matches (Clang trusts what it maps). Built under another name and renamed, so any number
-// of processes may do it at once.
+// pch.c: the precompiled prelude. Parsing the Metal headers takes a hundred times longer than a
+// small kernel, so Clang's image of them is kept in a folder, one file per set of options, named by
+// a hash of the compiler, the options and the headers. Beside each image lies its checksum: an
+// image is read only if it matches (Clang trusts what it maps). Built under another name and
+// renamed, so any number of processes may do it at once.
 #include "base/compiler_id.h"
 #include "base/files.h"
 #include "base/sha256.h"
@@ -17,19 +17,25 @@
 #include <time.h>
 #include <unistd.h>
 
-// The image also holds the everyday types instantiated, with their copies: Clang would otherwise read
-// every swizzle to define them anew in each source (9 ms of CPU time against 4 with one float4).
+// The image also holds the everyday types instantiated, with their copies: Clang would otherwise
+// read every swizzle to define them anew in each source (9 ms of CPU time against 4 with one
+// float4).
 static const char prelude_text[] =
     "#include <detail/prelude.h>\n"
     "namespace metal {\n"
     "template <class T> inline void __warm() { T a; T b = a; b = a; }\n"
-    "template <class T> inline void __warm3() { __warm<vec<T, 2>>(); __warm<vec<T, 3>>(); __warm<vec<T, 4>>(); }\n"
-    "inline void __warm_all() { __warm3<float>(); __warm3<half>(); __warm3<int>(); __warm3<uint>(); __warm3<bool>();\n"
-    "    __warm<vec<ushort, 2>>(); __warm<vec<ushort, 3>>(); __warm<vec<uchar, 4>>(); __warm<float3x3>(); __warm<float4x4>(); }\n"
+    "template <class T> inline void __warm3() { __warm<vec<T, 2>>(); __warm<vec<T, 3>>(); "
+    "__warm<vec<T, 4>>(); }\n"
+    "inline void __warm_all() { __warm3<float>(); __warm3<half>(); __warm3<int>(); "
+    "__warm3<uint>(); __warm3<bool>();\n"
+    "    __warm<vec<ushort, 2>>(); __warm<vec<ushort, 3>>(); __warm<vec<uchar, 4>>(); "
+    "__warm<float3x3>(); __warm<float4x4>(); }\n"
     "}\n";
 const BridgeFile pch_source = {"/memory/ingot_prelude.h", prelude_text, sizeof prelude_text - 1};
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 // Adds name, size and time of every header below the folder, in order of name.
 static bool hash_folder(Sha256 *h, const char *folder, int depth) {
@@ -38,35 +44,30 @@ static bool hash_folder(Sha256 *h, const char *folder, int depth) {
     size_t n = 0, capacity = 0;
     bool ok = d != NULL;
     for (struct dirent *e; ok && (e = readdir(d));) {
-        if (e->d_name[0] == '.')
-            continue;
+        if (e->d_name[0] == '.') continue;
         if (n == capacity) {
             capacity = capacity ? capacity * 2 : 64;
             char **more = realloc(names, capacity * sizeof *more);
             ok = more != NULL;
             names = more ? more : names;
         }
-        if (ok)
-            ok = (names[n++] = path_join(folder, e->d_name)) != NULL;
+        if (ok) ok = (names[n++] = path_join(folder, e->d_name)) != NULL;
     }
-    if (d)
-        closedir(d);
-    if (ok && n)
-        qsort(names, n, sizeof *names, by_name);
+    if (d) closedir(d);
+    if (ok && n) qsort(names, n, sizeof *names, by_name);
     for (size_t i = 0; ok && i < n; i++) {
         struct stat st;
-        if (stat(names[i], &st) != 0)
-            continue;
+        if (stat(names[i], &st) != 0) continue;
         if (S_ISDIR(st.st_mode)) {
             ok = depth < 4 && hash_folder(h, names[i], depth + 1);
             continue;
         }
-        uint64_t facts[3] = {(uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec};
+        uint64_t facts[3] = {(uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec,
+                             (uint64_t)st.st_mtim.tv_nsec};
         sha256_add(h, names[i], strlen(names[i]) + 1);
         sha256_add(h, facts, sizeof facts);
     }
-    for (size_t i = 0; i < n; i++)
-        free(names[i]);
+    for (size_t i = 0; i < n; i++) free(names[i]);
     free(names);
     return ok;
 }
@@ -80,28 +81,31 @@ static const char *image_path(const MslSource *source, const Options *dialect, B
     for (size_t i = 0; i < dialect->n; i++)
         sha256_add(&h, dialect->at[i], strlen(dialect->at[i]) + 1);
     sha256_add(&h, &source->math_mode, sizeof source->math_mode);
-    if (!hash_folder(&h, source->stdlib_dir, 0))
-        return NULL;
+    if (!hash_folder(&h, source->stdlib_dir, 0)) return NULL;
     sha256_end(&h, hash);
     sha256_hex(hash, hex);
     return arena_format(arena, "%s/prelude-%.24s.pch", source->pch_dir, hex);
 }
 
-// Checking 3 MB takes 2 ms: once per process and file. The memo holds the last image seen to be good.
+// Checking 3 MB takes 2 ms: once per process and file. The memo holds the last image seen to be
+// good.
 static pthread_mutex_t memo_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct { char path[1024]; struct timespec time; off_t size; } memo; // under memo_lock
+static struct {
+    char path[1024];
+    struct timespec time;
+    off_t size;
+} memo; // under memo_lock
 
 static bool remembered(const char *path, const struct stat *st, bool set) {
     bool same = false;
-    if (strlen(path) >= sizeof memo.path)
-        return false;
+    if (strlen(path) >= sizeof memo.path) return false;
     pthread_mutex_lock(&memo_lock);
     if (set) {
         strcpy(memo.path, path);
         memo.time = st->st_mtim, memo.size = st->st_size;
     } else {
-        same = strcmp(memo.path, path) == 0 && memo.size == st->st_size && memo.time.tv_sec == st->st_mtim.tv_sec &&
-               memo.time.tv_nsec == st->st_mtim.tv_nsec;
+        same = strcmp(memo.path, path) == 0 && memo.size == st->st_size &&
+               memo.time.tv_sec == st->st_mtim.tv_sec && memo.time.tv_nsec == st->st_mtim.tv_nsec;
     }
     pthread_mutex_unlock(&memo_lock);
     return same;
@@ -111,28 +115,27 @@ static bool image_is_good(const char *path, const char *sum_path) {
     struct stat st;
     unsigned char hash[SHA256_BYTES];
     size_t n = 0;
-    if (stat(path, &st) != 0)
-        return false;
-    if (remembered(path, &st, false))
-        return true;
+    if (stat(path, &st) != 0) return false;
+    if (remembered(path, &st, false)) return true;
     unsigned char *sum = file_read(sum_path, &n);
-    bool good = sum && n == SHA256_BYTES && sha256_file(path, hash) == 0 && memcmp(sum, hash, SHA256_BYTES) == 0;
+    bool good = sum && n == SHA256_BYTES && sha256_file(path, hash) == 0 &&
+                memcmp(sum, hash, SHA256_BYTES) == 0;
     free(sum);
-    if (good)
-        remembered(path, &st, true);
+    if (good) remembered(path, &st, true);
     return good;
 }
 
 // The callbacks of a run whose only result is the image.
-static const MslToken *prelude_tokens(void *context, BridgeJob *job, const MslToken *in, size_t n, size_t *n_out) {
+static const MslToken *prelude_tokens(void *context, BridgeJob *job, const MslToken *in, size_t n,
+                                      size_t *n_out) {
     TokenList *out = ((void **)context)[0];
-    if (!tokens_edit(job, ((void **)context)[1], in, n, out))
-        return NULL;
+    if (!tokens_edit(job, ((void **)context)[1], in, n, out)) return NULL;
     *n_out = out->n;
     return out->at;
 }
 static void ignore_diagnostic(void *context, BridgeJob *job, const BridgeDiagnostic *d) {
-    (void)context, (void)job, (void)d; // the headers' errors show again when the source is compiled plainly
+    (void)context, (void)job,
+        (void)d; // the headers' errors show again when the source is compiled plainly
 }
 static void ignore_file(void *context, const char *path) { (void)context, (void)path; }
 
@@ -142,14 +145,15 @@ static void prune(const char *folder) {
     time_t now = time(NULL);
     for (struct dirent *e; d && (e = readdir(d));) {
         struct stat st;
-        if (strncmp(e->d_name, "prelude-", 8) == 0 && fstatat(dirfd(d), e->d_name, &st, 0) == 0 && now - st.st_mtime > 30 * 86400)
+        if (strncmp(e->d_name, "prelude-", 8) == 0 && fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
+            now - st.st_mtime > 30 * 86400)
             unlinkat(dirfd(d), e->d_name, 0);
     }
-    if (d)
-        closedir(d);
+    if (d) closedir(d);
 }
 
-static bool build_image(const MslSource *source, const Options *dialect, const char *path, const char *sum_path, BaseArena *arena) {
+static bool build_image(const MslSource *source, const Options *dialect, const char *path,
+                        const char *sum_path, BaseArena *arena) {
     char *temporary = arena_format(arena, "%s.%ld-%p", path, (long)getpid(), (void *)&source);
     TokenList tokens = {0};
     Options o = {.arena = arena};
@@ -157,14 +161,17 @@ static bool build_image(const MslSource *source, const Options *dialect, const c
     for (size_t i = 0; i < dialect->n; i++)
         options_push(&o, strcmp(dialect->at[i], "cl") == 0 ? "cl-header" : dialect->at[i]);
     const char *const more[] = {"-w", "-emit-pch", "-o", temporary, pch_source.path};
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        options_push(&o, more[i]);
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) options_push(&o, more[i]);
     void *context[] = {&tokens, arena};
-    const BridgeClient client = {.context = context, .tokens = prelude_tokens, .diagnostic = ignore_diagnostic, .file = ignore_file};
+    const BridgeClient client = {.context = context,
+                                 .tokens = prelude_tokens,
+                                 .diagnostic = ignore_diagnostic,
+                                 .file = ignore_file};
     bool ok = temporary && !o.failed && make_dirs(source->pch_dir, 0700) &&
-              bridge_run(BRIDGE_PCH, o.at, o.n, &pch_source, 1, source->math_mode != MSL_MATH_SAFE, &client) &&
-              sha256_file(temporary, hash) == 0 && file_write_atomic(sum_path, hash, sizeof hash, false) &&
-              rename(temporary, path) == 0;
+              bridge_run(BRIDGE_PCH, o.at, o.n, &pch_source, 1, source->math_mode != MSL_MATH_SAFE,
+                         &client) &&
+              sha256_file(temporary, hash) == 0 &&
+              file_write_atomic(sum_path, hash, sizeof hash, false) && rename(temporary, path) == 0;
     if (ok)
         prune(source->pch_dir);
     else if (temporary)
@@ -174,13 +181,12 @@ static bool build_image(const MslSource *source, const Options *dialect, const c
 }
 
 const char *pch_find(const MslSource *source, const Options *dialect, BaseArena *arena) {
-    if (!source->pch_dir || !source->stdlib_dir)
-        return NULL;
+    if (!source->pch_dir || !source->stdlib_dir) return NULL;
     const char *path = image_path(source, dialect, arena);
     const char *sum = path ? arena_format(arena, "%s.sum", path) : NULL;
-    if (!sum)
-        return NULL;
-    if (image_is_good(path, sum) || (build_image(source, dialect, path, sum, arena) && image_is_good(path, sum)))
+    if (!sum) return NULL;
+    if (image_is_good(path, sum) ||
+        (build_image(source, dialect, path, sum, arena) && image_is_good(path, sum)))
         return path;
     return NULL;
 }

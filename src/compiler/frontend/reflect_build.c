@@ -1,21 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// reflect_build.c: fills RfLibrary from what the bridge finds in the AST, and checks entry points by
-// Metal's rules (attributes, types, indices) on the way. Types get Apple's MTLDataType numbers;
-// buffer and threadgroup arguments get consecutive slots in order of declaration, and an index where
-// the source gives none: the first that is free.
+// reflect_build.c: fills RfLibrary from what the bridge finds in the AST, and checks entry points
+// by Metal's rules (attributes, types, indices) on the way. Types get Apple's MTLDataType numbers;
+// buffer and threadgroup arguments get consecutive slots in order of declaration, and an index
+// where the source gives none: the first that is free.
 #include "compiler/frontend/frontend_int.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DT_NONE = 0, DT_STRUCT = 1, DT_ARRAY = 2, DT_FLOAT = 3, DT_FLOAT2X2 = 7, DT_HALF = 16, DT_HALF2X2 = 20, DT_INT = 29,
-       DT_UINT = 33, DT_SHORT = 37, DT_USHORT = 41, DT_CHAR = 45, DT_UCHAR = 49, DT_BOOL = 53, DT_POINTER = 60, DT_LONG = 81,
-       DT_ULONG = 85, DT_BFLOAT = 121 };
+enum {
+    DT_NONE = 0,
+    DT_STRUCT = 1,
+    DT_ARRAY = 2,
+    DT_FLOAT = 3,
+    DT_FLOAT2X2 = 7,
+    DT_HALF = 16,
+    DT_HALF2X2 = 20,
+    DT_INT = 29,
+    DT_UINT = 33,
+    DT_SHORT = 37,
+    DT_USHORT = 41,
+    DT_CHAR = 45,
+    DT_UCHAR = 49,
+    DT_BOOL = 53,
+    DT_POINTER = 60,
+    DT_LONG = 81,
+    DT_ULONG = 85,
+    DT_BFLOAT = 121
+};
 enum { MAX_INDEX = 30 };
 #define NO_TYPE UINT32_MAX
 
-static void report(BridgeJob *job, uint32_t at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void report(BridgeJob *job, uint32_t at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static void report(BridgeJob *job, uint32_t at, const char *format, ...) {
     char text[512];
     va_list args;
@@ -26,8 +44,7 @@ static void report(BridgeJob *job, uint32_t at, const char *format, ...) {
 }
 
 static void *grow(void *at, uint32_t *capacity, uint32_t n, size_t size) {
-    if (n < *capacity)
-        return at;
+    if (n < *capacity) return at;
     uint32_t wanted = *capacity ? *capacity * 2 : 32;
     void *p = realloc(at, wanted * size);
     if (p) {
@@ -91,12 +108,10 @@ uint32_t reflect_new_type(ReflectBuilder *b) {
     RfLibrary *lib = b->lib;
     uint32_t n = lib->n_types, capacity = b->capacity_types;
     RfType *types = grow(lib->types, &capacity, n, sizeof *types);
-    if (types)
-        lib->types = types;
+    if (types) lib->types = types;
     capacity = b->capacity_types;
     BridgeType *infos = grow(b->infos, &capacity, n, sizeof *infos);
-    if (infos)
-        b->infos = infos;
+    if (infos) b->infos = infos;
     if (!types || !infos) {
         b->failed = true;
         return 0;
@@ -108,8 +123,10 @@ uint32_t reflect_new_type(ReflectBuilder *b) {
 }
 
 // vec<T, N>, packed_vec<T, N>, matrix<T, C, R>, atomic<T>, array<T, N> and other classes of metal.
-static void set_metal_type(ReflectBuilder *b, RfType *t, const BridgeType *info, char *name, size_t n_name) {
-    const BridgeType *element = info->n_args && info->arg_types[0] != NO_TYPE ? &b->infos[info->arg_types[0]] : NULL;
+static void set_metal_type(ReflectBuilder *b, RfType *t, const BridgeType *info, char *name,
+                           size_t n_name) {
+    const BridgeType *element =
+        info->n_args && info->arg_types[0] != NO_TYPE ? &b->infos[info->arg_types[0]] : NULL;
     uint32_t scalar = element ? scalar_data_type(element) : DT_NONE;
     const char *word = scalar_name(scalar), *tmpl = info->template_name;
     uint32_t n = (uint32_t)info->arg_values[1], rows = (uint32_t)info->arg_values[2];
@@ -153,8 +170,7 @@ static void set_members(ReflectBuilder *b, RfType *t, const BridgeType *info) {
 }
 
 void reflect_set_type(ReflectBuilder *b, uint32_t type, const BridgeType *info) {
-    if (type >= b->lib->n_types)
-        return;
+    if (type >= b->lib->n_types) return;
     RfType *t = &b->lib->types[type];
     BridgeType *keep = &b->infos[type];
     char *spelling = words_metal(info->name), name[128];
@@ -176,7 +192,8 @@ void reflect_set_type(ReflectBuilder *b, uint32_t type, const BridgeType *info) 
     case BRIDGE_TYPE_REFERENCE:
         t->data_type = DT_POINTER;
         t->space = (uint8_t)info->space;
-        t->access = info->is_const || info->space == BRIDGE_SPACE_CONSTANT ? RF_READ_ONLY : RF_READ_WRITE;
+        t->access =
+            info->is_const || info->space == BRIDGE_SPACE_CONSTANT ? RF_READ_ONLY : RF_READ_WRITE;
         break;
     default:
         t->data_type = scalar_data_type(info);
@@ -202,7 +219,8 @@ void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl)
     }
     lib->constants = constants;
     capacity = b->capacity_constants;
-    uint32_t *locations = grow(b->constant_locations, &capacity, lib->n_constants, sizeof *locations);
+    uint32_t *locations =
+        grow(b->constant_locations, &capacity, lib->n_constants, sizeof *locations);
     if (!locations) {
         b->failed = true;
         return;
@@ -214,21 +232,26 @@ void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl)
         if (strcmp(decl->attrs[i].name, "function_constant") == 0 && decl->attrs[i].n_args == 1)
             index = decl->attrs[i].args[0].value;
     for (uint32_t i = 0; i < lib->n_constants; i++) {
-        if (strcmp(lib->constants[i].symbol, decl->symbol) == 0)
-            return; // declared again
+        if (strcmp(lib->constants[i].symbol, decl->symbol) == 0) return; // declared again
         if (lib->constants[i].index == (uint32_t)index) {
-            report(job, decl->location, "function constant index %u is already used by '%s'", (unsigned)index, lib->constants[i].name);
+            report(job, decl->location, "function constant index %u is already used by '%s'",
+                   (unsigned)index, lib->constants[i].name);
             return;
         }
     }
     uint32_t data_type = lib->types[decl->type].data_type;
     if (index < 0 || index > 65535)
-        report(job, decl->location, "'function_constant' attribute parameter is out of bounds: must be between 0 and 65535");
-    else if (data_type <= DT_ARRAY || data_type == DT_POINTER || (data_type >= DT_FLOAT2X2 && data_type < DT_HALF) ||
+        report(job, decl->location,
+               "'function_constant' attribute parameter is out of bounds: must be between 0 and "
+               "65535");
+    else if (data_type <= DT_ARRAY || data_type == DT_POINTER ||
+             (data_type >= DT_FLOAT2X2 && data_type < DT_HALF) ||
              (data_type >= DT_HALF2X2 && data_type < DT_INT))
-        report(job, decl->location, "type '%s' is not valid for attribute 'function_constant'", lib->types[decl->type].name);
+        report(job, decl->location, "type '%s' is not valid for attribute 'function_constant'",
+               lib->types[decl->type].name);
     uint32_t n = lib->n_constants;
-    lib->constants[n] = (RfConstant){strdup(decl->name), strdup(decl->symbol), (uint32_t)index, decl->type};
+    lib->constants[n] =
+        (RfConstant){strdup(decl->name), strdup(decl->symbol), (uint32_t)index, decl->type};
     b->failed |= !lib->constants[n].name || !lib->constants[n].symbol;
     b->constant_locations[n] = decl->location;
     lib->n_constants++;
@@ -252,7 +275,8 @@ static bool builtin_takes_vector(int builtin) {
     }
 }
 
-static void set_builtin(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const BridgeDecl *p, int builtin, uint32_t at) {
+static void set_builtin(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const BridgeDecl *p,
+                        int builtin, uint32_t at) {
     const RfType *t = &b->lib->types[p->type];
     arg->kind = RF_ARG_BUILTIN;
     arg->builtin = (uint8_t)builtin;
@@ -262,7 +286,8 @@ static void set_builtin(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Bri
               (t->data_type >= DT_USHORT && t->data_type <= DT_USHORT + last);
     ok = ok && strncmp(t->name, "packed_", 7) != 0;
     if (!ok)
-        report(job, at, "type '%s' is not valid for attribute '%s'", t->name, rf_builtin_name((unsigned)builtin));
+        report(job, at, "type '%s' is not valid for attribute '%s'", t->name,
+               rf_builtin_name((unsigned)builtin));
 }
 
 // The memory a parameter points to: pointer, reference, or array of pointers.
@@ -270,9 +295,11 @@ static bool set_memory(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Brid
     uint32_t type = p->type;
     const RfType *t = &b->lib->types[type];
     BridgeTypeKind kind = b->infos[type].kind;
-    if (t->data_type == DT_ARRAY && t->element != NO_TYPE && b->infos[t->element].kind == BRIDGE_TYPE_POINTER) {
+    if (t->data_type == DT_ARRAY && t->element != NO_TYPE &&
+        b->infos[t->element].kind == BRIDGE_TYPE_POINTER) {
         if (t->n_elements < 1 || t->n_elements > MAX_INDEX + 1) {
-            report(job, p->location, "parameter '%s' needs %u resource locations: there are %d", p->name, t->n_elements, MAX_INDEX + 1);
+            report(job, p->location, "parameter '%s' needs %u resource locations: there are %d",
+                   p->name, t->n_elements, MAX_INDEX + 1);
             return false;
         }
         arg->count = t->n_elements;
@@ -281,15 +308,21 @@ static bool set_memory(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Brid
         kind = BRIDGE_TYPE_POINTER;
     }
     if (kind != BRIDGE_TYPE_POINTER && kind != BRIDGE_TYPE_REFERENCE) {
-        report(job, p->location, "invalid type '%s' for parameter '%s' of an entry point: use a pointer or reference in the "
-               "device, constant or threadgroup address space", t->name, p->name);
+        report(job, p->location,
+               "invalid type '%s' for parameter '%s' of an entry point: use a pointer or reference "
+               "in the "
+               "device, constant or threadgroup address space",
+               t->name, p->name);
         return false;
     }
     arg->space = t->space, arg->access = t->access;
     arg->type = t->element;
     if (t->space == RF_SPACE_NONE || t->space == RF_THREAD) {
-        report(job, p->location, t->space == RF_THREAD ? "%s parameter '%s' of an entry point cannot be in the thread address space"
-               : "%s type of parameter '%s' must have explicit address space qualifier", kind == BRIDGE_TYPE_POINTER ? "pointer" : "reference", p->name);
+        report(job, p->location,
+               t->space == RF_THREAD
+                   ? "%s parameter '%s' of an entry point cannot be in the thread address space"
+                   : "%s type of parameter '%s' must have explicit address space qualifier",
+               kind == BRIDGE_TYPE_POINTER ? "pointer" : "reference", p->name);
         return false;
     }
     arg->kind = t->space == RF_THREADGROUP ? RF_ARG_THREADGROUP : RF_ARG_BUFFER;
@@ -299,21 +332,33 @@ static bool set_memory(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Brid
 static void set_binding(BridgeJob *job, RfArg *arg, const BridgeAttr *a) {
     const char *expected = arg->kind == RF_ARG_THREADGROUP ? "threadgroup" : "buffer";
     if (strcmp(a->name, expected) != 0)
-        report(job, a->location, "'%s' attribute cannot be applied to a parameter in the %s address space", a->name,
-               arg->space == RF_THREADGROUP ? "threadgroup" : arg->space == RF_CONSTANT ? "constant" : "device");
+        report(job, a->location,
+               "'%s' attribute cannot be applied to a parameter in the %s address space", a->name,
+               arg->space == RF_THREADGROUP ? "threadgroup"
+               : arg->space == RF_CONSTANT  ? "constant"
+                                            : "device");
     else if (a->n_args != 1 || a->args[0].is_string)
         report(job, a->location, "'%s' attribute takes one argument", a->name);
     else if (a->args[0].value < 0 || a->args[0].value + arg->count - 1 > MAX_INDEX)
-        report(job, a->location, "'%s' attribute parameter is out of bounds: must be between 0 and %d", a->name, MAX_INDEX);
+        report(job, a->location,
+               "'%s' attribute parameter is out of bounds: must be between 0 and %d", a->name,
+               MAX_INDEX);
     else
         arg->index = (uint32_t)a->args[0].value;
 }
 
-static void set_argument(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const BridgeDecl *p, uint32_t ordinal) {
+static void set_argument(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const BridgeDecl *p,
+                         uint32_t ordinal) {
     const BridgeAttr *binding = NULL, *condition = NULL;
     int builtin = -1;
     uint32_t builtin_at = 0;
-    *arg = (RfArg){.name = strdup(p->name), .condition = NULL, .param = ordinal, .index = UINT32_MAX, .count = 1, .slot = UINT32_MAX, .type = p->type};
+    *arg = (RfArg){.name = strdup(p->name),
+                   .condition = NULL,
+                   .param = ordinal,
+                   .index = UINT32_MAX,
+                   .count = 1,
+                   .slot = UINT32_MAX,
+                   .type = p->type};
     for (size_t i = 0; i < p->n_attrs; i++) {
         const BridgeAttr *a = &p->attrs[i];
         int which = rf_builtin_from_name(a->name);
@@ -324,7 +369,8 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Br
         else if (strcmp(a->name, "function_constant") == 0)
             condition = a;
         else if (strcmp(a->name, "user") != 0)
-            report(job, a->location, "'%s' attribute cannot be applied to a parameter of a kernel function", a->name);
+            report(job, a->location,
+                   "'%s' attribute cannot be applied to a parameter of a kernel function", a->name);
     }
     if (builtin >= 0)
         set_builtin(b, job, arg, p, builtin, builtin_at);
@@ -333,33 +379,33 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Br
     if (condition && condition->n_args == 1 && condition->args[0].is_string) {
         arg->condition = bridge_find_variable(job, condition->args[0].text);
         if (!arg->condition)
-            report(job, condition->location, "use of undeclared function constant '%s'", condition->args[0].text);
+            report(job, condition->location, "use of undeclared function constant '%s'",
+                   condition->args[0].text);
     }
-    if (!arg->condition)
-        arg->condition = strdup("");
+    if (!arg->condition) arg->condition = strdup("");
     b->failed |= !arg->name || !arg->condition;
 }
 
 // Explicit indices may not overlap; the rest take the first that is free, in order of declaration.
 // Arguments under function constants may share an index: only one of them exists at a time.
-static void assign_indices(BridgeJob *job, RfFunction *f, const BridgeFunction *from, uint8_t kind) {
+static void assign_indices(BridgeJob *job, RfFunction *f, const BridgeFunction *from,
+                           uint8_t kind) {
     const char *what = kind == RF_ARG_BUFFER ? "buffer" : "threadgroup";
     uint32_t taken = 0;
     for (uint32_t i = 0; i < f->n_args; i++) {
         RfArg *a = &f->args[i];
-        if (a->kind != kind || a->index == UINT32_MAX)
-            continue;
+        if (a->kind != kind || a->index == UINT32_MAX) continue;
         for (uint32_t k = 0; k < a->count; k++) {
             uint32_t bit = 1u << (a->index + k);
             if ((taken & bit) && !*a->condition)
-                report(job, from->params[a->param].location, "cannot reserve '%s' resource location at index %u", what, a->index + k);
+                report(job, from->params[a->param].location,
+                       "cannot reserve '%s' resource location at index %u", what, a->index + k);
             taken |= bit;
         }
     }
     for (uint32_t i = 0; i < f->n_args; i++) {
         RfArg *a = &f->args[i];
-        if (a->kind != kind || a->index != UINT32_MAX)
-            continue;
+        if (a->kind != kind || a->index != UINT32_MAX) continue;
         for (uint32_t at = 0; at + a->count <= MAX_INDEX + 1 && a->index == UINT32_MAX; at++) {
             uint32_t bits = (uint32_t)(((1ull << a->count) - 1) << at);
             if (!(taken & bits)) {
@@ -368,7 +414,8 @@ static void assign_indices(BridgeJob *job, RfFunction *f, const BridgeFunction *
             }
         }
         if (a->index == UINT32_MAX)
-            report(job, from->params[a->param].location, "no '%s' resource location is left for parameter '%s'", what, a->name);
+            report(job, from->params[a->param].location,
+                   "no '%s' resource location is left for parameter '%s'", what, a->name);
     }
 }
 
@@ -384,7 +431,9 @@ static void set_function_attributes(BridgeJob *job, RfFunction *f, const BridgeF
             f->name = strdup(a->args[0].text);
         } else if (strcmp(a->name, "max_total_threads_per_threadgroup") == 0) {
             if (a->n_args != 1 || a->args[0].value < 1 || a->args[0].value > 1024)
-                report(job, a->location, "'%s' attribute parameter is out of bounds: must be between 1 and 1024", a->name);
+                report(job, a->location,
+                       "'%s' attribute parameter is out of bounds: must be between 1 and 1024",
+                       a->name);
             else
                 f->max_total_threads = (uint32_t)a->args[0].value;
         } else if (strcmp(a->name, "required_threads_per_threadgroup") == 0) {
@@ -395,7 +444,9 @@ static void set_function_attributes(BridgeJob *job, RfFunction *f, const BridgeF
                 total *= f->required_threads[k];
             }
             if (!a->n_args || a->n_args > 3 || total < 1 || total > 1024)
-                report(job, a->location, "'%s' attribute needs one to three sizes with a product between 1 and 1024", a->name);
+                report(job, a->location,
+                       "'%s' attribute needs one to three sizes with a product between 1 and 1024",
+                       a->name);
         }
     }
 }
@@ -411,17 +462,18 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
     lib->functions = functions;
     b->capacity_functions = capacity;
     RfFunction *f = &lib->functions[lib->n_functions++];
-    *f = (RfFunction){.name = strdup(from->decl.name), .symbol = strdup(from->decl.symbol), .stage = RF_KERNEL};
+    *f = (RfFunction){
+        .name = strdup(from->decl.name), .symbol = strdup(from->decl.symbol), .stage = RF_KERNEL};
     f->args = calloc(from->n_params ? from->n_params : 1, sizeof *f->args);
     if (!f->name || !f->symbol || !f->args) {
         b->failed = true;
         return;
     }
     set_function_attributes(job, f, from);
-    if (f->stage != RF_KERNEL)
-        return; // listed by name and stage; its arguments belong to graphics
+    if (f->stage != RF_KERNEL) return; // listed by name and stage; its arguments belong to graphics
     if (b->infos[from->decl.type].kind != BRIDGE_TYPE_VOID)
-        report(job, from->decl.location, "kernel function '%s' must have void return type", f->name);
+        report(job, from->decl.location, "kernel function '%s' must have void return type",
+               f->name);
     for (uint32_t i = 0; i < from->n_params; i++) {
         set_argument(b, job, &f->args[i], &from->params[i], i);
         f->n_args++;
@@ -436,5 +488,6 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
     f->n_slots = slot;
     for (uint32_t i = 0; i + 1 < lib->n_functions; i++)
         if (strcmp(lib->functions[i].name, f->name) == 0)
-            report(job, from->decl.location, "there is already an entry point called '%s'", f->name);
+            report(job, from->decl.location, "there is already an entry point called '%s'",
+                   f->name);
 }

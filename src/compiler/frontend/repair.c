@@ -13,16 +13,14 @@
 #include <string.h>
 
 static bool add(Repairs *r, RepairKind kind, uint32_t begin, uint32_t end, uint32_t op) {
-    if (!begin || !end)
-        return false;
+    if (!begin || !end) return false;
     for (size_t i = 0; i < r->n; i++)
         if (r->at[i].kind == kind && r->at[i].range.begin == begin && r->at[i].range.end == end)
             return false;
     if (r->n == r->capacity) {
         size_t capacity = r->capacity ? r->capacity * 2 : 16;
         Repair *at = realloc(r->at, capacity * sizeof *at);
-        if (!at)
-            return false;
+        if (!at) return false;
         r->at = at, r->capacity = capacity;
     }
     r->at[r->n++] = (Repair){kind, {begin, end}, op};
@@ -31,8 +29,7 @@ static bool add(Repairs *r, RepairKind kind, uint32_t begin, uint32_t end, uint3
 
 bool repairs_learn(Repairs *r, const BridgeDiagnostic *d) {
     bool learnt = false;
-    if (d->in_system || r->n > 4096)
-        return false;
+    if (d->in_system || r->n > 4096) return false;
     if (d->kind == BRIDGE_DIAG_COND_OPERANDS && d->n_ranges >= 2) {
         learnt |= add(r, REPAIR_BY_VALUE, d->ranges[0].begin, d->ranges[0].end, 0);
         learnt |= add(r, REPAIR_BY_VALUE, d->ranges[1].begin, d->ranges[1].end, 0);
@@ -40,7 +37,8 @@ bool repairs_learn(Repairs *r, const BridgeDiagnostic *d) {
         const BridgeRange *last = &d->ranges[d->n_ranges - 1];
         if (strstr(d->message, "__bf16") && strstr(d->message, "half"))
             learnt |= add(r, REPAIR_THROUGH_FLOAT, last->begin, last->end, 0);
-    } else if (d->kind == BRIDGE_DIAG_BAD_OPERANDS && d->n_ranges >= 2 && strstr(d->message, "pseudo-object")) {
+    } else if (d->kind == BRIDGE_DIAG_BAD_OPERANDS && d->n_ranges >= 2 &&
+               strstr(d->message, "pseudo-object")) {
         learnt |= add(r, REPAIR_COMPOUND, d->ranges[0].begin, d->ranges[1].end, d->location);
     } else if (d->kind == BRIDGE_DIAG_BAD_OPERANDS && d->n_ranges >= 2) {
         learnt |= add(r, REPAIR_BY_VALUE, d->ranges[0].begin, d->ranges[0].end, 0);
@@ -48,20 +46,24 @@ bool repairs_learn(Repairs *r, const BridgeDiagnostic *d) {
     } else if (d->kind == BRIDGE_DIAG_BAD_OPERAND && d->n_ranges >= 1) {
         // -v.xy: the range is the whole expression, the operand starts behind the operator
         bool prefix = d->ranges[0].begin == d->location;
-        learnt |= add(r, prefix ? REPAIR_OPERAND : REPAIR_BY_VALUE, d->ranges[0].begin, d->ranges[0].end, 0);
+        learnt |= add(r, prefix ? REPAIR_OPERAND : REPAIR_BY_VALUE, d->ranges[0].begin,
+                      d->ranges[0].end, 0);
     }
     return learnt;
 }
 
 static unsigned plain_operator(unsigned kind) {
-    static const struct { unsigned compound, plain; } table[] = {
-        {T_plusequal, T_plus}, {T_minusequal, T_minus}, {T_starequal, T_star}, {T_slashequal, T_slash},
-        {T_percentequal, T_percent}, {T_ampequal, T_amp}, {T_pipeequal, T_pipe}, {T_caretequal, T_caret},
+    static const struct {
+        unsigned compound, plain;
+    } table[] = {
+        {T_plusequal, T_plus},         {T_minusequal, T_minus},
+        {T_starequal, T_star},         {T_slashequal, T_slash},
+        {T_percentequal, T_percent},   {T_ampequal, T_amp},
+        {T_pipeequal, T_pipe},         {T_caretequal, T_caret},
         {T_lesslessequal, T_lessless}, {T_greatergreaterequal, T_greatergreater},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].compound == kind)
-            return table[i].plain;
+        if (table[i].compound == kind) return table[i].plain;
     return T_unknown;
 }
 
@@ -72,27 +74,22 @@ static void punct(TokenList *l, unsigned kind, uint32_t at) {
 // Applies one repair. Only the first token at a location counts: copies we made come later.
 static bool apply(const Repair *r, TokenList *in) {
     size_t b = 0, e, op = 0;
-    while (b < in->n && in->at[b].location != r->range.begin)
-        b++;
+    while (b < in->n && in->at[b].location != r->range.begin) b++;
     for (e = b; e < in->n && in->at[e].location != r->range.end; e++)
-        if (in->at[e].location == r->op)
-            op = e;
-    if (e >= in->n)
-        return true;
-    while (e + 1 < in->n && in->at[e + 1].location == r->range.end && in->at[e + 1].kind == T_r_paren &&
-           in->at[e + 1].origin == 0)
-        e++; // parentheses of an earlier repair that ends here
+        if (in->at[e].location == r->op) op = e;
+    if (e >= in->n) return true;
+    while (e + 1 < in->n && in->at[e + 1].location == r->range.end &&
+           in->at[e + 1].kind == T_r_paren && in->at[e + 1].origin == 0)
+        e++;   // parentheses of an earlier repair that ends here
     for (;;) { // step inside wrappers that start here but end later
         int depth = 0;
         for (size_t i = b; i <= e; i++)
             depth += (in->at[i].kind == T_l_paren) - (in->at[i].kind == T_r_paren);
-        if (depth <= 0 || in->at[b].origin || b + 2 > e)
-            break;
+        if (depth <= 0 || in->at[b].origin || b + 2 > e) break;
         b += 2;
     }
     TokenList out = {0};
-    for (size_t i = 0; i < b; i++)
-        token_list_push(&out, in->at[i]);
+    for (size_t i = 0; i < b; i++) token_list_push(&out, in->at[i]);
     uint32_t at = r->range.begin, end_at = r->range.end;
     if (r->kind == REPAIR_OPERAND && b < e) {
         token_list_push(&out, in->at[b]); // the operator
@@ -105,8 +102,7 @@ static bool apply(const Repair *r, TokenList *in) {
             return true;
         }
         for (int twice = 0; twice < 2; twice++) {
-            for (size_t i = b; i < op; i++)
-                token_list_push(&out, in->at[i]);
+            for (size_t i = b; i < op; i++) token_list_push(&out, in->at[i]);
             punct(&out, twice ? plain : T_equal, r->op);
         }
         punct(&out, T_l_paren, r->op);
@@ -116,11 +112,9 @@ static bool apply(const Repair *r, TokenList *in) {
         token_list_push(&out, (MslToken){T_identifier, 0, at, (uint32_t)strlen(wrap), wrap});
         punct(&out, T_l_paren, at);
     }
-    for (size_t i = b; i <= e; i++)
-        token_list_push(&out, in->at[i]);
+    for (size_t i = b; i <= e; i++) token_list_push(&out, in->at[i]);
     punct(&out, T_r_paren, end_at);
-    for (size_t i = e + 1; i < in->n; i++)
-        token_list_push(&out, in->at[i]);
+    for (size_t i = e + 1; i < in->n; i++) token_list_push(&out, in->at[i]);
     bool ok = !out.failed;
     if (ok) {
         token_list_free(in);
@@ -133,7 +127,6 @@ static bool apply(const Repair *r, TokenList *in) {
 
 bool repairs_apply(const Repairs *r, TokenList *tokens) {
     for (size_t i = 0; i < r->n; i++)
-        if (!apply(&r->at[i], tokens))
-            return false;
+        if (!apply(&r->at[i], tokens)) return false;
     return true;
 }

@@ -1,38 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // token_attrs.c: MSL attributes become annotations that reflection reads from the AST.
-// GNU form, because that one belongs to the declaration wherever it stands: before a declarator, after
-// a name, after array bounds. attributes.def says what is known and how its arguments travel.
+// GNU form, because that one belongs to the declaration wherever it stands: before a declarator,
+// after a name, after array bounds. attributes.def says what is known and how its arguments travel.
 #include "compiler/frontend/tokens_int.h"
 #include <stdlib.h>
 
 typedef enum Treatment { ANNOTATE, TEXT, CLANG, DROP, UNKNOWN } Treatment;
 
 static Treatment treatment(const MslToken *t) {
-    static const struct { const char *name; Treatment how; } table[] = {
+    static const struct {
+        const char *name;
+        Treatment how;
+    } table[] = {
 #define A(name, how) {#name, how},
 #include "compiler/frontend/attributes.def"
 #undef A
     };
-    if (!t->text || t->kind == T_string_literal || t->kind == T_numeric_constant)
-        return UNKNOWN;
+    if (!t->text || t->kind == T_string_literal || t->kind == T_numeric_constant) return UNKNOWN;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(table[i].name, t->text) == 0)
-            return table[i].how;
+        if (strcmp(table[i].name, t->text) == 0) return table[i].how;
     return UNKNOWN;
 }
 
 // The source text of in[from, to), one space between tokens.
 static const char *spell(TokenPass *p, size_t from, size_t to) {
     size_t n = 0;
-    for (size_t i = from; i < to; i++)
-        n += p->in[i].n_text + 3;
+    for (size_t i = from; i < to; i++) n += p->in[i].n_text + 3;
     char *s = base_arena_alloc(p->arena, n + 1, 1), *e = s;
-    if (!s)
-        return NULL;
+    if (!s) return NULL;
     for (size_t i = from; i < to; i++) {
         const MslToken *t = &p->in[i];
-        const char *punct = t->kind == T_coloncolon ? "::" : t->kind == T_comma ? "," : t->kind == T_less ? "<" :
-                            t->kind == T_greater ? ">" : t->kind == T_minus ? "-" : "";
+        const char *punct = t->kind == T_coloncolon ? "::"
+                            : t->kind == T_comma    ? ","
+                            : t->kind == T_less     ? "<"
+                            : t->kind == T_greater  ? ">"
+                            : t->kind == T_minus    ? "-"
+                                                    : "";
         const char *text = t->text ? t->text : punct;
         size_t k = t->text ? t->n_text : strlen(punct);
         memcpy(e, text, k);
@@ -50,12 +53,13 @@ static void open_annotation(TokenPass *p, uint32_t at) {
 }
 
 static void close_annotation(TokenPass *p, uint32_t at) {
-    for (int i = 0; i < 3; i++)
-        tp_punct(p, T_r_paren, at);
+    for (int i = 0; i < 3; i++) tp_punct(p, T_r_paren, at);
     p->attr_end = p->out->n;
 }
 
-static const char *prefixed(TokenPass *p, const char *name) { return arena_format(p->arena, "msl.%s", name); }
+static const char *prefixed(TokenPass *p, const char *name) {
+    return arena_format(p->arena, "msl.%s", name);
+}
 
 void tp_annotate(TokenPass *p, const char *name, uint32_t at) {
     open_annotation(p, at);
@@ -73,7 +77,8 @@ static void annotate(TokenPass *p, size_t from, size_t to, bool as_text) {
     for (size_t k = from + 2; close && close < to && k < close;) {
         size_t end = k;
         while (end < close && !tp_is(p, end, T_comma)) {
-            bool opens = tp_is(p, end, T_l_paren) || tp_is(p, end, T_l_brace) || tp_is(p, end, T_l_square);
+            bool opens =
+                tp_is(p, end, T_l_paren) || tp_is(p, end, T_l_brace) || tp_is(p, end, T_l_square);
             end = opens && tp_match(p, end) < close ? tp_match(p, end) + 1 : end + 1;
         }
         tp_punct(p, T_comma, at);
@@ -105,16 +110,14 @@ static void declare_extern(TokenPass *p, uint32_t at) {
 // Whether the parameter whose attributes start at in[i] has a type but no name.
 static bool unnamed_parameter(const TokenPass *p, size_t i) {
     unsigned next = tp_at(p, tp_match(p, i) + 1)->kind;
-    if (!p->paren || (next != T_comma && next != T_r_paren))
-        return false;
+    if (!p->paren || (next != T_comma && next != T_r_paren)) return false;
     size_t k = i;
     int depth = 0;
     while (k > 0) { // back to the start of the parameter
         unsigned kind = p->in[k - 1].kind;
         depth += kind == T_greater || kind == T_r_paren || kind == T_r_square;
         depth -= kind == T_less || kind == T_l_paren || kind == T_l_square;
-        if (depth < 0 || (depth == 0 && kind == T_comma))
-            break;
+        if (depth < 0 || (depth == 0 && kind == T_comma)) break;
         k--;
     }
     bool typed = false;
@@ -123,17 +126,17 @@ static bool unnamed_parameter(const TokenPass *p, size_t i) {
         if (t->kind == T_less) {
             for (int d = 0; k < i; k++) {
                 d += tp_is(p, k, T_less) - tp_is(p, k, T_greater);
-                if (d == 0)
-                    break;
+                if (d == 0) break;
             }
         } else if (t->kind == T_identifier) {
-            bool space = tp_is_word(p, k, "device") || tp_is_word(p, k, "constant") || tp_is_word(p, k, "threadgroup") ||
-                         tp_is_word(p, k, "thread");
+            bool space = tp_is_word(p, k, "device") || tp_is_word(p, k, "constant") ||
+                         tp_is_word(p, k, "threadgroup") || tp_is_word(p, k, "thread");
             bool qualified = tp_is(p, k + 1, T_coloncolon);
             if (typed && !space && !qualified && !tp_is(p, k - 1, T_coloncolon))
                 return false; // the name
             typed |= !space && !qualified;
-        } else if (t->kind >= T_kw_auto && t->kind != T_kw_const && t->kind != T_kw_volatile && t->kind != T_kw_struct) {
+        } else if (t->kind >= T_kw_auto && t->kind != T_kw_const && t->kind != T_kw_volatile &&
+                   t->kind != T_kw_struct) {
             typed = true;
         }
     }
@@ -150,15 +153,13 @@ static void move_to_front(TokenPass *p, size_t start, size_t from) {
     }
     memcpy(copy, p->out->at + from, n * sizeof *copy);
     memmove(p->out->at + start + n, p->out->at + start, (from - start) * sizeof *copy);
-    for (; moved < n; moved++)
-        p->out->at[start + moved] = copy[moved];
+    for (; moved < n; moved++) p->out->at[start + moved] = copy[moved];
     free(copy);
 }
 
 size_t tp_attributes(TokenPass *p, size_t i) {
     size_t end = tp_match(p, i), last = tp_match(p, i + 1);
-    if (end >= p->n || last != end - 1)
-        return 0;
+    if (end >= p->n || last != end - 1) return 0;
     const MslToken *before = p->out->n ? &p->out->at[p->out->n - 1] : NULL;
     bool templated = before && before->kind == T_kw_template;
     if (tp_is(p, i + 2, T_identifier) && tp_is(p, i + 3, T_coloncolon) && !templated) {
@@ -168,21 +169,24 @@ size_t tp_attributes(TokenPass *p, size_t i) {
     if (unnamed_parameter(p, i))
         tp_word(p, arena_format(p->arena, "__unnamed_%u", p->next_id++), p->in[i].location);
     // After the parameter list of a function: Clang wants them in front of the declaration.
-    size_t start = before && before->kind == T_r_paren && p->attr_end != p->out->n && !p->paren && !tp_in_function(p)
-                 ? tp_declaration_start(p) : SIZE_MAX;
+    size_t start = before && before->kind == T_r_paren && p->attr_end != p->out->n && !p->paren &&
+                           !tp_in_function(p)
+                       ? tp_declaration_start(p)
+                       : SIZE_MAX;
     size_t from = p->out->n;
     for (size_t k = i + 2; k < last;) {
         size_t stop = k;
         while (stop < last && !tp_is(p, stop, T_comma)) {
-            bool opens = tp_is(p, stop, T_l_paren) || tp_is(p, stop, T_l_square) || tp_is(p, stop, T_l_brace);
+            bool opens = tp_is(p, stop, T_l_paren) || tp_is(p, stop, T_l_square) ||
+                         tp_is(p, stop, T_l_brace);
             stop = opens && tp_match(p, stop) < last ? tp_match(p, stop) + 1 : stop + 1;
         }
         Treatment how = treatment(&p->in[k]);
         uint32_t at = p->in[k].location;
         bool constant = how == TEXT && strcmp(p->in[k].text, "function_constant") == 0;
-        bool global = constant && !p->paren && !tp_in_function(p) && (!p->n_scopes || p->scopes[p->n_scopes - 1].kind == SCOPE_NAMESPACE);
-        if (global)
-            declare_extern(p, at);
+        bool global = constant && !p->paren && !tp_in_function(p) &&
+                      (!p->n_scopes || p->scopes[p->n_scopes - 1].kind == SCOPE_NAMESPACE);
+        if (global) declare_extern(p, at);
         if (how == ANNOTATE || how == TEXT) {
             annotate(p, k, stop, how == TEXT && !global);
         } else if (how != DROP && k < stop && !templated && p->attr_end != p->out->n) {
@@ -192,7 +196,6 @@ size_t tp_attributes(TokenPass *p, size_t i) {
         }
         k = stop + 1;
     }
-    if (start != SIZE_MAX)
-        move_to_front(p, start, from);
+    if (start != SIZE_MAX) move_to_front(p, start, from);
     return end;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// token_list.c: a growing array of tokens, and text for new ones. A failed allocation sets `failed`;
-// callers check once at the end of their work.
+// token_list.c: a growing array of tokens, and text for new ones. A failed allocation sets
+// `failed`; callers check once at the end of their work.
 #include "compiler/frontend/frontend_int.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,8 +31,7 @@ void token_list_push(TokenList *l, MslToken t) {
 
 void token_list_insert(TokenList *l, size_t at, MslToken t) {
     token_list_push(l, t);
-    if (l->failed)
-        return;
+    if (l->failed) return;
     memmove(l->at + at + 1, l->at + at, (l->n - 1 - at) * sizeof *l->at);
     l->at[at] = t;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// token_methods.c: a member function without an address space belongs to objects in thread space, in
-// Metal. Clang's dialect would give it a generic `this`, which calls through device objects that Metal
-// rejects and stops deduction of `thread T &` from members. So the user's member functions get the
-// qualifier spelled out; our own headers mean generic and are left alone.
-// Works on tokens: a parameter list in a class that is not a constructor's, followed by a body, `;`,
+// token_methods.c: a member function without an address space belongs to objects in thread space,
+// in Metal. Clang's dialect would give it a generic `this`, which calls through device objects that
+// Metal rejects and stops deduction of `thread T &` from members. So the user's member functions
+// get the qualifier spelled out; our own headers mean generic and are left alone. Works on tokens:
+// a parameter list in a class that is not a constructor's, followed by a body, `;`,
 // `= default` or a trailing return type.
 #include "compiler/frontend/tokens_int.h"
 #include <stdlib.h>
@@ -14,10 +14,10 @@ static size_t start_of(const TokenPass *p, size_t i) {
         unsigned kind = p->in[i - 1].kind;
         if (kind == T_semi || kind == T_l_brace || kind == T_r_brace || kind >= T_annot_cxxscope)
             break;
-        bool access = kind == T_colon && i > 1 && (tp_is(p, i - 2, T_kw_public) || tp_is(p, i - 2, T_kw_private) ||
-                                                   tp_is(p, i - 2, T_kw_protected));
-        if (access)
-            break;
+        bool access = kind == T_colon && i > 1 &&
+                      (tp_is(p, i - 2, T_kw_public) || tp_is(p, i - 2, T_kw_private) ||
+                       tp_is(p, i - 2, T_kw_protected));
+        if (access) break;
         if ((kind == T_r_paren || kind == T_r_square) && tp_match(p, i - 1) < i)
             i = tp_match(p, i - 1);
         else
@@ -26,28 +26,28 @@ static size_t start_of(const TokenPass *p, size_t i) {
     return i;
 }
 
-// The end of the qualifiers after the `)` at in[close]: the token that decides. `spaced` tells if an
-// address space is among them.
+// The end of the qualifiers after the `)` at in[close]: the token that decides. `spaced` tells if
+// an address space is among them.
 static size_t after_qualifiers(const TokenPass *p, size_t close, bool *spaced) {
     size_t k = close + 1;
     *spaced = false;
     for (;; k++) {
         unsigned kind = tp_at(p, k)->kind;
         if (kind == T_identifier) {
-            bool space = tp_is_word(p, k, "device") || tp_is_word(p, k, "constant") || tp_is_word(p, k, "thread") ||
-                         tp_is_word(p, k, "threadgroup") || tp_is_word(p, k, "ray_data") || tp_is_word(p, k, "object_data");
+            bool space = tp_is_word(p, k, "device") || tp_is_word(p, k, "constant") ||
+                         tp_is_word(p, k, "thread") || tp_is_word(p, k, "threadgroup") ||
+                         tp_is_word(p, k, "ray_data") || tp_is_word(p, k, "object_data");
             *spaced |= space;
-            if (!space && !tp_is_word(p, k, "override") && !tp_is_word(p, k, "final"))
-                return k;
+            if (!space && !tp_is_word(p, k, "override") && !tp_is_word(p, k, "final")) return k;
         } else if (kind == T_l_square && tp_is(p, k + 1, T_l_square) && tp_match(p, k) < p->n) {
             k = tp_match(p, k);
         } else if (kind == T_kw_noexcept || kind == T_kw___attribute) {
-            if (tp_is(p, k + 1, T_l_paren) && tp_match(p, k + 1) < p->n)
-                k = tp_match(p, k + 1);
-        } else if (kind == T_kw___private || kind == T_kw___global || kind == T_kw___local || kind == T_kw___constant ||
-                   kind == T_kw___generic) {
+            if (tp_is(p, k + 1, T_l_paren) && tp_match(p, k + 1) < p->n) k = tp_match(p, k + 1);
+        } else if (kind == T_kw___private || kind == T_kw___global || kind == T_kw___local ||
+                   kind == T_kw___constant || kind == T_kw___generic) {
             *spaced = true;
-        } else if (kind != T_kw_const && kind != T_kw_volatile && kind != T_amp && kind != T_ampamp) {
+        } else if (kind != T_kw_const && kind != T_kw_volatile && kind != T_amp &&
+                   kind != T_ampamp) {
             return k;
         }
     }
@@ -56,29 +56,25 @@ static size_t after_qualifiers(const TokenPass *p, size_t close, bool *spaced) {
 // The name's index for a parameter list at in[open], or of `operator`; SIZE_MAX if it is not a
 // function's. in[from] is where the declaration starts.
 static size_t function_name(const TokenPass *p, size_t open, size_t from) {
-    if (tp_is(p, from, T_comma))
-        return SIZE_MAX; // the rest of a constructor's initialisers
+    if (tp_is(p, from, T_comma)) return SIZE_MAX; // the rest of a constructor's initialisers
     for (size_t k = from; k < open; k++) {
         unsigned kind = p->in[k].kind;
         if (kind == T_kw_template && tp_is(p, k + 1, T_less)) { // its parameters
             int angle = 0;
             for (k++; k < open; k++) {
-                if (tp_is(p, k, T_l_paren) && tp_match(p, k) < open)
-                    k = tp_match(p, k);
-                angle += tp_is(p, k, T_less) - tp_is(p, k, T_greater) - 2 * tp_is(p, k, T_greatergreater);
-                if (angle <= 0)
-                    break;
+                if (tp_is(p, k, T_l_paren) && tp_match(p, k) < open) k = tp_match(p, k);
+                angle += tp_is(p, k, T_less) - tp_is(p, k, T_greater) -
+                         2 * tp_is(p, k, T_greatergreater);
+                if (angle <= 0) break;
             }
             continue;
         }
-        if ((kind == T_l_paren || kind == T_l_square) && tp_match(p, k) < open)
-            k = tp_match(p, k);
-        if (kind == T_kw_operator)
-            return k;
-        if (kind == T_colon)
-            return SIZE_MAX; // initialisers
-        if (kind == T_kw_static || kind == T_kw_friend || kind == T_kw_typedef || kind == T_kw_using || kind == T_equal ||
-            kind == T_kw_static_assert || kind == T_kw_concept || kind == T_tilde || kind == T_kw_enum)
+        if ((kind == T_l_paren || kind == T_l_square) && tp_match(p, k) < open) k = tp_match(p, k);
+        if (kind == T_kw_operator) return k;
+        if (kind == T_colon) return SIZE_MAX; // initialisers
+        if (kind == T_kw_static || kind == T_kw_friend || kind == T_kw_typedef ||
+            kind == T_kw_using || kind == T_equal || kind == T_kw_static_assert ||
+            kind == T_kw_concept || kind == T_tilde || kind == T_kw_enum)
             return SIZE_MAX;
     }
     return open > from && tp_is(p, open - 1, T_identifier) ? open - 1 : SIZE_MAX;
@@ -86,8 +82,7 @@ static size_t function_name(const TokenPass *p, size_t open, size_t from) {
 
 static bool ends_declarator(const TokenPass *p, size_t k) {
     unsigned kind = tp_at(p, k)->kind, next = tp_at(p, k + 1)->kind;
-    if (kind == T_equal)
-        return next == T_kw_default || next == T_kw_delete;
+    if (kind == T_equal) return next == T_kw_default || next == T_kw_delete;
     return kind == T_l_brace || kind == T_semi || kind == T_arrow || kind == T_kw_requires;
 }
 
@@ -106,22 +101,22 @@ static void remember(TokenPass *p, const char *class_name, const char *name) {
 
 static bool remembered(const TokenPass *p, const char *class_name, const char *name) {
     for (size_t i = 0; i < p->n_methods; i++)
-        if (strcmp(p->methods[i].class_name, class_name) == 0 && strcmp(p->methods[i].name, name) == 0)
+        if (strcmp(p->methods[i].class_name, class_name) == 0 &&
+            strcmp(p->methods[i].name, name) == 0)
             return true;
     return false;
 }
 
 // `Class<...>::name(` : the class before the name at in[name]; NULL if the name is not qualified.
 static const char *qualifying_class(const TokenPass *p, size_t name) {
-    if (name < 2 || !tp_is(p, name - 1, T_coloncolon))
-        return NULL;
+    if (name < 2 || !tp_is(p, name - 1, T_coloncolon)) return NULL;
     size_t k = name - 2;
     if (tp_is(p, k, T_greater)) {
         int depth = 0;
         for (; k > 0; k--) {
-            depth += tp_is(p, k, T_greater) + 2 * tp_is(p, k, T_greatergreater) - tp_is(p, k, T_less);
-            if (depth == 0)
-                break;
+            depth +=
+                tp_is(p, k, T_greater) + 2 * tp_is(p, k, T_greatergreater) - tp_is(p, k, T_less);
+            if (depth == 0) break;
         }
         k = k ? k - 1 : 0;
     }
@@ -132,26 +127,23 @@ void tp_method_space(TokenPass *p, size_t close) {
     size_t open = tp_match(p, close);
     bool in_class = p->n_scopes && p->scopes[p->n_scopes - 1].kind == SCOPE_CLASS;
     bool spaced;
-    if (open >= close || p->paren || tp_in_function(p))
-        return;
+    if (open >= close || p->paren || tp_in_function(p)) return;
     size_t end = after_qualifiers(p, close, &spaced);
-    if (spaced || !ends_declarator(p, end))
-        return;
+    if (spaced || !ends_declarator(p, end)) return;
     size_t from = start_of(p, open), name = function_name(p, open, from);
-    if (name == SIZE_MAX || bridge_in_system(p->job, p->in[close].location))
-        return;
+    if (name == SIZE_MAX || bridge_in_system(p->job, p->in[close].location)) return;
     const char *text = tp_is(p, name, T_kw_operator) ? "operator" : p->in[name].text;
     if (in_class) {
         // operator()(...): the first pair of parentheses is the name.
-        if (tp_is(p, name, T_kw_operator) && open == name + 1)
-            return;
-        if (strcmp(text, tp_class_name(p)) == 0 || name == from) // constructor, or a macro's leftovers
-            if (!tp_is(p, name, T_kw_operator))
-                return;
+        if (tp_is(p, name, T_kw_operator) && open == name + 1) return;
+        if (strcmp(text, tp_class_name(p)) == 0 ||
+            name == from) // constructor, or a macro's leftovers
+            if (!tp_is(p, name, T_kw_operator)) return;
         remember(p, tp_class_name(p), text);
     } else {
         const char *class_name = qualifying_class(p, name);
-        if (!class_name || !remembered(p, class_name, text) || (tp_is(p, name, T_kw_operator) && open == name + 1))
+        if (!class_name || !remembered(p, class_name, text) ||
+            (tp_is(p, name, T_kw_operator) && open == name + 1))
             return;
     }
     tp_word(p, "__private", p->in[close].location);

@@ -20,23 +20,25 @@ static size_t declarator_name(const TokenPass *p, size_t i) {
             angle -= 2;
         else if (angle > 0)
             continue;
-        else if (kind == T_star || kind == T_amp || kind == T_ampamp || kind == T_l_brace || kind == T_semi || kind == T_eof)
+        else if (kind == T_star || kind == T_amp || kind == T_ampamp || kind == T_l_brace ||
+                 kind == T_semi || kind == T_eof)
             return 0;
         else if (kind == T_l_paren) {
             j = tp_match(p, j);
         } else if (kind == T_identifier && j > i + 1 &&
-                   (next == T_l_square || next == T_semi || next == T_comma || next == T_equal || next == T_l_brace))
+                   (next == T_l_square || next == T_semi || next == T_comma || next == T_equal ||
+                    next == T_l_brace))
             return j;
     }
     return 0;
 }
 
 static bool begins_statement(const TokenPass *p) {
-    if (!p->out->n)
-        return true;
+    if (!p->out->n) return true;
     unsigned kind = p->out->at[p->out->n - 1].kind;
-    return kind == T_semi || kind == T_l_brace || kind == T_r_brace || kind == T_colon || kind == T_r_paren ||
-           kind == T_r_square || kind == T_kw_const || kind == T_kw_volatile || kind == T_kw_static || kind >= T_annot_cxxscope;
+    return kind == T_semi || kind == T_l_brace || kind == T_r_brace || kind == T_colon ||
+           kind == T_r_paren || kind == T_r_square || kind == T_kw_const || kind == T_kw_volatile ||
+           kind == T_kw_static || kind >= T_annot_cxxscope;
 }
 
 // Takes the specifiers in front of `threadgroup` (cv, static, alignas) out of the output; gives the
@@ -48,38 +50,33 @@ static bool take_specifiers(TokenPass *p, TokenList *taken) {
             p->out->n--;
             continue;
         }
-        if (kind != T_r_paren)
-            return false;
+        if (kind != T_r_paren) return false;
         size_t k = p->out->n;
         int depth = 0;
         while (k-- > 0) {
             depth += (p->out->at[k].kind == T_r_paren) - (p->out->at[k].kind == T_l_paren);
-            if (depth == 0)
-                break;
+            if (depth == 0) break;
         }
-        if (k == 0 || k == SIZE_MAX || p->out->at[k - 1].kind != T_kw_alignas)
-            return false;
-        for (size_t q = k - 1; q < p->out->n; q++)
-            token_list_push(taken, p->out->at[q]);
+        if (k == 0 || k == SIZE_MAX || p->out->at[k - 1].kind != T_kw_alignas) return false;
+        for (size_t q = k - 1; q < p->out->n; q++) token_list_push(taken, p->out->at[q]);
         p->out->n = k - 1;
     }
 }
 
 // struct tag {}; typedef TYPE t[dims]; threadgroup t &name = __msl_tg<t, tag>();
-static void emit_variable(TokenPass *p, size_t type_from, size_t type_to, size_t name, size_t dims_to, const TokenList *align) {
+static void emit_variable(TokenPass *p, size_t type_from, size_t type_to, size_t name,
+                          size_t dims_to, const TokenList *align) {
     uint32_t at = p->in[name].location;
     unsigned id = p->next_id++;
     const char *tag = arena_format(p->arena, "__tg_%s_%u", p->in[name].text, id);
     const char *type = arena_format(p->arena, "__tg_t_%s_%u", p->in[name].text, id);
     tp_word(p, "struct", at);
-    for (size_t k = 0; k < align->n; k++)
-        token_list_push(p->out, align->at[k]);
+    for (size_t k = 0; k < align->n; k++) token_list_push(p->out, align->at[k]);
     tp_word(p, tag, at);
     tp_punct(p, T_l_brace, at), tp_punct(p, T_r_brace, at), tp_punct(p, T_semi, at);
     tp_word(p, "typedef", at);
     for (size_t k = type_from; k < type_to; k++)
-        if (!tp_is(p, k, T_kw_const) && !tp_is(p, k, T_kw_static))
-            tp_copy(p, k, k + 1);
+        if (!tp_is(p, k, T_kw_const) && !tp_is(p, k, T_kw_static)) tp_copy(p, k, k + 1);
     tp_word(p, type, at);
     tp_copy(p, name + 1, dims_to);
     tp_punct(p, T_semi, at);
@@ -88,33 +85,34 @@ static void emit_variable(TokenPass *p, size_t type_from, size_t type_to, size_t
     tp_copy(p, name, name + 1);
     tp_punct(p, T_equal, at);
     tp_word(p, "__msl_tg", at);
-    tp_punct(p, T_less, at), tp_word(p, type, at), tp_punct(p, T_comma, at), tp_word(p, tag, at), tp_punct(p, T_greater, at);
+    tp_punct(p, T_less, at), tp_word(p, type, at), tp_punct(p, T_comma, at), tp_word(p, tag, at),
+        tp_punct(p, T_greater, at);
     tp_punct(p, T_l_paren, at), tp_punct(p, T_r_paren, at), tp_punct(p, T_semi, at);
 }
 
 size_t tp_threadgroup_variable(TokenPass *p, size_t i) {
-    size_t name = tp_in_function(p) && p->paren == 0 && begins_statement(p) ? declarator_name(p, i) : 0;
-    if (!name)
-        return 0;
+    size_t name =
+        tp_in_function(p) && p->paren == 0 && begins_statement(p) ? declarator_name(p, i) : 0;
+    if (!name) return 0;
     TokenList align = {0};
     take_specifiers(p, &align);
     size_t type_to = name, k = name;
     for (;;) {
         size_t dims = k + 1;
-        while (tp_is(p, dims, T_l_square) && !tp_is(p, dims + 1, T_l_square) && tp_match(p, dims) < p->n)
+        while (tp_is(p, dims, T_l_square) && !tp_is(p, dims + 1, T_l_square) &&
+               tp_match(p, dims) < p->n)
             dims = tp_match(p, dims) + 1;
-        if (!tp_is(p, k, T_identifier))
-            break;
+        if (!tp_is(p, k, T_identifier)) break;
         emit_variable(p, i + 1, type_to, k, dims, &align);
         k = dims;
         if (tp_is(p, k, T_equal) || tp_is(p, k, T_l_brace))
             tp_report(p, k, "variable in the threadgroup address space cannot have an initializer");
         while (!tp_is(p, k, T_comma) && !tp_is(p, k, T_semi) && !tp_is(p, k, T_eof)) {
-            bool opens = tp_is(p, k, T_l_paren) || tp_is(p, k, T_l_brace) || tp_is(p, k, T_l_square);
+            bool opens =
+                tp_is(p, k, T_l_paren) || tp_is(p, k, T_l_brace) || tp_is(p, k, T_l_square);
             k = opens && tp_match(p, k) < p->n ? tp_match(p, k) + 1 : k + 1;
         }
-        if (!tp_is(p, k, T_comma))
-            break;
+        if (!tp_is(p, k, T_comma)) break;
         k++;
     }
     p->failed |= align.failed;
@@ -125,25 +123,23 @@ size_t tp_threadgroup_variable(TokenPass *p, size_t i) {
 bool tp_function_parameters(TokenPass *p) {
     MslToken *o = base_arena_alloc(p->arena, p->n, sizeof *o);
     size_t n = 0, end = 0;
-    if (!o)
-        return false;
+    if (!o) return false;
     for (size_t i = 0; i < p->n; i++) {
-        if (i >= end && tp_is(p, i, T_kw_template) && tp_is(p, i + 1, T_less)) { // its parameter list
+        if (i >= end && tp_is(p, i, T_kw_template) &&
+            tp_is(p, i + 1, T_less)) { // its parameter list
             int angle = 0, paren = 0;
             for (end = i + 1; end < p->n; end++) {
                 unsigned kind = p->in[end].kind;
                 paren += (kind == T_l_paren) - (kind == T_r_paren);
-                if (kind == T_semi || kind == T_l_brace)
-                    break;
-                if (paren > 0)
-                    continue;
+                if (kind == T_semi || kind == T_l_brace) break;
+                if (paren > 0) continue;
                 angle += (kind == T_less) - (kind == T_greater) - 2 * (kind == T_greatergreater);
-                if (angle <= 0)
-                    break;
+                if (angle <= 0) break;
             }
         }
         bool pointer = tp_is(p, i, T_l_paren) && tp_is(p, i + 1, T_star);
-        if (pointer && i < end && tp_is(p, i + 2, T_identifier) && tp_is(p, i + 3, T_r_paren) && tp_is(p, i + 4, T_l_paren)) {
+        if (pointer && i < end && tp_is(p, i + 2, T_identifier) && tp_is(p, i + 3, T_r_paren) &&
+            tp_is(p, i + 4, T_l_paren)) {
             o[n++] = p->in[i + 2]; // R (*f)(A) -> R f(A)
             i += 3;
             continue;
@@ -155,7 +151,8 @@ bool tp_function_parameters(TokenPass *p) {
     for (size_t i = 0; i + 3 < n; i++)
         if (o[i].kind == T_kw_using && o[i + 1].kind == T_identifier && o[i + 2].kind == T_equal)
             for (i += 3; i + 3 < n && o[i].kind != T_semi; i++)
-                if (o[i].kind == T_l_paren && o[i + 1].kind == T_star && o[i + 2].kind == T_r_paren && o[i + 3].kind == T_l_paren)
+                if (o[i].kind == T_l_paren && o[i + 1].kind == T_star &&
+                    o[i + 2].kind == T_r_paren && o[i + 3].kind == T_l_paren)
                     o[i + 1] = (MslToken){T_amp, 0, o[i + 1].location, 0, NULL};
     return true;
 }

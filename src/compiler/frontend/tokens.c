@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // tokens.c: the token pass. Input: the translation unit after macro expansion, as MSL writes it.
-// Output: the same tokens in the dialect Clang parses (OpenCL C++ with our names). Tokens keep their
-// locations, so diagnostics point at the user's text. A pure function of the array; one linear walk
-// that knows scopes (namespace, class, function) and nothing else about C++.
+// Output: the same tokens in the dialect Clang parses (OpenCL C++ with our names). Tokens keep
+// their locations, so diagnostics point at the user's text. A pure function of the array; one
+// linear walk that knows scopes (namespace, class, function) and nothing else about C++.
 #include "compiler/frontend/tokens_int.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 void tp_copy(TokenPass *p, size_t from, size_t to) {
-    for (size_t i = from; i < to && i < p->n; i++)
-        token_list_push(p->out, p->in[i]);
+    for (size_t i = from; i < to && i < p->n; i++) token_list_push(p->out, p->in[i]);
 }
 
 void tp_word(TokenPass *p, const char *word, uint32_t location) {
@@ -30,7 +29,8 @@ void tp_string(TokenPass *p, const char *text, uint32_t location) {
         p->failed = true;
         return;
     }
-    token_list_push(p->out, (MslToken){T_string_literal, 0, location, (uint32_t)strlen(text), text});
+    token_list_push(p->out,
+                    (MslToken){T_string_literal, 0, location, (uint32_t)strlen(text), text});
 }
 
 void tp_report(TokenPass *p, size_t i, const char *format, ...) {
@@ -55,21 +55,21 @@ size_t tp_declaration_start(const TokenPass *p) {
 
 bool tp_is_stage(const MslToken *t) {
     return t->kind == T_identifier &&
-           (strcmp(t->text, "kernel") == 0 || strcmp(t->text, "vertex") == 0 || strcmp(t->text, "fragment") == 0 ||
-            strcmp(t->text, "mesh") == 0 || strcmp(t->text, "object") == 0);
+           (strcmp(t->text, "kernel") == 0 || strcmp(t->text, "vertex") == 0 ||
+            strcmp(t->text, "fragment") == 0 || strcmp(t->text, "mesh") == 0 ||
+            strcmp(t->text, "object") == 0);
 }
 
 // As Clang's own limit, but before its error recovery, which recurses on brackets without one.
 enum { MAX_NESTING = 256 };
 
-// Partners of all brackets in one pass. A closing bracket closes the nearest opening one of its kind
-// and abandons what was left open inside, as Clang's recovery does.
+// Partners of all brackets in one pass. A closing bracket closes the nearest opening one of its
+// kind and abandons what was left open inside, as Clang's recovery does.
 static bool match_brackets(TokenPass *p) {
     size_t n_open = 0;
     p->match = malloc(p->n * sizeof *p->match);
     uint32_t open[MAX_NESTING];
-    if (!p->match)
-        return false;
+    if (!p->match) return false;
     for (size_t i = 0; i < p->n; i++) {
         unsigned k = p->in[i].kind;
         p->match[i] = (uint32_t)p->n;
@@ -80,11 +80,14 @@ static bool match_brackets(TokenPass *p) {
             }
             open[n_open < MAX_NESTING ? n_open++ : MAX_NESTING - 1] = (uint32_t)i;
         }
-        unsigned want = k == T_r_paren ? T_l_paren : k == T_r_square ? T_l_square : k == T_r_brace ? T_l_brace : T_unknown;
-        if (want == T_unknown)
-            continue;
+        unsigned want = k == T_r_paren    ? T_l_paren
+                        : k == T_r_square ? T_l_square
+                        : k == T_r_brace  ? T_l_brace
+                                          : T_unknown;
+        if (want == T_unknown) continue;
         size_t d = n_open;
-        while (d > 0 && p->in[open[d - 1]].kind != want && (want == T_l_brace || p->in[open[d - 1]].kind != T_l_brace))
+        while (d > 0 && p->in[open[d - 1]].kind != want &&
+               (want == T_l_brace || p->in[open[d - 1]].kind != T_l_brace))
             d--;
         if (d > 0 && p->in[open[d - 1]].kind == want) {
             n_open = d - 1;
@@ -95,7 +98,9 @@ static bool match_brackets(TokenPass *p) {
     return true;
 }
 
-static bool is_class_key(unsigned kind) { return kind == T_kw_struct || kind == T_kw_class || kind == T_kw_union; }
+static bool is_class_key(unsigned kind) {
+    return kind == T_kw_struct || kind == T_kw_class || kind == T_kw_union;
+}
 
 // What the brace at in[i] opens, from the tokens of the declaration before it.
 static Scope classify(const TokenPass *p, size_t i) {
@@ -103,21 +108,21 @@ static Scope classify(const TokenPass *p, size_t i) {
     bool inside = tp_in_function(p), parens = false;
     for (size_t k = i; k-- > 0;) {
         unsigned kind = p->in[k].kind;
-        if (kind == T_semi || kind == T_l_brace || kind == T_r_brace)
-            break;
+        if (kind == T_semi || kind == T_l_brace || kind == T_r_brace) break;
         if (kind == T_r_paren) {
-            if (inside)
-                return s;
+            if (inside) return s;
             parens = true;
         }
-        bool parameter = k > 0 && (tp_is(p, k - 1, T_less) || tp_is(p, k - 1, T_comma)); // template <class T>
+        bool parameter =
+            k > 0 && (tp_is(p, k - 1, T_less) || tp_is(p, k - 1, T_comma)); // template <class T>
         if (kind == T_kw_namespace) {
             s.kind = SCOPE_NAMESPACE;
             return s;
         }
         if ((is_class_key(kind) || kind == T_kw_enum) && !parameter) {
             s.kind = SCOPE_CLASS;
-            for (size_t q = k + 1; q < i && is_class_key(kind); q++) { // skip attributes and alignas(...)
+            for (size_t q = k + 1; q < i && is_class_key(kind);
+                 q++) { // skip attributes and alignas(...)
                 if ((tp_is(p, q, T_l_paren) || tp_is(p, q, T_l_square)) && tp_match(p, q) < i)
                     q = tp_match(p, q);
                 else if (tp_is(p, q, T_identifier)) {
@@ -157,10 +162,10 @@ static void track_scope(TokenPass *p, size_t i) {
     }
 }
 
-// Whether the qualifier at in[i] follows the parameter list of a constructor of the class we are in.
+// Whether the qualifier at in[i] follows the parameter list of a constructor of the class we are
+// in.
 static bool after_constructor(const TokenPass *p, size_t i) {
-    if (i < 2 || !tp_is(p, i - 1, T_r_paren) || !*tp_class_name(p))
-        return false;
+    if (i < 2 || !tp_is(p, i - 1, T_r_paren) || !*tp_class_name(p)) return false;
     size_t open = tp_match(p, i - 1);
     return open > 0 && open < i && tp_is_word(p, open - 1, tp_class_name(p));
 }
@@ -168,16 +173,13 @@ static bool after_constructor(const TokenPass *p, size_t i) {
 // `constexpr constant T S<U>::name[];` outside a class only repeats the declaration of an inline
 // member; Clang trips over the unsized array. Gives the index of its `;`, or 0.
 static size_t redeclares_member(const TokenPass *p, size_t i) {
-    if (tp_in_function(p) || p->paren || *tp_class_name(p))
-        return 0;
+    if (tp_in_function(p) || p->paren || *tp_class_name(p)) return 0;
     bool is_constexpr = false, is_member = false;
     for (size_t k = tp_declaration_start(p); k < p->out->n; k++)
         is_constexpr |= p->out->at[k].kind == T_kw_constexpr;
     for (size_t q = i; q < p->n; q++) {
-        if (tp_is(p, q, T_semi))
-            return is_constexpr && is_member ? q : 0;
-        if (tp_is(p, q, T_equal) || tp_is(p, q, T_l_paren) || tp_is(p, q, T_l_brace))
-            return 0;
+        if (tp_is(p, q, T_semi)) return is_constexpr && is_member ? q : 0;
+        if (tp_is(p, q, T_equal) || tp_is(p, q, T_l_paren) || tp_is(p, q, T_l_brace)) return 0;
         is_constexpr |= tp_is(p, q, T_kw_constexpr);
         is_member |= tp_is(p, q, T_coloncolon) && tp_is(p, q + 1, T_identifier) &&
                      (tp_is(p, q + 2, T_l_square) || tp_is(p, q + 2, T_semi));
@@ -187,16 +189,16 @@ static size_t redeclares_member(const TokenPass *p, size_t i) {
 
 // Whether a stage keyword at in[i] can be one here (these words are ordinary names elsewhere).
 static bool starts_entry(const TokenPass *p, size_t i) {
-    if (tp_in_function(p) || p->paren)
-        return false;
+    if (tp_in_function(p) || p->paren) return false;
     unsigned next = tp_at(p, i + 1)->kind;
-    if (next == T_l_square)
-        return tp_is(p, i + 2, T_l_square);
-    return next == T_identifier || next == T_kw_void || next == T_coloncolon || next == T_kw_inline || next == T_kw_static ||
+    if (next == T_l_square) return tp_is(p, i + 2, T_l_square);
+    return next == T_identifier || next == T_kw_void || next == T_coloncolon ||
+           next == T_kw_inline || next == T_kw_static ||
            (next >= T_kw_auto && next != T_kw_operator);
 }
 
-// Address spaces and stages. Gives the last index consumed; `i` itself included; SIZE_MAX: not ours.
+// Address spaces and stages. Gives the last index consumed; `i` itself included; SIZE_MAX: not
+// ours.
 static size_t edit_word(TokenPass *p, size_t i) {
     const MslToken *t = &p->in[i];
     uint32_t at = t->location;
@@ -209,8 +211,7 @@ static size_t edit_word(TokenPass *p, size_t i) {
                 p->out->n = tp_declaration_start(p);
                 return end;
             }
-            if (!after_constructor(p, i))
-                tp_word(p, "const", at);
+            if (!after_constructor(p, i)) tp_word(p, "const", at);
             tp_word(p, "__constant", at);
             return i;
         }
@@ -218,23 +219,19 @@ static size_t edit_word(TokenPass *p, size_t i) {
             return tp_match(p, i + 1);
         break;
     case 'd':
-        if (strcmp(w, "device") == 0)
-            return tp_word(p, "__global", at), i;
+        if (strcmp(w, "device") == 0) return tp_word(p, "__global", at), i;
         break;
     case 't':
         if (strcmp(w, "thread") == 0) {
-            if (!after_constructor(p, i))
-                tp_word(p, "__private", at);
+            if (!after_constructor(p, i)) tp_word(p, "__private", at);
             return i;
         }
         if (strcmp(w, "threadgroup") == 0) {
             size_t end = tp_threadgroup_variable(p, i);
-            if (end)
-                return end;
+            if (end) return end;
             return tp_word(p, "__local", at), i;
         }
-        if (strcmp(w, "threadgroup_imageblock") == 0)
-            return tp_word(p, "__local", at), i;
+        if (strcmp(w, "threadgroup_imageblock") == 0) return tp_word(p, "__local", at), i;
         break;
     case 'o':
     case 'r':
@@ -242,8 +239,7 @@ static size_t edit_word(TokenPass *p, size_t i) {
             return tp_word(p, "__private", at), i;
         break;
     }
-    if (tp_is_stage(t) && starts_entry(p, i))
-        return tp_annotate(p, w, at), i;
+    if (tp_is_stage(t) && starts_entry(p, i)) return tp_annotate(p, w, at), i;
     return SIZE_MAX;
 }
 
@@ -252,7 +248,9 @@ static void check_keyword(TokenPass *p, size_t i) {
     const char *what = NULL;
     switch (p->in[i].kind) {
     case T_kw_goto: what = "'goto'"; break;
-    case T_kw_try: case T_kw_throw: case T_kw_catch: what = "exception handling"; break;
+    case T_kw_try:
+    case T_kw_throw:
+    case T_kw_catch: what = "exception handling"; break;
     case T_kw_dynamic_cast: what = "'dynamic_cast'"; break;
     case T_kw_typeid: what = "'typeid'"; break;
     case T_kw_virtual: what = "'virtual'"; break;
@@ -261,14 +259,17 @@ static void check_keyword(TokenPass *p, size_t i) {
     case T_kw_double: what = "'double'"; break;
     case T_kw_new: what = "'new'"; break;
     case T_kw_delete: what = i && tp_is(p, i - 1, T_equal) ? NULL : "'delete'"; break;
-    case T_kw_co_await: case T_kw_co_return: case T_kw_co_yield: what = "a coroutine"; break;
+    case T_kw_co_await:
+    case T_kw_co_return:
+    case T_kw_co_yield: what = "a coroutine"; break;
     default: break;
     }
     if (what && !bridge_in_system(p->job, p->in[i].location))
         tp_report(p, i, "%s is not supported in Metal", what);
 }
 
-// 1.5bf, which Clang does not know, becomes __msl_bf(1.5f). False if in[i] is another literal; 0xbf is.
+// 1.5bf, which Clang does not know, becomes __msl_bf(1.5f). False if in[i] is another literal; 0xbf
+// is.
 static bool bfloat_literal(TokenPass *p, size_t i) {
     const MslToken *t = &p->in[i];
     if (t->kind != T_numeric_constant || t->n_text < 4) return false;
@@ -301,13 +302,15 @@ static void walk(TokenPass *p) {
             }
         }
         if (t->kind == T_identifier) {
-            bool member = i && (tp_is(p, i - 1, T_period) || tp_is(p, i - 1, T_arrow) || tp_is(p, i - 1, T_coloncolon));
+            bool member = i && (tp_is(p, i - 1, T_period) || tp_is(p, i - 1, T_arrow) ||
+                                tp_is(p, i - 1, T_coloncolon));
             size_t end = member ? SIZE_MAX : edit_word(p, i);
             if (end != SIZE_MAX) {
                 i = end;
                 continue;
             }
-        } else if (t->kind == T_kw_decltype && tp_is(p, i + 1, T_l_paren) && tp_is(p, i + 2, T_identifier) && tp_is(p, i + 3, T_r_paren)) {
+        } else if (t->kind == T_kw_decltype && tp_is(p, i + 1, T_l_paren) &&
+                   tp_is(p, i + 2, T_identifier) && tp_is(p, i + 3, T_r_paren)) {
             // decltype(name) would carry the variable's address space.
             tp_word(p, "__msl_unplaced_t", t->location), tp_punct(p, T_less, t->location);
             tp_copy(p, i, i + 4);
@@ -320,15 +323,13 @@ static void walk(TokenPass *p) {
             continue;
         }
         token_list_push(p->out, *t);
-        if (t->kind == T_r_paren)
-            tp_method_space(p, i);
+        if (t->kind == T_r_paren) tp_method_space(p, i);
     }
 }
 
 bool tokens_edit(BridgeJob *job, BaseArena *arena, const MslToken *in, size_t n, TokenList *out) {
     TokenPass p = {.job = job, .arena = arena, .in = in, .n = n, .out = out};
-    if (n == 0 || n >= UINT32_MAX || !tp_function_parameters(&p) || !match_brackets(&p))
-        goto done;
+    if (n == 0 || n >= UINT32_MAX || !tp_function_parameters(&p) || !match_brackets(&p)) goto done;
     if (p.too_deep)
         token_list_push(out, p.in[p.n - 1]); // nothing to parse but the end
     else

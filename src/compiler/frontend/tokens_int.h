@@ -14,36 +14,43 @@ typedef struct Scope {
     int paren;              // parentheses open around the brace
 } Scope;
 
-typedef struct TokenMethod { const char *class_name, *name; } TokenMethod;
+typedef struct TokenMethod {
+    const char *class_name, *name;
+} TokenMethod;
 
 typedef struct TokenPass {
     BridgeJob *job;
     BaseArena *arena;
     const MslToken *in;
-    size_t n;          // the last token is eof, so in[i + 1] is valid for any i that is not it
-    uint32_t *match;   // partner of a bracket, n if it has none
+    size_t n;        // the last token is eof, so in[i + 1] is valid for any i that is not it
+    uint32_t *match; // partner of a bracket, n if it has none
     TokenList *out;
     Scope *scopes;
     size_t n_scopes, capacity_scopes;
-    int paren;         // parentheses open in this scope
-    size_t attr_end;   // out->n after the last annotation in front of a declaration
-    TokenMethod *methods; // member functions given the thread space, for definitions outside the class
+    int paren;       // parentheses open in this scope
+    size_t attr_end; // out->n after the last annotation in front of a declaration
+    TokenMethod
+        *methods; // member functions given the thread space, for definitions outside the class
     size_t n_methods, capacity_methods;
-    unsigned next_id;  // for names we invent
-    bool too_deep;     // brackets nest beyond the limit: reported, not parsed
-    bool failed;       // out of memory
+    unsigned next_id; // for names we invent
+    bool too_deep;    // brackets nest beyond the limit: reported, not parsed
+    bool failed;      // out of memory
 } TokenPass;
 
 // Reading. Indices past the end read eof.
 static inline const MslToken *tp_at(const TokenPass *p, size_t i) {
     return &p->in[i < p->n ? i : p->n - 1];
 }
-static inline bool tp_is(const TokenPass *p, size_t i, unsigned kind) { return tp_at(p, i)->kind == kind; }
+static inline bool tp_is(const TokenPass *p, size_t i, unsigned kind) {
+    return tp_at(p, i)->kind == kind;
+}
 static inline bool tp_is_word(const TokenPass *p, size_t i, const char *word) {
     const MslToken *t = tp_at(p, i);
     return t->kind == T_identifier && strcmp(t->text, word) == 0;
 }
-static inline size_t tp_match(const TokenPass *p, size_t i) { return i < p->n ? p->match[i] : p->n; }
+static inline size_t tp_match(const TokenPass *p, size_t i) {
+    return i < p->n ? p->match[i] : p->n;
+}
 static inline bool tp_in_function(const TokenPass *p) {
     return p->n_scopes && p->scopes[p->n_scopes - 1].kind == SCOPE_FUNCTION;
 }
@@ -54,20 +61,24 @@ bool tp_is_stage(const MslToken *t);
 
 // Writing.
 void tp_copy(TokenPass *p, size_t from, size_t to); // in[from, to)
-void tp_word(TokenPass *p, const char *word, uint32_t location); // identifier or keyword; word must live on
+void tp_word(TokenPass *p, const char *word,
+             uint32_t location); // identifier or keyword; word must live on
 void tp_punct(TokenPass *p, unsigned kind, uint32_t location);
 void tp_string(TokenPass *p, const char *text, uint32_t location);
 size_t tp_declaration_start(const TokenPass *p); // in out
 
 // `[[...]]` at in[i]; the index of its last token, or 0 if it is no attribute list.
 size_t tp_attributes(TokenPass *p, size_t i);
-void tp_annotate(TokenPass *p, const char *name, uint32_t location); // [[name]], before a declaration
+void tp_annotate(TokenPass *p, const char *name,
+                 uint32_t location); // [[name]], before a declaration
 // `threadgroup` at in[i] that starts a variable in a function; the index of the `;`, or 0.
 size_t tp_threadgroup_variable(TokenPass *p, size_t i);
-// After the `)` at in[close] went out: adds the thread space if it ends a member function's parameters.
+// After the `)` at in[close] went out: adds the thread space if it ends a member function's
+// parameters.
 void tp_method_space(TokenPass *p, size_t close);
 // Spells function-pointer template parameters as functions; replaces p->in. False without memory.
 bool tp_function_parameters(TokenPass *p);
-void tp_report(TokenPass *p, size_t i, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void tp_report(TokenPass *p, size_t i, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif
