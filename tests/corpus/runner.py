@@ -37,6 +37,12 @@ class Failed(AssertionError):
     pass
 
 
+def some(cases, every):
+    """A fixed sample of many similar cases; all of them with --exhaustive."""
+    cases = list(cases)
+    return cases if EXHAUSTIVE else cases[::every]
+
+
 def bf16(a):
     """float32 -> the bits of bfloat16, rounded to nearest even (no NaN among the test data)."""
     u = np.ascontiguousarray(a, np.float32).view(np.uint32)
