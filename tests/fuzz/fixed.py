@@ -17,6 +17,7 @@ def main():
     a.add_argument('--driver', required=True)
     a.add_argument('--cpu', default='')
     a.add_argument('--features', default='')
+    a.add_argument('--parts', type=int, default=1)
     a.add_argument('file')
     a.add_argument('width')
     a.add_argument('shape')
@@ -29,8 +30,8 @@ def main():
         names = re.findall(r'^define .*@k_(\w+)\(', open(path('k.ll')).read(), re.M)
         open(path('list.h'), 'w').write(''.join('K(%s)\n' % n for n in names))
         extra = (['--cpu', a.cpu] if a.cpu else []) + (['--features', a.features] if a.features else [])
-        subprocess.run([a.driver, path('k.ll'), path('v.o'), '--width', a.width, '--shape', a.shape, *extra], check=True)
-        defs = ['-DWIDTH=' + a.width] + ['-DS%s=%s' % kv for kv in zip('XYZ', a.shape.split(','))]
+        subprocess.run([a.driver, path('k.ll'), path('v.o'), '--width', a.width, '--parts', str(a.parts), '--shape', a.shape, *extra], check=True)
+        defs = ['-DWIDTH=%d' % (int(a.width) * a.parts)] + ['-DS%s=%s' % kv for kv in zip('XYZ', a.shape.split(','))]
         if a.file == 'simd':
             defs += ['-DTOGETHER_REFERENCE', '-DREFERENCE']
         subprocess.run([fuzz.CLANG, '-O1', *fuzz.FLAGS, *machine, *defs, '-I' + d, os.path.join(fuzz.HERE, 'harness.c'), source, path('v.o'),

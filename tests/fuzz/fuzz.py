@@ -27,7 +27,8 @@ def plan(seed):
     """What a seed tests: reproducible from the number alone."""
     r = random.Random(seed * 7919)
     together = r.random() < .4
-    return {'together': together, 'width': 32 if together else r.choice([32, 32, 32, 16, 8]), 'shape': r.choice(SHAPES),
+    parts = 1 if together else r.choice([1, 1, 1, 2, 2, 4, 8])
+    return {'together': together, 'width': 32 if together else r.choice([32, 32, 32, 16, 8]), 'parts': parts, 'shape': r.choice(SHAPES),
             'target': r.choice(TARGETS), 'opt': r.choice(['-O1', '-O2', '-O2']), 'quick': r.random() < .75}
 
 
@@ -38,6 +39,7 @@ def run(cmd, **kw):
 def one(seed, count, driver, folder):
     """None if equal, else what went wrong."""
     p = plan(seed)
+    count = max(1, count // p['parts'])
     d = os.path.join(folder, str(seed))
     os.makedirs(d, exist_ok=True)
     path = lambda f: os.path.join(d, f)
@@ -49,11 +51,11 @@ def one(seed, count, driver, folder):
     if r.returncode:
         return 'the generated C does not compile: ' + r.stderr[:300]
     cpu, features = p['target']
-    r = run([driver, path('k.ll'), path('v.o'), '--width', str(p['width']), '--shape', '%d,%d,%d' % p['shape']] +
+    r = run([driver, path('k.ll'), path('v.o'), '--width', str(p['width']), '--parts', str(p['parts']), '--shape', '%d,%d,%d' % p['shape']] +
             (['--cpu', cpu, '--features', features] if features else []) + (['--quick'] if p['quick'] else []), timeout=300)
     if r.returncode:
         return 'vectoriser: rc %d %s' % (r.returncode, r.stderr[:400])
-    defs = ['-DWIDTH=%d' % p['width'], '-DSX=%d' % p['shape'][0], '-DSY=%d' % p['shape'][1], '-DSZ=%d' % p['shape'][2]]
+    defs = ['-DWIDTH=%d' % (p['width'] * p['parts']), '-DSX=%d' % p['shape'][0], '-DSY=%d' % p['shape'][1], '-DSZ=%d' % p['shape'][2]]
     if p['together']:
         defs += ['-DTOGETHER_REFERENCE', '-DREFERENCE']
     r = run([CLANG, '-O1', *FLAGS, *defs, '-I' + d, os.path.join(HERE, 'harness.c'), path('k.c'), path('v.o'), '-o', path('t'), '-lm'])

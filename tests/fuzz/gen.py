@@ -126,7 +126,7 @@ class Gen:
 
     def atomic(self):
         at = self.r.choice(['53248', '53249 + (%s & 63u)' % self.iexpr(1), '53312 + tx'])
-        return '__atomic_fetch_%s(&q[%s], (int)%s, __ATOMIC_RELAXED);' % (self.r.choice(['add', 'add', 'sub']), at, self.iexpr(1))
+        return 'ATOMIC(%s, %s, %s);' % (self.r.choice(['add', 'add', 'sub']), at, self.iexpr(1))
 
     def simd(self):
         r, v, e, t = self.r, self.r.choice(self.ints), self.iexpr(1), self.tmp

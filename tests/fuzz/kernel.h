@@ -23,6 +23,7 @@ int __ingot_position(int builtin, int dim) PURE;
 #define TID(d) __ingot_position(1, d)
 // Number of the first thread of a grid row: y and z are numbered through (grids of at most 6,144 threads).
 #define ROW(y) ((GID(2) * __ingot_position(6, 1) + (y)) * __ingot_position(6, 0))
+#define ATOMIC(op, at, v) __atomic_fetch_##op(&q[at], (int)(v), __ATOMIC_RELAXED)
 #define LANE() __ingot_position(10, 0)
 #define EACH_TYPE(X, name) X(name, i32, int) X(name, u32, unsigned) X(name, i64, long) X(name, u64, unsigned long) X(name, f32, float)
 #define EACH_INT(X, name) X(name, i32, int) X(name, u32, unsigned) X(name, i64, long) X(name, u64, unsigned long)

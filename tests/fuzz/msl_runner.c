@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// msl_runner.c: runs code objects of one kernel, the first of which is the reference (--width 1), on the
+// same memory and grid, and compares all memory.  msl_runner X,Y,Z REFERENCE.so OTHER.so ...
+// The grid is three by two by two threadgroups, those at the far edges cut.
+#include "cpu/kernel_abi.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS = 1 << 16, BUFFERS = 5, STACKS = 64 << 20 };
+typedef struct Memory { uint32_t b[BUFFERS][WORDS]; } Memory;
+static Memory start, expected, got;
+
+static uint32_t seed = 99;
+static uint32_t rnd(void) { return (seed = seed * 1664525u + 1013904223u) >> 8; }
+
+static int run(const char *path, const uint32_t *shape, Memory *m, uint32_t *flags) {
+    void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!so) {
+        printf("%s\n", dlerror());
+        return 0;
+    }
+    void *symbol = dlsym(so, CPU_KERNEL_SYMBOL);
+    const CpuKernelInfo *info = dlsym(so, CPU_KERNEL_INFO_SYMBOL);
+    if (!symbol || !info) return 0;
+    CpuKernelFn *kernel;
+    memcpy(&kernel, &symbol, sizeof kernel);
+    int32_t sizes[4] = {64, 128, 21, 0};
+    void *args[BUFFERS + 1];
+    for (int i = 0; i < BUFFERS; i++) args[i] = m->b[i];
+    args[BUFFERS] = sizes;
+    CpuLaunch launch = {.args = args};
+    uint64_t n = 1;
+    for (int d = 0; d < 3; d++) {
+        launch.group_size[d] = shape[d];
+        launch.groups_per_grid[d] = d ? 2 : 3;
+        launch.threads_per_grid[d] = launch.groups_per_grid[d] * shape[d] - shape[d] / 3;
+        n *= launch.groups_per_grid[d];
+    }
+    void *memory = aligned_alloc(4096, 65536), *frames = aligned_alloc(4096, STACKS);
+    memset(memory, 0, 65536);
+    kernel(&launch, 0, n, memory, frames);
+    *flags = info->flags;
+    free(memory);
+    free(frames);
+    return 1;
+}
+
+int main(int argc, char **argv) {
+    uint32_t shape[3], flags;
+    if (argc < 3 || sscanf(argv[1], "%u,%u,%u", &shape[0], &shape[1], &shape[2]) != 3) return 2;
+    for (int i = 0; i < WORDS; i++) {
+        for (int k = 0; k < 2; k++) {
+            float f = (float)(rnd() & 2047) / 64 - 8;
+            memcpy(&start.b[k][i], &f, 4);
+        }
+        uint32_t r = rnd() << 8 | (rnd() & 255);
+        start.b[3][i] = r >> (r >> 28 & 1 ? 7 : 20);
+        start.b[4][i] = rnd() & 0x7fffff;
+    }
+    expected = start;
+    if (!run(argv[2], shape, &expected, &flags)) return 2;
+    int bad = 0;
+    for (int k = 3; k < argc; k++) {
+        got = start;
+        if (!run(argv[k], shape, &got, &flags)) return 2;
+        size_t n_bad = 0, first = 0;
+        for (size_t i = 0; i < (size_t)BUFFERS * WORDS; i++) {
+            uint32_t x = expected.b[i / WORDS][i % WORDS], y = got.b[i / WORDS][i % WORDS];
+            if (x == y) continue;
+            if (i < 3 * WORDS && (x & 0x7fffffff) > 0x7f800000 && (y & 0x7fffffff) > 0x7f800000) continue;
+            if (!n_bad++) first = i;
+        }
+        if (!n_bad) continue;
+        bad = 1;
+        printf("DIFF %s: %zu words, first buffer %zu word %zu: expected %08x got %08x\n", argv[k], n_bad, first / WORDS, first % WORDS,
+               expected.b[first / WORDS][first % WORDS], got.b[first / WORDS][first % WORDS]);
+    }
+    return bad;
+}
