@@ -54,8 +54,6 @@ typedef struct ReflectBuilder {
     RfLibrary *lib;
     BaseArena *arena;
     BridgeType *infos;            // beside lib->types, what the bridge said (strings in the arena)
-    uint32_t *constant_locations; // beside lib->constants
-    uint32_t *function_locations; // beside lib->functions
     uint32_t capacity_types, capacity_functions, capacity_constants;
     bool failed; // out of memory
 } ReflectBuilder;

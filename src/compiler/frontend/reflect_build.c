@@ -61,8 +61,6 @@ bool reflect_begin(ReflectBuilder *b, BaseArena *arena) {
 
 void reflect_end(ReflectBuilder *b) {
     free(b->infos);
-    free(b->constant_locations);
-    free(b->function_locations);
     rf_free(b->lib);
     *b = (ReflectBuilder){0};
 }
@@ -218,14 +216,6 @@ void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl)
         return;
     }
     lib->constants = constants;
-    capacity = b->capacity_constants;
-    uint32_t *locations =
-        grow(b->constant_locations, &capacity, lib->n_constants, sizeof *locations);
-    if (!locations) {
-        b->failed = true;
-        return;
-    }
-    b->constant_locations = locations;
     b->capacity_constants = capacity;
     int64_t index = -1;
     for (size_t i = 0; i < decl->n_attrs; i++)
@@ -253,7 +243,6 @@ void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl)
     lib->constants[n] =
         (RfConstant){strdup(decl->name), strdup(decl->symbol), (uint32_t)index, decl->type};
     b->failed |= !lib->constants[n].name || !lib->constants[n].symbol;
-    b->constant_locations[n] = decl->location;
     lib->n_constants++;
 }
 

@@ -9,11 +9,16 @@
 
 char *arena_format(BaseArena *a, const char *format, ...) {
     char text[512];
-    va_list args;
+    va_list args, again;
     va_start(args, format);
+    va_copy(again, args);
     int n = vsnprintf(text, sizeof text, format, args);
+    char *s = n < 0 ? NULL : base_arena_alloc(a, (size_t)n + 1, 1);
+    if (s && n < (int)sizeof text) memcpy(s, text, (size_t)n + 1);
+    else if (s) vsnprintf(s, (size_t)n + 1, format, again);
+    va_end(again);
     va_end(args);
-    return n < 0 ? NULL : base_arena_str(a, text, strlen(text));
+    return s;
 }
 
 void token_list_push(TokenList *l, MslToken t) {
