@@ -13,7 +13,7 @@ kernel void k(device float4 *a, device int4 *b, device float3 *c, device packed_
     a[0] = float4(c[0].xy, 1.0); // error: no matching constructor
     a[0] = float4(c[0], 1, 2); // error: no matching constructor
     a[0] = float4(b[0].xyz, 1); // error: no matching constructor
-    a[0].xx = float2(1); // error: property 'xx'
+    a[0].xx = float2(1); // error: duplicate components
     a[0].xg = 1; // error: no member named 'xg'
     c[0].w = 1; // error: no member named 'w'
     c[0].xyzw; // error: no member named 'xyzw'
