@@ -350,6 +350,8 @@ struct Collector : ASTConsumer {
                 f->getTemplateSpecializationKind() != TSK_ImplicitInstantiation &&
                 annotated(f, {"msl.kernel", "msl.vertex", "msl.fragment"})) {
                 job.functions.push_back(f);
+                if (job.generator) // also where it is inline or static and nothing refers to it
+                    job.generator->GetAddrOfGlobal(GlobalDecl(f), false);
                 for (const ParmVarDecl *p : f->parameters()) conditions(f, p);
             }
         } else if (auto *v = dyn_cast<VarDecl>(d)) {

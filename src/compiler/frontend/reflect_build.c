@@ -341,7 +341,7 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Br
     const BridgeAttr *binding = NULL, *condition = NULL;
     int builtin = -1;
     uint32_t builtin_at = 0;
-    *arg = (RfArg){.name = strdup(p->name),
+    *arg = (RfArg){.name = strdup(strncmp(p->name, "__unnamed_", 10) == 0 ? "" : p->name),
                    .condition = NULL,
                    .param = ordinal,
                    .index = UINT32_MAX,
@@ -458,6 +458,9 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
         b->failed = true;
         return;
     }
+    static const char hidden[] = "(anonymous namespace)::";
+    for (char *at; (at = strstr(f->name, hidden));)
+        memmove(at, at + sizeof hidden - 1, strlen(at + sizeof hidden - 1) + 1);
     set_function_attributes(job, f, from);
     if (f->stage != RF_KERNEL) return; // listed by name and stage; its arguments belong to graphics
     if (b->infos[from->decl.type].kind != BRIDGE_TYPE_VOID)

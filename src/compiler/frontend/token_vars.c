@@ -24,6 +24,7 @@ static size_t declarator_name(const TokenPass *p, size_t i) {
                  kind == T_semi || kind == T_eof)
             return 0;
         else if (kind == T_l_paren) {
+            if (next == T_star || next == T_amp) return 0; // threadgroup T (*p)[4]
             j = tp_match(p, j);
         } else if (kind == T_identifier && j > i + 1 &&
                    (next == T_l_square || next == T_semi || next == T_comma || next == T_equal ||

@@ -49,7 +49,7 @@ namespace inner { kernel void spaced(device uchar *x [[buffer(3)]]) { x[0] = 1; 
 // reflect:   list int device read_write index 10 count 2 slot 6 type 29 size 4 align 4
 // reflect:   counter atomic_int device read_write index 2 count 1 slot 8 type 29 size 4 align 4
 // reflect:   gid uint3 thread_position_in_grid type 35 size 16 align 16
-// reflect:   __unnamed_0 ushort thread_index_in_simdgroup type 41 size 2 align 2
+// reflect:    ushort thread_index_in_simdgroup type 41 size 2 align 2
 // reflect:   size ushort2 threads_per_threadgroup type 42 size 4 align 4
 // reflect:   lane uint threads_per_simdgroup type 33 size 4 align 4
 // reflect: kernel none required 8,4,1
