@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "compiler/compiler.h"
 #include "compiler/frontend/bridge.h"
+#include "compiler/frontend/frontend_int.h"
 #include <dirent.h>
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Core.h>
@@ -311,6 +312,29 @@ static void prelude_is_built_once_and_rebuilt_when_damaged(void **state) {
     rejects(&s, "file not found");
 }
 
+static void words_are_metals(void **state) {
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"'__global float *__private'", "'device float *'"},
+        {"'__private float *' and '__private int'", "'thread float *' and 'int'"},
+        {"'const __constant metal::vec<unsigned int, 3> &'", "'constant uint3 &'"},
+        {"'vec<float, 3>' (aka 'metal::vec<float, 3>')", "'float3'"},
+        {"'Color' (aka 'vec<float, 3>')", "'Color' (aka 'float3')"},
+        {"'metal::matrix<float, 4, 3>' 'packed_vec<__bf16, 2>'", "'float4x3' 'packed_bfloat2'"},
+        {"'vec<T, N>' 'vec<float, N + 1>'", "'vec<T, N>' 'vec<float, N + 1>'"},
+        {"'metal::array<metal::vec<__bf16, 4>, 2>'", "'metal::array<bfloat4, 2>'"},
+        {"my__global __global_id __local", "my__global __global_id threadgroup"},
+        {"vec<", "vec<"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char *got = words_metal(pairs[i][0]);
+        assert_non_null(got);
+        assert_string_equal(got, pairs[i][1]);
+        free(got);
+    }
+}
+
 static void linking_reports_errors(void **state) {
     (void)state;
     unsigned char *so = NULL;
@@ -341,6 +365,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(loops_and_bombs_end),
         cmocka_unit_test(kernels_may_fill_the_index_space),
         cmocka_unit_test(prelude_is_built_once_and_rebuilt_when_damaged),
+        cmocka_unit_test(words_are_metals),
         cmocka_unit_test(linking_reports_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ char *words_metal(const char *message);
 typedef struct ReflectBuilder {
     RfLibrary *lib;
     BaseArena *arena;
-    BridgeType *infos;            // beside lib->types, what the bridge said (strings in the arena)
+    BridgeType *infos; // beside lib->types, what the bridge said (strings in the arena)
     uint32_t capacity_types, capacity_functions, capacity_constants;
     bool failed; // out of memory
 } ReflectBuilder;

@@ -384,13 +384,12 @@ static void assign_indices(BridgeJob *job, RfFunction *f, const BridgeFunction *
     for (uint32_t i = 0; i < f->n_args; i++) {
         RfArg *a = &f->args[i];
         if (a->kind != kind || a->index == UINT32_MAX) continue;
-        for (uint32_t k = 0; k < a->count; k++) {
-            uint32_t bit = 1u << (a->index + k);
-            if ((taken & bit) && !*a->condition)
-                report(job, from->params[a->param].location,
-                       "cannot reserve '%s' resource location at index %u", what, a->index + k);
-            taken |= bit;
-        }
+        uint32_t bits = (uint32_t)(((1ull << a->count) - 1) << a->index);
+        if ((taken & bits) && !*a->condition)
+            report(job, from->params[a->param].location,
+                   "cannot reserve '%s' resource location%s at index %u", what,
+                   a->count > 1 ? "s" : "", a->index);
+        taken |= bits;
     }
     for (uint32_t i = 0; i < f->n_args; i++) {
         RfArg *a = &f->args[i];

@@ -14,8 +14,10 @@ char *arena_format(BaseArena *a, const char *format, ...) {
     va_copy(again, args);
     int n = vsnprintf(text, sizeof text, format, args);
     char *s = n < 0 ? NULL : base_arena_alloc(a, (size_t)n + 1, 1);
-    if (s && n < (int)sizeof text) memcpy(s, text, (size_t)n + 1);
-    else if (s) vsnprintf(s, (size_t)n + 1, format, again);
+    if (s && n < (int)sizeof text)
+        memcpy(s, text, (size_t)n + 1);
+    else if (s)
+        vsnprintf(s, (size_t)n + 1, format, again);
     va_end(again);
     va_end(args);
     return s;
