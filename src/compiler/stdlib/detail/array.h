@@ -72,8 +72,8 @@ template <class T> METAL_FUNC constexpr void swap(T &a, T &b) {
     b = t;
 }
 
-// ---- uniform<T>: a value that is the same in all threads. Operators on uniform values give uniform
-// values; with any other operand the result is plain.
+// ---- uniform<T>: a value that is the same in all threads. Operators on uniform values give
+// uniform values; with any other operand the result is plain.
 template <class T> struct uniform {
     using type = T;
     T __value;

@@ -41,10 +41,11 @@ typedef atomic<bool> atomic_bool;
 typedef atomic<ulong> atomic_ulong;
 typedef atomic<float> atomic_float;
 
-// The value as T, for arithmetic, and as an integer of its size, for moving it. volatile adds nothing
-// to an atomic access, and would keep the optimiser from handling it.
+// The value as T, for arithmetic, and as an integer of its size, for moving it. volatile adds
+// nothing to an atomic access, and would keep the optimiser from handling it.
 template <class T>
-using __word_t = conditional_t<__is_same(T, float), uint, conditional_t<__is_same(T, bool), uchar, T>>;
+using __word_t =
+    conditional_t<__is_same(T, float), uint, conditional_t<__is_same(T, bool), uchar, T>>;
 #define __MSL_SPACE(AS) \
     template <class T> METAL_FUNC AS T *__cell(const volatile AS atomic<T> *a) { \
         return (AS T *)&a->__value; \
@@ -65,8 +66,8 @@ __MSL_SPACE(threadgroup)
 #define __MSL_SPACE(AS) \
     template <class T> \
         requires(__atomic_kind<T>::plain) \
-    METAL_FUNC void atomic_store_explicit(volatile AS atomic<T> *object, type_identity_t<T> desired, \
-                                          memory_order order) { \
+    METAL_FUNC void atomic_store_explicit(volatile AS atomic<T> *object, \
+                                          type_identity_t<T> desired, memory_order order) { \
         __atomic_store_n(__word(object), __builtin_bit_cast(__word_t<T>, desired), order); \
     } \
     template <class T> \
@@ -76,8 +77,8 @@ __MSL_SPACE(threadgroup)
     } \
     template <class T> \
         requires(__atomic_kind<T>::plain) \
-    METAL_FUNC T atomic_exchange_explicit(volatile AS atomic<T> *object, type_identity_t<T> desired, \
-                                          memory_order order) { \
+    METAL_FUNC T atomic_exchange_explicit(volatile AS atomic<T> *object, \
+                                          type_identity_t<T> desired, memory_order order) { \
         __word_t<T> word = __builtin_bit_cast(__word_t<T>, desired); \
         return __builtin_bit_cast(T, __atomic_exchange_n(__word(object), word, order)); \
     } \
@@ -88,7 +89,8 @@ __MSL_SPACE(threadgroup)
         type_identity_t<T> desired, memory_order success, memory_order failure) { \
         __word_t<T> word = __builtin_bit_cast(__word_t<T>, *expected); \
         bool done = __atomic_compare_exchange_n( \
-            __word(object), &word, __builtin_bit_cast(__word_t<T>, desired), true, success, failure); \
+            __word(object), &word, __builtin_bit_cast(__word_t<T>, desired), true, success, \
+            failure); \
         *expected = __builtin_bit_cast(T, word); \
         return done; \
     } \
@@ -128,7 +130,8 @@ struct atomic_flag {
                                                       memory_order order) { \
         return __atomic_exchange_n(__cell(&flag->__state), 1u, order) != 0; \
     } \
-    METAL_FUNC void atomic_flag_clear_explicit(volatile AS atomic_flag *flag, memory_order order) { \
+    METAL_FUNC void atomic_flag_clear_explicit(volatile AS atomic_flag *flag, \
+                                               memory_order order) { \
         __atomic_store_n(__cell(&flag->__state), 0u, order); \
     }
 __MSL_SPACE(device)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // core.h: the ground the Metal headers stand on: dialect switches, scalar types, the compiler's own
-// functions (builtins.def), threadgroup allocation, and small tools the other headers share. Written
-// in MSL plus Clang's extensions; the front end compiles it once, into the precompiled prelude.
+// functions (builtins.def), threadgroup allocation, and small tools the other headers share.
+// Written in MSL plus Clang's extensions; the front end compiles it once, into the precompiled
+// prelude.
 #pragma once
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #pragma OPENCL EXTENSION __cl_clang_function_pointers : enable
@@ -90,7 +91,8 @@ using ::uintptr_t;
     __MSL_EACH(M, long, __VA_ARGS__) __MSL_EACH(M, ulong, __VA_ARGS__)
 #define __MSL_FLOATS(M, ...) __MSL_EACH(M, half, __VA_ARGS__) __MSL_EACH(M, float, __VA_ARGS__)
 
-// Members overloaded on the address space of the object keep it in what they return: M(space, const).
+// Members overloaded on the address space of the object keep it in what they return:
+// M(space, const).
 // On temporaries these overloads would tie, hence ref-qualifiers where the list is used.
 #define __MSL_SPACES(M) \
     M(__constant, const) M(device, ) M(device, const) M(threadgroup, ) M(threadgroup, const) \
@@ -168,7 +170,8 @@ __MSL_BUILTIN void __ingot_threadgroup_barrier(uint flags);
 __MSL_BUILTIN void __ingot_simdgroup_barrier(uint flags);
 // RfBuiltin of reflect.h and a dimension, both constants
 __attribute__((const, nothrow, noconvergent)) uint __ingot_position(uint builtin, uint dim);
-__attribute__((nothrow, noconvergent)) ulong __ingot_fc_defined(const constant void *function_constant);
+__attribute__((nothrow, noconvergent)) ulong
+__ingot_fc_defined(const constant void *function_constant);
 __attribute__((nothrow)) void __ingot_log(uint type, const constant char *subsystem_category,
                                           const constant char *format, const thread ulong *args,
                                           uint n);
@@ -178,8 +181,8 @@ enum { // of RfBuiltin
     __MSL_THREAD_INDEX_IN_QUADGROUP = 16
 };
 
-// Static threadgroup memory: `threadgroup T x;` in a function becomes a reference to __msl_tg. The tag,
-// a struct local to that function, makes every variable of every instantiation its own symbol.
+// Static threadgroup memory: `threadgroup T x;` in a function becomes a reference to __msl_tg. The
+// tag, a struct local to that function, makes every variable of every instantiation its own symbol.
 template <size_t Size, size_t Align, class Tag>
 __attribute__((nothrow)) threadgroup void *__ingot_tg();
 template <class T, class Tag> METAL_FUNC threadgroup T &__msl_tg() {

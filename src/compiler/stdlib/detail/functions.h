@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // functions.h: how a built-in function is declared for scalars and for vectors.
 //
-// A function F has one generic body, `template <class V> constexpr V __do_F(V, ...)`, that works on a
-// scalar and on a native vector alike. From it
+// A function F has one generic body, `template <class V> constexpr V __do_F(V, ...)`, that works on
+// a scalar and on a native vector alike. From it
 //   __MSL_SCALAR<n>(T, F)    makes the overload for one scalar type (use with the lists in core.h),
 //   __MSL_VECTOR<n>(F, OK)   makes the one for all vectors whose element type satisfies OK<T>.
 // A vector argument is a vec or a packed_vec; the others may be scalars, which fill all components.
@@ -13,7 +13,8 @@ namespace metal {
 // The vec<T, N> that arguments A... share; no member `type` if they do not go together.
 template <class... A> struct __first_vec {};
 template <class A, class... R> struct __first_vec<A, R...> : __first_vec<R...> {};
-template <class T, int N, class... R> struct __first_vec<vec<T, N>, R...> { using type = vec<T, N>; };
+template <class T, int N, class... R>
+struct __first_vec<vec<T, N>, R...> { using type = vec<T, N>; };
 template <class T, int N, class... R>
 struct __first_vec<packed_vec<T, N>, R...> { using type = vec<T, N>; };
 template <class V, class A>
@@ -27,7 +28,8 @@ template <class... A>
 using __joint = typename __first_vec<A...>::type;
 template <class V> using __element_t = typename __shape<V>::element;
 template <class T> inline constexpr constant bool __is_float = __floating<T>;
-template <class T> inline constexpr constant bool __is_int32 = __is_same(T, int) || __is_same(T, uint);
+template <class T>
+inline constexpr constant bool __is_int32 = __is_same(T, int) || __is_same(T, uint);
 template <class T> inline constexpr constant bool __is_any = true;
 
 // An argument as the native vector of V.

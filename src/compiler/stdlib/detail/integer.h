@@ -47,8 +47,12 @@ template <class V> METAL_FUNC constexpr V __do_abs(V x) {
     if constexpr (__kin<V>::is_signed) return __builtin_elementwise_abs(x);
     else return x;
 }
-template <class V> METAL_FUNC constexpr V __do_max(V x, V y) { return __builtin_elementwise_max(x, y); }
-template <class V> METAL_FUNC constexpr V __do_min(V x, V y) { return __builtin_elementwise_min(x, y); }
+template <class V> METAL_FUNC constexpr V __do_max(V x, V y) {
+    return __builtin_elementwise_max(x, y);
+}
+template <class V> METAL_FUNC constexpr V __do_min(V x, V y) {
+    return __builtin_elementwise_min(x, y);
+}
 template <class V> METAL_FUNC constexpr V __do_addsat(V x, V y) {
     return __builtin_elementwise_add_sat(x, y);
 }
@@ -174,7 +178,9 @@ __MSL_SCALAR2(int, mul24) __MSL_SCALAR2(uint, mul24) __MSL_VECTOR2(mul24, __is_i
 __MSL_SCALAR3(int, mad24) __MSL_SCALAR3(uint, mad24) __MSL_VECTOR3(mad24, __is_int32)
 
 #define __MSL_F(T) \
-    METAL_FUNC constexpr T clamp(T x, T minval, T maxval) { return __do_iclamp(x, minval, maxval); } \
+    METAL_FUNC constexpr T clamp(T x, T minval, T maxval) { \
+        return __do_iclamp(x, minval, maxval); \
+    } \
     METAL_FUNC constexpr make_unsigned_t<T> absdiff(T x, T y) { return __do_absdiff(x, y); }
 __MSL_INTS(__MSL_F)
 #undef __MSL_F
@@ -202,7 +208,8 @@ template <class V> METAL_FUNC constexpr V __do_extract_bits(V x, uint offset, ui
     V r = top >> (V)((w - bits) & (w - 1));
     return bits == 0 ? (V)0 : r;
 }
-template <class V> METAL_FUNC constexpr V __do_insert_bits(V base, V insert, uint offset, uint bits) {
+template <class V>
+METAL_FUNC constexpr V __do_insert_bits(V base, V insert, uint offset, uint bits) {
     constexpr uint w = __width<V>;
     using U = typename __kin<V>::u;
     U ones = bits >= w ? ~(U)0 : ((U)1 << (U)(bits & (w - 1))) - (U)1;

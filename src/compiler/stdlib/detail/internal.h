@@ -43,7 +43,9 @@ __MSL_F3(fmax3) __MSL_F3(fmin3) __MSL_F3(fmedian3)
 template <class T> METAL_FUNC T __metal_fma(T x, T y, T z) { return metal::fma(x, y, z); }
 template <class T> METAL_FUNC T __metal_nextafter(T x, T y) { return metal::nextafter(x, y); }
 template <class T> METAL_FUNC T __metal_copysign(T x, T y) { return metal::copysign(x, y); }
-template <class T> METAL_FUNC T __metal_ldexp(T x, int k, bool = true) { return metal::ldexp(x, k); }
+template <class T> METAL_FUNC T __metal_ldexp(T x, int k, bool = true) {
+    return metal::ldexp(x, k);
+}
 template <class T> METAL_FUNC T __metal_frexp(T x, thread int *e, bool = true) {
     return metal::frexp(x, *e);
 }

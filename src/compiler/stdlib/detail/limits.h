@@ -152,8 +152,9 @@ template <class T> struct numeric_limits<const volatile T> : numeric_limits<T> {
 template <class T>
     requires(__is_integral(T) && !__is_const(T) && !__is_volatile(T))
 struct numeric_limits<T> : __limits<T> {
-    static constexpr constant bool is_specialized = true, is_signed = (T)-1 < (T)0, is_integer = true,
-                                   is_exact = true, is_bounded = true, is_modulo = !is_signed;
+    static constexpr constant bool is_specialized = true, is_signed = (T)-1 < (T)0,
+                                   is_integer = true, is_exact = true, is_bounded = true,
+                                   is_modulo = !is_signed;
     static constexpr constant int radix = 2;
     static constexpr constant int digits = __is_same(T, bool) ? 1 : 8 * sizeof(T) - is_signed;
     static constexpr constant int digits10 = digits * 30103 / 100000;
@@ -170,9 +171,9 @@ struct numeric_limits<T> : __limits<T> {
 };
 #define __MSL_L(T, P, DIG10, MAXDIG10) \
     template <> struct numeric_limits<T> : __limits<T> { \
-        static constexpr constant bool is_specialized = true, is_signed = true, has_infinity = true, \
-                                       has_quiet_NaN = true, has_signaling_NaN = true, \
-                                       is_iec559 = true, is_bounded = true; \
+        static constexpr constant bool is_specialized = true, is_signed = true, \
+                                       has_infinity = true, has_quiet_NaN = true, \
+                                       has_signaling_NaN = true, is_iec559 = true, is_bounded = true; \
         static constexpr constant int radix = 2, digits = P##_MANT_DIG, digits10 = DIG10, \
                                       max_digits10 = MAXDIG10, min_exponent = P##_MIN_EXP, \
                                       min_exponent10 = P##_MIN_10_EXP, max_exponent = P##_MAX_EXP, \

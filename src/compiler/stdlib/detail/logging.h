@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// logging.h: <metal_logging>: os_log. A message goes to the host as its format string and one record
-// per value; the host formats it (vectors in a format are %v<n><conversion>, as in OpenCL).
+// logging.h: <metal_logging>: os_log. A message goes to the host as its format string and one
+// record per value; the host formats it (vectors in a format are %v<n><conversion>, as in OpenCL).
 //
 // __ingot_log(level, name, format, records, n):
 //   level    MTLLogLevel: 1 debug, 2 info, 3 notice, 4 error, 5 fault
 //   name     "subsystem\0category\0", both empty for os_log_default
-//   records  n pairs of 64-bit words, tag and value. Tag: bits 0-7 the kind (1 signed, 2 unsigned, 3
-//            floating point, 4 pointer, 5 string), bits 8-15 the size of the element in bytes, bits
-//            16-23 how many components of one vector are left from here (1 for a scalar).
+//   records  n pairs of 64-bit words, tag and value. Tag: bits 0-7 the kind (1 signed, 2 unsigned,
+//            3 floating point, 4 pointer, 5 string), bits 8-15 the size of the element in bytes,
+//            bits 16-23 how many components of one vector are left from here (1 for a scalar).
 //            Value: integers extended to 64 bits by their sign, floating point as the bits of a
 //            float, pointers and strings as addresses.
 #pragma once
 
 namespace metal {
-enum log_type { log_type_debug = 1, log_type_info, log_type_default, log_type_error, log_type_fault };
+enum log_type {
+    log_type_debug = 1,
+    log_type_info,
+    log_type_default,
+    log_type_error,
+    log_type_fault
+};
 
 template <class T> struct __log_record {
     template <class U> static METAL_FUNC ulong tag(uint left) {

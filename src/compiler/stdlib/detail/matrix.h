@@ -75,12 +75,16 @@ template <class T, int Cols, int Rows> struct matrix {
         for (int c = 0; c < Cols; c++) same = same & all(a.columns[c] == b.columns[c]);
         return same;
     }
-    METAL_FUNC friend constexpr bool operator!=(const matrix &a, const matrix &b) { return !(a == b); }
+    METAL_FUNC friend constexpr bool operator!=(const matrix &a, const matrix &b) {
+        return !(a == b);
+    }
     METAL_FUNC constexpr matrix &operator+=(const matrix &b) { return *this = *this + b; }
     METAL_FUNC constexpr matrix &operator-=(const matrix &b) { return *this = *this - b; }
     METAL_FUNC constexpr matrix &operator*=(T s) { return *this = *this * s; }
     METAL_FUNC constexpr matrix &operator/=(T s) { return *this = *this / s; }
-    METAL_FUNC constexpr matrix &operator*=(const matrix<T, Cols, Cols> &b) { return *this = *this * b; }
+    METAL_FUNC constexpr matrix &operator*=(const matrix<T, Cols, Cols> &b) {
+        return *this = *this * b;
+    }
 };
 
 // (Rows x K) * (K x Cols)
@@ -121,7 +125,8 @@ template <class T> METAL_FUNC constexpr T determinant(const matrix<T, 4, 4> &m) 
 #define __MSL_M(T, C, R) typedef metal::matrix<T, C, R> T##C##x##R;
 #define __MSL_U(T, C, R) using ::T##C##x##R;
 #define __MSL_SIZES(M, T) \
-    M(T, 2, 2) M(T, 2, 3) M(T, 2, 4) M(T, 3, 2) M(T, 3, 3) M(T, 3, 4) M(T, 4, 2) M(T, 4, 3) M(T, 4, 4)
+    M(T, 2, 2) M(T, 2, 3) M(T, 2, 4) M(T, 3, 2) M(T, 3, 3) M(T, 3, 4) M(T, 4, 2) M(T, 4, 3) \
+    M(T, 4, 4)
 __MSL_SIZES(__MSL_M, half)
 __MSL_SIZES(__MSL_M, bfloat)
 __MSL_SIZES(__MSL_M, float)

@@ -77,14 +77,18 @@ METAL_FUNC float4 unpack_unorm4x8_srgb_to_float(uint x) {
 // ---- the same on half
 METAL_FUNC uint pack_half_to_unorm4x8(half4 x) { return pack_float_to_unorm4x8(float4(x)); }
 METAL_FUNC uint pack_half_to_snorm4x8(half4 x) { return pack_float_to_snorm4x8(float4(x)); }
-METAL_FUNC uint pack_half_to_srgb_unorm4x8(half4 x) { return pack_float_to_srgb_unorm4x8(float4(x)); }
+METAL_FUNC uint pack_half_to_srgb_unorm4x8(half4 x) {
+    return pack_float_to_srgb_unorm4x8(float4(x));
+}
 METAL_FUNC uint pack_half_to_unorm2x16(half2 x) { return pack_float_to_unorm2x16(float2(x)); }
 METAL_FUNC uint pack_half_to_snorm2x16(half2 x) { return pack_float_to_snorm2x16(float2(x)); }
 METAL_FUNC uint pack_half_to_unorm10a2(half4 x) { return pack_float_to_unorm10a2(float4(x)); }
 METAL_FUNC ushort pack_half_to_unorm565(half3 x) { return pack_float_to_unorm565(float3(x)); }
 METAL_FUNC half4 unpack_unorm4x8_to_half(uint x) { return half4(unpack_unorm4x8_to_float(x)); }
 METAL_FUNC half4 unpack_snorm4x8_to_half(uint x) { return half4(unpack_snorm4x8_to_float(x)); }
-METAL_FUNC half4 unpack_unorm4x8_srgb_to_half(uint x) { return half4(unpack_unorm4x8_srgb_to_float(x)); }
+METAL_FUNC half4 unpack_unorm4x8_srgb_to_half(uint x) {
+    return half4(unpack_unorm4x8_srgb_to_float(x));
+}
 METAL_FUNC half2 unpack_unorm2x16_to_half(uint x) { return half2(unpack_unorm2x16_to_float(x)); }
 METAL_FUNC half2 unpack_snorm2x16_to_half(uint x) { return half2(unpack_snorm2x16_to_float(x)); }
 METAL_FUNC half4 unpack_unorm10a2_to_half(uint x) { return half4(unpack_unorm10a2_to_float(x)); }

@@ -19,7 +19,8 @@ using __wide = conditional_t<
     __floating<T>, float,
     conditional_t<sizeof(T) == 8, T, conditional_t<__is_signed(T), int, uint>>>;
 template <class T>
-using __carrier = conditional_t<__is_same(T, float), float, conditional_t<sizeof(T) == 8, long, int>>;
+using __carrier =
+    conditional_t<__is_same(T, float), float, conditional_t<sizeof(T) == 8, long, int>>;
 template <class T> METAL_FUNC __carrier<T> __carry(T x) {
     if constexpr (__is_same(T, float)) return x;
     else if constexpr (__floating<T>) return __builtin_bit_cast(ushort, x);
@@ -99,10 +100,12 @@ __MSL_F(quad_shuffle_rotate_up, delta) __MSL_F(quad_shuffle_rotate_down, delta)
     __MSL_GROUP T F(T data) { __MSL_EACH_COMPONENT(__one_##F) }
 __MSL_F(simd_broadcast_first) __MSL_F(quad_broadcast_first)
 #undef __MSL_F
-// (data, filling data, delta, modulo): modulo splits the group into rows, the whole group by default
+// (data, filling data, delta, modulo): modulo splits the group into rows; one row by default
 #define __MSL_F(F, SIZE) \
     __MSL_GROUP int __##F(int x, int y, uint n, uint m) { return __ingot_##F##_i32(x, y, n, m); } \
-    __MSL_GROUP long __##F(long x, long y, uint n, uint m) { return __ingot_##F##_i64(x, y, n, m); } \
+    __MSL_GROUP long __##F(long x, long y, uint n, uint m) { \
+        return __ingot_##F##_i64(x, y, n, m); \
+    } \
     __MSL_GROUP float __##F(float x, float y, uint n, uint m) { \
         return __ingot_##F##_f32(x, y, n, m); \
     } \

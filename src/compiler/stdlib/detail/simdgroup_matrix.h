@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// simdgroup_matrix.h: <metal_simdgroup_matrix>: 8x8 matrices spread over the 32 threads of a SIMD-
-// group, two neighbouring elements of a row in each. Thread t holds row (t/4 & 4) + (t/2 & 3), columns
-// (t/4 & 2) * 2 + (t & 1) * 2 and the next: the layout of Apple's GPUs, which programs rely on
-// through thread_elements(). Products are computed in float.
+// simdgroup_matrix.h: <metal_simdgroup_matrix>: 8x8 matrices spread over the 32 threads of a
+// SIMD-group, two neighbouring elements of a row in each. Thread t holds row (t/4 & 4) + (t/2 & 3),
+// columns (t/4 & 2) * 2 + (t & 1) * 2 and the next: the layout of Apple's GPUs, which programs rely
+// on through thread_elements(). Products are computed in float.
 #pragma once
 
 namespace metal {
@@ -15,7 +15,8 @@ template <class T, int Cols, int Rows> struct simdgroup_matrix {
     METAL_FUNC explicit simdgroup_matrix(T diagonal) {
         uint t = __ingot_position(__MSL_THREAD_INDEX_IN_SIMDGROUP, 0);
         uint row = __row(t), column = __column(t);
-        __elements = vec<T, 2>(row == column ? diagonal : T(0), row == column + 1 ? diagonal : T(0));
+        __elements = vec<T, 2>(row == column ? diagonal : T(0),
+                               row == column + 1 ? diagonal : T(0));
     }
     METAL_FUNC thread vec<T, 2> &thread_elements() { return (thread vec<T, 2> &)__elements; }
     METAL_FUNC const thread vec<T, 2> &thread_elements() const {
@@ -43,7 +44,8 @@ METAL_FUNC simdgroup_matrix<T, Cols, Rows> make_diagonal_simdgroup_matrix(T valu
 #define __MSL_SPACE(AS) \
     template <class T, int Cols, int Rows> \
     __MSL_GROUP void simdgroup_load(thread simdgroup_matrix<T, Cols, Rows> &d, const AS T *src, \
-                                    ulong elements_per_row = Cols, ulong2 matrix_origin = ulong2(0), \
+                                    ulong elements_per_row = Cols, \
+                                    ulong2 matrix_origin = ulong2(0), \
                                     bool transpose_matrix = false) { \
         uint t = __ingot_position(__MSL_THREAD_INDEX_IN_SIMDGROUP, 0); \
         ulong row = d.__row(t), column = d.__column(t); \
@@ -91,8 +93,8 @@ __MSL_GROUP void simdgroup_multiply_accumulate(thread simdgroup_matrix<D, 8, 8> 
     d.__elements = vec<D, 2>(__convert<D, float>(r), __raw{});
 }
 template <class D, class A, class B>
-__MSL_GROUP void simdgroup_multiply(thread simdgroup_matrix<D, 8, 8> &d, simdgroup_matrix<A, 8, 8> a,
-                                    simdgroup_matrix<B, 8, 8> b) {
+__MSL_GROUP void simdgroup_multiply(thread simdgroup_matrix<D, 8, 8> &d,
+                                    simdgroup_matrix<A, 8, 8> a, simdgroup_matrix<B, 8, 8> b) {
     simdgroup_multiply_accumulate(d, a, b, make_filled_simdgroup_matrix<float, 8>(0.0f));
 }
 template <class T, class U>

@@ -60,7 +60,8 @@ template <class T> using make_unsigned_t = __make_unsigned(T);
 template <class T> using underlying_type_t = __underlying_type(T);
 template <class T> struct __pointee { using type = T; };
 template <class T> struct __pointee<T *> { using type = T; };
-template <class T> using remove_pointer_t = typename __pointee<remove_cv_t<remove_addrspace_t<T>>>::type;
+template <class T>
+using remove_pointer_t = typename __pointee<remove_cv_t<remove_addrspace_t<T>>>::type;
 #define __MSL_T(N) \
     template <class T> struct N { using type = N##_t<T>; };
 __MSL_T(remove_const) __MSL_T(remove_volatile) __MSL_T(remove_cv) __MSL_T(remove_reference)
@@ -69,8 +70,10 @@ __MSL_T(add_const) __MSL_T(add_volatile) __MSL_T(add_cv) __MSL_T(underlying_type
 #undef __MSL_T
 template <class T> struct make_signed { using type = make_signed_t<T>; };
 template <class T> struct make_unsigned { using type = make_unsigned_t<T>; };
-template <class T, int N> struct make_signed<vec<T, N>> { using type = vec<make_signed_t<T>, N>; };
-template <class T, int N> struct make_unsigned<vec<T, N>> { using type = vec<make_unsigned_t<T>, N>; };
+template <class T, int N>
+struct make_signed<vec<T, N>> { using type = vec<make_signed_t<T>, N>; };
+template <class T, int N>
+struct make_unsigned<vec<T, N>> { using type = vec<make_unsigned_t<T>, N>; };
 template <class T> struct add_lvalue_reference { using type = T &; };
 template <class T> struct add_rvalue_reference { using type = T &&; };
 template <class T> using add_lvalue_reference_t = T &;
@@ -89,7 +92,7 @@ template <class T> using decay_t = typename decay<T>::type;
 #define __MSL_T(N, ...) \
     template <class T> inline constexpr constant bool N##_v = __VA_ARGS__; \
     template <class T> struct N : bool_constant<N##_v<T>> {};
-// the same, and true of a vector if it is of the element; F is the predicate on the bare element type
+// what a predicate on element kinds looks at
 template <class T> struct __element { using type = T; };
 template <class T, int N> struct __element<vec<T, N>> { using type = T; };
 template <class T, int N> struct __element<packed_vec<T, N>> { using type = T; };
@@ -115,7 +118,8 @@ __MSL_T(is_rvalue_reference, __is_rvalue_reference(T))
 __MSL_T(is_reference, __is_reference(T))
 __MSL_T(is_member_pointer, __is_member_pointer(T))
 __MSL_T(is_fundamental, __is_void(T) || __is_integral(T) || __floating<remove_cv_t<T>>)
-__MSL_T(is_scalar, __is_integral(T) || __floating<remove_cv_t<T>> || __is_enum(T) || __is_pointer(T) || is_null_pointer_v<T>)
+__MSL_T(is_scalar, __is_integral(T) || __floating<remove_cv_t<T>> || __is_enum(T) ||
+                       __is_pointer(T) || is_null_pointer_v<T>)
 __MSL_T(is_object, __is_object(T))
 __MSL_T(is_compound, !is_fundamental_v<T>)
 __MSL_T(is_const, __is_const(T))
@@ -150,19 +154,22 @@ template <class A, class B> inline constexpr constant bool is_same_v = __is_same
 template <class A, class B> struct is_same : bool_constant<__is_same(A, B)> {};
 template <class B, class D> inline constexpr constant bool is_base_of_v = __is_base_of(B, D);
 template <class B, class D> struct is_base_of : bool_constant<__is_base_of(B, D)> {};
-template <class F, class T> inline constexpr constant bool is_convertible_v = __is_convertible(F, T);
+template <class F, class T>
+inline constexpr constant bool is_convertible_v = __is_convertible(F, T);
 template <class F, class T> struct is_convertible : bool_constant<__is_convertible(F, T)> {};
 template <class T, class U> inline constexpr constant bool is_assignable_v = __is_assignable(T, U);
 template <class T, class U> struct is_assignable : bool_constant<__is_assignable(T, U)> {};
 template <class T, class... A>
 inline constexpr constant bool is_constructible_v = __is_constructible(T, A...);
-template <class T, class... A> struct is_constructible : bool_constant<__is_constructible(T, A...)> {};
+template <class T, class... A>
+struct is_constructible : bool_constant<__is_constructible(T, A...)> {};
 
 template <class T> struct alignment_of : integral_constant<size_t, alignof(T)> {};
 template <class T> inline constexpr constant size_t alignment_of_v = alignof(T);
 template <class T> struct rank : integral_constant<size_t, __array_rank(T)> {};
 template <class T> inline constexpr constant size_t rank_v = __array_rank(T);
-template <class T, unsigned I = 0> struct extent : integral_constant<size_t, __array_extent(T, I)> {};
+template <class T, unsigned I = 0>
+struct extent : integral_constant<size_t, __array_extent(T, I)> {};
 template <class T, unsigned I = 0> inline constexpr constant size_t extent_v = __array_extent(T, I);
 
 // ---- logic on traits

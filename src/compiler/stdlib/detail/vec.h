@@ -143,13 +143,13 @@ template <class T, int N, class U> METAL_FUNC constexpr __nv<T, N> __count(U u) 
 #define __MSL_SWIZZLES __MSL_SWIZZLES_4
 #include "packed_class.h"
 
-// Packed vectors among themselves and with scalars give vectors; with a vector on one side vec's own
-// operators apply.
+// Packed vectors among themselves and with scalars give vectors; with a vector on one side vec's
+// own operators apply.
 template <class A> inline constexpr constant bool __is_packed = false;
 template <class T, int N> inline constexpr constant bool __is_packed<packed_vec<T, N>> = true;
 template <class A, class B>
-inline constexpr constant bool __packed_pair = (__is_packed<A> && (__is_same(A, B) || __is_arith<B>)) ||
-                                               (__is_arith<A> && __is_packed<B>);
+inline constexpr constant bool __packed_pair =
+    (__is_packed<A> && (__is_same(A, B) || __is_arith<B>)) || (__is_arith<A> && __is_packed<B>);
 template <class A, class B> struct __unpacked_pair : __unpacked_pair<B, A> {};
 template <class T, int N, class B> struct __unpacked_pair<packed_vec<T, N>, B> {
     using value = vec<T, N>;
@@ -175,16 +175,19 @@ __MSL_OP(!=, truth)
 // conversion to the element type would drop the fraction silently.
 template <class T, class U>
 inline constexpr constant bool __drops_fraction = __is_integral(T) && __floating<U>;
+#define __MSL_MIXED \
+    "an integer vector and a floating-point scalar: convert one of them explicitly"
 #define __MSL_OP(OP) \
     template <class T, int N, class U> \
         requires(__drops_fraction<T, U>) \
-    void operator OP(const vec<T, N> &, U) = delete("an integer vector and a floating-point scalar: convert one of them explicitly"); \
+    void operator OP(const vec<T, N> &, U) = delete(__MSL_MIXED); \
     template <class T, int N, class U> \
         requires(__drops_fraction<T, U>) \
-    void operator OP(U, const vec<T, N> &) = delete("an integer vector and a floating-point scalar: convert one of them explicitly");
+    void operator OP(U, const vec<T, N> &) = delete(__MSL_MIXED);
 __MSL_OP(+) __MSL_OP(-) __MSL_OP(*) __MSL_OP(/) __MSL_OP(<) __MSL_OP(>) __MSL_OP(<=) __MSL_OP(>=)
 __MSL_OP(==) __MSL_OP(!=)
 #undef __MSL_OP
+#undef __MSL_MIXED
 } // namespace metal
 
 #define __MSL_T(T, E) \
@@ -213,8 +216,8 @@ __MSL_ALL(__MSL_P)
 #undef __MSL_P
 #undef __MSL_ALL
 
-// ---- as_type: the same bits. Scalars and vectors of one size, never bool; four components may lose
-// the last.
+// ---- as_type: the same bits. Scalars and vectors of one size, never bool; four components may
+// lose the last.
 template <class T>
 inline constexpr constant bool __plain_bits =
     __is_number<typename __shape<T>::element> && sizeof(T) >= 1;
@@ -226,10 +229,10 @@ template <class To, class From>
     requires(__plain_bits<To> && __plain_bits<From> && sizeof(To) == sizeof(From))
 METAL_FUNC constexpr To as_type(From f) {
     if constexpr (__is_same(To, From)) return f;
-    else if constexpr (__is_same(From, packed_vec<typename __shape<From>::element, __count_of<From>>))
+    else if constexpr (__is_packed<From>)
         return __builtin_bit_cast(To, f);
     else if constexpr (!__is_vec<To>) return __builtin_bit_cast(To, __bits_of<To>(f));
-    else if constexpr (__is_same(To, packed_vec<typename __shape<To>::element, __count_of<To>>))
+    else if constexpr (__is_packed<To>)
         return __builtin_bit_cast(To, f);
     else if constexpr (__count_of<To> == 3 || __count_of<From> == 3) {
         if constexpr (__count_of<To> == __count_of<From>)

@@ -67,7 +67,8 @@ template <class T> struct vec<T, __MSL_N> {
     __declspec(property(get = __g##N, put = __p##N)) vec<T, C> N; \
     __declspec(property(get = __g##N, put = __p##N)) vec<T, C> A;
 #define __MSL_W2(a, b, N, A) \
-    __MSL_GET(2, N, A) METAL_FUNC constexpr vec<T, 2> __p##N(vec<T, 2> s) { a = s.x; b = s.y; return s; } \
+    __MSL_GET(2, N, A) \
+    METAL_FUNC constexpr vec<T, 2> __p##N(vec<T, 2> s) { a = s.x; b = s.y; return s; } \
     __MSL_W(2, N, A)
 #define __MSL_W3(a, b, c, N, A) \
     __MSL_GET(3, N, A) \
@@ -75,7 +76,10 @@ template <class T> struct vec<T, __MSL_N> {
     __MSL_W(3, N, A)
 #define __MSL_W4(a, b, c, d, N, A) \
     __MSL_GET(4, N, A) \
-    METAL_FUNC constexpr vec<T, 4> __p##N(vec<T, 4> s) { a = s.x; b = s.y; c = s.z; d = s.w; return s; } \
+    METAL_FUNC constexpr vec<T, 4> __p##N(vec<T, 4> s) { \
+        a = s.x; b = s.y; c = s.z; d = s.w; \
+        return s; \
+    } \
     __MSL_W(4, N, A)
     __MSL_SWIZZLES(__MSL_R, __MSL_W2, __MSL_W3, __MSL_W4)
 #undef __MSL_GET

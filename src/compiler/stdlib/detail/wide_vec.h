@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// wide_vec.h: <metal_extended_vector>: vec<T, 8> and vec<T, 16>: arithmetic, comparison, indexing and
-// conversion; no component names, no swizzles.
+// wide_vec.h: <metal_extended_vector>: vec<T, 8> and vec<T, 16>: arithmetic, comparison, indexing
+// and conversion; no component names, no swizzles.
 #pragma once
 
 namespace metal {
