@@ -187,17 +187,34 @@ static bool check_defined(Graph *g, BridgeJob *job) {
     return ok;
 }
 
-// Globals set by a start-up function (constants derived from function constants) lead to it.
+// The address that an instruction of a start-up function sets, or NULL: the target of its store, what
+// it declares invariant, or the first argument of a constructor or copy.
+static LLVMValueRef target_of(LLVMValueRef user) {
+    if (LLVMIsAStoreInst(user)) return LLVMGetOperand(user, 1);
+    if (!LLVMIsACallInst(user) || LLVMGetNumArgOperands(user) == 0) return NULL;
+    return LLVMGetOperand(user, LLVMGetNumArgOperands(user) == 2 &&
+                                        LLVMGetIntrinsicID(LLVMGetCalledValue(user))
+                                    ? 1
+                                    : 0);
+}
+
+// Globals set by a start-up function (constants derived from function constants) lead to it. Start-up
+// functions that only read the global are those of constants derived from it.
 static uint32_t initialiser_of(const Graph *g, LLVMValueRef global) {
     for (LLVMUseRef u = LLVMGetFirstUse(global); u; u = LLVMGetNextUse(u)) {
         LLVMValueRef user = LLVMGetUser(u);
         size_t n;
-        if (!LLVMIsAInstruction(user)) continue;
+        if (!LLVMIsAInstruction(user) || target_of(user) != global) continue;
         LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
         if (strncmp(LLVMGetValueName2(f, &n), "__cxx_global_var_init", 21) == 0)
             return node_of(g, f);
     }
     return NONE;
+}
+
+static int by_number(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
 }
 
 // The function constants reachable from one entry point (and from the conditions of its arguments).
@@ -228,6 +245,7 @@ static bool find_constants(Graph *g, LLVMModuleRef m, RfFunction *f, uint32_t st
             }
         }
     }
+    qsort(f->constants, f->n_constants, sizeof *f->constants, by_number);
     return true;
 }
 

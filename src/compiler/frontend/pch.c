@@ -72,7 +72,8 @@ static bool hash_folder(Sha256 *h, const char *folder, int depth) {
     return ok;
 }
 
-static const char *image_path(const MslSource *source, const Options *dialect, BaseArena *arena) {
+static const char *image_path(const MslSource *source, const Options *dialect, const char *folder,
+                              BaseArena *arena) {
     Sha256 h;
     unsigned char hash[SHA256_BYTES];
     char hex[SHA256_HEX];
@@ -84,7 +85,7 @@ static const char *image_path(const MslSource *source, const Options *dialect, B
     if (!hash_folder(&h, source->stdlib_dir, 0)) return NULL;
     sha256_end(&h, hash);
     sha256_hex(hash, hex);
-    return arena_format(arena, "%s/prelude-%.24s.pch", source->pch_dir, hex);
+    return arena_format(arena, "%s/prelude-%.24s.pch", folder, hex);
 }
 
 // Checking 3 MB takes 2 ms: once per process and file. The memo holds the last image seen to be
@@ -181,13 +182,17 @@ static bool build_image(const MslSource *source, const Options *dialect, const c
 }
 
 const char *pch_find(const MslSource *source, const Options *dialect, BaseArena *arena) {
-    if (!source->pch_dir || !source->stdlib_dir) return NULL;
-    const char *path = image_path(source, dialect, arena);
-    const char *sum = path ? arena_format(arena, "%s.sum", path) : NULL;
-    if (!sum) return NULL;
-    if (image_is_good(path, sum) ||
-        (build_image(source, dialect, path, sum, arena) && image_is_good(path, sum)))
-        return path;
+    const char *const folders[] = {source->pch_shipped_dir, source->pch_dir};
+    for (size_t i = 0; source->stdlib_dir && i < 2; i++) {
+        if (!folders[i]) continue;
+        const char *path = image_path(source, dialect, folders[i], arena);
+        const char *sum = path ? arena_format(arena, "%s.sum", path) : NULL;
+        if (!sum) continue;
+        if (image_is_good(path, sum)) return path;
+        if (folders[i] == source->pch_dir && build_image(source, dialect, path, sum, arena) &&
+            image_is_good(path, sum))
+            return path;
+    }
     return NULL;
 }
 

@@ -51,14 +51,14 @@ BINARY(x < y, blt)
 // reflect: constant 102 int2 FC_pair
 // reflect: constant 3 ushort FC_ns
 // reflect: constant 50 int ns::inner
-// reflect: kernel fa_f32 uses FC_scale uses FC_mask uses ns::inner uses FC_pair uses FC_ns
+// reflect: kernel fa_f32 uses FC_mask uses FC_scale uses FC_pair uses FC_ns uses ns::inner
 // reflect:   q float device read index 0 count 1 slot 0 type 3 size 4 align 4
 // reflect:   o float device read_write index 1 count 1 slot 1 type 3 size 4 align 4
 // reflect:   mask float device read index 6 count 1 slot 2 if _ZL7FC_both type 3 size 4 align 4
 // reflect:   shmem half threadgroup read_write index 0 count 1 slot 3 type 16 size 2 align 2
 // reflect:   tgpig uint3 threadgroup_position_in_grid type 35 size 16 align 16
 // reflect:   tiisg ushort thread_index_in_simdgroup type 41 size 2 align 2
-// reflect: kernel fa_f16 uses FC_scale uses FC_mask uses ns::inner uses FC_pair uses FC_ns
+// reflect: kernel fa_f16 uses FC_mask uses FC_scale uses FC_pair uses FC_ns uses ns::inner
 // reflect:   q half device read index 0 count 1 slot 0 type 16 size 2 align 2
 // reflect:   o float device read_write index 1 count 1 slot 1 type 3 size 4 align 4
 // reflect:   mask float device read index 6 count 1 slot 2 if _ZL7FC_both type 3 size 4 align 4
