@@ -140,10 +140,11 @@ static Metallib *get_library(const BuildOptions *o) {
         goto done;
     }
     char *stdlib = driver_stdlib_dir(), *pch = driver_pch_dir(), here[PATH_MAX];
+    char *shipped = driver_shipped_pch_dir();
     if (!stdlib) {
         fprintf(stderr, "%s: the Metal headers are missing; set INGOT_STDLIB to their folder\n",
                 o->program);
-        free(pch);
+        free(pch), free(shipped);
         goto done;
     }
     MslSource source = {
@@ -159,6 +160,7 @@ static Metallib *get_library(const BuildOptions *o) {
         .warnings_as_errors = o->warnings_as_errors,
         .stdlib_dir = stdlib,
         .pch_dir = pch,
+        .pch_shipped_dir = shipped,
         .check_only = !o->output && !o->emit && !o->check,
     };
     MslLibrary out;
@@ -172,7 +174,7 @@ static Metallib *get_library(const BuildOptions *o) {
     }
     msl_library_free(&out);
     free(stdlib);
-    free(pch);
+    free(pch), free(shipped);
 done:
     blob_release(bytes);
     free(text);

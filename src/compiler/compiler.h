@@ -34,6 +34,7 @@ typedef struct MslSource {
     bool warnings_as_errors;
     const char *stdlib_dir;        // our Metal headers
     const char *pch_dir;           // folder for the precompiled headers; NULL: none
+    const char *pch_shipped_dir;   // a folder of them made with the compiler, only read; NULL: none
     bool check_only;               // diagnostics only
 } MslSource;
 

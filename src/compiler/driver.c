@@ -48,6 +48,36 @@ char *driver_pch_dir(void) {
     return NULL;
 }
 
+static char *shipped_pch_path(void) {
+    char *here = executable_dir(), *dir = here ? path_join(here, "../share/ingot/pch") : NULL;
+    free(here);
+    return dir;
+}
+
+char *driver_shipped_pch_dir(void) {
+    char *dir = shipped_pch_path();
+    if (dir && is_dir(dir)) return dir;
+    free(dir);
+    return NULL;
+}
+
+int precompile_main(void) {
+    static const MslMathMode modes[] = {MSL_MATH_FAST, MSL_MATH_RELAXED, MSL_MATH_SAFE};
+    char *stdlib = driver_stdlib_dir(), *folder = shipped_pch_path();
+    bool ok = stdlib && folder && make_dirs(folder, 0755);
+    for (size_t i = 0; ok && i < sizeof modes / sizeof *modes; ++i) {
+        static const char text[] = "kernel void nothing() {}\n";
+        MslSource source = {.name = "precompile", .text = text, .n_bytes = sizeof text - 1,
+                            .math_mode = modes[i], .stdlib_dir = stdlib, .pch_dir = folder,
+                            .check_only = true};
+        MslLibrary out = {0};
+        ok = msl_frontend(&source, &out);
+        msl_library_free(&out);
+    }
+    free(stdlib), free(folder);
+    return ok ? 0 : 1;
+}
+
 void driver_limits(void) {
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);

@@ -12,6 +12,9 @@
 char *driver_stdlib_dir(void);
 // Folder for precompiled headers inside the cache folder, created; NULL if it cannot be written.
 char *driver_pch_dir(void);
+// Folder of those made when the compiler was built or installed, ../share/ingot/pch beside the
+// executable; NULL if there is none. malloc'd.
+char *driver_shipped_pch_dir(void);
 // No core files; address space limited to $INGOT_COMPILE_MEMORY_MB (8 GiB, or half the machine).
 void driver_limits(void);
 // Runs f on a thread with a stack that suits Clang's recursion and ends the process with its
@@ -25,4 +28,7 @@ bool driver_library(const MslSource *source, const char *cwd, MslLibrary *out, B
 
 int serve_main(void);
 int build_main(int argc, char **argv);
+// `mslc precompile`: makes the precompiled headers of every math mode in the shipped folder, so that
+// the first compile of a user need not. Exit status 0 or 1.
+int precompile_main(void);
 #endif

@@ -11,12 +11,14 @@ static const char usage[] =
     "\n"
     "  mslc build FILE.metal [options]   compile a file; `mslc build --help` lists the options\n"
     "  mslc serve                        answer libingot's requests (it starts this by itself)\n"
+    "  mslc precompile                   precompile the Metal headers (installing does this)\n"
     "  mslc --version\n";
 
 int main(int argc, char **argv) {
     const char *command = argc > 1 ? argv[1] : "";
     if (!strcmp(command, "serve")) return serve_main();
     if (!strcmp(command, "build")) return build_main(argc - 1, argv + 1);
+    if (!strcmp(command, "precompile")) return precompile_main();
     if (!strcmp(command, "--version")) {
         printf("mslc 0.1.0 (%.12s)\n", compiler_id());
         return 0;

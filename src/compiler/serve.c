@@ -22,7 +22,7 @@ enum { MAX_KEPT = 32 };
 static const size_t max_kept_bytes = (size_t)256 << 20;
 
 typedef struct Server {
-    char *stdlib, *pch;
+    char *stdlib, *pch, *shipped_pch;
     Metallib *kept[MAX_KEPT]; // most recently used first
     size_t n_kept;
 } Server;
@@ -75,6 +75,7 @@ static MsgIo serve_library(Server *s, Blob *payload) {
     }
     source.stdlib_dir = s->stdlib;
     source.pch_dir = s->pch;
+    source.pch_shipped_dir = s->shipped_pch;
     // Relative names mean the client's folder. If it is gone, only absolute names can be found.
     if (*cwd && chdir(cwd)) cwd = "/";
     MslLibrary lib;
@@ -159,7 +160,8 @@ static MsgIo serve_one(Server *s) {
 
 static int serve(void *unused) {
     (void)unused;
-    Server s = {.stdlib = driver_stdlib_dir(), .pch = driver_pch_dir()};
+    Server s = {.stdlib = driver_stdlib_dir(), .pch = driver_pch_dir(),
+                .shipped_pch = driver_shipped_pch_dir()};
     if (!s.stdlib) { // before the greeting: this is a compiler that does not start
         fputs("mslc: the Metal headers are missing; set INGOT_STDLIB to their folder\n", stderr);
         _exit(1);
