@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// array.h: <metal_array>, array_ref, uniform<T>, and the small utilities (swap, move, forward).
+// array.h: <metal_array>, array_ref, uniform<T>, and the small utilities (swap, move).
 #pragma once
 
 namespace metal {
@@ -60,12 +60,7 @@ template <class T, size_t N> METAL_FUNC constexpr array_ref<T> make_array_ref(co
 template <class T> METAL_FUNC constexpr remove_reference_t<T> &&move(T &&x) {
     return static_cast<remove_reference_t<T> &&>(x);
 }
-template <class T> METAL_FUNC constexpr T &&forward(remove_reference_t<T> &x) {
-    return static_cast<T &&>(x);
-}
-template <class T> METAL_FUNC constexpr T &&forward(remove_reference_t<T> &&x) {
-    return static_cast<T &&>(x);
-}
+// (No forward: Metal has none, and programs have globals of that name beside `using namespace metal`.)
 template <class T> METAL_FUNC constexpr void swap(T &a, T &b) {
     __bare<T> t = a;
     a = b;
