@@ -14,6 +14,7 @@ typedef struct CgUses {
     bool barrier;  // threadgroup barriers
     bool simd;     // SIMD-group or quad-group functions
     bool packing;  // which threads share a SIMD-group, or how many the threadgroup really has
+    bool plane;    // positions in y or z: its threadgroups are hardly lines
     bool log;
     bool support;  // half, bfloat, fused multiply-add, rounding: may need device/support.c
     bool meet;     // simdgroup_barrier: only lane-by-lane code waits there

@@ -241,7 +241,8 @@ static void survey_call(Cg *cg, LLVMValueRef call) {
     if (msl_starts(name, "__ingot_log")) cg->uses.log = true;
     if (msl_starts(name, "__ingot_simdgroup_barrier")) cg->uses.meet = true;
     if (!msl_starts(name, "__ingot_position")) return;
-    LLVMValueRef which = LLVMGetOperand(call, 0);
+    LLVMValueRef which = LLVMGetOperand(call, 0), dim = LLVMGetOperand(call, 1);
+    if (!LLVMIsAConstantInt(dim) || LLVMConstIntGetZExtValue(dim) > 0) cg->uses.plane = true;
     switch (LLVMIsAConstantInt(which) ? LLVMConstIntGetZExtValue(which) : RF_N_BUILTINS) {
     case RF_THREAD_POSITION_IN_GRID: case RF_THREAD_POSITION_IN_THREADGROUP:
     case RF_THREADGROUP_POSITION_IN_GRID: case RF_DISPATCH_THREADS_PER_THREADGROUP:

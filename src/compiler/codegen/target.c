@@ -5,6 +5,7 @@
 #include "compiler/codegen/codegen.h"
 #include "compiler/frontend/bridge.h"
 #include <elf.h>
+#include <llvm-c/Support.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,10 @@ static void init_targets(void) {
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
     LLVMInitializeNativeAsmParser();
+    // Scheduling once more after register allocation takes quadratic time on the long blocks vectorising
+    // makes (half of all time on large kernels) and brings nothing measurable.
+    static const char *const options[] = {"mslc", "-disable-post-ra"};
+    LLVMParseCommandLineOptions(2, options, NULL);
 }
 
 // LLVM-C has no table of CPU names, and LLVM prints to stderr on one it does not know and goes on with

@@ -175,7 +175,7 @@ void msl_wrap(Cg *cg) {
     MslContext *cx = &cg->cx;
     redirect_logs(cg);
     uint32_t n_threads = cx->shape[0] * cx->shape[1] * cx->shape[2];
-    bool shaped = n_threads != 0, has_full = !shaped || n_threads >= cx->width;
+    bool shaped = n_threads != 0, has_full = shaped ? n_threads >= cx->width : !cg->uses.plane;
     bool loose = shaped && !cg->uses.packing;
     uint32_t stream_bytes = msl_stream_bytes(cg);
     if (!shaped) cx->shape[1] = cx->shape[2] = 1; // the full version then runs lines
