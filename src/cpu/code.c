@@ -10,6 +10,14 @@
 #include <unistd.h>
 #include "cpu/cpu_int.h"
 
+// Sanitizers open the files of all loaded libraries again at every dlopen. The number in the path
+// must still mean the code object then, not whatever file has got it since.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { KEEP_FILE = 1 };
+#else
+enum { KEEP_FILE = 0 };
+#endif
+
 // glibc takes a path it has seen before for the library it loaded then, and the numbers of closed
 // files come back. So every load spells the same path differently: a serial number in binary, "/."
 // for a 0 and "//." for a 1.
@@ -70,7 +78,8 @@ CpuCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_
     }
     code->info = *info;
     atomic_init(&code->refs, 1);
-    close(fd);
+    code->fd = KEEP_FILE ? fd : -1;
+    if (!KEEP_FILE) close(fd);
     return code;
 
 fail:
@@ -88,6 +97,7 @@ CpuCode *cpu_code_retain(CpuCode *code) {
 void cpu_code_release(CpuCode *code) {
     if (!code || atomic_fetch_sub_explicit(&code->refs, 1, memory_order_acq_rel) != 1) return;
     dlclose(code->handle);
+    if (code->fd >= 0) close(code->fd);
     free(code);
 }
 

@@ -14,6 +14,7 @@
 struct CpuCode {
     atomic_uint refs;
     void *handle; // dlopen
+    int fd;       // the file behind it, -1 if closed already
     CpuKernelFn *kernel;
     CpuKernelInfo info;
     atomic_uint ns_per_group_x16; // running estimate of the cost of one threadgroup; 0: unknown

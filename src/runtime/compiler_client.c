@@ -187,6 +187,7 @@ static void find_or_make_library(const MslSource *source, const char *cwd, const
 }
 
 Metallib *rt_compile_library(const MslSource *original, RtCompileError *error) {
+    compiler_prepare();
     atomic_fetch_add(&library_requests, 1);
     if (error) *error = (RtCompileError){0};
     MslSource source = *original;
@@ -302,6 +303,7 @@ static void find_or_make_kernel(const MslKernelRequest *q, const RtKernelRequest
 }
 
 Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error) {
+    compiler_prepare();
     atomic_fetch_add(&kernel_requests, 1);
     if (error) *error = (RtCompileError){0};
     Metallib *library = request->library;

@@ -73,6 +73,8 @@ static void after_fork_child(void) {
 
 static void set_up(void) { pthread_atfork(before_fork, after_fork_parent, after_fork_child); }
 
+void compiler_prepare(void) { pthread_once(&once, set_up); }
+
 // --- finding and starting ---
 
 // Paths to try, in order; the last, without a slash, is looked up in PATH.
@@ -298,7 +300,6 @@ static char *bury(Compiler *c, MsgIo io) {
 Compiler *compiler_acquire(const unsigned char *library, bool fresh, int64_t timeout_ns,
                            char **why) {
     *why = NULL;
-    pthread_once(&once, set_up);
     pthread_mutex_lock(&lock);
     Compiler *c;
     while (!(c = choose(library))) pthread_cond_wait(&freed, &lock);

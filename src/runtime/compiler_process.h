@@ -7,6 +7,9 @@
 
 typedef struct Compiler Compiler;
 
+// Before anything else that takes a lock here or in single_flight.h: makes fork() safe.
+void compiler_prepare(void);
+
 // A compiler for the caller alone, preferably one that has the library (NULL: no preference),
 // started if need be, waiting if all are busy. fresh: one that has done nothing yet (after another
 // has died: perhaps of something it did before). NULL and *why (malloc'd, for people) if none can
