@@ -195,7 +195,7 @@ void msl_wrap(Cg *cg) {
     msl_verify(cx, "vectorise");
     // One step that is the whole threadgroup has nobody to wait for.
     bool suspends = cg->uses.barrier && (!shaped || n_threads > width);
-    bool full_suspends = suspends && (!shaped || n_threads > full_width);
+    bool full_suspends = suspends && full && (!shaped || n_threads > full_width);
     msl_link_device_code(cg, msl_device_group, (size_t)(msl_device_group_end - msl_device_group));
     LLVMValueRef shape[3];
     for (int d = 0; d < 3; d++) shape[d] = msl_const(cx, 32, cx->shape[d]);
