@@ -520,8 +520,11 @@ void Reflector::function(const FunctionDecl *f) {
         b.decl.name = job.keep(name);
     }
     for (const ParmVarDecl *p : f->parameters()) {
-        BridgeDecl d =
-            decl(p, p->getOriginalType(), attrs.emplace_back()); // arrays before they decay
+        // An array of pointers is many arguments; any other array is the pointer it decays to.
+        QualType type = p->getOriginalType();
+        const ArrayType *array = ctx.getAsArrayType(type);
+        if (array && !array->getElementType()->isPointerType()) type = p->getType();
+        BridgeDecl d = decl(p, type, attrs.emplace_back());
         d.name = job.keep(p->getNameAsString());
         params.push_back(d);
     }
