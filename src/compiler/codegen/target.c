@@ -52,11 +52,15 @@ void msl_open_target(Cg *cg) {
     MslContext *cx = &cg->cx;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, init_targets);
-    char *triple = LLVMGetDefaultTargetTriple(), *error = NULL;
-    LLVMTargetRef target;
-    if (LLVMGetTargetFromTriple(triple, &target, &error)) msl_fail(cx, "no code generator for %s: %s", triple, error);
     const char *cpu = cg->request->cpu, *features = cg->request->features;
     if (cpu && !plausible_cpu(cpu)) msl_fail(cx, "unknown CPU '%s'", cpu);
+    char *triple = LLVMGetDefaultTargetTriple(), *error = NULL;
+    LLVMTargetRef target;
+    if (LLVMGetTargetFromTriple(triple, &target, &error)) {
+        LLVMDisposeMessage(triple);
+        LLVMDisposeMessage(error);
+        msl_fail(cx, "LLVM has no code generator for this machine");
+    }
     char *host_cpu = LLVMGetHostCPUName(), *host_features = LLVMGetHostCPUFeatures();
     if (!features) features = cpu ? "" : host_features;
     if (!cpu) cpu = host_cpu;
