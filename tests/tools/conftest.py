@@ -2,6 +2,7 @@
 """Runs the ingot command of the build tree ($INGOT_BUILD) with a cache folder of its own."""
 import os
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -54,7 +55,12 @@ class Tool:
 
 @pytest.fixture(scope="session")
 def shared_cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("cache")
+    """A cache folder with the precompiled headers already in it: they take most of a second."""
+    cache = tmp_path_factory.mktemp("cache")
+    tool = Tool(tmp_path_factory.mktemp("warm"), cache)
+    tool.write("a.metal", ADD)
+    tool("build", "a.metal")
+    return cache
 
 
 @pytest.fixture
@@ -64,7 +70,9 @@ def ingot(tmp_path, shared_cache):
 
 
 @pytest.fixture
-def own(tmp_path):
-    """The tool with an empty cache of its own."""
+def own(tmp_path, shared_cache):
+    """The tool with a cache of its own: empty but for the precompiled headers."""
     (tmp_path / "work").mkdir()
+    if (shared_cache / "pch").exists():
+        shutil.copytree(shared_cache / "pch", tmp_path / "cache" / "pch")
     return Tool(tmp_path / "work", tmp_path / "cache")
