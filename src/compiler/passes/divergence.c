@@ -11,11 +11,11 @@
 // of that value, otherwise every loop counter would become varying.
 #include "compiler/passes/passes_int.h"
 
-static const Class uniform_class = {LINEAR, false, true, true, 0, UINT64_MAX};
-static const Class varying_class = {VARYING, false, false, false, 0, UINT64_MAX};
+static const Class uniform_class = {LINEAR, false, true, true, 0, UINT64_MAX, false, false, 0};
+static const Class varying_class = {VARYING, false, false, false, 0, UINT64_MAX, false, false, 0};
 
 Class msl_linear(int64_t stride, bool nsw, bool nuw) {
-    return (Class){LINEAR, false, nsw || !stride, nuw || !stride, stride, UINT64_MAX};
+    return (Class){LINEAR, false, nsw || !stride, nuw || !stride, stride, UINT64_MAX, false, false, 0};
 }
 
 Val *msl_val(const Vec *x, Value v) {
@@ -27,7 +27,10 @@ Class msl_class(const Vec *x, Value v) {
     Val *k = msl_val(x, v);
     if (k) return k->c;
     Class c = uniform_class;
-    if (LLVMIsAConstantInt(v) && int_bits(LLVMTypeOf(v)) <= 64) c.max = LLVMConstIntGetZExtValue(v);
+    if (LLVMIsAConstantInt(v) && int_bits(LLVMTypeOf(v)) <= 64) {
+        c.max = LLVMConstIntGetZExtValue(v);
+        c.sure = true;
+    }
     return c;
 }
 
@@ -40,19 +43,42 @@ static bool flat_class(Class c) { return c.kind == LINEAR && c.stride == 0; } //
 
 static uint64_t greater(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static Class join(Class a, Class b) {
+// Distance of the bases of neighbouring segments, if it is known.
+static bool row_of(const Vec *x, Class c, int64_t *row) {
+    *row = c.segmented ? c.row : c.stride * (int64_t)x->segment;
+    return !c.segmented || c.rows;
+}
+
+// Gives r, a value made from a and c, the shape of its segments; `row` if both rows are known.
+static void set_segments(const Vec *x, Class *r, Class a, Class c, int64_t (*combine)(int64_t, int64_t)) {
+    int64_t p, q;
+    r->segmented = a.segmented || c.segmented;
+    r->rows = false;
+    r->row = 0;
+    if (!r->segmented || !row_of(x, a, &p) || !row_of(x, c, &q) || !combine) return;
+    r->rows = true;
+    r->row = combine(p, q);
+}
+static int64_t sum(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+static int64_t difference(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
+static int64_t first_of(int64_t a, int64_t b) { (void)b; return a; }
+
+static Class join(const Vec *x, Class a, Class b) {
     if (a.kind == TOP) return b;
     if (b.kind == TOP) return a;
     Class r = varying_class;
-    if (a.kind == LINEAR && b.kind == LINEAR && a.stride == b.stride)
-        r = (Class){LINEAR, a.segmented || b.segmented, a.nsw && b.nsw, a.nuw && b.nuw, a.stride, 0};
+    if (a.kind == LINEAR && b.kind == LINEAR && a.stride == b.stride) {
+        int64_t p, q;
+        r = (Class){LINEAR, false, a.nsw && b.nsw, a.nuw && b.nuw, a.stride, 0, a.sure && b.sure, false, 0};
+        set_segments(x, &r, a, b, row_of(x, a, &p) && row_of(x, b, &q) && p == q ? first_of : NULL);
+    }
     r.max = greater(a.max, b.max);
     return r;
 }
 
 static bool same(Class a, Class b) {
-    return a.kind == b.kind && a.segmented == b.segmented && a.nsw == b.nsw && a.nuw == b.nuw &&
-           a.stride == b.stride && a.max == b.max;
+    return a.kind == b.kind && a.segmented == b.segmented && a.nsw == b.nsw && a.nuw == b.nuw && a.stride == b.stride &&
+           a.max == b.max && a.sure == b.sure && a.rows == b.rows && a.row == b.row;
 }
 
 static uint64_t type_max(Type t) {
@@ -64,6 +90,7 @@ static uint64_t type_max(Type t) {
 static Class settle(Class c, Type t) {
     uint64_t top = type_max(t);
     if (c.max > top) c.max = top;
+    if (c.max > (1u << 30)) c.sure = false; // wide of any wrap
     if (c.kind == LINEAR && c.stride && top != UINT64_MAX && c.max <= top / 2) c.nsw = c.nuw = c.nsw || c.nuw;
     return c;
 }
@@ -77,7 +104,7 @@ static uint64_t mul_max(uint64_t a, uint64_t b) {
 
 // The class of a sum, difference, product: stride and the promises that survive. `exact`: greatest
 // value the operation can reach without wrapping; UINT64_MAX if unknown.
-static Class arithmetic(Value i, Class a, Class c, int64_t stride, uint64_t exact) {
+static Class arithmetic(const Vec *x, Value i, Class a, Class c, int64_t stride, uint64_t exact) {
     uint64_t top = type_max(LLVMTypeOf(i));
     bool fits = exact != UINT64_MAX && exact <= top, fits_signed = exact != UINT64_MAX && exact <= top / 2;
     bool nsw = false, nuw = false;
@@ -88,7 +115,9 @@ static Class arithmetic(Value i, Class a, Class c, int64_t stride, uint64_t exac
         nsw = nuw = true; // disjoint: no carries at all
     }
     Class r = msl_linear(stride, (nsw || fits_signed) && a.nsw && c.nsw, (nuw || fits) && a.nuw && c.nuw);
-    r.segmented = a.segmented || c.segmented;
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    set_segments(x, &r, a, c, op == LLVMAdd || op == LLVMOr ? sum : op == LLVMSub ? difference : NULL);
+    r.sure = a.sure && c.sure && fits_signed;
     r.max = fits ? exact : nuw && exact != UINT64_MAX ? top : UINT64_MAX;
     return r;
 }
@@ -97,17 +126,17 @@ static Class class_of_sum(Vec *x, Value i, LLVMOpcode op) {
     Class a = msl_class(x, operand(i, 0)), c = msl_class(x, operand(i, 1));
     if (a.kind == VARYING || c.kind == VARYING || (op == LLVMOr && !LLVMGetIsDisjoint(i) && (a.stride || c.stride))) {
         Class r = varying_class;
-        uint64_t sum = add_max(a.max, c.max);
+        uint64_t both = add_max(a.max, c.max);
         if (op == LLVMSub) r.max = LLVMGetNUW(i) ? a.max : UINT64_MAX;
-        else if (sum <= type_max(LLVMTypeOf(i))) r.max = sum;
+        else if (both <= type_max(LLVMTypeOf(i))) r.max = both;
         return r;
     }
     if (op == LLVMSub) {
-        Class r = arithmetic(i, a, c, a.stride - c.stride, UINT64_MAX);
+        Class r = arithmetic(x, i, a, c, a.stride - c.stride, UINT64_MAX);
         if (LLVMGetNUW(i)) r.max = a.max;
         return r;
     }
-    return arithmetic(i, a, c, a.stride + c.stride, add_max(a.max, c.max));
+    return arithmetic(x, i, a, c, a.stride + c.stride, add_max(a.max, c.max));
 }
 
 static Class class_of_product(Vec *x, Value i, LLVMOpcode op) {
@@ -125,13 +154,14 @@ static Class class_of_product(Vec *x, Value i, LLVMOpcode op) {
     Class vary = varying_class;
     if (most <= type_max(LLVMTypeOf(i))) vary.max = most;
     if (a.kind == VARYING || c.kind == VARYING) return vary;
-    if (flat_class(a) && flat_class(c)) {
-        Class r = arithmetic(i, a, c, 0, most);
-        return r;
+    bool shift_ok = op == LLVMMul || (k >= 0 && k < (int64_t)int_bits(LLVMTypeOf(i)) && k <= 62);
+    if (!constant || !shift_ok) return flat_class(a) && flat_class(c) ? arithmetic(x, i, a, c, 0, most) : vary;
+    int64_t row, factor = op == LLVMShl ? (int64_t)(1ull << k) : k;
+    Class r = arithmetic(x, i, a, c, (int64_t)((uint64_t)a.stride * (uint64_t)factor), most);
+    if (r.segmented && row_of(x, a, &row)) {
+        r.rows = true;
+        r.row = (int64_t)((uint64_t)row * (uint64_t)factor);
     }
-    if (!constant) return vary;
-    if (op == LLVMShl && (k < 0 || k >= (int64_t)int_bits(LLVMTypeOf(i)) || k > 62)) return vary;
-    Class r = arithmetic(i, a, c, op == LLVMShl ? (int64_t)((uint64_t)a.stride << k) : a.stride * k, most);
     if (op == LLVMMul && k < 0) r.nuw = false; // as an unsigned factor it is another number
     if (op == LLVMShl && k == (int64_t)int_bits(LLVMTypeOf(i)) - 1) r.nsw = false;
     return r;
@@ -148,7 +178,12 @@ static Class class_of_extension(Vec *x, Value i, LLVMOpcode op) {
         } else if (op == LLVMSExt ? a.nsw : a.nuw || (LLVMGetNNeg(i) && a.nsw)) {
             r = msl_linear(a.stride, true, op == LLVMZExt || keeps_max);
         }
-        r.segmented = r.kind == LINEAR && a.segmented;
+        if (r.kind == LINEAR) {
+            r.segmented = a.segmented;
+            r.rows = a.segmented && a.rows && a.sure; // between segments lies no wrap, active or not
+            r.row = r.rows ? a.row : 0;
+            r.sure = a.sure;
+        }
     }
     if (keeps_max) r.max = a.max;
     return r;
@@ -162,14 +197,15 @@ static Class class_of_trunc(Vec *x, Value i) {
         a.nsw = (a.nsw && a.max <= type_max(LLVMTypeOf(i)) / 2) || !a.stride;
     }
     if (!fits) a.max = UINT64_MAX;
+    a.sure = a.sure && fits;
     return a;
 }
 
 static Class class_of_gep(Vec *x, Value g) {
     Class r = msl_class(x, operand(g, 0));
     if (r.kind != LINEAR) return r;
-    int64_t stride = r.stride, scale = msl_is_soa(x, g) ? (int64_t)x->lanes : 1;
-    bool segmented = r.segmented;
+    int64_t stride = r.stride, scale = msl_is_soa(x, g) ? (int64_t)x->lanes : 1, row, total_row;
+    bool segmented = r.segmented, rows = row_of(x, r, &total_row);
     Type t = LLVMGetGEPSourceElementType(g);
     for (int k = 1; k < LLVMGetNumOperands(g); k++) {
         Value ix = operand(g, k);
@@ -181,11 +217,16 @@ static Class class_of_gep(Vec *x, Value g) {
         if (k > 1) t = LLVMGetElementType(t);
         if (c.kind == TOP) return c;
         if (c.kind != LINEAR || (c.stride && int_bits(LLVMTypeOf(ix)) < 64)) return varying_class;
-        stride += c.stride * (int64_t)LLVMABISizeOfType(x->dl, t) * scale;
+        int64_t size = (int64_t)LLVMABISizeOfType(x->dl, t) * scale;
+        stride += c.stride * size;
         segmented |= c.segmented;
+        rows &= row_of(x, c, &row) && int_bits(LLVMTypeOf(ix)) == 64;
+        total_row += row * size;
     }
     r = msl_linear(stride, true, true);
     r.segmented = segmented;
+    r.rows = segmented && rows;
+    r.row = r.rows ? total_row : 0;
     return r;
 }
 
@@ -202,7 +243,7 @@ static Class class_of_phi(Vec *x, Value i, int b) {
         defined++;
         if (one && one != v) all_same = false;
         one = v;
-        r = join(r, msl_class(x, v));
+        r = join(x, r, msl_class(x, v));
     }
     if (!one) return uniform_class;
     const Blk *k = &x->blocks[b];
@@ -266,7 +307,7 @@ static Class class_by_operands(Vec *x, Value i) {
     if (segmented && !(segment_safe(i) && (scalar_type || LLVMIsALoadInst(i)))) return varying_class;
     if (top) return (Class){0};
     Class r = uniform_class;
-    r.segmented = segmented;
+    r.segmented = segmented; // rows: not known
     return r;
 }
 
@@ -347,8 +388,12 @@ static Class transfer(Vec *x, Value i, int b) {
             r.segmented = a.segmented;
             return r;
         }
-        r = join(msl_class(x, operand(i, 1)), msl_class(x, operand(i, 2)));
-        if (flat_class(msl_class(x, operand(i, 0))) && flat_class(r) && !msl_uniform(x, operand(i, 0))) r.segmented = true;
+        r = join(x, msl_class(x, operand(i, 1)), msl_class(x, operand(i, 2)));
+        if (flat_class(msl_class(x, operand(i, 0))) && flat_class(r) && !msl_uniform(x, operand(i, 0))) {
+            r.segmented = true;
+            r.rows = false;
+            r.row = 0;
+        }
         else if (!msl_uniform(x, operand(i, 0))) r = (Class){VARYING, .max = r.max};
         return r;
     }
@@ -397,7 +442,7 @@ static bool visit(Vec *x, Value i, int b) {
             c = varying_class;
     }
     if (c.kind != TOP) c = settle(c, LLVMTypeOf(i));
-    if (v->c.kind != TOP) c = c.kind == TOP ? v->c : join(v->c, c);
+    if (v->c.kind != TOP) c = c.kind == TOP ? v->c : join(x, v->c, c);
     if (same(c, v->c)) return false;
     v->c = c;
     return true;

@@ -84,12 +84,14 @@ Value msl_lane_offsets(Vec *x, Type t, int64_t stride, unsigned n) {
 
 // ---- forms of a value ----------------------------------------------------------------------
 
+unsigned msl_n_bases(const Vec *x, Class c) { return c.segmented && !c.rows ? x->n_segments : 1; }
+
 Value msl_scalar_of(Vec *x, Value v, unsigned segment) {
     Val *k = msl_val(x, v);
     if (!k) return v;
     if (k->c.kind != LINEAR || !k->base[0]) msl_fail_at(x, "no scalar form", v);
-    if (k->c.segmented) return k->base[segment];
-    int64_t offset = k->c.stride * (int64_t)(segment * x->segment);
+    if (msl_n_bases(x, k->c) > 1) return k->base[segment];
+    int64_t offset = (int64_t)segment * (k->c.segmented ? k->c.row : k->c.stride * (int64_t)x->segment);
     if (!offset) return k->base[0];
     Type t = LLVMTypeOf(v);
     if (!is_pointer(t)) return LLVMBuildAdd(x->b, k->base[0], const_int(t, offset), "");
@@ -139,7 +141,7 @@ Value msl_vector(Vec *x, Value v, int leaf) {
     Value part[MAX_SEGMENTS];
     unsigned n = segments_of_part(x);
     for (unsigned g = 0; g < n; g++) {
-        Value base = k->base[x->part * n + g], s = many ? msl_extract_leaf(x, base, leaf) : base;
+        Value base = msl_scalar_of(x, v, x->part * n + g), s = many ? msl_extract_leaf(x, base, leaf) : base;
         part[g] = line(x, s, k->c.stride, x->segment);
     }
     return msl_concat(x, part, n);

@@ -121,7 +121,7 @@ static void finish_phi(Vec *x, Value i, int b) {
     Val *o = msl_val(x, i);
     const Blk *k = &x->blocks[b];
     bool scalar = o->c.kind == LINEAR;
-    int n = scalar ? (o->c.segmented ? (int)x->n_segments : 1) : o->n * (int)x->parts;
+    int n = scalar ? (int)msl_n_bases(x, o->c) : o->n * (int)x->parts;
     for (int p = 0; p < k->n_pred; p++) {
         Blk *q = &x->blocks[k->pred[p]];
         if (q->flat && q->ipdom == b) continue; // that edge is gone

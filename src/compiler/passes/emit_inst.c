@@ -240,7 +240,7 @@ static void emit_select(Vec *x, Value i, Val *o) {
 
 static void emit_scalar(Vec *x, Value i, Val *o) {
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
-    unsigned n = o->c.segmented ? x->n_segments : 1;
+    unsigned n = msl_n_bases(x, o->c);
     if (op == LLVMPHI) {
         for (unsigned g = 0; g < n; g++) o->base[g] = LLVMBuildPhi(x->b, LLVMTypeOf(i), "");
         return;

@@ -19,13 +19,42 @@ static Value at_offset(Vec *x, Value p, int64_t offset) {
     return LLVMBuildGEP2(x->b, x->i8, p, &o, 1, "");
 }
 
+// Lanes to add to an access so that it fills registers of 16 bytes. LLVM 22.1 widens a masked
+// store of <8 x i8> itself, but leaves the mask of the added lanes undefined: it wrote eight bytes too
+// many. Made wide here, with a mask that says no.
+static unsigned lanes_to_fill(Vec *x, Type t) {
+    unsigned n = LLVMGetVectorSize(t), wide = n;
+    if (n % 16) // records of three in short segments
+        for (wide = 1; wide < n;) wide *= 2;
+    while (wide * LLVMABISizeOfType(x->dl, LLVMGetElementType(t)) < 16) wide *= 2;
+    return wide - n;
+}
+
+static Value widened(Vec *x, Value v, Value rest, unsigned more) {
+    int ix[MAX_WIDE];
+    unsigned n = LLVMGetVectorSize(LLVMTypeOf(v));
+    for (unsigned i = 0; i < n + more; i++) ix[i] = i < n ? (int)i : (int)n;
+    return msl_shuffle(x, v, rest, ix, n + more);
+}
+
 static Value masked_load(Vec *x, Type t, Value p, Value mask, unsigned align) {
+    unsigned more = lanes_to_fill(x, t);
+    if (more) {
+        unsigned n = LLVMGetVectorSize(t);
+        mask = widened(x, mask, LLVMConstNull(LLVMTypeOf(mask)), more);
+        return msl_part(x, masked_load(x, LLVMVectorType(LLVMGetElementType(t), n + more), p, mask, align), 0, n);
+    }
     Type overload[] = {t, LLVMTypeOf(p)};
     Value a[] = {p, mask, LLVMGetPoison(t)};
     return with_align(x, msl_intrinsic(x, "llvm.masked.load", overload, 2, a, 3), 1, align);
 }
 
 static void masked_store(Vec *x, Value v, Value p, Value mask, unsigned align) {
+    unsigned more = lanes_to_fill(x, LLVMTypeOf(v));
+    if (more) {
+        v = widened(x, v, LLVMGetPoison(LLVMTypeOf(v)), more);
+        mask = widened(x, mask, LLVMConstNull(LLVMTypeOf(mask)), more);
+    }
     Type overload[] = {LLVMTypeOf(v), LLVMTypeOf(p)};
     Value a[] = {v, p, mask};
     with_align(x, msl_intrinsic(x, "llvm.masked.store", overload, 2, a, 3), 2, align);
@@ -352,5 +381,5 @@ void msl_emit_gep(Vec *x, Value g, Val *o) {
         if (!is_vector(LLVMTypeOf(o->v[0]))) o->v[0] = msl_splat(x, o->v[0]);
         return;
     }
-    for (unsigned k = 0; k < (o->c.segmented ? x->n_segments : 1); k++) o->base[k] = gep_scalar(x, g, k);
+    for (unsigned k = 0; k < msl_n_bases(x, o->c); k++) o->base[k] = gep_scalar(x, g, k);
 }

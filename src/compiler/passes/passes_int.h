@@ -44,13 +44,16 @@ void msl_map_put(MslContext *cx, Arena *a, Map *m, const void *key, int value);
 //   base[l / segment] + stride * (l % segment): rows of a threadgroup narrower than a SIMD-group.
 //   nsw, nuw: the signed (unsigned) values of the active lanes lie on one line of integers, that is,
 //   no wrap lies between two active lanes of a segment. Lane 0 itself may be inactive and wrapped.
-//   max: no active lane's unsigned value is greater.
+//   max: no active lane's unsigned value is greater; `sure`: nor that of any other lane, no wrap anywhere.
+//   rows: the bases of a segmented value are `row` apart, so that one stands for all.
 typedef enum Kind { TOP, LINEAR, VARYING } Kind;
 typedef struct Class {
     Kind kind;
     bool segmented, nsw, nuw;
     int64_t stride;
     uint64_t max;
+    bool sure, rows;
+    int64_t row;
 } Class;
 
 // A value of the thread function and its forms in the vector function.
@@ -208,6 +211,7 @@ void msl_emit_position(Vec *x, Value call, Val *o);
 Value msl_position_base(Vec *x, Value call, unsigned segment); // scalar of the segment's first lane
 
 // emit.c: values, shuffles, the lane loop
+unsigned msl_n_bases(const Vec *x, Class c);         // scalars that make up a linear value
 Value msl_scalar(Vec *x, Value v);                   // uniform value, or lane 0 of a linear one
 Value msl_scalar_of(Vec *x, Value v, unsigned segment); // first lane of a segment
 Value msl_part_base(Vec *x, Value v);                // first lane of the part being emitted

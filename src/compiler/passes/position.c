@@ -98,6 +98,30 @@ static void arguments(Vec *x, Value call, int *builtin, int *dim) {
 
 static Class with_max(Class c, uint64_t max) {
     c.max = max;
+    c.sure = true;
+    return c;
+}
+
+static int64_t size_below(const Vec *x, int d) { // threads in one step of coordinate d
+    int64_t n = 1;
+    for (int k = 0; k < d; k++) n *= x->shape[k] ? x->shape[k] : 1;
+    return n;
+}
+
+// Coordinate d where rows are segments; see coordinate() for the cases.
+static Class segmented_class(const Vec *x, int d, Class c) {
+    int64_t below = size_below(x, d), size = x->shape[d], segment = x->segment, lanes = x->lanes;
+    if (below % lanes == 0) return c; // the same for all lanes of a step
+    c.segmented = true;
+    bool last = true;
+    for (int k = d + 1; k < 3; k++) last &= x->shape[k] == 1;
+    if (d == x->fast) {
+        c.rows = size == segment;
+        c.row = 0;
+    } else {
+        c.rows = below == segment && (last || size % (lanes / below) == 0);
+        c.row = 1;
+    }
     return c;
 }
 
@@ -110,9 +134,9 @@ Class msl_position_class(Vec *x, Value call) {
         Class c = x->positions == POSITIONS_VARY ? vary : d == x->fast ? lane : uniform;
         bool alone = x->shape[d] == 1; // nothing but 0 in the threadgroup
         if (alone) c = uniform;
-        else if (x->positions == POSITIONS_SEGMENTED) c.segmented = true;
+        else if (x->positions == POSITIONS_SEGMENTED) c = segmented_class(x, d, c);
         if (builtin == RF_THREAD_POSITION_IN_THREADGROUP)
-            c.max = x->shape[d] && x->shape[d] <= MAX_THREADS ? x->shape[d] - 1 : MAX_THREADS - 1;
+            c = with_max(c, x->shape[d] && x->shape[d] <= MAX_THREADS ? x->shape[d] - 1 : MAX_THREADS - 1);
         return c;
     }
     case RF_THREAD_INDEX_IN_THREADGROUP: return with_max(lane, MAX_THREADS - 1);
@@ -161,8 +185,7 @@ static Value plus(Vec *x, Value v, int64_t k) { return k ? LLVMBuildNUWAdd(x->b,
 // be kept apart: rows at constant distances share one address.
 static Value coordinate(Vec *x, int d, unsigned segment) {
     if (x->shape[d] == 1) return c32(x, 0);
-    int64_t below = 1, above = 1, size = x->shape[d], ahead = (int64_t)segment * x->segment, lanes = x->lanes;
-    for (int k = 0; k < d; k++) below *= x->shape[k] ? x->shape[k] : 1;
+    int64_t below = size_below(x, d), above = 1, size = x->shape[d], ahead = (int64_t)segment * x->segment, lanes = x->lanes;
     for (int k = d + 1; k < 3; k++) above *= x->shape[k] ? x->shape[k] : 1;
     Value i = x->first;
     if (lanes % below == 0) { // first / below is exact
@@ -231,7 +254,7 @@ void msl_emit_position(Vec *x, Value call, Val *o) {
     int builtin, d;
     arguments(x, call, &builtin, &d);
     if (o->c.kind == LINEAR) {
-        for (unsigned k = 0; k < (o->c.segmented ? x->n_segments : 1); k++) o->base[k] = msl_position_base(x, call, k);
+        for (unsigned k = 0; k < msl_n_bases(x, o->c); k++) o->base[k] = msl_position_base(x, call, k);
         return;
     }
     Value lanes = msl_lane_offsets(x, x->i32, 1, x->width);
