@@ -226,6 +226,15 @@ static void emit_members(Vec *x, Value i, Val *o) { // extractvalue, insertvalue
         o->v[c] = c >= first && c < first + n ? msl_vector(x, operand(i, 1), c - first) : msl_vector(x, operand(i, 0), c);
 }
 
+// A uint index of elements of two bytes or more is below 2^31 in any buffer (maximum length 4 GiB):
+// x86 gathers by signed 32-bit indices, sixteen at a time instead of eight.
+static bool may_sign_extend(Vec *x, Value i) {
+    if (msl_map_get(&x->sunk, i) < 0) return false;
+    Value g = LLVMGetUser(LLVMGetFirstUse(i)); // used once
+    return LLVMIsAGetElementPtrInst(g) && LLVMGetNumOperands(g) == 2 && operand(g, 1) == i &&
+           LLVMABISizeOfType(x->dl, LLVMGetGEPSourceElementType(g)) >= 2;
+}
+
 static void emit_select(Vec *x, Value i, Val *o) {
     Value condition = operand(i, 0);
     bool many = is_vector(LLVMTypeOf(condition));
@@ -303,7 +312,10 @@ static void emit_varying(Vec *x, Value i, Val *o) {
         case LLVMFPToUI: case LLVMFPToSI: // out of range: some value, not poison
             r = LLVMBuildFreeze(x->b, LLVMBuildCast(x->b, op, msl_vector(x, a, c), leaf, ""), "");
             break;
-        case LLVMTrunc: case LLVMZExt: case LLVMSExt: case LLVMUIToFP: case LLVMSIToFP: case LLVMFPTrunc:
+        case LLVMZExt:
+            r = LLVMBuildCast(x->b, may_sign_extend(x, i) ? LLVMSExt : op, msl_vector(x, a, c), leaf, "");
+            break;
+        case LLVMTrunc: case LLVMSExt: case LLVMUIToFP: case LLVMSIToFP: case LLVMFPTrunc:
         case LLVMFPExt: case LLVMPtrToInt: case LLVMIntToPtr: case LLVMAddrSpaceCast:
             r = LLVMBuildCast(x->b, op, msl_vector(x, a, c), leaf, "");
             break;
