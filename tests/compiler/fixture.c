@@ -16,15 +16,18 @@ static RfType types[TY_N] = {
     [TY_UINT2] = {.data_type = 34, .name = "uint2", .size = 8, .align = 8, .element = UINT32_MAX},
     [TY_UINT3] = {.data_type = 35, .name = "uint3", .size = 16, .align = 16, .element = UINT32_MAX},
     [TY_USHORT] = {.data_type = 41, .name = "ushort", .size = 2, .align = 2, .element = UINT32_MAX},
-    [TY_USHORT2] = {.data_type = 42, .name = "ushort2", .size = 4, .align = 4, .element = UINT32_MAX},
-    [TY_USHORT3] = {.data_type = 43, .name = "ushort3", .size = 8, .align = 8, .element = UINT32_MAX},
+    [TY_USHORT2] =
+        {.data_type = 42, .name = "ushort2", .size = 4, .align = 4, .element = UINT32_MAX},
+    [TY_USHORT3] =
+        {.data_type = 43, .name = "ushort3", .size = 8, .align = 8, .element = UINT32_MAX},
     [TY_BOOL] = {.data_type = 53, .name = "bool", .size = 1, .align = 1, .element = UINT32_MAX},
     [TY_PAIR] = {.data_type = 1, .name = "Pair", .size = 8, .align = 4, .element = UINT32_MAX},
 };
 
 const Way ways[] = {
-    {1, false, NULL}, {32, true, NULL}, {32, false, NULL}, {16, true, NULL}, {16, false, NULL}, {8, true, NULL},
-    {32, true, "x86-64-v3"}, {16, false, "x86-64-v3"}, {32, true, "x86-64"}, {1, false, "x86-64"},
+    {1, false, NULL},     {32, true, NULL},     {32, false, NULL},       {16, true, NULL},
+    {16, false, NULL},    {8, true, NULL},      {32, true, "x86-64-v3"}, {16, false, "x86-64-v3"},
+    {32, true, "x86-64"}, {1, false, "x86-64"},
 };
 const size_t n_ways = sizeof ways / sizeof *ways;
 
@@ -41,15 +44,29 @@ static LLVMMemoryBufferRef assemble(const char *ir) {
 }
 
 MslKernel compile_fixture(const Fixture *f) {
-    RfFunction kernel = {.name = (char *)"k", .symbol = (char *)"k", .n_slots = f->n_slots, .n_args = f->n_args, .args = (RfArg *)f->args};
-    RfLibrary lib = {.n_types = TY_N, .types = types, .n_functions = 1, .functions = &kernel,
-                     .n_constants = f->n_constants, .constants = (RfConstant *)f->constants};
+    RfFunction kernel = {.name = (char *)"k",
+                         .symbol = (char *)"k",
+                         .n_slots = f->n_slots,
+                         .n_args = f->n_args,
+                         .args = (RfArg *)f->args};
+    RfLibrary lib = {.n_types = TY_N,
+                     .types = types,
+                     .n_functions = 1,
+                     .functions = &kernel,
+                     .n_constants = f->n_constants,
+                     .constants = (RfConstant *)f->constants};
     LLVMMemoryBufferRef bitcode = assemble(f->ir);
     MslKernelRequest request = {.bitcode = (const unsigned char *)LLVMGetBufferStart(bitcode),
-                                .bitcode_bytes = LLVMGetBufferSize(bitcode), .reflection = &lib,
-                                .function = f->function ? f->function : "k", .constants = f->values,
-                                .n_constants = f->n_values, .shape = {f->shape[0], f->shape[1], f->shape[2]},
-                                .cpu = f->cpu, .width = f->width, .emit = f->emit, .dump_after = f->dump_after};
+                                .bitcode_bytes = LLVMGetBufferSize(bitcode),
+                                .reflection = &lib,
+                                .function = f->function ? f->function : "k",
+                                .constants = f->values,
+                                .n_constants = f->n_values,
+                                .shape = {f->shape[0], f->shape[1], f->shape[2]},
+                                .cpu = f->cpu,
+                                .width = f->width,
+                                .emit = f->emit,
+                                .dump_after = f->dump_after};
     MslKernel out;
     msl_backend(&request, &out);
     LLVMDisposeMemoryBuffer(bitcode);
@@ -86,7 +103,8 @@ CpuKernelFn *load_kernel(const MslKernel *k, CpuKernelInfo *info) {
     return run;
 }
 
-void run_fixture(const Fixture *f, const uint32_t grid[3], const uint32_t group[3], void **slots, uint32_t dynamic_bytes) {
+void run_fixture(const Fixture *f, const uint32_t grid[3], const uint32_t group[3], void **slots,
+                 uint32_t dynamic_bytes) {
     MslKernel k = compile_fixture(f);
     if (!k.ok) fail_msg("width %u, cpu %s: %s", f->width, f->cpu ? f->cpu : "host", k.error);
     int fd;
@@ -108,7 +126,8 @@ void run_fixture(const Fixture *f, const uint32_t grid[3], const uint32_t group[
     size_t memory_bytes = (info->threadgroup_bytes + dynamic_bytes + 255) / 128 * 128;
     char *memory = aligned_alloc(128, memory_bytes);
     memset(memory, 0xa5, memory_bytes);
-    uint64_t frame_bytes = info->frame_stride * ((group[0] * group[1] * group[2] + CPU_SIMD_WIDTH - 1) / CPU_SIMD_WIDTH);
+    uint64_t frame_bytes = info->frame_stride *
+                           ((group[0] * group[1] * group[2] + CPU_SIMD_WIDTH - 1) / CPU_SIMD_WIDTH);
     char *frames = info->frame_stride ? aligned_alloc(128, frame_bytes) : NULL;
     if (frames) memset(frames, 0xa5, frame_bytes);
     run(&launch, 0, n / 2, memory, frames); // in two calls, as two workers would
@@ -121,7 +140,8 @@ void run_fixture(const Fixture *f, const uint32_t grid[3], const uint32_t group[
 }
 
 void run_all_ways(const Fixture *f, const uint32_t grid[3], const uint32_t group[3], void **slots,
-                  uint32_t dynamic_bytes, void (*check)(const Way *, void **), void (*reset)(void **)) {
+                  uint32_t dynamic_bytes, void (*check)(const Way *, void **),
+                  void (*reset)(void **)) {
     for (size_t w = 0; w < n_ways; w++) {
         Fixture one = *f;
         one.width = ways[w].width;

@@ -10,13 +10,32 @@
 #include <cmocka.h>
 
 // Indices in the types of every fixture library.
-enum { TY_FLOAT, TY_UINT, TY_UINT2, TY_UINT3, TY_USHORT, TY_USHORT2, TY_USHORT3, TY_BOOL, TY_PAIR, TY_N };
+enum {
+    TY_FLOAT,
+    TY_UINT,
+    TY_UINT2,
+    TY_UINT3,
+    TY_USHORT,
+    TY_USHORT2,
+    TY_USHORT3,
+    TY_BOOL,
+    TY_PAIR,
+    TY_N
+};
 
-#define BUFFER(p, s) {.name = "b" #s, .kind = RF_ARG_BUFFER, .space = RF_DEVICE, .access = RF_READ_WRITE, .param = p, .index = s, .count = 1, .slot = s, .type = TY_FLOAT, .condition = ""}
-#define BUILTIN(p, b, t) {.name = "v" #p, .kind = RF_ARG_BUILTIN, .builtin = b, .param = p, .index = UINT32_MAX, .count = 1, .slot = UINT32_MAX, .type = t, .condition = ""}
+#define BUFFER(p, s)                                                                               \
+    {                                                                                              \
+        .name = "b" #s, .kind = RF_ARG_BUFFER, .space = RF_DEVICE, .access = RF_READ_WRITE,        \
+        .param = p, .index = s, .count = 1, .slot = s, .type = TY_FLOAT, .condition = ""           \
+    }
+#define BUILTIN(p, b, t)                                                                           \
+    {                                                                                              \
+        .name = "v" #p, .kind = RF_ARG_BUILTIN, .builtin = b, .param = p, .index = UINT32_MAX,     \
+        .count = 1, .slot = UINT32_MAX, .type = t, .condition = ""                                 \
+    }
 
 typedef struct Fixture {
-    const char *ir;       // text of the module; the kernel is @k
+    const char *ir; // text of the module; the kernel is @k
     const RfArg *args;
     uint32_t n_args, n_slots;
     const RfConstant *constants;
@@ -30,13 +49,19 @@ typedef struct Fixture {
 // Compiles; the caller frees the result.
 MslKernel compile_fixture(const Fixture *f);
 // Compiles (failing the test on an error) and runs over a grid.
-void run_fixture(const Fixture *f, const uint32_t grid[3], const uint32_t group[3], void **slots, uint32_t dynamic_bytes);
+void run_fixture(const Fixture *f, const uint32_t grid[3], const uint32_t group[3], void **slots,
+                 uint32_t dynamic_bytes);
 CpuKernelFn *load_kernel(const MslKernel *k, CpuKernelInfo *info);
 void expect_error(const Fixture *f, const char *part); // the message contains `part`
 // Every way of making code that a kernel should agree on.
-typedef struct Way { uint32_t width; bool shaped; const char *cpu; } Way;
+typedef struct Way {
+    uint32_t width;
+    bool shaped;
+    const char *cpu;
+} Way;
 extern const Way ways[];
 extern const size_t n_ways;
 void run_all_ways(const Fixture *f, const uint32_t grid[3], const uint32_t group[3], void **slots,
-                  uint32_t dynamic_bytes, void (*check)(const Way *way, void **slots), void (*reset)(void **slots));
+                  uint32_t dynamic_bytes, void (*check)(const Way *way, void **slots),
+                  void (*reset)(void **slots));
 #endif

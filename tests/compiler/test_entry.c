@@ -15,58 +15,86 @@ static void reset(void **slots) {
 static void check_double(const Way *way, void **slots) {
     (void)slots;
     for (int i = 0; i < N; i++)
-        if (b[i] != 2 * (float)i) fail_msg("width %u %s: b[%d] = %g", way->width, way->cpu ? way->cpu : "", i, (double)b[i]);
+        if (b[i] != 2 * (float)i)
+            fail_msg("width %u %s: b[%d] = %g", way->width, way->cpu ? way->cpu : "", i,
+                     (double)b[i]);
 }
 
-#define BODY                                                                                        \
-    "  %row = mul i32 %y, 19\n  %i32 = add i32 %row, %x\n  %i = zext i32 %i32 to i64\n"             \
-    "  %pa = getelementptr float, ptr %a, i64 %i\n  %pb = getelementptr float, ptr %b, i64 %i\n"    \
-    "  %v = load float, ptr %pa\n  %d = fadd float %v, %v\n  store float %d, ptr %pb\n  ret void\n}\n"
+#define BODY                                                                                       \
+    "  %row = mul i32 %y, 19\n  %i32 = add i32 %row, %x\n  %i = zext i32 %i32 to i64\n"            \
+    "  %pa = getelementptr float, ptr %a, i64 %i\n  %pb = getelementptr float, ptr %b, i64 %i\n"   \
+    "  %v = load float, ptr %pa\n  %d = fadd float %v, %v\n  store float %d, ptr %pb\n  ret "      \
+    "void\n}\n"
 
 static void vector_class_by_hidden_pointer(void **state) {
     (void)state;
-    static const RfArg args[] = {BUFFER(0, 0), BUFFER(1, 1), BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT2)};
-    Fixture f = {.args = args, .n_args = 3, .n_slots = 2, .ir =
-        "%v2 = type { <2 x i32> }\n"
-        "define void @k(ptr %a, ptr %b, ptr byval(%v2) align 8 %g) {\n"
-        "  %x = load i32, ptr %g\n  %py = getelementptr i8, ptr %g, i64 4\n  %y = load i32, ptr %py\n" BODY};
+    static const RfArg args[] = {BUFFER(0, 0), BUFFER(1, 1),
+                                 BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT2)};
+    Fixture f = {.args = args,
+                 .n_args = 3,
+                 .n_slots = 2,
+                 .ir = "%v2 = type { <2 x i32> }\n"
+                       "define void @k(ptr %a, ptr %b, ptr byval(%v2) align 8 %g) {\n"
+                       "  %x = load i32, ptr %g\n  %py = getelementptr i8, ptr %g, i64 4\n  %y = "
+                       "load i32, ptr %py\n" BODY};
     run_all_ways(&f, grid, group, (void *[]){a, b}, 0, check_double, reset);
 }
 
 static void short_vector_by_value(void **state) {
     (void)state;
-    static const RfArg args[] = {BUFFER(0, 0), BUFFER(1, 1), BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_USHORT3)};
-    Fixture f = {.args = args, .n_args = 3, .n_slots = 2, .ir =
-        "define void @k(ptr %a, ptr %b, <3 x i16> %g) {\n"
-        "  %x16 = extractelement <3 x i16> %g, i32 0\n  %y16 = extractelement <3 x i16> %g, i32 1\n"
-        "  %x = zext i16 %x16 to i32\n  %y = zext i16 %y16 to i32\n" BODY};
+    static const RfArg args[] = {BUFFER(0, 0), BUFFER(1, 1),
+                                 BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_USHORT3)};
+    Fixture f = {.args = args,
+                 .n_args = 3,
+                 .n_slots = 2,
+                 .ir = "define void @k(ptr %a, ptr %b, <3 x i16> %g) {\n"
+                       "  %x16 = extractelement <3 x i16> %g, i32 0\n  %y16 = extractelement <3 x "
+                       "i16> %g, i32 1\n"
+                       "  %x = zext i16 %x16 to i32\n  %y = zext i16 %y16 to i32\n" BODY};
     run_all_ways(&f, grid, group, (void *[]){a, b}, 0, check_double, reset);
 }
 
 static void scalars_of_three_attributes(void **state) {
     (void)state;
     // x from the position in the grid; y from position in the group and group position
-    static const RfArg args[] = {BUFFER(0, 0), BUFFER(1, 1), BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT),
+    static const RfArg args[] = {BUFFER(0, 0),
+                                 BUFFER(1, 1),
+                                 BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT),
                                  BUILTIN(3, RF_THREAD_POSITION_IN_THREADGROUP, TY_UINT2),
                                  BUILTIN(4, RF_THREADGROUP_POSITION_IN_GRID, TY_USHORT2),
                                  BUILTIN(5, RF_DISPATCH_THREADS_PER_THREADGROUP, TY_UINT3)};
-    Fixture f = {.args = args, .n_args = 6, .n_slots = 2, .ir =
-        "define void @k(ptr %a, ptr %b, i32 %x, <2 x i32> %l, <2 x i16> %t, <3 x i32> %s) {\n"
-        "  %ly = extractelement <2 x i32> %l, i32 1\n  %ty16 = extractelement <2 x i16> %t, i32 1\n"
-        "  %ty = zext i16 %ty16 to i32\n  %sy = extractelement <3 x i32> %s, i32 1\n"
-        "  %m = mul i32 %ty, %sy\n  %y = add i32 %m, %ly\n" BODY};
+    Fixture f = {
+        .args = args,
+        .n_args = 6,
+        .n_slots = 2,
+        .ir = "define void @k(ptr %a, ptr %b, i32 %x, <2 x i32> %l, <2 x i16> %t, <3 x i32> %s) {\n"
+              "  %ly = extractelement <2 x i32> %l, i32 1\n  %ty16 = extractelement <2 x i16> %t, "
+              "i32 1\n"
+              "  %ty = zext i16 %ty16 to i32\n  %sy = extractelement <3 x i32> %s, i32 1\n"
+              "  %m = mul i32 %ty, %sy\n  %y = add i32 %m, %ly\n" BODY};
     run_all_ways(&f, grid, group, (void *[]){a, b}, 0, check_double, reset);
 }
 
 static void array_of_pointers(void **state) {
     (void)state;
-    static const RfArg args[] = {
-        {.name = "both", .kind = RF_ARG_BUFFER, .space = RF_DEVICE, .param = 0, .index = 3, .count = 2, .slot = 0, .type = TY_FLOAT, .condition = ""},
-        BUILTIN(1, RF_THREAD_POSITION_IN_GRID, TY_UINT2)};
-    Fixture f = {.args = args, .n_args = 2, .n_slots = 2, .ir =
-        "define void @k(ptr byval([2 x ptr]) align 8 %both, <2 x i32> %g) {\n"
-        "  %a = load ptr, ptr %both\n  %p1 = getelementptr ptr, ptr %both, i64 1\n  %b = load ptr, ptr %p1\n"
-        "  %x = extractelement <2 x i32> %g, i32 0\n  %y = extractelement <2 x i32> %g, i32 1\n" BODY};
+    static const RfArg args[] = {{.name = "both",
+                                  .kind = RF_ARG_BUFFER,
+                                  .space = RF_DEVICE,
+                                  .param = 0,
+                                  .index = 3,
+                                  .count = 2,
+                                  .slot = 0,
+                                  .type = TY_FLOAT,
+                                  .condition = ""},
+                                 BUILTIN(1, RF_THREAD_POSITION_IN_GRID, TY_UINT2)};
+    Fixture f = {.args = args,
+                 .n_args = 2,
+                 .n_slots = 2,
+                 .ir = "define void @k(ptr byval([2 x ptr]) align 8 %both, <2 x i32> %g) {\n"
+                       "  %a = load ptr, ptr %both\n  %p1 = getelementptr ptr, ptr %both, i64 1\n  "
+                       "%b = load ptr, ptr %p1\n"
+                       "  %x = extractelement <2 x i32> %g, i32 0\n  %y = extractelement <2 x i32> "
+                       "%g, i32 1\n" BODY};
     run_all_ways(&f, grid, group, (void *[]){a, b}, 0, check_double, reset);
 }
 
@@ -76,36 +104,58 @@ static void check_neighbours(const Way *way, void **slots) {
     (void)slots;
     for (uint32_t i = 0; i < 128; i++) {
         uint32_t other = i / 64 * 64 + (i + 1) % 64;
-        if (out[i] != other * 3 + other * 1000) fail_msg("width %u: out[%u] = %u", way->width, i, out[i]);
+        if (out[i] != other * 3 + other * 1000)
+            fail_msg("width %u: out[%u] = %u", way->width, i, out[i]);
     }
 }
 
 static void threadgroup_memory(void **state) {
     (void)state;
     static const RfArg args[] = {BUFFER(0, 0),
-        {.name = "dynamic", .kind = RF_ARG_THREADGROUP, .space = RF_THREADGROUP, .param = 1, .index = 0, .count = 1, .slot = 1, .type = TY_UINT, .condition = ""},
-        BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT), BUILTIN(3, RF_THREAD_INDEX_IN_THREADGROUP, TY_UINT)};
-    Fixture f = {.args = args, .n_args = 4, .n_slots = 2, .ir =
-        "declare ptr @_Z10__ingot_tgILm256ELm4EZ1kE1aEPvv()\ndeclare ptr @_Z10__ingot_tgILm8ELm64EZ1kE1bEPvv()\n"
-        "declare void @__ingot_threadgroup_barrier(i32) convergent\n"
-        "define void @k(ptr %out, ptr %dyn, i32 %g, i32 %l) {\n"
-        "  %s = call ptr @_Z10__ingot_tgILm256ELm4EZ1kE1aEPvv()\n  %u = call ptr @_Z10__ingot_tgILm8ELm64EZ1kE1bEPvv()\n"
-        "  %l64 = zext i32 %l to i64\n  %ps = getelementptr i32, ptr %s, i64 %l64\n  %pd = getelementptr i32, ptr %dyn, i64 %l64\n"
-        "  %v3 = mul i32 %g, 3\n  store i32 %v3, ptr %ps\n  %v1000 = mul i32 %g, 1000\n  store i32 %v1000, ptr %pd\n"
-        "  store i32 %g, ptr %u\n"
-        "  call void @__ingot_threadgroup_barrier(i32 2)\n"
-        "  %n0 = add i32 %l, 1\n  %n = and i32 %n0, 63\n  %n64 = zext i32 %n to i64\n"
-        "  %qs = getelementptr i32, ptr %s, i64 %n64\n  %qd = getelementptr i32, ptr %dyn, i64 %n64\n"
-        "  %x = load i32, ptr %qs\n  %y = load i32, ptr %qd\n  %z = add i32 %x, %y\n"
-        "  %g64 = zext i32 %g to i64\n  %po = getelementptr i32, ptr %out, i64 %g64\n  store i32 %z, ptr %po\n  ret void\n}\n"};
+                                 {.name = "dynamic",
+                                  .kind = RF_ARG_THREADGROUP,
+                                  .space = RF_THREADGROUP,
+                                  .param = 1,
+                                  .index = 0,
+                                  .count = 1,
+                                  .slot = 1,
+                                  .type = TY_UINT,
+                                  .condition = ""},
+                                 BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT),
+                                 BUILTIN(3, RF_THREAD_INDEX_IN_THREADGROUP, TY_UINT)};
+    Fixture f = {.args = args,
+                 .n_args = 4,
+                 .n_slots = 2,
+                 .ir =
+                     "declare ptr @_Z10__ingot_tgILm256ELm4EZ1kE1aEPvv()\ndeclare ptr "
+                     "@_Z10__ingot_tgILm8ELm64EZ1kE1bEPvv()\n"
+                     "declare void @__ingot_threadgroup_barrier(i32) convergent\n"
+                     "define void @k(ptr %out, ptr %dyn, i32 %g, i32 %l) {\n"
+                     "  %s = call ptr @_Z10__ingot_tgILm256ELm4EZ1kE1aEPvv()\n  %u = call ptr "
+                     "@_Z10__ingot_tgILm8ELm64EZ1kE1bEPvv()\n"
+                     "  %l64 = zext i32 %l to i64\n  %ps = getelementptr i32, ptr %s, i64 %l64\n  "
+                     "%pd = getelementptr i32, ptr %dyn, i64 %l64\n"
+                     "  %v3 = mul i32 %g, 3\n  store i32 %v3, ptr %ps\n  %v1000 = mul i32 %g, "
+                     "1000\n  store i32 %v1000, ptr %pd\n"
+                     "  store i32 %g, ptr %u\n"
+                     "  call void @__ingot_threadgroup_barrier(i32 2)\n"
+                     "  %n0 = add i32 %l, 1\n  %n = and i32 %n0, 63\n  %n64 = zext i32 %n to i64\n"
+                     "  %qs = getelementptr i32, ptr %s, i64 %n64\n  %qd = getelementptr i32, ptr "
+                     "%dyn, i64 %n64\n"
+                     "  %x = load i32, ptr %qs\n  %y = load i32, ptr %qd\n  %z = add i32 %x, %y\n"
+                     "  %g64 = zext i32 %g to i64\n  %po = getelementptr i32, ptr %out, i64 %g64\n "
+                     " store i32 %z, ptr %po\n  ret void\n}\n"};
     // 256 bytes, then 8 at the next multiple of 64: 264, rounded to 272; the dynamic part follows
-    run_all_ways(&f, (uint32_t[]){128, 1, 1}, (uint32_t[]){64, 1, 1}, (void *[]){out, (void *)272}, 256, check_neighbours, NULL);
+    run_all_ways(&f, (uint32_t[]){128, 1, 1}, (uint32_t[]){64, 1, 1}, (void *[]){out, (void *)272},
+                 256, check_neighbours, NULL);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vector_class_by_hidden_pointer), cmocka_unit_test(short_vector_by_value),
-        cmocka_unit_test(scalars_of_three_attributes), cmocka_unit_test(array_of_pointers),
+        cmocka_unit_test(vector_class_by_hidden_pointer),
+        cmocka_unit_test(short_vector_by_value),
+        cmocka_unit_test(scalars_of_three_attributes),
+        cmocka_unit_test(array_of_pointers),
         cmocka_unit_test(threadgroup_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

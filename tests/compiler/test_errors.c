@@ -5,7 +5,11 @@
 
 static const RfArg args[] = {BUFFER(0, 0), BUILTIN(1, RF_THREAD_POSITION_IN_GRID, TY_UINT)};
 #define KERNEL(body) "define void @k(ptr %out, i32 %g) {\n" body "  ret void\n}\n"
-static const Fixture good = {.ir = KERNEL("  store i32 %g, ptr %out\n"), .args = args, .n_args = 2, .n_slots = 1, .width = 1};
+static const Fixture good = {.ir = KERNEL("  store i32 %g, ptr %out\n"),
+                             .args = args,
+                             .n_args = 2,
+                             .n_slots = 1,
+                             .width = 1};
 
 static void requests(void **state) {
     (void)state;
@@ -28,14 +32,16 @@ static void bad_kernels(void **state) {
     (void)state;
     Fixture f = good;
     f.ir = "define void @r(i32 %n) {\n  %c = icmp eq i32 %n, 0\n  br i1 %c, label %e, label %l\n"
-           "l:\n  %m = sub i32 %n, 1\n  call void @r(i32 %m)\n  br label %e\ne:\n  ret void\n}\n" KERNEL("  call void @r(i32 %g)\n");
+           "l:\n  %m = sub i32 %n, 1\n  call void @r(i32 %m)\n  br label %e\ne:\n  ret "
+           "void\n}\n" KERNEL("  call void @r(i32 %g)\n");
     expect_error(&f, "recurs");
     f.ir = "declare void @elsewhere()\n" KERNEL("  call void @elsewhere()\n");
     expect_error(&f, "'elsewhere', which is not defined");
     f.ir = KERNEL("  %p = load ptr, ptr %out\n  call void %p()\n");
     expect_error(&f, "function pointer");
     f.ir = "declare ptr @_Z10__ingot_tgILm40000ELm4EZ1kE1aEPvv()\n" KERNEL(
-        "  %t = call ptr @_Z10__ingot_tgILm40000ELm4EZ1kE1aEPvv()\n  store i32 %g, ptr %t\n  %v = load volatile i32, ptr %t\n");
+        "  %t = call ptr @_Z10__ingot_tgILm40000ELm4EZ1kE1aEPvv()\n  store i32 %g, ptr %t\n  %v = "
+        "load volatile i32, ptr %t\n");
     expect_error(&f, "32768 bytes of threadgroup memory");
     f = good;
     f.ir = "define i32 @k(ptr %out, i32 %g) {\n  ret i32 0\n}\n";
@@ -44,14 +50,16 @@ static void bad_kernels(void **state) {
 
 static void damaged_bitcode(void **state) {
     (void)state;
-    static RfType type = {.data_type = 3, .name = (char *)"float", .size = 4, .align = 4, .element = UINT32_MAX};
+    static RfType type = {
+        .data_type = 3, .name = (char *)"float", .size = 4, .align = 4, .element = UINT32_MAX};
     RfFunction kernel = {.name = (char *)"k", .symbol = (char *)"k"};
     RfLibrary lib = {.n_types = 1, .types = &type, .n_functions = 1, .functions = &kernel};
     unsigned char bytes[4096];
     for (size_t n = 0; n <= sizeof bytes; n += 512) {
         for (size_t i = 0; i < n; i++) bytes[i] = (unsigned char)(i * 37 + n);
         if (n > 1024) memcpy(bytes, "BC\xC0\xDE", 4);
-        MslKernelRequest request = {.bitcode = bytes, .bitcode_bytes = n, .reflection = &lib, .function = "k"};
+        MslKernelRequest request = {
+            .bitcode = bytes, .bitcode_bytes = n, .reflection = &lib, .function = "k"};
         MslKernel k;
         assert_false(msl_backend(&request, &k));
         assert_true(strlen(k.error) > 0);
@@ -64,7 +72,8 @@ static void only_what_the_kernel_reaches(void **state) {
     Fixture f = good;
     f.emit = "scalar-ll";
     f.ir = "define internal void @used(ptr %p) {\n  store i32 41, ptr %p\n  ret void\n}\n"
-           "define void @unused(ptr %p) {\n  store i32 43, ptr %p\n  ret void\n}\n" KERNEL("  call void @used(ptr %out)\n");
+           "define void @unused(ptr %p) {\n  store i32 43, ptr %p\n  ret void\n}\n" KERNEL(
+               "  call void @used(ptr %out)\n");
     MslKernel k = compile_fixture(&f);
     assert_true(k.ok);
     assert_non_null(strstr((char *)k.code, "i32 41"));
@@ -90,8 +99,9 @@ static void texts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests), cmocka_unit_test(bad_kernels), cmocka_unit_test(damaged_bitcode),
-        cmocka_unit_test(only_what_the_kernel_reaches), cmocka_unit_test(texts),
+        cmocka_unit_test(requests),        cmocka_unit_test(bad_kernels),
+        cmocka_unit_test(damaged_bitcode), cmocka_unit_test(only_what_the_kernel_reaches),
+        cmocka_unit_test(texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,26 +6,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const RfArg copy_args[] = {BUFFER(0, 0), BUFFER(1, 1), BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT)};
-static const Fixture copy = {.args = copy_args, .n_args = 3, .n_slots = 2, .ir =
-    "define void @k(ptr %in, ptr %out, i32 %g) {\n"
-    "  %i = zext i32 %g to i64\n  %pi = getelementptr float, ptr %in, i64 %i\n  %po = getelementptr float, ptr %out, i64 %i\n"
-    "  %v = load float, ptr %pi\n  %w = fadd float %v, 1.0\n  store float %w, ptr %po\n  ret void\n}\n"};
+static const RfArg copy_args[] = {BUFFER(0, 0), BUFFER(1, 1),
+                                  BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT)};
+static const Fixture copy = {.args = copy_args,
+                             .n_args = 3,
+                             .n_slots = 2,
+                             .ir = "define void @k(ptr %in, ptr %out, i32 %g) {\n"
+                                   "  %i = zext i32 %g to i64\n  %pi = getelementptr float, ptr "
+                                   "%in, i64 %i\n  %po = getelementptr float, ptr %out, i64 %i\n"
+                                   "  %v = load float, ptr %pi\n  %w = fadd float %v, 1.0\n  store "
+                                   "float %w, ptr %po\n  ret void\n}\n"};
 
-// Large enough for non-temporal stores, at an address that starts a cache line and at one that does not.
+// Large enough for non-temporal stores, at an address that starts a cache line and at one that does
+// not.
 static void large_stream(void **state) {
     (void)state;
     enum { N = (17 << 20) / 4, GUARD = 64 };
-    float *in = aligned_alloc(64, (N + 2 * GUARD) * 4), *out = aligned_alloc(64, (N + 2 * GUARD) * 4);
+    float *in = aligned_alloc(64, (N + 2 * GUARD) * 4),
+          *out = aligned_alloc(64, (N + 2 * GUARD) * 4);
     for (int i = 0; i < N; i++) in[i] = (float)(i & 0xffff);
     for (int shift = 0; shift <= 3; shift += 3) {
         Fixture f = copy;
         f.width = 32, f.shape[0] = 256, f.shape[1] = f.shape[2] = 1;
         memset(out, 0, (N + 2 * GUARD) * 4);
         uint32_t n = N - 77; // the last threadgroup is cut
-        run_fixture(&f, (uint32_t[]){n, 1, 1}, (uint32_t[]){256, 1, 1}, (void *[]){in, out + shift}, 0);
+        run_fixture(&f, (uint32_t[]){n, 1, 1}, (uint32_t[]){256, 1, 1}, (void *[]){in, out + shift},
+                    0);
         for (uint32_t i = 0; i < n; i++)
-            if (out[i + shift] != (float)(i & 0xffff) + 1) fail_msg("shift %d: out[%u] = %g", shift, i, (double)out[i + shift]);
+            if (out[i + shift] != (float)(i & 0xffff) + 1)
+                fail_msg("shift %d: out[%u] = %g", shift, i, (double)out[i + shift]);
         for (int i = 0; i < GUARD; i++) assert_true(out[n + (uint32_t)shift + (uint32_t)i] == 0);
     }
     free(in);
@@ -43,7 +52,8 @@ static void stores_past_the_caches(void **state) {
     // In place: the line is in the cache anyway.
     f.ir = "define void @k(ptr %in, ptr %out, i32 %g) {\n"
            "  %i = zext i32 %g to i64\n  %pi = getelementptr float, ptr %in, i64 %i\n"
-           "  %v = load float, ptr %pi\n  %w = fadd float %v, 1.0\n  store float %w, ptr %pi\n  ret void\n}\n";
+           "  %v = load float, ptr %pi\n  %w = fadd float %v, 1.0\n  store float %w, ptr %pi\n  "
+           "ret void\n}\n";
     k = compile_fixture(&f);
     assert_true(k.ok);
     assert_null(strstr((char *)k.code, "!nontemporal"));
@@ -52,7 +62,8 @@ static void stores_past_the_caches(void **state) {
 
 static unsigned n_logged;
 static uint64_t seen;
-static void on_log(const CpuLaunch *launch, uint32_t type, const char *category, const char *format, const uint64_t *args, uint32_t n) {
+static void on_log(const CpuLaunch *launch, uint32_t type, const char *category, const char *format,
+                   const uint64_t *args, uint32_t n) {
     assert_ptr_equal(launch->log_context, &n_logged);
     assert_int_equal(type, 2);
     assert_string_equal(category, "a:b");
@@ -65,7 +76,8 @@ static void on_log(const CpuLaunch *launch, uint32_t type, const char *category,
 
 #define LOG_IR                                                                                     \
     "@c = private constant [4 x i8] c\"a:b\\00\"\n@f = private constant [3 x i8] c\"%d\\00\"\n"    \
-    "declare void @__ingot_log(i32, ptr, ptr, ptr, i32)\ndeclare void @__ingot_threadgroup_barrier(i32) convergent\n" \
+    "declare void @__ingot_log(i32, ptr, ptr, ptr, i32)\ndeclare void "                            \
+    "@__ingot_threadgroup_barrier(i32) convergent\n"                                               \
     "define void @k(ptr %out, ptr %unused, i32 %g) {\n  %a = alloca [2 x i64], align 8\n"          \
     "  %odd = and i32 %g, 1\n  %is = icmp ne i32 %odd, 0\n  br i1 %is, label %yes, label %no\n"    \
     "yes:\n  %g64 = zext i32 %g to i64\n  %a1 = getelementptr i64, ptr %a, i64 1\n"                \
@@ -74,7 +86,9 @@ static void on_log(const CpuLaunch *launch, uint32_t type, const char *category,
 
 static void log_once_per_active_thread(void **state) {
     (void)state;
-    static const char *const bodies[] = {LOG_IR "  ret void\n}\n", LOG_IR "  call void @__ingot_threadgroup_barrier(i32 0)\n  ret void\n}\n"};
+    static const char *const bodies[] = {
+        LOG_IR "  ret void\n}\n",
+        LOG_IR "  call void @__ingot_threadgroup_barrier(i32 0)\n  ret void\n}\n"};
     for (int body = 0; body < 2; body++)
         for (uint32_t width = 1; width <= 32; width = width == 1 ? 16 : width * 2) {
             Fixture f = copy;
@@ -85,14 +99,19 @@ static void log_once_per_active_thread(void **state) {
             CpuKernelFn *run = load_kernel(&k, &info);
             assert_true(info.flags & CPU_KERNEL_LOG);
             assert_int_equal(!!(info.flags & CPU_KERNEL_BARRIER), body);
-            CpuLaunch launch = {.args = (void *[]){NULL, NULL}, .threads_per_grid = {50, 1, 1}, .groups_per_grid = {1, 1, 1},
-                                .group_size = {64, 1, 1}, .log = on_log, .log_context = &n_logged};
+            CpuLaunch launch = {.args = (void *[]){NULL, NULL},
+                                .threads_per_grid = {50, 1, 1},
+                                .groups_per_grid = {1, 1, 1},
+                                .group_size = {64, 1, 1},
+                                .log = on_log,
+                                .log_context = &n_logged};
             void *frames = info.frame_stride ? aligned_alloc(128, 2 * info.frame_stride) : NULL;
             n_logged = 0, seen = 0;
             run(&launch, 0, 1, NULL, frames);
             free(frames);
             if (n_logged != 25 || seen != (0xAAAAAAAAAAAAAAAAull & ((1ull << 50) - 1)))
-                fail_msg("width %u: %u messages, threads %llx", width, n_logged, (unsigned long long)seen);
+                fail_msg("width %u: %u messages, threads %llx", width, n_logged,
+                         (unsigned long long)seen);
             launch.log = NULL; // nobody listens: nothing happens
             frames = info.frame_stride ? aligned_alloc(128, 2 * info.frame_stride) : NULL;
             run(&launch, 0, 1, NULL, frames);
@@ -120,8 +139,10 @@ static void info_of_a_kernel(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_stream), cmocka_unit_test(stores_past_the_caches),
-        cmocka_unit_test(log_once_per_active_thread), cmocka_unit_test(info_of_a_kernel),
+        cmocka_unit_test(large_stream),
+        cmocka_unit_test(stores_past_the_caches),
+        cmocka_unit_test(log_once_per_active_thread),
+        cmocka_unit_test(info_of_a_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

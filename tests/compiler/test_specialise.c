@@ -6,19 +6,27 @@
 static float out[64];
 static const uint32_t grid[3] = {64, 1, 1}, group[3] = {32, 1, 1};
 static const RfArg args[] = {BUFFER(0, 0), BUILTIN(1, RF_THREAD_POSITION_IN_GRID, TY_UINT)};
-static const RfConstant constants[] = {{.name = (char *)"scale", .symbol = (char *)"scale", .index = 3, .type = TY_FLOAT},
-                                       {.name = (char *)"on", .symbol = (char *)"on", .index = 5, .type = TY_BOOL}};
+static const RfConstant constants[] = {
+    {.name = (char *)"scale", .symbol = (char *)"scale", .index = 3, .type = TY_FLOAT},
+    {.name = (char *)"on", .symbol = (char *)"on", .index = 5, .type = TY_BOOL}};
 
 #define STORE                                                                                      \
-    "  %g64 = zext i32 %g to i64\n  %p = getelementptr float, ptr %out, i64 %g64\n"                 \
+    "  %g64 = zext i32 %g to i64\n  %p = getelementptr float, ptr %out, i64 %g64\n"                \
     "  store float %v, ptr %p\n  ret void\n}\n"
 #define PLAIN                                                                                      \
     "@scale = external constant float\n@on = external constant i8\n"                               \
     "define void @k(ptr %out, i32 %g) {\n  %v = load float, ptr @scale\n" STORE
 
 static Fixture fixture(const char *ir, const MslConstantValue *values, size_t n) {
-    return (Fixture){.ir = ir, .args = args, .n_args = 2, .n_slots = 1, .constants = constants, .n_constants = 2,
-                     .values = values, .n_values = n, .width = 1};
+    return (Fixture){.ir = ir,
+                     .args = args,
+                     .n_args = 2,
+                     .n_slots = 1,
+                     .constants = constants,
+                     .n_constants = 2,
+                     .values = values,
+                     .n_values = n,
+                     .width = 1};
 }
 
 static void computes(const Fixture *f, float v) {
@@ -60,8 +68,8 @@ static void wrong_type(void **state) {
 #define GUARDED                                                                                    \
     "@scale = external constant float\n@on = external constant i8\n"                               \
     "declare i64 @__ingot_fc_defined(ptr)\n"                                                       \
-    "define void @k(ptr %out, i32 %g) {\n  %d = call i64 @__ingot_fc_defined(ptr @scale)\n"         \
-    "  %c = icmp ne i64 %d, 0\n  br i1 %c, label %set, label %go\n"                                 \
+    "define void @k(ptr %out, i32 %g) {\n  %d = call i64 @__ingot_fc_defined(ptr @scale)\n"        \
+    "  %c = icmp ne i64 %d, 0\n  br i1 %c, label %set, label %go\n"                                \
     "set:\n  %s = load float, ptr @scale\n  br label %go\n"                                        \
     "go:\n  %v = phi float [ %s, %set ], [ 7.0, %0 ]\n" STORE
 
@@ -78,16 +86,20 @@ static void guarded_by_is_defined(void **state) {
 #define DERIVED                                                                                    \
     "@scale = external constant float\n@on = external constant i8\n"                               \
     "@doubled = internal global float 0.0\n@other = internal global float 0.0\n"                   \
-    "@llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 65535, ptr @init, ptr null }]\n" \
-    "define internal void @init1() {\n  %b = load i8, ptr @on\n  %f = uitofp i8 %b to float\n  store float %f, ptr @other\n  ret void\n}\n" \
-    "define internal void @init2() {\n  %b = load float, ptr @scale\n  %f = fadd float %b, %b\n  store float %f, ptr @doubled\n  ret void\n}\n" \
+    "@llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 "      \
+    "65535, ptr @init, ptr null }]\n"                                                              \
+    "define internal void @init1() {\n  %b = load i8, ptr @on\n  %f = uitofp i8 %b to float\n  "   \
+    "store float %f, ptr @other\n  ret void\n}\n"                                                  \
+    "define internal void @init2() {\n  %b = load float, ptr @scale\n  %f = fadd float %b, %b\n  " \
+    "store float %f, ptr @doubled\n  ret void\n}\n"                                                \
     "define internal void @init() {\n  call void @init1()\n  call void @init2()\n  ret void\n}\n"  \
     "define void @k(ptr %out, i32 %g) {\n  %v = load float, ptr @doubled\n" STORE
 
 static void derived_constants(void **state) {
     (void)state;
     MslConstantValue v = {.index = 3, .data_type = 3, .data = &two, .n_bytes = 4};
-    Fixture f = fixture(DERIVED, &v, 1); // `other` depends on an unset constant, but nobody needs it
+    Fixture f =
+        fixture(DERIVED, &v, 1); // `other` depends on an unset constant, but nobody needs it
     computes(&f, 5);
     f = fixture(DERIVED, NULL, 0);
     expect_error(&f, "not set");
@@ -95,13 +107,21 @@ static void derived_constants(void **state) {
 
 static void conditional_argument(void **state) {
     (void)state;
-    static RfArg two_args[] = {BUFFER(0, 0), BUILTIN(1, RF_THREAD_POSITION_IN_GRID, TY_UINT), BUFFER(2, 1)};
+    static RfArg two_args[] = {BUFFER(0, 0), BUILTIN(1, RF_THREAD_POSITION_IN_GRID, TY_UINT),
+                               BUFFER(2, 1)};
     two_args[2].condition = (char *)"on";
-    Fixture f = {.args = two_args, .n_args = 3, .n_slots = 2, .constants = constants, .n_constants = 2, .width = 1,
-        .ir = "@on = external constant i8\n"
-              "define void @k(ptr %out, i32 %g, ptr %extra) {\n  %b = load i8, ptr @on\n  %c = icmp ne i8 %b, 0\n"
-              "  br i1 %c, label %set, label %go\nset:\n  %s = load float, ptr %extra\n  br label %go\n"
-              "go:\n  %v = phi float [ %s, %set ], [ 7.0, %0 ]\n" STORE};
+    Fixture f = {.args = two_args,
+                 .n_args = 3,
+                 .n_slots = 2,
+                 .constants = constants,
+                 .n_constants = 2,
+                 .width = 1,
+                 .ir = "@on = external constant i8\n"
+                       "define void @k(ptr %out, i32 %g, ptr %extra) {\n  %b = load i8, ptr @on\n  "
+                       "%c = icmp ne i8 %b, 0\n"
+                       "  br i1 %c, label %set, label %go\nset:\n  %s = load float, ptr %extra\n  "
+                       "br label %go\n"
+                       "go:\n  %v = phi float [ %s, %set ], [ 7.0, %0 ]\n" STORE};
     float extra = 9;
     MslConstantValue v = {.name = "on", .data_type = 53, .data = &yes, .n_bytes = 1};
     f.values = &v, f.n_values = 1;
@@ -114,8 +134,9 @@ static void conditional_argument(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_index_and_by_name), cmocka_unit_test(unset_and_used), cmocka_unit_test(wrong_type),
-        cmocka_unit_test(guarded_by_is_defined), cmocka_unit_test(derived_constants), cmocka_unit_test(conditional_argument),
+        cmocka_unit_test(by_index_and_by_name), cmocka_unit_test(unset_and_used),
+        cmocka_unit_test(wrong_type),           cmocka_unit_test(guarded_by_is_defined),
+        cmocka_unit_test(derived_constants),    cmocka_unit_test(conditional_argument),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,8 +27,10 @@ static void check_request(Cg *cg) {
         msl_fail(cx, "a vector width of %u is not supported: 1, 8, 16 or 32", r->width);
     uint64_t threads = (uint64_t)r->shape[0] * r->shape[1] * r->shape[2];
     bool any = r->shape[0] || r->shape[1] || r->shape[2];
-    if (any && (threads == 0 || threads > 1024 || r->shape[0] > 1024 || r->shape[1] > 1024 || r->shape[2] > 1024))
-        msl_fail(cx, "a threadgroup of %u x %u x %u threads is not possible", r->shape[0], r->shape[1], r->shape[2]);
+    if (any && (threads == 0 || threads > 1024 || r->shape[0] > 1024 || r->shape[1] > 1024 ||
+                r->shape[2] > 1024))
+        msl_fail(cx, "a threadgroup of %u x %u x %u threads is not possible", r->shape[0],
+                 r->shape[1], r->shape[2]);
     if (r->emit && strcmp(r->emit, "ll") && strcmp(r->emit, "scalar-ll") && strcmp(r->emit, "asm"))
         msl_fail(cx, "unknown output '%s': ll, scalar-ll or asm", r->emit);
 }
@@ -42,7 +44,8 @@ static unsigned choose_width(const Cg *cg) {
 
 static double now_ms(void) {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); // this thread's: other work on the machine does not count
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID,
+                  &t); // this thread's: other work on the machine does not count
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
@@ -65,19 +68,23 @@ static void step(Cg *cg, const char *name, void (*run)(Cg *)) {
     msl_dump(&cg->cx, name);
 }
 
-// What O2 does to this code that matters: inline the versions into the loop, fold the loop's constants,
-// simplify, hoist, unroll. Half the time of default<O2>, and the same speed.
+// What O2 does to this code that matters: inline the versions into the loop, fold the loop's
+// constants, simplify, hoist, unroll. Half the time of default<O2>, and the same speed.
 static void finish(Cg *cg) {
     static const char vector[] =
         "cgscc(inline<only-mandatory>,inline),globalopt,ipsccp,globaldce,"
-        "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE ",loop-mssa(loop-rotate,licm),"
-        "simplifycfg," INSTCOMBINE ",loop(indvars,loop-deletion),gvn," INSTCOMBINE ",dse,adce,loop-mssa(licm),simplifycfg,"
+        "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE
+        ",loop-mssa(loop-rotate,licm),"
+        "simplifycfg," INSTCOMBINE ",loop(indvars,loop-deletion),gvn," INSTCOMBINE
+        ",dse,adce,loop-mssa(licm),simplifycfg,"
         "loop-unroll<O2>," INSTCOMBINE ",early-cse<memssa>,simplifycfg),globaldce";
     msl_run_passes(&cg->cx, NULL, cg->cx.width == 1 ? "default<O1>" : vector);
 }
 
 // Reference code keeps the program's own control flow: only what makes it smaller.
-static void tidy_reference(Cg *cg) { msl_run_passes(&cg->cx, NULL, "function(sroa,early-cse,simplifycfg,dce)"); }
+static void tidy_reference(Cg *cg) {
+    msl_run_passes(&cg->cx, NULL, "function(sroa,early-cse,simplifycfg,dce)");
+}
 
 // From here on only the entry point is seen from outside; what it does not call may go.
 static void internalise(Cg *cg) {
@@ -118,7 +125,8 @@ static void compile(Cg *cg, MslKernel *out) {
     step(cg, "wrap", reference ? msl_wrap_lanes : msl_wrap);
     internalise(cg);
     if (cg->uses.support || reference)
-        msl_link_device_code(cg, msl_device_support, (size_t)(msl_device_support_end - msl_device_support));
+        msl_link_device_code(cg, msl_device_support,
+                             (size_t)(msl_device_support_end - msl_device_support));
     msl_set_target_attributes(cg);
     msl_finish_info(cg);
     msl_verify(cx, "wrap");

@@ -1,31 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // barrier.c: a SIMD-group that waits at a barrier is a suspended coroutine.
-//   purpose   f(..., frame) with calls of __ingot_threadgroup_barrier -> an LLVM coroutine whose frame
-//             is the memory given; device/group.c starts one for each SIMD-group and resumes them in turn
+//   purpose   f(..., frame) with calls of __ingot_threadgroup_barrier -> an LLVM coroutine whose
+//   frame
+//             is the memory given; device/group.c starts one for each SIMD-group and resumes them
+//             in turn
 //   requires  the vectorised version f calls is inlined into it; barriers in uniform control flow
 //   breaks    nothing may run instcombine between the freezes inserted here and coro-split
-// Values live across a suspension are frozen just before it, for two reasons that cost time otherwise:
-// coro-split recomputes arithmetic after a suspension from operands it then has to save (32 products
-// instead of one sum), and it saves a value where it is defined, be that in an inner loop.
+// Values live across a suspension are frozen just before it, for two reasons that cost time
+// otherwise: coro-split recomputes arithmetic after a suspension from operands it then has to save
+// (32 products instead of one sum), and it saves a value where it is defined, be that in an inner
+// loop.
 #include "compiler/codegen/codegen.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { FRAME_ALIGN = 128 };
 
-static LLVMValueRef call_intrinsic(Cg *cg, const char *name, LLVMTypeRef *overload, size_t n_overload,
-                                   LLVMValueRef *args, unsigned n) {
+static LLVMValueRef call_intrinsic(Cg *cg, const char *name, LLVMTypeRef *overload,
+                                   size_t n_overload, LLVMValueRef *args, unsigned n) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(cg->cx.module, id, overload, n_overload);
-    return LLVMBuildCall2(cg->cx.builder, LLVMIntrinsicGetType(cg->cx.llvm, id, overload, n_overload), f, args, n, "");
+    return LLVMBuildCall2(cg->cx.builder,
+                          LLVMIntrinsicGetType(cg->cx.llvm, id, overload, n_overload), f, args, n,
+                          "");
 }
 
-// `to` replaces `from` as the block an edge into b's phis comes from. LLVM-C can only rebuild a phi.
-static void rename_predecessor(Cg *cg, LLVMBasicBlockRef b, LLVMBasicBlockRef from, LLVMBasicBlockRef to) {
-    for (LLVMValueRef phi = LLVMGetFirstInstruction(b), next; phi && LLVMIsAPHINode(phi); phi = next) {
+// `to` replaces `from` as the block an edge into b's phis comes from. LLVM-C can only rebuild a
+// phi.
+static void rename_predecessor(Cg *cg, LLVMBasicBlockRef b, LLVMBasicBlockRef from,
+                               LLVMBasicBlockRef to) {
+    for (LLVMValueRef phi = LLVMGetFirstInstruction(b), next; phi && LLVMIsAPHINode(phi);
+         phi = next) {
         next = LLVMGetNextInstruction(phi);
         bool found = false;
-        for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) found |= LLVMGetIncomingBlock(phi, i) == from;
+        for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
+            found |= LLVMGetIncomingBlock(phi, i) == from;
         if (!found) continue;
         LLVMPositionBuilderBefore(cg->cx.builder, phi);
         LLVMValueRef fresh = LLVMBuildPhi(cg->cx.builder, LLVMTypeOf(phi), "");
@@ -44,10 +53,12 @@ static void rename_predecessor(Cg *cg, LLVMBasicBlockRef b, LLVMBasicBlockRef fr
 // Moves `first` and all that follows it to a new block; the old one is left without an end.
 LLVMBasicBlockRef msl_split_before(Cg *cg, LLVMValueRef first) {
     LLVMBasicBlockRef old = LLVMGetInstructionParent(first);
-    LLVMBasicBlockRef fresh = LLVMAppendBasicBlockInContext(cg->cx.llvm, LLVMGetBasicBlockParent(old), "");
+    LLVMBasicBlockRef fresh =
+        LLVMAppendBasicBlockInContext(cg->cx.llvm, LLVMGetBasicBlockParent(old), "");
     LLVMMoveBasicBlockAfter(fresh, old);
     LLVMValueRef end = LLVMGetBasicBlockTerminator(old);
-    for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++) rename_predecessor(cg, LLVMGetSuccessor(end, s), old, fresh);
+    for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++)
+        rename_predecessor(cg, LLVMGetSuccessor(end, s), old, fresh);
     for (LLVMValueRef i = first, next; i; i = next) {
         next = LLVMGetNextInstruction(i);
         LLVMInstructionRemoveFromParent(i);
@@ -76,16 +87,20 @@ static LLVMValueRef build_suspend(Cg *cg, Coroutine *co, LLVMBasicBlockRef go_on
     return which;
 }
 
-// The frame's size, as coro-split will compute it, is stored to a global to be read back from there.
+// The frame's size, as coro-split will compute it, is stored to a global to be read back from
+// there.
 static void begin(Cg *cg, Coroutine *co) {
     MslContext *cx = &cg->cx;
     LLVMValueRef at = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(co->f));
     while (LLVMIsAAllocaInst(at)) at = LLVMGetNextInstruction(at);
     LLVMPositionBuilderBefore(cx->builder, at);
     LLVMValueRef null = LLVMConstNull(msl_ptr(cx));
-    LLVMValueRef id = call_intrinsic(cg, "llvm.coro.id", NULL, 0, (LLVMValueRef[]){msl_const(cx, 32, FRAME_ALIGN), null, null, null}, 4);
+    LLVMValueRef id =
+        call_intrinsic(cg, "llvm.coro.id", NULL, 0,
+                       (LLVMValueRef[]){msl_const(cx, 32, FRAME_ALIGN), null, null, null}, 4);
     LLVMTypeRef i64 = msl_int(cx, 64);
-    LLVMBuildStore(cx->builder, call_intrinsic(cg, "llvm.coro.size", &i64, 1, NULL, 0), cg->frame_bytes);
+    LLVMBuildStore(cx->builder, call_intrinsic(cg, "llvm.coro.size", &i64, 1, NULL, 0),
+                   cg->frame_bytes);
     LLVMValueRef frame = LLVMGetParam(co->f, LLVMCountParams(co->f) - 1);
     co->handle = call_intrinsic(cg, "llvm.coro.begin", NULL, 0, (LLVMValueRef[]){id, frame}, 2);
 }
@@ -98,11 +113,14 @@ static void build_exits(Cg *cg, Coroutine *co) {
     LLVMBuildBr(cx->builder, co->leave);
     LLVMPositionBuilderAtEnd(cx->builder, co->leave);
     LLVMValueRef none = LLVMConstNull(LLVMTokenTypeInContext(cx->llvm));
-    call_intrinsic(cg, "llvm.coro.end", NULL, 0, (LLVMValueRef[]){co->handle, msl_const(cx, 1, 0), none}, 3);
+    call_intrinsic(cg, "llvm.coro.end", NULL, 0,
+                   (LLVMValueRef[]){co->handle, msl_const(cx, 1, 0), none}, 3);
     LLVMBuildRetVoid(cx->builder);
 }
 
-static bool is_barrier(LLVMValueRef i) { return msl_starts(msl_callee(i), "__ingot_threadgroup_barrier"); }
+static bool is_barrier(LLVMValueRef i) {
+    return msl_starts(msl_callee(i), "__ingot_threadgroup_barrier");
+}
 
 static void add_suspends(Cg *cg, Coroutine *co) {
     MslContext *cx = &cg->cx;
@@ -161,11 +179,14 @@ static void mark_dominated(BlockSet *set, LLVMBasicBlockRef gate, unsigned *work
     }
 }
 
-// Is this use of a value after the suspension? A phi uses its operand at the end of the edge's block.
+// Is this use of a value after the suspension? A phi uses its operand at the end of the edge's
+// block.
 static bool uses_after(const BlockSet *set, LLVMValueRef user, LLVMValueRef v) {
     if (!LLVMIsAPHINode(user)) return set->in[find_block(set, LLVMGetInstructionParent(user))];
     for (unsigned i = 0; i < LLVMCountIncoming(user); i++)
-        if (LLVMGetIncomingValue(user, i) == v && !set->in[find_block(set, LLVMGetIncomingBlock(user, i))]) return false;
+        if (LLVMGetIncomingValue(user, i) == v &&
+            !set->in[find_block(set, LLVMGetIncomingBlock(user, i))])
+            return false;
     return true;
 }
 
@@ -197,7 +218,8 @@ static bool freeze_across(Cg *cg, Coroutine *co) {
     set.in = calloc(set.n, 1);
     unsigned *work = calloc(set.n, sizeof *work), k = 0;
     bool ok = set.blocks && set.in && work;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(co->f); ok && b; b = LLVMGetNextBasicBlock(b)) set.blocks[k++] = b;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(co->f); ok && b; b = LLVMGetNextBasicBlock(b))
+        set.blocks[k++] = b;
     for (unsigned s = 0; ok && s < co->n; s++) {
         mark_dominated(&set, co->resumes[s], work);
         for (unsigned b = 0; b < set.n; b++) {
@@ -222,10 +244,13 @@ void msl_make_coroutine(Cg *cg, LLVMValueRef f) {
         LLVMSetLinkage(cg->frame_bytes, LLVMInternalLinkage);
     }
     // Cleaned up here: after the split LLVM sees each part of the kernel only on its own.
-    msl_run_passes(cx, f, "sroa,early-cse<memssa>," INSTCOMBINE ",simplifycfg,loop-mssa(licm),gvn," INSTCOMBINE ",simplifycfg,adce");
+    msl_run_passes(cx, f,
+                   "sroa,early-cse<memssa>," INSTCOMBINE
+                   ",simplifycfg,loop-mssa(licm),gvn," INSTCOMBINE ",simplifycfg,adce");
     unsigned n = 1;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) n += is_barrier(i);
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            n += is_barrier(i);
     Coroutine co = {.f = f};
     co.suspends = calloc(n, sizeof *co.suspends);
     co.resumes = calloc(n, sizeof *co.resumes);
@@ -242,8 +267,9 @@ void msl_make_coroutine(Cg *cg, LLVMValueRef f) {
     msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "presplitcoroutine", 0);
 }
 
-// The size coro-split wrote into each coroutine; the larger one decides. An even multiple of 128 bytes
-// would put the frames of a threadgroup into few sets of the cache: 10 ns a barrier instead of 1.5.
+// The size coro-split wrote into each coroutine; the larger one decides. An even multiple of 128
+// bytes would put the frames of a threadgroup into few sets of the cache: 10 ns a barrier instead
+// of 1.5.
 static void read_frame_size(Cg *cg) {
     uint64_t size = 0;
     for (LLVMUseRef u; (u = LLVMGetFirstUse(cg->frame_bytes));) {

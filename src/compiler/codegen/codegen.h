@@ -11,13 +11,13 @@
 
 // What of its surroundings a kernel looks at; decides how the group loop may run it.
 typedef struct CgUses {
-    bool barrier;  // threadgroup barriers
-    bool simd;     // SIMD-group or quad-group functions
-    bool packing;  // which threads share a SIMD-group, or how many the threadgroup really has
-    bool plane;    // positions in y or z: its threadgroups are hardly lines
+    bool barrier; // threadgroup barriers
+    bool simd;    // SIMD-group or quad-group functions
+    bool packing; // which threads share a SIMD-group, or how many the threadgroup really has
+    bool plane;   // positions in y or z: its threadgroups are hardly lines
     bool log;
-    bool support;  // half, bfloat, fused multiply-add, rounding: may need device/support.c
-    bool meet;     // simdgroup_barrier: only lane-by-lane code waits there
+    bool support; // half, bfloat, fused multiply-add, rounding: may need device/support.c
+    bool meet;    // simdgroup_barrier: only lane-by-lane code waits there
 } CgUses;
 
 typedef struct Cg {
@@ -25,9 +25,9 @@ typedef struct Cg {
     const MslKernelRequest *request;
     const RfLibrary *lib;
     const RfFunction *fn;
-    LLVMValueRef entry;        // the kernel as the front end wrote it
-    LLVMValueRef thread;       // the thread function (passes.h): slots..., threadgroup base
-    LLVMValueRef frame_bytes;  // global that receives the coroutine's frame size, or NULL
+    LLVMValueRef entry;       // the kernel as the front end wrote it
+    LLVMValueRef thread;      // the thread function (passes.h): slots..., threadgroup base
+    LLVMValueRef frame_bytes; // global that receives the coroutine's frame size, or NULL
     CgUses uses;
     uint32_t threadgroup_bytes; // static threadgroup memory
     uint64_t private_bytes;     // allocas of one thread
@@ -46,7 +46,8 @@ void msl_verify(MslContext *cx, const char *step);
 LLVMTypeRef msl_int(const MslContext *cx, unsigned bits);
 LLVMTypeRef msl_ptr(const MslContext *cx);
 LLVMValueRef msl_const(const MslContext *cx, unsigned bits, uint64_t value);
-void msl_add_attribute(MslContext *cx, LLVMValueRef f, LLVMAttributeIndex at, const char *name, uint64_t value);
+void msl_add_attribute(MslContext *cx, LLVMValueRef f, LLVMAttributeIndex at, const char *name,
+                       uint64_t value);
 void msl_add_text_attribute(MslContext *cx, LLVMValueRef f, const char *name, const char *value);
 const char *msl_callee(LLVMValueRef instruction); // name of the function called directly, else ""
 bool msl_starts(const char *s, const char *prefix);
@@ -62,7 +63,7 @@ void msl_link_device_code(Cg *cg, const unsigned char *bitcode, size_t n_bytes);
 
 // specialise.c
 void msl_specialise(Cg *cg);
-void msl_check_constants(Cg *cg);               // after optimisation: nothing unset is left in use
+void msl_check_constants(Cg *cg); // after optimisation: nothing unset is left in use
 bool msl_argument_enabled(Cg *cg, const RfArg *arg);
 
 // entry.c
@@ -76,12 +77,13 @@ void msl_wrap(Cg *cg);
 void msl_load_slots(Cg *cg, LLVMValueRef launch, LLVMValueRef *out);
 void msl_make_coroutine(Cg *cg, LLVMValueRef f);
 void msl_split_coroutines(Cg *cg);
-LLVMBasicBlockRef msl_split_before(Cg *cg, LLVMValueRef first); // from `first` on: a block of its own
-bool msl_is_header(LLVMBasicBlockRef b);                        // of a loop; blocks in source order
+LLVMBasicBlockRef msl_split_before(Cg *cg,
+                                   LLVMValueRef first); // from `first` on: a block of its own
+bool msl_is_header(LLVMBasicBlockRef b);                // of a loop; blocks in source order
 uint32_t msl_stream_bytes(Cg *cg);
 void msl_stream_stores(Cg *cg, LLVMValueRef f);
 void msl_wrap_lanes(Cg *cg);
-void msl_finish_info(Cg *cg);     // ingot_kernel_info
+void msl_finish_info(Cg *cg); // ingot_kernel_info
 
 // Code written in C and compiled to bitcode when mslc is built (device/).
 extern const unsigned char msl_device_group[], msl_device_group_end[];

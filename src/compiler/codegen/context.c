@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // context.c: one compilation's LLVM context and the small things every file of the back end needs.
-// Errors leave a pass by longjmp to msl_backend, which frees the whole context at once: nothing a pass
-// allocates in LLVM needs undoing, and what it mallocs must be reachable from Cg.
+// Errors leave a pass by longjmp to msl_backend, which frees the whole context at once: nothing a
+// pass allocates in LLVM needs undoing, and what it mallocs must be reachable from Cg.
 #include "compiler/codegen/codegen.h"
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Error.h>
@@ -104,7 +104,8 @@ LLVMValueRef msl_const(const MslContext *cx, unsigned bits, uint64_t value) {
     return LLVMConstInt(msl_int(cx, bits), value, 0);
 }
 
-void msl_add_attribute(MslContext *cx, LLVMValueRef f, LLVMAttributeIndex at, const char *name, uint64_t value) {
+void msl_add_attribute(MslContext *cx, LLVMValueRef f, LLVMAttributeIndex at, const char *name,
+                       uint64_t value) {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMAddAttributeAtIndex(f, at, LLVMCreateEnumAttribute(cx->llvm, kind, value));
 }
@@ -122,4 +123,6 @@ const char *msl_callee(LLVMValueRef instruction) {
     return f ? LLVMGetValueName2(f, &n) : "";
 }
 
-bool msl_starts(const char *s, const char *prefix) { return strncmp(s, prefix, strlen(prefix)) == 0; }
+bool msl_starts(const char *s, const char *prefix) {
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_code.c: the bitcode of device/*.c inside mslc. The build compiles those files with the Clang
-// of the same LLVM and names the results in MSL_DEVICE_*.
+// device_code.c: the bitcode of device/*.c inside mslc. The build compiles those files with the
+// Clang of the same LLVM and names the results in MSL_DEVICE_*.
 #include "compiler/codegen/codegen.h"
 
 #define EMBED(name, path)                                                                          \
-    __asm__(".section .rodata\n.balign 16\n.global msl_device_" #name ", msl_device_" #name "_end\n" \
+    __asm__(".section .rodata\n.balign 16\n.global msl_device_" #name ", msl_device_" #name        \
+            "_end\n"                                                                               \
             "msl_device_" #name ":\n.incbin \"" path "\"\nmsl_device_" #name "_end:\n.previous\n")
 
 EMBED(group, MSL_DEVICE_GROUP);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // entry.c: from the kernel as the front end wrote it to the thread function of passes.h.
-//   purpose   void thread(ptr slot0, ..., ptr slotN-1, ptr threadgroup_memory): parameters of the kernel
-//             rebuilt from slots and __ingot_position() calls, everything inlined, static threadgroup
-//             memory placed, optimised without vectorisers.
+//   purpose   void thread(ptr slot0, ..., ptr slotN-1, ptr threadgroup_memory): parameters of the
+//   kernel
+//             rebuilt from slots and __ingot_position() calls, everything inlined, static
+//             threadgroup memory placed, optimised without vectorisers.
 //   requires  msl_load, msl_specialise
 // Threadgroup memory gets no `noalias`: LLVM would take a barrier for a call that cannot touch it.
 #include "compiler/codegen/codegen.h"
@@ -21,8 +22,10 @@ static void describe_slots(Cg *cg) {
         LLVMAttributeIndex at = arg->slot + 1;
         msl_add_attribute(cx, cg->thread, at, "noalias", 0);
         msl_add_attribute(cx, cg->thread, at, "readonly", 0);
-        if (arg->type < cg->lib->n_types && cg->lib->types[arg->type].size && msl_argument_enabled(cg, arg))
-            msl_add_attribute(cx, cg->thread, at, "dereferenceable", cg->lib->types[arg->type].size);
+        if (arg->type < cg->lib->n_types && cg->lib->types[arg->type].size &&
+            msl_argument_enabled(cg, arg))
+            msl_add_attribute(cx, cg->thread, at, "dereferenceable",
+                              cg->lib->types[arg->type].size);
     }
 }
 
@@ -33,7 +36,8 @@ static LLVMValueRef call_position(Cg *cg, unsigned builtin, unsigned dim) {
     LLVMValueRef f = LLVMGetNamedFunction(cx->module, "__ingot_position");
     if (!f) {
         f = LLVMAddFunction(cx->module, "__ingot_position", type);
-        static const char *const pure[] = {"nounwind", "willreturn", "nofree", "nosync", "speculatable"};
+        static const char *const pure[] = {"nounwind", "willreturn", "nofree", "nosync",
+                                           "speculatable"};
         for (size_t i = 0; i < sizeof pure / sizeof *pure; i++)
             msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, pure[i], 0);
         msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "memory", 0); // memory(none)
@@ -58,7 +62,8 @@ static LLVMValueRef parameter_memory(Cg *cg, LLVMTypeRef type) {
 static void store_at(Cg *cg, LLVMValueRef memory, uint64_t offset, LLVMValueRef value) {
     MslContext *cx = &cg->cx;
     LLVMValueRef at = msl_const(cx, 64, offset);
-    LLVMBuildStore(cx->builder, value, LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), memory, &at, 1, ""));
+    LLVMBuildStore(cx->builder, value,
+                   LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), memory, &at, 1, ""));
 }
 
 // Bits and number of components of an integer MTLDataType: Int..Int4 = 29..32, UInt 33, Short 37,
@@ -73,13 +78,17 @@ static bool integer_shape(uint32_t data_type, unsigned *bits, unsigned *n) {
 static LLVMValueRef build_builtin(Cg *cg, const RfArg *arg) {
     MslContext *cx = &cg->cx;
     unsigned bits, n;
-    if (arg->type >= cg->lib->n_types || !integer_shape(cg->lib->types[arg->type].data_type, &bits, &n) || n == 4)
-        msl_fail(cx, "parameter '%s' of '%s': %s must be uint, ushort or a vector of two or three of them",
-                 arg->name, cg->fn->name, rf_builtin_name(arg->builtin));
+    if (arg->type >= cg->lib->n_types ||
+        !integer_shape(cg->lib->types[arg->type].data_type, &bits, &n) || n == 4)
+        msl_fail(
+            cx,
+            "parameter '%s' of '%s': %s must be uint, ushort or a vector of two or three of them",
+            arg->name, cg->fn->name, rf_builtin_name(arg->builtin));
     LLVMTypeRef want = LLVMTypeOf(LLVMGetParam(cg->entry, arg->param)), element = msl_int(cx, bits);
     LLVMValueRef part[3];
     for (unsigned d = 0; d < n; d++)
-        part[d] = LLVMBuildIntCast2(cx->builder, call_position(cg, arg->builtin, d), element, 0, "");
+        part[d] =
+            LLVMBuildIntCast2(cx->builder, call_position(cg, arg->builtin, d), element, 0, "");
     LLVMTypeRef memory_type = byval_type(cg, arg->param);
     if (memory_type) {
         LLVMValueRef memory = parameter_memory(cg, memory_type);
@@ -99,8 +108,9 @@ static LLVMValueRef build_argument(Cg *cg, const RfArg *arg) {
     LLVMTypeRef want = LLVMTypeOf(LLVMGetParam(cg->entry, arg->param));
     if (arg->kind == RF_ARG_BUILTIN) return build_builtin(cg, arg);
     if (arg->kind != RF_ARG_BUFFER && arg->kind != RF_ARG_THREADGROUP)
-        msl_fail(cx, "parameter '%s' of '%s': textures, samplers and stage inputs are not supported yet", arg->name,
-                 cg->fn->name);
+        msl_fail(
+            cx, "parameter '%s' of '%s': textures, samplers and stage inputs are not supported yet",
+            arg->name, cg->fn->name);
     if (!msl_argument_enabled(cg, arg)) return LLVMConstNull(want);
     if (arg->slot >= cg->fn->n_slots || arg->count > cg->fn->n_slots - arg->slot)
         msl_fail(cx, "internal error: parameter '%s' has no slot", arg->name);
@@ -124,23 +134,29 @@ void msl_build_entry(Cg *cg) {
     enum { MAX_PARAMS = 256 };
     LLVMTypeRef types[MAX_PARAMS];
     LLVMValueRef args[MAX_PARAMS] = {0};
-    if (n_slots + 1 > MAX_PARAMS || n_params > MAX_PARAMS) msl_fail(cx, "'%s' has too many parameters", cg->fn->name);
+    if (n_slots + 1 > MAX_PARAMS || n_params > MAX_PARAMS)
+        msl_fail(cx, "'%s' has too many parameters", cg->fn->name);
     for (unsigned i = 0; i <= n_slots; i++) types[i] = msl_ptr(cx);
     LLVMTypeRef nothing = LLVMVoidTypeInContext(cx->llvm);
     if (LLVMGetReturnType(LLVMGlobalGetValueType(cg->entry)) != nothing)
         msl_fail(cx, "kernel '%s' must return void", cg->fn->name);
-    cg->thread = LLVMAddFunction(cx->module, "thread", LLVMFunctionType(nothing, types, n_slots + 1, 0));
+    cg->thread =
+        LLVMAddFunction(cx->module, "thread", LLVMFunctionType(nothing, types, n_slots + 1, 0));
     msl_add_attribute(cx, cg->thread, n_slots + 1, "align", 128);
     describe_slots(cg);
-    LLVMPositionBuilderAtEnd(cx->builder, LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "entry"));
+    LLVMPositionBuilderAtEnd(cx->builder,
+                             LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "entry"));
     for (uint32_t a = 0; a < cg->fn->n_args; a++) {
         const RfArg *arg = &cg->fn->args[a];
-        if (arg->param >= n_params) msl_fail(cx, "internal error: '%s' has no parameter %u", cg->fn->name, arg->param);
+        if (arg->param >= n_params)
+            msl_fail(cx, "internal error: '%s' has no parameter %u", cg->fn->name, arg->param);
         args[arg->param] = build_argument(cg, arg);
     }
     for (unsigned i = 0; i < n_params; i++)
-        if (!args[i]) msl_fail(cx, "internal error: parameter %u of '%s' is not described", i, cg->fn->name);
-    LLVMValueRef call = LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(cg->entry), cg->entry, args, n_params, "");
+        if (!args[i])
+            msl_fail(cx, "internal error: parameter %u of '%s' is not described", i, cg->fn->name);
+    LLVMValueRef call = LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(cg->entry), cg->entry,
+                                       args, n_params, "");
     unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
     for (unsigned i = 0; i < n_params; i++) { // the call must repeat how memory is passed
         LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(cg->entry, i + 1, byval);
@@ -175,12 +191,14 @@ static void place_threadgroup_memory(Cg *cg) {
         uint64_t offset = (used + align - 1) & ~(align - 1);
         used = offset + size;
         if (used > THREADGROUP_LIMIT)
-            msl_fail(cx, "'%s' needs more than %d bytes of threadgroup memory", cg->fn->name, THREADGROUP_LIMIT);
+            msl_fail(cx, "'%s' needs more than %d bytes of threadgroup memory", cg->fn->name,
+                     THREADGROUP_LIMIT);
         for (LLVMUseRef use; (use = LLVMGetFirstUse(f));) {
             LLVMValueRef call = LLVMGetUser(use), at = msl_const(cx, 64, offset);
             if (!LLVMIsACallInst(call)) msl_fail(cx, "internal error: address of '%s' taken", name);
             LLVMPositionBuilderBefore(cx->builder, call);
-            LLVMReplaceAllUsesWith(call, LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), base, &at, 1, ""));
+            LLVMReplaceAllUsesWith(
+                call, LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), base, &at, 1, ""));
             LLVMInstructionEraseFromParent(call);
         }
     }
@@ -194,9 +212,14 @@ static void check_calls(Cg *cg) {
             if (!LLVMIsACallInst(i)) continue;
             const char *name = msl_callee(i);
             if (msl_starts(name, "llvm.") || strstr(name, "__ingot_")) continue;
-            if (!*name) msl_fail(&cg->cx, "'%s' calls through a function pointer that is not known when it is compiled", cg->fn->name);
+            if (!*name)
+                msl_fail(
+                    &cg->cx,
+                    "'%s' calls through a function pointer that is not known when it is compiled",
+                    cg->fn->name);
             if (!LLVMIsDeclaration(LLVMGetCalledValue(i)))
-                msl_fail(&cg->cx, "'%s' is recursive (through '%s'): recursion is not supported", cg->fn->name, name);
+                msl_fail(&cg->cx, "'%s' is recursive (through '%s'): recursion is not supported",
+                         cg->fn->name, name);
             msl_fail(&cg->cx, "'%s' calls '%s', which is not defined", cg->fn->name, name);
         }
 }
@@ -208,12 +231,15 @@ void msl_inline_all(Cg *cg) {
     for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f) || f == keep) continue;
         for (size_t i = 0; i < sizeof drop / sizeof *drop; i++)
-            LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex,
-                                           LLVMGetEnumAttributeKindForName(drop[i], strlen(drop[i])));
+            LLVMRemoveEnumAttributeAtIndex(
+                f, LLVMAttributeFunctionIndex,
+                LLVMGetEnumAttributeKindForName(drop[i], strlen(drop[i])));
         msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "alwaysinline", 0);
     }
     // Each function is cleaned before it is copied into its callers: less to copy.
-    msl_run_passes(cx, NULL, "globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg),always-inline,globaldce");
+    msl_run_passes(
+        cx, NULL,
+        "globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg),always-inline,globaldce");
     check_calls(cg);
     place_threadgroup_memory(cg);
     cg->entry = NULL;
@@ -223,32 +249,40 @@ void msl_inline_all(Cg *cg) {
 // indices), but no loop is unrolled in part: of several copies of a body the vectoriser would make
 // vectors of several times the code, and the last O2 unrolls what is worth it.
 void msl_optimise_thread(Cg *cg) {
-    static const char full_unroll[] = "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE ","
-                                      "loop-mssa(loop-rotate,licm),simplifycfg," INSTCOMBINE ","
-                                      "loop(indvars,loop-deletion,loop-unroll-full),sroa<modify-cfg>)";
+    static const char full_unroll[] =
+        "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE ","
+        "loop-mssa(loop-rotate,licm),simplifycfg," INSTCOMBINE ","
+        "loop(indvars,loop-deletion,loop-unroll-full),sroa<modify-cfg>)";
     msl_run_passes(&cg->cx, NULL, full_unroll);
     msl_run_passes_with(&cg->cx, NULL, "default<O2>", false);
     msl_run_passes(&cg->cx, NULL, full_unroll);
-    msl_run_passes(&cg->cx, NULL, "function(early-cse<memssa>," INSTCOMBINE ",gvn,simplifycfg,adce)");
+    msl_run_passes(&cg->cx, NULL,
+                   "function(early-cse<memssa>," INSTCOMBINE ",gvn,simplifycfg,adce)");
 }
 
 static void survey_call(Cg *cg, LLVMValueRef call) {
     const char *name = msl_callee(call);
     if (msl_starts(name, "__ingot_threadgroup_barrier")) cg->uses.barrier = true;
-    if (msl_starts(name, "__ingot_simd_") || msl_starts(name, "__ingot_quad_") || msl_starts(name, "__ingot_simdgroup_mma"))
+    if (msl_starts(name, "__ingot_simd_") || msl_starts(name, "__ingot_quad_") ||
+        msl_starts(name, "__ingot_simdgroup_mma"))
         cg->uses.simd = cg->uses.packing = true;
     if (msl_starts(name, "__ingot_simdgroup_mma")) cg->uses.support = true; // fused multiply-add
     if (msl_starts(name, "__ingot_log")) cg->uses.log = true;
-    if (msl_starts(name, "__ingot_simdgroup_barrier")) cg->uses.meet = true;
+    if (msl_starts(name, "__ingot_simdgroup_barrier")) cg->uses.meet = cg->uses.packing = true;
     if (!msl_starts(name, "__ingot_position")) return;
     LLVMValueRef which = LLVMGetOperand(call, 0), dim = LLVMGetOperand(call, 1);
     if (!LLVMIsAConstantInt(dim) || LLVMConstIntGetZExtValue(dim) > 0) cg->uses.plane = true;
     switch (LLVMIsAConstantInt(which) ? LLVMConstIntGetZExtValue(which) : RF_N_BUILTINS) {
-    case RF_THREAD_POSITION_IN_GRID: case RF_THREAD_POSITION_IN_THREADGROUP:
-    case RF_THREADGROUP_POSITION_IN_GRID: case RF_DISPATCH_THREADS_PER_THREADGROUP:
-    case RF_THREADS_PER_GRID: case RF_THREADGROUPS_PER_GRID: case RF_GRID_ORIGIN: case RF_GRID_SIZE:
-    case RF_THREADS_PER_SIMDGROUP: case RF_THREAD_EXECUTION_WIDTH:
-        break;
+    case RF_THREAD_POSITION_IN_GRID:
+    case RF_THREAD_POSITION_IN_THREADGROUP:
+    case RF_THREADGROUP_POSITION_IN_GRID:
+    case RF_DISPATCH_THREADS_PER_THREADGROUP:
+    case RF_THREADS_PER_GRID:
+    case RF_THREADGROUPS_PER_GRID:
+    case RF_GRID_ORIGIN:
+    case RF_GRID_SIZE:
+    case RF_THREADS_PER_SIMDGROUP:
+    case RF_THREAD_EXECUTION_WIDTH: break;
     default: cg->uses.packing = true;
     }
 }
@@ -274,7 +308,8 @@ void msl_survey(Cg *cg) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(cg->thread); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (LLVMIsACallInst(i)) survey_call(cg, i);
-            if (LLVMIsAAllocaInst(i)) cg->private_bytes += LLVMABISizeOfType(cg->cx.layout, LLVMGetAllocatedType(i)) + 16;
+            if (LLVMIsAAllocaInst(i))
+                cg->private_bytes += LLVMABISizeOfType(cg->cx.layout, LLVMGetAllocatedType(i)) + 16;
             if (may_need_support(cg, i)) cg->uses.support = true;
         }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lanes.c: the reference back end: the thread function stays scalar.
 //   purpose   thread(slots..., memory) -> ingot_thread(launch, lane, memory) for device/lanes.c
-//   does      calls to __ingot_x(...) become ingot_lane_x(lane, ...); before each call that may stop,
+//   does      calls to __ingot_x(...) become ingot_lane_x(lane, ...); before each call that may
+//   stop,
 //             the thread's position in the program is written down (see device/lanes.c)
 //   requires  everything inlined; runs on code that is not optimised further before, so that LLVM's
 //             loop transformations are checked along with the vectoriser
@@ -12,9 +13,9 @@
 
 typedef struct Block {
     LLVMBasicBlockRef block;
-    unsigned order;   // reverse post-order
-    unsigned depth;   // loops around it
-    int loop;         // header (index in blocks) of the innermost loop around it, or -1
+    unsigned order; // reverse post-order
+    unsigned depth; // loops around it
+    int loop;       // header (index in blocks) of the innermost loop around it, or -1
     bool header, reached, on_path;
 } Block;
 typedef struct Flow {
@@ -36,8 +37,10 @@ static void visit(Flow *flow, unsigned at) {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(b->block);
     for (unsigned s = LLVMGetNumSuccessors(end); s-- > 0;) {
         int to = block_index(flow, LLVMGetSuccessor(end, s));
-        if (flow->blocks[to].on_path) flow->blocks[to].header = true;
-        else if (!flow->blocks[to].reached) visit(flow, (unsigned)to);
+        if (flow->blocks[to].on_path)
+            flow->blocks[to].header = true;
+        else if (!flow->blocks[to].reached)
+            visit(flow, (unsigned)to);
     }
     b->on_path = false;
     flow->rpo[flow->n_rpo++] = at;
@@ -56,12 +59,14 @@ static void mark_loop(Flow *flow, unsigned h, bool *in, unsigned *work) {
     unsigned n = 0;
     in[h] = true;
     for (unsigned i = 0; i < flow->n; i++)
-        if (flow->blocks[i].reached && !in[i] && flow->blocks[i].order >= flow->blocks[h].order && has_edge(flow, i, h))
+        if (flow->blocks[i].reached && !in[i] && flow->blocks[i].order >= flow->blocks[h].order &&
+            has_edge(flow, i, h))
             in[i] = true, work[n++] = i;
     while (n) {
         unsigned at = work[--n];
         for (unsigned i = 0; i < flow->n; i++)
-            if (flow->blocks[i].reached && !in[i] && has_edge(flow, i, at)) in[i] = true, work[n++] = i;
+            if (flow->blocks[i].reached && !in[i] && has_edge(flow, i, at))
+                in[i] = true, work[n++] = i;
     }
     for (unsigned i = 0; i < flow->n; i++) {
         if (!in[i]) continue;
@@ -82,7 +87,8 @@ static bool build_flow(LLVMValueRef f, Flow *flow) {
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b), k++)
             flow->blocks[k] = (Block){.block = b, .loop = -1};
         visit(flow, 0);
-        for (unsigned i = 0; i < flow->n_rpo; i++) flow->blocks[flow->rpo[i]].order = flow->n_rpo - 1 - i;
+        for (unsigned i = 0; i < flow->n_rpo; i++)
+            flow->blocks[flow->rpo[i]].order = flow->n_rpo - 1 - i;
         for (unsigned i = flow->n_rpo; i-- > 0;)
             if (flow->blocks[flow->rpo[i]].header) mark_loop(flow, flow->rpo[i], in, work);
     }
@@ -97,8 +103,10 @@ static LLVMValueRef device_function(Cg *cg, const char *name) {
     return f;
 }
 
-static void call_device(Cg *cg, const char *name, LLVMValueRef lane, unsigned a, unsigned b, bool two) {
-    LLVMValueRef f = device_function(cg, name), args[3] = {lane, msl_const(&cg->cx, 32, a), msl_const(&cg->cx, 32, b)};
+static void call_device(Cg *cg, const char *name, LLVMValueRef lane, unsigned a, unsigned b,
+                        bool two) {
+    LLVMValueRef f = device_function(cg, name),
+                 args[3] = {lane, msl_const(&cg->cx, 32, a), msl_const(&cg->cx, 32, b)};
     LLVMBuildCall2(cg->cx.builder, LLVMGlobalGetValueType(f), f, args, two ? 3 : 2, "");
 }
 
@@ -113,9 +121,12 @@ static void track_loops(Cg *cg, const Flow *flow, LLVMValueRef lane) {
         LLVMPositionBuilderBefore(builder, at);
         call_device(cg, "ingot_lane_iterate", lane, header->depth - 1, 0, false);
         for (unsigned i = 0; i < flow->n; i++) {
-            if (!flow->blocks[i].reached || flow->blocks[i].order >= header->order || !has_edge(flow, i, h)) continue;
+            if (!flow->blocks[i].reached || flow->blocks[i].order >= header->order ||
+                !has_edge(flow, i, h))
+                continue;
             LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(flow->blocks[i].block));
-            call_device(cg, "ingot_lane_enter", lane, header->depth - 1, header->order << 12, true); // as places are
+            call_device(cg, "ingot_lane_enter", lane, header->depth - 1, header->order << 12,
+                        true); // as places are
         }
     }
 }
@@ -127,7 +138,8 @@ static LLVMValueRef replace_call(Cg *cg, LLVMValueRef call, const char *name, LL
     LLVMValueRef f = device_function(cg, lane_name), args[MAX_ARGS] = {lane};
     LLVMTypeRef type = LLVMGlobalGetValueType(f), want[MAX_ARGS];
     unsigned n = LLVMGetNumArgOperands(call) + 1;
-    if (n != LLVMCountParams(f) || n > MAX_ARGS) msl_fail(&cg->cx, "'%s' is called with %u arguments", name, n - 1);
+    if (n != LLVMCountParams(f) || n > MAX_ARGS)
+        msl_fail(&cg->cx, "'%s' is called with %u arguments", name, n - 1);
     LLVMGetParamTypes(type, want);
     for (unsigned i = 1; i < n; i++) {
         args[i] = LLVMGetOperand(call, i - 1);
@@ -139,7 +151,8 @@ static LLVMValueRef replace_call(Cg *cg, LLVMValueRef call, const char *name, LL
     LLVMValueRef result = LLVMBuildCall2(cg->cx.builder, type, f, args, n, "");
     if (LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMIntegerTypeKind)
         result = LLVMBuildIntCast2(cg->cx.builder, result, LLVMTypeOf(call), 0, "");
-    else if (LLVMTypeOf(result) != LLVMTypeOf(call) && LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMVectorTypeKind)
+    else if (LLVMTypeOf(result) != LLVMTypeOf(call) &&
+             LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMVectorTypeKind)
         result = LLVMBuildBitCast(cg->cx.builder, result, LLVMTypeOf(call), "");
     if (LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind) LLVMReplaceAllUsesWith(call, result);
     LLVMInstructionEraseFromParent(call);
@@ -159,7 +172,8 @@ static void rewrite_calls(Cg *cg, const Flow *flow, LLVMValueRef lane) {
             const char *name = msl_callee(i);
             if (!msl_starts(name, "__ingot_")) continue;
             LLVMPositionBuilderBefore(cg->cx.builder, i);
-            if (may_stop(name)) call_device(cg, "ingot_lane_at", lane, b->depth, (b->order << 12) + place++, true);
+            if (may_stop(name))
+                call_device(cg, "ingot_lane_at", lane, b->depth, (b->order << 12) + place++, true);
             replace_call(cg, i, name, lane);
         }
     }
@@ -177,18 +191,21 @@ static void guard_division(Cg *cg, LLVMValueRef i) {
     LLVMPositionBuilderBefore(b, i);
     y = LLVMBuildFreeze(b, y, "");
     LLVMValueRef zero = LLVMConstNull(type), minus = LLVMConstAllOnes(type);
-    LLVMValueRef one = LLVMBuildSub(b, zero, minus, ""), bad = LLVMBuildICmp(b, LLVMIntEQ, y, zero, "");
+    LLVMValueRef one = LLVMBuildSub(b, zero, minus, ""),
+                 bad = LLVMBuildICmp(b, LLVMIntEQ, y, zero, "");
     if (is_signed) {
         LLVMValueRef shift = LLVMBuildLShr(b, minus, one, ""); // the greatest integer
         LLVMValueRef least = LLVMBuildICmp(b, LLVMIntEQ, x, LLVMBuildNot(b, shift, ""), "");
-        bad = LLVMBuildOr(b, bad, LLVMBuildAnd(b, least, LLVMBuildICmp(b, LLVMIntEQ, y, minus, ""), ""), "");
+        bad = LLVMBuildOr(
+            b, bad, LLVMBuildAnd(b, least, LLVMBuildICmp(b, LLVMIntEQ, y, minus, ""), ""), "");
     }
     LLVMSetOperand(i, 1, LLVMBuildSelect(b, bad, one, y, ""));
 }
 
 static void guard_divisions(Cg *cg, LLVMValueRef f) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) guard_division(cg, i);
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            guard_division(cg, i);
 }
 
 static void set_constant(Cg *cg, const char *name, unsigned bits, uint64_t value) {
@@ -208,7 +225,8 @@ static LLVMValueRef build_ingot_thread(Cg *cg) {
     LLVMValueRef args[257];
     msl_load_slots(cg, LLVMGetParam(f, 0), args);
     args[cg->fn->n_slots] = LLVMGetParam(f, 2);
-    LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(cg->thread), cg->thread, args, cg->fn->n_slots + 1, "");
+    LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(cg->thread), cg->thread, args,
+                   cg->fn->n_slots + 1, "");
     LLVMBuildRetVoid(cx->builder);
     return f;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // load.c: the bitcode of a library -> a module with one kernel and what it reaches.
-// A library may hold hundreds of kernels. Its bitcode is opened lazily (function bodies stay unread),
-// everything but the wanted kernel is made internal, and then it is linked into an empty module: the
-// linker reads an internal function only when something refers to it. LLVM-C cannot materialise a
-// function otherwise.
+// A library may hold hundreds of kernels. Its bitcode is opened lazily (function bodies stay
+// unread), everything but the wanted kernel is made internal, and then it is linked into an empty
+// module: the linker reads an internal function only when something refers to it. LLVM-C cannot
+// materialise a function otherwise.
 #include "compiler/codegen/codegen.h"
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Linker.h>
@@ -17,7 +17,8 @@ static LLVMModuleRef open_lazily(Cg *cg, const void *bitcode, size_t n_bytes) {
     // On success the module owns the buffer.
     if (LLVMGetBitcodeModuleInContext2(cg->cx.llvm, buffer, &module)) {
         LLVMDisposeMemoryBuffer(buffer);
-        msl_fail(&cg->cx, "the library's code is damaged: %s", cg->diagnostics ? cg->diagnostics : "not bitcode");
+        msl_fail(&cg->cx, "the library's code is damaged: %s",
+                 cg->diagnostics ? cg->diagnostics : "not bitcode");
     }
     return module;
 }
@@ -38,14 +39,16 @@ static void internalise(LLVMModuleRef m, LLVMValueRef keep) {
 
 static void check_link(Cg *cg, bool failed) {
     if (failed || cg->diagnostics)
-        msl_fail(&cg->cx, "the library's code is damaged: %s", cg->diagnostics ? cg->diagnostics : "cannot be linked");
+        msl_fail(&cg->cx, "the library's code is damaged: %s",
+                 cg->diagnostics ? cg->diagnostics : "cannot be linked");
 }
 
 void msl_load(Cg *cg) {
     MslContext *cx = &cg->cx;
     cg->fn = rf_find_function(cg->lib, cg->request->function);
     if (!cg->fn) msl_fail(cx, "the library has no function '%s'", cg->request->function);
-    if (cg->fn->stage != RF_KERNEL) msl_fail(cx, "'%s' is not a kernel function", cg->request->function);
+    if (cg->fn->stage != RF_KERNEL)
+        msl_fail(cx, "'%s' is not a kernel function", cg->request->function);
     LLVMModuleRef library = open_lazily(cg, cg->request->bitcode, cg->request->bitcode_bytes);
     LLVMValueRef kernel = LLVMGetNamedFunction(library, cg->fn->symbol);
     if (!kernel || LLVMIsDeclaration(kernel)) {
@@ -67,7 +70,8 @@ void msl_load(Cg *cg) {
     LLVMSetLinkage(cg->entry, LLVMInternalLinkage);
 }
 
-// Code from device/ joins the module. Its exported names stay external until wrap.c has what it needs.
+// Code from device/ joins the module. Its exported names stay external until wrap.c has what it
+// needs.
 void msl_link_device_code(Cg *cg, const unsigned char *bitcode, size_t n_bytes) {
     LLVMModuleRef part = open_lazily(cg, bitcode, n_bytes);
     LLVMSetModuleDataLayout(part, cg->cx.layout);

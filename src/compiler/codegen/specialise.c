@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // specialise.c: function constants get their values.
 //   requires  msl_load: each constant is an external global without a value
-//   does      a constant with a value becomes an internal constant of its bytes; __ingot_fc_defined()
+//   does      a constant with a value becomes an internal constant of its bytes;
+//   __ingot_fc_defined()
 //             becomes 0 or 1; initialisers of derived constants are evaluated by globalopt
-//   breaks    nothing; a constant without a value stays external, and msl_check_constants() complains
-//             if the optimised kernel still reads it ("used" is what is left after folding, so a use
-//             behind is_function_constant_defined() is fine, as in Metal)
+//   breaks    nothing; a constant without a value stays external, and msl_check_constants()
+//   complains
+//             if the optimised kernel still reads it ("used" is what is left after folding, so a
+//             use behind is_function_constant_defined() is fine, as in Metal)
 #include "compiler/codegen/codegen.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +16,11 @@
 static const RfType *type_of(const Cg *cg, const RfConstant *c) { return &cg->lib->types[c->type]; }
 
 // Signed and unsigned integers of one width are the same bits; every other difference is an error.
-// MTLDataType: Int 29-32, UInt 33-36, Short 37-40, UShort 41-44, Char 45-48, UChar 49-52, Long 81-84,
-// ULong 85-88.
+// MTLDataType: Int 29-32, UInt 33-36, Short 37-40, UShort 41-44, Char 45-48, UChar 49-52, Long
+// 81-84, ULong 85-88.
 static uint32_t without_sign(uint32_t t) {
-    bool is_unsigned = (t >= 33 && t <= 36) || (t >= 41 && t <= 44) || (t >= 49 && t <= 52) || (t >= 85 && t <= 88);
+    bool is_unsigned = (t >= 33 && t <= 36) || (t >= 41 && t <= 44) || (t >= 49 && t <= 52) ||
+                       (t >= 85 && t <= 88);
     return is_unsigned ? t - 4 : t;
 }
 
@@ -30,15 +33,18 @@ static const MslConstantValue *value_of(const Cg *cg, const RfConstant *c) {
     return found;
 }
 
-static void give_value(Cg *cg, const RfConstant *c, LLVMValueRef global, const MslConstantValue *v) {
+static void give_value(Cg *cg, const RfConstant *c, LLVMValueRef global,
+                       const MslConstantValue *v) {
     MslContext *cx = &cg->cx;
     const RfType *type = type_of(cg, c);
     if (v->data_type && without_sign(v->data_type) != without_sign(type->data_type))
-        msl_fail(cx, "function constant '%s' (index %u) is of type %s; the value given has another type", c->name,
-                 c->index, type->name);
+        msl_fail(
+            cx, "function constant '%s' (index %u) is of type %s; the value given has another type",
+            c->name, c->index, type->name);
     uint64_t size = LLVMABISizeOfType(cx->layout, LLVMGlobalGetValueType(global));
     if (!v->data || v->n_bytes == 0 || v->n_bytes > size)
-        msl_fail(cx, "function constant '%s' (index %u): %zu bytes given for a %s", c->name, c->index, v->n_bytes, type->name);
+        msl_fail(cx, "function constant '%s' (index %u): %zu bytes given for a %s", c->name,
+                 c->index, v->n_bytes, type->name);
     char *bytes = calloc(1, size);
     if (!bytes) msl_fail(cx, "out of memory");
     memcpy(bytes, v->data, v->n_bytes);
@@ -74,8 +80,10 @@ static void resolve_defined(Cg *cg) {
     for (LLVMUseRef use; f && (use = LLVMGetFirstUse(f));) {
         LLVMValueRef call = LLVMGetUser(use);
         uint32_t at;
-        const RfConstant *c = LLVMIsACallInst(call) ? constant_of(cg, LLVMGetOperand(call, 0), &at) : NULL;
-        if (!c) msl_fail(cx, "is_function_constant_defined() needs the name of a function constant");
+        const RfConstant *c =
+            LLVMIsACallInst(call) ? constant_of(cg, LLVMGetOperand(call, 0), &at) : NULL;
+        if (!c)
+            msl_fail(cx, "is_function_constant_defined() needs the name of a function constant");
         LLVMReplaceAllUsesWith(call, LLVMConstInt(LLVMTypeOf(call), cg->constant_set[at], 0));
         LLVMInstructionEraseFromParent(call);
     }
@@ -96,9 +104,11 @@ static void separate_constructors(Cg *cg) {
     for (int k = 0; k < LLVMGetNumOperands(list); k++) {
         LLVMValueRef entry = LLVMGetOperand(list, (unsigned)k), all = LLVMGetOperand(entry, 1);
         LLVMBasicBlockRef body = LLVMIsAFunction(all) ? LLVMGetFirstBasicBlock(all) : NULL;
-        for (LLVMValueRef i = body ? LLVMGetFirstInstruction(body) : NULL; i && n < MAX; i = LLVMGetNextInstruction(i)) {
+        for (LLVMValueRef i = body ? LLVMGetFirstInstruction(body) : NULL; i && n < MAX;
+             i = LLVMGetNextInstruction(i)) {
             if (!*msl_callee(i) || LLVMGetNumOperands(i) != 1) continue;
-            LLVMValueRef parts[3] = {msl_const(cx, 32, 65535), LLVMGetCalledValue(i), LLVMConstNull(msl_ptr(cx))};
+            LLVMValueRef parts[3] = {msl_const(cx, 32, 65535), LLVMGetCalledValue(i),
+                                     LLVMConstNull(msl_ptr(cx))};
             entries[n++] = LLVMConstStructInContext(cx->llvm, parts, 3, 0);
         }
     }
@@ -146,7 +156,8 @@ void msl_specialise(Cg *cg) {
     for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && f != cg->entry) LLVMSetLinkage(f, LLVMInternalLinkage);
     LLVMSetLinkage(cg->entry, LLVMExternalLinkage);
-    for (uint32_t a = 0; a < cg->fn->n_args; a++) { // a derived constant that only an argument depends on
+    for (uint32_t a = 0; a < cg->fn->n_args;
+         a++) { // a derived constant that only an argument depends on
         const char *condition = cg->fn->args[a].condition;
         LLVMValueRef g = condition && *condition ? LLVMGetNamedGlobal(cx->module, condition) : NULL;
         if (g && !LLVMIsDeclaration(g)) LLVMSetLinkage(g, LLVMExternalLinkage);
@@ -164,7 +175,9 @@ void msl_check_constants(Cg *cg) {
         uint32_t at;
         const RfConstant *c = constant_of(cg, g, &at);
         if (c) msl_fail(&cg->cx, "function constant '%s' (index %u) is not set", c->name, c->index);
-        msl_fail(&cg->cx, "the constant '%s' used by '%s' depends on a function constant that is not set", name, cg->fn->name);
+        msl_fail(&cg->cx,
+                 "the constant '%s' used by '%s' depends on a function constant that is not set",
+                 name, cg->fn->name);
     }
 }
 
@@ -174,7 +187,8 @@ bool msl_argument_enabled(Cg *cg, const RfArg *arg) {
     LLVMValueRef g = LLVMGetNamedGlobal(cg->cx.module, arg->condition);
     LLVMValueRef init = g && !LLVMIsDeclaration(g) ? LLVMGetInitializer(g) : NULL;
     if (!init) {
-        for (uint32_t i = 0; i < cg->lib->n_constants; i++) { // not in the module: nothing else reads it
+        for (uint32_t i = 0; i < cg->lib->n_constants;
+             i++) { // not in the module: nothing else reads it
             const RfConstant *c = &cg->lib->constants[i];
             const MslConstantValue *v = strcmp(c->symbol, arg->condition) ? NULL : value_of(cg, c);
             if (v && v->n_bytes) return *(const unsigned char *)v->data != 0;

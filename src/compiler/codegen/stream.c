@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // stream.c: results too large for the caches are stored past them.
-//   purpose   a full vector store of a streaming kernel becomes: if (the grid is large and the address
+//   purpose   a full vector store of a streaming kernel becomes: if (the grid is large and the
+//   address
 //             starts a cache line) store non-temporally, else store as before. A plain store first
 //             reads the line it replaces; vector add of 16M floats: 1.5x (2 threads, 2026-11)
-//   requires  the vectorised version inlined into `f` (masks folded), whose last parameter says whether
+//   requires  the vectorised version inlined into `f` (masks folded), whose last parameter says
+//   whether
 //             the grid is large; device/group.c computes it and ends with a fence
 // A kernel streams if no thread comes back: no loops, barriers or atomics, and no buffer that is
 // stored to is loaded from.
@@ -23,16 +25,19 @@ static int slot_of(LLVMValueRef thread, LLVMValueRef p, unsigned n_slots) {
 uint32_t msl_stream_bytes(Cg *cg) {
     uint64_t stored = 0, loaded = 0, bytes = 0;
     unsigned n_stores = 0, n = 0;
-    if (cg->uses.barrier || cg->uses.simd || cg->uses.log || !cg->cx.avx512 || cg->fn->n_slots > 64) return 0;
+    if (cg->uses.barrier || cg->uses.simd || cg->uses.log || !cg->cx.avx512 || cg->fn->n_slots > 64)
+        return 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(cg->thread); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (++n > MAX_INSTRUCTIONS) return 0;
             bool store = LLVMIsAStoreInst(i) != NULL, load = LLVMIsALoadInst(i) != NULL;
             if (LLVMIsAPHINode(i) && msl_is_header(b)) return 0;
-            if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) || LLVMIsAAllocaInst(i)) return 0;
+            if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) || LLVMIsAAllocaInst(i))
+                return 0;
             if (!store && !load) continue;
             int slot = slot_of(cg->thread, LLVMGetOperand(i, store ? 1 : 0), cg->fn->n_slots);
-            if (slot < 0 || LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic) return 0;
+            if (slot < 0 || LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic)
+                return 0;
             if (load) loaded |= 1ull << slot;
             if (!store) continue;
             stored |= 1ull << slot;
@@ -46,14 +51,18 @@ static void choose_at_run_time(Cg *cg, LLVMValueRef store, LLVMValueRef large) {
     MslContext *cx = &cg->cx;
     LLVMBuilderRef b = cx->builder;
     LLVMValueRef value = LLVMGetOperand(store, 0), p = LLVMGetOperand(store, 1);
-    LLVMBasicBlockRef before = LLVMGetInstructionParent(store), rest = msl_split_before(cg, LLVMGetNextInstruction(store));
+    LLVMBasicBlockRef before = LLVMGetInstructionParent(store),
+                      rest = msl_split_before(cg, LLVMGetNextInstruction(store));
     LLVMValueRef f = LLVMGetBasicBlockParent(before);
-    LLVMBasicBlockRef past = LLVMAppendBasicBlockInContext(cx->llvm, f, "past"), plain = LLVMAppendBasicBlockInContext(cx->llvm, f, "plain");
+    LLVMBasicBlockRef past = LLVMAppendBasicBlockInContext(cx->llvm, f, "past"),
+                      plain = LLVMAppendBasicBlockInContext(cx->llvm, f, "plain");
     LLVMInstructionRemoveFromParent(store);
     LLVMPositionBuilderAtEnd(b, before);
-    LLVMValueRef low = LLVMBuildAnd(b, LLVMBuildPtrToInt(b, p, msl_int(cx, 64), ""), msl_const(cx, 64, LINE - 1), "");
+    LLVMValueRef low = LLVMBuildAnd(b, LLVMBuildPtrToInt(b, p, msl_int(cx, 64), ""),
+                                    msl_const(cx, 64, LINE - 1), "");
     LLVMValueRef aligned = LLVMBuildICmp(b, LLVMIntEQ, low, msl_const(cx, 64, 0), "");
-    LLVMValueRef yes = LLVMBuildAnd(b, aligned, LLVMBuildICmp(b, LLVMIntNE, large, msl_const(cx, 32, 0), ""), "");
+    LLVMValueRef yes =
+        LLVMBuildAnd(b, aligned, LLVMBuildICmp(b, LLVMIntNE, large, msl_const(cx, 32, 0), ""), "");
     LLVMBuildCondBr(b, yes, past, plain);
     LLVMPositionBuilderAtEnd(b, past);
     LLVMValueRef fresh = LLVMBuildStore(b, value, p);
@@ -74,7 +83,9 @@ void msl_stream_stores(Cg *cg, LLVMValueRef f) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (!LLVMIsAStoreInst(i)) continue;
             LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(i, 0));
-            if (LLVMGetTypeKind(type) != LLVMVectorTypeKind || LLVMABISizeOfType(cg->cx.layout, type) % LINE) continue;
+            if (LLVMGetTypeKind(type) != LLVMVectorTypeKind ||
+                LLVMABISizeOfType(cg->cx.layout, type) % LINE)
+                continue;
             if (n < sizeof stores / sizeof *stores) stores[n++] = i;
         }
     for (unsigned k = 0; k < n; k++) choose_at_run_time(cg, stores[k], large);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // target.c: the machine the code is for, and the last step: module -> object -> shared object.
-// Input: cpu and features of the request (NULL: this machine). AVX-512 vectors are used in full only
-// when both prefer-vector-width and min-legal-vector-width say so; without AVX-512 neither is set.
+// Input: cpu and features of the request (NULL: this machine). AVX-512 vectors are used in full
+// only when both prefer-vector-width and min-legal-vector-width say so; without AVX-512 neither is
+// set.
 #include "compiler/codegen/codegen.h"
 #include "compiler/frontend/bridge.h"
 #include <elf.h>
@@ -15,17 +16,18 @@ static void init_targets(void) {
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
     LLVMInitializeNativeAsmParser();
-    // Scheduling once more after register allocation takes quadratic time on the long blocks vectorising
-    // makes (half of all time on large kernels) and brings nothing measurable.
+    // Scheduling once more after register allocation takes quadratic time on the long blocks
+    // vectorising makes (half of all time on large kernels) and brings nothing measurable.
     static const char *const options[] = {"mslc", "-disable-post-ra"};
     LLVMParseCommandLineOptions(2, options, NULL);
 }
 
-// LLVM-C has no table of CPU names, and LLVM prints to stderr on one it does not know and goes on with
-// the baseline: at least what cannot be a name is refused.
+// LLVM-C has no table of CPU names, and LLVM prints to stderr on one it does not know and goes on
+// with the baseline: at least what cannot be a name is refused.
 static bool plausible_cpu(const char *cpu) {
     for (const char *p = cpu; *p; p++)
-        if (!(*p >= 'a' && *p <= 'z') && !(*p >= '0' && *p <= '9') && !strchr("-_+.", *p)) return false;
+        if (!(*p >= 'a' && *p <= 'z') && !(*p >= '0' && *p <= '9') && !strchr("-_+.", *p))
+            return false;
     return *cpu != 0;
 }
 
@@ -38,9 +40,10 @@ static bool has_word(const char *features, const char *word) {
 }
 
 static bool has_avx512(const char *cpu, const char *features) {
-    static const char *const names[] = {"x86-64-v4", "skylake-avx512", "cascadelake", "cooperlake", "cannonlake",
-                                        "icelake", "tigerlake", "rocketlake", "sapphirerapids", "emeraldrapids",
-                                        "graniterapids", "diamondrapids", "znver4", "znver5"};
+    static const char *const names[] = {
+        "x86-64-v4",     "skylake-avx512", "cascadelake", "cooperlake",     "cannonlake",
+        "icelake",       "tigerlake",      "rocketlake",  "sapphirerapids", "emeraldrapids",
+        "graniterapids", "diamondrapids",  "znver4",      "znver5"};
     if (has_word(features, "-avx512f")) return false;
     if (has_word(features, "+avx512f")) return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -84,20 +87,28 @@ static void remove_text_attribute(LLVMValueRef f, const char *name) {
 void msl_set_target_attributes(Cg *cg) {
     MslContext *cx = &cg->cx;
     for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f)) {
-        static const char *const drop[] = {"target-cpu", "target-features", "tune-cpu", "frame-pointer",
-                                           "min-legal-vector-width", "prefer-vector-width",
-                                           "stack-protector-buffer-size", "no-trapping-math",
-                                           "uniform-work-group-size", "probe-stack"};
+        static const char *const drop[] = {"target-cpu",
+                                           "target-features",
+                                           "tune-cpu",
+                                           "frame-pointer",
+                                           "min-legal-vector-width",
+                                           "prefer-vector-width",
+                                           "stack-protector-buffer-size",
+                                           "no-trapping-math",
+                                           "uniform-work-group-size",
+                                           "probe-stack"};
         for (size_t i = 0; i < sizeof drop / sizeof *drop; i++) remove_text_attribute(f, drop[i]);
         LLVMSetFunctionCallConv(f, LLVMCCallConv);
         if (LLVMIsDeclaration(f)) continue;
         static const char *const kinds[] = {"sspstrong", "ssp", "uwtable"};
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex,
-                                           LLVMGetEnumAttributeKindForName(kinds[i], strlen(kinds[i])));
+            LLVMRemoveEnumAttributeAtIndex(
+                f, LLVMAttributeFunctionIndex,
+                LLVMGetEnumAttributeKindForName(kinds[i], strlen(kinds[i])));
         msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "nounwind", 0);
         msl_add_text_attribute(cx, f, "no-builtins", "");
-        // Estimates with a Newton step make NaN of 1 / sqrt(0), and differ between vector and scalar.
+        // Estimates with a Newton step make NaN of 1 / sqrt(0), and differ between vector and
+        // scalar.
         msl_add_text_attribute(cx, f, "reciprocal-estimates", "none");
         if (cx->avx512) {
             msl_add_text_attribute(cx, f, "prefer-vector-width", "512");
@@ -134,8 +145,9 @@ void msl_emit(Cg *cg, MslKernel *out) {
     bool assembly = cg->request->emit && !strcmp(cg->request->emit, "asm");
     char *error = NULL;
     LLVMMemoryBufferRef buffer = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(cx->machine, cx->module, assembly ? LLVMAssemblyFile : LLVMObjectFile,
-                                            &error, &buffer)) {
+    if (LLVMTargetMachineEmitToMemoryBuffer(cx->machine, cx->module,
+                                            assembly ? LLVMAssemblyFile : LLVMObjectFile, &error,
+                                            &buffer)) {
         char copy[512];
         snprintf(copy, sizeof copy, "%s", error ? error : "");
         LLVMDisposeMessage(error);
@@ -161,7 +173,8 @@ void msl_emit(Cg *cg, MslKernel *out) {
         const char *missing = missing_symbol(start);
         char *link_error = NULL;
         if (missing) {
-            snprintf(why, sizeof why, "the kernel needs the function '%s', which is not defined", missing);
+            snprintf(why, sizeof why, "the kernel needs the function '%s', which is not defined",
+                     missing);
         } else if (!msl_link_shared(start, n, &out->code, &out->code_bytes, &link_error)) {
             snprintf(why, sizeof why, "internal error: linking: %s", link_error ? link_error : "");
         }

@@ -3,8 +3,9 @@
 //   purpose   define what group.c leaves open: ingot_full and ingot_some (or, for kernels with
 //             barriers, the coroutines ingot_full_start and ingot_some_start) and its constants
 //   requires  cg->thread optimised and surveyed
-// Slots are read from the launch in each version; the loads are marked invariant, so that LLVM hoists
-// them out of the group loop although the kernel's own stores might alias them as far as it knows.
+// Slots are read from the launch in each version; the loads are marked invariant, so that LLVM
+// hoists them out of the group loop although the kernel's own stores might alias them as far as it
+// knows.
 #include "compiler/codegen/codegen.h"
 #include "cpu/kernel_abi.h"
 #include <stdlib.h>
@@ -21,7 +22,9 @@ void msl_load_slots(Cg *cg, LLVMValueRef launch, LLVMValueRef *out) {
     LLVMSetMetadata(args, invariant, empty);
     for (unsigned i = 0; i < cg->fn->n_slots; i++) {
         LLVMValueRef at = msl_const(cx, 64, i);
-        out[i] = LLVMBuildLoad2(cx->builder, msl_ptr(cx), LLVMBuildInBoundsGEP2(cx->builder, msl_ptr(cx), args, &at, 1, ""), "");
+        out[i] =
+            LLVMBuildLoad2(cx->builder, msl_ptr(cx),
+                           LLVMBuildInBoundsGEP2(cx->builder, msl_ptr(cx), args, &at, 1, ""), "");
         LLVMSetMetadata(out[i], invariant, empty);
     }
 }
@@ -59,7 +62,8 @@ static LLVMValueRef define_version(Cg *cg, const char *name, LLVMValueRef simd, 
     for (unsigned i = 2; i < 9; i++) args[n++] = LLVMGetParam(f, i);
     LLVMTypeRef lanes = LLVMTypeOf(LLVMGetParam(simd, n));
     if (has_mask) {
-        LLVMValueRef bits = LLVMBuildIntCast2(cx->builder, LLVMGetParam(f, 9), msl_int(cx, cx->width), 0, "");
+        LLVMValueRef bits =
+            LLVMBuildIntCast2(cx->builder, LLVMGetParam(f, 9), msl_int(cx, cx->width), 0, "");
         args[n++] = LLVMBuildBitCast(cx->builder, bits, lanes, "");
     } else {
         args[n++] = LLVMConstAllOnes(lanes);
@@ -82,8 +86,9 @@ static void erase_barriers(Cg *cg, LLVMValueRef f) {
         }
 }
 
-// __ingot_log(...) becomes ingot_log(launch, ...) of group.c. The vectoriser does not know it, so it
-// makes one call for each active thread, and keeps the arguments' memory in one piece per thread.
+// __ingot_log(...) becomes ingot_log(launch, ...) of group.c. The vectoriser does not know it, so
+// it makes one call for each active thread, and keeps the arguments' memory in one piece per
+// thread.
 static void redirect_logs(Cg *cg) {
     MslContext *cx = &cg->cx;
     enum { MAX_ARGS = 6 };
@@ -108,10 +113,10 @@ static void redirect_logs(Cg *cg) {
 
 // What decides how many SIMD-groups run side by side.
 typedef struct Carried {
-    unsigned registers;    // that the loop with the most vectors carries between iterations
+    unsigned registers; // that the loop with the most vectors carries between iterations
     unsigned instructions;
-    bool divergent;        // lanes leave a loop at different times
-    bool refuse;           // private arrays, atomics
+    bool divergent; // lanes leave a loop at different times
+    bool refuse;    // private arrays, atomics
 } Carried;
 
 // Blocks stand in the order of the source: an edge from a block to itself or backwards is a loop's.
@@ -131,11 +136,14 @@ static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
         unsigned registers = 0;
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             LLVMTypeRef type = LLVMTypeOf(i);
-            LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMIsAFunction(LLVMGetCalledValue(i)) : NULL;
+            LLVMValueRef callee =
+                LLVMIsACallInst(i) ? LLVMIsAFunction(LLVMGetCalledValue(i)) : NULL;
             c->instructions++;
             if (callee && !LLVMIsDeclaration(callee)) look_at(cg, callee, c);
-            if (LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) c->refuse = true;
-            if (!header || !LLVMIsAPHINode(i) || LLVMGetTypeKind(type) != LLVMVectorTypeKind) continue;
+            if (LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
+                c->refuse = true;
+            if (!header || !LLVMIsAPHINode(i) || LLVMGetTypeKind(type) != LLVMVectorTypeKind)
+                continue;
             if (LLVMGetElementType(type) == msl_int(cx, 1)) c->divergent = true;
             registers += (unsigned)((LLVMABISizeOfType(cx->layout, type) + 63) / 64);
         }
@@ -143,13 +151,14 @@ static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
     }
 }
 
-// How many SIMD-groups one step of the full version runs. Measured with AVX-512, 2026-11, against one:
+// How many SIMD-groups one step of the full version runs. Measured with AVX-512, 2026-11, against
+// one:
 //   a loop that carries few vectors waits for each result in turn; others fill that time and share
 //   what they load in common (naive matrix multiply: 3.5x with four)
 //   rows above each other share what they load (5x5 blur: 1.4x with four)
 //   a whole threadgroup at once needs no coroutines (tree reduction: 1.9x, tiled multiply: 1.6x)
-//   when lanes leave loops at different times, all wait for the last (mandelbrot: 1.1x with two, 0.6x
-//   with four)
+//   when lanes leave loops at different times, all wait for the last (mandelbrot: 1.1x with two,
+//   0.6x with four)
 // `full` is the version for one SIMD-group.
 static unsigned choose_parts(const Cg *cg, LLVMValueRef full, uint32_t n_threads) {
     enum { MAX_CARRIED = 16, MAX_CARRIED_DIVERGENT = 24, MAX_INSTRUCTIONS = 6000, MAX_PARTS = 8 };
@@ -160,13 +169,15 @@ static unsigned choose_parts(const Cg *cg, LLVMValueRef full, uint32_t n_threads
     if (c.refuse) return 1;
     unsigned whole = n_threads % cx->width == 0 ? n_threads / cx->width : 0;
     bool whole_fits = whole && whole <= MAX_PARTS && (whole & (whole - 1)) == 0;
-    if (cg->uses.barrier && whole_fits && !c.divergent && c.registers <= 2 && c.instructions * whole <= MAX_INSTRUCTIONS)
+    if (cg->uses.barrier && whole_fits && !c.divergent && c.registers <= 2 &&
+        c.instructions * whole <= MAX_INSTRUCTIONS)
         return whole;
     bool shares_rows = c.registers == 0 && cx->shape[1] > 1 && !cg->uses.barrier;
     if (!c.registers && !shares_rows) return 1;
     unsigned most = c.divergent ? 2 : 4, budget = c.divergent ? MAX_CARRIED_DIVERGENT : MAX_CARRIED;
     for (unsigned parts = most; parts > 1; parts /= 2)
-        if (n_threads % (cx->width * parts) == 0 && c.registers * parts <= budget && c.instructions * parts <= MAX_INSTRUCTIONS)
+        if (n_threads % (cx->width * parts) == 0 && c.registers * parts <= budget &&
+            c.instructions * parts <= MAX_INSTRUCTIONS)
             return parts;
     return 1;
 }
@@ -180,7 +191,8 @@ void msl_wrap(Cg *cg) {
     uint32_t stream_bytes = msl_stream_bytes(cg);
     if (!shaped) cx->shape[1] = cx->shape[2] = 1; // the full version then runs lines
     LLVMValueRef full = has_full ? msl_vectorise(cx, cg->thread, true) : NULL;
-    unsigned width = cx->width, full_width = full && shaped ? width * choose_parts(cg, full, n_threads) : width;
+    unsigned width = cx->width,
+             full_width = full && shaped ? width * choose_parts(cg, full, n_threads) : width;
     if (full_width != width) {
         LLVMDeleteFunction(full); // what it calls is internal, and goes as dead code
         full = msl_vectorise_step(cx, cg->thread, true, full_width / width);
@@ -208,11 +220,14 @@ void msl_wrap(Cg *cg) {
     set_constant(cg, "ingot_suspends", msl_const(cx, 32, suspends));
     set_constant(cg, "ingot_full_suspends", msl_const(cx, 32, full_suspends));
     // All exist before anything is inlined: LLVM deletes an internal function nobody calls.
-    if (full) full = define_version(cg, full_suspends ? "ingot_full_start" : "ingot_full", full, false);
+    if (full)
+        full = define_version(cg, full_suspends ? "ingot_full_start" : "ingot_full", full, false);
     some = define_version(cg, suspends ? "ingot_some_start" : "ingot_some", some, true);
     if (cg->uses.barrier || stream_bytes) msl_run_passes(cx, NULL, "always-inline");
     if (stream_bytes && full) {
-        msl_run_passes(cx, full, "sroa,early-cse," INSTCOMBINE ",simplifycfg"); // masked stores become plain ones
+        msl_run_passes(cx, full,
+                       "sroa,early-cse," INSTCOMBINE
+                       ",simplifycfg"); // masked stores become plain ones
         msl_stream_stores(cg, full);
     }
     if (cg->uses.barrier && full && !full_suspends) erase_barriers(cg, full);
@@ -228,11 +243,17 @@ void msl_wrap(Cg *cg) {
 void msl_finish_info(Cg *cg) {
     MslContext *cx = &cg->cx;
     bool lanes = cx->width == 1;
-    uint32_t flags = (cg->uses.barrier ? CPU_KERNEL_BARRIER : 0) | (cg->uses.simd ? CPU_KERNEL_SIMD : 0) |
-                     (lanes ? CPU_KERNEL_LANES : 0) | (cg->uses.log ? CPU_KERNEL_LOG : 0);
-    CpuKernelInfo info = {.abi = CPU_KERNEL_ABI, .flags = flags, .width = cx->width, .n_slots = cg->fn->n_slots,
-                          .shape = {cx->shape[0], cx->shape[1], cx->shape[2]}, .threadgroup_bytes = cg->threadgroup_bytes,
-                          .frame_stride = lanes ? cg->frame_stride : cg->frame_stride * (CPU_SIMD_WIDTH / cx->width),
+    uint32_t flags = (cg->uses.barrier ? CPU_KERNEL_BARRIER : 0) |
+                     (cg->uses.simd ? CPU_KERNEL_SIMD : 0) | (lanes ? CPU_KERNEL_LANES : 0) |
+                     (cg->uses.log ? CPU_KERNEL_LOG : 0);
+    CpuKernelInfo info = {.abi = CPU_KERNEL_ABI,
+                          .flags = flags,
+                          .width = cx->width,
+                          .n_slots = cg->fn->n_slots,
+                          .shape = {cx->shape[0], cx->shape[1], cx->shape[2]},
+                          .threadgroup_bytes = cg->threadgroup_bytes,
+                          .frame_stride = lanes ? cg->frame_stride
+                                                : cg->frame_stride * (CPU_SIMD_WIDTH / cx->width),
                           .stack_bytes = cg->private_bytes * (lanes ? 1 : cx->width)};
     LLVMValueRef bytes = LLVMConstStringInContext2(cx->llvm, (const char *)&info, sizeof info, 1);
     LLVMValueRef g = LLVMAddGlobal(cx->module, LLVMTypeOf(bytes), CPU_KERNEL_INFO_SYMBOL);

@@ -5,7 +5,8 @@
 // before optimisation; the constants fold, the calls are inlined.
 //
 // Two versions of a kernel run here:
-//   full  all lanes active, threads in the arrangement it was compiled for: the shape, or if none is
+//   full  all lanes active, threads in the arrangement it was compiled for: the shape, or if none
+//   is
 //         known a line (nothing but x)
 //   some  any mask. Threadgroups cut by the grid's edge are packed anew, x fastest; a kernel that
 //         cannot tell (`ingot_loose`) keeps the arrangement of the shape, lanes outside masked off,
@@ -19,24 +20,32 @@ typedef uint64_t u64;
 extern const u32 ingot_shape[3]; // 0,0,0: not known
 extern const u32 ingot_loose;    // `some` expects threads where they stand in the shape, cut or not
 extern const u32 ingot_width;    // threads a call of some runs,
-extern const u32 ingot_full_width; // and of full: the same, or several SIMD-groups side by side
-extern const u32 ingot_has_full; // whether there is a `full` version
-extern const u32 ingot_suspends; // `some` is a coroutine,
+extern const u32 ingot_full_width;    // and of full: the same, or several SIMD-groups side by side
+extern const u32 ingot_has_full;      // whether there is a `full` version
+extern const u32 ingot_suspends;      // `some` is a coroutine,
 extern const u32 ingot_full_suspends; // and `full` is: not if it runs the whole threadgroup at once
-extern const u64 ingot_stride;   // bytes of a frame
-extern const u32 ingot_stream_bytes; // bytes a thread stores that nobody reads soon (codegen/stream.c); 0: unknown
-extern void ingot_full(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first, u32 large);
-extern void ingot_some(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first, u32 mask);
-extern void ingot_full_start(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first, void *frame);
-extern void ingot_some_start(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx, u32 sy, u32 sz, u32 first, u32 mask, void *frame);
+extern const u64 ingot_stride;        // bytes of a frame
+extern const u32 ingot_stream_bytes;  // bytes a thread stores that nobody reads soon
+                                      // (codegen/stream.c); 0: unknown
+extern void ingot_full(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx,
+                       u32 sy, u32 sz, u32 first, u32 large);
+extern void ingot_some(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx,
+                       u32 sy, u32 sz, u32 first, u32 mask);
+extern void ingot_full_start(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx,
+                             u32 sy, u32 sz, u32 first, void *frame);
+extern void ingot_some_start(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx,
+                             u32 sy, u32 sz, u32 first, u32 mask, void *frame);
 
-void ingot_log(const CpuLaunch *launch, u32 type, const char *category, const char *format, const u64 *args, u32 n);
-__attribute__((noinline)) void ingot_log(const CpuLaunch *launch, u32 type, const char *category, const char *format,
-                                         const u64 *args, u32 n) {
+void ingot_log(const CpuLaunch *launch, u32 type, const char *category, const char *format,
+               const u64 *args, u32 n);
+__attribute__((noinline)) void ingot_log(const CpuLaunch *launch, u32 type, const char *category,
+                                         const char *format, const u64 *args, u32 n) {
     if (launch->log) launch->log(launch, type, category, format, args, n);
 }
 
-typedef struct Group { u32 gx, gy, gz, sx, sy, sz, n, line, large; } Group;
+typedef struct Group {
+    u32 gx, gy, gz, sx, sy, sz, n, line, large;
+} Group;
 
 enum { LARGE = 16 << 20 }; // bytes: more than a cache's share of one core
 
@@ -56,7 +65,8 @@ static inline u32 mask_in_shape(const Group *g, u32 first) {
     u32 mask = 0;
     for (u32 lane = 0; lane < ingot_width;) {
         u32 i = first + lane, x = i % ingot_shape[0], y = i / ingot_shape[0] % ingot_shape[1];
-        u32 z = i / ingot_shape[0] / ingot_shape[1], run = least(ingot_shape[0] - x, ingot_width - lane);
+        u32 z = i / ingot_shape[0] / ingot_shape[1],
+            run = least(ingot_shape[0] - x, ingot_width - lane);
         if (x < g->sx && y < g->sy && z < g->sz) mask |= mask_of(least(run, g->sx - x)) << lane;
         lane += run;
     }
@@ -64,12 +74,15 @@ static inline u32 mask_in_shape(const Group *g, u32 first) {
 }
 
 // Threads `some` has to walk over, and the mask of one step; 0: nothing to do there.
-static inline u32 some_end(const Group *g) { return ingot_loose ? ingot_shape[0] * ingot_shape[1] * ingot_shape[2] : g->n; }
+static inline u32 some_end(const Group *g) {
+    return ingot_loose ? ingot_shape[0] * ingot_shape[1] * ingot_shape[2] : g->n;
+}
 static inline u32 some_mask(const Group *g, u32 first) {
     return ingot_loose ? mask_in_shape(g, first) : mask_of(least(g->n - first, ingot_width));
 }
 
-__attribute__((noinline)) static void run_some(const CpuLaunch *l, void *memory, const Group *g, u32 first) {
+__attribute__((noinline)) static void run_some(const CpuLaunch *l, void *memory, const Group *g,
+                                               u32 first) {
     for (u32 end = some_end(g); first < end; first += ingot_width) {
         u32 mask = some_mask(g, first);
         if (mask) ingot_some(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, mask);
@@ -99,12 +112,14 @@ static inline void run_suspending(const CpuLaunch *l, void *memory, char *frames
     u32 end = ingot_full_suspends && is_full(g) ? g->n - g->n % ingot_full_width : 0;
 #pragma clang loop unroll(disable)
     for (u32 first = 0; first < end; first += ingot_full_width)
-        ingot_full_start(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, frames + n++ * ingot_stride);
+        ingot_full_start(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first,
+                         frames + n++ * ingot_stride);
 #pragma clang loop unroll(disable)
     for (u32 first = end; first < some_end(g); first += ingot_width) {
         u32 mask = some_mask(g, first);
         if (mask)
-            ingot_some_start(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, mask, frames + n++ * ingot_stride);
+            ingot_some_start(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, mask,
+                             frames + n++ * ingot_stride);
     }
     do {
         alive = 0;
@@ -118,22 +133,32 @@ static inline void run_suspending(const CpuLaunch *l, void *memory, char *frames
     } while (alive);
 }
 
-__attribute__((visibility("default"))) void ingot_kernel(const CpuLaunch *launch, u64 first, u64 end, void *memory, void *frames) {
+__attribute__((visibility("default"))) void ingot_kernel(const CpuLaunch *launch, u64 first,
+                                                         u64 end, void *memory, void *frames) {
     // Copies: the kernel's stores may be anywhere as far as the optimiser knows.
     const u32 nx = launch->groups_per_grid[0], ny = launch->groups_per_grid[1];
-    const u32 tx = launch->threads_per_grid[0], ty = launch->threads_per_grid[1], tz = launch->threads_per_grid[2];
+    const u32 tx = launch->threads_per_grid[0], ty = launch->threads_per_grid[1],
+              tz = launch->threads_per_grid[2];
     const u32 dx = ingot_shape[0] ? ingot_shape[0] : launch->group_size[0];
     const u32 dy = ingot_shape[0] ? ingot_shape[1] : launch->group_size[1];
     const u32 dz = ingot_shape[0] ? ingot_shape[2] : launch->group_size[2];
     if (first >= end || !nx || !ny) return;
-    const u32 large = ingot_stream_bytes && (u64)tx * ty * tz >= LARGE / (ingot_stream_bytes ? ingot_stream_bytes : 1);
-    Group g = {.line = dy == 1 && dz == 1, .large = large, .gx = (u32)(first % nx), .gy = (u32)(first / nx % ny), .gz = (u32)(first / nx / ny)};
+    const u32 large = ingot_stream_bytes &&
+                      (u64)tx * ty * tz >= LARGE / (ingot_stream_bytes ? ingot_stream_bytes : 1);
+    Group g = {.line = dy == 1 && dz == 1,
+               .large = large,
+               .gx = (u32)(first % nx),
+               .gy = (u32)(first / nx % ny),
+               .gz = (u32)(first / nx / ny)};
 #pragma clang loop unroll(disable)
     for (u64 i = first; i < end; i++) {
-        g.sx = least(dx, tx - g.gx * dx), g.sy = least(dy, ty - g.gy * dy), g.sz = least(dz, tz - g.gz * dz);
+        g.sx = least(dx, tx - g.gx * dx), g.sy = least(dy, ty - g.gy * dy),
+        g.sz = least(dz, tz - g.gz * dz);
         g.n = g.sx * g.sy * g.sz;
-        if (ingot_suspends && (ingot_full_suspends || !is_full(&g))) run_suspending(launch, memory, frames, &g);
-        else run_group(launch, memory, &g);
+        if (ingot_suspends && (ingot_full_suspends || !is_full(&g)))
+            run_suspending(launch, memory, frames, &g);
+        else
+            run_group(launch, memory, &g);
         if (++g.gx == nx) {
             g.gx = 0;
             if (++g.gy == ny) g.gy = 0, g.gz++;

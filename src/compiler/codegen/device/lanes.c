@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lanes.c: ingot_kernel of the reference code: every thread of a threadgroup runs scalar code on its
-// own stack, and stops at barriers and SIMD-group functions. Slow and independent of the vectoriser,
-// which is checked against it.
+// lanes.c: ingot_kernel of the reference code: every thread of a threadgroup runs scalar code on
+// its own stack, and stops at barriers and SIMD-group functions. Slow and independent of the
+// vectoriser, which is checked against it.
 //
-// Which threads meet in a SIMD-group function under divergence: when all threads of a SIMD-group have
-// stopped, those at the least position of the program take part. A position is the list (place,
-// iteration, place, iteration, ..., place) through the loops around the call; codegen/lanes.c inserts
-// the calls that keep it (ingot_lane_enter, _iterate, _at).
+// Which threads meet in a SIMD-group function under divergence: when all threads of a SIMD-group
+// have stopped, those at the least position of the program take part. A position is the list
+// (place, iteration, place, iteration, ..., place) through the loops around the call;
+// codegen/lanes.c inserts the calls that keep it (ingot_lane_enter, _iterate, _at).
 #include "base/reflect.h"
 #include "cpu/kernel_abi.h"
 
@@ -21,11 +21,35 @@ enum { MAX_DEPTH = 31 };
 typedef enum State { READY, AT_OPERATION, AT_BARRIER, DONE } State;
 typedef enum Type { T_i32, T_u32, T_i64, T_u64, T_f32 } Type;
 typedef enum Op {
-    OP_sum, OP_product, OP_min, OP_max, OP_and, OP_or, OP_xor,
-    OP_prefix_inclusive_sum, OP_prefix_exclusive_sum, OP_prefix_inclusive_product, OP_prefix_exclusive_product,
-    OP_broadcast, OP_shuffle, OP_shuffle_up, OP_shuffle_down, OP_shuffle_xor, OP_shuffle_rotate_up,
-    OP_shuffle_rotate_down, OP_broadcast_first, OP_shuffle_and_fill_up, OP_shuffle_and_fill_down,
-    OP_ballot, OP_all, OP_any, OP_is_first, OP_active_mask, OP_mma, OP_meet, OP_log,
+    OP_sum,
+    OP_product,
+    OP_min,
+    OP_max,
+    OP_and,
+    OP_or,
+    OP_xor,
+    OP_prefix_inclusive_sum,
+    OP_prefix_exclusive_sum,
+    OP_prefix_inclusive_product,
+    OP_prefix_exclusive_product,
+    OP_broadcast,
+    OP_shuffle,
+    OP_shuffle_up,
+    OP_shuffle_down,
+    OP_shuffle_xor,
+    OP_shuffle_rotate_up,
+    OP_shuffle_rotate_down,
+    OP_broadcast_first,
+    OP_shuffle_and_fill_up,
+    OP_shuffle_and_fill_down,
+    OP_ballot,
+    OP_all,
+    OP_any,
+    OP_is_first,
+    OP_active_mask,
+    OP_mma,
+    OP_meet,
+    OP_log,
 } Op;
 
 typedef struct Lane Lane;
@@ -61,7 +85,9 @@ __attribute__((naked, noinline)) static void switch_stack(void **save, void *loa
             "movq %rsp, (%rdi)\nmovq %rsi, %rsp\n"
             "popq %r15\npopq %r14\npopq %r13\npopq %r12\npopq %rbx\npopq %rbp\nret");
 }
-__attribute__((naked, noinline)) static void first_step(void) { __asm__("movq %rbx, %rdi\ncallq *%r12\nud2"); }
+__attribute__((naked, noinline)) static void first_step(void) {
+    __asm__("movq %rbx, %rdi\ncallq *%r12\nud2");
+}
 static void *first_stack(char *top, Lane *lane, void (*run)(Lane *)) {
     u64 *s = (u64 *)((u64)top & ~15ull);
     *--s = (u64)first_step; // there the stack pointer is a multiple of 16, as before any call
@@ -72,19 +98,25 @@ static void *first_stack(char *top, Lane *lane, void (*run)(Lane *)) {
 }
 #elif defined(__aarch64__)
 __attribute__((naked, noinline)) static void switch_stack(void **save, void *load) {
-    __asm__("sub sp, sp, #160\nstp x19, x20, [sp]\nstp x21, x22, [sp, #16]\nstp x23, x24, [sp, #32]\n"
-            "stp x25, x26, [sp, #48]\nstp x27, x28, [sp, #64]\nstp x29, x30, [sp, #80]\n"
-            "stp d8, d9, [sp, #96]\nstp d10, d11, [sp, #112]\nstp d12, d13, [sp, #128]\nstp d14, d15, [sp, #144]\n"
-            "mov x9, sp\nstr x9, [x0]\nmov sp, x1\n"
-            "ldp x19, x20, [sp]\nldp x21, x22, [sp, #16]\nldp x23, x24, [sp, #32]\nldp x25, x26, [sp, #48]\n"
-            "ldp x27, x28, [sp, #64]\nldp x29, x30, [sp, #80]\nldp d8, d9, [sp, #96]\nldp d10, d11, [sp, #112]\n"
-            "ldp d12, d13, [sp, #128]\nldp d14, d15, [sp, #144]\nadd sp, sp, #160\nret");
+    __asm__(
+        "sub sp, sp, #160\nstp x19, x20, [sp]\nstp x21, x22, [sp, #16]\nstp x23, x24, [sp, #32]\n"
+        "stp x25, x26, [sp, #48]\nstp x27, x28, [sp, #64]\nstp x29, x30, [sp, #80]\n"
+        "stp d8, d9, [sp, #96]\nstp d10, d11, [sp, #112]\nstp d12, d13, [sp, #128]\nstp d14, d15, "
+        "[sp, #144]\n"
+        "mov x9, sp\nstr x9, [x0]\nmov sp, x1\n"
+        "ldp x19, x20, [sp]\nldp x21, x22, [sp, #16]\nldp x23, x24, [sp, #32]\nldp x25, x26, [sp, "
+        "#48]\n"
+        "ldp x27, x28, [sp, #64]\nldp x29, x30, [sp, #80]\nldp d8, d9, [sp, #96]\nldp d10, d11, "
+        "[sp, #112]\n"
+        "ldp d12, d13, [sp, #128]\nldp d14, d15, [sp, #144]\nadd sp, sp, #160\nret");
 }
-__attribute__((naked, noinline)) static void first_step(void) { __asm__("mov x0, x19\nblr x20\nbrk #1"); }
+__attribute__((naked, noinline)) static void first_step(void) {
+    __asm__("mov x0, x19\nblr x20\nbrk #1");
+}
 static void *first_stack(char *top, Lane *lane, void (*run)(Lane *)) {
     u64 *s = (u64 *)((u64)top & ~15ull) - 20;
-    s[0] = (u64)lane; // x19
-    s[1] = (u64)run;  // x20
+    s[0] = (u64)lane;        // x19
+    s[1] = (u64)run;         // x20
     s[11] = (u64)first_step; // x30
     return s;
 }
@@ -125,18 +157,21 @@ u32 ingot_lane_position(const Lane *l, u32 builtin, u32 dim) {
     const CpuLaunch *n = g->launch;
     u32 all = n->group_size[0] * n->group_size[1] * n->group_size[2];
     switch ((RfBuiltin)builtin) {
-    case RF_THREAD_POSITION_IN_GRID: return g->position[dim] * n->group_size[dim] + l->position[dim];
+    case RF_THREAD_POSITION_IN_GRID:
+        return g->position[dim] * n->group_size[dim] + l->position[dim];
     case RF_THREAD_POSITION_IN_THREADGROUP: return l->position[dim];
     case RF_THREAD_INDEX_IN_THREADGROUP: return l->index;
     case RF_THREADGROUP_POSITION_IN_GRID: return g->position[dim];
     case RF_THREADS_PER_THREADGROUP: return g->size[dim];
     case RF_DISPATCH_THREADS_PER_THREADGROUP: return n->group_size[dim];
-    case RF_THREADS_PER_GRID: case RF_GRID_SIZE: return n->threads_per_grid[dim];
+    case RF_THREADS_PER_GRID:
+    case RF_GRID_SIZE: return n->threads_per_grid[dim];
     case RF_THREADGROUPS_PER_GRID: return n->groups_per_grid[dim];
     case RF_GRID_ORIGIN: return n->grid_origin[dim];
     case RF_THREAD_INDEX_IN_SIMDGROUP: return l->index % 32;
     case RF_SIMDGROUP_INDEX_IN_THREADGROUP: return l->index / 32;
-    case RF_THREADS_PER_SIMDGROUP: case RF_THREAD_EXECUTION_WIDTH: return 32;
+    case RF_THREADS_PER_SIMDGROUP:
+    case RF_THREAD_EXECUTION_WIDTH: return 32;
     case RF_SIMDGROUPS_PER_THREADGROUP: return (g->n + 31) / 32;
     case RF_DISPATCH_SIMDGROUPS_PER_THREADGROUP: return (all + 31) / 32;
     case RF_THREAD_INDEX_IN_QUADGROUP: return l->index % 4;
@@ -157,7 +192,7 @@ static u64 operate(Lane *l, Op op, Type type, u32 quad, u64 a, u64 b, u64 c, u64
     stop(l, AT_OPERATION);
     return l->out;
 }
-static u64 bits_f32(f32 x) { return (u64)__builtin_bit_cast(u32, x); }
+static u64 bits_f32(f32 x) { return (u64) __builtin_bit_cast(u32, x); }
 static f32 f32_bits(u64 x) { return __builtin_bit_cast(f32, (u32)x); }
 static u64 bits_i32(i32 x) { return (u64)(u32)x; }
 static i32 i32_bits(u64 x) { return (i32)(u32)x; }
@@ -168,16 +203,22 @@ static i64 i64_bits(u64 x) { return (i64)x; }
 static u64 bits_u64(u64 x) { return x; }
 static u64 u64_bits(u64 x) { return x; }
 
-#define VALUE(kind, q, op, t) \
-    t ingot_lane_##kind##_##op##_##t(Lane *l, t x) { return t##_bits(operate(l, OP_##op, T_##t, q, bits_##t(x), 0, 0, 0)); }
-#define INDEXED(kind, q, op, t) \
-    t ingot_lane_##kind##_##op##_##t(Lane *l, t x, u32 i) { return t##_bits(operate(l, OP_##op, T_##t, q, bits_##t(x), i, 0, 0)); }
-#define FILLED(kind, q, op, t) \
-    t ingot_lane_##kind##_##op##_##t(Lane *l, t x, t fill, u32 delta, u32 modulo) { \
-        return t##_bits(operate(l, OP_##op, T_##t, q, bits_##t(x), bits_##t(fill), delta, modulo)); \
+#define VALUE(kind, q, op, t)                                                                      \
+    t ingot_lane_##kind##_##op##_##t(Lane *l, t x) {                                               \
+        return t##_bits(operate(l, OP_##op, T_##t, q, bits_##t(x), 0, 0, 0));                      \
+    }
+#define INDEXED(kind, q, op, t)                                                                    \
+    t ingot_lane_##kind##_##op##_##t(Lane *l, t x, u32 i) {                                        \
+        return t##_bits(operate(l, OP_##op, T_##t, q, bits_##t(x), i, 0, 0));                      \
+    }
+#define FILLED(kind, q, op, t)                                                                     \
+    t ingot_lane_##kind##_##op##_##t(Lane *l, t x, t fill, u32 delta, u32 modulo) {                \
+        return t##_bits(                                                                           \
+            operate(l, OP_##op, T_##t, q, bits_##t(x), bits_##t(fill), delta, modulo));            \
     }
 #define BOTH(M, op, t) M(simd, 0, op, t) M(quad, 1, op, t)
-#define REDUCE_INT(op) BOTH(VALUE, op, i32) BOTH(VALUE, op, u32) BOTH(VALUE, op, i64) BOTH(VALUE, op, u64)
+#define REDUCE_INT(op)                                                                             \
+    BOTH(VALUE, op, i32) BOTH(VALUE, op, u32) BOTH(VALUE, op, i64) BOTH(VALUE, op, u64)
 #define REDUCE(op) REDUCE_INT(op) BOTH(VALUE, op, f32)
 #define SCAN(op) REDUCE(op)
 #define SHUFFLE(op) BOTH(INDEXED, op, i32) BOTH(INDEXED, op, i64) BOTH(INDEXED, op, f32)
@@ -189,27 +230,49 @@ static u64 u64_bits(u64 x) { return x; }
 #include "compiler/builtins.def"
 
 u64 ingot_lane_simd_ballot(Lane *l, _Bool x) { return operate(l, OP_ballot, T_u64, 0, x, 0, 0, 0); }
-u32 ingot_lane_quad_ballot(Lane *l, _Bool x) { return (u32)operate(l, OP_ballot, T_u64, 1, x, 0, 0, 0); }
-_Bool ingot_lane_simd_all(Lane *l, _Bool x) { return operate(l, OP_all, T_u64, 0, x, 0, 0, 0) != 0; }
-_Bool ingot_lane_quad_all(Lane *l, _Bool x) { return operate(l, OP_all, T_u64, 1, x, 0, 0, 0) != 0; }
-_Bool ingot_lane_simd_any(Lane *l, _Bool x) { return operate(l, OP_any, T_u64, 0, x, 0, 0, 0) != 0; }
-_Bool ingot_lane_quad_any(Lane *l, _Bool x) { return operate(l, OP_any, T_u64, 1, x, 0, 0, 0) != 0; }
-_Bool ingot_lane_simd_is_first(Lane *l) { return operate(l, OP_is_first, T_u64, 0, 0, 0, 0, 0) != 0; }
-_Bool ingot_lane_quad_is_first(Lane *l) { return operate(l, OP_is_first, T_u64, 1, 0, 0, 0, 0) != 0; }
-u64 ingot_lane_simd_active_mask(Lane *l) { return operate(l, OP_active_mask, T_u64, 0, 0, 0, 0, 0); }
-u32 ingot_lane_quad_active_mask(Lane *l) { return (u32)operate(l, OP_active_mask, T_u64, 1, 0, 0, 0, 0); }
-void ingot_lane_simdgroup_barrier(Lane *l, u32 flags) { (void)flags, operate(l, OP_meet, T_u64, 0, 0, 0, 0, 0); }
+u32 ingot_lane_quad_ballot(Lane *l, _Bool x) {
+    return (u32)operate(l, OP_ballot, T_u64, 1, x, 0, 0, 0);
+}
+_Bool ingot_lane_simd_all(Lane *l, _Bool x) {
+    return operate(l, OP_all, T_u64, 0, x, 0, 0, 0) != 0;
+}
+_Bool ingot_lane_quad_all(Lane *l, _Bool x) {
+    return operate(l, OP_all, T_u64, 1, x, 0, 0, 0) != 0;
+}
+_Bool ingot_lane_simd_any(Lane *l, _Bool x) {
+    return operate(l, OP_any, T_u64, 0, x, 0, 0, 0) != 0;
+}
+_Bool ingot_lane_quad_any(Lane *l, _Bool x) {
+    return operate(l, OP_any, T_u64, 1, x, 0, 0, 0) != 0;
+}
+_Bool ingot_lane_simd_is_first(Lane *l) {
+    return operate(l, OP_is_first, T_u64, 0, 0, 0, 0, 0) != 0;
+}
+_Bool ingot_lane_quad_is_first(Lane *l) {
+    return operate(l, OP_is_first, T_u64, 1, 0, 0, 0, 0) != 0;
+}
+u64 ingot_lane_simd_active_mask(Lane *l) {
+    return operate(l, OP_active_mask, T_u64, 0, 0, 0, 0, 0);
+}
+u32 ingot_lane_quad_active_mask(Lane *l) {
+    return (u32)operate(l, OP_active_mask, T_u64, 1, 0, 0, 0, 0);
+}
+void ingot_lane_simdgroup_barrier(Lane *l, u32 flags) {
+    (void)flags, operate(l, OP_meet, T_u64, 0, 0, 0, 0, 0);
+}
 void ingot_lane_threadgroup_barrier(Lane *l, u32 flags) { (void)flags, stop(l, AT_BARRIER); }
 f32x2 ingot_lane_simdgroup_mma_f32(Lane *l, f32x2 a, f32x2 b, f32x2 c) {
     l->matrix[0] = a, l->matrix[1] = b, l->matrix[2] = c;
     operate(l, OP_mma, T_f32, 0, 0, 0, 0, 0);
     return l->matrix[3];
 }
-static void write_log(const CpuLaunch *n, u32 type, const void *category, const void *format, const void *args, u32 count) {
+static void write_log(const CpuLaunch *n, u32 type, const void *category, const void *format,
+                      const void *args, u32 count) {
     if (n->log) n->log(n, type, category, format, args, count);
 }
 // The host's log function wants a real stack: a thread with a small one stops for it.
-void ingot_lane_log(Lane *l, u32 type, const char *category, const char *format, const u64 *args, u32 n) {
+void ingot_lane_log(Lane *l, u32 type, const char *category, const char *format, const u64 *args,
+                    u32 n) {
     if (!ingot_suspends) {
         write_log(l->group->launch, type, category, format, args, n);
         return;
@@ -222,9 +285,19 @@ void ingot_lane_log(Lane *l, u32 type, const char *category, const char *format,
 
 static u64 identity(Op op, Type t) {
     switch (op) {
-    case OP_product: case OP_prefix_inclusive_product: case OP_prefix_exclusive_product: return t == T_f32 ? bits_f32(1) : 1;
-    case OP_min: return t == T_f32 ? bits_f32(__builtin_inff()) : t == T_i32 ? 0x7fffffff : t == T_i64 ? ~0ull >> 1 : ~0ull;
-    case OP_max: return t == T_f32 ? bits_f32(-__builtin_inff()) : t == T_i32 ? 0x80000000 : t == T_i64 ? 1ull << 63 : 0;
+    case OP_product:
+    case OP_prefix_inclusive_product:
+    case OP_prefix_exclusive_product: return t == T_f32 ? bits_f32(1) : 1;
+    case OP_min:
+        return t == T_f32   ? bits_f32(__builtin_inff())
+               : t == T_i32 ? 0x7fffffff
+               : t == T_i64 ? ~0ull >> 1
+                            : ~0ull;
+    case OP_max:
+        return t == T_f32   ? bits_f32(-__builtin_inff())
+               : t == T_i32 ? 0x80000000
+               : t == T_i64 ? 1ull << 63
+                            : 0;
     case OP_and: return ~0ull;
     case OP_sum: return t == T_f32 ? bits_f32(-0.0f) : 0;
     default: return 0;
@@ -233,8 +306,12 @@ static u64 identity(Op op, Type t) {
 static u64 combine(Op op, Type t, u64 a, u64 b) {
     f32 x = f32_bits(a), y = f32_bits(b);
     switch (op) {
-    case OP_sum: case OP_prefix_inclusive_sum: case OP_prefix_exclusive_sum: return t == T_f32 ? bits_f32(x + y) : a + b;
-    case OP_product: case OP_prefix_inclusive_product: case OP_prefix_exclusive_product: return t == T_f32 ? bits_f32(x * y) : a * b;
+    case OP_sum:
+    case OP_prefix_inclusive_sum:
+    case OP_prefix_exclusive_sum: return t == T_f32 ? bits_f32(x + y) : a + b;
+    case OP_product:
+    case OP_prefix_inclusive_product:
+    case OP_prefix_exclusive_product: return t == T_f32 ? bits_f32(x * y) : a * b;
     case OP_min:
         switch (t) {
         case T_f32: return bits_f32(__builtin_fminf(x, y));
@@ -259,8 +336,8 @@ static u64 combine(Op op, Type t, u64 a, u64 b) {
     }
 }
 
-// One operation on `w` neighbours (32 or 4), `on`: those that take part; lane[i] may be NULL past the
-// end of the threadgroup. Reductions add the upper half to the lower, as the vectoriser does.
+// One operation on `w` neighbours (32 or 4), `on`: those that take part; lane[i] may be NULL past
+// the end of the threadgroup. Reductions add the upper half to the lower, as the vectoriser does.
 static void reduce(Lane **lane, u32 w, u32 on, Op op, Type t) {
     u64 v[32];
     for (u32 i = 0; i < w; i++) v[i] = on >> i & 1 ? lane[i]->in[0] : identity(op, t);
@@ -285,7 +362,8 @@ static int source_of(const Lane *l, u32 w, u32 i, u32 first_on, int *fill) {
     u32 k = (u32)l->in[1], delta, m;
     *fill = 0;
     switch (l->op) {
-    case OP_broadcast: case OP_shuffle: return (int)(k % w);
+    case OP_broadcast:
+    case OP_shuffle: return (int)(k % w);
     case OP_broadcast_first: return (int)first_on;
     case OP_shuffle_up: return i >= k ? (int)(i - k) : -1;
     case OP_shuffle_down: return k < w - i ? (int)(i + k) : -1;
@@ -336,7 +414,8 @@ static void multiply(Lane **lane, u32 on) {
     for (u32 t = 0; t < 32; t++) {
         u32 row = (t / 4 & 4) + (t / 2 & 3), column = (t / 4 & 2) * 2 + (t & 1) * 2;
         if (!(on >> t & 1)) continue;
-        for (u32 k = 0; k < 2; k++) a[row][column + k] = lane[t]->matrix[0][k], b[row][column + k] = lane[t]->matrix[1][k];
+        for (u32 k = 0; k < 2; k++)
+            a[row][column + k] = lane[t]->matrix[0][k], b[row][column + k] = lane[t]->matrix[1][k];
     }
     for (u32 t = 0; t < 32; t++) {
         u32 row = (t / 4 & 4) + (t / 2 & 3), column = (t / 4 & 2) * 2 + (t & 1) * 2;
@@ -352,12 +431,17 @@ static void multiply(Lane **lane, u32 on) {
 static void evaluate(Lane **lane, u32 w, u32 on, const Lane *model) {
     Op op = model->op;
     if (!on || op == OP_meet) return;
-    if (op <= OP_xor) reduce(lane, w, on, op, model->type);
+    if (op <= OP_xor)
+        reduce(lane, w, on, op, model->type);
     else if (op <= OP_prefix_exclusive_product)
-        scan(lane, w, on, op, model->type, op == OP_prefix_inclusive_sum || op == OP_prefix_inclusive_product);
-    else if (op <= OP_shuffle_and_fill_down) shuffle(lane, w, on);
-    else if (op <= OP_active_mask) vote(lane, w, on);
-    else multiply(lane, on);
+        scan(lane, w, on, op, model->type,
+             op == OP_prefix_inclusive_sum || op == OP_prefix_inclusive_product);
+    else if (op <= OP_shuffle_and_fill_down)
+        shuffle(lane, w, on);
+    else if (op <= OP_active_mask)
+        vote(lane, w, on);
+    else
+        multiply(lane, on);
 }
 
 // ---- the scheduler
@@ -370,7 +454,8 @@ static void advance(Lane *l) {
         l->state = READY;
         switch_stack(&l->group->home, l->sp);
         if (l->state != AT_OPERATION || l->op != OP_log) return;
-        write_log(l->group->launch, (u32)l->in[0], l->text[0], l->text[1], l->text[2], (u32)l->in[1]);
+        write_log(l->group->launch, (u32)l->in[0], l->text[0], l->text[1], l->text[2],
+                  (u32)l->in[1]);
     } while (1);
 }
 
@@ -384,7 +469,8 @@ static void run_simdgroup(char *frames, u32 first, u32 n) {
         for (u32 i = 0; i < w; i++)
             if (lane[i]->state == READY) advance(lane[i]);
         for (u32 i = 0; i < w; i++)
-            if (lane[i]->state == AT_OPERATION && (!least || compare(lane[i], least) < 0)) least = lane[i];
+            if (lane[i]->state == AT_OPERATION && (!least || compare(lane[i], least) < 0))
+                least = lane[i];
         if (!least) return;
         u32 on = 0;
         for (u32 i = 0; i < w; i++)
@@ -392,7 +478,8 @@ static void run_simdgroup(char *frames, u32 first, u32 n) {
         const Lane model = *least;
         if (model.quad)
             for (u32 q = 0; q < 32; q += 4) evaluate(lane + q, 4, on >> q & 15, &model);
-        else evaluate(lane, 32, on, &model);
+        else
+            evaluate(lane, 32, on, &model);
         for (u32 i = 0; i < w; i++)
             if (on >> i & 1) lane[i]->state = READY;
     }
@@ -400,7 +487,8 @@ static void run_simdgroup(char *frames, u32 first, u32 n) {
 
 static void place(Lane *l, Group *g, u32 i) {
     l->group = g, l->index = i, l->n_key = 0;
-    l->position[0] = i % g->size[0], l->position[1] = i / g->size[0] % g->size[1], l->position[2] = i / g->size[0] / g->size[1];
+    l->position[0] = i % g->size[0], l->position[1] = i / g->size[0] % g->size[1],
+    l->position[2] = i / g->size[0] / g->size[1];
 }
 
 static void run_suspending(Group *g, char *frames) {
@@ -414,18 +502,23 @@ static void run_suspending(Group *g, char *frames) {
         waiting = 0;
         for (u32 first = 0; first < g->n; first += 32) run_simdgroup(frames, first, g->n);
         for (u32 i = 0; i < g->n; i++) // every thread is done or at a barrier: all pass it
-            if (lane_at(frames, i)->state == AT_BARRIER) lane_at(frames, i)->state = READY, waiting = 1;
+            if (lane_at(frames, i)->state == AT_BARRIER)
+                lane_at(frames, i)->state = READY, waiting = 1;
     }
 }
 
 static u32 least_of(u32 a, u32 b) { return a < b ? a : b; }
 
-__attribute__((visibility("default"))) void ingot_kernel(const CpuLaunch *launch, u64 first, u64 end, void *memory, void *frames) {
+__attribute__((visibility("default"))) void ingot_kernel(const CpuLaunch *launch, u64 first,
+                                                         u64 end, void *memory, void *frames) {
     u32 nx = launch->groups_per_grid[0], ny = launch->groups_per_grid[1];
     for (u64 i = first; i < end && nx && ny; i++) {
-        Group g = {.launch = launch, .memory = memory, .position = {(u32)(i % nx), (u32)(i / nx % ny), (u32)(i / nx / ny)}};
+        Group g = {.launch = launch,
+                   .memory = memory,
+                   .position = {(u32)(i % nx), (u32)(i / nx % ny), (u32)(i / nx / ny)}};
         for (u32 d = 0; d < 3; d++)
-            g.size[d] = least_of(launch->group_size[d], launch->threads_per_grid[d] - g.position[d] * launch->group_size[d]);
+            g.size[d] = least_of(launch->group_size[d], launch->threads_per_grid[d] -
+                                                            g.position[d] * launch->group_size[d]);
         g.n = g.size[0] * g.size[1] * g.size[2];
         if (ingot_suspends) {
             run_suspending(&g, frames);
