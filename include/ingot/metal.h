@@ -97,7 +97,7 @@
 //    buffer),
 //      INGOT_WIDTH (vector width 32, 16, 8, or 1 for lane-by-lane reference code) and
 //      INGOT_SYNC_SPECIALISE=1 (wait for code made for the threadgroup's shape instead of starting
-//      with general code).
+//      with general code; large grids always wait).
 #ifndef INGOT_METAL_H
 #define INGOT_METAL_H
 #include <stdbool.h>

@@ -208,7 +208,7 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
     return true;
 }
 
-static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, MTLSize size) {
+static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, MTLSize size, uint64_t n_threads) {
     const RfFunction *f = rt_pipeline_function(e->pipeline);
     RtDispatch *d = rt_cb_alloc(e->buffer, sizeof *d + f->n_args * sizeof d->threadgroup_args[0]);
     void **args = rt_cb_alloc(e->buffer, (f->n_slots + 1) * sizeof *args);
@@ -222,14 +222,15 @@ static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, MTLSize size) {
     d->group_size[1] = (uint32_t)size.height;
     d->group_size[2] = (uint32_t)size.depth;
     if (!snapshot(e, d)) return NULL;
-    rt_pipeline_prepare(e->pipeline, d->group_size);
+    rt_pipeline_prepare(e->pipeline, d->group_size, n_threads);
     return d;
 }
 
 static void dispatch(MTLComputeCommandEncoder *e, const char *call, MTLSize threads, MTLSize groups,
                      MTLSize size) {
     if (!rt_valid_bindings(e, call)) return;
-    RtDispatch *d = new_dispatch(e, size);
+    RtDispatch *d =
+        new_dispatch(e, size, (uint64_t)threads.width * threads.height * threads.depth);
     if (!d) return;
     const size_t t[3] = {threads.width, threads.height, threads.depth};
     const size_t g[3] = {groups.width, groups.height, groups.depth};
@@ -275,7 +276,7 @@ void mtl_compute_command_encoder_dispatch_threadgroups_indirect(MTLComputeComman
         !rt_valid_bindings(encoder, __func__) ||
         !rt_cb_use(encoder->buffer, indirect_buffer, false))
         return;
-    RtDispatch *d = new_dispatch(encoder, threads_per_threadgroup);
+    RtDispatch *d = new_dispatch(encoder, threads_per_threadgroup, 0);
     if (!d) return;
     d->indirect = indirect_buffer;
     d->indirect_offset = offset;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // pipeline.c: MTLComputePipelineState. Creation compiles the kernel for any threadgroup shape. The
-// first dispatch with a shape asks for code made for it: from the cache at once, else in the
-// background while the general code runs (INGOT_SYNC_SPECIALISE=1: wait for it).
+// first dispatch with a shape asks for code made for it: from the cache at once, else from the
+// compiler: in the background while the general code runs, or, for a large grid, before it runs
+// (INGOT_SYNC_SPECIALISE=1: always before).
 #include "runtime/pipeline.h"
 #include <stdio.h>
 #include <string.h>
@@ -92,16 +93,21 @@ static bool add_variant(MTLComputePipelineState *state, const uint32_t shape[3],
     return added;
 }
 
-void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]) {
+// General code can take ten times as long, and a compile takes as long as a few such grids.
+enum { LARGE_GRID = 1 << 18 };
+
+void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3],
+                         uint64_t n_threads) {
     RtVariant *variant;
+    bool wait = state->device->sync_specialise || n_threads >= LARGE_GRID;
     unsigned n = atomic_load_explicit(&state->n_variants, memory_order_acquire);
     if (state->required[0]) return; // the general code is for this shape
     for (unsigned i = 0; i < n; i++)
         if (memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) == 0) return;
     if (!add_variant(state, shape, &variant)) return;
-    CpuCode *code = make_code(state, shape, !state->device->sync_specialise, NULL);
+    CpuCode *code = make_code(state, shape, !wait, NULL);
     atomic_store(&variant->code, code);
-    if (code || state->device->sync_specialise) return;
+    if (code || wait) return;
     VariantJob *job = rt_alloc(sizeof *job);
     if (!job) return;
     *job = (VariantJob){mtl_retain(state), variant};

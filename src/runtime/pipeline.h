@@ -34,8 +34,10 @@ struct MTLComputePipelineState {
 
 extern const RtClass rt_pipeline_class;
 
-// A dispatch with this shape is on its way: gets code for it, now or in the background.
-void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]);
+// A dispatch of n_threads with this shape is on its way (0: not known yet): gets code for it, now or
+// in the background.
+void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3],
+                         uint64_t n_threads);
 // The best code there is for the shape, borrowed.
 CpuCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3]);
 

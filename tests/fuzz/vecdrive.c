@@ -85,8 +85,8 @@ static void companion(LLVMValueRef thread, LLVMValueRef simd, const char *suffix
 }
 
 int main(int argc, char **argv) {
-    const char *ll = NULL;
-    bool timing = false;
+    const char *volatile ll = NULL; // volatile: kept over the longjmp of a failure
+    volatile bool timing = false;
     char *text = NULL;
     if (argc < 3) die("usage: vecdrive in.ll out.o [options]");
     cx.width = 32;
