@@ -14,6 +14,7 @@ typedef struct CgUses {
     bool barrier; // threadgroup barriers
     bool simd;    // SIMD-group or quad-group functions
     bool packing; // which threads share a SIMD-group, or how many the threadgroup really has
+    bool group;   // anything but its position in the grid: threadgroups matter to it
     bool plane;   // positions in y or z: its threadgroups are hardly lines
     bool log;
     bool support; // half, bfloat, fused multiply-add, rounding: may need device/support.c

@@ -274,16 +274,16 @@ static void survey_call(Cg *cg, LLVMValueRef call) {
     if (!LLVMIsAConstantInt(dim) || LLVMConstIntGetZExtValue(dim) > 0) cg->uses.plane = true;
     switch (LLVMIsAConstantInt(which) ? LLVMConstIntGetZExtValue(which) : RF_N_BUILTINS) {
     case RF_THREAD_POSITION_IN_GRID:
-    case RF_THREAD_POSITION_IN_THREADGROUP:
-    case RF_THREADGROUP_POSITION_IN_GRID:
-    case RF_DISPATCH_THREADS_PER_THREADGROUP:
     case RF_THREADS_PER_GRID:
     case RF_THREADGROUPS_PER_GRID:
     case RF_GRID_ORIGIN:
     case RF_GRID_SIZE:
     case RF_THREADS_PER_SIMDGROUP:
     case RF_THREAD_EXECUTION_WIDTH: break;
-    default: cg->uses.packing = true;
+    case RF_THREAD_POSITION_IN_THREADGROUP:
+    case RF_THREADGROUP_POSITION_IN_GRID:
+    case RF_DISPATCH_THREADS_PER_THREADGROUP: cg->uses.group = true; break;
+    default: cg->uses.group = cg->uses.packing = true;
     }
 }
 
@@ -303,7 +303,8 @@ static bool may_need_support(Cg *cg, LLVMValueRef i) {
 }
 
 void msl_survey(Cg *cg) {
-    cg->uses = (CgUses){0};
+    cg->uses =
+        (CgUses){.group = LLVMGetFirstUse(LLVMGetParam(cg->thread, cg->fn->n_slots)) != NULL};
     cg->private_bytes = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(cg->thread); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {

@@ -182,59 +182,95 @@ static unsigned choose_parts(const Cg *cg, LLVMValueRef full, uint32_t n_threads
     return 1;
 }
 
-void msl_wrap(Cg *cg) {
+// How the group loop will run a kernel, and its versions.
+typedef struct Plan {
+    bool shaped; // the threadgroup's size is known
+    bool rows;   // not known and of no interest: threads run row by row
+    bool loose;  // cut threadgroups keep the arrangement of the shape
+    bool suspends, full_suspends;
+    unsigned full_width; // threads of a step of `full`
+    uint32_t stream_bytes;
+    LLVMValueRef full, some; // full: NULL if there is none
+} Plan;
+
+static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     MslContext *cx = &cg->cx;
-    redirect_logs(cg);
-    uint32_t n_threads = cx->shape[0] * cx->shape[1] * cx->shape[2];
-    bool shaped = n_threads != 0, has_full = shaped ? n_threads >= cx->width : !cg->uses.plane;
-    bool loose = shaped && !cg->uses.packing;
-    uint32_t stream_bytes = msl_stream_bytes(cg);
-    if (!shaped) cx->shape[1] = cx->shape[2] = 1; // the full version then runs lines
-    LLVMValueRef full = has_full ? msl_vectorise(cx, cg->thread, true) : NULL;
-    unsigned width = cx->width,
-             full_width = full && shaped ? width * choose_parts(cg, full, n_threads) : width;
-    if (full_width != width) {
-        LLVMDeleteFunction(full); // what it calls is internal, and goes as dead code
-        full = msl_vectorise_step(cx, cg->thread, true, full_width / width);
+    bool has_full = plan->shaped ? n_threads >= cx->width : plan->rows || !cg->uses.plane;
+    if (!plan->shaped) cx->shape[1] = cx->shape[2] = 1; // lines: x runs with the lanes
+    plan->full_width = cx->width;
+    if (has_full) plan->full = msl_vectorise(cx, cg->thread, true);
+    unsigned parts = has_full && plan->shaped ? choose_parts(cg, plan->full, n_threads) : 1;
+    if (parts > 1) {
+        LLVMDeleteFunction(plan->full); // what it calls is internal, and goes as dead code
+        plan->full = msl_vectorise_step(cx, cg->thread, true, parts);
+        plan->full_width = cx->width * parts;
     }
+    if (!plan->rows) memcpy(cx->shape, cg->request->shape, sizeof cx->shape);
+    plan->some = msl_vectorise(cx, cg->thread, plan->loose || plan->rows);
     memcpy(cx->shape, cg->request->shape, sizeof cx->shape);
-    LLVMValueRef some = msl_vectorise(cx, cg->thread, loose);
-    if (full) copy_slot_attributes(cg, full);
-    copy_slot_attributes(cg, some);
+    if (has_full) copy_slot_attributes(cg, plan->full);
+    copy_slot_attributes(cg, plan->some);
     LLVMDeleteFunction(cg->thread);
     cg->thread = NULL;
     msl_dump(cx, "vectorise");
     msl_verify(cx, "vectorise");
-    // One step that is the whole threadgroup has nobody to wait for.
-    bool suspends = cg->uses.barrier && (!shaped || n_threads > width);
-    bool full_suspends = suspends && full && (!shaped || n_threads > full_width);
+}
+
+static void link_group_loop(Cg *cg, const Plan *plan) {
+    MslContext *cx = &cg->cx;
     msl_link_device_code(cg, msl_device_group, (size_t)(msl_device_group_end - msl_device_group));
     LLVMValueRef shape[3];
     for (int d = 0; d < 3; d++) shape[d] = msl_const(cx, 32, cx->shape[d]);
     set_constant(cg, "ingot_shape", LLVMConstArray2(msl_int(cx, 32), shape, 3));
-    set_constant(cg, "ingot_stream_bytes", msl_const(cx, 32, stream_bytes));
-    set_constant(cg, "ingot_loose", msl_const(cx, 32, loose));
-    set_constant(cg, "ingot_width", msl_const(cx, 32, cx->width));
-    set_constant(cg, "ingot_full_width", msl_const(cx, 32, full_width));
-    set_constant(cg, "ingot_has_full", msl_const(cx, 32, has_full));
-    set_constant(cg, "ingot_suspends", msl_const(cx, 32, suspends));
-    set_constant(cg, "ingot_full_suspends", msl_const(cx, 32, full_suspends));
+    const struct {
+        const char *name;
+        uint32_t value;
+    } constants[] = {
+        {"ingot_width", cx->width},
+        {"ingot_full_width", plan->full_width},
+        {"ingot_has_full", plan->full != NULL},
+        {"ingot_rows", plan->rows},
+        {"ingot_loose", plan->loose},
+        {"ingot_suspends", plan->suspends},
+        {"ingot_full_suspends", plan->full_suspends},
+        {"ingot_stream_bytes", plan->stream_bytes},
+    };
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        set_constant(cg, constants[i].name, msl_const(cx, 32, constants[i].value));
+}
+
+void msl_wrap(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    uint32_t n_threads = cx->shape[0] * cx->shape[1] * cx->shape[2];
+    const CgUses *uses = &cg->uses;
+    Plan plan = {.shaped = n_threads != 0};
+    plan.rows = !plan.shaped && !uses->group && !uses->barrier && !uses->packing;
+    plan.loose = plan.shaped && !uses->packing;
+    plan.stream_bytes = msl_stream_bytes(cg);
+    redirect_logs(cg);
+    vectorise_versions(cg, &plan, n_threads);
+    // One step that is the whole threadgroup has nobody to wait for.
+    plan.suspends = uses->barrier && (!plan.shaped || n_threads > cx->width);
+    plan.full_suspends =
+        plan.suspends && plan.full && (!plan.shaped || n_threads > plan.full_width);
+    link_group_loop(cg, &plan);
     // All exist before anything is inlined: LLVM deletes an internal function nobody calls.
-    if (full)
-        full = define_version(cg, full_suspends ? "ingot_full_start" : "ingot_full", full, false);
-    some = define_version(cg, suspends ? "ingot_some_start" : "ingot_some", some, true);
-    if (cg->uses.barrier || stream_bytes) msl_run_passes(cx, NULL, "always-inline");
-    if (stream_bytes && full) {
-        msl_run_passes(cx, full,
-                       "sroa,early-cse," INSTCOMBINE
-                       ",simplifycfg"); // masked stores become plain ones
-        msl_stream_stores(cg, full);
+    if (plan.full)
+        plan.full = define_version(cg, plan.full_suspends ? "ingot_full_start" : "ingot_full",
+                                   plan.full, false);
+    plan.some =
+        define_version(cg, plan.suspends ? "ingot_some_start" : "ingot_some", plan.some, true);
+    if (uses->barrier || plan.stream_bytes) msl_run_passes(cx, NULL, "always-inline");
+    if (plan.stream_bytes && plan.full) {
+        // Masked stores become plain ones.
+        msl_run_passes(cx, plan.full, "sroa,early-cse," INSTCOMBINE ",simplifycfg");
+        msl_stream_stores(cg, plan.full);
     }
-    if (cg->uses.barrier && full && !full_suspends) erase_barriers(cg, full);
-    if (cg->uses.barrier && !suspends) erase_barriers(cg, some);
-    if (suspends) {
-        if (full_suspends) msl_make_coroutine(cg, full);
-        msl_make_coroutine(cg, some);
+    if (uses->barrier && plan.full && !plan.full_suspends) erase_barriers(cg, plan.full);
+    if (uses->barrier && !plan.suspends) erase_barriers(cg, plan.some);
+    if (plan.full_suspends) msl_make_coroutine(cg, plan.full);
+    if (plan.suspends) {
+        msl_make_coroutine(cg, plan.some);
         msl_split_coroutines(cg);
     }
     set_constant(cg, "ingot_stride", msl_const(cx, 64, cg->frame_stride));

@@ -18,6 +18,7 @@ typedef uint64_t u64;
 
 // provided by wrap.c
 extern const u32 ingot_shape[3]; // 0,0,0: not known
+extern const u32 ingot_rows;     // no shape, and the kernel looks only at its position in the grid
 extern const u32 ingot_loose;    // `some` expects threads where they stand in the shape, cut or not
 extern const u32 ingot_width;    // threads a call of some runs,
 extern const u32 ingot_full_width;    // and of full: the same, or several SIMD-groups side by side
@@ -89,6 +90,20 @@ __attribute__((noinline)) static void run_some(const CpuLaunch *l, void *memory,
     }
 }
 
+// Only positions in the grid matter: each row is a line, as if threadgroups were one thread high.
+// The versions then take the row's place in the grid for the threadgroup's.
+static inline void run_rows(const CpuLaunch *l, void *memory, const Group *g, u32 y0, u32 z0) {
+    u32 end = g->sx - g->sx % ingot_width;
+    for (u32 z = z0; z < z0 + g->sz; z++)
+        for (u32 y = y0; y < y0 + g->sy; y++) {
+#pragma clang loop unroll(disable)
+            for (u32 first = 0; first < end; first += ingot_width)
+                ingot_full(l, memory, g->gx, y, z, g->sx, 1, 1, first, g->large);
+            if (end < g->sx)
+                ingot_some(l, memory, g->gx, y, z, g->sx, 1, 1, end, mask_of(g->sx - end));
+        }
+}
+
 static inline void run_group(const CpuLaunch *l, void *memory, const Group *g) {
     u32 first = 0;
     if (is_full(g)) {
@@ -155,7 +170,9 @@ __attribute__((visibility("default"))) void ingot_kernel(const CpuLaunch *launch
         g.sx = least(dx, tx - g.gx * dx), g.sy = least(dy, ty - g.gy * dy),
         g.sz = least(dz, tz - g.gz * dz);
         g.n = g.sx * g.sy * g.sz;
-        if (ingot_suspends && (ingot_full_suspends || !is_full(&g)))
+        if (ingot_rows)
+            run_rows(launch, memory, &g, g.gy * dy, g.gz * dz);
+        else if (ingot_suspends && (ingot_full_suspends || !is_full(&g)))
             run_suspending(launch, memory, frames, &g);
         else
             run_group(launch, memory, &g);
