@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAME_ALIGN = 128 };
+enum { FRAME_ALIGN = 128, LARGE = 1000 }; // LARGE: instructions
 
 static LLVMValueRef call_intrinsic(Cg *cg, const char *name, LLVMTypeRef *overload,
                                    size_t n_overload, LLVMValueRef *args, unsigned n) {
@@ -103,6 +103,16 @@ static void begin(Cg *cg, Coroutine *co) {
                    cg->frame_bytes);
     LLVMValueRef frame = LLVMGetParam(co->f, LLVMCountParams(co->f) - 1);
     co->handle = call_intrinsic(cg, "llvm.coro.begin", NULL, 0, (LLVMValueRef[]){id, frame}, 2);
+}
+
+// What runs before the first barrier exists twice after the split if a loop leads back to it: in
+// the start and in the resumed part. A large coroutine stops right at its start instead: one more
+// resume, half the code.
+static void suspend_at_once(Cg *cg, Coroutine *co) {
+    LLVMValueRef barrier = LLVMGetNamedFunction(cg->cx.module, "__ingot_threadgroup_barrier");
+    LLVMValueRef flags = msl_const(&cg->cx, 32, 0);
+    LLVMPositionBuilderBefore(cg->cx.builder, LLVMGetNextInstruction(co->handle));
+    LLVMBuildCall2(cg->cx.builder, LLVMGlobalGetValueType(barrier), barrier, &flags, 1, "");
 }
 
 static void build_exits(Cg *cg, Coroutine *co) {
@@ -247,16 +257,17 @@ void msl_make_coroutine(Cg *cg, LLVMValueRef f) {
     msl_run_passes(cx, f,
                    "sroa,early-cse<memssa>," INSTCOMBINE
                    ",simplifycfg,loop-mssa(licm),gvn," INSTCOMBINE ",simplifycfg,adce");
-    unsigned n = 1;
+    unsigned n = 2, size = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-            n += is_barrier(i);
+            n += is_barrier(i), size++;
     Coroutine co = {.f = f};
     co.suspends = calloc(n, sizeof *co.suspends);
     co.resumes = calloc(n, sizeof *co.resumes);
     bool ok = co.suspends && co.resumes;
     if (ok) {
         begin(cg, &co);
+        if (size > LARGE) suspend_at_once(cg, &co);
         build_exits(cg, &co);
         add_suspends(cg, &co);
         ok = freeze_across(cg, &co);
