@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from runner import DEEP, EVERY, QUICK, USUAL, bf16, compare, from_bf16, run_kernel, some
+from runner import DEEP, EVERY, QUICK, USUAL, bf16, compare, from_bf16, run_kernel, some, struct_bytes
 
 ELEM, REDUCE = "ml/kernels/elementwise.metal", "ml/kernels/reduce.metal"
 F = np.float32
@@ -302,3 +302,208 @@ def test_sort(name, t, n, group):
     want = np.argsort(a, 1, kind="stable").astype(np.uint32) if arg else np.sort(a, 1)
     go(REDUCE, name, 3 * group, group, {0: store(a, t), 2: np.int32(n)}, 1, "uint32" if arg else t, want,
        DEEP if group < 128 else USUAL, rtol=1e-7)
+
+
+# -------------------------------------------------------------------------------------- gemm
+
+GEMM, NEURAL = "ml/kernels/gemm.metal", "ml/kernels/neural.metal"
+LOOSE = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 4e-2}
+
+
+def gemm_params(m, n, k, lda, ldb, batch):
+    return struct_bytes(("i4", [m, n, k, lda, ldb, n]), ("i8", [m * k, k * n, m * n]), ("i4", [0, n]))
+
+
+GEMMS = [(f"{kind}_{t}_{shape}", kind, t, m, n, k) for shape in ("32_32_16", "64_32_16") for t in REALS
+         for kind in ("nn", "nt", "tn", "tt") for m, n, k in ((64, 32, 32), (70, 45, 39))]
+
+
+@pytest.mark.parametrize("name,kind,t,m,n,k", some(GEMMS, 5))
+def test_gemm(name, kind, t, m, n, k):
+    batch = 2
+    bm, bn = (32, 32) if "_32_32" in name else (64, 32)
+    threads = 128 if bm == 32 else 64
+    a, b, c = (data(t, s, i) / 3 for i, s in enumerate(((batch, m, k), (batch, k, n), (batch, m, n))))
+    a, b, c = rounded(a, t), rounded(b, t), rounded(c, t)
+    sa = a.swapaxes(1, 2) if kind[0] == "t" else a
+    sb = b.swapaxes(1, 2) if kind[1] == "t" else b
+    aligned = {200: "true" if m % bm == 0 else "false", 201: "true" if n % bn == 0 else "false",
+               202: "true" if k % 16 == 0 else "false"}
+    args = {0: store(sa, t), 1: store(sb, t), 2: store(c, t), 4: gemm_params(m, n, k, sa.shape[2], sb.shape[2], batch)}
+    product = a.astype(float) @ b.astype(float)
+    grid = (-(-n // bn) * threads, -(-m // bm), batch)
+    modes = DEEP if t == "bfloat16" and kind == "nn" else USUAL
+    kw = dict(rtol=LOOSE[t], atol=LOOSE[t] * 10)
+    plain = {k: v for k, v in args.items() if k != 2}
+    go(GEMM, f"gemm_{name}", grid, (threads, 1, 1), plain, 3, t, product, modes,
+       constants={**aligned, 110: "false", 111: "false"}, **kw)
+    go(GEMM, f"gemm_{name}", grid, (threads, 1, 1), {**args, 5: np.array([0.5, 2], F)}, 3, t, 0.5 * product + 2 * c,
+       constants={**aligned, 110: "true", 111: "true"}, **kw)
+    go(GEMM, f"gemm_{name}", grid, (threads, 1, 1), args, 3, t, 3 * product + c,
+       constants={**aligned, 110: "true", 111: "false", 112: 3.0}, **kw)
+
+
+@pytest.mark.parametrize("t,per,group", [("float32", 16, 128), ("float16", 8, 64), ("bfloat16", 8, 256)])
+@pytest.mark.parametrize("rows,cols", [(37, 150), (64, 512)])
+def test_gemv(t, per, group, rows, cols):
+    m, v = data(t, (rows, cols), 1) / 3, data(t, cols, 2)
+    m = rounded(m, t)
+    go(GEMM, f"gemv_{t}", -(-rows // per) * group, group, {0: store(m, t), 1: store(v, t), 3: np.array([rows, cols], np.int32)},
+       2, t, m.astype(float) @ v, USUAL, rtol=LOOSE[t], atol=LOOSE[t] * 10)
+
+
+def affine(rows, cols, group, bits, t, seed):
+    r = rng(seed)
+    q = r.integers(0, 1 << bits, (rows, cols)).astype(np.uint32)
+    per = 32 // bits
+    words = (q.reshape(rows, -1, per) << (np.arange(per, dtype=np.uint32) * bits)).sum(2, dtype=np.uint64).astype(np.uint32)
+    s = rounded(r.uniform(0.02, 0.1, (rows, cols // group)).astype(F), t)
+    b = rounded(r.normal(size=(rows, cols // group)).astype(F), t)
+    return words, s, b, q * np.repeat(s, group, 1).astype(float) + np.repeat(b, group, 1)
+
+
+QUANTS = [(t, g, b) for g, b in ((32, 4), (64, 4), (64, 2), (64, 8)) for t in REALS]
+
+
+@pytest.mark.parametrize("t,g,b", some(QUANTS, 3) + [("bfloat16", 64, 4)])
+def test_affine(t, g, b):
+    m, n, k = 20, 45, 192
+    words, s, z, w = affine(n, k, g, b, t, 30)
+    x = rounded(data(t, (m, k), 31) / 4, t)
+    want = x.astype(float) @ w.T
+    scale = np.abs(want).max()
+    args = {0: words, 1: store(s, t), 2: store(z, t), 3: store(x, t)}
+    go(GEMM, f"qmv_{t}_gs{g}_b{b}", (-(-n // 2) * 64, m), (64, 1), {**args, 5: np.int32(k), 6: np.int32(n)}, 4, t, want,
+       USUAL, rtol=LOOSE[t], atol=LOOSE[t] * scale)
+    go(GEMM, f"qmm_t_{t}_gs{g}_b{b}", (-(-n // 32) * 128, -(-m // 32)), (128, 1), {**args, 5: np.array([m, n, k, 0], np.int32)},
+       4, t, want, DEEP if t == "float16" else QUICK, rtol=LOOSE[t], atol=LOOSE[t] * scale)
+
+
+# ------------------------------------------------------------------------------------- neural
+
+def softmax(x):
+    e = np.exp(x.astype(float) - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize("name,t,n,group", [
+    ("softmax_float32", "float32", 100, 32), ("softmax_float32", "float32", 1000, 256), ("softmax_float16", "float16", 128, 32),
+    ("softmax_precise_float16", "float16", 300, 96), ("softmax_precise_bfloat16", "bfloat16", 250, 64),
+    ("softmax_looped_float32", "float32", 700, 64), ("softmax_looped_bfloat16", "bfloat16", 50, 32)])
+def test_softmax(name, t, n, group):
+    x = data(t, (5, n), n)
+    go(NEURAL, name, 5 * group, group, {0: store(x, t), 2: np.int32(n)}, 1, t, softmax(x), DEEP if n <= 128 else USUAL,
+       rtol=max(TOLERANCE.get(t, 1e-5), 1e-5) * 2, atol=1e-4 if t != "float32" else 1e-7)
+
+
+@pytest.mark.parametrize("t", REALS)
+@pytest.mark.parametrize("n,group", [(64, 32), (333, 96)])
+def test_row_norm(t, n, group):
+    x, w, b = data(t, (4, n), 1), data(t, n, 2), data(t, n, 3)
+    z = x.astype(float)
+    rms = z / np.sqrt((z ** 2).mean(1, keepdims=True) + 1e-5)
+    ln = (z - z.mean(1, keepdims=True)) / np.sqrt(z.var(1, keepdims=True) + 1e-5)
+    args = {0: store(x, t), 1: store(w, t), 2: store(b, t), 4: F(1e-5), 5: np.uint32(n), 6: np.uint32(1)}
+    kw = dict(modes=DEEP if t == "float16" else QUICK, rtol=LOOSE[t], atol=LOOSE[t])
+    go(NEURAL, f"rms_{t}", 4 * group, group, args, 3, t, rms * w, **kw)
+    go(NEURAL, f"layer_norm_{t}", 4 * group, group, args, 3, t, ln * w + b, **kw)
+
+
+@pytest.mark.parametrize("t,forward,traditional", [("float32", 1, 0), ("float32", 0, 1), ("float16", 1, 1), ("bfloat16", 0, 0)])
+def test_rope(t, forward, traditional):
+    heads, seq, dim = 3, 5, 16
+    x = data(t, (heads, seq, dim), 4)
+    d = np.arange(dim // 2) / (dim // 2)
+    theta = 0.5 * (np.arange(seq)[:, None] + 7) * 2.0 ** (-d * np.log2(10000))
+    c, s = np.cos(theta), np.sin(theta) * (1 if forward else -1)
+    x1, x2 = (x[..., ::2], x[..., 1::2]) if traditional else (x[..., :dim // 2], x[..., dim // 2:])
+    r1, r2 = x1 * c - x2 * s, x1 * s + x2 * c
+    want = np.zeros(x.shape)
+    if traditional:
+        want[..., ::2], want[..., 1::2] = r1, r2
+    else:
+        want[..., :dim // 2], want[..., dim // 2:] = r1, r2
+    st = np.array([seq * dim, dim, 1], np.int64)
+    onoff = lambda v: "true" if v else "false"
+    go(NEURAL, f"rope_{t}", (dim // 2, seq, 2), (8, 5, 1),
+       {0: store(x, t), 2: np.int32(7), 3: F(0.5), 4: st, 5: st, 10: F(np.log2(10000)), 6: np.int32(heads)}, 1, t, want, DEEP,
+       constants={1: onoff(forward), 2: onoff(traditional)}, rtol=LOOSE[t], atol=LOOSE[t])
+
+
+@pytest.mark.parametrize("name,t,ti", [("gather_float32_uint32", "float32", np.uint32), ("gather_bfloat16_int64", "bfloat16", np.int64),
+                                       ("gather_uint8_int8", "uint8", np.int8), ("gather_complex64_int16", "complex64", np.int16)])
+def test_gather(name, t, ti):
+    src = data(t, (20, 7), 5)
+    ix = rng(6).integers(0 if ti == np.uint32 else -20, 20, 33).astype(ti)
+    go(NEURAL, name, (7, 33), (7, 8), {0: store(src, t), 1: ix, 3: np.array([7, 20], np.uint32)}, 2, t, src[ix], DEEP)
+
+
+@pytest.mark.parametrize("op,t,ti", [("add", "float32", np.uint32), ("add", "int32", np.uint8), ("add", "float16", np.uint32),
+                                     ("add", "bfloat16", np.int64), ("max", "uint8", np.uint16), ("max", "int16", np.uint32),
+                                     ("max", "float32", np.uint32), ("max", "uint32", np.uint32)])
+def test_scatter(op, t, ti):
+    n, size = 150, 24
+    v = np.abs(data(t, n, 7)).round().astype(data(t, 1, 1).dtype)
+    ix = rng(8).integers(0, size, n).astype(ti)
+    want = np.zeros(size, v.dtype)
+    (np.add if op == "add" else np.maximum).at(want, ix, v)
+    go(NEURAL, f"scatter_{op}_{t}", n, 32, {0: store(v, t), 1: ix}, 2, t, want, EVERY)
+
+
+def test_threefry():
+    def rounds(k, c):
+        m = (1 << 32) - 1
+        ks = [k[0], k[1], k[0] ^ k[1] ^ 0x1BD11BDA]
+        x = [(c[0] + k[0]) & m, (c[1] + k[1]) & m]
+        rot = [13, 15, 26, 6, 17, 29, 16, 24]
+        for r in range(5):
+            for j in range(4):
+                b = rot[(r & 1) * 4 + j]
+                x[0] = (x[0] + x[1]) & m
+                x[1] = ((x[1] << b | x[1] >> (32 - b)) & m) ^ x[0]
+            x = [(x[0] + ks[(r + 1) % 3]) & m, (x[1] + ks[(r + 2) % 3] + r + 1) & m]
+        return x
+    keys = rng(9).integers(0, 1 << 32, (6, 2)).astype(np.uint32)
+    per = 77
+    want = np.stack([np.array([w for y in range(10) for w in rounds(k, (y, i))], "<u4").view(np.uint8)[:per]
+                     for i, k in enumerate(keys.tolist())])
+    # the generator's published test vector: zero key, zero counter
+    assert rounds((0, 0), (0, 0)) == [0x6B200159, 0x99BA4EFE]
+    go(NEURAL, "random_bits", (6, 10), (6, 5), {0: keys, 2: np.uint32(per)}, 1, "uint8", want, EVERY)
+
+
+@pytest.mark.parametrize("t,d,v,group", [("float32", 64, 64, 128), ("float16", 64, 64, 64), ("bfloat16", 128, 128, 32),
+                                         ("float32", 96, 64, 256)])
+@pytest.mark.parametrize("mask,causal,sinks", [(0, 0, 0), (1, 0, 1), (0, 1, 0)])
+def test_attention(t, d, v, group, mask, causal, sinks):
+    heads, gqa, rows, n = 4, 2, 3, 37
+    q, k = rounded(data(t, (heads, rows, d), 1) / 2, t), rounded(data(t, (heads // gqa, n, d), 2) / 2, t)
+    val, sk = data(t, (heads // gqa, n, v), 3), data(t, heads, 4)
+    allowed = rng(5).random((rows, n)) < 0.7 if mask else np.ones((rows, n), bool)
+    if causal:
+        allowed &= np.arange(n)[None] <= n - rows + np.arange(rows)[:, None]
+    kk, vv = np.repeat(k, gqa, 0).astype(float), np.repeat(val, gqa, 0).astype(float)
+    s = np.where(allowed, q.astype(float) @ kk.swapaxes(1, 2) * 0.125, -np.inf)
+    if sinks:
+        s = np.concatenate([s, np.broadcast_to(sk[:, None, None], (heads, rows, 1))], 2)
+        vv = np.concatenate([vv, np.zeros((heads, 1, v))], 1)
+    want = softmax(s) @ vv
+    onoff = lambda x: "true" if x else "false"
+    args = {0: store(q, t), 1: store(k, t), 2: store(val, t), 4: struct_bytes(("i4", [n, gqa, rows]), ("f4", 0.125))}
+    if mask:
+        args[5] = allowed.astype(np.uint8)
+    if sinks:
+        args[6] = store(sk, t)
+    name = f"attention_{t}_{d}" + ("" if d == v else f"_{v}")
+    go(NEURAL, name, (heads * group, rows), (group, 1), args, 3, t, want, DEEP if t == "float16" and mask else QUICK,
+       constants={20: onoff(mask), 21: onoff(causal), 22: onoff(sinks)}, rtol=LOOSE[t], atol=LOOSE[t])
+
+
+@pytest.mark.parametrize("n,steps", [(64, (6, 0, 0)), (360, (3, 2, 1)), (27, (0, 3, 0)), (500, (2, 0, 3))])
+@pytest.mark.parametrize("inverse", [0, 1])
+def test_fft(n, steps, inverse):
+    x = data("complex64", (3, n), n)
+    want = np.fft.ifft(x, axis=1) if inverse else np.fft.fft(x, axis=1)
+    go(NEURAL, "fft_512", 3 * 64, 64, {0: store(x, "complex64"), 2: np.int32(n)}, 1, "complex64", want,
+       DEEP if n == 64 else QUICK, constants={30: steps[0], 31: steps[1], 32: steps[2], 33: "true" if inverse else "false"},
+       rtol=1e-4, atol=1e-3)
