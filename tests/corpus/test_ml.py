@@ -318,7 +318,7 @@ GEMMS = [(f"{kind}_{t}_{shape}", kind, t, m, n, k) for shape in ("32_32_16", "64
          for kind in ("nn", "nt", "tn", "tt") for m, n, k in ((64, 32, 32), (70, 45, 39))]
 
 
-@pytest.mark.parametrize("name,kind,t,m,n,k", some(GEMMS, 5))
+@pytest.mark.parametrize("name,kind,t,m,n,k", some(GEMMS, 7))
 def test_gemm(name, kind, t, m, n, k):
     batch = 2
     bm, bn = (32, 32) if "_32_32" in name else (64, 32)
@@ -332,11 +332,10 @@ def test_gemm(name, kind, t, m, n, k):
     args = {0: store(sa, t), 1: store(sb, t), 2: store(c, t), 4: gemm_params(m, n, k, sa.shape[2], sb.shape[2], batch)}
     product = a.astype(float) @ b.astype(float)
     grid = (-(-n // bn) * threads, -(-m // bm), batch)
-    modes = DEEP if t == "bfloat16" and kind == "nn" else USUAL
-    kw = dict(rtol=LOOSE[t], atol=LOOSE[t] * 10)
+    kw = dict(rtol=LOOSE[t], atol=LOOSE[t] * 10, modes=("general",))
     plain = {k: v for k, v in args.items() if k != 2}
-    go(GEMM, f"gemm_{name}", grid, (threads, 1, 1), plain, 3, t, product, modes,
-       constants={**aligned, 110: "false", 111: "false"}, **kw)
+    go(GEMM, f"gemm_{name}", grid, (threads, 1, 1), plain, 3, t, product,
+       constants={**aligned, 110: "false", 111: "false"}, **{**kw, "modes": QUICK if m % bm == 0 else ("reference",)})
     go(GEMM, f"gemm_{name}", grid, (threads, 1, 1), {**args, 5: np.array([0.5, 2], F)}, 3, t, 0.5 * product + 2 * c,
        constants={**aligned, 110: "true", 111: "true"}, **kw)
     go(GEMM, f"gemm_{name}", grid, (threads, 1, 1), args, 3, t, 3 * product + c,
@@ -365,7 +364,7 @@ def affine(rows, cols, group, bits, t, seed):
 QUANTS = [(t, g, b) for g, b in ((32, 4), (64, 4), (64, 2), (64, 8)) for t in REALS]
 
 
-@pytest.mark.parametrize("t,g,b", some(QUANTS, 3) + [("bfloat16", 64, 4)])
+@pytest.mark.parametrize("t,g,b", some(QUANTS, 4))
 def test_affine(t, g, b):
     m, n, k = 20, 45, 192
     words, s, z, w = affine(n, k, g, b, t, 30)
@@ -376,7 +375,7 @@ def test_affine(t, g, b):
     go(GEMM, f"qmv_{t}_gs{g}_b{b}", (-(-n // 2) * 64, m), (64, 1), {**args, 5: np.int32(k), 6: np.int32(n)}, 4, t, want,
        USUAL, rtol=LOOSE[t], atol=LOOSE[t] * scale)
     go(GEMM, f"qmm_t_{t}_gs{g}_b{b}", (-(-n // 32) * 128, -(-m // 32)), (128, 1), {**args, 5: np.array([m, n, k, 0], np.int32)},
-       4, t, want, DEEP if t == "float16" else QUICK, rtol=LOOSE[t], atol=LOOSE[t] * scale)
+       4, t, want, ("general",), rtol=LOOSE[t], atol=LOOSE[t] * scale)
 
 
 # ------------------------------------------------------------------------------------- neural
@@ -472,9 +471,11 @@ def test_threefry():
     go(NEURAL, "random_bits", (6, 10), (6, 5), {0: keys, 2: np.uint32(per)}, 1, "uint8", want, EVERY)
 
 
-@pytest.mark.parametrize("t,d,v,group", [("float32", 64, 64, 128), ("float16", 64, 64, 64), ("bfloat16", 128, 128, 32),
-                                         ("float32", 96, 64, 256)])
-@pytest.mark.parametrize("mask,causal,sinks", [(0, 0, 0), (1, 0, 1), (0, 1, 0)])
+ATTENTION = [(*shape, *options) for options in ((0, 0, 0), (1, 0, 1), (0, 1, 0)) for shape in
+             (("float32", 64, 64, 128), ("float16", 64, 64, 64), ("bfloat16", 128, 128, 32), ("float32", 96, 64, 256))]
+
+
+@pytest.mark.parametrize("t,d,v,group,mask,causal,sinks", some(ATTENTION, 2) + [ATTENTION[5]])
 def test_attention(t, d, v, group, mask, causal, sinks):
     heads, gqa, rows, n = 4, 2, 3, 37
     q, k = rounded(data(t, (heads, rows, d), 1) / 2, t), rounded(data(t, (heads // gqa, n, d), 2) / 2, t)
