@@ -331,13 +331,13 @@ static bool compare(int k, int mode) {
     static const uint32_t shape[3] = {SX, SY, SZ};
     expected = start;
     got = start;
-    int n = 64, w = 128, h = 21;
+    int n = 64, w = SX * 7 / 4 + 3, h = SY * 3 / 2 + 5; // borders of a clamp inside the second group
     Args ref = {expected.a, expected.b, expected.c, expected.p, expected.q, n, w, h};
     Args vec = {got.a, got.b, got.c, got.p, got.q, n, w, h};
     launch = (CpuLaunch){.threads_per_grid = {3 * SX, 2 * SY, 2 * SZ}, .groups_per_grid = {3, 2, 2},
                          .group_size = {SX, SY, SZ}, .grid_origin = {1, 2, 3}};
     for (int d = 0; d < 3; d++) {
-        group[d] = (uint32_t)(mode + d) % launch.groups_per_grid[d];
+        group[d] = (uint32_t)(mode + 1 + d) % launch.groups_per_grid[d];
         size[d] = mode == 1 ? (shape[d] * 2 + 2) / 3 : shape[d];
     }
     uint32_t total = volume(size);

@@ -26,7 +26,7 @@ static int run(const char *path, const uint32_t *shape, Memory *m, uint32_t *fla
     if (!symbol || !info) return 0;
     CpuKernelFn *kernel;
     memcpy(&kernel, &symbol, sizeof kernel);
-    int32_t sizes[4] = {64, 128, 21, 0};
+    int32_t sizes[4] = {64, (int32_t)shape[0] * 7 / 4 + 3, (int32_t)shape[1] * 3 / 2 + 5, 0};
     void *args[BUFFERS + 1];
     for (int i = 0; i < BUFFERS; i++) args[i] = m->b[i];
     args[BUFFERS] = sizes;

@@ -8,6 +8,7 @@ caught; those marked `poison` need not: LLVM does not exploit that poison today,
 import argparse
 import glob
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -37,7 +38,7 @@ MUTANTS = [
     ('records of n read n', 'emit_memory.c', 'ix[i] = i * g + k;', 'ix[i] = i * a->n + k;', ''),
     ('segment without lanes reads its own address', 'emit_memory.c', 'LLVMSetOperand(copy, 0, LLVMBuildSelect(x->b, on[g], p[g], safe, ""));', 'LLVMSetOperand(copy, 0, p[g]); (void)safe;', 'fault'),
     ('masks by and instead of select', 'emit.c', 'return LLVMBuildSelect(x->b, mask, condition, msl_zero_mask(x), "");', 'return LLVMBuildAnd(x->b, mask, condition, "");', 'poison'),
-    ('flags kept on linear bases', 'emit.c', '    if (strip) {\n        switch (op) {', '    if (0) {\n        switch (op) {', 'poison'),
+    ('flags kept on linear bases', 'emit.c', 'if (strip) { switch (op) {', 'if (0) { switch (op) {', 'poison'),
 ]
 
 
@@ -47,10 +48,11 @@ def build(folder, file, old, new):
         source = path
         if os.path.basename(path) == file:
             text = open(path).read()
-            if text.count(old) != 1:
-                sys.exit('%s: the text to replace occurs %d times: %s' % (file, text.count(old), old))
+            pattern = r'\s*'.join(re.escape(t) for t in re.findall(r'\w+|[^\w\s]', old))  # however it is broken into lines
+            if len(re.findall(pattern, text)) != 1:
+                sys.exit('%s: the text to replace occurs %d times: %s' % (file, len(re.findall(pattern, text)), old))
             source = os.path.join(folder, file)
-            open(source, 'w').write(text.replace(old, new))
+            open(source, 'w').write(re.sub(pattern, lambda m: new, text))
         out = os.path.join(folder, os.path.basename(path) + '.o')
         cc = (['ccache'] if subprocess.run(['which', 'ccache'], capture_output=True).returncode == 0 else []) + ['clang-22']
         subprocess.run(cc + ['-w', '-std=c17', '-O1', '-D_GNU_SOURCE', '-I' + SRC, '-I' + LLVM + '/include', '-c', source, '-o', out], check=True)

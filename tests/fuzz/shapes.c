@@ -133,6 +133,7 @@ void k_tiled_uint(KARGS) {
     c[(unsigned)id] = s;
 }
 void k_short_positions(KARGS) { X; unsigned short tx = (unsigned short)TID(0), ty = (unsigned short)TID(1); unsigned short k = (unsigned short)(ty * 16 + tx); c[id] = a[k] + b[(unsigned short)(k + 5)]; ((f4 *)(c + 32768))[id & 4095] = ((const f4 *)a)[k]; }
+void k_one_lane_short(KARGS) { X; if (TID(0) == 0 && TID(1) == 0) ((short *)q)[id] = (short)(p[id] * 3); if (TID(0) == 1) ((unsigned char *)(q + 16384))[id] = (unsigned char)(p[id] + 7); }
 void k_all_positions(KARGS) {
     X; int s = 0;
 #pragma unroll

@@ -142,6 +142,7 @@ int main(int argc, char **argv) {
     if (LLVMVerifyModule(cx.module, LLVMReturnStatusAction, &text)) die(text);
     if (ll && !strcmp(ll, "raw")) LLVMPrintModuleToFile(cx.module, "raw.ll", &text);
     msl_run_passes(&cx, NULL, quick ? "default<O1>" : "default<O2>");
+    msl_repair_masked_stores(&cx);
     double t2 = now_ms();
     if (ll && strcmp(ll, "raw")) LLVMPrintModuleToFile(cx.module, ll, &text);
     if (LLVMTargetMachineEmitToFile(cx.machine, cx.module, argv[2], LLVMObjectFile, &text)) die(text);

@@ -79,6 +79,7 @@ static void finish(Cg *cg) {
         ",dse,adce,loop-mssa(licm),simplifycfg,"
         "loop-unroll<O2>," INSTCOMBINE ",early-cse<memssa>,simplifycfg),globaldce";
     msl_run_passes(&cg->cx, NULL, cg->cx.width == 1 ? "default<O1>" : vector);
+    msl_repair_masked_stores(&cg->cx);
 }
 
 // Reference code keeps the program's own control flow: only what makes it smaller.

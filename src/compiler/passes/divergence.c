@@ -342,17 +342,26 @@ static uint64_t bound_of(Vec *x, Value i) {
     }
 }
 
+// An assumed clamp (version.c) is its linear operand. The guard extends the compared value with the
+// comparison's sign and finds its last lane in range: that is one promise more about this value, but
+// none about another one that a select may choose.
+static Class class_of_clamp(Vec *x, Value i, int clamp) {
+    Value v = operand(i, clamp - 1), c = operand(i, 0);
+    Class a = msl_class(x, v);
+    bool is_select = LLVMIsASelectInst(i), compared = !is_select || operand(c, 0) == v || operand(c, 1) == v;
+    bool is_signed = is_select ? LLVMGetICmpPredicate(c) >= LLVMIntSGT : callee_of(i)[5] == 's';
+    Class r = msl_linear(a.stride, a.nsw || (compared && is_signed), a.nuw || (compared && !is_signed));
+    r.segmented = a.segmented;
+    return r;
+}
+
 static Class class_of_call(Vec *x, Value i) {
     Builtin which = msl_builtin_of(i);
     if (which.op == OP_POSITION) return msl_position_class(x, i);
     if (which.op != OP_NONE) return msl_builtin_class(x, i, which);
     int clamp = msl_assumed_clamp(x, i);
     const char *name = callee_of(i);
-    if (clamp) {
-        Class a = msl_class(x, operand(i, clamp - 1)), r = msl_linear(a.stride, true, name[5] == 'u');
-        r.segmented = a.segmented;
-        return r;
-    }
+    if (clamp) return class_of_clamp(x, i, clamp);
     if (!starts_with(name, "llvm.")) return varying_class; // unknown code runs once for every lane
     return class_by_operands(x, i);
 }
@@ -382,12 +391,7 @@ static Class transfer(Vec *x, Value i, int b) {
     case LLVMGetElementPtr: return class_of_gep(x, i);
     case LLVMSelect: {
         int clamp = msl_assumed_clamp(x, i);
-        if (clamp) {
-            Class a = msl_class(x, operand(i, clamp - 1));
-            r = msl_linear(a.stride, true, false);
-            r.segmented = a.segmented;
-            return r;
-        }
+        if (clamp) return class_of_clamp(x, i, clamp);
         r = join(x, msl_class(x, operand(i, 1)), msl_class(x, operand(i, 2)));
         if (flat_class(msl_class(x, operand(i, 0))) && flat_class(r) && !msl_uniform(x, operand(i, 0))) {
             r.segmented = true;

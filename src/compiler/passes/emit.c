@@ -240,7 +240,7 @@ Value msl_clone(Vec *x, Value i, bool strip, unsigned segment) {
     LLVMInsertIntoBuilder(x->b, c);
     if (strip) {
         switch (op) {
-        case LLVMAdd: case LLVMSub: case LLVMMul: case LLVMShl:
+        case LLVMAdd: case LLVMSub: case LLVMMul: case LLVMShl: case LLVMTrunc:
             LLVMSetNSW(c, 0);
             LLVMSetNUW(c, 0);
             break;

@@ -60,4 +60,7 @@ LLVMValueRef msl_vectorise(MslContext *cx, LLVMValueRef thread, bool full_shape)
 // kernels that use SIMD-group functions.
 LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_shape, unsigned parts);
 bool msl_uses_simd(LLVMValueRef thread);
+
+// To run on the module after the last optimisation (repair.c): works around a fault of LLVM 22.1.
+void msl_repair_masked_stores(MslContext *cx);
 #endif

@@ -81,7 +81,7 @@ void msl_plan_positions(Vec *x) {
         return;
     }
     if (g > x->width) g = x->width;
-    if (x->width / g > 8) return; // more bases cost more than gathers
+    if (g < 4) return; // so many bases cost more than gathers
     x->positions = POSITIONS_SEGMENTED;
     x->segment = g;
     x->n_segments = x->lanes / g;

@@ -57,7 +57,10 @@ static bool at_entry(Vec *x, Value v) {
         n = 0;
         break;
     case LLVMAdd: case LLVMSub: case LLVMMul: case LLVMShl: case LLVMAnd: case LLVMOr: case LLVMXor: case LLVMLShr:
-    case LLVMAShr: case LLVMSExt: case LLVMZExt: case LLVMTrunc: case LLVMICmp: case LLVMSelect: case LLVMFreeze: break;
+    case LLVMAShr: case LLVMTrunc: case LLVMICmp: case LLVMSelect: case LLVMFreeze: break;
+    case LLVMSExt: case LLVMZExt: // of an inactive first lane that wrapped: not on the line of the others
+        ok = ok && (int_bits(LLVMTypeOf(operand(v, 0))) >= 32 || !msl_class(x, operand(v, 0)).stride);
+        break;
     case LLVMCall:
         if (msl_builtin_of(v).op == OP_POSITION) n = 0;
         else if (is_min_max(callee_of(v))) n = 2;
@@ -121,6 +124,7 @@ static Value slice(Vec *x, Slice *s, Value v) {
     if (known >= 0) return s->v[known];
     Value r, ops[3];
     int clamp = msl_assumed_clamp(x, v), n = LLVMIsACallInst(v) ? 2 : LLVMGetNumOperands(v);
+    if (!clamp) clamp = msl_kept_operand(x, v); // as emission does: the first lane may be inactive
     if (clamp) {
         r = slice(x, s, operand(v, clamp - 1));
     } else if (msl_builtin_of(v).op == OP_POSITION) {
@@ -201,5 +205,5 @@ Value msl_build_guard(Vec *x) {
             ok = LLVMIsASelectInst(v) ? check_select(x, &s, v, side, ok) : check_min_max(x, &s, v, side, ok);
         }
     }
-    return ok;
+    return LLVMBuildFreeze(x->b, ok, ""); // a shift behind a test of its amount may be poison up here
 }
