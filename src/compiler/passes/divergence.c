@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // divergence.c: which values are uniform, linear in the lane, or varying; which branches diverge.
-// Requires: cfg.c, private.c, position.c's plan. Changes nothing but Val.c, Blk.divergent, Blk.mask_id
-// and Loop.divergent.
-// A forward data-flow analysis to a fixed point from optimistic TOP; classes only descend:
-// TOP, linear, linear in segments, varying. Three kinds of divergence:
+// Requires: cfg.c, private.c, position.c's plan. Changes nothing but Val.c, Blk.divergent,
+// Blk.mask_id and Loop.divergent. A forward data-flow analysis to a fixed point from optimistic
+// TOP; classes only descend: TOP, linear, linear in segments, varying. Three kinds of divergence:
 //   data       an operand differs between lanes
 //   control    a phi joins paths that different lanes took (their masks differ)
 //   temporal   a value leaves a loop that lanes leave in different iterations
-// structurizecfg fills its phis with poison: a divergent join with one defined value keeps the class
-// of that value, otherwise every loop counter would become varying.
+// structurizecfg fills its phis with poison: a divergent join with one defined value keeps the
+// class of that value, otherwise every loop counter would become varying.
 #include "compiler/passes/passes_int.h"
 
 static const Class uniform_class = {LINEAR, false, true, true, 0, UINT64_MAX, false, false, 0};
 static const Class varying_class = {VARYING, false, false, false, 0, UINT64_MAX, false, false, 0};
 
 Class msl_linear(int64_t stride, bool nsw, bool nuw) {
-    return (Class){LINEAR, false, nsw || !stride, nuw || !stride, stride, UINT64_MAX, false, false, 0};
+    return (Class){LINEAR, false, nsw || !stride, nuw || !stride, stride, UINT64_MAX, false,
+                   false,  0};
 }
 
 Val *msl_val(const Vec *x, Value v) {
@@ -39,7 +39,9 @@ bool msl_uniform(const Vec *x, Value v) {
     return c.kind == LINEAR && c.stride == 0 && !c.segmented;
 }
 
-static bool flat_class(Class c) { return c.kind == LINEAR && c.stride == 0; } // uniform in a segment
+static bool flat_class(Class c) {
+    return c.kind == LINEAR && c.stride == 0;
+} // uniform in a segment
 
 static uint64_t greater(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
@@ -50,7 +52,8 @@ static bool row_of(const Vec *x, Class c, int64_t *row) {
 }
 
 // Gives r, a value made from a and c, the shape of its segments; `row` if both rows are known.
-static void set_segments(const Vec *x, Class *r, Class a, Class c, int64_t (*combine)(int64_t, int64_t)) {
+static void set_segments(const Vec *x, Class *r, Class a, Class c,
+                         int64_t (*combine)(int64_t, int64_t)) {
     int64_t p, q;
     r->segmented = a.segmented || c.segmented;
     r->rows = false;
@@ -61,7 +64,10 @@ static void set_segments(const Vec *x, Class *r, Class a, Class c, int64_t (*com
 }
 static int64_t sum(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 static int64_t difference(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
-static int64_t first_of(int64_t a, int64_t b) { (void)b; return a; }
+static int64_t first_of(int64_t a, int64_t b) {
+    (void)b;
+    return a;
+}
 
 static Class join(const Vec *x, Class a, Class b) {
     if (a.kind == TOP) return b;
@@ -69,7 +75,8 @@ static Class join(const Vec *x, Class a, Class b) {
     Class r = varying_class;
     if (a.kind == LINEAR && b.kind == LINEAR && a.stride == b.stride) {
         int64_t p, q;
-        r = (Class){LINEAR, false, a.nsw && b.nsw, a.nuw && b.nuw, a.stride, 0, a.sure && b.sure, false, 0};
+        r = (Class){LINEAR, false, a.nsw && b.nsw, a.nuw && b.nuw, a.stride, 0, a.sure && b.sure,
+                    false,  0};
         set_segments(x, &r, a, b, row_of(x, a, &p) && row_of(x, b, &q) && p == q ? first_of : NULL);
     }
     r.max = greater(a.max, b.max);
@@ -77,8 +84,9 @@ static Class join(const Vec *x, Class a, Class b) {
 }
 
 static bool same(Class a, Class b) {
-    return a.kind == b.kind && a.segmented == b.segmented && a.nsw == b.nsw && a.nuw == b.nuw && a.stride == b.stride &&
-           a.max == b.max && a.sure == b.sure && a.rows == b.rows && a.row == b.row;
+    return a.kind == b.kind && a.segmented == b.segmented && a.nsw == b.nsw && a.nuw == b.nuw &&
+           a.stride == b.stride && a.max == b.max && a.sure == b.sure && a.rows == b.rows &&
+           a.row == b.row;
 }
 
 static uint64_t type_max(Type t) {
@@ -91,7 +99,8 @@ static Class settle(Class c, Type t) {
     uint64_t top = type_max(t);
     if (c.max > top) c.max = top;
     if (c.max > (1u << 30)) c.sure = false; // wide of any wrap
-    if (c.kind == LINEAR && c.stride && top != UINT64_MAX && c.max <= top / 2) c.nsw = c.nuw = c.nsw || c.nuw;
+    if (c.kind == LINEAR && c.stride && top != UINT64_MAX && c.max <= top / 2)
+        c.nsw = c.nuw = c.nsw || c.nuw;
     return c;
 }
 
@@ -106,7 +115,8 @@ static uint64_t mul_max(uint64_t a, uint64_t b) {
 // value the operation can reach without wrapping; UINT64_MAX if unknown.
 static Class arithmetic(const Vec *x, Value i, Class a, Class c, int64_t stride, uint64_t exact) {
     uint64_t top = type_max(LLVMTypeOf(i));
-    bool fits = exact != UINT64_MAX && exact <= top, fits_signed = exact != UINT64_MAX && exact <= top / 2;
+    bool fits = exact != UINT64_MAX && exact <= top,
+         fits_signed = exact != UINT64_MAX && exact <= top / 2;
     bool nsw = false, nuw = false;
     if (LLVMGetInstructionOpcode(i) != LLVMOr) {
         nsw = LLVMGetNSW(i);
@@ -114,9 +124,13 @@ static Class arithmetic(const Vec *x, Value i, Class a, Class c, int64_t stride,
     } else {
         nsw = nuw = true; // disjoint: no carries at all
     }
-    Class r = msl_linear(stride, (nsw || fits_signed) && a.nsw && c.nsw, (nuw || fits) && a.nuw && c.nuw);
+    Class r =
+        msl_linear(stride, (nsw || fits_signed) && a.nsw && c.nsw, (nuw || fits) && a.nuw && c.nuw);
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
-    set_segments(x, &r, a, c, op == LLVMAdd || op == LLVMOr ? sum : op == LLVMSub ? difference : NULL);
+    set_segments(x, &r, a, c,
+                 op == LLVMAdd || op == LLVMOr ? sum
+                 : op == LLVMSub               ? difference
+                                               : NULL);
     r.sure = a.sure && c.sure && fits_signed;
     r.max = fits ? exact : nuw && exact != UINT64_MAX ? top : UINT64_MAX;
     return r;
@@ -124,11 +138,14 @@ static Class arithmetic(const Vec *x, Value i, Class a, Class c, int64_t stride,
 
 static Class class_of_sum(Vec *x, Value i, LLVMOpcode op) {
     Class a = msl_class(x, operand(i, 0)), c = msl_class(x, operand(i, 1));
-    if (a.kind == VARYING || c.kind == VARYING || (op == LLVMOr && !LLVMGetIsDisjoint(i) && (a.stride || c.stride))) {
+    if (a.kind == VARYING || c.kind == VARYING ||
+        (op == LLVMOr && !LLVMGetIsDisjoint(i) && (a.stride || c.stride))) {
         Class r = varying_class;
         uint64_t both = add_max(a.max, c.max);
-        if (op == LLVMSub) r.max = LLVMGetNUW(i) ? a.max : UINT64_MAX;
-        else if (both <= type_max(LLVMTypeOf(i))) r.max = both;
+        if (op == LLVMSub)
+            r.max = LLVMGetNUW(i) ? a.max : UINT64_MAX;
+        else if (both <= type_max(LLVMTypeOf(i)))
+            r.max = both;
         return r;
     }
     if (op == LLVMSub) {
@@ -155,7 +172,8 @@ static Class class_of_product(Vec *x, Value i, LLVMOpcode op) {
     if (most <= type_max(LLVMTypeOf(i))) vary.max = most;
     if (a.kind == VARYING || c.kind == VARYING) return vary;
     bool shift_ok = op == LLVMMul || (k >= 0 && k < (int64_t)int_bits(LLVMTypeOf(i)) && k <= 62);
-    if (!constant || !shift_ok) return flat_class(a) && flat_class(c) ? arithmetic(x, i, a, c, 0, most) : vary;
+    if (!constant || !shift_ok)
+        return flat_class(a) && flat_class(c) ? arithmetic(x, i, a, c, 0, most) : vary;
     int64_t row, factor = op == LLVMShl ? (int64_t)(1ull << k) : k;
     Class r = arithmetic(x, i, a, c, (int64_t)((uint64_t)a.stride * (uint64_t)factor), most);
     if (r.segmented && row_of(x, a, &row)) {
@@ -180,7 +198,8 @@ static Class class_of_extension(Vec *x, Value i, LLVMOpcode op) {
         }
         if (r.kind == LINEAR) {
             r.segmented = a.segmented;
-            r.rows = a.segmented && a.rows && a.sure; // between segments lies no wrap, active or not
+            r.rows =
+                a.segmented && a.rows && a.sure; // between segments lies no wrap, active or not
             r.row = r.rows ? a.row : 0;
             r.sure = a.sure;
         }
@@ -249,7 +268,8 @@ static Class class_of_phi(Vec *x, Value i, int b) {
     const Blk *k = &x->blocks[b];
     if (k->exit >= 0 && x->loops[k->exit].divergent) {
         Value v = LLVMGetIncomingValue(i, 0);
-        bool inside = LLVMIsAInstruction(v) && msl_in_loop(x, k->exit, msl_block_ix(x, LLVMGetInstructionParent(v)));
+        bool inside = LLVMIsAInstruction(v) &&
+                      msl_in_loop(x, k->exit, msl_block_ix(x, LLVMGetInstructionParent(v)));
         if (inside && r.kind != TOP) r = (Class){VARYING, .max = r.max};
         return r;
     }
@@ -276,17 +296,29 @@ static bool only_selects(Value i) {
 static bool segment_safe(Value i) {
     int64_t k;
     switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMAnd: case LLVMXor: case LLVMLShr: case LLVMAShr: case LLVMFreeze: case LLVMPtrToInt:
-    case LLVMIntToPtr: case LLVMBitCast: case LLVMAddrSpaceCast: case LLVMExtractElement: case LLVMOr:
+    case LLVMAnd:
+    case LLVMXor:
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMFreeze:
+    case LLVMPtrToInt:
+    case LLVMIntToPtr:
+    case LLVMBitCast:
+    case LLVMAddrSpaceCast:
+    case LLVMExtractElement:
+    case LLVMOr:
     case LLVMExtractValue: return true;
     case LLVMICmp: return only_selects(i); // a clamped row; a mask is better made as a vector
-    case LLVMUDiv: case LLVMURem: return get_const(operand(i, 1), &k) && k != 0;
-    case LLVMSDiv: case LLVMSRem: return get_const(operand(i, 1), &k) && k != 0 && k != -1;
+    case LLVMUDiv:
+    case LLVMURem: return get_const(operand(i, 1), &k) && k != 0;
+    case LLVMSDiv:
+    case LLVMSRem: return get_const(operand(i, 1), &k) && k != 0 && k != -1;
     case LLVMLoad: return LLVMGetOrdering(i) == LLVMAtomicOrderingNotAtomic && !LLVMGetVolatile(i);
     case LLVMCall: {
         const char *n = callee_of(i);
-        return starts_with(n, "llvm.smin") || starts_with(n, "llvm.smax") || starts_with(n, "llvm.umin") ||
-               starts_with(n, "llvm.umax") || starts_with(n, "llvm.abs");
+        return starts_with(n, "llvm.smin") || starts_with(n, "llvm.smax") ||
+               starts_with(n, "llvm.umin") || starts_with(n, "llvm.umax") ||
+               starts_with(n, "llvm.abs");
     }
     default: return false;
     }
@@ -304,17 +336,21 @@ static Class class_by_operands(Vec *x, Value i) {
         segmented |= c.segmented;
         top |= c.kind == TOP;
     }
-    if (segmented && !(segment_safe(i) && (scalar_type || LLVMIsALoadInst(i)))) return varying_class;
+    if (segmented && !(segment_safe(i) && (scalar_type || LLVMIsALoadInst(i))))
+        return varying_class;
     if (top) return (Class){0};
     Class r = uniform_class;
     r.segmented = segmented; // rows: not known
     return r;
 }
 
-// An `and` that keeps every bit the active lanes have (ushort arithmetic is full of them) is its operand.
+// An `and` that keeps every bit the active lanes have (ushort arithmetic is full of them) is its
+// operand.
 int msl_kept_operand(Vec *x, Value i) {
     int64_t m;
-    if (LLVMGetInstructionOpcode(i) != LLVMAnd || !get_const(operand(i, 1), &m) || m <= 0 || (m & (m + 1))) return 0;
+    if (LLVMGetInstructionOpcode(i) != LLVMAnd || !get_const(operand(i, 1), &m) || m <= 0 ||
+        (m & (m + 1)))
+        return 0;
     Class a = msl_class(x, operand(i, 0));
     return a.kind == LINEAR && a.stride && a.max <= (uint64_t)m ? 1 : 0;
 }
@@ -336,21 +372,24 @@ static uint64_t bound_of(Vec *x, Value i) {
     case LLVMURem: return get_const(operand(i, 1), &k) && k > 0 ? (uint64_t)k - 1 : UINT64_MAX;
     case LLVMUDiv: {
         uint64_t a = msl_class(x, operand(i, 0)).max;
-        return get_const(operand(i, 1), &k) && k > 0 && a != UINT64_MAX ? a / (uint64_t)k : UINT64_MAX;
+        return get_const(operand(i, 1), &k) && k > 0 && a != UINT64_MAX ? a / (uint64_t)k
+                                                                        : UINT64_MAX;
     }
     default: return UINT64_MAX;
     }
 }
 
 // An assumed clamp (version.c) is its linear operand. The guard extends the compared value with the
-// comparison's sign and finds its last lane in range: that is one promise more about this value, but
-// none about another one that a select may choose.
+// comparison's sign and finds its last lane in range: that is one promise more about this value,
+// but none about another one that a select may choose.
 static Class class_of_clamp(Vec *x, Value i, int clamp) {
     Value v = operand(i, clamp - 1), c = operand(i, 0);
     Class a = msl_class(x, v);
-    bool is_select = LLVMIsASelectInst(i), compared = !is_select || operand(c, 0) == v || operand(c, 1) == v;
+    bool is_select = LLVMIsASelectInst(i),
+         compared = !is_select || operand(c, 0) == v || operand(c, 1) == v;
     bool is_signed = is_select ? LLVMGetICmpPredicate(c) >= LLVMIntSGT : callee_of(i)[5] == 's';
-    Class r = msl_linear(a.stride, a.nsw || (compared && is_signed), a.nuw || (compared && !is_signed));
+    Class r =
+        msl_linear(a.stride, a.nsw || (compared && is_signed), a.nuw || (compared && !is_signed));
     r.segmented = a.segmented;
     return r;
 }
@@ -370,18 +409,25 @@ static Class transfer(Vec *x, Value i, int b) {
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
     bool scalar = is_integer(LLVMTypeOf(i)) && int_bits(LLVMTypeOf(i)) <= 64;
     Class r;
-    for (int o = 0; o < LLVMGetNumOperands(i) && op != LLVMPHI; o++) // not before all operands are known
-        if (!LLVMValueIsBasicBlock(operand(i, o)) && msl_class(x, operand(i, o)).kind == TOP) return (Class){0};
+    for (int o = 0; o < LLVMGetNumOperands(i) && op != LLVMPHI;
+         o++) // not before all operands are known
+        if (!LLVMValueIsBasicBlock(operand(i, o)) && msl_class(x, operand(i, o)).kind == TOP)
+            return (Class){0};
     switch (op) {
     case LLVMAlloca: return msl_linear(msl_private_stride(x, i), true, true);
     case LLVMPHI: return class_of_phi(x, i, b);
     case LLVMOr:
         if (scalar && !LLVMGetIsDisjoint(i)) return class_by_operands(x, i); // fall through
-    case LLVMAdd: case LLVMSub: return scalar ? class_of_sum(x, i, op) : class_by_operands(x, i);
-    case LLVMMul: case LLVMShl: return scalar ? class_of_product(x, i, op) : class_by_operands(x, i);
-    case LLVMSExt: case LLVMZExt: return scalar ? class_of_extension(x, i, op) : class_by_operands(x, i);
+    case LLVMAdd:
+    case LLVMSub: return scalar ? class_of_sum(x, i, op) : class_by_operands(x, i);
+    case LLVMMul:
+    case LLVMShl: return scalar ? class_of_product(x, i, op) : class_by_operands(x, i);
+    case LLVMSExt:
+    case LLVMZExt: return scalar ? class_of_extension(x, i, op) : class_by_operands(x, i);
     case LLVMTrunc: return scalar ? class_of_trunc(x, i) : class_by_operands(x, i);
-    case LLVMPtrToInt: case LLVMIntToPtr: case LLVMFreeze:
+    case LLVMPtrToInt:
+    case LLVMIntToPtr:
+    case LLVMFreeze:
         r = msl_class(x, operand(i, 0));
         if (r.kind == LINEAR && r.stride) {
             if (op != LLVMFreeze) r.nsw = r.nuw = false;
@@ -393,15 +439,17 @@ static Class transfer(Vec *x, Value i, int b) {
         int clamp = msl_assumed_clamp(x, i);
         if (clamp) return class_of_clamp(x, i, clamp);
         r = join(x, msl_class(x, operand(i, 1)), msl_class(x, operand(i, 2)));
-        if (flat_class(msl_class(x, operand(i, 0))) && flat_class(r) && !msl_uniform(x, operand(i, 0))) {
+        if (flat_class(msl_class(x, operand(i, 0))) && flat_class(r) &&
+            !msl_uniform(x, operand(i, 0))) {
             r.segmented = true;
             r.rows = false;
             r.row = 0;
-        }
-        else if (!msl_uniform(x, operand(i, 0))) r = (Class){VARYING, .max = r.max};
+        } else if (!msl_uniform(x, operand(i, 0)))
+            r = (Class){VARYING, .max = r.max};
         return r;
     }
-    case LLVMAtomicRMW: case LLVMAtomicCmpXchg: return varying_class;
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg: return varying_class;
     case LLVMCall: return class_of_call(x, i);
     default:
         if (msl_kept_operand(x, i)) return msl_class(x, operand(i, 0));
@@ -427,10 +475,15 @@ static void number_masks(Vec *x) {
     for (int b = 1; b < x->n_blocks; b++) {
         int d = bl[b].idom;
         const Blk *k = &bl[b];
-        if (k->exit >= 0 && d == x->loops[k->exit].latch) bl[b].mask_id = bl[x->loops[k->exit].preheader].mask_id;
-        else if (k->header >= 0 && x->loops[k->header].divergent) bl[b].mask_id = next++;
-        else if (bl[d].n_succ == 2 && bl[d].divergent && bl[d].latch < 0 && msl_taken_side(x, d) == b) bl[b].mask_id = next++;
-        else bl[b].mask_id = bl[d].mask_id;
+        if (k->exit >= 0 && d == x->loops[k->exit].latch)
+            bl[b].mask_id = bl[x->loops[k->exit].preheader].mask_id;
+        else if (k->header >= 0 && x->loops[k->header].divergent)
+            bl[b].mask_id = next++;
+        else if (bl[d].n_succ == 2 && bl[d].divergent && bl[d].latch < 0 &&
+                 msl_taken_side(x, d) == b)
+            bl[b].mask_id = next++;
+        else
+            bl[b].mask_id = bl[d].mask_id;
     }
 }
 
@@ -458,7 +511,8 @@ void msl_analyse_divergence(Vec *x) {
         number_masks(x);
         for (int b = 0; b < x->n_blocks; b++) {
             Blk *k = &x->blocks[b];
-            for (Value i = LLVMGetFirstInstruction(k->old); i; i = LLVMGetNextInstruction(i)) changed |= visit(x, i, b);
+            for (Value i = LLVMGetFirstInstruction(k->old); i; i = LLVMGetNextInstruction(i))
+                changed |= visit(x, i, b);
             Value t = LLVMGetBasicBlockTerminator(k->old);
             if (k->n_succ != 2 || k->divergent) continue;
             Class c = msl_class(x, LLVMGetCondition(t));
