@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // emit.c: forms of a value in the vector function, shuffles and masks, and the lane loop.
-// Scalar form: uniform values, and the first lane of linear ones (one for each segment). Vector form:
-// made where it is used; the optimiser merges copies.
-// Poison: an inactive lane may hold it. Masks combine by select, never by `and`; linear bases carry no
-// nsw, nuw or inbounds, because they compute lane 0, which may be inactive.
+// Scalar form: uniform values, and the first lane of linear ones (one for each segment). Vector
+// form: made where it is used; the optimiser merges copies. Poison: an inactive lane may hold it.
+// Masks combine by select, never by `and`; linear bases carry no nsw, nuw or inbounds, because they
+// compute lane 0, which may be inactive.
 #include "compiler/passes/passes_int.h"
 
 void msl_fail_at(Vec *x, const char *why, Value instruction) {
@@ -17,9 +17,12 @@ void msl_fail_at(Vec *x, const char *why, Value instruction) {
 Type msl_vector_type(const Vec *x, Type t) { return LLVMVectorType(t, x->width); }
 Value msl_zero_mask(const Vec *x) { return LLVMConstNull(x->mask_type); }
 Value msl_full_mask(const Vec *x) { return LLVMConstAllOnes(x->mask_type); }
-Block msl_new_block(Vec *x, const char *name) { return LLVMAppendBasicBlockInContext(x->llvm, x->f, name); }
+Block msl_new_block(Vec *x, const char *name) {
+    return LLVMAppendBasicBlockInContext(x->llvm, x->f, name);
+}
 
-Value msl_intrinsic(Vec *x, const char *name, Type *overloads, unsigned n_overloads, Value *args, unsigned n) {
+Value msl_intrinsic(Vec *x, const char *name, Type *overloads, unsigned n_overloads, Value *args,
+                    unsigned n) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     if (!id) msl_fail(x->cx, "internal error: no intrinsic %s", name);
     Value d = LLVMGetIntrinsicDeclaration(x->module, id, overloads, n_overloads);
@@ -29,8 +32,10 @@ Value msl_intrinsic(Vec *x, const char *name, Type *overloads, unsigned n_overlo
 Value msl_entry_alloca(Vec *x, Type t, unsigned align) {
     Block here = LLVMGetInsertBlock(x->b), entry = LLVMGetEntryBasicBlock(x->f);
     Value first = LLVMGetFirstInstruction(entry);
-    if (first) LLVMPositionBuilderBefore(x->b, first);
-    else LLVMPositionBuilderAtEnd(x->b, entry);
+    if (first)
+        LLVMPositionBuilderBefore(x->b, first);
+    else
+        LLVMPositionBuilderAtEnd(x->b, entry);
     Value a = LLVMBuildAlloca(x->b, t, "");
     LLVMSetAlignment(a, align);
     LLVMPositionBuilderAtEnd(x->b, here);
@@ -41,7 +46,8 @@ Value msl_entry_alloca(Vec *x, Type t, unsigned align) {
 
 Value msl_shuffle(Vec *x, Value a, Value b, const int *ix, unsigned n) {
     Value e[2 * MAX_WIDE];
-    for (unsigned i = 0; i < n; i++) e[i] = ix[i] < 0 ? LLVMGetPoison(x->i32) : const_int(x->i32, ix[i]);
+    for (unsigned i = 0; i < n; i++)
+        e[i] = ix[i] < 0 ? LLVMGetPoison(x->i32) : const_int(x->i32, ix[i]);
     return LLVMBuildShuffleVector(x->b, a, b, LLVMConstVector(e, n), "");
 }
 
@@ -57,7 +63,8 @@ Value msl_concat(Vec *x, Value *parts, unsigned n) {
     for (int i = 0; i < 2 * MAX_WIDE; i++) ix[i] = i;
     for (; n > 1; n /= 2)
         for (unsigned k = 0; k < n / 2; k++)
-            parts[k] = msl_shuffle(x, parts[2 * k], parts[2 * k + 1], ix, 2 * LLVMGetVectorSize(LLVMTypeOf(parts[2 * k])));
+            parts[k] = msl_shuffle(x, parts[2 * k], parts[2 * k + 1], ix,
+                                   2 * LLVMGetVectorSize(LLVMTypeOf(parts[2 * k])));
     return parts[0];
 }
 
@@ -71,7 +78,8 @@ static Value splat_n(Vec *x, Value s, unsigned n) {
         return LLVMConstVector(e, n);
     }
     Value v = LLVMBuildInsertElement(x->b, LLVMGetPoison(t), s, const_int(x->i64, 0), "");
-    return LLVMBuildShuffleVector(x->b, v, LLVMGetPoison(t), LLVMConstNull(LLVMVectorType(x->i32, n)), "");
+    return LLVMBuildShuffleVector(x->b, v, LLVMGetPoison(t),
+                                  LLVMConstNull(LLVMVectorType(x->i32, n)), "");
 }
 Value msl_splat(Vec *x, Value s) { return splat_n(x, s, x->width); }
 
@@ -91,7 +99,8 @@ Value msl_scalar_of(Vec *x, Value v, unsigned segment) {
     if (!k) return v;
     if (k->c.kind != LINEAR || !k->base[0]) msl_fail_at(x, "no scalar form", v);
     if (msl_n_bases(x, k->c) > 1) return k->base[segment];
-    int64_t offset = (int64_t)segment * (k->c.segmented ? k->c.row : k->c.stride * (int64_t)x->segment);
+    int64_t offset =
+        (int64_t)segment * (k->c.segmented ? k->c.row : k->c.stride * (int64_t)x->segment);
     if (!offset) return k->base[0];
     Type t = LLVMTypeOf(v);
     if (!is_pointer(t)) return LLVMBuildAdd(x->b, k->base[0], const_int(t, offset), "");
@@ -141,7 +150,8 @@ Value msl_vector(Vec *x, Value v, int leaf) {
     Value part[MAX_SEGMENTS];
     unsigned n = segments_of_part(x);
     for (unsigned g = 0; g < n; g++) {
-        Value base = msl_scalar_of(x, v, x->part * n + g), s = many ? msl_extract_leaf(x, base, leaf) : base;
+        Value base = msl_scalar_of(x, v, x->part * n + g),
+              s = many ? msl_extract_leaf(x, base, leaf) : base;
         part[g] = line(x, s, k->c.stride, x->segment);
     }
     return msl_concat(x, part, n);
@@ -167,14 +177,17 @@ Value msl_last_lane(Vec *x, Value mask) {
 }
 
 // Extension of a linear value: its first active lane is extended and the others counted from there.
-// Exact whenever the class says that active lanes lie on one line (nsw for sext, nuw for zext), and in
-// addresses by the argument in prepare.c. For a full mask the optimiser removes all but the cast.
-static Value extend_from(Vec *x, LLVMOpcode op, Value base, int64_t stride, Value mask_bits, Type to) {
+// Exact whenever the class says that active lanes lie on one line (nsw for sext, nuw for zext), and
+// in addresses by the argument in prepare.c. For a full mask the optimiser removes all but the
+// cast.
+static Value extend_from(Vec *x, LLVMOpcode op, Value base, int64_t stride, Value mask_bits,
+                         Type to) {
     if (!stride) return LLVMBuildCast(x->b, op, base, to, "");
     Type bits = LLVMTypeOf(mask_bits);
     Value a[] = {mask_bits, const_int(x->i1, 0)};
     Value first = msl_intrinsic(x, "llvm.cttz", &bits, 1, a, 2);
-    Value ahead = LLVMBuildMul(x->b, LLVMBuildIntCast2(x->b, first, to, 0, ""), const_int(to, stride), "");
+    Value ahead =
+        LLVMBuildMul(x->b, LLVMBuildIntCast2(x->b, first, to, 0, ""), const_int(to, stride), "");
     Value v = LLVMBuildAdd(x->b, base, LLVMBuildTrunc(x->b, ahead, LLVMTypeOf(base), ""), "");
     return LLVMBuildSub(x->b, LLVMBuildCast(x->b, op, v, to, ""), ahead, "");
 }
@@ -186,7 +199,8 @@ static Value all_bits(Vec *x) {
     Value all = LLVMConstNull(t);
     for (unsigned p = 0; p < x->parts; p++) {
         Value bits = LLVMBuildZExt(x->b, msl_mask_bits(x, x->masks[p]), t, "");
-        all = LLVMBuildOr(x->b, all, LLVMBuildShl(x->b, bits, LLVMConstInt(t, p * x->width, 0), ""), "");
+        all = LLVMBuildOr(x->b, all, LLVMBuildShl(x->b, bits, LLVMConstInt(t, p * x->width, 0), ""),
+                          "");
     }
     return all;
 }
@@ -202,7 +216,8 @@ static Value extend_segment(Vec *x, Value i, unsigned segment, bool segmented) {
     Value base = msl_scalar_of(x, a, segment);
     if (exact || !c.stride) return LLVMBuildCast(x->b, op, base, LLVMTypeOf(i), "");
     Type bits = LLVMIntTypeInContext(x->llvm, x->segment);
-    Value on = segmented ? LLVMBuildBitCast(x->b, msl_segment_mask(x, segment), bits, "") : all_bits(x);
+    Value on =
+        segmented ? LLVMBuildBitCast(x->b, msl_segment_mask(x, segment), bits, "") : all_bits(x);
     return extend_from(x, op, base, c.stride, on, LLVMTypeOf(i));
 }
 
@@ -230,8 +245,10 @@ Value msl_clone(Vec *x, Value i, bool strip, unsigned segment) {
         Val *o = msl_val(x, i);
         return extend_segment(x, i, segment, o->c.segmented);
     }
-    if (op == LLVMOr && strip && LLVMGetIsDisjoint(i) && !is_vector(LLVMTypeOf(i))) // as or, lanes would not add up
-        return LLVMBuildAdd(x->b, msl_scalar_of(x, operand(i, 0), segment), msl_scalar_of(x, operand(i, 1), segment), "");
+    if (op == LLVMOr && strip && LLVMGetIsDisjoint(i) &&
+        !is_vector(LLVMTypeOf(i))) // as or, lanes would not add up
+        return LLVMBuildAdd(x->b, msl_scalar_of(x, operand(i, 0), segment),
+                            msl_scalar_of(x, operand(i, 1), segment), "");
     Value c = LLVMInstructionClone(i);
     for (int o = 0; o < LLVMGetNumOperands(c); o++) {
         Value v = operand(i, o);
@@ -240,11 +257,18 @@ Value msl_clone(Vec *x, Value i, bool strip, unsigned segment) {
     LLVMInsertIntoBuilder(x->b, c);
     if (strip) {
         switch (op) {
-        case LLVMAdd: case LLVMSub: case LLVMMul: case LLVMShl: case LLVMTrunc:
+        case LLVMAdd:
+        case LLVMSub:
+        case LLVMMul:
+        case LLVMShl:
+        case LLVMTrunc:
             LLVMSetNSW(c, 0);
             LLVMSetNUW(c, 0);
             break;
-        case LLVMLShr: case LLVMAShr: case LLVMUDiv: case LLVMSDiv: LLVMSetExact(c, 0); break;
+        case LLVMLShr:
+        case LLVMAShr:
+        case LLVMUDiv:
+        case LLVMSDiv: LLVMSetExact(c, 0); break;
         case LLVMGetElementPtr: LLVMGEPSetNoWrapFlags(c, 0); break;
         case LLVMOr: LLVMSetIsDisjoint(c, 0); break;
         default: break;
@@ -268,14 +292,19 @@ void msl_lane_loop(Vec *x, Value i, Val *o) {
         for (int c = 0; c < leaves; c++) ops[k][c] = msl_vector(x, v, c);
     }
     Value bits0 = msl_mask_bits(x, x->mask), *in = vec_alloc(x, (size_t)n + 1, sizeof *in);
-    Block before = LLVMGetInsertBlock(x->b), loop = msl_new_block(x, "lane"), done = msl_new_block(x, "lanes.done");
+    Block before = LLVMGetInsertBlock(x->b), loop = msl_new_block(x, "lane"),
+          done = msl_new_block(x, "lanes.done");
     // A block runs with an active lane (flat ones hold no such instruction), but not in every part.
-    if (x->parts == 1) LLVMBuildBr(x->b, loop);
-    else LLVMBuildCondBr(x->b, msl_any(x, x->mask), loop, done);
+    if (x->parts == 1)
+        LLVMBuildBr(x->b, loop);
+    else
+        LLVMBuildCondBr(x->b, msl_any(x, x->mask), loop, done);
     LLVMPositionBuilderAtEnd(x->b, loop);
     Value bits = LLVMBuildPhi(x->b, x->bits_type, "");
-    for (int c = 0; c < n; c++) in[c] = LLVMBuildPhi(x->b, msl_vector_type(x, msl_leaf_type(rt, c)), "");
-    Value z[] = {bits, const_int(x->i1, 1)}, lane = msl_intrinsic(x, "llvm.cttz", &x->bits_type, 1, z, 2);
+    for (int c = 0; c < n; c++)
+        in[c] = LLVMBuildPhi(x->b, msl_vector_type(x, msl_leaf_type(rt, c)), "");
+    Value z[] = {bits, const_int(x->i1, 1)},
+          lane = msl_intrinsic(x, "llvm.cttz", &x->bits_type, 1, z, 2);
     Value copy = LLVMInstructionClone(i);
     for (int k = 0; k < n_ops; k++) {
         Value v = operand(i, k);
@@ -291,12 +320,15 @@ void msl_lane_loop(Vec *x, Value i, Val *o) {
         Value from[] = {LLVMGetPoison(LLVMTypeOf(in[c])), o->v[c]};
         LLVMAddIncoming(in[c], from, (Block[]){before, loop}, 2);
     }
-    Value rest = LLVMBuildAnd(x->b, bits, LLVMBuildSub(x->b, bits, const_int(x->bits_type, 1), ""), "");
+    Value rest =
+        LLVMBuildAnd(x->b, bits, LLVMBuildSub(x->b, bits, const_int(x->bits_type, 1), ""), "");
     LLVMAddIncoming(bits, (Value[]){bits0, rest}, (Block[]){before, loop}, 2);
-    LLVMBuildCondBr(x->b, LLVMBuildICmp(x->b, LLVMIntNE, rest, LLVMConstNull(x->bits_type), ""), loop, done);
+    LLVMBuildCondBr(x->b, LLVMBuildICmp(x->b, LLVMIntNE, rest, LLVMConstNull(x->bits_type), ""),
+                    loop, done);
     LLVMPositionBuilderAtEnd(x->b, done);
     for (int c = 0; x->parts > 1 && c < n; c++) {
-        Value join = LLVMBuildPhi(x->b, LLVMTypeOf(o->v[c]), ""), from[] = {LLVMGetPoison(LLVMTypeOf(o->v[c])), o->v[c]};
+        Value join = LLVMBuildPhi(x->b, LLVMTypeOf(o->v[c]), ""),
+              from[] = {LLVMGetPoison(LLVMTypeOf(o->v[c])), o->v[c]};
         LLVMAddIncoming(join, from, (Block[]){before, loop}, 2);
         o->v[c] = join;
     }

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// version.c: clamped indices. clamp(x + dx, 0, w - 1) is not linear, so an image filter would gather
-// everything. Yet only SIMD-groups at the border are touched by it: the function gets a fast copy in
-// which such a clamp counts as its linear operand, a slow one without the assumption, and one check at
-// the entry that no lane is clamped. (One check for each load instead is nearly twice as slow.)
-// A clamp qualifies if it can be computed at the entry from parameters, positions and what `constant`
-// parameters point to (the size of an image is such a load).
-// Reference: analysis and guard must agree; both ask msl_assumed_clamp.
+// version.c: clamped indices. clamp(x + dx, 0, w - 1) is not linear, so an image filter would
+// gather everything. Yet only SIMD-groups at the border are touched by it: the function gets a fast
+// copy in which such a clamp counts as its linear operand, a slow one without the assumption, and
+// one check at the entry that no lane is clamped. (One check for each load instead is nearly twice
+// as slow.) A clamp qualifies if it can be computed at the entry from parameters, positions and
+// what `constant` parameters point to (the size of an image is such a load). Reference: analysis
+// and guard must agree; both ask msl_assumed_clamp.
 #include "compiler/passes/passes_int.h"
 
 static bool is_min_max(const char *n) {
-    return starts_with(n, "llvm.smin") || starts_with(n, "llvm.smax") || starts_with(n, "llvm.umin") || starts_with(n, "llvm.umax");
+    return starts_with(n, "llvm.smin") || starts_with(n, "llvm.smax") ||
+           starts_with(n, "llvm.umin") || starts_with(n, "llvm.umax");
 }
 
 static unsigned enum_attribute(const char *name) {
     return LLVMGetEnumAttributeKindForName(name, strlen(name));
 }
 
-// The offset of a load from a `constant` parameter, which nothing writes while the kernel runs, if it
-// may be made at the entry: it lies inside what the parameter is known to point to, or is made in the
-// first block anyway. -1: no such load.
+// The offset of a load from a `constant` parameter, which nothing writes while the kernel runs, if
+// it may be made at the entry: it lies inside what the parameter is known to point to, or is made
+// in the first block anyway. -1: no such load.
 static int64_t invariant_load(Vec *x, Value v, Value *parameter) {
-    if (LLVMGetInstructionOpcode(v) != LLVMLoad || LLVMGetVolatile(v) || LLVMGetOrdering(v) != LLVMAtomicOrderingNotAtomic) return -1;
+    if (LLVMGetInstructionOpcode(v) != LLVMLoad || LLVMGetVolatile(v) ||
+        LLVMGetOrdering(v) != LLVMAtomicOrderingNotAtomic)
+        return -1;
     int64_t offset = 0;
     Value p = operand(v, 0);
     while (LLVMIsAGetElementPtrInst(p)) {
@@ -33,8 +36,10 @@ static int64_t invariant_load(Vec *x, Value v, Value *parameter) {
     unsigned ix = 0;
     while (LLVMGetParam(x->thread, ix) != p) ix++;
     if (!LLVMGetEnumAttributeAtIndex(x->thread, ix + 1, enum_attribute("noalias")) ||
-        !LLVMGetEnumAttributeAtIndex(x->thread, ix + 1, enum_attribute("readonly"))) return -1;
-    LLVMAttributeRef known = LLVMGetEnumAttributeAtIndex(x->thread, ix + 1, enum_attribute("dereferenceable"));
+        !LLVMGetEnumAttributeAtIndex(x->thread, ix + 1, enum_attribute("readonly")))
+        return -1;
+    LLVMAttributeRef known =
+        LLVMGetEnumAttributeAtIndex(x->thread, ix + 1, enum_attribute("dereferenceable"));
     int64_t bytes = known ? (int64_t)LLVMGetEnumAttributeValue(known) : 0;
     bool inside = offset + (int64_t)LLVMABISizeOfType(x->cx->layout, LLVMTypeOf(v)) <= bytes;
     if (!inside && LLVMGetInstructionParent(v) != LLVMGetEntryBasicBlock(x->thread)) return -1;
@@ -56,15 +61,31 @@ static bool at_entry(Vec *x, Value v) {
         ok = ok && invariant_load(x, v, &parameter) >= 0;
         n = 0;
         break;
-    case LLVMAdd: case LLVMSub: case LLVMMul: case LLVMShl: case LLVMAnd: case LLVMOr: case LLVMXor: case LLVMLShr:
-    case LLVMAShr: case LLVMTrunc: case LLVMICmp: case LLVMSelect: case LLVMFreeze: break;
-    case LLVMSExt: case LLVMZExt: // of an inactive first lane that wrapped: not on the line of the others
-        ok = ok && (int_bits(LLVMTypeOf(operand(v, 0))) >= 32 || !msl_class(x, operand(v, 0)).stride);
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMShl:
+    case LLVMAnd:
+    case LLVMOr:
+    case LLVMXor:
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMTrunc:
+    case LLVMICmp:
+    case LLVMSelect:
+    case LLVMFreeze: break;
+    case LLVMSExt:
+    case LLVMZExt: // of an inactive first lane that wrapped: not on the line of the others
+        ok = ok &&
+             (int_bits(LLVMTypeOf(operand(v, 0))) >= 32 || !msl_class(x, operand(v, 0)).stride);
         break;
     case LLVMCall:
-        if (msl_builtin_of(v).op == OP_POSITION) n = 0;
-        else if (is_min_max(callee_of(v))) n = 2;
-        else ok = false;
+        if (msl_builtin_of(v).op == OP_POSITION)
+            n = 0;
+        else if (is_min_max(callee_of(v)))
+            n = 2;
+        else
+            ok = false;
         break;
     default: ok = false;
     }
@@ -85,20 +106,26 @@ int msl_assumed_clamp(Vec *x, Value i) {
     if (!x->assume || !narrow_int(LLVMTypeOf(i))) return 0;
     if (LLVMIsASelectInst(i)) {
         Value c = operand(i, 0);
-        if (!LLVMIsAICmpInst(c) || LLVMGetICmpPredicate(c) == LLVMIntEQ || LLVMGetICmpPredicate(c) == LLVMIntNE ||
-            msl_uniform(x, c) || !narrow_int(LLVMTypeOf(operand(c, 0)))) return 0;
+        if (!LLVMIsAICmpInst(c) || LLVMGetICmpPredicate(c) == LLVMIntEQ ||
+            LLVMGetICmpPredicate(c) == LLVMIntNE || msl_uniform(x, c) ||
+            !narrow_int(LLVMTypeOf(operand(c, 0))))
+            return 0;
         Class a = msl_class(x, operand(c, 0)), z = msl_class(x, operand(c, 1));
-        if (a.kind != LINEAR || z.kind != LINEAR || a.stride < 0 || z.stride < 0 || (a.stride != 0) == (z.stride != 0)) return 0;
+        if (a.kind != LINEAR || z.kind != LINEAR || a.stride < 0 || z.stride < 0 ||
+            (a.stride != 0) == (z.stride != 0))
+            return 0;
         for (int k = 1; k < 3; k++) {
             Class l = msl_class(x, operand(i, k));
-            if (l.kind == LINEAR && l.stride > 0 && flat_in_segment(x, operand(i, 3 - k))) return at_entry(x, i) ? k + 1 : 0;
+            if (l.kind == LINEAR && l.stride > 0 && flat_in_segment(x, operand(i, 3 - k)))
+                return at_entry(x, i) ? k + 1 : 0;
         }
         return 0;
     }
     if (!LLVMIsACallInst(i) || !is_min_max(callee_of(i))) return 0;
     for (int k = 0; k < 2; k++) {
         Class c = msl_class(x, operand(i, k));
-        if (c.kind == LINEAR && c.stride > 0 && flat_in_segment(x, operand(i, 1 - k))) return at_entry(x, i) ? k + 1 : 0;
+        if (c.kind == LINEAR && c.stride > 0 && flat_in_segment(x, operand(i, 1 - k)))
+            return at_entry(x, i) ? k + 1 : 0;
     }
     return 0;
 }
@@ -131,7 +158,9 @@ static Value slice(Vec *x, Slice *s, Value v) {
         r = msl_position_base(x, v, s->segment);
     } else if (LLVMIsALoadInst(v)) {
         Value parameter, offset = const_int(x->i64, invariant_load(x, v, &parameter));
-        r = LLVMBuildLoad2(x->b, LLVMTypeOf(v), LLVMBuildGEP2(x->b, x->i8, msl_scalar(x, parameter), &offset, 1, ""), "");
+        r = LLVMBuildLoad2(x->b, LLVMTypeOf(v),
+                           LLVMBuildGEP2(x->b, x->i8, msl_scalar(x, parameter), &offset, 1, ""),
+                           "");
         LLVMSetAlignment(r, LLVMGetAlignment(v));
     } else {
         for (int o = 0; o < n; o++) ops[o] = slice(x, s, operand(v, o));
@@ -141,11 +170,16 @@ static Value slice(Vec *x, Slice *s, Value v) {
             char name[16] = {0};
             strncpy(name, callee_of(v), 9); // "llvm.smin"
             r = msl_intrinsic(x, name, &t, 1, ops, 2);
-        } else if (op == LLVMSelect) r = LLVMBuildSelect(x->b, ops[0], ops[1], ops[2], "");
-        else if (op == LLVMICmp) r = LLVMBuildICmp(x->b, LLVMGetICmpPredicate(v), ops[0], ops[1], "");
-        else if (op == LLVMFreeze) r = LLVMBuildFreeze(x->b, ops[0], "");
-        else if (n == 1) r = LLVMBuildCast(x->b, op, ops[0], t, "");
-        else r = LLVMBuildBinOp(x->b, op, ops[0], ops[1], "");
+        } else if (op == LLVMSelect)
+            r = LLVMBuildSelect(x->b, ops[0], ops[1], ops[2], "");
+        else if (op == LLVMICmp)
+            r = LLVMBuildICmp(x->b, LLVMGetICmpPredicate(v), ops[0], ops[1], "");
+        else if (op == LLVMFreeze)
+            r = LLVMBuildFreeze(x->b, ops[0], "");
+        else if (n == 1)
+            r = LLVMBuildCast(x->b, op, ops[0], t, "");
+        else
+            r = LLVMBuildBinOp(x->b, op, ops[0], ops[1], "");
     }
     msl_map_put(x->cx, &x->arena, &s->ix, v, s->n);
     s->v[s->n++] = r;
@@ -164,14 +198,17 @@ static Value check_select(Vec *x, Slice *s, Value i, int side, Value ok) {
     LLVMIntPredicate p = LLVMGetICmpPredicate(c);
     bool is_signed = p >= LLVMIntSGT;
     for (int k = 0; k < 2; k++)
-        at[k] = LLVMBuildCast(x->b, is_signed ? LLVMSExt : LLVMZExt, slice(x, s, operand(c, k)), x->i64, "");
+        at[k] = LLVMBuildCast(x->b, is_signed ? LLVMSExt : LLVMZExt, slice(x, s, operand(c, k)),
+                              x->i64, "");
     for (unsigned end = 0; end < 2; end++) {
         Value v[2];
         for (int k = 0; k < 2; k++) {
-            int64_t ahead = end ? (int64_t)(x->segment - 1) * msl_class(x, operand(c, k)).stride : 0;
+            int64_t ahead =
+                end ? (int64_t)(x->segment - 1) * msl_class(x, operand(c, k)).stride : 0;
             v[k] = LLVMBuildAdd(x->b, at[k], const_int(x->i64, ahead), "");
         }
-        Value chosen = LLVMBuildICmp(x->b, is_signed ? p : p - LLVMIntUGT + LLVMIntSGT, v[0], v[1], "");
+        Value chosen =
+            LLVMBuildICmp(x->b, is_signed ? p : p - LLVMIntUGT + LLVMIntSGT, v[0], v[1], "");
         if (side == 3) chosen = LLVMBuildNot(x->b, chosen, "");
         top = v[msl_class(x, operand(c, 1)).stride ? 1 : 0];
         ok = both(x, ok, chosen);
@@ -202,8 +239,10 @@ Value msl_build_guard(Vec *x) {
             Value v = x->vals[i].old;
             int side = LLVMIsAInstruction(v) ? msl_assumed_clamp(x, v) : 0;
             if (!side) continue;
-            ok = LLVMIsASelectInst(v) ? check_select(x, &s, v, side, ok) : check_min_max(x, &s, v, side, ok);
+            ok = LLVMIsASelectInst(v) ? check_select(x, &s, v, side, ok)
+                                      : check_min_max(x, &s, v, side, ok);
         }
     }
-    return LLVMBuildFreeze(x->b, ok, ""); // a shift behind a test of its amount may be poison up here
+    return LLVMBuildFreeze(x->b, ok,
+                           ""); // a shift behind a test of its amount may be poison up here
 }
