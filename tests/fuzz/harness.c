@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// harness.c: runs test kernels lane by lane (native code of the same C source) and vectorised, on full
-// groups, cut groups and random masks, and compares all memory bit for bit. With SIMD-group functions
-// the reference runs every lane as a coroutine: when all have stopped at such a call, those at the least
-// position of the program (statement numbers and iteration counts) are the active lanes of one operation.
+// harness.c: runs test kernels lane by lane (native code of the same C source) and vectorised, on
+// full groups, cut groups and random masks, and compares all memory bit for bit. With SIMD-group
+// functions the reference runs every lane as a coroutine: when all have stopped at such a call,
+// those at the least position of the program (statement numbers and iteration counts) are the
+// active lanes of one operation.
 //   cc -DWIDTH=32 -DSX=16 -DSY=16 -DSZ=1 [-DTOGETHER_REFERENCE] -Ilist-folder harness.c k.c k.o
 // list.h in that folder: K(name) for each kernel k_<name>.
 #include "kernel.h"
@@ -52,14 +53,17 @@ int __ingot_position(int builtin, int d) {
     case RF_THREADGROUP_POSITION_IN_GRID: return (int)group[d];
     case RF_THREADS_PER_THREADGROUP: return (int)size[d];
     case RF_DISPATCH_THREADS_PER_THREADGROUP: return (int)launch.group_size[d];
-    case RF_THREADS_PER_GRID: case RF_GRID_SIZE: return (int)launch.threads_per_grid[d];
+    case RF_THREADS_PER_GRID:
+    case RF_GRID_SIZE: return (int)launch.threads_per_grid[d];
     case RF_THREADGROUPS_PER_GRID: return (int)launch.groups_per_grid[d];
     case RF_GRID_ORIGIN: return (int)launch.grid_origin[d];
     case RF_THREAD_INDEX_IN_SIMDGROUP: return (int)(i % 32);
     case RF_SIMDGROUP_INDEX_IN_THREADGROUP: return (int)(i / 32);
-    case RF_THREADS_PER_SIMDGROUP: case RF_THREAD_EXECUTION_WIDTH: return 32;
+    case RF_THREADS_PER_SIMDGROUP:
+    case RF_THREAD_EXECUTION_WIDTH: return 32;
     case RF_SIMDGROUPS_PER_THREADGROUP: return (int)((volume(size) + 31) / 32);
-    case RF_DISPATCH_SIMDGROUPS_PER_THREADGROUP: return (int)((volume(launch.group_size) + 31) / 32);
+    case RF_DISPATCH_SIMDGROUPS_PER_THREADGROUP:
+        return (int)((volume(launch.group_size) + 31) / 32);
     case RF_THREAD_INDEX_IN_QUADGROUP: return (int)(i % 4);
     case RF_QUADGROUP_INDEX_IN_THREADGROUP: return (int)(i / 4);
     case RF_QUADGROUPS_PER_THREADGROUP: return (int)((volume(size) + 3) / 4);
@@ -68,14 +72,47 @@ int __ingot_position(int builtin, int d) {
 }
 
 // ---- SIMD-group functions ------------------------------------------------------------------
-void ref_at(int d, int n) { lanes[current].key[d] = n; lanes[current].n_key = d + 1; }
-void ref_iter(int d) { lanes[current].key[d]++; lanes[current].n_key = d + 1; }
+void ref_at(int d, int n) {
+    lanes[current].key[d] = n;
+    lanes[current].n_key = d + 1;
+}
+void ref_iter(int d) {
+    lanes[current].key[d]++;
+    lanes[current].n_key = d + 1;
+}
 
-enum { SUM, PRODUCT, MIN, MAX, AND, OR, XOR, SCAN, SCAN_EX, PROD, PROD_EX, SHUFFLE, UP, DOWN, SXOR, RUP, RDOWN, FIRST,
-       FILL_UP, FILL_DOWN, BALLOT, ALL, ANY, IS_FIRST, ACTIVE, MMA };
+enum {
+    SUM,
+    PRODUCT,
+    MIN,
+    MAX,
+    AND,
+    OR,
+    XOR,
+    SCAN,
+    SCAN_EX,
+    PROD,
+    PROD_EX,
+    SHUFFLE,
+    UP,
+    DOWN,
+    SXOR,
+    RUP,
+    RDOWN,
+    FIRST,
+    FILL_UP,
+    FILL_DOWN,
+    BALLOT,
+    ALL,
+    ANY,
+    IS_FIRST,
+    ACTIVE,
+    MMA
+};
 enum { T_i32, T_u32, T_i64, T_u64, T_f32 };
 
-static uint64_t stop(int op, int type, int quad, uint64_t x, uint64_t y, uint32_t by, uint32_t modulo) {
+static uint64_t stop(int op, int type, int quad, uint64_t x, uint64_t y, uint32_t by,
+                     uint32_t modulo) {
     Lane *l = &lanes[current];
     l->op = op * 8 + type;
     l->quad = quad;
@@ -86,32 +123,69 @@ static uint64_t stop(int op, int type, int quad, uint64_t x, uint64_t y, uint32_
     swapcontext(&l->context, &scheduler);
     return lanes[current].result;
 }
-static uint64_t pack_f(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }
-static float unpack_f(uint64_t v) { uint32_t u = (uint32_t)v; float f; memcpy(&f, &u, 4); return f; }
-#define PACK(v) _Generic((v), float: pack_f, default: pack_i)(v)
+static uint64_t pack_f(float f) {
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    return u;
+}
+static float unpack_f(uint64_t v) {
+    uint32_t u = (uint32_t)v;
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
+}
+#define PACK(v) _Generic((v), float : pack_f, default : pack_i)(v)
 static uint64_t pack_i(long v) { return (uint64_t)v; }
-#define UNPACK(T, v) _Generic((T)0, float: unpack_f(v), default: (T)(v))
-#define OP1(name, s, T, op, quad) T __ingot_##name##_##s(T v) { return UNPACK(T, stop(op, T_##s, quad, PACK(v), 0, 0, 0)); }
-#define OP2(name, s, T, op, quad) T __ingot_##name##_##s(T v, unsigned by) { return UNPACK(T, stop(op, T_##s, quad, PACK(v), 0, by, 0)); }
-#define OP4(name, s, T, op, quad) T __ingot_##name##_##s(T v, T f, unsigned by, unsigned m) { return UNPACK(T, stop(op, T_##s, quad, PACK(v), PACK(f), by, m)); }
-#define ALL5(M, n, op, q) M(n, i32, int, op, q) M(n, u32, unsigned, op, q) M(n, i64, long, op, q) M(n, u64, unsigned long, op, q) M(n, f32, float, op, q)
-#define ALL4(M, n, op, q) M(n, i32, int, op, q) M(n, u32, unsigned, op, q) M(n, i64, long, op, q) M(n, u64, unsigned long, op, q)
+#define UNPACK(T, v) _Generic((T)0, float : unpack_f(v), default : (T)(v))
+#define OP1(name, s, T, op, quad)                                                                  \
+    T __ingot_##name##_##s(T v) { return UNPACK(T, stop(op, T_##s, quad, PACK(v), 0, 0, 0)); }
+#define OP2(name, s, T, op, quad)                                                                  \
+    T __ingot_##name##_##s(T v, unsigned by) {                                                     \
+        return UNPACK(T, stop(op, T_##s, quad, PACK(v), 0, by, 0));                                \
+    }
+#define OP4(name, s, T, op, quad)                                                                  \
+    T __ingot_##name##_##s(T v, T f, unsigned by, unsigned m) {                                    \
+        return UNPACK(T, stop(op, T_##s, quad, PACK(v), PACK(f), by, m));                          \
+    }
+#define ALL5(M, n, op, q)                                                                          \
+    M(n, i32, int, op, q)                                                                          \
+    M(n, u32, unsigned, op, q) M(n, i64, long, op, q) M(n, u64, unsigned long, op, q)              \
+        M(n, f32, float, op, q)
+#define ALL4(M, n, op, q)                                                                          \
+    M(n, i32, int, op, q)                                                                          \
+    M(n, u32, unsigned, op, q) M(n, i64, long, op, q) M(n, u64, unsigned long, op, q)
 #define ALL3(M, n, op, q) M(n, i32, int, op, q) M(n, i64, long, op, q) M(n, f32, float, op, q)
-ALL5(OP1, simd_sum, SUM, 0) ALL5(OP1, simd_product, PRODUCT, 0) ALL5(OP1, simd_min, MIN, 0) ALL5(OP1, simd_max, MAX, 0)
-ALL5(OP1, quad_sum, SUM, 1) ALL5(OP1, quad_product, PRODUCT, 1) ALL5(OP1, quad_min, MIN, 1) ALL5(OP1, quad_max, MAX, 1)
-ALL4(OP1, simd_and, AND, 0) ALL4(OP1, simd_or, OR, 0) ALL4(OP1, simd_xor, XOR, 0)
-ALL4(OP1, quad_and, AND, 1) ALL4(OP1, quad_or, OR, 1) ALL4(OP1, quad_xor, XOR, 1)
-ALL5(OP1, simd_prefix_inclusive_sum, SCAN, 0) ALL5(OP1, simd_prefix_exclusive_sum, SCAN_EX, 0)
-ALL5(OP1, simd_prefix_inclusive_product, PROD, 0) ALL5(OP1, simd_prefix_exclusive_product, PROD_EX, 0)
-ALL3(OP2, simd_broadcast, SHUFFLE, 0) ALL3(OP2, simd_shuffle, SHUFFLE, 0) ALL3(OP2, simd_shuffle_up, UP, 0)
-ALL3(OP2, simd_shuffle_down, DOWN, 0) ALL3(OP2, simd_shuffle_xor, SXOR, 0) ALL3(OP2, simd_shuffle_rotate_up, RUP, 0)
-ALL3(OP2, simd_shuffle_rotate_down, RDOWN, 0) ALL3(OP2, quad_broadcast, SHUFFLE, 1) ALL3(OP2, quad_shuffle, SHUFFLE, 1)
-ALL3(OP2, quad_shuffle_up, UP, 1) ALL3(OP2, quad_shuffle_down, DOWN, 1) ALL3(OP2, quad_shuffle_xor, SXOR, 1)
-ALL3(OP2, quad_shuffle_rotate_up, RUP, 1) ALL3(OP2, quad_shuffle_rotate_down, RDOWN, 1)
-ALL3(OP1, simd_broadcast_first, FIRST, 0) ALL3(OP1, quad_broadcast_first, FIRST, 1)
-ALL3(OP4, simd_shuffle_and_fill_up, FILL_UP, 0) ALL3(OP4, simd_shuffle_and_fill_down, FILL_DOWN, 0)
-ALL3(OP4, quad_shuffle_and_fill_up, FILL_UP, 1) ALL3(OP4, quad_shuffle_and_fill_down, FILL_DOWN, 1)
-unsigned long __ingot_simd_ballot(_Bool v) { return stop(BALLOT, 0, 0, v, 0, 0, 0); }
+ALL5(OP1, simd_sum, SUM, 0)
+ALL5(OP1, simd_product, PRODUCT, 0) ALL5(OP1, simd_min, MIN, 0) ALL5(OP1, simd_max, MAX, 0)
+    ALL5(OP1, quad_sum, SUM, 1) ALL5(OP1, quad_product, PRODUCT, 1) ALL5(OP1, quad_min, MIN, 1)
+        ALL5(OP1, quad_max, MAX, 1) ALL4(OP1, simd_and, AND, 0) ALL4(OP1, simd_or, OR, 0)
+            ALL4(OP1, simd_xor, XOR, 0) ALL4(OP1, quad_and, AND, 1) ALL4(OP1, quad_or, OR, 1) ALL4(
+                OP1, quad_xor, XOR,
+                1) ALL5(OP1, simd_prefix_inclusive_sum, SCAN,
+                        0) ALL5(OP1, simd_prefix_exclusive_sum, SCAN_EX,
+                                0) ALL5(OP1, simd_prefix_inclusive_product, PROD,
+                                        0) ALL5(OP1, simd_prefix_exclusive_product, PROD_EX, 0)
+                ALL3(OP2, simd_broadcast,
+                     SHUFFLE, 0) ALL3(OP2, simd_shuffle,
+                                      SHUFFLE, 0) ALL3(OP2, simd_shuffle_up, UP,
+                                                       0) ALL3(OP2, simd_shuffle_down, DOWN, 0)
+                    ALL3(OP2, simd_shuffle_xor,
+                         SXOR, 0) ALL3(OP2, simd_shuffle_rotate_up, RUP,
+                                       0) ALL3(OP2, simd_shuffle_rotate_down, RDOWN, 0)
+                        ALL3(OP2, quad_broadcast, SHUFFLE, 1) ALL3(OP2, quad_shuffle, SHUFFLE, 1)
+                            ALL3(OP2, quad_shuffle_up, UP, 1) ALL3(OP2, quad_shuffle_down, DOWN, 1)
+                                ALL3(OP2, quad_shuffle_xor,
+                                     SXOR, 1) ALL3(OP2, quad_shuffle_rotate_up, RUP,
+                                                   1) ALL3(OP2, quad_shuffle_rotate_down, RDOWN, 1)
+                                    ALL3(OP1, simd_broadcast_first, FIRST,
+                                         0) ALL3(OP1, quad_broadcast_first, FIRST, 1)
+                                        ALL3(OP4, simd_shuffle_and_fill_up, FILL_UP,
+                                             0) ALL3(OP4, simd_shuffle_and_fill_down, FILL_DOWN, 0)
+                                            ALL3(OP4, quad_shuffle_and_fill_up, FILL_UP, 1)
+                                                ALL3(OP4, quad_shuffle_and_fill_down, FILL_DOWN,
+                                                     1) unsigned long __ingot_simd_ballot(_Bool v) {
+    return stop(BALLOT, 0, 0, v, 0, 0, 0);
+}
 unsigned __ingot_quad_ballot(_Bool v) { return (unsigned)stop(BALLOT, 0, 1, v, 0, 0, 0); }
 _Bool __ingot_simd_all(_Bool v) { return stop(ALL, 0, 0, v, 0, 0, 0) & 1; }
 _Bool __ingot_simd_any(_Bool v) { return stop(ANY, 0, 0, v, 0, 0, 0) & 1; }
@@ -131,13 +205,20 @@ f2 __ingot_simdgroup_mma_f32(f2 x, f2 y, f2 z) {
     return out;
 }
 
-static float least(float a, float b) { return a != a ? b : b != b ? a : a == b ? (signbit(a) ? a : b) : a < b ? a : b; }
-static float most(float a, float b) { return a != a ? b : b != b ? a : a == b ? (signbit(a) ? b : a) : a > b ? a : b; }
+static float least(float a, float b) {
+    return a != a ? b : b != b ? a : a == b ? (signbit(a) ? a : b) : a < b ? a : b;
+}
+static float most(float a, float b) {
+    return a != a ? b : b != b ? a : a == b ? (signbit(a) ? b : a) : a > b ? a : b;
+}
 
 static uint64_t combine(int op, int type, uint64_t a, uint64_t b) {
     if (type == T_f32) {
         float x = unpack_f(a), y = unpack_f(b);
-        return pack_f(op == SUM ? x + y : op == PRODUCT ? x * y : op == MIN ? least(x, y) : most(x, y));
+        return pack_f(op == SUM       ? x + y
+                      : op == PRODUCT ? x * y
+                      : op == MIN     ? least(x, y)
+                                      : most(x, y));
     }
     bool narrow = type == T_i32 || type == T_u32, is_signed = type == T_i32 || type == T_i64;
     int64_t sa = narrow ? (int32_t)a : (int64_t)a, sb = narrow ? (int32_t)b : (int64_t)b;
@@ -177,11 +258,13 @@ static void perform(int op, int type, int quad, uint32_t on) {
     int g = quad ? 4 : 32;
     uint64_t t[32], r[32];
     int reduce = op <= XOR ? op : op == PROD || op == PROD_EX ? PRODUCT : SUM;
-    for (int l = 0; l < 32; l++) r[l] = t[l] = op > PROD_EX || on >> l & 1 ? lanes[l].x : neutral(reduce, type);
+    for (int l = 0; l < 32; l++)
+        r[l] = t[l] = op > PROD_EX || on >> l & 1 ? lanes[l].x : neutral(reduce, type);
     if (op <= XOR) {
         for (int base = 0; base < 32; base += g)
             for (int d = g / 2; d; d /= 2)
-                for (int l = 0; l < d; l++) t[base + l] = combine(op, type, t[base + l], t[base + l + d]);
+                for (int l = 0; l < d; l++)
+                    t[base + l] = combine(op, type, t[base + l], t[base + l + d]);
         for (int l = 0; l < 32; l++) r[l] = t[l / g * g];
     } else if (op <= PROD_EX) {
         for (int d = 1; d < 32; d *= 2)
@@ -202,14 +285,19 @@ static void perform(int op, int type, int quad, uint32_t on) {
                 }
             switch (op) {
             case SHUFFLE: r[l] = t[base + (int)(by & (g - 1))]; break;
-            case UP: case DOWN: r[l] = t[from < 0 || from >= g ? l : base + from]; break;
+            case UP:
+            case DOWN: r[l] = t[from < 0 || from >= g ? l : base + from]; break;
             case SXOR: r[l] = t[base + ((at ^ (int)by) & (g - 1))]; break;
             case RUP: r[l] = t[base + (int)((at - by) & (g - 1))]; break;
             case RDOWN: r[l] = t[base + (int)((at + by) & (g - 1))]; break;
             case FIRST: r[l] = t[base + (bits ? __builtin_ctz(bits) : 0)]; break;
-            case FILL_UP: case FILL_DOWN: {
-                int m = (int)lanes[l].modulo, in = l % m, d = (int)lanes[l].by & (m - 1), s = op == FILL_UP ? in - d : in + d;
-                r[l] = s < 0 ? lanes[l - in + s + m].y : s >= m ? lanes[l - in + s - m].y : t[l - in + s];
+            case FILL_UP:
+            case FILL_DOWN: {
+                int m = (int)lanes[l].modulo, in = l % m, d = (int)lanes[l].by & (m - 1),
+                    s = op == FILL_UP ? in - d : in + d;
+                r[l] = s < 0    ? lanes[l - in + s + m].y
+                       : s >= m ? lanes[l - in + s - m].y
+                                : t[l - in + s];
                 break;
             }
             case BALLOT: r[l] = yes; break;
@@ -222,7 +310,9 @@ static void perform(int op, int type, int quad, uint32_t on) {
                 float d[2];
                 for (int e = 0; e < 2; e++) {
                     d[e] = matrices[2][l][e];
-                    for (int k = 0; k < 8; k++) d[e] = fmaf(unpack_f(matrix_at(0, row, k)), unpack_f(matrix_at(1, k, column + e)), d[e]);
+                    for (int k = 0; k < 8; k++)
+                        d[e] = fmaf(unpack_f(matrix_at(0, row, k)),
+                                    unpack_f(matrix_at(1, k, column + e)), d[e]);
                 }
                 r[l] = pack_f(d[0]) | pack_f(d[1]) << 32;
                 break;
@@ -238,10 +328,16 @@ static void perform(int op, int type, int quad, uint32_t on) {
 // ---- running -------------------------------------------------------------------------------
 typedef void Thread(KARGS);
 typedef void Step(const Args *, const CpuLaunch *, const uint32_t at[7], const void *mask);
-#define K(name) extern Thread k_##name; extern Step k_##name##_full, k_##name##_edge;
+#define K(name)                                                                                    \
+    extern Thread k_##name;                                                                        \
+    extern Step k_##name##_full, k_##name##_edge;
 #include "list.h"
 #undef K
-static const struct { const char *name; Thread *thread; Step *full, *edge; } kernels[] = {
+static const struct {
+    const char *name;
+    Thread *thread;
+    Step *full, *edge;
+} kernels[] = {
 #define K(name) {#name, k_##name, k_##name##_full, k_##name##_edge},
 #include "list.h"
 };
@@ -282,7 +378,8 @@ static void run_reference(const uint32_t *masks) {
     for (;;) {
         int least_lane = -1;
         for (int l = 0; l < 32; l++)
-            if (!lanes[l].done && (least_lane < 0 || before(&lanes[l], &lanes[least_lane]) < 0)) least_lane = l;
+            if (!lanes[l].done && (least_lane < 0 || before(&lanes[l], &lanes[least_lane]) < 0))
+                least_lane = l;
         if (least_lane < 0) return;
         Lane key = lanes[least_lane];
         uint32_t on = 0;
@@ -331,11 +428,14 @@ static bool compare(int k, int mode) {
     static const uint32_t shape[3] = {SX, SY, SZ};
     expected = start;
     got = start;
-    int n = 64, w = SX * 7 / 4 + 3, h = SY * 3 / 2 + 5; // borders of a clamp inside the second group
+    int n = 64, w = SX * 7 / 4 + 3,
+        h = SY * 3 / 2 + 5; // borders of a clamp inside the second group
     Args ref = {expected.a, expected.b, expected.c, expected.p, expected.q, n, w, h};
     Args vec = {got.a, got.b, got.c, got.p, got.q, n, w, h};
-    launch = (CpuLaunch){.threads_per_grid = {3 * SX, 2 * SY, 2 * SZ}, .groups_per_grid = {3, 2, 2},
-                         .group_size = {SX, SY, SZ}, .grid_origin = {1, 2, 3}};
+    launch = (CpuLaunch){.threads_per_grid = {3 * SX, 2 * SY, 2 * SZ},
+                         .groups_per_grid = {3, 2, 2},
+                         .group_size = {SX, SY, SZ},
+                         .grid_origin = {1, 2, 3}};
     for (int d = 0; d < 3; d++) {
         group[d] = (uint32_t)(mode + 1 + d) % launch.groups_per_grid[d];
         size[d] = mode == 1 ? (shape[d] * 2 + 2) / 3 : shape[d];
@@ -358,12 +458,14 @@ static bool compare(int k, int mode) {
     for (i = 0; i < sizeof got / 4; i++) {
         if (x[i] == y[i]) continue;
         // two NaNs are equal: their payload is not defined
-        if (i < 3 * WORDS && (x[i] & 0x7fffffff) > 0x7f800000 && (y[i] & 0x7fffffff) > 0x7f800000) continue;
+        if (i < 3 * WORDS && (x[i] & 0x7fffffff) > 0x7f800000 && (y[i] & 0x7fffffff) > 0x7f800000)
+            continue;
         if (!n_bad++) first_bad = i;
     }
     if (!n_bad) return true;
-    printf("DIFF k_%s mode %d: %zu words, first buffer %zu word %zu: expected %08x got %08x\n", kernels[k].name, mode, n_bad,
-           first_bad / WORDS, first_bad % WORDS, x[first_bad], y[first_bad]);
+    printf("DIFF k_%s mode %d: %zu words, first buffer %zu word %zu: expected %08x got %08x\n",
+           kernels[k].name, mode, n_bad, first_bad / WORDS, first_bad % WORDS, x[first_bad],
+           y[first_bad]);
     return false;
 }
 

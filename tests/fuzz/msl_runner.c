@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// msl_runner.c: runs code objects of one kernel, the first of which is the reference (--width 1), on the
-// same memory and grid, and compares all memory.  msl_runner X,Y,Z REFERENCE.so OTHER.so ...
+// msl_runner.c: runs code objects of one kernel, the first of which is the reference (--width 1),
+// on the same memory and grid, and compares all memory.  msl_runner X,Y,Z REFERENCE.so OTHER.so ...
 // The grid is three by two by two threadgroups, those at the far edges cut.
 #include "cpu/kernel_abi.h"
 #include <dlfcn.h>
@@ -9,7 +9,9 @@
 #include <string.h>
 
 enum { WORDS = 1 << 16, BUFFERS = 5, STACKS = 64 << 20 };
-typedef struct Memory { uint32_t b[BUFFERS][WORDS]; } Memory;
+typedef struct Memory {
+    uint32_t b[BUFFERS][WORDS];
+} Memory;
 static Memory start, expected, got;
 
 static uint32_t seed = 99;
@@ -69,13 +71,15 @@ int main(int argc, char **argv) {
         for (size_t i = 0; i < (size_t)BUFFERS * WORDS; i++) {
             uint32_t x = expected.b[i / WORDS][i % WORDS], y = got.b[i / WORDS][i % WORDS];
             if (x == y) continue;
-            if (i < 3 * WORDS && (x & 0x7fffffff) > 0x7f800000 && (y & 0x7fffffff) > 0x7f800000) continue;
+            if (i < 3 * WORDS && (x & 0x7fffffff) > 0x7f800000 && (y & 0x7fffffff) > 0x7f800000)
+                continue;
             if (!n_bad++) first = i;
         }
         if (!n_bad) continue;
         bad = 1;
-        printf("DIFF %s: %zu words, first buffer %zu word %zu: expected %08x got %08x\n", argv[k], n_bad, first / WORDS, first % WORDS,
-               expected.b[first / WORDS][first % WORDS], got.b[first / WORDS][first % WORDS]);
+        printf("DIFF %s: %zu words, first buffer %zu word %zu: expected %08x got %08x\n", argv[k],
+               n_bad, first / WORDS, first % WORDS, expected.b[first / WORDS][first % WORDS],
+               got.b[first / WORDS][first % WORDS]);
     }
     return bad;
 }

@@ -2,14 +2,15 @@
 // cfg.c: blocks in reverse post-order, dominators, post-dominators and natural loops of a function.
 // Purpose: what LLVM-C does not offer. Requires: terminators are br and ret.
 // Dominators: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm", 2001.
-// msl_cfg_analyse further requires the shape prepare.c makes (one return, loops with one entry whose
-// only exit is at the latch) and fails otherwise: a wrong shape must never become wrong code.
+// msl_cfg_analyse further requires the shape prepare.c makes (one return, loops with one entry
+// whose only exit is at the latch) and fails otherwise: a wrong shape must never become wrong code.
 #include "compiler/passes/passes_int.h"
 
 int msl_block_ix(const Vec *x, Block b) { return msl_map_get(&x->block_ix, b); }
 
 bool msl_dominates(const Vec *x, int a, int b) {
-    return x->blocks[a].dom_in <= x->blocks[b].dom_in && x->blocks[b].dom_out <= x->blocks[a].dom_out;
+    return x->blocks[a].dom_in <= x->blocks[b].dom_in &&
+           x->blocks[b].dom_out <= x->blocks[a].dom_out;
 }
 
 bool msl_in_loop(const Vec *x, int loop, int block) {
@@ -44,8 +45,13 @@ static void number_blocks(Vec *x, Value f) {
     x->blocks = vec_alloc(x, (size_t)n_post, sizeof *x->blocks);
     x->block_ix = (Map){0};
     for (int i = 0; i < n_post; i++) {
-        x->blocks[i] = (Blk){.old = post[n_post - 1 - i], .idom = -1, .ipdom = -1, .loop = -1,
-                             .header = -1, .latch = -1, .exit = -1};
+        x->blocks[i] = (Blk){.old = post[n_post - 1 - i],
+                             .idom = -1,
+                             .ipdom = -1,
+                             .loop = -1,
+                             .header = -1,
+                             .latch = -1,
+                             .exit = -1};
         msl_map_put(x->cx, &x->arena, &x->block_ix, x->blocks[i].old, i);
     }
 }
@@ -131,8 +137,10 @@ bool msl_cfg_reducible(Vec *x) {
 static void post_dominators(Vec *x, int last) {
     Blk *bl = x->blocks;
     int n = x->n_blocks, n_order = 0, depth = 0;
-    int *rank = vec_alloc(x, (size_t)n, sizeof *rank), *order = vec_alloc(x, (size_t)n, sizeof *order);
-    int *stack = vec_alloc(x, (size_t)n + 1, sizeof *stack), *next = vec_alloc(x, (size_t)n + 1, sizeof *next);
+    int *rank = vec_alloc(x, (size_t)n, sizeof *rank),
+        *order = vec_alloc(x, (size_t)n, sizeof *order);
+    int *stack = vec_alloc(x, (size_t)n + 1, sizeof *stack),
+        *next = vec_alloc(x, (size_t)n + 1, sizeof *next);
     for (int i = 0; i < n; i++) rank[i] = -1;
     stack[0] = last;
     rank[last] = -2;
@@ -178,7 +186,8 @@ static void add_loop(Vec *x, int header, int latch, int *stack) {
     Blk *bl = x->blocks;
     int l = x->n_loops++, n = 0;
     Loop *loop = &x->loops[l];
-    *loop = (Loop){.header = header, .latch = latch, .preheader = -1, .exit = -1, .parent = bl[header].loop};
+    *loop = (Loop){
+        .header = header, .latch = latch, .preheader = -1, .exit = -1, .parent = bl[header].loop};
     bl[header].loop = l;
     stack[n++] = latch;
     while (n) {
@@ -197,11 +206,13 @@ static void add_loop(Vec *x, int header, int latch, int *stack) {
         if (bl[y].loop != l) continue;
         for (int s = 0; s < bl[y].n_succ; s++) {
             if (bl[bl[y].succ[s]].loop == l) continue;
-            if (y != latch || loop->exit >= 0) msl_fail(x->cx, "internal error: loop exit outside the latch");
+            if (y != latch || loop->exit >= 0)
+                msl_fail(x->cx, "internal error: loop exit outside the latch");
             loop->exit = bl[y].succ[s];
         }
     }
-    if (loop->exit < 0 || loop->preheader < 0) msl_fail(x->cx, "internal error: loop without exit or entry");
+    if (loop->exit < 0 || loop->preheader < 0)
+        msl_fail(x->cx, "internal error: loop without exit or entry");
     bl[header].header = bl[latch].latch = bl[loop->exit].exit = l;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // emit_control.c: blocks, branches, masks and phis of the vector function.
-// Requires: classes. The CFG stays; a divergent branch becomes "is any lane left for the taken side",
-// a divergent loop runs while any lane goes on. Masks:
+// Requires: classes. The CFG stays; a divergent branch becomes "is any lane left for the taken
+// side", a divergent loop runs while any lane goes on. Masks:
 //   after a divergent branch   taken side: mask and condition; join: the mask of the branch
 //   header of a divergent loop phi of the preheader's mask and the lanes that go on
 //   after a loop               the preheader's mask: every lane that entered has left
@@ -13,8 +13,19 @@ enum { FLAT_INSTRUCTIONS = 12 };
 
 static bool harmless(Value i) {
     switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMLoad: case LLVMStore: case LLVMUDiv: case LLVMSDiv: case LLVMURem: case LLVMSRem: case LLVMAlloca:
-    case LLVMPHI: case LLVMAtomicRMW: case LLVMAtomicCmpXchg: case LLVMFence: case LLVMFDiv: case LLVMFRem: return false;
+    case LLVMLoad:
+    case LLVMStore:
+    case LLVMUDiv:
+    case LLVMSDiv:
+    case LLVMURem:
+    case LLVMSRem:
+    case LLVMAlloca:
+    case LLVMPHI:
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg:
+    case LLVMFence:
+    case LLVMFDiv:
+    case LLVMFRem: return false;
     case LLVMCall: {
         const char *n = callee_of(i);
         return msl_is_dropped(n) || (msl_is_elementwise(n) && !starts_with(n, "llvm.sqrt"));
@@ -31,7 +42,8 @@ void msl_find_flat(Vec *x) {
         const Blk *t = &x->blocks[msl_taken_side(x, b)];
         int n = 0;
         bool ok = t->n_succ == 1 && t->succ[0] == k->ipdom && t->n_pred == 1;
-        for (Value i = LLVMGetFirstInstruction(t->old); ok && LLVMGetNextInstruction(i); i = LLVMGetNextInstruction(i))
+        for (Value i = LLVMGetFirstInstruction(t->old); ok && LLVMGetNextInstruction(i);
+             i = LLVMGetNextInstruction(i))
             ok = harmless(i) && ++n <= FLAT_INSTRUCTIONS;
         k->flat = ok;
     }
@@ -40,9 +52,12 @@ void msl_find_flat(Vec *x) {
 static Value block_mask(Vec *x, int b, unsigned p) {
     const Blk *k = &x->blocks[b], *d = &x->blocks[k->idom];
     if (b == 0) return msl_part(x, LLVMGetLastParam(x->f), p * x->width, x->width);
-    if (k->header >= 0 && x->loops[k->header].divergent) return LLVMBuildPhi(x->b, x->mask_type, "live");
-    if (k->exit >= 0 && k->idom == x->loops[k->exit].latch) return x->blocks[x->loops[k->exit].preheader].mask[p];
-    if (d->n_succ == 2 && d->divergent && d->latch < 0 && msl_taken_side(x, k->idom) == b) return d->taken[p];
+    if (k->header >= 0 && x->loops[k->header].divergent)
+        return LLVMBuildPhi(x->b, x->mask_type, "live");
+    if (k->exit >= 0 && k->idom == x->loops[k->exit].latch)
+        return x->blocks[x->loops[k->exit].preheader].mask[p];
+    if (d->n_succ == 2 && d->divergent && d->latch < 0 && msl_taken_side(x, k->idom) == b)
+        return d->taken[p];
     return d->mask[p];
 }
 
@@ -70,7 +85,8 @@ static void emit_terminator(Vec *x, int b) {
         return;
     }
     if (!k->divergent) {
-        LLVMBuildCondBr(x->b, msl_scalar(x, LLVMGetCondition(t)), bl[k->succ[0]].first, bl[k->succ[1]].first);
+        LLVMBuildCondBr(x->b, msl_scalar(x, LLVMGetCondition(t)), bl[k->succ[0]].first,
+                        bl[k->succ[1]].first);
         return;
     }
     const Loop *l = k->latch >= 0 ? &x->loops[k->latch] : NULL;
@@ -93,8 +109,10 @@ static void emit_terminator(Vec *x, int b) {
         }
         all = all ? LLVMBuildOr(x->b, all, m, "") : m;
     }
-    if (k->flat) LLVMBuildBr(x->b, bl[to].first);
-    else LLVMBuildCondBr(x->b, msl_any(x, all), bl[to].first, bl[other].first);
+    if (k->flat)
+        LLVMBuildBr(x->b, bl[to].first);
+    else
+        LLVMBuildCondBr(x->b, msl_any(x, all), bl[to].first, bl[other].first);
 }
 
 // Value of phi i on the edge from block p, blended with what lanes that came earlier brought: the
@@ -128,7 +146,8 @@ static void finish_phi(Vec *x, Value i, int b) {
         LLVMPositionBuilderBefore(x->b, LLVMGetBasicBlockTerminator(q->last));
         for (int c = 0; c < n; c++) {
             x->part = scalar ? 0 : (unsigned)(c / o->n);
-            Value v = edge_value(x, i, o, b, k->pred[p], scalar ? 0 : c % o->n, scalar ? (unsigned)c : 0);
+            Value v =
+                edge_value(x, i, o, b, k->pred[p], scalar ? 0 : c % o->n, scalar ? (unsigned)c : 0);
             LLVMAddIncoming(scalar ? o->base[c] : o->all[c], &v, &q->last, 1);
         }
     }
@@ -141,14 +160,16 @@ static void finish_phis(Vec *x) {
             const Loop *l = &x->loops[k->header];
             Blk *pre = &x->blocks[l->preheader], *latch = &x->blocks[l->latch];
             Block from[] = {pre->last, latch->last};
-            for (unsigned p = 0; p < x->parts; p++) LLVMAddIncoming(k->mask[p], (Value[]){pre->mask[p], latch->again[p]}, from, 2);
+            for (unsigned p = 0; p < x->parts; p++)
+                LLVMAddIncoming(k->mask[p], (Value[]){pre->mask[p], latch->again[p]}, from, 2);
             for (int i = l->first_out; i < l->first_out + l->n_out; i++)
                 for (int c = 0; c < x->outs[i].n * (int)x->parts; c++) {
                     Value v[] = {LLVMGetPoison(LLVMTypeOf(x->outs[i].acc[c])), x->outs[i].next[c]};
                     LLVMAddIncoming(x->outs[i].acc[c], v, from, 2);
                 }
         }
-        for (Value i = LLVMGetFirstInstruction(k->old); i && LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i))
+        for (Value i = LLVMGetFirstInstruction(k->old); i && LLVMIsAPHINode(i);
+             i = LLVMGetNextInstruction(i))
             if (msl_map_get(&x->out_ix, i) < 0) finish_phi(x, i, b);
     }
 }
@@ -158,7 +179,9 @@ static void find_live_outs(Vec *x) {
     int n = 0;
     for (int l = 0; l < x->n_loops; l++)
         if (x->loops[l].divergent)
-            for (Value i = LLVMGetFirstInstruction(x->blocks[x->loops[l].exit].old); i && LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i)) n++;
+            for (Value i = LLVMGetFirstInstruction(x->blocks[x->loops[l].exit].old);
+                 i && LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i))
+                n++;
     x->outs = vec_alloc(x, (size_t)n, sizeof *x->outs);
     x->n_outs = 0;
     for (int k = 0; k < x->n_loops; k++) {
@@ -166,11 +189,13 @@ static void find_live_outs(Vec *x) {
         l->first_out = x->n_outs;
         l->n_out = 0;
         if (!l->divergent) continue;
-        for (Value i = LLVMGetFirstInstruction(x->blocks[l->exit].old); i && LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i)) {
+        for (Value i = LLVMGetFirstInstruction(x->blocks[l->exit].old); i && LLVMIsAPHINode(i);
+             i = LLVMGetNextInstruction(i)) {
             Value v = LLVMGetIncomingValue(i, 0);
             Val *o = msl_val(x, i);
             if (o->c.kind != VARYING || !LLVMIsAInstruction(v) ||
-                !msl_in_loop(x, k, msl_block_ix(x, LLVMGetInstructionParent(v)))) continue;
+                !msl_in_loop(x, k, msl_block_ix(x, LLVMGetInstructionParent(v))))
+                continue;
             LiveOut *out = &x->outs[x->n_outs];
             *out = (LiveOut){.phi = i, .n = o->n};
             out->acc = vec_alloc(x, (size_t)o->n * x->parts, sizeof *out->acc);
@@ -182,8 +207,8 @@ static void find_live_outs(Vec *x) {
 }
 
 // ---- part by part --------------------------------------------------------------------------
-// Under divergence most parts of a step may have no lane left. A block with real work is then emitted
-// part by part, each behind a branch on its own mask, uniform instructions first.
+// Under divergence most parts of a step may have no lane left. A block with real work is then
+// emitted part by part, each behind a branch on its own mask, uniform instructions first.
 
 static bool is_varying(Vec *x, Value i) {
     Val *o = msl_val(x, i);
@@ -192,16 +217,24 @@ static bool is_varying(Vec *x, Value i) {
 
 static bool part_by_part(Vec *x, int b) {
     const Blk *k = &x->blocks[b], *d = &x->blocks[k->idom];
-    if (x->parts == 1 || k->mask_id == 0 || (d->flat && msl_taken_side(x, k->idom) == b)) return false;
+    if (x->parts == 1 || k->mask_id == 0 || (d->flat && msl_taken_side(x, k->idom) == b))
+        return false;
     bool work = false, written = false;
     int n = 0;
-    for (Value i = LLVMGetFirstInstruction(k->old); i != LLVMGetBasicBlockTerminator(k->old); i = LLVMGetNextInstruction(i)) {
+    for (Value i = LLVMGetFirstInstruction(k->old); i != LLVMGetBasicBlockTerminator(k->old);
+         i = LLVMGetNextInstruction(i)) {
         LLVMOpcode op = LLVMGetInstructionOpcode(i);
         if (op == LLVMPHI || (op == LLVMCall && msl_is_dropped(callee_of(i)))) continue;
-        bool varying = is_varying(x, i), memory = op == LLVMLoad || op == LLVMStore || op == LLVMAtomicRMW || op == LLVMAtomicCmpXchg;
-        if (op == LLVMFence || op == LLVMAlloca || (op == LLVMStore && msl_uniform(x, operand(i, 1)))) return false;
-        if (op == LLVMCall && msl_builtin_of(i).op != OP_NONE && msl_builtin_of(i).op != OP_POSITION) return false;
-        if (memory && !varying && written) return false; // a uniform load must stay behind the stores
+        bool varying = is_varying(x, i), memory = op == LLVMLoad || op == LLVMStore ||
+                                                  op == LLVMAtomicRMW || op == LLVMAtomicCmpXchg;
+        if (op == LLVMFence || op == LLVMAlloca ||
+            (op == LLVMStore && msl_uniform(x, operand(i, 1))))
+            return false;
+        if (op == LLVMCall && msl_builtin_of(i).op != OP_NONE &&
+            msl_builtin_of(i).op != OP_POSITION)
+            return false;
+        if (memory && !varying && written)
+            return false; // a uniform load must stay behind the stores
         written |= varying && ((memory && op != LLVMLoad) || op == LLVMCall);
         work |= varying && (memory || !harmless(i));
         n += varying;
@@ -213,7 +246,9 @@ static bool used_elsewhere(Value i) {
     Block b = LLVMGetInstructionParent(i);
     for (LLVMUseRef u = LLVMGetFirstUse(i); u; u = LLVMGetNextUse(u)) {
         Value user = LLVMGetUser(u);
-        if (LLVMGetInstructionParent(user) != b || LLVMIsAPHINode(user) || LLVMIsATerminatorInst(user)) return true;
+        if (LLVMGetInstructionParent(user) != b || LLVMIsAPHINode(user) ||
+            LLVMIsATerminatorInst(user))
+            return true;
     }
     return false;
 }
@@ -222,10 +257,12 @@ static void emit_part_by_part(Vec *x, Blk *k) {
     Value end = LLVMGetBasicBlockTerminator(k->old), begin = LLVMGetFirstInstruction(k->old);
     for (Value i = begin; i != end; i = LLVMGetNextInstruction(i)) {
         bool phi = LLVMIsAPHINode(i);
-        if (msl_map_get(&x->out_ix, i) < 0 && (phi || !is_varying(x, i))) msl_emit_instruction(x, i);
+        if (msl_map_get(&x->out_ix, i) < 0 && (phi || !is_varying(x, i)))
+            msl_emit_instruction(x, i);
     }
     for (unsigned p = 0; p < x->parts; p++) {
-        Block before = LLVMGetInsertBlock(x->b), on = msl_new_block(x, "part"), next = msl_new_block(x, "next");
+        Block before = LLVMGetInsertBlock(x->b), on = msl_new_block(x, "part"),
+              next = msl_new_block(x, "next");
         LLVMBuildCondBr(x->b, msl_any(x, k->mask[p]), on, next);
         LLVMPositionBuilderAtEnd(x->b, on);
         for (Value i = begin; i != end; i = LLVMGetNextInstruction(i))
@@ -237,8 +274,10 @@ static void emit_part_by_part(Vec *x, Blk *k) {
             Val *o = msl_val(x, i);
             if (!o || LLVMIsAPHINode(i) || !is_varying(x, i) || !used_elsewhere(i)) continue;
             for (int c = 0; c < o->n; c++) {
-                Value *v = &o->all[(int)p * o->n + c], join = LLVMBuildPhi(x->b, LLVMTypeOf(*v), "");
-                LLVMAddIncoming(join, (Value[]){LLVMGetPoison(LLVMTypeOf(*v)), *v}, (Block[]){before, last}, 2);
+                Value *v = &o->all[(int)p * o->n + c],
+                      join = LLVMBuildPhi(x->b, LLVMTypeOf(*v), "");
+                LLVMAddIncoming(join, (Value[]){LLVMGetPoison(LLVMTypeOf(*v)), *v},
+                                (Block[]){before, last}, 2);
                 *v = join;
             }
         }
@@ -262,7 +301,8 @@ void msl_emit_body(Vec *x) {
         Value end = LLVMGetBasicBlockTerminator(k->old);
         bool by_part = part_by_part(x, b);
         if (by_part) emit_part_by_part(x, k);
-        for (Value i = LLVMGetFirstInstruction(k->old); !by_part && i != end; i = LLVMGetNextInstruction(i))
+        for (Value i = LLVMGetFirstInstruction(k->old); !by_part && i != end;
+             i = LLVMGetNextInstruction(i))
             if (msl_map_get(&x->out_ix, i) < 0) msl_emit_instruction(x, i);
         emit_terminator(x, b);
         k->last = LLVMGetInsertBlock(x->b);

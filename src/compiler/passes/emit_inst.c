@@ -1,25 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 // emit_inst.c: one instruction of the thread function becomes its scalar or vector form.
-// Requires: classes (divergence.c), x->mask. Uniform: the instruction itself; linear: the same on the
-// first lane of each segment; varying: one vector instruction for each scalar leaf.
+// Requires: classes (divergence.c), x->mask. Uniform: the instruction itself; linear: the same on
+// the first lane of each segment; varying: one vector instruction for each scalar leaf.
 #include "compiler/passes/passes_int.h"
 
 // Element-wise intrinsics: which types overload them (-1 result, k: argument k, -2 none) and which
 // arguments stay scalar (bit set).
-static const struct { const char *name; int overload[2]; unsigned immediate; } elementwise[] = {
-#define E(n) {"llvm." n, {-1, -2}, 0}
-    E("fmuladd"), E("fma"), E("sqrt"), E("fabs"), E("minnum"), E("maxnum"), E("minimumnum"), E("maximumnum"),
-    E("minimum"), E("maximum"), E("floor"), E("ceil"), E("trunc"), E("rint"), E("nearbyint"), E("roundeven"),
-    E("round"), E("copysign"), E("canonicalize"), E("smin"), E("smax"), E("umin"), E("umax"), E("ctpop"),
-    E("bswap"), E("bitreverse"), E("fshl"), E("fshr"), E("sadd.sat"), E("uadd.sat"), E("ssub.sat"), E("usub.sat"),
-    E("sshl.sat"), E("ushl.sat"), E("arithmetic.fence"),
-    {"llvm.abs", {-1, -2}, 2}, {"llvm.ctlz", {-1, -2}, 2}, {"llvm.cttz", {-1, -2}, 2},
-    {"llvm.is.fpclass", {0, -2}, 2}, {"llvm.ldexp", {-1, 1}, 0},
-    {"llvm.fptosi.sat", {-1, 0}, 0}, {"llvm.fptoui.sat", {-1, 0}, 0},
-    {"llvm.scmp", {-1, 0}, 0}, {"llvm.ucmp", {-1, 0}, 0},
-    {"llvm.sadd.with.overflow", {0, -2}, 0}, {"llvm.uadd.with.overflow", {0, -2}, 0},
-    {"llvm.ssub.with.overflow", {0, -2}, 0}, {"llvm.usub.with.overflow", {0, -2}, 0},
-    {"llvm.smul.with.overflow", {0, -2}, 0}, {"llvm.umul.with.overflow", {0, -2}, 0},
+static const struct {
+    const char *name;
+    int overload[2];
+    unsigned immediate;
+} elementwise[] = {
+#define E(n)                                                                                       \
+    { "llvm." n, {-1, -2}, 0 }
+    E("fmuladd"),
+    E("fma"),
+    E("sqrt"),
+    E("fabs"),
+    E("minnum"),
+    E("maxnum"),
+    E("minimumnum"),
+    E("maximumnum"),
+    E("minimum"),
+    E("maximum"),
+    E("floor"),
+    E("ceil"),
+    E("trunc"),
+    E("rint"),
+    E("nearbyint"),
+    E("roundeven"),
+    E("round"),
+    E("copysign"),
+    E("canonicalize"),
+    E("smin"),
+    E("smax"),
+    E("umin"),
+    E("umax"),
+    E("ctpop"),
+    E("bswap"),
+    E("bitreverse"),
+    E("fshl"),
+    E("fshr"),
+    E("sadd.sat"),
+    E("uadd.sat"),
+    E("ssub.sat"),
+    E("usub.sat"),
+    E("sshl.sat"),
+    E("ushl.sat"),
+    E("arithmetic.fence"),
+    {"llvm.abs", {-1, -2}, 2},
+    {"llvm.ctlz", {-1, -2}, 2},
+    {"llvm.cttz", {-1, -2}, 2},
+    {"llvm.is.fpclass", {0, -2}, 2},
+    {"llvm.ldexp", {-1, 1}, 0},
+    {"llvm.fptosi.sat", {-1, 0}, 0},
+    {"llvm.fptoui.sat", {-1, 0}, 0},
+    {"llvm.scmp", {-1, 0}, 0},
+    {"llvm.ucmp", {-1, 0}, 0},
+    {"llvm.sadd.with.overflow", {0, -2}, 0},
+    {"llvm.uadd.with.overflow", {0, -2}, 0},
+    {"llvm.ssub.with.overflow", {0, -2}, 0},
+    {"llvm.usub.with.overflow", {0, -2}, 0},
+    {"llvm.smul.with.overflow", {0, -2}, 0},
+    {"llvm.umul.with.overflow", {0, -2}, 0},
 #undef E
 };
 
@@ -27,23 +70,23 @@ static int elementwise_ix(const char *name) {
     if (!starts_with(name, "llvm.")) return -1;
     for (unsigned k = 0; k < sizeof elementwise / sizeof *elementwise; k++) {
         size_t n = strlen(elementwise[k].name);
-        if (!strncmp(name, elementwise[k].name, n) && (name[n] == '.' || !name[n]))
-            return (int)k;
+        if (!strncmp(name, elementwise[k].name, n) && (name[n] == '.' || !name[n])) return (int)k;
     }
     return -1;
 }
 bool msl_is_elementwise(const char *name) { return elementwise_ix(name) >= 0; }
 
 bool msl_is_dropped(const char *name) {
-    static const char *const dropped[] = {"llvm.lifetime", "llvm.dbg", "llvm.assume", "llvm.experimental.noalias",
-                                          "llvm.var.annotation", "llvm.donothing", "llvm.sideeffect", "llvm.invariant"};
+    static const char *const dropped[] = {
+        "llvm.lifetime",       "llvm.dbg",       "llvm.assume",     "llvm.experimental.noalias",
+        "llvm.var.annotation", "llvm.donothing", "llvm.sideeffect", "llvm.invariant"};
     for (unsigned k = 0; k < sizeof dropped / sizeof *dropped; k++)
         if (starts_with(name, dropped[k])) return true;
     return false;
 }
 
-// (Maths that LLVM would send to libm for every lane, such as llvm.sin, is not in the list: a lane loop
-// calls it for the active lanes only. The maths library of the headers needs none of it.)
+// (Maths that LLVM would send to libm for every lane, such as llvm.sin, is not in the list: a lane
+// loop calls it for the active lanes only. The maths library of the headers needs none of it.)
 static void emit_elementwise(Vec *x, Value i, Val *o, int k) {
     Type result = LLVMTypeOf(i), overload[2];
     bool pair = is_aggregate(result); // {T, i1} of the overflow checks
@@ -61,27 +104,38 @@ static void emit_elementwise(Vec *x, Value i, Val *o, int k) {
     for (int c = 0; c < copies; c++) {
         Value a[4];
         for (int q = 0; q < n; q++)
-            a[q] = elementwise[k].immediate >> q & 1 ? operand(i, q) : msl_vector(x, operand(i, q), c);
+            a[q] =
+                elementwise[k].immediate >> q & 1 ? operand(i, q) : msl_vector(x, operand(i, q), c);
         Value r = msl_intrinsic(x, elementwise[k].name, overload, n_overloads, a, (unsigned)n);
         msl_copy_flags(i, r);
         if (!pair) o->v[c] = r;
-        for (int f = 0; pair && f < 2; f++) o->v[f] = LLVMBuildExtractValue(x->b, r, (unsigned)f, "");
+        for (int f = 0; pair && f < 2; f++)
+            o->v[f] = LLVMBuildExtractValue(x->b, r, (unsigned)f, "");
     }
 }
 
 // llvm.vector.reduce.*: over a small vector of the program, leaf by leaf.
 static bool emit_vector_reduce(Vec *x, Value i, Val *o) {
-    static const struct { const char *name; LLVMOpcode op; const char *intrinsic; } ops[] = {
-        {"fadd", LLVMFAdd, NULL}, {"fmul", LLVMFMul, NULL}, {"add", LLVMAdd, NULL}, {"mul", LLVMMul, NULL},
-        {"and", LLVMAnd, NULL}, {"or", LLVMOr, NULL}, {"xor", LLVMXor, NULL}, {"smax", 0, "llvm.smax"},
-        {"smin", 0, "llvm.smin"}, {"umax", 0, "llvm.umax"}, {"umin", 0, "llvm.umin"}, {"fmax.", 0, "llvm.maxnum"},
-        {"fmin.", 0, "llvm.minnum"}, {"fmaximum.", 0, "llvm.maximum"}, {"fminimum.", 0, "llvm.minimum"},
+    static const struct {
+        const char *name;
+        LLVMOpcode op;
+        const char *intrinsic;
+    } ops[] = {
+        {"fadd", LLVMFAdd, NULL},         {"fmul", LLVMFMul, NULL},
+        {"add", LLVMAdd, NULL},           {"mul", LLVMMul, NULL},
+        {"and", LLVMAnd, NULL},           {"or", LLVMOr, NULL},
+        {"xor", LLVMXor, NULL},           {"smax", 0, "llvm.smax"},
+        {"smin", 0, "llvm.smin"},         {"umax", 0, "llvm.umax"},
+        {"umin", 0, "llvm.umin"},         {"fmax.", 0, "llvm.maxnum"},
+        {"fmin.", 0, "llvm.minnum"},      {"fmaximum.", 0, "llvm.maximum"},
+        {"fminimum.", 0, "llvm.minimum"},
     };
     const char *name = callee_of(i);
     if (!starts_with(name, "llvm.vector.reduce.")) return false;
     name += 19;
     bool ordered = starts_with(name, "fadd") || starts_with(name, "fmul");
-    Value src = operand(i, ordered), acc = ordered ? msl_vector(x, operand(i, 0), 0) : msl_vector(x, src, 0);
+    Value src = operand(i, ordered),
+          acc = ordered ? msl_vector(x, operand(i, 0), 0) : msl_vector(x, src, 0);
     for (unsigned k = 0; k < sizeof ops / sizeof *ops; k++) {
         if (!starts_with(name, ops[k].name)) continue;
         for (int c = !ordered; c < msl_leaves(LLVMTypeOf(src)); c++) {
@@ -111,8 +165,9 @@ static Value safe_divisor(Vec *x, bool is_signed, Value a, Value d) {
     Value least = LLVMConstInt(e, 1ull << (int_bits(e) - 1), 0), all = LLVMConstAllOnes(t);
     if (is_vector(t)) least = msl_splat(x, least);
     Value bad = LLVMBuildICmp(x->b, LLVMIntEQ, d, LLVMConstNull(t), "");
-    Value over = LLVMBuildAnd(x->b, LLVMBuildICmp(x->b, LLVMIntEQ, d, all, ""),
-                              LLVMBuildICmp(x->b, LLVMIntEQ, LLVMBuildFreeze(x->b, a, ""), least, ""), "");
+    Value over =
+        LLVMBuildAnd(x->b, LLVMBuildICmp(x->b, LLVMIntEQ, d, all, ""),
+                     LLVMBuildICmp(x->b, LLVMIntEQ, LLVMBuildFreeze(x->b, a, ""), least, ""), "");
     return LLVMBuildSelect(x->b, LLVMBuildOr(x->b, bad, over, ""), one, d, "");
 }
 
@@ -130,7 +185,8 @@ static Value emit_vector_division(Vec *x, Value i, int c) {
     bool is_signed = op == LLVMSDiv || op == LLVMSRem;
     if (harmless_divisor(operand(i, 1))) return LLVMBuildBinOp(x->b, op, a, d, "");
     if (int_bits(e) > 32) {
-        d = LLVMBuildSelect(x->b, x->mask, safe_divisor(x, is_signed, a, d), msl_splat(x, const_int(e, 1)), "");
+        d = LLVMBuildSelect(x->b, x->mask, safe_divisor(x, is_signed, a, d),
+                            msl_splat(x, const_int(e, 1)), "");
         return LLVMBuildBinOp(x->b, op, a, d, "");
     }
     Value n = is_signed ? LLVMBuildSIToFP(x->b, a, f, "") : LLVMBuildUIToFP(x->b, a, f, "");
@@ -169,14 +225,16 @@ static void emit_bitcast(Vec *x, Value i, Val *o) {
         if (b > a) { // join
             int k = (int)(b / a);
             for (int q = 0; q < k; q++) {
-                Value part = LLVMBuildBitCast(x->b, msl_vector(x, s, c * k + q), msl_vector_type(x, ai), "");
+                Value part =
+                    LLVMBuildBitCast(x->b, msl_vector(x, s, c * k + q), msl_vector_type(x, ai), "");
                 part = LLVMBuildZExt(x->b, part, msl_vector_type(x, bi), "");
                 part = LLVMBuildShl(x->b, part, msl_splat(x, const_int(bi, q * (int)a)), "");
                 r = r ? LLVMBuildOr(x->b, r, part, "") : part;
             }
         } else { // split
             int k = (int)(a / b);
-            Value whole = LLVMBuildBitCast(x->b, msl_vector(x, s, c / k), msl_vector_type(x, ai), "");
+            Value whole =
+                LLVMBuildBitCast(x->b, msl_vector(x, s, c / k), msl_vector_type(x, ai), "");
             whole = LLVMBuildLShr(x->b, whole, msl_splat(x, const_int(ai, c % k * (int)b)), "");
             r = LLVMBuildTrunc(x->b, whole, msl_vector_type(x, bi), "");
         }
@@ -189,12 +247,14 @@ static void emit_extract_element(Vec *x, Value i, Val *o) {
     int n = msl_leaves(LLVMTypeOf(s));
     int64_t k;
     if (get_const(at, &k)) {
-        o->v[0] = k >= 0 && k < n ? msl_vector(x, s, (int)k) : LLVMGetPoison(msl_vector_type(x, LLVMTypeOf(i)));
+        o->v[0] = k >= 0 && k < n ? msl_vector(x, s, (int)k)
+                                  : LLVMGetPoison(msl_vector_type(x, LLVMTypeOf(i)));
         return;
     }
     Value r = msl_vector(x, s, 0), ix = msl_vector(x, at, 0);
     for (int c = 1; c < n; c++) {
-        Value here = LLVMBuildICmp(x->b, LLVMIntEQ, ix, msl_splat(x, const_int(LLVMTypeOf(at), c)), "");
+        Value here =
+            LLVMBuildICmp(x->b, LLVMIntEQ, ix, msl_splat(x, const_int(LLVMTypeOf(at), c)), "");
         r = LLVMBuildSelect(x->b, here, msl_vector(x, s, c), r, "");
     }
     o->v[0] = r;
@@ -209,21 +269,24 @@ static void emit_insert_element(Vec *x, Value i, Val *o) {
             o->v[c] = k == c ? msl_vector(x, e, 0) : msl_vector(x, s, c);
             continue;
         }
-        Value here = LLVMBuildICmp(x->b, LLVMIntEQ, msl_vector(x, at, 0), msl_splat(x, const_int(LLVMTypeOf(at), c)), "");
+        Value here = LLVMBuildICmp(x->b, LLVMIntEQ, msl_vector(x, at, 0),
+                                   msl_splat(x, const_int(LLVMTypeOf(at), c)), "");
         o->v[c] = LLVMBuildSelect(x->b, here, msl_vector(x, e, 0), msl_vector(x, s, c), "");
     }
 }
 
 static void emit_members(Vec *x, Value i, Val *o) { // extractvalue, insertvalue
     Type at;
-    int first = msl_leaf_of_path(LLVMTypeOf(operand(i, 0)), LLVMGetIndices(i), LLVMGetNumIndices(i), &at);
+    int first =
+        msl_leaf_of_path(LLVMTypeOf(operand(i, 0)), LLVMGetIndices(i), LLVMGetNumIndices(i), &at);
     if (LLVMGetInstructionOpcode(i) == LLVMExtractValue) {
         for (int c = 0; c < o->n; c++) o->v[c] = msl_vector(x, operand(i, 0), first + c);
         return;
     }
     int n = msl_leaves(at);
     for (int c = 0; c < o->n; c++)
-        o->v[c] = c >= first && c < first + n ? msl_vector(x, operand(i, 1), c - first) : msl_vector(x, operand(i, 0), c);
+        o->v[c] = c >= first && c < first + n ? msl_vector(x, operand(i, 1), c - first)
+                                              : msl_vector(x, operand(i, 0), c);
 }
 
 // A uint index of elements of two bytes or more is below 2^31 in any buffer (maximum length 4 GiB):
@@ -239,8 +302,11 @@ static void emit_select(Vec *x, Value i, Val *o) {
     Value condition = operand(i, 0);
     bool many = is_vector(LLVMTypeOf(condition));
     for (int c = 0; c < o->n; c++) {
-        Value k = many ? msl_vector(x, condition, c) : msl_uniform(x, condition) ? msl_scalar(x, condition) : msl_vector(x, condition, 0);
-        o->v[c] = LLVMBuildSelect(x->b, k, msl_vector(x, operand(i, 1), c), msl_vector(x, operand(i, 2), c), "");
+        Value k = many                        ? msl_vector(x, condition, c)
+                  : msl_uniform(x, condition) ? msl_scalar(x, condition)
+                                              : msl_vector(x, condition, 0);
+        o->v[c] = LLVMBuildSelect(x->b, k, msl_vector(x, operand(i, 1), c),
+                                  msl_vector(x, operand(i, 2), c), "");
         msl_copy_flags(i, o->v[c]);
     }
 }
@@ -280,7 +346,8 @@ static void emit_scalar(Vec *x, Value i, Val *o) {
 static void emit_varying(Vec *x, Value i, Val *o) {
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
     Type t = LLVMTypeOf(i);
-    Value a = LLVMGetNumOperands(i) > 0 ? operand(i, 0) : NULL, b = LLVMGetNumOperands(i) > 1 ? operand(i, 1) : NULL;
+    Value a = LLVMGetNumOperands(i) > 0 ? operand(i, 0) : NULL,
+          b = LLVMGetNumOperands(i) > 1 ? operand(i, 1) : NULL;
     switch (op) {
     case LLVMLoad: msl_emit_load(x, i, o); return;
     case LLVMGetElementPtr: msl_emit_gep(x, i, o); return;
@@ -290,11 +357,14 @@ static void emit_varying(Vec *x, Value i, Val *o) {
     case LLVMBitCast: emit_bitcast(x, i, o); return;
     case LLVMExtractElement: emit_extract_element(x, i, o); return;
     case LLVMInsertElement: emit_insert_element(x, i, o); return;
-    case LLVMExtractValue: case LLVMInsertValue: emit_members(x, i, o); return;
+    case LLVMExtractValue:
+    case LLVMInsertValue: emit_members(x, i, o); return;
     case LLVMCall: {
         int k = elementwise_ix(callee_of(i));
-        if (k >= 0) emit_elementwise(x, i, o, k);
-        else if (!emit_vector_reduce(x, i, o)) msl_lane_loop(x, i, o);
+        if (k >= 0)
+            emit_elementwise(x, i, o, k);
+        else if (!emit_vector_reduce(x, i, o))
+            msl_lane_loop(x, i, o);
         return;
     }
     default: break;
@@ -304,21 +374,37 @@ static void emit_varying(Vec *x, Value i, Val *o) {
         Value r;
         switch (op) {
         case LLVMPHI: r = LLVMBuildPhi(x->b, leaf, ""); break;
-        case LLVMUDiv: case LLVMSDiv: case LLVMURem: case LLVMSRem: r = emit_vector_division(x, i, c); break;
-        case LLVMICmp: r = LLVMBuildICmp(x->b, LLVMGetICmpPredicate(i), msl_vector(x, a, c), msl_vector(x, b, c), ""); break;
-        case LLVMFCmp: r = LLVMBuildFCmp(x->b, LLVMGetFCmpPredicate(i), msl_vector(x, a, c), msl_vector(x, b, c), ""); break;
+        case LLVMUDiv:
+        case LLVMSDiv:
+        case LLVMURem:
+        case LLVMSRem: r = emit_vector_division(x, i, c); break;
+        case LLVMICmp:
+            r = LLVMBuildICmp(x->b, LLVMGetICmpPredicate(i), msl_vector(x, a, c),
+                              msl_vector(x, b, c), "");
+            break;
+        case LLVMFCmp:
+            r = LLVMBuildFCmp(x->b, LLVMGetFCmpPredicate(i), msl_vector(x, a, c),
+                              msl_vector(x, b, c), "");
+            break;
         case LLVMFNeg: r = LLVMBuildFNeg(x->b, msl_vector(x, a, c), ""); break;
         case LLVMFreeze: r = LLVMBuildFreeze(x->b, msl_vector(x, a, c), ""); break;
-        case LLVMFPToUI: case LLVMFPToSI: // out of range: some value, not poison
+        case LLVMFPToUI:
+        case LLVMFPToSI: // out of range: some value, not poison
             r = LLVMBuildFreeze(x->b, LLVMBuildCast(x->b, op, msl_vector(x, a, c), leaf, ""), "");
             break;
         case LLVMZExt:
-            r = LLVMBuildCast(x->b, may_sign_extend(x, i) ? LLVMSExt : op, msl_vector(x, a, c), leaf, "");
+            r = LLVMBuildCast(x->b, may_sign_extend(x, i) ? LLVMSExt : op, msl_vector(x, a, c),
+                              leaf, "");
             break;
-        case LLVMTrunc: case LLVMSExt: case LLVMUIToFP: case LLVMSIToFP: case LLVMFPTrunc:
-        case LLVMFPExt: case LLVMPtrToInt: case LLVMIntToPtr: case LLVMAddrSpaceCast:
-            r = LLVMBuildCast(x->b, op, msl_vector(x, a, c), leaf, "");
-            break;
+        case LLVMTrunc:
+        case LLVMSExt:
+        case LLVMUIToFP:
+        case LLVMSIToFP:
+        case LLVMFPTrunc:
+        case LLVMFPExt:
+        case LLVMPtrToInt:
+        case LLVMIntToPtr:
+        case LLVMAddrSpaceCast: r = LLVMBuildCast(x->b, op, msl_vector(x, a, c), leaf, ""); break;
         case LLVMShuffleVector: {
             int k = LLVMGetMaskValue(i, (unsigned)c), n = msl_leaves(LLVMTypeOf(a));
             r = k < 0 ? LLVMGetPoison(leaf) : k < n ? msl_vector(x, a, k) : msl_vector(x, b, k - n);
@@ -340,9 +426,12 @@ void msl_emit_instruction(Vec *x, Value i) {
     msl_set_part(x, 0);
     Builtin which = op == LLVMCall ? msl_builtin_of(i) : (Builtin){OP_NONE, false, false};
     if (op == LLVMCall && msl_is_dropped(callee_of(i))) return;
-    if (which.op == OP_BARRIER || which.op == OP_SIMD_BARRIER || (which.op != OP_NONE && o->c.kind == LINEAR)) {
-        if (which.op == OP_POSITION) msl_emit_position(x, i, o);
-        else msl_emit_builtin(x, i, o, which);
+    if (which.op == OP_BARRIER || which.op == OP_SIMD_BARRIER ||
+        (which.op != OP_NONE && o->c.kind == LINEAR)) {
+        if (which.op == OP_POSITION)
+            msl_emit_position(x, i, o);
+        else
+            msl_emit_builtin(x, i, o, which);
         return;
     }
     if (op == LLVMAlloca) {
@@ -376,8 +465,12 @@ void msl_emit_part(Vec *x, Value i, unsigned p) {
         return;
     }
     if (o) o->v = o->all + (size_t)p * (size_t)o->n;
-    if (which.op == OP_POSITION) msl_emit_position(x, i, o);
-    else if (which.op != OP_NONE) msl_emit_builtin(x, i, o, which);
-    else if (!o || (op == LLVMCall && !starts_with(callee_of(i), "llvm."))) msl_lane_loop(x, i, o); // unknown code
-    else emit_varying(x, i, o);
+    if (which.op == OP_POSITION)
+        msl_emit_position(x, i, o);
+    else if (which.op != OP_NONE)
+        msl_emit_builtin(x, i, o, which);
+    else if (!o || (op == LLVMCall && !starts_with(callee_of(i), "llvm.")))
+        msl_lane_loop(x, i, o); // unknown code
+    else
+        emit_varying(x, i, o);
 }

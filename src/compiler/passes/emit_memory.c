@@ -2,13 +2,14 @@
 // emit_memory.c: loads, stores and address computations. The class of the pointer chooses:
 //   uniform                   one scalar access; a store of varying values keeps the last lane's
 //   uniform in each segment   one scalar load for each segment
-//   stride = element size     one vector access for each run of lanes (a run: all lanes, or a segment)
-//   stride = 2..4 elements    records: one wide access for each run and shuffles
-//   anything else             gather and scatter
+//   stride = element size     one vector access for each run of lanes (a run: all lanes, or a
+//   segment) stride = 2..4 elements    records: one wide access for each run and shuffles anything
+//   else             gather and scatter
 #include "compiler/passes/passes_int.h"
 
 static Value with_align(Vec *x, Value call, unsigned parameter, unsigned align) {
-    unsigned kind = LLVMGetEnumAttributeKindForName("align", 5); // LLVM 22: no operand for it any more
+    unsigned kind =
+        LLVMGetEnumAttributeKindForName("align", 5); // LLVM 22: no operand for it any more
     LLVMAddCallSiteAttribute(call, parameter, LLVMCreateEnumAttribute(x->llvm, kind, align));
     return call;
 }
@@ -20,8 +21,8 @@ static Value at_offset(Vec *x, Value p, int64_t offset) {
 }
 
 // Lanes to add to an access so that it fills registers of 16 bytes. LLVM 22.1 widens a masked
-// store of <8 x i8> itself, but leaves the mask of the added lanes undefined: it wrote eight bytes too
-// many. Made wide here, with a mask that says no.
+// store of <8 x i8> itself, but leaves the mask of the added lanes undefined: it wrote eight bytes
+// too many. Made wide here, with a mask that says no.
 static unsigned lanes_to_fill(Vec *x, Type t) {
     unsigned n = LLVMGetVectorSize(t), wide = n;
     if (n % 16) // records of three in short segments
@@ -42,7 +43,9 @@ static Value masked_load(Vec *x, Type t, Value p, Value mask, unsigned align) {
     if (more) {
         unsigned n = LLVMGetVectorSize(t);
         mask = widened(x, mask, LLVMConstNull(LLVMTypeOf(mask)), more);
-        return msl_part(x, masked_load(x, LLVMVectorType(LLVMGetElementType(t), n + more), p, mask, align), 0, n);
+        return msl_part(
+            x, masked_load(x, LLVMVectorType(LLVMGetElementType(t), n + more), p, mask, align), 0,
+            n);
     }
     Type overload[] = {t, LLVMTypeOf(p)};
     Value a[] = {p, mask, LLVMGetPoison(t)};
@@ -62,15 +65,15 @@ static void masked_store(Vec *x, Value v, Value p, Value mask, unsigned align) {
 
 // One access of the program.
 typedef struct Access {
-    Value p;            // pointer operand
+    Value p; // pointer operand
     Type element;
-    int n;              // elements
-    int bytes;          // of an element
+    int n;     // elements
+    int bytes; // of an element
     unsigned align;
-    Val *to;            // load: gets v[0..n-1]
-    Value from;         // store: the value
+    Val *to;    // load: gets v[0..n-1]
+    Value from; // store: the value
     bool soa;
-    int64_t step;       // bytes from one element to the next
+    int64_t step; // bytes from one element to the next
 } Access;
 
 // The mask of n out of every k consecutive elements.
@@ -101,7 +104,8 @@ static void access_consecutive(Vec *x, const Access *a, unsigned runs, bool back
             Value p = at_offset(x, run_base(x, a, runs, r), offset);
             Value m = msl_part(x, x->mask, r * lanes, lanes);
             // private memory is there for inactive lanes too, at an index some lane uses
-            if (a->soa && a->to && !msl_class(x, a->p).segmented) m = LLVMConstAllOnes(LLVMTypeOf(m));
+            if (a->soa && a->to && !msl_class(x, a->p).segmented)
+                m = LLVMConstAllOnes(LLVMTypeOf(m));
             if (backwards) m = reversed(x, m);
             if (a->to) {
                 part[r] = masked_load(x, t, p, m, a->align);
@@ -122,7 +126,8 @@ static Value interleave(Vec *x, Value *v, int n, int g, int lanes) {
     for (int k = n; k < 4; k++) v[k] = LLVMGetPoison(LLVMTypeOf(v[0]));
     for (int i = 0; i < 2 * lanes; i++) ix[i] = i;
     Value low = msl_shuffle(x, v[0], v[1], ix, (unsigned)(2 * lanes));
-    Value high = g > 2 ? msl_shuffle(x, v[2], v[3], ix, (unsigned)(2 * lanes)) : LLVMGetPoison(LLVMTypeOf(low));
+    Value high = g > 2 ? msl_shuffle(x, v[2], v[3], ix, (unsigned)(2 * lanes))
+                       : LLVMGetPoison(LLVMTypeOf(low));
     for (int i = 0; i < lanes * g; i++) ix[i] = i % g * lanes + i / g;
     return msl_shuffle(x, low, high, ix, (unsigned)(lanes * g));
 }
@@ -137,7 +142,8 @@ static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
         Value m = wide_mask(x, msl_part(x, x->mask, r * (unsigned)lanes, (unsigned)lanes), a->n, g);
         if (a->from) {
             Value v[MAX_RECORD];
-            for (int k = 0; k < a->n; k++) v[k] = msl_part(x, whole[k], r * (unsigned)lanes, (unsigned)lanes);
+            for (int k = 0; k < a->n; k++)
+                v[k] = msl_part(x, whole[k], r * (unsigned)lanes, (unsigned)lanes);
             masked_store(x, interleave(x, v, a->n, g, lanes), p, m, a->align);
             continue;
         }
@@ -153,7 +159,8 @@ static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
 // Bytes and halfwords have no gather: the aligned word around each is gathered (it lies in the same
 // page, so it cannot fault) and the element shifted out.
 static Value gather_narrow(Vec *x, Value p, Type t, int bytes) {
-    Type words = msl_vector_type(x, x->i32), ptrs = LLVMTypeOf(p), masks = msl_vector_type(x, x->i64);
+    Type words = msl_vector_type(x, x->i32), ptrs = LLVMTypeOf(p),
+         masks = msl_vector_type(x, x->i64);
     Type overload[] = {words, ptrs};
     // not llvm.ptrmask: instcombine (22.1) gives a vector of pointers `nonnull`, which is not valid
     Value address = LLVMBuildPtrToInt(x->b, p, masks, "");
@@ -163,8 +170,9 @@ static Value gather_narrow(Vec *x, Value p, Type t, int bytes) {
     Value a[] = {word, x->mask, LLVMGetPoison(words)};
     Value v = with_align(x, msl_intrinsic(x, "llvm.masked.gather", overload, 2, a, 3), 1, 4);
     Value low = LLVMBuildTrunc(x->b, address, words, "");
-    Value shift = LLVMBuildShl(x->b, LLVMBuildAnd(x->b, low, msl_splat(x, const_int(x->i32, bytes == 1 ? 3 : 2)), ""),
-                               msl_splat(x, const_int(x->i32, 3)), "");
+    Value shift = LLVMBuildShl(
+        x->b, LLVMBuildAnd(x->b, low, msl_splat(x, const_int(x->i32, bytes == 1 ? 3 : 2)), ""),
+        msl_splat(x, const_int(x->i32, 3)), "");
     Type narrow = msl_vector_type(x, LLVMIntTypeInContext(x->llvm, (unsigned)bytes * 8));
     v = LLVMBuildTrunc(x->b, LLVMBuildLShr(x->b, v, shift, ""), narrow, "");
     return LLVMBuildBitCast(x->b, v, t, "");
@@ -178,12 +186,15 @@ static void access_scattered(Vec *x, const Access *a) {
         Value q = at_offset(x, p, k * a->step);
         if (a->from) {
             Value args[] = {msl_vector(x, a->from, k), q, x->mask};
-            with_align(x, msl_intrinsic(x, "llvm.masked.scatter", overload, 2, args, 3), 2, a->align);
-        } else if (a->bytes < 4 && has_gather && (int)a->align >= a->bytes && !is_pointer(a->element)) {
+            with_align(x, msl_intrinsic(x, "llvm.masked.scatter", overload, 2, args, 3), 2,
+                       a->align);
+        } else if (a->bytes < 4 && has_gather && (int)a->align >= a->bytes &&
+                   !is_pointer(a->element)) {
             a->to->v[k] = gather_narrow(x, q, t, a->bytes);
         } else {
             Value args[] = {q, x->mask, LLVMGetPoison(t)};
-            a->to->v[k] = with_align(x, msl_intrinsic(x, "llvm.masked.gather", overload, 2, args, 3), 1, a->align);
+            a->to->v[k] = with_align(
+                x, msl_intrinsic(x, "llvm.masked.gather", overload, 2, args, 3), 1, a->align);
         }
     }
 }
@@ -191,7 +202,8 @@ static void access_scattered(Vec *x, const Access *a) {
 static void emit_access(Vec *x, Access *a) {
     Class c = msl_class(x, a->p);
     unsigned runs = c.segmented ? x->n_segments / x->parts : 1;
-    int64_t g = c.kind == LINEAR && c.stride > 0 && c.stride % a->bytes == 0 ? c.stride / a->bytes : 0;
+    int64_t g =
+        c.kind == LINEAR && c.stride > 0 && c.stride % a->bytes == 0 ? c.stride / a->bytes : 0;
     bool alone = a->n == 1 || a->soa;
     if (c.kind == LINEAR && (c.stride == a->bytes || c.stride == -a->bytes) && alone) {
         access_consecutive(x, a, runs, c.stride < 0);
@@ -203,24 +215,29 @@ static void emit_access(Vec *x, Access *a) {
 }
 
 static Access access_of(Vec *x, Value p, Type t, unsigned align) {
-    Access a = {.p = p, .element = is_vector(t) ? LLVMGetElementType(t) : t, .n = msl_leaves(t), .soa = msl_is_soa(x, p)};
+    Access a = {.p = p,
+                .element = is_vector(t) ? LLVMGetElementType(t) : t,
+                .n = msl_leaves(t),
+                .soa = msl_is_soa(x, p)};
     a.bytes = (int)LLVMABISizeOfType(x->dl, a.element);
     a.align = align > (unsigned)a.bytes ? (unsigned)a.bytes : align;
     a.step = a.soa ? (int64_t)a.bytes * x->lanes : a.bytes;
     return a;
 }
 
-// Uniform within each segment: a scalar load for each. A segment without active lanes must not touch
-// memory, so it reads where the first segment with one does.
+// Uniform within each segment: a scalar load for each. A segment without active lanes must not
+// touch memory, so it reads where the first segment with one does.
 static void load_by_segment(Vec *x, Value i, Val *o) {
     Value on[MAX_SEGMENTS], p[MAX_SEGMENTS], safe = NULL;
     for (unsigned g = 0; g < x->n_segments; g++) {
         Value m = msl_segment_mask(x, g);
         Type bits = LLVMIntTypeInContext(x->llvm, x->segment);
-        on[g] = LLVMBuildICmp(x->b, LLVMIntNE, LLVMBuildBitCast(x->b, m, bits, ""), LLVMConstNull(bits), "");
+        on[g] = LLVMBuildICmp(x->b, LLVMIntNE, LLVMBuildBitCast(x->b, m, bits, ""),
+                              LLVMConstNull(bits), "");
         p[g] = msl_scalar_of(x, operand(i, 0), g);
     }
-    for (unsigned g = x->n_segments; g-- > 0;) safe = safe ? LLVMBuildSelect(x->b, on[g], p[g], safe, "") : p[g];
+    for (unsigned g = x->n_segments; g-- > 0;)
+        safe = safe ? LLVMBuildSelect(x->b, on[g], p[g], safe, "") : p[g];
     for (unsigned g = 0; g < x->n_segments; g++) {
         Value copy = LLVMInstructionClone(i);
         LLVMSetOperand(copy, 0, LLVMBuildSelect(x->b, on[g], p[g], safe, ""));
@@ -263,7 +280,8 @@ static void store_last_lane(Vec *x, const Access *a) {
             Value here = LLVMBuildExtractElement(x->b, msl_vector(x, a->from, k), last[p], "");
             e = e ? LLVMBuildSelect(x->b, on[p], here, e, "") : here;
         }
-        LLVMSetAlignment(LLVMBuildStore(x->b, e, at_offset(x, msl_scalar(x, a->p), k * a->step)), a->align);
+        LLVMSetAlignment(LLVMBuildStore(x->b, e, at_offset(x, msl_scalar(x, a->p), k * a->step)),
+                         a->align);
     }
 }
 
@@ -331,7 +349,8 @@ static Value soa_offset(Vec *x, Value g, bool vector, unsigned segment) {
         } else {
             if (k > 1) t = LLVMGetElementType(t);
             Value size = const_int(x->i64, (int64_t)LLVMABISizeOfType(x->dl, t) * x->lanes);
-            o = LLVMBuildMul(x->b, index_64(x, ix, vector, segment), vector ? msl_splat(x, size) : size, "");
+            o = LLVMBuildMul(x->b, index_64(x, ix, vector, segment),
+                             vector ? msl_splat(x, size) : size, "");
         }
         sum = LLVMBuildAdd(x->b, sum, o, "");
     }

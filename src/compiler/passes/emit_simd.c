@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // emit_simd.c: SIMD-group and quad-group functions as vector operations.
 //
-// Who takes part. The lanes active in the block take part in an operation together: those that reached
-// the same dynamic instance, that is, the same instruction in the same iteration of every loop around it
-// in the structured CFG. A path that ends in `break` or `return` lies outside the loop there, so lanes
-// that leave in different iterations run its SIMD-group functions together, after the loop. Programs that
-// are defined in Metal's terms cannot tell: it leaves the grouping of divergent threads to the device.
+// Who takes part. The lanes active in the block take part in an operation together: those that
+// reached the same dynamic instance, that is, the same instruction in the same iteration of every
+// loop around it in the structured CFG. A path that ends in `break` or `return` lies outside the
+// loop there, so lanes that leave in different iterations run its SIMD-group functions together,
+// after the loop. Programs that are defined in Metal's terms cannot tell: it leaves the grouping of
+// divergent threads to the device.
 //
 // Reductions and scans use the active lanes only, shuffles may read any lane (an inactive one: some
 // value). Floating point in a fixed order, the same bits on every machine:
 //   reduce   t[l] += t[l + d] for d = 16, 8, 4, 2, 1; inactive lanes hold the neutral element
 //            (-0.0, 1.0; NaN for min and max, which are IEEE 754-2019 minimumNumber/maximumNumber);
 //            quads: (0 + 2) + (1 + 3)
-//   scan     t[l] += t[l - d] for d = 1, 2, 4, 8, 16; exclusive: the neighbour's, plus 0.0 or times 1.0
-//   mma      d = fma(a[k], b[k], d) for k = 0..7, starting from c
+//   scan     t[l] += t[l - d] for d = 1, 2, 4, 8, 16; exclusive: the neighbour's, plus 0.0 or
+//   times 1.0 mma      d = fma(a[k], b[k], d) for k = 0..7, starting from c
 #include "compiler/passes/passes_int.h"
 #include <math.h>
 
@@ -22,13 +23,29 @@ enum { QUAD = 4 };
 Class msl_builtin_class(Vec *x, Value i, Builtin which) {
     Class uniform = msl_linear(0, true, true), vary = {VARYING, .max = UINT64_MAX};
     switch (which.op) {
-    case OP_LAUNCH: case OP_NEVER: case OP_BARRIER: case OP_SIMD_BARRIER: return uniform;
-    case OP_SUM: case OP_PRODUCT: case OP_MIN: case OP_MAX: case OP_AND: case OP_OR: case OP_XOR:
-    case OP_BALLOT: case OP_ALL: case OP_ANY: case OP_ACTIVE: return which.quad ? vary : uniform;
-    case OP_BROADCAST: case OP_SHUFFLE:
+    case OP_LAUNCH:
+    case OP_NEVER:
+    case OP_BARRIER:
+    case OP_SIMD_BARRIER: return uniform;
+    case OP_SUM:
+    case OP_PRODUCT:
+    case OP_MIN:
+    case OP_MAX:
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+    case OP_BALLOT:
+    case OP_ALL:
+    case OP_ANY:
+    case OP_ACTIVE: return which.quad ? vary : uniform;
+    case OP_BROADCAST:
+    case OP_SHUFFLE:
         if (!which.quad && msl_uniform(x, operand(i, 1))) return uniform; // fall through
-    case OP_UP: case OP_DOWN: case OP_SHUFFLE_XOR: case OP_ROTATE_UP: case OP_ROTATE_DOWN:
-        return msl_uniform(x, operand(i, 0)) ? uniform : vary;
+    case OP_UP:
+    case OP_DOWN:
+    case OP_SHUFFLE_XOR:
+    case OP_ROTATE_UP:
+    case OP_ROTATE_DOWN: return msl_uniform(x, operand(i, 0)) ? uniform : vary;
     case OP_FIRST: return !which.quad || msl_uniform(x, operand(i, 0)) ? uniform : vary;
     default: return vary;
     }
@@ -61,8 +78,18 @@ static Value combine(Vec *x, Op op, Value a, Value b, bool is_unsigned) {
     Value args[] = {a, b};
     switch (op) {
     case OP_PRODUCT: return fp ? LLVMBuildFMul(x->b, a, b, "") : LLVMBuildMul(x->b, a, b, "");
-    case OP_MIN: return msl_intrinsic(x, fp ? "llvm.minimumnum" : is_unsigned ? "llvm.umin" : "llvm.smin", &t, 1, args, 2);
-    case OP_MAX: return msl_intrinsic(x, fp ? "llvm.maximumnum" : is_unsigned ? "llvm.umax" : "llvm.smax", &t, 1, args, 2);
+    case OP_MIN:
+        return msl_intrinsic(x,
+                             fp            ? "llvm.minimumnum"
+                             : is_unsigned ? "llvm.umin"
+                                           : "llvm.smin",
+                             &t, 1, args, 2);
+    case OP_MAX:
+        return msl_intrinsic(x,
+                             fp            ? "llvm.maximumnum"
+                             : is_unsigned ? "llvm.umax"
+                                           : "llvm.smax",
+                             &t, 1, args, 2);
     case OP_AND: return LLVMBuildAnd(x->b, a, b, "");
     case OP_OR: return LLVMBuildOr(x->b, a, b, "");
     case OP_XOR: return LLVMBuildXor(x->b, a, b, "");
@@ -76,7 +103,8 @@ static Value active_or(Vec *x, Value v, Value scalar) {
 
 static void emit_reduce(Vec *x, Value i, Val *o, Builtin which) {
     Type t = LLVMTypeOf(operand(i, 0));
-    Value w = active_or(x, msl_vector(x, operand(i, 0), 0), neutral(which.op, t, which.is_unsigned));
+    Value w =
+        active_or(x, msl_vector(x, operand(i, 0), 0), neutral(which.op, t, which.is_unsigned));
     int ix[MAX_WIDTH];
     if (which.quad) {
         for (int d = 2; d; d /= 2) {
@@ -87,7 +115,8 @@ static void emit_reduce(Vec *x, Value i, Val *o, Builtin which) {
         return;
     }
     for (unsigned n = x->width; n > 1; n /= 2)
-        w = combine(x, which.op, msl_part(x, w, 0, n / 2), msl_part(x, w, n / 2, n / 2), which.is_unsigned);
+        w = combine(x, which.op, msl_part(x, w, 0, n / 2), msl_part(x, w, n / 2, n / 2),
+                    which.is_unsigned);
     o->base[0] = LLVMBuildExtractElement(x->b, w, const_int(x->i64, 0), "");
 }
 
@@ -115,7 +144,8 @@ static void emit_scan(Vec *x, Value i, Val *o, Builtin which) {
     w = scan(x, op, w, zero);
     if (exclusive) {
         w = shifted_by_one(x, w, zero);
-        if (!product && !is_integer(t)) w = LLVMBuildFAdd(x->b, w, msl_splat(x, LLVMConstReal(t, 0.0)), "");
+        if (!product && !is_integer(t))
+            w = LLVMBuildFAdd(x->b, w, msl_splat(x, LLVMConstReal(t, 0.0)), "");
     }
     o->v[0] = w;
 }
@@ -126,7 +156,12 @@ Value msl_prefix_sum_exclusive(Vec *x, Value v) {
 }
 
 Value msl_reduce_int(Vec *x, LLVMAtomicRMWBinOp op, Value v) {
-    static const struct { LLVMAtomicRMWBinOp op; Op neutral; bool is_unsigned; const char *name; } table[] = {
+    static const struct {
+        LLVMAtomicRMWBinOp op;
+        Op neutral;
+        bool is_unsigned;
+        const char *name;
+    } table[] = {
         {LLVMAtomicRMWBinOpAdd, OP_SUM, false, "llvm.vector.reduce.add"},
         {LLVMAtomicRMWBinOpSub, OP_SUM, false, "llvm.vector.reduce.add"},
         {LLVMAtomicRMWBinOpAnd, OP_AND, false, "llvm.vector.reduce.and"},
@@ -140,7 +175,8 @@ Value msl_reduce_int(Vec *x, LLVMAtomicRMWBinOp op, Value v) {
     Type t = LLVMTypeOf(v);
     for (unsigned k = 0; k < sizeof table / sizeof *table; k++) {
         if (table[k].op != op) continue;
-        Value w = active_or(x, v, neutral(table[k].neutral, LLVMGetElementType(t), table[k].is_unsigned));
+        Value w =
+            active_or(x, v, neutral(table[k].neutral, LLVMGetElementType(t), table[k].is_unsigned));
         return msl_intrinsic(x, table[k].name, &t, 1, &w, 1);
     }
     msl_fail(x->cx, "internal error: atomic operation %d", (int)op);
@@ -156,7 +192,8 @@ static Value permute(Vec *x, Value v, Value ix) {
     if (x->cx->avx512 && x->width == 32 && LLVMABISizeOfType(x->dl, e) == 4) { // two vpermt2d
         Value w = LLVMBuildBitCast(x->b, v, msl_vector_type(x, x->i32), ""), r[2];
         for (unsigned h = 0; h < 2; h++) {
-            Value a[] = {msl_part(x, w, 0, 16), msl_part(x, ix, h * 16, 16), msl_part(x, w, 16, 16)};
+            Value a[] = {msl_part(x, w, 0, 16), msl_part(x, ix, h * 16, 16),
+                         msl_part(x, w, 16, 16)};
             r[h] = msl_intrinsic(x, "llvm.x86.avx512.vpermi2var.d.512", NULL, 0, a, 3);
         }
         return LLVMBuildBitCast(x->b, msl_concat(x, r, 2), t, "");
@@ -173,7 +210,8 @@ static int source_lane(Op op, int l, int64_t d, int g) {
     int at = l % g, base = l - at, m = g - 1;
     int64_t from;
     switch (op) {
-    case OP_BROADCAST: case OP_SHUFFLE: return base + (int)(d & m);
+    case OP_BROADCAST:
+    case OP_SHUFFLE: return base + (int)(d & m);
     case OP_SHUFFLE_XOR: return base + (int)((at ^ d) & m);
     case OP_ROTATE_UP: return base + (int)((at - d) & m);
     case OP_ROTATE_DOWN: return base + (int)((at + d) & m);
@@ -188,10 +226,17 @@ static Value source_lanes(Vec *x, Op op, Value d, unsigned g) {
     Value lane = lanes32(x), m = msl_splat(x, c32(x, g - 1)), low = msl_splat(x, c32(x, g - 1));
     Value at = LLVMBuildAnd(x->b, lane, m, ""), base = LLVMBuildSub(x->b, lane, at, ""), from, out;
     switch (op) {
-    case OP_BROADCAST: case OP_SHUFFLE: return LLVMBuildAdd(x->b, base, LLVMBuildAnd(x->b, d, m, ""), "");
-    case OP_SHUFFLE_XOR: return LLVMBuildAdd(x->b, base, LLVMBuildAnd(x->b, LLVMBuildXor(x->b, at, d, ""), m, ""), "");
-    case OP_ROTATE_UP: return LLVMBuildAdd(x->b, base, LLVMBuildAnd(x->b, LLVMBuildSub(x->b, at, d, ""), m, ""), "");
-    case OP_ROTATE_DOWN: return LLVMBuildAdd(x->b, base, LLVMBuildAnd(x->b, LLVMBuildAdd(x->b, at, d, ""), m, ""), "");
+    case OP_BROADCAST:
+    case OP_SHUFFLE: return LLVMBuildAdd(x->b, base, LLVMBuildAnd(x->b, d, m, ""), "");
+    case OP_SHUFFLE_XOR:
+        return LLVMBuildAdd(x->b, base, LLVMBuildAnd(x->b, LLVMBuildXor(x->b, at, d, ""), m, ""),
+                            "");
+    case OP_ROTATE_UP:
+        return LLVMBuildAdd(x->b, base, LLVMBuildAnd(x->b, LLVMBuildSub(x->b, at, d, ""), m, ""),
+                            "");
+    case OP_ROTATE_DOWN:
+        return LLVMBuildAdd(x->b, base, LLVMBuildAnd(x->b, LLVMBuildAdd(x->b, at, d, ""), m, ""),
+                            "");
     case OP_UP: from = LLVMBuildSub(x->b, at, d, ""); break;
     default: from = LLVMBuildAdd(x->b, at, d, ""); break;
     }
@@ -208,8 +253,10 @@ static void emit_shuffle(Vec *x, Value i, Val *o, Builtin which) {
             o->base[0] = msl_scalar(x, data);
             return;
         }
-        Value lane = LLVMBuildAnd(x->b, msl_scalar(x, by), const_int(LLVMTypeOf(by), x->width - 1), "");
-        o->base[0] = LLVMBuildFreeze(x->b, LLVMBuildExtractElement(x->b, msl_vector(x, data, 0), lane, ""), "");
+        Value lane =
+            LLVMBuildAnd(x->b, msl_scalar(x, by), const_int(LLVMTypeOf(by), x->width - 1), "");
+        o->base[0] = LLVMBuildFreeze(
+            x->b, LLVMBuildExtractElement(x->b, msl_vector(x, data, 0), lane, ""), "");
         return;
     }
     Value v = msl_vector(x, data, 0);
@@ -240,13 +287,16 @@ static void emit_fill(Vec *x, Value i, Val *o, Builtin which) {
         o->v[0] = LLVMBuildFreeze(x->b, msl_shuffle(x, v, fill, ix, x->width), "");
         return;
     }
-    Value mod = msl_vector(x, operand(i, 3), 0), low = LLVMBuildSub(x->b, mod, msl_splat(x, c32(x, 1)), "");
-    Value lane = lanes32(x), at = LLVMBuildAnd(x->b, lane, low, ""), base = LLVMBuildSub(x->b, lane, at, "");
+    Value mod = msl_vector(x, operand(i, 3), 0),
+          low = LLVMBuildSub(x->b, mod, msl_splat(x, c32(x, 1)), "");
+    Value lane = lanes32(x), at = LLVMBuildAnd(x->b, lane, low, ""),
+          base = LLVMBuildSub(x->b, lane, at, "");
     Value by = LLVMBuildAnd(x->b, msl_vector(x, operand(i, 2), 0), low, "");
     Value from = up ? LLVMBuildSub(x->b, at, by, "") : LLVMBuildAdd(x->b, at, by, "");
     Value outside = LLVMBuildICmp(x->b, LLVMIntUGT, from, low, "");
     Value source = LLVMBuildAdd(x->b, base, LLVMBuildAnd(x->b, from, low, ""), "");
-    o->v[0] = LLVMBuildSelect(x->b, LLVMBuildFreeze(x->b, outside, ""), permute(x, fill, source), permute(x, v, source), "");
+    o->v[0] = LLVMBuildSelect(x->b, LLVMBuildFreeze(x->b, outside, ""), permute(x, fill, source),
+                              permute(x, v, source), "");
 }
 
 // ---- votes ---------------------------------------------------------------------------------
@@ -254,7 +304,8 @@ static void emit_fill(Vec *x, Value i, Val *o, Builtin which) {
 static Value is_true(Vec *x, Value i) {
     Value v = msl_vector(x, operand(i, 0), 0);
     Type t = LLVMTypeOf(v);
-    return LLVMGetElementType(t) == x->i1 ? v : LLVMBuildICmp(x->b, LLVMIntNE, v, LLVMConstNull(t), "");
+    return LLVMGetElementType(t) == x->i1 ? v
+                                          : LLVMBuildICmp(x->b, LLVMIntNE, v, LLVMConstNull(t), "");
 }
 
 // For each lane the four bits of its quad, as <width x i32>.
@@ -309,13 +360,15 @@ static void emit_first(Vec *x, Value i, Val *o, Builtin which) {
     }
     Value v = msl_vector(x, data, 0);
     if (!which.quad) {
-        Value lane = LLVMBuildAnd(x->b, msl_first_lane(x, x->mask), const_int(x->bits_type, x->width - 1), "");
+        Value lane = LLVMBuildAnd(x->b, msl_first_lane(x, x->mask),
+                                  const_int(x->bits_type, x->width - 1), "");
         o->base[0] = LLVMBuildFreeze(x->b, LLVMBuildExtractElement(x->b, v, lane, ""), "");
         return;
     }
     Type t = msl_vector_type(x, x->i32);
     Value a[] = {quad_bits(x, x->mask), const_int(x->i1, 0)};
-    Value ahead = LLVMBuildAnd(x->b, msl_intrinsic(x, "llvm.cttz", &t, 1, a, 2), msl_splat(x, c32(x, 3)), "");
+    Value ahead =
+        LLVMBuildAnd(x->b, msl_intrinsic(x, "llvm.cttz", &t, 1, a, 2), msl_splat(x, c32(x, 3)), "");
     Value base = LLVMBuildAnd(x->b, lanes32(x), msl_splat(x, c32(x, ~3)), "");
     o->v[0] = permute(x, v, LLVMBuildAdd(x->b, base, ahead, ""));
 }
@@ -346,8 +399,10 @@ static void set_pair(Vec *x, Value i, Val *o, Value *d) {
     }
     Type wide = msl_vector_type(x, x->i64);
     for (int e = 0; e < 2; e++)
-        d[e] = LLVMBuildZExt(x->b, LLVMBuildBitCast(x->b, d[e], msl_vector_type(x, x->i32), ""), wide, "");
-    Value v = LLVMBuildOr(x->b, d[0], LLVMBuildShl(x->b, d[1], msl_splat(x, const_int(x->i64, 32)), ""), "");
+        d[e] = LLVMBuildZExt(x->b, LLVMBuildBitCast(x->b, d[e], msl_vector_type(x, x->i32), ""),
+                             wide, "");
+    Value v = LLVMBuildOr(x->b, d[0],
+                          LLVMBuildShl(x->b, d[1], msl_splat(x, const_int(x->i64, 32)), ""), "");
     o->v[0] = LLVMBuildBitCast(x->b, v, msl_vector_type(x, LLVMTypeOf(i)), "");
 }
 
@@ -380,13 +435,25 @@ void msl_emit_builtin(Vec *x, Value i, Val *o, Builtin which) {
     case OP_SIMD_BARRIER: return; // the lanes run in step
     case OP_LAUNCH: o->base[0] = x->launch; return;
     case OP_NEVER: o->base[0] = LLVMConstNull(x->i1); return;
-    case OP_SUM: case OP_PRODUCT: case OP_MIN: case OP_MAX: case OP_AND: case OP_OR: case OP_XOR:
-        emit_reduce(x, i, o, which);
-        return;
-    case OP_SCAN_SUM: case OP_SCAN_SUM_EX: case OP_SCAN_PRODUCT: case OP_SCAN_PRODUCT_EX: emit_scan(x, i, o, which); return;
-    case OP_FILL_UP: case OP_FILL_DOWN: emit_fill(x, i, o, which); return;
+    case OP_SUM:
+    case OP_PRODUCT:
+    case OP_MIN:
+    case OP_MAX:
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR: emit_reduce(x, i, o, which); return;
+    case OP_SCAN_SUM:
+    case OP_SCAN_SUM_EX:
+    case OP_SCAN_PRODUCT:
+    case OP_SCAN_PRODUCT_EX: emit_scan(x, i, o, which); return;
+    case OP_FILL_UP:
+    case OP_FILL_DOWN: emit_fill(x, i, o, which); return;
     case OP_FIRST: emit_first(x, i, o, which); return;
-    case OP_BALLOT: case OP_ALL: case OP_ANY: case OP_IS_FIRST: case OP_ACTIVE: emit_vote(x, i, o, which); return;
+    case OP_BALLOT:
+    case OP_ALL:
+    case OP_ANY:
+    case OP_IS_FIRST:
+    case OP_ACTIVE: emit_vote(x, i, o, which); return;
     case OP_MMA: emit_mma(x, i, o); return;
     default: emit_shuffle(x, i, o, which);
     }

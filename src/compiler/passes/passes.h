@@ -2,10 +2,11 @@
 // passes.h: between codegen/ (which prepares a kernel and wraps the result) and passes/ (the
 // vectoriser).
 //
-// A *thread function* is one kernel as one thread runs it: `void f(params...)` with every call inlined,
-// all parameters uniform, and these calls left in it (all `extern "C"` in our headers, see
+// A *thread function* is one kernel as one thread runs it: `void f(params...)` with every call
+// inlined, all parameters uniform, and these calls left in it (all `extern "C"` in our headers, see
 // builtins.def for the full list):
-//     i32  __ingot_position(i32 builtin, i32 dim)   RfBuiltin, constant arguments, no memory effects
+//     i32  __ingot_position(i32 builtin, i32 dim)   RfBuiltin, constant arguments, no memory
+//     effects
 //     ...  __ingot_simd_<op>_<type>, __ingot_quad_<op>_<type>, ballots, votes
 //     void __ingot_threadgroup_barrier(i32 flags), __ingot_simdgroup_barrier(i32 flags)
 //     ptr  __ingot_launch()                         the CpuLaunch
@@ -26,8 +27,8 @@ typedef struct MslContext {
     LLVMTargetDataRef layout;
     LLVMBuilderRef builder;
     const char *cpu, *features;
-    unsigned width;        // lanes of a vector step
-    uint32_t shape[3];     // threadgroup size, 0,0,0 unknown
+    unsigned width;    // lanes of a vector step
+    uint32_t shape[3]; // threadgroup size, 0,0,0 unknown
     bool avx512;
     const char *dump_after;
     char **log;
@@ -35,7 +36,8 @@ typedef struct MslContext {
     char error[2048];
 } MslContext;
 
-_Noreturn void msl_fail(MslContext *cx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void msl_fail(MslContext *cx, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 // Named LLVM passes on one function (or the module: f NULL), loop and SLP vectorisers off.
 void msl_run_passes(MslContext *cx, LLVMValueRef f, const char *pipeline);
 
@@ -43,7 +45,8 @@ void msl_run_passes(MslContext *cx, LLVMValueRef f, const char *pipeline);
 // threads of one threadgroup:
 //   void f.simd(params..., ptr launch, i32 gx, i32 gy, i32 gz,   threadgroup_position_in_grid
 //               i32 sx, i32 sy, i32 sz,                          actual size of this threadgroup
-//               i32 first,                                       index in the threadgroup of lane 0,
+//               i32 first,                                       index in the threadgroup of lane
+//               0,
 //                                                                a multiple of the mask's lanes
 //               <width x i1> mask)
 // Calls to __ingot_threadgroup_barrier stay in it, always in uniform control flow (a barrier under
@@ -54,11 +57,12 @@ void msl_run_passes(MslContext *cx, LLVMValueRef f, const char *pipeline);
 // linear at the edge), 0 is unknown.
 // With SIMD-group or quad-group functions (msl_uses_simd) cx->width must be 32.
 LLVMValueRef msl_vectorise(MslContext *cx, LLVMValueRef thread, bool full_shape);
-// The same for a step of `parts` (1, 2, 4 or 8) vectors, that is cx->width * parts consecutive threads;
-// the mask has as many lanes. The vectors run interleaved: independent work for the machine, uniform
-// loads shared, and when a step is the whole threadgroup its barriers are nothing but fences. Not for
-// kernels that use SIMD-group functions.
-LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_shape, unsigned parts);
+// The same for a step of `parts` (1, 2, 4 or 8) vectors, that is cx->width * parts consecutive
+// threads; the mask has as many lanes. The vectors run interleaved: independent work for the
+// machine, uniform loads shared, and when a step is the whole threadgroup its barriers are nothing
+// but fences. Not for kernels that use SIMD-group functions.
+LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_shape,
+                                unsigned parts);
 bool msl_uses_simd(LLVMValueRef thread);
 
 // To run on the module after the last optimisation (repair.c): works around a fault of LLVM 22.1.

@@ -19,9 +19,9 @@ typedef LLVMBasicBlockRef Block;
 
 enum {
     MAX_WIDTH = 32,
-    MAX_PARTS = 8,       // vectors of a step: SIMD-groups that run interleaved
-    MAX_SEGMENTS = 64,   // of a step
-    MAX_RECORD = 4,      // elements of a record read by one wide access
+    MAX_PARTS = 8,     // vectors of a step: SIMD-groups that run interleaved
+    MAX_SEGMENTS = 64, // of a step
+    MAX_RECORD = 4,    // elements of a record read by one wide access
     MAX_WIDE = MAX_WIDTH * MAX_RECORD,
 };
 
@@ -42,10 +42,11 @@ void msl_map_put(MslContext *cx, Arena *a, Map *m, const void *key, int value);
 // What is known about a value over the active lanes.
 //   LINEAR: base + stride * lane; stride 0 is uniform. `segmented`: n_segments bases, lane l has
 //   base[l / segment] + stride * (l % segment): rows of a threadgroup narrower than a SIMD-group.
-//   nsw, nuw: the signed (unsigned) values of the active lanes lie on one line of integers, that is,
-//   no wrap lies between two active lanes of a segment. Lane 0 itself may be inactive and wrapped.
-//   max: no active lane's unsigned value is greater; `sure`: nor that of any other lane, no wrap anywhere.
-//   rows: the bases of a segmented value are `row` apart, so that one stands for all.
+//   nsw, nuw: the signed (unsigned) values of the active lanes lie on one line of integers, that
+//   is, no wrap lies between two active lanes of a segment. Lane 0 itself may be inactive and
+//   wrapped. max: no active lane's unsigned value is greater; `sure`: nor that of any other lane,
+//   no wrap anywhere. rows: the bases of a segmented value are `row` apart, so that one stands for
+//   all.
 typedef enum Kind { TOP, LINEAR, VARYING } Kind;
 typedef struct Class {
     Kind kind;
@@ -60,26 +61,27 @@ typedef struct Class {
 typedef struct Val {
     Value old;
     Class c;
-    int n;        // components: scalar leaves of its type
-    Value *base;  // LINEAR: [1] or [n_segments] scalars
-    Value *v;     // VARYING: [n] vectors of `width` lanes, those of the part being emitted
-    Value *all;   // of all parts: [parts][n]
+    int n;       // components: scalar leaves of its type
+    Value *base; // LINEAR: [1] or [n_segments] scalars
+    Value *v;    // VARYING: [n] vectors of `width` lanes, those of the part being emitted
+    Value *all;  // of all parts: [parts][n]
 } Val;
 
 typedef struct Blk {
-    Block old, first, last;     // source block; first and last block emitted for it
+    Block old, first, last; // source block; first and last block emitted for it
     int n_succ, succ[2], n_pred, *pred;
-    int idom, ipdom, loop;      // loop: innermost, or -1
-    int header, latch, exit;    // loop of which this is header, latch, exit; or -1
-    int dom_in, dom_out;        // interval in a walk of the dominator tree
-    int mask_id;                // equal ids: equal execution masks (analysis)
-    bool divergent, flat;       // divergent branch; its body needs no branch
-    Value mask[MAX_PARTS], taken[MAX_PARTS], again[MAX_PARTS]; // execution mask; of the taken side; of the lanes that loop on
+    int idom, ipdom, loop;   // loop: innermost, or -1
+    int header, latch, exit; // loop of which this is header, latch, exit; or -1
+    int dom_in, dom_out;     // interval in a walk of the dominator tree
+    int mask_id;             // equal ids: equal execution masks (analysis)
+    bool divergent, flat;    // divergent branch; its body needs no branch
+    Value mask[MAX_PARTS], taken[MAX_PARTS],
+        again[MAX_PARTS]; // execution mask; of the taken side; of the lanes that loop on
 } Blk;
 typedef struct Loop {
     int header, latch, preheader, exit, parent;
     bool divergent;
-    int first_out, n_out;       // its live-outs in Vec.outs
+    int first_out, n_out; // its live-outs in Vec.outs
 } Loop;
 // A value live out of a divergent loop: each lane keeps what it had when it left.
 typedef struct LiveOut {
@@ -95,16 +97,16 @@ typedef struct Vec {
     LLVMModuleRef module;
     LLVMBuilderRef b;
     LLVMTargetDataRef dl;
-    // A step runs `lanes` threads as `parts` vectors of `width`. Several parts are several SIMD-groups
-    // interleaved: more independent work, shared uniform loads, and barriers for nothing when a step
-    // is the whole threadgroup. A segment lies within one part.
+    // A step runs `lanes` threads as `parts` vectors of `width`. Several parts are several
+    // SIMD-groups interleaved: more independent work, shared uniform loads, and barriers for
+    // nothing when a step is the whole threadgroup. A segment lies within one part.
     unsigned width, parts, lanes, segment, n_segments;
-    unsigned part;              // being emitted
+    unsigned part; // being emitted
     uint32_t shape[3];
-    bool full;                  // actual threadgroup size = shape
+    bool full; // actual threadgroup size = shape
     enum { POSITIONS_VARY, POSITIONS_LINEAR, POSITIONS_SEGMENTED } positions;
-    int fast;                   // the dimension that runs with the lanes
-    bool assume;                // this copy may count checked clamps as linear (version.c)
+    int fast;    // the dimension that runs with the lanes
+    bool assume; // this copy may count checked clamps as linear (version.c)
     Type i1, i8, i16, i32, i64, f32, f64, ptr, none, mask_type, bits_type;
     Value thread, f;
 
@@ -116,15 +118,15 @@ typedef struct Vec {
     Val *vals;
     int n_vals;
     Map val_ix;
-    Map entry_ok;               // version.c: can be computed at the entry
-    Map sunk;                   // extensions cloned next to their access (prepare.c)
-    Map soa;                    // pointers into private memory laid out by element -> element bytes
+    Map entry_ok; // version.c: can be computed at the entry
+    Map sunk;     // extensions cloned next to their access (prepare.c)
+    Map soa;      // pointers into private memory laid out by element -> element bytes
     LiveOut *outs;
     int n_outs;
     Map out_ix;
 
-    Value mask;                 // execution mask of the part of the block being emitted
-    const Value *masks;         // of all its parts
+    Value mask;                             // execution mask of the part of the block being emitted
+    const Value *masks;                     // of all its parts
     Value launch, group[3], size[3], first; // parameters of f
 } Vec;
 
@@ -143,7 +145,9 @@ static inline bool is_aggregate(Type t) {
 static inline bool is_pointer(Type t) { return LLVMGetTypeKind(t) == LLVMPointerTypeKind; }
 static inline bool is_integer(Type t) { return LLVMGetTypeKind(t) == LLVMIntegerTypeKind; }
 static inline unsigned int_bits(Type t) { return LLVMGetIntTypeWidth(t); }
-static inline Value const_int(Type t, int64_t v) { return LLVMConstInt(t, (unsigned long long)v, 1); }
+static inline Value const_int(Type t, int64_t v) {
+    return LLVMConstInt(t, (unsigned long long)v, 1);
+}
 static inline bool get_const(Value v, int64_t *x) {
     if (!LLVMIsAConstantInt(v) || int_bits(LLVMTypeOf(v)) > 64) return false;
     *x = LLVMConstIntGetSExtValue(v);
@@ -159,7 +163,8 @@ _Noreturn void msl_fail_at(Vec *x, const char *why, Value instruction);
 // types.c: values as sequences of scalar leaves (vectors, structs and arrays flattened).
 int msl_leaves(Type t);
 Type msl_leaf_type(Type t, int leaf);
-int msl_leaf_of_path(Type t, const unsigned *path, unsigned n, Type *at); // first leaf of the member
+int msl_leaf_of_path(Type t, const unsigned *path, unsigned n,
+                     Type *at); // first leaf of the member
 Value msl_extract_leaf(Vec *x, Value aggregate, int leaf);
 Value msl_insert_leaf(Vec *x, Value aggregate, Value scalar, int leaf);
 
@@ -188,17 +193,45 @@ void msl_analyse_divergence(Vec *x);
 Val *msl_val(const Vec *x, Value v); // NULL: a constant, uniform
 Class msl_class(const Vec *x, Value v);
 bool msl_uniform(const Vec *x, Value v);
-int msl_kept_operand(Vec *x, Value i); // number + 1 of the operand that i is equal to in active lanes; 0: none
+int msl_kept_operand(
+    Vec *x, Value i); // number + 1 of the operand that i is equal to in active lanes; 0: none
 Class msl_linear(int64_t stride, bool nsw, bool nuw);
 
 // position.c
 typedef enum Op { // the calls the vectoriser itself lowers
-    OP_NONE, OP_POSITION, OP_LAUNCH, OP_BARRIER, OP_SIMD_BARRIER, OP_NEVER,
-    OP_SUM, OP_PRODUCT, OP_MIN, OP_MAX, OP_AND, OP_OR, OP_XOR,
-    OP_SCAN_SUM, OP_SCAN_SUM_EX, OP_SCAN_PRODUCT, OP_SCAN_PRODUCT_EX,
-    OP_BROADCAST, OP_SHUFFLE, OP_UP, OP_DOWN, OP_SHUFFLE_XOR, OP_ROTATE_UP, OP_ROTATE_DOWN,
-    OP_FIRST, OP_FILL_UP, OP_FILL_DOWN,
-    OP_BALLOT, OP_ALL, OP_ANY, OP_IS_FIRST, OP_ACTIVE, OP_MMA,
+    OP_NONE,
+    OP_POSITION,
+    OP_LAUNCH,
+    OP_BARRIER,
+    OP_SIMD_BARRIER,
+    OP_NEVER,
+    OP_SUM,
+    OP_PRODUCT,
+    OP_MIN,
+    OP_MAX,
+    OP_AND,
+    OP_OR,
+    OP_XOR,
+    OP_SCAN_SUM,
+    OP_SCAN_SUM_EX,
+    OP_SCAN_PRODUCT,
+    OP_SCAN_PRODUCT_EX,
+    OP_BROADCAST,
+    OP_SHUFFLE,
+    OP_UP,
+    OP_DOWN,
+    OP_SHUFFLE_XOR,
+    OP_ROTATE_UP,
+    OP_ROTATE_DOWN,
+    OP_FIRST,
+    OP_FILL_UP,
+    OP_FILL_DOWN,
+    OP_BALLOT,
+    OP_ALL,
+    OP_ANY,
+    OP_IS_FIRST,
+    OP_ACTIVE,
+    OP_MMA,
 } Op;
 typedef struct Builtin {
     Op op;
@@ -211,17 +244,18 @@ void msl_emit_position(Vec *x, Value call, Val *o);
 Value msl_position_base(Vec *x, Value call, unsigned segment); // scalar of the segment's first lane
 
 // emit.c: values, shuffles, the lane loop
-unsigned msl_n_bases(const Vec *x, Class c);         // scalars that make up a linear value
-Value msl_scalar(Vec *x, Value v);                   // uniform value, or lane 0 of a linear one
+unsigned msl_n_bases(const Vec *x, Class c);            // scalars that make up a linear value
+Value msl_scalar(Vec *x, Value v);                      // uniform value, or lane 0 of a linear one
 Value msl_scalar_of(Vec *x, Value v, unsigned segment); // first lane of a segment
-Value msl_part_base(Vec *x, Value v);                // first lane of the part being emitted
+Value msl_part_base(Vec *x, Value v);                   // first lane of the part being emitted
 Value msl_segment_mask(Vec *x, unsigned segment);
 void msl_set_part(Vec *x, unsigned part);
 Value msl_vector(Vec *x, Value v, int leaf);
 Value msl_splat(Vec *x, Value scalar);
 Value msl_lane_offsets(Vec *x, Type t, int64_t stride, unsigned n);
 Type msl_vector_type(const Vec *x, Type t);
-Value msl_intrinsic(Vec *x, const char *name, Type *overloads, unsigned n_overloads, Value *args, unsigned n);
+Value msl_intrinsic(Vec *x, const char *name, Type *overloads, unsigned n_overloads, Value *args,
+                    unsigned n);
 Value msl_shuffle(Vec *x, Value a, Value b, const int *ix, unsigned n); // ix < 0: poison
 Value msl_part(Vec *x, Value v, unsigned from, unsigned n);
 Value msl_concat(Vec *x, Value *parts, unsigned n);
@@ -230,7 +264,7 @@ Value msl_full_mask(const Vec *x);
 Value msl_mask_and(Vec *x, Value mask, Value condition);
 Value msl_mask_bits(Vec *x, Value mask);
 Value msl_any(Vec *x, Value mask);
-Value msl_first_lane(Vec *x, Value mask);            // in bits_type; width if none
+Value msl_first_lane(Vec *x, Value mask); // in bits_type; width if none
 Value msl_last_lane(Vec *x, Value mask);
 Value msl_clone(Vec *x, Value i, bool strip, unsigned segment);
 void msl_copy_flags(Value from, Value to);
@@ -264,5 +298,5 @@ void msl_emit_body(Vec *x);
 // version.c
 int msl_assumed_clamp(Vec *x, Value i); // number + 1 of the operand that is linear; 0: none
 bool msl_has_clamps(Vec *x);
-Value msl_build_guard(Vec *x);          // i1: no lane is touched by any assumed clamp
+Value msl_build_guard(Vec *x); // i1: no lane is touched by any assumed clamp
 #endif

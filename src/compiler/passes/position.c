@@ -16,14 +16,36 @@ enum { LAUNCH_THREADS = 8, LAUNCH_GROUPS = 20, LAUNCH_GROUP_SIZE = 32, LAUNCH_OR
 enum { SIMD_LANES = 32, QUAD_LANES = 4, MAX_THREADS = 1024 };
 
 Builtin msl_builtin_of(Value call) {
-    static const struct { const char *name; Op op; } table[] = {
-        {"sum", OP_SUM}, {"product", OP_PRODUCT}, {"min", OP_MIN}, {"max", OP_MAX}, {"and", OP_AND}, {"or", OP_OR},
-        {"xor", OP_XOR}, {"prefix_inclusive_sum", OP_SCAN_SUM}, {"prefix_exclusive_sum", OP_SCAN_SUM_EX},
-        {"prefix_inclusive_product", OP_SCAN_PRODUCT}, {"prefix_exclusive_product", OP_SCAN_PRODUCT_EX},
-        {"broadcast", OP_BROADCAST}, {"shuffle", OP_SHUFFLE}, {"shuffle_up", OP_UP}, {"shuffle_down", OP_DOWN},
-        {"shuffle_xor", OP_SHUFFLE_XOR}, {"shuffle_rotate_up", OP_ROTATE_UP}, {"shuffle_rotate_down", OP_ROTATE_DOWN},
-        {"broadcast_first", OP_FIRST}, {"shuffle_and_fill_up", OP_FILL_UP}, {"shuffle_and_fill_down", OP_FILL_DOWN},
-        {"ballot", OP_BALLOT}, {"all", OP_ALL}, {"any", OP_ANY}, {"is_first", OP_IS_FIRST}, {"active_mask", OP_ACTIVE},
+    static const struct {
+        const char *name;
+        Op op;
+    } table[] = {
+        {"sum", OP_SUM},
+        {"product", OP_PRODUCT},
+        {"min", OP_MIN},
+        {"max", OP_MAX},
+        {"and", OP_AND},
+        {"or", OP_OR},
+        {"xor", OP_XOR},
+        {"prefix_inclusive_sum", OP_SCAN_SUM},
+        {"prefix_exclusive_sum", OP_SCAN_SUM_EX},
+        {"prefix_inclusive_product", OP_SCAN_PRODUCT},
+        {"prefix_exclusive_product", OP_SCAN_PRODUCT_EX},
+        {"broadcast", OP_BROADCAST},
+        {"shuffle", OP_SHUFFLE},
+        {"shuffle_up", OP_UP},
+        {"shuffle_down", OP_DOWN},
+        {"shuffle_xor", OP_SHUFFLE_XOR},
+        {"shuffle_rotate_up", OP_ROTATE_UP},
+        {"shuffle_rotate_down", OP_ROTATE_DOWN},
+        {"broadcast_first", OP_FIRST},
+        {"shuffle_and_fill_up", OP_FILL_UP},
+        {"shuffle_and_fill_down", OP_FILL_DOWN},
+        {"ballot", OP_BALLOT},
+        {"all", OP_ALL},
+        {"any", OP_ANY},
+        {"is_first", OP_IS_FIRST},
+        {"active_mask", OP_ACTIVE},
     };
     Builtin none = {OP_NONE, false, false};
     const char *n = callee_of(call);
@@ -39,9 +61,10 @@ Builtin msl_builtin_of(Value call) {
     if (!quad && !starts_with(n, "simd_")) return none;
     n += 5;
     size_t length = strlen(n);
-    bool typed = length > 4 && (!strcmp(n + length - 4, "_i32") || !strcmp(n + length - 4, "_u32") ||
-                                !strcmp(n + length - 4, "_i64") || !strcmp(n + length - 4, "_u64") ||
-                                !strcmp(n + length - 4, "_f32"));
+    bool typed =
+        length > 4 && (!strcmp(n + length - 4, "_i32") || !strcmp(n + length - 4, "_u32") ||
+                       !strcmp(n + length - 4, "_i64") || !strcmp(n + length - 4, "_u64") ||
+                       !strcmp(n + length - 4, "_f32"));
     bool is_unsigned = typed && n[length - 3] == 'u';
     if (typed) length -= 4;
     for (size_t k = 0; k < sizeof table / sizeof *table; k++)
@@ -89,8 +112,8 @@ void msl_plan_positions(Vec *x) {
 
 static void arguments(Vec *x, Value call, int *builtin, int *dim) {
     int64_t b, d;
-    if (!get_const(operand(call, 0), &b) || !get_const(operand(call, 1), &d) || b < 0 || b >= RF_N_BUILTINS ||
-        d < 0 || d > 2)
+    if (!get_const(operand(call, 0), &b) || !get_const(operand(call, 1), &d) || b < 0 ||
+        b >= RF_N_BUILTINS || d < 0 || d > 2)
         msl_fail_at(x, "unknown thread position", call);
     *builtin = (int)b;
     *dim = (int)d;
@@ -128,25 +151,35 @@ static Class segmented_class(const Vec *x, int d, Class c) {
 Class msl_position_class(Vec *x, Value call) {
     int builtin, d;
     arguments(x, call, &builtin, &d);
-    Class uniform = msl_linear(0, true, true), lane = msl_linear(1, true, true), vary = {VARYING, .max = UINT64_MAX};
+    Class uniform = msl_linear(0, true, true), lane = msl_linear(1, true, true),
+          vary = {VARYING, .max = UINT64_MAX};
     switch (builtin) {
-    case RF_THREAD_POSITION_IN_GRID: case RF_THREAD_POSITION_IN_THREADGROUP: {
+    case RF_THREAD_POSITION_IN_GRID:
+    case RF_THREAD_POSITION_IN_THREADGROUP: {
         Class c = x->positions == POSITIONS_VARY ? vary : d == x->fast ? lane : uniform;
         bool alone = x->shape[d] == 1; // nothing but 0 in the threadgroup
-        if (alone) c = uniform;
-        else if (x->positions == POSITIONS_SEGMENTED) c = segmented_class(x, d, c);
+        if (alone)
+            c = uniform;
+        else if (x->positions == POSITIONS_SEGMENTED)
+            c = segmented_class(x, d, c);
         if (builtin == RF_THREAD_POSITION_IN_THREADGROUP)
-            c = with_max(c, x->shape[d] && x->shape[d] <= MAX_THREADS ? x->shape[d] - 1 : MAX_THREADS - 1);
+            c = with_max(c, x->shape[d] && x->shape[d] <= MAX_THREADS ? x->shape[d] - 1
+                                                                      : MAX_THREADS - 1);
         return c;
     }
     case RF_THREAD_INDEX_IN_THREADGROUP: return with_max(lane, MAX_THREADS - 1);
-    case RF_THREAD_INDEX_IN_SIMDGROUP: return with_max(x->lanes > SIMD_LANES ? vary : lane, SIMD_LANES - 1);
+    case RF_THREAD_INDEX_IN_SIMDGROUP:
+        return with_max(x->lanes > SIMD_LANES ? vary : lane, SIMD_LANES - 1);
     case RF_THREAD_INDEX_IN_QUADGROUP: return with_max(vary, QUAD_LANES - 1);
     case RF_QUADGROUP_INDEX_IN_THREADGROUP: return with_max(vary, MAX_THREADS / QUAD_LANES - 1);
-    case RF_THREADS_PER_THREADGROUP: case RF_DISPATCH_THREADS_PER_THREADGROUP: return with_max(uniform, MAX_THREADS);
-    case RF_SIMDGROUP_INDEX_IN_THREADGROUP: return with_max(x->lanes > SIMD_LANES ? vary : uniform, SIMD_LANES - 1);
-    case RF_THREADS_PER_SIMDGROUP: case RF_THREAD_EXECUTION_WIDTH:
-    case RF_SIMDGROUPS_PER_THREADGROUP: case RF_DISPATCH_SIMDGROUPS_PER_THREADGROUP: return with_max(uniform, SIMD_LANES);
+    case RF_THREADS_PER_THREADGROUP:
+    case RF_DISPATCH_THREADS_PER_THREADGROUP: return with_max(uniform, MAX_THREADS);
+    case RF_SIMDGROUP_INDEX_IN_THREADGROUP:
+        return with_max(x->lanes > SIMD_LANES ? vary : uniform, SIMD_LANES - 1);
+    case RF_THREADS_PER_SIMDGROUP:
+    case RF_THREAD_EXECUTION_WIDTH:
+    case RF_SIMDGROUPS_PER_THREADGROUP:
+    case RF_DISPATCH_SIMDGROUPS_PER_THREADGROUP: return with_max(uniform, SIMD_LANES);
     default: return uniform;
     }
 }
@@ -178,14 +211,17 @@ static Value groups_of(Vec *x, Value n, unsigned lanes) { // rounded up
     return LLVMBuildUDiv(x->b, LLVMBuildAdd(x->b, n, c32(x, lanes - 1), ""), c32(x, lanes), "");
 }
 
-static Value plus(Vec *x, Value v, int64_t k) { return k ? LLVMBuildNUWAdd(x->b, v, c32(x, k), "") : v; }
+static Value plus(Vec *x, Value v, int64_t k) {
+    return k ? LLVMBuildNUWAdd(x->b, v, c32(x, k), "") : v;
+}
 
 // Coordinate d of the first lane of a segment: i = first + ahead, taken apart by the shape as
-// i / below % size. `first` is a multiple of the lanes of a step, so that the constant part can often
-// be kept apart: rows at constant distances share one address.
+// i / below % size. `first` is a multiple of the lanes of a step, so that the constant part can
+// often be kept apart: rows at constant distances share one address.
 static Value coordinate(Vec *x, int d, unsigned segment) {
     if (x->shape[d] == 1) return c32(x, 0);
-    int64_t below = size_below(x, d), above = 1, size = x->shape[d], ahead = (int64_t)segment * x->segment, lanes = x->lanes;
+    int64_t below = size_below(x, d), above = 1, size = x->shape[d],
+            ahead = (int64_t)segment * x->segment, lanes = x->lanes;
     for (int k = d + 1; k < 3; k++) above *= x->shape[k] ? x->shape[k] : 1;
     Value i = x->first;
     if (lanes % below == 0) { // first / below is exact
@@ -223,29 +259,38 @@ static Value varying_coordinate(Vec *x, int d) {
     return d == 2 ? z : LLVMBuildSub(x->b, q, LLVMBuildMul(x->b, z, msl_splat(x, sy), ""), "");
 }
 
-static Value in_grid(Vec *x, int d) { return LLVMBuildMul(x->b, x->group[d], dispatched_size(x, d), ""); }
+static Value in_grid(Vec *x, int d) {
+    return LLVMBuildMul(x->b, x->group[d], dispatched_size(x, d), "");
+}
 
 Value msl_position_base(Vec *x, Value call, unsigned segment) {
     int builtin, d;
     arguments(x, call, &builtin, &d);
     switch (builtin) {
-    case RF_THREAD_POSITION_IN_GRID: return LLVMBuildAdd(x->b, in_grid(x, d), coordinate(x, d, segment), "");
+    case RF_THREAD_POSITION_IN_GRID:
+        return LLVMBuildAdd(x->b, in_grid(x, d), coordinate(x, d, segment), "");
     case RF_THREAD_POSITION_IN_THREADGROUP: return coordinate(x, d, segment);
     case RF_THREAD_INDEX_IN_THREADGROUP: return x->first;
     case RF_THREADGROUP_POSITION_IN_GRID: return x->group[d];
     case RF_THREADS_PER_THREADGROUP: return actual_size(x, d);
     case RF_DISPATCH_THREADS_PER_THREADGROUP: return dispatched_size(x, d);
-    case RF_THREADS_PER_GRID: case RF_GRID_SIZE: return launch_field(x, LAUNCH_THREADS, d);
+    case RF_THREADS_PER_GRID:
+    case RF_GRID_SIZE: return launch_field(x, LAUNCH_THREADS, d);
     case RF_THREADGROUPS_PER_GRID: return launch_field(x, LAUNCH_GROUPS, d);
     case RF_GRID_ORIGIN: return launch_field(x, LAUNCH_ORIGIN, d);
     case RF_THREAD_INDEX_IN_SIMDGROUP:
-        return x->width == SIMD_LANES ? c32(x, 0) : LLVMBuildAnd(x->b, x->first, c32(x, SIMD_LANES - 1), "");
-    case RF_SIMDGROUP_INDEX_IN_THREADGROUP: return LLVMBuildUDiv(x->b, x->first, c32(x, SIMD_LANES), "");
-    case RF_THREADS_PER_SIMDGROUP: case RF_THREAD_EXECUTION_WIDTH: return c32(x, SIMD_LANES);
+        return x->width == SIMD_LANES ? c32(x, 0)
+                                      : LLVMBuildAnd(x->b, x->first, c32(x, SIMD_LANES - 1), "");
+    case RF_SIMDGROUP_INDEX_IN_THREADGROUP:
+        return LLVMBuildUDiv(x->b, x->first, c32(x, SIMD_LANES), "");
+    case RF_THREADS_PER_SIMDGROUP:
+    case RF_THREAD_EXECUTION_WIDTH: return c32(x, SIMD_LANES);
     case RF_SIMDGROUPS_PER_THREADGROUP: return groups_of(x, volume(x, actual_size), SIMD_LANES);
-    case RF_DISPATCH_SIMDGROUPS_PER_THREADGROUP: return groups_of(x, volume(x, dispatched_size), SIMD_LANES);
+    case RF_DISPATCH_SIMDGROUPS_PER_THREADGROUP:
+        return groups_of(x, volume(x, dispatched_size), SIMD_LANES);
     case RF_QUADGROUPS_PER_THREADGROUP: return groups_of(x, volume(x, actual_size), QUAD_LANES);
-    case RF_DISPATCH_QUADGROUPS_PER_THREADGROUP: return groups_of(x, volume(x, dispatched_size), QUAD_LANES);
+    case RF_DISPATCH_QUADGROUPS_PER_THREADGROUP:
+        return groups_of(x, volume(x, dispatched_size), QUAD_LANES);
     default: msl_fail_at(x, "unknown thread position", call);
     }
 }
@@ -254,7 +299,8 @@ void msl_emit_position(Vec *x, Value call, Val *o) {
     int builtin, d;
     arguments(x, call, &builtin, &d);
     if (o->c.kind == LINEAR) {
-        for (unsigned k = 0; k < msl_n_bases(x, o->c); k++) o->base[k] = msl_position_base(x, call, k);
+        for (unsigned k = 0; k < msl_n_bases(x, o->c); k++)
+            o->base[k] = msl_position_base(x, call, k);
         return;
     }
     Value lanes = msl_lane_offsets(x, x->i32, 1, x->width);
@@ -269,7 +315,9 @@ void msl_emit_position(Vec *x, Value call, Val *o) {
     case RF_SIMDGROUP_INDEX_IN_THREADGROUP:
         o->v[0] = LLVMBuildLShr(x->b, index_vector(x), msl_splat(x, c32(x, 5)), "");
         return;
-    case RF_THREAD_INDEX_IN_QUADGROUP: o->v[0] = LLVMBuildAnd(x->b, lanes, msl_splat(x, c32(x, QUAD_LANES - 1)), ""); return;
+    case RF_THREAD_INDEX_IN_QUADGROUP:
+        o->v[0] = LLVMBuildAnd(x->b, lanes, msl_splat(x, c32(x, QUAD_LANES - 1)), "");
+        return;
     case RF_QUADGROUP_INDEX_IN_THREADGROUP:
         o->v[0] = LLVMBuildLShr(x->b, index_vector(x), msl_splat(x, c32(x, 2)), "");
         return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // prepare.c: brings a thread function into the structured form the other passes need.
-// Requires: calls inlined, default<O2>-cleaned without vectorisers. Preserves: what a thread computes.
-// Gives: scalar arithmetic only, br and ret, one return, reducible loops that leave at their latch,
-// branches with a join (structurizecfg), LCSSA, address arithmetic beside its access.
+// Requires: calls inlined, default<O2>-cleaned without vectorisers. Preserves: what a thread
+// computes. Gives: scalar arithmetic only, br and ret, one return, reducible loops that leave at
+// their latch, branches with a join (structurizecfg), LCSSA, address arithmetic beside its access.
 //
 // The order and its reasons (LLVM 22.1):
 //   sroa ... simplifycfg    canonical input, whatever ran before
@@ -92,19 +92,24 @@ static void give_endless_loops_an_exit(Vec *x) {
 }
 
 // ---- address arithmetic --------------------------------------------------------------------
-// Extensions of 32-bit indices are cloned next to their access. There they run under the mask of the
-// access, and the first active lane can stand for all (msl_extend_linear): uint indices such as
-// a[i - 5u] carry no wrap flags, yet two active lanes on both sides of a wrap would lie 2^32 elements
-// apart in one buffer, which the maximum buffer length excludes.
+// Extensions of 32-bit indices are cloned next to their access. There they run under the mask of
+// the access, and the first active lane can stand for all (msl_extend_linear): uint indices such as
+// a[i - 5u] carry no wrap flags, yet two active lanes on both sides of a wrap would lie 2^32
+// elements apart in one buffer, which the maximum buffer length excludes.
 
 // The one operand of an address computation through which an extension may reach it; -1: none.
 static int through_to(Value v, int depth) {
-    if (!depth || !LLVMIsAInstruction(v) || !is_integer(LLVMTypeOf(v)) || int_bits(LLVMTypeOf(v)) != 64) return -1;
+    if (!depth || !LLVMIsAInstruction(v) || !is_integer(LLVMTypeOf(v)) ||
+        int_bits(LLVMTypeOf(v)) != 64)
+        return -1;
     int64_t k;
     switch (LLVMGetInstructionOpcode(v)) {
-    case LLVMMul: case LLVMShl: return get_const(operand(v, 1), &k) && k != 0 ? 0 : -1;
-    case LLVMOr: if (!LLVMGetIsDisjoint(v)) return -1; // fall through
-    case LLVMAdd: case LLVMSub: {
+    case LLVMMul:
+    case LLVMShl: return get_const(operand(v, 1), &k) && k != 0 ? 0 : -1;
+    case LLVMOr:
+        if (!LLVMGetIsDisjoint(v)) return -1; // fall through
+    case LLVMAdd:
+    case LLVMSub: {
         bool ext[2];
         for (int o = 0; o < 2; o++)
             ext[o] = LLVMIsASExtInst(operand(v, o)) || LLVMIsAZExtInst(operand(v, o)) ||
@@ -148,7 +153,8 @@ static Value sink_pointer(Vec *x, Value p, Value at) {
     if (!LLVMIsAGetElementPtrInst(p)) return p;
     Value g = LLVMInstructionClone(p);
     for (int o = 0; o < LLVMGetNumOperands(p); o++)
-        LLVMSetOperand(g, (unsigned)o, o ? sink_index(x, operand(p, o), at) : sink_pointer(x, operand(p, o), at));
+        LLVMSetOperand(g, (unsigned)o,
+                       o ? sink_index(x, operand(p, o), at) : sink_pointer(x, operand(p, o), at));
     LLVMPositionBuilderBefore(x->b, at);
     LLVMInsertIntoBuilder(x->b, g);
     return g;
@@ -156,7 +162,9 @@ static Value sink_pointer(Vec *x, Value p, Value at) {
 
 static int pointer_operand(Value i) {
     switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMLoad: case LLVMAtomicRMW: case LLVMAtomicCmpXchg: return 0;
+    case LLVMLoad:
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg: return 0;
     case LLVMStore: return 1;
     default: return -1;
     }
@@ -181,10 +189,12 @@ void msl_find_sunk(Vec *x) {
         for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             int o = pointer_operand(i);
             if (o < 0) continue;
-            for (Value p = operand(i, o); LLVMIsAGetElementPtrInst(p) && used_once_in(p, b); p = operand(p, 0))
+            for (Value p = operand(i, o); LLVMIsAGetElementPtrInst(p) && used_once_in(p, b);
+                 p = operand(p, 0))
                 for (int k = 1; k < LLVMGetNumOperands(p); k++) {
                     Value v = operand(p, k);
-                    while (LLVMIsAInstruction(v) && !is_extension(v) && used_once_in(v, b) && through(v) >= 0)
+                    while (LLVMIsAInstruction(v) && !is_extension(v) && used_once_in(v, b) &&
+                           through(v) >= 0)
                         v = operand(v, through(v));
                     if (LLVMIsAInstruction(v) && is_extension(v) && used_once_in(v, b))
                         msl_map_put(x->cx, &x->arena, &x->sunk, v, 1);
@@ -198,7 +208,8 @@ void msl_prepare(Vec *x) {
     msl_run_passes(x->cx, x->thread, "sroa,early-cse,scalarizer,dce,simplifycfg,lower-switch");
     give_endless_loops_an_exit(x);
     msl_cfg_build(x, x->thread);
-    if (!msl_cfg_reducible(x)) msl_run_passes(x->cx, x->thread, "break-crit-edges,fix-irreducible,loop-simplify");
+    if (!msl_cfg_reducible(x))
+        msl_run_passes(x->cx, x->thread, "break-crit-edges,fix-irreducible,loop-simplify");
     msl_run_passes(x->cx, x->thread, "mergereturn,unify-loop-exits,structurizecfg");
     sink_addresses(x);
     msl_run_passes(x->cx, x->thread, "dce,loop-simplify,lcssa");

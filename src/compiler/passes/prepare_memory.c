@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// prepare_memory.c: memory accesses of a thread function become loads and stores of scalars and small
-// vectors with elements of 8, 16, 32 or 64 bits. Requires, preserves: as prepare.c.
-//   memcpy, memmove, memset   short and constant: loads, then stores; else a loop (a helper function,
+// prepare_memory.c: memory accesses of a thread function become loads and stores of scalars and
+// small vectors with elements of 8, 16, 32 or 64 bits. Requires, preserves: as prepare.c.
+//   memcpy, memmove, memset   short and constant: loads, then stores; else a loop (a helper
+//   function,
 //                             inlined, because LLVM-C cannot split blocks)
 //   aggregates                one access for each member
 //   i1, i24, i96, i128, <4 x i1>   whole bytes, joined and split by shifts
@@ -44,14 +45,18 @@ static unsigned align_at(unsigned align, uint64_t offset) {
 
 // void helper(ptr to, ptr from or i8 value, i64 n): a byte loop; up: false counts down.
 static void build_loop(Vec *x, Value f, bool set, bool up) {
-    Value to = LLVMGetParam(f, 0), from = LLVMGetParam(f, 1), n = LLVMGetParam(f, 2), zero = const_int(x->i64, 0);
-    Block entry = LLVMGetInsertBlock(x->b), loop = LLVMAppendBasicBlockInContext(x->llvm, f, "loop"),
+    Value to = LLVMGetParam(f, 0), from = LLVMGetParam(f, 1), n = LLVMGetParam(f, 2),
+          zero = const_int(x->i64, 0);
+    Block entry = LLVMGetInsertBlock(x->b),
+          loop = LLVMAppendBasicBlockInContext(x->llvm, f, "loop"),
           done = LLVMAppendBasicBlockInContext(x->llvm, f, "done");
     LLVMBuildCondBr(x->b, LLVMBuildICmp(x->b, LLVMIntEQ, n, zero, ""), done, loop);
     LLVMPositionBuilderAtEnd(x->b, loop);
-    Value i = LLVMBuildPhi(x->b, x->i64, ""), next = LLVMBuildAdd(x->b, i, const_int(x->i64, 1), "");
+    Value i = LLVMBuildPhi(x->b, x->i64, ""),
+          next = LLVMBuildAdd(x->b, i, const_int(x->i64, 1), "");
     Value at = up ? i : LLVMBuildSub(x->b, LLVMBuildSub(x->b, n, i, ""), const_int(x->i64, 1), "");
-    Value v = set ? from : LLVMBuildLoad2(x->b, x->i8, LLVMBuildGEP2(x->b, x->i8, from, &at, 1, ""), "");
+    Value v =
+        set ? from : LLVMBuildLoad2(x->b, x->i8, LLVMBuildGEP2(x->b, x->i8, from, &at, 1, ""), "");
     LLVMBuildStore(x->b, v, LLVMBuildGEP2(x->b, x->i8, to, &at, 1, ""));
     LLVMBuildCondBr(x->b, LLVMBuildICmp(x->b, LLVMIntULT, next, n, ""), loop, done);
     LLVMAddIncoming(i, (Value[]){zero, next}, (Block[]){entry, loop}, 2);
@@ -69,13 +74,17 @@ static Value loop_helper(Vec *x, bool set, bool move) {
     const char *attributes[] = {"alwaysinline", "nounwind"};
     for (int i = 0; i < 2; i++) {
         unsigned kind = LLVMGetEnumAttributeKindForName(attributes[i], strlen(attributes[i]));
-        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(x->llvm, kind, 0));
+        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(x->llvm, kind, 0));
     }
     Block entry = LLVMAppendBasicBlockInContext(x->llvm, f, "");
     LLVMPositionBuilderAtEnd(x->b, entry);
     if (move) {
-        Block up = LLVMAppendBasicBlockInContext(x->llvm, f, "up"), down = LLVMAppendBasicBlockInContext(x->llvm, f, "down");
-        LLVMBuildCondBr(x->b, LLVMBuildICmp(x->b, LLVMIntULE, LLVMGetParam(f, 0), LLVMGetParam(f, 1), ""), up, down);
+        Block up = LLVMAppendBasicBlockInContext(x->llvm, f, "up"),
+              down = LLVMAppendBasicBlockInContext(x->llvm, f, "down");
+        LLVMBuildCondBr(x->b,
+                        LLVMBuildICmp(x->b, LLVMIntULE, LLVMGetParam(f, 0), LLVMGetParam(f, 1), ""),
+                        up, down);
         LLVMPositionBuilderAtEnd(x->b, up);
         build_loop(x, f, false, true);
         LLVMPositionBuilderAtEnd(x->b, down);
@@ -118,7 +127,8 @@ static bool expand_memory_intrinsic(Vec *x, Value i) {
         Value f = loop_helper(x, set, move);
         LLVMPositionBuilder(x->b, here, i);
         n = LLVMBuildIntCast2(x->b, n, x->i64, 0, "");
-        LLVMBuildCall2(x->b, LLVMGlobalGetValueType(f), f, (Value[]){operand(i, 0), operand(i, 1), n}, 3, "");
+        LLVMBuildCall2(x->b, LLVMGlobalGetValueType(f), f,
+                       (Value[]){operand(i, 0), operand(i, 1), n}, 3, "");
     } else {
         expand_short(x, i, set, (uint64_t)bytes);
     }
@@ -145,18 +155,22 @@ static Value load_odd(Vec *x, Type t, Value p, uint64_t offset, unsigned align, 
         unsigned n = is_struct ? LLVMCountStructElementTypes(t) : (unsigned)LLVMGetArrayLength2(t);
         for (unsigned k = 0; k < n; k++) {
             Type m = is_struct ? LLVMStructGetTypeAtIndex(t, k) : LLVMGetElementType(t);
-            uint64_t o = is_struct ? LLVMOffsetOfElement(x->dl, t, k) : k * LLVMABISizeOfType(x->dl, m);
-            r = LLVMBuildInsertValue(x->b, r, load_odd(x, m, p, offset + o, align, is_volatile), k, "");
+            uint64_t o =
+                is_struct ? LLVMOffsetOfElement(x->dl, t, k) : k * LLVMABISizeOfType(x->dl, m);
+            r = LLVMBuildInsertValue(x->b, r, load_odd(x, m, p, offset + o, align, is_volatile), k,
+                                     "");
         }
         return r;
     }
     unsigned bits = (unsigned)LLVMSizeOfTypeInBits(x->dl, t), bytes = (bits + 7) / 8;
-    Type whole = LLVMIntTypeInContext(x->llvm, bytes * 8), given = LLVMIntTypeInContext(x->llvm, bits);
+    Type whole = LLVMIntTypeInContext(x->llvm, bytes * 8),
+         given = LLVMIntTypeInContext(x->llvm, bits);
     Value r = NULL;
     for (unsigned at = 0; at < bytes;) {
         unsigned unit = 8;
         while (unit > bytes - at) unit /= 2;
-        Value v = load_at(x, LLVMIntTypeInContext(x->llvm, unit * 8), p, offset + at, align_at(align, offset + at), is_volatile);
+        Value v = load_at(x, LLVMIntTypeInContext(x->llvm, unit * 8), p, offset + at,
+                          align_at(align, offset + at), is_volatile);
         v = LLVMBuildZExtOrBitCast(x->b, v, whole, "");
         if (at) v = LLVMBuildShl(x->b, v, const_int(whole, at * 8), "");
         r = r ? LLVMBuildOr(x->b, r, v, "") : v;
@@ -176,13 +190,15 @@ static void store_odd(Vec *x, Value v, Value p, uint64_t offset, unsigned align,
         unsigned n = is_struct ? LLVMCountStructElementTypes(t) : (unsigned)LLVMGetArrayLength2(t);
         for (unsigned k = 0; k < n; k++) {
             Value m = LLVMBuildExtractValue(x->b, v, k, "");
-            uint64_t o = is_struct ? LLVMOffsetOfElement(x->dl, t, k) : k * LLVMABISizeOfType(x->dl, LLVMTypeOf(m));
+            uint64_t o = is_struct ? LLVMOffsetOfElement(x->dl, t, k)
+                                   : k * LLVMABISizeOfType(x->dl, LLVMTypeOf(m));
             store_odd(x, m, p, offset + o, align, is_volatile);
         }
         return;
     }
     unsigned bits = (unsigned)LLVMSizeOfTypeInBits(x->dl, t), bytes = (bits + 7) / 8;
-    Type whole = LLVMIntTypeInContext(x->llvm, bytes * 8), given = LLVMIntTypeInContext(x->llvm, bits);
+    Type whole = LLVMIntTypeInContext(x->llvm, bytes * 8),
+         given = LLVMIntTypeInContext(x->llvm, bits);
     v = LLVMBuildZExtOrBitCast(x->b, LLVMBuildBitCast(x->b, v, given, ""), whole, "");
     for (unsigned at = 0; at < bytes;) {
         unsigned unit = 8;
@@ -204,11 +220,13 @@ void msl_prepare_memory(Vec *x) {
                 helpers |= expand_memory_intrinsic(x, i);
             } else if (op == LLVMLoad && is_odd(LLVMTypeOf(i))) {
                 LLVMPositionBuilderBefore(x->b, i);
-                LLVMReplaceAllUsesWith(i, load_odd(x, LLVMTypeOf(i), operand(i, 0), 0, LLVMGetAlignment(i), LLVMGetVolatile(i)));
+                LLVMReplaceAllUsesWith(i, load_odd(x, LLVMTypeOf(i), operand(i, 0), 0,
+                                                   LLVMGetAlignment(i), LLVMGetVolatile(i)));
                 LLVMInstructionEraseFromParent(i);
             } else if (op == LLVMStore && is_odd(LLVMTypeOf(operand(i, 0)))) {
                 LLVMPositionBuilderBefore(x->b, i);
-                store_odd(x, operand(i, 0), operand(i, 1), 0, LLVMGetAlignment(i), LLVMGetVolatile(i));
+                store_odd(x, operand(i, 0), operand(i, 1), 0, LLVMGetAlignment(i),
+                          LLVMGetVolatile(i));
                 LLVMInstructionEraseFromParent(i);
             }
         }

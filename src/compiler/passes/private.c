@@ -44,7 +44,9 @@ static bool uses_agree(Vec *x, Reach *r, Value p) {
             if (operand(user, 0) == p) return false;
             bytes = element_bytes(x, LLVMTypeOf(operand(user, 0)));
             break;
-        case LLVMGetElementPtr: case LLVMPHI: case LLVMSelect: reach_add(x, r, user); continue;
+        case LLVMGetElementPtr:
+        case LLVMPHI:
+        case LLVMSelect: reach_add(x, r, user); continue;
         case LLVMCall:
             if (starts_with(callee_of(user), "llvm.lifetime")) continue;
             return false;
@@ -93,7 +95,8 @@ static bool offsets_fit(Vec *x, const Reach *r) {
 }
 
 void msl_analyse_private(Vec *x) {
-    for (Value i = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(x->thread)); i; i = LLVMGetNextInstruction(i)) {
+    for (Value i = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(x->thread)); i;
+         i = LLVMGetNextInstruction(i)) {
         if (!LLVMIsAAllocaInst(i)) continue;
         if (!LLVMIsAConstantInt(operand(i, 0)) || LLVMConstIntGetZExtValue(operand(i, 0)) != 1)
             msl_fail_at(x, "private memory of a size unknown at compile time", i);

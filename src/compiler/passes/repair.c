@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // repair.c: masked stores of one lane become scalar stores.
-// Purpose: LLVM 22.1 (x86, AVX-512) writes too much for a masked store of truncated values whose constant
-// mask has one lane: trunc <8 x i32> to <8 x i16> under <1,0,0,0,0,0,0,0> is stored by vmovss, four bytes
-// instead of two. Such masks appear when `if (t == 0)` is folded. Requires: the last optimisation ran.
+// Purpose: LLVM 22.1 (x86, AVX-512) writes too much for a masked store of truncated values whose
+// constant mask has one lane: trunc <8 x i32> to <8 x i16> under <1,0,0,0,0,0,0,0> is stored by
+// vmovss, four bytes instead of two. Such masks appear when `if (t == 0)` is folded. Requires: the
+// last optimisation ran.
 #include "compiler/passes/passes_int.h"
 
 // The only lane of a constant mask; -1 if it is not constant or has another number of them.
@@ -23,7 +24,8 @@ static void repair(MslContext *cx, Value call) {
     int lane = only_lane(operand(call, 2));
     if (lane < 0) return;
     LLVMBuilderRef b = cx->builder;
-    Value v = operand(call, 0), at = LLVMConstInt(LLVMInt64TypeInContext(cx->llvm), (unsigned)lane, 0);
+    Value v = operand(call, 0),
+          at = LLVMConstInt(LLVMInt64TypeInContext(cx->llvm), (unsigned)lane, 0);
     Type element = LLVMGetElementType(LLVMTypeOf(v));
     unsigned kind = LLVMGetEnumAttributeKindForName("align", 5);
     LLVMAttributeRef align = LLVMGetCallSiteEnumAttribute(call, 2, kind);

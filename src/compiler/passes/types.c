@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// types.c: a value of any first-class type as a sequence of scalar leaves. Vectors, structs and arrays
-// are flattened in order, so that a varying value is simply n vectors of lanes, one for each leaf.
+// types.c: a value of any first-class type as a sequence of scalar leaves. Vectors, structs and
+// arrays are flattened in order, so that a varying value is simply n vectors of lanes, one for each
+// leaf.
 #include "compiler/passes/passes_int.h"
 
 int msl_leaves(Type t) {
@@ -46,7 +47,8 @@ int msl_leaf_of_path(Type t, const unsigned *path, unsigned n, Type *at) {
     int leaf = 0;
     for (unsigned i = 0; i < n; i++) {
         if (LLVMGetTypeKind(t) == LLVMStructTypeKind) {
-            for (unsigned k = 0; k < path[i]; k++) leaf += msl_leaves(LLVMStructGetTypeAtIndex(t, k));
+            for (unsigned k = 0; k < path[i]; k++)
+                leaf += msl_leaves(LLVMStructGetTypeAtIndex(t, k));
             t = LLVMStructGetTypeAtIndex(t, path[i]);
         } else {
             t = LLVMGetElementType(t);
@@ -63,10 +65,14 @@ Value msl_extract_leaf(Vec *x, Value s, int leaf) {
         Type m;
         bool vector = is_vector(t);
         unsigned i = member_of(t, &leaf, &m);
-        if (LLVMIsPoison(s)) s = LLVMGetPoison(m);
-        else if (LLVMIsUndef(s)) s = LLVMGetUndef(m);
-        else if (vector) s = LLVMBuildExtractElement(x->b, s, const_int(x->i64, i), "");
-        else s = LLVMBuildExtractValue(x->b, s, i, "");
+        if (LLVMIsPoison(s))
+            s = LLVMGetPoison(m);
+        else if (LLVMIsUndef(s))
+            s = LLVMGetUndef(m);
+        else if (vector)
+            s = LLVMBuildExtractElement(x->b, s, const_int(x->i64, i), "");
+        else
+            s = LLVMBuildExtractValue(x->b, s, i, "");
         t = m;
     }
     return s;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// vectorise.c: the vectoriser's pipeline, one function. A SIMD-group is a machine vector: the thread
-// function, which one thread runs, becomes f.simd, which `width` threads run at once under a mask.
+// vectorise.c: the vectoriser's pipeline, one function. A SIMD-group is a machine vector: the
+// thread function, which one thread runs, becomes f.simd, which `width` threads run at once under a
+// mask.
 #include "compiler/passes/passes_int.h"
 #include <llvm-c/Analysis.h>
 #include <setjmp.h>
@@ -53,7 +54,8 @@ static void analyse(Vec *x) {
         x->vals[p].c = msl_linear(0, true, true);
     }
     for (int b = 0; b < x->n_blocks; b++)
-        for (Value i = LLVMGetFirstInstruction(x->blocks[b].old); i; i = LLVMGetNextInstruction(i)) {
+        for (Value i = LLVMGetFirstInstruction(x->blocks[b].old); i;
+             i = LLVMGetNextInstruction(i)) {
             int n = msl_leaves(LLVMTypeOf(i));
             if (n) add_val(x, i, n);
         }
@@ -79,11 +81,13 @@ static Value begin_function(Vec *x, const char *suffix) {
     LLVMAttributeRef *attributes = vec_alloc(x, n_attributes, sizeof *attributes);
     LLVMGetAttributesAtIndex(x->thread, LLVMAttributeFunctionIndex, attributes);
     for (unsigned k = 0; k < n_attributes; k++) // target-cpu, target-features, ...
-        if (LLVMIsStringAttribute(attributes[k])) LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, attributes[k]);
+        if (LLVMIsStringAttribute(attributes[k]))
+            LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, attributes[k]);
     const char *own[] = {"alwaysinline", "nounwind"};
     for (int k = 0; k < 2; k++) {
         unsigned kind = LLVMGetEnumAttributeKindForName(own[k], strlen(own[k]));
-        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(x->llvm, kind, 0));
+        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(x->llvm, kind, 0));
     }
     x->f = f;
     for (unsigned p = 0; p < n_params; p++) x->vals[p].base[0] = LLVMGetParam(f, p);
@@ -111,11 +115,14 @@ static void call_with_own_arguments(Vec *x, Value callee) {
 }
 
 static Value vectorise(Vec *x) {
-    static const char prepared[] = "ingot-prepared"; // codegen may ask twice: for full and for cut groups
-    if (!LLVMGetStringAttributeAtIndex(x->thread, LLVMAttributeFunctionIndex, prepared, sizeof prepared - 1)) {
+    static const char prepared[] =
+        "ingot-prepared"; // codegen may ask twice: for full and for cut groups
+    if (!LLVMGetStringAttributeAtIndex(x->thread, LLVMAttributeFunctionIndex, prepared,
+                                       sizeof prepared - 1)) {
         msl_prepare(x);
-        LLVMAddAttributeAtIndex(x->thread, LLVMAttributeFunctionIndex,
-                                LLVMCreateStringAttribute(x->llvm, prepared, sizeof prepared - 1, "", 0));
+        LLVMAddAttributeAtIndex(
+            x->thread, LLVMAttributeFunctionIndex,
+            LLVMCreateStringAttribute(x->llvm, prepared, sizeof prepared - 1, "", 0));
     }
     msl_plan_positions(x);
     analyse(x);
@@ -129,7 +136,8 @@ static Value vectorise(Vec *x) {
     analyse(x);
     Value fast = emit(x, ".simd.fast");
     Value f = begin_function(x, ".simd");
-    Block entry = msl_new_block(x, ""), yes = msl_new_block(x, "fast"), no = msl_new_block(x, "slow");
+    Block entry = msl_new_block(x, ""), yes = msl_new_block(x, "fast"),
+          no = msl_new_block(x, "slow");
     LLVMPositionBuilderAtEnd(x->b, entry);
     LLVMBuildCondBr(x->b, msl_build_guard(x), yes, no);
     LLVMPositionBuilderAtEnd(x->b, yes);
@@ -143,14 +151,26 @@ LLVMValueRef msl_vectorise(MslContext *cx, LLVMValueRef thread, bool full_shape)
     return msl_vectorise_step(cx, thread, full_shape, 1);
 }
 
-LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_shape, unsigned parts) {
-    if (cx->width != 8 && cx->width != 16 && cx->width != 32) msl_fail(cx, "internal error: %u lanes", cx->width);
-    if (!parts || parts > MAX_PARTS || (parts & (parts - 1))) msl_fail(cx, "internal error: %u vectors", parts);
-    if (cx->width * parts != 32 && msl_uses_simd(thread)) msl_fail(cx, "internal error: SIMD-group functions need 32 lanes");
+LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_shape,
+                                unsigned parts) {
+    if (cx->width != 8 && cx->width != 16 && cx->width != 32)
+        msl_fail(cx, "internal error: %u lanes", cx->width);
+    if (!parts || parts > MAX_PARTS || (parts & (parts - 1)))
+        msl_fail(cx, "internal error: %u vectors", parts);
+    if (cx->width * parts != 32 && msl_uses_simd(thread))
+        msl_fail(cx, "internal error: SIMD-group functions need 32 lanes");
     Vec *x = calloc(1, sizeof *x);
     if (!x) msl_fail(cx, "out of memory");
-    *x = (Vec){.cx = cx, .llvm = cx->llvm, .module = cx->module, .b = cx->builder, .dl = cx->layout,
-               .width = cx->width, .parts = parts, .lanes = cx->width * parts, .thread = thread, .full = full_shape};
+    *x = (Vec){.cx = cx,
+               .llvm = cx->llvm,
+               .module = cx->module,
+               .b = cx->builder,
+               .dl = cx->layout,
+               .width = cx->width,
+               .parts = parts,
+               .lanes = cx->width * parts,
+               .thread = thread,
+               .full = full_shape};
     memcpy(x->shape, cx->shape, sizeof x->shape);
     open_types(x);
     jmp_buf outer; // an error passes through here to free the arena
@@ -166,7 +186,8 @@ LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_s
     msl_arena_free(&x->arena);
     free(x);
 #ifndef NDEBUG
-    if (LLVMVerifyFunction(f, LLVMReturnStatusAction)) msl_fail(cx, "internal error: the vector function is malformed");
+    if (LLVMVerifyFunction(f, LLVMReturnStatusAction))
+        msl_fail(cx, "internal error: the vector function is malformed");
 #endif
     return f;
 }
