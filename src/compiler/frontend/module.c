@@ -310,6 +310,7 @@ bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib,
     bool ok = false;
     strip_annotations(m);
     set_conventions(m, lib);
+    module_guard_divisions(m);
     if (!build_graph(&g, m)) goto done;
     mark_nodes(&g, m, lib);
     bool called = check_calls(&g, job), defined = check_defined(&g, job);
