@@ -135,6 +135,7 @@ static void compile(Cg *cg, MslKernel *out) {
     if (emit_ir(cg, "ll", out)) return;
     msl_verify(cx, "finish");
     double start = now_ms();
+    msl_break_chains(cg);
     msl_emit(cg, out);
     note_time(cg, "emit", now_ms() - start);
 }

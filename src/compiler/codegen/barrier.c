@@ -218,8 +218,11 @@ static void freeze_value(Cg *cg, const BlockSet *set, LLVMValueRef v, LLVMValueR
     }
 }
 
+// Results, not addresses: a vector of pointers is cheaper to compute again than to save.
 static bool worth_freezing(LLVMValueRef v) {
-    return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind && !LLVMIsAFreezeInst(v);
+    LLVMTypeRef t = LLVMTypeOf(v);
+    return LLVMGetTypeKind(t) == LLVMVectorTypeKind && !LLVMIsAFreezeInst(v) &&
+           LLVMGetTypeKind(LLVMGetElementType(t)) != LLVMPointerTypeKind;
 }
 
 static bool freeze_across(Cg *cg, Coroutine *co) {

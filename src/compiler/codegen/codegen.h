@@ -58,6 +58,9 @@ void msl_open_target(Cg *cg);
 void msl_set_target_attributes(Cg *cg);
 void msl_emit(Cg *cg, MslKernel *out); // object -> shared object, or assembly text
 
+// chains.c
+void msl_break_chains(Cg *cg);
+
 // load.c
 void msl_load(Cg *cg);
 void msl_link_device_code(Cg *cg, const unsigned char *bitcode, size_t n_bytes);
