@@ -18,6 +18,7 @@ def main():
     a.add_argument('--cpu', default='')
     a.add_argument('--features', default='')
     a.add_argument('--parts', type=int, default=1)
+    a.add_argument('--quick', action='store_true', help='O1, masked code only')
     a.add_argument('file')
     a.add_argument('width')
     a.add_argument('shape')
@@ -29,7 +30,7 @@ def main():
         subprocess.run([fuzz.CLANG, '-O2', *fuzz.FLAGS, *machine, '-S', '-emit-llvm', source, '-o', path('k.ll')], check=True)
         names = re.findall(r'^define .*@k_(\w+)\(', open(path('k.ll')).read(), re.M)
         open(path('list.h'), 'w').write(''.join('K(%s)\n' % n for n in names))
-        extra = (['--cpu', a.cpu] if a.cpu else []) + (['--features', a.features] if a.features else [])
+        extra = (['--cpu', a.cpu] if a.cpu else []) + (['--features', a.features] if a.features else []) + (['--quick'] if a.quick else [])
         subprocess.run([a.driver, path('k.ll'), path('v.o'), '--width', a.width, '--parts', str(a.parts), '--shape', a.shape, *extra], check=True)
         defs = ['-DWIDTH=%d' % (int(a.width) * a.parts)] + ['-DS%s=%s' % kv for kv in zip('XYZ', a.shape.split(','))]
         if a.file == 'simd':

@@ -78,7 +78,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             driver = build(folder, file, old, new)
             how = ''
-            for case in ('shapes 32 64,1,1', 'shapes 32 16,16,1', 'simd 32 64,1,1'):
+            for case in ('shapes 32 64,1,1', 'shapes 32 16,16,1', 'shapes 32 48,2,1', 'shapes 32 8,8,1', 'simd 32 64,1,1'):
                 r = subprocess.run([HERE + '/fixed.py', '--driver', driver, *case.split()], capture_output=True, text=True)
                 if r.returncode:
                     how = case + ': ' + (r.stdout + r.stderr).strip().split('\n')[0][:80]
