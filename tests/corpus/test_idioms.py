@@ -346,3 +346,89 @@ def test_modern():
         t += (i & 15) * (i >> 4)
         want.append(t)
     check(FILE, "modern", 80, 32, {0: np.zeros(80, np.int32)}, {0: np.array(want, np.int32)}, modes=EVERY)
+
+
+# ------------------------------------------------------------------------------ projects.metal
+
+PROJECTS = "idioms/projects.metal"
+
+
+def limbs(values, n):
+    return np.array([[v >> (32 * k) & M32 for k in range(n)] for v in values], np.uint32)
+
+
+def test_field():
+    p = (1 << 255) - 19
+    r = rng(20)
+    big = lambda: int.from_bytes(r.bytes(32), "little") % p
+    a, b, e = [0, 1, p - 1] + [big() for _ in range(40)], [5, p - 1, p - 1] + [big() for _ in range(40)], r.integers(0, 9, 43)
+    want = [(x * y + pow(x, int(k), p)) % p for x, y, k in zip(a, b, e)]
+    check(PROJECTS, "field_25519", 43, 32, {0: limbs(a, 8), 1: limbs(b, 8), 2: limbs(a, 8) * 0, 3: e.astype(np.uint32)},
+          {2: limbs(want, 8)}, modes=DEEP)
+    a, b = [(1 << 128) - 1] * 2 + [int.from_bytes(r.bytes(16), "little") for _ in range(70)], [(1 << 128) - 1, 1] + \
+        [int.from_bytes(r.bytes(16), "little") for _ in range(70)]
+    check(PROJECTS, "mul128", 72, 32, {0: limbs(a, 4), 1: limbs(b, 4), 2: np.zeros((72, 8), np.uint32)},
+          {2: limbs([x * y for x, y in zip(a, b)], 8)}, modes=EVERY)
+
+
+def test_reports():
+    ix = np.array([5, 50, -1, 7, 101, 3, 99, 100], np.int32)
+    for mode in DEEP:
+        out = run_kernel(PROJECTS, "check_index", 8, 8, {0: np.zeros(4 + 4 * 48, np.uint8), 1: ix}, [0], mode=mode)[0]
+        assert out[:4].view(np.uint32)[0] == 2
+        texts = {bytes(e[20:]).split(b"\0")[0] for e in out[4:].reshape(4, 48)[:2]}
+        assert texts == {b"index is negative", b"index is beyond the end"}, mode
+        assert all(bytes(e[4:20]).split(b"\0")[0] == b"check_index" for e in out[4:].reshape(4, 48)[:2]), mode
+
+
+def test_translated_hlsl():
+    x = np.zeros((64, 4), np.uint32)
+    f = rng(21).normal(size=64).astype(F)
+    x[:, 0], x[:, 2] = f.view(np.uint32), np.arange(64) * 10
+    want = x.copy()
+    want[:, 1] = (f * F(2) - F(2)).astype(F).view(np.uint32)
+    old = np.where(np.arange(64) < 40, x[:, 2], 0).reshape(2, 32)[:, ::-1].reshape(-1)
+    want[:40, 2] += 1
+    want[:, 3] = old + 0x10 + 0
+    par = struct_bytes(("f4", [0.5, 0.5, 0, 0]), ("u4", [40, 0, 0, 0]))
+    for mode in EVERY:
+        got = run_kernel(PROJECTS, "computeMain", 64, 32, {0: par, 1: x}, [1], mode=mode)[1]
+        assert np.allclose(got[:, 1].view(F), want[:, 1].view(F), rtol=1e-6), mode
+        assert (got[:, [0, 2, 3]] == want[:, [0, 2, 3]]).all(), mode
+
+
+def test_ported_opencl():
+    w = rng(22).integers(0, 1 << 32, (100, 4)).astype(np.uint32)
+    turn = lambda v, n: (v << n | v >> (32 - n)) & M32
+    pick = lambda x, y, z: (x & y) | (~x & z & M32)
+    want, hits = [], 0
+    for v in w.tolist():
+        a, b, c, d = 0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476
+        a = turn((a + v[0] + pick(b, c, d)) & M32, 3)
+        d = turn((d + v[1] + pick(a, b, c)) & M32, 7)
+        c = turn((c + 0x5A827999 + v[2] + pick(d, a, b)) & M32, 11)
+        b = turn((b + 0x5A827999 + v[3] + pick(c, d, a)) & M32, 19)
+        d = (d + (a >> 8 & 255)) & M32
+        hits += a & 7 == 0
+        want.append(a ^ b ^ c ^ d ^ (a & 63) * 2654435761 & M32)
+    check(PROJECTS, "digest", 128, 64, {0: w, 1: np.zeros(100, np.uint32), 2: np.zeros(1, np.uint32), 3: np.uint64(100)},
+          {1: np.array(want, np.uint32), 2: np.array([hits], np.uint32)}, modes=EVERY)
+
+
+@pytest.mark.parametrize("name,dtype", [("max_f32", F), ("max_i64", np.int64), ("max_u8", np.uint8)])
+@pytest.mark.parametrize("group", [32, 128])
+def test_switch_of_sizes(name, dtype, group):
+    a = (rng(23).normal(size=(3, 300)) * 50 + 100).clip(0, 255).astype(dtype)
+    check(PROJECTS, name, 3 * group, group, {0: a, 1: np.zeros(3, dtype), 2: np.uint32(300)}, {1: a.max(1)}, modes=DEEP, rtol=0, atol=0)
+
+
+def test_fragments():
+    a, b = rng(24).normal(size=(2, 8, 8)).astype(F), rng(25).normal(size=(8, 8)).astype(np.float16)
+    want = 2 * (a.astype(float) @ b.astype(float)) + np.array([0, 1])[:, None, None]
+    check(PROJECTS, "fragments", 64, 64, {0: a, 1: b, 2: a * 0}, {2: want}, modes=EVERY, rtol=1e-4, atol=1e-4)
+
+
+def test_context():
+    job, launch = struct_bytes(("i4", 3), ("f4", 2.0)), struct_bytes(("i4", 50), ("f4", 0.5))
+    i = np.arange(50)
+    check(PROJECTS, "render", 64, 32, {0: job, 1: launch, 2: np.zeros(50, F)}, {2: (i + 3 + 0.0625) * 2 + 11}, modes=DEEP)

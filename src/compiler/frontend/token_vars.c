@@ -6,11 +6,20 @@
 #include "compiler/frontend/tokens_int.h"
 #include <stdlib.h>
 
+// Past the body of a type that is defined in the declaration, `struct {...} name`; else j itself.
+static size_t after_definition(const TokenPass *p, size_t j) {
+    size_t k = j;
+    while (tp_is(p, k, T_kw_const) || tp_is(p, k, T_kw_volatile)) k++;
+    if (!tp_is(p, k, T_kw_struct) && !tp_is(p, k, T_kw_union) && !tp_is(p, k, T_kw_class)) return j;
+    k += tp_is(p, k + 1, T_identifier) ? 2 : 1;
+    return tp_is(p, k, T_l_brace) && tp_match(p, k) < p->n ? tp_match(p, k) + 1 : j;
+}
+
 // The index of the first declarator's name in `threadgroup TYPE name ...` at in[i], 0 if the
 // declaration is not a plain variable (pointer, reference, function).
 static size_t declarator_name(const TokenPass *p, size_t i) {
     int angle = 0;
-    for (size_t j = i + 1; j < p->n; j++) {
+    for (size_t j = after_definition(p, i + 1); j < p->n; j++) {
         unsigned kind = p->in[j].kind, next = tp_at(p, j + 1)->kind;
         if (kind == T_less)
             angle++;
