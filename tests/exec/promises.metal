@@ -49,3 +49,20 @@ kernel void guarded_shift(device const uint *a [[buffer(0)]], constant uint &s [
     }
     out[i] = r;
 }
+
+// LLVM infers that i - k does not wrap where i >= k, and then computes it for all threads: the first
+// one of the SIMD-group wraps, its value is thrown away.
+// run: speculated grid=64 group=64
+// arg 0 = np.zeros(64, u64)
+// arg 1 = iota(64, u32)
+// arg 2 = u32(27)
+// expect 0 = np.where(gx >= 27, (gx.astype(i64) - 27) * 5 + gx, 5) + np.where(gx & 1, gx * 3, gx + 7)
+kernel void speculated(device ulong *out [[buffer(0)]], device const uint *a [[buffer(1)]],
+                       constant uint &k [[buffer(2)]], uint i [[thread_position_in_threadgroup]]) {
+    ulong r = 5;
+    uint t;
+    if (i & 1) t = a[i] * 3;
+    else t = a[i] + 7;
+    if (i >= k) r = ulong(i - k) * 5 + a[i];
+    out[i] = r + t;
+}

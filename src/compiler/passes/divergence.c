@@ -120,7 +120,9 @@ static Class arithmetic(const Vec *x, Value i, Class a, Class c, int64_t stride,
     bool nsw = false, nuw = false;
     if (LLVMGetInstructionOpcode(i) != LLVMOr) {
         nsw = LLVMGetNSW(i);
-        nuw = LLVMGetNUW(i);
+        // LLVM hoists `i - k` with the nuw it found behind `i >= k`: the first active lane may then be
+        // one that wraps and is thrown away by a select. (Above, all lanes behind it wrap as well.)
+        nuw = LLVMGetNUW(i) && LLVMGetInstructionOpcode(i) != LLVMSub;
     } else {
         nsw = nuw = true; // disjoint: no carries at all
     }
@@ -150,7 +152,7 @@ static Class class_of_sum(Vec *x, Value i, LLVMOpcode op) {
     }
     if (op == LLVMSub) {
         Class r = arithmetic(x, i, a, c, a.stride - c.stride, UINT64_MAX);
-        if (LLVMGetNUW(i)) r.max = a.max;
+        if (LLVMGetNUW(i) && !r.stride) r.max = a.max;
         return r;
     }
     return arithmetic(x, i, a, c, a.stride + c.stride, add_max(a.max, c.max));
