@@ -30,7 +30,7 @@ MUTANTS = [
     ('first lane of the ballot, not of the mask', 'emit_simd.c', 'Value lane = LLVMBuildAnd(x->b, msl_first_lane(x, x->mask), const_int(x->bits_type, x->width - 1), "");', 'Value lane = const_int(x->bits_type, 0);', ''),
     ('votes of inactive lanes count', 'emit_simd.c', "if (which.op == OP_ALL) m = msl_mask_and(x, m, LLVMBuildNot(x->b, is_true(x, i), \"\"));", 'if (which.op == OP_ALL) m = LLVMBuildNot(x->b, is_true(x, i), "");', ''),
     ('guard checks the first lane only', 'version.c', 'int64_t ahead = (int64_t)(x->segment - 1) * msl_class(x, operand(i, side - 1)).stride;', 'int64_t ahead = 0;', ''),
-    ('private memory without lanes', 'emit_memory.c', 'sum = LLVMBuildAdd(x->b, sum, o, "");', 'sum = o;', ''),
+    ('private memory without lanes', 'private.c', 'if (s > 0) return s;', 'if (s > 0) return 0;', ''),
     ('atomic total ignores the mask', 'emit_atomic.c', 'total = LLVMBuildMul(x->b, msl_scalar(x, v), count_active(x, t), "");', 'total = LLVMBuildMul(x->b, msl_scalar(x, v), const_int(t, x->width), "");', ''),
     ('narrow gather without its shift', 'emit_memory.c', 'LLVMBuildLShr(x->b, v, shift, "")', 'v', ''),
     ('first lane wins a shared store', 'emit_memory.c', 'last[p] = msl_last_lane(x, x->masks[p]);', 'last[p] = LLVMBuildAnd(x->b, msl_first_lane(x, x->masks[p]), const_int(x->bits_type, x->width - 1), "");', ''),
