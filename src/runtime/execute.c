@@ -54,7 +54,9 @@ static bool run_batch(Batch *batch, CpuRun *run) {
 static bool resolve_indirect(const RtDispatch *d, CpuDispatch *out, bool *empty) {
     memcpy(out->groups_per_grid, d->indirect->memory + d->indirect_offset,
            sizeof out->groups_per_grid);
+    uint64_t groups = 1;
     for (int i = 0; i < 3; i++) {
+        if (__builtin_mul_overflow(groups, out->groups_per_grid[i], &groups)) return false;
         uint64_t threads = (uint64_t)out->groups_per_grid[i] * d->group_size[i];
         *empty = *empty || threads == 0;
         if (threads > UINT32_MAX) return false;
@@ -88,7 +90,7 @@ static bool run_dispatch(const RtDispatch *d, bool concurrent, Batch *batch, Cpu
         *error =
             rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
                          "The indirect dispatch of kernel '%s' has more than 2^32 - 1 threads in "
-                         "a dimension.",
+                         "a dimension, or more threadgroups than can be counted.",
                          kernel);
         *error = *error ? *error : rt_error_no_memory();
         return false;

@@ -122,10 +122,13 @@ static void many_objects_are_distinct(void **state) {
     static CpuCode *codes[N];
     int before = open_files();
     for (int i = 0; i < N; i++) codes[i] = load_good();
-    assert_int_equal(open_files(), before);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    assert_int_equal(open_files(), before); // under sanitizers code keeps its file (code.c)
+#endif
     for (int i = 0; i < N; i++)
         for (int k = i + 1; k < i + 3 && k < N; k++) assert_ptr_not_equal(codes[i], codes[k]);
     for (int i = 0; i < N; i++) cpu_code_release(codes[i]);
+    assert_int_equal(open_files(), before);
 }
 
 // ---- Dispatch ----

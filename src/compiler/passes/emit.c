@@ -86,7 +86,10 @@ Value msl_splat(Vec *x, Value s) { return splat_n(x, s, x->width); }
 Value msl_lane_offsets(Vec *x, Type t, int64_t stride, unsigned n) {
     (void)x;
     Value e[MAX_WIDTH];
-    for (unsigned i = 0; i < n; i++) e[i] = const_int(t, (int64_t)i * stride);
+    for (unsigned i = 0; i < n; i++) {
+        // Wraps like the lanes' own arithmetic does.
+        e[i] = const_int(t, (int64_t)((uint64_t)i * (uint64_t)stride));
+    }
     return LLVMConstVector(e, n);
 }
 
