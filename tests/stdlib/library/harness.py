@@ -124,6 +124,7 @@ def run(source, inputs, outputs, grid, group=64, kernel="k", **options):
     for width in WIDTHS:
         code = compile_kernel(source, kernel, width, **options)
         made = [shared(o if isinstance(o, np.ndarray) else np.zeros(o[1], o[0])) for o in outputs]
-        buffers = [np.ascontiguousarray(i) for i in inputs] + made
+        # in pages of their own: a kernel may rely on the alignment of long4, which NumPy does not give
+        buffers = [shared(np.ascontiguousarray(i)) for i in inputs] + made
         in_child(lambda: launch(code, buffers, grid, group, dynamic, log))
         yield width, made
