@@ -94,7 +94,7 @@ static bool add_variant(MTLComputePipelineState *state, const uint32_t shape[3],
 }
 
 // General code can take ten times as long, and a compile takes as long as a few such grids.
-enum { LARGE_GRID = 1 << 18 };
+enum { LARGE_GRID = 1 << 14 };
 
 void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3],
                          uint64_t n_threads) {
