@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1, HEADER_BYTES = 8 + 4 + SHA256_BYTES };
+enum { VERSION = 2, HEADER_BYTES = 8 + 4 + SHA256_BYTES };
 static const char magic[8] = {'I', 'N', 'G', 'O', 'T', 'L', 'I', 'B'};
 
 Blob *metallib_encode(const Metallib *lib) {

@@ -57,6 +57,9 @@ static void encode_type(const RfType *t, WireOut *w) {
     wire_u32(w, t->element);
     wire_u8(w, t->space);
     wire_u8(w, t->access);
+    wire_u8(w, t->texture_type);
+    wire_u8(w, t->depth);
+    wire_u8(w, t->samples);
     wire_u32(w, t->n_members);
     for (uint32_t i = 0; i < t->n_members; ++i) {
         const RfMember *m = &t->members[i];
@@ -131,6 +134,9 @@ static void decode_type(RfType *t, WireIn *r) {
     t->element = wire_get_u32(r);
     t->space = wire_get_u8(r);
     t->access = wire_get_u8(r);
+    t->texture_type = wire_get_u8(r);
+    t->depth = wire_get_u8(r);
+    t->samples = wire_get_u8(r);
     uint32_t n = wire_get_u32(r);
     t->members = new_array(r, n, sizeof *t->members, 20);
     if (r->failed) return;
@@ -195,7 +201,7 @@ static bool types_valid(const RfLibrary *lib) {
     for (uint32_t i = 0; i < lib->n_types; ++i) {
         const RfType *t = &lib->types[i];
         if (t->element != UINT32_MAX && t->element >= lib->n_types) return false;
-        if (t->space > RF_THREAD || t->access > RF_WRITE_ONLY) return false;
+        if (t->space > RF_THREAD || t->access > RF_WRITE_ONLY || t->texture_type > 9) return false;
         for (uint32_t k = 0; k < t->n_members; ++k)
             if (t->members[k].type >= lib->n_types) return false;
     }
@@ -211,7 +217,7 @@ static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
     if (f->stage > RF_STITCHABLE || f->n_slots > MAX_SLOTS) return false;
     for (uint32_t i = 0; i < f->n_args; ++i) {
         const RfArg *a = &f->args[i];
-        if (a->kind > RF_ARG_BUILTIN || a->space > RF_THREAD || a->access > RF_WRITE_ONLY)
+        if (a->kind > RF_ARG_FUNCTION_TABLE || a->space > RF_THREAD || a->access > RF_WRITE_ONLY)
             return false;
         if (a->type >= lib->n_types) return false;
         if (a->kind == RF_ARG_BUILTIN && a->builtin >= RF_N_BUILTINS) return false;

@@ -18,9 +18,11 @@ typedef enum RfStage { // stored: never renumber
 typedef enum RfArgKind {
     RF_ARG_BUFFER = 0,   // device/constant pointer or reference (also array<device T *, N>: `count` slots)
     RF_ARG_THREADGROUP,  // threadgroup pointer parameter, [[threadgroup(n)]]
-    RF_ARG_TEXTURE, RF_ARG_SAMPLER, // issue 2 of the plan
+    RF_ARG_TEXTURE,      // [[texture(n)]]; an array of textures takes `count` indices and slots
+    RF_ARG_SAMPLER,      // [[sampler(n)]]; arrays likewise
     RF_ARG_STAGE_IN,
     RF_ARG_BUILTIN,      // thread position and friends: `builtin` says which
+    RF_ARG_FUNCTION_TABLE, // visible_function_table<...>, [[buffer(n)]]
 } RfArgKind;
 
 typedef enum RfBuiltin { // order is that of rf_builtin_name()
@@ -62,8 +64,12 @@ typedef struct RfType {
     char *name;           // as Metal spells it: "float4", "Params"
     uint32_t size, align; // bytes
     uint32_t n_elements, stride; // arrays
-    uint32_t element;     // array element or pointee: index in types; UINT32_MAX if none
-    uint8_t space, access; // pointers: RfSpace, RfAccess
+    uint32_t element;     // array element, pointee or component of a texture: index in types;
+                          // UINT32_MAX if none
+    uint8_t space, access; // pointers: RfSpace, RfAccess; textures: RfAccess (sample: read only)
+    uint8_t texture_type; // textures (data_type Texture = 58): MTLTextureType
+    uint8_t depth;        // textures: 1 for the depth types
+    uint8_t samples;      // textures: 1 if access::sample
     uint32_t n_members;
     RfMember *members;    // structs
 } RfType;

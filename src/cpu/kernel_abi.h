@@ -6,8 +6,9 @@
 #define INGOT_CPU_KERNEL_ABI_H
 #include <stddef.h>
 #include <stdint.h>
+#include "cpu/texture_abi.h"
 
-#define CPU_KERNEL_ABI 1u
+#define CPU_KERNEL_ABI 2u
 #define CPU_SIMD_WIDTH 32u           // threads of a SIMD-group, always
 #define CPU_KERNEL_SYMBOL "ingot_kernel"           // a CpuKernelFn
 #define CPU_KERNEL_INFO_SYMBOL "ingot_kernel_info" // a const CpuKernelInfo
@@ -18,9 +19,22 @@ typedef struct CpuLaunch CpuLaunch;
 typedef void CpuLogFn(const CpuLaunch *launch, uint32_t type, const char *subsystem_category,
                       const char *format, const uint64_t *args, uint32_t n_args);
 
+// What shader validation found (code compiled with `validate`): called once per active thread that
+// made the access, which was then left out (a load gave zero).
+typedef enum CpuBadAccess { CPU_BAD_LOAD = 0, CPU_BAD_STORE, CPU_BAD_ATOMIC } CpuBadAccess;
+typedef struct CpuReport {
+    uint32_t access;   // CpuBadAccess
+    uint32_t slot;     // of the argument the address was made from; UINT32_MAX: not one
+    int64_t offset;    // bytes from the argument's address; without a slot: the address itself
+    uint32_t n_bytes;  // of the access
+    uint32_t thread[3]; // thread_position_in_grid
+} CpuReport;
+typedef void CpuReportFn(const CpuLaunch *launch, const CpuReport *report);
+
 struct CpuLaunch {
     // [n_slots] buffers: address incl. offset. threadgroup parameters: byte offset into the
-    // threadgroup memory (the static part of n bytes comes first), as an integer.
+    // threadgroup memory (the static part of n bytes comes first), as an integer. Textures and
+    // samplers: the handle (texture_abi.h).
     void *const *args;
     uint32_t threads_per_grid[3];
     uint32_t groups_per_grid[3];
@@ -28,8 +42,15 @@ struct CpuLaunch {
     uint32_t grid_origin[3];
     CpuLogFn *log;
     void *log_context;
+    const CpuTextureOps *textures; // never NULL
+    // [n_slots] bytes from args[i] to the end of the buffer; threadgroup parameters: the length set;
+    // 0 for the rest. Read by code compiled with `validate` only; NULL otherwise.
+    const uint64_t *lengths;
+    CpuReportFn *report; // never NULL in a launch of such code
 };
-_Static_assert(offsetof(CpuLaunch, log) == 56, "codegen knows this layout");
+_Static_assert(offsetof(CpuLaunch, log) == 56 && offsetof(CpuLaunch, textures) == 72 &&
+                   offsetof(CpuLaunch, lengths) == 80 && offsetof(CpuLaunch, report) == 88,
+               "codegen knows this layout");
 
 // Runs threadgroups first .. end-1 (x fastest, then y, then z) one after the other.
 //   threadgroup_memory  static bytes + dynamic lengths, 128-byte aligned; contents undefined
@@ -43,6 +64,7 @@ enum { // CpuKernelInfo.flags
     CPU_KERNEL_SIMD = 2,    // uses SIMD-group or quad-group functions
     CPU_KERNEL_LANES = 4,   // reference code: one lane at a time
     CPU_KERNEL_LOG = 8,     // may log
+    CPU_KERNEL_VALIDATE = 16, // checks its accesses
 };
 typedef struct CpuKernelInfo {
     uint32_t abi;
