@@ -133,8 +133,34 @@ typedef struct MTLArrayType MTLArrayType;
 typedef struct MTLPointerType MTLPointerType;
 typedef struct MTLLogState MTLLogState;
 typedef struct MTLError MTLError;
-// Anything a kernel can use. A MTLBuffer is one: cast it.
+// Anything a kernel can use. A MTLBuffer and a MTLTexture are one: cast them.
 typedef struct MTLResource MTLResource;
+// What all encoders are: cast them.
+typedef struct MTLCommandEncoder MTLCommandEncoder;
+// Of the headers included at the end.
+typedef struct MTLTexture MTLTexture;
+typedef struct MTLSamplerState MTLSamplerState;
+typedef struct MTLTextureViewPool MTLTextureViewPool;
+typedef struct MTLBlitCommandEncoder MTLBlitCommandEncoder;
+typedef struct MTLHeap MTLHeap;
+typedef struct MTLResidencySet MTLResidencySet;
+typedef struct MTLFence MTLFence;
+typedef struct MTLEvent MTLEvent;
+typedef struct MTLSharedEvent MTLSharedEvent; // a MTLEvent: cast it
+typedef struct MTLSharedEventHandle MTLSharedEventHandle;
+typedef struct MTLSharedEventListener MTLSharedEventListener;
+typedef struct MTLArgumentEncoder MTLArgumentEncoder;
+typedef struct MTLIndirectCommandBuffer MTLIndirectCommandBuffer;
+typedef struct MTLIndirectComputeCommand MTLIndirectComputeCommand;
+typedef struct MTLBinaryArchive MTLBinaryArchive;
+typedef struct MTLDynamicLibrary MTLDynamicLibrary;
+typedef struct MTLFunctionHandle MTLFunctionHandle;
+typedef struct MTLVisibleFunctionTable MTLVisibleFunctionTable;
+typedef struct MTLLinkedFunctions MTLLinkedFunctions; // a descriptor: metal_link.h
+typedef struct MTLCaptureManager MTLCaptureManager;
+typedef struct MTLCaptureScope MTLCaptureScope;
+typedef struct MTLCounterSet MTLCounterSet;
+typedef struct MTLCounterSampleBuffer MTLCounterSampleBuffer;
 
 // ---- Enumerations: Apple's values ---------------------------------------------------------------
 
@@ -335,6 +361,12 @@ typedef enum MTLDeviceError { // domain MTLDeviceErrorDomain (ours)
     MTLDeviceErrorInvalidInput = 2,
 } MTLDeviceError;
 
+typedef enum MTLShaderValidation {
+    MTLShaderValidationDefault = 0,
+    MTLShaderValidationEnabled = 1,
+    MTLShaderValidationDisabled = 2,
+} MTLShaderValidation;
+
 typedef uint32_t MTLPipelineOption;
 enum {
     MTLPipelineOptionNone = 0,
@@ -435,6 +467,9 @@ typedef enum MTLDataType {
     MTLDataTypeTexture = 58,
     MTLDataTypeSampler = 59,
     MTLDataTypePointer = 60,
+    MTLDataTypeRenderPipeline = 78,
+    MTLDataTypeComputePipeline = 79,
+    MTLDataTypeIndirectCommandBuffer = 80,
     MTLDataTypeLong = 81,
     MTLDataTypeLong2 = 82,
     MTLDataTypeLong3 = 83,
@@ -470,9 +505,48 @@ typedef struct MTLRange { // Apple's NSRange
     size_t location, length;
 } MTLRange;
 
+typedef struct MTLOrigin {
+    size_t x, y, z;
+} MTLOrigin;
+
+typedef struct MTLRegion {
+    MTLOrigin origin;
+    MTLSize size;
+} MTLRegion;
+
+typedef struct MTLSizeAndAlign {
+    size_t size, align;
+} MTLSizeAndAlign;
+
+// What stands for a texture, sampler, pipeline or table inside a buffer that kernels read.
+typedef struct MTLResourceID {
+    uint64_t impl;
+} MTLResourceID;
+
 static inline MTLSize mtl_size_make(size_t width, size_t height, size_t depth) {
     MTLSize size = {width, height, depth};
     return size;
+}
+
+static inline MTLOrigin mtl_origin_make(size_t x, size_t y, size_t z) {
+    MTLOrigin origin = {x, y, z};
+    return origin;
+}
+
+static inline MTLRegion mtl_region_make_1d(size_t x, size_t width) {
+    MTLRegion region = {{x, 0, 0}, {width, 1, 1}};
+    return region;
+}
+
+static inline MTLRegion mtl_region_make_2d(size_t x, size_t y, size_t width, size_t height) {
+    MTLRegion region = {{x, y, 0}, {width, height, 1}};
+    return region;
+}
+
+static inline MTLRegion mtl_region_make_3d(size_t x, size_t y, size_t z, size_t width,
+                                           size_t height, size_t depth) {
+    MTLRegion region = {{x, y, z}, {width, height, depth}};
+    return region;
 }
 
 static inline MTLRange mtl_range_make(size_t location, size_t length) {
@@ -508,8 +582,10 @@ typedef struct MTLCompileOptions {
     MTLMathMode math_mode;
     MTLMathFloatingPointFunctions
         math_floating_point_functions;              // Precise: as if math_mode were Safe
-    MTLLibraryType library_type;                    // Executable; Dynamic is not supported
-    const char *install_name;                       // dynamic libraries only
+    MTLLibraryType library_type;
+    const char *install_name;            // dynamic libraries only
+    MTLDynamicLibrary *const *libraries; // to link against: their functions may be called
+    size_t library_count;
     MTLLibraryOptimizationLevel optimization_level; // a hint
     bool preserve_invariance;                       // code is always invariant here
     bool warnings_as_errors;                        // not Apple's
@@ -532,8 +608,15 @@ typedef struct MTLCommandBufferDescriptor {
     uint32_t timeout_ms;    // not Apple's; 0: the queue's
 } MTLCommandBufferDescriptor;
 
+// A time stamp at the start and the end of a pass, as metal_capture.h says.
+typedef struct MTLPassSampleBufferAttachment {
+    MTLCounterSampleBuffer *sample_buffer; // NULL: none
+    size_t start_of_encoder_sample_index, end_of_encoder_sample_index; // MTLCounterDontSample
+} MTLPassSampleBufferAttachment;
+
 typedef struct MTLComputePassDescriptor {
     MTLDispatchType dispatch_type; // 0: serial
+    MTLPassSampleBufferAttachment sample_buffer_attachments[4];
 } MTLComputePassDescriptor;
 
 typedef struct MTLComputePipelineDescriptor {
@@ -543,6 +626,14 @@ typedef struct MTLComputePipelineDescriptor {
     size_t max_total_threads_per_threadgroup; // 0: as the function says, or 1024
     size_t max_call_stack_depth;              // ignored: 0 and 1 are the same
     MTLSize required_threads_per_threadgroup; // {0}: any
+    const MTLLinkedFunctions *linked_functions; // NULL: none
+    MTLDynamicLibrary *const *preloaded_libraries;
+    size_t preloaded_library_count;
+    bool support_adding_binary_functions;
+    bool support_indirect_command_buffers;
+    MTLBinaryArchive *const *binary_archives; // searched in order before the compiler is asked
+    size_t binary_archive_count;
+    MTLShaderValidation shader_validation; // 0: as MTL_SHADER_VALIDATION says
 } MTLComputePipelineDescriptor;
 
 typedef struct MTLLogStateDescriptor {
@@ -1005,7 +1096,34 @@ MTL_API void mtl_compute_command_encoder_pop_debug_group(MTLComputeCommandEncode
 // Required before commit and before the next encoder.
 MTL_API void mtl_compute_command_encoder_end_encoding(MTLComputeCommandEncoder *encoder);
 
+// ---- MTLResource: what buffers and textures share ------------------------------------------------
+
+MTL_API MTLDevice *mtl_resource_device(const MTLResource *resource);
+MTL_API const char *mtl_resource_label(const MTLResource *resource);
+MTL_API void mtl_resource_set_label(MTLResource *resource, const char *label);
+MTL_API MTLCPUCacheMode mtl_resource_cpu_cache_mode(const MTLResource *resource);
+MTL_API MTLStorageMode mtl_resource_storage_mode(const MTLResource *resource);
+MTL_API MTLHazardTrackingMode mtl_resource_hazard_tracking_mode(const MTLResource *resource);
+MTL_API MTLResourceOptions mtl_resource_resource_options(const MTLResource *resource);
+MTL_API size_t mtl_resource_allocated_size(const MTLResource *resource);
+// The heap it was made from and its place there; NULL and 0 if none.
+MTL_API MTLHeap *mtl_resource_heap(const MTLResource *resource);
+MTL_API size_t mtl_resource_heap_offset(const MTLResource *resource);
+// Returns the state before.
+MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource,
+                                                           MTLPurgeableState state);
+
 #ifdef __cplusplus
 }
 #endif
+
+#include "ingot/metal_texture.h"
+#include "ingot/metal_blit.h"
+#include "ingot/metal_memory.h"
+#include "ingot/metal_sync.h"
+#include "ingot/metal_argument.h"
+#include "ingot/metal_indirect.h"
+#include "ingot/metal_link.h"
+#include "ingot/metal_archive.h"
+#include "ingot/metal_capture.h"
 #endif

@@ -35,17 +35,16 @@ static void buffer_destroy(void *self) {
     MTLBuffer *buffer = self;
     switch (buffer->kind) {
     case RT_MEMORY_MAPPED:
-        if (buffer->memory) munmap(buffer->memory, buffer->allocated_bytes);
+        if (buffer->memory) munmap(buffer->memory, buffer->resource.allocated_bytes);
         break;
     case RT_MEMORY_ALLOCATED: rt_free(buffer->memory); break;
     case RT_MEMORY_CALLER:
         if (buffer->deallocator)
             buffer->deallocator(buffer->memory, buffer->length, buffer->deallocator_context);
         break;
+    case RT_MEMORY_HEAP: break;
     }
-    if (buffer->memory) atomic_fetch_sub(&buffer->device->allocated_bytes, buffer->allocated_bytes);
-    rt_label_free(&buffer->label);
-    mtl_release(buffer->device);
+    rt_resource_clear(&buffer->resource);
     rt_free(buffer);
 }
 
@@ -61,10 +60,7 @@ static bool options_valid(MTLDevice *device, const char *call, size_t length,
         rt_misuse(device, RT_RULE_buffer_length, call, "length %zu", length);
         return false;
     }
-    if ((options & 15) > MTLCPUCacheModeWriteCombined || (options >> 8 & 3) == 3 || options >> 10) {
-        rt_misuse(device, RT_RULE_buffer_options, call, "options 0x%x", options);
-        return false;
-    }
+    if (!rt_valid_options(device, call, options)) return false;
     if ((options >> 4 & 15) > MTLStorageModePrivate) {
         rt_misuse(device, RT_RULE_buffer_memoryless, call, NULL);
         return false;
@@ -72,21 +68,20 @@ static bool options_valid(MTLDevice *device, const char *call, size_t length,
     return true;
 }
 
-static MTLBuffer *buffer_new(MTLDevice *device, size_t length, MTLResourceOptions options) {
+static MTLBuffer *buffer_new(MTLDevice *device, size_t length, MTLResourceOptions options,
+                             size_t allocated_bytes) {
     MTLBuffer *buffer = rt_new(&rt_buffer_class, sizeof *buffer);
     if (!buffer) return NULL;
-    buffer->device = mtl_retain(device);
+    rt_resource_init(&buffer->resource, device, options, allocated_bytes);
     buffer->length = length;
-    buffer->options = options;
-    atomic_init(&buffer->purgeable, MTLPurgeableStateNonVolatile);
     return buffer;
 }
 
 static MTLBuffer *new_with_memory(MTLDevice *device, size_t length, MTLResourceOptions options,
                                   bool zeroed) {
-    MTLBuffer *buffer = buffer_new(device, length, options);
-    if (!buffer) return NULL;
     size_t n_bytes = round_up(length, page_bytes());
+    MTLBuffer *buffer = buffer_new(device, length, options, n_bytes);
+    if (!buffer) return NULL;
     if (rt_allocator_is_default()) {
         buffer->kind = RT_MEMORY_MAPPED;
         buffer->memory = map_memory(n_bytes);
@@ -99,8 +94,6 @@ static MTLBuffer *new_with_memory(MTLDevice *device, size_t length, MTLResourceO
         mtl_release(buffer);
         return NULL;
     }
-    buffer->allocated_bytes = n_bytes;
-    atomic_fetch_add(&device->allocated_bytes, n_bytes);
     return buffer;
 }
 
@@ -139,20 +132,18 @@ MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, void *byt
         rt_misuse(device, RT_RULE_buffer_no_copy_private, __func__, NULL);
         return NULL;
     }
-    MTLBuffer *buffer = buffer_new(device, length, options);
+    MTLBuffer *buffer = buffer_new(device, length, options, length);
     if (!buffer) return NULL;
     buffer->kind = RT_MEMORY_CALLER;
     buffer->memory = bytes;
     buffer->deallocator = deallocator;
     buffer->deallocator_context = context;
-    buffer->allocated_bytes = length;
-    atomic_fetch_add(&device->allocated_bytes, length);
     return buffer;
 }
 
 // ---- Properties ----
 
-MTLDevice *mtl_buffer_device(const MTLBuffer *buffer) { return buffer ? buffer->device : NULL; }
+MTLDevice *mtl_buffer_device(const MTLBuffer *buffer) { return buffer ? buffer->resource.device : NULL; }
 
 size_t mtl_buffer_length(const MTLBuffer *buffer) { return buffer ? buffer->length : 0; }
 
@@ -165,9 +156,9 @@ void mtl_buffer_did_modify_range(MTLBuffer *buffer, MTLRange range) {
     if (!buffer) {
         rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
     } else if (mtl_buffer_storage_mode(buffer) != MTLStorageModeManaged) {
-        rt_misuse(buffer->device, RT_RULE_buffer_modified_storage, __func__, NULL);
+        rt_misuse(buffer->resource.device, RT_RULE_buffer_modified_storage, __func__, NULL);
     } else if (range.location > buffer->length || range.length > buffer->length - range.location) {
-        rt_misuse(buffer->device, RT_RULE_buffer_modified_range, __func__,
+        rt_misuse(buffer->resource.device, RT_RULE_buffer_modified_range, __func__,
                   "location %zu, length %zu of %zu", range.location, range.length, buffer->length);
     }
 }
@@ -177,11 +168,11 @@ uint64_t mtl_buffer_gpu_address(const MTLBuffer *buffer) {
 }
 
 const char *mtl_buffer_label(const MTLBuffer *buffer) {
-    return buffer ? rt_label(&buffer->label) : "";
+    return buffer ? rt_label(&buffer->resource.label) : "";
 }
 
 void mtl_buffer_set_label(MTLBuffer *buffer, const char *label) {
-    if (buffer) rt_label_set(&buffer->label, label);
+    if (buffer) rt_label_set(&buffer->resource.label, label);
 }
 
 // Markers are for a debugger that shows them; there is none, the rule is still checked.
@@ -189,39 +180,39 @@ void mtl_buffer_add_debug_marker(MTLBuffer *buffer, const char *marker, MTLRange
     if (!buffer)
         rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
     else if (!marker)
-        rt_misuse(buffer->device, RT_RULE_null_argument, __func__, "marker");
+        rt_misuse(buffer->resource.device, RT_RULE_null_argument, __func__, "marker");
     else if (range.location > buffer->length || range.length > buffer->length - range.location)
-        rt_misuse(buffer->device, RT_RULE_buffer_modified_range, __func__,
+        rt_misuse(buffer->resource.device, RT_RULE_buffer_modified_range, __func__,
                   "location %zu, length %zu of %zu", range.location, range.length, buffer->length);
 }
 
 void mtl_buffer_remove_all_debug_markers(MTLBuffer *buffer) { (void)buffer; }
 
 MTLStorageMode mtl_buffer_storage_mode(const MTLBuffer *buffer) {
-    return buffer ? (MTLStorageMode)(buffer->options >> 4 & 15) : MTLStorageModeShared;
+    return buffer ? (MTLStorageMode)(buffer->resource.options >> 4 & 15) : MTLStorageModeShared;
 }
 
 MTLCPUCacheMode mtl_buffer_cpu_cache_mode(const MTLBuffer *buffer) {
-    return buffer ? (MTLCPUCacheMode)(buffer->options & 15) : MTLCPUCacheModeDefaultCache;
+    return buffer ? (MTLCPUCacheMode)(buffer->resource.options & 15) : MTLCPUCacheModeDefaultCache;
 }
 
 MTLHazardTrackingMode mtl_buffer_hazard_tracking_mode(const MTLBuffer *buffer) {
     if (!buffer) return MTLHazardTrackingModeDefault;
-    return rt_buffer_is_tracked(buffer) ? MTLHazardTrackingModeTracked
+    return rt_resource_is_tracked(&buffer->resource) ? MTLHazardTrackingModeTracked
                                         : MTLHazardTrackingModeUntracked;
 }
 
 MTLResourceOptions mtl_buffer_resource_options(const MTLBuffer *buffer) {
-    return buffer ? buffer->options : 0;
+    return buffer ? buffer->resource.options : 0;
 }
 
 size_t mtl_buffer_allocated_size(const MTLBuffer *buffer) {
-    return buffer ? buffer->allocated_bytes : 0;
+    return buffer ? buffer->resource.allocated_bytes : 0;
 }
 
 MTLPurgeableState mtl_buffer_set_purgeable_state(MTLBuffer *buffer, MTLPurgeableState state) {
     if (!buffer) return MTLPurgeableStateKeepCurrent;
     if (state == MTLPurgeableStateKeepCurrent)
-        return (MTLPurgeableState)atomic_load(&buffer->purgeable);
-    return (MTLPurgeableState)atomic_exchange(&buffer->purgeable, (int)state);
+        return (MTLPurgeableState)atomic_load(&buffer->resource.purgeable);
+    return (MTLPurgeableState)atomic_exchange(&buffer->resource.purgeable, (int)state);
 }

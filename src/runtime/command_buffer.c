@@ -26,11 +26,19 @@ void *rt_cb_alloc(MTLCommandBuffer *buffer, size_t n_bytes) {
     return p;
 }
 
-void rt_cb_append(MTLCommandBuffer *buffer, RtOp *op, RtOpKind kind) {
-    op->kind = kind;
+void rt_cb_append(MTLCommandBuffer *buffer, RtOp *op, const RtOpClass *cls) {
+    op->cls = cls;
     op->next = NULL;
     *buffer->last_op = op;
     buffer->last_op = &op->next;
+}
+
+void rt_cb_append_marker(MTLCommandBuffer *buffer, const RtOpClass *cls) {
+    RtOp *op = rt_cb_alloc(buffer, sizeof *op);
+    if (op)
+        rt_cb_append(buffer, op, cls);
+    else
+        rt_cb_no_memory(buffer);
 }
 
 void rt_cb_no_memory(MTLCommandBuffer *buffer) {
@@ -51,7 +59,7 @@ bool rt_cb_retain(MTLCommandBuffer *buffer, void *object) {
     return true;
 }
 
-bool rt_cb_use(MTLCommandBuffer *buffer, MTLBuffer *resource, bool write) {
+bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write) {
     // The mark says that this command buffer has noted the resource already. Two that are recorded
     // at once may overwrite each other's marks; then it is noted twice, which does no harm.
     uint64_t mark = buffer->serial * 2 + write;
@@ -64,13 +72,13 @@ bool rt_cb_use(MTLCommandBuffer *buffer, MTLBuffer *resource, bool write) {
     }
     atomic_store_explicit(&resource->mark, mark, memory_order_relaxed);
     *use = (RtUse){
-        .buffer = mtl_retain(resource), .user = buffer, .write = write, .next = buffer->uses};
+        .resource = mtl_retain(resource), .user = buffer, .write = write, .next = buffer->uses};
     buffer->uses = use;
     return true;
 }
 
 void rt_cb_release_resources(MTLCommandBuffer *buffer) {
-    for (RtUse *use = buffer->uses; use; use = use->next) mtl_release(use->buffer);
+    for (RtUse *use = buffer->uses; use; use = use->next) mtl_release(use->resource);
     buffer->uses = NULL;
     for (size_t i = 0; i < buffer->n_retained; i++) mtl_release(buffer->retained[i]);
     buffer->n_retained = 0;
@@ -81,7 +89,7 @@ static void command_buffer_destroy(void *self) {
     MTLCommandQueue *queue = buffer->queue;
     if (atomic_load(&buffer->status) < MTLCommandBufferStatusCommitted) rt_queue_forget(buffer);
     rt_cb_release_resources(buffer);
-    for (MTLComputeCommandEncoder *e = buffer->encoders; e; e = e->next) rt_label_free(&e->label);
+    for (MTLCommandEncoder *e = buffer->encoders; e; e = e->next) rt_label_free(&e->label);
     for (RtArenaBlock *block = buffer->arena, *next; block; block = next) {
         next = block->next;
         rt_free(block);
@@ -314,11 +322,11 @@ MTLError *mtl_command_buffer_error(const MTLCommandBuffer *buffer) {
                : NULL;
 }
 
-static const MTLComputeCommandEncoder *info(const MTLCommandBuffer *buffer, size_t i) {
+static const MTLCommandEncoder *info(const MTLCommandBuffer *buffer, size_t i) {
     if (!buffer || !(buffer->error_options & MTLCommandBufferErrorOptionEncoderExecutionStatus) ||
         mtl_command_buffer_status(buffer) != MTLCommandBufferStatusError)
         return NULL;
-    const MTLComputeCommandEncoder *e = buffer->encoders;
+    const MTLCommandEncoder *e = buffer->encoders;
     while (e && i-- > 0) e = e->next;
     return e;
 }
@@ -330,13 +338,13 @@ size_t mtl_command_buffer_encoder_info_count(const MTLCommandBuffer *buffer) {
 }
 
 const char *mtl_command_buffer_encoder_info_label(const MTLCommandBuffer *buffer, size_t i) {
-    const MTLComputeCommandEncoder *e = info(buffer, i);
+    const MTLCommandEncoder *e = info(buffer, i);
     return e ? rt_label(&e->label) : NULL;
 }
 
 MTLCommandEncoderErrorState
 mtl_command_buffer_encoder_info_error_state(const MTLCommandBuffer *buffer, size_t i) {
-    const MTLComputeCommandEncoder *e = info(buffer, i);
+    const MTLCommandEncoder *e = info(buffer, i);
     return e ? e->error_state : MTLCommandEncoderErrorStateUnknown;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// command_buffer.h: MTLCommandQueue, MTLCommandBuffer, the compute encoder and the command stream.
+// command_buffer.h: MTLCommandQueue, MTLCommandBuffer and the command stream.
 //
 // Life of a command buffer: recorded by one thread (fields without another remark are the recording
 // thread's); at commit it goes to its queue, which holds a reference until it is done, and belongs
@@ -11,33 +11,37 @@
 #include "cpu/cpu.h"
 #include "runtime/buffer.h"
 #include "runtime/device.h"
+#include "runtime/encoder.h"
 #include "runtime/error.h"
 #include "runtime/object.h"
 #include "runtime/pipeline.h"
 
 // ---- The command stream: operations in an arena, linked in order ----
 
-typedef enum RtOpKind { RT_OP_DISPATCH, RT_OP_BARRIER, RT_OP_END_ENCODER } RtOpKind;
+typedef struct RtOp RtOp;
+typedef struct RtExecution RtExecution; // execute.h
 
-typedef struct RtOp {
-    struct RtOp *next;
-    RtOpKind kind;
-} RtOp;
+typedef enum RtOpResult {
+    RT_OP_DONE,
+    RT_OP_FAILED, // the execution's error or the run's fault says why
+} RtOpResult;
 
-typedef struct RtThreadgroupArg {
-    uint32_t slot, n_bytes;
-} RtThreadgroupArg;
+typedef struct RtOpClass {
+    const char *name; // "dispatch", for traces
+    // Does it, on the thread that runs the queue. Dispatches collected so far have run already
+    // unless `joins` is set.
+    RtOpResult (*run)(RtOp *op, RtExecution *x);
+    bool joins;       // a dispatch: may run together with those before it
+    bool ends;        // the last operation of its encoder
+    // For traces: writes JSON members ("\"grid\":[1,2,3]"), no braces, no trailing comma. NULL: none.
+    void (*describe)(const RtOp *op, char *text, size_t n_bytes);
+} RtOpClass;
 
-typedef struct RtDispatch {
-    RtOp op;
-    MTLComputePipelineState *pipeline;
-    uint32_t threads[3], groups[3], group_size[3]; // threads and groups: not for indirect ones
-    MTLBuffer *indirect;                           // NULL: direct
-    size_t indirect_offset;
-    void **args; // one per slot; those of threadgroup memory are filled in when it runs
-    uint32_t n_threadgroup_args;
-    RtThreadgroupArg threadgroup_args[];
-} RtDispatch;
+struct RtOp {
+    RtOp *next;
+    const RtOpClass *cls;
+};
+extern const RtOpClass rt_op_end_encoder, rt_op_barrier, rt_op_dispatch;
 
 typedef struct RtArenaBlock {
     struct RtArenaBlock *next;
@@ -47,12 +51,12 @@ typedef struct RtArenaBlock {
 
 // ---- What a command buffer uses ----
 
-struct RtUse { // one buffer in one command buffer; under the hazard lock once committed
-    MTLBuffer *buffer;
+struct RtUse { // one resource in one command buffer; under the hazard lock once committed
+    MTLResource *resource;
     MTLCommandBuffer *user;
     bool write;
     RtUse *next;            // in the command buffer
-    RtUse *after, **before; // in the buffer's list of committed users
+    RtUse *after, **before; // in the resource's list of committed users
 };
 
 typedef struct RtHandler {
@@ -75,7 +79,7 @@ struct MTLCommandBuffer {
     MTLCommandBufferErrorOption error_options;
     MTLLogState *log_state; // retained
     uint32_t timeout_ms;
-    uint64_t serial; // marks buffers already noted in `uses`
+    uint64_t serial; // marks resources already noted in `uses`
 
     RtArenaBlock *arena;
     RtOp *first_op, **last_op;
@@ -84,7 +88,7 @@ struct MTLCommandBuffer {
     size_t n_retained, retained_capacity;
     RtHandler *scheduled_handlers, **last_scheduled;
     RtHandler *completed_handlers, **last_completed;
-    MTLComputeCommandEncoder *encoders, **last_encoder, *open_encoder;
+    MTLCommandEncoder *encoders, **last_encoder, *open_encoder;
     unsigned debug_depth;
     MTLError *encode_error; // the first misuse; becomes `error`
 
@@ -120,34 +124,13 @@ struct MTLCommandQueue {
     enum { RT_QUEUE_IDLE, RT_QUEUE_SCHEDULED, RT_QUEUE_RUNNING } state;
 };
 
-typedef struct RtSlot { // a buffer binding
-    MTLBuffer *buffer;  // NULL: bytes in the arena, or nothing
-    char *address;      // with the offset; NULL: nothing bound
-    size_t n_bytes;     // from the address on
-} RtSlot;
-
-struct MTLComputeCommandEncoder { // in the arena of its command buffer
-    RtObject object;
-    MTLCommandBuffer *buffer;
-    MTLComputeCommandEncoder *next;
-    RtLabel label;
-    MTLDispatchType dispatch_type;
-    bool ended;
-    MTLCommandEncoderErrorState error_state;
-    unsigned debug_depth;
-    MTLComputePipelineState *pipeline;
-    RtSlot slots[RT_MAX_BUFFERS];
-    uint32_t threadgroup_bytes[RT_MAX_BUFFERS];
-};
-
-extern const RtClass rt_encoder_class;
-
 // command_buffer.c
 void *rt_cb_alloc(MTLCommandBuffer *buffer,
                   size_t n_bytes); // zeroed, 64-byte aligned; NULL: no memory
-void rt_cb_append(MTLCommandBuffer *buffer, RtOp *op, RtOpKind kind);
+void rt_cb_append(MTLCommandBuffer *buffer, RtOp *op, const RtOpClass *cls);
+void rt_cb_append_marker(MTLCommandBuffer *buffer, const RtOpClass *cls); // an operation of no data
 bool rt_cb_retain(MTLCommandBuffer *buffer, void *object);                 // until completion
-bool rt_cb_use(MTLCommandBuffer *buffer, MTLBuffer *resource, bool write); // the same, with hazards
+bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write); // and with hazards
 void rt_cb_no_memory(MTLCommandBuffer *buffer);                            // it will end in error
 void rt_cb_release_resources(MTLCommandBuffer *buffer);
 

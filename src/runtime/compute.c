@@ -5,43 +5,22 @@
 #include "runtime/compute_validate.h"
 #include "runtime/validation.h"
 
-static void *encoder_owner(const void *self) {
-    return ((const MTLComputeCommandEncoder *)self)->buffer;
-}
-
-const RtClass rt_encoder_class = {.name = "MTLComputeCommandEncoder", .owner = encoder_owner};
+const RtClass rt_compute_encoder_class = {.name = "MTLComputeCommandEncoder",
+                                          .owner = rt_encoder_owner};
 
 // ---- Opening and ending ----
 
 static MTLComputeCommandEncoder *open_encoder(MTLCommandBuffer *buffer, MTLDispatchType type,
                                               const char *call) {
-    if (!buffer) {
-        rt_misuse(NULL, RT_RULE_null_object, call, NULL);
-        return NULL;
-    }
-    if (atomic_load(&buffer->status) >= MTLCommandBufferStatusCommitted) {
-        rt_misuse(buffer->device, RT_RULE_command_buffer_committed, call, NULL);
-        return NULL;
-    }
-    if (buffer->open_encoder) {
-        rt_misuse_encoding(buffer, RT_RULE_command_buffer_open_encoder, call, NULL);
-        return NULL;
-    }
-    if (type != MTLDispatchTypeSerial && type != MTLDispatchTypeConcurrent) {
+    if (buffer && type != MTLDispatchTypeSerial && type != MTLDispatchTypeConcurrent) {
         rt_misuse_encoding(buffer, RT_RULE_encoder_option, call, "dispatch type %d", (int)type);
         return NULL;
     }
-    MTLComputeCommandEncoder *e = rt_cb_alloc(buffer, sizeof *e);
-    if (!e) {
-        rt_cb_no_memory(buffer);
-        return NULL;
-    }
-    e->object.cls = &rt_encoder_class;
-    e->buffer = buffer;
+    MTLComputeCommandEncoder *e =
+        rt_encoder_open(buffer, &rt_compute_encoder_class, sizeof *e, call);
+    if (!e) return NULL;
     e->dispatch_type = type;
-    *buffer->last_encoder = e;
-    buffer->last_encoder = &e->next;
-    buffer->open_encoder = e;
+    e->encoder.concurrent = type == MTLDispatchTypeConcurrent;
     return e;
 }
 
@@ -61,19 +40,8 @@ mtl_command_buffer_compute_command_encoder_with_descriptor(MTLCommandBuffer *buf
     return open_encoder(buffer, pass ? pass->dispatch_type : MTLDispatchTypeSerial, __func__);
 }
 
-static void append_marker(MTLCommandBuffer *buffer, RtOpKind kind) {
-    RtOp *op = rt_cb_alloc(buffer, sizeof *op);
-    if (op)
-        rt_cb_append(buffer, op, kind);
-    else
-        rt_cb_no_memory(buffer);
-}
-
 void mtl_compute_command_encoder_end_encoding(MTLComputeCommandEncoder *encoder) {
-    if (!rt_valid_encoder(encoder, __func__)) return;
-    append_marker(encoder->buffer, RT_OP_END_ENCODER);
-    encoder->ended = true;
-    encoder->buffer->open_encoder = NULL;
+    rt_encoder_end(encoder, &rt_compute_encoder_class, __func__);
 }
 
 // ---- State ----
@@ -82,11 +50,11 @@ void mtl_compute_command_encoder_set_compute_pipeline_state(MTLComputeCommandEnc
                                                             MTLComputePipelineState *state) {
     if (!rt_valid_encoder(encoder, __func__)) return;
     if (!state) {
-        rt_misuse_encoding(encoder->buffer, RT_RULE_null_argument, __func__, "state");
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_null_argument, __func__, "state");
     } else if (!rt_is(state, &rt_pipeline_class)) {
-        rt_misuse_encoding(encoder->buffer, RT_RULE_wrong_class, __func__, "a %s",
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_wrong_class, __func__, "a %s",
                            mtl_class_name(state));
-    } else if (encoder->pipeline != state && rt_cb_retain(encoder->buffer, state)) {
+    } else if (encoder->pipeline != state && rt_cb_retain(encoder->encoder.buffer, state)) {
         encoder->pipeline = state;
     }
 }
@@ -98,7 +66,7 @@ static void set_slot(MTLComputeCommandEncoder *e, const char *call, MTLBuffer *b
         e->slots[index] = (RtSlot){0};
         return;
     }
-    if (rt_valid_buffer(e, call, buffer, offset) && rt_cb_use(e->buffer, buffer, false))
+    if (rt_valid_buffer(e, call, buffer, offset) && rt_cb_use(e->encoder.buffer, &buffer->resource, false))
         e->slots[index] = (RtSlot){buffer, buffer->memory + offset, buffer->length - offset};
 }
 
@@ -112,7 +80,7 @@ void mtl_compute_command_encoder_set_buffer_offset(MTLComputeCommandEncoder *enc
     if (!rt_valid_encoder(encoder, __func__) || !rt_valid_slot(encoder, __func__, index)) return;
     MTLBuffer *buffer = encoder->slots[index].buffer;
     if (!buffer)
-        rt_misuse_encoding(encoder->buffer, RT_RULE_buffer_offset_unbound, __func__, "index %zu",
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_buffer_offset_unbound, __func__, "index %zu",
                            index);
     else
         set_slot(encoder, __func__, buffer, offset, index);
@@ -123,11 +91,11 @@ void mtl_compute_command_encoder_set_buffers(MTLComputeCommandEncoder *encoder,
                                              MTLRange range) {
     if (!rt_valid_encoder(encoder, __func__)) return;
     if (!buffers && range.length > 0) {
-        rt_misuse_encoding(encoder->buffer, RT_RULE_null_argument, __func__, "buffers");
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_null_argument, __func__, "buffers");
         return;
     }
     if (range.length > RT_MAX_BUFFERS || range.location > RT_MAX_BUFFERS - range.length) {
-        rt_misuse_encoding(encoder->buffer, RT_RULE_buffer_index, __func__, "%zu from %zu on",
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_buffer_index, __func__, "%zu from %zu on",
                            range.length, range.location);
         return;
     }
@@ -142,9 +110,9 @@ void mtl_compute_command_encoder_set_bytes(MTLComputeCommandEncoder *encoder, co
         return;
     // 64 bytes aligned and rounded: a kernel that reads a float3 out of 12 bytes reads zeros
     // behind.
-    char *copy = rt_cb_alloc(encoder->buffer, (length + 63) & ~(size_t)63);
+    char *copy = rt_cb_alloc(encoder->encoder.buffer, (length + 63) & ~(size_t)63);
     if (!copy) {
-        rt_cb_no_memory(encoder->buffer);
+        rt_cb_no_memory(encoder->encoder.buffer);
         return;
     }
     memcpy(copy, bytes, length);
@@ -162,11 +130,14 @@ static void use_resources(MTLComputeCommandEncoder *e, const char *call,
                           MTLResource *const *resources, size_t count, MTLResourceUsage usage) {
     if (!rt_valid_encoder(e, call)) return;
     for (size_t i = 0; i < count; i++) {
-        MTLBuffer *buffer = resources ? (MTLBuffer *)(void *)resources[i] : NULL;
-        if (!buffer)
-            rt_misuse_encoding(e->buffer, RT_RULE_null_argument, call, "resource");
-        else if (rt_valid_buffer(e, call, buffer, 0))
-            rt_cb_use(e->buffer, buffer, (usage & MTLResourceUsageWrite) != 0);
+        MTLResource *resource = resources ? resources[i] : NULL;
+        if (!resource)
+            rt_misuse_encoding(e->encoder.buffer, RT_RULE_null_argument, call, "resource");
+        else if (!rt_is_resource(resource))
+            rt_misuse_encoding(e->encoder.buffer, RT_RULE_wrong_class, call, "a %s",
+                               mtl_class_name(resource));
+        else
+            rt_cb_use(e->encoder.buffer, resource, (usage & MTLResourceUsageWrite) != 0);
     }
 }
 
@@ -200,7 +171,7 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
                 if (!slot) continue;
                 d->args[arg->slot + k] = slot->address;
                 if (slot->buffer && arg->access != RF_READ_ONLY &&
-                    !rt_cb_use(e->buffer, slot->buffer, true))
+                    !rt_cb_use(e->encoder.buffer, &slot->buffer->resource, true))
                     return false;
             }
         }
@@ -210,10 +181,10 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
 
 static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, MTLSize size, uint64_t n_threads) {
     const RfFunction *f = rt_pipeline_function(e->pipeline);
-    RtDispatch *d = rt_cb_alloc(e->buffer, sizeof *d + f->n_args * sizeof d->threadgroup_args[0]);
-    void **args = rt_cb_alloc(e->buffer, (f->n_slots + 1) * sizeof *args);
+    RtDispatch *d = rt_cb_alloc(e->encoder.buffer, sizeof *d + f->n_args * sizeof d->threadgroup_args[0]);
+    void **args = rt_cb_alloc(e->encoder.buffer, (f->n_slots + 1) * sizeof *args);
     if (!d || !args) {
-        rt_cb_no_memory(e->buffer);
+        rt_cb_no_memory(e->encoder.buffer);
         return NULL;
     }
     d->pipeline = e->pipeline;
@@ -238,7 +209,7 @@ static void dispatch(MTLComputeCommandEncoder *e, const char *call, MTLSize thre
         d->threads[i] = (uint32_t)t[i];
         d->groups[i] = (uint32_t)g[i];
     }
-    rt_cb_append(e->buffer, &d->op, RT_OP_DISPATCH);
+    rt_cb_append(e->encoder.buffer, &d->op, &rt_op_dispatch);
 }
 
 static size_t divide_up(size_t n, size_t by) { return (n + by - 1) / by; }
@@ -274,22 +245,22 @@ void mtl_compute_command_encoder_dispatch_threadgroups_indirect(MTLComputeComman
         !rt_valid_group_size(encoder, __func__, threads_per_threadgroup) ||
         !rt_valid_indirect(encoder, __func__, indirect_buffer, offset) ||
         !rt_valid_bindings(encoder, __func__) ||
-        !rt_cb_use(encoder->buffer, indirect_buffer, false))
+        !rt_cb_use(encoder->encoder.buffer, &indirect_buffer->resource, false))
         return;
     RtDispatch *d = new_dispatch(encoder, threads_per_threadgroup, 0);
     if (!d) return;
     d->indirect = indirect_buffer;
     d->indirect_offset = offset;
-    rt_cb_append(encoder->buffer, &d->op, RT_OP_DISPATCH);
+    rt_cb_append(encoder->encoder.buffer, &d->op, &rt_op_dispatch);
 }
 
 void mtl_compute_command_encoder_memory_barrier_with_scope(MTLComputeCommandEncoder *encoder,
                                                            MTLBarrierScope scope) {
     if (!rt_valid_encoder(encoder, __func__)) return;
     if (scope == 0 || scope > 7)
-        rt_misuse_encoding(encoder->buffer, RT_RULE_barrier_scope, __func__, "scope %u", scope);
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_barrier_scope, __func__, "scope %u", scope);
     else
-        append_marker(encoder->buffer, RT_OP_BARRIER);
+        rt_cb_append_marker(encoder->encoder.buffer, &rt_op_barrier);
 }
 
 void mtl_compute_command_encoder_memory_barrier_with_resources(MTLComputeCommandEncoder *encoder,
@@ -297,28 +268,28 @@ void mtl_compute_command_encoder_memory_barrier_with_resources(MTLComputeCommand
                                                                size_t count) {
     if (!rt_valid_encoder(encoder, __func__)) return;
     if (!resources && count > 0)
-        rt_misuse_encoding(encoder->buffer, RT_RULE_null_argument, __func__, "resources");
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_null_argument, __func__, "resources");
     else if (count > 0)
-        append_marker(encoder->buffer, RT_OP_BARRIER);
+        rt_cb_append_marker(encoder->encoder.buffer, &rt_op_barrier);
 }
 
 // ---- Names and marks ----
 
 MTLDevice *mtl_compute_command_encoder_device(const MTLComputeCommandEncoder *encoder) {
-    return encoder ? encoder->buffer->device : NULL;
+    return rt_encoder_device(encoder);
 }
 
 MTLCommandBuffer *
 mtl_compute_command_encoder_command_buffer(const MTLComputeCommandEncoder *encoder) {
-    return encoder ? encoder->buffer : NULL;
+    return rt_encoder_command_buffer(encoder);
 }
 
 const char *mtl_compute_command_encoder_label(const MTLComputeCommandEncoder *encoder) {
-    return encoder ? rt_label(&encoder->label) : "";
+    return rt_encoder_label(encoder);
 }
 
 void mtl_compute_command_encoder_set_label(MTLComputeCommandEncoder *encoder, const char *label) {
-    if (encoder) rt_label_set(&encoder->label, label);
+    rt_encoder_set_label(encoder, label);
 }
 
 MTLDispatchType mtl_compute_command_encoder_dispatch_type(const MTLComputeCommandEncoder *encoder) {
@@ -327,23 +298,14 @@ MTLDispatchType mtl_compute_command_encoder_dispatch_type(const MTLComputeComman
 
 void mtl_compute_command_encoder_insert_debug_signpost(MTLComputeCommandEncoder *encoder,
                                                        const char *name) {
-    if (rt_valid_encoder(encoder, __func__) && !name)
-        rt_misuse(encoder->buffer->device, RT_RULE_null_argument, __func__, "name");
+    rt_encoder_insert_debug_signpost(encoder, &rt_compute_encoder_class, name, __func__);
 }
 
 void mtl_compute_command_encoder_push_debug_group(MTLComputeCommandEncoder *encoder,
                                                   const char *name) {
-    if (!rt_valid_encoder(encoder, __func__)) return;
-    if (!name)
-        rt_misuse(encoder->buffer->device, RT_RULE_null_argument, __func__, "name");
-    else
-        encoder->debug_depth++;
+    rt_encoder_push_debug_group(encoder, &rt_compute_encoder_class, name, __func__);
 }
 
 void mtl_compute_command_encoder_pop_debug_group(MTLComputeCommandEncoder *encoder) {
-    if (!rt_valid_encoder(encoder, __func__)) return;
-    if (encoder->debug_depth == 0)
-        rt_misuse(encoder->buffer->device, RT_RULE_debug_group_underflow, __func__, NULL);
-    else
-        encoder->debug_depth--;
+    rt_encoder_pop_debug_group(encoder, &rt_compute_encoder_class, __func__);
 }

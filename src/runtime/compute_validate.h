@@ -3,7 +3,7 @@
 // call does nothing.
 #ifndef INGOT_RUNTIME_COMPUTE_VALIDATE_H
 #define INGOT_RUNTIME_COMPUTE_VALIDATE_H
-#include "runtime/command_buffer.h"
+#include "runtime/compute.h"
 
 bool rt_valid_encoder(const MTLComputeCommandEncoder *e, const char *call);
 bool rt_valid_slot(MTLComputeCommandEncoder *e, const char *call, size_t index);

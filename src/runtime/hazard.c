@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hazard.c: order between queues. Each tracked buffer keeps the list of command buffers that use it
+// hazard.c: order between queues. Each tracked resource keeps the list of command buffers that use it
 // and are not done. A new one waits for those of other queues that write it, or that use it at all
 // if it writes itself: the order of commits.
 //
@@ -27,7 +27,7 @@ static bool waits_for(MTLCommandBuffer *buffer, MTLCommandBuffer *other) {
 }
 
 static bool link_use(RtUse *use, bool wait) {
-    MTLBuffer *resource = use->buffer;
+    MTLResource *resource = rt_hazard_root(use->resource);
     bool ok = true;
     for (RtUse *u = resource->uses; wait && ok && u; u = u->after)
         if (u->user->queue != use->user->queue && (u->write || use->write))
@@ -47,7 +47,7 @@ void rt_hazard_commit(MTLCommandBuffer *buffer) {
     bool wait = !overtaken(buffer);
     bool ok = true;
     for (RtUse *use = buffer->uses; use; use = use->next)
-        if (rt_buffer_is_tracked(use->buffer)) ok = link_use(use, wait) && ok;
+        if (rt_resource_is_tracked(use->resource)) ok = link_use(use, wait) && ok;
     if (!ok) // without its order it must not run
         rt_cb_no_memory(buffer);
     queue->n_committed++;

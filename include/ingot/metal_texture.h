@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// metal_texture.h: textures, their views, pixel formats and samplers.
+// Part of metal.h, which says how names, lifetimes, errors and threads work; include that.
+#ifndef INGOT_METAL_TEXTURE_H
+#define INGOT_METAL_TEXTURE_H
+#include "ingot/metal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// compute.h: the compute encoder and the dispatches it leaves in the command stream.
+#ifndef INGOT_RUNTIME_COMPUTE_H
+#define INGOT_RUNTIME_COMPUTE_H
+#include "runtime/command_buffer.h"
+
+typedef struct RtThreadgroupArg {
+    uint32_t slot, n_bytes;
+} RtThreadgroupArg;
+
+typedef struct RtDispatch {
+    RtOp op;
+    MTLComputePipelineState *pipeline;
+    uint32_t threads[3], groups[3], group_size[3]; // threads and groups: not for indirect ones
+    MTLBuffer *indirect;                           // NULL: direct
+    size_t indirect_offset;
+    void **args; // one per slot; those of threadgroup memory are filled in when it runs
+    uint32_t n_threadgroup_args;
+    RtThreadgroupArg threadgroup_args[];
+} RtDispatch;
+
+typedef struct RtSlot { // a buffer binding
+    MTLBuffer *buffer;  // NULL: bytes in the arena, or nothing
+    char *address;      // with the offset; NULL: nothing bound
+    size_t n_bytes;     // from the address on
+} RtSlot;
+
+struct MTLComputeCommandEncoder {
+    MTLCommandEncoder encoder;
+    MTLDispatchType dispatch_type;
+    MTLComputePipelineState *pipeline;
+    RtSlot slots[RT_MAX_BUFFERS];
+    uint32_t threadgroup_bytes[RT_MAX_BUFFERS];
+};
+
+extern const RtClass rt_compute_encoder_class;
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// resource.c: MTLResource: the properties that buffers and textures share.
+#include "runtime/resource.h"
+#include <string.h>
+#include "runtime/validation.h"
+
+void rt_resource_init(MTLResource *resource, MTLDevice *device, MTLResourceOptions options,
+                      size_t allocated_bytes) {
+    resource->device = mtl_retain(device);
+    resource->options = options;
+    resource->allocated_bytes = allocated_bytes;
+    atomic_init(&resource->purgeable, MTLPurgeableStateNonVolatile);
+    atomic_fetch_add(&device->allocated_bytes, allocated_bytes);
+}
+
+void rt_resource_clear(MTLResource *resource) {
+    if (resource->device)
+        atomic_fetch_sub(&resource->device->allocated_bytes, resource->allocated_bytes);
+    rt_label_free(&resource->label);
+    mtl_release(resource->device);
+}
+
+bool rt_is_resource(const void *object) {
+    const char *name = mtl_class_name(object);
+    return strcmp(name, "MTLBuffer") == 0 || strcmp(name, "MTLTexture") == 0;
+}
+
+bool rt_resource_is_tracked(const MTLResource *resource) {
+    return (resource->options >> 8 & 3) != MTLHazardTrackingModeUntracked;
+}
+
+bool rt_valid_options(MTLDevice *device, const char *call, MTLResourceOptions options) {
+    if ((options & 15) > MTLCPUCacheModeWriteCombined || (options >> 4 & 15) > 3 ||
+        (options >> 8 & 3) == 3 || options >> 10) {
+        rt_misuse(device, RT_RULE_buffer_options, call, "options 0x%x", options);
+        return false;
+    }
+    return true;
+}
+
+// ---- Public ----
+
+static bool present(const MTLResource *resource, const char *call) {
+    if (resource && rt_is_resource(resource)) return true;
+    rt_misuse(NULL, resource ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
+              mtl_class_name(resource));
+    return false;
+}
+
+MTLDevice *mtl_resource_device(const MTLResource *resource) {
+    return resource ? resource->device : NULL;
+}
+
+const char *mtl_resource_label(const MTLResource *resource) {
+    return resource ? rt_label(&resource->label) : "";
+}
+
+void mtl_resource_set_label(MTLResource *resource, const char *label) {
+    if (present(resource, __func__)) rt_label_set(&resource->label, label);
+}
+
+MTLCPUCacheMode mtl_resource_cpu_cache_mode(const MTLResource *resource) {
+    return resource ? (MTLCPUCacheMode)(resource->options & 15) : MTLCPUCacheModeDefaultCache;
+}
+
+MTLStorageMode mtl_resource_storage_mode(const MTLResource *resource) {
+    return resource ? rt_storage_mode(resource) : MTLStorageModeShared;
+}
+
+MTLHazardTrackingMode mtl_resource_hazard_tracking_mode(const MTLResource *resource) {
+    if (!resource) return MTLHazardTrackingModeDefault;
+    return rt_resource_is_tracked(resource) ? MTLHazardTrackingModeTracked
+                                            : MTLHazardTrackingModeUntracked;
+}
+
+MTLResourceOptions mtl_resource_resource_options(const MTLResource *resource) {
+    return resource ? resource->options : 0;
+}
+
+size_t mtl_resource_allocated_size(const MTLResource *resource) {
+    return resource ? resource->allocated_bytes : 0;
+}
+
+MTLHeap *mtl_resource_heap(const MTLResource *resource) { return resource ? resource->heap : NULL; }
+
+size_t mtl_resource_heap_offset(const MTLResource *resource) {
+    return resource ? resource->heap_offset : 0;
+}
+
+MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource, MTLPurgeableState state) {
+    if (!present(resource, __func__)) return MTLPurgeableStateKeepCurrent;
+    if (state == MTLPurgeableStateKeepCurrent)
+        return (MTLPurgeableState)atomic_load(&resource->purgeable);
+    return (MTLPurgeableState)atomic_exchange(&resource->purgeable, (int)state);
+}
