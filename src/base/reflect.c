@@ -73,6 +73,7 @@ static void encode_type(const RfType *t, WireOut *w) {
 static void encode_function(const RfFunction *f, WireOut *w) {
     wire_str(w, f->name);
     wire_str(w, f->symbol);
+    wire_str(w, f->signature);
     wire_u8(w, f->stage);
     wire_u32(w, f->max_total_threads);
     for (int i = 0; i < 3; ++i) wire_u32(w, f->required_threads[i]);
@@ -153,6 +154,7 @@ static void decode_type(RfType *t, WireIn *r) {
 static void decode_function(RfFunction *f, WireIn *r) {
     f->name = wire_get_str(r);
     f->symbol = wire_get_str(r);
+    f->signature = wire_get_str(r);
     f->stage = wire_get_u8(r);
     f->max_total_threads = wire_get_u32(r);
     for (int i = 0; i < 3; ++i) f->required_threads[i] = wire_get_u32(r);
@@ -289,6 +291,7 @@ void rf_free(RfLibrary *lib) {
         free(f->constants);
         free(f->name);
         free(f->symbol);
+        free(f->signature);
     }
     for (uint32_t i = 0; i < lib->n_constants; ++i) {
         free(lib->constants[i].name);

@@ -91,6 +91,7 @@ typedef struct RfArg {
 typedef struct RfFunction {
     char *name;           // as the host asks for it (host_name)
     char *symbol;         // mangled name in the bitcode
+    char *signature;      // visible functions: names the type, the same for equal types; "": any
     uint8_t stage;        // RfStage
     uint32_t max_total_threads;   // 0: not given
     uint32_t required_threads[3]; // 0: not given

@@ -32,6 +32,7 @@ typedef struct MslSource {
     uint32_t language_version;     // 0: newest; else (major << 16) | minor, Apple's MTLLanguageVersion
     MslMathMode math_mode;
     bool warnings_as_errors;
+    bool allow_undefined;          // functions without a body may come from a dynamic library
     const char *stdlib_dir;        // our Metal headers
     const char *pch_dir;           // folder for the precompiled headers; NULL: none
     const char *pch_shipped_dir;   // a folder of them made with the compiler, only read; NULL: none

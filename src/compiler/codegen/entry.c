@@ -107,7 +107,8 @@ static LLVMValueRef build_argument(Cg *cg, const RfArg *arg) {
     MslContext *cx = &cg->cx;
     LLVMTypeRef want = LLVMTypeOf(LLVMGetParam(cg->entry, arg->param));
     if (arg->kind == RF_ARG_BUILTIN) return build_builtin(cg, arg);
-    if (arg->kind != RF_ARG_BUFFER && arg->kind != RF_ARG_THREADGROUP)
+    if (arg->kind != RF_ARG_BUFFER && arg->kind != RF_ARG_THREADGROUP &&
+        arg->kind != RF_ARG_FUNCTION_TABLE)
         msl_fail(
             cx, "parameter '%s' of '%s': textures, samplers and stage inputs are not supported yet",
             arg->name, cg->fn->name);

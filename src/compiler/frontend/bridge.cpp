@@ -348,7 +348,8 @@ struct Collector : ASTConsumer {
             if (!f->isDependentContext() && !f->getDescribedFunctionTemplate() &&
                 f->isThisDeclarationADefinition() &&
                 f->getTemplateSpecializationKind() != TSK_ImplicitInstantiation &&
-                annotated(f, {"msl.kernel", "msl.vertex", "msl.fragment"})) {
+                annotated(f, {"msl.kernel", "msl.vertex", "msl.fragment", "msl.visible",
+                              "msl.stitchable"})) {
                 job.functions.push_back(f);
                 if (job.generator) // also where it is inline or static and nothing refers to it
                     job.generator->GetAddrOfGlobal(GlobalDecl(f), false);
@@ -422,8 +423,26 @@ struct Reflector {
     void record(const CXXRecordDecl *r, BridgeType &b, std::vector<BridgeDecl> &members,
                 std::deque<std::vector<BridgeAttr>> &attrs);
     uint32_t type(QualType q);
+    const char *signature(QualType function);
     void function(const FunctionDecl *f);
 };
+
+// Function types are compared by the symbol of the headers' table lookup for them.
+const char *Reflector::signature(QualType q) {
+    Sema &sema = job.ci->getSema();
+    LookupResult found(sema, &ctx.Idents.get("__ingot_table_entry"), SourceLocation(),
+                       Sema::LookupOrdinaryName);
+    found.suppressDiagnostics();
+    if (!sema.LookupQualifiedName(found, ctx.getTranslationUnitDecl()) || !found.isSingleResult())
+        return "";
+    auto *entry = dyn_cast<FunctionTemplateDecl>(found.getFoundDecl());
+    if (!entry) return "";
+    q = ctx.getFunctionTypeWithExceptionSpec(ctx.getCanonicalType(q), EST_None);
+    TemplateArgument arg(ctx.getCanonicalType(q));
+    auto *list = TemplateArgumentList::CreateCopy(ctx, {arg});
+    FunctionDecl *f = sema.InstantiateFunctionDeclaration(entry, list, entry->getLocation());
+    return f ? job.keep(names.getName(f)) : "";
+}
 
 void Reflector::record(const CXXRecordDecl *r, BridgeType &b, std::vector<BridgeDecl> &members,
                        std::deque<std::vector<BridgeAttr>> &attrs) {
@@ -513,6 +532,8 @@ void Reflector::function(const FunctionDecl *f) {
     b.decl = decl(f, f->getReturnType(), attrs.emplace_back());
     b.decl.symbol = job.keep(names.getName(f));
     b.defined = true;
+    b.signature =
+        annotated(f, {"msl.visible", "msl.stitchable"}) ? signature(f->getType()) : "";
     if (f->isTemplateInstantiation() || f->getPrimaryTemplate()) {
         std::string name;
         llvm::raw_string_ostream os(name);
@@ -554,6 +575,17 @@ uint32_t bridge_function_location(BridgeJob *job, const char *symbol, char **nam
     auto *f = dyn_cast_or_null<FunctionDecl>(d);
     if (name) *name = f ? strdup(f->getNameAsString().c_str()) : nullptr;
     return f ? f->getLocation().getRawEncoding() : 0;
+}
+
+bool bridge_function_is_extern(BridgeJob *job, const char *symbol) {
+    const Decl *d = job->generator ? job->generator->GetDeclForMangledName(symbol) : nullptr;
+    auto *f = dyn_cast_or_null<FunctionDecl>(d);
+    if (f)
+        for (const FunctionDecl *r : f->redecls())
+            if (r->getStorageClass() == SC_Extern ||
+                annotated(r, {"msl.visible", "msl.stitchable"}))
+                return true;
+    return false;
 }
 
 // ---- The action: Clang's own, with our tokens and names.

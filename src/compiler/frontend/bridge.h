@@ -115,6 +115,7 @@ typedef struct BridgeType {
 typedef struct BridgeFunction {
     BridgeDecl decl;
     bool defined;
+    const char *signature; // visible functions: the symbol of __ingot_table_entry<type>; else ""
     const BridgeDecl *params;
     size_t n_params;
 } BridgeFunction;
@@ -161,6 +162,10 @@ char *bridge_find_variable(BridgeJob *job, const char *name);
 // Location of the function with this symbol; 0 if unknown. Its name as the user wrote it
 // (malloc'd).
 uint32_t bridge_function_location(BridgeJob *job, const char *symbol, char **name);
+
+// Whether the source declares the function with this symbol `extern` or visible: another library may
+// define it.
+bool bridge_function_is_extern(BridgeJob *job, const char *symbol);
 
 // Links one relocatable x86-64 ELF object into a shared object, in process. Undefined symbols are
 // left to the loader (memcpy, memset). On success *so is malloc'd; on failure *error is (one or

@@ -75,7 +75,8 @@ static void on_function(void *context, BridgeJob *job, const BridgeFunction *f) 
 }
 static void on_module(void *context, BridgeJob *job, struct LLVMOpaqueModule *module) {
     Round *r = context;
-    module_finish(module, job, r->reflection.lib, &r->bitcode, &r->bitcode_bytes);
+    module_finish(module, job, r->reflection.lib, r->source->allow_undefined, &r->bitcode,
+                  &r->bitcode_bytes);
 }
 
 static void round_free(Round *r) {

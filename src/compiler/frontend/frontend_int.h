@@ -101,8 +101,9 @@ extern const BridgeFile pch_source; // what the image is made from; must exist w
 void module_guard_divisions(struct LLVMOpaqueModule *module);
 
 // ---- module.c: checks that need the call graph, clean-up, bitcode.
-// Reports errors through the job; false after one, or without memory.
+// Reports errors through the job; false after one, or without memory. allow_undefined: functions
+// without a body may come from another library.
 bool module_finish(struct LLVMOpaqueModule *module, BridgeJob *job, RfLibrary *lib,
-                   unsigned char **bitcode, size_t *n_bytes);
+                   bool allow_undefined, unsigned char **bitcode, size_t *n_bytes);
 
 #endif

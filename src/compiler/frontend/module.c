@@ -19,6 +19,7 @@ typedef struct Node {
     uint32_t constant; // index in RfLibrary.constants, or NONE
     uint32_t entry;    // index in RfLibrary.functions, or NONE
     uint32_t stamp;    // of the last walk that came by
+    bool callable;     // an entry that other functions may call: a visible function
     uint8_t colour;    // recursion: 0 new, 1 on the path, 2 done
 } Node;
 
@@ -111,7 +112,10 @@ static void mark_nodes(Graph *g, LLVMModuleRef m, const RfLibrary *lib) {
     }
     for (uint32_t i = 0; i < lib->n_functions; i++) {
         LLVMValueRef v = LLVMGetNamedFunction(m, lib->functions[i].symbol);
-        if (v) g->nodes[node_of(g, v)].entry = i;
+        if (!v) continue;
+        Node *n = &g->nodes[node_of(g, v)];
+        n->entry = i;
+        n->callable = lib->functions[i].stage == RF_VISIBLE || lib->functions[i].stage == RF_STITCHABLE;
     }
 }
 
@@ -148,7 +152,7 @@ static bool check_calls(Graph *g, BridgeJob *job) {
             }
             Node *to = &g->nodes[g->edges[n->first_edge + next[path[depth - 1]]++]];
             if (!LLVMIsAFunction(to->value)) continue;
-            if (to->entry != NONE) {
+            if (to->entry != NONE && !to->callable) {
                 complain(job, to->value,
                          "entry point '%s' cannot be called or referenced by another function");
                 ok = false;
@@ -168,8 +172,10 @@ static bool check_calls(Graph *g, BridgeJob *job) {
     return ok;
 }
 
-// A user's function that is called but has no body: Metal reports it when linking.
-static bool check_defined(Graph *g, BridgeJob *job) {
+// A user's function that is called but has no body: Metal reports it when linking. One declared
+// `extern`, and any in a library that is linked with dynamic libraries, may come from there: the back
+// end reports it if it does not.
+static bool check_defined(Graph *g, BridgeJob *job, bool allow_undefined) {
     bool ok = true;
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         LLVMValueRef v = g->nodes[i].value;
@@ -179,7 +185,8 @@ static bool check_defined(Graph *g, BridgeJob *job) {
             continue;
         const char *symbol = LLVMGetValueName2(v, &n);
         uint32_t at = strstr(symbol, "__ingot_") ? 0 : bridge_function_location(job, symbol, NULL);
-        if (at && !bridge_in_system(job, at)) {
+        if (at && !bridge_in_system(job, at) && !allow_undefined &&
+            !bridge_function_is_extern(job, symbol)) {
             complain(job, v, "undefined symbol: function '%s' is used but not defined");
             ok = false;
         }
@@ -305,7 +312,7 @@ static void set_conventions(LLVMModuleRef m, const RfLibrary *lib) {
 }
 
 bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib,
-                   unsigned char **bitcode, size_t *n_bytes) {
+                   bool allow_undefined, unsigned char **bitcode, size_t *n_bytes) {
     Graph g = {0};
     bool ok = false;
     strip_annotations(m);
@@ -313,7 +320,7 @@ bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib,
     module_guard_divisions(m);
     if (!build_graph(&g, m)) goto done;
     mark_nodes(&g, m, lib);
-    bool called = check_calls(&g, job), defined = check_defined(&g, job);
+    bool called = check_calls(&g, job), defined = check_defined(&g, job, allow_undefined);
     if (!called || !defined || !reach(&g, m, lib)) goto done;
     LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(m);
     size_t n = LLVMGetBufferSize(buffer);

@@ -27,6 +27,7 @@ enum {
     DT_POINTER = 60,
     DT_LONG = 81,
     DT_ULONG = 85,
+    DT_FUNCTION_TABLE = 115,
     DT_BFLOAT = 121
 };
 enum { MAX_INDEX = 30 };
@@ -143,6 +144,8 @@ static void set_metal_type(ReflectBuilder *b, RfType *t, const BridgeType *info,
         t->element = info->arg_types[0];
         t->n_elements = n;
         t->stride = element->size;
+    } else if (strcmp(tmpl, "visible_function_table") == 0) {
+        t->data_type = DT_FUNCTION_TABLE;
     } else {
         t->data_type = DT_STRUCT;
     }
@@ -279,6 +282,19 @@ static void set_builtin(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Bri
                rf_builtin_name((unsigned)builtin));
 }
 
+// A visible function table or an array of them: what they hold is read only.
+static bool set_table(ReflectBuilder *b, RfArg *arg, const BridgeDecl *p) {
+    const RfType *t = &b->lib->types[p->type];
+    bool array = t->data_type == DT_ARRAY && t->element != NO_TYPE && t->n_elements >= 1 &&
+                 t->n_elements <= MAX_INDEX + 1;
+    uint32_t type = array ? t->element : p->type;
+    if (b->lib->types[type].data_type != DT_FUNCTION_TABLE) return false;
+    arg->kind = RF_ARG_FUNCTION_TABLE;
+    arg->count = array ? t->n_elements : 1;
+    arg->type = type;
+    return true;
+}
+
 // The memory a parameter points to: pointer, reference, or array of pointers.
 static bool set_memory(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const BridgeDecl *p) {
     uint32_t type = p->type;
@@ -363,7 +379,7 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Br
     }
     if (builtin >= 0)
         set_builtin(b, job, arg, p, builtin, builtin_at);
-    else if (set_memory(b, job, arg, p) && binding)
+    else if ((set_table(b, arg, p) || set_memory(b, job, arg, p)) && binding)
         set_binding(job, arg, binding);
     if (condition && condition->n_args == 1 && condition->args[0].is_string) {
         arg->condition = bridge_find_variable(job, condition->args[0].text);
@@ -375,6 +391,11 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Br
     b->failed |= !arg->name || !arg->condition;
 }
 
+// Tables of functions take the places of buffers.
+static bool takes_index(const RfArg *a, uint8_t kind) {
+    return a->kind == kind || (a->kind == RF_ARG_FUNCTION_TABLE && kind == RF_ARG_BUFFER);
+}
+
 // Explicit indices may not overlap; the rest take the first that is free, in order of declaration.
 // Arguments under function constants may share an index: only one of them exists at a time.
 static void assign_indices(BridgeJob *job, RfFunction *f, const BridgeFunction *from,
@@ -383,7 +404,7 @@ static void assign_indices(BridgeJob *job, RfFunction *f, const BridgeFunction *
     uint32_t taken = 0;
     for (uint32_t i = 0; i < f->n_args; i++) {
         RfArg *a = &f->args[i];
-        if (a->kind != kind || a->index == UINT32_MAX) continue;
+        if (!takes_index(a, kind) || a->index == UINT32_MAX) continue;
         uint32_t bits = (uint32_t)(((1ull << a->count) - 1) << a->index);
         if ((taken & bits) && !*a->condition)
             report(job, from->params[a->param].location,
@@ -393,7 +414,7 @@ static void assign_indices(BridgeJob *job, RfFunction *f, const BridgeFunction *
     }
     for (uint32_t i = 0; i < f->n_args; i++) {
         RfArg *a = &f->args[i];
-        if (a->kind != kind || a->index != UINT32_MAX) continue;
+        if (!takes_index(a, kind) || a->index != UINT32_MAX) continue;
         for (uint32_t at = 0; at + a->count <= MAX_INDEX + 1 && a->index == UINT32_MAX; at++) {
             uint32_t bits = (uint32_t)(((1ull << a->count) - 1) << at);
             if (!(taken & bits)) {
@@ -414,6 +435,10 @@ static void set_function_attributes(BridgeJob *job, RfFunction *f, const BridgeF
             f->stage = RF_VERTEX;
         } else if (strcmp(a->name, "fragment") == 0) {
             f->stage = RF_FRAGMENT;
+        } else if (strcmp(a->name, "stitchable") == 0) { // visible too
+            f->stage = RF_STITCHABLE;
+        } else if (strcmp(a->name, "visible") == 0) {
+            f->stage = f->stage == RF_STITCHABLE ? RF_STITCHABLE : RF_VISIBLE;
         } else if (strcmp(a->name, "host_name") == 0 && a->n_args == 1 && a->args[0].is_string) {
             free(f->name);
             f->name = strdup(a->args[0].text);
@@ -451,9 +476,12 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
     b->capacity_functions = capacity;
     RfFunction *f = &lib->functions[lib->n_functions++];
     *f = (RfFunction){
-        .name = strdup(from->decl.name), .symbol = strdup(from->decl.symbol), .stage = RF_KERNEL};
+        .name = strdup(from->decl.name),
+        .symbol = strdup(from->decl.symbol),
+        .signature = strdup(from->signature),
+        .stage = RF_KERNEL};
     f->args = calloc(from->n_params ? from->n_params : 1, sizeof *f->args);
-    if (!f->name || !f->symbol || !f->args) {
+    if (!f->name || !f->symbol || !f->signature || !f->args) {
         b->failed = true;
         return;
     }
@@ -461,6 +489,10 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
     for (char *at; (at = strstr(f->name, hidden));)
         memmove(at, at + sizeof hidden - 1, strlen(at + sizeof hidden - 1) + 1);
     set_function_attributes(job, f, from);
+    for (uint32_t i = 0; i + 1 < lib->n_functions; i++)
+        if (strcmp(lib->functions[i].name, f->name) == 0)
+            report(job, from->decl.location, "there is already an entry point called '%s'",
+                   f->name);
     if (f->stage != RF_KERNEL) return; // listed by name and stage; its arguments belong to graphics
     if (b->infos[from->decl.type].kind != BRIDGE_TYPE_VOID)
         report(job, from->decl.location, "kernel function '%s' must have void return type",
@@ -472,13 +504,9 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
     assign_indices(job, f, from, RF_ARG_BUFFER);
     assign_indices(job, f, from, RF_ARG_THREADGROUP);
     for (uint32_t i = 0; i < f->n_args; i++)
-        if (f->args[i].kind == RF_ARG_BUFFER || f->args[i].kind == RF_ARG_THREADGROUP) {
+        if (takes_index(&f->args[i], RF_ARG_BUFFER) || f->args[i].kind == RF_ARG_THREADGROUP) {
             f->args[i].slot = slot;
             slot += f->args[i].count;
         }
     f->n_slots = slot;
-    for (uint32_t i = 0; i + 1 < lib->n_functions; i++)
-        if (strcmp(lib->functions[i].name, f->name) == 0)
-            report(job, from->decl.location, "there is already an entry point called '%s'",
-                   f->name);
 }

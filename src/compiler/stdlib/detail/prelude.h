@@ -21,6 +21,7 @@
 #include "simdgroup.h"
 #include "simdgroup_matrix.h"
 #include "array.h"
+#include "function_table.h"
 #include "logging.h"
 #include "math.h"
 #include "pack.h"
