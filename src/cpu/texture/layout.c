@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// layout.c: sizes and addresses of textures and views (layout.h).
+#include "cpu/texture/layout.h"
+#include <string.h>
+
+#define MAX_SIZE 16384u // Apple's limits: 1D and 2D
+#define MAX_SIZE_3D 2048u
+#define MAX_LAYERS (2048u * 6u)
+#define MAX_BUFFER_WIDTH (1u << 28)
+#define ROW_ALIGNMENT 16u
+#define LEVEL_ALIGNMENT 64u
+#define ALIGNMENT 256u
+
+static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+static uint32_t at_level(uint32_t size, uint32_t level) {
+    return size >> level ? size >> level : 1;
+}
+
+static bool is_array(uint32_t type) {
+    return type == CPU_TEXTURE_1D_ARRAY || type == CPU_TEXTURE_2D_ARRAY ||
+           type == CPU_TEXTURE_CUBE_ARRAY || type == CPU_TEXTURE_2D_MS_ARRAY;
+}
+
+static bool is_cube(uint32_t type) {
+    return type == CPU_TEXTURE_CUBE || type == CPU_TEXTURE_CUBE_ARRAY;
+}
+
+static bool is_multisample(uint32_t type) {
+    return type == CPU_TEXTURE_2D_MS || type == CPU_TEXTURE_2D_MS_ARRAY;
+}
+
+static bool is_1d(uint32_t type) {
+    return type == CPU_TEXTURE_1D || type == CPU_TEXTURE_1D_ARRAY || type == CPU_TEXTURE_BUFFER;
+}
+
+uint32_t cpu_texture_n_slices(const CpuTexture *texture) {
+    return texture->array_length * (is_cube(texture->type) ? 6u : 1u);
+}
+
+static bool shape_is_possible(const CpuTextureShape *s, const CpuPixelFormat *f) {
+    if (s->type >= CPU_TEXTURE_N_TYPES || !f || f->caps == 0) return false;
+    if (!s->width || !s->height || !s->depth || !s->array_length || !s->n_levels || !s->n_samples)
+        return false;
+    uint32_t max = s->type == CPU_TEXTURE_BUFFER ? MAX_BUFFER_WIDTH
+                   : s->type == CPU_TEXTURE_3D   ? MAX_SIZE_3D
+                                                 : MAX_SIZE;
+    if (s->width > max || s->height > max || s->depth > max || s->array_length > MAX_LAYERS)
+        return false;
+    if (is_1d(s->type) && s->height != 1) return false;
+    if (s->type != CPU_TEXTURE_3D && s->depth != 1) return false;
+    if (is_cube(s->type) && s->width != s->height) return false;
+    if (!is_array(s->type) && s->array_length != 1) return false;
+    if (s->n_samples != 1 && !is_multisample(s->type)) return false;
+    if (s->n_samples > 8 || (s->n_samples & (s->n_samples - 1))) return false;
+    if (s->n_levels > 1 &&
+        (is_multisample(s->type) || s->type == CPU_TEXTURE_BUFFER || s->row_bytes))
+        return false;
+    uint32_t largest = s->width > s->height ? s->width : s->height;
+    if (s->depth > largest) largest = s->depth;
+    return s->n_levels <= CPU_MAX_LEVELS && largest >> (s->n_levels - 1) != 0;
+}
+
+bool cpu_texture_layout(const CpuTextureShape *s, void *base, CpuTexture *texture,
+                        CpuTextureSize *size) {
+    const CpuPixelFormat *f = cpu_pixel_format(s->pixel_format);
+    if (!shape_is_possible(s, f)) return false;
+    CpuTexture t = {
+        .width = s->width,
+        .height = s->height,
+        .depth = s->depth,
+        .array_length = s->array_length,
+        .n_levels = s->n_levels,
+        .n_samples = s->n_samples,
+        .pixel_format = (uint16_t)s->pixel_format,
+        .type = (uint8_t)s->type,
+        .swizzle = {CPU_SWIZZLE_RED, CPU_SWIZZLE_GREEN, CPU_SWIZZLE_BLUE, CPU_SWIZZLE_ALPHA},
+        .format = f};
+    uint64_t at = 0, end = 0, n_slices = cpu_texture_n_slices(&t);
+    for (uint32_t i = 0; i < s->n_levels; i++) {
+        CpuTextureLevel *l = &t.levels[i];
+        l->width = at_level(s->width, i);
+        l->height = at_level(s->height, i);
+        l->depth = at_level(s->depth, i);
+        uint64_t row =
+            (uint64_t)((l->width + f->block_width - 1u) / f->block_width) * f->block_bytes;
+        uint64_t n_rows = (l->height + f->block_height - 1u) / f->block_height;
+        if (s->row_bytes && s->row_bytes < row) return false;
+        l->row_bytes = s->row_bytes ? s->row_bytes : round_up(row, ROW_ALIGNMENT);
+        if (n_rows > UINT64_MAX / 65536 / l->row_bytes) return false;
+        l->layer_bytes = l->row_bytes * n_rows;
+        l->data = base ? (unsigned char *)base + at : NULL;
+        uint64_t n_layers = (s->type == CPU_TEXTURE_3D ? l->depth : n_slices) * s->n_samples;
+        if (is_multisample(s->type)) t.sample_bytes = n_slices * l->layer_bytes;
+        // The last row of a linear texture ends with its last texel: the buffer may end there.
+        end = at + n_layers * l->layer_bytes - (s->row_bytes ? s->row_bytes - row : 0);
+        at = round_up(end, LEVEL_ALIGNMENT);
+    }
+    *size = (CpuTextureSize){.n_bytes = end, .alignment = s->row_bytes ? ROW_ALIGNMENT : ALIGNMENT};
+    if (texture) *texture = t;
+    return true;
+}
+
+static bool view_shape(const CpuTexture *p, const CpuTextureView *v, CpuTexture *t) {
+    t->type = (uint8_t)v->type;
+    t->array_length = v->n_slices;
+    if ((p->type == CPU_TEXTURE_3D || v->type == CPU_TEXTURE_3D) && p->type != v->type)
+        return false;
+    if ((p->type == CPU_TEXTURE_BUFFER || v->type == CPU_TEXTURE_BUFFER) && p->type != v->type)
+        return false;
+    if (is_multisample(p->type) != is_multisample(v->type) || is_1d(p->type) != is_1d(v->type))
+        return false;
+    if (is_cube(v->type)) {
+        if (v->n_slices % 6 || p->width != p->height) return false;
+        t->array_length /= 6;
+    }
+    return is_array(v->type) || t->array_length == 1;
+}
+
+bool cpu_texture_view(const CpuTexture *parent, const CpuTextureView *v, CpuTexture *texture) {
+    const CpuPixelFormat *f = cpu_pixel_format(v->pixel_format);
+    uint32_t n_slices = cpu_texture_n_slices(parent);
+    if (!f || f->caps == 0 || !cpu_format_view_compatible(parent->format, f)) return false;
+    if (v->type >= CPU_TEXTURE_N_TYPES || v->n_levels == 0 || v->n_slices == 0) return false;
+    if (v->first_level >= parent->n_levels || v->n_levels > parent->n_levels - v->first_level)
+        return false;
+    if (v->first_slice >= n_slices || v->n_slices > n_slices - v->first_slice) return false;
+    CpuTexture t = *parent;
+    if (!view_shape(parent, v, &t)) return false;
+    t.format = f;
+    t.pixel_format = f->value;
+    t.n_levels = v->n_levels;
+    memset(t.levels, 0, sizeof t.levels);
+    for (uint32_t i = 0; i < v->n_levels; i++) {
+        t.levels[i] = parent->levels[v->first_level + i];
+        if (t.levels[i].data) t.levels[i].data += v->first_slice * t.levels[i].layer_bytes;
+    }
+    t.width = t.levels[0].width;
+    t.height = t.levels[0].height;
+    t.depth = t.levels[0].depth;
+    for (int i = 0; i < 4 && v->swizzled; i++) {
+        uint8_t s = v->swizzle[i];
+        if (s > CPU_SWIZZLE_ALPHA) return false;
+        t.swizzle[i] = s >= CPU_SWIZZLE_RED ? parent->swizzle[s - CPU_SWIZZLE_RED] : s;
+    }
+    t.swizzled = 0;
+    for (int i = 0; i < 4; i++) t.swizzled |= t.swizzle[i] != CPU_SWIZZLE_RED + i;
+    *texture = t;
+    return true;
+}
