@@ -18,7 +18,7 @@ void *base_arena_alloc(BaseArena *a, size_t n, size_t size) {
     bytes = (bytes + 15) & ~(size_t)15;
     if (!bytes) bytes = 16;
     if (bytes > a->left || !a->chunks) {
-        size_t capacity = bytes > 4096 ? bytes : 4096;
+        size_t capacity = bytes > 16384 ? bytes : 16384;
         BaseArenaChunk *chunk = malloc(sizeof *chunk + capacity);
         if (!chunk) {
             a->failed = true;

@@ -12,6 +12,7 @@
 #include "compiler/passes/passes.h"
 #include <stddef.h>
 #include <string.h>
+#include "base/arena.h"
 
 typedef LLVMValueRef Value;
 typedef LLVMTypeRef Type;
@@ -25,12 +26,9 @@ enum {
     MAX_WIDE = MAX_WIDTH * MAX_RECORD,
 };
 
-// arena.c: memory of one vectorisation, freed at once; a map from pointers to ints.
-typedef struct Arena {
-    struct ArenaChunk *chunks;
-} Arena;
+// map.c: memory of one vectorisation, freed at once; a map from pointers to ints.
+typedef BaseArena Arena;
 void *msl_arena_alloc(MslContext *cx, Arena *a, size_t bytes); // zeroed; msl_fail if memory is out
-void msl_arena_free(Arena *a);
 typedef struct Map {
     const void **keys;
     int *values;

@@ -176,14 +176,14 @@ LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_s
     jmp_buf outer; // an error passes through here to free the arena
     memcpy(&outer, &cx->fail, sizeof outer);
     if (setjmp(cx->fail)) {
-        msl_arena_free(&x->arena);
+        base_arena_free(&x->arena);
         free(x);
         memcpy(&cx->fail, &outer, sizeof outer);
         longjmp(cx->fail, 1);
     }
     LLVMValueRef f = vectorise(x);
     memcpy(&cx->fail, &outer, sizeof outer);
-    msl_arena_free(&x->arena);
+    base_arena_free(&x->arena);
     free(x);
 #ifndef NDEBUG
     if (LLVMVerifyFunction(f, LLVMReturnStatusAction))

@@ -1,37 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// arena.c: memory of one vectorisation (a chain of chunks freed together) and a hash map from
+// map.c: the arena of one vectorisation, where a failure leaves by msl_fail, and a hash map from
 // pointers to small integers: LLVM-C offers no user data on values and blocks.
 #include "compiler/passes/passes_int.h"
-#include <stdlib.h>
-
-typedef struct ArenaChunk {
-    struct ArenaChunk *next;
-    size_t used, size;
-    _Alignas(max_align_t) unsigned char data[];
-} ArenaChunk;
 
 void *msl_arena_alloc(MslContext *cx, Arena *a, size_t bytes) {
-    bytes = (bytes + 15) & ~(size_t)15;
-    if (!bytes) bytes = 16;
-    if (!a->chunks || a->chunks->size - a->chunks->used < bytes) {
-        size_t size = bytes > 65536 ? bytes : 65536;
-        ArenaChunk *c = calloc(1, sizeof *c + size);
-        if (!c) msl_fail(cx, "out of memory");
-        c->size = size;
-        c->next = a->chunks;
-        a->chunks = c;
-    }
-    void *p = a->chunks->data + a->chunks->used;
-    a->chunks->used += bytes;
+    void *p = base_arena_alloc(a, bytes, 1);
+    if (!p) msl_fail(cx, "out of memory");
     return p;
-}
-
-void msl_arena_free(Arena *a) {
-    for (ArenaChunk *c = a->chunks, *next; c; c = next) {
-        next = c->next;
-        free(c);
-    }
-    a->chunks = NULL;
 }
 
 static unsigned slot_of(const Map *m, const void *key) {
