@@ -8,6 +8,7 @@
 #include <string.h>
 #include "cpu/cpu_int.h"
 #include "cpu/futex.h"
+#include "cpu/texture/ops.h"
 
 #define ALONE_NS 10000u      // below this, waking others costs more than they bring
 #define CHUNK_NS 8000u       // a chunk should last at least this long,
@@ -123,7 +124,10 @@ static void prepare(Share *share, CpuRun *run, const CpuDispatch *dispatches, si
         part->n_groups =
             (uint64_t)d->groups_per_grid[0] * d->groups_per_grid[1] * d->groups_per_grid[2];
         share->total += part->n_groups;
-        part->launch = (CpuLaunch){.args = d->args, .log = log_from_kernel, .log_context = run};
+        part->launch = (CpuLaunch){.args = d->args,
+                                   .log = log_from_kernel,
+                                   .log_context = run,
+                                   .textures = cpu_texture_ops()};
         memcpy(part->launch.threads_per_grid, d->threads_per_grid, sizeof d->threads_per_grid);
         memcpy(part->launch.groups_per_grid, d->groups_per_grid, sizeof d->groups_per_grid);
         memcpy(part->launch.group_size, d->group_size, sizeof d->group_size);

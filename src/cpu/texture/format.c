@@ -143,7 +143,7 @@ static const CpuPixelFormat formats[N_FORMATS] = {
 
 #define N_VALUES 556u
 static const uint8_t index_of[N_VALUES] = {
-    // index + 1
+// index + 1
 #define CPU_PIXEL_FORMAT(name, value, ...) [value] = INDEX_##name + 1,
 #include "cpu/texture/pixel_formats.def"
 };

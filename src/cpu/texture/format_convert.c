@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// format_convert.c: rows of texels to and from r, g, b, a, for every format whose components are
+// bit fields. A texel is up to four 32-bit words; no component crosses a word.
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+#include "cpu/texture/format.h"
+
+static uint32_t field(const uint32_t words[4], CpuFormatBits b) {
+    uint32_t v = words[b.shift / 32] >> b.shift % 32;
+    return b.n_bits == 32 ? v : v & ((1u << b.n_bits) - 1);
+}
+
+static void put_field(uint32_t words[4], CpuFormatBits b, uint32_t v) {
+    uint32_t mask = b.n_bits == 32 ? UINT32_MAX : (1u << b.n_bits) - 1;
+    uint32_t *word = &words[b.shift / 32];
+    *word = (*word & ~(mask << b.shift % 32)) | (v & mask) << b.shift % 32;
+}
+
+static int32_t sign_extend(uint32_t v, unsigned n_bits) {
+    return (int32_t)(v << (32 - n_bits)) >> (32 - n_bits);
+}
+
+static float decode_xr(uint32_t v, int c, bool srgb) {
+    double x = ((int32_t)v - 384) / 510.0;
+    if (c == 3) return (float)(x < 0 ? 0 : x > 1 ? 1 : x);
+    return (float)(srgb ? cpu_srgb_to_linear(x) : x);
+}
+
+static float decode_float_field(uint32_t v, unsigned n_bits) {
+    if (n_bits == 16) return cpu_half_to_float((uint16_t)v);
+    if (n_bits != 32) return cpu_small_to_float(v, n_bits);
+    float f;
+    memcpy(&f, &v, sizeof f);
+    return f;
+}
+
+static float decode_component(const CpuPixelFormat *f, int c, uint32_t v) {
+    unsigned n = f->bits[c].n_bits;
+    switch ((CpuFormatKind)f->kind) {
+    case CPU_KIND_SRGB:
+        if (c < 3) return cpu_srgb8_to_linear((uint8_t)v);
+        // fall through
+    case CPU_KIND_UNORM: return (float)v / (float)((1u << n) - 1);
+    case CPU_KIND_SNORM: {
+        float x = (float)sign_extend(v, n) / (float)((1 << (n - 1)) - 1);
+        return x < -1 ? -1 : x;
+    }
+    case CPU_KIND_FLOAT: return decode_float_field(v, n);
+    case CPU_KIND_XR:
+    case CPU_KIND_XR_SRGB: return decode_xr(v, c, f->kind == CPU_KIND_XR_SRGB);
+    default: return 0;
+    }
+}
+
+static void decode_texel(const CpuPixelFormat *f, const unsigned char *texel, float rgba[4]) {
+    uint32_t words[4] = {0};
+    memcpy(words, texel, f->block_bytes);
+    rgba[0] = rgba[1] = rgba[2] = 0;
+    rgba[3] = 1;
+    if (f->kind == CPU_KIND_SHARED) {
+        cpu_rgb9e5_to_float(words[0], rgba);
+        return;
+    }
+    for (int c = 0; c < 4; c++)
+        if (f->bits[c].n_bits) rgba[c] = decode_component(f, c, field(words, f->bits[c]));
+}
+
+void cpu_format_decode_float(const CpuPixelFormat *f, const void *texels, size_t n, float *rgba) {
+    assert(f->coding == CPU_CODING_BITS && !cpu_format_is_integer(f));
+    const unsigned char *p = texels;
+    if (f->kind == CPU_KIND_FLOAT && f->block_bytes == 16) {
+        memcpy(rgba, p, n * 16);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) decode_texel(f, p + i * f->block_bytes, rgba + i * 4);
+}
+
+static double clamp(double x, double low, double high) {
+    return x > low ? x < high ? x : high : low; // NaN: low
+}
+
+// lrint: to nearest, ties to even (nobody changes the rounding mode). The products are exact.
+static uint32_t encode_component(const CpuPixelFormat *f, int c, float value) {
+    unsigned n = f->bits[c].n_bits;
+    switch ((CpuFormatKind)f->kind) {
+    case CPU_KIND_SRGB:
+        if (c < 3) return cpu_linear_to_srgb8(value);
+        // fall through
+    case CPU_KIND_UNORM: return (uint32_t)lrint(clamp(value, 0, 1) * ((1u << n) - 1));
+    case CPU_KIND_SNORM: {
+        double x = value != value ? 0 : clamp(value, -1, 1);
+        return (uint32_t)lrint(x * ((1 << (n - 1)) - 1));
+    }
+    case CPU_KIND_FLOAT: {
+        uint32_t u;
+        memcpy(&u, &value, sizeof u);
+        return n == 32 ? u : n == 16 ? cpu_float_to_half(value) : cpu_float_to_small(value, n);
+    }
+    case CPU_KIND_XR:
+    case CPU_KIND_XR_SRGB: {
+        double x = value != value ? 0 : value;
+        if (c == 3)
+            x = clamp(x, 0, 1);
+        else if (f->kind == CPU_KIND_XR_SRGB)
+            x = cpu_linear_to_srgb(x);
+        return (uint32_t)lrint(clamp(x * 510 + 384, 0, 1023));
+    }
+    default: return 0;
+    }
+}
+
+// Depth and stencil share a texel: the other one stays.
+static bool keeps_rest(const CpuPixelFormat *f) {
+    return (f->caps & (CPU_FORMAT_DEPTH | CPU_FORMAT_STENCIL)) != 0;
+}
+
+void cpu_format_encode_float(const CpuPixelFormat *f, const float *rgba, size_t n, void *texels) {
+    assert(f->coding == CPU_CODING_BITS && !cpu_format_is_integer(f));
+    unsigned char *p = texels;
+    for (size_t i = 0; i < n; i++, p += f->block_bytes, rgba += 4) {
+        uint32_t words[4] = {0};
+        if (keeps_rest(f)) memcpy(words, p, f->block_bytes);
+        if (f->kind == CPU_KIND_SHARED)
+            words[0] = cpu_float_to_rgb9e5(rgba);
+        else
+            for (int c = 0; c < 4; c++)
+                if (f->bits[c].n_bits)
+                    put_field(words, f->bits[c], encode_component(f, c, rgba[c]));
+        memcpy(p, words, f->block_bytes);
+    }
+}
+
+void cpu_format_decode_int(const CpuPixelFormat *f, const void *texels, size_t n, uint32_t *rgba) {
+    assert(f->coding == CPU_CODING_BITS && cpu_format_is_integer(f));
+    const unsigned char *p = texels;
+    for (size_t i = 0; i < n; i++, p += f->block_bytes, rgba += 4) {
+        uint32_t words[4] = {0};
+        memcpy(words, p, f->block_bytes);
+        for (int c = 0; c < 4; c++) {
+            CpuFormatBits b = f->bits[c];
+            uint32_t v = b.n_bits ? field(words, b) : c == 3;
+            if (b.n_bits && f->kind == CPU_KIND_SINT) v = (uint32_t)sign_extend(v, b.n_bits);
+            rgba[c] = v;
+        }
+    }
+}
+
+static uint32_t clamp_int(uint32_t v, bool from_signed, bool to_signed, unsigned n_bits) {
+    int64_t x = from_signed ? (int32_t)v : (int64_t)v;
+    int64_t high = to_signed ? (INT64_C(1) << (n_bits - 1)) - 1 : (INT64_C(1) << n_bits) - 1;
+    int64_t low = to_signed ? -high - 1 : 0;
+    return (uint32_t)(x < low ? low : x > high ? high : x);
+}
+
+void cpu_format_encode_int(const CpuPixelFormat *f, const uint32_t *rgba, bool from_signed,
+                           size_t n, void *texels) {
+    assert(f->coding == CPU_CODING_BITS && cpu_format_is_integer(f));
+    unsigned char *p = texels;
+    for (size_t i = 0; i < n; i++, p += f->block_bytes, rgba += 4) {
+        uint32_t words[4] = {0};
+        if (keeps_rest(f)) memcpy(words, p, f->block_bytes);
+        for (int c = 0; c < 4; c++) {
+            CpuFormatBits b = f->bits[c];
+            if (b.n_bits)
+                put_field(words, b,
+                          clamp_int(rgba[c], from_signed, f->kind == CPU_KIND_SINT, b.n_bits));
+        }
+        memcpy(p, words, f->block_bytes);
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// sampler.c: a sampler handle (texture_abi.h) to a CpuSampler whose fields are all in range.
+#include <math.h>
+#include "cpu/texture/texture_int.h"
+
+static unsigned field(uint64_t handle, unsigned at, unsigned n_bits) {
+    return (unsigned)(handle >> at) & ((1u << n_bits) - 1);
+}
+
+static void unpack(uint64_t h, CpuSampler *s) {
+    unsigned anisotropy = field(h, CPU_SAMPLER_ANISOTROPY, 5);
+    *s = (CpuSampler){
+        .min_filter = (uint8_t)field(h, CPU_SAMPLER_MIN, 1),
+        .mag_filter = (uint8_t)field(h, CPU_SAMPLER_MAG, 1),
+        .mip_filter = (uint8_t)field(h, CPU_SAMPLER_MIP, 2),
+        .address = {(uint8_t)field(h, CPU_SAMPLER_S, 3), (uint8_t)field(h, CPU_SAMPLER_T, 3),
+                    (uint8_t)field(h, CPU_SAMPLER_R, 3)},
+        .compare = (uint8_t)field(h, CPU_SAMPLER_COMPARE, 4),
+        .border = (uint8_t)field(h, CPU_SAMPLER_BORDER, 2),
+        .unnormalized = (uint8_t)field(h, CPU_SAMPLER_UNNORMALIZED, 1),
+        .max_anisotropy = (uint8_t)anisotropy,
+        .reduction = (uint8_t)field(h, CPU_SAMPLER_REDUCTION, 2),
+        .lod_min = cpu_half_to_float((uint16_t)(h >> CPU_SAMPLER_LOD_MIN)),
+        .lod_max = cpu_half_to_float((uint16_t)(h >> CPU_SAMPLER_LOD_MAX)),
+    };
+}
+
+void cpu_sampler_unpack(uint64_t handle, CpuSampler *s) {
+    if (handle == 0)
+        *s = (CpuSampler){.max_anisotropy = 1, .lod_max = INFINITY};
+    else if (handle & 1)
+        unpack(handle, s);
+    else
+        *s = *(const CpuSampler *)(uintptr_t)handle;
+    if (s->max_anisotropy < 1) s->max_anisotropy = 1;
+    if (s->max_anisotropy > 16) s->max_anisotropy = 16;
+    for (int i = 0; i < 3; i++)
+        if (s->address[i] > CPU_CLAMP_TO_BORDER) s->address[i] = CPU_CLAMP_TO_EDGE;
+    if (!(s->lod_min >= 0)) s->lod_min = 0;
+    if (!(s->lod_max >= s->lod_min)) s->lod_max = s->lod_min;
+    if (s->unnormalized) { // Metal's rules for them; what a sampler state may say is checked
+                           // elsewhere
+        s->mip_filter = 0;
+        s->max_anisotropy = 1;
+    }
+}
