@@ -65,11 +65,28 @@ typedef struct MslConstantValue {  // by name if name is not NULL, else by index
     const void *data; size_t n_bytes;
 } MslConstantValue;
 
+typedef struct MslPart {           // another library, code of which may be needed
+    const unsigned char *bitcode; size_t bitcode_bytes;
+    const RfLibrary *reflection;
+} MslPart;
+
+typedef struct MslLinkedFunction { // a visible function of the pipeline
+    uint32_t library;              // 0: the kernel's own; n: parts[n - 1]
+    const char *function;          // host name
+    const MslConstantValue *constants; size_t n_constants;
+    bool by_name_only;             // a private function: tables cannot hold it
+} MslLinkedFunction;
+
 typedef struct MslKernelRequest {
     const unsigned char *bitcode; size_t bitcode_bytes;
     const RfLibrary *reflection;
     const char *function;          // host name
     const MslConstantValue *constants; size_t n_constants;
+    const MslPart *parts; size_t n_parts;
+    const MslLinkedFunction *linked; size_t n_linked; // tables know the first as 1
+    const uint32_t *dynamic; size_t n_dynamic; // numbers as MslLinkedFunction.library: where
+                                   // functions without a body are looked for, in this order
+    uint32_t call_depth;           // of calls through tables inside visible functions; 0: the default, 1
     uint32_t shape[3];             // threadgroup size to specialise for; 0,0,0: any
     const char *cpu;               // LLVM CPU name, e.g. "x86-64-v3"; NULL: this machine
     const char *features;          // LLVM feature string; NULL: those of cpu

@@ -162,6 +162,7 @@ void msg_put_source(WireOut *w, const MslSource *s, const char *cwd) {
     wire_u32(w, s->language_version);
     wire_u32(w, s->math_mode);
     wire_u8(w, s->warnings_as_errors);
+    wire_u8(w, s->allow_undefined);
     wire_u8(w, s->check_only);
 }
 
@@ -187,24 +188,80 @@ bool msg_get_source(WireIn *r, BaseArena *a, MslSource *s, const char **cwd) {
     if (mode > MSL_MATH_FAST) r->failed = true;
     s->math_mode = (MslMathMode)mode;
     s->warnings_as_errors = wire_get_u8(r);
+    s->allow_undefined = wire_get_u8(r);
     s->check_only = wire_get_u8(r);
     return !r->failed && !a->failed && r->at == r->end;
 }
 
-void msg_put_kernel(WireOut *w, const MslKernelRequest *q,
-                    const unsigned char library[SHA256_BYTES], const Blob *bytes) {
-    wire_bytes(w, library, SHA256_BYTES);
-    wire_u8(w, bytes != NULL);
-    if (bytes) wire_bytes(w, bytes->data, bytes->n_bytes);
-    wire_str(w, q->function);
-    wire_u32(w, (uint32_t)q->n_constants);
-    for (size_t i = 0; i < q->n_constants; ++i) {
-        const MslConstantValue *c = &q->constants[i];
-        put_optional(w, c->name);
-        wire_u32(w, c->index);
-        wire_u32(w, c->data_type);
-        wire_bytes(w, c->data, c->n_bytes);
+static void put_constants(WireOut *w, const MslConstantValue *c, size_t n) {
+    wire_u32(w, (uint32_t)n);
+    for (size_t i = 0; i < n; ++i) {
+        put_optional(w, c[i].name);
+        wire_u32(w, c[i].index);
+        wire_u32(w, c[i].data_type);
+        wire_bytes(w, c[i].data, c[i].n_bytes);
     }
+}
+
+static const MslConstantValue *get_constants(WireIn *r, BaseArena *a, size_t *n) {
+    *n = wire_get_u32(r);
+    MslConstantValue *constants = get_array(r, a, *n, sizeof *constants, 17);
+    for (size_t i = 0; constants && i < *n; ++i) {
+        constants[i].name = get_optional(r, a);
+        constants[i].index = wire_get_u32(r);
+        constants[i].data_type = wire_get_u32(r);
+        const void *data = wire_get_bytes(r, &constants[i].n_bytes);
+        constants[i].data = base_arena_str(a, data, constants[i].n_bytes); // aligned
+    }
+    if (!constants) *n = 0;
+    return constants;
+}
+
+static void put_links(WireOut *w, const MslKernelRequest *q) {
+    wire_u32(w, (uint32_t)q->n_linked);
+    for (size_t i = 0; i < q->n_linked; ++i) {
+        const MslLinkedFunction *l = &q->linked[i];
+        wire_u32(w, l->library);
+        wire_str(w, l->function);
+        put_constants(w, l->constants, l->n_constants);
+        wire_u8(w, l->by_name_only);
+    }
+    wire_u32(w, (uint32_t)q->n_dynamic);
+    for (size_t i = 0; i < q->n_dynamic; ++i) wire_u32(w, q->dynamic[i]);
+    wire_u32(w, q->call_depth);
+}
+
+static void get_links(WireIn *r, BaseArena *a, MslKernelRequest *q) {
+    size_t n = wire_get_u32(r);
+    MslLinkedFunction *linked = get_array(r, a, n, sizeof *linked, 17);
+    for (size_t i = 0; linked && i < n; ++i) {
+        linked[i].library = wire_get_u32(r);
+        if (linked[i].library > q->n_parts) r->failed = true;
+        linked[i].function = get_str(r, a);
+        linked[i].constants = get_constants(r, a, &linked[i].n_constants);
+        linked[i].by_name_only = wire_get_u8(r);
+    }
+    q->linked = linked;
+    q->n_linked = linked ? n : 0;
+    n = wire_get_u32(r);
+    uint32_t *dynamic = get_array(r, a, n, sizeof *dynamic, 4);
+    for (size_t i = 0; dynamic && i < n; ++i)
+        if ((dynamic[i] = wire_get_u32(r)) > q->n_parts) r->failed = true;
+    q->dynamic = dynamic;
+    q->n_dynamic = dynamic ? n : 0;
+    q->call_depth = wire_get_u32(r);
+}
+
+void msg_put_kernel(WireOut *w, const MslKernelRequest *q, const MsgPart *libraries) {
+    wire_u32(w, (uint32_t)q->n_parts);
+    for (size_t i = 0; i <= q->n_parts; ++i) {
+        wire_bytes(w, libraries[i].hash, SHA256_BYTES);
+        wire_u8(w, libraries[i].bytes != NULL);
+        if (libraries[i].bytes) wire_bytes(w, libraries[i].bytes, libraries[i].n_bytes);
+    }
+    wire_str(w, q->function);
+    put_constants(w, q->constants, q->n_constants);
+    put_links(w, q);
     for (int i = 0; i < 3; ++i) wire_u32(w, q->shape[i]);
     put_optional(w, q->cpu);
     put_optional(w, q->features);
@@ -218,23 +275,21 @@ void msg_put_kernel(WireOut *w, const MslKernelRequest *q,
 bool msg_get_kernel(WireIn *r, BaseArena *a, MsgKernel *k) {
     *k = (MsgKernel){0};
     MslKernelRequest *q = &k->request;
-    size_t n;
-    const void *hash = wire_get_bytes(r, &n);
-    if (n != SHA256_BYTES) return false;
-    memcpy(k->library, hash, SHA256_BYTES);
-    if (wire_get_u8(r)) k->bytes = wire_get_bytes(r, &k->n_bytes);
-    q->function = get_str(r, a);
-    n = wire_get_u32(r);
-    MslConstantValue *constants = get_array(r, a, n, sizeof *constants, 17);
-    for (size_t i = 0; constants && i < n; ++i) {
-        constants[i].name = get_optional(r, a);
-        constants[i].index = wire_get_u32(r);
-        constants[i].data_type = wire_get_u32(r);
-        const void *data = wire_get_bytes(r, &constants[i].n_bytes);
-        constants[i].data = base_arena_str(a, data, constants[i].n_bytes); // aligned
+    size_t n = wire_get_u32(r), n_hash;
+    MsgPart *libraries = n < UINT32_MAX ? get_array(r, a, n + 1, sizeof *libraries, 9) : NULL;
+    MslPart *parts = base_arena_alloc(a, n ? n : 1, sizeof *parts);
+    if (!libraries || !parts) return false;
+    for (size_t i = 0; i <= n; ++i) {
+        libraries[i].hash = wire_get_bytes(r, &n_hash);
+        if (n_hash != SHA256_BYTES) return false;
+        if (wire_get_u8(r)) libraries[i].bytes = wire_get_bytes(r, &libraries[i].n_bytes);
     }
-    q->constants = constants;
-    q->n_constants = constants ? n : 0;
+    k->libraries = libraries;
+    q->parts = parts;
+    q->n_parts = n;
+    q->function = get_str(r, a);
+    q->constants = get_constants(r, a, &q->n_constants);
+    get_links(r, a, q);
     for (int i = 0; i < 3; ++i) q->shape[i] = wire_get_u32(r);
     q->cpu = get_optional(r, a);
     q->features = get_optional(r, a);

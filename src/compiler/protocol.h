@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // protocol.h: the messages between libingot (client) and `mslc serve` (server), over a socket pair.
 // A message is {u32 magic, u32 type, u64 length} and a payload in wire.h's form. The server speaks
-// first (HELLO); then each request gets one answer. A kernel request names its library by hash; the
-// server answers NEED_LIBRARY if it does not have it, and the client asks again with the bytes.
+// first (HELLO); then each request gets one answer. A kernel request names its libraries by hash; the
+// server answers NEED_LIBRARY if it lacks one, and the client asks again with the bytes.
 #ifndef INGOT_COMPILER_PROTOCOL_H
 #define INGOT_COMPILER_PROTOCOL_H
 #include "base/arena.h"
@@ -10,7 +10,7 @@
 #include "base/sha256.h"
 #include "compiler/compiler.h"
 
-enum { MSG_VERSION = 1, MSG_FD = 3 }; // MSG_FD: the server's end of the socket pair
+enum { MSG_VERSION = 2, MSG_FD = 3 }; // MSG_FD: the server's end of the socket pair
 
 typedef enum MsgType {
     MSG_HELLO = 1,       // u32 MSG_VERSION, str compiler id
@@ -33,14 +33,17 @@ int64_t msg_now(void);
 // Requests. What the get functions give lives in the arena (and borrows from the input).
 void msg_put_source(WireOut *w, const MslSource *source, const char *cwd);
 bool msg_get_source(WireIn *r, BaseArena *a, MslSource *source, const char **cwd);
-// `bytes`: the container of the library, or NULL if the server should have it.
-void msg_put_kernel(WireOut *w, const MslKernelRequest *request,
-                    const unsigned char library[SHA256_BYTES], const Blob *bytes);
-typedef struct MsgKernel {
-    MslKernelRequest request; // without bitcode and reflection
-    unsigned char library[SHA256_BYTES];
-    const unsigned char *bytes; // NULL if not sent
+// A library of a kernel request: the kernel's own first, then one for each part.
+typedef struct MsgPart {
+    const unsigned char *hash;  // [SHA256_BYTES]
+    const unsigned char *bytes; // the container; NULL if the server should have it
     size_t n_bytes;
+} MsgPart;
+// libraries: [1 + request->n_parts]. Of the request, bitcode and reflection are not read.
+void msg_put_kernel(WireOut *w, const MslKernelRequest *request, const MsgPart *libraries);
+typedef struct MsgKernel {
+    MslKernelRequest request; // without bitcode and reflection, also in its parts
+    const MsgPart *libraries; // [1 + request.n_parts]
 } MsgKernel;
 bool msg_get_kernel(WireIn *r, BaseArena *a, MsgKernel *kernel);
 

@@ -101,44 +101,67 @@ static MsgIo serve_library(Server *s, Blob *payload) {
     return io;
 }
 
+// The library of one entry of a request, with a reference for the caller. NULL: *why, or NULL there
+// if the client has to send it.
+static Metallib *get_part(Server *s, const MsgPart *part, const char **why) {
+    Metallib *m = find_kept(s, part->hash);
+    *why = NULL;
+    if (m || !part->bytes) return metallib_retain(m);
+    *why = "out of memory";
+    Blob *bytes = blob_copy(part->bytes, part->n_bytes);
+    m = bytes ? metallib_open(bytes, why) : NULL;
+    blob_release(bytes);
+    if (m) keep(s, metallib_retain(m));
+    return m;
+}
+
+static MsgIo answer_kernel(const MslKernelRequest *request) {
+    MslKernel out = {0};
+    bool ok = msl_backend(request, &out);
+    MsgCode answer = {ok, out.error, out.log, out.code, out.code_bytes};
+    WireOut w = {0};
+    msg_put_code(&w, &answer);
+    MsgIo io = msg_send(MSG_FD, MSG_KERNEL, &w, INT64_MAX);
+    wire_free(&w);
+    msl_kernel_free(&out);
+    return io;
+}
+
 static MsgIo serve_kernel(Server *s, Blob *payload) {
     BaseArena arena = {0};
     WireIn r = {payload->data, payload->data + payload->n_bytes, false};
     MsgKernel k;
     MsgIo io;
+    Metallib **libraries = NULL; // retained: keeping one may let go of another
+    size_t n = 0;
     if (!msg_get_kernel(&r, &arena, &k)) {
         io = refuse("the request to compile a kernel is malformed");
         goto done;
     }
-    Metallib *m = find_kept(s, k.library);
-    if (!m && !k.bytes) {
-        io = msg_send(MSG_FD, MSG_NEED_LIBRARY, NULL, INT64_MAX);
+    libraries = calloc(k.request.n_parts + 1, sizeof *libraries);
+    MslPart *parts = base_arena_alloc(&arena, k.request.n_parts + 1, sizeof *parts);
+    if (!libraries || !parts) {
+        io = refuse("out of memory");
         goto done;
     }
-    if (!m) {
-        const char *why = "out of memory";
-        Blob *bytes = blob_copy(k.bytes, k.n_bytes);
-        m = bytes ? metallib_open(bytes, &why) : NULL;
-        blob_release(bytes);
+    for (; n <= k.request.n_parts; ++n) {
+        const char *why;
+        Metallib *m = libraries[n] = get_part(s, &k.libraries[n], &why);
         if (!m) {
-            io = refuse(why);
+            io = why ? refuse(why) : msg_send(MSG_FD, MSG_NEED_LIBRARY, NULL, INT64_MAX);
             goto done;
         }
-        keep(s, m);
+        if (n) parts[n - 1] = (MslPart){m->bitcode, m->bitcode_bytes, m->reflection};
     }
-    k.request.bitcode = m->bitcode;
-    k.request.bitcode_bytes = m->bitcode_bytes;
-    k.request.reflection = m->reflection;
-    k.request.math_mode = (MslMathMode)m->math_mode;
-    MslKernel out = {0};
-    bool ok = msl_backend(&k.request, &out);
-    MsgCode answer = {ok, out.error, out.log, out.code, out.code_bytes};
-    WireOut w = {0};
-    msg_put_code(&w, &answer);
-    io = msg_send(MSG_FD, MSG_KERNEL, &w, INT64_MAX);
-    wire_free(&w);
-    msl_kernel_free(&out);
+    k.request.bitcode = libraries[0]->bitcode;
+    k.request.bitcode_bytes = libraries[0]->bitcode_bytes;
+    k.request.reflection = libraries[0]->reflection;
+    k.request.math_mode = (MslMathMode)libraries[0]->math_mode;
+    k.request.parts = parts;
+    io = answer_kernel(&k.request);
 done:
+    for (size_t i = 0; i < n; ++i) metallib_release(libraries[i]);
+    free(libraries);
     base_arena_free(&arena);
     return io;
 }

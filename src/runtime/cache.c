@@ -104,15 +104,29 @@ static void put_host_cpu(WireOut *w) {
 #endif
 }
 
-bool cache_kernel_key(const MslKernelRequest *request, const unsigned char library[SHA256_BYTES],
-                      CacheKey *key) {
+bool cache_kernel_key(const MslKernelRequest *request, const MsgPart *libraries, CacheKey *key) {
     WireOut w = {0};
     wire_str(&w, "kernel");
     wire_str(&w, compiler_id());
     wire_u32(&w, CPU_KERNEL_ABI);
     if (!request->cpu || !strcmp(request->cpu, "native")) put_host_cpu(&w);
-    msg_put_kernel(&w, request, library, NULL);
+    msg_put_kernel(&w, request, libraries);
     return key_end(&w, key);
+}
+
+void cache_machine(unsigned char hash[SHA256_BYTES]) {
+    const char *cpu = getenv("INGOT_CPU");
+    WireOut w = {0};
+    wire_u32(&w, CPU_KERNEL_ABI);
+    if (cpu && *cpu && strcmp(cpu, "native"))
+        wire_str(&w, cpu);
+    else
+        put_host_cpu(&w);
+    if (w.failed)
+        memset(hash, 0, SHA256_BYTES); // like no machine
+    else
+        sha256(w.data, w.n_bytes, hash);
+    wire_free(&w);
 }
 
 // --- folder and names ---

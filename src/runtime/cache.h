@@ -12,6 +12,7 @@
 #include "base/blob.h"
 #include "base/metallib.h"
 #include "compiler/compiler.h"
+#include "compiler/protocol.h"
 
 typedef struct CacheKey {
     unsigned char hash[SHA256_BYTES];
@@ -19,10 +20,11 @@ typedef struct CacheKey {
 
 // False without memory. cwd: where relative names in source point to.
 bool cache_library_key(const MslSource *source, const char *cwd, CacheKey *key);
-// request: as sent to the compiler (bitcode and reflection are not read); library: its content
-// hash.
-bool cache_kernel_key(const MslKernelRequest *request, const unsigned char library[SHA256_BYTES],
-                      CacheKey *key);
+// request: as sent to the compiler (bitcode and reflection are not read); libraries: [1 + n_parts]
+// content hashes of the kernel's library and of the parts.
+bool cache_kernel_key(const MslKernelRequest *request, const MsgPart *libraries, CacheKey *key);
+// Names this machine as far as code made for it depends on it; INGOT_CPU counts in its place.
+void cache_machine(unsigned char hash[SHA256_BYTES]);
 
 // An entry that is whole and whose included files have not changed; NULL if there is none.
 Metallib *cache_find_library(const CacheKey *key);

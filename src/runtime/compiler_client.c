@@ -15,11 +15,13 @@
 #include <unistd.h>
 
 static atomic_ullong library_requests, library_cached, kernel_requests, kernel_cached;
+static atomic_ullong kernel_archived;
 
 // What one flight gives to everybody who waited: a Metallib or code, or why not.
 typedef struct Outcome {
     Metallib *library;
     Blob *code;
+    bool foreign; // made by another compiler than the one that keys name
     RtCompileError error;
 } Outcome;
 
@@ -238,37 +240,52 @@ static void read_kernel(Outcome *o, const Blob *payload) {
     base_arena_free(&arena);
 }
 
-// One request to one process, with the library's bytes if it turns out to need them.
-static MsgIo ask_kernel(Compiler *c, const MslKernelRequest *q, const Metallib *library,
+// The libraries of a request: hashes, and the bytes of those the compiler is not known to have
+// (c NULL: no bytes; all: everything). NULL without memory.
+static MsgPart *list_libraries(const RtKernelRequest *q, Compiler *c, bool all) {
+    size_t n = q->links ? q->links->n_libraries : 0;
+    MsgPart *parts = calloc(n + 1, sizeof *parts);
+    for (size_t i = 0; parts && i <= n; ++i) {
+        const Metallib *m = i ? q->links->libraries[i - 1] : q->library;
+        parts[i].hash = m->hash;
+        if (!c || (!all && compiler_knows(c, m->hash))) continue;
+        parts[i].bytes = m->bytes->data;
+        parts[i].n_bytes = m->bytes->n_bytes;
+    }
+    return parts;
+}
+
+// One request to one process, with the libraries' bytes if it turns out to need them.
+static MsgIo ask_kernel(Compiler *c, const MslKernelRequest *q, const RtKernelRequest *from,
                         MsgType *type, Blob **payload) {
-    bool with_bytes = !compiler_knows(c, library->hash);
-    for (;;) {
+    for (bool all = false;; all = true) {
         WireOut request = {0};
-        msg_put_kernel(&request, q, library->hash, with_bytes ? library->bytes : NULL);
+        MsgPart *parts = list_libraries(from, c, all);
+        if (!parts) return MSG_IO_NO_MEMORY;
+        msg_put_kernel(&request, q, parts);
         MsgIo io =
             compiler_ask(c, MSG_COMPILE_KERNEL, &request, msg_now() + timeout_ns(), type, payload);
         wire_free(&request);
-        if (io != MSG_IO_OK) return io;
-        if (*type != MSG_NEED_LIBRARY || with_bytes) {
-            compiler_learnt(c, library->hash);
-            return io;
-        }
+        for (size_t i = 0; io == MSG_IO_OK && (*type != MSG_NEED_LIBRARY || all) && i <= q->n_parts;
+             ++i)
+            compiler_learnt(c, parts[i].hash);
+        free(parts);
+        if (io != MSG_IO_OK || *type != MSG_NEED_LIBRARY || all) return io;
         blob_release(*payload);
-        with_bytes = true;
     }
 }
 
-static bool make_kernel(const MslKernelRequest *q, const Metallib *library, Outcome *o) {
+static bool make_kernel(const MslKernelRequest *q, const RtKernelRequest *from, Outcome *o) {
     for (int attempt = 0; attempt < 2; ++attempt) {
         char *why;
-        Compiler *c = compiler_acquire(library->hash, attempt > 0, timeout_ns(), &why);
+        Compiler *c = compiler_acquire(from->library->hash, attempt > 0, timeout_ns(), &why);
         if (!c) {
             set_error(&o->error, RT_COMPILE_NO_COMPILER, why);
             return false;
         }
         MsgType type;
         Blob *payload;
-        MsgIo io = ask_kernel(c, q, library, &type, &payload);
+        MsgIo io = ask_kernel(c, q, from, &type, &payload);
         if (io != MSG_IO_OK) {
             if (lost(c, io, attempt, q->function, &o->error)) continue;
             return false;
@@ -280,9 +297,9 @@ static bool make_kernel(const MslKernelRequest *q, const Metallib *library, Outc
         else
             set_error(&o->error, RT_COMPILE_FAILED, strdup(bad_answer));
         blob_release(payload);
-        bool foreign = compiler_foreign(c);
+        o->foreign = compiler_foreign(c);
         compiler_release(c);
-        return !foreign;
+        return !o->foreign;
     }
     return false;
 }
@@ -296,23 +313,13 @@ static void find_or_make_kernel(const MslKernelRequest *q, const RtKernelRequest
     int lock = q->emit ? -1 : cache_lock(key, msg_now() + lock_ns());
     if (lock >= 0 && (o->code = cache_find_kernel(key))) {
         atomic_fetch_add(&kernel_cached, 1);
-    } else if (make_kernel(q, request->library, o) && o->code && !q->emit) {
+    } else if (make_kernel(q, request, o) && o->code && !q->emit) {
         cache_store_kernel(key, o->code);
     }
     cache_unlock(lock);
 }
 
-Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error) {
-    compiler_prepare();
-    atomic_fetch_add(&kernel_requests, 1);
-    if (error) *error = (RtCompileError){0};
-    Metallib *library = request->library;
-    if (!rf_find_function(library->reflection, request->function)) {
-        if (error)
-            set_error(error, RT_COMPILE_NOT_FOUND,
-                      text_format("the library has no function '%s'", request->function));
-        return NULL;
-    }
+static MslKernelRequest to_compiler(const RtKernelRequest *request) {
     const char *cpu = request->cpu ? request->cpu : getenv("INGOT_CPU");
     MslKernelRequest q = {
         .function = request->function,
@@ -322,22 +329,122 @@ Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error) {
         .cpu = cpu && *cpu ? cpu : NULL,
         .features = request->features,
         .width = request->width,
-        .math_mode = (MslMathMode)library->math_mode,
+        .math_mode = (MslMathMode)request->library->math_mode,
         .validate = request->validate,
         .emit = request->emit,
     };
+    if (request->links) {
+        q.n_parts = request->links->n_libraries;
+        q.linked = request->links->functions;
+        q.n_linked = request->links->n_functions;
+        q.dynamic = request->links->dynamic;
+        q.n_dynamic = request->links->n_dynamic;
+        q.call_depth = request->links->call_depth;
+    }
+    return q;
+}
+
+static bool kernel_key(const RtKernelRequest *request, const MslKernelRequest *q, CacheKey *key) {
+    MsgPart *parts = list_libraries(request, NULL, false);
+    bool ok = parts && cache_kernel_key(q, parts, key);
+    free(parts);
+    return ok;
+}
+
+bool rt_kernel_key(const RtKernelRequest *request, CacheKey *key) {
+    MslKernelRequest q = to_compiler(request);
+    return kernel_key(request, &q, key);
+}
+
+// --- archives ---
+
+static Blob *find_archived(const RtKernelRequest *request, const CacheKey *key) {
+    for (size_t i = 0; i < request->n_archives; ++i) {
+        Blob *code = archive_find(request->archives[i], key->hash);
+        if (code) return code;
+    }
+    return NULL;
+}
+
+// What distinguishes the entry from others of its function, for people.
+static char *describe(const RtKernelRequest *request) {
+    Text t = {0};
+    for (size_t i = 0; i < request->n_constants; ++i) {
+        const MslConstantValue *v = &request->constants[i];
+        text_printf(&t, "%s", t.n_bytes ? ", " : "");
+        if (v->name)
+            text_printf(&t, "%s=0x", v->name);
+        else
+            text_printf(&t, "constant %u=0x", v->index);
+        for (size_t k = v->n_bytes; k-- > 0;) // as a number: the highest byte first
+            text_printf(&t, "%02x", ((const unsigned char *)v->data)[k]);
+    }
+    if (request->links && request->links->n_functions)
+        text_printf(&t, "%s%zu linked functions", t.n_bytes ? ", " : "",
+                    request->links->n_functions);
+    if (request->validate) text_printf(&t, "%svalidation", t.n_bytes ? ", " : "");
+    if (request->width) text_printf(&t, "%swidth %u", t.n_bytes ? ", " : "", request->width);
+    return text_take(&t);
+}
+
+static bool record(const RtKernelRequest *request, const CacheKey *key, Blob *code) {
+    char *note = describe(request);
+    ArchiveEntry e = {.function = request->function,
+                      .library = request->library->source_name,
+                      .note = note,
+                      .code = code->data,
+                      .code_bytes = code->n_bytes,
+                      .owner = code};
+    memcpy(e.key, key->hash, sizeof e.key);
+    memcpy(e.shape, request->shape, sizeof e.shape);
+    bool ok = note && archive_add(request->record, &e);
+    free(note);
+    return ok;
+}
+
+// --- the question ---
+
+// Without the compiler, for requests that say so and for all that the archives have. True: answered.
+static bool answer_at_once(const RtKernelRequest *request, const CacheKey *key, Blob **code,
+                           RtCompileError *error) {
+    *code = find_archived(request, key);
+    if (*code) {
+        atomic_fetch_add(&kernel_archived, 1);
+        return true;
+    }
+    if (request->archived_only) {
+        if (error) set_error(error, RT_COMPILE_NOT_FOUND, strdup("not in the binary archives"));
+        return true;
+    }
+    if (!request->cached_only) return false;
+    *code = cache_find_kernel(key); // must not wait for a thread that compiles
+    if (*code)
+        atomic_fetch_add(&kernel_cached, 1);
+    else if (error)
+        set_error(error, RT_COMPILE_NOT_FOUND, strdup("not in the cache"));
+    return true;
+}
+
+Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error) {
+    compiler_prepare();
+    atomic_fetch_add(&kernel_requests, 1);
+    if (error) *error = (RtCompileError){0};
+    if (!rf_find_function(request->library->reflection, request->function)) {
+        if (error)
+            set_error(error, RT_COMPILE_NOT_FOUND,
+                      text_format("the library has no function '%s'", request->function));
+        return NULL;
+    }
+    MslKernelRequest q = to_compiler(request);
     CacheKey key;
     Outcome *o = NULL;
     Flight *f = NULL;
-    bool leader = true;
-    if (!cache_kernel_key(&q, library->hash, &key)) goto no_memory;
-    if (request->cached_only) { // must not wait for a thread that compiles
-        Blob *code = cache_find_kernel(&key);
-        if (code)
-            atomic_fetch_add(&kernel_cached, 1);
-        else if (error)
-            set_error(error, RT_COMPILE_NOT_FOUND, strdup("not in the cache"));
-        return code;
+    Blob *code = NULL;
+    bool leader = true, recorded = true;
+    if (!kernel_key(request, &q, &key)) goto no_memory;
+    if (answer_at_once(request, &key, &code, error)) {
+        if (!code || !request->record || record(request, &key, code)) return code;
+        goto no_memory;
     }
     f = flight_join(&key, &leader);
     if (!f) goto no_memory;
@@ -349,12 +456,22 @@ Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error) {
         o = flight_result(f);
         if (o && o->code) atomic_fetch_add(&kernel_cached, 1);
     }
-    bool made = o != NULL;
+    bool made = o != NULL, foreign = made && o->foreign;
     if (made) copy_error(error, &o->error);
-    Blob *code = made ? blob_retain(o->code) : NULL;
+    code = made ? blob_retain(o->code) : NULL;
     flight_leave(f); // o may be gone now
-    if (made) return code;
+    if (code && request->record && foreign) {
+        if (error)
+            set_error(error, RT_COMPILE_FAILED,
+                  strdup("the compiler is not the one that belongs to this library: its code "
+                         "cannot be archived"));
+        blob_release(code);
+        return NULL;
+    }
+    if (code && request->record) recorded = record(request, &key, code);
+    if (made && recorded) return code;
 no_memory:
+    blob_release(code);
     if (error) set_error(error, RT_COMPILE_NO_MEMORY, strdup("out of memory"));
     return NULL;
 }
@@ -365,6 +482,7 @@ RtCompilerCounters rt_compiler_counters(void) {
         .library_cached = atomic_load(&library_cached),
         .kernel_requests = atomic_load(&kernel_requests),
         .kernel_cached = atomic_load(&kernel_cached),
+        .kernel_archived = atomic_load(&kernel_archived),
     };
     compiler_count(&n.processes_started, &n.processes_lost);
     return n;

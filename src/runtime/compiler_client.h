@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/archive.h"
 #include "base/blob.h"
 #include "base/metallib.h"
 #include "compiler/compiler.h"
@@ -44,27 +45,47 @@ void rt_compile_error_clear(RtCompileError *error);
 // library without code.
 Metallib *rt_compile_library(const MslSource *source, RtCompileError *error);
 
+// Code from elsewhere that belongs to a pipeline (link.h makes it).
+typedef struct RtLinks {
+    Metallib **libraries; // number n of MslLinkedFunction.library is libraries[n - 1]
+    size_t n_libraries;
+    MslLinkedFunction *functions;
+    size_t n_functions;
+    uint32_t *dynamic;
+    size_t n_dynamic;
+    uint32_t call_depth;
+} RtLinks;
+
 typedef struct RtKernelRequest { // {0} plus library and function is a valid request
     Metallib *library;
     const char *function; // host name
     const MslConstantValue *constants;
     size_t n_constants;
+    const RtLinks *links; // NULL: none
     uint32_t shape[3];    // threadgroup size to specialise for; 0,0,0: any
     uint32_t width;       // 0: choose; 32, 16, 8; 1: lane-by-lane reference
     const char *cpu;      // LLVM CPU name; NULL: $INGOT_CPU if set, else this machine
     const char *features; // LLVM feature string; NULL: those of cpu
     bool validate;        // bounds and null checks in the code
     const char *emit;     // NULL: code object; "ll", "scalar-ll", "asm": that text, not cached
-    bool cached_only;     // answer from the cache or not at all (NULL, RT_COMPILE_NOT_FOUND)
+    bool cached_only;     // answer from archives and cache or not at all (NULL, RT_COMPILE_NOT_FOUND)
+    Archive *const *archives; // looked at before the cache, in order
+    size_t n_archives;
+    bool archived_only;   // answer from the archives or not at all (NULL, RT_COMPILE_NOT_FOUND)
+    Archive *record;      // the code made goes in here too; NULL: nowhere
 } RtKernelRequest;
 
 // One kernel as a code object (an ELF shared object, see cpu/kernel_abi.h), owned by the caller
 // (blob_release). NULL on failure.
 Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error);
+// The key under which the answer is kept: equal for requests that get equal code. False without
+// memory.
+struct CacheKey;
+bool rt_kernel_key(const RtKernelRequest *request, struct CacheKey *key);
 
 // How often this process asked, and how it was answered. For `ingot bench` and tests.
 typedef struct RtCompilerCounters {
-    uint64_t library_requests, library_cached, kernel_requests, kernel_cached;
+    uint64_t library_requests, library_cached, kernel_requests, kernel_cached, kernel_archived;
     uint64_t processes_started, processes_lost; // lost: crashed, killed or timed out
 } RtCompilerCounters;
 RtCompilerCounters rt_compiler_counters(void);

@@ -63,13 +63,16 @@ static void kernel_keys(void **state) {
     int one = 1, two = 2;
     MslConstantValue c = {NULL, 0, 29, &one, 4};
     MslKernelRequest base = {.function = "f", .constants = &c, .n_constants = 1}, q = base;
+    unsigned char second[SHA256_BYTES] = {3};
+    MsgPart parts[] = {{hash, NULL, 0}, {second, NULL, 0}};
+    MslLinkedFunction linked = {.function = "v"};
     CacheKey k, other;
-    assert_true(cache_kernel_key(&base, hash, &k));
+    assert_true(cache_kernel_key(&base, parts, &k));
 #define CHANGED(statement)                                                                         \
     do {                                                                                           \
         q = base;                                                                                  \
         statement;                                                                                 \
-        assert_true(cache_kernel_key(&q, hash, &other));                                           \
+        assert_true(cache_kernel_key(&q, parts, &other));                                          \
         assert_false(same(k, other));                                                              \
     } while (0)
     CHANGED(q.function = "g");
@@ -83,7 +86,11 @@ static void kernel_keys(void **state) {
     CHANGED(hash[0] = 2);
     hash[0] = 1;
     CHANGED(q.validate = true);
-    assert_true(cache_kernel_key(&base, hash, &other));
+    CHANGED(q.n_parts = 1);
+    CHANGED((q.linked = &linked, q.n_linked = 1));
+    CHANGED((q.dynamic = (uint32_t[]){0}, q.n_dynamic = 1));
+    CHANGED(q.call_depth = 2);
+    assert_true(cache_kernel_key(&base, parts, &other));
     assert_true(same(k, other));
 }
 

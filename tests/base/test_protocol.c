@@ -62,15 +62,21 @@ static void kernel_comes_back(void **state) {
     MslKernelRequest q = {.function = "f",
                           .constants = constants,
                           .n_constants = 2,
+                          .n_parts = 1,
+                          .linked = &(MslLinkedFunction){1, "g", constants, 1, true},
+                          .n_linked = 1,
+                          .dynamic = (uint32_t[]){1},
+                          .n_dynamic = 1,
+                          .call_depth = 3,
                           .shape = {16, 8, 1},
                           .cpu = "x86-64-v3",
                           .width = 16,
                           .emit = "asm"};
     unsigned char hash[SHA256_BYTES];
     sha256("x", 1, hash);
-    Blob *bytes = blob_copy("LIBRARY", 7);
+    MsgPart libraries[] = {{hash, (const unsigned char *)"LIBRARY", 7}, {hash, NULL, 0}};
     WireOut w = {0};
-    msg_put_kernel(&w, &q, hash, bytes);
+    msg_put_kernel(&w, &q, libraries);
     for (size_t n = 0; n <= w.n_bytes; ++n) {
         unsigned char *copy = malloc(n ? n : 1);
         memcpy(copy, w.data, n);
@@ -80,8 +86,20 @@ static void kernel_comes_back(void **state) {
         bool ok = msg_get_kernel(&r, &a, &k);
         assert_int_equal(ok, n == w.n_bytes);
         if (ok) {
-            assert_memory_equal(k.library, hash, SHA256_BYTES);
-            assert_memory_equal(k.bytes, "LIBRARY", 7);
+            assert_memory_equal(k.libraries[0].hash, hash, SHA256_BYTES);
+            assert_memory_equal(k.libraries[0].bytes, "LIBRARY", 7);
+            assert_int_equal(k.request.n_parts, 1);
+            assert_memory_equal(k.libraries[1].hash, hash, SHA256_BYTES);
+            assert_null(k.libraries[1].bytes);
+            assert_int_equal(k.request.n_linked, 1);
+            assert_int_equal(k.request.linked[0].library, 1);
+            assert_string_equal(k.request.linked[0].function, "g");
+            assert_int_equal(k.request.linked[0].n_constants, 1);
+            assert_int_equal(k.request.linked[0].constants[0].index, 3);
+            assert_true(k.request.linked[0].by_name_only);
+            assert_int_equal(k.request.n_dynamic, 1);
+            assert_int_equal(k.request.dynamic[0], 1);
+            assert_int_equal(k.request.call_depth, 3);
             assert_string_equal(k.request.function, "f");
             assert_null(k.request.constants[0].name);
             assert_int_equal(k.request.constants[0].index, 3);
@@ -96,7 +114,15 @@ static void kernel_comes_back(void **state) {
         base_arena_free(&a);
         free(copy);
     }
-    blob_release(bytes);
+    wire_free(&w);
+    q.linked = &(MslLinkedFunction){2, "g", NULL, 0, false}; // a library that is not there
+    w = (WireOut){0};
+    msg_put_kernel(&w, &q, libraries);
+    BaseArena a = {0};
+    MsgKernel k;
+    WireIn r = {w.data, w.data + w.n_bytes, false};
+    assert_false(msg_get_kernel(&r, &a, &k));
+    base_arena_free(&a);
     wire_free(&w);
 }
 

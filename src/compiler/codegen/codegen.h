@@ -17,9 +17,19 @@ typedef struct CgUses {
     bool group;   // anything but its position in the grid: threadgroups matter to it
     bool plane;   // positions in y or z: its threadgroups are hardly lines
     bool log;
+    bool quads;   // texture functions that look at their quad (implicit level of detail)
     bool support; // half, bfloat, fused multiply-add, rounding: may need device/support.c
     bool meet;    // simdgroup_barrier: only lane-by-lane code waits there
 } CgUses;
+
+// Code of one library under one set of function constants. The first is the kernel's own; in the
+// module the symbols of the others' function constants begin with their number.
+typedef struct CgPart {
+    const RfLibrary *lib;
+    const MslConstantValue *constants;
+    size_t n_constants;
+    uint32_t first_set; // its constants in Cg.constant_set
+} CgPart;
 
 typedef struct Cg {
     MslContext cx; // first: passes see only this
@@ -33,8 +43,12 @@ typedef struct Cg {
     uint32_t threadgroup_bytes; // static threadgroup memory
     uint64_t private_bytes;     // allocas of one thread
     uint64_t frame_stride;      // bytes of one suspended SIMD-group
-    bool *constant_set;         // [lib->n_constants] has a value
+    CgPart *parts;
+    uint32_t n_parts;
+    bool *constant_set;         // [of all parts] has a value
     char *cpu, *features;       // LLVM's strings behind cx.cpu and cx.features
+    uint32_t *dynamic_parts;    // [request->n_dynamic] part of each dynamic library; 0: none yet
+    char *scratch;              // msl_part_symbol's
     char *diagnostics;          // errors LLVM reported through its handler, or NULL
 } Cg;
 
@@ -63,6 +77,21 @@ void msl_break_chains(Cg *cg);
 
 // load.c
 void msl_load(Cg *cg);
+LLVMModuleRef msl_open_lazily(Cg *cg, const void *bitcode, size_t n_bytes);
+void msl_hide_all_but(LLVMModuleRef m, bool (*keep)(LLVMValueRef f, void *context), void *context);
+void msl_join(Cg *cg, LLVMModuleRef library); // into the kernel's module; the library is gone then
+
+// link_load.c: functions of other libraries join the kernel's module
+#define MSL_LINKED "ingot.linked." // and the number: the name of a linked function in the module
+void msl_link_parts(Cg *cg);
+// The name of a symbol of part `part` in the module; valid until the next call.
+const char *msl_part_symbol(Cg *cg, uint32_t part, const char *symbol);
+bool msl_same_signature(LLVMTypeRef a, LLVMTypeRef b); // function types
+bool msl_is_linked(LLVMValueRef f); // a linked function: kept until the calls are resolved
+
+// link_calls.c
+void msl_resolve_calls(Cg *cg); // calls through pointers become switches; cg->thread is inlined
+
 void msl_link_device_code(Cg *cg, const unsigned char *bitcode, size_t n_bytes);
 
 // specialise.c
@@ -75,6 +104,11 @@ void msl_build_entry(Cg *cg);     // cg->thread calls cg->entry
 void msl_inline_all(Cg *cg);      // everything in cg->thread, threadgroup memory placed
 void msl_optimise_thread(Cg *cg); // canonical form for the vectoriser
 void msl_survey(Cg *cg);          // fills cg->uses
+
+// texture.c
+void msl_describe_textures(Cg *cg);   // what texture functions do to memory, for the optimiser
+void msl_lower_texture_info(Cg *cg);  // size queries become loads
+unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 'r'ead, ...; 0: no
 
 // wrap.c, barrier.c, lanes.c: from the thread function to ingot_kernel
 void msl_wrap(Cg *cg);

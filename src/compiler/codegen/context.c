@@ -28,9 +28,21 @@ bool msl_context_open(Cg *cg, const MslKernelRequest *request, char **log) {
     memcpy(cx->shape, request->shape, sizeof cx->shape);
     cx->dump_after = request->dump_after;
     cx->log = log;
-    uint32_t n = cg->lib->n_constants;
+    // Parts: the kernel's library, and at most one for each linked function and dynamic library.
+    size_t n_parts = 1 + request->n_linked + request->n_dynamic, n = cg->lib->n_constants;
+    for (size_t i = 0; i < request->n_linked; i++) {
+        uint32_t l = request->linked[i].library;
+        n += l ? request->parts[l - 1].reflection->n_constants : cg->lib->n_constants;
+    }
+    for (size_t i = 0; i < request->n_dynamic; i++) {
+        uint32_t l = request->dynamic[i];
+        n += l ? request->parts[l - 1].reflection->n_constants : cg->lib->n_constants;
+    }
     cg->constant_set = calloc(n ? n : 1, sizeof *cg->constant_set);
-    return cg->constant_set != NULL;
+    cg->parts = calloc(n_parts, sizeof *cg->parts);
+    if (!cg->constant_set || !cg->parts) return false;
+    cg->parts[cg->n_parts++] = (CgPart){cg->lib, request->constants, request->n_constants, 0};
+    return true;
 }
 
 void msl_context_close(Cg *cg) {
@@ -43,6 +55,9 @@ void msl_context_close(Cg *cg) {
     if (cg->cpu) LLVMDisposeMessage(cg->cpu);
     if (cg->features) LLVMDisposeMessage(cg->features);
     free(cg->constant_set);
+    free(cg->parts);
+    free(cg->dynamic_parts);
+    free(cg->scratch);
     free(cg->diagnostics);
 }
 

@@ -7,6 +7,7 @@
 //   requires  msl_load, msl_specialise
 // Threadgroup memory gets no `noalias`: LLVM would take a barrier for a call that cannot touch it.
 #include "compiler/codegen/codegen.h"
+#include "compiler/frontend/bridge.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,15 +214,15 @@ static void check_calls(Cg *cg) {
             if (!LLVMIsACallInst(i)) continue;
             const char *name = msl_callee(i);
             if (msl_starts(name, "llvm.") || strstr(name, "__ingot_")) continue;
-            if (!*name)
-                msl_fail(
-                    &cg->cx,
-                    "'%s' calls through a function pointer that is not known when it is compiled",
-                    cg->fn->name);
             if (!LLVMIsDeclaration(LLVMGetCalledValue(i)))
                 msl_fail(&cg->cx, "'%s' is recursive (through '%s'): recursion is not supported",
                          cg->fn->name, name);
-            msl_fail(&cg->cx, "'%s' calls '%s', which is not defined", cg->fn->name, name);
+            char *readable = msl_demangle(name), copy[512];
+            snprintf(copy, sizeof copy, "%s", readable ? readable : name);
+            free(readable);
+            msl_fail(&cg->cx,
+                     "'%s' calls '%s', which no linked function or dynamic library defines",
+                     cg->fn->name, copy);
         }
 }
 
@@ -241,6 +242,7 @@ void msl_inline_all(Cg *cg) {
     msl_run_passes(
         cx, NULL,
         "globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg),always-inline,globaldce");
+    msl_resolve_calls(cg);
     check_calls(cg);
     place_threadgroup_memory(cg);
     cg->entry = NULL;
@@ -270,6 +272,9 @@ static void survey_call(Cg *cg, LLVMValueRef call) {
     if (msl_starts(name, "__ingot_simdgroup_mma")) cg->uses.support = true; // fused multiply-add
     if (msl_starts(name, "__ingot_log")) cg->uses.log = true;
     if (msl_starts(name, "__ingot_simdgroup_barrier")) cg->uses.meet = cg->uses.packing = true;
+    unsigned op, what = msl_texture_call(call, &op);
+    if (what == 's' && (op & CPU_TEX_LOD_MASK) < CPU_TEX_LOD_LEVEL && !(op & CPU_TEX_GATHER))
+        cg->uses.quads = cg->uses.packing = true;
     if (!msl_starts(name, "__ingot_position")) return;
     LLVMValueRef which = LLVMGetOperand(call, 0), dim = LLVMGetOperand(call, 1);
     if (!LLVMIsAConstantInt(dim) || LLVMConstIntGetZExtValue(dim) > 0) cg->uses.plane = true;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static LLVMModuleRef open_lazily(Cg *cg, const void *bitcode, size_t n_bytes) {
+LLVMModuleRef msl_open_lazily(Cg *cg, const void *bitcode, size_t n_bytes) {
     LLVMMemoryBufferRef buffer =
         LLVMCreateMemoryBufferWithMemoryRange((const char *)bitcode, n_bytes, "library", 0);
     LLVMModuleRef module = NULL;
@@ -23,9 +23,9 @@ static LLVMModuleRef open_lazily(Cg *cg, const void *bitcode, size_t n_bytes) {
     return module;
 }
 
-static void internalise(LLVMModuleRef m, LLVMValueRef keep) {
+void msl_hide_all_but(LLVMModuleRef m, bool (*keep)(LLVMValueRef f, void *context), void *context) {
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
-        if (f == keep || LLVMIsDeclaration(f)) continue;
+        if (LLVMIsDeclaration(f) || keep(f, context)) continue;
         LLVMSetLinkage(f, LLVMInternalLinkage);
         LLVMSetVisibility(f, LLVMDefaultVisibility);
     }
@@ -37,10 +37,21 @@ static void internalise(LLVMModuleRef m, LLVMValueRef keep) {
     }
 }
 
+static bool is_kernel(LLVMValueRef f, void *kernel) { return f == kernel; }
+
 static void check_link(Cg *cg, bool failed) {
     if (failed || cg->diagnostics)
         msl_fail(&cg->cx, "the library's code is damaged: %s",
                  cg->diagnostics ? cg->diagnostics : "cannot be linked");
+}
+
+void msl_join(Cg *cg, LLVMModuleRef library) {
+    MslContext *cx = &cg->cx;
+    char *triple = LLVMGetTargetMachineTriple(cx->machine);
+    LLVMSetTarget(library, triple);
+    LLVMSetModuleDataLayout(library, cx->layout);
+    LLVMDisposeMessage(triple);
+    check_link(cg, LLVMLinkModules2(cx->module, library));
 }
 
 void msl_load(Cg *cg) {
@@ -49,34 +60,28 @@ void msl_load(Cg *cg) {
     if (!cg->fn) msl_fail(cx, "the library has no function '%s'", cg->request->function);
     if (cg->fn->stage != RF_KERNEL)
         msl_fail(cx, "'%s' is not a kernel function", cg->request->function);
-    LLVMModuleRef library = open_lazily(cg, cg->request->bitcode, cg->request->bitcode_bytes);
+    LLVMModuleRef library = msl_open_lazily(cg, cg->request->bitcode, cg->request->bitcode_bytes);
     LLVMValueRef kernel = LLVMGetNamedFunction(library, cg->fn->symbol);
     if (!kernel || LLVMIsDeclaration(kernel)) {
         LLVMDisposeModule(library);
         msl_fail(cx, "the library has no code for '%s'", cg->request->function);
     }
     LLVMSetLinkage(kernel, LLVMExternalLinkage);
-    internalise(library, kernel);
+    msl_hide_all_but(library, is_kernel, kernel);
     cx->module = LLVMModuleCreateWithNameInContext(cg->fn->name, cx->llvm);
     LLVMSetModuleDataLayout(cx->module, cx->layout);
     char *triple = LLVMGetTargetMachineTriple(cx->machine);
     LLVMSetTarget(cx->module, triple);
-    LLVMSetTarget(library, triple);
-    LLVMSetModuleDataLayout(library, cx->layout);
     LLVMDisposeMessage(triple);
-    check_link(cg, LLVMLinkModules2(cx->module, library));
+    msl_join(cg, library);
     cg->entry = LLVMGetNamedFunction(cx->module, cg->fn->symbol);
     if (!cg->entry) msl_fail(cx, "the library has no code for '%s'", cg->request->function);
     LLVMSetLinkage(cg->entry, LLVMInternalLinkage);
+    msl_link_parts(cg);
 }
 
 // Code from device/ joins the module. Its exported names stay external until wrap.c has what it
 // needs.
 void msl_link_device_code(Cg *cg, const unsigned char *bitcode, size_t n_bytes) {
-    LLVMModuleRef part = open_lazily(cg, bitcode, n_bytes);
-    LLVMSetModuleDataLayout(part, cg->cx.layout);
-    char *triple = LLVMGetTargetMachineTriple(cg->cx.machine);
-    LLVMSetTarget(part, triple);
-    LLVMDisposeMessage(triple);
-    check_link(cg, LLVMLinkModules2(cg->cx.module, part));
+    msl_join(cg, msl_open_lazily(cg, bitcode, n_bytes));
 }

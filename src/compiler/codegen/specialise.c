@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const RfType *type_of(const Cg *cg, const RfConstant *c) { return &cg->lib->types[c->type]; }
-
 // Signed and unsigned integers of one width are the same bits; every other difference is an error.
 // MTLDataType: Int 29-32, UInt 33-36, Short 37-40, UShort 41-44, Char 45-48, UChar 49-52, Long
 // 81-84, ULong 85-88.
@@ -24,19 +22,21 @@ static uint32_t without_sign(uint32_t t) {
     return is_unsigned ? t - 4 : t;
 }
 
-static const MslConstantValue *value_of(const Cg *cg, const RfConstant *c) {
+static const MslConstantValue *value_of(const CgPart *part, const RfConstant *c) {
     const MslConstantValue *found = NULL;
-    for (size_t i = 0; i < cg->request->n_constants; i++) { // the last one set wins
-        const MslConstantValue *v = &cg->request->constants[i];
+    for (size_t i = 0; i < part->n_constants; i++) { // the last one set wins
+        const MslConstantValue *v = &part->constants[i];
         if (v->name ? !strcmp(v->name, c->name) : v->index == c->index) found = v;
     }
     return found;
 }
 
-static void give_value(Cg *cg, const RfConstant *c, LLVMValueRef global,
+static void give_value(Cg *cg, const CgPart *part, const RfConstant *c, const char *symbol,
                        const MslConstantValue *v) {
     MslContext *cx = &cg->cx;
-    const RfType *type = type_of(cg, c);
+    LLVMValueRef global = LLVMGetNamedGlobal(cx->module, symbol);
+    const RfType *type = &part->lib->types[c->type];
+    if (!global || !LLVMIsDeclaration(global)) return;
     if (v->data_type && without_sign(v->data_type) != without_sign(type->data_type))
         msl_fail(
             cx, "function constant '%s' (index %u) is of type %s; the value given has another type",
@@ -59,7 +59,7 @@ static void give_value(Cg *cg, const RfConstant *c, LLVMValueRef global,
     LLVMReplaceAllUsesWith(global, fresh);
     // Conditions of arguments look the symbol up later: the new global takes the name over.
     LLVMSetValueName2(global, "", 0);
-    LLVMSetValueName2(fresh, c->symbol, strlen(c->symbol));
+    LLVMSetValueName2(fresh, symbol, strlen(symbol));
     LLVMDeleteGlobal(global);
 }
 
@@ -67,8 +67,13 @@ static const RfConstant *constant_of(const Cg *cg, LLVMValueRef v, uint32_t *at)
     size_t n;
     if (!LLVMIsAGlobalVariable(v)) return NULL;
     const char *name = LLVMGetValueName2(v, &n);
-    for (uint32_t i = 0; i < cg->lib->n_constants; i++)
-        if (!strcmp(cg->lib->constants[i].symbol, name)) return *at = i, &cg->lib->constants[i];
+    char *end = NULL;
+    unsigned long number = *name >= '0' && *name <= '9' ? strtoul(name, &end, 10) : 0;
+    if (end && *end == '.') name = end + 1;
+    const CgPart *part = &cg->parts[number < cg->n_parts ? number : 0];
+    for (uint32_t i = 0; i < part->lib->n_constants; i++)
+        if (!strcmp(part->lib->constants[i].symbol, name))
+            return *at = part->first_set + i, &part->lib->constants[i];
     return NULL;
 }
 
@@ -143,18 +148,19 @@ static void drop_constructors(Cg *cg) {
 
 void msl_specialise(Cg *cg) {
     MslContext *cx = &cg->cx;
-    for (uint32_t i = 0; i < cg->lib->n_constants; i++) {
-        const RfConstant *c = &cg->lib->constants[i];
-        const MslConstantValue *v = value_of(cg, c);
-        LLVMValueRef global = LLVMGetNamedGlobal(cx->module, c->symbol);
-        cg->constant_set[i] = v != NULL;
-        if (v && global && LLVMIsDeclaration(global)) give_value(cg, c, global, v);
-    }
+    for (uint32_t p = 0; p < cg->n_parts; p++)
+        for (uint32_t i = 0; i < cg->parts[p].lib->n_constants; i++) {
+            const RfConstant *c = &cg->parts[p].lib->constants[i];
+            const MslConstantValue *v = value_of(&cg->parts[p], c);
+            cg->constant_set[cg->parts[p].first_set + i] = v != NULL;
+            if (v) give_value(cg, &cg->parts[p], c, msl_part_symbol(cg, p, c->symbol), v);
+        }
     resolve_defined(cg);
     if (!LLVMGetNamedGlobal(cx->module, "llvm.global_ctors")) return;
     separate_constructors(cg);
     for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f) && f != cg->entry) LLVMSetLinkage(f, LLVMInternalLinkage);
+        if (!LLVMIsDeclaration(f) && f != cg->entry && !msl_is_linked(f))
+            LLVMSetLinkage(f, LLVMInternalLinkage);
     LLVMSetLinkage(cg->entry, LLVMExternalLinkage);
     for (uint32_t a = 0; a < cg->fn->n_args;
          a++) { // a derived constant that only an argument depends on
@@ -190,7 +196,8 @@ bool msl_argument_enabled(Cg *cg, const RfArg *arg) {
         for (uint32_t i = 0; i < cg->lib->n_constants;
              i++) { // not in the module: nothing else reads it
             const RfConstant *c = &cg->lib->constants[i];
-            const MslConstantValue *v = strcmp(c->symbol, arg->condition) ? NULL : value_of(cg, c);
+            const MslConstantValue *v =
+                strcmp(c->symbol, arg->condition) ? NULL : value_of(&cg->parts[0], c);
             if (v && v->n_bytes) return *(const unsigned char *)v->data != 0;
         }
         return false;

@@ -26,6 +26,7 @@
 #include "clang/Sema/Lookup.h"
 #include "clang/Sema/Sema.h"
 #include "lld/Common/Driver.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -587,6 +588,8 @@ bool bridge_function_is_extern(BridgeJob *job, const char *symbol) {
                 return true;
     return false;
 }
+
+char *msl_demangle(const char *symbol) { return strdup(llvm::demangle(symbol).c_str()); }
 
 // ---- The action: Clang's own, with our tokens and names.
 static const char *const openclKeywords[] = {"local",           "global",

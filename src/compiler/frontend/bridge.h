@@ -173,6 +173,9 @@ bool bridge_function_is_extern(BridgeJob *job, const char *symbol);
 bool msl_link_shared(const void *object, size_t n, unsigned char **so, size_t *so_bytes,
                      char **error);
 
+// A symbol as the source would write it, malloc'd; NULL without memory.
+char *msl_demangle(const char *symbol);
+
 #ifdef __cplusplus
 }
 #endif
