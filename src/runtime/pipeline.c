@@ -2,10 +2,12 @@
 // pipeline.c: MTLComputePipelineState. Creation compiles the kernel for any threadgroup shape. The
 // first dispatch with a shape asks for code made for it: from the cache at once, else from the
 // compiler: in the background while the general code runs, or, for a large grid, before it runs
-// (INGOT_SYNC_SPECIALISE=1: always before).
+// (INGOT_SYNC_SPECIALISE=1: always before). Binary archives, if the descriptor names any, come
+// before cache and compiler.
 #include "runtime/pipeline.h"
 #include <stdio.h>
 #include <string.h>
+#include "runtime/archive.h"
 #include "runtime/async.h"
 #include "runtime/device.h"
 #include "runtime/reflection.h"
@@ -19,6 +21,8 @@ static void pipeline_destroy(void *self) {
     cpu_code_release(state->general);
     rt_free(state->arg_use);
     rt_free(state->constants);
+    for (size_t i = 0; i < state->n_archives; i++) archive_release(state->archives[i]);
+    rt_free(state->archives);
     rt_label_free(&state->label);
     pthread_mutex_destroy(&state->lock);
     mtl_release(state->function);
@@ -30,15 +34,24 @@ const RtClass rt_pipeline_class = {.name = "MTLComputePipelineState", .destroy =
 
 // ---- Code ----
 
+static RtKernelRequest kernel_request(const MTLComputePipelineState *state,
+                                      const uint32_t shape[3]) {
+    return (RtKernelRequest){.library = state->function->library->lib,
+                             .function = rt_pipeline_function(state)->name,
+                             .constants = state->constants,
+                             .n_constants = state->n_constants,
+                             .shape = {shape[0], shape[1], shape[2]},
+                             .width = state->device->width,
+                             .archives = state->archives,
+                             .n_archives = state->n_archives,
+                             .record = state->record};
+}
+
 static CpuCode *make_code(const MTLComputePipelineState *state, const uint32_t shape[3],
                           bool cached_only, MTLError **error) {
-    RtKernelRequest request = {.library = state->function->library->lib,
-                               .function = rt_pipeline_function(state)->name,
-                               .constants = state->constants,
-                               .n_constants = state->n_constants,
-                               .shape = {shape[0], shape[1], shape[2]},
-                               .width = state->device->width,
-                               .cached_only = cached_only};
+    RtKernelRequest request = kernel_request(state, shape);
+    request.archived_only = state->archives_only;
+    request.cached_only = cached_only;
     RtCompileError answer = {0};
     CpuCode *code = NULL;
     Blob *bytes = rt_compile_kernel(&request, &answer);
@@ -93,6 +106,13 @@ static bool add_variant(MTLComputePipelineState *state, const uint32_t shape[3],
     return added;
 }
 
+// Remembers the shape for archives that add this pipeline later.
+static void note_shape(const MTLComputePipelineState *state, const uint32_t shape[3]) {
+    RtKernelRequest general = kernel_request(state, state->required);
+    CacheKey key;
+    if (rt_kernel_key(&general, &key)) rt_shapes_note(&key, shape);
+}
+
 // General code can take ten times as long, and a compile takes as long as a few such grids.
 enum { LARGE_GRID = 1 << 14 };
 
@@ -105,9 +125,10 @@ void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]
     for (unsigned i = 0; i < n; i++)
         if (memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) == 0) return;
     if (!add_variant(state, shape, &variant)) return;
+    note_shape(state, shape);
     CpuCode *code = make_code(state, shape, !wait, NULL);
     atomic_store(&variant->code, code);
-    if (code || wait) return;
+    if (code || wait || state->archives_only) return;
     VariantJob *job = rt_alloc(sizeof *job);
     if (!job) return;
     *job = (VariantJob){mtl_retain(state), variant};
@@ -211,7 +232,19 @@ static MTLError *collect_limits(MTLComputePipelineState *state,
     return NULL;
 }
 
+static bool collect_archives(MTLComputePipelineState *state,
+                             const MTLComputePipelineDescriptor *d) {
+    if (!d->binary_archives || !d->binary_archive_count) return true;
+    state->archives = rt_alloc(d->binary_archive_count * sizeof *state->archives);
+    if (!state->archives) return false;
+    for (size_t i = 0; i < d->binary_archive_count; i++)
+        if (d->binary_archives[i])
+            state->archives[state->n_archives++] = archive_retain(d->binary_archives[i]->content);
+    return true;
+}
+
 static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipelineDescriptor *d,
+                                       MTLPipelineOption options, Archive *record,
                                        MTLError **error) {
     MTLComputePipelineState *state = rt_new(&rt_pipeline_class, sizeof *state);
     MTLError *wrong = NULL;
@@ -225,7 +258,10 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
         wrong = invalid("'%s' is not a kernel function.", rt_pipeline_function(state)->name);
         goto fail;
     }
-    if (!collect_constants(state) || !collect_arg_use(state)) goto fail;
+    state->archives_only = options & MTLPipelineOptionFailOnBinaryArchiveMiss;
+    state->record = record;
+    if (!collect_constants(state) || !collect_arg_use(state) || !collect_archives(state, d))
+        goto fail;
     wrong = collect_limits(state, d);
     if (wrong) goto fail;
     MTLError **why = &wrong;
@@ -248,29 +284,44 @@ fail:
     return NULL;
 }
 
+// What a descriptor must hold. False: reported, and an error.
+static bool valid_descriptor(MTLDevice *device, const MTLComputePipelineDescriptor *d,
+                             const char *call, MTLError **error) {
+    const char *missing = !device                ? "device"
+                          : !d                   ? "descriptor"
+                          : !d->compute_function ? "compute_function"
+                                                 : NULL;
+    if (missing) {
+        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call, "%s",
+                  missing);
+        rt_error_set(error,
+                     rt_error_new(MTLComputePipelineErrorDomain,
+                                  MTLComputePipelineErrorInvalidInput, "%s is NULL.", missing));
+        return false;
+    }
+    if (!rt_is(d->compute_function, &rt_function_class)) {
+        rt_misuse(device, RT_RULE_wrong_class, call, "compute_function");
+        rt_error_set(error, invalid("%s is not a MTLFunction.", "compute_function"));
+        return false;
+    }
+    for (size_t i = 0; d->binary_archives && i < d->binary_archive_count; i++) {
+        if (!d->binary_archives[i] || rt_is(d->binary_archives[i], &rt_archive_class)) continue;
+        rt_misuse(device, RT_RULE_wrong_class, call, "binary_archives[%zu] is a %s", i,
+                  mtl_class_name(d->binary_archives[i]));
+        rt_error_set(error, invalid("%s holds an object that is no MTLBinaryArchive.",
+                                    "binary_archives"));
+        return false;
+    }
+    return true;
+}
+
 MTLComputePipelineState *mtl_device_new_compute_pipeline_state_with_descriptor(
     MTLDevice *device, const MTLComputePipelineDescriptor *descriptor, MTLPipelineOption options,
     MTLComputePipelineReflection **reflection, MTLError **error) {
     if (error) *error = NULL;
     if (reflection) *reflection = NULL;
-    const char *missing = !device                         ? "device"
-                          : !descriptor                   ? "descriptor"
-                          : !descriptor->compute_function ? "compute_function"
-                                                          : NULL;
-    if (missing) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__, "%s",
-                  missing);
-        rt_error_set(error,
-                     rt_error_new(MTLComputePipelineErrorDomain,
-                                  MTLComputePipelineErrorInvalidInput, "%s is NULL.", missing));
-        return NULL;
-    }
-    if (!rt_is(descriptor->compute_function, &rt_function_class)) {
-        rt_misuse(device, RT_RULE_wrong_class, __func__, "compute_function");
-        rt_error_set(error, invalid("%s is not a MTLFunction.", "compute_function"));
-        return NULL;
-    }
-    MTLComputePipelineState *state = create(device, descriptor, error);
+    if (!valid_descriptor(device, descriptor, __func__, error)) return NULL;
+    MTLComputePipelineState *state = create(device, descriptor, options, NULL, error);
     if (state && reflection &&
         (options & (MTLPipelineOptionBindingInfo | MTLPipelineOptionBufferTypeInfo))) {
         *reflection = mtl_retain(mtl_compute_pipeline_state_reflection(state));
@@ -281,6 +332,27 @@ MTLComputePipelineState *mtl_device_new_compute_pipeline_state_with_descriptor(
         }
     }
     return state;
+}
+
+bool rt_pipeline_record(MTLDevice *device, const MTLComputePipelineDescriptor *d, Archive *record,
+                        MTLError **error) {
+    if (!valid_descriptor(device, d, "mtl_binary_archive_add_compute_pipeline_functions", error))
+        return false;
+    MTLComputePipelineState *state = create(device, d, 0, record, error);
+    if (!state) return false;
+    RtKernelRequest general = kernel_request(state, state->required);
+    uint32_t shapes[RT_MAX_VARIANTS][3];
+    CacheKey key;
+    bool ok = rt_kernel_key(&general, &key);
+    if (!ok) rt_error_set(error, NULL);
+    size_t n = ok && !state->required[0] ? rt_shapes_get(&key, shapes, RT_MAX_VARIANTS) : 0;
+    for (size_t i = 0; ok && i < n; i++) {
+        CpuCode *code = make_code(state, shapes[i], false, error);
+        ok = code != NULL;
+        cpu_code_release(code);
+    }
+    mtl_release(state);
+    return ok;
 }
 
 MTLComputePipelineState *mtl_device_new_compute_pipeline_state_with_reflection(
@@ -301,7 +373,8 @@ mtl_device_new_compute_pipeline_state(MTLDevice *device, MTLFunction *function, 
 
 typedef struct AsyncPipeline {
     MTLDevice *device;
-    MTLComputePipelineDescriptor descriptor; // its label and function are the job's own
+    MTLComputePipelineDescriptor descriptor; // its label, function and archives are the job's own
+    MTLBinaryArchive **archives;
     MTLPipelineOption options;
     MTLNewComputePipelineStateCompletionHandler handler;
     void *context;
@@ -310,8 +383,22 @@ typedef struct AsyncPipeline {
 static void async_pipeline_free(AsyncPipeline *job) {
     mtl_release(job->device);
     mtl_release(job->descriptor.compute_function);
+    for (size_t i = 0; job->archives && i < job->descriptor.binary_archive_count; i++)
+        mtl_release(job->archives[i]);
+    rt_free(job->archives);
     rt_free((void *)job->descriptor.label);
     rt_free(job);
+}
+
+static bool own_archives(AsyncPipeline *job) {
+    MTLComputePipelineDescriptor *d = &job->descriptor;
+    if (!d->binary_archives) d->binary_archive_count = 0;
+    job->archives = rt_alloc(d->binary_archive_count * sizeof *job->archives);
+    if (!job->archives) return false;
+    for (size_t i = 0; i < d->binary_archive_count; i++)
+        job->archives[i] = mtl_retain(d->binary_archives[i]);
+    d->binary_archives = job->archives;
+    return true;
 }
 
 static void run_async_pipeline(void *context) {
@@ -336,10 +423,14 @@ void mtl_device_new_compute_pipeline_state_with_descriptor_async(
     }
     AsyncPipeline *job = rt_alloc(sizeof *job);
     if (job) {
-        *job = (AsyncPipeline){mtl_retain(device), *descriptor, options, handler, context};
+        *job = (AsyncPipeline){.device = mtl_retain(device),
+                               .descriptor = *descriptor,
+                               .options = options,
+                               .handler = handler,
+                               .context = context};
         mtl_retain(job->descriptor.compute_function);
         job->descriptor.label = rt_strdup(descriptor->label);
-        if (job->descriptor.label && rt_async(run_async_pipeline, job)) return;
+        if (own_archives(job) && job->descriptor.label && rt_async(run_async_pipeline, job)) return;
         async_pipeline_free(job);
     }
     handler(NULL, NULL, rt_error_no_memory(), context);

@@ -30,10 +30,18 @@ struct MTLComputePipelineState {
     RtVariant variants[RT_MAX_VARIANTS]; // added under lock, read without
     atomic_uint n_variants;
     MTLComputePipelineReflection *reflection; // under lock; made at first need
+    Archive **archives; // retained: code for further shapes may be there too
+    size_t n_archives;
+    bool archives_only; // MTLPipelineOptionFailOnBinaryArchiveMiss: never asks the compiler
+    Archive *record;    // borrowed, while an archive adds the pipeline: where its code goes
 };
 
 extern const RtClass rt_pipeline_class;
 
+// Makes the pipeline and puts its code into the archive: the general one and those for the shapes
+// it was used with.
+bool rt_pipeline_record(MTLDevice *device, const MTLComputePipelineDescriptor *d, Archive *record,
+                        MTLError **error);
 // A dispatch of n_threads with this shape is on its way (0: not known yet): gets code for it, now or
 // in the background.
 void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3],
