@@ -104,6 +104,8 @@ static void internalise(Cg *cg) {
 //   inline       the vectoriser and the survey of what the kernel uses need one function
 //   optimise     scalar optimisation; without vectorisers, the vectoriser wants scalar code
 //   constants    what is still read from an unset function constant after folding is an error
+//   validate     if asked for: checks around memory accesses. After the survey: what it adds to
+//                name the thread in reports does not make a kernel one that looks at positions
 //   wrap         vectorise, coroutines for barriers, the group loop
 //   finish       optimisation of the whole: versions into the loop, the loop's constants folded
 static void compile(Cg *cg, MslKernel *out) {
@@ -112,6 +114,7 @@ static void compile(Cg *cg, MslKernel *out) {
     check_request(cg);
     msl_open_target(cg);
     step(cg, "load", msl_load);
+    msl_describe_textures(cg);
     msl_set_target_attributes(cg);
     step(cg, "specialise", msl_specialise);
     step(cg, "entry", msl_build_entry);
@@ -121,7 +124,9 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_run_passes(cx, NULL, "globaldce");
     msl_check_constants(cg);
     msl_survey(cg);
+    step(cg, "validate", msl_validate);
     if (emit_ir(cg, "scalar-ll", out)) return;
+    msl_lower_texture_info(cg);
     cx->width = choose_width(cg);
     step(cg, "wrap", reference ? msl_wrap_lanes : msl_wrap);
     internalise(cg);

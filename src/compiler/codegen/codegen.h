@@ -49,6 +49,7 @@ typedef struct Cg {
     char *cpu, *features;       // LLVM's strings behind cx.cpu and cx.features
     uint32_t *dynamic_parts;    // [request->n_dynamic] part of each dynamic library; 0: none yet
     char *scratch;              // msl_part_symbol's
+    struct Validation *validation; // while validate.c runs, or NULL
     char *diagnostics;          // errors LLVM reported through its handler, or NULL
 } Cg;
 
@@ -110,6 +111,10 @@ void msl_describe_textures(Cg *cg);   // what texture functions do to memory, fo
 void msl_lower_texture_info(Cg *cg);  // size queries become loads
 unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 'r'ead, ...; 0: no
 
+// validate.c
+void msl_validate(Cg *cg); // nothing unless the request asks for it
+void msl_validation_free(Cg *cg);
+
 // wrap.c, barrier.c, lanes.c: from the thread function to ingot_kernel
 void msl_wrap(Cg *cg);
 void msl_load_slots(Cg *cg, LLVMValueRef launch, LLVMValueRef *out);
@@ -127,4 +132,5 @@ void msl_finish_info(Cg *cg); // ingot_kernel_info
 extern const unsigned char msl_device_group[], msl_device_group_end[];
 extern const unsigned char msl_device_lanes[], msl_device_lanes_end[];
 extern const unsigned char msl_device_support[], msl_device_support_end[];
+extern const unsigned char msl_device_validate[], msl_device_validate_end[];
 #endif

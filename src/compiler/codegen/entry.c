@@ -8,6 +8,7 @@
 // Threadgroup memory gets no `noalias`: LLVM would take a barrier for a call that cannot touch it.
 #include "compiler/codegen/codegen.h"
 #include "compiler/frontend/bridge.h"
+#include "cpu/texture_abi.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,21 +31,37 @@ static void describe_slots(Cg *cg) {
     }
 }
 
+static LLVMValueRef pure_function(Cg *cg, const char *name, LLVMTypeRef type) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef f = LLVMGetNamedFunction(cx->module, name);
+    if (f) return f;
+    f = LLVMAddFunction(cx->module, name, type);
+    static const char *const pure[] = {"nounwind", "willreturn", "nofree", "nosync",
+                                       "speculatable"};
+    for (size_t i = 0; i < sizeof pure / sizeof *pure; i++)
+        msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, pure[i], 0);
+    msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "memory", 0); // memory(none)
+    return f;
+}
+
 static LLVMValueRef call_position(Cg *cg, unsigned builtin, unsigned dim) {
     MslContext *cx = &cg->cx;
     LLVMTypeRef i32 = msl_int(cx, 32), in[2] = {i32, i32};
     LLVMTypeRef type = LLVMFunctionType(i32, in, 2, 0);
-    LLVMValueRef f = LLVMGetNamedFunction(cx->module, "__ingot_position");
-    if (!f) {
-        f = LLVMAddFunction(cx->module, "__ingot_position", type);
-        static const char *const pure[] = {"nounwind", "willreturn", "nofree", "nosync",
-                                           "speculatable"};
-        for (size_t i = 0; i < sizeof pure / sizeof *pure; i++)
-            msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, pure[i], 0);
-        msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "memory", 0); // memory(none)
-    }
+    LLVMValueRef f = pure_function(cg, "__ingot_position", type);
     LLVMValueRef args[2] = {msl_const(cx, 32, builtin), msl_const(cx, 32, dim)};
     return LLVMBuildCall2(cx->builder, type, f, args, 2, "");
+}
+
+// ptr __ingot_place(i64 offset, i64 bytes, i32 slot): an allocation in threadgroup memory. With
+// validation it must not melt into its neighbours before accesses are checked.
+static LLVMValueRef call_place(Cg *cg, LLVMValueRef offset, uint64_t bytes, uint32_t slot) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef in[3] = {msl_int(cx, 64), msl_int(cx, 64), msl_int(cx, 32)};
+    LLVMTypeRef type = LLVMFunctionType(msl_ptr(cx), in, 3, 0);
+    LLVMValueRef f = pure_function(cg, "__ingot_place", type);
+    LLVMValueRef args[3] = {offset, msl_const(cx, 64, bytes), msl_const(cx, 32, slot)};
+    return LLVMBuildCall2(cx->builder, type, f, args, 3, "");
 }
 
 static LLVMTypeRef byval_type(Cg *cg, unsigned param) {
@@ -104,25 +121,35 @@ static LLVMValueRef build_builtin(Cg *cg, const RfArg *arg) {
     return LLVMBuildLoad2(cx->builder, want, memory, "");
 }
 
+// An argument that its function constant switches off: null, or memory that is.
+static LLVMValueRef build_absent(Cg *cg, const RfArg *arg, LLVMTypeRef want) {
+    LLVMTypeRef type = byval_type(cg, arg->param);
+    if (!type) return LLVMConstNull(want);
+    LLVMValueRef memory = parameter_memory(cg, type);
+    LLVMBuildStore(cg->cx.builder, LLVMConstNull(type), memory);
+    return memory;
+}
+
 static LLVMValueRef build_argument(Cg *cg, const RfArg *arg) {
     MslContext *cx = &cg->cx;
     LLVMTypeRef want = LLVMTypeOf(LLVMGetParam(cg->entry, arg->param));
     if (arg->kind == RF_ARG_BUILTIN) return build_builtin(cg, arg);
-    if (arg->kind != RF_ARG_BUFFER && arg->kind != RF_ARG_THREADGROUP &&
-        arg->kind != RF_ARG_FUNCTION_TABLE)
-        msl_fail(
-            cx, "parameter '%s' of '%s': textures, samplers and stage inputs are not supported yet",
-            arg->name, cg->fn->name);
-    if (!msl_argument_enabled(cg, arg)) return LLVMConstNull(want);
+    if (arg->kind == RF_ARG_STAGE_IN)
+        msl_fail(cx, "parameter '%s' of '%s': a kernel has no stage inputs", arg->name,
+                 cg->fn->name);
+    if (!msl_argument_enabled(cg, arg)) return build_absent(cg, arg, want);
     if (arg->slot >= cg->fn->n_slots || arg->count > cg->fn->n_slots - arg->slot)
         msl_fail(cx, "internal error: parameter '%s' has no slot", arg->name);
     LLVMValueRef slot = LLVMGetParam(cg->thread, arg->slot);
     if (arg->kind == RF_ARG_THREADGROUP) {
         LLVMValueRef base = LLVMGetParam(cg->thread, cg->fn->n_slots);
         LLVMValueRef offset = LLVMBuildPtrToInt(cx->builder, slot, msl_int(cx, 64), "");
+        if (cg->request->validate) return call_place(cg, offset, 0, arg->slot);
         return LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), base, &offset, 1, "");
     }
     LLVMTypeRef memory_type = byval_type(cg, arg->param);
+    if (!memory_type && LLVMGetTypeKind(want) == LLVMIntegerTypeKind) // a handle
+        return LLVMBuildPtrToInt(cx->builder, slot, want, "");
     if (!memory_type) return slot;
     LLVMValueRef memory = parameter_memory(cg, memory_type);
     for (uint32_t i = 0; i < arg->count; i++)
@@ -200,7 +227,9 @@ static void place_threadgroup_memory(Cg *cg) {
             if (!LLVMIsACallInst(call)) msl_fail(cx, "internal error: address of '%s' taken", name);
             LLVMPositionBuilderBefore(cx->builder, call);
             LLVMReplaceAllUsesWith(
-                call, LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), base, &at, 1, ""));
+                call, cg->request->validate
+                          ? call_place(cg, at, size, UINT32_MAX)
+                          : LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), base, &at, 1, ""));
             LLVMInstructionEraseFromParent(call);
         }
     }
@@ -275,6 +304,7 @@ static void survey_call(Cg *cg, LLVMValueRef call) {
     unsigned op, what = msl_texture_call(call, &op);
     if (what == 's' && (op & CPU_TEX_LOD_MASK) < CPU_TEX_LOD_LEVEL && !(op & CPU_TEX_GATHER))
         cg->uses.quads = cg->uses.packing = true;
+    if (msl_starts(name, "__ingot_place")) cg->uses.group = true;
     if (!msl_starts(name, "__ingot_position")) return;
     LLVMValueRef which = LLVMGetOperand(call, 0), dim = LLVMGetOperand(call, 1);
     if (!LLVMIsAConstantInt(dim) || LLVMConstIntGetZExtValue(dim) > 0) cg->uses.plane = true;

@@ -7,6 +7,7 @@
 //   requires  everything inlined; runs on code that is not optimised further before, so that LLVM's
 //             loop transformations are checked along with the vectoriser
 #include "compiler/codegen/codegen.h"
+#include "cpu/texture_abi.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,38 @@ static LLVMValueRef replace_call(Cg *cg, LLVMValueRef call, const char *name, LL
     return result;
 }
 
+// __ingot_texture_<what><op>(texture, sampler, rows...): the operation becomes an argument, the rows
+// an array on the thread's stack.
+static bool replace_texture_call(Cg *cg, LLVMValueRef call, LLVMValueRef lane) {
+    MslContext *cx = &cg->cx;
+    unsigned op, what = msl_texture_call(call, &op);
+    if (!what) return false;
+    const char *name = what == 's'   ? "ingot_lane_texture_sample"
+                       : what == 'w' ? "ingot_lane_texture_write"
+                       : what == 'a' ? "ingot_lane_texture_atomic"
+                                     : "ingot_lane_texture_read";
+    LLVMTypeRef i32 = msl_int(cx, 32), row_type = LLVMArrayType2(i32, CPU_TEX_ROWS);
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(LLVMGetParamParent(lane));
+    LLVMPositionBuilderBefore(cx->builder, LLVMGetFirstInstruction(entry));
+    LLVMValueRef rows = LLVMBuildAlloca(cx->builder, row_type, ""),
+                 out = LLVMBuildAlloca(cx->builder, LLVMArrayType2(i32, 4), "");
+    LLVMSetAlignment(out, 16);
+    LLVMPositionBuilderBefore(cx->builder, call);
+    for (unsigned r = 0; r < CPU_TEX_ROWS; r++) {
+        LLVMValueRef at = msl_const(cx, 64, r);
+        LLVMBuildStore(cx->builder, LLVMGetOperand(call, r + 2),
+                       LLVMBuildInBoundsGEP2(cx->builder, i32, rows, &at, 1, ""));
+    }
+    LLVMValueRef f = device_function(cg, name),
+                 args[] = {lane, LLVMGetOperand(call, 0), LLVMGetOperand(call, 1),
+                           msl_const(cx, 32, op), rows, out};
+    LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(f), f, args, 6, "");
+    if (what != 'w')
+        LLVMReplaceAllUsesWith(call, LLVMBuildLoad2(cx->builder, LLVMTypeOf(call), out, ""));
+    LLVMInstructionEraseFromParent(call);
+    return true;
+}
+
 static bool may_stop(const char *name) {
     return !msl_starts(name, "__ingot_position") && !msl_starts(name, "__ingot_launch");
 }
@@ -170,11 +203,11 @@ static void rewrite_calls(Cg *cg, const Flow *flow, LLVMValueRef lane) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b->block), next; i; i = next) {
             next = LLVMGetNextInstruction(i);
             const char *name = msl_callee(i);
-            if (!msl_starts(name, "__ingot_")) continue;
+            if (!strstr(name, "__ingot_")) continue;
             LLVMPositionBuilderBefore(cg->cx.builder, i);
             if (may_stop(name))
                 call_device(cg, "ingot_lane_at", lane, b->depth, (b->order << 12) + place++, true);
-            replace_call(cg, i, name, lane);
+            if (!replace_texture_call(cg, i, lane)) replace_call(cg, i, name, lane);
         }
     }
 }
@@ -233,7 +266,7 @@ static LLVMValueRef build_ingot_thread(Cg *cg) {
 
 void msl_wrap_lanes(Cg *cg) {
     MslContext *cx = &cg->cx;
-    bool suspends = cg->uses.barrier || cg->uses.simd || cg->uses.meet;
+    bool suspends = cg->uses.barrier || cg->uses.simd || cg->uses.meet || cg->uses.quads;
     enum { STACK = 16384, LANE = 1024 };
     uint64_t stack = (STACK + LANE + 2 * cg->private_bytes + 4095) & ~4095ull;
     msl_link_device_code(cg, msl_device_lanes, (size_t)(msl_device_lanes_end - msl_device_lanes));

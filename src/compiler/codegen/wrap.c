@@ -139,8 +139,12 @@ static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
             LLVMValueRef callee =
                 LLVMIsACallInst(i) ? LLVMIsAFunction(LLVMGetCalledValue(i)) : NULL;
             c->instructions++;
-            if (callee && !LLVMIsDeclaration(callee)) look_at(cg, callee, c);
-            if (LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
+            // (slow paths of validation say nothing about the loop)
+            if (callee && !LLVMIsDeclaration(callee) && !msl_starts(msl_callee(i), "ingot_"))
+                look_at(cg, callee, c);
+            if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) c->refuse = true;
+            size_t n;
+            if (LLVMIsAAllocaInst(i) && !msl_starts(LLVMGetValueName2(i, &n), "texture"))
                 c->refuse = true;
             if (!header || !LLVMIsAPHINode(i) || LLVMGetTypeKind(type) != LLVMVectorTypeKind)
                 continue;
@@ -281,7 +285,8 @@ void msl_finish_info(Cg *cg) {
     bool lanes = cx->width == 1;
     uint32_t flags = (cg->uses.barrier ? CPU_KERNEL_BARRIER : 0) |
                      (cg->uses.simd ? CPU_KERNEL_SIMD : 0) | (lanes ? CPU_KERNEL_LANES : 0) |
-                     (cg->uses.log ? CPU_KERNEL_LOG : 0);
+                     (cg->uses.log ? CPU_KERNEL_LOG : 0) |
+                     (cg->request->validate ? CPU_KERNEL_VALIDATE : 0);
     CpuKernelInfo info = {.abi = CPU_KERNEL_ABI,
                           .flags = flags,
                           .width = cx->width,

@@ -64,6 +64,12 @@ void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl)
 void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f);
 void reflect_end(ReflectBuilder *b); // frees what is not lib
 
+// ---- reflect_texture.c
+bool reflect_texture_type(RfType *t, const BridgeType *info); // false: neither texture nor sampler
+bool reflect_texture_argument(const ReflectBuilder *b, RfArg *arg, uint32_t type);
+unsigned reflect_max_index(uint8_t kind);             // of RfArgKind: greatest binding index
+const char *reflect_attribute_of(uint8_t kind);       // "buffer", "texture", ...
+
 // ---- diagnose.c: diagnostics of one round, as the user should see them.
 typedef struct Diagnoser {
     MslDiagnostic *list;

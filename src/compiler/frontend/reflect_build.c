@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // reflect_build.c: fills RfLibrary from what the bridge finds in the AST, and checks entry points
 // by Metal's rules (attributes, types, indices) on the way. Types get Apple's MTLDataType numbers;
-// buffer and threadgroup arguments get consecutive slots in order of declaration, and an index
+// arguments that the host binds get consecutive slots in order of declaration, and an index
 // where the source gives none: the first that is free.
 #include "compiler/frontend/frontend_int.h"
 #include <stdarg.h>
@@ -25,6 +25,8 @@ enum {
     DT_UCHAR = 49,
     DT_BOOL = 53,
     DT_POINTER = 60,
+    DT_COMPUTE_PIPELINE = 79,
+    DT_COMMAND_BUFFER = 80,
     DT_LONG = 81,
     DT_ULONG = 85,
     DT_FUNCTION_TABLE = 115,
@@ -144,8 +146,18 @@ static void set_metal_type(ReflectBuilder *b, RfType *t, const BridgeType *info,
         t->element = info->arg_types[0];
         t->n_elements = n;
         t->stride = element->size;
+    } else if (reflect_texture_type(t, info)) {
+        if (t->data_type == 58 && word) { // Texture: as Metal spells it, with its access
+            static const char *const access[] = {"sample", "read", "write", "read_write"};
+            snprintf(name, n_name, "%s<%s, access::%s>", tmpl, word,
+                     access[info->arg_values[1] & 3]);
+        }
     } else if (strcmp(tmpl, "visible_function_table") == 0) {
         t->data_type = DT_FUNCTION_TABLE;
+    } else if (strcmp(tmpl, "command_buffer") == 0) {
+        t->data_type = DT_COMMAND_BUFFER;
+    } else if (strcmp(tmpl, "compute_pipeline_state") == 0) {
+        t->data_type = DT_COMPUTE_PIPELINE;
     } else {
         t->data_type = DT_STRUCT;
     }
@@ -335,8 +347,16 @@ static bool set_memory(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Brid
 }
 
 static void set_binding(BridgeJob *job, RfArg *arg, const BridgeAttr *a) {
-    const char *expected = arg->kind == RF_ARG_THREADGROUP ? "threadgroup" : "buffer";
-    if (strcmp(a->name, expected) != 0)
+    const char *expected = reflect_attribute_of(arg->kind);
+    unsigned max_index = reflect_max_index(arg->kind);
+    if (strcmp(a->name, expected) != 0 &&
+        (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER))
+        report(job, a->location, "'%s' attribute cannot be applied to a %s", a->name, expected);
+    else if (strcmp(a->name, "texture") == 0 && arg->kind != RF_ARG_TEXTURE)
+        report(job, a->location, "'texture' attribute only applies to textures and arrays of them");
+    else if (strcmp(a->name, "sampler") == 0 && arg->kind != RF_ARG_SAMPLER)
+        report(job, a->location, "'sampler' attribute only applies to samplers and arrays of them");
+    else if (strcmp(a->name, expected) != 0)
         report(job, a->location,
                "'%s' attribute cannot be applied to a parameter in the %s address space", a->name,
                arg->space == RF_THREADGROUP ? "threadgroup"
@@ -344,10 +364,10 @@ static void set_binding(BridgeJob *job, RfArg *arg, const BridgeAttr *a) {
                                             : "device");
     else if (a->n_args != 1 || a->args[0].is_string)
         report(job, a->location, "'%s' attribute takes one argument", a->name);
-    else if (a->args[0].value < 0 || a->args[0].value + arg->count - 1 > MAX_INDEX)
+    else if (a->args[0].value < 0 || a->args[0].value + arg->count - 1 > max_index)
         report(job, a->location,
-               "'%s' attribute parameter is out of bounds: must be between 0 and %d", a->name,
-               MAX_INDEX);
+               "'%s' attribute parameter is out of bounds: must be between 0 and %u", a->name,
+               max_index);
     else
         arg->index = (uint32_t)a->args[0].value;
 }
@@ -369,7 +389,8 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Br
         int which = rf_builtin_from_name(a->name);
         if (which >= 0)
             builtin = which, builtin_at = a->location;
-        else if (strcmp(a->name, "buffer") == 0 || strcmp(a->name, "threadgroup") == 0)
+        else if (strcmp(a->name, "buffer") == 0 || strcmp(a->name, "threadgroup") == 0 ||
+                 strcmp(a->name, "texture") == 0 || strcmp(a->name, "sampler") == 0)
             binding = a;
         else if (strcmp(a->name, "function_constant") == 0)
             condition = a;
@@ -379,7 +400,9 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Br
     }
     if (builtin >= 0)
         set_builtin(b, job, arg, p, builtin, builtin_at);
-    else if ((set_table(b, arg, p) || set_memory(b, job, arg, p)) && binding)
+    else if ((reflect_texture_argument(b, arg, p->type) || set_table(b, arg, p) ||
+              set_memory(b, job, arg, p)) &&
+             binding)
         set_binding(job, arg, binding);
     if (condition && condition->n_args == 1 && condition->args[0].is_string) {
         arg->condition = bridge_find_variable(job, condition->args[0].text);
@@ -400,27 +423,32 @@ static bool takes_index(const RfArg *a, uint8_t kind) {
 // Arguments under function constants may share an index: only one of them exists at a time.
 static void assign_indices(BridgeJob *job, RfFunction *f, const BridgeFunction *from,
                            uint8_t kind) {
-    const char *what = kind == RF_ARG_BUFFER ? "buffer" : "threadgroup";
-    uint32_t taken = 0;
+    enum { MAX_INDICES = 128 };
+    const char *what = reflect_attribute_of(kind);
+    unsigned n = reflect_max_index(kind) + 1;
+    bool taken[MAX_INDICES] = {false};
     for (uint32_t i = 0; i < f->n_args; i++) {
         RfArg *a = &f->args[i];
         if (!takes_index(a, kind) || a->index == UINT32_MAX) continue;
-        uint32_t bits = (uint32_t)(((1ull << a->count) - 1) << a->index);
-        if ((taken & bits) && !*a->condition)
+        bool clash = false;
+        for (uint32_t k = a->index; k < a->index + a->count && k < n; k++) {
+            clash |= taken[k];
+            taken[k] = true;
+        }
+        if (clash && !*a->condition)
             report(job, from->params[a->param].location,
                    "cannot reserve '%s' resource location%s at index %u", what,
                    a->count > 1 ? "s" : "", a->index);
-        taken |= bits;
     }
     for (uint32_t i = 0; i < f->n_args; i++) {
         RfArg *a = &f->args[i];
         if (!takes_index(a, kind) || a->index != UINT32_MAX) continue;
-        for (uint32_t at = 0; at + a->count <= MAX_INDEX + 1 && a->index == UINT32_MAX; at++) {
-            uint32_t bits = (uint32_t)(((1ull << a->count) - 1) << at);
-            if (!(taken & bits)) {
-                a->index = at;
-                taken |= bits;
-            }
+        for (uint32_t at = 0; (uint64_t)at + a->count <= n && a->index == UINT32_MAX; at++) {
+            uint32_t k = 0;
+            while (k < a->count && !taken[at + k]) k++;
+            if (k < a->count) continue;
+            a->index = at;
+            memset(taken + at, true, a->count);
         }
         if (a->index == UINT32_MAX)
             report(job, from->params[a->param].location,
@@ -503,8 +531,10 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
     }
     assign_indices(job, f, from, RF_ARG_BUFFER);
     assign_indices(job, f, from, RF_ARG_THREADGROUP);
+    assign_indices(job, f, from, RF_ARG_TEXTURE);
+    assign_indices(job, f, from, RF_ARG_SAMPLER);
     for (uint32_t i = 0; i < f->n_args; i++)
-        if (takes_index(&f->args[i], RF_ARG_BUFFER) || f->args[i].kind == RF_ARG_THREADGROUP) {
+        if (f->args[i].kind != RF_ARG_BUILTIN && f->args[i].kind != RF_ARG_STAGE_IN) {
             f->args[i].slot = slot;
             slot += f->args[i].count;
         }

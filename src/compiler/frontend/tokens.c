@@ -243,6 +243,26 @@ static size_t edit_word(TokenPass *p, size_t i) {
     return SIZE_MAX;
 }
 
+// `constexpr sampler s(...);` outside functions, or static in one, lies in the constant space though
+// nothing says so. True if the `constexpr` at in[i] starts such a declaration.
+static bool declares_sampler(const TokenPass *p, size_t i) {
+    if (p->paren) return false;
+    bool is_static = false;
+    for (size_t k = tp_declaration_start(p); k < p->out->n; k++) {
+        if (p->out->at[k].text && strcmp(p->out->at[k].text, "__constant") == 0) return false;
+        is_static |= p->out->at[k].kind == T_kw_static;
+    }
+    size_t k = i + 1;
+    for (;; k++) {
+        is_static |= tp_is(p, k, T_kw_static);
+        if (!tp_is(p, k, T_kw_static) && !tp_is(p, k, T_kw_const) && !tp_is(p, k, T_kw_inline) &&
+            !tp_is(p, k, T_coloncolon) && !tp_is_word(p, k, "metal"))
+            break;
+    }
+    return tp_is_word(p, k, "sampler") && tp_is(p, k + 1, T_identifier) &&
+           (is_static || !tp_in_function(p));
+}
+
 // Parts of C++ that Metal leaves out, where Clang's own dialect does not already say so.
 static void check_keyword(TokenPass *p, size_t i) {
     const char *what = NULL;
@@ -317,6 +337,8 @@ static void walk(TokenPass *p) {
             tp_punct(p, T_greater, t->location);
             i += 3;
             continue;
+        } else if (t->kind == T_kw_constexpr && declares_sampler(p, i)) {
+            tp_word(p, "const", t->location), tp_word(p, "__constant", t->location);
         } else if (t->kind >= T_kw_auto) {
             check_keyword(p, i);
         } else if (bfloat_literal(p, i)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes_int.h: private to passes/. The state of one vectorisation and what its files offer each
 // other. Reading order: vectorise.c (the pipeline), prepare.c, cfg.c, private.c, divergence.c,
-// position.c, emit.c, emit_inst.c, emit_memory.c, emit_atomic.c, emit_simd.c, emit_control.c,
-// version.c.
+// position.c, emit.c, emit_inst.c, emit_memory.c, emit_atomic.c, emit_simd.c, emit_texture.c,
+// emit_control.c, version.c.
 //
 // The invariant everything rests on: the vector CFG is the structured scalar CFG (same blocks, same
 // edges), and a block runs only while at least one lane is active. So dominance never changes, and
@@ -203,6 +203,11 @@ typedef enum Op { // the calls the vectoriser itself lowers
     OP_BARRIER,
     OP_SIMD_BARRIER,
     OP_NEVER,
+    OP_INSIDE,
+    OP_TEX_SAMPLE, // in the order of CpuTextureOps
+    OP_TEX_READ,
+    OP_TEX_WRITE,
+    OP_TEX_ATOMIC,
     OP_SUM,
     OP_PRODUCT,
     OP_MIN,
@@ -288,6 +293,14 @@ void msl_emit_builtin(Vec *x, Value i, Val *o, Builtin which);
 Class msl_builtin_class(Vec *x, Value i, Builtin which);
 Value msl_prefix_sum_exclusive(Vec *x, Value v); // over lanes of the current mask, integers
 Value msl_reduce_int(Vec *x, LLVMAtomicRMWBinOp op, Value v); // over active lanes, to a scalar
+
+// emit_texture.c
+Op msl_texture_op(Value call, unsigned *op); // OP_NONE if it is no texture function
+Class msl_texture_class(Vec *x, Value i);
+void msl_emit_texture(Vec *x, Value i, Val *o); // all parts
+
+// emit_check.c
+void msl_emit_inside(Vec *x, Value i, Val *o); // i1 __ingot_inside(pointer, start, limit, ...)
 
 // emit_control.c
 void msl_find_flat(Vec *x);

@@ -49,12 +49,14 @@ Builtin msl_builtin_of(Value call) {
     };
     Builtin none = {OP_NONE, false, false};
     const char *n = callee_of(call);
+    if (starts_with(n, "_Z")) return (Builtin){msl_texture_op(call, NULL), false, false};
     if (!starts_with(n, "__ingot_")) return none;
     n += 8;
     if (!strcmp(n, "position")) return (Builtin){OP_POSITION, false, false};
     if (!strcmp(n, "launch")) return (Builtin){OP_LAUNCH, false, false};
     if (!strcmp(n, "threadgroup_barrier")) return (Builtin){OP_BARRIER, false, false};
     if (!strcmp(n, "simdgroup_barrier")) return (Builtin){OP_SIMD_BARRIER, false, false};
+    if (!strcmp(n, "inside")) return (Builtin){OP_INSIDE, false, false};
     if (!strcmp(n, "never")) return (Builtin){OP_NEVER, false, false};
     if (!strcmp(n, "simdgroup_mma_f32")) return (Builtin){OP_MMA, false, false};
     bool quad = starts_with(n, "quad_");

@@ -50,6 +50,10 @@ typedef enum Op {
     OP_mma,
     OP_meet,
     OP_log,
+    OP_texture_sample, // from here on: texture functions
+    OP_texture_read,
+    OP_texture_write,
+    OP_texture_atomic,
 } Op;
 
 typedef struct Lane Lane;
@@ -69,6 +73,12 @@ struct Lane {
     u64 in[4], out;
     f32x2 matrix[4]; // a, b, c, result
     const void *text[3];
+    struct {
+        u64 texture, sampler;
+        u32 op;
+        const u32 *rows; // [CPU_TEX_ROWS]
+        u32 *out;        // [4]
+    } texel;
     u32 n_key, key[2 * MAX_DEPTH + 2];
 };
 
@@ -281,6 +291,61 @@ void ingot_lane_log(Lane *l, u32 type, const char *category, const char *format,
     operate(l, OP_log, T_u64, 0, type, n, 0, 0);
 }
 
+// ---- textures
+
+// The device's function for one thread (n 1) or a quad.
+static void call_texture(const CpuTextureOps *ops, Op op, const Lane *l, u32 n, u32 on,
+                         const u32 *rows, u32 *out) {
+    u64 t = l->texel.texture, s = l->texel.sampler;
+    u32 what = l->texel.op;
+    switch (op) {
+    case OP_texture_sample: ops->sample(t, s, what, n, &on, rows, out); break;
+    case OP_texture_read: ops->read(t, what, n, &on, rows, out); break;
+    case OP_texture_write: ops->write(t, what, n, &on, rows, out); break;
+    default: ops->atomic(t, what, n, &on, rows, out); break;
+    }
+}
+static int needs_quad(const Lane *l) {
+    u32 lod = l->texel.op & CPU_TEX_LOD_MASK;
+    return l->op == OP_texture_sample && lod < CPU_TEX_LOD_LEVEL && !(l->texel.op & CPU_TEX_GATHER);
+}
+// An implicit level of detail needs the quad; the device's functions want a real stack.
+static void texture(Lane *l, Op op, u64 t, u64 s, u32 what, const u32 *rows, u32 *out) {
+    l->op = op;
+    l->texel.texture = t, l->texel.sampler = s, l->texel.op = what;
+    l->texel.rows = rows, l->texel.out = out;
+    if (!ingot_suspends)
+        call_texture(l->group->launch->textures, op, l, 1, 1, rows, out);
+    else
+        operate(l, op, T_u32, (u32)needs_quad(l), 0, 0, 0, 0);
+}
+#define TEXTURE(name)                                                                              \
+    void ingot_lane_texture_##name(Lane *l, u64 t, u64 s, u32 op, const u32 *rows, u32 *out) {     \
+        texture(l, OP_texture_##name, t, s, op, rows, out);                                        \
+    }
+TEXTURE(sample) TEXTURE(read) TEXTURE(write) TEXTURE(atomic)
+
+// Threads of a quad with the same texture and sampler go together.
+static void sample_quad(Lane **lane, u32 on) {
+    _Alignas(16) u32 rows[CPU_TEX_ROWS][4] = {{0}};
+    for (u32 i = 0; i < 4; i++)
+        for (u32 r = 0; on >> i & 1 && r < CPU_TEX_ROWS; r++) rows[r][i] = lane[i]->texel.rows[r];
+    for (u32 left = on; left;) {
+        _Alignas(16) u32 out[4][4];
+        const Lane *model = lane[__builtin_ctz(left)];
+        u32 now = 0;
+        for (u32 i = 0; i < 4; i++)
+            if (left >> i & 1 && lane[i]->texel.texture == model->texel.texture &&
+                lane[i]->texel.sampler == model->texel.sampler)
+                now |= 1u << i;
+        call_texture(model->group->launch->textures, OP_texture_sample, model, 4, now, rows[0],
+                     out[0]);
+        for (u32 i = 0; i < 4; i++)
+            for (u32 c = 0; now >> i & 1 && c < 4; c++) lane[i]->texel.out[c] = out[c][i];
+        left &= ~now;
+    }
+}
+
 // ---- what they compute
 
 static u64 identity(Op op, Type t) {
@@ -431,6 +496,10 @@ static void multiply(Lane **lane, u32 on) {
 static void evaluate(Lane **lane, u32 w, u32 on, const Lane *model) {
     Op op = model->op;
     if (!on || op == OP_meet) return;
+    if (op == OP_texture_sample) {
+        sample_quad(lane, on);
+        return;
+    }
     if (op <= OP_xor)
         reduce(lane, w, on, op, model->type);
     else if (op <= OP_prefix_exclusive_product)
@@ -453,9 +522,12 @@ static void advance(Lane *l) {
     do {
         l->state = READY;
         switch_stack(&l->group->home, l->sp);
-        if (l->state != AT_OPERATION || l->op != OP_log) return;
-        write_log(l->group->launch, (u32)l->in[0], l->text[0], l->text[1], l->text[2],
-                  (u32)l->in[1]);
+        if (l->state != AT_OPERATION || l->op < OP_log || l->quad) return;
+        if (l->op == OP_log)
+            write_log(l->group->launch, (u32)l->in[0], l->text[0], l->text[1], l->text[2],
+                      (u32)l->in[1]);
+        else
+            call_texture(l->group->launch->textures, l->op, l, 1, 1, l->texel.rows, l->texel.out);
     } while (1);
 }
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// texture.c: texture functions on their way to the vectoriser (passes/emit_texture.c) or to the
+// reference code (lanes.c).
+//   purpose   tells the optimiser what __ingot_texture_*() do to memory: what a texture holds is
+//             memory of its own, that neither buffers nor variables share; and turns size queries
+//             into loads from CpuTexture
+//   requires  msl_load; the queries: everything inlined
+#include "compiler/codegen/codegen.h"
+#include "cpu/texture_abi.h"
+#include <stdio.h>
+#include <string.h>
+
+// LLVM's encoding of memory(...): two bits, read and write, for each kind of memory.
+enum { MEMORY_NONE = 0, INACCESSIBLE_READ = 1 << 2, INACCESSIBLE_BOTH = 3 << 2 };
+
+unsigned msl_texture_call(LLVMValueRef i, unsigned *op) {
+    const char *at = LLVMIsACallInst(i) ? strstr(msl_callee(i), "__ingot_texture_") : NULL;
+    char what[16];
+    if (!at || sscanf(at + 16, "%15[a-z_]ILj%uE", what, op) != 2) return 0;
+    return (unsigned char)what[0];
+}
+
+// All but an implicit level of detail is each thread's own business.
+static void allow_motion(LLVMValueRef f) {
+    unsigned convergent = LLVMGetEnumAttributeKindForName("convergent", 10);
+    LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, convergent);
+    for (LLVMUseRef use = LLVMGetFirstUse(f); use; use = LLVMGetNextUse(use))
+        if (LLVMIsACallInst(LLVMGetUser(use)))
+            LLVMRemoveCallSiteEnumAttribute(LLVMGetUser(use), LLVMAttributeFunctionIndex,
+                                            convergent);
+}
+
+void msl_describe_textures(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    static const struct {
+        const char *name;
+        uint64_t memory;
+    } table[] = {
+        {"__ingot_texture_sample", INACCESSIBLE_READ}, {"__ingot_texture_read", INACCESSIBLE_READ},
+        {"__ingot_texture_load", INACCESSIBLE_READ},   {"__ingot_texture_write", INACCESSIBLE_BOTH},
+        {"__ingot_texture_atomic", INACCESSIBLE_BOTH}, {"__ingot_texture_info", MEMORY_NONE},
+    };
+    static const char *const common[] = {"nounwind", "willreturn", "nofree"};
+    for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f)) {
+        size_t n;
+        const char *at = strstr(LLVMGetValueName2(f, &n), "__ingot_texture_");
+        for (size_t k = 0; at && k < sizeof table / sizeof *table; k++) {
+            if (!msl_starts(at, table[k].name)) continue;
+            msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "memory", table[k].memory);
+            for (size_t c = 0; c < sizeof common / sizeof *common; c++)
+                msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, common[c], 0);
+            if (!msl_starts(at, "__ingot_texture_sampleI")) allow_motion(f);
+            break;
+        }
+    }
+}
+
+// u32 __ingot_texture_info(texture, word): a load from the texture, or, where there is none, from
+// zeros.
+void msl_lower_texture_info(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef f = LLVMGetNamedFunction(cx->module, "__ingot_texture_info"), none = NULL;
+    LLVMTypeRef i32 = msl_int(cx, 32);
+    unsigned invariant = LLVMGetMDKindIDInContext(cx->llvm, "invariant.load", 14);
+    LLVMValueRef empty = LLVMMetadataAsValue(cx->llvm, LLVMMDNodeInContext2(cx->llvm, NULL, 0));
+    for (LLVMUseRef use; f && (use = LLVMGetFirstUse(f));) {
+        LLVMValueRef call = LLVMGetUser(use), handle = LLVMGetOperand(call, 0),
+                     word = LLVMGetOperand(call, 1);
+        if (!none) {
+            enum { N_WORDS = offsetof(CpuTexture, n_samples) / 4 + 1 };
+            LLVMTypeRef words = LLVMArrayType2(i32, N_WORDS);
+            none = LLVMAddGlobal(cx->module, words, "no_texture");
+            LLVMSetInitializer(none, LLVMConstNull(words));
+            LLVMSetGlobalConstant(none, 1);
+            LLVMSetLinkage(none, LLVMInternalLinkage);
+        }
+        LLVMPositionBuilderBefore(cx->builder, call);
+        LLVMValueRef is_none =
+            LLVMBuildICmp(cx->builder, LLVMIntEQ, handle, LLVMConstNull(LLVMTypeOf(handle)), "");
+        LLVMValueRef p = LLVMBuildIntToPtr(cx->builder, handle, msl_ptr(cx), "");
+        p = LLVMBuildSelect(cx->builder, is_none, none, p, "");
+        word = LLVMBuildZExt(cx->builder, word, msl_int(cx, 64), "");
+        p = LLVMBuildInBoundsGEP2(cx->builder, i32, p, &word, 1, "");
+        LLVMValueRef value = LLVMBuildLoad2(cx->builder, i32, p, "");
+        LLVMSetMetadata(value, invariant, empty);
+        LLVMReplaceAllUsesWith(call, value);
+        LLVMInstructionEraseFromParent(call);
+    }
+}

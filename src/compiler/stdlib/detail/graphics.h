@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// graphics.h: <metal_graphics>: derivatives, from the neighbours in the quad. Threads 0 and 1 of a
+// quad are neighbours in x, 2 and 3 are the row below; in a kernel a quad is four consecutive
+// threads of a SIMD-group.
+#pragma once
+
+namespace metal {
+template <class T>
+inline constexpr constant bool __derivable =
+    __lane_value<T> && (__is_same(__element_t<T>, float) || __is_same(__element_t<T>, half));
+#define __MSL_D(NAME, BIT) \
+    template <class T> \
+        requires(__derivable<T>) \
+    __MSL_GROUP T NAME(T p) { \
+        T other = quad_shuffle_xor(p, BIT); \
+        return (__ingot_position(__MSL_THREAD_INDEX_IN_QUADGROUP, 0) & BIT) != 0 ? p - other \
+                                                                                 : other - p; \
+    }
+__MSL_D(dfdx, 1)
+__MSL_D(dfdy, 2)
+#undef __MSL_D
+template <class T>
+    requires(__derivable<T>)
+__MSL_GROUP T fwidth(T p) {
+    return fabs(dfdx(p)) + fabs(dfdy(p));
+}
+// Fragment functions only: a pixel that leaves no trace.
+extern "C" __MSL_BUILTIN void __ingot_discard_fragment();
+METAL_FUNC void discard_fragment() { __ingot_discard_fragment(); }
+} // namespace metal
