@@ -17,7 +17,7 @@ static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 static size_t round_up(size_t n, size_t to) { return (n + to - 1) & ~(to - 1); }
 
 // Large mappings begin on a large page: the surplus in front and behind is given back.
-static char *map_memory(size_t n_bytes) {
+char *rt_map_memory(size_t n_bytes) {
     bool large = n_bytes >= 2 * LARGE_PAGE;
     size_t reserved = n_bytes + (large ? LARGE_PAGE : 0);
     char *p = mmap(NULL, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -84,7 +84,7 @@ static MTLBuffer *new_with_memory(MTLDevice *device, size_t length, MTLResourceO
     if (!buffer) return NULL;
     if (rt_allocator_is_default()) {
         buffer->kind = RT_MEMORY_MAPPED;
-        buffer->memory = map_memory(n_bytes);
+        buffer->memory = rt_map_memory(n_bytes);
     } else {
         buffer->kind = RT_MEMORY_ALLOCATED;
         buffer->memory = rt_alloc_aligned(n_bytes, BUFFER_ALIGNMENT);

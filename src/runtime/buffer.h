@@ -14,4 +14,7 @@ struct MTLBuffer {
 };
 
 extern const RtClass rt_buffer_class;
+
+// Zeroed memory from the system, on large pages where it is large; munmap gives it back. NULL: none.
+char *rt_map_memory(size_t n_bytes);
 #endif

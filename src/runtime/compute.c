@@ -164,6 +164,8 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
         if (arg->kind == RF_ARG_THREADGROUP && arg->index < RT_MAX_BUFFERS) {
             d->threadgroup_args[d->n_threadgroup_args++] =
                 (RtThreadgroupArg){arg->slot, e->threadgroup_bytes[arg->index]};
+        } else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER) {
+            if (!rt_snapshot_texture(e, arg, f->n_slots, d->args)) return false;
         } else if (arg->kind == RF_ARG_BUFFER) {
             for (uint32_t k = 0; k < arg->count && arg->slot + k < f->n_slots; k++) {
                 size_t index = (size_t)arg->index + k;

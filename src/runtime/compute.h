@@ -3,6 +3,7 @@
 #ifndef INGOT_RUNTIME_COMPUTE_H
 #define INGOT_RUNTIME_COMPUTE_H
 #include "runtime/command_buffer.h"
+#include "runtime/texture.h"
 
 typedef struct RtThreadgroupArg {
     uint32_t slot, n_bytes;
@@ -30,6 +31,8 @@ struct MTLComputeCommandEncoder {
     MTLDispatchType dispatch_type;
     MTLComputePipelineState *pipeline;
     RtSlot slots[RT_MAX_BUFFERS];
+    MTLTexture *textures[RT_MAX_TEXTURES]; // held by the command buffer
+    const CpuSampler *samplers[RT_MAX_SAMPLERS]; // of a sampler state so held, or in the arena
     uint32_t threadgroup_bytes[RT_MAX_BUFFERS];
 };
 

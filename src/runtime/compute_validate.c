@@ -152,6 +152,10 @@ bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call) {
         if (arg->kind == RF_ARG_BUFFER && p->arg_use[i] == RT_ARG_REQUIRED) {
             for (uint32_t k = 0; k < arg->count; k++)
                 if (!valid_buffer_arg(e, call, arg, k)) return false;
+        } else if (arg->kind == RF_ARG_TEXTURE) {
+            if (!rt_valid_texture_arg(e, call, arg, p->arg_use[i] == RT_ARG_REQUIRED)) return false;
+        } else if (arg->kind == RF_ARG_SAMPLER) {
+            if (!rt_valid_sampler_arg(e, call, arg, p->arg_use[i] == RT_ARG_REQUIRED)) return false;
         } else if (arg->kind == RF_ARG_THREADGROUP) {
             uint32_t n = arg->index < RT_MAX_BUFFERS ? e->threadgroup_bytes[arg->index] : 0;
             if (n == 0 && p->arg_use[i] == RT_ARG_REQUIRED) {

@@ -16,6 +16,14 @@ bool rt_valid_threadgroup_length(MTLComputeCommandEncoder *e, const char *call, 
 bool rt_valid_group_size(MTLComputeCommandEncoder *e, const char *call, MTLSize size);
 bool rt_valid_grid(MTLComputeCommandEncoder *e, const char *call, MTLSize grid, MTLSize unit);
 bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call);
+// compute_texture.c
+bool rt_valid_texture_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
+                          bool required);
+bool rt_valid_sampler_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
+                          bool required);
+// Fills the slots of a texture or sampler argument. False: no memory, and the command buffer knows.
+bool rt_snapshot_texture(MTLComputeCommandEncoder *e, const RfArg *arg, uint32_t n_slots,
+                         void **args);
 bool rt_valid_indirect(MTLComputeCommandEncoder *e, const char *call, const MTLBuffer *buffer,
                        size_t offset);
 #endif
