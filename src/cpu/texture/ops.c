@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops.c: the functions kernels call: handles become textures and samplers, the call goes to the vector
-// code or, if that does not take it, to the general code.
+// ops.c: the functions kernels call: handles become textures and samplers, the call goes to the
+// vector code or, if that does not take it, to the general code.
 #include "cpu/texture/ops.h"
+#include <stdatomic.h>
 #include <string.h>
 #include "cpu/texture/texture_int.h"
+
+static _Atomic(const CpuFastOps *) fast; // NULL: general code only
+
+static const CpuFastOps *fast_ops(void) {
+    return atomic_load_explicit(&fast, memory_order_acquire);
+}
 
 static void zero(uint32_t n_lanes, uint32_t *out) { memset(out, 0, (size_t)n_lanes * 16); }
 
@@ -29,32 +36,66 @@ static void sample(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_l
     CpuSampleCall call = {
         .t = t, .op = op, .n_lanes = n_lanes, .mask = mask, .rows = rows, .out = out};
     cpu_sampler_unpack(sampler, &call.s);
-    if (cpu_format_is_blocked(t->format)) sample_blocked(&call);
-    else cpu_sample_general(&call);
+    const CpuFastOps *f = fast_ops();
+    if (f && f->sample(&call)) return;
+    if (cpu_format_is_blocked(t->format))
+        sample_blocked(&call);
+    else
+        cpu_sample_general(&call);
 }
 
 static void read(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                  const uint32_t *rows, uint32_t *out) {
     const CpuTexture *t = texture_of(texture);
-    if (!t) zero(n_lanes, out);
-    else cpu_read_general(t, op, n_lanes, mask, rows, out);
+    const CpuFastOps *f = fast_ops();
+    if (!t)
+        zero(n_lanes, out);
+    else if (!f || !f->read(t, op, n_lanes, mask, rows, out))
+        cpu_read_general(t, op, n_lanes, mask, rows, out);
 }
 
 static void write(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                   const uint32_t *rows, uint32_t *out) {
     const CpuTexture *t = texture_of(texture);
     (void)out;
-    if (t) cpu_write_general(t, op, n_lanes, mask, rows);
+    const CpuFastOps *f = fast_ops();
+    if (t && (!f || !f->write(t, op, n_lanes, mask, rows)))
+        cpu_write_general(t, op, n_lanes, mask, rows);
 }
 
 static void atomic(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                    const uint32_t *rows, uint32_t *out) {
     const CpuTexture *t = texture_of(texture);
-    if (!t) zero(n_lanes, out);
-    else cpu_atomic_general(t, op, n_lanes, mask, rows, out);
+    if (!t)
+        zero(n_lanes, out);
+    else
+        cpu_atomic_general(t, op, n_lanes, mask, rows, out);
+}
+
+static bool has_avx2(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("f16c");
+}
+
+static bool has_avx512(void) {
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+}
+
+static _Atomic bool chosen;
+
+bool cpu_texture_use(CpuIsa isa) {
+    if ((isa == CPU_ISA_AVX2 && !has_avx2()) || (isa == CPU_ISA_AVX512 && !has_avx512()))
+        return false;
+    static const CpuFastOps *const ops[] = {NULL, &cpu_fast_sse2, &cpu_fast_avx2, &cpu_fast_avx512};
+    atomic_store(&fast, ops[isa]);
+    atomic_store(&chosen, true);
+    return true;
 }
 
 const CpuTextureOps *cpu_texture_ops(void) {
     static const CpuTextureOps ops = {sample, read, write, atomic};
+    if (!atomic_load_explicit(&chosen, memory_order_acquire))
+        cpu_texture_use(has_avx512() ? CPU_ISA_AVX512 : has_avx2() ? CPU_ISA_AVX2 : CPU_ISA_SSE2);
     return &ops;
 }

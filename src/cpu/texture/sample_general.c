@@ -58,8 +58,8 @@ static void axis_of(const CpuSampler *s, unsigned dimension, float u, uint32_t s
             u -= 2 * floorf(u * 0.5f);
         x = u * (float)size;
     }
-    x = clamp_float(linear ? x - 0.5f : x, -FAR, FAR);
     if (x != x) x = 0;
+    x = clamp_float(linear ? x - 0.5f : x, -FAR, FAR);
     float low = floorf(x);
     offset = offset < -FAR_OFFSET ? -FAR_OFFSET : offset > FAR_OFFSET ? FAR_OFFSET : offset;
     int32_t i = (int32_t)low + offset;

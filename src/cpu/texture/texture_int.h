@@ -113,4 +113,9 @@ typedef struct CpuFastOps {
     bool (*write)(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                   const uint32_t *rows);
 } CpuFastOps;
+extern const CpuFastOps cpu_fast_sse2, cpu_fast_avx2, cpu_fast_avx512;
+
+// Which vector code runs; ops.c takes the best at the first use. false: this processor lacks it.
+typedef enum CpuIsa { CPU_ISA_NONE, CPU_ISA_SSE2, CPU_ISA_AVX2, CPU_ISA_AVX512 } CpuIsa;
+bool cpu_texture_use(CpuIsa isa);
 #endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// fast.h: the texels the vector code knows: from machine words to components and back. Every
+// function is inlined with a constant layout, so that each layout gets loops of its own.
+#ifndef INGOT_CPU_TEXTURE_FAST_H
+#define INGOT_CPU_TEXTURE_FAST_H
+#include "cpu/texture/simd.h"
+#include "cpu/texture/srgb_tables.h"
+#include "cpu/texture/texture_int.h"
+
+typedef enum Layout {
+    LAYOUT_NONE, // left to the general code
+    LAYOUT_RGBA8,
+    LAYOUT_BGRA8,
+    LAYOUT_RGBA8_SRGB,
+    LAYOUT_BGRA8_SRGB,
+    LAYOUT_R8,
+    LAYOUT_RG8,
+    LAYOUT_R16_HALF,
+    LAYOUT_RG16_HALF,
+    LAYOUT_RGBA16_HALF,
+    LAYOUT_R32, // float; also integers where no arithmetic is done
+    LAYOUT_RG32,
+    LAYOUT_RGBA32,
+} Layout;
+
+INLINE Layout layout_of(unsigned pixel_format) {
+    switch (pixel_format) {
+    case 70: return LAYOUT_RGBA8;
+    case 80: return LAYOUT_BGRA8;
+    case 71: return LAYOUT_RGBA8_SRGB;
+    case 81: return LAYOUT_BGRA8_SRGB;
+    case 10: return LAYOUT_R8;
+    case 30: return LAYOUT_RG8;
+    case 25: return LAYOUT_R16_HALF;
+    case 65: return LAYOUT_RG16_HALF;
+    case 115: return LAYOUT_RGBA16_HALF;
+    case 53:
+    case 54:
+    case 55:
+    case 252: return LAYOUT_R32; // and Depth32Float
+    case 103:
+    case 104:
+    case 105: return LAYOUT_RG32;
+    case 123:
+    case 124:
+    case 125: return LAYOUT_RGBA32;
+    default: return LAYOUT_NONE;
+    }
+}
+
+INLINE unsigned bytes_of(Layout layout) {
+    switch (layout) {
+    case LAYOUT_R8: return 1;
+    case LAYOUT_RG8:
+    case LAYOUT_R16_HALF: return 2;
+    case LAYOUT_RGBA16_HALF:
+    case LAYOUT_RG32: return 8;
+    case LAYOUT_RGBA32: return 16;
+    default: return 4;
+    }
+}
+
+INLINE unsigned words_of(Layout layout) { return (bytes_of(layout) + 3) / 4; }
+
+INLINE bool is_srgb(Layout layout) {
+    return layout == LAYOUT_RGBA8_SRGB || layout == LAYOUT_BGRA8_SRGB;
+}
+
+INLINE bool is_bgra(Layout layout) { return layout == LAYOUT_BGRA8 || layout == LAYOUT_BGRA8_SRGB; }
+
+INLINE unsigned components_of(Layout layout) {
+    switch (layout) {
+    case LAYOUT_R8:
+    case LAYOUT_R16_HALF:
+    case LAYOUT_R32: return 1;
+    case LAYOUT_RG8:
+    case LAYOUT_RG16_HALF:
+    case LAYOUT_RG32: return 2;
+    default: return 4;
+    }
+}
+
+// Components before scaling: 8-bit ones are still 0 .. 255.
+INLINE void decode(Layout layout, const vi words[4], vf rgba[4]) {
+    for (unsigned c = 0; c < components_of(layout); c++) {
+        unsigned place = is_bgra(layout) && c < 3 ? 2 - c : c;
+        switch (layout) {
+        case LAYOUT_R16_HALF:
+        case LAYOUT_RG16_HALF:
+        case LAYOUT_RGBA16_HALF:
+            rgba[c] = v_half_to_float((vi)((vu)words[c / 2] >> (c % 2 * 16)) & 0xffff);
+            break;
+        case LAYOUT_R32:
+        case LAYOUT_RG32:
+        case LAYOUT_RGBA32: rgba[c] = (vf)words[c]; break;
+        default: {
+            vi byte = (vi)((vu)words[0] >> (place * 8));
+            if (place < 3) byte &= 0xff;
+            if (is_srgb(layout) && c < 3)
+                rgba[c] = (vf)v_gather(srgb_decode, byte * 4);
+            else
+                rgba[c] = v_to_float(byte);
+        }
+        }
+    }
+}
+
+// x / 255, correctly rounded for whole x: 1/255 as a sum of two floats.
+INLINE vf scale_255(vf x) {
+#if V_WIDTH > 4
+    const float high = 0x1.010102p-8f, low = -0x1.fdfdfep-33f;
+    return v_fma(x, v_set(high), x * v_set(low));
+#else
+    return x / 255;
+#endif
+}
+
+// After filtering: scales, and fills in what the layout does not have.
+INLINE void finish(Layout layout, bool integer, vf rgba[4]) {
+    bool bytes = layout <= LAYOUT_RG8;
+    for (unsigned c = 0; c < 4; c++) {
+        if (c >= components_of(layout))
+            rgba[c] = c < 3 ? v_set(0) : integer ? (vf)v_set_int(1) : v_set(1);
+        else if (bytes && !(is_srgb(layout) && c < 3))
+            rgba[c] = scale_255(rgba[c]);
+    }
+}
+
+// 0 .. 1 to 0 .. 255, ties to even: one rounding, of the exact product. Needs a true FMA.
+INLINE vi encode_unorm8(vf x) {
+    const float magic = 12582912.0f; // 1.5 * 2^23: the unit place is the last bit
+    x = v_min(v_max(x, v_set(0)), v_set(1));
+    return (vi)v_fma(x, v_set(255), v_set(magic)) & 0xff;
+}
+
+INLINE vi encode_srgb8(vf x) {
+    x = v_min(v_max(x, (vf)v_set_int(SRGB_FIRST)), v_set(1)); // 2^-13 is still code 0
+    vi bits = (vi)x;
+    vi code = v_gather(srgb_guess, (bits - (int32_t)SRGB_FIRST) >> 16) & 0xff;
+    return code - (bits >= v_gather(srgb_step, code * 4)); // true is -1
+}
+
+INLINE void encode(Layout layout, const vf rgba[4], vi words[4]) {
+    for (unsigned w = 0; w < words_of(layout); w++) words[w] = v_set_int(0);
+    for (unsigned c = 0; c < components_of(layout); c++) {
+        unsigned place = is_bgra(layout) && c < 3 ? 2 - c : c;
+        switch (layout) {
+        case LAYOUT_R16_HALF:
+        case LAYOUT_RG16_HALF:
+        case LAYOUT_RGBA16_HALF: words[c / 2] |= v_float_to_half(rgba[c]) << (c % 2 * 16); break;
+        case LAYOUT_R32:
+        case LAYOUT_RG32:
+        case LAYOUT_RGBA32: words[c] = (vi)rgba[c]; break;
+        default:
+            words[0] |= (is_srgb(layout) && c < 3 ? encode_srgb8(rgba[c]) : encode_unorm8(rgba[c]))
+                        << (place * 8);
+        }
+    }
+}
+
+// V_WIDTH texels one after the other in memory.
+INLINE void load_run(Layout layout, const unsigned char *p, vi words[4]) {
+    switch (bytes_of(layout)) {
+    case 1: words[0] = v_load_bytes(p); break;
+    case 2: words[0] = v_load_words(p); break;
+    case 4: words[0] = v_load_int(p); break;
+    case 8: v_load_pairs(p, &words[0], &words[1]); break;
+    default: {
+        vi ac[2], bd[2];
+        v_load_pairs(p, &ac[0], &bd[0]);
+        v_load_pairs(p + 8 * V_WIDTH, &ac[1], &bd[1]);
+        v_load_pairs(ac, &words[0], &words[2]);
+        v_load_pairs(bd, &words[1], &words[3]);
+    }
+    }
+}
+
+INLINE void store_run(Layout layout, unsigned char *p, const vi words[4]) {
+    switch (bytes_of(layout)) {
+    case 1: v_store_bytes(p, words[0]); break;
+    case 2: v_store_words(p, words[0]); break;
+    case 4: v_store_int(p, words[0]); break;
+    case 8: v_store_pairs(p, words[0], words[1]); break;
+    default: {
+        vi ac[2], bd[2];
+        v_store_pairs(ac, words[0], words[2]);
+        v_store_pairs(bd, words[1], words[3]);
+        v_store_pairs(p, ac[0], bd[0]);
+        v_store_pairs(p + 8 * V_WIDTH, ac[1], bd[1]);
+    }
+    }
+}
+#endif

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// simd.h: vectors of V_WIDTH lanes for fast.c, in the widest form the compiler's flags allow:
+// AVX-512, AVX2 with FMA and F16C, or plain x86-64 (SSE2). Arithmetic is the compilers' vector
+// extension; here stands what it has no words for.
+#ifndef INGOT_CPU_TEXTURE_SIMD_H
+#define INGOT_CPU_TEXTURE_SIMD_H
+#include <immintrin.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include "cpu/texture/format.h"
+
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+#define V_WIDTH 16
+#elif defined(__AVX2__)
+#define V_WIDTH 8
+#else
+#define V_WIDTH 4
+#endif
+
+typedef float vf __attribute__((vector_size(4 * V_WIDTH)));
+typedef int32_t vi __attribute__((vector_size(4 * V_WIDTH)));
+typedef uint32_t vu __attribute__((vector_size(4 * V_WIDTH)));
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE vf v_load(const void *p) {
+    vf v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+INLINE vi v_load_int(const void *p) {
+    vi v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+INLINE void v_store(void *p, vf v) { memcpy(p, &v, sizeof v); }
+INLINE void v_store_int(void *p, vi v) { memcpy(p, &v, sizeof v); }
+INLINE vf v_set(float x) { return x - (vf){0}; }
+INLINE vi v_set_int(int32_t x) { return x - (vi){0}; }
+INLINE vf v_to_float(vi v) { return __builtin_convertvector(v, vf); }
+INLINE vi v_to_int(vf v) { return __builtin_convertvector(v, vi); } // truncates; in range
+
+INLINE vi v_lanes(void) { // 0, 1, 2, ...
+    static const int32_t lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return v_load_int(lanes);
+}
+
+INLINE vf v_select(vi mask, vf a, vf b) { return (vf)((mask & (vi)a) | (~mask & (vi)b)); }
+INLINE vi v_select_int(vi mask, vi a, vi b) { return (mask & a) | (~mask & b); }
+
+#if V_WIDTH == 16
+
+// A NaN in a becomes b.
+INLINE vf v_max(vf a, vf b) { return (vf)_mm512_max_ps((__m512)a, (__m512)b); }
+INLINE vf v_min(vf a, vf b) { return (vf)_mm512_min_ps((__m512)a, (__m512)b); }
+INLINE vi v_max_int(vi a, vi b) { return (vi)_mm512_max_epi32((__m512i)a, (__m512i)b); }
+INLINE vi v_min_int(vi a, vi b) { return (vi)_mm512_min_epi32((__m512i)a, (__m512i)b); }
+INLINE vf v_floor(vf a) {
+    return (vf)_mm512_roundscale_ps((__m512)a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+INLINE vf v_fma(vf a, vf b, vf c) { return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+INLINE bool v_any(vi mask) { return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0; }
+INLINE bool v_all(vi mask) {
+    return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) == 0xffff;
+}
+INLINE vi v_mask(const uint32_t *bits, uint32_t lane) {
+    return (vi)_mm512_movm_epi32((__mmask16)(bits[lane / 32] >> lane % 32));
+}
+INLINE vi v_gather(const void *base, vi offsets) {
+    return (vi)_mm512_i32gather_epi32((__m512i)offsets, base, 1);
+}
+INLINE vf v_half_to_float(vi h) { return (vf)_mm512_cvtph_ps(_mm512_cvtepi32_epi16((__m512i)h)); }
+INLINE vi v_float_to_half(vf f) {
+    return (vi)_mm512_cvtepu16_epi32(_mm512_cvtps_ph((__m512)f, _MM_FROUND_TO_NEAREST_INT));
+}
+INLINE vi v_load_bytes(const void *p) {
+    return (vi)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p));
+}
+INLINE vi v_load_words(const void *p) {
+    return (vi)_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p));
+}
+// Words a, b, a, b, ...: even and odd ones.
+INLINE void v_load_pairs(const void *p, vi *even, vi *odd) {
+    static const int32_t evens[16] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
+    __m512i a = _mm512_loadu_si512(p), b = _mm512_loadu_si512((const char *)p + 64);
+    __m512i index = _mm512_loadu_si512(evens);
+    *even = (vi)_mm512_permutex2var_epi32(a, index, b);
+    *odd = (vi)_mm512_permutex2var_epi32(a, _mm512_or_si512(index, _mm512_set1_epi32(1)), b);
+}
+INLINE void v_store_pairs(void *p, vi even, vi odd) {
+    static const int32_t woven[16] = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
+    __m512i low = _mm512_loadu_si512(woven), high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
+    _mm512_storeu_si512(p, _mm512_permutex2var_epi32((__m512i)even, low, (__m512i)odd));
+    _mm512_storeu_si512((char *)p + 64,
+                        _mm512_permutex2var_epi32((__m512i)even, high, (__m512i)odd));
+}
+INLINE void v_store_bytes(void *p, vi v) {
+    _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8((__m512i)v));
+}
+INLINE void v_store_words(void *p, vi v) {
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16((__m512i)v));
+}
+
+#elif V_WIDTH == 8
+
+INLINE vf v_max(vf a, vf b) { return (vf)_mm256_max_ps((__m256)a, (__m256)b); }
+INLINE vf v_min(vf a, vf b) { return (vf)_mm256_min_ps((__m256)a, (__m256)b); }
+INLINE vi v_max_int(vi a, vi b) { return (vi)_mm256_max_epi32((__m256i)a, (__m256i)b); }
+INLINE vi v_min_int(vi a, vi b) { return (vi)_mm256_min_epi32((__m256i)a, (__m256i)b); }
+INLINE vf v_floor(vf a) { return (vf)_mm256_floor_ps((__m256)a); }
+INLINE vf v_fma(vf a, vf b, vf c) { return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+INLINE bool v_any(vi mask) { return _mm256_movemask_ps((__m256)mask) != 0; }
+INLINE bool v_all(vi mask) { return _mm256_movemask_ps((__m256)mask) == 0xff; }
+INLINE vi v_mask(const uint32_t *bits, uint32_t lane) {
+    vi bit = {1, 2, 4, 8, 16, 32, 64, 128};
+    return (v_set_int((int32_t)(bits[lane / 32] >> lane % 32 & 0xff)) & bit) != 0;
+}
+INLINE vi v_gather(const void *base, vi offsets) {
+    return (vi)_mm256_i32gather_epi32(base, (__m256i)offsets, 1);
+}
+INLINE vf v_half_to_float(vi h) {
+    __m128i low = _mm256_castsi256_si128((__m256i)h);
+    __m128i high = _mm256_extracti128_si256((__m256i)h, 1);
+    return (vf)_mm256_cvtph_ps(_mm_packus_epi32(low, high));
+}
+INLINE vi v_float_to_half(vf f) {
+    return (vi)_mm256_cvtepu16_epi32(_mm256_cvtps_ph((__m256)f, _MM_FROUND_TO_NEAREST_INT));
+}
+INLINE vi v_load_bytes(const void *p) {
+    return (vi)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+}
+INLINE vi v_load_words(const void *p) {
+    return (vi)_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
+}
+INLINE void v_load_pairs(const void *p, vi *even, vi *odd) {
+    __m256 a = _mm256_loadu_ps(p), b = _mm256_loadu_ps((const float *)p + 8);
+    __m256 low = _mm256_permute2f128_ps(a, b, 0x20), high = _mm256_permute2f128_ps(a, b, 0x31);
+    *even = (vi)_mm256_shuffle_ps(low, high, 0x88);
+    *odd = (vi)_mm256_shuffle_ps(low, high, 0xdd);
+}
+INLINE void v_store_pairs(void *p, vi even, vi odd) {
+    __m256i a = _mm256_unpacklo_epi32((__m256i)even, (__m256i)odd);
+    __m256i b = _mm256_unpackhi_epi32((__m256i)even, (__m256i)odd);
+    _mm256_storeu_si256((__m256i *)p, _mm256_permute2x128_si256(a, b, 0x20));
+    _mm256_storeu_si256((__m256i *)p + 1, _mm256_permute2x128_si256(a, b, 0x31));
+}
+INLINE __m128i v_narrow(vi v) { // to 16 bits
+    return _mm_packus_epi32(_mm256_castsi256_si128((__m256i)v),
+                            _mm256_extracti128_si256((__m256i)v, 1));
+}
+INLINE void v_store_bytes(void *p, vi v) {
+    __m128i words = v_narrow(v);
+    _mm_storel_epi64((__m128i *)p, _mm_packus_epi16(words, words));
+}
+INLINE void v_store_words(void *p, vi v) { _mm_storeu_si128((__m128i *)p, v_narrow(v)); }
+
+#else
+
+INLINE vf v_max(vf a, vf b) { return (vf)_mm_max_ps((__m128)a, (__m128)b); }
+INLINE vf v_min(vf a, vf b) { return (vf)_mm_min_ps((__m128)a, (__m128)b); }
+INLINE vi v_max_int(vi a, vi b) { return v_select_int(a > b, a, b); }
+INLINE vi v_min_int(vi a, vi b) { return v_select_int(a < b, a, b); }
+INLINE vf v_floor(vf a) { // beyond 2^23 every float is whole; NaN stays NaN
+    vf magnitude = (vf)((vi)a & 0x7fffffff), whole = v_to_float((vi)_mm_cvttps_epi32((__m128)a));
+    vf low = whole - (vf)((vi)(whole > a) & (vi)v_set(1));
+    return v_select(magnitude < v_set(8388608.0f), low, a);
+}
+INLINE vf v_fma(vf a, vf b, vf c) { return a * b + c; }
+INLINE bool v_any(vi mask) { return _mm_movemask_ps((__m128)mask) != 0; }
+INLINE bool v_all(vi mask) { return _mm_movemask_ps((__m128)mask) == 15; }
+INLINE vi v_mask(const uint32_t *bits, uint32_t lane) {
+    vi bit = {1, 2, 4, 8};
+    return (v_set_int((int32_t)(bits[lane / 32] >> lane % 32 & 15)) & bit) != 0;
+}
+INLINE vi v_gather(const void *base, vi offsets) {
+    vi v;
+    for (int i = 0; i < V_WIDTH; i++) {
+        int32_t word;
+        memcpy(&word, (const char *)base + (uint32_t)offsets[i], 4);
+        v[i] = word;
+    }
+    return v;
+}
+INLINE vf v_half_to_float(vi h) {
+    vf v;
+    for (int i = 0; i < V_WIDTH; i++) v[i] = cpu_half_to_float((uint16_t)h[i]);
+    return v;
+}
+INLINE vi v_float_to_half(vf f) {
+    vi v;
+    for (int i = 0; i < V_WIDTH; i++) v[i] = cpu_float_to_half(f[i]);
+    return v;
+}
+INLINE vi v_load_bytes(const void *p) {
+    const uint8_t *b = p;
+    return (vi){b[0], b[1], b[2], b[3]};
+}
+INLINE vi v_load_words(const void *p) {
+    uint16_t w[4];
+    memcpy(w, p, sizeof w);
+    return (vi){w[0], w[1], w[2], w[3]};
+}
+INLINE void v_load_pairs(const void *p, vi *even, vi *odd) {
+    __m128 a = _mm_loadu_ps(p), b = _mm_loadu_ps((const float *)p + 4);
+    *even = (vi)_mm_shuffle_ps(a, b, 0x88);
+    *odd = (vi)_mm_shuffle_ps(a, b, 0xdd);
+}
+INLINE void v_store_pairs(void *p, vi even, vi odd) {
+    _mm_storeu_si128((__m128i *)p, _mm_unpacklo_epi32((__m128i)even, (__m128i)odd));
+    _mm_storeu_si128((__m128i *)p + 1, _mm_unpackhi_epi32((__m128i)even, (__m128i)odd));
+}
+INLINE void v_store_bytes(void *p, vi v) {
+    for (int i = 0; i < V_WIDTH; i++) ((uint8_t *)p)[i] = (uint8_t)v[i];
+}
+INLINE void v_store_words(void *p, vi v) {
+    for (int i = 0; i < V_WIDTH; i++) {
+        uint16_t word = (uint16_t)v[i];
+        memcpy((char *)p + 2 * i, &word, 2);
+    }
+}
+
+#endif
+#endif
