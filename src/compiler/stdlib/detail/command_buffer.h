@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// command_buffer.h: <metal_command_buffer>: indirect command buffers filled by kernels. A
+// command_buffer is the address of a CpuIndirectHead (cpu/indirect_abi.h) and a compute_command the
+// address of one of its commands, so that the functions are plain stores. A command that does not
+// exist is written nowhere; what was written is checked when it is executed.
+#pragma once
+
+struct __ingot_icb {
+    uint count, stride, n_buffers, n_threadgroup;
+};
+struct __ingot_icb_command {
+    uint kind, barrier;
+    ulong pipeline;
+    uint grid[3], group[3];
+};
+
+namespace metal {
+struct command_buffer {
+    command_buffer() = default;
+    METAL_FUNC constexpr command_buffer(nullptr_t) : __icb(nullptr) {}
+    METAL_FUNC size_t size() const { return __icb ? __icb->count : 0; }
+    device __ingot_icb *__icb;
+};
+METAL_FUNC bool is_null_command_buffer(command_buffer b) { return b.__icb == nullptr; }
+
+struct compute_pipeline_state {
+    compute_pipeline_state() = default;
+    METAL_FUNC constexpr compute_pipeline_state(nullptr_t) : __handle(0) {}
+    ulong __handle;
+};
+METAL_FUNC bool is_null_compute_pipeline_state(compute_pipeline_state s) { return s.__handle == 0; }
+
+struct compute_command {
+    METAL_FUNC explicit compute_command(command_buffer icb, uint index) : __icb(icb.__icb) {
+        // Widened: a large index must not come round to a small offset.
+        __command = __icb && index < __icb->count
+                        ? (device __ingot_icb_command *)((device uchar *)__icb + 64 +
+                                                         (ulong)index * __icb->stride)
+                        : nullptr;
+    }
+    METAL_FUNC void set_compute_pipeline_state(compute_pipeline_state state) const {
+        if (__command) __command->pipeline = state.__handle;
+    }
+    template <class T> METAL_FUNC void set_kernel_buffer(device T *buffer, uint index) const {
+        __set_buffer((ulong)buffer, index);
+    }
+    template <class T> METAL_FUNC void set_kernel_buffer(constant T *buffer, uint index) const {
+        __set_buffer((ulong)buffer, index);
+    }
+    // The stride belongs to stage-in attributes, which kernels do not have here.
+    template <class T>
+    METAL_FUNC void set_kernel_buffer(device T *buffer, size_t stride, uint index) const {
+        (void)stride;
+        __set_buffer((ulong)buffer, index);
+    }
+    template <class T>
+    METAL_FUNC void set_kernel_buffer(constant T *buffer, size_t stride, uint index) const {
+        (void)stride;
+        __set_buffer((ulong)buffer, index);
+    }
+    METAL_FUNC void set_threadgroup_memory_length(uint length, uint index) const {
+        if (__command && index < __icb->n_threadgroup)
+            ((device uint *)(__addresses() + __icb->n_buffers))[index] = length;
+    }
+    METAL_FUNC void set_barrier() const {
+        if (__command) __command->barrier = 1;
+    }
+    METAL_FUNC void clear_barrier() const {
+        if (__command) __command->barrier = 0;
+    }
+    METAL_FUNC void concurrent_dispatch_threadgroups(uint3 threadgroups_per_grid,
+                                                     uint3 threads_per_threadgroup) const {
+        __dispatch(1, threadgroups_per_grid, threads_per_threadgroup);
+    }
+    METAL_FUNC void concurrent_dispatch_threads(uint3 threads_per_grid,
+                                                uint3 threads_per_threadgroup) const {
+        __dispatch(2, threads_per_grid, threads_per_threadgroup);
+    }
+    METAL_FUNC void reset() const {
+        if (!__command) return;
+        device ulong *word = (device ulong *)__command;
+        for (uint i = 0; i < __icb->stride / 8; i++) word[i] = 0;
+    }
+    METAL_FUNC void copy_command(compute_command source) const {
+        if (!__command || !source.__command || source.__icb->stride != __icb->stride ||
+            source.__icb->n_buffers != __icb->n_buffers)
+            return;
+        device ulong *to = (device ulong *)__command;
+        const device ulong *from = (const device ulong *)source.__command;
+        for (uint i = 0; i < __icb->stride / 8; i++) to[i] = from[i];
+    }
+
+    METAL_FUNC device ulong *__addresses() const { return (device ulong *)(__command + 1); }
+    METAL_FUNC void __set_buffer(ulong address, uint index) const {
+        if (__command && index < __icb->n_buffers) __addresses()[index] = address;
+    }
+    METAL_FUNC void __dispatch(uint kind, uint3 grid, uint3 group) const {
+        if (!__command) return;
+        __command->kind = kind;
+        for (uint i = 0; i < 3; i++) __command->grid[i] = grid[i], __command->group[i] = group[i];
+    }
+    device __ingot_icb *__icb;
+    device __ingot_icb_command *__command;
+};
+} // namespace metal

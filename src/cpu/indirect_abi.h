@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// indirect_abi.h: an indirect command buffer in memory, as the runtime (runtime/indirect*.c) and
+// kernels (stdlib/detail/command_buffer.h) write it. MSL's command_buffer is the address of the
+// head; MSL's compute_pipeline_state is a handle that the runtime gives out. Kernels write whatever
+// they like: the runtime keeps its own copy of the head and checks each command before it runs.
+#ifndef INGOT_CPU_INDIRECT_ABI_H
+#define INGOT_CPU_INDIRECT_ABI_H
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct CpuIndirectHead {
+    uint32_t n_commands;
+    uint32_t stride;       // bytes from one command to the next
+    uint32_t n_buffers;    // of each command
+    uint32_t n_threadgroup; // lengths of threadgroup memory of each command
+    uint32_t reserved[12];
+    // then n_commands times: a CpuIndirectCommand, uint64_t addresses[n_buffers],
+    // uint32_t lengths[n_threadgroup]
+} CpuIndirectHead;
+
+typedef enum CpuIndirectKind {
+    CPU_INDIRECT_NOTHING = 0,  // also after a reset
+    CPU_INDIRECT_THREADGROUPS, // grid in threadgroups
+    CPU_INDIRECT_THREADS,      // grid in threads
+} CpuIndirectKind;
+
+typedef struct CpuIndirectCommand {
+    uint32_t kind;    // CpuIndirectKind
+    uint32_t barrier; // not 0: what comes before it must have ended
+    uint64_t pipeline;
+    uint32_t grid[3], group[3];
+    uint64_t addresses[];
+} CpuIndirectCommand;
+
+_Static_assert(sizeof(CpuIndirectHead) == 64 && offsetof(CpuIndirectCommand, pipeline) == 8 &&
+                   offsetof(CpuIndirectCommand, grid) == 16 &&
+                   offsetof(CpuIndirectCommand, group) == 28 &&
+                   offsetof(CpuIndirectCommand, addresses) == 40,
+               "stdlib/detail/command_buffer.h knows this layout");
+
+static inline uint32_t *cpu_indirect_lengths(CpuIndirectCommand *command, uint32_t n_buffers) {
+    return (uint32_t *)(command->addresses + n_buffers);
+}
+#endif
