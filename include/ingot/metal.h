@@ -624,7 +624,7 @@ typedef struct MTLComputePipelineDescriptor {
     MTLFunction *compute_function; // required, a kernel
     bool thread_group_size_is_multiple_of_thread_execution_width;
     size_t max_total_threads_per_threadgroup; // 0: as the function says, or 1024
-    size_t max_call_stack_depth;              // ignored: 0 and 1 are the same
+    size_t max_call_stack_depth; // of visible functions calling visible functions through tables; 0: 1
     MTLSize required_threads_per_threadgroup; // {0}: any
     const MTLLinkedFunctions *linked_functions; // NULL: none
     MTLDynamicLibrary *const *preloaded_libraries;
@@ -847,6 +847,7 @@ MTL_API MTLDevice *mtl_library_device(const MTLLibrary *library);
 MTL_API const char *mtl_library_label(const MTLLibrary *library);
 MTL_API void mtl_library_set_label(MTLLibrary *library, const char *label);
 MTL_API MTLLibraryType mtl_library_type(const MTLLibrary *library);
+MTL_API const char *mtl_library_install_name(const MTLLibrary *library); // "" unless dynamic
 MTL_API size_t mtl_library_function_name_count(const MTLLibrary *library);
 MTL_API const char *mtl_library_function_name(const MTLLibrary *library,
                                               size_t i); // NULL past the end

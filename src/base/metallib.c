@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 2, HEADER_BYTES = 8 + 4 + SHA256_BYTES };
+enum { VERSION = 3, HEADER_BYTES = 8 + 4 + SHA256_BYTES };
 static const char magic[8] = {'I', 'N', 'G', 'O', 'T', 'L', 'I', 'B'};
 
 Blob *metallib_encode(const Metallib *lib) {
@@ -19,6 +19,10 @@ Blob *metallib_encode(const Metallib *lib) {
     wire_u32(&w, lib->math_mode);
     wire_u32(&w, lib->language_version);
     wire_str(&w, lib->log);
+    wire_u32(&w, lib->library_type);
+    wire_str(&w, lib->install_name);
+    wire_u32(&w, lib->n_links);
+    for (uint32_t i = 0; i < lib->n_links; ++i) wire_str(&w, lib->links[i]);
     wire_u32(&w, lib->n_files);
     for (uint32_t i = 0; i < lib->n_files; ++i) {
         wire_str(&w, lib->files[i].path);
@@ -39,6 +43,21 @@ Blob *metallib_encode(const Metallib *lib) {
 
 bool metallib_recognised(const void *data, size_t n) {
     return n >= sizeof magic && !memcmp(data, magic, sizeof magic);
+}
+
+static void read_links(Metallib *lib, WireIn *r) {
+    uint32_t n = wire_get_u32(r);
+    if (r->failed || n > (size_t)(r->end - r->at) / 8) {
+        r->failed = true;
+        return;
+    }
+    lib->links = calloc(n ? n : 1, sizeof *lib->links);
+    if (!lib->links) {
+        r->failed = true;
+        return;
+    }
+    lib->n_links = n;
+    for (uint32_t i = 0; i < n && !r->failed; ++i) lib->links[i] = wire_get_str(r);
 }
 
 static void read_files(Metallib *lib, WireIn *r) {
@@ -101,7 +120,11 @@ Metallib *metallib_open(Blob *bytes, const char **error) {
     lib->math_mode = wire_get_u32(&r);
     lib->language_version = wire_get_u32(&r);
     lib->log = wire_get_str(&r);
-    read_files(lib, &r);
+    lib->library_type = wire_get_u32(&r);
+    if (lib->library_type > 1) r.failed = true;
+    lib->install_name = wire_get_str(&r);
+    if (!r.failed) read_links(lib, &r);
+    if (!r.failed) read_files(lib, &r);
     WireIn reflection = {0};
     size_t n;
     reflection.at = wire_get_bytes(&r, &n);
@@ -128,6 +151,9 @@ void metallib_release(Metallib *lib) {
     free(lib->compiler_id);
     free(lib->source_name);
     free(lib->log);
+    free(lib->install_name);
+    for (uint32_t i = 0; i < lib->n_links; ++i) free(lib->links[i]);
+    free(lib->links);
     rf_free(lib->reflection);
     blob_release(lib->bytes);
     free(lib);

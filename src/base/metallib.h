@@ -4,7 +4,8 @@
 // functions plus reflection; machine code is made from it per kernel.
 //
 // Layout: "INGOTLIB", u32 version, SHA-256 of all that follows, then (wire.h) compiler id, source
-// name, math mode, language version, log, dependencies, reflection, bitcode.
+// name, math mode, language version, log, library type, install name, libraries linked against,
+// dependencies, reflection, bitcode.
 #ifndef INGOT_BASE_METALLIB_H
 #define INGOT_BASE_METALLIB_H
 #include <stdatomic.h>
@@ -28,6 +29,10 @@ typedef struct Metallib {
     char *compiler_id, *source_name;
     uint32_t math_mode, language_version;
     char *log; // warnings, as Clang prints them; "" if none
+    uint32_t library_type; // MTLLibraryType: 0 executable, 1 dynamic
+    char *install_name;    // of a dynamic library; "" otherwise
+    uint32_t n_links;
+    char **links; // install names of the dynamic libraries it was linked against
     uint32_t n_files;
     MetallibFile *files;
     RfLibrary *reflection;

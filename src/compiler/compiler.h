@@ -32,6 +32,10 @@ typedef struct MslSource {
     uint32_t language_version;     // 0: newest; else (major << 16) | minor, Apple's MTLLanguageVersion
     MslMathMode math_mode;
     bool warnings_as_errors;
+    uint32_t library_type;         // 1: dynamic (MTLLibraryType), called install_name
+    const char *install_name;      // NULL or "": none
+    const char *const *links;      // install names of the dynamic libraries to link against
+    size_t n_links;
     bool allow_undefined;          // functions without a body may come from a dynamic library
     const char *stdlib_dir;        // our Metal headers
     const char *pch_dir;           // folder for the precompiled headers; NULL: none
@@ -92,7 +96,7 @@ typedef struct MslKernelRequest {
     const char *features;          // LLVM feature string; NULL: those of cpu
     uint32_t width;                // 0: choose; 32, 16 or 8; 1: lane-by-lane reference
     MslMathMode math_mode;
-    bool validate;                 // compile in bounds and null checks (later)
+    bool validate;                 // compile in bounds and null checks
     const char *emit;              // NULL: code object; "ll": vectorised IR text; "scalar-ll": before; "asm"
     const char *dump_after;        // NULL or a pass name: IR text after it, appended to log
 } MslKernelRequest;

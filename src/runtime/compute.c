@@ -67,7 +67,7 @@ static void set_slot(MTLComputeCommandEncoder *e, const char *call, MTLBuffer *b
         return;
     }
     if (rt_valid_buffer(e, call, buffer, offset) && rt_cb_use(e->encoder.buffer, &buffer->resource, false))
-        e->slots[index] = (RtSlot){buffer, buffer->memory + offset, buffer->length - offset};
+        e->slots[index] = (RtSlot){buffer, buffer->memory + offset, buffer->length - offset, NULL};
 }
 
 void mtl_compute_command_encoder_set_buffer(MTLComputeCommandEncoder *encoder, MTLBuffer *buffer,
@@ -116,7 +116,7 @@ void mtl_compute_command_encoder_set_bytes(MTLComputeCommandEncoder *encoder, co
         return;
     }
     memcpy(copy, bytes, length);
-    encoder->slots[index] = (RtSlot){NULL, copy, length};
+    encoder->slots[index] = (RtSlot){NULL, copy, length, NULL};
 }
 
 void mtl_compute_command_encoder_set_threadgroup_memory_length(MTLComputeCommandEncoder *encoder,
@@ -166,11 +166,11 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
                 (RtThreadgroupArg){arg->slot, e->threadgroup_bytes[arg->index]};
         } else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER) {
             if (!rt_snapshot_texture(e, arg, f->n_slots, d->args)) return false;
-        } else if (arg->kind == RF_ARG_BUFFER) {
+        } else if (arg->kind == RF_ARG_BUFFER || arg->kind == RF_ARG_FUNCTION_TABLE) {
             for (uint32_t k = 0; k < arg->count && arg->slot + k < f->n_slots; k++) {
                 size_t index = (size_t)arg->index + k;
                 const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->slots[index] : NULL;
-                if (!slot) continue;
+                if (!slot || (arg->kind == RF_ARG_FUNCTION_TABLE) != (slot->table != NULL)) continue;
                 d->args[arg->slot + k] = slot->address;
                 if (slot->buffer && arg->access != RF_READ_ONLY &&
                     !rt_cb_use(e->encoder.buffer, &slot->buffer->resource, true))

@@ -24,6 +24,7 @@ typedef struct RtSlot { // a buffer binding
     MTLBuffer *buffer;  // NULL: bytes in the arena, or nothing
     char *address;      // with the offset; NULL: nothing bound
     size_t n_bytes;     // from the address on
+    MTLVisibleFunctionTable *table; // bound in place of a buffer
 } RtSlot;
 
 struct MTLComputeCommandEncoder {

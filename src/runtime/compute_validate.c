@@ -116,7 +116,7 @@ static bool valid_buffer_arg(MTLComputeCommandEncoder *e, const char *call, cons
     const char *kernel = rt_pipeline_function(p)->name;
     size_t index = (size_t)arg->index + k;
     const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->slots[index] : NULL;
-    if (!slot || !slot->address) {
+    if (!slot || !slot->address || slot->table) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_buffer, call,
                            "'%s' needs a buffer at index %zu for '%s'", kernel, index, arg->name);
         return false;
@@ -152,6 +152,9 @@ bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call) {
         if (arg->kind == RF_ARG_BUFFER && p->arg_use[i] == RT_ARG_REQUIRED) {
             for (uint32_t k = 0; k < arg->count; k++)
                 if (!valid_buffer_arg(e, call, arg, k)) return false;
+        } else if (arg->kind == RF_ARG_FUNCTION_TABLE && p->arg_use[i] == RT_ARG_REQUIRED) {
+            for (uint32_t k = 0; k < arg->count; k++)
+                if (!rt_valid_table_arg(e, call, arg, k)) return false;
         } else if (arg->kind == RF_ARG_TEXTURE) {
             if (!rt_valid_texture_arg(e, call, arg, p->arg_use[i] == RT_ARG_REQUIRED)) return false;
         } else if (arg->kind == RF_ARG_SAMPLER) {

@@ -15,6 +15,8 @@ bool rt_valid_threadgroup_length(MTLComputeCommandEncoder *e, const char *call, 
                                  size_t index);
 bool rt_valid_group_size(MTLComputeCommandEncoder *e, const char *call, MTLSize size);
 bool rt_valid_grid(MTLComputeCommandEncoder *e, const char *call, MTLSize grid, MTLSize unit);
+bool rt_valid_table_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
+                        uint32_t k); // link_table.c
 bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call);
 // compute_texture.c
 bool rt_valid_texture_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,

@@ -161,15 +161,9 @@ uint64_t mtl_device_current_allocated_size(const MTLDevice *device) {
     return device ? atomic_load(&device->allocated_bytes) : 0;
 }
 
-bool mtl_device_supports_dynamic_libraries(const MTLDevice *device) {
-    (void)device;
-    return false;
-}
+bool mtl_device_supports_dynamic_libraries(const MTLDevice *device) { return device != NULL; }
 
-bool mtl_device_supports_function_pointers(const MTLDevice *device) {
-    (void)device;
-    return false;
-}
+bool mtl_device_supports_function_pointers(const MTLDevice *device) { return device != NULL; }
 
 bool mtl_device_supports_raytracing(const MTLDevice *device) {
     (void)device;

@@ -8,6 +8,7 @@
 static void function_destroy(void *self) {
     MTLFunction *function = self;
     rt_label_free(&function->label);
+    rt_free(function->special_name);
     mtl_release(function->values);
     mtl_release(function->library);
     rt_free(function);
@@ -94,6 +95,49 @@ MTLFunction *mtl_library_new_function_with_constant_values(MTLLibrary *library, 
     return function;
 }
 
+MTLFunction *mtl_library_new_function_with_descriptor(MTLLibrary *library,
+                                                      const MTLFunctionDescriptor *descriptor,
+                                                      MTLError **error) {
+    if (error) *error = NULL;
+    if (!library || !descriptor || !descriptor->name) {
+        rt_misuse(library ? library->device : NULL,
+                  library ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
+                  !library     ? NULL
+                  : descriptor ? "name"
+                               : "descriptor");
+        rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorInternal,
+                                         "A library and a descriptor with a name are required."));
+        return NULL;
+    }
+    if (descriptor->options >> 4) {
+        rt_misuse(library->device, RT_RULE_encoder_option, __func__, "options 0x%x",
+                  descriptor->options);
+        rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
+                                         "0x%x are not MTLFunctionOptions.", descriptor->options));
+        return NULL;
+    }
+    const RfFunction *found = rf_find_function(library->lib->reflection, descriptor->name);
+    MTLError *wrong = NULL;
+    if (!found)
+        wrong = rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorFunctionNotFound,
+                             "The library has no function '%s'.", descriptor->name);
+    else if (descriptor->constant_values)
+        wrong = check_values(library, found, descriptor->constant_values);
+    if (wrong || !found) {
+        rt_error_set(error, wrong);
+        return NULL;
+    }
+    MTLFunction *function = function_new(library, found, descriptor->constant_values);
+    if (function) function->options = descriptor->options;
+    if (function && descriptor->specialized_name &&
+        !(function->special_name = rt_strdup(descriptor->specialized_name))) {
+        mtl_release(function);
+        function = NULL;
+    }
+    if (!function) rt_error_set(error, NULL);
+    return function;
+}
+
 // ---- In the background ----
 
 typedef struct AsyncFunction {
@@ -156,7 +200,12 @@ void mtl_function_set_label(MTLFunction *function, const char *label) {
 }
 
 const char *mtl_function_name(const MTLFunction *function) {
-    return function ? function->function->name : "";
+    if (!function) return "";
+    return function->special_name ? function->special_name : function->function->name;
+}
+
+MTLFunctionOptions mtl_function_options(const MTLFunction *function) {
+    return function ? function->options : MTLFunctionOptionNone;
 }
 
 MTLFunctionType mtl_function_function_type(const MTLFunction *function) {

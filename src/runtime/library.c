@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "runtime/async.h"
+#include "runtime/link.h"
 #include "runtime/reflection.h"
 #include "runtime/validation.h"
 
@@ -15,6 +16,10 @@ static void library_destroy(void *self) {
     MTLLibrary *library = self;
     rt_type_nodes_free(library->types);
     rt_free(library->constants);
+    for (uint32_t i = 0; library->links && i < library->lib->n_links; i++)
+        mtl_release(library->links[i]);
+    rt_free(library->links);
+    rt_free(library->path);
     metallib_release(library->lib);
     rt_label_free(&library->label);
     pthread_mutex_destroy(&library->lock);
@@ -22,7 +27,7 @@ static void library_destroy(void *self) {
     rt_free(library);
 }
 
-static const RtClass library_class = {.name = "MTLLibrary", .destroy = library_destroy};
+const RtClass rt_library_class = {.name = "MTLLibrary", .destroy = library_destroy};
 
 static void *constant_owner(const void *self) {
     return ((const MTLFunctionConstant *)self)->library;
@@ -30,9 +35,8 @@ static void *constant_owner(const void *self) {
 
 static const RtClass constant_class = {.name = "MTLFunctionConstant", .owner = constant_owner};
 
-// Takes `lib` over, also when it fails.
-static MTLLibrary *library_new(MTLDevice *device, Metallib *lib) {
-    MTLLibrary *library = rt_new(&library_class, sizeof *library);
+MTLLibrary *rt_library_new(MTLDevice *device, Metallib *lib) {
+    MTLLibrary *library = rt_new(&rt_library_class, sizeof *library);
     if (!library) {
         metallib_release(lib);
         return NULL;
@@ -42,7 +46,8 @@ static MTLLibrary *library_new(MTLDevice *device, Metallib *lib) {
     pthread_mutex_init(&library->lock, NULL);
     uint32_t n = lib->reflection->n_constants;
     library->constants = rt_alloc(n * sizeof *library->constants);
-    if (!library->constants) {
+    library->links = rt_alloc(lib->n_links * sizeof *library->links);
+    if (!library->constants || !library->links) {
         mtl_release(library);
         return NULL;
     }
@@ -72,12 +77,14 @@ MTLError *rt_error_from_compiler(const char *domain, long code, const RtCompileE
 typedef struct Source { // MslSource with what it points to
     MslSource msl;
     char **macros;
+    const char **links;
     MslHeader *headers;
 } Source;
 
 static void source_free(Source *s) {
     for (size_t i = 0; s->macros && i < s->msl.n_macros; i++) rt_free(s->macros[i]);
     rt_free(s->macros);
+    rt_free(s->links);
     rt_free(s->headers);
 }
 
@@ -106,9 +113,17 @@ static bool source_make(Source *s, const char *text, size_t n_bytes, const MTLCo
         mode = MTLMathModeSafe;
     s->msl.math_mode = (MslMathMode)mode;
     s->msl.warnings_as_errors = o->warnings_as_errors;
+    s->msl.library_type = (uint32_t)o->library_type;
+    s->msl.install_name = o->library_type == MTLLibraryTypeDynamic ? o->install_name : NULL;
+    s->msl.allow_undefined = o->library_type == MTLLibraryTypeDynamic || o->library_count;
+    s->links = rt_alloc(o->library_count * sizeof *s->links);
     s->macros = rt_alloc(o->preprocessor_macro_count * sizeof *s->macros);
     s->headers = rt_alloc(o->header_count * sizeof *s->headers);
-    if (!s->macros || !s->headers) goto fail;
+    if (!s->macros || !s->headers || !s->links) goto fail;
+    for (size_t i = 0; i < o->library_count; i++)
+        s->links[i] = mtl_dynamic_library_install_name(o->libraries[i]);
+    s->msl.links = s->links;
+    s->msl.n_links = o->library_count;
     for (size_t i = 0; i < o->preprocessor_macro_count; i++) {
         if (!(s->macros[i] = macro_text(&o->preprocessor_macros[i]))) goto fail;
         s->msl.n_macros = i + 1;
@@ -128,12 +143,27 @@ fail:
     return false;
 }
 
+// What the options say about dynamic libraries, or the error in it.
+static MTLError *check_dynamic(const MTLCompileOptions *o) {
+    if (o->library_type != MTLLibraryTypeExecutable && o->library_type != MTLLibraryTypeDynamic)
+        return rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
+                            "%d is not a MTLLibraryType.", (int)o->library_type);
+    if (o->library_type == MTLLibraryTypeDynamic && (!o->install_name || !*o->install_name))
+        return rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorCompileFailure,
+                            "A dynamic library needs an install_name.");
+    for (size_t i = 0; i < o->library_count; i++)
+        if (!o->libraries || !rt_is(o->libraries[i], &rt_dynamic_library_class))
+            return rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorCompileFailure,
+                                "libraries[%zu] is not a MTLDynamicLibrary.", i);
+    return NULL;
+}
+
 static MTLLibrary *compile(MTLDevice *device, const char *text, size_t n_bytes,
                            const MTLCompileOptions *options, MTLError **error) {
     Source source;
-    if (options && options->library_type == MTLLibraryTypeDynamic) {
-        rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
-                                         "Dynamic libraries are not supported."));
+    MTLError *wrong = options ? check_dynamic(options) : NULL;
+    if (wrong) {
+        rt_error_set(error, wrong);
         return NULL;
     }
     if (!source_make(&source, text, n_bytes, options)) {
@@ -143,7 +173,7 @@ static MTLLibrary *compile(MTLDevice *device, const char *text, size_t n_bytes,
     RtCompileError answer = {0};
     Metallib *lib = rt_compile_library(&source.msl, &answer);
     source_free(&source);
-    MTLLibrary *library = lib ? library_new(device, lib) : NULL;
+    MTLLibrary *library = lib ? rt_library_new(device, lib) : NULL;
     if (!lib) {
         long code = answer.status == RT_COMPILE_FAILED ? MTLLibraryErrorCompileFailure
                                                        : MTLLibraryErrorInternal;
@@ -151,6 +181,8 @@ static MTLLibrary *compile(MTLDevice *device, const char *text, size_t n_bytes,
     } else if (!library) {
         rt_error_set(error, NULL);
     } else {
+        for (uint32_t i = 0; options && i < lib->n_links && i < options->library_count; i++)
+            library->links[i] = mtl_retain(options->libraries[i]);
         library->max_threads = options ? options->max_total_threads_per_threadgroup : 0;
         if (error && lib->log && *lib->log)
             rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorCompileWarning,
@@ -183,6 +215,23 @@ MTLLibrary *mtl_device_new_library_with_source(MTLDevice *device, const char *so
 
 // ---- From files and bytes ----
 
+// `name`: what the bytes are called in messages.
+static MTLLibrary *open_bytes(MTLDevice *device, const void *data, size_t length, const char *call,
+                              const char *name, MTLError **error) {
+    const char *why = "out of memory";
+    Blob *bytes = blob_copy(data, length);
+    Metallib *lib = bytes ? metallib_open(bytes, &why) : NULL;
+    blob_release(bytes);
+    if (!lib) {
+        rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
+                                         "%s: %s is not a usable metallib: %s.", call, name, why));
+        return NULL;
+    }
+    MTLLibrary *library = rt_library_new(device, lib);
+    if (!library) rt_error_set(error, NULL);
+    return library;
+}
+
 MTLLibrary *mtl_device_new_library_with_data(MTLDevice *device, const void *data, size_t length,
                                              MTLError **error) {
     if (error) *error = NULL;
@@ -193,18 +242,7 @@ MTLLibrary *mtl_device_new_library_with_data(MTLDevice *device, const void *data
                                          "%s is NULL.", device ? "The data" : "The device"));
         return NULL;
     }
-    const char *why = "out of memory";
-    Blob *bytes = blob_copy(data, length);
-    Metallib *lib = bytes ? metallib_open(bytes, &why) : NULL;
-    blob_release(bytes);
-    if (!lib) {
-        rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
-                                         "This is not a usable metallib: %s.", why));
-        return NULL;
-    }
-    MTLLibrary *library = library_new(device, lib);
-    if (!library) rt_error_set(error, NULL);
-    return library;
+    return open_bytes(device, data, length, __func__, "the data", error);
 }
 
 // The whole file, NUL-terminated; NULL and errno.
@@ -269,7 +307,12 @@ MTLLibrary *mtl_device_new_library_with_url(MTLDevice *device, const char *path,
                           error);
         free(folder);
     } else {
-        library = mtl_device_new_library_with_data(device, data, length, error);
+        library = open_bytes(device, data, length, __func__, path, error);
+    }
+    if (library && !(library->path = rt_strdup(path))) {
+        mtl_release(library);
+        library = NULL;
+        rt_error_set(error, NULL);
     }
     free(data);
     return library;
@@ -308,8 +351,11 @@ void mtl_library_set_label(MTLLibrary *library, const char *label) {
 }
 
 MTLLibraryType mtl_library_type(const MTLLibrary *library) {
-    (void)library;
-    return MTLLibraryTypeExecutable;
+    return library ? (MTLLibraryType)library->lib->library_type : MTLLibraryTypeExecutable;
+}
+
+const char *mtl_library_install_name(const MTLLibrary *library) {
+    return library ? library->lib->install_name : "";
 }
 
 size_t mtl_library_function_name_count(const MTLLibrary *library) {
@@ -358,6 +404,9 @@ static void async_library_free(AsyncLibrary *job) {
     rt_free((void *)o->include_paths);
     rt_free((void *)o->headers);
     rt_free((void *)o->source_name);
+    rt_free((void *)o->install_name);
+    for (size_t i = 0; o->libraries && i < o->library_count; i++) mtl_release(o->libraries[i]);
+    rt_free((void *)o->libraries);
     rt_free(job->text);
     mtl_release(job->device);
     rt_free(job);
@@ -371,9 +420,14 @@ static bool copy_options(MTLCompileOptions *to, const MTLCompileOptions *from) {
     to->preprocessor_macros = macros;
     to->include_paths = paths;
     to->headers = headers;
-    to->install_name = NULL;
+    to->install_name = from->install_name ? rt_strdup(from->install_name) : NULL;
     to->source_name = from->source_name ? rt_strdup(from->source_name) : NULL;
-    bool ok = macros && paths && headers && (to->source_name || !from->source_name);
+    MTLDynamicLibrary **libraries = rt_alloc(from->library_count * sizeof *libraries);
+    to->libraries = libraries;
+    for (size_t i = 0; libraries && from->libraries && i < from->library_count; i++)
+        libraries[i] = mtl_retain(from->libraries[i]);
+    bool ok = macros && paths && headers && libraries && (to->source_name || !from->source_name) &&
+              (to->install_name || !from->install_name);
     for (size_t i = 0; ok && i < from->preprocessor_macro_count; i++) {
         macros[i].name = rt_strdup(from->preprocessor_macros[i].name);
         const char *value = from->preprocessor_macros[i].value;

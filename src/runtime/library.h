@@ -22,6 +22,9 @@ struct MTLLibrary {
     Metallib *lib;
     RtLabel label;
     size_t max_threads;             // of the compile options, 0: not given
+    char *path;                     // of the file it was opened from; NULL: none
+    MTLDynamicLibrary **links;      // [lib->n_links] what it was linked against, retained; NULL: to
+                                    // be found by install name (dynamic_library.c)
     MTLFunctionConstant *constants; // one per RfConstant
     pthread_mutex_t lock;
     RtTypeNodes *types; // under lock; made at first need
@@ -47,9 +50,14 @@ struct MTLFunction {
     const RfFunction *function;
     RtLabel label;
     MTLFunctionConstantValues *values; // own copy, or NULL
+    char *special_name;                // MTLFunctionDescriptor.specialized_name, or NULL
+    MTLFunctionOptions options;
 };
 
-extern const RtClass rt_function_class;
+extern const RtClass rt_library_class, rt_function_class;
+
+// Takes `lib` over, also when it fails (NULL).
+MTLLibrary *rt_library_new(MTLDevice *device, Metallib *lib);
 
 // Bytes of a scalar or vector as a value (float3: 12) and as an array element (float3: 16); 0 if
 // the type is neither.

@@ -10,17 +10,21 @@
 #include "runtime/archive.h"
 #include "runtime/async.h"
 #include "runtime/device.h"
+#include "runtime/link.h"
+#include "runtime/indirect.h"
 #include "runtime/reflection.h"
 #include "runtime/validation.h"
 
 static void pipeline_destroy(void *self) {
     MTLComputePipelineState *state = self;
+    rt_pipeline_forget_handle(atomic_load(&state->handle));
     rt_reflection_free(state->reflection);
     for (unsigned i = 0; i < atomic_load(&state->n_variants); i++)
         cpu_code_release(atomic_load(&state->variants[i].code));
     cpu_code_release(state->general);
     rt_free(state->arg_use);
     rt_free(state->constants);
+    rt_linkage_free(state->linkage);
     for (size_t i = 0; i < state->n_archives; i++) archive_release(state->archives[i]);
     rt_free(state->archives);
     rt_label_free(&state->label);
@@ -40,6 +44,7 @@ static RtKernelRequest kernel_request(const MTLComputePipelineState *state,
                              .function = rt_pipeline_function(state)->name,
                              .constants = state->constants,
                              .n_constants = state->n_constants,
+                             .links = state->linkage ? &state->linkage->links : NULL,
                              .shape = {shape[0], shape[1], shape[2]},
                              .width = state->device->width,
                              .archives = state->archives,
@@ -252,6 +257,7 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
     pthread_mutex_init(&state->lock, NULL);
     state->device = mtl_retain(device);
     state->function = mtl_retain(d->compute_function);
+    state->indirect = d->support_indirect_command_buffers;
     state->width_multiple = d->thread_group_size_is_multiple_of_thread_execution_width;
     rt_label_set(&state->label, d->label);
     if (rt_pipeline_function(state)->stage != RF_KERNEL) {
@@ -262,6 +268,9 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
     state->record = record;
     if (!collect_constants(state) || !collect_arg_use(state) || !collect_archives(state, d))
         goto fail;
+    bool no_memory;
+    wrong = rt_linkage_make(state, d, &no_memory);
+    if (wrong || no_memory) goto fail;
     wrong = collect_limits(state, d);
     if (wrong) goto fail;
     MTLError **why = &wrong;
@@ -383,6 +392,7 @@ typedef struct AsyncPipeline {
 static void async_pipeline_free(AsyncPipeline *job) {
     mtl_release(job->device);
     mtl_release(job->descriptor.compute_function);
+    rt_links_disown(&job->descriptor);
     for (size_t i = 0; job->archives && i < job->descriptor.binary_archive_count; i++)
         mtl_release(job->archives[i]);
     rt_free(job->archives);
@@ -430,7 +440,8 @@ void mtl_device_new_compute_pipeline_state_with_descriptor_async(
                                .context = context};
         mtl_retain(job->descriptor.compute_function);
         job->descriptor.label = rt_strdup(descriptor->label);
-        if (own_archives(job) && job->descriptor.label && rt_async(run_async_pipeline, job)) return;
+        bool links = rt_links_own(&job->descriptor), archives = own_archives(job);
+        if (links && archives && job->descriptor.label && rt_async(run_async_pipeline, job)) return;
         async_pipeline_free(job);
     }
     handler(NULL, NULL, rt_error_no_memory(), context);

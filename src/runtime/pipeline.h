@@ -12,6 +12,8 @@ typedef struct RtVariant {
     CpuCode *_Atomic code; // NULL: being made, or it failed and the general code serves
 } RtVariant;
 
+typedef struct RtLinkage RtLinkage;
+
 typedef enum RtArgUse { RT_ARG_REQUIRED, RT_ARG_OPTIONAL, RT_ARG_OFF } RtArgUse;
 
 struct MTLComputePipelineState {
@@ -23,9 +25,12 @@ struct MTLComputePipelineState {
     uint32_t required[3]; // 0,0,0: any
     size_t max_threads, static_bytes;
     bool width_multiple;
+    bool indirect;           // support_indirect_command_buffers
+    _Atomic uint64_t handle; // pipeline_handle.c; 0: none yet
     unsigned char *arg_use; // RtArgUse per RfArg: function constants switch arguments off
     MslConstantValue *constants;
     size_t n_constants;
+    RtLinkage *linkage; // linked functions and dynamic libraries (link.h); NULL: none
     pthread_mutex_t lock;
     RtVariant variants[RT_MAX_VARIANTS]; // added under lock, read without
     atomic_uint n_variants;

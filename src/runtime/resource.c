@@ -22,7 +22,8 @@ void rt_resource_clear(MTLResource *resource) {
 
 bool rt_is_resource(const void *object) {
     const char *name = mtl_class_name(object);
-    return strcmp(name, "MTLBuffer") == 0 || strcmp(name, "MTLTexture") == 0;
+    return strcmp(name, "MTLBuffer") == 0 || strcmp(name, "MTLTexture") == 0 ||
+           strcmp(name, "MTLVisibleFunctionTable") == 0;
 }
 
 bool rt_resource_is_tracked(const MTLResource *resource) {
