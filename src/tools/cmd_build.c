@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cmd_build.c: `ingot build`: runs `mslc build` with the same arguments and tells a compiler that
-// crashed from a shader that is wrong.
+// crashed from a shader that is wrong. With --archive it is the runtime's work (build_archive.c).
+#include "tools/build_archive.h"
 #include "tools/tools.h"
 #include <errno.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 extern char **environ;
 
 int cmd_build(int argc, char **argv) {
+    if (wants_archive(argc, argv)) return build_archive(argc, argv);
     char **child = must_alloc((size_t)argc + 2, sizeof *child);
     child[0] = "mslc";
     child[1] = "build";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cmd_reflect.c: `ingot reflect`: the entry points of a file, their arguments, the structs these
 // use, and the function constants. For people, or as JSON.
+#include "base/json.h"
 #include "base/metallib.h"
-#include "base/text.h"
+#include "tools/reflect_archive.h"
 #include "tools/tools.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static const char usage[] =
     "\n"
     "Lists the kernels of a shader (or .metallib): every argument with its index, type and "
     "access,\n"
-    "the layout of structs, and the function constants.\n"
+    "the layout of structs, and the function constants. Of a binary archive: the code it holds.\n"
     "\n"
     "  --json   the same for programs\n";
 
@@ -88,22 +89,9 @@ static void print_text(const RfLibrary *rf) {
 
 // --- JSON ---
 
-static void put_string(Text *t, const char *s) {
-    text_add(t, "\"");
-    for (; *s; ++s) {
-        if (*s == '"' || *s == '\\')
-            text_printf(t, "\\%c", *s);
-        else if ((unsigned char)*s < 32)
-            text_printf(t, "\\u%04x", *s);
-        else
-            text_add_bytes(t, s, 1);
-    }
-    text_add(t, "\"");
-}
-
 static void put_key(Text *t, const char *key, const char *value) {
     text_printf(t, "\"%s\": ", key);
-    put_string(t, value);
+    json_string(t, value);
 }
 
 static void put_arg(Text *t, const RfLibrary *rf, const RfArg *a) {
@@ -214,6 +202,10 @@ int cmd_reflect(int argc, char **argv) {
     if (!status && !path)
         status = complain(EXIT_USAGE, "reflect", "which file? (`ingot reflect --help`)");
     if (status) goto done;
+    if (is_archive_file(path)) {
+        status = reflect_archive(path, json);
+        goto done;
+    }
     status = EXIT_INPUT;
     MTLDevice *device = open_device("reflect");
     MTLLibrary *library = device ? load_library(device, &o, path, "reflect") : NULL;

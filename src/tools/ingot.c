@@ -10,7 +10,7 @@ static const struct {
     const char *what;
 } commands[] = {
     {"info", cmd_info, "the devices of this machine and their limits"},
-    {"build", cmd_build, "compile a .metal file, show its errors, its code, or write a .metallib"},
+    {"build", cmd_build, "compile a .metal file: its errors, its code, a .metallib, an archive"},
     {"reflect", cmd_reflect, "the kernels of a file and what they take"},
     {"run", cmd_run, "run a kernel on numbers you give and print what it computed"},
     {"cache", cmd_cache, "size of the compiler's cache, and clearing it"},
