@@ -9,6 +9,7 @@ import ctypes
 import os
 import mmap
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
@@ -21,6 +22,9 @@ WIDTHS = [int(w) for w in os.environ.get("INGOT_TEST_WIDTHS", "1,32").split(",")
 CPU = os.environ.get("INGOT_TEST_CPU")  # an LLVM name that this machine can run, such as x86-64-v3
 PREAMBLE = "#include <metal_stdlib>\nusing namespace metal;\n"
 
+# The number this file plays: read from the contract, so that a new one is looked at in one place.
+ABI = int(re.search(r"#define CPU_KERNEL_ABI (\d+)u",
+                    (pathlib.Path(__file__).parents[3] / "src/cpu/kernel_abi.h").read_text())[1])
 LOG_FN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_char_p,
                           ctypes.POINTER(ctypes.c_uint64), ctypes.c_uint32)
 
@@ -29,7 +33,8 @@ class Launch(ctypes.Structure):  # CpuLaunch
     _fields_ = [("args", ctypes.c_void_p), ("threads_per_grid", ctypes.c_uint32 * 3),
                 ("groups_per_grid", ctypes.c_uint32 * 3), ("group_size", ctypes.c_uint32 * 3),
                 ("grid_origin", ctypes.c_uint32 * 3), ("log", LOG_FN),
-                ("log_context", ctypes.c_void_p)]
+                ("log_context", ctypes.c_void_p), ("textures", ctypes.c_void_p),
+                ("lengths", ctypes.c_void_p), ("report", ctypes.c_void_p)]
 
 
 class Info(ctypes.Structure):  # CpuKernelInfo
@@ -94,7 +99,7 @@ def in_child(work):
 def launch(code, buffers, grid, group, dynamic_bytes=0, log=None):
     """Runs all threadgroups of a one-dimensional grid; arrays in `buffers` are used in place."""
     info = Info.in_dll(code, "ingot_kernel_info")
-    assert info.abi == 1 and info.n_slots >= len(buffers)
+    assert info.abi == ABI and info.n_slots >= len(buffers)
     slots = (ctypes.c_void_p * max(info.n_slots, 1))()
     for i, buffer in enumerate(buffers):
         if isinstance(buffer, np.ndarray):
