@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // reflection.c: MTLBinding, MTLStructType and their kin: thin views of the library's reflection
-// data. The nodes of types belong to the library, the bindings to the pipeline state; retaining one
-// retains its owner. MTLStructType, MTLArrayType and MTLPointerType are one node each, seen by its
-// kind.
+// data. The nodes of types belong to the library, the bindings to the pipeline state (that of an
+// argument encoder is an object of its own); retaining one retains its owner. MTLStructType,
+// MTLArrayType, MTLPointerType and MTLTextureReferenceType are one node each, seen by its kind.
 #include "runtime/reflection.h"
 #include <string.h>
+#include "runtime/argument_layout.h"
 #include "runtime/pipeline.h"
 
 struct MTLStructMember {
     RtObject object;
     MTLLibrary *library;
+    const RfType *type; // the struct
     const RfMember *member;
 };
 
@@ -27,7 +29,8 @@ struct RtTypeNodes {
 
 struct MTLBinding {
     RtObject object;
-    MTLComputePipelineState *state;
+    void *owner;         // the pipeline state, or, retained by this, the function
+    MTLLibrary *library; // alive as long as the owner
     const RfArg *arg;
     // A buffer argument is a pointer to its element: reflect.h keeps the element only.
     struct MTLPointerView {
@@ -46,9 +49,10 @@ struct MTLComputePipelineReflection {
 
 static void *node_owner(const void *self) { return ((const TypeNode *)self)->library; }
 static void *member_owner(const void *self) { return ((const MTLStructMember *)self)->library; }
-static void *binding_owner(const void *self) { return ((const MTLBinding *)self)->state; }
+static void *binding_owner(const void *self) { return ((const MTLBinding *)self)->owner; }
 static void *view_owner(const void *self) {
-    return ((const struct MTLPointerView *)self)->binding->state;
+    MTLBinding *binding = ((const struct MTLPointerView *)self)->binding;
+    return binding->object.cls->owner ? binding->owner : binding;
 }
 static void *reflection_owner(const void *self) {
     return ((const MTLComputePipelineReflection *)self)->state;
@@ -59,6 +63,7 @@ static const RtClass array_class = {.name = "MTLArrayType", .owner = node_owner}
 static const RtClass pointer_class = {.name = "MTLPointerType", .owner = node_owner};
 static const RtClass type_class = {.name = "MTLType", .owner = node_owner};
 static const RtClass member_class = {.name = "MTLStructMember", .owner = member_owner};
+static const RtClass texture_class = {.name = "MTLTextureReferenceType", .owner = node_owner};
 static const RtClass binding_class = {.name = "MTLBinding", .owner = binding_owner};
 static const RtClass view_class = {.name = "MTLPointerType", .owner = view_owner};
 static const RtClass reflection_class = {.name = "MTLComputePipelineReflection",
@@ -83,11 +88,12 @@ static RtTypeNodes *nodes_new(MTLLibrary *library) {
         const RtClass *cls = type->data_type == MTLDataTypeStruct    ? &struct_class
                              : type->data_type == MTLDataTypeArray   ? &array_class
                              : type->data_type == MTLDataTypePointer ? &pointer_class
+                             : type->data_type == MTLDataTypeTexture ? &texture_class
                                                                      : &type_class;
         nodes->types[i] = (TypeNode){{cls, 1}, library, type, nodes->members + at};
         for (uint32_t m = 0; m < type->n_members; m++)
             nodes->members[at++] =
-                (MTLStructMember){{&member_class, 1}, library, &type->members[m]};
+                (MTLStructMember){{&member_class, 1}, library, type, &type->members[m]};
     }
     return nodes;
 }
@@ -115,7 +121,42 @@ static const RfType *element_of(const TypeNode *node) {
     return node->type->element < rf->n_types ? &rf->types[node->type->element] : NULL;
 }
 
-// ---- Bindings of a pipeline ----
+// ---- Bindings ----
+
+static void binding_init(MTLBinding *binding, const RtClass *cls, void *owner, MTLLibrary *library,
+                         const RfArg *arg, bool used) {
+    binding->object.cls = cls;
+    binding->owner = owner;
+    binding->library = library;
+    binding->arg = arg;
+    binding->pointer.object.cls = &view_class;
+    binding->pointer.binding = binding;
+    binding->used = used;
+}
+
+static void own_binding_destroy(void *self) {
+    mtl_release(((MTLBinding *)self)->owner);
+    rt_free(self);
+}
+
+static const RtClass own_binding_class = {.name = "MTLBinding", .destroy = own_binding_destroy};
+
+bool rt_is_binding(const void *object) {
+    return rt_is(object, &binding_class) || rt_is(object, &own_binding_class);
+}
+
+const RfArg *rt_binding_arg(const MTLBinding *binding, MTLLibrary **library) {
+    *library = binding->library;
+    return binding->arg;
+}
+
+MTLBinding *rt_binding_new(MTLFunction *function, const RfArg *arg) {
+    MTLBinding *binding = rt_new(&own_binding_class, sizeof *binding);
+    if (binding)
+        binding_init(binding, &own_binding_class, mtl_retain(function), function->library, arg,
+                     true);
+    return binding;
+}
 
 static MTLComputePipelineReflection *reflection_new(MTLComputePipelineState *state) {
     const RfFunction *f = rt_pipeline_function(state);
@@ -126,13 +167,8 @@ static MTLComputePipelineReflection *reflection_new(MTLComputePipelineState *sta
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
         if (arg->kind == RF_ARG_BUILTIN || arg->kind == RF_ARG_STAGE_IN) continue;
-        MTLBinding *binding = &r->bindings[r->n++];
-        binding->object.cls = &binding_class;
-        binding->state = state;
-        binding->arg = arg;
-        binding->pointer.object.cls = &view_class;
-        binding->pointer.binding = binding;
-        binding->used = state->arg_use[i] != RT_ARG_OFF;
+        binding_init(&r->bindings[r->n++], &binding_class, state, state->function->library, arg,
+                     state->arg_use[i] != RT_ARG_OFF);
     }
     return r;
 }
@@ -161,7 +197,7 @@ MTLBinding *mtl_compute_pipeline_reflection_binding(const MTLComputePipelineRefl
 }
 
 static const RfType *binding_rf_type(const MTLBinding *binding) {
-    const RfLibrary *rf = rt_pipeline_library(binding->state);
+    const RfLibrary *rf = binding->library->lib->reflection;
     return binding->arg->type < rf->n_types ? &rf->types[binding->arg->type] : NULL;
 }
 
@@ -174,6 +210,7 @@ MTLBindingType mtl_binding_type(const MTLBinding *binding) {
     case RF_ARG_THREADGROUP: return MTLBindingTypeThreadgroupMemory;
     case RF_ARG_TEXTURE: return MTLBindingTypeTexture;
     case RF_ARG_SAMPLER: return MTLBindingTypeSampler;
+    case RF_ARG_FUNCTION_TABLE: return MTLBindingTypeVisibleFunctionTable;
     default: return MTLBindingTypeBuffer;
     }
 }
@@ -208,7 +245,7 @@ MTLDataType mtl_binding_buffer_data_type(const MTLBinding *binding) {
 }
 
 MTLStructType *mtl_binding_buffer_struct_type(const MTLBinding *binding) {
-    return binding ? (MTLStructType *)node_of(binding->state->function->library, binding->arg->type,
+    return binding ? (MTLStructType *)node_of(binding->library, binding->arg->type,
                                               MTLDataTypeStruct)
                    : NULL;
 }
@@ -270,7 +307,11 @@ MTLDataType mtl_struct_member_data_type(const MTLStructMember *member) {
 }
 
 size_t mtl_struct_member_argument_index(const MTLStructMember *member) {
-    return member && member->member->id >= 0 ? (size_t)member->member->id : 0;
+    if (!member) return 0;
+    const RfLibrary *rf = member->library->lib->reflection;
+    uint32_t type = (uint32_t)(member->type - rf->types);
+    if (!rt_type_is_argument_buffer(rf, type)) return 0;
+    return (size_t)rt_arg_member_id(rf, member->type, member->member);
 }
 
 MTLStructType *mtl_struct_member_struct_type(const MTLStructMember *member) {
@@ -290,6 +331,13 @@ MTLPointerType *mtl_struct_member_pointer_type(const MTLStructMember *member) {
                   : NULL;
 }
 
+MTLTextureReferenceType *
+mtl_struct_member_texture_reference_type(const MTLStructMember *member) {
+    return member ? (MTLTextureReferenceType *)node_of(member->library, member->member->type,
+                                                       MTLDataTypeTexture)
+                  : NULL;
+}
+
 MTLDataType mtl_array_type_element_type(const MTLArrayType *type) {
     const RfType *element = type ? element_of((const TypeNode *)type) : NULL;
     return element ? (MTLDataType)element->data_type : MTLDataTypeNone;
@@ -301,6 +349,15 @@ size_t mtl_array_type_array_length(const MTLArrayType *type) {
 
 size_t mtl_array_type_stride(const MTLArrayType *type) {
     return type ? ((const TypeNode *)type)->type->stride : 0;
+}
+
+size_t mtl_array_type_argument_index_stride(const MTLArrayType *type) {
+    if (!type) return 0;
+    const TypeNode *node = (const TypeNode *)type;
+    const RfLibrary *rf = node->library->lib->reflection;
+    return rt_type_is_argument_buffer(rf, node->type->element)
+               ? (size_t)rt_arg_id_count(rf, node->type->element)
+               : 0;
 }
 
 static TypeNode *element_node(const void *type, MTLDataType kind) {
@@ -318,6 +375,11 @@ MTLArrayType *mtl_array_type_element_array_type(const MTLArrayType *type) {
 
 MTLPointerType *mtl_array_type_element_pointer_type(const MTLArrayType *type) {
     return (MTLPointerType *)element_node(type, MTLDataTypePointer);
+}
+
+MTLTextureReferenceType *
+mtl_array_type_element_texture_reference_type(const MTLArrayType *type) {
+    return (MTLTextureReferenceType *)element_node(type, MTLDataTypeTexture);
 }
 
 // A pointer type is either a node or the view of a buffer binding.
@@ -362,7 +424,66 @@ MTLStructType *mtl_pointer_type_element_struct_type(const MTLPointerType *type) 
 MTLArrayType *mtl_pointer_type_element_array_type(const MTLPointerType *type) {
     const MTLBinding *binding = binding_of(type);
     if (binding)
-        return (MTLArrayType *)node_of(binding->state->function->library, binding->arg->type,
+        return (MTLArrayType *)node_of(binding->library, binding->arg->type,
                                        MTLDataTypeArray);
     return (MTLArrayType *)element_node(type, MTLDataTypeArray);
+}
+
+bool mtl_pointer_type_element_is_argument_buffer(const MTLPointerType *type) {
+    const RfType *element = pointee(type);
+    if (!element) return false;
+    const MTLBinding *binding = binding_of(type);
+    const RfLibrary *rf =
+        (binding ? binding->library : ((const TypeNode *)type)->library)->lib->reflection;
+    return rt_type_is_argument_buffer(rf, (uint32_t)(element - rf->types));
+}
+
+// ---- Textures ----
+
+// A texture argument or the element of an array of them.
+static const RfType *texture_of(const MTLBinding *binding) {
+    const RfType *type =
+        binding && binding->arg->kind == RF_ARG_TEXTURE ? binding_rf_type(binding) : NULL;
+    const RfLibrary *rf = binding ? binding->library->lib->reflection : NULL;
+    while (type && type->data_type == MTLDataTypeArray && type->element < rf->n_types)
+        type = &rf->types[type->element];
+    return type && type->data_type == MTLDataTypeTexture ? type : NULL;
+}
+
+static MTLDataType component_of(const RfLibrary *rf, const RfType *texture) {
+    return texture->element < rf->n_types ? (MTLDataType)rf->types[texture->element].data_type
+                                          : MTLDataTypeNone;
+}
+
+MTLTextureType mtl_binding_texture_type(const MTLBinding *binding) {
+    const RfType *texture = texture_of(binding);
+    return texture ? (MTLTextureType)texture->texture_type : MTLTextureType1D;
+}
+
+MTLDataType mtl_binding_texture_data_type(const MTLBinding *binding) {
+    const RfType *texture = texture_of(binding);
+    return texture ? component_of(binding->library->lib->reflection, texture) : MTLDataTypeNone;
+}
+
+bool mtl_binding_is_depth_texture(const MTLBinding *binding) {
+    const RfType *texture = texture_of(binding);
+    return texture && texture->depth;
+}
+
+MTLDataType mtl_texture_reference_type_texture_data_type(const MTLTextureReferenceType *type) {
+    const TypeNode *node = (const TypeNode *)type;
+    return node ? component_of(node->library->lib->reflection, node->type) : MTLDataTypeNone;
+}
+
+MTLTextureType mtl_texture_reference_type_texture_type(const MTLTextureReferenceType *type) {
+    return type ? (MTLTextureType)((const TypeNode *)type)->type->texture_type : MTLTextureType1D;
+}
+
+MTLBindingAccess mtl_texture_reference_type_access(const MTLTextureReferenceType *type) {
+    return type ? (MTLBindingAccess)((const TypeNode *)type)->type->access
+                : MTLBindingAccessReadOnly;
+}
+
+bool mtl_texture_reference_type_is_depth_texture(const MTLTextureReferenceType *type) {
+    return type && ((const TypeNode *)type)->type->depth;
 }

@@ -2,6 +2,9 @@
 // resource.c: MTLResource: the properties that buffers and textures share.
 #include "runtime/resource.h"
 #include <string.h>
+#include "runtime/buffer.h"
+#include "runtime/heap.h"
+#include "runtime/texture.h"
 #include "runtime/validation.h"
 
 void rt_resource_init(MTLResource *resource, MTLDevice *device, MTLResourceOptions options,
@@ -14,6 +17,10 @@ void rt_resource_init(MTLResource *resource, MTLDevice *device, MTLResourceOptio
 }
 
 void rt_resource_clear(MTLResource *resource) {
+    if (resource->heap) {
+        rt_heap_return(resource);
+        mtl_release(resource->heap);
+    }
     if (resource->device)
         atomic_fetch_sub(&resource->device->allocated_bytes, resource->allocated_bytes);
     rt_label_free(&resource->label);
@@ -23,6 +30,7 @@ void rt_resource_clear(MTLResource *resource) {
 bool rt_is_resource(const void *object) {
     const char *name = mtl_class_name(object);
     return strcmp(name, "MTLBuffer") == 0 || strcmp(name, "MTLTexture") == 0 ||
+           strcmp(name, "MTLIndirectCommandBuffer") == 0 ||
            strcmp(name, "MTLVisibleFunctionTable") == 0;
 }
 
@@ -79,7 +87,8 @@ MTLResourceOptions mtl_resource_resource_options(const MTLResource *resource) {
 }
 
 size_t mtl_resource_allocated_size(const MTLResource *resource) {
-    return resource ? resource->allocated_bytes : 0;
+    if (!resource) return 0;
+    return resource->heap ? resource->heap_bytes : resource->allocated_bytes;
 }
 
 MTLHeap *mtl_resource_heap(const MTLResource *resource) { return resource ? resource->heap : NULL; }
@@ -90,7 +99,32 @@ size_t mtl_resource_heap_offset(const MTLResource *resource) {
 
 MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource, MTLPurgeableState state) {
     if (!present(resource, __func__)) return MTLPurgeableStateKeepCurrent;
-    if (state == MTLPurgeableStateKeepCurrent)
-        return (MTLPurgeableState)atomic_load(&resource->purgeable);
-    return (MTLPurgeableState)atomic_exchange(&resource->purgeable, (int)state);
+    char *memory = NULL;
+    bool mapped = false;
+    if (rt_is(resource, &rt_buffer_class)) {
+        const MTLBuffer *buffer = (const MTLBuffer *)resource;
+        memory = buffer->kind == RT_MEMORY_CALLER ? NULL : buffer->memory;
+        mapped = buffer->kind == RT_MEMORY_MAPPED;
+    } else if (rt_is(resource, &rt_texture_class)) {
+        const MTLTexture *texture = (const MTLTexture *)resource;
+        memory = texture->memory;
+        mapped = texture->mapped;
+    }
+    return rt_set_purgeable(resource, state, memory, resource->allocated_bytes, mapped, __func__);
+}
+
+MTLPurgeableState rt_set_purgeable(MTLResource *resource, MTLPurgeableState state, char *memory,
+                                   size_t n_bytes, bool mapped, const char *call) {
+    atomic_int *now = resource->heap ? &resource->heap->resource.purgeable : &resource->purgeable;
+    if (state < MTLPurgeableStateKeepCurrent || state > MTLPurgeableStateEmpty) {
+        rt_misuse(resource->device, RT_RULE_purgeable_state, call, "'%s': %d",
+                  rt_label(&resource->label), (int)state);
+    } else if (state != MTLPurgeableStateKeepCurrent && resource->heap) {
+        rt_misuse(resource->device, RT_RULE_purgeable_in_heap, call, "'%s' in heap '%s'",
+                  rt_label(&resource->label), rt_label(&resource->heap->resource.label));
+    } else if (state != MTLPurgeableStateKeepCurrent) {
+        if (state == MTLPurgeableStateEmpty && memory) rt_drop_contents(memory, n_bytes, mapped);
+        return (MTLPurgeableState)atomic_exchange(now, (int)state);
+    }
+    return (MTLPurgeableState)atomic_load(now);
 }
