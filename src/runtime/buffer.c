@@ -50,8 +50,8 @@ static void buffer_destroy(void *self) {
 
 const RtClass rt_buffer_class = {.name = "MTLBuffer", .destroy = buffer_destroy};
 
-static bool options_valid(MTLDevice *device, const char *call, size_t length,
-                          MTLResourceOptions options) {
+bool rt_valid_buffer_options(MTLDevice *device, const char *call, size_t length,
+                             MTLResourceOptions options) {
     if (!device) {
         rt_misuse(NULL, RT_RULE_null_object, call, NULL);
         return false;
@@ -77,6 +77,15 @@ static MTLBuffer *buffer_new(MTLDevice *device, size_t length, MTLResourceOption
     return buffer;
 }
 
+MTLBuffer *rt_buffer_new_over(MTLDevice *device, size_t length, MTLResourceOptions options,
+                              char *memory) {
+    MTLBuffer *buffer = buffer_new(device, length, options, 0);
+    if (!buffer) return NULL;
+    buffer->kind = RT_MEMORY_HEAP;
+    buffer->memory = memory;
+    return buffer;
+}
+
 static MTLBuffer *new_with_memory(MTLDevice *device, size_t length, MTLResourceOptions options,
                                   bool zeroed) {
     size_t n_bytes = round_up(length, page_bytes());
@@ -98,13 +107,13 @@ static MTLBuffer *new_with_memory(MTLDevice *device, size_t length, MTLResourceO
 }
 
 MTLBuffer *mtl_device_new_buffer(MTLDevice *device, size_t length, MTLResourceOptions options) {
-    if (!options_valid(device, __func__, length, options)) return NULL;
+    if (!rt_valid_buffer_options(device, __func__, length, options)) return NULL;
     return new_with_memory(device, length, options, true);
 }
 
 MTLBuffer *mtl_device_new_buffer_with_bytes(MTLDevice *device, const void *bytes, size_t length,
                                             MTLResourceOptions options) {
-    if (!options_valid(device, __func__, length, options)) return NULL;
+    if (!rt_valid_buffer_options(device, __func__, length, options)) return NULL;
     if (!bytes) {
         rt_misuse(device, RT_RULE_null_argument, __func__, "bytes");
         return NULL;
@@ -118,7 +127,7 @@ MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, void *byt
                                                     MTLResourceOptions options,
                                                     MTLBufferDeallocator deallocator,
                                                     void *context) {
-    if (!options_valid(device, __func__, length, options)) return NULL;
+    if (!rt_valid_buffer_options(device, __func__, length, options)) return NULL;
     if (!bytes) {
         rt_misuse(device, RT_RULE_null_argument, __func__, "bytes");
         return NULL;
@@ -207,12 +216,9 @@ MTLResourceOptions mtl_buffer_resource_options(const MTLBuffer *buffer) {
 }
 
 size_t mtl_buffer_allocated_size(const MTLBuffer *buffer) {
-    return buffer ? buffer->resource.allocated_bytes : 0;
+    return mtl_resource_allocated_size((const MTLResource *)buffer);
 }
 
 MTLPurgeableState mtl_buffer_set_purgeable_state(MTLBuffer *buffer, MTLPurgeableState state) {
-    if (!buffer) return MTLPurgeableStateKeepCurrent;
-    if (state == MTLPurgeableStateKeepCurrent)
-        return (MTLPurgeableState)atomic_load(&buffer->resource.purgeable);
-    return (MTLPurgeableState)atomic_exchange(&buffer->resource.purgeable, (int)state);
+    return mtl_resource_set_purgeable_state((MTLResource *)buffer, state);
 }

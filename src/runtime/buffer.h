@@ -14,6 +14,12 @@ struct MTLBuffer {
 };
 
 extern const RtClass rt_buffer_class;
+// Can there be such a buffer? Says so if not. Any device, also NULL.
+bool rt_valid_buffer_options(MTLDevice *device, const char *call, size_t length,
+                             MTLResourceOptions options);
+// For heaps: a buffer over memory of theirs. NULL: no memory.
+MTLBuffer *rt_buffer_new_over(MTLDevice *device, size_t length, MTLResourceOptions options,
+                              char *memory);
 
 // Zeroed memory from the system, on large pages where it is large; munmap gives it back. NULL: none.
 char *rt_map_memory(size_t n_bytes);

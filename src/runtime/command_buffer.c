@@ -49,7 +49,10 @@ void rt_cb_no_memory(MTLCommandBuffer *buffer) {
 }
 
 bool rt_cb_retain(MTLCommandBuffer *buffer, void *object) {
-    if (buffer->unretained) return true;
+    return buffer->unretained || rt_cb_hold(buffer, object);
+}
+
+bool rt_cb_hold(MTLCommandBuffer *buffer, void *object) {
     if (!rt_grow(&buffer->retained, &buffer->retained_capacity, buffer->n_retained + 1,
                  sizeof *buffer->retained)) {
         rt_cb_no_memory(buffer);
@@ -186,6 +189,14 @@ static bool recording(MTLCommandBuffer *buffer, const char *call) {
         return false;
     }
     return true;
+}
+
+bool rt_cb_between_encoders(MTLCommandBuffer *buffer, const char *call) {
+    if (!recording(buffer, call)) return false;
+    if (!buffer->open_encoder) return true;
+    rt_misuse_encoding(buffer, RT_RULE_command_buffer_open_encoder, call, "%s",
+                       rt_label(&buffer->open_encoder->label));
+    return false;
 }
 
 void mtl_command_buffer_enqueue(MTLCommandBuffer *buffer) {

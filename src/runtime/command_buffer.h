@@ -24,6 +24,9 @@ typedef struct RtExecution RtExecution; // execute.h
 typedef enum RtOpResult {
     RT_OP_DONE,
     RT_OP_FAILED, // the execution's error or the run's fault says why
+    // Not now: buffer->blocked was set before, and rt_queue_unblock will be called (or was): then run
+    // is called once more. Only for operations between encoders.
+    RT_OP_BLOCKED,
 } RtOpResult;
 
 typedef struct RtOpClass {
@@ -33,6 +36,7 @@ typedef struct RtOpClass {
     RtOpResult (*run)(RtOp *op, RtExecution *x);
     bool joins;       // a dispatch: may run together with those before it
     bool ends;        // the last operation of its encoder
+    bool between;     // stands between encoders
     // For traces: writes JSON members ("\"grid\":[1,2,3]"), no braces, no trailing comma. NULL: none.
     void (*describe)(const RtOp *op, char *text, size_t n_bytes);
 } RtOpClass;
@@ -65,11 +69,6 @@ typedef struct RtHandler {
     void *context;
 } RtHandler;
 
-typedef struct RtWaiter {
-    MTLCommandBuffer *buffer;
-    MTLCommandQueue *queue; // retained, to be kicked; only at completion
-} RtWaiter;
-
 struct MTLCommandBuffer {
     RtObject object;
     MTLDevice *device;      // retained by the queue
@@ -100,10 +99,17 @@ struct MTLCommandBuffer {
     MTLError *_Atomic error; // set before status becomes Error
     _Atomic uint64_t kernel_start_ns, kernel_end_ns, gpu_start_ns, gpu_end_ns;
 
+    // Where it stopped (RT_OP_BLOCKED) and goes on; of the thread that runs the queue.
+    RtOp *resume_op;
+    MTLCommandEncoder *resume_encoder;
+    uint64_t ran_ns;     // before it stopped last
+    atomic_bool blocked; // it has stopped and must not go on yet
+
     bool enqueued;            // under the queue's lock
     MTLCommandBuffer *next;   // in the queue, under its lock
+    bool running;             // started, not stopped, not done; under the hazard lock
     atomic_uint n_waits_for;  // command buffers of other queues; changed under the hazard lock
-    RtWaiter *waiters_behind; // command buffers that wait for this one; under the hazard lock
+    MTLCommandBuffer **waiters_behind; // that wait for this one; under the hazard lock
     size_t n_waiters_behind, waiters_capacity;
 };
 
@@ -118,6 +124,7 @@ struct MTLCommandQueue {
     pthread_mutex_t lock;
     pthread_cond_t room;
     MTLCommandBuffer *first, **last; // in order; under lock
+    bool stalled; // its first command buffer is blocked: nothing waits for it; hazard lock
     size_t n_alive, n_committed;     // not completed; under lock
     // IDLE: nobody will run the queue. SCHEDULED: the pool has the task. RUNNING: a thread is at
     // it. The last two hold a reference to the queue. Under lock.
@@ -129,7 +136,10 @@ void *rt_cb_alloc(MTLCommandBuffer *buffer,
                   size_t n_bytes); // zeroed, 64-byte aligned; NULL: no memory
 void rt_cb_append(MTLCommandBuffer *buffer, RtOp *op, const RtOpClass *cls);
 void rt_cb_append_marker(MTLCommandBuffer *buffer, const RtOpClass *cls); // an operation of no data
-bool rt_cb_retain(MTLCommandBuffer *buffer, void *object);                 // until completion
+bool rt_cb_retain(MTLCommandBuffer *buffer, void *object); // until completion, unless unretained
+bool rt_cb_hold(MTLCommandBuffer *buffer, void *object);   // in any case
+// Is it there, being recorded, and no encoder open? Says so if not.
+bool rt_cb_between_encoders(MTLCommandBuffer *buffer, const char *call);
 bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write); // and with hazards
 void rt_cb_no_memory(MTLCommandBuffer *buffer);                            // it will end in error
 void rt_cb_release_resources(MTLCommandBuffer *buffer);
@@ -139,13 +149,22 @@ void rt_queue_enqueue(MTLCommandBuffer *buffer); // with the queue's lock held
 void rt_queue_kick(MTLCommandQueue *queue);      // something may have become ready
 void rt_queue_forget(MTLCommandBuffer *buffer);  // dropped without commit
 void rt_queue_finished(MTLCommandBuffer *buffer);
+// A blocked command buffer may go on: any thread, no lock held. It may be gone after this.
+void rt_queue_unblock(MTLCommandBuffer *buffer);
 // Runs the queue on this thread if nobody else does, until `until` is done.
 void rt_queue_help(MTLCommandQueue *queue, MTLCommandBuffer *until);
 
 // hazard.c
 void rt_hazard_commit(MTLCommandBuffer *buffer); // takes its place after earlier users; status too
+// About to run, or to go on: false if others that run now must be done first (they kick the queue).
+bool rt_hazard_start(MTLCommandBuffer *buffer);
+// It is blocked: neither it nor those behind it hold up anybody until it goes on.
+void rt_hazard_stall(MTLCommandBuffer *buffer);
 void rt_hazard_complete(MTLCommandBuffer *buffer);
 
 // execute.c
-void rt_execute(MTLCommandBuffer *buffer);
+void rt_execute(MTLCommandBuffer *buffer); // to its end, or until it is blocked
+
+// event_ops.c
+void rt_signal_events(RtOp *first); // the signals from there on, after a failure
 #endif

@@ -50,29 +50,37 @@ static RtOpResult run_nothing(RtOp *op, RtExecution *x) {
 const RtOpClass rt_op_end_encoder = {.name = "end", .run = run_nothing, .ends = true};
 const RtOpClass rt_op_barrier = {.name = "barrier", .run = run_nothing};
 
-// Runs the stream. False: stopped; x->error or the run's fault says why.
-static bool run_commands(RtExecution *x) {
-    x->encoder = x->buffer->encoders;
-    for (RtOp *op = x->buffer->first_op; op; op = op->next) {
+// Runs the stream from resume_op on. Failed: x->error or the run's fault says why. Failed or blocked:
+// resume_op is where.
+static RtOpResult run_commands(RtExecution *x) {
+    x->encoder = x->buffer->resume_encoder;
+    for (RtOp *op = x->buffer->resume_op; op; op = op->next) {
+        x->buffer->resume_op = op;
         MTLCommandEncoder *e = x->encoder;
-        if (e) e->error_state = MTLCommandEncoderErrorStateAffected;
+        bool inside = e && !op->cls->between;
+        if (inside) e->error_state = MTLCommandEncoderErrorStateAffected;
         RtOpResult result = op->cls->joins ? RT_OP_DONE : rt_run_batch(x);
         if (result == RT_OP_DONE) result = op->cls->run(op, x);
         if (result == RT_OP_DONE && op->cls->joins &&
             (!e || !e->concurrent || x->n_batch == RT_MAX_BATCH))
             result = rt_run_batch(x);
+        if (result == RT_OP_BLOCKED) {
+            x->buffer->resume_encoder = e;
+            return result;
+        }
         if (result == RT_OP_FAILED) {
-            if (e) e->error_state = MTLCommandEncoderErrorStateFaulted;
-            for (e = e ? e->next : NULL; e; e = e->next)
+            if (inside) e->error_state = MTLCommandEncoderErrorStateFaulted;
+            for (e = inside ? e->next : e; e; e = e->next)
                 e->error_state = MTLCommandEncoderErrorStatePending;
-            return false;
+            return result;
         }
         if (op->cls->ends) {
             e->error_state = MTLCommandEncoderErrorStateCompleted;
             x->encoder = e->next;
         }
     }
-    return rt_run_batch(x) == RT_OP_DONE;
+    x->buffer->resume_op = NULL;
+    return rt_run_batch(x);
 }
 
 // ---- The command buffer ----
@@ -90,29 +98,53 @@ static void call_handlers(MTLCommandBuffer *buffer, const RtHandler *first) {
     atomic_store(&buffer->in_handler, false);
 }
 
-void rt_execute(MTLCommandBuffer *buffer) {
-    MTLError *error = buffer->encode_error;
-    buffer->encode_error = NULL;
+// The first time: it is scheduled, and its handlers know.
+static void begin(MTLCommandBuffer *buffer) {
     atomic_store(&buffer->kernel_end_ns, cpu_now_ns());
     atomic_store(&buffer->status, MTLCommandBufferStatusScheduled);
     call_handlers(buffer, buffer->scheduled_handlers);
     announce(buffer, &buffer->scheduled);
-
     atomic_store(&buffer->gpu_start_ns, cpu_now_ns());
-    if (!error && buffer->first_op) {
-        CpuRun run = {.log = rt_log_from_kernel, .log_context = buffer->log_state};
-        bool watched = cpu_run_begin(&run, buffer->timeout_ms);
-        if (!watched) cpu_run_fail(&run, CPU_FAULT_NO_MEMORY, 0);
-        RtExecution x;
-        x.buffer = buffer, x.run = &run, x.error = NULL, x.n_batch = 0; // not the whole array
-        bool ok = run_commands(&x);
-        if (watched) cpu_run_end(&run);
-        error = x.error;
-        if (!ok && !error) {
-            error = fault_error(&run, buffer->timeout_ms);
-            error = error ? error : rt_error_no_memory();
-        }
+    buffer->resume_op = buffer->first_op;
+    buffer->resume_encoder = buffer->encoders;
+}
+
+// What is left of the time limit; it does not count while the command buffer is blocked.
+static uint32_t time_left_ms(const MTLCommandBuffer *buffer) {
+    uint64_t ran_ms = buffer->ran_ns / 1000000u;
+    return buffer->timeout_ms == 0 || ran_ms < buffer->timeout_ms
+               ? buffer->timeout_ms - (buffer->timeout_ms ? (uint32_t)ran_ms : 0)
+               : 1;
+}
+
+// Runs the commands, or goes on with them.
+static RtOpResult go_on(MTLCommandBuffer *buffer, MTLError **error) {
+    CpuRun run = {.log = rt_log_from_kernel, .log_context = buffer->log_state};
+    uint64_t start = cpu_now_ns();
+    bool watched = cpu_run_begin(&run, time_left_ms(buffer));
+    if (!watched) cpu_run_fail(&run, CPU_FAULT_NO_MEMORY, 0);
+    RtExecution x;
+    x.buffer = buffer, x.run = &run, x.error = NULL, x.n_batch = 0; // not the whole array
+    RtOpResult result = run_commands(&x);
+    if (watched) cpu_run_end(&run);
+    buffer->ran_ns += cpu_now_ns() - start;
+    *error = x.error;
+    if (result == RT_OP_FAILED && !*error) {
+        *error = fault_error(&run, buffer->timeout_ms);
+        *error = *error ? *error : rt_error_no_memory();
     }
+    return result;
+}
+
+void rt_execute(MTLCommandBuffer *buffer) {
+    if (atomic_load(&buffer->status) < MTLCommandBufferStatusScheduled) begin(buffer);
+    MTLError *error = buffer->encode_error;
+    buffer->encode_error = NULL;
+    if (!error && buffer->resume_op && go_on(buffer, &error) == RT_OP_BLOCKED) {
+        rt_hazard_stall(buffer);
+        return;
+    }
+    if (error) rt_signal_events(buffer->resume_op); // others may wait for them
     atomic_store(&buffer->gpu_end_ns, cpu_now_ns());
 
     atomic_store(&buffer->error, error);

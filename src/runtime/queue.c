@@ -36,8 +36,8 @@ static void unlink_buffer(MTLCommandQueue *queue, MTLCommandBuffer *buffer) {
 
 static MTLCommandBuffer *ready(const MTLCommandQueue *queue) {
     MTLCommandBuffer *head = queue->first;
-    return head && atomic_load(&head->status) == MTLCommandBufferStatusCommitted &&
-                   atomic_load(&head->n_waits_for) == 0
+    return head && atomic_load(&head->status) >= MTLCommandBufferStatusCommitted &&
+                   atomic_load(&head->n_waits_for) == 0 && !atomic_load(&head->blocked)
                ? head
                : NULL;
 }
@@ -60,7 +60,7 @@ static void drain(MTLCommandQueue *queue, const MTLCommandBuffer *until) {
             return;
         }
         if (!buffer) break;
-        rt_execute(buffer);
+        if (rt_hazard_start(buffer)) rt_execute(buffer);
     }
     mtl_release(queue);
 }
@@ -83,6 +83,13 @@ void rt_queue_kick(MTLCommandQueue *queue) {
     }
     pthread_mutex_unlock(&queue->lock);
     if (start) cpu_pool_submit(&queue->task);
+}
+
+void rt_queue_unblock(MTLCommandBuffer *buffer) {
+    MTLCommandQueue *queue = mtl_retain(buffer->queue);
+    atomic_store(&buffer->blocked, false);
+    rt_queue_kick(queue);
+    mtl_release(queue);
 }
 
 void rt_queue_help(MTLCommandQueue *queue, MTLCommandBuffer *until) {

@@ -16,13 +16,14 @@ struct MTLResource { // first member of every resource
     atomic_int purgeable;
     RtLabel label;
     MTLHeap *heap; // retained; NULL: memory of its own
-    size_t heap_offset;
+    size_t heap_offset, heap_bytes;
     atomic_bool aliasable;
     // Whose uses count for hazards: a view's parent, the buffer under a texture, the heap of a
     // tracked heap. NULL: itself. Alive as long as this.
     MTLResource *tracked;
     _Atomic uint64_t mark; // the command buffer that noted it last (command_buffer.c)
     RtUse *uses;           // by committed command buffers; under the hazard lock
+    MTLCommandQueue *users; // the queue of all of them; NULL: of several. Likewise
 };
 
 // Fills the head of a new resource (rt_new): device, options, purgeable state. Counts
@@ -35,6 +36,9 @@ bool rt_resource_is_tracked(const MTLResource *resource);
 // False, and a message, if options are none of Metal's.
 bool rt_valid_options(MTLDevice *device, const char *call, MTLResourceOptions options);
 
+// The body of set_purgeable_state, for memory that is n_bytes long (NULL: it is not ours to drop).
+MTLPurgeableState rt_set_purgeable(MTLResource *resource, MTLPurgeableState state, char *memory,
+                                   size_t n_bytes, bool mapped, const char *call);
 static inline MTLStorageMode rt_storage_mode(const MTLResource *resource) {
     return (MTLStorageMode)(resource->options >> 4 & 15);
 }
