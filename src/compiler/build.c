@@ -66,6 +66,7 @@ bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *
         .cpu = o->cpu,
         .features = o->features,
         .width = o->width,
+        .validate = o->validate,
         .math_mode = (MslMathMode)lib->math_mode,
         .emit = o->emit && strcmp(o->emit, "obj") ? o->emit : NULL,
         .dump_after = o->dump_after,

@@ -21,7 +21,7 @@ typedef struct BuildOptions {
     const char *cpu, *features, *dump_after;
     uint32_t shape[3], width, language_version;
     MslMathMode math_mode;
-    bool check, warnings_as_errors, quiet;
+    bool check, warnings_as_errors, quiet, validate;
 } BuildOptions;
 
 // 0: go on. 1: --help was printed, all is well. 2: wrong usage, said on standard error.

@@ -26,6 +26,7 @@ static const char usage[] =
     "  --features LIST     LLVM CPU features, such as +avx2,-fma\n"
     "  --width N           lanes of one vector step: 32, 16, 8, or 1 (one thread at a time)\n"
     "  --math=MODE         fast (as Metal does), relaxed or safe\n"
+    "  --validate          check every memory access, as MTL_SHADER_VALIDATION=1 does\n"
     "  -std=metalM.N       language version, such as -std=metal3.1; otherwise the newest\n"
     "  -Werror             warnings are errors\n"
     "  --dump-after=PASS   LLVM IR after a pass of the vectoriser\n"
@@ -154,6 +155,8 @@ int build_options(int argc, char **argv, BuildOptions *o) {
         }
         if (!strcmp(arg, "--check"))
             o->check = true;
+        else if (!strcmp(arg, "--validate"))
+            o->validate = true;
         else if (!strcmp(arg, "-Werror"))
             o->warnings_as_errors = true;
         else if (!strcmp(arg, "-q") || !strcmp(arg, "--quiet"))

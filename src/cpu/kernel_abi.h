@@ -22,14 +22,29 @@ typedef void CpuLogFn(const CpuLaunch *launch, uint32_t type, const char *subsys
 // What shader validation found (code compiled with `validate`): called once per active thread that
 // made the access, which was then left out (a load gave zero).
 typedef enum CpuBadAccess { CPU_BAD_LOAD = 0, CPU_BAD_STORE, CPU_BAD_ATOMIC } CpuBadAccess;
+typedef enum CpuSpace { // what the address was made from
+    CPU_SPACE_BUFFER = 0,  // the buffer argument `slot`
+    CPU_SPACE_THREADGROUP, // threadgroup memory: argument `slot`, or a variable of the kernel
+    CPU_SPACE_THREAD,      // a variable of the thread
+    CPU_SPACE_CONSTANT,    // a constant of the program
+    CPU_SPACE_POINTER,     // a pointer read from memory
+} CpuSpace;
 typedef struct CpuReport {
     uint32_t access;   // CpuBadAccess
+    uint32_t space;    // CpuSpace
     uint32_t slot;     // of the argument the address was made from; UINT32_MAX: not one
-    int64_t offset;    // bytes from the argument's address; without a slot: the address itself
     uint32_t n_bytes;  // of the access
+    int64_t offset;    // bytes from the start of it; CPU_SPACE_POINTER: the address itself
+    uint64_t length;   // bytes there are
     uint32_t thread[3]; // thread_position_in_grid
+    uint32_t line, column; // in the source; 0: not known
 } CpuReport;
 typedef void CpuReportFn(const CpuLaunch *launch, const CpuReport *report);
+
+// Memory of a live resource of the device.
+typedef struct CpuSpan {
+    uint64_t start, end;
+} CpuSpan;
 
 struct CpuLaunch {
     // [n_slots] buffers: address incl. offset. threadgroup parameters: byte offset into the
@@ -47,9 +62,13 @@ struct CpuLaunch {
     // 0 for the rest. Read by code compiled with `validate` only; NULL otherwise.
     const uint64_t *lengths;
     CpuReportFn *report; // never NULL in a launch of such code
+    // For such code: what pointers that are read from memory may point to, sorted, no overlaps.
+    const CpuSpan *spans;
+    uint64_t n_spans;
 };
 _Static_assert(offsetof(CpuLaunch, log) == 56 && offsetof(CpuLaunch, textures) == 72 &&
-                   offsetof(CpuLaunch, lengths) == 80 && offsetof(CpuLaunch, report) == 88,
+                   offsetof(CpuLaunch, lengths) == 80 && offsetof(CpuLaunch, report) == 88 &&
+                   offsetof(CpuLaunch, spans) == 96,
                "codegen knows this layout");
 
 // Runs threadgroups first .. end-1 (x fastest, then y, then z) one after the other.

@@ -54,6 +54,7 @@ void msl_context_close(Cg *cg) {
     LLVMContextDispose(cx->llvm);
     if (cg->cpu) LLVMDisposeMessage(cg->cpu);
     if (cg->features) LLVMDisposeMessage(cg->features);
+    msl_validation_free(cg);
     free(cg->constant_set);
     free(cg->parts);
     free(cg->dynamic_parts);

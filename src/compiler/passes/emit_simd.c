@@ -25,6 +25,7 @@ Class msl_builtin_class(Vec *x, Value i, Builtin which) {
     switch (which.op) {
     case OP_LAUNCH:
     case OP_NEVER:
+    case OP_INSIDE:
     case OP_BARRIER:
     case OP_SIMD_BARRIER: return uniform;
     case OP_SUM:
@@ -435,6 +436,7 @@ void msl_emit_builtin(Vec *x, Value i, Val *o, Builtin which) {
     case OP_SIMD_BARRIER: return; // the lanes run in step
     case OP_LAUNCH: o->base[0] = x->launch; return;
     case OP_NEVER: o->base[0] = LLVMConstNull(x->i1); return;
+    case OP_INSIDE: msl_emit_inside(x, i, o); return;
     case OP_SUM:
     case OP_PRODUCT:
     case OP_MIN:

@@ -160,12 +160,17 @@ static Value sink_pointer(Vec *x, Value p, Value at) {
     return g;
 }
 
-static int pointer_operand(Value i) {
+// The operand after `last` (at first -1) that is an address accessed, or checked; -1: no more.
+static int pointer_operand(Value i, int last) {
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad:
     case LLVMAtomicRMW:
-    case LLVMAtomicCmpXchg: return 0;
-    case LLVMStore: return 1;
+    case LLVMAtomicCmpXchg: return last < 0 ? 0 : -1;
+    case LLVMStore: return last < 0 ? 1 : -1;
+    case LLVMCall: // __ingot_inside(pointer, start, limit, ...)
+        if (msl_builtin_of(i).op != OP_INSIDE) return -1;
+        last = last < 0 ? 0 : last + 3;
+        return last < (int)LLVMGetNumArgOperands(i) ? last : -1;
     default: return -1;
     }
 }
@@ -173,8 +178,8 @@ static int pointer_operand(Value i) {
 static void sink_addresses(Vec *x) {
     for (Block b = LLVMGetFirstBasicBlock(x->thread); b; b = LLVMGetNextBasicBlock(b))
         for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-            int o = pointer_operand(i);
-            if (o >= 0) LLVMSetOperand(i, (unsigned)o, sink_pointer(x, operand(i, o), i));
+            for (int o = -1; (o = pointer_operand(i, o)) >= 0;)
+                LLVMSetOperand(i, (unsigned)o, sink_pointer(x, operand(i, o), i));
         }
 }
 
@@ -183,23 +188,23 @@ static bool used_once_in(Value v, Block b) {
     return u && !LLVMGetNextUse(u) && LLVMGetInstructionParent(v) == b;
 }
 
+static void find_sunk_of(Vec *x, Value p, Block b) {
+    for (; LLVMIsAGetElementPtrInst(p) && used_once_in(p, b); p = operand(p, 0))
+        for (int k = 1; k < LLVMGetNumOperands(p); k++) {
+            Value v = operand(p, k);
+            while (LLVMIsAInstruction(v) && !is_extension(v) && used_once_in(v, b) &&
+                   through(v) >= 0)
+                v = operand(v, through(v));
+            if (LLVMIsAInstruction(v) && is_extension(v) && used_once_in(v, b))
+                msl_map_put(x->cx, &x->arena, &x->sunk, v, 1);
+        }
+}
+
 // Recognises what sink_addresses made; passes ran in between.
 void msl_find_sunk(Vec *x) {
     for (Block b = LLVMGetFirstBasicBlock(x->thread); b; b = LLVMGetNextBasicBlock(b))
-        for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-            int o = pointer_operand(i);
-            if (o < 0) continue;
-            for (Value p = operand(i, o); LLVMIsAGetElementPtrInst(p) && used_once_in(p, b);
-                 p = operand(p, 0))
-                for (int k = 1; k < LLVMGetNumOperands(p); k++) {
-                    Value v = operand(p, k);
-                    while (LLVMIsAInstruction(v) && !is_extension(v) && used_once_in(v, b) &&
-                           through(v) >= 0)
-                        v = operand(v, through(v));
-                    if (LLVMIsAInstruction(v) && is_extension(v) && used_once_in(v, b))
-                        msl_map_put(x->cx, &x->arena, &x->sunk, v, 1);
-                }
-        }
+        for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            for (int o = -1; (o = pointer_operand(i, o)) >= 0;) find_sunk_of(x, operand(i, o), b);
 }
 
 void msl_prepare(Vec *x) {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// validate_int.h: between the files of shader validation: validate.c (the pass), validate_roots.c
+// (what an address is made from), validate_check.c (one access behind a branch).
+#ifndef INGOT_VALIDATE_INT_H
+#define INGOT_VALIDATE_INT_H
+#include "base/arena.h"
+#include "compiler/codegen/codegen.h"
+#include "cpu/kernel_abi.h"
+
+typedef LLVMValueRef Value;
+typedef LLVMTypeRef Type;
+typedef LLVMBasicBlockRef Block;
+
+enum { MAX_ROOTS = 4 };
+
+// Memory of known extent that addresses are made from.
+typedef struct Root {
+    Value value;  // the parameter, variable or pointer
+    Value start;  // its first byte, a pointer; NULL: not computed yet
+    Value length; // bytes, i64
+    uint32_t space, slot; // CpuSpace; slot: UINT32_MAX if it is none
+    uint64_t safe; // bytes from the start that need no check: the runtime sees to them
+    bool trusted;  // not the program's memory: never checked
+} Root;
+
+// How an access is checked.
+typedef enum Mode {
+    MODE_NONE,   // it cannot go wrong
+    MODE_SHORT,  // cannot do harm; only reported, once for its block
+    MODE_BRANCH, // a branch of its own
+    MODE_REGION, // together with others
+} Mode;
+typedef struct Access {
+    Value i;
+    Mode mode;
+    CpuBadAccess kind;
+    int operand;    // that is the pointer
+    uint64_t bytes; // 0: the value of operand 2 (memcpy and friends)
+    Root *roots[MAX_ROOTS];
+    int n_roots;
+    int64_t offset; // MODE_SHORT: from the root's start
+    Root *from[MAX_ROOTS]; // memcpy and memmove: roots of the source
+    int n_from;
+} Access;
+
+typedef struct Validation {
+    Cg *cg;
+    BaseArena arena;
+    Root **roots;
+    size_t n_roots, max_roots;
+    Access **accesses;
+    size_t n_accesses, max_accesses;
+    unsigned access_kind, varies_kind, region_kind; // metadata
+    Value empty;                                    // a node without contents
+    unsigned n_regions;
+} Validation;
+
+// Where a check stands: what reports say about the thread.
+typedef struct Where {
+    Value launch, thread[3]; // NULL: asked for by builtins where they are needed
+} Where;
+
+void *msl_validate_alloc(Validation *v, size_t n, size_t size); // fails the compilation
+// The list of pointers with room for one more.
+void *msl_validate_grow(Validation *v, void *list, size_t n, size_t *max);
+
+// validate_roots.c
+int msl_find_roots(Validation *v, Value pointer, Root **out); // at most MAX_ROOTS
+void msl_root_values(Validation *v, Root *root);              // start and length
+bool msl_constant_offset(Validation *v, Value pointer, const Root *root, int64_t *offset);
+void msl_mark_varying(Validation *v);
+bool msl_varies(const Validation *v, Value value);
+
+// validate_check.c
+Value msl_launch(Validation *v, const Where *where);
+Value msl_byte_offset(Validation *v, Value pointer, const Root *root); // i64
+Value msl_limit(Validation *v, Value length, uint64_t bytes); // offsets below it are good
+void msl_check_branch(Validation *v, Value i, const Access *a, Root *const *roots,
+                      const Where *where);
+void msl_check_copy(Validation *v, const Access *a);
+// Before `first`; `last` is the one that ends last of those checked together.
+void msl_check_short(Validation *v, const Access *first, const Access *last);
+Value msl_call(Validation *v, const char *name, Type result, Value *args, unsigned n);
+#endif

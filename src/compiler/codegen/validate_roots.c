@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// validate_roots.c: what an address is made from, and how many bytes are there.
+//   in    the thread function, optimised; threadgroup memory as calls of __ingot_place
+//   out   for each pointer the parameters, variables or loaded pointers it may be based on
+// A pointer that was read from memory is a root of its own: its extent is looked up at run time
+// among the device's live resources (device/validate.c).
+#include "compiler/codegen/validate_int.h"
+#include <stddef.h>
+#include <string.h>
+
+enum { MAX_WALK = 128 };
+
+static Root *add_root(Validation *v, Value value) {
+    for (size_t i = 0; i < v->n_roots; i++)
+        if (v->roots[i]->value == value) return v->roots[i];
+    v->roots = msl_validate_grow(v, v->roots, v->n_roots, &v->max_roots);
+    Root *r = msl_validate_alloc(v, 1, sizeof *r);
+    *r = (Root){.value = value, .slot = UINT32_MAX};
+    v->roots[v->n_roots++] = r;
+    return r;
+}
+
+static uint64_t safe_bytes(Validation *v, unsigned parameter) {
+    unsigned kind = LLVMGetEnumAttributeKindForName("dereferenceable", 15);
+    LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(v->cg->thread, parameter + 1, kind);
+    return a ? LLVMGetEnumAttributeValue(a) : 0;
+}
+
+static Root *parameter_root(Validation *v, Value value) {
+    const RfFunction *fn = v->cg->fn;
+    Root *r = add_root(v, value);
+    uint32_t slot = 0;
+    while (LLVMGetParam(v->cg->thread, slot) != value) slot++;
+    r->slot = slot;
+    r->trusted = true; // handles of textures and the like
+    for (uint32_t a = 0; a < fn->n_args; a++) {
+        const RfArg *arg = &fn->args[a];
+        if (arg->kind == RF_ARG_BUFFER && slot >= arg->slot && slot - arg->slot < arg->count)
+            r->trusted = false;
+    }
+    r->space = CPU_SPACE_BUFFER;
+    r->safe = safe_bytes(v, slot);
+    return r;
+}
+
+static Root *root_of(Validation *v, Value value) {
+    if (LLVMIsAArgument(value)) return parameter_root(v, value);
+    Root *r = add_root(v, value);
+    if (LLVMIsAAllocaInst(value)) {
+        r->space = CPU_SPACE_THREAD;
+    } else if (LLVMIsAGlobalVariable(value)) {
+        r->space = CPU_SPACE_CONSTANT;
+    } else if (msl_starts(msl_callee(value), "__ingot_place")) {
+        r->space = CPU_SPACE_THREADGROUP;
+        r->slot = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(value, 2));
+    } else if (msl_starts(msl_callee(value), "__ingot_") || LLVMIsAFunction(value)) {
+        r->trusted = true; // the launch, and what is made from it
+    } else {
+        r->space = CPU_SPACE_POINTER;
+    }
+    return r;
+}
+
+// One step towards the root: 0, 1 or more pointers that `p` is based on.
+static int step_back(Value p, Value *out) {
+    if (LLVMIsAGetElementPtrInst(p) ||
+        (LLVMIsAConstantExpr(p) && LLVMGetConstOpcode(p) == LLVMGetElementPtr)) {
+        out[0] = LLVMGetOperand(p, 0);
+        return 1;
+    }
+    if (!LLVMIsAInstruction(p)) return 0;
+    switch (LLVMGetInstructionOpcode(p)) {
+    case LLVMAddrSpaceCast:
+    case LLVMBitCast:
+    case LLVMFreeze: out[0] = LLVMGetOperand(p, 0); return 1;
+    case LLVMSelect:
+        out[0] = LLVMGetOperand(p, 1);
+        out[1] = LLVMGetOperand(p, 2);
+        return 2;
+    case LLVMPHI: {
+        int n = (int)LLVMCountIncoming(p);
+        if (n > MAX_ROOTS) return 0;
+        for (int i = 0; i < n; i++) out[i] = LLVMGetIncomingValue(p, (unsigned)i);
+        return n;
+    }
+    default: return 0;
+    }
+}
+
+int msl_find_roots(Validation *v, Value pointer, Root **out) {
+    Value seen[MAX_WALK], ends[MAX_ROOTS];
+    int n_seen = 1, n_ends = 0;
+    seen[0] = pointer;
+    for (int at = 0; at < n_seen; at++) {
+        Value back[MAX_ROOTS];
+        int n = step_back(seen[at], back);
+        bool known = n > 0;
+        for (int e = 0; !n && e < n_ends; e++) known |= ends[e] == seen[at];
+        if (!known && !LLVMIsUndef(seen[at])) {
+            if (n_ends == MAX_ROOTS) goto too_many;
+            ends[n_ends++] = seen[at];
+        }
+        for (int b = 0; b < n; b++) {
+            bool old = false;
+            for (int k = 0; k < n_seen; k++) old |= seen[k] == back[b];
+            if (old) continue;
+            if (n_seen == MAX_WALK) goto too_many;
+            seen[n_seen++] = back[b];
+        }
+    }
+    for (int e = 0; e < n_ends; e++) out[e] = root_of(v, ends[e]);
+    if (n_ends) return n_ends;
+too_many: // looked up at run time
+    out[0] = root_of(v, pointer);
+    if (LLVMIsAConstant(pointer)) out[0]->space = CPU_SPACE_POINTER;
+    return 1;
+}
+
+// ---- extents -----------------------------------------------------------------------------------
+
+static void invariant(Validation *v, Value load) {
+    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(v->cg->cx.llvm, "invariant.load", 14), v->empty);
+}
+
+static void position_at_entry(Validation *v) {
+    Value i = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(v->cg->thread));
+    while (LLVMIsAAllocaInst(i)) i = LLVMGetNextInstruction(i);
+    LLVMPositionBuilderBefore(v->cg->cx.builder, i);
+}
+
+static Value slot_length(Validation *v, uint32_t slot) {
+    MslContext *cx = &v->cg->cx;
+    position_at_entry(v);
+    Value at = msl_const(cx, 64, offsetof(CpuLaunch, lengths)), launch = msl_launch(v, NULL);
+    Value p = LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), launch, &at, 1, "");
+    Value lengths = LLVMBuildLoad2(cx->builder, msl_ptr(cx), p, "lengths"),
+          ix = msl_const(cx, 64, slot);
+    p = LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 64), lengths, &ix, 1, "");
+    Value length = LLVMBuildLoad2(cx->builder, msl_int(cx, 64), p, "length");
+    invariant(v, lengths);
+    invariant(v, length);
+    return length;
+}
+
+static void look_up(Validation *v, Root *r) {
+    MslContext *cx = &v->cg->cx;
+    if (!LLVMIsAInstruction(r->value)) { // a null pointer, an address out of thin air
+        position_at_entry(v);
+    } else {
+        Value next = LLVMGetNextInstruction(r->value);
+        while (LLVMIsAPHINode(next)) next = LLVMGetNextInstruction(next);
+        LLVMPositionBuilderBefore(cx->builder, next);
+    }
+    Value args[2] = {msl_launch(v, NULL), r->value};
+    Value start = msl_call(v, "ingot_span_start", msl_int(cx, 64), args, 2);
+    r->start = LLVMBuildIntToPtr(cx->builder, start, msl_ptr(cx), "");
+    r->length = msl_call(v, "ingot_span_bytes", msl_int(cx, 64), args, 2);
+}
+
+void msl_root_values(Validation *v, Root *r) {
+    MslContext *cx = &v->cg->cx;
+    if (r->start || r->trusted) return;
+    if (r->space == CPU_SPACE_POINTER) {
+        look_up(v, r);
+        return;
+    }
+    r->start = r->value;
+    if (r->space == CPU_SPACE_THREAD)
+        r->length =
+            msl_const(cx, 64, LLVMABISizeOfType(cx->layout, LLVMGetAllocatedType(r->value)));
+    else if (r->space == CPU_SPACE_CONSTANT)
+        r->length =
+            msl_const(cx, 64, LLVMABISizeOfType(cx->layout, LLVMGlobalGetValueType(r->value)));
+    else if (r->slot == UINT32_MAX)
+        r->length = LLVMGetOperand(r->value, 1); // __ingot_place
+    else
+        r->length = slot_length(v, r->slot);
+}
+
+// Offset of a pointer from its root, if both and all between are constants.
+bool msl_constant_offset(Validation *v, Value p, const Root *root, int64_t *offset) {
+    LLVMTargetDataRef layout = v->cg->cx.layout;
+    *offset = 0;
+    for (; p != root->value; p = LLVMGetOperand(p, 0)) {
+        bool expression = LLVMIsAConstantExpr(p) && LLVMGetConstOpcode(p) == LLVMGetElementPtr;
+        if (!expression && !LLVMIsAGetElementPtrInst(p)) return false;
+        Type t = LLVMGetGEPSourceElementType(p);
+        for (int k = 1; k < LLVMGetNumOperands(p); k++) {
+            Value ix = LLVMGetOperand(p, (unsigned)k);
+            if (!LLVMIsAConstantInt(ix)) return false;
+            int64_t n = LLVMConstIntGetSExtValue(ix);
+            if (k > 1 && LLVMGetTypeKind(t) == LLVMStructTypeKind) {
+                *offset += (int64_t)LLVMOffsetOfElement(layout, t, (unsigned)n);
+                t = LLVMStructGetTypeAtIndex(t, (unsigned)n);
+                continue;
+            }
+            if (k > 1) t = LLVMGetElementType(t);
+            uint64_t size = LLVMABISizeOfType(layout, t);
+            *offset = (int64_t)((uint64_t)*offset + (uint64_t)n * size);
+        }
+    }
+    return true;
+}
+
+// ---- what differs between threads --------------------------------------------------------------
+// A guess from the data alone: right or wrong only decides how an access is checked, not whether.
+
+static bool starts_varying(Value i) {
+    if (LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) return true;
+    const char *name = msl_callee(i);
+    if (!LLVMIsACallInst(i) || msl_starts(name, "llvm.") || msl_starts(name, "__ingot_launch") ||
+        msl_starts(name, "__ingot_place") || msl_starts(name, "ingot_span"))
+        return false;
+    if (!msl_starts(name, "__ingot_position") || !LLVMIsAConstantInt(LLVMGetOperand(i, 0)))
+        return true;
+    switch (LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0))) {
+    case RF_THREAD_POSITION_IN_GRID:
+    case RF_THREAD_POSITION_IN_THREADGROUP:
+    case RF_THREAD_INDEX_IN_THREADGROUP:
+    case RF_THREAD_INDEX_IN_SIMDGROUP:
+    case RF_THREAD_INDEX_IN_QUADGROUP:
+    case RF_QUADGROUP_INDEX_IN_THREADGROUP:
+    case RF_SIMDGROUP_INDEX_IN_THREADGROUP: return true;
+    default: return false;
+    }
+}
+
+bool msl_varies(const Validation *v, Value value) {
+    return LLVMIsAInstruction(value) && LLVMGetMetadata(value, v->varies_kind);
+}
+
+static bool becomes_varying(const Validation *v, Value i) {
+    if (starts_varying(i)) return true;
+    int n = LLVMIsACallInst(i) ? (int)LLVMGetNumArgOperands(i) : LLVMGetNumOperands(i);
+    for (int o = 0; o < n; o++) {
+        Value operand = LLVMGetOperand(i, (unsigned)o);
+        if (!LLVMValueIsBasicBlock(operand) && msl_varies(v, operand)) return true;
+    }
+    return false;
+}
+
+void msl_mark_varying(Validation *v) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (Block b = LLVMGetFirstBasicBlock(v->cg->thread); b; b = LLVMGetNextBasicBlock(b))
+            for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+                if (msl_varies(v, i) || !becomes_varying(v, i)) continue;
+                LLVMSetMetadata(i, v->varies_kind, v->empty);
+                changed = true;
+            }
+    }
+}
