@@ -434,9 +434,8 @@ const char *Reflector::signature(QualType q) {
     LookupResult found(sema, &ctx.Idents.get("__ingot_table_entry"), SourceLocation(),
                        Sema::LookupOrdinaryName);
     found.suppressDiagnostics();
-    if (!sema.LookupQualifiedName(found, ctx.getTranslationUnitDecl()) || !found.isSingleResult())
-        return "";
-    auto *entry = dyn_cast<FunctionTemplateDecl>(found.getFoundDecl());
+    if (!sema.LookupQualifiedName(found, ctx.getTranslationUnitDecl())) return "";
+    auto *entry = dyn_cast<FunctionTemplateDecl>(found.getRepresentativeDecl());
     if (!entry) return "";
     q = ctx.getFunctionTypeWithExceptionSpec(ctx.getCanonicalType(q), EST_None);
     TemplateArgument arg(ctx.getCanonicalType(q));
