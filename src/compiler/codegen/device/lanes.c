@@ -311,6 +311,8 @@ static int needs_quad(const Lane *l) {
 }
 // An implicit level of detail needs the quad; the device's functions want a real stack.
 static void texture(Lane *l, Op op, u64 t, u64 s, u32 what, const u32 *rows, u32 *out) {
+    const u32 *offset = rows + CPU_TEX_OFFSETS;
+    if (op == OP_texture_sample && !(offset[0] | offset[1] | offset[2])) what &= ~CPU_TEX_OFFSET;
     l->op = op;
     l->texel.texture = t, l->texel.sampler = s, l->texel.op = what;
     l->texel.rows = rows, l->texel.out = out;

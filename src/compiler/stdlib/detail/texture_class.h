@@ -92,8 +92,8 @@ template <class T, access A = access::sample> struct __MSL_NAME {
 #define __MSL_LOD_QUERY(NAME, WHICH) \
     __attribute__((convergent)) METAL_FUNC float NAME(sampler s, __MSL_WHERE) const { \
         __MSL_MAY_SAMPLE \
-        return __builtin_bit_cast( \
-            float, __tex_sample<__op | __TEX_QUERY_LOD>(__handle, s, __tex_at(coord))[WHICH]); \
+        uint n = __tex_sample<__op | __TEX_QUERY_LOD>(__handle, s, __tex_at(coord))[WHICH]; \
+        return __builtin_bit_cast(float, n); \
     }
 #if __MSL_DIMS == 2
 #define __MSL_WHERE float2 coord
@@ -111,18 +111,24 @@ template <class T, access A = access::sample> struct __MSL_NAME {
 #endif
 #undef __MSL_SAMPLE
 
-    // ---- read and write
+    // ---- read and write (a scalar ushort becomes a uint by itself, a vector does not)
     __MSL_READ(uint, __MSL_TV, __MSL_CONVERT)
+#if __MSL_DIMS > 1
     __MSL_READ(ushort, __MSL_TV, __MSL_CONVERT)
+#endif
 #ifndef __MSL_DEPTH
     __MSL_WRITE(uint)
+#if __MSL_DIMS > 1
     __MSL_WRITE(ushort)
+#endif
     // What a thread wrote, it reads: the compiler keeps the order of both.
     METAL_FUNC void fence() const { __MSL_MAY_FENCE }
 #endif
 #ifdef __MSL_HAS_ATOMICS
     __MSL_ATOMICS(uint)
+#if __MSL_DIMS > 1
     __MSL_ATOMICS(ushort)
+#endif
 #endif
 
     // ---- sizes
