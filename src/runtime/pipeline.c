@@ -248,6 +248,16 @@ static bool collect_archives(MTLComputePipelineState *state,
     return true;
 }
 
+// Indirect commands set buffers only.
+static bool fits_indirect(const MTLComputePipelineState *state) {
+    const RfFunction *f = rt_pipeline_function(state);
+    for (uint32_t i = 0; i < f->n_args; i++)
+        if (state->arg_use[i] == RT_ARG_REQUIRED &&
+            (f->args[i].kind == RF_ARG_TEXTURE || f->args[i].kind == RF_ARG_SAMPLER))
+            return false;
+    return true;
+}
+
 static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipelineDescriptor *d,
                                        MTLPipelineOption options, Archive *record,
                                        MTLError **error) {
@@ -268,6 +278,12 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
     state->record = record;
     if (!collect_constants(state) || !collect_arg_use(state) || !collect_archives(state, d))
         goto fail;
+    if (state->indirect && !fits_indirect(state)) {
+        wrong = invalid("'%s' takes textures or samplers itself: pipelines for indirect command "
+                        "buffers have them in argument buffers.",
+                        rt_pipeline_function(state)->name);
+        goto fail;
+    }
     bool no_memory;
     wrong = rt_linkage_make(state, d, &no_memory);
     if (wrong || no_memory) goto fail;
