@@ -146,6 +146,7 @@ typedef struct MTLHeap MTLHeap;
 typedef struct MTLResidencySet MTLResidencySet;
 typedef struct MTLFence MTLFence;
 typedef struct MTLEvent MTLEvent;
+typedef struct MTLFunctionLog MTLFunctionLog; // what shader validation found
 typedef struct MTLSharedEvent MTLSharedEvent; // a MTLEvent: cast it
 typedef struct MTLSharedEventHandle MTLSharedEventHandle;
 typedef struct MTLSharedEventListener MTLSharedEventListener;
@@ -366,6 +367,10 @@ typedef enum MTLShaderValidation {
     MTLShaderValidationEnabled = 1,
     MTLShaderValidationDisabled = 2,
 } MTLShaderValidation;
+
+typedef enum MTLFunctionLogType {
+    MTLFunctionLogTypeValidation = 0,
+} MTLFunctionLogType;
 
 typedef uint32_t MTLPipelineOption;
 enum {
@@ -647,6 +652,12 @@ typedef struct MTLDiagnostic { // one message of the compiler
     uint32_t line, column; // from 1
     const char *message;
 } MTLDiagnostic;
+
+typedef struct MTLFunctionLogDebugLocation {
+    const char *function_name;
+    const char *url; // of the source; "": not known
+    size_t line, column; // from 1
+} MTLFunctionLogDebugLocation;
 
 typedef struct MTLDeviceMessage { // what a log callback receives
     MTLLogLevel level;
@@ -973,6 +984,8 @@ MTL_API void mtl_log_state_add_log_handler(MTLLogState *state, MTLLogHandler han
 MTL_API MTLDevice *mtl_command_queue_device(const MTLCommandQueue *queue);
 MTL_API const char *mtl_command_queue_label(const MTLCommandQueue *queue);
 MTL_API void mtl_command_queue_set_label(MTLCommandQueue *queue, const char *label);
+// A mark for a debugger that captures frames; there is none: it does nothing.
+MTL_API void mtl_command_queue_insert_debug_capture_boundary(MTLCommandQueue *queue);
 // A new command buffer; the caller owns a reference. Blocks while max_command_buffer_count command
 // buffers of the queue are alive and not completed. NULL: no memory.
 MTL_API MTLCommandBuffer *mtl_command_queue_command_buffer(MTLCommandQueue *queue);
@@ -1127,4 +1140,5 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 #include "ingot/metal_link.h"
 #include "ingot/metal_archive.h"
 #include "ingot/metal_capture.h"
+#include "ingot/metal_validation.h"
 #endif

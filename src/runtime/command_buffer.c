@@ -3,6 +3,8 @@
 #include "runtime/command_buffer.h"
 #include <string.h>
 #include "cpu/futex.h"
+#include "runtime/heap.h"
+#include "runtime/shader_validation.h"
 #include "runtime/validation.h"
 
 #define ARENA_BLOCK_BYTES 8192u
@@ -100,6 +102,7 @@ static void command_buffer_destroy(void *self) {
     rt_free(buffer->retained);
     rt_free(buffer->waiters_behind);
     mtl_release(buffer->encode_error);
+    rt_free_reports(buffer);
     mtl_release(atomic_load(&buffer->error));
     mtl_release(buffer->log_state);
     rt_label_free(&buffer->label);
@@ -177,8 +180,7 @@ mtl_command_queue_command_buffer_with_descriptor(MTLCommandQueue *queue,
 
 // ---- Enqueue and commit ----
 
-// Is the command buffer there and still being recorded? Says so if not.
-static bool recording(MTLCommandBuffer *buffer, const char *call) {
+bool rt_cb_recording(MTLCommandBuffer *buffer, const char *call) {
     if (!buffer) {
         rt_misuse(NULL, RT_RULE_null_object, call, NULL);
         return false;
@@ -192,7 +194,7 @@ static bool recording(MTLCommandBuffer *buffer, const char *call) {
 }
 
 bool rt_cb_between_encoders(MTLCommandBuffer *buffer, const char *call) {
-    if (!recording(buffer, call)) return false;
+    if (!rt_cb_recording(buffer, call)) return false;
     if (!buffer->open_encoder) return true;
     rt_misuse_encoding(buffer, RT_RULE_command_buffer_open_encoder, call, "%s",
                        rt_label(&buffer->open_encoder->label));
@@ -200,7 +202,7 @@ bool rt_cb_between_encoders(MTLCommandBuffer *buffer, const char *call) {
 }
 
 void mtl_command_buffer_enqueue(MTLCommandBuffer *buffer) {
-    if (!recording(buffer, __func__)) return;
+    if (!rt_cb_recording(buffer, __func__)) return;
     MTLCommandQueue *queue = buffer->queue;
     pthread_mutex_lock(&queue->lock);
     bool again = buffer->enqueued;
@@ -212,16 +214,33 @@ void mtl_command_buffer_enqueue(MTLCommandBuffer *buffer) {
     if (again) rt_misuse(buffer->device, RT_RULE_command_buffer_already_enqueued, __func__, NULL);
 }
 
+// Memory that may be dropped, or was, is no place for results.
+static void check_purgeable(const MTLCommandBuffer *buffer, const char *call) {
+    for (const RtUse *use = buffer->uses; use; use = use->next) {
+        MTLResource *r = use->resource;
+        int state = atomic_load(r->heap ? &r->heap->resource.purgeable : &r->purgeable);
+        if (state != MTLPurgeableStateNonVolatile)
+            rt_misuse(buffer->device, RT_RULE_purgeable_in_use, call,
+                      "%s '%s' is %s, command buffer '%s'", mtl_class_name(r), rt_label(&r->label),
+                      state == MTLPurgeableStateEmpty ? "empty" : "volatile",
+                      rt_label(&buffer->label));
+    }
+}
+
 void mtl_command_buffer_commit(MTLCommandBuffer *buffer) {
-    if (!recording(buffer, __func__)) return;
+    if (!rt_cb_recording(buffer, __func__)) return;
     if (buffer->open_encoder) {
         // Nothing will end it: the commands are incomplete and must not run.
         rt_misuse_encoding(buffer, RT_RULE_command_buffer_open_encoder, __func__, NULL);
         buffer->open_encoder->ended = true;
         buffer->open_encoder = NULL;
     }
+    rt_residency_commit(buffer);
+    if (buffer->device->debug_layer) check_purgeable(buffer, __func__);
     mtl_retain(buffer); // until it is done
-    atomic_store(&buffer->kernel_start_ns, cpu_now_ns());
+    uint64_t now = cpu_now_ns();
+    atomic_store(&buffer->kernel_start_ns, now);
+    rt_trace_commit(buffer, now);
     rt_hazard_commit(buffer);
     rt_queue_kick(buffer->queue);
 }
@@ -244,13 +263,13 @@ static void add_handler(MTLCommandBuffer *buffer, RtHandler ***last,
 
 void mtl_command_buffer_add_scheduled_handler(MTLCommandBuffer *buffer,
                                               MTLCommandBufferHandler handler, void *context) {
-    if (recording(buffer, __func__))
+    if (rt_cb_recording(buffer, __func__))
         add_handler(buffer, &buffer->last_scheduled, handler, context, __func__);
 }
 
 void mtl_command_buffer_add_completed_handler(MTLCommandBuffer *buffer,
                                               MTLCommandBufferHandler handler, void *context) {
-    if (recording(buffer, __func__))
+    if (rt_cb_recording(buffer, __func__))
         add_handler(buffer, &buffer->last_completed, handler, context, __func__);
 }
 
@@ -378,17 +397,21 @@ double mtl_command_buffer_kernel_end_time(const MTLCommandBuffer *buffer) {
 }
 
 void mtl_command_buffer_push_debug_group(MTLCommandBuffer *buffer, const char *name) {
-    if (!recording(buffer, __func__)) return;
+    if (!rt_cb_recording(buffer, __func__)) return;
     if (!name)
         rt_misuse(buffer->device, RT_RULE_null_argument, __func__, "name");
-    else
+    else {
         buffer->debug_depth++;
+        rt_trace_push(buffer, !buffer->open_encoder, name);
+    }
 }
 
 void mtl_command_buffer_pop_debug_group(MTLCommandBuffer *buffer) {
-    if (!recording(buffer, __func__)) return;
+    if (!rt_cb_recording(buffer, __func__)) return;
     if (buffer->debug_depth == 0)
         rt_misuse(buffer->device, RT_RULE_debug_group_underflow, __func__, NULL);
-    else
+    else {
         buffer->debug_depth--;
+        rt_trace_pop(buffer, !buffer->open_encoder);
+    }
 }

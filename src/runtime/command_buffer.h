@@ -15,6 +15,8 @@
 #include "runtime/error.h"
 #include "runtime/object.h"
 #include "runtime/pipeline.h"
+#include "runtime/trace.h"
+#include "runtime/residency.h"
 
 // ---- The command stream: operations in an arena, linked in order ----
 
@@ -39,6 +41,7 @@ typedef struct RtOpClass {
     bool between;     // stands between encoders
     // For traces: writes JSON members ("\"grid\":[1,2,3]"), no braces, no trailing comma. NULL: none.
     void (*describe)(const RtOp *op, char *text, size_t n_bytes);
+    const char *(*title)(const RtOp *op); // for traces, better than name: the kernel's. NULL: none
 } RtOpClass;
 
 struct RtOp {
@@ -89,7 +92,10 @@ struct MTLCommandBuffer {
     RtHandler *completed_handlers, **last_completed;
     MTLCommandEncoder *encoders, **last_encoder, *open_encoder;
     unsigned debug_depth;
+    RtTrace *trace; // NULL: not recorded (trace.h); set at commit
     MTLError *encode_error; // the first misuse; becomes `error`
+    MTLFunctionLog *logs;   // what its kernels did wrong (shader_validation.c)
+    size_t n_logs;
 
     atomic_uint status;               // MTLCommandBufferStatus
     atomic_uint scheduled, completed; // 1: and its handlers have returned; futex words
@@ -123,6 +129,9 @@ struct MTLCommandQueue {
     CpuTask task; // runs the queue on a worker; first of the scheduling fields
     pthread_mutex_t lock;
     pthread_cond_t room;
+    atomic_ullong track; // number in traces; 0: none yet
+    RtResidencySets residency; // under lock
+    atomic_bool has_residency;
     MTLCommandBuffer *first, **last; // in order; under lock
     bool stalled; // its first command buffer is blocked: nothing waits for it; hazard lock
     size_t n_alive, n_committed;     // not completed; under lock
@@ -138,7 +147,8 @@ void rt_cb_append(MTLCommandBuffer *buffer, RtOp *op, const RtOpClass *cls);
 void rt_cb_append_marker(MTLCommandBuffer *buffer, const RtOpClass *cls); // an operation of no data
 bool rt_cb_retain(MTLCommandBuffer *buffer, void *object); // until completion, unless unretained
 bool rt_cb_hold(MTLCommandBuffer *buffer, void *object);   // in any case
-// Is it there, being recorded, and no encoder open? Says so if not.
+// Is it there, being recorded (and no encoder open)? Says so if not.
+bool rt_cb_recording(MTLCommandBuffer *buffer, const char *call);
 bool rt_cb_between_encoders(MTLCommandBuffer *buffer, const char *call);
 bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write); // and with hazards
 void rt_cb_no_memory(MTLCommandBuffer *buffer);                            // it will end in error

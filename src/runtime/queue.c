@@ -8,6 +8,7 @@
 static void queue_destroy(void *self) {
     MTLCommandQueue *queue = self;
     rt_label_free(&queue->label);
+    for (size_t i = 0; i < queue->residency.n; i++) mtl_release(queue->residency.sets[i]);
     mtl_release(queue->log_state);
     pthread_mutex_destroy(&queue->lock);
     pthread_cond_destroy(&queue->room);
@@ -161,6 +162,11 @@ MTLDevice *mtl_command_queue_device(const MTLCommandQueue *queue) {
 
 const char *mtl_command_queue_label(const MTLCommandQueue *queue) {
     return queue ? rt_label(&queue->label) : "";
+}
+
+// There is no debugger that captures between two such marks.
+void mtl_command_queue_insert_debug_capture_boundary(MTLCommandQueue *queue) {
+    if (!queue) rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
 }
 
 void mtl_command_queue_set_label(MTLCommandQueue *queue, const char *label) {
