@@ -124,6 +124,9 @@ static LLVMValueRef build_builtin(Cg *cg, const RfArg *arg) {
 // An argument that its function constant switches off: null, or memory that is.
 static LLVMValueRef build_absent(Cg *cg, const RfArg *arg, LLVMTypeRef want) {
     LLVMTypeRef type = byval_type(cg, arg->param);
+    bool handles = arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER;
+    if (!type && handles && LLVMGetTypeKind(want) == LLVMPointerTypeKind)
+        type = LLVMArrayType2(msl_ptr(&cg->cx), arg->count);
     if (!type) return LLVMConstNull(want);
     LLVMValueRef memory = parameter_memory(cg, type);
     LLVMBuildStore(cg->cx.builder, LLVMConstNull(type), memory);
@@ -150,7 +153,9 @@ static LLVMValueRef build_argument(Cg *cg, const RfArg *arg) {
     LLVMTypeRef memory_type = byval_type(cg, arg->param);
     if (!memory_type && LLVMGetTypeKind(want) == LLVMIntegerTypeKind) // a handle
         return LLVMBuildPtrToInt(cx->builder, slot, want, "");
-    if (!memory_type) return slot;
+    bool handles = arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER;
+    if (!memory_type && !handles && arg->count == 1) return slot;
+    if (!memory_type) memory_type = LLVMArrayType2(msl_ptr(cx), arg->count); // T name[N]
     LLVMValueRef memory = parameter_memory(cg, memory_type);
     for (uint32_t i = 0; i < arg->count; i++)
         store_at(cg, memory, i * 8ull, LLVMGetParam(cg->thread, arg->slot + i));

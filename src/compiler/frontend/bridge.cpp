@@ -541,10 +541,13 @@ void Reflector::function(const FunctionDecl *f) {
         b.decl.name = job.keep(name);
     }
     for (const ParmVarDecl *p : f->parameters()) {
-        // An array of pointers is many arguments; any other array is the pointer it decays to.
+        // An array of pointers or textures is many arguments; any other array is the pointer it
+        // decays to.
         QualType type = p->getOriginalType();
         const ArrayType *array = ctx.getAsArrayType(type);
-        if (array && !array->getElementType()->isPointerType()) type = p->getType();
+        if (array && !array->getElementType()->isPointerType() &&
+            !array->getElementType()->isRecordType())
+            type = p->getType();
         BridgeDecl d = decl(p, type, attrs.emplace_back());
         d.name = job.keep(p->getNameAsString());
         params.push_back(d);

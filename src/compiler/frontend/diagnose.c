@@ -44,6 +44,20 @@ static bool repeated(const Diagnoser *g, const BridgeDiagnostic *d, const char *
     return false;
 }
 
+// Of an assertion in our headers only what it has to say.
+static void drop_assertion(char *message) {
+    static const char with[] = "static assertion failed due to requirement '";
+    static const char without[] = "static assertion failed: ";
+    const char *text = NULL;
+    if (strncmp(message, with, sizeof with - 1) == 0) {
+        text = strstr(message, "': ");
+        if (text) text += 3;
+    } else if (strncmp(message, without, sizeof without - 1) == 0) {
+        text = message + sizeof without - 1;
+    }
+    if (text) memmove(message, text, strlen(text) + 1);
+}
+
 void diagnose(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d) {
     char *message = words_metal(d->message);
     if (!message) {
@@ -68,6 +82,7 @@ void diagnose(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d) {
                              strstr(d->message, "precompiled")))
         g->broken_prelude = true;
     if (d->in_system && d->severity >= 3) {
+        drop_assertion(message);
         g->pending = message;
         snprintf(g->pending_at, sizeof g->pending_at, "%s:%u:%u", d->file, d->line, d->column);
         return;

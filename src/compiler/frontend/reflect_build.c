@@ -151,7 +151,11 @@ static void set_metal_type(ReflectBuilder *b, RfType *t, const BridgeType *info,
             static const char *const access[] = {"sample", "read", "write", "read_write"};
             snprintf(name, n_name, "%s<%s, access::%s>", tmpl, word,
                      access[info->arg_values[1] & 3]);
+        } else {
+            snprintf(name, n_name, "%s", tmpl);
         }
+        BridgeType *keep = &b->infos[t - b->lib->types]; // a handle, even where nothing looks inside
+        t->size = t->align = keep->size = keep->align = 8;
     } else if (strcmp(tmpl, "visible_function_table") == 0) {
         t->data_type = DT_FUNCTION_TABLE;
     } else if (strcmp(tmpl, "command_buffer") == 0) {

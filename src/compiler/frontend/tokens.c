@@ -244,12 +244,13 @@ static size_t edit_word(TokenPass *p, size_t i) {
 }
 
 // `constexpr sampler s(...);` outside functions, or static in one, lies in the constant space though
-// nothing says so. True if the `constexpr` at in[i] starts such a declaration.
-static bool declares_sampler(const TokenPass *p, size_t i) {
-    if (p->paren) return false;
+// nothing says so. Gives the index of the name if the `constexpr` at in[i] is part of such a
+// declaration, else 0.
+static size_t declares_sampler(const TokenPass *p, size_t i) {
+    if (p->paren) return 0;
     bool is_static = false;
     for (size_t k = tp_declaration_start(p); k < p->out->n; k++) {
-        if (p->out->at[k].text && strcmp(p->out->at[k].text, "__constant") == 0) return false;
+        if (p->out->at[k].text && strcmp(p->out->at[k].text, "__constant") == 0) return 0;
         is_static |= p->out->at[k].kind == T_kw_static;
     }
     size_t k = i + 1;
@@ -259,8 +260,9 @@ static bool declares_sampler(const TokenPass *p, size_t i) {
             !tp_is(p, k, T_coloncolon) && !tp_is_word(p, k, "metal"))
             break;
     }
-    return tp_is_word(p, k, "sampler") && tp_is(p, k + 1, T_identifier) &&
-           (is_static || !tp_in_function(p));
+    bool found = tp_is_word(p, k, "sampler") && tp_is(p, k + 1, T_identifier) &&
+                 (is_static || !tp_in_function(p));
+    return found ? k + 1 : 0;
 }
 
 // Parts of C++ that Metal leaves out, where Clang's own dialect does not already say so.
@@ -338,7 +340,13 @@ static void walk(TokenPass *p) {
             i += 3;
             continue;
         } else if (t->kind == T_kw_constexpr && declares_sampler(p, i)) {
+            size_t name = declares_sampler(p, i);
             tp_word(p, "const", t->location), tp_word(p, "__constant", t->location);
+            tp_copy(p, i, name + 1);
+            if (tp_is(p, name + 1, T_semi)) // all defaults
+                tp_punct(p, T_l_brace, t->location), tp_punct(p, T_r_brace, t->location);
+            i = name;
+            continue;
         } else if (t->kind >= T_kw_auto) {
             check_keyword(p, i);
         } else if (bfloat_literal(p, i)) {
