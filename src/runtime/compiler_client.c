@@ -22,6 +22,7 @@ typedef struct Outcome {
     Metallib *library;
     Blob *code;
     bool foreign; // made by another compiler than the one that keys name
+    bool cached;
     RtCompileError error;
 } Outcome;
 
@@ -177,11 +178,13 @@ static void find_or_make_library(const MslSource *source, const char *cwd, const
                                  Outcome *o) {
     if ((o->library = cache_find_library(key))) {
         atomic_fetch_add(&library_cached, 1);
+        o->cached = true;
         return;
     }
     int lock = cache_lock(key, msg_now() + lock_ns());
     if ((o->library = cache_find_library(key))) {
         atomic_fetch_add(&library_cached, 1);
+        o->cached = true;
     } else if (make_library(source, cwd, o) && o->library && !source->check_only) {
         cache_store_library(key, o->library);
     }
@@ -215,6 +218,7 @@ Metallib *rt_compile_library(const MslSource *original, RtCompileError *error) {
     }
     bool made = o != NULL;
     if (made) copy_error(error, &o->error);
+    if (made && error) error->origin = o->cached ? RT_FROM_CACHE : RT_FROM_COMPILER;
     Metallib *library = made ? metallib_retain(o->library) : NULL;
     flight_leave(f); // o may be gone now
     if (made) return library;
@@ -308,11 +312,13 @@ static void find_or_make_kernel(const MslKernelRequest *q, const RtKernelRequest
                                 const CacheKey *key, Outcome *o) {
     if (!q->emit && (o->code = cache_find_kernel(key))) {
         atomic_fetch_add(&kernel_cached, 1);
+        o->cached = true;
         return;
     }
     int lock = q->emit ? -1 : cache_lock(key, msg_now() + lock_ns());
     if (lock >= 0 && (o->code = cache_find_kernel(key))) {
         atomic_fetch_add(&kernel_cached, 1);
+        o->cached = true;
     } else if (make_kernel(q, request, o) && o->code && !q->emit) {
         cache_store_kernel(key, o->code);
     }
@@ -410,6 +416,7 @@ static bool answer_at_once(const RtKernelRequest *request, const CacheKey *key, 
     *code = find_archived(request, key);
     if (*code) {
         atomic_fetch_add(&kernel_archived, 1);
+        if (error) error->origin = RT_FROM_ARCHIVE;
         return true;
     }
     if (request->archived_only) {
@@ -418,9 +425,10 @@ static bool answer_at_once(const RtKernelRequest *request, const CacheKey *key, 
     }
     if (!request->cached_only) return false;
     *code = cache_find_kernel(key); // must not wait for a thread that compiles
-    if (*code)
+    if (*code) {
         atomic_fetch_add(&kernel_cached, 1);
-    else if (error)
+        if (error) error->origin = RT_FROM_CACHE;
+    } else if (error)
         set_error(error, RT_COMPILE_NOT_FOUND, strdup("not in the cache"));
     return true;
 }
@@ -458,6 +466,7 @@ Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error) {
     }
     bool made = o != NULL, foreign = made && o->foreign;
     if (made) copy_error(error, &o->error);
+    if (made && error) error->origin = o->cached ? RT_FROM_CACHE : RT_FROM_COMPILER;
     code = made ? blob_retain(o->code) : NULL;
     flight_leave(f); // o may be gone now
     if (code && request->record && foreign) {

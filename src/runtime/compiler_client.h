@@ -30,9 +30,12 @@ typedef enum RtCompileStatus {
     RT_COMPILE_NO_MEMORY,
 } RtCompileStatus;
 
+typedef enum RtOrigin { RT_FROM_COMPILER, RT_FROM_CACHE, RT_FROM_ARCHIVE } RtOrigin;
+
 // Why there is no result. {0} to begin with; clear after use.
 typedef struct RtCompileError {
     RtCompileStatus status;
+    RtOrigin origin; // of the result, if there is one
     char *log; // for people: Clang's text with carets, or one line; "" or NULL if ok
     MslDiagnostic *diagnostics; // the same in parts; strings owned by this struct
     size_t n_diagnostics;

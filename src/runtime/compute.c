@@ -172,6 +172,7 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
                 const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->slots[index] : NULL;
                 if (!slot || (arg->kind == RF_ARG_FUNCTION_TABLE) != (slot->table != NULL)) continue;
                 d->args[arg->slot + k] = slot->address;
+                if (rt_is_tracing()) d->bound_bytes += slot->n_bytes;
                 if (slot->buffer && arg->access != RF_READ_ONLY &&
                     !rt_cb_use(e->encoder.buffer, &slot->buffer->resource, true))
                     return false;

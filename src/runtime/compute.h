@@ -15,6 +15,7 @@ typedef struct RtDispatch {
     uint32_t threads[3], groups[3], group_size[3]; // threads and groups: not for indirect ones
     MTLBuffer *indirect;                           // NULL: direct
     size_t indirect_offset;
+    uint64_t bound_bytes; // of the buffers it can reach, for traces; 0: not counted
     void **args; // one per slot; those of threadgroup memory are filled in when it runs
     uint32_t n_threadgroup_args;
     RtThreadgroupArg threadgroup_args[];

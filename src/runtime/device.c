@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "cpu/cpu.h"
 #include "cpu/futex.h"
+#include "runtime/trace.h"
 #include "runtime/validation.h"
 
 static void device_destroy(void *self) {
@@ -69,6 +70,7 @@ MTLDevice *mtl_create_system_default_device(void) {
         if (!device && cpu_pool_start()) {
             device = device_new();
             atomic_store(&shared, device);
+            if (device) rt_trace_from_environment();
         }
         pthread_mutex_unlock(&shared_lock);
     }

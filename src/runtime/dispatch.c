@@ -3,6 +3,7 @@
 // took to what the CPU device runs.
 #include <stdio.h>
 #include <string.h>
+#include "base/json.h"
 #include "runtime/compute.h"
 #include "runtime/execute.h"
 
@@ -59,10 +60,19 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
 
 static void describe_dispatch(const RtOp *op, char *text, size_t n_bytes) {
     const RtDispatch *d = (const RtDispatch *)(const void *)op;
-    snprintf(text, n_bytes, "\"kernel\":\"%s\",\"grid\":[%u,%u,%u],\"threadgroup\":[%u,%u,%u]",
-             rt_pipeline_function(d->pipeline)->name, d->threads[0], d->threads[1], d->threads[2],
-             d->group_size[0], d->group_size[1], d->group_size[2]);
+    char kernel[128], grid[64] = "\"indirect\"";
+    json_escape(kernel, sizeof kernel, rt_pipeline_function(d->pipeline)->name);
+    if (!d->indirect)
+        snprintf(grid, sizeof grid, "[%u,%u,%u]", d->threads[0], d->threads[1], d->threads[2]);
+    snprintf(text, n_bytes, "\"kernel\":\"%s\",\"grid\":%s,\"threadgroup\":[%u,%u,%u],\"bytes\":%llu",
+             kernel, grid, d->group_size[0], d->group_size[1], d->group_size[2],
+             (unsigned long long)d->bound_bytes);
+}
+
+static const char *dispatch_title(const RtOp *op) {
+    return rt_pipeline_function(((const RtDispatch *)(const void *)op)->pipeline)->name;
 }
 
 const RtOpClass rt_op_dispatch = {
-    .name = "dispatch", .run = run_dispatch, .joins = true, .describe = describe_dispatch};
+    .name = "dispatch", .run = run_dispatch, .joins = true, .describe = describe_dispatch,
+    .title = dispatch_title};

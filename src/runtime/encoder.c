@@ -84,8 +84,11 @@ void rt_encoder_set_label(void *encoder, const char *label) {
 void rt_encoder_insert_debug_signpost(void *encoder, const RtClass *cls, const char *name,
                                       const char *call) {
     MTLCommandEncoder *e = encoder;
-    if (rt_encoder_valid(e, cls, call) && !name)
+    if (!rt_encoder_valid(e, cls, call)) return;
+    if (!name)
         rt_misuse(e->buffer->device, RT_RULE_null_argument, call, "name");
+    else
+        rt_trace_signpost(e->buffer, false, name);
 }
 
 void rt_encoder_push_debug_group(void *encoder, const RtClass *cls, const char *name,
@@ -94,8 +97,10 @@ void rt_encoder_push_debug_group(void *encoder, const RtClass *cls, const char *
     if (!rt_encoder_valid(e, cls, call)) return;
     if (!name)
         rt_misuse(e->buffer->device, RT_RULE_null_argument, call, "name");
-    else
+    else {
         e->debug_depth++;
+        rt_trace_push(e->buffer, false, name);
+    }
 }
 
 void rt_encoder_pop_debug_group(void *encoder, const RtClass *cls, const char *call) {
@@ -103,6 +108,8 @@ void rt_encoder_pop_debug_group(void *encoder, const RtClass *cls, const char *c
     if (!rt_encoder_valid(e, cls, call)) return;
     if (e->debug_depth == 0)
         rt_misuse(e->buffer->device, RT_RULE_debug_group_underflow, call, NULL);
-    else
+    else {
         e->debug_depth--;
+        rt_trace_pop(e->buffer, false);
+    }
 }

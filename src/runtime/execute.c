@@ -37,7 +37,10 @@ static MTLError *fault_error(const CpuRun *run, uint32_t timeout_ms) {
 // ---- Commands ----
 
 RtOpResult rt_run_batch(RtExecution *x) {
-    bool ok = x->n_batch == 0 || cpu_dispatch(x->run, x->batch, x->n_batch);
+    if (x->n_batch == 0) return RT_OP_DONE;
+    uint64_t start = x->buffer->trace ? cpu_now_ns() : 0;
+    bool ok = cpu_dispatch(x->run, x->batch, x->n_batch);
+    if (x->buffer->trace) rt_trace_batch(x, start);
     x->n_batch = 0;
     return ok ? RT_OP_DONE : RT_OP_FAILED;
 }
@@ -60,7 +63,9 @@ static RtOpResult run_commands(RtExecution *x) {
         bool inside = e && !op->cls->between;
         if (inside) e->error_state = MTLCommandEncoderErrorStateAffected;
         RtOpResult result = op->cls->joins ? RT_OP_DONE : rt_run_batch(x);
+        if (x->buffer->trace) rt_trace_before_op(x, op);
         if (result == RT_OP_DONE) result = op->cls->run(op, x);
+        if (x->buffer->trace && result == RT_OP_DONE) rt_trace_after_op(x, op);
         if (result == RT_OP_DONE && op->cls->joins &&
             (!e || !e->concurrent || x->n_batch == RT_MAX_BATCH))
             result = rt_run_batch(x);
@@ -105,6 +110,7 @@ static void begin(MTLCommandBuffer *buffer) {
     call_handlers(buffer, buffer->scheduled_handlers);
     announce(buffer, &buffer->scheduled);
     atomic_store(&buffer->gpu_start_ns, cpu_now_ns());
+    if (buffer->trace) rt_trace_begin(buffer);
     buffer->resume_op = buffer->first_op;
     buffer->resume_encoder = buffer->encoders;
 }
@@ -150,6 +156,7 @@ void rt_execute(MTLCommandBuffer *buffer) {
     atomic_store(&buffer->error, error);
     atomic_store(&buffer->status,
                  error ? MTLCommandBufferStatusError : MTLCommandBufferStatusCompleted);
+    if (buffer->trace) rt_trace_end(buffer);
     // Others may go on with the resources before the handlers, which may wait for them.
     rt_hazard_complete(buffer);
     call_handlers(buffer, buffer->completed_handlers);

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "cpu/futex.h"
 #include "runtime/async.h"
 #include "runtime/link.h"
 #include "runtime/reflection.h"
+#include "runtime/trace.h"
 #include "runtime/validation.h"
 
 static void library_destroy(void *self) {
@@ -158,6 +160,18 @@ static MTLError *check_dynamic(const MTLCompileOptions *o) {
     return NULL;
 }
 
+static void trace_compile(const MslSource *source, const Metallib *lib,
+                          const RtCompileError *answer, uint64_t start_ns) {
+    char name[96], args[96];
+    snprintf(name, sizeof name, "compile %s", source->name);
+    snprintf(args, sizeof args, "\"from\":\"%s\",\"functions\":%u,\"source_bytes\":%zu",
+             !lib                               ? "nowhere: an error"
+             : answer->origin == RT_FROM_CACHE ? "cache"
+                                                : "compiler",
+             lib ? lib->reflection->n_functions : 0, source->n_bytes);
+    rt_trace_host_span("compile", name, start_ns, args);
+}
+
 static MTLLibrary *compile(MTLDevice *device, const char *text, size_t n_bytes,
                            const MTLCompileOptions *options, MTLError **error) {
     Source source;
@@ -171,7 +185,9 @@ static MTLLibrary *compile(MTLDevice *device, const char *text, size_t n_bytes,
         return NULL;
     }
     RtCompileError answer = {0};
+    uint64_t start = rt_is_tracing() ? cpu_now_ns() : 0;
     Metallib *lib = rt_compile_library(&source.msl, &answer);
+    if (start) trace_compile(&source.msl, lib, &answer, start);
     source_free(&source);
     MTLLibrary *library = lib ? rt_library_new(device, lib) : NULL;
     if (!lib) {

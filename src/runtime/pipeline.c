@@ -7,12 +7,14 @@
 #include "runtime/pipeline.h"
 #include <stdio.h>
 #include <string.h>
+#include "cpu/futex.h"
 #include "runtime/archive.h"
 #include "runtime/async.h"
 #include "runtime/device.h"
 #include "runtime/link.h"
 #include "runtime/indirect.h"
 #include "runtime/reflection.h"
+#include "runtime/trace.h"
 #include "runtime/validation.h"
 
 static void pipeline_destroy(void *self) {
@@ -52,6 +54,17 @@ static RtKernelRequest kernel_request(const MTLComputePipelineState *state,
                              .record = state->record};
 }
 
+static void trace_code(const RtKernelRequest *request, const Blob *code, RtOrigin origin,
+                       uint64_t start_ns) {
+    static const char *const names[] = {"compiler", "cache", "archive"};
+    char name[96], args[128];
+    snprintf(name, sizeof name, "code of %s", request->function);
+    snprintf(args, sizeof args, "\"from\":\"%s\",\"threadgroup\":[%u,%u,%u],\"bytes\":%zu",
+             code ? names[origin] : "nowhere: an error", request->shape[0], request->shape[1],
+             request->shape[2], code ? code->n_bytes : 0);
+    rt_trace_host_span("compile", name, start_ns, args);
+}
+
 static CpuCode *make_code(const MTLComputePipelineState *state, const uint32_t shape[3],
                           bool cached_only, MTLError **error) {
     RtKernelRequest request = kernel_request(state, shape);
@@ -59,7 +72,9 @@ static CpuCode *make_code(const MTLComputePipelineState *state, const uint32_t s
     request.cached_only = cached_only;
     RtCompileError answer = {0};
     CpuCode *code = NULL;
+    uint64_t start = rt_is_tracing() ? cpu_now_ns() : 0;
     Blob *bytes = rt_compile_kernel(&request, &answer);
+    if (start && (bytes || !cached_only)) trace_code(&request, bytes, answer.origin, start);
     if (bytes) {
         char why[256];
         code = cpu_code_load(bytes->data, bytes->n_bytes, why, sizeof why);

@@ -5,6 +5,7 @@
 #include "runtime/buffer.h"
 #include "runtime/heap.h"
 #include "runtime/texture.h"
+#include "runtime/trace.h"
 #include "runtime/validation.h"
 
 void rt_resource_init(MTLResource *resource, MTLDevice *device, MTLResourceOptions options,
@@ -14,6 +15,7 @@ void rt_resource_init(MTLResource *resource, MTLDevice *device, MTLResourceOptio
     resource->allocated_bytes = allocated_bytes;
     atomic_init(&resource->purgeable, MTLPurgeableStateNonVolatile);
     atomic_fetch_add(&device->allocated_bytes, allocated_bytes);
+    if (rt_is_tracing()) rt_trace_allocated(device);
 }
 
 void rt_resource_clear(MTLResource *resource) {
@@ -21,8 +23,10 @@ void rt_resource_clear(MTLResource *resource) {
         rt_heap_return(resource);
         mtl_release(resource->heap);
     }
-    if (resource->device)
+    if (resource->device) {
         atomic_fetch_sub(&resource->device->allocated_bytes, resource->allocated_bytes);
+        if (rt_is_tracing()) rt_trace_allocated(resource->device);
+    }
     rt_label_free(&resource->label);
     mtl_release(resource->device);
 }
