@@ -32,6 +32,8 @@ bool rt_is_event(const void *object) {
     return rt_is(object, &event_class) || rt_is(object, &shared_event_class);
 }
 
+bool rt_is_shared_event(const void *object) { return rt_is(object, &shared_event_class); }
+
 static MTLEvent *event_new(MTLDevice *device, const RtClass *cls) {
     MTLEvent *event = rt_new(cls, sizeof(MTLSharedEvent));
     if (!event) return NULL;

@@ -50,6 +50,7 @@ struct MTLSharedEvent {
 };
 
 bool rt_is_event(const void *object); // of either class
+bool rt_is_shared_event(const void *object);
 MTLSharedEvent *rt_shared_event_new(MTLDevice *device);
 uint64_t rt_event_value(const MTLEvent *event);
 void rt_event_signal(MTLEvent *event, uint64_t value);

@@ -166,7 +166,7 @@ static bool share(MTLEvent *event) {
 }
 
 MTLSharedEventHandle *mtl_shared_event_new_shared_event_handle(MTLSharedEvent *shared) {
-    if (!rt_is_event(shared)) {
+    if (!rt_is_shared_event(shared)) {
         rt_misuse(NULL, shared ? RT_RULE_wrong_class : RT_RULE_null_object, __func__, "%s",
                   mtl_class_name(shared));
         return NULL;

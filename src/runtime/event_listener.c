@@ -167,7 +167,7 @@ void mtl_shared_event_notify_listener(MTLSharedEvent *event, MTLSharedEventListe
                                       uint64_t value, MTLSharedEventNotificationHandler handler,
                                       void *context) {
     MTLDevice *device = mtl_shared_event_device(event);
-    if (!rt_is_event(event)) {
+    if (!rt_is_shared_event(event)) {
         rt_misuse(NULL, event ? RT_RULE_wrong_class : RT_RULE_null_object, __func__, NULL);
         return;
     }

@@ -226,8 +226,9 @@ static void handles(void **state) {
     mtl_release(event), mtl_release(other), mtl_release(third), mtl_release(fourth);
 }
 
-static void refuse(MTLSharedEventHandle *handle, MTLError *error) {
+static void refuse(MTLSharedEventHandle *handle, MTLError **at) {
     assert_null(handle);
+    MTLError *error = *at;
     assert_non_null(error);
     assert_string_equal(mtl_error_domain(error), MTLDeviceErrorDomain);
     assert_int_equal(mtl_error_code(error), MTLDeviceErrorInvalidInput);
@@ -246,17 +247,21 @@ static void bad_handles(void **state) {
         "ingot-shared-event-1:1:3:00000000000000000000000000000000 and more"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         error = NULL;
-        refuse(mtl_shared_event_handle_new_with_name(names[i], &error), error);
+        refuse(mtl_shared_event_handle_new_with_name(names[i], &error), &error);
         assert_null(mtl_shared_event_handle_new_with_name(names[i], NULL));
     }
-    const int bad[] = {-1, 100000, STDOUT_FILENO, open("/dev/zero", O_RDWR),
-                       memfd_create("plain", MFD_ALLOW_SEALING), memfd_create("sealed", MFD_ALLOW_SEALING)};
+    const int bad[] = {-1,
+                       100000,
+                       STDOUT_FILENO,
+                       open("/dev/zero", O_RDWR),
+                       memfd_create("plain", MFD_ALLOW_SEALING),
+                       memfd_create("sealed", MFD_ALLOW_SEALING)};
     assert_int_equal(ftruncate(bad[4], 4096), 0);
     assert_int_equal(ftruncate(bad[5], 4096), 0);
     assert_int_equal(fcntl(bad[5], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         error = NULL;
-        refuse(mtl_shared_event_handle_new_with_file_descriptor(bad[i], &error), error);
+        refuse(mtl_shared_event_handle_new_with_file_descriptor(bad[i], &error), &error);
     }
     for (size_t i = 3; i < sizeof bad / sizeof *bad; i++) close(bad[i]);
 
@@ -267,7 +272,7 @@ static void bad_handles(void **state) {
     snprintf(name, sizeof name, "%s", mtl_shared_event_handle_name(handle));
     mtl_release(handle);
     error = NULL;
-    refuse(mtl_shared_event_handle_new_with_name(name, &error), error);
+    refuse(mtl_shared_event_handle_new_with_name(name, &error), &error);
     mtl_release(event);
 }
 
