@@ -497,12 +497,12 @@ static void test_nested(void **state) {
 
 // ---- Misuse ----
 
-#define EXPECT(rule)                                                                               \
-    do {                                                                                           \
-        assert_int_equal(n_messages, 1);                                                           \
-        assert_string_equal(last_rule, rule);                                                      \
-        clear_messages();                                                                          \
-    } while (0)
+// Exactly one message since the last look, of this rule.
+static void expect(const char *rule) {
+    assert_string_equal(last_rule, rule);
+    assert_int_equal(n_messages, 1);
+    clear_messages();
+}
 
 static void test_misuse(void **state) {
     (void)state;
@@ -513,46 +513,46 @@ static void test_misuse(void **state) {
     MTLTexture *t = texture_of(1);
     mtl_argument_encoder_set_label(e, "named");
     clear_messages();
-    assert_null(mtl_function_new_argument_encoder(function, 2)), EXPECT("argument_buffer_index");
-    assert_null(mtl_function_new_argument_encoder(NULL, 0)), EXPECT("null_object");
-    assert_null(mtl_function_new_argument_encoder((MTLFunction *)b, 0)), EXPECT("wrong_class");
+    assert_null(mtl_function_new_argument_encoder(function, 2)), expect("argument_buffer_index");
+    assert_null(mtl_function_new_argument_encoder(NULL, 0)), expect("null_object");
+    assert_null(mtl_function_new_argument_encoder((MTLFunction *)b, 0)), expect("wrong_class");
     assert_null(mtl_device_new_argument_encoder_with_buffer_binding(device, (MTLBinding *)b));
-    EXPECT("wrong_class");
+    expect("wrong_class");
 
-    mtl_argument_encoder_set_buffer(e, b, 0, 0), EXPECT("argument_no_buffer");
-    assert_null(mtl_argument_encoder_constant_data(e, 3)), EXPECT("argument_no_buffer");
-    mtl_argument_encoder_set_argument_buffer(e, b, 80), EXPECT("argument_buffer_range");
-    mtl_argument_encoder_set_argument_buffer(e, b, SIZE_MAX), EXPECT("argument_buffer_range");
-    mtl_argument_encoder_set_argument_buffer(e, b, 8), EXPECT("argument_buffer_alignment");
-    mtl_argument_encoder_set_argument_buffer(e, hidden, 0), EXPECT("argument_buffer_storage");
-    mtl_argument_encoder_set_argument_buffer(e, (MTLBuffer *)t, 0), EXPECT("wrong_class");
+    mtl_argument_encoder_set_buffer(e, b, 0, 0), expect("argument_no_buffer");
+    assert_null(mtl_argument_encoder_constant_data(e, 3)), expect("argument_no_buffer");
+    mtl_argument_encoder_set_argument_buffer(e, b, 80), expect("argument_buffer_range");
+    mtl_argument_encoder_set_argument_buffer(e, b, SIZE_MAX), expect("argument_buffer_range");
+    mtl_argument_encoder_set_argument_buffer(e, b, 8), expect("argument_buffer_alignment");
+    mtl_argument_encoder_set_argument_buffer(e, hidden, 0), expect("argument_buffer_storage");
+    mtl_argument_encoder_set_argument_buffer(e, (MTLBuffer *)t, 0), expect("wrong_class");
     mtl_argument_encoder_set_argument_buffer_array_element(e, b, 0, 2);
-    EXPECT("argument_buffer_range");
+    expect("argument_buffer_range");
     mtl_argument_encoder_set_argument_buffer_array_element(e, b, 0, SIZE_MAX / 2);
-    EXPECT("argument_buffer_range");
+    expect("argument_buffer_range");
 
     mtl_argument_encoder_set_argument_buffer(e, b, 64);
     assert_int_equal(n_messages, 0);
-    mtl_argument_encoder_set_buffer(e, b, 0, 1), EXPECT("argument_type");
+    mtl_argument_encoder_set_buffer(e, b, 0, 1), expect("argument_type");
     mtl_argument_encoder_set_texture(e, t, 0);
     assert_non_null(strstr(last_text, "'named'"));
-    EXPECT("argument_type");
-    mtl_argument_encoder_set_texture(e, t, 3), EXPECT("argument_type");
-    mtl_argument_encoder_set_texture(e, t, 4), EXPECT("argument_index");
-    mtl_argument_encoder_set_texture(e, (MTLTexture *)b, 1), EXPECT("wrong_class");
-    mtl_argument_encoder_set_buffer(e, (MTLBuffer *)t, 0, 0), EXPECT("wrong_class");
-    mtl_argument_encoder_set_buffer(e, b, 128, 0), EXPECT("buffer_offset");
-    mtl_argument_encoder_set_sampler_state(e, (MTLSamplerState *)t, 2), EXPECT("wrong_class");
-    mtl_argument_encoder_set_buffers(e, NULL, NULL, mtl_range_make(0, 1)), EXPECT("null_argument");
-    mtl_argument_encoder_set_textures(e, NULL, mtl_range_make(1, 1)), EXPECT("null_argument");
-    assert_null(mtl_argument_encoder_constant_data(e, 0)), EXPECT("argument_type");
+    expect("argument_type");
+    mtl_argument_encoder_set_texture(e, t, 3), expect("argument_type");
+    mtl_argument_encoder_set_texture(e, t, 4), expect("argument_index");
+    mtl_argument_encoder_set_texture(e, (MTLTexture *)b, 1), expect("wrong_class");
+    mtl_argument_encoder_set_buffer(e, (MTLBuffer *)t, 0, 0), expect("wrong_class");
+    mtl_argument_encoder_set_buffer(e, b, 128, 0), expect("buffer_offset");
+    mtl_argument_encoder_set_sampler_state(e, (MTLSamplerState *)t, 2), expect("wrong_class");
+    mtl_argument_encoder_set_buffers(e, NULL, NULL, mtl_range_make(0, 1)), expect("null_argument");
+    mtl_argument_encoder_set_textures(e, NULL, mtl_range_make(1, 1)), expect("null_argument");
+    assert_null(mtl_argument_encoder_constant_data(e, 0)), expect("argument_type");
     // Nothing of that wrote anything.
     for (size_t i = 0; i < 128; i++) assert_int_equal(((char *)mtl_buffer_contents(b))[i], 0);
 
-    mtl_argument_encoder_set_buffer(NULL, b, 0, 0), EXPECT("null_object");
-    mtl_argument_encoder_set_textures(NULL, &t, mtl_range_make(0, 1)), EXPECT("null_object");
-    mtl_argument_encoder_set_buffer((MTLArgumentEncoder *)b, b, 0, 0), EXPECT("wrong_class");
-    assert_null(mtl_argument_encoder_constant_data(NULL, 0)), EXPECT("null_object");
+    mtl_argument_encoder_set_buffer(NULL, b, 0, 0), expect("null_object");
+    mtl_argument_encoder_set_textures(NULL, &t, mtl_range_make(0, 1)), expect("null_object");
+    mtl_argument_encoder_set_buffer((MTLArgumentEncoder *)b, b, 0, 0), expect("wrong_class");
+    assert_null(mtl_argument_encoder_constant_data(NULL, 0)), expect("null_object");
     assert_int_equal(mtl_argument_encoder_encoded_length(NULL), 0);
     assert_int_equal(mtl_argument_encoder_alignment(NULL), 0);
     assert_null(mtl_argument_encoder_device(NULL));

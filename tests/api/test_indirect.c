@@ -724,18 +724,18 @@ static void test_gone_buffer(void **state) {
 
 // ---- Misuse ----
 
-#define EXPECT(rule)                                                                               \
-    do {                                                                                           \
-        assert_int_equal(n_messages, 1);                                                           \
-        assert_string_equal(last_rule, rule);                                                      \
-        clear_messages();                                                                          \
-    } while (0)
+// Exactly one message since the last look, of this rule.
+static void expect(const char *rule) {
+    assert_string_equal(last_rule, rule);
+    assert_int_equal(n_messages, 1);
+    clear_messages();
+}
 
 static void expect_no_icb(MTLIndirectCommandBufferDescriptor d, size_t n, MTLResourceOptions options,
                           const char *rule) {
     clear_messages();
     assert_null(mtl_device_new_indirect_command_buffer(device, &d, n, options));
-    EXPECT(rule);
+    expect(rule);
 }
 
 static void test_misuse(void **state) {
@@ -752,8 +752,8 @@ static void test_misuse(void **state) {
     MTLIndirectCommandBufferDescriptor many = good;
     many.max_kernel_buffer_bind_count = 32;
     expect_no_icb(many, 1, 0, "indirect_bind_count");
-    assert_null(mtl_device_new_indirect_command_buffer(device, NULL, 1, 0)), EXPECT("null_argument");
-    assert_null(mtl_device_new_indirect_command_buffer(NULL, &good, 1, 0)), EXPECT("null_object");
+    assert_null(mtl_device_new_indirect_command_buffer(device, NULL, 1, 0)), expect("null_argument");
+    assert_null(mtl_device_new_indirect_command_buffer(NULL, &good, 1, 0)), expect("null_object");
 
     MTLIndirectCommandBuffer *icb = mtl_device_new_indirect_command_buffer(device, &good, 4, 0);
     MTLIndirectCommandBuffer *hidden =
@@ -766,50 +766,50 @@ static void test_misuse(void **state) {
     clear_messages();
     assert_null(mtl_indirect_command_buffer_indirect_compute_command_at_index(icb, 4));
     assert_non_null(strstr(last_text, "'mine'"));
-    EXPECT("indirect_command_index");
+    expect("indirect_command_index");
     assert_null(mtl_indirect_command_buffer_indirect_compute_command_at_index(hidden, 0));
-    EXPECT("indirect_private");
+    expect("indirect_private");
     assert_null(mtl_indirect_command_buffer_indirect_compute_command_at_index(NULL, 0));
-    EXPECT("null_object");
-    mtl_indirect_command_buffer_reset_with_range(icb, mtl_range_make(4, 1)), EXPECT("indirect_range");
+    expect("null_object");
+    mtl_indirect_command_buffer_reset_with_range(icb, mtl_range_make(4, 1)), expect("indirect_range");
     mtl_indirect_command_buffer_reset_with_range(icb, mtl_range_make(1, SIZE_MAX));
-    EXPECT("indirect_range");
+    expect("indirect_range");
     mtl_indirect_compute_command_set_compute_pipeline_state(c, plain);
     assert_non_null(strstr(last_text, "command 3 of 'mine'"));
-    EXPECT("indirect_pipeline");
-    mtl_indirect_compute_command_set_compute_pipeline_state(c, NULL), EXPECT("null_argument");
+    expect("indirect_pipeline");
+    mtl_indirect_compute_command_set_compute_pipeline_state(c, NULL), expect("null_argument");
     mtl_indirect_compute_command_set_compute_pipeline_state(c, (MTLComputePipelineState *)x);
-    EXPECT("wrong_class");
-    mtl_indirect_compute_command_set_kernel_buffer(c, x, 0, 31), EXPECT("indirect_buffer_index");
-    mtl_indirect_compute_command_set_kernel_buffer(c, x, 64, 0), EXPECT("buffer_offset");
-    mtl_indirect_compute_command_set_kernel_buffer(c, (MTLBuffer *)icb, 0, 0), EXPECT("wrong_class");
+    expect("wrong_class");
+    mtl_indirect_compute_command_set_kernel_buffer(c, x, 0, 31), expect("indirect_buffer_index");
+    mtl_indirect_compute_command_set_kernel_buffer(c, x, 64, 0), expect("buffer_offset");
+    mtl_indirect_compute_command_set_kernel_buffer(c, (MTLBuffer *)icb, 0, 0), expect("wrong_class");
     mtl_indirect_compute_command_set_kernel_buffer_with_stride(c, x, 0, 4, 0);
-    EXPECT("indirect_attribute_stride");
+    expect("indirect_attribute_stride");
     mtl_indirect_compute_command_set_threadgroup_memory_length(c, 8, 0);
-    EXPECT("threadgroup_memory_multiple");
+    expect("threadgroup_memory_multiple");
     mtl_indirect_compute_command_set_threadgroup_memory_length(c, 65536, 0);
-    EXPECT("threadgroup_memory_limit");
+    expect("threadgroup_memory_limit");
     mtl_indirect_compute_command_set_threadgroup_memory_length(c, 16, 31);
-    EXPECT("indirect_buffer_index");
+    expect("indirect_buffer_index");
     mtl_indirect_compute_command_concurrent_dispatch_threads(c, one, one);
-    EXPECT("indirect_dispatch_type");
+    expect("indirect_dispatch_type");
     mtl_indirect_compute_command_concurrent_dispatch_threadgroups(c, zero, one);
-    EXPECT("dispatch_empty_grid");
+    expect("dispatch_empty_grid");
     mtl_indirect_compute_command_concurrent_dispatch_threadgroups(c, one, zero);
-    EXPECT("dispatch_empty_threadgroup");
+    expect("dispatch_empty_threadgroup");
     mtl_indirect_compute_command_concurrent_dispatch_threadgroups(c, mtl_size_make(1ull << 32, 1, 1),
                                                                   one);
-    EXPECT("dispatch_grid_limit");
+    expect("dispatch_grid_limit");
     mtl_indirect_compute_command_concurrent_dispatch_threadgroups(c, one, mtl_size_make(33, 32, 1));
-    EXPECT("dispatch_threadgroup_limit");
-    mtl_indirect_compute_command_set_imageblock_width(c, 1, 1), EXPECT("indirect_unsupported");
+    expect("dispatch_threadgroup_limit");
+    mtl_indirect_compute_command_set_imageblock_width(c, 1, 1), expect("indirect_unsupported");
     mtl_indirect_compute_command_set_stage_in_region(c, mtl_region_make_1d(0, 1));
-    EXPECT("indirect_unsupported");
-    mtl_indirect_compute_command_set_barrier(NULL), EXPECT("null_object");
-    mtl_indirect_compute_command_reset((MTLIndirectComputeCommand *)x), EXPECT("wrong_class");
-    mtl_indirect_compute_command_set_kernel_buffer(NULL, x, 0, 0), EXPECT("null_object");
+    expect("indirect_unsupported");
+    mtl_indirect_compute_command_set_barrier(NULL), expect("null_object");
+    mtl_indirect_compute_command_reset((MTLIndirectComputeCommand *)x), expect("wrong_class");
+    mtl_indirect_compute_command_set_kernel_buffer(NULL, x, 0, 0), expect("null_object");
     mtl_indirect_compute_command_set_kernel_buffer_with_stride(NULL, x, 0, 4, 0);
-    EXPECT("null_object");
+    expect("null_object");
 
     // The command keeps its buffer.
     mtl_retain(c);
@@ -854,7 +854,7 @@ static void test_encoder_misuse(void **state) {
     }
     clear_messages();
     mtl_compute_command_encoder_execute_commands_in_buffer(NULL, icb, mtl_range_make(0, 1));
-    EXPECT("null_object");
+    expect("null_object");
     mtl_release(icb), mtl_release(x);
 }
 
