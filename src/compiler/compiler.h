@@ -112,6 +112,29 @@ typedef struct MslKernel {
 bool msl_backend(const MslKernelRequest *request, MslKernel *out);
 void msl_kernel_free(MslKernel *k);
 
+// A function made from a graph of calls. Nodes stand in the order they run: arguments name earlier ones.
+typedef struct MslStitchNode {
+    uint32_t function;             // n: functions[n - 1]; 0: an input
+    uint32_t argument;             // inputs: number of the parameter
+    const uint32_t *arguments; size_t n_arguments; // nodes
+} MslStitchNode;
+
+typedef struct MslStitchGraph {
+    const char *name;              // of the new function
+    const MslStitchNode *nodes; size_t n_nodes;
+    uint32_t output;               // n: the value of nodes[n - 1]; 0: none
+} MslStitchGraph;
+
+typedef struct MslStitchRequest {
+    const MslPart *parts; size_t n_parts; // MslLinkedFunction.library counts them from 1
+    const MslLinkedFunction *functions; size_t n_functions;
+    const MslStitchGraph *graphs; size_t n_graphs;
+} MslStitchRequest;
+
+// codegen/stitch.c: a library of visible functions, one for each graph. Returns out->ok; the log says
+// why not.
+bool msl_stitch(const MslStitchRequest *request, MslLibrary *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -178,3 +178,22 @@ bool driver_library(const MslSource *source, const char *cwd, MslLibrary *out, B
     free(m.files);
     return true;
 }
+
+bool driver_stitch(const MslStitchRequest *request, const Metallib *model, MslLibrary *out,
+                   Blob **metallib) {
+    *metallib = NULL;
+    *out = (MslLibrary){0};
+    if (!msl_stitch(request, out)) return false;
+    Metallib m = {
+        .compiler_id = (char *)(uintptr_t)compiler_id(),
+        .source_name = (char *)(uintptr_t)"stitched functions",
+        .math_mode = model->math_mode,
+        .language_version = model->language_version,
+        .log = out->log,
+        .reflection = out->reflection,
+        .bitcode = out->bitcode,
+        .bitcode_bytes = out->bitcode_bytes,
+    };
+    *metallib = metallib_encode(&m);
+    return true;
+}

@@ -26,6 +26,10 @@ _Noreturn void driver_run_deep(int (*f)(void *), void *context);
 // container is *metallib (an empty library with check_only); NULL if not ok or without memory.
 bool driver_library(const MslSource *source, const char *cwd, MslLibrary *out, Blob **metallib);
 
+// The same for stitched functions; math mode and language are the model's.
+bool driver_stitch(const MslStitchRequest *request, const Metallib *model, MslLibrary *out,
+                   Blob **metallib);
+
 int serve_main(void);
 int build_main(int argc, char **argv);
 // `mslc precompile`: makes the precompiled headers of every math mode in the shipped folder, so that

@@ -223,51 +223,73 @@ static const MslConstantValue *get_constants(WireIn *r, BaseArena *a, size_t *n)
     return constants;
 }
 
-static void put_links(WireOut *w, const MslKernelRequest *q) {
-    wire_u32(w, (uint32_t)q->n_linked);
-    for (size_t i = 0; i < q->n_linked; ++i) {
-        const MslLinkedFunction *l = &q->linked[i];
-        wire_u32(w, l->library);
-        wire_str(w, l->function);
-        put_constants(w, l->constants, l->n_constants);
-        wire_u8(w, l->by_name_only);
+static void put_functions(WireOut *w, const MslLinkedFunction *list, size_t n) {
+    wire_u32(w, (uint32_t)n);
+    for (size_t i = 0; i < n; ++i) {
+        wire_u32(w, list[i].library);
+        wire_str(w, list[i].function);
+        put_constants(w, list[i].constants, list[i].n_constants);
+        wire_u8(w, list[i].by_name_only);
     }
-    wire_u32(w, (uint32_t)q->n_dynamic);
-    for (size_t i = 0; i < q->n_dynamic; ++i) wire_u32(w, q->dynamic[i]);
-    wire_u32(w, q->call_depth);
 }
 
-static void get_links(WireIn *r, BaseArena *a, MslKernelRequest *q) {
-    size_t n = wire_get_u32(r);
-    MslLinkedFunction *linked = get_array(r, a, n, sizeof *linked, 17);
-    for (size_t i = 0; linked && i < n; ++i) {
-        linked[i].library = wire_get_u32(r);
-        if (linked[i].library > q->n_parts) r->failed = true;
-        linked[i].function = get_str(r, a);
-        linked[i].constants = get_constants(r, a, &linked[i].n_constants);
-        linked[i].by_name_only = wire_get_u8(r);
+static const MslLinkedFunction *get_functions(WireIn *r, BaseArena *a, size_t n_parts, size_t *n) {
+    *n = wire_get_u32(r);
+    MslLinkedFunction *list = get_array(r, a, *n, sizeof *list, 17);
+    for (size_t i = 0; list && i < *n; ++i) {
+        list[i].library = wire_get_u32(r);
+        if (list[i].library > n_parts) r->failed = true;
+        list[i].function = get_str(r, a);
+        list[i].constants = get_constants(r, a, &list[i].n_constants);
+        list[i].by_name_only = wire_get_u8(r);
     }
-    q->linked = linked;
-    q->n_linked = linked ? n : 0;
-    n = wire_get_u32(r);
-    uint32_t *dynamic = get_array(r, a, n, sizeof *dynamic, 4);
-    for (size_t i = 0; dynamic && i < n; ++i)
-        if ((dynamic[i] = wire_get_u32(r)) > q->n_parts) r->failed = true;
-    q->dynamic = dynamic;
-    q->n_dynamic = dynamic ? n : 0;
-    q->call_depth = wire_get_u32(r);
+    if (!list) *n = 0;
+    return list;
 }
 
-void msg_put_kernel(WireOut *w, const MslKernelRequest *q, const MsgPart *libraries) {
-    wire_u32(w, (uint32_t)q->n_parts);
-    for (size_t i = 0; i <= q->n_parts; ++i) {
+// Numbers up to and without `limit`.
+static void put_numbers(WireOut *w, const uint32_t *list, size_t n) {
+    wire_u32(w, (uint32_t)n);
+    for (size_t i = 0; i < n; ++i) wire_u32(w, list[i]);
+}
+
+static const uint32_t *get_numbers(WireIn *r, BaseArena *a, size_t limit, size_t *n) {
+    *n = wire_get_u32(r);
+    uint32_t *list = get_array(r, a, *n, sizeof *list, 4);
+    for (size_t i = 0; list && i < *n; ++i)
+        if ((list[i] = wire_get_u32(r)) >= limit) r->failed = true;
+    if (!list) *n = 0;
+    return list;
+}
+
+static void put_parts(WireOut *w, const MsgPart *libraries, size_t n) {
+    wire_u32(w, (uint32_t)n);
+    for (size_t i = 0; i < n; ++i) {
         wire_bytes(w, libraries[i].hash, SHA256_BYTES);
         wire_u8(w, libraries[i].bytes != NULL);
         if (libraries[i].bytes) wire_bytes(w, libraries[i].bytes, libraries[i].n_bytes);
     }
+}
+
+static const MsgPart *get_parts(WireIn *r, BaseArena *a, size_t *n) {
+    *n = wire_get_u32(r);
+    MsgPart *libraries = get_array(r, a, *n, sizeof *libraries, 9);
+    for (size_t i = 0; libraries && i < *n; ++i) {
+        size_t n_hash;
+        libraries[i].hash = wire_get_bytes(r, &n_hash);
+        if (n_hash != SHA256_BYTES) r->failed = true;
+        if (wire_get_u8(r)) libraries[i].bytes = wire_get_bytes(r, &libraries[i].n_bytes);
+    }
+    return libraries;
+}
+
+void msg_put_kernel(WireOut *w, const MslKernelRequest *q, const MsgPart *libraries) {
+    put_parts(w, libraries, q->n_parts + 1);
     wire_str(w, q->function);
     put_constants(w, q->constants, q->n_constants);
-    put_links(w, q);
+    put_functions(w, q->linked, q->n_linked);
+    put_numbers(w, q->dynamic, q->n_dynamic);
+    wire_u32(w, q->call_depth);
     for (int i = 0; i < 3; ++i) wire_u32(w, q->shape[i]);
     put_optional(w, q->cpu);
     put_optional(w, q->features);
@@ -281,21 +303,18 @@ void msg_put_kernel(WireOut *w, const MslKernelRequest *q, const MsgPart *librar
 bool msg_get_kernel(WireIn *r, BaseArena *a, MsgKernel *k) {
     *k = (MsgKernel){0};
     MslKernelRequest *q = &k->request;
-    size_t n = wire_get_u32(r), n_hash;
-    MsgPart *libraries = n < UINT32_MAX ? get_array(r, a, n + 1, sizeof *libraries, 9) : NULL;
-    MslPart *parts = base_arena_alloc(a, n ? n : 1, sizeof *parts);
-    if (!libraries || !parts) return false;
-    for (size_t i = 0; i <= n; ++i) {
-        libraries[i].hash = wire_get_bytes(r, &n_hash);
-        if (n_hash != SHA256_BYTES) return false;
-        if (wire_get_u8(r)) libraries[i].bytes = wire_get_bytes(r, &libraries[i].n_bytes);
-    }
-    k->libraries = libraries;
+    size_t n;
+    k->libraries = get_parts(r, a, &n);
+    if (!k->libraries || n < 1) return false;
+    MslPart *parts = base_arena_alloc(a, n, sizeof *parts);
+    if (!parts) return false;
     q->parts = parts;
-    q->n_parts = n;
+    q->n_parts = n - 1;
     q->function = get_str(r, a);
     q->constants = get_constants(r, a, &q->n_constants);
-    get_links(r, a, q);
+    q->linked = get_functions(r, a, q->n_parts, &q->n_linked);
+    q->dynamic = get_numbers(r, a, q->n_parts + 1, &q->n_dynamic);
+    q->call_depth = wire_get_u32(r);
     for (int i = 0; i < 3; ++i) q->shape[i] = wire_get_u32(r);
     q->cpu = get_optional(r, a);
     q->features = get_optional(r, a);
@@ -306,6 +325,55 @@ bool msg_get_kernel(WireIn *r, BaseArena *a, MsgKernel *k) {
     q->validate = wire_get_u8(r);
     q->emit = get_optional(r, a);
     q->dump_after = get_optional(r, a);
+    return !r->failed && !a->failed && r->at == r->end;
+}
+
+void msg_put_stitch(WireOut *w, const MslStitchRequest *q, const MsgPart *libraries) {
+    put_parts(w, libraries, q->n_parts);
+    put_functions(w, q->functions, q->n_functions);
+    wire_u32(w, (uint32_t)q->n_graphs);
+    for (size_t g = 0; g < q->n_graphs; ++g) {
+        const MslStitchGraph *graph = &q->graphs[g];
+        wire_str(w, graph->name);
+        wire_u32(w, graph->output);
+        wire_u32(w, (uint32_t)graph->n_nodes);
+        for (size_t i = 0; i < graph->n_nodes; ++i) {
+            wire_u32(w, graph->nodes[i].function);
+            wire_u32(w, graph->nodes[i].argument);
+            put_numbers(w, graph->nodes[i].arguments, graph->nodes[i].n_arguments);
+        }
+    }
+}
+
+static void get_graph(WireIn *r, BaseArena *a, size_t n_functions, MslStitchGraph *graph) {
+    graph->name = get_str(r, a);
+    graph->output = wire_get_u32(r);
+    size_t n = wire_get_u32(r);
+    MslStitchNode *nodes = get_array(r, a, n, sizeof *nodes, 12);
+    for (size_t i = 0; nodes && i < n; ++i) {
+        nodes[i].function = wire_get_u32(r);
+        nodes[i].argument = wire_get_u32(r);
+        nodes[i].arguments = get_numbers(r, a, i, &nodes[i].n_arguments); // earlier nodes only
+        if (nodes[i].function > n_functions) r->failed = true;
+    }
+    graph->nodes = nodes;
+    graph->n_nodes = nodes ? n : 0;
+    if (graph->output > graph->n_nodes) r->failed = true;
+}
+
+bool msg_get_stitch(WireIn *r, BaseArena *a, MsgStitch *stitch) {
+    *stitch = (MsgStitch){0};
+    MslStitchRequest *q = &stitch->request;
+    stitch->libraries = get_parts(r, a, &q->n_parts);
+    if (!stitch->libraries) return false;
+    q->functions = get_functions(r, a, q->n_parts, &q->n_functions);
+    size_t n = wire_get_u32(r);
+    MslStitchGraph *graphs = get_array(r, a, n, sizeof *graphs, 16);
+    for (size_t g = 0; graphs && g < n; ++g) get_graph(r, a, q->n_functions, &graphs[g]);
+    q->graphs = graphs;
+    q->n_graphs = graphs ? n : 0;
+    for (size_t i = 0; i < q->n_functions; ++i)
+        if (!q->functions[i].library) r->failed = true; // there is no kernel to be beside
     return !r->failed && !a->failed && r->at == r->end;
 }
 

@@ -19,6 +19,7 @@ typedef enum MsgType {
     MSG_COMPILE_KERNEL,  // msg_put_kernel
     MSG_KERNEL,          // msg_put_code
     MSG_NEED_LIBRARY,    // nothing
+    MSG_STITCH_LIBRARY,  // msg_put_stitch; the answer is MSG_LIBRARY
     MSG_BAD_REQUEST,     // str why: a fault in client or server, not in the user's source
 } MsgType;
 
@@ -46,6 +47,14 @@ typedef struct MsgKernel {
     const MsgPart *libraries; // [1 + request.n_parts]
 } MsgKernel;
 bool msg_get_kernel(WireIn *r, BaseArena *a, MsgKernel *kernel);
+
+// libraries: [request->n_parts], with their bytes unless they are only to be named.
+void msg_put_stitch(WireOut *w, const MslStitchRequest *request, const MsgPart *libraries);
+typedef struct MsgStitch {
+    MslStitchRequest request; // parts without bitcode and reflection
+    const MsgPart *libraries; // [request.n_parts]
+} MsgStitch;
+bool msg_get_stitch(WireIn *r, BaseArena *a, MsgStitch *stitch);
 
 // Answers.
 typedef struct MsgLibrary {

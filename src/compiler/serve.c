@@ -64,6 +64,24 @@ static MsgIo refuse(const char *why) {
     return io;
 }
 
+static MsgIo answer_library(Server *s, const MslLibrary *lib, bool ok, Blob *metallib) {
+    MsgLibrary answer = {
+        .ok = ok && metallib,
+        .log = ok && !metallib ? "out of memory" : lib->log,
+        .diagnostics = lib->diagnostics,
+        .n_diagnostics = lib->n_diagnostics,
+        .metallib = metallib ? metallib->data : NULL,
+        .metallib_bytes = metallib ? metallib->n_bytes : 0,
+    };
+    WireOut w = {0};
+    msg_put_library(&w, &answer);
+    MsgIo io = msg_send(MSG_FD, MSG_LIBRARY, &w, INT64_MAX);
+    wire_free(&w);
+    Metallib *opened = metallib ? metallib_open(metallib, NULL) : NULL;
+    if (opened) keep(s, opened);
+    return io;
+}
+
 static MsgIo serve_library(Server *s, Blob *payload) {
     BaseArena arena = {0};
     WireIn r = {payload->data, payload->data + payload->n_bytes, false};
@@ -81,20 +99,7 @@ static MsgIo serve_library(Server *s, Blob *payload) {
     MslLibrary lib;
     Blob *metallib = NULL;
     bool ok = driver_library(&source, cwd, &lib, &metallib);
-    MsgLibrary answer = {
-        .ok = ok && metallib,
-        .log = ok && !metallib ? "out of memory" : lib.log,
-        .diagnostics = lib.diagnostics,
-        .n_diagnostics = lib.n_diagnostics,
-        .metallib = metallib ? metallib->data : NULL,
-        .metallib_bytes = metallib ? metallib->n_bytes : 0,
-    };
-    WireOut w = {0};
-    msg_put_library(&w, &answer);
-    MsgIo io = msg_send(MSG_FD, MSG_LIBRARY, &w, INT64_MAX);
-    wire_free(&w);
-    Metallib *opened = metallib ? metallib_open(metallib, NULL) : NULL;
-    if (opened) keep(s, opened);
+    MsgIo io = answer_library(s, &lib, ok, metallib);
     blob_release(metallib);
     msl_library_free(&lib);
     base_arena_free(&arena);
@@ -127,41 +132,78 @@ static MsgIo answer_kernel(const MslKernelRequest *request) {
     return io;
 }
 
+// The libraries of a request, with references (keeping one may let go of another); NULL, and the
+// answer is sent.
+static Metallib **get_libraries(Server *s, const MsgPart *parts, size_t n, MsgIo *io) {
+    Metallib **libraries = calloc(n + 1, sizeof *libraries);
+    if (!libraries) {
+        *io = refuse("out of memory");
+        return NULL;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        const char *why;
+        if ((libraries[i] = get_part(s, &parts[i], &why))) continue;
+        *io = why ? refuse(why) : msg_send(MSG_FD, MSG_NEED_LIBRARY, NULL, INT64_MAX);
+        for (size_t k = 0; k < i; ++k) metallib_release(libraries[k]);
+        free(libraries);
+        return NULL;
+    }
+    return libraries;
+}
+
+static void release_libraries(Metallib **libraries, size_t n) {
+    for (size_t i = 0; i < n; ++i) metallib_release(libraries[i]);
+    free(libraries);
+}
+
+static MslPart *to_parts(BaseArena *arena, Metallib *const *libraries, size_t n) {
+    MslPart *parts = base_arena_alloc(arena, n + 1, sizeof *parts);
+    for (size_t i = 0; parts && i < n; ++i)
+        parts[i] = (MslPart){libraries[i]->bitcode, libraries[i]->bitcode_bytes,
+                             libraries[i]->reflection};
+    return parts;
+}
+
 static MsgIo serve_kernel(Server *s, Blob *payload) {
     BaseArena arena = {0};
     WireIn r = {payload->data, payload->data + payload->n_bytes, false};
     MsgKernel k;
-    MsgIo io;
-    Metallib **libraries = NULL; // retained: keeping one may let go of another
-    size_t n = 0;
-    if (!msg_get_kernel(&r, &arena, &k)) {
+    MsgIo io = MSG_IO_OK;
+    Metallib **libraries = NULL;
+    if (!msg_get_kernel(&r, &arena, &k))
         io = refuse("the request to compile a kernel is malformed");
-        goto done;
+    else if ((libraries = get_libraries(s, k.libraries, k.request.n_parts + 1, &io))) {
+        k.request.bitcode = libraries[0]->bitcode;
+        k.request.bitcode_bytes = libraries[0]->bitcode_bytes;
+        k.request.reflection = libraries[0]->reflection;
+        k.request.math_mode = (MslMathMode)libraries[0]->math_mode;
+        k.request.parts = to_parts(&arena, libraries + 1, k.request.n_parts);
+        io = k.request.parts ? answer_kernel(&k.request) : refuse("out of memory");
+        release_libraries(libraries, k.request.n_parts + 1);
     }
-    libraries = calloc(k.request.n_parts + 1, sizeof *libraries);
-    MslPart *parts = base_arena_alloc(&arena, k.request.n_parts + 1, sizeof *parts);
-    if (!libraries || !parts) {
-        io = refuse("out of memory");
-        goto done;
+    base_arena_free(&arena);
+    return io;
+}
+
+static MsgIo serve_stitch(Server *s, Blob *payload) {
+    BaseArena arena = {0};
+    WireIn r = {payload->data, payload->data + payload->n_bytes, false};
+    MsgStitch stitch;
+    MsgIo io = MSG_IO_OK;
+    Metallib **libraries = NULL;
+    if (!msg_get_stitch(&r, &arena, &stitch))
+        io = refuse("the request to stitch a library is malformed");
+    else if ((libraries = get_libraries(s, stitch.libraries, stitch.request.n_parts, &io))) {
+        MslLibrary lib = {0};
+        Blob *metallib = NULL;
+        stitch.request.parts = to_parts(&arena, libraries, stitch.request.n_parts);
+        bool ok = stitch.request.parts &&
+                  driver_stitch(&stitch.request, libraries[0], &lib, &metallib);
+        io = answer_library(s, &lib, ok, metallib);
+        blob_release(metallib);
+        msl_library_free(&lib);
+        release_libraries(libraries, stitch.request.n_parts);
     }
-    for (; n <= k.request.n_parts; ++n) {
-        const char *why;
-        Metallib *m = libraries[n] = get_part(s, &k.libraries[n], &why);
-        if (!m) {
-            io = why ? refuse(why) : msg_send(MSG_FD, MSG_NEED_LIBRARY, NULL, INT64_MAX);
-            goto done;
-        }
-        if (n) parts[n - 1] = (MslPart){m->bitcode, m->bitcode_bytes, m->reflection};
-    }
-    k.request.bitcode = libraries[0]->bitcode;
-    k.request.bitcode_bytes = libraries[0]->bitcode_bytes;
-    k.request.reflection = libraries[0]->reflection;
-    k.request.math_mode = (MslMathMode)libraries[0]->math_mode;
-    k.request.parts = parts;
-    io = answer_kernel(&k.request);
-done:
-    for (size_t i = 0; i < n; ++i) metallib_release(libraries[i]);
-    free(libraries);
     base_arena_free(&arena);
     return io;
 }
@@ -175,6 +217,8 @@ static MsgIo serve_one(Server *s) {
         io = serve_library(s, payload);
     else if (type == MSG_COMPILE_KERNEL)
         io = serve_kernel(s, payload);
+    else if (type == MSG_STITCH_LIBRARY)
+        io = serve_stitch(s, payload);
     else
         io = refuse("the compiler does not know this request");
     blob_release(payload);

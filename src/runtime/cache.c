@@ -114,6 +114,14 @@ bool cache_kernel_key(const MslKernelRequest *request, const MsgPart *libraries,
     return key_end(&w, key);
 }
 
+bool cache_stitch_key(const MslStitchRequest *request, const MsgPart *libraries, CacheKey *key) {
+    WireOut w = {0};
+    wire_str(&w, "stitch");
+    wire_str(&w, compiler_id());
+    msg_put_stitch(&w, request, libraries);
+    return key_end(&w, key);
+}
+
 void cache_machine(unsigned char hash[SHA256_BYTES]) {
     const char *cpu = getenv("INGOT_CPU");
     WireOut w = {0};

@@ -23,6 +23,8 @@ bool cache_library_key(const MslSource *source, const char *cwd, CacheKey *key);
 // request: as sent to the compiler (bitcode and reflection are not read); libraries: [1 + n_parts]
 // content hashes of the kernel's library and of the parts.
 bool cache_kernel_key(const MslKernelRequest *request, const MsgPart *libraries, CacheKey *key);
+// The same for stitched libraries; libraries: [n_parts].
+bool cache_stitch_key(const MslStitchRequest *request, const MsgPart *libraries, CacheKey *key);
 // Names this machine as far as code made for it depends on it; INGOT_CPU counts in its place.
 void cache_machine(unsigned char hash[SHA256_BYTES]);
 

@@ -137,11 +137,24 @@ static void read_library(Outcome *o, const Blob *payload) {
     base_arena_free(&arena);
 }
 
+// A library is asked for by its source, or as the graphs of stitched functions.
+typedef struct Question {
+    const MslSource *source;
+    const char *cwd;
+    const MslStitchRequest *stitch; // NULL: source
+    const MsgPart *parts;
+} Question;
+
 // Returns true if the result may be cached.
-static bool make_library(const MslSource *source, const char *cwd, Outcome *o) {
+static bool make_library(const Question *q, Outcome *o) {
     WireOut request = {0};
     bool cacheable = false;
-    msg_put_source(&request, source, cwd);
+    const char *what = q->stitch ? "stitched functions" : q->source->name;
+    MsgType ask = q->stitch ? MSG_STITCH_LIBRARY : MSG_COMPILE_LIBRARY;
+    if (q->stitch)
+        msg_put_stitch(&request, q->stitch, q->parts);
+    else
+        msg_put_source(&request, q->source, q->cwd);
     for (int attempt = 0; attempt < 2; ++attempt) {
         char *why;
         Compiler *c = compiler_acquire(NULL, attempt > 0, timeout_ns(), &why);
@@ -151,11 +164,9 @@ static bool make_library(const MslSource *source, const char *cwd, Outcome *o) {
         }
         MsgType type;
         Blob *payload;
-        MsgIo io = compiler_ask(c, MSG_COMPILE_LIBRARY, &request, msg_now() + timeout_ns(), &type,
-                                &payload);
+        MsgIo io = compiler_ask(c, ask, &request, msg_now() + timeout_ns(), &type, &payload);
         if (io != MSG_IO_OK) {
-            if (lost(c, io, attempt, source->name ? source->name : "a library", &o->error))
-                continue;
+            if (lost(c, io, attempt, what ? what : "a library", &o->error)) continue;
             break;
         }
         if (type == MSG_LIBRARY)
@@ -174,8 +185,7 @@ static bool make_library(const MslSource *source, const char *cwd, Outcome *o) {
     return cacheable;
 }
 
-static void find_or_make_library(const MslSource *source, const char *cwd, const CacheKey *key,
-                                 Outcome *o) {
+static void find_or_make_library(const Question *q, const CacheKey *key, Outcome *o) {
     if ((o->library = cache_find_library(key))) {
         atomic_fetch_add(&library_cached, 1);
         o->cached = true;
@@ -185,32 +195,20 @@ static void find_or_make_library(const MslSource *source, const char *cwd, const
     if ((o->library = cache_find_library(key))) {
         atomic_fetch_add(&library_cached, 1);
         o->cached = true;
-    } else if (make_library(source, cwd, o) && o->library && !source->check_only) {
+    } else if (make_library(q, o) && o->library && !(q->source && q->source->check_only)) {
         cache_store_library(key, o->library);
     }
     cache_unlock(lock);
 }
 
-Metallib *rt_compile_library(const MslSource *original, RtCompileError *error) {
-    compiler_prepare();
-    atomic_fetch_add(&library_requests, 1);
-    if (error) *error = (RtCompileError){0};
-    MslSource source = *original;
-    source.stdlib_dir = source.pch_dir = NULL;
-    if (!source.name) source.name = "program_source";
-    if (!source.text) source.n_bytes = 0;
-    char here[PATH_MAX];
-    const char *cwd = getcwd(here, sizeof here) ? here : "/";
-    CacheKey key;
+static Metallib *get_library(const Question *q, const CacheKey *key, RtCompileError *error) {
     Outcome *o = NULL;
-    Flight *f = NULL;
     bool leader = true;
-    if (!cache_library_key(&source, cwd, &key)) goto no_memory;
-    f = flight_join(&key, &leader);
+    Flight *f = flight_join(key, &leader);
     if (!f) goto no_memory;
     if (leader) {
         o = calloc(1, sizeof *o);
-        if (o) find_or_make_library(&source, cwd, &key, o);
+        if (o) find_or_make_library(q, key, o);
         flight_land(f, o, o ? drop_outcome : NULL);
     } else {
         o = flight_result(f);
@@ -225,6 +223,45 @@ Metallib *rt_compile_library(const MslSource *original, RtCompileError *error) {
 no_memory:
     if (error) set_error(error, RT_COMPILE_NO_MEMORY, strdup("out of memory"));
     return NULL;
+}
+
+Metallib *rt_compile_library(const MslSource *original, RtCompileError *error) {
+    compiler_prepare();
+    atomic_fetch_add(&library_requests, 1);
+    if (error) *error = (RtCompileError){0};
+    MslSource source = *original;
+    source.stdlib_dir = source.pch_dir = NULL;
+    if (!source.name) source.name = "program_source";
+    if (!source.text) source.n_bytes = 0;
+    char here[PATH_MAX];
+    const char *cwd = getcwd(here, sizeof here) ? here : "/";
+    CacheKey key;
+    if (cache_library_key(&source, cwd, &key))
+        return get_library(&(Question){.source = &source, .cwd = cwd}, &key, error);
+    if (error) set_error(error, RT_COMPILE_NO_MEMORY, strdup("out of memory"));
+    return NULL;
+}
+
+Metallib *rt_compile_stitched(const MslStitchRequest *request, Metallib *const *libraries,
+                              RtCompileError *error) {
+    compiler_prepare();
+    atomic_fetch_add(&library_requests, 1);
+    if (error) *error = (RtCompileError){0};
+    MsgPart *parts = calloc(request->n_parts + 1, sizeof *parts);
+    for (size_t i = 0; parts && i < request->n_parts; ++i) parts[i].hash = libraries[i]->hash;
+    CacheKey key;
+    Metallib *library = NULL;
+    if (parts && cache_stitch_key(request, parts, &key)) {
+        for (size_t i = 0; i < request->n_parts; ++i) {
+            parts[i].bytes = libraries[i]->bytes->data;
+            parts[i].n_bytes = libraries[i]->bytes->n_bytes;
+        }
+        library = get_library(&(Question){.stitch = request, .parts = parts}, &key, error);
+    } else if (error) {
+        set_error(error, RT_COMPILE_NO_MEMORY, strdup("out of memory"));
+    }
+    free(parts);
+    return library;
 }
 
 // --- kernels ---

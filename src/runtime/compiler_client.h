@@ -48,6 +48,11 @@ void rt_compile_error_clear(RtCompileError *error);
 // library without code.
 Metallib *rt_compile_library(const MslSource *source, RtCompileError *error);
 
+// Stitched functions as a library, likewise. libraries: [request->n_parts]; of the request's parts
+// nothing is read.
+Metallib *rt_compile_stitched(const MslStitchRequest *request, Metallib *const *libraries,
+                              RtCompileError *error);
+
 // Code from elsewhere that belongs to a pipeline (link.h makes it).
 typedef struct RtLinks {
     Metallib **libraries; // number n of MslLinkedFunction.library is libraries[n - 1]

@@ -60,7 +60,7 @@ static bool same_function(const MTLFunction *a, const MTLFunction *b) {
                       strcmp(mtl_function_name(a), mtl_function_name(b)) == 0 && same_values(a, b));
 }
 
-static const MslConstantValue *constants_of(const MTLFunction *function, size_t *n) {
+MslConstantValue *rt_function_constants(const MTLFunction *function, size_t *n) {
     const RfFunction *f = function->function;
     const RfLibrary *rf = function->library->lib->reflection;
     MslConstantValue *list = rt_alloc(f->n_constants * sizeof *list);
@@ -87,7 +87,7 @@ static bool add_function(MTLComputePipelineState *state, MTLFunction *function, 
     *f = (MslLinkedFunction){.library = number,
                              .function = function->function->name,
                              .by_name_only = by_name_only};
-    f->constants = constants_of(function, &f->n_constants);
+    f->constants = rt_function_constants(function, &f->n_constants);
     if (!f->constants || number == UINT32_MAX) {
         rt_free((void *)f->constants);
         return false;

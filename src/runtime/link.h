@@ -48,6 +48,10 @@ MTLError *rt_linkage_make(MTLComputePipelineState *state, const MTLComputePipeli
                           bool *no_memory);
 void rt_linkage_free(RtLinkage *linkage);
 
+// The constants a function can reach, with their values, in the compiler's form (rt_free); adds to
+// *n. NULL: no memory.
+MslConstantValue *rt_function_constants(const MTLFunction *function, size_t *n);
+
 // What the compiler needs from the descriptor's parts beyond its function: a deep copy of pointers
 // for pipelines made in the background. False: no memory. rt_links_disown undoes.
 bool rt_links_own(MTLComputePipelineDescriptor *d);

@@ -67,6 +67,12 @@ bool msl_frontend(const MslSource *s, MslLibrary *out) {
     return true;
 }
 
+bool msl_stitch(const MslStitchRequest *request, MslLibrary *out) {
+    (void)request;
+    *out = (MslLibrary){.log = strdup("the fake compiler does not stitch")};
+    return false;
+}
+
 void msl_library_free(MslLibrary *lib) {
     free(lib->log);
     for (size_t i = 0; i < lib->n_diagnostics; ++i) {

@@ -10,6 +10,7 @@
 //             function to function, and threadgroup memory
 // What is still undefined afterwards is reported only if the kernel calls it (entry.c).
 #include "compiler/codegen/codegen.h"
+#include "compiler/frontend/bridge.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,13 +172,28 @@ static bool is_missing(LLVMValueRef f) {
            !strstr(name, "__ingot_");
 }
 
+// Stitched functions have no mangled name: a function of their name is found by what it is called.
+static LLVMValueRef find_by_name(Cg *cg, const char *name) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f)) {
+        size_t n;
+        if (!is_missing(f)) continue;
+        char *readable = msl_demangle(LLVMGetValueName2(f, &n));
+        bool found = readable && msl_starts(readable, name) && readable[strlen(name)] == '(';
+        free(readable);
+        if (found) return f;
+    }
+    return NULL;
+}
+
 // A call by name of a function that is among the linked ones.
 static void resolve_linked(Cg *cg) {
     const MslKernelRequest *q = cg->request;
     for (size_t i = 0; i < q->n_linked; i++) {
         const RfFunction *fn =
             rf_find_function(reflection_of(cg, q->linked[i].library), q->linked[i].function);
-        LLVMValueRef wanted = fn ? LLVMGetNamedFunction(cg->cx.module, fn->symbol) : NULL;
+        LLVMValueRef wanted = !fn              ? NULL
+                              : *fn->signature ? LLVMGetNamedFunction(cg->cx.module, fn->symbol)
+                                               : find_by_name(cg, fn->name);
         char name[40];
         snprintf(name, sizeof name, MSL_LINKED "%zu", i);
         LLVMValueRef f = LLVMGetNamedFunction(cg->cx.module, name);
