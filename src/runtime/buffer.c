@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // buffer.c: MTLBuffer. Memory that the CPU and its kernels share, so contents() is what kernels
 // see. Own memory is a mapping: zeroed by the system, page-aligned, with large pages where it is
-// large.
+// large; or a slot of a slab where it is small.
 #include "runtime/buffer.h"
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "runtime/device.h"
+#include "runtime/slab.h"
 #include "runtime/validation.h"
 
 #define LARGE_PAGE ((size_t)2 << 20)
@@ -33,9 +34,13 @@ char *rt_map_memory(size_t n_bytes) {
 
 static void buffer_destroy(void *self) {
     MTLBuffer *buffer = self;
+    rt_span_remove(&buffer->span);
     switch (buffer->kind) {
     case RT_MEMORY_MAPPED:
         if (buffer->memory) munmap(buffer->memory, buffer->resource.allocated_bytes);
+        break;
+    case RT_MEMORY_SLAB:
+        if (buffer->memory) rt_slab_give(buffer->slab, buffer->memory);
         break;
     case RT_MEMORY_ALLOCATED: rt_free(buffer->memory); break;
     case RT_MEMORY_CALLER:
@@ -83,15 +88,22 @@ MTLBuffer *rt_buffer_new_over(MTLDevice *device, size_t length, MTLResourceOptio
     if (!buffer) return NULL;
     buffer->kind = RT_MEMORY_HEAP;
     buffer->memory = memory;
+    rt_span_add(&buffer->span, memory, length);
     return buffer;
 }
 
 static MTLBuffer *new_with_memory(MTLDevice *device, size_t length, MTLResourceOptions options,
                                   bool zeroed) {
-    size_t n_bytes = round_up(length, page_bytes());
+    // The debug layer's buffers have pages of their own: what goes astray is found sooner.
+    bool ours = rt_allocator_is_default();
+    bool small = ours && length <= RT_SLAB_MAX_BYTES && !device->debug_layer;
+    size_t n_bytes = small ? rt_slab_slot_bytes(length) : round_up(length, page_bytes());
     MTLBuffer *buffer = buffer_new(device, length, options, n_bytes);
     if (!buffer) return NULL;
-    if (rt_allocator_is_default()) {
+    if (small) {
+        buffer->kind = RT_MEMORY_SLAB;
+        buffer->memory = rt_slab_take(length, zeroed, &buffer->slab);
+    } else if (ours) {
         buffer->kind = RT_MEMORY_MAPPED;
         buffer->memory = rt_map_memory(n_bytes);
     } else {
@@ -103,6 +115,7 @@ static MTLBuffer *new_with_memory(MTLDevice *device, size_t length, MTLResourceO
         mtl_release(buffer);
         return NULL;
     }
+    rt_span_add(&buffer->span, buffer->memory, length);
     return buffer;
 }
 
@@ -147,6 +160,7 @@ MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, void *byt
     buffer->memory = bytes;
     buffer->deallocator = deallocator;
     buffer->deallocator_context = context;
+    rt_span_add(&buffer->span, bytes, length);
     return buffer;
 }
 

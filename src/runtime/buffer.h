@@ -3,14 +3,23 @@
 #ifndef INGOT_RUNTIME_BUFFER_H
 #define INGOT_RUNTIME_BUFFER_H
 #include "runtime/resource.h"
+#include "runtime/spans.h"
 
 struct MTLBuffer {
     MTLResource resource;
     char *memory;
     size_t length;
-    enum { RT_MEMORY_MAPPED, RT_MEMORY_ALLOCATED, RT_MEMORY_CALLER, RT_MEMORY_HEAP } kind;
+    enum {
+        RT_MEMORY_MAPPED,    // a mapping
+        RT_MEMORY_SLAB,      // a slot of `slab`
+        RT_MEMORY_ALLOCATED, // from the allocator hook
+        RT_MEMORY_CALLER,
+        RT_MEMORY_HEAP,
+    } kind;
+    struct RtSlab *slab;
     MTLBufferDeallocator deallocator;
     void *deallocator_context;
+    RtSpan span; // where it lies, for kernels that are checked
 };
 
 extern const RtClass rt_buffer_class;
