@@ -381,3 +381,426 @@ def test_contract_writes(tmp_path):
             assert not len(bad), (f"{type_} {call}: word {bad[0][1]} of thread {bad[0][0]}: {words[tuple(bad[0])]:#x}, "
                                   f"not {want[tuple(bad[0])]:#x}")
         everywhere(library, str(tmp_path), f"k{i}", N, 32, run, [FAST_WAYS[i % len(FAST_WAYS)]])
+
+
+# ---- kernels as programs have them, on the device's texture functions
+
+SOME_WAYS = [WAYS[0], WAYS[1], WAYS[2], WAYS[3], WAYS[4]]
+
+
+def sampler_of(mini=0, mag=0, mip=0, address=(0, 0, 0), compare=0, border=0, pixel=0):
+    """A packed sampler, as a constexpr one."""
+    h = 1 | mini << 1 | mag << 2 | mip << 3 | compare << 14 | border << 18 | pixel << 20 | 0x7C00 << 48
+    return h | address[0] << 5 | address[1] << 8 | address[2] << 11
+
+
+PIXELS = sampler_of(pixel=1)
+
+
+def same(got, want, what="", tolerance=0.0):
+    got, want = np.asarray(got, np.float64), np.asarray(want, np.float64)
+    assert got.shape == want.shape, f"{what}: {got.shape}, not {want.shape}"
+    bad = np.argwhere(~(np.abs(got - want) <= tolerance))
+    assert not len(bad), f"{what} at {tuple(bad[0])}: {got[tuple(bad[0])]}, not {want[tuple(bad[0])]}; {len(bad)} differ"
+
+
+def image(h, w, n=4, seed=1, top=256):
+    return np.random.default_rng(seed).integers(0, top, (h, w, n) if n > 1 else (h, w))
+
+
+def buffer(shape, dtype=np.float32):
+    return exec_.between_pages(np.zeros(shape, dtype), True)
+
+
+class Kernels:
+    def __init__(self, libraries, tmp_path, file):
+        self.library, self.folder = libraries(os.path.join(HERE, "texture", file)), str(tmp_path)
+
+    def __call__(self, kernel, grid, group, run, ways=SOME_WAYS, constants=()):
+        everywhere(self.library, self.folder, kernel, grid, group, lambda go: run(lambda *s: go(list(s), host.host_ops())),
+                   ways, constants)
+
+
+@pytest.fixture
+def filters(libraries, tmp_path):
+    return Kernels(libraries, tmp_path, "filters.metal")
+
+
+@pytest.fixture
+def cases(libraries, tmp_path):
+    return Kernels(libraries, tmp_path, "cases.metal")
+
+
+def test_blur(filters):
+    h, w = 37, 53
+    source = image(h, w)
+    k = np.array([1, 4, 6, 4, 1]) / 16
+    padded = np.pad(source / 255, ((2, 2), (2, 2), (0, 0)), mode="edge")
+    want = sum(k[y] * k[x] * padded[y:y + h, x:x + w] for y in range(5) for x in range(5))
+
+    def run(go):
+        out = Texture("2d", "rgba32float", w, h)
+        go(Texture("2d", "rgba8unorm", w, h).put(source), out)
+        same(out.get(), want, "blur", 2e-6)
+    filters("blur_sampled", (64, 48), (16, 16), run, WAYS)
+
+
+def test_sobel(filters):
+    h, w = 21, 70
+    source = image(h, w, top=200) / np.float32(8)
+    l = np.pad(source[..., :3] @ [0.25, 0.5, 0.25], 1, mode="edge")
+    at = lambda y, x: l[1 + y:1 + y + h, 1 + x:1 + x + w]
+    gx = sum((2 if k == 0 else 1) * (at(k, 1) - at(k, -1)) for k in (-1, 0, 1))
+    gy = sum((2 if k == 0 else 1) * (at(1, k) - at(-1, k)) for k in (-1, 0, 1))
+
+    def run(go):
+        out = Texture("2d", "rgba32float", w, h)
+        go(Texture("2d", "rgba32float", w, h).put(source), out)
+        same(out.get(), np.stack([gx, gy, abs(gx) + abs(gy), np.ones_like(gx)], 2), "sobel", 1e-4)
+    filters("sobel", (w, h), (8, 8), run)
+
+
+def test_histogram(filters):
+    h, w = 40, 50
+    source = image(h, w)
+
+    def run(go):
+        bins = buffer(256, np.uint32)
+        go(Texture("2d", "rgba8unorm", w, h).put(source), bins)
+        same(bins, np.bincount(source[..., 0].ravel(), minlength=256), "bin")
+    filters("histogram", (64, 64), (32, 4), run)
+
+
+def test_bilateral(filters):
+    h, w, radius = 13, 40, 2
+    source = image(h, w, 1) / 256
+    params = np.array([radius, 0], np.int32)
+    params[1:].view(np.float32)[:] = 4
+    want = np.zeros((h, w))
+    for y in range(h):
+        for i in range(w):
+            sum_ = total = 0
+            for b in range(max(0, y - radius), min(h, y + radius + 1)):
+                for a in range(max(0, i - radius), min(w, i + radius + 1)):
+                    weight = 1 / (1 + 4 * (source[b, a] - source[y, i]) ** 2 + (a - i) ** 2 + (b - y) ** 2)
+                    sum_ += weight * source[b, a]
+                    total += weight
+            want[y, i] = sum_ / total
+
+    def run(go):
+        out = Texture("2d", "r32float", w, h)
+        go(Texture("2d", "r32float", w, h).put(source), out, exec_.between_pages(params, True))
+        same(out.get(), want, "bilateral", 1e-5)
+    filters("bilateral", (w, h), (32, 1), run)
+
+
+def test_mip_levels(filters):
+    source = image(32, 64) / np.float32(256)
+
+    def run(go):
+        t = Texture("2d", "rgba32float", 64, 32, levels=7).put(source)
+        want = source
+        for level in range(1, 5):
+            go(t, t, exec_.between_pages(np.array([level], np.uint32), True))
+            want = want.reshape(want.shape[0] // 2, 2, want.shape[1] // 2, 2, 4).mean((1, 3))
+            same(t.get(level), want, f"level {level}", 1e-5)
+    filters("downsample", (32, 16), (8, 8), run)
+
+
+def test_lut(filters):
+    n = 5
+    grid = np.linspace(0, 1, n)
+    table = np.stack(np.meshgrid(grid, grid, grid, indexing="ij"), 3)[..., ::-1]  # [z][y][x] -> (x, y, z)
+    source = image(9, 33) / np.float32(255)
+
+    def run(go):
+        lut = Texture("3d", "rgba32float", n, n, n)
+        for z in range(n):
+            lut.put(np.concatenate([1 - table[z], np.ones((n, n, 1))], 2), layer=z)
+        out = Texture("2d", "rgba32float", 33, 9)
+        go(Texture("2d", "rgba32float", 33, 9).put(source), lut, out)
+        same(out.get()[..., :3], 1 - source[..., :3], "lut", 5e-3)  # 1/256 of a cell is the hardware's precision
+    filters("apply_lut", (33, 9), (33, 3), run)
+
+
+def test_shadow(filters):
+    rng = np.random.default_rng(3)
+    depth = rng.random((16, 16), np.float32)
+    points = rng.random((100, 4), np.float32)
+    ix = np.minimum((points[:, :2] * 16).astype(int), 15)
+    taps = [depth[np.minimum(ix[:, 1] + b, 15), np.minimum(ix[:, 0] + a, 15)] for b in (0, 1) for a in (0, 1)]
+
+    def run(go):
+        lit = buffer(100)
+        go(Texture("2d", "depth32float", 16, 16).put(depth), exec_.between_pages(points, True), lit)
+        same(lit, np.mean([points[:, 2] <= t for t in taps], 0), "lit")
+    filters("shadow", 100, 64, run)
+
+
+def test_yuv(filters):
+    h, w = 18, 34
+    y, uv = image(h, w, 1), image(h // 2, w // 2, 2)
+    c = uv.repeat(2, 0).repeat(2, 1) / 255 - 0.5
+    v = np.dstack([y / 255, c])
+    m = np.array([[1, 1, 1], [0, -0.25, 2], [1.5, -0.5, 0]])  # columns
+
+    def run(go):
+        out = Texture("2d", "rgba32float", w, h)
+        go(Texture("2d", "r8unorm", w, h).put(y), Texture("2d", "rg8unorm", w // 2, h // 2).put(uv), out)
+        same(out.get()[..., :3], np.clip(v @ m, 0, 1), "yuv", 1e-5)
+    filters("yuv_to_rgb", (w, h), (16, 4), run)
+
+
+def test_tiles_and_barriers(filters):
+    h, w = 24, 40
+    source = image(h, w, 1)
+    p = np.pad(source, 1)
+
+    def run(go):
+        out = Texture("2d", "r32float", w, h)
+        go(Texture("2d", "r32float", w, h).put(source), out)
+        same(out.get(), sum(p[y:y + h, a:a + w] for y in range(3) for a in range(3)), "box")
+    filters("tiled_box", (w, h), (8, 8), run, WAYS)
+
+
+def test_varying_handles(cases):
+    n = 100
+    which = np.random.default_rng(5).integers(0, 8, n).astype(np.uint32)
+    images = [image(8, 8, seed=s) for s in range(4)]
+    column = (np.arange(n) & 7)
+    want = np.array([images[k & 3][min(k, 7), c] if k >> 2 == 0 else images[k & 3][min(k, 7), c] for k, c in zip(which, column)])
+
+    def run(go):
+        out = buffer((n, 4))
+        clamp, repeat = sampler_of(pixel=1), sampler_of(pixel=1, address=(0, 0, 0), border=1)
+        go(*[Texture("2d", "rgba32float", 8, 8).put(i) for i in images], clamp, repeat, exec_.between_pages(which, True), out)
+        same(out.reshape(n, 4), want, "sample")
+    cases("varying_handles", n, 64, run, WAYS)
+
+
+def test_varying_writes_and_sizes(cases):
+    n = 120
+    which = np.random.default_rng(6).integers(0, 9, n).astype(np.uint32)
+
+    def run(go):
+        t = [Texture("2d", "r32uint", 16, 8) for _ in range(3)]
+        go(*t, exec_.between_pages(which, True))
+        for k in range(3):
+            want = np.zeros(128, np.uint32)
+            want[:n] = np.where(which % 3 == k, np.arange(n) + 1, 0)
+            same(t[k].get().ravel(), want, f"texture {k}")
+    cases("varying_write", n, 40, run)
+    sizes = [(5, 9), (16, 16), (33, 2), (1, 1)]
+
+    def run_sizes(go):
+        out = buffer(n, np.uint32)
+        t = [Texture("2d", "r32float", w, h, levels=1 + (max(w, h) > 1)) for w, h in sizes]
+        go(*t, exec_.between_pages(which, True), out)
+        same(out, [sizes[k & 3][0] * 100 + max(1, sizes[k & 3][1] // 2) for k in which], "size")
+    cases("varying_sizes", n, 40, run_sizes)
+
+
+def test_control_flow(cases):
+    n = 200
+    values = image(16, 16, 1, 7).astype(np.float32)
+    numbers = image(16, 16, 1, 8)
+    steps = np.random.default_rng(9).integers(0, 20, n).astype(np.uint32)
+    i = np.arange(n)
+    px, py = i % 16, i // 16
+
+    def branches(go):
+        out = buffer(n)
+        go(Texture("2d", "r32float", 16, 16).put(values), Texture("2d", "r32uint", 16, 16).put(numbers), out)
+        want = np.where(numbers[py, px] % 3 == 0, values[py, px], np.where(i % 5 == 1, values[px, py] + 100, -1))
+        same(out, want, "branch")
+    cases("in_branches", n, 64, branches, WAYS)
+
+    def loops(go):
+        out = buffer(n)
+        go(Texture("2d", "r32float", 16, 16).put(values), exec_.between_pages(steps, True), out)
+        want = []
+        for t in range(n):
+            sum_ = 0
+            for k in range(steps[t]):
+                v = values[(t + k) % 16, k % 16]
+                if v > 240:
+                    break
+                sum_ += v
+            want.append(sum_)
+        same(out, want, "loop")
+    cases("in_loops", n, 64, loops, WAYS)
+
+    def written(go):
+        t = Texture("2d", "r32uint", 16, 16)
+        go(t, exec_.between_pages(steps, True))
+        want = np.zeros(256, np.uint32)
+        want[:n] = np.where(steps & 1, i + 1, np.where(steps & 2, 1000 + i, 0))
+        same(t.get().ravel(), want, "written")
+    cases("write_in_branch", n, 64, written)
+
+    def returned(go):
+        out = buffer(n)
+        go(Texture("2d", "r32float", 16, 16).put(values), out, exec_.between_pages(np.array([77], np.uint32), True))
+        same(out, np.where(i < 77, values[py, px], 0), "value")
+    cases("early_return", n, 64, returned)
+
+
+def test_uniform_call(cases):
+    values = image(16, 16).astype(np.float32)
+
+    def run(go):
+        out = buffer((70, 4))
+        go(Texture("2d", "rgba32float", 16, 16).put(values), out, exec_.between_pages(np.array([3, 5], np.float32), True))
+        middle = (values[4, 2] + values[4, 3] + values[5, 2] + values[5, 3]) / 4
+        same(out.reshape(70, 4), middle + values[5, 3] + np.arange(70)[:, None], "value", 1e-3)
+    cases("uniform_call", 70, 32, run)
+
+
+def test_read_write(cases):
+    values = image(9, 33, 1)
+
+    def run(go):
+        t = Texture("2d", "r32uint", 33, 9).put(values)
+        go(t)
+        same(t.get(), values * 2 + 6, "texel")
+    cases("in_place", (33, 9), (16, 2), run)
+
+    def barrier(go):
+        t, out = Texture("2d", "r32uint", 128, 3), buffer(3 * 128, np.uint32)
+        go(t, out)
+        i = np.arange(3 * 128)
+        same(out, (i // 128 * 128 + 127 - i % 128) * 3 + 1, "other")
+    cases("across_barrier", 3 * 128, 128, barrier, WAYS)
+
+
+def test_atomics(cases):
+    n = 100
+
+    def run(go):
+        t, least, old = Texture("2d", "r32uint", 4, 4), Texture("1d", "r32sint", 4), buffer(n, np.uint32)
+        go(t, least, old)
+        got = t.get()
+        same(got[0, :3], [34, 33, 33], "counts")
+        for k in range(3):
+            same(np.sort(old[k::3]), np.arange(len(old[k::3])), "old values")
+        same(got[1, 0], 99, "max")
+        same(got[1, 1], np.bitwise_xor.reduce(np.arange(n)), "xor")
+        assert 1 <= got[1, 2] <= n and got[2, 0] == 1, "compare_exchange"
+        assert 1 <= got[2, 1] <= n, "exchange"
+        same(got[2, 2], 77, "store")
+        same(least.get().ravel()[0], -99, "min")
+    cases("count", n, 64, run)
+
+    def wide(go):
+        t = Texture("2d", "rg32uint", 2, 1).put(np.array([[[0, 0], [0xFFFFFFFF, 0xFFFFFFFF]]], np.uint32))
+        go(t)
+        same(t.get()[0], [[99 - 49, 49], [5, 0]], "ulong")
+    cases("wide_atomics", 50, 32, wide)
+
+
+def test_sizes_and_nothing(cases):
+    def run(go):
+        make = lambda *a, **k: Texture(*a, **k)
+        out = buffer((40, 22), np.uint32)
+        go(make("1d", "r32float", 7), make("1d_array", "r32float", 6, layers=3), make("2d", "r32float", 20, 12, levels=4),
+           make("2d_array", "r32float", 4, 4, layers=5), make("3d", "r32float", 8, 6, 4, levels=2), make("cube", "r32float", 8, 8, levels=3),
+           make("cube_array", "r32float", 4, 4, layers=2), make("2d_ms", "r32float", 3, 3, samples=4), make("buffer", "r32float", 50),
+           0, out)
+        want = [7, 6, 3, 20, 12, 5, 1, 4, 5, 4, 3, 2, 8, 3, 2, 3, 4, 50, 0, 0, 1, 0]
+        same(out.reshape(40, 22), np.tile(want, (40, 1)), "size")
+    cases("sizes", 40, 32, run)
+
+    def nothing(go):
+        out = buffer((40, 4))
+        go(0, 0, 0, out)
+        same(out.reshape(40, 4), np.ones((40, 4)), "value")
+    cases("nothing", 40, 32, nothing)
+
+
+def test_function_constants(cases):
+    values = image(16, 16, 1).astype(np.float32)
+
+    def run(with_table):
+        def inner(go):
+            out = buffer(100)
+            go(Texture("2d", "r32float", 16, 16).put(values), Texture("1d", "r32float", 10).put(np.arange(10) * 7) if with_table else 0, out)
+            flat = values.ravel()[:100]
+            same(out, flat % 10 * 7 if with_table else flat, "value")
+        return inner
+    cases("optional", 100, 32, run(True), constants=["0=true"])
+    cases("optional", 100, 32, run(False), constants=["0=false"])
+
+
+def test_argument_buffer(cases):
+    images = [image(16, 16, 1, s).astype(np.float32) for s in (1, 2)]
+    i = np.arange(100)
+
+    def run(go):
+        out = buffer(100)
+        t = [Texture("2d", "r32float", 16, 16).put(v) for v in images]
+        table = np.zeros(8, np.uint64)
+        for k in range(2):
+            table[4 * k:4 * k + 3] = t[k].handle, PIXELS, out.ctypes.data
+            table[4 * k + 3:4 * k + 4].view(np.float32)[0] = k + 2
+        go(exec_.between_pages(table, True))
+        same(out, np.where(i & 1, images[1].ravel()[:100] * 3, images[0].ravel()[:100] * 2), "value")
+    cases("from_arguments", 100, 32, run)
+
+
+def test_quads(cases):
+    values = np.random.default_rng(2).integers(0, 64, 128).astype(np.float32)
+    q = values.reshape(-1, 4)
+    dx = np.stack([q[:, 1] - q[:, 0]] * 2 + [q[:, 3] - q[:, 2]] * 2, 1).ravel()
+    dy = np.stack([q[:, 2] - q[:, 0], q[:, 3] - q[:, 1]] * 2, 1).ravel()
+
+    def run(go):
+        out = buffer((128, 5))
+        go(exec_.between_pages(values, True), out)
+        same(out.reshape(128, 5), np.stack([dx, dy, abs(dx) + abs(dy), 2 * dx, dy], 1), "derivative")
+    cases("derivatives", 128, 64, run)
+
+    def levels(go):
+        t = Texture("2d", "r32float", 256, 256, levels=9)
+        for k in range(9):
+            t.put(np.full((256 >> k, 256 >> k), k, np.float32), level=k)
+        for step in (0.25, 1.0, 3.0, 8.0):
+            out = buffer((64, 4))
+            go(t, out, exec_.between_pages(np.array([step], np.float32), True))
+            lod = np.log2(2 * step)  # thread 2 of a quad is the next row, two steps away
+            want = [np.clip(lod, 0, 8), np.clip(lod + 0.5, 0, 8), lod, np.clip(np.log2(step), 0, 8)]
+            same(out.reshape(64, 4), np.tile(want, (64, 1)), f"step {step}", 0.02)
+    cases("implicit_level", 64, 32, levels, WAYS)
+
+
+def test_layers_faces_samples(cases):
+    n = 48
+    i = np.arange(n)
+    px, py = i % 4, i // 4 % 4
+
+    def run(go):
+        a = Texture("2d_array", "r32float", 4, 4, layers=3)
+        c = Texture("cube", "r32float", 4, 4)
+        m = Texture("2d_ms", "r32float", 4, 4, samples=4)
+        b = Texture("buffer", "r32float", n).put(i * 5)
+        d = Texture("1d_array", "r32float", 4, layers=2)
+        w = Texture("2d_array", "r32float", 4, 4, layers=2)
+        arrays = [image(4, 4, 1, s) for s in range(9)]
+        for k in range(3):
+            a.put(arrays[k], layer=k)
+        for k in range(6):
+            c.put(np.full((4, 4), 10 * k) + arrays[k] % 10, layer=k)
+        for k in range(2):
+            d.put(np.arange(4) + 100 * k, layer=k)
+        out = buffer((n, 6))
+        go(a, c, m, b, d, w, out)
+        got = out.reshape(n, 6)
+        same(got[:, 0], [arrays[k % 3][y, v] for k, v, y in zip(i, px, py)], "array")
+        same(got[:, 1], [10 * (k % 6) + arrays[k % 6][y, v] % 10 for k, v, y in zip(i, px, py)], "face")
+        same(got[:, 2], np.zeros(n), "sample")
+        same(got[:, 3], i * 5, "buffer")
+        same(got[:, 4], i % 4 + 100 * (i % 2), "1d array")
+        same(got[:, 5] // 10, i % 6, "cube")
+        for k in range(2):
+            last = {(v, y): t for t, v, y in zip(i, px, py) if t % 2 == k}
+            same(w.get(layer=k)[0, k], last[(k, 0)], "written layer")
+    cases("layers", n, 48, run)

@@ -58,10 +58,9 @@ static unsigned needed_rows(Value i, Op which, unsigned *op) {
     unsigned at = coordinate_rows(*op, which == OP_TEX_SAMPLE), dims = at & 7, rows = at,
              type = *op & CPU_TEX_TYPE_MASK;
     bool multisample = type == 4 || type == 8;
-    if (which == OP_TEX_ATOMIC) return rows | 15u << CPU_TEX_VALUE;
     if (which != OP_TEX_SAMPLE) {
         rows |= multisample ? 1u << CPU_TEX_SAMPLE : type == 9 ? 0 : 1u << CPU_TEX_LEVEL;
-        return which == OP_TEX_WRITE ? rows | 15u << CPU_TEX_VALUE : rows;
+        return which == OP_TEX_READ ? rows : rows | 15u << CPU_TEX_VALUE;
     }
     if (*op & CPU_TEX_COMPARE) rows |= 1u << CPU_TEX_REFERENCE;
     if (*op & CPU_TEX_MIN_LOD) rows |= 1u << CPU_TEX_LOD_CLAMP;
