@@ -41,6 +41,8 @@ typedef struct CpuRun {
     uint64_t deadline_ns;        // 0: none
     CpuLogFn *log;               // may be NULL; called with no kernel code "running"
     void *log_context;           // for log, through cpu_run_log_context
+    CpuReportFn *report;         // the same for what shader validation finds
+    void *report_context;        // through cpu_run_report_context
     struct CpuRun *next_watched; // under the watchdog's lock
 } CpuRun;
 
@@ -51,6 +53,9 @@ void cpu_run_end(CpuRun *run);
 void cpu_run_fail(CpuRun *run, CpuFault fault, uintptr_t address);
 // From inside CpuRun.log: the context of the run that logs.
 void *cpu_run_log_context(const CpuLaunch *launch);
+void *cpu_run_report_context(const CpuLaunch *launch);
+// And the context of the dispatch.
+void *cpu_launch_context(const CpuLaunch *launch);
 
 // ---- Dispatch (dispatch.c) ----
 
@@ -59,6 +64,11 @@ typedef struct CpuDispatch {
     void *const *args; // CpuLaunch.args
     uint32_t threads_per_grid[3], groups_per_grid[3], group_size[3];
     uint32_t threadgroup_bytes; // static and dynamic together
+    // For code that checks its accesses (CPU_KERNEL_VALIDATE), else NULL.
+    const uint64_t *lengths; // CpuLaunch.lengths
+    const CpuSpan *spans;
+    size_t n_spans;
+    void *context; // of reports
 } CpuDispatch;
 
 // Runs one dispatch, or several that do not depend on each other, and returns when all is done. The

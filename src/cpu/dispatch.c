@@ -21,6 +21,7 @@ typedef struct Part {
     CpuCode *code;
     uint64_t first; // its place in the job's numbering of threadgroups
     uint64_t n_groups;
+    void *context; // of reports
 } Part;
 
 typedef struct Share {
@@ -35,19 +36,40 @@ typedef struct Share {
     atomic_uint finished; // helpers that found nothing more to take
 } Share;
 
-static void log_from_kernel(const CpuLaunch *launch, uint32_t type, const char *where,
-                            const char *format, const uint64_t *args, uint32_t n_args) {
-    CpuRun *run = launch->log_context;
-    if (!run->log) return;
-    // The receiver is ordinary code with locks: no jumping out of it.
+// The receiver is ordinary code with locks: no jumping out of it.
+static CpuThread *leave_kernel(void) {
     CpuThread *t = cpu_thread_current();
     t->in_kernel = 0;
-    run->log(launch, type, where, format, args, n_args);
+    return t;
+}
+
+static void enter_kernel(CpuThread *t, const CpuRun *run) {
     if (atomic_load(&run->fault) != CPU_FAULT_NONE) {
         t->signal = 0;
         siglongjmp(t->jump, 1);
     }
     t->in_kernel = 1;
+}
+
+static void report_from_kernel(const CpuLaunch *launch, const CpuReport *report) {
+    CpuRun *run = launch->log_context;
+    if (!run->report) return;
+    CpuThread *t = leave_kernel();
+    run->report(launch, report);
+    enter_kernel(t, run);
+}
+
+void *cpu_launch_context(const CpuLaunch *launch) {
+    return ((const Part *)(const void *)launch)->context; // its first member
+}
+
+static void log_from_kernel(const CpuLaunch *launch, uint32_t type, const char *where,
+                            const char *format, const uint64_t *args, uint32_t n_args) {
+    CpuRun *run = launch->log_context;
+    if (!run->log) return;
+    CpuThread *t = leave_kernel();
+    run->log(launch, type, where, format, args, n_args);
+    enter_kernel(t, run);
 }
 
 static void learn(CpuCode *code, uint64_t ns, uint64_t n_groups) {
@@ -127,7 +149,12 @@ static void prepare(Share *share, CpuRun *run, const CpuDispatch *dispatches, si
         part->launch = (CpuLaunch){.args = d->args,
                                    .log = log_from_kernel,
                                    .log_context = run,
-                                   .textures = cpu_texture_ops()};
+                                   .textures = cpu_texture_ops(),
+                                   .lengths = d->lengths,
+                                   .report = report_from_kernel,
+                                   .spans = d->spans,
+                                   .n_spans = d->n_spans};
+        part->context = d->context;
         memcpy(part->launch.threads_per_grid, d->threads_per_grid, sizeof d->threads_per_grid);
         memcpy(part->launch.groups_per_grid, d->groups_per_grid, sizeof d->groups_per_grid);
         memcpy(part->launch.group_size, d->group_size, sizeof d->group_size);

@@ -151,6 +151,11 @@ void *cpu_run_log_context(const CpuLaunch *launch) {
     return run->log_context;
 }
 
+void *cpu_run_report_context(const CpuLaunch *launch) {
+    const CpuRun *run = launch->log_context;
+    return run->report_context;
+}
+
 // ---- Signals ----
 
 // Handlers that were there when ours were installed. Written under install_lock; read by the signal

@@ -3,6 +3,8 @@
 // those its kernel uses into the command stream, so that running it needs no look at the encoder.
 #include <string.h>
 #include "runtime/compute_validate.h"
+#include "runtime/shader_validation.h"
+#include "runtime/counters.h"
 #include "runtime/validation.h"
 
 const RtClass rt_compute_encoder_class = {.name = "MTLComputeCommandEncoder",
@@ -37,7 +39,10 @@ mtl_command_buffer_compute_command_encoder_with_dispatch_type(MTLCommandBuffer *
 MTLComputeCommandEncoder *
 mtl_command_buffer_compute_command_encoder_with_descriptor(MTLCommandBuffer *buffer,
                                                            const MTLComputePassDescriptor *pass) {
-    return open_encoder(buffer, pass ? pass->dispatch_type : MTLDispatchTypeSerial, __func__);
+    MTLComputeCommandEncoder *e =
+        open_encoder(buffer, pass ? pass->dispatch_type : MTLDispatchTypeSerial, __func__);
+    if (e && pass) rt_counters_begin_pass(e, pass->sample_buffer_attachments, __func__);
+    return e;
 }
 
 void mtl_compute_command_encoder_end_encoding(MTLComputeCommandEncoder *encoder) {
@@ -154,6 +159,41 @@ void mtl_compute_command_encoder_use_resources(MTLComputeCommandEncoder *encoder
 
 // ---- Dispatch ----
 
+// How far the buffer of argument i, element k, reaches.
+static bool note_extent(MTLComputeCommandEncoder *e, RtDispatch *d, uint32_t i, uint32_t k,
+                        const RtSlot *slot) {
+    const RfLibrary *lib = rt_pipeline_library(e->pipeline);
+    const RfArg *arg = &rt_pipeline_function(e->pipeline)->args[i];
+    if (d->validated) {
+        d->validated->lengths[arg->slot + k] = slot->n_bytes;
+        d->validated->buffers[arg->slot + k] = slot->buffer;
+    }
+    size_t whole = arg->type < lib->n_types ? lib->types[arg->type].size : 0;
+    if (arg->space != RF_CONSTANT || !slot->address || slot->n_bytes >= whole) return true;
+    RtShort *s = rt_cb_alloc(e->encoder.buffer, sizeof *s + ((whole + 63) & ~(size_t)63));
+    if (!s) {
+        rt_cb_no_memory(e->encoder.buffer);
+        return false;
+    }
+    s->next = d->shorts;
+    s->slot = arg->slot + k;
+    s->n_bytes = slot->n_bytes;
+    s->from = slot->address;
+    d->shorts = s;
+    return true;
+}
+
+static RtValidated *new_validated(MTLComputeCommandEncoder *e) {
+    size_t n = rt_pipeline_function(e->pipeline)->n_slots + 1;
+    RtValidated *v = rt_cb_alloc(
+        e->encoder.buffer, sizeof *v + n * (sizeof *v->lengths + sizeof *v->buffers));
+    if (!v) return NULL;
+    v->pipeline = e->pipeline;
+    v->lengths = (uint64_t *)(v + 1);
+    v->buffers = (MTLBuffer **)(v->lengths + n);
+    return v;
+}
+
 // The snapshot: addresses per slot, lengths of threadgroup arguments, and who writes what.
 static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
     const MTLComputePipelineState *p = e->pipeline;
@@ -164,6 +204,7 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
         if (arg->kind == RF_ARG_THREADGROUP && arg->index < RT_MAX_BUFFERS) {
             d->threadgroup_args[d->n_threadgroup_args++] =
                 (RtThreadgroupArg){arg->slot, e->threadgroup_bytes[arg->index]};
+            if (d->validated) d->validated->lengths[arg->slot] = e->threadgroup_bytes[arg->index];
         } else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER) {
             if (!rt_snapshot_texture(e, arg, f->n_slots, d->args)) return false;
         } else if (arg->kind == RF_ARG_BUFFER || arg->kind == RF_ARG_FUNCTION_TABLE) {
@@ -172,6 +213,7 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
                 const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->slots[index] : NULL;
                 if (!slot || (arg->kind == RF_ARG_FUNCTION_TABLE) != (slot->table != NULL)) continue;
                 d->args[arg->slot + k] = slot->address;
+                if (!note_extent(e, d, i, k, slot)) return false;
                 if (rt_is_tracing()) d->bound_bytes += slot->n_bytes;
                 if (slot->buffer && arg->access != RF_READ_ONLY &&
                     !rt_cb_use(e->encoder.buffer, &slot->buffer->resource, true))
@@ -195,6 +237,10 @@ static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, MTLSize size, uint6
     d->group_size[0] = (uint32_t)size.width;
     d->group_size[1] = (uint32_t)size.height;
     d->group_size[2] = (uint32_t)size.depth;
+    if (e->pipeline->validate && !(d->validated = new_validated(e))) {
+        rt_cb_no_memory(e->encoder.buffer);
+        return NULL;
+    }
     if (!snapshot(e, d)) return NULL;
     rt_pipeline_prepare(e->pipeline, d->group_size, n_threads);
     return d;

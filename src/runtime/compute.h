@@ -9,6 +9,16 @@ typedef struct RtThreadgroupArg {
     uint32_t slot, n_bytes;
 } RtThreadgroupArg;
 
+// A `constant` argument whose buffer ends before its type does. Code may read the type as a whole:
+// it gets a copy, with zeros behind.
+typedef struct RtShort {
+    struct RtShort *next;
+    uint32_t slot;
+    size_t n_bytes;
+    const char *from;
+    _Alignas(64) char copy[];
+} RtShort;
+
 typedef struct RtDispatch {
     RtOp op;
     MTLComputePipelineState *pipeline;
@@ -17,6 +27,8 @@ typedef struct RtDispatch {
     size_t indirect_offset;
     uint64_t bound_bytes; // of the buffers it can reach, for traces; 0: not counted
     void **args; // one per slot; those of threadgroup memory are filled in when it runs
+    struct RtShort *shorts;       // buffers smaller than their argument
+    struct RtValidated *validated; // for a kernel that is checked; else NULL
     uint32_t n_threadgroup_args;
     RtThreadgroupArg threadgroup_args[];
 } RtDispatch;

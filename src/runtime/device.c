@@ -54,6 +54,9 @@ static MTLDevice *device_new(void) {
     device->memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
     atomic_init(&device->timeout_ms, environment_number("INGOT_TIMEOUT_MS"));
     device->debug_layer = environment_number("MTL_DEBUG_LAYER") != 0;
+    const char *state = getenv("MTL_SHADER_VALIDATION_DEFAULT_STATE");
+    device->shader_validation =
+        environment_number("MTL_SHADER_VALIDATION") != 0 && !(state && strcmp(state, "0") == 0);
     device->sync_specialise = environment_number("INGOT_SYNC_SPECIALISE") != 0;
     unsigned width = environment_number("INGOT_WIDTH");
     device->width = width == 1 || width == 8 || width == 16 || width == 32 ? width : 0;

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "runtime/compute.h"
 #include "runtime/execute.h"
+#include "runtime/shader_validation.h"
 
 // Reads the size of an indirect dispatch. False: it does not fit; *empty: nothing to do.
 static bool resolve_indirect(const RtDispatch *d, CpuDispatch *out, bool *empty) {
@@ -54,6 +55,15 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     }
     if (empty) return RT_OP_DONE;
     place_threadgroup_memory(d, item);
+    for (RtShort *s = d->shorts; s; s = s->next) {
+        // A dispatch of the batch may write the buffer only if it may run beside this one.
+        memcpy(s->copy, s->from, s->n_bytes);
+        d->args[s->slot] = s->copy;
+    }
+    if (d->validated && !rt_validate_dispatch(x, item, d->validated)) {
+        x->error = rt_error_no_memory();
+        return RT_OP_FAILED;
+    }
     x->n_batch++;
     return RT_OP_DONE;
 }

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include "cpu/futex.h"
 #include "runtime/log.h"
+#include "runtime/shader_validation.h"
 
 static MTLError *fault_error(const CpuRun *run, uint32_t timeout_ms) {
     const char *kernel = run->faulting ? run->faulting : "?";
@@ -125,14 +126,18 @@ static uint32_t time_left_ms(const MTLCommandBuffer *buffer) {
 
 // Runs the commands, or goes on with them.
 static RtOpResult go_on(MTLCommandBuffer *buffer, MTLError **error) {
-    CpuRun run = {.log = rt_log_from_kernel, .log_context = buffer->log_state};
+    CpuRun run = {.log = rt_log_from_kernel,
+                  .log_context = buffer->log_state,
+                  .report = rt_report_from_kernel,
+                  .report_context = buffer};
     uint64_t start = cpu_now_ns();
     bool watched = cpu_run_begin(&run, time_left_ms(buffer));
     if (!watched) cpu_run_fail(&run, CPU_FAULT_NO_MEMORY, 0);
     RtExecution x;
-    x.buffer = buffer, x.run = &run, x.error = NULL, x.n_batch = 0; // not the whole array
+    x.buffer = buffer, x.run = &run, x.error = NULL, x.n_batch = 0, x.spans = NULL; // not the whole array
     RtOpResult result = run_commands(&x);
     if (watched) cpu_run_end(&run);
+    rt_free(x.spans);
     buffer->ran_ns += cpu_now_ns() - start;
     *error = x.error;
     if (result == RT_OP_FAILED && !*error) {
@@ -152,6 +157,7 @@ void rt_execute(MTLCommandBuffer *buffer) {
     }
     if (error) rt_signal_events(buffer->resume_op); // others may wait for them
     atomic_store(&buffer->gpu_end_ns, cpu_now_ns());
+    if (buffer->logs) rt_deliver_reports(buffer);
 
     atomic_store(&buffer->error, error);
     atomic_store(&buffer->status,

@@ -2,6 +2,7 @@
 // object.c: counting references, and memory through one hook so that tests can make any allocation
 // fail.
 #include "runtime/object.h"
+#include "runtime/leaks.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,7 @@ void *rt_new(const RtClass *cls, size_t n_bytes) {
     if (!object) return NULL;
     object->cls = cls;
     atomic_init(&object->refs, 1);
+    if (rt_leaks_wanted()) rt_leaks_born(object);
     return object;
 }
 
@@ -103,8 +105,10 @@ void mtl_release(void *object) {
     if (!o) return;
     if (o->cls->owner)
         mtl_release(o->cls->owner(o));
-    else if (atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) == 1)
+    else if (atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) == 1) {
+        if (rt_leaks_wanted()) rt_leaks_died(o);
         o->cls->destroy(o);
+    }
 }
 
 size_t mtl_retain_count(const void *object) {

@@ -13,6 +13,7 @@ typedef struct RtClass {
     void (*destroy)(void *self); // the last reference is gone; frees the object too
     void *(*owner)(
         const void *); // not NULL: a part of this object, whose count is the one that counts
+    size_t label_at; // offset of its RtLabel, for the leak report; 0: it has none
 } RtClass;
 
 typedef struct RtObject {

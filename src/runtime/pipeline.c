@@ -14,6 +14,7 @@
 #include "runtime/link.h"
 #include "runtime/indirect.h"
 #include "runtime/reflection.h"
+#include "runtime/shader_validation.h"
 #include "runtime/trace.h"
 #include "runtime/validation.h"
 
@@ -49,6 +50,7 @@ static RtKernelRequest kernel_request(const MTLComputePipelineState *state,
                              .links = state->linkage ? &state->linkage->links : NULL,
                              .shape = {shape[0], shape[1], shape[2]},
                              .width = state->device->width,
+                             .validate = state->validate,
                              .archives = state->archives,
                              .n_archives = state->n_archives,
                              .record = state->record};
@@ -284,6 +286,7 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
     state->function = mtl_retain(d->compute_function);
     state->indirect = d->support_indirect_command_buffers;
     state->width_multiple = d->thread_group_size_is_multiple_of_thread_execution_width;
+    state->validate = rt_wants_validation(device, d);
     rt_label_set(&state->label, d->label);
     if (rt_pipeline_function(state)->stage != RF_KERNEL) {
         wrong = invalid("'%s' is not a kernel function.", rt_pipeline_function(state)->name);

@@ -25,6 +25,7 @@ struct MTLComputePipelineState {
     uint32_t required[3]; // 0,0,0: any
     size_t max_threads, static_bytes;
     bool width_multiple;
+    bool validate; // its code checks memory accesses
     bool indirect;           // support_indirect_command_buffers
     _Atomic uint64_t handle; // pipeline_handle.c; 0: none yet
     unsigned char *arg_use; // RtArgUse per RfArg: function constants switch arguments off

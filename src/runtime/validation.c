@@ -45,7 +45,7 @@ static void deliver(MTLDevice *device, RtRule rule, const char *call, const char
         .level = MTLLogLevelError, .rule = names[rule], .call = call, .text = text};
     if (callback)
         callback(&message, context);
-    else if (device->debug_layer)
+    else if (device->debug_layer || rule == RT_RULE_shader_validation)
         fprintf(stderr, "Ingot: %s\n", text);
 }
 
@@ -56,6 +56,15 @@ void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *det
     compose(text, sizeof text, rule, call, detail, args);
     va_end(args);
     deliver(device, rule, call, text);
+}
+
+void rt_misuse_by_kernel(MTLDevice *device, const char *kernel, const char *detail, ...) {
+    char text[1400];
+    va_list args;
+    va_start(args, detail);
+    vsnprintf(text, sizeof text, detail, args);
+    va_end(args);
+    deliver(device, RT_RULE_shader_validation, kernel, text);
 }
 
 void rt_misuse_encoding(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,

@@ -19,6 +19,9 @@ const char *rt_rule_text(RtRule rule);
 // the values that broke the rule; NULL: nothing to add.
 void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *detail, ...)
     __attribute__((format(printf, 4, 5)));
+// A kernel broke the rule shader_validation: `detail` is the sentence.
+void rt_misuse_by_kernel(MTLDevice *device, const char *kernel, const char *detail, ...)
+    __attribute__((format(printf, 3, 4)));
 // The same, and the command buffer will end in error.
 void rt_misuse_encoding(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
                         ...) __attribute__((format(printf, 4, 5)));

@@ -38,7 +38,8 @@ typedef struct Access {
     uint64_t bytes; // 0: the value of operand 2 (memcpy and friends)
     Root *roots[MAX_ROOTS];
     int n_roots;
-    int64_t offset; // MODE_SHORT: from the root's start
+    bool fixed;     // at a constant offset from the root's start,
+    int64_t offset; // this one
     Root *from[MAX_ROOTS]; // memcpy and memmove: roots of the source
     int n_from;
 } Access;

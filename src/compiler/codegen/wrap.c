@@ -128,10 +128,20 @@ bool msl_is_header(LLVMBasicBlockRef b) {
     return false;
 }
 
+// What only runs when validation has found something.
+static bool is_slow_path(LLVMBasicBlockRef b) {
+    if (msl_starts(LLVMGetBasicBlockName(b), "again")) return true; // passes/emit_check.c
+    for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+        if (msl_starts(msl_callee(i), "ingot_slow") || msl_starts(msl_callee(i), "ingot_report"))
+            return true;
+    return false;
+}
+
 // `f` and the versions it chooses between (clamped indices).
 static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
     const MslContext *cx = &cg->cx;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+        if (is_slow_path(b)) continue;
         bool header = msl_is_header(b);
         unsigned registers = 0;
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
@@ -139,9 +149,7 @@ static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
             LLVMValueRef callee =
                 LLVMIsACallInst(i) ? LLVMIsAFunction(LLVMGetCalledValue(i)) : NULL;
             c->instructions++;
-            // (slow paths of validation say nothing about the loop)
-            if (callee && !LLVMIsDeclaration(callee) && !msl_starts(msl_callee(i), "ingot_"))
-                look_at(cg, callee, c);
+            if (callee && !LLVMIsDeclaration(callee)) look_at(cg, callee, c);
             if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) c->refuse = true;
             size_t n;
             if (LLVMIsAAllocaInst(i) && !msl_starts(LLVMGetValueName2(i, &n), "texture"))
@@ -171,6 +179,7 @@ static unsigned choose_parts(const Cg *cg, LLVMValueRef full, uint32_t n_threads
     if (!cx->avx512 || cg->uses.simd || cg->uses.log || cx->width != CPU_SIMD_WIDTH) return 1;
     look_at(cg, full, &c);
     if (c.refuse) return 1;
+    if (cg->request->validate) c.instructions /= 2; // checks and the other path
     unsigned whole = n_threads % cx->width == 0 ? n_threads / cx->width : 0;
     bool whole_fits = whole && whole <= MAX_PARTS && (whole & (whole - 1)) == 0;
     if (cg->uses.barrier && whole_fits && !c.divergent && c.registers <= 2 &&

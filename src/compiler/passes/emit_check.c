@@ -6,6 +6,9 @@
 //   linear    the ends of the line, or of each segment's: inactive lanes count too. If that fails,
 //             all is compared again lane by lane, under the mask
 //   else      a vector compare under the mask
+//   linear with a common term: start[a + b], start[a + c], ...: the least and the greatest of b, c,
+//             ... stand for all (the 25 texels of a 5x5 blur: 5 rows with a column range that LLVM
+//             finds to be the same)
 // The same pointer classes as the accesses themselves have: what is found inside here is what they
 // will touch. A line between two ends inside holds no wrap: its length is far below 2^63.
 #include "compiler/passes/passes_int.h"
@@ -70,11 +73,149 @@ static Value check(Vec *x, Value p, Value start, Value limit, bool *exact) {
     return ok;
 }
 
+// ---- a common term -----------------------------------------------------------------------------
+
+// An address start[extension of (term[0] + term[1])] that is linear.
+typedef struct Sum {
+    Value start, limit, term[2];
+    int64_t size; // of an element
+    bool is_signed, done;
+    Class c;
+} Sum;
+
+static bool read_sum(Vec *x, Value i, int k, Sum *s) {
+    Value p = operand(i, k);
+    *s = (Sum){.start = operand(i, k + 1), .limit = operand(i, k + 2), .c = msl_class(x, p)};
+    if (s->c.kind != LINEAR || !short_line(x, s->c) || !LLVMIsAGetElementPtrInst(p) ||
+        LLVMGetNumOperands(p) != 2 || operand(p, 0) != s->start || !msl_uniform(x, s->start) ||
+        !msl_uniform(x, s->limit))
+        return false;
+    Value index = operand(p, 1);
+    s->is_signed = LLVMIsASExtInst(index) != NULL;
+    s->size = (int64_t)LLVMABISizeOfType(x->dl, LLVMGetGEPSourceElementType(p));
+    // Buffers end below 2^32 bytes: then the sum without wrap is the index if it is inside.
+    if ((!s->is_signed && !LLVMIsAZExtInst(index)) || (s->is_signed && s->size < 2) ||
+        s->size < 1 || s->size > 256)
+        return false;
+    Value sum = operand(index, 0);
+    if (!is_integer(LLVMTypeOf(sum)) || int_bits(LLVMTypeOf(sum)) != 32 ||
+        !LLVMIsAInstruction(sum) || LLVMGetInstructionOpcode(sum) != LLVMAdd)
+        return false;
+    for (int t = 0; t < 2; t++) {
+        s->term[t] = operand(sum, t);
+        if (msl_class(x, s->term[t]).kind != LINEAR) return false;
+    }
+    return true;
+}
+
+static bool alike(const Sum *a, const Sum *b) {
+    return a->start == b->start && a->limit == b->limit && a->size == b->size &&
+           a->is_signed == b->is_signed && a->c.stride == b->c.stride &&
+           a->c.segmented == b->c.segmented && a->c.rows == b->c.rows && a->c.row == b->c.row;
+}
+
+// The term of `s` that is not `common`; NULL if common is none of them.
+static Value other_term(const Sum *s, Value common) {
+    if (s->term[0] == common) return s->term[1];
+    return s->term[1] == common ? s->term[0] : NULL;
+}
+
+static int count_common(const Sum *sums, int n, int first, Value common) {
+    int found = 0;
+    for (int k = first; k < n; k++)
+        found += !sums[k].done && alike(&sums[k], &sums[first]) && other_term(&sums[k], common);
+    return found;
+}
+
+// All sums from `first` on that have the term in common.
+static Value check_common(Vec *x, Sum *sums, int n, int first, Value common, Value ok) {
+    const Sum *s = &sums[first];
+    Value limit = msl_scalar(x, s->limit);
+    unsigned segments = s->c.segmented ? x->n_segments : 1;
+    int64_t lanes = s->c.segmented ? x->segment : x->lanes, ahead = (lanes - 1) * s->c.stride;
+    for (unsigned g = 0; g < segments; g++) {
+        if (s->c.rows && g && g != segments - 1) continue;
+        Value ends[2] = {NULL, NULL};
+        for (int k = first; k < n; k++) {
+            Value other = other_term(&sums[k], common);
+            if (sums[k].done || !alike(&sums[k], s) || !other) continue;
+            other = msl_scalar_of(x, other, g);
+            for (int e = 0; e < 2; e++) {
+                Value args[2] = {ends[e], other};
+                ends[e] = !ends[e] ? other
+                                   : msl_intrinsic(x, e ? "llvm.smax" : "llvm.smin", &x->i32, 1,
+                                                   args, 2);
+            }
+        }
+        Value from = LLVMBuildCast(x->b, s->is_signed ? LLVMSExt : LLVMZExt,
+                                   msl_scalar_of(x, common, g), x->i64, "");
+        for (int e = 0; e < 2; e++) {
+            Value at = LLVMBuildAdd(x->b, from, LLVMBuildSExt(x->b, ends[e], x->i64, ""), "");
+            at = LLVMBuildMul(x->b, at, const_int(x->i64, s->size), "");
+            if ((ahead > 0) == (e == 1)) at = LLVMBuildAdd(x->b, at, const_int(x->i64, ahead), "");
+            ok = both(x, ok, LLVMBuildICmp(x->b, LLVMIntULT, at, limit, ""));
+        }
+    }
+    for (int k = first + 1; k < n; k++)
+        if (!sums[k].done && alike(&sums[k], s) && other_term(&sums[k], common))
+            sums[k].done = true;
+    sums[first].done = true;
+    return ok;
+}
+
+// ---- emission ----------------------------------------------------------------------------------
+
+static bool used_once(Value v) {
+    LLVMUseRef u = LLVMGetFirstUse(v);
+    return u && !LLVMGetNextUse(u);
+}
+
+// Addresses that only the compare lane by lane needs are computed there: before the branch they
+// would be values that live on into the fast path (30 registers in a 5x5 blur).
+void msl_find_late(Vec *x) {
+    for (int b = 0; b < x->n_blocks; b++)
+        for (Value i = LLVMGetFirstInstruction(x->blocks[b].old); i;
+             i = LLVMGetNextInstruction(i)) {
+            if (msl_builtin_of(i).op != OP_INSIDE) continue;
+            for (int k = 0; k < (int)LLVMGetNumArgOperands(i); k += 3) {
+                Sum s;
+                Value p = operand(i, k);
+                if (!read_sum(x, i, k, &s) || !used_once(p) ||
+                    LLVMGetInstructionParent(p) != x->blocks[b].old)
+                    continue;
+                msl_map_put(x->cx, &x->arena, &x->late, p, 1);
+                Value index = operand(p, 1);
+                if (used_once(index) && LLVMGetInstructionParent(index) == x->blocks[b].old)
+                    msl_map_put(x->cx, &x->arena, &x->late, index, 1);
+            }
+        }
+}
+
+bool msl_is_late(const Vec *x, Value i) { return msl_map_get(&x->late, i) >= 0; }
+
+static void emit_late(Vec *x, Value p) {
+    if (!msl_is_late(x, p)) return;
+    if (msl_is_late(x, operand(p, 1))) msl_emit_instruction(x, operand(p, 1));
+    msl_emit_instruction(x, p);
+}
+
 void msl_emit_inside(Vec *x, Value i, Val *o) {
-    int n = (int)LLVMGetNumArgOperands(i);
+    int n = (int)LLVMGetNumArgOperands(i), n_sums = 0;
     Value ok = NULL;
     bool all_exact = true, exact;
+    Sum *sums = vec_alloc(x, (size_t)n / 3 + 1, sizeof *sums);
+    bool *summed = vec_alloc(x, (size_t)n / 3 + 1, sizeof *summed);
+    for (int k = 0; k < n; k += 3)
+        if ((summed[k / 3] = read_sum(x, i, k, &sums[n_sums]))) n_sums++;
+    for (int k = 0; k < n_sums; k++) {
+        if (sums[k].done) continue;
+        int counts[2] = {count_common(sums, n_sums, k, sums[k].term[0]),
+                         count_common(sums, n_sums, k, sums[k].term[1])};
+        ok = check_common(x, sums, n_sums, k, sums[k].term[counts[1] > counts[0]], ok);
+        all_exact = false;
+    }
     for (int k = 0; k < n; k += 3) {
+        if (summed[k / 3]) continue;
         ok = both(x, ok, check(x, operand(i, k), operand(i, k + 1), operand(i, k + 2), &exact));
         all_exact &= exact;
     }
@@ -85,6 +226,7 @@ void msl_emit_inside(Vec *x, Value i, Val *o) {
     LLVMBuildCondBr(x->b, ok, done, again);
     LLVMPositionBuilderAtEnd(x->b, again);
     Value lanes = NULL;
+    for (int k = 0; k < n; k += 3) emit_late(x, operand(i, k));
     for (int k = 0; k < n; k += 3)
         lanes = both(x, lanes, check_lanes(x, operand(i, k), operand(i, k + 1), operand(i, k + 2)));
     Block last = LLVMGetInsertBlock(x->b);

@@ -303,7 +303,7 @@ void msl_emit_body(Vec *x) {
         if (by_part) emit_part_by_part(x, k);
         for (Value i = LLVMGetFirstInstruction(k->old); !by_part && i != end;
              i = LLVMGetNextInstruction(i))
-            if (msl_map_get(&x->out_ix, i) < 0) msl_emit_instruction(x, i);
+            if (msl_map_get(&x->out_ix, i) < 0 && !msl_is_late(x, i)) msl_emit_instruction(x, i);
         emit_terminator(x, b);
         k->last = LLVMGetInsertBlock(x->b);
     }

@@ -117,6 +117,7 @@ typedef struct Vec {
     int n_vals;
     Map val_ix;
     Map entry_ok; // version.c: can be computed at the entry
+    Map late;     // addresses emitted with their check (emit_check.c)
     Map sunk;     // extensions cloned next to their access (prepare.c)
     Map soa;      // pointers into private memory laid out by element -> element bytes
     LiveOut *outs;
@@ -300,6 +301,8 @@ Class msl_texture_class(Vec *x, Value i);
 void msl_emit_texture(Vec *x, Value i, Val *o); // all parts
 
 // emit_check.c
+void msl_find_late(Vec *x);
+bool msl_is_late(const Vec *x, Value i); // emitted with its check
 void msl_emit_inside(Vec *x, Value i, Val *o); // i1 __ingot_inside(pointer, start, limit, ...)
 
 // emit_control.c

@@ -41,7 +41,7 @@ static int count_instructions(Vec *x) {
 }
 
 static void analyse(Vec *x) {
-    x->val_ix = x->sunk = x->soa = x->out_ix = x->entry_ok = (Map){0};
+    x->val_ix = x->late = x->sunk = x->soa = x->out_ix = x->entry_ok = (Map){0};
     x->n_vals = 0;
     msl_cfg_analyse(x, x->thread);
     msl_find_sunk(x);
@@ -61,6 +61,7 @@ static void analyse(Vec *x) {
         }
     msl_analyse_divergence(x);
     msl_find_flat(x);
+    msl_find_late(x);
 }
 
 // Declares a function with the contract of passes.h and makes it the one being built.

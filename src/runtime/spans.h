@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// spans.h: the live buffers of the device, as ranges of addresses. Kernels that are checked
+// (shader_validation.h) look up pointers they read from memory.
+#ifndef INGOT_RUNTIME_SPANS_H
+#define INGOT_RUNTIME_SPANS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "cpu/kernel_abi.h"
+
+typedef struct RtSpan { // in the buffer; all under the lock of spans.c
+    struct RtSpan *next, **before; // before: NULL if it is not in the list
+    const char *start;
+    size_t n_bytes;
+} RtSpan;
+
+void rt_span_add(RtSpan *span, const void *start, size_t n_bytes);
+void rt_span_remove(RtSpan *span); // no-op if it was never added
+// All of them, sorted, overlapping ones (aliases in heaps) as one. NULL if there is no memory, else
+// to be freed with rt_free; *n: how many.
+CpuSpan *rt_spans_copy(size_t *n);
+#endif
