@@ -190,4 +190,66 @@ INLINE void store_run(Layout layout, unsigned char *p, const vi words[4]) {
     }
     }
 }
+
+#define CHUNK 32 // lanes that go through the steps together
+
+// The words of the texels at the given offsets.
+INLINE void fetch(Layout layout, const unsigned char *base, const uint32_t *at, uint32_t n,
+                  uint32_t words[4][CHUNK]) {
+    for (uint32_t l = 0; l < n; l++) {
+        uint32_t w[4] = {0};
+        memcpy(w, base + at[l], bytes_of(layout));
+        for (unsigned k = 0; k < words_of(layout); k++) words[k][l] = w[k];
+    }
+}
+
+INLINE void load_words(Layout layout, uint32_t words[4][CHUNK], uint32_t l, vi out[4]) {
+    for (unsigned k = 0; k < words_of(layout); k++) out[k] = v_load_int(&words[k][l]);
+}
+
+INLINE void put(const CpuTexture *t, bool integer, vf rgba[4], uint32_t *out, size_t stride) {
+    if (t->swizzled) {
+        vf one = integer ? (vf)v_set_int(1) : v_set(1);
+        vf from[6] = {v_set(0), one, rgba[0], rgba[1], rgba[2], rgba[3]};
+        for (unsigned c = 0; c < 4; c++) v_store(out + c * stride, from[t->swizzle[c] % 6]);
+        return;
+    }
+    for (unsigned c = 0; c < 4; c++) v_store(out + c * stride, rgba[c]);
+}
+
+// Every offset into the level fits 31 bits.
+INLINE bool is_small(const CpuTexture *t, const CpuTextureLevel *level) {
+    uint64_t layers = t->type == CPU_TEXTURE_3D ? level->depth : cpu_texture_n_slices(t);
+    return level->layer_bytes < INT32_MAX && layers * level->layer_bytes < INT32_MAX;
+}
+
+// One switch per chunk and function: each case is the function with a constant layout.
+#define FOR_LAYOUT(layout, call)                                                                   \
+    switch (layout) {                                                                              \
+    case LAYOUT_RGBA8: call(LAYOUT_RGBA8); break;                                                  \
+    case LAYOUT_BGRA8: call(LAYOUT_BGRA8); break;                                                  \
+    case LAYOUT_RGBA8_SRGB: call(LAYOUT_RGBA8_SRGB); break;                                        \
+    case LAYOUT_BGRA8_SRGB: call(LAYOUT_BGRA8_SRGB); break;                                        \
+    case LAYOUT_R8: call(LAYOUT_R8); break;                                                        \
+    case LAYOUT_RG8: call(LAYOUT_RG8); break;                                                      \
+    case LAYOUT_R16_HALF: call(LAYOUT_R16_HALF); break;                                            \
+    case LAYOUT_RG16_HALF: call(LAYOUT_RG16_HALF); break;                                          \
+    case LAYOUT_RGBA16_HALF: call(LAYOUT_RGBA16_HALF); break;                                      \
+    case LAYOUT_R32: call(LAYOUT_R32); break;                                                      \
+    case LAYOUT_RG32: call(LAYOUT_RG32); break;                                                    \
+    case LAYOUT_RGBA32: call(LAYOUT_RGBA32); break;                                                \
+    case LAYOUT_NONE: break;                                                                       \
+    }
+
+// One set of functions per instruction set.
+#define FAST_JOIN_2(a, b) a##b
+#define FAST_JOIN(a, b) FAST_JOIN_2(a, b)
+#define cpu_fast_sample FAST_JOIN(cpu_fast_sample_, CPU_FAST_ISA)
+#define cpu_fast_read FAST_JOIN(cpu_fast_read_, CPU_FAST_ISA)
+#define cpu_fast_write FAST_JOIN(cpu_fast_write_, CPU_FAST_ISA)
+bool cpu_fast_sample(const CpuSampleCall *call);
+bool cpu_fast_read(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+                   const uint32_t *rows, uint32_t *out);
+bool cpu_fast_write(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+                    const uint32_t *rows);
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops.h: the texture functions that compiled kernels call (texture_abi.h), in code for this processor.
+// ops.h: the texture functions that compiled kernels call (texture_abi.h), in code for this
+// processor.
 #ifndef INGOT_CPU_TEXTURE_OPS_H
 #define INGOT_CPU_TEXTURE_OPS_H
 #include "cpu/texture_abi.h"

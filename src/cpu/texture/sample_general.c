@@ -79,7 +79,7 @@ static void cube_axis(float u, uint32_t size, bool linear, Axis *a) {
     a->weight = linear ? x - low : 0;
 }
 
-static void border(const CpuSampleCall *c, CpuTexel *out) {
+void cpu_sample_border(const CpuSampleCall *c, CpuTexel *out) {
     bool white = c->s.border == 2, opaque = c->s.border != 0;
     if (c->s.address[0] != CPU_CLAMP_TO_BORDER && c->s.address[1] != CPU_CLAMP_TO_BORDER &&
         c->s.address[2] != CPU_CLAMP_TO_BORDER) {
@@ -198,7 +198,7 @@ static void fetch_plain(const CpuSampleCall *c, const Lane *lane, uint32_t level
         int32_t x = axes[0].at[k & 1], y = dimensions > 1 ? axes[1].at[k >> 1 & 1] : 0,
                 z = dimensions > 2 ? axes[2].at[k >> 2] : 0;
         if (x < 0 || y < 0 || z < 0)
-            border(c, &p->texels[k]);
+            cpu_sample_border(c, &p->texels[k]);
         else
             cpu_texel_fetch(c->t, level, (uint32_t)x, (uint32_t)y, (uint32_t)z + lane->slice, 0,
                             c->blocks, &p->texels[k]);
@@ -243,6 +243,7 @@ static void add_level(const CpuSampleCall *c, const Lane *lane, uint32_t level, 
     }
     for (unsigned k = 0; k < p.n; k++) {
         if (c->s.reduction == 0) {
+            if (p.weights[k] == 0) continue; // its infinities and NaN do not count
             for (int i = 0; i < 4; i++) sum->f[i] += scale * p.weights[k] * p.texels[k].f[i];
             continue;
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// simd.h: vectors of V_WIDTH lanes for fast.c, in the widest form the compiler's flags allow:
-// AVX-512, AVX2 with FMA and F16C, or plain x86-64 (SSE2). Arithmetic is the compilers' vector
-// extension; here stands what it has no words for.
+// simd.h: vectors of V_WIDTH lanes for the vector code, in the widest form the compiler's flags
+// allow: AVX-512, AVX2 with FMA and F16C, or plain x86-64 (SSE2). Arithmetic is the compilers'
+// vector extension; here stands what it has no words for.
 #ifndef INGOT_CPU_TEXTURE_SIMD_H
 #define INGOT_CPU_TEXTURE_SIMD_H
 #include <immintrin.h>
@@ -104,6 +104,23 @@ INLINE void v_store_words(void *p, vi v) {
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16((__m512i)v));
 }
 
+// Within each quad of lanes: lane 1 - lane 0 and lane 3 - lane 2; lane 2 - lane 0 and lane 3 -
+// lane 1.
+INLINE vf v_quad_dx(vf v) {
+    return (vf)_mm512_sub_ps(_mm512_permute_ps((__m512)v, 0xf5),
+                             _mm512_permute_ps((__m512)v, 0xa0));
+}
+INLINE vf v_quad_dy(vf v) {
+    return (vf)_mm512_sub_ps(_mm512_permute_ps((__m512)v, 0xee),
+                             _mm512_permute_ps((__m512)v, 0x44));
+}
+INLINE vi v_quad_both_x(vi m) {
+    return m & (vi)_mm512_shuffle_epi32((__m512i)m, (_MM_PERM_ENUM)0xb1);
+}
+INLINE vi v_quad_both_y(vi m) {
+    return m & (vi)_mm512_shuffle_epi32((__m512i)m, (_MM_PERM_ENUM)0x4e);
+}
+
 #elif V_WIDTH == 8
 
 INLINE vf v_max(vf a, vf b) { return (vf)_mm256_max_ps((__m256)a, (__m256)b); }
@@ -156,6 +173,17 @@ INLINE void v_store_bytes(void *p, vi v) {
     _mm_storel_epi64((__m128i *)p, _mm_packus_epi16(words, words));
 }
 INLINE void v_store_words(void *p, vi v) { _mm_storeu_si128((__m128i *)p, v_narrow(v)); }
+
+INLINE vf v_quad_dx(vf v) {
+    return (vf)_mm256_sub_ps(_mm256_permute_ps((__m256)v, 0xf5),
+                             _mm256_permute_ps((__m256)v, 0xa0));
+}
+INLINE vf v_quad_dy(vf v) {
+    return (vf)_mm256_sub_ps(_mm256_permute_ps((__m256)v, 0xee),
+                             _mm256_permute_ps((__m256)v, 0x44));
+}
+INLINE vi v_quad_both_x(vi m) { return m & (vi)_mm256_shuffle_epi32((__m256i)m, 0xb1); }
+INLINE vi v_quad_both_y(vi m) { return m & (vi)_mm256_shuffle_epi32((__m256i)m, 0x4e); }
 
 #else
 
@@ -221,6 +249,11 @@ INLINE void v_store_words(void *p, vi v) {
         memcpy((char *)p + 2 * i, &word, 2);
     }
 }
+
+INLINE vf v_quad_dx(vf v) { return (vf){v[1] - v[0], v[1] - v[0], v[3] - v[2], v[3] - v[2]}; }
+INLINE vf v_quad_dy(vf v) { return (vf){v[2] - v[0], v[3] - v[1], v[2] - v[0], v[3] - v[1]}; }
+INLINE vi v_quad_both_x(vi m) { return m & (vi)_mm_shuffle_epi32((__m128i)m, 0xb1); }
+INLINE vi v_quad_both_y(vi m) { return m & (vi)_mm_shuffle_epi32((__m128i)m, 0x4e); }
 
 #endif
 #endif

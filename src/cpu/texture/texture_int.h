@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // texture_int.h: what the files of this folder share. A call (32 lanes or so) is either taken whole
-// by the vector code (fast.c, one object per instruction set) or lane by lane by the general code,
+// by the vector code (fast_*.c, built per instruction set) or lane by lane by the general code,
 // which handles everything.
 #ifndef INGOT_CPU_TEXTURE_INT_H
 #define INGOT_CPU_TEXTURE_INT_H
@@ -94,6 +94,9 @@ typedef struct CpuCubePoint {
 void cpu_cube_project(const float direction[3], CpuCubePoint *p);
 // The derivative of s and t there.
 void cpu_cube_derivative(const CpuCubePoint *p, const float direction[3], float st[2]);
+
+// What a texel in the border is.
+void cpu_sample_border(const CpuSampleCall *call, CpuTexel *texel);
 
 // General code, lane by lane.
 void cpu_sample_general(const CpuSampleCall *call);

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// fast_texel.c: reads and writes in vectors over the lanes, of the layouts in fast.h. Lanes that go
+// along x (most kernels) become plain loads and stores. Built once per instruction set; what is not
+// covered here returns false and goes to the general code.
+#include "cpu/texture/fast.h"
+
+// The level all lanes that take part name; UINT32_MAX: they differ.
+static uint32_t common_level(const uint32_t *mask, const uint32_t *levels, uint32_t n_lanes) {
+    uint32_t first = 0;
+    while (first < n_lanes && !cpu_lane_active(mask, first)) first++;
+    if (first == n_lanes) return UINT32_MAX;
+    vi differ = v_set_int(0), level = v_set_int((int32_t)levels[first]);
+    for (uint32_t l = 0; l < n_lanes; l += V_WIDTH)
+        differ |= (v_load_int(levels + l) ^ level) & v_mask(mask, l);
+    return v_any(differ != 0) ? UINT32_MAX : levels[first];
+}
+
+typedef struct Access { // of a whole call
+    const CpuTexture *t;
+    const CpuTextureLevel *level;
+    const uint32_t *x, *y, *z; // z: NULL or slices, planes
+    uint32_t n_layers, n_lanes;
+} Access;
+
+static bool find_access(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+                        const uint32_t *rows, Access *a) {
+    unsigned type = op & CPU_TEX_TYPE_MASK;
+    if (type != t->type || n_lanes % V_WIDTH || cpu_type_is_multisample(type)) return false;
+    const uint32_t *levels = rows + CPU_TEX_LEVEL * (size_t)n_lanes;
+    uint32_t level = type == CPU_TEXTURE_BUFFER ? 0 : common_level(mask, levels, n_lanes);
+    if (level >= t->n_levels || !is_small(t, &t->levels[level])) return false;
+    *a = (Access){.t = t,
+                  .level = &t->levels[level],
+                  .x = rows + CPU_TEX_X * (size_t)n_lanes,
+                  .n_layers = cpu_texture_n_slices(t),
+                  .n_lanes = n_lanes};
+    if (cpu_type_dimensions(type) > 1) a->y = rows + CPU_TEX_Y * (size_t)n_lanes;
+    if (type == CPU_TEXTURE_3D) {
+        a->z = rows + CPU_TEX_Z * (size_t)n_lanes;
+        a->n_layers = a->level->depth;
+    } else if (cpu_type_is_array(type) || cpu_type_is_cube(type)) {
+        a->z = rows + CPU_TEX_SLICE * (size_t)n_lanes;
+    }
+    return true;
+}
+
+// Offsets of V_WIDTH lanes; in: which of them lie inside (the others: offset 0). true: all of them,
+// one texel after the other.
+INLINE bool find_offsets(const Access *a, unsigned n_bytes, uint32_t l, vi *offsets, vi *in) {
+    const CpuTextureLevel *level = a->level;
+    vu x = (vu)v_load_int(a->x + l);
+    vi inside = x < level->width, row = v_set_int(0);
+    vi run = (vi)(x - (vu)v_set_int((int32_t)a->x[l])) == v_lanes();
+    if (a->y) {
+        vu y = (vu)v_load_int(a->y + l);
+        inside &= y < level->height;
+        row = (vi)(y * (uint32_t)level->row_bytes);
+    }
+    if (a->z) {
+        vu z = (vu)v_load_int(a->z + l);
+        inside &= z < a->n_layers;
+        row = (vi)((vu)row + z * (uint32_t)level->layer_bytes);
+    }
+    run &= inside & (row == v_set_int(row[0]));
+    *offsets = (vi)((vu)row + x * n_bytes) & inside;
+    *in = inside;
+    return v_all(run);
+}
+
+INLINE void read_texels(Layout layout, const Access *a, uint32_t *out) {
+    bool integer = cpu_format_is_integer(a->t->format);
+    for (uint32_t l = 0; l < a->n_lanes; l += V_WIDTH) {
+        vi offsets, in, w[4];
+        vf rgba[4];
+        if (find_offsets(a, bytes_of(layout), l, &offsets, &in)) {
+            load_run(layout, a->level->data + (uint32_t)offsets[0], w);
+        } else {
+            uint32_t at[CHUNK], words[4][CHUNK];
+            v_store_int(at, offsets);
+            fetch(layout, a->level->data, at, V_WIDTH, words);
+            load_words(layout, words, 0, w);
+        }
+        decode(layout, w, rgba);
+        finish(layout, integer, rgba);
+        put(a->t, integer, rgba, out + l, a->n_lanes);
+        for (unsigned c = 0; c < 4 && !v_all(in); c++) {
+            uint32_t *to = out + c * (size_t)a->n_lanes + l;
+            v_store_int(to, v_load_int(to) & in);
+        }
+    }
+}
+
+bool cpu_fast_read(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+                   const uint32_t *rows, uint32_t *out) {
+    Layout layout = layout_of(t->pixel_format);
+    Access a;
+    if (layout == LAYOUT_NONE || !find_access(t, op, n_lanes, mask, rows, &a)) return false;
+#define READ(constant) read_texels(constant, &a, out)
+    FOR_LAYOUT(layout, READ)
+    return true;
+}
+
+INLINE void write_texels(Layout layout, const Access *a, const uint32_t *mask,
+                         const uint32_t *values) {
+    for (uint32_t l = 0; l < a->n_lanes; l += V_WIDTH) {
+        vi offsets, in, w[4], active = v_mask(mask, l);
+        vf rgba[4];
+        bool run = find_offsets(a, bytes_of(layout), l, &offsets, &in) && v_all(active);
+        if (!v_any(active & in)) continue;
+        for (unsigned c = 0; c < components_of(layout); c++)
+            rgba[c] = v_load(values + c * (size_t)a->n_lanes + l);
+        encode(layout, rgba, w);
+        if (run) {
+            store_run(layout, a->level->data + (uint32_t)offsets[0], w);
+            continue;
+        }
+        active &= in;
+        for (unsigned i = 0; i < V_WIDTH; i++) {
+            if (!active[i]) continue;
+            uint32_t texel[4] = {0};
+            for (unsigned k = 0; k < words_of(layout); k++) texel[k] = (uint32_t)w[k][i];
+            memcpy(a->level->data + (uint32_t)offsets[i], texel, bytes_of(layout));
+        }
+    }
+}
+
+bool cpu_fast_write(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+                    const uint32_t *rows) {
+    Layout layout = layout_of(t->pixel_format);
+    Access a;
+    if (layout == LAYOUT_NONE || !find_access(t, op, n_lanes, mask, rows, &a)) return false;
+    if (t->pixel_format == 252) return false;               // Depth32Float: not written by shaders
+    if (V_WIDTH == 4 && layout <= LAYOUT_RG8) return false; // rounds twice without an FMA
+    // Integers of the other sign have to be clamped.
+    uint32_t data = op & CPU_TEX_DATA_MASK;
+    if (t->format->kind == CPU_KIND_UINT && data != CPU_TEX_UINT) return false;
+    if (t->format->kind == CPU_KIND_SINT && data != CPU_TEX_INT) return false;
+    const uint32_t *values = rows + CPU_TEX_VALUE * (size_t)n_lanes;
+#define WRITE(constant) write_texels(constant, &a, mask, values)
+    FOR_LAYOUT(layout, WRITE)
+    return true;
+}
+
+#define cpu_fast_ops FAST_JOIN(cpu_fast_, CPU_FAST_ISA)
+const CpuFastOps cpu_fast_ops = {cpu_fast_sample, cpu_fast_read, cpu_fast_write};
