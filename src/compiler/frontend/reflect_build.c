@@ -158,6 +158,7 @@ static void set_metal_type(ReflectBuilder *b, RfType *t, const BridgeType *info,
         t->size = t->align = keep->size = keep->align = 8;
     } else if (strcmp(tmpl, "visible_function_table") == 0) {
         t->data_type = DT_FUNCTION_TABLE;
+        if (strncmp(name, "metal::", 7) == 0) memmove(name, name + 7, strlen(name + 7) + 1);
     } else if (strcmp(tmpl, "command_buffer") == 0) {
         t->data_type = DT_COMMAND_BUFFER;
     } else if (strcmp(tmpl, "compute_pipeline_state") == 0) {
