@@ -160,6 +160,21 @@ static LLVMValueRef replace_call(Cg *cg, LLVMValueRef call, const char *name, LL
     return result;
 }
 
+// Rows and results of one texture function at a time: [CPU_TEX_ROWS + 4], shared by all calls.
+static LLVMValueRef texture_memory(Cg *cg, LLVMValueRef lane) {
+    static const char name[] = "texture.rows";
+    MslContext *cx = &cg->cx;
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(LLVMGetParamParent(lane));
+    LLVMValueRef first = LLVMGetFirstInstruction(entry);
+    size_t n;
+    if (LLVMIsAAllocaInst(first) && strcmp(LLVMGetValueName2(first, &n), name) == 0) return first;
+    LLVMPositionBuilderBefore(cx->builder, first);
+    LLVMValueRef memory =
+        LLVMBuildAlloca(cx->builder, LLVMArrayType2(msl_int(cx, 32), CPU_TEX_ROWS + 4), name);
+    LLVMSetAlignment(memory, 16);
+    return memory;
+}
+
 // __ingot_texture_<what><op>(texture, sampler, rows...): the operation becomes an argument, the rows
 // an array on the thread's stack.
 static bool replace_texture_call(Cg *cg, LLVMValueRef call, LLVMValueRef lane) {
@@ -170,13 +185,10 @@ static bool replace_texture_call(Cg *cg, LLVMValueRef call, LLVMValueRef lane) {
                        : what == 'w' ? "ingot_lane_texture_write"
                        : what == 'a' ? "ingot_lane_texture_atomic"
                                      : "ingot_lane_texture_read";
-    LLVMTypeRef i32 = msl_int(cx, 32), row_type = LLVMArrayType2(i32, CPU_TEX_ROWS);
-    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(LLVMGetParamParent(lane));
-    LLVMPositionBuilderBefore(cx->builder, LLVMGetFirstInstruction(entry));
-    LLVMValueRef rows = LLVMBuildAlloca(cx->builder, row_type, ""),
-                 out = LLVMBuildAlloca(cx->builder, LLVMArrayType2(i32, 4), "");
-    LLVMSetAlignment(out, 16);
+    LLVMTypeRef i32 = msl_int(cx, 32);
+    LLVMValueRef rows = texture_memory(cg, lane), first_out = msl_const(cx, 64, CPU_TEX_ROWS);
     LLVMPositionBuilderBefore(cx->builder, call);
+    LLVMValueRef out = LLVMBuildInBoundsGEP2(cx->builder, i32, rows, &first_out, 1, "");
     for (unsigned r = 0; r < CPU_TEX_ROWS; r++) {
         LLVMValueRef at = msl_const(cx, 64, r);
         LLVMBuildStore(cx->builder, LLVMGetOperand(call, r + 2),

@@ -105,6 +105,23 @@ kernel void unnumbered(texture2d<float> a, texture2d<float> b [[texture(0)]], sa
     out.write(h.at(float2(gid)) + braces.fixed(float2(gid)), gid);
 }
 
+// ---- bindless tables, aliases, names
+kernel void bindless(constant array<texture2d<float>, 8> &textures [[buffer(0)]], device texture2d<float> *more [[buffer(1)]],
+    constant sampler &s [[buffer(2)]], device float4 *out [[buffer(3)]], const texture2d<float> c [[texture(0)]], const sampler d [[sampler(0)]],
+    constant texture2d<half, access::write> *outs [[buffer(4)]],
+    uint i [[thread_position_in_grid]]) {
+    out[i] = textures[i & 7].sample(s, float2(i), level(0)) + more[i].read(uint2(i)) + c.sample(d, float2(0));
+    outs[3].write(half4(out[i]), uint2(i));
+}
+typedef texture2d<float, access::sample> Tex;
+using Out = metal::texture2d<float, metal::access::write>;
+template <typename T> struct Reader { texture2d<T> t; vec<T,4> operator()(uint2 p) const { return t.read(p); } };
+kernel void aliases(Tex t [[texture(0)]], Out o [[texture(1)]], uint2 texture [[thread_position_in_grid]]) {
+    Reader<float> r{t};
+    auto f = [&](uint2 p) { return t.read(p); };
+    o.write(r(texture) + f(texture.yx), texture);
+}
+
 // ---- graphics functions are listed; their bodies compile
 struct Vertex {
     float4 position [[position]];

@@ -21,7 +21,6 @@ enum class compare_func {
     never = 0, less = 1, equal = 2, less_equal = 3, greater = 4, not_equal = 5, greater_equal = 6,
     always = 7
 };
-enum class reduction { weighted_average = 0, minimum = 1, maximum = 2 };
 enum class component { x, y, z, w };
 struct max_anisotropy {
     int __value;
@@ -48,7 +47,6 @@ METAL_FUNC constexpr ulong __lod_bits(float lod) {
 __MSL_F(min_filter, 1, 1) __MSL_F(mag_filter, 2, 1) __MSL_F(mip_filter, 3, 2)
 __MSL_F(s_address, 5, 3) __MSL_F(t_address, 8, 3) __MSL_F(r_address, 11, 3)
 __MSL_F(compare_func, 14, 4) __MSL_F(border_color, 18, 2) __MSL_F(coord, 20, 1)
-__MSL_F(reduction, 26, 2)
 #undef __MSL_F
 METAL_FUNC constexpr __sampler_bits __sampler_arg(filter x) {
     return __sampler_field((ulong)x * 3, 1, 2);
