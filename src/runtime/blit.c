@@ -6,6 +6,7 @@
 #include "runtime/blit.h"
 #include <stdio.h>
 #include <string.h>
+#include "runtime/counters.h"
 #include "runtime/fence.h"
 #include "runtime/execute.h"
 
@@ -20,8 +21,10 @@ MTLBlitCommandEncoder *mtl_command_buffer_blit_command_encoder(MTLCommandBuffer 
 MTLBlitCommandEncoder *
 mtl_command_buffer_blit_command_encoder_with_descriptor(MTLCommandBuffer *buffer,
                                                         const MTLBlitPassDescriptor *pass) {
-    (void)pass;
-    return rt_encoder_open(buffer, &rt_blit_encoder_class, sizeof(MTLBlitCommandEncoder), __func__);
+    MTLBlitCommandEncoder *e =
+        rt_encoder_open(buffer, &rt_blit_encoder_class, sizeof(MTLBlitCommandEncoder), __func__);
+    if (e && pass) rt_counters_begin_pass(e, pass->sample_buffer_attachments, __func__);
+    return e;
 }
 
 void mtl_blit_command_encoder_end_encoding(MTLBlitCommandEncoder *encoder) {

@@ -2,6 +2,7 @@
 // encoder.c: the life of a command encoder, whatever it encodes.
 #include "runtime/encoder.h"
 #include "runtime/command_buffer.h"
+#include "runtime/counters.h"
 #include "runtime/validation.h"
 
 void *rt_encoder_owner(const void *self) { return ((const MTLCommandEncoder *)self)->buffer; }
@@ -56,6 +57,7 @@ bool rt_encoder_valid(const void *encoder, const RtClass *cls, const char *call)
 void rt_encoder_end(void *encoder, const RtClass *cls, const char *call) {
     MTLCommandEncoder *e = encoder;
     if (!rt_encoder_valid(e, cls, call)) return;
+    if (e->at_end) rt_counters_end_pass(e);
     rt_cb_append_marker(e->buffer, &rt_op_end_encoder);
     e->ended = true;
     e->buffer->open_encoder = NULL;

@@ -13,6 +13,7 @@ struct MTLCommandEncoder { // first member of every encoder; in the arena of its
     bool concurrent; // its dispatches may run side by side up to the next barrier
     MTLCommandEncoderErrorState error_state;
     unsigned debug_depth;
+    struct Sample *at_end; // counter samples of the pass (counters.c)
     struct RtFenceNote *fences; // updated by this encoder (fence.c)
 };
 
