@@ -207,6 +207,43 @@ static void latencies(Bench *b) {
     mtl_release(x);
 }
 
+// Command buffers of one small dispatch each, encoded and committed, not waited for; per second.
+static double commit_rate(Bench *b, MTLComputePipelineState *p, MTLBuffer *x) {
+    enum { N = 100000 };
+    MTLSize one = {32, 1, 1};
+    MTLCommandBuffer *last = NULL;
+    double t = seconds_now();
+    for (int i = 0; i < N; ++i) {
+        MTLCommandBuffer *c = mtl_command_queue_command_buffer(b->queue);
+        MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(c);
+        mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+        mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
+        mtl_compute_command_encoder_dispatch_threads(e, one, one);
+        mtl_compute_command_encoder_end_encoding(e);
+        mtl_command_buffer_commit(c);
+        mtl_release(last);
+        last = c;
+    }
+    t = seconds_now() - t;
+    mtl_command_buffer_wait_until_completed(last);
+    bool ok = mtl_command_buffer_status(last) == MTLCommandBufferStatusCompleted;
+    mtl_release(last);
+    return ok ? N / t : -1;
+}
+
+static void rates(Bench *b) {
+    MTLBuffer *x = mtl_device_new_buffer(b->device, 4096, 0);
+    MTLComputePipelineState *p = pipeline(b, b->library, "nothing");
+    puts("rates, one thread");
+    if (p) {
+        double runs[5];
+        for (int i = 0; i < 5; ++i) runs[i] = commit_rate(b, p, x);
+        line("encode and commit a small dispatch", median(runs, 5) * 1e-3, "thousand/s");
+    }
+    mtl_release(p);
+    mtl_release(x);
+}
+
 static void kernels(Bench *b) {
     const size_t n = (size_t)16 << 20, size = 512;
     MTLBuffer *buffers[3];
@@ -262,6 +299,7 @@ int cmd_bench(int argc, char **argv) {
     bool ok = b.queue && b.library;
     if (ok) {
         latencies(&b);
+        rates(&b);
         compile_times();
         kernels(&b);
     }
