@@ -60,6 +60,8 @@ static bool describe(Validation *v, Value i, Access *a) {
         a->kind = CPU_BAD_STORE;
         a->operand = 1;
         a->bytes = LLVMStoreSizeOfType(layout, LLVMTypeOf(LLVMGetOperand(i, 0)));
+        if (LLVMTypeOf(LLVMGetOperand(i, 0)) == msl_null_call_type(&v->cg->cx))
+            a->kind = CPU_BAD_CALL;
         return true;
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
@@ -517,6 +519,8 @@ static bool is_harmless(const Access *a) {
 // May `i` join the region? Otherwise it ends before i.
 static bool joins(const Validation *v, const Region *r, Value i) {
     const Access *a = access_of(v, i);
+    // What is looked up stays outside: other regions ask for it.
+    if (msl_starts(msl_callee(i), "ingot_span") && depends(v, r, i)) return false;
     if (is_pure(v, i) || is_harmless(a)) return true;
     if (!a || a->mode != MODE_REGION) return false;
     return !in_region(v, r, LLVMGetOperand(i, (unsigned)a->operand)) &&

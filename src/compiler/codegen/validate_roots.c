@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MAX_WALK = 128 };
+enum { MAX_WALK = 256, MAX_BACK = 64 };
 
 static Root *add_root(Validation *v, Value value) {
     for (size_t i = 0; i < v->n_roots; i++)
@@ -61,7 +61,7 @@ static Root *root_of(Validation *v, Value value) {
     return r;
 }
 
-// One step towards the root: 0, 1 or more pointers that `p` is based on.
+// One step towards the root: the pointers that `p` is based on. 0: it is one; -1: too many.
 static int step_back(Value p, Value *out) {
     if (LLVMIsAGetElementPtrInst(p) ||
         (LLVMIsAConstantExpr(p) && LLVMGetConstOpcode(p) == LLVMGetElementPtr)) {
@@ -79,7 +79,7 @@ static int step_back(Value p, Value *out) {
         return 2;
     case LLVMPHI: {
         int n = (int)LLVMCountIncoming(p);
-        if (n > MAX_ROOTS) return 0;
+        if (n > MAX_BACK) return -1;
         for (int i = 0; i < n; i++) out[i] = LLVMGetIncomingValue(p, (unsigned)i);
         return n;
     }
@@ -92,8 +92,9 @@ int msl_find_roots(Validation *v, Value pointer, Root **out) {
     int n_seen = 1, n_ends = 0;
     seen[0] = pointer;
     for (int at = 0; at < n_seen; at++) {
-        Value back[MAX_ROOTS];
+        Value back[MAX_BACK];
         int n = step_back(seen[at], back);
+        if (n < 0) goto too_many;
         bool known = n > 0;
         for (int e = 0; !n && e < n_ends; e++) known |= ends[e] == seen[at];
         if (!known && !LLVMIsUndef(seen[at])) {
@@ -110,9 +111,12 @@ int msl_find_roots(Validation *v, Value pointer, Root **out) {
     }
     for (int e = 0; e < n_ends; e++) out[e] = root_of(v, ends[e]);
     if (n_ends) return n_ends;
-too_many: // looked up at run time
-    out[0] = root_of(v, pointer);
-    if (LLVMIsAConstant(pointer)) out[0]->space = CPU_SPACE_POINTER;
+too_many: // looked up at run time, unless it may be in memory that no resource is
+    out[0] = add_root(v, pointer);
+    out[0]->space = CPU_SPACE_POINTER;
+    for (int k = 0; k < n_seen; k++)
+        out[0]->trusted |= LLVMIsAAllocaInst(seen[k]) || LLVMIsAGlobalVariable(seen[k]) ||
+                           msl_starts(msl_callee(seen[k]), "__ingot_");
     return 1;
 }
 
