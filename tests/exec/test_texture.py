@@ -804,3 +804,100 @@ def test_layers_faces_samples(cases):
             last = {(v, y): t for t, v, y in zip(i, px, py) if t % 2 == k}
             same(w.get(layer=k)[0, k], last[(k, 0)], "written layer")
     cases("layers", n, 48, run)
+
+
+# ---- random programs: vectorised against one thread at a time
+
+class Program:
+    """A kernel with nested control flow around texture functions; every thread writes its own results."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+        self.loops = 0
+        body = "".join(self.statement(0) for _ in range(8))
+        self.source = f"""
+constexpr sampler near(coord::pixel, filter::nearest, address::clamp_to_edge);
+constexpr sampler over(coord::pixel, filter::nearest, address::repeat);
+kernel void random(array<texture2d<float>, 3> t, texture2d<uint, access::read> u, texture2d<uint, access::write> w,
+                   texture2d<float, access::read_write> rw, texture3d<float> v, device const uint *in, device float *out,
+                   uint2 own [[thread_position_in_grid]]) {{
+  uint i = own.y * 16 + own.x;
+  float a = float(i % 7), b = 1, c = float(in[i] % 5);
+  uint n = in[i] % 16, m = i % 16;
+{body}  out[i] = a + 3 * b + 7 * c + float(n) + float(m);
+  w.write(uint4(n, m, 0, 0), own);
+}}
+"""
+
+    def pick(self, *choices):
+        return choices[self.rng.integers(len(choices))]
+
+    def number(self):
+        return self.pick("n", "m", "i % 16", "(n + m) % 16", "3u", f"{self.rng.integers(16)}u", "n ^ 5", "in[i] % 16")
+
+    def index(self):
+        return self.pick("0", "1", "2", f"({self.number()}) % 3", f"({self.number()}) % 3")
+
+    def value(self):
+        x, y, t = self.number(), self.number(), f"t[{self.index()}]"
+        return self.pick(f"{t}.read(uint2({x}, {y})).x", f"{t}.sample(near, float2({x}, {y}) + 0.5f, level(0)).x",
+                         f"{t}.sample(over, float2({x}, {y}) * 2 + 0.5f, level(0)).x", f"{t}.gather(near, float2({x}, {y})).y",
+                         f"{t}.sample({self.pick('near', 'over')}, float2({x}, {y}) + 0.5f, level(0), int2(1, -2)).x",
+                         f"rw.read(own).x", f"float(u.read(uint2({x}, {y})).x)",
+                         f"v.sample(near, float3({x}, {y}, 1) + 0.5f, level(0)).x", f"float({t}.get_width(1))",
+                         self.pick("a", "b", "c"), self.pick("a", "b", "c") + " + 1")
+
+    def condition(self):
+        return self.pick(f"({self.number()}) % 3 == 0", f"{self.pick('a', 'b', 'c')} > 20", f"({self.number()}) > 7",
+                         f"u.read(uint2({self.number()}, {self.number()})).x % 2 == 0")
+
+    def statement(self, depth):
+        pad = "  " * (depth + 1)
+        kind = self.rng.integers(10 if depth < 3 else 6)
+        if kind < 4:
+            return f"{pad}{self.pick('a', 'b', 'c')} = {self.value()};\n"
+        if kind == 4:
+            return f"{pad}{self.pick('n', 'm')} = uint({self.value()}) % 16;\n"
+        if kind == 5:
+            return f"{pad}rw.write(float4({self.value()}), own);\n"
+        inside = "".join(self.statement(depth + 1) for _ in range(self.rng.integers(1, 4)))
+        if kind < 8:
+            other = "" if self.rng.integers(2) else f" else {{\n{self.statement(depth + 1)}{pad}}}"
+            return f"{pad}if ({self.condition()}) {{\n{inside}{pad}}}{other}\n"
+        self.loops += 1
+        k = f"k{self.loops}"
+        leave = f"{pad}  if ({self.condition()}) {self.pick('break', 'continue')};\n" if self.rng.integers(2) else ""
+        return f"{pad}for (uint {k} = 0; {k} < ({self.number()}) % 5; {k}++) {{\n{inside}{leave}{pad}}}\n"
+
+
+RANDOM = int(os.environ.get("INGOT_TEXTURE_PROGRAMS", 0))
+
+
+@pytest.mark.parametrize("seed", range(1000, 1000 + RANDOM) if RANDOM else range(8))
+def test_random(seed, tmp_path):
+    program = Program(seed)
+    library = library_of(str(tmp_path), "random", program.source)
+    n = 16 * 13
+    values = np.random.default_rng(seed).integers(0, 1000, n).astype(np.uint32)
+    results = {}
+
+    def run_way(way):
+        def run(go):
+            t = [Texture("2d", "r32float", 16, 16).put(image(16, 16, 1, s, 64)) for s in range(3)]
+            u, w = Texture("2d", "r32uint", 16, 16).put(image(16, 16, 1, 9)), Texture("2d", "rgba32uint", 16, 16)
+            rw, v = Texture("2d", "r32float", 16, 16).put(image(16, 16, 1, 5, 64)), Texture("3d", "r32float", 16, 16, 4)
+            v.put(image(16, 16, 1, 6, 64), layer=1)
+            out = buffer(n)
+            go(t + [u, w, rw, v, exec_.between_pages(values, True), out], host.host_ops())
+            np.savez(str(tmp_path / (way + ".npz")), out=out, w=w.get(), rw=rw.get())
+        return run
+    for way in WAYS:
+        group = [(16, 4), (8, 8), (16, 16), (13, 2), (4, 3), (16, 8)][seed % 6]  # some steps are several SIMD-groups
+        everywhere(library, str(tmp_path), "random", (16, 13), group, run_way(way[0]), [way])
+        results[way[0]] = np.load(str(tmp_path / (way[0] + ".npz")))
+    for way in results:
+        for name in ("out", "w", "rw"):
+            got, want = results[way][name], results["w1"][name]
+            assert np.array_equal(got, want, equal_nan=True), (
+                f"seed {seed} {way}: {name}[{np.argwhere(got != want)[0]}] {got[got != want][0]}, not {want[got != want][0]}\n"
+                f"{program.source}")
