@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fence.c: MTLFence. Encoders of a queue run one after the other here, so what a fence still has to
-// order is the dispatches of a concurrent encoder (a wait is a barrier there) and queues: hazard
-// tracking of the fence itself does that, so that untracked resources need none.
+// order is queues: hazard tracking of the fence itself does that, so that untracked resources need
+// none.
 #include "runtime/fence.h"
 #include "runtime/command_buffer.h"
 #include "runtime/compute.h"
@@ -80,8 +80,8 @@ void rt_encoder_wait_for_fence(void *encoder, const RtClass *cls, MTLFence *fenc
         rt_misuse_encoding(e->buffer, RT_RULE_fence_wait_after_update, call,
                            "fence '%s', encoder '%s'", rt_label(&fence->resource.label),
                            rt_label(&e->label));
-    else if (rt_cb_use(e->buffer, &fence->resource, false) && e->concurrent)
-        rt_cb_append_marker(e->buffer, &rt_op_barrier);
+    else
+        rt_cb_use(e->buffer, &fence->resource, false);
 }
 
 void mtl_compute_command_encoder_update_fence(MTLComputeCommandEncoder *encoder, MTLFence *fence) {

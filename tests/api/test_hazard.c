@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include "api_test.h"
 
-static MTLComputePipelineState *slow_add, *times_three;
+static MTLComputePipelineState *slow_add, *times_three, *alone;
 
 static int setup(void **state) {
     if (open_device(state) != 0) return -1;
@@ -13,15 +13,24 @@ static int setup(void **state) {
              " uint i [[thread_position_in_grid]]) {\n"
              "  uint v = i; for (uint k = 0; k < 2000; k++) v = v * 1664525u + 1013904223u;\n"
              "  atomic_fetch_add_explicit(x, v == 12345u ? 2u : 1u, memory_order_relaxed); }\n"
-             "kernel void times_three(device uint *x [[buffer(0)]]) { x[0] *= 3; }\n");
+             "kernel void times_three(device uint *x [[buffer(0)]]) { x[0] *= 3; }\n"
+             // x[1]: who is here; x[2]: how often somebody else came meanwhile
+             "kernel void alone(device atomic_uint *x [[buffer(0)]], constant uint &me [[buffer(1)]],"
+             " uint i [[thread_position_in_grid]]) {\n"
+             "  atomic_store_explicit(x + 1, me, memory_order_relaxed);\n"
+             "  uint v = i; for (uint k = 0; k < 8000; k++) v = v * 1664525u + 1013904223u;\n"
+             "  uint who = atomic_load_explicit(x + 1, memory_order_relaxed);\n"
+             "  if (who != me || v == 12345u) atomic_fetch_add_explicit(x + 2, 1u, memory_order_relaxed);\n"
+             "  atomic_fetch_add_explicit(x, 1u, memory_order_relaxed); }\n");
     slow_add = pipeline_of(library, "slow_add");
+    alone = pipeline_of(library, "alone");
     times_three = pipeline_of(library, "times_three");
     mtl_release(library);
     return 0;
 }
 
 static int teardown(void **state) {
-    mtl_release(slow_add), mtl_release(times_three);
+    mtl_release(slow_add), mtl_release(times_three), mtl_release(alone);
     return close_device(state);
 }
 
@@ -104,33 +113,45 @@ static void untracked_over_queues(void **state) {
     mtl_release(q1), mtl_release(q2);
 }
 
+static void encode_alone(MTLCommandBuffer *commands, MTLBuffer *x, uint32_t me) {
+    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, alone);
+    mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
+    mtl_compute_command_encoder_set_bytes(e, &me, sizeof me, 1);
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(2048, 1, 1),
+                                                 mtl_size_make(32, 1, 1));
+    mtl_compute_command_encoder_end_encoding(e);
+}
+
 // A queue stops at an event in the midst of a command buffer; what others do with the tracked buffer
-// meanwhile never overlaps with what it does before and after. slow_add is atomic, times_three is
-// not: an overlap would lose additions.
+// meanwhile never overlaps with what it does before and after.
 static void stops_keep_conflicts_apart(void **state) {
     (void)state;
-    enum { ROUNDS = 40 };
+    enum { ROUNDS = 200 };
     MTLCommandQueue *q1 = mtl_device_new_command_queue(device);
     MTLCommandQueue *q2 = mtl_device_new_command_queue(device);
     MTLBuffer *x = mtl_device_new_buffer(device, 256, 0);
     for (int round = 0; round < ROUNDS; round++) {
         MTLSharedEvent *event = mtl_device_new_shared_event(device);
-        *(uint32_t *)mtl_buffer_contents(x) = 0;
-        MTLCommandBuffer *stops = encode(q1, slow_add, x, 2048);
+        uint32_t *values = mtl_buffer_contents(x);
+        memset(values, 0, 12);
+        MTLCommandBuffer *stops = mtl_command_queue_command_buffer(q1);
+        encode_alone(stops, x, 10);
         mtl_command_buffer_encode_wait_for_event(stops, (MTLEvent *)event, 1);
-        MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(stops);
-        mtl_compute_command_encoder_set_compute_pipeline_state(e, slow_add);
-        mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
-        mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(2048, 1, 1),
-                                                     mtl_size_make(32, 1, 1));
-        mtl_compute_command_encoder_end_encoding(e);
+        encode_alone(stops, x, 11);
         mtl_command_buffer_commit(stops);
         MTLCommandBuffer *others[4];
         for (int i = 0; i < 4; i++) {
-            others[i] = encode(q2, slow_add, x, 512);
+            others[i] = mtl_command_queue_command_buffer(q2);
+            encode_alone(others[i], x, (uint32_t)i);
             mtl_command_buffer_commit(others[i]);
-            if (i == round % 4) mtl_shared_event_set_signaled_value(event, 1);
         }
+        // Once one of the others is at it, the stopped one may go on.
+        for (int k = 0; k < 60000000; k++)
+            if (__atomic_load_n(&values[0], __ATOMIC_RELAXED) >= 2048 &&
+                __atomic_load_n(&values[1], __ATOMIC_RELAXED) != 10)
+                break;
+        mtl_shared_event_set_signaled_value(event, 1);
         mtl_command_buffer_wait_until_completed(stops);
         assert_completed(stops);
         for (int i = 0; i < 4; i++) {
@@ -138,7 +159,8 @@ static void stops_keep_conflicts_apart(void **state) {
             assert_completed(others[i]);
             mtl_release(others[i]);
         }
-        assert_int_equal(*(uint32_t *)mtl_buffer_contents(x), 2 * 2048 + 4 * 512);
+        assert_int_equal(values[0], 6 * 2048);
+        assert_int_equal(values[2], 0);
         mtl_release(stops), mtl_release(event);
     }
     mtl_release(x), mtl_release(q1), mtl_release(q2);
