@@ -25,6 +25,7 @@
 #ifndef INGOT_METAL_ARCHIVE_H
 #define INGOT_METAL_ARCHIVE_H
 #include "ingot/metal.h"
+#include "ingot/metal_link.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,9 +45,6 @@ typedef struct MTLBinaryArchiveDescriptor {
     const char *url; // path of the file to open; NULL, or a file of 0 bytes: a new, empty archive
 } MTLBinaryArchiveDescriptor;
 
-// Descriptors of metal_link.h and of render pipelines.
-typedef struct MTLFunctionDescriptor MTLFunctionDescriptor;
-typedef struct MTLStitchedLibraryDescriptor MTLStitchedLibraryDescriptor;
 typedef struct MTLRenderPipelineDescriptor MTLRenderPipelineDescriptor;
 
 // NULL descriptor: a new archive. A file that is missing, damaged, or made by another version of
@@ -70,8 +68,8 @@ MTL_API bool mtl_binary_archive_add_compute_pipeline_functions(
 MTL_API bool mtl_binary_archive_add_function(MTLBinaryArchive *archive,
                                              const MTLFunctionDescriptor *descriptor,
                                              MTLLibrary *library, MTLError **error);
-// Compiles a stitched library, which warms the compiler's cache; its functions' code is part of the
-// pipelines that link them.
+// Compiles a stitched library and keeps it: later a descriptor that names the archive gives the same
+// library without a compiler. The code of its functions is part of the pipelines that link them.
 MTL_API bool mtl_binary_archive_add_library(MTLBinaryArchive *archive,
                                             const MTLStitchedLibraryDescriptor *descriptor,
                                             MTLError **error);

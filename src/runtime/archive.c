@@ -127,17 +127,51 @@ static bool usable(MTLBinaryArchive *archive, const void *argument, const char *
     return false;
 }
 
+// Gives the other error's words to the caller, under our domain and the call's name.
+static bool failed(MTLError **error, MTLError *why, long code, const char *call) {
+    rt_error_set(error, rt_error_new(MTLBinaryArchiveDomain, code, "%s: %s", call,
+                                     mtl_error_localized_description(why)));
+    mtl_release(why);
+    return false;
+}
+
 bool mtl_binary_archive_add_compute_pipeline_functions(
     MTLBinaryArchive *archive, const MTLComputePipelineDescriptor *descriptor, MTLError **error) {
     if (!usable(archive, descriptor, "descriptor", __func__, error)) return false;
-    MTLError *wrong = NULL;
-    if (rt_pipeline_record(archive->device, descriptor, archive->content, &wrong)) return true;
-    const char *why = mtl_error_localized_description(wrong);
+    MTLError *why = NULL;
+    if (rt_pipeline_record(archive->device, descriptor, archive->content, &why)) return true;
+    return failed(error, why, MTLBinaryArchiveErrorCompilationFailure, __func__);
+}
+
+bool mtl_binary_archive_add_function(MTLBinaryArchive *archive,
+                                     const MTLFunctionDescriptor *descriptor, MTLLibrary *library,
+                                     MTLError **error) {
+    if (!usable(archive, descriptor, "descriptor", __func__, error) ||
+        !usable(archive, library, "library", __func__, error))
+        return false;
+    MTLError *why = NULL;
+    MTLFunction *function = mtl_library_new_function_with_descriptor(library, descriptor, &why);
+    if (!function) return failed(error, why, MTLBinaryArchiveErrorUnexpectedElement, __func__);
+    MTLFunctionType type = mtl_function_function_type(function);
+    mtl_release(function);
+    if (type == MTLFunctionTypeVisible || type == MTLFunctionTypeIntersection) return true;
     rt_error_set(error,
-                 rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorCompilationFailure,
-                              "%s: %s", __func__, why));
-    mtl_release(wrong);
+                 rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorUnexpectedElement,
+                              "%s: '%s' is not a visible function; kernels are added with their "
+                              "pipelines.",
+                              __func__, descriptor->name));
     return false;
+}
+
+bool mtl_binary_archive_add_library(MTLBinaryArchive *archive,
+                                    const MTLStitchedLibraryDescriptor *descriptor,
+                                    MTLError **error) {
+    if (!usable(archive, descriptor, "descriptor", __func__, error)) return false;
+    MTLError *why = NULL;
+    MTLLibrary *library = rt_library_stitched(archive->device, descriptor, archive->content, &why);
+    if (!library) return failed(error, why, MTLBinaryArchiveErrorCompilationFailure, __func__);
+    mtl_release(library);
+    return true;
 }
 
 bool mtl_binary_archive_add_render_pipeline_functions(MTLBinaryArchive *archive,

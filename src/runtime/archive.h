@@ -15,6 +15,10 @@ struct MTLBinaryArchive {
 
 extern const RtClass rt_archive_class;
 
+// Stitched functions as a library (stitch.c), put into the archive too unless that is NULL.
+MTLLibrary *rt_library_stitched(MTLDevice *device, const MTLStitchedLibraryDescriptor *descriptor,
+                                Archive *record, MTLError **error);
+
 // A pipeline (named by the key of its general code) was given code for a shape. Kept for the life
 // of the process: archive_add asks for it. Any thread.
 void rt_shapes_note(const CacheKey *pipeline, const uint32_t shape[3]);

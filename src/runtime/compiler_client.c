@@ -242,7 +242,28 @@ Metallib *rt_compile_library(const MslSource *original, RtCompileError *error) {
     return NULL;
 }
 
+static Metallib *find_archived_library(Archive *const *archives, size_t n, const CacheKey *key) {
+    Metallib *library = NULL;
+    for (size_t i = 0; i < n && !library; ++i) {
+        Blob *bytes = archive_find(archives[i], key->hash);
+        library = bytes ? metallib_open(bytes, NULL) : NULL;
+        blob_release(bytes);
+    }
+    return library;
+}
+
+static bool record_library(Archive *record, const Metallib *library, const CacheKey *key) {
+    ArchiveEntry e = {.library = library->source_name,
+                      .note = "stitched library",
+                      .code = library->bytes->data,
+                      .code_bytes = library->bytes->n_bytes,
+                      .owner = library->bytes};
+    memcpy(e.key, key->hash, sizeof e.key);
+    return archive_add(record, &e);
+}
+
 Metallib *rt_compile_stitched(const MslStitchRequest *request, Metallib *const *libraries,
+                              Archive *const *archives, size_t n_archives, Archive *record,
                               RtCompileError *error) {
     compiler_prepare();
     atomic_fetch_add(&library_requests, 1);
@@ -256,7 +277,15 @@ Metallib *rt_compile_stitched(const MslStitchRequest *request, Metallib *const *
             parts[i].bytes = libraries[i]->bytes->data;
             parts[i].n_bytes = libraries[i]->bytes->n_bytes;
         }
-        library = get_library(&(Question){.stitch = request, .parts = parts}, &key, error);
+        library = find_archived_library(archives, n_archives, &key);
+        if (library && error) error->origin = RT_FROM_ARCHIVE;
+        if (!library)
+            library = get_library(&(Question){.stitch = request, .parts = parts}, &key, error);
+        if (library && record && !record_library(record, library, &key)) {
+            metallib_release(library);
+            library = NULL;
+            if (error) set_error(error, RT_COMPILE_NO_MEMORY, strdup("out of memory"));
+        }
     } else if (error) {
         set_error(error, RT_COMPILE_NO_MEMORY, strdup("out of memory"));
     }

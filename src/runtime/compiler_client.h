@@ -49,8 +49,10 @@ void rt_compile_error_clear(RtCompileError *error);
 Metallib *rt_compile_library(const MslSource *source, RtCompileError *error);
 
 // Stitched functions as a library, likewise. libraries: [request->n_parts]; of the request's parts
-// nothing is read.
+// nothing is read. The archives are looked at first; the result goes into `record` too, unless it
+// is NULL.
 Metallib *rt_compile_stitched(const MslStitchRequest *request, Metallib *const *libraries,
+                              Archive *const *archives, size_t n_archives, Archive *record,
                               RtCompileError *error);
 
 // Code from elsewhere that belongs to a pipeline (link.h makes it).

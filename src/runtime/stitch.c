@@ -4,6 +4,7 @@
 // library of visible functions.
 #include <stdlib.h>
 #include <string.h>
+#include "runtime/archive.h"
 #include "runtime/link.h"
 #include "runtime/validation.h"
 
@@ -211,13 +212,30 @@ static MTLError *check(const MTLStitchedLibraryDescriptor *d) {
     return NULL;
 }
 
+// The contents of the descriptor's archives, in order; NULL: no memory. `n` receives how many.
+static Archive **contents_of(const MTLStitchedLibraryDescriptor *d, size_t *n) {
+    size_t count = d->binary_archives ? d->binary_archive_count : 0;
+    Archive **contents = rt_alloc(count * sizeof *contents);
+    *n = 0;
+    for (size_t i = 0; contents && i < count; i++)
+        if (rt_is(d->binary_archives[i], &rt_archive_class))
+            contents[(*n)++] = d->binary_archives[i]->content;
+    return contents;
+}
+
 MTLLibrary *
 mtl_device_new_library_with_stitched_descriptor(MTLDevice *device,
                                                 const MTLStitchedLibraryDescriptor *descriptor,
                                                 MTLError **error) {
+    return rt_library_stitched(device, descriptor, NULL, error);
+}
+
+MTLLibrary *rt_library_stitched(MTLDevice *device, const MTLStitchedLibraryDescriptor *descriptor,
+                                Archive *record, MTLError **error) {
+    static const char call[] = "mtl_device_new_library_with_stitched_descriptor";
     if (error) *error = NULL;
     if (!device || !descriptor) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
+        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call,
                   device ? "descriptor" : NULL);
         rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorInternal,
                                          "%s is NULL.", device ? "The descriptor" : "The device"));
@@ -232,7 +250,13 @@ mtl_device_new_library_with_stitched_descriptor(MTLDevice *device,
     MTLLibrary *library = NULL;
     if (request_make(&q, descriptor, error)) {
         RtCompileError answer = {0};
-        Metallib *lib = rt_compile_stitched(&q.msl, q.libraries, &answer);
+        size_t n_archives;
+        Archive **archives = contents_of(descriptor, &n_archives);
+        Metallib *lib = archives ? rt_compile_stitched(&q.msl, q.libraries, archives, n_archives,
+                                                       record, &answer)
+                                 : NULL;
+        if (!archives) answer.status = RT_COMPILE_NO_MEMORY;
+        rt_free(archives);
         library = lib ? rt_library_new(device, lib) : NULL;
         if (!lib) {
             long code = answer.status == RT_COMPILE_FAILED ? MTLLibraryErrorCompileFailure
