@@ -21,7 +21,12 @@ typedef void CpuLogFn(const CpuLaunch *launch, uint32_t type, const char *subsys
 
 // What shader validation found (code compiled with `validate`): called once per active thread that
 // made the access, which was then left out (a load gave zero).
-typedef enum CpuBadAccess { CPU_BAD_LOAD = 0, CPU_BAD_STORE, CPU_BAD_ATOMIC } CpuBadAccess;
+typedef enum CpuBadAccess {
+    CPU_BAD_LOAD = 0,
+    CPU_BAD_STORE,
+    CPU_BAD_ATOMIC,
+    CPU_BAD_CALL, // of a null function (offset 0), or one that is too deep
+} CpuBadAccess;
 typedef enum CpuSpace { // what the address was made from
     CPU_SPACE_BUFFER = 0,  // the buffer argument `slot`
     CPU_SPACE_THREADGROUP, // threadgroup memory: argument `slot`, or a variable of the kernel

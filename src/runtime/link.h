@@ -7,6 +7,7 @@
 #include "runtime/library.h"
 #include "runtime/pipeline.h"
 #include "runtime/resource.h"
+#include "runtime/spans.h"
 
 struct MTLDynamicLibrary {
     RtObject object;
@@ -27,6 +28,7 @@ struct MTLVisibleFunctionTable {
     MTLResource resource;
     MTLComputePipelineState *state; // retained
     CpuFunctionTable *table;
+    RtSpan span; // kernels that are checked may read it through an argument buffer
 };
 extern const RtClass rt_function_table_class;
 

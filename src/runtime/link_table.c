@@ -11,6 +11,7 @@ enum { MAX_FUNCTIONS = 1 << 20 };
 
 static void table_destroy(void *self) {
     MTLVisibleFunctionTable *table = self;
+    rt_span_remove(&table->span);
     rt_free(table->table);
     rt_resource_clear(&table->resource);
     mtl_release(table->state);
@@ -43,6 +44,7 @@ MTLVisibleFunctionTable *mtl_compute_pipeline_state_new_visible_function_table(
         return NULL;
     }
     table->table->count = (uint32_t)n;
+    rt_span_add(&table->span, table->table, n_bytes);
     return table;
 }
 

@@ -163,14 +163,21 @@ static void compose(MTLFunctionLog *log) {
     else
         snprintf(at, sizeof at, "at offset %lld, which has %llu bytes", (long long)r->offset,
                  (unsigned long long)r->length);
+    if (r->access == CPU_BAD_CALL)
+        snprintf(at, sizeof at, "%s",
+                 r->offset ? "deeper than max_call_stack_depth"
+                           : "of a null function: an empty entry, an index outside the table or a "
+                             "function of another type");
     if (r->line) snprintf(place, sizeof place, " at line %u, column %u", r->line, r->column);
-    snprintf(text, sizeof text,
-             "kernel '%s'%s%s%s, thread (%u, %u, %u)%s: %s of %u bytes %s%s %s (%llu %s)",
+    char size[32];
+    snprintf(size, sizeof size, "%s of %u bytes", what[r->access <= CPU_BAD_ATOMIC ? r->access : 0],
+             r->n_bytes);
+    snprintf(text, sizeof text, "kernel '%s'%s%s%s, thread (%u, %u, %u)%s: %s%s%s %s (%llu %s)",
              log->function->function->name, log->encoder_label && *log->encoder_label ? " of '" : "",
              log->encoder_label ? log->encoder_label : "",
              log->encoder_label && *log->encoder_label ? "'" : "", r->thread[0], r->thread[1],
-             r->thread[2], place, what[r->access <= CPU_BAD_ATOMIC ? r->access : 0], r->n_bytes,
-             r->space == CPU_SPACE_POINTER ? "" : "outside ",
+             r->thread[2], place, r->access == CPU_BAD_CALL ? "call" : size,
+             r->space == CPU_SPACE_POINTER ? "" : " outside ",
              r->space == CPU_SPACE_POINTER ? "" : memory, at, (unsigned long long)log->count,
              log->count == 1 ? "thread" : "times");
     log->text = rt_strdup(text);

@@ -176,8 +176,12 @@ static void divergent_indices(void **unused) {
         mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
         mtl_compute_command_encoder_set_buffer(e, sel, 0, 1);
         mtl_compute_command_encoder_set_visible_function_table(e, table, 2);
+        clear_messages();
         run(commands, e, N);
         for (uint32_t i = 0; i < N; i++) assert_int_equal(o[i], expected(s[i], (int)i + 7));
+        bool validated = getenv("MTL_SHADER_VALIDATION") != NULL;
+        assert_int_equal(n_messages, validated && pattern != 1);
+        if (n_messages) assert_non_null(strstr(last_text, "call of a null function"));
     }
     mtl_release(out), mtl_release(sel), mtl_release(table), mtl_release(state);
 }

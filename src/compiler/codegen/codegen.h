@@ -91,6 +91,7 @@ bool msl_same_signature(LLVMTypeRef a, LLVMTypeRef b); // function types
 bool msl_is_linked(LLVMValueRef f); // a linked function: kept until the calls are resolved
 
 // link_calls.c
+LLVMTypeRef msl_null_call_type(const MslContext *cx); // a store of it stands for a call of nothing
 void msl_resolve_calls(Cg *cg); // calls through pointers become switches; cg->thread is inlined
 
 void msl_link_device_code(Cg *cg, const unsigned char *bitcode, size_t n_bytes);

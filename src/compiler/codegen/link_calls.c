@@ -218,9 +218,23 @@ static bool fits(Cg *cg, LLVMValueRef call, LLVMValueRef f) {
     return true;
 }
 
-// What calling nothing gives: zero, also where the result is memory.
-static void build_nothing(Cg *cg, LLVMValueRef call) {
+LLVMTypeRef msl_null_call_type(const MslContext *cx) { return LLVMDoubleTypeInContext(cx->llvm); }
+
+// Shader validation reports stores to addresses that are none. This one, of a type that Metal
+// does not have, says what it stands for (validate.c), and its address whether there was a function.
+static void build_report(Cg *cg, LLVMValueRef id) {
     MslContext *cx = &cg->cx;
+    LLVMValueRef some = LLVMBuildIsNotNull(cx->builder, id, "");
+    LLVMValueRef at = LLVMBuildSelect(cx->builder, some, msl_const(cx, 64, 8), msl_const(cx, 64, 0), "");
+    LLVMValueRef to = LLVMBuildIntToPtr(cx->builder, at, msl_ptr(cx), "");
+    LLVMValueRef store = LLVMBuildStore(cx->builder, LLVMConstNull(msl_null_call_type(cx)), to);
+    LLVMSetVolatile(store, 1);
+}
+
+// What calling nothing gives: zero, also where the result is memory.
+static void build_nothing(Cg *cg, LLVMValueRef call, LLVMValueRef id) {
+    MslContext *cx = &cg->cx;
+    if (cg->request->validate) build_report(cg, id);
     LLVMTypeRef type = LLVMGetCalledFunctionType(call);
     LLVMTypeRef result =
         LLVMCountParamTypes(type)
@@ -245,7 +259,7 @@ static void lower_call(Calls *c, LLVMValueRef call, bool cut) {
     LLVMPositionBuilderBefore(b, call);
     LLVMValueRef phi = value ? LLVMBuildPhi(b, result, "") : NULL;
     LLVMPositionBuilderAtEnd(b, nothing);
-    build_nothing(cg, call);
+    build_nothing(cg, call, id);
     LLVMBuildBr(b, join);
     LLVMValueRef zero = value ? LLVMConstNull(result) : NULL;
     if (value) LLVMAddIncoming(phi, &zero, &nothing, 1);
