@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // texture_view.c: views of textures, and pools of views that are nothing but a resource id.
+#include <string.h>
 #include "runtime/error.h"
 #include "runtime/texture.h"
 
@@ -173,7 +174,9 @@ struct MTLTextureViewPool {
     size_t n;
     pthread_mutex_t lock; // of kept
     void **kept;          // per slot: the texture or buffer it shows; retained
-    CpuTexture *views;    // a slot's address is its id; zeros (0 x 0 texels) until it is set
+    CpuTexture *views;    // a slot's address is its id
+    // What slots show until they are set: one texel, which the swizzle makes zero whatever is written.
+    _Alignas(16) unsigned char blank[64];
 };
 
 static void pool_destroy(void *self) {
@@ -214,7 +217,15 @@ mtl_device_new_texture_view_pool(MTLDevice *device, const MTLResourceViewPoolDes
     rt_label_set(&pool->label, descriptor->label);
     pool->kept = rt_alloc(n * sizeof *pool->kept);
     pool->views = rt_alloc(n * sizeof *pool->views);
-    if (pool->kept && pool->views) return pool;
+    if (!pool->kept || !pool->views) goto no_memory;
+    const CpuTextureShape one = {CPU_TEXTURE_2D, MTLPixelFormatRGBA8Unorm, 1, 1, 1, 1, 1, 1, 0};
+    CpuTexture blank;
+    CpuTextureSize size;
+    if (!cpu_texture_layout(&one, pool->blank, &blank, &size)) goto no_memory;
+    memset(blank.swizzle, MTLTextureSwizzleZero, sizeof blank.swizzle);
+    blank.swizzled = 1;
+    for (size_t i = 0; i < n; i++) pool->views[i] = blank;
+    return pool;
 no_memory:
     mtl_release(pool);
     if (error) *error = rt_error_no_memory();
