@@ -47,6 +47,18 @@ static const char shader[] =
     "        if (t < n) s[t] += s[t + n];\n"
     "    }\n"
     "    if (t == 0) out[g] = s[0];\n"
+    "}\n"
+    "kernel void blur(device const float *a, device const float *w, device float *c, constant uint "
+    "&n,\n"
+    "                 uint2 p [[thread_position_in_grid]]) {\n"
+    "    float s = 0;\n"
+    "    for (int dy = -2; dy <= 2; dy++)\n"
+    "        for (int dx = -2; dx <= 2; dx++) {\n"
+    "            int x = clamp(int(p.x) + dx, 0, int(n) - 1), y = clamp(int(p.y) + dy, 0, int(n) - "
+    "1);\n"
+    "            s += w[(dy + 2) * 5 + dx + 2] * a[y * int(n) + x];\n"
+    "        }\n"
+    "    c[p.y * n + p.x] = s;\n"
     "}\n";
 
 typedef struct Bench {
@@ -282,6 +294,43 @@ static void kernels(Bench *b) {
     for (int i = 0; i < 3; ++i) mtl_release(buffers[i]);
 }
 
+// The same kernel with and without checks of its accesses, in turns: what else the machine does
+// meets both.
+static void validation(Bench *b) {
+    enum { SIZE = 1024, REPEAT = 41 };
+    MTLFunction *f = mtl_library_new_function(b->library, "blur");
+    MTLComputePipelineState *p[2] = {NULL, NULL};
+    MTLBuffer *buffers[3];
+    double times[2][REPEAT];
+    bool ok = f != NULL;
+    for (int i = 0; i < 3; ++i) {
+        buffers[i] = mtl_device_new_buffer(b->device, i == 1 ? 25 * 4 : SIZE * SIZE * 4, 0);
+        ok = ok && buffers[i];
+    }
+    for (int i = 0; ok && i < 2; ++i) {
+        MTLComputePipelineDescriptor d = {.compute_function = f,
+                                          .shader_validation = i ? MTLShaderValidationEnabled
+                                                                 : MTLShaderValidationDisabled};
+        p[i] = mtl_device_new_compute_pipeline_state_with_descriptor(b->device, &d, 0, NULL, NULL);
+        ok = p[i] != NULL;
+    }
+    MTLSize grid = {SIZE, SIZE, 1}, group = {32, 8, 1};
+    for (int k = -3; ok && k < REPEAT; ++k)
+        for (int i = 0; i < 2; ++i) {
+            double t = once(b, p[i], buffers, 3, SIZE, grid, group);
+            if (k >= 0) times[i][k] = t * 1e3;
+            ok = ok && t >= 0;
+        }
+    double plain = ok ? median(times[0], REPEAT) : -1, checked = ok ? median(times[1], REPEAT) : -1;
+    puts("shader validation");
+    line("5x5 blur, 1024 x 1024", plain, "ms");
+    line("the same with MTL_SHADER_VALIDATION", checked, "ms");
+    line("ratio", ok ? checked / plain : -1, "x");
+    for (int i = 0; i < 2; ++i) mtl_release(p[i]);
+    for (int i = 0; i < 3; ++i) mtl_release(buffers[i]);
+    mtl_release(f);
+}
+
 int cmd_bench(int argc, char **argv) {
     Args a = {argc, 0, argv, NULL};
     while (args_next(&a)) {
@@ -302,6 +351,7 @@ int cmd_bench(int argc, char **argv) {
         rates(&b);
         compile_times();
         kernels(&b);
+        validation(&b);
     }
     mtl_release(b.library);
     mtl_release(b.queue);

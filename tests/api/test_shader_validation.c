@@ -657,7 +657,7 @@ static void test_same_bits(void **state) {
     // One thread at a time, checks are branches, and LLVM reorders fast arithmetic across them in
     // other ways than without.
     const char *width = getenv("INGOT_WIDTH");
-    MTLCompileOptions options = {.math_mode = MTLMathModeSafe};
+    MTLCompileOptions options = {.math_mode_is_set = true, .math_mode = MTLMathModeSafe};
     library = width && !strcmp(width, "1")
                   ? mtl_device_new_library_with_source(device, right, &options, NULL)
                   : compile(right);

@@ -256,7 +256,8 @@ void msl_check_short(Validation *v, const Access *first, const Access *last) {
           bad = new_block(v, before, "bad");
     Value offset = msl_const(cx, 64, (uint64_t)last->offset), bytes = msl_const(cx, 64, last->bytes);
     LLVMPositionBuilderAtEnd(b, before);
-    Value end = msl_const(cx, 64, (uint64_t)last->offset + last->bytes);
+    uint64_t reach = (uint64_t)last->offset + last->bytes, needed = last->roots[0]->needed;
+    Value end = msl_const(cx, 64, reach < needed ? reach : needed);
     Value ok = LLVMBuildICmp(b, LLVMIntUGE, last->roots[0]->length, end, "");
     LLVMBuildCondBr(b, ok, rest, bad);
     LLVMPositionBuilderAtEnd(b, bad);

@@ -20,6 +20,7 @@ typedef struct Root {
     Value length; // bytes, i64
     uint32_t space, slot; // CpuSpace; slot: UINT32_MAX if it is none
     uint64_t safe; // bytes from the start that need no check: the runtime sees to them
+    uint64_t needed; // of those, what a buffer must have: a float3 is loaded as 16 bytes, 12 will do
     bool trusted;  // not the program's memory: never checked
 } Root;
 

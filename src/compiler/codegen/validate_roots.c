@@ -26,6 +26,21 @@ static uint64_t safe_bytes(Validation *v, unsigned parameter) {
     return a ? LLVMGetEnumAttributeValue(a) : 0;
 }
 
+// Is the argument a vector of three?
+static bool is_three(Validation *v, uint32_t slot) {
+    enum { FLOAT3 = 5, HALF3 = 18, INT3 = 31, BOOL3 = 55, LONG3 = 83, ULONG3 = 87, BFLOAT3 = 123 };
+    const RfFunction *fn = v->cg->fn;
+    for (uint32_t a = 0; a < fn->n_args; a++) {
+        const RfArg *arg = &fn->args[a];
+        if (arg->kind != RF_ARG_BUFFER || arg->slot != slot || arg->type >= v->cg->lib->n_types)
+            continue;
+        uint32_t t = v->cg->lib->types[arg->type].data_type; // MTLDataType
+        return t == FLOAT3 || t == HALF3 || t == LONG3 || t == ULONG3 || t == BFLOAT3 ||
+               (t >= INT3 && t <= BOOL3 && t % 4 == INT3 % 4);
+    }
+    return false;
+}
+
 static Root *parameter_root(Validation *v, Value value) {
     const RfFunction *fn = v->cg->fn;
     Root *r = add_root(v, value);
@@ -39,8 +54,19 @@ static Root *parameter_root(Validation *v, Value value) {
             r->trusted = false;
     }
     r->space = CPU_SPACE_BUFFER;
-    r->safe = safe_bytes(v, slot);
+    r->safe = r->needed = safe_bytes(v, slot);
+    if (r->safe && is_three(v, slot)) r->needed = r->safe / 4 * 3;
     return r;
+}
+
+// Pointers to constants of the program that LLVM keeps in tables of its own (a switch that chooses
+// one).
+static bool is_own_table(Value value) {
+    if (LLVMIsACallInst(value)) return msl_starts(msl_callee(value), "llvm.");
+    if (!LLVMIsALoadInst(value)) return false;
+    Value p = LLVMGetOperand(value, 0);
+    while (LLVMIsAGetElementPtrInst(p) || LLVMIsAConstantExpr(p)) p = LLVMGetOperand(p, 0);
+    return LLVMIsAGlobalVariable(p) != NULL;
 }
 
 static Root *root_of(Validation *v, Value value) {
@@ -53,7 +79,8 @@ static Root *root_of(Validation *v, Value value) {
     } else if (msl_starts(msl_callee(value), "__ingot_place")) {
         r->space = CPU_SPACE_THREADGROUP;
         r->slot = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(value, 2));
-    } else if (msl_starts(msl_callee(value), "__ingot_") || LLVMIsAFunction(value)) {
+    } else if (msl_starts(msl_callee(value), "__ingot_") || LLVMIsAFunction(value) ||
+               is_own_table(value)) {
         r->trusted = true; // the launch, and what is made from it
     } else {
         r->space = CPU_SPACE_POINTER;
