@@ -70,14 +70,17 @@ static uint32_t n_calls, *written, n_written;
 
 // The rows that the operation names, by the words of texture_abi.h.
 static uint32_t rows_of(char what, uint32_t op) {
-    static const uint8_t dims[] = {1, 1, 2, 2, 2, 3, 3, 3, 2, 1}, sliced[] = {0, 1, 0, 1, 0, 0, 1, 0, 1, 0};
+    static const uint8_t dims[] = {1, 1, 2, 2, 2, 3, 3, 3, 2, 1},
+                         sliced[] = {0, 1, 0, 1, 0, 0, 1, 0, 1, 0};
     uint32_t type = op & CPU_TEX_TYPE_MASK, lod = op & CPU_TEX_LOD_MASK, n = dims[type], rows = 0;
     int cube = type == 5 || type == 6, multisample = type == 4 || type == 8;
     if (cube && what != 's') n = 2;
     rows = (1u << n) - 1;
     if (sliced[type] || (cube && what != 's')) rows |= 1u << CPU_TEX_SLICE;
-    if (what == 'a') return rows | ((op >> CPU_TEX_ATOMIC & 15) == CPU_TEX_LOAD ? 0 : 1u << CPU_TEX_VALUE);
-    if (what != 's') return rows | (multisample ? 1u << CPU_TEX_SAMPLE : type == 9 ? 0 : 1u << CPU_TEX_LEVEL);
+    if (what == 'a')
+        return rows | ((op >> CPU_TEX_ATOMIC & 15) == CPU_TEX_LOAD ? 0 : 1u << CPU_TEX_VALUE);
+    if (what != 's')
+        return rows | (multisample ? 1u << CPU_TEX_SAMPLE : type == 9 ? 0 : 1u << CPU_TEX_LEVEL);
     uint32_t each = (1u << n) - 1;
     if (lod == CPU_TEX_LOD_BIAS || lod == CPU_TEX_LOD_LEVEL) rows |= 1u << CPU_TEX_LEVEL;
     if (lod == CPU_TEX_LOD_GRADIENT) rows |= each << CPU_TEX_DX | each << CPU_TEX_DY;

@@ -175,8 +175,8 @@ static LLVMValueRef texture_memory(Cg *cg, LLVMValueRef lane) {
     return memory;
 }
 
-// __ingot_texture_<what><op>(texture, sampler, rows...): the operation becomes an argument, the rows
-// an array on the thread's stack.
+// __ingot_texture_<what><op>(texture, sampler, rows...): the operation becomes an argument, the
+// rows an array on the thread's stack.
 static bool replace_texture_call(Cg *cg, LLVMValueRef call, LLVMValueRef lane) {
     MslContext *cx = &cg->cx;
     unsigned op, what = msl_texture_call(call, &op);
@@ -194,9 +194,12 @@ static bool replace_texture_call(Cg *cg, LLVMValueRef call, LLVMValueRef lane) {
         LLVMBuildStore(cx->builder, LLVMGetOperand(call, r + 2),
                        LLVMBuildInBoundsGEP2(cx->builder, i32, rows, &at, 1, ""));
     }
-    LLVMValueRef f = device_function(cg, name),
-                 args[] = {lane, LLVMGetOperand(call, 0), LLVMGetOperand(call, 1),
-                           msl_const(cx, 32, op), rows, out};
+    LLVMValueRef f = device_function(cg, name), args[] = {lane,
+                                                          LLVMGetOperand(call, 0),
+                                                          LLVMGetOperand(call, 1),
+                                                          msl_const(cx, 32, op),
+                                                          rows,
+                                                          out};
     LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(f), f, args, 6, "");
     if (what != 'w')
         LLVMReplaceAllUsesWith(call, LLVMBuildLoad2(cx->builder, LLVMTypeOf(call), out, ""));

@@ -32,7 +32,9 @@ uint32_t msl_stream_bytes(Cg *cg) {
             if (++n > MAX_INSTRUCTIONS) return 0;
             bool store = LLVMIsAStoreInst(i) != NULL, load = LLVMIsALoadInst(i) != NULL;
             if (LLVMIsAPHINode(i) && msl_is_header(b)) return 0;
-            if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) || LLVMIsAAllocaInst(i))
+            unsigned op;
+            if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) || LLVMIsAAllocaInst(i) ||
+                msl_texture_call(i, &op)) // rows of a texture function are stores, and read at once
                 return 0;
             if (!store && !load) continue;
             int slot = slot_of(cg->thread, LLVMGetOperand(i, store ? 1 : 0), cg->fn->n_slots);

@@ -67,8 +67,8 @@ void reflect_end(ReflectBuilder *b); // frees what is not lib
 // ---- reflect_texture.c
 bool reflect_texture_type(RfType *t, const BridgeType *info); // false: neither texture nor sampler
 bool reflect_texture_argument(const ReflectBuilder *b, RfArg *arg, uint32_t type);
-unsigned reflect_max_index(uint8_t kind);             // of RfArgKind: greatest binding index
-const char *reflect_attribute_of(uint8_t kind);       // "buffer", "texture", ...
+unsigned reflect_max_index(uint8_t kind);       // of RfArgKind: greatest binding index
+const char *reflect_attribute_of(uint8_t kind); // "buffer", "texture", ...
 
 // ---- diagnose.c: diagnostics of one round, as the user should see them.
 typedef struct Diagnoser {

@@ -154,7 +154,8 @@ static void set_metal_type(ReflectBuilder *b, RfType *t, const BridgeType *info,
         } else {
             snprintf(name, n_name, "%s", tmpl);
         }
-        BridgeType *keep = &b->infos[t - b->lib->types]; // a handle, even where nothing looks inside
+        BridgeType *keep =
+            &b->infos[t - b->lib->types]; // a handle, even where nothing looks inside
         t->size = t->align = keep->size = keep->align = 8;
     } else if (strcmp(tmpl, "visible_function_table") == 0) {
         t->data_type = DT_FUNCTION_TABLE;
@@ -508,11 +509,10 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
     lib->functions = functions;
     b->capacity_functions = capacity;
     RfFunction *f = &lib->functions[lib->n_functions++];
-    *f = (RfFunction){
-        .name = strdup(from->decl.name),
-        .symbol = strdup(from->decl.symbol),
-        .signature = strdup(from->signature),
-        .stage = RF_KERNEL};
+    *f = (RfFunction){.name = strdup(from->decl.name),
+                      .symbol = strdup(from->decl.symbol),
+                      .signature = strdup(from->signature),
+                      .stage = RF_KERNEL};
     f->args = calloc(from->n_params ? from->n_params : 1, sizeof *f->args);
     if (!f->name || !f->symbol || !f->signature || !f->args) {
         b->failed = true;

@@ -13,11 +13,11 @@ bool reflect_texture_type(RfType *t, const BridgeType *info) {
         const char *name;
         uint8_t type, depth; // MTLTextureType
     } table[] = {
-        {"texture1d", 0, 0},       {"texture1d_array", 1, 0},   {"texture2d", 2, 0},
-        {"texture2d_array", 3, 0}, {"texture2d_ms", 4, 0},      {"texturecube", 5, 0},
+        {"texture1d", 0, 0},         {"texture1d_array", 1, 0}, {"texture2d", 2, 0},
+        {"texture2d_array", 3, 0},   {"texture2d_ms", 4, 0},    {"texturecube", 5, 0},
         {"texturecube_array", 6, 0}, {"texture3d", 7, 0},       {"texture2d_ms_array", 8, 0},
-        {"texture_buffer", 9, 0},  {"depth2d", 2, 1},           {"depth2d_array", 3, 1},
-        {"depth2d_ms", 4, 1},      {"depthcube", 5, 1},         {"depthcube_array", 6, 1},
+        {"texture_buffer", 9, 0},    {"depth2d", 2, 1},         {"depth2d_array", 3, 1},
+        {"depth2d_ms", 4, 1},        {"depthcube", 5, 1},       {"depthcube_array", 6, 1},
         {"depth2d_ms_array", 8, 1},
     };
     if (strcmp(info->template_name, "sampler") == 0 && info->n_args == 0) {

@@ -5,8 +5,8 @@
 // needs are stored as arrays of lanes on the stack, the mask as bits, and the results are loaded
 // back (src/cpu/texture_abi.h). Where texture or sampler differ between lanes, a loop runs over the
 // distinct pairs. A call whose inputs are all uniform is made for one lane.
-// Lanes that do not take part hold any value in the rows; an implicit level of detail of a quad that
-// is not complete is undefined in Metal too.
+// Lanes that do not take part hold any value in the rows; an implicit level of detail of a quad
+// that is not complete is undefined in Metal too.
 #include "compiler/passes/passes_int.h"
 #include "cpu/kernel_abi.h"
 #include <stdio.h>
@@ -41,15 +41,15 @@ static bool is_zero(Value v) {
 static unsigned coordinate_rows(unsigned op, bool sampling) {
     enum { X = 1, Y = 2, Z = 4, SLICE = 1 << CPU_TEX_SLICE };
     switch (op & CPU_TEX_TYPE_MASK) {
-    case 1: return X | SLICE;              // 1D array
-    case 2:                                // 2D, multisample
-    case 4: return X | Y;                  //
-    case 3:                                // 2D array, multisample array
-    case 8: return X | Y | SLICE;          //
-    case 5: return X | Y | (sampling ? Z : SLICE);         // cube
-    case 6: return X | Y | SLICE | (sampling ? Z : 0);     // cube array
-    case 7: return X | Y | Z;              // 3D
-    default: return X;                     // 1D, buffer
+    case 1: return X | SLICE;                          // 1D array
+    case 2:                                            // 2D, multisample
+    case 4: return X | Y;                              //
+    case 3:                                            // 2D array, multisample array
+    case 8: return X | Y | SLICE;                      //
+    case 5: return X | Y | (sampling ? Z : SLICE);     // cube
+    case 6: return X | Y | SLICE | (sampling ? Z : 0); // cube array
+    case 7: return X | Y | Z;                          // 3D
+    default: return X;                                 // 1D, buffer
     }
 }
 
@@ -136,8 +136,8 @@ static void emit_call(Vec *x, const Call *c, Value texture, Value sampler) {
                                     offsetof(CpuTextureOps, atomic)};
     unsigned kind = LLVMGetMDKindIDInContext(x->llvm, "invariant.load", 14), n = 0;
     Value empty = LLVMMetadataAsValue(x->llvm, LLVMMDNodeInContext2(x->llvm, NULL, 0));
-    Value table = LLVMBuildLoad2(
-        x->b, x->ptr, address(x, x->launch, offsetof(CpuLaunch, textures)), "textures");
+    Value table = LLVMBuildLoad2(x->b, x->ptr, address(x, x->launch, offsetof(CpuLaunch, textures)),
+                                 "textures");
     LLVMSetMetadata(table, kind, empty);
     Value f =
         LLVMBuildLoad2(x->b, x->ptr, address(x, table, slot[c->which - OP_TEX_SAMPLE]), "texture");
@@ -183,8 +183,8 @@ static void store_rows(Vec *x, Value i, const Call *c) {
 }
 
 static Value result_of(Vec *x, const Call *c, unsigned part, unsigned component) {
-    Value at = address(x, c->at_out,
-                       (component * (uint64_t)x->lanes + part * (uint64_t)x->width) * 4);
+    Value at =
+        address(x, c->at_out, (component * (uint64_t)x->lanes + part * (uint64_t)x->width) * 4);
     Value v = LLVMBuildLoad2(x->b, msl_vector_type(x, x->i32), at, "");
     LLVMSetAlignment(v, stack_align(x->width));
     return v;
@@ -235,8 +235,8 @@ static void emit_rounds(Vec *x, Value i, const Call *c, Val *o) {
     }
     Value one[2];
     for (unsigned h = 0; h < 2; h++)
-        one[h] = LLVMBuildLoad2(
-            x->b, x->i64, LLVMBuildInBoundsGEP2(x->b, x->i64, handles[h], &first, 1, ""), "");
+        one[h] = LLVMBuildLoad2(x->b, x->i64,
+                                LLVMBuildInBoundsGEP2(x->b, x->i64, handles[h], &first, 1, ""), "");
     Value any = LLVMConstNull(x->bits_type);
     for (unsigned p = 0; p < parts; p++) {
         now[p] = left[p];
