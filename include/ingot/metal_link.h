@@ -209,7 +209,7 @@ struct MTLStitchedLibraryDescriptor {
     size_t function_graph_count;
     MTLFunction *const *functions; // those the nodes name, [[stitchable]], from any library
     size_t function_count;
-    MTLBinaryArchive *const *binary_archives; // not needed: code is made with the pipeline
+    MTLBinaryArchive *const *binary_archives; // searched in order before the compiler is asked
     size_t binary_archive_count;
     MTLStitchedLibraryOptions options;
 };

@@ -242,10 +242,10 @@ Metallib *rt_compile_library(const MslSource *original, RtCompileError *error) {
     return NULL;
 }
 
-static Metallib *find_archived_library(Archive *const *archives, size_t n, const CacheKey *key) {
+static Metallib *find_archived_library(const RtArchives *archives, const CacheKey *key) {
     Metallib *library = NULL;
-    for (size_t i = 0; i < n && !library; ++i) {
-        Blob *bytes = archive_find(archives[i], key->hash);
+    for (size_t i = 0; i < archives->n && !library; ++i) {
+        Blob *bytes = archive_find(archives->archives[i], key->hash);
         library = bytes ? metallib_open(bytes, NULL) : NULL;
         blob_release(bytes);
     }
@@ -263,8 +263,7 @@ static bool record_library(Archive *record, const Metallib *library, const Cache
 }
 
 Metallib *rt_compile_stitched(const MslStitchRequest *request, Metallib *const *libraries,
-                              Archive *const *archives, size_t n_archives, Archive *record,
-                              RtCompileError *error) {
+                              const RtArchives *archives, RtCompileError *error) {
     compiler_prepare();
     atomic_fetch_add(&library_requests, 1);
     if (error) *error = (RtCompileError){0};
@@ -277,11 +276,13 @@ Metallib *rt_compile_stitched(const MslStitchRequest *request, Metallib *const *
             parts[i].bytes = libraries[i]->bytes->data;
             parts[i].n_bytes = libraries[i]->bytes->n_bytes;
         }
-        library = find_archived_library(archives, n_archives, &key);
+        library = find_archived_library(archives, &key);
         if (library && error) error->origin = RT_FROM_ARCHIVE;
-        if (!library)
+        if (!library && !archives->only)
             library = get_library(&(Question){.stitch = request, .parts = parts}, &key, error);
-        if (library && record && !record_library(record, library, &key)) {
+        else if (!library && error)
+            set_error(error, RT_COMPILE_NOT_FOUND, strdup("not in the binary archives"));
+        if (library && archives->record && !record_library(archives->record, library, &key)) {
             metallib_release(library);
             library = NULL;
             if (error) set_error(error, RT_COMPILE_NO_MEMORY, strdup("out of memory"));

@@ -49,11 +49,15 @@ void rt_compile_error_clear(RtCompileError *error);
 Metallib *rt_compile_library(const MslSource *source, RtCompileError *error);
 
 // Stitched functions as a library, likewise. libraries: [request->n_parts]; of the request's parts
-// nothing is read. The archives are looked at first; the result goes into `record` too, unless it
-// is NULL.
+// nothing is read. Archives are looked at first.
+typedef struct RtArchives {
+    Archive *const *archives; // in order
+    size_t n;
+    bool only;       // answer from them or not at all (NULL, RT_COMPILE_NOT_FOUND)
+    Archive *record; // the result goes in here too; NULL: nowhere
+} RtArchives;
 Metallib *rt_compile_stitched(const MslStitchRequest *request, Metallib *const *libraries,
-                              Archive *const *archives, size_t n_archives, Archive *record,
-                              RtCompileError *error);
+                              const RtArchives *archives, RtCompileError *error);
 
 // Code from elsewhere that belongs to a pipeline (link.h makes it).
 typedef struct RtLinks {

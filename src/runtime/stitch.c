@@ -250,13 +250,15 @@ MTLLibrary *rt_library_stitched(MTLDevice *device, const MTLStitchedLibraryDescr
     MTLLibrary *library = NULL;
     if (request_make(&q, descriptor, error)) {
         RtCompileError answer = {0};
-        size_t n_archives;
-        Archive **archives = contents_of(descriptor, &n_archives);
-        Metallib *lib = archives ? rt_compile_stitched(&q.msl, q.libraries, archives, n_archives,
-                                                       record, &answer)
-                                 : NULL;
-        if (!archives) answer.status = RT_COMPILE_NO_MEMORY;
-        rt_free(archives);
+        RtArchives archives = {
+            .only = descriptor->options & MTLStitchedLibraryOptionFailOnBinaryArchiveMiss,
+            .record = record};
+        Archive **contents = contents_of(descriptor, &archives.n);
+        archives.archives = contents;
+        Metallib *lib =
+            contents ? rt_compile_stitched(&q.msl, q.libraries, &archives, &answer) : NULL;
+        if (!contents) answer.status = RT_COMPILE_NO_MEMORY;
+        rt_free(contents);
         library = lib ? rt_library_new(device, lib) : NULL;
         if (!lib) {
             long code = answer.status == RT_COMPILE_FAILED ? MTLLibraryErrorCompileFailure

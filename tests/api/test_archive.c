@@ -35,6 +35,137 @@ static MTLFunction *with_factor(MTLLibrary *library, float factor) {
     return f;
 }
 
+// ---- Linked and stitched functions ----
+
+static const char linked_source[] =
+    "#include <metal_stdlib>\n"
+    "using namespace metal;\n"
+    "[[visible]] float plus_one(float x) { return x + 1; }\n"
+    "[[stitchable]] float twice(float x) { return 2 * x; }\n"
+    "kernel void apply(visible_function_table<float(float)> table [[buffer(1)]],\n"
+    "                  device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
+    "    x[i] = table[0](table[1](x[i]));\n"
+    "}\n";
+
+typedef struct Linked {
+    MTLLibrary *library, *stitched;
+    MTLFunction *kernel, *twice, *functions[2]; // functions: those of the table
+} Linked;
+
+// A library with one function, fourfold(x) = twice(twice(x)).
+static MTLStitchedLibraryDescriptor stitched_descriptor(const Linked *l,
+                                                        MTLBinaryArchive **archive) {
+    static MTLFunctionStitchingNode x, inner, outer;
+    static const MTLFunctionStitchingNode *to_inner[] = {&x}, *to_outer[] = {&inner};
+    static MTLFunctionStitchingGraph graph;
+    inner = (MTLFunctionStitchingNode){.name = "twice", .arguments = to_inner, .argument_count = 1};
+    outer = (MTLFunctionStitchingNode){.name = "twice", .arguments = to_outer, .argument_count = 1};
+    graph = (MTLFunctionStitchingGraph){.function_name = "fourfold", .output_node = &outer};
+    return (MTLStitchedLibraryDescriptor){.function_graphs = &graph,
+                                          .function_graph_count = 1,
+                                          .functions = &l->twice,
+                                          .function_count = 1,
+                                          .binary_archives = archive,
+                                          .binary_archive_count = archive ? 1 : 0};
+}
+
+static void linked_open(Linked *l, MTLLibrary *library, MTLBinaryArchive **archive) {
+    MTLError *error = NULL;
+    l->library = library;
+    l->kernel = mtl_library_new_function(library, "apply");
+    l->twice = mtl_library_new_function(library, "twice");
+    MTLStitchedLibraryDescriptor d = stitched_descriptor(l, archive);
+    if (archive) d.options = MTLStitchedLibraryOptionFailOnBinaryArchiveMiss;
+    l->stitched = mtl_device_new_library_with_stitched_descriptor(device, &d, &error);
+    if (!l->stitched) fail_msg("%s", mtl_error_localized_description(error));
+    l->functions[0] = mtl_library_new_function(library, "plus_one");
+    l->functions[1] = mtl_library_new_function(l->stitched, "fourfold");
+}
+
+static void linked_close(Linked *l) {
+    mtl_release(l->functions[0]), mtl_release(l->functions[1]), mtl_release(l->twice);
+    mtl_release(l->kernel), mtl_release(l->stitched), mtl_release(l->library);
+}
+
+// Arguments: metallib, archive.
+static int other_process_linked(char **argv) {
+    open_device(NULL);
+    MTLBinaryArchive *archive = open_archive(argv[1]);
+    Linked l;
+    linked_open(&l, mtl_device_new_library_with_url(device, argv[0], NULL), &archive);
+    MTLLinkedFunctions linked = {.functions = l.functions, .function_count = 2};
+    MTLError *error = NULL;
+    MTLComputePipelineState *s = mtl_device_new_compute_pipeline_state_with_descriptor(
+        device,
+        &(MTLComputePipelineDescriptor){.compute_function = l.kernel,
+                                        .linked_functions = &linked,
+                                        .binary_archives = &archive,
+                                        .binary_archive_count = 1},
+        MTLPipelineOptionFailOnBinaryArchiveMiss, NULL, &error);
+    if (!s) {
+        fprintf(stderr, "%s\n", mtl_error_localized_description(error));
+        return 2;
+    }
+    MTLVisibleFunctionTable *table = mtl_compute_pipeline_state_new_visible_function_table(
+        s, &(MTLVisibleFunctionTableDescriptor){.function_count = 2});
+    for (size_t i = 0; i < 2; i++)
+        mtl_visible_function_table_set_function(
+            table, mtl_compute_pipeline_state_function_handle(s, l.functions[i]), i);
+    float x[4] = {0, 1, 2, 3};
+    MTLBuffer *buffer = mtl_device_new_buffer_with_bytes(device, x, sizeof x, 0);
+    MTLCommandQueue *queue = mtl_device_new_command_queue(device);
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, s);
+    mtl_compute_command_encoder_set_buffer(e, buffer, 0, 0);
+    mtl_compute_command_encoder_set_visible_function_table(e, table, 1);
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(4, 1, 1), mtl_size_make(4, 1, 1));
+    mtl_compute_command_encoder_end_encoding(e);
+    mtl_command_buffer_commit(commands);
+    mtl_command_buffer_wait_until_completed(commands);
+    assert_completed(commands);
+    const float *y = mtl_buffer_contents(buffer);
+    bool right = true;
+    for (int i = 0; i < 4; i++) right = right && y[i] == 4 * x[i] + 1;
+    mtl_release(commands), mtl_release(queue), mtl_release(buffer), mtl_release(table);
+    mtl_release(s), mtl_release(archive);
+    linked_close(&l);
+    close_device(NULL);
+    return right ? 0 : 3;
+}
+
+static void linked_functions_are_part_of_it(void **state) {
+    (void)state;
+    MTLBinaryArchive *archive = mtl_device_new_binary_archive(device, NULL, NULL);
+    Linked l;
+    linked_open(&l, compile(linked_source), NULL);
+    MTLError *error = NULL;
+    MTLStitchedLibraryDescriptor d = stitched_descriptor(&l, NULL);
+    assert_true(mtl_binary_archive_add_library(archive, &d, &error));
+    MTLFunctionDescriptor visible = {.name = "plus_one"}, kernel = {.name = "apply"};
+    assert_true(mtl_binary_archive_add_function(archive, &visible, l.library, &error));
+    assert_false(mtl_binary_archive_add_function(archive, &kernel, l.library, &error));
+    assert_int_equal(mtl_error_code(error), MTLBinaryArchiveErrorUnexpectedElement);
+    mtl_release(error);
+    kernel.name = "missing";
+    assert_false(mtl_binary_archive_add_function(archive, &kernel, l.library, NULL));
+    MTLLinkedFunctions linked = {.functions = l.functions, .function_count = 2};
+    MTLComputePipelineDescriptor p = {.compute_function = l.kernel, .linked_functions = &linked};
+    if (!mtl_binary_archive_add_compute_pipeline_functions(archive, &p, &error))
+        fail_msg("%s", mtl_error_localized_description(error));
+    char metallib[160], file[160];
+    snprintf(metallib, sizeof metallib, "%s", in_folder("linked.metallib"));
+    snprintf(file, sizeof file, "%s", in_folder("linked.binarchive"));
+    write_library(l.library, metallib);
+    save(archive, file);
+    const char *arguments[] = {"linked", metallib, file, NULL};
+    assert_int_equal(without_compiler(arguments), 0);
+    // Without the linked functions it is another pipeline.
+    assert_null(from_archive(l.kernel, archive, MTLPipelineOptionFailOnBinaryArchiveMiss, NULL));
+    mtl_release(archive);
+    linked_close(&l);
+}
+
 // ---- The other process ----
 
 // Arguments: metallib, archive. 0: every pipeline came from the archive and computed right.
@@ -322,8 +453,10 @@ static void threads_share_an_archive(void **state) {
 
 int main(int argc, char **argv) {
     if (argc == 4 && !strcmp(argv[1], "other")) return other_process(argv + 2);
+    if (argc == 4 && !strcmp(argv[1], "linked")) return other_process_linked(argv + 2);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_process_needs_no_compiler),
+        cmocka_unit_test(linked_functions_are_part_of_it),
         cmocka_unit_test(shapes_in_use_are_kept),
         cmocka_unit_test(archives_are_searched_in_order),
         cmocka_unit_test(misuse_is_reported),
