@@ -151,10 +151,58 @@ static int compile_once(int number) {
     return ok ? EXIT_FINE : EXIT_INPUT;
 }
 
-static double in_child(int number, char **environment) {
-    char text[16];
-    snprintf(text, sizeof text, "%d", number);
-    char *argv[] = {"ingot", "bench", "--compile-once", text, NULL};
+// In the child: library from a metallib file, pipeline from an archive; prints the seconds. Files:
+// NAME.metallib and NAME.binarchive.
+static int archive_once(const char *name) {
+    MTLDevice *device = mtl_create_system_default_device();
+    char *metallib = text_format("%s.metallib", name), *file = text_format("%s.binarchive", name);
+    MTLError *error = NULL;
+    double t = seconds_now();
+    MTLLibrary *l = mtl_device_new_library_with_url(device, metallib, &error);
+    MTLFunction *f = l ? mtl_library_new_function(l, "tiny") : NULL;
+    MTLBinaryArchive *archive =
+        f ? mtl_device_new_binary_archive(device, &(MTLBinaryArchiveDescriptor){file}, &error)
+          : NULL;
+    MTLComputePipelineDescriptor d = {
+        .compute_function = f, .binary_archives = &archive, .binary_archive_count = 1};
+    MTLComputePipelineState *p =
+        archive ? mtl_device_new_compute_pipeline_state_with_descriptor(
+                      device, &d, MTLPipelineOptionFailOnBinaryArchiveMiss, NULL, &error)
+                : NULL;
+    t = seconds_now() - t;
+    bool ok = p != NULL;
+    if (ok)
+        printf("%.9f\n", t);
+    else
+        complain(EXIT_INPUT, "bench", "%s", mtl_error_localized_description(error));
+    mtl_release(p), mtl_release(archive), mtl_release(f), mtl_release(l), mtl_release(error);
+    free(metallib), free(file);
+    return ok ? EXIT_FINE : EXIT_INPUT;
+}
+
+// The two files of archive_once, of the tiny kernel. False: said why.
+static bool make_archive(const char *name) {
+    char source[512];
+    snprintf(source, sizeof source, tiny, 2);
+    Bench b = {.device = mtl_create_system_default_device()};
+    MTLLibrary *l = b.device ? compile(&b, source) : NULL;
+    MTLFunction *f = l ? mtl_library_new_function(l, "tiny") : NULL;
+    MTLBinaryArchive *archive = f ? mtl_device_new_binary_archive(b.device, NULL, NULL) : NULL;
+    char *metallib = text_format("%s.metallib", name), *file = text_format("%s.binarchive", name);
+    size_t n = 0;
+    void *data = l ? mtl_library_copy_data(l, &n) : NULL;
+    bool ok = archive && data && file_write_atomic(metallib, data, n, false) &&
+              mtl_binary_archive_add_compute_pipeline_functions(
+                  archive, &(MTLComputePipelineDescriptor){.compute_function = f}, NULL) &&
+              mtl_binary_archive_serialize_to_url(archive, file, NULL);
+    mtl_free_data(data);
+    free(metallib), free(file);
+    mtl_release(archive), mtl_release(f), mtl_release(l), mtl_release(b.device);
+    return ok;
+}
+
+static double in_child(char *what, char *argument, char **environment) {
+    char *argv[] = {"ingot", "bench", what, argument, NULL};
     int pair[2], status = 0;
     pid_t pid;
     posix_spawn_file_actions_t actions;
@@ -182,29 +230,47 @@ static int remove_one(const char *path, const struct stat *st, int flag, struct 
     return remove(path);
 }
 
-// Our environment with another cache folder. Not setenv: the runtime's threads read ours meanwhile.
-static char **with_cache(char *setting) {
+// Our environment with another cache folder, and with another compiler or our own (NULL). Not
+// setenv: the runtime's threads read ours meanwhile.
+static char **with_cache(char *setting, char *compiler) {
     size_t n = 0, k = 0;
     while (environ[n]) ++n;
-    char **copy = must_alloc(n + 2, sizeof *copy);
+    char **copy = must_alloc(n + 3, sizeof *copy);
     for (size_t i = 0; i < n; ++i)
-        if (strncmp(environ[i], "INGOT_CACHE_DIR=", 16)) copy[k++] = environ[i];
-    copy[k] = setting;
+        if (strncmp(environ[i], "INGOT_CACHE_DIR=", 16) &&
+            (!compiler || strncmp(environ[i], "INGOT_MSLC=", 11)))
+            copy[k++] = environ[i];
+    copy[k++] = setting;
+    copy[k] = compiler;
     return copy;
+}
+
+static double compile_in_child(int number, char **environment) {
+    char text[16];
+    snprintf(text, sizeof text, "%d", number);
+    return in_child("--compile-once", text, environment);
 }
 
 static void compile_times(void) {
     char setting[] = "INGOT_CACHE_DIR=/tmp/ingot-bench-XXXXXX", *folder = strchr(setting, '/');
     if (!mkdtemp(folder)) return;
-    char **environment = with_cache(setting);
+    char **environment = with_cache(setting, NULL);
+    char **bare = with_cache("INGOT_CACHE_DIR=off", "INGOT_MSLC=/nowhere/mslc");
     puts("compiler, library and pipeline of a tiny kernel");
-    line("the very first, with an empty cache", in_child(1, environment) * 1e3, "ms");
+    line("the very first, with an empty cache", compile_in_child(1, environment) * 1e3, "ms");
     double cold[5], cached[9];
-    for (int i = 0; i < 5; ++i) cold[i] = in_child(i + 2, environment) * 1e3;
-    for (int i = 0; i < 9; ++i) cached[i] = in_child(2, environment) * 1e3;
+    for (int i = 0; i < 5; ++i) cold[i] = compile_in_child(i + 2, environment) * 1e3;
+    for (int i = 0; i < 9; ++i) cached[i] = compile_in_child(2, environment) * 1e3;
     line("cold: new source, compiler not running", median(cold, 5), "ms");
     line("cached, in a new process", median(cached, 9), "ms");
+    char *files = text_format("%s/tiny", folder);
+    if (files && make_archive(files)) {
+        for (int i = 0; i < 9; ++i) cached[i] = in_child("--archive-once", files, bare) * 1e3;
+        line("metallib and archive, no compiler", median(cached, 9), "ms");
+    }
+    free(files);
     free(environment);
+    free(bare);
     nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -336,6 +402,8 @@ int cmd_bench(int argc, char **argv) {
     while (args_next(&a)) {
         char *v = args_value(&a, "--compile-once"); // used by ourselves
         if (v) return compile_once(atoi(v));
+        v = args_value(&a, "--archive-once");
+        if (v) return archive_once(v);
         if (!args_flag(&a, "--help") && !args_flag(&a, "-h")) return args_unknown(&a, "bench");
         fputs(usage, stdout);
         return EXIT_FINE;
