@@ -36,7 +36,7 @@ static void bad_kernels(void **state) {
            "void\n}\n" KERNEL("  call void @r(i32 %g)\n");
     expect_error(&f, "recurs");
     f.ir = "declare void @elsewhere()\n" KERNEL("  call void @elsewhere()\n");
-    expect_error(&f, "'elsewhere', which is not defined");
+    expect_error(&f, "'elsewhere', which no linked function");
     f.ir = KERNEL("  %p = load ptr, ptr %out\n  call void %p()\n");
     expect_error(&f, "function pointer");
     f.ir = "declare ptr @_Z10__ingot_tgILm40000ELm4EZ1kE1aEPvv()\n" KERNEL(
