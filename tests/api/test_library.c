@@ -170,7 +170,7 @@ static void compile_options(void **state) {
     error = NULL;
     assert_null(mtl_device_new_library_with_source(
         device, ADD_ONE, &(MTLCompileOptions){.library_type = MTLLibraryTypeDynamic}, &error));
-    assert_int_equal(mtl_error_code(error), MTLLibraryErrorUnsupported);
+    assert_non_null(strstr(mtl_error_localized_description(error), "install")); // has no name
     mtl_release(error);
 }
 
