@@ -17,6 +17,7 @@ enum { MAX_COMMANDS = 1 << 20 };
 
 static void indirect_destroy(void *self) {
     MTLIndirectCommandBuffer *icb = self;
+    rt_span_remove(&icb->span);
     if (icb->mapped)
         munmap(icb->memory, icb->resource.allocated_bytes);
     else
@@ -28,7 +29,8 @@ static void indirect_destroy(void *self) {
 }
 
 const RtClass rt_indirect_class = {.name = "MTLIndirectCommandBuffer",
-                                   .destroy = indirect_destroy};
+                                   .destroy = indirect_destroy,
+                                   .label_at = offsetof(MTLIndirectCommandBuffer, resource.label)};
 
 static void *command_owner(const void *self) {
     return ((const MTLIndirectComputeCommand *)self)->buffer;
@@ -105,6 +107,7 @@ MTLIndirectCommandBuffer *mtl_device_new_indirect_command_buffer(
         return NULL;
     }
     memcpy(icb->memory, &head, sizeof head);
+    rt_span_add(&icb->span, icb->memory, sizeof head + max_command_count * head.stride);
     return icb;
 }
 

@@ -5,6 +5,7 @@
 #include "cpu/indirect_abi.h"
 #include "runtime/pipeline.h"
 #include "runtime/resource.h"
+#include "runtime/spans.h"
 
 struct MTLIndirectComputeCommand { // a part of its buffer
     RtObject object;
@@ -16,6 +17,7 @@ struct MTLIndirectCommandBuffer {
     MTLResource resource;
     CpuIndirectHead head; // the true one: kernels may overwrite the one in memory
     char *memory;         // the head and the commands
+    RtSpan span;          // where it lies, for kernels that are checked
     MTLIndirectCommandType types;
     bool inherit_buffers, inherit_pipeline, attribute_stride, mapped;
     pthread_mutex_t lock;

@@ -7,6 +7,7 @@
 #include "runtime/compute_validate.h"
 #include "runtime/execute.h"
 #include "runtime/indirect.h"
+#include "runtime/shader_validation.h"
 #include "runtime/validation.h"
 
 typedef struct Execute {
@@ -25,6 +26,7 @@ typedef struct Execute {
 typedef struct Batch {
     void **args[RT_MAX_BATCH];
     size_t capacity[RT_MAX_BATCH];
+    RtValidated validated[RT_MAX_BATCH]; // of kernels that are checked
     MTLComputePipelineState *pipelines[RT_MAX_BATCH]; // one reference each
     size_t n_pipelines;
     uint64_t last_handle; // of the last of them: most commands use the same
@@ -161,12 +163,35 @@ static MTLComputePipelineState *pipeline_of(const Execute *e, const CpuIndirectC
 
 static bool reserve(Batch *batch, size_t at, size_t n) {
     if (n <= batch->capacity[at]) return true;
-    void **fresh = rt_alloc((n + 32) * sizeof *fresh);
+    size_t capacity = n + 32;
+    void **fresh = rt_alloc(capacity * (sizeof *fresh + sizeof(uint64_t)));
     if (!fresh) return false;
     rt_free(batch->args[at]);
     batch->args[at] = fresh;
-    batch->capacity[at] = n + 32;
+    batch->validated[at].lengths = (uint64_t *)(fresh + capacity);
+    batch->capacity[at] = capacity;
     return true;
+}
+
+// How far each argument reaches, for a kernel that is checked. Only the addresses are known.
+static bool validate(RtExecution *x, const Execute *e, CpuIndirectCommand *record,
+                     MTLComputePipelineState *p, CpuDispatch *d, RtValidated *v) {
+    const RfFunction *f = rt_pipeline_function(p);
+    const uint32_t *lengths = cpu_indirect_lengths(record, e->icb->head.n_buffers);
+    memset(v->lengths, 0, f->n_slots * sizeof *v->lengths);
+    v->pipeline = p;
+    v->buffers = NULL;
+    for (uint32_t a = 0; a < f->n_args; a++) {
+        const RfArg *arg = &f->args[a];
+        if (arg->slot >= f->n_slots || arg->kind == RF_ARG_BUILTIN) continue;
+        if (arg->kind == RF_ARG_BUFFER)
+            for (uint32_t k = 0; k < arg->count; k++)
+                v->lengths[arg->slot + k] = rt_bytes_behind(x, d->args[arg->slot + k]);
+        else if (arg->kind == RF_ARG_THREADGROUP && arg->index < e->icb->head.n_threadgroup)
+            v->lengths[arg->slot] = lengths[arg->index] ? lengths[arg->index]
+                                                        : e->threadgroup_bytes[arg->index];
+    }
+    return rt_validate_dispatch(x, d, v);
 }
 
 static RtOpResult run_command(const Execute *e, RtExecution *x, Batch *batch, size_t index) {
@@ -190,10 +215,7 @@ static RtOpResult run_command(const Execute *e, RtExecution *x, Batch *batch, si
     if (!wrong) wrong = set_grid(c, d, &empty);
     if (wrong) return fail(x, e, index, wrong);
     if (empty) return RT_OP_DONE;
-    if (!reserve(batch, at, f->n_slots)) {
-        x->error = x->error ? x->error : rt_error_no_memory();
-        return RT_OP_FAILED;
-    }
+    if (!reserve(batch, at, f->n_slots)) goto no_memory;
     rt_pipeline_prepare(p, d->group_size, 0);
     d->code = rt_pipeline_code(p, d->group_size);
     d->args = batch->args[at];
@@ -201,9 +223,14 @@ static RtOpResult run_command(const Execute *e, RtExecution *x, Batch *batch, si
     d->threadgroup_bytes = (cpu_code_info(d->code)->threadgroup_bytes + 127u) & ~127u;
     wrong = set_arguments(e, record, p, batch->args[at], &d->threadgroup_bytes);
     if (wrong) return fail(x, e, index, wrong);
+    if (p->validate && !validate(x, e, record, p, d, &batch->validated[at])) goto no_memory;
     atomic_store_explicit(&x->run->kernel, f->name, memory_order_relaxed);
     x->n_batch++;
     return RT_OP_DONE;
+
+no_memory:
+    x->error = x->error ? x->error : rt_error_no_memory();
+    return RT_OP_FAILED;
 }
 
 static MTLRange range_of(const Execute *e) {
