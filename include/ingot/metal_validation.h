@@ -55,7 +55,8 @@ MTL_API uint64_t mtl_function_log_count(const MTLFunctionLog *log);
 // ---- Leaks (not Apple's) ------------------------------------------------------------------------
 
 // Writes the list of INGOT_LEAKS to `text` (terminated) and returns the number of live objects; 0
-// without INGOT_LEAKS. The device and the library itself do not count.
+// without INGOT_LEAKS. The device itself does not count. Waits for compiles in the background, which
+// hold objects, but not for command buffers.
 MTL_API size_t mtl_copy_live_objects(char *text, size_t n_bytes);
 
 #ifdef __cplusplus

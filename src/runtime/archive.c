@@ -20,7 +20,9 @@ static void archive_destroy(void *self) {
     rt_free(archive);
 }
 
-const RtClass rt_archive_class = {.name = "MTLBinaryArchive", .destroy = archive_destroy};
+const RtClass rt_archive_class = {.name = "MTLBinaryArchive",
+                                  .destroy = archive_destroy,
+                                  .label_at = offsetof(MTLBinaryArchive, label)};
 
 // ---- Opening ----
 

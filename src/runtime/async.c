@@ -90,3 +90,13 @@ bool rt_async(void (*run)(void *context), void *context) {
     if (!ok) rt_free(job);
     return ok;
 }
+
+void rt_async_wait(unsigned milliseconds) {
+    for (unsigned i = 0; i < milliseconds; i++) {
+        pthread_mutex_lock(&lock);
+        bool done = !first && n_threads == n_idle;
+        pthread_mutex_unlock(&lock);
+        if (done) return;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}

@@ -8,4 +8,6 @@
 // Calls run(context) on a background thread, in order of submission except that two may run at
 // once. False: no memory or no thread; run was not and will not be called.
 bool rt_async(void (*run)(void *context), void *context);
+// Waits until nothing is left to do, at most so long.
+void rt_async_wait(unsigned milliseconds);
 #endif

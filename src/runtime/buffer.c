@@ -53,7 +53,9 @@ static void buffer_destroy(void *self) {
     rt_free(buffer);
 }
 
-const RtClass rt_buffer_class = {.name = "MTLBuffer", .destroy = buffer_destroy};
+const RtClass rt_buffer_class = {.name = "MTLBuffer",
+                                 .destroy = buffer_destroy,
+                                 .label_at = offsetof(MTLBuffer, resource.label)};
 
 bool rt_valid_buffer_options(MTLDevice *device, const char *call, size_t length,
                              MTLResourceOptions options) {

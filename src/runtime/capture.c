@@ -28,7 +28,9 @@ static void scope_destroy(void *self) {
 }
 
 static const RtClass manager_class = {.name = "MTLCaptureManager", .destroy = never_destroyed};
-static const RtClass scope_class = {.name = "MTLCaptureScope", .destroy = scope_destroy};
+static const RtClass scope_class = {.name = "MTLCaptureScope",
+                                    .destroy = scope_destroy,
+                                    .label_at = offsetof(MTLCaptureScope, label)};
 static MTLCaptureManager manager_object = {{&manager_class, 1}};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

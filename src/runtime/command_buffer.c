@@ -111,7 +111,8 @@ static void command_buffer_destroy(void *self) {
 }
 
 static const RtClass command_buffer_class = {.name = "MTLCommandBuffer",
-                                             .destroy = command_buffer_destroy};
+                                             .destroy = command_buffer_destroy,
+                                             .label_at = offsetof(MTLCommandBuffer, label)};
 
 // ---- Creation ----
 

@@ -36,7 +36,9 @@ static void buffer_destroy(void *self) {
 }
 
 static const RtClass set_class = {.name = "MTLCounterSet", .destroy = never_destroyed};
-static const RtClass buffer_class = {.name = "MTLCounterSampleBuffer", .destroy = buffer_destroy};
+static const RtClass buffer_class = {.name = "MTLCounterSampleBuffer",
+                                     .destroy = buffer_destroy,
+                                     .label_at = offsetof(MTLCounterSampleBuffer, label)};
 static MTLCounterSet timestamp_set = {{&set_class, 1}};
 
 // ---- Sets ----

@@ -18,7 +18,9 @@ static void dynamic_destroy(void *self) {
     rt_free(d);
 }
 
-const RtClass rt_dynamic_library_class = {.name = "MTLDynamicLibrary", .destroy = dynamic_destroy};
+const RtClass rt_dynamic_library_class = {.name = "MTLDynamicLibrary",
+                                          .destroy = dynamic_destroy,
+                                          .label_at = offsetof(MTLDynamicLibrary, label)};
 
 static MTLError *wrong(long code, const char *format, const char *what, const char *why) {
     return rt_error_new(MTLDynamicLibraryDomain, code, format, what, why);

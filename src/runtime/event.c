@@ -25,8 +25,12 @@ static void event_destroy(void *self) {
     rt_free(event);
 }
 
-static const RtClass event_class = {.name = "MTLEvent", .destroy = event_destroy};
-static const RtClass shared_event_class = {.name = "MTLSharedEvent", .destroy = event_destroy};
+static const RtClass event_class = {.name = "MTLEvent",
+                                    .destroy = event_destroy,
+                                    .label_at = offsetof(MTLEvent, label)};
+static const RtClass shared_event_class = {.name = "MTLSharedEvent",
+                                           .destroy = event_destroy,
+                                           .label_at = offsetof(MTLEvent, label)};
 
 bool rt_is_event(const void *object) {
     return rt_is(object, &event_class) || rt_is(object, &shared_event_class);
@@ -190,7 +194,10 @@ uint64_t mtl_shared_event_signaled_value(const MTLSharedEvent *event) {
 }
 
 void mtl_shared_event_set_signaled_value(MTLSharedEvent *event, uint64_t value) {
-    if (present(event, &shared_event_class, __func__)) rt_event_signal(&event->event, value);
+    if (!present(event, &shared_event_class, __func__)) return;
+    mtl_retain(event); // whoever waits for the value may release the event at once
+    rt_event_signal(&event->event, value);
+    mtl_release(event);
 }
 
 // Sleeps while *word is `seen`, until the moment at most. False: the moment has come.

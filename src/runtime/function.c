@@ -14,7 +14,9 @@ static void function_destroy(void *self) {
     rt_free(function);
 }
 
-const RtClass rt_function_class = {.name = "MTLFunction", .destroy = function_destroy};
+const RtClass rt_function_class = {.name = "MTLFunction",
+                                   .destroy = function_destroy,
+                                   .label_at = offsetof(MTLFunction, label)};
 
 static MTLFunction *function_new(MTLLibrary *library, const RfFunction *found,
                                  const MTLFunctionConstantValues *values) {
@@ -254,4 +256,28 @@ MTLDataType mtl_function_constant_type(const MTLFunctionConstant *constant) {
 
 size_t mtl_function_constant_index(const MTLFunctionConstant *constant) {
     return constant ? constant->constant->index : 0;
+}
+
+bool mtl_function_constant_required(const MTLFunctionConstant *constant) {
+    return constant && !constant->constant->optional;
+}
+
+MTLPatchType mtl_function_patch_type(const MTLFunction *function) {
+    (void)function;
+    return MTLPatchTypeNone;
+}
+
+long mtl_function_patch_control_point_count(const MTLFunction *function) {
+    (void)function;
+    return -1;
+}
+
+size_t mtl_function_vertex_attribute_count(const MTLFunction *function) {
+    (void)function;
+    return 0;
+}
+
+size_t mtl_function_stage_input_attribute_count(const MTLFunction *function) {
+    (void)function;
+    return 0;
 }

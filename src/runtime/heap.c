@@ -28,7 +28,9 @@ static void heap_destroy(void *self) {
     rt_free(heap);
 }
 
-const RtClass rt_heap_class = {.name = "MTLHeap", .destroy = heap_destroy};
+const RtClass rt_heap_class = {.name = "MTLHeap",
+                               .destroy = heap_destroy,
+                               .label_at = offsetof(MTLHeap, resource.label)};
 
 void rt_drop_contents(char *memory, size_t n_bytes, bool mapped) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "runtime/async.h"
 
-enum { N_BUCKETS = 4096, MAX_LINES = 200, TEXT_BYTES = 1 << 16 };
+enum { N_BUCKETS = 4096, MAX_LINES = 200, TEXT_BYTES = 1 << 16, MAX_WAIT_MS = 5000 };
 
 typedef struct Node {
     struct Node *next;
@@ -86,7 +87,8 @@ static size_t collect(Line *lines, size_t *n) {
     for (size_t b = 0; b < N_BUCKETS; b++)
         for (const Node *node = buckets[b]; node; node = node->next) {
             const char *name = node->object->cls->name, *label = label_of(node->object);
-            if (!strcmp(name, "MTLDevice")) continue; // lives as long as the process
+            // The device lives as long as the process; some objects are others' own affair.
+            if (!strcmp(name, "MTLDevice") || strncmp(name, "MTL", 3)) continue;
             size_t k = 0;
             while (k < n_lines && (strcmp(lines[k].name, name) || strcmp(lines[k].label, label)))
                 k++;
@@ -103,6 +105,7 @@ size_t mtl_copy_live_objects(char *text, size_t n_bytes) {
     size_t n = 0, at = 0;
     if (text && n_bytes) *text = '\0';
     if (!rt_leaks_wanted()) return 0;
+    rt_async_wait(MAX_WAIT_MS); // work in the background holds objects
     pthread_mutex_lock(&lock);
     size_t n_lines = collect(lines, &n);
     for (size_t k = 0; text && k < n_lines && at < n_bytes; k++)

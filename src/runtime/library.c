@@ -29,7 +29,9 @@ static void library_destroy(void *self) {
     rt_free(library);
 }
 
-const RtClass rt_library_class = {.name = "MTLLibrary", .destroy = library_destroy};
+const RtClass rt_library_class = {.name = "MTLLibrary",
+                                  .destroy = library_destroy,
+                                  .label_at = offsetof(MTLLibrary, label)};
 
 static void *constant_owner(const void *self) {
     return ((const MTLFunctionConstant *)self)->library;

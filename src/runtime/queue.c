@@ -16,7 +16,9 @@ static void queue_destroy(void *self) {
     rt_free(queue);
 }
 
-static const RtClass queue_class = {.name = "MTLCommandQueue", .destroy = queue_destroy};
+static const RtClass queue_class = {.name = "MTLCommandQueue",
+                                    .destroy = queue_destroy,
+                                    .label_at = offsetof(MTLCommandQueue, label)};
 
 // The queue's lock is held in the functions from here to the next line of dashes.
 

@@ -63,7 +63,9 @@ static void set_destroy(void *self) {
     rt_free(set);
 }
 
-static const RtClass set_class = {.name = "MTLResidencySet", .destroy = set_destroy};
+static const RtClass set_class = {.name = "MTLResidencySet",
+                                  .destroy = set_destroy,
+                                  .label_at = offsetof(MTLResidencySet, label)};
 
 static bool present(const MTLResidencySet *set, const char *call) {
     if (rt_is(set, &set_class)) return true;

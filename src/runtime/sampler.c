@@ -11,7 +11,9 @@ static void sampler_destroy(void *self) {
     rt_free(sampler);
 }
 
-const RtClass rt_sampler_class = {.name = "MTLSamplerState", .destroy = sampler_destroy};
+const RtClass rt_sampler_class = {.name = "MTLSamplerState",
+                                  .destroy = sampler_destroy,
+                                  .label_at = offsetof(MTLSamplerState, label)};
 
 static bool clamps(MTLSamplerAddressMode mode) {
     return mode == MTLSamplerAddressModeClampToEdge || mode == MTLSamplerAddressModeClampToZero ||

@@ -24,7 +24,9 @@ static void texture_destroy(void *self) {
     mtl_release(buffer);
 }
 
-const RtClass rt_texture_class = {.name = "MTLTexture", .destroy = texture_destroy};
+const RtClass rt_texture_class = {.name = "MTLTexture",
+                                  .destroy = texture_destroy,
+                                  .label_at = offsetof(MTLTexture, resource.label)};
 
 // ---- Descriptors ----
 

@@ -190,7 +190,9 @@ static void pool_destroy(void *self) {
     rt_free(pool);
 }
 
-static const RtClass pool_class = {.name = "MTLTextureViewPool", .destroy = pool_destroy};
+static const RtClass pool_class = {.name = "MTLTextureViewPool",
+                                   .destroy = pool_destroy,
+                                   .label_at = offsetof(MTLTextureViewPool, label)};
 
 MTLTextureViewPool *
 mtl_device_new_texture_view_pool(MTLDevice *device, const MTLResourceViewPoolDescriptor *descriptor,

@@ -180,7 +180,7 @@ typedef struct Run {
 // Runs it; the command buffer is the caller's.
 static MTLCommandBuffer *run(const Run *r, MTLShaderValidation validation) {
     MTLComputePipelineState *p = checked(r->kernel, validation);
-    MTLCommandBuffer *commands = mtl_retain(mtl_command_queue_command_buffer(queue));
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
     MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
     mtl_compute_command_encoder_set_label(e, "Pass");
     mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
@@ -386,7 +386,7 @@ static void test_behind_the_length(void **state) {
     uint32_t *bytes = mtl_buffer_contents(shorter);
     memset(bytes, 0x5a, BYTES); // the rest of the page is ours too
     MTLComputePipelineState *p = checked("write_past", MTLShaderValidationEnabled);
-    MTLCommandBuffer *c = mtl_retain(mtl_command_queue_command_buffer(queue));
+    MTLCommandBuffer *c = mtl_command_queue_command_buffer(queue);
     MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(c);
     mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
     mtl_compute_command_encoder_set_buffer(e, in_buffer, 0, 0);
@@ -674,7 +674,7 @@ static void test_same_bits(void **state) {
                 clear_messages();
                 MTLComputePipelineState *p = checked(
                     kernels[k], on ? MTLShaderValidationEnabled : MTLShaderValidationDisabled);
-                MTLCommandBuffer *c = mtl_retain(mtl_command_queue_command_buffer(queue));
+                MTLCommandBuffer *c = mtl_command_queue_command_buffer(queue);
                 MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(c);
                 const int32_t size[2] = {64, 16};
                 mtl_compute_command_encoder_set_compute_pipeline_state(e, p);

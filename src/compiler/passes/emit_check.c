@@ -54,6 +54,39 @@ static Value check_ends(Vec *x, Value p, Value start, Value limit, unsigned segm
     return both(x, ok, LLVMBuildICmp(x->b, LLVMIntULT, last, limit, ""));
 }
 
+// Bits of the active lanes of the step's ends: the first and the last one's number, i64.
+static void active_ends(Vec *x, Value ends[2]) {
+    ends[0] = ends[1] = const_int(x->i64, 0);
+    for (unsigned k = 0; k < x->parts; k++) {
+        unsigned p = x->parts - 1 - k; // the first of all comes last
+        Value first = LLVMBuildZExtOrBitCast(x->b, msl_first_lane(x, x->masks[p]), x->i64, "");
+        Value last = LLVMBuildZExtOrBitCast(x->b, msl_last_lane(x, x->masks[k]), x->i64, "");
+        first = LLVMBuildAdd(x->b, first, const_int(x->i64, (int64_t)p * x->width), "");
+        last = LLVMBuildAdd(x->b, last, const_int(x->i64, (int64_t)k * x->width), "");
+        ends[0] = LLVMBuildSelect(x->b, msl_any(x, x->masks[p]), first, ends[0], "");
+        ends[1] = LLVMBuildSelect(x->b, msl_any(x, x->masks[k]), last, ends[1], "");
+    }
+}
+
+// A line between two active lanes: exact unless lanes between them that are off go astray.
+static Value check_active(Vec *x, Value p, Value start, Value limit, const Value ends[2],
+                          Value ok) {
+    Value s = msl_scalar(x, start), l = msl_scalar(x, limit);
+    Value first = distance(x, msl_scalar(x, p), s, x->i64);
+    for (int e = 0; e < 2; e++) {
+        Value far = LLVMBuildMul(x->b, ends[e], const_int(x->i64, msl_class(x, p).stride), "");
+        Value at = LLVMBuildAdd(x->b, first, far, "");
+        ok = both(x, ok, LLVMBuildICmp(x->b, LLVMIntULT, at, l, ""));
+    }
+    return ok;
+}
+
+static bool is_line(Vec *x, Value i, int k) {
+    Class c = msl_class(x, operand(i, k));
+    return c.kind == LINEAR && !c.segmented && short_line(x, c) &&
+           msl_uniform(x, operand(i, k + 1)) && msl_uniform(x, operand(i, k + 2));
+}
+
 // *exact: nothing is left to be compared lane by lane.
 static Value check(Vec *x, Value p, Value start, Value limit, bool *exact) {
     Class c = msl_class(x, p);
@@ -225,14 +258,29 @@ void msl_emit_inside(Vec *x, Value i, Val *o) {
           done = msl_new_block(x, "checked");
     LLVMBuildCondBr(x->b, ok, done, again);
     LLVMPositionBuilderAtEnd(x->b, again);
-    Value lanes = NULL;
-    for (int k = 0; k < n; k += 3) emit_late(x, operand(i, k));
+    // First the ends of the active lanes, where all are lines: if (t < n) s[t] += s[t + n] is
+    // inside for those.
+    Value lanes = NULL, active = NULL, ends[2];
+    bool lines = true;
+    for (int k = 0; k < n; k += 3) emit_late(x, operand(i, k)), lines &= is_line(x, i, k);
+    Block between = NULL;
+    if (lines) {
+        active_ends(x, ends);
+        for (int k = 0; k < n; k += 3)
+            active = check_active(x, operand(i, k), operand(i, k + 1), operand(i, k + 2), ends,
+                                  active);
+        Block each = msl_new_block(x, "again");
+        between = LLVMGetInsertBlock(x->b);
+        LLVMBuildCondBr(x->b, active, done, each);
+        LLVMPositionBuilderAtEnd(x->b, each);
+    }
     for (int k = 0; k < n; k += 3)
         lanes = both(x, lanes, check_lanes(x, operand(i, k), operand(i, k + 1), operand(i, k + 2)));
     Block last = LLVMGetInsertBlock(x->b);
     LLVMBuildBr(x->b, done);
     LLVMPositionBuilderAtEnd(x->b, done);
     o->base[0] = LLVMBuildPhi(x->b, x->i1, "");
-    LLVMAddIncoming(o->base[0], (Value[]){LLVMConstAllOnes(x->i1), lanes}, (Block[]){before, last},
-                    2);
+    Value yes = LLVMConstAllOnes(x->i1);
+    LLVMAddIncoming(o->base[0], (Value[]){yes, lanes}, (Block[]){before, last}, 2);
+    if (lines) LLVMAddIncoming(o->base[0], &yes, &between, 1);
 }
