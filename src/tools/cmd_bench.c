@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cmd_bench.c: `ingot bench`: a few quick measurements through the public API: latencies of the
-// queue, times of the compiler, and the speed of three kernels. Medians; ratios between machines
-// mean more than single figures. The full set lives in the project's bench folder.
+// queue, times of the compiler, and the speed of three kernels (memory and textures:
+// bench_resources.c). Medians; ratios between machines mean more than single figures. The full set
+// lives in the project's bench folder.
 #include "base/files.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -20,7 +21,7 @@ static const char usage[] =
     "usage: ingot bench\n"
     "\n"
     "Measures this machine: how long it takes to start work, to compile, and\n"
-    "how fast three kernels run. Takes some seconds.\n";
+    "how fast kernels, copies and textures are. Takes some seconds.\n";
 
 static const char shader[] =
     "#include <metal_stdlib>\n"
@@ -119,7 +120,7 @@ static double typical(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *bu
     return m;
 }
 
-static void line(const char *what, double value, const char *unit) {
+void bench_line(const char *what, double value, const char *unit) {
     if (value < 0)
         printf("  %-44s failed\n", what);
     else
@@ -257,16 +258,16 @@ static void compile_times(void) {
     char **environment = with_cache(setting, NULL);
     char **bare = with_cache("INGOT_CACHE_DIR=off", "INGOT_MSLC=/nowhere/mslc");
     puts("compiler, library and pipeline of a tiny kernel");
-    line("the very first, with an empty cache", compile_in_child(1, environment) * 1e3, "ms");
+    bench_line("the very first, with an empty cache", compile_in_child(1, environment) * 1e3, "ms");
     double cold[5], cached[9];
     for (int i = 0; i < 5; ++i) cold[i] = compile_in_child(i + 2, environment) * 1e3;
     for (int i = 0; i < 9; ++i) cached[i] = compile_in_child(2, environment) * 1e3;
-    line("cold: new source, compiler not running", median(cold, 5), "ms");
-    line("cached, in a new process", median(cached, 9), "ms");
+    bench_line("cold: new source, compiler not running", median(cold, 5), "ms");
+    bench_line("cached, in a new process", median(cached, 9), "ms");
     char *files = text_format("%s/tiny", folder);
     if (files && make_archive(files)) {
         for (int i = 0; i < 9; ++i) cached[i] = in_child("--archive-once", files, bare) * 1e3;
-        line("metallib and archive, no compiler", median(cached, 9), "ms");
+        bench_line("metallib and archive, no compiler", median(cached, 9), "ms");
     }
     free(files);
     free(environment);
@@ -279,8 +280,8 @@ static void latencies(Bench *b) {
     MTLComputePipelineState *p = pipeline(b, b->library, "nothing");
     MTLSize one = {32, 1, 1};
     puts("latency, commit to completed");
-    line("empty command buffer", typical(b, NULL, NULL, 0, 0, one, one, 2000) * 1e6, "us");
-    if (p) line("one threadgroup", typical(b, p, &x, 1, 0, one, one, 2000) * 1e6, "us");
+    bench_line("empty command buffer", typical(b, NULL, NULL, 0, 0, one, one, 2000) * 1e6, "us");
+    if (p) bench_line("one threadgroup", typical(b, p, &x, 1, 0, one, one, 2000) * 1e6, "us");
     mtl_release(p);
     mtl_release(x);
 }
@@ -316,7 +317,7 @@ static void rates(Bench *b) {
     if (p) {
         double runs[5];
         for (int i = 0; i < 5; ++i) runs[i] = commit_rate(b, p, x);
-        line("encode and commit a small dispatch", median(runs, 5) * 1e-3, "thousand/s");
+        bench_line("encode and commit a small dispatch", median(runs, 5) * 1e-3, "thousand/s");
     }
     mtl_release(p);
     mtl_release(x);
@@ -329,7 +330,7 @@ static void kernels(Bench *b) {
     for (int i = 0; i < 3; ++i) {
         buffers[i] = mtl_device_new_buffer(b->device, n * 4, 0);
         if (!buffers[i]) {
-            line("(not enough memory)", -1, "");
+            bench_line("(not enough memory)", -1, "");
             while (i) mtl_release(buffers[--i]);
             return;
         }
@@ -344,16 +345,16 @@ static void kernels(Bench *b) {
     double t =
         add ? typical(b, add, buffers, 3, 0, (MTLSize){n, 1, 1}, (MTLSize){256, 1, 1}, 11) : -1;
     progress_end(&progress);
-    line("vector add, 16 M floats", t < 0 ? t : (double)n * 12e-9 / t, "GB/s");
+    bench_line("vector add, 16 M floats", t < 0 ? t : (double)n * 12e-9 / t, "GB/s");
     t = matmul ? typical(b, matmul, buffers, 3, (uint32_t)size, (MTLSize){size, size, 1},
                          (MTLSize){32, 8, 1}, 11)
                : -1;
-    line("naive matrix product, 512 x 512", t < 0 ? t : 2e-9 * (double)(size * size * size) / t,
+    bench_line("naive matrix product, 512 x 512", t < 0 ? t : 2e-9 * (double)(size * size * size) / t,
          "GFLOP/s");
     MTLBuffer *in_out[2] = {buffers[0], buffers[1]};
     t = reduce ? typical(b, reduce, in_out, 2, 0, (MTLSize){n, 1, 1}, (MTLSize){256, 1, 1}, 11)
                : -1;
-    line("tree reduction with barriers, 16 M floats", t < 0 ? t : (double)n * 4e-9 / t, "GB/s");
+    bench_line("tree reduction with barriers, 16 M floats", t < 0 ? t : (double)n * 4e-9 / t, "GB/s");
     mtl_release(add);
     mtl_release(matmul);
     mtl_release(reduce);
@@ -389,9 +390,9 @@ static void validation(Bench *b) {
         }
     double plain = ok ? median(times[0], REPEAT) : -1, checked = ok ? median(times[1], REPEAT) : -1;
     puts("shader validation");
-    line("5x5 blur, 1024 x 1024", plain, "ms");
-    line("the same with MTL_SHADER_VALIDATION", checked, "ms");
-    line("ratio", ok ? checked / plain : -1, "x");
+    bench_line("5x5 blur, 1024 x 1024", plain, "ms");
+    bench_line("the same with MTL_SHADER_VALIDATION", checked, "ms");
+    bench_line("ratio", ok ? checked / plain : -1, "x");
     for (int i = 0; i < 2; ++i) mtl_release(p[i]);
     for (int i = 0; i < 3; ++i) mtl_release(buffers[i]);
     mtl_release(f);
@@ -420,6 +421,7 @@ int cmd_bench(int argc, char **argv) {
         compile_times();
         kernels(&b);
         validation(&b);
+        bench_resources(b.device, b.queue);
     }
     mtl_release(b.library);
     mtl_release(b.queue);

@@ -70,4 +70,9 @@ MTLDevice *open_device(const char *command); // NULL: said why
 
 double seconds_now(void);                // CLOCK_MONOTONIC
 double median(double *values, size_t n); // sorts them
+
+// --- `ingot bench` ---
+// A line of its report; a negative value: it failed.
+void bench_line(const char *what, double value, const char *unit);
+void bench_resources(MTLDevice *device, MTLCommandQueue *queue); // bench_resources.c
 #endif
