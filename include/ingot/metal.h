@@ -304,6 +304,12 @@ typedef enum MTLFunctionType {
     MTLFunctionTypeObject = 8,
 } MTLFunctionType;
 
+typedef enum MTLPatchType {
+    MTLPatchTypeNone = 0,
+    MTLPatchTypeTriangle = 1,
+    MTLPatchTypeQuad = 2,
+} MTLPatchType;
+
 typedef enum MTLLanguageVersion {
     MTLLanguageVersionDefault = 0, // not Apple's: the newest
     MTLLanguageVersion1_0 = (1 << 16),
@@ -883,6 +889,11 @@ MTL_API const char *mtl_function_label(const MTLFunction *function);
 MTL_API void mtl_function_set_label(MTLFunction *function, const char *label);
 MTL_API const char *mtl_function_name(const MTLFunction *function);
 MTL_API MTLFunctionType mtl_function_function_type(const MTLFunction *function);
+// Of graphics functions; kernels have none of them: None, -1, 0, 0.
+MTL_API MTLPatchType mtl_function_patch_type(const MTLFunction *function);
+MTL_API long mtl_function_patch_control_point_count(const MTLFunction *function);
+MTL_API size_t mtl_function_vertex_attribute_count(const MTLFunction *function);
+MTL_API size_t mtl_function_stage_input_attribute_count(const MTLFunction *function);
 // Function constants the function can reach (Apple's functionConstantsDictionary), borrowed.
 MTL_API size_t mtl_function_function_constant_count(const MTLFunction *function);
 MTL_API MTLFunctionConstant *mtl_function_function_constant(const MTLFunction *function, size_t i);
@@ -891,6 +902,8 @@ MTL_API MTLFunctionConstant *mtl_function_function_constant_named(const MTLFunct
 MTL_API const char *mtl_function_constant_name(const MTLFunctionConstant *constant);
 MTL_API MTLDataType mtl_function_constant_type(const MTLFunctionConstant *constant);
 MTL_API size_t mtl_function_constant_index(const MTLFunctionConstant *constant);
+// False if the source asks is_function_constant_defined() and can do without a value.
+MTL_API bool mtl_function_constant_required(const MTLFunctionConstant *constant);
 
 MTL_API MTLFunctionConstantValues *mtl_function_constant_values_new(void);
 // A value of `type`, a scalar or vector type, copied.

@@ -109,6 +109,7 @@ void rf_encode(const RfLibrary *lib, WireOut *w) {
         wire_str(w, c->symbol);
         wire_u32(w, c->index);
         wire_u32(w, c->type);
+        wire_u8(w, c->optional);
     }
 }
 
@@ -264,6 +265,7 @@ RfLibrary *rf_decode(WireIn *r) {
         c->symbol = wire_get_str(r);
         c->index = wire_get_u32(r);
         c->type = wire_get_u32(r);
+        c->optional = wire_get_u8(r);
     }
     if (r->failed || !valid(lib)) goto fail;
     return lib;

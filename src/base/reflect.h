@@ -106,6 +106,7 @@ typedef struct RfConstant { // [[function_constant(n)]]
     char *name, *symbol;  // symbol: the external global in the bitcode
     uint32_t index;
     uint32_t type;        // index in types
+    uint8_t optional;     // the source asks is_function_constant_defined
 } RfConstant;
 
 typedef struct RfLibrary {

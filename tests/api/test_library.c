@@ -308,6 +308,14 @@ static void constants_by_index_and_name(void **state) {
     assert_int_equal(mtl_function_constant_type(c), MTLDataTypeBool);
     assert_string_equal(mtl_function_constant_name(c), "twice");
     assert_null(mtl_function_function_constant_named(on, "quad"));
+    assert_true(mtl_function_constant_required(c));
+    c = mtl_function_function_constant_named(on, "add"); // another kernel asks whether it is defined
+    assert_false(mtl_function_constant_required(c));
+    assert_false(mtl_function_constant_required(NULL));
+    assert_int_equal(mtl_function_patch_type(on), MTLPatchTypeNone);
+    assert_int_equal(mtl_function_patch_control_point_count(on), -1);
+    assert_int_equal(mtl_function_vertex_attribute_count(on), 0);
+    assert_int_equal(mtl_function_stage_input_attribute_count(on), 0);
     assert_null(mtl_function_function_constant(on, 2));
     mtl_release(off);
     mtl_release(on);

@@ -256,8 +256,25 @@ static bool find_constants(Graph *g, LLVMModuleRef m, RfFunction *f, uint32_t st
     return true;
 }
 
+// Whether the address of a function constant goes to is_function_constant_defined().
+static bool asked_for(LLVMValueRef v) {
+    for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef user = LLVMGetUser(u);
+        size_t n;
+        if (LLVMIsAConstantExpr(user) && asked_for(user)) return true; // a cast
+        if (LLVMIsACallInst(user) &&
+            strstr(LLVMGetValueName2(LLVMGetCalledValue(user), &n), "is_function_constant_defined"))
+            return true;
+    }
+    return false;
+}
+
 static bool reach(Graph *g, LLVMModuleRef m, RfLibrary *lib) {
     bool ok = true;
+    for (uint32_t i = 0; i < lib->n_constants; i++) {
+        LLVMValueRef v = LLVMGetNamedGlobal(m, lib->constants[i].symbol);
+        lib->constants[i].optional = v && asked_for(v);
+    }
     uint32_t *stack = malloc((g->n_nodes + 1) * sizeof *stack);
     for (uint32_t i = 0; stack && ok && i < lib->n_functions && lib->n_constants; i++)
         ok = find_constants(g, m, &lib->functions[i], i + 1, stack, lib->n_constants);

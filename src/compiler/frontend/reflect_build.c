@@ -262,7 +262,7 @@ void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl)
                lib->types[decl->type].name);
     uint32_t n = lib->n_constants;
     lib->constants[n] =
-        (RfConstant){strdup(decl->name), strdup(decl->symbol), (uint32_t)index, decl->type};
+        (RfConstant){strdup(decl->name), strdup(decl->symbol), (uint32_t)index, decl->type, 0};
     b->failed |= !lib->constants[n].name || !lib->constants[n].symbol;
     lib->n_constants++;
 }
