@@ -159,6 +159,7 @@ static Metallib *get_library(const BuildOptions *o) {
         .language_version = o->language_version,
         .math_mode = o->math_mode,
         .warnings_as_errors = o->warnings_as_errors,
+        .lines = o->validate,
         .stdlib_dir = stdlib,
         .pch_dir = pch,
         .pch_shipped_dir = shipped,

@@ -40,6 +40,7 @@ typedef struct MslSource {
     const char *stdlib_dir;        // our Metal headers
     const char *pch_dir;           // folder for the precompiled headers; NULL: none
     const char *pch_shipped_dir;   // a folder of them made with the compiler, only read; NULL: none
+    bool lines;                    // the code says which source lines it comes from
     bool check_only;               // diagnostics only
 } MslSource;
 

@@ -166,6 +166,7 @@ void msg_put_source(WireOut *w, const MslSource *s, const char *cwd) {
     wire_str(w, s->install_name);
     put_strings(w, s->links, s->n_links);
     wire_u8(w, s->allow_undefined);
+    wire_u8(w, s->lines);
     wire_u8(w, s->check_only);
 }
 
@@ -195,6 +196,7 @@ bool msg_get_source(WireIn *r, BaseArena *a, MslSource *s, const char **cwd) {
     s->install_name = get_str(r, a);
     s->links = get_strings(r, a, &s->n_links);
     s->allow_undefined = wire_get_u8(r);
+    s->lines = wire_get_u8(r);
     s->check_only = wire_get_u8(r);
     return !r->failed && !a->failed && r->at == r->end;
 }

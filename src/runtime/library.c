@@ -117,6 +117,8 @@ static bool source_make(Source *s, const char *text, size_t n_bytes, const MTLCo
         mode = MTLMathModeSafe;
     s->msl.math_mode = (MslMathMode)mode;
     s->msl.warnings_as_errors = o->warnings_as_errors;
+    const MTLDevice *device = rt_device_if_any();
+    s->msl.lines = device && device->shader_validation; // for its messages
     s->msl.library_type = (uint32_t)o->library_type;
     s->msl.install_name = o->library_type == MTLLibraryTypeDynamic ? o->install_name : NULL;
     s->msl.allow_undefined = o->library_type == MTLLibraryTypeDynamic || o->library_count;

@@ -241,6 +241,8 @@ bool mtl_function_log_debug_location(const MTLFunctionLog *log,
     if (location) *location = none;
     if (!log || !location || !log->report.line) return false;
     location->function_name = log->function->function->name;
+    const char *file = log->function->library->lib->source_name;
+    location->url = file ? file : "";
     location->line = log->report.line;
     location->column = log->report.column;
     return true;

@@ -85,6 +85,12 @@ static const char source[] = HEAD
     "}\n";
 
 static const char more_source[] = HEAD
+    "static void helper(device uint *p, uint i) {\n"
+    "    p[i + 1] = i;\n"
+    "}\n"
+    "kernel void helped(device uint *in, device uint *out, uint i [[thread_position_in_grid]]) {\n"
+    "    helper(out, in[i]);\n"
+    "}\n"
     "constant uint table[4] = {11, 22, 33, 44};\n"
     "kernel void constants(device const uint *in, device uint *out, uint i [[thread_position_in_grid]]) {\n"
     "    out[i] = table[i & 7];\n"
@@ -271,8 +277,8 @@ static void test_negative(void **state) {
     MTLCommandBuffer *c =
         run(&(Run){.kernel = "negative", .grid = line, .group = group}, MTLShaderValidationEnabled);
     for (uint32_t i = 0; i < N; i++) expect_out(i, i);
-    expect(c, "thread (0, 0, 0): load of 4 bytes outside buffer 'Source' (argument 'in', buffer "
-              "index 0) at offset -4",
+    expect(c, "thread (0, 0, 0)", 1);
+    expect(c, "load of 4 bytes outside buffer 'Source' (argument 'in', buffer index 0) at offset -4",
            1);
     mtl_release(c);
 }
@@ -551,6 +557,28 @@ static void test_chosen(void **state) {
     mtl_release(c);
 }
 
+// With MTL_SHADER_VALIDATION the library knows its lines.
+static void test_lines(void **state) {
+    (void)state;
+    const char *on = getenv("MTL_SHADER_VALIDATION");
+    MTLFunctionLogDebugLocation at;
+    reset();
+    MTLCommandBuffer *c = run(&(Run){.kernel = "write_past", .grid = line, .group = group},
+                              MTLShaderValidationEnabled);
+    bool known = mtl_function_log_debug_location(mtl_command_buffer_log(c, 0), &at);
+    assert_int_equal(known, on && *on == '1');
+    assert_int_equal(at.line, known ? 7 : 0);
+    assert_int_equal(at.column > 0, known);
+    assert_string_equal(at.url, known ? "program_source" : "");
+    assert_string_equal(at.function_name, known ? "write_past" : "");
+    mtl_release(c);
+    reset();
+    c = run(&(Run){.kernel = "helped", .grid = line, .group = group}, MTLShaderValidationEnabled);
+    mtl_function_log_debug_location(mtl_command_buffer_log(c, 0), &at);
+    assert_int_equal(at.line, known ? 4 : 0);
+    mtl_release(c);
+}
+
 // ---- which pipelines ----
 
 static void test_choice(void **state) {
@@ -711,6 +739,7 @@ int main(void) {
         cmocka_unit_test(test_constants),       cmocka_unit_test(test_copies),
         cmocka_unit_test(test_short_constant),  cmocka_unit_test(test_pointers),
         cmocka_unit_test(test_chosen),          cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_lines),
         cmocka_unit_test(test_same_bits),
     };
     return cmocka_run_group_tests_name("shader_validation", tests, setup, teardown);

@@ -17,6 +17,7 @@
 // Not checked together: addresses that are the same for all threads (their loads must stay uniform
 // values: a branch the whole step takes), variables of the thread, copies.
 #include "compiler/codegen/validate_int.h"
+#include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -583,7 +584,10 @@ static void open(Cg *cg) {
 
 void msl_validate(Cg *cg) {
     MslContext *cx = &cg->cx;
-    if (!cg->request->validate) return;
+    if (!cg->request->validate) {
+        LLVMStripModuleDebugInfo(cx->module); // only validation has a use for it
+        return;
+    }
     open(cg);
     Validation *v = cg->validation;
     // What was inferred of its memory accesses no longer holds.
@@ -600,6 +604,7 @@ void msl_validate(Cg *cg) {
     }
     for (size_t k = 0; k < n; k++) check_block(v, blocks[k]);
     lower_places(v);
+    LLVMStripModuleDebugInfo(cx->module);
     msl_link_device_code(cg, msl_device_validate,
                          (size_t)(msl_device_validate_end - msl_device_validate));
     Value slots = LLVMGetNamedGlobal(cx->module, "ingot_n_slots");

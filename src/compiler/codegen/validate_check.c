@@ -87,12 +87,20 @@ Value msl_byte_offset(Validation *v, Value p, const Root *root) {
 
 // ---- reports -----------------------------------------------------------------------------------
 
+static LLVMMetadataRef file_of(LLVMMetadataRef location) {
+    return LLVMDIScopeGetFile(LLVMDILocationGetScope(location));
+}
+
 // Line and column of an instruction in the program, not in our headers, if the code says so.
 static void source_place(Validation *v, Value i, Value *line, Value *column) {
     MslContext *cx = &v->cg->cx;
     unsigned l = 0, c = 0;
-    LLVMMetadataRef at = LLVMIsAInstruction(i) ? LLVMInstructionGetDebugLoc(i) : NULL;
-    for (LLVMMetadataRef outer = at; outer; outer = LLVMDILocationGetInlinedAt(outer)) at = outer;
+    LLVMMetadataRef inner = LLVMIsAInstruction(i) ? LLVMInstructionGetDebugLoc(i) : NULL, at = NULL;
+    for (LLVMMetadataRef outer = inner; outer; outer = LLVMDILocationGetInlinedAt(outer))
+        at = outer; // in the kernel
+    LLVMMetadataRef file = at ? file_of(at) : NULL;
+    while (inner && file_of(inner) != file) inner = LLVMDILocationGetInlinedAt(inner);
+    if (inner) at = inner; // or in a function it calls
     if (at) l = LLVMDILocationGetLine(at), c = LLVMDILocationGetColumn(at);
     *line = msl_const(cx, 32, l);
     *column = msl_const(cx, 32, c);

@@ -99,6 +99,7 @@ void options_source(Options *o, const MslSource *source) {
     };
     PUSH_ALL(o, warnings);
     if (source->warnings_as_errors) options_push(o, "-Werror");
+    if (source->lines) options_push(o, "-debug-info-kind=line-tables-only");
     for (size_t i = 0; i < source->n_macros; i++) {
         options_push(o, "-D");
         options_push(o, source->macros[i]);
