@@ -849,6 +849,10 @@ MTL_API const char *mtl_buffer_label(const MTLBuffer *buffer); // "" if none
 MTL_API void mtl_buffer_set_label(MTLBuffer *buffer, const char *label);
 MTL_API void mtl_buffer_add_debug_marker(MTLBuffer *buffer, const char *marker, MTLRange range);
 MTL_API void mtl_buffer_remove_all_debug_markers(MTLBuffer *buffer);
+// Views for another device of a peer group. There is one device: NULL and a message.
+MTL_API MTLBuffer *mtl_buffer_new_remote_buffer_view_for_device(MTLBuffer *buffer,
+                                                                MTLDevice *device);
+MTL_API MTLBuffer *mtl_buffer_remote_storage_buffer(const MTLBuffer *buffer); // NULL: not a view
 MTL_API MTLStorageMode mtl_buffer_storage_mode(const MTLBuffer *buffer);
 MTL_API MTLCPUCacheMode mtl_buffer_cpu_cache_mode(const MTLBuffer *buffer);
 MTL_API MTLHazardTrackingMode mtl_buffer_hazard_tracking_mode(const MTLBuffer *buffer);

@@ -213,6 +213,20 @@ void mtl_buffer_add_debug_marker(MTLBuffer *buffer, const char *marker, MTLRange
 
 void mtl_buffer_remove_all_debug_markers(MTLBuffer *buffer) { (void)buffer; }
 
+MTLBuffer *mtl_buffer_new_remote_buffer_view_for_device(MTLBuffer *buffer, MTLDevice *device) {
+    if (!buffer)
+        rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
+    else
+        rt_misuse(buffer->resource.device, device ? RT_RULE_buffer_remote : RT_RULE_null_argument,
+                  __func__, "%s", device ? rt_label(&buffer->resource.label) : "device");
+    return NULL;
+}
+
+MTLBuffer *mtl_buffer_remote_storage_buffer(const MTLBuffer *buffer) {
+    (void)buffer;
+    return NULL;
+}
+
 MTLStorageMode mtl_buffer_storage_mode(const MTLBuffer *buffer) {
     return buffer ? (MTLStorageMode)(buffer->resource.options >> 4 & 15) : MTLStorageModeShared;
 }

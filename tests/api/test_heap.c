@@ -376,9 +376,51 @@ static void bad_input(void **state) {
     assert_string_equal(last_rule, "wrong_class");
     assert_int_equal(mtl_heap_max_available_size(heap, 3), 0);
     assert_string_equal(last_rule, "heap_alignment");
+    MTLBuffer *near = mtl_device_new_buffer(device, 16, 0);
+    assert_null(mtl_buffer_new_remote_buffer_view_for_device(near, device));
+    assert_string_equal(last_rule, "buffer_remote");
+    assert_null(mtl_buffer_remote_storage_buffer(near));
+    mtl_release(near);
     assert_int_equal(mtl_heap_used_size(NULL), 0);
     assert_int_equal(mtl_heap_size(NULL), 0);
     mtl_release(heap);
+}
+
+// Small buffers share pages: each is zeroed, aligned and its own, also when its place was used before.
+static void many_small_buffers(void **state) {
+    (void)state;
+    enum { N = 100000 }; // more than a process may have mappings
+    uint64_t before = mtl_device_current_allocated_size(device);
+    MTLBuffer **buffers = calloc(N, sizeof *buffers);
+    assert_non_null(buffers);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < N; i++) {
+            size_t length = 1 + i * 37 % 700;
+            buffers[i] = mtl_device_new_buffer(device, length, 0);
+            assert_non_null(buffers[i]);
+            unsigned char *bytes = mtl_buffer_contents(buffers[i]);
+            assert_int_equal((uintptr_t)bytes % 256, 0);
+            // Kernels may read whole vectors at the end.
+            for (size_t k = 0; k < (length + 15) / 16 * 16; k++) assert_true(bytes[k] == 0);
+            memset(bytes, (int)(i % 255 + 1), length);
+        }
+        for (size_t i = 0; i < N; i++) {
+            const unsigned char *bytes = mtl_buffer_contents(buffers[i]);
+            size_t length = mtl_buffer_length(buffers[i]);
+            assert_true(bytes[0] == i % 255 + 1 && bytes[length - 1] == i % 255 + 1);
+        }
+        for (size_t i = 0; i < N; i++) mtl_release(buffers[i * 7919 % N]);
+    }
+    free(buffers);
+    assert_int_equal(mtl_device_current_allocated_size(device), before);
+    char text[40];
+    memset(text, 'x', sizeof text);
+    for (int i = 0; i < 100; i++) { // not zeroed first, but behind its end
+        MTLBuffer *b = mtl_device_new_buffer_with_bytes(device, text, 5, 0);
+        const char *bytes = mtl_buffer_contents(b);
+        assert_memory_equal(bytes, "xxxxx\0\0\0\0\0\0\0\0\0\0\0", 16);
+        mtl_release(b);
+    }
 }
 
 int main(void) {
@@ -391,6 +433,7 @@ int main(void) {
         cmocka_unit_test(placement),
         cmocka_unit_test(textures),
         cmocka_unit_test(purgeable),
+        cmocka_unit_test(many_small_buffers),
         cmocka_unit_test(bad_input),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
