@@ -60,6 +60,10 @@ struct MTLFunctionDescriptor {
 MTL_API MTLFunction *mtl_library_new_function_with_descriptor(MTLLibrary *library,
                                                               const MTLFunctionDescriptor *descriptor,
                                                               MTLError **error);
+MTL_API void mtl_library_new_function_with_descriptor_async(MTLLibrary *library,
+                                                            const MTLFunctionDescriptor *descriptor,
+                                                            MTLNewFunctionCompletionHandler handler,
+                                                            void *context);
 MTL_API MTLFunctionOptions mtl_function_options(const MTLFunction *function);
 
 typedef struct MTLLinkedFunctionGroup { // an entry of Apple's dictionary of groups
@@ -221,6 +225,10 @@ MTL_API MTLLibrary *
 mtl_device_new_library_with_stitched_descriptor(MTLDevice *device,
                                                 const MTLStitchedLibraryDescriptor *descriptor,
                                                 MTLError **error);
+// In the background. The descriptor's graphs are read before this returns.
+MTL_API void mtl_device_new_library_with_stitched_descriptor_async(
+    MTLDevice *device, const MTLStitchedLibraryDescriptor *descriptor,
+    MTLNewLibraryCompletionHandler handler, void *context);
 
 #ifdef __cplusplus
 }

@@ -144,8 +144,9 @@ MTLFunction *mtl_library_new_function_with_descriptor(MTLLibrary *library,
 
 typedef struct AsyncFunction {
     MTLLibrary *library;
-    char *name;
+    char *name, *special_name;
     MTLFunctionConstantValues *values;
+    MTLFunctionOptions options;
     MTLNewFunctionCompletionHandler handler;
     void *context;
 } AsyncFunction;
@@ -154,37 +155,68 @@ static void async_function_free(AsyncFunction *job) {
     mtl_release(job->library);
     mtl_release(job->values);
     rt_free(job->name);
+    rt_free(job->special_name);
     rt_free(job);
 }
 
 static void run_async_function(void *context) {
     AsyncFunction *job = context;
     MTLError *error = NULL;
-    MTLFunction *function =
-        mtl_library_new_function_with_constant_values(job->library, job->name, job->values, &error);
+    MTLFunction *function = mtl_library_new_function_with_descriptor(
+        job->library,
+        &(MTLFunctionDescriptor){.name = job->name,
+                                 .specialized_name = job->special_name,
+                                 .constant_values = job->values,
+                                 .options = job->options},
+        &error);
     job->handler(function, error, job->context);
     mtl_release(function);
     mtl_release(error);
     async_function_free(job);
 }
 
+static void start_async(MTLLibrary *library, const MTLFunctionDescriptor *d,
+                        MTLNewFunctionCompletionHandler handler, void *context) {
+    AsyncFunction *job = rt_alloc(sizeof *job);
+    if (job) {
+        *job = (AsyncFunction){
+            .library = mtl_retain(library),
+            .name = rt_strdup(d->name),
+            .special_name = d->specialized_name ? rt_strdup(d->specialized_name) : NULL,
+            .values = d->constant_values ? rt_constant_values_copy(d->constant_values) : NULL,
+            .options = d->options,
+            .handler = handler,
+            .context = context};
+        if (job->name && (job->special_name || !d->specialized_name) &&
+            (job->values || !d->constant_values) && rt_async(run_async_function, job))
+            return;
+        async_function_free(job);
+    }
+    handler(NULL, rt_error_no_memory(), context);
+}
+
+void mtl_library_new_function_with_descriptor_async(MTLLibrary *library,
+                                                    const MTLFunctionDescriptor *descriptor,
+                                                    MTLNewFunctionCompletionHandler handler,
+                                                    void *context) {
+    if (!library || !descriptor || !descriptor->name || !handler)
+        rt_misuse(library ? library->device : NULL,
+                  library ? RT_RULE_null_argument : RT_RULE_null_object, __func__, NULL);
+    else
+        start_async(library, descriptor, handler, context);
+}
+
 void mtl_library_new_function_with_constant_values_async(MTLLibrary *library, const char *name,
                                                          const MTLFunctionConstantValues *values,
                                                          MTLNewFunctionCompletionHandler handler,
                                                          void *context) {
-    if (!library || !name || !values || !handler) {
+    if (!library || !name || !values || !handler)
         rt_misuse(library ? library->device : NULL,
                   library ? RT_RULE_null_argument : RT_RULE_null_object, __func__, NULL);
-        return;
-    }
-    AsyncFunction *job = rt_alloc(sizeof *job);
-    if (job) {
-        *job = (AsyncFunction){mtl_retain(library), rt_strdup(name),
-                               rt_constant_values_copy(values), handler, context};
-        if (job->name && job->values && rt_async(run_async_function, job)) return;
-        async_function_free(job);
-    }
-    handler(NULL, rt_error_no_memory(), context);
+    else
+        start_async(library,
+                    &(MTLFunctionDescriptor){.name = name, .constant_values = values}, handler,
+                    context);
 }
 
 // ---- Properties ----

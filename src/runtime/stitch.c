@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/archive.h"
+#include "runtime/async.h"
 #include "runtime/link.h"
 #include "runtime/validation.h"
 
@@ -134,25 +135,40 @@ static bool order_graph(Order *o, MslStitchGraph *out) {
 
 // ---- The request ----
 
-typedef struct Request {
+typedef struct Request { // outlives the descriptor it was made from
+    MTLDevice *device;
     MslStitchRequest msl;
     Metallib **libraries;
     MslLinkedFunction *functions;
-    MslStitchGraph *graphs;
+    MTLFunction **retained; // as many as msl.functions: libraries and constants are theirs
+    MslStitchGraph *graphs; // names are the request's own
+    Archive **archives;     // retained
+    RtArchives search;
     Order *orders;
+    MTLNewLibraryCompletionHandler handler; // in the background
+    void *context;
 } Request;
 
 static void request_free(Request *q) {
-    for (size_t i = 0; q->functions && i < q->msl.n_functions; i++)
+    for (size_t i = 0; i < q->msl.n_functions; i++) {
         rt_free((void *)q->functions[i].constants);
-    for (size_t i = 0; q->orders && i < q->msl.n_graphs; i++) order_free(&q->orders[i]);
+        mtl_release(q->retained[i]);
+    }
+    for (size_t i = 0; i < q->msl.n_graphs; i++) {
+        order_free(&q->orders[i]);
+        rt_free((void *)q->graphs[i].name);
+    }
+    for (size_t i = 0; i < q->search.n; i++) archive_release(q->archives[i]);
+    rt_free(q->archives);
+    mtl_release(q->device);
+    rt_free(q->retained);
     rt_free(q->libraries);
     rt_free(q->functions);
     rt_free(q->graphs);
     rt_free(q->orders);
 }
 
-static bool add_function(Request *q, const MTLFunction *f) {
+static bool add_function(Request *q, MTLFunction *f) {
     Metallib *lib = f->library->lib;
     size_t n = 0;
     while (n < q->msl.n_parts && q->libraries[n] != lib) n++;
@@ -160,23 +176,42 @@ static bool add_function(Request *q, const MTLFunction *f) {
     MslLinkedFunction *l = &q->functions[q->msl.n_functions];
     *l = (MslLinkedFunction){.library = (uint32_t)n + 1, .function = f->function->name};
     l->constants = rt_function_constants(f, &l->n_constants);
-    q->msl.n_functions += l->constants != NULL;
-    return l->constants != NULL;
+    if (!l->constants) return false;
+    q->retained[q->msl.n_functions++] = mtl_retain(f);
+    return true;
 }
 
-static bool request_make(Request *q, const MTLStitchedLibraryDescriptor *d, MTLError **error) {
-    *q = (Request){.libraries = rt_alloc(d->function_count * sizeof *q->libraries),
+static bool add_archives(Request *q, const MTLStitchedLibraryDescriptor *d) {
+    size_t n = d->binary_archives ? d->binary_archive_count : 0;
+    q->archives = rt_alloc(n * sizeof *q->archives);
+    for (size_t i = 0; q->archives && i < n; i++)
+        if (rt_is(d->binary_archives[i], &rt_archive_class))
+            q->archives[q->search.n++] = archive_retain(d->binary_archives[i]->content);
+    q->search.archives = q->archives;
+    q->search.only = d->options & MTLStitchedLibraryOptionFailOnBinaryArchiveMiss;
+    return q->archives != NULL;
+}
+
+static bool request_make(Request *q, MTLDevice *device, const MTLStitchedLibraryDescriptor *d,
+                         MTLError **error) {
+    *q = (Request){.device = mtl_retain(device),
+                   .libraries = rt_alloc(d->function_count * sizeof *q->libraries),
                    .functions = rt_alloc(d->function_count * sizeof *q->functions),
+                   .retained = rt_alloc(d->function_count * sizeof *q->retained),
                    .graphs = rt_alloc(d->function_graph_count * sizeof *q->graphs),
                    .orders = rt_alloc(d->function_graph_count * sizeof *q->orders)};
-    bool ok = q->libraries && q->functions && q->graphs && q->orders;
+    bool ok = q->libraries && q->functions && q->retained && q->graphs && q->orders &&
+              add_archives(q, d);
     for (size_t i = 0; ok && i < d->function_count; i++) ok = add_function(q, d->functions[i]);
     if (!ok) rt_error_set(error, NULL);
     for (size_t i = 0; ok && i < d->function_graph_count; i++) {
         q->orders[i] = (Order){.descriptor = d, .graph = &d->function_graphs[i]};
         q->msl.n_graphs = i + 1;
         ok = order_graph(&q->orders[i], &q->graphs[i]);
-        if (!ok) rt_error_set(error, q->orders[i].no_memory ? NULL : q->orders[i].error);
+        q->graphs[i].name = ok ? rt_strdup(d->function_graphs[i].function_name) : NULL;
+        if (ok && q->graphs[i].name) continue;
+        rt_error_set(error, q->orders[i].no_memory ? NULL : q->orders[i].error);
+        ok = false;
     }
     q->msl.functions = q->functions;
     q->msl.graphs = q->graphs;
@@ -212,15 +247,19 @@ static MTLError *check(const MTLStitchedLibraryDescriptor *d) {
     return NULL;
 }
 
-// The contents of the descriptor's archives, in order; NULL: no memory. `n` receives how many.
-static Archive **contents_of(const MTLStitchedLibraryDescriptor *d, size_t *n) {
-    size_t count = d->binary_archives ? d->binary_archive_count : 0;
-    Archive **contents = rt_alloc(count * sizeof *contents);
-    *n = 0;
-    for (size_t i = 0; contents && i < count; i++)
-        if (rt_is(d->binary_archives[i], &rt_archive_class))
-            contents[(*n)++] = d->binary_archives[i]->content;
-    return contents;
+static MTLLibrary *compile(const Request *q, MTLError **error) {
+    RtCompileError answer = {0};
+    Metallib *lib = rt_compile_stitched(&q->msl, q->libraries, &q->search, &answer);
+    MTLLibrary *library = lib ? rt_library_new(q->device, lib) : NULL;
+    if (!lib) {
+        long code = answer.status == RT_COMPILE_FAILED ? MTLLibraryErrorCompileFailure
+                                                       : MTLLibraryErrorInternal;
+        rt_error_set(error, rt_error_from_compiler(MTLLibraryErrorDomain, code, &answer, ""));
+    } else if (!library) {
+        rt_error_set(error, NULL);
+    }
+    rt_compile_error_clear(&answer);
+    return library;
 }
 
 MTLLibrary *
@@ -248,27 +287,43 @@ MTLLibrary *rt_library_stitched(MTLDevice *device, const MTLStitchedLibraryDescr
     }
     Request q;
     MTLLibrary *library = NULL;
-    if (request_make(&q, descriptor, error)) {
-        RtCompileError answer = {0};
-        RtArchives archives = {
-            .only = descriptor->options & MTLStitchedLibraryOptionFailOnBinaryArchiveMiss,
-            .record = record};
-        Archive **contents = contents_of(descriptor, &archives.n);
-        archives.archives = contents;
-        Metallib *lib =
-            contents ? rt_compile_stitched(&q.msl, q.libraries, &archives, &answer) : NULL;
-        if (!contents) answer.status = RT_COMPILE_NO_MEMORY;
-        rt_free(contents);
-        library = lib ? rt_library_new(device, lib) : NULL;
-        if (!lib) {
-            long code = answer.status == RT_COMPILE_FAILED ? MTLLibraryErrorCompileFailure
-                                                           : MTLLibraryErrorInternal;
-            rt_error_set(error, rt_error_from_compiler(MTLLibraryErrorDomain, code, &answer, ""));
-        } else if (!library) {
-            rt_error_set(error, NULL);
-        }
-        rt_compile_error_clear(&answer);
+    if (request_make(&q, device, descriptor, error)) {
+        q.search.record = record;
+        library = compile(&q, error);
     }
     request_free(&q);
     return library;
+}
+
+// ---- In the background ----
+
+static void run_async(void *context) {
+    Request *q = context;
+    MTLError *error = NULL;
+    MTLLibrary *library = compile(q, &error);
+    q->handler(library, error, q->context);
+    mtl_release(library);
+    mtl_release(error);
+    request_free(q);
+    rt_free(q);
+}
+
+void mtl_device_new_library_with_stitched_descriptor_async(
+    MTLDevice *device, const MTLStitchedLibraryDescriptor *descriptor,
+    MTLNewLibraryCompletionHandler handler, void *context) {
+    if (!device || !descriptor || !handler) {
+        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__, NULL);
+        return;
+    }
+    Request *q = rt_alloc(sizeof *q);
+    MTLError *error = check(descriptor);
+    if (q && !error && request_make(q, device, descriptor, &error)) {
+        q->handler = handler;
+        q->context = context;
+        if (rt_async(run_async, q)) return;
+    }
+    handler(NULL, error ? error : rt_error_no_memory(), context);
+    mtl_release(error);
+    if (q) request_free(q);
+    rt_free(q);
 }

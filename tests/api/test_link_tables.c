@@ -48,6 +48,28 @@ static const char *const tables_source = HEAD
     "kernel void nested(device int *out [[buffer(0)]], visible_function_table<F> t [[buffer(1)]],\n"
     "    visible_function_table<int(int, visible_function_table<F>)> u [[buffer(2)]],\n"
     "    uint i [[thread_position_in_grid]]) { out[i] = u[0](int(i), t); }\n"
+    "";
+static const char *const more_source =
+    "[[visible]] float total(threadgroup float *t, float x, uint l, uint n) {\n"
+    "    t[l] = x; threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    "    for (uint k = n / 2; k; k /= 2) {\n"
+    "        if (l < k) t[l] += t[l + k];\n"
+    "        threadgroup_barrier(mem_flags::mem_threadgroup); }\n"
+    "    return t[0]; }\n"
+    "[[visible]] float largest(threadgroup float *t, float x, uint l, uint n) {\n"
+    "    t[l] = x; threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    "    float m = t[0]; for (uint k = 1; k < n; k++) m = max(m, t[k]); return m; }\n"
+    "kernel void in_groups(device float *out [[buffer(0)]],\n"
+    "    visible_function_table<float(threadgroup float *, float, uint, uint)> t [[buffer(1)]],\n"
+    "    constant uint &which [[buffer(2)]], threadgroup float *tg [[threadgroup(0)]],\n"
+    "    uint i [[thread_position_in_grid]], uint l [[thread_index_in_threadgroup]],\n"
+    "    uint n [[threads_per_threadgroup]]) { out[i] = t[which](tg, float(i), l, n); }\n"
+    "[[visible]] float4 sampled(texture2d<float> x, sampler s, float2 p) { return x.sample(s, p / 4); }\n"
+    "[[visible]] float4 texel(texture2d<float> x, sampler s, float2 p) { return x.read(uint2(p)) * 2; }\n"
+    "kernel void with_texture(device float4 *out [[buffer(0)]],\n"
+    "    visible_function_table<float4(texture2d<float>, sampler, float2)> t [[buffer(1)]],\n"
+    "    texture2d<float> x [[texture(0)]], sampler s [[sampler(0)]],\n"
+    "    uint i [[thread_position_in_grid]]) { out[i] = t[i & 1](x, s, float2(i % 4, i / 4)); }\n"
     "struct Self { visible_function_table<int(int, device const Self *)> t; };\n"
     "[[visible]] int count_down(int n, device const Self *s) {\n"
     "    return n <= 0 ? 100 : 1 + s->t[0](n - 1, s); }\n"
@@ -59,7 +81,10 @@ static MTLCommandQueue *queue;
 
 static int set_up(void **state) {
     if (open_device(state)) return -1;
-    library = compile(tables_source);
+    char *source = malloc(strlen(tables_source) + strlen(more_source) + 1);
+    strcat(strcpy(source, tables_source), more_source);
+    library = compile(source);
+    free(source);
     queue = mtl_device_new_command_queue(device);
     return 0;
 }
@@ -330,6 +355,59 @@ static void simd_functions_inside(void **unused) {
         assert_int_equal(o[i], i & 1 ? 0 : sum);
     }
     mtl_release(out), mtl_release(table), mtl_release(state);
+}
+
+// Barriers in a function that all threads call.
+static void barriers_inside(void **unused) {
+    (void)unused;
+    const char *const names[] = {"total", "largest"};
+    MTLComputePipelineState *state = must_link("in_groups", names, 2);
+    MTLVisibleFunctionTable *table = table_of(state, names, 2);
+    MTLBuffer *out = new_buffer(256 * 4);
+    for (uint32_t which = 0; which < 2; which++) {
+        MTLCommandBuffer *commands;
+        MTLComputeCommandEncoder *e = begin(&commands, state);
+        mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
+        mtl_compute_command_encoder_set_visible_function_table(e, table, 1);
+        mtl_compute_command_encoder_set_bytes(e, &which, sizeof which, 2);
+        mtl_compute_command_encoder_set_threadgroup_memory_length(e, 256, 0);
+        run(commands, e, 256);
+        const float *o = mtl_buffer_contents(out);
+        for (int i = 0; i < 256; i++) {
+            int first = i / 64 * 64;
+            assert_true(o[i] == (float)(which ? first + 63 : 64 * first + 63 * 32));
+        }
+    }
+    mtl_release(out), mtl_release(table), mtl_release(state);
+}
+
+static void textures_inside(void **unused) {
+    (void)unused;
+    const char *const names[] = {"sampled", "texel"};
+    MTLComputePipelineState *state = must_link("with_texture", names, 2);
+    MTLVisibleFunctionTable *table = table_of(state, names, 2);
+    MTLTexture *x = mtl_device_new_texture(
+        device, &(MTLTextureDescriptor){.texture_type = MTLTextureType2D,
+                                        .pixel_format = MTLPixelFormatRGBA32Float,
+                                        .width = 4,
+                                        .height = 4,
+                                        .usage = MTLTextureUsageShaderRead});
+    float data[16][4];
+    for (int i = 0; i < 64; i++) data[i / 4][i % 4] = (float)(i / 4 * 10 + i % 4);
+    mtl_texture_replace_region(x, (MTLRegion){{0, 0, 0}, {4, 4, 1}}, 0, data, 64);
+    MTLSamplerState *sampler = mtl_device_new_sampler_state(device, &(MTLSamplerDescriptor){0});
+    MTLBuffer *out = new_buffer(16 * 16);
+    MTLCommandBuffer *commands;
+    MTLComputeCommandEncoder *e = begin(&commands, state);
+    mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
+    mtl_compute_command_encoder_set_visible_function_table(e, table, 1);
+    mtl_compute_command_encoder_set_texture(e, x, 0);
+    mtl_compute_command_encoder_set_sampler_state(e, sampler, 0);
+    run(commands, e, 16);
+    const float(*o)[4] = mtl_buffer_contents(out);
+    for (int i = 0; i < 16; i++)
+        for (int c = 0; c < 4; c++) assert_true(o[i][c] == data[i][c] * (i & 1 ? 2 : 1));
+    mtl_release(out), mtl_release(sampler), mtl_release(x), mtl_release(table), mtl_release(state);
 }
 
 static void calls_inside_calls(void **unused) {
@@ -681,6 +759,8 @@ int main(void) {
         cmocka_unit_test(table_in_an_argument_buffer),
         cmocka_unit_test(large_values),
         cmocka_unit_test(simd_functions_inside),
+        cmocka_unit_test(barriers_inside),
+        cmocka_unit_test(textures_inside),
         cmocka_unit_test(calls_inside_calls),
         cmocka_unit_test(recursion_has_a_depth),
         cmocka_unit_test(constants_of_linked_functions),
