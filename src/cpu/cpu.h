@@ -92,4 +92,8 @@ unsigned cpu_pool_threads(void);
 void cpu_pool_submit(CpuTask *task);
 // Takes a task back that no worker has started. False: too late.
 bool cpu_pool_cancel(CpuTask *task);
+
+// Calls run(context, 0 .. n - 1) from this thread and idle workers and returns when all is done
+// (parallel.c).
+void cpu_parallel(size_t n, void (*run)(void *context, size_t i), void *context);
 #endif

@@ -203,6 +203,10 @@ static void test_against_reference(void **state) {
         {"cube", MTLTextureTypeCube, MTLPixelFormatRGBA8Unorm, UNORM8, 4, 15, 15, 1, 1, 6},
         {"cube array", MTLTextureTypeCubeArray, MTLPixelFormatRG8Unorm, UNORM8, 2, 8, 8, 1, 2, 12},
         {"3D", MTLTextureType3D, MTLPixelFormatRGBA32Float, FLOAT32, 4, 9, 14, 7, 1, 1},
+        {"2D, large", MTLTextureType2D, MTLPixelFormatRGBA8Unorm_sRGB, SRGB8, 4, 401, 300, 1, 1, 1},
+        {"2D, large and even", MTLTextureType2D, MTLPixelFormatRG8Unorm, UNORM8, 2, 512, 256, 1, 1, 1},
+        {"2D array, large", MTLTextureType2DArray, MTLPixelFormatR32Float, FLOAT32, 1, 150, 99, 1, 7, 7},
+        {"3D, large", MTLTextureType3D, MTLPixelFormatR8Unorm, UNORM8, 1, 50, 49, 48, 1, 1},
         {"3D, a stack", MTLTextureType3D, MTLPixelFormatR8Unorm, UNORM8, 1, 1, 1, 33, 1, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check(&cases[i]);
