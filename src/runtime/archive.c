@@ -120,7 +120,8 @@ static bool usable(MTLBinaryArchive *archive, const void *argument, const char *
     else if (!is_archive)
         rt_misuse(NULL, RT_RULE_wrong_class, call, "a %s", mtl_class_name(archive));
     else
-        rt_misuse(archive->device, RT_RULE_null_argument, call, "%s", what);
+        rt_misuse(archive->device, RT_RULE_null_argument, call, "%s %s", what,
+                  rt_label(&archive->label));
     rt_error_set(error, rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorUnexpectedElement,
                                      "%s: %s.", call,
                                      !archive      ? "the archive is NULL"

@@ -281,7 +281,9 @@ Metallib *rt_compile_stitched(const MslStitchRequest *request, Metallib *const *
         if (!library && !archives->only)
             library = get_library(&(Question){.stitch = request, .parts = parts}, &key, error);
         else if (!library && error)
-            set_error(error, RT_COMPILE_NOT_FOUND, strdup("not in the binary archives"));
+            set_error(error, RT_COMPILE_NOT_FOUND,
+                      strdup("the stitched library is in none of the binary archives, and nothing "
+                             "may be compiled (FailOnBinaryArchiveMiss)"));
         if (library && archives->record && !record_library(archives->record, library, &key)) {
             metallib_release(library);
             library = NULL;
@@ -487,7 +489,11 @@ static bool answer_at_once(const RtKernelRequest *request, const CacheKey *key, 
         return true;
     }
     if (request->archived_only) {
-        if (error) set_error(error, RT_COMPILE_NOT_FOUND, strdup("not in the binary archives"));
+        if (error)
+            set_error(error, RT_COMPILE_NOT_FOUND,
+                      text_format("'%s' is in none of the binary archives, and nothing may be "
+                                  "compiled (FailOnBinaryArchiveMiss)",
+                                  request->function));
         return true;
     }
     if (!request->cached_only) return false;

@@ -272,9 +272,10 @@ static void shapes_in_use_are_kept(void **state) {
                                             .binary_archive_count = 1},
             MTLPipelineOptionFailOnBinaryArchiveMiss, NULL, &error);
         assert_true((required != NULL) == (i == 1));
-        mtl_release(required);
+        assert_true((error != NULL) == (i == 0));
+        mtl_release(required), mtl_release(error);
     }
-    mtl_release(error), mtl_release(before), mtl_release(after), mtl_release(state_);
+    mtl_release(before), mtl_release(after), mtl_release(state_);
     mtl_release(sum), mtl_release(library);
 }
 

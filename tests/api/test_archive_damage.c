@@ -147,6 +147,30 @@ static void of_another_compiler_or_machine(void **state) {
     blob_release(bytes);
 }
 
+// Code for a CPU with more than this one, as far as the archive can tell: never run.
+static void for_another_cpu(void **state) {
+    (void)state;
+    char path[160];
+    snprintf(path, sizeof path, "%s", in_folder("v3"));
+    MTLError *error = NULL;
+    assert_int_equal(setenv("INGOT_CPU", "x86-64-v3", 1), 0);
+    MTLBinaryArchive *archive = mtl_device_new_binary_archive(device, NULL, NULL);
+    bool added = mtl_binary_archive_add_compute_pipeline_functions(
+        archive, &(MTLComputePipelineDescriptor){.compute_function = function}, &error);
+    bool saved = added && mtl_binary_archive_serialize_to_url(archive, path, &error);
+    mtl_release(archive);
+    archive = saved ? open_archive(path) : NULL; // as long as that is the CPU asked for
+    unsetenv("INGOT_CPU");
+    if (!saved) fail_msg("%s", mtl_error_localized_description(error));
+    // Now this machine is the CPU: what is in the archive is for another.
+    assert_null(from_archive(function, archive, MTLPipelineOptionFailOnBinaryArchiveMiss, &error));
+    assert_non_null(strstr(mtl_error_localized_description(error), "'scale'"));
+    mtl_release(error), mtl_release(archive);
+    assert_null(mtl_device_new_binary_archive(device, &(MTLBinaryArchiveDescriptor){path}, &error));
+    assert_non_null(strstr(mtl_error_localized_description(error), "another machine"));
+    mtl_release(error);
+}
+
 // Parts that lie about their size, under a checksum that is right.
 static void a_lie_with_a_checksum(void **state) {
     (void)state;
@@ -175,6 +199,7 @@ int main(void) {
         cmocka_unit_test(every_byte_of_a_metallib),
         cmocka_unit_test(a_file_that_is_no_metallib),
         cmocka_unit_test(of_another_compiler_or_machine),
+        cmocka_unit_test(for_another_cpu),
         cmocka_unit_test(a_lie_with_a_checksum),
     };
     return cmocka_run_group_tests_name("archive_damage", tests, make_files, drop_files);
