@@ -21,10 +21,11 @@ typedef enum Layout {
     LAYOUT_R32, // float; also integers where no arithmetic is done
     LAYOUT_RG32,
     LAYOUT_RGBA32,
+    LAYOUT_DECODED, // any other bit fields: the scalar code decodes them to four floats or integers
 } Layout;
 
-INLINE Layout layout_of(unsigned pixel_format) {
-    switch (pixel_format) {
+INLINE Layout layout_of(const CpuPixelFormat *f) {
+    switch (f->value) {
     case 70: return LAYOUT_RGBA8;
     case 80: return LAYOUT_BGRA8;
     case 71: return LAYOUT_RGBA8_SRGB;
@@ -44,7 +45,7 @@ INLINE Layout layout_of(unsigned pixel_format) {
     case 123:
     case 124:
     case 125: return LAYOUT_RGBA32;
-    default: return LAYOUT_NONE;
+    default: return f->coding == CPU_CODING_BITS ? LAYOUT_DECODED : LAYOUT_NONE;
     }
 }
 
@@ -55,7 +56,8 @@ INLINE unsigned bytes_of(Layout layout) {
     case LAYOUT_R16_HALF: return 2;
     case LAYOUT_RGBA16_HALF:
     case LAYOUT_RG32: return 8;
-    case LAYOUT_RGBA32: return 16;
+    case LAYOUT_RGBA32:
+    case LAYOUT_DECODED: return 16; // of the decoded texel
     default: return 4;
     }
 }
@@ -92,7 +94,8 @@ INLINE void decode(Layout layout, const vi words[4], vf rgba[4]) {
             break;
         case LAYOUT_R32:
         case LAYOUT_RG32:
-        case LAYOUT_RGBA32: rgba[c] = (vf)words[c]; break;
+        case LAYOUT_RGBA32:
+        case LAYOUT_DECODED: rgba[c] = (vf)words[c]; break;
         default: {
             vi byte = (vi)((vu)words[0] >> (place * 8));
             if (place < 3) byte &= 0xff;
@@ -194,12 +197,17 @@ INLINE void store_run(Layout layout, unsigned char *p, const vi words[4]) {
 #define CHUNK 32 // lanes that go through the steps together
 
 // The words of the texels at the given offsets.
-INLINE void fetch(Layout layout, const unsigned char *base, const uint32_t *at, uint32_t n,
-                  uint32_t words[4][CHUNK]) {
+INLINE void fetch(Layout layout, const CpuPixelFormat *f, const unsigned char *base,
+                  const uint32_t *at, uint32_t n, uint32_t words[4][CHUNK]) {
     for (uint32_t l = 0; l < n; l++) {
-        uint32_t w[4] = {0};
-        memcpy(w, base + at[l], bytes_of(layout));
-        for (unsigned k = 0; k < words_of(layout); k++) words[k][l] = w[k];
+        CpuTexel w = {{0, 0, 0, 0}};
+        if (layout != LAYOUT_DECODED)
+            memcpy(&w, base + at[l], bytes_of(layout));
+        else if (cpu_format_is_integer(f))
+            cpu_format_decode_int(f, base + at[l], 1, w.u);
+        else
+            cpu_format_decode_float(f, base + at[l], 1, w.f);
+        for (unsigned k = 0; k < words_of(layout); k++) words[k][l] = w.u[k];
     }
 }
 
@@ -238,6 +246,7 @@ INLINE bool is_small(const CpuTexture *t, const CpuTextureLevel *level) {
     case LAYOUT_R32: call(LAYOUT_R32); break;                                                      \
     case LAYOUT_RG32: call(LAYOUT_RG32); break;                                                    \
     case LAYOUT_RGBA32: call(LAYOUT_RGBA32); break;                                                \
+    case LAYOUT_DECODED: call(LAYOUT_DECODED); break;                                              \
     case LAYOUT_NONE: break;                                                                       \
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fast_sample.c: sampling in vectors over the lanes: nearest and bilinear, with levels, of 2D and
-// 2D array textures of the layouts in fast.h. Built once per instruction set; what is not covered
+// fast_sample.c: sampling in vectors over the lanes: nearest and linear filters, with levels, of
+// all textures but cubes and compressed ones. Built once per instruction set; what is not covered
 // here returns false and goes to the general code, which is also what this code is tested against.
 //
 // A chunk of up to 32 lanes goes through three steps: coordinates to byte offsets and weights
@@ -38,7 +38,7 @@ typedef struct Chunk {
     const uint32_t *rows;
     size_t n_lanes;
     uint32_t first, n; // lanes first .. first + n - 1
-    uint32_t padding[11][CHUNK];
+    uint32_t padding[15][CHUNK];
 } Chunk;
 
 static const uint32_t *chunk_row(Chunk *c, unsigned row, unsigned slot) {
@@ -116,7 +116,7 @@ INLINE void nearest(Layout layout, const Plan *p, const unsigned char *base, con
                     uint32_t n, uint32_t *out, size_t stride) {
     uint32_t words[4][CHUNK];
     bool integer = cpu_format_is_integer(p->t->format);
-    fetch(layout, base, taps->at[0], n, words);
+    fetch(layout, p->t->format, base, taps->at[0], n, words);
     for (uint32_t l = 0; l < n; l += V_WIDTH) {
         vi w[4];
         vf rgba[4];
@@ -189,8 +189,8 @@ INLINE void bilinear(Layout layout, const Plan *p, const unsigned char *base, co
     for (unsigned y = 0; y < 2; y++) {
         for (uint32_t l = 0; l < n; l += V_WIDTH)
             v_store_int(&right[l], v_load_int(&taps->at[y][l]) + v_load_int(&taps->next[l]));
-        fetch(layout, base, taps->at[y], n, words[2 * y]);
-        fetch(layout, base, right, n, words[2 * y + 1]);
+        fetch(layout, p->t->format, base, taps->at[y], n, words[2 * y]);
+        fetch(layout, p->t->format, base, right, n, words[2 * y + 1]);
     }
     for (uint32_t l = 0; l < n; l += V_WIDTH) {
         vi tap[4][4];
@@ -199,12 +199,12 @@ INLINE void bilinear(Layout layout, const Plan *p, const unsigned char *base, co
     }
 }
 
-typedef struct Rows { // of one chunk
-    const float *u, *v;
+typedef struct Rows {           // of one chunk
+    const float *u, *v, *w;     // v: NULL if 1D; w: NULL unless 3D
     const uint32_t *slices;     // NULL: not an array
-    const int32_t *offset[2];   // NULL: none
+    const int32_t *offset[3];   // NULL: none
     const float *level;         // or bias
-    const float *dx[2], *dy[2]; // NULL: from the quad
+    const float *dx[3], *dy[3]; // NULL: from the quad
     const float *lod_clamp;     // NULL: none
 } Rows;
 
@@ -218,15 +218,16 @@ static void find_taps(const Plan *p, const CpuTextureLevel *level, const Rows *r
                       Taps *taps) {
     Axis ax = {p->s->address[0], p->s->unnormalized ? 1 : (float)level->width,
                (int32_t)level->width};
-    Axis ay = {p->s->address[1], p->s->unnormalized ? 1 : (float)level->height,
-               (int32_t)level->height};
+    Axis ay = {r->v ? p->s->address[1] : CPU_CLAMP_TO_EDGE,
+               p->s->unnormalized ? 1 : (float)level->height, (int32_t)level->height};
+    uint32_t n_layers = p->t->type == CPU_TEXTURE_3D ? level->depth : p->t->array_length;
     int32_t row_bytes = (int32_t)level->row_bytes, n_bytes = (int32_t)p->t->format->block_bytes;
     for (uint32_t l = 0; l < n; l += V_WIDTH) {
         vi x0, y0, x1, y1, layer = v_set_int(0);
-        vf wx0, wx1, wy0, wy1, u = v_load(r->u + l), v = v_load(r->v + l);
+        vf wx0, wx1, wy0, wy1, u = v_load(r->u + l), v = r->v ? v_load(r->v + l) : v_set(0);
         vf ox = offset_of(r->offset[0], l), oy = offset_of(r->offset[1], l);
         if (r->slices) { // unsigned: large ones are negative
-            vi s = v_load_int(r->slices + l), last = v_set_int((int32_t)p->t->array_length - 1);
+            vi s = v_load_int(r->slices + l), last = v_set_int((int32_t)n_layers - 1);
             s = v_min_int(v_select_int(s < 0, last, s), last);
             layer = s * (int32_t)level->layer_bytes;
         }
@@ -247,7 +248,7 @@ static void find_taps(const Plan *p, const CpuTextureLevel *level, const Rows *r
     }
 }
 
-static void sample_level(const Plan *p, const CpuTextureLevel *level, const Rows *r, uint32_t n,
+static void sample_plane(const Plan *p, const CpuTextureLevel *level, const Rows *r, uint32_t n,
                          uint32_t *out, size_t stride) {
     Taps taps;
     find_taps(p, level, r, n, &taps);
@@ -257,6 +258,56 @@ static void sample_level(const Plan *p, const CpuTextureLevel *level, const Rows
         FOR_LAYOUT(p->layout, BILINEAR)
     else
         FOR_LAYOUT(p->layout, NEAREST)
+}
+
+// Two planes of a 3D texture, mixed by the weights of the third axis; nearest: one of them.
+static void sample_volume(const Plan *p, const CpuTextureLevel *level, const Rows *r, uint32_t n,
+                          uint32_t *out, size_t stride) {
+    Axis az = {p->s->address[2], p->s->unnormalized ? 1 : (float)level->depth,
+               (int32_t)level->depth};
+    Rows rows = *r;
+    uint32_t planes[2][CHUNK], second[4][CHUNK];
+    float weight[2][CHUNK];
+    for (uint32_t l = 0; l < n; l += V_WIDTH) {
+        vi z0, z1 = v_set_int(0);
+        vf w0, w1 = v_set(0), w = v_load(r->w + l), offset = offset_of(r->offset[2], l);
+        if (p->linear)
+            linear_axis(&az, w, offset, &z0, &z1, &w0, &w1);
+        else
+            z0 = nearest_axis(&az, w, offset, &w0);
+        v_store_int(&planes[0][l], z0);
+        v_store_int(&planes[1][l], z1);
+        v_store(&weight[0][l], w0);
+        v_store(&weight[1][l], w1);
+    }
+    rows.slices = planes[0];
+    sample_plane(p, level, &rows, n, out, stride);
+    rows.slices = planes[1];
+    if (p->linear) sample_plane(p, level, &rows, n, second[0], CHUNK);
+    for (uint32_t l = 0; l < n && (p->linear || p->has_border); l += V_WIDTH) {
+        vf w0 = v_load(&weight[0][l]), w1 = v_load(&weight[1][l]), rest = 1 - (w0 + w1);
+        for (unsigned c = 0; c < 4; c++) {
+            uint32_t *to = out + c * stride + l;
+            vf a = v_load(to), border = v_set(p->border[c]), sum;
+            if (p->linear) {
+                vf b = v_load(&second[c][l]); // what has no weight may be infinite
+                a = (vf)((vi)a & (w0 != 0)) * w0;
+                sum = v_fma((vf)((vi)b & (w1 != 0)), w1, a);
+                if (p->has_border) sum = v_fma(rest, border, sum);
+            } else {
+                sum = v_select(w0 != 0, a, border);
+            }
+            v_store(to, sum);
+        }
+    }
+}
+
+static void sample_level(const Plan *p, const CpuTextureLevel *level, const Rows *r, uint32_t n,
+                         uint32_t *out, size_t stride) {
+    if (p->t->type == CPU_TEXTURE_3D)
+        sample_volume(p, level, r, n, out, stride);
+    else
+        sample_plane(p, level, r, n, out, stride);
 }
 
 // Levels of detail.
@@ -283,17 +334,22 @@ INLINE vf lambda_of(const Plan *p, const CpuSampleCall *c, const Rows *r, uint32
     if (mode == CPU_TEX_LOD_LEVEL) {
         lambda = v_load(r->level + l);
     } else {
-        float w = (float)p->t->width, h = (float)p->t->height;
-        vf u = v_load(r->u + l), v = v_load(r->v + l), xx, xy, yx, yy;
-        if (mode == CPU_TEX_LOD_GRADIENT) {
-            xx = v_load(r->dx[0] + l) * w, xy = v_load(r->dx[1] + l) * h;
-            yx = v_load(r->dy[0] + l) * w, yy = v_load(r->dy[1] + l) * h;
-        } else {
-            vi active = v_mask(c->mask, first + l);
-            xx = difference(u, active, false) * w, xy = difference(v, active, false) * h;
-            yx = difference(u, active, true) * w, yy = difference(v, active, true) * h;
+        const float *coords[3] = {r->u, r->v, r->w};
+        float size[3] = {(float)p->t->width, (float)p->t->height, (float)p->t->depth};
+        vi active = v_mask(c->mask, first + l);
+        vf x = v_set(0), y = v_set(0);
+        for (unsigned i = 0; i < 3 && coords[i]; i++) {
+            vf dx, dy;
+            if (mode == CPU_TEX_LOD_GRADIENT) {
+                dx = v_load(r->dx[i] + l), dy = v_load(r->dy[i] + l);
+            } else {
+                vf v = v_load(coords[i] + l);
+                dx = difference(v, active, false), dy = difference(v, active, true);
+            }
+            dx *= size[i], dy *= size[i];
+            x = v_fma(dx, dx, x), y = v_fma(dy, dy, y);
         }
-        lambda = half_log2(v_max(xx * xx + xy * xy, yx * yx + yy * yy));
+        lambda = half_log2(v_max(x, y));
         if (mode == CPU_TEX_LOD_BIAS) lambda += v_load(r->level + l);
     }
     lambda += p->s->lod_bias;
@@ -354,9 +410,10 @@ static bool make_plan(const CpuSampleCall *c, Plan *p) {
     const CpuTexture *t = c->t;
     const CpuSampler *s = &c->s;
     unsigned type = c->op & CPU_TEX_TYPE_MASK;
-    *p = (Plan){.t = t, .s = s, .op = c->op, .layout = layout_of(t->pixel_format)};
+    *p = (Plan){.t = t, .s = s, .op = c->op, .layout = layout_of(t->format)};
     if (p->layout == LAYOUT_NONE || type != t->type) return false;
-    if (type != CPU_TEXTURE_2D && type != CPU_TEXTURE_2D_ARRAY) return false;
+    if (cpu_type_is_cube(type)) return false;
+    unsigned dimensions = cpu_type_dimensions(type);
     if (c->op & (CPU_TEX_COMPARE | CPU_TEX_GATHER | CPU_TEX_QUERY_LOD)) return false;
     bool integer = cpu_format_is_integer(t->format), offset = c->op & CPU_TEX_OFFSET;
     p->linear = s->min_filter == 1 && !integer;
@@ -364,9 +421,12 @@ static bool make_plan(const CpuSampleCall *c, Plan *p) {
     if (s->reduction != 0) return false;
     if (s->max_anisotropy > 1 && p->linear && (c->op & CPU_TEX_LOD_MASK) != CPU_TEX_LOD_LEVEL)
         return false;
-    if (!address_is_fast(s, s->address[0], offset) || !address_is_fast(s, s->address[1], offset))
-        return false;
-    p->has_border = s->address[0] >= CPU_CLAMP_TO_ZERO || s->address[1] >= CPU_CLAMP_TO_ZERO;
+    for (unsigned i = 0; i < dimensions; i++) {
+        if (!address_is_fast(s, s->address[i], offset)) return false;
+        p->has_border |= s->address[i] >= CPU_CLAMP_TO_ZERO;
+    }
+    if (p->has_border && t->swizzled && type == CPU_TEXTURE_3D)
+        return false; // mixed after swizzling
     if (p->has_border) {
         CpuTexel border;
         cpu_sample_border(c, &border);
@@ -377,18 +437,20 @@ static bool make_plan(const CpuSampleCall *c, Plan *p) {
 
 static void find_rows(const Plan *p, Chunk *chunk, Rows *r) {
     uint32_t op = p->op, mode = op & CPU_TEX_LOD_MASK;
-    *r = (Rows){.u = (const float *)chunk_row(chunk, CPU_TEX_X, 0),
-                .v = (const float *)chunk_row(chunk, CPU_TEX_Y, 1)};
-    if (p->t->type == CPU_TEXTURE_2D_ARRAY) r->slices = chunk_row(chunk, CPU_TEX_SLICE, 2);
-    for (unsigned i = 0; i < 2 && op & CPU_TEX_OFFSET; i++)
-        r->offset[i] = (const int32_t *)chunk_row(chunk, CPU_TEX_OFFSETS + i, 3 + i);
+    unsigned dimensions = cpu_type_dimensions(p->t->type);
+    *r = (Rows){.u = (const float *)chunk_row(chunk, CPU_TEX_X, 0)};
+    if (dimensions > 1) r->v = (const float *)chunk_row(chunk, CPU_TEX_Y, 1);
+    if (dimensions > 2) r->w = (const float *)chunk_row(chunk, CPU_TEX_Z, 2);
+    if (cpu_type_is_array(p->t->type)) r->slices = chunk_row(chunk, CPU_TEX_SLICE, 3);
+    for (unsigned i = 0; i < dimensions && op & CPU_TEX_OFFSET; i++)
+        r->offset[i] = (const int32_t *)chunk_row(chunk, CPU_TEX_OFFSETS + i, 4 + i);
     if (mode == CPU_TEX_LOD_LEVEL || mode == CPU_TEX_LOD_BIAS)
-        r->level = (const float *)chunk_row(chunk, CPU_TEX_LEVEL, 5);
-    for (unsigned i = 0; i < 2 && mode == CPU_TEX_LOD_GRADIENT; i++) {
-        r->dx[i] = (const float *)chunk_row(chunk, CPU_TEX_DX + i, 6 + i);
-        r->dy[i] = (const float *)chunk_row(chunk, CPU_TEX_DY + i, 8 + i);
+        r->level = (const float *)chunk_row(chunk, CPU_TEX_LEVEL, 7);
+    for (unsigned i = 0; i < dimensions && mode == CPU_TEX_LOD_GRADIENT; i++) {
+        r->dx[i] = (const float *)chunk_row(chunk, CPU_TEX_DX + i, 8 + i);
+        r->dy[i] = (const float *)chunk_row(chunk, CPU_TEX_DY + i, 11 + i);
     }
-    if (op & CPU_TEX_MIN_LOD) r->lod_clamp = (const float *)chunk_row(chunk, CPU_TEX_LOD_CLAMP, 10);
+    if (op & CPU_TEX_MIN_LOD) r->lod_clamp = (const float *)chunk_row(chunk, CPU_TEX_LOD_CLAMP, 14);
 }
 
 bool cpu_fast_sample(const CpuSampleCall *c) {

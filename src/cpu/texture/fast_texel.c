@@ -72,12 +72,13 @@ INLINE void read_texels(Layout layout, const Access *a, uint32_t *out) {
     for (uint32_t l = 0; l < a->n_lanes; l += V_WIDTH) {
         vi offsets, in, w[4];
         vf rgba[4];
-        if (find_offsets(a, bytes_of(layout), l, &offsets, &in)) {
+        bool run = find_offsets(a, a->t->format->block_bytes, l, &offsets, &in);
+        if (run && layout != LAYOUT_DECODED) {
             load_run(layout, a->level->data + (uint32_t)offsets[0], w);
         } else {
             uint32_t at[CHUNK], words[4][CHUNK];
             v_store_int(at, offsets);
-            fetch(layout, a->level->data, at, V_WIDTH, words);
+            fetch(layout, a->t->format, a->level->data, at, V_WIDTH, words);
             load_words(layout, words, 0, w);
         }
         decode(layout, w, rgba);
@@ -92,7 +93,7 @@ INLINE void read_texels(Layout layout, const Access *a, uint32_t *out) {
 
 bool cpu_fast_read(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                    const uint32_t *rows, uint32_t *out) {
-    Layout layout = layout_of(t->pixel_format);
+    Layout layout = layout_of(t->format);
     Access a;
     if (layout == LAYOUT_NONE || !find_access(t, op, n_lanes, mask, rows, &a)) return false;
 #define READ(constant) read_texels(constant, &a, out)
@@ -126,15 +127,16 @@ INLINE void write_texels(Layout layout, const Access *a, const uint32_t *mask,
 
 bool cpu_fast_write(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                     const uint32_t *rows) {
-    Layout layout = layout_of(t->pixel_format);
+    Layout layout = layout_of(t->format);
     Access a;
-    if (layout == LAYOUT_NONE || !find_access(t, op, n_lanes, mask, rows, &a)) return false;
+    if (layout == LAYOUT_NONE || layout == LAYOUT_DECODED) return false;
     if (t->pixel_format == 252) return false;               // Depth32Float: not written by shaders
     if (V_WIDTH == 4 && layout <= LAYOUT_RG8) return false; // rounds twice without an FMA
     // Integers of the other sign have to be clamped.
     uint32_t data = op & CPU_TEX_DATA_MASK;
     if (t->format->kind == CPU_KIND_UINT && data != CPU_TEX_UINT) return false;
     if (t->format->kind == CPU_KIND_SINT && data != CPU_TEX_INT) return false;
+    if (!find_access(t, op, n_lanes, mask, rows, &a)) return false;
     const uint32_t *values = rows + CPU_TEX_VALUE * (size_t)n_lanes;
 #define WRITE(constant) write_texels(constant, &a, mask, values)
     FOR_LAYOUT(layout, WRITE)

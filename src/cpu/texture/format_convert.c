@@ -6,6 +6,8 @@
 #include <string.h>
 #include "cpu/texture/format.h"
 
+#define INLINE static inline __attribute__((always_inline))
+
 static uint32_t field(const uint32_t words[4], CpuFormatBits b) {
     uint32_t v = words[b.shift / 32] >> b.shift % 32;
     return b.n_bits == 32 ? v : v & ((1u << b.n_bits) - 1);
@@ -35,9 +37,8 @@ static float decode_float_field(uint32_t v, unsigned n_bits) {
     return f;
 }
 
-static float decode_component(const CpuPixelFormat *f, int c, uint32_t v) {
-    unsigned n = f->bits[c].n_bits;
-    switch ((CpuFormatKind)f->kind) {
+INLINE float decode_bits(CpuFormatKind kind, unsigned n, int c, uint32_t v) {
+    switch (kind) {
     case CPU_KIND_SRGB:
         if (c < 3) return cpu_srgb8_to_linear((uint8_t)v);
         // fall through
@@ -48,8 +49,48 @@ static float decode_component(const CpuPixelFormat *f, int c, uint32_t v) {
     }
     case CPU_KIND_FLOAT: return decode_float_field(v, n);
     case CPU_KIND_XR:
-    case CPU_KIND_XR_SRGB: return decode_xr(v, c, f->kind == CPU_KIND_XR_SRGB);
+    case CPU_KIND_XR_SRGB: return decode_xr(v, c, kind == CPU_KIND_XR_SRGB);
     default: return 0;
+    }
+}
+
+// Formats whose components are all bytes, or all 16-bit words: with constant n_bits and kind, loops
+// without a question in them. false: not such a format.
+INLINE uint32_t aligned_field(const unsigned char *texel, CpuFormatBits b) {
+    uint16_t word;
+    if (b.n_bits == 8) return texel[b.shift / 8];
+    memcpy(&word, texel + b.shift / 8, sizeof word);
+    return word;
+}
+
+INLINE void decode_aligned(const CpuPixelFormat *f, CpuFormatKind kind, unsigned n_bits,
+                           const unsigned char *p, size_t n, float *rgba) {
+    unsigned at[4];
+    for (int c = 0; c < 4; c++) at[c] = f->bits[c].shift;
+    for (size_t i = 0; i < n; i++, p += f->block_bytes, rgba += 4)
+        for (int c = 0; c < 4; c++) {
+            if (!f->bits[c].n_bits) {
+                rgba[c] = c == 3;
+                continue;
+            }
+            uint32_t v = aligned_field(p, (CpuFormatBits){(uint8_t)at[c], (uint8_t)n_bits});
+            rgba[c] = decode_bits(kind, n_bits, c, v);
+        }
+}
+
+static bool decode_row_aligned(const CpuPixelFormat *f, const unsigned char *p, size_t n,
+                               float *rgba) {
+    unsigned n_bits = f->bits[0].n_bits ? f->bits[0].n_bits : f->bits[3].n_bits;
+    for (int c = 0; c < 4; c++)
+        if (f->bits[c].n_bits && f->bits[c].n_bits != n_bits) return false;
+    switch (f->kind << 8 | n_bits) {
+    case CPU_KIND_UNORM << 8 | 8: decode_aligned(f, CPU_KIND_UNORM, 8, p, n, rgba); return true;
+    case CPU_KIND_SNORM << 8 | 8: decode_aligned(f, CPU_KIND_SNORM, 8, p, n, rgba); return true;
+    case CPU_KIND_SRGB << 8 | 8: decode_aligned(f, CPU_KIND_SRGB, 8, p, n, rgba); return true;
+    case CPU_KIND_UNORM << 8 | 16: decode_aligned(f, CPU_KIND_UNORM, 16, p, n, rgba); return true;
+    case CPU_KIND_SNORM << 8 | 16: decode_aligned(f, CPU_KIND_SNORM, 16, p, n, rgba); return true;
+    case CPU_KIND_FLOAT << 8 | 16: decode_aligned(f, CPU_KIND_FLOAT, 16, p, n, rgba); return true;
+    default: return false;
     }
 }
 
@@ -63,7 +104,8 @@ static void decode_texel(const CpuPixelFormat *f, const unsigned char *texel, fl
         return;
     }
     for (int c = 0; c < 4; c++)
-        if (f->bits[c].n_bits) rgba[c] = decode_component(f, c, field(words, f->bits[c]));
+        if (f->bits[c].n_bits)
+            rgba[c] = decode_bits(f->kind, f->bits[c].n_bits, c, field(words, f->bits[c]));
 }
 
 void cpu_format_decode_float(const CpuPixelFormat *f, const void *texels, size_t n, float *rgba) {
@@ -73,6 +115,7 @@ void cpu_format_decode_float(const CpuPixelFormat *f, const void *texels, size_t
         memcpy(rgba, p, n * 16);
         return;
     }
+    if (decode_row_aligned(f, p, n, rgba)) return;
     for (size_t i = 0; i < n; i++) decode_texel(f, p + i * f->block_bytes, rgba + i * 4);
 }
 
@@ -81,9 +124,8 @@ static double clamp(double x, double low, double high) {
 }
 
 // lrint: to nearest, ties to even (nobody changes the rounding mode). The products are exact.
-static uint32_t encode_component(const CpuPixelFormat *f, int c, float value) {
-    unsigned n = f->bits[c].n_bits;
-    switch ((CpuFormatKind)f->kind) {
+INLINE uint32_t encode_bits(CpuFormatKind kind, unsigned n, int c, float value) {
+    switch (kind) {
     case CPU_KIND_SRGB:
         if (c < 3) return cpu_linear_to_srgb8(value);
         // fall through
@@ -102,7 +144,7 @@ static uint32_t encode_component(const CpuPixelFormat *f, int c, float value) {
         double x = value != value ? 0 : value;
         if (c == 3)
             x = clamp(x, 0, 1);
-        else if (f->kind == CPU_KIND_XR_SRGB)
+        else if (kind == CPU_KIND_XR_SRGB)
             x = cpu_linear_to_srgb(x);
         return (uint32_t)lrint(clamp(x * 510 + 384, 0, 1023));
     }
@@ -126,7 +168,8 @@ void cpu_format_encode_float(const CpuPixelFormat *f, const float *rgba, size_t 
         else
             for (int c = 0; c < 4; c++)
                 if (f->bits[c].n_bits)
-                    put_field(words, f->bits[c], encode_component(f, c, rgba[c]));
+                    put_field(words, f->bits[c],
+                              encode_bits(f->kind, f->bits[c].n_bits, c, rgba[c]));
         memcpy(p, words, f->block_bytes);
     }
 }

@@ -335,8 +335,15 @@ static void load_lane(const CpuSampleCall *c, uint32_t l, Lane *lane) {
     if (c->op & CPU_TEX_COMPARE) lane->reference = floats[CPU_TEX_REFERENCE * n + l];
 }
 
+// Does it matter how large a pixel's image is?
+static bool depends_on_lod(const CpuSampleCall *c) {
+    if (c->op & CPU_TEX_QUERY_LOD || c->s.min_filter != c->s.mag_filter) return true;
+    return (c->s.mip_filter != 0 && c->t->n_levels > 1) || c->s.max_anisotropy > 1;
+}
+
 void cpu_sample_general(const CpuSampleCall *c) {
     size_t n = c->n_lanes;
+    bool with_lod = depends_on_lod(c);
     for (uint32_t l = 0; l < c->n_lanes; l++) {
         if (!cpu_lane_active(c->mask, l)) continue;
         Lane lane;
@@ -345,8 +352,8 @@ void cpu_sample_general(const CpuSampleCall *c) {
         if (c->op & CPU_TEX_GATHER) {
             gather(c, &lane, &out);
         } else {
-            CpuLod lod;
-            cpu_lod(c, l, &lod);
+            CpuLod lod = {.n_taps = 1};
+            if (with_lod) cpu_lod(c, l, &lod);
             if (c->op & CPU_TEX_QUERY_LOD) {
                 out.f[0] = lod.clamped;
                 out.f[1] = lod.unclamped;
