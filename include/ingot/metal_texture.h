@@ -204,6 +204,12 @@ typedef enum MTLTextureCompressionType {
     MTLTextureCompressionTypeLossy = 1, // allowed to lose; loses nothing here
 } MTLTextureCompressionType;
 
+typedef enum MTLReadWriteTextureTier {
+    MTLReadWriteTextureTierNone = 0,
+    MTLReadWriteTextureTier1 = 1, // R32Float, R32Uint, R32Sint
+    MTLReadWriteTextureTier2 = 2, // and those of 8, 16 and 32 bits in one or four components
+} MTLReadWriteTextureTier;
+
 typedef enum MTLSamplerMinMagFilter {
     MTLSamplerMinMagFilterNearest = 0,
     MTLSamplerMinMagFilterLinear = 1,
@@ -341,6 +347,11 @@ MTL_API size_t
 mtl_device_minimum_texture_buffer_alignment_for_pixel_format(MTLDevice *device,
                                                              MTLPixelFormat format);
 MTL_API bool mtl_device_supports_texture_sample_count(const MTLDevice *device, size_t count);
+MTL_API MTLReadWriteTextureTier mtl_device_read_write_texture_support(const MTLDevice *device);
+MTL_API bool mtl_device_supports_bc_texture_compression(const MTLDevice *device);
+MTL_API bool mtl_device_supports_query_texture_lod(const MTLDevice *device);
+MTL_API bool mtl_device_supports_32_bit_msaa(const MTLDevice *device);
+MTL_API bool mtl_device_is_depth24_stencil8_pixel_format_supported(const MTLDevice *device);
 // There are no surfaces and no texture handles between processes here: NULL and a message.
 MTL_API MTLTexture *mtl_device_new_texture_with_iosurface(MTLDevice *device,
                                                           const MTLTextureDescriptor *descriptor,
@@ -353,8 +364,8 @@ MTL_API MTLTextureViewPool *
 mtl_device_new_texture_view_pool(MTLDevice *device, const MTLResourceViewPoolDescriptor *descriptor,
                                  MTLError **error);
 
-// A 2D texture, or a texture buffer, over the buffer's memory; keeps the buffer alive. Its resource
-// options are the buffer's. A 1D texture here is a texture buffer.
+// A 2D texture of one level, or a texture buffer, over the buffer's memory; keeps the buffer alive. The
+// descriptor's storage mode is the buffer's.
 MTL_API MTLTexture *mtl_buffer_new_texture(MTLBuffer *buffer,
                                            const MTLTextureDescriptor *descriptor, size_t offset,
                                            size_t bytes_per_row);

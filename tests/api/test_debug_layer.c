@@ -48,6 +48,34 @@ static const char *rule_of(const char *name, size_t offset, size_t n_bytes) {
     return rule;
 }
 
+// Only managed resources are synchronized; without the layer it does no harm.
+static void synchronized_storage(void **state) {
+    (void)state;
+    const MTLResourceOptions options[] = {MTLResourceStorageModeManaged,
+                                          MTLResourceStorageModeShared};
+    for (int i = 0; i < 2; i++) {
+        MTLBuffer *x = mtl_device_new_buffer(device, 256, options[i]);
+        MTLTextureDescriptor d = mtl_texture_descriptor_make_default();
+        d.resource_options = options[i];
+        MTLTexture *t = mtl_device_new_texture(device, &d);
+        for (int k = 0; k < 2; k++) {
+            MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+            MTLBlitCommandEncoder *blit = mtl_command_buffer_blit_command_encoder(commands);
+            if (k)
+                mtl_blit_command_encoder_synchronize_resource(blit, (MTLResource *)x);
+            else
+                mtl_blit_command_encoder_synchronize_texture(blit, t, 0, 0);
+            mtl_blit_command_encoder_end_encoding(blit);
+            commit_and_wait(commands);
+            assert_string_equal(mtl_error_rule(mtl_command_buffer_error(commands)),
+                                i ? "blit_synchronize_storage" : "");
+            mtl_release(commands);
+        }
+        mtl_release(t);
+        mtl_release(x);
+    }
+}
+
 static void sizes_and_alignments(void **state) {
     (void)state;
     assert_string_equal(rule_of("f", 0, 32), "");
@@ -82,6 +110,7 @@ static void messages_are_printed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_and_alignments),
+        cmocka_unit_test(synchronized_storage),
         cmocka_unit_test(messages_are_printed),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -161,6 +161,12 @@ static void test_types(void **state) {
         assert_true(mtl_texture_allocated_size(t) >= 4 * 81 * samples);
         mtl_release(t);
     }
+    assert_int_equal(mtl_device_read_write_texture_support(device), MTLReadWriteTextureTier2);
+    assert_true(mtl_device_supports_bc_texture_compression(device));
+    assert_true(mtl_device_supports_query_texture_lod(device));
+    assert_true(mtl_device_supports_32_bit_msaa(device));
+    assert_true(mtl_device_supports_32_bit_float_filtering(device));
+    assert_true(mtl_device_is_depth24_stencil8_pixel_format_supported(device));
     assert_false(mtl_device_supports_texture_sample_count(device, 0));
     assert_false(mtl_device_supports_texture_sample_count(device, 3));
     assert_false(mtl_device_supports_texture_sample_count(device, 16));
