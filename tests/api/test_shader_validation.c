@@ -105,6 +105,18 @@ static const char more_source[] = HEAD
     "                           uint i [[thread_position_in_grid]]) {\n"
     "    out[i] = in[i] + p.a + p.d;\n"
     "}\n"
+    "struct Link { device Link *next; uint value; };\n"
+    "kernel void list(device const Link *in, device uint *out, uint i [[thread_position_in_grid]]) {\n"
+    "    uint s = 0;\n"
+    "    for (device const Link *at = in + (i & 1); at; at = at->next) s += at->value;\n"
+    "    out[i] = s;\n"
+    "}\n"
+    "struct Either { device uint *p, *q; };\n"
+    "kernel void either(device const Either *in, device uint *out, uint i [[thread_position_in_grid]]) {\n"
+    "    device uint *p;\n"
+    "    if (i & 1) p = in[0].p; else { p = in[0].q; out[i] = 1; }\n"
+    "    out[i] = p[i];\n"
+    "}\n"
     "struct Pointers { device uint *p; uint unused; };\n"
     "kernel void through(device const Pointers *in, device uint *out, uint i [[thread_position_in_grid]]) {\n"
     "    out[i] = in[i & 1].p[i];\n"
@@ -546,6 +558,41 @@ static void test_pointers(void **state) {
     mtl_release(data);
 }
 
+// Pointers that come through loops and branches.
+static void test_lists(void **state) {
+    (void)state;
+    typedef struct Link {
+        uint64_t next;
+        uint32_t value, padding;
+    } Link;
+    reset();
+    MTLBuffer *links = mtl_device_new_buffer(device, 4 * sizeof(Link), 0);
+    Link *l = mtl_buffer_contents(links);
+    uint64_t address = mtl_buffer_gpu_address(links);
+    for (uint32_t i = 0; i < 4; i++) l[i] = (Link){i < 2 ? address + (i + 2) * sizeof *l : 0, i + 1, 0};
+    Run r = {.kernel = "list", .grid = line, .group = group, .in = links};
+    MTLCommandBuffer *c = run(&r, MTLShaderValidationEnabled);
+    for (uint32_t i = 0; i < N; i++) expect_out(i, i & 1 ? 6 : 4);
+    assert_int_equal(mtl_command_buffer_log_count(c), 0);
+    mtl_release(c);
+    reset();
+    l[3].next = address + 4 * sizeof *l; // one past the end: reads zeros, and stops
+    c = run(&r, MTLShaderValidationEnabled);
+    for (uint32_t i = 0; i < N; i++) expect_out(i, i & 1 ? 6 : 4);
+    find_log(c, "where no live buffer is");
+    mtl_release(c);
+    reset();
+    r.kernel = "either";
+    uint64_t pair[2] = {mtl_buffer_gpu_address(in_buffer), address};
+    memcpy(l, pair, sizeof pair);
+    c = run(&r, MTLShaderValidationEnabled);
+    for (uint32_t i = 1; i < N; i += 2) expect_out(i, i + 1);
+    for (uint32_t i = 16; i < N; i += 2) expect_out(i, 0);
+    expect(c, "through the pointer", N / 2 - 8);
+    mtl_release(c);
+    mtl_release(links);
+}
+
 static void test_chosen(void **state) {
     (void)state;
     reset();
@@ -739,7 +786,7 @@ int main(void) {
         cmocka_unit_test(test_constants),       cmocka_unit_test(test_copies),
         cmocka_unit_test(test_short_constant),  cmocka_unit_test(test_pointers),
         cmocka_unit_test(test_chosen),          cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_lines),           cmocka_unit_test(test_lists),
         cmocka_unit_test(test_same_bits),
     };
     return cmocka_run_group_tests_name("shader_validation", tests, setup, teardown);

@@ -605,6 +605,7 @@ void msl_validate(Cg *cg) {
     for (size_t k = 0; k < n; k++) check_block(v, blocks[k]);
     lower_places(v);
     LLVMStripModuleDebugInfo(cx->module);
+    LLVMSetCurrentDebugLocation2(cx->builder, NULL); // the last instruction it stood at
     msl_link_device_code(cg, msl_device_validate,
                          (size_t)(msl_device_validate_end - msl_device_validate));
     Value slots = LLVMGetNamedGlobal(cx->module, "ingot_n_slots");

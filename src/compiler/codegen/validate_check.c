@@ -161,9 +161,9 @@ void msl_check_branch(Validation *v, Value i, const Access *a, Root *const *root
                       const Where *where) {
     MslContext *cx = &v->cg->cx;
     LLVMBuilderRef b = cx->builder;
-    Value p = LLVMGetOperand(i, (unsigned)a->operand), bytes = msl_const(cx, 64, a->bytes);
     Block before = LLVMGetInstructionParent(i);
-    Block end = msl_split_before(v->cg, LLVMGetNextInstruction(i));
+    Block end = msl_split_before(v->cg, LLVMGetNextInstruction(i)); // makes phis anew
+    Value p = LLVMGetOperand(i, (unsigned)a->operand), bytes = msl_const(cx, 64, a->bytes);
     Block bad = new_block(v, before, "bad"), good = new_block(v, before, "good");
     LLVMInstructionRemoveFromParent(i);
     LLVMPositionBuilderAtEnd(b, before);
@@ -226,9 +226,10 @@ static void report_unless(Validation *v, Value ok, Value i, CpuBadAccess kind, V
 void msl_check_copy(Validation *v, const Access *a) {
     MslContext *cx = &v->cg->cx;
     LLVMBuilderRef b = cx->builder;
-    Value i = a->i, to = LLVMGetOperand(i, 0), from = LLVMGetOperand(i, 1);
+    Value i = a->i;
     Block before = LLVMGetInstructionParent(i);
-    Block end = msl_split_before(v->cg, LLVMGetNextInstruction(i));
+    Block end = msl_split_before(v->cg, LLVMGetNextInstruction(i)); // makes phis anew
+    Value to = LLVMGetOperand(i, 0), from = LLVMGetOperand(i, 1);
     LLVMInstructionRemoveFromParent(i);
     LLVMPositionBuilderAtEnd(b, before);
     Value n = LLVMBuildIntCast2(b, LLVMGetOperand(i, 2), msl_int(cx, 64), 0, "");

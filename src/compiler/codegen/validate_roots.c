@@ -136,9 +136,16 @@ int msl_find_roots(Validation *v, Value pointer, Root **out) {
             seen[n_seen++] = back[b];
         }
     }
-    for (int e = 0; e < n_ends; e++) out[e] = root_of(v, ends[e]);
-    if (n_ends) return n_ends;
+    bool loaded = false;
+    for (int e = 0; e < n_ends; e++) {
+        out[e] = root_of(v, ends[e]);
+        loaded |= out[e]->space == CPU_SPACE_POINTER && !out[e]->trusted;
+    }
+    while (LLVMIsAGetElementPtrInst(pointer)) pointer = LLVMGetOperand(pointer, 0);
+    // A loaded pointer may come through a phi that it does not dominate: that is looked up instead.
+    if (n_ends && (!loaded || pointer == ends[0])) return n_ends;
 too_many: // looked up at run time, unless it may be in memory that no resource is
+    while (LLVMIsAGetElementPtrInst(pointer)) pointer = LLVMGetOperand(pointer, 0);
     out[0] = add_root(v, pointer);
     out[0]->space = CPU_SPACE_POINTER;
     for (int k = 0; k < n_seen; k++)
