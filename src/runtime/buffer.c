@@ -90,7 +90,7 @@ MTLBuffer *rt_buffer_new_over(MTLDevice *device, size_t length, MTLResourceOptio
     if (!buffer) return NULL;
     buffer->kind = RT_MEMORY_HEAP;
     buffer->memory = memory;
-    rt_span_add(&buffer->span, memory, length);
+    rt_span_add(&buffer->span, &buffer->resource, memory, length);
     return buffer;
 }
 
@@ -117,7 +117,7 @@ static MTLBuffer *new_with_memory(MTLDevice *device, size_t length, MTLResourceO
         mtl_release(buffer);
         return NULL;
     }
-    rt_span_add(&buffer->span, buffer->memory, length);
+    rt_span_add(&buffer->span, &buffer->resource, buffer->memory, length);
     return buffer;
 }
 
@@ -162,7 +162,7 @@ MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, void *byt
     buffer->memory = bytes;
     buffer->deallocator = deallocator;
     buffer->deallocator_context = context;
-    rt_span_add(&buffer->span, bytes, length);
+    rt_span_add(&buffer->span, &buffer->resource, bytes, length);
     return buffer;
 }
 

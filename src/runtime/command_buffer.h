@@ -92,6 +92,7 @@ struct MTLCommandBuffer {
     RtHandler *completed_handlers, **last_completed;
     MTLCommandEncoder *encoders, **last_encoder, *open_encoder;
     unsigned debug_depth;
+    bool has_residency; // used residency sets of its own
     RtTrace *trace; // NULL: not recorded (trace.h); set at commit
     MTLError *encode_error; // the first misuse; becomes `error`
     MTLFunctionLog *logs;   // what its kernels did wrong (shader_validation.c)

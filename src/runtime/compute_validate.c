@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // compute_validate.c: one line per rule of compute encoding (ids in validation.def).
 #include "runtime/compute_validate.h"
+#include "runtime/argument_residency.h"
 #include "runtime/validation.h"
 
 bool rt_valid_encoder(const MTLComputeCommandEncoder *e, const char *call) {
@@ -144,6 +145,7 @@ static bool valid_buffer_arg(MTLComputeCommandEncoder *e, const char *call, cons
 
 bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call) {
     const MTLComputePipelineState *p = e->pipeline;
+    if (p->device->debug_layer) rt_warn_residency(e, call);
     const RfFunction *f = rt_pipeline_function(p);
     size_t total = p->static_bytes;
     for (uint32_t i = 0; i < f->n_args; i++) {

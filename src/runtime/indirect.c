@@ -107,7 +107,8 @@ MTLIndirectCommandBuffer *mtl_device_new_indirect_command_buffer(
         return NULL;
     }
     memcpy(icb->memory, &head, sizeof head);
-    rt_span_add(&icb->span, icb->memory, sizeof head + max_command_count * head.stride);
+    rt_span_add(&icb->span, &icb->resource, icb->memory,
+                sizeof head + max_command_count * head.stride);
     return icb;
 }
 

@@ -19,6 +19,7 @@ typedef struct Execute {
     MTLComputePipelineState *pipeline; // inherited; NULL: none
     // Inherited: where arguments of the encoder lie, by index.
     char *addresses[RT_MAX_BUFFERS];
+    size_t extents[RT_MAX_BUFFERS]; // bytes from there on
     uint32_t threadgroup_bytes[RT_MAX_BUFFERS];
 } Execute;
 
@@ -173,7 +174,8 @@ static bool reserve(Batch *batch, size_t at, size_t n) {
     return true;
 }
 
-// How far each argument reaches, for a kernel that is checked. Only the addresses are known.
+// How far each argument reaches, for a kernel that is checked. Of buffers that commands set only the
+// addresses are known.
 static bool validate(RtExecution *x, const Execute *e, CpuIndirectCommand *record,
                      MTLComputePipelineState *p, CpuDispatch *d, RtValidated *v) {
     const RfFunction *f = rt_pipeline_function(p);
@@ -185,8 +187,10 @@ static bool validate(RtExecution *x, const Execute *e, CpuIndirectCommand *recor
         const RfArg *arg = &f->args[a];
         if (arg->slot >= f->n_slots || arg->kind == RF_ARG_BUILTIN) continue;
         if (arg->kind == RF_ARG_BUFFER)
-            for (uint32_t k = 0; k < arg->count; k++)
-                v->lengths[arg->slot + k] = rt_bytes_behind(x, d->args[arg->slot + k]);
+            for (uint32_t k = 0; k < arg->count && arg->index + k < RT_MAX_BUFFERS; k++)
+                v->lengths[arg->slot + k] = e->icb->inherit_buffers
+                                                ? e->extents[arg->index + k]
+                                                : rt_bytes_behind(x, d->args[arg->slot + k]);
         else if (arg->kind == RF_ARG_THREADGROUP && arg->index < e->icb->head.n_threadgroup)
             v->lengths[arg->slot] = lengths[arg->index] ? lengths[arg->index]
                                                         : e->threadgroup_bytes[arg->index];
@@ -294,7 +298,8 @@ static bool inherit(MTLComputeCommandEncoder *encoder, Execute *e, const char *c
     if (!icb->inherit_buffers) return true;
     for (size_t i = 0; i < RT_MAX_BUFFERS; i++) {
         RtSlot *slot = &encoder->slots[i];
-        e->addresses[i] = slot->address;
+        e->addresses[i] = slot->table ? NULL : slot->address;
+        e->extents[i] = slot->n_bytes;
         e->threadgroup_bytes[i] = encoder->threadgroup_bytes[i];
         if (slot->buffer && !rt_cb_use(commands, &slot->buffer->resource, true)) return false;
     }

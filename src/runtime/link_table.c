@@ -44,7 +44,7 @@ MTLVisibleFunctionTable *mtl_compute_pipeline_state_new_visible_function_table(
         return NULL;
     }
     table->table->count = (uint32_t)n;
-    rt_span_add(&table->span, table->table, n_bytes);
+    rt_span_add(&table->span, &table->resource, table->table, n_bytes);
     return table;
 }
 

@@ -351,6 +351,7 @@ static void use(MTLCommandBuffer *buffer, MTLResidencySet *const *sets, size_t c
         else
             hold_allocations(buffer, set);
     }
+    buffer->has_residency = true;
 }
 
 void mtl_command_buffer_use_residency_set(MTLCommandBuffer *buffer, MTLResidencySet *set) {

@@ -9,7 +9,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static RtSpan *first;
 static size_t n_live;
 
-void rt_span_add(RtSpan *span, const void *start, size_t n_bytes) {
+void rt_span_add(RtSpan *span, const struct MTLResource *resource, const void *start,
+                 size_t n_bytes) {
+    span->resource = resource;
     span->start = start;
     span->n_bytes = n_bytes;
     pthread_mutex_lock(&lock);
@@ -30,6 +32,17 @@ void rt_span_remove(RtSpan *span) {
         n_live--;
     }
     pthread_mutex_unlock(&lock);
+}
+
+bool rt_span_find(const void *address, void (*visit)(const RtSpan *span, void *context),
+                  void *context) {
+    const char *at = address;
+    pthread_mutex_lock(&lock);
+    const RtSpan *s = first;
+    while (s && !(at >= s->start && (size_t)(at - s->start) < s->n_bytes)) s = s->next;
+    if (s) visit(s, context);
+    pthread_mutex_unlock(&lock);
+    return s != NULL;
 }
 
 static int by_start(const void *a, const void *b) {
