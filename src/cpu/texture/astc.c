@@ -409,9 +409,9 @@ static unsigned weight_at(const Block *k, unsigned plane, unsigned x, unsigned y
     return sum >> 4;
 }
 
-// 16-bit values as the shader sees them: halves rounded towards zero; sRGB: the upper byte.
+// 16-bit values as the shader sees them: halves rounded towards zero; sRGB colours: the upper byte.
 static float finish(unsigned v, bool srgb, unsigned component) {
-    if (srgb) return component < 3 ? cpu_srgb8_to_linear((uint8_t)(v >> 8)) : (float)(v >> 8) / 255;
+    if (srgb && component < 3) return cpu_srgb8_to_linear((uint8_t)(v >> 8));
     if (v == 65535) return 1;
     unsigned keep = v;
     for (unsigned drop = 0; keep >> drop >= 2048; drop++) keep &= ~(1u << drop);
@@ -457,8 +457,8 @@ void cpu_decode_astc(const uint8_t *block, unsigned width, unsigned height, bool
             unsigned second = k.dual_plane ? weight_at(&k, 1, x, y) : first;
             for (unsigned c = 0; c < 4; c++) {
                 unsigned w = k.dual_plane && c == k.plane_component ? second : first;
-                unsigned low = e[0][c] * 256u + (srgb ? 0x80u : e[0][c]);
-                unsigned high = e[1][c] * 256u + (srgb ? 0x80u : e[1][c]);
+                unsigned low = e[0][c] * 256u + (srgb && c < 3 ? 0x80u : e[0][c]);
+                unsigned high = e[1][c] * 256u + (srgb && c < 3 ? 0x80u : e[1][c]);
                 rgba[c] = finish((low * (64 - w) + high * w + 32) >> 6, srgb, c);
             }
         }
