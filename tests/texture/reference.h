@@ -38,16 +38,24 @@ static inline int ref_index(int mode, int i, int n) {
 
 static inline void ref_texel(const CpuTexture *t, uint32_t level, int x, int y, int z,
                              double v[4]) {
-    float f[4];
-    cpu_format_decode_float(
-        t->format, cpu_texture_at(t, level, (uint32_t)x, (uint32_t)y, (uint32_t)z, 0), 1, f);
-    for (int c = 0; c < 4; c++) v[c] = f[c];
+    const CpuPixelFormat *p = t->format;
+    const CpuTextureLevel *l = &t->levels[level];
+    float f[144 * 4];
+    int bw = p->block_width, bh = p->block_height, k = y % bh * bw + x % bw;
+    const unsigned char *at = l->data + (uint64_t)z * l->layer_bytes +
+                              (uint64_t)(y / bh) * l->row_bytes +
+                              (uint64_t)(x / bw) * p->block_bytes;
+    if (!cpu_format_is_blocked(p))
+        cpu_format_decode_float(p, at, 1, f);
+    else
+        assert_true(cpu_format_decode_block(p, at, f));
+    for (int c = 0; c < 4; c++) v[c] = f[k * 4 + c];
 }
 
 static inline void ref_border(const Reference *r, double v[4]) {
     bool zero = r->address[0] != 5 && r->address[1] != 5 && r->address[2] != 5;
     double color = !zero && r->border == 2;
-    double alpha = zero ? r->t->format->bits[3].n_bits == 0 : r->border != 0;
+    double alpha = zero ? !cpu_format_has_alpha(r->t->format) : r->border != 0;
     v[0] = v[1] = v[2] = color;
     v[3] = alpha;
 }

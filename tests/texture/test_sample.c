@@ -145,6 +145,21 @@ static void every_kind_of_format(void **state) {
     each_isa(formats_for);
 }
 
+static void blocks_for(const char *isa) {
+    static const uint32_t formats[] = {130, 135, 143, 152, 178, 204, 188, 218, 240, 241};
+    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
+        for (int mode = 0; mode < 6; mode++) {
+            one_level(isa, CPU_TEXTURE_2D, formats[k], true, mode, mode, 0);
+            one_level(isa, CPU_TEXTURE_2D_ARRAY, formats[k], false, mode, mode, 0);
+            one_level(isa, CPU_TEXTURE_CUBE, formats[k], true, 0, 0, 0);
+        }
+}
+
+static void compressed_formats(void **state) {
+    (void)state;
+    each_isa(blocks_for);
+}
+
 static void one_texel_for(const char *isa) {
     for (int mode = 0; mode < 4; mode++) {
         for (int linear = 0; linear < 2; linear++) {
@@ -183,7 +198,7 @@ static void textures_one_texel_wide(void **state) {
 // Levels.
 
 static void levels_for(const char *isa) {
-    static const uint32_t formats[] = {70, 81, 55, 115, 90};
+    static const uint32_t formats[] = {70, 81, 55, 115, 90, 152};
     uint64_t seed = 11;
     for (size_t i = 0; i < N_TYPES; i++)
         for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
@@ -739,6 +754,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_filter_address_and_type),
         cmocka_unit_test(every_kind_of_format),
+        cmocka_unit_test(compressed_formats),
         cmocka_unit_test(textures_one_texel_wide),
         cmocka_unit_test(explicit_levels),
         cmocka_unit_test(levels_from_derivatives),
