@@ -25,7 +25,7 @@ bool reflect_texture_type(RfType *t, const BridgeType *info) {
         return true;
     }
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (strcmp(table[i].name, info->template_name) != 0 || info->n_args != 2) continue;
+        if (strcmp(table[i].name, info->template_name) != 0 || info->n_args < 2) continue;
         // access of the headers: sample, read, write, read_write
         static const uint8_t access[] = {RF_READ_ONLY, RF_READ_ONLY, RF_WRITE_ONLY, RF_READ_WRITE};
         t->data_type = DT_TEXTURE;

@@ -38,6 +38,8 @@
 #define METAL_CONST __attribute__((__const__))
 #define METAL_PURE __attribute__((__pure__))
 #define METAL_VALID_ARGS(...)
+#define METAL_CONST_ARG(...)
+#define METAL_ZERO_ARG(...)
 
 // ---- scalars
 typedef unsigned char uchar;
@@ -96,7 +98,7 @@ using ::uintptr_t;
 // On temporaries these overloads would tie, hence ref-qualifiers where the list is used.
 #define __MSL_SPACES(M) \
     M(__constant, const) M(device, ) M(device, const) M(threadgroup, ) M(threadgroup, const) \
-    M(thread, ) M(thread, const) M(__generic, ) M(__generic, const)
+    M(thread, ) M(thread, const)
 
 // ---- what the compiler lowers itself; builtins.def is the list
 #define __MSL_BUILTIN __attribute__((convergent, nothrow))

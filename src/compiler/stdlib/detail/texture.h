@@ -378,7 +378,7 @@ METAL_FUNC __tex_rows __tex_one_sample(__tex_rows r, uint sample) {
     return r;
 }
 #define __MSL_MULTISAMPLE(NAME, TYPE, FLAGS, OK, RESULT, CONVERT, ...) \
-    template <class T, access A = access::read> struct NAME { \
+    template <class T, access A = access::read, class = void> struct NAME { \
         static_assert(OK, #NAME ": the type of a component cannot be this one"); \
         static_assert(A == access::read, #NAME ": the access of a multisample texture is read"); \
         static constexpr constant uint __op = TYPE | FLAGS | __tex_data<T>; \
@@ -414,7 +414,7 @@ __MSL_MULTISAMPLE(depth2d_ms_array, 8, 64, __is_same(T, float), T, __tex_first<T
 #define __MSL_ARGS coord
 #define __MSL_TEXEL0 __tex_at((uint)coord)
 #define __MSL_TEXEL __MSL_TEXEL0
-template <class T, access A = access::read> struct texture_buffer {
+template <class T, access A = access::read, class = void> struct texture_buffer {
     static_assert(__is_component<T> || __is_same(T, ulong),
                   "texture_buffer: components are float, half, int, uint, short or ushort");
     static_assert(A != access::sample, "a texture_buffer cannot be sampled");

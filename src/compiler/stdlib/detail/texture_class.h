@@ -14,7 +14,8 @@
 #define __MSL_STRING2(X) #X
 #define __MSL_STRING(X) __MSL_STRING2(X)
 
-template <class T, access A = access::sample> struct __MSL_NAME {
+// (the third parameter: generated code matches templates of three)
+template <class T, access A = access::sample, class = void> struct __MSL_NAME {
     static_assert(__MSL_ALLOWED, __MSL_STRING(__MSL_NAME)
                   ": a component of a texture is float, half, int, uint, short or ushort, of a "
                   "depth texture float");
