@@ -15,7 +15,7 @@ grid), lx ly lz (in the threadgroup), tx ty tz (the threadgroup), sx sy sz (actu
 threadgroup), li (index in the threadgroup), lane, simd (its SIMD-group), n (number of threads).
 
 Every run is repeated for vector widths 32, 16 and 1, with and without the threadgroup size known, and
-for a CPU without AVX-512: same answer everywhere.
+for a CPU without AVX-512, and with checks of every access: same answer everywhere.
 """
 import ctypes
 import glob
@@ -34,13 +34,34 @@ MSLC = os.path.join(os.environ.get("INGOT_BUILD", os.path.join(HERE, "../../buil
 # (name, width, shape known, cpu)
 WAYS = [("w32", 32, True, None), ("w32-any", 32, False, None), ("w16", 16, True, None), ("w1", 1, False, None),
         ("w32-avx2", 32, True, "x86-64-v3"), ("w16-avx2-any", 16, False, "x86-64-v3"), ("w32-sse2", 32, True, "x86-64")]
+# With checks of every access (shader validation): nothing to report, the same answer.
+CHECKED = [("w32-checked", 32, True, None), ("w16-any-checked", 16, False, None), ("w1-checked", 1, False, None)]
 TIMEOUT = 60  # seconds: a kernel that hangs is a failure, not a wait
 
 
 class Launch(ctypes.Structure):
     _fields_ = [("args", ctypes.c_void_p), ("threads_per_grid", ctypes.c_uint32 * 3),
                 ("groups_per_grid", ctypes.c_uint32 * 3), ("group_size", ctypes.c_uint32 * 3),
-                ("grid_origin", ctypes.c_uint32 * 3), ("log", ctypes.c_void_p), ("log_context", ctypes.c_void_p)]
+                ("grid_origin", ctypes.c_uint32 * 3), ("log", ctypes.c_void_p), ("log_context", ctypes.c_void_p),
+                ("textures", ctypes.c_void_p), ("lengths", ctypes.c_void_p), ("report", ctypes.c_void_p),
+                ("spans", ctypes.c_void_p), ("n_spans", ctypes.c_uint64)]
+
+
+class Report(ctypes.Structure):
+    _fields_ = [("access", ctypes.c_uint32), ("space", ctypes.c_uint32), ("slot", ctypes.c_uint32),
+                ("n_bytes", ctypes.c_uint32), ("offset", ctypes.c_int64), ("length", ctypes.c_uint64),
+                ("thread", ctypes.c_uint32 * 3), ("line", ctypes.c_uint32), ("column", ctypes.c_uint32)]
+
+
+REPORT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(Report))
+reports = []
+
+
+@REPORT
+def note_report(launch, report):
+    r = report.contents
+    reports.append(f"access {r.access} of {r.n_bytes} bytes in space {r.space}, slot {r.slot}, offset {r.offset} of "
+                   f"{r.length}, thread {tuple(r.thread)}")
 
 
 class Info(ctypes.Structure):
@@ -97,14 +118,19 @@ def execute(run, so, arrays):
     code = ctypes.CDLL(so)
     info = Info.in_dll(code, "ingot_kernel_info")
     slots = (ctypes.c_void_p * max(1, info.n_slots))()
+    lengths = (ctypes.c_uint64 * max(1, info.n_slots))()
     order = sorted(run.args)
     dynamic = 0
     for slot, index in enumerate(order):
         slots[slot] = arrays[index].ctypes.data
+        lengths[slot] = arrays[index].nbytes
     for slot, index in enumerate(sorted(run.memory), len(order)):  # threadgroup arguments stand last
         slots[slot] = info.threadgroup_bytes + dynamic
+        lengths[slot] = int(run.memory[index])
         dynamic += (int(run.memory[index]) + 15) // 16 * 16
     launch = Launch(ctypes.cast(slots, ctypes.c_void_p))
+    launch.lengths = ctypes.cast(lengths, ctypes.c_void_p)
+    launch.report = ctypes.cast(note_report, ctypes.c_void_p)
     groups = 1
     for d in range(3):
         launch.threads_per_grid[d], launch.group_size[d] = run.grid[d], run.group[d]
@@ -152,7 +178,9 @@ def check_placed(run, way, so, at_end):
         value = np.ascontiguousarray(eval(text, env))
         env[f"a{index}"] = value.copy()
         arrays[index] = between_pages(value, at_end)
+    reports.clear()
     execute(run, so, arrays)
+    assert not reports, f"{run} {way}: {len(reports)} reports, first: {reports[0]}"
     for index, text in list(run.expect.items()) + list(run.close.items()):
         got = arrays[index]
         want = np.asarray(eval(text, env)).astype(got.dtype).ravel()
@@ -220,13 +248,15 @@ RUNS = [r for path in sorted(glob.glob(os.path.join(HERE, "*.metal"))) for r in 
 def test_run(run, libraries):
     library = libraries(run.path)
     with tempfile.TemporaryDirectory() as folder:
-        for way, width, shaped, cpu in WAYS:
+        for way, width, shaped, cpu in WAYS + CHECKED:
             so = os.path.join(folder, way + ".so")
             words = [library, "--emit=obj", "--function", run.kernel, "--width", str(width), "-o", so]
             if shaped:
                 words += ["--group", ",".join(map(str, run.group))]
             if cpu:
                 words += ["--cpu", cpu]
+            if way.endswith("checked"):
+                words += ["--validate"]
             for c in run.constants:
                 words += ["--constant", c]
             result = mslc(*words)
