@@ -55,7 +55,18 @@ bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *
         values[n] = (MslConstantValue){NULL, c->index, type, bytes[n], size};
         ++n;
     }
+    MslPart *parts = calloc(o->n_links + 1, sizeof *parts);
+    uint32_t *numbers = calloc(o->n_links + 1, sizeof *numbers);
+    for (size_t i = 0; parts && numbers && i < o->n_links; ++i) {
+        const Metallib *m = o->linked[i];
+        parts[i] = (MslPart){m->bitcode, m->bitcode_bytes, m->reflection};
+        numbers[i] = (uint32_t)i + 1;
+    }
     MslKernelRequest request = {
+        .parts = parts,
+        .n_parts = o->n_links,
+        .dynamic = numbers,
+        .n_dynamic = o->n_links,
         .bitcode = lib->bitcode,
         .bitcode_bytes = lib->bitcode_bytes,
         .reflection = rf,
@@ -71,7 +82,9 @@ bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *
         .emit = o->emit && strcmp(o->emit, "obj") ? o->emit : NULL,
         .dump_after = o->dump_after,
     };
-    ok = msl_backend(&request, out);
+    ok = parts && numbers && msl_backend(&request, out);
+    free(parts);
+    free(numbers);
 done:
     free(values);
     free(bytes);
@@ -121,8 +134,29 @@ static int emit(const BuildOptions *o, const Metallib *lib) {
     return status;
 }
 
+// The dynamic libraries to link against, and their names for the library. False: said why.
+static bool open_links(BuildOptions *o, const char **names) {
+    o->linked = calloc(o->n_links + 1, sizeof *o->linked);
+    for (size_t i = 0; o->linked && i < o->n_links; ++i) {
+        size_t n;
+        unsigned char *data = file_read(o->links[i], &n);
+        if (!data) return fail_file(o, "read", o->links[i]), false;
+        const char *why = "out of memory";
+        Blob *bytes = blob_take(data, n);
+        o->linked[i] = bytes ? metallib_open(bytes, &why) : NULL;
+        blob_release(bytes);
+        if (o->linked[i] && o->linked[i]->library_type != 1) why = "not a dynamic library";
+        if (!o->linked[i] || o->linked[i]->library_type != 1) {
+            fprintf(stderr, "%s: '%s': %s\n", o->program, o->links[i], why);
+            return false;
+        }
+        names[i] = o->linked[i]->install_name;
+    }
+    return o->linked != NULL;
+}
+
 // The library behind the input: compiled, or opened if it is one already. NULL: said why.
-static Metallib *get_library(const BuildOptions *o) {
+static Metallib *get_library(const BuildOptions *o, const char *const *links) {
     size_t n;
     const char *path = strcmp(o->input, "-") ? o->input : "/dev/stdin";
     unsigned char *text = file_read(path, &n);
@@ -159,6 +193,11 @@ static Metallib *get_library(const BuildOptions *o) {
         .language_version = o->language_version,
         .math_mode = o->math_mode,
         .warnings_as_errors = o->warnings_as_errors,
+        .library_type = o->install_name ? 1 : 0,
+        .install_name = o->install_name,
+        .links = links,
+        .n_links = o->n_links,
+        .allow_undefined = o->install_name || o->n_links,
         .lines = o->validate,
         .stdlib_dir = stdlib,
         .pch_dir = pch,
@@ -184,8 +223,10 @@ done:
 }
 
 static int build(void *p) {
-    const BuildOptions *o = p;
-    Metallib *lib = get_library(o);
+    BuildOptions *o = p;
+    const char **names = calloc(o->n_links + 1, sizeof *names);
+    Metallib *lib = names && open_links(o, names) ? get_library(o, names) : NULL;
+    free(names);
     if (!lib) return 1;
     int status = 0;
     for (size_t i = 0; i < o->n_functions; ++i) {

@@ -13,8 +13,10 @@ typedef struct BuildOptions {
     const char *program; // "mslc build" or "ingot build", for messages
     const char *input;   // path; "-": standard input
     const char *output;  // NULL: no file (--check, diagnostics only) or standard output (--emit)
-    const char **include_dirs, **macros, **functions;
-    size_t n_include_dirs, n_macros, n_functions;
+    const char **include_dirs, **macros, **functions, **links;
+    size_t n_include_dirs, n_macros, n_functions, n_links; // links: files of dynamic libraries
+    Metallib **linked;        // [n_links] opened
+    const char *install_name; // NULL: not a dynamic library
     ConstantOption *constants;
     size_t n_constants;
     const char *emit; // NULL, "ll", "scalar-ll", "asm", "obj"

@@ -16,6 +16,8 @@ static const char usage[] =
     "  -o FILE             write the library (a .metallib), or what --emit asks for\n"
     "  -I DIR              look for #include files here too (may be repeated)\n"
     "  -D NAME[=VALUE]     define a macro (may be repeated)\n"
+    "  --install-name NAME make a dynamic library of this name (a path, as others will find it)\n"
+    "  --link FILE         a dynamic library whose functions may be called (may be repeated)\n"
     "  --check             make machine code for every kernel and name those that fail\n"
     "  --emit=WHAT         show the code of the kernels: asm, ll (vectorised LLVM IR),\n"
     "                      scalar-ll (before vectorising), obj (needs -o and one --function)\n"
@@ -115,6 +117,10 @@ static int valued(BuildOptions *o, int argc, char **argv, int *i) {
         push(&o->macros, &o->n_macros, v);
     else if ((v = value_of("--function", argc, argv, i, &missing)))
         push(&o->functions, &o->n_functions, v);
+    else if ((v = value_of("--install-name", argc, argv, i, &missing)))
+        o->install_name = v;
+    else if ((v = value_of("--link", argc, argv, i, &missing)))
+        push(&o->links, &o->n_links, v);
     else if ((v = value_of("--cpu", argc, argv, i, &missing)))
         o->cpu = v;
     else if ((v = value_of("--features", argc, argv, i, &missing)))
@@ -185,5 +191,8 @@ void build_options_free(BuildOptions *o) {
     free(o->include_dirs);
     free(o->macros);
     free(o->functions);
+    for (size_t i = 0; o->linked && i < o->n_links; ++i) metallib_release(o->linked[i]);
+    free(o->linked);
+    free(o->links);
     free(o->constants);
 }

@@ -232,3 +232,37 @@ def test_one_kernel_of_a_large_library(ingot):
 def test_bench(ingot):
     out = ingot("bench").stdout
     assert "empty command buffer" in out and "GB/s" in out and "failed" not in out
+
+
+SCALED = "#include <metal_stdlib>\nint scaled(int x) { return x * %d; }\n"
+USER = """#include <metal_stdlib>
+int scaled(int x);
+kernel void k(device int *out [[buffer(0)]], uint i [[thread_position_in_grid]]) { out[i] = scaled(i); }
+"""
+
+
+def test_dynamic_libraries_are_found_beside_their_user(ingot):
+    ingot.write("three.metal", SCALED % 3)
+    ingot.write("user.metal", USER)
+    assert "'scaled' is used but not defined" in ingot("build", "user.metal", status=1).stderr
+    ingot("build", "three.metal", "--install-name", "@loader_path/three.metallib", "-o", "three.metallib")
+    r = ingot("build", "user.metal", "--link", "three.metallib", "-o", "user.metallib", "--check")
+    assert "1 of 1 kernels" in r.stderr
+    run = ("run", "user.metallib", "k", "--grid", 4, "--arg", "0=i32[4]", "--print", 0, "-q")
+    assert ingot(*run).stdout == "0 3 6 9\n"
+    ingot.write("five.metal", SCALED % 5) # another library takes its place, with its name
+    ingot("build", "five.metal", "--install-name", "@loader_path/three.metallib", "-o", "three.metallib")
+    assert ingot(*run).stdout == "0 5 10 15\n"
+    (ingot.folder / "three.metallib").unlink()
+    assert "'@loader_path/three.metallib' cannot be loaded" in ingot(*run, status=1).stderr
+
+
+def test_only_dynamic_libraries_are_linked_against(ingot):
+    ingot.write("user.metal", USER)
+    ingot.write("a.metal", ADD)
+    ingot("build", "a.metal", "-o", "a.metallib")
+    r = ingot("build", "user.metal", "--link", "a.metallib", status=1)
+    assert "'a.metallib': not a dynamic library" in r.stderr
+    assert "cannot read 'none'" in ingot("build", "user.metal", "--link", "none", status=1).stderr
+    ingot.write("broken", "INGOTLIB but not really")
+    ingot("build", "user.metal", "--link", "broken", status=1)
