@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // argument_buffer.c: a scene of many materials behind one binding. Each material is a struct with a
 // texture, a buffer and numbers; the kernel picks one per thread. The array of materials is filled
-// twice, by an argument encoder and by plain stores of GPU addresses and resource ids (Metal 3), and
-// both give the same bytes.
+// twice, by an argument encoder and by plain stores of GPU addresses and resource ids (Metal 3),
+// and both give the same bytes.
 #include "util.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// indirect_commands.c: the device decides what the device does. A kernel looks at a thousand blocks of
-// numbers and encodes a command for each block that is not yet sorted; the commands are executed
+// indirect_commands.c: the device decides what the device does. A kernel looks at a thousand blocks
+// of numbers and encodes a command for each block that is not yet sorted; the commands are executed
 // without a look from the CPU, again and again, until a round finds nothing to do.
 #include "util.h"
 
@@ -32,7 +32,8 @@ static const char *source =
     "kernel void pass(device uint *x [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {\n"
     "    for (uint round = 0; round < 8; round++) {\n"
     "        uint a = 2 * i + round % 2;\n"
-    "        if (a + 1 < SIZE && x[a] > x[a + 1]) { uint t = x[a]; x[a] = x[a + 1]; x[a + 1] = t; }\n"
+    "        if (a + 1 < SIZE && x[a] > x[a + 1]) { uint t = x[a]; x[a] = x[a + 1]; x[a + 1] = t; "
+    "}\n"
     "        threadgroup_barrier(mem_flags::mem_device);\n"
     "    }\n"
     "}\n";

@@ -39,10 +39,10 @@ extern "C" {
 
 // One member of an argument buffer made from descriptors. {0} fails: data_type is required.
 typedef struct MTLArgumentDescriptor {
-    MTLDataType data_type; // a scalar, vector, matrix, pointer, texture, sampler, pipeline, table or
-                           // command buffer
-    size_t index;          // its id; the members lie in the order of their ids
-    size_t array_length;   // 0: no array; else it takes that many ids
+    MTLDataType data_type; // a scalar, vector, matrix, pointer, texture, sampler, pipeline, table
+                           // or command buffer
+    size_t index;        // its id; the members lie in the order of their ids
+    size_t array_length; // 0: no array; else it takes that many ids
     MTLBindingAccess access;
     MTLTextureType texture_type;
     size_t constant_block_alignment; // 0: the type's own
@@ -58,9 +58,9 @@ MTL_API MTLArgumentEncoder *
 mtl_function_new_argument_encoder_with_reflection(MTLFunction *function, size_t buffer_index,
                                                   MTLBinding **reflection);
 // For the struct with these members. The layout is that of the equivalent MSL struct.
-MTL_API MTLArgumentEncoder *
-mtl_device_new_argument_encoder(MTLDevice *device, const MTLArgumentDescriptor *arguments,
-                                size_t count);
+MTL_API MTLArgumentEncoder *mtl_device_new_argument_encoder(MTLDevice *device,
+                                                            const MTLArgumentDescriptor *arguments,
+                                                            size_t count);
 // For a buffer binding of a pipeline's reflection.
 MTL_API MTLArgumentEncoder *
 mtl_device_new_argument_encoder_with_buffer_binding(MTLDevice *device, const MTLBinding *binding);
@@ -99,24 +99,18 @@ MTL_API void mtl_argument_encoder_set_sampler_states(MTLArgumentEncoder *encoder
 MTL_API void mtl_argument_encoder_set_compute_pipeline_state(MTLArgumentEncoder *encoder,
                                                              MTLComputePipelineState *pipeline,
                                                              size_t index);
-MTL_API void
-mtl_argument_encoder_set_compute_pipeline_states(MTLArgumentEncoder *encoder,
-                                                 MTLComputePipelineState *const *pipelines,
-                                                 MTLRange range);
+MTL_API void mtl_argument_encoder_set_compute_pipeline_states(
+    MTLArgumentEncoder *encoder, MTLComputePipelineState *const *pipelines, MTLRange range);
 MTL_API void mtl_argument_encoder_set_indirect_command_buffer(MTLArgumentEncoder *encoder,
                                                               MTLIndirectCommandBuffer *buffer,
                                                               size_t index);
-MTL_API void
-mtl_argument_encoder_set_indirect_command_buffers(MTLArgumentEncoder *encoder,
-                                                  MTLIndirectCommandBuffer *const *buffers,
-                                                  MTLRange range);
+MTL_API void mtl_argument_encoder_set_indirect_command_buffers(
+    MTLArgumentEncoder *encoder, MTLIndirectCommandBuffer *const *buffers, MTLRange range);
 MTL_API void mtl_argument_encoder_set_visible_function_table(MTLArgumentEncoder *encoder,
                                                              MTLVisibleFunctionTable *table,
                                                              size_t index);
-MTL_API void
-mtl_argument_encoder_set_visible_function_tables(MTLArgumentEncoder *encoder,
-                                                 MTLVisibleFunctionTable *const *tables,
-                                                 MTLRange range);
+MTL_API void mtl_argument_encoder_set_visible_function_tables(
+    MTLArgumentEncoder *encoder, MTLVisibleFunctionTable *const *tables, MTLRange range);
 // Where the data with this id lies; the ids behind it follow as in the MSL struct. NULL: no such id
 // or no argument buffer set (a message).
 MTL_API void *mtl_argument_encoder_constant_data(MTLArgumentEncoder *encoder, size_t index);

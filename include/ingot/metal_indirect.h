@@ -16,15 +16,16 @@
 //     mtl_indirect_compute_command_concurrent_dispatch_threadgroups(
 //         command, mtl_size_make(8, 1, 1), mtl_size_make(64, 1, 1));
 //     ...
-//     mtl_compute_command_encoder_use_resource(encoder, (MTLResource *)data, MTLResourceUsageWrite);
-//     mtl_compute_command_encoder_execute_commands_in_buffer(encoder, icb, mtl_range_make(0, 100));
+//     mtl_compute_command_encoder_use_resource(encoder, (MTLResource *)data,
+//     MTLResourceUsageWrite); mtl_compute_command_encoder_execute_commands_in_buffer(encoder, icb,
+//     mtl_range_make(0, 100));
 //
 // In MSL (header <metal_command_buffer>) a kernel does the same with command_buffer, in an argument
 // buffer, and compute_command(icb, index).
 //
 // Commands run side by side unless one has a barrier, which waits for those before it. A command
-// that was never encoded, or was reset, does nothing. Each command is checked when it runs: one that
-// breaks a rule (a pipeline that is gone, a missing buffer, too many threads) ends the command
+// that was never encoded, or was reset, does nothing. Each command is checked when it runs: one
+// that breaks a rule (a pipeline that is gone, a missing buffer, too many threads) ends the command
 // buffer with an error that names its index. Pipelines need support_indirect_command_buffers.
 //
 // A MTLIndirectCommandBuffer is a MTLResource: cast it for use_resource, labels and sizes. It does
@@ -59,7 +60,7 @@ typedef struct MTLIndirectCommandBufferDescriptor {
     bool inherit_buffers;                 // buffers are those of the encoder that executes
     bool inherit_pipeline_state;          // so is the pipeline
     size_t max_kernel_buffer_bind_count;  // 0: 31
-    size_t max_kernel_threadgroup_memory_bind_count; // 0: 31
+    size_t max_kernel_threadgroup_memory_bind_count;                     // 0: 31
     size_t max_vertex_buffer_bind_count, max_fragment_buffer_bind_count; // ignored
     bool support_ray_tracing;                                            // false
     bool support_dynamic_attribute_stride;
@@ -68,9 +69,10 @@ typedef struct MTLIndirectCommandBufferDescriptor {
 // ---- MTLIndirectCommandBuffer -------------------------------------------------------------------
 
 // Commands that do nothing. 1 .. 1048576 of them. NULL: a message, or no memory.
-MTL_API MTLIndirectCommandBuffer *mtl_device_new_indirect_command_buffer(
-    MTLDevice *device, const MTLIndirectCommandBufferDescriptor *descriptor,
-    size_t max_command_count, MTLResourceOptions options);
+MTL_API MTLIndirectCommandBuffer *
+mtl_device_new_indirect_command_buffer(MTLDevice *device,
+                                       const MTLIndirectCommandBufferDescriptor *descriptor,
+                                       size_t max_command_count, MTLResourceOptions options);
 MTL_API MTLDevice *mtl_indirect_command_buffer_device(const MTLIndirectCommandBuffer *buffer);
 MTL_API const char *mtl_indirect_command_buffer_label(const MTLIndirectCommandBuffer *buffer);
 MTL_API void mtl_indirect_command_buffer_set_label(MTLIndirectCommandBuffer *buffer,
@@ -104,23 +106,20 @@ mtl_indirect_compute_command_set_kernel_buffer_with_stride(MTLIndirectComputeCom
 MTL_API void
 mtl_indirect_compute_command_set_threadgroup_memory_length(MTLIndirectComputeCommand *command,
                                                            size_t length, size_t index);
-MTL_API void mtl_indirect_compute_command_concurrent_dispatch_threadgroups(
-    MTLIndirectComputeCommand *command, MTLSize threadgroups_per_grid,
-    MTLSize threads_per_threadgroup);
 MTL_API void
-mtl_indirect_compute_command_concurrent_dispatch_threads(MTLIndirectComputeCommand *command,
-                                                         MTLSize threads_per_grid,
-                                                         MTLSize threads_per_threadgroup);
+mtl_indirect_compute_command_concurrent_dispatch_threadgroups(MTLIndirectComputeCommand *command,
+                                                              MTLSize threadgroups_per_grid,
+                                                              MTLSize threads_per_threadgroup);
+MTL_API void mtl_indirect_compute_command_concurrent_dispatch_threads(
+    MTLIndirectComputeCommand *command, MTLSize threads_per_grid, MTLSize threads_per_threadgroup);
 // The commands before it in the range have ended when it begins.
 MTL_API void mtl_indirect_compute_command_set_barrier(MTLIndirectComputeCommand *command);
 MTL_API void mtl_indirect_compute_command_clear_barrier(MTLIndirectComputeCommand *command);
 // Not on this device: a message, nothing else.
-MTL_API void
-mtl_indirect_compute_command_set_imageblock_width(MTLIndirectComputeCommand *command, size_t width,
-                                                  size_t height);
-MTL_API void
-mtl_indirect_compute_command_set_stage_in_region(MTLIndirectComputeCommand *command,
-                                                 MTLRegion region);
+MTL_API void mtl_indirect_compute_command_set_imageblock_width(MTLIndirectComputeCommand *command,
+                                                               size_t width, size_t height);
+MTL_API void mtl_indirect_compute_command_set_stage_in_region(MTLIndirectComputeCommand *command,
+                                                              MTLRegion region);
 MTL_API void mtl_indirect_compute_command_reset(MTLIndirectComputeCommand *command);
 
 // ---- Executing, resetting, copying --------------------------------------------------------------
@@ -128,31 +127,27 @@ MTL_API void mtl_indirect_compute_command_reset(MTLIndirectComputeCommand *comma
 // What stands for a pipeline in an argument buffer and for compute_pipeline_state in MSL.
 MTL_API MTLResourceID
 mtl_compute_pipeline_state_gpu_resource_id(const MTLComputePipelineState *state);
-MTL_API bool mtl_compute_pipeline_state_support_indirect_command_buffers(
-    const MTLComputePipelineState *state);
+MTL_API bool
+mtl_compute_pipeline_state_support_indirect_command_buffers(const MTLComputePipelineState *state);
 
-MTL_API void
-mtl_compute_command_encoder_execute_commands_in_buffer(MTLComputeCommandEncoder *encoder,
-                                                       MTLIndirectCommandBuffer *buffer,
-                                                       MTLRange range);
-// The range is a MTLIndirectCommandBufferExecutionRange at `offset` (a multiple of 4), read when the
-// commands run; what lies past the end is left out.
+MTL_API void mtl_compute_command_encoder_execute_commands_in_buffer(
+    MTLComputeCommandEncoder *encoder, MTLIndirectCommandBuffer *buffer, MTLRange range);
+// The range is a MTLIndirectCommandBufferExecutionRange at `offset` (a multiple of 4), read when
+// the commands run; what lies past the end is left out.
 MTL_API void mtl_compute_command_encoder_execute_commands_in_buffer_indirect(
     MTLComputeCommandEncoder *encoder, MTLIndirectCommandBuffer *buffer,
     MTLBuffer *indirect_range_buffer, size_t offset);
 
-MTL_API void
-mtl_blit_command_encoder_reset_commands_in_buffer(MTLBlitCommandEncoder *encoder,
-                                                  MTLIndirectCommandBuffer *buffer, MTLRange range);
+MTL_API void mtl_blit_command_encoder_reset_commands_in_buffer(MTLBlitCommandEncoder *encoder,
+                                                               MTLIndirectCommandBuffer *buffer,
+                                                               MTLRange range);
 // Both were made with the same limits.
 MTL_API void mtl_blit_command_encoder_copy_indirect_command_buffer(
     MTLBlitCommandEncoder *encoder, MTLIndirectCommandBuffer *source, MTLRange source_range,
     MTLIndirectCommandBuffer *destination, size_t destination_index);
 // Changes nothing here: commands are checked and run as they are.
-MTL_API void
-mtl_blit_command_encoder_optimize_indirect_command_buffer(MTLBlitCommandEncoder *encoder,
-                                                          MTLIndirectCommandBuffer *buffer,
-                                                          MTLRange range);
+MTL_API void mtl_blit_command_encoder_optimize_indirect_command_buffer(
+    MTLBlitCommandEncoder *encoder, MTLIndirectCommandBuffer *buffer, MTLRange range);
 
 #ifdef __cplusplus
 }

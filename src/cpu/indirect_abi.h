@@ -10,8 +10,8 @@
 
 typedef struct CpuIndirectHead {
     uint32_t n_commands;
-    uint32_t stride;       // bytes from one command to the next
-    uint32_t n_buffers;    // of each command
+    uint32_t stride;        // bytes from one command to the next
+    uint32_t n_buffers;     // of each command
     uint32_t n_threadgroup; // lengths of threadgroup memory of each command
     uint32_t reserved[12];
     // then n_commands times: a CpuIndirectCommand, uint64_t addresses[n_buffers],

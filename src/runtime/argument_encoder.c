@@ -43,9 +43,11 @@ static MTLArgumentEncoder *encoder_of_type(MTLDevice *device, MTLLibrary *librar
     if (!encoder) return NULL;
     encoder->device = mtl_retain(device);
     encoder->library = mtl_retain(library);
-    if (!rt_arg_layout_of_type(&encoder->layout, library->lib->reflection, type)) {
-        rt_misuse(device, RT_RULE_argument_layout, call, "'%s' has too many members",
-                  library->lib->reflection->types[type].name);
+    if (!rt_arg_layout_of_type(&encoder->layout, library->lib->reflection, type) ||
+        encoder->layout.ambiguous) {
+        rt_misuse(device, RT_RULE_argument_layout, call, "'%s' has %s",
+                  library->lib->reflection->types[type].name,
+                  encoder->layout.ambiguous ? "an id twice" : "too many");
         mtl_release(encoder);
         return NULL;
     }
@@ -70,8 +72,8 @@ static MTLArgumentEncoder *encoder_of_function(MTLFunction *function, size_t ind
     MTLLibrary *library = function->library;
     *arg = argument_at(function->function, index);
     if (!*arg || (*arg)->type >= library->lib->reflection->n_types) {
-        rt_misuse(library->device, RT_RULE_argument_buffer_index, call, "'%s' has none at index %zu",
-                  function->function->name, index);
+        rt_misuse(library->device, RT_RULE_argument_buffer_index, call,
+                  "'%s' has none at index %zu", function->function->name, index);
         return NULL;
     }
     return encoder_of_type(library->device, library, (*arg)->type, call);
@@ -82,9 +84,9 @@ MTLArgumentEncoder *mtl_function_new_argument_encoder(MTLFunction *function, siz
     return encoder_of_function(function, buffer_index, &arg, __func__);
 }
 
-MTLArgumentEncoder *
-mtl_function_new_argument_encoder_with_reflection(MTLFunction *function, size_t buffer_index,
-                                                  MTLBinding **reflection) {
+MTLArgumentEncoder *mtl_function_new_argument_encoder_with_reflection(MTLFunction *function,
+                                                                      size_t buffer_index,
+                                                                      MTLBinding **reflection) {
     const RfArg *arg;
     if (reflection) *reflection = NULL;
     MTLArgumentEncoder *encoder = encoder_of_function(function, buffer_index, &arg, __func__);
@@ -106,8 +108,9 @@ MTLArgumentEncoder *mtl_device_new_argument_encoder(MTLDevice *device,
     MTLArgumentEncoder *encoder = rt_new(&encoder_class, sizeof *encoder);
     if (!encoder) return NULL;
     encoder->device = mtl_retain(device);
-    const char *wrong = count == 0 ? "there is none"
-                                   : rt_arg_layout_of_descriptors(&encoder->layout, arguments, count);
+    const char *wrong = count == 0
+                            ? "there is none"
+                            : rt_arg_layout_of_descriptors(&encoder->layout, arguments, count);
     if (wrong) {
         rt_misuse(device, RT_RULE_argument_descriptor, __func__, "%s", wrong);
         mtl_release(encoder);
@@ -116,8 +119,8 @@ MTLArgumentEncoder *mtl_device_new_argument_encoder(MTLDevice *device,
     return encoder;
 }
 
-MTLArgumentEncoder *
-mtl_device_new_argument_encoder_with_buffer_binding(MTLDevice *device, const MTLBinding *binding) {
+MTLArgumentEncoder *mtl_device_new_argument_encoder_with_buffer_binding(MTLDevice *device,
+                                                                        const MTLBinding *binding) {
     if (!device || !binding) {
         rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
                   device ? "binding" : NULL);
@@ -287,8 +290,7 @@ static void set_range(MTLArgumentEncoder *e, const Kind *kind, const void *objec
         rt_misuse(e->device, RT_RULE_null_argument, call, "encoder '%s'", rt_label(&e->label));
         return;
     }
-    for (size_t i = 0; i < range.length; i++)
-        set_one(e, kind, list[i], range.location + i, call);
+    for (size_t i = 0; i < range.length; i++) set_one(e, kind, list[i], range.location + i, call);
 }
 
 static void set_buffer(MTLArgumentEncoder *e, MTLBuffer *buffer, size_t offset, size_t index,
@@ -394,8 +396,8 @@ mtl_argument_encoder_new_argument_encoder_for_buffer_at_index(MTLArgumentEncoder
     uint64_t offset;
     const RtArgLeaf *leaf = rt_arg_layout_find(&encoder->layout, index, &offset);
     const RfLibrary *lib = encoder->library ? encoder->library->lib->reflection : NULL;
-    uint32_t element = lib && leaf && leaf->type < lib->n_types ? lib->types[leaf->type].element
-                                                                : UINT32_MAX;
+    uint32_t element =
+        lib && leaf && leaf->type < lib->n_types ? lib->types[leaf->type].element : UINT32_MAX;
     if (!leaf || leaf->data_type != MTLDataTypePointer || !lib || element >= lib->n_types) {
         rt_misuse(encoder->device, leaf ? RT_RULE_argument_nested : RT_RULE_argument_index,
                   __func__, "index %zu of encoder '%s'", index, rt_label(&encoder->label));

@@ -43,8 +43,7 @@ static uint64_t id_before(const RfLibrary *lib, const RfType *t, uint32_t end) {
 uint64_t rt_arg_id_count(const RfLibrary *lib, uint32_t type) {
     if (type >= lib->n_types) return 0;
     const RfType *t = &lib->types[type];
-    if (t->data_type == MTLDataTypeArray)
-        return rt_arg_id_count(lib, t->element) * t->n_elements;
+    if (t->data_type == MTLDataTypeArray) return rt_arg_id_count(lib, t->element) * t->n_elements;
     if (t->data_type == MTLDataTypeStruct && t->n_members > 0)
         return id_before(lib, t, t->n_members);
     return 1;
@@ -120,6 +119,8 @@ bool rt_arg_layout_of_type(RtArgLayout *layout, const RfLibrary *lib, uint32_t t
         return false;
     }
     if (layout->n > 1) qsort(layout->leaves, layout->n, sizeof *layout->leaves, by_id);
+    for (size_t i = 1; i < layout->n; i++)
+        layout->ambiguous |= layout->leaves[i].id - layout->leaves[i - 1].id < layout->leaves[i - 1].n;
     layout->n_bytes = t->size;
     layout->alignment = t->align ? t->align : 1;
     return true;
@@ -174,8 +175,7 @@ static bool layout_one(RtArgLayout *layout, const MTLArgumentDescriptor *d, cons
         *wrong = "data_type is none an argument buffer can hold";
         return false;
     }
-    if (d->constant_block_alignment > alignment)
-        alignment = (uint32_t)d->constant_block_alignment;
+    if (d->constant_block_alignment > alignment) alignment = (uint32_t)d->constant_block_alignment;
     RtArgLeaf leaf = {.id = d->index,
                       .n = d->array_length ? (uint32_t)d->array_length : 1,
                       .data_type = d->data_type,

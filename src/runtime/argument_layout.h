@@ -8,14 +8,14 @@
 #include "runtime/object.h"
 
 typedef struct RtArgLeaf {
-    uint64_t id;         // of the first element
-    uint32_t n;          // elements, with consecutive ids
-    uint32_t data_type;  // MTLDataType
-    uint64_t offset;     // of the first element, bytes
-    uint32_t stride;     // between elements
-    uint32_t n_bytes;    // of one element
-    uint32_t type;       // in the library's types; UINT32_MAX: from a descriptor
-    uint8_t access;      // MTLBindingAccess
+    uint64_t id;          // of the first element
+    uint32_t n;           // elements, with consecutive ids
+    uint32_t data_type;   // MTLDataType
+    uint64_t offset;      // of the first element, bytes
+    uint32_t stride;      // between elements
+    uint32_t n_bytes;     // of one element
+    uint32_t type;        // in the library's types; UINT32_MAX: from a descriptor
+    uint8_t access;       // MTLBindingAccess
     uint8_t texture_type; // textures: MTLTextureType
 } RtArgLeaf;
 
@@ -23,12 +23,13 @@ typedef struct RtArgLayout {
     RtArgLeaf *leaves; // by id
     size_t n, capacity, n_steps;
     size_t n_bytes, alignment;
+    bool ambiguous; // two leaves have the same id
 } RtArgLayout;
 
 // The layout of a type of the library. False: no memory, or more leaves than anybody needs.
 bool rt_arg_layout_of_type(RtArgLayout *layout, const RfLibrary *lib, uint32_t type);
-// The layout of the struct whose members the descriptors say, in the order of their indices. NULL, or
-// what is wrong with them.
+// The layout of the struct whose members the descriptors say, in the order of their indices. NULL,
+// or what is wrong with them.
 const char *rt_arg_layout_of_descriptors(RtArgLayout *layout,
                                          const MTLArgumentDescriptor *descriptors, size_t count);
 void rt_arg_layout_free(RtArgLayout *layout);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // argument_residency.c: a warning of the debug layer. Here every buffer is always resident, so a
-// kernel may follow a pointer in an argument buffer that no use_resource announced; on a Mac that is
-// a fault. At each dispatch the pointers that lie in its argument buffers now are looked up among the
-// live buffers. Only the first level: what those point to again is not followed.
+// kernel may follow a pointer in an argument buffer that no use_resource announced; on a Mac that
+// is a fault. At each dispatch the pointers that lie in its argument buffers now are looked up
+// among the live buffers. Only the first level: what those point to again is not followed.
 #include "runtime/argument_residency.h"
 #include <stdio.h>
 #include <string.h>

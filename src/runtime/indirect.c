@@ -61,8 +61,8 @@ static bool descriptor_valid(MTLDevice *device, const MTLIndirectCommandBufferDe
 }
 
 static CpuIndirectHead head_of(const MTLIndirectCommandBufferDescriptor *d, size_t count) {
-    size_t buffers = d->max_kernel_buffer_bind_count, lengths =
-                                                          d->max_kernel_threadgroup_memory_bind_count;
+    size_t buffers = d->max_kernel_buffer_bind_count,
+           lengths = d->max_kernel_threadgroup_memory_bind_count;
     CpuIndirectHead head = {
         .n_commands = (uint32_t)count,
         .n_buffers = d->inherit_buffers ? 0 : (uint32_t)(buffers ? buffers : RT_MAX_BUFFERS),
@@ -85,9 +85,10 @@ static bool allocate(MTLIndirectCommandBuffer *icb, size_t n_bytes) {
     return icb->mapped;
 }
 
-MTLIndirectCommandBuffer *mtl_device_new_indirect_command_buffer(
-    MTLDevice *device, const MTLIndirectCommandBufferDescriptor *descriptor,
-    size_t max_command_count, MTLResourceOptions options) {
+MTLIndirectCommandBuffer *
+mtl_device_new_indirect_command_buffer(MTLDevice *device,
+                                       const MTLIndirectCommandBufferDescriptor *descriptor,
+                                       size_t max_command_count, MTLResourceOptions options) {
     if (!descriptor_valid(device, descriptor, max_command_count, options, __func__)) return NULL;
     CpuIndirectHead head = head_of(descriptor, max_command_count);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -37,9 +37,9 @@ bool rt_indirect_valid_range(const MTLIndirectCommandBuffer *icb, MTLCommandBuff
                              const char *call, MTLRange range);
 void rt_indirect_reset(MTLIndirectCommandBuffer *icb, MTLRange range);
 
-// pipeline_handle.c: a handle is a number that never comes back: garbage and pipelines that are gone
-// are found out, never followed.
-// The pipeline of a handle with a reference for the caller, or NULL.
+// pipeline_handle.c: a handle is a number that never comes back: garbage and pipelines that are
+// gone are found out, never followed. The pipeline of a handle with a reference for the caller, or
+// NULL.
 MTLComputePipelineState *rt_pipeline_from_handle(uint64_t handle);
 void rt_pipeline_forget_handle(uint64_t handle); // its pipeline is being destroyed; 0: none
 #endif

@@ -27,7 +27,7 @@ typedef struct Execute {
 typedef struct Batch {
     void **args[RT_MAX_BATCH];
     size_t capacity[RT_MAX_BATCH];
-    RtValidated validated[RT_MAX_BATCH]; // of kernels that are checked
+    RtValidated validated[RT_MAX_BATCH];              // of kernels that are checked
     MTLComputePipelineState *pipelines[RT_MAX_BATCH]; // one reference each
     size_t n_pipelines;
     uint64_t last_handle; // of the last of them: most commands use the same
@@ -36,9 +36,9 @@ typedef struct Batch {
 static RtOpResult fail(RtExecution *x, const Execute *e, size_t index, const char *what) {
     const char *label = rt_label(&e->icb->resource.label);
     if (!x->error)
-        x->error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
-                                "Command %zu of indirect command buffer '%s' %s.", index, label,
-                                what);
+        x->error =
+            rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
+                         "Command %zu of indirect command buffer '%s' %s.", index, label, what);
     x->error = x->error ? x->error : rt_error_no_memory();
     return RT_OP_FAILED;
 }
@@ -73,8 +73,8 @@ static const char *set_grid(const CpuIndirectCommand *c, CpuDispatch *d, bool *e
     uint64_t total = 1;
     for (int i = 0; i < 3; i++) {
         bool in_threads = c->kind == CPU_INDIRECT_THREADS;
-        uint64_t groups = in_threads ? ((uint64_t)c->grid[i] + c->group[i] - 1) / c->group[i]
-                                     : c->grid[i];
+        uint64_t groups =
+            in_threads ? ((uint64_t)c->grid[i] + c->group[i] - 1) / c->group[i] : c->grid[i];
         uint64_t threads = in_threads ? c->grid[i] : groups * c->group[i];
         *empty = *empty || threads == 0;
         if (threads > UINT32_MAX || __builtin_mul_overflow(total, groups, &total) ||
@@ -174,8 +174,8 @@ static bool reserve(Batch *batch, size_t at, size_t n) {
     return true;
 }
 
-// How far each argument reaches, for a kernel that is checked. Of buffers that commands set only the
-// addresses are known.
+// How far each argument reaches, for a kernel that is checked. Of buffers that commands set only
+// the addresses are known.
 static bool validate(RtExecution *x, const Execute *e, CpuIndirectCommand *record,
                      MTLComputePipelineState *p, CpuDispatch *d, RtValidated *v) {
     const RfFunction *f = rt_pipeline_function(p);
@@ -192,8 +192,8 @@ static bool validate(RtExecution *x, const Execute *e, CpuIndirectCommand *recor
                                                 ? e->extents[arg->index + k]
                                                 : rt_bytes_behind(x, d->args[arg->slot + k]);
         else if (arg->kind == RF_ARG_THREADGROUP && arg->index < e->icb->head.n_threadgroup)
-            v->lengths[arg->slot] = lengths[arg->index] ? lengths[arg->index]
-                                                        : e->threadgroup_bytes[arg->index];
+            v->lengths[arg->slot] =
+                lengths[arg->index] ? lengths[arg->index] : e->threadgroup_bytes[arg->index];
     }
     return rt_validate_dispatch(x, d, v);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_argument.c: argument buffers, by encoders and by plain stores: layouts and ids, nested structs
-// and arrays, hundreds of resources, and what encoders refuse. Kernels read back what was encoded.
+// test_argument.c: argument buffers, by encoders and by plain stores: layouts and ids, nested
+// structs and arrays, hundreds of resources, and what encoders refuse. Kernels read back what was
+// encoded.
 #include "api_test.h"
 
 static MTLCommandQueue *queue;
@@ -52,8 +53,7 @@ static MTLBuffer *numbers(const float *values, size_t n) {
 }
 
 static MTLTexture *texture_of(float value) {
-    MTLTextureDescriptor d =
-        mtl_texture_descriptor_2d(MTLPixelFormatR32Float, 2, 2, false);
+    MTLTextureDescriptor d = mtl_texture_descriptor_2d(MTLPixelFormatR32Float, 2, 2, false);
     MTLTexture *t = mtl_device_new_texture(device, &d);
     assert_non_null(t);
     float texels[4] = {value, value, value, value};
@@ -202,7 +202,8 @@ static void test_ids(void **state) {
     // 16 + 24 + 24 -> 64; pairs of 32 each -> 160; 16 -> 176; pointer -> 184, rounded to 192.
     assert_int_equal(mtl_argument_encoder_encoded_length(m), 192);
     for (size_t i = 0; i < 6; i++) assert_int_equal(offset_of_texture(m, 1 + i, t), 16 + 8 * i);
-    for (size_t i = 0; i < 3; i++) assert_int_equal(offset_of_texture(m, 7 + 2 * i, t), 64 + 32 * i);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(offset_of_texture(m, 7 + 2 * i, t), 64 + 32 * i);
     MTLBuffer *buffer = mtl_device_new_buffer(device, 192, 0);
     char *bytes = mtl_buffer_contents(buffer);
     mtl_argument_encoder_set_argument_buffer(m, buffer, 0);
@@ -240,11 +241,30 @@ static void test_ids(void **state) {
     release_all((void *[]){t, a, m, o, pair, material, plain, buffer, function}, 9);
 }
 
+static void test_same_id(void **state) {
+    (void)state;
+    MTLFunction *function = function_of(
+        HEAD "struct Twice { device int *a [[id(1)]]; array<device int *, 3> b [[id(4)]];\n"
+             "  device int *c [[id(6)]]; };\n"
+             "struct Large { struct { int x; float y; } big[1024][1024]; };\n"
+             "kernel void k(constant Twice &t [[buffer(0)]], device Large &l [[buffer(1)]]) {\n"
+             "  l.big[0][0].x = t.a[0]; }\n",
+        "k");
+    clear_messages();
+    assert_null(mtl_function_new_argument_encoder(function, 0));
+    assert_string_equal(last_rule, "argument_layout");
+    assert_non_null(strstr(last_text, "'Twice' has an id twice"));
+    assert_null(mtl_function_new_argument_encoder(function, 1)); // 2 million ids: too many
+    assert_string_equal(last_rule, "argument_layout");
+    mtl_release(function);
+}
+
 static void test_member_reflection(void **state) {
     (void)state;
     MTLFunction *function = function_of(ids_source, "ids");
     MTLBinding *binding = NULL;
-    MTLArgumentEncoder *m = mtl_function_new_argument_encoder_with_reflection(function, 1, &binding);
+    MTLArgumentEncoder *m =
+        mtl_function_new_argument_encoder_with_reflection(function, 1, &binding);
     assert_non_null(m);
     assert_non_null(binding);
     mtl_release(function); // the binding keeps what it needs
@@ -281,10 +301,11 @@ static void test_member_reflection(void **state) {
     MTLPointerType *last = mtl_struct_member_pointer_type(mtl_struct_type_member(type, 5));
     assert_int_equal(mtl_pointer_type_element_type(last), MTLDataTypeFloat);
     assert_false(mtl_pointer_type_element_is_argument_buffer(last));
-    assert_true(mtl_pointer_type_element_is_argument_buffer(
-        mtl_binding_buffer_pointer_type(binding)));
+    assert_true(
+        mtl_pointer_type_element_is_argument_buffer(mtl_binding_buffer_pointer_type(binding)));
 
-    MTLArgumentEncoder *again = mtl_device_new_argument_encoder_with_buffer_binding(device, binding);
+    MTLArgumentEncoder *again =
+        mtl_device_new_argument_encoder_with_buffer_binding(device, binding);
     assert_int_equal(mtl_argument_encoder_encoded_length(again),
                      mtl_argument_encoder_encoded_length(m));
     mtl_release(m);
@@ -386,10 +407,12 @@ static void test_bad_descriptors(void **state) {
     MTLArgumentDescriptor good = {.data_type = MTLDataTypePointer};
     expect_bad_descriptor(good, good); // the same index
     expect_bad_descriptor((MTLArgumentDescriptor){0}, good);
-    expect_bad_descriptor((MTLArgumentDescriptor){.data_type = MTLDataTypeStruct, .index = 1}, good);
-    expect_bad_descriptor((MTLArgumentDescriptor){.data_type = MTLDataTypeTensor, .index = 1}, good);
-    expect_bad_descriptor(
-        (MTLArgumentDescriptor){.data_type = MTLDataTypeInt, .index = SIZE_MAX}, good);
+    expect_bad_descriptor((MTLArgumentDescriptor){.data_type = MTLDataTypeStruct, .index = 1},
+                          good);
+    expect_bad_descriptor((MTLArgumentDescriptor){.data_type = MTLDataTypeTensor, .index = 1},
+                          good);
+    expect_bad_descriptor((MTLArgumentDescriptor){.data_type = MTLDataTypeInt, .index = SIZE_MAX},
+                          good);
     expect_bad_descriptor(
         (MTLArgumentDescriptor){.data_type = MTLDataTypeInt, .index = 1, .array_length = SIZE_MAX},
         good);
@@ -455,12 +478,13 @@ static void test_nested(void **state) {
     (void)state;
     enum { n = 6 };
     MTLFunction *function = function_of(
-        HEAD "struct Node { device Node *next; texture2d<float> t; float x; };\n"
-             "kernel void walk(device Node &first [[buffer(0)]], device float *out [[buffer(1)]]) {\n"
-             "  float sum = 0; device Node *at = &first;\n"
-             "  for (int i = 0; at; i++, at = at->next) sum = sum * 2 + at->x\n"
-             "      + at->t.read(uint2(0)).x;\n"
-             "  out[0] = sum; }\n",
+        HEAD
+        "struct Node { device Node *next; texture2d<float> t; float x; };\n"
+        "kernel void walk(device Node &first [[buffer(0)]], device float *out [[buffer(1)]]) {\n"
+        "  float sum = 0; device Node *at = &first;\n"
+        "  for (int i = 0; at; i++, at = at->next) sum = sum * 2 + at->x\n"
+        "      + at->t.read(uint2(0)).x;\n"
+        "  out[0] = sum; }\n",
         "walk");
     MTLComputePipelineState *pipeline = pipeline_for(function);
     MTLArgumentEncoder *e = mtl_function_new_argument_encoder(function, 0);
@@ -583,21 +607,21 @@ static void expect_fault(MTLComputePipelineState *pipeline, uint64_t handle) {
 
 static void test_garbage(void **state) {
     (void)state;
-    static const char source[] = HEAD
-        "struct T { texture2d<float> t; };\n"
-        "struct W { texture2d<float, access::write> t; };\n"
-        "struct P { device float *p; };\n"
-        "kernel void reads(constant T &a [[buffer(0)]], device float *out [[buffer(1)]],\n"
-        "    uint i [[thread_position_in_grid]]) { out[i] = a.t.read(uint2(i, 0)).x; }\n"
-        "kernel void samples(constant T &a [[buffer(0)]], device float *out [[buffer(1)]],\n"
-        "    uint i [[thread_position_in_grid]]) { constexpr sampler s(filter::linear);\n"
-        "    out[i] = a.t.sample(s, float2(i, 0) / 4).x; }\n"
-        "kernel void writes(constant W &a [[buffer(0)]], device float *out [[buffer(1)]],\n"
-        "    uint i [[thread_position_in_grid]]) { a.t.write(float4(out[i]), uint2(i, 0)); }\n"
-        "kernel void asks(constant T &a [[buffer(0)]], device float *out [[buffer(1)]],\n"
-        "    uint i [[thread_position_in_grid]]) { out[i] = a.t.get_width(); }\n"
-        "kernel void points(constant P &a [[buffer(0)]], device float *out [[buffer(1)]],\n"
-        "    uint i [[thread_position_in_grid]]) { out[i] = a.p[i]; }\n";
+    static const char source[] =
+        HEAD "struct T { texture2d<float> t; };\n"
+             "struct W { texture2d<float, access::write> t; };\n"
+             "struct P { device float *p; };\n"
+             "kernel void reads(constant T &a [[buffer(0)]], device float *out [[buffer(1)]],\n"
+             "    uint i [[thread_position_in_grid]]) { out[i] = a.t.read(uint2(i, 0)).x; }\n"
+             "kernel void samples(constant T &a [[buffer(0)]], device float *out [[buffer(1)]],\n"
+             "    uint i [[thread_position_in_grid]]) { constexpr sampler s(filter::linear);\n"
+             "    out[i] = a.t.sample(s, float2(i, 0) / 4).x; }\n"
+             "kernel void writes(constant W &a [[buffer(0)]], device float *out [[buffer(1)]],\n"
+             "    uint i [[thread_position_in_grid]]) { a.t.write(float4(out[i]), uint2(i, 0)); }\n"
+             "kernel void asks(constant T &a [[buffer(0)]], device float *out [[buffer(1)]],\n"
+             "    uint i [[thread_position_in_grid]]) { out[i] = a.t.get_width(); }\n"
+             "kernel void points(constant P &a [[buffer(0)]], device float *out [[buffer(1)]],\n"
+             "    uint i [[thread_position_in_grid]]) { out[i] = a.p[i]; }\n";
     MTLLibrary *library = compile(source);
     static const char *const names[] = {"reads", "samples", "writes", "asks", "points"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -611,10 +635,14 @@ static void test_garbage(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_encoder),          cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_member_reflection), cmocka_unit_test(test_descriptors),
-        cmocka_unit_test(test_bad_descriptors),  cmocka_unit_test(test_many),
-        cmocka_unit_test(test_nested),           cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_encoder),
+        cmocka_unit_test(test_ids), cmocka_unit_test(test_same_id),
+        cmocka_unit_test(test_member_reflection),
+        cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_bad_descriptors),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_garbage),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

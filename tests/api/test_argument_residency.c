@@ -6,11 +6,11 @@
 static MTLCommandQueue *queue;
 static MTLComputePipelineState *pipeline;
 
-static const char source[] = HEAD
-    "struct Item { device float *p; float x; };\n"
-    "struct Items { Item a[3]; };\n"
-    "kernel void sum(constant Items *items [[buffer(0)]], device float *out [[buffer(1)]]) {\n"
-    "  out[0] = items[1].a[2].p ? items[1].a[2].p[0] : 0; }\n";
+static const char source[] =
+    HEAD "struct Item { device float *p; float x; };\n"
+         "struct Items { Item a[3]; };\n"
+         "kernel void sum(constant Items *items [[buffer(0)]], device float *out [[buffer(1)]]) {\n"
+         "  out[0] = items[1].a[2].p ? items[1].a[2].p[0] : 0; }\n";
 
 typedef struct Items {
     struct {

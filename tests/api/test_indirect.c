@@ -27,7 +27,8 @@ static const char source[] =
     "  compute_pipeline_state add [[id(1)]], scale [[id(2)]];\n"
     "  device uint *x [[id(3)]]; constant uint *amounts [[id(4)]]; };\n"
     // Encodes a command for each element that has an odd value; the others are reset.
-    "kernel void filter(constant Arguments &a [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
+    "kernel void filter(constant Arguments &a [[buffer(0)]], uint i [[thread_position_in_grid]]) "
+    "{\n"
     "  compute_command c(a.icb, i);\n"
     "  if (a.x[i] % 2 == 0) { c.reset(); return; }\n"
     "  c.set_compute_pipeline_state(i % 3 ? a.add : a.scale);\n"
@@ -60,14 +61,16 @@ static const char source[] =
     "  c.set_threadgroup_memory_length(16, 31); c.set_threadgroup_memory_length(16, 0x80000000);\n"
     "}\n"
     // Copies command 0 to all others; odd ones get a barrier.
-    "kernel void spread(constant Arguments &a [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
+    "kernel void spread(constant Arguments &a [[buffer(0)]], uint i [[thread_position_in_grid]]) "
+    "{\n"
     "  if (i == 0) return;\n"
     "  compute_command c(a.icb, i), first(a.icb, 0);\n"
     "  c.copy_command(first);\n"
     "  if (i % 2) c.set_barrier(); else c.clear_barrier();\n"
     "  c.set_kernel_buffer(a.x + i / 2, 0);\n"
     "}\n"
-    "kernel void memory(constant Arguments &a [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
+    "kernel void memory(constant Arguments &a [[buffer(0)]], uint i [[thread_position_in_grid]]) "
+    "{\n"
     "  compute_command c(a.icb, i);\n"
     "  c.set_compute_pipeline_state(a.add);\n"
     "  c.set_kernel_buffer(a.x + i, 0);\n"
@@ -105,10 +108,10 @@ static int close_all(void **state) {
 static MTLIndirectCommandBuffer *new_icb(size_t n) {
     MTLIndirectCommandBuffer *icb = mtl_device_new_indirect_command_buffer(
         device,
-        &(MTLIndirectCommandBufferDescriptor){
-            .command_types = MTLIndirectCommandTypeConcurrentDispatch |
-                             MTLIndirectCommandTypeConcurrentDispatchThreads,
-            .max_kernel_buffer_bind_count = 2},
+        &(MTLIndirectCommandBufferDescriptor){.command_types =
+                                                  MTLIndirectCommandTypeConcurrentDispatch |
+                                                  MTLIndirectCommandTypeConcurrentDispatchThreads,
+                                              .max_kernel_buffer_bind_count = 2},
         n, 0);
     assert_non_null(icb);
     mtl_indirect_command_buffer_set_label(icb, "commands");
@@ -129,8 +132,8 @@ static void encode(MTLIndirectCommandBuffer *icb, size_t i, MTLComputePipelineSt
     mtl_indirect_compute_command_set_compute_pipeline_state(c, pipeline);
     mtl_indirect_compute_command_set_kernel_buffer(c, x, first * 4, 0);
     mtl_indirect_compute_command_set_kernel_buffer(c, amounts, amount * 4, 1);
-    mtl_indirect_compute_command_concurrent_dispatch_threads(
-        c, mtl_size_make(n, 1, 1), mtl_size_make(n < 32 ? n : 32, 1, 1));
+    mtl_indirect_compute_command_concurrent_dispatch_threads(c, mtl_size_make(n, 1, 1),
+                                                             mtl_size_make(n < 32 ? n : 32, 1, 1));
 }
 
 static MTLCommandBuffer *begin(MTLComputeCommandEncoder **encoder) {
@@ -268,10 +271,10 @@ static void test_inherit(void **state) {
     // Both inherited.
     MTLIndirectCommandBuffer *icb = mtl_device_new_indirect_command_buffer(
         device,
-        &(MTLIndirectCommandBufferDescriptor){
-            .command_types = MTLIndirectCommandTypeConcurrentDispatchThreads,
-            .inherit_buffers = true,
-            .inherit_pipeline_state = true},
+        &(MTLIndirectCommandBufferDescriptor){.command_types =
+                                                  MTLIndirectCommandTypeConcurrentDispatchThreads,
+                                              .inherit_buffers = true,
+                                              .inherit_pipeline_state = true},
         2, 0);
     mtl_indirect_compute_command_concurrent_dispatch_threads(at(icb, 0), mtl_size_make(3, 1, 1),
                                                              mtl_size_make(3, 1, 1));
@@ -315,10 +318,10 @@ static void test_inherit(void **state) {
     // Only the pipeline is inherited.
     icb = mtl_device_new_indirect_command_buffer(
         device,
-        &(MTLIndirectCommandBufferDescriptor){
-            .command_types = MTLIndirectCommandTypeConcurrentDispatchThreads,
-            .inherit_pipeline_state = true,
-            .max_kernel_buffer_bind_count = 2},
+        &(MTLIndirectCommandBufferDescriptor){.command_types =
+                                                  MTLIndirectCommandTypeConcurrentDispatchThreads,
+                                              .inherit_pipeline_state = true,
+                                              .max_kernel_buffer_bind_count = 2},
         1, 0);
     mtl_indirect_compute_command_set_kernel_buffer(at(icb, 0), x, 32, 0);
     mtl_indirect_compute_command_set_kernel_buffer(at(icb, 0), amounts, 0, 1);
@@ -416,7 +419,8 @@ static void test_kernel_compaction(void **state) {
     for (uint32_t i = 0; i < n; i++)
         assert_int_equal(of(x)[i], values[i] % 2 ? values[i] + amount : values[i]);
     // A range past the end is cut.
-    static const uint32_t ranges[][2] = {{base, UINT32_MAX}, {n + base, 4}, {UINT32_MAX, UINT32_MAX}};
+    static const uint32_t ranges[][2] = {
+        {base, UINT32_MAX}, {n + base, 4}, {UINT32_MAX, UINT32_MAX}};
     for (size_t k = 0; k < 3; k++) {
         memcpy(of(range), ranges[k], 8);
         commands = begin(&e);
@@ -534,7 +538,8 @@ static void test_blit(void **state) {
     MTLBlitCommandEncoder *blit = mtl_command_buffer_blit_command_encoder(commands);
     mtl_blit_command_encoder_copy_indirect_command_buffer(blit, from, mtl_range_make(2, 5), to, 1);
     mtl_blit_command_encoder_reset_commands_in_buffer(blit, to, mtl_range_make(3, 1));
-    mtl_blit_command_encoder_copy_indirect_command_buffer(blit, from, mtl_range_make(0, 4), from, 2);
+    mtl_blit_command_encoder_copy_indirect_command_buffer(blit, from, mtl_range_make(0, 4), from,
+                                                          2);
     mtl_blit_command_encoder_optimize_indirect_command_buffer(blit, to, mtl_range_make(0, 6));
     mtl_blit_command_encoder_end_encoding(blit);
     MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
@@ -551,11 +556,11 @@ static void test_blit(void **state) {
 
     // Misuse.
     static const char *const rules[] = {"indirect_range", "indirect_range", "indirect_range",
-                                        "indirect_copy", "null_argument", "wrong_class"};
+                                        "indirect_copy",  "null_argument",  "wrong_class"};
     MTLIndirectCommandBuffer *other = mtl_device_new_indirect_command_buffer(
         device,
-        &(MTLIndirectCommandBufferDescriptor){
-            .command_types = MTLIndirectCommandTypeConcurrentDispatch},
+        &(MTLIndirectCommandBufferDescriptor){.command_types =
+                                                  MTLIndirectCommandTypeConcurrentDispatch},
         6, 0);
     for (int k = 0; k < 6; k++) {
         commands = mtl_command_queue_command_buffer(queue);
@@ -569,8 +574,8 @@ static void test_blit(void **state) {
                                                                   to, 4);
             break;
         case 2:
-            mtl_blit_command_encoder_optimize_indirect_command_buffer(
-                blit, to, mtl_range_make(SIZE_MAX, 2));
+            mtl_blit_command_encoder_optimize_indirect_command_buffer(blit, to,
+                                                                      mtl_range_make(SIZE_MAX, 2));
             break;
         case 3:
             mtl_blit_command_encoder_copy_indirect_command_buffer(blit, from, mtl_range_make(0, 3),
@@ -581,8 +586,8 @@ static void test_blit(void **state) {
                                                                   NULL, 0);
             break;
         default:
-            mtl_blit_command_encoder_reset_commands_in_buffer(
-                blit, (MTLIndirectCommandBuffer *)x, mtl_range_make(0, 1));
+            mtl_blit_command_encoder_reset_commands_in_buffer(blit, (MTLIndirectCommandBuffer *)x,
+                                                              mtl_range_make(0, 1));
         }
         mtl_blit_command_encoder_end_encoding(blit);
         commit_and_wait(commands);
@@ -731,8 +736,8 @@ static void expect(const char *rule) {
     clear_messages();
 }
 
-static void expect_no_icb(MTLIndirectCommandBufferDescriptor d, size_t n, MTLResourceOptions options,
-                          const char *rule) {
+static void expect_no_icb(MTLIndirectCommandBufferDescriptor d, size_t n,
+                          MTLResourceOptions options, const char *rule) {
     clear_messages();
     assert_null(mtl_device_new_indirect_command_buffer(device, &d, n, options));
     expect(rule);
@@ -752,7 +757,8 @@ static void test_misuse(void **state) {
     MTLIndirectCommandBufferDescriptor many = good;
     many.max_kernel_buffer_bind_count = 32;
     expect_no_icb(many, 1, 0, "indirect_bind_count");
-    assert_null(mtl_device_new_indirect_command_buffer(device, NULL, 1, 0)), expect("null_argument");
+    assert_null(mtl_device_new_indirect_command_buffer(device, NULL, 1, 0)),
+        expect("null_argument");
     assert_null(mtl_device_new_indirect_command_buffer(NULL, &good, 1, 0)), expect("null_object");
 
     MTLIndirectCommandBuffer *icb = mtl_device_new_indirect_command_buffer(device, &good, 4, 0);
@@ -771,7 +777,8 @@ static void test_misuse(void **state) {
     expect("indirect_private");
     assert_null(mtl_indirect_command_buffer_indirect_compute_command_at_index(NULL, 0));
     expect("null_object");
-    mtl_indirect_command_buffer_reset_with_range(icb, mtl_range_make(4, 1)), expect("indirect_range");
+    mtl_indirect_command_buffer_reset_with_range(icb, mtl_range_make(4, 1)),
+        expect("indirect_range");
     mtl_indirect_command_buffer_reset_with_range(icb, mtl_range_make(1, SIZE_MAX));
     expect("indirect_range");
     mtl_indirect_compute_command_set_compute_pipeline_state(c, plain);
@@ -782,7 +789,8 @@ static void test_misuse(void **state) {
     expect("wrong_class");
     mtl_indirect_compute_command_set_kernel_buffer(c, x, 0, 31), expect("indirect_buffer_index");
     mtl_indirect_compute_command_set_kernel_buffer(c, x, 64, 0), expect("buffer_offset");
-    mtl_indirect_compute_command_set_kernel_buffer(c, (MTLBuffer *)icb, 0, 0), expect("wrong_class");
+    mtl_indirect_compute_command_set_kernel_buffer(c, (MTLBuffer *)icb, 0, 0),
+        expect("wrong_class");
     mtl_indirect_compute_command_set_kernel_buffer_with_stride(c, x, 0, 4, 0);
     expect("indirect_attribute_stride");
     mtl_indirect_compute_command_set_threadgroup_memory_length(c, 8, 0);
@@ -797,8 +805,8 @@ static void test_misuse(void **state) {
     expect("dispatch_empty_grid");
     mtl_indirect_compute_command_concurrent_dispatch_threadgroups(c, one, zero);
     expect("dispatch_empty_threadgroup");
-    mtl_indirect_compute_command_concurrent_dispatch_threadgroups(c, mtl_size_make(1ull << 32, 1, 1),
-                                                                  one);
+    mtl_indirect_compute_command_concurrent_dispatch_threadgroups(
+        c, mtl_size_make(1ull << 32, 1, 1), one);
     expect("dispatch_grid_limit");
     mtl_indirect_compute_command_concurrent_dispatch_threadgroups(c, one, mtl_size_make(33, 32, 1));
     expect("dispatch_threadgroup_limit");
@@ -833,8 +841,8 @@ static void test_encoder_misuse(void **state) {
         switch (k) {
         case 0: mtl_compute_command_encoder_execute_commands_in_buffer(e, NULL, two); break;
         case 1:
-            mtl_compute_command_encoder_execute_commands_in_buffer(
-                e, (MTLIndirectCommandBuffer *)x, two);
+            mtl_compute_command_encoder_execute_commands_in_buffer(e, (MTLIndirectCommandBuffer *)x,
+                                                                   two);
             break;
         case 2:
             mtl_compute_command_encoder_execute_commands_in_buffer(e, icb, mtl_range_make(1, 2));
@@ -842,10 +850,13 @@ static void test_encoder_misuse(void **state) {
         case 3:
             mtl_compute_command_encoder_execute_commands_in_buffer_indirect(e, icb, NULL, 0);
             break;
-        case 4: mtl_compute_command_encoder_execute_commands_in_buffer_indirect(e, icb, x, 2); break;
-        case 5: mtl_compute_command_encoder_execute_commands_in_buffer_indirect(e, icb, x, 8); break;
-        default:
-            mtl_compute_command_encoder_execute_commands_in_buffer_indirect(e, icb, x, 12);
+        case 4:
+            mtl_compute_command_encoder_execute_commands_in_buffer_indirect(e, icb, x, 2);
+            break;
+        case 5:
+            mtl_compute_command_encoder_execute_commands_in_buffer_indirect(e, icb, x, 8);
+            break;
+        default: mtl_compute_command_encoder_execute_commands_in_buffer_indirect(e, icb, x, 12);
         }
         finish(commands, e);
         assert_int_equal(mtl_command_buffer_status(commands), MTLCommandBufferStatusError);
@@ -860,14 +871,22 @@ static void test_encoder_misuse(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cpu_commands),    cmocka_unit_test(test_barriers),
-        cmocka_unit_test(test_threadgroup_memory), cmocka_unit_test(test_inherit),
-        cmocka_unit_test(test_kernel_filter),   cmocka_unit_test(test_kernel_compaction),
-        cmocka_unit_test(test_kernel_edges),    cmocka_unit_test(test_kernel_copy),
-        cmocka_unit_test(test_kernel_threadgroup_memory), cmocka_unit_test(test_argument_encoder),
-        cmocka_unit_test(test_blit),            cmocka_unit_test(test_bad_commands),
-        cmocka_unit_test(test_gone_pipeline),   cmocka_unit_test(test_gone_buffer),
-        cmocka_unit_test(test_misuse),          cmocka_unit_test(test_encoder_misuse),
+        cmocka_unit_test(test_cpu_commands),
+        cmocka_unit_test(test_barriers),
+        cmocka_unit_test(test_threadgroup_memory),
+        cmocka_unit_test(test_inherit),
+        cmocka_unit_test(test_kernel_filter),
+        cmocka_unit_test(test_kernel_compaction),
+        cmocka_unit_test(test_kernel_edges),
+        cmocka_unit_test(test_kernel_copy),
+        cmocka_unit_test(test_kernel_threadgroup_memory),
+        cmocka_unit_test(test_argument_encoder),
+        cmocka_unit_test(test_blit),
+        cmocka_unit_test(test_bad_commands),
+        cmocka_unit_test(test_gone_pipeline),
+        cmocka_unit_test(test_gone_buffer),
+        cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_encoder_misuse),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -162,8 +162,10 @@ static void set_metal_type(ReflectBuilder *b, RfType *t, const BridgeType *info,
         if (strncmp(name, "metal::", 7) == 0) memmove(name, name + 7, strlen(name + 7) + 1);
     } else if (strcmp(tmpl, "command_buffer") == 0) {
         t->data_type = DT_COMMAND_BUFFER;
+        snprintf(name, n_name, "%s", tmpl);
     } else if (strcmp(tmpl, "compute_pipeline_state") == 0) {
         t->data_type = DT_COMPUTE_PIPELINE;
+        snprintf(name, n_name, "%s", tmpl);
     } else {
         t->data_type = DT_STRUCT;
     }
