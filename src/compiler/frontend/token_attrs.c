@@ -168,6 +168,14 @@ size_t tp_attributes(TokenPass *p, size_t i) {
     }
     if (unnamed_parameter(p, i))
         tp_word(p, arena_format(p->arena, "__unnamed_%u", p->next_id++), p->in[i].location);
+    // `name [[id(0)]][8]`: the bounds come first.
+    size_t after = end;
+    while (tp_is(p, after + 1, T_l_square) && !tp_is(p, after + 2, T_l_square) &&
+           tp_match(p, after + 1) < p->n) {
+        size_t bound = tp_match(p, after + 1);
+        tp_copy(p, after + 1, bound + 1);
+        after = bound;
+    }
     // After the parameter list of a function: Clang wants them in front of the declaration.
     size_t start = before && before->kind == T_r_paren && p->attr_end != p->out->n && !p->paren &&
                            !tp_in_function(p)
@@ -197,5 +205,5 @@ size_t tp_attributes(TokenPass *p, size_t i) {
         k = stop + 1;
     }
     if (start != SIZE_MAX) move_to_front(p, start, from);
-    return end;
+    return after;
 }

@@ -53,6 +53,8 @@ struct spvDescriptorSetBuffer0 {
     array<sampler, 4> uSamplers [[id(4)]];
     const device UBO *v_90 [[id(8)]];
     texture2d<float, access::write> target [[id(9)]];
+    device UBO *blocks [[id(10)]][8];
+    spvDescriptor<texture2d<float>> unsized [[id(20)]][1] /* as many as there are */;
 };
 static inline __attribute__((always_inline)) float4 sample_in_func(thread const array<texture2d<float>, 4> &uTex, thread const sampler &uSmp, thread const float2 &uv) {
     return uTex[2].sample(uSmp, uv, level(0.0));
@@ -68,7 +70,8 @@ kernel void main0(const device spvDescriptorSetBuffer0 &spvDescriptorSet0 [[buff
     a += spvGatherSwizzle(foo[1], fooSmplr, fooSwzl, component::y, uv, int2(0));
     a += sample_in_func(foo, fooSmplr, uv) + smp_textures[gl_GlobalInvocationID.x].sample(fooSmplr, uv, level(0.0));
     a += spvDescriptorSet0.uTextures[gl_GlobalInvocationID.x & 3].sample(spvDescriptorSet0.uSamplers[1], uv, level(0.0));
-    a += float4(uShadow.sample_compare(fooSmplr, uv, 0.5, level(0.0))) + (*spvDescriptorSet0.v_90).a;
+    a += float4(uShadow.sample_compare(fooSmplr, uv, 0.5, level(0.0))) + (*spvDescriptorSet0.v_90).a + spvDescriptorSet0.blocks[3]->a +
+         spvDescriptorSet0.unsized[gl_GlobalInvocationID.y].value.read(uint2(0));
     spvDescriptorSet0.target.write(a, uint2(int2(gl_GlobalInvocationID.xy)));
 }
 
