@@ -97,7 +97,9 @@
 //    buffer),
 //      INGOT_WIDTH (vector width 32, 16, 8, or 1 for lane-by-lane reference code) and
 //      INGOT_SYNC_SPECIALISE=1 (wait for code made for the threadgroup's shape instead of starting
-//      with general code; large grids always wait).
+//      with general code; large grids always wait), MTL_CAPTURE_ENABLED=1 (the program may write
+//      traces, metal_capture.h), INGOT_TRACE (a file for a trace of the whole process, which
+//      `ingot trace` sets).
 #ifndef INGOT_METAL_H
 #define INGOT_METAL_H
 #include <stdbool.h>

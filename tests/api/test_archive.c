@@ -190,6 +190,10 @@ static int other_process(char **argv) {
     }
     check_scale(a, 64, 2); // its shape is in the archive
     check_scale(a, 96, 2); // general code
+    MTLBuffer *buffers[2]; // a large grid would wait for a compiler; there is none: general code
+    run_kernel(a, 1 << 15, 80, buffers);
+    if (((float *)mtl_buffer_contents(buffers[0]))[32767] != 2 * 32767.0f) return 8;
+    mtl_release(buffers[0]), mtl_release(buffers[1]);
     check_scale(b, 32, 3);
     // Not in the archive: an error, with and without the option.
     if (from_archive(fivefold, archive, MTLPipelineOptionFailOnBinaryArchiveMiss, &error)) return 4;

@@ -103,6 +103,37 @@ static void ten_thousand_come_and_go(void **state) {
     mtl_release(queue);
 }
 
+// An archive with a pipeline in it, the pipeline from it, a sample buffer, a capture scope.
+static bool make_archive(MTLFunction *f) {
+    MTLError *error = NULL;
+    MTLBinaryArchive *archive = mtl_device_new_binary_archive(device, NULL, &error);
+    assert_int_equal(archive == NULL, error != NULL);
+    MTLComputePipelineDescriptor d = {
+        .compute_function = f, .binary_archives = &archive, .binary_archive_count = 1};
+    bool added = archive && mtl_binary_archive_add_compute_pipeline_functions(archive, &d, &error);
+    assert_int_equal(!added, error != NULL);
+    MTLComputePipelineState *p =
+        added ? mtl_device_new_compute_pipeline_state_with_descriptor(
+                    device, &d, MTLPipelineOptionFailOnBinaryArchiveMiss, NULL, &error)
+              : NULL;
+    assert_int_equal(p == NULL, error != NULL);
+    bool ok = p != NULL;
+    mtl_release(error);
+    error = NULL;
+    MTLCounterSampleBuffer *samples = mtl_device_new_counter_sample_buffer(
+        device,
+        &(MTLCounterSampleBufferDescriptor){
+            .counter_set = mtl_device_counter_set(device, 0), .label = "s", .sample_count = 8},
+        &error);
+    assert_int_equal(samples == NULL, error != NULL);
+    MTLCaptureScope *scope = mtl_capture_manager_new_capture_scope_with_device(
+        mtl_capture_manager_shared_capture_manager(), device);
+    ok = samples && scope && ok;
+    mtl_release(scope), mtl_release(samples), mtl_release(p), mtl_release(archive);
+    mtl_release(error);
+    return ok;
+}
+
 // What the fault injector repeats with its 1st, 2nd, ... allocation failing. Returns true if all
 // worked.
 static bool make_everything(void) {
@@ -141,6 +172,7 @@ static bool make_everything(void) {
         ok = mtl_binding_buffer_struct_type(s) && ok;
     }
     ok = p && ok;
+    if (h) ok = make_archive(h) && ok;
     mtl_release(reflection);
     mtl_release(p);
     mtl_release(h);
