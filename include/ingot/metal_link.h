@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// metal_link.h: functions from several libraries: linked and visible functions, function tables, dynamic
-// libraries, stitched functions.
-// Part of metal.h, which says how names, lifetimes, errors and threads work; include that.
+// metal_link.h: functions from several libraries: linked and visible functions, function tables,
+// dynamic libraries, stitched functions. Part of metal.h, which says how names, lifetimes, errors
+// and threads work; include that.
 //
 // A kernel that takes a visible_function_table calls functions it does not know:
 //
@@ -23,9 +23,9 @@
 //         mtl_compute_pipeline_state_function_handle(state, functions[0]), 0);
 //     mtl_compute_command_encoder_set_visible_function_table(encoder, table, 0);
 //
-// examples/function_table.c is a program. The compiler sees all functions of a pipeline and compiles
-// them into the kernel: a call through a table costs a branch. Calling an entry that is empty, lies
-// outside the table or holds a function of another type does nothing and gives zero.
+// examples/function_table.c is a program. The compiler sees all functions of a pipeline and
+// compiles them into the kernel: a call through a table costs a branch. Calling an entry that is
+// empty, lies outside the table or holds a function of another type does nothing and gives zero.
 #ifndef INGOT_METAL_LINK_H
 #define INGOT_METAL_LINK_H
 #include "ingot/metal.h"
@@ -39,7 +39,7 @@ extern "C" {
 typedef uint32_t MTLFunctionOptions;
 enum {
     MTLFunctionOptionNone = 0,
-    MTLFunctionOptionCompileToBinary = 1 << 0, // may stand in binary_functions
+    MTLFunctionOptionCompileToBinary = 1 << 0,                     // may stand in binary_functions
     MTLFunctionOptionStoreFunctionInMetalPipelinesScript = 1 << 1, // accepted; there is no script
     MTLFunctionOptionFailOnBinaryArchiveMiss = 1 << 2,
     MTLFunctionOptionPipelineIndependent = 1 << 3,
@@ -47,8 +47,8 @@ enum {
 
 typedef struct MTLFunctionDescriptor MTLFunctionDescriptor;
 struct MTLFunctionDescriptor {
-    const char *name;             // in the library; required
-    const char *specialized_name; // what mtl_function_name gives; NULL: name
+    const char *name;                                 // in the library; required
+    const char *specialized_name;                     // what mtl_function_name gives; NULL: name
     const MTLFunctionConstantValues *constant_values; // NULL: none
     MTLFunctionOptions options;
     MTLBinaryArchive *const *binary_archives; // not needed: code is made with the pipeline
@@ -57,9 +57,9 @@ struct MTLFunctionDescriptor {
 
 // A function of a library, as described. NULL and MTLLibraryErrorFunctionNotFound if there is none;
 // wrong types of constant values are MTLLibraryErrorCompileFailure. Owned by the caller.
-MTL_API MTLFunction *mtl_library_new_function_with_descriptor(MTLLibrary *library,
-                                                              const MTLFunctionDescriptor *descriptor,
-                                                              MTLError **error);
+MTL_API MTLFunction *
+mtl_library_new_function_with_descriptor(MTLLibrary *library,
+                                         const MTLFunctionDescriptor *descriptor, MTLError **error);
 MTL_API void mtl_library_new_function_with_descriptor_async(MTLLibrary *library,
                                                             const MTLFunctionDescriptor *descriptor,
                                                             MTLNewFunctionCompletionHandler handler,
@@ -67,7 +67,7 @@ MTL_API void mtl_library_new_function_with_descriptor_async(MTLLibrary *library,
 MTL_API MTLFunctionOptions mtl_function_options(const MTLFunction *function);
 
 typedef struct MTLLinkedFunctionGroup { // an entry of Apple's dictionary of groups
-    const char *name; // as in [[function_groups("name")]]
+    const char *name;                   // as in [[function_groups("name")]]
     MTLFunction *const *functions;
     size_t function_count;
 } MTLLinkedFunctionGroup;
@@ -88,8 +88,8 @@ struct MTLLinkedFunctions {
 
 // The handle of a linked function in this pipeline, borrowed from it. NULL if the function is not
 // one of its functions or binary functions.
-MTL_API MTLFunctionHandle *mtl_compute_pipeline_state_function_handle(MTLComputePipelineState *state,
-                                                                      MTLFunction *function);
+MTL_API MTLFunctionHandle *
+mtl_compute_pipeline_state_function_handle(MTLComputePipelineState *state, MTLFunction *function);
 MTL_API MTLFunctionHandle *
 mtl_compute_pipeline_state_function_handle_with_name(MTLComputePipelineState *state,
                                                      const char *name);
@@ -107,8 +107,8 @@ typedef struct MTLVisibleFunctionTableDescriptor {
     size_t function_count; // entries; 1 to 2^20
 } MTLVisibleFunctionTableDescriptor;
 
-// A table of functions of this pipeline, empty at first: a resource (MTLResource). NULL and a message
-// if the count is 0 or too large.
+// A table of functions of this pipeline, empty at first: a resource (MTLResource). NULL and a
+// message if the count is 0 or too large.
 MTL_API MTLVisibleFunctionTable *mtl_compute_pipeline_state_new_visible_function_table(
     MTLComputePipelineState *state, const MTLVisibleFunctionTableDescriptor *descriptor);
 // Fills in an entry; a NULL handle empties it. As with the contents of a buffer, work that runs
@@ -120,29 +120,30 @@ MTL_API void mtl_visible_function_table_set_functions(MTLVisibleFunctionTable *t
                                                       MTLRange range);
 // What stands for the table in an argument buffer (struct { visible_function_table<...> t; }). The
 // program keeps the table alive and says so with use_resource.
-MTL_API MTLResourceID mtl_visible_function_table_gpu_resource_id(const MTLVisibleFunctionTable *table);
+MTL_API MTLResourceID
+mtl_visible_function_table_gpu_resource_id(const MTLVisibleFunctionTable *table);
 MTL_API MTLDevice *mtl_visible_function_table_device(const MTLVisibleFunctionTable *table);
 MTL_API const char *mtl_visible_function_table_label(const MTLVisibleFunctionTable *table);
-MTL_API void mtl_visible_function_table_set_label(MTLVisibleFunctionTable *table, const char *label);
+MTL_API void mtl_visible_function_table_set_label(MTLVisibleFunctionTable *table,
+                                                  const char *label);
 MTL_API size_t mtl_visible_function_table_function_count(const MTLVisibleFunctionTable *table);
 
-// Binds a table for the dispatches that follow; tables and buffers share their indices. NULL unbinds.
-MTL_API void
-mtl_compute_command_encoder_set_visible_function_table(MTLComputeCommandEncoder *encoder,
-                                                       MTLVisibleFunctionTable *table, size_t index);
-MTL_API void
-mtl_compute_command_encoder_set_visible_function_tables(MTLComputeCommandEncoder *encoder,
-                                                        MTLVisibleFunctionTable *const *tables,
-                                                        MTLRange range);
+// Binds a table for the dispatches that follow; tables and buffers share their indices. NULL
+// unbinds.
+MTL_API void mtl_compute_command_encoder_set_visible_function_table(
+    MTLComputeCommandEncoder *encoder, MTLVisibleFunctionTable *table, size_t index);
+MTL_API void mtl_compute_command_encoder_set_visible_function_tables(
+    MTLComputeCommandEncoder *encoder, MTLVisibleFunctionTable *const *tables, MTLRange range);
 
 // ---- Dynamic libraries ----
 //
-// A library made with MTLLibraryTypeDynamic and an install name lends its functions to others: those
-// declare them (`extern float f(float);`) and are compiled with the dynamic library in
+// A library made with MTLLibraryTypeDynamic and an install name lends its functions to others:
+// those declare them (`extern float f(float);`) and are compiled with the dynamic library in
 // MTLCompileOptions.libraries, or get it at pipeline creation in preloaded_libraries, which are
 // searched first. A library opened from a file finds what it was linked against by install name, a
 // path in which @executable_path stands for the program's folder and @loader_path for that of the
-// library's own file. A function that nobody defines is an error of pipeline creation that names it.
+// library's own file. A function that nobody defines is an error of pipeline creation that names
+// it.
 
 #define MTLDynamicLibraryDomain "MTLDynamicLibraryDomain"
 
@@ -159,9 +160,8 @@ typedef enum MTLDynamicLibraryError { // domain MTLDynamicLibraryDomain
 MTL_API MTLDynamicLibrary *mtl_device_new_dynamic_library(MTLDevice *device, MTLLibrary *library,
                                                           MTLError **error);
 // From a file that mtl_dynamic_library_serialize_to_url wrote.
-MTL_API MTLDynamicLibrary *mtl_device_new_dynamic_library_with_url(MTLDevice *device,
-                                                                   const char *path,
-                                                                   MTLError **error);
+MTL_API MTLDynamicLibrary *
+mtl_device_new_dynamic_library_with_url(MTLDevice *device, const char *path, MTLError **error);
 // Writes the library to a file, in one step. False and MTLDynamicLibraryErrorInvalidFile if that
 // fails.
 MTL_API bool mtl_dynamic_library_serialize_to_url(MTLDynamicLibrary *library, const char *path,
@@ -173,12 +173,13 @@ MTL_API void mtl_dynamic_library_set_label(MTLDynamicLibrary *library, const cha
 
 // ---- Stitched functions ----
 //
-// A visible function made from a graph of [[stitchable]] functions: input nodes are the arguments of
-// the new function, function nodes call a function with the values of other nodes, and the output
-// node's value is the result.
+// A visible function made from a graph of [[stitchable]] functions: input nodes are the arguments
+// of the new function, function nodes call a function with the values of other nodes, and the
+// output node's value is the result.
 //
 //     MTLFunctionStitchingNode x = {.argument_index = 0};
-//     MTLFunctionStitchingNode a = {.name = "twice", .arguments = (const MTLFunctionStitchingNode *[]){&x},
+//     MTLFunctionStitchingNode a = {.name = "twice", .arguments = (const MTLFunctionStitchingNode
+//     *[]){&x},
 //                                   .argument_count = 1};
 //     MTLFunctionStitchingGraph graph = {.function_name = "f", .output_node = &a};
 
@@ -193,10 +194,10 @@ struct MTLFunctionStitchingNode { // Apple's input and function nodes in one
 };
 
 typedef struct MTLFunctionStitchingGraph {
-    const char *function_name; // of the new function
+    const char *function_name;                    // of the new function
     const MTLFunctionStitchingNode *const *nodes; // function nodes that run although nothing needs
-    size_t node_count;                            // their value, in this order; others may be left out
-    const MTLFunctionStitchingNode *output_node;  // NULL: the function returns nothing
+    size_t node_count; // their value, in this order; others may be left out
+    const MTLFunctionStitchingNode *output_node; // NULL: the function returns nothing
     bool always_inline; // MTLFunctionStitchingAttributeAlwaysInline; it always is
 } MTLFunctionStitchingGraph;
 
@@ -221,10 +222,8 @@ struct MTLStitchedLibraryDescriptor {
 // A library with one visible function for each graph. NULL and MTLLibraryErrorCompileFailure if a
 // graph is wrong: a cycle, a name that is not among the functions, a wrong number or type of
 // arguments.
-MTL_API MTLLibrary *
-mtl_device_new_library_with_stitched_descriptor(MTLDevice *device,
-                                                const MTLStitchedLibraryDescriptor *descriptor,
-                                                MTLError **error);
+MTL_API MTLLibrary *mtl_device_new_library_with_stitched_descriptor(
+    MTLDevice *device, const MTLStitchedLibraryDescriptor *descriptor, MTLError **error);
 // In the background. The descriptor's graphs are read before this returns.
 MTL_API void mtl_device_new_library_with_stitched_descriptor_async(
     MTLDevice *device, const MTLStitchedLibraryDescriptor *descriptor,

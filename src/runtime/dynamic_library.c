@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dynamic_library.c: MTLDynamicLibrary: a library that lends its functions to others, found by its
-// install name. The file is a metallib of type dynamic; code is made with the pipelines that use it.
+// install name. The file is a metallib of type dynamic; code is made with the pipelines that use
+// it.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +48,8 @@ static bool present(MTLDevice *device, const void *argument, const char *name, c
                     MTLError **error) {
     if (error) *error = NULL;
     if (device && argument) return true;
-    rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call,
-              device ? name : NULL);
+    rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call, "%s",
+              device ? name : "device");
     rt_error_set(error, wrong(MTLDynamicLibraryErrorUnsupported, "The %s is NULL.%s",
                               device ? name : "device", ""));
     return false;
@@ -72,8 +73,8 @@ MTLDynamicLibrary *mtl_device_new_dynamic_library_with_url(MTLDevice *device, co
     size_t n;
     unsigned char *data = file_read(path, &n);
     if (!data) {
-        rt_error_set(error, wrong(MTLDynamicLibraryErrorInvalidFile, "%s: %s.", path,
-                                  strerror(errno)));
+        rt_error_set(error,
+                     wrong(MTLDynamicLibraryErrorInvalidFile, "%s: %s.", path, strerror(errno)));
         return NULL;
     }
     const char *why = "out of memory";
@@ -106,8 +107,7 @@ bool mtl_dynamic_library_serialize_to_url(MTLDynamicLibrary *library, const char
     }
     const Blob *bytes = library->library->lib->bytes;
     if (file_write_atomic(path, bytes->data, bytes->n_bytes, true)) return true;
-    rt_error_set(error,
-                 wrong(MTLDynamicLibraryErrorInvalidFile, "%s: %s.", path, strerror(errno)));
+    rt_error_set(error, wrong(MTLDynamicLibraryErrorInvalidFile, "%s: %s.", path, strerror(errno)));
     return false;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// link.c: what a pipeline takes from other libraries: its list of linked functions, which gives them
-// their numbers in tables, and the dynamic libraries, those of a descriptor first, then those that
-// the libraries involved were linked against, and so on. From it: the part of the kernel request
-// that the compiler sees, function handles, and pipelines with further functions.
+// link.c: what a pipeline takes from other libraries: its list of linked functions, which gives
+// them their numbers in tables, and the dynamic libraries, those of a descriptor first, then those
+// that the libraries involved were linked against, and so on. From it: the part of the kernel
+// request that the compiler sees, function handles, and pipelines with further functions.
 #include "runtime/link.h"
 #include <string.h>
 #include "runtime/validation.h"
@@ -84,9 +84,8 @@ static bool add_function(MTLComputePipelineState *state, MTLFunction *function, 
     size_t i = l->links.n_functions;
     uint32_t number = library_number(state, function->library->lib);
     MslLinkedFunction *f = &l->links.functions[i];
-    *f = (MslLinkedFunction){.library = number,
-                             .function = function->function->name,
-                             .by_name_only = by_name_only};
+    *f = (MslLinkedFunction){
+        .library = number, .function = function->function->name, .by_name_only = by_name_only};
     f->constants = rt_function_constants(function, &f->n_constants);
     if (!f->constants || number == UINT32_MAX) {
         rt_free((void *)f->constants);

@@ -37,7 +37,7 @@ struct RtLinkage {
     RtLinks links;           // for the compiler
     MTLFunction **functions; // retained, as many as links.functions, in their order
     MTLFunctionHandle *handles;
-    size_t n_handles; // of functions that tables may hold
+    size_t n_handles;            // of functions that tables may hold
     MTLDynamicLibrary **dynamic; // retained: they keep libraries alive
     size_t n_dynamic, dynamic_capacity, libraries_capacity, numbers_capacity;
     // Of the descriptor, for pipelines with further functions.

@@ -88,8 +88,7 @@ void mtl_visible_function_table_set_functions(MTLVisibleFunctionTable *table,
                   table ? "functions" : NULL);
         return;
     }
-    if (range.length > table->table->count ||
-        range.location > table->table->count - range.length) {
+    if (range.length > table->table->count || range.location > table->table->count - range.length) {
         rt_misuse(table->state->device, RT_RULE_function_table_index, __func__,
                   "%zu from %zu on, '%s' has %u", range.length, range.location,
                   rt_label(&table->resource.label), table->table->count);
@@ -164,8 +163,7 @@ void mtl_compute_command_encoder_set_visible_function_tables(MTLComputeCommandEn
 bool rt_valid_table_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
                         uint32_t k) {
     size_t index = (size_t)arg->index + k;
-    const MTLVisibleFunctionTable *table =
-        index < RT_MAX_BUFFERS ? e->slots[index].table : NULL;
+    const MTLVisibleFunctionTable *table = index < RT_MAX_BUFFERS ? e->slots[index].table : NULL;
     const char *kernel = rt_pipeline_function(e->pipeline)->name;
     if (!table) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_function_table, call,

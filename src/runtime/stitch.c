@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stitch.c: stitched functions: the graphs of a MTLStitchedLibraryDescriptor become lists of nodes in
-// the order they run (arguments and control dependencies first), which the compiler turns into a
+// stitch.c: stitched functions: the graphs of a MTLStitchedLibraryDescriptor become lists of nodes
+// in the order they run (arguments and control dependencies first), which the compiler turns into a
 // library of visible functions.
 #include <stdlib.h>
 #include <string.h>
@@ -200,8 +200,8 @@ static bool request_make(Request *q, MTLDevice *device, const MTLStitchedLibrary
                    .retained = rt_alloc(d->function_count * sizeof *q->retained),
                    .graphs = rt_alloc(d->function_graph_count * sizeof *q->graphs),
                    .orders = rt_alloc(d->function_graph_count * sizeof *q->orders)};
-    bool ok = q->libraries && q->functions && q->retained && q->graphs && q->orders &&
-              add_archives(q, d);
+    bool ok =
+        q->libraries && q->functions && q->retained && q->graphs && q->orders && add_archives(q, d);
     for (size_t i = 0; ok && i < d->function_count; i++) ok = add_function(q, d->functions[i]);
     if (!ok) rt_error_set(error, NULL);
     for (size_t i = 0; ok && i < d->function_graph_count; i++) {
@@ -262,10 +262,8 @@ static MTLLibrary *compile(const Request *q, MTLError **error) {
     return library;
 }
 
-MTLLibrary *
-mtl_device_new_library_with_stitched_descriptor(MTLDevice *device,
-                                                const MTLStitchedLibraryDescriptor *descriptor,
-                                                MTLError **error) {
+MTLLibrary *mtl_device_new_library_with_stitched_descriptor(
+    MTLDevice *device, const MTLStitchedLibraryDescriptor *descriptor, MTLError **error) {
     return rt_library_stitched(device, descriptor, NULL, error);
 }
 

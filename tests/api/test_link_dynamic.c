@@ -58,9 +58,8 @@ static MTLComputePipelineState *make(MTLLibrary *l, MTLDynamicLibrary *const *pr
     assert_non_null(f);
     MTLComputePipelineState *state = mtl_device_new_compute_pipeline_state_with_descriptor(
         device,
-        &(MTLComputePipelineDescriptor){.compute_function = f,
-                                        .preloaded_libraries = preloaded,
-                                        .preloaded_library_count = n},
+        &(MTLComputePipelineDescriptor){
+            .compute_function = f, .preloaded_libraries = preloaded, .preloaded_library_count = n},
         0, NULL, error);
     mtl_release(f);
     return state;
@@ -74,7 +73,8 @@ static void check(MTLComputePipelineState *state, int start, int step) {
     MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
     mtl_compute_command_encoder_set_compute_pipeline_state(e, state);
     mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
-    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(40, 1, 1), mtl_size_make(32, 1, 1));
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(40, 1, 1),
+                                                 mtl_size_make(32, 1, 1));
     mtl_compute_command_encoder_end_encoding(e);
     commit_and_wait(commands);
     assert_completed(commands);
@@ -87,13 +87,15 @@ static void check(MTLComputePipelineState *state, int start, int step) {
     HEAD "extern int scaled(int x);\n"                                                             \
          "kernel void k(device int *out [[buffer(0)]], uint i [[thread_position_in_grid]]) {"      \
          " out[i] = scaled(int(i)) + 1; }\n"
-#define TIMES(n) HEAD "static int helper(int x) { return x * " #n "; }\nint scaled(int x) { return helper(x); }\n"
+#define TIMES(n)                                                                                   \
+    HEAD "static int helper(int x) { return x * " #n                                               \
+         "; }\nint scaled(int x) { return helper(x); }\n"
 
 static void linked_at_compile_time(void **unused) {
     (void)unused;
     MTLDynamicLibrary *three = dynamic(TIMES(3), "three.metallib", NULL);
-    MTLLibrary *user = compile_with(
-        USER, &(MTLCompileOptions){.libraries = &three, .library_count = 1});
+    MTLLibrary *user =
+        compile_with(USER, &(MTLCompileOptions){.libraries = &three, .library_count = 1});
     check(make(user, NULL, 0, NULL), 1, 3);
     mtl_release(user), mtl_release(three);
 }
@@ -144,10 +146,11 @@ static void a_symbol_nobody_has(void **unused) {
 // A dynamic library that needs another one, which calls back into a third.
 static void chains(void **unused) {
     (void)unused;
-    MTLDynamicLibrary *base = dynamic(HEAD "int base_value(int x) { return x * 7; }\n", "base", NULL);
-    MTLDynamicLibrary *middle =
-        dynamic(HEAD "extern int base_value(int x);\nint scaled(int x) { return base_value(x) + 2; }\n",
-                "middle", base);
+    MTLDynamicLibrary *base =
+        dynamic(HEAD "int base_value(int x) { return x * 7; }\n", "base", NULL);
+    MTLDynamicLibrary *middle = dynamic(
+        HEAD "extern int base_value(int x);\nint scaled(int x) { return base_value(x) + 2; }\n",
+        "middle", base);
     MTLLibrary *user =
         compile_with(USER, &(MTLCompileOptions){.libraries = &middle, .library_count = 1});
     check(make(user, NULL, 0, NULL), 3, 7);
@@ -161,10 +164,11 @@ static void with_linked_functions(void **unused) {
     MTLLibrary *functions = compile_with(
         HEAD "extern int scaled(int);\n[[visible]] int f(int x) { return scaled(x) + 10; }\n",
         &(MTLCompileOptions){.libraries = &three, .library_count = 1});
-    MTLLibrary *user = compile(
-        HEAD "[[visible]] int f(int x);\nkernel void k(device int *out [[buffer(0)]],"
-             " uint i [[thread_position_in_grid]]) { out[i] = f(i); }\n");
-    MTLFunction *f = mtl_library_new_function(functions, "f"), *k = mtl_library_new_function(user, "k");
+    MTLLibrary *user =
+        compile(HEAD "[[visible]] int f(int x);\nkernel void k(device int *out [[buffer(0)]],"
+                     " uint i [[thread_position_in_grid]]) { out[i] = f(i); }\n");
+    MTLFunction *f = mtl_library_new_function(functions, "f"),
+                *k = mtl_library_new_function(user, "k");
     MTLError *error = NULL;
     MTLComputePipelineState *state = mtl_device_new_compute_pipeline_state_with_descriptor(
         device,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linked functions without memory: whichever allocation fails, the call gives NULL and an error, and
-// nothing stays behind. And the calls that work in the background.
+// Linked functions without memory: whichever allocation fails, the call gives NULL and an error,
+// and nothing stays behind. And the calls that work in the background.
 #include "api_test.h"
 #include <unistd.h>
 
-static atomic_long alive;          // blocks
+static atomic_long alive;           // blocks
 static _Atomic long countdown = -1; // allocations until the one that fails; -1: none fails
 static atomic_bool failed;
 
@@ -29,13 +29,14 @@ static void count_deallocate(void *context, void *pointer) {
 
 static const MTLAllocator counting = {count_allocate, count_deallocate, NULL};
 
-static const char *const source = HEAD
-    "constant int offset [[function_constant(0)]];\n"
-    "extern int elsewhere(int x);\n"
-    "[[stitchable]] int f(int x) { return x + offset; }\n"
-    "[[visible]] int g(int x) { return x * 2; }\n"
-    "kernel void k(device int *out [[buffer(0)]], visible_function_table<int(int)> t [[buffer(1)]],\n"
-    "    uint i [[thread_position_in_grid]]) { out[i] = t[0](elsewhere(i)); }\n";
+static const char *const source =
+    HEAD "constant int offset [[function_constant(0)]];\n"
+         "extern int elsewhere(int x);\n"
+         "[[stitchable]] int f(int x) { return x + offset; }\n"
+         "[[visible]] int g(int x) { return x * 2; }\n"
+         "kernel void k(device int *out [[buffer(0)]], visible_function_table<int(int)> t "
+         "[[buffer(1)]],\n"
+         "    uint i [[thread_position_in_grid]]) { out[i] = t[0](elsewhere(i)); }\n";
 
 static MTLLibrary *library, *dynamic;
 static MTLFunctionConstantValues *values;
@@ -75,7 +76,8 @@ static MTLLibrary *make_stitched(MTLFunction *f, MTLError **error) {
     return mtl_device_new_library_with_stitched_descriptor(
         device,
         &(MTLStitchedLibraryDescriptor){
-            .function_graphs = &(MTLFunctionStitchingGraph){.function_name = "s", .output_node = &a},
+            .function_graphs =
+                &(MTLFunctionStitchingGraph){.function_name = "s", .output_node = &a},
             .function_graph_count = 1,
             .functions = &f,
             .function_count = 1},
@@ -90,7 +92,8 @@ static bool make_everything(void) {
     MTLComputePipelineState *state = NULL, *more = NULL;
     MTLVisibleFunctionTable *table = NULL;
     MTLLibrary *stitched = NULL;
-    MTLDynamicLibrary *d = got(mtl_device_new_dynamic_library(device, dynamic, &error), &error, &ok);
+    MTLDynamicLibrary *d =
+        got(mtl_device_new_dynamic_library(device, dynamic, &error), &error, &ok);
     functions[0] = got(mtl_library_new_function_with_descriptor(
                            library,
                            &(MTLFunctionDescriptor){.name = "f",
@@ -182,7 +185,8 @@ static void in_the_background(void **unused) {
     n_done = 0;
     mtl_library_new_function_with_descriptor_async(
         library,
-        &(MTLFunctionDescriptor){.name = "f", .specialized_name = "other", .constant_values = values},
+        &(MTLFunctionDescriptor){
+            .name = "f", .specialized_name = "other", .constant_values = values},
         on_function, &n_done);
     MTLFunction *f = wait_for(1);
     assert_string_equal(mtl_function_name(f), "other");
@@ -205,7 +209,8 @@ static void in_the_background(void **unused) {
     mtl_device_new_library_with_stitched_descriptor_async(device, &d, on_library, &n_done);
     assert_null(wait_for(4));
 
-    MTLFunction *k = mtl_library_new_function(library, "k"), *s = mtl_library_new_function(stitched, "s");
+    MTLFunction *k = mtl_library_new_function(library, "k"),
+                *s = mtl_library_new_function(stitched, "s");
     MTLDynamicLibrary *lent = mtl_device_new_dynamic_library(device, dynamic, NULL);
     MTLFunction **functions = malloc(sizeof *functions);
     functions[0] = mtl_retain(s);

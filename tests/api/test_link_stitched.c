@@ -18,7 +18,8 @@ static const char *const source = HEAD
     "[[stitchable]] void scale(device float *p, float x) { p[0] *= x; }\n"
     "[[visible]] float plain(float x) { return x; }\n"
     "kernel void call(device float *out [[buffer(0)]],\n"
-    "    visible_function_table<float(float)> t [[buffer(1)]], uint i [[thread_position_in_grid]]) {\n"
+    "    visible_function_table<float(float)> t [[buffer(1)]], uint i [[thread_position_in_grid]]) "
+    "{\n"
     "    out[i] = t[i & 1](float(i)); }\n"
     "kernel void call4(device float4 *out [[buffer(0)]],\n"
     "    visible_function_table<float4(float4, float)> t [[buffer(1)]],\n"
@@ -33,7 +34,8 @@ static const char *const source = HEAD
 static MTLLibrary *library;
 static MTLCommandQueue *queue;
 static MTLFunction *functions[8]; // twice minus biased wide first splat put scale
-static const char *const names[] = {"twice", "minus", "biased", "wide", "first", "splat", "put", "scale"};
+static const char *const names[] = {"twice", "minus", "biased", "wide",
+                                    "first", "splat", "put",    "scale"};
 
 static int set_up(void **state) {
     if (open_device(state)) return -1;
@@ -93,7 +95,8 @@ static void run(const char *kernel, MTLFunction *const *linked, size_t n, bool t
                 t, mtl_compute_pipeline_state_function_handle(state, linked[i]), i);
         mtl_compute_command_encoder_set_visible_function_table(e, t, 1);
     }
-    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(N, 1, 1), mtl_size_make(32, 1, 1));
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(N, 1, 1),
+                                                 mtl_size_make(32, 1, 1));
     mtl_compute_command_encoder_end_encoding(e);
     commit_and_wait(commands);
     assert_completed(commands);
@@ -111,9 +114,11 @@ static void scalars(void **unused) {
     Node c = {.name = "minus", .arguments = (NodeList){&a, &b}, .argument_count = 2};
     Node d = {.name = "splat", .arguments = (NodeList){&a}, .argument_count = 1};
     Node e = {.name = "first", .arguments = (NodeList){&d}, .argument_count = 1};
-    const MTLFunctionStitchingGraph graphs[] = {
-        {.function_name = "graph", .output_node = &c},
-        {.function_name = "other", .nodes = (NodeList){&a, &d}, .node_count = 2, .output_node = &e}};
+    const MTLFunctionStitchingGraph graphs[] = {{.function_name = "graph", .output_node = &c},
+                                                {.function_name = "other",
+                                                 .nodes = (NodeList){&a, &d},
+                                                 .node_count = 2,
+                                                 .output_node = &e}};
     MTLLibrary *stitched = stitch(graphs, 2, &error);
     if (!stitched) fail_msg("%s", mtl_error_localized_description(error));
     assert_int_equal(mtl_library_function_name_count(stitched), 2);
@@ -140,9 +145,10 @@ static void vectors(void **unused) {
     Node v = {.argument_index = 0}, s = {.argument_index = 1};
     Node a = {.name = "wide", .arguments = (NodeList){&v, &s}, .argument_count = 2};
     Node b = {.name = "wide", .arguments = (NodeList){&a, &s}, .argument_count = 2};
-    MTLLibrary *stitched = stitch(
-        &(MTLFunctionStitchingGraph){.function_name = "g", .output_node = &b, .always_inline = true},
-        1, &error);
+    MTLLibrary *stitched = stitch(&(MTLFunctionStitchingGraph){.function_name = "g",
+                                                               .output_node = &b,
+                                                               .always_inline = true},
+                                  1, &error);
     if (!stitched) fail_msg("%s", mtl_error_localized_description(error));
     MTLFunction *f = mtl_library_new_function(stitched, "g");
     static float out[N][4];
@@ -199,21 +205,27 @@ static void bad_graphs(void **unused) {
     Node two = {.name = "wide", .arguments = (NodeList){&x, &x}, .argument_count = 2};
     Node null = {.name = "twice", .arguments = (NodeList){NULL}, .argument_count = 1};
     Node high = {.name = "twice", .arguments = (NodeList){&far}, .argument_count = 1};
-    Node skips = {.name = "twice", .arguments = (NodeList){&(Node){.argument_index = 2}}, .argument_count = 1};
-    Node loop = {.name = "minus", .argument_count = 2}, back = {.name = "twice", .argument_count = 1};
-    Node void_node = {.name = "put", .arguments = (NodeList){&x, &(Node){.argument_index = 1}}, .argument_count = 2};
+    Node skips = {.name = "twice",
+                  .arguments = (NodeList){&(Node){.argument_index = 2}},
+                  .argument_count = 1};
+    Node loop = {.name = "minus", .argument_count = 2},
+         back = {.name = "twice", .argument_count = 1};
+    Node void_node = {.name = "put",
+                      .arguments = (NodeList){&x, &(Node){.argument_index = 1}},
+                      .argument_count = 2};
     loop.arguments = (NodeList){&x, &back};
     back.arguments = (NodeList){&loop};
     const struct {
         Node *output;
         const char *text;
-    } cases[] = {{&unknown, "'nothing'"}, {&few, "takes 2"},       {&type, "another type"},
-                 {&two, "different types"}, {&null, "NULL"},       {&high, "argument 1000"},
-                 {&skips, "not used"},      {&loop, "cycle"},      {&x, "output node"},
+    } cases[] = {{&unknown, "'nothing'"},   {&few, "takes 2"}, {&type, "another type"},
+                 {&two, "different types"}, {&null, "NULL"},   {&high, "argument 1000"},
+                 {&skips, "not used"},      {&loop, "cycle"},  {&x, "output node"},
                  {&void_node, "no value"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        expect_error(&(MTLFunctionStitchingGraph){.function_name = "g", .output_node = cases[i].output},
-                     cases[i].text);
+        expect_error(
+            &(MTLFunctionStitchingGraph){.function_name = "g", .output_node = cases[i].output},
+            cases[i].text);
     expect_error(&(MTLFunctionStitchingGraph){.output_node = &a}, "function_name");
     expect_error(&(MTLFunctionStitchingGraph){.function_name = "g"}, "no nodes");
     MTLError *error = NULL;
@@ -239,7 +251,8 @@ static void bad_graphs(void **unused) {
     assert_null(mtl_device_new_library_with_stitched_descriptor(
         device,
         &(MTLStitchedLibraryDescriptor){
-            .function_graphs = &(MTLFunctionStitchingGraph){.function_name = "g", .output_node = &b},
+            .function_graphs =
+                &(MTLFunctionStitchingGraph){.function_name = "g", .output_node = &b},
             .function_graph_count = 1,
             .functions = &unset,
             .function_count = 1},

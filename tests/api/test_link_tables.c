@@ -13,9 +13,11 @@ static const char *const tables_source = HEAD
     "[[visible]] int times_three(int x) { return x * 3; }\n"
     "int negated(int x) [[visible]] { return -x; }\n"
     "[[visible]] int plus_offset(int x) { return x + offset; }\n"
-    "[[visible]] int looping(int x) { int s = 0; for (int i = 0; i < (x & 15); i++) s += i; return s; }\n"
+    "[[visible]] int looping(int x) { int s = 0; for (int i = 0; i < (x & 15); i++) s += i; return "
+    "s; }\n"
     "[[visible]] float as_float(int x) { return x; }\n"
-    "[[visible]] float4 of_pair(Pair p, device const float *q) { return p.a * float(p.b) + q[1]; }\n"
+    "[[visible]] float4 of_pair(Pair p, device const float *q) { return p.a * float(p.b) + q[1]; "
+    "}\n"
     "[[visible]] void store(device int *p, int x) { *p = x; }\n"
     "[[visible]] uint lanes(uint x) { return simd_sum(x); }\n"
     "using F = int(int);\n"
@@ -23,14 +25,17 @@ static const char *const tables_source = HEAD
     "    visible_function_table<F> table [[buffer(2)]], uint i [[thread_position_in_grid]]) {\n"
     "    out[i] = table[sel[i]](int(i) + 7);\n"
     "}\n"
-    "kernel void facts(device int *out [[buffer(0)]], visible_function_table<F> table [[buffer(1)]],\n"
+    "kernel void facts(device int *out [[buffer(0)]], visible_function_table<F> table "
+    "[[buffer(1)]],\n"
     "    uint i [[thread_position_in_grid]]) {\n"
     "    out[i] = int(table.size()) * 100 + (table.empty() ? 10 : 0)\n"
-    "           + (is_null_visible_function_table(table) ? 5 : 0) + (table[i] == nullptr ? 1 : 0);\n"
+    "           + (is_null_visible_function_table(table) ? 5 : 0) + (table[i] == nullptr ? 1 : "
+    "0);\n"
     "}\n"
     "struct Args { visible_function_table<F> table; device int *out; int x; };\n"
     "int apply(F *f, int x) { return f(x); }\n"
-    "kernel void in_arguments(constant Args &args [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
+    "kernel void in_arguments(constant Args &args [[buffer(0)]], uint i "
+    "[[thread_position_in_grid]]) {\n"
     "    F *f = i & 1 ? args.table[0] : args.table[1];\n"
     "    args.out[i] = apply(f, args.x + int(i));\n"
     "}\n"
@@ -42,7 +47,8 @@ static const char *const tables_source = HEAD
     "    out[i] = pairs[i & 1](p, q);\n"
     "    stores[i % 3 == 0][0](ints + i, int(i));\n"
     "}\n"
-    "kernel void in_simd(device uint *out [[buffer(0)]], visible_function_table<uint(uint)> t [[buffer(1)]],\n"
+    "kernel void in_simd(device uint *out [[buffer(0)]], visible_function_table<uint(uint)> t "
+    "[[buffer(1)]],\n"
     "    uint i [[thread_position_in_grid]]) { out[i] = t[i & 1](i); }\n"
     "[[visible]] int outer(int x, visible_function_table<F> t) { return t[0](x) + t[1](x); }\n"
     "kernel void nested(device int *out [[buffer(0)]], visible_function_table<F> t [[buffer(1)]],\n"
@@ -64,8 +70,10 @@ static const char *const more_source =
     "    constant uint &which [[buffer(2)]], threadgroup float *tg [[threadgroup(0)]],\n"
     "    uint i [[thread_position_in_grid]], uint l [[thread_index_in_threadgroup]],\n"
     "    uint n [[threads_per_threadgroup]]) { out[i] = t[which](tg, float(i), l, n); }\n"
-    "[[visible]] float4 sampled(texture2d<float> x, sampler s, float2 p) { return x.sample(s, p / 4); }\n"
-    "[[visible]] float4 texel(texture2d<float> x, sampler s, float2 p) { return x.read(uint2(p)) * 2; }\n"
+    "[[visible]] float4 sampled(texture2d<float> x, sampler s, float2 p) { return x.sample(s, p / "
+    "4); }\n"
+    "[[visible]] float4 texel(texture2d<float> x, sampler s, float2 p) { return x.read(uint2(p)) * "
+    "2; }\n"
     "kernel void with_texture(device float4 *out [[buffer(0)]],\n"
     "    visible_function_table<float4(texture2d<float>, sampler, float2)> t [[buffer(1)]],\n"
     "    texture2d<float> x [[texture(0)]], sampler s [[sampler(0)]],\n"
@@ -112,8 +120,7 @@ static MTLComputePipelineState *link_with(const char *kernel, const char *const 
             .label = "linked",
             .compute_function = k,
             .max_call_stack_depth = depth,
-            .linked_functions =
-                &(MTLLinkedFunctions){.functions = functions, .function_count = n}},
+            .linked_functions = &(MTLLinkedFunctions){.functions = functions, .function_count = n}},
         0, NULL, error);
     for (size_t i = 0; i < n; i++) mtl_release(functions[i]);
     mtl_release(k);
@@ -134,7 +141,8 @@ static MTLVisibleFunctionTable *table_of(MTLComputePipelineState *state, const c
     assert_non_null(table);
     for (size_t i = 0; i < n; i++) {
         if (!names[i]) continue;
-        MTLFunctionHandle *h = mtl_compute_pipeline_state_function_handle_with_name(state, names[i]);
+        MTLFunctionHandle *h =
+            mtl_compute_pipeline_state_function_handle_with_name(state, names[i]);
         if (!h) fail_msg("no handle of '%s'", names[i]);
         mtl_visible_function_table_set_function(table, h, i);
     }
@@ -147,7 +155,8 @@ static MTLBuffer *new_buffer(size_t n_bytes) {
     return b;
 }
 
-static MTLComputeCommandEncoder *begin(MTLCommandBuffer **commands, MTLComputePipelineState *state) {
+static MTLComputeCommandEncoder *begin(MTLCommandBuffer **commands,
+                                       MTLComputePipelineState *state) {
     *commands = mtl_command_queue_command_buffer(queue);
     MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(*commands);
     mtl_compute_command_encoder_set_compute_pipeline_state(e, state);
@@ -211,7 +220,8 @@ static void divergent_indices(void **unused) {
     mtl_release(out), mtl_release(sel), mtl_release(table), mtl_release(state);
 }
 
-static void run_facts(MTLComputePipelineState *state, MTLVisibleFunctionTable *table, int *o, size_t n) {
+static void run_facts(MTLComputePipelineState *state, MTLVisibleFunctionTable *table, int *o,
+                      size_t n) {
     MTLBuffer *out = new_buffer(n * 4);
     MTLCommandBuffer *commands;
     MTLComputeCommandEncoder *e = begin(&commands, state);
@@ -246,8 +256,9 @@ static void replaced_entries(void **unused) {
     int *o = mtl_buffer_contents(out);
     for (int round = 0; round < 3; round++) {
         MTLFunctionHandle *h =
-            round == 2 ? NULL
-                       : mtl_compute_pipeline_state_function_handle_with_name(state, four[round + 1]);
+            round == 2
+                ? NULL
+                : mtl_compute_pipeline_state_function_handle_with_name(state, four[round + 1]);
         mtl_visible_function_table_set_functions(table, &h, (MTLRange){0, 1});
         MTLCommandBuffer *commands;
         MTLComputeCommandEncoder *e = begin(&commands, state);
@@ -307,7 +318,7 @@ static void table_in_an_argument_buffer(void **unused) {
 static void large_values(void **unused) {
     (void)unused;
     const char *const names[] = {"of_pair", "store"}, *const pairs[] = {"of_pair", NULL},
-                     *const stores[] = {"store"};
+                      *const stores[] = {"store"};
     MTLComputePipelineState *state = must_link("large", names, 2);
     MTLVisibleFunctionTable *p = table_of(state, pairs, 2), *s = table_of(state, stores, 1),
                             *none = table_of(state, (const char *const[]){NULL}, 1);
@@ -412,8 +423,8 @@ static void textures_inside(void **unused) {
 
 static void calls_inside_calls(void **unused) {
     (void)unused;
-    const char *const names[] = {"outer", "plus_one", "negated"}, *const inner[] = {"plus_one", "negated"},
-                     *const outer[] = {"outer"};
+    const char *const names[] = {"outer", "plus_one", "negated"},
+                      *const inner[] = {"plus_one", "negated"}, *const outer[] = {"outer"};
     MTLComputePipelineState *state = must_link("nested", names, 3);
     MTLVisibleFunctionTable *t = table_of(state, inner, 2), *u = table_of(state, outer, 1);
     MTLBuffer *out = new_buffer(N * 4);
@@ -479,8 +490,7 @@ static void constants_of_linked_functions(void **unused) {
         device,
         &(MTLComputePipelineDescriptor){
             .compute_function = kernel,
-            .linked_functions =
-                &(MTLLinkedFunctions){.functions = functions, .function_count = 3}},
+            .linked_functions = &(MTLLinkedFunctions){.functions = functions, .function_count = 3}},
         0, NULL, &error);
     if (!state) fail_msg("%s", mtl_error_localized_description(error));
     const char *const names[] = {"special0", "special1", "special2"};
@@ -523,9 +533,9 @@ static void functions_of_other_libraries(void **unused) {
         MTLFunctionConstantValues *values = mtl_function_constant_values_new();
         int offset = 10000 * (i + 1);
         mtl_function_constant_values_set_constant_value_with_name(values, &offset, MTLDataTypeInt,
-                                                              "offset");
-        functions[i] = mtl_library_new_function_with_constant_values(libraries[i], "plus_one",
-                                                                     values, NULL);
+                                                                  "offset");
+        functions[i] =
+            mtl_library_new_function_with_constant_values(libraries[i], "plus_one", values, NULL);
         assert_non_null(functions[i]);
         mtl_release(values);
     }
@@ -534,8 +544,7 @@ static void functions_of_other_libraries(void **unused) {
         device,
         &(MTLComputePipelineDescriptor){
             .compute_function = kernel,
-            .linked_functions =
-                &(MTLLinkedFunctions){.functions = functions, .function_count = 3}},
+            .linked_functions = &(MTLLinkedFunctions){.functions = functions, .function_count = 3}},
         0, NULL, &error);
     if (!state) fail_msg("%s", mtl_error_localized_description(error));
     MTLVisibleFunctionTable *table = mtl_compute_pipeline_state_new_visible_function_table(
@@ -565,9 +574,10 @@ static void functions_of_other_libraries(void **unused) {
 // Called by name: declared in one library, given by another as a private function.
 static void private_functions(void **unused) {
     (void)unused;
-    MTLLibrary *user = compile(HEAD "[[visible]] int plus_one(int x);\n"
-                                    "kernel void k(device int *out [[buffer(0)]],\n"
-                                    "    uint i [[thread_position_in_grid]]) { out[i] = plus_one(i) * 2; }\n");
+    MTLLibrary *user =
+        compile(HEAD "[[visible]] int plus_one(int x);\n"
+                     "kernel void k(device int *out [[buffer(0)]],\n"
+                     "    uint i [[thread_position_in_grid]]) { out[i] = plus_one(i) * 2; }\n");
     MTLFunction *kernel = mtl_library_new_function(user, "k"), *f = function_of("plus_one");
     MTLError *error = NULL;
     assert_null(mtl_device_new_compute_pipeline_state(device, kernel, &error));
@@ -668,7 +678,8 @@ static void what_reflection_says(void **unused) {
 
 static void misuse(void **unused) {
     (void)unused;
-    MTLComputePipelineState *state = must_link("by_index", four, 4), *other = must_link("facts", four, 4);
+    MTLComputePipelineState *state = must_link("by_index", four, 4),
+                            *other = must_link("facts", four, 4);
     MTLVisibleFunctionTable *table = table_of(state, four, 4), *foreign = table_of(other, four, 4);
     mtl_visible_function_table_set_label(table, "my table");
     clear_messages();
@@ -697,14 +708,16 @@ static void misuse(void **unused) {
         if (round == 0) mtl_compute_command_encoder_set_visible_function_table(e, foreign, 2);
         if (round == 2) mtl_compute_command_encoder_set_buffer(e, buffer, 0, 2);
         clear_messages();
-        mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(64, 1, 1), mtl_size_make(64, 1, 1));
+        mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(64, 1, 1),
+                                                     mtl_size_make(64, 1, 1));
         assert_string_equal(last_rule, round == 0 ? "function_table_foreign"
                                                   : "dispatch_missing_function_table");
         mtl_compute_command_encoder_set_visible_function_table(e, table, 31);
         assert_string_equal(last_rule, "buffer_index");
         mtl_compute_command_encoder_set_visible_function_table(e, table, 2);
         mtl_compute_command_encoder_set_visible_function_table(e, table, 0);
-        mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(64, 1, 1), mtl_size_make(64, 1, 1));
+        mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(64, 1, 1),
+                                                     mtl_size_make(64, 1, 1));
         assert_string_equal(last_rule, "dispatch_missing_buffer"); // a table in its place
         mtl_compute_command_encoder_end_encoding(e);
         commit_and_wait(commands);

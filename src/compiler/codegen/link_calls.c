@@ -211,8 +211,8 @@ static bool fits(Cg *cg, LLVMValueRef call, LLVMValueRef f) {
             unsigned kind = attribute_kind(kinds[k]);
             LLVMTypeRef x = memory_type(LLVMGetCallSiteEnumAttribute(call, p, kind)),
                         y = memory_type(LLVMGetEnumAttributeAtIndex(f, p, kind));
-            if (!x != !y || (x && LLVMABISizeOfType(cg->cx.layout, x) !=
-                                      LLVMABISizeOfType(cg->cx.layout, y)))
+            if (!x != !y ||
+                (x && LLVMABISizeOfType(cg->cx.layout, x) != LLVMABISizeOfType(cg->cx.layout, y)))
                 return false;
         }
     return true;
@@ -221,11 +221,13 @@ static bool fits(Cg *cg, LLVMValueRef call, LLVMValueRef f) {
 LLVMTypeRef msl_null_call_type(const MslContext *cx) { return LLVMDoubleTypeInContext(cx->llvm); }
 
 // Shader validation reports stores to addresses that are none. This one, of a type that Metal
-// does not have, says what it stands for (validate.c), and its address whether there was a function.
+// does not have, says what it stands for (validate.c), and its address whether there was a
+// function.
 static void build_report(Cg *cg, LLVMValueRef id) {
     MslContext *cx = &cg->cx;
     LLVMValueRef some = LLVMBuildIsNotNull(cx->builder, id, "");
-    LLVMValueRef at = LLVMBuildSelect(cx->builder, some, msl_const(cx, 64, 8), msl_const(cx, 64, 0), "");
+    LLVMValueRef at =
+        LLVMBuildSelect(cx->builder, some, msl_const(cx, 64, 8), msl_const(cx, 64, 0), "");
     LLVMValueRef to = LLVMBuildIntToPtr(cx->builder, at, msl_ptr(cx), "");
     LLVMValueRef store = LLVMBuildStore(cx->builder, LLVMConstNull(msl_null_call_type(cx)), to);
     LLVMSetVolatile(store, 1);

@@ -115,8 +115,8 @@ static void link_functions(Cg *cg) {
         bool done = false;
         for (size_t k = 0; k < i && !done; k++) done = same_part(&q->linked[k], &q->linked[i]);
         if (done) continue; // with the first of its part
-        uint32_t part = add_part(cg, q->linked[i].library, q->linked[i].constants,
-                                 q->linked[i].n_constants);
+        uint32_t part =
+            add_part(cg, q->linked[i].library, q->linked[i].constants, q->linked[i].n_constants);
         LLVMModuleRef m = open_part(cg, q->linked[i].library);
         for (size_t k = i; k < q->n_linked; k++)
             if (same_part(&q->linked[i], &q->linked[k])) link_function(cg, m, k);

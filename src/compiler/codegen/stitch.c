@@ -71,7 +71,8 @@ static bool same(const Stitch *s, Value a, Value b) {
     if (a.memory != b.memory || !a.type || !b.type) return false;
     if (!a.memory) return a.type == b.type;
     LLVMTargetDataRef layout = s->cg->cx.layout;
-    return a.type == b.type || LLVMABISizeOfType(layout, a.type) == LLVMABISizeOfType(layout, b.type);
+    return a.type == b.type ||
+           LLVMABISizeOfType(layout, a.type) == LLVMABISizeOfType(layout, b.type);
 }
 
 // The types of the inputs follow from the functions they go to.
@@ -112,7 +113,8 @@ static void declare(Stitch *s, Value result, size_t number) {
     LLVMTypeRef types[MAX_INPUTS + 1], nothing = LLVMVoidTypeInContext(cx->llvm);
     unsigned first = result.memory, n = first + s->n_inputs;
     for (unsigned i = 0; i < n; i++)
-        types[i] = i < first || s->inputs[i - first].memory ? msl_ptr(cx) : s->inputs[i - first].type;
+        types[i] =
+            i < first || s->inputs[i - first].memory ? msl_ptr(cx) : s->inputs[i - first].type;
     LLVMTypeRef returns = result.type && !result.memory ? result.type : nothing;
     char name[40];
     snprintf(name, sizeof name, "ingot.stitched.%zu", number);
@@ -132,8 +134,7 @@ static Value build_call(Stitch *s, const MslStitchNode *n) {
     LLVMValueRef f = callee(s, n->function), args[MAX_INPUTS + 1];
     unsigned first = has_result_memory(f), count = LLVMCountParams(f);
     Value result = {0};
-    if (count > MAX_INPUTS)
-        msl_fail(cx, "'%s' has too many parameters", name_of(s, n->function));
+    if (count > MAX_INPUTS) msl_fail(cx, "'%s' has too many parameters", name_of(s, n->function));
     if (first) {
         result = (Value){NULL, hidden_type(f, 0, "sret"), true};
         args[0] = result.value = LLVMBuildAlloca(cx->builder, result.type, "");
@@ -146,11 +147,11 @@ static Value build_call(Stitch *s, const MslStitchNode *n) {
                      name_of(s, n->function));
         args[k] = v.value;
     }
-    LLVMValueRef call =
-        LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(f), f, args, count, "");
+    LLVMValueRef call = LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(f), f, args, count, "");
     for (unsigned k = 0; k < count; k++) { // the call repeats how memory is passed
         LLVMTypeRef by_value = hidden_type(f, k, "byval");
-        if (k < first) LLVMAddCallSiteAttribute(call, k + 1, type_attribute(s, "sret", result.type));
+        if (k < first)
+            LLVMAddCallSiteAttribute(call, k + 1, type_attribute(s, "sret", result.type));
         if (by_value) LLVMAddCallSiteAttribute(call, k + 1, type_attribute(s, "byval", by_value));
     }
     if (!first && LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind)
@@ -182,15 +183,16 @@ static void build_graph(Stitch *s, size_t number) {
     Value result = result_of(s);
     declare(s, result, number);
     for (size_t i = 0; i < g->n_nodes; i++)
-        s->values[i] = g->nodes[i].function ? build_call(s, &g->nodes[i])
-                                            : s->inputs[g->nodes[i].argument];
+        s->values[i] =
+            g->nodes[i].function ? build_call(s, &g->nodes[i]) : s->inputs[g->nodes[i].argument];
     if (!result.type) {
         LLVMBuildRetVoid(cx->builder);
     } else if (!result.memory) {
         LLVMBuildRet(cx->builder, s->values[g->output - 1].value);
     } else {
         LLVMValueRef n = msl_const(cx, 64, LLVMABISizeOfType(cx->layout, result.type));
-        LLVMBuildMemCpy(cx->builder, LLVMGetParam(s->f, 0), 1, s->values[g->output - 1].value, 1, n);
+        LLVMBuildMemCpy(cx->builder, LLVMGetParam(s->f, 0), 1, s->values[g->output - 1].value, 1,
+                        n);
         LLVMBuildRetVoid(cx->builder);
     }
 }
@@ -233,8 +235,9 @@ static void close_module(Cg *cg, MslLibrary *out) {
         LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, kind_of("optnone"));
         msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "alwaysinline", 0);
     }
-    msl_run_passes(cx, NULL, "function(sroa,early-cse,simplifycfg),always-inline,"
-                             "function(sroa,early-cse,simplifycfg),globaldce");
+    msl_run_passes(cx, NULL,
+                   "function(sroa,early-cse,simplifycfg),always-inline,"
+                   "function(sroa,early-cse,simplifycfg),globaldce");
     msl_check_constants(cg);
     msl_verify(cx, "stitch");
     LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(cx->module);
@@ -291,9 +294,7 @@ bool msl_stitch(const MslStitchRequest *request, MslLibrary *out) {
         out->reflection = describe(request);
         out->ok = out->reflection != NULL;
     }
-    out->log = strdup(out->ok                         ? ""
-                      : opened && cg->cx.error[0] ? cg->cx.error
-                                                      : "out of memory");
+    out->log = strdup(out->ok ? "" : opened && cg->cx.error[0] ? cg->cx.error : "out of memory");
     if (opened) msl_context_close(cg);
     if (s) free(s->values);
     free(s);
