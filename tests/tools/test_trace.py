@@ -76,7 +76,12 @@ DYING = r"""
 int main(int argc, char **argv) {
     MTLDevice *device = mtl_create_system_default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
+    MTLCaptureManager *manager = mtl_capture_manager_shared_capture_manager();
     for (int i = 0; i < 10; i++) {
+        if (argc > 1 && *argv[1] == 'c' && i == 4 &&
+            !mtl_capture_manager_start_capture(manager, &(MTLCaptureDescriptor){
+                queue, MTLCaptureDestinationGPUTraceDocument, "capture.json"}, NULL)) return 9;
+        if (i == 7) mtl_capture_manager_stop_capture(manager);
         MTLCommandBuffer *c = mtl_command_queue_command_buffer(queue);
         mtl_command_buffer_set_label(c, "quotes \" and \\ and \n and \xff");
         mtl_command_buffer_commit(c);
@@ -134,6 +139,12 @@ def test_killed_while_it_runs(ingot, dying, number):
     p.communicate(timeout=30)
     assert p.returncode == 128 + number
     assert len(Trace(ingot.folder / "t.json").all("command_buffer")) == 10
+
+
+def test_a_capture_inside_a_trace(ingot, dying):
+    ingot("trace", "-q", "-o", "t.json", dying, "capture", MTL_CAPTURE_ENABLED="1")
+    assert len(Trace(ingot.folder / "t.json").all("command_buffer")) == 10
+    assert len(Trace(ingot.folder / "capture.json").all("command_buffer")) == 3
 
 
 def test_processes_of_a_program_have_their_own_files(ingot, dying):
