@@ -11,6 +11,8 @@
 #include "runtime/device.h"
 #include "runtime/validation.h"
 
+#define WAIT_SPIN_NS 20000u
+
 static void event_destroy(void *self) {
     MTLEvent *event = self;
     rt_event_end_watch(event);
@@ -221,6 +223,10 @@ bool mtl_shared_event_wait_until_signaled_value(MTLSharedEvent *shared, uint64_t
     uint64_t now = cpu_now_ns();
     uint64_t until =
         timeout_ms > (UINT64_MAX - now) / 1000000u ? UINT64_MAX : now + timeout_ms * 1000000u;
+    // What comes at once is not worth a sleep.
+    for (uint64_t t = now; t < until && t - now < WAIT_SPIN_NS; t = cpu_now_ns())
+        for (int i = 0; i < 64; i++, cpu_relax())
+            if (rt_event_value(event) >= value) return true;
     atomic_fetch_add(&event->sleepers, 1);
     bool reached, in_time = true;
     for (;;) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "runtime/event.h"
+#include "runtime/leaks.h"
 #include "runtime/validation.h"
 
 typedef struct Note { // a notification
@@ -157,7 +158,10 @@ MTLSharedEventListener *mtl_shared_event_listener_shared_listener(void) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static MTLSharedEventListener *shared; // under lock; lives as long as the process
     pthread_mutex_lock(&lock);
-    if (!shared) shared = mtl_shared_event_listener_new();
+    if (!shared) {
+        shared = mtl_shared_event_listener_new();
+        if (shared && rt_leaks_wanted()) rt_leaks_died(&shared->object); // meant to stay
+    }
     MTLSharedEventListener *listener = shared;
     pthread_mutex_unlock(&lock);
     return listener;
