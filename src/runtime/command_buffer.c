@@ -92,6 +92,7 @@ void rt_cb_release_resources(MTLCommandBuffer *buffer) {
 static void command_buffer_destroy(void *self) {
     MTLCommandBuffer *buffer = self;
     MTLCommandQueue *queue = buffer->queue;
+    if (buffer->open_encoder) rt_misuse_in(buffer, RT_RULE_encoder_not_ended, "mtl_release", NULL);
     if (atomic_load(&buffer->status) < MTLCommandBufferStatusCommitted) rt_queue_forget(buffer);
     rt_cb_release_resources(buffer);
     for (MTLCommandEncoder *e = buffer->encoders; e; e = e->next) rt_label_free(&e->label);
@@ -212,7 +213,7 @@ void mtl_command_buffer_enqueue(MTLCommandBuffer *buffer) {
         atomic_store(&buffer->status, MTLCommandBufferStatusEnqueued);
     }
     pthread_mutex_unlock(&queue->lock);
-    if (again) rt_misuse(buffer->device, RT_RULE_command_buffer_already_enqueued, __func__, NULL);
+    if (again) rt_misuse_in(buffer, RT_RULE_command_buffer_already_enqueued, __func__, NULL);
 }
 
 // Memory that may be dropped, or was, is no place for results.
@@ -249,7 +250,7 @@ void mtl_command_buffer_commit(MTLCommandBuffer *buffer) {
 static void add_handler(MTLCommandBuffer *buffer, RtHandler ***last,
                         MTLCommandBufferHandler handler, void *context, const char *call) {
     if (!handler) {
-        rt_misuse(buffer->device, RT_RULE_null_argument, call, "handler");
+        rt_misuse_in(buffer, RT_RULE_null_argument, call, "handler");
         return;
     }
     RtHandler *h = rt_cb_alloc(buffer, sizeof *h);
@@ -283,7 +284,7 @@ static void wait_for(MTLCommandBuffer *buffer, atomic_uint *word, MTLCommandBuff
         return;
     }
     if (atomic_load(&buffer->status) < MTLCommandBufferStatusCommitted) {
-        rt_misuse(buffer->device, RT_RULE_command_buffer_not_committed, call, NULL);
+        rt_misuse_in(buffer, RT_RULE_command_buffer_not_committed, call, NULL);
         return;
     }
     if (word == &buffer->completed && !atomic_load_explicit(word, memory_order_acquire))
@@ -400,7 +401,7 @@ double mtl_command_buffer_kernel_end_time(const MTLCommandBuffer *buffer) {
 void mtl_command_buffer_push_debug_group(MTLCommandBuffer *buffer, const char *name) {
     if (!rt_cb_recording(buffer, __func__)) return;
     if (!name)
-        rt_misuse(buffer->device, RT_RULE_null_argument, __func__, "name");
+        rt_misuse_in(buffer, RT_RULE_null_argument, __func__, "name");
     else {
         buffer->debug_depth++;
         rt_trace_push(buffer, !buffer->open_encoder, name);
@@ -410,7 +411,7 @@ void mtl_command_buffer_push_debug_group(MTLCommandBuffer *buffer, const char *n
 void mtl_command_buffer_pop_debug_group(MTLCommandBuffer *buffer) {
     if (!rt_cb_recording(buffer, __func__)) return;
     if (buffer->debug_depth == 0)
-        rt_misuse(buffer->device, RT_RULE_debug_group_underflow, __func__, NULL);
+        rt_misuse_in(buffer, RT_RULE_debug_group_underflow, __func__, NULL);
     else {
         buffer->debug_depth--;
         rt_trace_pop(buffer, !buffer->open_encoder);

@@ -22,8 +22,9 @@ bool rt_valid_buffer(MTLComputeCommandEncoder *e, const char *call, const MTLBuf
         return false;
     }
     if (offset >= buffer->length) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_buffer_offset, call, "offset %zu, length %zu", offset,
-                           buffer->length);
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_buffer_offset, call,
+                           "offset %zu, length %zu of buffer '%s'", offset, buffer->length,
+                           rt_label(&buffer->resource.label));
         return false;
     }
     return true;
@@ -126,18 +127,20 @@ static bool valid_buffer_arg(MTLComputeCommandEncoder *e, const char *call, cons
     if (arg->type >= lib->n_types) return true;
     const RfType *type = &lib->types[arg->type];
     bool debug = p->device->debug_layer;
+    const char *label = slot->buffer ? rt_label(&slot->buffer->resource.label) : "";
     if (debug && slot->n_bytes < type->size) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_buffer_too_small, call,
-                           "'%s' of '%s' at index %zu is %u bytes, %zu are there", arg->name,
-                           kernel, index, type->size, slot->n_bytes);
+                           "'%s' of '%s' at index %zu is %u bytes, %zu are there%s%s%s", arg->name,
+                           kernel, index, type->size, slot->n_bytes, *label ? " in '" : "", label,
+                           *label ? "'" : "");
         return false;
     }
     // Code may count on the alignment of large vectors; smaller ones survive, as on a Mac.
     if ((debug || type->align >= 16) && type->align > 1 &&
         (uintptr_t)slot->address % type->align != 0) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_offset_alignment, call,
-                           "'%s' of '%s' at index %zu needs %u", arg->name, kernel, index,
-                           type->align);
+                           "'%s' of '%s' at index %zu needs %u%s%s%s", arg->name, kernel, index,
+                           type->align, *label ? ": '" : "", label, *label ? "'" : "");
         return false;
     }
     return true;

@@ -88,7 +88,7 @@ void rt_encoder_insert_debug_signpost(void *encoder, const RtClass *cls, const c
     MTLCommandEncoder *e = encoder;
     if (!rt_encoder_valid(e, cls, call)) return;
     if (!name)
-        rt_misuse(e->buffer->device, RT_RULE_null_argument, call, "name");
+        rt_misuse_in(e->buffer, RT_RULE_null_argument, call, "name");
     else
         rt_trace_signpost(e->buffer, false, name);
 }
@@ -98,7 +98,7 @@ void rt_encoder_push_debug_group(void *encoder, const RtClass *cls, const char *
     MTLCommandEncoder *e = encoder;
     if (!rt_encoder_valid(e, cls, call)) return;
     if (!name)
-        rt_misuse(e->buffer->device, RT_RULE_null_argument, call, "name");
+        rt_misuse_in(e->buffer, RT_RULE_null_argument, call, "name");
     else {
         e->debug_depth++;
         rt_trace_push(e->buffer, false, name);
@@ -109,7 +109,7 @@ void rt_encoder_pop_debug_group(void *encoder, const RtClass *cls, const char *c
     MTLCommandEncoder *e = encoder;
     if (!rt_encoder_valid(e, cls, call)) return;
     if (e->debug_depth == 0)
-        rt_misuse(e->buffer->device, RT_RULE_debug_group_underflow, call, NULL);
+        rt_misuse_in(e->buffer, RT_RULE_debug_group_underflow, call, NULL);
     else {
         e->debug_depth--;
         rt_trace_pop(e->buffer, false);

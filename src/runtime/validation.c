@@ -23,15 +23,26 @@ const char *rt_rule_name(RtRule rule) { return names[rule]; }
 
 const char *rt_rule_text(RtRule rule) { return texts[rule]; }
 
-// "call: what the rule says (detail) [rule]"
-static void compose(char *text, size_t n_bytes, RtRule rule, const char *call, const char *detail,
-                    va_list args) __attribute__((format(printf, 5, 0)));
-static void compose(char *text, size_t n_bytes, RtRule rule, const char *call, const char *detail,
-                    va_list args) {
+// "call: what the rule says (detail) in encoder 'x' [rule]"
+static void compose(char *text, size_t n_bytes, RtRule rule, const char *call, const char *where,
+                    const char *detail, va_list args) __attribute__((format(printf, 6, 0)));
+static void compose(char *text, size_t n_bytes, RtRule rule, const char *call, const char *where,
+                    const char *detail, va_list args) {
     char values[256] = "";
     if (detail) vsnprintf(values, sizeof values, detail, args);
-    snprintf(text, n_bytes, "%s: %s%s%s%s [%s]", call, texts[rule], *values ? " (" : "", values,
-             *values ? ")" : "", names[rule]);
+    snprintf(text, n_bytes, "%s: %s%s%s%s%s [%s]", call, texts[rule], *values ? " (" : "", values,
+             *values ? ")" : "", where, names[rule]);
+}
+
+// " in encoder 'blur' of command buffer 'frame 7'", of what has a label.
+static void describe_place(const MTLCommandBuffer *buffer, char *text, size_t n_bytes) {
+    const char *commands = rt_label(&buffer->label), *encoder = "";
+    if (buffer->open_encoder) encoder = rt_label(&buffer->open_encoder->label);
+    const char *format = *encoder && *commands ? " in encoder '%.80s' of command buffer '%.80s'"
+                         : *encoder            ? " in encoder '%.80s'%s"
+                         : *commands           ? "%s in command buffer '%.80s'"
+                                               : "%s%s";
+    snprintf(text, n_bytes, format, encoder, commands);
 }
 
 static void deliver(MTLDevice *device, RtRule rule, const char *call, const char *text) {
@@ -53,9 +64,20 @@ void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *det
     char text[512];
     va_list args;
     va_start(args, detail);
-    compose(text, sizeof text, rule, call, detail, args);
+    compose(text, sizeof text, rule, call, "", detail, args);
     va_end(args);
     deliver(device, rule, call, text);
+}
+
+void rt_misuse_in(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
+                  ...) {
+    char text[768], place[256];
+    va_list args;
+    va_start(args, detail);
+    describe_place(buffer, place, sizeof place);
+    compose(text, sizeof text, rule, call, place, detail, args);
+    va_end(args);
+    deliver(buffer->device, rule, call, text);
 }
 
 void rt_misuse_by_kernel(MTLDevice *device, const char *kernel, const char *detail, ...) {
@@ -69,10 +91,11 @@ void rt_misuse_by_kernel(MTLDevice *device, const char *kernel, const char *deta
 
 void rt_misuse_encoding(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
                         ...) {
-    char text[512];
+    char text[768], place[256];
     va_list args;
     va_start(args, detail);
-    compose(text, sizeof text, rule, call, detail, args);
+    describe_place(buffer, place, sizeof place);
+    compose(text, sizeof text, rule, call, place, detail, args);
     va_end(args);
     deliver(buffer->device, rule, call, text);
     if (buffer->encode_error) return; // the first one is the one to fix

@@ -22,7 +22,10 @@ void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *det
 // A kernel broke the rule shader_validation: `detail` is the sentence.
 void rt_misuse_by_kernel(MTLDevice *device, const char *kernel, const char *detail, ...)
     __attribute__((format(printf, 3, 4)));
-// The same, and the command buffer will end in error.
+// The same as rt_misuse, with the labels of the command buffer and of its open encoder.
+void rt_misuse_in(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail, ...)
+    __attribute__((format(printf, 4, 5)));
+// And the command buffer will end in error.
 void rt_misuse_encoding(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
                         ...) __attribute__((format(printf, 4, 5)));
 #endif

@@ -107,11 +107,57 @@ static void messages_are_printed(void **state) {
     assert_non_null(strstr(text, "[buffer_length]"));
 }
 
+// Messages name what is concerned by its label.
+static void labels(void **state) {
+    (void)state;
+    MTLComputePipelineState *p = pipeline_of(library, "f");
+    MTLBuffer *x = mtl_device_new_buffer(device, 40, 0);
+    mtl_buffer_set_label(x, "Values");
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+    mtl_command_buffer_set_label(commands, "Frame");
+    clear_messages();
+    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_label(e, "Pass");
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+    mtl_compute_command_encoder_pop_debug_group(e);
+    assert_string_equal(last_rule, "debug_group_underflow");
+    assert_non_null(strstr(last_text, "in encoder 'Pass' of command buffer 'Frame'"));
+    mtl_compute_command_encoder_set_buffer(e, x, 40, 0);
+    assert_string_equal(last_rule, "buffer_offset");
+    assert_non_null(strstr(last_text, "'Values'"));
+    mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
+    mtl_compute_command_encoder_set_buffer(e, x, 16, 1);
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1));
+    assert_string_equal(last_rule, "dispatch_buffer_too_small");
+    assert_non_null(strstr(last_text, "'p' of 'f' at index 1"));
+    assert_non_null(strstr(last_text, "'Values'"));
+    assert_non_null(strstr(last_text, "in encoder 'Pass' of command buffer 'Frame'"));
+    mtl_compute_command_encoder_end_encoding(e);
+    commit_and_wait(commands);
+    assert_non_null(strstr(mtl_error_localized_description(mtl_command_buffer_error(commands)),
+                           "'Frame'"));
+    mtl_release(commands);
+    // Waiting for what was not committed, and an encoder that never ends.
+    commands = mtl_command_queue_command_buffer(queue);
+    mtl_command_buffer_set_label(commands, "Never");
+    mtl_command_buffer_wait_until_completed(commands);
+    assert_string_equal(last_rule, "command_buffer_not_committed");
+    assert_non_null(strstr(last_text, "in command buffer 'Never'"));
+    e = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_label(e, "Open");
+    mtl_release(commands);
+    assert_string_equal(last_rule, "encoder_not_ended");
+    assert_non_null(strstr(last_text, "in encoder 'Open' of command buffer 'Never'"));
+    mtl_release(x);
+    mtl_release(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_and_alignments),
         cmocka_unit_test(synchronized_storage),
         cmocka_unit_test(messages_are_printed),
+        cmocka_unit_test(labels),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
