@@ -68,7 +68,7 @@ MTL_API bool mtl_binary_archive_add_compute_pipeline_functions(
 MTL_API bool mtl_binary_archive_add_function(MTLBinaryArchive *archive,
                                              const MTLFunctionDescriptor *descriptor,
                                              MTLLibrary *library, MTLError **error);
-// Compiles a stitched library and keeps it: later a descriptor that names the archive gives the same
+// Compiles a stitched library and keeps it: a descriptor that names the archive then gives the same
 // library without a compiler. The code of its functions is part of the pipelines that link them.
 MTL_API bool mtl_binary_archive_add_library(MTLBinaryArchive *archive,
                                             const MTLStitchedLibraryDescriptor *descriptor,

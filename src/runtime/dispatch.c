@@ -54,6 +54,8 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
         return RT_OP_FAILED;
     }
     if (empty) return RT_OP_DONE;
+    if (d->indirect) // for the trace, which is written after it ran
+        memcpy(((RtDispatch *)(void *)op)->threads, item->threads_per_grid, sizeof d->threads);
     place_threadgroup_memory(d, item);
     for (RtShort *s = d->shorts; s; s = s->next) {
         // A dispatch of the batch may write the buffer only if it may run beside this one.
@@ -70,13 +72,13 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
 
 static void describe_dispatch(const RtOp *op, char *text, size_t n_bytes) {
     const RtDispatch *d = (const RtDispatch *)(const void *)op;
-    char kernel[128], grid[64] = "\"indirect\"";
+    char kernel[128];
     json_escape(kernel, sizeof kernel, rt_pipeline_function(d->pipeline)->name);
-    if (!d->indirect)
-        snprintf(grid, sizeof grid, "[%u,%u,%u]", d->threads[0], d->threads[1], d->threads[2]);
-    snprintf(text, n_bytes, "\"kernel\":\"%s\",\"grid\":%s,\"threadgroup\":[%u,%u,%u],\"bytes\":%llu",
-             kernel, grid, d->group_size[0], d->group_size[1], d->group_size[2],
-             (unsigned long long)d->bound_bytes);
+    snprintf(text, n_bytes,
+             "\"kernel\":\"%s\",\"grid\":[%u,%u,%u],\"threadgroup\":[%u,%u,%u],\"bytes\":%llu%s",
+             kernel, d->threads[0], d->threads[1], d->threads[2], d->group_size[0],
+             d->group_size[1], d->group_size[2], (unsigned long long)d->bound_bytes,
+             d->indirect ? ",\"indirect\":true" : "");
 }
 
 static const char *dispatch_title(const RtOp *op) {
