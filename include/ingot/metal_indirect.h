@@ -56,10 +56,11 @@ typedef struct MTLIndirectCommandBufferExecutionRange {
 } MTLIndirectCommandBufferExecutionRange;
 
 typedef struct MTLIndirectCommandBufferDescriptor {
-    MTLIndirectCommandType command_types; // required; the dispatches only
-    bool inherit_buffers;                 // buffers are those of the encoder that executes
-    bool inherit_pipeline_state;          // so is the pipeline
-    size_t max_kernel_buffer_bind_count;  // 0: 31
+    // Required: dispatches or draws. Draws cannot be encoded yet.
+    MTLIndirectCommandType command_types;
+    bool inherit_buffers;                // buffers are those of the encoder that executes
+    bool inherit_pipeline_state;         // so is the pipeline
+    size_t max_kernel_buffer_bind_count; // 0: 31
     size_t max_kernel_threadgroup_memory_bind_count;                     // 0: 31
     size_t max_vertex_buffer_bind_count, max_fragment_buffer_bind_count; // ignored
     bool support_ray_tracing;                                            // false

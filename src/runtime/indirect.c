@@ -14,6 +14,15 @@
 enum { MAX_COMMANDS = 1 << 20 };
 #define COMPUTE_TYPES                                                                              \
     (MTLIndirectCommandTypeConcurrentDispatch | MTLIndirectCommandTypeConcurrentDispatchThreads)
+#define DRAW_TYPES                                                                                 \
+    (MTLIndirectCommandTypeDraw | MTLIndirectCommandTypeDrawIndexed |                              \
+     MTLIndirectCommandTypeDrawPatches | MTLIndirectCommandTypeDrawIndexedPatches |                \
+     MTLIndirectCommandTypeDrawMeshThreadgroups | MTLIndirectCommandTypeDrawMeshThreads)
+
+// Dispatches or draws, not both.
+static bool types_valid(MTLIndirectCommandType types) {
+    return types != 0 && (!(types & ~(uint32_t)COMPUTE_TYPES) || !(types & ~(uint32_t)DRAW_TYPES));
+}
 
 static void indirect_destroy(void *self) {
     MTLIndirectCommandBuffer *icb = self;
@@ -44,7 +53,7 @@ static bool descriptor_valid(MTLDevice *device, const MTLIndirectCommandBufferDe
     if (!device || !d) {
         rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call, "%s",
                   device ? "descriptor" : "device");
-    } else if (d->command_types == 0 || d->command_types & ~(uint32_t)COMPUTE_TYPES) {
+    } else if (!types_valid(d->command_types)) {
         rt_misuse(device, RT_RULE_indirect_command_types, call, "command_types 0x%x",
                   d->command_types);
     } else if (count == 0 || count > MAX_COMMANDS) {
@@ -176,6 +185,11 @@ mtl_indirect_command_buffer_indirect_compute_command_at_index(MTLIndirectCommand
     if (index >= n) {
         rt_misuse(buffer->resource.device, RT_RULE_indirect_command_index, __func__,
                   "index %zu, '%s' has %zu", index, label, n);
+        return NULL;
+    }
+    if (!(buffer->types & COMPUTE_TYPES)) {
+        rt_misuse(buffer->resource.device, RT_RULE_indirect_dispatch_type, __func__,
+                  "'%s' has command_types 0x%x", label, buffer->types);
         return NULL;
     }
     if (rt_storage_mode(&buffer->resource) == MTLStorageModePrivate) {

@@ -748,8 +748,21 @@ static void test_misuse(void **state) {
     MTLIndirectCommandBufferDescriptor good = {.command_types =
                                                    MTLIndirectCommandTypeConcurrentDispatch};
     expect_no_icb((MTLIndirectCommandBufferDescriptor){0}, 1, 0, "indirect_command_types");
-    expect_no_icb((MTLIndirectCommandBufferDescriptor){.command_types = MTLIndirectCommandTypeDraw},
-                  1, 0, "indirect_command_types");
+    expect_no_icb((MTLIndirectCommandBufferDescriptor){.command_types = 1 << 4}, 1, 0,
+                  "indirect_command_types");
+    expect_no_icb(
+        (MTLIndirectCommandBufferDescriptor){
+            .command_types = MTLIndirectCommandTypeDraw | MTLIndirectCommandTypeConcurrentDispatch},
+        1, 0, "indirect_command_types");
+    MTLIndirectCommandBuffer *draws = mtl_device_new_indirect_command_buffer(
+        device,
+        &(MTLIndirectCommandBufferDescriptor){.command_types = MTLIndirectCommandTypeDraw |
+                                                               MTLIndirectCommandTypeDrawIndexed},
+        10, 0);
+    assert_int_equal(mtl_indirect_command_buffer_size(draws), 10);
+    assert_null(mtl_indirect_command_buffer_indirect_compute_command_at_index(draws, 0));
+    expect("indirect_dispatch_type");
+    mtl_release(draws);
     expect_no_icb(good, 0, 0, "indirect_command_count");
     expect_no_icb(good, SIZE_MAX, 0, "indirect_command_count");
     expect_no_icb(good, 1, 0xffff, "buffer_options");
