@@ -86,7 +86,8 @@ MTL_API void mtl_blit_command_encoder_copy_from_texture_slices(
     MTLBlitCommandEncoder *encoder, MTLTexture *source, size_t source_slice, size_t source_level,
     MTLTexture *destination, size_t destination_slice, size_t destination_level,
     size_t slice_count, size_t level_count);
-// All slices, and as many levels as both have, from the first two levels of equal size on.
+// As many slices and levels as both have. The larger texture's first levels are left out until one has
+// the size of the smaller one's level 0.
 MTL_API void mtl_blit_command_encoder_copy_from_texture_to_texture(MTLBlitCommandEncoder *encoder,
                                                                    MTLTexture *source,
                                                                    MTLTexture *destination);

@@ -350,15 +350,18 @@ void mtl_blit_command_encoder_copy_from_texture_to_texture(MTLBlitCommandEncoder
     const CpuTexture *s = &source->cpu, *d = &destination->cpu;
     // The larger one's levels are skipped until they have the other's size.
     uint32_t from = 0, to = 0;
-    while (from < s->n_levels && s->levels[from].width > d->levels[0].width) from++;
-    while (to < d->n_levels && d->levels[to].width > s->levels[0].width) to++;
-    if (from == s->n_levels || to == d->n_levels ||
-        !same_size(&s->levels[from], &d->levels[to]) ||
-        cpu_texture_n_slices(s) != cpu_texture_n_slices(d)) {
+    while (from < s->n_levels && !same_size(&s->levels[from], &d->levels[0])) from++;
+    if (from == s->n_levels) {
+        from = 0;
+        while (to < d->n_levels && !same_size(&s->levels[0], &d->levels[to])) to++;
+    }
+    if (to == d->n_levels) {
         rt_misuse_at(&site, RT_RULE_blit_sizes, "%s and %s", rt_texture_name(source, a),
                      rt_texture_name(destination, b));
         return;
     }
     uint32_t n = s->n_levels - from < d->n_levels - to ? s->n_levels - from : d->n_levels - to;
-    copy_slices(&site, source, 0, from, destination, 0, to, cpu_texture_n_slices(s), n);
+    uint32_t n_source = cpu_texture_n_slices(s), n_destination = cpu_texture_n_slices(d);
+    copy_slices(&site, source, 0, from, destination, 0, to,
+                n_source < n_destination ? n_source : n_destination, n);
 }
