@@ -58,7 +58,10 @@ typedef struct CpuSampler {
 
 // A packed sampler, from bit 0 up:
 //   1 tag (1) | 1 min | 1 mag | 2 mip | 3 s | 3 t | 3 r | 4 compare | 2 border | 1 unnormalized
-//   | 5 max_anisotropy (0 means 1) | 2 reduction | 4 reserved (0) | 16 lod_min | 16 lod_max (IEEE half; max +inf)
+//   | 5 max_anisotropy (0 means 1) | 2 reduction | 1 biased | 3 reserved (0)
+//   | 16 lod_min | 16 lod_max (IEEE half; max +inf)
+// If biased, the last 32 bits are instead, in units of 1/64:
+//   10 lod_min | 10 lod_max | 1 no maximum | 11 bias (two's complement)
 enum {
     CPU_SAMPLER_MIN = 1,
     CPU_SAMPLER_MAG = 2,
@@ -71,6 +74,7 @@ enum {
     CPU_SAMPLER_UNNORMALIZED = 20,
     CPU_SAMPLER_ANISOTROPY = 21,
     CPU_SAMPLER_REDUCTION = 26,
+    CPU_SAMPLER_BIASED = 28,
     CPU_SAMPLER_LOD_MIN = 32,
     CPU_SAMPLER_LOD_MAX = 48,
 };

@@ -771,6 +771,18 @@ def test_quads(cases):
             same(out.reshape(64, 4), np.tile(want, (64, 1)), f"step {step}", 0.02)
     cases("implicit_level", 64, 32, levels, WAYS)
 
+    def sampler_levels(go):
+        t = Texture("2d", "r32float", 256, 256, levels=9)
+        for k in range(9):
+            t.put(np.full((256 >> k, 256 >> k), k, np.float32), level=k)
+        for step in (0.5, 3.0, 20.0):
+            out = buffer((64, 3))
+            go(t, out, exec_.between_pages(np.array([step], np.float32), True))
+            lod = np.log2(2 * step)
+            want = [np.clip(lod, 1.25, 3.5), np.clip(lod - 1.5, 0.5, 8), np.clip(lod + 2, 0.5, 2.25)]
+            same(out.reshape(64, 3), np.tile(want, (64, 1)), f"step {step}", 0.02)
+    cases("sampler_levels", 64, 32, sampler_levels)
+
 
 def test_layers_faces_samples(cases):
     n = 48

@@ -7,6 +7,13 @@ static unsigned field(uint64_t handle, unsigned at, unsigned n_bits) {
     return (unsigned)(handle >> at) & ((1u << n_bits) - 1);
 }
 
+static void unpack_biased(uint64_t h, CpuSampler *s) {
+    int bias = (int)field(h, 53, 11);
+    s->lod_min = (float)field(h, 32, 10) / 64;
+    s->lod_max = field(h, 52, 1) ? INFINITY : (float)field(h, 42, 10) / 64;
+    s->lod_bias = (float)(bias < 1024 ? bias : bias - 2048) / 64;
+}
+
 static void unpack(uint64_t h, CpuSampler *s) {
     unsigned anisotropy = field(h, CPU_SAMPLER_ANISOTROPY, 5);
     *s = (CpuSampler){
@@ -23,6 +30,7 @@ static void unpack(uint64_t h, CpuSampler *s) {
         .lod_min = cpu_half_to_float((uint16_t)(h >> CPU_SAMPLER_LOD_MIN)),
         .lod_max = cpu_half_to_float((uint16_t)(h >> CPU_SAMPLER_LOD_MAX)),
     };
+    if (field(h, CPU_SAMPLER_BIASED, 1)) unpack_biased(h, s);
 }
 
 void cpu_sampler_unpack(uint64_t handle, CpuSampler *s) {

@@ -125,6 +125,16 @@ kernel void implicit_level(texture2d<float> t, device float *out, constant float
     out[4 * i + 2] = t.calculate_unclamped_lod(s, uv);
     out[4 * i + 3] = t.sample(s, uv, gradient2d(float2(step / float(t.get_width()), 0), float2(0))).x;
 }
+// What a constexpr sampler says about levels: clamps, and a bias of its own.
+kernel void sampler_levels(texture2d<float> t, device float *out, constant float &step, uint i [[thread_position_in_grid]]) {
+    constexpr sampler clamped(filter::linear, mip_filter::linear, address::repeat, lod_clamp(1.25f, 3.5f));
+    constexpr sampler biased(bias(-1.5f), filter::linear, mip_filter::linear, address::repeat, lod_clamp(0.5f, 100.0f));
+    constexpr sampler both(filter::linear, lod_clamp(0.5f, 2.25f), mip_filter::linear, bias(2.0f));
+    float2 uv = float2(float(i) * step / float(t.get_width()), 0.5f);
+    out[3 * i] = t.sample(clamped, uv).x;
+    out[3 * i + 1] = t.sample(biased, uv).x;
+    out[3 * i + 2] = t.sample(both, uv).x;
+}
 
 // ---- layers, faces, samples
 kernel void layers(texture2d_array<float, access::read> a, texturecube<float> c, texture2d_ms<float> m, texture_buffer<float> b,

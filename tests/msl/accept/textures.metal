@@ -10,6 +10,8 @@ static constexpr sampler hidden(mag_filter::linear, min_filter::nearest, mip_fil
 constant constexpr sampler placed(s_address::clamp_to_edge, t_address::mirrored_repeat, r_address::clamp_to_zero);
 constexpr constant sampler placed_too(compare_func::less_equal, max_anisotropy(8), lod_clamp(0.5f, 4.0f));
 constexpr sampler braced{address::clamp_to_border, border_color::opaque_white};
+constexpr sampler biased(filter::linear, mip_filter::linear, bias(-0.5f), lod_clamp(1.0f, 8.0f));
+static_assert(sizeof(sampler) == 8 && sizeof(texture2d<float>) == 8, "handles");
 constexpr sampler copied = sampler(filter::linear);
 constexpr sampler nothing_said;
 namespace inner {
@@ -71,7 +73,7 @@ kernel void parameters(texture2d<float> a [[texture(0)]], texture2d<half> h [[te
     float4 c = by_value(a, s, uv) + by_reference(a, s, uv) + by_pointer(&a, uv) + any_texture(a, uv) +
                any_texture(h, uv) + any_access(r, gid) + through_array(list, uv) + through_ref(list, uv);
     c += a.sample(local_static, uv) + a.sample(chosen, uv) + a.sample(samplers[gid.y & 1], uv);
-    c += a.sample(inner::nested, uv) + a.sample(qualified, uv) + a.sample(braced, uv) + a.sample(copied, uv);
+    c += a.sample(inner::nested, uv) + a.sample(qualified, uv) + a.sample(biased, uv) + a.sample(braced, uv) + a.sample(copied, uv);
     c += a.sample(nothing_said, uv, level(0)) + a.sample(placed_too, uv, bias(0.5f));
     texture2d<float> same = gid.x & 1 ? a : list[3];
     c += same.sample(s, uv);

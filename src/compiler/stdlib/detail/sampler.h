@@ -32,6 +32,12 @@ struct lod_clamp {
         : __least(least), __most(most) {}
 };
 
+// Added to the level of detail: of one call, or of a sampler.
+struct bias {
+    float __value;
+    METAL_FUNC explicit constexpr bias(float x) : __value(x) {}
+};
+
 // What one argument of a constexpr sampler puts where: the bits it owns and their value.
 struct __sampler_bits { ulong mask, value; };
 METAL_FUNC constexpr __sampler_bits __sampler_field(ulong v, uint at, uint n) {
@@ -60,6 +66,7 @@ METAL_FUNC constexpr __sampler_bits __sampler_arg(max_anisotropy x) {
 METAL_FUNC constexpr __sampler_bits __sampler_arg(lod_clamp x) {
     return __sampler_field(__lod_bits(x.__least) | __lod_bits(x.__most) << 16, 32, 32);
 }
+METAL_FUNC constexpr __sampler_bits __sampler_arg(bias) { return {0, 0}; } // see __set_bias
 template <class A>
 inline constexpr constant bool __is_sampler_arg = requires(A a) { metal::__sampler_arg(a); };
 
@@ -72,14 +79,34 @@ struct sampler {
         requires(sizeof...(A) > 0 && (__is_sampler_arg<A> && ...))
     METAL_FUNC constexpr sampler(A... a) : sampler() {
         ((__handle = (__handle & ~__sampler_arg(a).mask) | __sampler_arg(a).value), ...);
+        if constexpr ((__is_same(A, bias) || ...)) __set_bias(a...);
+    }
+
+private:
+    // The other form of the upper half: clamps and bias in units of 1/64.
+    template <class... A> METAL_FUNC constexpr void __set_bias(A... a) {
+        lod_clamp clamp(0.0f, __builtin_inff());
+        bias shift(0.0f);
+        (__note(a, clamp, shift), ...);
+        bool open = !(clamp.__most < 15.98f);
+        ulong fields = __sixty_fourths(clamp.__least, 0, 1023) |
+                       (open ? 1ul << 20 : __sixty_fourths(clamp.__most, 0, 1023) << 10) |
+                       (__sixty_fourths(shift.__value, -1024, 1023) & 2047) << 21;
+        __handle = (__handle & 0xfffffffful) | 1ul << 28 | fields << 32;
+    }
+    template <class T>
+    static METAL_FUNC constexpr void __note(T a, thread lod_clamp &clamp, thread bias &shift) {
+        if constexpr (__is_same(T, lod_clamp)) clamp = a;
+        if constexpr (__is_same(T, bias)) shift = a;
+    }
+    static METAL_FUNC constexpr ulong __sixty_fourths(float x, long least, long most) {
+        float n = x * 64.0f + (x < 0.0f ? -0.5f : 0.5f);
+        long k = n < (float)least ? least : n > (float)most ? most : (long)n;
+        return (ulong)k;
     }
 };
 
 // ---- level of detail
-struct bias {
-    float __value;
-    METAL_FUNC explicit constexpr bias(float x) : __value(x) {}
-};
 struct level {
     float __value;
     METAL_FUNC explicit constexpr level(float x) : __value(x) {}
