@@ -10,6 +10,7 @@
 #define MAX_SIZE 16384u
 #define MAX_SIZE_3D 2048u
 #define MAX_LAYERS 2048u
+#define MAX_ROW_TEXELS 32767u
 #define MAX_BUFFER_WIDTH ((size_t)1 << 28)
 #define ALL_USAGE                                                                                  \
     (MTLTextureUsageShaderRead | MTLTextureUsageShaderWrite | MTLTextureUsageRenderTarget |        \
@@ -266,7 +267,9 @@ bool rt_valid_strides(const RtSite *site, const MTLTexture *texture, MTLSize siz
     size_t n_rows = (size.height + f->block_height - 1u) / f->block_height;
     size_t stride = *bytes_per_row, rows, planes;
     if (stride == 0 && n_rows == 1 && size.depth == 1) stride = row;
-    if (stride < row || stride % texel != 0 ||
+    // Apple's limit, which not all of its devices keep to: with the debug layer only.
+    bool wide = site->device && site->device->debug_layer && stride / texel > MAX_ROW_TEXELS;
+    if (stride < row || stride % texel != 0 || wide ||
         __builtin_mul_overflow(stride, n_rows, &rows)) {
         rt_misuse_at(site, RT_RULE_texture_bytes_per_row,
                      "%zu bytes per row, a row is %zu of %zu each, texture %s", *bytes_per_row, row,

@@ -76,6 +76,20 @@ static void synchronized_storage(void **state) {
     }
 }
 
+// Rows of texels lie at most 32767 texels apart.
+static void bytes_per_row(void **state) {
+    (void)state;
+    MTLTextureDescriptor d = mtl_texture_descriptor_2d(MTLPixelFormatR8Unorm, 2, 2, false);
+    MTLTexture *t = mtl_device_new_texture(device, &d);
+    static char bytes[40000];
+    clear_messages();
+    mtl_texture_replace_region(t, mtl_region_make_2d(0, 0, 2, 2), 0, bytes, 32767);
+    assert_int_equal(n_messages, 0);
+    mtl_texture_replace_region(t, mtl_region_make_2d(0, 0, 2, 2), 0, bytes, 32768);
+    assert_string_equal(last_rule, "texture_bytes_per_row");
+    mtl_release(t);
+}
+
 static void sizes_and_alignments(void **state) {
     (void)state;
     assert_string_equal(rule_of("f", 0, 32), "");
@@ -156,6 +170,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_and_alignments),
         cmocka_unit_test(synchronized_storage),
+        cmocka_unit_test(bytes_per_row),
         cmocka_unit_test(messages_are_printed),
         cmocka_unit_test(labels),
     };
