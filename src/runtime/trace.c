@@ -35,6 +35,21 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
 static Trace traces[RT_N_TRACES] = {{.fd = -1}, {.fd = -1}}; // under lock
 static uint64_t counted_ns;
+// Captures so far, in the high bits of a set of traces: a command buffer that outlives its capture
+// must not get into the next one.
+static atomic_uint generation;
+enum { GENERATION_SHIFT = 8, GENERATION_MASK = 0xffffff };
+
+static unsigned open_now(void) {
+    return atomic_load(&rt_tracing) | atomic_load(&generation) << GENERATION_SHIFT;
+}
+
+// Is trace i one of the set, and open? The lock is held.
+static bool goes_to(unsigned set, unsigned i) {
+    return set >> i & 1 && traces[i].fd >= 0 &&
+           (i != RT_TRACE_CAPTURE ||
+            set >> GENERATION_SHIFT == (atomic_load(&generation) & GENERATION_MASK));
+}
 
 // ---- Writing: the lock is held ----
 
@@ -100,7 +115,7 @@ void rt_trace_emit(const RtTraceEvent *e) {
     uint64_t now = cpu_now_ns();
     for (unsigned i = 0; i < RT_N_TRACES; i++) {
         Trace *t = &traces[i];
-        if (!(e->traces >> i & 1) || t->fd < 0) continue;
+        if (!goes_to(e->traces, i)) continue;
         if (!e->queue && new_track(t, tid)) {
             char name[32] = "";
             pthread_getname_np(pthread_self(), name, sizeof name);
@@ -116,7 +131,7 @@ void rt_trace_name_track(unsigned which, uint64_t queue, unsigned lane, const ch
     uint64_t tid = queue_track(queue, lane);
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < RT_N_TRACES; i++)
-        if (which >> i & 1 && traces[i].fd >= 0 && new_track(&traces[i], tid + ((uint64_t)1 << 40)))
+        if (goes_to(which, i) && new_track(&traces[i], tid + ((uint64_t)1 << 40)))
             put_name(&traces[i].text, "thread_name", DEVICE_PID, tid, name);
     pthread_mutex_unlock(&lock);
 }
@@ -130,6 +145,7 @@ unsigned rt_trace_enter(const MTLCommandQueue *queue) {
         traces[i].in_flight++;
         which |= 1u << i;
     }
+    if (which) which |= atomic_load(&generation) << GENERATION_SHIFT;
     pthread_mutex_unlock(&lock);
     return which;
 }
@@ -137,7 +153,7 @@ unsigned rt_trace_enter(const MTLCommandQueue *queue) {
 void rt_trace_leave(unsigned which) {
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < RT_N_TRACES; i++) {
-        if (!(which >> i & 1)) continue;
+        if (!goes_to(which, i)) continue;
         if (traces[i].in_flight) traces[i].in_flight--;
         flush(&traces[i], cpu_now_ns());
     }
@@ -182,6 +198,7 @@ int rt_trace_open(unsigned which, const char *path, const MTLCommandQueue *queue
     Trace *t = &traces[which];
     text_free(&t->text);
     *t = (Trace){.fd = fd, .queue = queue, .named = t->named, .named_capacity = t->named_capacity};
+    if (which == RT_TRACE_CAPTURE) atomic_fetch_add(&generation, 1);
     text_add(&t->text, "[\n");
     put_name(&t->text, "process_name", DEVICE_PID, 0, device ? device->name : "Ingot");
     put_name(&t->text, "process_name", getpid(), 0, program);
@@ -239,7 +256,7 @@ void rt_trace_from_environment(void) {
 
 void rt_trace_host_span(const char *category, const char *name, uint64_t start_ns,
                         const char *args) {
-    rt_trace_emit(&(RtTraceEvent){.traces = atomic_load(&rt_tracing),
+    rt_trace_emit(&(RtTraceEvent){.traces = open_now(),
                                   .phase = 'X',
                                   .category = category,
                                   .name = name,
@@ -249,7 +266,7 @@ void rt_trace_host_span(const char *category, const char *name, uint64_t start_n
 }
 
 void rt_trace_scope(const char *name, const void *id, bool begins) {
-    rt_trace_emit(&(RtTraceEvent){.traces = atomic_load(&rt_tracing),
+    rt_trace_emit(&(RtTraceEvent){.traces = open_now(),
                                   .phase = begins ? 'b' : 'e',
                                   .category = "scope",
                                   .name = name,
@@ -267,9 +284,6 @@ void rt_trace_allocated(const MTLDevice *device) {
     if (soon) return;
     snprintf(args, sizeof args, "\"bytes\":%llu",
              (unsigned long long)atomic_load(&device->allocated_bytes));
-    rt_trace_emit(&(RtTraceEvent){.traces = atomic_load(&rt_tracing),
-                                  .phase = 'C',
-                                  .name = "allocated",
-                                  .start_ns = now,
-                                  .args = args});
+    rt_trace_emit(&(RtTraceEvent){
+        .traces = open_now(), .phase = 'C', .name = "allocated", .start_ns = now, .args = args});
 }

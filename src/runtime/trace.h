@@ -61,7 +61,7 @@ void rt_trace_batch(struct RtExecution *x, uint64_t start_ns);
 // ---- For trace_commands.c ----
 
 typedef struct RtTraceEvent {
-    unsigned traces;      // a bit per trace it goes to
+    unsigned traces;      // those it goes to, as rt_trace_enter gives them
     char phase;           // of the format: B, E, X, i, s, f, ...
     const char *category; // may be NULL
     const char *name;     // escaped here; NULL: none (E)
@@ -73,7 +73,8 @@ typedef struct RtTraceEvent {
 } RtTraceEvent;
 void rt_trace_emit(const RtTraceEvent *event);
 void rt_trace_name_track(unsigned traces, uint64_t queue, unsigned lane, const char *name);
-// Adds a command buffer to those a trace waits for at its end; returns the traces it belongs to.
+// Adds a command buffer to those a trace waits for at its end; returns the set of traces it belongs
+// to, 0: none.
 unsigned rt_trace_enter(const MTLCommandQueue *queue);
 void rt_trace_leave(unsigned traces); // and writes what is there to the file
 #endif

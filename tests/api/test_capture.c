@@ -254,6 +254,36 @@ static void stopped_by_a_handler(void **state) {
     free(text);
 }
 
+// A command buffer that waits for the CPU outlives its capture: stop gives up waiting, the file is
+// whole, and the next capture has nothing of it.
+static void outlived_by_a_command_buffer(void **state) {
+    (void)state;
+    char path[2][160];
+    snprintf(path[0], sizeof path[0], "%s", in_folder("outlived.json"));
+    snprintf(path[1], sizeof path[1], "%s", in_folder("next.json"));
+    MTLSharedEvent *event = mtl_device_new_shared_event(device);
+    start(device, path[0]);
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+    mtl_command_buffer_set_label(commands, "patient");
+    mtl_command_buffer_encode_wait_for_event(commands, (MTLEvent *)event, 1);
+    mtl_command_buffer_commit(commands);
+    mtl_capture_manager_stop_capture(manager);
+    start(device, path[1]);
+    mtl_shared_event_set_signaled_value(event, 1);
+    mtl_command_buffer_wait_until_completed(commands);
+    assert_completed(commands);
+    work(other, "next", true);
+    mtl_capture_manager_stop_capture(manager);
+    for (int i = 0; i < 2; i++) {
+        char *text = contents(path[i]);
+        assert_true(ended(text));
+        assert_int_equal(times(text, "patient"), i == 0 ? 1 : 0);
+        if (i == 1) assert_int_equal(times(text, "\"ph\":\"B\""), times(text, "\"ph\":\"E\""));
+        free(text);
+    }
+    mtl_release(commands), mtl_release(event);
+}
+
 static atomic_bool stop_working;
 
 static void *work_on(void *context) {
@@ -293,6 +323,7 @@ int main(void) {
         cmocka_unit_test(without_a_file),
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(stopped_by_a_handler),
+        cmocka_unit_test(outlived_by_a_command_buffer),
         cmocka_unit_test(starts_and_stops_under_load),
     };
     return cmocka_run_group_tests_name("capture", tests, set_up, tear_down);
