@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// mipmaps.c: blits: an image goes from a buffer into a texture, the blit encoder makes its mipmaps, and
-// every level comes back into a buffer, where a checkerboard must have become an even grey: the right one
-// for sRGB. Then a view of one level is copied to a texture of its own.
+// mipmaps.c: blits: an image goes from a buffer into a texture, the blit encoder makes its mipmaps,
+// and every level comes back into a buffer, where a checkerboard must have become an even grey: the
+// right one for sRGB. Then a view of one level is copied to a texture of its own.
 #include "util.h"
 
 enum { SIZE = 256, LEVELS = 9 };
@@ -62,8 +62,8 @@ int main(void) {
             wrong += texel[i] != (i % 4 == 3 ? 255 : 188);
     }
     unsigned char copied[4] = {0};
-    mtl_texture_get_bytes(quarter, copied, 4,
-                          mtl_region_make_2d(SIZE / 4 - 1, SIZE / 4 - 1, 1, 1), 0);
+    mtl_texture_get_bytes(quarter, copied, 4, mtl_region_make_2d(SIZE / 4 - 1, SIZE / 4 - 1, 1, 1),
+                          0);
     wrong += copied[0] != 188;
     mtl_release(commands), mtl_release(level2), mtl_release(quarter), mtl_release(texture);
     mtl_release(back), mtl_release(pixels), mtl_release(queue), mtl_release(device);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// texture_blur.c: an image in a texture, blurred by a kernel that reads it through a sampler and writes
-// another texture; checked against a plain loop. The sampler does the edges, and the filter does half of
-// the work: one bilinear sample between two texels is their weighted mean, so that nine samples make a
-// 5x5 binomial blur.
+// texture_blur.c: an image in a texture, blurred by a kernel that reads it through a sampler and
+// writes another texture; checked against a plain loop. The sampler does the edges, and the filter
+// does half of the work: one bilinear sample between two texels is their weighted mean, so that
+// nine samples make a 5x5 binomial blur.
 #include "util.h"
 #include <math.h>
 
@@ -40,7 +40,8 @@ static double check(const unsigned char *in, const unsigned char *out) {
                     for (int i = -2; i <= 2; i++)
                         sum += weights[j + 2] * weights[i + 2] *
                                in[4 * (clamp_int(y + j, 0, HEIGHT - 1) * WIDTH +
-                                       clamp_int(x + i, 0, WIDTH - 1)) + c];
+                                       clamp_int(x + i, 0, WIDTH - 1)) +
+                                  c];
                 worst = fmax(worst, fabs(sum / 256.0 - out[4 * (y * WIDTH + x) + c]));
             }
     return worst;

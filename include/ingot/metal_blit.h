@@ -7,9 +7,9 @@
 //     mtl_blit_command_encoder_generate_mipmaps(blit, texture);
 //     mtl_blit_command_encoder_end_encoding(blit);
 //
-// Everything is checked when it is encoded: a copy that does not fit makes the command buffer end in
-// error and copies nothing. Commands of indirect command buffers are in metal_indirect.h, counters in
-// metal_capture.h. examples/mipmaps.c is a program.
+// Everything is checked when it is encoded: a copy that does not fit makes the command buffer end
+// in error and copies nothing. Commands of indirect command buffers are in metal_indirect.h,
+// counters in metal_capture.h. examples/mipmaps.c is a program.
 #ifndef INGOT_METAL_BLIT_H
 #define INGOT_METAL_BLIT_H
 #include "ingot/metal.h"
@@ -59,9 +59,9 @@ MTL_API void mtl_blit_command_encoder_fill_buffer(MTLBlitCommandEncoder *encoder
                                                   MTLRange range, uint8_t value);
 
 // ---- Buffers and textures ----
-// Rows (of blocks, where compressed) lie bytes_per_row apart, planes of a 3D texture bytes_per_image;
-// 0 is allowed where there is one. Offsets are multiples of the size of a texel or block. A format with
-// depth and stencil is copied one of the two at a time: options say which.
+// Rows (of blocks, where compressed) lie bytes_per_row apart, planes of a 3D texture
+// bytes_per_image; 0 is allowed where there is one. Offsets are multiples of the size of a texel or
+// block. A format with depth and stencil is copied one of the two at a time: options say which.
 
 MTL_API void mtl_blit_command_encoder_copy_from_buffer_to_texture(
     MTLBlitCommandEncoder *encoder, MTLBuffer *source, size_t source_offset,
@@ -70,31 +70,30 @@ MTL_API void mtl_blit_command_encoder_copy_from_buffer_to_texture(
     MTLOrigin destination_origin, MTLBlitOption options);
 MTL_API void mtl_blit_command_encoder_copy_from_texture_to_buffer(
     MTLBlitCommandEncoder *encoder, MTLTexture *source, size_t source_slice, size_t source_level,
-    MTLOrigin source_origin, MTLSize source_size, MTLBuffer *destination,
-    size_t destination_offset, size_t destination_bytes_per_row,
-    size_t destination_bytes_per_image, MTLBlitOption options);
+    MTLOrigin source_origin, MTLSize source_size, MTLBuffer *destination, size_t destination_offset,
+    size_t destination_bytes_per_row, size_t destination_bytes_per_image, MTLBlitOption options);
 
 // ---- Textures ----
 // Formats and sample counts are the same on both sides (use views for others that fit).
 
 MTL_API void mtl_blit_command_encoder_copy_from_texture(
     MTLBlitCommandEncoder *encoder, MTLTexture *source, size_t source_slice, size_t source_level,
-    MTLOrigin source_origin, MTLSize source_size, MTLTexture *destination,
-    size_t destination_slice, size_t destination_level, MTLOrigin destination_origin);
+    MTLOrigin source_origin, MTLSize source_size, MTLTexture *destination, size_t destination_slice,
+    size_t destination_level, MTLOrigin destination_origin);
 // Whole levels of whole slices; sizes of corresponding levels are the same.
 MTL_API void mtl_blit_command_encoder_copy_from_texture_slices(
     MTLBlitCommandEncoder *encoder, MTLTexture *source, size_t source_slice, size_t source_level,
-    MTLTexture *destination, size_t destination_slice, size_t destination_level,
-    size_t slice_count, size_t level_count);
-// As many slices and levels as both have. The larger texture's first levels are left out until one has
-// the size of the smaller one's level 0.
+    MTLTexture *destination, size_t destination_slice, size_t destination_level, size_t slice_count,
+    size_t level_count);
+// As many slices and levels as both have. The larger texture's first levels are left out until one
+// has the size of the smaller one's level 0.
 MTL_API void mtl_blit_command_encoder_copy_from_texture_to_texture(MTLBlitCommandEncoder *encoder,
                                                                    MTLTexture *source,
                                                                    MTLTexture *destination);
 
 // Level 1 and those below, each from the one above it: the mean over the area of a texel, weighted
-// right where a size is odd, in linear light where the format is sRGB. For textures of more than one
-// level and a colour format that can be rendered to and filtered.
+// right where a size is odd, in linear light where the format is sRGB. For textures of more than
+// one level and a colour format that can be rendered to and filtered.
 MTL_API void mtl_blit_command_encoder_generate_mipmaps(MTLBlitCommandEncoder *encoder,
                                                        MTLTexture *texture);
 
@@ -109,17 +108,13 @@ MTL_API void mtl_blit_command_encoder_synchronize_texture(MTLBlitCommandEncoder 
 MTL_API void
 mtl_blit_command_encoder_optimize_contents_for_gpu_access(MTLBlitCommandEncoder *encoder,
                                                           MTLTexture *texture);
-MTL_API void
-mtl_blit_command_encoder_optimize_contents_for_gpu_access_slice(MTLBlitCommandEncoder *encoder,
-                                                                MTLTexture *texture, size_t slice,
-                                                                size_t level);
+MTL_API void mtl_blit_command_encoder_optimize_contents_for_gpu_access_slice(
+    MTLBlitCommandEncoder *encoder, MTLTexture *texture, size_t slice, size_t level);
 MTL_API void
 mtl_blit_command_encoder_optimize_contents_for_cpu_access(MTLBlitCommandEncoder *encoder,
                                                           MTLTexture *texture);
-MTL_API void
-mtl_blit_command_encoder_optimize_contents_for_cpu_access_slice(MTLBlitCommandEncoder *encoder,
-                                                                MTLTexture *texture, size_t slice,
-                                                                size_t level);
+MTL_API void mtl_blit_command_encoder_optimize_contents_for_cpu_access_slice(
+    MTLBlitCommandEncoder *encoder, MTLTexture *texture, size_t slice, size_t level);
 // As with compute encoders (metal_sync.h).
 MTL_API void mtl_blit_command_encoder_update_fence(MTLBlitCommandEncoder *encoder, MTLFence *fence);
 MTL_API void mtl_blit_command_encoder_wait_for_fence(MTLBlitCommandEncoder *encoder,

@@ -4,10 +4,10 @@
 //
 // A texture from memory and back (examples/texture_blur.c does it with a kernel in between):
 //
-//     MTLTextureDescriptor d = mtl_texture_descriptor_2d(MTLPixelFormatRGBA8Unorm, 256, 256, false);
-//     d.usage = MTLTextureUsageShaderRead | MTLTextureUsageShaderWrite;
-//     MTLTexture *texture = mtl_device_new_texture(device, &d);
-//     mtl_texture_replace_region(texture, mtl_region_make_2d(0, 0, 256, 256), 0, pixels, 4 * 256);
+//     MTLTextureDescriptor d = mtl_texture_descriptor_2d(MTLPixelFormatRGBA8Unorm, 256, 256,
+//     false); d.usage = MTLTextureUsageShaderRead | MTLTextureUsageShaderWrite; MTLTexture *texture
+//     = mtl_device_new_texture(device, &d); mtl_texture_replace_region(texture,
+//     mtl_region_make_2d(0, 0, 256, 256), 0, pixels, 4 * 256);
 //     mtl_compute_command_encoder_set_texture(encoder, texture, 0);
 //     ...
 //     mtl_texture_get_bytes(texture, pixels, 4 * 256, mtl_region_make_2d(0, 0, 256, 256), 0);
@@ -259,17 +259,18 @@ typedef struct MTLTextureSwizzleChannels {
     uint8_t red, green, blue, alpha; // MTLTextureSwizzle; all four 0: the default (r, g, b, a)
 } MTLTextureSwizzleChannels;
 
-static inline MTLTextureSwizzleChannels
-mtl_texture_swizzle_channels_make(MTLTextureSwizzle red, MTLTextureSwizzle green,
-                                  MTLTextureSwizzle blue, MTLTextureSwizzle alpha) {
+static inline MTLTextureSwizzleChannels mtl_texture_swizzle_channels_make(MTLTextureSwizzle red,
+                                                                          MTLTextureSwizzle green,
+                                                                          MTLTextureSwizzle blue,
+                                                                          MTLTextureSwizzle alpha) {
     MTLTextureSwizzleChannels channels = {(uint8_t)red, (uint8_t)green, (uint8_t)blue,
                                           (uint8_t)alpha};
     return channels;
 }
 
-// Begin with mtl_texture_descriptor_make_default or one of its kin: they hold Apple's defaults. In a
-// struct that begins as {0}, fields hold Apple's values all the same: texture_type 0 is 1D and usage 0
-// is MTLTextureUsageUnknown, which allows everything. Sizes and counts of 0 stand for 1.
+// Begin with mtl_texture_descriptor_make_default or one of its kin: they hold Apple's defaults. In
+// a struct that begins as {0}, fields hold Apple's values all the same: texture_type 0 is 1D and
+// usage 0 is MTLTextureUsageUnknown, which allows everything. Sizes and counts of 0 stand for 1.
 typedef struct MTLTextureDescriptor {
     MTLTextureType texture_type; // default 2D
     MTLPixelFormat pixel_format; // default RGBA8Unorm; 0 (invalid) is an error
@@ -282,10 +283,10 @@ typedef struct MTLTextureDescriptor {
     MTLCPUCacheMode cpu_cache_mode;
     MTLStorageMode storage_mode; // shared
     MTLHazardTrackingMode hazard_tracking_mode;
-    MTLTextureUsage usage;              // default ShaderRead
-    bool allow_gpu_optimized_contents;  // default true; no difference here
+    MTLTextureUsage usage;                      // default ShaderRead
+    bool allow_gpu_optimized_contents;          // default true; no difference here
     MTLTextureCompressionType compression_type; // lossless
-    MTLTextureSwizzleChannels swizzle;  // r, g, b, a
+    MTLTextureSwizzleChannels swizzle;          // r, g, b, a
 } MTLTextureDescriptor;
 
 typedef struct MTLTextureViewDescriptor { // what a view shows; {0}: all of it, as it is
@@ -301,10 +302,10 @@ typedef struct MTLResourceViewPoolDescriptor {
     const char *label;          // NULL: none
 } MTLResourceViewPoolDescriptor;
 
-typedef struct MTLSamplerDescriptor { // {0}: Apple's defaults
-    MTLSamplerMinMagFilter min_filter, mag_filter; // nearest
-    MTLSamplerMipFilter mip_filter;                // not mipmapped
-    size_t max_anisotropy;                         // 1 .. 16; 0: 1
+typedef struct MTLSamplerDescriptor {                                     // {0}: Apple's defaults
+    MTLSamplerMinMagFilter min_filter, mag_filter;                        // nearest
+    MTLSamplerMipFilter mip_filter;                                       // not mipmapped
+    size_t max_anisotropy;                                                // 1 .. 16; 0: 1
     MTLSamplerAddressMode s_address_mode, t_address_mode, r_address_mode; // clamp to edge
     MTLSamplerBorderColor border_color;                                   // transparent black
     MTLSamplerReductionMode reduction_mode;                               // weighted average
@@ -340,12 +341,10 @@ MTL_API MTLTexture *mtl_device_new_texture(MTLDevice *device,
 MTL_API MTLSizeAndAlign
 mtl_device_heap_texture_size_and_align(MTLDevice *device, const MTLTextureDescriptor *descriptor);
 // Of offset and bytes_per_row in mtl_buffer_new_texture. 0 and a message: not for such a format.
-MTL_API size_t
-mtl_device_minimum_linear_texture_alignment_for_pixel_format(MTLDevice *device,
-                                                             MTLPixelFormat format);
-MTL_API size_t
-mtl_device_minimum_texture_buffer_alignment_for_pixel_format(MTLDevice *device,
-                                                             MTLPixelFormat format);
+MTL_API size_t mtl_device_minimum_linear_texture_alignment_for_pixel_format(MTLDevice *device,
+                                                                            MTLPixelFormat format);
+MTL_API size_t mtl_device_minimum_texture_buffer_alignment_for_pixel_format(MTLDevice *device,
+                                                                            MTLPixelFormat format);
 MTL_API bool mtl_device_supports_texture_sample_count(const MTLDevice *device, size_t count);
 MTL_API MTLReadWriteTextureTier mtl_device_read_write_texture_support(const MTLDevice *device);
 MTL_API bool mtl_device_supports_bc_texture_compression(const MTLDevice *device);
@@ -364,8 +363,8 @@ MTL_API MTLTextureViewPool *
 mtl_device_new_texture_view_pool(MTLDevice *device, const MTLResourceViewPoolDescriptor *descriptor,
                                  MTLError **error);
 
-// A 2D texture of one level, or a texture buffer, over the buffer's memory; keeps the buffer alive. The
-// descriptor's storage mode is the buffer's.
+// A 2D texture of one level, or a texture buffer, over the buffer's memory; keeps the buffer alive.
+// The descriptor's storage mode is the buffer's.
 MTL_API MTLTexture *mtl_buffer_new_texture(MTLBuffer *buffer,
                                            const MTLTextureDescriptor *descriptor, size_t offset,
                                            size_t bytes_per_row);
@@ -412,15 +411,15 @@ MTL_API size_t mtl_texture_buffer_bytes_per_row(const MTLTexture *texture);
 // What stands for the texture in argument buffers of plain structs. Valid while the texture is.
 MTL_API MTLResourceID mtl_texture_gpu_resource_id(const MTLTexture *texture);
 
-// Copies texels in, at once: `slice` of level `level`, region inside that level. bytes_per_row is the
-// distance between rows (of blocks, where compressed), bytes_per_image between planes of a 3D
+// Copies texels in, at once: `slice` of level `level`, region inside that level. bytes_per_row is
+// the distance between rows (of blocks, where compressed), bytes_per_image between planes of a 3D
 // texture; 0 is allowed where there is one row or one plane. Not for private, memoryless or
 // multisample textures. Does not wait for kernels.
 MTL_API void mtl_texture_replace_region(MTLTexture *texture, MTLRegion region, size_t level,
                                         const void *bytes, size_t bytes_per_row);
 MTL_API void mtl_texture_replace_region_slice(MTLTexture *texture, MTLRegion region, size_t level,
-                                              size_t slice, const void *bytes,
-                                              size_t bytes_per_row, size_t bytes_per_image);
+                                              size_t slice, const void *bytes, size_t bytes_per_row,
+                                              size_t bytes_per_image);
 // The other way round.
 MTL_API void mtl_texture_get_bytes(const MTLTexture *texture, void *bytes, size_t bytes_per_row,
                                    MTLRegion region, size_t level);
@@ -436,19 +435,20 @@ MTL_API MTLTexture *mtl_texture_new_texture_view_with_ranges(MTLTexture *texture
                                                              MTLPixelFormat format,
                                                              MTLTextureType type, MTLRange levels,
                                                              MTLRange slices);
-MTL_API MTLTexture *
-mtl_texture_new_texture_view_with_swizzle(MTLTexture *texture, MTLPixelFormat format,
-                                          MTLTextureType type, MTLRange levels, MTLRange slices,
-                                          MTLTextureSwizzleChannels swizzle);
+MTL_API MTLTexture *mtl_texture_new_texture_view_with_swizzle(MTLTexture *texture,
+                                                              MTLPixelFormat format,
+                                                              MTLTextureType type, MTLRange levels,
+                                                              MTLRange slices,
+                                                              MTLTextureSwizzleChannels swizzle);
 MTL_API MTLTexture *
 mtl_texture_new_texture_view_with_descriptor(MTLTexture *texture,
                                              const MTLTextureViewDescriptor *descriptor);
 MTL_API void *mtl_texture_new_shared_texture_handle(MTLTexture *texture); // NULL and a message
 
-// ---- MTLTextureViewPool: views that are only a resource id ---------------------------------------
-// The pool keeps the textures and buffers of its views alive until a slot is set again. The calls
-// return the id of the slot, {0} after a message. The slot's contents must not change while committed
-// work uses them.
+// ---- MTLTextureViewPool: views that are only a resource id
+// --------------------------------------- The pool keeps the textures and buffers of its views
+// alive until a slot is set again. The calls return the id of the slot, {0} after a message. The
+// slot's contents must not change while committed work uses them.
 
 MTL_API MTLDevice *mtl_texture_view_pool_device(const MTLTextureViewPool *pool);
 MTL_API const char *mtl_texture_view_pool_label(const MTLTextureViewPool *pool);
@@ -477,7 +477,8 @@ MTL_API const char *mtl_sampler_state_label(const MTLSamplerState *sampler);
 // Needs support_argument_buffers.
 MTL_API MTLResourceID mtl_sampler_state_gpu_resource_id(const MTLSamplerState *sampler);
 
-// ---- MTLComputeCommandEncoder: textures and samplers ---------------------------------------------
+// ---- MTLComputeCommandEncoder: textures and samplers
+// ---------------------------------------------
 
 // Texture indices are 0 .. 127, sampler indices 0 .. 15. NULL unbinds.
 MTL_API void mtl_compute_command_encoder_set_texture(MTLComputeCommandEncoder *encoder,
@@ -486,9 +487,9 @@ MTL_API void mtl_compute_command_encoder_set_textures(MTLComputeCommandEncoder *
                                                       MTLTexture *const *textures, MTLRange range);
 MTL_API void mtl_compute_command_encoder_set_sampler_state(MTLComputeCommandEncoder *encoder,
                                                            MTLSamplerState *sampler, size_t index);
-MTL_API void
-mtl_compute_command_encoder_set_sampler_states(MTLComputeCommandEncoder *encoder,
-                                               MTLSamplerState *const *samplers, MTLRange range);
+MTL_API void mtl_compute_command_encoder_set_sampler_states(MTLComputeCommandEncoder *encoder,
+                                                            MTLSamplerState *const *samplers,
+                                                            MTLRange range);
 // With other level-of-detail limits than the sampler's own.
 MTL_API void mtl_compute_command_encoder_set_sampler_state_with_lod_clamps(
     MTLComputeCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
@@ -511,8 +512,7 @@ MTL_API MTLTextureReferenceType *
 mtl_array_type_element_texture_reference_type(const MTLArrayType *type);
 MTL_API MTLDataType
 mtl_texture_reference_type_texture_data_type(const MTLTextureReferenceType *type);
-MTL_API MTLTextureType
-mtl_texture_reference_type_texture_type(const MTLTextureReferenceType *type);
+MTL_API MTLTextureType mtl_texture_reference_type_texture_type(const MTLTextureReferenceType *type);
 MTL_API MTLBindingAccess mtl_texture_reference_type_access(const MTLTextureReferenceType *type);
 MTL_API bool mtl_texture_reference_type_is_depth_texture(const MTLTextureReferenceType *type);
 

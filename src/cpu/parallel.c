@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// parallel.c: work of the device's own (mipmaps) shared out like the threadgroups of a dispatch: the calling
-// thread and idle workers take one piece after the other. For code that cannot fault.
+// parallel.c: work of the device's own (mipmaps) shared out like the threadgroups of a dispatch:
+// the calling thread and idle workers take one piece after the other. For code that cannot fault.
 #include "cpu/cpu_int.h"
 
 typedef struct Pieces {
@@ -24,10 +24,8 @@ void cpu_parallel(size_t n, void (*run)(void *context, size_t i), void *context)
         for (size_t i = 0; i < n; i++) run(context, i);
         return;
     }
-    Pieces p = {.job = {.help = take, .max_helpers = threads - 1},
-                .n = n,
-                .run = run,
-                .context = context};
+    Pieces p = {
+        .job = {.help = take, .max_helpers = threads - 1}, .n = n, .run = run, .context = context};
     if (p.job.max_helpers > n - 1) p.job.max_helpers = (unsigned)(n - 1);
     cpu_pool_open_job(&p.job);
     take(&p.job);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // blit.c: MTLBlitCommandEncoder: its life, buffers, hints and fences. Textures: blit_texture.c,
-// mipmaps: blit_mipmaps.c. A command is checked when it is encoded and leaves addresses and distances in
-// the command stream; running it is memcpy (one thread of it fills the memory bus: two were not faster
-// for 16 MB or 256 MB, measured 2026-11).
+// mipmaps: blit_mipmaps.c. A command is checked when it is encoded and leaves addresses and
+// distances in the command stream; running it is memcpy (one thread of it fills the memory bus: two
+// were not faster for 16 MB or 256 MB, measured 2026-11).
 #include "runtime/blit.h"
 #include <stdio.h>
 #include <string.h>
@@ -220,8 +220,7 @@ void mtl_blit_command_encoder_synchronize_resource(MTLBlitCommandEncoder *encode
 static void hint(MTLBlitCommandEncoder *encoder, const char *call, MTLTexture *texture,
                  size_t slice, size_t level, bool synchronize) {
     RtSite site;
-    if (!rt_blit_valid(encoder, call, &site) ||
-        !rt_blit_valid_texture(&site, texture, "texture") ||
+    if (!rt_blit_valid(encoder, call, &site) || !rt_blit_valid_texture(&site, texture, "texture") ||
         (synchronize && !managed(&site, &texture->resource)))
         return;
     const MTLRegion texel = mtl_region_make_3d(0, 0, 0, texture->cpu.format->block_width,
@@ -237,8 +236,7 @@ static void hint(MTLBlitCommandEncoder *encoder, const char *call, MTLTexture *t
 }
 
 void mtl_blit_command_encoder_synchronize_texture(MTLBlitCommandEncoder *encoder,
-                                                  MTLTexture *texture, size_t slice,
-                                                  size_t level) {
+                                                  MTLTexture *texture, size_t slice, size_t level) {
     hint(encoder, __func__, texture, slice, level, true);
 }
 
@@ -264,9 +262,10 @@ void mtl_blit_command_encoder_optimize_contents_for_cpu_access_slice(MTLBlitComm
     hint(encoder, __func__, texture, slice, level, false);
 }
 
-void mtl_blit_command_encoder_get_texture_access_counters(
-    MTLBlitCommandEncoder *encoder, MTLTexture *texture, MTLRegion region, size_t level,
-    size_t slice, bool reset, MTLBuffer *counters, size_t offset) {
+void mtl_blit_command_encoder_get_texture_access_counters(MTLBlitCommandEncoder *encoder,
+                                                          MTLTexture *texture, MTLRegion region,
+                                                          size_t level, size_t slice, bool reset,
+                                                          MTLBuffer *counters, size_t offset) {
     RtSite site;
     (void)texture, (void)region, (void)level, (void)slice, (void)reset, (void)counters,
         (void)offset;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// blit_mipmaps.c: generate_mipmaps. Each level is made from the one above it with a box filter: a texel is
-// the mean over its area. A size halves to floor(size / 2); where it was odd, 2 n + 1 texels become n and
-// each new one covers 2 + 1/n old ones: three with weights (n - i, n, i + 1) / (2 n + 1). Numbers are
-// decoded to floats first, so sRGB is averaged in linear light.
+// blit_mipmaps.c: generate_mipmaps. Each level is made from the one above it with a box filter: a
+// texel is the mean over its area. A size halves to floor(size / 2); where it was odd, 2 n + 1
+// texels become n and each new one covers 2 + 1/n old ones: three with weights (n - i, n, i + 1) /
+// (2 n + 1). Numbers are decoded to floats first, so sRGB is averaged in linear light.
 #include <string.h>
 #include "cpu/cpu.h"
 #include "runtime/blit.h"
@@ -72,8 +72,8 @@ static void make_row(const CpuTexture *t, uint32_t level, uint32_t y, uint32_t z
     cpu_format_encode_float(t->format, small, to->width, row_at(t, level, y, slice + z));
 }
 
-// Numbers of 8 bits without a curve, 2 x 2 to 1: exact in integers. A tie goes to the even number, as
-// everywhere.
+// Numbers of 8 bits without a curve, 2 x 2 to 1: exact in integers. A tie goes to the even number,
+// as everywhere.
 static void make_byte_row(const CpuTexture *t, uint32_t level, uint32_t y, uint32_t slice) {
     const unsigned char *a = row_at(t, level - 1, 2 * y, slice);
     const unsigned char *b = row_at(t, level - 1, 2 * y + 1, slice);

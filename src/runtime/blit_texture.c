@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// blit_texture.c: copies between buffers and textures and between textures. They are all one operation:
-// rows of bytes in planes, at two addresses with their own distances. The slices of a level lie like
-// planes, so a copy of many slices is one operation per level. Depth or stencil alone is the same with
-// gaps between elements.
+// blit_texture.c: copies between buffers and textures and between textures. They are all one
+// operation: rows of bytes in planes, at two addresses with their own distances. The slices of a
+// level lie like planes, so a copy of many slices is one operation per level. Depth or stencil
+// alone is the same with gaps between elements.
 #include <stdio.h>
 #include <string.h>
 #include "runtime/blit.h"
@@ -162,11 +162,11 @@ void mtl_blit_command_encoder_copy_from_buffer_to_texture(
                      &source_bytes_per_image, region, destination_slice, destination_level,
                      &aspect))
         return;
-    MoveOp move = {
-        .from = {source->memory + source_offset, source_bytes_per_row, source_bytes_per_image,
-                 aspect.texel},
-        .to = texture_side(destination, destination_level, destination_slice, destination_origin, 0),
-        .element = aspect.element};
+    MoveOp move = {.from = {source->memory + source_offset, source_bytes_per_row,
+                            source_bytes_per_image, aspect.texel},
+                   .to = texture_side(destination, destination_level, destination_slice,
+                                      destination_origin, 0),
+                   .element = aspect.element};
     move.to.at += aspect.offset;
     shape_of(&move, destination->cpu.format, source_size);
     if (rt_cb_use(site.commands, &source->resource, false) &&
@@ -176,9 +176,8 @@ void mtl_blit_command_encoder_copy_from_buffer_to_texture(
 
 void mtl_blit_command_encoder_copy_from_texture_to_buffer(
     MTLBlitCommandEncoder *encoder, MTLTexture *source, size_t source_slice, size_t source_level,
-    MTLOrigin source_origin, MTLSize source_size, MTLBuffer *destination,
-    size_t destination_offset, size_t destination_bytes_per_row,
-    size_t destination_bytes_per_image, MTLBlitOption options) {
+    MTLOrigin source_origin, MTLSize source_size, MTLBuffer *destination, size_t destination_offset,
+    size_t destination_bytes_per_row, size_t destination_bytes_per_image, MTLBlitOption options) {
     RtSite site;
     Aspect aspect;
     const MTLRegion region = {source_origin, source_size};
@@ -231,7 +230,8 @@ static bool overlap(const MTLTexture *source, size_t source_level, size_t source
                     size_t destination_slice, MTLOrigin d, MTLSize n) {
     const CpuTextureLevel *a = &source->cpu.levels[source_level];
     const CpuTextureLevel *b = &destination->cpu.levels[destination_level];
-    return a->data + source_slice * a->layer_bytes == b->data + destination_slice * b->layer_bytes &&
+    return a->data + source_slice * a->layer_bytes ==
+               b->data + destination_slice * b->layer_bytes &&
            meet(s.x, d.x, n.width) && meet(s.y, d.y, n.height) && meet(s.z, d.z, n.depth);
 }
 
@@ -240,10 +240,12 @@ static bool use_pair(const RtSite *site, MTLTexture *source, MTLTexture *destina
            rt_cb_use(site->commands, &destination->resource, true);
 }
 
-void mtl_blit_command_encoder_copy_from_texture(
-    MTLBlitCommandEncoder *encoder, MTLTexture *source, size_t source_slice, size_t source_level,
-    MTLOrigin source_origin, MTLSize source_size, MTLTexture *destination,
-    size_t destination_slice, size_t destination_level, MTLOrigin destination_origin) {
+void mtl_blit_command_encoder_copy_from_texture(MTLBlitCommandEncoder *encoder, MTLTexture *source,
+                                                size_t source_slice, size_t source_level,
+                                                MTLOrigin source_origin, MTLSize source_size,
+                                                MTLTexture *destination, size_t destination_slice,
+                                                size_t destination_level,
+                                                MTLOrigin destination_origin) {
     RtSite site;
     char name[RT_TEXTURE_NAME];
     if (!rt_blit_valid(encoder, __func__, &site) || !valid_pair(&site, source, destination) ||
@@ -260,10 +262,10 @@ void mtl_blit_command_encoder_copy_from_texture(
     }
     if (!use_pair(&site, source, destination)) return;
     for (uint32_t sample = 0; sample < source->cpu.n_samples; sample++) {
-        MoveOp move = {
-            .from = texture_side(source, source_level, source_slice, source_origin, sample),
-            .to = texture_side(destination, destination_level, destination_slice,
-                               destination_origin, sample)};
+        MoveOp move = {.from =
+                           texture_side(source, source_level, source_slice, source_origin, sample),
+                       .to = texture_side(destination, destination_level, destination_slice,
+                                          destination_origin, sample)};
         shape_of(&move, source->cpu.format, source_size);
         append_move(&site, &move);
     }
@@ -331,10 +333,12 @@ static void copy_slices(const RtSite *site, MTLTexture *source, size_t source_sl
     }
 }
 
-void mtl_blit_command_encoder_copy_from_texture_slices(
-    MTLBlitCommandEncoder *encoder, MTLTexture *source, size_t source_slice, size_t source_level,
-    MTLTexture *destination, size_t destination_slice, size_t destination_level,
-    size_t slice_count, size_t level_count) {
+void mtl_blit_command_encoder_copy_from_texture_slices(MTLBlitCommandEncoder *encoder,
+                                                       MTLTexture *source, size_t source_slice,
+                                                       size_t source_level, MTLTexture *destination,
+                                                       size_t destination_slice,
+                                                       size_t destination_level, size_t slice_count,
+                                                       size_t level_count) {
     RtSite site;
     if (rt_blit_valid(encoder, __func__, &site) && valid_pair(&site, source, destination))
         copy_slices(&site, source, source_slice, source_level, destination, destination_slice,

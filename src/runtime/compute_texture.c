@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// compute_texture.c: textures and samplers of compute encoders: binding them, and the rules a dispatch
-// holds them to.
+// compute_texture.c: textures and samplers of compute encoders: binding them, and the rules a
+// dispatch holds them to.
 #include <math.h>
 #include "runtime/compute_validate.h"
 
@@ -176,8 +176,8 @@ static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg 
         return false;
     }
     bool reads = arg->access != RF_WRITE_ONLY, writes = arg->access != RF_READ_ONLY;
-    MTLTextureUsage needs = (reads ? MTLTextureUsageShaderRead : 0u) |
-                            (writes ? MTLTextureUsageShaderWrite : 0u);
+    MTLTextureUsage needs =
+        (reads ? MTLTextureUsageShaderRead : 0u) | (writes ? MTLTextureUsageShaderWrite : 0u);
     // Swizzled textures cannot be written, whatever their parent's usage.
     if ((texture->usage != 0 && needs & ~texture->usage) || (writes && t->swizzled)) {
         rt_misuse_at(site, RT_RULE_dispatch_texture_usage,
@@ -191,7 +191,10 @@ static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg 
                                     : CPU_FORMAT_READ;
     if (!(f->caps & caps)) {
         rt_misuse_at(site, RT_RULE_dispatch_texture_access, "'%s' of '%s' is %s, texture %s",
-                     arg->name, kernel, reads && writes ? "read_write" : writes ? "write" : "read",
+                     arg->name, kernel,
+                     reads && writes ? "read_write"
+                     : writes        ? "write"
+                                     : "read",
                      rt_texture_name(texture, name));
         return false;
     }
@@ -243,8 +246,7 @@ bool rt_snapshot_texture(MTLComputeCommandEncoder *e, const RfArg *arg, uint32_t
         MTLTexture *texture = index < RT_MAX_TEXTURES ? e->textures[index] : NULL;
         if (!texture) continue;
         args[arg->slot + k] = &texture->cpu;
-        if (arg->access != RF_READ_ONLY &&
-            !rt_cb_use(e->encoder.buffer, &texture->resource, true))
+        if (arg->access != RF_READ_ONLY && !rt_cb_use(e->encoder.buffer, &texture->resource, true))
             return false;
     }
     return true;

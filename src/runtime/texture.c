@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// texture.c: MTLTexture: making one from a descriptor, over a buffer or over given memory, and its end.
-// Memory of its own is a mapping, zeroed by the system, with room behind the last texel so that wide
-// loads of sampling code stay inside. Properties are in texture_info.c.
+// texture.c: MTLTexture: making one from a descriptor, over a buffer or over given memory, and its
+// end. Memory of its own is a mapping, zeroed by the system, with room behind the last texel so
+// that wide loads of sampling code stay inside. Properties are in texture_info.c.
 #include "runtime/texture.h"
 #include <string.h>
 #include <sys/mman.h>

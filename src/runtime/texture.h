@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// texture.h: MTLTexture and what blits, heaps and encoders need of it. The texels' layout, formats and
-// conversions are the CPU device's (cpu/texture).
+// texture.h: MTLTexture and what blits, heaps and encoders need of it. The texels' layout, formats
+// and conversions are the CPU device's (cpu/texture).
 #ifndef INGOT_RUNTIME_TEXTURE_H
 #define INGOT_RUNTIME_TEXTURE_H
 #include "cpu/texture/layout.h"
@@ -59,9 +59,9 @@ bool rt_texture_shape(const RtSite *site, const MTLTextureDescriptor *descriptor
 // For heaps: bytes and alignment a texture takes. False after a message.
 bool rt_texture_size_and_align(const RtSite *site, const MTLTextureDescriptor *descriptor,
                                MTLSizeAndAlign *out);
-// For heaps: a texture over memory of that size and alignment, which begins as whatever is there. The
-// caller then fills in resource.heap and so on; rt_resource_clear is called when the texture goes.
-// NULL: no memory, or a message.
+// For heaps: a texture over memory of that size and alignment, which begins as whatever is there.
+// The caller then fills in resource.heap and so on; rt_resource_clear is called when the texture
+// goes. NULL: no memory, or a message.
 MTLTexture *rt_texture_new_over(const RtSite *site, const MTLTextureDescriptor *descriptor,
                                 MTLResourceOptions options, void *memory);
 
@@ -75,9 +75,9 @@ bool rt_is_texture(const RtSite *site, const MTLTexture *texture, const char *ar
 // Are there such a level and slice, is the region inside it, does it keep to blocks?
 bool rt_valid_region(const RtSite *site, const MTLTexture *texture, size_t level, size_t slice,
                      MTLRegion region);
-// Distances in linear memory for a region of `texel` bytes per texel (or block). On success *n_bytes
-// is how much memory the region takes from its first byte to its last, and the distances hold what
-// 0 stands for.
+// Distances in linear memory for a region of `texel` bytes per texel (or block). On success
+// *n_bytes is how much memory the region takes from its first byte to its last, and the distances
+// hold what 0 stands for.
 bool rt_valid_strides(const RtSite *site, const MTLTexture *texture, MTLSize size, size_t texel,
                       size_t *bytes_per_row, size_t *bytes_per_image, size_t *n_bytes);
 

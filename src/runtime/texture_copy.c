@@ -16,9 +16,9 @@ static Walk walk(const CpuTexture *t, size_t level, size_t slice, MTLRegion regi
     const CpuTextureLevel *l = &t->levels[level];
     const CpuPixelFormat *f = t->format;
     // Slices and planes lie the same way, and only one of the two is not 0.
-    Walk w = {.texels = cpu_texture_at(t, (uint32_t)level, (uint32_t)region.origin.x,
-                                       (uint32_t)region.origin.y,
-                                       (uint32_t)(slice + region.origin.z), 0),
+    Walk w = {.texels =
+                  cpu_texture_at(t, (uint32_t)level, (uint32_t)region.origin.x,
+                                 (uint32_t)region.origin.y, (uint32_t)(slice + region.origin.z), 0),
               .row = (region.size.width + f->block_width - 1u) / f->block_width * f->block_bytes,
               .n_rows = (region.size.height + f->block_height - 1u) / f->block_height,
               .n_planes = region.size.depth,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// texture_validate.c: the rules of texture descriptors, regions and strides (ids in validation.def).
+// texture_validate.c: the rules of texture descriptors, regions and strides (ids in
+// validation.def).
 #include <stdarg.h>
 #include <stdio.h>
 #include "runtime/texture.h"
@@ -28,9 +29,16 @@ void rt_misuse_at(const RtSite *site, RtRule rule, const char *detail, ...) {
         rt_misuse(site->device, rule, site->call, "%s", text);
 }
 
-static const char *const type_names[] = {"1D",   "1D array",   "2D", "2D array",
-                                         "2D multisample", "cube", "cube array", "3D",
-                                         "2D multisample array", "texture buffer"};
+static const char *const type_names[] = {"1D",
+                                         "1D array",
+                                         "2D",
+                                         "2D array",
+                                         "2D multisample",
+                                         "cube",
+                                         "cube array",
+                                         "3D",
+                                         "2D multisample array",
+                                         "texture buffer"};
 
 const char *rt_texture_type_name(unsigned type) {
     return type < sizeof type_names / sizeof *type_names ? type_names[type] : "unknown type";
@@ -138,7 +146,8 @@ static bool valid_usage(const RtSite *site, const MTLTextureDescriptor *d) {
     const CpuPixelFormat *f = cpu_pixel_format(d->pixel_format);
     MTLTextureUsage u = d->usage;
     unsigned targets = CPU_FORMAT_COLOR | CPU_FORMAT_DEPTH | CPU_FORMAT_STENCIL;
-    if (u & ~(unsigned)ALL_USAGE || (u & MTLTextureUsageShaderWrite && !(f->caps & CPU_FORMAT_WRITE)) ||
+    if (u & ~(unsigned)ALL_USAGE ||
+        (u & MTLTextureUsageShaderWrite && !(f->caps & CPU_FORMAT_WRITE)) ||
         (u & MTLTextureUsageRenderTarget && !(f->caps & targets)) ||
         (u & MTLTextureUsageShaderAtomic &&
          !(f->caps & (CPU_FORMAT_ATOMIC | CPU_FORMAT_ATOMIC64)))) {
@@ -172,8 +181,7 @@ static bool valid_storage(const RtSite *site, const MTLTextureDescriptor *d) {
     if ((unsigned)d->cpu_cache_mode > 1 || (unsigned)d->storage_mode > 3 ||
         (unsigned)d->hazard_tracking_mode > 2 || (o & 15) > 1 || (o >> 4 & 15) > 3 ||
         (o >> 8 & 3) == 3 || o >> 10 || disagree(d->cpu_cache_mode, o & 15) ||
-        disagree(d->storage_mode, o >> 4 & 15) ||
-        disagree(d->hazard_tracking_mode, o >> 8 & 3)) {
+        disagree(d->storage_mode, o >> 4 & 15) || disagree(d->hazard_tracking_mode, o >> 8 & 3)) {
         rt_misuse_at(site, RT_RULE_texture_options, "options 0x%x, fields %d %d %d", o,
                      (int)d->cpu_cache_mode, (int)d->storage_mode, (int)d->hazard_tracking_mode);
         return false;
@@ -218,7 +226,9 @@ bool rt_texture_shape(const RtSite *site, const MTLTextureDescriptor *d, CpuText
 
 // ---- Regions ----
 
-static bool inside(size_t at, size_t n, size_t size) { return n > 0 && at < size && n <= size - at; }
+static bool inside(size_t at, size_t n, size_t size) {
+    return n > 0 && at < size && n <= size - at;
+}
 
 static bool at_blocks(size_t at, size_t n, size_t size, size_t block) {
     return at % block == 0 && (n % block == 0 || at + n == size);

@@ -59,8 +59,8 @@ bool rt_texture_view(const RtSite *site, const MTLTexture *texture,
     MTLTextureSwizzleChannels s = d->swizzle;
     MTLRange levels = d->level_range, slices = d->slice_range;
     MTLPixelFormat format = d->pixel_format ? d->pixel_format : (MTLPixelFormat)t->pixel_format;
-    MTLTextureType type = d->texture_type_is_set || d->texture_type ? d->texture_type
-                                                                    : (MTLTextureType)t->type;
+    MTLTextureType type =
+        d->texture_type_is_set || d->texture_type ? d->texture_type : (MTLTextureType)t->type;
     char name[RT_TEXTURE_NAME];
     if (!valid_format(site, texture, format) ||
         !valid_range(site, texture, "levels", &levels, t->n_levels) ||
@@ -175,7 +175,8 @@ struct MTLTextureViewPool {
     pthread_mutex_t lock; // of kept
     void **kept;          // per slot: the texture or buffer it shows; retained
     CpuTexture *views;    // a slot's address is its id
-    // What slots show until they are set: one texel, which the swizzle makes zero whatever is written.
+    // What slots show until they are set: one texel, which the swizzle makes zero whatever is
+    // written.
     _Alignas(16) unsigned char blank[64];
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_resources.c: the part of `ingot bench` about memory and textures: allocations, a blit beside
-// memcpy, sampling, mipmaps.
+// bench_resources.c: the part of `ingot bench` about memory and textures: allocations, a blit
+// beside memcpy, sampling, mipmaps.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,8 @@ static void textures(MTLDevice *device, MTLCommandQueue *queue) {
     MTLError *error = NULL;
     MTLLibrary *library = mtl_device_new_library_with_source(device, shader, NULL, &error);
     MTLFunction *f = library ? mtl_library_new_function(library, "resample") : NULL;
-    MTLComputePipelineState *p = f ? mtl_device_new_compute_pipeline_state(device, f, &error) : NULL;
+    MTLComputePipelineState *p =
+        f ? mtl_device_new_compute_pipeline_state(device, f, &error) : NULL;
     MTLTexture *in = texture(device, SIZE, SIZE, true, MTLTextureUsageShaderRead);
     MTLTexture *out = texture(device, WIDTH, HEIGHT, false, MTLTextureUsageShaderWrite);
     MTLSamplerState *linear = mtl_device_new_sampler_state(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_blit.c: the blit encoder: copies of buffers and textures in every form, fills, order with kernels,
-// and every rule: a broken one ends the command buffer in error and nothing is copied.
+// test_blit.c: the blit encoder: copies of buffers and textures in every form, fills, order with
+// kernels, and every rule: a broken one ends the command buffer in error and nothing is copied.
 #include "api_test.h"
 #include "guard.h"
 
@@ -45,8 +45,8 @@ static void broke(const char *rule) {
     mtl_release(commands);
 }
 
-static MTLTexture *make(MTLTextureType type, MTLPixelFormat format, size_t w, size_t h, size_t depth,
-                        size_t length, size_t levels) {
+static MTLTexture *make(MTLTextureType type, MTLPixelFormat format, size_t w, size_t h,
+                        size_t depth, size_t length, size_t levels) {
     MTLTextureDescriptor d = mtl_texture_descriptor_make_default();
     d.texture_type = type;
     d.pixel_format = format;
@@ -86,8 +86,8 @@ static void fill_texture(MTLTexture *t, size_t slices, size_t texel, uint32_t se
 static uint64_t texel_at(MTLTexture *t, size_t level, size_t slice, size_t x, size_t y, size_t z,
                          size_t texel) {
     uint64_t value = 0;
-    mtl_texture_get_bytes_slice(t, &value, texel, texel, mtl_region_make_3d(x, y, z, 1, 1, 1), level,
-                                slice);
+    mtl_texture_get_bytes_slice(t, &value, texel, texel, mtl_region_make_3d(x, y, z, 1, 1, 1),
+                                level, slice);
     return value;
 }
 
@@ -197,8 +197,8 @@ static void test_guarded(void **state) {
     fill_texture(t, 1, 4, 5);
     size_t n = 30 * 204 + 200, at = g.n - n; // the last row ends at the page
     begin();
-    mtl_blit_command_encoder_copy_from_texture_to_buffer(blit, t, 0, 0, mtl_origin_make(0, 0, 0),
-                                                         mtl_size_make(50, 31, 1), b, at, 204, 0, 0);
+    mtl_blit_command_encoder_copy_from_texture_to_buffer(
+        blit, t, 0, 0, mtl_origin_make(0, 0, 0), mtl_size_make(50, 31, 1), b, at, 204, 0, 0);
     mtl_blit_command_encoder_fill_buffer(blit, b, mtl_range_make(0, 16), 9);
     run();
     for (size_t y = 0; y < 31; y++)
@@ -209,9 +209,8 @@ static void test_guarded(void **state) {
         }
     assert_int_equal(g.bytes[at + 200], 0xa5); // between rows
     begin();
-    mtl_blit_command_encoder_copy_from_buffer_to_texture(blit, b, at, 204, 0,
-                                                         mtl_size_make(50, 31, 1), t, 0, 0,
-                                                         mtl_origin_make(0, 0, 0), 0);
+    mtl_blit_command_encoder_copy_from_buffer_to_texture(
+        blit, b, at, 204, 0, mtl_size_make(50, 31, 1), t, 0, 0, mtl_origin_make(0, 0, 0), 0);
     run();
     mtl_release(b);
     mtl_release(t);
@@ -248,9 +247,8 @@ static void test_buffer_to_texture(void **state) {
         begin();
         mtl_blit_command_encoder_copy_from_buffer_to_texture(
             blit, from, texel * 2, row, image, s, t, cases[i].slice, cases[i].level, o, 0);
-        mtl_blit_command_encoder_copy_from_texture_to_buffer(blit, t, cases[i].slice,
-                                                             cases[i].level, o, s, to, texel * 3,
-                                                             row, image, 0);
+        mtl_blit_command_encoder_copy_from_texture_to_buffer(
+            blit, t, cases[i].slice, cases[i].level, o, s, to, texel * 3, row, image, 0);
         run();
         const uint8_t *a = mtl_buffer_contents(from), *b = mtl_buffer_contents(to);
         for (size_t z = 0; z < s.depth; z++)
@@ -276,24 +274,20 @@ static void test_compressed(void **state) {
     MTLTexture *t = make(MTLTextureType2D, MTLPixelFormatBC3_RGBA, 22, 18, 1, 1, 2);
     MTLBuffer *from = buffer_of(6 * 16 * 5, 3), *to = buffer_of(6 * 16 * 5, 4);
     begin();
-    mtl_blit_command_encoder_copy_from_buffer_to_texture(blit, from, 0, 96, 0,
-                                                         mtl_size_make(22, 18, 1), t, 0, 0,
-                                                         mtl_origin_make(0, 0, 0), 0);
+    mtl_blit_command_encoder_copy_from_buffer_to_texture(
+        blit, from, 0, 96, 0, mtl_size_make(22, 18, 1), t, 0, 0, mtl_origin_make(0, 0, 0), 0);
     mtl_blit_command_encoder_copy_from_texture_to_buffer(blit, t, 0, 0, mtl_origin_make(4, 8, 0),
                                                          mtl_size_make(8, 10, 1), to, 32, 48, 0, 0);
     run();
     const uint8_t *a = mtl_buffer_contents(from), *b = mtl_buffer_contents(to);
-    for (size_t y = 0; y < 3; y++)
-        assert_memory_equal(b + 32 + 48 * y, a + 96 * (2 + y) + 16, 32);
+    for (size_t y = 0; y < 3; y++) assert_memory_equal(b + 32 + 48 * y, a + 96 * (2 + y) + 16, 32);
     begin();
-    mtl_blit_command_encoder_copy_from_buffer_to_texture(blit, from, 0, 96, 0,
-                                                         mtl_size_make(6, 4, 1), t, 0, 0,
-                                                         mtl_origin_make(0, 0, 0), 0);
+    mtl_blit_command_encoder_copy_from_buffer_to_texture(
+        blit, from, 0, 96, 0, mtl_size_make(6, 4, 1), t, 0, 0, mtl_origin_make(0, 0, 0), 0);
     broke("texture_block");
     begin();
-    mtl_blit_command_encoder_copy_from_buffer_to_texture(blit, from, 8, 96, 0,
-                                                         mtl_size_make(8, 4, 1), t, 0, 0,
-                                                         mtl_origin_make(0, 0, 0), 0);
+    mtl_blit_command_encoder_copy_from_buffer_to_texture(
+        blit, from, 8, 96, 0, mtl_size_make(8, 4, 1), t, 0, 0, mtl_origin_make(0, 0, 0), 0);
     broke("blit_offset_alignment");
     mtl_release(from);
     mtl_release(to);
@@ -359,9 +353,8 @@ static void test_image_rules(void **state) {
 #define BAD(rule, buffer, offset, row, image, size, texture, slice, level, origin)                 \
     do {                                                                                           \
         begin();                                                                                   \
-        mtl_blit_command_encoder_copy_from_buffer_to_texture(blit, buffer, offset, row, image,     \
-                                                             size, texture, slice, level, origin,  \
-                                                             0);                                   \
+        mtl_blit_command_encoder_copy_from_buffer_to_texture(                                      \
+            blit, buffer, offset, row, image, size, texture, slice, level, origin, 0);             \
         broke(rule);                                                                               \
         begin();                                                                                   \
         mtl_blit_command_encoder_copy_from_texture_to_buffer(blit, texture, slice, level, origin,  \
@@ -555,7 +548,8 @@ static void test_whole(void **state) {
 static void test_order(void **state) {
     (void)state;
     MTLComputePipelineState *p = pipeline_from(ADD_ONE, "add_one");
-    MTLBuffer *a = mtl_device_new_buffer(device, 4096, 0), *b = mtl_device_new_buffer(device, 4096, 0);
+    MTLBuffer *a = mtl_device_new_buffer(device, 4096, 0),
+              *b = mtl_device_new_buffer(device, 4096, 0);
     clear_messages();
     commands = mtl_command_queue_command_buffer(queue);
     for (int i = 0; i < 10; i++) {
@@ -615,12 +609,18 @@ static void test_hints(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_encoder),           cmocka_unit_test(test_buffers),
-        cmocka_unit_test(test_buffer_rules),      cmocka_unit_test(test_guarded),
-        cmocka_unit_test(test_buffer_to_texture), cmocka_unit_test(test_compressed),
-        cmocka_unit_test(test_depth_stencil),     cmocka_unit_test(test_image_rules),
-        cmocka_unit_test(test_texture_to_texture), cmocka_unit_test(test_slices_and_levels),
-        cmocka_unit_test(test_whole),             cmocka_unit_test(test_order),
+        cmocka_unit_test(test_encoder),
+        cmocka_unit_test(test_buffers),
+        cmocka_unit_test(test_buffer_rules),
+        cmocka_unit_test(test_guarded),
+        cmocka_unit_test(test_buffer_to_texture),
+        cmocka_unit_test(test_compressed),
+        cmocka_unit_test(test_depth_stencil),
+        cmocka_unit_test(test_image_rules),
+        cmocka_unit_test(test_texture_to_texture),
+        cmocka_unit_test(test_slices_and_levels),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_order),
         cmocka_unit_test(test_hints),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

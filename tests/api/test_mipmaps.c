@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_mipmaps.c: generate_mipmaps against a reference that integrates over the area of each texel, in
-// doubles and by another way than the library: overlaps of intervals instead of weights by formula.
+// test_mipmaps.c: generate_mipmaps against a reference that integrates over the area of each texel,
+// in doubles and by another way than the library: overlaps of intervals instead of weights by
+// formula.
 #include <math.h>
 #include "api_test.h"
 
@@ -180,8 +181,9 @@ static void check(const Case *k) {
                 for (int c = 0; c < k->n_components; c++) {
                     double a = want.rgba[4 * i + (size_t)c], b = got.rgba[4 * i + (size_t)c];
                     if (!(fabs(a - b) <= slack(k->kind, a, c)))
-                        fail_msg("%s: level %zu, slice %zu, texel %zu, component %d: %.9g, not %.9g",
-                                 k->name, level, s, i, c, b, a);
+                        fail_msg(
+                            "%s: level %zu, slice %zu, texel %zu, component %d: %.9g, not %.9g",
+                            k->name, level, s, i, c, b, a);
                 }
             free(above.rgba), free(got.rgba), free(want.rgba);
         }
@@ -191,7 +193,8 @@ static void check(const Case *k) {
 static void test_against_reference(void **state) {
     (void)state;
     const Case cases[] = {
-        {"2D, powers of two", MTLTextureType2D, MTLPixelFormatRGBA32Float, FLOAT32, 4, 64, 32, 1, 1, 1},
+        {"2D, powers of two", MTLTextureType2D, MTLPixelFormatRGBA32Float, FLOAT32, 4, 64, 32, 1, 1,
+         1},
         {"2D, odd", MTLTextureType2D, MTLPixelFormatRGBA32Float, FLOAT32, 4, 37, 53, 1, 1, 1},
         {"2D, a row", MTLTextureType2D, MTLPixelFormatR32Float, FLOAT32, 1, 23, 1, 1, 1, 1},
         {"2D, a column", MTLTextureType2D, MTLPixelFormatRG32Float, FLOAT32, 2, 1, 21, 1, 1, 1},
@@ -204,8 +207,10 @@ static void test_against_reference(void **state) {
         {"cube array", MTLTextureTypeCubeArray, MTLPixelFormatRG8Unorm, UNORM8, 2, 8, 8, 1, 2, 12},
         {"3D", MTLTextureType3D, MTLPixelFormatRGBA32Float, FLOAT32, 4, 9, 14, 7, 1, 1},
         {"2D, large", MTLTextureType2D, MTLPixelFormatRGBA8Unorm_sRGB, SRGB8, 4, 401, 300, 1, 1, 1},
-        {"2D, large and even", MTLTextureType2D, MTLPixelFormatRG8Unorm, UNORM8, 2, 512, 256, 1, 1, 1},
-        {"2D array, large", MTLTextureType2DArray, MTLPixelFormatR32Float, FLOAT32, 1, 150, 99, 1, 7, 7},
+        {"2D, large and even", MTLTextureType2D, MTLPixelFormatRG8Unorm, UNORM8, 2, 512, 256, 1, 1,
+         1},
+        {"2D array, large", MTLTextureType2DArray, MTLPixelFormatR32Float, FLOAT32, 1, 150, 99, 1,
+         7, 7},
         {"3D, large", MTLTextureType3D, MTLPixelFormatR8Unorm, UNORM8, 1, 50, 49, 48, 1, 1},
         {"3D, a stack", MTLTextureType3D, MTLPixelFormatR8Unorm, UNORM8, 1, 1, 1, 33, 1, 1},
     };
@@ -250,7 +255,8 @@ static void test_every_format(void **state) {
     };
     int n_made = 0, n_refused = 0;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (formats[i].caps[0] == 'R' || formats[i].value == 261 || formats[i].value == 262) continue;
+        if (formats[i].caps[0] == 'R' || formats[i].value == 261 || formats[i].value == 262)
+            continue;
         MTLTextureDescriptor d =
             mtl_texture_descriptor_2d((MTLPixelFormat)formats[i].value, 16, 8, true);
         MTLTexture *t = mtl_device_new_texture(device, &d);

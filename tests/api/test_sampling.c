@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_sampling.c: sampler states in kernels, from the descriptor to the number that comes out, against a
-// slow reference in doubles that knows only Metal's rules and the bytes it gave the texture: every filter,
-// mip filter, address mode and border colour; 1D, 2D, arrays and 3D; comparison, gather, unnormalised
-// coordinates, reduction modes and constexpr samplers. Lanes differ in everything they can.
+// test_sampling.c: sampler states in kernels, from the descriptor to the number that comes out,
+// against a slow reference in doubles that knows only Metal's rules and the bytes it gave the
+// texture: every filter, mip filter, address mode and border colour; 1D, 2D, arrays and 3D;
+// comparison, gather, unnormalised coordinates, reduction modes and constexpr samplers. Lanes
+// differ in everything they can.
 #include <math.h>
 #include "api_test.h"
 #include "guard.h"
@@ -13,21 +14,31 @@
     " device const float4 *in [[buffer(0)]], device float4 *out [[buffer(1)]],"                    \
     " uint i [[thread_position_in_grid]]) { float4 p = in[i]; out[i] = " call "; }\n"
 #define SOURCE                                                                                     \
-    HEAD KERNEL("one", "texture1d<float>", "t.sample(s, p.x)")                                     \
-    KERNEL("one_array", "texture1d_array<float>", "t.sample(s, p.x, uint(p.z))")                   \
-    KERNEL("two", "texture2d<float>", "t.sample(s, p.xy, level(p.w))")                             \
-    KERNEL("two_array", "texture2d_array<float>", "t.sample(s, p.xy, uint(p.z), level(p.w))")      \
-    KERNEL("three", "texture3d<float>", "t.sample(s, p.xyz, level(p.w))")                          \
-    KERNEL("moved", "texture2d<float>", "t.sample(s, p.xy, level(p.w), int2(-3, 2))")              \
-    KERNEL("gradient", "texture2d<float>",                                                         \
-           "t.sample(s, p.xy, gradient2d(float2(exp2(p.w) / 16, 0), float2(0, exp2(p.w) / 32)))")  \
-    KERNEL("texels", "texture2d<float>", "t.sample(s, p.xy)")                                      \
-    KERNEL("gather", "texture2d<float>", "t.gather(s, p.xy, int2(0), component::y)")               \
-    KERNEL("compare", "depth2d<float>", "float4(t.sample_compare(s, p.xy, p.z, level(p.w)))")      \
-    KERNEL("gather_compare", "depth2d<float>", "t.gather_compare(s, p.xy, p.z)")                   \
-    "constexpr sampler fixed(filter::linear, mip_filter::linear, s_address::mirrored_repeat,"      \
-    " t_address::clamp_to_border, border_color::opaque_white);\n"                                  \
-    KERNEL("constant_one", "texture2d<float>", "t.sample(fixed, p.xy, level(p.w))")
+    HEAD KERNEL("one", "texture1d<float>", "t.sample(s, p.x)") KERNEL(                             \
+        "one_array", "texture1d_array<float>", "t.sample(s, p.x, uint(p.z))")                      \
+        KERNEL("two", "texture2d<float>", "t.sample(s, p.xy, level(p.w))") KERNEL(                 \
+            "two_array", "texture2d_array<float>", "t.sample(s, p.xy, uint(p.z), level(p.w))")     \
+            KERNEL("three", "texture3d<float>", "t.sample(s, p.xyz, level(p.w))") KERNEL(          \
+                "moved", "texture2d<float>", "t.sample(s, p.xy, level(p.w), int2(-3, 2))")         \
+                KERNEL("gradient", "texture2d<float>",                                             \
+                       "t.sample(s, p.xy, gradient2d(float2(exp2(p.w) / 16, 0), float2(0, "        \
+                       "exp2(p.w) / 32)))")                                                        \
+                    KERNEL("texels", "texture2d<float>", "t.sample(s, p.xy)") KERNEL(              \
+                        "gather", "texture2d<float>", "t.gather(s, p.xy, int2(0), component::y)")  \
+                        KERNEL("compare", "depth2d<float>",                                        \
+                               "float4(t.sample_compare(s, p.xy, p.z, level(p.w)))")               \
+                            KERNEL(                                                                \
+                                "gather_compare", "depth2d<float>",                                \
+                                "t.gather_compare(s, p.xy, p.z)") "constexpr sampler "             \
+                                                                  "fixed(filter::linear, "         \
+                                                                  "mip_filter::linear, "           \
+                                                                  "s_address::mirrored_repeat,"    \
+                                                                  " t_address::clamp_to_border, "  \
+                                                                  "border_color::opaque_white);"   \
+                                                                  "\n" KERNEL("constant_one",      \
+                                                                              "texture2d<float>",  \
+                                                                              "t.sample(fixed, "   \
+                                                                              "p.xy, level(p.w))")
 
 static MTLCommandQueue *queue;
 static MTLLibrary *library;
@@ -51,7 +62,7 @@ static int tear_down(void **state) {
 
 typedef struct Model {
     int n_axes;
-    int size[3];  // of level 0; 1 where there is no such axis
+    int size[3]; // of level 0; 1 where there is no such axis
     int n_slices, n_levels;
     double *texels[8]; // per level: [slice][z][y][x][4]
 } Model;
@@ -72,9 +83,7 @@ static int wrap(int mode, int i, int n) {
         int k = ((i % (2 * n)) + 2 * n) % (2 * n);
         return k < n ? k : 2 * n - 1 - k;
     }
-    case MTLSamplerAddressModeMirrorClampToEdge:
-        i = i < 0 ? -1 - i : i;
-        return i < n ? i : n - 1;
+    case MTLSamplerAddressModeMirrorClampToEdge: i = i < 0 ? -1 - i : i; return i < n ? i : n - 1;
     case MTLSamplerAddressModeClampToZero:
     case MTLSamplerAddressModeClampToBorderColor: return i < 0 || i >= n ? -1 : i;
     default: return i < 0 ? 0 : i >= n ? n - 1 : i;
@@ -111,7 +120,7 @@ static void fetch(const Ask *q, int level, const int at[3], double v[4]) {
         memcpy(v, texel(q->m, level, q->slice, index), 4 * sizeof *v);
     }
     double r = q->reference, d = v[0];
-    const bool passes[] = {false, r < d, r == d, r <= d, r > d, r != d, r >= d, true};
+    const bool passes[] = {false, r<d, r == d, r <= d, r> d, r != d, r >= d, true};
     if (q->compare >= 0) v[0] = v[1] = v[2] = v[3] = passes[q->compare];
 }
 
@@ -204,8 +213,8 @@ static MTLTexture *build(Model *m, MTLTextureType type, MTLPixelFormat format) {
                 uint32_t r = noise(&seed);
                 bytes[i] = (uint8_t)r;
                 floats[i] = (float)(r & 0xffff) / 65536;
-                values[i] = format == MTLPixelFormatRGBA8Unorm ? bytes[i] / 255.0
-                                                               : (double)floats[i];
+                values[i] =
+                    format == MTLPixelFormatRGBA8Unorm ? bytes[i] / 255.0 : (double)floats[i];
             }
             for (size_t i = 0; depth && i < n; i++) { // one component
                 floats[i] = floats[4 * i];
@@ -213,9 +222,8 @@ static MTLTexture *build(Model *m, MTLTextureType type, MTLPixelFormat format) {
             }
             const void *data = format == MTLPixelFormatRGBA8Unorm ? (void *)bytes : (void *)floats;
             size_t texel_bytes = format == MTLPixelFormatRGBA32Float ? 16 : 4;
-            mtl_texture_replace_region_slice(t, mtl_region_make_3d(0, 0, 0, w, h, z),
-                                             (size_t)level, slice, data, w * texel_bytes,
-                                             w * h * texel_bytes);
+            mtl_texture_replace_region_slice(t, mtl_region_make_3d(0, 0, 0, w, h, z), (size_t)level,
+                                             slice, data, w * texel_bytes, w * h * texel_bytes);
             free(floats);
             free(bytes);
         }
@@ -279,13 +287,13 @@ static void compare_all(const char *what, Ask q, int n_components, bool explicit
         n_safe++;
         for (int c = 0; c < n_components; c++)
             if (!(fabs((double)got[4 * i + c] - v[c]) <= tolerance))
-                fail_msg("%s: point %d (%g, %g, %g, level %g), component %d: %.7g, not %.7g; min %d "
-                         "mag %d mip %d address %d %d %d border %d reduction %d",
-                         what, i, at[0], at[1], at[2], (double)p[4 * i + 3], c,
-                         (double)got[4 * i + c], v[c], (int)q.s->min_filter, (int)q.s->mag_filter,
-                         (int)q.s->mip_filter, (int)q.s->s_address_mode, (int)q.s->t_address_mode,
-                         (int)q.s->r_address_mode, (int)q.s->border_color,
-                         (int)q.s->reduction_mode);
+                fail_msg(
+                    "%s: point %d (%g, %g, %g, level %g), component %d: %.7g, not %.7g; min %d "
+                    "mag %d mip %d address %d %d %d border %d reduction %d",
+                    what, i, at[0], at[1], at[2], (double)p[4 * i + 3], c, (double)got[4 * i + c],
+                    v[c], (int)q.s->min_filter, (int)q.s->mag_filter, (int)q.s->mip_filter,
+                    (int)q.s->s_address_mode, (int)q.s->t_address_mode, (int)q.s->r_address_mode,
+                    (int)q.s->border_color, (int)q.s->reduction_mode);
     }
     assert_true(n_safe > N / 2 || q.s->reduction_mode);
 }
@@ -336,13 +344,13 @@ static void test_1d_and_3d(void **state) {
     for (int filter = 0; filter < 2; filter++)
         for (int mip = 0; mip < 3; mip++)
             for (int s = 0; s < 6; s++, k++) {
-                MTLSamplerDescriptor d = {
-                    .min_filter = (MTLSamplerMinMagFilter)filter,
-                    .mag_filter = (MTLSamplerMinMagFilter)filter,
-                    .mip_filter = (MTLSamplerMipFilter)mip,
-                    .s_address_mode = (MTLSamplerAddressMode)s,
-                    .t_address_mode = (MTLSamplerAddressMode)((s + k) % 6),
-                    .r_address_mode = (MTLSamplerAddressMode)((s + 2 * k) % 6)};
+                MTLSamplerDescriptor d = {.min_filter = (MTLSamplerMinMagFilter)filter,
+                                          .mag_filter = (MTLSamplerMinMagFilter)filter,
+                                          .mip_filter = (MTLSamplerMipFilter)mip,
+                                          .s_address_mode = (MTLSamplerAddressMode)s,
+                                          .t_address_mode = (MTLSamplerAddressMode)((s + k) % 6),
+                                          .r_address_mode =
+                                              (MTLSamplerAddressMode)((s + 2 * k) % 6)};
                 d.border_color = border_for(s, d.t_address_mode, d.r_address_mode, k);
                 points((uint32_t)k + 500, -1.5, 2.5);
                 run("three", e, &d);
@@ -384,13 +392,13 @@ static void test_levels(void **state) {
             run("gradient", t, &d);
             compare_all("gradient", (Ask){.m = &m, .s = &d, .compare = -1}, 4, true, 1e-4);
             run("constant_one", t, &d);
-            const MTLSamplerDescriptor fixed = {
-                .min_filter = MTLSamplerMinMagFilterLinear,
-                .mag_filter = MTLSamplerMinMagFilterLinear,
-                .mip_filter = MTLSamplerMipFilterLinear,
-                .s_address_mode = MTLSamplerAddressModeMirrorRepeat,
-                .t_address_mode = MTLSamplerAddressModeClampToBorderColor,
-                .border_color = MTLSamplerBorderColorOpaqueWhite};
+            const MTLSamplerDescriptor fixed = {.min_filter = MTLSamplerMinMagFilterLinear,
+                                                .mag_filter = MTLSamplerMinMagFilterLinear,
+                                                .mip_filter = MTLSamplerMipFilterLinear,
+                                                .s_address_mode = MTLSamplerAddressModeMirrorRepeat,
+                                                .t_address_mode =
+                                                    MTLSamplerAddressModeClampToBorderColor,
+                                                .border_color = MTLSamplerBorderColorOpaqueWhite};
             compare_all("constexpr sampler", (Ask){.m = &m, .s = &fixed, .compare = -1}, 4, true,
                         2e-5);
         }
@@ -442,8 +450,8 @@ static void test_compare(void **state) {
         double x = (double)p[4 * i] * 13 - 0.5, y = (double)p[4 * i + 1] * 9 - 0.5;
         if (fabs(x - round(x)) < 1e-4 || fabs(y - round(y)) < 1e-4) continue;
         for (int k = 0; k < 4; k++) {
-            const int at[3] = {wrap(2, (int)floor(x) + dx[k], 13), wrap(0, (int)floor(y) + dy[k], 9),
-                               0};
+            const int at[3] = {wrap(2, (int)floor(x) + dx[k], 13),
+                               wrap(0, (int)floor(y) + dy[k], 9), 0};
             double want = (double)p[4 * i + 2] < texel(&m, 0, 0, at)[0];
             assert_true((double)got[4 * i + k] == want);
         }
@@ -493,9 +501,9 @@ static void test_reduction(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_2d),           cmocka_unit_test(test_1d_and_3d),
-        cmocka_unit_test(test_levels),       cmocka_unit_test(test_unnormalized),
-        cmocka_unit_test(test_compare),      cmocka_unit_test(test_gather),
+        cmocka_unit_test(test_2d),        cmocka_unit_test(test_1d_and_3d),
+        cmocka_unit_test(test_levels),    cmocka_unit_test(test_unnormalized),
+        cmocka_unit_test(test_compare),   cmocka_unit_test(test_gather),
         cmocka_unit_test(test_reduction),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

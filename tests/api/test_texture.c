@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_texture.c: making textures: what a descriptor gives, what the texture says about itself, texture
-// over buffers, size and alignment, and every rule of a descriptor that can be broken.
+// test_texture.c: making textures: what a descriptor gives, what the texture says about itself,
+// texture over buffers, size and alignment, and every rule of a descriptor that can be broken.
 #include "api_test.h"
 
 static MTLTextureDescriptor of(MTLTextureType type, MTLPixelFormat format, size_t w, size_t h,
@@ -36,9 +36,8 @@ static void test_descriptors(void **state) {
     assert_int_equal(d.texture_type, MTLTextureTypeCube);
     assert_int_equal(d.height, 64);
     assert_int_equal(d.mipmap_level_count, 7);
-    d = mtl_texture_descriptor_texture_buffer(MTLPixelFormatR32Uint, 100,
-                                              MTLResourceStorageModePrivate,
-                                              MTLTextureUsageShaderWrite);
+    d = mtl_texture_descriptor_texture_buffer(
+        MTLPixelFormatR32Uint, 100, MTLResourceStorageModePrivate, MTLTextureUsageShaderWrite);
     assert_int_equal(d.texture_type, MTLTextureTypeTextureBuffer);
     assert_int_equal(d.usage, MTLTextureUsageShaderWrite);
     assert_int_equal(d.resource_options, MTLResourceStorageModePrivate);
@@ -98,7 +97,8 @@ static void test_properties(void **state) {
 static void test_null(void **state) {
     (void)state;
     assert_null(mtl_texture_device(NULL));
-    assert_int_equal(mtl_texture_width(NULL) + mtl_texture_height(NULL) + mtl_texture_depth(NULL), 0);
+    assert_int_equal(mtl_texture_width(NULL) + mtl_texture_height(NULL) + mtl_texture_depth(NULL),
+                     0);
     assert_int_equal(mtl_texture_pixel_format(NULL), MTLPixelFormatInvalid);
     assert_int_equal(mtl_texture_gpu_resource_id(NULL).impl, 0);
     assert_null(mtl_texture_root_resource(NULL));
@@ -213,8 +213,8 @@ static void test_bad_descriptors(void **state) {
     BAD("texture_format", d.pixel_format = MTLPixelFormatPVRTC_RGB_2BPP);
     BAD("texture_format", d.pixel_format = MTLPixelFormatASTC_4x4_HDR);
     BAD("texture_format", d.pixel_format = MTLPixelFormatX32_Stencil8);
-    BAD("texture_format", d.pixel_format = MTLPixelFormatBC1_RGBA, d.texture_type = MTLTextureType1D,
-        d.height = 1);
+    BAD("texture_format", d.pixel_format = MTLPixelFormatBC1_RGBA,
+        d.texture_type = MTLTextureType1D, d.height = 1);
     BAD("texture_format", d.pixel_format = MTLPixelFormatDepth32Float,
         d.texture_type = MTLTextureType3D);
     BAD("texture_format", d.pixel_format = MTLPixelFormatBC1_RGBA,
@@ -234,7 +234,8 @@ static void test_bad_descriptors(void **state) {
     BAD("texture_levels", d.mipmap_level_count = 16);
     BAD("texture_levels", d.mipmap_level_count = 100);
     BAD("texture_levels", d.mipmap_level_count = SIZE_MAX);
-    BAD("texture_levels", d.texture_type = MTLTextureType1D, d.height = 1, d.mipmap_level_count = 2);
+    BAD("texture_levels", d.texture_type = MTLTextureType1D, d.height = 1,
+        d.mipmap_level_count = 2);
     BAD("texture_samples", d.sample_count = 4);
     BAD("texture_samples", d.texture_type = MTLTextureType2DMultisample);
     BAD("texture_samples", d.texture_type = MTLTextureType2DMultisample, d.sample_count = 3);
@@ -436,10 +437,14 @@ static void test_samplers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_descriptors),    cmocka_unit_test(test_properties),
-        cmocka_unit_test(test_null),           cmocka_unit_test(test_types),
-        cmocka_unit_test(test_bad_descriptors), cmocka_unit_test(test_size_and_align),
-        cmocka_unit_test(test_linear),         cmocka_unit_test(test_bad_linear),
+        cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_null),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_bad_descriptors),
+        cmocka_unit_test(test_size_and_align),
+        cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_bad_linear),
         cmocka_unit_test(test_samplers),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_texture_copy.c: replace_region and get_bytes: every pixel format, any level, slice and region of
-// every type, memory that ends where the last row ends, and every rule.
+// test_texture_copy.c: replace_region and get_bytes: every pixel format, any level, slice and
+// region of every type, memory that ends where the last row ends, and every rule.
 #include "api_test.h"
 #include "guard.h"
 
@@ -110,9 +110,9 @@ static void levels_and_slices(MTLTextureType type, size_t w, size_t h, size_t de
                     if (memcmp(g.bytes, want.bytes, n) != 0)
                         fail_msg("type %d, level %zu, slice %zu", (int)type, level, slice);
                     // The last texel alone.
-                    mtl_texture_get_bytes_slice(
-                        t, g.bytes, texel, texel,
-                        mtl_region_make_3d(lw - 1, lh - 1, lz - 1, 1, 1, 1), level, slice);
+                    mtl_texture_get_bytes_slice(t, g.bytes, texel, texel,
+                                                mtl_region_make_3d(lw - 1, lh - 1, lz - 1, 1, 1, 1),
+                                                level, slice);
                     assert_memory_equal(g.bytes, want.bytes + n - texel, texel);
                 }
                 unguard(&g);
@@ -262,7 +262,8 @@ static void test_rules(void **state) {
     }
     // One row and one plane need no distances.
     mtl_texture_replace_region(t, mtl_region_make_2d(0, 0, 16, 1), 0, before, 0);
-    mtl_texture_replace_region_slice(cube, mtl_region_make_3d(0, 0, 2, 4, 4, 1), 0, 0, before, 16, 0);
+    mtl_texture_replace_region_slice(cube, mtl_region_make_3d(0, 0, 2, 4, 4, 1), 0, 0, before, 16,
+                                     0);
     assert_int_equal(n_messages, 0);
     MTLTexture *texts[] = {t, bc, private, samples, cube};
     for (int i = 0; i < 5; i++) mtl_release(texts[i]);

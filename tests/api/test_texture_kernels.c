@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_texture_kernels.c: textures bound to kernels: every format read and written, what lies outside,
-// views, pools and resource ids, order with other queues, and the rules of a dispatch.
+// test_texture_kernels.c: textures bound to kernels: every format read and written, what lies
+// outside, views, pools and resource ids, order with other queues, and the rules of a dispatch.
 #include "api_test.h"
 #include "guard.h"
 
@@ -9,30 +9,32 @@
     " texture2d<" T ", access::write> b [[texture(1)]], uint2 i [[thread_position_in_grid]]) {"    \
     " b.write(a.read(i), i); }\n"
 #define SOURCE                                                                                     \
-    HEAD COPY("copy_float", "float") COPY("copy_int", "int") COPY("copy_uint", "uint")             \
-    "kernel void fetch(texture2d<float, access::read> a [[texture(0)]],"                           \
-    " device float4 *out [[buffer(0)]], constant uint &level [[buffer(1)]],"                       \
-    " uint2 i [[thread_position_in_grid]], uint2 n [[threads_per_grid]]) {"                        \
-    " out[i.y * n.x + i.x] = a.read(i, level); }\n"                                                \
-    "kernel void store(texture2d<float, access::write> a [[texture(0)]],"                          \
-    " uint2 i [[thread_position_in_grid]]) { a.write(float4(1), i); }\n"                           \
-    "kernel void twice(texture2d<float, access::read_write> a [[texture(3)]],"                     \
-    " uint2 i [[thread_position_in_grid]]) { a.write(a.read(i) * 2, i); }\n"                       \
-    "kernel void depth(depth2d<float> a [[texture(0)]], sampler s [[sampler(1)]],"                 \
-    " device float *out [[buffer(0)]], uint i [[thread_position_in_grid]]) {"                      \
-    " out[i] = a.sample(s, float2(0.5f)); }\n"                                                     \
-    "kernel void sample2(texture2d<float> a [[texture(0)]], sampler s [[sampler(1)]],"             \
-    " device float4 *out [[buffer(0)]], constant float &lod [[buffer(1)]],"                        \
-    " uint i [[thread_position_in_grid]]) {"                                                       \
-    " out[i] = a.sample(s, float2(0.5f), level(lod)); }\n"                                         \
-    "kernel void several(array<texture2d<float>, 4> t [[texture(2)]],"                             \
-    " device float4 *out [[buffer(0)]], uint i [[thread_position_in_grid]]) {"                     \
-    " out[i] = t[i].read(uint2(0)); }\n"                                                           \
-    "struct Args { texture2d<float> t; texture2d<float> u; sampler s; };\n"                        \
-    "kernel void by_id(constant Args &args [[buffer(0)]], device float4 *out [[buffer(1)]],"       \
-    " uint i [[thread_position_in_grid]]) {"                                                       \
-    " out[2 * i] = args.t.read(uint2(i, 0));"                                                      \
-    " out[2 * i + 1] = args.u.sample(args.s, float2(0.5f), level(0)); }\n"
+    HEAD COPY("copy_float", "float") COPY("copy_int", "int") COPY(                                 \
+        "copy_uint",                                                                               \
+        "uint") "kernel void fetch(texture2d<float, access::read> a [[texture(0)]],"               \
+                " device float4 *out [[buffer(0)]], constant uint &level [[buffer(1)]],"           \
+                " uint2 i [[thread_position_in_grid]], uint2 n [[threads_per_grid]]) {"            \
+                " out[i.y * n.x + i.x] = a.read(i, level); }\n"                                    \
+                "kernel void store(texture2d<float, access::write> a [[texture(0)]],"              \
+                " uint2 i [[thread_position_in_grid]]) { a.write(float4(1), i); }\n"               \
+                "kernel void twice(texture2d<float, access::read_write> a [[texture(3)]],"         \
+                " uint2 i [[thread_position_in_grid]]) { a.write(a.read(i) * 2, i); }\n"           \
+                "kernel void depth(depth2d<float> a [[texture(0)]], sampler s [[sampler(1)]],"     \
+                " device float *out [[buffer(0)]], uint i [[thread_position_in_grid]]) {"          \
+                " out[i] = a.sample(s, float2(0.5f)); }\n"                                         \
+                "kernel void sample2(texture2d<float> a [[texture(0)]], sampler s [[sampler(1)]]," \
+                " device float4 *out [[buffer(0)]], constant float &lod [[buffer(1)]],"            \
+                " uint i [[thread_position_in_grid]]) {"                                           \
+                " out[i] = a.sample(s, float2(0.5f), level(lod)); }\n"                             \
+                "kernel void several(array<texture2d<float>, 4> t [[texture(2)]],"                 \
+                " device float4 *out [[buffer(0)]], uint i [[thread_position_in_grid]]) {"         \
+                " out[i] = t[i].read(uint2(0)); }\n"                                               \
+                "struct Args { texture2d<float> t; texture2d<float> u; sampler s; };\n"            \
+                "kernel void by_id(constant Args &args [[buffer(0)]], device float4 *out "         \
+                "[[buffer(1)]],"                                                                   \
+                " uint i [[thread_position_in_grid]]) {"                                           \
+                " out[2 * i] = args.t.read(uint2(i, 0));"                                          \
+                " out[2 * i + 1] = args.u.sample(args.s, float2(0.5f), level(0)); }\n"
 
 static MTLCommandQueue *queue;
 static MTLLibrary *library;
@@ -109,7 +111,8 @@ static const Format formats[] = {
 #include "cpu/texture/pixel_formats.def"
 };
 
-// Texels that no conversion rounds: no NaN, no -2^(n-1) of a signed normalised number, unused bits 0.
+// Texels that no conversion rounds: no NaN, no -2^(n-1) of a signed normalised number, unused bits
+// 0.
 static void fill(const Format *f, uint8_t *bytes, size_t n, uint32_t seed) {
     for (size_t i = 0; i < n; i++) {
         bytes[i] = (uint8_t)noise(&seed);
@@ -171,7 +174,8 @@ static void test_every_format(void **state) {
         if (!formats[i].plain || strstr(formats[i].caps, "DEPTH") ||
             strstr(formats[i].caps, "STENCIL") || strcmp(formats[i].caps, "REFUSED") == 0)
             continue;
-        MTLTextureDescriptor d = mtl_texture_descriptor_2d((MTLPixelFormat)formats[i].value, 1, 1, 0);
+        MTLTextureDescriptor d =
+            mtl_texture_descriptor_2d((MTLPixelFormat)formats[i].value, 1, 1, 0);
         d.usage = MTLTextureUsageShaderWrite;
         clear_messages();
         MTLTexture *t = mtl_device_new_texture(device, &d);
@@ -213,13 +217,17 @@ static void test_values(void **state) {
         {MTLPixelFormatRG11B10Float, {0xc0, 3, 0, 0}, 4, {1, 0, 0, 1}},
         {MTLPixelFormatRGB9E5Float, {0, 1, 0, 0x80}, 4, {1, 0, 0, 1}},
         {MTLPixelFormatRGBA16Unorm, {0xff, 0xff, 0, 0, 0, 0, 0, 0}, 8, {1, 0, 0, 0}},
-        {MTLPixelFormatBGR10_XR, {0x7e, 1, 0, 0}, 4, {-384 / 510.0f, -384 / 510.0f, -2 / 510.0f, 1}},
+        {MTLPixelFormatBGR10_XR,
+         {0x7e, 1, 0, 0},
+         4,
+         {-384 / 510.0f, -384 / 510.0f, -2 / 510.0f, 1}},
     };
     MTLBuffer *out = mtl_device_new_buffer(device, 16, 0);
     uint32_t level = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         MTLTexture *t = make(cases[i].format, 1, 1, 1, MTLTextureUsageShaderRead);
-        mtl_texture_replace_region(t, mtl_region_make_2d(0, 0, 1, 1), 0, cases[i].bytes, cases[i].n);
+        mtl_texture_replace_region(t, mtl_region_make_2d(0, 0, 1, 1), 0, cases[i].bytes,
+                                   cases[i].n);
         begin("fetch");
         mtl_compute_command_encoder_set_texture(encoder, t, 0);
         mtl_compute_command_encoder_set_buffer(encoder, out, 0, 0);
@@ -290,7 +298,8 @@ static void test_guarded(void **state) {
     for (int k = 0; k < 5; k++) {
         size_t row = 16 * texels[k], rows = page / row;
         Guarded g = guarded(page, true);
-        MTLBuffer *b = mtl_device_new_buffer_with_bytes_no_copy(device, g.bytes, page, 0, NULL, NULL);
+        MTLBuffer *b =
+            mtl_device_new_buffer_with_bytes_no_copy(device, g.bytes, page, 0, NULL, NULL);
         MTLTextureDescriptor d = mtl_texture_descriptor_2d(kinds[k], 16, rows, false);
         d.usage |= MTLTextureUsageShaderWrite;
         MTLTexture *t = mtl_buffer_new_texture(b, &d, 0, row);
@@ -379,14 +388,14 @@ static void test_ids(void **state) {
                                         .mag_filter = MTLSamplerMinMagFilterLinear});
     struct {
         MTLResourceID t, u, s;
-    } args = {mtl_texture_gpu_resource_id(t),
-              mtl_texture_view_pool_set_texture_view_with_descriptor(
-                  pool, t,
-                  &(MTLTextureViewDescriptor){
-                      .swizzle = {MTLTextureSwizzleZero, MTLTextureSwizzleRed, MTLTextureSwizzleOne,
-                                  MTLTextureSwizzleAlpha}},
-                  2),
-              mtl_sampler_state_gpu_resource_id(s)};
+    } args = {
+        mtl_texture_gpu_resource_id(t),
+        mtl_texture_view_pool_set_texture_view_with_descriptor(
+            pool, t,
+            &(MTLTextureViewDescriptor){.swizzle = {MTLTextureSwizzleZero, MTLTextureSwizzleRed,
+                                                    MTLTextureSwizzleOne, MTLTextureSwizzleAlpha}},
+            2),
+        mtl_sampler_state_gpu_resource_id(s)};
     MTLBuffer *out = mtl_device_new_buffer(device, 64, 0);
     begin("by_id");
     mtl_compute_command_encoder_set_bytes(encoder, &args, sizeof args, 0);
@@ -442,7 +451,8 @@ static void test_queues(void **state) {
         last = mtl_command_queue_command_buffer(queue);
         MTLBlitCommandEncoder *blit = mtl_command_buffer_blit_command_encoder(last);
         mtl_blit_command_encoder_copy_from_texture_to_buffer(
-            blit, view, 0, 0, mtl_origin_make(0, 0, 0), mtl_size_make(64, 64, 1), out, 0, 256, 0, 0);
+            blit, view, 0, 0, mtl_origin_make(0, 0, 0), mtl_size_make(64, 64, 1), out, 0, 256, 0,
+            0);
         mtl_blit_command_encoder_end_encoding(blit);
         commit_and_wait(last);
         assert_completed(last);
@@ -572,8 +582,9 @@ static void test_lod_clamps(void **state) {
     const struct {
         float lod, low, high, want;
         bool own;
-    } cases[] = {{0, 0, 0, 0.5f, true},   {1.25f, 0, 0, 1.25f, true}, {9, 0, 0, 2.5f, true},
-                 {0, 1.5f, 3, 1.5f, false}, {9, 1.5f, 3, 3, false},     {2, 0, 0.25f, 0.25f, false}};
+    } cases[] = {{0, 0, 0, 0.5f, true},  {1.25f, 0, 0, 1.25f, true},
+                 {9, 0, 0, 2.5f, true},  {0, 1.5f, 3, 1.5f, false},
+                 {9, 1.5f, 3, 3, false}, {2, 0, 0.25f, 0.25f, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         begin("sample2");
         mtl_compute_command_encoder_set_texture(encoder, t, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_texture_memory.c: textures, views, pools, samplers and blits when any allocation fails, and from
-// eight threads at once on one queue: nothing stays behind, nothing is lost.
+// test_texture_memory.c: textures, views, pools, samplers and blits when any allocation fails, and
+// from eight threads at once on one queue: nothing stays behind, nothing is lost.
 #include <pthread.h>
 #include "api_test.h"
 
@@ -62,7 +62,8 @@ static bool everything(unsigned seed) {
     MTLTexture *view = a ? mtl_texture_new_texture_view(a, MTLPixelFormatR32Float) : NULL;
     MTLTextureViewPool *pool = mtl_device_new_texture_view_pool(
         device, &(MTLResourceViewPoolDescriptor){.resource_view_count = 4, .label = "pool"}, NULL);
-    MTLSamplerState *s = mtl_device_new_sampler_state(device, &(MTLSamplerDescriptor){.label = "s"});
+    MTLSamplerState *s =
+        mtl_device_new_sampler_state(device, &(MTLSamplerDescriptor){.label = "s"});
     MTLBuffer *out = mtl_device_new_buffer(device, 4 * 256, 0);
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
     bool right = false;
@@ -91,7 +92,8 @@ static bool everything(unsigned seed) {
         blit = mtl_command_buffer_blit_command_encoder(commands);
         if (blit) {
             mtl_blit_command_encoder_copy_from_texture_to_buffer(
-                blit, b, 0, 0, mtl_origin_make(0, 0, 0), mtl_size_make(16, 16, 1), out, 0, 64, 0, 0);
+                blit, b, 0, 0, mtl_origin_make(0, 0, 0), mtl_size_make(16, 16, 1), out, 0, 64, 0,
+                0);
             mtl_blit_command_encoder_end_encoding(blit);
         }
         commit_and_wait(commands);

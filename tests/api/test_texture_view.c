@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_texture_view.c: views share memory with their parent and show what they were asked to show; pools
-// of views keep what they show alive; every rule.
+// test_texture_view.c: views share memory with their parent and show what they were asked to show;
+// pools of views keep what they show alive; every rule.
 #include "api_test.h"
 
-static MTLTexture *make(MTLTextureType type, MTLPixelFormat format, size_t w, size_t h, size_t depth,
-                        size_t length, size_t levels, MTLTextureUsage usage) {
+static MTLTexture *make(MTLTextureType type, MTLPixelFormat format, size_t w, size_t h,
+                        size_t depth, size_t length, size_t levels, MTLTextureUsage usage) {
     MTLTextureDescriptor d = mtl_texture_descriptor_make_default();
     d.texture_type = type;
     d.pixel_format = format;
@@ -109,10 +109,10 @@ static void test_ranges(void **state) {
                                            cases[i].slices.location + s);
             }
         // A view of the view counts from the view.
-        MTLTexture *w = mtl_texture_new_texture_view_with_ranges(
-            v, MTLPixelFormatR16Uint, MTLTextureType2D,
-            mtl_range_make(cases[i].levels.length - 1, 1),
-            mtl_range_make(cases[i].slices.length - 1, 1));
+        MTLTexture *w =
+            mtl_texture_new_texture_view_with_ranges(v, MTLPixelFormatR16Uint, MTLTextureType2D,
+                                                     mtl_range_make(cases[i].levels.length - 1, 1),
+                                                     mtl_range_make(cases[i].slices.length - 1, 1));
         uint16_t mark = 0;
         mtl_texture_get_bytes(w, &mark, 2, mtl_region_make_2d(0, 0, 1, 1), 0);
         assert_int_equal(mark, 100 * (cases[i].levels.location + cases[i].levels.length - 1) +
@@ -126,9 +126,8 @@ static void test_ranges(void **state) {
 #define BAD(rule, type, l0, ln, s0, sn)                                                            \
     do {                                                                                           \
         clear_messages();                                                                          \
-        assert_null(mtl_texture_new_texture_view_with_ranges(t, MTLPixelFormatR16Uint, type,       \
-                                                             mtl_range_make(l0, ln),               \
-                                                             mtl_range_make(s0, sn)));             \
+        assert_null(mtl_texture_new_texture_view_with_ranges(                                      \
+            t, MTLPixelFormatR16Uint, type, mtl_range_make(l0, ln), mtl_range_make(s0, sn)));      \
         assert_string_equal(last_rule, rule);                                                      \
         assert_int_equal(n_messages, 1);                                                           \
     } while (0)
@@ -152,8 +151,8 @@ static void test_ranges(void **state) {
 static void test_swizzle(void **state) {
     (void)state;
     clear_messages();
-    MTLTexture *t = make(MTLTextureType2D, MTLPixelFormatRGBA8Unorm, 4, 4, 1, 1, 1,
-                         MTLTextureUsageShaderRead);
+    MTLTexture *t =
+        make(MTLTextureType2D, MTLPixelFormatRGBA8Unorm, 4, 4, 1, 1, 1, MTLTextureUsageShaderRead);
     MTLTexture *v = mtl_texture_new_texture_view_with_swizzle(
         t, MTLPixelFormatRGBA8Unorm, MTLTextureType2D, mtl_range_make(0, 1), mtl_range_make(0, 1),
         mtl_texture_swizzle_channels_make(MTLTextureSwizzleBlue, MTLTextureSwizzleOne,
@@ -166,9 +165,8 @@ static void test_swizzle(void **state) {
     assert_int_equal(s.alpha, MTLTextureSwizzleZero);
     // Of a view of it: red of blue is red of the parent.
     MTLTexture *w = mtl_texture_new_texture_view_with_descriptor(
-        v, &(MTLTextureViewDescriptor){
-               .swizzle = {MTLTextureSwizzleBlue, MTLTextureSwizzleGreen, MTLTextureSwizzleRed,
-                           MTLTextureSwizzleAlpha}});
+        v, &(MTLTextureViewDescriptor){.swizzle = {MTLTextureSwizzleBlue, MTLTextureSwizzleGreen,
+                                                   MTLTextureSwizzleRed, MTLTextureSwizzleAlpha}});
     s = mtl_texture_swizzle(w);
     assert_int_equal(s.red, MTLTextureSwizzleRed);
     assert_int_equal(s.green, MTLTextureSwizzleOne);
@@ -188,11 +186,13 @@ static void test_pool(void **state) {
     (void)state;
     clear_messages();
     MTLError *error = NULL;
-    assert_null(mtl_device_new_texture_view_pool(device, &(MTLResourceViewPoolDescriptor){0}, &error));
+    assert_null(
+        mtl_device_new_texture_view_pool(device, &(MTLResourceViewPoolDescriptor){0}, &error));
     assert_non_null(error);
     mtl_release(error);
     MTLTextureViewPool *pool = mtl_device_new_texture_view_pool(
-        device, &(MTLResourceViewPoolDescriptor){.resource_view_count = 8, .label = "pool"}, &error);
+        device, &(MTLResourceViewPoolDescriptor){.resource_view_count = 8, .label = "pool"},
+        &error);
     assert_non_null(pool);
     assert_null(error);
     assert_int_equal(mtl_texture_view_pool_resource_view_count(pool), 8);
@@ -204,8 +204,8 @@ static void test_pool(void **state) {
                          MTLTextureUsageShaderRead | MTLTextureUsagePixelFormatView);
     assert_int_equal(mtl_texture_view_pool_set_texture_view(pool, t, 0).impl, base);
     MTLResourceID id = mtl_texture_view_pool_set_texture_view_with_descriptor(
-        pool, t, &(MTLTextureViewDescriptor){.pixel_format = MTLPixelFormatR32Uint,
-                                             .level_range = {1, 2}},
+        pool, t,
+        &(MTLTextureViewDescriptor){.pixel_format = MTLPixelFormatR32Uint, .level_range = {1, 2}},
         5);
     assert_int_equal(id.impl, mtl_texture_view_pool_resource_id(pool, 5).impl);
     assert_int_not_equal(id.impl, base);
