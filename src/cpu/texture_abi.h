@@ -122,7 +122,7 @@ enum {
     CPU_TEX_Z,     // 3D, cube direction
     CPU_TEX_SLICE, // array index, unsigned. read and write of a cube: face + 6 * array index
     CPU_TEX_REFERENCE,
-    CPU_TEX_LEVEL, // sample: float level or bias. read and write: unsigned level
+    CPU_TEX_LEVEL, // sample: float level or bias. read, write: unsigned level; atomic: 0
     CPU_TEX_DX,    // .. +2
     CPU_TEX_SAMPLE = CPU_TEX_DX, // read: index of the sample
     CPU_TEX_DY = 9,              // .. +2
