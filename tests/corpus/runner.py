@@ -26,6 +26,7 @@ MODES = {
     "reference": {"INGOT_WIDTH": "1"},
     "half": {"INGOT_WIDTH": "16", "INGOT_SYNC_SPECIALISE": "1"},
     "avx2": {"INGOT_CPU": "x86-64-v3", "INGOT_SYNC_SPECIALISE": "1"},
+    "checked": {"MTL_SHADER_VALIDATION": "1", "INGOT_SYNC_SPECIALISE": "1"},  # and nothing to report
 }
 QUICK = ("shaped",)
 USUAL = ("shaped", "general")
@@ -97,6 +98,8 @@ def run_kernel(file, kernel, grid, group, args, outs, constants=None, tg=None, i
         if done.returncode != 0:
             raise Failed(f"{kernel} ({mode}) exit {done.returncode}\n{' '.join(cmd)}\n"
                          f"{done.stdout[-2000:]}{done.stderr[-6000:]}")
+        if "where no live buffer is" in done.stderr or "bytes outside" in done.stderr:
+            raise Failed(f"{kernel} ({mode})\n{' '.join(cmd)}\n{done.stderr[-6000:]}")
         return {i: np.load(os.path.join(tmp, f"out{i}.npy")).view(np.atleast_1d(args[i]).dtype)
                 .reshape(np.shape(np.atleast_1d(args[i]))) for i in outs}
 
