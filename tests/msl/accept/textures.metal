@@ -124,6 +124,23 @@ kernel void aliases(Tex t [[texture(0)]], Out o [[texture(1)]], uint2 texture [[
     o.write(r(texture) + f(texture.yx), texture);
 }
 
+// ---- arrays of samplers, textures as results, templates of kernels
+constexpr sampler list[2] = {sampler(filter::linear), sampler(filter::nearest)};
+constexpr sampler one(filter::linear), two(filter::nearest);
+constant sampler more[] = {sampler(coord::pixel), sampler(address::repeat)};
+texture2d<float> pick(texture2d<float> a, texture2d<float> b, bool c) { return c ? a : b; }
+template <typename T, access A>
+[[kernel]] void convert(texture2d<T, A> in [[texture(0)]], texture2d<float, access::write> out [[texture(1)]], uint2 gid [[thread_position_in_grid]]) {
+    out.write(float4(in.read(gid)), gid);
+}
+template [[host_name("convert_f")]] [[kernel]] void convert<float, access::read>(texture2d<float, access::read>, texture2d<float, access::write>, uint2);
+template [[host_name("convert_h")]] [[kernel]] void convert<half, access::sample>(texture2d<half>, texture2d<float, access::write>, uint2);
+kernel void chosen(texture2d<float> a, texture2d<float> b, texture2d<float, access::write> out [[texture(7)]], uint2 gid [[thread_position_in_grid]]) {
+    float2 uv = float2(gid);
+    float4 c = pick(a, b, gid.x > 3).sample(list[gid.x & 1], uv) + a.sample(more[gid.y & 1], uv) + b.sample(one, uv) + b.sample(two, uv);
+    out.write(c, gid);
+}
+
 // ---- graphics functions are listed; their bodies compile
 struct Vertex {
     float4 position [[position]];
