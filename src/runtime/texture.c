@@ -19,6 +19,7 @@ static void texture_destroy(void *self) {
     MTLTexture *parent = texture->parent;
     MTLBuffer *buffer = texture->buffer;
     rt_resource_clear(&texture->resource);
+    memset(&texture->cpu, 0, sizeof texture->cpu); // a stale handle finds an empty texture, mostly
     rt_free(texture);
     mtl_release(parent);
     mtl_release(buffer);

@@ -597,9 +597,12 @@ static void expect_fault(MTLComputePipelineState *pipeline, uint64_t handle) {
     mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(4, 1, 1), mtl_size_make(4, 1, 1));
     mtl_compute_command_encoder_end_encoding(e);
     commit_and_wait(commands);
-    assert_int_equal(mtl_command_buffer_status(commands), MTLCommandBufferStatusError);
-    assert_int_equal(mtl_error_code(mtl_command_buffer_error(commands)),
-                     MTLCommandBufferErrorPageFault);
+    const char *validated = getenv("MTL_SHADER_VALIDATION");
+    if (!validated || strcmp(validated, "1") != 0) { // else the access was left out
+        assert_int_equal(mtl_command_buffer_status(commands), MTLCommandBufferStatusError);
+        assert_int_equal(mtl_error_code(mtl_command_buffer_error(commands)),
+                         MTLCommandBufferErrorPageFault);
+    }
     mtl_release(commands);
     mtl_release(arguments);
     mtl_release(out);
@@ -633,17 +636,49 @@ static void test_garbage(void **state) {
     mtl_release(library);
 }
 
+// A texture that is gone: anything but the end of the process.
+static void test_stale(void **state) {
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    skip(); // the device's texture code is instrumented: it would be told, rightly
+#endif
+    MTLComputePipelineState *pipeline = pipeline_from(
+        HEAD "struct T { texture2d<float> t; };\n"
+             "kernel void k(constant T *a [[buffer(0)]], device float *out [[buffer(1)]],\n"
+             "    uint i [[thread_position_in_grid]]) { constexpr sampler s(filter::linear);\n"
+             "    out[i] = a[i].t.sample(s, float2(0.3)).x + a[i].t.read(uint2(1, 1)).x\n"
+             "             + a[i].t.get_width(); }\n",
+        "k");
+    enum { n = 32 };
+    MTLResourceID handles[n];
+    for (int i = 0; i < n; i++) {
+        MTLTexture *t = texture_of((float)i);
+        handles[i] = mtl_texture_gpu_resource_id(t);
+        mtl_release(t);
+    }
+    MTLBuffer *arguments = mtl_device_new_buffer_with_bytes(device, handles, sizeof handles, 0);
+    MTLBuffer *out = mtl_device_new_buffer(device, n * sizeof(float), 0);
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, pipeline);
+    mtl_compute_command_encoder_set_buffer(e, arguments, 0, 0);
+    mtl_compute_command_encoder_set_buffer(e, out, 0, 1);
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(n, 1, 1), mtl_size_make(n, 1, 1));
+    mtl_compute_command_encoder_end_encoding(e);
+    commit_and_wait(commands);
+    assert_true(mtl_command_buffer_status(commands) >= MTLCommandBufferStatusCompleted);
+    mtl_release(commands);
+    release_all((void *[]){arguments, out, pipeline}, 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_encoder),
-        cmocka_unit_test(test_ids), cmocka_unit_test(test_same_id),
-        cmocka_unit_test(test_member_reflection),
-        cmocka_unit_test(test_descriptors),
-        cmocka_unit_test(test_bad_descriptors),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_misuse),
-        cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_encoder),     cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_same_id),     cmocka_unit_test(test_member_reflection),
+        cmocka_unit_test(test_descriptors), cmocka_unit_test(test_bad_descriptors),
+        cmocka_unit_test(test_many),        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_misuse),      cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_stale),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
