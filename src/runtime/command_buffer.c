@@ -117,25 +117,6 @@ static const RtClass command_buffer_class = {.name = "MTLCommandBuffer",
 
 // ---- Creation ----
 
-// Waits for room among the queue's command buffers.
-static void take_place(MTLCommandQueue *queue, const char *call) {
-    pthread_mutex_lock(&queue->lock);
-    bool warned = false;
-    while (queue->n_alive >= queue->max_buffers) {
-        if (!warned && queue->n_committed == 0) {
-            warned = true;
-            pthread_mutex_unlock(&queue->lock);
-            rt_misuse(queue->device, RT_RULE_queue_all_uncommitted, call, "%zu",
-                      queue->max_buffers);
-            pthread_mutex_lock(&queue->lock);
-            continue;
-        }
-        pthread_cond_wait(&queue->room, &queue->lock);
-    }
-    queue->n_alive++;
-    pthread_mutex_unlock(&queue->lock);
-}
-
 static MTLCommandBuffer *new_command_buffer(MTLCommandQueue *queue,
                                             const MTLCommandBufferDescriptor *d, const char *call) {
     static const MTLCommandBufferDescriptor defaults;
@@ -147,7 +128,7 @@ static MTLCommandBuffer *new_command_buffer(MTLCommandQueue *queue,
     }
     MTLCommandBuffer *buffer = rt_new(&command_buffer_class, sizeof *buffer);
     if (!buffer) return NULL;
-    take_place(queue, call);
+    rt_queue_take_place(queue, call);
     buffer->queue = mtl_retain(queue);
     buffer->device = queue->device;
     buffer->unretained = d->unretained_references;

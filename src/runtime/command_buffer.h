@@ -136,6 +136,8 @@ struct MTLCommandQueue {
     MTLCommandBuffer *first, **last; // in order; under lock
     bool stalled; // its first command buffer is blocked: nothing waits for it; hazard lock
     size_t n_alive, n_committed;     // not completed; under lock
+    size_t n_room_waiters;           // threads in rt_queue_take_place, the first since
+    uint64_t room_since_ns;          // this moment; under lock
     // IDLE: nobody will run the queue. SCHEDULED: the pool has the task. RUNNING: a thread is at
     // it. The last two hold a reference to the queue. Under lock.
     enum { RT_QUEUE_IDLE, RT_QUEUE_SCHEDULED, RT_QUEUE_RUNNING } state;
@@ -157,6 +159,8 @@ void rt_cb_release_resources(MTLCommandBuffer *buffer);
 
 // queue.c
 void rt_queue_enqueue(MTLCommandBuffer *buffer); // with the queue's lock held
+// A place among the command buffers that the queue allows; waits for it, and helps meanwhile.
+void rt_queue_take_place(MTLCommandQueue *queue, const char *call);
 void rt_queue_kick(MTLCommandQueue *queue);      // something may have become ready
 void rt_queue_forget(MTLCommandBuffer *buffer);  // dropped without commit
 void rt_queue_finished(MTLCommandBuffer *buffer);

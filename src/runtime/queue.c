@@ -2,6 +2,7 @@
 // queue.c: MTLCommandQueue. Command buffers wait in order of enqueue; one thread at a time runs
 // those at the head that are committed and wait for nothing. That thread is a worker, or the one
 // that waits for the result: then nothing is handed from thread to thread at all.
+#include "cpu/futex.h"
 #include "runtime/command_buffer.h"
 #include "runtime/validation.h"
 
@@ -47,16 +48,28 @@ static MTLCommandBuffer *ready(const MTLCommandQueue *queue) {
 
 // ----
 
+// How far a helper goes: until a command buffer is done, or until there is room for new ones.
+typedef struct Aim {
+    const MTLCommandBuffer *done; // NULL: no such aim
+    bool room;
+} Aim;
+
+static bool reached(const MTLCommandQueue *queue, Aim aim) { // lock held
+    return (aim.done && atomic_load(&aim.done->completed)) ||
+           (aim.room && queue->n_alive <= queue->max_buffers / 2);
+}
+
 // Works the queue off. The caller has set it RUNNING and gives its reference.
-static void drain(MTLCommandQueue *queue, const MTLCommandBuffer *until) {
+static void drain(MTLCommandQueue *queue, Aim aim) {
     for (;;) {
         pthread_mutex_lock(&queue->lock);
         MTLCommandBuffer *buffer = ready(queue);
-        bool hand_over = buffer && until && atomic_load(&until->completed);
-        if (!buffer)
+        bool hand_over = buffer && reached(queue, aim);
+        if (!buffer) {
             queue->state = RT_QUEUE_IDLE;
-        else if (hand_over)
-            queue->state = RT_QUEUE_SCHEDULED;
+            if (queue->n_room_waiters > 0) pthread_cond_broadcast(&queue->room);
+        }
+        if (hand_over) queue->state = RT_QUEUE_SCHEDULED;
         pthread_mutex_unlock(&queue->lock);
         if (hand_over) {
             cpu_pool_submit(&queue->task);
@@ -74,7 +87,7 @@ static void run_task(CpuTask *task) {
     pthread_mutex_lock(&queue->lock);
     queue->state = RT_QUEUE_RUNNING;
     pthread_mutex_unlock(&queue->lock);
-    drain(queue, NULL);
+    drain(queue, (Aim){0});
 }
 
 void rt_queue_kick(MTLCommandQueue *queue) {
@@ -95,13 +108,70 @@ void rt_queue_unblock(MTLCommandBuffer *buffer) {
     mtl_release(queue);
 }
 
-void rt_queue_help(MTLCommandQueue *queue, MTLCommandBuffer *until) {
-    pthread_mutex_lock(&queue->lock);
-    // Not yet with a worker: take the task back, with its reference.
+// Not yet with a worker: takes the task back, with its reference. Lock held.
+static bool take_back(MTLCommandQueue *queue) {
     bool mine = queue->state == RT_QUEUE_SCHEDULED && cpu_pool_cancel(&queue->task);
     if (mine) queue->state = RT_QUEUE_RUNNING;
+    return mine;
+}
+
+void rt_queue_help(MTLCommandQueue *queue, MTLCommandBuffer *until) {
+    pthread_mutex_lock(&queue->lock);
+    bool mine = take_back(queue);
     pthread_mutex_unlock(&queue->lock);
-    if (mine) drain(queue, until);
+    if (mine) drain(queue, (Aim){.done = until});
+}
+
+// One that waits for room is at first not woken for each place that becomes free: two threads that
+// wake each other for every command buffer get little else done. It is woken when half of the places
+// are free or nothing more can run; after a while it looks by itself, and from then on it is woken
+// each time.
+#define ROOM_PATIENCE_NS 100000u
+
+static void make_room(MTLCommandQueue *queue) { // lock held
+    if (queue->n_room_waiters == 0) return;
+    if (queue->n_alive <= queue->max_buffers / 2 ||
+        cpu_now_ns() - queue->room_since_ns > ROOM_PATIENCE_NS)
+        pthread_cond_broadcast(&queue->room);
+}
+
+static void wait_for_room(MTLCommandQueue *queue, bool first) { // lock held
+    uint64_t now = cpu_now_ns(), until = now + ROOM_PATIENCE_NS;
+    if (!first)
+        queue->room_since_ns = 0; // has waited long enough
+    else if (queue->n_room_waiters == 0)
+        queue->room_since_ns = now;
+    queue->n_room_waiters++;
+    if (first) {
+        struct timespec at = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+        pthread_cond_timedwait(&queue->room, &queue->lock, &at);
+    } else {
+        pthread_cond_wait(&queue->room, &queue->lock);
+    }
+    queue->n_room_waiters--;
+}
+
+void rt_queue_take_place(MTLCommandQueue *queue, const char *call) {
+    bool warned = false, first = true;
+    pthread_mutex_lock(&queue->lock);
+    while (queue->n_alive >= queue->max_buffers) {
+        if (!warned && queue->n_committed == 0) {
+            warned = true;
+            pthread_mutex_unlock(&queue->lock);
+            rt_misuse(queue->device, RT_RULE_queue_all_uncommitted, call, "%zu in queue '%s'",
+                      queue->max_buffers, rt_label(&queue->label));
+            pthread_mutex_lock(&queue->lock);
+        } else if (take_back(queue)) {
+            pthread_mutex_unlock(&queue->lock);
+            drain(queue, (Aim){.room = true});
+            pthread_mutex_lock(&queue->lock);
+        } else {
+            wait_for_room(queue, first);
+            first = false;
+        }
+    }
+    queue->n_alive++;
+    pthread_mutex_unlock(&queue->lock);
 }
 
 void rt_queue_forget(MTLCommandBuffer *buffer) {
@@ -109,7 +179,7 @@ void rt_queue_forget(MTLCommandBuffer *buffer) {
     pthread_mutex_lock(&queue->lock);
     if (buffer->enqueued) unlink_buffer(queue, buffer);
     queue->n_alive--;
-    pthread_cond_signal(&queue->room);
+    if (queue->n_room_waiters > 0) pthread_cond_broadcast(&queue->room);
     pthread_mutex_unlock(&queue->lock);
     if (buffer->enqueued) rt_queue_kick(queue); // those behind it may go now
 }
@@ -120,7 +190,7 @@ void rt_queue_finished(MTLCommandBuffer *buffer) {
     unlink_buffer(queue, buffer);
     queue->n_alive--;
     queue->n_committed--;
-    pthread_cond_signal(&queue->room);
+    make_room(queue);
     pthread_mutex_unlock(&queue->lock);
 }
 
@@ -144,7 +214,11 @@ mtl_device_new_command_queue_with_descriptor(MTLDevice *device,
     queue->task.run = run_task;
     queue->last = &queue->first;
     pthread_mutex_init(&queue->lock, NULL);
-    pthread_cond_init(&queue->room, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&queue->room, &attributes);
+    pthread_condattr_destroy(&attributes);
     return queue;
 }
 
