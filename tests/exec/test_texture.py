@@ -784,6 +784,35 @@ def test_quads(cases):
     cases("sampler_levels", 64, 32, sampler_levels)
 
 
+@pytest.mark.parametrize("group", [(8, 4), (16, 16), (5, 3), (32, 2), (7, 1)])
+def test_quads_of_planes(cases, group):
+    """Four consecutive threads of a threadgroup, wherever its edge and the grid's cut them."""
+    grid, step = (37, 21), np.array([1.5, 6.0], np.float32)
+    env = exec_.names_of(exec_.Run("", 0, ["k", f"grid={grid[0]},{grid[1]}", f"group={group[0]},{group[1]}"]))
+    where = {(gx // group[0], gy // group[1], li): n for n, (gx, gy, li) in enumerate(zip(env["gx"], env["gy"], env["li"]))}
+    uv = np.stack([env["gx"], env["gy"]], 1) * step  # texels
+    want = np.full(len(uv), np.nan)
+    for (tx, ty, li), n in where.items():
+        quad = [where.get((tx, ty, li // 4 * 4 + k)) for k in range(4)]
+        if None in quad or li // 32 != (li // 4 * 4 + 3) // 32:
+            continue  # not complete: no derivatives
+        q, lane = uv[quad], li % 4
+        dx, dy = q[lane | 1] - q[lane & 2], q[lane & 1 | 2] - q[lane & 1]
+        want[n] = np.clip(np.log2(max(np.hypot(*dx), np.hypot(*dy))), 0, 8)
+    whole = ~np.isnan(want)
+
+    def run(go):
+        t = Texture("2d", "r32float", 256, 256, levels=9)
+        for k in range(9):
+            t.put(np.full((256 >> k, 256 >> k), k, np.float32), level=k)
+        out = buffer((len(uv), 2))
+        go(t, out, exec_.between_pages(step, True))
+        got = out.reshape(-1, 2)
+        same(got[whole, 0], want[whole], "level sampled", 0.05)
+        same(got[whole, 1], want[whole], "level asked", 0.05)
+    cases("implicit_plane", grid, group, run)
+
+
 def test_layers_faces_samples(cases):
     n = 48
     i = np.arange(n)

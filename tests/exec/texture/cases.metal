@@ -125,6 +125,12 @@ kernel void implicit_level(texture2d<float> t, device float *out, constant float
     out[4 * i + 2] = t.calculate_unclamped_lod(s, uv);
     out[4 * i + 3] = t.sample(s, uv, gradient2d(float2(step / float(t.get_width()), 0), float2(0))).x;
 }
+kernel void implicit_plane(texture2d<float> t, device float2 *out, constant float2 &step, uint2 gid [[thread_position_in_grid]],
+                           uint2 size [[threads_per_grid]]) {
+    constexpr sampler s(filter::linear, mip_filter::linear, address::repeat);
+    float2 uv = float2(gid) * step / float2(t.get_width(), t.get_height());
+    out[gid.y * size.x + gid.x] = float2(t.sample(s, uv).x, t.calculate_clamped_lod(s, uv));
+}
 // What a constexpr sampler says about levels: clamps, and a bias of its own.
 kernel void sampler_levels(texture2d<float> t, device float *out, constant float &step, uint i [[thread_position_in_grid]]) {
     constexpr sampler clamped(filter::linear, mip_filter::linear, address::repeat, lod_clamp(1.25f, 3.5f));
