@@ -16,8 +16,8 @@
 //     for (size_t i = 0; i < mtl_command_buffer_log_count(buffer); i++)
 //         puts(mtl_function_log_description(mtl_command_buffer_log(buffer, i)));
 //
-// Environment, besides MTL_SHADER_VALIDATION: MTL_SHADER_VALIDATION_DEFAULT_STATE=0 leaves pipelines
-// unchecked whose descriptor says nothing; MTL_SHADER_VALIDATION_ENABLE_PIPELINES and
+// Environment, besides MTL_SHADER_VALIDATION: MTL_SHADER_VALIDATION_DEFAULT_STATE=0 leaves
+// pipelines unchecked whose descriptor says nothing; MTL_SHADER_VALIDATION_ENABLE_PIPELINES and
 // MTL_SHADER_VALIDATION_DISABLE_PIPELINES are lists of pipeline labels (with commas), and stand
 // above the descriptor. INGOT_LEAKS=1: when the process ends, stderr gets a list of the objects
 // that are still alive, by class and label.
@@ -55,8 +55,8 @@ MTL_API uint64_t mtl_function_log_count(const MTLFunctionLog *log);
 // ---- Leaks (not Apple's) ------------------------------------------------------------------------
 
 // Writes the list of INGOT_LEAKS to `text` (terminated) and returns the number of live objects; 0
-// without INGOT_LEAKS. The device itself does not count. Waits for compiles in the background, which
-// hold objects, but not for command buffers.
+// without INGOT_LEAKS. The device itself does not count. Waits for compiles in the background,
+// which hold objects, but not for command buffers.
 MTL_API size_t mtl_copy_live_objects(char *text, size_t n_bytes);
 
 #ifdef __cplusplus

@@ -109,8 +109,9 @@ size_t mtl_copy_live_objects(char *text, size_t n_bytes) {
     pthread_mutex_lock(&lock);
     size_t n_lines = collect(lines, &n);
     for (size_t k = 0; text && k < n_lines && at < n_bytes; k++)
-        at += (size_t)snprintf(text + at, n_bytes - at, *lines[k].label ? "  %6zu %s '%s'\n" : "  %6zu %s%s\n",
-                               lines[k].n, lines[k].name, lines[k].label);
+        at += (size_t)snprintf(text + at, n_bytes - at,
+                               *lines[k].label ? "  %6zu %s '%s'\n" : "  %6zu %s%s\n", lines[k].n,
+                               lines[k].name, lines[k].label);
     pthread_mutex_unlock(&lock);
     return n;
 }

@@ -139,8 +139,8 @@ static void describe_memory(const MTLFunctionLog *log, char *text, size_t n_byte
         return;
     case CPU_SPACE_THREADGROUP:
         if (arg)
-            snprintf(text, n_bytes, "threadgroup memory (argument '%s', threadgroup index %u)", name,
-                     index);
+            snprintf(text, n_bytes, "threadgroup memory (argument '%s', threadgroup index %u)",
+                     name, index);
         else
             snprintf(text, n_bytes, "a threadgroup variable");
         return;
@@ -173,7 +173,8 @@ static void compose(MTLFunctionLog *log) {
     snprintf(size, sizeof size, "%s of %u bytes", what[r->access <= CPU_BAD_ATOMIC ? r->access : 0],
              r->n_bytes);
     snprintf(text, sizeof text, "kernel '%s'%s%s%s, thread (%u, %u, %u)%s: %s%s%s %s (%llu %s)",
-             log->function->function->name, log->encoder_label && *log->encoder_label ? " of '" : "",
+             log->function->function->name,
+             log->encoder_label && *log->encoder_label ? " of '" : "",
              log->encoder_label ? log->encoder_label : "",
              log->encoder_label && *log->encoder_label ? "'" : "", r->thread[0], r->thread[1],
              r->thread[2], place, r->access == CPU_BAD_CALL ? "call" : size,

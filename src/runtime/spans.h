@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include "cpu/kernel_abi.h"
 
-typedef struct RtSpan { // in the buffer; all under the lock of spans.c
+typedef struct RtSpan {            // in the buffer; all under the lock of spans.c
     struct RtSpan *next, **before; // before: NULL if it is not in the list
     const char *start;
     size_t n_bytes;

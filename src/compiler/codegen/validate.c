@@ -132,9 +132,9 @@ static void note_access(Validation *v, Value i) {
     for (int r = 0; a->mode != MODE_NONE && r < a->n_from; r++) msl_root_values(v, a->from[r]);
     LLVMMetadataRef number =
         LLVMValueAsMetadata(msl_const(&v->cg->cx, 32, (uint64_t)v->n_accesses));
-    LLVMSetMetadata(i, v->access_kind,
-                    LLVMMetadataAsValue(v->cg->cx.llvm,
-                                        LLVMMDNodeInContext2(v->cg->cx.llvm, &number, 1)));
+    LLVMSetMetadata(
+        i, v->access_kind,
+        LLVMMetadataAsValue(v->cg->cx.llvm, LLVMMDNodeInContext2(v->cg->cx.llvm, &number, 1)));
     v->accesses[v->n_accesses++] = a;
 }
 
@@ -196,10 +196,10 @@ static bool is_pure_call(Value i) {
         msl_starts(name, "__ingot_place") || msl_starts(name, "ingot_span"))
         return true;
     if (!msl_starts(name, "llvm.")) return false;
-    static const char *const not[] = {"llvm.mem", "llvm.lifetime", "llvm.assume", "llvm.trap",
-                                      "llvm.masked", "llvm.debugtrap"};
-    for (size_t k = 0; k < sizeof not / sizeof *not; k++)
-        if (msl_starts(name, not[k])) return false;
+    static const char *const not [] = {"llvm.mem",  "llvm.lifetime", "llvm.assume",
+                                       "llvm.trap", "llvm.masked",   "llvm.debugtrap"};
+    for (size_t k = 0; k < sizeof not / sizeof *not ; k++)
+        if (msl_starts(name, not [k])) return false;
     return true;
 }
 
@@ -235,8 +235,8 @@ static void add_member(Validation *v, Region *r, Value i) {
     if (!r->n) {
         LLVMMetadataRef number =
             LLVMValueAsMetadata(msl_const(&v->cg->cx, 32, (uint64_t)v->n_regions++));
-        r->node = LLVMMetadataAsValue(v->cg->cx.llvm,
-                                      LLVMMDNodeInContext2(v->cg->cx.llvm, &number, 1));
+        r->node =
+            LLVMMetadataAsValue(v->cg->cx.llvm, LLVMMDNodeInContext2(v->cg->cx.llvm, &number, 1));
     }
     r->members = msl_validate_grow(v, r->members, r->n, &r->max);
     r->members[r->n++] = i;
@@ -383,8 +383,7 @@ static void build_slow(Validation *v, Slow *s, const Region *r) {
     s->n = 0;
     Where where = {.launch = LLVMGetParam(s->f, 0)};
     for (unsigned d = 0; d < 3; d++) where.thread[d] = LLVMGetParam(s->f, 1 + d);
-    for (size_t k = 0; k < s->n_in; k++)
-        map(v, s, s->in[k], LLVMGetParam(s->f, (unsigned)k + OWN));
+    for (size_t k = 0; k < s->n_in; k++) map(v, s, s->in[k], LLVMGetParam(s->f, (unsigned)k + OWN));
     LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(cx->llvm, s->f, "entry"));
     need_all(v, s, r);
     if (s->n_out) {
@@ -406,8 +405,7 @@ static bool is_covered(const Access *a, const Access *b) {
     if (a->roots[0] != b->roots[0]) return false;
     if (LLVMGetOperand(a->i, (unsigned)a->operand) == LLVMGetOperand(b->i, (unsigned)b->operand))
         return a->bytes >= b->bytes;
-    return a->fixed && b->fixed &&
-           (uint64_t)a->offset + a->bytes >= (uint64_t)b->offset + b->bytes;
+    return a->fixed && b->fixed && (uint64_t)a->offset + a->bytes >= (uint64_t)b->offset + b->bytes;
 }
 
 // i1 __ingot_inside(pointer, start, limit, ...): true if all are inside for all threads of a step;
@@ -432,8 +430,8 @@ static Value build_guard(Validation *v, const Region *r) {
         for (same = 0; same < n && !is_covered(a, guarded[same]);) same++;
         args[3 * same] = p;
         args[3 * same + 1] = a->roots[0]->start;
-        args[3 * same + 2] = like < n ? args[3 * like + 2]
-                                      : msl_limit(v, a->roots[0]->length, a->bytes);
+        args[3 * same + 2] =
+            like < n ? args[3 * like + 2] : msl_limit(v, a->roots[0]->length, a->bytes);
         guarded[same] = a;
         n += same == n;
     }

@@ -152,8 +152,7 @@ static Value any_root(Validation *v, Value p, uint64_t bytes, Root *const *roots
 static Value nothing(Validation *v, Value i) {
     Type t = LLVMTypeOf(i);
     if (!LLVMIsAAtomicCmpXchgInst(i)) return LLVMConstNull(t);
-    Value members[2] = {LLVMConstNull(LLVMStructGetTypeAtIndex(t, 0)),
-                        msl_const(&v->cg->cx, 1, 1)};
+    Value members[2] = {LLVMConstNull(LLVMStructGetTypeAtIndex(t, 0)), msl_const(&v->cg->cx, 1, 1)};
     return LLVMConstStructInContext(v->cg->cx.llvm, members, 2, 0);
 }
 
@@ -263,7 +262,8 @@ void msl_check_short(Validation *v, const Access *first, const Access *last) {
     LLVMBuilderRef b = cx->builder;
     Block before = LLVMGetInstructionParent(first->i), rest = msl_split_before(v->cg, first->i),
           bad = new_block(v, before, "bad");
-    Value offset = msl_const(cx, 64, (uint64_t)last->offset), bytes = msl_const(cx, 64, last->bytes);
+    Value offset = msl_const(cx, 64, (uint64_t)last->offset),
+          bytes = msl_const(cx, 64, last->bytes);
     LLVMPositionBuilderAtEnd(b, before);
     uint64_t reach = (uint64_t)last->offset + last->bytes, needed = last->roots[0]->needed;
     Value end = msl_const(cx, 64, reach < needed ? reach : needed);

@@ -15,13 +15,14 @@ enum { MAX_ROOTS = 4 };
 
 // Memory of known extent that addresses are made from.
 typedef struct Root {
-    Value value;  // the parameter, variable or pointer
-    Value start;  // its first byte, a pointer; NULL: not computed yet
-    Value length; // bytes, i64
+    Value value;          // the parameter, variable or pointer
+    Value start;          // its first byte, a pointer; NULL: not computed yet
+    Value length;         // bytes, i64
     uint32_t space, slot; // CpuSpace; slot: UINT32_MAX if it is none
-    uint64_t safe; // bytes from the start that need no check: the runtime sees to them
-    uint64_t needed; // of those, what a buffer must have: a float3 is loaded as 16 bytes, 12 will do
-    bool trusted;  // not the program's memory: never checked
+    uint64_t safe;        // bytes from the start that need no check: the runtime sees to them
+    uint64_t
+        needed;   // of those, what a buffer must have: a float3 is loaded as 16 bytes, 12 will do
+    bool trusted; // not the program's memory: never checked
 } Root;
 
 // How an access is checked.
@@ -39,8 +40,8 @@ typedef struct Access {
     uint64_t bytes; // 0: the value of operand 2 (memcpy and friends)
     Root *roots[MAX_ROOTS];
     int n_roots;
-    bool fixed;     // at a constant offset from the root's start,
-    int64_t offset; // this one
+    bool fixed;            // at a constant offset from the root's start,
+    int64_t offset;        // this one
     Root *from[MAX_ROOTS]; // memcpy and memmove: roots of the source
     int n_from;
 } Access;
@@ -76,7 +77,7 @@ bool msl_varies(const Validation *v, Value value);
 // validate_check.c
 Value msl_launch(Validation *v, const Where *where);
 Value msl_byte_offset(Validation *v, Value pointer, const Root *root); // i64
-Value msl_limit(Validation *v, Value length, uint64_t bytes); // offsets below it are good
+Value msl_limit(Validation *v, Value length, uint64_t bytes);          // offsets below it are good
 void msl_check_branch(Validation *v, Value i, const Access *a, Root *const *roots,
                       const Where *where);
 void msl_check_copy(Validation *v, const Access *a);

@@ -34,8 +34,8 @@ static Value check_lanes(Vec *x, Value p, Value start, Value limit) {
     Value bad = NULL;
     for (unsigned k = 0; k < x->parts; k++) {
         msl_set_part(x, k);
-        Value d = distance(x, msl_vector(x, p, 0), msl_vector(x, start, 0),
-                           msl_vector_type(x, x->i64));
+        Value d =
+            distance(x, msl_vector(x, p, 0), msl_vector(x, start, 0), msl_vector_type(x, x->i64));
         Value out = LLVMBuildICmp(x->b, LLVMIntUGE, d, msl_vector(x, limit, 0), "");
         Value m = msl_mask_and(x, x->mask, out);
         bad = bad ? LLVMBuildOr(x->b, bad, m, "") : m;
@@ -90,8 +90,8 @@ static bool is_line(Vec *x, Value i, int k) {
 // *exact: nothing is left to be compared lane by lane.
 static Value check(Vec *x, Value p, Value start, Value limit, bool *exact) {
     Class c = msl_class(x, p);
-    bool ends = c.kind == LINEAR && msl_uniform(x, start) && msl_uniform(x, limit) &&
-                short_line(x, c);
+    bool ends =
+        c.kind == LINEAR && msl_uniform(x, start) && msl_uniform(x, limit) && short_line(x, c);
     *exact = !ends || (!c.stride && !c.segmented);
     if (!ends) return check_lanes(x, p, start, limit);
     Value s = msl_scalar(x, start), l = msl_scalar(x, limit), ok = NULL;
@@ -175,9 +175,9 @@ static Value check_common(Vec *x, Sum *sums, int n, int first, Value common, Val
             other = msl_scalar_of(x, other, g);
             for (int e = 0; e < 2; e++) {
                 Value args[2] = {ends[e], other};
-                ends[e] = !ends[e] ? other
-                                   : msl_intrinsic(x, e ? "llvm.smax" : "llvm.smin", &x->i32, 1,
-                                                   args, 2);
+                ends[e] =
+                    !ends[e] ? other
+                             : msl_intrinsic(x, e ? "llvm.smax" : "llvm.smin", &x->i32, 1, args, 2);
             }
         }
         Value from = LLVMBuildCast(x->b, s->is_signed ? LLVMSExt : LLVMZExt,
@@ -267,8 +267,8 @@ void msl_emit_inside(Vec *x, Value i, Val *o) {
     if (lines) {
         active_ends(x, ends);
         for (int k = 0; k < n; k += 3)
-            active = check_active(x, operand(i, k), operand(i, k + 1), operand(i, k + 2), ends,
-                                  active);
+            active =
+                check_active(x, operand(i, k), operand(i, k + 1), operand(i, k + 2), ends, active);
         Block each = msl_new_block(x, "again");
         between = LLVMGetInsertBlock(x->b);
         LLVMBuildCondBr(x->b, active, done, each);
