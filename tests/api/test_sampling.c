@@ -18,27 +18,34 @@
         "one_array", "texture1d_array<float>", "t.sample(s, p.x, uint(p.z))")                      \
         KERNEL("two", "texture2d<float>", "t.sample(s, p.xy, level(p.w))") KERNEL(                 \
             "two_array", "texture2d_array<float>", "t.sample(s, p.xy, uint(p.z), level(p.w))")     \
-            KERNEL("three", "texture3d<float>", "t.sample(s, p.xyz, level(p.w))") KERNEL(          \
-                "moved", "texture2d<float>", "t.sample(s, p.xy, level(p.w), int2(-3, 2))")         \
-                KERNEL("gradient", "texture2d<float>",                                             \
-                       "t.sample(s, p.xy, gradient2d(float2(exp2(p.w) / 16, 0), float2(0, "        \
-                       "exp2(p.w) / 32)))")                                                        \
-                    KERNEL("texels", "texture2d<float>", "t.sample(s, p.xy)") KERNEL(              \
-                        "gather", "texture2d<float>", "t.gather(s, p.xy, int2(0), component::y)")  \
-                        KERNEL("compare", "depth2d<float>",                                        \
-                               "float4(t.sample_compare(s, p.xy, p.z, level(p.w)))")               \
-                            KERNEL(                                                                \
-                                "gather_compare", "depth2d<float>",                                \
-                                "t.gather_compare(s, p.xy, p.z)") "constexpr sampler "             \
-                                                                  "fixed(filter::linear, "         \
-                                                                  "mip_filter::linear, "           \
-                                                                  "s_address::mirrored_repeat,"    \
-                                                                  " t_address::clamp_to_border, "  \
-                                                                  "border_color::opaque_white);"   \
-                                                                  "\n" KERNEL("constant_one",      \
-                                                                              "texture2d<float>",  \
-                                                                              "t.sample(fixed, "   \
-                                                                              "p.xy, level(p.w))")
+            KERNEL("cube", "texturecube<float>", "t.sample(s, p.xyz, level(0))") KERNEL(           \
+                "cubes", "texturecube_array<float>",                                               \
+                "t.sample(s, p.xyz, uint(abs(p.w)), level(0))")                                    \
+                KERNEL("three", "texture3d<float>", "t.sample(s, p.xyz, level(p.w))") KERNEL(      \
+                    "moved", "texture2d<float>", "t.sample(s, p.xy, level(p.w), int2(-3, 2))")     \
+                    KERNEL("gradient", "texture2d<float>",                                         \
+                           "t.sample(s, p.xy, gradient2d(float2(exp2(p.w) / 16, 0), float2(0, "    \
+                           "exp2(p.w) / 32)))") KERNEL("texels", "texture2d<float>",               \
+                                                       "t.sample(s, p.xy)")                        \
+                        KERNEL("gather", "texture2d<float>",                                       \
+                               "t.gather(s, p.xy, int2(0), component::y)")                         \
+                            KERNEL("compare", "depth2d<float>",                                    \
+                                   "float4(t.sample_compare(s, p.xy, p.z, level(p.w)))")           \
+                                KERNEL("gather_compare", "depth2d<float>",                         \
+                                       "t.gather_compare(s, p.xy, p.z)") "constexpr sampler "      \
+                                                                         "fixed(filter::linear, "  \
+                                                                         "mip_filter::linear, "    \
+                                                                         "s_address::mirrored_"    \
+                                                                         "repeat,"                 \
+                                                                         " t_address::clamp_to_"   \
+                                                                         "border, "                \
+                                                                         "border_color::opaque_"   \
+                                                                         "white);"                 \
+                                                                         "\n" KERNEL(              \
+                                                                             "constant_one",       \
+                                                                             "texture2d<float>",   \
+                                                                             "t.sample(fixed, "    \
+                                                                             "p.xy, level(p.w))")
 
 static MTLCommandQueue *queue;
 static MTLLibrary *library;
@@ -190,12 +197,12 @@ static bool reference(const Ask *q, const double p[3], double lod, double v[4]) 
 
 // ---- Running ----
 
-static MTLTexture *build(Model *m, MTLTextureType type, MTLPixelFormat format) {
+static MTLTexture *build(Model *m, MTLTextureType type, int array_length, MTLPixelFormat format) {
     MTLTextureDescriptor d = mtl_texture_descriptor_make_default();
     d.texture_type = type;
     d.pixel_format = format;
     d.width = (size_t)m->size[0], d.height = (size_t)m->size[1], d.depth = (size_t)m->size[2];
-    d.array_length = (size_t)m->n_slices;
+    d.array_length = (size_t)array_length;
     d.mipmap_level_count = (size_t)m->n_levels;
     MTLTexture *t = mtl_device_new_texture(device, &d);
     if (!t) fail_msg("%s", last_text);
@@ -309,7 +316,7 @@ static void test_2d(void **state) {
     const MTLPixelFormat kinds[] = {MTLPixelFormatRGBA8Unorm, MTLPixelFormatRGBA32Float};
     for (int f = 0; f < 2; f++) {
         Model m = {.n_axes = 2, .size = {13, 9, 1}, .n_slices = 1, .n_levels = 4};
-        MTLTexture *t = build(&m, MTLTextureType2D, kinds[f]);
+        MTLTexture *t = build(&m, MTLTextureType2D, m.n_slices, kinds[f]);
         int k = 0;
         for (int filters = 0; filters < 4; filters++)
             for (int mip = 0; mip < 3; mip++)
@@ -336,10 +343,11 @@ static void test_1d_and_3d(void **state) {
     Model lines = {.n_axes = 1, .size = {21, 1, 1}, .n_slices = 3, .n_levels = 1};
     Model layers = {.n_axes = 2, .size = {8, 12, 1}, .n_slices = 4, .n_levels = 3};
     Model three = {.n_axes = 3, .size = {7, 6, 5}, .n_slices = 1, .n_levels = 3};
-    MTLTexture *a = build(&one, MTLTextureType1D, MTLPixelFormatRGBA8Unorm);
-    MTLTexture *b = build(&lines, MTLTextureType1DArray, MTLPixelFormatRGBA32Float);
-    MTLTexture *c = build(&layers, MTLTextureType2DArray, MTLPixelFormatRGBA8Unorm);
-    MTLTexture *e = build(&three, MTLTextureType3D, MTLPixelFormatRGBA8Unorm);
+    MTLTexture *a = build(&one, MTLTextureType1D, one.n_slices, MTLPixelFormatRGBA8Unorm);
+    MTLTexture *b = build(&lines, MTLTextureType1DArray, lines.n_slices, MTLPixelFormatRGBA32Float);
+    MTLTexture *c =
+        build(&layers, MTLTextureType2DArray, layers.n_slices, MTLPixelFormatRGBA8Unorm);
+    MTLTexture *e = build(&three, MTLTextureType3D, three.n_slices, MTLPixelFormatRGBA8Unorm);
     int k = 0;
     for (int filter = 0; filter < 2; filter++)
         for (int mip = 0; mip < 3; mip++)
@@ -370,10 +378,57 @@ static void test_1d_and_3d(void **state) {
     done(&one, a), done(&lines, b), done(&layers, c), done(&three, e);
 }
 
+// Faces are +x, -x, +y, -y, +z, -z; which way they lie is written out here, face by face.
+static int face_of(const double d[3], double uv[2]) {
+    double a[3] = {fabs(d[0]), fabs(d[1]), fabs(d[2])};
+    int axis = a[0] >= a[1] && a[0] >= a[2] ? 0 : a[1] >= a[2] ? 1 : 2;
+    bool down = d[axis] < 0;
+    const double s[6] = {-d[2], d[2], d[0], d[0], d[0], -d[0]};
+    const double t[6] = {-d[1], -d[1], d[2], -d[2], -d[1], -d[1]};
+    int face = 2 * axis + down;
+    uv[0] = (s[face] / a[axis] + 1) / 2;
+    uv[1] = (t[face] / a[axis] + 1) / 2;
+    return face;
+}
+
+static void test_cubes(void **state) {
+    (void)state;
+    Model one = {.n_axes = 2, .size = {8, 8, 1}, .n_slices = 6, .n_levels = 1};
+    Model several = {.n_axes = 2, .size = {8, 8, 1}, .n_slices = 18, .n_levels = 1};
+    MTLTexture *a = build(&one, MTLTextureTypeCube, 1, MTLPixelFormatRGBA32Float);
+    MTLTexture *b = build(&several, MTLTextureTypeCubeArray, 3, MTLPixelFormatRGBA32Float);
+    for (int k = 0; k < 4; k++) {
+        const Model *m = k & 1 ? &several : &one;
+        MTLSamplerDescriptor d = {.min_filter = (MTLSamplerMinMagFilter)(k >> 1),
+                                  .mag_filter = (MTLSamplerMinMagFilter)(k >> 1)};
+        points((uint32_t)k + 3000, -1, 1);
+        run(k & 1 ? "cubes" : "cube", k & 1 ? b : a, &d);
+        const float *p = mtl_buffer_contents(in), *got = mtl_buffer_contents(out);
+        int n_safe = 0;
+        for (int i = 0; i < N - 3; i++) {
+            double v[4], uv[3] = {0, 0, 0};
+            const double dir[3] = {(double)p[4 * i], (double)p[4 * i + 1], (double)p[4 * i + 2]};
+            int cube = k & 1 ? (int)fabs((double)p[4 * i + 3]) : 0;
+            int face = face_of(dir, uv);
+            // Where faces meet the filter takes texels of both: not asked here.
+            if (uv[0] < 0.08 || uv[0] > 0.92 || uv[1] < 0.08 || uv[1] > 0.92) continue;
+            Ask q = {.m = m, .s = &d, .compare = -1, .slice = face + 6 * (cube < 3 ? cube : 2)};
+            if (!sample_level(&q, 0, k >> 1, uv, v)) continue;
+            n_safe++;
+            for (int c = 0; c < 4; c++)
+                if (!(fabs((double)got[4 * i + c] - v[c]) <= 3e-5))
+                    fail_msg("cube %d, direction %g %g %g, face %d: %g, not %g", cube, dir[0],
+                             dir[1], dir[2], face, (double)got[4 * i + c], v[c]);
+        }
+        assert_true(n_safe > N / 3);
+    }
+    done(&one, a), done(&several, b);
+}
+
 static void test_levels(void **state) {
     (void)state;
     Model m = {.n_axes = 2, .size = {16, 32, 1}, .n_slices = 1, .n_levels = 6};
-    MTLTexture *t = build(&m, MTLTextureType2D, MTLPixelFormatRGBA32Float);
+    MTLTexture *t = build(&m, MTLTextureType2D, m.n_slices, MTLPixelFormatRGBA32Float);
     for (int mip = 0; mip < 3; mip++)
         for (int k = 0; k < 4; k++) {
             MTLSamplerDescriptor d = {.min_filter = MTLSamplerMinMagFilterLinear,
@@ -408,7 +463,7 @@ static void test_levels(void **state) {
 static void test_unnormalized(void **state) {
     (void)state;
     Model m = {.n_axes = 2, .size = {13, 9, 1}, .n_slices = 1, .n_levels = 1};
-    MTLTexture *t = build(&m, MTLTextureType2D, MTLPixelFormatRGBA8Unorm);
+    MTLTexture *t = build(&m, MTLTextureType2D, m.n_slices, MTLPixelFormatRGBA8Unorm);
     const MTLSamplerAddressMode modes[] = {MTLSamplerAddressModeClampToEdge,
                                            MTLSamplerAddressModeClampToZero};
     for (int k = 0; k < 4; k++) {
@@ -427,7 +482,7 @@ static void test_unnormalized(void **state) {
 static void test_compare(void **state) {
     (void)state;
     Model m = {.n_axes = 2, .size = {13, 9, 1}, .n_slices = 1, .n_levels = 3};
-    MTLTexture *t = build(&m, MTLTextureType2D, MTLPixelFormatDepth32Float);
+    MTLTexture *t = build(&m, MTLTextureType2D, m.n_slices, MTLPixelFormatDepth32Float);
     for (int function = 0; function < 8; function++)
         for (int filter = 0; filter < 2; filter++) {
             MTLSamplerDescriptor d = {.min_filter = (MTLSamplerMinMagFilter)filter,
@@ -462,7 +517,7 @@ static void test_compare(void **state) {
 static void test_gather(void **state) {
     (void)state;
     Model m = {.n_axes = 2, .size = {13, 9, 1}, .n_slices = 1, .n_levels = 1};
-    MTLTexture *t = build(&m, MTLTextureType2D, MTLPixelFormatRGBA8Unorm);
+    MTLTexture *t = build(&m, MTLTextureType2D, m.n_slices, MTLPixelFormatRGBA8Unorm);
     for (int mode = 0; mode < 4; mode++) {
         MTLSamplerDescriptor d = {.s_address_mode = (MTLSamplerAddressMode)mode,
                                   .t_address_mode = (MTLSamplerAddressMode)mode};
@@ -486,7 +541,7 @@ static void test_gather(void **state) {
 static void test_reduction(void **state) {
     (void)state;
     Model m = {.n_axes = 2, .size = {13, 9, 1}, .n_slices = 1, .n_levels = 1};
-    MTLTexture *t = build(&m, MTLTextureType2D, MTLPixelFormatRGBA32Float);
+    MTLTexture *t = build(&m, MTLTextureType2D, m.n_slices, MTLPixelFormatRGBA32Float);
     for (int mode = 1; mode < 3; mode++) {
         MTLSamplerDescriptor d = {.min_filter = MTLSamplerMinMagFilterLinear,
                                   .mag_filter = MTLSamplerMinMagFilterLinear,
@@ -501,10 +556,10 @@ static void test_reduction(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_2d),        cmocka_unit_test(test_1d_and_3d),
-        cmocka_unit_test(test_levels),    cmocka_unit_test(test_unnormalized),
-        cmocka_unit_test(test_compare),   cmocka_unit_test(test_gather),
-        cmocka_unit_test(test_reduction),
+        cmocka_unit_test(test_2d),           cmocka_unit_test(test_1d_and_3d),
+        cmocka_unit_test(test_cubes),        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_unnormalized), cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_gather),       cmocka_unit_test(test_reduction),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
