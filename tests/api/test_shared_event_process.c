@@ -253,6 +253,20 @@ static void over_a_socket(void **state) {
     assert_int_equal(result(pid), 0);
 }
 
+// A child of fork has the parent's event, without any handle, once it was shared.
+static void a_forked_child(void **state) {
+    (void)state;
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool ok = mtl_shared_event_wait_until_signaled_value(event, 1, 60000);
+        mtl_shared_event_set_signaled_value(event, 2);
+        _exit(ok ? 0 : 1);
+    }
+    mtl_shared_event_set_signaled_value(event, 1);
+    assert_true(mtl_shared_event_wait_until_signaled_value(event, 2, 60000));
+    assert_int_equal(result(pid), 0);
+}
+
 int main(int argc, char **argv) {
     self = argv[0];
     if (argc == 3) return play(argv[1], argv[2]);
@@ -262,6 +276,7 @@ int main(int argc, char **argv) {
         WITH_EVENT(over_a_socket),       WITH_EVENT(queues_of_two_processes),
         WITH_EVENT(to_and_fro),          WITH_EVENT(the_other_dies),
         WITH_EVENT(the_owner_is_gone),   WITH_EVENT(handle_of_a_dead_process),
+        WITH_EVENT(a_forked_child),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }
