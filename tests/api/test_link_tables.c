@@ -516,6 +516,58 @@ static void constants_of_linked_functions(void **unused) {
     mtl_release(error);
 }
 
+// Constants derived from function constants, defined or not, in a kernel and in two copies of a
+// function, all from one library and each with values of its own.
+static void derived_constants(void **unused) {
+    (void)unused;
+    MTLLibrary *l = compile(
+        HEAD "constant int a [[function_constant(0)]];\n"
+             "constant int b [[function_constant(1)]];\n"
+             "constant int twice_a = a * 2;\n"
+             "constant bool has_b = is_function_constant_defined(b);\n"
+             "constant int b_or_7 = has_b ? b : 7;\n"
+             "[[visible]] int f(int x) { return x + twice_a * 100 + b_or_7 * 10000; }\n"
+             "kernel void k(device int *out [[buffer(0)]],\n"
+             "    visible_function_table<int(int)> t [[buffer(1)]], uint i [[thread_position_in_grid]]) {\n"
+             "    out[i] = t[i & 1](int(i)) + twice_a + b_or_7 + (has_b ? 1000000 : 0); }\n");
+    MTLFunction *functions[3]; // f with a 1, f with a 2 and b 3, k with a 4
+    for (int i = 0; i < 3; i++) {
+        MTLFunctionConstantValues *values = mtl_function_constant_values_new();
+        mtl_function_constant_values_set_constant_value(values, &(int){i == 2 ? 4 : i + 1},
+                                                        MTLDataTypeInt, 0);
+        if (i == 1)
+            mtl_function_constant_values_set_constant_value(values, &(int){3}, MTLDataTypeInt, 1);
+        functions[i] =
+            mtl_library_new_function_with_constant_values(l, i == 2 ? "k" : "f", values, NULL);
+        mtl_release(values);
+    }
+    MTLError *error = NULL;
+    MTLComputePipelineState *state = mtl_device_new_compute_pipeline_state_with_descriptor(
+        device,
+        &(MTLComputePipelineDescriptor){
+            .compute_function = functions[2],
+            .linked_functions =
+                &(MTLLinkedFunctions){.functions = functions, .function_count = 2}},
+        0, NULL, &error);
+    if (!state) fail_msg("%s", mtl_error_localized_description(error));
+    MTLVisibleFunctionTable *table = mtl_compute_pipeline_state_new_visible_function_table(
+        state, &(MTLVisibleFunctionTableDescriptor){.function_count = 2});
+    for (size_t i = 0; i < 2; i++)
+        mtl_visible_function_table_set_function(
+            table, mtl_compute_pipeline_state_function_handle(state, functions[i]), i);
+    MTLBuffer *out = new_buffer(64 * 4);
+    MTLCommandBuffer *commands;
+    MTLComputeCommandEncoder *e = begin(&commands, state);
+    mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
+    mtl_compute_command_encoder_set_visible_function_table(e, table, 1);
+    run(commands, e, 64);
+    const int *o = mtl_buffer_contents(out);
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(o[i], i + (i & 1 ? 400 + 30000 : 200 + 70000) + 8 + 7);
+    mtl_release(out), mtl_release(table), mtl_release(state), mtl_release(l);
+    for (int i = 0; i < 3; i++) mtl_release(functions[i]);
+}
+
 // Two libraries with functions, helpers and constants of the same names.
 static void functions_of_other_libraries(void **unused) {
     (void)unused;
@@ -777,6 +829,7 @@ int main(void) {
         cmocka_unit_test(calls_inside_calls),
         cmocka_unit_test(recursion_has_a_depth),
         cmocka_unit_test(constants_of_linked_functions),
+        cmocka_unit_test(derived_constants),
         cmocka_unit_test(functions_of_other_libraries),
         cmocka_unit_test(private_functions),
         cmocka_unit_test(further_binary_functions),

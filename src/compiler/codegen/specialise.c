@@ -168,7 +168,8 @@ void msl_specialise(Cg *cg) {
         LLVMValueRef g = condition && *condition ? LLVMGetNamedGlobal(cx->module, condition) : NULL;
         if (g && !LLVMIsDeclaration(g)) LLVMSetLinkage(g, LLVMExternalLinkage);
     }
-    msl_run_passes(cx, NULL, "function(sroa,early-cse,simplifycfg),always-inline,globalopt");
+    // The branches stay: `defined ? c : 7` must not read a constant that has no value.
+    msl_run_passes(cx, NULL, "function(sroa<preserve-cfg>,early-cse),always-inline,globalopt");
     drop_constructors(cg);
     LLVMSetLinkage(cg->entry, LLVMInternalLinkage);
 }
