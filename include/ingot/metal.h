@@ -81,9 +81,11 @@
 //    independently, except that two command buffers that use the same tracked resource and do not
 //    both only read it run in the order in which they were committed.
 //
-// 7. WHAT IT DOES NOT DO (yet)
-//    Textures, samplers, render and blit encoders, heaps, events, argument encoders, binary
-//    archives.
+// 7. THE OTHER HEADERS
+//    This one includes them: metal_texture.h, metal_blit.h, metal_memory.h (heaps, residency),
+//    metal_sync.h (fences, events), metal_argument.h, metal_indirect.h, metal_link.h (functions from
+//    several libraries), metal_archive.h, metal_capture.h (traces, counters), metal_validation.h.
+//    Render encoders do not exist yet.
 //
 // 8. WHERE IT DIFFERS FROM A MAC
 //    - The device is this computer's CPU; 32 threads of a SIMD-group are the lanes of vector
