@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// heap.c: memory bought once. A chain of kernels needs a new intermediate buffer for each step but only
-// two at a time: on an automatic heap, made aliasable as soon as the next step is encoded, they share the
-// space of two. A fence keeps the steps apart, since resources of heaps are not tracked. Then a
-// placement heap, where the program itself puts two buffers into the same place.
+// heap.c: memory bought once. A chain of kernels needs a new intermediate buffer for each step but
+// only two at a time: on an automatic heap, made aliasable as soon as the next step is encoded,
+// they share the space of two. A fence keeps the steps apart, since resources of heaps are not
+// tracked. Then a placement heap, where the program itself puts two buffers into the same place.
 #include "util.h"
 
 static const char *source =
@@ -43,10 +43,10 @@ int main(void) {
 
     // Space for two buffers, not for twelve.
     MTLSizeAndAlign need = mtl_device_heap_buffer_size_and_align(device, n_bytes, 0);
-    MTLHeap *heap = mtl_device_new_heap(
-        device, &(MTLHeapDescriptor){.size = 2 * need.size,
-                                     .storage_mode_is_set = true,
-                                     .storage_mode = MTLStorageModeShared});
+    MTLHeap *heap =
+        mtl_device_new_heap(device, &(MTLHeapDescriptor){.size = 2 * need.size,
+                                                         .storage_mode_is_set = true,
+                                                         .storage_mode = MTLStorageModeShared});
     require(heap, NULL, "heap");
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
     MTLBuffer *from = mtl_heap_new_buffer(heap, n_bytes, MTLResourceStorageModeShared);
@@ -77,9 +77,8 @@ int main(void) {
 
     // The program decides: the same bytes as floats and as integers.
     MTLHeap *placed = mtl_device_new_heap(
-        device, &(MTLHeapDescriptor){.size = need.size,
-                                     .storage_mode_is_set = true,
-                                     .type = MTLHeapTypePlacement});
+        device, &(MTLHeapDescriptor){
+                    .size = need.size, .storage_mode_is_set = true, .type = MTLHeapTypePlacement});
     MTLBuffer *floats = mtl_heap_new_buffer_with_offset(placed, n_bytes, 0, 0);
     MTLBuffer *bits = mtl_heap_new_buffer_with_offset(placed, n_bytes, 0, 0);
     require(floats && bits ? bits : NULL, NULL, "placed buffers");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// shared_event.c: one number that everybody waits for. Two queues, a listener and the CPU take turns by
-// raising a shared event; then the program starts itself once more, and the two processes do.
+// shared_event.c: one number that everybody waits for. Two queues, a listener and the CPU take
+// turns by raising a shared event; then the program starts itself once more, and the two processes
+// do.
 //   shared_event          the whole show
 //   shared_event NAME     the other process: opens the event of that name and answers
 #include <inttypes.h>
@@ -60,8 +61,8 @@ static int other_process(MTLDevice *device, const char *name) {
     MTLSharedEvent *event = mtl_device_new_shared_event_with_handle(device, handle);
     require(event, NULL, "event");
     uint64_t value = mtl_shared_event_signaled_value(event);
-    printf("other process: found '%s' at %" PRIu64 ", raising it\n",
-           mtl_shared_event_label(event), value);
+    printf("other process: found '%s' at %" PRIu64 ", raising it\n", mtl_shared_event_label(event),
+           value);
     fflush(stdout);
     mtl_shared_event_set_signaled_value(event, value + 1);
     mtl_release(event), mtl_release(handle), mtl_release(device);

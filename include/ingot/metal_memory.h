@@ -36,8 +36,8 @@ typedef enum MTLHeapType {
 } MTLHeapType;
 
 typedef struct MTLHeapDescriptor {
-    size_t size;              // bytes; rounded up to a page. Required
-    bool storage_mode_is_set; // false: private, Apple's default, unless storage_mode is not 0
+    size_t size;                 // bytes; rounded up to a page. Required
+    bool storage_mode_is_set;    // false: private, Apple's default, unless storage_mode is not 0
     MTLStorageMode storage_mode; // shared or private
     MTLCPUCacheMode cpu_cache_mode;
     MTLHazardTrackingMode hazard_tracking_mode; // 0: untracked; tracked: the heap as a whole is
@@ -89,9 +89,9 @@ MTL_API void mtl_compute_command_encoder_use_heaps(MTLComputeCommandEncoder *enc
                                                    MTLHeap *const *heaps, size_t count);
 
 // ---- MTLResidencySet ----------------------------------------------------------------------------
-// A list of allocations that the GPU can reach while the set belongs to a queue or a command buffer.
-// Here all memory is within reach always; what a set does is to keep its allocations alive, and to
-// have those that were swapped out brought in. Additions and removals count from commit on.
+// A list of allocations that the GPU can reach while the set belongs to a queue or a command
+// buffer. Here all memory is within reach always; what a set does is to keep its allocations alive,
+// and to have those that were swapped out brought in. Additions and removals count from commit on.
 //
 //     MTLResidencySet *set = mtl_device_new_residency_set(device, NULL, NULL);
 //     mtl_residency_set_add_allocation(set, (MTLAllocation *)heap);
@@ -120,19 +120,18 @@ MTL_API void mtl_residency_set_remove_all_allocations(MTLResidencySet *set);
 MTL_API bool mtl_residency_set_contains_allocation(const MTLResidencySet *set,
                                                    const MTLAllocation *allocation);
 MTL_API size_t mtl_residency_set_allocation_count(const MTLResidencySet *set);
-// Writes up to `capacity` allocations (one reference each for the caller) and returns how many there
-// are.
+// Writes up to `capacity` allocations (one reference each for the caller) and returns how many
+// there are.
 MTL_API size_t mtl_residency_set_copy_all_allocations(const MTLResidencySet *set,
-                                                      MTLAllocation **allocations,
-                                                      size_t capacity);
+                                                      MTLAllocation **allocations, size_t capacity);
 MTL_API void mtl_residency_set_commit(MTLResidencySet *set);
 // Bytes of what was committed.
 MTL_API uint64_t mtl_residency_set_allocated_size(const MTLResidencySet *set);
 MTL_API void mtl_residency_set_request_residency(MTLResidencySet *set);
 MTL_API void mtl_residency_set_end_residency(MTLResidencySet *set);
 
-// A queue takes up to 32 sets, for all command buffers committed from now on; a command buffer takes
-// sets for itself. A set that is there already is not added again.
+// A queue takes up to 32 sets, for all command buffers committed from now on; a command buffer
+// takes sets for itself. A set that is there already is not added again.
 MTL_API void mtl_command_queue_add_residency_set(MTLCommandQueue *queue, MTLResidencySet *set);
 MTL_API void mtl_command_queue_add_residency_sets(MTLCommandQueue *queue,
                                                   MTLResidencySet *const *sets, size_t count);

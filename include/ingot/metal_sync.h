@@ -2,10 +2,11 @@
 // metal_sync.h: fences, events and shared events.
 // Part of metal.h, which says how names, lifetimes, errors and threads work; include that.
 //
-// Work of one queue runs in order; work of two queues that use the same tracked resource runs in the
-// order of its commits. Everything else is ordered by these:
+// Work of one queue runs in order; work of two queues that use the same tracked resource runs in
+// the order of its commits. Everything else is ordered by these:
 //   MTLFence        between encoders, for resources that are not tracked
-//   MTLEvent        between queues: a number that grows. One command buffer raises it, another stops
+//   MTLEvent        between queues: a number that grows. One command buffer raises it, another
+//   stops
 //                   at its wait until the number is there, and its queue with it; others run on.
 //   MTLSharedEvent  the same, and the CPU raises, reads and awaits the number too, and so do other
 //                   processes.
@@ -50,9 +51,9 @@ MTL_API MTLEvent *mtl_device_new_event(MTLDevice *device);
 MTL_API MTLDevice *mtl_event_device(const MTLEvent *event);
 MTL_API const char *mtl_event_label(const MTLEvent *event);
 MTL_API void mtl_event_set_label(MTLEvent *event, const char *label);
-// Between encoders only. A wait holds up what the command buffer encodes after it, and later command
-// buffers of its queue, until the event's value is `value` or more. A signal raises the value once
-// everything encoded before it is done; a value that is not larger changes nothing.
+// Between encoders only. A wait holds up what the command buffer encodes after it, and later
+// command buffers of its queue, until the event's value is `value` or more. A signal raises the
+// value once everything encoded before it is done; a value that is not larger changes nothing.
 MTL_API void mtl_command_buffer_encode_wait_for_event(MTLCommandBuffer *buffer, MTLEvent *event,
                                                       uint64_t value);
 MTL_API void mtl_command_buffer_encode_signal_event(MTLCommandBuffer *buffer, MTLEvent *event,
@@ -94,8 +95,8 @@ MTL_API MTLSharedEventListener *mtl_shared_event_listener_shared_listener(void);
 
 // ---- MTLSharedEventHandle: a shared event for another process -----------------------------------
 // On a Mac a handle travels by XPC. Here it is a file descriptor (inherited over fork and exec, or
-// sent over a socket) or a string (written to a pipe, given as an argument). The event lives as long
-// as a process has it: the death of one leaves the others with their event and its last value.
+// sent over a socket) or a string (written to a pipe, given as an argument). The event lives as
+// long as a process has it: the death of one leaves the others with their event and its last value.
 
 MTL_API MTLSharedEventHandle *mtl_shared_event_new_shared_event_handle(MTLSharedEvent *event);
 // The event behind a handle. NULL: an error, or no memory.

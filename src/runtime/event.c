@@ -27,12 +27,10 @@ static void event_destroy(void *self) {
     rt_free(event);
 }
 
-static const RtClass event_class = {.name = "MTLEvent",
-                                    .destroy = event_destroy,
-                                    .label_at = offsetof(MTLEvent, label)};
-static const RtClass shared_event_class = {.name = "MTLSharedEvent",
-                                           .destroy = event_destroy,
-                                           .label_at = offsetof(MTLEvent, label)};
+static const RtClass event_class = {
+    .name = "MTLEvent", .destroy = event_destroy, .label_at = offsetof(MTLEvent, label)};
+static const RtClass shared_event_class = {
+    .name = "MTLSharedEvent", .destroy = event_destroy, .label_at = offsetof(MTLEvent, label)};
 
 bool rt_is_event(const void *object) {
     return rt_is(object, &event_class) || rt_is(object, &shared_event_class);

@@ -183,8 +183,8 @@ MTLSharedEventHandle *mtl_shared_event_new_shared_event_handle(MTLSharedEvent *s
 MTLSharedEvent *mtl_device_new_shared_event_with_handle(MTLDevice *device,
                                                         MTLSharedEventHandle *handle) {
     if (!device || !handle) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  "%s", device ? "handle" : "");
+        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__, "%s",
+                  device ? "handle" : "");
         return NULL;
     }
     if (!rt_is(handle, &handle_class)) {

@@ -132,8 +132,8 @@ static void post(RtEventWaiter *waiter, MTLEvent *event) {
 
 // ---- Public ----
 
-MTLSharedEventListener *
-mtl_shared_event_listener_new_with_dispatch(MTLSharedEventDispatch dispatch, void *context) {
+MTLSharedEventListener *mtl_shared_event_listener_new_with_dispatch(MTLSharedEventDispatch dispatch,
+                                                                    void *context) {
     MTLSharedEventListener *listener = rt_new(&listener_class, sizeof *listener);
     Mailbox *mailbox = rt_alloc(sizeof *mailbox);
     if (!listener || !mailbox) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // event_ops.c: events in the command stream, between encoders. A wait that is not fulfilled stops
-// its command buffer and gives the thread back; whoever raises the event, or the time limit, has the
-// queue go on from there.
+// its command buffer and gives the thread back; whoever raises the event, or the time limit, has
+// the queue go on from there.
 #include <inttypes.h>
 #include <stdio.h>
 #include "cpu/futex.h"
@@ -65,7 +65,8 @@ static RtOpResult run_wait(RtOp *op, RtExecution *x) {
         }
         if (buffer->timeout_ms == 0) return RT_OP_BLOCKED;
         w->timer.fire = too_late;
-        // The command buffer goes on only on this thread, after this: nobody needs the timer before.
+        // The command buffer goes on only on this thread, after this: nobody needs the timer
+        // before.
         if (rt_timer_start(&w->timer, cpu_now_ns() + (uint64_t)buffer->timeout_ms * 1000000u) ||
             !rt_event_forget(w->event, &w->waiter))
             return RT_OP_BLOCKED;

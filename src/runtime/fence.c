@@ -18,9 +18,8 @@ static void fence_destroy(void *self) {
     rt_free(fence);
 }
 
-const RtClass rt_fence_class = {.name = "MTLFence",
-                                .destroy = fence_destroy,
-                                .label_at = offsetof(MTLFence, resource.label)};
+const RtClass rt_fence_class = {
+    .name = "MTLFence", .destroy = fence_destroy, .label_at = offsetof(MTLFence, resource.label)};
 
 MTLFence *mtl_device_new_fence(MTLDevice *device) {
     if (!device) {
@@ -32,9 +31,7 @@ MTLFence *mtl_device_new_fence(MTLDevice *device) {
     return fence;
 }
 
-MTLDevice *mtl_fence_device(const MTLFence *fence) {
-    return fence ? fence->resource.device : NULL;
-}
+MTLDevice *mtl_fence_device(const MTLFence *fence) { return fence ? fence->resource.device : NULL; }
 
 const char *mtl_fence_label(const MTLFence *fence) {
     return fence ? rt_label(&fence->resource.label) : "";

@@ -28,9 +28,8 @@ static void heap_destroy(void *self) {
     rt_free(heap);
 }
 
-const RtClass rt_heap_class = {.name = "MTLHeap",
-                               .destroy = heap_destroy,
-                               .label_at = offsetof(MTLHeap, resource.label)};
+const RtClass rt_heap_class = {
+    .name = "MTLHeap", .destroy = heap_destroy, .label_at = offsetof(MTLHeap, resource.label)};
 
 void rt_drop_contents(char *memory, size_t n_bytes, bool mapped) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -200,7 +199,8 @@ static bool options_fit(const MTLHeap *heap, MTLResourceOptions options, const c
 
 static MTLBuffer *new_buffer(MTLHeap *heap, MTLHeapType type, size_t length,
                              MTLResourceOptions options, size_t offset, const char *call) {
-    if (!present(heap, call) || !rt_valid_buffer_options(heap->resource.device, call, length, options) ||
+    if (!present(heap, call) ||
+        !rt_valid_buffer_options(heap->resource.device, call, length, options) ||
         !options_fit(heap, options, call))
         return NULL;
     MTLSizeAndAlign need = {round_up(length, HEAP_ALIGNMENT), HEAP_ALIGNMENT};
@@ -315,8 +315,8 @@ MTLHeap *mtl_device_new_heap(MTLDevice *device, const MTLHeapDescriptor *d) {
     MTLStorageMode storage =
         d->storage_mode_is_set || d->storage_mode ? d->storage_mode : MTLStorageModePrivate;
     if (!valid_descriptor(device, d, storage, __func__)) return NULL;
-    MTLHazardTrackingMode tracking = d->hazard_tracking_mode ? d->hazard_tracking_mode
-                                                             : MTLHazardTrackingModeUntracked;
+    MTLHazardTrackingMode tracking =
+        d->hazard_tracking_mode ? d->hazard_tracking_mode : MTLHazardTrackingModeUntracked;
     size_t size = round_up(d->size, (size_t)sysconf(_SC_PAGESIZE));
     MTLHeap *heap = rt_new(&rt_heap_class, sizeof *heap);
     if (!heap) return NULL;
@@ -444,7 +444,7 @@ void mtl_compute_command_encoder_use_heap(MTLComputeCommandEncoder *encoder, MTL
     use_heaps(encoder, &heap, 1, __func__);
 }
 
-void mtl_compute_command_encoder_use_heaps(MTLComputeCommandEncoder *encoder,
-                                           MTLHeap *const *heaps, size_t count) {
+void mtl_compute_command_encoder_use_heaps(MTLComputeCommandEncoder *encoder, MTLHeap *const *heaps,
+                                           size_t count) {
     use_heaps(encoder, heaps, count, __func__);
 }

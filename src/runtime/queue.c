@@ -123,9 +123,9 @@ void rt_queue_help(MTLCommandQueue *queue, MTLCommandBuffer *until) {
 }
 
 // One that waits for room is at first not woken for each place that becomes free: two threads that
-// wake each other for every command buffer get little else done. It is woken when half of the places
-// are free or nothing more can run; after a while it looks by itself, and from then on it is woken
-// each time.
+// wake each other for every command buffer get little else done. It is woken when half of the
+// places are free or nothing more can run; after a while it looks by itself, and from then on it is
+// woken each time.
 #define ROOM_PATIENCE_NS 100000u
 
 static void make_room(MTLCommandQueue *queue) { // lock held

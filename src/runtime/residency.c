@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// residency.c: MTLResidencySet. The CPU reaches all memory at any time, so a set has two things to do:
-// to hold its allocations, and to have the system read in what it swapped out. Two lists: the one the
-// program edits, and the one it committed last, which is what residency and command buffers hold.
+// residency.c: MTLResidencySet. The CPU reaches all memory at any time, so a set has two things to
+// do: to hold its allocations, and to have the system read in what it swapped out. Two lists: the
+// one the program edits, and the one it committed last, which is what residency and command buffers
+// hold.
 #include "runtime/residency.h"
 #include <string.h>
 #include <sys/mman.h>
@@ -112,9 +113,7 @@ fail:
     return NULL;
 }
 
-MTLDevice *mtl_residency_set_device(const MTLResidencySet *set) {
-    return set ? set->device : NULL;
-}
+MTLDevice *mtl_residency_set_device(const MTLResidencySet *set) { return set ? set->device : NULL; }
 
 const char *mtl_residency_set_label(const MTLResidencySet *set) {
     return set ? rt_label(&set->label) : "";
@@ -254,7 +253,8 @@ static void bring_in(const MTLAllocation *allocation) {
         memory = ((const MTLTexture *)(const void *)allocation)->memory;
     else if (rt_is(allocation, &rt_heap_class))
         memory = ((const MTLHeap *)(const void *)allocation)->memory;
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), n_bytes = mtl_allocation_allocated_size(allocation);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE),
+           n_bytes = mtl_allocation_allocated_size(allocation);
     size_t first = ((size_t)memory + page - 1) & ~(page - 1);
     size_t last = ((size_t)memory + n_bytes) & ~(page - 1);
     if (memory && first < last) madvise((void *)first, last - first, MADV_WILLNEED);

@@ -6,7 +6,7 @@
 
 enum { RT_MAX_RESIDENCY_SETS = 32 };
 
-typedef struct RtResidencySets { // under the queue's lock
+typedef struct RtResidencySets {                  // under the queue's lock
     MTLResidencySet *sets[RT_MAX_RESIDENCY_SETS]; // retained
     size_t n;
 } RtResidencySets;

@@ -2,9 +2,9 @@
 // slab.c: slots for small buffers. What is known about slots is kept apart from them: a kernel that
 // writes past its buffer spoils a neighbour's data, as on a GPU, and not the process.
 //
-// Each size has a list of regions with free slots. Slots that were never used are zero as the system
-// gave them; used ones are cleared when they are taken again. A region that falls empty goes back
-// to the system unless it is the only one of its size with room.
+// Each size has a list of regions with free slots. Slots that were never used are zero as the
+// system gave them; used ones are cleared when they are taken again. A region that falls empty goes
+// back to the system unless it is the only one of its size with room.
 #include "runtime/slab.h"
 #include <pthread.h>
 #include <stdint.h>
@@ -13,13 +13,18 @@
 #include <sys/mman.h>
 #include "runtime/buffer.h"
 
-enum { MIN_SHIFT = 8, N_SIZES = 7, REGION_BYTES = 256 << 10, MAX_SLOTS = REGION_BYTES >> MIN_SHIFT };
+enum {
+    MIN_SHIFT = 8,
+    N_SIZES = 7,
+    REGION_BYTES = 256 << 10,
+    MAX_SLOTS = REGION_BYTES >> MIN_SHIFT
+};
 _Static_assert(RT_SLAB_MAX_BYTES == 1u << (MIN_SHIFT + N_SIZES - 1), "the largest slot");
 
-struct RtSlab { // a region; under the lock of its size
+struct RtSlab {              // a region; under the lock of its size
     RtSlab *next, *previous; // in the list of those with room
     char *memory;
-    unsigned size; // index into sizes
+    unsigned size;                          // index into sizes
     unsigned n_slots, n_live, n_fresh_from; // slots from n_fresh_from on were never used
     unsigned n_free;
     uint16_t free[MAX_SLOTS]; // used before
@@ -39,9 +44,7 @@ static unsigned size_index(size_t n_bytes) {
     return i;
 }
 
-size_t rt_slab_slot_bytes(size_t n_bytes) {
-    return (size_t)1 << (MIN_SHIFT + size_index(n_bytes));
-}
+size_t rt_slab_slot_bytes(size_t n_bytes) { return (size_t)1 << (MIN_SHIFT + size_index(n_bytes)); }
 
 static void put_first(RtSlab *slab) {
     RtSlab **first = &sizes[slab->size].with_room;

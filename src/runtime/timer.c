@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// timer.c: one thread that sleeps until the earliest of a few moments. Started with the first timer.
+// timer.c: one thread that sleeps until the earliest of a few moments. Started with the first
+// timer.
 #include "runtime/timer.h"
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_event.c: MTLEvent in command buffers: waits that stop a queue and nothing else, signals, time
-// limits, and events together with hazard tracking.
+// test_event.c: MTLEvent in command buffers: waits that stop a queue and nothing else, signals,
+// time limits, and events together with hazard tracking.
 #include <time.h>
 #include "api_test.h"
 

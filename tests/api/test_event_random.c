@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_event_random.c: random programs over several queues whose order events give. The operations are
-// numbered; each queue raises its own event to the number of each operation it has done, and an
+// test_event_random.c: random programs over several queues whose order events give. The operations
+// are numbered; each queue raises its own event to the number of each operation it has done, and an
 // operation waits for those of other queues that it depends on. Command buffers are committed in
-// random order, so that with tracked buffers the order of commits speaks against that of the events.
-// Whatever happens, the result is that of doing the operations one after the other.
+// random order, so that with tracked buffers the order of commits speaks against that of the
+// events. Whatever happens, the result is that of doing the operations one after the other.
 #include "api_test.h"
 
 enum { QUEUES = 4, BUFFERS = 5, OPS = 160, PROGRAMS = 60 };
@@ -22,11 +22,11 @@ static unsigned random_below(unsigned n) {
 
 static int setup(void **state) {
     if (open_device(state) != 0) return -1;
-    mix = pipeline_from(HEAD
-                        "kernel void mix(device uint *to [[buffer(0)]],"
-                        " device const uint *from [[buffer(1)]],"
-                        " uint i [[thread_position_in_grid]]) { to[i] = to[i] * 5 + from[i] + 1; }\n",
-                        "mix");
+    mix = pipeline_from(
+        HEAD "kernel void mix(device uint *to [[buffer(0)]],"
+             " device const uint *from [[buffer(1)]],"
+             " uint i [[thread_position_in_grid]]) { to[i] = to[i] * 5 + from[i] + 1; }\n",
+        "mix");
     return 0;
 }
 
@@ -67,8 +67,8 @@ static void run_program(bool tracked) {
         events[q] = mtl_device_new_event(device);
     }
     for (int b = 0; b < BUFFERS; b++)
-        buffers[b] = mtl_device_new_buffer(
-            device, 256, tracked ? 0 : MTLResourceHazardTrackingModeUntracked);
+        buffers[b] = mtl_device_new_buffer(device, 256,
+                                           tracked ? 0 : MTLResourceHazardTrackingModeUntracked);
     MTLCommandBuffer *made[QUEUES][OPS], *last[QUEUES] = {NULL};
     unsigned n_made[QUEUES] = {0}, n_committed[QUEUES] = {0}, left[QUEUES] = {0}, n_left = 0;
     for (size_t i = 0; i < OPS; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_fence.c: MTLFence between encoders: in a concurrent encoder, over command buffers, over queues,
-// with resources that are not tracked.
+// test_fence.c: MTLFence between encoders: in a concurrent encoder, over command buffers, over
+// queues, with resources that are not tracked.
 #include "api_test.h"
 
 static MTLComputePipelineState *slow_add, *times_three;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_hazard.c: hazard tracking: tracked resources order the work of different queues, untracked ones
-// do not; a tracked heap is one resource; eight threads on one queue.
+// test_hazard.c: hazard tracking: tracked resources order the work of different queues, untracked
+// ones do not; a tracked heap is one resource; eight threads on one queue.
 #include <unistd.h>
 #include "api_test.h"
 
@@ -9,19 +9,21 @@ static MTLComputePipelineState *slow_add, *times_three, *alone;
 static int setup(void **state) {
     if (open_device(state) != 0) return -1;
     MTLLibrary *library = compile(
-        HEAD "kernel void slow_add(device atomic_uint *x [[buffer(0)]],"
-             " uint i [[thread_position_in_grid]]) {\n"
-             "  uint v = i; for (uint k = 0; k < 2000; k++) v = v * 1664525u + 1013904223u;\n"
-             "  atomic_fetch_add_explicit(x, v == 12345u ? 2u : 1u, memory_order_relaxed); }\n"
-             "kernel void times_three(device uint *x [[buffer(0)]]) { x[0] *= 3; }\n"
-             // x[1]: who is here; x[2]: how often somebody else came meanwhile
-             "kernel void alone(device atomic_uint *x [[buffer(0)]], constant uint &me [[buffer(1)]],"
-             " uint i [[thread_position_in_grid]]) {\n"
-             "  atomic_store_explicit(x + 1, me, memory_order_relaxed);\n"
-             "  uint v = i; for (uint k = 0; k < 8000; k++) v = v * 1664525u + 1013904223u;\n"
-             "  uint who = atomic_load_explicit(x + 1, memory_order_relaxed);\n"
-             "  if (who != me || v == 12345u) atomic_fetch_add_explicit(x + 2, 1u, memory_order_relaxed);\n"
-             "  atomic_fetch_add_explicit(x, 1u, memory_order_relaxed); }\n");
+        HEAD
+        "kernel void slow_add(device atomic_uint *x [[buffer(0)]],"
+        " uint i [[thread_position_in_grid]]) {\n"
+        "  uint v = i; for (uint k = 0; k < 2000; k++) v = v * 1664525u + 1013904223u;\n"
+        "  atomic_fetch_add_explicit(x, v == 12345u ? 2u : 1u, memory_order_relaxed); }\n"
+        "kernel void times_three(device uint *x [[buffer(0)]]) { x[0] *= 3; }\n"
+        // x[1]: who is here; x[2]: how often somebody else came meanwhile
+        "kernel void alone(device atomic_uint *x [[buffer(0)]], constant uint &me [[buffer(1)]],"
+        " uint i [[thread_position_in_grid]]) {\n"
+        "  atomic_store_explicit(x + 1, me, memory_order_relaxed);\n"
+        "  uint v = i; for (uint k = 0; k < 8000; k++) v = v * 1664525u + 1013904223u;\n"
+        "  uint who = atomic_load_explicit(x + 1, memory_order_relaxed);\n"
+        "  if (who != me || v == 12345u) atomic_fetch_add_explicit(x + 2, 1u, "
+        "memory_order_relaxed);\n"
+        "  atomic_fetch_add_explicit(x, 1u, memory_order_relaxed); }\n");
     slow_add = pipeline_of(library, "slow_add");
     alone = pipeline_of(library, "alone");
     times_three = pipeline_of(library, "times_three");
@@ -53,7 +55,8 @@ static void tracked_over_queues(void **state) {
     MTLCommandQueue *queues[QUEUES];
     for (int i = 0; i < QUEUES; i++) queues[i] = mtl_device_new_command_queue(device);
     MTLHeap *heap = mtl_device_new_heap(
-        device, &(MTLHeapDescriptor){.size = 65536, .storage_mode_is_set = true,
+        device, &(MTLHeapDescriptor){.size = 65536,
+                                     .storage_mode_is_set = true,
                                      .type = MTLHeapTypePlacement,
                                      .hazard_tracking_mode = MTLHazardTrackingModeTracked});
     assert_int_equal(mtl_heap_hazard_tracking_mode(heap), MTLHazardTrackingModeTracked);
@@ -123,8 +126,8 @@ static void encode_alone(MTLCommandBuffer *commands, MTLBuffer *x, uint32_t me) 
     mtl_compute_command_encoder_end_encoding(e);
 }
 
-// A queue stops at an event in the midst of a command buffer; what others do with the tracked buffer
-// meanwhile never overlaps with what it does before and after.
+// A queue stops at an event in the midst of a command buffer; what others do with the tracked
+// buffer meanwhile never overlaps with what it does before and after.
 static void stops_keep_conflicts_apart(void **state) {
     (void)state;
     enum { ROUNDS = 200 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_heap.c: MTLHeap: sizes that are true, places that come back, aliasing, placement, purgeable state,
-// and descriptors and resources that a heap refuses.
+// test_heap.c: MTLHeap: sizes that are true, places that come back, aliasing, placement, purgeable
+// state, and descriptors and resources that a heap refuses.
 #include <sys/mman.h>
 #include <unistd.h>
 #include "api_test.h"
@@ -14,7 +14,9 @@ static MTLHeap *new_heap(size_t size, MTLHeapType type) {
     return heap;
 }
 
-static MTLBuffer *take(MTLHeap *heap, size_t length) { return mtl_heap_new_buffer(heap, length, 0); }
+static MTLBuffer *take(MTLHeap *heap, size_t length) {
+    return mtl_heap_new_buffer(heap, length, 0);
+}
 
 static void defaults(void **state) {
     (void)state;
@@ -25,8 +27,8 @@ static void defaults(void **state) {
     assert_int_equal(mtl_heap_storage_mode(heap), MTLStorageModePrivate); // as Apple has it
     assert_int_equal(mtl_heap_cpu_cache_mode(heap), MTLCPUCacheModeDefaultCache);
     assert_int_equal(mtl_heap_hazard_tracking_mode(heap), MTLHazardTrackingModeUntracked);
-    assert_int_equal(mtl_heap_resource_options(heap), MTLResourceStorageModePrivate |
-                                                          MTLResourceHazardTrackingModeUntracked);
+    assert_int_equal(mtl_heap_resource_options(heap),
+                     MTLResourceStorageModePrivate | MTLResourceHazardTrackingModeUntracked);
     assert_int_equal(mtl_heap_type(heap), MTLHeapTypeAutomatic);
     assert_int_equal(mtl_heap_size(heap), MB);
     assert_int_equal(mtl_heap_current_allocated_size(heap), MB);
@@ -211,8 +213,8 @@ static void placement(void **state) {
 
     static const struct {
         size_t length, offset;
-    } bad[] = {{4096, 100}, {4096, MB}, {4096, MB - 2048}, {4096, SIZE_MAX & ~(size_t)255},
-               {2 * MB, 0}};
+    } bad[] = {
+        {4096, 100}, {4096, MB}, {4096, MB - 2048}, {4096, SIZE_MAX & ~(size_t)255}, {2 * MB, 0}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         clear_messages();
         assert_null(mtl_heap_new_buffer_with_offset(heap, bad[i].length, 0, bad[i].offset));
@@ -386,7 +388,8 @@ static void bad_input(void **state) {
     mtl_release(heap);
 }
 
-// Small buffers share pages: each is zeroed, aligned and its own, also when its place was used before.
+// Small buffers share pages: each is zeroed, aligned and its own, also when its place was used
+// before.
 static void many_small_buffers(void **state) {
     (void)state;
     enum { N = 100000 }; // more than a process may have mappings

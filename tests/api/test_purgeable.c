@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_purgeable.c: purgeable state under the debug layer: a command buffer that uses memory which may be
-// dropped, or was, is told of it.
+// test_purgeable.c: purgeable state under the debug layer: a command buffer that uses memory which
+// may be dropped, or was, is told of it.
 #include "api_test.h"
 
 static MTLCommandBuffer *use(MTLCommandQueue *queue, MTLResource *resource) {

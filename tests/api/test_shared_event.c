@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_shared_event.c: MTLSharedEvent within one process: the CPU raises, reads and awaits it, with and
-// without time limit; listeners; handles that are opened again in the same process.
+// test_shared_event.c: MTLSharedEvent within one process: the CPU raises, reads and awaits it, with
+// and without time limit; listeners; handles that are opened again in the same process.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -239,7 +239,11 @@ static void bad_handles(void **state) {
     (void)state;
     MTLError *error;
     static const char *const names[] = {
-        NULL, "", "x", "ingot-shared-event-1:", "ingot-shared-event-1:1:2:3",
+        NULL,
+        "",
+        "x",
+        "ingot-shared-event-1:",
+        "ingot-shared-event-1:1:2:3",
         "ingot-shared-event-1:-1:3:00000000000000000000000000000000",
         "ingot-shared-event-1:1:-3:00000000000000000000000000000000",
         "ingot-shared-event-1:999999999:3:00000000000000000000000000000000",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_shared_event_process.c: shared events between two real processes. The test starts itself again
-// (test_shared_event_process ROLE NAME-OR-DESCRIPTOR ...) as the other one.
+// test_shared_event_process.c: shared events between two real processes. The test starts itself
+// again (test_shared_event_process ROLE NAME-OR-DESCRIPTOR ...) as the other one.
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -126,8 +126,8 @@ static void note(MTLSharedEvent *e, uint64_t value, void *context) {
     atomic_store(&called, (int)value);
 }
 
-// GPU work of both processes: this one signals, the other's queue waits and answers, and a queue and a
-// listener here wait for that.
+// GPU work of both processes: this one signals, the other's queue waits and answers, and a queue
+// and a listener here wait for that.
 static void queues_of_two_processes(void **state) {
     (void)state;
     pid_t pid = start("gpu", mtl_shared_event_handle_name(handle), -1);
@@ -229,7 +229,9 @@ static void over_a_socket(void **state) {
     } control;
     memset(&control, 0, sizeof control);
     struct iovec part = {&byte, 1};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
                              .msg_controllen = sizeof control.bytes};
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     head->cmsg_level = SOL_SOCKET, head->cmsg_type = SCM_RIGHTS;
@@ -272,10 +274,10 @@ int main(int argc, char **argv) {
     if (argc == 3) return play(argv[1], argv[2]);
 #define WITH_EVENT(name) cmocka_unit_test_setup_teardown(name, make_event, drop_event)
     const struct CMUnitTest tests[] = {
-        WITH_EVENT(the_other_signals),   WITH_EVENT(by_an_inherited_descriptor),
-        WITH_EVENT(over_a_socket),       WITH_EVENT(queues_of_two_processes),
-        WITH_EVENT(to_and_fro),          WITH_EVENT(the_other_dies),
-        WITH_EVENT(the_owner_is_gone),   WITH_EVENT(handle_of_a_dead_process),
+        WITH_EVENT(the_other_signals), WITH_EVENT(by_an_inherited_descriptor),
+        WITH_EVENT(over_a_socket),     WITH_EVENT(queues_of_two_processes),
+        WITH_EVENT(to_and_fro),        WITH_EVENT(the_other_dies),
+        WITH_EVENT(the_owner_is_gone), WITH_EVENT(handle_of_a_dead_process),
         WITH_EVENT(a_forked_child),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);

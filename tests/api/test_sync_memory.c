@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_sync_memory.c: events, fences, heaps and residency sets when memory runs out: each allocation of a
-// program that uses all of them fails once. Nothing crashes, hangs or leaks, and what did not work
-// says so.
+// test_sync_memory.c: events, fences, heaps and residency sets when memory runs out: each
+// allocation of a program that uses all of them fails once. Nothing crashes, hangs or leaks, and
+// what did not work says so.
 #include <unistd.h>
 #include "api_test.h"
 
@@ -62,8 +62,8 @@ static bool shared_events(void) {
         if (handle) {
             other = mtl_device_new_shared_event_with_handle(device, handle);
             MTLError *error = NULL;
-            MTLSharedEventHandle *again = mtl_shared_event_handle_new_with_name(
-                mtl_shared_event_handle_name(handle), &error);
+            MTLSharedEventHandle *again =
+                mtl_shared_event_handle_new_with_name(mtl_shared_event_handle_name(handle), &error);
             assert_int_equal(again == NULL, error != NULL);
             ok = again && ok;
             mtl_release(again), mtl_release(error);
