@@ -10,7 +10,8 @@
 // atomic operation does nothing. The command buffer goes on and completes, as on a Mac; what was
 // found arrives
 //   - in mtl_command_buffer_logs, one entry for each place and argument with the number of threads,
-//   - at the device's log callback, rule "shader_validation"; without a callback on stderr.
+//   - at the device's log callback, rule "shader_validation"; without a callback, or with
+//     MTL_SHADER_VALIDATION_REPORT_TO_STDERR=1, on stderr.
 //
 //     mtl_command_buffer_wait_until_completed(buffer);
 //     for (size_t i = 0; i < mtl_command_buffer_log_count(buffer); i++)

@@ -54,6 +54,7 @@ static MTLDevice *device_new(void) {
     device->memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
     atomic_init(&device->timeout_ms, environment_number("INGOT_TIMEOUT_MS"));
     device->debug_layer = environment_number("MTL_DEBUG_LAYER") != 0;
+    device->report_to_stderr = environment_number("MTL_SHADER_VALIDATION_REPORT_TO_STDERR") != 0;
     const char *state = getenv("MTL_SHADER_VALIDATION_DEFAULT_STATE");
     device->shader_validation =
         environment_number("MTL_SHADER_VALIDATION") != 0 && !(state && strcmp(state, "0") == 0);

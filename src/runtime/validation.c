@@ -54,9 +54,9 @@ static void deliver(MTLDevice *device, RtRule rule, const char *call, const char
     pthread_mutex_unlock(&device->lock);
     MTLDeviceMessage message = {
         .level = MTLLogLevelError, .rule = names[rule], .call = call, .text = text};
-    if (callback)
-        callback(&message, context);
-    else if (device->debug_layer || rule == RT_RULE_shader_validation)
+    bool by_kernel = rule == RT_RULE_shader_validation;
+    if (callback) callback(&message, context);
+    if (callback ? by_kernel && device->report_to_stderr : device->debug_layer || by_kernel)
         fprintf(stderr, "Ingot: %s\n", text);
 }
 

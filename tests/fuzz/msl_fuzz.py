@@ -4,7 +4,8 @@
 
 The whole compiler under differential fuzzing: random kernels in Metal (those of gen.py in another dress,
 with threadgroup memory and barriers), as machine code for several widths, shapes and CPUs, against the
-reference code that runs one thread at a time (--width 1). All memory must be equal bit for bit."""
+reference code that runs one thread at a time (--width 1). All memory must be equal bit for bit. One of
+them checks its accesses (--validate), and is run with short buffers too."""
 import argparse
 import concurrent.futures
 import os
@@ -94,7 +95,8 @@ def one(seed, a, folder):
     group = '%d,%d,%d' % shape
     for k in range(a.count):
         name, objects = 'f%d' % k, []
-        others = [['--group', group], r.choice([[], ['--group', group, '--cpu', 'x86-64-v3'], ['--group', group, '--width', '16'], ['--group', group]])]
+        others = [['--group', group], r.choice([[], ['--group', group, '--cpu', 'x86-64-v3'], ['--group', group, '--width', '16'], ['--group', group]]),
+                  r.choice([['--group', group], ['--group', group], ['--group', group, '--width', '16'], [], ['--width', '1']]) + ['--validate']]
         for v, options in enumerate([['--width', '1']] + others):
             out = path('%s.%d.so' % (name, v))
             o = run([a.mslc, 'build', path('k.metallib'), '--math=safe', '--function', name, '--emit=obj', '-o', out, *options])

@@ -2,6 +2,8 @@
 // msl_runner.c: runs code objects of one kernel, the first of which is the reference (--width 1),
 // on the same memory and grid, and compares all memory.  msl_runner X,Y,Z REFERENCE.so OTHER.so ...
 // The grid is three by two by two threadgroups, those at the far edges cut.
+// Code that checks its accesses (mslc build --validate) must find nothing wrong, and runs once more
+// with buffers that are said to be shorter than they are: what lies behind must not change.
 #include "cpu/kernel_abi.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -16,6 +18,13 @@ static Memory start, expected, got;
 
 static uint32_t seed = 99;
 static uint32_t rnd(void) { return (seed = seed * 1664525u + 1013904223u) >> 8; }
+
+static uint64_t lengths[BUFFERS + 1], n_reports;
+static CpuReport first_report;
+static void note(const CpuLaunch *launch, const CpuReport *report) {
+    (void)launch;
+    if (!n_reports++) first_report = *report;
+}
 
 static int run(const char *path, const uint32_t *shape, Memory *m, uint32_t *flags) {
     void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -32,7 +41,7 @@ static int run(const char *path, const uint32_t *shape, Memory *m, uint32_t *fla
     void *args[BUFFERS + 1];
     for (int i = 0; i < BUFFERS; i++) args[i] = m->b[i];
     args[BUFFERS] = sizes;
-    CpuLaunch launch = {.args = args};
+    CpuLaunch launch = {.args = args, .lengths = lengths, .report = note};
     uint64_t n = 1;
     for (int d = 0; d < 3; d++) {
         launch.group_size[d] = shape[d];
@@ -49,8 +58,25 @@ static int run(const char *path, const uint32_t *shape, Memory *m, uint32_t *fla
     return 1;
 }
 
+// With short buffers: the number of words behind them that changed.
+static size_t run_short(const char *path, const uint32_t *shape) {
+    size_t bad = 0;
+    uint32_t flags;
+    got = start;
+    for (int i = 0; i < BUFFERS; i++) lengths[i] = (rnd() & 4095) + 1;
+    if (!run(path, shape, &got, &flags)) return 1;
+    for (size_t i = 0; i < (size_t)BUFFERS * WORDS; i++)
+        if (i % WORDS * 4 >= lengths[i / WORDS] &&
+            got.b[i / WORDS][i % WORDS] != start.b[i / WORDS][i % WORDS])
+            bad++;
+    for (int i = 0; i < BUFFERS; i++) lengths[i] = sizeof start.b[i];
+    return bad;
+}
+
 int main(int argc, char **argv) {
     uint32_t shape[3], flags;
+    for (int i = 0; i < BUFFERS; i++) lengths[i] = sizeof start.b[i];
+    lengths[BUFFERS] = 16;
     if (argc < 3 || sscanf(argv[1], "%u,%u,%u", &shape[0], &shape[1], &shape[2]) != 3) return 2;
     for (int i = 0; i < WORDS; i++) {
         for (int k = 0; k < 2; k++) {
@@ -66,8 +92,17 @@ int main(int argc, char **argv) {
     int bad = 0;
     for (int k = 3; k < argc; k++) {
         got = start;
+        n_reports = 0;
         if (!run(argv[k], shape, &got, &flags)) return 2;
         size_t n_bad = 0, first = 0;
+        if (n_reports) {
+            bad = 1;
+            printf("REPORT %s: %llu, first: access %u of %u bytes, space %u, slot %u, offset %lld of "
+                   "%llu\n",
+                   argv[k], (unsigned long long)n_reports, first_report.access,
+                   first_report.n_bytes, first_report.space, first_report.slot,
+                   (long long)first_report.offset, (unsigned long long)first_report.length);
+        }
         for (size_t i = 0; i < (size_t)BUFFERS * WORDS; i++) {
             uint32_t x = expected.b[i / WORDS][i % WORDS], y = got.b[i / WORDS][i % WORDS];
             if (x == y) continue;
@@ -75,11 +110,14 @@ int main(int argc, char **argv) {
                 continue;
             if (!n_bad++) first = i;
         }
-        if (!n_bad) continue;
-        bad = 1;
-        printf("DIFF %s: %zu words, first buffer %zu word %zu: expected %08x got %08x\n", argv[k],
-               n_bad, first / WORDS, first % WORDS, expected.b[first / WORDS][first % WORDS],
-               got.b[first / WORDS][first % WORDS]);
+        if (n_bad) {
+            bad = 1;
+            printf("DIFF %s: %zu words, first buffer %zu word %zu: expected %08x got %08x\n",
+                   argv[k], n_bad, first / WORDS, first % WORDS,
+                   expected.b[first / WORDS][first % WORDS], got.b[first / WORDS][first % WORDS]);
+        }
+        size_t behind = flags & CPU_KERNEL_VALIDATE ? run_short(argv[k], shape) : 0;
+        if (behind) bad = 1, printf("SHORT %s: %zu words changed\n", argv[k], behind);
     }
     return bad;
 }

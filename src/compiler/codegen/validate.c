@@ -461,15 +461,15 @@ static Value call_slow(Validation *v, const Slow *s) {
 }
 
 static void replace_behind(const Validation *v, const Region *r, Value old, Value with) {
-    for (LLVMUseRef u = LLVMGetFirstUse(old), next; u; u = next) {
-        next = LLVMGetNextUse(u);
+    for (LLVMUseRef u = LLVMGetFirstUse(old); u;) {
         Value user = LLVMGetUser(u);
-        if (user == with || in_region(v, r, user)) continue;
+        if (user == with || in_region(v, r, user)) {
+            u = LLVMGetNextUse(u);
+            continue;
+        }
         for (int o = 0; o < LLVMGetNumOperands(user); o++)
-            if (LLVMGetOperand(user, (unsigned)o) == old) {
-                LLVMSetOperand(user, (unsigned)o, with);
-                break; // one use at a time
-            }
+            if (LLVMGetOperand(user, (unsigned)o) == old) LLVMSetOperand(user, (unsigned)o, with);
+        u = LLVMGetFirstUse(old); // the list has changed
     }
 }
 
