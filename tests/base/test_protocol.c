@@ -126,6 +126,62 @@ static void kernel_comes_back(void **state) {
     wire_free(&w);
 }
 
+static bool get_stitch(const unsigned char *data, size_t n, MsgStitch *out, BaseArena *a) {
+    WireIn r = {data, data + n, false};
+    return msg_get_stitch(&r, a, out);
+}
+
+static void stitch_comes_back(void **state) {
+    (void)state;
+    unsigned char hash[SHA256_BYTES];
+    sha256("x", 1, hash);
+    uint32_t arguments[] = {0, 0}, itself[] = {1};
+    MslStitchNode nodes[] = {{.argument = 3},
+                             {.function = 1, .arguments = arguments, .n_arguments = 2}};
+    MslStitchGraph graph = {"g", nodes, 2, 2};
+    MslLinkedFunction function = {1, "f", NULL, 0, false};
+    MslStitchRequest q = {.n_parts = 1, .functions = &function, .n_functions = 1, .graphs = &graph,
+                          .n_graphs = 1};
+    MsgPart library = {hash, (const unsigned char *)"LIBRARY", 7};
+    WireOut w = {0};
+    msg_put_stitch(&w, &q, &library);
+    for (size_t n = 0; n <= w.n_bytes; ++n) {
+        unsigned char *copy = malloc(n ? n : 1);
+        memcpy(copy, w.data, n);
+        BaseArena a = {0};
+        MsgStitch k;
+        bool ok = get_stitch(copy, n, &k, &a);
+        assert_int_equal(ok, n == w.n_bytes);
+        if (ok) {
+            assert_memory_equal(k.libraries[0].bytes, "LIBRARY", 7);
+            assert_string_equal(k.request.functions[0].function, "f");
+            assert_string_equal(k.request.graphs[0].name, "g");
+            assert_int_equal(k.request.graphs[0].output, 2);
+            assert_int_equal(k.request.graphs[0].nodes[0].argument, 3);
+            assert_int_equal(k.request.graphs[0].nodes[1].n_arguments, 2);
+        }
+        base_arena_free(&a);
+        free(copy);
+    }
+    wire_free(&w);
+    for (int wrong = 0; wrong < 4; ++wrong) { // what a confused peer might send
+        MslStitchNode bad[] = {nodes[0], nodes[1]};
+        MslStitchGraph g = {"g", bad, 2, wrong == 0 ? 3 : 2};
+        MslLinkedFunction f = {wrong == 1 ? 0 : 1, "f", NULL, 0, false};
+        if (wrong == 2) bad[1].arguments = itself, bad[1].n_arguments = 1;
+        if (wrong == 3) bad[1].function = 2;
+        MslStitchRequest b = {.n_parts = 1, .functions = &f, .n_functions = 1, .graphs = &g,
+                              .n_graphs = 1};
+        WireOut out = {0};
+        msg_put_stitch(&out, &b, &library);
+        BaseArena a = {0};
+        MsgStitch k;
+        assert_false(get_stitch(out.data, out.n_bytes, &k, &a));
+        base_arena_free(&a);
+        wire_free(&out);
+    }
+}
+
 typedef struct Big {
     int fd;
     WireOut w;
@@ -178,6 +234,7 @@ static void nonsense_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(source_comes_back), cmocka_unit_test(kernel_comes_back),
+        cmocka_unit_test(stitch_comes_back),
         cmocka_unit_test(transport), cmocka_unit_test(nonsense_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
