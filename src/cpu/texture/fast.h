@@ -8,13 +8,12 @@
 #include "cpu/texture/texture_int.h"
 
 typedef enum Layout {
-    LAYOUT_NONE, // left to the general code
     LAYOUT_RGBA8,
     LAYOUT_BGRA8,
     LAYOUT_RGBA8_SRGB,
     LAYOUT_BGRA8_SRGB,
     LAYOUT_R8,
-    LAYOUT_RG8,
+    LAYOUT_RG8, // the last one of bytes
     LAYOUT_R16_HALF,
     LAYOUT_RG16_HALF,
     LAYOUT_RGBA16_HALF,
@@ -22,6 +21,7 @@ typedef enum Layout {
     LAYOUT_RG32,
     LAYOUT_RGBA32,
     LAYOUT_DECODED, // any other bit fields: the scalar code decodes them to four floats or integers
+    LAYOUT_BLOCKED, // compressed: so does cpu_texel_fetch. Offsets of texels are x | y << 16
 } Layout;
 
 INLINE Layout layout_of(const CpuPixelFormat *f) {
@@ -45,7 +45,7 @@ INLINE Layout layout_of(const CpuPixelFormat *f) {
     case 123:
     case 124:
     case 125: return LAYOUT_RGBA32;
-    default: return f->coding == CPU_CODING_BITS ? LAYOUT_DECODED : LAYOUT_NONE;
+    default: return cpu_format_is_blocked(f) ? LAYOUT_BLOCKED : LAYOUT_DECODED;
     }
 }
 
@@ -57,7 +57,8 @@ INLINE unsigned bytes_of(Layout layout) {
     case LAYOUT_RGBA16_HALF:
     case LAYOUT_RG32: return 8;
     case LAYOUT_RGBA32:
-    case LAYOUT_DECODED: return 16; // of the decoded texel
+    case LAYOUT_DECODED:
+    case LAYOUT_BLOCKED: return 16; // of the decoded texel
     default: return 4;
     }
 }
@@ -95,7 +96,8 @@ INLINE void decode(Layout layout, const vi words[4], vf rgba[4]) {
         case LAYOUT_R32:
         case LAYOUT_RG32:
         case LAYOUT_RGBA32:
-        case LAYOUT_DECODED: rgba[c] = (vf)words[c]; break;
+        case LAYOUT_DECODED:
+        case LAYOUT_BLOCKED: rgba[c] = (vf)words[c]; break;
         default: {
             vi byte = (vi)((vu)words[0] >> (place * 8));
             if (place < 3) byte &= 0xff;
@@ -247,7 +249,7 @@ INLINE bool is_small(const CpuTexture *t, const CpuTextureLevel *level) {
     case LAYOUT_RG32: call(LAYOUT_RG32); break;                                                    \
     case LAYOUT_RGBA32: call(LAYOUT_RGBA32); break;                                                \
     case LAYOUT_DECODED: call(LAYOUT_DECODED); break;                                              \
-    case LAYOUT_NONE: break;                                                                       \
+    case LAYOUT_BLOCKED: call(LAYOUT_BLOCKED); break;                                              \
     }
 
 // One set of functions per instruction set.

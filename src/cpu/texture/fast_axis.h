@@ -11,6 +11,7 @@ typedef struct Plan { // what is the same for all lanes of a call
     uint32_t op;
     Layout layout;
     bool linear, has_border;
+    CpuBlockCache *blocks; // LAYOUT_BLOCKED
     float border[4];
 } Plan;
 
@@ -43,13 +44,12 @@ INLINE vf offset_of(const int32_t *row, uint32_t l) {
     return v_to_float(o);
 }
 
-// Byte offset of the lanes' array slices or planes.
+// The lanes' array slices or planes.
 INLINE vi layer_of(const Plan *p, const CpuTextureLevel *level, const Rows *r, uint32_t l) {
     if (!r->slices) return v_set_int(0);
     uint32_t n_layers = p->t->type == CPU_TEXTURE_3D ? level->depth : p->t->array_length;
     vi s = v_load_int(r->slices + l), last = v_set_int((int32_t)n_layers - 1);
-    s = v_min_int(v_select_int(s < 0, last, s), last); // unsigned: large ones are negative
-    return s * (int32_t)level->layer_bytes;
+    return v_min_int(v_select_int(s < 0, last, s), last); // unsigned: large ones are negative
 }
 
 // Two neighbouring texels and their weights. Clamping the coordinate to the outermost centres

@@ -10,6 +10,7 @@ typedef struct Taps {
     int32_t next[CHUNK];   // bytes from x0 to x1
     // Weights of x0, x1, y0, y1; 0 for texels in the border. Nearest with a border: wx0 and wy0.
     float wx[2][CHUNK], wy[2][CHUNK];
+    int32_t layer[CHUNK];   // LAYOUT_BLOCKED: not part of the offset
     const float *reference; // NULL: no comparison
 } Taps;
 
@@ -31,15 +32,32 @@ INLINE vf passes(const Plan *p, const Taps *taps, uint32_t l, vf texel) {
     return (vf)((vi)v_set(1) & pass);
 }
 
-INLINE void nearest(Layout layout, const Plan *p, const unsigned char *base, const Taps *taps,
+// All taps of a lane, then the next lane's: neighbours share decoded blocks. n_taps: 1 or 4.
+static void fetch_blocks(const Plan *p, const CpuTextureLevel *level, const Taps *taps,
+                         unsigned n_taps, uint32_t n, uint32_t words[4][4][CHUNK]) {
+    uint32_t at_level = (uint32_t)(level - p->t->levels);
+    for (uint32_t l = 0; l < n; l++)
+        for (unsigned k = 0; k < n_taps; k++) {
+            CpuTexel texel;
+            uint32_t at = taps->at[k / 2][l] + (k % 2 ? (uint32_t)taps->next[l] : 0);
+            cpu_texel_fetch(p->t, at_level, at & 0xffff, at >> 16, (uint32_t)taps->layer[l], 0,
+                            p->blocks, &texel);
+            for (unsigned c = 0; c < 4; c++) words[k][c][l] = texel.u[c];
+        }
+}
+
+INLINE void nearest(Layout layout, const Plan *p, const CpuTextureLevel *level, const Taps *taps,
                     uint32_t n, uint32_t *out, size_t stride) {
-    uint32_t words[4][CHUNK];
+    uint32_t words[4][4][CHUNK];
     bool integer = cpu_format_is_integer(p->t->format);
-    fetch(layout, p->t->format, base, taps->at[0], n, words);
+    if (layout == LAYOUT_BLOCKED)
+        fetch_blocks(p, level, taps, 1, n, words);
+    else
+        fetch(layout, p->t->format, level->data, taps->at[0], n, words[0]);
     for (uint32_t l = 0; l < n; l += V_WIDTH) {
         vi w[4];
         vf rgba[4];
-        load_words(layout, words, l, w);
+        load_words(layout, words[0], l, w);
         decode(layout, w, rgba);
         finish(layout, integer, rgba);
         if (p->has_border) {
@@ -103,18 +121,19 @@ INLINE bool adjacent(const Taps *taps, unsigned n_bytes, uint32_t n) {
     return !v_any(wrong != 0);
 }
 
-INLINE void bilinear(Layout layout, const Plan *p, const unsigned char *base, const Taps *taps,
+INLINE void bilinear(Layout layout, const Plan *p, const CpuTextureLevel *level, const Taps *taps,
                      uint32_t n, uint32_t *out, size_t stride) {
     if (bytes_of(layout) == 4 && adjacent(taps, 4, n)) {
-        bilinear_pairs(layout, p, base, taps, n, out, stride);
+        bilinear_pairs(layout, p, level->data, taps, n, out, stride);
         return;
     }
     uint32_t words[4][4][CHUNK], right[CHUNK];
-    for (unsigned y = 0; y < 2; y++) {
+    if (layout == LAYOUT_BLOCKED) fetch_blocks(p, level, taps, 4, n, words);
+    for (unsigned y = 0; y < 2 && layout != LAYOUT_BLOCKED; y++) {
         for (uint32_t l = 0; l < n; l += V_WIDTH)
             v_store_int(&right[l], v_load_int(&taps->at[y][l]) + v_load_int(&taps->next[l]));
-        fetch(layout, p->t->format, base, taps->at[y], n, words[2 * y]);
-        fetch(layout, p->t->format, base, right, n, words[2 * y + 1]);
+        fetch(layout, p->t->format, level->data, taps->at[y], n, words[2 * y]);
+        fetch(layout, p->t->format, level->data, right, n, words[2 * y + 1]);
     }
     for (uint32_t l = 0; l < n; l += V_WIDTH) {
         vi tap[4][4];
@@ -126,9 +145,14 @@ INLINE void bilinear(Layout layout, const Plan *p, const unsigned char *base, co
 static void find_taps(const Plan *p, const CpuTextureLevel *level, const Rows *r, uint32_t n,
                       Taps *taps) {
     Axis ax = axis_of(p, level, 0), ay = axis_of(p, level, 1);
-    int32_t row_bytes = (int32_t)level->row_bytes, n_bytes = (int32_t)p->t->format->block_bytes;
+    bool blocked = p->layout == LAYOUT_BLOCKED;
+    int32_t row_bytes = blocked ? 65536 : (int32_t)level->row_bytes;
+    int32_t n_bytes = blocked ? 1 : (int32_t)p->t->format->block_bytes;
+    int32_t layer_bytes = blocked ? 0 : (int32_t)level->layer_bytes;
     for (uint32_t l = 0; l < n; l += V_WIDTH) {
         vi x0, y0, x1, y1, layer = layer_of(p, level, r, l);
+        if (blocked) v_store_int(&taps->layer[l], layer);
+        layer *= layer_bytes;
         vf wx0, wx1, wy0, wy1, u = v_load(r->u + l), v = r->v ? v_load(r->v + l) : v_set(0);
         vf ox = offset_of(r->offset[0], l), oy = offset_of(r->offset[1], l);
         if (p->linear) {
@@ -153,8 +177,8 @@ static void sample_plane(const Plan *p, const CpuTextureLevel *level, const Rows
     Taps taps;
     taps.reference = r->reference;
     find_taps(p, level, r, n, &taps);
-#define BILINEAR(constant) bilinear(constant, p, level->data, &taps, n, out, stride)
-#define NEAREST(constant) nearest(constant, p, level->data, &taps, n, out, stride)
+#define BILINEAR(constant) bilinear(constant, p, level, &taps, n, out, stride)
+#define NEAREST(constant) nearest(constant, p, level, &taps, n, out, stride)
     if (p->linear)
         FOR_LAYOUT(p->layout, BILINEAR)
     else

@@ -39,7 +39,8 @@ static void find_corners(const Plan *p, const CpuTextureLevel *level, const Rows
     Axis ax = axis_of(p, level, 0), ay = axis_of(p, level, 1);
     int32_t row_bytes = (int32_t)level->row_bytes, n_bytes = (int32_t)p->t->format->block_bytes;
     for (uint32_t l = 0; l < n; l += V_WIDTH) {
-        vi x[2], y[2], in_x[2], in_y[2], layer = layer_of(p, level, r, l);
+        vi x[2], y[2], in_x[2], in_y[2],
+            layer = layer_of(p, level, r, l) * (int32_t)level->layer_bytes;
         gather_axis(&ax, v_load(r->u + l), offset_of(r->offset[0], l), x, in_x);
         gather_axis(&ay, v_load(r->v + l), offset_of(r->offset[1], l), y, in_y);
         for (int k = 0; k < 4; k++) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fast_sample.c: sampling in vectors over the lanes: filters with levels, comparisons and gathers,
-// of all textures but cubes and compressed ones. Built once per instruction set; what is not
-// covered here returns false and goes to the general code, which is also what this code is tested
-// against.
+// of all textures but cubes. Built once per instruction set; what is not covered here returns false
+// and goes to the general code, which is also what this code is tested against.
 //
 // Chunks of up to 32 lanes. Lanes that take no part hold anything, so every step keeps any
 // coordinate in bounds. With levels, a chunk is sampled at each level that a lane of it looks at,
@@ -126,14 +125,15 @@ static bool make_plan(const CpuSampleCall *c, Plan *p) {
     const CpuSampler *s = &c->s;
     unsigned type = c->op & CPU_TEX_TYPE_MASK;
     *p = (Plan){.t = t, .s = s, .op = c->op, .layout = layout_of(t->format)};
-    if (p->layout == LAYOUT_NONE || type != t->type) return false;
+    if (type != t->type) return false;
+    p->blocks = c->blocks;
     if (cpu_type_is_cube(type)) return false;
     unsigned dimensions = cpu_type_dimensions(type);
     bool compares = c->op & CPU_TEX_COMPARE, gathers = c->op & CPU_TEX_GATHER;
     if (c->op & CPU_TEX_QUERY_LOD || (compares && gathers)) return false;
     if (compares && (!may_compare(p->layout) || t->swizzled || type == CPU_TEXTURE_3D))
         return false;
-    if (gathers && dimensions != 2) return false;
+    if (gathers && (dimensions != 2 || p->layout == LAYOUT_BLOCKED)) return false;
     bool integer = cpu_format_is_integer(t->format), offset = c->op & CPU_TEX_OFFSET;
     p->linear = s->min_filter == 1 && !integer;
     if (!gathers) {
@@ -153,7 +153,7 @@ static bool make_plan(const CpuSampleCall *c, Plan *p) {
         cpu_sample_border(c, &border);
         memcpy(p->border, border.f, sizeof p->border);
     }
-    return is_small(t, &t->levels[0]); // and with it the smaller ones
+    return p->layout == LAYOUT_BLOCKED || is_small(t, &t->levels[0]); // and the smaller ones
 }
 
 static void find_rows(const Plan *p, Chunk *chunk, Rows *r) {

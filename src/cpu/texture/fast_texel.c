@@ -95,7 +95,7 @@ bool cpu_fast_read(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uin
                    const uint32_t *rows, uint32_t *out) {
     Layout layout = layout_of(t->format);
     Access a;
-    if (layout == LAYOUT_NONE || !find_access(t, op, n_lanes, mask, rows, &a)) return false;
+    if (layout == LAYOUT_BLOCKED || !find_access(t, op, n_lanes, mask, rows, &a)) return false;
 #define READ(constant) read_texels(constant, &a, out)
     FOR_LAYOUT(layout, READ)
     return true;
@@ -129,7 +129,7 @@ bool cpu_fast_write(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const ui
                     const uint32_t *rows) {
     Layout layout = layout_of(t->format);
     Access a;
-    if (layout == LAYOUT_NONE || layout == LAYOUT_DECODED) return false;
+    if (layout == LAYOUT_BLOCKED || layout == LAYOUT_DECODED) return false;
     if (t->pixel_format == 252) return false;               // Depth32Float: not written by shaders
     if (V_WIDTH == 4 && layout <= LAYOUT_RG8) return false; // rounds twice without an FMA
     // Integers of the other sign have to be clamped.

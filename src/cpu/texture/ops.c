@@ -18,12 +18,17 @@ static const CpuTexture *texture_of(uint64_t handle) {
     return (const CpuTexture *)(uintptr_t)handle;
 }
 
+static void sample_call(CpuSampleCall *call) {
+    const CpuFastOps *f = fast_ops();
+    if (!f || !f->sample(call)) cpu_sample_general(call);
+}
+
 // Of its own, for its stack frame.
 static __attribute__((noinline)) void sample_blocked(CpuSampleCall *call) {
     CpuBlockCache blocks;
     memset(blocks.block, 0, sizeof blocks.block);
     call->blocks = &blocks;
-    cpu_sample_general(call);
+    sample_call(call);
 }
 
 static void sample(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_lanes,
@@ -36,12 +41,10 @@ static void sample(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_l
     CpuSampleCall call = {
         .t = t, .op = op, .n_lanes = n_lanes, .mask = mask, .rows = rows, .out = out};
     cpu_sampler_unpack(sampler, &call.s);
-    const CpuFastOps *f = fast_ops();
-    if (f && f->sample(&call)) return;
     if (cpu_format_is_blocked(t->format))
         sample_blocked(&call);
     else
-        cpu_sample_general(&call);
+        sample_call(&call);
 }
 
 static void read(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
@@ -72,9 +75,9 @@ static void atomic(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32
         cpu_atomic_general(t, op, n_lanes, mask, rows, out);
 }
 
+// Every processor with AVX2 has F16C, for which clang 14 has no name here.
 static bool has_avx2(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("f16c");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
 static bool has_avx512(void) {
