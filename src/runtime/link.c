@@ -316,6 +316,9 @@ static MTLComputePipelineState *extend(MTLComputePipelineState *state, MTLFuncti
         .preloaded_libraries = l->dynamic,
         .preloaded_library_count = l->n_dynamic,
         .support_adding_binary_functions = true,
+        .support_indirect_command_buffers = state->indirect,
+        .shader_validation =
+            state->validate ? MTLShaderValidationEnabled : MTLShaderValidationDisabled,
     };
     MTLComputePipelineState *made =
         mtl_device_new_compute_pipeline_state_with_descriptor(state->device, &d, 0, NULL, error);
