@@ -41,7 +41,7 @@ RfLibrary *fixture_reflection(void) {
 
     lib->n_constants = 1;
     lib->constants = calloc(1, sizeof *lib->constants);
-    lib->constants[0] = (RfConstant){strdup("scale"), strdup("_ZL5scale"), 7, 0};
+    lib->constants[0] = (RfConstant){strdup("scale"), strdup("_ZL5scale"), 7, 0, 0};
 
     lib->n_functions = 2;
     lib->functions = calloc(2, sizeof *lib->functions);
