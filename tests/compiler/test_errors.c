@@ -37,8 +37,6 @@ static void bad_kernels(void **state) {
     expect_error(&f, "recurs");
     f.ir = "declare void @elsewhere()\n" KERNEL("  call void @elsewhere()\n");
     expect_error(&f, "'elsewhere', which no linked function");
-    f.ir = KERNEL("  %p = load ptr, ptr %out\n  call void %p()\n");
-    expect_error(&f, "function pointer");
     f.ir = "declare ptr @_Z10__ingot_tgILm40000ELm4EZ1kE1aEPvv()\n" KERNEL(
         "  %t = call ptr @_Z10__ingot_tgILm40000ELm4EZ1kE1aEPvv()\n  store i32 %g, ptr %t\n  %v = "
         "load volatile i32, ptr %t\n");
