@@ -29,5 +29,4 @@ template <class S> struct visible_function_table {
 template <class S> METAL_FUNC bool is_null_visible_function_table(visible_function_table<S> t) {
     return t.__table == nullptr;
 }
-template <class S> METAL_FUNC bool is_null_function(S *f) { return f == nullptr; }
 } // namespace metal
