@@ -97,9 +97,13 @@ static void set_place(TestCall *c, const CpuTexture *t, uint32_t l, const Where 
     if (cpu_type_is_multisample(t->type)) c->rows.u[CPU_TEX_LEVEL * n + l] = 12345; // not looked at
 }
 
-// Runs of texels along x, as most kernels access them; outside at the right edge.
-static bool run_place(const CpuTexture *t, uint32_t l, uint32_t start, uint32_t y, Where *w) {
-    *w = (Where){.x = start + l, .y = cpu_type_dimensions(t->type) > 1 ? y : 0};
+// Runs of texels along x, as most kernels access them: in one row, or in rows of 8 (threadgroups of
+// 8 x 8); outside at the right and lower edges.
+static bool run_place(const CpuTexture *t, uint32_t l, int turn, Where *w) {
+    uint32_t start = (uint32_t)turn % 3 * 9, y = (uint32_t)turn % 2 * 3;
+    bool rows = turn >= 6 && cpu_type_dimensions(t->type) > 1;
+    *w = (Where){.x = rows ? start + l % 8 : start + l, .y = rows ? y + l / 8 : y};
+    if (cpu_type_dimensions(t->type) == 1) w->y = 0;
     return w->x < t->width && w->y < t->height;
 }
 
@@ -118,16 +122,14 @@ static void read_type(uint32_t type, uint32_t format) {
     uint64_t seed = format * 16 + type;
     unsigned char *p = x.t.levels[0].data;
     for (uint64_t i = 0; i < x.size.n_bytes; i++) p[i] = (unsigned char)test_random(&seed);
-    for (int turn = 0; turn < 8; turn++) {
-        static const uint32_t lanes[] = {32, 64, 4, 1};
+    for (int turn = 0; turn < 10; turn++) {
+        static const uint32_t lanes[] = {32, 64, 4, 1, 32, 64, 64, 32, 64, 32};
         TestCall c;
         Where w[MAX_LANES];
         bool in[MAX_LANES];
-        test_all_lanes(&c, lanes[turn % 4]);
+        test_all_lanes(&c, lanes[turn]);
         for (uint32_t l = 0; l < c.n_lanes; l++) {
-            in[l] = turn < 4
-                        ? random_place(&x.t, &seed, &w[l])
-                        : run_place(&x.t, l, (uint32_t)turn % 3 * 9, (uint32_t)turn % 2 * 3, &w[l]);
+            in[l] = turn < 4 ? random_place(&x.t, &seed, &w[l]) : run_place(&x.t, l, turn, &w[l]);
             set_place(&c, &x.t, l, &w[l]);
         }
         c.mask[0] &= turn == 2 || turn == 3 ? UINT32_MAX : UINT32_MAX ^ (turn & 1 ? 0x20u : 0);
@@ -182,15 +184,13 @@ static void write_type(uint32_t type, uint32_t format) {
     memset(x.t.levels[0].data, 0xa5, x.size.n_bytes);
     memset(y.t.levels[0].data, 0xa5, y.size.n_bytes);
     bool integer = cpu_format_is_integer(x.t.format);
-    for (int turn = 0; turn < 8; turn++) {
+    for (int turn = 0; turn < 10; turn++) {
         TestCall c;
         test_all_lanes(&c, turn & 1 ? 64 : 32);
         if (turn % 3 == 2) c.mask[0] &= 0xff7ffffe;
         for (uint32_t l = 0; l < c.n_lanes; l++) {
             Where w;
-            bool in = turn < 4
-                          ? random_place(&x.t, &seed, &w)
-                          : run_place(&x.t, l, (uint32_t)turn % 3 * 9, (uint32_t)turn % 2 * 3, &w);
+            bool in = turn < 4 ? random_place(&x.t, &seed, &w) : run_place(&x.t, l, turn, &w);
             set_place(&c, &x.t, l, &w);
             union {
                 float f[4];

@@ -44,13 +44,16 @@ static bool find_access(const CpuTexture *t, uint32_t op, uint32_t n_lanes, cons
     return true;
 }
 
-// Offsets of V_WIDTH lanes; in: which of them lie inside (the others: offset 0). true: all of them,
-// one texel after the other.
-INLINE bool find_offsets(const Access *a, unsigned n_bytes, uint32_t l, vi *offsets, vi *in) {
+// How the texels of V_WIDTH lanes lie: one after the other, the same in each half (threadgroups 8
+// wide, in vectors of 16), or anyhow.
+typedef enum Run { RUN_NONE, RUN_HALVES, RUN_WHOLE } Run;
+#define HALF (V_WIDTH / 2)
+
+// Offsets of V_WIDTH lanes; in: which of them lie inside (the others: offset 0). Runs lie inside.
+INLINE Run find_offsets(const Access *a, unsigned n_bytes, uint32_t l, vi *offsets, vi *in) {
     const CpuTextureLevel *level = a->level;
     vu x = (vu)v_load_int(a->x + l);
     vi inside = x < level->width, row = v_set_int(0);
-    vi run = (vi)(x - (vu)v_set_int((int32_t)a->x[l])) == v_lanes();
     if (a->y) {
         vu y = (vu)v_load_int(a->y + l);
         inside &= y < level->height;
@@ -61,10 +64,16 @@ INLINE bool find_offsets(const Access *a, unsigned n_bytes, uint32_t l, vi *offs
         inside &= z < a->n_layers;
         row = (vi)((vu)row + z * (uint32_t)level->layer_bytes);
     }
-    run &= inside & (row == v_set_int(row[0]));
     *offsets = (vi)((vu)row + x * n_bytes) & inside;
     *in = inside;
-    return v_all(run);
+    if (!v_all(inside)) return RUN_NONE;
+    vi step = v_lanes() * (int32_t)n_bytes, o = *offsets;
+    if (v_all((o - o[0] == step) & (row == v_set_int(row[0])))) return RUN_WHOLE;
+    if (V_WIDTH < 16) return RUN_NONE;
+    vi second = v_lanes() >= HALF;
+    vi head = v_select_int(second, v_set_int(o[HALF] - HALF * (int32_t)n_bytes), v_set_int(o[0]));
+    vi head_row = v_select_int(second, v_set_int(row[HALF]), v_set_int(row[0]));
+    return v_all((o - head == step) & (row == head_row)) ? RUN_HALVES : RUN_NONE;
 }
 
 INLINE void read_texels(Layout layout, const Access *a, uint32_t *out) {
@@ -72,13 +81,20 @@ INLINE void read_texels(Layout layout, const Access *a, uint32_t *out) {
     for (uint32_t l = 0; l < a->n_lanes; l += V_WIDTH) {
         vi offsets, in, w[4];
         vf rgba[4];
-        bool run = find_offsets(a, a->t->format->block_bytes, l, &offsets, &in);
-        if (run && layout != LAYOUT_DECODED) {
-            load_run(layout, a->level->data + (uint32_t)offsets[0], w);
+        Run run = find_offsets(a, a->t->format->block_bytes, l, &offsets, &in);
+        const unsigned char *base = a->level->data;
+        if (run == RUN_WHOLE && layout != LAYOUT_DECODED) {
+            load_run(layout, base + (uint32_t)offsets[0], w);
+        } else if (run == RUN_HALVES && layout != LAYOUT_DECODED) {
+            unsigned char both[V_WIDTH * 16];
+            memcpy(both, base + (uint32_t)offsets[0], HALF * bytes_of(layout));
+            memcpy(both + HALF * bytes_of(layout), base + (uint32_t)offsets[HALF],
+                   HALF * bytes_of(layout));
+            load_run(layout, both, w);
         } else {
             uint32_t at[CHUNK], words[4][CHUNK];
             v_store_int(at, offsets);
-            fetch(layout, a->t->format, a->level->data, at, V_WIDTH, words);
+            fetch(layout, a->t->format, base, at, V_WIDTH, words);
             load_words(layout, words, 0, w);
         }
         decode(layout, w, rgba);
@@ -106,13 +122,23 @@ INLINE void write_texels(Layout layout, const Access *a, const uint32_t *mask,
     for (uint32_t l = 0; l < a->n_lanes; l += V_WIDTH) {
         vi offsets, in, w[4], active = v_mask(mask, l);
         vf rgba[4];
-        bool run = find_offsets(a, bytes_of(layout), l, &offsets, &in) && v_all(active);
+        Run run = find_offsets(a, bytes_of(layout), l, &offsets, &in);
         if (!v_any(active & in)) continue;
+        if (!v_all(active)) run = RUN_NONE;
         for (unsigned c = 0; c < components_of(layout); c++)
             rgba[c] = v_load(values + c * (size_t)a->n_lanes + l);
         encode(layout, rgba, w);
-        if (run) {
-            store_run(layout, a->level->data + (uint32_t)offsets[0], w);
+        unsigned char *base = a->level->data;
+        if (run == RUN_WHOLE) {
+            store_run(layout, base + (uint32_t)offsets[0], w);
+            continue;
+        }
+        if (run == RUN_HALVES) {
+            unsigned char both[V_WIDTH * 16];
+            store_run(layout, both, w);
+            memcpy(base + (uint32_t)offsets[0], both, HALF * bytes_of(layout));
+            memcpy(base + (uint32_t)offsets[HALF], both + HALF * bytes_of(layout),
+                   HALF * bytes_of(layout));
             continue;
         }
         active &= in;
@@ -120,7 +146,7 @@ INLINE void write_texels(Layout layout, const Access *a, const uint32_t *mask,
             if (!active[i]) continue;
             uint32_t texel[4] = {0};
             for (unsigned k = 0; k < words_of(layout); k++) texel[k] = (uint32_t)w[k][i];
-            memcpy(a->level->data + (uint32_t)offsets[i], texel, bytes_of(layout));
+            memcpy(base + (uint32_t)offsets[i], texel, bytes_of(layout));
         }
     }
 }
