@@ -529,8 +529,17 @@ static void compare_for(const char *isa) {
                 TestCall call;
                 test_all_lanes(&call, 32);
                 fill_coordinates(&call, &x.t, &seed, -1, 2);
-                for (uint32_t l = 0; l < 32; l++)
-                    call.rows.f[CPU_TEX_REFERENCE * 32 + l] = test_uniform(&seed, 0, 1);
+                for (uint32_t l = 0; l < 32; l++) {
+                    float *reference = &call.rows.f[CPU_TEX_REFERENCE * 32 + l];
+                    *reference = test_uniform(&seed, 0, 1);
+                    if (l % 4) continue; // equal to the nearest texel
+                    double coord[3], texel[4];
+                    Reference ref = {
+                        .t = &x.t, .address = {2, 3, 0}, .slice = lane_slice(&call, &x.t, l)};
+                    lane_coordinates(&call, l, coord);
+                    ref_sample(&ref, 0, coord, texel);
+                    *reference = (float)texel[0];
+                }
                 test_sample(&x.t,
                             test_sampler(linear, linear, 0, 2, 3, 0) | (uint64_t)function
                                                                            << CPU_SAMPLER_COMPARE,
