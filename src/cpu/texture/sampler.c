@@ -46,6 +46,8 @@ void cpu_sampler_unpack(uint64_t handle, CpuSampler *s) {
         if (s->address[i] > CPU_CLAMP_TO_BORDER) s->address[i] = CPU_CLAMP_TO_EDGE;
     if (!(s->lod_min >= 0)) s->lod_min = 0;
     if (!(s->lod_max >= s->lod_min)) s->lod_max = s->lod_min;
+    float bias = s->lod_bias; // Apple: S4.6, -16 .. 15.999
+    s->lod_bias = bias > -16 ? bias < 15.999f ? bias : 15.999f : bias <= -16 ? -16 : 0;
     if (s->unnormalized) { // Metal's rules for them; what a sampler state may say is checked
                            // elsewhere
         s->mip_filter = 0;
