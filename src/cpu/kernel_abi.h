@@ -33,6 +33,7 @@ typedef enum CpuSpace { // what the address was made from
     CPU_SPACE_THREAD,      // a variable of the thread
     CPU_SPACE_CONSTANT,    // a constant of the program
     CPU_SPACE_POINTER,     // a pointer read from memory
+    CPU_SPACE_TEXTURE,     // a texture handle that is 0
 } CpuSpace;
 typedef struct CpuReport {
     uint32_t access;   // CpuBadAccess

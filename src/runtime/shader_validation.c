@@ -146,40 +146,44 @@ static void describe_memory(const MTLFunctionLog *log, char *text, size_t n_byte
         return;
     case CPU_SPACE_THREAD: snprintf(text, n_bytes, "an array of the thread"); return;
     case CPU_SPACE_CONSTANT: snprintf(text, n_bytes, "a constant of the program"); return;
+    case CPU_SPACE_TEXTURE:
     case CPU_SPACE_POINTER: break;
     }
     snprintf(text, n_bytes, "memory");
 }
 
-static void compose(MTLFunctionLog *log) {
-    static const char *const what[] = {"load", "store", "atomic operation"};
+// "store of 4 bytes outside buffer 'Out' (...) at offset 64, which has 64 bytes"
+static void describe_deed(const MTLFunctionLog *log, char *text, size_t n_bytes) {
+    static const char *const deeds[] = {"load", "store", "atomic operation"};
     const CpuReport *r = &log->report;
-    char memory[400], place[64] = "", text[MAX_TEXT], at[200];
+    const char *deed = deeds[r->access <= CPU_BAD_ATOMIC ? r->access : 0];
+    char memory[400];
     describe_memory(log, memory, sizeof memory);
-    if (r->space == CPU_SPACE_POINTER)
-        snprintf(at, sizeof at, "through %s 0x%llx, where no live buffer is",
-                 r->offset >= 0 && r->offset < 4096 ? "a null pointer," : "the pointer",
-                 (unsigned long long)r->offset);
-    else
-        snprintf(at, sizeof at, "at offset %lld, which has %llu bytes", (long long)r->offset,
-                 (unsigned long long)r->length);
     if (r->access == CPU_BAD_CALL)
-        snprintf(at, sizeof at, "%s",
+        snprintf(text, n_bytes, "call %s",
                  r->offset ? "deeper than max_call_stack_depth"
                            : "of a null function: an empty entry, an index outside the table or a "
                              "function of another type");
+    else if (r->space == CPU_SPACE_TEXTURE)
+        snprintf(text, n_bytes, "%s of a null texture", deed);
+    else if (r->space == CPU_SPACE_POINTER)
+        snprintf(text, n_bytes, "%s of %u bytes through %s 0x%llx, where no live buffer is", deed,
+                 r->n_bytes, r->offset >= 0 && r->offset < 4096 ? "a null pointer," : "the pointer",
+                 (unsigned long long)r->offset);
+    else
+        snprintf(text, n_bytes, "%s of %u bytes outside %s at offset %lld, which has %llu bytes",
+                 deed, r->n_bytes, memory, (long long)r->offset, (unsigned long long)r->length);
+}
+
+static void compose(MTLFunctionLog *log) {
+    const CpuReport *r = &log->report;
+    char deed[600], place[64] = "", text[MAX_TEXT];
+    const char *encoder = log->encoder_label ? log->encoder_label : "";
+    describe_deed(log, deed, sizeof deed);
     if (r->line) snprintf(place, sizeof place, " at line %u, column %u", r->line, r->column);
-    char size[32];
-    snprintf(size, sizeof size, "%s of %u bytes", what[r->access <= CPU_BAD_ATOMIC ? r->access : 0],
-             r->n_bytes);
-    snprintf(text, sizeof text, "kernel '%s'%s%s%s, thread (%u, %u, %u)%s: %s%s%s %s (%llu %s)",
-             log->function->function->name,
-             log->encoder_label && *log->encoder_label ? " of '" : "",
-             log->encoder_label ? log->encoder_label : "",
-             log->encoder_label && *log->encoder_label ? "'" : "", r->thread[0], r->thread[1],
-             r->thread[2], place, r->access == CPU_BAD_CALL ? "call" : size,
-             r->space == CPU_SPACE_POINTER ? "" : " outside ",
-             r->space == CPU_SPACE_POINTER ? "" : memory, at, (unsigned long long)log->count,
+    snprintf(text, sizeof text, "kernel '%s'%s%s%s, thread (%u, %u, %u)%s: %s (%llu %s)",
+             log->function->function->name, *encoder ? " of '" : "", encoder, *encoder ? "'" : "",
+             r->thread[0], r->thread[1], r->thread[2], place, deed, (unsigned long long)log->count,
              log->count == 1 ? "thread" : "times");
     log->text = rt_strdup(text);
 }

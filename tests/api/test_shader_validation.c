@@ -136,6 +136,13 @@ static const char more_source[] = HEAD
     "    if (i & 1) p = in[0].p; else { p = in[0].q; out[i] = 1; }\n"
     "    out[i] = p[i];\n"
     "}\n"
+    "struct Textures { texture2d<float> t; texture2d<float, access::write> w; };\n"
+    "kernel void null_texture(device const Textures *in, device uint *out, uint i "
+    "[[thread_position_in_grid]]) {\n"
+    "    float4 c = in[i & 1].t.read(uint2(i, 0));\n"
+    "    in[i & 1].w.write(c, uint2(i, 0));\n"
+    "    out[i] = uint(c.x) + in[0].t.get_width();\n"
+    "}\n"
     "struct Pointers { device uint *p; uint unused; };\n"
     "kernel void through(device const Pointers *in, device uint *out, uint i "
     "[[thread_position_in_grid]]) {\n"
@@ -614,6 +621,18 @@ static void test_lists(void **state) {
     mtl_release(links);
 }
 
+static void test_null_texture(void **state) {
+    (void)state;
+    reset();
+    memset(in, 0, 64);
+    MTLCommandBuffer *c = run(&(Run){.kernel = "null_texture", .grid = line, .group = group},
+                              MTLShaderValidationEnabled);
+    for (uint32_t i = 0; i < N; i++) expect_out(i, 0);
+    expect(c, "load of a null texture", N);
+    expect(c, "store of a null texture", N);
+    mtl_release(c);
+}
+
 static void test_chosen(void **state) {
     (void)state;
     reset();
@@ -809,6 +828,8 @@ int main(void) {
         cmocka_unit_test(test_constants),      cmocka_unit_test(test_copies),
         cmocka_unit_test(test_short_constant), cmocka_unit_test(test_pointers),
         cmocka_unit_test(test_chosen),         cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_null_texture),
+
         cmocka_unit_test(test_lines),          cmocka_unit_test(test_lists),
         cmocka_unit_test(test_same_bits),
     };

@@ -193,7 +193,8 @@ typedef struct Region {
 static bool is_pure_call(Value i) {
     const char *name = msl_callee(i);
     if (msl_starts(name, "__ingot_position") || msl_starts(name, "__ingot_launch") ||
-        msl_starts(name, "__ingot_place") || msl_starts(name, "ingot_span"))
+        msl_starts(name, "__ingot_place") || msl_starts(name, "__ingot_texture_info") ||
+        msl_starts(name, "ingot_span"))
         return true;
     if (!msl_starts(name, "llvm.")) return false;
     static const char *const not [] = {"llvm.mem",  "llvm.lifetime", "llvm.assume",
@@ -547,6 +548,8 @@ static void check_block(Validation *v, Block b) {
                 msl_check_branch(v, i, a, a->roots, &here);
             else
                 msl_check_copy(v, a);
+        } else if (strstr(msl_callee(i), "__ingot_texture_")) {
+            msl_check_texture(v, i);
         }
         i = next;
     }

@@ -6,6 +6,7 @@
 // branch then is one the whole SIMD-group takes).
 #include "compiler/codegen/validate_int.h"
 #include <llvm-c/DebugInfo.h>
+#include <string.h>
 
 // Calls a function of device/validate.c, or one the vectoriser knows.
 Value msl_call(Validation *v, const char *name, Type result, Value *args, unsigned n) {
@@ -271,5 +272,26 @@ void msl_check_short(Validation *v, const Access *first, const Access *last) {
     LLVMBuildCondBr(b, ok, rest, bad);
     LLVMPositionBuilderAtEnd(b, bad);
     report(v, last->i, last->kind, bytes, offset, last->roots[0], &here);
+    LLVMBuildBr(b, rest);
+}
+
+// Nothing can go wrong with a texture that is none (reads give zero), but it is a mistake.
+void msl_check_texture(Validation *v, Value i) {
+    static const Where here = {0};
+    MslContext *cx = &v->cg->cx;
+    LLVMBuilderRef b = cx->builder;
+    const char *name = msl_callee(i);
+    CpuBadAccess kind = strstr(name, "texture_write")    ? CPU_BAD_STORE
+                        : strstr(name, "texture_atomic") ? CPU_BAD_ATOMIC
+                                                         : CPU_BAD_LOAD;
+    Block before = LLVMGetInstructionParent(i), rest = msl_split_before(v->cg, i),
+          bad = new_block(v, before, "bad");
+    Root none = {.space = CPU_SPACE_TEXTURE, .slot = UINT32_MAX, .length = msl_const(cx, 64, 0)};
+    LLVMPositionBuilderAtEnd(b, before);
+    Value handle = LLVMGetOperand(i, 0);
+    Value null = LLVMBuildICmp(b, LLVMIntEQ, handle, LLVMConstNull(LLVMTypeOf(handle)), "");
+    LLVMBuildCondBr(b, null, bad, rest);
+    LLVMPositionBuilderAtEnd(b, bad);
+    report(v, i, kind, msl_const(cx, 64, 0), msl_const(cx, 64, 0), &none, &here);
     LLVMBuildBr(b, rest);
 }

@@ -81,6 +81,7 @@ Value msl_limit(Validation *v, Value length, uint64_t bytes);          // offset
 void msl_check_branch(Validation *v, Value i, const Access *a, Root *const *roots,
                       const Where *where);
 void msl_check_copy(Validation *v, const Access *a);
+void msl_check_texture(Validation *v, Value i); // a call of __ingot_texture_*(handle, ...)
 // Before `first`; `last` is the one that ends last of those checked together.
 void msl_check_short(Validation *v, const Access *first, const Access *last);
 Value msl_call(Validation *v, const char *name, Type result, Value *args, unsigned n);
