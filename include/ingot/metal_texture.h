@@ -453,7 +453,7 @@ MTL_API void *mtl_texture_new_shared_texture_handle(MTLTexture *texture); // NUL
 MTL_API MTLDevice *mtl_texture_view_pool_device(const MTLTextureViewPool *pool);
 MTL_API const char *mtl_texture_view_pool_label(const MTLTextureViewPool *pool);
 MTL_API size_t mtl_texture_view_pool_resource_view_count(const MTLTextureViewPool *pool);
-// The id of slot 0. That of slot i is what setting it returns: mtl_texture_view_pool_resource_id.
+// The id of slot 0. That of slot i is i more.
 MTL_API MTLResourceID mtl_texture_view_pool_base_resource_id(const MTLTextureViewPool *pool);
 MTL_API MTLResourceID mtl_texture_view_pool_resource_id(const MTLTextureViewPool *pool,
                                                         size_t index); // not Apple's

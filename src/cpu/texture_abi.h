@@ -8,11 +8,15 @@
 // gpu_resource_id. A sampler is one 64-bit handle: the address of a CpuSampler (bit 0 clear), or,
 // for a constexpr sampler, everything it says packed into the handle itself (bit 0 set). Handle 0
 // is no texture: reads and samples give zero, writes are dropped. Sampler handle 0: all defaults.
+// Views in a pool have ids that count up by one: such a handle is CPU_TEXTURE_POOLED and the number
+// of an element of CpuTextureOps.pool.
 #ifndef INGOT_CPU_TEXTURE_ABI_H
 #define INGOT_CPU_TEXTURE_ABI_H
 #include <stddef.h>
 #include <stdint.h>
 
+#define CPU_TEXTURE_POOLED ((uint64_t)1 << 62)
+#define CPU_POOL_SLOTS ((uint64_t)1 << 20) // a power of two
 #define CPU_MAX_LEVELS 15u // 16384 texels
 
 typedef struct CpuTextureLevel {
@@ -145,5 +149,6 @@ typedef struct CpuTextureOps {
     CpuTexelFn *read;
     CpuTexelFn *write;  // out is not used
     CpuTexelFn *atomic; // out: the old value in components 0 and 1 (64-bit: rg32uint)
+    const CpuTexture *pool; // [CPU_POOL_SLOTS]; NULL while there is no pool
 } CpuTextureOps;
 #endif

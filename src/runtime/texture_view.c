@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // texture_view.c: views of textures, and pools of views that are nothing but a resource id.
 #include <string.h>
+#include "cpu/texture/pool.h"
 #include "runtime/error.h"
 #include "runtime/texture.h"
 
-#define MAX_POOL ((size_t)1 << 20)
+#define MAX_POOL ((size_t)CPU_POOL_SLOTS)
 
 // ---- Views ----
 
@@ -174,17 +175,18 @@ struct MTLTextureViewPool {
     size_t n;
     pthread_mutex_t lock; // of kept
     void **kept;          // per slot: the texture or buffer it shows; retained
-    CpuTexture *views;    // a slot's address is its id
-    // What slots show until they are set: one texel, which the swizzle makes zero whatever is
-    // written.
-    _Alignas(16) unsigned char blank[64];
+    uint64_t first;       // id of slot 0; a slot that was not set is no texture
 };
+
+static CpuTexture *view_at(const MTLTextureViewPool *pool, size_t i) {
+    return cpu_pool_slot(pool->first + i);
+}
 
 static void pool_destroy(void *self) {
     MTLTextureViewPool *pool = self;
     for (size_t i = 0; pool->kept && i < pool->n; i++) mtl_release(pool->kept[i]);
     rt_free(pool->kept);
-    rt_free(pool->views);
+    cpu_pool_give(pool->first, pool->n);
     rt_label_free(&pool->label);
     pthread_mutex_destroy(&pool->lock);
     mtl_release(pool->device);
@@ -219,15 +221,8 @@ mtl_device_new_texture_view_pool(MTLDevice *device, const MTLResourceViewPoolDes
     pool->n = n;
     rt_label_set(&pool->label, descriptor->label);
     pool->kept = rt_alloc(n * sizeof *pool->kept);
-    pool->views = rt_alloc(n * sizeof *pool->views);
-    if (!pool->kept || !pool->views) goto no_memory;
-    const CpuTextureShape one = {CPU_TEXTURE_2D, MTLPixelFormatRGBA8Unorm, 1, 1, 1, 1, 1, 1, 0};
-    CpuTexture blank;
-    CpuTextureSize size;
-    if (!cpu_texture_layout(&one, pool->blank, &blank, &size)) goto no_memory;
-    memset(blank.swizzle, MTLTextureSwizzleZero, sizeof blank.swizzle);
-    blank.swizzled = 1;
-    for (size_t i = 0; i < n; i++) pool->views[i] = blank;
+    pool->first = cpu_pool_take(n);
+    if (!pool->kept || !pool->first) goto no_memory;
     return pool;
 no_memory:
     mtl_release(pool);
@@ -252,7 +247,7 @@ MTLResourceID mtl_texture_view_pool_base_resource_id(const MTLTextureViewPool *p
 }
 
 MTLResourceID mtl_texture_view_pool_resource_id(const MTLTextureViewPool *pool, size_t index) {
-    return (MTLResourceID){pool && index < pool->n ? (uint64_t)(uintptr_t)&pool->views[index] : 0};
+    return (MTLResourceID){pool && index < pool->n ? pool->first + index : 0};
 }
 
 static bool valid_pool(const MTLTextureViewPool *pool, const char *call, size_t index, size_t n) {
@@ -275,7 +270,7 @@ static MTLResourceID set_slot(MTLTextureViewPool *pool, size_t index, const CpuT
     pthread_mutex_lock(&pool->lock);
     void *before = pool->kept[index];
     pool->kept[index] = mtl_retain(keep);
-    pool->views[index] = *view;
+    *view_at(pool, index) = *view;
     pthread_mutex_unlock(&pool->lock);
     mtl_release(before);
     return mtl_texture_view_pool_resource_id(pool, index);
@@ -334,7 +329,7 @@ MTLResourceID mtl_texture_view_pool_copy_resource_views(MTLTextureViewPool *pool
         size_t i = up ? n - 1 - k : k;
         pthread_mutex_t *lock = (pthread_mutex_t *)&source->lock;
         pthread_mutex_lock(lock);
-        CpuTexture view = source->views[source_range.location + i];
+        CpuTexture view = *view_at(source, source_range.location + i);
         void *keep = mtl_retain(source->kept[source_range.location + i]);
         pthread_mutex_unlock(lock);
         set_slot(pool, destination_index + i, &view, keep);

@@ -34,7 +34,14 @@
                 "[[buffer(1)]],"                                                                   \
                 " uint i [[thread_position_in_grid]]) {"                                           \
                 " out[2 * i] = args.t.read(uint2(i, 0));"                                          \
-                " out[2 * i + 1] = args.u.sample(args.s, float2(0.5f), level(0)); }\n"
+                " out[2 * i + 1] = args.u.sample(args.s, float2(0.5f), level(0)); }\n"             \
+                "struct Images { texture2d<float> a; depth2d<float> b [[texture(2)]]; };\n"        \
+                "struct All { Images in; sampler s; device float *out [[buffer(3)]]; };\n"         \
+                "struct Out { texture2d<float, access::write> t; };\n"                             \
+                "kernel void in_struct(All all, constant float &k, Out to,"                        \
+                " uint i [[thread_position_in_grid]]) {"                                           \
+                " all.out[i] = all.in.a.sample(all.s, float2(i + 0.5f, 0.5f)).x * k"               \
+                " + all.in.b.read(uint2(i, 0)); to.t.write(float4(all.out[i]), uint2(i, 0)); }\n"
 
 static MTLCommandQueue *queue;
 static MTLLibrary *library;
@@ -424,6 +431,52 @@ static void test_ids(void **state) {
 
 // ---- Order ----
 
+// The ids of a pool count up by one: a program adds the index itself. Slots that were not set are
+// no textures.
+static void test_pool_ids(void **state) {
+    (void)state;
+    enum { N = 6, SET = 4 };
+    MTLLibrary *own = compile(
+        HEAD "struct A { texture2d<float> t[6]; };\n"
+             "kernel void pooled(constant A &a [[buffer(0)]], device float4 *out [[buffer(1)]],"
+             " uint i [[thread_position_in_grid]]) {"
+             " out[i] = float4(a.t[i].read(uint2(0)).x, a.t[i].get_width(), a.t[i].get_height(),"
+             " a.t[2].get_width()); }\n");
+    MTLTextureViewPool *pool = mtl_device_new_texture_view_pool(
+        device, &(MTLResourceViewPoolDescriptor){.resource_view_count = N}, NULL);
+    uint64_t base = mtl_texture_view_pool_base_resource_id(pool).impl, ids[N];
+    for (size_t i = 0; i < N; i++) ids[i] = base + i;
+    for (size_t i = 0; i < SET; i++) {
+        const MTLTextureDescriptor d =
+            mtl_texture_descriptor_2d(MTLPixelFormatR32Float, i + 1, 2 * i + 1, false);
+        MTLTexture *t = mtl_device_new_texture(device, &d);
+        mtl_texture_replace_region(t, mtl_region_make_2d(0, 0, 1, 1), 0, &(float){(float)i + 0.5f},
+                                   0);
+        assert_int_equal(mtl_texture_view_pool_set_texture_view(pool, t, i).impl, ids[i]);
+        mtl_release(t); // the pool holds it
+    }
+    MTLBuffer *args = mtl_device_new_buffer_with_bytes(device, ids, sizeof ids, 0);
+    MTLBuffer *out = mtl_device_new_buffer(device, N * 16, 0);
+    MTLComputePipelineState *p = pipeline_of(own, "pooled");
+    begin("several");
+    mtl_compute_command_encoder_set_compute_pipeline_state(encoder, p);
+    mtl_compute_command_encoder_set_buffer(encoder, args, 0, 0);
+    mtl_compute_command_encoder_set_buffer(encoder, out, 0, 1);
+    run(N, 1);
+    const float *got = mtl_buffer_contents(out);
+    for (size_t i = 0; i < N; i++) {
+        assert_float_equal(got[4 * i], i < SET ? (float)i + 0.5f : 0, 0);
+        assert_float_equal(got[4 * i + 1], i < SET ? (float)i + 1 : 0, 0);
+        assert_float_equal(got[4 * i + 2], i < SET ? 2 * (float)i + 1 : 0, 0);
+        assert_float_equal(got[4 * i + 3], 3, 0);
+    }
+    mtl_release(p);
+    mtl_release(out);
+    mtl_release(args);
+    mtl_release(pool);
+    mtl_release(own);
+}
+
 static void test_queues(void **state) {
     (void)state;
     MTLCommandQueue *other = mtl_device_new_command_queue(device);
@@ -611,13 +664,52 @@ static void test_lod_clamps(void **state) {
     mtl_release(t);
 }
 
+// Members of structures passed by value are arguments like others: explicit indices and free ones.
+static void test_struct(void **state) {
+    (void)state;
+    const float values[4] = {1, 2, 3, 4}, depths[4] = {0.5f, 0.25f, 0.125f, 1}, k = 10;
+    MTLTextureDescriptor d = mtl_texture_descriptor_2d(MTLPixelFormatR32Float, 4, 1, false);
+    MTLTexture *a = mtl_device_new_texture(device, &d);
+    d.usage = MTLTextureUsageShaderWrite;
+    MTLTexture *to = mtl_device_new_texture(device, &d);
+    d = mtl_texture_descriptor_2d(MTLPixelFormatDepth32Float, 4, 1, false);
+    MTLTexture *b = mtl_device_new_texture(device, &d);
+    mtl_texture_replace_region(a, mtl_region_make_2d(0, 0, 4, 1), 0, values, 16);
+    mtl_texture_replace_region(b, mtl_region_make_2d(0, 0, 4, 1), 0, depths, 16);
+    MTLSamplerState *s = mtl_device_new_sampler_state(
+        device, &(MTLSamplerDescriptor){.unnormalized_coordinates = true});
+    MTLBuffer *out = mtl_device_new_buffer(device, 16, 0);
+    begin("in_struct");
+    mtl_compute_command_encoder_set_texture(encoder, a, 0);
+    mtl_compute_command_encoder_set_texture(encoder, to, 1);
+    mtl_compute_command_encoder_set_texture(encoder, b, 2);
+    mtl_compute_command_encoder_set_sampler_state(encoder, s, 0);
+    mtl_compute_command_encoder_set_buffer(encoder, out, 0, 3);
+    mtl_compute_command_encoder_set_bytes(encoder, &k, 4, 0);
+    run(4, 1);
+    float written[4];
+    mtl_texture_get_bytes(to, written, 16, mtl_region_make_2d(0, 0, 4, 1), 0);
+    const float *got = mtl_buffer_contents(out);
+    for (int i = 0; i < 4; i++) {
+        assert_float_equal(got[i], values[i] * k + depths[i], 1e-6f);
+        assert_float_equal(written[i], got[i], 0);
+    }
+    assert_int_equal(n_messages, 0);
+    mtl_release(out);
+    mtl_release(s);
+    mtl_release(b);
+    mtl_release(to);
+    mtl_release(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_format), cmocka_unit_test(test_values),
         cmocka_unit_test(test_outside),      cmocka_unit_test(test_guarded),
         cmocka_unit_test(test_views),        cmocka_unit_test(test_array),
-        cmocka_unit_test(test_ids),          cmocka_unit_test(test_queues),
-        cmocka_unit_test(test_rules),        cmocka_unit_test(test_lod_clamps),
+        cmocka_unit_test(test_ids),          cmocka_unit_test(test_pool_ids),
+        cmocka_unit_test(test_queues),       cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_lod_clamps),   cmocka_unit_test(test_struct),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

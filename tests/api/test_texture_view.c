@@ -208,7 +208,7 @@ static void test_pool(void **state) {
         &(MTLTextureViewDescriptor){.pixel_format = MTLPixelFormatR32Uint, .level_range = {1, 2}},
         5);
     assert_int_equal(id.impl, mtl_texture_view_pool_resource_id(pool, 5).impl);
-    assert_int_not_equal(id.impl, base);
+    assert_int_equal(id.impl, base + 5);
     MTLBuffer *buffer = mtl_device_new_buffer(device, 1024, 0);
     MTLTextureDescriptor d = mtl_texture_descriptor_2d(MTLPixelFormatR32Float, 16, 16, false);
     id = mtl_texture_view_pool_set_texture_view_from_buffer(pool, buffer, &d, 0, 64, 7);

@@ -140,7 +140,7 @@ static void probe_write(uint64_t texture, uint32_t op, uint32_t n_lanes, const u
 }
 
 const CpuTextureOps *host_probe(void) {
-    static const CpuTextureOps ops = {probe_sample, probe_read, probe_write, probe_atomic};
+    static const CpuTextureOps ops = {probe_sample, probe_read, probe_write, probe_atomic, NULL};
     n_calls = 0;
     return &ops;
 }

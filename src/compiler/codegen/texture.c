@@ -6,7 +6,7 @@
 //             into loads from CpuTexture
 //   requires  msl_load; the queries: everything inlined
 #include "compiler/codegen/codegen.h"
-#include "cpu/texture_abi.h"
+#include "cpu/kernel_abi.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -55,6 +55,27 @@ void msl_describe_textures(Cg *cg) {
     }
 }
 
+// The texture in a pool that a handle stands for, if it stands for one (texture_abi.h).
+static LLVMValueRef pooled_texture(Cg *cg, LLVMValueRef handle, LLVMValueRef empty) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef ptr = msl_ptr(cx), i64 = msl_int(cx, 64), type = LLVMFunctionType(ptr, NULL, 0, 0);
+    unsigned invariant = LLVMGetMDKindIDInContext(cx->llvm, "invariant.load", 14);
+    LLVMValueRef launch = LLVMGetNamedFunction(cx->module, "__ingot_launch");
+    if (!launch) launch = LLVMAddFunction(cx->module, "__ingot_launch", type);
+    LLVMValueRef p = LLVMBuildCall2(cx->builder, type, launch, NULL, 0, "");
+    const size_t path[] = {offsetof(CpuLaunch, textures), offsetof(CpuTextureOps, pool)};
+    for (int k = 0; k < 2; k++) {
+        LLVMValueRef offset = LLVMConstInt(i64, path[k], 0);
+        p = LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), p, &offset, 1, "");
+        p = LLVMBuildLoad2(cx->builder, ptr, p, "");
+        LLVMSetMetadata(p, invariant, empty);
+    }
+    LLVMValueRef at =
+        LLVMBuildAnd(cx->builder, handle, LLVMConstInt(i64, CPU_POOL_SLOTS - 1, 0), "");
+    at = LLVMBuildMul(cx->builder, at, LLVMConstInt(i64, sizeof(CpuTexture), 0), "");
+    return LLVMBuildGEP2(cx->builder, msl_int(cx, 8), p, &at, 1, "");
+}
+
 // u32 __ingot_texture_info(texture, word): a load from the texture, or, where there is none, from
 // zeros.
 void msl_lower_texture_info(Cg *cg) {
@@ -79,6 +100,12 @@ void msl_lower_texture_info(Cg *cg) {
             LLVMBuildICmp(cx->builder, LLVMIntEQ, handle, LLVMConstNull(LLVMTypeOf(handle)), "");
         LLVMValueRef p = LLVMBuildIntToPtr(cx->builder, handle, msl_ptr(cx), "");
         p = LLVMBuildSelect(cx->builder, is_none, none, p, "");
+        LLVMTypeRef i64 = msl_int(cx, 64);
+        LLVMValueRef mark =
+            LLVMBuildAnd(cx->builder, handle, LLVMConstInt(i64, ~(CPU_POOL_SLOTS - 1), 0), "");
+        LLVMValueRef is_pooled = LLVMBuildICmp(cx->builder, LLVMIntEQ, mark,
+                                               LLVMConstInt(i64, CPU_TEXTURE_POOLED, 0), "");
+        p = LLVMBuildSelect(cx->builder, is_pooled, pooled_texture(cg, handle, empty), p, "");
         word = LLVMBuildZExt(cx->builder, word, msl_int(cx, 64), "");
         p = LLVMBuildInBoundsGEP2(cx->builder, i32, p, &word, 1, "");
         LLVMValueRef value = LLVMBuildLoad2(cx->builder, i32, p, "");

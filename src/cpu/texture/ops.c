@@ -4,6 +4,7 @@
 #include "cpu/texture/ops.h"
 #include <stdatomic.h>
 #include <string.h>
+#include "cpu/texture/pool.h"
 #include "cpu/texture/texture_int.h"
 
 static _Atomic(const CpuFastOps *) fast; // NULL: general code only
@@ -13,10 +14,6 @@ static const CpuFastOps *fast_ops(void) {
 }
 
 static void zero(uint32_t n_lanes, uint32_t *out) { memset(out, 0, (size_t)n_lanes * 16); }
-
-static const CpuTexture *texture_of(uint64_t handle) {
-    return (const CpuTexture *)(uintptr_t)handle;
-}
 
 static void sample_call(CpuSampleCall *call) {
     const CpuFastOps *f = fast_ops();
@@ -33,7 +30,7 @@ static __attribute__((noinline)) void sample_blocked(CpuSampleCall *call) {
 
 static void sample(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_lanes,
                    const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
-    const CpuTexture *t = texture_of(texture);
+    const CpuTexture *t = cpu_texture_of(texture);
     if (!t || cpu_type_is_multisample(t->type) || t->type == CPU_TEXTURE_BUFFER) {
         zero(n_lanes, out);
         return;
@@ -49,7 +46,7 @@ static void sample(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_l
 
 static void read(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                  const uint32_t *rows, uint32_t *out) {
-    const CpuTexture *t = texture_of(texture);
+    const CpuTexture *t = cpu_texture_of(texture);
     const CpuFastOps *f = fast_ops();
     if (!t)
         zero(n_lanes, out);
@@ -59,7 +56,7 @@ static void read(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t
 
 static void write(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                   const uint32_t *rows, uint32_t *out) {
-    const CpuTexture *t = texture_of(texture);
+    const CpuTexture *t = cpu_texture_of(texture);
     (void)out;
     const CpuFastOps *f = fast_ops();
     if (t && (!f || !f->write(t, op, n_lanes, mask, rows)))
@@ -68,7 +65,7 @@ static void write(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_
 
 static void atomic(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                    const uint32_t *rows, uint32_t *out) {
-    const CpuTexture *t = texture_of(texture);
+    const CpuTexture *t = cpu_texture_of(texture);
     if (!t)
         zero(n_lanes, out);
     else
@@ -96,9 +93,13 @@ bool cpu_texture_use(CpuIsa isa) {
     return true;
 }
 
+static CpuTextureOps table = {sample, read, write, atomic, NULL};
+
+// Before any id of a pool exists: nobody looks there meanwhile.
+void cpu_texture_ops_set_pool(const CpuTexture *pool) { table.pool = pool; }
+
 const CpuTextureOps *cpu_texture_ops(void) {
-    static const CpuTextureOps ops = {sample, read, write, atomic};
     if (!atomic_load_explicit(&chosen, memory_order_acquire))
         cpu_texture_use(has_avx512() ? CPU_ISA_AVX512 : has_avx2() ? CPU_ISA_AVX2 : CPU_ISA_SSE2);
-    return &ops;
+    return &table;
 }

@@ -6,4 +6,5 @@
 #include "cpu/texture_abi.h"
 
 const CpuTextureOps *cpu_texture_ops(void);
+void cpu_texture_ops_set_pool(const CpuTexture *pool); // pool.c, once
 #endif
