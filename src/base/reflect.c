@@ -86,7 +86,9 @@ static void encode_function(const RfFunction *f, WireOut *w) {
         wire_u8(w, a->space);
         wire_u8(w, a->access);
         wire_u8(w, a->builtin);
+        wire_u8(w, a->member);
         wire_u32(w, a->param);
+        wire_u32(w, a->offset);
         wire_u32(w, a->index);
         wire_u32(w, a->count);
         wire_u32(w, a->slot);
@@ -161,7 +163,7 @@ static void decode_function(RfFunction *f, WireIn *r) {
     for (int i = 0; i < 3; ++i) f->required_threads[i] = wire_get_u32(r);
     f->n_slots = wire_get_u32(r);
     uint32_t n = wire_get_u32(r);
-    f->args = new_array(r, n, sizeof *f->args, 40);
+    f->args = new_array(r, n, sizeof *f->args, 45);
     if (r->failed) return;
     f->n_args = n;
     for (uint32_t i = 0; i < n && !r->failed; ++i) {
@@ -171,7 +173,9 @@ static void decode_function(RfFunction *f, WireIn *r) {
         a->space = wire_get_u8(r);
         a->access = wire_get_u8(r);
         a->builtin = wire_get_u8(r);
+        a->member = wire_get_u8(r);
         a->param = wire_get_u32(r);
+        a->offset = wire_get_u32(r);
         a->index = wire_get_u32(r);
         a->count = wire_get_u32(r);
         a->slot = wire_get_u32(r);

@@ -80,7 +80,9 @@ typedef struct RfArg {
     uint8_t space;        // RfSpace of a pointer or reference
     uint8_t access;       // RfAccess
     uint8_t builtin;      // RfBuiltin
+    uint8_t member;       // 1: a member of a structure that is passed by value
     uint32_t param;       // ordinal of the parameter in the IR function
+    uint32_t offset;      // members: bytes from the beginning of the parameter
     uint32_t index;       // binding index; UINT32_MAX for built-ins
     uint32_t count;       // indices taken: > 1 for arrays of pointers
     uint32_t slot;        // first slot in CpuLaunch.args; UINT32_MAX for built-ins

@@ -53,14 +53,31 @@ RfLibrary *fixture_reflection(void) {
     f->n_slots = 3;
     f->n_args = 3;
     f->args = calloc(3, sizeof *f->args);
-    f->args[0] = (RfArg){strdup("nodes"), RF_ARG_BUFFER, RF_DEVICE, RF_READ_WRITE, 0, 0, 0, 1, 0, 3,
-                         strdup("")};
-    f->args[1] =
-        (RfArg){strdup("list"),     RF_ARG_BUFFER, RF_CONSTANT, RF_READ_ONLY, 0, 1, 1, 2, 1, 0,
-                strdup("_ZL5scale")};
-    f->args[2] = (RfArg){
-        strdup("gid"), RF_ARG_BUILTIN, 0, 0, RF_THREADS_PER_GRID, 2, UINT32_MAX, 0, UINT32_MAX, 0,
-        strdup("")};
+    f->args[0] = (RfArg){.name = strdup("nodes"),
+                         .kind = RF_ARG_BUFFER,
+                         .space = RF_DEVICE,
+                         .access = RF_READ_WRITE,
+                         .count = 1,
+                         .type = 3,
+                         .condition = strdup("")};
+    f->args[1] = (RfArg){.name = strdup("list"),
+                         .kind = RF_ARG_BUFFER,
+                         .space = RF_CONSTANT,
+                         .access = RF_READ_ONLY,
+                         .member = 1,
+                         .param = 1,
+                         .offset = 8,
+                         .index = 1,
+                         .count = 2,
+                         .slot = 1,
+                         .condition = strdup("_ZL5scale")};
+    f->args[2] = (RfArg){.name = strdup("gid"),
+                         .kind = RF_ARG_BUILTIN,
+                         .builtin = RF_THREADS_PER_GRID,
+                         .param = 2,
+                         .index = UINT32_MAX,
+                         .slot = UINT32_MAX,
+                         .condition = strdup("")};
     f->n_constants = 1;
     f->constants = calloc(1, sizeof *f->constants);
     lib->functions[1].name = strdup("second");

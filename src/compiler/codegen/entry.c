@@ -122,8 +122,7 @@ static LLVMValueRef build_builtin(Cg *cg, const RfArg *arg) {
 }
 
 // An argument that its function constant switches off: null, or memory that is.
-static LLVMValueRef build_absent(Cg *cg, const RfArg *arg, LLVMTypeRef want) {
-    LLVMTypeRef type = byval_type(cg, arg->param);
+static LLVMValueRef build_absent(Cg *cg, const RfArg *arg, LLVMTypeRef want, LLVMTypeRef type) {
     bool handles = arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER;
     if (!type && handles && LLVMGetTypeKind(want) == LLVMPointerTypeKind)
         type = LLVMArrayType2(msl_ptr(&cg->cx), arg->count);
@@ -133,14 +132,14 @@ static LLVMValueRef build_absent(Cg *cg, const RfArg *arg, LLVMTypeRef want) {
     return memory;
 }
 
-static LLVMValueRef build_argument(Cg *cg, const RfArg *arg) {
+// want: the type of the value; memory_type: that of the memory, where its address is passed.
+static LLVMValueRef build_resource(Cg *cg, const RfArg *arg, LLVMTypeRef want,
+                                   LLVMTypeRef memory_type) {
     MslContext *cx = &cg->cx;
-    LLVMTypeRef want = LLVMTypeOf(LLVMGetParam(cg->entry, arg->param));
-    if (arg->kind == RF_ARG_BUILTIN) return build_builtin(cg, arg);
     if (arg->kind == RF_ARG_STAGE_IN)
         msl_fail(cx, "parameter '%s' of '%s': a kernel has no stage inputs", arg->name,
                  cg->fn->name);
-    if (!msl_argument_enabled(cg, arg)) return build_absent(cg, arg, want);
+    if (!msl_argument_enabled(cg, arg)) return build_absent(cg, arg, want, memory_type);
     if (arg->slot >= cg->fn->n_slots || arg->count > cg->fn->n_slots - arg->slot)
         msl_fail(cx, "internal error: parameter '%s' has no slot", arg->name);
     LLVMValueRef slot = LLVMGetParam(cg->thread, arg->slot);
@@ -150,7 +149,6 @@ static LLVMValueRef build_argument(Cg *cg, const RfArg *arg) {
         if (cg->request->validate) return call_place(cg, offset, 0, arg->slot);
         return LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), base, &offset, 1, "");
     }
-    LLVMTypeRef memory_type = byval_type(cg, arg->param);
     if (!memory_type && LLVMGetTypeKind(want) == LLVMIntegerTypeKind) // a handle
         return LLVMBuildPtrToInt(cx->builder, slot, want, "");
     bool handles = arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER;
@@ -160,6 +158,27 @@ static LLVMValueRef build_argument(Cg *cg, const RfArg *arg) {
     for (uint32_t i = 0; i < arg->count; i++)
         store_at(cg, memory, i * 8ull, LLVMGetParam(cg->thread, arg->slot + i));
     return memory;
+}
+
+static LLVMValueRef build_argument(Cg *cg, const RfArg *arg) {
+    if (arg->kind == RF_ARG_BUILTIN) return build_builtin(cg, arg);
+    return build_resource(cg, arg, LLVMTypeOf(LLVMGetParam(cg->entry, arg->param)),
+                          byval_type(cg, arg->param));
+}
+
+// A structure of resources passed by value, from all arguments that are members of it.
+static LLVMValueRef build_structure(Cg *cg, uint32_t param) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef want = LLVMTypeOf(LLVMGetParam(cg->entry, param)), byval = byval_type(cg, param);
+    LLVMValueRef memory = parameter_memory(cg, byval ? byval : want);
+    for (uint32_t a = 0; a < cg->fn->n_args; a++) {
+        const RfArg *arg = &cg->fn->args[a];
+        if (arg->param != param) continue;
+        bool handle = arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER;
+        LLVMTypeRef type = handle ? msl_int(cx, 64) : msl_ptr(cx);
+        store_at(cg, memory, arg->offset, build_resource(cg, arg, type, NULL));
+    }
+    return byval ? memory : LLVMBuildLoad2(cx->builder, want, memory, "");
 }
 
 void msl_build_entry(Cg *cg) {
@@ -184,7 +203,10 @@ void msl_build_entry(Cg *cg) {
         const RfArg *arg = &cg->fn->args[a];
         if (arg->param >= n_params)
             msl_fail(cx, "internal error: '%s' has no parameter %u", cg->fn->name, arg->param);
-        args[arg->param] = build_argument(cg, arg);
+        if (!arg->member)
+            args[arg->param] = build_argument(cg, arg);
+        else if (!args[arg->param])
+            args[arg->param] = build_structure(cg, arg->param);
     }
     for (unsigned i = 0; i < n_params; i++)
         if (!args[i])

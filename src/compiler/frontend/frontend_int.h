@@ -70,6 +70,12 @@ bool reflect_texture_argument(const ReflectBuilder *b, RfArg *arg, uint32_t type
 unsigned reflect_max_index(uint8_t kind);       // of RfArgKind: greatest binding index
 const char *reflect_attribute_of(uint8_t kind); // "buffer", "texture", ...
 
+// ---- reflect_members.c
+// Copies what info says of its members into keep. False without memory.
+bool reflect_keep_members(ReflectBuilder *b, BridgeType *keep, const BridgeType *info);
+// The buffers, textures and samplers in a structure of nothing else, nested ones too; 0: no such.
+uint32_t reflect_count_members(const ReflectBuilder *b, uint32_t type);
+
 // ---- diagnose.c: diagnostics of one round, as the user should see them.
 typedef struct Diagnoser {
     MslDiagnostic *list;

@@ -200,7 +200,7 @@ void reflect_set_type(ReflectBuilder *b, uint32_t type, const BridgeType *info) 
     t->size = info->size, t->align = info->align;
     t->element = info->element;
     *keep = *info;
-    keep->members = NULL, keep->n_members = 0;
+    b->failed |= !reflect_keep_members(b, keep, info);
     switch (info->kind) {
     case BRIDGE_TYPE_RECORD: set_members(b, t, info); break;
     case BRIDGE_TYPE_METAL: set_metal_type(b, t, info, name, sizeof name); break;
@@ -422,6 +422,21 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Br
     b->failed |= !arg->name || !arg->condition;
 }
 
+// A parameter; of a structure of resources, every member of its own.
+static void add_arguments(ReflectBuilder *b, BridgeJob *job, RfFunction *f, const BridgeDecl *p,
+                          uint32_t ordinal, bool member, uint32_t offset) {
+    const BridgeType *info = &b->infos[p->type];
+    if (reflect_count_members(b, p->type)) {
+        for (size_t i = 0; i < info->n_members; i++)
+            add_arguments(b, job, f, &info->members[i], ordinal, true,
+                          offset + info->members[i].offset);
+        return;
+    }
+    RfArg *arg = &f->args[f->n_args++];
+    set_argument(b, job, arg, p, ordinal);
+    arg->member = member, arg->offset = offset;
+}
+
 // Tables of functions take the places of buffers.
 static bool takes_index(const RfArg *a, uint8_t kind) {
     return a->kind == kind || (a->kind == RF_ARG_FUNCTION_TABLE && kind == RF_ARG_BUFFER);
@@ -515,7 +530,12 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
                       .symbol = strdup(from->decl.symbol),
                       .signature = strdup(from->signature),
                       .stage = RF_KERNEL};
-    f->args = calloc(from->n_params ? from->n_params : 1, sizeof *f->args);
+    size_t n_args = 1;
+    for (size_t i = 0; i < from->n_params; i++) {
+        uint32_t n = reflect_count_members(b, from->params[i].type);
+        n_args += n ? n : 1;
+    }
+    f->args = calloc(n_args, sizeof *f->args);
     if (!f->name || !f->symbol || !f->signature || !f->args) {
         b->failed = true;
         return;
@@ -532,10 +552,8 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
     if (b->infos[from->decl.type].kind != BRIDGE_TYPE_VOID)
         report(job, from->decl.location, "kernel function '%s' must have void return type",
                f->name);
-    for (uint32_t i = 0; i < from->n_params; i++) {
-        set_argument(b, job, &f->args[i], &from->params[i], i);
-        f->n_args++;
-    }
+    for (uint32_t i = 0; i < from->n_params; i++)
+        add_arguments(b, job, f, &from->params[i], i, false, 0);
     assign_indices(job, f, from, RF_ARG_BUFFER);
     assign_indices(job, f, from, RF_ARG_THREADGROUP);
     assign_indices(job, f, from, RF_ARG_TEXTURE);

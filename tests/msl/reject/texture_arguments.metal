@@ -15,3 +15,11 @@ kernel void buffer_as_texture(device float *p [[texture(0)]]) {} // expect-error
 kernel void pointer_as_sampler(device float *p [[sampler(0)]]) {} // expect-error: 'sampler' attribute only applies to samplers
 kernel void too_many(array<texture2d<float>, 129> t) {} // expect-error: no 'texture' resource location is left for parameter 't'
 kernel void no_room(array<sampler, 16> a, sampler b) {} // expect-error: no 'sampler' resource location is left for parameter 'b'
+struct Mixed { texture2d<float> a [[texture(0)]]; int n; };
+kernel void mixed(Mixed m) {} // expect-error: invalid type 'Mixed' for parameter 'm' of an entry point
+struct Empty {};
+kernel void empty(Empty m) {} // expect-error: invalid type 'Empty' for parameter 'm' of an entry point
+struct Two { texture2d<float> a [[texture(1)]]; texture2d<float> b [[texture(1)]]; };
+kernel void clash(Two m) {} // expect-error: cannot reserve 'texture' resource location at index 1
+struct Wrong { texture2d<float> a [[sampler(1)]]; }; // expect-error: 'sampler' attribute cannot be applied to a texture
+kernel void wrong(Wrong m) {}
