@@ -6,9 +6,14 @@ splices files in, keeps or drops #ifdef blocks by names given from Python, and r
 by whole words. What it does not understand (#if, #elif, #pragma, #undef) it passes on.
 """
 
+from __future__ import annotations
+
 import hashlib
+import os
 import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 __all__ = [
     "ShaderPreprocessor",
@@ -32,35 +37,37 @@ class ShaderPreprocessor:
     'float a[4];'
     """
 
-    def __init__(self, include_paths=None):
+    def __init__(self,
+                 include_paths: Iterable[str | os.PathLike[str]] | None = None) -> None:
         """include_paths: folders to look for included files in, in this order."""
         self._paths = [Path(path) for path in include_paths or ()]
-        self._macros = {}
-        self._functions = {}
-        self._texts = {}  # name as written in the include line -> (text, path)
+        self._macros: dict[str, str] = {}
+        self._functions: dict[str, Callable[[str], object]] = {}
+        self._texts: dict[str, tuple[str, Path]] = {}  # name as written in the include line -> (text, path)
 
-    def add_include_path(self, path):
+    def add_include_path(self, path: str | os.PathLike[str]) -> ShaderPreprocessor:
         """Looks for included files in `path` too, after the folders given before."""
         self._paths.append(Path(path))
         return self
 
-    def define(self, name, value="1"):
+    def define(self, name: str, value: object = "1") -> ShaderPreprocessor:
         """Replaces the word `name` by `value`, and makes #ifdef `name` true."""
         self._macros[name] = str(value)
         return self
 
-    def define_many(self, defines):
+    def define_many(self, defines: Mapping[str, object]) -> ShaderPreprocessor:
         """define() for each pair of a dict."""
         for name, value in defines.items():
             self.define(name, value)
         return self
 
-    def undefine(self, name):
+    def undefine(self, name: str) -> ShaderPreprocessor:
         """Forgets a macro; one that is not defined is no error."""
         self._macros.pop(name, None)
         return self
 
-    def register_macro_function(self, name, func):
+    def register_macro_function(self, name: str,
+                                func: Callable[[str], object]) -> ShaderPreprocessor:
         """Replaces NAME(arguments) by func("arguments").
 
         The arguments are the text up to the first closing parenthesis, unparsed.
@@ -68,13 +75,14 @@ class ShaderPreprocessor:
         self._functions[name] = func
         return self
 
-    def clear_cache(self):
+    def clear_cache(self) -> ShaderPreprocessor:
         """Forgets the texts of included files, so that changes on disk are seen."""
         self._texts.clear()
         return self
 
-    def process(self, source, source_file=None, process_includes=True, process_defines=True,
-                process_conditionals=True):
+    def process(self, source: str, source_file: str | os.PathLike[str] | None = None,
+                process_includes: bool = True, process_defines: bool = True,
+                process_conditionals: bool = True) -> str:
         """The source after conditionals, then includes, then macros.
 
         source_file: where the text comes from; its folder is searched first.
@@ -90,15 +98,15 @@ class ShaderPreprocessor:
             source = self._replace(source)
         return source
 
-    def process_file(self, filepath, **kwargs):
+    def process_file(self, filepath: str | os.PathLike[str], **kwargs: Any) -> str:
         """process() on the text of a file; keywords as there."""
         return self.process(Path(filepath).read_text(encoding="utf-8"), source_file=filepath,
                             **kwargs)
 
-    def _choose(self, source):
+    def _choose(self, source: str) -> str:
         """Keeps the branch of each #ifdef/#ifndef that holds; #if blocks pass unchanged."""
-        kept = []
-        blocks = []  # innermost last: [is ours, this branch is kept]
+        kept: list[str] = []
+        blocks: list[list[bool]] = []  # innermost last: [is ours, this branch is kept]
         for line in source.split("\n"):
             match = _DIRECTIVE.match(line)
             word = match.group(1) if match else None
@@ -118,7 +126,7 @@ class ShaderPreprocessor:
                 kept.append(line)
         return "\n".join(kept)
 
-    def _find(self, name, folder):
+    def _find(self, name: str, folder: Path | None) -> tuple[str, Path]:
         """(text, path) of an included file."""
         if name not in self._texts:
             places = ([folder] if folder else []) + self._paths
@@ -132,12 +140,12 @@ class ShaderPreprocessor:
                 raise FileNotFoundError(f"included file '{name}' not found (searched: {where})")
         return self._texts[name]
 
-    def _splice(self, source, folder, seen, depth):
+    def _splice(self, source: str, folder: Path | None, seen: set[str], depth: int) -> str:
         """Puts included files in place of their lines, each of them once."""
         if depth > _MAX_DEPTH:
             raise RecursionError(f"includes are nested more than {_MAX_DEPTH} deep")
 
-        def expand(match):
+        def expand(match: re.Match[str]) -> str:
             name = match.group(1) or match.group(2)
             if name in seen:
                 return f"// already included: {name}"
@@ -148,11 +156,11 @@ class ShaderPreprocessor:
 
         return _INCLUDE.sub(expand, source)
 
-    def _replace(self, source):
+    def _replace(self, source: str) -> str:
         """Takes #define lines out and replaces words, the longest names first."""
         macros = dict(self._macros)
 
-        def collect(match):
+        def collect(match: re.Match[str]) -> str:
             macros[match.group(1)] = match.group(2).strip() or "1"
             return ""
 
@@ -173,36 +181,38 @@ class ShaderTemplate:
     'device float *p'
     """
 
-    def __init__(self, template):
+    def __init__(self, template: str) -> None:
         """template: the text."""
         self._template = template
-        self._defaults = {}
+        self._defaults: dict[str, object] = {}
 
-    def set_default(self, name, value):
+    def set_default(self, name: str, value: object) -> ShaderTemplate:
         """The value of a placeholder that render() is not given."""
         self._defaults[name] = value
         return self
 
-    def set_defaults(self, defaults):
+    def set_defaults(self, defaults: Mapping[str, object]) -> ShaderTemplate:
         """set_default() for each pair of a dict."""
         self._defaults.update(defaults)
         return self
 
-    def render(self, **kwargs):
+    def render(self, **kwargs: object) -> str:
         """The text with every placeholder filled in; KeyError names one without a value."""
         return self._template.format(**{**self._defaults, **kwargs})
 
-    def render_with_preprocessor(self, preprocessor, **kwargs):
+    def render_with_preprocessor(self, preprocessor: ShaderPreprocessor,
+                                 **kwargs: object) -> str:
         """render(), then preprocessor.process()."""
         return preprocessor.process(self.render(**kwargs))
 
 
-def compute_shader_hash(source):
+def compute_shader_hash(source: str) -> str:
     """SHA-256 of the source as UTF-8, in 64 hexadecimal digits: a key for caches."""
     return hashlib.sha256(source.encode("utf-8")).hexdigest()
 
 
-def create_compute_kernel(name, body, buffers, threads_per_grid=True, include_stdlib=True):
+def create_compute_kernel(name: str, body: str, buffers: Iterable[tuple[str, str, str]],
+                          threads_per_grid: bool = True, include_stdlib: bool = True) -> str:
     """The source of a kernel whose buffers stand at index 0, 1, ... in the order given.
 
     buffers: (name, element type, access) each; access "read" makes the pointer const.
@@ -221,7 +231,7 @@ def create_compute_kernel(name, body, buffers, threads_per_grid=True, include_st
     return text + "}\n"
 
 
-COMMON_SNIPPETS = {
+COMMON_SNIPPETS: dict[str, str] = {
     "metal_stdlib": """
 #include <metal_stdlib>
 using namespace metal;

@@ -415,7 +415,8 @@ class TestIndirect:
 
     def indirect_state(self, device):
         descriptor = pm.ComputePipelineDescriptor.compute_pipeline_descriptor()
-        descriptor.compute_function = device.new_library_with_source(ADD_ONE).new_function("add_one")
+        library = device.new_library_with_source(ADD_ONE)
+        descriptor.compute_function = library.new_function("add_one")
         descriptor.support_indirect_command_buffers = True
         return device.new_compute_pipeline_state_with_descriptor(descriptor)
 

@@ -299,7 +299,8 @@ class TestPipeline:
 
     def test_descriptor(self, device, queue):
         descriptor = pm.ComputePipelineDescriptor.compute_pipeline_descriptor()
-        descriptor.compute_function = device.new_library_with_source(ADD_ONE).new_function("add_one")
+        library = device.new_library_with_source(ADD_ONE)
+        descriptor.compute_function = library.new_function("add_one")
         descriptor.label = "one more"
         state = device.new_compute_pipeline_state_with_descriptor(descriptor)
         assert state.label == "one more"

@@ -177,8 +177,8 @@ class TestDLPack:
     def test_shape_and_type(self, device, dtype):
         buffer = device.new_buffer(4 * 6 * np.dtype(dtype).itemsize, SHARED)
         array_of(buffer, dtype)[:] = np.arange(24)
-        tensor = buffer.tensor(dtype, (4, 6))
-        array = np.from_dlpack(tensor)
+        view = buffer.view(dtype, (4, 6))
+        array = np.from_dlpack(view)
         assert array.shape == (4, 6) and array.dtype == dtype
         np.testing.assert_array_equal(array, np.arange(24, dtype=dtype).reshape(4, 6))
         assert array.ctypes.data == buffer.contents().ctypes.data
@@ -186,15 +186,15 @@ class TestDLPack:
     def test_offset(self, device):
         buffer = device.new_buffer(64, SHARED)
         array_of(buffer, np.int32)[:] = range(16)
-        assert np.from_dlpack(buffer.tensor("int32", (2, 2), 16)).tolist() == [[4, 5], [6, 7]]
-        assert np.from_dlpack(buffer.tensor("int32")).shape == (16,)
+        assert np.from_dlpack(buffer.view("int32", (2, 2), 16)).tolist() == [[4, 5], [6, 7]]
+        assert np.from_dlpack(buffer.view("int32")).shape == (16,)
 
     @pytest.mark.parametrize("arguments", [
         ("float32", (17,)), ("float32", (4, 4), 4), ("float32", (-1,)), ("nonsense", (1,)),
         (None, (1,)), ("float32", "x"), ("float32", (2**62, 2**62)), ("float32", (1,), 2**40)])
     def test_bad(self, device, arguments):
         with pytest.raises((TypeError, ValueError, OverflowError, BufferError, pm.MetalError)):
-            device.new_buffer(64, SHARED).tensor(*arguments)
+            device.new_buffer(64, SHARED).view(*arguments)
 
     def test_private(self, device):
         with pytest.raises((BufferError, pm.MetalError)):

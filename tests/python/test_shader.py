@@ -93,7 +93,8 @@ class TestConditionals:
 
     def test_nested(self):
         pre = ShaderPreprocessor().define("A")
-        source = "#ifdef A\n1\n#ifdef B\n2\n#else\n3\n#endif\n#else\n#ifndef B\n4\n#endif\n5\n#endif\n6"
+        source = ("#ifdef A\n1\n#ifdef B\n2\n#else\n3\n#endif\n#else\n#ifndef B\n4\n#endif\n"
+                  "5\n#endif\n6")
         assert process(source, pre, process_defines=False) == "1\n3\n6"
 
     def test_stray_endif_passes(self):

@@ -195,7 +195,7 @@ for name in dir(pm):
     kind = getattr(pm, name)
     if isinstance(kind, type) and name.endswith("Descriptor"):
         for method in dir(kind):
-            if method.endswith("descriptor") and isinstance(vars(kind).get(method), staticmethod):
+            if method.endswith("descriptor") and callable(getattr(kind, method)):
                 try:
                     static.append(getattr(kind, method)())
                 except TypeError:

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the .pyi files of pymetal from the module itself.
+
+    PYTHONPATH=build/python python3 python/stubs.py [--check] [FOLDER]
+
+The extension's docstrings carry the types: a method's first line is its signature with types,
+a property's text begins with its type and, where it cannot be set, "read-only". Everything in a
+stub comes from there, so that stubs, documentation and argument parsing cannot disagree.
+FOLDER is where the package's sources lie; --check writes nothing and fails if a file differs.
+"""
+
+import enum
+import inspect
+import pathlib
+import re
+import sys
+
+import pymetal as pm
+
+HEAD = '''# SPDX-License-Identifier: Apache-2.0
+# Made by python/stubs.py from the module's docstrings: change those instead.
+'''
+SUBMODULES = ("advanced", "compute", "enums", "exceptions", "graphics", "shader", "types")
+# CPython 3.11 does not show the buffer protocol as a method.
+BUFFERS = ("Buffer", "BufferView")
+
+
+def public(names):
+    return [name for name in names if not name.startswith("_")]
+
+
+def text(doc, indent):
+    """A docstring as it stands in a stub."""
+    lines = inspect.cleandoc(doc).splitlines()
+    quoted = f"\n{indent}".join(lines) if len(lines) > 1 else lines[0]
+    if len(lines) > 1:
+        quoted += f"\n{indent}"
+    return f'{indent}"""{quoted}"""\n'
+
+
+def function(item, name, indent, first=None):
+    """A def with the signature of its docstring's first line."""
+    head, _, rest = inspect.getdoc(item).partition("\n\n")
+    match = re.fullmatch(r"(\w+)\((.*)\) -> (.+)", head, re.S)
+    if not match or match.group(1) != name:
+        raise SystemExit(f"{item!r}: the docstring begins with no signature: {head!r}")
+    arguments = ", ".join(part for part in (first, match.group(2)) if part)
+    result = f"{indent}def {name}({arguments}) -> {match.group(3)}:\n"
+    return result + text(rest or "No more to say.", indent + "    ") + f"{indent}    ...\n"
+
+
+def property_of(item, name, indent):
+    doc = inspect.getdoc(item)
+    match = re.match(r"([^:]+?)(, read-only)?: (.+)", doc, re.S)
+    if not match:
+        raise SystemExit(f"{item!r}: the docstring begins with no type: {doc!r}")
+    kind, read_only, rest = match.groups()
+    result = f"{indent}@property\n{indent}def {name}(self) -> {kind}:\n"
+    result += text(rest, indent + "    ") + f"{indent}    ...\n"
+    if not read_only:
+        result += f"{indent}@{name}.setter\n"
+        result += f"{indent}def {name}(self, value: {kind}) -> None: ...\n"
+    return result
+
+
+def initializer(kind):
+    """__init__ of the classes that have a constructor: types are those of the properties."""
+    parts = []
+    for name, parameter in inspect.signature(kind).parameters.items():
+        type_name = re.match(r"[^:,]+", inspect.getdoc(getattr(kind, name))).group(0)
+        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+        parts.append(f"{name}: {type_name}{default}")
+    return f"    def __init__(self, {', '.join(parts)}) -> None: ...\n"
+
+
+def special(kind):
+    result = ""
+    if kind.__name__ in BUFFERS:
+        result += "    def __buffer__(self, flags: int, /) -> memoryview: ...\n"
+    if "__len__" in vars(kind):
+        result += "    def __len__(self) -> int: ...\n"
+    return result
+
+
+def class_of(kind):
+    bases = [base.__name__ for base in kind.__bases__ if base is not object]
+    result = f"class {kind.__name__}{'(' + ', '.join(bases) + ')' if bases else ''}:\n"
+    result += text(kind.__doc__.split("\n--\n\n")[-1], "    ")
+    if kind.__text_signature__:
+        result += initializer(kind)
+    for name, item in sorted(vars(kind).items()):
+        if inspect.isgetsetdescriptor(item) and not name.startswith("__"):
+            result += property_of(item, name, "    ")
+        elif inspect.ismethoddescriptor(item) and (not name.startswith("__") or "dlpack" in name):
+            of_class = type(item).__name__ == "classmethod_descriptor"
+            result += "    @classmethod\n" if of_class else ""
+            result += function(item, name, "    ", "cls" if of_class else "self")
+    return result + special(kind) + "\n"
+
+
+def enum_of(kind):
+    result = f"class {kind.__name__}(enum.Enum):\n" + text(kind.__doc__, "    ")
+    for name, member in kind.__members__.items():
+        # None cannot be written as a name; None_ is the same member.
+        if name != "None":
+            result += f"    {name} = {member.value}\n"
+    return result + "\n"
+
+
+def error_of(kind):
+    return f"class {kind.__name__}({kind.__base__.__name__}):\n{text(kind.__doc__, '    ')}\n"
+
+
+def package():
+    enums, errors, classes, functions, constants = [], [], [], [], []
+    for name in public(pm.__all__):
+        item = getattr(pm, name)
+        if inspect.ismodule(item):
+            continue
+        if type(item) is int:
+            constants.append(f"{name}: Final = {item}\n")
+        elif not isinstance(item, type):
+            functions.append(function(item, name, "") + "\n")
+        elif issubclass(item, enum.Enum):
+            enums.append(enum_of(item))
+        elif issubclass(item, Exception):
+            errors.append(item)
+        else:
+            classes.append(item)
+    # A base stands before what derives from it.
+    errors.sort(key=lambda kind: (len(kind.__mro__), kind.__name__))
+    classes.sort(key=lambda kind: (len(kind.__mro__), kind.__name__))
+    parts = [HEAD, text(pm.__doc__, ""), "\n",
+             "import enum\nimport os\nfrom collections.abc import Buffer as BytesLike\n"
+             "from collections.abc import Callable, Sequence\nfrom typing import Any, Final\n\n"
+             "import numpy\n\n",
+             "".join(f"from . import {name} as {name}\n" for name in SUBMODULES), "\n",
+             "__version__: str\n__all__: list[str]\n\n", *constants, "\n", *enums,
+             *map(error_of, errors), *map(class_of, classes), *functions]
+    return "".join(parts).rstrip("\n") + "\n"
+
+
+def submodule(name):
+    """Submodules hold names of the package, and say so."""
+    module = getattr(pm, name)
+    lines = "".join(f"from . import {item} as {item}\n" for item in sorted(module.__all__))
+    return HEAD + text(module.__doc__, "") + "\n" + lines + "\n__all__: list[str]\n"
+
+
+def files():
+    """name -> text of every stub; shader.py has its types itself."""
+    result = {"__init__.pyi": package()}
+    for name in SUBMODULES:
+        if name != "shader":
+            result[f"{name}.pyi"] = submodule(name)
+    return result
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
+    folder = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).parent / "pymetal")
+    stale = []
+    for name, content in files().items():
+        path = folder / name
+        if path.exists() and path.read_text(encoding="utf-8") == content:
+            continue
+        stale.append(name)
+        if "--check" not in sys.argv:
+            path.write_text(content, encoding="utf-8")
+    if "--check" in sys.argv and stale:
+        raise SystemExit("stale: " + ", ".join(stale) + " (run python/stubs.py)")
+    print("written: " + ", ".join(stale) if stale else "nothing to do")
+
+
+if __name__ == "__main__":
+    main()

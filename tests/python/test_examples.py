@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every program of examples/python runs, and prints numbers of the right kind."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(os.environ.get("INGOT_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
+FOLDER = ROOT / "examples" / "python"
+
+
+def example(name, *arguments):
+    done = subprocess.run([sys.executable, str(FOLDER / name), *arguments], text=True, timeout=300,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+    assert done.stderr == ""
+    return done.stdout
+
+
+def numbers(pattern, text, count):
+    """Numbers of a repeated line: `count` of them, finite and positive."""
+    found = [float(number) for number in re.findall(pattern, text)]
+    assert len(found) == count and all(0 < number < 1e9 for number in found), (pattern, text)
+    return found
+
+
+def test_blur():
+    pytest.importorskip("scipy")
+    text = example("01_image_blur.py", "--quick")
+    assert "Performance Comparison: CPU vs GPU" in text
+    for size in (256, 512, 1024):
+        assert f"({size}x{size}):" in text
+    numbers(r"  CPU: ([\d.]+) ms", text, 3)
+    numbers(r"  GPU: ([\d.]+) ms", text, 3)
+    numbers(r"  Speedup: ([\d.]+)x", text, 3)
+    assert "All results match" in text
+
+
+def test_blur_without_scipy(tmp_path):
+    (tmp_path / "scipy.py").write_text("raise ImportError('hidden')")
+    done = subprocess.run([sys.executable, str(FOLDER / "01_image_blur.py"), "--quick"], text=True,
+                          stdout=subprocess.PIPE, timeout=300,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(
+                              [str(tmp_path), os.environ.get("PYTHONPATH", "")])})
+    assert done.returncode == 0 and "SciPy is not installed" in done.stdout
+    numbers(r"  GPU: ([\d.]+) ms", done.stdout, 3)
+
+
+def test_naive():
+    text = example("02_matrix_multiply_naive.py")
+    assert "Large (512x512) @ Large (512x512):" in text and "All results match" in text
+    numbers(r"  NumPy: [\d.]+ ms \((\d+) GFLOPS\)", text, 3)
+    numbers(r"  Metal: ([\d.]+) ms \(\d+ GFLOPS\)", text, 3)
+
+
+def test_tiled():
+    text = example("02_matrix_multiply_tiled.py", "--quick")
+    assert "Large (1024x1024) @ Large (1024x1024):" in text and "All results match" in text
+    numbers(r"Metal \(Tiled\): +[\d.]+ ms \((\d+) GFLOPS\)", text, 3)
+    numbers(r"Improved over naive by ~([\d.]+)x", text, 3)
+
+
+def test_optimized():
+    text = example("02_matrix_multiply_optimized.py", "--quick")
+    assert "Large (1024x1024):" in text and "All results match" in text
+    numbers(r"  Metal: +[\d.]+ ms \((\d+) GFLOPS\)", text, 2)
+
+
+def test_advanced():
+    text = example("04_advanced_features.py")
+    for line in ("=== Event Synchronization Demo ===",
+                 "Event synchronization verified: all values = 3.0",
+                 "=== Shared Events Demo ===", "Testing shared event signaling...",
+                 "Initial value: 0", "After signal: 100", "Final value: 999",
+                 "=== Capture Scopes Demo ===", "Capture scope began - GPU work is now traceable",
+                 "Computation verified: first 5 results = [0. 2. 4. 6. 8.]"):
+        assert line in text.splitlines(), line
+
+
+def test_all_are_run():
+    """A new example needs a test."""
+    source = pathlib.Path(__file__).read_text()
+    for path in FOLDER.glob("*.py"):
+        assert path.name in source, path.name
