@@ -217,6 +217,9 @@ static size_t edit_word(TokenPass *p, size_t i) {
         }
         if (strcmp(w, "coherent") == 0 && tp_is(p, i + 1, T_l_paren) && tp_match(p, i + 1) < p->n)
             return tp_match(p, i + 1);
+        if (strcmp(w, "coherent") == 0 &&
+            (tp_is_word(p, i + 1, "device") || (i && tp_is_word(p, i - 1, "device"))))
+            return i;
         break;
     case 'd':
         if (strcmp(w, "device") == 0) return tp_word(p, "__global", at), i;
@@ -243,9 +246,19 @@ static size_t edit_word(TokenPass *p, size_t i) {
     return SIZE_MAX;
 }
 
+// The index after `array<sampler, N>` if it begins at in[k], else k.
+static size_t after_sampler_array(const TokenPass *p, size_t k) {
+    if (!tp_is_word(p, k, "array") || !tp_is(p, k + 1, T_less)) return k;
+    size_t at = k + 2;
+    while (tp_is_word(p, at, "metal") || tp_is(p, at, T_coloncolon)) at++;
+    if (!tp_is_word(p, at, "sampler")) return k;
+    while (at < p->n && !tp_is(p, at, T_greater) && !tp_is(p, at, T_semi)) at++;
+    return tp_is(p, at, T_greater) ? at + 1 : k;
+}
+
 // `constexpr sampler s(...);` outside functions, or static in one, lies in the constant space though
-// nothing says so. Gives the index of the name if the `constexpr` at in[i] is part of such a
-// declaration, else 0.
+// nothing says so; so do arrays of samplers. Gives the index of the name if the `constexpr` at in[i]
+// is part of such a declaration, else 0.
 static size_t declares_sampler(const TokenPass *p, size_t i) {
     if (p->paren) return 0;
     bool is_static = false;
@@ -260,9 +273,9 @@ static size_t declares_sampler(const TokenPass *p, size_t i) {
             !tp_is(p, k, T_coloncolon) && !tp_is_word(p, k, "metal"))
             break;
     }
-    bool found = tp_is_word(p, k, "sampler") && tp_is(p, k + 1, T_identifier) &&
-                 (is_static || !tp_in_function(p));
-    return found ? k + 1 : 0;
+    size_t name = tp_is_word(p, k, "sampler") ? k + 1 : after_sampler_array(p, k);
+    bool found = name > k && tp_is(p, name, T_identifier) && (is_static || !tp_in_function(p));
+    return found ? name : 0;
 }
 
 // Parts of C++ that Metal leaves out, where Clang's own dialect does not already say so.

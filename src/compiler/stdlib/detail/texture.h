@@ -28,6 +28,15 @@ extern "C" __attribute__((const, nothrow, noconvergent)) uint __ingot_texture_in
 namespace metal {
 enum class access { sample = 0, read = 1, write = 2, read_write = 3 };
 
+// To whom writes show: here to all threads, so that the third argument of a texture only has to be
+// accepted. Types, not values: generated code matches templates whose third parameter is a type.
+struct memory_coherence {
+    using memory_coherence_threadgroup = void;
+    struct memory_coherence_device;
+};
+using memory_coherence_threadgroup = void;
+using memory_coherence_device = memory_coherence::memory_coherence_device;
+
 enum { // CpuTexture, texture operations, rows: src/cpu/texture_abi.h
     __TEX_WIDTH = 0, __TEX_HEIGHT, __TEX_DEPTH, __TEX_LAYERS, __TEX_LEVELS, __TEX_SAMPLES,
     __TEX_BIAS = 1 << 8, __TEX_LEVEL = 2 << 8, __TEX_GRADIENT = 3 << 8, __TEX_MIN_LOD = 1 << 10,
