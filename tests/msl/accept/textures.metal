@@ -163,13 +163,13 @@ fragment half4 fs(Vertex in [[stage_in]], texture2d<half> color [[texture(0)]], 
 
 // Arrays of samplers in program scope; coherence of textures and memory; structures of resources.
 constexpr array<sampler, 2> both = {sampler(address::clamp_to_zero), sampler(coord::pixel)};
-constexpr metal::array<metal::sampler, 1> qualified = {sampler(filter::linear)};
+constexpr metal::array<metal::sampler, 1> full_names = {sampler(filter::linear)};
 struct Pair { texture2d<float> a [[texture(4)]]; depth2d<float> b; };
 struct Resources { Pair pair; sampler s [[sampler(1)]]; device float4 *out [[buffer(3)]]; constant float &k; };
 kernel void by_value(Resources r, uint i [[thread_position_in_grid]]) {
     static constexpr array<sampler, 1> local = {sampler(filter::linear)};
     r.out[i] = r.pair.a.sample(both[i & 1], float2(0.5f)) + r.pair.a.sample(local[0], float2(0.5f)) +
-               r.pair.a.sample(qualified[0], float2(0.5f)) + r.pair.b.sample(r.s, float2(0.5f)) * r.k;
+               r.pair.a.sample(full_names[0], float2(0.5f)) + r.pair.b.sample(r.s, float2(0.5f)) * r.k;
 }
 kernel void coherence(texture2d<float, access::read_write, memory_coherence_device> t [[texture(0)]],
                       texture2d<uint, access::write, memory_coherence::memory_coherence_device> u,
