@@ -98,8 +98,8 @@ class TestTexture:
         with pytest.raises((pm.MetalError, ValueError, TypeError)):
             texture.replace_region(data, row, *region)
 
-    @pytest.mark.parametrize("bad", [None, 3, "text", [1, 2, 3, 4]])
-    def test_data_is_bytes_like(self, device, bad):
+    @pytest.mark.parametrize("bad", [None, 3, "text", [1, 2, 3, 4], bytearray(4)])
+    def test_data_is_bytes(self, device, bad):
         with pytest.raises(TypeError):
             texture_2d(device, 8, 8).replace_region(bad, 4, 0, 0, 1, 1)
 
