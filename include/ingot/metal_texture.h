@@ -12,8 +12,9 @@
 //     ...
 //     mtl_texture_get_bytes(texture, pixels, 4 * 256, mtl_region_make_2d(0, 0, 256, 256), 0);
 //
-// In kernels: reads outside a texture give zero, writes there are dropped. Formats follow Apple's
-// tables for Apple silicon and Mac together; PVRTC and ASTC HDR are named but refused.
+// In kernels: reads outside a texture give zero (outside a texture buffer without alpha: 0, 0, 0,
+// 1), writes there are dropped. Formats follow Apple's tables for Apple silicon and Mac together;
+// PVRTC and ASTC HDR are named but refused.
 #ifndef INGOT_METAL_TEXTURE_H
 #define INGOT_METAL_TEXTURE_H
 #include "ingot/metal.h"

@@ -138,6 +138,8 @@ static void read_type(uint32_t type, uint32_t format) {
         for (uint32_t l = 0; l < c.n_lanes; l++) {
             if (!cpu_lane_active(c.mask, l)) continue;
             uint32_t want[4] = {0};
+            if (type == CPU_TEXTURE_BUFFER && !cpu_format_has_alpha(x.t.format))
+                want[3] = cpu_format_is_integer(x.t.format) ? 1 : 0x3f800000;
             if (in[l])
                 decode(&x.t, cpu_texture_at(&x.t, w[l].level, w[l].x, w[l].y, w[l].z, w[l].sample),
                        w[l].x, w[l].y, want);

@@ -102,7 +102,8 @@ INLINE void read_texels(Layout layout, const Access *a, uint32_t *out) {
         put(a->t, integer, rgba, out + l, a->n_lanes);
         for (unsigned c = 0; c < 4 && !v_all(in); c++) {
             uint32_t *to = out + c * (size_t)a->n_lanes + l;
-            v_store_int(to, v_load_int(to) & in);
+            vi outside = v_set_int(c == 3 ? (int32_t)cpu_texel_outside_alpha(a->t) : 0);
+            v_store_int(to, v_select_int(in, v_load_int(to), outside));
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // texel.c: single texels: fetching for every format, and MSL's read and write, lane by lane. Any
 // coordinate, slice, level or sample outside the texture: a read gives zero, a write does nothing.
+// A texture buffer without alpha gives (0, 0, 0, 1) there, as Metal's specification has it.
 #include <string.h>
 #include "cpu/texture/texture_int.h"
 
@@ -41,6 +42,11 @@ void cpu_texel_swizzle(const CpuTexture *t, CpuTexel *texel) {
     }
 }
 
+uint32_t cpu_texel_outside_alpha(const CpuTexture *t) {
+    if (t->type != CPU_TEXTURE_BUFFER || cpu_format_has_alpha(t->format)) return 0;
+    return cpu_format_is_integer(t->format) ? 1 : 0x3f800000; // 1.0f
+}
+
 typedef struct Place {
     uint32_t level, x, y, z, sample;
 } Place;
@@ -77,7 +83,7 @@ static void read_lanes(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const
     for (uint32_t l = 0; l < n_lanes; l++) {
         if (!cpu_lane_active(mask, l)) continue;
         Place p;
-        CpuTexel texel = {{0, 0, 0, 0}};
+        CpuTexel texel = {.u = {0, 0, 0, cpu_texel_outside_alpha(t)}};
         if (place_of(t, op, n_lanes, rows, l, &p)) {
             cpu_texel_fetch(t, p.level, p.x, p.y, p.z, p.sample, blocks, &texel);
             cpu_texel_swizzle(t, &texel);

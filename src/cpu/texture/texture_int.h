@@ -35,6 +35,7 @@ typedef struct CpuBlockCache {
 void cpu_texel_fetch(const CpuTexture *t, uint32_t level, uint32_t x, uint32_t y, uint32_t z,
                      uint32_t sample, CpuBlockCache *blocks, CpuTexel *texel);
 void cpu_texel_swizzle(const CpuTexture *t, CpuTexel *texel);
+uint32_t cpu_texel_outside_alpha(const CpuTexture *t); // its bits
 
 // Everything a sampling call is about, unpacked.
 typedef struct CpuSampleCall {
