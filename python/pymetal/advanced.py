@@ -7,6 +7,7 @@ from ._pymetal import (
     BinaryArchive,
     BinaryArchiveDescriptor,
     BlitCommandEncoder,
+    CaptureDescriptor,
     CaptureManager,
     CaptureScope,
     Event,
@@ -15,7 +16,10 @@ from ._pymetal import (
     HeapDescriptor,
     IndirectCommandBuffer,
     IndirectCommandBufferDescriptor,
+    IndirectComputeCommand,
+    ResidencySet,
     SharedEvent,
+    SharedEventListener,
     shared_capture_manager,
 )
 
@@ -25,6 +29,7 @@ __all__ = [
     "BinaryArchive",
     "BinaryArchiveDescriptor",
     "BlitCommandEncoder",
+    "CaptureDescriptor",
     "CaptureManager",
     "CaptureScope",
     "Event",
@@ -33,6 +38,9 @@ __all__ = [
     "HeapDescriptor",
     "IndirectCommandBuffer",
     "IndirectCommandBufferDescriptor",
+    "IndirectComputeCommand",
+    "ResidencySet",
     "SharedEvent",
+    "SharedEventListener",
     "shared_capture_manager",
 ]

@@ -1,6 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels: pipelines and the encoder that dispatches them."""
+"""Kernels: what they are compiled with, pipelines, reflection, the encoder that dispatches them."""
 
-from ._pymetal import ComputeCommandEncoder, ComputePipelineState
+from ._pymetal import (
+    ArrayType,
+    Binding,
+    CommandQueueDescriptor,
+    CompileOptions,
+    ComputeCommandEncoder,
+    ComputePipelineDescriptor,
+    ComputePipelineReflection,
+    ComputePipelineState,
+    FunctionConstant,
+    FunctionConstantValues,
+    FunctionHandle,
+    PointerType,
+    StructMember,
+    StructType,
+    VisibleFunctionTable,
+)
 
-__all__ = ["ComputePipelineState", "ComputeCommandEncoder"]
+__all__ = [
+    "ArrayType",
+    "Binding",
+    "CommandQueueDescriptor",
+    "CompileOptions",
+    "ComputeCommandEncoder",
+    "ComputePipelineDescriptor",
+    "ComputePipelineReflection",
+    "ComputePipelineState",
+    "FunctionConstant",
+    "FunctionConstantValues",
+    "FunctionHandle",
+    "PointerType",
+    "StructMember",
+    "StructType",
+    "VisibleFunctionTable",
+]

@@ -243,8 +243,10 @@ constant float E = 2.71828182845904523536;
 constant float SQRT2 = 1.41421356237309504880;
 """,
     "int_constants": """
+#ifndef INT_MAX // <metal_stdlib> has them as macros
 constant int INT_MAX = 2147483647;
 constant int INT_MIN = (-2147483647 - 1);
 constant uint UINT_MAX = 4294967295u;
+#endif
 """,
 }

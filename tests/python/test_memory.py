@@ -2,6 +2,7 @@
 """Zero copy both ways, the buffer protocol, DLPack, lifetimes and leaks."""
 
 import gc
+import mmap
 import sys
 import weakref
 
@@ -124,8 +125,14 @@ class TestWithData:
 
 
 class TestNoCopy:
+    """Metal takes whole pages of memory, so arrays come from mmap."""
+
+    def array(self, count=1024, dtype=np.float32):
+        return np.frombuffer(mmap.mmap(-1, count * np.dtype(dtype).itemsize), dtype)
+
     def test_array(self, device, queue):
-        array = np.arange(1024, dtype=np.float32)
+        array = self.array()
+        array[:] = np.arange(1024)
         buffer = device.new_buffer_with_bytes_no_copy(array)
         assert buffer.length == array.nbytes
         run(queue, pipeline(device, ADD_ONE, "add_one"), [buffer], 1024)
@@ -134,7 +141,7 @@ class TestNoCopy:
         assert array_of(buffer)[0] == 77
 
     def test_buffer_keeps_the_array(self, device):
-        array = np.zeros(1 << 16, np.uint8)
+        array = self.array()
         before = sys.getrefcount(array)
         buffer = device.new_buffer_with_bytes_no_copy(array)
         assert sys.getrefcount(array) > before
@@ -142,17 +149,33 @@ class TestNoCopy:
         gc.collect()
         assert sys.getrefcount(array) == before
 
-    def test_bytearray_is_locked(self, device):
-        data = bytearray(4096)
-        buffer = device.new_buffer_with_bytes_no_copy(data)
+    def test_memory_is_locked(self, device):
+        memory = mmap.mmap(-1, 4096)
+        buffer = device.new_buffer_with_bytes_no_copy(memory)
         with pytest.raises(BufferError):
-            data.append(1)
+            memory.close()
         del buffer
         gc.collect()
-        data.append(1)
+        memory.close()
+
+    def test_work_in_flight_keeps_the_array(self, device, queue):
+        array = self.array(1 << 18)
+        commands = queue.command_buffer()
+        encode(commands, pipeline(device, ADD_ONE, "add_one"),
+               [device.new_buffer_with_bytes_no_copy(array)], 1 << 18)
+        commands.commit()
+        commands.wait_until_completed()
+        assert (array == 1).all()
+
+    def test_not_aligned(self, device):
+        array = self.array(2048)
+        for part in (array[1:1025], array[:1000]):
+            with pytest.raises(pm.MetalError, match="page"):
+                device.new_buffer_with_bytes_no_copy(part)
 
     @pytest.mark.parametrize("make", [
-        lambda: b"read only", lambda: np.zeros((8, 8))[:, ::2], lambda: np.zeros(0),
+        lambda: b"read only", lambda: mmap.mmap(-1, 4096, access=mmap.ACCESS_READ),
+        lambda: np.zeros((8, 8))[:, ::2], lambda: np.zeros(0),
         lambda: np.broadcast_to(np.zeros(1), 8), lambda: None, lambda: 3, lambda: "text"])
     def test_bad(self, device, make):
         with pytest.raises((TypeError, BufferError, ValueError, pm.MetalError)) as caught:
