@@ -218,7 +218,7 @@ class TestEvents:
     def test_shared_event(self, device):
         event = device.new_shared_event()
         assert event.device is device and event.signaled_value == 0
-        for value in (42, 100, 2**64 - 1, 0):
+        for value in (42, 100, 2**64 - 1):
             event.signaled_value = value
             assert event.signaled_value == value
         for bad in (-1, 2**64, 1.0, None, "1"):
@@ -271,13 +271,16 @@ class TestEvents:
             seen.append((which is event, value))
             called.set()
 
-        event.notify_listener(7, handler)
+        listener = pm.SharedEventListener.shared_event_listener()
+        event.notify_listener(listener, 7, handler)
         event.signaled_value = 6
         assert not called.wait(0.05)
         event.signaled_value = 8
         assert called.wait(10) and seen == [(True, 8)]
         with pytest.raises(TypeError):
-            event.notify_listener(1, "no function")
+            event.notify_listener(listener, 1, "no function")
+        with pytest.raises(TypeError):
+            event.notify_listener(None, 1, handler)
 
     def test_bad(self, device, commands):
         for bad in (None, 3, device, device.new_fence()):
@@ -424,11 +427,11 @@ class TestIndirect:
         state, buffer = self.indirect_state(device), device.new_buffer(4 * 64, SHARED)
         indirect = self.make(device)
         for i in range(4):
-            command = indirect.indirect_compute_command(i)
+            command = indirect.indirect_compute_command_at_index(i)
             command.set_compute_pipeline_state(state)
             command.set_kernel_buffer(buffer, i * 64, 0)
             command.concurrent_dispatch_threadgroups(1, 1, 1, 16, 1, 1)
-        indirect.indirect_compute_command(1).reset()
+        indirect.indirect_compute_command_at_index(1).reset()
         commands = queue.command_buffer()
         encoder = commands.compute_command_encoder()
         encoder.use_resource(buffer, 3)
@@ -441,11 +444,29 @@ class TestIndirect:
     def test_outside(self, device, commands):
         indirect = self.make(device)
         with pytest.raises((pm.MetalError, IndexError)):
-            indirect.indirect_compute_command(4)
+            indirect.indirect_compute_command_at_index(4)
         encoder = commands.compute_command_encoder()
         with pytest.raises(pm.MetalError):
             encoder.execute_commands_in_buffer(indirect, pm.Range(2, 3))
         encoder.end_encoding()
+
+    def test_reset(self, device, queue):
+        state, buffer = self.indirect_state(device), device.new_buffer(64, SHARED)
+        indirect = self.make(device)
+        command = indirect.indirect_compute_command_at_index(0)
+        command.set_compute_pipeline_state(state)
+        command.set_kernel_buffer(buffer, 0, 0)
+        command.concurrent_dispatch_threadgroups(1, 1, 1, 16, 1, 1)
+        indirect.reset_with_range(pm.Range(0, 2))
+        commands = queue.command_buffer()
+        encoder = commands.compute_command_encoder()
+        encoder.execute_commands_in_buffer(indirect, pm.Range(0, 4))
+        encoder.end_encoding()
+        commands.commit()
+        commands.wait_until_completed()
+        assert not array_of(buffer).any()
+        with pytest.raises(pm.MetalError):
+            indirect.reset_with_range(pm.Range(3, 2))
 
     def test_bad(self, device):
         with pytest.raises(TypeError):
@@ -472,7 +493,7 @@ class TestArchive:
         assert descriptor.url == str(tmp_path / "a")
         descriptor.set_url(path=str(tmp_path / "b"))
         assert descriptor.url == str(tmp_path / "b")
-        for bad in (3, b"x"):
+        for bad in (3, ["x"]):
             with pytest.raises(TypeError):
                 descriptor.set_url(bad)
 

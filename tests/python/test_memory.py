@@ -282,7 +282,7 @@ class TestLeaks:
             buffer.__dlpack__()
             device.new_texture(descriptor).label
             device.new_sampler_state(pm.SamplerDescriptor.sampler_descriptor())
-            device.new_event(), device.new_shared_event(), device.new_fence()
+            [device.new_event(), device.new_shared_event(), device.new_fence()]
             library.new_function("add_one").name
             pm.RenderPassDescriptor.render_pass_descriptor().color_attachment(0).clear_color
 
