@@ -282,14 +282,28 @@ static void set_one(MTLArgumentEncoder *e, const Kind *kind, const void *object,
         store(e, index, kind->data_type, object ? kind->handle(object) : 0, call);
 }
 
+// Whether a list may be read for the range: it is there, and its last element has a place. (A length
+// that makes no sense must not lead past the caller's array.)
+static bool valid_range(MTLArgumentEncoder *e, const void *list, MTLRange range, const char *call) {
+    if (!present(e, call)) return false;
+    uint64_t offset = 0;
+    if (range.length == 0) return true;
+    if (!list) {
+        rt_misuse(e->device, RT_RULE_null_argument, call, "encoder '%s'", rt_label(&e->label));
+        return false;
+    }
+    if (range.location <= SIZE_MAX - range.length &&
+        rt_arg_layout_find(&e->layout, range.location + range.length - 1, &offset))
+        return true;
+    rt_misuse(e->device, RT_RULE_argument_index, call, "%zu from %zu on; encoder '%s'",
+              range.length, range.location, rt_label(&e->label));
+    return false;
+}
+
 static void set_range(MTLArgumentEncoder *e, const Kind *kind, const void *objects, MTLRange range,
                       const char *call) {
-    if (!present(e, call)) return;
+    if (!valid_range(e, objects, range, call)) return;
     void *const *list = objects;
-    if (!list && range.length > 0) {
-        rt_misuse(e->device, RT_RULE_null_argument, call, "encoder '%s'", rt_label(&e->label));
-        return;
-    }
     for (size_t i = 0; i < range.length; i++) set_one(e, kind, list[i], range.location + i, call);
 }
 
@@ -311,12 +325,7 @@ void mtl_argument_encoder_set_buffer(MTLArgumentEncoder *encoder, MTLBuffer *buf
 
 void mtl_argument_encoder_set_buffers(MTLArgumentEncoder *encoder, MTLBuffer *const *buffers,
                                       const size_t *offsets, MTLRange range) {
-    if (!present(encoder, __func__)) return;
-    if (!buffers && range.length > 0) {
-        rt_misuse(encoder->device, RT_RULE_null_argument, __func__, "encoder '%s'",
-                  rt_label(&encoder->label));
-        return;
-    }
+    if (!valid_range(encoder, buffers, range, __func__)) return;
     for (size_t i = 0; i < range.length; i++)
         set_buffer(encoder, buffers[i], offsets ? offsets[i] : 0, range.location + i, __func__);
 }

@@ -134,6 +134,7 @@ void mtl_compute_command_encoder_set_threadgroup_memory_length(MTLComputeCommand
 static void use_resources(MTLComputeCommandEncoder *e, const char *call,
                           MTLResource *const *resources, size_t count, MTLResourceUsage usage) {
     if (!rt_valid_encoder(e, call)) return;
+    if (!resources && count > 1) count = 1; // one message for a list that is not there
     for (size_t i = 0; i < count; i++) {
         MTLResource *resource = resources ? resources[i] : NULL;
         if (!resource)

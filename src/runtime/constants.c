@@ -97,8 +97,10 @@ void mtl_function_constant_values_set_constant_values(MTLFunctionConstantValues 
                                                       const void *array, MTLDataType type,
                                                       MTLRange range) {
     size_t stride = rt_data_type_stride((uint32_t)type);
-    if (range.length > MAX_CONSTANT_INDEX + 1u) {
-        rt_misuse(NULL, RT_RULE_constant_index, __func__, "range of %zu", range.length);
+    if (range.length > MAX_CONSTANT_INDEX + 1u ||
+        range.location > MAX_CONSTANT_INDEX + 1u - range.length) {
+        rt_misuse(NULL, RT_RULE_constant_index, __func__, "%zu from %zu on", range.length,
+                  range.location);
         return;
     }
     for (size_t i = 0; i < range.length; i++)

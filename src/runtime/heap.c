@@ -430,6 +430,7 @@ static void use_heaps(MTLComputeCommandEncoder *encoder, MTLHeap *const *heaps, 
                       const char *call) {
     if (!rt_encoder_valid(encoder, &rt_compute_encoder_class, call)) return;
     MTLCommandBuffer *buffer = encoder->encoder.buffer;
+    if (!heaps && count > 1) count = 1; // one message for a list that is not there
     for (size_t i = 0; i < count; i++) {
         MTLHeap *heap = heaps ? heaps[i] : NULL;
         if (rt_is(heap, &rt_heap_class))

@@ -131,6 +131,7 @@ static bool valid_allocation(MTLResidencySet *set, const MTLAllocation *allocati
 static void edit(MTLResidencySet *set, MTLAllocation *const *allocations, size_t count, bool add,
                  const char *call) {
     if (!present(set, call)) return;
+    if (!allocations && count > 1) count = 1; // one message for a list that is not there
     for (size_t i = 0; i < count; i++) {
         MTLAllocation *allocation = allocations ? allocations[i] : NULL;
         if (!valid_allocation(set, allocation, call)) continue;
@@ -279,6 +280,7 @@ static void queue_edit(MTLCommandQueue *queue, MTLResidencySet *const *sets, siz
         rt_misuse(NULL, RT_RULE_null_object, call, NULL);
         return;
     }
+    if (!sets && count > 1) count = 1;
     for (size_t i = 0; i < count; i++) {
         MTLResidencySet *set = sets ? sets[i] : NULL;
         if (!present(set, call)) continue;
@@ -343,6 +345,7 @@ void rt_residency_commit(MTLCommandBuffer *buffer) {
 static void use(MTLCommandBuffer *buffer, MTLResidencySet *const *sets, size_t count,
                 const char *call) {
     if (!rt_cb_recording(buffer, call)) return;
+    if (!sets && count > 1) count = 1;
     for (size_t i = 0; i < count; i++) {
         MTLResidencySet *set = sets ? sets[i] : NULL;
         if (!rt_is(set, &set_class))
