@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+// library.c: compile options, libraries, functions, function constants.
+#include <stdlib.h>
+#include <string.h>
+#include "library.h"
+
+// ---- CompileOptions ----
+
+static const Field CompileOptions_fields[] = {
+    {ANY_OR("preprocessor_macros"), "dict of macro names and values, or None.", false},
+    {ANY_OR("include_paths"), "list of folders for #include, or None.", false},
+    {ENUM_OR("language_version", LanguageVersion, Default, 0), "The version of MSL.", false},
+    {BOOL_OR("fast_math_enabled", true), "False: as MathMode.Safe.", false},
+    {ENUM_OR("math_mode", MathMode, Fast, 2), "How freely expressions are rewritten.", false},
+    {ENUM_OR("math_floating_point_functions", MathFloatingPointFunctions, Fast, 0),
+     "Which math functions are called.", false},
+    {ENUM_OR("library_type", LibraryType, Executable, 0), "What the library is for.", false},
+    {STR_OR("install_name"), "Of a dynamic library.", false},
+    {ENUM_OR("optimization_level", LibraryOptimizationLevel, Default, 0), "A hint.", false},
+    {BOOL_OR("preserve_invariance", false), "Code is always invariant here.", false},
+    {BOOL_OR("warnings_as_errors", false), "Warnings make the compile fail.", false},
+    {SIZE_OR("max_total_threads_per_threadgroup", 0), "0: as the functions say.", false},
+    NO_FIELD,
+};
+const Class class_CompileOptions = {.name = "CompileOptions",
+                                    .doc = "How source is compiled.",
+                                    .fields = CompileOptions_fields,
+                                    .factory = "compile_options",
+                                    .constructible = true};
+
+typedef struct Strings { // texts that a descriptor points to
+    PyObject *kept;
+    MTLPreprocessorMacro *macros;
+    const char **paths;
+    size_t n_macros, n_paths;
+} Strings;
+
+static void strings_free(Strings *s) {
+    Py_XDECREF(s->kept);
+    free(s->macros);
+    free(s->paths);
+}
+
+// str(value), kept alive in s->kept.
+static const char *text_of(Strings *s, PyObject *value) {
+    PyObject *text = value == Py_True    ? PyUnicode_FromString("1")
+                     : value == Py_False ? PyUnicode_FromString("0")
+                                         : PyObject_Str(value);
+    const char *utf8 = NULL;
+    if (text && !PyList_Append(s->kept, text)) utf8 = PyUnicode_AsUTF8AndSize(text, NULL);
+    Py_XDECREF(text);
+    return utf8;
+}
+
+static bool strings_of(const Object *o, Strings *s) {
+    PyObject *macros = field_py(o, "preprocessor_macros"), *paths = field_py(o, "include_paths");
+    s->kept = PyList_New(0);
+    if (!s->kept) return false;
+    if (macros != Py_None) {
+        if (!PyDict_Check(macros)) {
+            PyErr_SetString(PyExc_TypeError, "preprocessor_macros must be a dict");
+            return false;
+        }
+        s->macros = calloc((size_t)PyDict_Size(macros) + 1, sizeof *s->macros);
+        if (!s->macros) return PyErr_NoMemory(), false;
+        Py_ssize_t pos = 0;
+        for (PyObject *k, *v; PyDict_Next(macros, &pos, &k, &v); s->n_macros++) {
+            MTLPreprocessorMacro *m = &s->macros[s->n_macros];
+            m->name = text_of(s, k);
+            if (!m->name) return false;
+            if (v != Py_None && !(m->value = text_of(s, v))) return false;
+        }
+    }
+    if (paths != Py_None) {
+        PyObject *tuple = PySequence_Tuple(paths);
+        if (!tuple || PyList_Append(s->kept, tuple) < 0) {
+            Py_XDECREF(tuple);
+            return false;
+        }
+        Py_DECREF(tuple);
+        s->paths = calloc((size_t)PyTuple_Size(tuple) + 1, sizeof *s->paths);
+        if (!s->paths) return PyErr_NoMemory(), false;
+        for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); i++)
+            if (!(s->paths[s->n_paths++] = text_of(s, PyTuple_GetItem(tuple, i)))) return false;
+    }
+    return true;
+}
+
+PyObject *library_with_source(State *state, Object *device, const Arg *a) {
+    MTLCompileOptions options = {0};
+    Strings strings = {0};
+    const Object *o = a[1].py && a[1].py != Py_None ? a[1].o : NULL;
+    MTLError *error = NULL;
+    MTLLibrary *library;
+    if (o) {
+        if (!strings_of(o, &strings)) {
+            strings_free(&strings);
+            return NULL;
+        }
+        options = (MTLCompileOptions){
+            .preprocessor_macros = strings.macros,
+            .preprocessor_macro_count = strings.n_macros,
+            .include_paths = strings.paths,
+            .include_path_count = strings.n_paths,
+            .language_version = (MTLLanguageVersion)field_u(o, "language_version"),
+            .math_mode_is_set = true,
+            .math_mode = field_b(o, "fast_math_enabled") ? (MTLMathMode)field_u(o, "math_mode")
+                                                         : MTLMathModeSafe,
+            .math_floating_point_functions =
+                (MTLMathFloatingPointFunctions)field_u(o, "math_floating_point_functions"),
+            .library_type = (MTLLibraryType)field_u(o, "library_type"),
+            .install_name = field_s(o, "install_name"),
+            .optimization_level = (MTLLibraryOptimizationLevel)field_u(o, "optimization_level"),
+            .preserve_invariance = field_b(o, "preserve_invariance"),
+            .warnings_as_errors = field_b(o, "warnings_as_errors"),
+            .max_total_threads_per_threadgroup = field_u(o, "max_total_threads_per_threadgroup"),
+        };
+    }
+    Py_BEGIN_ALLOW_THREADS
+    library = mtl_device_new_library_with_source_bytes(device->native, a[0].s, (size_t)a[0].n,
+                                                       o ? &options : NULL, &error);
+    Py_END_ALLOW_THREADS
+    strings_free(&strings);
+    if (!library)
+        return raise_error(state, ERROR_COMPILE, "Metal shader compilation failed: ", error);
+    mtl_release(error); // warnings
+    return wrap_new(state, C_Library, library);
+}
+
+// ---- FunctionConstantValues ----
+
+static const struct { // what one scalar of a type is; vectors follow it in MTLDataType
+    MTLDataType type;
+    char code; // of struct.pack
+    uint8_t bytes;
+} scalars[] = {
+    {MTLDataTypeFloat, 'f', 4}, {MTLDataTypeHalf, 'e', 2},  {MTLDataTypeInt, 'i', 4},
+    {MTLDataTypeUInt, 'I', 4},  {MTLDataTypeShort, 'h', 2}, {MTLDataTypeUShort, 'H', 2},
+    {MTLDataTypeChar, 'b', 1},  {MTLDataTypeUChar, 'B', 1}, {MTLDataTypeBool, '?', 1},
+    {MTLDataTypeLong, 'q', 8},  {MTLDataTypeULong, 'Q', 8},
+};
+
+// The bytes of a value: a number, a sequence of numbers, or bytes as they are. A vector of three
+// takes the room of four. NULL: an exception.
+static PyObject *pack(MTLDataType type, PyObject *value) {
+    if (PyBytes_Check(value)) return Py_NewRef(value);
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
+        if (type < scalars[i].type || type > scalars[i].type + 3) continue;
+        int n = (int)(type - scalars[i].type) + 1;
+        char format[16];
+        snprintf(format, sizeof format, "<%d%c", n, scalars[i].code);
+        PyObject *module = PyImport_ImportModule("struct"), *packed = NULL;
+        PyObject *numbers = n == 1 ? PyTuple_Pack(1, value) : PySequence_Tuple(value);
+        PyObject *head = Py_BuildValue("(s)", format);
+        PyObject *args = head && numbers ? PySequence_Concat(head, numbers) : NULL;
+        PyObject *function = module ? PyObject_GetAttrString(module, "pack") : NULL;
+        if (args && function) packed = PyObject_Call(function, args, NULL);
+        if (!packed && PyErr_Occurred()) {
+            PyErr_Clear();
+            PyErr_Format(PyExc_TypeError,
+                         "incompatible function arguments: %R is no value of the constant's type",
+                         value);
+        }
+        if (packed && n == 3) {
+            PyObject *more = PyBytes_FromStringAndSize("\0\0\0\0\0\0\0\0", scalars[i].bytes);
+            PyObject *four = more ? PySequence_Concat(packed, more) : NULL;
+            Py_XDECREF(more);
+            Py_DECREF(packed);
+            packed = four;
+        }
+        Py_XDECREF(module);
+        Py_XDECREF(numbers);
+        Py_XDECREF(head);
+        Py_XDECREF(args);
+        Py_XDECREF(function);
+        return packed;
+    }
+    PyErr_SetString(PyExc_TypeError,
+                    "incompatible function arguments: constants are scalars and vectors");
+    return NULL;
+}
+
+// Whether bytes given as they are have the size of the type.
+static bool right_size(State *state, MTLDataType type, PyObject *bytes) {
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
+        if (type < scalars[i].type || type > scalars[i].type + 3) continue;
+        int n = (int)(type - scalars[i].type) + 1;
+        Py_ssize_t size = scalars[i].bytes * (n == 3 ? 4 : n);
+        if (PyBytes_Size(bytes) >= scalars[i].bytes * n && PyBytes_Size(bytes) <= size) return true;
+        raise_text(state, ERROR_VALIDATION,
+                   "FunctionConstantValues: %zd bytes given for a value of %zd bytes",
+                   PyBytes_Size(bytes), size);
+        return false;
+    }
+    return true;
+}
+
+static PyObject *set_constant(State *state, Object *self, const Arg *a, const char *name) {
+    MTLDataType type = (MTLDataType)a[1].u;
+    PyObject *bytes = pack(type, a[0].py);
+    char room[64] = {0};
+    if (!bytes) return NULL;
+    bool good = right_size(state, type, bytes);
+    if (good) {
+        memcpy(room, PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes));
+        if (name)
+            mtl_function_constant_values_set_constant_value_with_name(self->native, room, type,
+                                                                      name);
+        else
+            mtl_function_constant_values_set_constant_value(self->native, room, type, a[2].u);
+    }
+    Py_DECREF(bytes);
+    return good ? none(state) : NULL;
+}
+
+METHOD(FunctionConstantValues, set_constant_value, "None",
+       "Gives the constant with [[function_constant(index)]] a value: a number, a sequence of "
+       "numbers for a vector, or bytes.",
+       ANY("value"), ENUMERATION("type", DataType), SIZE("index")) {
+    return set_constant(state, self, a, NULL);
+}
+
+METHOD(FunctionConstantValues, set_constant_value_with_name, "None",
+       "Gives the constant of that name a value.", ANY("value"), ENUMERATION("type", DataType),
+       STR("name")) {
+    return set_constant(state, self, a, a[2].s);
+}
+
+METHOD0(FunctionConstantValues, reset, "None", "Forgets all values.") {
+    (void)a;
+    mtl_function_constant_values_reset(self->native);
+    return none(state);
+}
+
+CLASS_METHOD0(FunctionConstantValues, function_constant_values, "FunctionConstantValues",
+              "An empty set of values.") {
+    (void)self, (void)a;
+    return wrap_new(state, C_FunctionConstantValues, mtl_function_constant_values_new());
+}
+
+static PyObject *new_values(PyTypeObject *type, PyObject *args, PyObject *kw) {
+    State *state = PyType_GetModuleState(type);
+    if (!state) return NULL;
+    if (PyTuple_Size(args) || (kw && PyDict_Size(kw))) {
+        PyErr_SetString(PyExc_TypeError, "FunctionConstantValues(): incompatible function "
+                                         "arguments: it takes none");
+        return NULL;
+    }
+    return wrap_new(state, C_FunctionConstantValues, mtl_function_constant_values_new());
+}
+
+static const Method *const FunctionConstantValues_methods[] = {
+    &FunctionConstantValues_set_constant_value,
+    &FunctionConstantValues_set_constant_value_with_name,
+    &FunctionConstantValues_reset,
+    &FunctionConstantValues_function_constant_values,
+    NULL,
+};
+static const PyType_Slot FunctionConstantValues_slots[] = {
+    {Py_tp_new, (void *)(uintptr_t)new_values},
+    {0, NULL},
+};
+const Class class_FunctionConstantValues = {.name = "FunctionConstantValues",
+                                            .doc = "Values for a function's constants.",
+                                            .methods = FunctionConstantValues_methods,
+                                            .slots = FunctionConstantValues_slots};
+
+// ---- FunctionConstant, Function ----
+
+#define FUNCTION_CONSTANT_PROPS(RO, RW)                                                            \
+    RO(FunctionConstant, name, "str", "As in the source.",                                         \
+       from_str(mtl_function_constant_name(self->native)))                                         \
+    RO(FunctionConstant, type, "DataType", "Its type.",                                            \
+       from_enum(state, E_DataType, mtl_function_constant_type(self->native)))                     \
+    RO(FunctionConstant, index, "int", "As in [[function_constant(index)]].",                      \
+       from_u64(mtl_function_constant_index(self->native)))                                        \
+    RO(FunctionConstant, required, "bool", "Whether the function needs a value.",                  \
+       from_bool(mtl_function_constant_required(self->native)))
+PROPS(FunctionConstant, FUNCTION_CONSTANT_PROPS);
+const Class class_FunctionConstant = {.name = "FunctionConstant",
+                                      .doc = "A constant that gets its value with the function.",
+                                      .props = FunctionConstant_props};
+
+static PyObject *constants_of(State *state, Object *self) {
+    PyObject *dict = PyDict_New();
+    for (size_t i = 0; dict && i < mtl_function_function_constant_count(self->native); i++) {
+        MTLFunctionConstant *constant = mtl_function_function_constant(self->native, i);
+        PyObject *o = wrap_owned_by(state, C_FunctionConstant, constant, self);
+        if (!o || PyDict_SetItemString(dict, mtl_function_constant_name(constant), o) < 0)
+            Py_CLEAR(dict);
+        Py_XDECREF(o);
+    }
+    return dict;
+}
+
+#define FUNCTION_PROPS(RO, RW)                                                                     \
+    RO(Function, name, "str", "Its name.", from_str(mtl_function_name(self->native)))              \
+    RO(Function, function_type, "FunctionType", "What kind of entry point it is.",                 \
+       from_enum(state, E_FunctionType, mtl_function_function_type(self->native)))                 \
+    RO(Function, function_constants, "dict[str, FunctionConstant]", "Its constants by name.",      \
+       constants_of(state, self))                                                                  \
+    DEVICE(RO, Function, function)                                                                 \
+    LABEL(RW, Function, function)
+PROPS(Function, FUNCTION_PROPS);
+
+METHOD(Function, new_argument_encoder, "ArgumentEncoder | None",
+       "An encoder for the struct at a buffer index.", SIZE("buffer_index")) {
+    return wrap_new(state, C_ArgumentEncoder,
+                    mtl_function_new_argument_encoder(self->native, a[0].u));
+}
+
+static const Method *const Function_methods[] = {&Function_new_argument_encoder, NULL};
+const Class class_Function = {.name = "Function",
+                              .doc = "An entry point of a library.",
+                              .methods = Function_methods,
+                              .props = Function_props};
+
+// ---- Library ----
+
+static PyObject *names_of(Object *self) {
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < mtl_library_function_name_count(self->native); i++) {
+        PyObject *name = from_str(mtl_library_function_name(self->native, i));
+        if (!name || PyList_Append(list, name) < 0) Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    return list;
+}
+
+#define LIBRARY_PROPS(RO, RW)                                                                      \
+    RO(Library, function_names, "list[str]", "The names of its entry points.", names_of(self))     \
+    RO(Library, type, "LibraryType", "What it is for.",                                            \
+       from_enum(state, E_LibraryType, mtl_library_type(self->native)))                            \
+    RO(Library, install_name, "str", "Of a dynamic library.",                                      \
+       from_str(mtl_library_install_name(self->native)))                                           \
+    DEVICE(RO, Library, library)                                                                   \
+    LABEL(RW, Library, library)
+PROPS(Library, LIBRARY_PROPS);
+
+METHOD(Library, new_function, "Function | None",
+       "The entry point of that name, None if there is none. With values for its constants, which "
+       "may be a CompileError.",
+       STR("name"), OPTIONAL("constant_values", FunctionConstantValues)) {
+    MTLError *error = NULL;
+    MTLFunction *function;
+    if (!a[1].p)
+        return wrap_new(state, C_Function, mtl_library_new_function(self->native, a[0].s));
+    Py_BEGIN_ALLOW_THREADS
+    function =
+        mtl_library_new_function_with_constant_values(self->native, a[0].s, a[1].p, &error);
+    Py_END_ALLOW_THREADS
+    if (!function && mtl_error_code(error) == MTLLibraryErrorFunctionNotFound) {
+        mtl_release(error);
+        return none(state);
+    }
+    if (!function)
+        return raise_error(state, ERROR_COMPILE, "Metal shader compilation failed: ", error);
+    mtl_release(error);
+    return wrap_new(state, C_Function, function);
+}
+
+METHOD(Library, new_function_with_constant_values, "Function | None",
+       "The entry point of that name with values for its constants.", STR("name"),
+       OBJECT("constant_values", FunctionConstantValues)) {
+    return Library_new_function_body(self, state, a);
+}
+
+METHOD0(Library, serialize, "bytes", "The library as the bytes of a metallib.") {
+    size_t length = 0;
+    (void)a;
+    void *data = mtl_library_copy_data(self->native, &length);
+    if (!data) return PyErr_NoMemory();
+    PyObject *bytes = PyBytes_FromStringAndSize(data, (Py_ssize_t)length);
+    mtl_free_data(data);
+    (void)state;
+    return bytes;
+}
+
+static const Method *const Library_methods[] = {&Library_new_function,
+                                                &Library_new_function_with_constant_values,
+                                                &Library_serialize, NULL};
+const Class class_Library = {.name = "Library",
+                             .doc = "Compiled source.",
+                             .methods = Library_methods,
+                             .props = Library_props};

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+// queue.c: CommandQueue and CommandBuffer.
+//
+// Ctrl-C while the main thread waits: the library's own wait cannot be left, so commit adds a
+// completed handler that posts a semaphore, and the main thread waits for that in short pieces with
+// a look at Python's signals in between. Other threads, which get no signals, wait in the library,
+// where they lend a hand.
+#include <errno.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "queue.h"
+
+typedef struct Completion { // shared by the Python object and the handler of the library
+    atomic_int n_owners;
+    sem_t done;
+} Completion;
+
+typedef struct Handler { // a Python function that the library calls once
+    PyObject *function;
+    PyObject *module;
+    State *state;
+} Handler;
+
+static void completion_release(Completion *c) {
+    if (!c || atomic_fetch_sub(&c->n_owners, 1) != 1) return;
+    sem_destroy(&c->done);
+    free(c);
+}
+
+static void completed(MTLCommandBuffer *buffer, void *context) {
+    (void)buffer;
+    sem_post(&((Completion *)context)->done);
+    completion_release(context);
+}
+
+static void call_handler(MTLCommandBuffer *buffer, void *context) {
+    Handler *handler = context;
+    if (!Py_IsInitialized()) return; // the interpreter is gone: nobody listens
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *object = wrap(handler->state, C_CommandBuffer, buffer);
+    PyObject *args = object ? PyTuple_Pack(1, object) : NULL;
+    call_from_library(handler->function, args);
+    Py_XDECREF(args);
+    Py_XDECREF(object);
+    Py_DECREF(handler->function);
+    Py_DECREF(handler->module);
+    free(handler);
+    PyGILState_Release(gil);
+}
+
+static void free_commands(void *aux) {
+    Commands *commands = aux;
+    completion_release(commands->completion);
+    free(commands);
+}
+
+Commands *commands_of(const Object *buffer) { return buffer->aux; }
+
+// ---- CommandQueue ----
+
+#define COMMAND_QUEUE_PROPS(RO, RW)                                                                \
+    DEVICE(RO, CommandQueue, command_queue)                                                        \
+    LABEL(RW, CommandQueue, command_queue)
+PROPS(CommandQueue, COMMAND_QUEUE_PROPS);
+
+static PyObject *new_commands(State *state, Object *queue, bool unretained) {
+    MTLCommandBuffer *buffer;
+    Py_BEGIN_ALLOW_THREADS
+    buffer = unretained
+                 ? mtl_command_queue_command_buffer_with_unretained_references(queue->native)
+                 : mtl_command_queue_command_buffer(queue->native);
+    Py_END_ALLOW_THREADS
+    PyObject *object = wrap_new(state, C_CommandBuffer, buffer);
+    if (!object || object == Py_None) return object;
+    ((Object *)object)->aux = calloc(1, sizeof(Commands));
+    if (((Object *)object)->aux) return object;
+    Py_DECREF(object);
+    return PyErr_NoMemory();
+}
+
+METHOD0(CommandQueue, command_buffer, "CommandBuffer",
+        "A new command buffer. Waits while the queue's limit of unfinished ones is reached.") {
+    (void)a;
+    return new_commands(state, self, false);
+}
+
+METHOD0(CommandQueue, command_buffer_with_unretained_references, "CommandBuffer",
+        "A command buffer that does not keep what it uses alive.") {
+    (void)a;
+    return new_commands(state, self, true);
+}
+
+METHOD(CommandQueue, add_residency_set, "None",
+       "Keeps the set's allocations resident for what is committed from now on.",
+       OBJECT("residency_set", ResidencySet)) {
+    mtl_command_queue_add_residency_set(self->native, a[0].p);
+    return none(state);
+}
+
+METHOD(CommandQueue, remove_residency_set, "None", "Takes a residency set away.",
+       OBJECT("residency_set", ResidencySet)) {
+    mtl_command_queue_remove_residency_set(self->native, a[0].p);
+    return none(state);
+}
+
+static const Method *const CommandQueue_methods[] = {
+    &CommandQueue_command_buffer, &CommandQueue_command_buffer_with_unretained_references,
+    &CommandQueue_add_residency_set, &CommandQueue_remove_residency_set, NULL};
+const Class class_CommandQueue = {
+    .name = "CommandQueue",
+    .doc = "Runs command buffers one after the other, in the order of their commits.",
+    .methods = CommandQueue_methods,
+    .props = CommandQueue_props};
+
+static const Field CommandQueueDescriptor_fields[] = {
+    {SIZE_OR("max_command_buffer_count", 64), "Unfinished command buffers at a time.", false},
+    {U32_OR("timeout_ms", 0), "Time limit of a command buffer, 0: the device's.", false},
+    NO_FIELD,
+};
+const Class class_CommandQueueDescriptor = {.name = "CommandQueueDescriptor",
+                                            .doc = "How a command queue is made.",
+                                            .fields = CommandQueueDescriptor_fields,
+                                            .factory = "command_queue_descriptor",
+                                            .constructible = true};
+
+// ---- CommandBuffer ----
+
+static PyObject *buffer_error(State *state, Object *self) {
+    MTLError *error = mtl_command_buffer_error(self->native);
+    if (!error) return none(state);
+    PyObject *text = from_str(mtl_error_localized_description(error));
+    PyObject *object = text ? PyObject_CallFunctionObjArgs(state->errors[ERROR_METAL], text, NULL)
+                            : NULL;
+    Py_XDECREF(text);
+    return object;
+}
+
+static PyObject *buffer_logs(State *state, Object *self) {
+    (void)state;
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < mtl_command_buffer_log_count(self->native); i++) {
+        MTLFunctionLog *log = mtl_command_buffer_log(self->native, i);
+        PyObject *text = from_str(mtl_function_log_description(log));
+        if (!text || PyList_Append(list, text) < 0) Py_CLEAR(list);
+        Py_XDECREF(text);
+    }
+    return list;
+}
+
+#define COMMAND_BUFFER_PROPS(RO, RW)                                                               \
+    RO(CommandBuffer, status, "CommandBufferStatus", "How far it is.",                             \
+       from_enum(state, E_CommandBufferStatus, mtl_command_buffer_status(self->native)))           \
+    RO(CommandBuffer, error, "MetalError | None",                                                  \
+       "What went wrong, once the status is Error; None before and otherwise.",                    \
+       buffer_error(state, self))                                                                  \
+    RO(CommandBuffer, logs, "list[str]", "What shader validation found.",                          \
+       buffer_logs(state, self))                                                                   \
+    RO(CommandBuffer, command_queue, "CommandQueue", "The queue it came from.",                    \
+       wrap(state, C_CommandQueue, mtl_command_buffer_command_queue(self->native)))                \
+    RO(CommandBuffer, retained_references, "bool", "Whether it keeps what it uses alive.",         \
+       from_bool(mtl_command_buffer_retained_references(self->native)))                            \
+    RO(CommandBuffer, gpu_start_time, "float", "When it began to run, in seconds; 0.0 before.",    \
+       from_double(mtl_command_buffer_gpu_start_time(self->native)))                               \
+    RO(CommandBuffer, gpu_end_time, "float", "When it was done, in seconds; 0.0 before.",          \
+       from_double(mtl_command_buffer_gpu_end_time(self->native)))                                 \
+    RO(CommandBuffer, kernel_start_time, "float", "When its scheduling began, in seconds.",        \
+       from_double(mtl_command_buffer_kernel_start_time(self->native)))                            \
+    RO(CommandBuffer, kernel_end_time, "float", "When its scheduling was done, in seconds.",       \
+       from_double(mtl_command_buffer_kernel_end_time(self->native)))                              \
+    DEVICE(RO, CommandBuffer, command_buffer)                                                      \
+    LABEL(RW, CommandBuffer, command_buffer)
+PROPS(CommandBuffer, COMMAND_BUFFER_PROPS);
+
+static bool no_render_encoder(State *state, const Object *self, const char *name) {
+    Commands *commands = commands_of(self);
+    if (!commands || !commands->render_open) return true;
+    raise_text(state, ERROR_VALIDATION, "%s: the command buffer has an open render encoder", name);
+    return false;
+}
+
+METHOD(CommandBuffer, compute_command_encoder, "ComputeCommandEncoder",
+       "Opens an encoder for kernels. One encoder at a time.",
+       ENUM_OR("dispatch_type", DispatchType, Serial, 0)) {
+    if (!no_render_encoder(state, self, "CommandBuffer.compute_command_encoder")) return NULL;
+    return wrap_owned_by(state, C_ComputeCommandEncoder,
+                         mtl_command_buffer_compute_command_encoder_with_dispatch_type(
+                             self->native, (MTLDispatchType)a[0].u),
+                         self);
+}
+
+METHOD0(CommandBuffer, blit_command_encoder, "BlitCommandEncoder",
+        "Opens an encoder for copies and fills. One encoder at a time.") {
+    (void)a;
+    if (!no_render_encoder(state, self, "CommandBuffer.blit_command_encoder")) return NULL;
+    return wrap_owned_by(state, C_BlitCommandEncoder,
+                         mtl_command_buffer_blit_command_encoder(self->native), self);
+}
+
+METHOD(CommandBuffer, render_command_encoder, "RenderCommandEncoder",
+       "Opens an encoder for a render pass. Drawing is not supported yet.",
+       OBJECT("descriptor", RenderPassDescriptor)) {
+    const char *name = "CommandBuffer.render_command_encoder";
+    Commands *commands = commands_of(self);
+    if (!no_render_encoder(state, self, name)) return NULL;
+    if (mtl_command_buffer_status(self->native) >= MTLCommandBufferStatusCommitted || !commands)
+        return raise_text(state, ERROR_VALIDATION, "%s: the command buffer was committed", name);
+    Object *encoder = object_new(state, C_RenderCommandEncoder, NULL);
+    if (!encoder) return NULL;
+    (void)a;
+    encoder->owner = Py_NewRef((PyObject *)self);
+    commands->render_open = commands->has_render = true;
+    return (PyObject *)encoder;
+}
+
+METHOD0(CommandBuffer, enqueue, "None", "Takes a place in the queue. Commit does it too.") {
+    (void)a;
+    mtl_command_buffer_enqueue(self->native);
+    return none(state);
+}
+
+// Gives the Python handlers kept in self->owner to the library, which calls each once.
+static bool hand_over(State *state, Object *self) {
+    PyObject *list = self->owner;
+    for (Py_ssize_t i = 0; list && i < PyList_Size(list); i++) {
+        PyObject *pair = PyList_GetItem(list, i);
+        Handler *handler = malloc(sizeof *handler);
+        if (!handler) return PyErr_NoMemory(), false;
+        *handler = (Handler){Py_NewRef(PyTuple_GetItem(pair, 1)), Py_NewRef(state->module), state};
+        if (PyTuple_GetItem(pair, 0) == Py_True)
+            mtl_command_buffer_add_completed_handler(self->native, call_handler, handler);
+        else
+            mtl_command_buffer_add_scheduled_handler(self->native, call_handler, handler);
+    }
+    Py_CLEAR(self->owner);
+    return true;
+}
+
+METHOD0(CommandBuffer, commit, "None", "Hands the commands to the queue. Once.") {
+    (void)a;
+    Commands *commands = commands_of(self);
+    if (commands && commands->render_open)
+        return raise_text(state, ERROR_VALIDATION,
+                          "CommandBuffer.commit: the command buffer has an open render encoder");
+    if (commands && commands->has_render)
+        return raise_text(state, ERROR_METAL,
+                          "CommandBuffer.commit: render passes are not supported yet");
+    if (mtl_command_buffer_status(self->native) < MTLCommandBufferStatusCommitted && commands &&
+        !commands->completion) {
+        if (!hand_over(state, self)) return NULL;
+        Completion *c = calloc(1, sizeof *c);
+        if (!c) return PyErr_NoMemory();
+        sem_init(&c->done, 0, 0);
+        atomic_init(&c->n_owners, 2);
+        commands->completion = c;
+        mtl_command_buffer_add_completed_handler(self->native, completed, c);
+    }
+    Py_BEGIN_ALLOW_THREADS
+    mtl_command_buffer_commit(self->native);
+    Py_END_ALLOW_THREADS
+    return none(state);
+}
+
+static bool gets_signals(void) { return getpid() == gettid(); }
+
+static struct timespec in_ms(long ms) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_nsec += ms * 1000000;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    return t;
+}
+
+METHOD0(CommandBuffer, wait_until_completed, "None",
+        "Waits until the commands are done and the completed handlers have returned.") {
+    (void)a;
+    MTLCommandBuffer *buffer = self->native;
+    Commands *commands = commands_of(self);
+    MTLCommandBufferStatus status = mtl_command_buffer_status(buffer);
+    if (commands && commands->completion && gets_signals() &&
+        status >= MTLCommandBufferStatusCommitted) {
+        for (bool done = false; !done;) {
+            struct timespec until = in_ms(100);
+            Py_BEGIN_ALLOW_THREADS
+            done = sem_timedwait(&commands->completion->done, &until) == 0;
+            Py_END_ALLOW_THREADS
+            if (done) sem_post(&commands->completion->done); // for the next who waits
+            if (PyErr_CheckSignals() < 0) return NULL;
+        }
+    }
+    Py_BEGIN_ALLOW_THREADS
+    mtl_command_buffer_wait_until_completed(buffer);
+    Py_END_ALLOW_THREADS
+    return none(state);
+}
+
+METHOD0(CommandBuffer, wait_until_scheduled, "None",
+        "Waits until the commands are about to run and the scheduled handlers have returned.") {
+    (void)a;
+    MTLCommandBuffer *buffer = self->native;
+    for (long pause = 1000; gets_signals(); pause = pause < 1000000 ? 2 * pause : pause) {
+        MTLCommandBufferStatus status = mtl_command_buffer_status(buffer);
+        if (status != MTLCommandBufferStatusCommitted) break;
+        Py_BEGIN_ALLOW_THREADS
+        nanosleep(&(struct timespec){0, pause}, NULL);
+        Py_END_ALLOW_THREADS
+        if (PyErr_CheckSignals() < 0) return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    mtl_command_buffer_wait_until_scheduled(buffer);
+    Py_END_ALLOW_THREADS
+    return none(state);
+}
+
+static PyObject *add_handler(State *state, Object *self, const Arg *a, bool of_completion,
+                             const char *name) {
+    if (mtl_command_buffer_status(self->native) >= MTLCommandBufferStatusCommitted ||
+        !commands_of(self))
+        return raise_text(state, ERROR_VALIDATION, "%s: the command buffer was committed", name);
+    if (!self->owner && !(self->owner = PyList_New(0))) return NULL;
+    PyObject *pair = PyTuple_Pack(2, of_completion ? Py_True : Py_False, a[0].py);
+    if (!pair || PyList_Append(self->owner, pair) < 0) {
+        Py_XDECREF(pair);
+        return NULL;
+    }
+    Py_DECREF(pair);
+    return none(state);
+}
+
+METHOD(CommandBuffer, add_completed_handler, "None",
+       "Calls handler(command_buffer) when the commands are done, on another thread. Before "
+       "commit.",
+       CALLABLE("handler")) {
+    return add_handler(state, self, a, true, "CommandBuffer.add_completed_handler");
+}
+
+METHOD(CommandBuffer, add_scheduled_handler, "None",
+       "Calls handler(command_buffer) when the commands are about to run. Before commit.",
+       CALLABLE("handler")) {
+    return add_handler(state, self, a, false, "CommandBuffer.add_scheduled_handler");
+}
+
+// An Event or a SharedEvent, which is one natively.
+static MTLEvent *to_event(State *state, PyObject *o, const char *name) {
+    if (object_is(state, o, C_Event) || object_is(state, o, C_SharedEvent))
+        return ((Object *)o)->native;
+    PyErr_Format(PyExc_TypeError,
+                 "%s(): incompatible function arguments: 'event' must be Event or SharedEvent, "
+                 "not %R",
+                 name, o);
+    return NULL;
+}
+
+METHOD(CommandBuffer, encode_signal_event, "None",
+       "Raises an event (Event or SharedEvent) to a value after what was encoded so far.",
+       ANY("event"), SIZE("value")) {
+    MTLEvent *event = to_event(state, a[0].py, "encode_signal_event");
+    if (!event) return NULL;
+    mtl_command_buffer_encode_signal_event(self->native, event, a[1].u);
+    return none(state);
+}
+
+METHOD(CommandBuffer, encode_wait_for_event, "None",
+       "What is encoded from here on waits until an event (Event or SharedEvent) has a value.",
+       ANY("event"), SIZE("value")) {
+    MTLEvent *event = to_event(state, a[0].py, "encode_wait_for_event");
+    if (!event) return NULL;
+    mtl_command_buffer_encode_wait_for_event(self->native, event, a[1].u);
+    return none(state);
+}
+
+METHOD(CommandBuffer, push_debug_group, "None", "Opens a named group of commands.", STR("name")) {
+    mtl_command_buffer_push_debug_group(self->native, a[0].s);
+    return none(state);
+}
+
+METHOD0(CommandBuffer, pop_debug_group, "None", "Closes the last group.") {
+    (void)a;
+    mtl_command_buffer_pop_debug_group(self->native);
+    return none(state);
+}
+
+METHOD(CommandBuffer, use_residency_set, "None",
+       "Keeps the set's allocations resident for these commands.",
+       OBJECT("residency_set", ResidencySet)) {
+    mtl_command_buffer_use_residency_set(self->native, a[0].p);
+    return none(state);
+}
+
+METHOD(CommandBuffer, present_drawable, "None",
+       "Shows a drawable when the commands are done. Layers are off-screen: nothing to show.",
+       OBJECT("drawable", MetalDrawable)) {
+    (void)self, (void)a;
+    return none(state);
+}
+
+static const Method *const CommandBuffer_methods[] = {
+    &CommandBuffer_compute_command_encoder,
+    &CommandBuffer_blit_command_encoder,
+    &CommandBuffer_render_command_encoder,
+    &CommandBuffer_enqueue,
+    &CommandBuffer_commit,
+    &CommandBuffer_wait_until_completed,
+    &CommandBuffer_wait_until_scheduled,
+    &CommandBuffer_add_completed_handler,
+    &CommandBuffer_add_scheduled_handler,
+    &CommandBuffer_encode_signal_event,
+    &CommandBuffer_encode_wait_for_event,
+    &CommandBuffer_push_debug_group,
+    &CommandBuffer_pop_debug_group,
+    &CommandBuffer_use_residency_set,
+    &CommandBuffer_present_drawable,
+    NULL,
+};
+const Class class_CommandBuffer = {.name = "CommandBuffer",
+                                   .doc = "Commands recorded by encoders, run after commit.",
+                                   .methods = CommandBuffer_methods,
+                                   .props = CommandBuffer_props,
+                                   .free_aux = free_commands};
