@@ -180,3 +180,15 @@ kernel void coherence(texture2d<float, access::read_write, memory_coherence_devi
     t.write(t.read(p) + float4(v.read(p)) + coherent, p);
     u.write(a[0] + b[0] + c[0], p);
 }
+
+// Functions of sparse textures.
+kernel void sparse(texture2d<float> t, depth2d_array<float> d, texture3d<half> v, sampler s,
+                   device float4 *out [[buffer(0)]]) {
+    sparse_color<float4> c = t.sparse_read(uint2(0));
+    if (c.resident()) out[0] = c.value();
+    out[1] = t.sparse_sample(s, float2(0.5f), level(1), int2(1, 0)).value() +
+             t.sparse_gather(s, float2(0.5f)).value();
+    out[2] = d.sparse_sample_compare(s, float2(0.5f), 1, 0.5f).value() +
+             d.sparse_gather_compare(s, float2(0.5f), 1, 0.5f).value();
+    out[3] = float4(v.sparse_sample(s, float3(0.5f)).value());
+}

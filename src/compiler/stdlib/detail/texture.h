@@ -37,6 +37,18 @@ struct memory_coherence {
 using memory_coherence_threadgroup = void;
 using memory_coherence_device = memory_coherence::memory_coherence_device;
 
+// What functions of sparse textures give: a value, and whether all texels of it were in memory.
+template <class T> struct sparse_color {
+    METAL_FUNC constexpr sparse_color(T value, bool resident)
+        : __value(value), __resident(resident) {}
+    METAL_FUNC constexpr bool resident() const { return __resident; }
+    METAL_FUNC constexpr T value() const { return __value; }
+
+private:
+    T __value;
+    bool __resident;
+};
+
 enum { // CpuTexture, texture operations, rows: src/cpu/texture_abi.h
     __TEX_WIDTH = 0, __TEX_HEIGHT, __TEX_DEPTH, __TEX_LAYERS, __TEX_LEVELS, __TEX_SAMPLES,
     __TEX_BIAS = 1 << 8, __TEX_LEVEL = 2 << 8, __TEX_GRADIENT = 3 << 8, __TEX_MIN_LOD = 1 << 10,

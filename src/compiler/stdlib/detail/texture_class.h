@@ -132,6 +132,26 @@ template <class T, access A = access::sample, class = void> struct __MSL_NAME {
 #endif
 #endif
 
+#if __MSL_DIMS > 1
+    // ---- of sparse textures: the same with whether the texels are there, and here all are
+#define __MSL_SPARSE(NAME) \
+    template <class... X> \
+    __attribute__((convergent)) METAL_FUNC auto sparse_##NAME(X... x) const \
+        ->sparse_color<decltype(this->NAME(x...))> { \
+        return sparse_color<decltype(this->NAME(x...))>(this->NAME(x...), true); \
+    }
+    __MSL_SPARSE(sample)
+    __MSL_SPARSE(read)
+#if __MSL_DIMS != 3
+    __MSL_SPARSE(gather)
+#endif
+#ifdef __MSL_DEPTH
+    __MSL_SPARSE(sample_compare)
+    __MSL_SPARSE(gather_compare)
+#endif
+#undef __MSL_SPARSE
+#endif
+
     // ---- sizes
 #if __MSL_DIMS == 1
     METAL_FUNC uint get_width(uint = 0) const {
