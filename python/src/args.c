@@ -19,7 +19,7 @@ void describe_type(const ArgSpec *spec, char *text, size_t n_bytes) {
     case K_STR:
     case K_TEXT: snprintf(text, n_bytes, "str%s", or_none); break;
     case K_BYTES: snprintf(text, n_bytes, "bytes%s", or_none); break;
-    case K_DATA: snprintf(text, n_bytes, "ReadableBuffer%s", or_none); break;
+    case K_DATA: snprintf(text, n_bytes, "BytesLike%s", or_none); break;
     case K_PATH: snprintf(text, n_bytes, "str | os.PathLike[str]%s", or_none); break;
     case K_ENUM: snprintf(text, n_bytes, "%s%s", enum_name((EnumId)spec->id), or_none); break;
     case K_OBJECT: snprintf(text, n_bytes, "%s%s", class_of((ClassId)spec->id)->name, or_none); break;
@@ -27,6 +27,10 @@ void describe_type(const ArgSpec *spec, char *text, size_t n_bytes) {
         snprintf(text, n_bytes, "Sequence[%s]%s", class_of((ClassId)spec->id)->name, or_none);
         break;
     case K_CALLABLE: snprintf(text, n_bytes, "Callable[..., object]%s", or_none); break;
+    case K_MACROS:
+        snprintf(text, n_bytes, "dict[str, str | int | float | bool | None]%s", or_none);
+        break;
+    case K_STRINGS: snprintf(text, n_bytes, "Sequence[str]%s", or_none); break;
     case K_ANY: snprintf(text, n_bytes, "Any"); break;
     }
 }
@@ -63,6 +67,27 @@ static bool convert_int(PyObject *o, uint64_t most, uint64_t *value) {
     if (u == (unsigned long long)-1 && PyErr_Occurred()) return PyErr_Clear(), false;
     *value = u;
     return u <= most;
+}
+
+static bool is_macros(PyObject *o) {
+    if (!PyDict_Check(o)) return false;
+    Py_ssize_t pos = 0;
+    for (PyObject *k, *v; PyDict_Next(o, &pos, &k, &v);)
+        if (!PyUnicode_Check(k) ||
+            !(v == Py_None || PyUnicode_Check(v) || PyLong_Check(v) || PyFloat_Check(v)))
+            return false;
+    return true;
+}
+
+static bool is_strings(PyObject *o) {
+    if (!PyList_Check(o) && !PyTuple_Check(o)) return false;
+    for (Py_ssize_t i = 0, n = PySequence_Size(o); i < n; i++) {
+        PyObject *item = PySequence_GetItem(o, i);
+        bool good = item && PyUnicode_Check(item);
+        Py_XDECREF(item);
+        if (!good) return PyErr_Clear(), false;
+    }
+    return true;
 }
 
 static bool convert_path(PyObject *o, Arg *out) {
@@ -124,6 +149,8 @@ bool convert_arg(State *state, const ArgSpec *spec, PyObject *o, Arg *out) {
         return true;
     case K_LIST: return PyList_Check(o) || PyTuple_Check(o);
     case K_CALLABLE: return PyCallable_Check(o);
+    case K_MACROS: return is_macros(o);
+    case K_STRINGS: return is_strings(o);
     case K_ANY: return true;
     }
     return false;

@@ -57,19 +57,27 @@ METHOD(BlitCommandEncoder, copy_from_buffer_to_texture, "None", "Copies texels o
 
 // ---- Textures ----
 
+#define TEXTURE_COPY_ARGS                                                                          \
+    OBJECT("source_texture", Texture), SIZE("source_slice"), SIZE("source_level"),                 \
+        OBJECT("source_origin", Origin), OBJECT("source_size", Size),                              \
+        OBJECT("destination_texture", Texture), SIZE("destination_slice"),                         \
+        SIZE("destination_level"), OBJECT("destination_origin", Origin)
+
 METHOD(BlitCommandEncoder, copy_from_texture, "None", "Copies a region between textures.",
-       OBJECT("source_texture", Texture), SIZE("source_slice"), SIZE("source_level"),
-       OBJECT("source_origin", Origin), OBJECT("source_size", Size),
-       OBJECT("destination_texture", Texture), SIZE("destination_slice"),
-       SIZE("destination_level"), OBJECT("destination_origin", Origin)) {
+       TEXTURE_COPY_ARGS) {
     mtl_blit_command_encoder_copy_from_texture(self->native, a[0].p, a[1].u, a[2].u,
                                                to_origin(a[3].o), to_size(a[4].o), a[5].p, a[6].u,
                                                a[7].u, to_origin(a[8].o));
     return none(state);
 }
 
-METHOD(BlitCommandEncoder, copy_from_texture_to_texture, "None",
-       "Copies as many slices and levels as both textures have.",
+METHOD(BlitCommandEncoder, copy_from_texture_to_texture, "None", "The same as copy_from_texture.",
+       TEXTURE_COPY_ARGS) {
+    return BlitCommandEncoder_copy_from_texture_body(self, state, a);
+}
+
+METHOD(BlitCommandEncoder, copy_whole_texture, "None",
+       "Copies as many slices and levels as both textures have (Metal's copyFromTexture:toTexture:).",
        OBJECT("source_texture", Texture), OBJECT("destination_texture", Texture)) {
     mtl_blit_command_encoder_copy_from_texture_to_texture(self->native, a[0].p, a[1].p);
     return none(state);
@@ -179,6 +187,7 @@ static const Method *const BlitCommandEncoder_methods[] = {
     &BlitCommandEncoder_copy_from_buffer_to_texture,
     &BlitCommandEncoder_copy_from_texture,
     &BlitCommandEncoder_copy_from_texture_to_texture,
+    &BlitCommandEncoder_copy_whole_texture,
     &BlitCommandEncoder_generate_mipmaps,
     &BlitCommandEncoder_synchronize_resource,
     &BlitCommandEncoder_synchronize_texture,

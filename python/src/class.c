@@ -90,6 +90,8 @@ static PyObject *keep(State *state, const ArgSpec *spec, PyObject *value, const 
         free(natives);
         return PySequence_Tuple(value);
     }
+    case K_MACROS: return PyDict_Copy(value);
+    case K_STRINGS: return PySequence_Tuple(value);
     default: return Py_NewRef(value);
     }
 }

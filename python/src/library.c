@@ -7,8 +7,8 @@
 // ---- CompileOptions ----
 
 static const Field CompileOptions_fields[] = {
-    {ANY_OR("preprocessor_macros"), "dict of macro names and values, or None.", false},
-    {ANY_OR("include_paths"), "list of folders for #include, or None.", false},
+    {{"preprocessor_macros", K_MACROS, 0, "None", 0, true}, "Macros and their values.", false},
+    {{"include_paths", K_STRINGS, 0, "None", 0, true}, "Folders for #include.", false},
     {ENUM_OR("language_version", LanguageVersion, Default, 0), "The version of MSL.", false},
     {BOOL_OR("fast_math_enabled", true), "False: as MathMode.Safe.", false},
     {ENUM_OR("math_mode", MathMode, Fast, 2), "How freely expressions are rewritten.", false},
@@ -57,10 +57,6 @@ static bool strings_of(const Object *o, Strings *s) {
     s->kept = PyList_New(0);
     if (!s->kept) return false;
     if (macros != Py_None) {
-        if (!PyDict_Check(macros)) {
-            PyErr_SetString(PyExc_TypeError, "preprocessor_macros must be a dict");
-            return false;
-        }
         s->macros = calloc((size_t)PyDict_Size(macros) + 1, sizeof *s->macros);
         if (!s->macros) return PyErr_NoMemory(), false;
         Py_ssize_t pos = 0;
@@ -149,12 +145,13 @@ static PyObject *pack(MTLDataType type, PyObject *value) {
         int n = (int)(type - scalars[i].type) + 1;
         char format[16];
         snprintf(format, sizeof format, "<%d%c", n, scalars[i].code);
-        PyObject *module = PyImport_ImportModule("struct"), *packed = NULL;
+        PyObject *module = NULL, *head = NULL, *args = NULL, *function = NULL, *packed = NULL;
         PyObject *numbers = n == 1 ? PyTuple_Pack(1, value) : PySequence_Tuple(value);
-        PyObject *head = Py_BuildValue("(s)", format);
-        PyObject *args = head && numbers ? PySequence_Concat(head, numbers) : NULL;
-        PyObject *function = module ? PyObject_GetAttrString(module, "pack") : NULL;
-        if (args && function) packed = PyObject_Call(function, args, NULL);
+        if (numbers) module = PyImport_ImportModule("struct");
+        if (module) function = PyObject_GetAttrString(module, "pack");
+        if (function) head = Py_BuildValue("(s)", format);
+        if (head) args = PySequence_Concat(head, numbers);
+        if (args) packed = PyObject_Call(function, args, NULL);
         if (!packed && PyErr_Occurred()) {
             PyErr_Clear();
             PyErr_Format(PyExc_TypeError,

@@ -68,6 +68,8 @@ typedef enum Kind {
     K_OBJECT,   // Arg.o, and its library object in Arg.p
     K_LIST,     // Arg.py: list or tuple of objects of a class
     K_CALLABLE, // Arg.py
+    K_MACROS,   // Arg.py: dict of str to str, int, float, bool or None
+    K_STRINGS,  // Arg.py: list or tuple of str
     K_ANY,      // Arg.py
 } Kind;
 
