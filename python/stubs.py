@@ -15,8 +15,12 @@ import inspect
 import pathlib
 import re
 import sys
+import textwrap
 
-import pymetal as pm
+if __name__ == "__main__":
+    del sys.path[0]  # this folder: its pymetal has no extension
+
+import pymetal as pm  # noqa: E402
 
 HEAD = '''# SPDX-License-Identifier: Apache-2.0
 # Made by python/stubs.py from the module's docstrings: change those instead.
@@ -33,10 +37,27 @@ def public(names):
 def text(doc, indent):
     """A docstring as it stands in a stub."""
     lines = inspect.cleandoc(doc).splitlines()
-    quoted = f"\n{indent}".join(lines) if len(lines) > 1 else lines[0]
-    if len(lines) > 1:
-        quoted += f"\n{indent}"
-    return f'{indent}"""{quoted}"""\n'
+    if len(lines) == 1:
+        # The closing quotes stand on the last line, if that has room for them.
+        lines = textwrap.wrap(lines[0], 94 - len(indent), break_on_hyphens=False)
+    if len(lines) == 1:
+        return f'{indent}"""{lines[0]}"""\n'
+    body = "".join(f"{indent}{line}".rstrip() + "\n" for line in lines)
+    return f'{indent}"""{body[len(indent):]}{indent}"""\n'
+
+
+def definition(name, arguments, returns, indent):
+    """`def name(...) -> returns:`, one argument a line where it would be too long."""
+    line = f"{indent}def {name}({', '.join(arguments)}) -> {returns}:"
+    if len(line) > 96:  # room for " ..."
+        parts = "".join(f"{indent}    {argument},\n" for argument in arguments)
+        line = f"{indent}def {name}(\n{parts}{indent}) -> {returns}:"
+    return line
+
+
+def split(arguments):
+    """Arguments at the commas outside of brackets."""
+    return [part.strip() for part in re.split(r",(?![^\[(]*[\])])", arguments) if part.strip()]
 
 
 def function(item, name, indent, first=None):
@@ -45,8 +66,8 @@ def function(item, name, indent, first=None):
     match = re.fullmatch(r"(\w+)\((.*)\) -> (.+)", head, re.S)
     if not match or match.group(1) != name:
         raise SystemExit(f"{item!r}: the docstring begins with no signature: {head!r}")
-    arguments = ", ".join(part for part in (first, match.group(2)) if part)
-    result = f"{indent}def {name}({arguments}) -> {match.group(3)}:\n"
+    arguments = ([first] if first else []) + split(match.group(2))
+    result = definition(name, arguments, match.group(3), indent) + "\n"
     return result + text(rest or "No more to say.", indent + "    ") + f"{indent}    ...\n"
 
 
@@ -60,18 +81,22 @@ def property_of(item, name, indent):
     result += text(rest, indent + "    ") + f"{indent}    ...\n"
     if not read_only:
         result += f"{indent}@{name}.setter\n"
-        result += f"{indent}def {name}(self, value: {kind}) -> None: ...\n"
+        result += definition(name, ["self", f"value: {kind}"], "None", indent) + " ...\n"
     return result
 
 
 def initializer(kind):
     """__init__ of the classes that have a constructor: types are those of the properties."""
-    parts = []
+    parts = ["self"]
     for name, parameter in inspect.signature(kind).parameters.items():
-        type_name = re.match(r"[^:,]+", inspect.getdoc(getattr(kind, name))).group(0)
-        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
-        parts.append(f"{name}: {type_name}{default}")
-    return f"    def __init__(self, {', '.join(parts)}) -> None: ...\n"
+        doc = inspect.getdoc(getattr(kind, name))
+        type_name = re.match(r"[^:]+?(?=, read-only|:)", doc).group()
+        # A member of an enumeration is shown by its number, which is no value of the type.
+        plain = type(parameter.default).__name__ in type_name.split(" | ")
+        default = repr(parameter.default) if plain or parameter.default is None else "..."
+        parts.append(f"{name}: {type_name}"
+                     + ("" if parameter.default is parameter.empty else f" = {default}"))
+    return definition("__init__", parts, "None", "    ") + " ...\n"
 
 
 def special(kind):
@@ -132,9 +157,9 @@ def package():
     errors.sort(key=lambda kind: (len(kind.__mro__), kind.__name__))
     classes.sort(key=lambda kind: (len(kind.__mro__), kind.__name__))
     parts = [HEAD, text(pm.__doc__, ""), "\n",
-             "import enum\nimport os\nfrom collections.abc import Buffer as BytesLike\n"
-             "from collections.abc import Callable, Sequence\nfrom typing import Any, Final\n\n"
-             "import numpy\n\n",
+             "import enum\nimport os\nfrom collections.abc import Callable, Sequence\n"
+             "from typing import Any, Final\n\n"
+             "import numpy\nfrom _typeshed import ReadableBuffer as BytesLike\n\n",
              "".join(f"from . import {name} as {name}\n" for name in SUBMODULES), "\n",
              "__version__: str\n__all__: list[str]\n\n", *constants, "\n", *enums,
              *map(error_of, errors), *map(class_of, classes), *functions]
@@ -144,8 +169,11 @@ def package():
 def submodule(name):
     """Submodules hold names of the package, and say so."""
     module = getattr(pm, name)
-    lines = "".join(f"from . import {item} as {item}\n" for item in sorted(module.__all__))
-    return HEAD + text(module.__doc__, "") + "\n" + lines + "\n__all__: list[str]\n"
+    names = sorted(module.__all__)
+    imports = "".join(f"    {item},\n" for item in names)
+    exports = "".join(f'    "{item}",\n' for item in names)
+    return (HEAD + text(module.__doc__, "") + f"\nfrom . import (\n{imports})\n"
+            f"\n__all__ = [\n{exports}]\n")
 
 
 def files():

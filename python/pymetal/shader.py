@@ -43,7 +43,8 @@ class ShaderPreprocessor:
         self._paths = [Path(path) for path in include_paths or ()]
         self._macros: dict[str, str] = {}
         self._functions: dict[str, Callable[[str], object]] = {}
-        self._texts: dict[str, tuple[str, Path]] = {}  # name as written in the include line -> (text, path)
+        # The name as the include line has it -> text, path.
+        self._texts: dict[str, tuple[str, Path]] = {}
 
     def add_include_path(self, path: str | os.PathLike[str]) -> ShaderPreprocessor:
         """Looks for included files in `path` too, after the folders given before."""
@@ -109,9 +110,9 @@ class ShaderPreprocessor:
         blocks: list[list[bool]] = []  # innermost last: [is ours, this branch is kept]
         for line in source.split("\n"):
             match = _DIRECTIVE.match(line)
-            word = match.group(1) if match else None
+            word, name = match.groups() if match else ("", "")
             if word in ("ifdef", "ifndef"):
-                blocks.append([True, (match.group(2) in self._macros) == (word == "ifdef")])
+                blocks.append([True, (name in self._macros) == (word == "ifdef")])
                 continue
             if word == "if":
                 blocks.append([False, True])
@@ -166,11 +167,13 @@ class ShaderPreprocessor:
 
         source = _DEFINE.sub(collect, source)
         for name in sorted(macros, key=len, reverse=True):
-            value = macros[name]
-            source = re.sub(rf"\b{re.escape(name)}\b", lambda _, value=value: value, source)
+            # The value is put in as it is: backslashes mean nothing.
+            source = macros[name].join(re.split(rf"\b{re.escape(name)}\b", source))
         for name, func in self._functions.items():
-            source = re.sub(rf"\b{re.escape(name)}\s*\(([^)]*)\)",
-                            lambda match, func=func: str(func(match.group(1))), source)
+            # Text and arguments take turns.
+            parts = re.split(rf"\b{re.escape(name)}\s*\(([^)]*)\)", source)
+            parts[1::2] = [str(func(arguments)) for arguments in parts[1::2]]
+            source = "".join(parts)
         return source
 
 

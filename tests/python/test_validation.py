@@ -207,7 +207,7 @@ for name in dir(pm):
                                   getattr(kind, method)(pm.PixelFormat.RGBA8Unorm, 8, False))
 values = [None, 0, 1, 2, 7, 31, 32, 64, 255, -1, 2**31, 2**32, 2**63, 2**64, 1.5, float("nan"),
           True, "", "add_one", b"", b"x" * 64, bytearray(64), memoryview(b"abcd"), [], [1], (), {},
-          print, object, pm.PixelFormat.RGBA8Unorm, pm.StorageMode.Shared, "/nonexistent/x"]
+          id, object, pm.PixelFormat.RGBA8Unorm, pm.StorageMode.Shared, "/nonexistent/x"]
 # Calls that would wait for ever, or write where they are told to.
 skip = {"wait_until_completed", "wait_until_scheduled", "wait_until_signaled_value",
         "serialize_to_url", "encode_wait_for_event", "start_capture_with_scope", "commit",

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# Made by python/stubs.py from the module's docstrings: change those instead.
+"""What the module raises. MetalError is a RuntimeError; the others are kinds of MetalError."""
+
+from . import (
+    CompileError,
+    MetalError,
+    PipelineError,
+    ResourceError,
+    ValidationError,
+)
+
+__all__ = [
+    "CompileError",
+    "MetalError",
+    "PipelineError",
+    "ResourceError",
+    "ValidationError",
+]

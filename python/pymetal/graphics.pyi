@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# Made by python/stubs.py from the module's docstrings: change those instead.
+"""Textures, samplers and the render half: descriptors, states, the encoder, layers."""
+
+from . import (
+    DepthStencilDescriptor,
+    DepthStencilState,
+    MetalDrawable,
+    MetalLayer,
+    RenderCommandEncoder,
+    RenderPassAttachmentDescriptor,
+    RenderPassColorAttachmentDescriptor,
+    RenderPassDepthAttachmentDescriptor,
+    RenderPassDescriptor,
+    RenderPassStencilAttachmentDescriptor,
+    RenderPipelineColorAttachmentDescriptor,
+    RenderPipelineDescriptor,
+    RenderPipelineState,
+    SamplerDescriptor,
+    SamplerState,
+    StencilDescriptor,
+    Texture,
+    TextureDescriptor,
+    VertexAttributeDescriptor,
+    VertexBufferLayoutDescriptor,
+    VertexDescriptor,
+)
+
+__all__ = [
+    "DepthStencilDescriptor",
+    "DepthStencilState",
+    "MetalDrawable",
+    "MetalLayer",
+    "RenderCommandEncoder",
+    "RenderPassAttachmentDescriptor",
+    "RenderPassColorAttachmentDescriptor",
+    "RenderPassDepthAttachmentDescriptor",
+    "RenderPassDescriptor",
+    "RenderPassStencilAttachmentDescriptor",
+    "RenderPipelineColorAttachmentDescriptor",
+    "RenderPipelineDescriptor",
+    "RenderPipelineState",
+    "SamplerDescriptor",
+    "SamplerState",
+    "StencilDescriptor",
+    "Texture",
+    "TextureDescriptor",
+    "VertexAttributeDescriptor",
+    "VertexBufferLayoutDescriptor",
+    "VertexDescriptor",
+]
