@@ -36,10 +36,9 @@ METHOD(BinaryArchive, add_compute_pipeline_functions, "None",
     MTLError *error = NULL;
     bool done;
     if (!pipeline_descriptor(state, a[0].o, &d, &parts)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    done = mtl_binary_archive_add_compute_pipeline_functions(self->native, &d, &error);
-    Py_END_ALLOW_THREADS
-    pipeline_parts_free(&parts);
+    Py_BEGIN_ALLOW_THREADS done =
+        mtl_binary_archive_add_compute_pipeline_functions(self->native, &d, &error);
+    Py_END_ALLOW_THREADS pipeline_parts_free(&parts);
     if (!done)
         return raise_error(state, ERROR_PIPELINE, "Failed to add to binary archive: ", error);
     return none(state);
@@ -49,16 +48,14 @@ METHOD(BinaryArchive, serialize_to_url, "None", "Writes the archive to a file, i
        PATH("url")) {
     MTLError *error = NULL;
     bool done;
-    Py_BEGIN_ALLOW_THREADS
-    done = mtl_binary_archive_serialize_to_url(self->native, a[0].s, &error);
-    Py_END_ALLOW_THREADS
-    if (!done)
-        return raise_error(state, ERROR_RESOURCE, "Failed to serialize binary archive: ", error);
+    Py_BEGIN_ALLOW_THREADS done = mtl_binary_archive_serialize_to_url(self->native, a[0].s, &error);
+    Py_END_ALLOW_THREADS if (!done) return raise_error(
+        state, ERROR_RESOURCE, "Failed to serialize binary archive: ", error);
     return none(state);
 }
 
-static const Method *const BinaryArchive_methods[] = {
-    &BinaryArchive_add_compute_pipeline_functions, &BinaryArchive_serialize_to_url, NULL};
+static const Method *const BinaryArchive_methods[] = {&BinaryArchive_add_compute_pipeline_functions,
+                                                      &BinaryArchive_serialize_to_url, NULL};
 const Class class_BinaryArchive = {.name = "BinaryArchive",
                                    .doc = "Pipelines with their machine code, for a file.",
                                    .methods = BinaryArchive_methods,
@@ -81,10 +78,8 @@ METHOD0(CaptureScope, begin_scope, "None", "What is committed from here on belon
 
 METHOD0(CaptureScope, end_scope, "None", "Ends it, and a capture of it.") {
     (void)a;
-    Py_BEGIN_ALLOW_THREADS
-    mtl_capture_scope_end_scope(self->native);
-    Py_END_ALLOW_THREADS
-    return none(state);
+    Py_BEGIN_ALLOW_THREADS mtl_capture_scope_end_scope(self->native);
+    Py_END_ALLOW_THREADS return none(state);
 }
 
 static const Method *const CaptureScope_methods[] = {&CaptureScope_begin_scope,
@@ -164,8 +159,7 @@ METHOD(CaptureManager, start_capture, "None",
     PyObject *url = field_py(a[0].o, "output_url");
     if (url != Py_None) path.s = PyUnicode_AsUTF8AndSize(url, NULL);
     MTLCaptureDescriptor d = {.capture_object = ((Object *)object)->native,
-                              .destination =
-                                  (MTLCaptureDestination)field_u(a[0].o, "destination"),
+                              .destination = (MTLCaptureDestination)field_u(a[0].o, "destination"),
                               .output_url = path.s};
     if (PyErr_Occurred()) return NULL;
     if (!mtl_capture_manager_start_capture(self->native, &d, &error))
@@ -175,17 +169,15 @@ METHOD(CaptureManager, start_capture, "None",
 
 METHOD0(CaptureManager, stop_capture, "None", "Ends the capture and completes its file.") {
     (void)a;
-    Py_BEGIN_ALLOW_THREADS
-    mtl_capture_manager_stop_capture(self->native);
-    Py_END_ALLOW_THREADS
-    return none(state);
+    Py_BEGIN_ALLOW_THREADS mtl_capture_manager_stop_capture(self->native);
+    Py_END_ALLOW_THREADS return none(state);
 }
 
 METHOD(CaptureManager, supports_destination, "bool", "Whether captures can go there.",
        ENUMERATION("destination", CaptureDestination)) {
     (void)state;
-    return from_bool(mtl_capture_manager_supports_destination(self->native,
-                                                              (MTLCaptureDestination)a[0].u));
+    return from_bool(
+        mtl_capture_manager_supports_destination(self->native, (MTLCaptureDestination)a[0].u));
 }
 
 static const Method *const CaptureManager_methods[] = {

@@ -22,7 +22,9 @@ void describe_type(const ArgSpec *spec, char *text, size_t n_bytes) {
     case K_DATA: snprintf(text, n_bytes, "BytesLike%s", or_none); break;
     case K_PATH: snprintf(text, n_bytes, "str | os.PathLike[str]%s", or_none); break;
     case K_ENUM: snprintf(text, n_bytes, "%s%s", enum_name((EnumId)spec->id), or_none); break;
-    case K_OBJECT: snprintf(text, n_bytes, "%s%s", class_of((ClassId)spec->id)->name, or_none); break;
+    case K_OBJECT:
+        snprintf(text, n_bytes, "%s%s", class_of((ClassId)spec->id)->name, or_none);
+        break;
     case K_LIST:
         snprintf(text, n_bytes, "Sequence[%s]%s", class_of((ClassId)spec->id)->name, or_none);
         break;
@@ -171,11 +173,10 @@ static void refuse(const char *name, const ArgSpec *specs, int n_specs, PyObject
     Py_ssize_t n_names = names ? PyTuple_Size(names) : 0;
     for (Py_ssize_t i = 0; given && i < n + n_names; i++) {
         PyObject *type_name = PyObject_GetAttrString((PyObject *)Py_TYPE(args[i]), "__qualname__");
-        PyObject *next =
-            !type_name ? NULL
-            : i < n    ? PyUnicode_FromFormat("%U%s%U", given, i ? ", " : "", type_name)
-                       : PyUnicode_FromFormat("%U%s%U=%U", given, i ? ", " : "",
-                                              PyTuple_GetItem(names, i - n), type_name);
+        PyObject *next = !type_name ? NULL
+                         : i < n ? PyUnicode_FromFormat("%U%s%U", given, i ? ", " : "", type_name)
+                                 : PyUnicode_FromFormat("%U%s%U=%U", given, i ? ", " : "",
+                                                        PyTuple_GetItem(names, i - n), type_name);
         Py_XDECREF(type_name);
         Py_DECREF(given);
         given = next;
@@ -219,8 +220,7 @@ bool parse_args(State *state, const char *name, const ArgSpec *specs, int n_spec
         if (given[i]) {
             if (convert_arg(state, spec, given[i], &out[i])) continue;
             drop_args(specs, i, out);
-            if (!PyErr_Occurred())
-                refuse(name, specs, n_specs, args, n, names, i, given[i]);
+            if (!PyErr_Occurred()) refuse(name, specs, n_specs, args, n, names, i, given[i]);
             return false;
         }
         if (!spec->text) {

@@ -47,8 +47,8 @@ METHOD(BlitCommandEncoder, copy_from_texture_to_buffer, "None", "Copies texels i
 METHOD(BlitCommandEncoder, copy_from_buffer_to_texture, "None", "Copies texels out of a buffer.",
        OBJECT("source_buffer", Buffer), SIZE("source_offset"), SIZE("source_bytes_per_row"),
        SIZE("source_bytes_per_image"), OBJECT("source_size", Size),
-       OBJECT("destination_texture", Texture), SIZE("destination_slice"),
-       SIZE("destination_level"), OBJECT("destination_origin", Origin), U32_OR("options", 0)) {
+       OBJECT("destination_texture", Texture), SIZE("destination_slice"), SIZE("destination_level"),
+       OBJECT("destination_origin", Origin), U32_OR("options", 0)) {
     mtl_blit_command_encoder_copy_from_buffer_to_texture(
         self->native, a[0].p, a[1].u, a[2].u, a[3].u, to_size(a[4].o), a[5].p, a[6].u, a[7].u,
         to_origin(a[8].o), (MTLBlitOption)a[9].u);
@@ -76,9 +76,10 @@ METHOD(BlitCommandEncoder, copy_from_texture_to_texture, "None", "The same as co
     return BlitCommandEncoder_copy_from_texture_body(self, state, a);
 }
 
-METHOD(BlitCommandEncoder, copy_whole_texture, "None",
-       "Copies as many slices and levels as both textures have (Metal's copyFromTexture:toTexture:).",
-       OBJECT("source_texture", Texture), OBJECT("destination_texture", Texture)) {
+METHOD(
+    BlitCommandEncoder, copy_whole_texture, "None",
+    "Copies as many slices and levels as both textures have (Metal's copyFromTexture:toTexture:).",
+    OBJECT("source_texture", Texture), OBJECT("destination_texture", Texture)) {
     mtl_blit_command_encoder_copy_from_texture_to_texture(self->native, a[0].p, a[1].p);
     return none(state);
 }

@@ -94,11 +94,11 @@ static PyObject *to_dlpack(PyObject *owner, void *data, int type, int n, const P
     DLManagedTensor *tensor = calloc(1, sizeof *tensor + (size_t)n * 2 * sizeof(int64_t));
     if (!tensor) return PyErr_NoMemory();
     int64_t *numbers = (int64_t *)(tensor + 1);
-    int64_t stride = 1;
+    uint64_t stride = 1;
     for (int i = n - 1; i >= 0; i--) {
         numbers[i] = shape[i];
-        numbers[n + i] = stride;
-        stride *= shape[i];
+        numbers[n + i] = (int64_t)stride;
+        stride *= (uint64_t)shape[i];
     }
     tensor->dl_tensor = (DLTensor){.data = data,
                                    .device = {DL_CPU, 0},
@@ -177,8 +177,7 @@ static bool view_shape(View *v, PyObject *shape, size_t size) {
         }
         v->n = 1, v->shape[0] = (Py_ssize_t)count;
     } else {
-        PyObject *tuple =
-            PyLong_Check(shape) ? PyTuple_Pack(1, shape) : PySequence_Tuple(shape);
+        PyObject *tuple = PyLong_Check(shape) ? PyTuple_Pack(1, shape) : PySequence_Tuple(shape);
         if (!tuple) return false;
         v->n = (int)PyTuple_Size(tuple);
         if (v->n > MAX_DIMENSIONS) {
@@ -190,24 +189,31 @@ static bool view_shape(View *v, PyObject *shape, size_t size) {
         bool empty = false, fits = true;
         for (int i = 0; i < v->n; i++) {
             v->shape[i] = PyLong_AsSsize_t(PyTuple_GetItem(tuple, i));
-            if (v->shape[i] < 0) fits = false;
-            else if (v->shape[i] == 0) empty = true;
-            else left /= (size_t)v->shape[i];
+            if (v->shape[i] < 0)
+                fits = false;
+            else if (v->shape[i] == 0)
+                empty = true;
+            else
+                left /= (size_t)v->shape[i];
         }
         Py_DECREF(tuple);
         if (PyErr_Occurred()) return false;
-        if (!fits || (!empty && !left)) {
+        if (!fits) {
+            PyErr_SetString(PyExc_ValueError, "a shape has no negative extents");
+            return false;
+        }
+        if (!empty && !left) {
             PyErr_Format(PyExc_ValueError, "the shape needs more than the %zu bytes there are",
                          size);
             return false;
         }
     }
-    Py_ssize_t stride = (Py_ssize_t)bytes;
+    size_t stride = bytes; // wraps only where the array is empty
     for (int i = v->n - 1; i >= 0; i--) {
-        v->strides[i] = stride;
-        stride *= v->shape[i];
+        v->strides[i] = (Py_ssize_t)stride;
+        stride *= (size_t)v->shape[i];
     }
-    v->length = stride;
+    v->length = (Py_ssize_t)stride;
     return true;
 }
 
@@ -244,8 +250,7 @@ METHOD(Buffer, new_texture, "Texture | None",
        "A texture over the buffer's memory, which it keeps alive.",
        OBJECT("descriptor", TextureDescriptor), SIZE("offset"), SIZE("bytes_per_row")) {
     MTLTextureDescriptor d = texture_descriptor(a[0].o);
-    return wrap_new(state, C_Texture,
-                    mtl_buffer_new_texture(self->native, &d, a[1].u, a[2].u));
+    return wrap_new(state, C_Texture, mtl_buffer_new_texture(self->native, &d, a[1].u, a[2].u));
 }
 
 METHOD(Buffer, set_purgeable_state, "PurgeableState", "Sets the state and returns the one before.",
@@ -261,8 +266,7 @@ METHOD0(Buffer, make_aliasable, "None",
     return none(state);
 }
 
-#define DLPACK_ARGS                                                                                \
-    ANY_OR("stream"), ANY_OR("max_version"), ANY_OR("dl_device"), ANY_OR("copy")
+#define DLPACK_ARGS ANY_OR("stream"), ANY_OR("max_version"), ANY_OR("dl_device"), ANY_OR("copy")
 METHOD(Buffer, __dlpack__, "Any", "The bytes as a DLPack capsule, without a copy.", DLPACK_ARGS) {
     void *contents = mtl_buffer_contents(self->native);
     if (!dl_options(state, a)) return NULL;
@@ -302,9 +306,9 @@ METHOD0(Buffer, __dlpack_device__, "tuple[int, int]", "(1, 0): memory of the CPU
 PROPS(Buffer, BUFFER_PROPS);
 
 static const Method *const Buffer_methods[] = {
-    &Buffer_contents,       &Buffer_did_modify_range, &Buffer_view,
-    &Buffer_new_texture,    &Buffer_set_purgeable_state, &Buffer_make_aliasable,
-    &Buffer___dlpack__,     &Buffer___dlpack_device__, NULL};
+    &Buffer_contents,    &Buffer_did_modify_range,    &Buffer_view,
+    &Buffer_new_texture, &Buffer_set_purgeable_state, &Buffer_make_aliasable,
+    &Buffer___dlpack__,  &Buffer___dlpack_device__,   NULL};
 static const PyType_Slot Buffer_slots[] = {
     {Py_bf_getbuffer, (void *)(uintptr_t)buffer_get},
     {0, NULL},

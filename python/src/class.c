@@ -45,9 +45,8 @@ static int refuse_value(const Object *o, const ArgSpec *spec, PyObject *value) {
     char type[80];
     if (PyErr_Occurred()) return -1;
     describe_type(spec, type, sizeof type);
-    PyErr_Format(PyExc_TypeError,
-                 "incompatible function arguments: %s.%s must be %s, not %R (%s)", o->cls->name,
-                 spec->name, type, value ? value : Py_None,
+    PyErr_Format(PyExc_TypeError, "incompatible function arguments: %s.%s must be %s, not %R (%s)",
+                 o->cls->name, spec->name, type, value ? value : Py_None,
                  value ? "assigned" : "it cannot be deleted");
     return -1;
 }
@@ -63,8 +62,7 @@ static int set_prop(PyObject *self, PyObject *value, void *closure) {
     prop->set(o, o->state, &v);
     drop_args(&prop->value, 1, &v);
     snprintf(name, sizeof name, "%s.%s", o->cls->name, prop->name);
-    PyObject *result =
-        misuse_end(o->state, name, PyErr_Occurred() ? NULL : Py_NewRef(Py_None));
+    PyObject *result = misuse_end(o->state, name, PyErr_Occurred() ? NULL : Py_NewRef(Py_None));
     Py_XDECREF(result);
     return result ? 0 : -1;
 }
@@ -208,9 +206,9 @@ static PyMethodDef *method_defs(const Class *cls) {
         defs[i].ml_name = name;
         defs[i].ml_meth = m->entry;
         defs[i].ml_flags = METH_FASTCALL | METH_KEYWORDS | (m->of_class ? METH_CLASS : 0);
-        defs[i].ml_doc = text_of("%s($%s, /%s%s)\n--\n\n%s(%s) -> %s\n\n%s", name,
-                                 m->of_class ? "type" : "self", *plain ? ", " : "", plain, name,
-                                 typed, m->returns, m->doc);
+        defs[i].ml_doc =
+            text_of("%s($%s, /%s%s)\n--\n\n%s(%s) -> %s\n\n%s", name, m->of_class ? "type" : "self",
+                    *plain ? ", " : "", plain, name, typed, m->returns, m->doc);
     }
     if (cls->factory) {
         defs[n].ml_name = cls->factory;

@@ -70,11 +70,9 @@ PyObject *pipeline_with_descriptor(State *state, Object *device, const Object *d
     MTLError *error = NULL;
     MTLComputePipelineState *pipeline;
     if (!pipeline_descriptor(state, descriptor, &d, &parts)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    pipeline = mtl_device_new_compute_pipeline_state_with_descriptor(device->native, &d, options,
-                                                                     NULL, &error);
-    Py_END_ALLOW_THREADS
-    pipeline_parts_free(&parts);
+    Py_BEGIN_ALLOW_THREADS pipeline = mtl_device_new_compute_pipeline_state_with_descriptor(
+        device->native, &d, options, NULL, &error);
+    Py_END_ALLOW_THREADS pipeline_parts_free(&parts);
     if (!pipeline)
         return raise_error(state, ERROR_PIPELINE, "Failed to create compute pipeline: ", error);
     return wrap_new(state, C_ComputePipelineState, pipeline);
@@ -129,8 +127,7 @@ const Class class_ComputePipelineState = {.name = "ComputePipelineState",
 
 #define COMPUTE_COMMAND_ENCODER_PROPS(RO, RW)                                                      \
     RO(ComputeCommandEncoder, dispatch_type, "DispatchType", "Serial or concurrent.",              \
-       from_enum(state, E_DispatchType,                                                            \
-                 mtl_compute_command_encoder_dispatch_type(self->native)))                         \
+       from_enum(state, E_DispatchType, mtl_compute_command_encoder_dispatch_type(self->native)))  \
     DEVICE(RO, ComputeCommandEncoder, compute_command_encoder)                                     \
     LABEL(RW, ComputeCommandEncoder, compute_command_encoder)
 PROPS(ComputeCommandEncoder, COMPUTE_COMMAND_ENCODER_PROPS);
@@ -288,7 +285,8 @@ METHOD(ComputeCommandEncoder, memory_barrier_with_resources, "None",
 
 static bool all_positive(const Arg *a) { return a[0].u && a[1].u && a[2].u; }
 
-#define SIX(a) (MTLSize){a[0].u, a[1].u, a[2].u}, (MTLSize){a[3].u, a[4].u, a[5].u}
+#define SIX(a)                                                                                     \
+    (MTLSize){a[0].u, a[1].u, a[2].u}, (MTLSize) { a[3].u, a[4].u, a[5].u }
 
 METHOD(ComputeCommandEncoder, dispatch_threadgroups, "None", "Runs a grid of whole threadgroups.",
        U32("threadgroups_x"), U32("threadgroups_y"), U32("threadgroups_z"), U32("threads_x"),
@@ -323,8 +321,8 @@ METHOD(ComputeCommandEncoder, dispatch_threadgroups_indirect, "None",
        "A grid whose three uint32 sizes are read from a buffer when the commands run.",
        OBJECT("indirect_buffer", Buffer), SIZE("indirect_buffer_offset"), U32("threads_x"),
        U32("threads_y"), U32("threads_z")) {
-    mtl_compute_command_encoder_dispatch_threadgroups_indirect(
-        self->native, a[0].p, a[1].u, (MTLSize){a[2].u, a[3].u, a[4].u});
+    mtl_compute_command_encoder_dispatch_threadgroups_indirect(self->native, a[0].p, a[1].u,
+                                                               (MTLSize){a[2].u, a[3].u, a[4].u});
     return none(state);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "buffer.h"
 #include "library.h"
+#include "queue.h"
 #include "render.h"
 
 static PyObject *timestamps(Object *self) {
@@ -34,8 +35,7 @@ static PyObject *timestamps(Object *self) {
     NUMBER(RO, current_allocated_size, "Bytes of the resources alive now.")                        \
     NUMBER(RO, max_argument_buffer_sampler_count, "Samplers in argument buffers.")                 \
     RO(Device, argument_buffers_support, "ArgumentBuffersTier", "How they can be filled.",         \
-       from_enum(state, E_ArgumentBuffersTier,                                                     \
-                 mtl_device_argument_buffers_support(self->native)))                               \
+       from_enum(state, E_ArgumentBuffersTier, mtl_device_argument_buffers_support(self->native))) \
     RO(Device, read_write_texture_support, "ReadWriteTextureTier",                                 \
        "Which formats kernels can read and write.",                                                \
        from_enum(state, E_ReadWriteTextureTier,                                                    \
@@ -76,8 +76,8 @@ static PyObject *size_and_align(MTLSizeAndAlign s) {
 METHOD(Device, heap_buffer_size_and_align, "tuple[int, int]",
        "What a buffer takes in a heap: bytes and alignment.", SIZE("length"), U32("options")) {
     (void)state;
-    return size_and_align(mtl_device_heap_buffer_size_and_align(self->native, a[0].u,
-                                                                (MTLResourceOptions)a[1].u));
+    return size_and_align(
+        mtl_device_heap_buffer_size_and_align(self->native, a[0].u, (MTLResourceOptions)a[1].u));
 }
 
 METHOD(Device, heap_texture_size_and_align, "tuple[int, int]",
@@ -105,19 +105,17 @@ METHOD(Device, set_timeout, "None",
 
 METHOD(Device, new_command_queue, "CommandQueue", "A queue for command buffers.",
        OPTIONAL("descriptor", CommandQueueDescriptor)) {
-    if (!a[0].o) return wrap_new(state, C_CommandQueue, mtl_device_new_command_queue(self->native));
-    return wrap_new(state, C_CommandQueue,
-                    mtl_device_new_command_queue_with_descriptor(
-                        self->native, &(MTLCommandQueueDescriptor){
-                                          .max_command_buffer_count =
-                                              field_u(a[0].o, "max_command_buffer_count"),
-                                          .timeout_ms = (uint32_t)field_u(a[0].o, "timeout_ms")}));
+    const Object *d = a[0].o; // NULL: none given
+    size_t max_count = d ? field_u(d, "max_command_buffer_count") : 64;
+    if (!max_count)
+        return raise_text(state, ERROR_VALIDATION,
+                          "Device.new_command_queue: max_command_buffer_count is 0");
+    return queue_new(state, self, max_count, d ? (uint32_t)field_u(d, "timeout_ms") : 0);
 }
 
 METHOD(Device, new_buffer, "Buffer | None", "A buffer of zeros.", SIZE("length"), U32("options")) {
-    return wrap_new(
-        state, C_Buffer,
-        mtl_device_new_buffer(self->native, a[0].u, (MTLResourceOptions)a[1].u));
+    return wrap_new(state, C_Buffer,
+                    mtl_device_new_buffer(self->native, a[0].u, (MTLResourceOptions)a[1].u));
 }
 
 METHOD(Device, new_buffer_with_data, "Buffer | None",
@@ -149,10 +147,8 @@ METHOD(Device, new_library_with_url, "Library", "A library from a metallib or a 
        PATH("url")) {
     MTLError *error = NULL;
     MTLLibrary *library;
-    Py_BEGIN_ALLOW_THREADS
-    library = mtl_device_new_library_with_url(self->native, a[0].s, &error);
-    Py_END_ALLOW_THREADS
-    return finish_library(state, library, error);
+    Py_BEGIN_ALLOW_THREADS library = mtl_device_new_library_with_url(self->native, a[0].s, &error);
+    Py_END_ALLOW_THREADS return finish_library(state, library, error);
 }
 
 METHOD(Device, new_library_with_data, "Library", "A library from the bytes of a metallib.",
@@ -161,11 +157,9 @@ METHOD(Device, new_library_with_data, "Library", "A library from the bytes of a 
     MTLError *error = NULL;
     MTLLibrary *library;
     if (PyObject_GetBuffer(a[0].py, &data, PyBUF_SIMPLE) < 0) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    library =
+    Py_BEGIN_ALLOW_THREADS library =
         mtl_device_new_library_with_data(self->native, data.buf, (size_t)data.len, &error);
-    Py_END_ALLOW_THREADS
-    PyBuffer_Release(&data);
+    Py_END_ALLOW_THREADS PyBuffer_Release(&data);
     return finish_library(state, library, error);
 }
 
@@ -180,11 +174,10 @@ METHOD(Device, new_compute_pipeline_state, "ComputePipelineState",
        OBJECT("function", Function)) {
     MTLError *error = NULL;
     MTLComputePipelineState *pipeline;
-    Py_BEGIN_ALLOW_THREADS
-    pipeline = mtl_device_new_compute_pipeline_state(self->native, a[0].p, &error);
-    Py_END_ALLOW_THREADS
-    if (!pipeline)
-        return raise_error(state, ERROR_PIPELINE, "Failed to create compute pipeline: ", error);
+    Py_BEGIN_ALLOW_THREADS pipeline =
+        mtl_device_new_compute_pipeline_state(self->native, a[0].p, &error);
+    Py_END_ALLOW_THREADS if (!pipeline) return raise_error(
+        state, ERROR_PIPELINE, "Failed to create compute pipeline: ", error);
     return wrap_new(state, C_ComputePipelineState, pipeline);
 }
 
@@ -217,30 +210,29 @@ METHOD(Device, new_texture, "Texture | None", "A texture of zeros.",
 METHOD(Device, new_sampler_state, "SamplerState | None", "A sampler.",
        OBJECT("descriptor", SamplerDescriptor)) {
     const Object *d = a[0].o;
-    return wrap_new(
-        state, C_SamplerState,
-        mtl_device_new_sampler_state(
-            self->native,
-            &(MTLSamplerDescriptor){
-                .min_filter = (MTLSamplerMinMagFilter)field_u(d, "min_filter"),
-                .mag_filter = (MTLSamplerMinMagFilter)field_u(d, "mag_filter"),
-                .mip_filter = (MTLSamplerMipFilter)field_u(d, "mip_filter"),
-                .max_anisotropy = field_u(d, "max_anisotropy"),
-                .s_address_mode = (MTLSamplerAddressMode)field_u(d, "s_address_mode"),
-                .t_address_mode = (MTLSamplerAddressMode)field_u(d, "t_address_mode"),
-                .r_address_mode = (MTLSamplerAddressMode)field_u(d, "r_address_mode"),
-                .border_color = (MTLSamplerBorderColor)field_u(d, "border_color"),
-                .reduction_mode = (MTLSamplerReductionMode)field_u(d, "reduction_mode"),
-                .unnormalized_coordinates = !field_b(d, "normalized_coordinates"),
-                .lod_min_clamp = (float)field_f(d, "lod_min_clamp"),
-                .lod_max_clamp = (float)field_f(d, "lod_max_clamp"),
-                .lod_max_clamp_is_set = true,
-                .lod_average = field_b(d, "lod_average"),
-                .lod_bias = (float)field_f(d, "lod_bias"),
-                .compare_function = (MTLCompareFunction)field_u(d, "compare_function"),
-                .support_argument_buffers = field_b(d, "support_argument_buffers"),
-                .label = field_s(d, "label"),
-            }));
+    return wrap_new(state, C_SamplerState,
+                    mtl_device_new_sampler_state(
+                        self->native,
+                        &(MTLSamplerDescriptor){
+                            .min_filter = (MTLSamplerMinMagFilter)field_u(d, "min_filter"),
+                            .mag_filter = (MTLSamplerMinMagFilter)field_u(d, "mag_filter"),
+                            .mip_filter = (MTLSamplerMipFilter)field_u(d, "mip_filter"),
+                            .max_anisotropy = field_u(d, "max_anisotropy"),
+                            .s_address_mode = (MTLSamplerAddressMode)field_u(d, "s_address_mode"),
+                            .t_address_mode = (MTLSamplerAddressMode)field_u(d, "t_address_mode"),
+                            .r_address_mode = (MTLSamplerAddressMode)field_u(d, "r_address_mode"),
+                            .border_color = (MTLSamplerBorderColor)field_u(d, "border_color"),
+                            .reduction_mode = (MTLSamplerReductionMode)field_u(d, "reduction_mode"),
+                            .unnormalized_coordinates = !field_b(d, "normalized_coordinates"),
+                            .lod_min_clamp = (float)field_f(d, "lod_min_clamp"),
+                            .lod_max_clamp = (float)field_f(d, "lod_max_clamp"),
+                            .lod_max_clamp_is_set = true,
+                            .lod_average = field_b(d, "lod_average"),
+                            .lod_bias = (float)field_f(d, "lod_bias"),
+                            .compare_function = (MTLCompareFunction)field_u(d, "compare_function"),
+                            .support_argument_buffers = field_b(d, "support_argument_buffers"),
+                            .label = field_s(d, "label"),
+                        }));
 }
 
 METHOD(Device, new_heap, "Heap | None", "Memory from which buffers and textures are made.",
@@ -351,10 +343,8 @@ METHOD(Device, new_binary_archive, "BinaryArchive",
     PyObject *url = Py_NewRef(field_py(a[0].o, "url"));
     MTLError *error = NULL;
     MTLBinaryArchive *archive;
-    Py_BEGIN_ALLOW_THREADS
-    archive = mtl_device_new_binary_archive(self->native, &d, &error);
-    Py_END_ALLOW_THREADS
-    Py_DECREF(url);
+    Py_BEGIN_ALLOW_THREADS archive = mtl_device_new_binary_archive(self->native, &d, &error);
+    Py_END_ALLOW_THREADS Py_DECREF(url);
     if (!archive)
         return raise_error(state, ERROR_RESOURCE, "Failed to create binary archive: ", error);
     return wrap_new(state, C_BinaryArchive, archive);

@@ -53,7 +53,8 @@ PyObject *misuse_end(State *state, const char *name, PyObject *result) {
 PyObject *raise_error(State *state, ErrorId id, const char *prefix, MTLError *error) {
     misuse_forget();
     const char *text = mtl_error_localized_description(error);
-    PyObject *message = PyUnicode_FromFormat("%s%s", prefix, text && *text ? text : "unknown error");
+    PyObject *message =
+        PyUnicode_FromFormat("%s%s", prefix, text && *text ? text : "unknown error");
     mtl_release(error);
     if (message) PyErr_SetObject(state->errors[id], message);
     Py_XDECREF(message);

@@ -6,9 +6,8 @@
 
 #define FENCE_PROPS(RO, RW) DEVICE(RO, Fence, fence) LABEL(RW, Fence, fence)
 PROPS(Fence, FENCE_PROPS);
-const Class class_Fence = {.name = "Fence",
-                           .doc = "Orders encoders that use untracked resources.",
-                           .props = Fence_props};
+const Class class_Fence = {
+    .name = "Fence", .doc = "Orders encoders that use untracked resources.", .props = Fence_props};
 
 #define EVENT_PROPS(RO, RW) DEVICE(RO, Event, event) LABEL(RW, Event, event)
 PROPS(Event, EVENT_PROPS);
@@ -33,10 +32,9 @@ METHOD(SharedEvent, wait_until_signaled_value, "bool",
     for (;;) { // in pieces, so that Ctrl-C is heard
         uint64_t now = left < slice ? left : slice;
         bool reached;
-        Py_BEGIN_ALLOW_THREADS
-        reached = mtl_shared_event_wait_until_signaled_value(self->native, a[0].u, now);
-        Py_END_ALLOW_THREADS
-        if (reached) Py_RETURN_TRUE;
+        Py_BEGIN_ALLOW_THREADS reached =
+            mtl_shared_event_wait_until_signaled_value(self->native, a[0].u, now);
+        Py_END_ALLOW_THREADS if (reached) Py_RETURN_TRUE;
         if (PyErr_CheckSignals() < 0) return NULL;
         if (left != UINT64_MAX) left -= now;
         if (!left) Py_RETURN_FALSE;
@@ -53,8 +51,7 @@ static void notify(MTLSharedEvent *event, uint64_t value, void *context) {
     if (!Py_IsInitialized()) return;
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *object = wrap(n->state, C_SharedEvent, event);
-    PyObject *args =
-        object ? Py_BuildValue("(OK)", object, (unsigned long long)value) : NULL;
+    PyObject *args = object ? Py_BuildValue("(OK)", object, (unsigned long long)value) : NULL;
     call_from_library(n->function, args);
     Py_XDECREF(args);
     Py_XDECREF(object);

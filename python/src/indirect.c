@@ -59,7 +59,8 @@ static bool keep(Object *self, const char *what, uint64_t index, PyObject *o) {
     Object *buffer = (Object *)self->owner;
     if (!buffer) return true;
     if (!buffer->owner && !(buffer->owner = PyDict_New())) return false;
-    PyObject *key = PyUnicode_FromFormat("%p %s %llu", self->native, what, (unsigned long long)index);
+    PyObject *key =
+        PyUnicode_FromFormat("%p %s %llu", self->native, what, (unsigned long long)index);
     int rc = key ? PyDict_SetItem(buffer->owner, key, o) : -1;
     Py_XDECREF(key);
     return rc == 0;
@@ -89,7 +90,8 @@ METHOD(IndirectComputeCommand, set_threadgroup_memory_length, "None",
 #define GRID_ARGS(name)                                                                            \
     U32(name "_x"), U32(name "_y"), U32(name "_z"), U32("threads_per_group_x"),                    \
         U32("threads_per_group_y"), U32("threads_per_group_z")
-#define SIX(a) (MTLSize){a[0].u, a[1].u, a[2].u}, (MTLSize){a[3].u, a[4].u, a[5].u}
+#define SIX(a)                                                                                     \
+    (MTLSize){a[0].u, a[1].u, a[2].u}, (MTLSize) { a[3].u, a[4].u, a[5].u }
 
 METHOD(IndirectComputeCommand, concurrent_dispatch_threadgroups, "None",
        "A grid of whole threadgroups.", GRID_ARGS("threadgroups")) {

@@ -52,9 +52,8 @@ METHOD0(MetalLayer, next_drawable, "MetalDrawable | None",
     }
     if (!device || !(width >= 1) || !(height >= 1) || width > 65536 || height > 65536)
         return none(state);
-    MTLTextureDescriptor d =
-        mtl_texture_descriptor_2d((MTLPixelFormat)field_u(self, "pixel_format"), (size_t)width,
-                                  (size_t)height, false);
+    MTLTextureDescriptor d = mtl_texture_descriptor_2d(
+        (MTLPixelFormat)field_u(self, "pixel_format"), (size_t)width, (size_t)height, false);
     d.usage = MTLTextureUsageRenderTarget;
     if (!field_b(self, "framebuffer_only"))
         d.usage |= MTLTextureUsageShaderRead | MTLTextureUsageShaderWrite;

@@ -77,8 +77,7 @@ const Class class_Heap = {.name = "Heap",
 // ---- ResidencySet ----
 
 #define RESIDENCY_SET_PROPS(RO, RW)                                                                \
-    RO(ResidencySet, label, "str", "Its name.",                                                    \
-       from_str(mtl_residency_set_label(self->native)))                                            \
+    RO(ResidencySet, label, "str", "Its name.", from_str(mtl_residency_set_label(self->native)))   \
     RO(ResidencySet, allocation_count, "int", "How many allocations it has.",                      \
        from_u64(mtl_residency_set_allocation_count(self->native)))                                 \
     RO(ResidencySet, allocated_size, "int", "Bytes of what was committed.",                        \

@@ -15,9 +15,7 @@ static const struct {
     [ERROR_VALIDATION] = {"pymetal.exceptions.ValidationError", "A call that breaks a rule."},
 };
 
-static void function_state(PyObject *module, State **state) {
-    *state = PyModule_GetState(module);
-}
+static void function_state(PyObject *module, State **state) { *state = PyModule_GetState(module); }
 
 static PyObject *create_system_default_device(PyObject *module, PyObject *ignored) {
     State *state;

@@ -76,10 +76,10 @@ typedef enum Kind {
 typedef struct ArgSpec {
     const char *name;
     Kind kind;
-    int id;            // class or enumeration
-    const char *text;  // the default as Python writes it, NULL: required
-    double value;      // the default
-    bool or_none;      // None is allowed: Arg.p NULL
+    int id;           // class or enumeration
+    const char *text; // the default as Python writes it, NULL: required
+    double value;     // the default
+    bool or_none;     // None is allowed: Arg.p NULL
 } ArgSpec;
 
 typedef struct Arg {
@@ -141,11 +141,10 @@ struct Class {
 // ---- Objects and the module's state ----
 
 struct Object {
-    PyObject_HEAD
-    State *state;
+    PyObject_HEAD State *state;
     const Class *cls;
-    void *native;       // the library's object, one reference is ours; NULL: fields only
-    PyObject *owner;    // lives as long as this
+    void *native;    // the library's object, one reference is ours; NULL: fields only
+    PyObject *owner; // lives as long as this
     PyObject *weakrefs;
     void *aux;          // what else the class needs, freed by free_aux
     PyObject *values[]; // of the fields
@@ -162,7 +161,7 @@ struct State {
     PyObject *enums[N_ENUMS];        // the type
     PyObject *enum_members[N_ENUMS]; // dict: number to member
     PyObject *errors[N_ERRORS];
-    PyObject *value_name; // "_value_"
+    PyObject *value_name;         // "_value_"
     PyObject *frombuffer, *uint8; // NumPy's, once needed
     Slot *slots;                  // hash map from library object to Python object
     size_t n_slots, n_used;
@@ -257,42 +256,69 @@ static inline PyObject *from_str(const char *s) {
 
 // ---- Writing the tables ----
 
-#define U8(name) {name, K_U8, 0, NULL, 0, false}
-#define U32(name) {name, K_U32, 0, NULL, 0, false}
-#define SIZE(name) {name, K_U64, 0, NULL, 0, false}
-#define BOOL(name) {name, K_BOOL, 0, NULL, 0, false}
-#define DOUBLE(name) {name, K_DOUBLE, 0, NULL, 0, false}
-#define STR(name) {name, K_STR, 0, NULL, 0, false}
-#define TEXT(name) {name, K_TEXT, 0, NULL, 0, false}
-#define BYTES(name) {name, K_BYTES, 0, NULL, 0, false}
-#define DATA(name) {name, K_DATA, 0, NULL, 0, false}
-#define PATH(name) {name, K_PATH, 0, NULL, 0, false}
-#define ENUMERATION(name, type) {name, K_ENUM, E_##type, NULL, 0, false}
-#define OBJECT(name, type) {name, K_OBJECT, C_##type, NULL, 0, false}
-#define OPTIONAL(name, type) {name, K_OBJECT, C_##type, "None", 0, true}
-#define NULLABLE(name, type) {name, K_OBJECT, C_##type, NULL, 0, true}
-#define LIST(name, type) {name, K_LIST, C_##type, NULL, 0, false}
-#define CALLABLE(name) {name, K_CALLABLE, 0, NULL, 0, false}
-#define ANY(name) {name, K_ANY, 0, NULL, 0, false}
+#define U8(name)                                                                                   \
+    { name, K_U8, 0, NULL, 0, false }
+#define U32(name)                                                                                  \
+    { name, K_U32, 0, NULL, 0, false }
+#define SIZE(name)                                                                                 \
+    { name, K_U64, 0, NULL, 0, false }
+#define BOOL(name)                                                                                 \
+    { name, K_BOOL, 0, NULL, 0, false }
+#define DOUBLE(name)                                                                               \
+    { name, K_DOUBLE, 0, NULL, 0, false }
+#define STR(name)                                                                                  \
+    { name, K_STR, 0, NULL, 0, false }
+#define TEXT(name)                                                                                 \
+    { name, K_TEXT, 0, NULL, 0, false }
+#define BYTES(name)                                                                                \
+    { name, K_BYTES, 0, NULL, 0, false }
+#define DATA(name)                                                                                 \
+    { name, K_DATA, 0, NULL, 0, false }
+#define PATH(name)                                                                                 \
+    { name, K_PATH, 0, NULL, 0, false }
+#define ENUMERATION(name, type)                                                                    \
+    { name, K_ENUM, E_##type, NULL, 0, false }
+#define OBJECT(name, type)                                                                         \
+    { name, K_OBJECT, C_##type, NULL, 0, false }
+#define OPTIONAL(name, type)                                                                       \
+    { name, K_OBJECT, C_##type, "None", 0, true }
+#define NULLABLE(name, type)                                                                       \
+    { name, K_OBJECT, C_##type, NULL, 0, true }
+#define LIST(name, type)                                                                           \
+    { name, K_LIST, C_##type, NULL, 0, false }
+#define CALLABLE(name)                                                                             \
+    { name, K_CALLABLE, 0, NULL, 0, false }
+#define ANY(name)                                                                                  \
+    { name, K_ANY, 0, NULL, 0, false }
 // With a default.
-#define SIZE_OR(name, value) {name, K_U64, 0, #value, value, false}
-#define U32_OR(name, value) {name, K_U32, 0, #value, value, false}
-#define BOOL_OR(name, value) {name, K_BOOL, 0, value ? "True" : "False", value, false}
-#define DOUBLE_OR(name, value) {name, K_DOUBLE, 0, #value, value, false}
-#define STR_OR(name) {name, K_STR, 0, "\"\"", 0, false}
-#define ENUM_OR(name, type, member, value) {name, K_ENUM, E_##type, #type "." #member, value, false}
-#define LIST_OR(name, type) {name, K_LIST, C_##type, "()", 0, true}
-#define ANY_OR(name) {name, K_ANY, 0, "None", 0, true}
-#define OWN(name, type) {name, K_OBJECT, C_##type, "new", 0, false}
+#define SIZE_OR(name, value)                                                                       \
+    { name, K_U64, 0, #value, value, false }
+#define U32_OR(name, value)                                                                        \
+    { name, K_U32, 0, #value, value, false }
+#define BOOL_OR(name, value)                                                                       \
+    { name, K_BOOL, 0, value ? "True" : "False", value, false }
+#define DOUBLE_OR(name, value)                                                                     \
+    { name, K_DOUBLE, 0, #value, value, false }
+#define STR_OR(name)                                                                               \
+    { name, K_STR, 0, "\"\"", 0, false }
+#define ENUM_OR(name, type, member, value)                                                         \
+    { name, K_ENUM, E_##type, #type "." #member, value, false }
+#define LIST_OR(name, type)                                                                        \
+    { name, K_LIST, C_##type, "()", 0, true }
+#define ANY_OR(name)                                                                               \
+    { name, K_ANY, 0, "None", 0, true }
+#define OWN(name, type)                                                                            \
+    { name, K_OBJECT, C_##type, "new", 0, false }
 
 #define METHOD_(cls, fn, returns, doc, of_class, specs, n_specs)                                   \
     static PyObject *cls##_##fn##_body(Object *self, State *state, const Arg *a);                  \
     static PyObject *cls##_##fn##_entry(PyObject *self, PyObject *const *args, Py_ssize_t n,       \
                                         PyObject *names);                                          \
     static const Method cls##_##fn = {                                                             \
-        #cls "." #fn, (PyCFunction)(void (*)(void))cls##_##fn##_entry, cls##_##fn##_body,          \
-        specs,        n_specs,                                         of_class,                   \
-        returns,      doc};                                                                        \
+        #cls "." #fn,      (PyCFunction)(void (*)(void))cls##_##fn##_entry,                        \
+        cls##_##fn##_body, specs,                                                                  \
+        n_specs,           of_class,                                                               \
+        returns,           doc};                                                                   \
     static PyObject *cls##_##fn##_entry(PyObject *self, PyObject *const *args, Py_ssize_t n,       \
                                         PyObject *names) {                                         \
         return call_method(self, &cls##_##fn, args, n, names);                                     \
@@ -339,5 +365,6 @@ static inline PyObject *from_str(const char *s) {
     RO(cls, device, "Device", "The device it belongs to.",                                         \
        wrap(state, C_Device, mtl_##object##_device(self->native)))
 
-#define NO_FIELD {ANY(NULL), NULL, false}
+#define NO_FIELD                                                                                   \
+    { ANY(NULL), NULL, false }
 #endif

@@ -4,58 +4,88 @@
 // Ctrl-C while the main thread waits: the library's own wait cannot be left, so commit adds a
 // completed handler that posts a semaphore, and the main thread waits for that in short pieces with
 // a look at Python's signals in between. Other threads, which get no signals, wait in the library,
-// where they lend a hand.
-#include <errno.h>
-#include <semaphore.h>
-#include <stdatomic.h>
+// where they lend a hand. The limit of a queue's unfinished command buffers is a semaphore of this
+// file for the same reason.
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include "queue.h"
 
-typedef struct Completion { // shared by the Python object and the handler of the library
+#define SPIN_NS 20000
+
+struct Limit { // how many more command buffers the queue may have; shared by it and them
     atomic_int n_owners;
-    sem_t done;
-} Completion;
+    sem_t left;
+};
 
-typedef struct Handler { // a Python function that the library calls once
-    PyObject *function;
-    PyObject *module;
-    State *state;
-} Handler;
+static void limit_release(Limit *limit) {
+    if (!limit || atomic_fetch_sub(&limit->n_owners, 1) != 1) return;
+    sem_destroy(&limit->left);
+    free(limit);
+}
 
-static void completion_release(Completion *c) {
-    if (!c || atomic_fetch_sub(&c->n_owners, 1) != 1) return;
+// One command buffer less.
+static void limit_give_back(Limit *limit) {
+    if (limit) sem_post(&limit->left);
+    limit_release(limit);
+}
+
+// ---- What a command buffer holds ----
+
+// The last owner frees it: the Python object or the library's completed handler. The lists are gone
+// by the time the handler is the last.
+static void commands_release(Commands *c) {
+    if (atomic_fetch_sub(&c->n_owners, 1) != 1) return;
+    limit_give_back(c->limit);
     sem_destroy(&c->done);
     free(c);
 }
 
-static void completed(MTLCommandBuffer *buffer, void *context) {
-    (void)buffer;
-    sem_post(&((Completion *)context)->done);
-    completion_release(context);
+static void drop_handlers(Commands *c) {
+    Py_CLEAR(c->on_scheduled);
+    Py_CLEAR(c->on_completed);
+    Py_CLEAR(c->module);
 }
 
-static void call_handler(MTLCommandBuffer *buffer, void *context) {
-    Handler *handler = context;
-    if (!Py_IsInitialized()) return; // the interpreter is gone: nobody listens
-    PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *object = wrap(handler->state, C_CommandBuffer, buffer);
+// The Python object goes. Without a commit the library drops its handlers unheard.
+static void free_commands(void *aux) {
+    Commands *c = aux;
+    if (!c->committed) drop_handlers(c);
+    if (c->registered && !c->committed) atomic_fetch_sub(&c->n_owners, 1);
+    commands_release(c);
+}
+
+// Calls handler(command_buffer) for each of a list, in order.
+static void call_handlers(Commands *c, MTLCommandBuffer *buffer, PyObject *list) {
+    PyObject *object = list ? wrap(c->state, C_CommandBuffer, buffer) : NULL;
     PyObject *args = object ? PyTuple_Pack(1, object) : NULL;
-    call_from_library(handler->function, args);
+    for (Py_ssize_t i = 0; args && i < PyList_Size(list); i++)
+        call_from_library(PyList_GetItem(list, i), args);
     Py_XDECREF(args);
     Py_XDECREF(object);
-    Py_DECREF(handler->function);
-    Py_DECREF(handler->module);
-    free(handler);
+}
+
+static void scheduled(MTLCommandBuffer *buffer, void *context) {
+    Commands *c = context;
+    if (!Py_IsInitialized()) return; // the interpreter is gone: nobody listens
+    PyGILState_STATE gil = PyGILState_Ensure();
+    call_handlers(c, buffer, c->on_scheduled);
     PyGILState_Release(gil);
 }
 
-static void free_commands(void *aux) {
-    Commands *commands = aux;
-    completion_release(commands->completion);
-    free(commands);
+static void completed(MTLCommandBuffer *buffer, void *context) {
+    Commands *c = context;
+    limit_give_back(c->limit);
+    c->limit = NULL;
+    if (c->module && Py_IsInitialized()) {
+        PyGILState_STATE gil = PyGILState_Ensure();
+        call_handlers(c, buffer, c->on_completed);
+        drop_handlers(c);
+        PyGILState_Release(gil);
+    }
+    sem_post(&c->done);
+    commands_release(c);
 }
 
 Commands *commands_of(const Object *buffer) { return buffer->aux; }
@@ -67,19 +97,74 @@ Commands *commands_of(const Object *buffer) { return buffer->aux; }
     LABEL(RW, CommandQueue, command_queue)
 PROPS(CommandQueue, COMMAND_QUEUE_PROPS);
 
+static bool gets_signals(void) { return getpid() == gettid(); }
+
+// Waits for a semaphore without the GIL. On the main thread in pieces: false if a signal raised.
+static bool wait_for(sem_t *semaphore) {
+    bool done = sem_trywait(semaphore) == 0;
+    if (!done) { // short work is over before a sleep would have begun
+        struct timespec now, begin;
+        Py_BEGIN_ALLOW_THREADS clock_gettime(CLOCK_MONOTONIC, &begin);
+        do {
+            for (int i = 0; i < 64 && !done; i++) done = sem_trywait(semaphore) == 0;
+            clock_gettime(CLOCK_MONOTONIC, &now);
+        } while (!done &&
+                 (now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < SPIN_NS);
+        Py_END_ALLOW_THREADS
+    }
+    while (!done) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 100000000;
+        if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+        Py_BEGIN_ALLOW_THREADS done = sem_timedwait(semaphore, &until) == 0;
+        Py_END_ALLOW_THREADS if (!done && PyErr_CheckSignals() < 0) return false;
+    }
+    return true;
+}
+
+// A Python queue keeps the limit itself: the library's wait for it could not be interrupted.
+PyObject *queue_new(State *state, Object *device, size_t max_count, uint32_t timeout_ms) {
+    Limit *limit = calloc(1, sizeof *limit);
+    if (!limit) return PyErr_NoMemory();
+    if (max_count > INT32_MAX) max_count = INT32_MAX;
+    sem_init(&limit->left, 0, (unsigned)max_count);
+    atomic_init(&limit->n_owners, 1);
+    PyObject *queue = wrap_new(
+        state, C_CommandQueue,
+        mtl_device_new_command_queue_with_descriptor(
+            device->native, &(MTLCommandQueueDescriptor){.max_command_buffer_count = SIZE_MAX / 2,
+                                                         .timeout_ms = timeout_ms}));
+    if (queue && queue != Py_None)
+        ((Object *)queue)->aux = limit;
+    else
+        limit_release(limit);
+    return queue;
+}
+
+static void free_queue(void *aux) { limit_release(aux); }
+
 static PyObject *new_commands(State *state, Object *queue, bool unretained) {
-    MTLCommandBuffer *buffer;
-    Py_BEGIN_ALLOW_THREADS
-    buffer = unretained
-                 ? mtl_command_queue_command_buffer_with_unretained_references(queue->native)
-                 : mtl_command_queue_command_buffer(queue->native);
-    Py_END_ALLOW_THREADS
-    PyObject *object = wrap_new(state, C_CommandBuffer, buffer);
-    if (!object || object == Py_None) return object;
-    ((Object *)object)->aux = calloc(1, sizeof(Commands));
-    if (((Object *)object)->aux) return object;
-    Py_DECREF(object);
-    return PyErr_NoMemory();
+    Limit *limit = queue->aux;
+    if (limit && !wait_for(&limit->left)) return NULL;
+    Commands *c = calloc(1, sizeof *c);
+    MTLCommandBuffer *buffer =
+        unretained ? mtl_command_queue_command_buffer_with_unretained_references(queue->native)
+                   : mtl_command_queue_command_buffer(queue->native);
+    PyObject *object = c ? wrap_new(state, C_CommandBuffer, buffer) : PyErr_NoMemory();
+    if (!object || object == Py_None) {
+        if (!c) mtl_release(buffer);
+        if (limit) sem_post(&limit->left);
+        free(c);
+        return object;
+    }
+    if (limit) atomic_fetch_add(&limit->n_owners, 1);
+    sem_init(&c->done, 0, 0);
+    atomic_init(&c->n_owners, 1);
+    c->limit = limit;
+    c->state = state;
+    ((Object *)object)->aux = c;
+    return object;
 }
 
 METHOD0(CommandQueue, command_buffer, "CommandBuffer",
@@ -114,7 +199,8 @@ const Class class_CommandQueue = {
     .name = "CommandQueue",
     .doc = "Runs command buffers one after the other, in the order of their commits.",
     .methods = CommandQueue_methods,
-    .props = CommandQueue_props};
+    .props = CommandQueue_props,
+    .free_aux = free_queue};
 
 static const Field CommandQueueDescriptor_fields[] = {
     {SIZE_OR("max_command_buffer_count", 64), "Unfinished command buffers at a time.", false},
@@ -133,8 +219,8 @@ static PyObject *buffer_error(State *state, Object *self) {
     MTLError *error = mtl_command_buffer_error(self->native);
     if (!error) return none(state);
     PyObject *text = from_str(mtl_error_localized_description(error));
-    PyObject *object = text ? PyObject_CallFunctionObjArgs(state->errors[ERROR_METAL], text, NULL)
-                            : NULL;
+    PyObject *object =
+        text ? PyObject_CallFunctionObjArgs(state->errors[ERROR_METAL], text, NULL) : NULL;
     Py_XDECREF(text);
     return object;
 }
@@ -222,80 +308,37 @@ METHOD0(CommandBuffer, enqueue, "None", "Takes a place in the queue. Commit does
     return none(state);
 }
 
-// Gives the Python handlers kept in self->owner to the library, which calls each once.
-static bool hand_over(State *state, Object *self) {
-    PyObject *list = self->owner;
-    for (Py_ssize_t i = 0; list && i < PyList_Size(list); i++) {
-        PyObject *pair = PyList_GetItem(list, i);
-        Handler *handler = malloc(sizeof *handler);
-        if (!handler) return PyErr_NoMemory(), false;
-        *handler = (Handler){Py_NewRef(PyTuple_GetItem(pair, 1)), Py_NewRef(state->module), state};
-        if (PyTuple_GetItem(pair, 0) == Py_True)
-            mtl_command_buffer_add_completed_handler(self->native, call_handler, handler);
-        else
-            mtl_command_buffer_add_scheduled_handler(self->native, call_handler, handler);
-    }
-    Py_CLEAR(self->owner);
-    return true;
-}
-
 METHOD0(CommandBuffer, commit, "None", "Hands the commands to the queue. Once.") {
     (void)a;
-    Commands *commands = commands_of(self);
-    if (commands && commands->render_open)
+    Commands *c = commands_of(self);
+    if (c && c->render_open)
         return raise_text(state, ERROR_VALIDATION,
                           "CommandBuffer.commit: the command buffer has an open render encoder");
-    if (commands && commands->has_render)
+    if (c && c->has_render)
         return raise_text(state, ERROR_METAL,
                           "CommandBuffer.commit: render passes are not supported yet");
-    if (mtl_command_buffer_status(self->native) < MTLCommandBufferStatusCommitted && commands &&
-        !commands->completion) {
-        if (!hand_over(state, self)) return NULL;
-        Completion *c = calloc(1, sizeof *c);
-        if (!c) return PyErr_NoMemory();
-        sem_init(&c->done, 0, 0);
-        atomic_init(&c->n_owners, 2);
-        commands->completion = c;
+    if (c && !c->registered) {
+        c->registered = true;
+        atomic_fetch_add(&c->n_owners, 1);
         mtl_command_buffer_add_completed_handler(self->native, completed, c);
+        if (c->on_scheduled) mtl_command_buffer_add_scheduled_handler(self->native, scheduled, c);
     }
-    Py_BEGIN_ALLOW_THREADS
-    mtl_command_buffer_commit(self->native);
-    Py_END_ALLOW_THREADS
+    Py_BEGIN_ALLOW_THREADS mtl_command_buffer_commit(self->native);
+    Py_END_ALLOW_THREADS if (c) c->committed =
+        mtl_command_buffer_status(self->native) >= MTLCommandBufferStatusCommitted;
     return none(state);
-}
-
-static bool gets_signals(void) { return getpid() == gettid(); }
-
-static struct timespec in_ms(long ms) {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_nsec += ms * 1000000;
-    t.tv_sec += t.tv_nsec / 1000000000;
-    t.tv_nsec %= 1000000000;
-    return t;
 }
 
 METHOD0(CommandBuffer, wait_until_completed, "None",
         "Waits until the commands are done and the completed handlers have returned.") {
     (void)a;
-    MTLCommandBuffer *buffer = self->native;
-    Commands *commands = commands_of(self);
-    MTLCommandBufferStatus status = mtl_command_buffer_status(buffer);
-    if (commands && commands->completion && gets_signals() &&
-        status >= MTLCommandBufferStatusCommitted) {
-        for (bool done = false; !done;) {
-            struct timespec until = in_ms(100);
-            Py_BEGIN_ALLOW_THREADS
-            done = sem_timedwait(&commands->completion->done, &until) == 0;
-            Py_END_ALLOW_THREADS
-            if (done) sem_post(&commands->completion->done); // for the next who waits
-            if (PyErr_CheckSignals() < 0) return NULL;
-        }
+    Commands *c = commands_of(self);
+    if (c && c->committed && gets_signals()) {
+        if (!wait_for(&c->done)) return NULL;
+        sem_post(&c->done); // for the next who waits
     }
-    Py_BEGIN_ALLOW_THREADS
-    mtl_command_buffer_wait_until_completed(buffer);
-    Py_END_ALLOW_THREADS
-    return none(state);
+    Py_BEGIN_ALLOW_THREADS mtl_command_buffer_wait_until_completed(self->native);
+    Py_END_ALLOW_THREADS return none(state);
 }
 
 METHOD0(CommandBuffer, wait_until_scheduled, "None",
@@ -305,43 +348,36 @@ METHOD0(CommandBuffer, wait_until_scheduled, "None",
     for (long pause = 1000; gets_signals(); pause = pause < 1000000 ? 2 * pause : pause) {
         MTLCommandBufferStatus status = mtl_command_buffer_status(buffer);
         if (status != MTLCommandBufferStatusCommitted) break;
-        Py_BEGIN_ALLOW_THREADS
-        nanosleep(&(struct timespec){0, pause}, NULL);
-        Py_END_ALLOW_THREADS
-        if (PyErr_CheckSignals() < 0) return NULL;
+        Py_BEGIN_ALLOW_THREADS nanosleep(&(struct timespec){0, pause}, NULL);
+        Py_END_ALLOW_THREADS if (PyErr_CheckSignals() < 0) return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS
-    mtl_command_buffer_wait_until_scheduled(buffer);
-    Py_END_ALLOW_THREADS
-    return none(state);
+    Py_BEGIN_ALLOW_THREADS mtl_command_buffer_wait_until_scheduled(buffer);
+    Py_END_ALLOW_THREADS return none(state);
 }
 
-static PyObject *add_handler(State *state, Object *self, const Arg *a, bool of_completion,
+static PyObject *add_handler(State *state, Object *self, PyObject *handler, bool of_completion,
                              const char *name) {
-    if (mtl_command_buffer_status(self->native) >= MTLCommandBufferStatusCommitted ||
-        !commands_of(self))
+    Commands *c = commands_of(self);
+    // After a commit that failed the library has what was there before; more would not be heard.
+    if (!c || c->committed || (c->registered && !of_completion))
         return raise_text(state, ERROR_VALIDATION, "%s: the command buffer was committed", name);
-    if (!self->owner && !(self->owner = PyList_New(0))) return NULL;
-    PyObject *pair = PyTuple_Pack(2, of_completion ? Py_True : Py_False, a[0].py);
-    if (!pair || PyList_Append(self->owner, pair) < 0) {
-        Py_XDECREF(pair);
-        return NULL;
-    }
-    Py_DECREF(pair);
-    return none(state);
+    PyObject **list = of_completion ? &c->on_completed : &c->on_scheduled;
+    if (!*list && !(*list = PyList_New(0))) return NULL;
+    if (!c->module) c->module = Py_NewRef(state->module);
+    return PyList_Append(*list, handler) < 0 ? NULL : none(state);
 }
 
 METHOD(CommandBuffer, add_completed_handler, "None",
        "Calls handler(command_buffer) when the commands are done, on another thread. Before "
        "commit.",
        CALLABLE("handler")) {
-    return add_handler(state, self, a, true, "CommandBuffer.add_completed_handler");
+    return add_handler(state, self, a[0].py, true, "CommandBuffer.add_completed_handler");
 }
 
 METHOD(CommandBuffer, add_scheduled_handler, "None",
        "Calls handler(command_buffer) when the commands are about to run. Before commit.",
        CALLABLE("handler")) {
-    return add_handler(state, self, a, false, "CommandBuffer.add_scheduled_handler");
+    return add_handler(state, self, a[0].py, false, "CommandBuffer.add_scheduled_handler");
 }
 
 // An Event or a SharedEvent, which is one natively.

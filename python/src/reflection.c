@@ -6,9 +6,8 @@ static PyObject *bindings_of(State *state, Object *self) {
     PyObject *list = PyList_New(0);
     size_t n = mtl_compute_pipeline_reflection_binding_count(self->native);
     for (size_t i = 0; list && i < n; i++) {
-        PyObject *o =
-            wrap_owned_by(state, C_Binding,
-                          mtl_compute_pipeline_reflection_binding(self->native, i), self);
+        PyObject *o = wrap_owned_by(state, C_Binding,
+                                    mtl_compute_pipeline_reflection_binding(self->native, i), self);
         if (!o || PyList_Append(list, o) < 0) Py_CLEAR(list);
         Py_XDECREF(o);
     }
@@ -66,8 +65,8 @@ const Class class_Binding = {
 static PyObject *members_of(State *state, Object *self) {
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < mtl_struct_type_member_count(self->native); i++) {
-        PyObject *o = wrap_owned_by(state, C_StructMember,
-                                    mtl_struct_type_member(self->native, i), self);
+        PyObject *o =
+            wrap_owned_by(state, C_StructMember, mtl_struct_type_member(self->native, i), self);
         if (!o || PyList_Append(list, o) < 0) Py_CLEAR(list);
         Py_XDECREF(o);
     }

@@ -202,12 +202,14 @@ PyObject *depth_stencil_new(State *state, Object *device, const Object *descript
 #define ATTACHMENT_FIELDS                                                                          \
     {OPTIONAL("texture", Texture), "What is drawn into.", false},                                  \
         {SIZE_OR("level", 0), "Its level.", false}, {SIZE_OR("slice", 0), "Its slice.", false},    \
-        {SIZE_OR("depth_plane", 0), "Its plane.", false},                                          \
-        {OPTIONAL("resolve_texture", Texture), "Where samples are resolved to.", false}
+        {SIZE_OR("depth_plane", 0), "Its plane.", false}, {                                        \
+        OPTIONAL("resolve_texture", Texture), "Where samples are resolved to.", false              \
+    }
 #define ACTIONS(load, value, store, store_value)                                                   \
-    {ENUM_OR("load_action", LoadAction, load, value), "What happens at the start.", false},        \
-        {ENUM_OR("store_action", StoreAction, store, store_value), "What happens at the end.",     \
-         false}
+    {ENUM_OR("load_action", LoadAction, load, value), "What happens at the start.", false}, {      \
+        ENUM_OR("store_action", StoreAction, store, store_value), "What happens at the end.",      \
+            false                                                                                  \
+    }
 
 static const Field RenderPassAttachmentDescriptor_fields[] = {
     ATTACHMENT_FIELDS, ACTIONS(DontCare, 0, DontCare, 0), NO_FIELD};

@@ -84,21 +84,21 @@ ENCODER(set_stencil_reference_value, "What stencil values are compared with.", U
 ENCODER(set_viewport, "Where the image lies in the attachment.", DOUBLE("x"), DOUBLE("y"),
         DOUBLE("width"), DOUBLE("height"), DOUBLE_OR("near", 0.0), DOUBLE_OR("far", 1.0)) {
     if (!(a[2].f > 0) || !(a[3].f > 0))
-        return raise_text(state, ERROR_VALIDATION,
-                          "%s: width and height must be greater than 0", NAME(set_viewport));
+        return raise_text(state, ERROR_VALIDATION, "%s: width and height must be greater than 0",
+                          NAME(set_viewport));
     return accepted(state, self, NAME(set_viewport));
 }
 
 ENCODER(set_scissor_rect, "Nothing is drawn outside.", SIZE("x"), SIZE("y"), SIZE("width"),
         SIZE("height")) {
     if (!a[2].u || !a[3].u)
-        return raise_text(state, ERROR_VALIDATION,
-                          "%s: width and height must be greater than 0", NAME(set_scissor_rect));
+        return raise_text(state, ERROR_VALIDATION, "%s: width and height must be greater than 0",
+                          NAME(set_scissor_rect));
     return accepted(state, self, NAME(set_scissor_rect));
 }
 
-ENCODER(draw_primitives, "Draws vertices. Not supported yet.",
-        ENUMERATION("type", PrimitiveType), SIZE("start"), SIZE("count")) {
+ENCODER(draw_primitives, "Draws vertices. Not supported yet.", ENUMERATION("type", PrimitiveType),
+        SIZE("start"), SIZE("count")) {
     (void)a;
     return draw(state, self, NAME(draw_primitives));
 }

@@ -65,9 +65,7 @@ static size_t number(const Object *o, int i) {
     return (size_t)PyLong_AsUnsignedLongLong(o->values[i]);
 }
 
-MTLSize to_size(const Object *o) {
-    return (MTLSize){number(o, 0), number(o, 1), number(o, 2)};
-}
+MTLSize to_size(const Object *o) { return (MTLSize){number(o, 0), number(o, 1), number(o, 2)}; }
 
 MTLOrigin to_origin(const Object *o) {
     return (MTLOrigin){number(o, 0), number(o, 1), number(o, 2)};

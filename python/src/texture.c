@@ -173,10 +173,9 @@ METHOD(Texture, replace_region, "None",
     size_t needed = region_bytes(self->native, a[1].u, a[10].u, region.size);
     if (needed > (size_t)a[0].n)
         return raise_text(state, ERROR_VALIDATION,
-                          "Texture.replace_region: the region needs %zu bytes, data has %zd", needed,
-                          a[0].n);
-    mtl_texture_replace_region_slice(self->native, region, a[6].u, a[7].u, a[0].s, a[1].u,
-                                     a[10].u);
+                          "Texture.replace_region: the region needs %zu bytes, data has %zd",
+                          needed, a[0].n);
+    mtl_texture_replace_region_slice(self->native, region, a[6].u, a[7].u, a[0].s, a[1].u, a[10].u);
     return none(state);
 }
 
@@ -286,6 +285,5 @@ const Class class_SamplerDescriptor = {.name = "SamplerDescriptor",
        from_u64(mtl_sampler_state_gpu_resource_id(self->native).impl))                             \
     DEVICE(RO, SamplerState, sampler_state)
 PROPS(SamplerState, SAMPLER_STATE_PROPS);
-const Class class_SamplerState = {.name = "SamplerState",
-                                  .doc = "How kernels sample textures.",
-                                  .props = SamplerState_props};
+const Class class_SamplerState = {
+    .name = "SamplerState", .doc = "How kernels sample textures.", .props = SamplerState_props};
