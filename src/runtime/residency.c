@@ -11,6 +11,8 @@
 #include "runtime/heap.h"
 #include "runtime/texture.h"
 
+#define MAX_INITIAL_CAPACITY 65536u // items of memory for a hint
+
 typedef struct List {
     MTLAllocation **items; // retained
     size_t n, capacity;
@@ -100,9 +102,10 @@ MTLResidencySet *mtl_device_new_residency_set(MTLDevice *device,
     pthread_mutex_init(&set->lock, NULL);
     if (descriptor) {
         rt_label_set(&set->label, descriptor->label);
-        if (descriptor->initial_capacity > 0 &&
-            !rt_grow(&set->edited.items, &set->edited.capacity, descriptor->initial_capacity,
-                     sizeof *set->edited.items))
+        size_t n = descriptor->initial_capacity; // a hint, and taken as one
+        if (n > MAX_INITIAL_CAPACITY) n = MAX_INITIAL_CAPACITY;
+        if (n > 0 &&
+            !rt_grow(&set->edited.items, &set->edited.capacity, n, sizeof *set->edited.items))
             goto fail;
     }
     return set;
