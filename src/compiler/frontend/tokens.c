@@ -256,9 +256,9 @@ static size_t after_sampler_array(const TokenPass *p, size_t k) {
     return tp_is(p, at, T_greater) ? at + 1 : k;
 }
 
-// `constexpr sampler s(...);` outside functions, or static in one, lies in the constant space though
-// nothing says so; so do arrays of samplers. Gives the index of the name if the `constexpr` at in[i]
-// is part of such a declaration, else 0.
+// `constexpr sampler s(...);` outside functions, or static in one, lies in the constant space
+// though nothing says so; so do arrays of samplers. Gives the index of the name if the `constexpr`
+// at in[i] is part of such a declaration, else 0.
 static size_t declares_sampler(const TokenPass *p, size_t i) {
     if (p->paren) return 0;
     bool is_static = false;
