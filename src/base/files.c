@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MAX_STREAM_BYTES ((size_t)1 << 26) // of what is no regular file: /dev/zero does not end
+
 unsigned char *file_read(const char *path, size_t *n_bytes) {
     *n_bytes = 0;
     unsigned char *data = NULL;
@@ -32,6 +34,10 @@ unsigned char *file_read(const char *path, size_t *n_bytes) {
     data = malloc(capacity + 1);
     if (!data) goto fail;
     for (;;) {
+        if (n == capacity && !S_ISREG(st.st_mode) && n >= MAX_STREAM_BYTES) {
+            errno = EFBIG;
+            goto fail;
+        }
         if (n == capacity) {
             unsigned char *more = realloc(data, capacity * 2 + 1);
             if (!more) goto fail;

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// All bytes of a file and a zero after them (not counted). NULL and errno on failure.
+// All bytes of a file and a zero after them (not counted). NULL and errno on failure; EFBIG: a pipe
+// or device gave 64 MiB and no end.
 unsigned char *file_read(const char *path, size_t *n_bytes);
 // Replaces the file in one step: readers see the old bytes or the new ones, never a part. A path
 // that names something else than a plain file (a terminal, /dev/null, a pipe) is written to

@@ -75,6 +75,8 @@ static void says_why(void **state) {
     assert_int_equal(errno, ENOENT);
     assert_null(file_read(folder, &n));
     assert_int_equal(errno, EISDIR);
+    assert_null(file_read("/dev/zero", &n));
+    assert_int_equal(errno, EFBIG);
     assert_false(file_write_atomic(at("no/such/folder"), "x", 1, false));
     assert_int_equal(errno, ENOENT);
     assert_false(file_write_atomic(folder, "x", 1, false));
