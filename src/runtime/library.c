@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/files.h"
 #include "cpu/futex.h"
 #include "runtime/async.h"
 #include "runtime/link.h"
@@ -265,38 +266,6 @@ MTLLibrary *mtl_device_new_library_with_data(MTLDevice *device, const void *data
     return open_bytes(device, data, length, __func__, "the data", error);
 }
 
-// The whole file, NUL-terminated; NULL and errno.
-static char *read_file(const char *path, size_t *length) {
-    FILE *file = fopen(path, "rb");
-    char *data = NULL;
-    size_t n = 0, capacity = 0;
-    if (!file) return NULL;
-    for (;;) {
-        if (n + 4096 > capacity) {
-            size_t larger = capacity ? capacity * 2 : 65536;
-            char *fresh = realloc(data, larger);
-            if (!fresh) goto fail;
-            data = fresh;
-            capacity = larger;
-        }
-        size_t got = fread(data + n, 1, capacity - n - 1, file);
-        n += got;
-        if (got == 0) break;
-    }
-    if (ferror(file)) goto fail;
-    data[n] = '\0';
-    *length = n;
-    fclose(file);
-    return data;
-
-fail:;
-    int saved = errno ? errno : ENOMEM;
-    free(data);
-    fclose(file);
-    errno = saved;
-    return NULL;
-}
-
 MTLLibrary *mtl_device_new_library_with_url(MTLDevice *device, const char *path, MTLError **error) {
     if (error) *error = NULL;
     if (!device || !path) {
@@ -307,7 +276,7 @@ MTLLibrary *mtl_device_new_library_with_url(MTLDevice *device, const char *path,
         return NULL;
     }
     size_t length = 0;
-    char *data = read_file(path, &length);
+    char *data = (char *)file_read(path, &length);
     if (!data) {
         rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorFileNotFound,
                                          "%s: %s.", path, strerror(errno)));

@@ -231,6 +231,11 @@ static void from_files_and_bytes(void **state) {
     assert_null(mtl_device_new_library_with_url(device, "/nowhere/at/all.metallib", &error));
     assert_int_equal(mtl_error_code(error), MTLLibraryErrorFileNotFound);
     mtl_release(error);
+    error = NULL;
+    assert_null(mtl_device_new_library_with_url(device, "/dev/zero", &error)); // it has no end
+    assert_non_null(strstr(mtl_error_localized_description(error), "/dev/zero"));
+    mtl_release(error);
+    error = NULL;
 
     char source[] = "/tmp/ingot-test-XXXXXX.metal";
     fd = mkstemps(source, 6);
