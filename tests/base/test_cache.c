@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "compiler/protocol.h"
 #include "library_fixture.h"
-#include "runtime/cache.h"
+#include "runtime/program/cache.h"
 #include <fcntl.h>
 
 static char *folder;

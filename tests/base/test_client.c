@@ -4,7 +4,7 @@
 // behind.
 #include "testing.h"
 #include "base/files.h"
-#include "runtime/compiler_client.h"
+#include "runtime/program/compiler_client.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// blit.c: MTLBlitCommandEncoder: its life, buffers, hints and fences. Textures: blit_texture.c,
+// mipmaps: blit_mipmaps.c. A command is checked when it is encoded and leaves addresses and
+// distances in the command stream; running it is memcpy (one thread of it fills the memory bus: two
+// were not faster for 16 MB or 256 MB, measured 2026-11).
+#include "runtime/command/blit.h"
+#include <stdio.h>
+#include <string.h>
+#include "runtime/inspect/counters.h"
+#include "runtime/command/fence.h"
+#include "runtime/command/execute.h"
+
+const RtClass rt_blit_encoder_class = {.name = "MTLBlitCommandEncoder", .owner = rt_encoder_owner};
+
+// ---- Opening, ending, names ----
+
+MTLBlitCommandEncoder *mtl_command_buffer_blit_command_encoder(MTLCommandBuffer *buffer) {
+    return rt_encoder_open(buffer, &rt_blit_encoder_class, sizeof(MTLBlitCommandEncoder), __func__);
+}
+
+MTLBlitCommandEncoder *
+mtl_command_buffer_blit_command_encoder_with_descriptor(MTLCommandBuffer *buffer,
+                                                        const MTLBlitPassDescriptor *pass) {
+    MTLBlitCommandEncoder *e =
+        rt_encoder_open(buffer, &rt_blit_encoder_class, sizeof(MTLBlitCommandEncoder), __func__);
+    if (e && pass) rt_counters_begin_pass(e, pass->sample_buffer_attachments, __func__);
+    return e;
+}
+
+void mtl_blit_command_encoder_end_encoding(MTLBlitCommandEncoder *encoder) {
+    rt_encoder_end(encoder, &rt_blit_encoder_class, __func__);
+}
+
+MTLDevice *mtl_blit_command_encoder_device(const MTLBlitCommandEncoder *encoder) {
+    return rt_encoder_device(encoder);
+}
+
+MTLCommandBuffer *mtl_blit_command_encoder_command_buffer(const MTLBlitCommandEncoder *encoder) {
+    return rt_encoder_command_buffer(encoder);
+}
+
+const char *mtl_blit_command_encoder_label(const MTLBlitCommandEncoder *encoder) {
+    return rt_encoder_label(encoder);
+}
+
+void mtl_blit_command_encoder_set_label(MTLBlitCommandEncoder *encoder, const char *label) {
+    rt_encoder_set_label(encoder, label);
+}
+
+void mtl_blit_command_encoder_insert_debug_signpost(MTLBlitCommandEncoder *encoder,
+                                                    const char *name) {
+    rt_encoder_insert_debug_signpost(encoder, &rt_blit_encoder_class, name, __func__);
+}
+
+void mtl_blit_command_encoder_push_debug_group(MTLBlitCommandEncoder *encoder, const char *name) {
+    rt_encoder_push_debug_group(encoder, &rt_blit_encoder_class, name, __func__);
+}
+
+void mtl_blit_command_encoder_pop_debug_group(MTLBlitCommandEncoder *encoder) {
+    rt_encoder_pop_debug_group(encoder, &rt_blit_encoder_class, __func__);
+}
+
+void mtl_blit_command_encoder_update_fence(MTLBlitCommandEncoder *encoder, MTLFence *fence) {
+    rt_encoder_update_fence(encoder, &rt_blit_encoder_class, fence, __func__);
+}
+
+void mtl_blit_command_encoder_wait_for_fence(MTLBlitCommandEncoder *encoder, MTLFence *fence) {
+    rt_encoder_wait_for_fence(encoder, &rt_blit_encoder_class, fence, __func__);
+}
+
+// ---- Rules ----
+
+bool rt_blit_valid(MTLBlitCommandEncoder *encoder, const char *call, RtSite *site) {
+    if (!rt_encoder_valid(encoder, &rt_blit_encoder_class, call)) return false;
+    MTLCommandBuffer *buffer = encoder->encoder.buffer;
+    *site = (RtSite){buffer->device, buffer, call};
+    return true;
+}
+
+bool rt_blit_valid_buffer(const RtSite *site, const MTLBuffer *buffer, const char *argument,
+                          size_t offset, size_t n_bytes) {
+    if (!rt_is(buffer, &rt_buffer_class)) {
+        rt_misuse_at(site, buffer ? RT_RULE_wrong_class : RT_RULE_null_argument, "%s%s%s", argument,
+                     buffer ? " is a " : "", mtl_class_name(buffer));
+        return false;
+    }
+    if (offset <= buffer->length && n_bytes <= buffer->length - offset) return true;
+    rt_misuse_at(site, RT_RULE_blit_buffer_range, "%s '%s': %zu bytes at %zu of %zu", argument,
+                 rt_label(&buffer->resource.label), n_bytes, offset, buffer->length);
+    return false;
+}
+
+bool rt_blit_valid_texture(const RtSite *site, const MTLTexture *texture, const char *argument) {
+    char name[RT_TEXTURE_NAME];
+    if (!rt_is_texture(site, texture, argument)) return false;
+    if (rt_storage_mode(&texture->resource) != MTLStorageModeMemoryless) return true;
+    rt_misuse_at(site, RT_RULE_blit_memoryless, "%s %s", argument, rt_texture_name(texture, name));
+    return false;
+}
+
+// ---- Buffers ----
+
+typedef struct CopyOp {
+    RtOp op;
+    const char *from;
+    char *to;
+    size_t n_bytes;
+} CopyOp;
+
+static RtOpResult run_copy(RtOp *op, RtExecution *x) {
+    (void)x;
+    const CopyOp *copy = (const CopyOp *)(const void *)op;
+    memcpy(copy->to, copy->from, copy->n_bytes);
+    return RT_OP_DONE;
+}
+
+static void describe_copy(const RtOp *op, char *text, size_t n_bytes) {
+    snprintf(text, n_bytes, "\"bytes\":%zu", ((const CopyOp *)(const void *)op)->n_bytes);
+}
+
+static const RtOpClass copy_class = {
+    .name = "copy buffer", .run = run_copy, .describe = describe_copy};
+
+void mtl_blit_command_encoder_copy_from_buffer(MTLBlitCommandEncoder *encoder, MTLBuffer *source,
+                                               size_t source_offset, MTLBuffer *destination,
+                                               size_t destination_offset, size_t size) {
+    RtSite site;
+    if (!rt_blit_valid(encoder, __func__, &site) ||
+        !rt_blit_valid_buffer(&site, source, "source", source_offset, size) ||
+        !rt_blit_valid_buffer(&site, destination, "destination", destination_offset, size))
+        return;
+    // By address: buffers of a heap or over one memory may be the same bytes under two names.
+    const char *from = source->memory + source_offset;
+    char *to = destination->memory + destination_offset;
+    if (size == 0) return;
+    if (from < to + size && to < from + size) {
+        rt_misuse_at(&site, RT_RULE_blit_overlap, "'%s' at %zu, '%s' at %zu, %zu bytes",
+                     rt_label(&source->resource.label), source_offset,
+                     rt_label(&destination->resource.label), destination_offset, size);
+        return;
+    }
+    CopyOp *op = rt_cb_alloc(site.commands, sizeof *op);
+    if (!op) {
+        rt_cb_no_memory(site.commands);
+        return;
+    }
+    op->from = from;
+    op->to = to;
+    op->n_bytes = size;
+    if (rt_cb_use(site.commands, &source->resource, false) &&
+        rt_cb_use(site.commands, &destination->resource, true))
+        rt_cb_append(site.commands, &op->op, &copy_class);
+}
+
+typedef struct FillOp {
+    RtOp op;
+    char *to;
+    size_t n_bytes;
+    uint8_t value;
+} FillOp;
+
+static RtOpResult run_fill(RtOp *op, RtExecution *x) {
+    (void)x;
+    const FillOp *fill = (const FillOp *)(const void *)op;
+    memset(fill->to, fill->value, fill->n_bytes);
+    return RT_OP_DONE;
+}
+
+static void describe_fill(const RtOp *op, char *text, size_t n_bytes) {
+    snprintf(text, n_bytes, "\"bytes\":%zu", ((const FillOp *)(const void *)op)->n_bytes);
+}
+
+static const RtOpClass fill_class = {
+    .name = "fill buffer", .run = run_fill, .describe = describe_fill};
+
+void mtl_blit_command_encoder_fill_buffer(MTLBlitCommandEncoder *encoder, MTLBuffer *buffer,
+                                          MTLRange range, uint8_t value) {
+    RtSite site;
+    if (!rt_blit_valid(encoder, __func__, &site) ||
+        !rt_blit_valid_buffer(&site, buffer, "buffer", range.location, range.length))
+        return;
+    if (range.length == 0) {
+        rt_misuse_at(&site, RT_RULE_blit_buffer_range, "'%s': 0 bytes at %zu",
+                     rt_label(&buffer->resource.label), range.location);
+        return;
+    }
+    FillOp *op = rt_cb_alloc(site.commands, sizeof *op);
+    if (!op) {
+        rt_cb_no_memory(site.commands);
+        return;
+    }
+    op->to = buffer->memory + range.location;
+    op->n_bytes = range.length;
+    op->value = value;
+    if (rt_cb_use(site.commands, &buffer->resource, true))
+        rt_cb_append(site.commands, &op->op, &fill_class);
+}
+
+// ---- Hints: checked, then nothing ----
+
+static bool managed(const RtSite *site, const MTLResource *resource) {
+    // Harmless on a Mac without the debug layer, so an error only with it.
+    if (!site->device->debug_layer || rt_storage_mode(resource) == MTLStorageModeManaged)
+        return true;
+    rt_misuse_at(site, RT_RULE_blit_synchronize_storage, "'%s' has storage mode %d",
+                 rt_label(&resource->label), (int)rt_storage_mode(resource));
+    return false;
+}
+
+void mtl_blit_command_encoder_synchronize_resource(MTLBlitCommandEncoder *encoder,
+                                                   MTLResource *resource) {
+    RtSite site;
+    if (!rt_blit_valid(encoder, __func__, &site)) return;
+    if (!resource || !rt_is_resource(resource))
+        rt_misuse_at(&site, resource ? RT_RULE_wrong_class : RT_RULE_null_argument, "resource");
+    else if (managed(&site, resource))
+        rt_cb_use(site.commands, resource, false);
+}
+
+static void hint(MTLBlitCommandEncoder *encoder, const char *call, MTLTexture *texture,
+                 size_t slice, size_t level, bool synchronize) {
+    RtSite site;
+    if (!rt_blit_valid(encoder, call, &site) || !rt_blit_valid_texture(&site, texture, "texture") ||
+        (synchronize && !managed(&site, &texture->resource)))
+        return;
+    const MTLRegion texel = mtl_region_make_3d(0, 0, 0, texture->cpu.format->block_width,
+                                               texture->cpu.format->block_height, 1);
+    MTLRegion region = texel;
+    if (level < texture->cpu.n_levels) { // a level may be smaller than a block
+        const CpuTextureLevel *l = &texture->cpu.levels[level];
+        if (region.size.width > l->width) region.size.width = l->width;
+        if (region.size.height > l->height) region.size.height = l->height;
+    }
+    if (rt_valid_region(&site, texture, level, slice, region))
+        rt_cb_use(site.commands, &texture->resource, false);
+}
+
+void mtl_blit_command_encoder_synchronize_texture(MTLBlitCommandEncoder *encoder,
+                                                  MTLTexture *texture, size_t slice, size_t level) {
+    hint(encoder, __func__, texture, slice, level, true);
+}
+
+void mtl_blit_command_encoder_optimize_contents_for_gpu_access(MTLBlitCommandEncoder *encoder,
+                                                               MTLTexture *texture) {
+    hint(encoder, __func__, texture, 0, 0, false);
+}
+
+void mtl_blit_command_encoder_optimize_contents_for_gpu_access_slice(MTLBlitCommandEncoder *encoder,
+                                                                     MTLTexture *texture,
+                                                                     size_t slice, size_t level) {
+    hint(encoder, __func__, texture, slice, level, false);
+}
+
+void mtl_blit_command_encoder_optimize_contents_for_cpu_access(MTLBlitCommandEncoder *encoder,
+                                                               MTLTexture *texture) {
+    hint(encoder, __func__, texture, 0, 0, false);
+}
+
+void mtl_blit_command_encoder_optimize_contents_for_cpu_access_slice(MTLBlitCommandEncoder *encoder,
+                                                                     MTLTexture *texture,
+                                                                     size_t slice, size_t level) {
+    hint(encoder, __func__, texture, slice, level, false);
+}
+
+void mtl_blit_command_encoder_get_texture_access_counters(MTLBlitCommandEncoder *encoder,
+                                                          MTLTexture *texture, MTLRegion region,
+                                                          size_t level, size_t slice, bool reset,
+                                                          MTLBuffer *counters, size_t offset) {
+    RtSite site;
+    (void)texture, (void)region, (void)level, (void)slice, (void)reset, (void)counters,
+        (void)offset;
+    if (rt_blit_valid(encoder, __func__, &site))
+        rt_misuse_at(&site, RT_RULE_texture_unsupported, "access counters of sparse textures");
+}
+
+void mtl_blit_command_encoder_reset_texture_access_counters(MTLBlitCommandEncoder *encoder,
+                                                            MTLTexture *texture, MTLRegion region,
+                                                            size_t level, size_t slice) {
+    RtSite site;
+    (void)texture, (void)region, (void)level, (void)slice;
+    if (rt_blit_valid(encoder, __func__, &site))
+        rt_misuse_at(&site, RT_RULE_texture_unsupported, "access counters of sparse textures");
+}

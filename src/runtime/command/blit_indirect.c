@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// blit_indirect.c: the blit encoder's commands for indirect command buffers: reset, copy, optimize.
+#include <stdio.h>
+#include <string.h>
+#include "runtime/command/blit.h"
+#include "runtime/command/execute.h"
+#include "runtime/command/indirect.h"
+#include "runtime/object/validation.h"
+
+typedef struct Edit {
+    RtOp op;
+    MTLIndirectCommandBuffer *to, *from; // held by the command buffer; from NULL: reset
+    MTLRange range;                      // of to
+    size_t from_index;
+} Edit;
+
+static RtOpResult run_edit(RtOp *op, RtExecution *x) {
+    const Edit *e = (const Edit *)(const void *)op;
+    (void)x;
+    if (e->from) // ranges of the same buffer may overlap
+        memmove(rt_indirect_command(e->to, e->range.location),
+                rt_indirect_command(e->from, e->from_index), e->range.length * e->to->head.stride);
+    else
+        rt_indirect_reset(e->to, e->range);
+    return RT_OP_DONE;
+}
+
+static void describe_edit(const RtOp *op, char *text, size_t n_bytes) {
+    const Edit *e = (const Edit *)(const void *)op;
+    snprintf(text, n_bytes, "\"range\":[%zu,%zu]", e->range.location, e->range.length);
+}
+
+static const RtOpClass reset_class = {
+    .name = "reset_commands", .run = run_edit, .describe = describe_edit};
+static const RtOpClass copy_class = {
+    .name = "copy_commands", .run = run_edit, .describe = describe_edit};
+
+static bool valid(MTLBlitCommandEncoder *encoder, const MTLIndirectCommandBuffer *icb,
+                  MTLRange range, const char *argument, const char *call) {
+    MTLCommandBuffer *commands = encoder->encoder.buffer;
+    if (!rt_is(icb, &rt_indirect_class)) {
+        rt_misuse_encoding(commands, icb ? RT_RULE_wrong_class : RT_RULE_null_argument, call,
+                           "%s %s", argument, mtl_class_name(icb));
+        return false;
+    }
+    return rt_indirect_valid_range(icb, commands, call, range);
+}
+
+static void append(MTLBlitCommandEncoder *encoder, const Edit *edit, const RtOpClass *cls) {
+    MTLCommandBuffer *commands = encoder->encoder.buffer;
+    if (edit->range.length == 0 || !rt_cb_use(commands, &edit->to->resource, true) ||
+        (edit->from && !rt_cb_use(commands, &edit->from->resource, false)))
+        return;
+    Edit *e = rt_cb_alloc(commands, sizeof *e);
+    if (!e) {
+        rt_cb_no_memory(commands);
+        return;
+    }
+    *e = *edit;
+    rt_cb_append(commands, &e->op, cls);
+}
+
+void mtl_blit_command_encoder_reset_commands_in_buffer(MTLBlitCommandEncoder *encoder,
+                                                       MTLIndirectCommandBuffer *buffer,
+                                                       MTLRange range) {
+    if (rt_encoder_valid(encoder, &rt_blit_encoder_class, __func__) &&
+        valid(encoder, buffer, range, "buffer", __func__))
+        append(encoder, &(Edit){.to = buffer, .range = range}, &reset_class);
+}
+
+void mtl_blit_command_encoder_copy_indirect_command_buffer(MTLBlitCommandEncoder *encoder,
+                                                           MTLIndirectCommandBuffer *source,
+                                                           MTLRange source_range,
+                                                           MTLIndirectCommandBuffer *destination,
+                                                           size_t destination_index) {
+    MTLRange range = mtl_range_make(destination_index, source_range.length);
+    if (!rt_encoder_valid(encoder, &rt_blit_encoder_class, __func__) ||
+        !valid(encoder, source, source_range, "source", __func__) ||
+        !valid(encoder, destination, range, "destination", __func__))
+        return;
+    const CpuIndirectHead *a = &source->head, *b = &destination->head;
+    if (a->stride != b->stride || a->n_buffers != b->n_buffers ||
+        a->n_threadgroup != b->n_threadgroup || source->types != destination->types ||
+        source->inherit_buffers != destination->inherit_buffers ||
+        source->inherit_pipeline != destination->inherit_pipeline)
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_indirect_copy, __func__,
+                           "from '%s' to '%s'", rt_label(&source->resource.label),
+                           rt_label(&destination->resource.label));
+    else
+        append(encoder,
+               &(Edit){.to = destination,
+                       .from = source,
+                       .range = range,
+                       .from_index = source_range.location},
+               &copy_class);
+}
+
+void mtl_blit_command_encoder_optimize_indirect_command_buffer(MTLBlitCommandEncoder *encoder,
+                                                               MTLIndirectCommandBuffer *buffer,
+                                                               MTLRange range) {
+    if (rt_encoder_valid(encoder, &rt_blit_encoder_class, __func__))
+        valid(encoder, buffer, range, "buffer", __func__);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// blit_mipmaps.c: generate_mipmaps. Each level is made from the one above it with a box filter: a
+// texel is the mean over its area. A size halves to floor(size / 2); where it was odd, 2 n + 1
+// texels become n and each new one covers 2 + 1/n old ones: three with weights (n - i, n, i + 1) /
+// (2 n + 1). Numbers are decoded to floats first, so sRGB is averaged in linear light.
+#include <string.h>
+#include "cpu/cpu.h"
+#include "runtime/command/blit.h"
+#include "runtime/command/execute.h"
+
+typedef struct MipmapOp {
+    RtOp op;
+    const CpuTexture *texture; // held by the command buffer
+} MipmapOp;
+
+// The texels of one axis that texel i of the smaller level covers, and how much of each.
+typedef struct Taps {
+    uint32_t first, n;
+    float weight[3];
+} Taps;
+
+static Taps taps_of(uint32_t i, uint32_t size) {
+    if (size == 1) return (Taps){0, 1, {1, 0, 0}};
+    if (size % 2 == 0) return (Taps){2 * i, 2, {0.5f, 0.5f, 0}};
+    uint32_t n = size / 2;
+    float whole = (float)size;
+    return (Taps){2 * i, 3, {(float)(n - i) / whole, (float)n / whole, (float)(i + 1) / whole}};
+}
+
+static void add_row(float *sum, const float *row, size_t n, float weight) {
+    for (size_t i = 0; i < n; i++) sum[i] += weight * row[i];
+}
+
+static void shrink_row(const float *from, uint32_t width, float *to, uint32_t to_width) {
+    for (uint32_t x = 0; x < to_width; x++) {
+        Taps t = taps_of(x, width);
+        for (int c = 0; c < 4; c++) {
+            float sum = 0;
+            for (uint32_t k = 0; k < t.n; k++) sum += t.weight[k] * from[4 * (t.first + k) + c];
+            to[4 * x + c] = sum;
+        }
+    }
+}
+
+// One level being made from the one above it. Rows of all planes and slices count through.
+typedef struct Level {
+    const CpuTexture *t;
+    uint32_t level;
+    size_t n_rows, band; // rows in all, and of a piece of work
+    float *scratch;      // three rows of the level above for each piece
+} Level;
+
+static unsigned char *row_at(const CpuTexture *t, uint32_t level, uint32_t y, uint32_t z) {
+    return cpu_texture_at(t, level, 0, y, z, 0);
+}
+
+static void make_row(const CpuTexture *t, uint32_t level, uint32_t y, uint32_t z, uint32_t slice,
+                     float *scratch) {
+    const CpuTextureLevel *from = &t->levels[level - 1], *to = &t->levels[level];
+    size_t n = 4 * (size_t)from->width;
+    float *row = scratch, *sum = scratch + n, *small = scratch + 2 * n;
+    Taps tz = taps_of(z, from->depth), ty = taps_of(y, from->height);
+    memset(sum, 0, n * sizeof *sum);
+    for (uint32_t j = 0; j < tz.n; j++)
+        for (uint32_t k = 0; k < ty.n; k++) {
+            cpu_format_decode_float(t->format,
+                                    row_at(t, level - 1, ty.first + k, slice + tz.first + j),
+                                    from->width, row);
+            add_row(sum, row, n, tz.weight[j] * ty.weight[k]);
+        }
+    shrink_row(sum, from->width, small, to->width);
+    cpu_format_encode_float(t->format, small, to->width, row_at(t, level, y, slice + z));
+}
+
+// Numbers of 8 bits without a curve, 2 x 2 to 1: exact in integers. A tie goes to the even number,
+// as everywhere.
+static void make_byte_row(const CpuTexture *t, uint32_t level, uint32_t y, uint32_t slice) {
+    const unsigned char *a = row_at(t, level - 1, 2 * y, slice);
+    const unsigned char *b = row_at(t, level - 1, 2 * y + 1, slice);
+    unsigned char *to = row_at(t, level, y, slice);
+    const size_t n = t->format->block_bytes, width = t->levels[level].width;
+    for (size_t x = 0; x < width; x++)
+        for (size_t c = 0; c < n; c++) {
+            size_t i = 2 * n * x + c;
+            unsigned sum = (unsigned)a[i] + a[i + n] + b[i] + b[i + n];
+            to[n * x + c] = (unsigned char)((sum + 1 + (sum >> 2 & 1)) >> 2);
+        }
+}
+
+static bool is_bytes(const CpuTexture *t, uint32_t level) {
+    const CpuPixelFormat *f = t->format;
+    const CpuTextureLevel *from = &t->levels[level - 1];
+    if (f->kind != CPU_KIND_UNORM || from->width % 2 || from->height % 2 || from->depth > 1)
+        return false;
+    for (int c = 0; c < 4; c++)
+        if (f->bits[c].n_bits != 0 && f->bits[c].n_bits != 8) return false;
+    return true;
+}
+
+static void make_band(void *context, size_t i) {
+    const Level *l = context;
+    const CpuTextureLevel *to = &l->t->levels[l->level];
+    size_t end = (i + 1) * l->band < l->n_rows ? (i + 1) * l->band : l->n_rows;
+    bool bytes = is_bytes(l->t, l->level);
+    float *scratch = l->scratch + i * 12 * l->t->levels[l->level - 1].width;
+    for (size_t row = i * l->band; row < end; row++) {
+        uint32_t y = (uint32_t)(row % to->height);
+        uint32_t plane = (uint32_t)(row / to->height);
+        uint32_t z = plane % to->depth, slice = plane / to->depth; // one of the two is 0
+        if (bytes)
+            make_byte_row(l->t, l->level, y, slice);
+        else
+            make_row(l->t, l->level, y, z, slice, scratch);
+    }
+}
+
+static RtOpResult run_mipmaps(RtOp *op, RtExecution *x) {
+    enum { MAX_BANDS = 16, MIN_TEXELS = 4096 };
+    const CpuTexture *t = ((const MipmapOp *)(const void *)op)->texture;
+    float *scratch = rt_alloc_aligned(MAX_BANDS * 12 * sizeof(float) * (size_t)t->width, 64);
+    if (!scratch) {
+        x->error = rt_error_no_memory();
+        return RT_OP_FAILED;
+    }
+    for (uint32_t level = 1; level < t->n_levels; level++) {
+        const CpuTextureLevel *to = &t->levels[level];
+        size_t n_rows = (size_t)to->height * to->depth * cpu_texture_n_slices(t);
+        size_t n_bands = n_rows * to->width / MIN_TEXELS + 1;
+        if (n_bands > MAX_BANDS) n_bands = MAX_BANDS;
+        if (n_bands > n_rows) n_bands = n_rows;
+        Level l = {t, level, n_rows, (n_rows + n_bands - 1) / n_bands, scratch};
+        cpu_parallel((n_rows + l.band - 1) / l.band, make_band, &l);
+    }
+    rt_free(scratch);
+    return RT_OP_DONE;
+}
+
+static const RtOpClass mipmap_class = {.name = "generate mipmaps", .run = run_mipmaps};
+
+void mtl_blit_command_encoder_generate_mipmaps(MTLBlitCommandEncoder *encoder,
+                                               MTLTexture *texture) {
+    RtSite site;
+    char name[RT_TEXTURE_NAME];
+    if (!rt_blit_valid(encoder, __func__, &site) ||
+        !rt_blit_valid_texture(&site, texture, "texture"))
+        return;
+    const CpuTexture *t = &texture->cpu;
+    const unsigned needs = CPU_FORMAT_FILTER | CPU_FORMAT_COLOR;
+    if (t->n_levels < 2) {
+        rt_misuse_at(&site, RT_RULE_blit_mipmap_levels, "texture %s",
+                     rt_texture_name(texture, name));
+        return;
+    }
+    if ((t->format->caps & needs) != needs || cpu_format_is_integer(t->format)) {
+        rt_misuse_at(&site, RT_RULE_blit_mipmap_format, "texture %s",
+                     rt_texture_name(texture, name));
+        return;
+    }
+    MipmapOp *op = rt_cb_alloc(site.commands, sizeof *op);
+    if (!op) {
+        rt_cb_no_memory(site.commands);
+        return;
+    }
+    op->texture = t;
+    if (rt_cb_use(site.commands, &texture->resource, true))
+        rt_cb_append(site.commands, &op->op, &mipmap_class);
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// blit_texture.c: copies between buffers and textures and between textures. They are all one
+// operation: rows of bytes in planes, at two addresses with their own distances. The slices of a
+// level lie like planes, so a copy of many slices is one operation per level. Depth or stencil
+// alone is the same with gaps between elements.
+#include <stdio.h>
+#include <string.h>
+#include "runtime/command/blit.h"
+#include "runtime/command/execute.h"
+
+typedef struct Side {
+    char *at;
+    size_t row, plane; // bytes between
+    size_t step;       // between elements; only where elements are copied one by one
+} Side;
+
+typedef struct MoveOp {
+    RtOp op;
+    Side from, to;
+    size_t row;           // bytes of a row
+    size_t element, fill; // not 0: elements of so many bytes, and zeros behind each where written
+    size_t n_elements;    // of a row
+    size_t n_rows, n_planes;
+} MoveOp;
+
+static void move_elements(const MoveOp *m, const char *from, char *to) {
+    for (size_t i = 0; i < m->n_elements; i++) {
+        memcpy(to + i * m->to.step, from + i * m->from.step, m->element);
+        memset(to + i * m->to.step + m->element, 0, m->fill);
+    }
+}
+
+static RtOpResult run_move(RtOp *op, RtExecution *x) {
+    (void)x;
+    const MoveOp *m = (const MoveOp *)(const void *)op;
+    for (size_t z = 0; z < m->n_planes; z++)
+        for (size_t y = 0; y < m->n_rows; y++) {
+            const char *from = m->from.at + z * m->from.plane + y * m->from.row;
+            char *to = m->to.at + z * m->to.plane + y * m->to.row;
+            if (m->element)
+                move_elements(m, from, to);
+            else
+                memcpy(to, from, m->row);
+        }
+    return RT_OP_DONE;
+}
+
+static void describe_move(const RtOp *op, char *text, size_t n_bytes) {
+    const MoveOp *m = (const MoveOp *)(const void *)op;
+    snprintf(text, n_bytes, "\"bytes\":%zu",
+             (m->element ? m->element * m->n_elements : m->row) * m->n_rows * m->n_planes);
+}
+
+static const RtOpClass move_class = {
+    .name = "copy texture", .run = run_move, .describe = describe_move};
+
+static void append_move(const RtSite *site, const MoveOp *move) {
+    MoveOp *op = rt_cb_alloc(site->commands, sizeof *op);
+    if (!op) {
+        rt_cb_no_memory(site->commands);
+        return;
+    }
+    *op = *move;
+    if (!op->element && op->n_rows > 1 && op->row == op->from.row && op->row == op->to.row) {
+        op->row *= op->n_rows; // no gaps between rows
+        op->n_rows = 1;
+    }
+    rt_cb_append(site->commands, &op->op, &move_class);
+}
+
+// One side of a copy: the region of a texture.
+static Side texture_side(const MTLTexture *texture, size_t level, size_t slice, MTLOrigin o,
+                         size_t sample) {
+    const CpuTexture *t = &texture->cpu;
+    const CpuTextureLevel *l = &t->levels[level];
+    return (Side){.at = (char *)cpu_texture_at(t, (uint32_t)level, (uint32_t)o.x, (uint32_t)o.y,
+                                               (uint32_t)(slice + o.z), (uint32_t)sample),
+                  .row = l->row_bytes,
+                  .plane = l->layer_bytes,
+                  .step = t->format->block_bytes};
+}
+
+static void shape_of(MoveOp *move, const CpuPixelFormat *f, MTLSize size) {
+    move->n_elements = (size.width + f->block_width - 1u) / f->block_width;
+    move->row = move->n_elements * f->block_bytes;
+    move->n_rows = (size.height + f->block_height - 1u) / f->block_height;
+    move->n_planes = size.depth;
+}
+
+// ---- Buffers and textures ----
+
+// What one texel of the aspect is: in the buffer, and where in the texture's texel.
+typedef struct Aspect {
+    size_t texel;   // bytes in the buffer
+    size_t element; // bytes copied; 0: all of it
+    size_t offset;  // in the texture's texel
+} Aspect;
+
+static bool aspect_of(const RtSite *site, const MTLTexture *texture, MTLBlitOption options,
+                      Aspect *a) {
+    const CpuPixelFormat *f = texture->cpu.format;
+    char name[RT_TEXTURE_NAME];
+    bool depth = f->caps & CPU_FORMAT_DEPTH, stencil = f->caps & CPU_FORMAT_STENCIL;
+    bool x32 = f->value == MTLPixelFormatX32_Stencil8, x24 = f->value == MTLPixelFormatX24_Stencil8;
+    *a = (Aspect){.texel = f->block_bytes};
+    if ((depth && stencil) || x32 || x24) {
+        if (options == MTLBlitOptionDepthFromDepthStencil && depth) {
+            *a = (Aspect){4, f->value == MTLPixelFormatDepth24Unorm_Stencil8 ? 3 : 4, 0};
+            return true;
+        }
+        if (options == MTLBlitOptionStencilFromDepthStencil ||
+            (options == MTLBlitOptionNone && !depth)) {
+            bool wide = x32 || f->value == MTLPixelFormatDepth32Float_Stencil8;
+            *a = (Aspect){1, 1, wide ? 4 : 3};
+            return true;
+        }
+    } else if (options == MTLBlitOptionNone ||
+               (options == MTLBlitOptionDepthFromDepthStencil && depth) ||
+               (options == MTLBlitOptionStencilFromDepthStencil && stencil)) {
+        return true;
+    }
+    rt_misuse_at(site, RT_RULE_blit_options, "options 0x%x, texture %s", options,
+                 rt_texture_name(texture, name));
+    return false;
+}
+
+// The checks both directions share. On success the distances hold what 0 stands for.
+static bool valid_image(const RtSite *site, const MTLTexture *texture, const MTLBuffer *buffer,
+                        size_t offset, size_t *bytes_per_row, size_t *bytes_per_image,
+                        MTLRegion region, size_t slice, size_t level, const Aspect *aspect) {
+    char name[RT_TEXTURE_NAME];
+    size_t n_bytes;
+    if (texture->cpu.n_samples > 1) {
+        rt_misuse_at(site, RT_RULE_blit_samples, "a buffer holds no samples, texture %s",
+                     rt_texture_name(texture, name));
+        return false;
+    }
+    if (!rt_valid_region(site, texture, level, slice, region) ||
+        !rt_valid_strides(site, texture, region.size, aspect->texel, bytes_per_row, bytes_per_image,
+                          &n_bytes) ||
+        !rt_blit_valid_buffer(site, buffer, "buffer", offset, n_bytes))
+        return false;
+    if (offset % aspect->texel == 0) return true;
+    rt_misuse_at(site, RT_RULE_blit_offset_alignment, "offset %zu, %zu bytes each, texture %s",
+                 offset, aspect->texel, rt_texture_name(texture, name));
+    return false;
+}
+
+void mtl_blit_command_encoder_copy_from_buffer_to_texture(
+    MTLBlitCommandEncoder *encoder, MTLBuffer *source, size_t source_offset,
+    size_t source_bytes_per_row, size_t source_bytes_per_image, MTLSize source_size,
+    MTLTexture *destination, size_t destination_slice, size_t destination_level,
+    MTLOrigin destination_origin, MTLBlitOption options) {
+    RtSite site;
+    Aspect aspect;
+    const MTLRegion region = {destination_origin, source_size};
+    if (!rt_blit_valid(encoder, __func__, &site) ||
+        !rt_blit_valid_texture(&site, destination, "destination") ||
+        !rt_blit_valid_buffer(&site, source, "source", 0, 0) ||
+        !aspect_of(&site, destination, options, &aspect) ||
+        !valid_image(&site, destination, source, source_offset, &source_bytes_per_row,
+                     &source_bytes_per_image, region, destination_slice, destination_level,
+                     &aspect))
+        return;
+    MoveOp move = {.from = {source->memory + source_offset, source_bytes_per_row,
+                            source_bytes_per_image, aspect.texel},
+                   .to = texture_side(destination, destination_level, destination_slice,
+                                      destination_origin, 0),
+                   .element = aspect.element};
+    move.to.at += aspect.offset;
+    shape_of(&move, destination->cpu.format, source_size);
+    if (rt_cb_use(site.commands, &source->resource, false) &&
+        rt_cb_use(site.commands, &destination->resource, true))
+        append_move(&site, &move);
+}
+
+void mtl_blit_command_encoder_copy_from_texture_to_buffer(
+    MTLBlitCommandEncoder *encoder, MTLTexture *source, size_t source_slice, size_t source_level,
+    MTLOrigin source_origin, MTLSize source_size, MTLBuffer *destination, size_t destination_offset,
+    size_t destination_bytes_per_row, size_t destination_bytes_per_image, MTLBlitOption options) {
+    RtSite site;
+    Aspect aspect;
+    const MTLRegion region = {source_origin, source_size};
+    if (!rt_blit_valid(encoder, __func__, &site) ||
+        !rt_blit_valid_texture(&site, source, "source") ||
+        !rt_blit_valid_buffer(&site, destination, "destination", 0, 0) ||
+        !aspect_of(&site, source, options, &aspect) ||
+        !valid_image(&site, source, destination, destination_offset, &destination_bytes_per_row,
+                     &destination_bytes_per_image, region, source_slice, source_level, &aspect))
+        return;
+    MoveOp move = {.from = texture_side(source, source_level, source_slice, source_origin, 0),
+                   .to = {destination->memory + destination_offset, destination_bytes_per_row,
+                          destination_bytes_per_image, aspect.texel},
+                   .element = aspect.element,
+                   .fill = aspect.element ? aspect.texel - aspect.element : 0};
+    move.from.at += aspect.offset;
+    shape_of(&move, source->cpu.format, source_size);
+    if (rt_cb_use(site.commands, &source->resource, false) &&
+        rt_cb_use(site.commands, &destination->resource, true))
+        append_move(&site, &move);
+}
+
+// ---- Textures ----
+
+static bool valid_pair(const RtSite *site, const MTLTexture *source,
+                       const MTLTexture *destination) {
+    char a[RT_TEXTURE_NAME], b[RT_TEXTURE_NAME];
+    if (!rt_blit_valid_texture(site, source, "source") ||
+        !rt_blit_valid_texture(site, destination, "destination"))
+        return false;
+    if (source->cpu.pixel_format != destination->cpu.pixel_format) {
+        rt_misuse_at(site, RT_RULE_blit_formats, "%s and %s", rt_texture_name(source, a),
+                     rt_texture_name(destination, b));
+        return false;
+    }
+    if (source->cpu.n_samples != destination->cpu.n_samples) {
+        rt_misuse_at(site, RT_RULE_blit_samples, "%u and %u, %s and %s", source->cpu.n_samples,
+                     destination->cpu.n_samples, rt_texture_name(source, a),
+                     rt_texture_name(destination, b));
+        return false;
+    }
+    return true;
+}
+
+static bool meet(size_t a, size_t b, size_t n) { return a < b + n && b < a + n; }
+
+// Do both regions lie in one level of one memory and have texels in common?
+static bool overlap(const MTLTexture *source, size_t source_level, size_t source_slice, MTLOrigin s,
+                    const MTLTexture *destination, size_t destination_level,
+                    size_t destination_slice, MTLOrigin d, MTLSize n) {
+    const CpuTextureLevel *a = &source->cpu.levels[source_level];
+    const CpuTextureLevel *b = &destination->cpu.levels[destination_level];
+    return a->data + source_slice * a->layer_bytes ==
+               b->data + destination_slice * b->layer_bytes &&
+           meet(s.x, d.x, n.width) && meet(s.y, d.y, n.height) && meet(s.z, d.z, n.depth);
+}
+
+static bool use_pair(const RtSite *site, MTLTexture *source, MTLTexture *destination) {
+    return rt_cb_use(site->commands, &source->resource, false) &&
+           rt_cb_use(site->commands, &destination->resource, true);
+}
+
+void mtl_blit_command_encoder_copy_from_texture(MTLBlitCommandEncoder *encoder, MTLTexture *source,
+                                                size_t source_slice, size_t source_level,
+                                                MTLOrigin source_origin, MTLSize source_size,
+                                                MTLTexture *destination, size_t destination_slice,
+                                                size_t destination_level,
+                                                MTLOrigin destination_origin) {
+    RtSite site;
+    char name[RT_TEXTURE_NAME];
+    if (!rt_blit_valid(encoder, __func__, &site) || !valid_pair(&site, source, destination) ||
+        !rt_valid_region(&site, source, source_level, source_slice,
+                         (MTLRegion){source_origin, source_size}) ||
+        !rt_valid_region(&site, destination, destination_level, destination_slice,
+                         (MTLRegion){destination_origin, source_size}))
+        return;
+    if (overlap(source, source_level, source_slice, source_origin, destination, destination_level,
+                destination_slice, destination_origin, source_size)) {
+        rt_misuse_at(&site, RT_RULE_blit_overlap, "two regions of texture %s",
+                     rt_texture_name(destination, name));
+        return;
+    }
+    if (!use_pair(&site, source, destination)) return;
+    for (uint32_t sample = 0; sample < source->cpu.n_samples; sample++) {
+        MoveOp move = {.from =
+                           texture_side(source, source_level, source_slice, source_origin, sample),
+                       .to = texture_side(destination, destination_level, destination_slice,
+                                          destination_origin, sample)};
+        shape_of(&move, source->cpu.format, source_size);
+        append_move(&site, &move);
+    }
+}
+
+static bool same_size(const CpuTextureLevel *a, const CpuTextureLevel *b) {
+    return a->width == b->width && a->height == b->height && a->depth == b->depth;
+}
+
+static bool valid_slices(const RtSite *site, const MTLTexture *texture, size_t slice, size_t level,
+                         size_t n_slices, size_t n_levels) {
+    const CpuTexture *t = &texture->cpu;
+    char name[RT_TEXTURE_NAME];
+    size_t all = cpu_texture_n_slices(t);
+    if (n_levels == 0 || level >= t->n_levels || n_levels > t->n_levels - level) {
+        rt_misuse_at(site, RT_RULE_texture_level, "%zu levels from %zu on, texture %s has %u",
+                     n_levels, level, rt_texture_name(texture, name), t->n_levels);
+        return false;
+    }
+    if (n_slices == 0 || slice >= all || n_slices > all - slice) {
+        rt_misuse_at(site, RT_RULE_texture_slice, "%zu slices from %zu on, texture %s has %zu",
+                     n_slices, slice, rt_texture_name(texture, name), all);
+        return false;
+    }
+    return true;
+}
+
+static void copy_slices(const RtSite *site, MTLTexture *source, size_t source_slice,
+                        size_t source_level, MTLTexture *destination, size_t destination_slice,
+                        size_t destination_level, size_t n_slices, size_t n_levels) {
+    char a[RT_TEXTURE_NAME], b[RT_TEXTURE_NAME];
+    if (!valid_slices(site, source, source_slice, source_level, n_slices, n_levels) ||
+        !valid_slices(site, destination, destination_slice, destination_level, n_slices, n_levels))
+        return;
+    for (size_t i = 0; i < n_levels; i++) {
+        const CpuTextureLevel *from = &source->cpu.levels[source_level + i];
+        const CpuTextureLevel *to = &destination->cpu.levels[destination_level + i];
+        if (!same_size(from, to)) {
+            rt_misuse_at(site, RT_RULE_blit_sizes, "level %zu of %s and level %zu of %s",
+                         source_level + i, rt_texture_name(source, a), destination_level + i,
+                         rt_texture_name(destination, b));
+            return;
+        }
+        const unsigned char *x = from->data + source_slice * from->layer_bytes;
+        const unsigned char *y = to->data + destination_slice * to->layer_bytes;
+        size_t planes = n_slices * from->depth;
+        if (x < y + planes * to->layer_bytes && y < x + planes * from->layer_bytes) {
+            rt_misuse_at(site, RT_RULE_blit_overlap, "slices of texture %s",
+                         rt_texture_name(destination, b));
+            return;
+        }
+    }
+    if (!use_pair(site, source, destination)) return;
+    for (size_t i = 0; i < n_levels; i++) {
+        const CpuTextureLevel *from = &source->cpu.levels[source_level + i];
+        for (uint32_t sample = 0; sample < source->cpu.n_samples; sample++) {
+            MoveOp move = {.from = texture_side(source, source_level + i, source_slice,
+                                                (MTLOrigin){0, 0, 0}, sample),
+                           .to = texture_side(destination, destination_level + i, destination_slice,
+                                              (MTLOrigin){0, 0, 0}, sample)};
+            shape_of(&move, source->cpu.format,
+                     mtl_size_make(from->width, from->height, n_slices * from->depth));
+            append_move(site, &move);
+        }
+    }
+}
+
+void mtl_blit_command_encoder_copy_from_texture_slices(MTLBlitCommandEncoder *encoder,
+                                                       MTLTexture *source, size_t source_slice,
+                                                       size_t source_level, MTLTexture *destination,
+                                                       size_t destination_slice,
+                                                       size_t destination_level, size_t slice_count,
+                                                       size_t level_count) {
+    RtSite site;
+    if (rt_blit_valid(encoder, __func__, &site) && valid_pair(&site, source, destination))
+        copy_slices(&site, source, source_slice, source_level, destination, destination_slice,
+                    destination_level, slice_count, level_count);
+}
+
+void mtl_blit_command_encoder_copy_from_texture_to_texture(MTLBlitCommandEncoder *encoder,
+                                                           MTLTexture *source,
+                                                           MTLTexture *destination) {
+    RtSite site;
+    char a[RT_TEXTURE_NAME], b[RT_TEXTURE_NAME];
+    if (!rt_blit_valid(encoder, __func__, &site) || !valid_pair(&site, source, destination)) return;
+    const CpuTexture *s = &source->cpu, *d = &destination->cpu;
+    // The larger one's levels are skipped until they have the other's size.
+    uint32_t from = 0, to = 0;
+    while (from < s->n_levels && !same_size(&s->levels[from], &d->levels[0])) from++;
+    if (from == s->n_levels) {
+        from = 0;
+        while (to < d->n_levels && !same_size(&s->levels[0], &d->levels[to])) to++;
+    }
+    if (to == d->n_levels) {
+        rt_misuse_at(&site, RT_RULE_blit_sizes, "%s and %s", rt_texture_name(source, a),
+                     rt_texture_name(destination, b));
+        return;
+    }
+    uint32_t n = s->n_levels - from < d->n_levels - to ? s->n_levels - from : d->n_levels - to;
+    uint32_t n_source = cpu_texture_n_slices(s), n_destination = cpu_texture_n_slices(d);
+    copy_slices(&site, source, 0, from, destination, 0, to,
+                n_source < n_destination ? n_source : n_destination, n);
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// command_buffer.c: MTLCommandBuffer: recording, committing and waiting.
+#include "runtime/command/command_buffer.h"
+#include <string.h>
+#include "cpu/futex.h"
+#include "runtime/memory/heap.h"
+#include "runtime/inspect/shader_validation.h"
+#include "runtime/object/validation.h"
+
+#define ARENA_BLOCK_BYTES 8192u
+#define WAIT_SPIN_NS 30000u
+
+// ---- Memory ----
+
+void *rt_cb_alloc(MTLCommandBuffer *buffer, size_t n_bytes) {
+    size_t need = (n_bytes + 63) & ~(size_t)63;
+    RtArenaBlock *block = buffer->arena;
+    if (!block || block->capacity - block->used < need) {
+        size_t capacity = need > ARENA_BLOCK_BYTES ? need : ARENA_BLOCK_BYTES;
+        block = rt_alloc_aligned(sizeof *block + capacity, 64);
+        if (!block) return NULL;
+        *block = (RtArenaBlock){.next = buffer->arena, .capacity = capacity};
+        buffer->arena = block;
+    }
+    void *p = block->data + block->used;
+    block->used += need;
+    memset(p, 0, n_bytes);
+    return p;
+}
+
+void rt_cb_append(MTLCommandBuffer *buffer, RtOp *op, const RtOpClass *cls) {
+    op->cls = cls;
+    op->next = NULL;
+    *buffer->last_op = op;
+    buffer->last_op = &op->next;
+}
+
+void rt_cb_append_marker(MTLCommandBuffer *buffer, const RtOpClass *cls) {
+    RtOp *op = rt_cb_alloc(buffer, sizeof *op);
+    if (op)
+        rt_cb_append(buffer, op, cls);
+    else
+        rt_cb_no_memory(buffer);
+}
+
+void rt_cb_no_memory(MTLCommandBuffer *buffer) {
+    if (buffer->encode_error) return;
+    MTLError *error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorOutOfMemory,
+                                   "Out of memory while encoding.");
+    buffer->encode_error = error ? error : rt_error_no_memory();
+}
+
+bool rt_cb_retain(MTLCommandBuffer *buffer, void *object) {
+    return buffer->unretained || rt_cb_hold(buffer, object);
+}
+
+bool rt_cb_hold(MTLCommandBuffer *buffer, void *object) {
+    if (!rt_grow(&buffer->retained, &buffer->retained_capacity, buffer->n_retained + 1,
+                 sizeof *buffer->retained)) {
+        rt_cb_no_memory(buffer);
+        return false;
+    }
+    buffer->retained[buffer->n_retained++] = mtl_retain(object);
+    return true;
+}
+
+bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write) {
+    // The mark says that this command buffer has noted the resource already. Two that are recorded
+    // at once may overwrite each other's marks; then it is noted twice, which does no harm.
+    uint64_t mark = buffer->serial * 2 + write;
+    uint64_t seen = atomic_load_explicit(&resource->mark, memory_order_relaxed);
+    if (buffer->unretained || seen == mark || seen == buffer->serial * 2 + 1) return true;
+    RtUse *use = rt_cb_alloc(buffer, sizeof *use);
+    if (!use) {
+        rt_cb_no_memory(buffer);
+        return false;
+    }
+    atomic_store_explicit(&resource->mark, mark, memory_order_relaxed);
+    *use = (RtUse){
+        .resource = mtl_retain(resource), .user = buffer, .write = write, .next = buffer->uses};
+    buffer->uses = use;
+    return true;
+}
+
+void rt_cb_release_resources(MTLCommandBuffer *buffer) {
+    for (RtUse *use = buffer->uses; use; use = use->next) mtl_release(use->resource);
+    buffer->uses = NULL;
+    for (size_t i = 0; i < buffer->n_retained; i++) mtl_release(buffer->retained[i]);
+    buffer->n_retained = 0;
+}
+
+static void command_buffer_destroy(void *self) {
+    MTLCommandBuffer *buffer = self;
+    MTLCommandQueue *queue = buffer->queue;
+    if (buffer->open_encoder) rt_misuse_in(buffer, RT_RULE_encoder_not_ended, "mtl_release", NULL);
+    if (atomic_load(&buffer->status) < MTLCommandBufferStatusCommitted) rt_queue_forget(buffer);
+    rt_cb_release_resources(buffer);
+    for (MTLCommandEncoder *e = buffer->encoders; e; e = e->next) rt_label_free(&e->label);
+    for (RtArenaBlock *block = buffer->arena, *next; block; block = next) {
+        next = block->next;
+        rt_free(block);
+    }
+    rt_free(buffer->retained);
+    rt_free(buffer->waiters_behind);
+    mtl_release(buffer->encode_error);
+    rt_free_reports(buffer);
+    mtl_release(atomic_load(&buffer->error));
+    mtl_release(buffer->log_state);
+    rt_label_free(&buffer->label);
+    rt_free(buffer);
+    mtl_release(queue);
+}
+
+static const RtClass command_buffer_class = {.name = "MTLCommandBuffer",
+                                             .destroy = command_buffer_destroy,
+                                             .label_at = offsetof(MTLCommandBuffer, label)};
+
+// ---- Creation ----
+
+static MTLCommandBuffer *new_command_buffer(MTLCommandQueue *queue,
+                                            const MTLCommandBufferDescriptor *d, const char *call) {
+    static const MTLCommandBufferDescriptor defaults;
+    static _Atomic uint64_t serial = 1;
+    d = d ? d : &defaults;
+    if (!queue) {
+        rt_misuse(NULL, RT_RULE_null_object, call, NULL);
+        return NULL;
+    }
+    MTLCommandBuffer *buffer = rt_new(&command_buffer_class, sizeof *buffer);
+    if (!buffer) return NULL;
+    rt_queue_take_place(queue, call);
+    buffer->queue = mtl_retain(queue);
+    buffer->device = queue->device;
+    buffer->unretained = d->unretained_references;
+    buffer->error_options = d->error_options;
+    buffer->log_state = mtl_retain(d->log_state ? d->log_state : queue->log_state);
+    buffer->timeout_ms = d->timeout_ms       ? d->timeout_ms
+                         : queue->timeout_ms ? queue->timeout_ms
+                                             : atomic_load(&queue->device->timeout_ms);
+    buffer->serial = atomic_fetch_add(&serial, 1);
+    buffer->last_op = &buffer->first_op;
+    buffer->last_scheduled = &buffer->scheduled_handlers;
+    buffer->last_completed = &buffer->completed_handlers;
+    buffer->last_encoder = &buffer->encoders;
+    return buffer;
+}
+
+MTLCommandBuffer *mtl_command_queue_command_buffer(MTLCommandQueue *queue) {
+    return new_command_buffer(queue, NULL, __func__);
+}
+
+MTLCommandBuffer *
+mtl_command_queue_command_buffer_with_unretained_references(MTLCommandQueue *queue) {
+    return new_command_buffer(queue, &(MTLCommandBufferDescriptor){.unretained_references = true},
+                              __func__);
+}
+
+MTLCommandBuffer *
+mtl_command_queue_command_buffer_with_descriptor(MTLCommandQueue *queue,
+                                                 const MTLCommandBufferDescriptor *descriptor) {
+    return new_command_buffer(queue, descriptor, __func__);
+}
+
+// ---- Enqueue and commit ----
+
+bool rt_cb_recording(MTLCommandBuffer *buffer, const char *call) {
+    if (!buffer) {
+        rt_misuse(NULL, RT_RULE_null_object, call, NULL);
+        return false;
+    }
+    if (atomic_load(&buffer->status) >= MTLCommandBufferStatusCommitted) {
+        rt_misuse(buffer->device, RT_RULE_command_buffer_committed, call, "%s",
+                  rt_label(&buffer->label));
+        return false;
+    }
+    return true;
+}
+
+bool rt_cb_between_encoders(MTLCommandBuffer *buffer, const char *call) {
+    if (!rt_cb_recording(buffer, call)) return false;
+    if (!buffer->open_encoder) return true;
+    rt_misuse_encoding(buffer, RT_RULE_command_buffer_open_encoder, call, "%s",
+                       rt_label(&buffer->open_encoder->label));
+    return false;
+}
+
+void mtl_command_buffer_enqueue(MTLCommandBuffer *buffer) {
+    if (!rt_cb_recording(buffer, __func__)) return;
+    MTLCommandQueue *queue = buffer->queue;
+    pthread_mutex_lock(&queue->lock);
+    bool again = buffer->enqueued;
+    if (!again) {
+        rt_queue_enqueue(buffer);
+        atomic_store(&buffer->status, MTLCommandBufferStatusEnqueued);
+    }
+    pthread_mutex_unlock(&queue->lock);
+    if (again) rt_misuse_in(buffer, RT_RULE_command_buffer_already_enqueued, __func__, NULL);
+}
+
+// Memory that may be dropped, or was, is no place for results.
+static void check_purgeable(const MTLCommandBuffer *buffer, const char *call) {
+    for (const RtUse *use = buffer->uses; use; use = use->next) {
+        MTLResource *r = use->resource;
+        int state = atomic_load(r->heap ? &r->heap->resource.purgeable : &r->purgeable);
+        if (state != MTLPurgeableStateNonVolatile)
+            rt_misuse(buffer->device, RT_RULE_purgeable_in_use, call,
+                      "%s '%s' is %s, command buffer '%s'", mtl_class_name(r), rt_label(&r->label),
+                      state == MTLPurgeableStateEmpty ? "empty" : "volatile",
+                      rt_label(&buffer->label));
+    }
+}
+
+void mtl_command_buffer_commit(MTLCommandBuffer *buffer) {
+    if (!rt_cb_recording(buffer, __func__)) return;
+    if (buffer->open_encoder) {
+        // Nothing will end it: the commands are incomplete and must not run.
+        rt_misuse_encoding(buffer, RT_RULE_command_buffer_open_encoder, __func__, NULL);
+        buffer->open_encoder->ended = true;
+        buffer->open_encoder = NULL;
+    }
+    rt_residency_commit(buffer);
+    if (buffer->device->debug_layer) check_purgeable(buffer, __func__);
+    mtl_retain(buffer); // until it is done
+    uint64_t now = cpu_now_ns();
+    atomic_store(&buffer->kernel_start_ns, now);
+    rt_trace_commit(buffer, now);
+    rt_hazard_commit(buffer);
+    rt_queue_kick(buffer->queue);
+}
+
+static void add_handler(MTLCommandBuffer *buffer, RtHandler ***last,
+                        MTLCommandBufferHandler handler, void *context, const char *call) {
+    if (!handler) {
+        rt_misuse_in(buffer, RT_RULE_null_argument, call, "handler");
+        return;
+    }
+    RtHandler *h = rt_cb_alloc(buffer, sizeof *h);
+    if (!h) {
+        rt_cb_no_memory(buffer);
+        return;
+    }
+    *h = (RtHandler){.call = handler, .context = context};
+    **last = h;
+    *last = &h->next;
+}
+
+void mtl_command_buffer_add_scheduled_handler(MTLCommandBuffer *buffer,
+                                              MTLCommandBufferHandler handler, void *context) {
+    if (rt_cb_recording(buffer, __func__))
+        add_handler(buffer, &buffer->last_scheduled, handler, context, __func__);
+}
+
+void mtl_command_buffer_add_completed_handler(MTLCommandBuffer *buffer,
+                                              MTLCommandBufferHandler handler, void *context) {
+    if (rt_cb_recording(buffer, __func__))
+        add_handler(buffer, &buffer->last_completed, handler, context, __func__);
+}
+
+// ---- Waiting ----
+
+static void wait_for(MTLCommandBuffer *buffer, atomic_uint *word, MTLCommandBufferStatus status,
+                     const char *call) {
+    if (!buffer) {
+        rt_misuse(NULL, RT_RULE_null_object, call, NULL);
+        return;
+    }
+    if (atomic_load(&buffer->status) < MTLCommandBufferStatusCommitted) {
+        rt_misuse_in(buffer, RT_RULE_command_buffer_not_committed, call, NULL);
+        return;
+    }
+    if (word == &buffer->completed && !atomic_load_explicit(word, memory_order_acquire))
+        rt_queue_help(buffer->queue, buffer);
+    // A handler that waits for its own command buffer would wait for itself.
+    if (atomic_load(&buffer->in_handler) && pthread_equal(buffer->handler_thread, pthread_self()) &&
+        atomic_load(&buffer->status) >= (unsigned)status)
+        return;
+    uint64_t until = 0;
+    for (unsigned spins = 0; !atomic_load_explicit(word, memory_order_acquire); spins++) {
+        if (spins % 64 == 0) {
+            uint64_t now = cpu_now_ns();
+            until = until ? until : now + WAIT_SPIN_NS;
+            if (now >= until) break;
+        }
+        cpu_relax();
+    }
+    while (!atomic_load_explicit(word, memory_order_acquire)) {
+        atomic_fetch_add(&buffer->waiters, 1);
+        cpu_futex_wait(word, 0);
+        atomic_fetch_sub(&buffer->waiters, 1);
+    }
+}
+
+void mtl_command_buffer_wait_until_scheduled(MTLCommandBuffer *buffer) {
+    wait_for(buffer, buffer ? &buffer->scheduled : NULL, MTLCommandBufferStatusScheduled, __func__);
+}
+
+void mtl_command_buffer_wait_until_completed(MTLCommandBuffer *buffer) {
+    wait_for(buffer, buffer ? &buffer->completed : NULL, MTLCommandBufferStatusCompleted, __func__);
+}
+
+// ---- Properties ----
+
+MTLDevice *mtl_command_buffer_device(const MTLCommandBuffer *buffer) {
+    return buffer ? buffer->device : NULL;
+}
+
+MTLCommandQueue *mtl_command_buffer_command_queue(const MTLCommandBuffer *buffer) {
+    return buffer ? buffer->queue : NULL;
+}
+
+const char *mtl_command_buffer_label(const MTLCommandBuffer *buffer) {
+    return buffer ? rt_label(&buffer->label) : "";
+}
+
+void mtl_command_buffer_set_label(MTLCommandBuffer *buffer, const char *label) {
+    if (buffer) rt_label_set(&buffer->label, label);
+}
+
+bool mtl_command_buffer_retained_references(const MTLCommandBuffer *buffer) {
+    return buffer && !buffer->unretained;
+}
+
+MTLCommandBufferErrorOption mtl_command_buffer_error_options(const MTLCommandBuffer *buffer) {
+    return buffer ? buffer->error_options : 0;
+}
+
+MTLCommandBufferStatus mtl_command_buffer_status(const MTLCommandBuffer *buffer) {
+    return buffer ? (MTLCommandBufferStatus)atomic_load(&buffer->status)
+                  : MTLCommandBufferStatusNotEnqueued;
+}
+
+MTLError *mtl_command_buffer_error(const MTLCommandBuffer *buffer) {
+    return mtl_command_buffer_status(buffer) == MTLCommandBufferStatusError
+               ? atomic_load(&buffer->error)
+               : NULL;
+}
+
+static const MTLCommandEncoder *info(const MTLCommandBuffer *buffer, size_t i) {
+    if (!buffer || !(buffer->error_options & MTLCommandBufferErrorOptionEncoderExecutionStatus) ||
+        mtl_command_buffer_status(buffer) != MTLCommandBufferStatusError)
+        return NULL;
+    const MTLCommandEncoder *e = buffer->encoders;
+    while (e && i-- > 0) e = e->next;
+    return e;
+}
+
+size_t mtl_command_buffer_encoder_info_count(const MTLCommandBuffer *buffer) {
+    size_t n = 0;
+    while (info(buffer, n)) n++;
+    return n;
+}
+
+const char *mtl_command_buffer_encoder_info_label(const MTLCommandBuffer *buffer, size_t i) {
+    const MTLCommandEncoder *e = info(buffer, i);
+    return e ? rt_label(&e->label) : NULL;
+}
+
+MTLCommandEncoderErrorState
+mtl_command_buffer_encoder_info_error_state(const MTLCommandBuffer *buffer, size_t i) {
+    const MTLCommandEncoder *e = info(buffer, i);
+    return e ? e->error_state : MTLCommandEncoderErrorStateUnknown;
+}
+
+static double seconds(const _Atomic uint64_t *ns) { return (double)atomic_load(ns) * 1e-9; }
+
+double mtl_command_buffer_gpu_start_time(const MTLCommandBuffer *buffer) {
+    return buffer ? seconds(&buffer->gpu_start_ns) : 0;
+}
+
+double mtl_command_buffer_gpu_end_time(const MTLCommandBuffer *buffer) {
+    return buffer ? seconds(&buffer->gpu_end_ns) : 0;
+}
+
+double mtl_command_buffer_kernel_start_time(const MTLCommandBuffer *buffer) {
+    return buffer ? seconds(&buffer->kernel_start_ns) : 0;
+}
+
+double mtl_command_buffer_kernel_end_time(const MTLCommandBuffer *buffer) {
+    return buffer ? seconds(&buffer->kernel_end_ns) : 0;
+}
+
+void mtl_command_buffer_push_debug_group(MTLCommandBuffer *buffer, const char *name) {
+    if (!rt_cb_recording(buffer, __func__)) return;
+    if (!name)
+        rt_misuse_in(buffer, RT_RULE_null_argument, __func__, "name");
+    else {
+        buffer->debug_depth++;
+        rt_trace_push(buffer, !buffer->open_encoder, name);
+    }
+}
+
+void mtl_command_buffer_pop_debug_group(MTLCommandBuffer *buffer) {
+    if (!rt_cb_recording(buffer, __func__)) return;
+    if (buffer->debug_depth == 0)
+        rt_misuse_in(buffer, RT_RULE_debug_group_underflow, __func__, NULL);
+    else {
+        buffer->debug_depth--;
+        rt_trace_pop(buffer, !buffer->open_encoder);
+    }
+}

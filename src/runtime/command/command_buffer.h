@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// command_buffer.h: MTLCommandQueue, MTLCommandBuffer and the command stream.
+//
+// Life of a command buffer: recorded by one thread (fields without another remark are the recording
+// thread's); at commit it goes to its queue, which holds a reference until it is done, and belongs
+// to the thread that runs the queue.
+//
+// Locks, in the order they are taken: hazard lock (hazard.c), then a queue's lock.
+#ifndef INGOT_RUNTIME_COMMAND_BUFFER_H
+#define INGOT_RUNTIME_COMMAND_BUFFER_H
+#include "cpu/cpu.h"
+#include "runtime/memory/buffer.h"
+#include "runtime/object/device.h"
+#include "runtime/command/encoder.h"
+#include "runtime/object/error.h"
+#include "runtime/object/object.h"
+#include "runtime/program/pipeline.h"
+#include "runtime/inspect/trace.h"
+#include "runtime/memory/residency.h"
+
+// ---- The command stream: operations in an arena, linked in order ----
+
+typedef struct RtOp RtOp;
+typedef struct RtExecution RtExecution; // execute.h
+
+typedef enum RtOpResult {
+    RT_OP_DONE,
+    RT_OP_FAILED, // the execution's error or the run's fault says why
+    // Not now: buffer->blocked was set before, and rt_queue_unblock will be called (or was): then run
+    // is called once more. Only for operations between encoders.
+    RT_OP_BLOCKED,
+} RtOpResult;
+
+typedef struct RtOpClass {
+    const char *name; // "dispatch", for traces
+    // Does it, on the thread that runs the queue. Dispatches collected so far have run already
+    // unless `joins` is set.
+    RtOpResult (*run)(RtOp *op, RtExecution *x);
+    bool joins;       // a dispatch: may run together with those before it
+    bool ends;        // the last operation of its encoder
+    bool between;     // stands between encoders
+    // For traces: writes JSON members ("\"grid\":[1,2,3]"), no braces, no trailing comma. NULL: none.
+    void (*describe)(const RtOp *op, char *text, size_t n_bytes);
+    const char *(*title)(const RtOp *op); // for traces, better than name: the kernel's. NULL: none
+} RtOpClass;
+
+struct RtOp {
+    RtOp *next;
+    const RtOpClass *cls;
+};
+extern const RtOpClass rt_op_end_encoder, rt_op_barrier, rt_op_dispatch;
+
+typedef struct RtArenaBlock {
+    struct RtArenaBlock *next;
+    size_t used, capacity;
+    _Alignas(64) char data[];
+} RtArenaBlock;
+
+// ---- What a command buffer uses ----
+
+struct RtUse { // one resource in one command buffer; under the hazard lock once committed
+    MTLResource *resource;
+    MTLCommandBuffer *user;
+    bool write;
+    RtUse *next;            // in the command buffer
+    RtUse *after, **before; // in the resource's list of committed users
+};
+
+typedef struct RtHandler {
+    struct RtHandler *next;
+    MTLCommandBufferHandler call;
+    void *context;
+} RtHandler;
+
+struct MTLCommandBuffer {
+    RtObject object;
+    MTLDevice *device;      // retained by the queue
+    MTLCommandQueue *queue; // retained
+    RtLabel label;
+    bool unretained;
+    MTLCommandBufferErrorOption error_options;
+    MTLLogState *log_state; // retained
+    uint32_t timeout_ms;
+    uint64_t serial; // marks resources already noted in `uses`
+
+    RtArenaBlock *arena;
+    RtOp *first_op, **last_op;
+    RtUse *uses;
+    void **retained; // other objects held until completion
+    size_t n_retained, retained_capacity;
+    RtHandler *scheduled_handlers, **last_scheduled;
+    RtHandler *completed_handlers, **last_completed;
+    MTLCommandEncoder *encoders, **last_encoder, *open_encoder;
+    unsigned debug_depth;
+    bool has_residency; // used residency sets of its own
+    RtTrace *trace; // NULL: not recorded (trace.h); set at commit
+    MTLError *encode_error; // the first misuse; becomes `error`
+    MTLFunctionLog *logs;   // what its kernels did wrong (shader_validation.c)
+    size_t n_logs;
+
+    atomic_uint status;               // MTLCommandBufferStatus
+    atomic_uint scheduled, completed; // 1: and its handlers have returned; futex words
+    atomic_uint waiters;              // threads asleep on one of them
+    pthread_t handler_thread;         // valid while in_handler
+    atomic_bool in_handler;
+    MTLError *_Atomic error; // set before status becomes Error
+    _Atomic uint64_t kernel_start_ns, kernel_end_ns, gpu_start_ns, gpu_end_ns;
+
+    // Where it stopped (RT_OP_BLOCKED) and goes on; of the thread that runs the queue.
+    RtOp *resume_op;
+    MTLCommandEncoder *resume_encoder;
+    uint64_t ran_ns;     // before it stopped last
+    atomic_bool blocked; // it has stopped and must not go on yet
+
+    bool enqueued;            // under the queue's lock
+    MTLCommandBuffer *next;   // in the queue, under its lock
+    bool running;             // started, not stopped, not done; under the hazard lock
+    atomic_uint n_waits_for;  // command buffers of other queues; changed under the hazard lock
+    MTLCommandBuffer **waiters_behind; // that wait for this one; under the hazard lock
+    size_t n_waiters_behind, waiters_capacity;
+};
+
+struct MTLCommandQueue {
+    RtObject object;
+    MTLDevice *device; // retained
+    RtLabel label;
+    size_t max_buffers;
+    MTLLogState *log_state; // retained
+    uint32_t timeout_ms;
+    CpuTask task; // runs the queue on a worker; first of the scheduling fields
+    pthread_mutex_t lock;
+    pthread_cond_t room;
+    atomic_ullong track; // number in traces; 0: none yet
+    RtResidencySets residency; // under lock
+    atomic_bool has_residency;
+    MTLCommandBuffer *first, **last; // in order; under lock
+    bool stalled; // its first command buffer is blocked: nothing waits for it; hazard lock
+    size_t n_alive, n_committed;     // not completed; under lock
+    size_t n_room_waiters;           // threads in rt_queue_take_place, the first since
+    uint64_t room_since_ns;          // this moment; under lock
+    // IDLE: nobody will run the queue. SCHEDULED: the pool has the task. RUNNING: a thread is at
+    // it. The last two hold a reference to the queue. Under lock.
+    enum { RT_QUEUE_IDLE, RT_QUEUE_SCHEDULED, RT_QUEUE_RUNNING } state;
+};
+
+// command_buffer.c
+void *rt_cb_alloc(MTLCommandBuffer *buffer,
+                  size_t n_bytes); // zeroed, 64-byte aligned; NULL: no memory
+void rt_cb_append(MTLCommandBuffer *buffer, RtOp *op, const RtOpClass *cls);
+void rt_cb_append_marker(MTLCommandBuffer *buffer, const RtOpClass *cls); // an operation of no data
+bool rt_cb_retain(MTLCommandBuffer *buffer, void *object); // until completion, unless unretained
+bool rt_cb_hold(MTLCommandBuffer *buffer, void *object);   // in any case
+// Is it there, being recorded (and no encoder open)? Says so if not.
+bool rt_cb_recording(MTLCommandBuffer *buffer, const char *call);
+bool rt_cb_between_encoders(MTLCommandBuffer *buffer, const char *call);
+bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write); // and with hazards
+void rt_cb_no_memory(MTLCommandBuffer *buffer);                            // it will end in error
+void rt_cb_release_resources(MTLCommandBuffer *buffer);
+
+// queue.c
+void rt_queue_enqueue(MTLCommandBuffer *buffer); // with the queue's lock held
+// A place among the command buffers that the queue allows; waits for it, and helps meanwhile.
+void rt_queue_take_place(MTLCommandQueue *queue, const char *call);
+void rt_queue_kick(MTLCommandQueue *queue);      // something may have become ready
+void rt_queue_forget(MTLCommandBuffer *buffer);  // dropped without commit
+void rt_queue_finished(MTLCommandBuffer *buffer);
+// A blocked command buffer may go on: any thread, no lock held. It may be gone after this.
+void rt_queue_unblock(MTLCommandBuffer *buffer);
+// Runs the queue on this thread if nobody else does, until `until` is done.
+void rt_queue_help(MTLCommandQueue *queue, MTLCommandBuffer *until);
+
+// hazard.c
+void rt_hazard_commit(MTLCommandBuffer *buffer); // takes its place after earlier users; status too
+// About to run, or to go on: false if others that run now must be done first (they kick the queue).
+bool rt_hazard_start(MTLCommandBuffer *buffer);
+// It is blocked: neither it nor those behind it hold up anybody until it goes on.
+void rt_hazard_stall(MTLCommandBuffer *buffer);
+void rt_hazard_complete(MTLCommandBuffer *buffer);
+
+// execute.c
+void rt_execute(MTLCommandBuffer *buffer); // to its end, or until it is blocked
+
+// event_ops.c
+void rt_signal_events(RtOp *first); // the signals from there on, after a failure
+#endif

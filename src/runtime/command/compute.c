@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+// compute.c: MTLComputeCommandEncoder. Bindings live in the encoder; a dispatch takes a snapshot of
+// those its kernel uses into the command stream, so that running it needs no look at the encoder.
+#include <string.h>
+#include "runtime/command/compute_validate.h"
+#include "runtime/inspect/shader_validation.h"
+#include "runtime/inspect/counters.h"
+#include "runtime/object/validation.h"
+
+const RtClass rt_compute_encoder_class = {.name = "MTLComputeCommandEncoder",
+                                          .owner = rt_encoder_owner};
+
+// ---- Opening and ending ----
+
+static MTLComputeCommandEncoder *open_encoder(MTLCommandBuffer *buffer, MTLDispatchType type,
+                                              const char *call) {
+    if (buffer && type != MTLDispatchTypeSerial && type != MTLDispatchTypeConcurrent) {
+        rt_misuse_encoding(buffer, RT_RULE_encoder_option, call, "dispatch type %d", (int)type);
+        return NULL;
+    }
+    MTLComputeCommandEncoder *e =
+        rt_encoder_open(buffer, &rt_compute_encoder_class, sizeof *e, call);
+    if (!e) return NULL;
+    e->dispatch_type = type;
+    e->encoder.concurrent = type == MTLDispatchTypeConcurrent;
+    return e;
+}
+
+MTLComputeCommandEncoder *mtl_command_buffer_compute_command_encoder(MTLCommandBuffer *buffer) {
+    return open_encoder(buffer, MTLDispatchTypeSerial, __func__);
+}
+
+MTLComputeCommandEncoder *
+mtl_command_buffer_compute_command_encoder_with_dispatch_type(MTLCommandBuffer *buffer,
+                                                              MTLDispatchType type) {
+    return open_encoder(buffer, type, __func__);
+}
+
+MTLComputeCommandEncoder *
+mtl_command_buffer_compute_command_encoder_with_descriptor(MTLCommandBuffer *buffer,
+                                                           const MTLComputePassDescriptor *pass) {
+    MTLComputeCommandEncoder *e =
+        open_encoder(buffer, pass ? pass->dispatch_type : MTLDispatchTypeSerial, __func__);
+    if (e && pass) rt_counters_begin_pass(e, pass->sample_buffer_attachments, __func__);
+    return e;
+}
+
+void mtl_compute_command_encoder_end_encoding(MTLComputeCommandEncoder *encoder) {
+    rt_encoder_end(encoder, &rt_compute_encoder_class, __func__);
+}
+
+// ---- State ----
+
+void mtl_compute_command_encoder_set_compute_pipeline_state(MTLComputeCommandEncoder *encoder,
+                                                            MTLComputePipelineState *state) {
+    if (!rt_valid_encoder(encoder, __func__)) return;
+    if (!state) {
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_null_argument, __func__, "state");
+    } else if (!rt_is(state, &rt_pipeline_class)) {
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_wrong_class, __func__, "a %s",
+                           mtl_class_name(state));
+    } else if (encoder->pipeline != state && rt_cb_retain(encoder->encoder.buffer, state)) {
+        encoder->pipeline = state;
+    }
+}
+
+static void set_slot(MTLComputeCommandEncoder *e, const char *call, MTLBuffer *buffer,
+                     size_t offset, size_t index) {
+    if (!rt_valid_slot(e, call, index)) return;
+    if (!buffer) {
+        e->slots[index] = (RtSlot){0};
+        return;
+    }
+    if (rt_valid_buffer(e, call, buffer, offset) && rt_cb_use(e->encoder.buffer, &buffer->resource, false))
+        e->slots[index] = (RtSlot){buffer, buffer->memory + offset, buffer->length - offset, NULL};
+}
+
+void mtl_compute_command_encoder_set_buffer(MTLComputeCommandEncoder *encoder, MTLBuffer *buffer,
+                                            size_t offset, size_t index) {
+    if (rt_valid_encoder(encoder, __func__)) set_slot(encoder, __func__, buffer, offset, index);
+}
+
+void mtl_compute_command_encoder_set_buffer_offset(MTLComputeCommandEncoder *encoder, size_t offset,
+                                                   size_t index) {
+    if (!rt_valid_encoder(encoder, __func__) || !rt_valid_slot(encoder, __func__, index)) return;
+    MTLBuffer *buffer = encoder->slots[index].buffer;
+    if (!buffer)
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_buffer_offset_unbound, __func__, "index %zu",
+                           index);
+    else
+        set_slot(encoder, __func__, buffer, offset, index);
+}
+
+void mtl_compute_command_encoder_set_buffers(MTLComputeCommandEncoder *encoder,
+                                             MTLBuffer *const *buffers, const size_t *offsets,
+                                             MTLRange range) {
+    if (!rt_valid_encoder(encoder, __func__)) return;
+    if (!buffers && range.length > 0) {
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_null_argument, __func__, "buffers");
+        return;
+    }
+    if (range.length > RT_MAX_BUFFERS || range.location > RT_MAX_BUFFERS - range.length) {
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_buffer_index, __func__, "%zu from %zu on",
+                           range.length, range.location);
+        return;
+    }
+    for (size_t i = 0; i < range.length; i++)
+        set_slot(encoder, __func__, buffers[i], offsets ? offsets[i] : 0, range.location + i);
+}
+
+void mtl_compute_command_encoder_set_bytes(MTLComputeCommandEncoder *encoder, const void *bytes,
+                                           size_t length, size_t index) {
+    if (!rt_valid_encoder(encoder, __func__) || !rt_valid_slot(encoder, __func__, index) ||
+        !rt_valid_bytes(encoder, __func__, bytes, length))
+        return;
+    // 64 bytes aligned and rounded: a kernel that reads a float3 out of 12 bytes reads zeros
+    // behind.
+    char *copy = rt_cb_alloc(encoder->encoder.buffer, (length + 63) & ~(size_t)63);
+    if (!copy) {
+        rt_cb_no_memory(encoder->encoder.buffer);
+        return;
+    }
+    memcpy(copy, bytes, length);
+    encoder->slots[index] = (RtSlot){NULL, copy, length, NULL};
+}
+
+void mtl_compute_command_encoder_set_threadgroup_memory_length(MTLComputeCommandEncoder *encoder,
+                                                               size_t length, size_t index) {
+    if (rt_valid_encoder(encoder, __func__) &&
+        rt_valid_threadgroup_length(encoder, __func__, length, index))
+        encoder->threadgroup_bytes[index] = (uint32_t)length;
+}
+
+static void use_resources(MTLComputeCommandEncoder *e, const char *call,
+                          MTLResource *const *resources, size_t count, MTLResourceUsage usage) {
+    if (!rt_valid_encoder(e, call)) return;
+    if (!resources && count > 1) count = 1; // one message for a list that is not there
+    for (size_t i = 0; i < count; i++) {
+        MTLResource *resource = resources ? resources[i] : NULL;
+        if (!resource)
+            rt_misuse_encoding(e->encoder.buffer, RT_RULE_null_argument, call, "resource");
+        else if (!rt_is_resource(resource))
+            rt_misuse_encoding(e->encoder.buffer, RT_RULE_wrong_class, call, "a %s",
+                               mtl_class_name(resource));
+        else
+            rt_cb_use(e->encoder.buffer, resource, (usage & MTLResourceUsageWrite) != 0);
+    }
+}
+
+void mtl_compute_command_encoder_use_resource(MTLComputeCommandEncoder *encoder,
+                                              MTLResource *resource, MTLResourceUsage usage) {
+    use_resources(encoder, __func__, &resource, 1, usage);
+}
+
+void mtl_compute_command_encoder_use_resources(MTLComputeCommandEncoder *encoder,
+                                               MTLResource *const *resources, size_t count,
+                                               MTLResourceUsage usage) {
+    use_resources(encoder, __func__, resources, count, usage);
+}
+
+// ---- Dispatch ----
+
+// How far the buffer of argument i, element k, reaches.
+static bool note_extent(MTLComputeCommandEncoder *e, RtDispatch *d, uint32_t i, uint32_t k,
+                        const RtSlot *slot) {
+    const RfLibrary *lib = rt_pipeline_library(e->pipeline);
+    const RfArg *arg = &rt_pipeline_function(e->pipeline)->args[i];
+    if (d->validated) {
+        d->validated->lengths[arg->slot + k] = slot->n_bytes;
+        d->validated->buffers[arg->slot + k] = slot->buffer;
+    }
+    size_t whole = arg->type < lib->n_types ? lib->types[arg->type].size : 0;
+    if (arg->space != RF_CONSTANT || !slot->address || slot->n_bytes >= whole) return true;
+    RtShort *s = rt_cb_alloc(e->encoder.buffer, sizeof *s + ((whole + 63) & ~(size_t)63));
+    if (!s) {
+        rt_cb_no_memory(e->encoder.buffer);
+        return false;
+    }
+    s->next = d->shorts;
+    s->slot = arg->slot + k;
+    s->n_bytes = slot->n_bytes;
+    s->from = slot->address;
+    d->shorts = s;
+    return true;
+}
+
+static RtValidated *new_validated(MTLComputeCommandEncoder *e) {
+    size_t n = rt_pipeline_function(e->pipeline)->n_slots + 1;
+    RtValidated *v = rt_cb_alloc(
+        e->encoder.buffer, sizeof *v + n * (sizeof *v->lengths + sizeof *v->buffers));
+    if (!v) return NULL;
+    v->pipeline = e->pipeline;
+    v->lengths = (uint64_t *)(v + 1);
+    v->buffers = (MTLBuffer **)(v->lengths + n);
+    return v;
+}
+
+// The snapshot: addresses per slot, lengths of threadgroup arguments, and who writes what.
+static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
+    const MTLComputePipelineState *p = e->pipeline;
+    const RfFunction *f = rt_pipeline_function(p);
+    for (uint32_t i = 0; i < f->n_args; i++) {
+        const RfArg *arg = &f->args[i];
+        if (p->arg_use[i] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
+        if (arg->kind == RF_ARG_THREADGROUP && arg->index < RT_MAX_BUFFERS) {
+            d->threadgroup_args[d->n_threadgroup_args++] =
+                (RtThreadgroupArg){arg->slot, e->threadgroup_bytes[arg->index]};
+            if (d->validated) d->validated->lengths[arg->slot] = e->threadgroup_bytes[arg->index];
+        } else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER) {
+            if (!rt_snapshot_texture(e, arg, f->n_slots, d->args)) return false;
+        } else if (arg->kind == RF_ARG_BUFFER || arg->kind == RF_ARG_FUNCTION_TABLE) {
+            for (uint32_t k = 0; k < arg->count && arg->slot + k < f->n_slots; k++) {
+                size_t index = (size_t)arg->index + k;
+                const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->slots[index] : NULL;
+                if (!slot || (arg->kind == RF_ARG_FUNCTION_TABLE) != (slot->table != NULL)) continue;
+                d->args[arg->slot + k] = slot->address;
+                if (!note_extent(e, d, i, k, slot)) return false;
+                if (rt_is_tracing()) d->bound_bytes += slot->n_bytes;
+                if (slot->buffer && arg->access != RF_READ_ONLY &&
+                    !rt_cb_use(e->encoder.buffer, &slot->buffer->resource, true))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, MTLSize size, uint64_t n_threads) {
+    const RfFunction *f = rt_pipeline_function(e->pipeline);
+    RtDispatch *d = rt_cb_alloc(e->encoder.buffer, sizeof *d + f->n_args * sizeof d->threadgroup_args[0]);
+    void **args = rt_cb_alloc(e->encoder.buffer, (f->n_slots + 1) * sizeof *args);
+    if (!d || !args) {
+        rt_cb_no_memory(e->encoder.buffer);
+        return NULL;
+    }
+    d->pipeline = e->pipeline;
+    d->args = args;
+    d->group_size[0] = (uint32_t)size.width;
+    d->group_size[1] = (uint32_t)size.height;
+    d->group_size[2] = (uint32_t)size.depth;
+    if (e->pipeline->validate && !(d->validated = new_validated(e))) {
+        rt_cb_no_memory(e->encoder.buffer);
+        return NULL;
+    }
+    if (!snapshot(e, d)) return NULL;
+    rt_pipeline_prepare(e->pipeline, d->group_size, n_threads);
+    return d;
+}
+
+static void dispatch(MTLComputeCommandEncoder *e, const char *call, MTLSize threads, MTLSize groups,
+                     MTLSize size) {
+    if (!rt_valid_bindings(e, call)) return;
+    RtDispatch *d =
+        new_dispatch(e, size, (uint64_t)threads.width * threads.height * threads.depth);
+    if (!d) return;
+    const size_t t[3] = {threads.width, threads.height, threads.depth};
+    const size_t g[3] = {groups.width, groups.height, groups.depth};
+    for (int i = 0; i < 3; i++) {
+        d->threads[i] = (uint32_t)t[i];
+        d->groups[i] = (uint32_t)g[i];
+    }
+    rt_cb_append(e->encoder.buffer, &d->op, &rt_op_dispatch);
+}
+
+static size_t divide_up(size_t n, size_t by) { return (n + by - 1) / by; }
+
+void mtl_compute_command_encoder_dispatch_threads(MTLComputeCommandEncoder *encoder,
+                                                  MTLSize threads_per_grid,
+                                                  MTLSize threads_per_threadgroup) {
+    MTLSize t = threads_per_grid, s = threads_per_threadgroup;
+    if (!rt_valid_encoder(encoder, __func__) || !rt_valid_group_size(encoder, __func__, s) ||
+        !rt_valid_grid(encoder, __func__, t, mtl_size_make(1, 1, 1)))
+        return;
+    MTLSize g = mtl_size_make(divide_up(t.width, s.width), divide_up(t.height, s.height),
+                              divide_up(t.depth, s.depth));
+    dispatch(encoder, __func__, t, g, s);
+}
+
+void mtl_compute_command_encoder_dispatch_threadgroups(MTLComputeCommandEncoder *encoder,
+                                                       MTLSize threadgroups_per_grid,
+                                                       MTLSize threads_per_threadgroup) {
+    MTLSize g = threadgroups_per_grid, s = threads_per_threadgroup;
+    if (!rt_valid_encoder(encoder, __func__) || !rt_valid_group_size(encoder, __func__, s) ||
+        !rt_valid_grid(encoder, __func__, g, s))
+        return;
+    dispatch(encoder, __func__,
+             mtl_size_make(g.width * s.width, g.height * s.height, g.depth * s.depth), g, s);
+}
+
+void mtl_compute_command_encoder_dispatch_threadgroups_indirect(MTLComputeCommandEncoder *encoder,
+                                                                MTLBuffer *indirect_buffer,
+                                                                size_t offset,
+                                                                MTLSize threads_per_threadgroup) {
+    if (!rt_valid_encoder(encoder, __func__) ||
+        !rt_valid_group_size(encoder, __func__, threads_per_threadgroup) ||
+        !rt_valid_indirect(encoder, __func__, indirect_buffer, offset) ||
+        !rt_valid_bindings(encoder, __func__) ||
+        !rt_cb_use(encoder->encoder.buffer, &indirect_buffer->resource, false))
+        return;
+    RtDispatch *d = new_dispatch(encoder, threads_per_threadgroup, 0);
+    if (!d) return;
+    d->indirect = indirect_buffer;
+    d->indirect_offset = offset;
+    rt_cb_append(encoder->encoder.buffer, &d->op, &rt_op_dispatch);
+}
+
+void mtl_compute_command_encoder_memory_barrier_with_scope(MTLComputeCommandEncoder *encoder,
+                                                           MTLBarrierScope scope) {
+    if (!rt_valid_encoder(encoder, __func__)) return;
+    if (scope == 0 || scope > 7)
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_barrier_scope, __func__, "scope %u", scope);
+    else
+        rt_cb_append_marker(encoder->encoder.buffer, &rt_op_barrier);
+}
+
+void mtl_compute_command_encoder_memory_barrier_with_resources(MTLComputeCommandEncoder *encoder,
+                                                               MTLResource *const *resources,
+                                                               size_t count) {
+    if (!rt_valid_encoder(encoder, __func__)) return;
+    if (!resources && count > 0)
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_null_argument, __func__, "resources");
+    else if (count > 0)
+        rt_cb_append_marker(encoder->encoder.buffer, &rt_op_barrier);
+}
+
+// ---- Names and marks ----
+
+MTLDevice *mtl_compute_command_encoder_device(const MTLComputeCommandEncoder *encoder) {
+    return rt_encoder_device(encoder);
+}
+
+MTLCommandBuffer *
+mtl_compute_command_encoder_command_buffer(const MTLComputeCommandEncoder *encoder) {
+    return rt_encoder_command_buffer(encoder);
+}
+
+const char *mtl_compute_command_encoder_label(const MTLComputeCommandEncoder *encoder) {
+    return rt_encoder_label(encoder);
+}
+
+void mtl_compute_command_encoder_set_label(MTLComputeCommandEncoder *encoder, const char *label) {
+    rt_encoder_set_label(encoder, label);
+}
+
+MTLDispatchType mtl_compute_command_encoder_dispatch_type(const MTLComputeCommandEncoder *encoder) {
+    return encoder ? encoder->dispatch_type : MTLDispatchTypeSerial;
+}
+
+void mtl_compute_command_encoder_insert_debug_signpost(MTLComputeCommandEncoder *encoder,
+                                                       const char *name) {
+    rt_encoder_insert_debug_signpost(encoder, &rt_compute_encoder_class, name, __func__);
+}
+
+void mtl_compute_command_encoder_push_debug_group(MTLComputeCommandEncoder *encoder,
+                                                  const char *name) {
+    rt_encoder_push_debug_group(encoder, &rt_compute_encoder_class, name, __func__);
+}
+
+void mtl_compute_command_encoder_pop_debug_group(MTLComputeCommandEncoder *encoder) {
+    rt_encoder_pop_debug_group(encoder, &rt_compute_encoder_class, __func__);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// compute.h: the compute encoder and the dispatches it leaves in the command stream.
+#ifndef INGOT_RUNTIME_COMPUTE_H
+#define INGOT_RUNTIME_COMPUTE_H
+#include "runtime/command/command_buffer.h"
+#include "runtime/memory/texture.h"
+
+typedef struct RtThreadgroupArg {
+    uint32_t slot, n_bytes;
+} RtThreadgroupArg;
+
+// A `constant` argument whose buffer ends before its type does. Code may read the type as a whole:
+// it gets a copy, with zeros behind.
+typedef struct RtShort {
+    struct RtShort *next;
+    uint32_t slot;
+    size_t n_bytes;
+    const char *from;
+    _Alignas(64) char copy[];
+} RtShort;
+
+typedef struct RtDispatch {
+    RtOp op;
+    MTLComputePipelineState *pipeline;
+    uint32_t threads[3], groups[3], group_size[3]; // threads and groups: not for indirect ones
+    MTLBuffer *indirect;                           // NULL: direct
+    size_t indirect_offset;
+    uint64_t bound_bytes; // of the buffers it can reach, for traces; 0: not counted
+    void **args; // one per slot; those of threadgroup memory are filled in when it runs
+    struct RtShort *shorts;       // buffers smaller than their argument
+    struct RtValidated *validated; // for a kernel that is checked; else NULL
+    uint32_t n_threadgroup_args;
+    RtThreadgroupArg threadgroup_args[];
+} RtDispatch;
+
+typedef struct RtSlot { // a buffer binding
+    MTLBuffer *buffer;  // NULL: bytes in the arena, or nothing
+    char *address;      // with the offset; NULL: nothing bound
+    size_t n_bytes;     // from the address on
+    MTLVisibleFunctionTable *table; // bound in place of a buffer
+} RtSlot;
+
+struct MTLComputeCommandEncoder {
+    MTLCommandEncoder encoder;
+    MTLDispatchType dispatch_type;
+    MTLComputePipelineState *pipeline;
+    RtSlot slots[RT_MAX_BUFFERS];
+    MTLTexture *textures[RT_MAX_TEXTURES]; // held by the command buffer
+    const CpuSampler *samplers[RT_MAX_SAMPLERS]; // of a sampler state so held, or in the arena
+    uint32_t threadgroup_bytes[RT_MAX_BUFFERS];
+};
+
+extern const RtClass rt_compute_encoder_class;
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// compute_validate.c: one line per rule of compute encoding (ids in validation.def).
+#include "runtime/command/compute_validate.h"
+#include "runtime/memory/argument_residency.h"
+#include "runtime/object/validation.h"
+
+bool rt_valid_encoder(const MTLComputeCommandEncoder *e, const char *call) {
+    return rt_encoder_valid(e, &rt_compute_encoder_class, call);
+}
+
+bool rt_valid_slot(MTLComputeCommandEncoder *e, const char *call, size_t index) {
+    if (index < RT_MAX_BUFFERS) return true;
+    rt_misuse_encoding(e->encoder.buffer, RT_RULE_buffer_index, call, "index %zu", index);
+    return false;
+}
+
+bool rt_valid_buffer(MTLComputeCommandEncoder *e, const char *call, const MTLBuffer *buffer,
+                     size_t offset) {
+    if (!rt_is(buffer, &rt_buffer_class)) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_wrong_class, call, "a %s, not a MTLBuffer",
+                           mtl_class_name(buffer));
+        return false;
+    }
+    if (offset >= buffer->length) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_buffer_offset, call,
+                           "offset %zu, length %zu of buffer '%s'", offset, buffer->length,
+                           rt_label(&buffer->resource.label));
+        return false;
+    }
+    return true;
+}
+
+bool rt_valid_bytes(MTLComputeCommandEncoder *e, const char *call, const void *bytes,
+                    size_t length) {
+    if (!bytes) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_null_argument, call, "bytes");
+        return false;
+    }
+    if (length == 0 || length > RT_MAX_BYTES) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_bytes_length, call, "length %zu", length);
+        return false;
+    }
+    return true;
+}
+
+bool rt_valid_threadgroup_length(MTLComputeCommandEncoder *e, const char *call, size_t length,
+                                 size_t index) {
+    if (index >= RT_MAX_BUFFERS) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_index, call, "index %zu", index);
+        return false;
+    }
+    if (length % 16 != 0) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_multiple, call, "length %zu",
+                           length);
+        return false;
+    }
+    if (length > RT_MAX_THREADGROUP_MEMORY) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_limit, call, "length %zu", length);
+        return false;
+    }
+    return true;
+}
+
+bool rt_valid_group_size(MTLComputeCommandEncoder *e, const char *call, MTLSize size) {
+    const MTLComputePipelineState *p = e->pipeline;
+    if (!p) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_without_pipeline, call, NULL);
+        return false;
+    }
+    if (size.width == 0 || size.height == 0 || size.depth == 0) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_empty_threadgroup, call, "%zu x %zu x %zu",
+                           size.width, size.height, size.depth);
+        return false;
+    }
+    if (size.width > RT_MAX_THREADS || size.height > RT_MAX_THREADS ||
+        size.depth > RT_MAX_THREADS || size.width * size.height * size.depth > p->max_threads) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_threadgroup_limit, call,
+                           "%zu x %zu x %zu, '%s' allows %zu", size.width, size.height, size.depth,
+                           rt_pipeline_function(p)->name, p->max_threads);
+        return false;
+    }
+    if (p->required[0] && (size.width != p->required[0] || size.height != p->required[1] ||
+                           size.depth != p->required[2])) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_required_threadgroup, call,
+                           "%zu x %zu x %zu, '%s' requires %u x %u x %u", size.width, size.height,
+                           size.depth, rt_pipeline_function(p)->name, p->required[0],
+                           p->required[1], p->required[2]);
+        return false;
+    }
+    if (p->width_multiple && size.width * size.height * size.depth % CPU_SIMD_WIDTH != 0) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_width_multiple, call, "%zu x %zu x %zu",
+                           size.width, size.height, size.depth);
+        return false;
+    }
+    return true;
+}
+
+bool rt_valid_grid(MTLComputeCommandEncoder *e, const char *call, MTLSize grid, MTLSize unit) {
+    if (grid.width == 0 || grid.height == 0 || grid.depth == 0) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_empty_grid, call, "%zu x %zu x %zu",
+                           grid.width, grid.height, grid.depth);
+        return false;
+    }
+    // `unit` threads stand for one of the grid's units; both were checked against small limits.
+    if (grid.width > UINT32_MAX / unit.width || grid.height > UINT32_MAX / unit.height ||
+        grid.depth > UINT32_MAX / unit.depth ||
+        (double)grid.width * (double)grid.height * (double)grid.depth >= 9.2e18) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_grid_limit, call, "%zu x %zu x %zu",
+                           grid.width, grid.height, grid.depth);
+        return false;
+    }
+    return true;
+}
+
+static bool valid_buffer_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
+                             uint32_t k) {
+    const MTLComputePipelineState *p = e->pipeline;
+    const char *kernel = rt_pipeline_function(p)->name;
+    size_t index = (size_t)arg->index + k;
+    const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->slots[index] : NULL;
+    if (!slot || !slot->address || slot->table) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_buffer, call,
+                           "'%s' needs a buffer at index %zu for '%s'", kernel, index, arg->name);
+        return false;
+    }
+    const RfLibrary *lib = rt_pipeline_library(p);
+    if (arg->type >= lib->n_types) return true;
+    const RfType *type = &lib->types[arg->type];
+    bool debug = p->device->debug_layer;
+    const char *label = slot->buffer ? rt_label(&slot->buffer->resource.label) : "";
+    if (debug && slot->n_bytes < type->size) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_buffer_too_small, call,
+                           "'%s' of '%s' at index %zu is %u bytes, %zu are there%s%s%s", arg->name,
+                           kernel, index, type->size, slot->n_bytes, *label ? " in '" : "", label,
+                           *label ? "'" : "");
+        return false;
+    }
+    // Code may count on the alignment of large vectors; smaller ones survive, as on a Mac.
+    if ((debug || type->align >= 16) && type->align > 1 &&
+        (uintptr_t)slot->address % type->align != 0) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_offset_alignment, call,
+                           "'%s' of '%s' at index %zu needs %u%s%s%s", arg->name, kernel, index,
+                           type->align, *label ? ": '" : "", label, *label ? "'" : "");
+        return false;
+    }
+    return true;
+}
+
+bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call) {
+    const MTLComputePipelineState *p = e->pipeline;
+    if (p->device->debug_layer) rt_warn_residency(e, call);
+    const RfFunction *f = rt_pipeline_function(p);
+    size_t total = p->static_bytes;
+    for (uint32_t i = 0; i < f->n_args; i++) {
+        const RfArg *arg = &f->args[i];
+        if (p->arg_use[i] == RT_ARG_OFF) continue;
+        if (arg->kind == RF_ARG_BUFFER && p->arg_use[i] == RT_ARG_REQUIRED) {
+            for (uint32_t k = 0; k < arg->count; k++)
+                if (!valid_buffer_arg(e, call, arg, k)) return false;
+        } else if (arg->kind == RF_ARG_FUNCTION_TABLE && p->arg_use[i] == RT_ARG_REQUIRED) {
+            for (uint32_t k = 0; k < arg->count; k++)
+                if (!rt_valid_table_arg(e, call, arg, k)) return false;
+        } else if (arg->kind == RF_ARG_TEXTURE) {
+            if (!rt_valid_texture_arg(e, call, arg, p->arg_use[i] == RT_ARG_REQUIRED)) return false;
+        } else if (arg->kind == RF_ARG_SAMPLER) {
+            if (!rt_valid_sampler_arg(e, call, arg, p->arg_use[i] == RT_ARG_REQUIRED)) return false;
+        } else if (arg->kind == RF_ARG_THREADGROUP) {
+            uint32_t n = arg->index < RT_MAX_BUFFERS ? e->threadgroup_bytes[arg->index] : 0;
+            if (n == 0 && p->arg_use[i] == RT_ARG_REQUIRED) {
+                rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_threadgroup_memory, call,
+                                   "'%s' needs a length at index %u for '%s'", f->name, arg->index,
+                                   arg->name);
+                return false;
+            }
+            total += n;
+        }
+    }
+    if (total > RT_MAX_THREADGROUP_MEMORY) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_limit, call,
+                           "'%s' has %zu bytes of its own, %zu with its arguments", f->name,
+                           p->static_bytes, total);
+        return false;
+    }
+    return true;
+}
+
+bool rt_valid_indirect(MTLComputeCommandEncoder *e, const char *call, const MTLBuffer *buffer,
+                       size_t offset) {
+    if (!buffer) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_null_argument, call, "indirect_buffer");
+        return false;
+    }
+    if (!rt_valid_buffer(e, call, buffer, offset)) return false;
+    if (offset % 4 != 0 ||
+        buffer->length - offset < sizeof(MTLDispatchThreadgroupsIndirectArguments)) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_indirect_offset, call, "offset %zu, length %zu",
+                           offset, buffer->length);
+        return false;
+    }
+    return true;
+}

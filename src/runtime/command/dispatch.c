@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch.c: the dispatch as an operation of the command stream: from the snapshot that encoding
+// took to what the CPU device runs.
+#include <stdio.h>
+#include <string.h>
+#include "base/json.h"
+#include "runtime/command/compute.h"
+#include "runtime/command/execute.h"
+#include "runtime/inspect/shader_validation.h"
+
+// Reads the size of an indirect dispatch. False: it does not fit; *empty: nothing to do.
+static bool resolve_indirect(const RtDispatch *d, CpuDispatch *out, bool *empty) {
+    memcpy(out->groups_per_grid, d->indirect->memory + d->indirect_offset,
+           sizeof out->groups_per_grid);
+    uint64_t groups = 1;
+    for (int i = 0; i < 3; i++) {
+        if (__builtin_mul_overflow(groups, out->groups_per_grid[i], &groups)) return false;
+        uint64_t threads = (uint64_t)out->groups_per_grid[i] * d->group_size[i];
+        *empty = *empty || threads == 0;
+        if (threads > UINT32_MAX) return false;
+        out->threads_per_grid[i] = (uint32_t)threads;
+    }
+    return true;
+}
+
+// Places of the threadgroup arguments: behind the static part of the code that runs.
+static void place_threadgroup_memory(const RtDispatch *d, CpuDispatch *out) {
+    uint32_t at = (cpu_code_info(out->code)->threadgroup_bytes + 127u) & ~127u;
+    for (uint32_t i = 0; i < d->n_threadgroup_args; i++) {
+        d->args[d->threadgroup_args[i].slot] = (void *)(uintptr_t)at;
+        at += (d->threadgroup_args[i].n_bytes + 127u) & ~127u;
+    }
+    out->threadgroup_bytes = at;
+}
+
+static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
+    const RtDispatch *d = (const RtDispatch *)(const void *)op;
+    const char *kernel = rt_pipeline_function(d->pipeline)->name;
+    if (d->indirect && rt_run_batch(x) == RT_OP_FAILED) return RT_OP_FAILED;
+    atomic_store_explicit(&x->run->kernel, kernel, memory_order_relaxed);
+    CpuDispatch *item = &x->batch[x->n_batch];
+    *item = (CpuDispatch){.code = rt_pipeline_code(d->pipeline, d->group_size), .args = d->args};
+    memcpy(item->group_size, d->group_size, sizeof item->group_size);
+    memcpy(item->threads_per_grid, d->threads, sizeof item->threads_per_grid);
+    memcpy(item->groups_per_grid, d->groups, sizeof item->groups_per_grid);
+    bool empty = false;
+    if (d->indirect && !resolve_indirect(d, item, &empty)) {
+        x->error =
+            rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
+                         "The indirect dispatch of kernel '%s' has more than 2^32 - 1 threads in "
+                         "a dimension, or more threadgroups than can be counted.",
+                         kernel);
+        x->error = x->error ? x->error : rt_error_no_memory();
+        return RT_OP_FAILED;
+    }
+    if (empty) return RT_OP_DONE;
+    if (d->indirect) // for the trace, which is written after it ran
+        memcpy(((RtDispatch *)(void *)op)->threads, item->threads_per_grid, sizeof d->threads);
+    place_threadgroup_memory(d, item);
+    for (RtShort *s = d->shorts; s; s = s->next) {
+        // A dispatch of the batch may write the buffer only if it may run beside this one.
+        memcpy(s->copy, s->from, s->n_bytes);
+        d->args[s->slot] = s->copy;
+    }
+    if (d->validated && !rt_validate_dispatch(x, item, d->validated)) {
+        x->error = rt_error_no_memory();
+        return RT_OP_FAILED;
+    }
+    x->n_batch++;
+    return RT_OP_DONE;
+}
+
+static void describe_dispatch(const RtOp *op, char *text, size_t n_bytes) {
+    const RtDispatch *d = (const RtDispatch *)(const void *)op;
+    char kernel[128];
+    json_escape(kernel, sizeof kernel, rt_pipeline_function(d->pipeline)->name);
+    snprintf(text, n_bytes,
+             "\"kernel\":\"%s\",\"grid\":[%u,%u,%u],\"threadgroup\":[%u,%u,%u],\"bytes\":%llu%s",
+             kernel, d->threads[0], d->threads[1], d->threads[2], d->group_size[0],
+             d->group_size[1], d->group_size[2], (unsigned long long)d->bound_bytes,
+             d->indirect ? ",\"indirect\":true" : "");
+}
+
+static const char *dispatch_title(const RtOp *op) {
+    return rt_pipeline_function(((const RtDispatch *)(const void *)op)->pipeline)->name;
+}
+
+const RtOpClass rt_op_dispatch = {
+    .name = "dispatch", .run = run_dispatch, .joins = true, .describe = describe_dispatch,
+    .title = dispatch_title};

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// event_handle.c: shared events across processes. The number moves to a page of an anonymous file
+// (memfd); a handle is a descriptor of that file. There is no name in any file system: a handle's
+// name says in which process the descriptor is open (/proc/PID/fd/N), so nothing is left behind by
+// a process that dies, and the page carries a random id that the name repeats, so that a process of
+// the same number is not taken for it.
+//
+// The file is sealed: nobody can shorten it under another's mapping. What a foreign process writes
+// there is a number and a count, nothing that is trusted further.
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "runtime/object/error.h"
+#include "runtime/command/event.h"
+#include "runtime/object/validation.h"
+
+#define PAGE_BYTES 4096u
+#define NAME_FORMAT "ingot-shared-event-1:%ld:%d:%016" PRIx64 "%016" PRIx64
+
+struct MTLSharedEventHandle {
+    RtObject object;
+    int descriptor;
+    char label[sizeof((RtEventState *)0)->label];
+    char name[96];
+};
+
+static void handle_destroy(void *self) {
+    MTLSharedEventHandle *handle = self;
+    if (handle->descriptor >= 0) close(handle->descriptor);
+    rt_free(handle);
+}
+
+static const RtClass handle_class = {.name = "MTLSharedEventHandle", .destroy = handle_destroy};
+
+// ---- The page ----
+
+static RtEventState *map_page(int descriptor) {
+    void *page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    return page == MAP_FAILED ? NULL : page;
+}
+
+// A new sealed page with a number on it. NULL: errno says why.
+static RtEventState *create_page(uint64_t value, const char *label, int *descriptor) {
+    int fd = memfd_create("ingot-shared-event", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) return NULL;
+    RtEventState *page = NULL;
+    if (ftruncate(fd, PAGE_BYTES) != 0) goto fail;
+    page = map_page(fd);
+    if (!page) goto fail;
+    if (getrandom(page->id, sizeof page->id, 0) != (ssize_t)sizeof page->id) goto fail;
+    page->magic = RT_EVENT_MAGIC;
+    page->version = RT_EVENT_VERSION;
+    page->n_bytes = PAGE_BYTES;
+    snprintf(page->label, sizeof page->label, "%s", label);
+    atomic_init(&page->value, value);
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) goto fail;
+    *descriptor = fd;
+    return page;
+
+fail:
+    if (page) munmap(page, PAGE_BYTES);
+    close(fd);
+    return NULL;
+}
+
+// Maps a descriptor of unknown origin if it is one of ours; NULL and why not.
+static RtEventState *open_page(int descriptor, const char **why) {
+    struct stat file;
+    *why = "it is not an open file descriptor";
+    if (descriptor < 0 || fstat(descriptor, &file) != 0) return NULL;
+    *why = "it is not the descriptor of a shared event";
+    int seals = fcntl(descriptor, F_GET_SEALS);
+    if (seals < 0 || !(seals & F_SEAL_SHRINK) || file.st_size != PAGE_BYTES) return NULL;
+    RtEventState *page = map_page(descriptor);
+    if (!page) {
+        *why = "it cannot be mapped";
+        return NULL;
+    }
+    if (page->magic == RT_EVENT_MAGIC && page->version == RT_EVENT_VERSION &&
+        page->n_bytes == PAGE_BYTES)
+        return page;
+    munmap(page, PAGE_BYTES);
+    return NULL;
+}
+
+void rt_event_release_page(MTLEvent *event) {
+    RtEventState *state = atomic_load(&event->state);
+    if (state != &event->own) munmap(state, PAGE_BYTES);
+    if (event->descriptor >= 0) close(event->descriptor);
+}
+
+// ---- Watching it ----
+
+static void *watch(void *argument) {
+    MTLEvent *event = argument; // joins this thread before it goes
+    for (;;) {
+        RtEventState *state = atomic_load(&event->state);
+        unsigned seen = atomic_load(&state->changes);
+        pthread_mutex_lock(&event->lock);
+        bool closing = event->closing;
+        pthread_mutex_unlock(&event->lock);
+        if (closing) return NULL;
+        rt_event_serve(event);
+        syscall(SYS_futex, &state->changes, FUTEX_WAIT, seen, NULL, NULL, 0);
+    }
+}
+
+bool rt_event_watch(MTLEvent *event) {
+    if (event->watched && event->watcher_pid == getpid()) return true;
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    event->watched = pthread_create(&event->watcher, NULL, watch, event) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    event->watcher_pid = getpid();
+    return event->watched;
+}
+
+void rt_event_end_watch(MTLEvent *event) {
+    pthread_mutex_lock(&event->lock);
+    event->closing = true;
+    pthread_mutex_unlock(&event->lock);
+    if (!event->watched || event->watcher_pid != getpid()) return;
+    rt_event_announce(event, atomic_load(&event->state));
+    pthread_join(event->watcher, NULL);
+}
+
+// ---- Handles ----
+
+// Takes the descriptor, also on failure.
+static MTLSharedEventHandle *handle_new(int descriptor, const RtEventState *page) {
+    MTLSharedEventHandle *handle = rt_new(&handle_class, sizeof *handle);
+    if (!handle) {
+        close(descriptor);
+        return NULL;
+    }
+    handle->descriptor = descriptor;
+    memcpy(handle->label, page->label, sizeof handle->label);
+    handle->label[sizeof handle->label - 1] = '\0';
+    snprintf(handle->name, sizeof handle->name, NAME_FORMAT, (long)getpid(), descriptor,
+             page->id[0], page->id[1]);
+    return handle;
+}
+
+// The number moves to a page that others can map. Lock held.
+static bool share(MTLEvent *event) {
+    if (event->descriptor >= 0) return true;
+    RtEventState *page =
+        create_page(rt_event_value(event), rt_label(&event->label), &event->descriptor);
+    if (!page) return false;
+    atomic_store(&event->state, page);
+    // Threads asleep on the old word look at the new one.
+    atomic_fetch_add(&event->own.changes, 1);
+    syscall(SYS_futex, &event->own.changes, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    return !event->waiters || rt_event_watch(event);
+}
+
+MTLSharedEventHandle *mtl_shared_event_new_shared_event_handle(MTLSharedEvent *shared) {
+    if (!rt_is_shared_event(shared)) {
+        rt_misuse(NULL, shared ? RT_RULE_wrong_class : RT_RULE_null_object, __func__, "%s",
+                  mtl_class_name(shared));
+        return NULL;
+    }
+    MTLEvent *event = &shared->event;
+    pthread_mutex_lock(&event->lock);
+    int descriptor = share(event) ? fcntl(event->descriptor, F_DUPFD_CLOEXEC, 0) : -1;
+    pthread_mutex_unlock(&event->lock);
+    if (descriptor >= 0) return handle_new(descriptor, atomic_load(&event->state));
+    rt_misuse(event->device, RT_RULE_handle_no_descriptor, __func__, "%s", strerror(errno));
+    return NULL;
+}
+
+MTLSharedEvent *mtl_device_new_shared_event_with_handle(MTLDevice *device,
+                                                        MTLSharedEventHandle *handle) {
+    if (!device || !handle) {
+        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__, "%s",
+                  device ? "handle" : "");
+        return NULL;
+    }
+    if (!rt_is(handle, &handle_class)) {
+        rt_misuse(device, RT_RULE_wrong_class, __func__, "handle: a %s", mtl_class_name(handle));
+        return NULL;
+    }
+    MTLSharedEvent *shared = rt_shared_event_new(device);
+    if (!shared) return NULL;
+    const char *why;
+    int descriptor = fcntl(handle->descriptor, F_DUPFD_CLOEXEC, 0);
+    RtEventState *page = open_page(descriptor, &why);
+    if (!page) {
+        rt_misuse(device, RT_RULE_handle_no_descriptor, __func__, "%s", why);
+        if (descriptor >= 0) close(descriptor);
+        mtl_release(shared);
+        return NULL;
+    }
+    shared->event.descriptor = descriptor;
+    atomic_store(&shared->event.state, page);
+    rt_label_set(&shared->event.label, handle->label);
+    return shared;
+}
+
+const char *mtl_shared_event_handle_label(const MTLSharedEventHandle *handle) {
+    return handle ? handle->label : "";
+}
+
+const char *mtl_shared_event_handle_name(const MTLSharedEventHandle *handle) {
+    return handle ? handle->name : "";
+}
+
+int mtl_shared_event_handle_new_file_descriptor(const MTLSharedEventHandle *handle) {
+    if (rt_is(handle, &handle_class)) return fcntl(handle->descriptor, F_DUPFD, 0);
+    rt_misuse(NULL, handle ? RT_RULE_wrong_class : RT_RULE_null_object, __func__, "%s",
+              mtl_class_name(handle));
+    return -1;
+}
+
+static MTLSharedEventHandle *bad_handle(MTLError **error, const char *why) {
+    rt_error_set(error, rt_error_new(MTLDeviceErrorDomain, MTLDeviceErrorInvalidInput,
+                                     "Not a shared event handle: %s.", why));
+    return NULL;
+}
+
+MTLSharedEventHandle *mtl_shared_event_handle_new_with_file_descriptor(int descriptor,
+                                                                       MTLError **error) {
+    const char *why;
+    if (error) *error = NULL;
+    RtEventState *page = open_page(descriptor, &why);
+    if (!page) return bad_handle(error, why);
+    int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    MTLSharedEventHandle *handle = copy < 0 ? NULL : handle_new(copy, page);
+    munmap(page, PAGE_BYTES);
+    if (!handle) rt_error_set(error, NULL);
+    return handle;
+}
+
+MTLSharedEventHandle *mtl_shared_event_handle_new_with_name(const char *name, MTLError **error) {
+    if (error) *error = NULL;
+    if (!name) return bad_handle(error, "the name is NULL");
+    long pid;
+    int fd, end = 0;
+    uint64_t id[2];
+    char again[96], path[64];
+    if (sscanf(name, "ingot-shared-event-1:%ld:%d:%16" SCNx64 "%16" SCNx64 "%n", &pid, &fd, &id[0],
+               &id[1], &end) != 4 ||
+        snprintf(again, sizeof again, NAME_FORMAT, pid, fd, id[0], id[1]) <= 0 ||
+        strcmp(again, name) != 0 || pid <= 0 || fd < 0)
+        return bad_handle(error, "the name is not one that mtl_shared_event_handle_name gave");
+    snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, fd);
+    int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0)
+        return bad_handle(error, errno == EACCES || errno == EPERM
+                                     ? "the process that made it belongs to another user"
+                                     : "the process that made it has ended or closed it");
+    const char *why;
+    RtEventState *page = open_page(descriptor, &why);
+    bool same = page && page->id[0] == id[0] && page->id[1] == id[1];
+    MTLSharedEventHandle *handle = NULL;
+    if (same)
+        handle = handle_new(descriptor, page);
+    else
+        close(descriptor);
+    if (page) munmap(page, PAGE_BYTES);
+    if (!same) return bad_handle(error, "the process that made it has ended or closed it");
+    if (!handle) rt_error_set(error, NULL);
+    return handle;
+}

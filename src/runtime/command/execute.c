@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// execute.c: running one command buffer: its stream goes to the CPU device dispatch by dispatch
+// (those of a concurrent encoder together, up to the next barrier), then status, handlers and
+// clean-up. Called by the one thread that runs the queue, with no lock held.
+#include "runtime/command/execute.h"
+#include <limits.h>
+#include "cpu/futex.h"
+#include "runtime/object/log.h"
+#include "runtime/inspect/shader_validation.h"
+
+static MTLError *fault_error(const CpuRun *run, uint32_t timeout_ms) {
+    const char *kernel = run->faulting ? run->faulting : "?";
+    switch ((CpuFault)atomic_load(&run->fault)) {
+    case CPU_FAULT_TIMEOUT:
+        return rt_error_new(
+            MTLCommandBufferErrorDomain, MTLCommandBufferErrorTimeout,
+            "Caused GPU Timeout Error: kernel '%s' was stopped after the time limit "
+            "of %u ms.",
+            kernel, timeout_ms);
+    case CPU_FAULT_MEMORY:
+        return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorPageFault,
+                            "Caused GPU Address Fault Error: kernel '%s' accessed address 0x%zx, "
+                            "where there is no memory.",
+                            kernel, (size_t)run->address);
+    case CPU_FAULT_STACK:
+        return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorStackOverflow,
+                            "Kernel '%s' needs more private memory than a thread has.", kernel);
+    case CPU_FAULT_NO_MEMORY:
+        return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorOutOfMemory,
+                            "Out of memory while running kernel '%s'.", kernel);
+    case CPU_FAULT_ILLEGAL:
+    case CPU_FAULT_NONE: break;
+    }
+    return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
+                        "Kernel '%s' executed a trap.", kernel);
+}
+
+// ---- Commands ----
+
+RtOpResult rt_run_batch(RtExecution *x) {
+    if (x->n_batch == 0) return RT_OP_DONE;
+    uint64_t start = x->buffer->trace ? cpu_now_ns() : 0;
+    bool ok = cpu_dispatch(x->run, x->batch, x->n_batch);
+    if (x->buffer->trace) rt_trace_batch(x, start);
+    x->n_batch = 0;
+    return ok ? RT_OP_DONE : RT_OP_FAILED;
+}
+
+static RtOpResult run_nothing(RtOp *op, RtExecution *x) {
+    (void)op, (void)x;
+    return RT_OP_DONE; // the batch has run before it
+}
+
+const RtOpClass rt_op_end_encoder = {.name = "end", .run = run_nothing, .ends = true};
+const RtOpClass rt_op_barrier = {.name = "barrier", .run = run_nothing};
+
+// Runs the stream from resume_op on. Failed: x->error or the run's fault says why. Failed or blocked:
+// resume_op is where.
+static RtOpResult run_commands(RtExecution *x) {
+    x->encoder = x->buffer->resume_encoder;
+    for (RtOp *op = x->buffer->resume_op; op; op = op->next) {
+        x->buffer->resume_op = op;
+        MTLCommandEncoder *e = x->encoder;
+        bool inside = e && !op->cls->between;
+        if (inside) e->error_state = MTLCommandEncoderErrorStateAffected;
+        RtOpResult result = op->cls->joins ? RT_OP_DONE : rt_run_batch(x);
+        if (x->buffer->trace) rt_trace_before_op(x, op);
+        if (result == RT_OP_DONE) result = op->cls->run(op, x);
+        if (x->buffer->trace && result == RT_OP_DONE) rt_trace_after_op(x, op);
+        if (result == RT_OP_DONE && op->cls->joins &&
+            (!e || !e->concurrent || x->n_batch == RT_MAX_BATCH))
+            result = rt_run_batch(x);
+        if (result == RT_OP_BLOCKED) {
+            x->buffer->resume_encoder = e;
+            return result;
+        }
+        if (result == RT_OP_FAILED) {
+            if (inside) e->error_state = MTLCommandEncoderErrorStateFaulted;
+            for (e = inside ? e->next : e; e; e = e->next)
+                e->error_state = MTLCommandEncoderErrorStatePending;
+            return result;
+        }
+        if (op->cls->ends) {
+            e->error_state = MTLCommandEncoderErrorStateCompleted;
+            x->encoder = e->next;
+        }
+    }
+    x->buffer->resume_op = NULL;
+    return rt_run_batch(x);
+}
+
+// ---- The command buffer ----
+
+static void announce(MTLCommandBuffer *buffer, atomic_uint *word) {
+    atomic_store(word, 1);
+    if (atomic_load(&buffer->waiters) > 0) cpu_futex_wake(word, INT_MAX);
+}
+
+static void call_handlers(MTLCommandBuffer *buffer, const RtHandler *first) {
+    if (!first) return;
+    buffer->handler_thread = pthread_self();
+    atomic_store(&buffer->in_handler, true);
+    for (const RtHandler *h = first; h; h = h->next) h->call(buffer, h->context);
+    atomic_store(&buffer->in_handler, false);
+}
+
+// The first time: it is scheduled, and its handlers know.
+static void begin(MTLCommandBuffer *buffer) {
+    atomic_store(&buffer->kernel_end_ns, cpu_now_ns());
+    atomic_store(&buffer->status, MTLCommandBufferStatusScheduled);
+    call_handlers(buffer, buffer->scheduled_handlers);
+    announce(buffer, &buffer->scheduled);
+    atomic_store(&buffer->gpu_start_ns, cpu_now_ns());
+    if (buffer->trace) rt_trace_begin(buffer);
+    buffer->resume_op = buffer->first_op;
+    buffer->resume_encoder = buffer->encoders;
+}
+
+// What is left of the time limit; it does not count while the command buffer is blocked.
+static uint32_t time_left_ms(const MTLCommandBuffer *buffer) {
+    uint64_t ran_ms = buffer->ran_ns / 1000000u;
+    return buffer->timeout_ms == 0 || ran_ms < buffer->timeout_ms
+               ? buffer->timeout_ms - (buffer->timeout_ms ? (uint32_t)ran_ms : 0)
+               : 1;
+}
+
+// Runs the commands, or goes on with them.
+static RtOpResult go_on(MTLCommandBuffer *buffer, MTLError **error) {
+    CpuRun run = {.log = rt_log_from_kernel,
+                  .log_context = buffer->log_state,
+                  .report = rt_report_from_kernel,
+                  .report_context = buffer};
+    uint64_t start = cpu_now_ns();
+    bool watched = cpu_run_begin(&run, time_left_ms(buffer));
+    if (!watched) cpu_run_fail(&run, CPU_FAULT_NO_MEMORY, 0);
+    RtExecution x;
+    x.buffer = buffer, x.run = &run, x.error = NULL, x.n_batch = 0, x.spans = NULL; // not the whole array
+    RtOpResult result = run_commands(&x);
+    if (watched) cpu_run_end(&run);
+    rt_free(x.spans);
+    buffer->ran_ns += cpu_now_ns() - start;
+    *error = x.error;
+    if (result == RT_OP_FAILED && !*error) {
+        *error = fault_error(&run, buffer->timeout_ms);
+        *error = *error ? *error : rt_error_no_memory();
+    }
+    return result;
+}
+
+void rt_execute(MTLCommandBuffer *buffer) {
+    if (atomic_load(&buffer->status) < MTLCommandBufferStatusScheduled) begin(buffer);
+    MTLError *error = buffer->encode_error;
+    buffer->encode_error = NULL;
+    if (!error && buffer->resume_op && go_on(buffer, &error) == RT_OP_BLOCKED) {
+        rt_hazard_stall(buffer);
+        return;
+    }
+    if (error) rt_signal_events(buffer->resume_op); // others may wait for them
+    atomic_store(&buffer->gpu_end_ns, cpu_now_ns());
+    if (buffer->logs) rt_deliver_reports(buffer);
+
+    atomic_store(&buffer->error, error);
+    atomic_store(&buffer->status,
+                 error ? MTLCommandBufferStatusError : MTLCommandBufferStatusCompleted);
+    if (buffer->trace) rt_trace_end(buffer);
+    // Others may go on with the resources before the handlers, which may wait for them.
+    rt_hazard_complete(buffer);
+    call_handlers(buffer, buffer->completed_handlers);
+    rt_cb_release_resources(buffer);
+    rt_queue_finished(buffer);
+    announce(buffer, &buffer->completed);
+    mtl_release(buffer); // the reference of commit
+}

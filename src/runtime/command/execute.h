@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// execute.h: what an operation of the command stream sees while it runs (RtOpClass.run).
+#ifndef INGOT_RUNTIME_EXECUTE_H
+#define INGOT_RUNTIME_EXECUTE_H
+#include "runtime/command/command_buffer.h"
+
+enum { RT_MAX_BATCH = 32 };
+
+struct RtExecution {
+    MTLCommandBuffer *buffer;
+    MTLCommandEncoder *encoder; // of the current operation
+    CpuRun *run;
+    MTLError *error; // why an operation failed, if not a fault of the run
+    CpuDispatch batch[RT_MAX_BATCH]; // dispatches that may run side by side, not yet started
+    size_t n_batch;
+    CpuSpan *spans; // live buffers, for kernels that are checked; NULL: not asked for yet
+    size_t n_spans;
+};
+
+// Runs the batch. RT_OP_FAILED: a fault, in x->run.
+RtOpResult rt_run_batch(RtExecution *x);
+#endif

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// indirect_execute.c: executing the commands of an indirect command buffer. The commands may have
+// been written by a kernel, so nothing in them is trusted: each becomes a dispatch only after the
+// checks that encoding a dispatch makes. Commands up to the next barrier run as one batch.
+#include <stdio.h>
+#include <string.h>
+#include "runtime/command/compute_validate.h"
+#include "runtime/command/execute.h"
+#include "runtime/command/indirect.h"
+#include "runtime/inspect/shader_validation.h"
+#include "runtime/object/validation.h"
+
+typedef struct Execute {
+    RtOp op;
+    MTLIndirectCommandBuffer *icb; // held by the command buffer, as all below
+    MTLRange range;
+    MTLBuffer *range_buffer; // not NULL: the range is there
+    size_t range_offset;
+    MTLComputePipelineState *pipeline; // inherited; NULL: none
+    // Inherited: where arguments of the encoder lie, by index.
+    char *addresses[RT_MAX_BUFFERS];
+    size_t extents[RT_MAX_BUFFERS]; // bytes from there on
+    uint32_t threadgroup_bytes[RT_MAX_BUFFERS];
+} Execute;
+
+// One batch's dispatches: their argument tables and the pipelines that must outlive them.
+typedef struct Batch {
+    void **args[RT_MAX_BATCH];
+    size_t capacity[RT_MAX_BATCH];
+    RtValidated validated[RT_MAX_BATCH];              // of kernels that are checked
+    MTLComputePipelineState *pipelines[RT_MAX_BATCH]; // one reference each
+    size_t n_pipelines;
+    uint64_t last_handle; // of the last of them: most commands use the same
+} Batch;
+
+static RtOpResult fail(RtExecution *x, const Execute *e, size_t index, const char *what) {
+    const char *label = rt_label(&e->icb->resource.label);
+    if (!x->error)
+        x->error =
+            rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
+                         "Command %zu of indirect command buffer '%s' %s.", index, label, what);
+    x->error = x->error ? x->error : rt_error_no_memory();
+    return RT_OP_FAILED;
+}
+
+static RtOpResult flush(RtExecution *x, Batch *batch) {
+    RtOpResult result = rt_run_batch(x);
+    for (size_t i = 0; i < batch->n_pipelines; i++) mtl_release(batch->pipelines[i]);
+    batch->n_pipelines = 0;
+    batch->last_handle = 0;
+    return result;
+}
+
+// ---- Checks: NULL, or what is wrong ----
+
+static const char *check_sizes(const MTLComputePipelineState *p, const CpuIndirectCommand *c) {
+    uint64_t threads = 1;
+    for (int i = 0; i < 3; i++) {
+        if (c->group[i] == 0) return "has an empty threadgroup";
+        if (c->group[i] > RT_MAX_THREADS) return "has more threads in a threadgroup than allowed";
+        threads *= c->group[i];
+    }
+    if (threads > p->max_threads) return "has more threads in a threadgroup than allowed";
+    if (p->required[0] && memcmp(p->required, c->group, sizeof p->required) != 0)
+        return "has not the threadgroup size its kernel requires";
+    if (p->width_multiple && threads % CPU_SIMD_WIDTH != 0)
+        return "has a threadgroup size that is no multiple of thread_execution_width";
+    return NULL;
+}
+
+// Grid sizes of the dispatch; *empty: nothing to do.
+static const char *set_grid(const CpuIndirectCommand *c, CpuDispatch *d, bool *empty) {
+    uint64_t total = 1;
+    for (int i = 0; i < 3; i++) {
+        bool in_threads = c->kind == CPU_INDIRECT_THREADS;
+        uint64_t groups =
+            in_threads ? ((uint64_t)c->grid[i] + c->group[i] - 1) / c->group[i] : c->grid[i];
+        uint64_t threads = in_threads ? c->grid[i] : groups * c->group[i];
+        *empty = *empty || threads == 0;
+        if (threads > UINT32_MAX || __builtin_mul_overflow(total, groups, &total) ||
+            total > INT64_MAX)
+            return "has more than 2^32 - 1 threads in a dimension, or too many threadgroups";
+        d->groups_per_grid[i] = (uint32_t)groups;
+        d->threads_per_grid[i] = (uint32_t)threads;
+        d->group_size[i] = c->group[i];
+    }
+    return NULL;
+}
+
+static const char *set_buffer(const Execute *e, const CpuIndirectCommand *record,
+                              const MTLComputePipelineState *p, uint32_t a, void **args) {
+    const RfArg *arg = &rt_pipeline_function(p)->args[a];
+    const RfLibrary *lib = rt_pipeline_library(p);
+    for (uint32_t k = 0; k < arg->count; k++) {
+        size_t index = (size_t)arg->index + k;
+        void *address = NULL;
+        if (e->icb->inherit_buffers)
+            address = index < RT_MAX_BUFFERS ? e->addresses[index] : NULL;
+        else if (index < e->icb->head.n_buffers)
+            address = (void *)(uintptr_t)record->addresses[index];
+        if (!address && p->arg_use[a] == RT_ARG_REQUIRED) return "lacks a buffer its kernel needs";
+        uint32_t align = arg->type < lib->n_types ? lib->types[arg->type].align : 1;
+        if (align >= 16 && (uintptr_t)address % align != 0) // as for other dispatches
+            return "has a buffer that is not aligned for its argument";
+        args[arg->slot + k] = address;
+    }
+    return NULL;
+}
+
+// Fills the arguments; *threadgroup_bytes is the end of threadgroup memory so far.
+static const char *set_arguments(const Execute *e, CpuIndirectCommand *record,
+                                 const MTLComputePipelineState *p, void **args,
+                                 uint32_t *threadgroup_bytes) {
+    const RfFunction *f = rt_pipeline_function(p);
+    const uint32_t *lengths = cpu_indirect_lengths(record, e->icb->head.n_buffers);
+    uint32_t total = (uint32_t)p->static_bytes;
+    for (uint32_t a = 0; a < f->n_args; a++) {
+        const RfArg *arg = &f->args[a];
+        if (p->arg_use[a] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
+        const char *wrong = NULL;
+        if (arg->kind == RF_ARG_BUFFER) {
+            wrong = set_buffer(e, record, p, a, args);
+        } else if (arg->kind == RF_ARG_THREADGROUP) {
+            uint32_t n = arg->index < e->icb->head.n_threadgroup ? lengths[arg->index] : 0;
+            if (n == 0 && e->icb->inherit_buffers && arg->index < RT_MAX_BUFFERS)
+                n = e->threadgroup_bytes[arg->index];
+            if (n == 0 && p->arg_use[a] == RT_ARG_REQUIRED)
+                wrong = "lacks a length of threadgroup memory its kernel needs";
+            else if (n % 16 != 0)
+                wrong = "has a length of threadgroup memory that is no multiple of 16";
+            else if (n > RT_MAX_THREADGROUP_MEMORY || total + n > RT_MAX_THREADGROUP_MEMORY)
+                wrong = "needs more threadgroup memory than there is";
+            args[arg->slot] = (void *)(uintptr_t)*threadgroup_bytes;
+            *threadgroup_bytes += (n + 127u) & ~127u;
+            total += n;
+        } else if (arg->kind != RF_ARG_BUILTIN && p->arg_use[a] == RT_ARG_REQUIRED) {
+            wrong = "has a kernel with arguments that indirect commands cannot set";
+        }
+        if (wrong) return wrong;
+    }
+    return NULL;
+}
+
+// ---- Running ----
+
+// The pipeline of the command, held by the batch; NULL: *wrong says why.
+static MTLComputePipelineState *pipeline_of(const Execute *e, const CpuIndirectCommand *c,
+                                            Batch *batch, const char **wrong) {
+    if (e->icb->inherit_pipeline) return e->pipeline;
+    if (c->pipeline && c->pipeline == batch->last_handle)
+        return batch->pipelines[batch->n_pipelines - 1];
+    MTLComputePipelineState *p = rt_pipeline_from_handle(c->pipeline);
+    *wrong = !c->pipeline ? "has no pipeline"
+             : !p         ? "has a pipeline that does not exist (any more)"
+                          : "has a pipeline made without support_indirect_command_buffers";
+    if (p && p->indirect && p->device == e->icb->resource.device) {
+        batch->pipelines[batch->n_pipelines++] = p;
+        batch->last_handle = c->pipeline;
+        return p;
+    }
+    mtl_release(p);
+    return NULL;
+}
+
+static bool reserve(Batch *batch, size_t at, size_t n) {
+    if (n <= batch->capacity[at]) return true;
+    size_t capacity = n + 32;
+    void **fresh = rt_alloc(capacity * (sizeof *fresh + sizeof(uint64_t)));
+    if (!fresh) return false;
+    rt_free(batch->args[at]);
+    batch->args[at] = fresh;
+    batch->validated[at].lengths = (uint64_t *)(fresh + capacity);
+    batch->capacity[at] = capacity;
+    return true;
+}
+
+// How far each argument reaches, for a kernel that is checked. Of buffers that commands set only
+// the addresses are known.
+static bool validate(RtExecution *x, const Execute *e, CpuIndirectCommand *record,
+                     MTLComputePipelineState *p, CpuDispatch *d, RtValidated *v) {
+    const RfFunction *f = rt_pipeline_function(p);
+    const uint32_t *lengths = cpu_indirect_lengths(record, e->icb->head.n_buffers);
+    memset(v->lengths, 0, f->n_slots * sizeof *v->lengths);
+    v->pipeline = p;
+    v->buffers = NULL;
+    for (uint32_t a = 0; a < f->n_args; a++) {
+        const RfArg *arg = &f->args[a];
+        if (arg->slot >= f->n_slots || arg->kind == RF_ARG_BUILTIN) continue;
+        if (arg->kind == RF_ARG_BUFFER)
+            for (uint32_t k = 0; k < arg->count && arg->index + k < RT_MAX_BUFFERS; k++)
+                v->lengths[arg->slot + k] = e->icb->inherit_buffers
+                                                ? e->extents[arg->index + k]
+                                                : rt_bytes_behind(x, d->args[arg->slot + k]);
+        else if (arg->kind == RF_ARG_THREADGROUP && arg->index < e->icb->head.n_threadgroup)
+            v->lengths[arg->slot] =
+                lengths[arg->index] ? lengths[arg->index] : e->threadgroup_bytes[arg->index];
+    }
+    return rt_validate_dispatch(x, d, v);
+}
+
+static RtOpResult run_command(const Execute *e, RtExecution *x, Batch *batch, size_t index) {
+    CpuIndirectCommand *record = rt_indirect_command(e->icb, index), copy, *c = &copy;
+    const char *wrong = NULL;
+    memcpy(c, record, sizeof *c); // what was checked is what runs, whoever writes there meanwhile
+    if (c->kind == CPU_INDIRECT_NOTHING) return RT_OP_DONE;
+    if (c->kind > CPU_INDIRECT_THREADS) return fail(x, e, index, "is not a command");
+    MTLIndirectCommandType type = c->kind == CPU_INDIRECT_THREADS
+                                      ? MTLIndirectCommandTypeConcurrentDispatchThreads
+                                      : MTLIndirectCommandTypeConcurrentDispatch;
+    if (!(e->icb->types & type)) return fail(x, e, index, "is not of the buffer's command_types");
+    MTLComputePipelineState *p = pipeline_of(e, c, batch, &wrong);
+    if (!p) return fail(x, e, index, wrong);
+    const RfFunction *f = rt_pipeline_function(p);
+    bool empty = false;
+    size_t at = x->n_batch;
+    CpuDispatch *d = &x->batch[at];
+    *d = (CpuDispatch){0};
+    wrong = check_sizes(p, c);
+    if (!wrong) wrong = set_grid(c, d, &empty);
+    if (wrong) return fail(x, e, index, wrong);
+    if (empty) return RT_OP_DONE;
+    if (!reserve(batch, at, f->n_slots)) goto no_memory;
+    rt_pipeline_prepare(p, d->group_size, 0);
+    d->code = rt_pipeline_code(p, d->group_size);
+    d->args = batch->args[at];
+    memset(batch->args[at], 0, f->n_slots * sizeof *batch->args[at]);
+    d->threadgroup_bytes = (cpu_code_info(d->code)->threadgroup_bytes + 127u) & ~127u;
+    wrong = set_arguments(e, record, p, batch->args[at], &d->threadgroup_bytes);
+    if (wrong) return fail(x, e, index, wrong);
+    if (p->validate && !validate(x, e, record, p, d, &batch->validated[at])) goto no_memory;
+    atomic_store_explicit(&x->run->kernel, f->name, memory_order_relaxed);
+    x->n_batch++;
+    return RT_OP_DONE;
+
+no_memory:
+    x->error = x->error ? x->error : rt_error_no_memory();
+    return RT_OP_FAILED;
+}
+
+static MTLRange range_of(const Execute *e) {
+    if (!e->range_buffer) return e->range;
+    MTLIndirectCommandBufferExecutionRange r;
+    memcpy(&r, e->range_buffer->memory + e->range_offset, sizeof r);
+    size_t n = e->icb->head.n_commands;
+    if (r.location >= n) return mtl_range_make(0, 0);
+    return mtl_range_make(r.location, r.length < n - r.location ? r.length : n - r.location);
+}
+
+static RtOpResult run_execute(RtOp *op, RtExecution *x) {
+    const Execute *e = (const Execute *)(const void *)op;
+    Batch batch = {0};
+    MTLRange range = range_of(e);
+    RtOpResult result = RT_OP_DONE;
+    for (size_t i = 0; i < range.length && result == RT_OP_DONE; i++) {
+        size_t index = range.location + i;
+        const CpuIndirectCommand *c = rt_indirect_command(e->icb, index);
+        if ((c->barrier && c->kind != CPU_INDIRECT_NOTHING) || x->n_batch == RT_MAX_BATCH ||
+            batch.n_pipelines == RT_MAX_BATCH)
+            result = flush(x, &batch);
+        if (result == RT_OP_DONE) result = run_command(e, x, &batch, index);
+    }
+    if (result == RT_OP_FAILED) x->n_batch = 0; // those before it in the batch do not run either
+    RtOpResult last = flush(x, &batch);
+    for (size_t i = 0; i < RT_MAX_BATCH; i++) rt_free(batch.args[i]);
+    return result == RT_OP_DONE ? last : result;
+}
+
+static void describe_execute(const RtOp *op, char *text, size_t n_bytes) {
+    const Execute *e = (const Execute *)(const void *)op;
+    MTLRange range = e->range_buffer ? mtl_range_make(0, e->icb->head.n_commands) : e->range;
+    snprintf(text, n_bytes, "\"commands\":%u,\"range\":[%zu,%zu],\"indirect\":%s",
+             e->icb->head.n_commands, range.location, range.length,
+             e->range_buffer ? "true" : "false");
+}
+
+static const RtOpClass execute_class = {
+    .name = "execute_commands", .run = run_execute, .describe = describe_execute};
+
+// ---- Encoding ----
+
+// What the commands inherit. Which buffers their kernels write is not known: all of them.
+static bool inherit(MTLComputeCommandEncoder *encoder, Execute *e, const char *call) {
+    const MTLIndirectCommandBuffer *icb = e->icb;
+    MTLCommandBuffer *commands = encoder->encoder.buffer;
+    if (icb->inherit_pipeline) {
+        e->pipeline = encoder->pipeline;
+        if (!e->pipeline) {
+            rt_misuse_encoding(commands, RT_RULE_dispatch_without_pipeline, call,
+                               "the commands of '%s' inherit it", rt_label(&icb->resource.label));
+            return false;
+        }
+        if (!e->pipeline->indirect) {
+            rt_misuse_encoding(commands, RT_RULE_indirect_pipeline, call, "'%s'",
+                               rt_pipeline_function(e->pipeline)->name);
+            return false;
+        }
+    }
+    if (!icb->inherit_buffers) return true;
+    for (size_t i = 0; i < RT_MAX_BUFFERS; i++) {
+        RtSlot *slot = &encoder->slots[i];
+        e->addresses[i] = slot->table ? NULL : slot->address;
+        e->extents[i] = slot->n_bytes;
+        e->threadgroup_bytes[i] = encoder->threadgroup_bytes[i];
+        if (slot->buffer && !rt_cb_use(commands, &slot->buffer->resource, true)) return false;
+    }
+    return true;
+}
+
+// A new operation, appended by the caller; NULL after a message.
+static Execute *new_execute(MTLComputeCommandEncoder *encoder, MTLIndirectCommandBuffer *icb,
+                            const char *call) {
+    if (!rt_valid_encoder(encoder, call)) return NULL;
+    MTLCommandBuffer *commands = encoder->encoder.buffer;
+    if (!rt_is(icb, &rt_indirect_class)) {
+        rt_misuse_encoding(commands, icb ? RT_RULE_wrong_class : RT_RULE_null_argument, call,
+                           "buffer %s", mtl_class_name(icb));
+        return NULL;
+    }
+    if (!rt_cb_use(commands, &icb->resource, false)) return NULL;
+    Execute *e = rt_cb_alloc(commands, sizeof *e);
+    if (!e) {
+        rt_cb_no_memory(commands);
+        return NULL;
+    }
+    e->icb = icb;
+    return inherit(encoder, e, call) ? e : NULL;
+}
+
+void mtl_compute_command_encoder_execute_commands_in_buffer(MTLComputeCommandEncoder *encoder,
+                                                            MTLIndirectCommandBuffer *buffer,
+                                                            MTLRange range) {
+    Execute *e = new_execute(encoder, buffer, __func__);
+    if (!e || !rt_indirect_valid_range(buffer, encoder->encoder.buffer, __func__, range)) return;
+    e->range = range;
+    rt_cb_append(encoder->encoder.buffer, &e->op, &execute_class);
+}
+
+void mtl_compute_command_encoder_execute_commands_in_buffer_indirect(
+    MTLComputeCommandEncoder *encoder, MTLIndirectCommandBuffer *buffer,
+    MTLBuffer *indirect_range_buffer, size_t offset) {
+    Execute *e = new_execute(encoder, buffer, __func__);
+    if (!e) return;
+    MTLCommandBuffer *commands = encoder->encoder.buffer;
+    MTLBuffer *range = indirect_range_buffer;
+    if (!range) {
+        rt_misuse_encoding(commands, RT_RULE_null_argument, __func__, "indirect_range_buffer");
+        return;
+    }
+    if (!rt_valid_buffer(encoder, __func__, range, offset)) return;
+    if (offset % 4 != 0 ||
+        range->length - offset < sizeof(MTLIndirectCommandBufferExecutionRange)) {
+        rt_misuse_encoding(commands, RT_RULE_indirect_offset, __func__, "offset %zu, length %zu",
+                           offset, range->length);
+        return;
+    }
+    if (!rt_cb_use(commands, &range->resource, false)) return;
+    e->range_buffer = range;
+    e->range_offset = offset;
+    rt_cb_append(commands, &e->op, &execute_class);
+}
+
+bool mtl_compute_pipeline_state_support_indirect_command_buffers(
+    const MTLComputePipelineState *state) {
+    return state && state->indirect;
+}

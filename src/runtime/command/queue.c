@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// queue.c: MTLCommandQueue. Command buffers wait in order of enqueue; one thread at a time runs
+// those at the head that are committed and wait for nothing. That thread is a worker, or the one
+// that waits for the result: then nothing is handed from thread to thread at all.
+#include "cpu/futex.h"
+#include "runtime/command/command_buffer.h"
+#include "runtime/object/validation.h"
+
+static void queue_destroy(void *self) {
+    MTLCommandQueue *queue = self;
+    rt_label_free(&queue->label);
+    for (size_t i = 0; i < queue->residency.n; i++) mtl_release(queue->residency.sets[i]);
+    mtl_release(queue->log_state);
+    pthread_mutex_destroy(&queue->lock);
+    pthread_cond_destroy(&queue->room);
+    mtl_release(queue->device);
+    rt_free(queue);
+}
+
+static const RtClass queue_class = {.name = "MTLCommandQueue",
+                                    .destroy = queue_destroy,
+                                    .label_at = offsetof(MTLCommandQueue, label)};
+
+// The queue's lock is held in the functions from here to the next line of dashes.
+
+void rt_queue_enqueue(MTLCommandBuffer *buffer) {
+    MTLCommandQueue *queue = buffer->queue;
+    buffer->enqueued = true;
+    buffer->next = NULL;
+    *queue->last = buffer;
+    queue->last = &buffer->next;
+}
+
+static void unlink_buffer(MTLCommandQueue *queue, MTLCommandBuffer *buffer) {
+    MTLCommandBuffer **at = &queue->first;
+    while (*at != buffer) at = &(*at)->next;
+    *at = buffer->next;
+    if (queue->last == &buffer->next) queue->last = at;
+}
+
+static MTLCommandBuffer *ready(const MTLCommandQueue *queue) {
+    MTLCommandBuffer *head = queue->first;
+    return head && atomic_load(&head->status) >= MTLCommandBufferStatusCommitted &&
+                   atomic_load(&head->n_waits_for) == 0 && !atomic_load(&head->blocked)
+               ? head
+               : NULL;
+}
+
+// ----
+
+// How far a helper goes: until a command buffer is done, or until there is room for new ones.
+typedef struct Aim {
+    const MTLCommandBuffer *done; // NULL: no such aim
+    bool room;
+} Aim;
+
+static bool reached(const MTLCommandQueue *queue, Aim aim) { // lock held
+    return (aim.done && atomic_load(&aim.done->completed)) ||
+           (aim.room && queue->n_alive <= queue->max_buffers / 2);
+}
+
+// Works the queue off. The caller has set it RUNNING and gives its reference.
+static void drain(MTLCommandQueue *queue, Aim aim) {
+    for (;;) {
+        pthread_mutex_lock(&queue->lock);
+        MTLCommandBuffer *buffer = ready(queue);
+        bool hand_over = buffer && reached(queue, aim);
+        if (!buffer) {
+            queue->state = RT_QUEUE_IDLE;
+            if (queue->n_room_waiters > 0) pthread_cond_broadcast(&queue->room);
+        }
+        if (hand_over) queue->state = RT_QUEUE_SCHEDULED;
+        pthread_mutex_unlock(&queue->lock);
+        if (hand_over) {
+            cpu_pool_submit(&queue->task);
+            return;
+        }
+        if (!buffer) break;
+        if (rt_hazard_start(buffer)) rt_execute(buffer);
+    }
+    mtl_release(queue);
+}
+
+static void run_task(CpuTask *task) {
+    MTLCommandQueue *queue =
+        (MTLCommandQueue *)(void *)((char *)task - offsetof(MTLCommandQueue, task));
+    pthread_mutex_lock(&queue->lock);
+    queue->state = RT_QUEUE_RUNNING;
+    pthread_mutex_unlock(&queue->lock);
+    drain(queue, (Aim){0});
+}
+
+void rt_queue_kick(MTLCommandQueue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    bool start = queue->state == RT_QUEUE_IDLE && ready(queue);
+    if (start) {
+        queue->state = RT_QUEUE_SCHEDULED;
+        mtl_retain(queue);
+    }
+    pthread_mutex_unlock(&queue->lock);
+    if (start) cpu_pool_submit(&queue->task);
+}
+
+void rt_queue_unblock(MTLCommandBuffer *buffer) {
+    MTLCommandQueue *queue = mtl_retain(buffer->queue);
+    atomic_store(&buffer->blocked, false);
+    rt_queue_kick(queue);
+    mtl_release(queue);
+}
+
+// Not yet with a worker: takes the task back, with its reference. Lock held.
+static bool take_back(MTLCommandQueue *queue) {
+    bool mine = queue->state == RT_QUEUE_SCHEDULED && cpu_pool_cancel(&queue->task);
+    if (mine) queue->state = RT_QUEUE_RUNNING;
+    return mine;
+}
+
+void rt_queue_help(MTLCommandQueue *queue, MTLCommandBuffer *until) {
+    pthread_mutex_lock(&queue->lock);
+    bool mine = take_back(queue);
+    pthread_mutex_unlock(&queue->lock);
+    if (mine) drain(queue, (Aim){.done = until});
+}
+
+// One that waits for room is at first not woken for each place that becomes free: two threads that
+// wake each other for every command buffer get little else done. It is woken when half of the
+// places are free or nothing more can run; after a while it looks by itself, and from then on it is
+// woken each time.
+#define ROOM_PATIENCE_NS 100000u
+
+static void make_room(MTLCommandQueue *queue) { // lock held
+    if (queue->n_room_waiters == 0) return;
+    if (queue->n_alive <= queue->max_buffers / 2 ||
+        cpu_now_ns() - queue->room_since_ns > ROOM_PATIENCE_NS)
+        pthread_cond_broadcast(&queue->room);
+}
+
+static void wait_for_room(MTLCommandQueue *queue, bool first) { // lock held
+    uint64_t now = cpu_now_ns(), until = now + ROOM_PATIENCE_NS;
+    if (!first)
+        queue->room_since_ns = 0; // has waited long enough
+    else if (queue->n_room_waiters == 0)
+        queue->room_since_ns = now;
+    queue->n_room_waiters++;
+    if (first) {
+        struct timespec at = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+        pthread_cond_timedwait(&queue->room, &queue->lock, &at);
+    } else {
+        pthread_cond_wait(&queue->room, &queue->lock);
+    }
+    queue->n_room_waiters--;
+}
+
+void rt_queue_take_place(MTLCommandQueue *queue, const char *call) {
+    bool warned = false, first = true;
+    pthread_mutex_lock(&queue->lock);
+    while (queue->n_alive >= queue->max_buffers) {
+        if (!warned && queue->n_committed == 0) {
+            warned = true;
+            pthread_mutex_unlock(&queue->lock);
+            rt_misuse(queue->device, RT_RULE_queue_all_uncommitted, call, "%zu in queue '%s'",
+                      queue->max_buffers, rt_label(&queue->label));
+            pthread_mutex_lock(&queue->lock);
+        } else if (take_back(queue)) {
+            pthread_mutex_unlock(&queue->lock);
+            drain(queue, (Aim){.room = true});
+            pthread_mutex_lock(&queue->lock);
+        } else {
+            wait_for_room(queue, first);
+            first = false;
+        }
+    }
+    queue->n_alive++;
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void rt_queue_forget(MTLCommandBuffer *buffer) {
+    MTLCommandQueue *queue = buffer->queue;
+    pthread_mutex_lock(&queue->lock);
+    if (buffer->enqueued) unlink_buffer(queue, buffer);
+    queue->n_alive--;
+    if (queue->n_room_waiters > 0) pthread_cond_broadcast(&queue->room);
+    pthread_mutex_unlock(&queue->lock);
+    if (buffer->enqueued) rt_queue_kick(queue); // those behind it may go now
+}
+
+void rt_queue_finished(MTLCommandBuffer *buffer) {
+    MTLCommandQueue *queue = buffer->queue;
+    pthread_mutex_lock(&queue->lock);
+    unlink_buffer(queue, buffer);
+    queue->n_alive--;
+    queue->n_committed--;
+    make_room(queue);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+// ---- Public ----
+
+MTLCommandQueue *
+mtl_device_new_command_queue_with_descriptor(MTLDevice *device,
+                                             const MTLCommandQueueDescriptor *descriptor) {
+    static const MTLCommandQueueDescriptor defaults;
+    const MTLCommandQueueDescriptor *d = descriptor ? descriptor : &defaults;
+    if (!device) {
+        rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
+        return NULL;
+    }
+    MTLCommandQueue *queue = rt_new(&queue_class, sizeof *queue);
+    if (!queue) return NULL;
+    queue->device = mtl_retain(device);
+    queue->max_buffers = d->max_command_buffer_count ? d->max_command_buffer_count : 64;
+    queue->log_state = mtl_retain(d->log_state);
+    queue->timeout_ms = d->timeout_ms;
+    queue->task.run = run_task;
+    queue->last = &queue->first;
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&queue->room, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return queue;
+}
+
+MTLCommandQueue *mtl_device_new_command_queue(MTLDevice *device) {
+    return mtl_device_new_command_queue_with_descriptor(device, NULL);
+}
+
+MTLCommandQueue *mtl_device_new_command_queue_with_max_command_buffer_count(MTLDevice *device,
+                                                                            size_t count) {
+    return mtl_device_new_command_queue_with_descriptor(
+        device, &(MTLCommandQueueDescriptor){.max_command_buffer_count = count});
+}
+
+MTLDevice *mtl_command_queue_device(const MTLCommandQueue *queue) {
+    return queue ? queue->device : NULL;
+}
+
+const char *mtl_command_queue_label(const MTLCommandQueue *queue) {
+    return queue ? rt_label(&queue->label) : "";
+}
+
+// There is no debugger that captures between two such marks.
+void mtl_command_queue_insert_debug_capture_boundary(MTLCommandQueue *queue) {
+    if (!queue) rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
+}
+
+void mtl_command_queue_set_label(MTLCommandQueue *queue, const char *label) {
+    if (queue) rt_label_set(&queue->label, label);
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// shader_validation.c: see shader_validation.h. A kernel reports once for each thread and access;
+// of those only the first of each place is kept, with a count. Sentences are made at the end: a
+// report may come on a small stack (reference code).
+#include "runtime/inspect/shader_validation.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "runtime/memory/spans.h"
+#include "runtime/object/validation.h"
+
+enum { MAX_REPORTS = 256, MAX_TEXT = 1024 };
+
+struct MTLFunctionLog {
+    RtObject object;
+    struct MTLFunctionLog *next;
+    CpuReport report; // of the first thread
+    uint64_t count;
+    MTLFunction *function; // retained
+    char *encoder_label, *buffer_label, *text;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of all lists while kernels run
+
+// ---- Which pipelines ----
+
+// Is the label in a list like "blur,sharpen"?
+static bool lists(const char *variable, const char *label) {
+    const char *at = getenv(variable);
+    size_t n = label ? strlen(label) : 0;
+    while (at && *at && n) {
+        size_t length = strcspn(at, ",");
+        if (length == n && memcmp(at, label, n) == 0) return true;
+        at += length + (at[length] == ',');
+    }
+    return false;
+}
+
+bool rt_wants_validation(const MTLDevice *device, const MTLComputePipelineDescriptor *d) {
+    if (lists("MTL_SHADER_VALIDATION_ENABLE_PIPELINES", d->label)) return true;
+    if (lists("MTL_SHADER_VALIDATION_DISABLE_PIPELINES", d->label)) return false;
+    if (d->shader_validation == MTLShaderValidationDefault) return device->shader_validation;
+    return d->shader_validation == MTLShaderValidationEnabled;
+}
+
+// ---- What the code needs ----
+
+static bool copy_spans(RtExecution *x) {
+    if (!x->spans) x->spans = rt_spans_copy(&x->n_spans);
+    return x->spans != NULL;
+}
+
+bool rt_validate_dispatch(RtExecution *x, CpuDispatch *d, RtValidated *what) {
+    if (!copy_spans(x)) return false;
+    what->encoder = x->encoder;
+    d->lengths = what->lengths;
+    d->spans = x->spans;
+    d->n_spans = x->n_spans;
+    d->context = what;
+    return true;
+}
+
+uint64_t rt_bytes_behind(RtExecution *x, const void *address) {
+    uint64_t at = (uint64_t)address;
+    for (size_t i = 0; copy_spans(x) && i < x->n_spans; i++)
+        if (at >= x->spans[i].start && at < x->spans[i].end) return x->spans[i].end - at;
+    return 0;
+}
+
+// ---- Reports ----
+
+static void log_destroy(void *self) {
+    MTLFunctionLog *log = self;
+    mtl_release(log->function);
+    rt_free(log->encoder_label);
+    rt_free(log->buffer_label);
+    rt_free(log->text);
+    rt_free(log);
+}
+
+static const RtClass function_log_class = {.name = "MTLFunctionLog", .destroy = log_destroy};
+
+static bool same_place(const MTLFunctionLog *log, const CpuReport *r, const MTLFunction *f) {
+    const CpuReport *o = &log->report;
+    return log->function == f && o->access == r->access && o->space == r->space &&
+           o->slot == r->slot && o->n_bytes == r->n_bytes && o->line == r->line &&
+           o->column == r->column;
+}
+
+static MTLFunctionLog *new_log(const CpuReport *r, const RtValidated *what) {
+    MTLFunctionLog *log = rt_new(&function_log_class, sizeof *log);
+    if (!log) return NULL;
+    log->report = *r;
+    log->function = mtl_retain(what->pipeline->function);
+    log->encoder_label = rt_strdup(what->encoder ? rt_label(&what->encoder->label) : "");
+    const MTLBuffer *buffer = NULL;
+    if (what->buffers && r->space == CPU_SPACE_BUFFER) buffer = what->buffers[r->slot];
+    log->buffer_label = buffer ? rt_strdup(rt_label(&buffer->resource.label)) : NULL;
+    return log;
+}
+
+void rt_report_from_kernel(const CpuLaunch *launch, const CpuReport *r) {
+    MTLCommandBuffer *buffer = cpu_run_report_context(launch);
+    const RtValidated *what = cpu_launch_context(launch);
+    pthread_mutex_lock(&lock);
+    MTLFunctionLog **at = &buffer->logs;
+    while (*at && !same_place(*at, r, what->pipeline->function)) at = &(*at)->next;
+    if (!*at && buffer->n_logs < MAX_REPORTS) {
+        *at = new_log(r, what);
+        buffer->n_logs += *at != NULL;
+    }
+    if (*at) (*at)->count++;
+    pthread_mutex_unlock(&lock);
+}
+
+// ---- Sentences ----
+
+static const RfArg *arg_of(const RfFunction *f, uint32_t slot) {
+    for (uint32_t i = 0; i < f->n_args; i++)
+        if (f->args[i].kind != RF_ARG_BUILTIN && slot >= f->args[i].slot &&
+            slot - f->args[i].slot < f->args[i].count)
+            return &f->args[i];
+    return NULL;
+}
+
+// What was accessed: "buffer 'Out' (argument 'c', index 2)".
+static void describe_memory(const MTLFunctionLog *log, char *text, size_t n_bytes) {
+    const CpuReport *r = &log->report;
+    const RfArg *arg = r->slot == UINT32_MAX ? NULL : arg_of(log->function->function, r->slot);
+    const char *name = arg && arg->name ? arg->name : "?";
+    uint32_t index = arg ? arg->index + (r->slot - arg->slot) : 0;
+    switch ((CpuSpace)r->space) {
+    case CPU_SPACE_BUFFER:
+        if (!log->buffer_label)
+            snprintf(text, n_bytes, "the bytes of argument '%s' (buffer index %u)", name, index);
+        else
+            snprintf(text, n_bytes, "buffer '%s' (argument '%s', buffer index %u)",
+                     log->buffer_label, name, index);
+        return;
+    case CPU_SPACE_THREADGROUP:
+        if (arg)
+            snprintf(text, n_bytes, "threadgroup memory (argument '%s', threadgroup index %u)",
+                     name, index);
+        else
+            snprintf(text, n_bytes, "a threadgroup variable");
+        return;
+    case CPU_SPACE_THREAD: snprintf(text, n_bytes, "an array of the thread"); return;
+    case CPU_SPACE_CONSTANT: snprintf(text, n_bytes, "a constant of the program"); return;
+    case CPU_SPACE_TEXTURE:
+    case CPU_SPACE_POINTER: break;
+    }
+    snprintf(text, n_bytes, "memory");
+}
+
+// "store of 4 bytes outside buffer 'Out' (...) at offset 64, which has 64 bytes"
+static void describe_deed(const MTLFunctionLog *log, char *text, size_t n_bytes) {
+    static const char *const deeds[] = {"load", "store", "atomic operation"};
+    const CpuReport *r = &log->report;
+    const char *deed = deeds[r->access <= CPU_BAD_ATOMIC ? r->access : 0];
+    char memory[400];
+    describe_memory(log, memory, sizeof memory);
+    if (r->access == CPU_BAD_CALL)
+        snprintf(text, n_bytes, "call %s",
+                 r->offset ? "deeper than max_call_stack_depth"
+                           : "of a null function: an empty entry, an index outside the table or a "
+                             "function of another type");
+    else if (r->space == CPU_SPACE_TEXTURE)
+        snprintf(text, n_bytes, "%s of a null texture", deed);
+    else if (r->space == CPU_SPACE_POINTER)
+        snprintf(text, n_bytes, "%s of %u bytes through %s 0x%llx, where no live buffer is", deed,
+                 r->n_bytes, r->offset >= 0 && r->offset < 4096 ? "a null pointer," : "the pointer",
+                 (unsigned long long)r->offset);
+    else
+        snprintf(text, n_bytes, "%s of %u bytes outside %s at offset %lld, which has %llu bytes",
+                 deed, r->n_bytes, memory, (long long)r->offset, (unsigned long long)r->length);
+}
+
+static void compose(MTLFunctionLog *log) {
+    const CpuReport *r = &log->report;
+    char deed[600], place[64] = "", text[MAX_TEXT];
+    const char *encoder = log->encoder_label ? log->encoder_label : "";
+    describe_deed(log, deed, sizeof deed);
+    if (r->line) snprintf(place, sizeof place, " at line %u, column %u", r->line, r->column);
+    snprintf(text, sizeof text, "kernel '%s'%s%s%s, thread (%u, %u, %u)%s: %s (%llu %s)",
+             log->function->function->name, *encoder ? " of '" : "", encoder, *encoder ? "'" : "",
+             r->thread[0], r->thread[1], r->thread[2], place, deed, (unsigned long long)log->count,
+             log->count == 1 ? "thread" : "times");
+    log->text = rt_strdup(text);
+}
+
+void rt_deliver_reports(MTLCommandBuffer *buffer) {
+    for (MTLFunctionLog *log = buffer->logs; log; log = log->next) {
+        compose(log);
+        if (!log->text) continue;
+        const char *label = rt_label(&buffer->label);
+        rt_misuse_by_kernel(buffer->device, log->function->function->name, "%s%s%s%s", log->text,
+                            *label ? ", command buffer '" : "", label, *label ? "'" : "");
+    }
+}
+
+void rt_free_reports(MTLCommandBuffer *buffer) {
+    while (buffer->logs) {
+        MTLFunctionLog *next = buffer->logs->next;
+        mtl_release(buffer->logs);
+        buffer->logs = next;
+    }
+}
+
+// ---- Public ----
+
+MTLShaderValidation
+mtl_compute_pipeline_state_shader_validation(const MTLComputePipelineState *state) {
+    return state && state->validate ? MTLShaderValidationEnabled : MTLShaderValidationDisabled;
+}
+
+static bool is_done(const MTLCommandBuffer *buffer) {
+    return buffer && atomic_load(&buffer->status) >= MTLCommandBufferStatusCompleted;
+}
+
+size_t mtl_command_buffer_log_count(const MTLCommandBuffer *buffer) {
+    return is_done(buffer) ? buffer->n_logs : 0;
+}
+
+MTLFunctionLog *mtl_command_buffer_log(const MTLCommandBuffer *buffer, size_t i) {
+    MTLFunctionLog *log = is_done(buffer) ? buffer->logs : NULL;
+    while (log && i--) log = log->next;
+    return log;
+}
+
+MTLFunctionLogType mtl_function_log_type(const MTLFunctionLog *log) {
+    (void)log;
+    return MTLFunctionLogTypeValidation;
+}
+
+const char *mtl_function_log_encoder_label(const MTLFunctionLog *log) {
+    return log && log->encoder_label ? log->encoder_label : "";
+}
+
+MTLFunction *mtl_function_log_function(const MTLFunctionLog *log) {
+    return log ? log->function : NULL;
+}
+
+bool mtl_function_log_debug_location(const MTLFunctionLog *log,
+                                     MTLFunctionLogDebugLocation *location) {
+    MTLFunctionLogDebugLocation none = {.function_name = "", .url = ""};
+    if (location) *location = none;
+    if (!log || !location || !log->report.line) return false;
+    location->function_name = log->function->function->name;
+    const char *file = log->function->library->lib->source_name;
+    location->url = file ? file : "";
+    location->line = log->report.line;
+    location->column = log->report.column;
+    return true;
+}
+
+const char *mtl_function_log_description(const MTLFunctionLog *log) {
+    return log && log->text ? log->text : "";
+}
+
+uint64_t mtl_function_log_count(const MTLFunctionLog *log) { return log ? log->count : 0; }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// trace.h: what the runtime does, as a file in the Trace Event Format (a JSON array that Perfetto
+// and chrome://tracing open). Up to two traces are written at once: one for the whole life of the
+// process (`ingot trace`, INGOT_TRACE) and one of the capture manager. With neither, a hook costs
+// one load and one branch that is never taken.
+//
+// Tracks: each command queue (command buffers, encoders, operations; further lanes for dispatches
+// that run side by side) and each thread of the program (compiles, commits).
+#ifndef INGOT_RUNTIME_TRACE_H
+#define INGOT_RUNTIME_TRACE_H
+#include "runtime/object/object.h"
+
+enum { RT_TRACE_LIFE, RT_TRACE_CAPTURE, RT_N_TRACES };
+
+extern atomic_uint rt_tracing; // a bit per trace that is open
+static inline bool rt_is_tracing(void) {
+    return __builtin_expect(atomic_load_explicit(&rt_tracing, memory_order_relaxed) != 0, 0);
+}
+
+// ---- Files (trace.c) ----
+
+// Creates the file, which must not exist. queue: only its command buffers, NULL: all. Recording
+// begins at once, or with resume. 0 or errno.
+int rt_trace_open(unsigned which, const char *path, const MTLCommandQueue *queue, bool at_once);
+void rt_trace_resume(unsigned which);
+// Waits a while for the command buffers that belong to it, then ends the file. Again: nothing.
+void rt_trace_close(unsigned which);
+// INGOT_TRACE, at the birth of the device.
+void rt_trace_from_environment(void);
+
+// ---- Hooks. Call them only if rt_is_tracing() ----
+
+// A span of this thread that ends now. args: JSON members, "" or NULL for none.
+void rt_trace_host_span(const char *category, const char *name, uint64_t start_ns,
+                        const char *args);
+// A capture scope begins or ends.
+void rt_trace_scope(const char *name, const void *id, bool begins);
+// The device's memory has changed.
+void rt_trace_allocated(const MTLDevice *device);
+
+// ---- Command buffers (trace_commands.c). The first three do nothing unless tracing; the others
+// are for a command buffer with a trace ----
+
+typedef struct RtTrace RtTrace; // a command buffer's part, in its arena
+struct RtOp;
+struct RtExecution;
+// Debug groups and signposts while recording: between encoders or inside of one.
+void rt_trace_push(MTLCommandBuffer *buffer, bool between, const char *name);
+void rt_trace_pop(MTLCommandBuffer *buffer, bool between);
+void rt_trace_signpost(MTLCommandBuffer *buffer, bool between, const char *name);
+// Commit, from start_ns on: decides whether the command buffer is recorded.
+void rt_trace_commit(MTLCommandBuffer *buffer, uint64_t start_ns);
+void rt_trace_begin(MTLCommandBuffer *buffer);
+void rt_trace_end(MTLCommandBuffer *buffer);
+// Around an operation. before: also when a blocked one is tried again; after: not if it blocked.
+void rt_trace_before_op(struct RtExecution *x, const struct RtOp *op);
+void rt_trace_after_op(struct RtExecution *x, const struct RtOp *op);
+// The dispatches collected by operations since the last batch have run.
+void rt_trace_batch(struct RtExecution *x, uint64_t start_ns);
+
+// ---- For trace_commands.c ----
+
+typedef struct RtTraceEvent {
+    unsigned traces;      // those it goes to, as rt_trace_enter gives them
+    char phase;           // of the format: B, E, X, i, s, f, ...
+    const char *category; // may be NULL
+    const char *name;     // escaped here; NULL: none (E)
+    uint64_t queue;       // number of the queue's track; 0: this thread
+    unsigned lane;        // of the queue
+    uint64_t start_ns, end_ns;
+    const char *args; // JSON members
+    uint64_t id;      // of flows and scopes; 0: none
+} RtTraceEvent;
+void rt_trace_emit(const RtTraceEvent *event);
+void rt_trace_name_track(unsigned traces, uint64_t queue, unsigned lane, const char *name);
+// Adds a command buffer to those a trace waits for at its end; returns the set of traces it belongs
+// to, 0: none.
+unsigned rt_trace_enter(const MTLCommandQueue *queue);
+void rt_trace_leave(unsigned traces); // and writes what is there to the file
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// argument_residency.c: a warning of the debug layer. Here every buffer is always resident, so a
+// kernel may follow a pointer in an argument buffer that no use_resource announced; on a Mac that
+// is a fault. At each dispatch the pointers that lie in its argument buffers now are looked up
+// among the live buffers. Only the first level: what those point to again is not followed.
+#include "runtime/memory/argument_residency.h"
+#include <stdio.h>
+#include <string.h>
+#include "runtime/memory/argument_layout.h"
+#include "runtime/memory/spans.h"
+#include "runtime/object/validation.h"
+
+enum { MAX_LOOKUPS = 512 }; // each walks the list of live buffers
+
+typedef struct Lookup {
+    const MTLCommandBuffer *commands;
+    bool announced;
+    char label[96];
+} Lookup;
+
+static bool noted(const MTLResource *resource, const MTLCommandBuffer *commands) {
+    for (const MTLResource *r = resource; r; r = r->tracked)
+        if (atomic_load_explicit(&r->mark, memory_order_relaxed) / 2 == commands->serial)
+            return true;
+    return false;
+}
+
+static void look(const RtSpan *span, void *context) {
+    Lookup *l = context;
+    const MTLResource *resource = span->resource;
+    l->announced = noted(resource, l->commands) ||
+                   (resource->heap && noted((const MTLResource *)resource->heap, l->commands));
+    snprintf(l->label, sizeof l->label, "%s", rt_label(&resource->label));
+}
+
+// False after a message: one is enough.
+static bool check(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
+                  const void *pointer) {
+    Lookup l = {.commands = e->encoder.buffer};
+    if (!pointer || !rt_span_find(pointer, look, &l) || l.announced) return true;
+    rt_misuse(e->encoder.buffer->device, RT_RULE_argument_not_resident, call,
+              "'%s' of '%s' points into buffer '%s'", arg->name,
+              rt_pipeline_function(e->pipeline)->name, l.label);
+    return false;
+}
+
+static bool check_argument(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
+                           const RtSlot *slot) {
+    const RfLibrary *lib = rt_pipeline_library(e->pipeline);
+    RtArgLayout layout;
+    if (!slot->address || slot->table || !rt_type_is_argument_buffer(lib, arg->type) ||
+        !rt_arg_layout_of_type(&layout, lib, arg->type))
+        return true;
+    bool ok = true;
+    size_t n_left = MAX_LOOKUPS, size = layout.n_bytes ? layout.n_bytes : 1;
+    for (size_t at = 0; ok && n_left && slot->n_bytes - at >= size; at += size)
+        for (size_t i = 0; ok && n_left && i < layout.n; i++) {
+            const RtArgLeaf *leaf = &layout.leaves[i];
+            if (leaf->data_type != MTLDataTypePointer &&
+                leaf->data_type != MTLDataTypeIndirectCommandBuffer)
+                continue;
+            for (uint32_t k = 0; ok && n_left && k < leaf->n; k++, n_left--) {
+                const void *pointer;
+                memcpy(&pointer, slot->address + at + leaf->offset + (size_t)k * leaf->stride,
+                       sizeof pointer);
+                ok = check(e, call, arg, pointer);
+            }
+        }
+    rt_arg_layout_free(&layout);
+    return ok;
+}
+
+void rt_warn_residency(MTLComputeCommandEncoder *e, const char *call) {
+    MTLCommandBuffer *commands = e->encoder.buffer;
+    if (commands->unretained || commands->has_residency ||
+        atomic_load(&commands->queue->has_residency))
+        return; // announced in other ways, which are not looked at
+    const RfFunction *f = rt_pipeline_function(e->pipeline);
+    for (uint32_t i = 0; i < f->n_args; i++) {
+        const RfArg *arg = &f->args[i];
+        if (arg->kind != RF_ARG_BUFFER || e->pipeline->arg_use[i] == RT_ARG_OFF) continue;
+        for (uint32_t k = 0; k < arg->count && arg->index + k < RT_MAX_BUFFERS; k++)
+            if (!check_argument(e, call, arg, &e->slots[arg->index + k])) return;
+    }
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// buffer.c: MTLBuffer. Memory that the CPU and its kernels share, so contents() is what kernels
+// see. Own memory is a mapping: zeroed by the system, page-aligned, with large pages where it is
+// large; or a slot of a slab where it is small.
+#include "runtime/memory/buffer.h"
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "runtime/object/device.h"
+#include "runtime/memory/slab.h"
+#include "runtime/object/validation.h"
+
+#define LARGE_PAGE ((size_t)2 << 20)
+#define BUFFER_ALIGNMENT 16384u // Apple's page
+
+static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+static size_t round_up(size_t n, size_t to) { return (n + to - 1) & ~(to - 1); }
+
+// Large mappings begin on a large page: the surplus in front and behind is given back.
+char *rt_map_memory(size_t n_bytes) {
+    bool large = n_bytes >= 2 * LARGE_PAGE;
+    size_t reserved = n_bytes + (large ? LARGE_PAGE : 0);
+    char *p = mmap(NULL, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) return NULL;
+    if (!large) return p;
+    char *start = (char *)round_up((size_t)p, LARGE_PAGE);
+    if (start > p) munmap(p, (size_t)(start - p));
+    if (start + n_bytes < p + reserved)
+        munmap(start + n_bytes, (size_t)(p + reserved - (start + n_bytes)));
+    madvise(start, n_bytes, MADV_HUGEPAGE);
+    return start;
+}
+
+static void buffer_destroy(void *self) {
+    MTLBuffer *buffer = self;
+    rt_span_remove(&buffer->span);
+    switch (buffer->kind) {
+    case RT_MEMORY_MAPPED:
+        if (buffer->memory) munmap(buffer->memory, buffer->resource.allocated_bytes);
+        break;
+    case RT_MEMORY_SLAB:
+        if (buffer->memory) rt_slab_give(buffer->slab, buffer->memory);
+        break;
+    case RT_MEMORY_ALLOCATED: rt_free(buffer->memory); break;
+    case RT_MEMORY_CALLER:
+        if (buffer->deallocator)
+            buffer->deallocator(buffer->memory, buffer->length, buffer->deallocator_context);
+        break;
+    case RT_MEMORY_HEAP: break;
+    }
+    rt_resource_clear(&buffer->resource);
+    rt_free(buffer);
+}
+
+const RtClass rt_buffer_class = {.name = "MTLBuffer",
+                                 .destroy = buffer_destroy,
+                                 .label_at = offsetof(MTLBuffer, resource.label)};
+
+bool rt_valid_buffer_options(MTLDevice *device, const char *call, size_t length,
+                             MTLResourceOptions options) {
+    if (!device) {
+        rt_misuse(NULL, RT_RULE_null_object, call, NULL);
+        return false;
+    }
+    if (length == 0 || length > RT_MAX_BUFFER_LENGTH) {
+        rt_misuse(device, RT_RULE_buffer_length, call, "length %zu", length);
+        return false;
+    }
+    if (!rt_valid_options(device, call, options)) return false;
+    if ((options >> 4 & 15) > MTLStorageModePrivate) {
+        rt_misuse(device, RT_RULE_buffer_memoryless, call, NULL);
+        return false;
+    }
+    return true;
+}
+
+static MTLBuffer *buffer_new(MTLDevice *device, size_t length, MTLResourceOptions options,
+                             size_t allocated_bytes) {
+    MTLBuffer *buffer = rt_new(&rt_buffer_class, sizeof *buffer);
+    if (!buffer) return NULL;
+    rt_resource_init(&buffer->resource, device, options, allocated_bytes);
+    buffer->length = length;
+    return buffer;
+}
+
+MTLBuffer *rt_buffer_new_over(MTLDevice *device, size_t length, MTLResourceOptions options,
+                              char *memory) {
+    MTLBuffer *buffer = buffer_new(device, length, options, 0);
+    if (!buffer) return NULL;
+    buffer->kind = RT_MEMORY_HEAP;
+    buffer->memory = memory;
+    rt_span_add(&buffer->span, &buffer->resource, memory, length);
+    return buffer;
+}
+
+static MTLBuffer *new_with_memory(MTLDevice *device, size_t length, MTLResourceOptions options,
+                                  bool zeroed) {
+    // The debug layer's buffers have pages of their own: what goes astray is found sooner.
+    bool ours = rt_allocator_is_default();
+    bool small = ours && length <= RT_SLAB_MAX_BYTES && !device->debug_layer;
+    size_t n_bytes = small ? rt_slab_slot_bytes(length) : round_up(length, page_bytes());
+    MTLBuffer *buffer = buffer_new(device, length, options, n_bytes);
+    if (!buffer) return NULL;
+    if (small) {
+        buffer->kind = RT_MEMORY_SLAB;
+        buffer->memory = rt_slab_take(length, zeroed, &buffer->slab);
+    } else if (ours) {
+        buffer->kind = RT_MEMORY_MAPPED;
+        buffer->memory = rt_map_memory(n_bytes);
+    } else {
+        buffer->kind = RT_MEMORY_ALLOCATED;
+        buffer->memory = rt_alloc_aligned(n_bytes, BUFFER_ALIGNMENT);
+        if (buffer->memory && zeroed) memset(buffer->memory, 0, n_bytes);
+    }
+    if (!buffer->memory) {
+        mtl_release(buffer);
+        return NULL;
+    }
+    rt_span_add(&buffer->span, &buffer->resource, buffer->memory, length);
+    return buffer;
+}
+
+MTLBuffer *mtl_device_new_buffer(MTLDevice *device, size_t length, MTLResourceOptions options) {
+    if (!rt_valid_buffer_options(device, __func__, length, options)) return NULL;
+    return new_with_memory(device, length, options, true);
+}
+
+MTLBuffer *mtl_device_new_buffer_with_bytes(MTLDevice *device, const void *bytes, size_t length,
+                                            MTLResourceOptions options) {
+    if (!rt_valid_buffer_options(device, __func__, length, options)) return NULL;
+    if (!bytes) {
+        rt_misuse(device, RT_RULE_null_argument, __func__, "bytes");
+        return NULL;
+    }
+    MTLBuffer *buffer = new_with_memory(device, length, options, false);
+    if (buffer) memcpy(buffer->memory, bytes, length);
+    return buffer;
+}
+
+MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, void *bytes, size_t length,
+                                                    MTLResourceOptions options,
+                                                    MTLBufferDeallocator deallocator,
+                                                    void *context) {
+    if (!rt_valid_buffer_options(device, __func__, length, options)) return NULL;
+    if (!bytes) {
+        rt_misuse(device, RT_RULE_null_argument, __func__, "bytes");
+        return NULL;
+    }
+    if ((size_t)bytes % page_bytes() != 0 || length % page_bytes() != 0) {
+        rt_misuse(device, RT_RULE_buffer_no_copy_alignment, __func__, "address %p, length %zu",
+                  bytes, length);
+        return NULL;
+    }
+    if ((options >> 4 & 15) == MTLStorageModePrivate) {
+        rt_misuse(device, RT_RULE_buffer_no_copy_private, __func__, NULL);
+        return NULL;
+    }
+    MTLBuffer *buffer = buffer_new(device, length, options, length);
+    if (!buffer) return NULL;
+    buffer->kind = RT_MEMORY_CALLER;
+    buffer->memory = bytes;
+    buffer->deallocator = deallocator;
+    buffer->deallocator_context = context;
+    rt_span_add(&buffer->span, &buffer->resource, bytes, length);
+    return buffer;
+}
+
+// ---- Properties ----
+
+MTLDevice *mtl_buffer_device(const MTLBuffer *buffer) { return buffer ? buffer->resource.device : NULL; }
+
+size_t mtl_buffer_length(const MTLBuffer *buffer) { return buffer ? buffer->length : 0; }
+
+void *mtl_buffer_contents(const MTLBuffer *buffer) {
+    return buffer && mtl_buffer_storage_mode(buffer) != MTLStorageModePrivate ? buffer->memory
+                                                                              : NULL;
+}
+
+void mtl_buffer_did_modify_range(MTLBuffer *buffer, MTLRange range) {
+    if (!buffer) {
+        rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
+    } else if (mtl_buffer_storage_mode(buffer) != MTLStorageModeManaged) {
+        rt_misuse(buffer->resource.device, RT_RULE_buffer_modified_storage, __func__, NULL);
+    } else if (range.location > buffer->length || range.length > buffer->length - range.location) {
+        rt_misuse(buffer->resource.device, RT_RULE_buffer_modified_range, __func__,
+                  "location %zu, length %zu of %zu", range.location, range.length, buffer->length);
+    }
+}
+
+uint64_t mtl_buffer_gpu_address(const MTLBuffer *buffer) {
+    return buffer ? (uint64_t)(uintptr_t)buffer->memory : 0;
+}
+
+const char *mtl_buffer_label(const MTLBuffer *buffer) {
+    return buffer ? rt_label(&buffer->resource.label) : "";
+}
+
+void mtl_buffer_set_label(MTLBuffer *buffer, const char *label) {
+    if (buffer) rt_label_set(&buffer->resource.label, label);
+}
+
+// Markers are for a debugger that shows them; there is none, the rule is still checked.
+void mtl_buffer_add_debug_marker(MTLBuffer *buffer, const char *marker, MTLRange range) {
+    if (!buffer)
+        rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
+    else if (!marker)
+        rt_misuse(buffer->resource.device, RT_RULE_null_argument, __func__, "marker");
+    else if (range.location > buffer->length || range.length > buffer->length - range.location)
+        rt_misuse(buffer->resource.device, RT_RULE_buffer_modified_range, __func__,
+                  "location %zu, length %zu of %zu", range.location, range.length, buffer->length);
+}
+
+void mtl_buffer_remove_all_debug_markers(MTLBuffer *buffer) { (void)buffer; }
+
+MTLBuffer *mtl_buffer_new_remote_buffer_view_for_device(MTLBuffer *buffer, MTLDevice *device) {
+    if (!buffer)
+        rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
+    else
+        rt_misuse(buffer->resource.device, device ? RT_RULE_buffer_remote : RT_RULE_null_argument,
+                  __func__, "%s", device ? rt_label(&buffer->resource.label) : "device");
+    return NULL;
+}
+
+MTLBuffer *mtl_buffer_remote_storage_buffer(const MTLBuffer *buffer) {
+    (void)buffer;
+    return NULL;
+}
+
+MTLStorageMode mtl_buffer_storage_mode(const MTLBuffer *buffer) {
+    return buffer ? (MTLStorageMode)(buffer->resource.options >> 4 & 15) : MTLStorageModeShared;
+}
+
+MTLCPUCacheMode mtl_buffer_cpu_cache_mode(const MTLBuffer *buffer) {
+    return buffer ? (MTLCPUCacheMode)(buffer->resource.options & 15) : MTLCPUCacheModeDefaultCache;
+}
+
+MTLHazardTrackingMode mtl_buffer_hazard_tracking_mode(const MTLBuffer *buffer) {
+    if (!buffer) return MTLHazardTrackingModeDefault;
+    return rt_resource_is_tracked(&buffer->resource) ? MTLHazardTrackingModeTracked
+                                        : MTLHazardTrackingModeUntracked;
+}
+
+MTLResourceOptions mtl_buffer_resource_options(const MTLBuffer *buffer) {
+    return buffer ? buffer->resource.options : 0;
+}
+
+size_t mtl_buffer_allocated_size(const MTLBuffer *buffer) {
+    return mtl_resource_allocated_size((const MTLResource *)buffer);
+}
+
+MTLPurgeableState mtl_buffer_set_purgeable_state(MTLBuffer *buffer, MTLPurgeableState state) {
+    return mtl_resource_set_purgeable_state((MTLResource *)buffer, state);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// buffer.h: MTLBuffer.
+#ifndef INGOT_RUNTIME_BUFFER_H
+#define INGOT_RUNTIME_BUFFER_H
+#include "runtime/object/resource.h"
+#include "runtime/memory/spans.h"
+
+struct MTLBuffer {
+    MTLResource resource;
+    char *memory;
+    size_t length;
+    enum {
+        RT_MEMORY_MAPPED,    // a mapping
+        RT_MEMORY_SLAB,      // a slot of `slab`
+        RT_MEMORY_ALLOCATED, // from the allocator hook
+        RT_MEMORY_CALLER,
+        RT_MEMORY_HEAP,
+    } kind;
+    struct RtSlab *slab;
+    MTLBufferDeallocator deallocator;
+    void *deallocator_context;
+    RtSpan span; // where it lies, for kernels that are checked
+};
+
+extern const RtClass rt_buffer_class;
+// Can there be such a buffer? Says so if not. Any device, also NULL.
+bool rt_valid_buffer_options(MTLDevice *device, const char *call, size_t length,
+                             MTLResourceOptions options);
+// For heaps: a buffer over memory of theirs. NULL: no memory.
+MTLBuffer *rt_buffer_new_over(MTLDevice *device, size_t length, MTLResourceOptions options,
+                              char *memory);
+
+// Zeroed memory from the system, on large pages where it is large; munmap gives it back. NULL: none.
+char *rt_map_memory(size_t n_bytes);
+#endif

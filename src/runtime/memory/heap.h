@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// heap.h: MTLHeap: one piece of memory and who has which part of it.
+#ifndef INGOT_RUNTIME_HEAP_H
+#define INGOT_RUNTIME_HEAP_H
+#include "runtime/object/resource.h"
+
+typedef struct RtRange {
+    size_t offset, n_bytes;
+} RtRange;
+
+struct MTLHeap {
+    MTLResource resource; // head, options, purgeable state; not one of rt_is_resource
+    MTLHeapType type;
+    char *memory; // resource.allocated_bytes
+    bool mapped;  // memory is a mapping, else from the allocator hook
+    pthread_mutex_t lock;
+    // In order of offsets. Automatic: what is free, never two side by side. Placement: what lies
+    // there. Under lock.
+    RtRange *ranges;
+    size_t n_ranges, capacity;
+    size_t n_resources, n_aliasable; // alive; under lock
+};
+
+extern const RtClass rt_heap_class;
+
+// Gives the resource's place back: it goes, and nothing of it will be touched again.
+void rt_heap_return(MTLResource *resource);
+// Drops what is in memory of the library's: to zeros, the pages to the system where they are whole.
+void rt_drop_contents(char *memory, size_t n_bytes, bool mapped);
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// sampler.c: MTLSamplerState: a checked descriptor in the form sampling code reads.
+#include <float.h>
+#include <math.h>
+#include "runtime/memory/texture.h"
+
+static void sampler_destroy(void *self) {
+    MTLSamplerState *sampler = self;
+    rt_label_free(&sampler->label);
+    mtl_release(sampler->device);
+    rt_free(sampler);
+}
+
+const RtClass rt_sampler_class = {.name = "MTLSamplerState",
+                                  .destroy = sampler_destroy,
+                                  .label_at = offsetof(MTLSamplerState, label)};
+
+static bool clamps(MTLSamplerAddressMode mode) {
+    return mode == MTLSamplerAddressModeClampToEdge || mode == MTLSamplerAddressModeClampToZero ||
+           mode == MTLSamplerAddressModeClampToBorderColor;
+}
+
+static bool valid_values(const RtSite *site, const MTLSamplerDescriptor *d) {
+    const struct {
+        const char *name;
+        unsigned value, max;
+    } fields[] = {
+        {"min_filter", (unsigned)d->min_filter, MTLSamplerMinMagFilterLinear},
+        {"mag_filter", (unsigned)d->mag_filter, MTLSamplerMinMagFilterLinear},
+        {"mip_filter", (unsigned)d->mip_filter, MTLSamplerMipFilterLinear},
+        {"s_address_mode", (unsigned)d->s_address_mode, MTLSamplerAddressModeClampToBorderColor},
+        {"t_address_mode", (unsigned)d->t_address_mode, MTLSamplerAddressModeClampToBorderColor},
+        {"r_address_mode", (unsigned)d->r_address_mode, MTLSamplerAddressModeClampToBorderColor},
+        {"border_color", (unsigned)d->border_color, MTLSamplerBorderColorOpaqueWhite},
+        {"reduction_mode", (unsigned)d->reduction_mode, MTLSamplerReductionModeMaximum},
+        {"compare_function", (unsigned)d->compare_function, MTLCompareFunctionAlways},
+        {"max_anisotropy", (unsigned)(d->max_anisotropy > 16 ? 17 : d->max_anisotropy), 16},
+    };
+    const char *label = d->label ? d->label : "";
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (fields[i].value <= fields[i].max) continue;
+        rt_misuse_at(site, RT_RULE_sampler_value, "%s %u, sampler '%.60s'", fields[i].name,
+                     fields[i].value, label);
+        return false;
+    }
+    if (!(d->lod_min_clamp >= 0) || !(d->lod_max_clamp >= 0) || !isfinite(d->lod_bias)) {
+        rt_misuse_at(site, RT_RULE_sampler_value,
+                     "lod_min_clamp %g, lod_max_clamp %g, lod_bias %g, sampler '%.60s'",
+                     (double)d->lod_min_clamp, (double)d->lod_max_clamp, (double)d->lod_bias,
+                     label);
+        return false;
+    }
+    return true;
+}
+
+static bool valid_unnormalized(const RtSite *site, const MTLSamplerDescriptor *d) {
+    if (!d->unnormalized_coordinates) return true;
+    if (d->min_filter == d->mag_filter && d->mip_filter == MTLSamplerMipFilterNotMipmapped &&
+        d->max_anisotropy <= 1 && clamps(d->s_address_mode) && clamps(d->t_address_mode) &&
+        clamps(d->r_address_mode))
+        return true;
+    rt_misuse_at(site, RT_RULE_sampler_unnormalized, "sampler '%.60s'", d->label ? d->label : "");
+    return false;
+}
+
+MTLSamplerState *mtl_device_new_sampler_state(MTLDevice *device,
+                                              const MTLSamplerDescriptor *descriptor) {
+    const RtSite site = {device, NULL, __func__};
+    const MTLSamplerDescriptor *d = descriptor;
+    if (!device || !d) {
+        rt_misuse_at(&site, device ? RT_RULE_null_argument : RT_RULE_null_object, "descriptor");
+        return NULL;
+    }
+    if (!valid_values(&site, d) || !valid_unnormalized(&site, d)) return NULL;
+    MTLSamplerState *sampler = rt_new(&rt_sampler_class, sizeof *sampler);
+    if (!sampler) return NULL;
+    sampler->device = mtl_retain(device);
+    rt_label_set(&sampler->label, d->label);
+    sampler->in_arguments = d->support_argument_buffers;
+    bool limited = d->lod_max_clamp_is_set || d->lod_max_clamp > 0;
+    sampler->cpu = (CpuSampler){
+        .min_filter = (uint8_t)d->min_filter,
+        .mag_filter = (uint8_t)d->mag_filter,
+        .mip_filter = (uint8_t)d->mip_filter,
+        .address = {(uint8_t)d->s_address_mode, (uint8_t)d->t_address_mode,
+                    (uint8_t)d->r_address_mode},
+        .compare = (uint8_t)d->compare_function,
+        .border = (uint8_t)d->border_color,
+        .unnormalized = d->unnormalized_coordinates,
+        .lod_average = d->lod_average,
+        .max_anisotropy = (uint8_t)(d->max_anisotropy ? d->max_anisotropy : 1),
+        .reduction = (uint8_t)d->reduction_mode,
+        .lod_min = d->lod_min_clamp,
+        .lod_max = limited ? d->lod_max_clamp : FLT_MAX,
+        .lod_bias = d->lod_bias,
+    };
+    return sampler;
+}
+
+MTLDevice *mtl_sampler_state_device(const MTLSamplerState *sampler) {
+    return sampler ? sampler->device : NULL;
+}
+
+const char *mtl_sampler_state_label(const MTLSamplerState *sampler) {
+    return sampler ? rt_label(&sampler->label) : "";
+}
+
+MTLResourceID mtl_sampler_state_gpu_resource_id(const MTLSamplerState *sampler) {
+    if (!sampler) return (MTLResourceID){0};
+    if (sampler->in_arguments) return (MTLResourceID){(uint64_t)(uintptr_t)&sampler->cpu};
+    rt_misuse(sampler->device, RT_RULE_sampler_argument_buffers, __func__, "sampler '%s'",
+              rt_label(&sampler->label));
+    return (MTLResourceID){0};
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// texture.c: MTLTexture: making one from a descriptor, over a buffer or over given memory, and its
+// end. Memory of its own is a mapping, zeroed by the system, with room behind the last texel so
+// that wide loads of sampling code stay inside. Properties are in texture_info.c.
+#include "runtime/memory/texture.h"
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SLACK 64u // bytes behind the last texel
+#define LINEAR_ALIGNMENT 16u
+
+static void texture_destroy(void *self) {
+    MTLTexture *texture = self;
+    if (texture->memory && texture->mapped)
+        munmap(texture->memory, texture->resource.allocated_bytes);
+    else
+        rt_free(texture->memory);
+    MTLTexture *parent = texture->parent;
+    MTLBuffer *buffer = texture->buffer;
+    rt_resource_clear(&texture->resource);
+    memset(&texture->cpu, 0, sizeof texture->cpu); // a stale handle finds an empty texture, mostly
+    rt_free(texture);
+    mtl_release(parent);
+    mtl_release(buffer);
+}
+
+const RtClass rt_texture_class = {.name = "MTLTexture",
+                                  .destroy = texture_destroy,
+                                  .label_at = offsetof(MTLTexture, resource.label)};
+
+// ---- Descriptors ----
+
+MTLTextureDescriptor mtl_texture_descriptor_make_default(void) {
+    return (MTLTextureDescriptor){
+        .texture_type = MTLTextureType2D,
+        .pixel_format = MTLPixelFormatRGBA8Unorm,
+        .width = 1,
+        .height = 1,
+        .depth = 1,
+        .mipmap_level_count = 1,
+        .sample_count = 1,
+        .array_length = 1,
+        .usage = MTLTextureUsageShaderRead,
+        .allow_gpu_optimized_contents = true,
+        .swizzle = {MTLTextureSwizzleRed, MTLTextureSwizzleGreen, MTLTextureSwizzleBlue,
+                    MTLTextureSwizzleAlpha},
+    };
+}
+
+static size_t full_levels(size_t size) {
+    size_t n = 1;
+    while (size >>= 1) n++;
+    return n;
+}
+
+MTLTextureDescriptor mtl_texture_descriptor_2d(MTLPixelFormat format, size_t width, size_t height,
+                                               bool mipmapped) {
+    MTLTextureDescriptor d = mtl_texture_descriptor_make_default();
+    d.pixel_format = format;
+    d.width = width;
+    d.height = height;
+    d.mipmap_level_count = mipmapped ? full_levels(width > height ? width : height) : 1;
+    return d;
+}
+
+MTLTextureDescriptor mtl_texture_descriptor_cube(MTLPixelFormat format, size_t size,
+                                                 bool mipmapped) {
+    MTLTextureDescriptor d = mtl_texture_descriptor_2d(format, size, size, mipmapped);
+    d.texture_type = MTLTextureTypeCube;
+    return d;
+}
+
+MTLTextureDescriptor mtl_texture_descriptor_texture_buffer(MTLPixelFormat format, size_t width,
+                                                           MTLResourceOptions options,
+                                                           MTLTextureUsage usage) {
+    MTLTextureDescriptor d = mtl_texture_descriptor_make_default();
+    d.texture_type = MTLTextureTypeTextureBuffer;
+    d.pixel_format = format;
+    d.width = width;
+    d.resource_options = options;
+    d.usage = usage;
+    return d;
+}
+
+// ---- Making ----
+
+static void apply_swizzle(CpuTexture *cpu, MTLTextureSwizzleChannels s) {
+    const uint8_t channels[4] = {s.red, s.green, s.blue, s.alpha};
+    if (!(s.red | s.green | s.blue | s.alpha)) return;
+    for (int i = 0; i < 4; i++) {
+        cpu->swizzle[i] = channels[i];
+        if (channels[i] != MTLTextureSwizzleRed + i) cpu->swizzled = 1;
+    }
+}
+
+static MTLTexture *texture_new(MTLDevice *device, const MTLTextureDescriptor *d,
+                               MTLResourceOptions options, size_t allocated_bytes) {
+    MTLTexture *texture = rt_new(&rt_texture_class, sizeof *texture);
+    if (!texture) return NULL;
+    rt_resource_init(&texture->resource, device, options, allocated_bytes);
+    texture->usage = d->usage;
+    texture->compression = d->compression_type;
+    texture->allow_gpu_optimized = d->allow_gpu_optimized_contents;
+    return texture;
+}
+
+bool rt_texture_size_and_align(const RtSite *site, const MTLTextureDescriptor *descriptor,
+                               MTLSizeAndAlign *out) {
+    CpuTextureShape shape;
+    CpuTextureSize size;
+    if (!rt_texture_shape(site, descriptor, &shape)) return false;
+    if (!cpu_texture_layout(&shape, NULL, NULL, &size)) {
+        rt_misuse_at(site, RT_RULE_texture_size, "%zu x %zu x %zu", descriptor->width,
+                     descriptor->height, descriptor->depth);
+        return false;
+    }
+    *out = (MTLSizeAndAlign){size.n_bytes + SLACK, size.alignment};
+    return true;
+}
+
+MTLTexture *rt_texture_new_over(const RtSite *site, const MTLTextureDescriptor *descriptor,
+                                MTLResourceOptions options, void *memory) {
+    CpuTextureShape shape;
+    CpuTextureSize size;
+    if (!rt_texture_shape(site, descriptor, &shape)) return NULL;
+    MTLTexture *texture = texture_new(site->device, descriptor, options, 0);
+    if (!texture) return NULL;
+    if (!cpu_texture_layout(&shape, memory, &texture->cpu, &size)) {
+        mtl_release(texture);
+        return NULL;
+    }
+    apply_swizzle(&texture->cpu, descriptor->swizzle);
+    return texture;
+}
+
+static bool own_memory(MTLTexture *texture, const MTLSizeAndAlign *size) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (size->size > SIZE_MAX / 2) return false;
+    size_t n_bytes = (size->size + page - 1) & ~(page - 1);
+    texture->mapped = rt_allocator_is_default();
+    texture->memory = texture->mapped ? rt_map_memory(n_bytes) : rt_alloc_aligned(n_bytes, page);
+    if (!texture->memory) return false;
+    if (!texture->mapped) memset(texture->memory, 0, n_bytes);
+    texture->resource.allocated_bytes = n_bytes;
+    atomic_fetch_add(&texture->resource.device->allocated_bytes, n_bytes);
+    return true;
+}
+
+MTLTexture *mtl_device_new_texture(MTLDevice *device, const MTLTextureDescriptor *descriptor) {
+    const RtSite site = {device, NULL, __func__};
+    MTLSizeAndAlign size;
+    if (!device || !descriptor) {
+        rt_misuse_at(&site, device ? RT_RULE_null_argument : RT_RULE_null_object, "descriptor");
+        return NULL;
+    }
+    if (!rt_texture_size_and_align(&site, descriptor, &size)) return NULL;
+    MTLTexture *texture = texture_new(device, descriptor, rt_texture_options(descriptor), 0);
+    if (!texture) return NULL;
+    CpuTextureShape shape;
+    CpuTextureSize bytes;
+    if (!own_memory(texture, &size) || !rt_texture_shape(&site, descriptor, &shape) ||
+        !cpu_texture_layout(&shape, texture->memory, &texture->cpu, &bytes)) {
+        mtl_release(texture);
+        return NULL;
+    }
+    apply_swizzle(&texture->cpu, descriptor->swizzle);
+    return texture;
+}
+
+MTLSizeAndAlign mtl_device_heap_texture_size_and_align(MTLDevice *device,
+                                                       const MTLTextureDescriptor *descriptor) {
+    const RtSite site = {device, NULL, __func__};
+    MTLSizeAndAlign out = {0, 0};
+    if (!device || !descriptor)
+        rt_misuse_at(&site, device ? RT_RULE_null_argument : RT_RULE_null_object, "descriptor");
+    else
+        rt_texture_size_and_align(&site, descriptor, &out);
+    return out;
+}
+
+// ---- Over a buffer ----
+
+static const CpuPixelFormat *linear_format(const RtSite *site, MTLPixelFormat format) {
+    const CpuPixelFormat *f = cpu_pixel_format(format);
+    if (f && f->caps && !cpu_format_is_blocked(f) &&
+        !(f->caps & (CPU_FORMAT_DEPTH | CPU_FORMAT_STENCIL)))
+        return f;
+    rt_misuse_at(site, RT_RULE_texture_linear_format, "%s", f ? f->name : "an unknown format");
+    return NULL;
+}
+
+static size_t minimum_alignment(const CpuPixelFormat *f) {
+    return f->block_bytes > LINEAR_ALIGNMENT ? f->block_bytes : LINEAR_ALIGNMENT;
+}
+
+size_t mtl_device_minimum_linear_texture_alignment_for_pixel_format(MTLDevice *device,
+                                                                    MTLPixelFormat format) {
+    const RtSite site = {device, NULL, __func__};
+    const CpuPixelFormat *f = linear_format(&site, format);
+    return f ? minimum_alignment(f) : 0;
+}
+
+size_t mtl_device_minimum_texture_buffer_alignment_for_pixel_format(MTLDevice *device,
+                                                                    MTLPixelFormat format) {
+    const RtSite site = {device, NULL, __func__};
+    const CpuPixelFormat *f = linear_format(&site, format);
+    if (f && f->caps & CPU_FORMAT_BUFFER) return minimum_alignment(f);
+    if (f) rt_misuse_at(&site, RT_RULE_texture_linear_format, "no texture buffers of %s", f->name);
+    return 0;
+}
+
+// Does the descriptor fit over the buffer? Fills in the shape.
+static bool valid_linear(const RtSite *site, const MTLBuffer *buffer, const MTLTextureDescriptor *d,
+                         size_t offset, size_t bytes_per_row, CpuTextureShape *shape) {
+    const CpuPixelFormat *f = linear_format(site, d->pixel_format);
+    if (!f) return false;
+    if (d->texture_type != MTLTextureType2D && d->texture_type != MTLTextureTypeTextureBuffer) {
+        rt_misuse_at(site, RT_RULE_texture_type, "type %d: over a buffer 2D or texture buffer",
+                     (int)d->texture_type);
+        return false;
+    }
+    if (!rt_texture_shape(site, d, shape)) return false;
+    if (shape->n_levels != 1) {
+        rt_misuse_at(site, RT_RULE_texture_levels, "%u levels over a buffer", shape->n_levels);
+        return false;
+    }
+    if ((rt_texture_options(d) >> 4 & 15) != (buffer->resource.options >> 4 & 15)) {
+        rt_misuse_at(site, RT_RULE_texture_linear_storage, "texture %u, buffer '%s' %u",
+                     rt_texture_options(d) >> 4 & 15, rt_label(&buffer->resource.label),
+                     buffer->resource.options >> 4 & 15);
+        return false;
+    }
+    size_t alignment = minimum_alignment(f);
+    if (offset % alignment != 0 ||
+        (d->texture_type == MTLTextureType2D && bytes_per_row % alignment != 0)) {
+        rt_misuse_at(site, RT_RULE_texture_linear_alignment,
+                     "offset %zu, bytes per row %zu, alignment %zu", offset, bytes_per_row,
+                     alignment);
+        return false;
+    }
+    shape->row_bytes = bytes_per_row;
+    CpuTextureSize size;
+    if (bytes_per_row == 0 || offset > buffer->length || bytes_per_row > buffer->length ||
+        !cpu_texture_layout(shape, NULL, NULL, &size) || size.n_bytes > buffer->length - offset) {
+        rt_misuse_at(site, RT_RULE_texture_linear_range,
+                     "%u x %u %s, offset %zu, bytes per row %zu, buffer '%s' of %zu bytes",
+                     shape->width, shape->height, f->name, offset, bytes_per_row,
+                     rt_label(&buffer->resource.label), buffer->length);
+        return false;
+    }
+    return true;
+}
+
+bool rt_texture_over_buffer(const RtSite *site, MTLBuffer *buffer, const MTLTextureDescriptor *d,
+                            size_t offset, size_t bytes_per_row, CpuTexture *out) {
+    CpuTextureShape shape;
+    CpuTextureSize size;
+    if (!valid_linear(site, buffer, d, offset, bytes_per_row, &shape) ||
+        !cpu_texture_layout(&shape, buffer->memory + offset, out, &size))
+        return false;
+    apply_swizzle(out, d->swizzle);
+    return true;
+}
+
+MTLTexture *mtl_buffer_new_texture(MTLBuffer *buffer, const MTLTextureDescriptor *descriptor,
+                                   size_t offset, size_t bytes_per_row) {
+    const RtSite site = {buffer ? buffer->resource.device : NULL, NULL, __func__};
+    if (!buffer || !descriptor) {
+        rt_misuse_at(&site, buffer ? RT_RULE_null_argument : RT_RULE_null_object, "descriptor");
+        return NULL;
+    }
+    CpuTexture cpu;
+    if (!rt_texture_over_buffer(&site, buffer, descriptor, offset, bytes_per_row, &cpu))
+        return NULL;
+    MTLTexture *texture = texture_new(site.device, descriptor, buffer->resource.options, 0);
+    if (!texture) return NULL;
+    texture->cpu = cpu;
+    texture->buffer = mtl_retain(buffer);
+    texture->buffer_offset = offset;
+    texture->buffer_row_bytes = bytes_per_row;
+    texture->resource.tracked = &buffer->resource;
+    return texture;
+}
+
+// ---- What there is not ----
+
+MTLTexture *mtl_device_new_texture_with_iosurface(MTLDevice *device,
+                                                  const MTLTextureDescriptor *descriptor,
+                                                  void *surface, size_t plane) {
+    (void)descriptor, (void)surface, (void)plane;
+    rt_misuse(device, RT_RULE_texture_unsupported, __func__, "IOSurface");
+    return NULL;
+}
+
+MTLTexture *mtl_device_new_shared_texture(MTLDevice *device,
+                                          const MTLTextureDescriptor *descriptor) {
+    (void)descriptor;
+    rt_misuse(device, RT_RULE_texture_unsupported, __func__, "textures shared between processes");
+    return NULL;
+}
+
+void *mtl_texture_new_shared_texture_handle(MTLTexture *texture) {
+    rt_misuse(texture ? texture->resource.device : NULL, RT_RULE_texture_unsupported, __func__,
+              "textures shared between processes");
+    return NULL;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// texture.h: MTLTexture and what blits, heaps and encoders need of it. The texels' layout, formats
+// and conversions are the CPU device's (cpu/texture).
+#ifndef INGOT_RUNTIME_TEXTURE_H
+#define INGOT_RUNTIME_TEXTURE_H
+#include "cpu/texture/layout.h"
+#include "runtime/memory/buffer.h"
+#include "runtime/object/resource.h"
+#include "runtime/object/validation.h"
+
+#define RT_MAX_TEXTURES 128u
+#define RT_MAX_SAMPLERS 16u
+
+struct MTLTexture {
+    MTLResource resource;
+    CpuTexture cpu; // its address is gpu_resource_id and what kernels get
+    MTLTextureUsage usage;
+    MTLTextureCompressionType compression;
+    bool allow_gpu_optimized;
+    MTLTexture *parent; // views; retained
+    size_t parent_level, parent_slice;
+    MTLBuffer *buffer; // over a buffer's memory, also through a view; retained
+    size_t buffer_offset, buffer_row_bytes;
+    char *memory; // its own, resource.allocated_bytes of it; NULL: somebody else's
+    bool mapped;  // memory is a mapping, else from the allocator hook
+};
+
+struct MTLSamplerState {
+    RtObject object;
+    MTLDevice *device; // retained
+    RtLabel label;
+    bool in_arguments; // support_argument_buffers
+    CpuSampler cpu;    // its address is gpu_resource_id
+};
+
+extern const RtClass rt_texture_class, rt_sampler_class;
+
+// ---- Where a rule is broken ----
+
+typedef struct RtSite {
+    MTLDevice *device;
+    MTLCommandBuffer *commands; // not NULL: being encoded, it will end in error
+    const char *call;
+} RtSite;
+void rt_misuse_at(const RtSite *site, RtRule rule, const char *detail, ...)
+    __attribute__((format(printf, 3, 4)));
+// "'label' (2D, 256 x 256 x 1, RGBA8Unorm)", in a buffer of RT_TEXTURE_NAME bytes.
+#define RT_TEXTURE_NAME 160
+const char *rt_texture_name(const MTLTexture *texture, char *text);
+const char *rt_texture_type_name(unsigned type); // "2D array"
+
+// ---- Making textures (texture.c) ----
+
+// The options a descriptor stands for.
+MTLResourceOptions rt_texture_options(const MTLTextureDescriptor *descriptor);
+// The shape behind a descriptor, zeros replaced by ones. False after a message: a rule is broken.
+bool rt_texture_shape(const RtSite *site, const MTLTextureDescriptor *descriptor,
+                      CpuTextureShape *shape);
+// For heaps: bytes and alignment a texture takes. False after a message.
+bool rt_texture_size_and_align(const RtSite *site, const MTLTextureDescriptor *descriptor,
+                               MTLSizeAndAlign *out);
+// For heaps: a texture over memory of that size and alignment, which begins as whatever is there.
+// The caller then fills in resource.heap and so on; rt_resource_clear is called when the texture
+// goes. NULL: no memory, or a message.
+MTLTexture *rt_texture_new_over(const RtSite *site, const MTLTextureDescriptor *descriptor,
+                                MTLResourceOptions options, void *memory);
+
+// The layout of a texture over the buffer's memory. False after a message.
+bool rt_texture_over_buffer(const RtSite *site, MTLBuffer *buffer, const MTLTextureDescriptor *d,
+                            size_t offset, size_t bytes_per_row, CpuTexture *out);
+
+// ---- Rules for regions (texture_validate.c), for the CPU's copies and for blits ----
+
+bool rt_is_texture(const RtSite *site, const MTLTexture *texture, const char *argument);
+// Are there such a level and slice, is the region inside it, does it keep to blocks?
+bool rt_valid_region(const RtSite *site, const MTLTexture *texture, size_t level, size_t slice,
+                     MTLRegion region);
+// Distances in linear memory for a region of `texel` bytes per texel (or block). On success
+// *n_bytes is how much memory the region takes from its first byte to its last, and the distances
+// hold what 0 stands for.
+bool rt_valid_strides(const RtSite *site, const MTLTexture *texture, MTLSize size, size_t texel,
+                      size_t *bytes_per_row, size_t *bytes_per_image, size_t *n_bytes);
+
+// Copies between a region of a texture and linear memory (texture_copy.c). Everything is valid.
+typedef struct RtLinear {
+    char *bytes;
+    size_t bytes_per_row, bytes_per_image;
+} RtLinear;
+void rt_texture_store(const CpuTexture *texture, size_t level, size_t slice, MTLRegion region,
+                      const RtLinear *from);
+void rt_texture_load(const CpuTexture *texture, size_t level, size_t slice, MTLRegion region,
+                     const RtLinear *to);
+
+// ---- Views (texture_view.c) ----
+
+bool rt_texture_view(const RtSite *site, const MTLTexture *texture,
+                     const MTLTextureViewDescriptor *descriptor, CpuTexture *out);
+
+static inline MTLTexture *rt_texture_from_cpu(CpuTexture *cpu) {
+    return (MTLTexture *)(void *)((char *)cpu - offsetof(MTLTexture, cpu));
+}
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// device.h: the device object and the settings it took from the environment.
+#ifndef INGOT_RUNTIME_DEVICE_H
+#define INGOT_RUNTIME_DEVICE_H
+#include "runtime/object/object.h"
+
+#define RT_MAX_BUFFER_LENGTH ((size_t)0xffff0000u) // under 4 GiB: the compiler counts on it
+#define RT_MAX_THREADGROUP_MEMORY 32768u
+#define RT_MAX_THREADS 1024u
+#define RT_MAX_BUFFERS 31u
+#define RT_MAX_BYTES 4096u
+
+struct MTLDevice {
+    RtObject object;
+    char name[128], architecture[80];
+    uint64_t memory_bytes;
+    _Atomic uint64_t allocated_bytes;
+    atomic_uint timeout_ms;
+    bool debug_layer;     // MTL_DEBUG_LAYER=1: the costlier rules too, messages to stderr
+    bool shader_validation; // MTL_SHADER_VALIDATION=1: of pipelines that do not say
+    bool report_to_stderr;  // MTL_SHADER_VALIDATION_REPORT_TO_STDERR=1: also with a callback
+    bool sync_specialise; // INGOT_SYNC_SPECIALISE=1
+    uint32_t width;       // INGOT_WIDTH, 0: the compiler chooses
+    pthread_mutex_t lock; // of the callback
+    MTLDeviceLogCallback log_callback;
+    void *log_context;
+};
+
+// The default device if it exists, borrowed; else NULL.
+MTLDevice *rt_device_if_any(void);
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// object.c: counting references, and memory through one hook so that tests can make any allocation
+// fail.
+#include "runtime/object/object.h"
+#include "runtime/object/leaks.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *default_allocate(void *context, size_t length, size_t alignment) {
+    (void)context;
+    if (alignment <= _Alignof(max_align_t)) return malloc(length);
+    if (length > SIZE_MAX - alignment) return NULL;
+    return aligned_alloc(alignment, (length + alignment - 1) & ~(alignment - 1));
+}
+
+static void default_deallocate(void *context, void *pointer) {
+    (void)context;
+    free(pointer);
+}
+
+static const MTLAllocator standard = {.allocate = default_allocate,
+                                      .deallocate = default_deallocate};
+static MTLAllocator hook;
+static atomic_bool hooked;
+
+void mtl_set_allocator(const MTLAllocator *allocator) {
+    atomic_store(&hooked, false);
+    if (allocator && allocator->allocate && allocator->deallocate) {
+        hook = *allocator;
+        atomic_store(&hooked, true);
+    }
+}
+
+static const MTLAllocator *allocator_now(void) {
+    return atomic_load_explicit(&hooked, memory_order_acquire) ? &hook : &standard;
+}
+
+bool rt_allocator_is_default(void) { return !atomic_load_explicit(&hooked, memory_order_acquire); }
+
+void *rt_alloc_aligned(size_t n_bytes, size_t alignment) {
+    const MTLAllocator *a = allocator_now();
+    return a->allocate(a->context, n_bytes ? n_bytes : 1, alignment);
+}
+
+void *rt_alloc(size_t n_bytes) {
+    void *p = rt_alloc_aligned(n_bytes, _Alignof(max_align_t));
+    if (p) memset(p, 0, n_bytes);
+    return p;
+}
+
+void rt_free(void *p) {
+    const MTLAllocator *a = allocator_now();
+    if (p) a->deallocate(a->context, p);
+}
+
+bool rt_grow(void *array, size_t *capacity, size_t n, size_t item_bytes) {
+    void **items = array;
+    if (n <= *capacity) return true;
+    size_t larger = *capacity * 2 > n ? *capacity * 2 : n + 4;
+    if (larger > SIZE_MAX / item_bytes) return false;
+    void *fresh = rt_alloc(larger * item_bytes);
+    if (!fresh) return false;
+    if (*items) memcpy(fresh, *items, *capacity * item_bytes);
+    rt_free(*items);
+    *items = fresh;
+    *capacity = larger;
+    return true;
+}
+
+char *rt_strdup(const char *s) {
+    size_t n = s ? strlen(s) : 0;
+    char *copy = rt_alloc(n + 1);
+    if (copy && s) memcpy(copy, s, n);
+    return copy;
+}
+
+// ---- References ----
+
+void *rt_new(const RtClass *cls, size_t n_bytes) {
+    RtObject *object = rt_alloc(n_bytes);
+    if (!object) return NULL;
+    object->cls = cls;
+    atomic_init(&object->refs, 1);
+    if (rt_leaks_wanted()) rt_leaks_born(object);
+    return object;
+}
+
+bool rt_is(const void *object, const RtClass *cls) {
+    return object && ((const RtObject *)object)->cls == cls;
+}
+
+void *mtl_retain(void *object) {
+    RtObject *o = object;
+    if (!o) return NULL;
+    if (o->cls->owner)
+        mtl_retain(o->cls->owner(o));
+    else
+        atomic_fetch_add_explicit(&o->refs, 1, memory_order_relaxed);
+    return object;
+}
+
+void mtl_release(void *object) {
+    RtObject *o = object;
+    if (!o) return;
+    if (o->cls->owner)
+        mtl_release(o->cls->owner(o));
+    else if (atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) == 1) {
+        if (rt_leaks_wanted()) rt_leaks_died(o);
+        o->cls->destroy(o);
+    }
+}
+
+size_t mtl_retain_count(const void *object) {
+    const RtObject *o = object;
+    if (!o) return 0;
+    return o->cls->owner ? mtl_retain_count(o->cls->owner(o)) : atomic_load(&o->refs);
+}
+
+const char *mtl_class_name(const void *object) {
+    return object ? ((const RtObject *)object)->cls->name : "";
+}
+
+// ---- Labels ----
+
+void rt_label_set(RtLabel *label, const char *text) {
+    char *fresh = text && *text ? rt_strdup(text) : NULL;
+    rt_free(atomic_exchange(label, fresh));
+}
+
+const char *rt_label(const RtLabel *label) {
+    const char *text = atomic_load(label);
+    return text ? text : "";
+}
+
+void rt_label_free(RtLabel *label) { rt_free(atomic_exchange(label, NULL)); }

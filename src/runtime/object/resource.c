@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// resource.c: MTLResource: the properties that buffers and textures share.
+#include "runtime/object/resource.h"
+#include <string.h>
+#include "runtime/memory/buffer.h"
+#include "runtime/memory/heap.h"
+#include "runtime/memory/texture.h"
+#include "runtime/inspect/trace.h"
+#include "runtime/object/validation.h"
+
+void rt_resource_init(MTLResource *resource, MTLDevice *device, MTLResourceOptions options,
+                      size_t allocated_bytes) {
+    resource->device = mtl_retain(device);
+    resource->options = options;
+    resource->allocated_bytes = allocated_bytes;
+    atomic_init(&resource->purgeable, MTLPurgeableStateNonVolatile);
+    atomic_fetch_add(&device->allocated_bytes, allocated_bytes);
+    if (rt_is_tracing()) rt_trace_allocated(device);
+}
+
+void rt_resource_clear(MTLResource *resource) {
+    if (resource->heap) {
+        rt_heap_return(resource);
+        mtl_release(resource->heap);
+    }
+    if (resource->device) {
+        atomic_fetch_sub(&resource->device->allocated_bytes, resource->allocated_bytes);
+        if (rt_is_tracing()) rt_trace_allocated(resource->device);
+    }
+    rt_label_free(&resource->label);
+    mtl_release(resource->device);
+}
+
+bool rt_is_resource(const void *object) {
+    const char *name = mtl_class_name(object);
+    return strcmp(name, "MTLBuffer") == 0 || strcmp(name, "MTLTexture") == 0 ||
+           strcmp(name, "MTLIndirectCommandBuffer") == 0 ||
+           strcmp(name, "MTLVisibleFunctionTable") == 0;
+}
+
+bool rt_resource_is_tracked(const MTLResource *resource) {
+    return (resource->options >> 8 & 3) != MTLHazardTrackingModeUntracked;
+}
+
+bool rt_valid_options(MTLDevice *device, const char *call, MTLResourceOptions options) {
+    if ((options & 15) > MTLCPUCacheModeWriteCombined || (options >> 4 & 15) > 3 ||
+        (options >> 8 & 3) == 3 || options >> 10) {
+        rt_misuse(device, RT_RULE_buffer_options, call, "options 0x%x", options);
+        return false;
+    }
+    return true;
+}
+
+// ---- Public ----
+
+static bool present(const MTLResource *resource, const char *call) {
+    if (resource && rt_is_resource(resource)) return true;
+    rt_misuse(NULL, resource ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
+              mtl_class_name(resource));
+    return false;
+}
+
+MTLDevice *mtl_resource_device(const MTLResource *resource) {
+    return resource ? resource->device : NULL;
+}
+
+const char *mtl_resource_label(const MTLResource *resource) {
+    return resource ? rt_label(&resource->label) : "";
+}
+
+void mtl_resource_set_label(MTLResource *resource, const char *label) {
+    if (present(resource, __func__)) rt_label_set(&resource->label, label);
+}
+
+MTLCPUCacheMode mtl_resource_cpu_cache_mode(const MTLResource *resource) {
+    return resource ? (MTLCPUCacheMode)(resource->options & 15) : MTLCPUCacheModeDefaultCache;
+}
+
+MTLStorageMode mtl_resource_storage_mode(const MTLResource *resource) {
+    return resource ? rt_storage_mode(resource) : MTLStorageModeShared;
+}
+
+MTLHazardTrackingMode mtl_resource_hazard_tracking_mode(const MTLResource *resource) {
+    if (!resource) return MTLHazardTrackingModeDefault;
+    return rt_resource_is_tracked(resource) ? MTLHazardTrackingModeTracked
+                                            : MTLHazardTrackingModeUntracked;
+}
+
+MTLResourceOptions mtl_resource_resource_options(const MTLResource *resource) {
+    return resource ? resource->options : 0;
+}
+
+size_t mtl_resource_allocated_size(const MTLResource *resource) {
+    if (!resource) return 0;
+    return resource->heap ? resource->heap_bytes : resource->allocated_bytes;
+}
+
+MTLHeap *mtl_resource_heap(const MTLResource *resource) { return resource ? resource->heap : NULL; }
+
+size_t mtl_resource_heap_offset(const MTLResource *resource) {
+    return resource ? resource->heap_offset : 0;
+}
+
+MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource, MTLPurgeableState state) {
+    if (!present(resource, __func__)) return MTLPurgeableStateKeepCurrent;
+    char *memory = NULL;
+    bool mapped = false;
+    if (rt_is(resource, &rt_buffer_class)) {
+        const MTLBuffer *buffer = (const MTLBuffer *)resource;
+        memory = buffer->kind == RT_MEMORY_CALLER ? NULL : buffer->memory;
+        mapped = buffer->kind == RT_MEMORY_MAPPED;
+    } else if (rt_is(resource, &rt_texture_class)) {
+        const MTLTexture *texture = (const MTLTexture *)resource;
+        memory = texture->memory;
+        mapped = texture->mapped;
+    }
+    return rt_set_purgeable(resource, state, memory, resource->allocated_bytes, mapped, __func__);
+}
+
+MTLPurgeableState rt_set_purgeable(MTLResource *resource, MTLPurgeableState state, char *memory,
+                                   size_t n_bytes, bool mapped, const char *call) {
+    atomic_int *now = resource->heap ? &resource->heap->resource.purgeable : &resource->purgeable;
+    if (state < MTLPurgeableStateKeepCurrent || state > MTLPurgeableStateEmpty) {
+        rt_misuse(resource->device, RT_RULE_purgeable_state, call, "'%s': %d",
+                  rt_label(&resource->label), (int)state);
+    } else if (state != MTLPurgeableStateKeepCurrent && resource->heap) {
+        rt_misuse(resource->device, RT_RULE_purgeable_in_heap, call, "'%s' in heap '%s'",
+                  rt_label(&resource->label), rt_label(&resource->heap->resource.label));
+    } else if (state != MTLPurgeableStateKeepCurrent) {
+        if (state == MTLPurgeableStateEmpty && memory) rt_drop_contents(memory, n_bytes, mapped);
+        return (MTLPurgeableState)atomic_exchange(now, (int)state);
+    }
+    return (MTLPurgeableState)atomic_load(now);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// validation.c: the texts of the rules and the way of a message to the program.
+#include "runtime/object/validation.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include "runtime/command/command_buffer.h"
+#include "runtime/object/device.h"
+#include "runtime/object/error.h"
+
+static const char *const names[] = {
+#define RULE(id, text) #id,
+#include "runtime/object/validation.def"
+#undef RULE
+};
+static const char *const texts[] = {
+#define RULE(id, text) text,
+#include "runtime/object/validation.def"
+#undef RULE
+};
+_Static_assert(sizeof names / sizeof *names == RT_N_RULES, "one name per rule");
+
+const char *rt_rule_name(RtRule rule) { return names[rule]; }
+
+const char *rt_rule_text(RtRule rule) { return texts[rule]; }
+
+// "call: what the rule says (detail) in encoder 'x' [rule]"
+static void compose(char *text, size_t n_bytes, RtRule rule, const char *call, const char *where,
+                    const char *detail, va_list args) __attribute__((format(printf, 6, 0)));
+static void compose(char *text, size_t n_bytes, RtRule rule, const char *call, const char *where,
+                    const char *detail, va_list args) {
+    char values[256] = "";
+    if (detail) vsnprintf(values, sizeof values, detail, args);
+    snprintf(text, n_bytes, "%s: %s%s%s%s%s [%s]", call, texts[rule], *values ? " (" : "", values,
+             *values ? ")" : "", where, names[rule]);
+}
+
+// " in encoder 'blur' of command buffer 'frame 7'", of what has a label.
+static void describe_place(const MTLCommandBuffer *buffer, char *text, size_t n_bytes) {
+    const char *commands = rt_label(&buffer->label), *encoder = "";
+    if (buffer->open_encoder) encoder = rt_label(&buffer->open_encoder->label);
+    const char *format = *encoder && *commands ? " in encoder '%.80s' of command buffer '%.80s'"
+                         : *encoder            ? " in encoder '%.80s'%s"
+                         : *commands           ? "%s in command buffer '%.80s'"
+                                               : "%s%s";
+    snprintf(text, n_bytes, format, encoder, commands);
+}
+
+static void deliver(MTLDevice *device, RtRule rule, const char *call, const char *text) {
+    if (!device) device = rt_device_if_any();
+    if (!device) return;
+    pthread_mutex_lock(&device->lock);
+    MTLDeviceLogCallback callback = device->log_callback;
+    void *context = device->log_context;
+    pthread_mutex_unlock(&device->lock);
+    MTLDeviceMessage message = {
+        .level = MTLLogLevelError, .rule = names[rule], .call = call, .text = text};
+    bool by_kernel = rule == RT_RULE_shader_validation;
+    if (callback) callback(&message, context);
+    if (callback ? by_kernel && device->report_to_stderr : device->debug_layer || by_kernel)
+        fprintf(stderr, "Ingot: %s\n", text);
+}
+
+void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *detail, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, detail);
+    compose(text, sizeof text, rule, call, "", detail, args);
+    va_end(args);
+    deliver(device, rule, call, text);
+}
+
+void rt_misuse_in(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
+                  ...) {
+    char text[768], place[256];
+    va_list args;
+    va_start(args, detail);
+    describe_place(buffer, place, sizeof place);
+    compose(text, sizeof text, rule, call, place, detail, args);
+    va_end(args);
+    deliver(buffer->device, rule, call, text);
+}
+
+void rt_misuse_by_kernel(MTLDevice *device, const char *kernel, const char *detail, ...) {
+    char text[1400];
+    va_list args;
+    va_start(args, detail);
+    vsnprintf(text, sizeof text, detail, args);
+    va_end(args);
+    deliver(device, RT_RULE_shader_validation, kernel, text);
+}
+
+void rt_misuse_encoding(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
+                        ...) {
+    char text[768], place[256];
+    va_list args;
+    va_start(args, detail);
+    describe_place(buffer, place, sizeof place);
+    compose(text, sizeof text, rule, call, place, detail, args);
+    va_end(args);
+    deliver(buffer->device, rule, call, text);
+    if (buffer->encode_error) return; // the first one is the one to fix
+    MTLError *error =
+        rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource, "%s", text);
+    if (error) error->rule = names[rule];
+    buffer->encode_error = error ? error : rt_error_no_memory();
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// validation.h: reporting misuse of the API. A report never changes control flow: the caller
+// returns.
+#ifndef INGOT_RUNTIME_VALIDATION_H
+#define INGOT_RUNTIME_VALIDATION_H
+#include "runtime/object/object.h"
+
+typedef enum RtRule {
+#define RULE(id, text) RT_RULE_##id,
+#include "runtime/object/validation.def"
+#undef RULE
+    RT_N_RULES
+} RtRule;
+
+const char *rt_rule_name(RtRule rule);
+const char *rt_rule_text(RtRule rule);
+
+// Tells the device's log callback (NULL device: the default one's, if there is one). `detail` adds
+// the values that broke the rule; NULL: nothing to add.
+void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *detail, ...)
+    __attribute__((format(printf, 4, 5)));
+// A kernel broke the rule shader_validation: `detail` is the sentence.
+void rt_misuse_by_kernel(MTLDevice *device, const char *kernel, const char *detail, ...)
+    __attribute__((format(printf, 3, 4)));
+// The same as rt_misuse, with the labels of the command buffer and of its open encoder.
+void rt_misuse_in(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail, ...)
+    __attribute__((format(printf, 4, 5)));
+// And the command buffer will end in error.
+void rt_misuse_encoding(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
+                        ...) __attribute__((format(printf, 4, 5)));
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// archive.c: MTLBinaryArchive. The content (base/archive.h) is code under the keys of the compiler
+// client; adding a pipeline is making it with a client that records its answers, and a pipeline
+// made from an archive asks the client to look there first. So whatever a pipeline is made of
+// (constants, linked functions, validation) is part of the key without a word here.
+#include "runtime/program/archive.h"
+#include <errno.h>
+#include <string.h>
+#include "base/compiler_id.h"
+#include "base/files.h"
+#include "runtime/object/device.h"
+#include "runtime/program/pipeline.h"
+#include "runtime/object/validation.h"
+
+static void archive_destroy(void *self) {
+    MTLBinaryArchive *archive = self;
+    archive_release(archive->content);
+    rt_label_free(&archive->label);
+    mtl_release(archive->device);
+    rt_free(archive);
+}
+
+const RtClass rt_archive_class = {.name = "MTLBinaryArchive",
+                                  .destroy = archive_destroy,
+                                  .label_at = offsetof(MTLBinaryArchive, label)};
+
+// ---- Opening ----
+
+// Code of another compiler or CPU would be missed by every lookup: better to say so here.
+static MTLError *check_origin(const Archive *content, const char *call, const char *path) {
+    ArchiveOrigin origin = archive_origin(content);
+    unsigned char here[SHA256_BYTES];
+    cache_machine(here);
+    if (strcmp(origin.compiler_id, compiler_id()) != 0)
+        return rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorInvalidFile,
+                            "%s: '%s' was made by another version of the compiler (%.12s, this is "
+                            "%.12s): make it again.",
+                            call, path, origin.compiler_id, compiler_id());
+    if (memcmp(origin.machine, here, sizeof here) != 0)
+        return rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorInvalidFile,
+                            "%s: '%s' was made for another machine (%s): make it again here.", call,
+                            path, origin.machine_name);
+    return NULL;
+}
+
+// NULL and *wrong (NULL there too: no memory).
+static Archive *open_file(const char *call, const char *path, MTLError **wrong) {
+    size_t n;
+    *wrong = NULL;
+    unsigned char *data = file_read(path, &n);
+    if (!data) {
+        *wrong = rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorInvalidFile,
+                              "%s: '%s' cannot be read: %s.", call, path, strerror(errno));
+        return NULL;
+    }
+    Blob *bytes = blob_take(data, n);
+    if (!bytes) return NULL;
+    const char *why = NULL;
+    Archive *content = n ? archive_open(bytes, &why) : archive_new();
+    blob_release(bytes);
+    if (!content && why)
+        *wrong = rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorInvalidFile,
+                              "%s: '%s' cannot be used as a binary archive: %s.", call, path, why);
+    if (content && n && (*wrong = check_origin(content, call, path))) {
+        archive_release(content);
+        content = NULL;
+    }
+    return content;
+}
+
+MTLBinaryArchive *mtl_device_new_binary_archive(MTLDevice *device,
+                                                const MTLBinaryArchiveDescriptor *descriptor,
+                                                MTLError **error) {
+    if (error) *error = NULL;
+    if (!device) {
+        rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
+        rt_error_set(error, rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorInternalError,
+                                         "%s: the device is NULL.", __func__));
+        return NULL;
+    }
+    MTLError *wrong = NULL;
+    MTLBinaryArchive *archive = rt_new(&rt_archive_class, sizeof *archive);
+    if (!archive) goto fail;
+    archive->device = mtl_retain(device);
+    archive->content = descriptor && descriptor->url ? open_file(__func__, descriptor->url, &wrong)
+                                                     : archive_new();
+    if (!archive->content) goto fail;
+    return archive;
+
+fail:
+    rt_error_set(error, wrong);
+    mtl_release(archive);
+    return NULL;
+}
+
+// ---- Properties ----
+
+MTLDevice *mtl_binary_archive_device(const MTLBinaryArchive *archive) {
+    return archive ? archive->device : NULL;
+}
+
+const char *mtl_binary_archive_label(const MTLBinaryArchive *archive) {
+    return archive ? rt_label(&archive->label) : "";
+}
+
+void mtl_binary_archive_set_label(MTLBinaryArchive *archive, const char *label) {
+    if (archive) rt_label_set(&archive->label, label);
+}
+
+// ---- Adding ----
+
+// Is the archive one, and the argument there? Reports if not.
+static bool usable(MTLBinaryArchive *archive, const void *argument, const char *what,
+                   const char *call, MTLError **error) {
+    if (error) *error = NULL;
+    bool is_archive = rt_is(archive, &rt_archive_class);
+    if (is_archive && argument) return true;
+    if (!archive)
+        rt_misuse(NULL, RT_RULE_null_object, call, NULL);
+    else if (!is_archive)
+        rt_misuse(NULL, RT_RULE_wrong_class, call, "a %s", mtl_class_name(archive));
+    else
+        rt_misuse(archive->device, RT_RULE_null_argument, call, "%s %s", what,
+                  rt_label(&archive->label));
+    rt_error_set(error, rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorUnexpectedElement,
+                                     "%s: %s.", call,
+                                     !archive      ? "the archive is NULL"
+                                     : !is_archive ? "the object is no MTLBinaryArchive"
+                                                   : "a required argument is NULL"));
+    return false;
+}
+
+// Gives the other error's words to the caller, under our domain and the call's name.
+static bool failed(MTLError **error, MTLError *why, long code, const char *call) {
+    rt_error_set(error, rt_error_new(MTLBinaryArchiveDomain, code, "%s: %s", call,
+                                     mtl_error_localized_description(why)));
+    mtl_release(why);
+    return false;
+}
+
+bool mtl_binary_archive_add_compute_pipeline_functions(
+    MTLBinaryArchive *archive, const MTLComputePipelineDescriptor *descriptor, MTLError **error) {
+    if (!usable(archive, descriptor, "descriptor", __func__, error)) return false;
+    MTLError *why = NULL;
+    if (rt_pipeline_record(archive->device, descriptor, archive->content, &why)) return true;
+    return failed(error, why, MTLBinaryArchiveErrorCompilationFailure, __func__);
+}
+
+bool mtl_binary_archive_add_function(MTLBinaryArchive *archive,
+                                     const MTLFunctionDescriptor *descriptor, MTLLibrary *library,
+                                     MTLError **error) {
+    if (!usable(archive, descriptor, "descriptor", __func__, error) ||
+        !usable(archive, library, "library", __func__, error))
+        return false;
+    MTLError *why = NULL;
+    MTLFunction *function = mtl_library_new_function_with_descriptor(library, descriptor, &why);
+    if (!function) return failed(error, why, MTLBinaryArchiveErrorUnexpectedElement, __func__);
+    MTLFunctionType type = mtl_function_function_type(function);
+    mtl_release(function);
+    if (type == MTLFunctionTypeVisible || type == MTLFunctionTypeIntersection) return true;
+    rt_error_set(error,
+                 rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorUnexpectedElement,
+                              "%s: '%s' is not a visible function; kernels are added with their "
+                              "pipelines.",
+                              __func__, descriptor->name));
+    return false;
+}
+
+bool mtl_binary_archive_add_library(MTLBinaryArchive *archive,
+                                    const MTLStitchedLibraryDescriptor *descriptor,
+                                    MTLError **error) {
+    if (!usable(archive, descriptor, "descriptor", __func__, error)) return false;
+    MTLError *why = NULL;
+    MTLLibrary *library = rt_library_stitched(archive->device, descriptor, archive->content, &why);
+    if (!library) return failed(error, why, MTLBinaryArchiveErrorCompilationFailure, __func__);
+    mtl_release(library);
+    return true;
+}
+
+bool mtl_binary_archive_add_render_pipeline_functions(MTLBinaryArchive *archive,
+                                                      const MTLRenderPipelineDescriptor *descriptor,
+                                                      MTLError **error) {
+    if (!usable(archive, descriptor, "descriptor", __func__, error)) return false;
+    rt_error_set(error, rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorUnexpectedElement,
+                                     "%s: this device has no render pipelines.", __func__));
+    return false;
+}
+
+// ---- Writing ----
+
+bool mtl_binary_archive_serialize_to_url(MTLBinaryArchive *archive, const char *url,
+                                         MTLError **error) {
+    if (!usable(archive, url, "url", __func__, error)) return false;
+    ArchiveOrigin origin = {.compiler_id = compiler_id(),
+                            .machine_name = mtl_device_name(archive->device)};
+    cache_machine(origin.machine);
+    Blob *bytes = archive_encode(archive->content, &origin);
+    bool ok = bytes && file_write_atomic(url, bytes->data, bytes->n_bytes, true);
+    if (bytes && !ok)
+        rt_error_set(error, rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorInvalidFile,
+                                         "%s: '%s' cannot be written: %s.", __func__, url,
+                                         strerror(errno)));
+    else if (!bytes)
+        rt_error_set(error, NULL);
+    blob_release(bytes);
+    return ok;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// archive.h: MTLBinaryArchive, and the memory of which threadgroup shapes pipelines were used with.
+#ifndef INGOT_RUNTIME_ARCHIVE_H
+#define INGOT_RUNTIME_ARCHIVE_H
+#include "base/archive.h"
+#include "runtime/program/cache.h"
+#include "runtime/object/object.h"
+
+struct MTLBinaryArchive {
+    RtObject object;
+    MTLDevice *device; // retained
+    RtLabel label;
+    Archive *content;
+};
+
+extern const RtClass rt_archive_class;
+
+// Stitched functions as a library (stitch.c), put into the archive too unless that is NULL.
+MTLLibrary *rt_library_stitched(MTLDevice *device, const MTLStitchedLibraryDescriptor *descriptor,
+                                Archive *record, MTLError **error);
+
+// A pipeline (named by the key of its general code) was given code for a shape. Kept for the life
+// of the process: archive_add asks for it. Any thread.
+void rt_shapes_note(const CacheKey *pipeline, const uint32_t shape[3]);
+// Up to `max` of them; returns how many.
+size_t rt_shapes_get(const CacheKey *pipeline, uint32_t (*shapes)[3], size_t max);
+#endif

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// function.c: MTLFunction, an entry point of a library with the values of its function constants.
+#include <string.h>
+#include "runtime/object/async.h"
+#include "runtime/program/library.h"
+#include "runtime/object/validation.h"
+
+static void function_destroy(void *self) {
+    MTLFunction *function = self;
+    rt_label_free(&function->label);
+    rt_free(function->special_name);
+    mtl_release(function->values);
+    mtl_release(function->library);
+    rt_free(function);
+}
+
+const RtClass rt_function_class = {.name = "MTLFunction",
+                                   .destroy = function_destroy,
+                                   .label_at = offsetof(MTLFunction, label)};
+
+static MTLFunction *function_new(MTLLibrary *library, const RfFunction *found,
+                                 const MTLFunctionConstantValues *values) {
+    MTLFunction *function = rt_new(&rt_function_class, sizeof *function);
+    if (!function) return NULL;
+    function->library = mtl_retain(library);
+    function->function = found;
+    if (values && !(function->values = rt_constant_values_copy(values))) {
+        mtl_release(function);
+        return NULL;
+    }
+    return function;
+}
+
+MTLFunction *mtl_library_new_function(MTLLibrary *library, const char *name) {
+    if (!library || !name) {
+        rt_misuse(library ? library->device : NULL,
+                  library ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
+                  library ? "name" : NULL);
+        return NULL;
+    }
+    const RfFunction *found = rf_find_function(library->lib->reflection, name);
+    return found ? function_new(library, found, NULL) : NULL;
+}
+
+// The type without the difference of int and uint, which Metal forgives. Families of four types.
+static uint32_t without_sign(uint32_t t) {
+    bool is_unsigned = (t >= MTLDataTypeUInt && t <= MTLDataTypeUInt4) ||
+                       (t >= MTLDataTypeUShort && t <= MTLDataTypeUShort4) ||
+                       (t >= MTLDataTypeUChar && t <= MTLDataTypeUChar4) ||
+                       (t >= MTLDataTypeULong && t <= MTLDataTypeULong4);
+    return is_unsigned ? t - 4 : t;
+}
+
+// Each constant the function has and the values name: do the types agree?
+static MTLError *check_values(const MTLLibrary *library, const RfFunction *function,
+                              const MTLFunctionConstantValues *values) {
+    const RfLibrary *rf = library->lib->reflection;
+    for (uint32_t i = 0; i < function->n_constants; i++) {
+        const RfConstant *c = &rf->constants[function->constants[i]];
+        const RtConstantValue *v = rt_constant_value_find(values, c);
+        if (v && without_sign(v->data_type) != without_sign(rf->types[c->type].data_type))
+            return rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorCompileFailure,
+                                "Function constant '%s' (index %u) is a %s, the value given has "
+                                "MTLDataType %u.",
+                                c->name, c->index, rf->types[c->type].name, v->data_type);
+    }
+    return NULL;
+}
+
+MTLFunction *mtl_library_new_function_with_constant_values(MTLLibrary *library, const char *name,
+                                                           const MTLFunctionConstantValues *values,
+                                                           MTLError **error) {
+    if (error) *error = NULL;
+    if (!library || !name || !values) {
+        rt_misuse(library ? library->device : NULL,
+                  library ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
+                  !library ? NULL
+                  : name   ? "values"
+                           : "name");
+        rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorInternal,
+                                         "A library, a name and values are required."));
+        return NULL;
+    }
+    const RfFunction *found = rf_find_function(library->lib->reflection, name);
+    if (!found) {
+        rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorFunctionNotFound,
+                                         "The library has no function '%s'.", name));
+        return NULL;
+    }
+    MTLError *wrong = check_values(library, found, values);
+    if (wrong) {
+        rt_error_set(error, wrong);
+        return NULL;
+    }
+    MTLFunction *function = function_new(library, found, values);
+    if (!function) rt_error_set(error, NULL);
+    return function;
+}
+
+MTLFunction *mtl_library_new_function_with_descriptor(MTLLibrary *library,
+                                                      const MTLFunctionDescriptor *descriptor,
+                                                      MTLError **error) {
+    if (error) *error = NULL;
+    if (!library || !descriptor || !descriptor->name) {
+        rt_misuse(library ? library->device : NULL,
+                  library ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
+                  !library     ? NULL
+                  : descriptor ? "name"
+                               : "descriptor");
+        rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorInternal,
+                                         "A library and a descriptor with a name are required."));
+        return NULL;
+    }
+    if (descriptor->options >> 4) {
+        rt_misuse(library->device, RT_RULE_encoder_option, __func__, "options 0x%x",
+                  descriptor->options);
+        rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
+                                         "0x%x are not MTLFunctionOptions.", descriptor->options));
+        return NULL;
+    }
+    const RfFunction *found = rf_find_function(library->lib->reflection, descriptor->name);
+    MTLError *wrong = NULL;
+    if (!found)
+        wrong = rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorFunctionNotFound,
+                             "The library has no function '%s'.", descriptor->name);
+    else if (descriptor->constant_values)
+        wrong = check_values(library, found, descriptor->constant_values);
+    if (wrong || !found) {
+        rt_error_set(error, wrong);
+        return NULL;
+    }
+    MTLFunction *function = function_new(library, found, descriptor->constant_values);
+    if (function) function->options = descriptor->options;
+    if (function && descriptor->specialized_name &&
+        !(function->special_name = rt_strdup(descriptor->specialized_name))) {
+        mtl_release(function);
+        function = NULL;
+    }
+    if (!function) rt_error_set(error, NULL);
+    return function;
+}
+
+// ---- In the background ----
+
+typedef struct AsyncFunction {
+    MTLLibrary *library;
+    char *name, *special_name;
+    MTLFunctionConstantValues *values;
+    MTLFunctionOptions options;
+    MTLNewFunctionCompletionHandler handler;
+    void *context;
+} AsyncFunction;
+
+static void async_function_free(AsyncFunction *job) {
+    mtl_release(job->library);
+    mtl_release(job->values);
+    rt_free(job->name);
+    rt_free(job->special_name);
+    rt_free(job);
+}
+
+static void run_async_function(void *context) {
+    AsyncFunction *job = context;
+    MTLError *error = NULL;
+    MTLFunction *function = mtl_library_new_function_with_descriptor(
+        job->library,
+        &(MTLFunctionDescriptor){.name = job->name,
+                                 .specialized_name = job->special_name,
+                                 .constant_values = job->values,
+                                 .options = job->options},
+        &error);
+    job->handler(function, error, job->context);
+    mtl_release(function);
+    mtl_release(error);
+    async_function_free(job);
+}
+
+static void start_async(MTLLibrary *library, const MTLFunctionDescriptor *d,
+                        MTLNewFunctionCompletionHandler handler, void *context) {
+    AsyncFunction *job = rt_alloc(sizeof *job);
+    if (job) {
+        *job = (AsyncFunction){
+            .library = mtl_retain(library),
+            .name = rt_strdup(d->name),
+            .special_name = d->specialized_name ? rt_strdup(d->specialized_name) : NULL,
+            .values = d->constant_values ? rt_constant_values_copy(d->constant_values) : NULL,
+            .options = d->options,
+            .handler = handler,
+            .context = context};
+        if (job->name && (job->special_name || !d->specialized_name) &&
+            (job->values || !d->constant_values) && rt_async(run_async_function, job))
+            return;
+        async_function_free(job);
+    }
+    handler(NULL, rt_error_no_memory(), context);
+}
+
+void mtl_library_new_function_with_descriptor_async(MTLLibrary *library,
+                                                    const MTLFunctionDescriptor *descriptor,
+                                                    MTLNewFunctionCompletionHandler handler,
+                                                    void *context) {
+    if (!library || !descriptor || !descriptor->name || !handler)
+        rt_misuse(library ? library->device : NULL,
+                  library ? RT_RULE_null_argument : RT_RULE_null_object, __func__, NULL);
+    else
+        start_async(library, descriptor, handler, context);
+}
+
+void mtl_library_new_function_with_constant_values_async(MTLLibrary *library, const char *name,
+                                                         const MTLFunctionConstantValues *values,
+                                                         MTLNewFunctionCompletionHandler handler,
+                                                         void *context) {
+    if (!library || !name || !values || !handler)
+        rt_misuse(library ? library->device : NULL,
+                  library ? RT_RULE_null_argument : RT_RULE_null_object, __func__, NULL);
+    else
+        start_async(library,
+                    &(MTLFunctionDescriptor){.name = name, .constant_values = values}, handler,
+                    context);
+}
+
+// ---- Properties ----
+
+MTLDevice *mtl_function_device(const MTLFunction *function) {
+    return function ? function->library->device : NULL;
+}
+
+const char *mtl_function_label(const MTLFunction *function) {
+    return function ? rt_label(&function->label) : "";
+}
+
+void mtl_function_set_label(MTLFunction *function, const char *label) {
+    if (function) rt_label_set(&function->label, label);
+}
+
+const char *mtl_function_name(const MTLFunction *function) {
+    if (!function) return "";
+    return function->special_name ? function->special_name : function->function->name;
+}
+
+MTLFunctionOptions mtl_function_options(const MTLFunction *function) {
+    return function ? function->options : MTLFunctionOptionNone;
+}
+
+MTLFunctionType mtl_function_function_type(const MTLFunction *function) {
+    static const MTLFunctionType types[] = {
+        [RF_KERNEL] = MTLFunctionTypeKernel,
+        [RF_VERTEX] = MTLFunctionTypeVertex,
+        [RF_FRAGMENT] = MTLFunctionTypeFragment,
+        [RF_OBJECT] = MTLFunctionTypeObject,
+        [RF_MESH] = MTLFunctionTypeMesh,
+        [RF_VISIBLE] = MTLFunctionTypeVisible,
+        [RF_INTERSECTION] = MTLFunctionTypeIntersection,
+        [RF_STITCHABLE] = MTLFunctionTypeVisible,
+    };
+    if (!function || function->function->stage >= sizeof types / sizeof *types)
+        return MTLFunctionTypeKernel;
+    return types[function->function->stage];
+}
+
+size_t mtl_function_function_constant_count(const MTLFunction *function) {
+    return function ? function->function->n_constants : 0;
+}
+
+MTLFunctionConstant *mtl_function_function_constant(const MTLFunction *function, size_t i) {
+    if (i >= mtl_function_function_constant_count(function)) return NULL;
+    return &function->library->constants[function->function->constants[i]];
+}
+
+MTLFunctionConstant *mtl_function_function_constant_named(const MTLFunction *function,
+                                                          const char *name) {
+    for (size_t i = 0; name && i < mtl_function_function_constant_count(function); i++) {
+        MTLFunctionConstant *constant = mtl_function_function_constant(function, i);
+        if (strcmp(constant->constant->name, name) == 0) return constant;
+    }
+    return NULL;
+}
+
+const char *mtl_function_constant_name(const MTLFunctionConstant *constant) {
+    return constant ? constant->constant->name : "";
+}
+
+MTLDataType mtl_function_constant_type(const MTLFunctionConstant *constant) {
+    if (!constant) return MTLDataTypeNone;
+    return (MTLDataType)constant->library->lib->reflection->types[constant->constant->type]
+        .data_type;
+}
+
+size_t mtl_function_constant_index(const MTLFunctionConstant *constant) {
+    return constant ? constant->constant->index : 0;
+}
+
+bool mtl_function_constant_required(const MTLFunctionConstant *constant) {
+    return constant && !constant->constant->optional;
+}
+
+MTLPatchType mtl_function_patch_type(const MTLFunction *function) {
+    (void)function;
+    return MTLPatchTypeNone;
+}
+
+long mtl_function_patch_control_point_count(const MTLFunction *function) {
+    (void)function;
+    return -1;
+}
+
+size_t mtl_function_vertex_attribute_count(const MTLFunction *function) {
+    (void)function;
+    return 0;
+}
+
+size_t mtl_function_stage_input_attribute_count(const MTLFunction *function) {
+    (void)function;
+    return 0;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// library.h: MTLLibrary, MTLFunction and the values of function constants.
+#ifndef INGOT_RUNTIME_LIBRARY_H
+#define INGOT_RUNTIME_LIBRARY_H
+#include "base/metallib.h"
+#include "compiler/compiler.h"
+#include "runtime/program/compiler_client.h"
+#include "runtime/object/error.h"
+#include "runtime/object/object.h"
+
+typedef struct RtTypeNodes RtTypeNodes; // reflection.c
+
+struct MTLFunctionConstant { // a part of its library
+    RtObject object;
+    MTLLibrary *library;
+    const RfConstant *constant;
+};
+
+struct MTLLibrary {
+    RtObject object;
+    MTLDevice *device; // retained
+    Metallib *lib;
+    RtLabel label;
+    size_t max_threads;             // of the compile options, 0: not given
+    char *path;                     // of the file it was opened from; NULL: none
+    MTLDynamicLibrary **links;      // [lib->n_links] what it was linked against, retained; NULL: to
+                                    // be found by install name (dynamic_library.c)
+    MTLFunctionConstant *constants; // one per RfConstant
+    pthread_mutex_t lock;
+    RtTypeNodes *types; // under lock; made at first need
+};
+
+// One value, large enough for every scalar and vector type.
+typedef struct RtConstantValue {
+    char *name; // NULL: by index
+    uint32_t index, data_type;
+    size_t n_bytes;
+    unsigned char data[32];
+} RtConstantValue;
+
+struct MTLFunctionConstantValues {
+    RtObject object;
+    RtConstantValue *values;
+    size_t n, capacity;
+};
+
+struct MTLFunction {
+    RtObject object;
+    MTLLibrary *library; // retained
+    const RfFunction *function;
+    RtLabel label;
+    MTLFunctionConstantValues *values; // own copy, or NULL
+    char *special_name;                // MTLFunctionDescriptor.specialized_name, or NULL
+    MTLFunctionOptions options;
+};
+
+extern const RtClass rt_library_class, rt_function_class;
+
+// Takes `lib` over, also when it fails (NULL).
+MTLLibrary *rt_library_new(MTLDevice *device, Metallib *lib);
+
+// Bytes of a scalar or vector as a value (float3: 12) and as an array element (float3: 16); 0 if
+// the type is neither.
+size_t rt_data_type_bytes(uint32_t data_type);
+size_t rt_data_type_stride(uint32_t data_type);
+MTLFunctionConstantValues *rt_constant_values_copy(const MTLFunctionConstantValues *values);
+// The value of a constant, or NULL. The last one set wins; a name beats an index.
+const RtConstantValue *rt_constant_value_find(const MTLFunctionConstantValues *values,
+                                              const RfConstant *constant);
+// The MTLError for a compiler's answer; NULL: no memory.
+MTLError *rt_error_from_compiler(const char *domain, long code, const RtCompileError *answer,
+                                 const char *what);
+#endif

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+// link.c: what a pipeline takes from other libraries: its list of linked functions, which gives
+// them their numbers in tables, and the dynamic libraries, those of a descriptor first, then those
+// that the libraries involved were linked against, and so on. From it: the part of the kernel
+// request that the compiler sees, function handles, and pipelines with further functions.
+#include "runtime/program/link.h"
+#include <string.h>
+#include "runtime/object/validation.h"
+
+static void *handle_owner(const void *self) { return ((const MTLFunctionHandle *)self)->state; }
+
+static const RtClass handle_class = {.name = "MTLFunctionHandle", .owner = handle_owner};
+
+void rt_linkage_free(RtLinkage *l) {
+    if (!l) return;
+    for (size_t i = 0; i < l->links.n_functions; i++) {
+        rt_free((void *)l->links.functions[i].constants);
+        mtl_release(l->functions[i]);
+    }
+    for (size_t i = 0; i < l->n_dynamic; i++) mtl_release(l->dynamic[i]);
+    rt_free(l->links.functions);
+    rt_free(l->functions);
+    rt_free(l->handles);
+    rt_free(l->links.libraries);
+    rt_free(l->links.dynamic);
+    rt_free(l->dynamic);
+    rt_free(l);
+}
+
+// ---- Making it ----
+
+// The number of a library in the request: 0 the kernel's own. UINT32_MAX: no memory.
+static uint32_t library_number(MTLComputePipelineState *state, Metallib *lib) {
+    RtLinkage *l = state->linkage;
+    if (lib == state->function->library->lib) return 0;
+    for (size_t i = 0; i < l->links.n_libraries; i++)
+        if (l->links.libraries[i] == lib) return (uint32_t)i + 1;
+    if (!rt_grow(&l->links.libraries, &l->libraries_capacity, l->links.n_libraries + 1,
+                 sizeof *l->links.libraries))
+        return UINT32_MAX;
+    l->links.libraries[l->links.n_libraries++] = lib; // alive with its function or dynamic library
+    return (uint32_t)l->links.n_libraries;
+}
+
+static bool same_values(const MTLFunction *a, const MTLFunction *b) {
+    const RfLibrary *rf = a->library->lib->reflection;
+    for (uint32_t i = 0; i < a->function->n_constants; i++) {
+        const RfConstant *c = &rf->constants[a->function->constants[i]];
+        const RtConstantValue *x = rt_constant_value_find(a->values, c),
+                              *y = rt_constant_value_find(b->values, c);
+        if (!x != !y || (x && (x->data_type != y->data_type || x->n_bytes != y->n_bytes ||
+                               memcmp(x->data, y->data, x->n_bytes) != 0)))
+            return false;
+    }
+    return true;
+}
+
+static bool same_function(const MTLFunction *a, const MTLFunction *b) {
+    return a == b || (a->library->lib == b->library->lib && a->function == b->function &&
+                      strcmp(mtl_function_name(a), mtl_function_name(b)) == 0 && same_values(a, b));
+}
+
+MslConstantValue *rt_function_constants(const MTLFunction *function, size_t *n) {
+    const RfFunction *f = function->function;
+    const RfLibrary *rf = function->library->lib->reflection;
+    MslConstantValue *list = rt_alloc(f->n_constants * sizeof *list);
+    for (uint32_t i = 0; list && i < f->n_constants; i++) {
+        const RfConstant *c = &rf->constants[f->constants[i]];
+        const RtConstantValue *v = rt_constant_value_find(function->values, c);
+        if (v)
+            list[(*n)++] = (MslConstantValue){.name = c->name,
+                                              .index = c->index,
+                                              .data_type = v->data_type,
+                                              .data = v->data,
+                                              .n_bytes = v->n_bytes};
+    }
+    return list;
+}
+
+static bool add_function(MTLComputePipelineState *state, MTLFunction *function, bool by_name_only) {
+    RtLinkage *l = state->linkage;
+    for (size_t i = 0; i < l->links.n_functions; i++)
+        if (same_function(l->functions[i], function)) return true; // named twice
+    size_t i = l->links.n_functions;
+    uint32_t number = library_number(state, function->library->lib);
+    MslLinkedFunction *f = &l->links.functions[i];
+    *f = (MslLinkedFunction){
+        .library = number, .function = function->function->name, .by_name_only = by_name_only};
+    f->constants = rt_function_constants(function, &f->n_constants);
+    if (!f->constants || number == UINT32_MAX) {
+        rt_free((void *)f->constants);
+        return false;
+    }
+    l->functions[i] = mtl_retain(function);
+    if (!by_name_only)
+        l->handles[l->n_handles++] =
+            (MTLFunctionHandle){{&handle_class, 1}, state, function, (uint32_t)i + 1};
+    l->links.n_functions++;
+    return true;
+}
+
+static MTLError *invalid(const char *format, const char *what, size_t i, const char *name) {
+    return rt_error_new(MTLComputePipelineErrorDomain, MTLComputePipelineErrorInvalidInput, format,
+                        what, i, name);
+}
+
+// One list of functions of MTLLinkedFunctions.
+static MTLError *check_functions(const MTLComputePipelineState *state, const char *what,
+                                 MTLFunction *const *list, size_t n, bool binary) {
+    for (size_t i = 0; i < n; i++) {
+        if (!list || !rt_is(list[i], &rt_function_class)) {
+            rt_misuse(state->device, list && list[i] ? RT_RULE_wrong_class : RT_RULE_null_argument,
+                      "mtl_device_new_compute_pipeline_state_with_descriptor", "%s[%zu]", what, i);
+            return invalid("%s[%zu] is not a MTLFunction%s.", what, i, "");
+        }
+        unsigned stage = list[i]->function->stage;
+        if (stage != RF_VISIBLE && stage != RF_STITCHABLE)
+            return invalid("%s[%zu], '%s', is not a visible function.", what, i,
+                           mtl_function_name(list[i]));
+        if (binary && !(list[i]->options & MTLFunctionOptionCompileToBinary))
+            return invalid("%s[%zu], '%s', was not made with MTLFunctionOptionCompileToBinary.",
+                           what, i, mtl_function_name(list[i]));
+    }
+    return NULL;
+}
+
+static MTLError *check_groups(const RtLinkage *l, const MTLLinkedFunctions *f) {
+    for (size_t g = 0; g < f->group_count; g++)
+        for (size_t i = 0; f->groups && i < f->groups[g].function_count; i++) {
+            MTLFunction *member = f->groups[g].functions ? f->groups[g].functions[i] : NULL;
+            bool found = false;
+            for (size_t k = 0; k < l->links.n_functions && rt_is(member, &rt_function_class); k++)
+                found = found || same_function(l->functions[k], member);
+            if (!found)
+                return rt_error_new(MTLComputePipelineErrorDomain,
+                                    MTLComputePipelineErrorInvalidInput,
+                                    "Function %zu of the group '%s' is not one of those linked.", i,
+                                    f->groups[g].name ? f->groups[g].name : "");
+        }
+    return NULL;
+}
+
+static MTLError *add_functions(MTLComputePipelineState *state, const MTLLinkedFunctions *f,
+                               bool *no_memory) {
+    RtLinkage *l = state->linkage;
+    const struct {
+        const char *what;
+        MTLFunction *const *list;
+        size_t n;
+    } lists[] = {{"functions", f->functions, f->function_count},
+                 {"binary_functions", f->binary_functions, f->binary_function_count},
+                 {"private_functions", f->private_functions, f->private_function_count}};
+    size_t n = 0;
+    for (int i = 0; i < 3; i++) {
+        MTLError *wrong = check_functions(state, lists[i].what, lists[i].list, lists[i].n, i == 1);
+        if (wrong) return wrong;
+        n += lists[i].n;
+    }
+    l->links.functions = rt_alloc(n * sizeof *l->links.functions);
+    l->functions = rt_alloc(n * sizeof *l->functions);
+    l->handles = rt_alloc(n * sizeof *l->handles);
+    *no_memory = !l->links.functions || !l->functions || !l->handles;
+    for (int i = 0; i < 3; i++)
+        for (size_t k = 0; k < lists[i].n && !*no_memory; k++)
+            *no_memory = !add_function(state, lists[i].list[k], i == 2);
+    return *no_memory ? NULL : check_groups(l, f);
+}
+
+static bool add_dynamic(MTLComputePipelineState *state, MTLDynamicLibrary *library) {
+    RtLinkage *l = state->linkage;
+    for (size_t i = 0; i < l->n_dynamic; i++)
+        if (l->dynamic[i] == library) return true;
+    if (!rt_grow(&l->dynamic, &l->dynamic_capacity, l->n_dynamic + 1, sizeof *l->dynamic) ||
+        !rt_grow(&l->links.dynamic, &l->numbers_capacity, l->n_dynamic + 1,
+                 sizeof *l->links.dynamic))
+        return false;
+    uint32_t number = library_number(state, library->library->lib);
+    if (number == UINT32_MAX) return false;
+    l->links.dynamic[l->n_dynamic] = number;
+    l->dynamic[l->n_dynamic++] = mtl_retain(library);
+    l->links.n_dynamic = l->n_dynamic;
+    return true;
+}
+
+// What one library was linked against.
+static MTLError *add_links(MTLComputePipelineState *state, MTLLibrary *library,
+                           const MTLComputePipelineDescriptor *d, bool *no_memory) {
+    for (uint32_t i = 0; i < library->lib->n_links && !*no_memory; i++) {
+        MTLError *wrong = NULL;
+        MTLDynamicLibrary *found = rt_library_link(library, i, d, &wrong);
+        if (!found) return wrong;
+        *no_memory = !add_dynamic(state, found);
+    }
+    return NULL;
+}
+
+static MTLError *add_libraries(MTLComputePipelineState *state,
+                               const MTLComputePipelineDescriptor *d, bool *no_memory) {
+    RtLinkage *l = state->linkage;
+    for (size_t i = 0; i < d->preloaded_library_count && !*no_memory; i++) {
+        if (!d->preloaded_libraries ||
+            !rt_is(d->preloaded_libraries[i], &rt_dynamic_library_class)) {
+            rt_misuse(state->device, RT_RULE_wrong_class,
+                      "mtl_device_new_compute_pipeline_state_with_descriptor",
+                      "preloaded_libraries[%zu]", i);
+            return invalid("%s[%zu] is not a MTLDynamicLibrary%s.", "preloaded_libraries", i, "");
+        }
+        *no_memory = !add_dynamic(state, d->preloaded_libraries[i]);
+    }
+    MTLError *wrong = *no_memory ? NULL : add_links(state, state->function->library, d, no_memory);
+    for (size_t i = 0; i < l->links.n_functions && !wrong && !*no_memory; i++)
+        wrong = add_links(state, l->functions[i]->library, d, no_memory);
+    for (size_t i = 0; i < l->n_dynamic && !wrong && !*no_memory; i++) // grows on the way
+        wrong = add_links(state, l->dynamic[i]->library, d, no_memory);
+    return wrong;
+}
+
+MTLError *rt_linkage_make(MTLComputePipelineState *state, const MTLComputePipelineDescriptor *d,
+                          bool *no_memory) {
+    static const MTLLinkedFunctions none;
+    const MTLLinkedFunctions *f = d->linked_functions ? d->linked_functions : &none;
+    *no_memory = false;
+    if (!f->function_count && !f->binary_function_count && !f->private_function_count &&
+        !f->group_count && !d->preloaded_library_count && !d->support_adding_binary_functions &&
+        !state->function->library->lib->n_links)
+        return NULL;
+    RtLinkage *l = state->linkage = rt_alloc(sizeof *l);
+    if (!l) {
+        *no_memory = true;
+        return NULL;
+    }
+    l->extensible = d->support_adding_binary_functions;
+    l->links.call_depth =
+        d->max_call_stack_depth > UINT32_MAX ? UINT32_MAX : (uint32_t)d->max_call_stack_depth;
+    MTLError *wrong = add_functions(state, f, no_memory);
+    if (!wrong && !*no_memory) wrong = add_libraries(state, d, no_memory);
+    return wrong;
+}
+
+// ---- Handles ----
+
+MTLFunctionHandle *mtl_compute_pipeline_state_function_handle(MTLComputePipelineState *state,
+                                                              MTLFunction *function) {
+    if (!state || !function || !rt_is(function, &rt_function_class)) {
+        rt_misuse(state ? state->device : NULL,
+                  !state      ? RT_RULE_null_object
+                  : !function ? RT_RULE_null_argument
+                              : RT_RULE_wrong_class,
+                  __func__, state ? "function" : NULL);
+        return NULL;
+    }
+    RtLinkage *l = state->linkage;
+    for (size_t i = 0; l && i < l->n_handles; i++)
+        if (same_function(l->handles[i].function, function)) return &l->handles[i];
+    return NULL;
+}
+
+MTLFunctionHandle *
+mtl_compute_pipeline_state_function_handle_with_name(MTLComputePipelineState *state,
+                                                     const char *name) {
+    if (!state || !name) {
+        rt_misuse(state ? state->device : NULL, state ? RT_RULE_null_argument : RT_RULE_null_object,
+                  __func__, state ? "name" : NULL);
+        return NULL;
+    }
+    RtLinkage *l = state->linkage;
+    for (size_t i = 0; l && i < l->n_handles; i++)
+        if (strcmp(mtl_function_name(l->handles[i].function), name) == 0) return &l->handles[i];
+    return NULL;
+}
+
+MTLDevice *mtl_function_handle_device(const MTLFunctionHandle *handle) {
+    return handle ? handle->state->device : NULL;
+}
+
+const char *mtl_function_handle_name(const MTLFunctionHandle *handle) {
+    return handle ? mtl_function_name(handle->function) : "";
+}
+
+MTLFunctionType mtl_function_handle_function_type(const MTLFunctionHandle *handle) {
+    return handle ? mtl_function_function_type(handle->function) : MTLFunctionTypeVisible;
+}
+
+// ---- Pipelines with further functions ----
+
+// The old functions in their order, so that the numbers stay, then the new ones.
+static MTLComputePipelineState *extend(MTLComputePipelineState *state, MTLFunction *const *added,
+                                       size_t n_added, MTLError **error) {
+    const RtLinkage *l = state->linkage;
+    size_t n = l->links.n_functions, n_callable = 0, n_private = 0;
+    MTLFunction **list = rt_alloc((n + 1) * sizeof *list);
+    if (!list) {
+        rt_error_set(error, NULL);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (l->links.functions[i].by_name_only)
+            list[n - ++n_private] = l->functions[i];
+        else
+            list[n_callable++] = l->functions[i];
+    const MTLLinkedFunctions linked = {.functions = list,
+                                       .function_count = n_callable,
+                                       .binary_functions = added,
+                                       .binary_function_count = n_added,
+                                       .private_functions = list + n_callable,
+                                       .private_function_count = n_private};
+    MTLComputePipelineDescriptor d = {
+        .label = rt_label(&state->label),
+        .compute_function = state->function,
+        .thread_group_size_is_multiple_of_thread_execution_width = state->width_multiple,
+        .max_total_threads_per_threadgroup = state->max_threads,
+        .max_call_stack_depth = l->links.call_depth,
+        .required_threads_per_threadgroup =
+            mtl_size_make(state->required[0], state->required[1], state->required[2]),
+        .linked_functions = &linked,
+        .preloaded_libraries = l->dynamic,
+        .preloaded_library_count = l->n_dynamic,
+        .support_adding_binary_functions = true,
+        .support_indirect_command_buffers = state->indirect,
+        .shader_validation =
+            state->validate ? MTLShaderValidationEnabled : MTLShaderValidationDisabled,
+    };
+    MTLComputePipelineState *made =
+        mtl_device_new_compute_pipeline_state_with_descriptor(state->device, &d, 0, NULL, error);
+    rt_free(list);
+    return made;
+}
+
+MTLComputePipelineState *
+mtl_compute_pipeline_state_new_compute_pipeline_state_with_additional_binary_functions(
+    MTLComputePipelineState *state, MTLFunction *const *functions, size_t count, MTLError **error) {
+    if (error) *error = NULL;
+    if (!state || (!functions && count)) {
+        rt_misuse(state ? state->device : NULL, state ? RT_RULE_null_argument : RT_RULE_null_object,
+                  __func__, state ? "functions" : NULL);
+        rt_error_set(error, rt_error_new(MTLComputePipelineErrorDomain,
+                                         MTLComputePipelineErrorInvalidInput, "The %s is NULL.",
+                                         state ? "list of functions" : "pipeline state"));
+        return NULL;
+    }
+    if (!state->linkage || !state->linkage->extensible) {
+        rt_misuse(state->device, RT_RULE_adding_functions, __func__, "'%s'",
+                  rt_pipeline_function(state)->name);
+        rt_error_set(error, rt_error_new(MTLComputePipelineErrorDomain,
+                                         MTLComputePipelineErrorInvalidInput,
+                                         "The pipeline of '%s' was not made with "
+                                         "support_adding_binary_functions.",
+                                         rt_pipeline_function(state)->name));
+        return NULL;
+    }
+    return extend(state, functions, count, error);
+}
+
+// ---- Descriptors that outlive the call that brought them ----
+
+static bool own_functions(MTLFunction *const **list, size_t *n) {
+    if (!*list) *n = 0;
+    MTLFunction **copy = rt_alloc(*n * sizeof *copy);
+    for (size_t i = 0; copy && i < *n; i++) copy[i] = mtl_retain((*list)[i]);
+    *list = copy;
+    return copy != NULL;
+}
+
+static void disown_functions(MTLFunction *const *list, size_t n) {
+    for (size_t i = 0; list && i < n; i++) mtl_release(list[i]);
+    rt_free((void *)list);
+}
+
+bool rt_links_own(MTLComputePipelineDescriptor *d) {
+    MTLDynamicLibrary **libraries = NULL;
+    bool ok = true;
+    if (d->preloaded_libraries && d->preloaded_library_count) {
+        libraries = rt_alloc(d->preloaded_library_count * sizeof *libraries);
+        for (size_t i = 0; libraries && i < d->preloaded_library_count; i++)
+            libraries[i] = mtl_retain(d->preloaded_libraries[i]);
+        ok = libraries != NULL;
+    }
+    d->preloaded_libraries = libraries;
+    if (!libraries) d->preloaded_library_count = 0;
+    if (!d->linked_functions) return ok;
+    MTLLinkedFunctions *f = rt_alloc(sizeof *f);
+    const MTLLinkedFunctions *from = d->linked_functions;
+    d->linked_functions = f;
+    if (!f) return false;
+    *f = *from;
+    f->groups = NULL; // hints, and the names are the caller's
+    f->group_count = 0;
+    bool functions = own_functions(&f->functions, &f->function_count);
+    bool binary = own_functions(&f->binary_functions, &f->binary_function_count);
+    bool private = own_functions(&f->private_functions, &f->private_function_count);
+    return ok && functions && binary && private;
+}
+
+void rt_links_disown(MTLComputePipelineDescriptor *d) {
+    for (size_t i = 0; i < d->preloaded_library_count; i++) mtl_release(d->preloaded_libraries[i]);
+    rt_free((void *)d->preloaded_libraries);
+    const MTLLinkedFunctions *f = d->linked_functions;
+    if (!f) return;
+    disown_functions(f->functions, f->function_count);
+    disown_functions(f->binary_functions, f->binary_function_count);
+    disown_functions(f->private_functions, f->private_function_count);
+    rt_free((void *)f);
+}

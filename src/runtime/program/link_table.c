@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// link_table.c: MTLVisibleFunctionTable: numbers of a pipeline's functions in memory that kernels
+// read, and the encoder calls that bind it. Entries are words that are stored one by one: a kernel
+// that runs meanwhile sees the old or the new function, never half of one.
+#include <string.h>
+#include "runtime/command/compute_validate.h"
+#include "runtime/program/link.h"
+#include "runtime/object/validation.h"
+
+enum { MAX_FUNCTIONS = 1 << 20 };
+
+static void table_destroy(void *self) {
+    MTLVisibleFunctionTable *table = self;
+    rt_span_remove(&table->span);
+    rt_free(table->table);
+    rt_resource_clear(&table->resource);
+    mtl_release(table->state);
+    rt_free(table);
+}
+
+const RtClass rt_function_table_class = {.name = "MTLVisibleFunctionTable",
+                                         .destroy = table_destroy};
+
+MTLVisibleFunctionTable *mtl_compute_pipeline_state_new_visible_function_table(
+    MTLComputePipelineState *state, const MTLVisibleFunctionTableDescriptor *descriptor) {
+    if (!state || !descriptor) {
+        rt_misuse(state ? state->device : NULL, state ? RT_RULE_null_argument : RT_RULE_null_object,
+                  __func__, state ? "descriptor" : NULL);
+        return NULL;
+    }
+    size_t n = descriptor->function_count;
+    if (n == 0 || n > MAX_FUNCTIONS) {
+        rt_misuse(state->device, RT_RULE_function_table_count, __func__, "%zu", n);
+        return NULL;
+    }
+    MTLVisibleFunctionTable *table = rt_new(&rt_function_table_class, sizeof *table);
+    if (!table) return NULL;
+    size_t n_bytes = sizeof *table->table + n * sizeof table->table->ids[0];
+    table->state = mtl_retain(state);
+    rt_resource_init(&table->resource, state->device, MTLResourceStorageModeShared, n_bytes);
+    table->table = rt_alloc(n_bytes);
+    if (!table->table) {
+        mtl_release(table);
+        return NULL;
+    }
+    table->table->count = (uint32_t)n;
+    rt_span_add(&table->span, &table->resource, table->table, n_bytes);
+    return table;
+}
+
+// One entry. False, after a message, if it does not belong there.
+static bool set_entry(MTLVisibleFunctionTable *table, MTLFunctionHandle *handle, size_t index,
+                      const char *call) {
+    MTLDevice *device = table->state->device;
+    if (index >= table->table->count) {
+        rt_misuse(device, RT_RULE_function_table_index, call, "index %zu of '%s', which has %u",
+                  index, rt_label(&table->resource.label), table->table->count);
+        return false;
+    }
+    if (handle && strcmp(mtl_class_name(handle), "MTLFunctionHandle") != 0) {
+        rt_misuse(device, RT_RULE_wrong_class, call, "a %s", mtl_class_name(handle));
+        return false;
+    }
+    if (handle && handle->state != table->state) {
+        rt_misuse(device, RT_RULE_function_handle_foreign, call,
+                  "'%s' is a function of pipeline '%s', the table '%s' belongs to '%s'",
+                  mtl_function_name(handle->function), rt_label(&handle->state->label),
+                  rt_label(&table->resource.label), rt_label(&table->state->label));
+        return false;
+    }
+    __atomic_store_n(&table->table->ids[index], handle ? handle->id : 0, __ATOMIC_RELEASE);
+    return true;
+}
+
+void mtl_visible_function_table_set_function(MTLVisibleFunctionTable *table,
+                                             MTLFunctionHandle *function, size_t index) {
+    if (table)
+        set_entry(table, function, index, __func__);
+    else
+        rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
+}
+
+void mtl_visible_function_table_set_functions(MTLVisibleFunctionTable *table,
+                                              MTLFunctionHandle *const *functions, MTLRange range) {
+    if (!table || (!functions && range.length)) {
+        rt_misuse(table ? table->state->device : NULL,
+                  table ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
+                  table ? "functions" : NULL);
+        return;
+    }
+    if (range.length > table->table->count || range.location > table->table->count - range.length) {
+        rt_misuse(table->state->device, RT_RULE_function_table_index, __func__,
+                  "%zu from %zu on, '%s' has %u", range.length, range.location,
+                  rt_label(&table->resource.label), table->table->count);
+        return;
+    }
+    for (size_t i = 0; i < range.length; i++)
+        if (!set_entry(table, functions[i], range.location + i, __func__)) return;
+}
+
+// ---- Properties ----
+
+MTLResourceID mtl_visible_function_table_gpu_resource_id(const MTLVisibleFunctionTable *table) {
+    return (MTLResourceID){table ? (uint64_t)(uintptr_t)table->table : 0};
+}
+
+MTLDevice *mtl_visible_function_table_device(const MTLVisibleFunctionTable *table) {
+    return table ? table->resource.device : NULL;
+}
+
+const char *mtl_visible_function_table_label(const MTLVisibleFunctionTable *table) {
+    return table ? rt_label(&table->resource.label) : "";
+}
+
+void mtl_visible_function_table_set_label(MTLVisibleFunctionTable *table, const char *label) {
+    if (table) rt_label_set(&table->resource.label, label);
+}
+
+size_t mtl_visible_function_table_function_count(const MTLVisibleFunctionTable *table) {
+    return table ? table->table->count : 0;
+}
+
+// ---- Binding ----
+
+static void bind(MTLComputeCommandEncoder *e, MTLVisibleFunctionTable *table, size_t index,
+                 const char *call) {
+    if (!rt_valid_slot(e, call, index)) return;
+    if (!table) {
+        e->slots[index] = (RtSlot){0};
+    } else if (!rt_is(table, &rt_function_table_class)) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_wrong_class, call, "a %s",
+                           mtl_class_name(table));
+    } else if (rt_cb_use(e->encoder.buffer, &table->resource, false)) {
+        e->slots[index] = (RtSlot){.table = table,
+                                   .address = (char *)table->table,
+                                   .n_bytes = table->resource.allocated_bytes};
+    }
+}
+
+void mtl_compute_command_encoder_set_visible_function_table(MTLComputeCommandEncoder *encoder,
+                                                            MTLVisibleFunctionTable *table,
+                                                            size_t index) {
+    if (rt_valid_encoder(encoder, __func__)) bind(encoder, table, index, __func__);
+}
+
+void mtl_compute_command_encoder_set_visible_function_tables(MTLComputeCommandEncoder *encoder,
+                                                             MTLVisibleFunctionTable *const *tables,
+                                                             MTLRange range) {
+    if (!rt_valid_encoder(encoder, __func__)) return;
+    if (!tables && range.length) {
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_null_argument, __func__, "tables");
+        return;
+    }
+    if (range.length > RT_MAX_BUFFERS || range.location > RT_MAX_BUFFERS - range.length) {
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_buffer_index, __func__,
+                           "%zu from %zu on", range.length, range.location);
+        return;
+    }
+    for (size_t i = 0; i < range.length; i++)
+        bind(encoder, tables[i], range.location + i, __func__);
+}
+
+bool rt_valid_table_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
+                        uint32_t k) {
+    size_t index = (size_t)arg->index + k;
+    const MTLVisibleFunctionTable *table = index < RT_MAX_BUFFERS ? e->slots[index].table : NULL;
+    const char *kernel = rt_pipeline_function(e->pipeline)->name;
+    if (!table) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_function_table, call,
+                           "'%s' needs a visible function table at index %zu for '%s'", kernel,
+                           index, arg->name);
+        return false;
+    }
+    if (table->state != e->pipeline) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_function_table_foreign, call,
+                           "'%s' at index %zu of '%s'", rt_label(&table->resource.label), index,
+                           kernel);
+        return false;
+    }
+    return true;
+}

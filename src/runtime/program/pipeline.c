@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: Apache-2.0
+// pipeline.c: MTLComputePipelineState. Creation compiles the kernel for any threadgroup shape. The
+// first dispatch with a shape asks for code made for it: from the cache at once, else from the
+// compiler: in the background while the general code runs, or, for a large grid, before it runs
+// (INGOT_SYNC_SPECIALISE=1: always before). Binary archives, if the descriptor names any, come
+// before cache and compiler.
+#include "runtime/program/pipeline.h"
+#include <stdio.h>
+#include <string.h>
+#include "cpu/futex.h"
+#include "runtime/program/archive.h"
+#include "runtime/object/async.h"
+#include "runtime/object/device.h"
+#include "runtime/program/link.h"
+#include "runtime/command/indirect.h"
+#include "runtime/program/reflection.h"
+#include "runtime/inspect/shader_validation.h"
+#include "runtime/inspect/trace.h"
+#include "runtime/object/validation.h"
+
+static void pipeline_destroy(void *self) {
+    MTLComputePipelineState *state = self;
+    rt_pipeline_forget_handle(atomic_load(&state->handle));
+    rt_reflection_free(state->reflection);
+    for (unsigned i = 0; i < atomic_load(&state->n_variants); i++)
+        cpu_code_release(atomic_load(&state->variants[i].code));
+    cpu_code_release(state->general);
+    rt_free(state->arg_use);
+    rt_free(state->constants);
+    rt_linkage_free(state->linkage);
+    for (size_t i = 0; i < state->n_archives; i++) archive_release(state->archives[i]);
+    rt_free(state->archives);
+    rt_label_free(&state->label);
+    pthread_mutex_destroy(&state->lock);
+    mtl_release(state->function);
+    mtl_release(state->device);
+    rt_free(state);
+}
+
+const RtClass rt_pipeline_class = {.name = "MTLComputePipelineState",
+                                   .destroy = pipeline_destroy,
+                                   .label_at = offsetof(MTLComputePipelineState, label)};
+
+// ---- Code ----
+
+static RtKernelRequest kernel_request(const MTLComputePipelineState *state,
+                                      const uint32_t shape[3]) {
+    return (RtKernelRequest){.library = state->function->library->lib,
+                             .function = rt_pipeline_function(state)->name,
+                             .constants = state->constants,
+                             .n_constants = state->n_constants,
+                             .links = state->linkage ? &state->linkage->links : NULL,
+                             .shape = {shape[0], shape[1], shape[2]},
+                             .width = state->device->width,
+                             .validate = state->validate,
+                             .archives = state->archives,
+                             .n_archives = state->n_archives,
+                             .record = state->record};
+}
+
+static void trace_code(const RtKernelRequest *request, const Blob *code, RtOrigin origin,
+                       uint64_t start_ns) {
+    static const char *const names[] = {"compiler", "cache", "archive"};
+    char name[96], args[128];
+    snprintf(name, sizeof name, "code of %s", request->function);
+    snprintf(args, sizeof args, "\"from\":\"%s\",\"threadgroup\":[%u,%u,%u],\"bytes\":%zu",
+             code ? names[origin] : "nowhere: an error", request->shape[0], request->shape[1],
+             request->shape[2], code ? code->n_bytes : 0);
+    rt_trace_host_span("compile", name, start_ns, args);
+}
+
+static CpuCode *make_code(const MTLComputePipelineState *state, const uint32_t shape[3],
+                          bool cached_only, MTLError **error) {
+    RtKernelRequest request = kernel_request(state, shape);
+    request.archived_only = state->archives_only;
+    request.cached_only = cached_only;
+    RtCompileError answer = {0};
+    CpuCode *code = NULL;
+    uint64_t start = rt_is_tracing() ? cpu_now_ns() : 0;
+    Blob *bytes = rt_compile_kernel(&request, &answer);
+    if (start && (bytes || !cached_only)) trace_code(&request, bytes, answer.origin, start);
+    if (bytes) {
+        char why[256];
+        code = cpu_code_load(bytes->data, bytes->n_bytes, why, sizeof why);
+        if (code && cpu_code_info(code)->n_slots != rt_pipeline_function(state)->n_slots) {
+            snprintf(why, sizeof why, "its arguments are not those of the library");
+            cpu_code_release(code);
+            code = NULL;
+        }
+        if (!code && error)
+            rt_error_set(
+                error, rt_error_new(MTLComputePipelineErrorDomain, MTLComputePipelineErrorInternal,
+                                    "The code of '%s' cannot be used: %s.", request.function, why));
+    } else if (error) {
+        long kind = answer.status == RT_COMPILE_FAILED ? MTLComputePipelineErrorInvalidInput
+                                                       : MTLComputePipelineErrorInternal;
+        rt_error_set(error,
+                     rt_error_from_compiler(MTLComputePipelineErrorDomain, kind, &answer, ""));
+    }
+    blob_release(bytes);
+    rt_compile_error_clear(&answer);
+    return code;
+}
+
+typedef struct VariantJob {
+    MTLComputePipelineState *state;
+    RtVariant *variant;
+} VariantJob;
+
+static void run_variant_job(void *context) {
+    VariantJob *job = context;
+    atomic_store(&job->variant->code, make_code(job->state, job->variant->shape, false, NULL));
+    mtl_release(job->state);
+    rt_free(job);
+}
+
+// True if the caller is to fill *variant; false: it exists, or there is no room.
+static bool add_variant(MTLComputePipelineState *state, const uint32_t shape[3],
+                        RtVariant **variant) {
+    pthread_mutex_lock(&state->lock);
+    unsigned n = atomic_load(&state->n_variants), i = 0;
+    while (i < n && memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) != 0) i++;
+    bool added = i == n && n < RT_MAX_VARIANTS;
+    if (added) {
+        *variant = &state->variants[n];
+        memcpy((*variant)->shape, shape, 3 * sizeof *shape);
+        atomic_store(&state->n_variants, n + 1);
+    }
+    pthread_mutex_unlock(&state->lock);
+    return added;
+}
+
+// Remembers the shape for archives that add this pipeline later.
+static void note_shape(const MTLComputePipelineState *state, const uint32_t shape[3]) {
+    RtKernelRequest general = kernel_request(state, state->required);
+    CacheKey key;
+    if (rt_kernel_key(&general, &key)) rt_shapes_note(&key, shape);
+}
+
+// General code can take ten times as long, and a compile takes as long as a few such grids.
+enum { LARGE_GRID = 1 << 14 };
+
+void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3],
+                         uint64_t n_threads) {
+    RtVariant *variant;
+    bool wait = state->device->sync_specialise || n_threads >= LARGE_GRID;
+    unsigned n = atomic_load_explicit(&state->n_variants, memory_order_acquire);
+    if (state->required[0]) return; // the general code is for this shape
+    for (unsigned i = 0; i < n; i++)
+        if (memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) == 0) return;
+    if (!add_variant(state, shape, &variant)) return;
+    note_shape(state, shape);
+    CpuCode *code = make_code(state, shape, !wait, NULL);
+    atomic_store(&variant->code, code);
+    if (code || wait || state->archives_only) return;
+    VariantJob *job = rt_alloc(sizeof *job);
+    if (!job) return;
+    *job = (VariantJob){mtl_retain(state), variant};
+    if (!rt_async(run_variant_job, job)) {
+        mtl_release(state);
+        rt_free(job);
+    }
+}
+
+CpuCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3]) {
+    unsigned n = atomic_load_explicit(&state->n_variants, memory_order_acquire);
+    for (unsigned i = 0; i < n; i++) {
+        if (memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) != 0) continue;
+        CpuCode *code = atomic_load_explicit(&state->variants[i].code, memory_order_acquire);
+        return code ? code : state->general;
+    }
+    return state->general;
+}
+
+// ---- Creation ----
+
+// The constants the kernel can reach, with their values, in the compiler's form.
+static bool collect_constants(MTLComputePipelineState *state) {
+    const RfFunction *f = rt_pipeline_function(state);
+    const RfLibrary *lib = rt_pipeline_library(state);
+    state->constants = rt_alloc(f->n_constants * sizeof *state->constants);
+    if (!state->constants) return false;
+    for (uint32_t i = 0; i < f->n_constants; i++) {
+        const RfConstant *c = &lib->constants[f->constants[i]];
+        const RtConstantValue *v = rt_constant_value_find(state->function->values, c);
+        if (v)
+            state->constants[state->n_constants++] = (MslConstantValue){.name = c->name,
+                                                                        .index = c->index,
+                                                                        .data_type = v->data_type,
+                                                                        .data = v->data,
+                                                                        .n_bytes = v->n_bytes};
+    }
+    return true;
+}
+
+static RtArgUse arg_use(const MTLComputePipelineState *state, const RfArg *arg) {
+    const RfLibrary *lib = rt_pipeline_library(state);
+    if (!arg->condition || !*arg->condition) return RT_ARG_REQUIRED;
+    for (uint32_t i = 0; i < lib->n_constants; i++) {
+        if (strcmp(lib->constants[i].symbol, arg->condition) != 0) continue;
+        const RtConstantValue *v =
+            rt_constant_value_find(state->function->values, &lib->constants[i]);
+        if (v) return v->data[0] ? RT_ARG_REQUIRED : RT_ARG_OFF;
+        break;
+    }
+    return RT_ARG_OPTIONAL; // derived from others: only the compiler knows
+}
+
+static bool collect_arg_use(MTLComputePipelineState *state) {
+    const RfFunction *f = rt_pipeline_function(state);
+    state->arg_use = rt_alloc(f->n_args);
+    for (uint32_t i = 0; state->arg_use && i < f->n_args; i++)
+        state->arg_use[i] = (unsigned char)arg_use(state, &f->args[i]);
+    return state->arg_use != NULL;
+}
+
+static size_t smaller(size_t a, size_t b) { // 0 stands for "not given"
+    return a == 0 ? b : b == 0 ? a : a < b ? a : b;
+}
+
+static MTLError *invalid(const char *format, const char *name) {
+    return rt_error_new(MTLComputePipelineErrorDomain, MTLComputePipelineErrorInvalidInput, format,
+                        name);
+}
+
+// The limits that function, library and descriptor set, or the error they make together.
+static MTLError *collect_limits(MTLComputePipelineState *state,
+                                const MTLComputePipelineDescriptor *d) {
+    const RfFunction *f = rt_pipeline_function(state);
+    state->max_threads =
+        smaller(smaller(f->max_total_threads, d->max_total_threads_per_threadgroup),
+                state->function->library->max_threads);
+    state->max_threads = smaller(state->max_threads, RT_MAX_THREADS);
+    memcpy(state->required, f->required_threads, sizeof state->required);
+    MTLSize r = d->required_threads_per_threadgroup;
+    if (r.width || r.height || r.depth) {
+        if (r.width > RT_MAX_THREADS || r.height > RT_MAX_THREADS || r.depth > RT_MAX_THREADS)
+            return invalid("The threadgroup size required for '%s' is too large.", f->name);
+        const uint32_t wanted[3] = {(uint32_t)(r.width ? r.width : 1),
+                                    (uint32_t)(r.height ? r.height : 1),
+                                    (uint32_t)(r.depth ? r.depth : 1)};
+        if (state->required[0] && memcmp(state->required, wanted, sizeof wanted) != 0)
+            return invalid("The function '%s' itself requires another threadgroup size.", f->name);
+        memcpy(state->required, wanted, sizeof wanted);
+    }
+    if (state->required[0]) {
+        for (int i = 1; i < 3;
+             i++) // [[required_threads_per_threadgroup(64)]] leaves the others out
+            state->required[i] = state->required[i] ? state->required[i] : 1;
+        size_t n = (size_t)state->required[0] * state->required[1] * state->required[2];
+        if (n > state->max_threads)
+            return invalid("The threadgroup '%s' requires has more threads than are allowed.",
+                           f->name);
+        state->max_threads = n;
+    }
+    return NULL;
+}
+
+static bool collect_archives(MTLComputePipelineState *state,
+                             const MTLComputePipelineDescriptor *d) {
+    if (!d->binary_archives || !d->binary_archive_count) return true;
+    state->archives = rt_alloc(d->binary_archive_count * sizeof *state->archives);
+    if (!state->archives) return false;
+    for (size_t i = 0; i < d->binary_archive_count; i++)
+        if (d->binary_archives[i])
+            state->archives[state->n_archives++] = archive_retain(d->binary_archives[i]->content);
+    return true;
+}
+
+// Indirect commands set buffers only.
+static bool fits_indirect(const MTLComputePipelineState *state) {
+    const RfFunction *f = rt_pipeline_function(state);
+    for (uint32_t i = 0; i < f->n_args; i++)
+        if (state->arg_use[i] == RT_ARG_REQUIRED &&
+            (f->args[i].kind == RF_ARG_TEXTURE || f->args[i].kind == RF_ARG_SAMPLER))
+            return false;
+    return true;
+}
+
+static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipelineDescriptor *d,
+                                       MTLPipelineOption options, Archive *record,
+                                       MTLError **error) {
+    MTLComputePipelineState *state = rt_new(&rt_pipeline_class, sizeof *state);
+    MTLError *wrong = NULL;
+    if (!state) goto fail;
+    pthread_mutex_init(&state->lock, NULL);
+    state->device = mtl_retain(device);
+    state->function = mtl_retain(d->compute_function);
+    state->indirect = d->support_indirect_command_buffers;
+    state->width_multiple = d->thread_group_size_is_multiple_of_thread_execution_width;
+    state->validate = rt_wants_validation(device, d);
+    rt_label_set(&state->label, d->label);
+    if (rt_pipeline_function(state)->stage != RF_KERNEL) {
+        wrong = invalid("'%s' is not a kernel function.", rt_pipeline_function(state)->name);
+        goto fail;
+    }
+    state->archives_only = options & MTLPipelineOptionFailOnBinaryArchiveMiss;
+    state->record = record;
+    if (!collect_constants(state) || !collect_arg_use(state) || !collect_archives(state, d))
+        goto fail;
+    if (state->indirect && !fits_indirect(state)) {
+        wrong = invalid("'%s' takes textures or samplers itself: pipelines for indirect command "
+                        "buffers have them in argument buffers.",
+                        rt_pipeline_function(state)->name);
+        goto fail;
+    }
+    bool no_memory;
+    wrong = rt_linkage_make(state, d, &no_memory);
+    if (wrong || no_memory) goto fail;
+    wrong = collect_limits(state, d);
+    if (wrong) goto fail;
+    MTLError **why = &wrong;
+    state->general = make_code(state, state->required, false, why);
+    if (!state->general) goto fail;
+    state->static_bytes = cpu_code_info(state->general)->threadgroup_bytes;
+    if (state->static_bytes > RT_MAX_THREADGROUP_MEMORY) {
+        wrong = rt_error_new(
+            MTLComputePipelineErrorDomain, MTLComputePipelineErrorInvalidInput,
+            "Threadgroup memory size (%zu) of '%s' exceeds the maximum threadgroup "
+            "memory allowed (%u).",
+            state->static_bytes, rt_pipeline_function(state)->name, RT_MAX_THREADGROUP_MEMORY);
+        goto fail;
+    }
+    return state;
+
+fail:
+    rt_error_set(error, wrong);
+    mtl_release(state);
+    return NULL;
+}
+
+// What a descriptor must hold. False: reported, and an error.
+static bool valid_descriptor(MTLDevice *device, const MTLComputePipelineDescriptor *d,
+                             const char *call, MTLError **error) {
+    const char *missing = !device                ? "device"
+                          : !d                   ? "descriptor"
+                          : !d->compute_function ? "compute_function"
+                                                 : NULL;
+    if (missing) {
+        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call, "%s",
+                  missing);
+        rt_error_set(error,
+                     rt_error_new(MTLComputePipelineErrorDomain,
+                                  MTLComputePipelineErrorInvalidInput, "%s is NULL.", missing));
+        return false;
+    }
+    if (!rt_is(d->compute_function, &rt_function_class)) {
+        rt_misuse(device, RT_RULE_wrong_class, call, "compute_function");
+        rt_error_set(error, invalid("%s is not a MTLFunction.", "compute_function"));
+        return false;
+    }
+    for (size_t i = 0; d->binary_archives && i < d->binary_archive_count; i++) {
+        if (!d->binary_archives[i] || rt_is(d->binary_archives[i], &rt_archive_class)) continue;
+        rt_misuse(device, RT_RULE_wrong_class, call, "binary_archives[%zu] is a %s", i,
+                  mtl_class_name(d->binary_archives[i]));
+        rt_error_set(error, invalid("%s holds an object that is no MTLBinaryArchive.",
+                                    "binary_archives"));
+        return false;
+    }
+    return true;
+}
+
+MTLComputePipelineState *mtl_device_new_compute_pipeline_state_with_descriptor(
+    MTLDevice *device, const MTLComputePipelineDescriptor *descriptor, MTLPipelineOption options,
+    MTLComputePipelineReflection **reflection, MTLError **error) {
+    if (error) *error = NULL;
+    if (reflection) *reflection = NULL;
+    if (!valid_descriptor(device, descriptor, __func__, error)) return NULL;
+    MTLComputePipelineState *state = create(device, descriptor, options, NULL, error);
+    if (state && reflection &&
+        (options & (MTLPipelineOptionBindingInfo | MTLPipelineOptionBufferTypeInfo))) {
+        *reflection = mtl_retain(mtl_compute_pipeline_state_reflection(state));
+        if (!*reflection) {
+            rt_error_set(error, NULL);
+            mtl_release(state);
+            state = NULL;
+        }
+    }
+    return state;
+}
+
+bool rt_pipeline_record(MTLDevice *device, const MTLComputePipelineDescriptor *d, Archive *record,
+                        MTLError **error) {
+    if (!valid_descriptor(device, d, "mtl_binary_archive_add_compute_pipeline_functions", error))
+        return false;
+    MTLComputePipelineState *state = create(device, d, 0, record, error);
+    if (!state) return false;
+    RtKernelRequest general = kernel_request(state, state->required);
+    uint32_t shapes[RT_MAX_VARIANTS][3];
+    CacheKey key;
+    bool ok = rt_kernel_key(&general, &key);
+    if (!ok) rt_error_set(error, NULL);
+    size_t n = ok && !state->required[0] ? rt_shapes_get(&key, shapes, RT_MAX_VARIANTS) : 0;
+    for (size_t i = 0; ok && i < n; i++) {
+        CpuCode *code = make_code(state, shapes[i], false, error);
+        ok = code != NULL;
+        cpu_code_release(code);
+    }
+    mtl_release(state);
+    return ok;
+}
+
+MTLComputePipelineState *mtl_device_new_compute_pipeline_state_with_reflection(
+    MTLDevice *device, MTLFunction *function, MTLPipelineOption options,
+    MTLComputePipelineReflection **reflection, MTLError **error) {
+    return mtl_device_new_compute_pipeline_state_with_descriptor(
+        device, &(MTLComputePipelineDescriptor){.compute_function = function}, options, reflection,
+        error);
+}
+
+MTLComputePipelineState *
+mtl_device_new_compute_pipeline_state(MTLDevice *device, MTLFunction *function, MTLError **error) {
+    return mtl_device_new_compute_pipeline_state_with_descriptor(
+        device, &(MTLComputePipelineDescriptor){.compute_function = function}, 0, NULL, error);
+}
+
+// ---- In the background ----
+
+typedef struct AsyncPipeline {
+    MTLDevice *device;
+    MTLComputePipelineDescriptor descriptor; // its label, function and archives are the job's own
+    MTLBinaryArchive **archives;
+    MTLPipelineOption options;
+    MTLNewComputePipelineStateCompletionHandler handler;
+    void *context;
+} AsyncPipeline;
+
+static void async_pipeline_free(AsyncPipeline *job) {
+    mtl_release(job->device);
+    mtl_release(job->descriptor.compute_function);
+    rt_links_disown(&job->descriptor);
+    for (size_t i = 0; job->archives && i < job->descriptor.binary_archive_count; i++)
+        mtl_release(job->archives[i]);
+    rt_free(job->archives);
+    rt_free((void *)job->descriptor.label);
+    rt_free(job);
+}
+
+static bool own_archives(AsyncPipeline *job) {
+    MTLComputePipelineDescriptor *d = &job->descriptor;
+    if (!d->binary_archives) d->binary_archive_count = 0;
+    job->archives = rt_alloc(d->binary_archive_count * sizeof *job->archives);
+    if (!job->archives) return false;
+    for (size_t i = 0; i < d->binary_archive_count; i++)
+        job->archives[i] = mtl_retain(d->binary_archives[i]);
+    d->binary_archives = job->archives;
+    return true;
+}
+
+static void run_async_pipeline(void *context) {
+    AsyncPipeline *job = context;
+    MTLError *error = NULL;
+    MTLComputePipelineReflection *reflection = NULL;
+    MTLComputePipelineState *state = mtl_device_new_compute_pipeline_state_with_descriptor(
+        job->device, &job->descriptor, job->options, &reflection, &error);
+    job->handler(state, reflection, error, job->context);
+    mtl_release(state);
+    mtl_release(reflection);
+    mtl_release(error);
+    async_pipeline_free(job);
+}
+
+void mtl_device_new_compute_pipeline_state_with_descriptor_async(
+    MTLDevice *device, const MTLComputePipelineDescriptor *descriptor, MTLPipelineOption options,
+    MTLNewComputePipelineStateCompletionHandler handler, void *context) {
+    if (!device || !descriptor || !handler) {
+        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__, NULL);
+        return;
+    }
+    AsyncPipeline *job = rt_alloc(sizeof *job);
+    if (job) {
+        *job = (AsyncPipeline){.device = mtl_retain(device),
+                               .descriptor = *descriptor,
+                               .options = options,
+                               .handler = handler,
+                               .context = context};
+        mtl_retain(job->descriptor.compute_function);
+        job->descriptor.label = rt_strdup(descriptor->label);
+        bool links = rt_links_own(&job->descriptor), archives = own_archives(job);
+        if (links && archives && job->descriptor.label && rt_async(run_async_pipeline, job)) return;
+        async_pipeline_free(job);
+    }
+    handler(NULL, NULL, rt_error_no_memory(), context);
+}
+
+void mtl_device_new_compute_pipeline_state_async(
+    MTLDevice *device, MTLFunction *function, MTLPipelineOption options,
+    MTLNewComputePipelineStateCompletionHandler handler, void *context) {
+    mtl_device_new_compute_pipeline_state_with_descriptor_async(
+        device, &(MTLComputePipelineDescriptor){.compute_function = function}, options, handler,
+        context);
+}
+
+// ---- Properties ----
+
+MTLDevice *mtl_compute_pipeline_state_device(const MTLComputePipelineState *state) {
+    return state ? state->device : NULL;
+}
+
+const char *mtl_compute_pipeline_state_label(const MTLComputePipelineState *state) {
+    return state ? rt_label(&state->label) : "";
+}
+
+size_t
+mtl_compute_pipeline_state_max_total_threads_per_threadgroup(const MTLComputePipelineState *state) {
+    return state ? state->max_threads : 0;
+}
+
+size_t mtl_compute_pipeline_state_thread_execution_width(const MTLComputePipelineState *state) {
+    return state ? CPU_SIMD_WIDTH : 0;
+}
+
+size_t
+mtl_compute_pipeline_state_static_threadgroup_memory_length(const MTLComputePipelineState *state) {
+    return state ? state->static_bytes : 0;
+}
+
+MTLSize
+mtl_compute_pipeline_state_required_threads_per_threadgroup(const MTLComputePipelineState *state) {
+    return state ? mtl_size_make(state->required[0], state->required[1], state->required[2])
+                 : mtl_size_make(0, 0, 0);
+}

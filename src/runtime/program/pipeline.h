@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// pipeline.h: MTLComputePipelineState: a kernel as machine code, general and for shapes in use.
+#ifndef INGOT_RUNTIME_PIPELINE_H
+#define INGOT_RUNTIME_PIPELINE_H
+#include "cpu/cpu.h"
+#include "runtime/program/library.h"
+
+#define RT_MAX_VARIANTS 16u // shapes with code of their own; further ones use the general code
+
+typedef struct RtVariant {
+    uint32_t shape[3];
+    CpuCode *_Atomic code; // NULL: being made, or it failed and the general code serves
+} RtVariant;
+
+typedef struct RtLinkage RtLinkage;
+
+typedef enum RtArgUse { RT_ARG_REQUIRED, RT_ARG_OPTIONAL, RT_ARG_OFF } RtArgUse;
+
+struct MTLComputePipelineState {
+    RtObject object;
+    MTLDevice *device;     // retained
+    MTLFunction *function; // retained
+    RtLabel label;
+    CpuCode *general;     // for any shape, or for the required one
+    uint32_t required[3]; // 0,0,0: any
+    size_t max_threads, static_bytes;
+    bool width_multiple;
+    bool validate; // its code checks memory accesses
+    bool indirect;           // support_indirect_command_buffers
+    _Atomic uint64_t handle; // pipeline_handle.c; 0: none yet
+    unsigned char *arg_use; // RtArgUse per RfArg: function constants switch arguments off
+    MslConstantValue *constants;
+    size_t n_constants;
+    RtLinkage *linkage; // linked functions and dynamic libraries (link.h); NULL: none
+    pthread_mutex_t lock;
+    RtVariant variants[RT_MAX_VARIANTS]; // added under lock, read without
+    atomic_uint n_variants;
+    MTLComputePipelineReflection *reflection; // under lock; made at first need
+    Archive **archives; // retained: code for further shapes may be there too
+    size_t n_archives;
+    bool archives_only; // MTLPipelineOptionFailOnBinaryArchiveMiss: never asks the compiler
+    Archive *record;    // borrowed, while an archive adds the pipeline: where its code goes
+};
+
+extern const RtClass rt_pipeline_class;
+
+// Makes the pipeline and puts its code into the archive: the general one and those for the shapes
+// it was used with.
+bool rt_pipeline_record(MTLDevice *device, const MTLComputePipelineDescriptor *d, Archive *record,
+                        MTLError **error);
+// A dispatch of n_threads with this shape is on its way (0: not known yet): gets code for it, now or
+// in the background.
+void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3],
+                         uint64_t n_threads);
+// The best code there is for the shape, borrowed.
+CpuCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3]);
+
+static inline const RfFunction *rt_pipeline_function(const MTLComputePipelineState *state) {
+    return state->function->function;
+}
+static inline const RfLibrary *rt_pipeline_library(const MTLComputePipelineState *state) {
+    return state->function->library->lib->reflection;
+}
+#endif
