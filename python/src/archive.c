@@ -155,15 +155,14 @@ METHOD(CaptureManager, start_capture, "None",
                      object);
         return NULL;
     }
-    Arg path = {0};
-    PyObject *url = field_py(a[0].o, "output_url");
-    if (url != Py_None) path.s = PyUnicode_AsUTF8AndSize(url, NULL);
+    Arg url;
+    if (!field_path(a[0].o, "output_url", &url)) return NULL;
     MTLCaptureDescriptor d = {.capture_object = ((Object *)object)->native,
                               .destination = (MTLCaptureDestination)field_u(a[0].o, "destination"),
-                              .output_url = path.s};
-    if (PyErr_Occurred()) return NULL;
-    if (!mtl_capture_manager_start_capture(self->native, &d, &error))
-        return raise_error(state, ERROR_METAL, "Failed to start capture: ", error);
+                              .output_url = url.s};
+    bool started = mtl_capture_manager_start_capture(self->native, &d, &error);
+    Py_XDECREF(url.py);
+    if (!started) return raise_error(state, ERROR_METAL, "Failed to start capture: ", error);
     return none(state);
 }
 

@@ -339,12 +339,16 @@ METHOD(Device, new_indirect_command_buffer, "IndirectCommandBuffer | None",
 METHOD(Device, new_binary_archive, "BinaryArchive",
        "A new archive, or the one of a file. ResourceError if the file is none.",
        OBJECT("descriptor", BinaryArchiveDescriptor)) {
-    MTLBinaryArchiveDescriptor d = {.url = field_s(a[0].o, "url")};
-    PyObject *url = Py_NewRef(field_py(a[0].o, "url"));
+    Arg url;
     MTLError *error = NULL;
     MTLBinaryArchive *archive;
-    Py_BEGIN_ALLOW_THREADS archive = mtl_device_new_binary_archive(self->native, &d, &error);
-    Py_END_ALLOW_THREADS Py_DECREF(url);
+    if (!field_path(a[0].o, "url", &url)) return NULL;
+    // An empty path is none.
+    const MTLBinaryArchiveDescriptor d = {.url = url.s && *url.s ? url.s : NULL};
+    Py_BEGIN_ALLOW_THREADS
+    archive = mtl_device_new_binary_archive(self->native, &d, &error);
+    Py_END_ALLOW_THREADS
+    Py_XDECREF(url.py);
     if (!archive)
         return raise_error(state, ERROR_RESOURCE, "Failed to create binary archive: ", error);
     return wrap_new(state, C_BinaryArchive, archive);

@@ -226,9 +226,15 @@ static Arg field_arg(const Object *o, const char *name) {
         const ArgSpec *spec = &o->cls->fields[i].arg;
         if (strcmp(spec->name, name)) continue;
         if (!convert_arg(o->state, spec, o->values[i], &arg)) PyErr_Clear();
-        if (spec->kind == K_PATH) Py_CLEAR(arg.py); // the field keeps the text
     }
     return arg;
+}
+
+bool field_path(const Object *o, const char *name, Arg *out) {
+    const ArgSpec spec = {name, K_PATH, 0, NULL, 0, true};
+    if (convert_arg(o->state, &spec, field_py(o, name), out)) return true;
+    PyErr_Format(PyExc_ValueError, "%s.%s is no path", o->cls->name, name);
+    return false;
 }
 
 uint64_t field_u(const Object *o, const char *name) { return field_arg(o, name).u; }

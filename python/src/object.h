@@ -198,6 +198,8 @@ bool list_natives(State *state, PyObject *list, ClassId id, const char *what, vo
 uint64_t field_u(const Object *o, const char *name);
 double field_f(const Object *o, const char *name);
 bool field_b(const Object *o, const char *name);
+// A path: out->s (NULL: none), in out->py, which the caller drops. False: an exception.
+bool field_path(const Object *o, const char *name, Arg *out);
 const char *field_s(const Object *o, const char *name); // NULL if it is empty or None
 void *field_p(const Object *o, const char *name);       // library object or NULL
 Object *field_o(const Object *o, const char *name);     // or NULL
