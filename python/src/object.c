@@ -137,8 +137,9 @@ PyObject *wrap_owned_by(State *state, ClassId id, void *native, Object *owner) {
 void object_dealloc(PyObject *self) {
     Object *o = (Object *)self;
     PyTypeObject *type = Py_TYPE(self);
-    if (o->weakrefs) PyObject_ClearWeakRefs(self);
+    // Out of the map first: a weak reference's callback may ask for the library object again.
     if (o->native && o->state) map_remove(o->state, o);
+    if (o->weakrefs) PyObject_ClearWeakRefs(self);
     if (o->aux && o->cls->free_aux) o->cls->free_aux(o->aux);
     for (int i = 0; o->cls && o->cls->fields && o->cls->fields[i].arg.name; i++)
         Py_XDECREF(o->values[i]);
