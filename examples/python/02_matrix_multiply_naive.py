@@ -46,7 +46,7 @@ class Multiply:
         library = device.new_library_with_source(SOURCE)
         self.pipeline = device.new_compute_pipeline_state(library.new_function("matrix_multiply"))
         self.rows, self.columns = a.shape[0], b.shape[1]
-        size = np.array([self.rows, self.columns, a.shape[1]], np.uint32)
+        size = np.array([self.rows, self.columns, a.shape[1], 0], np.uint32)  # uint3: 16 bytes
         lengths = a.nbytes, b.nbytes, self.rows * self.columns * 4, size.nbytes
         self.buffers = [device.new_buffer(length, pm.ResourceStorageModeShared)
                         for length in lengths]
