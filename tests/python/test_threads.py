@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads, the GIL, Ctrl-C, handlers called from the library's threads."""
 
+import multiprocessing
 import os
 import signal
 import threading
@@ -245,6 +246,24 @@ class TestThreads:
 
         self.together(work, 2)
         assert event.signaled_value == 100
+
+
+def child_job(number):
+    """Compiles and runs something of its own."""
+    device = pm.create_system_default_device()
+    buffer = device.new_buffer(64, SHARED)
+    state = pipeline(device, ADD_ONE.replace("1.0f", f"{number}.5f"), "add_one")
+    run(device.new_command_queue(), state, [buffer], 16)
+    return float(array_of(buffer)[0])
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_multiprocessing(method):
+    """Children work on their own, though the parent's threads are not theirs."""
+    assert child_job(1) == 1.5
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.map_async(child_job, [2, 3, 4]).get(60) == [2.5, 3.5, 4.5]
+    assert child_job(5) == 5.5
 
 
 def test_fork_does_not_hang(device):
