@@ -20,6 +20,12 @@ static const Class *const classes[N_CLASSES] = {
 
 const Class *class_of(ClassId id) { return classes[id]; }
 
+static ClassId id_of(const Class *cls) {
+    for (int i = 0; i < N_CLASSES; i++)
+        if (classes[i] == cls) return (ClassId)i;
+    return N_CLASSES;
+}
+
 // ---- Calls ----
 
 PyObject *call_method(PyObject *self, const Method *method, PyObject *const *args, Py_ssize_t n,
@@ -67,8 +73,26 @@ static int set_prop(PyObject *self, PyObject *value, void *closure) {
     return result ? 0 : -1;
 }
 
+// Origin, Size, Range and ClearColor are values in Metal: a field gives and takes copies.
+static bool is_struct(const ArgSpec *spec) {
+    return spec->kind == K_OBJECT && spec->id <= C_ClearColor;
+}
+
+static PyObject *copy_struct(PyObject *value) {
+    Object *from = (Object *)value, *to = object_new(from->state, id_of(from->cls), NULL);
+    for (int i = 0; to && from->cls->fields[i].arg.name; i++) {
+        Py_DECREF(to->values[i]);
+        to->values[i] = Py_NewRef(from->values[i]);
+    }
+    return (PyObject *)to;
+}
+
 static PyObject *get_field(PyObject *self, void *closure) {
-    return Py_NewRef(((Object *)self)->values[(intptr_t)closure]);
+    Object *o = (Object *)self;
+    PyObject *value = o->values[(intptr_t)closure];
+    if (is_struct(&o->cls->fields[(intptr_t)closure].arg) && value != Py_None)
+        return copy_struct(value);
+    return Py_NewRef(value);
 }
 
 // What a field keeps: members for numbers, a tuple for a list, text for a path.
@@ -88,6 +112,7 @@ static PyObject *keep(State *state, const ArgSpec *spec, PyObject *value, const 
         free(natives);
         return PySequence_Tuple(value);
     }
+    case K_OBJECT: return is_struct(spec) ? copy_struct(value) : Py_NewRef(value);
     case K_MACROS: return PyDict_Copy(value);
     case K_STRINGS: return PySequence_Tuple(value);
     default: return Py_NewRef(value);
@@ -114,12 +139,6 @@ static const Class *class_of_type(State *state, PyTypeObject *type) {
     for (int i = 0; i < N_CLASSES; i++)
         if (state->types[i] == type) return classes[i];
     return NULL;
-}
-
-static ClassId id_of(const Class *cls) {
-    for (int i = 0; i < N_CLASSES; i++)
-        if (classes[i] == cls) return (ClassId)i;
-    return N_CLASSES;
 }
 
 static PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *kw) {
