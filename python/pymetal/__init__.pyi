@@ -1259,7 +1259,7 @@ class CaptureDescriptor:
     """What is captured, and where to."""
     def __init__(
         self,
-        capture_object: Any = None,
+        capture_object: Device | CommandQueue | CaptureScope | None = None,
         destination: CaptureDestination = ...,
         output_url: str | os.PathLike[str] | None = None,
     ) -> None: ...
@@ -1268,11 +1268,11 @@ class CaptureDescriptor:
         """One with Metal's defaults."""
         ...
     @property
-    def capture_object(self) -> Any:
-        """A Device, CommandQueue or CaptureScope."""
+    def capture_object(self) -> Device | CommandQueue | CaptureScope | None:
+        """Whose work is captured."""
         ...
     @capture_object.setter
-    def capture_object(self, value: Any) -> None: ...
+    def capture_object(self, value: Device | CommandQueue | CaptureScope | None) -> None: ...
     @property
     def destination(self) -> CaptureDestination:
         """Where it goes."""

@@ -90,7 +90,7 @@ const Class class_CaptureScope = {.name = "CaptureScope",
                                   .props = CaptureScope_props};
 
 static const Field CaptureDescriptor_fields[] = {
-    {ANY_OR("capture_object"), "A Device, CommandQueue or CaptureScope.", false},
+    {{"capture_object", K_CAPTURED, 0, "None", 0, true}, "Whose work is captured.", false},
     {ENUM_OR("destination", CaptureDestination, DeveloperTools, 1), "Where it goes.", false},
     {{"output_url", K_PATH, 0, "None", 0, true}, "A file that does not exist yet.", false},
     NO_FIELD,
@@ -147,14 +147,9 @@ METHOD(CaptureManager, start_capture, "None",
        OBJECT("descriptor", CaptureDescriptor)) {
     PyObject *object = field_py(a[0].o, "capture_object");
     MTLError *error = NULL;
-    if (!object_is(state, object, C_Device) && !object_is(state, object, C_CommandQueue) &&
-        !object_is(state, object, C_CaptureScope)) {
-        PyErr_Format(PyExc_TypeError,
-                     "start_capture(): incompatible function arguments: capture_object must be a "
-                     "Device, CommandQueue or CaptureScope, not %R",
-                     object);
-        return NULL;
-    }
+    if (object == Py_None)
+        return raise_text(state, ERROR_VALIDATION,
+                          "CaptureManager.start_capture: the descriptor has no capture_object");
     Arg url;
     if (!field_path(a[0].o, "output_url", &url)) return NULL;
     MTLCaptureDescriptor d = {.capture_object = ((Object *)object)->native,

@@ -33,6 +33,9 @@ void describe_type(const ArgSpec *spec, char *text, size_t n_bytes) {
         snprintf(text, n_bytes, "dict[str, str | int | float | bool | None]%s", or_none);
         break;
     case K_STRINGS: snprintf(text, n_bytes, "Sequence[str]%s", or_none); break;
+    case K_CAPTURED:
+        snprintf(text, n_bytes, "Device | CommandQueue | CaptureScope%s", or_none);
+        break;
     case K_ANY: snprintf(text, n_bytes, "Any"); break;
     }
 }
@@ -153,6 +156,10 @@ bool convert_arg(State *state, const ArgSpec *spec, PyObject *o, Arg *out) {
     case K_CALLABLE: return PyCallable_Check(o);
     case K_MACROS: return is_macros(o);
     case K_STRINGS: return is_strings(o);
+    case K_CAPTURED:
+        out->o = (Object *)o;
+        return object_is(state, o, C_Device) || object_is(state, o, C_CommandQueue) ||
+               object_is(state, o, C_CaptureScope);
     case K_ANY: return true;
     }
     return false;
@@ -161,6 +168,21 @@ bool convert_arg(State *state, const ArgSpec *spec, PyObject *o, Arg *out) {
 void drop_args(const ArgSpec *specs, int n_specs, Arg *args) {
     for (int i = 0; i < n_specs; i++)
         if (specs[i].kind == K_PATH) Py_CLEAR(args[i].py);
+}
+
+// What stands for a value in a message: numbers and short texts themselves, else the type (a repr
+// can be long, fail, or never end).
+PyObject *shown(PyObject *value) {
+    if (value == Py_None || PyLong_Check(value) || PyFloat_Check(value) ||
+        (PyUnicode_Check(value) && PyUnicode_GetLength(value) <= 60)) {
+        PyObject *text = PyObject_Repr(value);
+        if (text) return text;
+        PyErr_Clear();
+    }
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__qualname__");
+    PyObject *text = name ? PyUnicode_FromFormat("%U", name) : NULL;
+    Py_XDECREF(name);
+    return text;
 }
 
 // Says what was expected and what came; `at` is the argument at fault or -1 for their number.
@@ -184,21 +206,25 @@ static void refuse(const char *name, const ArgSpec *specs, int n_specs, PyObject
     if (!given) return;
     if (at >= 0) {
         describe_type(&specs[at], type, sizeof type);
+        PyObject *wrong = shown(value);
+        if (!wrong) goto end;
         PyErr_Format(PyExc_TypeError,
-                     "%s(): incompatible function arguments: '%s' must be %s%s, not %R. "
+                     "%s(): incompatible function arguments: '%s' must be %s%s, not %U. "
                      "The signature is %s(%s). Invoked with types: %U",
                      method, specs[at].name, type,
                      specs[at].kind == K_U8    ? " (0 .. 255)"
                      : specs[at].kind == K_U32 ? " (0 .. 2^32-1)"
                      : specs[at].kind == K_U64 ? " (0 .. 2^64-1)"
                                                : "",
-                     value, method, expected, given);
+                     wrong, method, expected, given);
+        Py_DECREF(wrong);
     } else {
         PyErr_Format(PyExc_TypeError,
                      "%s(): incompatible function arguments. The signature is %s(%s). "
                      "Invoked with types: %U",
                      method, method, expected, given);
     }
+end:
     Py_DECREF(given);
 }
 

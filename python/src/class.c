@@ -51,9 +51,12 @@ static int refuse_value(const Object *o, const ArgSpec *spec, PyObject *value) {
     char type[80];
     if (PyErr_Occurred()) return -1;
     describe_type(spec, type, sizeof type);
-    PyErr_Format(PyExc_TypeError, "incompatible function arguments: %s.%s must be %s, not %R (%s)",
-                 o->cls->name, spec->name, type, value ? value : Py_None,
-                 value ? "assigned" : "it cannot be deleted");
+    PyObject *wrong = shown(value ? value : Py_None);
+    if (wrong)
+        PyErr_Format(PyExc_TypeError,
+                     "incompatible function arguments: %s.%s must be %s, not %U (%s)", o->cls->name,
+                     spec->name, type, wrong, value ? "assigned" : "it cannot be deleted");
+    Py_XDECREF(wrong);
     return -1;
 }
 

@@ -70,6 +70,7 @@ typedef enum Kind {
     K_CALLABLE, // Arg.py
     K_MACROS,   // Arg.py: dict of str to str, int, float, bool or None
     K_STRINGS,  // Arg.py: list or tuple of str
+    K_CAPTURED, // Arg.o: Device, CommandQueue or CaptureScope
     K_ANY,      // Arg.py
 } Kind;
 
@@ -211,6 +212,7 @@ bool parse_args(State *state, const char *name, const ArgSpec *specs, int n_spec
                 PyObject *const *args, Py_ssize_t n, PyObject *names, Arg *out);
 bool convert_arg(State *state, const ArgSpec *spec, PyObject *o, Arg *out); // no exception set
 void drop_args(const ArgSpec *specs, int n_specs, Arg *args);
+PyObject *shown(PyObject *value); // new reference, text for messages
 void describe_type(const ArgSpec *spec, char *text, size_t n_bytes);
 void describe_args(const ArgSpec *specs, int n_specs, bool types, char *text, size_t n_bytes);
 

@@ -575,6 +575,14 @@ class TestCapture:
         assert python(program, METAL_CAPTURE_ENABLED="1") == "True\nTrue\nrefused"
         assert (tmp_path / "work.trace").exists()
 
+    def test_captured(self, device):
+        descriptor = pm.CaptureDescriptor.capture_descriptor()
+        for bad in (3, descriptor, "device"):
+            with pytest.raises(TypeError, match="must be Device"):
+                descriptor.capture_object = bad
+        with pytest.raises(pm.ValidationError, match="no capture_object"):
+            pm.shared_capture_manager().start_capture(descriptor)
+
     def test_starts(self, device, queue):
         manager = pm.shared_capture_manager()
         for start in (lambda: manager.start_capture_with_device(device),

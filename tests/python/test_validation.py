@@ -140,6 +140,17 @@ class TestForeign:
             with pytest.raises(TypeError, match="incompatible function arguments"):
                 call()
 
+    def test_no_repr(self, device):
+        """Messages name the type of what they cannot show."""
+        class Silent:
+            def __repr__(self):
+                raise ValueError("no")
+
+        for bad, name in ((Silent(), "Silent"), (bytes(10 ** 6), "bytes"), ("x" * 10 ** 6, "str")):
+            with pytest.raises(TypeError, match=f"not .*{name}") as caught:
+                device.new_buffer(bad, 0)
+            assert len(str(caught.value)) < 500
+
     def test_unbound_methods_check_self(self, device):
         with pytest.raises(TypeError):
             pm.Buffer.contents(device)
