@@ -3,6 +3,7 @@
 
 import importlib
 import importlib.resources
+import sys
 
 import pytest
 
@@ -101,29 +102,56 @@ def test_import_without_numpy():
         """) == "abcd\nmemoryview"
 
 
+# One program for the interfaces of 3.11, 3.12 and 3.13.
+INTERPRETERS = '''
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+
+def run(isolated, program):
+    if sys.version_info >= (3, 13):
+        one = interpreters.create("isolated" if isolated else "legacy")
+    elif sys.version_info >= (3, 12):
+        one = interpreters.create(isolated=isolated)
+    else:
+        one = interpreters.create()
+    try:
+        failure = interpreters.run_string(one, program)
+    except Exception as error:
+        failure = error
+    interpreters.destroy(one)
+    return failure
+
+import pymetal as pm
+device = pm.create_system_default_device()
+WORK = """
+import pymetal as pm
+device = pm.create_system_default_device()
+buffer = device.new_buffer(16, 0)
+memoryview(buffer)[0] = 7
+commands = device.new_command_queue().command_buffer()
+commands.commit()
+commands.wait_until_completed()
+assert bytes(buffer)[0] == 7
+"""
+'''
+
+
 def test_sub_interpreter():
-    """A second interpreter has a module of its own, or says clearly that it cannot."""
-    pytest.importorskip("_xxsubinterpreters")
-    assert python('''
-        import _xxsubinterpreters as interpreters
-        import pymetal as pm
-        device = pm.create_system_default_device()
-        for _ in range(3):
-            one = interpreters.create()
-            interpreters.run_string(one, """
-        import pymetal as pm
-        device = pm.create_system_default_device()
-        buffer = device.new_buffer(16, 0)
-        memoryview(buffer)[0] = 7
-        commands = device.new_command_queue().command_buffer()
-        commands.commit()
-        commands.wait_until_completed()
-        assert bytes(buffer)[0] == 7
-        """)
-            interpreters.destroy(one)
-        assert device.new_buffer(4, 0).device is device
-        print("fine")
-        ''') == "fine"
+    """An interpreter that shares the GIL has a module of its own."""
+    assert python(INTERPRETERS + """
+for _ in range(3):
+    print(run(False, WORK))
+print(device.new_buffer(4, 0).device is device)
+""") == "None\nNone\nNone\nTrue"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="the GIL is one for all before 3.12")
+def test_isolated_interpreter():
+    """One with a GIL of its own is told that it cannot have the module: handlers need the other."""
+    assert "subinterpreters" in python(INTERPRETERS + "print(run(True, WORK))")
 
 
 def test_exit_with_everything_alive():
