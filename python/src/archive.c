@@ -36,9 +36,8 @@ METHOD(BinaryArchive, add_compute_pipeline_functions, "None",
     MTLError *error = NULL;
     bool done;
     if (!pipeline_descriptor(state, a[0].o, &d, &parts)) return NULL;
-    Py_BEGIN_ALLOW_THREADS done =
-        mtl_binary_archive_add_compute_pipeline_functions(self->native, &d, &error);
-    Py_END_ALLOW_THREADS pipeline_parts_free(&parts);
+    WITHOUT_GIL(done = mtl_binary_archive_add_compute_pipeline_functions(self->native, &d, &error));
+    pipeline_parts_free(&parts);
     if (!done)
         return raise_error(state, ERROR_PIPELINE, "Failed to add to binary archive: ", error);
     return none(state);
@@ -48,9 +47,9 @@ METHOD(BinaryArchive, serialize_to_url, "None", "Writes the archive to a file, i
        PATH("url")) {
     MTLError *error = NULL;
     bool done;
-    Py_BEGIN_ALLOW_THREADS done = mtl_binary_archive_serialize_to_url(self->native, a[0].s, &error);
-    Py_END_ALLOW_THREADS if (!done) return raise_error(
-        state, ERROR_RESOURCE, "Failed to serialize binary archive: ", error);
+    WITHOUT_GIL(done = mtl_binary_archive_serialize_to_url(self->native, a[0].s, &error));
+    if (!done)
+        return raise_error(state, ERROR_RESOURCE, "Failed to serialize binary archive: ", error);
     return none(state);
 }
 
@@ -78,8 +77,8 @@ METHOD0(CaptureScope, begin_scope, "None", "What is committed from here on belon
 
 METHOD0(CaptureScope, end_scope, "None", "Ends it, and a capture of it.") {
     (void)a;
-    Py_BEGIN_ALLOW_THREADS mtl_capture_scope_end_scope(self->native);
-    Py_END_ALLOW_THREADS return none(state);
+    WITHOUT_GIL(mtl_capture_scope_end_scope(self->native));
+    return none(state);
 }
 
 static const Method *const CaptureScope_methods[] = {&CaptureScope_begin_scope,
@@ -163,8 +162,8 @@ METHOD(CaptureManager, start_capture, "None",
 
 METHOD0(CaptureManager, stop_capture, "None", "Ends the capture and completes its file.") {
     (void)a;
-    Py_BEGIN_ALLOW_THREADS mtl_capture_manager_stop_capture(self->native);
-    Py_END_ALLOW_THREADS return none(state);
+    WITHOUT_GIL(mtl_capture_manager_stop_capture(self->native));
+    return none(state);
 }
 
 METHOD(CaptureManager, supports_destination, "bool", "Whether captures can go there.",

@@ -70,9 +70,9 @@ PyObject *pipeline_with_descriptor(State *state, Object *device, const Object *d
     MTLError *error = NULL;
     MTLComputePipelineState *pipeline;
     if (!pipeline_descriptor(state, descriptor, &d, &parts)) return NULL;
-    Py_BEGIN_ALLOW_THREADS pipeline = mtl_device_new_compute_pipeline_state_with_descriptor(
-        device->native, &d, options, NULL, &error);
-    Py_END_ALLOW_THREADS pipeline_parts_free(&parts);
+    WITHOUT_GIL(pipeline = mtl_device_new_compute_pipeline_state_with_descriptor(
+                    device->native, &d, options, NULL, &error));
+    pipeline_parts_free(&parts);
     if (!pipeline)
         return raise_error(state, ERROR_PIPELINE, "Failed to create compute pipeline: ", error);
     return wrap_new(state, C_ComputePipelineState, pipeline);

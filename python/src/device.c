@@ -147,8 +147,8 @@ METHOD(Device, new_library_with_url, "Library", "A library from a metallib or a 
        PATH("url")) {
     MTLError *error = NULL;
     MTLLibrary *library;
-    Py_BEGIN_ALLOW_THREADS library = mtl_device_new_library_with_url(self->native, a[0].s, &error);
-    Py_END_ALLOW_THREADS return finish_library(state, library, error);
+    WITHOUT_GIL(library = mtl_device_new_library_with_url(self->native, a[0].s, &error));
+    return finish_library(state, library, error);
 }
 
 METHOD(Device, new_library_with_data, "Library", "A library from the bytes of a metallib.",
@@ -157,9 +157,9 @@ METHOD(Device, new_library_with_data, "Library", "A library from the bytes of a 
     MTLError *error = NULL;
     MTLLibrary *library;
     if (PyObject_GetBuffer(a[0].py, &data, PyBUF_SIMPLE) < 0) return NULL;
-    Py_BEGIN_ALLOW_THREADS library =
-        mtl_device_new_library_with_data(self->native, data.buf, (size_t)data.len, &error);
-    Py_END_ALLOW_THREADS PyBuffer_Release(&data);
+    WITHOUT_GIL(library = mtl_device_new_library_with_data(self->native, data.buf, (size_t)data.len,
+                                                           &error));
+    PyBuffer_Release(&data);
     return finish_library(state, library, error);
 }
 
@@ -174,10 +174,9 @@ METHOD(Device, new_compute_pipeline_state, "ComputePipelineState",
        OBJECT("function", Function)) {
     MTLError *error = NULL;
     MTLComputePipelineState *pipeline;
-    Py_BEGIN_ALLOW_THREADS pipeline =
-        mtl_device_new_compute_pipeline_state(self->native, a[0].p, &error);
-    Py_END_ALLOW_THREADS if (!pipeline) return raise_error(
-        state, ERROR_PIPELINE, "Failed to create compute pipeline: ", error);
+    WITHOUT_GIL(pipeline = mtl_device_new_compute_pipeline_state(self->native, a[0].p, &error));
+    if (!pipeline)
+        return raise_error(state, ERROR_PIPELINE, "Failed to create compute pipeline: ", error);
     return wrap_new(state, C_ComputePipelineState, pipeline);
 }
 
@@ -345,9 +344,7 @@ METHOD(Device, new_binary_archive, "BinaryArchive",
     if (!field_path(a[0].o, "url", &url)) return NULL;
     // An empty path is none.
     const MTLBinaryArchiveDescriptor d = {.url = url.s && *url.s ? url.s : NULL};
-    Py_BEGIN_ALLOW_THREADS
-    archive = mtl_device_new_binary_archive(self->native, &d, &error);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(archive = mtl_device_new_binary_archive(self->native, &d, &error));
     Py_XDECREF(url.py);
     if (!archive)
         return raise_error(state, ERROR_RESOURCE, "Failed to create binary archive: ", error);

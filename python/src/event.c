@@ -32,9 +32,9 @@ METHOD(SharedEvent, wait_until_signaled_value, "bool",
     for (;;) { // in pieces, so that Ctrl-C is heard
         uint64_t now = left < slice ? left : slice;
         bool reached;
-        Py_BEGIN_ALLOW_THREADS reached =
-            mtl_shared_event_wait_until_signaled_value(self->native, a[0].u, now);
-        Py_END_ALLOW_THREADS if (reached) Py_RETURN_TRUE;
+        WITHOUT_GIL(reached =
+                        mtl_shared_event_wait_until_signaled_value(self->native, a[0].u, now));
+        if (reached) Py_RETURN_TRUE;
         if (PyErr_CheckSignals() < 0) return NULL;
         if (left != UINT64_MAX) left -= now;
         if (!left) Py_RETURN_FALSE;

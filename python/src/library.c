@@ -112,9 +112,9 @@ PyObject *library_with_source(State *state, Object *device, const Arg *a) {
             .max_total_threads_per_threadgroup = field_u(o, "max_total_threads_per_threadgroup"),
         };
     }
-    Py_BEGIN_ALLOW_THREADS library = mtl_device_new_library_with_source_bytes(
-        device->native, a[0].s, (size_t)a[0].n, o ? &options : NULL, &error);
-    Py_END_ALLOW_THREADS strings_free(&strings);
+    WITHOUT_GIL(library = mtl_device_new_library_with_source_bytes(
+                    device->native, a[0].s, (size_t)a[0].n, o ? &options : NULL, &error));
+    strings_free(&strings);
     if (!library)
         return raise_error(state, ERROR_COMPILE, "Metal shader compilation failed: ", error);
     mtl_release(error); // warnings
@@ -339,10 +339,9 @@ METHOD(Library, new_function, "Function | None",
     MTLError *error = NULL;
     MTLFunction *function;
     if (!a[1].p) return wrap_new(state, C_Function, mtl_library_new_function(self->native, a[0].s));
-    Py_BEGIN_ALLOW_THREADS function =
-        mtl_library_new_function_with_constant_values(self->native, a[0].s, a[1].p, &error);
-    Py_END_ALLOW_THREADS if (!function &&
-                             mtl_error_code(error) == MTLLibraryErrorFunctionNotFound) {
+    WITHOUT_GIL(function = mtl_library_new_function_with_constant_values(self->native, a[0].s,
+                                                                         a[1].p, &error));
+    if (!function && mtl_error_code(error) == MTLLibraryErrorFunctionNotFound) {
         mtl_release(error);
         return none(state);
     }

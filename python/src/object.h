@@ -245,6 +245,14 @@ MTLSize to_size(const Object *o);
 MTLOrigin to_origin(const Object *o);
 MTLRange to_range(const Object *o);
 
+// Runs statements while other threads of Python go on.
+#define WITHOUT_GIL(...)                                                                           \
+    do {                                                                                           \
+        PyThreadState *python_thread = PyEval_SaveThread();                                        \
+        __VA_ARGS__;                                                                               \
+        PyEval_RestoreThread(python_thread);                                                       \
+    } while (0)
+
 // ---- Conversions ----
 
 static inline PyObject *none(State *state) {

@@ -99,26 +99,33 @@ PROPS(CommandQueue, COMMAND_QUEUE_PROPS);
 
 static bool gets_signals(void) { return getpid() == gettid(); }
 
-// Waits for a semaphore without the GIL. On the main thread in pieces: false if a signal raised.
-static bool wait_for(sem_t *semaphore) {
+// Short work is over before a sleep would have begun.
+static bool spin(sem_t *semaphore) {
+    struct timespec now, begin;
+    bool done = false;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        for (int i = 0; i < 64 && !done; i++) done = sem_trywait(semaphore) == 0;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (!done &&
+             (now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < SPIN_NS);
+    return done;
+}
+
+// Waits for a semaphore without the GIL, in pieces; false if a signal raised. After a second, a
+// warning (if not NULL) says what the program waits for.
+static bool wait_for(sem_t *semaphore, const char *warning) {
     bool done = sem_trywait(semaphore) == 0;
-    if (!done) { // short work is over before a sleep would have begun
-        struct timespec now, begin;
-        Py_BEGIN_ALLOW_THREADS clock_gettime(CLOCK_MONOTONIC, &begin);
-        do {
-            for (int i = 0; i < 64 && !done; i++) done = sem_trywait(semaphore) == 0;
-            clock_gettime(CLOCK_MONOTONIC, &now);
-        } while (!done &&
-                 (now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < SPIN_NS);
-        Py_END_ALLOW_THREADS
-    }
-    while (!done) {
+    if (!done) WITHOUT_GIL(done = spin(semaphore));
+    for (int pieces = 1; !done; pieces++) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += 100000000;
         if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
-        Py_BEGIN_ALLOW_THREADS done = sem_timedwait(semaphore, &until) == 0;
-        Py_END_ALLOW_THREADS if (!done && PyErr_CheckSignals() < 0) return false;
+        WITHOUT_GIL(done = sem_timedwait(semaphore, &until) == 0);
+        if (!done && PyErr_CheckSignals() < 0) return false;
+        if (!done && pieces == 10 && warning && PyErr_WarnEx(PyExc_RuntimeWarning, warning, 1) < 0)
+            return false;
     }
     return true;
 }
@@ -146,7 +153,9 @@ static void free_queue(void *aux) { limit_release(aux); }
 
 static PyObject *new_commands(State *state, Object *queue, bool unretained) {
     Limit *limit = queue->aux;
-    if (limit && !wait_for(&limit->left)) return NULL;
+    if (limit && !wait_for(&limit->left, "CommandQueue.command_buffer: waits until one of the "
+                                         "queue's command buffers completes or is dropped"))
+        return NULL;
     Commands *c = calloc(1, sizeof *c);
     MTLCommandBuffer *buffer =
         unretained ? mtl_command_queue_command_buffer_with_unretained_references(queue->native)
@@ -323,9 +332,9 @@ METHOD0(CommandBuffer, commit, "None", "Hands the commands to the queue. Once.")
         mtl_command_buffer_add_completed_handler(self->native, completed, c);
         if (c->on_scheduled) mtl_command_buffer_add_scheduled_handler(self->native, scheduled, c);
     }
-    Py_BEGIN_ALLOW_THREADS mtl_command_buffer_commit(self->native);
-    Py_END_ALLOW_THREADS if (c) c->committed =
-        mtl_command_buffer_status(self->native) >= MTLCommandBufferStatusCommitted;
+    WITHOUT_GIL(mtl_command_buffer_commit(self->native));
+    if (c)
+        c->committed = mtl_command_buffer_status(self->native) >= MTLCommandBufferStatusCommitted;
     return none(state);
 }
 
@@ -334,11 +343,11 @@ METHOD0(CommandBuffer, wait_until_completed, "None",
     (void)a;
     Commands *c = commands_of(self);
     if (c && c->committed && gets_signals()) {
-        if (!wait_for(&c->done)) return NULL;
+        if (!wait_for(&c->done, NULL)) return NULL;
         sem_post(&c->done); // for the next who waits
     }
-    Py_BEGIN_ALLOW_THREADS mtl_command_buffer_wait_until_completed(self->native);
-    Py_END_ALLOW_THREADS return none(state);
+    WITHOUT_GIL(mtl_command_buffer_wait_until_completed(self->native));
+    return none(state);
 }
 
 METHOD0(CommandBuffer, wait_until_scheduled, "None",
@@ -348,11 +357,11 @@ METHOD0(CommandBuffer, wait_until_scheduled, "None",
     for (long pause = 1000; gets_signals(); pause = pause < 1000000 ? 2 * pause : pause) {
         MTLCommandBufferStatus status = mtl_command_buffer_status(buffer);
         if (status != MTLCommandBufferStatusCommitted) break;
-        Py_BEGIN_ALLOW_THREADS nanosleep(&(struct timespec){0, pause}, NULL);
-        Py_END_ALLOW_THREADS if (PyErr_CheckSignals() < 0) return NULL;
+        WITHOUT_GIL(nanosleep(&(struct timespec){0, pause}, NULL));
+        if (PyErr_CheckSignals() < 0) return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS mtl_command_buffer_wait_until_scheduled(buffer);
-    Py_END_ALLOW_THREADS return none(state);
+    WITHOUT_GIL(mtl_command_buffer_wait_until_scheduled(buffer));
+    return none(state);
 }
 
 static PyObject *add_handler(State *state, Object *self, PyObject *handler, bool of_completion,
