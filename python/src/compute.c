@@ -30,12 +30,15 @@ const Class class_ComputePipelineDescriptor = {.name = "ComputePipelineDescripto
 void pipeline_parts_free(PipelineParts *parts) {
     free(parts->functions);
     free(parts->archives);
+    Py_CLEAR(parts->kept);
 }
 
 bool pipeline_descriptor(State *state, const Object *o, MTLComputePipelineDescriptor *d,
                          PipelineParts *parts) {
     size_t n_functions, n_archives;
     *parts = (PipelineParts){0};
+    parts->kept = field_values(o);
+    if (!parts->kept) return false;
     if (!list_natives(state, field_py(o, "linked_functions"), C_Function, "linked_functions",
                       &parts->functions, &n_functions) ||
         !list_natives(state, field_py(o, "binary_archives"), C_BinaryArchive, "binary_archives",

@@ -29,7 +29,7 @@ const Class class_CompileOptions = {.name = "CompileOptions",
                                     .constructible = true};
 
 typedef struct Strings { // texts that a descriptor points to
-    PyObject *kept;
+    PyObject *kept, *values;
     MTLPreprocessorMacro *macros;
     const char **paths;
     size_t n_macros, n_paths;
@@ -37,6 +37,7 @@ typedef struct Strings { // texts that a descriptor points to
 
 static void strings_free(Strings *s) {
     Py_XDECREF(s->kept);
+    Py_XDECREF(s->values);
     free(s->macros);
     free(s->paths);
 }
@@ -55,7 +56,8 @@ static const char *text_of(Strings *s, PyObject *value) {
 static bool strings_of(const Object *o, Strings *s) {
     PyObject *macros = field_py(o, "preprocessor_macros"), *paths = field_py(o, "include_paths");
     s->kept = PyList_New(0);
-    if (!s->kept) return false;
+    s->values = field_values(o);
+    if (!s->kept || !s->values) return false;
     if (macros != Py_None) {
         s->macros = calloc((size_t)PyDict_Size(macros) + 1, sizeof *s->macros);
         if (!s->macros) return PyErr_NoMemory(), false;

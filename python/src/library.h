@@ -11,6 +11,7 @@ PyObject *library_with_source(State *state, Object *device, const Arg *a);
 typedef struct PipelineParts {
     MTLLinkedFunctions linked;
     void **functions, **archives;
+    PyObject *kept; // what the descriptor points to, if another thread changes the object
 } PipelineParts;
 bool pipeline_descriptor(State *state, const Object *o, MTLComputePipelineDescriptor *d,
                          PipelineParts *parts);

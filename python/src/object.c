@@ -238,6 +238,14 @@ bool field_path(const Object *o, const char *name, Arg *out) {
     return false;
 }
 
+PyObject *field_values(const Object *o) {
+    Py_ssize_t n = 0;
+    while (o->cls->fields[n].arg.name) n++;
+    PyObject *tuple = PyTuple_New(n);
+    for (Py_ssize_t i = 0; tuple && i < n; i++) PyTuple_SetItem(tuple, i, Py_NewRef(o->values[i]));
+    return tuple;
+}
+
 uint64_t field_u(const Object *o, const char *name) { return field_arg(o, name).u; }
 double field_f(const Object *o, const char *name) { return field_arg(o, name).f; }
 bool field_b(const Object *o, const char *name) { return field_arg(o, name).b; }

@@ -196,6 +196,8 @@ void map_clear(State *state);
 bool list_natives(State *state, PyObject *list, ClassId id, const char *what, void ***array,
                   size_t *count);
 // Fields by name: the values as C has them.
+// All fields' values: while the tuple lives, so do the C values taken from them.
+PyObject *field_values(const Object *o);
 uint64_t field_u(const Object *o, const char *name);
 double field_f(const Object *o, const char *name);
 bool field_b(const Object *o, const char *name);
