@@ -10,6 +10,7 @@ import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))  # helpers.py
 
+import helpers  # noqa: E402,F401  (before anything starts the compiler)
 import pymetal as pm  # noqa: E402
 
 

@@ -12,6 +12,10 @@ import pymetal as pm
 
 SHARED = pm.ResourceStorageModeShared
 
+# With sanitizers the interpreter needs their runtime in front; the compiler, which the library
+# starts with our environment, does not.
+PRELOAD = {"LD_PRELOAD": os.environ.pop("LD_PRELOAD")} if "LD_PRELOAD" in os.environ else {}
+
 ADD_ONE = """
 #include <metal_stdlib>
 using namespace metal;
@@ -89,7 +93,7 @@ def resident_bytes():
 def python(program, *arguments, timeout=120, check=True, **environment):
     """Standard output of a program in an interpreter of its own, without the last line end."""
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(program), *arguments],
-                          env={**os.environ, **environment}, timeout=timeout, text=True,
+                          env={**os.environ, **PRELOAD, **environment}, timeout=timeout, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if check:
         assert done.returncode == 0, done.stderr[-4000:]

@@ -9,13 +9,16 @@ import sys
 
 import pytest
 
+from helpers import PRELOAD
+
 ROOT = pathlib.Path(os.environ.get("INGOT_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
 FOLDER = ROOT / "examples" / "python"
 
 
 def example(name, *arguments):
     done = subprocess.run([sys.executable, str(FOLDER / name), *arguments], text=True, timeout=300,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env={**os.environ, **PRELOAD})
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]
     assert done.stderr == ""
     return done.stdout
@@ -44,7 +47,7 @@ def test_blur_without_scipy(tmp_path):
     (tmp_path / "scipy.py").write_text("raise ImportError('hidden')")
     done = subprocess.run([sys.executable, str(FOLDER / "01_image_blur.py"), "--quick"], text=True,
                           stdout=subprocess.PIPE, timeout=300,
-                          env={**os.environ, "PYTHONPATH": os.pathsep.join(
+                          env={**os.environ, **PRELOAD, "PYTHONPATH": os.pathsep.join(
                               [str(tmp_path), os.environ.get("PYTHONPATH", "")])})
     assert done.returncode == 0 and "SciPy is not installed" in done.stdout
     numbers(r"  GPU: ([\d.]+) ms", done.stdout, 3)
