@@ -92,6 +92,10 @@ unsigned cpu_pool_threads(void);
 void cpu_pool_submit(CpuTask *task);
 // Takes a task back that no worker has started. False: too late.
 bool cpu_pool_cancel(CpuTask *task);
+// Around calls of the application's code from a task, so that it may wait for other tasks. The
+// second takes what the first returned.
+bool cpu_pool_enter_user_code(void);
+void cpu_pool_leave_user_code(bool entered);
 
 // Calls run(context, 0 .. n - 1) from this thread and idle workers and returns when all is done
 // (parallel.c).

@@ -6,6 +6,7 @@
 // Latency rules the design: a worker that runs dry spins a little before it sleeps, and whoever
 // brings work makes a system call only when somebody sleeps. `signal` counts the arrivals; a worker
 // sleeps on the value it saw before it last looked for work, so that no arrival is missed.
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,12 +14,15 @@
 #include "cpu/futex.h"
 
 #define SPIN_NS 50000u
+#define MAX_SPARES 64u
 
 static struct {
     pthread_mutex_t lock;
     pthread_mutex_t start_lock;
     atomic_bool started;
     atomic_uint n_threads; // workers wanted; the caller of a dispatch counts as one of them
+    atomic_uint n_spares; // workers beyond those, see cpu_pool_enter_user_code
+    atomic_uint blocked;  // workers inside the application's code
     atomic_uint signal, sleepers;
     CpuJob *jobs;                     // under lock
     CpuTask *first_task, **last_task; // under lock
@@ -119,8 +123,8 @@ static bool spin(unsigned seen) {
     return false;
 }
 
-static void *work(void *unused) {
-    (void)unused;
+// `spare`: 0 for a worker, 1 .. for those that stand in for workers that are elsewhere.
+static void *work(void *spare) {
     CpuThread *self = cpu_thread_self();
     if (!self) return NULL;
     self->is_worker = true;
@@ -129,6 +133,12 @@ static void *work(void *unused) {
     while (!atomic_compare_exchange_weak(&cpu_workers, &head, self));
     for (;;) {
         unsigned seen = atomic_load(&pool.signal);
+        unsigned blocked = atomic_load(&pool.blocked);
+        if (blocked < (uintptr_t)spare) {
+            cpu_futex_wake(&pool.signal, 1); // an arrival may have woken this one: pass it on
+            cpu_futex_wait(&pool.blocked, blocked);
+            continue;
+        }
         if (do_something() || spin(seen)) continue;
         atomic_fetch_add(&pool.sleepers, 1);
         cpu_futex_wait(&pool.signal, seen);
@@ -148,7 +158,7 @@ static unsigned threads_wanted(void) {
     return n < 1 ? 1 : n > 1024 ? 1024 : (unsigned)n;
 }
 
-static unsigned start_workers(unsigned n) {
+static unsigned start_workers(unsigned n, uintptr_t spare) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, CPU_WORKER_STACK);
@@ -162,11 +172,31 @@ static unsigned start_workers(unsigned n) {
     unsigned running = 0;
     for (unsigned i = 0; i < n; i++) {
         pthread_t id;
-        if (pthread_create(&id, &attributes, work, NULL) == 0) running++;
+        if (pthread_create(&id, &attributes, work, (void *)spare) == 0) running++;
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attributes);
     return running;
+}
+
+// The application's handlers may take long, or wait for work that needs a worker: when the last
+// worker goes into one, a spare takes over until it is back.
+bool cpu_pool_enter_user_code(void) {
+    CpuThread *t = cpu_thread_current();
+    if (!t || !t->is_worker) return false;
+    unsigned blocked = atomic_fetch_add(&pool.blocked, 1) + 1;
+    if (blocked < atomic_load(&pool.n_threads)) return true;
+    pthread_mutex_lock(&pool.start_lock);
+    unsigned spares = atomic_load(&pool.n_spares);
+    if (spares < blocked && spares < MAX_SPARES)
+        atomic_fetch_add(&pool.n_spares, start_workers(1, spares + 1));
+    pthread_mutex_unlock(&pool.start_lock);
+    cpu_futex_wake(&pool.blocked, INT_MAX);
+    return true;
+}
+
+void cpu_pool_leave_user_code(bool entered) {
+    if (entered) atomic_fetch_sub(&pool.blocked, 1);
 }
 
 // The child of a fork has none of the threads: forget them, the next use starts new ones.
@@ -177,6 +207,8 @@ static void after_fork(void) {
     pool.first_task = NULL;
     pool.last_task = &pool.first_task;
     atomic_store(&pool.sleepers, 0);
+    atomic_store(&pool.n_spares, 0);
+    atomic_store(&pool.blocked, 0);
     atomic_store(&cpu_workers, NULL);
     atomic_store(&pool.started, false);
     cpu_watchdog_after_fork();
@@ -190,7 +222,7 @@ bool cpu_pool_start(void) {
         static bool fork_handler; // under start_lock
         if (!fork_handler) fork_handler = pthread_atfork(NULL, NULL, after_fork) == 0;
         cpu_signals_install();
-        unsigned n = start_workers(threads_wanted());
+        unsigned n = start_workers(threads_wanted(), 0);
         atomic_store(&pool.n_threads, n);
         ok = n > 0;
         atomic_store_explicit(&pool.started, ok, memory_order_release);

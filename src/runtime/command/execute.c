@@ -100,7 +100,9 @@ static void call_handlers(MTLCommandBuffer *buffer, const RtHandler *first) {
     if (!first) return;
     buffer->handler_thread = pthread_self();
     atomic_store(&buffer->in_handler, true);
+    bool entered = cpu_pool_enter_user_code();
     for (const RtHandler *h = first; h; h = h->next) h->call(buffer, h->context);
+    cpu_pool_leave_user_code(entered);
     atomic_store(&buffer->in_handler, false);
 }
 
