@@ -8,6 +8,7 @@
 #include <string.h>
 #include "cpu/cpu_int.h"
 #include "cpu/futex.h"
+#include "cpu/tensor/ops.h"
 #include "cpu/texture/ops.h"
 
 #define ALONE_NS 10000u      // below this, waking others costs more than they bring
@@ -150,6 +151,7 @@ static void prepare(Share *share, CpuRun *run, const CpuDispatch *dispatches, si
                                    .log = log_from_kernel,
                                    .log_context = run,
                                    .textures = cpu_texture_ops(),
+                                   .tensors = cpu_tensor_ops(),
                                    .lengths = d->lengths,
                                    .report = report_from_kernel,
                                    .spans = d->spans,

@@ -6,9 +6,10 @@
 #define INGOT_CPU_KERNEL_ABI_H
 #include <stddef.h>
 #include <stdint.h>
+#include "cpu/tensor_abi.h"
 #include "cpu/texture_abi.h"
 
-#define CPU_KERNEL_ABI 3u
+#define CPU_KERNEL_ABI 4u
 #define CPU_SIMD_WIDTH 32u           // threads of a SIMD-group, always
 #define CPU_KERNEL_SYMBOL "ingot_kernel"           // a CpuKernelFn
 #define CPU_KERNEL_INFO_SYMBOL "ingot_kernel_info" // a const CpuKernelInfo
@@ -71,10 +72,11 @@ struct CpuLaunch {
     // For such code: what pointers that are read from memory may point to, sorted, no overlaps.
     const CpuSpan *spans;
     uint64_t n_spans;
+    const CpuTensorOps *tensors; // never NULL
 };
 _Static_assert(offsetof(CpuLaunch, log) == 56 && offsetof(CpuLaunch, textures) == 72 &&
                    offsetof(CpuLaunch, lengths) == 80 && offsetof(CpuLaunch, report) == 88 &&
-                   offsetof(CpuLaunch, spans) == 96,
+                   offsetof(CpuLaunch, spans) == 96 && offsetof(CpuLaunch, tensors) == 112,
                "codegen knows this layout");
 
 // Runs threadgroups first .. end-1 (x fastest, then y, then z) one after the other.
