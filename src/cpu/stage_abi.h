@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// stage_abi.h: compiled vertex and fragment functions as the rasteriser calls them. Three parties
+// keep to it: the compiler (codegen/stage.c builds the accesses), the rasteriser (src/cpu/raster)
+// and the runtime (which links the outputs of one stage to the inputs of the next). Part of the
+// kernel ABI: change anything, raise CPU_KERNEL_ABI.
+//
+// A step is one SIMD-group: 32 vertices, or an 8 x 4 block of pixels, eight quads. Everything that
+// goes in and out is 32-bit words as arrays of lanes, `rows`: row r of lane l is rows[r * 32 + l].
+// A stage is compiled without knowing the other: it has a list of values in an order of its own
+// (reflection names them: base/reflect.h), each component one row, and the rasteriser is given a
+// map. Integers keep their bits; half and smaller types are widened.
+#ifndef INGOT_CPU_STAGE_ABI_H
+#define INGOT_CPU_STAGE_ABI_H
+#include <stddef.h>
+#include <stdint.h>
+#include "cpu/kernel_abi.h"
+
+#define CPU_STAGE_LANES 32u
+#define CPU_STAGE_BLOCK_WIDTH 8u  // lane l: quad l / 4 stands at (l / 4 % 4 * 2, l / 16 * 2), and in
+#define CPU_STAGE_BLOCK_HEIGHT 4u // it the lane at (l % 2, l / 2 % 2)
+#define CPU_MAX_COLORS 8u
+#define CPU_MAX_SAMPLES 8u
+#define CPU_MAX_CLIP 8u     // clip distances
+#define CPU_MAX_VARYINGS 124u // components from stage to stage, Metal's limit
+
+// ---- Vertex functions ----
+
+// What a vertex function writes before its own outputs; rows it does not write are left as they
+// are.
+enum { // rows of CpuVertexStep.out
+    CPU_VERTEX_POSITION = 0, // x, y, z, w: clip coordinates
+    CPU_VERTEX_POINT_SIZE = 4,
+    CPU_VERTEX_LAYER = 5,    // render_target_array_index
+    CPU_VERTEX_VIEWPORT = 6, // viewport_array_index
+    CPU_VERTEX_CLIP = 8,     // up to CPU_MAX_CLIP distances
+    CPU_VERTEX_FIRST = 16,   // here begin the function's outputs
+};
+
+typedef struct CpuVertexStep {
+    uint32_t n;                             // vertices, the lanes 0 .. n-1
+    uint32_t instance, base_instance, base_vertex; // [[instance_id]] includes base_instance
+    uint32_t amplification_id, amplification_count;
+    const uint32_t *vertices; // [32] vertex ids, base_vertex included; [[vertex_id]]
+    uint32_t *out;            // rows
+} CpuVertexStep;
+
+// Reads vertex attributes by itself: the pipeline's vertex descriptor is compiled in. Buffers are
+// launch->args as in a kernel; launch->lengths is never NULL here, and attributes that lie outside
+// of their buffer read as 0 (0, 0, 0, 1).
+typedef void CpuVertexFn(const CpuLaunch *launch, const CpuVertexStep *step);
+
+// ---- Fragment functions ----
+
+typedef enum CpuInterpolation {
+    CPU_PERSPECTIVE = 0, // value / w and 1 / w are linear in the window
+    CPU_LINEAR,          // no_perspective
+    CPU_FLAT,            // the value of the provoking vertex: plane.at
+} CpuInterpolation;
+typedef enum CpuSamplePlace { CPU_AT_CENTER = 0, CPU_AT_CENTROID, CPU_AT_SAMPLE } CpuSamplePlace;
+
+// value(x, y) = at + dx * (x - step.x) + dy * (y - step.y), x and y in pixels, centres at .5; of a
+// perspective input it is value / w.
+typedef struct CpuPlane {
+    float at, dx, dy;
+} CpuPlane;
+
+typedef struct CpuFragmentStep {
+    int32_t x, y;      // pixel of lane 0
+    uint32_t covered;  // lanes that count; the others run along for derivatives
+    uint32_t front;    // [[front_facing]]
+    uint32_t primitive_id, layer, viewport, amplification_id;
+    uint32_t sample_id; // of per-sample shading, else 0
+    uint32_t per_sample; // 1: CPU_AT_SAMPLE is `sample`; 0: it is the centre
+    float sample[2];     // position of the sample in the pixel, 0 .. 1
+    CpuPlane z, w;       // depth in the window, and 1 / w
+    const CpuPlane *planes; // of the function's inputs, one per component, in its order
+    CpuPlane barycentric[2]; // of the first and second vertex: both kinds, perspective / w
+    CpuPlane barycentric_linear[2];
+    const float *centroid;       // rows x, y: offset in the pixel of each lane; NULL: the centre
+    const float *point_coord;    // rows x, y; NULL: not a point
+    const uint32_t *coverage;    // row of sample masks, [[sample_mask]] on input
+    const uint32_t *color_in;    // framebuffer fetch: rows 4 * attachment + component
+    // Results.
+    uint32_t kept;               // out: covered without what was discarded
+    uint32_t *colors;            // out: rows 4 * attachment + component (the bits of float, int or
+                                 // uint, as the output's type is); dual source: after the others
+    uint32_t *depth;             // out: one row, if the function writes it
+    uint32_t *stencil;           // out: one row
+    uint32_t *sample_mask;       // out: one row
+} CpuFragmentStep;
+typedef void CpuFragmentFn(const CpuLaunch *launch, CpuFragmentStep *step);
+
+// Symbols of a code object with a stage in it; CPU_KERNEL_INFO_SYMBOL is there too.
+#define CPU_VERTEX_SYMBOL "ingot_vertex"
+#define CPU_FRAGMENT_SYMBOL "ingot_fragment"
+#endif
