@@ -137,7 +137,7 @@ typedef struct MTLArrayType MTLArrayType;
 typedef struct MTLPointerType MTLPointerType;
 typedef struct MTLLogState MTLLogState;
 typedef struct MTLError MTLError;
-// Anything a kernel can use. A MTLBuffer and a MTLTexture are one: cast them.
+// Anything a kernel can use. A MTLBuffer, a MTLTexture and a MTLTensor are one: cast them.
 typedef struct MTLResource MTLResource;
 // What all encoders are: cast them.
 typedef struct MTLCommandEncoder MTLCommandEncoder;
@@ -145,6 +145,7 @@ typedef struct MTLCommandEncoder MTLCommandEncoder;
 typedef struct MTLTexture MTLTexture;
 typedef struct MTLSamplerState MTLSamplerState;
 typedef struct MTLTextureViewPool MTLTextureViewPool;
+typedef struct MTLTensor MTLTensor;
 typedef struct MTLBlitCommandEncoder MTLBlitCommandEncoder;
 typedef struct MTLHeap MTLHeap;
 typedef struct MTLResidencySet MTLResidencySet;
@@ -533,7 +534,7 @@ typedef struct MTLSizeAndAlign {
     size_t size, align;
 } MTLSizeAndAlign;
 
-// What stands for a texture, sampler, pipeline or table inside a buffer that kernels read.
+// What stands for a texture, sampler, tensor, pipeline or table inside a buffer that kernels read.
 typedef struct MTLResourceID {
     uint64_t impl;
 } MTLResourceID;
@@ -1153,6 +1154,7 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 #endif
 
 #include "ingot/metal_texture.h"
+#include "ingot/metal_tensor.h"
 #include "ingot/metal_blit.h"
 #include "ingot/metal_memory.h"
 #include "ingot/metal_sync.h"
