@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// archive.c: binary archives in memory and as bytes (see archive.h). As in a metallib the checksum
-// comes first and covers the rest: nothing in a damaged file is believed, least of all its code.
+// archive.c: binary archives in memory and as bytes (see archive.h).
 #include "base/archive.h"
 #include "base/arena.h"
-#include "base/wire.h"
+#include "base/container.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1, HEADER_BYTES = 8 + 4 + SHA256_BYTES };
-static const char magic[8] = {'I', 'N', 'G', 'O', 'T', 'A', 'R', 'C'};
+static const ContainerFormat format = {{'I', 'N', 'G', 'O', 'T', 'A', 'R', 'C'},
+                                       1,
+                                       "it is not a binary archive made by Ingot"};
 
 struct Archive {
     atomic_uint refs;
@@ -44,7 +44,7 @@ void archive_release(Archive *a) {
 }
 
 bool archive_recognised(const void *data, size_t n) {
-    return n >= sizeof magic && !memcmp(data, magic, sizeof magic);
+    return container_recognised(&format, data, n);
 }
 
 ArchiveOrigin archive_origin(const Archive *a) { return a->origin; }
@@ -115,24 +115,17 @@ const ArchiveEntry *archive_entry(Archive *a, size_t i) {
 
 // --- the file ---
 
-static void put_raw(WireOut *w, const void *data, size_t n) {
-    for (size_t i = 0; i < n; ++i) wire_u8(w, ((const unsigned char *)data)[i]);
-}
-
 Blob *archive_encode(Archive *a, const ArchiveOrigin *origin) {
-    static const unsigned char none[SHA256_BYTES];
     WireOut w = {0};
-    put_raw(&w, magic, sizeof magic);
-    wire_u32(&w, VERSION);
-    put_raw(&w, none, sizeof none); // filled in at the end
+    container_begin(&format, &w);
     wire_str(&w, origin->compiler_id);
-    put_raw(&w, origin->machine, SHA256_BYTES);
+    wire_raw(&w, origin->machine, SHA256_BYTES);
     wire_str(&w, origin->machine_name);
     pthread_mutex_lock(&a->lock);
     wire_u32(&w, (uint32_t)a->n);
     for (size_t i = 0; i < a->n; ++i) {
         const ArchiveEntry *e = a->entries[i];
-        put_raw(&w, e->key, SHA256_BYTES);
+        wire_raw(&w, e->key, SHA256_BYTES);
         wire_str(&w, e->function);
         wire_str(&w, e->library);
         wire_str(&w, e->note);
@@ -140,16 +133,7 @@ Blob *archive_encode(Archive *a, const ArchiveOrigin *origin) {
         wire_bytes(&w, e->code, e->code_bytes);
     }
     pthread_mutex_unlock(&a->lock);
-    if (w.failed) {
-        wire_free(&w);
-        return NULL;
-    }
-    sha256(w.data + HEADER_BYTES, w.n_bytes - HEADER_BYTES, w.data + 12);
-    return blob_take(w.data, w.n_bytes);
-}
-
-static void get_raw(WireIn *r, unsigned char *to, size_t n) {
-    for (size_t i = 0; i < n; ++i) to[i] = wire_get_u8(r);
+    return container_end(&w);
 }
 
 static const char *get_str(Archive *a, WireIn *r) {
@@ -162,7 +146,7 @@ static const char *get_str(Archive *a, WireIn *r) {
 static bool read_entry(Archive *a, WireIn *r, Blob *bytes) {
     ArchiveEntry *e = append(a);
     if (!e) return false;
-    get_raw(r, e->key, SHA256_BYTES);
+    wire_get_raw(r, e->key, SHA256_BYTES);
     e->function = get_str(a, r);
     e->library = get_str(a, r);
     e->note = get_str(a, r);
@@ -176,34 +160,15 @@ static bool read_entry(Archive *a, WireIn *r, Blob *bytes) {
 
 Archive *archive_open(Blob *bytes, const char **why) {
     *why = NULL;
-    if (!archive_recognised(bytes->data, bytes->n_bytes)) {
-        *why = "it is not a binary archive made by Ingot";
-        return NULL;
-    }
-    WireIn r = {bytes->data + sizeof magic, bytes->data + bytes->n_bytes, false};
-    uint32_t version = wire_get_u32(&r);
-    if (!r.failed && version != VERSION) {
-        *why = "it was made by another version of Ingot";
-        return NULL;
-    }
-    if (bytes->n_bytes < HEADER_BYTES) {
-        *why = "it is truncated";
-        return NULL;
-    }
-    unsigned char hash[SHA256_BYTES];
-    sha256(bytes->data + HEADER_BYTES, bytes->n_bytes - HEADER_BYTES, hash);
-    if (memcmp(hash, r.at, SHA256_BYTES)) {
-        *why = "it is truncated or damaged (checksum)";
-        return NULL;
-    }
-    r.at += SHA256_BYTES;
+    WireIn r;
+    if (!container_open(&format, bytes, &r, NULL, why)) return NULL;
     Archive *a = archive_new();
     if (!a) {
         *why = "out of memory";
         return NULL;
     }
     a->origin.compiler_id = get_str(a, &r);
-    get_raw(&r, a->origin.machine, SHA256_BYTES);
+    wire_get_raw(&r, a->origin.machine, SHA256_BYTES);
     a->origin.machine_name = get_str(a, &r);
     uint32_t n = wire_get_u32(&r);
     bool ok = !r.failed;

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// metallib.c: the container of a compiled library (see metallib.h). The checksum covers everything
-// after it, so a damaged file is found before anything in it is believed.
+// metallib.c: a compiled library as bytes (see metallib.h).
 #include "base/metallib.h"
-#include "base/wire.h"
+#include "base/container.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 3, HEADER_BYTES = 8 + 4 + SHA256_BYTES };
-static const char magic[8] = {'I', 'N', 'G', 'O', 'T', 'L', 'I', 'B'};
+static const ContainerFormat format = {{'I', 'N', 'G', 'O', 'T', 'L', 'I', 'B'},
+                                       3,
+                                       "it is not a metallib made by Ingot"};
 
 Blob *metallib_encode(const Metallib *lib) {
     WireOut w = {0}, reflection = {0};
-    for (size_t i = 0; i < sizeof magic; ++i) wire_u8(&w, (uint8_t)magic[i]);
-    wire_u32(&w, VERSION);
-    for (int i = 0; i < SHA256_BYTES; ++i) wire_u8(&w, 0); // filled in at the end
+    container_begin(&format, &w);
     wire_str(&w, lib->compiler_id);
     wire_str(&w, lib->source_name);
     wire_u32(&w, lib->math_mode);
@@ -31,18 +29,13 @@ Blob *metallib_encode(const Metallib *lib) {
     rf_encode(lib->reflection, &reflection);
     wire_bytes(&w, reflection.data, reflection.n_bytes);
     wire_bytes(&w, lib->bitcode, lib->bitcode_bytes);
-    bool failed = w.failed || reflection.failed;
+    w.failed |= reflection.failed;
     wire_free(&reflection);
-    if (failed) {
-        wire_free(&w);
-        return NULL;
-    }
-    sha256(w.data + HEADER_BYTES, w.n_bytes - HEADER_BYTES, w.data + 12);
-    return blob_take(w.data, w.n_bytes);
+    return container_end(&w);
 }
 
 bool metallib_recognised(const void *data, size_t n) {
-    return n >= sizeof magic && !memcmp(data, magic, sizeof magic);
+    return container_recognised(&format, data, n);
 }
 
 static void read_links(Metallib *lib, WireIn *r) {
@@ -86,27 +79,9 @@ static void read_files(Metallib *lib, WireIn *r) {
 Metallib *metallib_open(Blob *bytes, const char **error) {
     const char *ignored, **why = error ? error : &ignored;
     *why = NULL;
-    if (!metallib_recognised(bytes->data, bytes->n_bytes)) {
-        *why = "not a metallib made by Ingot";
-        return NULL;
-    }
-    WireIn r = {bytes->data + sizeof magic, bytes->data + bytes->n_bytes, false};
-    uint32_t version = wire_get_u32(&r);
-    if (!r.failed && version != VERSION) {
-        *why = "the metallib was made by another version of Ingot";
-        return NULL;
-    }
-    if (bytes->n_bytes < HEADER_BYTES) {
-        *why = "the metallib is truncated";
-        return NULL;
-    }
+    WireIn r;
     unsigned char hash[SHA256_BYTES];
-    sha256(bytes->data + HEADER_BYTES, bytes->n_bytes - HEADER_BYTES, hash);
-    if (memcmp(hash, r.at, SHA256_BYTES)) {
-        *why = "the metallib is damaged (checksum)";
-        return NULL;
-    }
-    r.at += SHA256_BYTES;
+    if (!container_open(&format, bytes, &r, hash, why)) return NULL;
     Metallib *lib = calloc(1, sizeof *lib);
     if (!lib) {
         *why = "out of memory";
@@ -132,7 +107,7 @@ Metallib *metallib_open(Blob *bytes, const char **error) {
     if (!r.failed) lib->reflection = rf_decode(&reflection);
     lib->bitcode = wire_get_bytes(&r, &lib->bitcode_bytes);
     if (r.failed || !lib->reflection || r.at != r.end) {
-        *why = "the metallib is damaged (its parts do not fit)";
+        *why = "it is damaged (its parts do not fit)";
         metallib_release(lib);
         return NULL;
     }

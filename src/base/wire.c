@@ -36,11 +36,15 @@ void wire_u8(WireOut *w, uint8_t v) { put_little(w, v, 1); }
 void wire_u32(WireOut *w, uint32_t v) { put_little(w, v, 4); }
 void wire_u64(WireOut *w, uint64_t v) { put_little(w, v, 8); }
 
-void wire_bytes(WireOut *w, const void *data, size_t n) {
-    wire_u64(w, n);
+void wire_raw(WireOut *w, const void *data, size_t n) {
     if (!n || !reserve(w, n)) return;
     memcpy(w->data + w->n_bytes, data, n);
     w->n_bytes += n;
+}
+
+void wire_bytes(WireOut *w, const void *data, size_t n) {
+    wire_u64(w, n);
+    wire_raw(w, data, n);
 }
 
 void wire_str(WireOut *w, const char *s) { wire_bytes(w, s ? s : "", s ? strlen(s) : 0); }
@@ -64,6 +68,16 @@ static uint64_t get_little(WireIn *r, unsigned n) {
 uint8_t wire_get_u8(WireIn *r) { return (uint8_t)get_little(r, 1); }
 uint32_t wire_get_u32(WireIn *r) { return (uint32_t)get_little(r, 4); }
 uint64_t wire_get_u64(WireIn *r) { return get_little(r, 8); }
+
+void wire_get_raw(WireIn *r, void *to, size_t n) {
+    if (r->failed || (size_t)(r->end - r->at) < n) {
+        r->failed = true;
+        memset(to, 0, n);
+        return;
+    }
+    memcpy(to, r->at, n);
+    r->at += n;
+}
 
 const void *wire_get_bytes(WireIn *r, size_t *n) {
     uint64_t length = wire_get_u64(r);

@@ -25,6 +25,7 @@ extern "C" {
 void wire_u8(WireOut *w, uint8_t v);
 void wire_u32(WireOut *w, uint32_t v);
 void wire_u64(WireOut *w, uint64_t v);
+void wire_raw(WireOut *w, const void *data, size_t n);   // the bytes alone
 void wire_bytes(WireOut *w, const void *data, size_t n); // u64 length, then the bytes
 void wire_str(WireOut *w, const char *s);                // as wire_bytes; NULL is written as ""
 void wire_free(WireOut *w);
@@ -32,6 +33,7 @@ void wire_free(WireOut *w);
 uint8_t wire_get_u8(WireIn *r);
 uint32_t wire_get_u32(WireIn *r);
 uint64_t wire_get_u64(WireIn *r);
+void wire_get_raw(WireIn *r, void *to, size_t n);
 const void *wire_get_bytes(WireIn *r, size_t *n); // borrowed from the input; NULL and 0 on failure
 char *wire_get_str(WireIn *r);                    // malloc'd copy, "" on failure; NULL only without memory
 #ifdef __cplusplus
