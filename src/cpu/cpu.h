@@ -4,11 +4,13 @@
 // the run's fault instead of the process. Input is assumed valid: the runtime has checked it.
 #ifndef INGOT_CPU_CPU_H
 #define INGOT_CPU_CPU_H
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "cpu/kernel_abi.h"
+#include "cpu/timer.h"
 
 // ---- Code objects (code.c) ----
 
@@ -38,12 +40,12 @@ typedef struct CpuRun {
     const char *_Atomic kernel; // name of the kernel that runs, for messages; owned by the caller
     const char
         *faulting; // the kernel at the time of the fault; like address, to be read after the end
-    uint64_t deadline_ns;        // 0: none
+    bool has_deadline;
+    CpuTimer deadline;
     CpuLogFn *log;               // may be NULL; called with no kernel code "running"
     void *log_context;           // for log, through cpu_run_log_context
     CpuReportFn *report;         // the same for what shader validation finds
     void *report_context;        // through cpu_run_report_context
-    struct CpuRun *next_watched; // under the watchdog's lock
 } CpuRun;
 
 // A run with a deadline is watched between the two calls. {0} plus log is a valid start.
@@ -96,6 +98,9 @@ bool cpu_pool_cancel(CpuTask *task);
 // second takes what the first returned.
 bool cpu_pool_enter_user_code(void);
 void cpu_pool_leave_user_code(bool entered);
+
+// A thread of the library's own, which takes none of the application's signals (thread.c).
+bool cpu_start_thread(pthread_t *id, void *(*run)(void *context), void *context);
 
 // Calls run(context, 0 .. n - 1) from this thread and idle workers and returns when all is done
 // (parallel.c).

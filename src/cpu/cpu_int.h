@@ -49,7 +49,6 @@ bool cpu_thread_run(CpuThread *t, CpuRun *run, const CpuCode *code, const CpuLau
                     uint64_t first, uint64_t end);
 // Makes sure that the handlers are ours; one system call if they are.
 void cpu_signals_install(void);
-void cpu_watchdog_after_fork(void);
 int cpu_signal_kick(void); // the signal that makes a worker look at its run's fault
 
 extern CpuThread *_Atomic cpu_workers; // grows only

@@ -172,7 +172,7 @@ static void prepare(Share *share, CpuRun *run, const CpuDispatch *dispatches, si
 // Some kernels must not run on a thread we did not make: its stack may be small, and the watchdog
 // may not signal it.
 static bool needs_worker(const Share *share, const CpuThread *t) {
-    if (share->run->deadline_ns != 0) return true;
+    if (share->run->has_deadline) return true;
     char here;
     uintptr_t at = (uintptr_t)&here;
     bool known = at > t->stack_low && at < t->stack_high; // else some coroutine's stack

@@ -211,7 +211,6 @@ static void after_fork(void) {
     atomic_store(&pool.blocked, 0);
     atomic_store(&cpu_workers, NULL);
     atomic_store(&pool.started, false);
-    cpu_watchdog_after_fork();
 }
 
 bool cpu_pool_start(void) {

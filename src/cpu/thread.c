@@ -239,3 +239,12 @@ void cpu_signals_install(void) {
     }
     pthread_mutex_unlock(&install_lock);
 }
+
+bool cpu_start_thread(pthread_t *id, void *(*run)(void *context), void *context) {
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    bool ok = pthread_create(id, NULL, run, context) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return ok;
+}

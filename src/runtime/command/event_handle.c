@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <signal.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "cpu/cpu.h"
 #include "runtime/object/error.h"
 #include "runtime/command/event.h"
 #include "runtime/object/validation.h"
@@ -117,11 +118,7 @@ static void *watch(void *argument) {
 
 bool rt_event_watch(MTLEvent *event) {
     if (event->watched && event->watcher_pid == getpid()) return true;
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    event->watched = pthread_create(&event->watcher, NULL, watch, event) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    event->watched = cpu_start_thread(&event->watcher, watch, event);
     event->watcher_pid = getpid();
     return event->watched;
 }

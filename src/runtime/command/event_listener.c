@@ -2,9 +2,10 @@
 // event_listener.c: MTLSharedEventListener: handlers that are called when an event reaches a value.
 // The thread that raises the event only puts a note on the listener's list: handlers run on the
 // listener's thread, or where the program's dispatch function has them run.
-#include <signal.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "cpu/cpu.h"
 #include "runtime/command/event.h"
 #include "runtime/object/leaks.h"
 #include "runtime/object/validation.h"
@@ -94,11 +95,7 @@ static bool start_thread(Mailbox *mailbox) { // at the first notification
     bool ok = mailbox->thread_of == getpid();
     if (!ok) {
         pthread_t thread;
-        sigset_t all, old;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &old);
-        ok = pthread_create(&thread, NULL, serve, mailbox) == 0;
-        pthread_sigmask(SIG_SETMASK, &old, NULL);
+        ok = cpu_start_thread(&thread, serve, mailbox);
         if (ok) pthread_detach(thread);
         if (ok) mailbox->thread_of = getpid();
     }

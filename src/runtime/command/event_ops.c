@@ -7,7 +7,7 @@
 #include "cpu/futex.h"
 #include "runtime/command/event.h"
 #include "runtime/command/execute.h"
-#include "runtime/object/timer.h"
+#include "cpu/timer.h"
 #include "runtime/object/validation.h"
 
 typedef struct EventOp { // a wait or a signal
@@ -17,7 +17,7 @@ typedef struct EventOp { // a wait or a signal
     // Waits only.
     MTLCommandBuffer *buffer;
     RtEventWaiter waiter;
-    RtTimer timer;
+    CpuTimer timer;
     enum { FRESH, REACHED, TIMED_OUT } outcome; // written before the command buffer may go on
 } EventOp;
 
@@ -32,11 +32,12 @@ static void reached(RtEventWaiter *waiter, MTLEvent *event) {
     rt_queue_unblock(w->buffer);
 }
 
-static void too_late(RtTimer *timer) {
+static uint64_t too_late(CpuTimer *timer) {
     EventOp *w = (EventOp *)(void *)((char *)timer - offsetof(EventOp, timer));
-    if (!rt_event_forget(w->event, &w->waiter)) return; // it was reached just now
+    if (!rt_event_forget(w->event, &w->waiter)) return 0; // it was reached just now
     w->outcome = TIMED_OUT;
     rt_queue_unblock(w->buffer);
+    return 0;
 }
 
 static RtOpResult fail(EventOp *w, RtExecution *x, MTLCommandBufferError code, const char *why) {
@@ -67,13 +68,13 @@ static RtOpResult run_wait(RtOp *op, RtExecution *x) {
         w->timer.fire = too_late;
         // The command buffer goes on only on this thread, after this: nobody needs the timer
         // before.
-        if (rt_timer_start(&w->timer, cpu_now_ns() + (uint64_t)buffer->timeout_ms * 1000000u) ||
+        if (cpu_timer_start(&w->timer, cpu_now_ns() + (uint64_t)buffer->timeout_ms * 1000000u) ||
             !rt_event_forget(w->event, &w->waiter))
             return RT_OP_BLOCKED;
         atomic_store(&buffer->blocked, false);
         return fail(w, x, MTLCommandBufferErrorOutOfMemory, "No thread");
     }
-    if (buffer->timeout_ms) rt_timer_cancel(&w->timer);
+    if (buffer->timeout_ms) cpu_timer_cancel(&w->timer);
     if (w->outcome == REACHED) return RT_OP_DONE;
     return fail(w, x, MTLCommandBufferErrorTimeout, "Caused GPU Timeout Error");
 }

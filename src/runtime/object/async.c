@@ -3,8 +3,8 @@
 // and leave a moment after the last, so that an idle process has none.
 #include "runtime/object/async.h"
 #include <pthread.h>
-#include <signal.h>
 #include <time.h>
+#include "cpu/cpu.h"
 #include "runtime/object/object.h"
 
 #define MAX_THREADS 2u
@@ -51,11 +51,7 @@ static void *serve(void *unused) {
 // With lock held.
 static bool start_thread(void) {
     pthread_t id;
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); // the application's signals are not for this thread
-    bool ok = pthread_create(&id, NULL, serve, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    bool ok = cpu_start_thread(&id, serve, NULL);
     if (ok) {
         pthread_detach(id);
         n_threads++;

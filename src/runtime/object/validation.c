@@ -69,15 +69,22 @@ void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *det
     deliver(device, rule, call, text);
 }
 
+enum { MESSAGE = 768 };
+static void report_in(MTLCommandBuffer *buffer, RtRule rule, const char *call, char text[MESSAGE],
+                      const char *detail, va_list args) {
+    char place[256];
+    describe_place(buffer, place, sizeof place);
+    compose(text, MESSAGE, rule, call, place, detail, args);
+    deliver(buffer->device, rule, call, text);
+}
+
 void rt_misuse_in(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
                   ...) {
-    char text[768], place[256];
     va_list args;
     va_start(args, detail);
-    describe_place(buffer, place, sizeof place);
-    compose(text, sizeof text, rule, call, place, detail, args);
+    char text[MESSAGE];
+    report_in(buffer, rule, call, text, detail, args);
     va_end(args);
-    deliver(buffer->device, rule, call, text);
 }
 
 void rt_misuse_by_kernel(MTLDevice *device, const char *kernel, const char *detail, ...) {
@@ -91,13 +98,11 @@ void rt_misuse_by_kernel(MTLDevice *device, const char *kernel, const char *deta
 
 void rt_misuse_encoding(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
                         ...) {
-    char text[768], place[256];
     va_list args;
     va_start(args, detail);
-    describe_place(buffer, place, sizeof place);
-    compose(text, sizeof text, rule, call, place, detail, args);
+    char text[MESSAGE];
+    report_in(buffer, rule, call, text, detail, args);
     va_end(args);
-    deliver(buffer->device, rule, call, text);
     if (buffer->encode_error) return; // the first one is the one to fix
     MTLError *error =
         rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource, "%s", text);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // timer.c: one thread that sleeps until the earliest of a few moments. Started with the first
 // timer.
-#include "runtime/object/timer.h"
+#include "cpu/timer.h"
 #include <pthread.h>
-#include <signal.h>
 #include <time.h>
+#include "cpu/cpu_int.h"
 #include "cpu/futex.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
-static RtTimer *timers; // under lock, in no order: they are few
+static CpuTimer *timers; // under lock, in no order: they are few
 static bool started;    // under lock
 
 static void *serve(void *unused) {
@@ -17,12 +17,16 @@ static void *serve(void *unused) {
     pthread_mutex_lock(&lock);
     for (;;) {
         uint64_t now = cpu_now_ns(), wake = UINT64_MAX;
-        for (RtTimer **at = &timers; *at;) {
-            RtTimer *timer = *at;
+        for (CpuTimer **at = &timers; *at;) {
+            CpuTimer *timer = *at;
             if (timer->at_ns <= now) {
-                *at = timer->next;
-                timer->fire(timer); // it may be gone after this
-                continue;
+                CpuTimer *next = timer->next;
+                uint64_t again = timer->fire(timer);
+                if (again == 0) {
+                    *at = next;
+                    continue;
+                }
+                timer->at_ns = again;
             }
             wake = timer->at_ns < wake ? timer->at_ns : wake;
             at = &timer->next;
@@ -54,16 +58,12 @@ static bool start(void) {
     pthread_cond_init(&changed, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_t thread;
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); // the application's signals are not for this thread
-    started = pthread_create(&thread, NULL, serve, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    started = cpu_start_thread(&thread, serve, NULL);
     if (started) pthread_detach(thread);
     return started;
 }
 
-bool rt_timer_start(RtTimer *timer, uint64_t at_ns) {
+bool cpu_timer_start(CpuTimer *timer, uint64_t at_ns) {
     pthread_mutex_lock(&lock);
     bool ok = start();
     if (ok) {
@@ -76,9 +76,9 @@ bool rt_timer_start(RtTimer *timer, uint64_t at_ns) {
     return ok;
 }
 
-void rt_timer_cancel(RtTimer *timer) {
+void cpu_timer_cancel(CpuTimer *timer) {
     pthread_mutex_lock(&lock);
-    for (RtTimer **at = &timers; *at; at = &(*at)->next) {
+    for (CpuTimer **at = &timers; *at; at = &(*at)->next) {
         if (*at != timer) continue;
         *at = timer->next;
         break;
