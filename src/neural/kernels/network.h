@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// network.h: what the kernels of a network share: the layout of its parameters, activations and
+// their derivatives, and the random numbers that choose samples. Structures are those of
+// src/neural/gpu.h.
+#include <metal_stdlib>
+using namespace metal;
+
+enum Activation : uint { linear = 0, sine = 1, relu = 2, sigmoid = 3 };
+
+// Weights are (n_in, n_out) at `weights`, output neurons contiguous; biases at `biases`. Transposed
+// copies, (n_out, n_in), lie at the same offset of a buffer of their own.
+struct Layer {
+    uint n_in, n_out;
+    uint weights, biases; // offsets in numbers, of multiples of 16
+    uint activation;
+    float omega;
+};
+
+struct Step {
+    uint2 seed;
+    uint2 number;        // of the step, low word first
+    uint batch;          // samples of this step
+    uint n_samples;      // of the data
+    uint group_samples;  // of the batch for a threadgroup
+    uint n_groups;       // and so many partial gradients
+    uint gradient_size;  // numbers of one of them
+    uint slot;           // of the step in the buffer of losses
+    float gradient_scale; // 2 / (batch * n_out), without what the kernels scaled already
+    float loss_scale;     // 1 / (batch * n_out)
+    float rate;           // learning rate / (1 - beta1^t)
+    float correction2;    // 1 / (1 - beta2^t)
+    float beta1, beta2, epsilon;
+    uint pad;
+};
+
+// y = f(omega z) and dy/dz.
+inline float activate(uint kind, float omega, float z, thread float &slope) {
+    if (kind == sine) {
+        float c, s = fast::sincos(omega * z, c);
+        slope = omega * c;
+        return s;
+    }
+    if (kind == sigmoid) {
+        float y = 1.0f / (1.0f + precise::exp(-omega * z));
+        slope = omega * y * (1.0f - y);
+        return y;
+    }
+    if (kind == relu) {
+        slope = z > 0 ? omega : 0.0f;
+        return z > 0 ? omega * z : 0.0f;
+    }
+    slope = omega;
+    return omega * z;
+}
+inline float activate(uint kind, float omega, float z) {
+    if (kind == sine) return fast::sin(omega * z);
+    float slope;
+    return activate(kind, omega, z, slope);
+}
+
+// Philox 4x32-10 (Salmon et al., 2011): the first word for counter (sample, step), as a number below n.
+inline uint draw_sample(uint2 key, uint2 step, uint sample, uint n) {
+    uint4 c = uint4(sample, step, 0);
+    for (int i = 0; i < 10; i++) {
+        c = uint4(mulhi(0xCD9E8D57u, c.z) ^ c.y ^ key.x, 0xCD9E8D57u * c.z,
+                  mulhi(0xD2511F53u, c.x) ^ c.w ^ key.y, 0xD2511F53u * c.x);
+        key += uint2(0x9E3779B9u, 0xBB67AE85u);
+    }
+    return mulhi(c.x, n);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// train.h: gradient descent on a network: pairs of inputs and targets, minibatches drawn with
+// replacement, mean squared error, Adam.
+//
+// A run is determined by its network, data and options: the same on every rerun and for every
+// number of worker threads, bit for bit. A step is two dispatches: one that computes partial
+// gradients, each threadgroup over its own part of the batch, and one that adds them in order and
+// updates the parameters. Samples of a step are chosen by a counter-based generator from the seed and
+// the number of the step, so a run that was stopped and goes on with the state it had ends where an
+// uninterrupted one does.
+#ifndef INGOT_NEURAL_TRAIN_H
+#define INGOT_NEURAL_TRAIN_H
+#include "ingot/metal.h"
+#include "neural/network.h"
+
+typedef enum NeuralPrecision {
+    NEURAL_FLOAT,
+    NEURAL_HALF,   // inputs of matrix products are half; sums, master weights and moments are float
+    NEURAL_BFLOAT, // the same with bfloat
+} NeuralPrecision;
+
+typedef enum NeuralPath {
+    NEURAL_PATH_AUTO,  // fused if the network fits
+    NEURAL_PATH_FUSED, // a tile of samples goes through all layers in threadgroup memory
+    NEURAL_PATH_PLAIN, // one dispatch a layer, activations in device memory, float only: any sizes
+} NeuralPath;
+
+// What is learnt. Copied when a trainer is made.
+typedef struct NeuralDataset {
+    uint32_t n, n_in, n_out;
+    const float *inputs;  // (n, n_in)
+    const float *targets; // (n, n_out)
+} NeuralDataset;
+
+typedef struct NeuralTrainOptions {
+    uint32_t batch;      // samples of a step, 1 or more; 0: 2048
+    float learning_rate; // 0: 1e-3
+    // The rate falls along half a cosine from learning_rate at step 0 to learning_rate * final_rate at
+    // step decay_steps and stays there. 0: the rate is constant.
+    uint64_t decay_steps;
+    float final_rate;
+    uint64_t warmup_steps; // the rate rises linearly over these before it falls
+    float beta1, beta2, epsilon; // 0: 0.9, 0.999, 1e-8
+    uint64_t seed;
+    NeuralPrecision precision;
+    NeuralPath path;
+} NeuralTrainOptions;
+
+typedef struct NeuralTrainer NeuralTrainer;
+
+// NULL and the message (NEURAL_ERROR_BYTES, may be NULL) on failure: a network without layers, data
+// that do not match it, no memory, kernels that do not compile.
+NeuralTrainer *neural_trainer_new(MTLDevice *device, const NeuralNetwork *net,
+                                  const NeuralDataset *data, const NeuralTrainOptions *options,
+                                  char *message);
+void neural_trainer_free(NeuralTrainer *t);
+
+// n steps. losses (n, or NULL) receives the mean squared error of each step's batch, before its
+// update. False: the device failed, or a loss is not finite (losses says which; parameters are then
+// of no use).
+bool neural_trainer_step(NeuralTrainer *t, uint32_t n, float *losses, char *message);
+uint64_t neural_trainer_steps_done(const NeuralTrainer *t);
+const char *neural_trainer_path(const NeuralTrainer *t); // "fused" or "plain"
+
+typedef struct NeuralEvaluation {
+    double sse, mse, psnr; // over all samples and outputs; psnr as neural_psnr()
+} NeuralEvaluation;
+// The network on all inputs. rgba (n * 4 bytes, or NULL): the first three outputs as colours, alpha
+// 255, rounded to the nearest; needs 3 outputs or 1. outputs (n * n_out, or NULL): the numbers.
+bool neural_trainer_evaluate(NeuralTrainer *t, NeuralEvaluation *e, unsigned char *rgba,
+                             float *outputs, char *message);
+
+// The gradient of the mean squared error of the batch of the next step, in the order of
+// NeuralNetwork.params (n_params numbers), and the loss; nothing is updated. For tests.
+bool neural_trainer_gradient(NeuralTrainer *t, float *gradient, float *loss, char *message);
+// The samples the given step uses: batch numbers below the dataset's n.
+void neural_trainer_samples(const NeuralTrainer *t, uint64_t step, uint32_t *samples);
+
+// Parameters now, into a network of the same sizes.
+void neural_trainer_get_network(const NeuralTrainer *t, NeuralNetwork *net);
+
+// All that changes while training; arrays of NeuralNetwork.n_params numbers in that order.
+typedef struct NeuralTrainState {
+    uint64_t step;
+    size_t n_params;
+    float *params, *moment1, *moment2;
+} NeuralTrainState;
+bool neural_train_state_init(NeuralTrainState *s, size_t n_params); // zeroes; false: no memory
+void neural_train_state_free(NeuralTrainState *s);
+void neural_trainer_get_state(const NeuralTrainer *t, NeuralTrainState *s);
+bool neural_trainer_set_state(NeuralTrainer *t, const NeuralTrainState *s); // false: other size
+#endif
