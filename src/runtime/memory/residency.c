@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "runtime/command/command_buffer.h"
 #include "runtime/memory/heap.h"
+#include "runtime/memory/tensor.h"
 #include "runtime/memory/texture.h"
 
 #define MAX_INITIAL_CAPACITY 65536u // items of memory for a hint
@@ -255,6 +256,8 @@ static void bring_in(const MTLAllocation *allocation) {
         memory = ((const MTLBuffer *)(const void *)allocation)->memory;
     else if (rt_is(allocation, &rt_texture_class))
         memory = ((const MTLTexture *)(const void *)allocation)->memory;
+    else if (rt_is(allocation, &rt_tensor_class))
+        memory = ((const MTLTensor *)(const void *)allocation)->memory;
     else if (rt_is(allocation, &rt_heap_class))
         memory = ((const MTLHeap *)(const void *)allocation)->memory;
     size_t page = (size_t)sysconf(_SC_PAGESIZE),

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "runtime/memory/buffer.h"
 #include "runtime/memory/heap.h"
+#include "runtime/memory/tensor.h"
 #include "runtime/memory/texture.h"
 #include "runtime/inspect/trace.h"
 #include "runtime/object/validation.h"
@@ -34,6 +35,7 @@ void rt_resource_clear(MTLResource *resource) {
 bool rt_is_resource(const void *object) {
     const char *name = mtl_class_name(object);
     return strcmp(name, "MTLBuffer") == 0 || strcmp(name, "MTLTexture") == 0 ||
+           strcmp(name, "MTLTensor") == 0 ||
            strcmp(name, "MTLIndirectCommandBuffer") == 0 ||
            strcmp(name, "MTLVisibleFunctionTable") == 0;
 }
@@ -113,6 +115,10 @@ MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource, MTLPur
         const MTLTexture *texture = (const MTLTexture *)resource;
         memory = texture->memory;
         mapped = texture->mapped;
+    } else if (rt_is(resource, &rt_tensor_class)) {
+        const MTLTensor *tensor = (const MTLTensor *)resource;
+        memory = tensor->memory;
+        mapped = tensor->mapped;
     }
     return rt_set_purgeable(resource, state, memory, resource->allocated_bytes, mapped, __func__);
 }

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor.c: MTLTensor: making one with memory of its own or over a buffer, its properties and its
+// end. What kernels see is the CpuTensor inside. Descriptors are checked in tensor_check.c, slices
+// copied in tensor_copy.c.
+#include "runtime/memory/tensor.h"
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "runtime/object/device.h"
+#include "runtime/object/error.h"
+#include "runtime/object/validation.h"
+
+#define SLACK 64u // bytes behind the last element: wide loads of matrix code stay inside
+
+static void tensor_destroy(void *self) {
+    MTLTensor *tensor = self;
+    rt_span_remove(&tensor->record_span);
+    rt_span_remove(&tensor->data_span);
+    if (tensor->memory && tensor->mapped)
+        munmap(tensor->memory, tensor->resource.allocated_bytes);
+    else
+        rt_free(tensor->memory);
+    MTLBuffer *buffer = tensor->buffer;
+    rt_resource_clear(&tensor->resource);
+    memset(&tensor->cpu, 0, sizeof tensor->cpu); // a stale handle finds an empty tensor, mostly
+    rt_free(tensor);
+    mtl_release(buffer);
+}
+
+const RtClass rt_tensor_class = {.name = "MTLTensor",
+                                 .destroy = tensor_destroy,
+                                 .label_at = offsetof(MTLTensor, resource.label)};
+
+// ---- Extents and descriptors ----
+
+MTLTensorExtents mtl_tensor_extents_make(size_t rank, const ptrdiff_t *values) {
+    MTLTensorExtents extents = {0};
+    if (rank > MTL_TENSOR_MAX_RANK || (rank > 0 && !values)) {
+        extents.rank = SIZE_MAX;
+        return extents;
+    }
+    extents.rank = rank;
+    for (size_t i = 0; i < rank; i++) extents.extents[i] = values[i];
+    return extents;
+}
+
+ptrdiff_t mtl_tensor_extents_extent_at_dimension_index(const MTLTensorExtents *extents,
+                                                       size_t index) {
+    if (!extents || extents->rank > MTL_TENSOR_MAX_RANK || index >= extents->rank) return -1;
+    return extents->extents[index];
+}
+
+MTLTensorExtents mtl_tensor_extents_packed_strides(const MTLTensorExtents *dimensions) {
+    MTLTensorExtents strides = {.rank = dimensions ? dimensions->rank : 0};
+    size_t stride = 1; // wraps around; what is that large is refused wherever it is used
+    for (size_t i = 0; strides.rank <= MTL_TENSOR_MAX_RANK && i < strides.rank; i++) {
+        strides.extents[i] = (ptrdiff_t)stride;
+        stride *= (size_t)dimensions->extents[i];
+    }
+    return strides;
+}
+
+MTLTensorDescriptor mtl_tensor_descriptor_make_default(void) {
+    return (MTLTensorDescriptor){.dimensions = {1, {1}},
+                                 .data_type = MTLTensorDataTypeFloat32,
+                                 .usage = MTLTensorUsageCompute | MTLTensorUsageRender};
+}
+
+// ---- Making ----
+
+static MTLTensor *tensor_new(MTLDevice *device, const MTLTensorDescriptor *d,
+                             MTLResourceOptions options, const RtTensorShape *shape) {
+    MTLTensor *tensor = rt_new(&rt_tensor_class, sizeof *tensor);
+    if (!tensor) return NULL;
+    rt_resource_init(&tensor->resource, device, options, 0);
+    tensor->cpu = shape->cpu;
+    tensor->usage = d->usage ? d->usage : MTLTensorUsageCompute | MTLTensorUsageRender;
+    rt_span_add(&tensor->record_span, &tensor->resource, &tensor->cpu, sizeof tensor->cpu);
+    return tensor;
+}
+
+static bool own_memory(MTLTensor *tensor, size_t n_elements_bytes) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t n_bytes = (n_elements_bytes + SLACK + page - 1) & ~(page - 1);
+    tensor->mapped = rt_allocator_is_default();
+    tensor->memory = tensor->mapped ? rt_map_memory(n_bytes) : rt_alloc_aligned(n_bytes, page);
+    if (!tensor->memory) return false;
+    if (!tensor->mapped) memset(tensor->memory, 0, n_bytes);
+    tensor->resource.allocated_bytes = n_bytes;
+    atomic_fetch_add(&tensor->resource.device->allocated_bytes, n_bytes);
+    tensor->cpu.data = (unsigned char *)tensor->memory;
+    rt_span_add(&tensor->data_span, &tensor->resource, tensor->memory, n_elements_bytes);
+    return true;
+}
+
+static MTLTensor *refuse(MTLError **error, const char *why) {
+    rt_error_set(error, rt_error_new(MTLTensorDomain, MTLTensorErrorInvalidDescriptor,
+                                     "The tensor cannot be made: %s.", why));
+    return NULL;
+}
+
+MTLTensor *mtl_device_new_tensor(MTLDevice *device, const MTLTensorDescriptor *descriptor,
+                                 MTLError **error) {
+    if (error) *error = NULL;
+    if (!device || !descriptor) {
+        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
+                  "descriptor");
+        return NULL;
+    }
+    RtTensorShape shape;
+    char why[RT_TENSOR_WHY];
+    if (!rt_tensor_shape(descriptor, false, &shape, why)) return refuse(error, why);
+    MTLTensor *tensor = tensor_new(device, descriptor, rt_tensor_options(descriptor), &shape);
+    if (!tensor || !own_memory(tensor, shape.n_bytes)) {
+        mtl_release(tensor);
+        rt_error_set(error, NULL);
+        return NULL;
+    }
+    return tensor;
+}
+
+MTLSizeAndAlign mtl_device_tensor_size_and_align(MTLDevice *device,
+                                                 const MTLTensorDescriptor *descriptor) {
+    RtTensorShape shape;
+    char why[RT_TENSOR_WHY];
+    if (!device || !descriptor)
+        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
+                  "descriptor");
+    else if (!rt_tensor_shape(descriptor, true, &shape, why))
+        rt_misuse(device, RT_RULE_tensor_descriptor, __func__, "%s", why);
+    else
+        return (MTLSizeAndAlign){shape.n_bytes, shape.alignment};
+    return (MTLSizeAndAlign){0, 0};
+}
+
+// Does a tensor of that shape lie inside the buffer, in its storage?
+static bool fits(const MTLBuffer *buffer, const MTLTensorDescriptor *d, const RtTensorShape *shape,
+                 size_t offset, char *why) {
+    const char *label = rt_label(&buffer->resource.label);
+    MTLStorageMode storage = (MTLStorageMode)(rt_tensor_options(d) >> 4 & 15);
+    if (storage != mtl_buffer_storage_mode(buffer)) {
+        snprintf(why, RT_TENSOR_WHY, "storage_mode %d is not that of buffer '%.60s', %d",
+                 (int)storage, label, (int)mtl_buffer_storage_mode(buffer));
+    } else if (offset % shape->alignment != 0) {
+        snprintf(why, RT_TENSOR_WHY, "offset %zu is no multiple of %zu, as %s tensors need", offset,
+                 shape->alignment, rt_tensor_type_name(shape->cpu.type));
+    } else if (offset != 0 && d->usage & MTLTensorUsageMachineLearning) {
+        snprintf(why, RT_TENSOR_WHY, "offset is 0 with usage machine learning, not %zu", offset);
+    } else if (offset > buffer->length || shape->n_bytes > buffer->length - offset) {
+        snprintf(why, RT_TENSOR_WHY, "%zu bytes from offset %zu on exceed buffer '%.60s' of %zu",
+                 shape->n_bytes, offset, label, buffer->length);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+MTLTensor *mtl_buffer_new_tensor(MTLBuffer *buffer, const MTLTensorDescriptor *descriptor,
+                                 size_t offset, MTLError **error) {
+    if (error) *error = NULL;
+    if (!rt_is(buffer, &rt_buffer_class) || !descriptor) {
+        rt_misuse(NULL,
+                  !buffer ? RT_RULE_null_object
+                          : !descriptor ? RT_RULE_null_argument : RT_RULE_wrong_class,
+                  __func__, "%s", buffer && descriptor ? mtl_class_name(buffer) : "descriptor");
+        return NULL;
+    }
+    RtTensorShape shape;
+    char why[RT_TENSOR_WHY];
+    if (!rt_tensor_shape(descriptor, true, &shape, why) ||
+        !fits(buffer, descriptor, &shape, offset, why))
+        return refuse(error, why);
+    shape.cpu.data = (unsigned char *)buffer->memory + offset;
+    MTLTensor *tensor =
+        tensor_new(buffer->resource.device, descriptor, buffer->resource.options, &shape);
+    if (!tensor) {
+        rt_error_set(error, NULL);
+        return NULL;
+    }
+    tensor->buffer = mtl_retain(buffer);
+    tensor->buffer_offset = offset;
+    tensor->resource.tracked = &buffer->resource;
+    return tensor;
+}
+
+// ---- Properties ----
+
+static MTLTensorExtents extents_of(const MTLTensor *tensor, const int64_t *values) {
+    MTLTensorExtents extents = {.rank = tensor->cpu.rank};
+    for (size_t i = 0; i < extents.rank; i++) extents.extents[i] = (ptrdiff_t)values[i];
+    return extents;
+}
+
+MTLDevice *mtl_tensor_device(const MTLTensor *tensor) {
+    return tensor ? tensor->resource.device : NULL;
+}
+
+const char *mtl_tensor_label(const MTLTensor *tensor) {
+    return tensor ? rt_label(&tensor->resource.label) : "";
+}
+
+void mtl_tensor_set_label(MTLTensor *tensor, const char *label) {
+    if (tensor) rt_label_set(&tensor->resource.label, label);
+}
+
+MTLResourceID mtl_tensor_gpu_resource_id(const MTLTensor *tensor) {
+    return (MTLResourceID){tensor ? (uint64_t)(uintptr_t)&tensor->cpu : 0};
+}
+
+MTLBuffer *mtl_tensor_buffer(const MTLTensor *tensor) { return tensor ? tensor->buffer : NULL; }
+
+size_t mtl_tensor_buffer_offset(const MTLTensor *tensor) {
+    return tensor ? tensor->buffer_offset : 0;
+}
+
+MTLTensorExtents mtl_tensor_strides(const MTLTensor *tensor) {
+    if (!tensor || !tensor->buffer) return (MTLTensorExtents){0};
+    return extents_of(tensor, tensor->cpu.strides);
+}
+
+MTLTensorExtents mtl_tensor_dimensions(const MTLTensor *tensor) {
+    return tensor ? extents_of(tensor, tensor->cpu.extents) : (MTLTensorExtents){0};
+}
+
+MTLTensorDataType mtl_tensor_data_type(const MTLTensor *tensor) {
+    return tensor ? (MTLTensorDataType)tensor->cpu.type : MTLTensorDataTypeNone;
+}
+
+MTLTensorUsage mtl_tensor_usage(const MTLTensor *tensor) { return tensor ? tensor->usage : 0; }
+
+MTLStorageMode mtl_tensor_storage_mode(const MTLTensor *tensor) {
+    return mtl_resource_storage_mode((const MTLResource *)tensor);
+}
+
+MTLCPUCacheMode mtl_tensor_cpu_cache_mode(const MTLTensor *tensor) {
+    return mtl_resource_cpu_cache_mode((const MTLResource *)tensor);
+}
+
+MTLHazardTrackingMode mtl_tensor_hazard_tracking_mode(const MTLTensor *tensor) {
+    return mtl_resource_hazard_tracking_mode((const MTLResource *)tensor);
+}
+
+MTLResourceOptions mtl_tensor_resource_options(const MTLTensor *tensor) {
+    return mtl_resource_resource_options((const MTLResource *)tensor);
+}
+
+size_t mtl_tensor_allocated_size(const MTLTensor *tensor) {
+    return mtl_resource_allocated_size((const MTLResource *)tensor);
+}
+
+MTLPurgeableState mtl_tensor_set_purgeable_state(MTLTensor *tensor, MTLPurgeableState state) {
+    return mtl_resource_set_purgeable_state((MTLResource *)tensor, state);
+}

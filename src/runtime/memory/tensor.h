@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor.h: MTLTensor and what encoders and argument tables need of it.
+#ifndef INGOT_RUNTIME_TENSOR_H
+#define INGOT_RUNTIME_TENSOR_H
+#include "cpu/tensor_abi.h"
+#include "runtime/memory/buffer.h"
+#include "runtime/object/resource.h"
+
+struct MTLTensor {
+    MTLResource resource;
+    CpuTensor cpu; // its address is gpu_resource_id and what kernels get
+    MTLTensorUsage usage;
+    MTLBuffer *buffer; // over a buffer's memory; retained. NULL: memory of its own
+    size_t buffer_offset;
+    char *memory; // its own, resource.allocated_bytes of it
+    bool mapped;  // memory is a mapping, else from the allocator hook
+    // Kernels that are checked read the record and the elements: both are known addresses.
+    RtSpan record_span, data_span;
+};
+
+extern const RtClass rt_tensor_class;
+
+// The shape behind a descriptor: type, rank, extents and strides of cpu (data stays NULL), and how
+// many bytes from element 0 to the last. False: `why` says which field is wrong, and how.
+typedef struct RtTensorShape {
+    CpuTensor cpu;
+    size_t n_bytes, alignment; // alignment: of the offset in a buffer
+} RtTensorShape;
+#define RT_TENSOR_WHY 200
+bool rt_tensor_shape(const MTLTensorDescriptor *descriptor, bool in_buffer, RtTensorShape *shape,
+                     char why[RT_TENSOR_WHY]);
+MTLResourceOptions rt_tensor_options(const MTLTensorDescriptor *descriptor);
+// Bits of an element; 0 for what is no type of tensors.
+unsigned rt_tensor_element_bits(uint32_t type);
+const char *rt_tensor_type_name(uint32_t type); // "float16"
+#endif
