@@ -1,0 +1,13 @@
+# Writes a C file with the texts of FILES (a list) and their names, for neural_kernel_source().
+set(TEXT "// Made by embed.cmake.\n#include \"neural/kernels.h\"\n\n")
+set(TABLE "")
+foreach(file ${FILES})
+    get_filename_component(name ${file} NAME)
+    string(MAKE_C_IDENTIFIER ${name} id)
+    file(READ ${file} bytes HEX)
+    string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+    string(APPEND TEXT "static const unsigned char text_${id}[] = {${bytes}0};\n")
+    string(APPEND TABLE "    {\"${name}\", (const char *)text_${id}},\n")
+endforeach()
+string(APPEND TEXT "const NeuralKernelSource neural_kernel_sources[] = {\n${TABLE}    {0, 0},\n};\n")
+file(WRITE ${OUT} "${TEXT}")

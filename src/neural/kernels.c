@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels.c: libraries and pipelines from the MSL in this library (see kernels.h).
+#include "neural/kernels.h"
+#include "neural/error.h"
+#include <string.h>
+
+const char *neural_kernel_source(const char *name) {
+    for (const NeuralKernelSource *s = neural_kernel_sources; s->name; ++s)
+        if (!strcmp(s->name, name)) return s->text;
+    return NULL;
+}
+
+MTLLibrary *neural_kernel_library(MTLDevice *device, const char *name, char *message) {
+    enum { MAX_SOURCES = 32 };
+    const char *source = neural_kernel_source(name);
+    if (!source) {
+        neural_fail(message, "there is no kernel source '%s'", name);
+        return NULL;
+    }
+    MTLHeader headers[MAX_SOURCES];
+    size_t n = 0;
+    for (; n < MAX_SOURCES && neural_kernel_sources[n].name; ++n)
+        headers[n] = (MTLHeader){neural_kernel_sources[n].name, neural_kernel_sources[n].text, 0};
+    MTLError *error = NULL;
+    MTLCompileOptions options = {.source_name = name, .headers = headers, .header_count = n};
+    MTLLibrary *library = mtl_device_new_library_with_source(device, source, &options, &error);
+    if (!library) neural_fail(message, "%s: %s", name, mtl_error_localized_description(error));
+    mtl_release(error);
+    return library;
+}
+
+MTLComputePipelineState *neural_kernel_pipeline(MTLLibrary *library, const char *function,
+                                                const MTLFunctionConstantValues *constants,
+                                                char *message) {
+    MTLError *error = NULL;
+    MTLComputePipelineState *pipeline = NULL;
+    MTLFunction *f = constants ? mtl_library_new_function_with_constant_values(library, function,
+                                                                               constants, &error)
+                               : mtl_library_new_function(library, function);
+    if (f) pipeline = mtl_device_new_compute_pipeline_state(mtl_library_device(library), f, &error);
+    if (!pipeline)
+        neural_fail(message, "kernel '%s': %s", function,
+                    error ? mtl_error_localized_description(error) : "not there");
+    mtl_release(error);
+    mtl_release(f);
+    return pipeline;
+}

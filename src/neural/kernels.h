@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels.h: the MSL sources that were put into the library (kernels/*.metal and *.h), by name.
+#ifndef INGOT_NEURAL_KERNELS_H
+#define INGOT_NEURAL_KERNELS_H
+#include "ingot/metal.h"
+
+typedef struct NeuralKernelSource {
+    const char *name, *text; // "render.metal" and what is in it
+} NeuralKernelSource;
+extern const NeuralKernelSource neural_kernel_sources[]; // ends with a NULL name
+
+// The text of one of them; NULL if there is none of that name.
+const char *neural_kernel_source(const char *name);
+// A library from it; it may #include the others. NULL and the message (NEURAL_ERROR_BYTES) on
+// failure.
+MTLLibrary *neural_kernel_library(MTLDevice *device, const char *name, char *message);
+// A pipeline of one of its functions, with function constants (NULL: none).
+MTLComputePipelineState *neural_kernel_pipeline(MTLLibrary *library, const char *function,
+                                                const MTLFunctionConstantValues *constants,
+                                                char *message);
+#endif
