@@ -47,6 +47,39 @@ const RfFunction *rf_find_function(const RfLibrary *lib, const char *name) {
     return NULL;
 }
 
+uint32_t rf_scalar_of(uint32_t data_type, uint32_t *n) {
+    static const uint8_t first[] = {3, 16, 29, 33, 37, 41, 45, 49, 53, 81, 85, 121};
+    for (size_t i = 0; i < sizeof first; ++i)
+        if (data_type >= first[i] && data_type < first[i] + 4u) {
+            *n = data_type - first[i] + 1;
+            return first[i];
+        }
+    *n = 0;
+    return 0;
+}
+
+static void encode_values(const RfValue *values, uint32_t n, WireOut *w) {
+    wire_u32(w, n);
+    for (uint32_t i = 0; i < n; ++i) {
+        const RfValue *v = &values[i];
+        wire_str(w, v->name);
+        wire_str(w, v->condition);
+        wire_u8(w, v->role);
+        wire_u8(w, v->user);
+        wire_u8(w, v->interpolation);
+        wire_u8(w, v->place);
+        wire_u8(w, v->qualifier);
+        wire_u8(w, v->invariant);
+        wire_u32(w, v->param);
+        wire_u32(w, v->offset);
+        wire_u32(w, v->data_type);
+        wire_u32(w, v->n);
+        wire_u32(w, v->row);
+        wire_u32(w, v->index);
+        wire_u32(w, v->source);
+    }
+}
+
 static void encode_type(const RfType *t, WireOut *w) {
     wire_u32(w, t->data_type);
     wire_str(w, t->name);
@@ -95,6 +128,11 @@ static void encode_function(const RfFunction *f, WireOut *w) {
         wire_u32(w, a->type);
         wire_str(w, a->condition);
     }
+    encode_values(f->inputs, f->n_inputs, w);
+    encode_values(f->outputs, f->n_outputs, w);
+    wire_u32(w, f->input_rows);
+    wire_u32(w, f->output_rows);
+    wire_u8(w, f->early_tests);
     wire_u32(w, f->n_constants);
     for (uint32_t i = 0; i < f->n_constants; ++i) wire_u32(w, f->constants[i]);
 }
@@ -154,6 +192,32 @@ static void decode_type(RfType *t, WireIn *r) {
     }
 }
 
+static RfValue *decode_values(uint32_t *n_values, WireIn *r) {
+    uint32_t n = wire_get_u32(r);
+    RfValue *values = new_array(r, n, sizeof *values, 50);
+    if (r->failed) return NULL;
+    *n_values = n;
+    for (uint32_t i = 0; i < n && !r->failed; ++i) {
+        RfValue *v = &values[i];
+        v->name = wire_get_str(r);
+        v->condition = wire_get_str(r);
+        v->role = wire_get_u8(r);
+        v->user = wire_get_u8(r);
+        v->interpolation = wire_get_u8(r);
+        v->place = wire_get_u8(r);
+        v->qualifier = wire_get_u8(r);
+        v->invariant = wire_get_u8(r);
+        v->param = wire_get_u32(r);
+        v->offset = wire_get_u32(r);
+        v->data_type = wire_get_u32(r);
+        v->n = wire_get_u32(r);
+        v->row = wire_get_u32(r);
+        v->index = wire_get_u32(r);
+        v->source = wire_get_u32(r);
+    }
+    return values;
+}
+
 static void decode_function(RfFunction *f, WireIn *r) {
     f->name = wire_get_str(r);
     f->symbol = wire_get_str(r);
@@ -182,6 +246,11 @@ static void decode_function(RfFunction *f, WireIn *r) {
         a->type = wire_get_u32(r);
         a->condition = wire_get_str(r);
     }
+    f->inputs = decode_values(&f->n_inputs, r);
+    f->outputs = decode_values(&f->n_outputs, r);
+    f->input_rows = wire_get_u32(r);
+    f->output_rows = wire_get_u32(r);
+    f->early_tests = wire_get_u8(r);
     n = wire_get_u32(r);
     f->constants = new_array(r, n, sizeof *f->constants, 4);
     if (r->failed) return;
@@ -220,6 +289,23 @@ static bool types_valid(const RfLibrary *lib) {
     return ok;
 }
 
+// The n components of a value lie in what they are numbered by.
+static bool values_valid(const RfValue *values, uint32_t n, uint32_t rows) {
+    enum { MAX_ATTRIBUTE = 30, MAX_COLOR = 7, MAX_CLIP = 8 };
+    if (rows > MAX_SLOTS) return false;
+    for (uint32_t i = 0; i < n; ++i) {
+        const RfValue *v = &values[i];
+        uint32_t components;
+        if (!rf_scalar_of(v->data_type, &components) || v->role >= RF_N_ROLES) return false;
+        if (v->role == RF_CLIP_DISTANCE ? v->n > MAX_CLIP : v->n != components) return false;
+        if (v->interpolation > 2 || v->place > 2 || v->qualifier > 2 || v->source > 1) return false;
+        if (v->role == RF_VALUE && (uint64_t)v->row + v->n > rows) return false;
+        if (v->role == RF_ATTRIBUTE && v->index > MAX_ATTRIBUTE) return false;
+        if (v->role == RF_COLOR && v->index > MAX_COLOR) return false;
+    }
+    return true;
+}
+
 static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
     if (f->stage > RF_STITCHABLE || f->n_slots > MAX_SLOTS) return false;
     for (uint32_t i = 0; i < f->n_args; ++i) {
@@ -232,7 +318,8 @@ static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
     }
     for (uint32_t i = 0; i < f->n_constants; ++i)
         if (f->constants[i] >= lib->n_constants) return false;
-    return true;
+    return values_valid(f->inputs, f->n_inputs, f->input_rows) &&
+           values_valid(f->outputs, f->n_outputs, f->output_rows);
 }
 
 static bool valid(const RfLibrary *lib) {
@@ -279,6 +366,14 @@ fail:
     return NULL;
 }
 
+static void free_values(RfValue *values, uint32_t n) {
+    for (uint32_t i = 0; i < n; ++i) {
+        free(values[i].name);
+        free(values[i].condition);
+    }
+    free(values);
+}
+
 void rf_free(RfLibrary *lib) {
     if (!lib) return;
     for (uint32_t i = 0; i < lib->n_types; ++i) {
@@ -294,6 +389,8 @@ void rf_free(RfLibrary *lib) {
             free(f->args[k].condition);
         }
         free(f->args);
+        free_values(f->inputs, f->n_inputs);
+        free_values(f->outputs, f->n_outputs);
         free(f->constants);
         free(f->name);
         free(f->symbol);

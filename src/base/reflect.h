@@ -90,6 +90,52 @@ typedef struct RfArg {
     char *condition;      // symbol of the function constant this argument depends on, "" if none
 } RfArg;
 
+// What a value that goes into or out of a vertex or fragment function is.
+typedef enum RfRole { // stored: never renumber
+    RF_VALUE = 0,       // from stage to stage, matched by name
+    RF_ATTRIBUTE,       // [[attribute(index)]]
+    RF_POSITION,
+    RF_POINT_SIZE,
+    RF_CLIP_DISTANCE,
+    RF_LAYER,           // render_target_array_index
+    RF_VIEWPORT,        // viewport_array_index
+    RF_COLOR,           // [[color(index), index(source)]]
+    RF_DEPTH,           // qualifier: 0 any, 1 greater, 2 less
+    RF_STENCIL,
+    RF_SAMPLE_MASK,
+    RF_VERTEX_ID,
+    RF_INSTANCE_ID,
+    RF_BASE_VERTEX,
+    RF_BASE_INSTANCE,
+    RF_AMPLIFICATION_ID,
+    RF_AMPLIFICATION_COUNT,
+    RF_FRONT_FACING,
+    RF_POINT_COORD,
+    RF_PRIMITIVE_ID,
+    RF_SAMPLE_ID,
+    RF_BARYCENTRIC,
+    RF_N_ROLES
+} RfRole;
+
+// A scalar or vector that a stage takes or gives: a parameter, the result, or a member of one.
+// A vertex output feeds the fragment input of role RF_VALUE with the same name, `user` and
+// data_type.
+typedef struct RfValue {
+    char *name;           // of [[user(name)]] if user is 1; else the member's or parameter's
+    char *condition;      // as RfArg.condition
+    uint8_t role;         // RfRole
+    uint8_t user;
+    uint8_t interpolation, place; // fragment inputs: CpuInterpolation, CpuSamplePlace (stage_abi.h)
+    uint8_t qualifier;    // depth
+    uint8_t invariant;    // position
+    uint32_t param;       // inputs: ordinal of the parameter in the source; outputs: UINT32_MAX
+    uint32_t offset;      // bytes from the beginning of the parameter or result
+    uint32_t data_type;   // MTLDataType of scalar or vector; clip distances: of one
+    uint32_t n;           // components; clip distances: how many
+    uint32_t row;         // RF_VALUE: first row (vertex output) or plane (fragment input)
+    uint32_t index, source;
+} RfValue;
+
 typedef struct RfFunction {
     char *name;           // as the host asks for it (host_name)
     char *symbol;         // mangled name in the bitcode
@@ -100,6 +146,10 @@ typedef struct RfFunction {
     uint32_t n_slots;     // entries of CpuLaunch.args
     uint32_t n_args;
     RfArg *args;
+    uint32_t n_inputs, n_outputs; // vertex and fragment functions
+    RfValue *inputs, *outputs;
+    uint32_t input_rows, output_rows; // planes of a fragment function, rows of a vertex function
+    uint8_t early_tests;  // [[early_fragment_tests]]
     uint32_t n_constants; // function constants this entry point can reach: indices in RfLibrary.constants
     uint32_t *constants;
 } RfFunction;
@@ -129,6 +179,9 @@ const RfFunction *rf_find_function(const RfLibrary *lib, const char *name);
 // "thread_position_in_grid"; NULL out of range. The inverse gives -1 for an unknown name.
 const char *rf_builtin_name(unsigned builtin);
 int rf_builtin_from_name(const char *name);
+// Scalar type (MTLDataType of one component) and number of components of a scalar or vector;
+// 0 of another type.
+uint32_t rf_scalar_of(uint32_t data_type, uint32_t *n);
 #ifdef __cplusplus
 }
 #endif

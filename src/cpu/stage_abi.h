@@ -19,6 +19,7 @@
 #define CPU_STAGE_BLOCK_WIDTH 8u  // lane l: quad l / 4 stands at (l / 4 % 4 * 2, l / 16 * 2), and in
 #define CPU_STAGE_BLOCK_HEIGHT 4u // it the lane at (l % 2, l / 2 % 2)
 #define CPU_MAX_COLORS 8u
+#define CPU_COLOR_DUAL (4u * CPU_MAX_COLORS) // first row of a second source
 #define CPU_MAX_SAMPLES 8u
 #define CPU_MAX_CLIP 8u     // clip distances
 #define CPU_MAX_VARYINGS 124u // components from stage to stage, Metal's limit
@@ -42,11 +43,13 @@ typedef struct CpuVertexStep {
     uint32_t amplification_id, amplification_count;
     const uint32_t *vertices; // [32] vertex ids, base_vertex included; [[vertex_id]]
     uint32_t *out;            // rows
+    const uint64_t *strides;  // [n_vertex_buffers] of layouts with a dynamic stride; else NULL
 } CpuVertexStep;
 
 // Reads vertex attributes by itself: the pipeline's vertex descriptor is compiled in. Buffers are
-// launch->args as in a kernel; launch->lengths is never NULL here, and attributes that lie outside
-// of their buffer read as 0 (0, 0, 0, 1).
+// launch->args as in a kernel, and after them the vertex buffers that attributes are fetched from,
+// CpuStageInfo.vertex_buffers; launch->lengths is never NULL here. Of an attribute that does not lie
+// in its buffer as a whole every component the format has reads as 0.
 typedef void CpuVertexFn(const CpuLaunch *launch, const CpuVertexStep *step);
 
 // ---- Fragment functions ----
@@ -58,8 +61,9 @@ typedef enum CpuInterpolation {
 } CpuInterpolation;
 typedef enum CpuSamplePlace { CPU_AT_CENTER = 0, CPU_AT_CENTROID, CPU_AT_SAMPLE } CpuSamplePlace;
 
-// value(x, y) = at + dx * (x - step.x) + dy * (y - step.y), x and y in pixels, centres at .5; of a
-// perspective input it is value / w.
+// value(x, y) = at + dx * (x - ox) + dy * (y - oy), x and y in pixels, centres at .5, and (ox, oy) an
+// origin that all planes of a primitive share: step.from is (step.x - ox, step.y - oy), so that
+// planes are made once and serve every step. Of a perspective input it is value / w.
 typedef struct CpuPlane {
     float at, dx, dy;
 } CpuPlane;
@@ -72,18 +76,20 @@ typedef struct CpuFragmentStep {
     uint32_t sample_id; // of per-sample shading, else 0
     uint32_t per_sample; // 1: CPU_AT_SAMPLE is `sample`; 0: it is the centre
     float sample[2];     // position of the sample in the pixel, 0 .. 1
+    float from[2];       // the pixel of lane 0 as seen from the origin of the planes
     CpuPlane z, w;       // depth in the window, and 1 / w
     const CpuPlane *planes; // of the function's inputs, one per component, in its order
     CpuPlane barycentric[2]; // of the first and second vertex: both kinds, perspective / w
     CpuPlane barycentric_linear[2];
-    const float *centroid;       // rows x, y: offset in the pixel of each lane; NULL: the centre
-    const float *point_coord;    // rows x, y; NULL: not a point
+    // Rows, read only by functions that ask for them (CpuStageInfo.flags), and then not NULL.
+    const float *centroid;       // x, y: place in the pixel of each lane, 0 .. 1
+    const float *point_coord;    // x, y
     const uint32_t *coverage;    // row of sample masks, [[sample_mask]] on input
     const uint32_t *color_in;    // framebuffer fetch: rows 4 * attachment + component
     // Results.
     uint32_t kept;               // out: covered without what was discarded
     uint32_t *colors;            // out: rows 4 * attachment + component (the bits of float, int or
-                                 // uint, as the output's type is); dual source: after the others
+                                 // uint, as the output's type is); index(1) of colour 0: CPU_COLOR_DUAL
     uint32_t *depth;             // out: one row, if the function writes it
     uint32_t *stencil;           // out: one row
     uint32_t *sample_mask;       // out: one row
@@ -93,4 +99,39 @@ typedef void CpuFragmentFn(const CpuLaunch *launch, CpuFragmentStep *step);
 // Symbols of a code object with a stage in it; CPU_KERNEL_INFO_SYMBOL is there too.
 #define CPU_VERTEX_SYMBOL "ingot_vertex"
 #define CPU_FRAGMENT_SYMBOL "ingot_fragment"
+#define CPU_STAGE_INFO_SYMBOL "ingot_stage_info" // a const CpuStageInfo
+
+enum { // CpuStageInfo.flags
+    CPU_STAGE_POSITION = 1, // vertex: writes a position
+    CPU_STAGE_POINT_SIZE = 2,
+    CPU_STAGE_LAYER = 4,
+    CPU_STAGE_VIEWPORT = 8,
+    CPU_STAGE_EFFECTS = 16,     // may write to buffers or textures
+    CPU_STAGE_DISCARD = 32,     // fragment: may drop pixels
+    CPU_STAGE_PER_SAMPLE = 64,  // runs once for each sample
+    CPU_STAGE_EARLY_TESTS = 128, // [[early_fragment_tests]]
+    CPU_STAGE_DEPTH = 256,      // writes it: depth(any), unless one of
+    CPU_STAGE_DEPTH_GREATER = 512,
+    CPU_STAGE_DEPTH_LESS = 1024,
+    CPU_STAGE_STENCIL = 2048,
+    CPU_STAGE_SAMPLE_MASK = 4096,
+    CPU_STAGE_READS_CENTROID = 8192,      // step.centroid
+    CPU_STAGE_READS_POINT_COORD = 16384,  // step.point_coord
+    CPU_STAGE_READS_COVERAGE = 32768,     // step.coverage
+    CPU_STAGE_READS_BARYCENTRIC = 65536,  // step.barycentric, and
+    CPU_STAGE_READS_PRIMITIVE_ID = 131072,
+    CPU_STAGE_QUADS = 262144, // looks at its neighbours: derivatives, implicit level of detail
+};
+typedef struct CpuStageInfo {
+    uint32_t stage;        // RfStage
+    uint32_t flags;
+    uint32_t n_inputs;     // fragment: planes. Interpolation of each: inputs
+    uint32_t n_outputs;    // vertex: rows from CPU_VERTEX_FIRST on
+    uint32_t n_clip;       // vertex: clip distances
+    uint32_t colors;       // fragment: bit n: writes [[color(n)]]; bit CPU_MAX_COLORS: index(1) of 0
+    uint32_t colors_in;    // bit n: reads [[color(n)]]: step.color_in
+    uint32_t n_vertex_buffers;
+    uint8_t vertex_buffers[32]; // index of the buffer in slot RfFunction.n_slots + i
+    uint8_t inputs[CPU_MAX_VARYINGS + 4]; // CpuInterpolation of each plane
+} CpuStageInfo;
 #endif

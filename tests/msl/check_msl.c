@@ -27,6 +27,30 @@ enum { MAX_EXPECTATIONS = 256 };
 static const char *const spaces[] = {"", "device", "constant", "threadgroup", "thread"};
 static const char *const accesses[] = {"read", "read_write", "write"};
 
+static void dump_values(const RfValue *values, uint32_t n, const char *way, Text *t) {
+    static const char *const roles[RF_N_ROLES] = {
+        "value", "attribute", "position", "point_size", "clip_distance", "layer", "viewport",
+        "color", "depth", "stencil", "sample_mask", "vertex_id", "instance_id", "base_vertex",
+        "base_instance", "amplification_id", "amplification_count", "front_facing", "point_coord",
+        "primitive_id", "sample_id", "barycentric"};
+    static const char *const interpolations[] = {"perspective", "linear", "flat"};
+    static const char *const places[] = {"center", "centroid", "sample"};
+    for (uint32_t i = 0; i < n; i++) {
+        const RfValue *v = &values[i];
+        text_printf(t, "  %s %s%s%s %s type %u n %u +%u", way, v->user ? "user(" : "", v->name,
+                    v->user ? ")" : "", roles[v->role], v->data_type, v->n, v->offset);
+        if (v->role == RF_VALUE)
+            text_printf(t, " row %u %s %s", v->row, interpolations[v->interpolation],
+                        places[v->place]);
+        if (v->role == RF_ATTRIBUTE || v->role == RF_COLOR) text_printf(t, " index %u", v->index);
+        if (v->source) text_add(t, " second");
+        if (v->role == RF_DEPTH) text_printf(t, " qualifier %u", v->qualifier);
+        if (v->invariant) text_add(t, " invariant");
+        if (*v->condition) text_printf(t, " if %s", v->condition);
+        text_add(t, "\n");
+    }
+}
+
 // The reflection as text: constants, then entry points with their arguments, then structs.
 static void dump(const RfLibrary *r, Text *t) {
     for (uint32_t i = 0; i < r->n_constants; i++)
@@ -34,7 +58,10 @@ static void dump(const RfLibrary *r, Text *t) {
                     r->types[r->constants[i].type].name, r->constants[i].name);
     for (uint32_t i = 0; i < r->n_functions; i++) {
         const RfFunction *f = &r->functions[i];
-        text_printf(t, "kernel %s", f->name);
+        bool graphics = f->stage == RF_VERTEX || f->stage == RF_FRAGMENT;
+        text_printf(t, "%s %s", !graphics ? "kernel" : f->stage == RF_VERTEX ? "vertex" : "fragment",
+                    f->name);
+        if (f->early_tests) text_add(t, " early");
         if (f->max_total_threads) text_printf(t, " max %u", f->max_total_threads);
         if (f->required_threads[0])
             text_printf(t, " required %u,%u,%u", f->required_threads[0], f->required_threads[1],
@@ -54,6 +81,8 @@ static void dump(const RfLibrary *r, Text *t) {
             if (*a->condition) text_printf(t, " if %s", a->condition);
             text_printf(t, " type %u size %u align %u\n", type->data_type, type->size, type->align);
         }
+        dump_values(f->inputs, f->n_inputs, "in", t);
+        dump_values(f->outputs, f->n_outputs, "out", t);
     }
     for (uint32_t i = 0; i < r->n_types; i++) {
         const RfType *s = &r->types[i];

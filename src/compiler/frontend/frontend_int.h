@@ -76,6 +76,13 @@ bool reflect_keep_members(ReflectBuilder *b, BridgeType *keep, const BridgeType 
 // The buffers, textures and samplers in a structure of nothing else, nested ones too; 0: no such.
 uint32_t reflect_count_members(const ReflectBuilder *b, uint32_t type);
 
+// ---- reflect_stage.c
+// Whether a parameter of a vertex or fragment function is a stage input, not a resource.
+bool reflect_is_stage_input(const RfFunction *f, const BridgeDecl *p);
+// Inputs and outputs of a vertex or fragment function.
+void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
+                          const BridgeFunction *from);
+
 // ---- diagnose.c: diagnostics of one round, as the user should see them.
 typedef struct Diagnoser {
     MslDiagnostic *list;

@@ -224,6 +224,16 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+// What a condition of an argument or value asks is reachable too.
+static uint32_t push_condition(Graph *g, LLVMModuleRef m, const char *condition, uint32_t stamp,
+                               uint32_t *stack, uint32_t depth) {
+    LLVMValueRef c = *condition ? LLVMGetNamedGlobal(m, condition) : NULL;
+    if (!c || g->nodes[node_of(g, c)].stamp == stamp) return depth;
+    g->nodes[node_of(g, c)].stamp = stamp;
+    stack[depth] = node_of(g, c);
+    return depth + 1;
+}
+
 // The function constants reachable from one entry point (and from the conditions of its arguments).
 static bool find_constants(Graph *g, LLVMModuleRef m, RfFunction *f, uint32_t stamp,
                            uint32_t *stack, uint32_t n_constants) {
@@ -233,13 +243,12 @@ static bool find_constants(Graph *g, LLVMModuleRef m, RfFunction *f, uint32_t st
     if (!v || !f->constants) return f->constants != NULL;
     stack[depth++] = node_of(g, v);
     g->nodes[stack[0]].stamp = stamp;
-    for (uint32_t i = 0; i < f->n_args; i++) {
-        LLVMValueRef c = *f->args[i].condition ? LLVMGetNamedGlobal(m, f->args[i].condition) : NULL;
-        if (c && g->nodes[node_of(g, c)].stamp != stamp) {
-            g->nodes[node_of(g, c)].stamp = stamp;
-            stack[depth++] = node_of(g, c);
-        }
-    }
+    for (uint32_t i = 0; i < f->n_args; i++)
+        depth = push_condition(g, m, f->args[i].condition, stamp, stack, depth);
+    for (uint32_t i = 0; i < f->n_inputs; i++)
+        depth = push_condition(g, m, f->inputs[i].condition, stamp, stack, depth);
+    for (uint32_t i = 0; i < f->n_outputs; i++)
+        depth = push_condition(g, m, f->outputs[i].condition, stamp, stack, depth);
     while (depth) {
         Node *n = &g->nodes[stack[--depth]];
         if (n->constant != NONE) f->constants[f->n_constants++] = n->constant;

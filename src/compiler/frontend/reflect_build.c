@@ -380,8 +380,18 @@ static void set_binding(BridgeJob *job, RfArg *arg, const BridgeAttr *a) {
         arg->index = (uint32_t)a->args[0].value;
 }
 
-static void set_argument(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const BridgeDecl *p,
-                         uint32_t ordinal) {
+static const char *stage_word(uint8_t stage) {
+    return stage == RF_VERTEX ? "vertex" : stage == RF_FRAGMENT ? "fragment" : "kernel";
+}
+
+// Of the positions of compute, those in a SIMD-group or quad are there in every stage.
+static bool builtin_in_stages(int builtin) {
+    return builtin == RF_THREAD_INDEX_IN_SIMDGROUP || builtin == RF_THREAD_INDEX_IN_QUADGROUP ||
+           builtin == RF_THREADS_PER_SIMDGROUP || builtin == RF_THREAD_EXECUTION_WIDTH;
+}
+
+static void set_argument(ReflectBuilder *b, BridgeJob *job, uint8_t stage, RfArg *arg,
+                         const BridgeDecl *p, uint32_t ordinal) {
     const BridgeAttr *binding = NULL, *condition = NULL;
     int builtin = -1;
     uint32_t builtin_at = 0;
@@ -395,7 +405,7 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Br
     for (size_t i = 0; i < p->n_attrs; i++) {
         const BridgeAttr *a = &p->attrs[i];
         int which = rf_builtin_from_name(a->name);
-        if (which >= 0)
+        if (which >= 0 && (stage == RF_KERNEL || builtin_in_stages(which)))
             builtin = which, builtin_at = a->location;
         else if (strcmp(a->name, "buffer") == 0 || strcmp(a->name, "threadgroup") == 0 ||
                  strcmp(a->name, "texture") == 0 || strcmp(a->name, "sampler") == 0)
@@ -404,7 +414,8 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Br
             condition = a;
         else if (strcmp(a->name, "user") != 0)
             report(job, a->location,
-                   "'%s' attribute cannot be applied to a parameter of a kernel function", a->name);
+                   "'%s' attribute cannot be applied to a parameter of a %s function", a->name,
+                   stage_word(stage));
     }
     if (builtin >= 0)
         set_builtin(b, job, arg, p, builtin, builtin_at);
@@ -412,6 +423,10 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Br
               set_memory(b, job, arg, p)) &&
              binding)
         set_binding(job, arg, binding);
+    if (stage != RF_KERNEL && arg->kind == RF_ARG_THREADGROUP)
+        report(job, p->location,
+               "parameter '%s' of a %s function cannot be in the threadgroup address space",
+               p->name, stage_word(stage));
     if (condition && condition->n_args == 1 && condition->args[0].is_string) {
         arg->condition = bridge_find_variable(job, condition->args[0].text);
         if (!arg->condition)
@@ -433,7 +448,7 @@ static void add_arguments(ReflectBuilder *b, BridgeJob *job, RfFunction *f, cons
         return;
     }
     RfArg *arg = &f->args[f->n_args++];
-    set_argument(b, job, arg, p, ordinal);
+    set_argument(b, job, f->stage, arg, p, ordinal);
     arg->member = member, arg->offset = offset;
 }
 
@@ -548,12 +563,16 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
         if (strcmp(lib->functions[i].name, f->name) == 0)
             report(job, from->decl.location, "there is already an entry point called '%s'",
                    f->name);
-    if (f->stage != RF_KERNEL) return; // listed by name and stage; its arguments belong to graphics
-    if (b->infos[from->decl.type].kind != BRIDGE_TYPE_VOID)
+    bool graphics = f->stage == RF_VERTEX || f->stage == RF_FRAGMENT;
+    if (f->stage != RF_KERNEL && !graphics) return; // listed by name and stage
+    if (graphics)
+        reflect_stage_values(b, job, f, from);
+    else if (b->infos[from->decl.type].kind != BRIDGE_TYPE_VOID)
         report(job, from->decl.location, "kernel function '%s' must have void return type",
                f->name);
     for (uint32_t i = 0; i < from->n_params; i++)
-        add_arguments(b, job, f, &from->params[i], i, false, 0);
+        if (!graphics || !reflect_is_stage_input(f, &from->params[i]))
+            add_arguments(b, job, f, &from->params[i], i, false, 0);
     assign_indices(job, f, from, RF_ARG_BUFFER);
     assign_indices(job, f, from, RF_ARG_THREADGROUP);
     assign_indices(job, f, from, RF_ARG_TEXTURE);

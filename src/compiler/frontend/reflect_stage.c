@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+// reflect_stage.c: what goes into and out of vertex and fragment functions, by Metal's rules:
+// parameters with attributes of built-in values, [[stage_in]] structures and results, taken apart
+// into scalars and vectors (RfValue). Values that go from stage to stage get rows in order of
+// declaration: how the two stages fit is decided when a pipeline is made.
+#include "compiler/frontend/frontend_int.h"
+#include "cpu/stage_abi.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { // MTLDataType
+    DT_ARRAY = 2, DT_FLOAT = 3, DT_HALF = 16, DT_UINT = 33, DT_USHORT = 41, DT_UCHAR = 49,
+    DT_BOOL = 53, DT_LONG = 81, DT_ULONG = 85, DT_BFLOAT = 121,
+};
+enum { MAX_ATTRIBUTE = 30, MAX_VALUES = 256, MAX_DEPTH = 16 };
+
+enum { VERTEX_IN = 1, VERTEX_OUT = 2, FRAGMENT_IN = 4, FRAGMENT_OUT = 8 }; // where a role may stand
+typedef enum Shape { // types a role may have
+    ANY,       // scalar or vector, none of 64 bits, no bool
+    FLOAT4,
+    FLOAT1,
+    FLOATS,    // float or an array of them
+    UINT1,     // uint, ushort or uchar
+    WORD,      // uint
+    BOOL1,
+    COORD,     // float2 or half2
+    FLOAT123,
+} Shape;
+
+static const struct {
+    const char *name;
+    uint8_t role, where, shape;
+} roles[] = {
+    {"attribute", RF_ATTRIBUTE, VERTEX_IN, ANY},
+    {"position", RF_POSITION, VERTEX_OUT | FRAGMENT_IN, FLOAT4},
+    {"point_size", RF_POINT_SIZE, VERTEX_OUT | FRAGMENT_IN, FLOAT1},
+    {"clip_distance", RF_CLIP_DISTANCE, VERTEX_OUT | FRAGMENT_IN, FLOATS},
+    {"render_target_array_index", RF_LAYER, VERTEX_OUT | FRAGMENT_IN, UINT1},
+    {"viewport_array_index", RF_VIEWPORT, VERTEX_OUT | FRAGMENT_IN, UINT1},
+    {"color", RF_COLOR, FRAGMENT_IN | FRAGMENT_OUT, ANY},
+    {"depth", RF_DEPTH, FRAGMENT_OUT, FLOAT1},
+    {"stencil", RF_STENCIL, FRAGMENT_OUT, WORD},
+    {"sample_mask", RF_SAMPLE_MASK, FRAGMENT_IN | FRAGMENT_OUT, WORD},
+    {"vertex_id", RF_VERTEX_ID, VERTEX_IN, UINT1},
+    {"instance_id", RF_INSTANCE_ID, VERTEX_IN, UINT1},
+    {"base_vertex", RF_BASE_VERTEX, VERTEX_IN, UINT1},
+    {"base_instance", RF_BASE_INSTANCE, VERTEX_IN, UINT1},
+    {"amplification_id", RF_AMPLIFICATION_ID, VERTEX_IN | FRAGMENT_IN, UINT1},
+    {"amplification_count", RF_AMPLIFICATION_COUNT, VERTEX_IN | FRAGMENT_IN, UINT1},
+    {"front_facing", RF_FRONT_FACING, FRAGMENT_IN, BOOL1},
+    {"point_coord", RF_POINT_COORD, FRAGMENT_IN, COORD},
+    {"primitive_id", RF_PRIMITIVE_ID, FRAGMENT_IN, UINT1},
+    {"sample_id", RF_SAMPLE_ID, FRAGMENT_IN, UINT1},
+    {"barycentric_coord", RF_BARYCENTRIC, FRAGMENT_IN, FLOAT123},
+};
+enum { N_ROLES = sizeof roles / sizeof *roles };
+
+// Attributes that say more about a value, but not what it is.
+static const char *const hints[] = {"user", "function_constant", "invariant", "shared", "index",
+                                    "raster_order_group", "post_depth_coverage", "primitive_culled"};
+static const struct {
+    const char *name;
+    uint8_t interpolation, place;
+} qualifiers[] = {
+    {"flat", CPU_FLAT, CPU_AT_CENTER},
+    {"center_perspective", CPU_PERSPECTIVE, CPU_AT_CENTER},
+    {"center_no_perspective", CPU_LINEAR, CPU_AT_CENTER},
+    {"centroid_perspective", CPU_PERSPECTIVE, CPU_AT_CENTROID},
+    {"centroid_no_perspective", CPU_LINEAR, CPU_AT_CENTROID},
+    {"sample_perspective", CPU_PERSPECTIVE, CPU_AT_SAMPLE},
+    {"sample_no_perspective", CPU_LINEAR, CPU_AT_SAMPLE},
+};
+enum { N_QUALIFIERS = sizeof qualifiers / sizeof *qualifiers };
+
+// The values of one side of a function while they are collected.
+typedef struct Side {
+    ReflectBuilder *b;
+    BridgeJob *job;
+    RfFunction *f;
+    unsigned where;
+    bool result; // of the function, else a parameter
+    RfValue *values;
+    uint32_t n, rows;
+    uint32_t location; // of the parameter or function: members have one of their own
+} Side;
+
+static void report(BridgeJob *job, uint32_t at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void report(BridgeJob *job, uint32_t at, const char *format, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    bridge_report(job, 3, at, text);
+}
+
+static const char *stage_name(const Side *s) {
+    return s->where & (VERTEX_IN | VERTEX_OUT) ? "vertex" : "fragment";
+}
+
+static const char *thing(const Side *s) {
+    return s->result ? "the result" : "an input";
+}
+
+static int role_named(const char *name) {
+    for (int i = 0; i < N_ROLES; i++)
+        if (strcmp(roles[i].name, name) == 0) return i;
+    return -1;
+}
+
+static bool is_hint(const char *name) {
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (strcmp(hints[i], name) == 0) return true;
+    for (size_t i = 0; i < N_QUALIFIERS; i++)
+        if (strcmp(qualifiers[i].name, name) == 0) return true;
+    return false;
+}
+
+static bool fits(uint8_t shape, uint32_t scalar, uint32_t n, bool array) {
+    bool small = scalar == DT_UINT || scalar == DT_USHORT || scalar == DT_UCHAR;
+    if (array != (shape == FLOATS && array)) return false;
+    switch (shape) {
+    case ANY:
+        return scalar && scalar != DT_BOOL && scalar != DT_LONG && scalar != DT_ULONG &&
+               scalar != DT_BFLOAT;
+    case FLOAT4: return scalar == DT_FLOAT && n == 4;
+    case FLOAT1:
+    case FLOATS: return scalar == DT_FLOAT && n == 1;
+    case UINT1: return small && n == 1;
+    case WORD: return scalar == DT_UINT && n == 1;
+    case BOOL1: return scalar == DT_BOOL && n == 1;
+    case COORD: return (scalar == DT_FLOAT || scalar == DT_HALF) && n == 2;
+    case FLOAT123: return (scalar == DT_FLOAT || scalar == DT_HALF) && n <= 3;
+    default: return false;
+    }
+}
+
+static void set_index(Side *s, RfValue *v, const BridgeAttr *a, unsigned max) {
+    if (a->n_args != 1 || a->args[0].is_string)
+        report(s->job, a->location, "'%s' attribute takes one argument", a->name);
+    else if (a->args[0].value < 0 || a->args[0].value > max)
+        report(s->job, a->location,
+               "'%s' attribute parameter is out of bounds: must be between 0 and %u", a->name, max);
+    else
+        v->index = (uint32_t)a->args[0].value;
+}
+
+// A hint or qualifier of a value.
+static void set_hint(Side *s, RfValue *v, const BridgeAttr *a) {
+    for (size_t i = 0; i < N_QUALIFIERS; i++)
+        if (strcmp(qualifiers[i].name, a->name) == 0) {
+            v->interpolation = qualifiers[i].interpolation;
+            v->place = qualifiers[i].place;
+        }
+    const char *text = a->n_args && a->args[0].is_string ? a->args[0].text : NULL;
+    if (strcmp(a->name, "user") == 0 && text) {
+        free(v->name);
+        v->name = strdup(text);
+        v->user = 1;
+    } else if (strcmp(a->name, "invariant") == 0) {
+        v->invariant = 1;
+    } else if (strcmp(a->name, "index") == 0 && a->n_args == 1 && !a->args[0].is_string) {
+        if (a->args[0].value < 0 || a->args[0].value > 1)
+            report(s->job, a->location,
+                   "'index' attribute parameter is out of bounds: must be between 0 and 1");
+        v->source = a->args[0].value == 1;
+    } else if (strcmp(a->name, "function_constant") == 0 && text) {
+        free(v->condition);
+        v->condition = bridge_find_variable(s->job, text);
+        if (!v->condition)
+            report(s->job, a->location, "use of undeclared function constant '%s'", text);
+    }
+}
+
+static void set_role(Side *s, RfValue *v, int k, const BridgeAttr *a) {
+    const char *text = a->n_args && a->args[0].is_string ? a->args[0].text : NULL;
+    v->role = roles[k].role;
+    if (v->role == RF_ATTRIBUTE) set_index(s, v, a, MAX_ATTRIBUTE);
+    if (v->role == RF_COLOR) set_index(s, v, a, CPU_MAX_COLORS - 1);
+    if (v->role != RF_DEPTH) return;
+    if (!text || strcmp(text, "any") == 0)
+        v->qualifier = 0;
+    else if (strcmp(text, "greater") == 0)
+        v->qualifier = 1;
+    else if (strcmp(text, "less") == 0)
+        v->qualifier = 2;
+    else
+        report(s->job, a->location, "'depth' attribute takes any, greater or less, not '%s'", text);
+}
+
+// Twice the same built-in value, attribute or colour in one structure.
+static void check_twice(Side *s, const RfValue *v, uint32_t at, const char *name) {
+    for (uint32_t i = 0; i < s->n; i++) {
+        const RfValue *o = &s->values[i];
+        if (o == v || o->role != v->role || o->index != v->index || o->source != v->source) continue;
+        if (*o->condition || *v->condition) continue; // perhaps one of them at a time
+        if (v->role == RF_VALUE &&
+            (o->user != v->user || strcmp(o->name, v->name) != 0))
+            continue;
+        if (v->role == RF_VALUE)
+            report(s->job, at, "two values of %s function '%s' are called '%s'", stage_name(s),
+                   s->f->name, v->name);
+        else if (v->role == RF_ATTRIBUTE || (v->role == RF_COLOR && s->result))
+            report(s->job, at, "'%s(%u)' is used twice in %s function '%s'", name, v->index,
+                   stage_name(s), s->f->name);
+        else if (s->result)
+            report(s->job, at, "'%s' is used twice in %s function '%s'", name, stage_name(s),
+                   s->f->name);
+        else
+            continue;
+        return;
+    }
+}
+
+static bool needs_attribute(Side *s, const BridgeDecl *d, uint32_t at) {
+    if (s->where == VERTEX_IN)
+        report(s->job, at, "member '%s' of the stage_in structure of vertex function '%s' must have "
+               "the attribute 'attribute(n)'", d->name, s->f->name);
+    else
+        report(s->job, at, "member '%s' of the result of fragment function '%s' must have an "
+               "attribute: color(n), depth, stencil or sample_mask", d->name, s->f->name);
+    return false;
+}
+
+// One scalar or vector (or array of clip distances) becomes a value.
+static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param, uint32_t offset,
+                     const char *name, uint8_t bare) {
+    const RfType *t = &s->b->lib->types[type];
+    uint32_t at = d->location ? d->location : s->location, n, count = 1;
+    const BridgeAttr *said = NULL;
+    int k = -1;
+    if (s->n >= MAX_VALUES) {
+        report(s->job, at, "%s of %s function '%s' has too many members", thing(s), stage_name(s),
+               s->f->name);
+        return;
+    }
+    RfValue *v = &s->values[s->n];
+    *v = (RfValue){.name = strdup(strncmp(name, "__unnamed_", 10) == 0 ? "" : name),
+                   .param = param, .offset = offset, .role = bare};
+    s->n++;
+    for (size_t i = 0; i < d->n_attrs; i++) {
+        const BridgeAttr *a = &d->attrs[i];
+        int which = role_named(a->name);
+        if (which >= 0 && (roles[which].where & s->where)) {
+            k = which, said = a;
+            set_role(s, v, which, a);
+        } else if (is_hint(a->name)) {
+            set_hint(s, v, a);
+        } else if (which < 0 || roles[which].role != RF_ATTRIBUTE || s->where != VERTEX_OUT) {
+            report(s->job, a->location, "'%s' attribute cannot be applied to %s of a %s function",
+                   a->name, thing(s), stage_name(s));
+        }
+    }
+    if (!v->condition) v->condition = strdup("");
+    if (!v->name || !v->condition) {
+        s->b->failed = true;
+        return;
+    }
+    bool array = t->data_type == DT_ARRAY;
+    if (array && t->element != UINT32_MAX) {
+        count = t->n_elements;
+        t = &s->b->lib->types[t->element];
+    }
+    uint32_t scalar = rf_scalar_of(t->data_type, &n);
+    for (int i = 0; k < 0 && bare && i < N_ROLES; i++)
+        if (roles[i].role == bare) k = i;
+    const char *role_name = k >= 0 ? roles[k].name : "stage_in";
+    if (v->role == RF_VALUE && (s->where == VERTEX_IN || s->where == FRAGMENT_OUT)) {
+        needs_attribute(s, d, at);
+        s->n--;
+        free(v->name);
+        free(v->condition);
+        return;
+    }
+    bool ok = fits(k >= 0 ? roles[k].shape : ANY, scalar, n, array);
+    if (ok && v->role == RF_CLIP_DISTANCE) ok = count >= 1 && count <= CPU_MAX_CLIP;
+    if (!ok) {
+        if (k < 0)
+            report(s->job, at, "type '%s' of '%s' is not valid for a value between stages",
+                   s->b->lib->types[type].name, v->name);
+        else
+            report(s->job, said ? said->location : at, "type '%s' is not valid for attribute '%s'",
+                   s->b->lib->types[type].name, role_name);
+        n = scalar ? n : 1;
+    }
+    v->data_type = scalar ? t->data_type : DT_FLOAT;
+    v->n = v->role == RF_CLIP_DISTANCE ? count : n;
+    if (v->role == RF_VALUE) {
+        if (scalar != DT_FLOAT && scalar != DT_HALF) v->interpolation = CPU_FLAT;
+        v->row = s->rows;
+        s->rows += v->n;
+    }
+    check_twice(s, v, said ? said->location : at, role_name);
+}
+
+// Structures are taken apart, arrays too unless they are clip distances.
+static void add_value(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param, uint32_t offset,
+                      const char *name, uint8_t bare, int depth) {
+    const BridgeType *info = &s->b->infos[type];
+    const RfType *t = &s->b->lib->types[type];
+    bool has_role = false;
+    for (size_t i = 0; i < d->n_attrs; i++) has_role |= role_named(d->attrs[i].name) >= 0;
+    if (depth > MAX_DEPTH) return;
+    if (info->kind == BRIDGE_TYPE_RECORD && !has_role) {
+        for (size_t i = 0; i < info->n_members; i++) {
+            const BridgeDecl *m = &info->members[i];
+            add_value(s, m, m->type, param, offset + m->offset, m->name, RF_VALUE, depth + 1);
+        }
+        return;
+    }
+    if (t->data_type == DT_ARRAY && !has_role && t->element != UINT32_MAX && t->n_elements <= 32) {
+        for (uint32_t i = 0; i < t->n_elements; i++) {
+            const char *element = arena_format(s->b->arena, "%s[%u]", name, i);
+            if (element)
+                add_value(s, d, t->element, param, offset + i * t->stride, element, bare,
+                          depth + 1);
+        }
+        return;
+    }
+    add_leaf(s, d, type, param, offset, name, bare);
+}
+
+static bool open_side(Side *s) {
+    s->values = calloc(MAX_VALUES, sizeof *s->values);
+    s->b->failed |= !s->values;
+    return s->values != NULL;
+}
+
+static void check_rows(const Side *s, uint32_t at) {
+    if (s->rows > CPU_MAX_VARYINGS)
+        report(s->job, at, "%s function '%s' has %u components between stages: there may be %u",
+               stage_name(s), s->f->name, s->rows, CPU_MAX_VARYINGS);
+}
+
+bool reflect_is_stage_input(const RfFunction *f, const BridgeDecl *p) {
+    unsigned where = f->stage == RF_VERTEX ? VERTEX_IN : FRAGMENT_IN;
+    for (size_t i = 0; i < p->n_attrs; i++) {
+        int k = role_named(p->attrs[i].name);
+        if (k >= 0 && (roles[k].where & where)) return true;
+        if (strcmp(p->attrs[i].name, "stage_in") == 0 || strcmp(p->attrs[i].name, "user") == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_parameter(Side *s, const BridgeDecl *p, uint32_t ordinal, uint32_t *stage_ins) {
+    const BridgeAttr *stage_in = NULL;
+    for (size_t i = 0; i < p->n_attrs; i++)
+        if (strcmp(p->attrs[i].name, "stage_in") == 0) stage_in = &p->attrs[i];
+    s->location = p->location;
+    if (!stage_in) {
+        add_value(s, p, p->type, ordinal, 0, p->name, RF_VALUE, 0);
+        return;
+    }
+    if ((*stage_ins)++)
+        report(s->job, stage_in->location, "%s function '%s' has more than one 'stage_in'",
+               stage_name(s), s->f->name);
+    if (s->b->infos[p->type].kind != BRIDGE_TYPE_RECORD) {
+        report(s->job, stage_in->location,
+               "type '%s' is not valid for attribute 'stage_in': it must be a structure",
+               s->b->lib->types[p->type].name);
+        return;
+    }
+    BridgeDecl plain = *p; // what follows describes members
+    plain.attrs = NULL, plain.n_attrs = 0;
+    add_value(s, &plain, p->type, ordinal, 0, p->name, RF_VALUE, 0);
+}
+
+static void add_result(Side *s, const BridgeFunction *from) {
+    BridgeDecl d = from->decl;
+    BridgeAttr *attrs = d.n_attrs ? base_arena_alloc(s->b->arena, d.n_attrs, sizeof *attrs) : NULL;
+    BridgeTypeKind kind = s->b->infos[d.type].kind;
+    size_t n = 0;
+    if (kind == BRIDGE_TYPE_VOID) return;
+    for (size_t i = 0; attrs && i < d.n_attrs; i++) // those of the function itself are not its result's
+        if (role_named(d.attrs[i].name) >= 0 || is_hint(d.attrs[i].name)) attrs[n++] = d.attrs[i];
+    d.attrs = attrs, d.n_attrs = n;
+    s->location = d.location;
+    add_value(s, &d, d.type, UINT32_MAX, 0, "", s->where == VERTEX_OUT ? RF_POSITION : RF_COLOR, 0);
+    bool position = false;
+    for (uint32_t i = 0; i < s->n; i++) position |= s->values[i].role == RF_POSITION;
+    if (s->where == VERTEX_OUT && !position)
+        report(s->job, d.location,
+               "vertex function '%s' returns no position: a member of '%s' must have the attribute "
+               "'position'",
+               s->f->name, s->b->lib->types[d.type].name);
+}
+
+void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
+                          const BridgeFunction *from) {
+    bool is_vertex = f->stage == RF_VERTEX;
+    Side in = {.b = b, .job = job, .f = f, .where = is_vertex ? VERTEX_IN : FRAGMENT_IN};
+    Side out = {.b = b, .job = job, .f = f, .where = is_vertex ? VERTEX_OUT : FRAGMENT_OUT,
+                .result = true};
+    uint32_t stage_ins = 0;
+    for (size_t i = 0; i < from->decl.n_attrs; i++) {
+        const BridgeAttr *a = &from->decl.attrs[i];
+        if (strcmp(a->name, "early_fragment_tests") == 0) {
+            if (is_vertex)
+                report(job, a->location, "'%s' attribute only applies to fragment functions",
+                       a->name);
+            f->early_tests = 1;
+        }
+        if (strcmp(a->name, "patch") == 0)
+            report(job, a->location,
+                   "vertex function '%s' is for patches: tessellation is not supported", f->name);
+    }
+    if (!open_side(&in) || !open_side(&out)) {
+        free(in.values);
+        return;
+    }
+    for (uint32_t i = 0; i < from->n_params; i++)
+        if (reflect_is_stage_input(f, &from->params[i]))
+            add_parameter(&in, &from->params[i], i, &stage_ins);
+    add_result(&out, from);
+    check_rows(&in, from->decl.location);
+    check_rows(&out, from->decl.location);
+    f->inputs = in.values, f->n_inputs = in.n, f->input_rows = in.rows;
+    f->outputs = out.values, f->n_outputs = out.n, f->output_rows = out.rows;
+}
