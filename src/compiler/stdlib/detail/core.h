@@ -32,6 +32,12 @@
 #ifndef __HAVE_BFLOAT__
 #define __HAVE_BFLOAT__ 1
 #endif
+#if __METAL_VERSION__ >= 400
+#define __HAVE_TENSOR__ 1
+#define __HAVE_TENSOR_VECTOR_ACCESSOR__ 1
+#define __HAVE_INT4B_FORMAT_TYPE__ 1
+#define __HAVE_EXECUTION_UNIT__ 1
+#endif
 
 #define METAL_FUNC inline __attribute__((__always_inline__))
 #define METAL_INTERNAL METAL_FUNC

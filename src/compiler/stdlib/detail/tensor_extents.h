@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor_extents.h: extents<Index, E...> and dextents<Index, Rank>: the sizes of a tensor, each of
+// them part of the type or known when the kernel runs; and how a type keeps its address space.
+#pragma once
+
+namespace metal {
+constexpr constant size_t dynamic_extent = ~size_t(0);
+
+template <class IndexType, size_t... Extents> struct extents {
+    static_assert(is_integral_v<IndexType> && !__is_same(IndexType, bool),
+                  "extents: the index type is an integer");
+    static_assert(sizeof...(Extents) <= 16, "extents: a tensor has up to 16 dimensions");
+    using index_type = IndexType;
+    using size_type = make_unsigned_t<IndexType>;
+    using rank_type = size_t;
+
+    // All of them, also those of the type: after inlining these are constants.
+    IndexType __sizes[sizeof...(Extents) ? sizeof...(Extents) : 1];
+
+    METAL_FUNC static constexpr rank_type rank() { return sizeof...(Extents); }
+    METAL_FUNC static constexpr rank_type rank_dynamic() {
+        return ((Extents == dynamic_extent ? 1 : 0) + ... + rank_type(0));
+    }
+    METAL_FUNC static constexpr size_t static_extent(rank_type r) {
+        size_t at = 0, result = dynamic_extent;
+        ((result = at++ == r ? Extents : result), ...);
+        return result;
+    }
+    METAL_FUNC constexpr index_type extent(rank_type r) const { return __sizes[r]; }
+
+    METAL_FUNC constexpr extents()
+        : __sizes{IndexType(Extents == dynamic_extent ? 0 : Extents)...} {}
+    // The dynamic ones in order, or all.
+    template <class... Others>
+        requires((is_convertible_v<Others, IndexType> && ...) && sizeof...(Others) > 0 &&
+                 (sizeof...(Others) == rank_dynamic() || sizeof...(Others) == rank()))
+    METAL_FUNC constexpr extents(Others... others) : extents() {
+        const IndexType given[] = {IndexType(others)...};
+        set(given, sizeof...(Others) == rank(), make_index_sequence<sizeof...(Extents)>());
+    }
+    template <class Other, size_t N>
+        requires(is_convertible_v<Other, IndexType> && (N == rank_dynamic() || N == rank()))
+    METAL_FUNC constexpr extents(const array<Other, N> &others) : extents() {
+        IndexType given[N] = {};
+        for (size_t i = 0; i < N; i++) given[i] = IndexType(others[i]);
+        set(given, N == rank(), make_index_sequence<sizeof...(Extents)>());
+    }
+    template <class Other, size_t... OtherExtents>
+        requires(sizeof...(OtherExtents) == rank() &&
+                 ((Extents == dynamic_extent || OtherExtents == dynamic_extent ||
+                   Extents == OtherExtents) &&
+                  ...))
+    METAL_FUNC constexpr extents(const extents<Other, OtherExtents...> &others) : extents() {
+        for (size_t i = 0; i < rank(); i++)
+            if (static_extent(i) == dynamic_extent) __sizes[i] = IndexType(others.extent(i));
+    }
+
+    template <class Other, size_t... OtherExtents>
+    METAL_FUNC friend constexpr bool operator==(const extents &a,
+                                                const extents<Other, OtherExtents...> &b) {
+        bool same = rank() == b.rank();
+        for (size_t i = 0; same && i < rank(); i++) same = a.extent(i) == b.extent(i);
+        return same;
+    }
+
+private:
+    template <class Given, size_t... D>
+    METAL_FUNC constexpr void set(const Given &given, bool all, index_sequence<D...>) {
+        size_t at = 0;
+        ((Extents == dynamic_extent ? void(__sizes[D] = given[all ? D : at++]) : void()), ...);
+    }
+};
+
+namespace __tensor_detail {
+template <class I, class S> struct dynamic;
+template <class I, size_t... N> struct dynamic<I, index_sequence<N...>> {
+    using type = extents<I, (N, dynamic_extent)...>;
+};
+template <class T> constexpr constant bool is_extents = false;
+template <class I, size_t... E> constexpr constant bool is_extents<extents<I, E...>> = true;
+
+// The address space of an element type, and another type in the same one.
+template <class E> using bare = remove_addrspace_t<E>; // may be const
+template <class E> constexpr constant bool in_device = __is_same(E, device bare<E>);
+template <class E> constexpr constant bool in_constant = __is_same(E, constant bare<E>);
+template <class E> constexpr constant bool in_threadgroup = __is_same(E, threadgroup bare<E>);
+template <class E> constexpr constant bool in_thread = __is_same(E, thread bare<E>);
+template <class E, class T> struct placed { using type = T; };
+#define __MSL_PLACED(S) \
+    template <class E, class T> \
+        requires(__is_same(E, S bare<E>)) \
+    struct placed<E, T> { \
+        using type = S conditional_t<is_const_v<bare<E>>, const T, T>; \
+    };
+__MSL_PLACED(device)
+__MSL_PLACED(constant)
+__MSL_PLACED(threadgroup)
+__MSL_PLACED(thread)
+#undef __MSL_PLACED
+} // namespace __tensor_detail
+
+template <class IndexType, size_t Rank>
+using dextents = typename __tensor_detail::dynamic<IndexType, make_index_sequence<Rank>>::type;
+} // namespace metal
