@@ -44,7 +44,16 @@ class Launch(ctypes.Structure):
                 ("groups_per_grid", ctypes.c_uint32 * 3), ("group_size", ctypes.c_uint32 * 3),
                 ("grid_origin", ctypes.c_uint32 * 3), ("log", ctypes.c_void_p), ("log_context", ctypes.c_void_p),
                 ("textures", ctypes.c_void_p), ("lengths", ctypes.c_void_p), ("report", ctypes.c_void_p),
-                ("spans", ctypes.c_void_p), ("n_spans", ctypes.c_uint64)]
+                ("spans", ctypes.c_void_p), ("n_spans", ctypes.c_uint64), ("tensors", ctypes.c_void_p)]
+
+
+def tensor_ops():
+    """The device's functions on tensors; none where the test has no need of them."""
+    if "INGOT_TENSOR_HOST" not in os.environ:
+        return None
+    host = ctypes.CDLL(os.environ["INGOT_TENSOR_HOST"])
+    host.host_tensor_ops.restype = ctypes.c_void_p
+    return host.host_tensor_ops()
 
 
 class Report(ctypes.Structure):
@@ -131,6 +140,7 @@ def execute(run, so, arrays):
     launch = Launch(ctypes.cast(slots, ctypes.c_void_p))
     launch.lengths = ctypes.cast(lengths, ctypes.c_void_p)
     launch.report = ctypes.cast(note_report, ctypes.c_void_p)
+    launch.tensors = tensor_ops()
     groups = 1
     for d in range(3):
         launch.threads_per_grid[d], launch.group_size[d] = run.grid[d], run.group[d]

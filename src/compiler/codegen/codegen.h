@@ -109,6 +109,7 @@ void msl_survey(Cg *cg);          // fills cg->uses
 
 // texture.c
 void msl_describe_textures(Cg *cg);   // what texture functions do to memory, for the optimiser
+void msl_describe_tensors(Cg *cg);    // what tensor functions do to memory
 void msl_lower_texture_info(Cg *cg);  // size queries become loads
 unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 'r'ead, ...; 0: no
 

@@ -121,9 +121,14 @@ static LLVMValueRef build_builtin(Cg *cg, const RfArg *arg) {
     return LLVMBuildLoad2(cx->builder, want, memory, "");
 }
 
+// Its slot holds a number that means something to the runtime, not an address in the kernel's eyes.
+static bool is_handle(const RfArg *arg) {
+    return arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER || arg->kind == RF_ARG_TENSOR;
+}
+
 // An argument that its function constant switches off: null, or memory that is.
 static LLVMValueRef build_absent(Cg *cg, const RfArg *arg, LLVMTypeRef want, LLVMTypeRef type) {
-    bool handles = arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER;
+    bool handles = is_handle(arg);
     if (!type && handles && LLVMGetTypeKind(want) == LLVMPointerTypeKind)
         type = LLVMArrayType2(msl_ptr(&cg->cx), arg->count);
     if (!type) return LLVMConstNull(want);
@@ -151,7 +156,7 @@ static LLVMValueRef build_resource(Cg *cg, const RfArg *arg, LLVMTypeRef want,
     }
     if (!memory_type && LLVMGetTypeKind(want) == LLVMIntegerTypeKind) // a handle
         return LLVMBuildPtrToInt(cx->builder, slot, want, "");
-    bool handles = arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER;
+    bool handles = is_handle(arg);
     if (!memory_type && !handles && arg->count == 1) return slot;
     if (!memory_type) memory_type = LLVMArrayType2(msl_ptr(cx), arg->count); // T name[N]
     LLVMValueRef memory = parameter_memory(cg, memory_type);
@@ -174,8 +179,7 @@ static LLVMValueRef build_structure(Cg *cg, uint32_t param) {
     for (uint32_t a = 0; a < cg->fn->n_args; a++) {
         const RfArg *arg = &cg->fn->args[a];
         if (arg->param != param) continue;
-        bool handle = arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER;
-        LLVMTypeRef type = handle ? msl_int(cx, 64) : msl_ptr(cx);
+        LLVMTypeRef type = is_handle(arg) ? msl_int(cx, 64) : msl_ptr(cx);
         store_at(cg, memory, arg->offset, build_resource(cg, arg, type, NULL));
     }
     return byval ? memory : LLVMBuildLoad2(cx->builder, want, memory, "");
@@ -323,7 +327,7 @@ static void survey_call(Cg *cg, LLVMValueRef call) {
     const char *name = msl_callee(call);
     if (msl_starts(name, "__ingot_threadgroup_barrier")) cg->uses.barrier = true;
     if (msl_starts(name, "__ingot_simd_") || msl_starts(name, "__ingot_quad_") ||
-        msl_starts(name, "__ingot_simdgroup_mma"))
+        msl_starts(name, "__ingot_simdgroup_mma") || strstr(name, "__ingot_tensor_"))
         cg->uses.simd = cg->uses.packing = true;
     if (msl_starts(name, "__ingot_simdgroup_mma")) cg->uses.support = true; // fused multiply-add
     if (msl_starts(name, "__ingot_log")) cg->uses.log = true;

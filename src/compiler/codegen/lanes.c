@@ -7,6 +7,7 @@
 //   requires  everything inlined; runs on code that is not optimised further before, so that LLVM's
 //             loop transformations are checked along with the vectoriser
 #include "compiler/codegen/codegen.h"
+#include "compiler/tensor_call.h"
 #include "cpu/texture_abi.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,6 +208,31 @@ static bool replace_texture_call(Cg *cg, LLVMValueRef call, LLVMValueRef lane) {
     return true;
 }
 
+// __ingot_tensor_matmul(...): the arguments become an array of 64-bit words on the thread's stack.
+static bool replace_tensor_call(Cg *cg, LLVMValueRef call, LLVMValueRef lane) {
+    MslContext *cx = &cg->cx;
+    if (!strstr(msl_callee(call), TENSOR_MATMUL)) return false;
+    unsigned n = LLVMGetNumArgOperands(call);
+    if (n != TENSOR_MATMUL_ARGS) msl_fail(cx, "matmul2d is called with %u arguments", n);
+    LLVMTypeRef i64 = msl_int(cx, 64);
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(LLVMGetParamParent(lane));
+    LLVMPositionBuilderBefore(cx->builder, LLVMGetFirstInstruction(entry));
+    LLVMValueRef words = LLVMBuildAlloca(cx->builder, LLVMArrayType2(i64, n), "tensor.args");
+    LLVMPositionBuilderBefore(cx->builder, call);
+    for (unsigned k = 0; k < n; k++) {
+        LLVMValueRef v = LLVMGetOperand(call, k), at = msl_const(cx, 64, k);
+        v = LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMPointerTypeKind
+                ? LLVMBuildPtrToInt(cx->builder, v, i64, "")
+                : LLVMBuildIntCast2(cx->builder, v, i64, 1, "");
+        LLVMBuildStore(cx->builder, v,
+                       LLVMBuildInBoundsGEP2(cx->builder, i64, words, &at, 1, ""));
+    }
+    LLVMValueRef f = device_function(cg, "ingot_lane_tensor_matmul"), args[] = {lane, words};
+    LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(f), f, args, 2, "");
+    LLVMInstructionEraseFromParent(call);
+    return true;
+}
+
 static bool may_stop(const char *name) {
     return !msl_starts(name, "__ingot_position") && !msl_starts(name, "__ingot_launch");
 }
@@ -222,7 +248,8 @@ static void rewrite_calls(Cg *cg, const Flow *flow, LLVMValueRef lane) {
             LLVMPositionBuilderBefore(cg->cx.builder, i);
             if (may_stop(name))
                 call_device(cg, "ingot_lane_at", lane, b->depth, (b->order << 12) + place++, true);
-            if (!replace_texture_call(cg, i, lane)) replace_call(cg, i, name, lane);
+            if (!replace_texture_call(cg, i, lane) && !replace_tensor_call(cg, i, lane))
+                replace_call(cg, i, name, lane);
         }
     }
 }

@@ -430,7 +430,7 @@ void msl_emit_instruction(Vec *x, Value i) {
         msl_emit_texture(x, i, o);
         return;
     }
-    if (which.op == OP_BARRIER || which.op == OP_SIMD_BARRIER ||
+    if (which.op == OP_BARRIER || which.op == OP_SIMD_BARRIER || which.op >= OP_TENSOR_MATMUL ||
         (which.op != OP_NONE && o->c.kind == LINEAR)) {
         if (which.op == OP_POSITION)
             msl_emit_position(x, i, o);

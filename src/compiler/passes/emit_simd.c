@@ -26,6 +26,8 @@ Class msl_builtin_class(Vec *x, Value i, Builtin which) {
     case OP_LAUNCH:
     case OP_NEVER:
     case OP_INSIDE:
+    case OP_TENSOR_MATMUL:
+    case OP_TENSOR_CONVOLUTION:
     case OP_BARRIER:
     case OP_SIMD_BARRIER: return uniform;
     case OP_SUM:
@@ -457,6 +459,8 @@ void msl_emit_builtin(Vec *x, Value i, Val *o, Builtin which) {
     case OP_IS_FIRST:
     case OP_ACTIVE: emit_vote(x, i, o, which); return;
     case OP_MMA: emit_mma(x, i, o); return;
+    case OP_TENSOR_MATMUL:
+    case OP_TENSOR_CONVOLUTION: msl_emit_tensor(x, i); return;
     default: emit_shuffle(x, i, o, which);
     }
 }

@@ -2,7 +2,7 @@
 // passes_int.h: private to passes/. The state of one vectorisation and what its files offer each
 // other. Reading order: vectorise.c (the pipeline), prepare.c, cfg.c, private.c, divergence.c,
 // position.c, emit.c, emit_inst.c, emit_memory.c, emit_atomic.c, emit_simd.c, emit_texture.c,
-// emit_control.c, version.c.
+// emit_tensor.c, emit_control.c, version.c.
 //
 // The invariant everything rests on: the vector CFG is the structured scalar CFG (same blocks, same
 // edges), and a block runs only while at least one lane is active. So dominance never changes, and
@@ -236,6 +236,8 @@ typedef enum Op { // the calls the vectoriser itself lowers
     OP_IS_FIRST,
     OP_ACTIVE,
     OP_MMA,
+    OP_TENSOR_MATMUL, // compiler/tensor_call.h
+    OP_TENSOR_CONVOLUTION,
 } Op;
 typedef struct Builtin {
     Op op;
@@ -299,6 +301,12 @@ Value msl_reduce_int(Vec *x, LLVMAtomicRMWBinOp op, Value v); // over active lan
 Op msl_texture_op(Value call, unsigned *op); // OP_NONE if it is no texture function
 Class msl_texture_class(Vec *x, Value i);
 void msl_emit_texture(Vec *x, Value i, Val *o); // all parts
+
+// emit_tensor.c
+Op msl_tensor_op(Value call); // OP_NONE if it is no operation on tensors
+// Of the elements of private storage that the call takes as a slab; -1: it is not one.
+int msl_tensor_element_bytes(Vec *x, Value call, Value pointer);
+void msl_emit_tensor(Vec *x, Value i);
 
 // emit_check.c
 void msl_find_late(Vec *x);

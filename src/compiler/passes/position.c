@@ -49,7 +49,10 @@ Builtin msl_builtin_of(Value call) {
     };
     Builtin none = {OP_NONE, false, false};
     const char *n = callee_of(call);
-    if (starts_with(n, "_Z")) return (Builtin){msl_texture_op(call, NULL), false, false};
+    if (starts_with(n, "_Z")) {
+        Op tensor = msl_tensor_op(call);
+        return (Builtin){tensor ? tensor : msl_texture_op(call, NULL), false, false};
+    }
     if (!starts_with(n, "__ingot_")) return none;
     n += 8;
     if (!strcmp(n, "position")) return (Builtin){OP_POSITION, false, false};

@@ -49,7 +49,8 @@ static bool uses_agree(Vec *x, Reach *r, Value p) {
         case LLVMSelect: reach_add(x, r, user); continue;
         case LLVMCall:
             if (starts_with(callee_of(user), "llvm.lifetime")) continue;
-            return false;
+            bytes = msl_tensor_element_bytes(x, user, p);
+            break;
         default: return false;
         }
         if (bytes <= 0 || bytes > 8 || (r->size && r->size != bytes)) return false;

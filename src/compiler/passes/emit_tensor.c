@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// emit_tensor.c: operations on tensors. A call of the thread function (compiler/tensor_call.h)
+// becomes one call of CpuLaunch.tensors for the SIMD-group: a step is exactly one SIMD-group, since
+// these count as SIMD-group functions. All threads of the SIMD-group call with the same scalars, as
+// Metal wants it; where that cannot be seen, those of the first active lane are taken.
+//
+// The storage of a cooperative tensor, laid out by element (private.c), is already the slab that
+// the function wants: element e of lane l at position e * 32 + l. It is passed as it is. Where it
+// is laid out by lane, or differs between lanes, or positions are permuted, it goes through a copy.
+#include "compiler/passes/passes_int.h"
+#include "compiler/tensor_call.h"
+#include "cpu/kernel_abi.h"
+
+enum { SIMD_LANES = 32 };
+
+Op msl_tensor_op(Value call) {
+    const char *n = callee_of(call);
+    if (!strstr(n, "__ingot_tensor_")) return OP_NONE;
+    if (strstr(n, TENSOR_MATMUL)) return OP_TENSOR_MATMUL;
+    return strstr(n, TENSOR_CONVOLUTION) ? OP_TENSOR_CONVOLUTION : OP_NONE;
+}
+
+static unsigned type_bytes(unsigned type) {
+    switch (type) {
+    case CPU_TENSOR_INT8:
+    case CPU_TENSOR_UINT8: return 1;
+    case CPU_TENSOR_FLOAT16:
+    case CPU_TENSOR_BFLOAT16:
+    case CPU_TENSOR_INT16:
+    case CPU_TENSOR_UINT16: return 2;
+    case CPU_TENSOR_FLOAT32:
+    case CPU_TENSOR_INT32:
+    case CPU_TENSOR_UINT32: return 4;
+    default: return 0;
+    }
+}
+
+static uint32_t constant(Vec *x, Value call, int k) {
+    int64_t v;
+    if (!get_const(operand(call, k), &v)) msl_fail_at(x, "a tensor operation of unknown kind", call);
+    return (uint32_t)v;
+}
+
+// The operand that is the data of matrix m, its type and its layout.
+static int data_of(int m) { return TENSOR_A + m * TENSOR_MATRIX_ARGS + TENSOR_DATA; }
+static unsigned type_of(Vec *x, Value call, int m) {
+    return constant(x, call, TENSOR_TYPES) >> 8 * m & 0xff;
+}
+static uint32_t layout_of(Vec *x, Value call, int m) {
+    return constant(x, call, TENSOR_LAYOUT_A + m);
+}
+
+int msl_tensor_element_bytes(Vec *x, Value call, Value pointer) {
+    int bytes = 0;
+    if (msl_tensor_op(call) != OP_TENSOR_MATMUL) return -1;
+    for (int m = 0; m < 3; m++) {
+        if (operand(call, data_of(m)) != pointer) continue;
+        int n = layout_of(x, call, m) ? (int)type_bytes(type_of(x, call, m)) : -1;
+        if (n <= 0 || (bytes && bytes != n)) return -1;
+        bytes = n;
+    }
+    return bytes ? bytes : -1;
+}
+
+// ---- emission ------------------------------------------------------------------------------
+
+static Value at(Vec *x, Value base, Value bytes) {
+    return LLVMBuildGEP2(x->b, x->i8, base, &bytes, 1, "");
+}
+static Value at_field(Vec *x, Value base, size_t bytes) {
+    return at(x, base, LLVMConstInt(x->i64, bytes, 0));
+}
+
+// The value all lanes share.
+static Value shared(Vec *x, Value v) {
+    if (msl_uniform(x, v)) return msl_scalar(x, v);
+    return LLVMBuildExtractElement(x->b, msl_vector(x, v, 0), msl_first_lane(x, x->masks[0]), "");
+}
+
+// Storage that goes through a copy.
+typedef struct Copy {
+    Value slab, lanes; // [capacity * 32] elements; [32] pointers to the first element of each
+    uint64_t step;     // bytes from one element of a lane to the next
+    uint32_t layout;
+    unsigned bytes;
+} Copy;
+
+// for (q = 0; q < capacity * 32; q++) slab[position(q)] = element q / 32 of lane q % 32, or back
+static void emit_copy(Vec *x, const Copy *c, bool back) {
+    Block before = LLVMGetInsertBlock(x->b), loop = msl_new_block(x, "slab"),
+          done = msl_new_block(x, "slab.done");
+    uint64_t n = (uint64_t)tensor_capacity(c->layout) * SIMD_LANES;
+    uint32_t multiplier = tensor_multiplier(c->layout);
+    Type element = LLVMIntTypeInContext(x->llvm, c->bytes * 8);
+    LLVMBuildBr(x->b, loop);
+    LLVMPositionBuilderAtEnd(x->b, loop);
+    Value q = LLVMBuildPhi(x->b, x->i64, ""), one = LLVMConstInt(x->i64, 1, 0);
+    Value lane = LLVMBuildAnd(x->b, q, LLVMConstInt(x->i64, SIMD_LANES - 1, 0), "");
+    Value e = LLVMBuildLShr(x->b, q, LLVMConstInt(x->i64, 5, 0), "");
+    Value p = LLVMBuildLoad2(x->b, x->ptr, LLVMBuildGEP2(x->b, x->ptr, c->lanes, &lane, 1, ""), "");
+    p = at(x, p, LLVMBuildMul(x->b, e, LLVMConstInt(x->i64, c->step, 0), ""));
+    Value to = q;
+    if (multiplier != 1) {
+        to = LLVMBuildMul(x->b, q, LLVMConstInt(x->i64, multiplier, 0), "");
+        to = LLVMBuildAdd(x->b, to, LLVMConstInt(x->i64, TENSOR_SHIFT, 0), "");
+        to = LLVMBuildURem(x->b, to, LLVMConstInt(x->i64, n, 0), "");
+    }
+    Value s = LLVMBuildGEP2(x->b, element, c->slab, &to, 1, "");
+    Value v = LLVMBuildLoad2(x->b, element, back ? s : p, "");
+    LLVMSetAlignment(v, c->bytes);
+    LLVMSetAlignment(LLVMBuildStore(x->b, v, back ? p : s), c->bytes);
+    Value next = LLVMBuildAdd(x->b, q, one, "");
+    LLVMAddIncoming(q, (Value[]){LLVMConstNull(x->i64), next}, (Block[]){before, loop}, 2);
+    LLVMBuildCondBr(
+        x->b, LLVMBuildICmp(x->b, LLVMIntULT, next, LLVMConstInt(x->i64, n, 0), ""), loop, done);
+    LLVMPositionBuilderAtEnd(x->b, done);
+}
+
+static Value named_alloca(Vec *x, uint64_t bytes) {
+    Value a = msl_entry_alloca(x, LLVMArrayType2(x->i8, bytes), 64);
+    LLVMSetValueName2(a, "tensor.slab", 11);
+    return a;
+}
+
+// Storage as a slab. c->slab stays NULL if it is one already. Lanes that are not there have no
+// storage of their own to speak of: theirs is scratch.
+static Value slab_of(Vec *x, Value pointer, unsigned bytes, uint32_t layout, Copy *c) {
+    Class k = msl_class(x, pointer);
+    bool soa = msl_is_soa(x, pointer);
+    *c = (Copy){.layout = layout, .bytes = bytes, .step = bytes * (soa ? (uint64_t)x->lanes : 1)};
+    if (soa && k.kind == LINEAR && !k.segmented && k.stride == (int64_t)bytes &&
+        tensor_multiplier(layout) == 1)
+        return msl_scalar(x, pointer);
+    uint64_t capacity = tensor_capacity(layout);
+    c->slab = named_alloca(x, capacity * SIMD_LANES * bytes);
+    c->lanes = named_alloca(x, SIMD_LANES * 8);
+    Value nowhere = named_alloca(x, capacity * c->step);
+    Value v = LLVMBuildSelect(x->b, x->masks[0], msl_vector(x, pointer, 0), msl_splat(x, nowhere), "");
+    LLVMSetAlignment(LLVMBuildStore(x->b, v, c->lanes), 64);
+    emit_copy(x, c, false);
+    return c->slab;
+}
+
+static void set_field(Vec *x, Value op, size_t offset, Type t, Value v) {
+    v = LLVMBuildIntCast2(x->b, v, t, 1, "");
+    LLVMBuildStore(x->b, v, at_field(x, op, offset));
+}
+static Value u32(Vec *x, uint32_t v) { return LLVMConstInt(x->i32, v, 0); }
+
+static void emit_matmul(Vec *x, Value i) {
+    static const size_t matrix[] = {offsetof(CpuMatmul, a), offsetof(CpuMatmul, b),
+                                    offsetof(CpuMatmul, c)};
+    Copy copies[3] = {{0}};
+    Value op = msl_entry_alloca(x, LLVMArrayType2(x->i8, sizeof(CpuMatmul)), 64);
+    LLVMSetValueName2(op, "tensor.op", 9);
+    Value data[3];
+    for (int m = 0; m < 3; m++) {
+        uint32_t layout = layout_of(x, i, m);
+        Value p = operand(i, data_of(m));
+        data[m] =
+            layout ? slab_of(x, p, type_bytes(type_of(x, i, m)), layout, &copies[m]) : shared(x, p);
+    }
+    msl_intrinsic(x, "llvm.lifetime.start", &x->ptr, 1, &op, 1);
+    for (int m = 0; m < 3; m++) {
+        int first = data_of(m);
+        LLVMBuildStore(x->b, data[m], at_field(x, op, matrix[m] + offsetof(CpuMatrix, data)));
+        const struct {
+            size_t offset;
+            Type type;
+            int arg;
+        } fields[] = {
+            {offsetof(CpuMatrix, row_stride), x->i64, TENSOR_ROW_STRIDE},
+            {offsetof(CpuMatrix, col_stride), x->i64, TENSOR_COL_STRIDE},
+            {offsetof(CpuMatrix, rows), x->i32, TENSOR_ROWS},
+            {offsetof(CpuMatrix, cols), x->i32, TENSOR_COLS},
+        };
+        for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
+            set_field(x, op, matrix[m] + fields[k].offset, fields[k].type,
+                      shared(x, operand(i, first + fields[k].arg)));
+        set_field(x, op, matrix[m] + offsetof(CpuMatrix, type), x->i32,
+                  u32(x, type_of(x, i, m)));
+        set_field(x, op, matrix[m] + offsetof(CpuMatrix, reserved), x->i32, u32(x, 0));
+    }
+    set_field(x, op, offsetof(CpuMatmul, first_row), x->i32, shared(x, operand(i, TENSOR_FIRST_ROW)));
+    set_field(x, op, offsetof(CpuMatmul, n_rows), x->i32, shared(x, operand(i, TENSOR_N_ROWS)));
+    set_field(x, op, offsetof(CpuMatmul, n), x->i32, shared(x, operand(i, TENSOR_N)));
+    set_field(x, op, offsetof(CpuMatmul, k), x->i32, shared(x, operand(i, TENSOR_K)));
+    set_field(x, op, offsetof(CpuMatmul, flags), x->i32, u32(x, constant(x, i, TENSOR_FLAGS)));
+    set_field(x, op, offsetof(CpuMatmul, reserved), x->i32, u32(x, 0));
+    unsigned kind = LLVMGetMDKindIDInContext(x->llvm, "invariant.load", 14);
+    Value empty = LLVMMetadataAsValue(x->llvm, LLVMMDNodeInContext2(x->llvm, NULL, 0));
+    const size_t path[] = {offsetof(CpuLaunch, tensors), offsetof(CpuTensorOps, matmul)};
+    Value f = x->launch;
+    for (int k = 0; k < 2; k++) {
+        f = LLVMBuildLoad2(x->b, x->ptr, at_field(x, f, path[k]), "");
+        LLVMSetMetadata(f, kind, empty);
+    }
+    Value call = LLVMBuildCall2(x->b, LLVMFunctionType(x->none, &x->ptr, 1, 0), f, &op, 1, "");
+    unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(x->llvm, nounwind, 0));
+    msl_intrinsic(x, "llvm.lifetime.end", &x->ptr, 1, &op, 1);
+    if (copies[2].slab) emit_copy(x, &copies[2], true);
+}
+
+void msl_emit_tensor(Vec *x, Value i) {
+    if (x->lanes != SIMD_LANES) msl_fail_at(x, "a tensor operation needs a step of 32 threads", i);
+    if (msl_tensor_op(i) != OP_TENSOR_MATMUL)
+        msl_fail_at(x, "not an operation on tensors", i);
+    emit_matmul(x, i);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor_call.h: operations on tensors as the Metal headers hand them over (stdlib/detail/mpp_*.h):
+//     void __ingot_tensor_matmul(a, ..., layout_c)
+// one call of the thread function per operation of a SIMD-group, scalars and pointers only. The
+// vectoriser (passes/emit_tensor.c) makes it one call of CpuLaunch.tensors, the reference code
+// (codegen/device/lanes.c) computes it by itself.
+//
+// A matrix lies in memory, or is the storage of a cooperative tensor: thread-private, spread over
+// the 32 threads of the SIMD-group. Its layout argument says which: 0 for memory, else
+//     capacity + (multiplier << 16)
+// element e of thread l is then at position ((e * 32 + l) * multiplier + shift) % (capacity * 32)
+// of a slab that the strides of the matrix walk through; shift is 0 where the multiplier is 1.
+#ifndef INGOT_COMPILER_TENSOR_CALL_H
+#define INGOT_COMPILER_TENSOR_CALL_H
+#include <stdint.h>
+
+#define TENSOR_MATMUL "__ingot_tensor_matmul"
+#define TENSOR_CONVOLUTION "__ingot_tensor_convolution"
+
+enum { // of a matrix, from its first argument on
+    TENSOR_DATA,
+    TENSOR_ROW_STRIDE,
+    TENSOR_COL_STRIDE,
+    TENSOR_ROWS,
+    TENSOR_COLS,
+    TENSOR_MATRIX_ARGS
+};
+enum { // arguments of __ingot_tensor_matmul
+    TENSOR_A = 0,
+    TENSOR_B = TENSOR_A + TENSOR_MATRIX_ARGS,
+    TENSOR_C = TENSOR_B + TENSOR_MATRIX_ARGS, // its data: row first_row
+    TENSOR_FIRST_ROW = TENSOR_C + TENSOR_MATRIX_ARGS,
+    TENSOR_N_ROWS,
+    TENSOR_N,
+    TENSOR_K,
+    TENSOR_TYPES, // CpuTensorType of a, b, c: one byte each, a lowest; a constant
+    TENSOR_FLAGS, // CpuMatmul.flags; a constant
+    TENSOR_LAYOUT_A, // constants
+    TENSOR_LAYOUT_B,
+    TENSOR_LAYOUT_C,
+    TENSOR_MATMUL_ARGS
+};
+enum { TENSOR_SHIFT = 13 };
+static inline uint32_t tensor_capacity(uint32_t layout) { return layout & 0xffff; }
+static inline uint32_t tensor_multiplier(uint32_t layout) { return layout >> 16; }
+#endif
