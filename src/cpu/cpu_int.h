@@ -9,7 +9,7 @@
 
 #define CPU_WORKER_STACK (64u << 20)        // reserved, touched only when a kernel needs it
 #define CPU_CALLER_STACK_LIMIT (128u << 10) // kernels with larger frames run on workers only
-#define CPU_STACK_RESERVE (32u << 10)       // for what a kernel calls, and for signals
+#define CPU_STACK_RESERVE (256u << 10)      // for what a kernel calls (matrices), and for signals
 
 struct CpuCode {
     atomic_uint refs;
@@ -39,6 +39,14 @@ typedef struct CpuThread {
     struct CpuThread *next_worker; // list of workers, for the watchdog
 } CpuThread;
 
+// A launch with what its reports belong to: every launch the device makes is the first member of one.
+typedef struct CpuContextLaunch {
+    CpuLaunch launch;
+    void *context; // cpu_launch_context
+} CpuContextLaunch;
+// Everything but the arguments and the grid.
+void cpu_launch_init(CpuContextLaunch *launch, CpuRun *run, void *context);
+
 // The calling thread's record, made at first use. NULL: no memory.
 CpuThread *cpu_thread_self(void);
 // The same if there is one already. Safe in a signal handler.
@@ -47,6 +55,9 @@ bool cpu_thread_reserve(CpuThread *t, size_t threadgroup_bytes, size_t frame_byt
 // Runs threadgroups first .. end-1 of a launch on this thread. False: fault, recorded in the run.
 bool cpu_thread_run(CpuThread *t, CpuRun *run, const CpuCode *code, const CpuLaunch *launch,
                     uint64_t first, uint64_t end);
+// Calls body(argument) so that compiled code in it may fault: around its calls of such code the body
+// sets in_kernel, and a fault comes back here out of the middle. False: fault, recorded in the run.
+bool cpu_thread_guard(CpuThread *t, CpuRun *run, void (*body)(void *argument), void *argument);
 // Makes sure that the handlers are ours; one system call if they are.
 void cpu_signals_install(void);
 int cpu_signal_kick(void); // the signal that makes a worker look at its run's fault

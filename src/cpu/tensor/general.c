@@ -41,8 +41,10 @@ void cpu_matmul_general(const CpuMatmul *op) {
     for (int32_t r = op->first_row; r < at_most(op->first_row + op->n_rows, c->rows); r++)
         for (int32_t j = 0; j < at_most(op->n, c->cols); j++) {
             int64_t at = (r - op->first_row) * c->row_stride + j * c->col_stride;
+            bool any = k > 0 && r < a->rows && j < b->cols;
+            if (!any && (op->flags & CPU_MATMUL_ACCUMULATE)) continue; // not even rounded
             begin_sum(&sum, c->data, c->type, at, op->flags & CPU_MATMUL_ACCUMULATE);
-            if (r < a->rows && j < b->cols)
+            if (any)
                 for (int32_t i = 0; i < k; i++)
                     add_product(&sum, a->data, a->type, r * a->row_stride + i * a->col_stride,
                                 b->data, b->type, i * b->row_stride + j * b->col_stride);

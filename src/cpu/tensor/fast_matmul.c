@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+// fast_matmul.c: one call of matmul becomes tiles (fast_tiles.h). Decides which matrix is the thin
+// operand and which the wide one, what is read where it lies and what is packed, and in which
+// blocks.
+//
+// A call is the share of one SIMD-group: 8 to 64 rows, often of a small product (16 x 64 x 64 takes
+// 4096 vector operations with AVX-512), so the way to the first tile is short and takes no scratch
+// where the operands lie well. For long sums at large strides, where lines of a column of B all
+// fall into a few sets of the caches, operands are packed in blocks of CPU_PACK_STEPS.
+//
+// Sums of floats: the products of one result are added in the order of k by fused operations (with
+// SSE2: rounded twice), or by pairs with the dot products of bfloats, which flush denormals.
+// Nothing of that depends on where in the tile the result lies or what is clipped beside it, but
+// for which matrix is the thin operand: that changes no rounding of floats either.
+#include "cpu/tensor/element.h"
+#include "cpu/tensor/fast_pack.h"
+#include "cpu/tensor/fast_store.h"
+#include "cpu/tensor/fast_tiles.h"
+
+#define CHUNK_ROWS CPU_PACK_LANES // of the thin operand, packed at once
+#define CHUNK_LANES 256           // of sums in scratch
+#define PANEL_LANES (TILE_MAX_VECTORS * V_WIDTH)
+
+typedef struct Work {
+    CpuKind kind;
+    const CpuTiles *tiles;
+    CpuOperand thin, wide;
+    CpuResult result;
+    int64_t n_rows, n_lanes, n_k;
+    bool thin_in_place, wide_in_place, result_in_place;
+} Work;
+
+typedef struct Scratch {
+    uint32_t thin[CHUNK_ROWS * CPU_PACK_STEPS];
+    uint32_t wide[CPU_PACK_STEPS * PANEL_LANES];
+    uint32_t sums[CHUNK_ROWS * CHUNK_LANES];
+    int32_t wide_sums[CHUNK_LANES];
+} Scratch;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static const uint8_t max_rows[CPU_TILE_VECTORS + 1] = TILE_MAX_ROWS;
+
+// All rows of one panel: blocks of nearly the same height.
+static void run_rows(const CpuTiles *tiles, CpuTile *tile, int n_vectors, int64_t n_rows) {
+    int64_t at_most = max_rows[n_vectors], n_tiles = (n_rows + at_most - 1) / at_most;
+    for (; n_tiles > 0; n_tiles--) {
+        int64_t rows = (n_rows + n_tiles - 1) / n_tiles;
+        tiles->run[n_vectors - 1][rows - 1](tile);
+        tile->thin += rows * tile->thin_row;
+        tile->out += rows * tile->out_row;
+        n_rows -= rows;
+    }
+}
+
+static uint32_t last_mask(int64_t n_lanes) {
+    return V_HAS_MASKS && n_lanes % V_WIDTH ? (1u << n_lanes % V_WIDTH) - 1 : UINT32_MAX;
+}
+
+// Vectors of the next panel when n_vectors are left: nearly the same for all.
+static int panel_vectors(int64_t n_vectors) {
+    int64_t n_panels = (n_vectors + TILE_MAX_VECTORS - 1) / TILE_MAX_VECTORS;
+    return (int)((n_vectors + n_panels - 1) / n_panels);
+}
+
+// Nothing to pack, nothing to convert.
+static void run_in_place(const Work *w) {
+    int thin_bytes = cpu_element_bytes(w->thin.type), wide_bytes = cpu_element_bytes(w->wide.type),
+        each = cpu_kind_elements(w->kind);
+    int64_t n_vectors = (w->n_lanes + V_WIDTH - 1) / V_WIDTH;
+    for (int64_t j = 0; j < w->n_lanes;) {
+        int vectors = panel_vectors(n_vectors);
+        n_vectors -= vectors;
+        CpuTile tile = {.thin = w->thin.data,
+                        .thin_row = w->thin.lane * thin_bytes,
+                        .thin_step = w->thin.k * thin_bytes * each,
+                        .wide = w->wide.data + j * wide_bytes,
+                        .wide_step = w->wide.k * wide_bytes,
+                        .out = w->result.data + j * 4,
+                        .out_row = w->result.row * 4,
+                        .n_steps = w->n_k / each,
+                        .mask = n_vectors ? UINT32_MAX : last_mask(w->n_lanes),
+                        .add = w->result.add};
+        run_rows(w->tiles, &tile, vectors, w->n_rows);
+        j += vectors * V_WIDTH;
+    }
+}
+
+// The block of packing and computing: rows row .. + n_rows - 1, lanes lane .. + n_lanes - 1,
+// elements k .. + n_k - 1.
+typedef struct Block {
+    int64_t row, lane, k;
+    int n_rows, n_lanes, n_k;
+} Block;
+
+#if V_WIDTH == 16
+// What thin bytes moved up by 128 add: 128 times the sum of the wide ones.
+static void add_wide_sums(const uint32_t *wide, int n_steps, int width, int32_t *sums) {
+    for (int j = 0; j < width; j += V_WIDTH) {
+        V sum = v_load(sums + j);
+        for (int i = 0; i < n_steps; i++) {
+            V pairs = _mm512_maddubs_epi16(_mm512_set1_epi8(1), v_load(wide + i * width + j));
+            sum = v_add_int(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+        }
+        v_store(sums + j, sum);
+    }
+}
+#endif
+
+static bool thin_is_flipped(const Work *w) {
+    return w->kind == CPU_KIND_BYTE &&
+           (w->thin.type == CPU_TENSOR_INT8 || w->thin.type == CPU_TENSOR_INT4);
+}
+
+static void take_back_flips(const Work *w, const Block *b, unsigned char *out, int64_t out_row,
+                            const int32_t *wide_sums) {
+    for (int r = 0; r < b->n_rows; r++)
+        for (int j = 0; j < b->n_lanes; j++) {
+            uint32_t sum;
+            unsigned char *p = out + r * out_row + j * 4;
+            memcpy(&sum, p, 4);
+            sum -= 128 * (uint32_t)wide_sums[j];
+            memcpy(p, &sum, 4);
+        }
+    (void)w;
+}
+
+// One panel of a block whose thin operand is ready in `tile`.
+static void run_panel(const Work *w, Scratch *s, const Block *b, CpuTile tile, int vectors) {
+    int each = cpu_kind_elements(w->kind), n_steps = (b->n_k + each - 1) / each;
+    if (w->wide_in_place) {
+        int wide_bytes = cpu_element_bytes(w->wide.type);
+        tile.wide = w->wide.data + (b->k * w->wide.k + b->lane) * wide_bytes;
+        tile.wide_step = w->wide.k * wide_bytes;
+    } else {
+        CPU_FAST(cpu_pack_wide)(w->kind, &w->wide, b->lane, b->n_lanes, b->k, b->n_k,
+                                vectors * V_WIDTH, s->wide);
+        tile.wide = (unsigned char *)s->wide;
+        tile.wide_step = vectors * V_WIDTH * 4;
+    }
+    tile.n_steps = n_steps;
+    bool partial = w->wide_in_place || w->result_in_place;
+    tile.mask = partial ? last_mask(b->n_lanes) : UINT32_MAX;
+    run_rows(w->tiles, &tile, vectors, b->n_rows);
+}
+
+static void run_chunk(const Work *w, Scratch *s, const Block *chunk) {
+    int each = cpu_kind_elements(w->kind), thin_bytes = cpu_element_bytes(w->thin.type);
+    unsigned char *out = (unsigned char *)s->sums;
+    int64_t out_row = CHUNK_LANES * 4;
+    if (w->result_in_place) {
+        out = w->result.data + (chunk->row * w->result.row + chunk->lane) * 4;
+        out_row = w->result.row * 4;
+    }
+    bool flipped = thin_is_flipped(w);
+    if (flipped) memset(s->wide_sums, 0, sizeof s->wide_sums);
+    for (int64_t k = 0; k < w->n_k; k += CPU_PACK_STEPS * each) {
+        Block b = *chunk;
+        b.k = k;
+        b.n_k = (int)least(CPU_PACK_STEPS * each, w->n_k - k);
+        CpuTile tile = {.thin = (unsigned char *)s->thin,
+                        .out_row = out_row,
+                        .add = k > 0 || (w->result_in_place && w->result.add)};
+        if (w->thin_in_place) {
+            tile.thin = w->thin.data + (b.row * w->thin.lane + k * w->thin.k) * thin_bytes;
+            tile.thin_row = w->thin.lane * thin_bytes;
+            tile.thin_step = w->thin.k * thin_bytes * each;
+        } else if (CPU_FAST(cpu_pack_thin)(w->kind, &w->thin, b.row, b.n_rows, k, b.n_k, s->thin)) {
+            tile.thin_row = CPU_PACK_STEPS * 4;
+            tile.thin_step = 4;
+        } else {
+            tile.thin_row = 4;
+            tile.thin_step = CPU_PACK_LANES * 4;
+        }
+        int64_t n_vectors = (chunk->n_lanes + V_WIDTH - 1) / V_WIDTH;
+        for (int j = 0; j < chunk->n_lanes;) {
+            int vectors = panel_vectors(n_vectors);
+            n_vectors -= vectors;
+            b.lane = chunk->lane + j;
+            b.n_lanes = (int)least(vectors * V_WIDTH, chunk->n_lanes - j);
+            tile.out = out + j * 4;
+            run_panel(w, s, &b, tile, vectors);
+#if V_WIDTH == 16
+            if (flipped)
+                add_wide_sums(s->wide, (b.n_k + 3) / 4, vectors * V_WIDTH, s->wide_sums + j);
+#endif
+            j += vectors * V_WIDTH;
+        }
+    }
+    if (flipped) take_back_flips(w, chunk, out, out_row, s->wide_sums);
+    if (!w->result_in_place)
+        CPU_FAST(cpu_store)(&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes,
+                            s->sums, CHUNK_LANES);
+}
+
+// Of its own, for its stack frame.
+static __attribute__((noinline)) void run_packed(const Work *w) {
+    Scratch s;
+    for (int64_t row = 0; row < w->n_rows; row += CHUNK_ROWS)
+        for (int64_t lane = 0; lane < w->n_lanes; lane += CHUNK_LANES)
+            run_chunk(w, &s,
+                      &(Block){.row = row,
+                               .lane = lane,
+                               .n_rows = (int)least(CHUNK_ROWS, w->n_rows - row),
+                               .n_lanes = (int)least(CHUNK_LANES, w->n_lanes - lane)});
+}
+
+static bool is_bits8(uint32_t type) {
+    return type == CPU_TENSOR_INT8 || type == CPU_TENSOR_UINT8 || type == CPU_TENSOR_INT4 ||
+           type == CPU_TENSOR_UINT4;
+}
+
+static CpuKind kind_of(const Work *w, bool has_bfloat, bool has_byte) {
+    uint32_t thin = w->thin.type, wide = w->wide.type;
+    if (w->result.is_float)
+        return has_bfloat && thin == CPU_TENSOR_BFLOAT16 && wide == CPU_TENSOR_BFLOAT16
+                   ? CPU_KIND_BFLOAT
+                   : CPU_KIND_FLOAT;
+    if (has_byte && is_bits8(thin) && (wide == CPU_TENSOR_INT8 || wide == CPU_TENSOR_INT4))
+        return CPU_KIND_BYTE;
+    bool shorts = (is_bits8(thin) || thin == CPU_TENSOR_INT16) &&
+                  (is_bits8(wide) || wide == CPU_TENSOR_INT16);
+    // Both have to become int16 in the same way.
+    return shorts ? CPU_KIND_SHORT : CPU_KIND_INT;
+}
+
+// Lines at such a distance fall into few sets of the caches.
+static bool is_far(int64_t stride, int64_t n_bytes) {
+    stride *= n_bytes;
+    return stride >= 1024 || stride <= -1024;
+}
+
+static void decide_places(Work *w) {
+    const CpuOperand *thin = &w->thin, *wide = &w->wide;
+    int64_t tail = w->n_lanes % V_WIDTH;
+    bool whole = V_HAS_MASKS || tail == 0;
+    w->result_in_place = whole && w->result.lane == 1 &&
+                         (w->result.is_float ? w->result.type == CPU_TENSOR_FLOAT32
+                                             : w->result.type == CPU_TENSOR_INT32 ||
+                                                   w->result.type == CPU_TENSOR_UINT32);
+    bool long_sums = w->n_k > 64;
+    switch (w->kind) {
+    case CPU_KIND_FLOAT:
+        w->thin_in_place = thin->type == CPU_TENSOR_FLOAT32;
+        w->wide_in_place = whole && wide->lane == 1;
+        if (wide->type == CPU_TENSOR_FLOAT16 && w->n_rows <= 24)
+            w->kind = w->wide_in_place ? CPU_KIND_FLOAT_HALF : CPU_KIND_FLOAT;
+        else if (wide->type == CPU_TENSOR_BFLOAT16 && w->n_rows <= 24)
+            w->kind = w->wide_in_place ? CPU_KIND_FLOAT_BFLOAT : CPU_KIND_FLOAT;
+        else
+            w->wide_in_place &= wide->type == CPU_TENSOR_FLOAT32;
+        break;
+    case CPU_KIND_INT:
+        w->thin_in_place = thin->type == CPU_TENSOR_INT32 || thin->type == CPU_TENSOR_UINT32;
+        w->wide_in_place = whole && wide->lane == 1 &&
+                           (wide->type == CPU_TENSOR_INT32 || wide->type == CPU_TENSOR_UINT32);
+        break;
+    case CPU_KIND_SHORT:
+        w->thin_in_place = thin->type == CPU_TENSOR_INT16 && thin->k == 1 && w->n_k % 2 == 0;
+        break;
+    case CPU_KIND_BFLOAT: w->thin_in_place = thin->k == 1 && w->n_k % 2 == 0; break;
+    default:
+        w->thin_in_place = thin->type == CPU_TENSOR_UINT8 && thin->k == 1 && w->n_k % 4 == 0;
+        break;
+    }
+    if (long_sums && thin->k == 1 && is_far(thin->lane, 4) && w->n_rows > 1)
+        w->thin_in_place = false;
+    if (long_sums && is_far(wide->k, 4) && w->n_rows > max_rows[TILE_MAX_VECTORS]) {
+        w->wide_in_place = false;
+        if (w->kind <= CPU_KIND_FLOAT_BFLOAT) w->kind = CPU_KIND_FLOAT;
+    }
+}
+
+static void swap_operands(Work *w) {
+    CpuOperand thin = w->thin;
+    w->thin = w->wide;
+    w->wide = thin;
+    int64_t n = w->n_rows;
+    w->n_rows = w->n_lanes;
+    w->n_lanes = n;
+    n = w->result.row;
+    w->result.row = w->result.lane;
+    w->result.lane = n;
+}
+
+// Vector operations this takes about; moving an element to another order is 3/8 of one.
+static int64_t cost(const CpuOperand *wide, int64_t result_lane, int64_t n_rows, int64_t n_lanes,
+                    int64_t n_k) {
+    int64_t n = n_rows * n_k * ((n_lanes + V_WIDTH - 1) / V_WIDTH);
+    if (wide->lane != 1) n += n_lanes * n_k * 3 / 8;
+    if (result_lane != 1) n += n_lanes * n_rows * 3 / 8;
+    return n;
+}
+
+// Rows and columns of c that a or b does not have are sums of nothing.
+static __attribute__((noinline)) void clear(const CpuMatrix *c, int64_t row, int64_t n_rows,
+                                            int64_t col, int64_t n_cols) {
+    for (int64_t r = row; r < row + n_rows; r++)
+        for (int64_t j = col; j < col + n_cols; j++) {
+            int64_t at = r * c->row_stride + j * c->col_stride;
+            if (cpu_element_is_float(c->type))
+                cpu_element_set_float(c->data, c->type, at, 0);
+            else
+                cpu_element_set_int(c->data, c->type, at, 0);
+        }
+}
+
+static const CpuTiles *const tiles_here[CPU_N_KINDS] = {
+    [CPU_KIND_FLOAT] = &CPU_FAST(cpu_tiles_float),
+    [CPU_KIND_FLOAT_HALF] = &CPU_FAST(cpu_tiles_float_half),
+    [CPU_KIND_FLOAT_BFLOAT] = &CPU_FAST(cpu_tiles_float_bfloat),
+    [CPU_KIND_INT] = &CPU_FAST(cpu_tiles_int),
+    [CPU_KIND_SHORT] = &CPU_FAST(cpu_tiles_short),
+#if V_WIDTH == 16
+    [CPU_KIND_BFLOAT] = &cpu_tiles_bfloat,
+    [CPU_KIND_BYTE] = &cpu_tiles_byte,
+#endif
+};
+
+static void matmul(const CpuMatmul *op, bool has_bfloat, bool has_byte) {
+    const CpuMatrix *a = &op->a, *b = &op->b, *c = &op->c;
+    bool add = op->flags & CPU_MATMUL_ACCUMULATE;
+    int64_t all_rows = least(op->n_rows, (int64_t)c->rows - op->first_row),
+            all_cols = least(op->n, c->cols);
+    int64_t n_rows = least(all_rows, (int64_t)a->rows - op->first_row),
+            n_cols = least(all_cols, b->cols), k = least(op->k, least(a->cols, b->rows));
+    if (all_rows <= 0 || all_cols <= 0) return;
+    if (n_rows <= 0 || n_cols <= 0 || k <= 0) n_rows = n_cols = 0;
+    if (!add && (n_rows < all_rows || n_cols < all_cols)) {
+        clear(c, n_rows, all_rows - n_rows, 0, all_cols);
+        clear(c, 0, n_rows, n_cols, all_cols - n_cols);
+    }
+    if (n_rows == 0) return;
+    bool is_float = cpu_element_is_float(a->type) || cpu_element_is_float(b->type) ||
+                    cpu_element_is_float(c->type);
+    bool one_row = n_rows == 1, one_col = n_cols == 1, one_k = k == 1;
+    Work w = {.thin = {.data = a->data,
+                       .type = a->type,
+                       .lane = one_row ? 1 : a->row_stride,
+                       .k = one_k ? 1 : a->col_stride},
+              .wide = {.data = b->data,
+                       .type = b->type,
+                       .lane = one_col ? 1 : b->col_stride,
+                       .k = one_k ? 1 : b->row_stride},
+              .result = {.data = c->data,
+                         .type = c->type,
+                         .row = one_row ? 1 : c->row_stride,
+                         .lane = one_col ? 1 : c->col_stride,
+                         .is_float = is_float,
+                         .add = add},
+              .n_rows = n_rows,
+              .n_lanes = n_cols,
+              .n_k = k};
+    int thin_bytes = cpu_element_bytes(a->type);
+    if (thin_bytes)
+        w.thin.data += op->first_row * a->row_stride * thin_bytes;
+    else if (op->first_row * a->row_stride % 2 == 0)
+        w.thin.data += op->first_row * a->row_stride / 2;
+    else {
+        cpu_matmul_general(op);
+        return;
+    }
+    if ((w.wide.lane != 1 || w.result.lane != 1 || n_cols % V_WIDTH) &&
+        cost(&w.thin, w.result.row, n_cols, n_rows, k) < cost(&w.wide, w.result.lane, n_rows, n_cols, k))
+        swap_operands(&w);
+    w.kind = kind_of(&w, has_bfloat, has_byte);
+    decide_places(&w);
+    w.tiles = tiles_here[w.kind];
+    if (w.thin_in_place && w.wide_in_place && w.result_in_place)
+        run_in_place(&w);
+    else
+        run_packed(&w);
+}
+
+void CPU_FAST(cpu_matmul)(const CpuMatmul *op) { matmul(op, false, false); }
+#if V_WIDTH == 16
+void cpu_matmul_vnni(const CpuMatmul *op) { matmul(op, false, true); }
+void cpu_matmul_bf16(const CpuMatmul *op) { matmul(op, true, true); }
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// fast_pack.h: operands of any type and strides become words in scratch, see fast.h.
+#ifndef INGOT_CPU_TENSOR_FAST_PACK_H
+#define INGOT_CPU_TENSOR_FAST_PACK_H
+#include "cpu/tensor/fast.h"
+
+// An operand: lanes are rows of the thin one, columns of the wide one.
+typedef struct CpuOperand {
+    const unsigned char *data;
+    uint32_t type;
+    int64_t lane, k; // strides in elements
+} CpuOperand;
+
+// Elements of a word of that kind, along k.
+static inline int cpu_kind_elements(CpuKind kind) {
+    return kind == CPU_KIND_BYTE ? 4 : kind == CPU_KIND_SHORT || kind == CPU_KIND_BFLOAT ? 2 : 1;
+}
+
+// Bytes of an element; 0 for those of four bits.
+static inline int cpu_element_bytes(uint32_t type) {
+    switch (type) {
+    case CPU_TENSOR_INT4:
+    case CPU_TENSOR_UINT4: return 0;
+    case CPU_TENSOR_INT8:
+    case CPU_TENSOR_UINT8: return 1;
+    case CPU_TENSOR_FLOAT16:
+    case CPU_TENSOR_BFLOAT16:
+    case CPU_TENSOR_INT16:
+    case CPU_TENSOR_UINT16: return 2;
+    case CPU_TENSOR_INT64:
+    case CPU_TENSOR_UINT64: return 8;
+    default: return 4;
+    }
+}
+
+#define CPU_PACK_LANES 64  // at most, in one call
+#define CPU_PACK_STEPS 128 // words along k
+
+// Lanes lane .. lane + n_lanes - 1, elements k .. k + n_k - 1, as words out[step][lane]: `width`
+// words to a step, zeros beyond n_lanes up to `padded` and beyond n_k.
+void CPU_FAST(cpu_pack_wide)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
+                             int64_t k, int n_k, int width, uint32_t *out);
+// The same for the thin operand, in either order: as words out[lane][step], CPU_PACK_STEPS to a
+// lane, if its elements lie along k, else as out[step][lane], CPU_PACK_LANES to a step. Returns
+// whether it is the former.
+bool CPU_FAST(cpu_pack_thin)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
+                             int64_t k, int n_k, uint32_t *out);
+#endif

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_matmul.c: matrix multiplication of every instruction set against sums in double (integers:
+// modulo 2^32), for random shapes, strides, types and clipping, between guard pages: no element
+// outside the matrices is read, none outside the share of the call is written. Prints what ran.
+#include "tensor_ops_test.h"
+
+typedef struct Case {
+    CpuMatmul op; // c.data as for the call
+    Arena arenas[3];
+    unsigned char *places[3];
+    size_t n_bytes[3];
+    CpuTensorIsa isa;
+    uint64_t seed;
+} Case;
+
+enum { ROWS, ROWS_PADDED, COLUMNS, COLUMNS_PADDED, GAPS, BACKWARDS, N_LAYOUTS };
+
+// A matrix with room for rows x cols, of which m->rows and m->cols exist.
+static void place_matrix(CpuMatrix *m, Case *t, int i, int rows, int cols, int layout,
+                         uint64_t *state) {
+    bool by_columns = layout == COLUMNS || layout == COLUMNS_PADDED;
+    int64_t inner = layout == GAPS ? random_in(state, 2, 3) : 1;
+    int64_t outer = inner * (by_columns ? rows : cols);
+    if (layout == ROWS_PADDED || layout == COLUMNS_PADDED || layout == GAPS)
+        outer += random_in(state, 1, 37);
+    m->row_stride = by_columns ? inner : outer;
+    m->col_stride = by_columns ? outer : inner;
+    int64_t elements = (rows - 1) * m->row_stride + (cols - 1) * m->col_stride + 1;
+    size_t bits = (size_t)type_bits(m->type);
+    size_t n_bytes = ((size_t)elements * bits + 7) / 8, align = bits < 8 ? 1 : bits / 8;
+    t->places[i] = arena_place(t->arenas[i], n_bytes, align, random_bits(state) & 1);
+    t->n_bytes[i] = n_bytes;
+    fill_random(t->places[i], m->type, n_bytes * 8 / bits, state);
+    m->data = t->places[i];
+    if (layout == BACKWARDS && bits >= 8) {
+        m->data = t->places[i] + (rows - 1) * m->row_stride * (int64_t)bits / 8;
+        m->row_stride = -m->row_stride;
+    }
+}
+
+static void report(const Case *t, const char *what, int r, int j, double got, double want,
+                   double bound) {
+    const CpuMatmul *o = &t->op;
+    print_error("%s: isa %d seed %llu, %d rows from %d of %d, n %d, k %d\n"
+                "  a type %u %d x %d strides %lld %lld; b type %u %d x %d strides %lld %lld\n"
+                "  c type %u %d x %d strides %lld %lld flags %u\n"
+                "  c[%d][%d] is %.9g, expected %.9g +- %.3g\n",
+                what, (int)t->isa, (unsigned long long)t->seed, o->n_rows, o->first_row, o->c.rows,
+                o->n, o->k, o->a.type, o->a.rows, o->a.cols, (long long)o->a.row_stride,
+                (long long)o->a.col_stride, o->b.type, o->b.rows, o->b.cols,
+                (long long)o->b.row_stride, (long long)o->b.col_stride, o->c.type, o->c.rows,
+                o->c.cols, (long long)o->c.row_stride, (long long)o->c.col_stride, o->flags, r, j,
+                got, want, bound);
+    fail();
+}
+
+static double number(const CpuMatrix *m, int64_t at) {
+    return cpu_element_is_float(m->type) ? (double)cpu_element_float(m->data, m->type, at)
+                                         : (double)cpu_element_int(m->data, m->type, at);
+}
+
+// Element (r, j) of c by definition. `r` counts from first_row.
+static void check_element(const Case *t, int r, int j, const CpuMatrix *before) {
+    const CpuMatmul *o = &t->op;
+    bool is_float = cpu_element_is_float(o->a.type) || cpu_element_is_float(o->b.type) ||
+                    cpu_element_is_float(o->c.type);
+    int64_t at = r * o->c.row_stride + j * o->c.col_stride, row = r + o->first_row;
+    bool add = o->flags & CPU_MATMUL_ACCUMULATE;
+    double sum = add ? number(before, at) : 0, magnitudes = fabs(sum);
+    uint32_t whole = add ? (uint32_t)cpu_element_int(before->data, o->c.type, at) : 0;
+    for (int i = 0; i < o->k; i++) {
+        if (row >= o->a.rows || i >= o->a.cols || i >= o->b.rows || j >= o->b.cols) continue;
+        int64_t a = row * o->a.row_stride + i * o->a.col_stride,
+                b = i * o->b.row_stride + j * o->b.col_stride;
+        if (is_float) {
+            double product = number(&o->a, a) * number(&o->b, b);
+            sum += product;
+            magnitudes += fabs(product);
+        } else {
+            whole += (uint32_t)cpu_element_int(o->a.data, o->a.type, a) *
+                     (uint32_t)cpu_element_int(o->b.data, o->b.type, b);
+        }
+    }
+    bool any = row < o->a.rows && j < o->b.cols && o->a.cols > 0 && o->b.rows > 0;
+    if (add && !any) {
+        double got = number(&o->c, at), want = number(before, at);
+        if (got != want) report(t, "nothing to add", r, j, got, want, 0);
+        return;
+    }
+    if (!is_float) {
+        int64_t want = 0;
+        cpu_element_set_int(&want, o->c.type, 0, (int32_t)whole);
+        want = cpu_element_int(&want, o->c.type, 0);
+        int64_t got = cpu_element_int(o->c.data, o->c.type, at);
+        if (got != want) report(t, "integers", r, j, (double)got, (double)want, 0);
+        return;
+    }
+    double got = number(&o->c, at), bound = sum_bound(o->k + 2, magnitudes);
+    // Sums of large integers in float leave the range of small results.
+    if (!cpu_element_is_float(o->c.type) && fabs(sum) + bound + 1 >= ldexp(1, (int)type_bits(o->c.type) - 1))
+        return;
+    if (o->c.type == CPU_TENSOR_FLOAT16 && fabs(sum) + bound > 65000) return;
+    if (!cpu_element_is_float(o->c.type) && sum < bound + 1 && o->c.type != CPU_TENSOR_INT8 &&
+        o->c.type != CPU_TENSOR_INT16 && o->c.type != CPU_TENSOR_INT32 &&
+        o->c.type != CPU_TENSOR_INT64 && o->c.type != CPU_TENSOR_INT4)
+        return; // negative to unsigned
+    bound += round_bound(o->c.type, fabs(sum) + bound);
+    if (!(fabs(got - sum) <= bound)) report(t, "floats", r, j, got, sum, bound);
+}
+
+static void set_zero(void *data, uint32_t type, int64_t at) {
+    if (cpu_element_is_float(type))
+        cpu_element_set_float(data, type, at, 0);
+    else
+        cpu_element_set_int(data, type, at, 0);
+}
+
+// What belongs to no element of the share is as it was.
+static void check_rest(const Case *t, unsigned char *now, unsigned char *before) {
+    const CpuMatmul *o = &t->op;
+    int64_t base = ((unsigned char *)o->c.data - t->places[2]) * 8 / type_bits(o->c.type);
+    for (int r = 0; r < o->n_rows && r + o->first_row < o->c.rows; r++)
+        for (int j = 0; j < o->n && j < o->c.cols; j++) {
+            int64_t at = base + r * o->c.row_stride + j * o->c.col_stride;
+            set_zero(now, o->c.type, at);
+            set_zero(before, o->c.type, at);
+        }
+    for (size_t i = 0; i < t->n_bytes[2]; i++)
+        if (now[i] != before[i]) report(t, "a byte beside", 0, (int)i, now[i], before[i], 0);
+}
+
+static void run_case(Case *t) {
+    static unsigned char before[ARENA_BYTES], now[ARENA_BYTES];
+    memcpy(before, t->places[2], t->n_bytes[2]);
+    cpu_tensor_ops()->matmul(&t->op);
+    CpuMatrix old = t->op.c;
+    old.data = before + ((unsigned char *)t->op.c.data - t->places[2]);
+    for (int r = 0; r < t->op.n_rows && r + t->op.first_row < t->op.c.rows; r++)
+        for (int j = 0; j < t->op.n && j < t->op.c.cols; j++) check_element(t, r, j, &old);
+    memcpy(now, t->places[2], t->n_bytes[2]);
+    check_rest(t, now, before);
+}
+
+static const uint32_t types[] = {
+    CPU_TENSOR_FLOAT32, CPU_TENSOR_FLOAT16, CPU_TENSOR_BFLOAT16, CPU_TENSOR_INT8,  CPU_TENSOR_UINT8,
+    CPU_TENSOR_INT16,   CPU_TENSOR_UINT16,  CPU_TENSOR_INT32,    CPU_TENSOR_UINT32, CPU_TENSOR_INT64,
+    CPU_TENSOR_UINT64,  CPU_TENSOR_INT4,    CPU_TENSOR_UINT4};
+// The combinations that matter most, half of the time.
+static const uint32_t usual[][3] = {
+    {CPU_TENSOR_FLOAT32, CPU_TENSOR_FLOAT32, CPU_TENSOR_FLOAT32},
+    {CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT32},
+    {CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT16},
+    {CPU_TENSOR_BFLOAT16, CPU_TENSOR_BFLOAT16, CPU_TENSOR_FLOAT32},
+    {CPU_TENSOR_BFLOAT16, CPU_TENSOR_BFLOAT16, CPU_TENSOR_BFLOAT16},
+    {CPU_TENSOR_FLOAT32, CPU_TENSOR_BFLOAT16, CPU_TENSOR_FLOAT32},
+    {CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT32, CPU_TENSOR_FLOAT32},
+    {CPU_TENSOR_INT8, CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT32},
+    {CPU_TENSOR_INT8, CPU_TENSOR_INT8, CPU_TENSOR_INT32},
+    {CPU_TENSOR_UINT8, CPU_TENSOR_INT8, CPU_TENSOR_INT32},
+    {CPU_TENSOR_INT8, CPU_TENSOR_UINT8, CPU_TENSOR_INT32},
+    {CPU_TENSOR_UINT8, CPU_TENSOR_UINT8, CPU_TENSOR_UINT32},
+    {CPU_TENSOR_INT16, CPU_TENSOR_INT16, CPU_TENSOR_INT32},
+};
+#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+
+// One random case: the share of one SIMD-group of a tile of m rows.
+static void random_case(Case *t, uint64_t seed, int m, int n, int k) {
+    uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
+    random_bits(&state);
+    t->seed = seed;
+    CpuMatmul *o = &t->op;
+    *o = (CpuMatmul){.n = n, .k = k, .flags = random_bits(&state) & 3};
+    if (random_bits(&state) & 1) {
+        const uint32_t *u = usual[random_in(&state, 0, COUNT(usual) - 1)];
+        o->a.type = u[0], o->b.type = u[1], o->c.type = u[2];
+    } else {
+        o->a.type = types[random_in(&state, 0, COUNT(types) - 1)];
+        o->b.type = types[random_in(&state, 0, COUNT(types) - 1)];
+        o->c.type = types[random_in(&state, 0, COUNT(types) - 1)];
+    }
+    o->first_row = random_bits(&state) & 1 ? 0 : random_in(&state, 0, m - 1);
+    o->n_rows = random_bits(&state) & 1 ? m - o->first_row : random_in(&state, 1, m - o->first_row);
+    // The whole matrices may be smaller than the tile or larger; extents may even be negative.
+    int sizes[6] = {m, k, k, n, m, n};
+    if (random_bits(&state) % 4 == 0)
+        for (int i = 0; i < 6; i++)
+            if (random_bits(&state) & 1) sizes[i] = random_in(&state, 1, sizes[i] + 5);
+    int exist[6];
+    for (int i = 0; i < 6; i++)
+        exist[i] = random_bits(&state) % 64 == 0 ? random_in(&state, -3, 0) : sizes[i];
+    place_matrix(&o->a, t, 0, sizes[0], sizes[1], random_in(&state, 0, N_LAYOUTS - 1), &state);
+    place_matrix(&o->b, t, 1, sizes[2], sizes[3], random_in(&state, 0, N_LAYOUTS - 1), &state);
+    place_matrix(&o->c, t, 2, sizes[4], sizes[5], random_in(&state, 0, N_LAYOUTS - 1), &state);
+    o->a.rows = exist[0], o->a.cols = exist[1], o->b.rows = exist[2], o->b.cols = exist[3];
+    o->c.rows = exist[4], o->c.cols = exist[5];
+    int64_t bits = type_bits(o->c.type);
+    if (bits < 8 && o->first_row * o->c.row_stride % 2) o->n_rows += o->first_row, o->first_row = 0;
+    o->c.data = (unsigned char *)o->c.data + o->first_row * o->c.row_stride * bits / 8;
+}
+
+static void arenas_make(Case *t) {
+    for (int i = 0; i < 3; i++) t->arenas[i] = arena_make();
+}
+static void arenas_free(Case *t) {
+    for (int i = 0; i < 3; i++) munmap(t->arenas[i].low - 4096, ARENA_BYTES + 8192);
+}
+
+static void each_isa(void (*run)(Case *t)) {
+    Case t = {0};
+    arenas_make(&t);
+    for (size_t i = 0; i < N_ISAS; i++) {
+        t.isa = all_isas[i].isa;
+        if (cpu_tensor_use(t.isa))
+            run(&t);
+        else
+            print_message("  %s: this machine does not have it\n", all_isas[i].name);
+    }
+    arenas_free(&t);
+}
+
+static void run_small(Case *t) {
+    uint64_t state = 7;
+    for (uint64_t seed = 1; seed <= 1500; seed++) {
+        int m = random_in(&state, 1, 70), n = random_in(&state, 1, 70), k = random_in(&state, 1, 70);
+        random_case(t, seed, m, n, k);
+        run_case(t);
+    }
+}
+static void test_small(void **unused) {
+    (void)unused;
+    each_isa(run_small);
+}
+
+static void run_awkward(Case *t) {
+    static const int sizes[][3] = {{113, 255, 24}, {255, 113, 29}, {17, 29, 1024}, {64, 128, 300},
+                                   {16, 64, 1030}, {1, 255, 513},  {255, 1, 513},  {1, 1, 2049},
+                                   {65, 257, 129}, {130, 16, 260}};
+    for (uint64_t seed = 1; seed <= 4; seed++)
+        for (int i = 0; i < COUNT(sizes); i++) {
+            random_case(t, seed * 1000 + (uint64_t)i, sizes[i][0], sizes[i][1], sizes[i][2]);
+            run_case(t);
+        }
+}
+static void test_awkward(void **unused) {
+    (void)unused;
+    each_isa(run_awkward);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small),
+        cmocka_unit_test(test_awkward),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
