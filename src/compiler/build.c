@@ -28,6 +28,30 @@ static const ConstantOption *find_option(const BuildOptions *o, const RfConstant
     return NULL;
 }
 
+// The attributes of a vertex function one after the other in buffer 30, each in the format of its
+// type: code to look at, where no pipeline says how vertices lie in memory.
+static void plain_descriptor(const RfFunction *f, MslVertexDescriptor *d) {
+    static const struct {
+        uint8_t scalar, one, two, bytes; // MTLDataType; MTLVertexFormat of one and two components
+    } table[] = {{3, 28, 29, 4},  {16, 53, 25, 2}, {29, 32, 33, 4}, {33, 36, 37, 4},
+                 {37, 50, 16, 2}, {41, 49, 13, 2}, {45, 46, 4, 1},  {49, 45, 1, 1}};
+    enum { BUFFER = 30 };
+    uint32_t offset = 0;
+    *d = (MslVertexDescriptor){0};
+    for (uint32_t i = 0; i < f->n_inputs; ++i) {
+        const RfValue *v = &f->inputs[i];
+        uint32_t n, scalar = rf_scalar_of(v->data_type, &n);
+        if (v->role != RF_ATTRIBUTE || v->index >= MSL_MAX_VERTEX) continue;
+        for (size_t k = 0; k < sizeof table / sizeof *table; ++k)
+            if (table[k].scalar == scalar) {
+                d->attributes[v->index] = (MslVertexAttribute){
+                    n == 1 ? table[k].one : table[k].two + n - 2u, offset, BUFFER};
+                offset += (n * table[k].bytes + 3u) & ~3u;
+            }
+    }
+    d->layouts[BUFFER] = (MslVertexLayout){offset, 1, 1};
+}
+
 bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *f, bool fill,
                   MslKernel *out) {
     const RfLibrary *rf = lib->reflection;
@@ -62,6 +86,8 @@ bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *
         parts[i] = (MslPart){m->bitcode, m->bitcode_bytes, m->reflection};
         numbers[i] = (uint32_t)i + 1;
     }
+    MslVertexDescriptor descriptor;
+    plain_descriptor(f, &descriptor);
     MslKernelRequest request = {
         .parts = parts,
         .n_parts = o->n_links,
@@ -74,6 +100,7 @@ bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *
         .constants = values,
         .n_constants = n,
         .shape = {o->shape[0], o->shape[1], o->shape[2]},
+        .vertex = &descriptor,
         .cpu = o->cpu,
         .features = o->features,
         .width = o->width,
@@ -91,8 +118,12 @@ done:
     return ok;
 }
 
+bool build_has_code(const RfFunction *f) {
+    return f->stage == RF_KERNEL || f->stage == RF_VERTEX || f->stage == RF_FRAGMENT;
+}
+
 static bool wanted(const BuildOptions *o, const RfFunction *f) {
-    if (f->stage != RF_KERNEL) return false;
+    if (!build_has_code(f)) return false;
     for (size_t i = 0; i < o->n_functions; ++i)
         if (!strcmp(o->functions[i], f->name)) return true;
     return !o->n_functions;
@@ -231,7 +262,7 @@ static int build(void *p) {
     int status = 0;
     for (size_t i = 0; i < o->n_functions; ++i) {
         const RfFunction *f = rf_find_function(lib->reflection, o->functions[i]);
-        if (f && f->stage == RF_KERNEL) continue;
+        if (f && build_has_code(f)) continue;
         fprintf(stderr, "%s: '%s' has no kernel '%s'\n", o->program, o->input, o->functions[i]);
         status = 1;
     }

@@ -30,6 +30,7 @@ typedef struct BuildOptions {
 int build_options(int argc, char **argv, BuildOptions *o);
 void build_options_free(BuildOptions *o);
 
+bool build_has_code(const RfFunction *f); // whether machine code can be made of it
 // One kernel of a library with the options' constants; with `fill`, those not given are zero.
 // NULL-terminated error in out->error. Returns out->ok.
 bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *f, bool fill,

@@ -112,12 +112,12 @@ size_t build_check(const BuildOptions *o, const Metallib *lib) {
     size_t n_total = 0, n_done = 0, n_failed = 0;
     alarm(0); // each kernel has a limit of its own
     for (uint32_t i = 0; i < rf->n_functions; ++i)
-        n_total += rf->functions[i].stage == RF_KERNEL && wanted(o, &rf->functions[i]);
+        n_total += build_has_code(&rf->functions[i]) && wanted(o, &rf->functions[i]);
     Progress progress;
     progress_begin(&progress, "checking", n_total);
     for (uint32_t i = 0; i < rf->n_functions || n_running;) {
         const RfFunction *f = i < rf->n_functions ? &rf->functions[i] : NULL;
-        if (f && (f->stage != RF_KERNEL || !wanted(o, f))) {
+        if (f && (!build_has_code(f) || !wanted(o, f))) {
             ++i;
             continue;
         }

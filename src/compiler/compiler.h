@@ -82,6 +82,17 @@ typedef struct MslLinkedFunction { // a visible function of the pipeline
     bool by_name_only;             // a private function: tables cannot hold it
 } MslLinkedFunction;
 
+// Where a vertex function's attributes come from. Numbers are Apple's: MTLVertexFormat,
+// MTLVertexStepFunction.
+enum { MSL_MAX_VERTEX = 31 };
+#define MSL_STRIDE_DYNAMIC UINT32_MAX
+typedef struct MslVertexAttribute { uint32_t format, offset, buffer; } MslVertexAttribute; // format 0: none
+typedef struct MslVertexLayout { uint32_t stride, step, rate; } MslVertexLayout;
+typedef struct MslVertexDescriptor {
+    MslVertexAttribute attributes[MSL_MAX_VERTEX];
+    MslVertexLayout layouts[MSL_MAX_VERTEX]; // by buffer index
+} MslVertexDescriptor;
+
 typedef struct MslKernelRequest {
     const unsigned char *bitcode; size_t bitcode_bytes;
     const RfLibrary *reflection;
@@ -92,6 +103,7 @@ typedef struct MslKernelRequest {
     const uint32_t *dynamic; size_t n_dynamic; // numbers as MslLinkedFunction.library: where
                                    // functions without a body are looked for, in this order
     uint32_t call_depth;           // of calls through tables inside visible functions; 0: the default, 1
+    const MslVertexDescriptor *vertex; // of a vertex function; NULL: none
     uint32_t shape[3];             // threadgroup size to specialise for; 0,0,0: any
     const char *cpu;               // LLVM CPU name, e.g. "x86-64-v3"; NULL: this machine
     const char *features;          // LLVM feature string; NULL: those of cpu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // backend.c: one kernel of a library -> a code object for this CPU. The pipeline, in one place.
 #include "compiler/codegen/codegen.h"
-#include "cpu/kernel_abi.h"
+#include "cpu/stage_abi.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +38,7 @@ static void check_request(Cg *cg) {
 // SIMD-group functions and barriers need all 32 threads in one vector.
 static unsigned choose_width(const Cg *cg) {
     unsigned asked = cg->request->width;
+    if (msl_is_graphics(cg)) return 32; // a step of the rasteriser
     if (asked == 1) return 1;
     return cg->uses.simd || cg->uses.meet || asked == 0 ? 32 : asked;
 }
@@ -87,11 +88,17 @@ static void tidy_reference(Cg *cg) {
     msl_run_passes(&cg->cx, NULL, "function(sroa,early-cse,simplifycfg,dce)");
 }
 
+static bool is_exported(const Cg *cg, const char *name) {
+    return !strcmp(name, cg->fn->stage == RF_VERTEX     ? CPU_VERTEX_SYMBOL
+                         : cg->fn->stage == RF_FRAGMENT ? CPU_FRAGMENT_SYMBOL
+                                                        : CPU_KERNEL_SYMBOL);
+}
+
 // From here on only the entry point is seen from outside; what it does not call may go.
 static void internalise(Cg *cg) {
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f)) {
         size_t n;
-        if (LLVMIsDeclaration(f) || !strcmp(LLVMGetValueName2(f, &n), CPU_KERNEL_SYMBOL)) continue;
+        if (LLVMIsDeclaration(f) || is_exported(cg, LLVMGetValueName2(f, &n))) continue;
         LLVMSetVisibility(f, LLVMDefaultVisibility);
         LLVMSetLinkage(f, LLVMInternalLinkage);
     }
@@ -106,6 +113,7 @@ static void internalise(Cg *cg) {
 //   constants    what is still read from an unset function constant after folding is an error
 //   validate     if asked for: checks around memory accesses. After the survey: what it adds to
 //                name the thread in reports does not make a kernel one that looks at positions
+//   settle       vertex and fragment functions instead: pixels that do not count have no effects
 //   wrap         vectorise, coroutines for barriers, the group loop
 //   finish       optimisation of the whole: versions into the loop, the loop's constants folded
 static void compile(Cg *cg, MslKernel *out) {
@@ -125,11 +133,18 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_run_passes(cx, NULL, "globaldce");
     msl_check_constants(cg);
     msl_survey(cg);
-    step(cg, "validate", msl_validate);
+    bool graphics = msl_is_graphics(cg);
+    if (graphics && reference)
+        msl_fail(cx, "'%s': reference code is for kernel functions only", cg->fn->name);
+    if (graphics)
+        step(cg, "settle", msl_settle_stage);
+    else
+        step(cg, "validate", msl_validate);
     if (emit_ir(cg, "scalar-ll", out)) return;
     msl_lower_texture_info(cg);
+    msl_lower_handle_words(cg);
     cx->width = choose_width(cg);
-    step(cg, "wrap", reference ? msl_wrap_lanes : msl_wrap);
+    step(cg, "wrap", graphics ? msl_wrap_stage : reference ? msl_wrap_lanes : msl_wrap);
     internalise(cg);
     if (cg->uses.support || reference)
         msl_link_device_code(cg, msl_device_support,

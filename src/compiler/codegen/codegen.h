@@ -50,6 +50,9 @@ typedef struct Cg {
     uint32_t *dynamic_parts;    // [request->n_dynamic] part of each dynamic library; 0: none yet
     char *scratch;              // msl_part_symbol's
     struct Validation *validation; // while validate.c runs, or NULL
+    uint32_t stage_flags;       // vertex and fragment functions: CPU_STAGE_*
+    uint32_t n_vertex_buffers;
+    uint8_t vertex_buffers[32]; // that attributes are fetched from, by their places
     char *diagnostics;          // errors LLVM reported through its handler, or NULL
 } Cg;
 
@@ -99,6 +102,7 @@ void msl_link_device_code(Cg *cg, const unsigned char *bitcode, size_t n_bytes);
 // specialise.c
 void msl_specialise(Cg *cg);
 void msl_check_constants(Cg *cg); // after optimisation: nothing unset is left in use
+bool msl_condition_holds(Cg *cg, const char *condition); // a function constant's symbol, or ""
 bool msl_argument_enabled(Cg *cg, const RfArg *arg);
 
 // entry.c
@@ -106,11 +110,25 @@ void msl_build_entry(Cg *cg);     // cg->thread calls cg->entry
 void msl_inline_all(Cg *cg);      // everything in cg->thread, threadgroup memory placed
 void msl_optimise_thread(Cg *cg); // canonical form for the vectoriser
 void msl_survey(Cg *cg);          // fills cg->uses
+LLVMValueRef msl_call_position(Cg *cg, unsigned builtin, unsigned dim);
+
+// stage.c, stage_wrap.c: vertex and fragment functions
+static inline bool msl_is_graphics(const Cg *cg) {
+    return cg->fn->stage == RF_VERTEX || cg->fn->stage == RF_FRAGMENT;
+}
+// The value of a parameter (or its memory, if byval is not NULL) from the stage's inputs; NULL: none.
+LLVMValueRef msl_build_stage_input(Cg *cg, uint32_t param, LLVMTypeRef want, LLVMTypeRef byval);
+void msl_store_stage_outputs(Cg *cg, LLVMValueRef result); // from the memory of the result
+void msl_mark_stage_end(Cg *cg);
+void msl_settle_stage(Cg *cg);
+void msl_wrap_stage(Cg *cg);
+void msl_finish_stage_info(Cg *cg); // ingot_stage_info
 
 // texture.c
 void msl_describe_textures(Cg *cg);   // what texture functions do to memory, for the optimiser
 void msl_describe_tensors(Cg *cg);    // what tensor functions do to memory
 void msl_lower_texture_info(Cg *cg);  // size queries become loads
+void msl_lower_handle_words(Cg *cg);  // handle.c: those of tensors too
 unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 'r'ead, ...; 0: no
 
 // validate.c
@@ -120,6 +138,8 @@ void msl_validation_free(Cg *cg);
 // wrap.c, barrier.c, lanes.c: from the thread function to ingot_kernel
 void msl_wrap(Cg *cg);
 void msl_load_slots(Cg *cg, LLVMValueRef launch, LLVMValueRef *out);
+void msl_copy_slot_attributes(Cg *cg, LLVMValueRef to);
+void msl_redirect_logs(Cg *cg); // to ingot_log of the device code
 void msl_make_coroutine(Cg *cg, LLVMValueRef f);
 void msl_split_coroutines(Cg *cg);
 LLVMBasicBlockRef msl_split_before(Cg *cg,
@@ -133,6 +153,7 @@ void msl_finish_info(Cg *cg); // ingot_kernel_info
 // Code written in C and compiled to bitcode when mslc is built (device/).
 extern const unsigned char msl_device_group[], msl_device_group_end[];
 extern const unsigned char msl_device_lanes[], msl_device_lanes_end[];
+extern const unsigned char msl_device_stage[], msl_device_stage_end[];
 extern const unsigned char msl_device_support[], msl_device_support_end[];
 extern const unsigned char msl_device_validate[], msl_device_validate_end[];
 #endif

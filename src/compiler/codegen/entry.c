@@ -44,7 +44,7 @@ static LLVMValueRef pure_function(Cg *cg, const char *name, LLVMTypeRef type) {
     return f;
 }
 
-static LLVMValueRef call_position(Cg *cg, unsigned builtin, unsigned dim) {
+LLVMValueRef msl_call_position(Cg *cg, unsigned builtin, unsigned dim) {
     MslContext *cx = &cg->cx;
     LLVMTypeRef i32 = msl_int(cx, 32), in[2] = {i32, i32};
     LLVMTypeRef type = LLVMFunctionType(i32, in, 2, 0);
@@ -64,10 +64,22 @@ static LLVMValueRef call_place(Cg *cg, LLVMValueRef offset, uint64_t bytes, uint
     return LLVMBuildCall2(cx->builder, type, f, args, 3, "");
 }
 
-static LLVMTypeRef byval_type(Cg *cg, unsigned param) {
-    unsigned kind = LLVMGetEnumAttributeKindForName("byval", 5);
+// The type that an attribute of a parameter of the IR function names: byval or sret.
+static LLVMTypeRef memory_type_of(Cg *cg, unsigned param, const char *attribute) {
+    unsigned kind = LLVMGetEnumAttributeKindForName(attribute, strlen(attribute));
     LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(cg->entry, param + 1, kind);
     return a ? LLVMGetTypeAttributeValue(a) : NULL;
+}
+
+// Parameters as the source counts them: in the IR the address of a result may come first.
+static unsigned n_hidden(Cg *cg) {
+    return LLVMCountParams(cg->entry) && memory_type_of(cg, 0, "sret") ? 1 : 0;
+}
+static LLVMTypeRef byval_type(Cg *cg, unsigned param) {
+    return memory_type_of(cg, param + n_hidden(cg), "byval");
+}
+static LLVMTypeRef parameter_type(Cg *cg, unsigned param) {
+    return LLVMTypeOf(LLVMGetParam(cg->entry, param + n_hidden(cg)));
 }
 
 // Memory of a parameter that Clang passes by hidden pointer (vector classes, arrays of pointers).
@@ -102,11 +114,11 @@ static LLVMValueRef build_builtin(Cg *cg, const RfArg *arg) {
             cx,
             "parameter '%s' of '%s': %s must be uint, ushort or a vector of two or three of them",
             arg->name, cg->fn->name, rf_builtin_name(arg->builtin));
-    LLVMTypeRef want = LLVMTypeOf(LLVMGetParam(cg->entry, arg->param)), element = msl_int(cx, bits);
+    LLVMTypeRef want = parameter_type(cg, arg->param), element = msl_int(cx, bits);
     LLVMValueRef part[3];
     for (unsigned d = 0; d < n; d++)
         part[d] =
-            LLVMBuildIntCast2(cx->builder, call_position(cg, arg->builtin, d), element, 0, "");
+            LLVMBuildIntCast2(cx->builder, msl_call_position(cg, arg->builtin, d), element, 0, "");
     LLVMTypeRef memory_type = byval_type(cg, arg->param);
     if (memory_type) {
         LLVMValueRef memory = parameter_memory(cg, memory_type);
@@ -167,14 +179,13 @@ static LLVMValueRef build_resource(Cg *cg, const RfArg *arg, LLVMTypeRef want,
 
 static LLVMValueRef build_argument(Cg *cg, const RfArg *arg) {
     if (arg->kind == RF_ARG_BUILTIN) return build_builtin(cg, arg);
-    return build_resource(cg, arg, LLVMTypeOf(LLVMGetParam(cg->entry, arg->param)),
-                          byval_type(cg, arg->param));
+    return build_resource(cg, arg, parameter_type(cg, arg->param), byval_type(cg, arg->param));
 }
 
 // A structure of resources passed by value, from all arguments that are members of it.
 static LLVMValueRef build_structure(Cg *cg, uint32_t param) {
     MslContext *cx = &cg->cx;
-    LLVMTypeRef want = LLVMTypeOf(LLVMGetParam(cg->entry, param)), byval = byval_type(cg, param);
+    LLVMTypeRef want = parameter_type(cg, param), byval = byval_type(cg, param);
     LLVMValueRef memory = parameter_memory(cg, byval ? byval : want);
     for (uint32_t a = 0; a < cg->fn->n_args; a++) {
         const RfArg *arg = &cg->fn->args[a];
@@ -185,24 +196,20 @@ static LLVMValueRef build_structure(Cg *cg, uint32_t param) {
     return byval ? memory : LLVMBuildLoad2(cx->builder, want, memory, "");
 }
 
-void msl_build_entry(Cg *cg) {
+// The call must repeat how memory is passed.
+static void copy_call_attributes(Cg *cg, LLVMValueRef call, unsigned n_params) {
+    static const char *const names[] = {"byval", "sret"};
+    for (unsigned i = 0; i < n_params; i++)
+        for (unsigned k = 0; k < 2; k++) {
+            unsigned kind = LLVMGetEnumAttributeKindForName(names[k], strlen(names[k]));
+            LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(cg->entry, i + 1, kind);
+            if (a) LLVMAddCallSiteAttribute(call, i + 1, a);
+        }
+}
+
+// args: of the IR function, all but the address of its result.
+static void build_arguments(Cg *cg, LLVMValueRef *args, unsigned n_params) {
     MslContext *cx = &cg->cx;
-    unsigned n_slots = cg->fn->n_slots, n_params = LLVMCountParams(cg->entry);
-    enum { MAX_PARAMS = 256 };
-    LLVMTypeRef types[MAX_PARAMS];
-    LLVMValueRef args[MAX_PARAMS] = {0};
-    if (n_slots + 1 > MAX_PARAMS || n_params > MAX_PARAMS)
-        msl_fail(cx, "'%s' has too many parameters", cg->fn->name);
-    for (unsigned i = 0; i <= n_slots; i++) types[i] = msl_ptr(cx);
-    LLVMTypeRef nothing = LLVMVoidTypeInContext(cx->llvm);
-    if (LLVMGetReturnType(LLVMGlobalGetValueType(cg->entry)) != nothing)
-        msl_fail(cx, "kernel '%s' must return void", cg->fn->name);
-    cg->thread =
-        LLVMAddFunction(cx->module, "thread", LLVMFunctionType(nothing, types, n_slots + 1, 0));
-    msl_add_attribute(cx, cg->thread, n_slots + 1, "align", 128);
-    describe_slots(cg);
-    LLVMPositionBuilderAtEnd(cx->builder,
-                             LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "entry"));
     for (uint32_t a = 0; a < cg->fn->n_args; a++) {
         const RfArg *arg = &cg->fn->args[a];
         if (arg->param >= n_params)
@@ -212,16 +219,45 @@ void msl_build_entry(Cg *cg) {
         else if (!args[arg->param])
             args[arg->param] = build_structure(cg, arg->param);
     }
-    for (unsigned i = 0; i < n_params; i++)
+    for (unsigned i = 0; i < n_params; i++) {
+        if (!args[i] && msl_is_graphics(cg))
+            args[i] = msl_build_stage_input(cg, i, parameter_type(cg, i), byval_type(cg, i));
         if (!args[i])
             msl_fail(cx, "internal error: parameter %u of '%s' is not described", i, cg->fn->name);
+    }
+}
+
+void msl_build_entry(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    unsigned n_slots = cg->fn->n_slots, n_params = LLVMCountParams(cg->entry);
+    enum { MAX_PARAMS = 256 };
+    LLVMTypeRef types[MAX_PARAMS];
+    LLVMValueRef args[MAX_PARAMS] = {0}, result = NULL;
+    if (n_slots + 1 > MAX_PARAMS || n_params > MAX_PARAMS)
+        msl_fail(cx, "'%s' has too many parameters", cg->fn->name);
+    for (unsigned i = 0; i <= n_slots; i++) types[i] = msl_ptr(cx);
+    LLVMTypeRef nothing = LLVMVoidTypeInContext(cx->llvm);
+    LLVMTypeRef returned = LLVMGetReturnType(LLVMGlobalGetValueType(cg->entry));
+    bool graphics = msl_is_graphics(cg);
+    unsigned hidden = n_hidden(cg);
+    if (!graphics && (returned != nothing || hidden))
+        msl_fail(cx, "kernel '%s' must return void", cg->fn->name);
+    cg->thread =
+        LLVMAddFunction(cx->module, "thread", LLVMFunctionType(nothing, types, n_slots + 1, 0));
+    msl_add_attribute(cx, cg->thread, n_slots + 1, "align", graphics ? 8 : 128);
+    describe_slots(cg);
+    LLVMPositionBuilderAtEnd(cx->builder,
+                             LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "entry"));
+    if (hidden || returned != nothing)
+        result = parameter_memory(cg, hidden ? memory_type_of(cg, 0, "sret") : returned);
+    if (hidden) args[0] = result;
+    build_arguments(cg, args + hidden, n_params - hidden);
     LLVMValueRef call = LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(cg->entry), cg->entry,
                                        args, n_params, "");
-    unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
-    for (unsigned i = 0; i < n_params; i++) { // the call must repeat how memory is passed
-        LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(cg->entry, i + 1, byval);
-        if (a) LLVMAddCallSiteAttribute(call, i + 1, a);
-    }
+    copy_call_attributes(cg, call, n_params);
+    if (result && !hidden) LLVMBuildStore(cx->builder, call, result);
+    if (result) msl_store_stage_outputs(cg, result);
+    if (graphics) msl_mark_stage_end(cg);
     LLVMBuildRetVoid(cx->builder);
 }
 

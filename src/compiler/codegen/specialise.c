@@ -189,16 +189,16 @@ void msl_check_constants(Cg *cg) {
 }
 
 // An argument with [[function_constant(c)]] exists if c is true. An unset c is false.
-bool msl_argument_enabled(Cg *cg, const RfArg *arg) {
-    if (!arg->condition || !*arg->condition) return true;
-    LLVMValueRef g = LLVMGetNamedGlobal(cg->cx.module, arg->condition);
+bool msl_condition_holds(Cg *cg, const char *condition) {
+    if (!condition || !*condition) return true;
+    LLVMValueRef g = LLVMGetNamedGlobal(cg->cx.module, condition);
     LLVMValueRef init = g && !LLVMIsDeclaration(g) ? LLVMGetInitializer(g) : NULL;
     if (!init) {
         for (uint32_t i = 0; i < cg->lib->n_constants;
              i++) { // not in the module: nothing else reads it
             const RfConstant *c = &cg->lib->constants[i];
             const MslConstantValue *v =
-                strcmp(c->symbol, arg->condition) ? NULL : value_of(&cg->parts[0], c);
+                strcmp(c->symbol, condition) ? NULL : value_of(&cg->parts[0], c);
             if (v && v->n_bytes) return *(const unsigned char *)v->data != 0;
         }
         return false;
@@ -207,4 +207,8 @@ bool msl_argument_enabled(Cg *cg, const RfArg *arg) {
     size_t n = 0;
     const char *bytes = LLVMIsAConstantDataArray(init) ? LLVMGetAsString(init, &n) : NULL;
     return bytes && n && bytes[0];
+}
+
+bool msl_argument_enabled(Cg *cg, const RfArg *arg) {
+    return msl_condition_holds(cg, arg->condition);
 }

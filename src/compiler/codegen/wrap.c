@@ -37,7 +37,7 @@ static void set_constant(Cg *cg, const char *name, LLVMValueRef value) {
     LLVMSetLinkage(g, LLVMInternalLinkage);
 }
 
-static void copy_slot_attributes(Cg *cg, LLVMValueRef to) {
+void msl_copy_slot_attributes(Cg *cg, LLVMValueRef to) {
     static const char *const names[] = {"noalias", "readonly", "dereferenceable", "align"};
     for (unsigned p = 1; p <= cg->fn->n_slots + 1; p++)
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -89,7 +89,7 @@ static void erase_barriers(Cg *cg, LLVMValueRef f) {
 // __ingot_log(...) becomes ingot_log(launch, ...) of group.c. The vectoriser does not know it, so
 // it makes one call for each active thread, and keeps the arguments' memory in one piece per
 // thread.
-static void redirect_logs(Cg *cg) {
+void msl_redirect_logs(Cg *cg) {
     MslContext *cx = &cg->cx;
     enum { MAX_ARGS = 6 };
     LLVMValueRef log = LLVMGetNamedFunction(cx->module, "__ingot_log"), to = NULL, launch = NULL;
@@ -221,8 +221,8 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     if (!plan->rows) memcpy(cx->shape, cg->request->shape, sizeof cx->shape);
     plan->some = msl_vectorise(cx, cg->thread, plan->loose || plan->rows);
     memcpy(cx->shape, cg->request->shape, sizeof cx->shape);
-    if (has_full) copy_slot_attributes(cg, plan->full);
-    copy_slot_attributes(cg, plan->some);
+    if (has_full) msl_copy_slot_attributes(cg, plan->full);
+    msl_copy_slot_attributes(cg, plan->some);
     LLVMDeleteFunction(cg->thread);
     cg->thread = NULL;
     msl_dump(cx, "vectorise");
@@ -260,7 +260,7 @@ void msl_wrap(Cg *cg) {
     plan.rows = !plan.shaped && !uses->group && !uses->barrier && !uses->packing;
     plan.loose = plan.shaped && !uses->packing;
     plan.stream_bytes = msl_stream_bytes(cg);
-    redirect_logs(cg);
+    msl_redirect_logs(cg);
     vectorise_versions(cg, &plan, n_threads);
     // One step that is the whole threadgroup has nobody to wait for.
     plan.suspends = uses->barrier && (!plan.shaped || n_threads > cx->width);
@@ -291,15 +291,15 @@ void msl_wrap(Cg *cg) {
 
 void msl_finish_info(Cg *cg) {
     MslContext *cx = &cg->cx;
-    bool lanes = cx->width == 1;
+    bool lanes = cx->width == 1, graphics = msl_is_graphics(cg);
     uint32_t flags = (cg->uses.barrier ? CPU_KERNEL_BARRIER : 0) |
                      (cg->uses.simd ? CPU_KERNEL_SIMD : 0) | (lanes ? CPU_KERNEL_LANES : 0) |
                      (cg->uses.log ? CPU_KERNEL_LOG : 0) |
-                     (cg->request->validate ? CPU_KERNEL_VALIDATE : 0);
+                     (cg->request->validate && !graphics ? CPU_KERNEL_VALIDATE : 0);
     CpuKernelInfo info = {.abi = CPU_KERNEL_ABI,
                           .flags = flags,
                           .width = cx->width,
-                          .n_slots = cg->fn->n_slots,
+                          .n_slots = cg->fn->n_slots + cg->n_vertex_buffers,
                           .shape = {cx->shape[0], cx->shape[1], cx->shape[2]},
                           .threadgroup_bytes = cg->threadgroup_bytes,
                           .frame_stride = lanes ? cg->frame_stride
@@ -310,4 +310,5 @@ void msl_finish_info(Cg *cg) {
     LLVMSetInitializer(g, bytes);
     LLVMSetGlobalConstant(g, 1);
     LLVMSetAlignment(g, 8);
+    if (graphics) msl_finish_stage_info(cg);
 }

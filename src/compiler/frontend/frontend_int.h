@@ -70,6 +70,12 @@ bool reflect_texture_argument(const ReflectBuilder *b, RfArg *arg, uint32_t type
 unsigned reflect_max_index(uint8_t kind);       // of RfArgKind: greatest binding index
 const char *reflect_attribute_of(uint8_t kind); // "buffer", "texture", ...
 
+// ---- reflect_tensor.c
+// Tensors and what they are made of. False: none of these.
+bool reflect_tensor_type(const ReflectBuilder *b, RfType *t, const BridgeType *info, char *name,
+                         size_t n_name);
+bool reflect_tensor_argument(const ReflectBuilder *b, RfArg *arg, uint32_t type);
+
 // ---- reflect_members.c
 // Copies what info says of its members into keep. False without memory.
 bool reflect_keep_members(ReflectBuilder *b, BridgeType *keep, const BridgeType *info);
@@ -78,7 +84,7 @@ uint32_t reflect_count_members(const ReflectBuilder *b, uint32_t type);
 
 // ---- reflect_stage.c
 // Whether a parameter of a vertex or fragment function is a stage input, not a resource.
-bool reflect_is_stage_input(const RfFunction *f, const BridgeDecl *p);
+bool reflect_is_stage_input(const ReflectBuilder *b, const RfFunction *f, const BridgeDecl *p);
 // Inputs and outputs of a vertex or fragment function.
 void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
                           const BridgeFunction *from);

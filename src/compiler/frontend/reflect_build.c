@@ -157,6 +157,8 @@ static void set_metal_type(ReflectBuilder *b, RfType *t, const BridgeType *info,
         BridgeType *keep =
             &b->infos[t - b->lib->types]; // a handle, even where nothing looks inside
         t->size = t->align = keep->size = keep->align = 8;
+    } else if (reflect_tensor_type(b, t, info, name, n_name)) {
+        // done
     } else if (strcmp(tmpl, "visible_function_table") == 0) {
         t->data_type = DT_FUNCTION_TABLE;
         if (strncmp(name, "metal::", 7) == 0) memmove(name, name + 7, strlen(name + 7) + 1);
@@ -420,6 +422,7 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, uint8_t stage, RfArg
     if (builtin >= 0)
         set_builtin(b, job, arg, p, builtin, builtin_at);
     else if ((reflect_texture_argument(b, arg, p->type) || set_table(b, arg, p) ||
+              reflect_tensor_argument(b, arg, p->type) ||
               set_memory(b, job, arg, p)) &&
              binding)
         set_binding(job, arg, binding);
@@ -452,9 +455,10 @@ static void add_arguments(ReflectBuilder *b, BridgeJob *job, RfFunction *f, cons
     arg->member = member, arg->offset = offset;
 }
 
-// Tables of functions take the places of buffers.
+// Tables of functions and tensors take the places of buffers.
 static bool takes_index(const RfArg *a, uint8_t kind) {
-    return a->kind == kind || (a->kind == RF_ARG_FUNCTION_TABLE && kind == RF_ARG_BUFFER);
+    return a->kind == kind || (kind == RF_ARG_BUFFER && (a->kind == RF_ARG_FUNCTION_TABLE ||
+                                                         a->kind == RF_ARG_TENSOR));
 }
 
 // Explicit indices may not overlap; the rest take the first that is free, in order of declaration.
@@ -571,7 +575,7 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
         report(job, from->decl.location, "kernel function '%s' must have void return type",
                f->name);
     for (uint32_t i = 0; i < from->n_params; i++)
-        if (!graphics || !reflect_is_stage_input(f, &from->params[i]))
+        if (!graphics || !reflect_is_stage_input(b, f, &from->params[i]))
             add_arguments(b, job, f, &from->params[i], i, false, 0);
     assign_indices(job, f, from, RF_ARG_BUFFER);
     assign_indices(job, f, from, RF_ARG_THREADGROUP);

@@ -335,13 +335,16 @@ static void check_rows(const Side *s, uint32_t at) {
                stage_name(s), s->f->name, s->rows, CPU_MAX_VARYINGS);
 }
 
-bool reflect_is_stage_input(const RfFunction *f, const BridgeDecl *p) {
+// Resources may carry [[user(...)]] too: cross-compilers give those without an index such names.
+bool reflect_is_stage_input(const ReflectBuilder *b, const RfFunction *f, const BridgeDecl *p) {
+    uint32_t n;
+    bool number = rf_scalar_of(b->lib->types[p->type].data_type, &n) != 0;
     unsigned where = f->stage == RF_VERTEX ? VERTEX_IN : FRAGMENT_IN;
     for (size_t i = 0; i < p->n_attrs; i++) {
         int k = role_named(p->attrs[i].name);
         if (k >= 0 && (roles[k].where & where)) return true;
-        if (strcmp(p->attrs[i].name, "stage_in") == 0 || strcmp(p->attrs[i].name, "user") == 0)
-            return true;
+        if (strcmp(p->attrs[i].name, "stage_in") == 0) return true;
+        if (strcmp(p->attrs[i].name, "user") == 0 && number) return true;
     }
     return false;
 }
@@ -413,7 +416,7 @@ void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
         return;
     }
     for (uint32_t i = 0; i < from->n_params; i++)
-        if (reflect_is_stage_input(f, &from->params[i]))
+        if (reflect_is_stage_input(b, f, &from->params[i]))
             add_parameter(&in, &from->params[i], i, &stage_ins);
     add_result(&out, from);
     check_rows(&in, from->decl.location);

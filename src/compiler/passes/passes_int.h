@@ -124,6 +124,7 @@ typedef struct Vec {
     int n_outs;
     Map out_ix;
 
+    Value covered;                          // lanes that may read memory; NULL: all that run
     Value mask;                             // execution mask of the part of the block being emitted
     const Value *masks;                     // of all its parts
     Value launch, group[3], size[3], first; // parameters of f
@@ -180,6 +181,7 @@ int msl_taken_side(Vec *x, int block); // the successor of a forward branch that
 void msl_prepare(Vec *x);
 void msl_prepare_memory(Vec *x);
 void msl_find_sunk(Vec *x);
+void msl_join_conversions(Vec *x); // join.c
 
 // private.c
 void msl_analyse_private(Vec *x);

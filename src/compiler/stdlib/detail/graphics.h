@@ -26,5 +26,8 @@ __MSL_GROUP T fwidth(T p) {
 }
 // Fragment functions only: a pixel that leaves no trace.
 extern "C" __MSL_BUILTIN void __ingot_discard_fragment();
-METAL_FUNC void discard_fragment() { __ingot_discard_fragment(); }
+METAL_FUNC __MSL_BUILTIN void discard_fragment() { __ingot_discard_fragment(); }
+// Whether the thread only runs for the derivatives of its neighbours.
+extern "C" __MSL_BUILTIN bool __ingot_is_helper();
+METAL_FUNC __MSL_BUILTIN bool simd_is_helper_thread() { return __ingot_is_helper(); }
 } // namespace metal

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// stage.c: from a vertex or fragment function as the front end wrote it to a thread function.
+//   purpose   void thread(ptr slot0, ..., ptr slotN-1, ptr step): what kernels find in parameters is
+//             loaded from the step (cpu/stage_abi.h), results are stored to its rows. A row is an
+//             array of lanes addressed by the lane's index, so that the vectoriser makes one vector
+//             access of it; planes are uniform loads.
+//   requires  msl_load, msl_specialise; entry.c calls it for parameters that are no resources
+// Fragment inputs: value = at + dx * x + dy * y in the primitive's own coordinates; perspective ones
+// are then divided by the interpolated 1 / w, one division for each place (centre, centroid, sample)
+// of a step.
+#include "compiler/codegen/stage_int.h"
+#include <stddef.h>
+#include <string.h>
+
+enum { DT_FLOAT = 3, DT_HALF = 16, DT_INT = 29, DT_UINT = 33, DT_SHORT = 37, DT_USHORT = 41,
+       DT_CHAR = 45, DT_UCHAR = 49, DT_BOOL = 53 };
+
+LLVMTypeRef msl_float(const MslContext *cx) { return LLVMFloatTypeInContext(cx->llvm); }
+
+StageScalar msl_stage_scalar(Cg *cg, uint32_t data_type) {
+    MslContext *cx = &cg->cx;
+    uint32_t n, scalar = rf_scalar_of(data_type, &n);
+    switch (scalar) {
+    case DT_FLOAT: return (StageScalar){msl_float(cx), 32, true, true};
+    case DT_HALF: return (StageScalar){LLVMHalfTypeInContext(cx->llvm), 16, true, true};
+    case DT_INT: return (StageScalar){msl_int(cx, 32), 32, false, true};
+    case DT_UINT: return (StageScalar){msl_int(cx, 32), 32, false, false};
+    case DT_SHORT: return (StageScalar){msl_int(cx, 16), 16, false, true};
+    case DT_USHORT: return (StageScalar){msl_int(cx, 16), 16, false, false};
+    case DT_CHAR: return (StageScalar){msl_int(cx, 8), 8, false, true};
+    case DT_UCHAR:
+    case DT_BOOL: return (StageScalar){msl_int(cx, 8), 8, false, false};
+    default: msl_fail(cx, "internal error: a stage value of type %u", data_type);
+    }
+}
+
+LLVMValueRef msl_stage_step(Cg *cg) { return LLVMGetParam(cg->thread, cg->fn->n_slots); }
+
+LLVMValueRef msl_stage_offset(Cg *cg, LLVMValueRef base, uint64_t offset) {
+    LLVMValueRef at = msl_const(&cg->cx, 64, offset);
+    if (!offset) return base;
+    return LLVMBuildInBoundsGEP2(cg->cx.builder, msl_int(&cg->cx, 8), base, &at, 1, "");
+}
+
+LLVMValueRef msl_stage_load(Cg *cg, LLVMTypeRef type, LLVMValueRef base, uint64_t offset) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef v = LLVMBuildLoad2(cx->builder, type, msl_stage_offset(cg, base, offset), "");
+    LLVMSetAlignment(v, LLVMGetTypeKind(type) == LLVMPointerTypeKind ? 8 : 4);
+    LLVMSetMetadata(v, LLVMGetMDKindIDInContext(cx->llvm, "invariant.load", 14),
+                    LLVMMetadataAsValue(cx->llvm, LLVMMDNodeInContext2(cx->llvm, NULL, 0)));
+    return v;
+}
+
+LLVMValueRef msl_stage_launch(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef type = LLVMFunctionType(msl_ptr(cx), NULL, 0, 0);
+    LLVMValueRef f = LLVMGetNamedFunction(cx->module, "__ingot_launch");
+    if (!f) {
+        f = LLVMAddFunction(cx->module, "__ingot_launch", type);
+        static const char *const pure[] = {"nounwind", "willreturn", "nofree", "nosync"};
+        for (size_t i = 0; i < sizeof pure / sizeof *pure; i++)
+            msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, pure[i], 0);
+        msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "memory", 0);
+    }
+    return LLVMBuildCall2(cx->builder, type, f, NULL, 0, "");
+}
+
+static LLVMValueRef lane_index(Cg *cg) {
+    return msl_call_position(cg, RF_THREAD_INDEX_IN_SIMDGROUP, 0);
+}
+
+LLVMValueRef msl_stage_lane(Cg *cg) {
+    return LLVMBuildZExt(cg->cx.builder, lane_index(cg), msl_int(&cg->cx, 64), "lane");
+}
+
+LLVMValueRef msl_stage_row(Cg *cg, LLVMValueRef rows, unsigned row) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef lane = msl_stage_lane(cg);
+    LLVMValueRef first = msl_stage_offset(cg, rows, (uint64_t)row * CPU_STAGE_LANES * 4);
+    return LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 32), first, &lane, 1, "");
+}
+
+static LLVMValueRef fma3(Cg *cg, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef f32 = msl_float(cx), in[3] = {f32, f32, f32};
+    LLVMTypeRef type = LLVMFunctionType(f32, in, 3, 0);
+    LLVMValueRef f = LLVMGetNamedFunction(cx->module, "llvm.fma.f32"), args[3] = {a, b, c};
+    if (!f) f = LLVMAddFunction(cx->module, "llvm.fma.f32", type);
+    return LLVMBuildCall2(cx->builder, type, f, args, 3, "");
+}
+
+// A row word (i32) or interpolated number (float) as one component of the program's type.
+static LLVMValueRef to_scalar(Cg *cg, LLVMValueRef v, const StageScalar *s) {
+    MslContext *cx = &cg->cx;
+    bool is_float = LLVMTypeOf(v) == msl_float(cx);
+    if (s->is_float) {
+        if (!is_float) v = LLVMBuildBitCast(cx->builder, v, msl_float(cx), "");
+        return s->bits == 32 ? v : LLVMBuildFPTrunc(cx->builder, v, s->type, "");
+    }
+    if (is_float) v = LLVMBuildBitCast(cx->builder, v, msl_int(cx, 32), "");
+    return s->bits == 32 ? v : LLVMBuildTrunc(cx->builder, v, s->type, "");
+}
+
+static LLVMValueRef to_word(Cg *cg, LLVMValueRef v, const StageScalar *s) {
+    MslContext *cx = &cg->cx;
+    if (s->is_float && s->bits < 32) v = LLVMBuildFPExt(cx->builder, v, msl_float(cx), "");
+    if (s->is_float) return LLVMBuildBitCast(cx->builder, v, msl_int(cx, 32), "");
+    return LLVMBuildIntCast2(cx->builder, v, msl_int(cx, 32), s->is_signed, "");
+}
+
+// ---- fragment inputs ------------------------------------------------------------------------
+
+// The lane's pixel in the block: quads of 2 x 2, four in a row of quads.
+static LLVMValueRef lane_part(Cg *cg, bool y) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef l = lane_index(cg), one = msl_const(cx, 32, 1);
+    LLVMValueRef low = y ? LLVMBuildLShr(cx->builder, l, one, "") : l;
+    low = LLVMBuildAnd(cx->builder, low, one, "");
+    LLVMValueRef high = LLVMBuildLShr(cx->builder, l, msl_const(cx, 32, y ? 4 : 2), "");
+    high = LLVMBuildAnd(cx->builder, high, msl_const(cx, 32, y ? 1 : 3), "");
+    high = LLVMBuildShl(cx->builder, high, one, "");
+    return LLVMBuildUIToFP(cx->builder, LLVMBuildOr(cx->builder, low, high, ""), msl_float(cx), "");
+}
+
+// Coordinates in which planes are given, of a place in the lane's pixel.
+static LLVMValueRef plane_coordinate(Cg *cg, unsigned place, bool y) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef f32 = msl_float(cx);
+    LLVMValueRef step = msl_stage_step(cg), in, at = lane_part(cg, y);
+    if (place == CPU_AT_CENTROID)
+        in = msl_stage_load(cg, f32, msl_stage_row(cg, msl_stage_load(cg, msl_ptr(cx), step,
+                            offsetof(CpuFragmentStep, centroid)), y), 0);
+    else if (place == CPU_AT_SAMPLE)
+        in = msl_stage_load(cg, f32, step, offsetof(CpuFragmentStep, sample) + (y ? 4 : 0));
+    else
+        in = LLVMConstReal(f32, 0.5);
+    LLVMValueRef from =
+        msl_stage_load(cg, f32, step, offsetof(CpuFragmentStep, from) + (y ? 4 : 0));
+    return LLVMBuildFAdd(cx->builder, LLVMBuildFAdd(cx->builder, at, in, ""), from, "");
+}
+
+static LLVMValueRef plane_value(Cg *cg, LLVMValueRef planes, uint64_t offset, unsigned place) {
+    LLVMTypeRef f32 = msl_float(&cg->cx);
+    LLVMValueRef at = msl_stage_load(cg, f32, planes, offset + offsetof(CpuPlane, at));
+    LLVMValueRef dx = msl_stage_load(cg, f32, planes, offset + offsetof(CpuPlane, dx));
+    LLVMValueRef dy = msl_stage_load(cg, f32, planes, offset + offsetof(CpuPlane, dy));
+    LLVMValueRef y = fma3(cg, dy, plane_coordinate(cg, place, true), at);
+    return fma3(cg, dx, plane_coordinate(cg, place, false), y);
+}
+
+// The optimiser makes one of all equal ones.
+static LLVMValueRef w_at(Cg *cg, unsigned place) {
+    LLVMValueRef w = plane_value(cg, msl_stage_step(cg), offsetof(CpuFragmentStep, w), place);
+    return LLVMBuildFDiv(cg->cx.builder, LLVMConstReal(msl_float(&cg->cx), 1.0), w, "");
+}
+
+static LLVMValueRef interpolate(Cg *cg, const RfValue *v, unsigned component) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef planes =
+        msl_stage_load(cg, msl_ptr(cx), msl_stage_step(cg), offsetof(CpuFragmentStep, planes));
+    uint64_t offset = (uint64_t)(v->row + component) * sizeof(CpuPlane);
+    if (v->interpolation == CPU_FLAT) // the bits, whatever they are
+        return msl_stage_load(cg, msl_int(cx, 32), planes, offset + offsetof(CpuPlane, at));
+    LLVMValueRef value = plane_value(cg, planes, offset, v->place);
+    if (v->interpolation == CPU_LINEAR) return value;
+    return LLVMBuildFMul(cx->builder, value, w_at(cg, v->place), "");
+}
+
+static LLVMValueRef fragment_position(Cg *cg, unsigned component) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef step = msl_stage_step(cg);
+    if (component == 2)
+        return plane_value(cg, step, offsetof(CpuFragmentStep, z), CPU_AT_CENTER);
+    if (component == 3)
+        return plane_value(cg, step, offsetof(CpuFragmentStep, w), CPU_AT_CENTER);
+    bool y = component == 1;
+    LLVMValueRef first = msl_stage_load(
+        cg, msl_int(cx, 32), step, y ? offsetof(CpuFragmentStep, y) : offsetof(CpuFragmentStep, x));
+    LLVMValueRef at = LLVMBuildFAdd(cx->builder, lane_part(cg, y),
+                                    LLVMConstReal(msl_float(cx), 0.5), "");
+    return LLVMBuildFAdd(cx->builder, LLVMBuildSIToFP(cx->builder, first, msl_float(cx), ""), at,
+                         "");
+}
+
+static LLVMValueRef barycentric(Cg *cg, const RfValue *v, unsigned component) {
+    MslContext *cx = &cg->cx;
+    bool linear = v->interpolation == CPU_LINEAR;
+    uint64_t first = linear ? offsetof(CpuFragmentStep, barycentric_linear)
+                            : offsetof(CpuFragmentStep, barycentric);
+    LLVMValueRef part[2];
+    for (unsigned k = 0; k < 2; k++) {
+        part[k] = plane_value(cg, msl_stage_step(cg), first + k * sizeof(CpuPlane), v->place);
+        if (!linear) part[k] = LLVMBuildFMul(cx->builder, part[k], w_at(cg, v->place), "");
+    }
+    if (component < 2) return part[component];
+    LLVMValueRef one = LLVMConstReal(msl_float(cx), 1.0);
+    return LLVMBuildFSub(cx->builder, LLVMBuildFSub(cx->builder, one, part[0], ""), part[1], "");
+}
+
+static LLVMValueRef row_in(Cg *cg, uint64_t field, unsigned row) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef rows = msl_stage_load(cg, msl_ptr(cx), msl_stage_step(cg), field);
+    return msl_stage_load(cg, msl_int(cx, 32), msl_stage_row(cg, rows, row), 0);
+}
+
+static LLVMValueRef field(Cg *cg, uint64_t offset) {
+    return msl_stage_load(cg, msl_int(&cg->cx, 32), msl_stage_step(cg), offset);
+}
+
+// One component of an input of a fragment function, before it takes the program's type.
+static LLVMValueRef fragment_input(Cg *cg, const RfValue *v, unsigned component) {
+    MslContext *cx = &cg->cx;
+    switch (v->role) {
+    case RF_VALUE: return interpolate(cg, v, component);
+    case RF_POSITION: return fragment_position(cg, component);
+    case RF_BARYCENTRIC: return barycentric(cg, v, component);
+    case RF_COLOR: return row_in(cg, offsetof(CpuFragmentStep, color_in), 4 * v->index + component);
+    case RF_POINT_COORD: return row_in(cg, offsetof(CpuFragmentStep, point_coord), component);
+    case RF_SAMPLE_MASK: return row_in(cg, offsetof(CpuFragmentStep, coverage), 0);
+    case RF_FRONT_FACING: {
+        LLVMValueRef on = LLVMBuildICmp(cx->builder, LLVMIntNE,
+                                        field(cg, offsetof(CpuFragmentStep, front)),
+                                        msl_const(cx, 32, 0), "");
+        return LLVMBuildZExt(cx->builder, on, msl_int(cx, 32), "");
+    }
+    case RF_PRIMITIVE_ID: return field(cg, offsetof(CpuFragmentStep, primitive_id));
+    case RF_SAMPLE_ID: return field(cg, offsetof(CpuFragmentStep, sample_id));
+    case RF_LAYER: return field(cg, offsetof(CpuFragmentStep, layer));
+    case RF_VIEWPORT: return field(cg, offsetof(CpuFragmentStep, viewport));
+    case RF_AMPLIFICATION_ID: return field(cg, offsetof(CpuFragmentStep, amplification_id));
+    case RF_AMPLIFICATION_COUNT: return msl_const(cx, 32, 1);
+    default: return msl_const(cx, 32, 0); // point size and clip distances end at the rasteriser
+    }
+}
+
+static LLVMValueRef vertex_input(Cg *cg, const RfValue *v) {
+    MslContext *cx = &cg->cx;
+    switch (v->role) {
+    case RF_VERTEX_ID: return row_in(cg, offsetof(CpuVertexStep, vertices), 0);
+    case RF_INSTANCE_ID: return field(cg, offsetof(CpuVertexStep, instance));
+    case RF_BASE_VERTEX: return field(cg, offsetof(CpuVertexStep, base_vertex));
+    case RF_BASE_INSTANCE: return field(cg, offsetof(CpuVertexStep, base_instance));
+    case RF_AMPLIFICATION_ID: return field(cg, offsetof(CpuVertexStep, amplification_id));
+    case RF_AMPLIFICATION_COUNT: return field(cg, offsetof(CpuVertexStep, amplification_count));
+    default: msl_fail(cx, "internal error: input '%s' of '%s'", v->name, cg->fn->name);
+    }
+}
+
+// ---- parameters and results -----------------------------------------------------------------
+
+static void store_components(Cg *cg, const RfValue *v, LLVMValueRef memory) {
+    MslContext *cx = &cg->cx;
+    StageScalar s = msl_stage_scalar(cg, v->data_type);
+    LLVMValueRef part[CPU_MAX_CLIP];
+    if (v->n > CPU_MAX_CLIP) msl_fail(cx, "internal error: %u components", v->n);
+    if (v->role == RF_ATTRIBUTE) msl_fetch_attribute(cg, v, part);
+    for (unsigned k = 0; k < v->n; k++) {
+        if (v->role != RF_ATTRIBUTE)
+            part[k] = to_scalar(cg, cg->fn->stage == RF_VERTEX ? vertex_input(cg, v)
+                                                               : fragment_input(cg, v, k), &s);
+        LLVMValueRef at = msl_stage_offset(cg, memory, v->offset + k * s.bits / 8);
+        LLVMSetAlignment(LLVMBuildStore(cx->builder, part[k], at), s.bits / 8);
+    }
+}
+
+LLVMValueRef msl_build_stage_input(Cg *cg, uint32_t param, LLVMTypeRef want, LLVMTypeRef byval) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef memory_type = byval ? byval : want;
+    if (LLVMGetTypeKind(want) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(want) < 8)
+        memory_type = msl_int(cx, 8); // bool
+    LLVMValueRef memory = LLVMBuildAlloca(cx->builder, memory_type, "");
+    LLVMSetAlignment(memory, 16);
+    LLVMBuildStore(cx->builder, LLVMConstNull(memory_type), memory);
+    bool found = false;
+    for (uint32_t i = 0; i < cg->fn->n_inputs; i++) {
+        const RfValue *v = &cg->fn->inputs[i];
+        if (v->param != param) continue;
+        found = true;
+        if (msl_condition_holds(cg, v->condition)) store_components(cg, v, memory);
+    }
+    if (!found && !byval) return NULL;
+    if (byval) return memory;
+    LLVMValueRef value = LLVMBuildLoad2(cx->builder, memory_type, memory, "");
+    return memory_type == want ? value : LLVMBuildTrunc(cx->builder, value, want, "");
+}
+
+static unsigned vertex_row(const RfValue *v) {
+    switch (v->role) {
+    case RF_POSITION: return CPU_VERTEX_POSITION;
+    case RF_POINT_SIZE: return CPU_VERTEX_POINT_SIZE;
+    case RF_LAYER: return CPU_VERTEX_LAYER;
+    case RF_VIEWPORT: return CPU_VERTEX_VIEWPORT;
+    case RF_CLIP_DISTANCE: return CPU_VERTEX_CLIP;
+    default: return CPU_VERTEX_FIRST + v->row;
+    }
+}
+
+// Offset in the step of the pointer to the rows a value goes to, and the first row.
+static uint64_t rows_of(Cg *cg, const RfValue *v, unsigned *row) {
+    *row = 0;
+    if (cg->fn->stage == RF_VERTEX) {
+        *row = vertex_row(v);
+        return offsetof(CpuVertexStep, out);
+    }
+    switch (v->role) {
+    case RF_DEPTH: return offsetof(CpuFragmentStep, depth);
+    case RF_STENCIL: return offsetof(CpuFragmentStep, stencil);
+    case RF_SAMPLE_MASK: return offsetof(CpuFragmentStep, sample_mask);
+    default:
+        *row = v->source ? CPU_COLOR_DUAL : 4 * v->index;
+        return offsetof(CpuFragmentStep, colors);
+    }
+}
+
+static void store_output(Cg *cg, const RfValue *v, LLVMValueRef memory) {
+    MslContext *cx = &cg->cx;
+    StageScalar s = msl_stage_scalar(cg, v->data_type);
+    unsigned row;
+    uint64_t offset = rows_of(cg, v, &row);
+    LLVMValueRef rows = msl_stage_load(cg, msl_ptr(cx), msl_stage_step(cg), offset);
+    unsigned n = v->role == RF_COLOR ? 4 : v->n;
+    for (unsigned k = 0; k < n; k++) {
+        LLVMValueRef word;
+        if (k < v->n) {
+            LLVMValueRef at = msl_stage_offset(cg, memory, v->offset + k * s.bits / 8);
+            LLVMValueRef part = LLVMBuildLoad2(cx->builder, s.type, at, "");
+            LLVMSetAlignment(part, s.bits / 8);
+            word = to_word(cg, part, &s);
+        } else { // a colour of fewer components: 0, 0, 0, 1
+            word = msl_const(cx, 32, k < 3 ? 0 : s.is_float ? 0x3f800000u : 1);
+        }
+        LLVMSetAlignment(LLVMBuildStore(cx->builder, word, msl_stage_row(cg, rows, row + k)), 4);
+    }
+}
+
+void msl_store_stage_outputs(Cg *cg, LLVMValueRef memory) {
+    for (uint32_t i = 0; i < cg->fn->n_outputs; i++)
+        if (msl_condition_holds(cg, cg->fn->outputs[i].condition))
+            store_output(cg, &cg->fn->outputs[i], memory);
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// stage_wrap.c: the thread function of a vertex or fragment function -> ingot_vertex or
+// ingot_fragment (device/stage.c).
+//   settle   fragment functions: a pixel that is discarded, or runs along only for the derivatives of
+//            its neighbours, has no effects: `live` says which still count, stores to memory and
+//            texture writes stand behind a branch on it, and at the end the lanes that are left are
+//            the step's `kept`. After optimisation: what is left then are real memory accesses.
+//   wrap     vectorise (one version, with a mask), link device/stage.c
+// requires: cg->thread optimised and surveyed
+#include "compiler/codegen/stage_int.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define KEEP "__ingot_keep"
+
+static LLVMValueRef marker(Cg *cg, const char *name) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(cx->llvm), NULL, 0, 0);
+    LLVMValueRef f = LLVMGetNamedFunction(cx->module, name);
+    if (f) return f;
+    f = LLVMAddFunction(cx->module, name, type);
+    static const char *const attributes[] = {"nounwind", "convergent", "noduplicate", "nomerge"};
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, attributes[i], 0);
+    return f;
+}
+
+void msl_mark_stage_end(Cg *cg) {
+    LLVMValueRef f = marker(cg, KEEP);
+    LLVMBuildCall2(cg->cx.builder, LLVMGlobalGetValueType(f), f, NULL, 0, "");
+}
+
+// ---- effects --------------------------------------------------------------------------------
+
+// Memory of the thread, or the rows of the step: `depth` bounds the walk through phis.
+static bool is_own_memory(Cg *cg, LLVMValueRef p, int depth) {
+    for (;;) {
+        if (LLVMIsAAllocaInst(p) || p == msl_stage_step(cg)) return true;
+        if (LLVMIsAGetElementPtrInst(p) || LLVMIsABitCastInst(p) || LLVMIsAAddrSpaceCastInst(p)) {
+            p = LLVMGetOperand(p, 0);
+            continue;
+        }
+        break;
+    }
+    if (depth > 4) return false;
+    if (LLVMIsALoadInst(p)) { // a pointer that the step holds
+        LLVMValueRef at = LLVMGetOperand(p, 0);
+        while (LLVMIsAGetElementPtrInst(at)) at = LLVMGetOperand(at, 0);
+        return at == msl_stage_step(cg);
+    }
+    if (LLVMIsASelectInst(p))
+        return is_own_memory(cg, LLVMGetOperand(p, 1), depth + 1) &&
+               is_own_memory(cg, LLVMGetOperand(p, 2), depth + 1);
+    if (!LLVMIsAPHINode(p)) return false;
+    for (unsigned i = 0; i < LLVMCountIncoming(p); i++)
+        if (LLVMGetIncomingValue(p, i) != p &&
+            !is_own_memory(cg, LLVMGetIncomingValue(p, i), depth + 1))
+            return false;
+    return true;
+}
+
+// Whether others could see that this instruction ran.
+static bool has_effect(Cg *cg, LLVMValueRef i) {
+    unsigned op;
+    if (LLVMIsAStoreInst(i)) return !is_own_memory(cg, LLVMGetOperand(i, 1), 0);
+    if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
+        return !is_own_memory(cg, LLVMGetOperand(i, 0), 0);
+    if (!LLVMIsACallInst(i)) return false;
+    const char *name = msl_callee(i);
+    if (msl_starts(name, "llvm.memcpy") || msl_starts(name, "llvm.memmove") ||
+        msl_starts(name, "llvm.memset"))
+        return !is_own_memory(cg, LLVMGetOperand(i, 0), 0);
+    unsigned what = msl_texture_call(i, &op);
+    return what == 'w' || what == 'a' || msl_starts(name, "__ingot_log");
+}
+
+typedef struct Found {
+    LLVMValueRef *at;
+    unsigned n, capacity;
+} Found;
+
+static void collect(Cg *cg, Found *found, LLVMValueRef i) {
+    if (found->n == found->capacity) {
+        unsigned capacity = found->capacity ? found->capacity * 2 : 64;
+        LLVMValueRef *at = realloc(found->at, capacity * sizeof *at);
+        if (!at) {
+            free(found->at);
+            msl_fail(&cg->cx, "out of memory");
+        }
+        found->at = at, found->capacity = capacity;
+    }
+    found->at[found->n++] = i;
+}
+
+static Found collect_if(Cg *cg, bool (*is)(Cg *, LLVMValueRef)) {
+    Found found = {0};
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(cg->thread); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (is(cg, i)) collect(cg, &found, i);
+    return found;
+}
+
+static bool is_discard(Cg *cg, LLVMValueRef i) {
+    (void)cg;
+    return strcmp(msl_callee(i), "__ingot_discard_fragment") == 0;
+}
+static bool is_question(Cg *cg, LLVMValueRef i) {
+    (void)cg;
+    return strcmp(msl_callee(i), "__ingot_is_helper") == 0;
+}
+static bool is_end(Cg *cg, LLVMValueRef i) {
+    (void)cg;
+    return strcmp(msl_callee(i), KEEP) == 0;
+}
+
+// ---- settling -------------------------------------------------------------------------------
+
+static LLVMValueRef load_live(Cg *cg, LLVMValueRef live) {
+    return LLVMBuildLoad2(cg->cx.builder, msl_int(&cg->cx, 1), live, "live");
+}
+
+// i1 in memory, true for covered lanes.
+static LLVMValueRef begin_live(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(cg->thread);
+    LLVMPositionBuilderBefore(cx->builder, LLVMGetFirstInstruction(entry));
+    LLVMValueRef live = LLVMBuildAlloca(cx->builder, msl_int(cx, 1), "");
+    LLVMValueRef covered = msl_stage_load(cg, msl_int(cx, 32), msl_stage_step(cg),
+                                          offsetof(CpuFragmentStep, covered));
+    LLVMValueRef lane = msl_call_position(cg, RF_THREAD_INDEX_IN_SIMDGROUP, 0);
+    LLVMValueRef bit = LLVMBuildLShr(cx->builder, covered, lane, "");
+    LLVMBuildStore(cx->builder, LLVMBuildTrunc(cx->builder, bit, msl_int(cx, 1), ""), live);
+    return live;
+}
+
+// The instruction runs only where the pixel counts; elsewhere its result is 0.
+static void guard(Cg *cg, LLVMValueRef i, LLVMValueRef live) {
+    MslContext *cx = &cg->cx;
+    LLVMBasicBlockRef before = LLVMGetInstructionParent(i), in = msl_split_before(cg, i);
+    LLVMBasicBlockRef after = msl_split_before(cg, LLVMGetNextInstruction(i));
+    LLVMPositionBuilderAtEnd(cx->builder, in);
+    LLVMBuildBr(cx->builder, after);
+    LLVMPositionBuilderAtEnd(cx->builder, before);
+    LLVMBuildCondBr(cx->builder, load_live(cg, live), in, after);
+    LLVMTypeRef type = LLVMTypeOf(i);
+    if (LLVMGetTypeKind(type) == LLVMVoidTypeKind || !LLVMGetFirstUse(i)) return;
+    LLVMValueRef first = LLVMGetFirstInstruction(after);
+    LLVMPositionBuilderBefore(cx->builder, first);
+    LLVMValueRef phi = LLVMBuildPhi(cx->builder, type, "");
+    LLVMReplaceAllUsesWith(i, phi);
+    LLVMAddIncoming(phi, (LLVMValueRef[]){LLVMConstNull(type), i},
+                    (LLVMBasicBlockRef[]){before, in}, 2);
+}
+
+static void store_kept(Cg *cg, LLVMValueRef end, LLVMValueRef live) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef i1 = msl_int(cx, 1), type = LLVMFunctionType(msl_int(cx, 64), &i1, 1, 0);
+    LLVMValueRef ballot = LLVMGetNamedFunction(cx->module, "__ingot_simd_ballot");
+    if (!ballot) {
+        ballot = LLVMAddFunction(cx->module, "__ingot_simd_ballot", type);
+        msl_add_attribute(cx, ballot, LLVMAttributeFunctionIndex, "convergent", 0);
+        msl_add_attribute(cx, ballot, LLVMAttributeFunctionIndex, "nounwind", 0);
+    }
+    LLVMPositionBuilderBefore(cx->builder, end);
+    LLVMValueRef on = load_live(cg, live);
+    LLVMValueRef bits = LLVMBuildCall2(cx->builder, type, ballot, &on, 1, "");
+    LLVMValueRef at =
+        msl_stage_offset(cg, msl_stage_step(cg), offsetof(CpuFragmentStep, kept));
+    LLVMSetAlignment(
+        LLVMBuildStore(cx->builder, LLVMBuildTrunc(cx->builder, bits, msl_int(cx, 32), ""), at), 4);
+}
+
+// Note what only optimised code tells: whether it discards, has effects, looks at its quad.
+static void note_flags(Cg *cg, bool discards, bool effects) {
+    if (discards) cg->stage_flags |= CPU_STAGE_DISCARD;
+    if (effects) cg->stage_flags |= CPU_STAGE_EFFECTS;
+    if (cg->uses.simd || cg->uses.quads) cg->stage_flags |= CPU_STAGE_QUADS;
+}
+
+void msl_settle_stage(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    if (cg->uses.barrier)
+        msl_fail(cx, "'%s': threadgroup_barrier is for kernel functions", cg->fn->name);
+    if (cg->threadgroup_bytes)
+        msl_fail(cx, "'%s': threadgroup memory is for kernel functions", cg->fn->name);
+    Found ends = collect_if(cg, is_end), discards = collect_if(cg, is_discard);
+    Found effects = collect_if(cg, has_effect), questions = collect_if(cg, is_question);
+    bool is_fragment = cg->fn->stage == RF_FRAGMENT;
+    note_flags(cg, discards.n > 0, effects.n > 0);
+    if (is_fragment && (discards.n || effects.n || questions.n)) {
+        LLVMValueRef live = begin_live(cg);
+        for (unsigned i = 0; i < effects.n; i++) guard(cg, effects.at[i], live);
+        for (unsigned i = 0; i < discards.n; i++) {
+            LLVMPositionBuilderBefore(cx->builder, discards.at[i]);
+            LLVMBuildStore(cx->builder, msl_const(cx, 1, 0), live);
+        }
+        for (unsigned i = 0; i < questions.n; i++) {
+            LLVMPositionBuilderBefore(cx->builder, questions.at[i]);
+            LLVMReplaceAllUsesWith(questions.at[i],
+                                   LLVMBuildNot(cx->builder, load_live(cg, live), ""));
+        }
+        for (unsigned i = 0; discards.n && i < ends.n; i++) store_kept(cg, ends.at[i], live);
+    } else {
+        for (unsigned i = 0; i < questions.n; i++)
+            LLVMReplaceAllUsesWith(questions.at[i], msl_const(cx, 1, 0));
+    }
+    Found *all[] = {&ends, &discards, &questions};
+    for (unsigned k = 0; k < 3; k++)
+        for (unsigned i = 0; i < all[k]->n; i++) LLVMInstructionEraseFromParent(all[k]->at[i]);
+    free(ends.at);
+    free(discards.at);
+    free(effects.at);
+    free(questions.at);
+    msl_run_passes(cx, cg->thread, "sroa,early-cse<memssa>,simplifycfg," INSTCOMBINE ",adce");
+}
+
+// ---- wrapping -------------------------------------------------------------------------------
+
+// ingot_step(launch, step, mask): the vectorised function with the slots of the launch.
+static void define_step(Cg *cg, LLVMValueRef simd) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef f = LLVMGetNamedFunction(cx->module, "ingot_step"), args[300];
+    if (!f) msl_fail(cx, "internal error: stage.c has no 'ingot_step'");
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    LLVMPositionBuilderAtEnd(cx->builder, LLVMAppendBasicBlockInContext(cx->llvm, f, "entry"));
+    unsigned n = cg->fn->n_slots;
+    msl_load_slots(cg, LLVMGetParam(f, 0), args);
+    args[n++] = LLVMGetParam(f, 1);
+    args[n++] = LLVMGetParam(f, 0);
+    for (unsigned i = 0; i < 7; i++) // group 0, 0, 0 of 32 x 1 x 1 threads, from the first on
+        args[n++] = msl_const(cx, 32, i == 3 ? CPU_STAGE_LANES : i == 4 || i == 5);
+    args[n] = LLVMBuildBitCast(cx->builder, LLVMGetParam(f, 2), LLVMTypeOf(LLVMGetParam(simd, n)),
+                               "");
+    n++;
+    LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(simd), simd, args, n, "");
+    LLVMBuildRetVoid(cx->builder);
+}
+
+void msl_wrap_stage(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    bool is_vertex = cg->fn->stage == RF_VERTEX;
+    msl_redirect_logs(cg);
+    cx->shape[0] = CPU_STAGE_LANES, cx->shape[1] = cx->shape[2] = 1;
+    cx->covered_offset = is_vertex ? 0 : offsetof(CpuFragmentStep, covered);
+    LLVMValueRef simd = msl_vectorise(cx, cg->thread, true);
+    memset(cx->shape, 0, sizeof cx->shape);
+    msl_copy_slot_attributes(cg, simd);
+    LLVMDeleteFunction(cg->thread);
+    cg->thread = NULL;
+    msl_dump(cx, "vectorise");
+    msl_verify(cx, "vectorise");
+    msl_link_device_code(cg, msl_device_stage, (size_t)(msl_device_stage_end - msl_device_stage));
+    define_step(cg, simd);
+}
+
+// ---- ingot_stage_info -----------------------------------------------------------------------
+
+static void describe_value(const RfFunction *f, const RfValue *v, CpuStageInfo *info) {
+    bool out = v->param == UINT32_MAX;
+    switch (v->role) {
+    case RF_VALUE:
+        for (uint32_t k = 0; !out && k < v->n && v->row + k < CPU_MAX_VARYINGS; k++)
+            info->inputs[v->row + k] = v->interpolation;
+        break;
+    case RF_POSITION: info->flags |= out ? CPU_STAGE_POSITION : 0; break;
+    case RF_POINT_SIZE: info->flags |= out ? CPU_STAGE_POINT_SIZE : 0; break;
+    case RF_LAYER: info->flags |= out ? CPU_STAGE_LAYER : 0; break;
+    case RF_VIEWPORT: info->flags |= out ? CPU_STAGE_VIEWPORT : 0; break;
+    case RF_CLIP_DISTANCE: info->n_clip = out ? v->n : info->n_clip; break;
+    case RF_COLOR:
+        if (out)
+            info->colors |= 1u << (v->source ? CPU_MAX_COLORS : v->index);
+        else
+            info->colors_in |= 1u << v->index;
+        break;
+    case RF_DEPTH:
+        info->flags |= CPU_STAGE_DEPTH | (v->qualifier == 1 ? CPU_STAGE_DEPTH_GREATER : 0) |
+                       (v->qualifier == 2 ? CPU_STAGE_DEPTH_LESS : 0);
+        break;
+    case RF_STENCIL: info->flags |= CPU_STAGE_STENCIL; break;
+    case RF_SAMPLE_MASK:
+        info->flags |= out ? CPU_STAGE_SAMPLE_MASK : CPU_STAGE_READS_COVERAGE;
+        break;
+    case RF_POINT_COORD: info->flags |= CPU_STAGE_READS_POINT_COORD; break;
+    case RF_PRIMITIVE_ID: info->flags |= CPU_STAGE_READS_PRIMITIVE_ID; break;
+    case RF_BARYCENTRIC: info->flags |= CPU_STAGE_READS_BARYCENTRIC; break;
+    case RF_SAMPLE_ID: info->flags |= CPU_STAGE_PER_SAMPLE; break;
+    default: break;
+    }
+    bool interpolated = !out && f->stage == RF_FRAGMENT && v->interpolation != CPU_FLAT &&
+                        (v->role == RF_VALUE || v->role == RF_BARYCENTRIC);
+    if (interpolated && v->place == CPU_AT_SAMPLE) info->flags |= CPU_STAGE_PER_SAMPLE;
+    if (interpolated && v->place == CPU_AT_CENTROID) info->flags |= CPU_STAGE_READS_CENTROID;
+}
+
+void msl_finish_stage_info(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    const RfFunction *f = cg->fn;
+    CpuStageInfo info = {.stage = f->stage,
+                         .flags = cg->stage_flags | (f->early_tests ? CPU_STAGE_EARLY_TESTS : 0),
+                         .n_inputs = f->input_rows,
+                         .n_outputs = f->output_rows,
+                         .n_vertex_buffers = cg->n_vertex_buffers};
+    memcpy(info.vertex_buffers, cg->vertex_buffers, sizeof cg->vertex_buffers);
+    for (uint32_t i = 0; i < f->n_inputs; i++)
+        if (msl_condition_holds(cg, f->inputs[i].condition))
+            describe_value(f, &f->inputs[i], &info);
+    for (uint32_t i = 0; i < f->n_outputs; i++)
+        if (msl_condition_holds(cg, f->outputs[i].condition))
+            describe_value(f, &f->outputs[i], &info);
+    LLVMValueRef bytes = LLVMConstStringInContext2(cx->llvm, (const char *)&info, sizeof info, 1);
+    LLVMValueRef g = LLVMAddGlobal(cx->module, LLVMTypeOf(bytes), CPU_STAGE_INFO_SYMBOL);
+    LLVMSetInitializer(g, bytes);
+    LLVMSetGlobalConstant(g, 1);
+    LLVMSetAlignment(g, 8);
+}
