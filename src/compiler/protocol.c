@@ -285,6 +285,33 @@ static const MsgPart *get_parts(WireIn *r, BaseArena *a, size_t *n) {
     return libraries;
 }
 
+static void put_vertex(WireOut *w, const MslVertexDescriptor *d) {
+    wire_u8(w, d != NULL);
+    for (int i = 0; d && i < MSL_MAX_VERTEX; ++i) {
+        wire_u32(w, d->attributes[i].format);
+        wire_u32(w, d->attributes[i].offset);
+        wire_u32(w, d->attributes[i].buffer);
+        wire_u32(w, d->layouts[i].stride);
+        wire_u32(w, d->layouts[i].step);
+        wire_u32(w, d->layouts[i].rate);
+    }
+}
+
+static const MslVertexDescriptor *get_vertex(WireIn *r, BaseArena *a) {
+    if (!wire_get_u8(r)) return NULL;
+    MslVertexDescriptor *d = base_arena_alloc(a, 1, sizeof *d);
+    for (int i = 0; d && i < MSL_MAX_VERTEX; ++i) {
+        d->attributes[i].format = wire_get_u32(r);
+        d->attributes[i].offset = wire_get_u32(r);
+        d->attributes[i].buffer = wire_get_u32(r);
+        d->layouts[i].stride = wire_get_u32(r);
+        d->layouts[i].step = wire_get_u32(r);
+        d->layouts[i].rate = wire_get_u32(r);
+        if (d->attributes[i].buffer >= MSL_MAX_VERTEX) r->failed = true;
+    }
+    return d;
+}
+
 void msg_put_kernel(WireOut *w, const MslKernelRequest *q, const MsgPart *libraries) {
     put_parts(w, libraries, q->n_parts + 1);
     wire_str(w, q->function);
@@ -292,6 +319,7 @@ void msg_put_kernel(WireOut *w, const MslKernelRequest *q, const MsgPart *librar
     put_functions(w, q->linked, q->n_linked);
     put_numbers(w, q->dynamic, q->n_dynamic);
     wire_u32(w, q->call_depth);
+    put_vertex(w, q->vertex);
     for (int i = 0; i < 3; ++i) wire_u32(w, q->shape[i]);
     put_optional(w, q->cpu);
     put_optional(w, q->features);
@@ -317,6 +345,7 @@ bool msg_get_kernel(WireIn *r, BaseArena *a, MsgKernel *k) {
     q->linked = get_functions(r, a, q->n_parts, &q->n_linked);
     q->dynamic = get_numbers(r, a, q->n_parts + 1, &q->n_dynamic);
     q->call_depth = wire_get_u32(r);
+    q->vertex = get_vertex(r, a);
     for (int i = 0; i < 3; ++i) q->shape[i] = wire_get_u32(r);
     q->cpu = get_optional(r, a);
     q->features = get_optional(r, a);

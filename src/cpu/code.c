@@ -66,7 +66,13 @@ CpuCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_
     // A function pointer from a data pointer: POSIX says it works, ISO C has no cast for it.
     void *entry = dlsym(code->handle, CPU_KERNEL_SYMBOL);
     memcpy(&code->kernel, &entry, sizeof entry);
-    if (!info || !entry) {
+    const CpuStageInfo *stage = dlsym(code->handle, CPU_STAGE_INFO_SYMBOL);
+    void *vertex = dlsym(code->handle, CPU_VERTEX_SYMBOL);
+    void *fragment = dlsym(code->handle, CPU_FRAGMENT_SYMBOL);
+    memcpy(&code->vertex, &vertex, sizeof vertex);
+    memcpy(&code->fragment, &fragment, sizeof fragment);
+    bool has_stage = stage && (vertex || fragment);
+    if (!info || !(entry || has_stage)) {
         snprintf(why, why_bytes, "the code object has no %s",
                  info ? CPU_KERNEL_SYMBOL : CPU_KERNEL_INFO_SYMBOL);
         goto fail;
@@ -77,6 +83,7 @@ CpuCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_
         goto fail;
     }
     code->info = *info;
+    if (has_stage) code->stage = *stage;
     atomic_init(&code->refs, 1);
     code->fd = KEEP_FILE ? fd : -1;
     if (!KEEP_FILE) close(fd);
@@ -102,3 +109,9 @@ void cpu_code_release(CpuCode *code) {
 }
 
 const CpuKernelInfo *cpu_code_info(const CpuCode *code) { return &code->info; }
+
+CpuVertexFn *cpu_code_vertex(const CpuCode *code) { return code->vertex; }
+CpuFragmentFn *cpu_code_fragment(const CpuCode *code) { return code->fragment; }
+const CpuStageInfo *cpu_code_stage_info(const CpuCode *code) {
+    return code->vertex || code->fragment ? &code->stage : NULL;
+}

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "cpu/kernel_abi.h"
+#include "cpu/stage_abi.h"
 #include "cpu/timer.h"
 
 // ---- Code objects (code.c) ----
@@ -21,6 +22,10 @@ CpuCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_
 CpuCode *cpu_code_retain(CpuCode *code);
 void cpu_code_release(CpuCode *code); // NULL is a no-op
 const CpuKernelInfo *cpu_code_info(const CpuCode *code);
+// Of code of a vertex or fragment function, which cannot be dispatched; NULL of other code.
+CpuVertexFn *cpu_code_vertex(const CpuCode *code);
+CpuFragmentFn *cpu_code_fragment(const CpuCode *code);
+const CpuStageInfo *cpu_code_stage_info(const CpuCode *code);
 
 // ---- A run: the kernels of one command buffer (thread.c, watchdog.c) ----
 

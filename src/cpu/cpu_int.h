@@ -15,8 +15,11 @@ struct CpuCode {
     atomic_uint refs;
     void *handle; // dlopen
     int fd;       // the file behind it, -1 if closed already
-    CpuKernelFn *kernel;
+    CpuKernelFn *kernel; // NULL in code of a vertex or fragment function
+    CpuVertexFn *vertex;
+    CpuFragmentFn *fragment;
     CpuKernelInfo info;
+    CpuStageInfo stage;
     atomic_uint ns_per_group_x16; // running estimate of the cost of one threadgroup; 0: unknown
 };
 

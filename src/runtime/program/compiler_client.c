@@ -400,6 +400,7 @@ static MslKernelRequest to_compiler(const RtKernelRequest *request) {
         .function = request->function,
         .constants = request->constants,
         .n_constants = request->n_constants,
+        .vertex = request->vertex,
         .shape = {request->shape[0], request->shape[1], request->shape[2]},
         .cpu = cpu && *cpu ? cpu : NULL,
         .features = request->features,

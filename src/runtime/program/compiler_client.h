@@ -76,6 +76,7 @@ typedef struct RtKernelRequest { // {0} plus library and function is a valid req
     const MslConstantValue *constants;
     size_t n_constants;
     const RtLinks *links; // NULL: none
+    const MslVertexDescriptor *vertex; // of a vertex function with stage inputs; NULL: none
     uint32_t shape[3];    // threadgroup size to specialise for; 0,0,0: any
     uint32_t width;       // 0: choose; 32, 16, 8; 1: lane-by-lane reference
     const char *cpu;      // LLVM CPU name; NULL: $INGOT_CPU if set, else this machine
