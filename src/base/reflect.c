@@ -93,6 +93,9 @@ static void encode_type(const RfType *t, WireOut *w) {
     wire_u8(w, t->texture_type);
     wire_u8(w, t->depth);
     wire_u8(w, t->samples);
+    wire_u8(w, t->rank);
+    wire_u32(w, t->index_type);
+    for (uint32_t i = 0; i < t->rank; ++i) wire_u32(w, t->extents[i]);
     wire_u32(w, t->n_members);
     for (uint32_t i = 0; i < t->n_members; ++i) {
         const RfMember *m = &t->members[i];
@@ -179,6 +182,10 @@ static void decode_type(RfType *t, WireIn *r) {
     t->texture_type = wire_get_u8(r);
     t->depth = wire_get_u8(r);
     t->samples = wire_get_u8(r);
+    t->rank = wire_get_u8(r);
+    t->index_type = wire_get_u32(r);
+    if (t->rank > RF_MAX_RANK) r->failed = true;
+    for (uint32_t i = 0; i < t->rank && !r->failed; ++i) t->extents[i] = wire_get_u32(r);
     uint32_t n = wire_get_u32(r);
     t->members = new_array(r, n, sizeof *t->members, 20);
     if (r->failed) return;
@@ -310,7 +317,7 @@ static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
     if (f->stage > RF_STITCHABLE || f->n_slots > MAX_SLOTS) return false;
     for (uint32_t i = 0; i < f->n_args; ++i) {
         const RfArg *a = &f->args[i];
-        if (a->kind > RF_ARG_FUNCTION_TABLE || a->space > RF_THREAD || a->access > RF_WRITE_ONLY)
+        if (a->kind > RF_ARG_TENSOR || a->space > RF_THREAD || a->access > RF_WRITE_ONLY)
             return false;
         if (a->type >= lib->n_types) return false;
         if (a->kind == RF_ARG_BUILTIN && a->builtin >= RF_N_BUILTINS) return false;

@@ -23,6 +23,7 @@ typedef enum RfArgKind {
     RF_ARG_STAGE_IN,
     RF_ARG_BUILTIN,      // thread position and friends: `builtin` says which
     RF_ARG_FUNCTION_TABLE, // visible_function_table<...>, [[buffer(n)]]
+    RF_ARG_TENSOR,       // tensor<...>, [[buffer(n)]]; arrays: `count` indices. A slot holds the handle
 } RfArgKind;
 
 typedef enum RfBuiltin { // order is that of rf_builtin_name()
@@ -52,6 +53,8 @@ typedef enum RfBuiltin { // order is that of rf_builtin_name()
 typedef enum RfAccess { RF_READ_ONLY = 0, RF_READ_WRITE = 1, RF_WRITE_ONLY = 2 } RfAccess; // = MTLBindingAccess
 typedef enum RfSpace { RF_SPACE_NONE = 0, RF_DEVICE, RF_CONSTANT, RF_THREADGROUP, RF_THREAD } RfSpace;
 
+#define RF_MAX_RANK 16
+
 // A type, referred to by its index in RfLibrary.types.
 typedef struct RfMember {
     char *name;
@@ -64,12 +67,16 @@ typedef struct RfType {
     char *name;           // as Metal spells it: "float4", "Params"
     uint32_t size, align; // bytes
     uint32_t n_elements, stride; // arrays
-    uint32_t element;     // array element, pointee or component of a texture: index in types;
-                          // UINT32_MAX if none
-    uint8_t space, access; // pointers: RfSpace, RfAccess; textures: RfAccess (sample: read only)
+    uint32_t element;     // array element, pointee, component of a texture or element of a tensor:
+                          // index in types; UINT32_MAX if none
+    uint8_t space, access; // pointers, tensors: RfSpace, RfAccess; textures: RfAccess (sample: read
+                          // only)
     uint8_t texture_type; // textures (data_type Texture = 58): MTLTextureType
     uint8_t depth;        // textures: 1 for the depth types
     uint8_t samples;      // textures: 1 if access::sample
+    uint8_t rank;         // tensors (data_type Tensor = 140)
+    uint32_t index_type;  // tensors: MTLDataType of their indices
+    uint32_t extents[RF_MAX_RANK]; // tensors: UINT32_MAX where only the tensor knows
     uint32_t n_members;
     RfMember *members;    // structs
 } RfType;

@@ -104,7 +104,7 @@ static int check_missing(const RunOptions *o, const MTLComputePipelineReflection
                 for (size_t j = 0; j < o->n_groups; ++j) given |= o->groups[j].index == first + k;
             else
                 return complain(EXIT_INPUT, "run",
-                                "'%s' takes textures or samplers, which `ingot run` "
+                                "'%s' takes textures, samplers or tensors, which `ingot run` "
                                 "cannot give",
                                 o->kernel);
             if (given) continue;

@@ -194,6 +194,7 @@ static bool is_pure_call(Value i) {
     const char *name = msl_callee(i);
     if (msl_starts(name, "__ingot_position") || msl_starts(name, "__ingot_launch") ||
         msl_starts(name, "__ingot_place") || msl_starts(name, "__ingot_texture_info") ||
+        msl_starts(name, "__ingot_handle_word") ||
         msl_starts(name, "ingot_span"))
         return true;
     if (!msl_starts(name, "llvm.")) return false;

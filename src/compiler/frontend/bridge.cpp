@@ -421,6 +421,7 @@ struct Reflector {
         default: return BRIDGE_SPACE_NONE;
         }
     }
+    void argument(const TemplateArgument &a, BridgeType &b);
     void record(const CXXRecordDecl *r, BridgeType &b, std::vector<BridgeDecl> &members,
                 std::deque<std::vector<BridgeAttr>> &attrs);
     uint32_t type(QualType q);
@@ -444,6 +445,20 @@ const char *Reflector::signature(QualType q) {
     return f ? job.keep(names.getName(f)) : "";
 }
 
+void Reflector::argument(const TemplateArgument &a, BridgeType &b) {
+    if (b.n_args == BRIDGE_MAX_ARGS) return;
+    bool is_type = a.getKind() == TemplateArgument::Type;
+    if (is_type && b.n_args == 0) {
+        QualType q = ctx.getCanonicalType(a.getAsType());
+        b.space = space(q), b.is_const = q.isConstQualified();
+    }
+    b.arg_types[b.n_args] = is_type ? type(a.getAsType()) : UINT32_MAX;
+    int64_t value = 0;
+    if (a.getKind() == TemplateArgument::Integral) // the greatest size_t is -1: a dynamic extent
+        value = a.getAsIntegral().tryExtValue().value_or(-1);
+    b.arg_values[b.n_args++] = value;
+}
+
 void Reflector::record(const CXXRecordDecl *r, BridgeType &b, std::vector<BridgeDecl> &members,
                        std::deque<std::vector<BridgeAttr>> &attrs) {
     b.kind = BRIDGE_TYPE_RECORD;
@@ -454,11 +469,10 @@ void Reflector::record(const CXXRecordDecl *r, BridgeType &b, std::vector<Bridge
         b.template_name = job.keep(r->getNameAsString());
         if (auto *s = dyn_cast<ClassTemplateSpecializationDecl>(r))
             for (const TemplateArgument &a : s->getTemplateArgs().asArray()) {
-                if (b.n_args == 4) break;
-                bool is_type = a.getKind() == TemplateArgument::Type;
-                b.arg_types[b.n_args] = is_type ? type(a.getAsType()) : UINT32_MAX;
-                b.arg_values[b.n_args++] =
-                    a.getKind() == TemplateArgument::Integral ? a.getAsIntegral().getExtValue() : 0;
+                if (a.getKind() == TemplateArgument::Pack)
+                    for (const TemplateArgument &p : a.pack_elements()) argument(p, b);
+                else
+                    argument(a, b);
             }
         return;
     }

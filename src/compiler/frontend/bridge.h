@@ -94,6 +94,7 @@ typedef struct BridgeDecl {    // function, parameter, member or variable
     size_t n_attrs;
 } BridgeDecl;
 
+#define BRIDGE_MAX_ARGS 17 // an index type and 16 extents
 typedef struct BridgeType {
     BridgeTypeKind kind;
     const char *name;     // as written by Clang
@@ -102,12 +103,12 @@ typedef struct BridgeType {
     // BRIDGE_TYPE_METAL: a class of namespace metal: its template and arguments
     const char *template_name;
     uint32_t n_args;
-    uint32_t arg_types[4];
-    int64_t arg_values[4]; // type UINT32_MAX: a value
+    uint32_t arg_types[BRIDGE_MAX_ARGS];
+    int64_t arg_values[BRIDGE_MAX_ARGS]; // type UINT32_MAX: a value
     uint32_t element;      // array element, pointee
     uint64_t n_elements;
     BridgeSpace space;
-    bool is_const; // of the pointee
+    bool is_const; // both of the pointee, or of the first argument of a template
     const BridgeDecl *members;
     size_t n_members; // BRIDGE_TYPE_RECORD
 } BridgeType;

@@ -116,6 +116,7 @@ static bool unnamed_parameter(const TokenPass *p, size_t i) {
     while (k > 0) { // back to the start of the parameter
         unsigned kind = p->in[k - 1].kind;
         depth += kind == T_greater || kind == T_r_paren || kind == T_r_square;
+        depth += 2 * (kind == T_greatergreater);
         depth -= kind == T_less || kind == T_l_paren || kind == T_l_square;
         if (depth < 0 || (depth == 0 && kind == T_comma)) break;
         k--;
@@ -125,8 +126,9 @@ static bool unnamed_parameter(const TokenPass *p, size_t i) {
         const MslToken *t = &p->in[k];
         if (t->kind == T_less) {
             for (int d = 0; k < i; k++) {
-                d += tp_is(p, k, T_less) - tp_is(p, k, T_greater);
-                if (d == 0) break;
+                d += tp_is(p, k, T_less) - tp_is(p, k, T_greater) -
+                     2 * tp_is(p, k, T_greatergreater);
+                if (d <= 0) break;
             }
         } else if (t->kind == T_identifier) {
             bool space = tp_is_word(p, k, "device") || tp_is_word(p, k, "constant") ||

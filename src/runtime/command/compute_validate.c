@@ -146,6 +146,19 @@ static bool valid_buffer_arg(MTLComputeCommandEncoder *e, const char *call, cons
     return true;
 }
 
+// Only argument tables bind tensors: what a buffer of this index holds is no handle.
+static bool valid_tensor_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
+                             uint32_t k) {
+    size_t index = (size_t)arg->index + k;
+    const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->slots[index] : NULL;
+    if (slot && slot->address && !slot->buffer && !slot->table && slot->n_bytes == SIZE_MAX)
+        return true;
+    rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_tensor, call,
+                       "'%s' needs a tensor at buffer index %zu for '%s'",
+                       rt_pipeline_function(e->pipeline)->name, index, arg->name);
+    return false;
+}
+
 bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call) {
     const MTLComputePipelineState *p = e->pipeline;
     if (p->device->debug_layer) rt_warn_residency(e, call);
@@ -160,6 +173,9 @@ bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call) {
         } else if (arg->kind == RF_ARG_FUNCTION_TABLE && p->arg_use[i] == RT_ARG_REQUIRED) {
             for (uint32_t k = 0; k < arg->count; k++)
                 if (!rt_valid_table_arg(e, call, arg, k)) return false;
+        } else if (arg->kind == RF_ARG_TENSOR && p->arg_use[i] == RT_ARG_REQUIRED) {
+            for (uint32_t k = 0; k < arg->count; k++)
+                if (!valid_tensor_arg(e, call, arg, k)) return false;
         } else if (arg->kind == RF_ARG_TEXTURE) {
             if (!rt_valid_texture_arg(e, call, arg, p->arg_use[i] == RT_ARG_REQUIRED)) return false;
         } else if (arg->kind == RF_ARG_SAMPLER) {

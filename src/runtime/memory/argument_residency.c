@@ -15,6 +15,7 @@ enum { MAX_LOOKUPS = 512 }; // each walks the list of live buffers
 typedef struct Lookup {
     const MTLCommandBuffer *commands;
     bool announced;
+    const char *what;
     char label[96];
 } Lookup;
 
@@ -30,6 +31,7 @@ static void look(const RtSpan *span, void *context) {
     const MTLResource *resource = span->resource;
     l->announced = noted(resource, l->commands) ||
                    (resource->heap && noted((const MTLResource *)resource->heap, l->commands));
+    l->what = strcmp(mtl_class_name(resource), "MTLTensor") == 0 ? "is tensor" : "points into buffer";
     snprintf(l->label, sizeof l->label, "%s", rt_label(&resource->label));
 }
 
@@ -39,8 +41,8 @@ static bool check(MTLComputeCommandEncoder *e, const char *call, const RfArg *ar
     Lookup l = {.commands = e->encoder.buffer};
     if (!pointer || !rt_span_find(pointer, look, &l) || l.announced) return true;
     rt_misuse(e->encoder.buffer->device, RT_RULE_argument_not_resident, call,
-              "'%s' of '%s' points into buffer '%s'", arg->name,
-              rt_pipeline_function(e->pipeline)->name, l.label);
+              "'%s' of '%s' %s '%s'", arg->name, rt_pipeline_function(e->pipeline)->name, l.what,
+              l.label);
     return false;
 }
 
@@ -57,7 +59,8 @@ static bool check_argument(MTLComputeCommandEncoder *e, const char *call, const 
         for (size_t i = 0; ok && n_left && i < layout.n; i++) {
             const RtArgLeaf *leaf = &layout.leaves[i];
             if (leaf->data_type != MTLDataTypePointer &&
-                leaf->data_type != MTLDataTypeIndirectCommandBuffer)
+                leaf->data_type != MTLDataTypeIndirectCommandBuffer &&
+                leaf->data_type != MTLDataTypeTensor)
                 continue;
             for (uint32_t k = 0; ok && n_left && k < leaf->n; k++, n_left--) {
                 const void *pointer;

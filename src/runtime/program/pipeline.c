@@ -272,7 +272,8 @@ static bool fits_indirect(const MTLComputePipelineState *state) {
     const RfFunction *f = rt_pipeline_function(state);
     for (uint32_t i = 0; i < f->n_args; i++)
         if (state->arg_use[i] == RT_ARG_REQUIRED &&
-            (f->args[i].kind == RF_ARG_TEXTURE || f->args[i].kind == RF_ARG_SAMPLER))
+            (f->args[i].kind == RF_ARG_TEXTURE || f->args[i].kind == RF_ARG_SAMPLER ||
+             f->args[i].kind == RF_ARG_TENSOR))
             return false;
     return true;
 }

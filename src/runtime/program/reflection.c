@@ -2,7 +2,8 @@
 // reflection.c: MTLBinding, MTLStructType and their kin: thin views of the library's reflection
 // data. The nodes of types belong to the library, the bindings to the pipeline state (that of an
 // argument encoder is an object of its own); retaining one retains its owner. MTLStructType,
-// MTLArrayType, MTLPointerType and MTLTextureReferenceType are one node each, seen by its kind.
+// MTLArrayType, MTLPointerType, MTLTextureReferenceType and MTLTensorReferenceType are one node
+// each, seen by its kind.
 #include "runtime/program/reflection.h"
 #include <string.h>
 #include "runtime/memory/argument_layout.h"
@@ -64,6 +65,7 @@ static const RtClass pointer_class = {.name = "MTLPointerType", .owner = node_ow
 static const RtClass type_class = {.name = "MTLType", .owner = node_owner};
 static const RtClass member_class = {.name = "MTLStructMember", .owner = member_owner};
 static const RtClass texture_class = {.name = "MTLTextureReferenceType", .owner = node_owner};
+static const RtClass tensor_class = {.name = "MTLTensorReferenceType", .owner = node_owner};
 static const RtClass binding_class = {.name = "MTLBinding", .owner = binding_owner};
 static const RtClass view_class = {.name = "MTLPointerType", .owner = view_owner};
 static const RtClass reflection_class = {.name = "MTLComputePipelineReflection",
@@ -89,6 +91,7 @@ static RtTypeNodes *nodes_new(MTLLibrary *library) {
                              : type->data_type == MTLDataTypeArray   ? &array_class
                              : type->data_type == MTLDataTypePointer ? &pointer_class
                              : type->data_type == MTLDataTypeTexture ? &texture_class
+                             : type->data_type == MTLDataTypeTensor  ? &tensor_class
                                                                      : &type_class;
         nodes->types[i] = (TypeNode){{cls, 1}, library, type, nodes->members + at};
         for (uint32_t m = 0; m < type->n_members; m++)
@@ -211,6 +214,7 @@ MTLBindingType mtl_binding_type(const MTLBinding *binding) {
     case RF_ARG_TEXTURE: return MTLBindingTypeTexture;
     case RF_ARG_SAMPLER: return MTLBindingTypeSampler;
     case RF_ARG_FUNCTION_TABLE: return MTLBindingTypeVisibleFunctionTable;
+    case RF_ARG_TENSOR: return MTLBindingTypeTensor;
     default: return MTLBindingTypeBuffer;
     }
 }
@@ -338,6 +342,12 @@ mtl_struct_member_texture_reference_type(const MTLStructMember *member) {
                   : NULL;
 }
 
+MTLTensorReferenceType *mtl_struct_member_tensor_reference_type(const MTLStructMember *member) {
+    return member ? (MTLTensorReferenceType *)node_of(member->library, member->member->type,
+                                                      MTLDataTypeTensor)
+                  : NULL;
+}
+
 MTLDataType mtl_array_type_element_type(const MTLArrayType *type) {
     const RfType *element = type ? element_of((const TypeNode *)type) : NULL;
     return element ? (MTLDataType)element->data_type : MTLDataTypeNone;
@@ -380,6 +390,10 @@ MTLPointerType *mtl_array_type_element_pointer_type(const MTLArrayType *type) {
 MTLTextureReferenceType *
 mtl_array_type_element_texture_reference_type(const MTLArrayType *type) {
     return (MTLTextureReferenceType *)element_node(type, MTLDataTypeTexture);
+}
+
+MTLTensorReferenceType *mtl_array_type_element_tensor_reference_type(const MTLArrayType *type) {
+    return (MTLTensorReferenceType *)element_node(type, MTLDataTypeTensor);
 }
 
 // A pointer type is either a node or the view of a buffer binding.
@@ -486,4 +500,54 @@ MTLBindingAccess mtl_texture_reference_type_access(const MTLTextureReferenceType
 
 bool mtl_texture_reference_type_is_depth_texture(const MTLTextureReferenceType *type) {
     return type && ((const TypeNode *)type)->type->depth;
+}
+
+// ---- Tensors ----
+
+static const RfType *tensor_of(const MTLBinding *binding) {
+    const RfType *type =
+        binding && binding->arg->kind == RF_ARG_TENSOR ? binding_rf_type(binding) : NULL;
+    return type && type->data_type == MTLDataTypeTensor ? type : NULL;
+}
+
+static MTLTensorExtents dimensions_of(const RfType *tensor) {
+    MTLTensorExtents extents = {.rank = tensor ? tensor->rank : 0};
+    for (size_t i = 0; i < extents.rank; i++)
+        extents.extents[i] = tensor->extents[i] == UINT32_MAX ? -1 : (ptrdiff_t)tensor->extents[i];
+    return extents;
+}
+
+MTLTensorDataType mtl_binding_tensor_data_type(const MTLBinding *binding) {
+    const RfType *tensor = tensor_of(binding);
+    return tensor ? (MTLTensorDataType)component_of(binding->library->lib->reflection, tensor)
+                  : MTLTensorDataTypeNone;
+}
+
+MTLDataType mtl_binding_index_type(const MTLBinding *binding) {
+    const RfType *tensor = tensor_of(binding);
+    return tensor ? (MTLDataType)tensor->index_type : MTLDataTypeNone;
+}
+
+MTLTensorExtents mtl_binding_dimensions(const MTLBinding *binding) {
+    return dimensions_of(tensor_of(binding));
+}
+
+MTLTensorDataType
+mtl_tensor_reference_type_tensor_data_type(const MTLTensorReferenceType *type) {
+    const TypeNode *node = (const TypeNode *)type;
+    return node ? (MTLTensorDataType)component_of(node->library->lib->reflection, node->type)
+                : MTLTensorDataTypeNone;
+}
+
+MTLDataType mtl_tensor_reference_type_index_type(const MTLTensorReferenceType *type) {
+    return type ? (MTLDataType)((const TypeNode *)type)->type->index_type : MTLDataTypeNone;
+}
+
+MTLTensorExtents mtl_tensor_reference_type_dimensions(const MTLTensorReferenceType *type) {
+    return dimensions_of(type ? ((const TypeNode *)type)->type : NULL);
+}
+
+MTLBindingAccess mtl_tensor_reference_type_access(const MTLTensorReferenceType *type) {
+    return type ? (MTLBindingAccess)((const TypeNode *)type)->type->access
+                : MTLBindingAccessReadOnly;
 }
