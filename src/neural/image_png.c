@@ -46,7 +46,8 @@ static bool read_rows(Reader *r, int *orientation) {
     r->height = png_get_image_height(r->png, r->info);
     if (!image_size_allowed(r->width, r->height, r->reason)) return false;
 
-    png_set_gamma(r->png, PNG_DEFAULT_sRGB, PNG_DEFAULT_sRGB); // the file's own gAMA wins
+    png_fixed_point gamma; // of the file, if it says; sRGB's is 45455 and needs no change
+    if (png_get_gAMA_fixed(r->png, r->info, &gamma)) png_set_gamma_fixed(r->png, 220000, gamma);
     png_set_expand(r->png); // palettes, grey of fewer bits, transparency of one colour
     png_set_scale_16(r->png);
     png_set_gray_to_rgb(r->png);
