@@ -123,6 +123,7 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_open_target(cg);
     step(cg, "load", msl_load);
     msl_describe_textures(cg);
+    msl_describe_handles(cg);
     msl_describe_tensors(cg);
     msl_set_target_attributes(cg);
     step(cg, "specialise", msl_specialise);

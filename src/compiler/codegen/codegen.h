@@ -128,7 +128,9 @@ void msl_finish_stage_info(Cg *cg); // ingot_stage_info
 void msl_describe_textures(Cg *cg);   // what texture functions do to memory, for the optimiser
 void msl_describe_tensors(Cg *cg);    // what tensor functions do to memory
 void msl_lower_texture_info(Cg *cg);  // size queries become loads
-void msl_lower_handle_words(Cg *cg);  // handle.c: those of tensors too
+// handle.c
+void msl_describe_handles(Cg *cg);
+void msl_lower_handle_words(Cg *cg);  // what tensor handles stand for becomes loads
 unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 'r'ead, ...; 0: no
 
 // validate.c

@@ -16,6 +16,20 @@ static LLVMValueRef no_tensor(Cg *cg, LLVMTypeRef i64) {
     return none;
 }
 
+// May be moved out of a loop that does not run: a handle that is null reads zeros, one that was a
+// tensor's is memory still.
+void msl_describe_handles(Cg *cg) {
+    LLVMValueRef f = LLVMGetNamedFunction(cg->cx.module, "__ingot_handle_word");
+    if (!f) return;
+    unsigned convergent = LLVMGetEnumAttributeKindForName("convergent", 10);
+    LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, convergent);
+    for (LLVMUseRef use = LLVMGetFirstUse(f); use; use = LLVMGetNextUse(use))
+        if (LLVMIsACallInst(LLVMGetUser(use)))
+            LLVMRemoveCallSiteEnumAttribute(LLVMGetUser(use), LLVMAttributeFunctionIndex,
+                                            convergent);
+    msl_add_attribute(&cg->cx, f, LLVMAttributeFunctionIndex, "speculatable", 0);
+}
+
 void msl_lower_handle_words(Cg *cg) {
     MslContext *cx = &cg->cx;
     LLVMValueRef f = LLVMGetNamedFunction(cx->module, "__ingot_handle_word"), none = NULL;
