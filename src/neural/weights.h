@@ -32,7 +32,9 @@ typedef struct NeuralSample {
 // Where training stands; moments NULL: it cannot go on from here.
 typedef struct NeuralTraining {
     uint64_t step, seed;
+    uint64_t planned; // steps of the whole run, which the learning rate follows; 0: not known
     uint32_t batch;
+    uint32_t precision; // NeuralPrecision: 0 float, 1 half, 2 bfloat
     double learning_rate;
     float *first_moments, *second_moments; // net.n_params each, in the order of net.params; owned
 } NeuralTraining;

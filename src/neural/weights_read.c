@@ -377,6 +377,10 @@ static bool read_training(File *f) {
             json_uint(r, &t->seed, 0, (uint64_t)1 << 53);
         } else if (!strcmp(key, "batch")) {
             if (json_uint(r, &n, 0, 1u << 31)) t->batch = (uint32_t)n;
+        } else if (!strcmp(key, "planned")) {
+            json_uint(r, &t->planned, 0, (uint64_t)1 << 53);
+        } else if (!strcmp(key, "precision")) {
+            if (json_uint(r, &n, 0, 2)) t->precision = (uint32_t)n;
         } else if (!strcmp(key, "learning_rate")) {
             json_double(r, &t->learning_rate);
         } else if (!strcmp(key, "first_moments")) {

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// render.c: packs a network for the kernels of kernels/render*.metal and runs them over bands of
+// positions (see render.h). Widths are rounded up to multiples of 8 with zeros and omega goes into
+// the weights, so that the kernels have neither remainders nor another factor.
+#include "neural/render.h"
+#include "neural/kernels.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BAND = 1 << 21, MAX_LEVELS = 32, THREADS = 128 };
+
+typedef struct RenderLayer {
+    uint32_t n_in, n_out, weights, biases;
+} RenderLayer;
+typedef struct RenderGrid {
+    uint32_t n_levels, n_features, log2_size, pad;
+    float scale[MAX_LEVELS];
+} RenderGrid;
+typedef struct RenderView {
+    uint32_t n, first, width, pad;
+    float pixel_scale[2], pixel_offset[2], scale[2], offset[2];
+} RenderView;
+
+struct NeuralRenderer {
+    MTLDevice *device;
+    MTLCommandQueue *queue;
+    MTLComputePipelineState *pixels, *list;
+    MTLBuffer *layers, *params, *encoding, *grid, *positions, *out;
+    uint32_t n_coordinates, n_outputs, batch; // batch: positions of a threadgroup
+    NeuralModel model;
+    NeuralCoordinates coordinates;
+    size_t threads;
+    double seconds;
+};
+
+double neural_grid_scale(const NeuralHashGrid *g, uint32_t level) {
+    double low = floor(log(g->base_resolution)), high = floor(log(g->max_resolution));
+    double t = g->n_levels > 1 ? (double)level / (g->n_levels - 1) : 0;
+    return exp(low + (high - low) * t);
+}
+
+static uint32_t round8(uint32_t n) { return (n + 7) & ~7u; }
+
+static uint32_t widest(const NeuralNetwork *net) {
+    uint32_t n = net->layers[0].n_in;
+    for (uint32_t i = 0; i < net->n_layers; ++i)
+        if (net->layers[i].n_out > n) n = net->layers[i].n_out;
+    return round8(n);
+}
+
+static bool new_buffer(NeuralRenderer *r, MTLBuffer **buffer, size_t n_bytes, char *message) {
+    *buffer =
+        mtl_device_new_buffer(r->device, n_bytes ? n_bytes : 16, MTLResourceStorageModeShared);
+    return *buffer || neural_fail(message, "no memory for %zu bytes", n_bytes);
+}
+
+static bool pack_layers(NeuralRenderer *r, const NeuralNetwork *net, char *message) {
+    RenderLayer packed[NEURAL_MAX_LAYERS];
+    size_t n = 0;
+    for (uint32_t i = 0; i < net->n_layers; ++i) {
+        const NeuralLayer *l = net->layers + i;
+        RenderLayer *p = packed + i;
+        p->n_in = i ? packed[i - 1].n_out : l->n_in;
+        p->n_out = round8(l->n_out);
+        p->weights = (uint32_t)n;
+        p->biases = (uint32_t)(n + (size_t)p->n_in * p->n_out);
+        n = p->biases + p->n_out;
+        n = (n + 15) & ~(size_t)15;
+    }
+    if (!new_buffer(r, &r->layers, sizeof packed, message) ||
+        !new_buffer(r, &r->params, n * sizeof(float), message))
+        return false;
+    memcpy(mtl_buffer_contents(r->layers), packed, net->n_layers * sizeof *packed);
+    float *params = mtl_buffer_contents(r->params);
+    memset(params, 0, n * sizeof *params);
+    for (uint32_t i = 0; i < net->n_layers; ++i) {
+        const NeuralLayer *l = net->layers + i;
+        for (uint32_t o = 0; o < l->n_out; ++o) {
+            for (uint32_t k = 0; k < l->n_in; ++k)
+                params[packed[i].weights + (size_t)k * packed[i].n_out + o] =
+                    l->omega * l->weights[(size_t)o * l->n_in + k];
+            params[packed[i].biases + o] = l->omega * l->biases[o];
+        }
+    }
+    return true;
+}
+
+static bool pack_encoding(NeuralRenderer *r, const NeuralNetwork *net, char *message) {
+    RenderGrid grid = {0};
+    const float *from = NULL;
+    size_t n = 0;
+    if (net->grid.table) {
+        const NeuralHashGrid *g = &net->grid;
+        if (g->n_levels > MAX_LEVELS)
+            return neural_fail(message, "%u levels are more than %d", g->n_levels, MAX_LEVELS);
+        grid.n_levels = g->n_levels, grid.n_features = g->n_features, grid.log2_size = g->log2_size;
+        for (uint32_t i = 0; i < g->n_levels; ++i) grid.scale[i] = (float)neural_grid_scale(g, i);
+        from = g->table;
+        n = ((size_t)g->n_levels << g->log2_size) * g->n_features;
+    } else if (net->fourier.matrix) {
+        from = net->fourier.matrix;
+        n = (size_t)net->fourier.n_frequencies * net->n_coordinates;
+    }
+    if (!new_buffer(r, &r->grid, sizeof grid, message) ||
+        !new_buffer(r, &r->encoding, n * sizeof *from, message))
+        return false;
+    memcpy(mtl_buffer_contents(r->grid), &grid, sizeof grid);
+    if (n) memcpy(mtl_buffer_contents(r->encoding), from, n * sizeof *from);
+    return true;
+}
+
+// The function constants of render.h, for pixels or for a list of positions.
+static MTLComputePipelineState *make_pipeline(MTLLibrary *library, const char *name,
+                                              const NeuralNetwork *net, bool from_list,
+                                              char *message) {
+    const NeuralLayer *last = net->layers + net->n_layers - 1;
+    uint32_t hidden = net->n_layers > 1 ? net->layers[0].n_out : 0;
+    for (uint32_t i = 0; i + 1 < net->n_layers; ++i)
+        if (net->layers[i].n_out != hidden) hidden = 0;
+    const uint32_t values[] = {net->n_layers,
+                               net->n_coordinates,
+                               last->n_out,
+                               round8(hidden),
+                               net->layers[0].activation,
+                               last->activation,
+                               net->grid.table       ? 2
+                               : net->fourier.matrix ? 1
+                                                     : 0,
+                               net->fourier.n_frequencies};
+    enum { N = sizeof values / sizeof *values };
+    MTLFunctionConstantValues *constants = mtl_function_constant_values_new();
+    if (!constants) {
+        neural_fail(message, "out of memory");
+        return NULL;
+    }
+    for (size_t i = 0; i < N; ++i)
+        mtl_function_constant_values_set_constant_value(constants, values + i, MTLDataTypeUInt, i);
+    mtl_function_constant_values_set_constant_value(constants, &from_list, MTLDataTypeBool, N);
+    MTLComputePipelineState *pipeline = neural_kernel_pipeline(library, name, constants, message);
+    mtl_release(constants);
+    return pipeline;
+}
+
+// The smallest instance of a kernel that holds the widest layer.
+static bool choose_kernel(NeuralRenderer *r, const NeuralNetwork *net, NeuralKernel kernel,
+                          char *message) {
+    static const struct {
+        uint32_t width, batch;
+    } sizes[] = {{64, 64}, {128, 32}, {256, 16}, {1024, 8}};
+    size_t i = 0;
+    while (i + 1 < sizeof sizes / sizeof *sizes && sizes[i].width < widest(net)) ++i;
+    char name[48];
+    const bool coop = kernel == NEURAL_KERNEL_COOP;
+    snprintf(name, sizeof name, "render_%s_%u", coop ? "coop" : "thread", sizes[i].width);
+    r->batch = coop ? sizes[i].batch : 0;
+    MTLLibrary *library =
+        neural_kernel_library(r->device, coop ? "render_coop.metal" : "render.metal", message);
+    if (!library) return false;
+    r->pixels = make_pipeline(library, name, net, false, message);
+    r->list = r->pixels ? make_pipeline(library, name, net, true, message) : NULL;
+    mtl_release(library);
+    return r->list != NULL;
+}
+
+NeuralRenderer *neural_renderer_new(MTLDevice *device, const NeuralNetwork *net,
+                                    NeuralKernel kernel, char *message) {
+    NeuralRenderer *r = calloc(1, sizeof *r);
+    if (!r) {
+        neural_fail(message, "out of memory");
+        return NULL;
+    }
+    r->device = mtl_retain(device);
+    r->n_coordinates = net->n_coordinates;
+    r->n_outputs = net->layers[net->n_layers - 1].n_out;
+    r->model = net->model;
+    r->coordinates = net->coordinates;
+    r->threads = kernel == NEURAL_KERNEL_COOP ? THREADS : 32;
+    r->queue = mtl_device_new_command_queue(device);
+    if (!r->queue) {
+        neural_fail(message, "no command queue");
+        goto fail;
+    }
+    if (!pack_layers(r, net, message) || !pack_encoding(r, net, message)) goto fail;
+    if (!choose_kernel(r, net, kernel, message)) goto fail;
+    return r;
+fail:
+    neural_renderer_free(r);
+    return NULL;
+}
+
+void neural_renderer_free(NeuralRenderer *r) {
+    if (!r) return;
+    mtl_release(r->layers), mtl_release(r->params), mtl_release(r->encoding), mtl_release(r->grid);
+    mtl_release(r->positions), mtl_release(r->out);
+    mtl_release(r->pixels), mtl_release(r->list);
+    mtl_release(r->queue), mtl_release(r->device);
+    free(r);
+}
+
+double neural_renderer_seconds(const NeuralRenderer *r) { return r->seconds; }
+
+// One band: view.n positions into r->out.
+static bool run_band(NeuralRenderer *r, const RenderView *view, bool from_list, char *message) {
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(r->queue);
+    MTLComputeCommandEncoder *e =
+        commands ? mtl_command_buffer_compute_command_encoder(commands) : NULL;
+    if (!e) {
+        mtl_release(commands);
+        return neural_fail(message, "no command buffer");
+    }
+    MTLBuffer *const buffers[] = {r->layers, r->params, r->encoding, r->grid};
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, from_list ? r->list : r->pixels);
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; ++i)
+        mtl_compute_command_encoder_set_buffer(e, buffers[i], 0, i);
+    mtl_compute_command_encoder_set_bytes(e, view, sizeof *view, 4);
+    mtl_compute_command_encoder_set_buffer(e, r->positions ? r->positions : r->out, 0, 5);
+    mtl_compute_command_encoder_set_buffer(e, r->out, 0, 6);
+    const MTLSize group = mtl_size_make(r->threads, 1, 1);
+    if (r->batch)
+        mtl_compute_command_encoder_dispatch_threadgroups(
+            e, mtl_size_make((view->n + r->batch - 1) / r->batch, 1, 1), group);
+    else
+        mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(view->n, 1, 1), group);
+    mtl_compute_command_encoder_end_encoding(e);
+    mtl_command_buffer_commit(commands);
+    mtl_command_buffer_wait_until_completed(commands);
+    bool ok = mtl_command_buffer_status(commands) == MTLCommandBufferStatusCompleted;
+    if (!ok)
+        neural_fail(message, "GPU execution failed: %s",
+                    mtl_error_localized_description(mtl_command_buffer_error(commands)));
+    r->seconds +=
+        mtl_command_buffer_gpu_end_time(commands) - mtl_command_buffer_gpu_start_time(commands);
+    mtl_release(commands);
+    return ok;
+}
+
+static bool make_room(NeuralRenderer *r, size_t n, bool from_list, char *message) {
+    size_t n_out = n * r->n_outputs * sizeof(float), n_in = n * r->n_coordinates * sizeof(float);
+    if (!r->out || mtl_buffer_length(r->out) < n_out) {
+        mtl_release(r->out);
+        if (!new_buffer(r, &r->out, n_out, message)) return false;
+    }
+    if (from_list && (!r->positions || mtl_buffer_length(r->positions) < n_in)) {
+        mtl_release(r->positions);
+        if (!new_buffer(r, &r->positions, n_in, message)) return false;
+    }
+    return true;
+}
+
+// Where the unit square of the picture lies in a size of another shape, and what its points are to
+// the network. axis 0 is x.
+static void place_axis(RenderView *v, int axis, double n, double visible, NeuralCoordinates kind) {
+    v->pixel_scale[axis] = (float)(1 / (n * visible));
+    v->pixel_offset[axis] = (float)(-(0.5 - 0.5 * visible) / visible);
+    double scale = 1, offset = 0, shown = n * visible;
+    if (kind != NEURAL_PIXEL_CENTRES) { // the first and the last centre are the ends
+        scale = shown > 1 ? shown / (shown - 1) : 0;
+        offset = shown > 1 ? -0.5 / (shown - 1) : 0.5;
+    }
+    if (kind != NEURAL_UNIT_ENDS) scale *= 2, offset = offset * 2 - 1;
+    v->scale[axis] = (float)scale;
+    v->offset[axis] = (float)offset;
+}
+
+bool neural_renderer_image(NeuralRenderer *r, NeuralImage *image, uint32_t width, uint32_t height,
+                           double aspect, char *message) {
+    *image = (NeuralImage){0};
+    if (r->n_outputs != 3 || r->n_coordinates != 2)
+        return neural_fail(message, "the network is not one of a picture");
+    size_t n_pixels = (size_t)width * height, n_band = n_pixels < BAND ? n_pixels : BAND;
+    if (!neural_image_create(image, width, height, message)) return false;
+    if (!make_room(r, n_band, false, message)) goto fail;
+    RenderView view = {.width = width};
+    double own = (double)width / height, visible[2] = {1, 1};
+    if (aspect > 0 && own > aspect) visible[0] = aspect / own;
+    if (aspect > 0 && own < aspect) visible[1] = own / aspect;
+    // NGP files trained on pixel centres have them in the unit square.
+    NeuralCoordinates kind = r->coordinates;
+    place_axis(&view, 0, width, visible[0], kind);
+    place_axis(&view, 1, height, visible[1], kind);
+    if (r->model == NEURAL_INSTANT_NGP && kind == NEURAL_PIXEL_CENTRES)
+        view.scale[0] = view.scale[1] = 1, view.offset[0] = view.offset[1] = 0;
+    r->seconds = 0;
+    const float *out = mtl_buffer_contents(r->out);
+    for (size_t first = 0; first < n_pixels; first += n_band) {
+        view.first = (uint32_t)first;
+        view.n = (uint32_t)(n_pixels - first < n_band ? n_pixels - first : n_band);
+        if (!run_band(r, &view, false, message)) goto fail;
+        unsigned char *to = image->rgb + first * 3;
+        for (size_t i = 0; i < (size_t)view.n * 3; ++i) {
+            float v = out[i] * 255 + 0.5f;
+            to[i] = (unsigned char)(v >= 255 ? 255 : v > 0 ? v : 0); // NaN: 0
+        }
+    }
+    return true;
+fail:
+    neural_image_free(image);
+    return false;
+}
+
+bool neural_renderer_points(NeuralRenderer *r, const float *positions, size_t n, float *outputs,
+                            char *message) {
+    size_t n_band = n < BAND ? n : BAND;
+    r->seconds = 0;
+    if (!n) return true;
+    if (!make_room(r, n_band, true, message)) return false;
+    for (size_t first = 0; first < n; first += n_band) {
+        RenderView view = {.n = (uint32_t)(n - first < n_band ? n - first : n_band), .width = 1};
+        memcpy(mtl_buffer_contents(r->positions), positions + first * r->n_coordinates,
+               (size_t)view.n * r->n_coordinates * sizeof *positions);
+        if (!run_band(r, &view, true, message)) return false;
+        memcpy(outputs + first * r->n_outputs, mtl_buffer_contents(r->out),
+               (size_t)view.n * r->n_outputs * sizeof *outputs);
+    }
+    return true;
+}

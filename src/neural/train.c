@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+// train.c: the trainer: layout of the parameters on the device, steps in batches, evaluation, state.
+// How gradients come about is the business of the two paths (train_int.h).
+#include "neural/train.h"
+#include "neural/image.h"
+#include "neural/kernels.h"
+#include "neural/train_int.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Making one ---------------------------------------------------------------------------------
+
+bool train_buffer(NeuralTrainer *t, MTLBuffer **to, size_t n, size_t size, char *message) {
+    if (size && n > SIZE_MAX / size) return neural_fail(message, "out of memory");
+    *to = neural_gpu_buffer(t->gpu, n * size, message);
+    return *to != NULL;
+}
+
+MTLFunctionConstantValues *train_constants(const uint32_t *values, size_t n) {
+    MTLFunctionConstantValues *c = mtl_function_constant_values_new();
+    if (c)
+        mtl_function_constant_values_set_constant_values(c, values, MTLDataTypeUInt,
+                                                         mtl_range_make(0, n));
+    return c;
+}
+
+static size_t storage_size(const NeuralTrainer *t) {
+    return t->options.precision == NEURAL_FLOAT ? 4 : 2;
+}
+
+static bool check(const NeuralNetwork *net, const NeuralDataset *data,
+                  const NeuralTrainOptions *o, char *message) {
+    if (!net->n_layers) return neural_fail(message, "a network without layers cannot be trained");
+    const NeuralLayer *last = &net->layers[net->n_layers - 1];
+    if (!data->n) return neural_fail(message, "there are no samples to learn");
+    if (data->n_in != net->layers[0].n_in || data->n_out != last->n_out)
+        return neural_fail(message, "the data have %u inputs and %u outputs, the network %u and %u",
+                           data->n_in, data->n_out, net->layers[0].n_in, last->n_out);
+    if (o->batch > 1u << 24) return neural_fail(message, "batch %u is too large", o->batch);
+    if (o->precision != NEURAL_FLOAT && o->path == NEURAL_PATH_PLAIN)
+        return neural_fail(message, "the plain path is float only");
+    if (o->path != NEURAL_PATH_PLAIN && !train_fused_fits(net) &&
+        (o->path == NEURAL_PATH_FUSED || o->precision != NEURAL_FLOAT))
+        return neural_fail(message, "the network does not fit into the fused kernels");
+    return true;
+}
+
+// Where the parameters of each layer stand on the device: from multiples of 64 bytes.
+static void lay_out(NeuralTrainer *t) {
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < t->net.n_layers; i++) {
+        const NeuralLayer *l = &t->net.layers[i];
+        t->flat[i] = (NeuralGpuLayer){l->n_in, l->n_out, at, 0, l->activation, l->omega};
+        at += (l->n_in * l->n_out + 15u) & ~15u;
+        t->flat[i].biases = at;
+        at += (l->n_out + 15u) & ~15u;
+        if (l->n_in > t->max_width) t->max_width = l->n_in;
+        if (l->n_out > t->max_width) t->max_width = l->n_out;
+    }
+    t->n_flat = at;
+}
+
+static bool make_pipelines(NeuralTrainer *t, char *message) {
+    static const char *const names[] = {"update_float", "update_half", "update_bfloat"};
+    uint32_t precision = t->options.precision;
+    t->update_library = neural_kernel_library(neural_gpu_device(t->gpu), "update.metal", message);
+    if (!t->update_library) return false;
+    MTLFunctionConstantValues *c = train_constants(&precision, 1);
+    t->update = neural_gpu_pipeline(t->gpu, t->update_library, names[precision], c,
+                                    mtl_size_make(32, 1, 1), message);
+    mtl_release(c);
+    return t->update && t->path->prepare(t, message);
+}
+
+static bool make_buffers(NeuralTrainer *t, const NeuralDataset *data, char *message) {
+    size_t n = t->n_flat, size = storage_size(t);
+    if (!train_buffer(t, &t->params, n, 4, message) ||
+        !train_buffer(t, &t->moment1, n, 4, message) ||
+        !train_buffer(t, &t->moment2, n, 4, message) ||
+        !train_buffer(t, &t->transposed, n, size, message) ||
+        !train_buffer(t, &t->losses, TRAIN_STEPS_AT_ONCE, 4, message) ||
+        !train_buffer(t, &t->layers, t->net.n_layers, sizeof *t->flat, message) ||
+        !train_buffer(t, &t->steps, TRAIN_STEPS_AT_ONCE, TRAIN_STEP_STRIDE, message) ||
+        !train_buffer(t, &t->inputs, (size_t)data->n * data->n_in, 4, message) ||
+        !train_buffer(t, &t->targets, (size_t)data->n * data->n_out, 4, message) ||
+        !train_buffer(t, &t->outputs, (size_t)t->evaluate_at_once * data->n_out, 4, message))
+        return false;
+    if (size == 4) t->forward = mtl_retain(t->params);
+    else if (!train_buffer(t, &t->forward, n, size, message)) return false;
+    memcpy(mtl_buffer_contents(t->layers), t->flat, t->net.n_layers * sizeof *t->flat);
+    memcpy(mtl_buffer_contents(t->inputs), data->inputs, (size_t)data->n * data->n_in * 4);
+    memcpy(mtl_buffer_contents(t->targets), data->targets, (size_t)data->n * data->n_out * 4);
+    return true;
+}
+
+static void set_params(NeuralTrainer *t, const float *params);
+
+NeuralTrainer *neural_trainer_new(MTLDevice *device, const NeuralNetwork *net,
+                                  const NeuralDataset *data, const NeuralTrainOptions *options,
+                                  char *message) {
+    if (!check(net, data, options, message)) return NULL;
+    NeuralTrainer *t = calloc(1, sizeof *t);
+    if (!t || !neural_network_copy(&t->net, net)) {
+        neural_fail(message, "out of memory");
+        goto fail;
+    }
+    t->options = *options;
+    NeuralTrainOptions *o = &t->options;
+    if (!o->batch) o->batch = 2048;
+    if (!(o->learning_rate > 0)) o->learning_rate = 1e-3f;
+    if (!(o->beta1 > 0)) o->beta1 = 0.9f;
+    if (!(o->beta2 > 0)) o->beta2 = 0.999f;
+    if (!(o->epsilon > 0)) o->epsilon = 1e-8f;
+    t->n_samples = data->n, t->n_in = data->n_in, t->n_out = data->n_out;
+    t->evaluate_at_once = data->n < 1u << 17 ? data->n : 1u << 17;
+    t->loss_factor = o->precision == NEURAL_HALF ? 64.0f : 1.0f;
+    t->path = o->path == NEURAL_PATH_PLAIN || !train_fused_fits(net) ? &train_plain : &train_fused;
+    lay_out(t);
+    t->gpu = neural_gpu_new(device, message);
+    if (!t->gpu || !make_buffers(t, data, message) || !make_pipelines(t, message)) goto fail;
+    if (!train_buffer(t, &t->gradients, (size_t)t->n_groups * t->n_flat, 4, message) ||
+        !train_buffer(t, &t->squares, t->n_groups, 4, message))
+        goto fail;
+    set_params(t, t->net.params);
+    return t;
+fail:
+    neural_trainer_free(t);
+    return NULL;
+}
+
+void neural_trainer_free(NeuralTrainer *t) {
+    if (!t) return;
+    MTLBuffer *const buffers[] = {t->params,  t->moment1, t->moment2, t->forward, t->transposed,
+                                  t->gradients, t->squares, t->losses, t->layers, t->steps,
+                                  t->inputs, t->targets, t->scratch, t->outputs, t->sizes};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) mtl_release(buffers[i]);
+    for (size_t i = 0; i < sizeof t->pipelines / sizeof *t->pipelines; i++)
+        mtl_release(t->pipelines[i]);
+    mtl_release(t->update);
+    mtl_release(t->library);
+    mtl_release(t->update_library);
+    neural_gpu_free(t->gpu);
+    neural_network_free(&t->net);
+    free(t);
+}
+
+// ---- Parameters: (n_out, n_in) in a NeuralNetwork, (n_in, n_out) on the device ------------------
+
+static void to_device(const NeuralTrainer *t, float *to, const float *from) {
+    for (uint32_t i = 0; i < t->net.n_layers; i++) {
+        const NeuralGpuLayer *l = &t->flat[i];
+        for (uint32_t o = 0; o < l->n_out; o++)
+            for (uint32_t k = 0; k < l->n_in; k++) to[l->weights + k * l->n_out + o] = *from++;
+        for (uint32_t o = 0; o < l->n_out; o++) to[l->biases + o] = *from++;
+    }
+}
+
+static void from_device(const NeuralTrainer *t, float *to, const float *from) {
+    for (uint32_t i = 0; i < t->net.n_layers; i++) {
+        const NeuralGpuLayer *l = &t->flat[i];
+        for (uint32_t o = 0; o < l->n_out; o++)
+            for (uint32_t k = 0; k < l->n_in; k++) *to++ = from[l->weights + k * l->n_out + o];
+        for (uint32_t o = 0; o < l->n_out; o++) *to++ = from[l->biases + o];
+    }
+}
+
+static uint16_t to_half(float x) {
+    _Float16 h = (_Float16)x;
+    uint16_t bits;
+    memcpy(&bits, &h, sizeof bits);
+    return bits;
+}
+
+static uint16_t to_bfloat(float x) { // to nearest even; parameters are finite
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+static void store(const NeuralTrainer *t, MTLBuffer *buffer, size_t i, float x) {
+    void *to = mtl_buffer_contents(buffer);
+    if (t->options.precision == NEURAL_FLOAT) ((float *)to)[i] = x;
+    else ((uint16_t *)to)[i] = t->options.precision == NEURAL_HALF ? to_half(x) : to_bfloat(x);
+}
+
+// The masters, and the copies that the products read.
+static void set_params(NeuralTrainer *t, const float *params) {
+    float *master = mtl_buffer_contents(t->params);
+    to_device(t, master, params);
+    for (uint32_t i = 0; i < t->net.n_layers; i++) {
+        const NeuralGpuLayer *l = &t->flat[i];
+        for (uint32_t k = 0; k < l->n_in; k++)
+            for (uint32_t o = 0; o < l->n_out; o++)
+                store(t, t->transposed, l->weights + o * l->n_in + k,
+                      master[l->weights + k * l->n_out + o]);
+    }
+    if (t->forward == t->params) return;
+    for (uint32_t i = 0; i < t->n_flat; i++) store(t, t->forward, i, master[i]);
+}
+
+void neural_trainer_get_network(const NeuralTrainer *t, NeuralNetwork *net) {
+    if (net->n_params == t->net.n_params)
+        from_device(t, net->params, mtl_buffer_contents(t->params));
+}
+
+bool neural_train_state_init(NeuralTrainState *s, size_t n_params) {
+    *s = (NeuralTrainState){.n_params = n_params,
+                            .params = calloc(n_params, sizeof(float)),
+                            .moment1 = calloc(n_params, sizeof(float)),
+                            .moment2 = calloc(n_params, sizeof(float))};
+    if (s->params && s->moment1 && s->moment2) return true;
+    neural_train_state_free(s);
+    return false;
+}
+
+void neural_train_state_free(NeuralTrainState *s) {
+    free(s->params), free(s->moment1), free(s->moment2);
+    memset(s, 0, sizeof *s);
+}
+
+void neural_trainer_get_state(const NeuralTrainer *t, NeuralTrainState *s) {
+    if (s->n_params != t->net.n_params) return;
+    s->step = t->step;
+    from_device(t, s->params, mtl_buffer_contents(t->params));
+    from_device(t, s->moment1, mtl_buffer_contents(t->moment1));
+    from_device(t, s->moment2, mtl_buffer_contents(t->moment2));
+}
+
+bool neural_trainer_set_state(NeuralTrainer *t, const NeuralTrainState *s) {
+    if (s->n_params != t->net.n_params) return false;
+    t->step = s->step;
+    set_params(t, s->params);
+    to_device(t, mtl_buffer_contents(t->moment1), s->moment1);
+    to_device(t, mtl_buffer_contents(t->moment2), s->moment2);
+    return true;
+}
+
+// ---- Steps --------------------------------------------------------------------------------------
+
+static double learning_rate(const NeuralTrainOptions *o, uint64_t step) {
+    double rate = (double)o->learning_rate;
+    if (step < o->warmup_steps)
+        return rate * (double)(step + 1) / (double)o->warmup_steps;
+    if (!o->decay_steps) return rate;
+    double end = (double)o->final_rate, x = 1;
+    if (step < o->decay_steps)
+        x = (double)(step - o->warmup_steps) / (double)(o->decay_steps - o->warmup_steps);
+    return rate * (end + (1 - end) * 0.5 * (1 + cos(3.14159265358979323846 * x)));
+}
+
+static void fill_step(NeuralTrainer *t, uint32_t slot, uint64_t step) {
+    const NeuralTrainOptions *o = &t->options;
+    NeuralGpuStep *s =
+        (NeuralGpuStep *)((char *)mtl_buffer_contents(t->steps) + slot * TRAIN_STEP_STRIDE);
+    double n = (double)o->batch * t->n_out, count = (double)(step + 1);
+    *s = (NeuralGpuStep){
+        .seed = {(uint32_t)o->seed, (uint32_t)(o->seed >> 32)},
+        .number = {(uint32_t)step, (uint32_t)(step >> 32)},
+        .batch = o->batch,
+        .n_samples = t->n_samples,
+        .group_samples = t->group_samples,
+        .n_groups = t->n_groups,
+        .gradient_size = t->n_flat,
+        .slot = slot,
+        .gradient_scale = (float)(2 / (n * (double)t->loss_factor)),
+        .loss_scale = (float)(1 / n),
+        .rate = (float)(learning_rate(o, step) / (1 - pow((double)o->beta1, count))),
+        .correction2 = (float)(1 / (1 - pow((double)o->beta2, count))),
+        .beta1 = o->beta1,
+        .beta2 = o->beta2,
+        .epsilon = o->epsilon,
+    };
+}
+
+static void encode_update(NeuralTrainer *t, size_t offset) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < t->net.n_layers; i++) {
+        uint32_t n = (t->flat[i].n_in + 1) * t->flat[i].n_out;
+        if (n > most) most = n;
+    }
+    const NeuralBinding bindings[] = {{t->params, 0},     {t->moment1, 0},    {t->moment2, 0},
+                                      {t->gradients, 0},  {t->forward, 0},    {t->transposed, 0},
+                                      {t->layers, 0},     {t->steps, offset}, {t->squares, 0},
+                                      {t->losses, 0}};
+    neural_gpu_dispatch(t->gpu, t->update, bindings, sizeof bindings / sizeof *bindings,
+                        mtl_size_make((most + 31) / 32, t->net.n_layers, 1),
+                        mtl_size_make(32, 1, 1));
+}
+
+bool neural_trainer_step(NeuralTrainer *t, uint32_t n, float *losses, char *message) {
+    while (n) {
+        uint32_t now = n < TRAIN_STEPS_AT_ONCE ? n : TRAIN_STEPS_AT_ONCE;
+        neural_gpu_begin(t->gpu);
+        for (uint32_t i = 0; i < now; i++) {
+            fill_step(t, i, t->step + i);
+            t->path->gradient(t, (size_t)i * TRAIN_STEP_STRIDE);
+            encode_update(t, (size_t)i * TRAIN_STEP_STRIDE);
+        }
+        if (!neural_gpu_finish(t->gpu, message)) return false;
+        const float *got = mtl_buffer_contents(t->losses);
+        if (losses) memcpy(losses, got, now * sizeof *losses), losses += now;
+        for (uint32_t i = 0; i < now; i++, t->step++)
+            if (!isfinite(got[i]))
+                return neural_fail(message, "the loss of step %llu is not a finite number",
+                                   (unsigned long long)t->step + 1);
+        n -= now;
+    }
+    return true;
+}
+
+uint64_t neural_trainer_steps_done(const NeuralTrainer *t) { return t->step; }
+const char *neural_trainer_path(const NeuralTrainer *t) { return t->path->name; }
+
+bool neural_trainer_gradient(NeuralTrainer *t, float *gradient, float *loss, char *message) {
+    neural_gpu_begin(t->gpu);
+    fill_step(t, 0, t->step);
+    t->path->gradient(t, 0);
+    if (!neural_gpu_finish(t->gpu, message)) return false;
+    const NeuralGpuStep *s = mtl_buffer_contents(t->steps);
+    const float *parts = mtl_buffer_contents(t->gradients), *squares = mtl_buffer_contents(t->squares);
+    float *sum = calloc(t->n_flat, sizeof *sum), sse = 0;
+    if (!sum) return neural_fail(message, "out of memory");
+    for (uint32_t g = 0; g < t->n_groups; g++) {
+        sse += squares[g];
+        for (uint32_t i = 0; i < t->n_flat; i++) sum[i] += parts[(size_t)g * t->n_flat + i];
+    }
+    for (uint32_t i = 0; i < t->n_flat; i++) sum[i] *= s->gradient_scale;
+    from_device(t, gradient, sum);
+    *loss = sse * s->loss_scale;
+    free(sum);
+    return true;
+}
+
+// Philox 4x32-10, as kernels/network.h has it.
+void neural_trainer_samples(const NeuralTrainer *t, uint64_t step, uint32_t *samples) {
+    for (uint32_t i = 0; i < t->options.batch; i++) {
+        uint32_t c[4] = {i, (uint32_t)step, (uint32_t)(step >> 32), 0};
+        uint32_t key[2] = {(uint32_t)t->options.seed, (uint32_t)(t->options.seed >> 32)};
+        for (int round = 0; round < 10; round++) {
+            uint64_t a = (uint64_t)0xCD9E8D57u * c[2], b = (uint64_t)0xD2511F53u * c[0];
+            uint32_t next[4] = {(uint32_t)(a >> 32) ^ c[1] ^ key[0], (uint32_t)a,
+                                (uint32_t)(b >> 32) ^ c[3] ^ key[1], (uint32_t)b};
+            memcpy(c, next, sizeof c);
+            key[0] += 0x9E3779B9u, key[1] += 0xBB67AE85u;
+        }
+        samples[i] = (uint32_t)((uint64_t)c[0] * t->n_samples >> 32);
+    }
+}
+
+// ---- Evaluation ---------------------------------------------------------------------------------
+
+static unsigned char to_byte(float x) {
+    x = x > 0 ? x : 0; // NaN too
+    return (unsigned char)((x < 1 ? x : 1) * 255.0f + 0.5f);
+}
+
+// Squares are summed in double in the order of the samples: the same for every number of threads.
+static double take_outputs(const NeuralTrainer *t, uint32_t first, uint32_t n, unsigned char *rgba) {
+    const float *y = mtl_buffer_contents(t->outputs);
+    const float *target = (const float *)mtl_buffer_contents(t->targets) + (size_t)first * t->n_out;
+    double sse = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < t->n_out; k++) {
+            double e = (double)(y[i * t->n_out + k] - target[i * t->n_out + k]);
+            sse += e * e;
+        }
+        if (!rgba) continue;
+        for (uint32_t k = 0; k < 3; k++)
+            rgba[i * 4 + k] = to_byte(y[i * t->n_out + (t->n_out >= 3 ? k : 0)]);
+        rgba[i * 4 + 3] = 255;
+    }
+    return sse;
+}
+
+bool neural_trainer_evaluate(NeuralTrainer *t, NeuralEvaluation *e, unsigned char *rgba,
+                             float *outputs, char *message) {
+    double sse = 0;
+    for (uint32_t first = 0; first < t->n_samples;) {
+        uint32_t n = t->n_samples - first;
+        if (n > t->evaluate_at_once) n = t->evaluate_at_once;
+        neural_gpu_begin(t->gpu);
+        t->path->forward(t, first, n);
+        if (!neural_gpu_finish(t->gpu, message)) return false;
+        sse += take_outputs(t, first, n, rgba ? rgba + (size_t)first * 4 : NULL);
+        if (outputs)
+            memcpy(outputs + (size_t)first * t->n_out, mtl_buffer_contents(t->outputs),
+                   (size_t)n * t->n_out * sizeof *outputs);
+        first += n;
+    }
+    e->sse = sse;
+    e->mse = sse / ((double)t->n_samples * t->n_out);
+    e->psnr = neural_psnr(e->mse);
+    return true;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// train_int.h: what the files of the trainer share.
+//   train.c        options, batches of steps, state in and out
+//   train_fused.c  a tile of samples through all layers in one dispatch
+//   train_plain.c  one dispatch a layer
+#ifndef INGOT_NEURAL_TRAIN_INT_H
+#define INGOT_NEURAL_TRAIN_INT_H
+#include "neural/gpu.h"
+#include "neural/train.h"
+
+enum {
+    TRAIN_STEPS_AT_ONCE = 16, // of a command buffer
+    TRAIN_STEP_STRIDE = 256,  // bytes between their structures
+    TRAIN_EVALUATE_GROUPS = 256,
+};
+
+typedef struct TrainPath {
+    const char *name;
+    // Makes pipelines and buffers. n_groups, group_samples of the trainer are set here.
+    bool (*prepare)(NeuralTrainer *t, char *message);
+    // Partial gradients and squares of the batch whose structure lies at `offset` of t->steps.
+    void (*gradient)(NeuralTrainer *t, size_t offset);
+    // The network on n samples from `first`: results into t->outputs (from its beginning).
+    void (*forward)(NeuralTrainer *t, uint32_t first, uint32_t n);
+} TrainPath;
+extern const TrainPath train_fused, train_plain;
+bool train_fused_fits(const NeuralNetwork *net);
+
+struct NeuralTrainer {
+    NeuralGpu *gpu;
+    NeuralTrainOptions options;
+    const TrainPath *path;
+    NeuralNetwork net;      // sizes and activations; parameters are those of the beginning
+    NeuralGpuLayer flat[NEURAL_MAX_LAYERS];
+    uint32_t n_flat;        // numbers of the parameters in device layout
+    uint32_t max_width;     // largest of all layer sizes, inputs and outputs included
+    uint32_t n_samples, n_in, n_out;
+    uint64_t step;
+    uint32_t n_groups;      // threadgroups of a step: as many partial gradients
+    uint32_t group_samples; // each of them but the last has so many samples
+    float loss_factor;      // kernels multiply the output's error with it: half underflows otherwise
+
+    MTLLibrary *library, *update_library;
+    MTLComputePipelineState *update;
+    MTLComputePipelineState *pipelines[8]; // of the path
+    MTLBuffer *params, *moment1, *moment2; // n_flat floats each
+    MTLBuffer *forward, *transposed;       // n_flat of the storage type; forward: params if float
+    MTLBuffer *gradients;                  // (n_groups, n_flat)
+    MTLBuffer *squares;                    // (n_groups)
+    MTLBuffer *losses;                     // (TRAIN_STEPS_AT_ONCE)
+    MTLBuffer *layers, *steps;
+    MTLBuffer *inputs, *targets;
+    MTLBuffer *scratch;                    // of the path
+    MTLBuffer *outputs;                    // (evaluate_at_once, n_out)
+    MTLBuffer *sizes;                      // small constants of the path
+    uint32_t evaluate_at_once;
+};
+
+// A zeroed device buffer of n numbers of `size` bytes; false and the message if there is none.
+bool train_buffer(NeuralTrainer *t, MTLBuffer **to, size_t n, size_t size, char *message);
+MTLFunctionConstantValues *train_constants(const uint32_t *values, size_t n);
+#endif
