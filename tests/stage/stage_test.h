@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// stage_test.h: vertex and fragment functions from source to code, run step by step as the
+// rasteriser would, without one.
+#ifndef INGOT_STAGE_TEST_H
+#define INGOT_STAGE_TEST_H
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include "compiler/compiler.h"
+#include "cpu/cpu.h"
+
+enum { LANES = 32, MAX_SLOTS = 40 };
+
+// One function of a library, compiled and loaded. launch is ready for its slots.
+typedef struct Stage {
+    MslLibrary lib;
+    const RfFunction *fn;
+    CpuCode *code;
+    const CpuStageInfo *info;
+    void *args[MAX_SLOTS];
+    uint64_t lengths[MAX_SLOTS];
+    CpuLaunch launch;
+} Stage;
+
+void stage_folders(int argc, char **argv); // STDLIB PCH_DIR
+Stage *stage_open(const char *source, const char *function, const MslVertexDescriptor *descriptor);
+void stage_close(Stage *s);
+// Compiles, and expects the back end to say `why`.
+void stage_expect_error(const char *source, const char *function,
+                        const MslVertexDescriptor *descriptor, const char *why);
+const RfValue *stage_output(const Stage *s, const char *name);
+const RfValue *stage_input(const Stage *s, const char *name);
+
+// A fragment step with memory for all rows and planes.
+typedef struct FragmentRun {
+    CpuFragmentStep step;
+    CpuPlane planes[CPU_MAX_VARYINGS];
+    _Alignas(64) uint32_t colors[(4 * CPU_MAX_COLORS + 4) * LANES];
+    _Alignas(64) uint32_t color_in[4 * CPU_MAX_COLORS * LANES];
+    _Alignas(64) uint32_t depth[LANES], stencil[LANES], mask[LANES], coverage[LANES];
+    _Alignas(64) float centroid[2 * LANES], point_coord[2 * LANES];
+} FragmentRun;
+void fragment_begin(FragmentRun *r, int x, int y, uint32_t covered); // w = 1 everywhere
+static inline int lane_x(int lane) { return lane % 2 + lane / 4 % 4 * 2; }
+static inline int lane_y(int lane) { return lane / 2 % 2 + lane / 16 * 2; }
+static inline float as_float(uint32_t bits) {
+    union { uint32_t u; float f; } v = {.u = bits};
+    return v.f;
+}
+static inline uint32_t as_bits(float f) {
+    union { float f; uint32_t u; } v = {.f = f};
+    return v.u;
+}
+static inline float color_of(const FragmentRun *r, int attachment, int component, int lane) {
+    return as_float(r->colors[(4 * attachment + component) * LANES + lane]);
+}
+// A deterministic sequence.
+static inline uint32_t next_random(uint32_t *state) {
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8 ^ *state << 13;
+}
+#endif
