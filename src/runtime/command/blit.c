@@ -125,31 +125,36 @@ void mtl_blit_command_encoder_copy_from_buffer(MTLBlitCommandEncoder *encoder, M
                                                size_t source_offset, MTLBuffer *destination,
                                                size_t destination_offset, size_t size) {
     RtSite site;
-    if (!rt_blit_valid(encoder, __func__, &site) ||
-        !rt_blit_valid_buffer(&site, source, "source", source_offset, size) ||
-        !rt_blit_valid_buffer(&site, destination, "destination", destination_offset, size))
+    if (rt_blit_valid(encoder, __func__, &site))
+        rt_blit_copy_buffer(&site, source, source_offset, destination, destination_offset, size);
+}
+
+void rt_blit_copy_buffer(const RtSite *site, MTLBuffer *source, size_t source_offset,
+                         MTLBuffer *destination, size_t destination_offset, size_t size) {
+    if (!rt_blit_valid_buffer(site, source, "source", source_offset, size) ||
+        !rt_blit_valid_buffer(site, destination, "destination", destination_offset, size))
         return;
     // By address: buffers of a heap or over one memory may be the same bytes under two names.
     const char *from = source->memory + source_offset;
     char *to = destination->memory + destination_offset;
     if (size == 0) return;
     if (from < to + size && to < from + size) {
-        rt_misuse_at(&site, RT_RULE_blit_overlap, "'%s' at %zu, '%s' at %zu, %zu bytes",
+        rt_misuse_at(site, RT_RULE_blit_overlap, "'%s' at %zu, '%s' at %zu, %zu bytes",
                      rt_label(&source->resource.label), source_offset,
                      rt_label(&destination->resource.label), destination_offset, size);
         return;
     }
-    CopyOp *op = rt_cb_alloc(site.commands, sizeof *op);
+    CopyOp *op = rt_cb_alloc(site->commands, sizeof *op);
     if (!op) {
-        rt_cb_no_memory(site.commands);
+        rt_cb_no_memory(site->commands);
         return;
     }
     op->from = from;
     op->to = to;
     op->n_bytes = size;
-    if (rt_cb_use(site.commands, &source->resource, false) &&
-        rt_cb_use(site.commands, &destination->resource, true))
-        rt_cb_append(site.commands, &op->op, &copy_class);
+    if (rt_cb_use(site->commands, &source->resource, false) &&
+        rt_cb_use(site->commands, &destination->resource, true))
+        rt_cb_append(site->commands, &op->op, &copy_class);
 }
 
 typedef struct FillOp {
@@ -176,24 +181,26 @@ static const RtOpClass fill_class = {
 void mtl_blit_command_encoder_fill_buffer(MTLBlitCommandEncoder *encoder, MTLBuffer *buffer,
                                           MTLRange range, uint8_t value) {
     RtSite site;
-    if (!rt_blit_valid(encoder, __func__, &site) ||
-        !rt_blit_valid_buffer(&site, buffer, "buffer", range.location, range.length))
-        return;
+    if (rt_blit_valid(encoder, __func__, &site)) rt_blit_fill(&site, buffer, range, value);
+}
+
+void rt_blit_fill(const RtSite *site, MTLBuffer *buffer, MTLRange range, uint8_t value) {
+    if (!rt_blit_valid_buffer(site, buffer, "buffer", range.location, range.length)) return;
     if (range.length == 0) {
-        rt_misuse_at(&site, RT_RULE_blit_buffer_range, "'%s': 0 bytes at %zu",
+        rt_misuse_at(site, RT_RULE_blit_buffer_range, "'%s': 0 bytes at %zu",
                      rt_label(&buffer->resource.label), range.location);
         return;
     }
-    FillOp *op = rt_cb_alloc(site.commands, sizeof *op);
+    FillOp *op = rt_cb_alloc(site->commands, sizeof *op);
     if (!op) {
-        rt_cb_no_memory(site.commands);
+        rt_cb_no_memory(site->commands);
         return;
     }
     op->to = buffer->memory + range.location;
     op->n_bytes = range.length;
     op->value = value;
-    if (rt_cb_use(site.commands, &buffer->resource, true))
-        rt_cb_append(site.commands, &op->op, &fill_class);
+    if (rt_cb_use(site->commands, &buffer->resource, true))
+        rt_cb_append(site->commands, &op->op, &fill_class);
 }
 
 // ---- Hints: checked, then nothing ----
@@ -220,8 +227,14 @@ void mtl_blit_command_encoder_synchronize_resource(MTLBlitCommandEncoder *encode
 static void hint(MTLBlitCommandEncoder *encoder, const char *call, MTLTexture *texture,
                  size_t slice, size_t level, bool synchronize) {
     RtSite site;
-    if (!rt_blit_valid(encoder, call, &site) || !rt_blit_valid_texture(&site, texture, "texture") ||
-        (synchronize && !managed(&site, &texture->resource)))
+    if (rt_blit_valid(encoder, call, &site))
+        rt_blit_hint(&site, texture, slice, level, synchronize);
+}
+
+void rt_blit_hint(const RtSite *site, MTLTexture *texture, size_t slice, size_t level,
+                  bool synchronize) {
+    if (!rt_blit_valid_texture(site, texture, "texture") ||
+        (synchronize && !managed(site, &texture->resource)))
         return;
     const MTLRegion texel = mtl_region_make_3d(0, 0, 0, texture->cpu.format->block_width,
                                                texture->cpu.format->block_height, 1);
@@ -231,8 +244,8 @@ static void hint(MTLBlitCommandEncoder *encoder, const char *call, MTLTexture *t
         if (region.size.width > l->width) region.size.width = l->width;
         if (region.size.height > l->height) region.size.height = l->height;
     }
-    if (rt_valid_region(&site, texture, level, slice, region))
-        rt_cb_use(site.commands, &texture->resource, false);
+    if (rt_valid_region(site, texture, level, slice, region))
+        rt_cb_use(site->commands, &texture->resource, false);
 }
 
 void mtl_blit_command_encoder_synchronize_texture(MTLBlitCommandEncoder *encoder,

@@ -17,4 +17,37 @@ bool rt_blit_valid(MTLBlitCommandEncoder *encoder, const char *call, RtSite *sit
 bool rt_blit_valid_buffer(const RtSite *site, const MTLBuffer *buffer, const char *argument,
                           size_t offset, size_t n_bytes);
 bool rt_blit_valid_texture(const RtSite *site, const MTLTexture *texture, const char *argument);
+
+// Bodies of the public functions, for an encoder that is valid; Metal 4's compute encoder has the
+// same commands.
+void rt_blit_copy_buffer(const RtSite *site, MTLBuffer *source, size_t source_offset,
+                         MTLBuffer *destination, size_t destination_offset, size_t size);
+void rt_blit_fill(const RtSite *site, MTLBuffer *buffer, MTLRange range, uint8_t value);
+void rt_blit_hint(const RtSite *site, MTLTexture *texture, size_t slice, size_t level,
+                  bool synchronize);
+void rt_blit_buffer_to_texture(const RtSite *site, MTLBuffer *source, size_t source_offset,
+                               size_t source_bytes_per_row, size_t source_bytes_per_image,
+                               MTLSize source_size, MTLTexture *destination,
+                               size_t destination_slice, size_t destination_level,
+                               MTLOrigin destination_origin, MTLBlitOption options);
+void rt_blit_texture_to_buffer(const RtSite *site, MTLTexture *source, size_t source_slice,
+                               size_t source_level, MTLOrigin source_origin, MTLSize source_size,
+                               MTLBuffer *destination, size_t destination_offset,
+                               size_t destination_bytes_per_row,
+                               size_t destination_bytes_per_image, MTLBlitOption options);
+void rt_blit_texture_region(const RtSite *site, MTLTexture *source, size_t source_slice,
+                            size_t source_level, MTLOrigin source_origin, MTLSize source_size,
+                            MTLTexture *destination, size_t destination_slice,
+                            size_t destination_level, MTLOrigin destination_origin);
+void rt_blit_texture_slices(const RtSite *site, MTLTexture *source, size_t source_slice,
+                            size_t source_level, MTLTexture *destination, size_t destination_slice,
+                            size_t destination_level, size_t n_slices, size_t n_levels);
+void rt_blit_textures(const RtSite *site, MTLTexture *source, MTLTexture *destination);
+void rt_blit_mipmaps(const RtSite *site, MTLTexture *texture);
+void rt_blit_reset_commands(const RtSite *site, MTLIndirectCommandBuffer *buffer, MTLRange range);
+void rt_blit_copy_commands(const RtSite *site, MTLIndirectCommandBuffer *source,
+                           MTLRange source_range, MTLIndirectCommandBuffer *destination,
+                           size_t destination_index);
+void rt_blit_optimize_commands(const RtSite *site, MTLIndirectCommandBuffer *buffer,
+                               MTLRange range);
 #endif

@@ -35,19 +35,18 @@ static const RtOpClass reset_class = {
 static const RtOpClass copy_class = {
     .name = "copy_commands", .run = run_edit, .describe = describe_edit};
 
-static bool valid(MTLBlitCommandEncoder *encoder, const MTLIndirectCommandBuffer *icb,
-                  MTLRange range, const char *argument, const char *call) {
-    MTLCommandBuffer *commands = encoder->encoder.buffer;
+static bool valid(const RtSite *site, const MTLIndirectCommandBuffer *icb, MTLRange range,
+                  const char *argument) {
     if (!rt_is(icb, &rt_indirect_class)) {
-        rt_misuse_encoding(commands, icb ? RT_RULE_wrong_class : RT_RULE_null_argument, call,
-                           "%s %s", argument, mtl_class_name(icb));
+        rt_misuse_at(site, icb ? RT_RULE_wrong_class : RT_RULE_null_argument, "%s %s", argument,
+                     mtl_class_name(icb));
         return false;
     }
-    return rt_indirect_valid_range(icb, commands, call, range);
+    return rt_indirect_valid_range(icb, site->commands, site->call, range);
 }
 
-static void append(MTLBlitCommandEncoder *encoder, const Edit *edit, const RtOpClass *cls) {
-    MTLCommandBuffer *commands = encoder->encoder.buffer;
+static void append(const RtSite *site, const Edit *edit, const RtOpClass *cls) {
+    MTLCommandBuffer *commands = site->commands;
     if (edit->range.length == 0 || !rt_cb_use(commands, &edit->to->resource, true) ||
         (edit->from && !rt_cb_use(commands, &edit->from->resource, false)))
         return;
@@ -60,34 +59,27 @@ static void append(MTLBlitCommandEncoder *encoder, const Edit *edit, const RtOpC
     rt_cb_append(commands, &e->op, cls);
 }
 
-void mtl_blit_command_encoder_reset_commands_in_buffer(MTLBlitCommandEncoder *encoder,
-                                                       MTLIndirectCommandBuffer *buffer,
-                                                       MTLRange range) {
-    if (rt_encoder_valid(encoder, &rt_blit_encoder_class, __func__) &&
-        valid(encoder, buffer, range, "buffer", __func__))
-        append(encoder, &(Edit){.to = buffer, .range = range}, &reset_class);
+void rt_blit_reset_commands(const RtSite *site, MTLIndirectCommandBuffer *buffer, MTLRange range) {
+    if (valid(site, buffer, range, "buffer"))
+        append(site, &(Edit){.to = buffer, .range = range}, &reset_class);
 }
 
-void mtl_blit_command_encoder_copy_indirect_command_buffer(MTLBlitCommandEncoder *encoder,
-                                                           MTLIndirectCommandBuffer *source,
-                                                           MTLRange source_range,
-                                                           MTLIndirectCommandBuffer *destination,
-                                                           size_t destination_index) {
+void rt_blit_copy_commands(const RtSite *site, MTLIndirectCommandBuffer *source,
+                           MTLRange source_range, MTLIndirectCommandBuffer *destination,
+                           size_t destination_index) {
     MTLRange range = mtl_range_make(destination_index, source_range.length);
-    if (!rt_encoder_valid(encoder, &rt_blit_encoder_class, __func__) ||
-        !valid(encoder, source, source_range, "source", __func__) ||
-        !valid(encoder, destination, range, "destination", __func__))
+    if (!valid(site, source, source_range, "source") ||
+        !valid(site, destination, range, "destination"))
         return;
     const CpuIndirectHead *a = &source->head, *b = &destination->head;
     if (a->stride != b->stride || a->n_buffers != b->n_buffers ||
         a->n_threadgroup != b->n_threadgroup || source->types != destination->types ||
         source->inherit_buffers != destination->inherit_buffers ||
         source->inherit_pipeline != destination->inherit_pipeline)
-        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_indirect_copy, __func__,
-                           "from '%s' to '%s'", rt_label(&source->resource.label),
-                           rt_label(&destination->resource.label));
+        rt_misuse_at(site, RT_RULE_indirect_copy, "from '%s' to '%s'",
+                     rt_label(&source->resource.label), rt_label(&destination->resource.label));
     else
-        append(encoder,
+        append(site,
                &(Edit){.to = destination,
                        .from = source,
                        .range = range,
@@ -95,9 +87,31 @@ void mtl_blit_command_encoder_copy_indirect_command_buffer(MTLBlitCommandEncoder
                &copy_class);
 }
 
+void rt_blit_optimize_commands(const RtSite *site, MTLIndirectCommandBuffer *buffer,
+                               MTLRange range) {
+    valid(site, buffer, range, "buffer");
+}
+
+void mtl_blit_command_encoder_reset_commands_in_buffer(MTLBlitCommandEncoder *encoder,
+                                                       MTLIndirectCommandBuffer *buffer,
+                                                       MTLRange range) {
+    RtSite site;
+    if (rt_blit_valid(encoder, __func__, &site)) rt_blit_reset_commands(&site, buffer, range);
+}
+
+void mtl_blit_command_encoder_copy_indirect_command_buffer(MTLBlitCommandEncoder *encoder,
+                                                           MTLIndirectCommandBuffer *source,
+                                                           MTLRange source_range,
+                                                           MTLIndirectCommandBuffer *destination,
+                                                           size_t destination_index) {
+    RtSite site;
+    if (rt_blit_valid(encoder, __func__, &site))
+        rt_blit_copy_commands(&site, source, source_range, destination, destination_index);
+}
+
 void mtl_blit_command_encoder_optimize_indirect_command_buffer(MTLBlitCommandEncoder *encoder,
                                                                MTLIndirectCommandBuffer *buffer,
                                                                MTLRange range) {
-    if (rt_encoder_valid(encoder, &rt_blit_encoder_class, __func__))
-        valid(encoder, buffer, range, "buffer", __func__);
+    RtSite site;
+    if (rt_blit_valid(encoder, __func__, &site)) rt_blit_optimize_commands(&site, buffer, range);
 }

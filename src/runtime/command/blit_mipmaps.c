@@ -140,28 +140,30 @@ static const RtOpClass mipmap_class = {.name = "generate mipmaps", .run = run_mi
 void mtl_blit_command_encoder_generate_mipmaps(MTLBlitCommandEncoder *encoder,
                                                MTLTexture *texture) {
     RtSite site;
+    if (rt_blit_valid(encoder, __func__, &site)) rt_blit_mipmaps(&site, texture);
+}
+
+void rt_blit_mipmaps(const RtSite *site, MTLTexture *texture) {
     char name[RT_TEXTURE_NAME];
-    if (!rt_blit_valid(encoder, __func__, &site) ||
-        !rt_blit_valid_texture(&site, texture, "texture"))
-        return;
+    if (!rt_blit_valid_texture(site, texture, "texture")) return;
     const CpuTexture *t = &texture->cpu;
     const unsigned needs = CPU_FORMAT_FILTER | CPU_FORMAT_COLOR;
     if (t->n_levels < 2) {
-        rt_misuse_at(&site, RT_RULE_blit_mipmap_levels, "texture %s",
+        rt_misuse_at(site, RT_RULE_blit_mipmap_levels, "texture %s",
                      rt_texture_name(texture, name));
         return;
     }
     if ((t->format->caps & needs) != needs || cpu_format_is_integer(t->format)) {
-        rt_misuse_at(&site, RT_RULE_blit_mipmap_format, "texture %s",
+        rt_misuse_at(site, RT_RULE_blit_mipmap_format, "texture %s",
                      rt_texture_name(texture, name));
         return;
     }
-    MipmapOp *op = rt_cb_alloc(site.commands, sizeof *op);
+    MipmapOp *op = rt_cb_alloc(site->commands, sizeof *op);
     if (!op) {
-        rt_cb_no_memory(site.commands);
+        rt_cb_no_memory(site->commands);
         return;
     }
     op->texture = t;
-    if (rt_cb_use(site.commands, &texture->resource, true))
-        rt_cb_append(site.commands, &op->op, &mipmap_class);
+    if (rt_cb_use(site->commands, &texture->resource, true))
+        rt_cb_append(site->commands, &op->op, &mipmap_class);
 }

@@ -152,13 +152,24 @@ void mtl_blit_command_encoder_copy_from_buffer_to_texture(
     MTLTexture *destination, size_t destination_slice, size_t destination_level,
     MTLOrigin destination_origin, MTLBlitOption options) {
     RtSite site;
+    if (rt_blit_valid(encoder, __func__, &site))
+        rt_blit_buffer_to_texture(&site, source, source_offset, source_bytes_per_row,
+                                  source_bytes_per_image, source_size, destination,
+                                  destination_slice, destination_level, destination_origin,
+                                  options);
+}
+
+void rt_blit_buffer_to_texture(const RtSite *site, MTLBuffer *source, size_t source_offset,
+                               size_t source_bytes_per_row, size_t source_bytes_per_image,
+                               MTLSize source_size, MTLTexture *destination,
+                               size_t destination_slice, size_t destination_level,
+                               MTLOrigin destination_origin, MTLBlitOption options) {
     Aspect aspect;
     const MTLRegion region = {destination_origin, source_size};
-    if (!rt_blit_valid(encoder, __func__, &site) ||
-        !rt_blit_valid_texture(&site, destination, "destination") ||
-        !rt_blit_valid_buffer(&site, source, "source", 0, 0) ||
-        !aspect_of(&site, destination, options, &aspect) ||
-        !valid_image(&site, destination, source, source_offset, &source_bytes_per_row,
+    if (!rt_blit_valid_texture(site, destination, "destination") ||
+        !rt_blit_valid_buffer(site, source, "source", 0, 0) ||
+        !aspect_of(site, destination, options, &aspect) ||
+        !valid_image(site, destination, source, source_offset, &source_bytes_per_row,
                      &source_bytes_per_image, region, destination_slice, destination_level,
                      &aspect))
         return;
@@ -169,9 +180,9 @@ void mtl_blit_command_encoder_copy_from_buffer_to_texture(
                    .element = aspect.element};
     move.to.at += aspect.offset;
     shape_of(&move, destination->cpu.format, source_size);
-    if (rt_cb_use(site.commands, &source->resource, false) &&
-        rt_cb_use(site.commands, &destination->resource, true))
-        append_move(&site, &move);
+    if (rt_cb_use(site->commands, &source->resource, false) &&
+        rt_cb_use(site->commands, &destination->resource, true))
+        append_move(site, &move);
 }
 
 void mtl_blit_command_encoder_copy_from_texture_to_buffer(
@@ -179,13 +190,23 @@ void mtl_blit_command_encoder_copy_from_texture_to_buffer(
     MTLOrigin source_origin, MTLSize source_size, MTLBuffer *destination, size_t destination_offset,
     size_t destination_bytes_per_row, size_t destination_bytes_per_image, MTLBlitOption options) {
     RtSite site;
+    if (rt_blit_valid(encoder, __func__, &site))
+        rt_blit_texture_to_buffer(&site, source, source_slice, source_level, source_origin,
+                                  source_size, destination, destination_offset,
+                                  destination_bytes_per_row, destination_bytes_per_image, options);
+}
+
+void rt_blit_texture_to_buffer(const RtSite *site, MTLTexture *source, size_t source_slice,
+                               size_t source_level, MTLOrigin source_origin, MTLSize source_size,
+                               MTLBuffer *destination, size_t destination_offset,
+                               size_t destination_bytes_per_row,
+                               size_t destination_bytes_per_image, MTLBlitOption options) {
     Aspect aspect;
     const MTLRegion region = {source_origin, source_size};
-    if (!rt_blit_valid(encoder, __func__, &site) ||
-        !rt_blit_valid_texture(&site, source, "source") ||
-        !rt_blit_valid_buffer(&site, destination, "destination", 0, 0) ||
-        !aspect_of(&site, source, options, &aspect) ||
-        !valid_image(&site, source, destination, destination_offset, &destination_bytes_per_row,
+    if (!rt_blit_valid_texture(site, source, "source") ||
+        !rt_blit_valid_buffer(site, destination, "destination", 0, 0) ||
+        !aspect_of(site, source, options, &aspect) ||
+        !valid_image(site, source, destination, destination_offset, &destination_bytes_per_row,
                      &destination_bytes_per_image, region, source_slice, source_level, &aspect))
         return;
     MoveOp move = {.from = texture_side(source, source_level, source_slice, source_origin, 0),
@@ -195,9 +216,9 @@ void mtl_blit_command_encoder_copy_from_texture_to_buffer(
                    .fill = aspect.element ? aspect.texel - aspect.element : 0};
     move.from.at += aspect.offset;
     shape_of(&move, source->cpu.format, source_size);
-    if (rt_cb_use(site.commands, &source->resource, false) &&
-        rt_cb_use(site.commands, &destination->resource, true))
-        append_move(&site, &move);
+    if (rt_cb_use(site->commands, &source->resource, false) &&
+        rt_cb_use(site->commands, &destination->resource, true))
+        append_move(site, &move);
 }
 
 // ---- Textures ----
@@ -247,27 +268,37 @@ void mtl_blit_command_encoder_copy_from_texture(MTLBlitCommandEncoder *encoder, 
                                                 size_t destination_level,
                                                 MTLOrigin destination_origin) {
     RtSite site;
+    if (rt_blit_valid(encoder, __func__, &site))
+        rt_blit_texture_region(&site, source, source_slice, source_level, source_origin,
+                               source_size, destination, destination_slice, destination_level,
+                               destination_origin);
+}
+
+void rt_blit_texture_region(const RtSite *site, MTLTexture *source, size_t source_slice,
+                            size_t source_level, MTLOrigin source_origin, MTLSize source_size,
+                            MTLTexture *destination, size_t destination_slice,
+                            size_t destination_level, MTLOrigin destination_origin) {
     char name[RT_TEXTURE_NAME];
-    if (!rt_blit_valid(encoder, __func__, &site) || !valid_pair(&site, source, destination) ||
-        !rt_valid_region(&site, source, source_level, source_slice,
+    if (!valid_pair(site, source, destination) ||
+        !rt_valid_region(site, source, source_level, source_slice,
                          (MTLRegion){source_origin, source_size}) ||
-        !rt_valid_region(&site, destination, destination_level, destination_slice,
+        !rt_valid_region(site, destination, destination_level, destination_slice,
                          (MTLRegion){destination_origin, source_size}))
         return;
     if (overlap(source, source_level, source_slice, source_origin, destination, destination_level,
                 destination_slice, destination_origin, source_size)) {
-        rt_misuse_at(&site, RT_RULE_blit_overlap, "two regions of texture %s",
+        rt_misuse_at(site, RT_RULE_blit_overlap, "two regions of texture %s",
                      rt_texture_name(destination, name));
         return;
     }
-    if (!use_pair(&site, source, destination)) return;
+    if (!use_pair(site, source, destination)) return;
     for (uint32_t sample = 0; sample < source->cpu.n_samples; sample++) {
         MoveOp move = {.from =
                            texture_side(source, source_level, source_slice, source_origin, sample),
                        .to = texture_side(destination, destination_level, destination_slice,
                                           destination_origin, sample)};
         shape_of(&move, source->cpu.format, source_size);
-        append_move(&site, &move);
+        append_move(site, &move);
     }
 }
 
@@ -340,17 +371,29 @@ void mtl_blit_command_encoder_copy_from_texture_slices(MTLBlitCommandEncoder *en
                                                        size_t destination_level, size_t slice_count,
                                                        size_t level_count) {
     RtSite site;
-    if (rt_blit_valid(encoder, __func__, &site) && valid_pair(&site, source, destination))
-        copy_slices(&site, source, source_slice, source_level, destination, destination_slice,
-                    destination_level, slice_count, level_count);
+    if (rt_blit_valid(encoder, __func__, &site))
+        rt_blit_texture_slices(&site, source, source_slice, source_level, destination,
+                               destination_slice, destination_level, slice_count, level_count);
+}
+
+void rt_blit_texture_slices(const RtSite *site, MTLTexture *source, size_t source_slice,
+                            size_t source_level, MTLTexture *destination, size_t destination_slice,
+                            size_t destination_level, size_t n_slices, size_t n_levels) {
+    if (valid_pair(site, source, destination))
+        copy_slices(site, source, source_slice, source_level, destination, destination_slice,
+                    destination_level, n_slices, n_levels);
 }
 
 void mtl_blit_command_encoder_copy_from_texture_to_texture(MTLBlitCommandEncoder *encoder,
                                                            MTLTexture *source,
                                                            MTLTexture *destination) {
     RtSite site;
+    if (rt_blit_valid(encoder, __func__, &site)) rt_blit_textures(&site, source, destination);
+}
+
+void rt_blit_textures(const RtSite *site, MTLTexture *source, MTLTexture *destination) {
     char a[RT_TEXTURE_NAME], b[RT_TEXTURE_NAME];
-    if (!rt_blit_valid(encoder, __func__, &site) || !valid_pair(&site, source, destination)) return;
+    if (!valid_pair(site, source, destination)) return;
     const CpuTexture *s = &source->cpu, *d = &destination->cpu;
     // The larger one's levels are skipped until they have the other's size.
     uint32_t from = 0, to = 0;
@@ -360,12 +403,12 @@ void mtl_blit_command_encoder_copy_from_texture_to_texture(MTLBlitCommandEncoder
         while (to < d->n_levels && !same_size(&s->levels[0], &d->levels[to])) to++;
     }
     if (to == d->n_levels) {
-        rt_misuse_at(&site, RT_RULE_blit_sizes, "%s and %s", rt_texture_name(source, a),
+        rt_misuse_at(site, RT_RULE_blit_sizes, "%s and %s", rt_texture_name(source, a),
                      rt_texture_name(destination, b));
         return;
     }
     uint32_t n = s->n_levels - from < d->n_levels - to ? s->n_levels - from : d->n_levels - to;
     uint32_t n_source = cpu_texture_n_slices(s), n_destination = cpu_texture_n_slices(d);
-    copy_slices(&site, source, 0, from, destination, 0, to,
+    copy_slices(site, source, 0, from, destination, 0, to,
                 n_source < n_destination ? n_source : n_destination, n);
 }

@@ -13,6 +13,11 @@
 // ---- Memory ----
 
 void *rt_cb_alloc(MTLCommandBuffer *buffer, size_t n_bytes) {
+    return buffer->allocator ? rt_allocator_alloc(buffer->allocator, n_bytes)
+                             : rt_cb_alloc_own(buffer, n_bytes);
+}
+
+void *rt_cb_alloc_own(MTLCommandBuffer *buffer, size_t n_bytes) {
     size_t need = (n_bytes + 63) & ~(size_t)63;
     RtArenaBlock *block = buffer->arena;
     if (!block || block->capacity - block->used < need) {
@@ -67,6 +72,7 @@ bool rt_cb_hold(MTLCommandBuffer *buffer, void *object) {
 bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write) {
     // The mark says that this command buffer has noted the resource already. Two that are recorded
     // at once may overwrite each other's marks; then it is noted twice, which does no harm.
+    if (buffer->notes_resources) return rt_metal4_reach(buffer, resource);
     uint64_t mark = buffer->serial * 2 + write;
     uint64_t seen = atomic_load_explicit(&resource->mark, memory_order_relaxed);
     if (buffer->unretained || seen == mark || seen == buffer->serial * 2 + 1) return true;
@@ -89,11 +95,12 @@ void rt_cb_release_resources(MTLCommandBuffer *buffer) {
     buffer->n_retained = 0;
 }
 
-static void command_buffer_destroy(void *self) {
+void rt_cb_destroy(void *self) {
     MTLCommandBuffer *buffer = self;
     MTLCommandQueue *queue = buffer->queue;
     if (buffer->open_encoder) rt_misuse_in(buffer, RT_RULE_encoder_not_ended, "mtl_release", NULL);
-    if (atomic_load(&buffer->status) < MTLCommandBufferStatusCommitted) rt_queue_forget(buffer);
+    if (queue && atomic_load(&buffer->status) < MTLCommandBufferStatusCommitted)
+        rt_queue_forget(buffer);
     rt_cb_release_resources(buffer);
     for (MTLCommandEncoder *e = buffer->encoders; e; e = e->next) rt_label_free(&e->label);
     for (RtArenaBlock *block = buffer->arena, *next; block; block = next) {
@@ -112,15 +119,24 @@ static void command_buffer_destroy(void *self) {
 }
 
 static const RtClass command_buffer_class = {.name = "MTLCommandBuffer",
-                                             .destroy = command_buffer_destroy,
+                                             .destroy = rt_cb_destroy,
                                              .label_at = offsetof(MTLCommandBuffer, label)};
 
 // ---- Creation ----
 
+void rt_cb_init(MTLCommandBuffer *buffer, MTLDevice *device) {
+    static _Atomic uint64_t serial = 1;
+    buffer->device = device;
+    buffer->serial = atomic_fetch_add(&serial, 1);
+    buffer->last_op = &buffer->first_op;
+    buffer->last_scheduled = &buffer->scheduled_handlers;
+    buffer->last_completed = &buffer->completed_handlers;
+    buffer->last_encoder = &buffer->encoders;
+}
+
 static MTLCommandBuffer *new_command_buffer(MTLCommandQueue *queue,
                                             const MTLCommandBufferDescriptor *d, const char *call) {
     static const MTLCommandBufferDescriptor defaults;
-    static _Atomic uint64_t serial = 1;
     d = d ? d : &defaults;
     if (!queue) {
         rt_misuse(NULL, RT_RULE_null_object, call, NULL);
@@ -129,19 +145,14 @@ static MTLCommandBuffer *new_command_buffer(MTLCommandQueue *queue,
     MTLCommandBuffer *buffer = rt_new(&command_buffer_class, sizeof *buffer);
     if (!buffer) return NULL;
     rt_queue_take_place(queue, call);
+    rt_cb_init(buffer, queue->device);
     buffer->queue = mtl_retain(queue);
-    buffer->device = queue->device;
     buffer->unretained = d->unretained_references;
     buffer->error_options = d->error_options;
     buffer->log_state = mtl_retain(d->log_state ? d->log_state : queue->log_state);
     buffer->timeout_ms = d->timeout_ms       ? d->timeout_ms
                          : queue->timeout_ms ? queue->timeout_ms
                                              : atomic_load(&queue->device->timeout_ms);
-    buffer->serial = atomic_fetch_add(&serial, 1);
-    buffer->last_op = &buffer->first_op;
-    buffer->last_scheduled = &buffer->scheduled_handlers;
-    buffer->last_completed = &buffer->completed_handlers;
-    buffer->last_encoder = &buffer->encoders;
     return buffer;
 }
 
@@ -220,6 +231,10 @@ void mtl_command_buffer_commit(MTLCommandBuffer *buffer) {
     }
     rt_residency_commit(buffer);
     if (buffer->device->debug_layer) check_purgeable(buffer, __func__);
+    rt_cb_commit(buffer);
+}
+
+void rt_cb_commit(MTLCommandBuffer *buffer) {
     mtl_retain(buffer); // until it is done
     uint64_t now = cpu_now_ns();
     atomic_store(&buffer->kernel_start_ns, now);

@@ -17,6 +17,7 @@
 #include "runtime/program/pipeline.h"
 #include "runtime/inspect/trace.h"
 #include "runtime/memory/residency.h"
+#include "runtime/metal4/allocator.h"
 
 // ---- The command stream: operations in an arena, linked in order ----
 
@@ -84,6 +85,9 @@ struct MTLCommandBuffer {
     uint64_t serial; // marks resources already noted in `uses`
 
     RtArenaBlock *arena;
+    // Not NULL: a Metal 4 command buffer between begin and end, whose operations lie in the
+    // allocator's memory (metal4/allocator.h); encoders and what comes later lie in `arena`.
+    MTL4CommandAllocator *allocator;
     RtOp *first_op, **last_op;
     RtUse *uses;
     void **retained; // other objects held until completion
@@ -93,6 +97,7 @@ struct MTLCommandBuffer {
     MTLCommandEncoder *encoders, **last_encoder, *open_encoder;
     unsigned debug_depth;
     bool has_residency; // used residency sets of its own
+    bool notes_resources; // unretained, but it wants to know what it reaches: rt_metal4_reach
     RtTrace *trace; // NULL: not recorded (trace.h); set at commit
     MTLError *encode_error; // the first misuse; becomes `error`
     MTLFunctionLog *logs;   // what its kernels did wrong (shader_validation.c)
@@ -144,8 +149,14 @@ struct MTLCommandQueue {
 };
 
 // command_buffer.c
+// A command buffer that has no queue yet, in the memory of a new object: Metal 4's.
+void rt_cb_init(MTLCommandBuffer *buffer, MTLDevice *device);
+void rt_cb_destroy(void *buffer); // RtClass.destroy
+// Hands the commands to the buffer's queue. It has its place there, and no encoder open.
+void rt_cb_commit(MTLCommandBuffer *buffer);
 void *rt_cb_alloc(MTLCommandBuffer *buffer,
                   size_t n_bytes); // zeroed, 64-byte aligned; NULL: no memory
+void *rt_cb_alloc_own(MTLCommandBuffer *buffer, size_t n_bytes); // never from an allocator
 void rt_cb_append(MTLCommandBuffer *buffer, RtOp *op, const RtOpClass *cls);
 void rt_cb_append_marker(MTLCommandBuffer *buffer, const RtOpClass *cls); // an operation of no data
 bool rt_cb_retain(MTLCommandBuffer *buffer, void *object); // until completion, unless unretained
@@ -158,6 +169,9 @@ void rt_cb_no_memory(MTLCommandBuffer *buffer);                            // it
 void rt_cb_release_resources(MTLCommandBuffer *buffer);
 
 // queue.c
+void rt_queue_init(MTLCommandQueue *queue, MTLDevice *device,
+                   const MTLCommandQueueDescriptor *descriptor);
+void rt_queue_destroy(void *queue); // RtClass.destroy
 void rt_queue_enqueue(MTLCommandBuffer *buffer); // with the queue's lock held
 // A place among the command buffers that the queue allows; waits for it, and helps meanwhile.
 void rt_queue_take_place(MTLCommandQueue *queue, const char *call);
@@ -180,6 +194,10 @@ void rt_hazard_complete(MTLCommandBuffer *buffer);
 // execute.c
 void rt_execute(MTLCommandBuffer *buffer); // to its end, or until it is blocked
 
+// metal4/reach.c: a resource that a command reaches. False: no memory.
+bool rt_metal4_reach(MTLCommandBuffer *buffer, MTLResource *resource);
+
 // event_ops.c
+void rt_cb_append_event(MTLCommandBuffer *buffer, MTLEvent *event, uint64_t value, bool wait);
 void rt_signal_events(RtOp *first); // the signals from there on, after a failure
 #endif

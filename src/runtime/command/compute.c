@@ -5,6 +5,7 @@
 #include "runtime/command/compute_validate.h"
 #include "runtime/inspect/shader_validation.h"
 #include "runtime/inspect/counters.h"
+#include "runtime/metal4/recording.h"
 #include "runtime/object/validation.h"
 
 const RtClass rt_compute_encoder_class = {.name = "MTLComputeCommandEncoder",
@@ -53,15 +54,19 @@ void mtl_compute_command_encoder_end_encoding(MTLComputeCommandEncoder *encoder)
 
 void mtl_compute_command_encoder_set_compute_pipeline_state(MTLComputeCommandEncoder *encoder,
                                                             MTLComputePipelineState *state) {
-    if (!rt_valid_encoder(encoder, __func__)) return;
-    if (!state) {
-        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_null_argument, __func__, "state");
-    } else if (!rt_is(state, &rt_pipeline_class)) {
-        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_wrong_class, __func__, "a %s",
-                           mtl_class_name(state));
-    } else if (encoder->pipeline != state && rt_cb_retain(encoder->encoder.buffer, state)) {
-        encoder->pipeline = state;
-    }
+    if (rt_valid_encoder(encoder, __func__)) rt_compute_set_pipeline(encoder, state, __func__);
+}
+
+void rt_compute_set_pipeline(MTLComputeCommandEncoder *e, MTLComputePipelineState *state,
+                             const char *call) {
+    MTLCommandBuffer *commands = e->encoder.buffer;
+    if (!state)
+        rt_misuse_encoding(commands, RT_RULE_null_argument, call, "state");
+    else if (!rt_is(state, &rt_pipeline_class))
+        rt_misuse_encoding(commands, RT_RULE_wrong_class, call, "a %s", mtl_class_name(state));
+    else if (e->pipeline != state &&
+             (e->metal4 ? rt_cb_hold(commands, state) : rt_cb_retain(commands, state)))
+        e->pipeline = state;
 }
 
 static void set_slot(MTLComputeCommandEncoder *e, const char *call, MTLBuffer *buffer,
@@ -208,14 +213,16 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
             if (d->validated) d->validated->lengths[arg->slot] = e->threadgroup_bytes[arg->index];
         } else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER) {
             if (!rt_snapshot_texture(e, arg, f->n_slots, d->args)) return false;
-        } else if (arg->kind == RF_ARG_BUFFER || arg->kind == RF_ARG_FUNCTION_TABLE) {
+        } else if (arg->kind == RF_ARG_BUFFER || arg->kind == RF_ARG_FUNCTION_TABLE ||
+                   arg->kind == RF_ARG_TENSOR) {
             for (uint32_t k = 0; k < arg->count && arg->slot + k < f->n_slots; k++) {
                 size_t index = (size_t)arg->index + k;
                 const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->slots[index] : NULL;
                 if (!slot || (arg->kind == RF_ARG_FUNCTION_TABLE) != (slot->table != NULL)) continue;
                 d->args[arg->slot + k] = slot->address;
                 if (!note_extent(e, d, i, k, slot)) return false;
-                if (rt_is_tracing()) d->bound_bytes += slot->n_bytes;
+                if (rt_is_tracing() && slot->n_bytes < SIZE_MAX >> 1)
+                    d->bound_bytes += slot->n_bytes;
                 if (slot->buffer && arg->access != RF_READ_ONLY &&
                     !rt_cb_use(e->encoder.buffer, &slot->buffer->resource, true))
                     return false;
@@ -225,7 +232,20 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
     return true;
 }
 
-static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, MTLSize size, uint64_t n_threads) {
+// The bindings as they are now, if they are right.
+static bool take_bindings(MTLComputeCommandEncoder *e, RtDispatch *d, const char *call) {
+    if (e->pipeline->validate && !(d->validated = new_validated(e))) {
+        rt_cb_no_memory(e->encoder.buffer);
+        return false;
+    }
+    e->dispatching = true;
+    bool ok = (!e->metal4 || rt_table_bind(e, call)) && rt_valid_bindings(e, call) && snapshot(e, d);
+    e->dispatching = false;
+    return ok;
+}
+
+static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, const char *call, MTLSize size,
+                                uint64_t n_threads) {
     const RfFunction *f = rt_pipeline_function(e->pipeline);
     RtDispatch *d = rt_cb_alloc(e->encoder.buffer, sizeof *d + f->n_args * sizeof d->threadgroup_args[0]);
     void **args = rt_cb_alloc(e->encoder.buffer, (f->n_slots + 1) * sizeof *args);
@@ -238,20 +258,15 @@ static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, MTLSize size, uint6
     d->group_size[0] = (uint32_t)size.width;
     d->group_size[1] = (uint32_t)size.height;
     d->group_size[2] = (uint32_t)size.depth;
-    if (e->pipeline->validate && !(d->validated = new_validated(e))) {
-        rt_cb_no_memory(e->encoder.buffer);
-        return NULL;
-    }
-    if (!snapshot(e, d)) return NULL;
-    rt_pipeline_prepare(e->pipeline, d->group_size, n_threads);
+    if (!take_bindings(e, d, call)) return NULL;
+    if (size.width) rt_pipeline_prepare(e->pipeline, d->group_size, n_threads);
     return d;
 }
 
 static void dispatch(MTLComputeCommandEncoder *e, const char *call, MTLSize threads, MTLSize groups,
                      MTLSize size) {
-    if (!rt_valid_bindings(e, call)) return;
     RtDispatch *d =
-        new_dispatch(e, size, (uint64_t)threads.width * threads.height * threads.depth);
+        new_dispatch(e, call, size, (uint64_t)threads.width * threads.height * threads.depth);
     if (!d) return;
     const size_t t[3] = {threads.width, threads.height, threads.depth};
     const size_t g[3] = {groups.width, groups.height, groups.depth};
@@ -267,41 +282,53 @@ static size_t divide_up(size_t n, size_t by) { return (n + by - 1) / by; }
 void mtl_compute_command_encoder_dispatch_threads(MTLComputeCommandEncoder *encoder,
                                                   MTLSize threads_per_grid,
                                                   MTLSize threads_per_threadgroup) {
-    MTLSize t = threads_per_grid, s = threads_per_threadgroup;
-    if (!rt_valid_encoder(encoder, __func__) || !rt_valid_group_size(encoder, __func__, s) ||
-        !rt_valid_grid(encoder, __func__, t, mtl_size_make(1, 1, 1)))
+    if (rt_valid_encoder(encoder, __func__))
+        rt_compute_dispatch_threads(encoder, threads_per_grid, threads_per_threadgroup, __func__);
+}
+
+void rt_compute_dispatch_threads(MTLComputeCommandEncoder *e, MTLSize t, MTLSize s,
+                                 const char *call) {
+    if (!rt_valid_group_size(e, call, s) || !rt_valid_grid(e, call, t, mtl_size_make(1, 1, 1)))
         return;
     MTLSize g = mtl_size_make(divide_up(t.width, s.width), divide_up(t.height, s.height),
                               divide_up(t.depth, s.depth));
-    dispatch(encoder, __func__, t, g, s);
+    dispatch(e, call, t, g, s);
 }
 
 void mtl_compute_command_encoder_dispatch_threadgroups(MTLComputeCommandEncoder *encoder,
                                                        MTLSize threadgroups_per_grid,
                                                        MTLSize threads_per_threadgroup) {
-    MTLSize g = threadgroups_per_grid, s = threads_per_threadgroup;
-    if (!rt_valid_encoder(encoder, __func__) || !rt_valid_group_size(encoder, __func__, s) ||
-        !rt_valid_grid(encoder, __func__, g, s))
-        return;
-    dispatch(encoder, __func__,
-             mtl_size_make(g.width * s.width, g.height * s.height, g.depth * s.depth), g, s);
+    if (rt_valid_encoder(encoder, __func__))
+        rt_compute_dispatch_threadgroups(encoder, threadgroups_per_grid, threads_per_threadgroup,
+                                         __func__);
+}
+
+void rt_compute_dispatch_threadgroups(MTLComputeCommandEncoder *e, MTLSize g, MTLSize s,
+                                      const char *call) {
+    if (rt_valid_group_size(e, call, s) && rt_valid_grid(e, call, g, s))
+        dispatch(e, call, mtl_size_make(g.width * s.width, g.height * s.height, g.depth * s.depth),
+                 g, s);
 }
 
 void mtl_compute_command_encoder_dispatch_threadgroups_indirect(MTLComputeCommandEncoder *encoder,
                                                                 MTLBuffer *indirect_buffer,
                                                                 size_t offset,
                                                                 MTLSize threads_per_threadgroup) {
-    if (!rt_valid_encoder(encoder, __func__) ||
-        !rt_valid_group_size(encoder, __func__, threads_per_threadgroup) ||
-        !rt_valid_indirect(encoder, __func__, indirect_buffer, offset) ||
-        !rt_valid_bindings(encoder, __func__) ||
-        !rt_cb_use(encoder->encoder.buffer, &indirect_buffer->resource, false))
-        return;
-    RtDispatch *d = new_dispatch(encoder, threads_per_threadgroup, 0);
+    if (rt_valid_encoder(encoder, __func__) &&
+        rt_valid_group_size(encoder, __func__, threads_per_threadgroup) &&
+        rt_valid_indirect(encoder, __func__, indirect_buffer, offset) &&
+        rt_cb_use(encoder->encoder.buffer, &indirect_buffer->resource, false))
+        rt_compute_dispatch_indirect(encoder, indirect_buffer->memory + offset, false,
+                                     threads_per_threadgroup, __func__);
+}
+
+void rt_compute_dispatch_indirect(MTLComputeCommandEncoder *e, const void *address, bool threads,
+                                  MTLSize size, const char *call) {
+    RtDispatch *d = new_dispatch(e, call, threads ? mtl_size_make(0, 0, 0) : size, 0);
     if (!d) return;
-    d->indirect = indirect_buffer;
-    d->indirect_offset = offset;
-    rt_cb_append(encoder->encoder.buffer, &d->op, &rt_op_dispatch);
+    d->indirect = address;
+    d->indirect_threads = threads;
+    rt_cb_append(e->encoder.buffer, &d->op, &rt_op_dispatch);
 }
 
 void mtl_compute_command_encoder_memory_barrier_with_scope(MTLComputeCommandEncoder *encoder,

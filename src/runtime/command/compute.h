@@ -23,8 +23,8 @@ typedef struct RtDispatch {
     RtOp op;
     MTLComputePipelineState *pipeline;
     uint32_t threads[3], groups[3], group_size[3]; // threads and groups: not for indirect ones
-    MTLBuffer *indirect;                           // NULL: direct
-    size_t indirect_offset;
+    const char *indirect; // where its size is; NULL: direct
+    bool indirect_threads; // a MTLDispatchThreadsIndirectArguments; then group_size is there too
     uint64_t bound_bytes; // of the buffers it can reach, for traces; 0: not counted
     void **args; // one per slot; those of threadgroup memory are filled in when it runs
     struct RtShort *shorts;       // buffers smaller than their argument
@@ -48,7 +48,24 @@ struct MTLComputeCommandEncoder {
     MTLTexture *textures[RT_MAX_TEXTURES]; // held by the command buffer
     const CpuSampler *samplers[RT_MAX_SAMPLERS]; // of a sampler state so held, or in the arena
     uint32_t threadgroup_bytes[RT_MAX_BUFFERS];
+    // Of Metal 4 encoders, whose arguments come from a table: slots are filled at each dispatch,
+    // textures and samplers above are not used.
+    bool metal4;
+    bool dispatching; // filling in a dispatch now (for messages)
+    struct MTL4ArgumentTable *table; // held by the command buffer; NULL: none
 };
 
 extern const RtClass rt_compute_encoder_class;
+
+// Bodies of the public functions, for an encoder that is valid.
+void rt_compute_set_pipeline(MTLComputeCommandEncoder *e, MTLComputePipelineState *state,
+                             const char *call);
+void rt_compute_dispatch_threads(MTLComputeCommandEncoder *e, MTLSize threads, MTLSize size,
+                                 const char *call);
+void rt_compute_dispatch_threadgroups(MTLComputeCommandEncoder *e, MTLSize groups, MTLSize size,
+                                      const char *call);
+// With the size at an address that is valid. threads: a MTLDispatchThreadsIndirectArguments, and
+// `size` is not looked at.
+void rt_compute_dispatch_indirect(MTLComputeCommandEncoder *e, const void *address, bool threads,
+                                  MTLSize size, const char *call);
 #endif

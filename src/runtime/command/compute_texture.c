@@ -2,7 +2,9 @@
 // compute_texture.c: textures and samplers of compute encoders: binding them, and the rules a
 // dispatch holds them to.
 #include <math.h>
+#include "cpu/texture/pool.h"
 #include "runtime/command/compute_validate.h"
+#include "runtime/metal4/recording.h"
 
 static RtSite site_of(const MTLComputeCommandEncoder *e, const char *call) {
     return (RtSite){e->encoder.buffer->device, e->encoder.buffer, call};
@@ -156,34 +158,57 @@ static Components components_of_format(const CpuPixelFormat *f) {
     return f->kind == CPU_KIND_UINT ? UINTS : f->kind == CPU_KIND_SINT ? INTS : FLOATS;
 }
 
+// What is bound at an index: a texture, or, in Metal 4, a view of a pool.
+typedef struct Bound {
+    uint64_t handle; // 0: nothing
+    const CpuTexture *cpu;
+    const MTLTexture *texture; // NULL: a view of a pool
+} Bound;
+
+static Bound bound_at(const MTLComputeCommandEncoder *e, size_t index) {
+    if (!e->metal4) {
+        const MTLTexture *texture = index < RT_MAX_TEXTURES ? e->textures[index] : NULL;
+        return texture ? (Bound){(uintptr_t)&texture->cpu, &texture->cpu, texture} : (Bound){0};
+    }
+    uint64_t handle = e->table && index < e->table->n_textures ? e->table->textures[index] : 0;
+    const CpuTexture *cpu = cpu_texture_of(handle);
+    if (!cpu) return (Bound){0};
+    bool pooled = handle != (uintptr_t)cpu;
+    return (Bound){handle, cpu, pooled ? NULL : rt_texture_from_cpu((CpuTexture *)(uintptr_t)cpu)};
+}
+
+static const char *name_of(const Bound *bound, char *text) {
+    return bound->texture ? rt_texture_name(bound->texture, text) : "of a view pool";
+}
+
 static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg *arg,
-                          const RfType *type, const MTLTexture *texture, const char *kernel) {
+                          const RfType *type, const Bound *texture, const char *kernel) {
     static const char *const kinds[] = {"float", "int", "uint"};
-    const CpuTexture *t = &texture->cpu;
+    const CpuTexture *t = texture->cpu;
     const CpuPixelFormat *f = t->format;
+    const MTLTextureUsage usage = texture->texture ? texture->texture->usage : 0;
     char name[RT_TEXTURE_NAME];
     if (type->texture_type != t->type) {
         rt_misuse_at(site, RT_RULE_dispatch_texture_type, "'%s' of '%s' is %s, texture %s",
                      arg->name, kernel, rt_texture_type_name(type->texture_type),
-                     rt_texture_name(texture, name));
+                     name_of(texture, name));
         return false;
     }
     Components wanted = components_of_argument(lib, type);
     if (wanted != components_of_format(f) || (type->depth && !(f->caps & CPU_FORMAT_DEPTH))) {
         rt_misuse_at(site, RT_RULE_dispatch_texture_component, "'%s' of '%s' has %s%s, texture %s",
                      arg->name, kernel, type->depth ? "depth as " : "", kinds[wanted],
-                     rt_texture_name(texture, name));
+                     name_of(texture, name));
         return false;
     }
     bool reads = arg->access != RF_WRITE_ONLY, writes = arg->access != RF_READ_ONLY;
     MTLTextureUsage needs =
         (reads ? MTLTextureUsageShaderRead : 0u) | (writes ? MTLTextureUsageShaderWrite : 0u);
     // Swizzled textures cannot be written, whatever their parent's usage.
-    if ((texture->usage != 0 && needs & ~texture->usage) || (writes && t->swizzled)) {
+    if ((usage != 0 && needs & ~usage) || (writes && t->swizzled)) {
         rt_misuse_at(site, RT_RULE_dispatch_texture_usage,
                      "'%s' of '%s' needs 0x%x, texture %s has 0x%x%s", arg->name, kernel, needs,
-                     rt_texture_name(texture, name), texture->usage,
-                     t->swizzled ? " and a swizzle" : "");
+                     name_of(texture, name), usage, t->swizzled ? " and a swizzle" : "");
         return false;
     }
     unsigned caps = reads && writes ? CPU_FORMAT_READ_WRITE
@@ -195,7 +220,7 @@ static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg 
                      reads && writes ? "read_write"
                      : writes        ? "write"
                                      : "read",
-                     rt_texture_name(texture, name));
+                     name_of(texture, name));
         return false;
     }
     return true;
@@ -209,9 +234,9 @@ bool rt_valid_texture_arg(MTLComputeCommandEncoder *e, const char *call, const R
     const RfType *type = texture_type(lib, arg->type);
     for (uint32_t k = 0; k < arg->count; k++) {
         size_t index = (size_t)arg->index + k;
-        const MTLTexture *texture = index < RT_MAX_TEXTURES ? e->textures[index] : NULL;
-        if (texture) {
-            if (type && !valid_texture(&site, lib, arg, type, texture, kernel)) return false;
+        const Bound texture = bound_at(e, index);
+        if (texture.handle) {
+            if (type && !valid_texture(&site, lib, arg, type, &texture, kernel)) return false;
         } else if (required && arg->count == 1) { // arrays may have gaps: they read as zero
             rt_misuse_at(&site, RT_RULE_dispatch_missing_texture,
                          "'%s' needs a texture at index %zu for '%s'", kernel, index, arg->name);
@@ -221,11 +246,17 @@ bool rt_valid_texture_arg(MTLComputeCommandEncoder *e, const char *call, const R
     return true;
 }
 
+static const CpuSampler *sampler_at(const MTLComputeCommandEncoder *e, size_t index) {
+    if (!e->metal4) return index < RT_MAX_SAMPLERS ? e->samplers[index] : NULL;
+    uint64_t id = e->table && index < e->table->n_samplers ? e->table->samplers[index] : 0;
+    return (const CpuSampler *)(uintptr_t)id;
+}
+
 bool rt_valid_sampler_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
                           bool required) {
     const RtSite site = site_of(e, call);
     if (!required || arg->count != 1) return true;
-    if (arg->index < RT_MAX_SAMPLERS && e->samplers[arg->index]) return true;
+    if (sampler_at(e, arg->index)) return true;
     rt_misuse_at(&site, RT_RULE_dispatch_missing_sampler,
                  "'%s' needs a sampler at index %u for '%s'",
                  rt_pipeline_function(e->pipeline)->name, arg->index, arg->name);
@@ -239,14 +270,14 @@ bool rt_snapshot_texture(MTLComputeCommandEncoder *e, const RfArg *arg, uint32_t
     for (uint32_t k = 0; k < arg->count && arg->slot + k < n_slots; k++) {
         size_t index = (size_t)arg->index + k;
         if (arg->kind == RF_ARG_SAMPLER) {
-            args[arg->slot + k] =
-                index < RT_MAX_SAMPLERS ? (void *)(uintptr_t)e->samplers[index] : NULL;
+            args[arg->slot + k] = (void *)(uintptr_t)sampler_at(e, index);
             continue;
         }
-        MTLTexture *texture = index < RT_MAX_TEXTURES ? e->textures[index] : NULL;
-        if (!texture) continue;
-        args[arg->slot + k] = &texture->cpu;
-        if (arg->access != RF_READ_ONLY && !rt_cb_use(e->encoder.buffer, &texture->resource, true))
+        const Bound texture = bound_at(e, index);
+        args[arg->slot + k] = (void *)(uintptr_t)texture.handle;
+        if (texture.texture && (e->metal4 || arg->access != RF_READ_ONLY) &&
+            !rt_cb_use(e->encoder.buffer, (MTLResource *)(uintptr_t)&texture.texture->resource,
+                       arg->access != RF_READ_ONLY))
             return false;
     }
     return true;

@@ -8,14 +8,33 @@
 #include "runtime/command/execute.h"
 #include "runtime/inspect/shader_validation.h"
 
+// Whether a threadgroup that was read from memory is one the pipeline can run.
+static bool valid_group(const MTLComputePipelineState *p, const uint32_t size[3]) {
+    uint64_t n = (uint64_t)size[0] * size[1];
+    if (size[0] > RT_MAX_THREADS || size[1] > RT_MAX_THREADS || size[2] > RT_MAX_THREADS ||
+        n * size[2] > p->max_threads || (p->width_multiple && n * size[2] % CPU_SIMD_WIDTH != 0))
+        return false;
+    return !p->required[0] || (size[0] == p->required[0] && size[1] == p->required[1] &&
+                               size[2] == p->required[2]);
+}
+
 // Reads the size of an indirect dispatch. False: it does not fit; *empty: nothing to do.
-static bool resolve_indirect(const RtDispatch *d, CpuDispatch *out, bool *empty) {
-    memcpy(out->groups_per_grid, d->indirect->memory + d->indirect_offset,
-           sizeof out->groups_per_grid);
+static bool resolve_indirect(RtDispatch *d, CpuDispatch *out, bool *empty) {
+    uint32_t n[6] = {0};
+    memcpy(n, d->indirect, d->indirect_threads ? sizeof n : sizeof n / 2);
+    if (d->indirect_threads) {
+        memcpy(d->group_size, n + 3, sizeof d->group_size);
+        for (int i = 0; i < 6; i++) *empty = *empty || n[i] == 0;
+        if (*empty) return true;
+        if (!valid_group(d->pipeline, d->group_size)) return false;
+    }
     uint64_t groups = 1;
     for (int i = 0; i < 3; i++) {
+        uint32_t size = d->group_size[i];
+        out->groups_per_grid[i] = d->indirect_threads ? (uint32_t)(((uint64_t)n[i] + size - 1) / size)
+                                                      : n[i];
         if (__builtin_mul_overflow(groups, out->groups_per_grid[i], &groups)) return false;
-        uint64_t threads = (uint64_t)out->groups_per_grid[i] * d->group_size[i];
+        uint64_t threads = d->indirect_threads ? n[i] : (uint64_t)n[i] * size;
         *empty = *empty || threads == 0;
         if (threads > UINT32_MAX) return false;
         out->threads_per_grid[i] = (uint32_t)threads;
@@ -34,13 +53,12 @@ static void place_threadgroup_memory(const RtDispatch *d, CpuDispatch *out) {
 }
 
 static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
-    const RtDispatch *d = (const RtDispatch *)(const void *)op;
+    RtDispatch *d = (RtDispatch *)(void *)op;
     const char *kernel = rt_pipeline_function(d->pipeline)->name;
     if (d->indirect && rt_run_batch(x) == RT_OP_FAILED) return RT_OP_FAILED;
     atomic_store_explicit(&x->run->kernel, kernel, memory_order_relaxed);
     CpuDispatch *item = &x->batch[x->n_batch];
-    *item = (CpuDispatch){.code = rt_pipeline_code(d->pipeline, d->group_size), .args = d->args};
-    memcpy(item->group_size, d->group_size, sizeof item->group_size);
+    *item = (CpuDispatch){.args = d->args};
     memcpy(item->threads_per_grid, d->threads, sizeof item->threads_per_grid);
     memcpy(item->groups_per_grid, d->groups, sizeof item->groups_per_grid);
     bool empty = false;
@@ -48,14 +66,18 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
         x->error =
             rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
                          "The indirect dispatch of kernel '%s' has more than 2^32 - 1 threads in "
-                         "a dimension, or more threadgroups than can be counted.",
+                         "a dimension, more threadgroups than can be counted, or a threadgroup the "
+                         "pipeline cannot have.",
                          kernel);
         x->error = x->error ? x->error : rt_error_no_memory();
         return RT_OP_FAILED;
     }
     if (empty) return RT_OP_DONE;
+    if (d->indirect_threads) rt_pipeline_prepare(d->pipeline, d->group_size, 0);
+    item->code = rt_pipeline_code(d->pipeline, d->group_size);
+    memcpy(item->group_size, d->group_size, sizeof item->group_size);
     if (d->indirect) // for the trace, which is written after it ran
-        memcpy(((RtDispatch *)(void *)op)->threads, item->threads_per_grid, sizeof d->threads);
+        memcpy(d->threads, item->threads_per_grid, sizeof d->threads);
     place_threadgroup_memory(d, item);
     for (RtShort *s = d->shorts; s; s = s->next) {
         // A dispatch of the batch may write the buffer only if it may run beside this one.

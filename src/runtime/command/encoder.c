@@ -23,7 +23,7 @@ void *rt_encoder_open(MTLCommandBuffer *buffer, const RtClass *cls, size_t n_byt
                            rt_label(&buffer->open_encoder->label));
         return NULL;
     }
-    MTLCommandEncoder *e = rt_cb_alloc(buffer, n_bytes);
+    MTLCommandEncoder *e = rt_cb_alloc_own(buffer, n_bytes);
     if (!e) {
         rt_cb_no_memory(buffer);
         return NULL;

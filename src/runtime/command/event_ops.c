@@ -101,16 +101,7 @@ void rt_signal_events(RtOp *first) {
         if (op->cls == &signal_class) run_signal(op, NULL);
 }
 
-// ---- Public ----
-
-static void encode(MTLCommandBuffer *buffer, MTLEvent *event, uint64_t value, const RtOpClass *cls,
-                   const char *call) {
-    if (!rt_cb_between_encoders(buffer, call)) return;
-    if (!rt_is_event(event)) {
-        rt_misuse_encoding(buffer, event ? RT_RULE_wrong_class : RT_RULE_null_argument, call,
-                           "event%s%s", event ? ": a " : "", mtl_class_name(event));
-        return;
-    }
+void rt_cb_append_event(MTLCommandBuffer *buffer, MTLEvent *event, uint64_t value, bool wait) {
     EventOp *op = rt_cb_alloc(buffer, sizeof *op);
     if (!op) {
         rt_cb_no_memory(buffer);
@@ -119,15 +110,28 @@ static void encode(MTLCommandBuffer *buffer, MTLEvent *event, uint64_t value, co
     if (!rt_cb_hold(buffer, event)) return;
     op->event = event;
     op->value = value;
-    rt_cb_append(buffer, &op->op, cls);
+    rt_cb_append(buffer, &op->op, wait ? &wait_class : &signal_class);
+}
+
+// ---- Public ----
+
+static void encode(MTLCommandBuffer *buffer, MTLEvent *event, uint64_t value, bool wait,
+                   const char *call) {
+    if (!rt_cb_between_encoders(buffer, call)) return;
+    if (!rt_is_event(event)) {
+        rt_misuse_encoding(buffer, event ? RT_RULE_wrong_class : RT_RULE_null_argument, call,
+                           "event%s%s", event ? ": a " : "", mtl_class_name(event));
+        return;
+    }
+    rt_cb_append_event(buffer, event, value, wait);
 }
 
 void mtl_command_buffer_encode_wait_for_event(MTLCommandBuffer *buffer, MTLEvent *event,
                                               uint64_t value) {
-    encode(buffer, event, value, &wait_class, __func__);
+    encode(buffer, event, value, true, __func__);
 }
 
 void mtl_command_buffer_encode_signal_event(MTLCommandBuffer *buffer, MTLEvent *event,
                                             uint64_t value) {
-    encode(buffer, event, value, &signal_class, __func__);
+    encode(buffer, event, value, false, __func__);
 }

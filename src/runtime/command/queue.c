@@ -6,7 +6,7 @@
 #include "runtime/command/command_buffer.h"
 #include "runtime/object/validation.h"
 
-static void queue_destroy(void *self) {
+void rt_queue_destroy(void *self) {
     MTLCommandQueue *queue = self;
     rt_label_free(&queue->label);
     for (size_t i = 0; i < queue->residency.n; i++) mtl_release(queue->residency.sets[i]);
@@ -18,7 +18,7 @@ static void queue_destroy(void *self) {
 }
 
 static const RtClass queue_class = {.name = "MTLCommandQueue",
-                                    .destroy = queue_destroy,
+                                    .destroy = rt_queue_destroy,
                                     .label_at = offsetof(MTLCommandQueue, label)};
 
 // The queue's lock is held in the functions from here to the next line of dashes.
@@ -200,13 +200,16 @@ MTLCommandQueue *
 mtl_device_new_command_queue_with_descriptor(MTLDevice *device,
                                              const MTLCommandQueueDescriptor *descriptor) {
     static const MTLCommandQueueDescriptor defaults;
-    const MTLCommandQueueDescriptor *d = descriptor ? descriptor : &defaults;
     if (!device) {
         rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
         return NULL;
     }
     MTLCommandQueue *queue = rt_new(&queue_class, sizeof *queue);
-    if (!queue) return NULL;
+    if (queue) rt_queue_init(queue, device, descriptor ? descriptor : &defaults);
+    return queue;
+}
+
+void rt_queue_init(MTLCommandQueue *queue, MTLDevice *device, const MTLCommandQueueDescriptor *d) {
     queue->device = mtl_retain(device);
     queue->max_buffers = d->max_command_buffer_count ? d->max_command_buffer_count : 64;
     queue->log_state = mtl_retain(d->log_state);
@@ -219,7 +222,6 @@ mtl_device_new_command_queue_with_descriptor(MTLDevice *device,
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&queue->room, &attributes);
     pthread_condattr_destroy(&attributes);
-    return queue;
 }
 
 MTLCommandQueue *mtl_device_new_command_queue(MTLDevice *device) {

@@ -280,8 +280,8 @@ void mtl_residency_set_end_residency(MTLResidencySet *set) {
 
 // ---- Queues and command buffers ----
 
-static void queue_edit(MTLCommandQueue *queue, MTLResidencySet *const *sets, size_t count, bool add,
-                       const char *call) {
+void rt_residency_edit_queue(MTLCommandQueue *queue, MTLResidencySet *const *sets, size_t count,
+                             bool add, const char *call) {
     if (!queue) {
         rt_misuse(NULL, RT_RULE_null_object, call, NULL);
         return;
@@ -310,25 +310,52 @@ static void queue_edit(MTLCommandQueue *queue, MTLResidencySet *const *sets, siz
 }
 
 void mtl_command_queue_add_residency_set(MTLCommandQueue *queue, MTLResidencySet *set) {
-    queue_edit(queue, &set, 1, true, __func__);
+    rt_residency_edit_queue(queue, &set, 1, true, __func__);
 }
 
 void mtl_command_queue_add_residency_sets(MTLCommandQueue *queue, MTLResidencySet *const *sets,
                                           size_t count) {
-    queue_edit(queue, sets, count, true, __func__);
+    rt_residency_edit_queue(queue, sets, count, true, __func__);
 }
 
 void mtl_command_queue_remove_residency_set(MTLCommandQueue *queue, MTLResidencySet *set) {
-    queue_edit(queue, &set, 1, false, __func__);
+    rt_residency_edit_queue(queue, &set, 1, false, __func__);
 }
 
 void mtl_command_queue_remove_residency_sets(MTLCommandQueue *queue, MTLResidencySet *const *sets,
                                              size_t count) {
-    queue_edit(queue, sets, count, false, __func__);
+    rt_residency_edit_queue(queue, sets, count, false, __func__);
 }
 
-// Holds what is committed in the set now: it may be edited before the commands run.
-static void hold_allocations(MTLCommandBuffer *buffer, MTLResidencySet *set) {
+bool rt_is_residency_set(const void *object) { return rt_is(object, &set_class); }
+
+// Does an allocation hold the memory of the resource: itself, its heap, what it is a view of?
+static bool holds(const MTLAllocation *allocation, const MTLResource *resource) {
+    const void *a = allocation;
+    if (a == resource || (resource->heap && a == resource->heap)) return true;
+    if (rt_is(resource, &rt_texture_class)) {
+        const MTLTexture *t = (const MTLTexture *)(const void *)resource;
+        return (t->parent && holds(allocation, &t->parent->resource)) ||
+               (t->buffer && holds(allocation, &t->buffer->resource));
+    }
+    if (rt_is(resource, &rt_tensor_class)) {
+        const MTLTensor *t = (const MTLTensor *)(const void *)resource;
+        return t->buffer && holds(allocation, &t->buffer->resource);
+    }
+    return false;
+}
+
+bool rt_residency_contains(MTLResidencySet *set, const MTLResource *resource) {
+    bool found = false;
+    pthread_mutex_lock(&set->lock);
+    const Committed *c = set->committed;
+    for (size_t i = 0; !found && c && i < c->n; i++) found = holds(c->items[i], resource);
+    pthread_mutex_unlock(&set->lock);
+    return found;
+}
+
+// Now: the set may be edited before the commands run.
+void rt_residency_hold(MTLCommandBuffer *buffer, MTLResidencySet *set) {
     Committed *committed = committed_of(set);
     if (committed) rt_cb_hold(buffer, committed);
     mtl_release(committed);
@@ -343,7 +370,7 @@ void rt_residency_commit(MTLCommandBuffer *buffer) {
     for (size_t i = 0; i < n; i++) sets[i] = mtl_retain(queue->residency.sets[i]);
     pthread_mutex_unlock(&queue->lock);
     for (size_t i = 0; i < n; i++) {
-        hold_allocations(buffer, sets[i]);
+        rt_residency_hold(buffer, sets[i]);
         mtl_release(sets[i]);
     }
 }
@@ -358,7 +385,7 @@ static void use(MTLCommandBuffer *buffer, MTLResidencySet *const *sets, size_t c
             rt_misuse_encoding(buffer, set ? RT_RULE_wrong_class : RT_RULE_null_argument, call,
                                "residency set%s%s", set ? ": a " : "", mtl_class_name(set));
         else
-            hold_allocations(buffer, set);
+            rt_residency_hold(buffer, set);
     }
     buffer->has_residency = true;
 }

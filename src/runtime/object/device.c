@@ -127,7 +127,7 @@ bool mtl_device_supports_family(const MTLDevice *device, MTLGPUFamily family) {
     return (family >= MTLGPUFamilyApple1 && family <= MTLGPUFamilyApple8) ||
            family == MTLGPUFamilyMac1 || family == MTLGPUFamilyMac2 ||
            (family >= MTLGPUFamilyCommon1 && family <= MTLGPUFamilyCommon3) ||
-           family == MTLGPUFamilyMetal3;
+           family == MTLGPUFamilyMetal3 || family == MTLGPUFamilyMetal4;
 }
 
 bool mtl_device_is_low_power(const MTLDevice *device) {

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// allocator.c: MTL4CommandAllocator. Commands are bumped off blocks of memory that stay until the
+// allocator is reset; a reset makes them spare, for the next commands.
+#include "runtime/metal4/allocator.h"
+#include <string.h>
+#include "runtime/metal4/recording.h"
+#include "runtime/object/validation.h"
+
+#define BLOCK_BYTES 32768u
+
+static void free_blocks(RtArenaBlock *block) {
+    for (RtArenaBlock *next; block; block = next) {
+        next = block->next;
+        rt_free(block);
+    }
+}
+
+static void allocator_destroy(void *self) {
+    MTL4CommandAllocator *allocator = self;
+    for (RtRecording *r = allocator->first, *next; r; r = next) {
+        next = r->next;
+        mtl_release(r);
+    }
+    free_blocks(allocator->blocks);
+    free_blocks(allocator->spare);
+    pthread_mutex_destroy(&allocator->lock);
+    rt_label_free(&allocator->label);
+    mtl_release(allocator->device);
+    rt_free(allocator);
+}
+
+const RtClass rt_allocator_class = {.name = "MTL4CommandAllocator",
+                                    .destroy = allocator_destroy,
+                                    .label_at = offsetof(MTL4CommandAllocator, label)};
+
+// ---- Memory ----
+
+// A block with room for `need` bytes becomes the first one.
+static RtArenaBlock *next_block(MTL4CommandAllocator *allocator, size_t need) {
+    RtArenaBlock **at = &allocator->spare, *block;
+    while (*at && (*at)->capacity < need) at = &(*at)->next;
+    if ((block = *at)) {
+        *at = block->next;
+    } else {
+        size_t capacity = need > BLOCK_BYTES ? need : BLOCK_BYTES;
+        block = rt_alloc_aligned(sizeof *block + capacity, 64);
+        if (!block) return NULL;
+        block->capacity = capacity;
+        atomic_fetch_add(&allocator->n_bytes, sizeof *block + capacity);
+    }
+    block->used = 0;
+    block->next = allocator->blocks;
+    return allocator->blocks = block;
+}
+
+void *rt_allocator_alloc(MTL4CommandAllocator *allocator, size_t n_bytes) {
+    size_t need = (n_bytes + 63) & ~(size_t)63;
+    RtArenaBlock *block = allocator->blocks;
+    if (!block || block->capacity - block->used < need) block = next_block(allocator, need);
+    if (!block) return NULL;
+    void *p = block->data + block->used;
+    block->used += need;
+    memset(p, 0, n_bytes);
+    return p;
+}
+
+// ---- Public ----
+
+MTL4CommandAllocator *
+mtl_device_new_command_allocator_with_descriptor(MTLDevice *device,
+                                                 const MTL4CommandAllocatorDescriptor *descriptor,
+                                                 MTLError **error) {
+    if (error) *error = NULL;
+    if (!device) {
+        rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
+        return NULL;
+    }
+    MTL4CommandAllocator *allocator = rt_new(&rt_allocator_class, sizeof *allocator);
+    if (!allocator) {
+        rt_error_set(error, NULL);
+        return NULL;
+    }
+    allocator->device = mtl_retain(device);
+    pthread_mutex_init(&allocator->lock, NULL);
+    if (descriptor) rt_label_set(&allocator->label, descriptor->label);
+    return allocator;
+}
+
+MTL4CommandAllocator *mtl_device_new_command_allocator(MTLDevice *device) {
+    return mtl_device_new_command_allocator_with_descriptor(device, NULL, NULL);
+}
+
+MTLDevice *mtl4_command_allocator_device(const MTL4CommandAllocator *allocator) {
+    return allocator ? allocator->device : NULL;
+}
+
+const char *mtl4_command_allocator_label(const MTL4CommandAllocator *allocator) {
+    return allocator ? rt_label(&allocator->label) : "";
+}
+
+uint64_t mtl4_command_allocator_allocated_size(const MTL4CommandAllocator *allocator) {
+    return allocator ? atomic_load(&allocator->n_bytes) : 0;
+}
+
+// The recording that forbids a reset, or NULL. Lock held.
+static RtRecording *busy(const MTL4CommandAllocator *allocator) {
+    if (allocator->open) return allocator->open;
+    RtRecording *r = allocator->first;
+    while (r && atomic_load(&r->state) != RT_RECORDING_COMMITTED) r = r->next;
+    return r;
+}
+
+void mtl4_command_allocator_reset(MTL4CommandAllocator *allocator) {
+    if (!rt_is(allocator, &rt_allocator_class)) {
+        rt_misuse(NULL, allocator ? RT_RULE_wrong_class : RT_RULE_null_object, __func__, "%s",
+                  mtl_class_name(allocator));
+        return;
+    }
+    pthread_mutex_lock(&allocator->lock);
+    RtRecording *in_use = mtl_retain(busy(allocator)), *all = NULL;
+    bool open = in_use && in_use == allocator->open;
+    if (!in_use) {
+        all = allocator->first;
+        allocator->first = NULL;
+        // Those that were ended and not committed have lost their commands.
+        for (RtRecording *r = all; r; r = r->next)
+            if (atomic_load(&r->state) == RT_RECORDING_ENDED)
+                atomic_store(&r->state, RT_RECORDING_DROPPED);
+        while (allocator->blocks) {
+            RtArenaBlock *block = allocator->blocks;
+            allocator->blocks = block->next;
+            block->next = allocator->spare;
+            allocator->spare = block;
+        }
+    }
+    pthread_mutex_unlock(&allocator->lock);
+    if (in_use)
+        rt_misuse(allocator->device, RT_RULE_metal4_allocator_reset, __func__,
+                  "allocator '%s', command buffer '%s' is being %s", rt_label(&allocator->label),
+                  rt_label(&in_use->commands.label), open ? "encoded" : "executed");
+    mtl_release(in_use);
+    for (RtRecording *r = all, *next; r; r = next) {
+        next = r->next;
+        mtl_release(r);
+    }
+}

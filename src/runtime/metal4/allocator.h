@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// allocator.h: MTL4CommandAllocator: the memory of commands, and which commands lie in it.
+#ifndef INGOT_RUNTIME_METAL4_ALLOCATOR_H
+#define INGOT_RUNTIME_METAL4_ALLOCATOR_H
+#include "ingot/metal4.h"
+#include "runtime/object/object.h"
+
+typedef struct RtRecording RtRecording; // recording.h
+
+struct MTL4CommandAllocator {
+    RtObject object;
+    MTLDevice *device; // retained
+    RtLabel label;
+    pthread_mutex_t lock;
+    RtRecording *open;  // begun and not ended; under lock
+    RtRecording *first; // all since the last reset, retained; under lock
+    // Of the thread that records, or resets.
+    struct RtArenaBlock *blocks; // the first is being filled
+    struct RtArenaBlock *spare;  // empty, from before the reset
+    _Atomic uint64_t n_bytes;    // of both
+};
+
+extern const RtClass rt_allocator_class;
+// Zeroed, 64-byte aligned; NULL: no memory.
+void *rt_allocator_alloc(MTL4CommandAllocator *allocator, size_t n_bytes);
+#endif

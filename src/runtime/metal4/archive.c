@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// archive.c: MTL4Archive: a binary archive that is only looked into.
+#include "runtime/metal4/compiler.h"
+#include "runtime/object/device.h"
+#include "runtime/object/validation.h"
+
+static void archive_destroy(void *self) {
+    MTL4Archive *archive = self;
+    rt_label_free(&archive->label);
+    mtl_release(archive->archive);
+    rt_free(archive);
+}
+
+const RtClass rt_mtl4_archive_class = {.name = "MTL4Archive",
+                                       .destroy = archive_destroy,
+                                       .label_at = offsetof(MTL4Archive, label)};
+
+MTL4Archive *mtl_device_new_archive_with_url(MTLDevice *device, const char *path,
+                                             MTLError **error) {
+    if (error) *error = NULL;
+    if (!device || !path) {
+        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
+                  device ? "path" : NULL);
+        rt_error_set(error, rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorInvalidFile,
+                                         "%s: %s is NULL.", __func__, device ? "path" : "device"));
+        return NULL;
+    }
+    MTLBinaryArchive *content =
+        mtl_device_new_binary_archive(device, &(MTLBinaryArchiveDescriptor){.url = path}, error);
+    if (!content) return NULL;
+    MTL4Archive *archive = rt_new(&rt_mtl4_archive_class, sizeof *archive);
+    if (archive)
+        archive->archive = content;
+    else {
+        mtl_release(content);
+        rt_error_set(error, NULL);
+    }
+    return archive;
+}
+
+const char *mtl4_archive_label(const MTL4Archive *archive) {
+    return archive ? rt_label(&archive->label) : "";
+}
+
+void mtl4_archive_set_label(MTL4Archive *archive, const char *label) {
+    if (archive) rt_label_set(&archive->label, label);
+}
+
+static bool usable(const MTL4Archive *archive, const void *descriptor, const char *call,
+                   MTLError **error) {
+    if (error) *error = NULL;
+    bool is_archive = rt_is(archive, &rt_mtl4_archive_class);
+    if (is_archive && descriptor) return true;
+    if (is_archive)
+        rt_misuse(archive->archive->device, RT_RULE_null_argument, call, "descriptor");
+    else
+        rt_misuse(NULL, archive ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
+                  mtl_class_name(archive));
+    rt_error_set(error, rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorUnexpectedElement,
+                                     "%s: %s.", call,
+                                     is_archive ? "the descriptor is NULL" : "there is no archive"));
+    return false;
+}
+
+MTLComputePipelineState *mtl4_archive_new_compute_pipeline_state_with_dynamic_linking(
+    MTL4Archive *archive, const MTL4ComputePipelineDescriptor *descriptor,
+    const MTL4PipelineStageDynamicLinkingDescriptor *dynamic_linking, MTLError **error) {
+    if (!usable(archive, descriptor, __func__, error)) return NULL;
+    const RtResolving r = {.device = archive->archive->device,
+                           .call = __func__,
+                           .archives = &archive,
+                           .n_archives = 1,
+                           .archives_only = true};
+    RtResolved *resolved = rt_resolve_pipeline(&r, descriptor, dynamic_linking, error);
+    if (!resolved) return NULL;
+    MTLComputePipelineState *state = rt_resolved_pipeline(&r, resolved, error);
+    rt_resolved_free(resolved);
+    return state;
+}
+
+MTLComputePipelineState *
+mtl4_archive_new_compute_pipeline_state(MTL4Archive *archive,
+                                        const MTL4ComputePipelineDescriptor *descriptor,
+                                        MTLError **error) {
+    return mtl4_archive_new_compute_pipeline_state_with_dynamic_linking(archive, descriptor, NULL,
+                                                                        error);
+}
+
+MTL4BinaryFunction *
+mtl4_archive_new_binary_function(MTL4Archive *archive,
+                                 const MTL4BinaryFunctionDescriptor *descriptor, MTLError **error) {
+    if (!usable(archive, descriptor, __func__, error)) return NULL;
+    const RtResolving r = {.device = archive->archive->device,
+                           .call = __func__,
+                           .archives = &archive,
+                           .n_archives = 1,
+                           .archives_only = true};
+    return rt_resolve_binary(&r, descriptor, error);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler.h: MTL4Compiler and its relatives. Descriptors of Metal 4 are resolved to those of
+// metal.h (resolve.c), whose functions do the work.
+#ifndef INGOT_RUNTIME_METAL4_COMPILER_H
+#define INGOT_RUNTIME_METAL4_COMPILER_H
+#include "ingot/metal4_compiler.h"
+#include "runtime/object/error.h"
+#include "runtime/object/object.h"
+#include "runtime/program/archive.h"
+
+struct MTL4Archive {
+    RtObject object;
+    RtLabel label;
+    MTLBinaryArchive *archive; // retained
+};
+
+struct MTL4Compiler {
+    RtObject object;
+    MTLDevice *device; // retained
+    RtLabel label;
+    MTL4PipelineDataSetSerializer *serializer; // retained; NULL: none
+};
+
+struct MTL4BinaryFunction {
+    RtObject object;
+    MTLFunction *function; // retained; made with MTLFunctionOptionCompileToBinary
+};
+
+extern const RtClass rt_mtl4_archive_class, rt_mtl4_compiler_class, rt_binary_function_class,
+    rt_serializer_class;
+
+// A pipeline's descriptor with everything it points to, owned.
+typedef struct RtResolved {
+    MTLComputePipelineDescriptor descriptor;
+    MTLLinkedFunctions linked;
+    MTLFunction **functions, **binary, **private_functions; // of linked; retained
+    MTLLinkedFunctionGroup *groups;
+    MTLDynamicLibrary **preloaded; // retained
+    MTLBinaryArchive **archives;   // retained
+    char *label;
+} RtResolved;
+
+// What a resolution needs beside the descriptor.
+typedef struct RtResolving {
+    MTLDevice *device;
+    const char *call;
+    MTL4Archive *const *archives; // to look in
+    size_t n_archives;
+    bool archives_only;
+    Archive *record; // where stitched libraries go too, retained; NULL: nowhere
+} RtResolving;
+
+// NULL, and an error: a field is missing or wrong. Free with rt_resolved_free (NULL: no-op).
+RtResolved *rt_resolve_pipeline(const RtResolving *r, const MTL4ComputePipelineDescriptor *d,
+                                const MTL4PipelineStageDynamicLinkingDescriptor *dynamic,
+                                MTLError **error);
+void rt_resolved_free(RtResolved *resolved);
+// A function for binary linking.
+MTL4BinaryFunction *rt_resolve_binary(const RtResolving *r, const MTL4BinaryFunctionDescriptor *d,
+                                      MTLError **error);
+// The pipeline, from archives, cache or compiler.
+MTLComputePipelineState *rt_resolved_pipeline(const RtResolving *r, const RtResolved *resolved,
+                                              MTLError **error);
+
+// serializer.c: takes the descriptor over.
+void rt_serializer_note(MTL4PipelineDataSetSerializer *serializer, RtResolved *resolved);
+// Where code goes, retained; NULL: nowhere (also for a NULL serializer).
+Archive *rt_serializer_record(MTL4PipelineDataSetSerializer *serializer);
+
+// compiler_task.c
+// A task for work that somebody else runs and finishes; finishing takes a reference.
+MTL4CompilerTask *rt_task_new(MTL4Compiler *compiler);
+void rt_task_finish(MTL4CompilerTask *task);
+// Runs work(job) in the background as a task that the caller gets a reference to; free_job comes
+// after it. NULL: nothing was started, the job is still the caller's.
+MTL4CompilerTask *rt_task_start(MTL4Compiler *compiler, void (*work)(void *job),
+                                void (*free_job)(void *job), void *job);
+#endif

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// compute.c: MTL4ComputeCommandEncoder: dispatches and order. Copies are in copy.c, time stamps in
+// counters.c. Inside it is a compute encoder of metal.h whose dispatches may run side by side and
+// whose bindings come from an argument table.
+#include "runtime/command/compute_validate.h"
+#include "runtime/command/fence.h"
+#include "runtime/memory/spans.h"
+#include "runtime/metal4/recording.h"
+#include "runtime/object/validation.h"
+
+const RtClass rt_mtl4_compute_encoder_class = {.name = "MTL4ComputeCommandEncoder",
+                                               .owner = rt_encoder_owner};
+
+#define ENCODER_STAGES                                                                            \
+    (MTLStageDispatch | MTLStageBlit | MTLStageAccelerationStructure)
+
+MTL4ComputeCommandEncoder *mtl4_command_buffer_compute_command_encoder(MTL4CommandBuffer *buffer) {
+    MTLCommandBuffer *commands = rt_mtl4_recording(buffer, __func__);
+    if (!commands) return NULL;
+    MTL4ComputeCommandEncoder *e =
+        rt_encoder_open(commands, &rt_mtl4_compute_encoder_class, sizeof *e, __func__);
+    if (!e) return NULL;
+    e->compute.encoder.concurrent = true;
+    e->compute.dispatch_type = MTLDispatchTypeConcurrent;
+    e->compute.metal4 = true;
+    e->owner = buffer;
+    return e;
+}
+
+static bool valid(const MTL4ComputeCommandEncoder *encoder, const char *call) {
+    return rt_encoder_valid(encoder, &rt_mtl4_compute_encoder_class, call);
+}
+
+MTL4CommandBuffer *
+mtl4_compute_command_encoder_command_buffer(const MTL4ComputeCommandEncoder *encoder) {
+    return encoder ? encoder->owner : NULL;
+}
+
+const char *mtl4_compute_command_encoder_label(const MTL4ComputeCommandEncoder *encoder) {
+    return rt_encoder_label(encoder);
+}
+
+void mtl4_compute_command_encoder_set_label(MTL4ComputeCommandEncoder *encoder, const char *label) {
+    rt_encoder_set_label(encoder, label);
+}
+
+MTLStages mtl4_compute_command_encoder_stages(const MTL4ComputeCommandEncoder *encoder) {
+    return encoder ? encoder->stages : 0;
+}
+
+void mtl4_compute_command_encoder_end_encoding(MTL4ComputeCommandEncoder *encoder) {
+    rt_encoder_end(encoder, &rt_mtl4_compute_encoder_class, __func__);
+}
+
+// ---- State ----
+
+void mtl4_compute_command_encoder_set_compute_pipeline_state(MTL4ComputeCommandEncoder *encoder,
+                                                             MTLComputePipelineState *state) {
+    if (valid(encoder, __func__)) rt_compute_set_pipeline(&encoder->compute, state, __func__);
+}
+
+void mtl4_compute_command_encoder_set_argument_table(MTL4ComputeCommandEncoder *encoder,
+                                                     MTL4ArgumentTable *table) {
+    if (!valid(encoder, __func__)) return;
+    MTLCommandBuffer *commands = encoder->compute.encoder.buffer;
+    if (table && !rt_is(table, &rt_argument_table_class))
+        rt_misuse_encoding(commands, RT_RULE_wrong_class, __func__, "a %s", mtl_class_name(table));
+    else if (!table || table == encoder->compute.table || rt_cb_hold(commands, table))
+        encoder->compute.table = table;
+}
+
+void mtl4_compute_command_encoder_set_threadgroup_memory_length(MTL4ComputeCommandEncoder *encoder,
+                                                                size_t length, size_t index) {
+    if (valid(encoder, __func__) &&
+        rt_valid_threadgroup_length(&encoder->compute, __func__, length, index))
+        encoder->compute.threadgroup_bytes[index] = (uint32_t)length;
+}
+
+// ---- Dispatches ----
+
+void mtl4_compute_command_encoder_dispatch_threads(MTL4ComputeCommandEncoder *encoder,
+                                                   MTLSize threads_per_grid,
+                                                   MTLSize threads_per_threadgroup) {
+    if (!valid(encoder, __func__)) return;
+    encoder->stages |= MTLStageDispatch;
+    rt_compute_dispatch_threads(&encoder->compute, threads_per_grid, threads_per_threadgroup,
+                                __func__);
+}
+
+void mtl4_compute_command_encoder_dispatch_threadgroups(MTL4ComputeCommandEncoder *encoder,
+                                                        MTLSize threadgroups_per_grid,
+                                                        MTLSize threads_per_threadgroup) {
+    if (!valid(encoder, __func__)) return;
+    encoder->stages |= MTLStageDispatch;
+    rt_compute_dispatch_threadgroups(&encoder->compute, threadgroups_per_grid,
+                                     threads_per_threadgroup, __func__);
+}
+
+typedef struct Place {
+    const char *address;
+    MTLResource *resource; // retained
+    size_t n_bytes;
+} Place;
+
+static void visit(const RtSpan *span, void *context) {
+    Place *place = context;
+    place->resource = mtl_retain((void *)span->resource);
+    place->n_bytes = span->n_bytes - (size_t)(place->address - span->start);
+}
+
+// Are there n_bytes of a buffer at the address? They are read when the commands run, by the host:
+// the command buffer holds the buffer.
+static bool valid_address(MTL4ComputeCommandEncoder *e, MTLGPUAddress address, size_t n_bytes,
+                          const char *call) {
+    MTLCommandBuffer *commands = e->compute.encoder.buffer;
+    Place place = {.address = (const char *)(uintptr_t)address};
+    rt_span_find(place.address, visit, &place);
+    bool ok = place.resource && rt_is(place.resource, &rt_buffer_class) && address % 4 == 0 &&
+              place.n_bytes >= n_bytes;
+    if (!ok)
+        rt_misuse_encoding(commands, RT_RULE_metal4_indirect_address, call,
+                           "0x%llx, %zu bytes, in %s '%s'", (unsigned long long)address, n_bytes,
+                           place.resource ? mtl_class_name(place.resource) : "no buffer",
+                           place.resource ? rt_label(&place.resource->label) : "");
+    ok = ok && rt_cb_hold(commands, place.resource) && rt_cb_use(commands, place.resource, false);
+    mtl_release(place.resource);
+    return ok;
+}
+
+void mtl4_compute_command_encoder_dispatch_threadgroups_indirect(MTL4ComputeCommandEncoder *encoder,
+                                                                 MTLGPUAddress indirect_buffer,
+                                                                 MTLSize threads_per_threadgroup) {
+    if (!valid(encoder, __func__) ||
+        !rt_valid_group_size(&encoder->compute, __func__, threads_per_threadgroup) ||
+        !valid_address(encoder, indirect_buffer, sizeof(MTLDispatchThreadgroupsIndirectArguments),
+                       __func__))
+        return;
+    encoder->stages |= MTLStageDispatch;
+    rt_compute_dispatch_indirect(&encoder->compute, (const void *)(uintptr_t)indirect_buffer, false,
+                                 threads_per_threadgroup, __func__);
+}
+
+void mtl4_compute_command_encoder_dispatch_threads_indirect(MTL4ComputeCommandEncoder *encoder,
+                                                            MTLGPUAddress indirect_buffer) {
+    if (!valid(encoder, __func__)) return;
+    if (!encoder->compute.pipeline) {
+        rt_misuse_encoding(encoder->compute.encoder.buffer, RT_RULE_dispatch_without_pipeline,
+                           __func__, NULL);
+        return;
+    }
+    if (!valid_address(encoder, indirect_buffer, sizeof(MTLDispatchThreadsIndirectArguments),
+                       __func__))
+        return;
+    encoder->stages |= MTLStageDispatch;
+    rt_compute_dispatch_indirect(&encoder->compute, (const void *)(uintptr_t)indirect_buffer, true,
+                                 mtl_size_make(0, 0, 0), __func__);
+}
+
+// ---- Order ----
+
+// own: the side that names stages of this encoder.
+static bool valid_stages(MTL4ComputeCommandEncoder *e, MTLStages own, MTLStages other,
+                         const char *call) {
+    if ((own & ENCODER_STAGES) && other) return true;
+    rt_misuse_encoding(e->compute.encoder.buffer, RT_RULE_metal4_stages, call,
+                       "0x%llx and 0x%llx", (unsigned long long)own, (unsigned long long)other);
+    return false;
+}
+
+void mtl4_compute_command_encoder_barrier_after_encoder_stages(
+    MTL4ComputeCommandEncoder *encoder, MTLStages after_encoder_stages,
+    MTLStages before_encoder_stages, MTL4VisibilityOptions visibility_options) {
+    (void)visibility_options; // all memory is seen by all
+    if (valid(encoder, __func__) &&
+        valid_stages(encoder, after_encoder_stages, before_encoder_stages & ENCODER_STAGES,
+                     __func__))
+        rt_cb_append_marker(encoder->compute.encoder.buffer, &rt_op_barrier);
+}
+
+void mtl4_compute_command_encoder_barrier_after_queue_stages(
+    MTL4ComputeCommandEncoder *encoder, MTLStages after_queue_stages, MTLStages before_stages,
+    MTL4VisibilityOptions visibility_options) {
+    (void)visibility_options;
+    if (valid(encoder, __func__) &&
+        valid_stages(encoder, before_stages, after_queue_stages, __func__))
+        rt_cb_append_marker(encoder->compute.encoder.buffer, &rt_op_barrier);
+}
+
+void mtl4_compute_command_encoder_barrier_after_stages(MTL4ComputeCommandEncoder *encoder,
+                                                       MTLStages after_stages,
+                                                       MTLStages before_queue_stages,
+                                                       MTL4VisibilityOptions visibility_options) {
+    (void)visibility_options; // encoders run one after the other
+    if (valid(encoder, __func__)) valid_stages(encoder, after_stages, before_queue_stages, __func__);
+}
+
+void mtl4_compute_command_encoder_update_fence(MTL4ComputeCommandEncoder *encoder, MTLFence *fence,
+                                               MTLStages after_encoder_stages) {
+    if (valid(encoder, __func__) &&
+        valid_stages(encoder, after_encoder_stages, MTLStageAll, __func__))
+        rt_encoder_update_fence(encoder, &rt_mtl4_compute_encoder_class, fence, __func__);
+}
+
+void mtl4_compute_command_encoder_wait_for_fence(MTL4ComputeCommandEncoder *encoder,
+                                                 MTLFence *fence, MTLStages before_encoder_stages) {
+    if (valid(encoder, __func__) &&
+        valid_stages(encoder, before_encoder_stages, MTLStageAll, __func__))
+        rt_encoder_wait_for_fence(encoder, &rt_mtl4_compute_encoder_class, fence, __func__);
+}
+
+// ---- Marks ----
+
+void mtl4_compute_command_encoder_insert_debug_signpost(MTL4ComputeCommandEncoder *encoder,
+                                                        const char *name) {
+    rt_encoder_insert_debug_signpost(encoder, &rt_mtl4_compute_encoder_class, name, __func__);
+}
+
+void mtl4_compute_command_encoder_push_debug_group(MTL4ComputeCommandEncoder *encoder,
+                                                   const char *name) {
+    rt_encoder_push_debug_group(encoder, &rt_mtl4_compute_encoder_class, name, __func__);
+}
+
+void mtl4_compute_command_encoder_pop_debug_group(MTL4ComputeCommandEncoder *encoder) {
+    rt_encoder_pop_debug_group(encoder, &rt_mtl4_compute_encoder_class, __func__);
+}

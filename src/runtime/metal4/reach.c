@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// reach.c: what the commands of a Metal 4 command buffer reach, for the debug layer: at commit, when
+// the residency sets are known, each resource must be in one of them.
+#include <string.h>
+#include "runtime/memory/spans.h"
+#include "runtime/metal4/recording.h"
+#include "runtime/object/validation.h"
+
+static RtRecording *of(MTLCommandBuffer *buffer) { return (RtRecording *)(void *)buffer; }
+
+bool rt_metal4_reach(MTLCommandBuffer *buffer, MTLResource *resource) {
+    RtRecording *r = of(buffer);
+    if (!rt_is_resource(resource)) return true; // fences and the like: no set holds them
+    for (size_t i = 0; i < r->n_reached; i++)
+        if (r->reached[i].resource == resource) return true;
+    if (!rt_grow(&r->reached, &r->reached_capacity, r->n_reached + 1, sizeof *r->reached)) {
+        rt_cb_no_memory(buffer);
+        return false;
+    }
+    const MTLComputeCommandEncoder *e = (MTLComputeCommandEncoder *)(void *)buffer->open_encoder;
+    const char *by = "";
+    if (e && e->dispatching) by = rt_pipeline_function(e->pipeline)->name;
+    r->reached[r->n_reached++] = (RtReached){mtl_retain(resource), by};
+    return true;
+}
+
+// All resources at an address: several where a heap has aliases, of which one must be resident.
+typedef struct Found {
+    MTLResource *resource; // retained
+} Found;
+
+static void visit(const RtSpan *span, void *context) {
+    Found *found = context;
+    found->resource = mtl_retain((void *)span->resource);
+}
+
+void rt_reach_address(MTLCommandBuffer *buffer, const void *address) {
+    Found found = {0};
+    if (!buffer->notes_resources || !address || !rt_span_find(address, visit, &found)) return;
+    rt_metal4_reach(buffer, found.resource);
+    mtl_release(found.resource);
+}
+
+static bool resident(const RtRecording *r, const MTLCommandQueue *queue,
+                     const MTLResource *resource) {
+    for (size_t i = 0; i < r->n_sets; i++)
+        if (rt_residency_contains(r->sets[i], resource)) return true;
+    bool found = false;
+    pthread_mutex_t *lock = &((MTLCommandQueue *)queue)->lock;
+    pthread_mutex_lock(lock);
+    for (size_t i = 0; !found && i < queue->residency.n; i++)
+        found = rt_residency_contains(queue->residency.sets[i], resource);
+    pthread_mutex_unlock(lock);
+    return found;
+}
+
+void rt_check_reached(RtRecording *r, const MTLCommandQueue *queue) {
+    for (size_t i = 0; i < r->n_reached; i++) {
+        const MTLResource *resource = r->reached[i].resource;
+        if (resident(r, queue, resource)) continue;
+        const char *by = r->reached[i].by;
+        rt_misuse_encoding(&r->commands, RT_RULE_metal4_not_resident, "mtl4_command_queue_commit",
+                           "%s '%s' (%zu bytes), used by %s%s%s, is in no residency set of the "
+                           "command buffer or of queue '%s'",
+                           mtl_class_name(resource), rt_label(&resource->label),
+                           mtl_resource_allocated_size(resource), *by ? "kernel '" : "a copy", by,
+                           *by ? "'" : "", rt_label(&queue->label));
+    }
+    rt_forget_reached(r);
+}
+
+void rt_forget_reached(RtRecording *r) {
+    for (size_t i = 0; i < r->n_reached; i++) mtl_release(r->reached[i].resource);
+    r->n_reached = 0;
+}
