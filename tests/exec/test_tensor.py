@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""matmul2d and cooperative tensors (tests/exec/test_tensor.py) against NumPy in double precision.
+"""matmul2d and cooperative tensors against NumPy in double precision.
 
 Kernels are generated: one for each form, run for several sizes. Each is compiled for vectors (w32), for the
 reference code (w1: one thread at a time, its own implementation), with checked accesses, and with randomised
@@ -29,6 +29,7 @@ WAYS = {"w32": ([], ["--width", "32"]), "w1": ([], ["--width", "1"]),
         "w32-checked": ([], ["--width", "32", "--validate"]),
         "random": ([RANDOM], ["--width", "32"]), "w1-random": ([RANDOM], ["--width", "1"]),
         "avx2": ([], ["--width", "32", "--cpu", "x86-64-v3"])}
+MAIN = ["w32", "w1", "random"]  # the others for a few forms: a compilation takes its time
 
 
 # ---- element types: MSL name -> (array of random values, to double, store)
@@ -171,4 +172,301 @@ F16 = ("half", "half", "float")
 def test_simdgroups(kernels, groups, way):
     source = matmul_source("mm", F16, groups=groups)
     sizes = SIZES if way not in ("w1", "w1-random") else SIZES[:4]
+    if way not in MAIN and groups != 2:
+        pytest.skip("one number of SIMD-groups is enough this way")
     check_matmul(kernels, source, "mm", F16, sizes, way, 64, 32, groups)
+
+
+# Apple's table: left, right, destination.
+COMBINATIONS = [
+    ("half", "half", "half"), ("half", "int8_t", "half"), ("half", "uint8_t", "half"), ("int8_t", "half", "half"),
+    ("uint8_t", "half", "half"), ("half", "half", "float"), ("half", "float", "float"), ("half", "int8_t", "float"),
+    ("half", "uint8_t", "float"), ("float", "half", "float"), ("float", "float", "float"), ("float", "int8_t", "float"),
+    ("float", "uint8_t", "float"), ("int8_t", "half", "float"), ("uint8_t", "half", "float"), ("int8_t", "float", "float"),
+    ("uint8_t", "float", "float"), ("int8_t", "int8_t", "int"), ("uint8_t", "uint8_t", "int"),
+    ("bfloat", "bfloat", "bfloat"), ("bfloat", "bfloat", "float"), ("bfloat", "float", "float"),
+    ("bfloat", "int8_t", "bfloat"), ("bfloat", "int8_t", "float"), ("float", "bfloat", "float"),
+    ("int8_t", "bfloat", "bfloat"), ("int8_t", "bfloat", "float"), ("bfloat", "half", "bfloat"), ("bfloat", "half", "half"),
+    ("bfloat", "half", "float"), ("half", "bfloat", "bfloat"), ("half", "bfloat", "half"), ("half", "bfloat", "float"),
+    ("bfloat", "uint8_t", "bfloat"), ("bfloat", "uint8_t", "float"), ("uint8_t", "bfloat", "bfloat"),
+    ("uint8_t", "bfloat", "float")]
+COOPERATIVE = """
+    auto cT = op.get_destination_cooperative_tensor<decltype(mA), decltype(mB), {t}>();
+    {before}
+    op.run(mA, mB, cT);
+    {after}
+    cT.store(mC);
+"""
+
+
+@pytest.mark.parametrize("t", COMBINATIONS, ids="-".join)
+def test_types(kernels, t):
+    """Every combination, to memory and to a cooperative tensor, by SIMD-groups and by one thread."""
+    source = matmul_source("mm", t, m=32, n=48, groups=2)
+    check_matmul(kernels, source, "mm", t, [(29, 113, 17)], "w32", 32, 48, 2)
+    body = COOPERATIVE.format(t=t[2], before="cT.load(mC);", after="")
+    source = matmul_source("coop", t, m=17, n=29, groups=2, accumulate=True, body=body)
+    for way in ("w32", "random", "w1"):
+        check_matmul(kernels, source, "coop", t, [(29, 31, 17)], way, 17, 29, 2, accumulate=True)
+    source = matmul_source("thr", t, m=3, n=13, groups=0)
+    check_matmul(kernels, source, "thr", t, [(5, 17, 29)], "w32", 3, 13, 0, threads=1)
+
+
+@pytest.mark.parametrize("way", MAIN)
+@pytest.mark.parametrize("ta", [False, True])
+@pytest.mark.parametrize("tb", [False, True])
+def test_transposed(kernels, ta, tb, way):
+    for groups in (2, 0):
+        source = matmul_source("mm", F16, m=17, n=33, ta=ta, tb=tb, accumulate=True, relaxed=True, groups=groups)
+        check_matmul(kernels, source, "mm", F16, [(29, 113, 17), (17, 33, 255)], way, 17, 33, groups, ta=ta, tb=tb,
+                     accumulate=True, threads=32 * groups or 1)
+
+
+@pytest.mark.parametrize("way", MAIN)
+def test_static_k(kernels, way):
+    """k of the descriptor overrides the tensors' extents."""
+    for groups in (4, 0):
+        source = matmul_source("mm", F16, m=16, n=16, k=19, groups=groups)
+        check_matmul(kernels, source, "mm", F16, [(17, 29, 64), (16, 16, 19), (16, 1, 5)], way, 16, 16, groups, limit_k=19,
+                     threads=32 * groups or 1)
+
+
+@pytest.mark.parametrize("way", MAIN)
+@pytest.mark.parametrize("m,n,groups", [(64, 32, 4), (64, 64, 1), (17, 29, 1), (29, 17, 2), (16, 8, 1), (5, 113, 4), (1, 255, 8),
+                                        (255, 1, 4), (16, 16, 0), (3, 5, 0)])
+def test_cooperative(kernels, m, n, groups, way):
+    """Post-processing by coordinates: relu, then plus row + 2 * column."""
+    after = """
+    for (ushort i = 0; i < cT.get_capacity(); i++) {
+        if (!cT.is_valid_element(i)) continue;
+        auto at = cT.get_multidimensional_index(i);
+        cT[i] = max(cT[i], 0.0f) + (y + at[1]) + 2 * (x + at[0]);
+    }"""
+    body = COOPERATIVE.format(t="float", before="", after=after)
+    source = matmul_source("coop", F16, m=m, n=n, groups=groups, body=body)
+    check_matmul(kernels, source, "coop", F16, [(17, 29, 31), (m, n, 17), (m + 1, n + 1, 5)], way, m, n, groups,
+                 after=lambda x, r, c: np.maximum(x, 0) + r + 2 * c, threads=32 * groups or 1)
+
+
+@pytest.mark.parametrize("way", MAIN)
+def test_iterators(kernels, way):
+    """begin, end, get, set, fill, load: c = a * b + 2 * c, element by element."""
+    body = """
+    auto cT = op.get_destination_cooperative_tensor<decltype(mA), decltype(mB), float>();
+    auto dT = op.get_destination_cooperative_tensor<decltype(mA), decltype(mB), float>();
+    cT.fill(1e30f);
+    op.run(mA, mB, cT);
+    dT.load(mC);
+    auto from = dT.begin();
+    for (auto it = cT.begin(); it != cT.end(); it++, ++from)
+        if (cT.is_valid_element(it)) *it += *from;
+    for (ushort i = 0; i < cT.get_capacity(); i++) {
+        auto copy = dT;
+        cT.set(i, cT.get(i) + copy.get(i));
+    }
+    if (is_iterator_compatible(cT, dT)) cT.store(mC);
+"""
+    for m, n, groups in ((32, 32, 2), (13, 7, 1)):
+        source = matmul_source("it", F16, m=m, n=n, groups=groups, body=body)
+        rng = np.random.default_rng(3)
+        M, N, K = 29, 37, 17
+        a, b, c = numbers(rng, (M, K), "half"), numbers(rng, (K, N), "half"), numbers(rng, (M, N), "float")
+        want = double_of(a, "half") @ double_of(b, "half") + 2.0 * c
+        arrays = [a, b, c, np.array([M, N, K, 0], np.int32)]
+        kernels.run(source, "it", way, arrays, (-(-N // n) * 32 * groups, -(-M // m), 1), (32 * groups, 1, 1))
+        assert_near(arrays[2], want, np.full(want.shape, K + 2.0), "float", f"iterators {way}")
+
+
+REDUCE = HEADER + """
+constant constexpr int M = {m}, N = {n}, K = {k};
+kernel void reduce(device half *a [[buffer(0)]], device half *b [[buffer(1)]], device {t} *c [[buffer(2)]],
+                   device {t} *rows [[buffer(3)]], device {t} *columns [[buffer(4)]]) {{
+    auto A = tensor(a, dextents<int, 2>(K, M));
+    auto B = tensor(b, dextents<int, 2>(N, K));
+    auto C = tensor(c, dextents<int, 2>(N, M));
+    constexpr auto d = matmul2d_descriptor(M, N, K);
+    matmul2d<d, execution_simdgroup> op;
+    auto cT = op.get_destination_cooperative_tensor<decltype(A), decltype(B), {t}>();
+    op.run(A, B, cT);
+    auto r = op.get_row_reduction_destination_cooperative_tensor<decltype(A), decltype(B), {t}>();
+    auto l = op.get_column_reduction_destination_cooperative_tensor<decltype(A), decltype(B), {t}>();
+    reduce_rows(cT, r, reduction_operation::{op}, reduction_operation_identity<{t}>::{op}_identity);
+    reduce_columns(cT, l, reduction_operation::{op}, reduction_operation_identity<{t}>::{op}_identity);
+    auto R = tensor(rows, dextents<int, 1>(M));
+    auto L = tensor(columns, dextents<int, 1>(N));
+    r.store(R);
+    l.store(L);
+    for (auto it = cT.begin(); it != cT.end(); it++)
+        if (cT.is_valid_element(it)) *it -= *r.map_iterator(it) + *l.map_iterator(it);
+    if (is_iterator_compatible(cT, r) && is_iterator_compatible(cT, l)) cT.store(C);
+}}
+"""
+
+
+@pytest.mark.parametrize("way", MAIN)
+@pytest.mark.parametrize("op", ["sum", "max", "min"])
+@pytest.mark.parametrize("m,n", [(16, 32), (17, 29), (8, 64), (3, 1)])
+def test_reductions(kernels, m, n, op, way):
+    k = 11
+    rng = np.random.default_rng(5)
+    a, b = numbers(rng, (m, k), "half"), numbers(rng, (k, n), "half")
+    c, rows, columns = np.zeros((m, n), np.float32), np.zeros(m, np.float32), np.zeros(n, np.float32)
+    source = REDUCE.format(m=m, n=n, k=k, t="float", op=op)
+    kernels.run(source, "reduce", way, [a, b, c, rows, columns], (32, 1, 1), (32, 1, 1))
+    want = double_of(a, "half") @ double_of(b, "half")
+    f = {"sum": np.sum, "max": np.max, "min": np.min}[op]
+    assert np.allclose(rows, f(want, 1), rtol=1e-5, atol=1e-5)
+    assert np.allclose(columns, f(want, 0), rtol=1e-5, atol=1e-5)
+    assert np.allclose(c, want - f(want, 1)[:, None] - f(want, 0)[None, :], rtol=1e-5, atol=1e-4)
+
+
+INPUTS = HEADER + """
+kernel void inputs(device {ta} *a [[buffer(0)]], device {tb} *b [[buffer(1)]], device float *c [[buffer(2)]],
+                   uint s [[simdgroup_index_in_threadgroup]]) {{
+    constexpr auto d = matmul2d_descriptor({m}, {n}, {k}, {left}, {right}, false,
+                                           matmul2d_descriptor::mode::multiply_accumulate);
+    matmul2d<d, execution_simdgroup> op;
+    auto x = op.get_left_input_cooperative_tensor<{ta}, {tb}, float>();
+    auto y = op.get_right_input_cooperative_tensor<{ta}, {tb}, float>();
+    auto z = op.get_destination_cooperative_tensor<decltype(x), decltype(y), float>();
+    a += s * {m} * {k}, b += s * {n} * {k}, c += s * {m} * {n};
+    for (ushort i = 0; i < x.get_capacity(); i++) {{
+        auto at = x.get_multidimensional_index(i);
+        if (x.is_valid_element(i)) x[i] = a[at[1] * {ca} + at[0]];
+    }}
+    for (ushort i = 0; i < y.get_capacity(); i++) {{
+        auto at = y.get_multidimensional_index(i);
+        if (y.is_valid_element(i)) y[i] = b[at[1] * {cb} + at[0]];
+    }}
+    z.fill(1.0f);
+    op.run(x, y, z);
+    auto Z = tensor(c, dextents<int, 2>({n}, {m}));
+    z.store(Z);
+}}
+"""
+
+
+@pytest.mark.parametrize("way", MAIN)
+@pytest.mark.parametrize("m,n,k,left,right", [(16, 32, 16, 0, 0), (16, 32, 16, 0, 1), (17, 29, 13, 1, 0), (8, 8, 8, 1, 1)])
+def test_inputs(kernels, m, n, k, left, right, way):
+    """Cooperative tensors on all three sides; each SIMD-group on its own."""
+    rng = np.random.default_rng(9)
+    for ta, tb in (("half", "half"), ("bfloat", "int8_t")):
+        a, b = numbers(rng, (3, m, k), ta), numbers(rng, (3, k, n), tb)
+        c = np.zeros((3, m, n), np.float32)
+        da, db = double_of(a, ta), double_of(b, tb)
+        want, size = da @ db + 1, np.abs(da) @ np.abs(db) + 1
+        source = INPUTS.format(ta=ta, tb=tb, m=m, n=n, k=k, left="true" if left else "false",
+                               right="true" if right else "false", ca=m if left else k, cb=k if right else n)
+        arrays = [np.ascontiguousarray(a.swapaxes(1, 2) if left else a),
+                  np.ascontiguousarray(b.swapaxes(1, 2) if right else b), c]
+        kernels.run(source, "inputs", way, arrays, (96, 1, 1), (96, 1, 1))
+        assert_near(c, want, size, "float", f"inputs {way}")
+
+
+ATTENTION = HEADER + """
+kernel void attention(device half *q [[buffer(0)]], device half *k [[buffer(1)]], device half *v [[buffer(2)]],
+                      device float *o [[buffer(3)]]) {{
+    auto Q = tensor(q, dextents<int, 2>({d}, {m}));
+    auto K = tensor(k, dextents<int, 2>({d}, {n}));
+    auto V = tensor(v, dextents<int, 2>({d}, {n}));
+    auto O = tensor(o, dextents<int, 2>({d}, {m}));
+    constexpr auto qk = matmul2d_descriptor({m}, {n}, {d}, false, true);
+    constexpr auto pv = matmul2d_descriptor({m}, {d}, {n});
+    matmul2d<qk, execution_simdgroup> first;
+    matmul2d<pv, execution_simdgroup> second;
+    auto s = first.get_destination_cooperative_tensor<decltype(Q), decltype(K), float>();
+    first.run(Q, K, s);
+    auto top = first.get_row_reduction_destination_cooperative_tensor<decltype(Q), decltype(K), float>();
+    auto sum = first.get_row_reduction_destination_cooperative_tensor<decltype(Q), decltype(K), float>();
+    reduce_rows(s, top, reduction_operation::max, -INFINITY);
+    for (ushort i = 0; i < s.get_capacity(); i++)
+        if (s.is_valid_element(i)) s[i] = exp(s[i] - *top.map_iterator(s.get_iterator(i)));
+    reduce_rows(s, sum);
+    threadgroup half p[{m} * {n}];
+    auto r = second.get_destination_cooperative_tensor<decltype(Q), decltype(V), float>();
+    for (ushort i = 0; i < s.get_capacity(); i++)
+        if (s.is_valid_element(i)) s[i] /= *sum.map_iterator(s.get_iterator(i));
+    if (second.is_compatible_as_left_input<half, half, float>(s)) {{
+        auto x = second.get_left_input_cooperative_tensor<half, half, float>(s);
+        second.run(x, V, r);
+    }} else {{
+        auto P = tensor(p, dextents<int, 2>({n}, {m}));
+        s.store(P);
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        second.run(P, V, r);
+    }}
+    r.store(O);
+}}
+"""
+
+
+@pytest.mark.parametrize("way", MAIN)
+@pytest.mark.parametrize("m,n,d", [(16, 32, 64), (17, 29, 13)])
+def test_attention(kernels, m, n, d, way):
+    """A cooperative result becomes the left input of the next product."""
+    rng = np.random.default_rng(2)
+    q, k, v = numbers(rng, (m, d), "half"), numbers(rng, (n, d), "half"), numbers(rng, (n, d), "half")
+    o = np.zeros((m, d), np.float32)
+    s = double_of(q, "half") @ double_of(k, "half").T
+    p = np.exp(s - s.max(1, keepdims=True))
+    want = p / p.sum(1, keepdims=True) @ double_of(v, "half")
+    kernels.run(ATTENTION.format(m=m, n=n, d=d), "attention", way, [q, k, v, o], (32, 1, 1), (32, 1, 1))
+    assert np.allclose(o, want, atol=2e-3)
+
+
+BLOCKED = HEADER + """
+kernel void blocked(device float *a [[buffer(0)]], device float *b [[buffer(1)]], device float *c [[buffer(2)]],
+                    constant int *size [[buffer(3)]], uint2 tg [[threadgroup_position_in_grid]],
+                    uint tid [[thread_index_in_threadgroup]]) {{
+    constexpr int T = {tile}, D = {depth};
+    int M = size[0], N = size[1], K = size[2], row = tg.y * T, column = tg.x * T;
+    threadgroup float sa[T * D], sb[D * T];
+    auto A = tensor(sa, extents<int, D, T>());
+    auto B = tensor(sb, extents<int, T, D>());
+    auto C = tensor(c, dextents<int, 2>(N, M)).slice(column, row);
+    constexpr auto d = matmul2d_descriptor(T, T, D, false, false, false, matmul2d_descriptor::mode::multiply_accumulate);
+    matmul2d<d, execution_simdgroups<{groups}>> op;
+    auto sum = op.get_destination_cooperative_tensor<decltype(A), decltype(B), float>();
+    sum.fill(0);
+    for (int k = 0; k < K; k += D) {{
+        for (uint i = tid; i < T * D; i += {groups} * 32) {{
+            int y = row + i / D, x = k + i % D;
+            sa[i] = y < M && x < K ? a[y * K + x] : 0;
+            y = k + i / T, x = column + i % T;
+            sb[i] = y < K && x < N ? b[y * N + x] : 0;
+        }}
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        op.run(A, B, sum);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }}
+    sum.store(C);
+}}
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("groups,tile,depth", [(1, 32, 16), (4, 32, 8), (2, 24, 7)])
+def test_barriers(kernels, groups, tile, depth, way):
+    """Threadgroup memory filled, used and filled again: the sums live across barriers."""
+    t = ("float", "float", "float")
+    source = BLOCKED.format(groups=groups, tile=tile, depth=depth)
+    check_matmul(kernels, source, "blocked", t, [(29, 17, 113), (64, 33, 31)], way, tile, tile, groups)
+
+
+def test_layout_is_randomised(kernels):
+    """A program that takes element i of thread l for position 32 * i + l is wrong, and only then."""
+    body = """
+    auto cT = op.get_destination_cooperative_tensor<decltype(mA), decltype(mB), float>();
+    op.run(mA, mB, cT);
+    for (ushort i = 0; i < cT.get_capacity(); i++) c[i * 32 + tid] = cT[i];
+"""
+    source = matmul_source("lazy", F16, m=8, n=32, groups=1, body=body)
+    rng = np.random.default_rng(1)
+    a, b = numbers(rng, (8, 16), "half"), numbers(rng, (16, 32), "half")
+    want = double_of(a, "half") @ double_of(b, "half")
+    for way, right in (("w32", True), ("w1", True), ("random", False), ("w1-random", False)):
+        c = np.zeros((8, 32), np.float32)
+        kernels.run(source, "lazy", way, [a, b, c, np.array([8, 32, 16, 0], np.int32)], (32, 1, 1), (32, 1, 1))
+        assert np.allclose(c, want, atol=1e-5) == right, way
+        assert np.allclose(np.sort(c.ravel()), np.sort(want.ravel()), atol=1e-5), way
