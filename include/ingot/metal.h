@@ -719,6 +719,9 @@ MTL_API void mtl_set_allocator(const MTLAllocator *allocator);
 
 // ---- MTLError -----------------------------------------------------------------------------------
 
+// An error of another library, for functions in the style of this one. `domain` is kept, the
+// message copied. Never NULL: without memory it is an error that says so.
+MTL_API MTLError *mtl_error_new(const char *domain, long code, const char *description);
 MTL_API const char *
 mtl_error_domain(const MTLError *error);            // one of MTL...ErrorDomain; "" for NULL
 MTL_API long mtl_error_code(const MTLError *error); // 0 for NULL

@@ -54,6 +54,12 @@ MTLError *rt_error_new(const char *domain, long code, const char *format, ...) {
     return error;
 }
 
+MTLError *mtl_error_new(const char *domain, long code, const char *description) {
+    MTLError *error =
+        rt_error_new(domain ? domain : "", code, "%s", description ? description : "");
+    return error ? error : rt_error_no_memory();
+}
+
 static char *append(char **at, const char *text) {
     char *start = *at;
     size_t n = strlen(text) + 1;

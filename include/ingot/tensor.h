@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor.h: tensors with fused operations and a buffer pool, on top of the public Metal API
+// (metal.h) and nothing else.
+//
+//     IgDevice *device = ig_device_default(&error);
+//     IgScope *scope = ig_scope_begin();
+//     IgTensor *x = ig_from_data(device, IgFloat32, 2, (int64_t[]){256, 784}, pixels, &error);
+//     IgTensor *y = ig_relu(ig_add(ig_matmul(x, w, &error), b, &error), &error); // one kernel
+//     float first;
+//     ig_read(ig_slice(y, 0, 0, 1, 1, &error), &first, sizeof first, &error);
+//     ig_scope_end(scope); // releases x, y and everything between
+//
+// Rules that hold for every function:
+//   Results   A new tensor belongs to the caller (ig_release), or, if the calling thread is inside
+//             a scope, to its innermost scope; ig_keep takes it out of there.
+//   Errors    NULL (or false) and *error, which the caller releases with mtl_release; `error` may
+//             be NULL. A NULL tensor as input gives NULL and leaves *error as it is: a chain
+//             reports its first error.
+//   Laziness  Operations are recorded; kernels run when a value is needed (ig_read, ig_eval). A
+//             chain of element-wise operations is one kernel, also behind a matmul.
+//   Values    never change: an operation makes a new tensor, and what "in place" calls do is to give
+//             a tensor a new value. Views (reshape, slice, ...) share memory with what they show.
+//   Numbers   Half and bfloat are computed in float and rounded after every operation, and no
+//             operation is contracted or reordered: a result does not depend on what was fused.
+//   Threads   Any thread may use any tensor.
+#ifndef INGOT_TENSOR_H
+#define INGOT_TENSOR_H
+#include "ingot/metal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define IG_MAX_RANK 8
+#define IG_ALL (-1000) // an axis argument that means all of them
+
+typedef enum IgType {
+    IgFloat16 = 0,
+    IgFloat32 = 1,
+    IgBFloat16 = 2,
+    IgInt8 = 3,
+    IgInt32 = 4,
+    IgInt64 = 5,
+    IgBool = 6, // one byte, 0 or 1
+} IgType;
+MTL_API const char *ig_type_name(IgType type); // "float16"; "" if it is none
+MTL_API size_t ig_type_size(IgType type);
+
+typedef struct IgDevice IgDevice;
+typedef struct IgTensor IgTensor;
+typedef struct IgScope IgScope;
+typedef struct IgPool IgPool;
+
+extern MTL_API const char *const IgErrorDomain;
+typedef enum IgErrorCode {
+    IgErrorShape = 1,       // shapes that do not go together; the message has them all
+    IgErrorType = 2,        // an element type the operation does not have
+    IgErrorDevice = 3,      // tensors of different devices
+    IgErrorIndex = 4,       // an axis or index out of range
+    IgErrorArgument = 5,    // another argument that is not allowed
+    IgErrorMemory = 6,      // out of memory, or over the pool's limit
+    IgErrorExecution = 7,   // a kernel failed
+    IgErrorCompilation = 8, // source given by the user does not compile
+    IgErrorGradient = 9,    // there is no gradient, or none any more
+    IgErrorFile = 10,       // a file that cannot be read, written, or believed
+    IgErrorNotFinite = 11,  // ig_check_finite found something
+} IgErrorCode;
+
+// ---- Devices ------------------------------------------------------------------------------------
+
+// The system's default Metal device, the same object each time; not released.
+MTL_API IgDevice *ig_device_default(MTLError **error);
+// For a Metal device of one's own. Released with ig_device_release when no tensor is left.
+MTL_API IgDevice *ig_device_new(MTLDevice *device, MTLError **error);
+MTL_API void ig_device_release(IgDevice *device);
+MTL_API MTLDevice *ig_device_metal(IgDevice *device);
+MTL_API IgPool *ig_device_pool(IgDevice *device);
+// Waits for all work. False if some of it failed.
+MTL_API bool ig_device_synchronize(IgDevice *device, MTLError **error);
+
+typedef struct IgDeviceStatistics {
+    uint64_t kernels;         // dispatches encoded
+    uint64_t fused;           // element-wise operations that cost no kernel of their own
+    uint64_t command_buffers; // committed
+    uint64_t compiled;        // kernels made from source
+} IgDeviceStatistics;
+MTL_API IgDeviceStatistics ig_device_statistics(IgDevice *device);
+
+// ---- The buffer pool ----------------------------------------------------------------------------
+// Memory of tensors that are gone is kept for the next of about the same size. Size classes are
+// four to a power of two, so that at most a fifth is wasted; all sizes are bytes. Work on a device
+// runs in the order it was recorded, so memory may be given to later work at once; the host writes
+// only to memory whose work is complete.
+
+#define IG_POOL_CAPACITY 10
+typedef struct IgPoolStatistics {
+    uint64_t total_pooled;     // buffers that wait in the pool
+    uint64_t size_classes;     // classes with a buffer in them
+    uint64_t total_memory;     // bytes of the waiting buffers
+    uint64_t allocation_count; // requests, so that reuse_count / allocation_count is the reuse rate
+    uint64_t reuse_count;      // requests that were served from the pool
+    uint64_t eviction_count;   // buffers given back to the system
+    uint64_t live_memory;      // bytes of the buffers in use
+} IgPoolStatistics;
+MTL_API IgPoolStatistics ig_pool_statistics(IgPool *pool);
+// Buffers kept per size class; 0 keeps none.
+MTL_API void ig_pool_set_capacity(IgPool *pool, size_t capacity);
+MTL_API size_t ig_pool_capacity(IgPool *pool);
+// The most memory that tensors of the device may take, in use and waiting; 0: no limit.
+MTL_API void ig_pool_set_memory_limit(IgPool *pool, uint64_t bytes);
+MTL_API void ig_pool_shrink_to_fit(IgPool *pool, uint64_t bytes); // largest classes first
+MTL_API void ig_pool_clear(IgPool *pool);
+MTL_API void ig_pool_clear_size(IgPool *pool, size_t bytes); // the class that serves such a request
+
+// ---- Lifetime -----------------------------------------------------------------------------------
+
+MTL_API IgTensor *ig_retain(IgTensor *tensor);
+MTL_API void ig_release(IgTensor *tensor); // NULL is a no-op
+MTL_API IgScope *ig_scope_begin(void);     // NULL: out of memory
+MTL_API void ig_scope_end(IgScope *scope); // the innermost; NULL is a no-op
+// The tensor survives its scope; the caller releases it.
+MTL_API IgTensor *ig_keep(IgTensor *tensor);
+
+// ---- Creation -----------------------------------------------------------------------------------
+// Shapes are row-major: the last axis is the innermost. rank 0 is a scalar, and axes of length 0
+// are allowed.
+
+MTL_API IgTensor *ig_from_data(IgDevice *device, IgType type, int rank, const int64_t *shape,
+                               const void *data, MTLError **error); // copied
+MTL_API IgTensor *ig_full(IgDevice *device, IgType type, int rank, const int64_t *shape,
+                          double value, MTLError **error);
+MTL_API IgTensor *ig_zeros(IgDevice *device, IgType type, int rank, const int64_t *shape,
+                           MTLError **error);
+MTL_API IgTensor *ig_ones(IgDevice *device, IgType type, int rank, const int64_t *shape,
+                          MTLError **error);
+MTL_API IgTensor *ig_scalar(IgDevice *device, IgType type, double value, MTLError **error);
+// start, start + step, ...: n values.
+MTL_API IgTensor *ig_arange(IgDevice *device, IgType type, double start, double step, int64_t n,
+                            MTLError **error);
+// Random numbers are a function of the seed and the place in the tensor (Philox 4x32-10).
+MTL_API IgTensor *ig_uniform(IgDevice *device, IgType type, int rank, const int64_t *shape,
+                             double low, double high, uint64_t seed, MTLError **error);
+MTL_API IgTensor *ig_randn(IgDevice *device, IgType type, int rank, const int64_t *shape,
+                           uint64_t seed, MTLError **error);
+
+// ---- What a tensor is ---------------------------------------------------------------------------
+
+MTL_API IgDevice *ig_device(const IgTensor *tensor);
+MTL_API IgType ig_type(const IgTensor *tensor);
+MTL_API int ig_rank(const IgTensor *tensor);
+MTL_API const int64_t *ig_shape(const IgTensor *tensor);   // [rank]; lives as long as the tensor
+MTL_API const int64_t *ig_strides(const IgTensor *tensor); // in elements
+MTL_API int64_t ig_dim(const IgTensor *tensor, int axis);  // negative axes count from the end; 0
+MTL_API int64_t ig_numel(const IgTensor *tensor);          // 1 for a scalar
+MTL_API bool ig_is_contiguous(const IgTensor *tensor);
+
+// ---- Host access: waits for the values ----------------------------------------------------------
+
+// All elements in order, n_bytes must be exactly their size.
+MTL_API bool ig_read(IgTensor *tensor, void *out, size_t n_bytes, MTLError **error);
+// The single element of a tensor that has one.
+MTL_API bool ig_item(IgTensor *tensor, double *out, MTLError **error);
+// Gives the tensor new values.
+MTL_API bool ig_write(IgTensor *tensor, const void *data, size_t n_bytes, MTLError **error);
+// The memory itself: values are complete, element 0 is at *data; strides as ig_strides. Valid while
+// the tensor lives and has not been given another value.
+MTL_API bool ig_map(IgTensor *tensor, void **data, MTLError **error);
+// The Metal buffer behind it and the byte offset of element 0; work on it has been committed.
+MTL_API bool ig_buffer(IgTensor *tensor, MTLBuffer **buffer, size_t *offset, MTLError **error);
+// Makes the values, or starts to. ig_read and its like do it by themselves.
+MTL_API bool ig_eval(IgTensor *tensor, MTLError **error);
+// An error that names the first element that is infinite or not a number.
+MTL_API bool ig_check_finite(IgTensor *tensor, MTLError **error);
+
+// ---- Views: no copy -----------------------------------------------------------------------------
+
+// One length may be -1. Copies only if the elements do not lie so that a view can show them.
+MTL_API IgTensor *ig_reshape(IgTensor *tensor, int rank, const int64_t *shape, MTLError **error);
+MTL_API IgTensor *ig_flatten(IgTensor *tensor, int first_axis, int last_axis, MTLError **error);
+MTL_API IgTensor *ig_permute(IgTensor *tensor, const int *axes, MTLError **error);
+MTL_API IgTensor *ig_transpose(IgTensor *tensor, int axis0, int axis1, MTLError **error);
+// Elements start, start + step, ... below stop of an axis; negative positions count from the end.
+MTL_API IgTensor *ig_slice(IgTensor *tensor, int axis, int64_t start, int64_t stop, int64_t step,
+                           MTLError **error);
+// One position of an axis, which goes away.
+MTL_API IgTensor *ig_select(IgTensor *tensor, int axis, int64_t index, MTLError **error);
+MTL_API IgTensor *ig_expand(IgTensor *tensor, int rank, const int64_t *shape, MTLError **error);
+MTL_API IgTensor *ig_squeeze(IgTensor *tensor, int axis, MTLError **error); // IG_ALL: every one
+MTL_API IgTensor *ig_unsqueeze(IgTensor *tensor, int axis, MTLError **error);
+MTL_API IgTensor *ig_contiguous(IgTensor *tensor, MTLError **error);
+
+// ---- Element-wise operations, with broadcasting -------------------------------------------------
+// Types: both operands are brought to the first type that holds both (bool, int8, int32, int64,
+// float16 or bfloat16, float32; float16 with bfloat16 is float32). Functions that are not closed
+// over integers (division, exp, ...) give float32 for them.
+
+#define IG_UNARY(NAME) MTL_API IgTensor *ig_##NAME(IgTensor *x, MTLError **error)
+IG_UNARY(neg);
+IG_UNARY(abs);
+IG_UNARY(sign);
+IG_UNARY(floor);
+IG_UNARY(ceil);
+IG_UNARY(round); // halves to even
+IG_UNARY(trunc);
+IG_UNARY(square);
+IG_UNARY(reciprocal);
+IG_UNARY(sqrt);
+IG_UNARY(rsqrt);
+IG_UNARY(exp);
+IG_UNARY(log);
+IG_UNARY(sin);
+IG_UNARY(cos);
+IG_UNARY(tan);
+IG_UNARY(tanh);
+IG_UNARY(sigmoid);
+IG_UNARY(softplus);
+IG_UNARY(relu);
+IG_UNARY(gelu); // the tanh form
+IG_UNARY(silu);
+IG_UNARY(logical_not);
+#undef IG_UNARY
+MTL_API IgTensor *ig_cast(IgTensor *x, IgType type, MTLError **error);
+MTL_API IgTensor *ig_clamp(IgTensor *x, double low, double high, MTLError **error);
+
+#define IG_BINARY(NAME) MTL_API IgTensor *ig_##NAME(IgTensor *a, IgTensor *b, MTLError **error)
+IG_BINARY(add);
+IG_BINARY(sub);
+IG_BINARY(mul);
+IG_BINARY(div);
+IG_BINARY(pow);
+IG_BINARY(minimum);
+IG_BINARY(maximum);
+IG_BINARY(remainder); // the sign is b's, as in Python
+IG_BINARY(eq); // comparisons give bool
+IG_BINARY(ne);
+IG_BINARY(lt);
+IG_BINARY(le);
+IG_BINARY(gt);
+IG_BINARY(ge);
+IG_BINARY(logical_and);
+IG_BINARY(logical_or);
+#undef IG_BINARY
+// The number takes the tensor's type if it fits there (an integer tensor with 0.5 becomes float32).
+// Its value is not part of the kernel: another number needs no new one.
+#define IG_SCALAR(NAME) \
+    MTL_API IgTensor *ig_##NAME##_scalar(IgTensor *x, double value, MTLError **error)
+IG_SCALAR(add);
+IG_SCALAR(sub);
+IG_SCALAR(mul);
+IG_SCALAR(div);
+IG_SCALAR(pow);
+IG_SCALAR(minimum);
+IG_SCALAR(maximum);
+IG_SCALAR(eq);
+IG_SCALAR(ne);
+IG_SCALAR(lt);
+IG_SCALAR(le);
+IG_SCALAR(gt);
+IG_SCALAR(ge);
+#undef IG_SCALAR
+MTL_API IgTensor *ig_where(IgTensor *condition, IgTensor *a, IgTensor *b, MTLError **error);
+#ifdef __cplusplus
+}
+#endif
+#endif

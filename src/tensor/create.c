@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// create.c: tensors from nothing: from the host's memory, constants, ranges.
+#include <string.h>
+#include "tensor/tensor_int.h"
+
+static bool ready(const char *call, const IgDevice *device, IgType type, MTLError **error) {
+    if (!device) return ig_fail(error, IgErrorDevice, "%s: no device", call);
+    if (!ig_is_type(type)) return ig_fail(error, IgErrorType, "%s: no such type: %d", call, type);
+    return true;
+}
+
+// New data whose memory the host may write.
+static IgData *host_data(IgDevice *device, IgType type, int64_t n, MTLError **error) {
+    IgData *data = ig_data_new(device, type, n);
+    if (!data) {
+        ig_fail_no_memory(error);
+        return NULL;
+    }
+    size_t n_bytes = (size_t)n * ig_type_size(type);
+    ig_lock(device);
+    data->memory = ig_pool_take(device, n_bytes ? n_bytes : 1, true, error);
+    ig_unlock(device);
+    if (data->memory) return data;
+    ig_data_release(data);
+    return NULL;
+}
+
+IgTensor *ig_from_data(IgDevice *device, IgType type, int rank, const int64_t *n, const void *bytes,
+                       MTLError **error) {
+    IgShape shape;
+    if (!ready("ig_from_data", device, type, error) ||
+        !ig_shape_check("ig_from_data", rank, n, &shape, error))
+        return NULL;
+    int64_t count = ig_shape_numel(&shape);
+    if (count && !bytes) {
+        ig_fail(error, IgErrorArgument, "ig_from_data: no data");
+        return NULL;
+    }
+    IgData *data = host_data(device, type, count, error);
+    if (!data) return NULL;
+    if (count) memcpy(data->memory->contents, bytes, (size_t)count * ig_type_size(type));
+    IgTensor *t = ig_tensor_new(data, &shape, NULL, 0, error);
+    ig_data_release(data);
+    return t;
+}
+
+bool ig_write(IgTensor *t, const void *bytes, size_t n_bytes, MTLError **error) {
+    if (!t) return false;
+    size_t all = (size_t)ig_numel(t) * ig_type_size(t->view.data->type);
+    if (n_bytes != all || (all && !bytes))
+        return ig_fail(error, IgErrorArgument, "ig_write: %zu bytes for shape %s of %s, which has %zu",
+                       n_bytes, ig_shape_text(t->view.shape.rank, t->view.shape.n),
+                       ig_type_name(t->view.data->type), all);
+    IgDevice *device = t->view.data->device;
+    IgData *data = host_data(device, t->view.data->type, ig_numel(t), error);
+    if (!data) return false;
+    if (all) memcpy(data->memory->contents, bytes, all);
+    ig_tensor_rebind(t, data);
+    return true;
+}
+
+IgTensor *ig_scalar(IgDevice *device, IgType type, double value, MTLError **error) {
+    char element[8];
+    if (!ready("ig_scalar", device, type, error)) return NULL;
+    ig_element_set(type, element, 0, value);
+    return ig_from_data(device, type, 0, NULL, element, error);
+}
+
+IgTensor *ig_full(IgDevice *device, IgType type, int rank, const int64_t *n, double value,
+                  MTLError **error) {
+    IgShape shape;
+    if (!ready("ig_full", device, type, error) ||
+        !ig_shape_check("ig_full", rank, n, &shape, error))
+        return NULL;
+    IgData *data = host_data(device, type, 1, error);
+    if (!data) return NULL;
+    ig_element_set(type, data->memory->contents, 0, value);
+    // One element that every index shows: nothing to write until somebody wants a copy.
+    static const int64_t nowhere[IG_MAX_RANK];
+    IgTensor *t = ig_tensor_new(data, &shape, nowhere, 0, error);
+    ig_data_release(data);
+    return t;
+}
+
+IgTensor *ig_zeros(IgDevice *device, IgType type, int rank, const int64_t *n, MTLError **error) {
+    return ig_full(device, type, rank, n, 0, error);
+}
+
+IgTensor *ig_ones(IgDevice *device, IgType type, int rank, const int64_t *n, MTLError **error) {
+    return ig_full(device, type, rank, n, 1, error);
+}
+
+IgTensor *ig_arange(IgDevice *device, IgType type, double start, double step, int64_t n,
+                    MTLError **error) {
+    IgShape shape;
+    if (!ready("ig_arange", device, type, error) ||
+        !ig_shape_check("ig_arange", 1, &n, &shape, error))
+        return NULL;
+    IgData *data = host_data(device, type, n, error);
+    if (!data) return NULL;
+    for (int64_t i = 0; i < n; i++)
+        ig_element_set(type, data->memory->contents, i, start + (double)i * step);
+    IgTensor *t = ig_tensor_new(data, &shape, NULL, 0, error);
+    ig_data_release(data);
+    return t;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// data.c: the values behind tensors: memory, or the expression that makes it.
+#include <stdlib.h>
+#include "tensor/fuse.h"
+#include "tensor/tensor_int.h"
+
+IgData *ig_data_new(IgDevice *device, IgType type, int64_t n) {
+    IgData *data = calloc(1, sizeof *data);
+    if (!data) return NULL;
+    atomic_init(&data->refs, 1);
+    data->device = device;
+    atomic_fetch_add(&device->refs, 1);
+    data->type = type;
+    data->n = n;
+    return data;
+}
+
+IgData *ig_data_retain(IgData *data) {
+    atomic_fetch_add_explicit(&data->refs, 1, memory_order_relaxed);
+    return data;
+}
+
+void ig_lock(IgDevice *device) { pthread_mutex_lock(&device->lock); }
+
+// What was put off while the lock was held: freeing an expression takes the lock again for its
+// inputs.
+void ig_unlock(IgDevice *device) {
+    IgExpr *list = device->deferred;
+    device->deferred = NULL;
+    pthread_mutex_unlock(&device->lock);
+    for (IgExpr *next; list; list = next) {
+        next = list->next;
+        ig_expr_free(list);
+    }
+}
+
+void ig_defer(IgDevice *device, IgExpr *expr) {
+    expr->next = device->deferred;
+    device->deferred = expr;
+}
+
+void ig_expr_free(IgExpr *expr) {
+    if (!expr) return;
+    if (expr->drop) expr->drop(expr);
+    for (int i = 0; i < expr->n_inputs; i++) ig_data_release(expr->inputs[i].data);
+    free(expr);
+}
+
+void ig_data_release(IgData *data) {
+    if (!data || atomic_fetch_sub_explicit(&data->refs, 1, memory_order_acq_rel) != 1) return;
+    IgDevice *device = data->device;
+    if (data->memory) {
+        ig_lock(device);
+        ig_pool_give(device, data->memory);
+        ig_unlock(device);
+    }
+    ig_expr_free(data->expr);
+    free(data);
+    ig_device_release(device);
+}
+
+bool ig_data_allocate(IgData *data, MTLError **error) {
+    size_t n_bytes = (size_t)data->n * ig_type_size(data->type);
+    data->memory = ig_pool_take(data->device, n_bytes ? n_bytes : 1, false, error);
+    if (!data->memory) return false;
+    data->written = data->device->recording;
+    return true;
+}
+
+bool ig_data_make(IgData *data, MTLError **error) {
+    if (data->memory) return true;
+    if (data->expr->op >= 0) return ig_fuse(data, error);
+    for (int i = 0; i < data->expr->n_inputs; i++)
+        if (!ig_data_make(data->expr->inputs[i].data, error)) return false;
+    return data->expr->run(data->device, data, error);
+}

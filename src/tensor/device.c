@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// device.c: work is recorded into one compute encoder and committed when it is enough to keep the
+// device busy, or when somebody wants a result. One queue, serial encoders: whatever was recorded
+// first is done first.
+#include <stdlib.h>
+#include "tensor/kernels.h"
+#include "tensor/tensor_int.h"
+
+// A command buffer costs about as much as ten dispatches.
+#define COMMIT_AFTER 32u
+
+typedef struct IgFlight {
+    MTLCommandBuffer *commands;
+    uint64_t number;
+    struct IgFlight *next;
+} IgFlight;
+
+IgDevice *ig_device_new(MTLDevice *metal, MTLError **error) {
+    if (!metal) {
+        ig_fail(error, IgErrorDevice, "ig_device_new: no Metal device");
+        return NULL;
+    }
+    IgDevice *device = calloc(1, sizeof *device);
+    if (!device) {
+        ig_fail_no_memory(error);
+        return NULL;
+    }
+    atomic_init(&device->refs, 1);
+    pthread_mutex_init(&device->lock, NULL);
+    device->metal = mtl_retain(metal);
+    device->queue = mtl_device_new_command_queue(metal);
+    device->recording = 1;
+    if (!device->queue || !ig_pool_init(device) || !ig_kernels_init(device)) {
+        ig_device_release(device);
+        ig_fail_no_memory(error);
+        return NULL;
+    }
+    mtl_command_queue_set_label(device->queue, "tensors");
+    return device;
+}
+
+void ig_device_release(IgDevice *device) {
+    if (!device || atomic_fetch_sub(&device->refs, 1) != 1) return;
+    ig_lock(device);
+    if (device->queue) ig_wait(device, UINT64_MAX, NULL);
+    ig_unlock(device);
+    mtl_release(device->failed);
+    ig_pool_destroy(device);
+    ig_kernels_destroy(device);
+    mtl_release(device->queue);
+    mtl_release(device->metal);
+    pthread_mutex_destroy(&device->lock);
+    free(device);
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static IgDevice *default_device;
+static void make_default(void) {
+    MTLDevice *metal = mtl_create_system_default_device();
+    default_device = metal ? ig_device_new(metal, NULL) : NULL;
+    mtl_release(metal);
+}
+
+IgDevice *ig_device_default(MTLError **error) {
+    pthread_once(&once, make_default);
+    if (!default_device) ig_fail(error, IgErrorDevice, "ig_device_default: no Metal device");
+    return default_device;
+}
+
+MTLDevice *ig_device_metal(IgDevice *device) { return device ? device->metal : NULL; }
+IgPool *ig_device_pool(IgDevice *device) { return device ? device->pool : NULL; }
+
+IgDeviceStatistics ig_device_statistics(IgDevice *device) {
+    if (!device) return (IgDeviceStatistics){0};
+    ig_lock(device);
+    IgDeviceStatistics s = device->statistics;
+    ig_unlock(device);
+    return s;
+}
+
+bool ig_device_synchronize(IgDevice *device, MTLError **error) {
+    if (!device) return ig_fail(error, IgErrorDevice, "ig_device_synchronize: no device");
+    ig_lock(device);
+    bool ok = ig_wait(device, UINT64_MAX, error);
+    ig_unlock(device);
+    return ok;
+}
+
+// ---- Recording; device->lock is held ----
+
+static bool start(IgDevice *device, MTLError **error) {
+    if (device->encoder) return true;
+    device->commands = mtl_command_queue_command_buffer(device->queue);
+    device->encoder =
+        device->commands ? mtl_command_buffer_compute_command_encoder(device->commands) : NULL;
+    if (device->encoder) return true;
+    mtl_release(device->commands);
+    device->commands = NULL;
+    return ig_fail_no_memory(error);
+}
+
+bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_bytes,
+               const IgBinding *bindings, size_t n_bindings, MTLSize grid, MTLSize group,
+               bool groups, MTLError **error) {
+    if (!start(device, error)) return false;
+    MTLComputeCommandEncoder *e = device->encoder;
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, ig_kernel_pipeline(kernel));
+    mtl_compute_command_encoder_set_bytes(e, bytes, n_bytes, 0);
+    for (size_t i = 0; i < n_bindings; i++) {
+        mtl_compute_command_encoder_set_buffer(e, bindings[i].buffer->buffer, bindings[i].offset,
+                                               i + 1);
+        bindings[i].buffer->last_use = device->recording;
+    }
+    if (groups)
+        mtl_compute_command_encoder_dispatch_threadgroups(e, grid, group);
+    else
+        mtl_compute_command_encoder_dispatch_threads(e, grid, group);
+    device->statistics.kernels++;
+    return ++device->n_encoded < COMMIT_AFTER || ig_commit(device, error);
+}
+
+bool ig_commit(IgDevice *device, MTLError **error) {
+    if (!device->encoder) return true;
+    mtl_compute_command_encoder_end_encoding(device->encoder);
+    IgFlight *flight = malloc(sizeof *flight);
+    mtl_command_buffer_commit(device->commands);
+    if (!flight) { // no way to remember it: wait for it
+        mtl_command_buffer_wait_until_completed(device->commands);
+        mtl_release(device->commands);
+        device->completed = device->recording;
+    } else {
+        *flight = (IgFlight){device->commands, device->recording, NULL};
+        *(device->last ? &device->last->next : &device->first) = flight;
+        device->last = flight;
+    }
+    device->commands = NULL;
+    device->encoder = NULL;
+    device->n_encoded = 0;
+    device->recording++;
+    device->statistics.command_buffers++;
+    return flight ? true : ig_fail_no_memory(error);
+}
+
+static void land(IgDevice *device) {
+    IgFlight *flight = device->first;
+    if (mtl_command_buffer_status(flight->commands) == MTLCommandBufferStatusError &&
+        !device->failed)
+        device->failed = mtl_retain(mtl_command_buffer_error(flight->commands));
+    device->completed = flight->number;
+    device->first = flight->next;
+    if (!device->first) device->last = NULL;
+    mtl_release(flight->commands);
+    free(flight);
+}
+
+void ig_poll(IgDevice *device) {
+    while (device->first &&
+           mtl_command_buffer_status(device->first->commands) >= MTLCommandBufferStatusCompleted)
+        land(device);
+}
+
+// An error of the work is reported once, to whoever waits first.
+bool ig_wait(IgDevice *device, uint64_t number, MTLError **error) {
+    if (number >= device->recording && !ig_commit(device, error)) return false;
+    while (device->first && device->first->number <= number) {
+        mtl_command_buffer_wait_until_completed(device->first->commands);
+        land(device);
+    }
+    if (!device->failed) return true;
+    ig_fail(error, IgErrorExecution, "%s", mtl_error_localized_description(device->failed));
+    mtl_release(device->failed);
+    device->failed = NULL;
+    return false;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// elementwise.c: recording element-wise operations: shapes, types, and the public functions, all
+// from elementwise.def.
+#include "tensor/elementwise.h"
+#include <math.h>
+#include <stdio.h>
+#include "tensor/fuse.h"
+
+const IgOpInfo ig_ops[IG_N_OPS] = {
+#define UNARY(NAME, RESULT, METAL) {#NAME, 1, IG_##RESULT, METAL},
+#define BINARY(NAME, RESULT, METAL) {#NAME, 2, IG_##RESULT, METAL},
+#define TERNARY(NAME, RESULT, METAL) {#NAME, 3, IG_##RESULT, METAL},
+#include "tensor/elementwise.def"
+#undef UNARY
+#undef BINARY
+#undef TERNARY
+};
+
+// The view as a larger shape shows it: axes of length 1 and new ones stand still.
+static void broadcast_view(const IgView *view, const IgShape *shape, IgView *out) {
+    int added = shape->rank - view->shape.rank;
+    *out = (IgView){.data = view->data, .shape = *shape, .offset = view->offset};
+    for (int i = added; i < shape->rank; i++)
+        out->strides[i] = view->shape.n[i - added] == 1 ? 0 : view->strides[i - added];
+}
+
+// Does the number lose anything as an element of the type?
+static bool fits(IgType type, const double *values, int n) {
+    for (int i = 0; !ig_is_float(type) && i < n; i++)
+        if (values[i] != trunc(values[i]) || fabs(values[i]) > 9007199254740992.0) return false;
+    return true;
+}
+
+int ig_op_values(IgOp op) {
+    if (op == IG_OP_clamp) return 2;
+    return op >= IG_OP_add_scalar && op <= IG_OP_ge_scalar ? 1 : 0;
+}
+
+// The type the operands are brought to, and that of the result.
+static void choose_types(IgOp op, IgTensor *const *inputs, const double *values, IgType given,
+                         IgType *compute, IgType *result) {
+    const IgOpInfo *info = &ig_ops[op];
+    int first = info->result == IG_KEEP ? 1 : 0; // the condition of where has no say
+    IgType common = ig_type(inputs[first]);
+    for (int i = first + 1; i < info->arity; i++) common = ig_promote(common, ig_type(inputs[i]));
+    if (!fits(common, values, ig_op_values(op))) common = IgFloat32;
+    if (common == IgBool && info->result == IG_SAME) common = IgInt32;
+    if (!ig_is_float(common) && info->result == IG_FLOAT) common = IgFloat32;
+    *compute = common;
+    *result = info->result == IG_BOOL ? IgBool : info->result == IG_GIVEN ? given : common;
+}
+
+IgTensor *ig_elementwise(IgOp op, IgTensor *const *inputs, const double *values, IgType given,
+                         MTLError **error) {
+    const IgOpInfo *info = &ig_ops[op];
+    for (int i = 0; i < info->arity; i++)
+        if (!inputs[i]) return NULL; // it has its error already
+    char call[32];
+    snprintf(call, sizeof call, "ig_%s", info->name);
+    IgShape shape = inputs[0]->view.shape;
+    for (int i = 1; i < info->arity; i++)
+        if (!ig_same_device(call, inputs[0], inputs[i], error) ||
+            !ig_broadcast(call, &shape, &inputs[i]->view.shape, &shape, error))
+            return NULL;
+    IgView views[3];
+    for (int i = 0; i < info->arity; i++)
+        broadcast_view(&inputs[i]->view, &shape, &views[i]);
+    IgExpr *expr = ig_expr_new(info->arity, views, &shape, error);
+    if (!expr) return NULL;
+    IgType result;
+    expr->op = (int)op;
+    choose_types(op, inputs, values, given, &expr->compute, &result);
+    for (int i = 0; i < ig_op_values(op); i++) expr->values[i] = values[i];
+    if (!ig_fuse_record(ig_device(inputs[0]), expr, error)) {
+        ig_expr_free(expr);
+        return NULL;
+    }
+    return ig_tensor_of_expr(ig_device(inputs[0]), result, expr, error);
+}
+
+// ---- The public functions ----
+
+#define UNARY_FUNCTION(NAME) \
+    IgTensor *ig_##NAME(IgTensor *x, MTLError **error) { \
+        return ig_elementwise(IG_OP_##NAME, &x, NULL, IgBool, error); \
+    }
+#define BINARY_FUNCTION(NAME) \
+    IgTensor *ig_##NAME(IgTensor *a, IgTensor *b, MTLError **error) { \
+        return ig_elementwise(IG_OP_##NAME, (IgTensor *[]){a, b}, NULL, IgBool, error); \
+    }
+#define SCALAR_FUNCTION(NAME) \
+    IgTensor *ig_##NAME##_scalar(IgTensor *x, double value, MTLError **error) { \
+        return ig_elementwise(IG_OP_##NAME##_scalar, &x, &value, IgBool, error); \
+    }
+UNARY_FUNCTION(neg)
+UNARY_FUNCTION(abs)
+UNARY_FUNCTION(sign)
+UNARY_FUNCTION(floor)
+UNARY_FUNCTION(ceil)
+UNARY_FUNCTION(round)
+UNARY_FUNCTION(trunc)
+UNARY_FUNCTION(square)
+UNARY_FUNCTION(reciprocal)
+UNARY_FUNCTION(sqrt)
+UNARY_FUNCTION(rsqrt)
+UNARY_FUNCTION(exp)
+UNARY_FUNCTION(log)
+UNARY_FUNCTION(sin)
+UNARY_FUNCTION(cos)
+UNARY_FUNCTION(tan)
+UNARY_FUNCTION(tanh)
+UNARY_FUNCTION(sigmoid)
+UNARY_FUNCTION(softplus)
+UNARY_FUNCTION(relu)
+UNARY_FUNCTION(gelu)
+UNARY_FUNCTION(silu)
+UNARY_FUNCTION(logical_not)
+BINARY_FUNCTION(add)
+BINARY_FUNCTION(sub)
+BINARY_FUNCTION(mul)
+BINARY_FUNCTION(div)
+BINARY_FUNCTION(pow)
+BINARY_FUNCTION(minimum)
+BINARY_FUNCTION(maximum)
+BINARY_FUNCTION(remainder)
+BINARY_FUNCTION(eq)
+BINARY_FUNCTION(ne)
+BINARY_FUNCTION(lt)
+BINARY_FUNCTION(le)
+BINARY_FUNCTION(gt)
+BINARY_FUNCTION(ge)
+BINARY_FUNCTION(logical_and)
+BINARY_FUNCTION(logical_or)
+SCALAR_FUNCTION(add)
+SCALAR_FUNCTION(sub)
+SCALAR_FUNCTION(mul)
+SCALAR_FUNCTION(div)
+SCALAR_FUNCTION(pow)
+SCALAR_FUNCTION(minimum)
+SCALAR_FUNCTION(maximum)
+SCALAR_FUNCTION(eq)
+SCALAR_FUNCTION(ne)
+SCALAR_FUNCTION(lt)
+SCALAR_FUNCTION(le)
+SCALAR_FUNCTION(gt)
+SCALAR_FUNCTION(ge)
+
+IgTensor *ig_cast(IgTensor *x, IgType type, MTLError **error) {
+    if (!x) return NULL;
+    if (!ig_is_type(type)) {
+        ig_fail(error, IgErrorType, "ig_cast: no such type: %d", type);
+        return NULL;
+    }
+    if (type == ig_type(x)) return ig_tensor_new(x->view.data, &x->view.shape, x->view.strides,
+                                                 x->view.offset, error);
+    return ig_elementwise(IG_OP_cast, &x, NULL, type, error);
+}
+
+IgTensor *ig_clamp(IgTensor *x, double low, double high, MTLError **error) {
+    return ig_elementwise(IG_OP_clamp, &x, (double[]){low, high}, IgBool, error);
+}
+
+IgTensor *ig_where(IgTensor *condition, IgTensor *a, IgTensor *b, MTLError **error) {
+    if (!condition) return NULL;
+    if (ig_type(condition) != IgBool) {
+        IgTensor *c = ig_ne_scalar(condition, 0, error), *result = ig_where(c, a, b, error);
+        if (c && !c->scope) ig_release(c);
+        return result;
+    }
+    return ig_elementwise(IG_OP_where, (IgTensor *[]){condition, a, b}, NULL, IgBool, error);
+}

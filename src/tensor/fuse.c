@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// fuse.c: from an expression to one kernel. Walks from the wanted data towards its inputs and takes
+// every element-wise operation along that has the same shape; what else it meets is made first and
+// read. Intermediate values are not stored: if somebody wants one later it is computed again, and
+// stored then, so that nothing is computed more than twice.
+#include "tensor/fuse.h"
+#include <string.h>
+
+// ---- Which operations go together ----
+
+typedef enum Join { FAILED, JOINED, FULL } Join;
+
+// FULL if fewer than `room` places for others would be left.
+static Join add_leaf(IgFused *f, const IgView *view, int room, int *id) {
+    for (int i = 0; i < f->n_leaves; i++) {
+        const IgView *old = &f->leaves[i].view;
+        if (old->data == view->data && old->offset == view->offset &&
+            !memcmp(old->strides, view->strides, (size_t)f->shape.rank * sizeof *old->strides)) {
+            *id = -1 - i;
+            return JOINED;
+        }
+    }
+    if (f->n_leaves + room >= IG_FUSE_LEAVES) return FULL;
+    f->leaves[f->n_leaves].view = *view;
+    *id = -1 - f->n_leaves++;
+    return JOINED;
+}
+
+static int find_node(const IgFused *f, const IgData *data) {
+    for (int i = 0; i < f->n_nodes; i++)
+        if (f->nodes[i].data == data) return i;
+    return -1;
+}
+
+static bool joins(const IgView *view) {
+    const IgExpr *expr = view->data->expr;
+    return !view->data->memory && expr->op >= 0 && ig_whole(view) &&
+           ig_shape_equal(&view->shape, &expr->shape);
+}
+
+static Join visit(IgFused *f, const IgView *view, int room, int *id, MTLError **error);
+
+// Inputs that are read first, they are sure to need a place, then those that are computed on the
+// way: of these each that does not fit becomes a tensor that is read.
+static Join add_node(IgFused *f, IgData *data, int room, int *id, MTLError **error) {
+    IgExpr *expr = data->expr;
+    IgNode node = {.op = (IgOp)expr->op,
+                   .compute = expr->compute,
+                   .type = data->type,
+                   .values = expr->values,
+                   .data = data,
+                   .output = -1};
+    int left = 0;
+    for (int i = 0; i < expr->n_inputs; i++) left += joins(&expr->inputs[i]);
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < expr->n_inputs; i++) {
+            if (joins(&expr->inputs[i]) != (pass == 1)) continue;
+            left -= pass;
+            Join join = visit(f, &expr->inputs[i], room + left, &node.in[i], error);
+            if (join != JOINED) return join;
+        }
+    if (f->n_nodes == IG_FUSE_OPS) return FULL;
+    f->nodes[f->n_nodes] = node;
+    *id = f->n_nodes++;
+    return JOINED;
+}
+
+static Join visit(IgFused *f, const IgView *view, int room, int *id, MTLError **error) {
+    IgData *data = view->data;
+    *id = find_node(f, data);
+    if (*id >= 0 && joins(view)) return JOINED;
+    if (joins(view)) {
+        int n_leaves = f->n_leaves, n_nodes = f->n_nodes, n_outputs = f->n_outputs;
+        Join join = add_node(f, data, room, id, error);
+        if (join == FAILED) return FAILED;
+        if (join == JOINED) {
+            if (data->inlined && f->n_outputs < IG_FUSE_OUTPUTS - 1)
+                f->nodes[*id].output = f->n_outputs++;
+            data->inlined = true;
+            return JOINED;
+        }
+        f->n_leaves = n_leaves, f->n_nodes = n_nodes, f->n_outputs = n_outputs;
+    }
+    if (!ig_data_make(data, error)) return FAILED;
+    return add_leaf(f, view, room, id);
+}
+
+bool ig_fuse_record(IgDevice *device, IgExpr *expr, MTLError **error) {
+    ig_lock(device);
+    bool ok = true;
+    expr->n_ops = 1;
+    for (int i = 0; i < expr->n_inputs; i++) {
+        const IgData *data = expr->inputs[i].data;
+        if (!data->memory && data->expr->op >= 0) expr->n_ops += data->expr->n_ops;
+    }
+    for (int i = 0; ok && expr->n_ops >= IG_FUSE_OPS && i < expr->n_inputs; i++) {
+        IgData *data = expr->inputs[i].data;
+        if (data->memory || data->expr->op < 0) continue;
+        expr->n_ops -= data->expr->n_ops;
+        ok = ig_data_make(data, error);
+    }
+    ig_unlock(device);
+    return ok;
+}
+
+// ---- Folding axes ----
+
+static bool in_line(const IgFused *f, int inner, int64_t n_inner, const int64_t (*strides)[IG_MAX_RANK],
+                    int outer) {
+    for (int l = 0; l < f->n_leaves; l++)
+        if (f->leaves[l].view.strides[outer] != strides[l][inner] * n_inner) return false;
+    return true;
+}
+
+static void fold(IgFused *f) {
+    f->n_axes = 0;
+    for (int i = f->shape.rank - 1; i >= 0; i--) {
+        int64_t n = f->shape.n[i];
+        if (n == 1) continue;
+        int at = f->n_axes - 1;
+        if (at >= 0 && in_line(f, at, f->axes[at], (const int64_t(*)[IG_MAX_RANK])f->strides, i)) {
+            f->axes[at] *= n;
+            continue;
+        }
+        at = f->n_axes++;
+        f->axes[at] = n;
+        for (int l = 0; l < f->n_leaves; l++) f->strides[l][at] = f->leaves[l].view.strides[i];
+    }
+}
+
+// ---- The kernel ----
+
+static size_t make_key(const IgFused *f, unsigned char *key) {
+    size_t n = 0;
+    key[n++] = (unsigned char)f->n_leaves;
+    key[n++] = (unsigned char)f->n_nodes;
+    key[n++] = (unsigned char)f->n_axes;
+    for (int l = 0; l < f->n_leaves; l++) {
+        key[n++] = (unsigned char)f->leaves[l].view.data->type;
+        for (int a = 0; a < f->n_axes; a++)
+            key[n++] = f->strides[l][a] == 0 ? 0 : f->strides[l][a] == 1 ? 1 : 2;
+    }
+    for (int i = 0; i < f->n_nodes; i++) {
+        const IgNode *node = &f->nodes[i];
+        key[n++] = (unsigned char)node->op;
+        key[n++] = (unsigned char)(node->compute * 16 + node->type);
+        key[n++] = (unsigned char)(node->output + 1);
+        for (int k = 0; k < ig_ops[node->op].arity; k++) key[n++] = (unsigned char)node->in[k];
+    }
+    return n;
+}
+
+// sizes of the axes, then offset and strides of each leaf, then the operations' numbers, all in
+// words of 32 bits; fuse_source.c reads them in the same order.
+static size_t make_words(const IgFused *f, int32_t *words) {
+    size_t n = 0;
+    for (int a = 0; a < f->n_axes; a++) words[n++] = (int32_t)f->axes[a];
+    for (int l = 0; l < f->n_leaves; l++) {
+        words[n++] = (int32_t)f->leaves[l].view.offset;
+        for (int a = 0; a < f->n_axes; a++) words[n++] = (int32_t)f->strides[l][a];
+    }
+    for (int i = 0; i < f->n_nodes; i++)
+        for (int k = 0; k < ig_op_values(f->nodes[i].op); k++) {
+            double v = f->nodes[i].values[k];
+            float single = (float)v;
+            int64_t whole = ig_is_float(f->nodes[i].compute) ? 0 : (int64_t)v;
+            if (ig_is_float(f->nodes[i].compute)) {
+                memcpy(&words[n++], &single, 4);
+            } else {
+                memcpy(&words[n], &whole, 8);
+                n += 2;
+            }
+        }
+    if (n == 0) words[n++] = 0;
+    return n;
+}
+
+// Threads along the innermost axes; three dimensions of the grid, the third takes the rest.
+static void make_grid(const IgFused *f, MTLSize *grid, MTLSize *group) {
+    size_t n[3] = {1, 1, 1};
+    for (int a = 0; a < f->n_axes; a++) n[a < 3 ? a : 2] *= (size_t)f->axes[a];
+    *grid = mtl_size_make(n[0], n[1], n[2]);
+    size_t x = n[0] < 256 ? n[0] : 256, y = n[1] < 256 / x ? n[1] : 256 / x;
+    *group = mtl_size_make(x, y, 1);
+}
+
+static bool encode(IgDevice *device, IgFused *f, MTLError **error) {
+    unsigned char key[IG_FUSE_KEY];
+    int32_t words[IG_MAX_RANK + IG_FUSE_LEAVES * (1 + IG_MAX_RANK) + IG_FUSE_OPS * 4];
+    fold(f);
+    IgKernel *kernel =
+        ig_kernel(device, key, make_key(f, key), "fused", ig_fuse_source, f, error);
+    if (!kernel) return false;
+    IgBinding bindings[IG_FUSE_LEAVES + IG_FUSE_OUTPUTS];
+    size_t n = 0;
+    for (int l = 0; l < f->n_leaves; l++)
+        bindings[n++] = (IgBinding){f->leaves[l].view.data->memory, 0};
+    for (int o = 0; o < f->n_outputs; o++)
+        for (int i = 0; i < f->n_nodes; i++)
+            if (f->nodes[i].output == o) {
+                if (!ig_data_allocate(f->nodes[i].data, error)) return false;
+                bindings[n++] = (IgBinding){f->nodes[i].data->memory, 0};
+            }
+    MTLSize grid, group;
+    make_grid(f, &grid, &group);
+    device->statistics.fused += (uint64_t)(f->n_nodes - 1);
+    return ig_encode(device, kernel, words, make_words(f, words) * 4, bindings, n, grid, group,
+                     false, error);
+}
+
+bool ig_fuse(IgData *data, MTLError **error) {
+    IgFused f;
+    int root;
+    f.n_leaves = f.n_nodes = f.n_outputs = 0;
+    f.shape = data->expr->shape;
+    if (add_node(&f, data, 0, &root, error) != JOINED) return false;
+    // A value that was also wanted as a view of another order has been made on the way.
+    f.n_outputs = 0;
+    for (int i = 0; i < f.n_nodes; i++)
+        f.nodes[i].output = (f.nodes[i].output >= 0 || i == root) && !f.nodes[i].data->memory
+                                ? f.n_outputs++
+                                : -1;
+    bool ok = data->n == 0 ? ig_data_allocate(data, error) : encode(data->device, &f, error);
+    for (int i = 0; i < f.n_nodes; i++) {
+        IgData *made = f.nodes[i].data;
+        if (f.nodes[i].output < 0 || !made->memory) continue;
+        if (ok) {
+            ig_defer(made->device, made->expr);
+            made->expr = NULL;
+        } else {
+            ig_pool_give(made->device, made->memory);
+            made->memory = NULL;
+        }
+    }
+    return ok;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// pool.c: buffers of tensors that are gone wait here for the next of about their size. Each class
+// is a list, the most recently used first: its memory is most likely still in a cache.
+#include <stdlib.h>
+#include "tensor/tensor_int.h"
+
+enum { FIRST_POWER = 8, LAST_POWER = 31, STEPS = 4, N_CLASSES = (LAST_POWER - FIRST_POWER) * STEPS };
+
+struct IgPool { // all under device->lock
+    IgDevice *device;
+    IgBuffer *classes[N_CLASSES];
+    size_t n_waiting[N_CLASSES];
+    size_t capacity;
+    uint64_t limit;
+    IgPoolStatistics statistics;
+};
+
+static size_t class_bytes(int c) {
+    return ((size_t)STEPS + (size_t)c % STEPS + 1) << (FIRST_POWER - 2 + c / STEPS);
+}
+
+static int class_of(size_t n_bytes) {
+    int c = 0;
+    if (n_bytes > class_bytes(N_CLASSES - 1)) return -1;
+    for (int step = 64; step; step /= 2)
+        if (c + step < N_CLASSES && class_bytes(c + step - 1) < n_bytes) c += step;
+    return c;
+}
+
+bool ig_pool_init(IgDevice *device) {
+    IgPool *pool = device->pool = calloc(1, sizeof *pool);
+    if (!pool) return false;
+    pool->device = device;
+    pool->capacity = IG_POOL_CAPACITY;
+    return true;
+}
+
+static void destroy(IgPool *pool, IgBuffer *buffer) {
+    pool->statistics.eviction_count++;
+    mtl_release(buffer->buffer); // command buffers hold on to what they use
+    free(buffer);
+}
+
+static void evict(IgPool *pool, int c, size_t keep) {
+    while (pool->n_waiting[c] > keep) { // the end of the list is the oldest
+        IgBuffer **at = &pool->classes[c];
+        while ((*at)->next) at = &(*at)->next;
+        pool->n_waiting[c]--;
+        pool->statistics.total_pooled--;
+        pool->statistics.total_memory -= (*at)->capacity;
+        destroy(pool, *at);
+        *at = NULL;
+    }
+}
+
+void ig_pool_destroy(IgDevice *device) {
+    if (!device->pool) return;
+    for (int c = 0; c < N_CLASSES; c++) evict(device->pool, c, 0);
+    free(device->pool);
+}
+
+static IgBuffer *take_waiting(IgPool *pool, int c, bool for_host) {
+    for (IgBuffer **at = &pool->classes[c], *b; (b = *at); at = &b->next) {
+        if (for_host && b->last_use > pool->device->completed) continue;
+        *at = b->next;
+        pool->n_waiting[c]--;
+        pool->statistics.total_pooled--;
+        pool->statistics.total_memory -= b->capacity;
+        pool->statistics.reuse_count++;
+        return b;
+    }
+    return NULL;
+}
+
+// Over the limit, what waits goes first.
+static bool make_room(IgPool *pool, size_t n_bytes, MTLError **error) {
+    IgPoolStatistics *s = &pool->statistics;
+    if (pool->limit == 0 || s->live_memory + s->total_memory + n_bytes <= pool->limit) return true;
+    for (int c = N_CLASSES - 1; c >= 0; c--)
+        while (pool->n_waiting[c] > 0 &&
+               s->live_memory + s->total_memory + n_bytes > pool->limit)
+            evict(pool, c, pool->n_waiting[c] - 1);
+    if (s->live_memory + n_bytes <= pool->limit) return true;
+    return ig_fail(error, IgErrorMemory,
+                   "%zu bytes more would pass the pool's limit of %llu bytes; %llu are in use",
+                   n_bytes, (unsigned long long)pool->limit, (unsigned long long)s->live_memory);
+}
+
+IgBuffer *ig_pool_take(IgDevice *device, size_t n_bytes, bool for_host, MTLError **error) {
+    IgPool *pool = device->pool;
+    int c = class_of(n_bytes);
+    size_t capacity = c < 0 ? (n_bytes + 65535) & ~(size_t)65535 : class_bytes(c);
+    pool->statistics.allocation_count++;
+    if (for_host) ig_poll(device);
+    IgBuffer *b = c < 0 ? NULL : take_waiting(pool, c, for_host);
+    if (!b) {
+        if (!make_room(pool, capacity, error)) return NULL;
+        b = calloc(1, sizeof *b);
+        // The order of the queue is order enough: no hazards need tracking.
+        MTLBuffer *buffer =
+            b ? mtl_device_new_buffer(device->metal, capacity, MTLResourceHazardTrackingModeUntracked)
+              : NULL;
+        if (!buffer) {
+            free(b);
+            ig_fail(error, IgErrorMemory, "out of memory: no buffer of %zu bytes", capacity);
+            return NULL;
+        }
+        *b = (IgBuffer){.buffer = buffer,
+                        .contents = mtl_buffer_contents(buffer),
+                        .capacity = capacity};
+    }
+    b->next = NULL;
+    pool->statistics.live_memory += b->capacity;
+    return b;
+}
+
+void ig_pool_give(IgDevice *device, IgBuffer *b) {
+    IgPool *pool = device->pool;
+    int c = class_of(b->capacity);
+    pool->statistics.live_memory -= b->capacity;
+    if (c < 0 || pool->capacity == 0) {
+        destroy(pool, b);
+        return;
+    }
+    if (pool->n_waiting[c] >= pool->capacity) evict(pool, c, pool->capacity - 1);
+    b->next = pool->classes[c];
+    pool->classes[c] = b;
+    pool->n_waiting[c]++;
+    pool->statistics.total_pooled++;
+    pool->statistics.total_memory += b->capacity;
+}
+
+// ---- For the user ----
+
+IgPoolStatistics ig_pool_statistics(IgPool *pool) {
+    if (!pool) return (IgPoolStatistics){0};
+    ig_lock(pool->device);
+    IgPoolStatistics s = pool->statistics;
+    for (int c = 0; c < N_CLASSES; c++) s.size_classes += pool->n_waiting[c] > 0;
+    ig_unlock(pool->device);
+    return s;
+}
+
+void ig_pool_set_capacity(IgPool *pool, size_t capacity) {
+    if (!pool) return;
+    ig_lock(pool->device);
+    pool->capacity = capacity;
+    for (int c = 0; c < N_CLASSES; c++) evict(pool, c, capacity);
+    ig_unlock(pool->device);
+}
+
+size_t ig_pool_capacity(IgPool *pool) {
+    if (!pool) return 0;
+    ig_lock(pool->device);
+    size_t capacity = pool->capacity;
+    ig_unlock(pool->device);
+    return capacity;
+}
+
+void ig_pool_set_memory_limit(IgPool *pool, uint64_t bytes) {
+    if (!pool) return;
+    ig_lock(pool->device);
+    pool->limit = bytes;
+    ig_unlock(pool->device);
+}
+
+void ig_pool_shrink_to_fit(IgPool *pool, uint64_t bytes) {
+    if (!pool) return;
+    ig_lock(pool->device);
+    for (int c = N_CLASSES - 1; c >= 0; c--)
+        while (pool->n_waiting[c] > 0 && pool->statistics.total_memory > bytes)
+            evict(pool, c, pool->n_waiting[c] - 1);
+    ig_unlock(pool->device);
+}
+
+void ig_pool_clear(IgPool *pool) { ig_pool_shrink_to_fit(pool, 0); }
+
+void ig_pool_clear_size(IgPool *pool, size_t bytes) {
+    int c = class_of(bytes);
+    if (!pool || c < 0) return;
+    ig_lock(pool->device);
+    evict(pool, c, 0);
+    ig_unlock(pool->device);
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor.c: tensors as objects: lifetime, scopes, what they are, and the way of their values from
+// and to the host.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tensor/tensor_int.h"
+
+// ---- Scopes: a stack per thread ----
+
+struct IgScope {
+    IgScope *outer;
+    IgTensor **tensors;
+    size_t n, capacity;
+};
+static _Thread_local IgScope *innermost;
+
+IgScope *ig_scope_begin(void) {
+    IgScope *scope = calloc(1, sizeof *scope);
+    if (!scope) return NULL;
+    scope->outer = innermost;
+    return innermost = scope;
+}
+
+void ig_scope_end(IgScope *scope) {
+    if (!scope || scope != innermost) return; // ends in the wrong order: nothing is freed twice
+    innermost = scope->outer;
+    for (size_t i = scope->n; i-- > 0;) {
+        if (!scope->tensors[i]) continue;
+        scope->tensors[i]->scope = NULL;
+        ig_release(scope->tensors[i]);
+    }
+    free(scope->tensors);
+    free(scope);
+}
+
+static bool enter_scope(IgTensor *tensor) {
+    IgScope *scope = innermost;
+    if (!scope) return true;
+    if (scope->n == scope->capacity) {
+        size_t capacity = scope->capacity ? scope->capacity * 2 : 64;
+        IgTensor **more = realloc(scope->tensors, capacity * sizeof *more);
+        if (!more) return false;
+        scope->tensors = more;
+        scope->capacity = capacity;
+    }
+    scope->tensors[scope->n++] = tensor;
+    tensor->scope = scope;
+    return true;
+}
+
+IgTensor *ig_keep(IgTensor *tensor) {
+    IgScope *scope = tensor ? tensor->scope : NULL;
+    if (!scope) return tensor;
+    for (size_t i = scope->n; i-- > 0;)
+        if (scope->tensors[i] == tensor) {
+            scope->tensors[i] = NULL;
+            break;
+        }
+    tensor->scope = NULL;
+    return tensor;
+}
+
+// ---- Lifetime ----
+
+IgTensor *ig_tensor_new(IgData *data, const IgShape *shape, const int64_t *strides, int64_t offset,
+                        MTLError **error) {
+    IgTensor *t = calloc(1, sizeof *t);
+    if (!t) {
+        ig_fail_no_memory(error);
+        return NULL;
+    }
+    atomic_init(&t->refs, 1);
+    t->view.data = ig_data_retain(data);
+    t->view.shape = *shape;
+    t->view.offset = offset;
+    if (strides)
+        memcpy(t->view.strides, strides, (size_t)shape->rank * sizeof *strides);
+    else
+        ig_packed_strides(shape, t->view.strides);
+    if (enter_scope(t)) return t;
+    ig_release(t);
+    ig_fail_no_memory(error);
+    return NULL;
+}
+
+IgTensor *ig_retain(IgTensor *tensor) {
+    if (tensor) atomic_fetch_add_explicit(&tensor->refs, 1, memory_order_relaxed);
+    return tensor;
+}
+
+void ig_release(IgTensor *tensor) {
+    if (!tensor || atomic_fetch_sub_explicit(&tensor->refs, 1, memory_order_acq_rel) != 1) return;
+    ig_data_release(tensor->view.data);
+    free(tensor);
+}
+
+IgExpr *ig_expr_new(int n_inputs, const IgView *inputs, const IgShape *shape, MTLError **error) {
+    IgExpr *expr = calloc(1, sizeof *expr);
+    if (!expr) {
+        ig_fail_no_memory(error);
+        return NULL;
+    }
+    expr->op = -1;
+    expr->shape = *shape;
+    expr->n_inputs = n_inputs;
+    for (int i = 0; i < n_inputs; i++) {
+        expr->inputs[i] = inputs[i];
+        ig_data_retain(inputs[i].data);
+    }
+    return expr;
+}
+
+IgTensor *ig_tensor_of_expr(IgDevice *device, IgType type, IgExpr *expr, MTLError **error) {
+    if (!expr) return NULL;
+    IgData *data = ig_data_new(device, type, ig_shape_numel(&expr->shape));
+    if (!data) {
+        ig_expr_free(expr);
+        ig_fail_no_memory(error);
+        return NULL;
+    }
+    data->expr = expr;
+    IgTensor *t = ig_tensor_new(data, &expr->shape, NULL, 0, error);
+    ig_data_release(data);
+    return t;
+}
+
+void ig_tensor_rebind(IgTensor *t, IgData *data) {
+    IgDevice *device = data->device;
+    ig_lock(device);
+    IgData *old = t->view.data;
+    t->view.data = data;
+    t->view.offset = 0;
+    ig_packed_strides(&t->view.shape, t->view.strides);
+    ig_unlock(device);
+    ig_data_release(old);
+}
+
+// ---- What a tensor is ----
+
+IgDevice *ig_device(const IgTensor *t) { return t ? t->view.data->device : NULL; }
+IgType ig_type(const IgTensor *t) { return t ? t->view.data->type : IgFloat16; }
+int ig_rank(const IgTensor *t) { return t ? t->view.shape.rank : 0; }
+const int64_t *ig_shape(const IgTensor *t) { return t ? t->view.shape.n : NULL; }
+const int64_t *ig_strides(const IgTensor *t) { return t ? t->view.strides : NULL; }
+int64_t ig_numel(const IgTensor *t) { return t ? ig_shape_numel(&t->view.shape) : 0; }
+
+int64_t ig_dim(const IgTensor *t, int axis) {
+    int i;
+    return t && ig_axis("ig_dim", t->view.shape.rank, axis, 0, &i, NULL) ? t->view.shape.n[i] : 0;
+}
+
+bool ig_view_contiguous(const IgView *view) {
+    int64_t packed[IG_MAX_RANK];
+    ig_packed_strides(&view->shape, packed);
+    for (int i = 0; i < view->shape.rank; i++)
+        if (view->shape.n[i] > 1 && view->strides[i] != packed[i]) return false;
+    return true;
+}
+
+bool ig_is_contiguous(const IgTensor *t) { return t && ig_view_contiguous(&t->view); }
+
+bool ig_whole(const IgView *view) {
+    return view->offset == 0 && ig_shape_numel(&view->shape) == view->data->n &&
+           ig_view_contiguous(view);
+}
+
+bool ig_same_device(const char *call, const IgTensor *a, const IgTensor *b, MTLError **error) {
+    if (a->view.data->device == b->view.data->device) return true;
+    return ig_fail(error, IgErrorDevice, "%s: the tensors are on different devices", call);
+}
+
+// ---- Host access ----
+
+bool ig_eval(IgTensor *t, MTLError **error) {
+    if (!t) return false;
+    IgDevice *device = t->view.data->device;
+    ig_lock(device);
+    bool ok = ig_data_make(t->view.data, error) && ig_commit(device, error);
+    ig_unlock(device);
+    return ok;
+}
+
+// With the lock held: the values are in memory.
+static bool complete(IgTensor *t, MTLError **error) {
+    return ig_data_make(t->view.data, error) &&
+           ig_wait(t->view.data->device, t->view.data->written, error);
+}
+
+bool ig_map(IgTensor *t, void **out, MTLError **error) {
+    if (!t || !out) return false;
+    IgDevice *device = t->view.data->device;
+    ig_lock(device);
+    bool ok = complete(t, error);
+    if (ok)
+        *out = (char *)t->view.data->memory->contents +
+               t->view.offset * (int64_t)ig_type_size(t->view.data->type);
+    ig_unlock(device);
+    return ok;
+}
+
+bool ig_buffer(IgTensor *t, MTLBuffer **buffer, size_t *offset, MTLError **error) {
+    if (!t || !buffer || !ig_eval(t, error)) return false;
+    *buffer = t->view.data->memory->buffer;
+    if (offset) *offset = (size_t)t->view.offset * ig_type_size(t->view.data->type);
+    return true;
+}
+
+static bool exact_size(const char *call, const IgTensor *t, size_t n_bytes, MTLError **error) {
+    size_t all = (size_t)ig_numel(t) * ig_type_size(t->view.data->type);
+    if (n_bytes == all) return true;
+    return ig_fail(error, IgErrorArgument, "%s: %zu bytes for shape %s of %s, which has %zu", call,
+                   n_bytes, ig_shape_text(t->view.shape.rank, t->view.shape.n), ig_type_name(t->view.data->type),
+                   all);
+}
+
+// Rows of the innermost axis are copied one after the other, as strides say.
+static void copy_out(const IgTensor *t, const char *from, char *to) {
+    int64_t index[IG_MAX_RANK] = {0}, size = (int64_t)ig_type_size(t->view.data->type);
+    int rank = t->view.shape.rank;
+    int64_t inner = rank ? t->view.shape.n[rank - 1] : 1, stride = rank ? t->view.strides[rank - 1] : 1;
+    for (int64_t left = ig_numel(t); left > 0; left -= inner) {
+        int64_t at = 0;
+        for (int i = 0; i < rank - 1; i++) at += index[i] * t->view.strides[i];
+        if (stride == 1)
+            memcpy(to, from + at * size, (size_t)(inner * size));
+        else
+            for (int64_t i = 0; i < inner; i++)
+                memcpy(to + i * size, from + (at + i * stride) * size, (size_t)size);
+        to += inner * size;
+        for (int i = rank - 2; i >= 0 && ++index[i] == t->view.shape.n[i]; i--) index[i] = 0;
+    }
+}
+
+bool ig_read(IgTensor *t, void *out, size_t n_bytes, MTLError **error) {
+    if (!t) return false;
+    if (!out && n_bytes) return ig_fail(error, IgErrorArgument, "ig_read: nowhere to write to");
+    void *data;
+    if (!exact_size("ig_read", t, n_bytes, error) || !ig_map(t, &data, error)) return false;
+    copy_out(t, data, out);
+    return true;
+}
+
+bool ig_item(IgTensor *t, double *out, MTLError **error) {
+    if (!t || !out) return false;
+    if (ig_numel(t) != 1)
+        return ig_fail(error, IgErrorShape, "ig_item: shape %s has not one element",
+                       ig_shape_text(t->view.shape.rank, t->view.shape.n));
+    void *data;
+    if (!ig_map(t, &data, error)) return false;
+    *out = ig_element_get(t->view.data->type, data, 0);
+    return true;
+}
+
+bool ig_check_finite(IgTensor *t, MTLError **error) {
+    void *data;
+    if (!t || !ig_map(t, &data, error)) return false;
+    if (!ig_is_float(t->view.data->type)) return true;
+    int64_t index[IG_MAX_RANK] = {0};
+    for (int64_t k = ig_numel(t); k > 0; k--) {
+        int64_t at = 0;
+        for (int i = 0; i < t->view.shape.rank; i++) at += index[i] * t->view.strides[i];
+        double v = ig_element_get(t->view.data->type, data, at);
+        if (!isfinite(v))
+            return ig_fail(error, IgErrorNotFinite, "element %s of a tensor of shape %s is %g",
+                           ig_shape_text(t->view.shape.rank, index),
+                           ig_shape_text(t->view.shape.rank, t->view.shape.n), v);
+        for (int i = t->view.shape.rank - 1; i >= 0 && ++index[i] == t->view.shape.n[i]; i--) index[i] = 0;
+    }
+    return true;
+}

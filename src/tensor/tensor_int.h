@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor_int.h: what the files of the tensor library share.
+//
+// A tensor is a view (shape, strides, offset) of data. Data is a row of elements in memory, or, as
+// long as nobody needed it, the operation that makes it (expr), which reads views again. Views are
+// never lazy, data is; data never changes once it is made.
+//
+// Locks: device->lock guards everything below that says so; it is taken by public functions and
+// never while calling one.
+#ifndef INGOT_TENSOR_INT_H
+#define INGOT_TENSOR_INT_H
+#include <pthread.h>
+#include <stdatomic.h>
+#include "ingot/tensor.h"
+
+// ---- Types (types.c) ----
+
+enum { IG_N_TYPES = 7 };
+bool ig_is_type(IgType type);
+bool ig_is_float(IgType type);
+IgType ig_promote(IgType a, IgType b);
+const char *ig_type_metal(IgType type);   // "half"; bool is stored as "uchar"
+const char *ig_type_compute(IgType type); // what arithmetic on it is done in: "float", "int", "long"
+double ig_element_get(IgType type, const void *data, int64_t i);
+void ig_element_set(IgType type, void *data, int64_t i, double v);
+
+// ---- Errors (error.c) ----
+
+// Both return false, for `return ig_fail(...)`.
+bool ig_fail(MTLError **error, IgErrorCode code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool ig_fail_no_memory(MTLError **error);
+// "(2, 3)", in one of a few buffers of the thread.
+const char *ig_shape_text(int rank, const int64_t *shape);
+
+// ---- Shapes (shape.c) ----
+
+typedef struct IgShape {
+    int rank;
+    int64_t n[IG_MAX_RANK];
+} IgShape;
+int64_t ig_shape_numel(const IgShape *shape);
+bool ig_shape_equal(const IgShape *a, const IgShape *b);
+void ig_packed_strides(const IgShape *shape, int64_t strides[IG_MAX_RANK]);
+// A shape given by the user: rank, lengths and their product are sane.
+bool ig_shape_check(const char *call, int rank, const int64_t *n, IgShape *shape, MTLError **error);
+bool ig_broadcast(const char *call, const IgShape *a, const IgShape *b, IgShape *out,
+                  MTLError **error);
+// Negative axes count from the end. `extra`: positions allowed beyond the last axis.
+bool ig_axis(const char *call, int rank, int axis, int extra, int *out, MTLError **error);
+
+// ---- Memory (pool.c) ----
+
+typedef struct IgBuffer {
+    MTLBuffer *buffer;
+    void *contents;
+    size_t capacity;   // bytes
+    uint64_t last_use; // number of the last command buffer that has to do with it; device->lock
+    struct IgBuffer *next;
+} IgBuffer;
+// The pool's functions are called with device->lock held.
+bool ig_pool_init(IgDevice *device);
+void ig_pool_destroy(IgDevice *device);
+// for_host: the caller writes right away, so no work may be under way on it.
+IgBuffer *ig_pool_take(IgDevice *device, size_t n_bytes, bool for_host, MTLError **error);
+void ig_pool_give(IgDevice *device, IgBuffer *buffer);
+
+// ---- Data and expressions (data.c) ----
+
+typedef struct IgData IgData;
+typedef struct IgExpr IgExpr;
+
+typedef bool IgRunFn(IgDevice *device, IgData *data, MTLError **error);
+typedef void IgDropFn(IgExpr *expr);
+
+typedef struct IgView {
+    IgData *data; // retained
+    IgShape shape;
+    int64_t strides[IG_MAX_RANK]; // elements
+    int64_t offset;
+} IgView;
+
+enum { IG_MAX_INPUTS = 4 };
+// How to make some data. Element-wise operations are joined to kernels by fuse.c; others bring a
+// function that encodes their work.
+struct IgExpr {
+    int op;        // of elementwise.def, or -1
+    IgRunFn *run;  // op -1: makes data->memory and encodes; device->lock is held
+    IgShape shape; // of the result
+    int n_inputs;
+    IgView inputs[IG_MAX_INPUTS]; // element-wise: broadcast to `shape` already
+    double values[2];                // numbers that go with it
+    IgType compute;                  // element-wise: the type the inputs are brought to
+    int n_ops;                       // operations joined, if it were made now: at most
+    struct IgExpr *next;             // of the list to be freed
+    void *extra;                     // of other operations, freed by drop
+    IgDropFn *drop;
+};
+
+struct IgData {
+    atomic_uint refs;
+    IgDevice *device;
+    IgType type;
+    int64_t n;
+    IgBuffer *memory; // NULL while it is not made; device->lock, as the rest
+    IgExpr *expr;     // how to make it; NULL once it is made
+    uint64_t written; // number of the command buffer that writes it; 0: the host did
+    bool inlined;     // was computed on the way once, without being stored
+};
+IgData *ig_data_new(IgDevice *device, IgType type, int64_t n); // with neither memory nor expr
+IgData *ig_data_retain(IgData *data);
+void ig_data_release(IgData *data); // device->lock is not held
+// With device->lock held: memory for the result of work that is about to be encoded.
+bool ig_data_allocate(IgData *data, MTLError **error);
+// With device->lock held: encodes whatever is needed so that data->memory is there.
+bool ig_data_make(IgData *data, MTLError **error);
+void ig_expr_free(IgExpr *expr); // device->lock is not held
+// With device->lock held: frees it when the lock is given back.
+void ig_defer(IgDevice *device, IgExpr *expr);
+void ig_lock(IgDevice *device);
+void ig_unlock(IgDevice *device);
+
+// ---- Tensors (tensor.c) ----
+
+struct IgTensor {
+    atomic_uint refs;
+    IgView view;    // changes only by ig_write and the like, under device->lock
+    IgScope *scope; // that will release it; NULL: the caller does
+};
+// A view of data, which it retains. In the innermost scope of the thread if there is one.
+IgTensor *ig_tensor_new(IgData *data, const IgShape *shape, const int64_t *strides, int64_t offset,
+                        MTLError **error);
+// The result of an operation: new data with this expression, which it takes over also when it
+// fails.
+IgTensor *ig_tensor_of_expr(IgDevice *device, IgType type, IgExpr *expr, MTLError **error);
+IgExpr *ig_expr_new(int n_inputs, const IgView *inputs, const IgShape *shape, MTLError **error);
+// Gives the tensor other data, of which it then shows all; takes the reference.
+void ig_tensor_rebind(IgTensor *tensor, IgData *data);
+bool ig_whole(const IgView *view); // shows all elements of its data in their order
+bool ig_view_contiguous(const IgView *view);
+bool ig_same_device(const char *call, const IgTensor *a, const IgTensor *b, MTLError **error);
+
+// ---- Work (device.c) ----
+
+typedef struct IgKernel IgKernel; // a pipeline and what is known of it
+struct IgDevice {
+    MTLDevice *metal;
+    MTLCommandQueue *queue;
+    pthread_mutex_t lock;
+    // All of this under lock.
+    MTLCommandBuffer *commands; // being recorded, or NULL
+    MTLComputeCommandEncoder *encoder;
+    unsigned n_encoded;           // dispatches in it
+    uint64_t recording;           // its number; numbers start at 1
+    uint64_t completed;           // all up to this one have ended
+    struct IgFlight *first, *last; // committed, oldest first
+    IgExpr *deferred; // to be freed
+    MTLError *failed;              // of a command buffer, not yet reported
+    struct IgPool *pool;
+    struct IgKernelTable *kernels;
+    IgDeviceStatistics statistics;
+    atomic_uint refs;
+};
+
+typedef struct IgBinding {
+    IgBuffer *buffer;
+    size_t offset; // bytes
+} IgBinding;
+// All with device->lock held.
+// Encodes a dispatch: `bytes` at buffer 0, the bindings behind it.
+bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_bytes,
+               const IgBinding *bindings, size_t n_bindings, MTLSize grid, MTLSize group,
+               bool groups, MTLError **error);
+bool ig_commit(IgDevice *device, MTLError **error);
+bool ig_wait(IgDevice *device, uint64_t number, MTLError **error);
+void ig_poll(IgDevice *device);
+// A kernel under a key; `source` is asked for the text only if it is new (malloc'd, or NULL).
+typedef char *IgSourceFn(void *context);
+IgKernel *ig_kernel(IgDevice *device, const void *key, size_t n_key, const char *function,
+                    IgSourceFn *source, void *context, MTLError **error);
+// A kernel of the library that comes with it (kernels/*.metal), with function constants as text
+// "NAME=3" in the key.
+IgKernel *ig_kernel_of(IgDevice *device, const char *source, const char *function,
+                       MTLError **error);
+MTLComputePipelineState *ig_kernel_pipeline(IgKernel *kernel);
+#endif
