@@ -6,8 +6,12 @@ Each *.metal says in comments how (several runs may stand in one file; `run:` st
     // run: KERNEL grid=100,10 group=64,2 [constant=NAME=VALUE]
     // arg N = NUMPY EXPRESSION        an array, or bytes of a scalar such as u32(7)
     // threadgroup N = BYTES           length of a threadgroup argument
+    // tensor N = M, TYPE, EXTENTS, STRIDES [, OFFSET]   a handle over arg M, from element OFFSET on;
+                                       TYPE is f32, f16, bf16, i8, ..., i4, u4
     // expect N = NUMPY EXPRESSION     what arg N holds afterwards (NaN equals NaN)
     // close N = NUMPY EXPRESSION      the same, within 1e-5 of it
+
+Arguments and tensors from 100 on take no slot: what other arguments point to, as handle(100).
 
 Expressions know numpy as np, the types f32 u32 i32 ..., iota(n, type), rand(n, seed), the arguments as
 they were before as a0, a1, ..., and per thread of the grid (x fastest): gx gy gz (position in the
@@ -73,6 +77,23 @@ def note_report(launch, report):
                    f"{r.length}, thread {tuple(r.thread)}")
 
 
+class Tensor(ctypes.Structure):  # CpuTensor
+    _fields_ = [("data", ctypes.c_void_p), ("type", ctypes.c_uint32), ("rank", ctypes.c_uint32),
+                ("extents", ctypes.c_int64 * 16), ("strides", ctypes.c_int64 * 16)]
+    # name: number, bits
+    TYPES = {"f32": (3, 32), "f16": (16, 16), "bf16": (121, 16), "i8": (45, 8), "u8": (49, 8), "i16": (37, 16),
+             "u16": (41, 16), "i32": (29, 32), "u32": (33, 32), "i4": (143, 4), "u4": (144, 4)}
+
+    @classmethod
+    def over(cls, array, kind, extents, strides, offset=0):
+        number, bits = cls.TYPES[kind]
+        t = cls(array.ctypes.data + offset * bits // 8, number, len(extents))
+        for d in range(16):
+            t.extents[d] = extents[d] if d < len(extents) else 1
+            t.strides[d] = strides[d] if d < len(strides) else 0
+        return t
+
+
 class Info(ctypes.Structure):
     _fields_ = [("abi", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("width", ctypes.c_uint32),
                 ("n_slots", ctypes.c_uint32), ("shape", ctypes.c_uint32 * 3), ("threadgroup_bytes", ctypes.c_uint32),
@@ -86,7 +107,7 @@ class Run:
         self.constants = [w.split("=", 1)[1] for w in words[1:] if w.startswith("constant=")]
         three = lambda s: tuple(([int(v) for v in s.split(",")] + [1, 1])[:3])
         self.grid, self.group = three(options["grid"]), three(options["group"])
-        self.args, self.memory, self.expect, self.close = {}, {}, {}, {}
+        self.args, self.memory, self.expect, self.close, self.tensors = {}, {}, {}, {}, {}
 
     def __str__(self):
         name = os.path.splitext(os.path.basename(self.path))[0]
@@ -98,8 +119,9 @@ def read_runs(path):
     for number, line in enumerate(open(path), 1):
         if m := re.match(r"// run: (.*)", line):
             runs.append(Run(path, number, m[1].split()))
-        elif m := re.match(r"// (arg|threadgroup|expect|close) (\d+) = (.*)", line):
-            into = {"arg": runs[-1].args, "threadgroup": runs[-1].memory, "expect": runs[-1].expect, "close": runs[-1].close}[m[1]]
+        elif m := re.match(r"// (arg|threadgroup|expect|close|tensor) (\d+) = (.*)", line):
+            into = {"arg": runs[-1].args, "threadgroup": runs[-1].memory, "expect": runs[-1].expect,
+                    "close": runs[-1].close, "tensor": runs[-1].tensors}[m[1]]
             into[int(m[2])] = m[3]
     return runs
 
@@ -123,16 +145,23 @@ def names_of(run):
     return env
 
 
-def execute(run, so, arrays):
+def spans_of(arrays, tensors):
+    """What pointers that are checked may point to: CpuSpan, sorted."""
+    all = [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays.values() if a.nbytes]
+    all += [(ctypes.addressof(t), ctypes.addressof(t) + ctypes.sizeof(t)) for t in tensors.values()]
+    return (ctypes.c_uint64 * (2 * len(all)))(*[v for span in sorted(all) for v in span]), len(all)
+
+
+def execute(run, so, arrays, tensors={}):
     code = ctypes.CDLL(so)
     info = Info.in_dll(code, "ingot_kernel_info")
     slots = (ctypes.c_void_p * max(1, info.n_slots))()
     lengths = (ctypes.c_uint64 * max(1, info.n_slots))()
-    order = sorted(run.args)
+    order = sorted(i for i in [*run.args, *run.tensors] if i < 100)
     dynamic = 0
     for slot, index in enumerate(order):
-        slots[slot] = arrays[index].ctypes.data
-        lengths[slot] = arrays[index].nbytes
+        slots[slot] = ctypes.addressof(tensors[index]) if index in tensors else arrays[index].ctypes.data
+        lengths[slot] = 0 if index in tensors else arrays[index].nbytes
     for slot, index in enumerate(sorted(run.memory), len(order)):  # threadgroup arguments stand last
         slots[slot] = info.threadgroup_bytes + dynamic
         lengths[slot] = int(run.memory[index])
@@ -141,6 +170,8 @@ def execute(run, so, arrays):
     launch.lengths = ctypes.cast(lengths, ctypes.c_void_p)
     launch.report = ctypes.cast(note_report, ctypes.c_void_p)
     launch.tensors = tensor_ops()
+    spans, launch.n_spans = spans_of(arrays, tensors)
+    launch.spans = ctypes.cast(spans, ctypes.c_void_p)
     groups = 1
     for d in range(3):
         launch.threads_per_grid[d], launch.group_size[d] = run.grid[d], run.group[d]
@@ -183,13 +214,25 @@ def check(run, way, so):
 
 def check_placed(run, way, so, at_end):
     env = names_of(run)
-    arrays = {}
-    for index, text in run.args.items():
+    arrays, tensors = {}, {}
+
+    def place(index, text):
         value = np.ascontiguousarray(eval(text, env))
         env[f"a{index}"] = value.copy()
         arrays[index] = between_pages(value, at_end)
+
+    for index, text in run.args.items():
+        if "handle(" not in text:
+            place(index, text)
+    for index, text in run.tensors.items():
+        of, kind, rest = text.split(",", 2)
+        tensors[index] = Tensor.over(arrays[int(of)], kind.strip(), *eval(rest, env))
+    env["handle"] = lambda i: ctypes.addressof(tensors[i])
+    for index, text in run.args.items():
+        if "handle(" in text:
+            place(index, text)
     reports.clear()
-    execute(run, so, arrays)
+    execute(run, so, arrays, tensors)
     assert not reports, f"{run} {way}: {len(reports)} reports, first: {reports[0]}"
     for index, text in list(run.expect.items()) + list(run.close.items()):
         got = arrays[index]

@@ -79,42 +79,46 @@ template <class E> METAL_FUNC decltype(auto) element(pointer<E> p, long n) {
     else return (p[n]);
 }
 
-// ---- what the kinds are made of: data(), extent(r), stride(r)
+// ---- what the kinds are made of
 template <class E, class X, class D, class... Tags> struct storage;
 
 template <class E, class X> struct storage<E, X, tensor_handle> {
+    using index = typename X::index_type;
     ulong __handle;
     METAL_FUNC pointer<E> __data() const { return (pointer<E>)__ingot_handle_word(__handle, 0); }
-    METAL_FUNC typename X::index_type __extent(size_t r) const {
-        return X::static_extent(r) != dynamic_extent
-                   ? typename X::index_type(X::static_extent(r))
-                   : typename X::index_type(__ingot_handle_word(__handle, uint(2 + r)));
+    template <size_t R> METAL_FUNC index __extent_at() const {
+        if constexpr (X::static_extent(R) != dynamic_extent) return index(X::static_extent(R));
+        else return index(__ingot_handle_word(__handle, 2 + R));
     }
-    METAL_FUNC long __stride(size_t r) const {
-        return r == 0 ? 1 : (long)__ingot_handle_word(__handle, uint(18 + r));
+    template <size_t R> METAL_FUNC long __stride_at() const {
+        if constexpr (R == 0) return 1;
+        else return (long)__ingot_handle_word(__handle, 18 + R);
     }
 };
 
 template <class E, class X> struct storage<E, X, tensor_handle, tensor_offset> {
+    using index = typename X::index_type;
     ulong __handle;
     long __first; // elements before this slice
     X __sizes;
     METAL_FUNC pointer<E> __data() const {
         return advance<E>((pointer<E>)__ingot_handle_word(__handle, 0), __first);
     }
-    METAL_FUNC typename X::index_type __extent(size_t r) const { return __sizes.extent(r); }
-    METAL_FUNC long __stride(size_t r) const {
-        return r == 0 ? 1 : (long)__ingot_handle_word(__handle, uint(18 + r));
+    template <size_t R> METAL_FUNC index __extent_at() const { return __sizes.__sizes[R]; }
+    template <size_t R> METAL_FUNC long __stride_at() const {
+        if constexpr (R == 0) return 1;
+        else return (long)__ingot_handle_word(__handle, 18 + R);
     }
 };
 
 template <class E, class X> struct storage<E, X, tensor_inline> {
+    using index = typename X::index_type;
     pointer<E> __pointer;
     X __sizes;
     long __strides[X::rank() ? X::rank() : 1];
     METAL_FUNC pointer<E> __data() const { return __pointer; }
-    METAL_FUNC typename X::index_type __extent(size_t r) const { return __sizes.extent(r); }
-    METAL_FUNC long __stride(size_t r) const { return __strides[r]; }
+    template <size_t R> METAL_FUNC index __extent_at() const { return __sizes.__sizes[R]; }
+    template <size_t R> METAL_FUNC long __stride_at() const { return __strides[R]; }
 };
 
 // The type of slices of a tensor, with extents Y.
@@ -164,11 +168,7 @@ struct tensor : __tensor_detail::storage<ElementType, Extents, Descriptor, Tags.
     {
         this->__pointer = p;
         this->__sizes = e;
-        long stride = 1;
-        for (size_t i = 0; i < get_rank(); i++) {
-            this->__strides[i] = stride;
-            stride *= (long)e.extent(i);
-        }
+        __pack(__dimensions());
     }
     template <class Other>
         requires(__is_same(Descriptor, tensor_inline) && is_convertible_v<Other, index_type>)
@@ -176,7 +176,7 @@ struct tensor : __tensor_detail::storage<ElementType, Extents, Descriptor, Tags.
                       const array<Other, Extents::rank()> &strides) {
         this->__pointer = p;
         this->__sizes = e;
-        for (size_t i = 0; i < get_rank(); i++) this->__strides[i] = (long)strides[i];
+        __take(strides.__elements, __dimensions());
     }
     // The same elements with extents that are less of the type, or as const.
     template <class OtherElement, class OtherExtents>
@@ -188,7 +188,7 @@ struct tensor : __tensor_detail::storage<ElementType, Extents, Descriptor, Tags.
     METAL_FUNC tensor(const tensor<OtherElement, OtherExtents, tensor_inline> &other) {
         this->__pointer = other.__pointer;
         this->__sizes = Extents(other.__sizes);
-        for (size_t i = 0; i < get_rank(); i++) this->__strides[i] = other.__strides[i];
+        __take(other.__strides, __dimensions());
     }
 
     // ---- sizes and strides
@@ -201,11 +201,10 @@ struct tensor : __tensor_detail::storage<ElementType, Extents, Descriptor, Tags.
     METAL_FUNC static constexpr size_t static_extent(rank_type r) {
         return Extents::static_extent(r);
     }
-    METAL_FUNC index_type get_extent(rank_type r) const { return this->__extent(r); }
-    METAL_FUNC index_type get_stride(rank_type r) const { return index_type(this->__stride(r)); }
-    METAL_FUNC extents_type extents() const {
-        return __all(make_index_sequence<Extents::rank()>());
-    }
+    METAL_FUNC index_type get_extent(rank_type r) const { return __extent(r, __dimensions()); }
+    METAL_FUNC index_type get_stride(rank_type r) const { return index_type(__stride(r)); }
+    METAL_FUNC extents_type extents() const { return __all(__dimensions()); }
+    METAL_FUNC long __stride(rank_type r) const { return __stride(r, __dimensions()); }
     // Element (0, 0, ...); of elements below a byte, the byte it is in.
     METAL_FUNC data_handle_type data_handle() const { return this->__data(); }
 
@@ -213,24 +212,20 @@ struct tensor : __tensor_detail::storage<ElementType, Extents, Descriptor, Tags.
     template <class... Index>
         requires(sizeof...(Index) == Extents::rank() && (is_convertible_v<Index, index_type> && ...))
     METAL_FUNC decltype(auto) operator[](Index... index) const {
-        long at = 0;
-        size_t r = 0;
-        ((at += (long)index_type(index) * this->__stride(r++)), ...);
-        return __tensor_detail::element<ElementType>(this->__data(), at);
+        return __tensor_detail::element<ElementType>(this->__data(),
+                                                     __place(__dimensions(), index...));
     }
     template <class Index>
         requires(is_convertible_v<Index, index_type> && Extents::rank() != 0)
     METAL_FUNC decltype(auto) operator[](const array<Index, Extents::rank()> &index) const {
-        long at = 0;
-        for (size_t r = 0; r < get_rank(); r++) at += (long)index_type(index[r]) * this->__stride(r);
-        return __tensor_detail::element<ElementType>(this->__data(), at);
+        return __tensor_detail::element<ElementType>(
+            this->__data(), __place_each(index.__elements, __dimensions()));
     }
     template <class Index, int N>
         requires(is_convertible_v<Index, index_type> && N == Extents::rank())
     METAL_FUNC decltype(auto) operator[](vec<Index, N> index) const {
-        long at = 0;
-        for (int r = 0; r < N; r++) at += (long)index_type(index[r]) * this->__stride(r);
-        return __tensor_detail::element<ElementType>(this->__data(), at);
+        return __tensor_detail::element<ElementType>(this->__data(),
+                                                     __place_each(index, __dimensions()));
     }
 
     // ---- slices: from an origin on, with the rest of the extents or with given ones
@@ -239,20 +234,15 @@ struct tensor : __tensor_detail::storage<ElementType, Extents, Descriptor, Tags.
                  (is_convertible_v<Index, index_type> && ...) && sizeof...(Index) != 0)
     METAL_FUNC auto slice(Index... origin) const {
         using result_extents = metal::extents<index_type, Sizes...>;
-        const index_type from[] = {index_type(origin)...};
-        result_extents sizes;
-        size_t r = 0;
-        ((__cut<Sizes>(sizes.__sizes[r], from[r], r), r++), ...);
-        long first = 0;
-        for (size_t i = 0; i < get_rank(); i++) first += (long)from[i] * this->__stride(i);
         typename __tensor_detail::sliced<ElementType, result_extents, Descriptor>::type result;
-        result.__sizes = sizes;
+        result.__sizes = __rest<Sizes...>(__dimensions(), origin...);
+        long first = __place(__dimensions(), origin...);
         if constexpr (__is_same(Descriptor, tensor_inline)) {
             result.__pointer = __tensor_detail::advance<ElementType>(this->__pointer, first);
-            for (size_t i = 0; i < get_rank(); i++) result.__strides[i] = this->__strides[i];
+            result.__take(this->__strides, __dimensions());
         } else {
-            result.__handle = this->__handle;
             if constexpr (sizeof...(Tags) != 0) first += this->__first;
+            result.__handle = this->__handle;
             result.__first = first;
         }
         return result;
@@ -261,26 +251,61 @@ struct tensor : __tensor_detail::storage<ElementType, Extents, Descriptor, Tags.
         requires(sizeof...(Index) == Extents::rank() &&
                  (is_convertible_v<Index, index_type> && ...) && sizeof...(Index) != 0)
     METAL_FUNC auto slice(Index... origin) const {
-        return __rest(make_index_sequence<Extents::rank()>(), origin...);
+        return __slice_rest(__dimensions(), origin...);
     }
 
-private:
-    template <size_t... N>
-    METAL_FUNC extents_type __all(index_sequence<N...>) const {
+    // ---- the same for each dimension (all public: slices are of other types)
+    using __dimensions = make_index_sequence<Extents::rank()>;
+    template <size_t... R> METAL_FUNC void __pack(index_sequence<R...>) {
+        long stride = 1;
+        ((this->__strides[R] = stride, stride *= (long)this->__sizes.__sizes[R]), ...);
+    }
+    template <class Strides, size_t... R>
+    METAL_FUNC void __take(const Strides &strides, index_sequence<R...>) {
+        ((this->__strides[R] = (long)strides[R]), ...);
+    }
+    template <size_t... R>
+    METAL_FUNC index_type __extent(size_t r, index_sequence<R...>) const {
+        index_type n = 0;
+        ((n = r == R ? this->template __extent_at<R>() : n), ...);
+        return n;
+    }
+    template <size_t... R> METAL_FUNC long __stride(size_t r, index_sequence<R...>) const {
+        long n = 0;
+        ((n = r == R ? this->template __stride_at<R>() : n), ...);
+        return n;
+    }
+    template <size_t... R> METAL_FUNC extents_type __all(index_sequence<R...>) const {
         extents_type e;
-        ((e.__sizes[N] = this->__extent(N)), ...);
+        ((e.__sizes[R] = this->template __extent_at<R>()), ...);
         return e;
     }
-    template <size_t Size>
-    METAL_FUNC void __cut(thread index_type &size, index_type from, size_t r) const {
-        if constexpr (Size == dynamic_extent) {
-            index_type whole = this->__extent(r);
-            size = whole > from ? index_type(whole - from) : index_type(0);
+    template <size_t... R, class... Index>
+    METAL_FUNC long __place(index_sequence<R...>, Index... index) const {
+        return (((long)index_type(index) * this->template __stride_at<R>()) + ... + 0l);
+    }
+    template <class Index, size_t... R>
+    METAL_FUNC long __place_each(const Index &index, index_sequence<R...>) const {
+        return (((long)index_type(index[R]) * this->template __stride_at<R>()) + ... + 0l);
+    }
+    template <size_t Size, size_t R> METAL_FUNC index_type __cut(index_type from) const {
+        if constexpr (Size != dynamic_extent) {
+            return index_type(Size);
+        } else {
+            index_type whole = this->template __extent_at<R>();
+            return whole > from ? index_type(whole - from) : index_type(0);
         }
     }
-    template <size_t... N, class... Index>
-    METAL_FUNC auto __rest(index_sequence<N...>, Index... origin) const {
-        return slice<(N, dynamic_extent)...>(origin...);
+    template <size_t... Sizes, size_t... R, class... Index>
+    METAL_FUNC metal::extents<index_type, Sizes...> __rest(index_sequence<R...>,
+                                                           Index... origin) const {
+        metal::extents<index_type, Sizes...> sizes;
+        ((sizes.__sizes[R] = this->template __cut<Sizes, R>(index_type(origin))), ...);
+        return sizes;
+    }
+    template <size_t... R, class... Index>
+    METAL_FUNC auto __slice_rest(index_sequence<R...>, Index... origin) const {
+        return slice<(R, dynamic_extent)...>(origin...);
     }
 };
 

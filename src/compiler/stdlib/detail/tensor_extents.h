@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tensor_extents.h: extents<Index, E...> and dextents<Index, Rank>: the sizes of a tensor, each of
 // them part of the type or known when the kernel runs; and how a type keeps its address space.
+//
+// Here and in tensor.h members are indexed by constants only, with packs of indices instead of
+// loops: so that even the least optimiser keeps tensors in registers, and the compiler knows which
+// memory a pointer in one is of.
 #pragma once
 
 namespace metal {
@@ -26,7 +30,9 @@ template <class IndexType, size_t... Extents> struct extents {
         ((result = at++ == r ? Extents : result), ...);
         return result;
     }
-    METAL_FUNC constexpr index_type extent(rank_type r) const { return __sizes[r]; }
+    METAL_FUNC constexpr index_type extent(rank_type r) const {
+        return pick(r, make_index_sequence<sizeof...(Extents)>());
+    }
 
     METAL_FUNC constexpr extents()
         : __sizes{IndexType(Extents == dynamic_extent ? 0 : Extents)...} {}
@@ -35,15 +41,13 @@ template <class IndexType, size_t... Extents> struct extents {
         requires((is_convertible_v<Others, IndexType> && ...) && sizeof...(Others) > 0 &&
                  (sizeof...(Others) == rank_dynamic() || sizeof...(Others) == rank()))
     METAL_FUNC constexpr extents(Others... others) : extents() {
-        const IndexType given[] = {IndexType(others)...};
-        set(given, sizeof...(Others) == rank(), make_index_sequence<sizeof...(Extents)>());
+        set(array<IndexType, sizeof...(Others)>{IndexType(others)...},
+            make_index_sequence<sizeof...(Extents)>());
     }
     template <class Other, size_t N>
         requires(is_convertible_v<Other, IndexType> && (N == rank_dynamic() || N == rank()))
     METAL_FUNC constexpr extents(const array<Other, N> &others) : extents() {
-        IndexType given[N] = {};
-        for (size_t i = 0; i < N; i++) given[i] = IndexType(others[i]);
-        set(given, N == rank(), make_index_sequence<sizeof...(Extents)>());
+        set(others, make_index_sequence<sizeof...(Extents)>());
     }
     template <class Other, size_t... OtherExtents>
         requires(sizeof...(OtherExtents) == rank() &&
@@ -51,8 +55,7 @@ template <class IndexType, size_t... Extents> struct extents {
                    Extents == OtherExtents) &&
                   ...))
     METAL_FUNC constexpr extents(const extents<Other, OtherExtents...> &others) : extents() {
-        for (size_t i = 0; i < rank(); i++)
-            if (static_extent(i) == dynamic_extent) __sizes[i] = IndexType(others.extent(i));
+        convert(others, make_index_sequence<sizeof...(Extents)>());
     }
 
     template <class Other, size_t... OtherExtents>
@@ -64,10 +67,29 @@ template <class IndexType, size_t... Extents> struct extents {
     }
 
 private:
-    template <class Given, size_t... D>
-    METAL_FUNC constexpr void set(const Given &given, bool all, index_sequence<D...>) {
-        size_t at = 0;
-        ((Extents == dynamic_extent ? void(__sizes[D] = given[all ? D : at++]) : void()), ...);
+    // How many before the one at d are dynamic.
+    METAL_FUNC static constexpr size_t before(size_t d) {
+        size_t at = 0, n = 0;
+        ((n += at++ < d && Extents == dynamic_extent), ...);
+        return n;
+    }
+    template <class Other, size_t N, size_t... D>
+    METAL_FUNC constexpr void set(const array<Other, N> &given, index_sequence<D...>) {
+        ((Extents == dynamic_extent
+              ? void(__sizes[D] = IndexType(given.__elements[N == rank() ? D : before(D)]))
+              : void()),
+         ...);
+    }
+    template <class Other, size_t... D>
+    METAL_FUNC constexpr void convert(const Other &others, index_sequence<D...>) {
+        ((Extents == dynamic_extent ? void(__sizes[D] = IndexType(others.__sizes[D])) : void()),
+         ...);
+    }
+    template <size_t... D>
+    METAL_FUNC constexpr IndexType pick(size_t r, index_sequence<D...>) const {
+        IndexType n = 0;
+        ((n = r == D ? __sizes[D] : n), ...);
+        return n;
     }
 };
 
