@@ -19,6 +19,7 @@
 
 #define CHUNK_ROWS CPU_PACK_LANES // of the thin operand, packed at once
 #define CHUNK_LANES 256           // of sums in scratch
+#define NEAR_STEPS 128            // of a panel that stay near from one tile of rows to the next
 #define PANEL_LANES (TILE_MAX_VECTORS * V_WIDTH)
 
 typedef struct Work {
@@ -67,21 +68,25 @@ static int panel_vectors(int64_t n_vectors) {
 static void run_in_place(const Work *w) {
     int thin_bytes = cpu_element_bytes(w->thin.type), wide_bytes = cpu_element_bytes(w->wide.type),
         each = cpu_kind_elements(w->kind);
-    int64_t n_vectors = (w->n_lanes + V_WIDTH - 1) / V_WIDTH;
+    int64_t n_vectors = (w->n_lanes + V_WIDTH - 1) / V_WIDTH, n_steps = w->n_k / each,
+            block = w->n_rows > max_rows[TILE_MAX_VECTORS] ? NEAR_STEPS : n_steps;
     for (int64_t j = 0; j < w->n_lanes;) {
         int vectors = panel_vectors(n_vectors);
         n_vectors -= vectors;
-        CpuTile tile = {.thin = w->thin.data,
-                        .thin_row = w->thin.lane * thin_bytes,
-                        .thin_step = w->thin.k * thin_bytes * each,
-                        .wide = w->wide.data + j * wide_bytes,
-                        .wide_step = w->wide.k * wide_bytes,
-                        .out = w->result.data + j * 4,
-                        .out_row = w->result.row * 4,
-                        .n_steps = w->n_k / each,
-                        .mask = n_vectors ? UINT32_MAX : last_mask(w->n_lanes),
-                        .add = w->result.add};
-        run_rows(w->tiles, &tile, vectors, w->n_rows);
+        uint32_t mask = n_vectors ? UINT32_MAX : last_mask(w->n_lanes);
+        for (int64_t i = 0; i < n_steps; i += block) {
+            CpuTile tile = {.thin = w->thin.data + i * w->thin.k * thin_bytes * each,
+                            .thin_row = w->thin.lane * thin_bytes,
+                            .thin_step = w->thin.k * thin_bytes * each,
+                            .wide = w->wide.data + (i * w->wide.k + j) * wide_bytes,
+                            .wide_step = w->wide.k * wide_bytes,
+                            .out = w->result.data + j * 4,
+                            .out_row = w->result.row * 4,
+                            .n_steps = least(block, n_steps - i),
+                            .mask = mask,
+                            .add = w->result.add || i > 0};
+            run_rows(w->tiles, &tile, vectors, w->n_rows);
+        }
         j += vectors * V_WIDTH;
     }
 }
@@ -93,9 +98,9 @@ typedef struct Block {
     int n_rows, n_lanes, n_k;
 } Block;
 
-#if V_WIDTH == 16
 // What thin bytes moved up by 128 add: 128 times the sum of the wide ones.
 static void add_wide_sums(const uint32_t *wide, int n_steps, int width, int32_t *sums) {
+#if V_WIDTH == 16
     for (int j = 0; j < width; j += V_WIDTH) {
         V sum = v_load(sums + j);
         for (int i = 0; i < n_steps; i++) {
@@ -104,25 +109,28 @@ static void add_wide_sums(const uint32_t *wide, int n_steps, int width, int32_t 
         }
         v_store(sums + j, sum);
     }
-}
+#else // no such kind
+    (void)wide, (void)n_steps, (void)width, (void)sums;
 #endif
+}
+
+static void take_back(const Block *b, unsigned char *out, int64_t out_row, const int32_t *sums) {
+#if V_WIDTH == 16
+    for (int j = 0; j < b->n_lanes; j += V_WIDTH) {
+        V more = v_shift_left(v_load(sums + j), 7);
+        uint32_t mask = b->n_lanes - j < V_WIDTH ? last_mask(b->n_lanes) : UINT32_MAX;
+        unsigned char *p = out + j * 4;
+        for (int r = 0; r < b->n_rows; r++, p += out_row)
+            v_store_some(p, mask, _mm512_sub_epi32(v_load_some(p, mask), more));
+    }
+#else
+    (void)b, (void)out, (void)out_row, (void)sums;
+#endif
+}
 
 static bool thin_is_flipped(const Work *w) {
     return w->kind == CPU_KIND_BYTE &&
            (w->thin.type == CPU_TENSOR_INT8 || w->thin.type == CPU_TENSOR_INT4);
-}
-
-static void take_back_flips(const Work *w, const Block *b, unsigned char *out, int64_t out_row,
-                            const int32_t *wide_sums) {
-    for (int r = 0; r < b->n_rows; r++)
-        for (int j = 0; j < b->n_lanes; j++) {
-            uint32_t sum;
-            unsigned char *p = out + r * out_row + j * 4;
-            memcpy(&sum, p, 4);
-            sum -= 128 * (uint32_t)wide_sums[j];
-            memcpy(p, &sum, 4);
-        }
-    (void)w;
 }
 
 // One panel of a block whose thin operand is ready in `tile`.
@@ -180,14 +188,12 @@ static void run_chunk(const Work *w, Scratch *s, const Block *chunk) {
             b.n_lanes = (int)least(vectors * V_WIDTH, chunk->n_lanes - j);
             tile.out = out + j * 4;
             run_panel(w, s, &b, tile, vectors);
-#if V_WIDTH == 16
             if (flipped)
                 add_wide_sums(s->wide, (b.n_k + 3) / 4, vectors * V_WIDTH, s->wide_sums + j);
-#endif
             j += vectors * V_WIDTH;
         }
     }
-    if (flipped) take_back_flips(w, chunk, out, out_row, s->wide_sums);
+    if (flipped) take_back(chunk, out, out_row, s->wide_sums);
     if (!w->result_in_place)
         CPU_FAST(cpu_store)(&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes,
                             s->sums, CHUNK_LANES);
@@ -224,12 +230,6 @@ static CpuKind kind_of(const Work *w, bool has_bfloat, bool has_byte) {
     return shorts ? CPU_KIND_SHORT : CPU_KIND_INT;
 }
 
-// Lines at such a distance fall into few sets of the caches.
-static bool is_far(int64_t stride, int64_t n_bytes) {
-    stride *= n_bytes;
-    return stride >= 1024 || stride <= -1024;
-}
-
 static void decide_places(Work *w) {
     const CpuOperand *thin = &w->thin, *wide = &w->wide;
     int64_t tail = w->n_lanes % V_WIDTH;
@@ -238,14 +238,13 @@ static void decide_places(Work *w) {
                          (w->result.is_float ? w->result.type == CPU_TENSOR_FLOAT32
                                              : w->result.type == CPU_TENSOR_INT32 ||
                                                    w->result.type == CPU_TENSOR_UINT32);
-    bool long_sums = w->n_k > 64;
     switch (w->kind) {
     case CPU_KIND_FLOAT:
         w->thin_in_place = thin->type == CPU_TENSOR_FLOAT32;
         w->wide_in_place = whole && wide->lane == 1;
-        if (wide->type == CPU_TENSOR_FLOAT16 && w->n_rows <= 24)
+        if (wide->type == CPU_TENSOR_FLOAT16)
             w->kind = w->wide_in_place ? CPU_KIND_FLOAT_HALF : CPU_KIND_FLOAT;
-        else if (wide->type == CPU_TENSOR_BFLOAT16 && w->n_rows <= 24)
+        else if (wide->type == CPU_TENSOR_BFLOAT16)
             w->kind = w->wide_in_place ? CPU_KIND_FLOAT_BFLOAT : CPU_KIND_FLOAT;
         else
             w->wide_in_place &= wide->type == CPU_TENSOR_FLOAT32;
@@ -262,12 +261,6 @@ static void decide_places(Work *w) {
     default:
         w->thin_in_place = thin->type == CPU_TENSOR_UINT8 && thin->k == 1 && w->n_k % 4 == 0;
         break;
-    }
-    if (long_sums && thin->k == 1 && is_far(thin->lane, 4) && w->n_rows > 1)
-        w->thin_in_place = false;
-    if (long_sums && is_far(wide->k, 4) && w->n_rows > max_rows[TILE_MAX_VECTORS]) {
-        w->wide_in_place = false;
-        if (w->kind <= CPU_KIND_FLOAT_BFLOAT) w->kind = CPU_KIND_FLOAT;
     }
 }
 

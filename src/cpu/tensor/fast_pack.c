@@ -1,165 +1,200 @@
 // SPDX-License-Identifier: Apache-2.0
-// fast_pack.c: operands become words in scratch. Two movements suffice: a line of elements along k
-// becomes words one after the other ("line"), or as many lines along the lanes as a word has
-// elements become words side by side ("weave"); where the wide operand lies along k, its words are
-// transposed in squares. Elements with gaps between them are collected into a line first.
+// fast_pack.c: operands become words in scratch. Three movements suffice. Lines of elements along k
+// become words one after the other ("lines"; where a word is one element, lines along the lanes
+// too); as many lines along the lanes as a word has elements become words side by side ("weave");
+// and words of the wide operand that lie along k are transposed in squares. Elements with gaps
+// between them, or of four bits, are collected into lines first.
 #include "cpu/tensor/fast_pack.h"
-#include "cpu/tensor/element.h"
-#include "cpu/tensor/simd.h"
+#include "cpu/tensor/fast_load.h"
 
-#define LINE_ELEMENTS (CPU_PACK_STEPS * 4)
-
-typedef struct Line {
+// Elements side by side: lines `stride` bytes apart, of a type of at least 8 bits.
+typedef struct Lines {
     const unsigned char *data;
-    uint32_t type; // of at least 8 bits
-} Line;
+    int64_t stride;
+    uint32_t type;
+} Lines;
 
-// n elements from element `at` on, side by side: where they lie, or collected in `room`.
-static Line line_of(const CpuOperand *from, int64_t at, int64_t stride, int n,
-                    unsigned char room[LINE_ELEMENTS * 2]) {
-    int n_bytes = cpu_element_bytes(from->type);
-    if (n_bytes == 0) {
-        for (int i = 0; i < n; i++)
-            room[i] = (unsigned char)cpu_element_int(from->data, from->type, at + i * stride);
-        return (Line){room, from->type == CPU_TENSOR_INT4 ? CPU_TENSOR_INT8 : CPU_TENSOR_UINT8};
-    }
-    const unsigned char *p = from->data + at * n_bytes;
-    if (stride == 1 || n <= 1) return (Line){p, from->type};
-    stride *= n_bytes;
-    for (int i = 0; i < n; i++, p += stride) switch (n_bytes) {
-        case 1: room[i] = *p; break;
-        case 2: memcpy(room + 2 * i, p, 2); break;
-        case 4: memcpy(room + 4 * i, p, 4); break;
-        default: memcpy(room + 8 * i, p, 8); break;
-        }
-    return (Line){room, from->type};
-}
-
-#define CONVERT(type, word)                                       \
-    do {                                                          \
-        const type *from = (const type *)(const void *)line.data; \
-        for (int e = 0; e < n; e++) out[e] = (word)from[e];       \
+#define LINES(word)                                                              \
+    do {                                                                         \
+        for (int l = 0; l < n_lines; l++, p += from.stride, out += width)        \
+            for (int i = 0; i < n; i += V_WIDTH) v_store(out + i, word);         \
     } while (0)
+#define LINES_OF(load, type, n_bytes) \
+    case type: LINES(load(p + i * (n_bytes), type, n - i)); break
 
-static void line_floats(Line line, int n, float *out) {
-    int i = 0;
-    switch (line.type) {
-    case CPU_TENSOR_FLOAT32: memcpy(out, line.data, (size_t)n * 4); break;
-    case CPU_TENSOR_FLOAT16:
-        for (; i + V_WIDTH <= n; i += V_WIDTH) v_store(out + i, v_half_to_float(line.data + 2 * i));
-        for (; i < n; i++) out[i] = cpu_element_float(line.data, CPU_TENSOR_FLOAT16, i);
+// Lines of n elements as floats, `width` words apart, filled up with zeros to whole vectors.
+static void float_lines(Lines from, int n_lines, int n, uint32_t *out, int width) {
+    const unsigned char *p = from.data;
+    switch (from.type) {
+        LINES_OF(load_floats, CPU_TENSOR_FLOAT32, 4);
+        LINES_OF(load_floats, CPU_TENSOR_FLOAT16, 2);
+        LINES_OF(load_floats, CPU_TENSOR_BFLOAT16, 2);
+        LINES_OF(load_floats, CPU_TENSOR_INT8, 1);
+        LINES_OF(load_floats, CPU_TENSOR_UINT8, 1);
+    default: {
+        int n_bytes = cpu_element_bytes(from.type);
+        LINES(load_floats(p + i * n_bytes, from.type, n - i));
         break;
-    case CPU_TENSOR_BFLOAT16:
-        for (; i + V_WIDTH <= n; i += V_WIDTH)
-            v_store(out + i, v_shift_left(v_word_from_u16(line.data + 2 * i), 16));
-        for (; i < n; i++) out[i] = cpu_element_float(line.data, CPU_TENSOR_BFLOAT16, i);
-        break;
-    case CPU_TENSOR_INT8: CONVERT(int8_t, float); break;
-    case CPU_TENSOR_UINT8: CONVERT(uint8_t, float); break;
-    case CPU_TENSOR_INT16: CONVERT(int16_t, float); break;
-    case CPU_TENSOR_UINT16: CONVERT(uint16_t, float); break;
-    case CPU_TENSOR_INT32: CONVERT(int32_t, float); break;
-    default:
-        for (; i < n; i++) out[i] = cpu_element_float(line.data, line.type, i);
-        break;
+    }
     }
 }
 
-static void line_ints(Line line, int n, uint32_t *out) {
-    switch (line.type) {
-    case CPU_TENSOR_INT8: CONVERT(int8_t, uint32_t); break;
-    case CPU_TENSOR_UINT8: CONVERT(uint8_t, uint32_t); break;
-    case CPU_TENSOR_INT16: CONVERT(int16_t, uint32_t); break;
-    case CPU_TENSOR_UINT16: CONVERT(uint16_t, uint32_t); break;
-    case CPU_TENSOR_INT32:
-    case CPU_TENSOR_UINT32: memcpy(out, line.data, (size_t)n * 4); break;
-    default: CONVERT(uint64_t, uint32_t); break;
+static void int_lines(Lines from, int n_lines, int n, uint32_t *out, int width) {
+    const unsigned char *p = from.data;
+    int n_bytes = cpu_element_bytes(from.type);
+    LINES(load_ints(p + i * n_bytes, from.type, n - i));
+}
+
+// The same where a word has two elements: n words of each line, the last one perhaps half empty.
+static void short_lines(Lines from, int n_lines, int n_elements, uint32_t *out, int width) {
+    const unsigned char *p = from.data;
+    bool is_signed = from.type == CPU_TENSOR_INT8;
+    for (int l = 0; l < n_lines; l++, p += from.stride, out += width) {
+        int16_t *to = (int16_t *)(void *)out;
+        if (n_elements % 2) to[n_elements] = 0;
+        if (cpu_element_bytes(from.type) == 2)
+            memcpy(to, p, (size_t)n_elements * 2);
+        else
+            for (int i = 0; i < n_elements; i++) to[i] = is_signed ? (int8_t)p[i] : p[i];
     }
 }
 
-static void line_shorts(Line line, int n, int16_t *out) {
-    switch (line.type) {
-    case CPU_TENSOR_INT8: CONVERT(int8_t, int16_t); break;
-    case CPU_TENSOR_UINT8: CONVERT(uint8_t, int16_t); break;
-    default: memcpy(out, line.data, (size_t)n * 2); break;
+// Signed bytes of the thin operand move up by 128; fast_matmul.c takes back what that adds.
+static void byte_lines(Lines from, int n_lines, int n_elements, uint8_t flip, uint32_t *out,
+                       int width) {
+    const unsigned char *p = from.data;
+    for (int l = 0; l < n_lines; l++, p += from.stride, out += width) {
+        uint8_t *to = (uint8_t *)out;
+        if (n_elements % 4) out[n_elements / 4] = 0;
+        for (int i = 0; i < n_elements; i++) to[i] = p[i] ^ flip;
     }
 }
 
-// Signed bytes of the thin operand move up by 128: see cpu_matmul on what takes that back.
-static uint8_t byte_flip(Line line, bool thin) {
-    return thin && line.type == CPU_TENSOR_INT8 ? 0x80 : 0;
+static uint8_t flip_of(bool thin, uint32_t type) {
+    return thin && type == CPU_TENSOR_INT8 ? 0x80 : 0;
 }
 
-static void line_bytes(Line line, int n, uint8_t flip, uint8_t *out) {
-    for (int i = 0; i < n; i++) out[i] = line.data[i] ^ flip;
-}
-
-// n elements along k as words; the last one filled up with zeros. Returns how many.
-static int line_words(CpuKind kind, bool thin, Line line, int n, uint32_t *out) {
-    int each = cpu_kind_elements(kind), n_words = (n + each - 1) / each;
-    if (each > 1) out[n_words - 1] = 0;
+static void lines(CpuKind kind, bool thin, Lines from, int n_lines, int n_elements, uint32_t *out,
+                  int width) {
     switch (kind) {
-    case CPU_KIND_INT: line_ints(line, n, out); break;
-    case CPU_KIND_SHORT: line_shorts(line, n, (int16_t *)(void *)out); break;
-    case CPU_KIND_BFLOAT: memcpy(out, line.data, (size_t)n * 2); break;
-    case CPU_KIND_BYTE: line_bytes(line, n, byte_flip(line, thin), (uint8_t *)out); break;
-    default: line_floats(line, n, (float *)(void *)out); break;
+    case CPU_KIND_INT: int_lines(from, n_lines, n_elements, out, width); break;
+    case CPU_KIND_SHORT:
+    case CPU_KIND_BFLOAT: short_lines(from, n_lines, n_elements, out, width); break;
+    case CPU_KIND_BYTE:
+        byte_lines(from, n_lines, n_elements, flip_of(thin, from.type), out, width);
+        break;
+    default: float_lines(from, n_lines, n_elements, out, width); break;
     }
-    return n_words;
 }
 
-static void weave_shorts(const Line lines[2], int n, uint32_t *out) {
-    const uint8_t *low = lines[0].data, *high = lines[1].data;
+// A step of words from the two or four lines that follow each other; p[i] NULL: zeros.
+static void weave_shorts(const unsigned char *const p[2], uint32_t type, int n, uint32_t *out) {
+    static const unsigned char zeros[CPU_PACK_LANES * 2];
+    const unsigned char *low = p[0], *high = p[1] ? p[1] : zeros;
+    const V sixteen = v_all(&(uint32_t){0xffff});
+    if (cpu_element_bytes(type) == 2)
+        for (int i = 0; i < n; i += V_WIDTH)
+            v_store(out + i, v_add_int(load_u16(low + 2 * i, n - i),
+                                       v_shift_left(load_u16(high + 2 * i, n - i), 16)));
+    else if (type == CPU_TENSOR_INT8)
+        for (int i = 0; i < n; i += V_WIDTH)
+            v_store(out + i, v_add_int(v_and(load_i8(low + i, n - i), sixteen),
+                                       v_shift_left(load_i8(high + i, n - i), 16)));
+    else
+        for (int i = 0; i < n; i += V_WIDTH)
+            v_store(out + i, v_add_int(load_u8(low + i, n - i),
+                                       v_shift_left(load_u8(high + i, n - i), 16)));
+}
+
+static void weave_bytes(const unsigned char *const p[4], uint8_t flip, int n, uint32_t *out) {
+    static const unsigned char zeros[CPU_PACK_LANES];
+    const unsigned char *a = p[0], *b = p[1] ? p[1] : zeros, *c = p[2] ? p[2] : zeros,
+                        *d = p[3] ? p[3] : zeros;
     int i = 0;
-    if (lines[0].type == CPU_TENSOR_INT8 || lines[0].type == CPU_TENSOR_UINT8) {
-        bool is_signed = lines[0].type == CPU_TENSOR_INT8;
-        for (; i < n; i++) {
-            uint32_t l = is_signed ? (uint32_t)(int8_t)low[i] : low[i],
-                     h = is_signed ? (uint32_t)(int8_t)high[i] : high[i];
-            out[i] = (l & 0xffff) | h << 16;
-        }
+#if V_WIDTH == 16
+    V flips = _mm512_set1_epi8((char)flip);
+    for (; i + 64 <= n; i += 64) {
+        V va = v_load(a + i), vb = v_load(b + i), vc = v_load(c + i), vd = v_load(d + i);
+        V ab = _mm512_unpacklo_epi8(va, vb), ab2 = _mm512_unpackhi_epi8(va, vb),
+          cd = _mm512_unpacklo_epi8(vc, vd), cd2 = _mm512_unpackhi_epi8(vc, vd);
+        V v0 = _mm512_unpacklo_epi16(ab, cd), v1 = _mm512_unpackhi_epi16(ab, cd),
+          v2 = _mm512_unpacklo_epi16(ab2, cd2), v3 = _mm512_unpackhi_epi16(ab2, cd2);
+        // Each has four lanes out of every sixteen: quarters change places.
+        V t0 = _mm512_shuffle_i32x4(v0, v1, 0x44), t1 = _mm512_shuffle_i32x4(v2, v3, 0x44),
+          t2 = _mm512_shuffle_i32x4(v0, v1, 0xee), t3 = _mm512_shuffle_i32x4(v2, v3, 0xee);
+        v_store(out + i, _mm512_xor_si512(flips, _mm512_shuffle_i32x4(t0, t1, 0x88)));
+        v_store(out + i + 16, _mm512_xor_si512(flips, _mm512_shuffle_i32x4(t0, t1, 0xdd)));
+        v_store(out + i + 32, _mm512_xor_si512(flips, _mm512_shuffle_i32x4(t2, t3, 0x88)));
+        v_store(out + i + 48, _mm512_xor_si512(flips, _mm512_shuffle_i32x4(t2, t3, 0xdd)));
+    }
+#endif
+    const V all = v_all(&(uint32_t){flip * UINT32_C(0x01010101)});
+    for (; i < n; i += V_WIDTH) {
+        V low = v_add_int(load_u8(a + i, n - i), v_shift_left(load_u8(b + i, n - i), 8)),
+          high = v_add_int(load_u8(c + i, n - i), v_shift_left(load_u8(d + i, n - i), 8));
+        v_store(out + i, v_xor(all, v_add_int(low, v_shift_left(high, 16))));
+    }
+}
+
+// Lines along the lanes, n_k of them, become words side by side, step under step.
+static void weave(CpuKind kind, bool thin, Lines from, int n_k, int n_lanes, uint32_t *out,
+                  int width) {
+    int each = cpu_kind_elements(kind);
+    if (each == 1) {
+        lines(kind, thin, from, n_k, n_lanes, out, width);
         return;
     }
-    for (; i + V_WIDTH <= n; i += V_WIDTH)
-        v_store(out + i, v_add_int(v_word_from_u16(low + 2 * i),
-                                   v_shift_left(v_word_from_u16(high + 2 * i), 16)));
-    for (; i < n; i++) {
-        uint16_t l, h;
-        memcpy(&l, low + 2 * i, 2);
-        memcpy(&h, high + 2 * i, 2);
-        out[i] = l | (uint32_t)h << 16;
-    }
-}
-
-static void weave_bytes(const Line lines[4], int n, uint8_t flip, uint32_t *out) {
-    uint32_t flips = flip * UINT32_C(0x01010101);
-    const uint8_t *a = lines[0].data, *b = lines[1].data, *c = lines[2].data, *d = lines[3].data;
-    for (int i = 0; i < n; i++)
-        out[i] = (a[i] | (uint32_t)b[i] << 8 | (uint32_t)c[i] << 16 | (uint32_t)d[i] << 24) ^ flips;
-}
-
-// Words of n lanes side by side, from the n_k elements from k on, which make one word.
-static void weave_words(CpuKind kind, bool thin, const CpuOperand *from, int64_t lane, int n,
-                        int64_t k, int n_k, uint32_t *out) {
-    static const unsigned char zeros[LINE_ELEMENTS * 2];
-    unsigned char room[4][LINE_ELEMENTS * 2];
-    int each = cpu_kind_elements(kind);
-    Line lines[4];
-    for (int i = 0; i < each; i++) {
-        if (i < n_k)
-            lines[i] = line_of(from, lane * from->lane + (k + i) * from->k, from->lane, n, room[i]);
+    const unsigned char *p = from.data;
+    for (int k = 0; k < n_k; k += each, out += width) {
+        const unsigned char *of[4] = {NULL};
+        for (int i = 0; i < each && k + i < n_k; i++, p += from.stride) of[i] = p;
+        if (each == 2)
+            weave_shorts(of, from.type, n_lanes, out);
         else
-            lines[i] = (Line){zeros, lines[0].type};
+            weave_bytes(of, flip_of(thin, from.type), n_lanes, out);
     }
-    if (each == 1)
-        line_words(kind, thin, lines[0], n, out);
-    else if (kind == CPU_KIND_BYTE)
-        weave_bytes(lines, n, byte_flip(lines[0], thin), out);
-    else
-        weave_shorts(lines, n, out);
 }
 
-// Whether elements along k are words as they lie, n_k of them.
+// Elements with gaps between them, or of four bits: n_lines of n elements collected in `room`.
+static Lines collect(const CpuOperand *from, int64_t at, int64_t stride, int64_t line_stride,
+                     int n_lines, int n, unsigned char *room) {
+    int n_bytes = cpu_element_bytes(from->type), room_bytes = n_bytes ? n_bytes : 1;
+    Lines lines_of = {room, (int64_t)n * room_bytes,
+                      from->type == CPU_TENSOR_INT4    ? CPU_TENSOR_INT8
+                      : from->type == CPU_TENSOR_UINT4 ? CPU_TENSOR_UINT8
+                                                       : from->type};
+    for (int l = 0; l < n_lines; l++, at += line_stride) {
+        const unsigned char *p = from->data + at * n_bytes;
+        int64_t step = stride * n_bytes;
+        for (int i = 0; i < n; i++, room += room_bytes, p += step) switch (n_bytes) {
+            case 0:
+                *room = (unsigned char)cpu_element_int(from->data, from->type, at + i * stride);
+                break;
+            case 1: *room = *p; break;
+            case 2: memcpy(room, p, 2); break;
+            case 4: memcpy(room, p, 4); break;
+            default: memcpy(room, p, 8); break;
+            }
+    }
+    return lines_of;
+}
+
+// One square or less: n_lanes lanes of n words each.
+INLINE void transpose_square(const unsigned char *p, int64_t stride, int n_lanes, int n,
+                             uint32_t *out, int width) {
+    V v[V_WIDTH];
+    if (n_lanes == V_WIDTH && n >= V_WIDTH) {
+        for (int i = 0; i < V_WIDTH; i++) v[i] = v_load(p + i * stride);
+        v_transpose(v);
+        for (int i = 0; i < V_WIDTH; i++) v_store(out + i * width, v[i]);
+        return;
+    }
+    for (int i = 0; i < V_WIDTH; i++) v[i] = i < n_lanes ? load_32(p + i * stride, n) : v_zero();
+    v_transpose(v);
+    for (int i = 0; i < n && i < V_WIDTH; i++) v_store(out + i * width, v[i]);
+}
+
+// Whether n_k elements along k are words as they lie.
 static bool is_words(CpuKind kind, uint32_t type, int n_k) {
     switch (kind) {
     case CPU_KIND_FLOAT: return type == CPU_TENSOR_FLOAT32;
@@ -171,74 +206,61 @@ static bool is_words(CpuKind kind, uint32_t type, int n_k) {
     }
 }
 
-INLINE V load_first(const uint32_t *p, int n) {
-    if (n >= V_WIDTH) return v_load(p);
-#if V_HAS_MASKS
-    return v_load_some(p, (1u << n) - 1);
-#else
-    uint32_t part[V_WIDTH] = {0};
-    memcpy(part, p, (size_t)n * 4);
-    return v_load(part);
-#endif
-}
-
-// Up to V_WIDTH lanes that lie along k.
-static void transpose_lanes(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
-                            int64_t k, int n_k, int width, uint32_t *out) {
-    uint32_t words[V_WIDTH][CPU_PACK_STEPS];
-    const uint32_t *rows[V_WIDTH];
-    int n_bytes = cpu_element_bytes(from->type), each = cpu_kind_elements(kind),
-        n_steps = (n_k + each - 1) / each;
-    bool in_place = is_words(kind, from->type, n_k);
-    for (int i = 0; i < n_lanes; i++) {
-        const unsigned char *p = from->data + ((lane + i) * from->lane + k) * n_bytes;
-        if (!in_place) line_words(kind, false, (Line){p, from->type}, n_k, words[i]);
-        rows[i] = in_place ? (const uint32_t *)(const void *)p : words[i];
-    }
-    for (int s = 0; s < n_steps; s += V_WIDTH) {
-        int n = n_steps - s < V_WIDTH ? n_steps - s : V_WIDTH;
-        V v[V_WIDTH];
-        if (n_lanes == V_WIDTH && n == V_WIDTH) {
-            for (int i = 0; i < V_WIDTH; i++) v[i] = v_load(rows[i] + s);
-            v_transpose(v);
-            for (int i = 0; i < V_WIDTH; i++) v_store(out + (s + i) * width, v[i]);
-            continue;
+// Lanes that lie along k.
+static void transpose(CpuKind kind, Lines from, int n_lanes, int n_k, int width, uint32_t *out) {
+    uint32_t words[V_WIDTH * CPU_PACK_STEPS];
+    int each = cpu_kind_elements(kind), n_steps = (n_k + each - 1) / each;
+    bool in_place = is_words(kind, from.type, n_k);
+    for (int l = 0; l < n_lanes; l += V_WIDTH, from.data += V_WIDTH * from.stride, out += V_WIDTH) {
+        int n = n_lanes - l < V_WIDTH ? n_lanes - l : V_WIDTH;
+        const unsigned char *p = from.data;
+        int64_t stride = from.stride;
+        if (!in_place) {
+            lines(kind, false, from, n, n_k, words, CPU_PACK_STEPS);
+            p = (const unsigned char *)words;
+            stride = CPU_PACK_STEPS * 4;
         }
-        for (int i = 0; i < V_WIDTH; i++)
-            v[i] = i < n_lanes ? load_first(rows[i] + s, n) : v_zero();
-        v_transpose(v);
-        for (int i = 0; i < n; i++) v_store(out + (s + i) * width, v[i]);
+        for (int s = 0; s < n_steps; s += V_WIDTH)
+            transpose_square(p + s * 4, stride, n, n_steps - s, out + s * width, width);
     }
 }
 
 void CPU_FAST(cpu_pack_wide)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
                              int64_t k, int n_k, int width, uint32_t *out) {
-    int each = cpu_kind_elements(kind);
-    if (from->lane != 1 && from->k == 1 && cpu_element_bytes(from->type)) {
-        for (int i = 0; i < n_lanes; i += V_WIDTH)
-            transpose_lanes(kind, from, lane + i, n_lanes - i < V_WIDTH ? n_lanes - i : V_WIDTH, k,
-                            n_k, width, out + i);
-        return;
-    }
-    for (int i = 0; i < n_k; i += each, out += width) {
-        weave_words(kind, false, from, lane, n_lanes, k + i, n_k - i < each ? n_k - i : each, out);
-        for (int j = n_lanes; j < width; j++) out[j] = 0;
+    int n_bytes = cpu_element_bytes(from->type), each = cpu_kind_elements(kind);
+    int64_t at = lane * from->lane + k * from->k;
+    const unsigned char *p = from->data + at * n_bytes;
+    if (n_bytes && from->lane == 1) {
+        weave(kind, false, (Lines){p, from->k * n_bytes, from->type}, n_k, n_lanes, out, width);
+    } else if (n_bytes && from->k == 1) {
+        transpose(kind, (Lines){p, from->lane * n_bytes, from->type}, n_lanes, n_k, width, out);
+    } else {
+        unsigned char room[CPU_PACK_LANES * 8];
+        for (int i = 0; i < n_k; i += each, at += each * from->k, out += width) {
+            int n = n_k - i < each ? n_k - i : each;
+            weave(kind, false, collect(from, at, from->lane, from->k, n, n_lanes, room), n, n_lanes,
+                  out, width);
+        }
     }
 }
 
 bool CPU_FAST(cpu_pack_thin)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
                              int64_t k, int n_k, uint32_t *out) {
-    if (from->lane == 1 && from->k != 1) {
-        int each = cpu_kind_elements(kind);
-        for (int i = 0; i < n_k; i += each, out += CPU_PACK_LANES)
-            weave_words(kind, true, from, lane, n_lanes, k + i, n_k - i < each ? n_k - i : each,
-                        out);
+    int n_bytes = cpu_element_bytes(from->type);
+    int64_t at = lane * from->lane + k * from->k;
+    const unsigned char *p = from->data + at * n_bytes;
+    if (n_bytes && from->k == 1) {
+        lines(kind, true, (Lines){p, from->lane * n_bytes, from->type}, n_lanes, n_k, out,
+              CPU_PACK_STEPS);
+        return true;
+    }
+    if (n_bytes && from->lane == 1) {
+        weave(kind, true, (Lines){p, from->k * n_bytes, from->type}, n_k, n_lanes, out,
+              CPU_PACK_LANES);
         return false;
     }
-    unsigned char room[LINE_ELEMENTS * 2];
-    for (int i = 0; i < n_lanes; i++, out += CPU_PACK_STEPS)
-        line_words(kind, true,
-                   line_of(from, (lane + i) * from->lane + k * from->k, from->k, n_k, room), n_k,
-                   out);
+    unsigned char room[CPU_PACK_STEPS * 8];
+    for (int i = 0; i < n_lanes; i++, at += from->lane, out += CPU_PACK_STEPS)
+        lines(kind, true, collect(from, at, from->k, 0, 1, n_k, room), 1, n_k, out, CPU_PACK_STEPS);
     return true;
 }

@@ -46,6 +46,8 @@ INLINE V v_add_float(V a, V b) {
     return _mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
 }
 INLINE V v_add_int(V a, V b) { return _mm512_add_epi32(a, b); }
+INLINE V v_and(V a, V b) { return _mm512_and_si512(a, b); }
+INLINE V v_xor(V a, V b) { return _mm512_xor_si512(a, b); }
 INLINE V v_mul_int(V a, V b) { return _mm512_mullo_epi32(a, b); }
 INLINE V v_mul_shorts(V a, V b) { return _mm512_madd_epi16(a, b); }
 INLINE V v_half_to_float(const void *p) {
@@ -109,6 +111,8 @@ INLINE V v_add_float(V a, V b) {
     return _mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
 }
 INLINE V v_add_int(V a, V b) { return _mm256_add_epi32(a, b); }
+INLINE V v_and(V a, V b) { return _mm256_and_si256(a, b); }
+INLINE V v_xor(V a, V b) { return _mm256_xor_si256(a, b); }
 INLINE V v_mul_int(V a, V b) { return _mm256_mullo_epi32(a, b); }
 INLINE V v_mul_shorts(V a, V b) { return _mm256_madd_epi16(a, b); }
 INLINE V v_half_to_float(const void *p) { return v_load_halfs(p, 0); }
@@ -180,6 +184,8 @@ INLINE V v_fma(V sum, V x, V y) {
                        _mm_castps_si128(_mm_mul_ps(_mm_castsi128_ps(x), _mm_castsi128_ps(y))));
 }
 INLINE V v_add_int(V a, V b) { return _mm_add_epi32(a, b); }
+INLINE V v_and(V a, V b) { return _mm_and_si128(a, b); }
+INLINE V v_xor(V a, V b) { return _mm_xor_si128(a, b); }
 INLINE V v_mul_int(V a, V b) {
     V even = _mm_mul_epu32(a, b),
       odd = _mm_mul_epu32(_mm_srli_epi64(a, 32), _mm_srli_epi64(b, 32));
