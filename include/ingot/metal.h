@@ -101,7 +101,8 @@
 //      INGOT_SYNC_SPECIALISE=1 (wait for code made for the threadgroup's shape instead of starting
 //      with general code; large grids always wait), MTL_CAPTURE_ENABLED=1 (the program may write
 //      traces, metal_capture.h), INGOT_TRACE (a file for a trace of the whole process, which
-//      `ingot trace` sets).
+//      `ingot trace` sets), INGOT_TENSOR_LAYOUT=random (cooperative tensors of matmul2d are laid out
+//      at random when a library is compiled from source: a program that relies on a layout fails).
 #ifndef INGOT_METAL_H
 #define INGOT_METAL_H
 #include <stdbool.h>

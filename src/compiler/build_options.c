@@ -153,6 +153,9 @@ int build_options(int argc, char **argv, BuildOptions *o) {
     const char *program = getenv("INGOT_PROGRAM"); // set by `ingot build`
     *o = (BuildOptions){.program = program && *program ? program : "mslc build",
                         .math_mode = MSL_MATH_FAST};
+    const char *layout = getenv("INGOT_TENSOR_LAYOUT");
+    if (layout && !strcmp(layout, "random")) // as src/runtime/program/library.c does
+        push(&o->macros, &o->n_macros, "__INGOT_TENSOR_LAYOUT_RANDOM=1");
     for (int i = 1; i < argc; ++i) {
         char *arg = argv[i];
         if (!strcmp(arg, "--help") || !strcmp(arg, "-h")) {

@@ -27,6 +27,7 @@ RANDOM = "-D__INGOT_TENSOR_LAYOUT_RANDOM=1"
 # name -> (options of the library, options of the code)
 WAYS = {"w32": ([], ["--width", "32"]), "w1": ([], ["--width", "1"]),
         "w32-checked": ([], ["--width", "32", "--validate"]),
+        "w1-checked": ([], ["--width", "1", "--validate"]),
         "random": ([RANDOM], ["--width", "32"]), "w1-random": ([RANDOM], ["--width", "1"]),
         "avx2": ([], ["--width", "32", "--cpu", "x86-64-v3"])}
 MAIN = ["w32", "w1", "random"]  # the others for a few forms: a compilation takes its time
@@ -91,7 +92,7 @@ class Kernels:
             self.libraries[key] = stem + ".metallib"
         return self.libraries[key]
 
-    def run(self, source, kernel, way, arrays, grid, group, threadgroup=None):
+    def run(self, source, kernel, way, arrays, grid, group, threadgroup=None, n_reports=0):
         library_options, options = WAYS[way]
         library = self.library(source, library_options)
         key = (library, kernel, way, group)
@@ -101,11 +102,12 @@ class Kernels:
                                 ",".join(map(str, group)), *options], capture_output=True, text=True, timeout=120)
             assert r.returncode == 0, r.stderr + r.stdout
             self.objects[key] = so
-        run = types.SimpleNamespace(args=dict(enumerate(arrays)), memory=threadgroup or {}, grid=grid, group=group)
+        run = types.SimpleNamespace(args=dict(enumerate(arrays)), memory=threadgroup or {}, tensors={}, grid=grid,
+                                    group=group)
         placed = {i: ex.between_pages(a, True) for i, a in enumerate(arrays)}
         ex.reports.clear()
         ex.execute(run, self.objects[key], placed)
-        assert not ex.reports, f"{kernel} {way}: {ex.reports[0]}"
+        assert len(ex.reports) == n_reports, f"{kernel} {way}: {len(ex.reports)} reports: {ex.reports[:3]}"
         for i, a in enumerate(arrays):
             a[...] = placed[i].reshape(a.shape)
 
@@ -470,3 +472,13 @@ def test_layout_is_randomised(kernels):
         kernels.run(source, "lazy", way, [a, b, c, np.array([8, 32, 16, 0], np.int32)], (32, 1, 1), (32, 1, 1))
         assert np.allclose(c, want, atol=1e-5) == right, way
         assert np.allclose(np.sort(c.ravel()), np.sort(want.ravel()), atol=1e-5), way
+
+
+@pytest.mark.parametrize("way", ["w32-checked", "w1-checked"])
+def test_extents_that_lie(kernels, way):
+    """With checks, a matrix that is not all in its buffer is reported by each thread and nothing is touched."""
+    source = matmul_source("mm", F16, m=16, n=16, groups=1)
+    for short in range(3):  # the last element of this one is missing
+        arrays = [np.ones(256 - (i == short), t) for i, t in enumerate((np.float16, np.float16, np.float32))]
+        kernels.run(source, "mm", way, [*arrays, np.array([16, 16, 16, 0], np.int32)], (32, 1, 1), (32, 1, 1), n_reports=32)
+        assert (arrays[2] == 1).all()

@@ -158,7 +158,10 @@ static void note_accesses(Validation *v) {
             all = msl_validate_grow(v, all, n, &max);
             all[n++] = i;
         }
-    for (size_t k = 0; k < n; k++) note_access(v, all[k]);
+    for (size_t k = 0; k < n; k++) {
+        note_access(v, all[k]);
+        if (msl_is_tensor_call(all[k])) msl_note_tensor(v, all[k]);
+    }
 }
 
 // MODE_SHORT: once for each block and argument.
@@ -551,6 +554,8 @@ static void check_block(Validation *v, Block b) {
                 msl_check_copy(v, a);
         } else if (strstr(msl_callee(i), "__ingot_texture_")) {
             msl_check_texture(v, i);
+        } else if (msl_is_tensor_call(i)) {
+            msl_check_tensor(v, i);
         }
         i = next;
     }

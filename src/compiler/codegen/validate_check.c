@@ -194,7 +194,7 @@ void msl_check_branch(Validation *v, Value i, const Access *a, Root *const *root
 
 // ---- memcpy, memmove, memset -------------------------------------------------------------------
 
-static Value whole_inside(Validation *v, Value p, Value n, Root *const *roots, int n_roots) {
+Value msl_whole_inside(Validation *v, Value p, Value n, Root *const *roots, int n_roots) {
     LLVMBuilderRef b = v->cg->cx.builder;
     Value ok = LLVMBuildICmp(b, LLVMIntEQ, n, LLVMConstNull(LLVMTypeOf(n)), "");
     for (int r = 0; r < n_roots; r++) {
@@ -208,8 +208,8 @@ static Value whole_inside(Validation *v, Value p, Value n, Root *const *roots, i
 }
 
 // At the end of the builder's block, which has no end yet; the builder goes on behind it.
-static void report_unless(Validation *v, Value ok, Value i, CpuBadAccess kind, Value n, Value p,
-                          const Root *root) {
+void msl_report_unless(Validation *v, Value ok, Value i, CpuBadAccess kind, Value n, Value p,
+                       const Root *root) {
     static const Where here = {0};
     LLVMBuilderRef b = v->cg->cx.builder;
     Block at = LLVMGetInsertBlock(b), bad = new_block(v, at, "bad"),
@@ -233,10 +233,10 @@ void msl_check_copy(Validation *v, const Access *a) {
     LLVMInstructionRemoveFromParent(i);
     LLVMPositionBuilderAtEnd(b, before);
     Value n = LLVMBuildIntCast2(b, LLVMGetOperand(i, 2), msl_int(cx, 64), 0, "");
-    Value write = whole_inside(v, to, n, a->roots, a->n_roots);
-    Value read = a->n_from ? whole_inside(v, from, n, a->from, a->n_from) : msl_const(cx, 1, 1);
-    if (a->n_from) report_unless(v, read, i, CPU_BAD_LOAD, n, from, a->from[0]);
-    report_unless(v, write, i, CPU_BAD_STORE, n, to, a->roots[0]);
+    Value write = msl_whole_inside(v, to, n, a->roots, a->n_roots);
+    Value read = a->n_from ? msl_whole_inside(v, from, n, a->from, a->n_from) : msl_const(cx, 1, 1);
+    if (a->n_from) msl_report_unless(v, read, i, CPU_BAD_LOAD, n, from, a->from[0]);
+    msl_report_unless(v, write, i, CPU_BAD_STORE, n, to, a->roots[0]);
     Block at = LLVMGetInsertBlock(b), inside = new_block(v, at, "inside");
     LLVMBuildCondBr(b, write, inside, end);
     LLVMPositionBuilderAtEnd(b, inside);

@@ -81,8 +81,18 @@ Value msl_limit(Validation *v, Value length, uint64_t bytes);          // offset
 void msl_check_branch(Validation *v, Value i, const Access *a, Root *const *roots,
                       const Where *where);
 void msl_check_copy(Validation *v, const Access *a);
+// i1: n bytes from p on lie in one of the roots.
+Value msl_whole_inside(Validation *v, Value p, Value n, Root *const *roots, int n_roots);
+// At the end of the builder's block, which has no end yet; the builder goes on behind it.
+void msl_report_unless(Validation *v, Value ok, Value i, CpuBadAccess kind, Value n, Value p,
+                       const Root *root);
 void msl_check_texture(Validation *v, Value i); // a call of __ingot_texture_*(handle, ...)
 // Before `first`; `last` is the one that ends last of those checked together.
 void msl_check_short(Validation *v, const Access *first, const Access *last);
+// validate_tensor.c
+bool msl_is_tensor_call(Value i);
+void msl_note_tensor(Validation *v, Value i); // before anything is checked
+void msl_check_tensor(Validation *v, Value i);
+
 Value msl_call(Validation *v, const char *name, Type result, Value *args, unsigned n);
 #endif

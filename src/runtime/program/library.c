@@ -103,6 +103,13 @@ static char *macro_text(const MTLPreprocessorMacro *macro) {
     return text;
 }
 
+// INGOT_TENSOR_LAYOUT=random: cooperative tensors of matmul2d are laid out at random, so that a
+// program which relies on a layout fails. A macro, and so part of every key of the cache.
+static bool random_tensors(void) {
+    const char *layout = getenv("INGOT_TENSOR_LAYOUT");
+    return layout && strcmp(layout, "random") == 0;
+}
+
 static bool source_make(Source *s, const char *text, size_t n_bytes, const MTLCompileOptions *o) {
     static const MTLCompileOptions defaults;
     o = o ? o : &defaults;
@@ -124,7 +131,7 @@ static bool source_make(Source *s, const char *text, size_t n_bytes, const MTLCo
     s->msl.install_name = o->library_type == MTLLibraryTypeDynamic ? o->install_name : NULL;
     s->msl.allow_undefined = o->library_type == MTLLibraryTypeDynamic || o->library_count;
     s->links = rt_alloc(o->library_count * sizeof *s->links);
-    s->macros = rt_alloc(o->preprocessor_macro_count * sizeof *s->macros);
+    s->macros = rt_alloc((o->preprocessor_macro_count + 1) * sizeof *s->macros);
     s->headers = rt_alloc(o->header_count * sizeof *s->headers);
     if (!s->macros || !s->headers || !s->links) goto fail;
     for (size_t i = 0; i < o->library_count; i++)
@@ -134,6 +141,10 @@ static bool source_make(Source *s, const char *text, size_t n_bytes, const MTLCo
     for (size_t i = 0; i < o->preprocessor_macro_count; i++) {
         if (!(s->macros[i] = macro_text(&o->preprocessor_macros[i]))) goto fail;
         s->msl.n_macros = i + 1;
+    }
+    if (random_tensors()) {
+        if (!(s->macros[s->msl.n_macros] = rt_strdup("__INGOT_TENSOR_LAYOUT_RANDOM=1"))) goto fail;
+        s->msl.n_macros++;
     }
     for (size_t i = 0; i < o->header_count; i++) {
         const MTLHeader *h = &o->headers[i];

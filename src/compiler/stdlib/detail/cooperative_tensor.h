@@ -6,8 +6,8 @@
 // Here SIMD-group s of S holds R = ceil(rows / S) rows, a slab, row after row; thread l of it holds
 // as element i position i * 32 + l of the slab. The vectoriser keeps element i of all threads side
 // by side, so that a slab is a matrix in memory: see compiler/tensor_call.h. With
-// __INGOT_TENSOR_LAYOUT_RANDOM positions are permuted, so that programs which rely on this layout
-// fail; see docs/environment.md.
+// __INGOT_TENSOR_LAYOUT_RANDOM (INGOT_TENSOR_LAYOUT=random in the environment) positions are
+// permuted, so that programs which rely on this layout fail.
 #pragma once
 
 // What the layout argument of the compiler's tensor operations says (tensor_call.h).

@@ -73,7 +73,7 @@ template <class T> METAL_FUNC auto matrix_of(thread T &t, bool transposed) {
     } else {
         static_assert(operand_t<T>::rank() == 2, "operations on matrices need tensors of rank 2");
         auto data = t.data_handle();
-        matrix<decltype(data)> m = {data, long(t.get_stride(1)), long(t.get_stride(0)),
+        matrix<decltype(data)> m = {data, t.__stride(1), t.__stride(0),
                                     int(t.get_extent(1)), int(t.get_extent(0))};
         if (transposed) m = {data, m.col_stride, m.row_stride, m.cols, m.rows};
         return m;

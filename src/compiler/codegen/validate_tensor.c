@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// validate_tensor.c: operations on tensors (compiler/tensor_call.h) behind a check: every matrix in
+// memory must lie in what its address was made from, as far as the operation reads or writes it.
+//   if (all inside) operation; else report each that is not       left out as a whole
+// Matrices are clipped to the tensors' extents by the operation itself, so a report means extents or
+// strides that do not fit the memory. Storage of cooperative tensors needs no check.
+#include "compiler/codegen/validate_int.h"
+#include "compiler/tensor_call.h"
+#include <string.h>
+
+enum { N_MATRICES = 3 };
+
+bool msl_is_tensor_call(Value i) { return strstr(msl_callee(i), TENSOR_MATMUL) != NULL; }
+
+static uint32_t constant(Value i, unsigned k) {
+    return (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, k));
+}
+static bool in_memory(Value i, unsigned m) { return constant(i, TENSOR_LAYOUT_A + m) == 0; }
+static Value data_of(Value i, unsigned m) { return LLVMGetOperand(i, m * TENSOR_MATRIX_ARGS); }
+
+void msl_note_tensor(Validation *v, Value i) {
+    for (unsigned m = 0; m < N_MATRICES; m++) {
+        Root *roots[MAX_ROOTS];
+        if (!in_memory(i, m)) continue;
+        int n = msl_find_roots(v, data_of(i, m), roots);
+        for (int r = 0; r < n; r++)
+            if (!roots[r]->trusted) msl_root_values(v, roots[r]);
+        for (Value p = data_of(i, m); LLVMIsAGetElementPtrInst(p); p = LLVMGetOperand(p, 0))
+            LLVMGEPSetNoWrapFlags(p, 0); // it may well be out of bounds
+    }
+}
+
+// ---- arithmetic of 64 bits
+
+static Value c64(Validation *v, int64_t n) { return msl_const(&v->cg->cx, 64, (uint64_t)n); }
+static Value arg64(Validation *v, Value i, unsigned k) {
+    return LLVMBuildIntCast2(v->cg->cx.builder, LLVMGetOperand(i, k), msl_int(&v->cg->cx, 64), 1,
+                             "");
+}
+static Value least(Validation *v, Value a, Value b) {
+    LLVMBuilderRef x = v->cg->cx.builder;
+    return LLVMBuildSelect(x, LLVMBuildICmp(x, LLVMIntSLT, a, b, ""), a, b, "");
+}
+static Value greatest(Validation *v, Value a, Value b) {
+    LLVMBuilderRef x = v->cg->cx.builder;
+    return LLVMBuildSelect(x, LLVMBuildICmp(x, LLVMIntSGT, a, b, ""), a, b, "");
+}
+static Value times(Validation *v, Value a, Value b) {
+    return LLVMBuildMul(v->cg->cx.builder, a, b, "");
+}
+static Value plus(Validation *v, Value a, Value b) {
+    return LLVMBuildAdd(v->cg->cx.builder, a, b, "");
+}
+static Value minus(Validation *v, Value a, Value b) {
+    return LLVMBuildSub(v->cg->cx.builder, a, b, "");
+}
+
+// Elements to bytes: of four bits, those of the byte they begin in.
+static Value bytes_of(Validation *v, Value elements, unsigned type) {
+    LLVMBuilderRef b = v->cg->cx.builder;
+    switch (type) {
+    case CPU_TENSOR_INT4:
+    case CPU_TENSOR_UINT4: return LLVMBuildAShr(b, elements, c64(v, 1), "");
+    case CPU_TENSOR_INT8:
+    case CPU_TENSOR_UINT8: return elements;
+    case CPU_TENSOR_FLOAT16:
+    case CPU_TENSOR_BFLOAT16: return LLVMBuildShl(b, elements, c64(v, 1), "");
+    default: return LLVMBuildShl(b, elements, c64(v, 2), "");
+    }
+}
+
+// The bytes of matrix m that the operation touches: n of them (0: none) from *start on.
+static Value touched(Validation *v, Value i, unsigned m, Value *start) {
+    LLVMBuilderRef b = v->cg->cx.builder;
+    unsigned at = m * TENSOR_MATRIX_ARGS, type = constant(i, TENSOR_TYPES) >> 8 * m & 0xff;
+    Value first = arg64(v, i, TENSOR_FIRST_ROW), n_rows = arg64(v, i, TENSOR_N_ROWS),
+          n = arg64(v, i, TENSOR_N), k = arg64(v, i, TENSOR_K), zero = c64(v, 0), one = c64(v, 1);
+    Value rows = arg64(v, i, at + TENSOR_ROWS), cols = arg64(v, i, at + TENSOR_COLS),
+          row_stride = arg64(v, i, at + TENSOR_ROW_STRIDE),
+          col_stride = arg64(v, i, at + TENSOR_COL_STRIDE), from = zero;
+    if (m == 1) {
+        rows = least(v, rows, k);
+        cols = least(v, cols, n);
+    } else {
+        rows = least(v, minus(v, rows, first), n_rows);
+        cols = least(v, cols, m ? n : k);
+        if (m == 0) from = times(v, first, row_stride); // c begins at its first row
+    }
+    Value down = times(v, minus(v, rows, one), row_stride),
+          right = times(v, minus(v, cols, one), col_stride);
+    Value low = plus(v, from, plus(v, least(v, down, zero), least(v, right, zero)));
+    Value high = plus(v, from, plus(v, greatest(v, down, zero), greatest(v, right, zero)));
+    Value begin = bytes_of(v, low, type),
+          end = plus(v, bytes_of(v, high, type), bytes_of(v, c64(v, type >= CPU_TENSOR_INT4 ? 2 : 1), type));
+    Value none = LLVMBuildOr(b, LLVMBuildICmp(b, LLVMIntSLE, rows, zero, ""),
+                             LLVMBuildICmp(b, LLVMIntSLE, cols, zero, ""), "");
+    *start = LLVMBuildGEP2(b, msl_int(&v->cg->cx, 8), data_of(i, m), &begin, 1, "");
+    return LLVMBuildSelect(b, none, zero, minus(v, end, begin), "");
+}
+
+void msl_check_tensor(Validation *v, Value i) {
+    MslContext *cx = &v->cg->cx;
+    LLVMBuilderRef b = cx->builder;
+    Block before = LLVMGetInstructionParent(i);
+    Block end = msl_split_before(v->cg, LLVMGetNextInstruction(i));
+    LLVMInstructionRemoveFromParent(i);
+    LLVMPositionBuilderAtEnd(b, before);
+    Value all = msl_const(cx, 1, 1);
+    for (unsigned m = 0; m < N_MATRICES; m++) {
+        Root *roots[MAX_ROOTS];
+        if (!in_memory(i, m)) continue;
+        int n = msl_find_roots(v, data_of(i, m), roots);
+        bool trusted = false;
+        for (int r = 0; r < n; r++) trusted |= roots[r]->trusted;
+        if (trusted || !n) continue;
+        Value start, bytes = touched(v, i, m, &start);
+        Value ok = msl_whole_inside(v, start, bytes, roots, n);
+        if (roots[0]->space == CPU_SPACE_POINTER) { // its root may be one past the end of another
+            Value args[3] = {msl_launch(v, NULL), start, bytes};
+            Value known = msl_call(v, "ingot_known", msl_int(cx, 32), args, 3);
+            known = LLVMBuildICmp(b, LLVMIntNE, known, msl_const(cx, 32, 0), "");
+            ok = LLVMBuildOr(b, ok, known, "");
+        }
+        all = LLVMBuildAnd(b, all, ok, "");
+        msl_report_unless(v, ok, i, m == 2 ? CPU_BAD_STORE : CPU_BAD_LOAD, bytes, start, roots[0]);
+    }
+    Block at = LLVMGetInsertBlock(b), inside = LLVMAppendBasicBlockInContext(cx->llvm, v->cg->thread, "inside");
+    LLVMMoveBasicBlockAfter(inside, at);
+    LLVMBuildCondBr(b, all, inside, end);
+    LLVMPositionBuilderAtEnd(b, inside);
+    LLVMInsertIntoBuilder(b, i);
+    LLVMBuildBr(b, end);
+}
