@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // render.c: packs a network for the kernels of kernels/render*.metal and runs them over bands of
-// positions (see render.h). Widths are rounded up to multiples of 8 with zeros and omega goes into
-// the weights, so that the kernels have neither remainders nor another factor.
+// positions (see render.h). Widths are rounded up to multiples of 8 with zeros, and omega (and 1 /
+// pi before a sine) goes into the weights, so that the kernels have neither remainders nor factors.
 #include "neural/render.h"
 #include "neural/kernels.h"
 #include <math.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double PI = 3.14159265358979323846;
 enum { BAND = 1 << 21, MAX_LEVELS = 32, THREADS = 128 };
 
 typedef struct RenderLayer {
@@ -77,11 +78,12 @@ static bool pack_layers(NeuralRenderer *r, const NeuralNetwork *net, char *messa
     memset(params, 0, n * sizeof *params);
     for (uint32_t i = 0; i < net->n_layers; ++i) {
         const NeuralLayer *l = net->layers + i;
+        const double factor = l->omega * (l->activation == NEURAL_SINE ? 1 / PI : 1);
         for (uint32_t o = 0; o < l->n_out; ++o) {
             for (uint32_t k = 0; k < l->n_in; ++k)
                 params[packed[i].weights + (size_t)k * packed[i].n_out + o] =
-                    l->omega * l->weights[(size_t)o * l->n_in + k];
-            params[packed[i].biases + o] = l->omega * l->biases[o];
+                    (float)(factor * l->weights[(size_t)o * l->n_in + k]);
+            params[packed[i].biases + o] = (float)(factor * l->biases[o]);
         }
     }
     return true;

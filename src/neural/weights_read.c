@@ -5,6 +5,7 @@
 #include "neural/json_reader.h"
 #include "base/files.h"
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -512,6 +513,29 @@ static bool build_network(File *f) {
     return true;
 }
 
+// Trainers differ in whether the first and the last pixel are the ends of the coordinates, and
+// their files do not say. Their samples do: on which of the two grids do the positions lie?
+static void find_coordinates(const File *f) {
+    NeuralWeights *w = f->w;
+    const double size[2] = {w->width, w->height};
+    double off_ends = 0, off_centres = 0;
+    if (f->has_coordinates || !w->width || !w->height || w->net.n_coordinates != 2) return;
+    for (size_t i = 0; i < f->n_samples; ++i)
+        for (int c = 0; c < 2; ++c) {
+            double u = (double)f->samples[i].position[c];
+            if (w->net.model != NEURAL_INSTANT_NGP) u = (u + 1) / 2;
+            double ends = u * (size[c] - 1), centres = u * size[c] - 0.5;
+            off_ends += fabs(ends - rint(ends));
+            off_centres += fabs(centres - rint(centres));
+        }
+    const double sure = 0.05 * 2 * (double)f->n_samples; // by chance it is a quarter
+    if (off_ends < sure && off_centres > 2 * off_ends)
+        w->net.coordinates =
+            w->net.model == NEURAL_INSTANT_NGP ? NEURAL_UNIT_ENDS : NEURAL_SIGNED_ENDS;
+    else if (off_centres < sure && off_ends > 2 * off_centres)
+        w->net.coordinates = NEURAL_PIXEL_CENTRES;
+}
+
 static bool build_rest(File *f) {
     NeuralWeights *w = f->w;
     const size_t n_position = w->net.n_coordinates;
@@ -530,6 +554,7 @@ static bool build_rest(File *f) {
         memcpy(w->samples[i].value, s->value, sizeof s->value);
     }
     w->n_samples = (uint32_t)f->n_samples;
+    find_coordinates(f);
     if (!w->aspect_ratio && w->width && w->height)
         w->aspect_ratio = (float)((double)w->width / w->height);
     if (!f->moments[0].n && !f->moments[1].n) return true;
