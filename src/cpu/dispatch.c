@@ -18,11 +18,10 @@
 #define MAX_PARTS 32u
 
 typedef struct Part {
-    CpuLaunch launch;
+    CpuContextLaunch launch; // first
     CpuCode *code;
     uint64_t first; // its place in the job's numbering of threadgroups
     uint64_t n_groups;
-    void *context; // of reports
 } Part;
 
 typedef struct Share {
@@ -61,7 +60,7 @@ static void report_from_kernel(const CpuLaunch *launch, const CpuReport *report)
 }
 
 void *cpu_launch_context(const CpuLaunch *launch) {
-    return ((const Part *)(const void *)launch)->context; // its first member
+    return ((const CpuContextLaunch *)(const void *)launch)->context; // its first member
 }
 
 static void log_from_kernel(const CpuLaunch *launch, uint32_t type, const char *where,
@@ -71,6 +70,15 @@ static void log_from_kernel(const CpuLaunch *launch, uint32_t type, const char *
     CpuThread *t = leave_kernel();
     run->log(launch, type, where, format, args, n_args);
     enter_kernel(t, run);
+}
+
+void cpu_launch_init(CpuContextLaunch *launch, CpuRun *run, void *context) {
+    *launch = (CpuContextLaunch){.launch = {.log = log_from_kernel,
+                                            .log_context = run,
+                                            .textures = cpu_texture_ops(),
+                                            .tensors = cpu_tensor_ops(),
+                                            .report = report_from_kernel},
+                                 .context = context};
 }
 
 static void learn(CpuCode *code, uint64_t ns, uint64_t n_groups) {
@@ -99,7 +107,7 @@ static bool run_range(Share *share, CpuThread *t, uint64_t first, uint64_t end) 
         if (first >= part->first + part->n_groups) continue;
         uint64_t stop = part->first + part->n_groups < end ? part->first + part->n_groups : end;
         uint64_t begin_ns = cpu_now_ns();
-        if (!cpu_thread_run(t, share->run, part->code, &part->launch, first - part->first,
+        if (!cpu_thread_run(t, share->run, part->code, &part->launch.launch, first - part->first,
                             stop - part->first))
             return false;
         learn(part->code, cpu_now_ns() - begin_ns, stop - first);
@@ -147,19 +155,15 @@ static void prepare(Share *share, CpuRun *run, const CpuDispatch *dispatches, si
         part->n_groups =
             (uint64_t)d->groups_per_grid[0] * d->groups_per_grid[1] * d->groups_per_grid[2];
         share->total += part->n_groups;
-        part->launch = (CpuLaunch){.args = d->args,
-                                   .log = log_from_kernel,
-                                   .log_context = run,
-                                   .textures = cpu_texture_ops(),
-                                   .tensors = cpu_tensor_ops(),
-                                   .lengths = d->lengths,
-                                   .report = report_from_kernel,
-                                   .spans = d->spans,
-                                   .n_spans = d->n_spans};
-        part->context = d->context;
-        memcpy(part->launch.threads_per_grid, d->threads_per_grid, sizeof d->threads_per_grid);
-        memcpy(part->launch.groups_per_grid, d->groups_per_grid, sizeof d->groups_per_grid);
-        memcpy(part->launch.group_size, d->group_size, sizeof d->group_size);
+        cpu_launch_init(&part->launch, run, d->context);
+        CpuLaunch *launch = &part->launch.launch;
+        launch->args = d->args;
+        launch->lengths = d->lengths;
+        launch->spans = d->spans;
+        launch->n_spans = d->n_spans;
+        memcpy(launch->threads_per_grid, d->threads_per_grid, sizeof d->threads_per_grid);
+        memcpy(launch->groups_per_grid, d->groups_per_grid, sizeof d->groups_per_grid);
+        memcpy(launch->group_size, d->group_size, sizeof d->group_size);
         if (share->threadgroup_bytes < d->threadgroup_bytes)
             share->threadgroup_bytes = d->threadgroup_bytes;
         size_t threads = (size_t)d->group_size[0] * d->group_size[1] * d->group_size[2];

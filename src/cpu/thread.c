@@ -125,17 +125,12 @@ static CpuFault fault_of(const CpuThread *t, const CpuRun *run) {
     return CPU_FAULT_ILLEGAL;
 }
 
-bool cpu_thread_run(CpuThread *t, CpuRun *run, const CpuCode *code, const CpuLaunch *launch,
-                    uint64_t first, uint64_t end) {
+bool cpu_thread_guard(CpuThread *t, CpuRun *run, void (*body)(void *argument), void *argument) {
     if (atomic_load_explicit(&run->fault, memory_order_relaxed) != CPU_FAULT_NONE) return false;
     atomic_store_explicit(&t->run, run, memory_order_release);
     passed_on = 0;
     if (sigsetjmp(t->jump, 0) == 0) {
-        t->in_kernel = 1;
-        atomic_signal_fence(memory_order_seq_cst);
-        code->kernel(launch, first, end, t->threadgroup_memory, t->frames);
-        atomic_signal_fence(memory_order_seq_cst);
-        t->in_kernel = 0;
+        body(argument);
     } else {
         t->in_kernel = 0;
         if (t->signal != 0) // the jump left the handler without the return that unblocks signals
@@ -144,6 +139,29 @@ bool cpu_thread_run(CpuThread *t, CpuRun *run, const CpuCode *code, const CpuLau
     }
     atomic_store_explicit(&t->run, NULL, memory_order_release);
     return atomic_load_explicit(&run->fault, memory_order_relaxed) == CPU_FAULT_NONE;
+}
+
+typedef struct KernelRange {
+    CpuThread *t;
+    const CpuCode *code;
+    const CpuLaunch *launch;
+    uint64_t first, end;
+} KernelRange;
+
+static void run_kernel(void *argument) {
+    const KernelRange *r = argument;
+    CpuThread *t = r->t;
+    t->in_kernel = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    r->code->kernel(r->launch, r->first, r->end, t->threadgroup_memory, t->frames);
+    atomic_signal_fence(memory_order_seq_cst);
+    t->in_kernel = 0;
+}
+
+bool cpu_thread_run(CpuThread *t, CpuRun *run, const CpuCode *code, const CpuLaunch *launch,
+                    uint64_t first, uint64_t end) {
+    KernelRange range = {t, code, launch, first, end};
+    return cpu_thread_guard(t, run, run_kernel, &range);
 }
 
 void *cpu_run_log_context(const CpuLaunch *launch) {

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// draw.c: what a draw's state means for the loops, worked out once per draw and batch: viewports as
+// scale and offset, the pixels it may write, when depth is tested, what writes its colours.
+#include <math.h>
+#include <string.h>
+#include "cpu/raster/raster_int.h"
+
+static int32_t whole(double v, double low, double high) { // NaN: low
+    return (int32_t)(v > low ? v < high ? v : high : low);
+}
+
+static void cut(int32_t *x0, int32_t *x1, double low, double high) {
+    double limit = 1 << 20;
+    int32_t a = whole(low, -limit, limit), b = whole(high, -limit, limit);
+    if (*x0 < a) *x0 = a;
+    if (*x1 > b) *x1 = b;
+}
+
+static ViewportInfo viewport_info(const Pass *p, const CpuRasterState *state, uint32_t i) {
+    CpuViewport v = {0, 0, p->width, p->height, 0, 1};
+    if (state->n_viewports) v = state->viewports[i < state->n_viewports ? i : 0];
+    ViewportInfo info = {.scale = {(float)(v.width / 2), (float)(-v.height / 2),
+                                   (float)(v.zfar - v.znear)},
+                         .offset = {(float)(v.x + v.width / 2), (float)(v.y + v.height / 2),
+                                    (float)v.znear},
+                         .z_low = (float)(v.znear < v.zfar ? v.znear : v.zfar),
+                         .z_high = (float)(v.znear < v.zfar ? v.zfar : v.znear),
+                         .px1 = (int32_t)p->width,
+                         .py1 = (int32_t)p->height};
+    if (p->has_depth && p->depth_bits != 32) {
+        info.z_low = info.z_low > 0 ? info.z_low : 0;
+        info.z_high = info.z_high < 1 ? info.z_high : 1;
+    }
+    if (state->n_scissors) {
+        const CpuScissor *s = &state->scissors[i < state->n_scissors ? i : 0];
+        cut(&info.px0, &info.px1, s->x, (double)s->x + s->width);
+        cut(&info.py0, &info.py1, s->y, (double)s->y + s->height);
+    }
+    info.x0 = info.px0, info.y0 = info.py0, info.x1 = info.px1, info.y1 = info.py1;
+    // Pixels outside of the viewport: clipping at its sides would have cut them off. With several
+    // samples, pixels that it ends in stay as a whole.
+    double left = v.width < 0 ? v.x + v.width : v.x, top = v.height < 0 ? v.y + v.height : v.y;
+    double right = left + fabs(v.width), bottom = top + fabs(v.height);
+    if (p->n_samples == 1) {
+        cut(&info.x0, &info.x1, ceil(left - 0.5), ceil(right - 0.5));
+        cut(&info.y0, &info.y1, ceil(top - 0.5), ceil(bottom - 0.5));
+    } else {
+        cut(&info.x0, &info.x1, floor(left), ceil(right));
+        cut(&info.y0, &info.y1, floor(top), ceil(bottom));
+    }
+    return info;
+}
+
+static bool add_viewports(Pass *p, DrawInfo *info) {
+    const CpuRasterState *state = info->state;
+    uint32_t n = state->n_viewports > state->n_scissors ? state->n_viewports : state->n_scissors;
+    info->n_viewports = n = n ? n : 1;
+    ViewportInfo *viewports = raster_grow(p->viewports, &p->viewports_capacity, p->n_viewports + n,
+                                          sizeof *viewports);
+    if (!viewports) return false;
+    p->viewports = viewports;
+    info->first_viewport = p->n_viewports; // pointers are set when the list has stopped growing
+    for (uint32_t i = 0; i < n; i++) viewports[p->n_viewports++] = viewport_info(p, state, i);
+    return true;
+}
+
+static bool changes_stencil(const CpuStencilState *s) {
+    return s->compare != CPU_COMPARE_ALWAYS ||
+           (s->write_mask && (s->fail | s->depth_fail | s->pass) != CPU_STENCIL_KEEP);
+}
+
+static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
+    const CpuRasterState *state = d->state;
+    const CpuStageInfo *f = d->fragment_info;
+    uint32_t flags = 0;
+    if (p->has_depth && state->depth_compare != CPU_COMPARE_ALWAYS) flags |= DRAW_DEPTH_TEST;
+    if (p->has_depth && state->depth_write) flags |= DRAW_DEPTH_WRITE;
+    if (p->has_stencil && state->stencil &&
+        (changes_stencil(&state->front) || changes_stencil(&state->back)))
+        flags |= DRAW_STENCIL;
+    if (!f) return flags;
+    if (f->flags & CPU_STAGE_PER_SAMPLE && p->n_samples > 1) flags |= DRAW_PER_SAMPLE;
+    if (state->alpha_to_coverage && (f->colors & 1)) flags |= DRAW_ALPHA_COVERAGE;
+    if (state->alpha_to_one) flags |= DRAW_ALPHA_ONE;
+    bool drops = (f->flags & (CPU_STAGE_DISCARD | CPU_STAGE_SAMPLE_MASK)) ||
+                 (flags & DRAW_ALPHA_COVERAGE);
+    if (drops) flags |= DRAW_CAN_DROP;
+    bool early = f->flags & CPU_STAGE_EARLY_TESTS;
+    uint32_t tests = flags & (DRAW_DEPTH_TEST | DRAW_DEPTH_WRITE | DRAW_STENCIL);
+    if (tests && !early) {
+        if ((f->flags & (CPU_STAGE_DEPTH | CPU_STAGE_STENCIL | CPU_STAGE_EFFECTS)) ||
+            (drops && (flags & DRAW_STENCIL)))
+            flags |= DRAW_LATE_TEST;
+        else if (drops && (flags & DRAW_DEPTH_WRITE))
+            flags |= DRAW_LATE_WRITE;
+    }
+    // Nothing to see of it, and nobody waits for what it drops or counts: the function need not run.
+    uint32_t outputs = f->colors & p->color_mask;
+    if (outputs || drops || (f->flags & (CPU_STAGE_EFFECTS | CPU_STAGE_DEPTH | CPU_STAGE_STENCIL)))
+        flags |= DRAW_SHADES;
+    return flags;
+}
+
+static void set_launch(Pass *p, const CpuStageArguments *a, CpuContextLaunch *launch) {
+    cpu_launch_init(launch, p->run, a->context);
+    launch->launch.args = a->args;
+    launch->launch.lengths = a->lengths;
+    launch->launch.spans = a->spans;
+    launch->launch.n_spans = a->n_spans;
+}
+
+bool raster_draw_info(Pass *p, size_t draw) {
+    DrawInfo *infos = raster_grow(p->infos, &p->infos_capacity, p->n_infos + 1, sizeof *infos);
+    if (!infos) return false;
+    p->infos = infos;
+    DrawInfo *d = &infos[p->n_infos];
+    *d = (DrawInfo){.draw = &p->draws[draw], .state = p->draws[draw].state};
+    const CpuVertexStage *vertex = d->draw->vertex;
+    const CpuFragmentStage *fragment = d->draw->fragment;
+    if (fragment && fragment->run) d->fragment_info = fragment->info;
+    if (!add_viewports(p, d)) return false;
+    set_launch(p, &vertex->arguments, &d->vertex);
+    if (d->fragment_info) set_launch(p, &fragment->arguments, &d->fragment);
+    d->vertex_flags = vertex->info->flags;
+    d->n_clip = vertex->info->n_clip < CPU_MAX_CLIP ? vertex->info->n_clip : CPU_MAX_CLIP;
+    d->n_rows = CPU_VERTEX_FIRST + vertex->info->n_outputs;
+    d->flags = draw_flags(p, d);
+    if (!(d->flags & DRAW_SHADES)) d->fragment_info = NULL;
+    d->n_planes = 2;
+    if (d->fragment_info) {
+        d->n_planes += d->fragment_info->n_inputs;
+        if (d->fragment_info->flags & CPU_STAGE_READS_BARYCENTRIC) {
+            d->n_planes += 4;
+            d->n_rows += 2;
+        }
+        d->outputs = d->fragment_info->colors & p->color_mask;
+    }
+    d->record_bytes =
+        (uint32_t)((sizeof(Triangle) + d->n_planes * sizeof(CpuPlane) + 7) / 8 * 8);
+    for (uint32_t a = 0; a < CPU_MAX_COLORS; a++) {
+        if (!(p->color_mask >> a & 1)) continue;
+        d->formats[a] = p->colors[a].format;
+        d->output[a] = p->code->choose_output(p->colors[a].format, &d->state->blend[a]);
+        if (d->state->blend[a].write_mask == 0) d->outputs &= ~(1u << a);
+    }
+    p->n_infos++;
+    return true;
+}

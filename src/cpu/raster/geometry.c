@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// geometry.c: one unit, from vertices to lists of triangles per tile. Vertex functions run in steps
+// of 32; positions become window coordinates, with a code that says which limits they break;
+// primitives that break none go on as they are, the others through clip.c; setup.c makes the
+// triangles; at the end the pairs of tile and triangle are sorted by tile, order kept.
+#include <string.h>
+#include "cpu/raster/isa.h"
+
+#define MAX_UNIT_TILES (1u << 20)
+
+static bool prepare_slots(Worker *w, const DrawInfo *d) {
+    w->n_slots = 0;
+    return raster_reserve_slots(w, d, UNIT_SLOTS + LANES);
+}
+
+static void run_vertices(Worker *w, const DrawInfo *d, const Span *span) {
+    const CpuDraw *draw = d->draw;
+    uint32_t views = draw->amplification > 1 ? draw->amplification : 1;
+    CpuVertexStep step = {.instance = draw->base_instance + span->from.instance / views,
+                          .base_instance = draw->base_instance,
+                          .base_vertex = draw->first_vertex,
+                          .amplification_id = span->from.instance % views,
+                          .amplification_count = views,
+                          .strides = draw->vertex->strides};
+    for (uint32_t i = 0; i < w->n_slots; i += LANES) {
+        uint32_t n = w->n_slots - i < LANES ? w->n_slots - i : LANES;
+        step.n = n;
+        step.vertices = w->ids + i;
+        for (uint32_t k = n; k < LANES; k++) w->ids[i + k] = w->ids[i + n - 1];
+        step.out = w->rows + (size_t)i * d->n_rows;
+        w->thread->in_kernel = 1;
+        atomic_signal_fence(memory_order_seq_cst);
+        draw->vertex->run(&d->vertex.launch, &step);
+        atomic_signal_fence(memory_order_seq_cst);
+        w->thread->in_kernel = 0;
+    }
+}
+
+INLINE vi code_if(uint32_t bits, int32_t code) { return v_of_bits(bits) & code; }
+
+// Slots i .. i + V_WIDTH - 1.
+static void transform(Worker *w, const DrawInfo *d, uint32_t i) {
+    const uint32_t *rows = raster_row(w, d->n_rows, i, 0);
+    vf x = v_load(rows), y = v_load(rows + 32), z = v_load(rows + 64), at_w = v_load(rows + 96);
+    const ViewportInfo *viewport = d->viewports;
+    vf scale[3], offset[3];
+    for (int k = 0; k < 3; k++) {
+        scale[k] = v_set(viewport->scale[k]);
+        offset[k] = v_set(viewport->offset[k]);
+    }
+    if (d->vertex_flags & CPU_STAGE_VIEWPORT) {
+        for (int l = 0; l < V_WIDTH; l++) {
+            uint32_t index = rows[32 * CPU_VERTEX_VIEWPORT + l];
+            viewport = &d->viewports[index < d->n_viewports ? index : 0];
+            for (int k = 0; k < 3; k++) {
+                scale[k][l] = viewport->scale[k];
+                offset[k][l] = viewport->offset[k];
+            }
+        }
+    }
+    vi codes = code_if(v_less(x, -at_w), CODE_LEFT) | code_if(v_less(at_w, x), CODE_RIGHT) |
+               code_if(v_less(y, -at_w), CODE_BOTTOM) | code_if(v_less(at_w, y), CODE_TOP);
+    if (d->state->depth_clip == CPU_DEPTH_CLIP)
+        codes |= code_if(v_less(z, v_set(0)), CODE_NEAR) | code_if(v_less(at_w, z), CODE_FAR);
+    uint32_t numbers =
+        v_equal(x, x) & v_equal(y, y) & v_equal(z, z) & v_equal(at_w, at_w);
+    codes |= code_if(~numbers & V_BITS, CODE_NAN);
+    for (uint32_t k = 0; k < d->n_clip; k++) {
+        vf distance = v_load(rows + 32 * (CPU_VERTEX_CLIP + k));
+        codes |= code_if(~v_less_equal(v_set(0), distance) & V_BITS, CODE_CLIP << k);
+    }
+    vf rw = 1.0f / at_w;
+    vf wx = x * rw * scale[0] + offset[0], wy = y * rw * scale[1] + offset[1];
+    vf wz = z * rw * scale[2] + offset[2];
+    vf low = v_set(GUARD_LOW), high = v_set(GUARD_HIGH);
+    uint32_t usable = v_less(v_set(0), at_w) & v_less_equal(low, wx) & v_less_equal(wx, high) &
+                      v_less_equal(low, wy) & v_less_equal(wy, high) & v_equal(wz, wz);
+    codes |= code_if(~usable & V_BITS, CODE_GUARD);
+    vi mask = v_of_bits(usable);
+    vf fx = v_floor(v_select(mask, wx, v_set(0)) * SUB + 0.5f);
+    vf fy = v_floor(v_select(mask, wy, v_set(0)) * SUB + 0.5f);
+    v_store_int(w->fx + i, v_to_int(fx));
+    v_store_int(w->fy + i, v_to_int(fy));
+    v_store(w->z + i, wz);
+    v_store(w->rw + i, rw);
+    v_store_int(w->codes + i, codes);
+}
+
+static bool same_viewport(const Worker *w, const DrawInfo *d, const Corners *c) {
+    if (!(d->vertex_flags & CPU_STAGE_VIEWPORT)) return true;
+    uint32_t v = *raster_row(w, d->n_rows, c->slot[0], CPU_VERTEX_VIEWPORT);
+    return *raster_row(w, d->n_rows, c->slot[1], CPU_VERTEX_VIEWPORT) == v &&
+           *raster_row(w, d->n_rows, c->slot[2], CPU_VERTEX_VIEWPORT) == v;
+}
+
+static bool make_faces(Worker *w, const DrawInfo *d, const Corners *corners, uint32_t n) {
+    const uint32_t clipped = CODE_NEAR | CODE_FAR | CODE_CLIP * 255u | CODE_GUARD;
+    bool lines = d->state->fill == CPU_FILL_LINES;
+    for (uint32_t i = 0; i < n; i++) {
+        const Corners *c = &corners[i];
+        const uint32_t *slot = c->slot;
+        uint32_t a = w->codes[slot[0]], b = w->codes[slot[1]], e = w->codes[slot[2]];
+        uint32_t any = a | b | e;
+        if ((a & b & e & CODE_OUTSIDE) || (any & CODE_NAN)) continue;
+        if ((any & clipped) || lines || !same_viewport(w, d, c)) {
+            if (!raster_clip_triangle(w, d, c)) return false;
+            continue;
+        }
+        w->faces[w->n_faces++] = (Face){.slot = {slot[0], slot[1], slot[2]},
+                                        .provoking = slot[0],
+                                        .primitive = c->primitive};
+    }
+    return true;
+}
+
+static bool make_lines_points(Worker *w, const DrawInfo *d, const Corners *corners, uint32_t n) {
+    bool points = d->state->primitive == CPU_POINT;
+    for (uint32_t i = 0; i < n; i++) {
+        const Corners *c = &corners[i];
+        if (!(points ? raster_point(w, d, c) : raster_line(w, d, c, c->slot[0], FACE_FRONT)))
+            return false;
+    }
+    return true;
+}
+
+static bool run_span(Worker *w, Unit *unit, const Span *span) {
+    const DrawInfo *d = &w->pass->infos[span->info];
+    Corners corners[UNIT_PRIMITIVES];
+    if (!prepare_slots(w, d)) return false;
+    uint32_t n = raster_assemble(w, d, span, corners);
+    w->view = span->from.instance % (d->draw->amplification > 1 ? d->draw->amplification : 1u);
+    run_vertices(w, d, span);
+    if (d->state->discard_all || n == 0) return true;
+    for (uint32_t i = 0; i < w->n_slots; i += V_WIDTH) transform(w, d, i);
+    w->n_slots = (w->n_slots + LANES - 1) / LANES * LANES; // new vertices: steps of their own
+    // What clip.c adds, it makes room for.
+    void *faces = raster_grow(w->faces, &w->faces_capacity, n + 64u, sizeof *w->faces);
+    if (!faces) return false;
+    w->faces = faces;
+    w->n_faces = 0;
+    if (!(d->state->primitive >= CPU_TRIANGLE ? make_faces(w, d, corners, n)
+                                              : make_lines_points(w, d, corners, n)))
+        return false;
+    return ISA(raster_setup)(w, unit, span->info);
+}
+
+// ---- Sorting by tile ----
+
+// Layers and tiles without end: the triangles go to the list that all tiles read.
+static bool all_big(Worker *w, Unit *unit) {
+    size_t n = unit->n_big + w->n_pairs;
+    uint32_t *big = raster_grow(unit->big, &unit->big_capacity, n, 4);
+    if (!big) return false;
+    unit->big = big;
+    // Both are in order: merge from the end, then drop what is there twice.
+    size_t i = unit->n_big, k = w->n_pairs;
+    for (size_t at = n; at-- > 0;)
+        big[at] = k == 0 || (i > 0 && big[i - 1] > w->pairs[k - 1].ref) ? big[--i]
+                                                                      : w->pairs[--k].ref;
+    unit->n_big = 0;
+    for (size_t at = 0; at < n; at++)
+        if (at == 0 || big[at] != big[unit->n_big - 1]) big[unit->n_big++] = big[at];
+    return true;
+}
+
+static bool sort_pairs(Worker *w, Unit *unit) {
+    unit->tile_columns = unit->tile_rows = unit->n_layers = 0;
+    if (w->n_pairs == 0) return true;
+    uint32_t x0 = UINT32_MAX, y0 = UINT32_MAX, z0 = UINT32_MAX, x1 = 0, y1 = 0, z1 = 0;
+    for (size_t i = 0; i < w->n_pairs; i++) {
+        uint32_t tile = w->pairs[i].tile, x = tile & 255, y = tile >> 8 & 255, z = tile >> 16;
+        x0 = x < x0 ? x : x0, x1 = x > x1 ? x : x1;
+        y0 = y < y0 ? y : y0, y1 = y > y1 ? y : y1;
+        z0 = z < z0 ? z : z0, z1 = z > z1 ? z : z1;
+    }
+    uint32_t columns = x1 - x0 + 1, rows = y1 - y0 + 1, layers = z1 - z0 + 1;
+    size_t n = (size_t)columns * rows * layers;
+    if (n > MAX_UNIT_TILES) return all_big(w, unit);
+    uint32_t *starts = raster_grow(unit->starts, &unit->starts_capacity, n + 1, 4);
+    if (starts) unit->starts = starts;
+    uint32_t *refs = raster_grow(unit->refs, &unit->refs_capacity, w->n_pairs, 4);
+    if (refs) unit->refs = refs;
+    if (!starts || !refs) return false;
+    unit->tile_x0 = x0, unit->tile_y0 = y0, unit->layer0 = z0;
+    unit->tile_columns = columns, unit->tile_rows = rows, unit->n_layers = layers;
+    memset(starts, 0, (n + 1) * 4);
+    for (size_t i = 0; i < w->n_pairs; i++) {
+        uint32_t t = w->pairs[i].tile;
+        t = (((t >> 16) - z0) * rows + (t >> 8 & 255) - y0) * columns + (t & 255) - x0;
+        w->pairs[i].tile = t;
+        starts[t + 1]++;
+    }
+    for (size_t i = 0; i < n; i++) starts[i + 1] += starts[i];
+    for (size_t i = 0; i < w->n_pairs; i++) refs[starts[w->pairs[i].tile]++] = w->pairs[i].ref;
+    memmove(starts + 1, starts, n * 4); // each start has become the next one's
+    starts[0] = 0;
+    return true;
+}
+
+void ISA(raster_run_unit)(Worker *w, Unit *unit) {
+    unit->n_bytes = unit->n_big = 0;
+    w->n_pairs = 0;
+    for (uint32_t i = 0; i < unit->n_spans; i++)
+        if (!run_span(w, unit, &w->pass->spans[unit->first_span + i])) goto fail;
+    if (sort_pairs(w, unit)) return;
+fail:
+    unit->tile_columns = 0;
+    unit->n_big = 0;
+    cpu_run_fail(w->pass->run, CPU_FAULT_NO_MEMORY, 0);
+}

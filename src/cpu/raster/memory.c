@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// memory.c: the rasteriser's memory. Scratch of threads and units stay on lists when a pass is over:
+// fresh pages would cost more than the work on them. What is kept is bounded.
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cpu/raster/isa.h"
+
+#define KEPT_UNIT_BYTES ((size_t)96 << 20)
+#define KEPT_WORKER_BYTES ((size_t)64 << 20)
+
+void *raster_grow_slow(void *memory, size_t *capacity, size_t need, size_t element) {
+    size_t wanted = need + need / 2 + 64;
+    if (wanted < need || wanted > SIZE_MAX / 2 / element) return NULL;
+    size_t bytes = (wanted * element + 127) / 64 * 64;
+    void *fresh = aligned_alloc(64, bytes);
+    if (!fresh) return NULL;
+    if (memory) memcpy(fresh, memory, *capacity * element);
+    free(memory);
+    *capacity = wanted;
+    return fresh;
+}
+
+static struct {
+    pthread_mutex_t lock;
+    Worker *workers;
+    Unit *units;
+    size_t worker_bytes, unit_bytes;
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static size_t worker_bytes(const Worker *w) {
+    return sizeof *w + sizeof *w->state + w->rows_capacity * 4 + w->slots_capacity * (size_t)24 +
+           w->faces_capacity * sizeof *w->faces + w->pairs_capacity * sizeof *w->pairs +
+           w->tile.capacity;
+}
+
+static void worker_free(Worker *w) {
+    free(w->rows);
+    free(w->fx);
+    free(w->fy);
+    free(w->z);
+    free(w->rw);
+    free(w->codes);
+    free(w->ids);
+    free(w->faces);
+    free(w->pairs);
+    free(w->tile.base);
+    free(w->state);
+    free(w);
+}
+
+Worker *raster_worker_take(Pass *p) {
+    pthread_mutex_lock(&kept.lock);
+    Worker *w = kept.workers;
+    if (w) {
+        kept.workers = w->next;
+        kept.worker_bytes -= worker_bytes(w);
+    }
+    pthread_mutex_unlock(&kept.lock);
+    if (!w) {
+        w = calloc(1, sizeof *w);
+        if (!w) return NULL;
+        size_t bytes = (sizeof *w->state + 63) / 64 * 64;
+        w->state = aligned_alloc(64, bytes);
+        if (!w->state) {
+            free(w);
+            return NULL;
+        }
+        memset(w->state, 0, bytes);
+    }
+    w->pass = p;
+    w->thread = cpu_thread_self();
+    return w;
+}
+
+void raster_worker_give(Worker *w) {
+    pthread_mutex_lock(&kept.lock);
+    size_t bytes = worker_bytes(w);
+    bool keep = kept.worker_bytes + bytes <= KEPT_WORKER_BYTES;
+    if (keep) {
+        w->next = kept.workers;
+        kept.workers = w;
+        kept.worker_bytes += bytes;
+    }
+    pthread_mutex_unlock(&kept.lock);
+    if (!keep) worker_free(w);
+}
+
+static size_t unit_bytes(const Unit *u) {
+    return sizeof *u + u->capacity + (u->starts_capacity + u->refs_capacity + u->big_capacity) * 4;
+}
+
+static void unit_free(Unit *u) {
+    free(u->records);
+    free(u->starts);
+    free(u->refs);
+    free(u->big);
+    free(u);
+}
+
+Unit *raster_unit_take(void) {
+    pthread_mutex_lock(&kept.lock);
+    Unit *u = kept.units;
+    if (u) {
+        kept.units = u->next;
+        kept.unit_bytes -= unit_bytes(u);
+    }
+    pthread_mutex_unlock(&kept.lock);
+    return u ? u : calloc(1, sizeof *u);
+}
+
+void raster_unit_give(Unit *unit) {
+    pthread_mutex_lock(&kept.lock);
+    size_t bytes = unit_bytes(unit);
+    bool keep = kept.unit_bytes + bytes <= KEPT_UNIT_BYTES;
+    if (keep) {
+        unit->next = kept.units;
+        kept.units = unit;
+        kept.unit_bytes += bytes;
+    }
+    pthread_mutex_unlock(&kept.lock);
+    if (!keep) unit_free(unit);
+}
+
+// The end of the process, or of a test.
+void raster_memory_free(void) {
+    pthread_mutex_lock(&kept.lock);
+    while (kept.workers) {
+        Worker *w = kept.workers;
+        kept.workers = w->next;
+        worker_free(w);
+    }
+    while (kept.units) {
+        Unit *u = kept.units;
+        kept.units = u->next;
+        unit_free(u);
+    }
+    kept.worker_bytes = kept.unit_bytes = 0;
+    pthread_mutex_unlock(&kept.lock);
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// output.c: colours of a step into tile memory: blending, write masks, conversion. The formats the
+// texture functions know as vectors (texture/fast.h) get functions of their own, with a constant
+// layout: one that overwrites, one for "source over", one for everything else. The other formats go
+// through the scalar conversions.
+//
+// Tile memory holds texels of the attachment's format, the 32 of a block in the order of lanes.
+#include <string.h>
+#include "cpu/raster/isa.h"
+#include "cpu/texture/fast.h"
+
+// ---- Blending ----
+
+typedef struct Blend {
+    vf src[4], second[4], dst[4]; // second: of dual source blending
+} Blend;
+
+// Factor of component c.
+INLINE vf factor_of(uint8_t which, const Blend *b, const float *constant, int c) {
+    switch (which) {
+    case CPU_BLEND_ZERO: return v_set(0);
+    case CPU_BLEND_SRC_COLOR: return b->src[c];
+    case CPU_BLEND_ONE_MINUS_SRC_COLOR: return 1.0f - b->src[c];
+    case CPU_BLEND_SRC_ALPHA: return b->src[3];
+    case CPU_BLEND_ONE_MINUS_SRC_ALPHA: return 1.0f - b->src[3];
+    case CPU_BLEND_DST_COLOR: return b->dst[c];
+    case CPU_BLEND_ONE_MINUS_DST_COLOR: return 1.0f - b->dst[c];
+    case CPU_BLEND_DST_ALPHA: return b->dst[3];
+    case CPU_BLEND_ONE_MINUS_DST_ALPHA: return 1.0f - b->dst[3];
+    case CPU_BLEND_SRC_ALPHA_SATURATED:
+        return c == 3 ? v_set(1) : v_min(b->src[3], 1.0f - b->dst[3]);
+    case CPU_BLEND_BLEND_COLOR: return v_set(constant[c]);
+    case CPU_BLEND_ONE_MINUS_BLEND_COLOR: return v_set(1.0f - constant[c]);
+    case CPU_BLEND_BLEND_ALPHA: return v_set(constant[3]);
+    case CPU_BLEND_ONE_MINUS_BLEND_ALPHA: return v_set(1.0f - constant[3]);
+    case CPU_BLEND_SRC1_COLOR: return b->second[c];
+    case CPU_BLEND_ONE_MINUS_SRC1_COLOR: return 1.0f - b->second[c];
+    case CPU_BLEND_SRC1_ALPHA: return b->second[3];
+    case CPU_BLEND_ONE_MINUS_SRC1_ALPHA: return 1.0f - b->second[3];
+    default: return v_set(1);
+    }
+}
+
+INLINE vf combined(uint8_t op, uint8_t src_factor, uint8_t dst_factor, const Blend *b,
+                   const float *constant, int c) {
+    if (op == CPU_BLEND_MIN) return v_min(b->src[c], b->dst[c]);
+    if (op == CPU_BLEND_MAX) return v_max(b->src[c], b->dst[c]);
+    vf src = b->src[c] * factor_of(src_factor, b, constant, c);
+    vf dst = b->dst[c] * factor_of(dst_factor, b, constant, c);
+    return op == CPU_BLEND_ADD ? src + dst : op == CPU_BLEND_SUBTRACT ? src - dst : dst - src;
+}
+
+// Results replace b->src; components that are not written become what was there.
+static void blend_any(const CpuBlendState *state, const float *constant, Blend *b) {
+    vf result[4];
+    for (int c = 0; c < 4; c++) {
+        if (!(state->write_mask & 8 >> c))
+            result[c] = b->dst[c];
+        else if (!state->enabled)
+            result[c] = b->src[c];
+        else if (c < 3)
+            result[c] =
+                combined(state->rgb_op, state->src_rgb, state->dst_rgb, b, constant, c);
+        else
+            result[c] =
+                combined(state->alpha_op, state->src_alpha, state->dst_alpha, b, constant, c);
+    }
+    memcpy(b->src, result, sizeof result);
+}
+
+typedef enum Mode { MODE_REPLACE, MODE_OVER, MODE_ANY } Mode;
+
+// Source over: dst * (1 - alpha) + src * (alpha or 1), and for alpha the same or 1.
+INLINE void blend_over(const CpuBlendState *state, Blend *b) {
+    vf keep = 1.0f - b->src[3];
+    vf rgb = state->src_rgb == CPU_BLEND_ONE ? v_set(1) : b->src[3];
+    vf alpha = state->src_alpha == CPU_BLEND_ONE ? v_set(1) : b->src[3];
+    for (int c = 0; c < 4; c++) b->src[c] = b->src[c] * (c < 3 ? rgb : alpha) + b->dst[c] * keep;
+}
+
+static bool is_over(const CpuBlendState *b) {
+    return b->enabled && b->rgb_op == CPU_BLEND_ADD && b->alpha_op == CPU_BLEND_ADD &&
+           (b->src_rgb == CPU_BLEND_ONE || b->src_rgb == CPU_BLEND_SRC_ALPHA) &&
+           (b->src_alpha == CPU_BLEND_ONE || b->src_alpha == CPU_BLEND_SRC_ALPHA) &&
+           b->dst_rgb == CPU_BLEND_ONE_MINUS_SRC_ALPHA &&
+           b->dst_alpha == CPU_BLEND_ONE_MINUS_SRC_ALPHA && b->write_mask == 15;
+}
+
+INLINE void clamp(vf c[4], float low) {
+    for (int i = 0; i < 4; i++) c[i] = v_min(v_max(c[i], v_set(low)), v_set(1));
+}
+
+// ---- Formats with vector code ----
+
+INLINE void output(Layout layout, Mode mode, const DrawInfo *d, uint32_t attachment,
+                   const uint32_t *rows, uint32_t lanes, unsigned char *texels) {
+    const CpuBlendState *state = &d->state->blend[attachment];
+    for (int v = 0; v < VECTORS; v++) {
+        uint32_t bits = v_part(lanes, v);
+        if (bits == 0) continue;
+        unsigned char *at = texels + (size_t)v * V_WIDTH * bytes_of(layout);
+        vi words[4], old[4];
+        Blend b;
+        for (int c = 0; c < 4; c++) b.src[c] = v_load(rows + 32 * c + v * V_WIDTH);
+        if (mode != MODE_REPLACE) {
+            load_run(layout, at, old);
+            decode(layout, old, b.dst);
+            finish(layout, false, b.dst);
+            if (layout <= LAYOUT_RG8) clamp(b.src, 0);
+            if (mode == MODE_OVER) {
+                blend_over(state, &b);
+            } else {
+                for (int c = 0; c < 4; c++)
+                    b.second[c] =
+                        v_load(rows + 32 * (CPU_COLOR_DUAL - 4 * attachment + (uint32_t)c) +
+                               v * V_WIDTH);
+                if (layout <= LAYOUT_RG8) clamp(b.second, 0);
+                blend_any(state, d->state->blend_color, &b);
+            }
+        }
+        encode(layout, b.src, words);
+        if (bytes_of(layout) == 4) {
+            v_store_bits(at, bits, words[0]);
+            continue;
+        }
+        if (bits != V_BITS) {
+            vi mask = v_of_bits(bits);
+            if (mode == MODE_REPLACE) load_run(layout, at, old);
+            for (unsigned k = 0; k < words_of(layout); k++)
+                words[k] = v_select_int(mask, words[k], old[k]);
+        }
+        store_run(layout, at, words);
+    }
+}
+
+#define LAYOUTS(X)                                                                                 \
+    X(RGBA8) X(BGRA8) X(RGBA8_SRGB) X(BGRA8_SRGB) X(R8) X(RG8) X(R16_HALF) X(RG16_HALF)            \
+    X(RGBA16_HALF) X(R32) X(RG32) X(RGBA32)
+#define DEFINE(name)                                                                               \
+    static void replace_##name(const DrawInfo *d, uint32_t a, const uint32_t *rows,                \
+                               uint32_t lanes, void *texels) {                                     \
+        output(LAYOUT_##name, MODE_REPLACE, d, a, rows, lanes, texels);                            \
+    }                                                                                              \
+    static void any_##name(const DrawInfo *d, uint32_t a, const uint32_t *rows, uint32_t lanes,    \
+                           void *texels) {                                                         \
+        output(LAYOUT_##name, MODE_ANY, d, a, rows, lanes, texels);                                \
+    }                                                                                              \
+    static void over_##name(const DrawInfo *d, uint32_t a, const uint32_t *rows, uint32_t lanes,   \
+                            void *texels) {                                                        \
+        output(LAYOUT_##name, MODE_OVER, d, a, rows, lanes, texels);                               \
+    }                                                                                              \
+    static void read_##name(const void *texels, uint32_t *rows) {                                  \
+        for (int v = 0; v < VECTORS; v++) {                                                        \
+            vi words[4];                                                                           \
+            vf rgba[4];                                                                            \
+            load_run(LAYOUT_##name,                                                                \
+                     (const unsigned char *)texels + v * V_WIDTH * bytes_of(LAYOUT_##name), words);\
+            decode(LAYOUT_##name, words, rgba);                                                    \
+            finish(LAYOUT_##name, false, rgba);                                                    \
+            for (int c = 0; c < 4; c++) v_store(rows + 32 * c + v * V_WIDTH, rgba[c]);             \
+        }                                                                                          \
+    }
+LAYOUTS(DEFINE)
+#undef DEFINE
+
+typedef void ReadFn(const void *texels, uint32_t *rows);
+static const struct {
+    OutputFn *modes[3];
+    ReadFn *read;
+} table[] = {
+#define ENTRY(name) [LAYOUT_##name] = {{replace_##name, over_##name, any_##name}, read_##name},
+    LAYOUTS(ENTRY)
+#undef ENTRY
+};
+
+// ---- The others ----
+
+static void read_general(const CpuPixelFormat *f, const void *texels, uint32_t *rows) {
+    union {
+        float f[LANES][4];
+        uint32_t u[LANES][4];
+    } rgba;
+    if (cpu_format_is_integer(f))
+        cpu_format_decode_int(f, texels, LANES, rgba.u[0]);
+    else
+        cpu_format_decode_float(f, texels, LANES, rgba.f[0]);
+    for (uint32_t l = 0; l < LANES; l++)
+        for (uint32_t c = 0; c < 4; c++) rows[32 * c + l] = rgba.u[l][c];
+}
+
+static void write_general(const CpuPixelFormat *f, const uint32_t *rows, uint32_t lanes,
+                          unsigned char *texels) {
+    union {
+        float f[4];
+        uint32_t u[4];
+    } rgba;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        for (uint32_t c = 0; c < 4; c++) rgba.u[c] = rows[32 * c + l];
+        unsigned char *at = texels + (size_t)l * f->block_bytes;
+        if (cpu_format_is_integer(f))
+            cpu_format_encode_int(f, rgba.u, f->kind == CPU_KIND_SINT, 1, at);
+        else
+            cpu_format_encode_float(f, rgba.f, 1, at);
+    }
+}
+
+static void output_general(const DrawInfo *d, uint32_t attachment, const uint32_t *rows,
+                           uint32_t lanes, void *texels) {
+    const CpuPixelFormat *f = d->formats[attachment];
+    const CpuBlendState *state = &d->state->blend[attachment];
+    bool integer = cpu_format_is_integer(f);
+    if ((integer || !state->enabled) && state->write_mask == 15) {
+        write_general(f, rows, lanes, texels);
+        return;
+    }
+    uint32_t old[4][LANES] __attribute__((aligned(64)));
+    read_general(f, texels, old[0]);
+    if (integer) {
+        for (uint32_t c = 0; c < 4; c++)
+            if (state->write_mask & 8 >> c) memcpy(old[c], rows + 32 * c, sizeof old[c]);
+    } else {
+        bool unorm = f->kind == CPU_KIND_UNORM || f->kind == CPU_KIND_SRGB;
+        for (int v = 0; v < VECTORS; v++) {
+            Blend b;
+            for (int c = 0; c < 4; c++) {
+                b.src[c] = v_load(rows + 32 * c + v * V_WIDTH);
+                b.second[c] = v_load(
+                    rows + 32 * (CPU_COLOR_DUAL - 4 * attachment + (uint32_t)c) + v * V_WIDTH);
+                b.dst[c] = v_load(old[c] + v * V_WIDTH);
+            }
+            if (unorm || f->kind == CPU_KIND_SNORM) {
+                clamp(b.src, unorm ? 0 : -1);
+                clamp(b.second, unorm ? 0 : -1);
+            }
+            blend_any(state, d->state->blend_color, &b);
+            for (int c = 0; c < 4; c++) v_store(old[c] + v * V_WIDTH, b.src[c]);
+        }
+    }
+    write_general(f, old[0], lanes, texels);
+}
+
+static bool has_vectors(const CpuPixelFormat *f) {
+    return layout_of(f) < LAYOUT_DECODED && f->value != 252;
+}
+
+void ISA(raster_read)(const CpuPixelFormat *format, const void *texels, uint32_t *rows) {
+    if (has_vectors(format) && !cpu_format_is_integer(format))
+        table[layout_of(format)].read(texels, rows);
+    else
+        read_general(format, texels, rows);
+}
+
+OutputFn *ISA(raster_choose_output)(const CpuPixelFormat *f, const CpuBlendState *blend) {
+    bool integer = cpu_format_is_integer(f);
+    if (!has_vectors(f) || (integer && blend->write_mask != 15)) return output_general;
+    if ((integer || !blend->enabled) && blend->write_mask == 15)
+        return table[layout_of(f)].modes[MODE_REPLACE];
+    return table[layout_of(f)].modes[is_over(blend) ? MODE_OVER : MODE_ANY];
+}

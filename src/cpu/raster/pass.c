@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+// pass.c: a pass from begin to end. Draws are cut into spans (pieces of an instance) and units
+// (pieces of work), as many as fit the memory a batch may take; then all threads take units, and
+// when those are done, tiles. The cut does not show in the result: a tile reads the units in order.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cpu/futex.h"
+#include "cpu/raster/raster_int.h"
+
+#define MAX_UNIT_PRIMITIVES 4096u
+#define MIN_UNIT_PRIMITIVES 256u
+
+// ---- Instruction sets ----
+
+static _Atomic(const RasterCode *) code;
+
+static bool has_avx2(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+static bool has_avx512(void) {
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+}
+
+bool cpu_raster_use(CpuRasterIsa isa) {
+    static const RasterCode *const codes[] = {&raster_code_sse2, &raster_code_avx2,
+                                              &raster_code_avx512};
+    if ((isa == CPU_RASTER_AVX2 && !has_avx2()) || (isa == CPU_RASTER_AVX512 && !has_avx512()))
+        return false;
+    atomic_store(&code, codes[isa]);
+    return true;
+}
+
+static const RasterCode *chosen_code(void) {
+    const RasterCode *c = atomic_load_explicit(&code, memory_order_acquire);
+    if (c) return c;
+    cpu_raster_use(has_avx512() ? CPU_RASTER_AVX512 : has_avx2() ? CPU_RASTER_AVX2 : CPU_RASTER_SSE2);
+    return atomic_load(&code);
+}
+
+// ---- Attachments ----
+
+const uint8_t *cpu_raster_default_positions(uint32_t n_samples) {
+    static const uint8_t one[] = {8, 8}, two[] = {12, 12, 4, 4},
+                         four[] = {6, 2, 14, 6, 2, 10, 10, 14},
+                         eight[] = {9, 5, 7, 11, 13, 9, 5, 3, 3, 13, 1, 7, 11, 15, 15, 1};
+    return n_samples == 8 ? eight : n_samples == 4 ? four : n_samples == 2 ? two : one;
+}
+
+static void set_color(Pass *p, uint32_t a, const CpuRasterColor *c) {
+    Attachment *t = &p->colors[a];
+    t->format = c->view.texture->format;
+    t->texel_bytes = t->format->block_bytes;
+    p->color_mask |= 1u << a;
+    if (cpu_format_is_integer(t->format)) {
+        uint32_t values[4];
+        bool is_signed = t->format->kind == CPU_KIND_SINT;
+        for (int i = 0; i < 4; i++) {
+            double v = c->clear[i], low = is_signed ? INT32_MIN : 0;
+            double high = is_signed ? INT32_MAX : UINT32_MAX;
+            v = v > low ? v < high ? v : high : low;
+            values[i] = is_signed ? (uint32_t)(int32_t)v : (uint32_t)v;
+        }
+        cpu_format_encode_int(t->format, values, is_signed, 1, t->clear_texel);
+    } else {
+        float values[4];
+        for (int i = 0; i < 4; i++) values[i] = (float)c->clear[i];
+        cpu_format_encode_float(t->format, values, 1, t->clear_texel);
+    }
+}
+
+static void set_depth(Pass *p, const CpuRasterDepth *d) {
+    const CpuPixelFormat *f = d->view.texture->format;
+    p->has_depth = true;
+    p->depth_bits = f->kind == CPU_KIND_FLOAT ? 32 : f->block_bytes == 2 ? 16 : 24;
+    double z = d->clear;
+    if (p->depth_bits != 32) {
+        double scale = p->depth_bits == 16 ? 65535.0 : 16777215.0;
+        z = floor((z > 0 ? z < 1 ? z : 1 : 0) * scale + 0.5) / scale;
+    }
+    p->clear_depth = (float)z;
+}
+
+static void set_pass(Pass *p, const CpuRasterPass *pass) {
+    p->width = pass->width;
+    p->height = pass->height;
+    p->n_layers = pass->n_layers ? pass->n_layers : 1;
+    p->n_samples = pass->n_samples ? pass->n_samples : 1;
+    p->tile_columns = (p->width + TILE - 1) / TILE;
+    p->tile_rows = (p->height + TILE - 1) / TILE;
+    p->n_tiles = p->tile_columns * p->tile_rows * p->n_layers;
+    p->depth_bits = 32;
+    const uint8_t *positions = cpu_raster_default_positions(p->n_samples);
+    for (uint32_t i = 0; i < p->n_samples; i++)
+        for (uint32_t k = 0; k < 2; k++) {
+            float own = pass->sample_positions[i][k] * 16;
+            p->samples[i][k] = pass->n_sample_positions
+                                   ? (int32_t)(own > 0 ? own < 15 ? own + 0.5f : 15 : 0) * (SUB / 16)
+                                   : positions[2 * i + k] * (SUB / 16);
+        }
+    for (uint32_t a = 0; a < CPU_MAX_COLORS; a++)
+        if (pass->colors[a].view.texture) set_color(p, a, &pass->colors[a]);
+    if (pass->depth.view.texture) set_depth(p, &pass->depth);
+    p->has_stencil = pass->stencil.view.texture != NULL;
+}
+
+// Between batches, what lives in tile memory only needs a place.
+static bool add_scratch(const Pass *p, const CpuRasterView *view, CpuTexture **scratch) {
+    if (*scratch || !view->texture || view->texture->levels[view->level].data) return true;
+    CpuTextureShape shape = {
+        .type = p->n_samples > 1 ? CPU_TEXTURE_2D_MS_ARRAY : CPU_TEXTURE_2D_ARRAY,
+        .pixel_format = view->texture->pixel_format,
+        .width = p->width,
+        .height = p->height,
+        .depth = 1,
+        .array_length = p->n_layers,
+        .n_levels = 1,
+        .n_samples = p->n_samples};
+    CpuTextureSize size;
+    CpuTexture *t = calloc(1, sizeof *t);
+    void *data = NULL;
+    if (!t || !cpu_texture_layout(&shape, NULL, NULL, &size)) goto fail;
+    data = aligned_alloc(64, (size.n_bytes + 63) / 64 * 64);
+    if (!data || !cpu_texture_layout(&shape, data, t, &size)) goto fail;
+    *scratch = t;
+    return true;
+fail:
+    free(data);
+    free(t);
+    return false;
+}
+
+static bool add_all_scratch(Pass *p) {
+    bool ok = add_scratch(p, &p->pass->depth.view, &p->depth_scratch) &&
+              add_scratch(p, &p->pass->stencil.view, &p->stencil_scratch);
+    for (uint32_t a = 0; ok && a < CPU_MAX_COLORS; a++)
+        ok = add_scratch(p, &p->pass->colors[a].view, &p->colors[a].scratch);
+    return ok;
+}
+
+static void free_scratch(CpuTexture *t) {
+    if (t) free(t->levels[0].data);
+    free(t);
+}
+
+// ---- Batches ----
+
+static uint64_t primitives_of(const CpuDraw *d) { // of an instance; strips with restarts: at most
+    uint32_t corners = raster_corners(d->state->primitive);
+    if (d->n_vertices < corners) return 0;
+    return raster_is_strip(d->state->primitive) ? d->n_vertices - corners + 1
+                                                : d->n_vertices / corners;
+}
+
+static uint64_t instances_of(const CpuDraw *d) {
+    return (uint64_t)d->n_instances * (d->amplification > 1 ? d->amplification : 1u);
+}
+
+// Pieces small enough that all threads have several, large enough that lists stay few.
+static uint32_t unit_size(const Pass *p) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < p->n_draws && total < (1u << 30); i++) {
+        uint64_t n = primitives_of(&p->draws[i]), instances = instances_of(&p->draws[i]);
+        total += n > (1u << 30) ? n : n * (instances < (1u << 30) ? instances : (1u << 30));
+    }
+    total /= cpu_pool_threads() * 8;
+    return total < MIN_UNIT_PRIMITIVES   ? MIN_UNIT_PRIMITIVES
+           : total > MAX_UNIT_PRIMITIVES ? MAX_UNIT_PRIMITIVES
+                                         : (uint32_t)total;
+}
+
+static Unit *add_unit(Pass *p) {
+    Unit **units = raster_grow(p->units, &p->units_capacity, p->n_units + 1, sizeof *units);
+    if (!units) return NULL;
+    p->units = units;
+    Unit *u = raster_unit_take();
+    if (!u) return NULL;
+    u->first_span = (uint32_t)p->n_spans;
+    u->n_spans = 0;
+    return units[p->n_units++] = u;
+}
+
+// The next span of up to max primitives; moves the cursor over it. 0: the instance is over.
+static uint32_t next_span(const CpuDraw *d, Cursor *c, uint32_t max, Span *span) {
+    *span = (Span){.from = *c};
+    if (d->indices && raster_is_strip(d->state->primitive)) {
+        span->n_primitives = raster_strip(d, c, max, NULL);
+        return span->n_primitives;
+    }
+    uint64_t left = primitives_of(d) - c->primitive;
+    uint32_t n = left < max ? (uint32_t)left : max;
+    span->n_primitives = n;
+    c->primitive += n;
+    c->run += n;
+    c->at += raster_is_strip(d->state->primitive) ? n : n * raster_corners(d->state->primitive);
+    return n;
+}
+
+// What the threads share until the batch is drawn. False: no memory.
+static bool build_batch(Pass *p, Cursor *c, uint32_t unit_primitives, bool *more) {
+    uint64_t bytes = 0;
+    uint32_t in_unit = 0;
+    Unit *unit = NULL;
+    p->n_infos = 0;
+    p->n_viewports = p->n_spans = p->n_units = 0;
+    for (; c->draw < p->n_draws; *c = (Cursor){.draw = c->draw + 1}) {
+        const CpuDraw *draw = &p->draws[c->draw];
+        bool begins = c->instance == 0 && c->at == 0;
+        if ((draw->barrier && begins && p->n_units) || p->n_infos == MAX_BATCH_DRAWS ||
+            bytes >= BATCH_BYTES)
+            break;
+        if (primitives_of(draw) == 0 || instances_of(draw) == 0) continue;
+        if (!raster_draw_info(p, c->draw)) return false;
+        uint32_t record = p->infos[p->n_infos - 1].record_bytes;
+        while (c->instance < instances_of(draw) && bytes < BATCH_BYTES) {
+            Span span;
+            uint32_t room = unit_primitives - in_unit;
+            if (!unit || in_unit >= unit_primitives) {
+                if (!(unit = add_unit(p))) return false;
+                in_unit = 0;
+                room = unit_primitives;
+            }
+            if (room > UNIT_PRIMITIVES) room = UNIT_PRIMITIVES;
+            uint32_t n = next_span(draw, c, room, &span);
+            if (n == 0) {
+                *c = (Cursor){.draw = c->draw, .instance = c->instance + 1};
+                continue;
+            }
+            Span *spans = raster_grow(p->spans, &p->spans_capacity, p->n_spans + 1, sizeof *spans);
+            if (!spans) return false;
+            p->spans = spans;
+            span.info = p->n_infos - 1;
+            spans[p->n_spans++] = span;
+            unit->n_spans++;
+            in_unit += n;
+            bytes += (uint64_t)n * record + sizeof span;
+        }
+        if (c->instance < instances_of(draw)) break;
+    }
+    *more = c->draw < p->n_draws;
+    for (uint32_t i = 0; i < p->n_infos; i++)
+        p->infos[i].viewports = p->viewports + p->infos[i].first_viewport;
+    return true;
+}
+
+// ---- Threads ----
+
+typedef struct Work {
+    CpuJob job; // first
+    Pass *p;
+    bool tiles;
+    size_t n;
+    atomic_size_t next;
+    atomic_uint finished;
+} Work;
+
+typedef struct Piece {
+    Worker *w;
+    const Work *work;
+    size_t i;
+} Piece;
+
+static void run_piece(void *argument) {
+    const Piece *piece = argument;
+    Pass *p = piece->work->p;
+    if (piece->work->tiles)
+        p->code->run_tile(piece->w, (uint32_t)piece->i);
+    else
+        p->code->run_unit(piece->w, p->units[piece->i]);
+}
+
+static void take_pieces(Work *work) {
+    Pass *p = work->p;
+    Worker *w = raster_worker_take(p);
+    if (!w || !w->thread || (work->tiles && !raster_tile_reserve(w))) {
+        cpu_run_fail(p->run, CPU_FAULT_NO_MEMORY, 0);
+    } else {
+        Piece piece = {.w = w, .work = work};
+        while ((piece.i = atomic_fetch_add_explicit(&work->next, 1, memory_order_relaxed)) <
+               work->n)
+            if (!cpu_thread_guard(w->thread, p->run, run_piece, &piece)) break;
+    }
+    if (w) raster_worker_give(w);
+}
+
+static void help(CpuJob *job) {
+    Work *work = (Work *)(void *)job;
+    take_pieces(work);
+    if (atomic_fetch_add(&work->finished, 1) == 0) cpu_futex_wake(&work->finished, 1);
+}
+
+static void run_all(Pass *p, bool tiles) {
+    Work work = {.job = {.help = help}, .p = p, .tiles = tiles,
+                 .n = tiles ? p->n_tiles : p->n_units};
+    if (work.n == 0) return;
+    unsigned threads = cpu_pool_start() ? cpu_pool_threads() : 1;
+    size_t helpers = p->needs_worker ? threads : threads - 1;
+    if (helpers > work.n - !p->needs_worker) helpers = work.n - !p->needs_worker;
+    work.job.max_helpers = (unsigned)helpers;
+    if (helpers == 0) {
+        take_pieces(&work);
+        return;
+    }
+    cpu_pool_open_job(&work.job);
+    if (p->needs_worker)
+        while (atomic_load(&work.finished) == 0) cpu_futex_wait(&work.finished, 0);
+    else
+        take_pieces(&work);
+    cpu_pool_close_job(&work.job);
+}
+
+// Deadlines are kept by signals to workers, and large frames need a large stack.
+static bool needs_worker(const Pass *p, uint64_t *stack_bytes) {
+    const CpuThread *t = cpu_thread_self();
+    *stack_bytes = 0;
+    for (size_t i = 0; i < p->n_draws; i++) {
+        const CpuDraw *d = &p->draws[i];
+        uint64_t a = d->vertex->arguments.stack_bytes;
+        uint64_t b = d->fragment ? d->fragment->arguments.stack_bytes : 0;
+        *stack_bytes = a > *stack_bytes ? a : *stack_bytes;
+        *stack_bytes = b > *stack_bytes ? b : *stack_bytes;
+    }
+    if (!t || t->is_worker) return false;
+    char here;
+    uintptr_t at = (uintptr_t)&here;
+    bool known = at > t->stack_low && at < t->stack_high;
+    size_t room = known ? at - t->stack_low : 0;
+    return p->run->has_deadline || *stack_bytes > CPU_CALLER_STACK_LIMIT ||
+           *stack_bytes + 2 * CPU_STACK_RESERVE > room;
+}
+
+static void give_units(Pass *p) {
+    for (size_t i = 0; i < p->n_units; i++) raster_unit_give(p->units[i]);
+    p->n_units = 0;
+}
+
+bool cpu_raster(CpuRun *run, const CpuRasterPass *pass, const CpuDraw *draws, size_t n_draws) {
+    Pass p = {.run = run, .pass = pass, .draws = draws, .n_draws = n_draws, .code = chosen_code()};
+    if (atomic_load(&run->fault) != CPU_FAULT_NONE) return false;
+    uint64_t stack_bytes;
+    p.needs_worker = needs_worker(&p, &stack_bytes);
+    if (stack_bytes > CPU_WORKER_STACK / 4 * 3) {
+        cpu_run_fail(run, CPU_FAULT_STACK, 0);
+        return false;
+    }
+    set_pass(&p, pass);
+    Cursor cursor = {0};
+    bool more = true;
+    uint32_t unit_primitives = unit_size(&p);
+    p.first = true;
+    while (more) {
+        if (!build_batch(&p, &cursor, unit_primitives, &more) || (more && !add_all_scratch(&p))) {
+            cpu_run_fail(run, CPU_FAULT_NO_MEMORY, 0);
+            break;
+        }
+        p.last = !more;
+        run_all(&p, false);
+        if (atomic_load(&run->fault) == CPU_FAULT_NONE) run_all(&p, true);
+        give_units(&p);
+        if (atomic_load(&run->fault) != CPU_FAULT_NONE) break;
+        p.first = false;
+    }
+    give_units(&p);
+    free(p.infos);
+    free(p.viewports);
+    free(p.spans);
+    free(p.units);
+    for (uint32_t a = 0; a < CPU_MAX_COLORS; a++) free_scratch(p.colors[a].scratch);
+    free_scratch(p.depth_scratch);
+    free_scratch(p.stencil_scratch);
+    return atomic_load(&run->fault) == CPU_FAULT_NONE;
+}
