@@ -65,6 +65,8 @@ static inline Arena arena_make(void) {
     return (Arena){p + 4096, p + 4096 + ARENA_BYTES};
 }
 
+static inline void arena_free(Arena arena) { munmap(arena.low - 4096, ARENA_BYTES + 8192); }
+
 // n_bytes that end at one guard page or begin at the other.
 static inline unsigned char *arena_place(Arena arena, size_t n_bytes, size_t align, bool at_end) {
     assert_true(n_bytes <= ARENA_BYTES);

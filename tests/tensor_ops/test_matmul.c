@@ -202,7 +202,7 @@ static void arenas_make(Case *t) {
     for (int i = 0; i < 3; i++) t->arenas[i] = arena_make();
 }
 static void arenas_free(Case *t) {
-    for (int i = 0; i < 3; i++) munmap(t->arenas[i].low - 4096, ARENA_BYTES + 8192);
+    for (int i = 0; i < 3; i++) arena_free(t->arenas[i]);
 }
 
 static void each_isa(void (*run)(Case *t)) {

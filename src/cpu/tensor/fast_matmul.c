@@ -155,7 +155,8 @@ static void run_panel(const Work *w, Scratch *s, const Block *b, CpuTile tile, i
 static void run_chunk(const Work *w, Scratch *s, const Block *chunk) {
     int each = cpu_kind_elements(w->kind), thin_bytes = cpu_element_bytes(w->thin.type);
     unsigned char *out = (unsigned char *)s->sums;
-    int64_t out_row = CHUNK_LANES * 4;
+    int n_vectors_all = (chunk->n_lanes + V_WIDTH - 1) / V_WIDTH, width = n_vectors_all * V_WIDTH;
+    int64_t out_row = width * 4;
     if (w->result_in_place) {
         out = w->result.data + (chunk->row * w->result.row + chunk->lane) * 4;
         out_row = w->result.row * 4;
@@ -173,14 +174,11 @@ static void run_chunk(const Work *w, Scratch *s, const Block *chunk) {
             tile.thin = w->thin.data + (b.row * w->thin.lane + k * w->thin.k) * thin_bytes;
             tile.thin_row = w->thin.lane * thin_bytes;
             tile.thin_step = w->thin.k * thin_bytes * each;
-        } else if (CPU_FAST(cpu_pack_thin)(w->kind, &w->thin, b.row, b.n_rows, k, b.n_k, s->thin)) {
-            tile.thin_row = CPU_PACK_STEPS * 4;
-            tile.thin_step = 4;
         } else {
-            tile.thin_row = 4;
-            tile.thin_step = CPU_PACK_LANES * 4;
+            CPU_FAST(cpu_pack_thin)(w->kind, &w->thin, b.row, b.n_rows, k, b.n_k, s->thin,
+                                    &tile.thin_row, &tile.thin_step);
         }
-        int64_t n_vectors = (chunk->n_lanes + V_WIDTH - 1) / V_WIDTH;
+        int64_t n_vectors = n_vectors_all;
         for (int j = 0; j < chunk->n_lanes;) {
             int vectors = panel_vectors(n_vectors);
             n_vectors -= vectors;
@@ -196,7 +194,7 @@ static void run_chunk(const Work *w, Scratch *s, const Block *chunk) {
     if (flipped) take_back(chunk, out, out_row, s->wide_sums);
     if (!w->result_in_place)
         CPU_FAST(cpu_store)(&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes,
-                            s->sums, CHUNK_LANES);
+                            s->sums, width);
 }
 
 // Of its own, for its stack frame.

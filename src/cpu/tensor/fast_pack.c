@@ -244,23 +244,27 @@ void CPU_FAST(cpu_pack_wide)(CpuKind kind, const CpuOperand *from, int64_t lane,
     }
 }
 
-bool CPU_FAST(cpu_pack_thin)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
-                             int64_t k, int n_k, uint32_t *out) {
-    int n_bytes = cpu_element_bytes(from->type);
+void CPU_FAST(cpu_pack_thin)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
+                             int64_t k, int n_k, uint32_t *out, int64_t *lane_bytes,
+                             int64_t *step_bytes) {
+    int n_bytes = cpu_element_bytes(from->type), each = cpu_kind_elements(kind);
     int64_t at = lane * from->lane + k * from->k;
     const unsigned char *p = from->data + at * n_bytes;
-    if (n_bytes && from->k == 1) {
-        lines(kind, true, (Lines){p, from->lane * n_bytes, from->type}, n_lanes, n_k, out,
-              CPU_PACK_STEPS);
-        return true;
+    if (n_bytes && from->lane == 1 && from->k != 1) {
+        int width = (n_lanes + V_WIDTH - 1) / V_WIDTH * V_WIDTH;
+        weave(kind, true, (Lines){p, from->k * n_bytes, from->type}, n_k, n_lanes, out, width);
+        *lane_bytes = 4;
+        *step_bytes = width * 4;
+        return;
     }
-    if (n_bytes && from->lane == 1) {
-        weave(kind, true, (Lines){p, from->k * n_bytes, from->type}, n_k, n_lanes, out,
-              CPU_PACK_LANES);
-        return false;
+    int width = ((n_k + each - 1) / each + V_WIDTH - 1) / V_WIDTH * V_WIDTH;
+    *lane_bytes = width * 4;
+    *step_bytes = 4;
+    if (n_bytes && from->k == 1) {
+        lines(kind, true, (Lines){p, from->lane * n_bytes, from->type}, n_lanes, n_k, out, width);
+        return;
     }
     unsigned char room[CPU_PACK_STEPS * 8];
-    for (int i = 0; i < n_lanes; i++, at += from->lane, out += CPU_PACK_STEPS)
-        lines(kind, true, collect(from, at, from->k, 0, 1, n_k, room), 1, n_k, out, CPU_PACK_STEPS);
-    return true;
+    for (int i = 0; i < n_lanes; i++, at += from->lane, out += width)
+        lines(kind, true, collect(from, at, from->k, 0, 1, n_k, room), 1, n_k, out, width);
 }

@@ -3,19 +3,26 @@
 #include "cpu/tensor/ops.h"
 #include <stdatomic.h>
 
-void cpu_matmul_sse2(const CpuMatmul *op);
-void cpu_matmul_avx2(const CpuMatmul *op);
-void cpu_matmul_avx512(const CpuMatmul *op);
-void cpu_matmul_vnni(const CpuMatmul *op);
-void cpu_matmul_bf16(const CpuMatmul *op);
+#define ISAS(X)                                       \
+    X(CPU_TENSOR_SSE2, sse2, sse2)                    \
+    X(CPU_TENSOR_AVX2, avx2, avx2)                    \
+    X(CPU_TENSOR_AVX512, avx512, avx512)              \
+    X(CPU_TENSOR_VNNI, vnni, avx512)                  \
+    X(CPU_TENSOR_BF16, bf16, avx512)
 
+// The products of a convolution are those of matmul.
+#define FUNCTIONS(isa, name, build)                                                              \
+    void cpu_matmul_##name(const CpuMatmul *op);                                                 \
+    void cpu_convolution_##build(const CpuConvolution *op, void (*matmul)(const CpuMatmul *op)); \
+    static void convolution_##name(const CpuConvolution *op) {                                   \
+        cpu_convolution_##build(op, cpu_matmul_##name);                                          \
+    }
+ISAS(FUNCTIONS)
+
+#define TABLE(isa, name, build) [isa] = {cpu_matmul_##name, convolution_##name},
 static const CpuTensorOps tables[] = {
     [CPU_TENSOR_GENERAL] = {cpu_matmul_general, cpu_convolution_general},
-    [CPU_TENSOR_SSE2] = {cpu_matmul_sse2, cpu_convolution_general},
-    [CPU_TENSOR_AVX2] = {cpu_matmul_avx2, cpu_convolution_general},
-    [CPU_TENSOR_AVX512] = {cpu_matmul_avx512, cpu_convolution_general},
-    [CPU_TENSOR_VNNI] = {cpu_matmul_vnni, cpu_convolution_general},
-    [CPU_TENSOR_BF16] = {cpu_matmul_bf16, cpu_convolution_general},
+    ISAS(TABLE)
 };
 
 // Every processor with AVX2 has F16C, for which clang 14 has no name here.
