@@ -395,6 +395,7 @@ static bool builtin_in_stages(int builtin) {
 static void set_argument(ReflectBuilder *b, BridgeJob *job, uint8_t stage, RfArg *arg,
                          const BridgeDecl *p, uint32_t ordinal) {
     const BridgeAttr *binding = NULL, *condition = NULL;
+    bool refused = false;
     int builtin = -1;
     uint32_t builtin_at = 0;
     *arg = (RfArg){.name = strdup(strncmp(p->name, "__unnamed_", 10) == 0 ? "" : p->name),
@@ -414,14 +415,17 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, uint8_t stage, RfArg
             binding = a;
         else if (strcmp(a->name, "function_constant") == 0)
             condition = a;
-        else if (strcmp(a->name, "user") != 0)
+        else if (strcmp(a->name, "user") != 0) {
             report(job, a->location,
                    "'%s' attribute cannot be applied to a parameter of a %s function", a->name,
                    stage_word(stage));
+            refused = stage != RF_KERNEL;
+        }
     }
     if (builtin >= 0)
         set_builtin(b, job, arg, p, builtin, builtin_at);
-    else if ((reflect_texture_argument(b, arg, p->type) || set_table(b, arg, p) ||
+    else if (!refused &&
+             (reflect_texture_argument(b, arg, p->type) || set_table(b, arg, p) ||
               reflect_tensor_argument(b, arg, p->type) ||
               set_memory(b, job, arg, p)) &&
              binding)

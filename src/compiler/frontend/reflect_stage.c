@@ -335,18 +335,37 @@ static void check_rows(const Side *s, uint32_t at) {
                stage_name(s), s->f->name, s->rows, CPU_MAX_VARYINGS);
 }
 
+static bool has_role(const BridgeDecl *d, unsigned where) {
+    for (size_t i = 0; i < d->n_attrs; i++) {
+        int k = role_named(d->attrs[i].name);
+        if (k >= 0 && (roles[k].where & where)) return true;
+    }
+    return false;
+}
+
+// A structure of built-in values, such as the colours of the framebuffer, needs no [[stage_in]].
+static bool is_structure_of_roles(const ReflectBuilder *b, uint32_t type, unsigned where,
+                                  int depth) {
+    const BridgeType *info = &b->infos[type];
+    if (info->kind != BRIDGE_TYPE_RECORD || !info->n_members || depth > MAX_DEPTH) return false;
+    for (size_t i = 0; i < info->n_members; i++)
+        if (!has_role(&info->members[i], where) &&
+            !is_structure_of_roles(b, info->members[i].type, where, depth + 1))
+            return false;
+    return true;
+}
+
 // Resources may carry [[user(...)]] too: cross-compilers give those without an index such names.
 bool reflect_is_stage_input(const ReflectBuilder *b, const RfFunction *f, const BridgeDecl *p) {
     uint32_t n;
     bool number = rf_scalar_of(b->lib->types[p->type].data_type, &n) != 0;
     unsigned where = f->stage == RF_VERTEX ? VERTEX_IN : FRAGMENT_IN;
+    if (has_role(p, where)) return true;
     for (size_t i = 0; i < p->n_attrs; i++) {
-        int k = role_named(p->attrs[i].name);
-        if (k >= 0 && (roles[k].where & where)) return true;
         if (strcmp(p->attrs[i].name, "stage_in") == 0) return true;
         if (strcmp(p->attrs[i].name, "user") == 0 && number) return true;
     }
-    return false;
+    return is_structure_of_roles(b, p->type, where, 0);
 }
 
 static void add_parameter(Side *s, const BridgeDecl *p, uint32_t ordinal, uint32_t *stage_ins) {
