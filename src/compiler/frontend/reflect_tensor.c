@@ -31,11 +31,11 @@ static bool set_extents(const ReflectBuilder *b, RfType *t, uint32_t type) {
 static void name_tensor(const ReflectBuilder *b, const RfType *t, const BridgeType *info,
                         char *name, size_t n_name) {
     const RfType *index = &b->lib->types[b->infos[info->arg_types[ARG_EXTENTS]].arg_types[0]];
-    bool dynamic = true;
+    bool dynamic = true, constant = info->space == BRIDGE_SPACE_CONSTANT;
     for (uint32_t i = 0; i < t->rank; i++) dynamic &= t->extents[i] == UINT32_MAX;
-    int at = snprintf(name, n_name, "tensor<%s %s%s, ",
-                      info->space == BRIDGE_SPACE_CONSTANT ? "constant" : "device",
-                      info->is_const ? "const " : "", b->lib->types[t->element].name);
+    int at = snprintf(name, n_name, "tensor<%s %s%s, ", constant ? "constant" : "device",
+                      info->is_const && !constant ? "const " : "",
+                      b->lib->types[t->element].name);
     if (dynamic) {
         snprintf(name + at, n_name - (size_t)at, "dextents<%s, %u>>", index->name, t->rank);
         return;

@@ -23,6 +23,7 @@ static const struct {
     {"unsigned short", "ushort"},
     {"unsigned int", "uint"},
     {"unsigned long", "ulong"},
+    {"18446744073709551615", "dynamic_extent"},
     {"OpenCL C++ version 2021", "Metal"},
     {"global or constant address space", "constant address space"},
     {"OpenCL C++", "Metal"},

@@ -35,7 +35,8 @@ template <class T>
 constexpr constant bool is_small = __is_same(T, int4b_format) || __is_same(T, uint4b_format);
 template <class T>
 constexpr constant bool is_element = is_small<T> || __is_same(T, half) || __is_same(T, bfloat) ||
-                                     (is_arithmetic_v<T> && !__is_same(T, bool));
+                                     __is_same(T, float) ||
+                                     (__is_integral(T) && !__is_same(T, bool));
 
 // The number of an element type in CpuTensorType.
 template <class T> METAL_FUNC constexpr uint number_of() {
@@ -80,7 +81,7 @@ template <class E> METAL_FUNC decltype(auto) element(pointer<E> p, long n) {
 }
 
 // ---- what the kinds are made of
-template <class E, class X, class D, class... Tags> struct storage;
+template <class E, class X, class D, class... Tags> struct storage {}; // of none: tensor says so
 
 template <class E, class X> struct storage<E, X, tensor_handle> {
     using index = typename X::index_type;
@@ -305,7 +306,7 @@ struct tensor : __tensor_detail::storage<ElementType, Extents, Descriptor, Tags.
     }
     template <size_t... R, class... Index>
     METAL_FUNC auto __slice_rest(index_sequence<R...>, Index... origin) const {
-        return slice<(R, dynamic_extent)...>(origin...);
+        return slice<__tensor_detail::any<R>...>(origin...);
     }
 };
 

@@ -94,9 +94,10 @@ private:
 };
 
 namespace __tensor_detail {
+template <size_t> constexpr constant size_t any = dynamic_extent;
 template <class I, class S> struct dynamic;
 template <class I, size_t... N> struct dynamic<I, index_sequence<N...>> {
-    using type = extents<I, (N, dynamic_extent)...>;
+    using type = extents<I, any<N>...>;
 };
 template <class T> constexpr constant bool is_extents = false;
 template <class I, size_t... E> constexpr constant bool is_extents<extents<I, E...>> = true;
