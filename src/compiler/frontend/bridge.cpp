@@ -212,6 +212,21 @@ struct MetalPragma : PragmaHandler {
     }
 };
 
+// ---- #pragma unroll full: Clang would take the word for an expression. Without it the pragma means
+// the same. The annotation of a loop pragma is private to Clang's ParsePragma.cpp, this is it:
+struct UnrollHint {
+    Token pragma, option;
+    ArrayRef<Token> words; // of the argument, and an eof
+};
+static void plainUnroll(const Token &t) {
+    if (!t.is(tok::annot_pragma_loop_hint)) return;
+    UnrollHint *hint = (UnrollHint *)t.getAnnotationValue();
+    const IdentifierInfo *name = hint->pragma.getIdentifierInfo();
+    if (!name || name->getName() != "unroll" || hint->words.empty()) return;
+    const IdentifierInfo *word = hint->words[0].getIdentifierInfo();
+    if (word && word->getName() == "full") hint->words = {};
+}
+
 // ---- Tokens: lex everything, let C edit it, parse what it returns.
 enum { MAX_TOKENS = 4 << 20 }; // a kernel library of 12,000 lines has 200,000
 
@@ -235,6 +250,7 @@ static void lexAll(BridgeJob &job, Preprocessor &pp, std::vector<Token> &tokens,
             else if (t.isLiteral() && t.getLiteralData())
                 m.text = t.getLiteralData(), m.n_text = t.getLength();
         }
+        plainUnroll(t);
         tokens.push_back(t);
         m.origin = tokens.size();
         plain.push_back(m);
