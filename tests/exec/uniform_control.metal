@@ -85,3 +85,31 @@ constant uint size = is_function_constant_defined(factor) ? twice : 100u;
 kernel void constants(device uint *a [[buffer(0)]], uint i [[thread_position_in_grid]]) {
     a[reverse ? 63 - i : i] = i + size;
 }
+
+// A conversion that only a phi uses, behind three nested joins: structurizecfg gave the value of
+// another path. In a loop that is the same for all lanes, and in one that is not.
+// run: first_greatest grid=1 group=1
+// arg 0 = i32(7)
+// arg 1 = np.array([1, 2, 3, 9, 5, 9, 7], f32)
+// arg 2 = np.zeros(1, i64)
+// expect 2 = [3]
+// run: first_greatest grid=40 group=32
+// arg 0 = i32(90)
+// arg 1 = rand(40 * 90, 5)
+// arg 2 = np.zeros(40, i64)
+// expect 2 = [int(np.argmax(a1[90 * v:90 * v + 90])) for v in range(40)]
+kernel void first_greatest(constant int &n [[buffer(0)]], device const float *in [[buffer(1)]],
+                           device long *out [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+    float best = 0;
+    int where = 0;
+    bool none = true;
+    for (int k = 0; k < n; k++) {
+        float v = in[i * n + k];
+        bool nan = v != v, was = best != best;
+        bool take = none || (nan && !was) || (nan == was && (v > best || (!(best > v) && k < where)));
+        best = take ? v : best;
+        where = take ? k : where;
+        none = false;
+    }
+    out[i] = long(where);
+}

@@ -208,6 +208,52 @@ void msl_find_sunk(Vec *x) {
             for (int o = -1; (o = pointer_operand(i, o)) >= 0;) find_sunk_of(x, operand(i, o), b);
 }
 
+// ---- a fault of structurizecfg ---------------------------------------------------------------
+// LLVM 22.1 moves a conversion that costs nothing out of a block when only a phi of its successor
+// uses it, and then repairs one phi where several lead there: the others keep poison, and a thread
+// gets the value of another path. Nothing is left to move if we do it first.
+
+static bool may_cost_nothing(Value v) {
+    return LLVMIsACastInst(v) || LLVMIsAGetElementPtrInst(v) || LLVMIsAFreezeInst(v) ||
+           LLVMIsAExtractValueInst(v) || LLVMIsAInsertValueInst(v) ||
+           LLVMIsAExtractElementInst(v) || LLVMIsAInsertElementInst(v);
+}
+
+static bool needs_block(Value v, Block b) {
+    for (int o = 0; o < LLVMGetNumOperands(v); o++)
+        if (LLVMIsAInstruction(operand(v, o)) && LLVMGetInstructionParent(operand(v, o)) == b)
+            return true;
+    return false;
+}
+
+static bool hoist_from(Vec *x, const Blk *b) {
+    if (b->n_succ != 1 || b->idom < 0) return false;
+    bool moved = false;
+    Block to = x->blocks[b->idom].old;
+    for (Value phi = LLVMGetFirstInstruction(x->blocks[b->succ[0]].old); phi && LLVMIsAPHINode(phi);
+         phi = LLVMGetNextInstruction(phi))
+        for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
+            Value v = LLVMGetIncomingValue(phi, k);
+            if (LLVMGetIncomingBlock(phi, k) != b->old || !LLVMIsAInstruction(v) ||
+                LLVMGetInstructionParent(v) != b->old || !may_cost_nothing(v) ||
+                needs_block(v, b->old))
+                continue;
+            LLVMInstructionRemoveFromParent(v);
+            LLVMPositionBuilderBefore(x->b, LLVMGetBasicBlockTerminator(to));
+            LLVMInsertIntoBuilder(x->b, v);
+            moved = true;
+        }
+    return moved;
+}
+
+static void hoist_conversions(Vec *x) {
+    msl_cfg_build(x, x->thread);
+    for (bool again = true; again;) {
+        again = false;
+        for (int i = 0; i < x->n_blocks; i++) again |= hoist_from(x, &x->blocks[i]);
+    }
+}
+
 void msl_prepare(Vec *x) {
     msl_prepare_memory(x);
     unreachable_to_return(x);
@@ -217,7 +263,9 @@ void msl_prepare(Vec *x) {
     msl_cfg_build(x, x->thread);
     if (!msl_cfg_reducible(x))
         msl_run_passes(x->cx, x->thread, "break-crit-edges,fix-irreducible,loop-simplify");
-    msl_run_passes(x->cx, x->thread, "mergereturn,unify-loop-exits,structurizecfg");
+    msl_run_passes(x->cx, x->thread, "mergereturn,unify-loop-exits");
+    hoist_conversions(x);
+    msl_run_passes(x->cx, x->thread, "structurizecfg");
     sink_addresses(x);
     msl_run_passes(x->cx, x->thread, "dce,loop-simplify,lcssa");
 }
