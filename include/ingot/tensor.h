@@ -259,6 +259,24 @@ IG_SCALAR(gt);
 IG_SCALAR(ge);
 #undef IG_SCALAR
 MTL_API IgTensor *ig_where(IgTensor *condition, IgTensor *a, IgTensor *b, MTLError **error);
+
+// ---- Reductions ---------------------------------------------------------------------------------
+// Over one axis, or all (IG_ALL). Computed in float, or 64-bit integers, and rounded once. Sums and
+// products of integers are int64, means float32, positions int64; the rest has the tensor's type. An
+// element-wise argument is computed on the way.
+
+#define IG_REDUCTION(NAME) \
+    MTL_API IgTensor *ig_##NAME(IgTensor *x, int axis, bool keepdim, MTLError **error)
+IG_REDUCTION(sum);
+IG_REDUCTION(mean);
+IG_REDUCTION(prod);
+IG_REDUCTION(max);
+IG_REDUCTION(min);
+IG_REDUCTION(argmax); // the first of equals
+IG_REDUCTION(argmin);
+#undef IG_REDUCTION
+MTL_API IgTensor *ig_sum_axes(IgTensor *x, int n_axes, const int *axes, bool keepdim,
+                              MTLError **error);
 #ifdef __cplusplus
 }
 #endif

@@ -70,7 +70,13 @@ bool ig_data_allocate(IgData *data, MTLError **error) {
 bool ig_data_make(IgData *data, MTLError **error) {
     if (data->memory) return true;
     if (data->expr->op >= 0) return ig_fuse(data, error);
-    for (int i = 0; i < data->expr->n_inputs; i++)
-        if (!ig_data_make(data->expr->inputs[i].data, error)) return false;
-    return data->expr->run(data->device, data, error);
+    IgExpr *expr = data->expr;
+    if (!expr->run(data->device, data, error)) {
+        if (data->memory) ig_pool_give(data->device, data->memory);
+        data->memory = NULL;
+        return false;
+    }
+    ig_defer(data->device, expr);
+    data->expr = NULL;
+    return true;
 }

@@ -103,22 +103,27 @@ bool ig_fuse_record(IgDevice *device, IgExpr *expr, MTLError **error) {
     return ok;
 }
 
+bool ig_fuse_collect(IgFused *f, const IgView *view, int *root, MTLError **error) {
+    f->n_leaves = f->n_nodes = f->n_outputs = f->n_axes = 0;
+    f->shape = view->shape;
+    return visit(f, view, 0, root, error) == JOINED;
+}
+
 // ---- Folding axes ----
 
-static bool in_line(const IgFused *f, int inner, int64_t n_inner, const int64_t (*strides)[IG_MAX_RANK],
-                    int outer) {
+static bool in_line(const IgFused *f, int inner, int outer) {
     for (int l = 0; l < f->n_leaves; l++)
-        if (f->leaves[l].view.strides[outer] != strides[l][inner] * n_inner) return false;
+        if (f->leaves[l].view.strides[outer] != f->strides[l][inner] * f->axes[inner]) return false;
     return true;
 }
 
-static void fold(IgFused *f) {
-    f->n_axes = 0;
+void ig_fuse_fold(IgFused *f, unsigned which) {
+    int first = f->n_axes;
     for (int i = f->shape.rank - 1; i >= 0; i--) {
         int64_t n = f->shape.n[i];
-        if (n == 1) continue;
+        if (n == 1 || !(which >> i & 1)) continue;
         int at = f->n_axes - 1;
-        if (at >= 0 && in_line(f, at, f->axes[at], (const int64_t(*)[IG_MAX_RANK])f->strides, i)) {
+        if (at >= first && in_line(f, at, i)) {
             f->axes[at] *= n;
             continue;
         }
@@ -130,7 +135,7 @@ static void fold(IgFused *f) {
 
 // ---- The kernel ----
 
-static size_t make_key(const IgFused *f, unsigned char *key) {
+size_t ig_fuse_key(const IgFused *f, unsigned char *key) {
     size_t n = 0;
     key[n++] = (unsigned char)f->n_leaves;
     key[n++] = (unsigned char)f->n_nodes;
@@ -150,9 +155,7 @@ static size_t make_key(const IgFused *f, unsigned char *key) {
     return n;
 }
 
-// sizes of the axes, then offset and strides of each leaf, then the operations' numbers, all in
-// words of 32 bits; fuse_source.c reads them in the same order.
-static size_t make_words(const IgFused *f, int32_t *words) {
+size_t ig_fuse_words(const IgFused *f, int32_t *words) {
     size_t n = 0;
     for (int a = 0; a < f->n_axes; a++) words[n++] = (int32_t)f->axes[a];
     for (int l = 0; l < f->n_leaves; l++) {
@@ -163,15 +166,15 @@ static size_t make_words(const IgFused *f, int32_t *words) {
         for (int k = 0; k < ig_op_values(f->nodes[i].op); k++) {
             double v = f->nodes[i].values[k];
             float single = (float)v;
-            int64_t whole = ig_is_float(f->nodes[i].compute) ? 0 : (int64_t)v;
             if (ig_is_float(f->nodes[i].compute)) {
                 memcpy(&words[n++], &single, 4);
             } else {
+                int64_t whole = (int64_t)v;
                 memcpy(&words[n], &whole, 8);
                 n += 2;
             }
         }
-    if (n == 0) words[n++] = 0;
+    if (n == 0) words[n++] = 0; // buffer 0 is always bound
     return n;
 }
 
@@ -186,10 +189,11 @@ static void make_grid(const IgFused *f, MTLSize *grid, MTLSize *group) {
 
 static bool encode(IgDevice *device, IgFused *f, MTLError **error) {
     unsigned char key[IG_FUSE_KEY];
-    int32_t words[IG_MAX_RANK + IG_FUSE_LEAVES * (1 + IG_MAX_RANK) + IG_FUSE_OPS * 4];
-    fold(f);
+    int32_t words[IG_FUSE_WORDS];
+    f->n_axes = 0;
+    ig_fuse_fold(f, ~0u);
     IgKernel *kernel =
-        ig_kernel(device, key, make_key(f, key), "fused", ig_fuse_source, f, error);
+        ig_kernel(device, key, ig_fuse_key(f, key), "fused", ig_fuse_source, f, error);
     if (!kernel) return false;
     IgBinding bindings[IG_FUSE_LEAVES + IG_FUSE_OUTPUTS];
     size_t n = 0;
@@ -204,7 +208,7 @@ static bool encode(IgDevice *device, IgFused *f, MTLError **error) {
     MTLSize grid, group;
     make_grid(f, &grid, &group);
     device->statistics.fused += (uint64_t)(f->n_nodes - 1);
-    return ig_encode(device, kernel, words, make_words(f, words) * 4, bindings, n, grid, group,
+    return ig_encode(device, kernel, words, ig_fuse_words(f, words) * 4, bindings, n, grid, group,
                      false, error);
 }
 

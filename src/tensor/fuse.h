@@ -2,6 +2,7 @@
 // fuse.h: element-wise expressions become kernels.
 #ifndef INGOT_TENSOR_FUSE_H
 #define INGOT_TENSOR_FUSE_H
+#include <stdio.h>
 #include "tensor/elementwise.h"
 
 enum {
@@ -40,6 +41,22 @@ bool ig_fuse(IgData *data, MTLError **error);
 // Called for a new expression: counts what it would take along, and makes inputs that would be too
 // much. Takes device->lock.
 bool ig_fuse_record(IgDevice *device, IgExpr *expr, MTLError **error);
-// fuse_source.c: the text of the kernel "fused", malloc'd.
-char *ig_fuse_source(void *fused);
+
+// The pieces, for kernels that do something else with an element-wise value (reduce.c). Lock held.
+// Fills leaves and nodes for the value of a view; *root is the node, or < 0: leaf -1 - root.
+bool ig_fuse_collect(IgFused *f, const IgView *view, int *root, MTLError **error);
+// Folds the axes whose bit is in `which`, and appends them to f->axes.
+void ig_fuse_fold(IgFused *f, unsigned which);
+size_t ig_fuse_key(const IgFused *f, unsigned char *key);
+// The words a kernel finds at buffer 0: sizes of the axes, offset and strides of each leaf, numbers.
+size_t ig_fuse_words(const IgFused *f, int32_t *words);
+enum { IG_FUSE_WORDS = IG_MAX_RANK + IG_FUSE_LEAVES * (1 + IG_MAX_RANK) + IG_FUSE_OPS * 4 };
+
+// fuse_source.c
+char *ig_fuse_source(void *fused); // the text of the kernel "fused", malloc'd
+void ig_fuse_write_prelude(FILE *out);
+void ig_fuse_write_leaves(FILE *out, const IgFused *f); // as parameters, from buffer 1 on
+// Statements that compute the value at position i0, i1, ... of the folded axes; `root` is then in
+// the variable n<root> or l<leaf>.
+void ig_fuse_write_value(FILE *out, const IgFused *f);
 #endif

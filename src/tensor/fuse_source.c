@@ -105,24 +105,15 @@ static void write_node(FILE *out, const IgFused *f, int at, int *word) {
         fprintf(out, "        n%d = ig_to<%s, C>(%s);\n    }\n", at, type, metal);
 }
 
-char *ig_fuse_source(void *context) {
-    const IgFused *f = context;
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-    if (!out) return NULL;
-    fputs(prelude, out);
-    fprintf(out, "kernel void fused(constant int *p [[buffer(0)]],\n");
+void ig_fuse_write_prelude(FILE *out) { fputs(prelude, out); }
+
+void ig_fuse_write_leaves(FILE *out, const IgFused *f) {
     for (int l = 0; l < f->n_leaves; l++)
         fprintf(out, "    device const %s *a%d [[buffer(%d)]],\n",
                 ig_type_metal(f->leaves[l].view.data->type), l, l + 1);
-    for (int o = 0; o < f->n_outputs; o++)
-        for (int i = 0; i < f->n_nodes; i++)
-            if (f->nodes[i].output == o)
-                fprintf(out, "    device %s *o%d [[buffer(%d)]],\n",
-                        ig_type_metal(f->nodes[i].type), o, f->n_leaves + o + 1);
-    fprintf(out, "    uint3 at [[thread_position_in_grid]]) {\n");
-    write_positions(out, f);
+}
+
+void ig_fuse_write_value(FILE *out, const IgFused *f) {
     for (int l = 0; l < f->n_leaves; l++) {
         fprintf(out, "    const %s l%d = a%d[", ig_type_metal(f->leaves[l].view.data->type), l, l);
         write_place(out, f, l);
@@ -130,6 +121,25 @@ char *ig_fuse_source(void *context) {
     }
     int word = f->n_axes + f->n_leaves * (1 + f->n_axes);
     for (int i = 0; i < f->n_nodes; i++) write_node(out, f, i, &word);
+}
+
+char *ig_fuse_source(void *context) {
+    const IgFused *f = context;
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+    if (!out) return NULL;
+    ig_fuse_write_prelude(out);
+    fprintf(out, "kernel void fused(constant int *p [[buffer(0)]],\n");
+    ig_fuse_write_leaves(out, f);
+    for (int o = 0; o < f->n_outputs; o++)
+        for (int i = 0; i < f->n_nodes; i++)
+            if (f->nodes[i].output == o)
+                fprintf(out, "    device %s *o%d [[buffer(%d)]],\n",
+                        ig_type_metal(f->nodes[i].type), o, f->n_leaves + o + 1);
+    fprintf(out, "    uint3 at [[thread_position_in_grid]]) {\n");
+    write_positions(out, f);
+    ig_fuse_write_value(out, f);
     for (int i = 0; i < f->n_nodes; i++)
         if (f->nodes[i].output >= 0)
             fprintf(out, "    o%d[i] = %s(n%d);\n", f->nodes[i].output,

@@ -85,7 +85,7 @@ enum { IG_MAX_INPUTS = 4 };
 // function that encodes their work.
 struct IgExpr {
     int op;        // of elementwise.def, or -1
-    IgRunFn *run;  // op -1: makes data->memory and encodes; device->lock is held
+    IgRunFn *run;  // op -1: makes its inputs and data->memory and encodes; device->lock is held
     IgShape shape; // of the result
     int n_inputs;
     IgView inputs[IG_MAX_INPUTS]; // element-wise: broadcast to `shape` already

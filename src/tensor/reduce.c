@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// reduce.c: sums, means, extremes and where they are, over any axes. What is reduced may be an
+// element-wise expression: it is computed on the way, a mean of squares is one pass over memory.
+//
+// Two kernels. "Rows": the reduced axes are innermost, the threads of a SIMD-group share one
+// result. "Columns": each thread has a result of its own and walks over the reduced axes. When
+// there are few results, the outermost reduced axis is cut into parts, and a second pass brings the
+// parts together. How it is cut depends on the shape alone, so results do not depend on the
+// machine.
+#include <stdlib.h>
+#include <string.h>
+#include "tensor/fuse.h"
+
+typedef enum Kind { SUM, MEAN, PRODUCT, MAX, MIN, ARGMAX, ARGMIN, N_KINDS } Kind;
+static const char *const names[N_KINDS] = {"ig_sum", "ig_mean",   "ig_prod",  "ig_max",
+                                           "ig_min", "ig_argmax", "ig_argmin"};
+
+#define TARGET_STEPS 64 // SIMD-groups that keep a machine busy
+#define MIN_PART 4096   // elements a part is worth
+
+typedef struct Reduction {
+    Kind kind;
+    unsigned axes;  // bits of the reduced ones
+    IgType element; // of what is reduced
+} Reduction;
+
+// One kernel: the value, its axes (reduced first), and how the results come.
+typedef struct Pass {
+    IgFused f;
+    int root, n_reduced; // folded axes that are reduced
+    Kind kind;
+    bool rows, first, last; // first: of the input, not of parts; last: gives the result
+    IgType value, result;   // what is reduced; what is written by the last pass
+    int n_parts;
+} Pass;
+
+// ---- Source ----
+
+static const char *accumulator(const Pass *p) {
+    if (ig_is_float(p->value)) return "float";
+    return p->kind <= PRODUCT ? "long" : p->value == IgInt64 ? "long" : "int";
+}
+
+static bool has_place(Kind kind) { return kind >= ARGMAX; }
+
+static void write_combine(FILE *out, const Pass *p) {
+    bool least = p->kind == MIN || p->kind == ARGMIN;
+    const char *better = least ? "<" : ">";
+    switch (p->kind) {
+    case SUM:
+    case MEAN: fprintf(out, "    acc += v;\n"); break;
+    case PRODUCT: fprintf(out, "    acc *= v;\n"); break;
+    case MAX:
+    case MIN: fprintf(out, "    acc = v %s acc || v != v ? v : acc;\n", better); break;
+    default: // the first of equals; what is not a number wins, as in NumPy
+        fprintf(out,
+                "    { bool nan = v != v, was = acc != acc;\n"
+                "      bool take = none || (nan && !was) || (nan == was && (v %s acc || "
+                "(!(acc %s v) && place < where)));\n"
+                "      acc = take ? v : acc; where = take ? place : where; none = false; }\n",
+                better, better);
+    }
+}
+
+static void write_begin(FILE *out, const Pass *p) {
+    const char *type = accumulator(p);
+    const char *limit = ig_is_float(p->value) ? (p->kind == MIN ? "INFINITY" : "-INFINITY")
+                        : p->kind == MIN      ? (*type == 'l' ? "LONG_MAX" : "INT_MAX")
+                                              : (*type == 'l' ? "LONG_MIN" : "INT_MIN");
+    fprintf(out, "    %s acc = %s;\n", type,
+            p->kind <= MEAN ? "0" : p->kind == PRODUCT ? "1" : p->kind <= MIN ? limit : "0");
+    if (has_place(p->kind)) fprintf(out, "    int where = 0; bool none = true;\n");
+}
+
+// Words behind those of the value.
+enum { CHUNK, RESULTS, COUNT, N_EXTRA };
+
+static void write_loops(FILE *out, const Pass *p, int extra) {
+    int outer = p->n_reduced - 1; // the one that is cut into parts
+    if (outer >= 0)
+        fprintf(out, "    int low = int(at.y) * p[%d], high = min(low + p[%d], p[%d]);\n",
+                extra + CHUNK, extra + CHUNK, outer);
+    else
+        fprintf(out, "    {\n");
+    for (int a = outer; a >= 0; a--) {
+        bool lanes = p->rows && a == 0;
+        fprintf(out, "    for (int i%d = %s%s; i%d < ", a, a == outer ? "low" : "0",
+                lanes ? " + lane" : "", a);
+        if (a == outer)
+            fprintf(out, "high");
+        else
+            fprintf(out, "p[%d]", a);
+        fprintf(out, "; i%d += %d) {\n", a, lanes ? 32 : 1);
+    }
+}
+
+// The results of the threads of a SIMD-group become one.
+static void write_meeting(FILE *out, const Pass *p) {
+    bool place = has_place(p->kind);
+    fprintf(out, "    for (ushort step = 16; step > 0; step /= 2) {\n"
+                 "    const auto v = simd_shuffle_down(acc, step);\n");
+    if (place)
+        fprintf(out, "    const int place = simd_shuffle_down(where, step);\n"
+                     "    const bool empty = simd_shuffle_down(int(none), step) != 0;\n"
+                     "    if (!empty) {\n");
+    write_combine(out, p);
+    fprintf(out, place ? "    } }\n" : "    }\n");
+    fprintf(out, "    if (lane != 0) return;\n");
+}
+
+static void write_source(FILE *out, const Pass *p) {
+    const IgFused *f = &p->f;
+    int32_t words[IG_FUSE_WORDS];
+    int extra = (int)ig_fuse_words(f, words);
+    bool place = has_place(p->kind);
+    const char *stored = p->last ? ig_type_metal(p->result) : accumulator(p);
+    ig_fuse_write_prelude(out);
+    fprintf(out, "kernel void reduce(constant int *p [[buffer(0)]],\n");
+    ig_fuse_write_leaves(out, f);
+    fprintf(out, "    device %s *result [[buffer(%d)]],\n", stored, f->n_leaves + 1);
+    if (place && !p->last)
+        fprintf(out, "    device int *places [[buffer(%d)]],\n", f->n_leaves + 2);
+    fprintf(out, "    uint2 at [[thread_position_in_grid]]) {\n");
+    fprintf(out, p->rows ? "    int o = int(at.x) / 32, lane = int(at.x) %% 32;\n"
+                         : "    int o = int(at.x);\n");
+    fprintf(out, "    int rest = o;\n");
+    for (int a = p->n_reduced; a < f->n_axes; a++)
+        fprintf(out, "    int i%d = rest %% p[%d]; rest /= p[%d];\n", a, a, a);
+    write_begin(out, p);
+    write_loops(out, p, extra);
+    ig_fuse_write_value(out, f);
+    fprintf(out, "    const %s v = %s(%s%d);\n", accumulator(p), accumulator(p),
+            p->root < 0 ? "l" : "n", p->root < 0 ? -1 - p->root : p->root);
+    if (place && p->first) {
+        fprintf(out, "    int place = 0;\n");
+        for (int a = p->n_reduced - 1; a >= 0; a--)
+            fprintf(out, "    place = place * p[%d] + i%d;\n", a, a);
+    } else if (place) {
+        fprintf(out, "    int place = l1;\n");
+    }
+    write_combine(out, p);
+    for (int a = p->n_reduced > 0 ? p->n_reduced : 1; a > 0; a--) fprintf(out, "    }\n");
+    if (p->rows) write_meeting(out, p);
+    fprintf(out, "    const int to = int(at.y) * p[%d] + o;\n", extra + RESULTS);
+    if (p->last && p->kind == MEAN)
+        fprintf(out, "    result[to] = %s(float(acc) / float(p[%d]));\n", stored, extra + COUNT);
+    else
+        fprintf(out, "    result[to] = %s(%s%s);\n", stored, p->last && place ? "where" : "acc",
+                p->last && p->result == IgBool ? " != 0" : "");
+    if (place && !p->last) fprintf(out, "    places[to] = where;\n");
+    fprintf(out, "}\n");
+}
+
+static char *source(void *context) {
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+    if (!out) return NULL;
+    write_source(out, context);
+    if (fclose(out) == 0) return text;
+    free(text);
+    return NULL;
+}
+
+// ---- Running ----
+
+static int64_t reduced_count(const Pass *p) {
+    int64_t n = 1;
+    for (int a = 0; a < p->n_reduced; a++) n *= p->f.axes[a];
+    return n;
+}
+
+// Threads share a result where that makes their reads neighbours.
+static bool by_rows(const Pass *p) {
+    if (p->n_reduced == 0 || p->f.axes[0] < 16) return false;
+    for (int l = 0; l < p->f.n_leaves; l++)
+        if (p->f.strides[l][0] == 1) return true;
+    return p->f.n_axes == p->n_reduced;
+}
+
+static int64_t chunk_of(const Pass *p, int64_t n_results) {
+    if (p->n_reduced == 0) return 1;
+    int64_t outer = p->f.axes[p->n_reduced - 1], count = reduced_count(p);
+    int64_t steps = p->rows ? n_results : (n_results + 31) / 32;
+    int64_t parts = TARGET_STEPS / (steps ? steps : 1);
+    int64_t worth = count * (p->rows ? 1 : n_results < 32 ? n_results : 32) / MIN_PART;
+    parts = parts > worth ? worth : parts;
+    if (parts <= 1) return outer;
+    int64_t chunk = (outer + parts - 1) / parts;
+    if (p->rows && p->n_reduced == 1) chunk = (chunk + 31) / 32 * 32;
+    return chunk;
+}
+
+static bool encode(IgDevice *device, Pass *p, int64_t n_results, int64_t chunk, int64_t count,
+                   const IgBinding *outputs, size_t n_outputs, MTLError **error) {
+    unsigned char key[8 + IG_FUSE_KEY] = {'r', (unsigned char)p->kind, (unsigned char)p->n_reduced,
+                                          (unsigned char)(p->rows * 4 + p->first * 2 + p->last),
+                                          (unsigned char)p->value, (unsigned char)p->result,
+                                          (unsigned char)(p->root + 64), 0};
+    int32_t words[IG_FUSE_WORDS + N_EXTRA];
+    size_t n_key = 8 + ig_fuse_key(&p->f, key + 8), n_words = ig_fuse_words(&p->f, words);
+    words[n_words + CHUNK] = (int32_t)chunk;
+    words[n_words + RESULTS] = (int32_t)n_results;
+    words[n_words + COUNT] = (int32_t)count;
+    IgKernel *kernel = ig_kernel(device, key, n_key, "reduce", source, p, error);
+    if (!kernel) return false;
+    IgBinding bindings[IG_FUSE_LEAVES + 2];
+    size_t n = 0;
+    for (int l = 0; l < p->f.n_leaves; l++)
+        bindings[n++] = (IgBinding){p->f.leaves[l].view.data->memory, 0};
+    for (size_t i = 0; i < n_outputs; i++) bindings[n++] = outputs[i];
+    size_t x = (size_t)n_results * (p->rows ? 32 : 1);
+    return ig_encode(device, kernel, words, (n_words + N_EXTRA) * 4, bindings, n,
+                     mtl_size_make(x, (size_t)p->n_parts, 1),
+                     mtl_size_make(x < 256 ? x : 256, 1, 1), false, error);
+}
+
+// The second pass: parts (P, results) become one.
+static bool bring_together(IgDevice *device, const Pass *first, IgData *data, IgBuffer *values,
+                           IgBuffer *places, int64_t count, MTLError **error) {
+    const char *type = accumulator(first);
+    IgData parts = {.type = *type == 'f' ? IgFloat32 : *type == 'i' ? IgInt32 : IgInt64,
+                    .memory = values},
+           wheres = {.type = IgInt32, .memory = places};
+    IgView view = {.data = &parts,
+                   .shape = {2, {first->n_parts, data->n}},
+                   .strides = {data->n, 1}};
+    Pass p = {.kind = first->kind,
+              .last = true,
+              .root = -1,
+              .value = parts.type,
+              .result = data->type,
+              .n_parts = 1};
+    p.f.shape = view.shape;
+    p.f.leaves[p.f.n_leaves++].view = view;
+    view.data = &wheres;
+    if (places) p.f.leaves[p.f.n_leaves++].view = view;
+    ig_fuse_fold(&p.f, 1);
+    p.n_reduced = p.f.n_axes;
+    ig_fuse_fold(&p.f, 2);
+    IgBinding out = {data->memory, 0};
+    return encode(device, &p, data->n, p.n_reduced ? p.f.axes[0] : 1, count, &out, 1, error);
+}
+
+static bool run(IgDevice *device, IgData *data, MTLError **error) {
+    const Reduction *r = data->expr->extra;
+    Pass p = {.kind = r->kind, .first = true, .value = r->element, .result = data->type};
+    if (!ig_fuse_collect(&p.f, &data->expr->inputs[0], &p.root, error)) return false;
+    ig_fuse_fold(&p.f, r->axes);
+    p.n_reduced = p.f.n_axes;
+    ig_fuse_fold(&p.f, ~r->axes);
+    p.rows = by_rows(&p);
+    int64_t count = reduced_count(&p), chunk = chunk_of(&p, data->n);
+    int64_t outer = p.n_reduced ? p.f.axes[p.n_reduced - 1] : 1;
+    p.n_parts = chunk ? (int)((outer + chunk - 1) / chunk) : 1;
+    if (p.n_parts < 1) p.n_parts = 1;
+    p.last = p.n_parts == 1;
+    if (!ig_data_allocate(data, error)) return false;
+    if (data->n == 0) return true;
+    if (p.last) {
+        IgBinding out = {data->memory, 0};
+        return encode(device, &p, data->n, chunk, count, &out, 1, error);
+    }
+    size_t n_parts = (size_t)p.n_parts * (size_t)data->n;
+    IgBuffer *values = ig_pool_take(device, n_parts * 8, false, error);
+    IgBuffer *places =
+        values && has_place(r->kind) ? ig_pool_take(device, n_parts * 4, false, error) : NULL;
+    IgBinding out[2] = {{values, 0}, {places, 0}};
+    bool ok = values && (places || !has_place(r->kind)) &&
+              encode(device, &p, data->n, chunk, count, out, places ? 2 : 1, error) &&
+              bring_together(device, &p, data, values, places, count, error);
+    if (values) ig_pool_give(device, values); // what comes later in the queue may have it
+    if (places) ig_pool_give(device, places);
+    return ok;
+}
+
+// ---- Recording ----
+
+static IgType result_type(Kind kind, IgType type) {
+    if (kind >= ARGMAX) return IgInt64;
+    if (kind == MAX || kind == MIN || ig_is_float(type)) return type;
+    return kind == MEAN ? IgFloat32 : IgInt64;
+}
+
+static void drop(IgExpr *expr) { free(expr->extra); }
+
+static IgTensor *reduce(Kind kind, IgTensor *x, unsigned axes, bool keepdim, MTLError **error) {
+    const IgShape *from = &x->view.shape;
+    IgShape shape = {0}, short_shape = {0};
+    int64_t count = 1;
+    for (int i = 0; i < from->rank; i++) {
+        bool reduced = axes >> i & 1;
+        if (reduced) count *= from->n[i];
+        shape.n[shape.rank++] = reduced ? 1 : from->n[i];
+        if (!reduced) short_shape.n[short_shape.rank++] = from->n[i];
+    }
+    if (count == 0 && kind >= MAX && ig_shape_numel(&shape) > 0) {
+        ig_fail(error, IgErrorShape, "%s: shape %s has nothing to choose from", names[kind],
+                ig_shape_text(from->rank, from->n));
+        return NULL;
+    }
+    IgExpr *expr = ig_expr_new(1, &x->view, keepdim ? &shape : &short_shape, error);
+    Reduction *r = expr ? malloc(sizeof *r) : NULL;
+    if (!r) {
+        ig_expr_free(expr);
+        if (expr) ig_fail_no_memory(error);
+        return NULL;
+    }
+    *r = (Reduction){kind, axes, ig_type(x)};
+    expr->run = run;
+    expr->extra = r;
+    expr->drop = drop;
+    return ig_tensor_of_expr(ig_device(x), result_type(kind, ig_type(x)), expr, error);
+}
+
+static IgTensor *reduce_axis(Kind kind, IgTensor *x, int axis, bool keepdim, MTLError **error) {
+    if (!x) return NULL;
+    if (axis == IG_ALL) return reduce(kind, x, ~0u, keepdim, error);
+    if (!ig_axis(names[kind], ig_rank(x), axis, 0, &axis, error)) return NULL;
+    return reduce(kind, x, 1u << axis, keepdim, error);
+}
+
+#define REDUCTION(NAME, KIND) \
+    IgTensor *ig_##NAME(IgTensor *x, int axis, bool keepdim, MTLError **error) { \
+        return reduce_axis(KIND, x, axis, keepdim, error); \
+    }
+REDUCTION(sum, SUM)
+REDUCTION(mean, MEAN)
+REDUCTION(prod, PRODUCT)
+REDUCTION(max, MAX)
+REDUCTION(min, MIN)
+REDUCTION(argmax, ARGMAX)
+REDUCTION(argmin, ARGMIN)
+
+IgTensor *ig_sum_axes(IgTensor *x, int n_axes, const int *axes, bool keepdim, MTLError **error) {
+    unsigned mask = 0;
+    for (int i = 0; x && i < n_axes; i++) {
+        int axis;
+        if (!axes || !ig_axis("ig_sum_axes", ig_rank(x), axes[i], 0, &axis, error)) return NULL;
+        mask |= 1u << axis;
+    }
+    return x ? reduce(SUM, x, mask, keepdim, error) : NULL;
+}
