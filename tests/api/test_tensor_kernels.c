@@ -114,6 +114,18 @@ static void null_handles_have_no_size(void **state) {
     free_scene(&s);
 }
 
+// A handle that is none ends the command buffer, not the program.
+static void handles_of_nothing_are_faults(void **state) {
+    (void)state;
+    Scene s = make_scene();
+    Layers *l = mtl_buffer_contents(s.layers);
+    l->w[0].impl = 0xdeadbeef000; // not mapped
+    MTLCommandBuffer *commands = run(&s, "none", mtl_size_make(1, 1, 1));
+    assert_int_equal(mtl_command_buffer_status(commands), MTLCommandBufferStatusError);
+    mtl_release(commands);
+    free_scene(&s);
+}
+
 // Only an argument table binds a tensor; a buffer in its place is none.
 static void buffers_are_no_tensors(void **state) {
     (void)state;
@@ -224,6 +236,7 @@ typedef struct Table {
     MTLComputePipelineState *pipeline;
     MTLSharedEvent *event;
     uint64_t value;
+    MTLResidencySet *set;
 } Table;
 
 static void dispatch_table(Table *t) {
@@ -238,6 +251,34 @@ static void dispatch_table(Table *t) {
     mtl4_command_queue_commit(t->queue, &t->commands, 1);
     mtl4_command_queue_signal_event(t->queue, (MTLEvent *)t->event, ++t->value);
     assert_true(mtl_shared_event_wait_until_signaled_value(t->event, t->value, 20000));
+}
+
+// What only the debug layer looks at: type, rank, and whether the tensor is still there.
+static void check_kinds(Table *table) {
+    MTLTensorDescriptor d = described(2, (ptrdiff_t[]){5, 4}, MTLTensorDataTypeFloat16);
+    MTLTensor *half = mtl_device_new_tensor(device, &d, NULL);
+    mtl_tensor_set_label(half, "halves");
+    d = described(3, (ptrdiff_t[]){5, 4, 1}, MTLTensorDataTypeFloat32);
+    MTLTensor *cube = mtl_device_new_tensor(device, &d, NULL);
+    mtl_residency_set_add_allocation(table->set, (MTLAllocation *)half);
+    mtl_residency_set_add_allocation(table->set, (MTLAllocation *)cube);
+    mtl_residency_set_commit(table->set);
+    clear_messages();
+    mtl4_argument_table_set_resource(table->table, mtl_tensor_gpu_resource_id(half), 3);
+    dispatch_table(table);
+    assert_string_equal(last_rule, "dispatch_tensor_kind");
+    assert_non_null(strstr(last_text, "'halves' at buffer index 3 of type float16"));
+    clear_messages();
+    mtl4_argument_table_set_resource(table->table, mtl_tensor_gpu_resource_id(cube), 3);
+    dispatch_table(table);
+    assert_string_equal(last_rule, "dispatch_tensor_kind");
+    clear_messages();
+    mtl_residency_set_remove_allocation(table->set, (MTLAllocation *)cube);
+    mtl_residency_set_commit(table->set);
+    mtl_release(cube);
+    dispatch_table(table);
+    assert_string_equal(last_rule, "metal4_resource_id");
+    mtl_release(half);
 }
 
 static void argument_tables_bind_tensors(void **state) {
@@ -268,6 +309,7 @@ static void argument_tables_bind_tensors(void **state) {
             device, &(MTL4ArgumentTableDescriptor){.max_buffer_bind_count = 6}, NULL),
         .pipeline = pipeline_from(table_source, "combine"),
         .event = mtl_device_new_shared_event(device),
+        .set = set,
     };
     mtl4_command_queue_add_residency_set(table.queue, set);
     clear_messages();
@@ -295,6 +337,8 @@ static void argument_tables_bind_tensors(void **state) {
     dispatch_table(&table);
     assert_string_equal(last_rule, "dispatch_missing_tensor");
 
+    if (getenv("MTL_DEBUG_LAYER")) check_kinds(&table);
+
     mtl_release(table.event), mtl_release(table.pipeline), mtl_release(table.table);
     mtl_release(table.commands), mtl_release(table.allocator), mtl_release(table.queue);
     mtl_release(set), mtl_release(buffer);
@@ -305,6 +349,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(handles_in_a_struct),
         cmocka_unit_test(null_handles_have_no_size),
+        cmocka_unit_test(handles_of_nothing_are_faults),
         cmocka_unit_test(buffers_are_no_tensors),
         cmocka_unit_test(checked_kernels_stay_inside),
         cmocka_unit_test(bindings_tell_of_tensors),

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // compute_validate.c: one line per rule of compute encoding (ids in validation.def).
 #include "runtime/command/compute_validate.h"
+#include <stdio.h>
 #include "runtime/memory/argument_residency.h"
+#include "runtime/memory/spans.h"
+#include "runtime/memory/tensor.h"
 #include "runtime/object/validation.h"
 
 bool rt_valid_encoder(const MTLComputeCommandEncoder *e, const char *call) {
@@ -146,13 +149,56 @@ static bool valid_buffer_arg(MTLComputeCommandEncoder *e, const char *call, cons
     return true;
 }
 
+typedef struct FoundTensor {
+    const void *handle;
+    bool live;
+    uint32_t type, rank;
+    char label[64];
+} FoundTensor;
+
+static void look_at_tensor(const RtSpan *span, void *context) {
+    FoundTensor *found = context;
+    const MTLTensor *tensor = (const MTLTensor *)span->resource;
+    if (!rt_is(tensor, &rt_tensor_class) || found->handle != &tensor->cpu) return;
+    found->live = true;
+    found->type = tensor->cpu.type;
+    found->rank = tensor->cpu.rank;
+    snprintf(found->label, sizeof found->label, "%s", rt_label(&tensor->resource.label));
+}
+
+// The debug layer: is there a tensor behind the handle, of the kernel's type and rank?
+static bool is_tensor_of_kind(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
+                              size_t index, const void *handle) {
+    const RfLibrary *lib = rt_pipeline_library(e->pipeline);
+    const RfType *t = &lib->types[arg->type];
+    uint32_t type = t->element < lib->n_types ? lib->types[t->element].data_type : 0;
+    const char *kernel = rt_pipeline_function(e->pipeline)->name;
+    FoundTensor found = {.handle = handle};
+    rt_span_find(handle, look_at_tensor, &found);
+    if (!found.live)
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_tensor, call,
+                           "what is bound at buffer index %zu for '%s' of '%s' is no tensor, or was "
+                           "released",
+                           index, arg->name, kernel);
+    else if (found.type != type || found.rank != t->rank)
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_tensor_kind, call,
+                           "'%s' of '%s' is of type %s and rank %u, tensor '%s' at buffer index %zu "
+                           "of type %s and rank %u",
+                           arg->name, kernel, rt_tensor_type_name(type), t->rank, found.label,
+                           index, rt_tensor_type_name(found.type), found.rank);
+    else
+        return true;
+    return false;
+}
+
 // Only argument tables bind tensors: what a buffer of this index holds is no handle.
 static bool valid_tensor_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
                              uint32_t k) {
     size_t index = (size_t)arg->index + k;
     const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->slots[index] : NULL;
     if (slot && slot->address && !slot->buffer && !slot->table && slot->n_bytes == SIZE_MAX)
-        return true;
+        return !e->pipeline->device->debug_layer ||
+               is_tensor_of_kind(e, call, arg, index, slot->address);
     rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_tensor, call,
                        "'%s' needs a tensor at buffer index %zu for '%s'",
                        rt_pipeline_function(e->pipeline)->name, index, arg->name);
