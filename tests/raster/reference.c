@@ -117,14 +117,14 @@ void ref_draw(RefImage *image, const CpuRasterState *state, const RefTriangle *t
                 int64_t sx = x * 256 + positions[2 * k] * 16, sy = y * 256 + positions[2 * k + 1] * 16;
                 if (!reference_inside(t->corner, sx, sy)) continue;
                 // Depth at the sample, colour at the centre.
-                double z = 0, color[4] = {0};
+                double z = t->z[0], color[4] = {0}; // from corner 0 on: equal depths stay exact
                 for (int at_center = 0; at_center < 2; at_center++) {
                     int64_t px = at_center ? x * 256 + 128 : sx, py = at_center ? y * 256 + 128 : sy;
                     for (int i = 0; i < 3; i++) {
                         const int64_t *a = t->corner[(i + 1) % 3], *b = t->corner[(i + 2) % 3];
                         double weight = (double)((b[0] - a[0]) * (py - a[1]) -
                                                  (b[1] - a[1]) * (px - a[0])) / area;
-                        if (!at_center) z += weight * t->z[i];
+                        if (!at_center) z += weight * (t->z[i] - t->z[0]);
                         for (int c = 0; at_center && c < 4; c++) color[c] += weight * t->color[i][c];
                     }
                 }

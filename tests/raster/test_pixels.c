@@ -1,2 +1,407 @@
 // SPDX-License-Identifier: Apache-2.0
-int main(void) { return 0; }
+// What becomes of a fragment: formats, several attachments, dual source, masks, depth formats and
+// bias, what a function may write (depth, stencil, coverage), alpha to coverage, resolving.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "harness.h"
+
+enum { SIZE = 64 };
+enum {
+    R8UNORM = 10, RGBA8 = 70, RGBA8_SRGB = 71, RGBA32F = 125, RGBA32UINT = 123, D16 = 250,
+    D32F = 252, STENCIL8 = 253, D24S8 = 255, D32FS8 = 260,
+};
+
+typedef struct Scene {
+    Target color[CPU_MAX_COLORS], resolved, depth, depth_resolved;
+    CpuRasterPass pass;
+    CpuRasterState state;
+    Stages stages;
+    CpuDraw draw;
+    Vertex vertices[6]; // two triangles over the whole target
+} Scene;
+
+static void add_color(Scene *s, uint32_t a, uint32_t format) {
+    s->color[a] = target_new(format, SIZE, SIZE, s->pass.n_samples, 1);
+    s->pass.colors[a] = (CpuRasterColor){.view = {.texture = &s->color[a].texture},
+                                         .load = CPU_LOAD_CLEAR,
+                                         .store = CPU_STORE_STORE,
+                                         .clear = {0.25, 0.5, 0.75, 1}};
+}
+
+static void add_depth(Scene *s, uint32_t format, double clear) {
+    s->depth = target_new(format, SIZE, SIZE, s->pass.n_samples, 1);
+    CpuRasterDepth d = {.view = {.texture = &s->depth.texture},
+                        .load = CPU_LOAD_CLEAR,
+                        .store = CPU_STORE_STORE,
+                        .clear = clear};
+    if (format != STENCIL8) s->pass.depth = d;
+    d.clear = 3;
+    if (format == STENCIL8 || format == D24S8 || format == D32FS8) s->pass.stencil = d;
+}
+
+static Scene *scene_new(Behaviour behaviour, uint32_t n_samples, double z) {
+    static const double corner[6][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 1}};
+    Scene *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    s->pass = (CpuRasterPass){.width = SIZE, .height = SIZE, .n_samples = n_samples};
+    for (int i = 0; i < 6; i++) {
+        place(&s->vertices[i], corner[i][0] * SIZE, corner[i][1] * SIZE, z, 1, SIZE, SIZE);
+        for (int c = 0; c < N_VALUES; c++) s->vertices[i].value[c] = 0.125f * (float)(c + 1);
+    }
+    stages_init(&s->stages, s->vertices, 6, behaviour, 0, 0);
+    s->state = state_default(CPU_TRIANGLE);
+    s->draw = (CpuDraw){.vertex = &s->stages.vertex,
+                        .fragment = &s->stages.fragment,
+                        .state = &s->state,
+                        .n_vertices = 6,
+                        .n_instances = 1};
+    return s;
+}
+
+static void scene_free(Scene *s) {
+    for (uint32_t a = 0; a < CPU_MAX_COLORS; a++) target_free(&s->color[a]);
+    target_free(&s->resolved);
+    target_free(&s->depth);
+    target_free(&s->depth_resolved);
+    free(s);
+}
+
+static void expect(const Target *t, uint32_t x, uint32_t y, uint32_t sample, const double rgba[4],
+                   double limit) {
+    double v[4];
+    target_read(t, x, y, 0, sample, v);
+    for (int c = 0; c < 4; c++)
+        if (!(fabs(v[c] - rgba[c]) <= limit))
+            fail_msg("%s pixel %u, %u sample %u component %d: %g, expected %g",
+                     t->texture.format->name, x, y, sample, c, v[c], rgba[c]);
+}
+
+// Every format that can be rendered to: replaced, masked, blended; against its own conversion.
+static void test_formats(void **state) {
+    (void)state;
+    uint32_t n_formats = 0;
+    for (uint32_t value = 1; value < 600; value++) {
+        const CpuPixelFormat *f = cpu_pixel_format(value);
+        if (!f || !(f->caps & CPU_FORMAT_COLOR)) continue;
+        n_formats++;
+        bool integer = cpu_format_is_integer(f);
+        for (int kind = 0; kind < 4; kind++) { // replace, mask, blend, "over"
+            if (kind >= 2 && integer) continue;
+            Scene *s = scene_new((Behaviour){.colors = 1, .flat = true, .integers = integer}, 1, 0);
+            add_color(s, 0, value);
+            double src[4] = {0.125, 0.25, 0.375, 0.5}, clear[4] = {0.25, 0.5, 0.75, 1}, out[4];
+            if (integer)
+                for (int c = 0; c < 4; c++)
+                    src[c] = c + 1, clear[c] = s->pass.colors[0].clear[c] = 3 - c;
+            CpuBlendState *b = &s->state.blend[0];
+            if (kind == 1) b->write_mask = CPU_WRITE_GREEN | CPU_WRITE_ALPHA;
+            if (kind >= 2)
+                *b = (CpuBlendState){.enabled = true,
+                                     .src_rgb = CPU_BLEND_SRC_ALPHA,
+                                     .dst_rgb = CPU_BLEND_ONE_MINUS_SRC_ALPHA,
+                                     .src_alpha = CPU_BLEND_ONE,
+                                     .dst_alpha = kind == 2 ? CPU_BLEND_ZERO
+                                                            : CPU_BLEND_ONE_MINUS_SRC_ALPHA,
+                                     .write_mask = 15};
+            render(&s->pass, &s->draw, 1);
+            // What the clear colour became in the format is what is blended with.
+            unsigned char texel[16] = {0};
+            union {
+                float f[4];
+                uint32_t u[4];
+            } v;
+            for (int c = 0; c < 4; c++)
+                if (integer) v.u[c] = (uint32_t)clear[c];
+                else v.f[c] = (float)clear[c];
+            if (integer) {
+                cpu_format_encode_int(f, v.u, false, 1, texel);
+                cpu_format_decode_int(f, texel, 1, v.u);
+            } else {
+                cpu_format_encode_float(f, v.f, 1, texel);
+                cpu_format_decode_float(f, texel, 1, v.f);
+            }
+            for (int c = 0; c < 4; c++) {
+                double dst = integer ? v.u[c] : (double)v.f[c];
+                out[c] = kind == 0 || (kind == 1 && (c & 1)) ? src[c] : dst;
+                if (kind >= 2)
+                    out[c] = c < 3 ? src[c] * 0.5 + dst * 0.5 : 0.5 + (kind == 3 ? dst * 0.5 : 0);
+            }
+            for (int c = 0; c < 4; c++)
+                if (integer) v.u[c] = (uint32_t)out[c];
+                else v.f[c] = (float)out[c];
+            if (integer) {
+                cpu_format_encode_int(f, v.u, false, 1, texel);
+                cpu_format_decode_int(f, texel, 1, v.u);
+            } else {
+                cpu_format_encode_float(f, v.f, 1, texel);
+                cpu_format_decode_float(f, texel, 1, v.f);
+            }
+            double step = 0; // one step of the format, where rounding may go either way
+            for (int c = 0; c < 4; c++) {
+                out[c] = integer ? v.u[c] : (double)v.f[c];
+                double bits = f->bits[c].n_bits;
+                if (!integer && bits && f->kind != CPU_KIND_FLOAT)
+                    step = fmax(step, 2.1 / (exp2(bits) - 1));
+                if (f->kind == CPU_KIND_FLOAT) step = fmax(step, bits < 16 ? 0.04 : 1e-3);
+            }
+            if (f->kind == CPU_KIND_SHARED) step = 0.01;
+            if (integer) step = 0;
+            if (f->kind == CPU_KIND_SRGB || f->kind == CPU_KIND_XR_SRGB) step = fmax(step, 0.012);
+            expect(&s->color[0], 5, 7, 0, out, step);
+            expect(&s->color[0], 63, 63, 0, out, step);
+            scene_free(s);
+        }
+    }
+    assert_true(n_formats > 40);
+}
+
+static void test_several(void **state) {
+    (void)state;
+    Scene *s = scene_new((Behaviour){.colors = 0xb, .flat = true}, 1, 0); // 0, 1, 3
+    for (uint32_t a = 0; a < 4; a++) add_color(s, a, a == 1 ? RGBA32F : RGBA8);
+    s->state.blend[3].write_mask = CPU_WRITE_RED;
+    render(&s->pass, &s->draw, 1);
+    expect(&s->color[0], 9, 9, 0, (double[]){0.125, 0.25, 0.375, 0.5}, 0.003);
+    expect(&s->color[1], 9, 9, 0, (double[]){0.1875, 0.3125, 0.4375, 0.5625}, 1e-6);
+    expect(&s->color[2], 9, 9, 0, (double[]){0.25, 0.5, 0.75, 1}, 0.003);
+    expect(&s->color[3], 9, 9, 0, (double[]){0.3125, 0.5, 0.75, 1}, 0.003);
+    scene_free(s);
+}
+
+static void test_dual_source(void **state) {
+    (void)state;
+    Scene *s = scene_new((Behaviour){.colors = 1, .flat = true, .dual = true}, 1, 0);
+    add_color(s, 0, RGBA32F);
+    s->state.blend[0] = (CpuBlendState){.enabled = true,
+                                        .src_rgb = CPU_BLEND_SRC1_COLOR,
+                                        .dst_rgb = CPU_BLEND_ONE_MINUS_SRC1_ALPHA,
+                                        .src_alpha = CPU_BLEND_SRC1_ALPHA,
+                                        .dst_alpha = CPU_BLEND_ONE_MINUS_SRC1_COLOR,
+                                        .write_mask = 15};
+    s->vertices[0].value[7] = 0;
+    for (int i = 0; i < 6; i++) s->vertices[i].value[7] = 0.75f;
+    render(&s->pass, &s->draw, 1);
+    expect(&s->color[0], 3, 3, 0,
+           (double[]){0.125 * 0.625 + 0.25 * 0.25, 0.25 * 0.75 + 0.5 * 0.25,
+                      0.375 * 0.875 + 0.75 * 0.25, 0.5 * 0.75 + 1 * 0.25},
+           1e-6);
+    scene_free(s);
+}
+
+static void test_fetch(void **state) {
+    (void)state;
+    Scene *s = scene_new((Behaviour){.colors = 1, .flat = true, .colors_in = 1}, 1, 0);
+    add_color(s, 0, RGBA32F);
+    s->draw.n_instances = 1;
+    CpuDraw twice[2] = {s->draw, s->draw};
+    render(&s->pass, twice, 2);
+    expect(&s->color[0], 3, 60, 0, (double[]){0.5, 1, 1.5, 2}, 1e-6);
+    scene_free(s);
+}
+
+static void test_depth_formats(void **state) {
+    (void)state;
+    static const uint32_t formats[] = {D16, D32F, D24S8, D32FS8};
+    for (int i = 0; i < 4; i++)
+        for (uint32_t samples = 1; samples <= 4; samples += 3) {
+            Scene *s = scene_new((Behaviour){.colors = 1, .flat = true}, samples, 0.3);
+            add_color(s, 0, RGBA8);
+            add_depth(s, formats[i], 0.7);
+            s->state.depth_compare = CPU_COMPARE_LESS;
+            s->state.depth_write = true;
+            if (s->pass.stencil.view.texture) {
+                s->state.stencil = true;
+                s->state.front = s->state.back =
+                    (CpuStencilState){.compare = CPU_COMPARE_ALWAYS,
+                                      .pass = CPU_STENCIL_INCREMENT_CLAMP,
+                                      .read_mask = 255,
+                                      .write_mask = 255};
+            }
+            s->state.n_scissors = 1;
+            s->state.scissors[0] = (CpuScissor){10, 10, 20, 20};
+            CpuDraw twice[2] = {s->draw, s->draw}; // the second fails: not less
+            render(&s->pass, twice, 2);
+            for (uint32_t k = 0; k < samples; k++) {
+                double v[4];
+                target_read(&s->depth, 12, 12, 0, k, v);
+                assert_true(fabs(v[0] - 0.3) < 2e-5);
+                target_read(&s->depth, 35, 12, 0, k, v);
+                assert_true(fabs(v[0] - 0.7) < 2e-5);
+                if (s->pass.stencil.view.texture) {
+                    assert_int_equal(target_stencil(&s->depth, 12, 12, 0, k), 4);
+                    assert_int_equal(target_stencil(&s->depth, 35, 12, 0, k), 3);
+                }
+            }
+            // Again with what is there: equal passes in every format.
+            s->pass.depth.load = s->pass.colors[0].load = CPU_LOAD_LOAD;
+            s->pass.stencil.load = CPU_LOAD_LOAD;
+            s->state.depth_compare = CPU_COMPARE_EQUAL;
+            _Atomic uint64_t visible = 0;
+            s->draw.visibility = &visible;
+            render(&s->pass, &s->draw, 1);
+            assert_int_equal(visible, 400 * samples);
+            scene_free(s);
+        }
+}
+
+static void test_depth_bias(void **state) {
+    (void)state;
+    Scene *s = scene_new((Behaviour){.colors = 1, .flat = true}, 1, 0);
+    add_color(s, 0, RGBA8);
+    add_depth(s, D32F, 1);
+    s->state.depth_write = true;
+    for (int i = 0; i < 6; i++) // depth x / 128: slope 1/128 per pixel
+        s->vertices[i].position[2] = s->vertices[i].position[0] > 0 ? 0.5f : 0;
+    s->state.depth_bias = 1 << 10;
+    s->state.depth_slope = 2;
+    render(&s->pass, &s->draw, 1);
+    double v[4];
+    target_read(&s->depth, 20, 10, 0, 0, v);
+    double unit = exp2(-1 - 23); // of 0.5
+    assert_true(fabs(v[0] - (20.5 / 128 + 1024 * unit + 2.0 / 128)) < 1e-6);
+    s->state.depth_bias_clamp = 0.001f;
+    render(&s->pass, &s->draw, 1);
+    target_read(&s->depth, 20, 10, 0, 0, v);
+    assert_true(fabs(v[0] - (20.5 / 128 + 0.001)) < 1e-6);
+    scene_free(s);
+}
+
+static void test_function_depth(void **state) {
+    (void)state;
+    Behaviour b = {.colors = 1, .flat = true, .info_flags = CPU_STAGE_DEPTH | CPU_STAGE_STENCIL};
+    Scene *s = scene_new(b, 1, 0.9);
+    add_color(s, 0, RGBA8);
+    add_depth(s, D32FS8, 0.7); // the function writes 0.625 (input 4)
+    s->state.depth_compare = CPU_COMPARE_LESS;
+    s->state.depth_write = true;
+    s->state.stencil = true;
+    s->state.front = s->state.back = (CpuStencilState){.compare = CPU_COMPARE_ALWAYS,
+                                                       .pass = CPU_STENCIL_REPLACE,
+                                                       .read_mask = 255,
+                                                       .write_mask = 255,
+                                                       .reference = 9};
+    render(&s->pass, &s->draw, 1);
+    double v[4];
+    target_read(&s->depth, 40, 2, 0, 0, v);
+    assert_true(v[0] == 0.625);
+    assert_int_equal(target_stencil(&s->depth, 40, 2, 0, 0), 77);
+    expect(&s->color[0], 40, 2, 0, (double[]){0.125, 0.25, 0.375, 0.5}, 0.003);
+    scene_free(s);
+}
+
+static void test_sample_mask(void **state) {
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) { // written mask 5; alpha 0.5; alpha to one as well
+        Behaviour b = {.colors = 1, .flat = true, .info_flags = kind ? 0 : CPU_STAGE_SAMPLE_MASK};
+        Scene *s = scene_new(b, 4, 0);
+        add_color(s, 0, RGBA32F);
+        s->state.alpha_to_coverage = kind >= 1;
+        s->state.alpha_to_one = kind == 2;
+        render(&s->pass, &s->draw, 1);
+        uint32_t expected = kind ? 3 : 5;
+        for (uint32_t k = 0; k < 4; k++) {
+            double in[4] = {0.125, 0.25, 0.375, kind == 2 ? 1 : 0.5}, out[4] = {0.25, 0.5, 0.75, 1};
+            expect(&s->color[0], 17, 17, k, expected >> k & 1 ? in : out, 1e-6);
+        }
+        scene_free(s);
+    }
+}
+
+static void test_read_coverage(void **state) {
+    (void)state;
+    Behaviour b = {.colors = 1, .flat = true, .info_flags = CPU_STAGE_READS_COVERAGE};
+    Scene *s = scene_new(b, 4, 0);
+    add_color(s, 0, RGBA32F);
+    s->draw.n_vertices = 3; // half of the target: samples are cut along the diagonal
+    render(&s->pass, &s->draw, 1);
+    uint32_t partial = 0;
+    for (uint32_t x = 0; x < SIZE; x++)
+        for (uint32_t y = 0; y < SIZE; y++) {
+            uint32_t mask = 0;
+            double v[4], seen = -1;
+            for (uint32_t k = 0; k < 4; k++) {
+                target_read(&s->color[0], x, y, 0, k, v);
+                if (v[1] == 0.25) mask |= 1u << k, seen = v[0];
+            }
+            if (mask) assert_true(seen == mask);
+            partial += mask != 0 && mask != 15;
+        }
+    assert_true(partial >= SIZE);
+    scene_free(s);
+}
+
+static void test_per_sample(void **state) {
+    (void)state;
+    Behaviour b = {.colors = 1, .linear = true, .info_flags = CPU_STAGE_PER_SAMPLE};
+    Scene *s = scene_new(b, 4, 0);
+    add_color(s, 0, RGBA32F);
+    for (int i = 0; i < 6; i++) { // inputs 0 and 1: the place in pixels
+        s->vertices[i].value[0] = (s->vertices[i].position[0] + 1) * SIZE / 2;
+        s->vertices[i].value[1] = (1 - s->vertices[i].position[1]) * SIZE / 2;
+    }
+    render(&s->pass, &s->draw, 1);
+    const uint8_t *at = cpu_raster_default_positions(4);
+    for (uint32_t k = 0; k < 4; k++)
+        expect(&s->color[0], 30, 50, k,
+               (double[]){30 + at[2 * k] / 16.0, 50 + at[2 * k + 1] / 16.0, 0.375, 0.5}, 1e-4);
+    scene_free(s);
+}
+
+static void test_resolve(void **state) {
+    (void)state;
+    static const uint32_t formats[] = {RGBA8, RGBA8_SRGB, RGBA32F, R8UNORM, RGBA32UINT};
+    for (int i = 0; i < 5; i++)
+        for (int both = 0; both < 2; both++) {
+            bool integer = formats[i] == RGBA32UINT;
+            Scene *s = scene_new((Behaviour){.colors = 1, .flat = true, .integers = integer}, 4, 0.25);
+            add_color(s, 0, formats[i]);
+            s->resolved = target_new(formats[i], SIZE, SIZE, 1, 1);
+            add_depth(s, D32F, 0.75);
+            s->depth_resolved = target_new(D32F, SIZE, SIZE, 1, 1);
+            s->pass.colors[0].resolve.texture = &s->resolved.texture;
+            s->pass.colors[0].store = both ? CPU_STORE_STORE_AND_RESOLVE : CPU_STORE_RESOLVE;
+            s->pass.depth.resolve.texture = &s->depth_resolved.texture;
+            s->pass.depth.store = CPU_STORE_RESOLVE;
+            s->pass.depth.resolve_filter = both ? CPU_RESOLVE_MAX : CPU_RESOLVE_MIN;
+            s->state.depth_write = true;
+            s->draw.n_vertices = 3;
+            // Through the middle of a column of pixels: two of four samples are inside.
+            place(&s->vertices[0], 20.5, -64, 0.25, 1, SIZE, SIZE);
+            place(&s->vertices[1], 20.5, 128, 0.25, 1, SIZE, SIZE);
+            place(&s->vertices[2], -171.5, -64, 0.25, 1, SIZE, SIZE);
+            render(&s->pass, &s->draw, 1);
+            double in[4] = {0.125, 0.25, 0.375, 0.5}, out[4] = {0.25, 0.5, 0.75, 1}, half[4];
+            if (formats[i] == R8UNORM) in[1] = in[2] = out[1] = out[2] = 0, in[3] = out[3] = 1;
+            for (int c = 0; c < 4; c++) half[c] = (in[c] + out[c]) / 2;
+            double v[4];
+            if (!integer) {
+                expect(&s->resolved, 10, 40, 0, in, 0.004);
+                expect(&s->resolved, 30, 40, 0, out, 0.004);
+                expect(&s->resolved, 20, 40, 0, half, 0.004);
+            } else {
+                target_read(&s->resolved, 10, 40, 0, 0, v);
+                assert_true(v[0] == 1 && v[3] == 4);
+            }
+            target_read(&s->depth_resolved, 20, 40, 0, 0, v);
+            assert_true(v[0] == (both ? 0.75 : 0.25));
+            if (both && !integer) expect(&s->color[0], 10, 40, 2, in, 0.004);
+            scene_free(s);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_formats),        cmocka_unit_test(test_several),
+        cmocka_unit_test(test_dual_source),    cmocka_unit_test(test_fetch),
+        cmocka_unit_test(test_depth_formats),  cmocka_unit_test(test_depth_bias),
+        cmocka_unit_test(test_function_depth), cmocka_unit_test(test_sample_mask),
+        cmocka_unit_test(test_read_coverage),  cmocka_unit_test(test_per_sample),
+        cmocka_unit_test(test_resolve),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
