@@ -482,3 +482,41 @@ def test_extents_that_lie(kernels, way):
         arrays = [np.ones(256 - (i == short), t) for i, t in enumerate((np.float16, np.float16, np.float32))]
         kernels.run(source, "mm", way, [*arrays, np.array([16, 16, 16, 0], np.int32)], (32, 1, 1), (32, 1, 1), n_reports=32)
         assert (arrays[2] == 1).all()
+
+
+NIBBLES = HEADER + """
+kernel void nibbles(device {ta} *a [[buffer(0)]], device uchar *b [[buffer(1)]], device {tc} *c [[buffer(2)]],
+                    constant int *size [[buffer(3)]], uint2 tg [[threadgroup_position_in_grid]]) {{
+    int M = size[0], N = size[1], K = size[2];
+    auto A = tensor(a, dextents<int, 2>(K, M)).slice(0, tg.y * {m});
+    auto B = tensor<device {tb}, dextents<int, 2>, tensor_inline>(b, dextents<int, 2>({order})).slice({slice});
+    auto C = tensor(c, dextents<int, 2>(N, M)).slice(tg.x * {n}, tg.y * {m});
+    matmul2d<matmul2d_descriptor({m}, {n}, dynamic_length_v<int>, false, {transposed}), {scope}> op;
+    op.run(A, B, C);
+}}
+"""
+
+
+@pytest.mark.parametrize("scope", ["execution_simdgroups<2>", "execution_thread"])
+@pytest.mark.parametrize("t", [("half", "int4b_format", "float"), ("bfloat", "uint4b_format", "bfloat"),
+                               ("int8_t", "int4b_format", "int"), ("uint8_t", "uint4b_format", "int")], ids="-".join)
+def test_nibbles(kernels, t, scope):
+    """Weights of four bits, two to a byte, in rows that begin in the middle of one."""
+    m, n, rng = 16, 24, np.random.default_rng(4)
+    for transposed in (False, True):
+        for M, N, K in ((17, 29, 31), (3, 24, 64)):
+            a, c = numbers(rng, (M, K), t[0]), np.zeros((M, N), {"float": np.float32, "bfloat": np.uint16, "int": np.int32}[t[2]])
+            b = rng.integers(0, 16, (K, N)) if t[1][0] == "u" else rng.integers(-8, 8, (K, N))
+            flat = np.append((b.T if transposed else b).ravel() & 15, [0])[: (K * N + 1) // 2 * 2].astype(np.uint8)
+            packed = (flat[0::2] | flat[1::2] << 4).astype(np.uint8)
+            source = NIBBLES.format(ta=t[0], tb=t[1], tc=t[2], m=m, n=n, scope=scope, order="K, N" if transposed else "N, K",
+                                    slice=f"0, tg.x * {n}" if transposed else f"tg.x * {n}, 0",
+                                    transposed="true" if transposed else "false")
+            width = 64 if "simd" in scope else 1
+            for way in ("w32", "w1", "w32-checked"):
+                if transposed and N > n:
+                    break  # a row of an odd number of elements does not begin at a byte: no slice there
+                kernels.run(source, "nibbles", way, [a, packed, c, np.array([M, N, K, 0], np.int32)],
+                            (-(-N // n) * width, -(-M // m), 1), (width, 1, 1))
+                da = double_of(a, t[0])
+                assert_near(c, da @ b, np.abs(da) @ np.abs(b), t[2], f"nibbles {way} {M}x{N}x{K}")
