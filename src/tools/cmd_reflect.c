@@ -57,9 +57,13 @@ static void print_function(const RfLibrary *rf, const RfFunction *f) {
                      a->index + a->count - 1);
         else
             snprintf(index, sizeof index, "%s %u", kinds[a->kind], a->index);
-        printf("  %-14s %-16s %s %s, %u bytes each", index, a->name, spaces[a->space], t->name,
-               t->size);
-        if (a->kind == RF_ARG_BUFFER) printf(", %s", accesses[a->access]);
+        if (a->kind == RF_ARG_TENSOR) // its type says the rest
+            printf("  %-14s %-16s %s", index, a->name, t->name);
+        else
+            printf("  %-14s %-16s %s %s, %u bytes each", index, a->name, spaces[a->space], t->name,
+                   t->size);
+        if (a->kind == RF_ARG_BUFFER || a->kind == RF_ARG_TENSOR)
+            printf(", %s", accesses[a->access]);
         if (*a->condition) printf(", only if a function constant says so");
         putchar('\n');
     }
