@@ -260,6 +260,12 @@ IG_SCALAR(ge);
 #undef IG_SCALAR
 MTL_API IgTensor *ig_where(IgTensor *condition, IgTensor *a, IgTensor *b, MTLError **error);
 
+// ---- Matrices -----------------------------------------------------------------------------------
+// (.., M, K) times (.., K, N): stacks broadcast, a vector is a row on the left and a column on the
+// right. Sums are float. Element-wise operations behind a product (a bias, an activation, a
+// residual) become part of its kernel.
+MTL_API IgTensor *ig_matmul(IgTensor *a, IgTensor *b, MTLError **error);
+
 // ---- Reductions ---------------------------------------------------------------------------------
 // Over one axis, or all (IG_ALL). Computed in float, or 64-bit integers, and rounded once. Sums and
 // products of integers are int64, means float32, positions int64; the rest has the tensor's type. An

@@ -5,6 +5,7 @@
 // stored then, so that nothing is computed more than twice.
 #include "tensor/fuse.h"
 #include <string.h>
+#include "tensor/matmul.h"
 
 // ---- Which operations go together ----
 
@@ -36,6 +37,15 @@ static bool joins(const IgView *view) {
     const IgExpr *expr = view->data->expr;
     return !view->data->memory && expr->op >= 0 && ig_whole(view) &&
            ig_shape_equal(&view->shape, &expr->shape);
+}
+
+// The value of one product of matrices may come straight from where it is computed; the second
+// time somebody wants it, it is stored.
+static bool takes_product(const IgFused *f, const IgView *view) {
+    const IgData *data = view->data;
+    return f->may_take_product && (!f->product || f->product == data) && !data->memory &&
+           ig_is_product(data->expr) && (!data->inlined || f->product == data) && ig_whole(view) &&
+           ig_shape_equal(&view->shape, &data->expr->shape) && view->shape.rank <= 3;
 }
 
 static Join visit(IgFused *f, const IgView *view, int room, int *id, MTLError **error);
@@ -71,6 +81,7 @@ static Join visit(IgFused *f, const IgView *view, int room, int *id, MTLError **
     if (*id >= 0 && joins(view)) return JOINED;
     if (joins(view)) {
         int n_leaves = f->n_leaves, n_nodes = f->n_nodes, n_outputs = f->n_outputs;
+        IgData *product = f->product;
         Join join = add_node(f, data, room, id, error);
         if (join == FAILED) return FAILED;
         if (join == JOINED) {
@@ -80,6 +91,18 @@ static Join visit(IgFused *f, const IgView *view, int room, int *id, MTLError **
             return JOINED;
         }
         f->n_leaves = n_leaves, f->n_nodes = n_nodes, f->n_outputs = n_outputs;
+        f->product = product;
+    }
+    if (takes_product(f, view)) {
+        Join join = add_leaf(f, view, room, id);
+        if (join != JOINED) return join;
+        f->product = data;
+        f->product_leaf = -1 - *id;
+        data->inlined = true;
+        return JOINED;
+    }
+    if (data == f->product) { // it is also read in another way
+        f->product = NULL;
     }
     if (!ig_data_make(data, error)) return FAILED;
     return add_leaf(f, view, room, id);
@@ -105,6 +128,8 @@ bool ig_fuse_record(IgDevice *device, IgExpr *expr, MTLError **error) {
 
 bool ig_fuse_collect(IgFused *f, const IgView *view, int *root, MTLError **error) {
     f->n_leaves = f->n_nodes = f->n_outputs = f->n_axes = 0;
+    f->product = NULL;
+    f->may_take_product = false;
     f->shape = view->shape;
     return visit(f, view, 0, root, error) == JOINED;
 }
@@ -188,6 +213,11 @@ static void make_grid(const IgFused *f, MTLSize *grid, MTLSize *group) {
 }
 
 static bool encode(IgDevice *device, IgFused *f, MTLError **error) {
+    if (f->product && !f->product->memory) {
+        device->statistics.fused += (uint64_t)f->n_nodes;
+        return ig_matmul_encode(device, f, error);
+    }
+    f->product = NULL; // somebody wanted it on the way: it is read like the rest
     unsigned char key[IG_FUSE_KEY];
     int32_t words[IG_FUSE_WORDS];
     f->n_axes = 0;
@@ -216,6 +246,8 @@ bool ig_fuse(IgData *data, MTLError **error) {
     IgFused f;
     int root;
     f.n_leaves = f.n_nodes = f.n_outputs = 0;
+    f.product = NULL;
+    f.may_take_product = true;
     f.shape = data->expr->shape;
     if (add_node(&f, data, 0, &root, error) != JOINED) return false;
     // A value that was also wanted as a view of another order has been made on the way.

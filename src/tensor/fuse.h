@@ -34,6 +34,10 @@ typedef struct IgFused {
     int n_axes;
     int64_t axes[IG_MAX_RANK];
     int64_t strides[IG_FUSE_LEAVES][IG_MAX_RANK]; // of the folded axes
+    // A product of matrices whose value one leaf is: it is not read, matmul.c computes it in place.
+    IgData *product; // NULL: there is none
+    int product_leaf;
+    bool may_take_product;
 } IgFused;
 
 // With device->lock held: makes data, whose expression is element-wise.

@@ -115,6 +115,7 @@ void ig_fuse_write_leaves(FILE *out, const IgFused *f) {
 
 void ig_fuse_write_value(FILE *out, const IgFused *f) {
     for (int l = 0; l < f->n_leaves; l++) {
+        if (f->product && l == f->product_leaf) continue; // it is there already
         fprintf(out, "    const %s l%d = a%d[", ig_type_metal(f->leaves[l].view.data->type), l, l);
         write_place(out, f, l);
         fprintf(out, "];\n");

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// matmul.c: products of matrices and of stacks of matrices, by matmul2d of Metal Performance
+// Primitives: a threadgroup of four SIMD-groups makes a tile of the result. Element-wise operations
+// that follow (a bias, an activation, a residual) run on the tile before it is stored.
+#include "tensor/matmul.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { TILE_M = 64, TILE_N = 64, GROUPS = 4 };
+
+// C (batch.., M, N) = A (batch.., M, K) B (batch.., K, N). Matrices whose rows are not contiguous
+// but whose columns are, are read as transposed.
+typedef struct Product {
+    int64_t m, n, k;
+    IgShape batch;
+    bool transposed[2];
+    int64_t leading[2];                   // stride between rows (columns if transposed)
+    int64_t batch_strides[2][IG_MAX_RANK];
+} Product;
+
+static bool run(IgDevice *device, IgData *data, MTLError **error);
+bool ig_is_product(const IgExpr *expr) { return expr && expr->run == run; }
+
+// ---- Source ----
+
+typedef struct Source {
+    const IgFused *f;
+    const Product *product;
+    IgType type; // of the operands
+    IgType result;
+    int words; // those of the leaves begin here
+} Source;
+
+enum { WORD_M, WORD_N, WORD_K, WORD_LEADING_A, WORD_LEADING_B, WORD_OFFSET_A, WORD_OFFSET_B, N_WORDS };
+
+// Position in the stack, and from it where the two matrices begin.
+static void write_batch(FILE *out, const Source *s) {
+    int rank = s->product->batch.rank, at = N_WORDS;
+    fprintf(out, "    int rest = int(group.z), first_a = p[%d], first_b = p[%d];\n", WORD_OFFSET_A,
+            WORD_OFFSET_B);
+    for (int i = rank - 1; i >= 0; i--, at += 3)
+        fprintf(out,
+                "    { int i = rest %% p[%d]; rest /= p[%d]; first_a += i * p[%d]; first_b += i * "
+                "p[%d]; }\n",
+                at, at, at + 1, at + 2);
+}
+
+static void write_operand(FILE *out, const Source *s, int which) {
+    char name = which ? 'B' : 'A', small = which ? 'b' : 'a';
+    bool t = s->product->transposed[which];
+    const char *inner[2] = {"K", "N"}, *outer[2] = {"M", "K"};
+    const char *e0 = t ? outer[which] : inner[which], *e1 = t ? inner[which] : outer[which];
+    fprintf(out,
+            "    tensor<device %s, dextents<int, 2>, tensor_inline> all%c(%c + first_%c, "
+            "dextents<int, 2>(%s, %s), array<int, 2>{1, p[%d]});\n",
+            ig_type_metal(s->type), name, small, small, e0, e1,
+            which ? WORD_LEADING_B : WORD_LEADING_A);
+    const char *at = which ? "column0" : "row0";
+    bool first = which ? !t : t; // which axis of the tensor is M or N
+    fprintf(out, "    auto m%c = all%c.slice(%s, %s);\n", name, name, first ? at : "0",
+            first ? "0" : at);
+}
+
+static void write_epilogue(FILE *out, const Source *s) {
+    const IgFused *f = s->f;
+    fprintf(out, "    for (ushort e = 0; e < tile.get_capacity(); e++) {\n"
+                 "        if (!tile.is_valid_element(e)) continue;\n"
+                 "        const auto place = tile.get_multidimensional_index(e);\n"
+                 "        const int row = row0 + int(place[1]), column = column0 + int(place[0]);\n"
+                 "        if (row >= M || column >= N) continue;\n"
+                 "        const int i = (int(group.z) * M + row) * N + column;\n"
+                 "        const int i0 = column, i1 = row, i2 = int(group.z);\n");
+    fprintf(out, "        const %s l%d = %s(tile[e]);\n", ig_type_metal(s->result), f->product_leaf,
+            ig_type_metal(s->result));
+    fprintf(out, "        constant int *q = p + %d;\n        {\n        constant int *p = q;\n",
+            s->words);
+    ig_fuse_write_value(out, f);
+    for (int i = 0; i < f->n_nodes; i++)
+        if (f->nodes[i].output >= 0)
+            fprintf(out, "        o%d[i] = %s(n%d);\n", f->nodes[i].output,
+                    ig_type_metal(f->nodes[i].type), i);
+    if (f->n_nodes == 0) fprintf(out, "        o0[i] = l%d;\n", f->product_leaf);
+    fprintf(out, "        }\n    }\n");
+}
+
+static char *source(void *context) {
+    const Source *s = context;
+    const IgFused *f = s->f;
+    char *text = NULL;
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+    if (!out) return NULL;
+    fputs("#include <metal_stdlib>\n#include <metal_tensor>\n"
+          "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n"
+          "using namespace mpp::tensor_ops;\n",
+          out);
+    ig_fuse_write_prelude(out);
+    fprintf(out,
+            "kernel void product(constant int *p [[buffer(0)]],\n"
+            "    device %s *a [[buffer(1)]], device %s *b [[buffer(2)]],\n",
+            ig_type_metal(s->type), ig_type_metal(s->type));
+    int at = 3;
+    for (int l = 0; l < f->n_leaves; l++)
+        if (l != f->product_leaf)
+            fprintf(out, "    device const %s *a%d [[buffer(%d)]],\n",
+                    ig_type_metal(f->leaves[l].view.data->type), l, at++);
+    for (int o = 0; o < (f->n_nodes ? f->n_outputs : 1); o++) {
+        IgType type = s->result;
+        for (int i = 0; i < f->n_nodes; i++)
+            if (f->nodes[i].output == o) type = f->nodes[i].type;
+        fprintf(out, "    device %s *o%d [[buffer(%d)]],\n", ig_type_metal(type), o, at++);
+    }
+    fprintf(out,
+            "    uint3 group [[threadgroup_position_in_grid]]) {\n"
+            "    const int M = p[%d], N = p[%d], K = p[%d];\n"
+            "    const int row0 = int(group.y) * %d, column0 = int(group.x) * %d;\n",
+            WORD_M, WORD_N, WORD_K, TILE_M, TILE_N);
+    write_batch(out, s);
+    write_operand(out, s, 0);
+    write_operand(out, s, 1);
+    fprintf(out,
+            "    constexpr auto what = matmul2d_descriptor(%d, %d, dynamic_length_v<int>, %s, %s);\n"
+            "    matmul2d<what, execution_simdgroups<%d>> op;\n",
+            TILE_M, TILE_N, s->product->transposed[0] ? "true" : "false",
+            s->product->transposed[1] ? "true" : "false", GROUPS);
+    if (f->n_nodes == 0) {
+        fprintf(out,
+                "    tensor<device %s, dextents<int, 2>, tensor_inline> allC(o0 + int(group.z) * M * "
+                "N, dextents<int, 2>(N, M));\n"
+                "    auto mC = allC.slice(column0, row0);\n    op.run(mA, mB, mC);\n",
+                ig_type_metal(s->result));
+    } else {
+        fprintf(out, "    auto tile = op.get_destination_cooperative_tensor<decltype(mA), "
+                     "decltype(mB), float>();\n    op.run(mA, mB, tile);\n");
+        write_epilogue(out, s);
+    }
+    fprintf(out, "}\n");
+    if (fclose(out) == 0) return text;
+    free(text);
+    return NULL;
+}
+
+// ---- Running ----
+
+static size_t write_words(const IgExpr *expr, const Product *p, int32_t *words) {
+    const int64_t fixed[N_WORDS] = {p->m, p->n, p->k, p->leading[0], p->leading[1],
+                                    expr->inputs[0].offset, expr->inputs[1].offset};
+    size_t n = 0;
+    for (int i = 0; i < N_WORDS; i++) words[n++] = (int32_t)fixed[i];
+    for (int i = p->batch.rank - 1; i >= 0; i--) {
+        words[n++] = (int32_t)p->batch.n[i];
+        words[n++] = (int32_t)p->batch_strides[0][i];
+        words[n++] = (int32_t)p->batch_strides[1][i];
+    }
+    return n;
+}
+
+bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
+    IgExpr *expr = f->product->expr;
+    const Product *p = expr->extra;
+    for (int i = 0; i < 2; i++)
+        if (!ig_data_make(expr->inputs[i].data, error)) return false;
+    int32_t words[N_WORDS + 3 * IG_MAX_RANK + IG_FUSE_WORDS];
+    size_t n_words = write_words(expr, p, words);
+    Source s = {f, p, expr->inputs[0].data->type, f->product->type, (int)n_words};
+    // Axes of the leaves: column, row, place in the stack.
+    f->n_axes = 0;
+    int last = f->shape.rank - 1;
+    for (int i = last; f->n_nodes && i >= 0 && i > last - 3; i--) {
+        f->axes[f->n_axes] = f->shape.n[i];
+        for (int l = 0; l < f->n_leaves; l++)
+            f->strides[l][f->n_axes] = f->leaves[l].view.strides[i];
+        f->n_axes++;
+    }
+    unsigned char key[8 + IG_FUSE_KEY] = {
+        'm', (unsigned char)s.type, (unsigned char)s.result,
+        (unsigned char)(p->transposed[0] + 2 * p->transposed[1]), (unsigned char)p->batch.rank,
+        (unsigned char)f->product_leaf};
+    size_t n_key = 8 + ig_fuse_key(f, key + 8);
+    if (f->n_nodes) n_words += ig_fuse_words(f, words + n_words);
+    IgKernel *kernel = ig_kernel(device, key, n_key, "product", source, &s, error);
+    if (!kernel) return false;
+    IgBinding bindings[2 + IG_FUSE_LEAVES + IG_FUSE_OUTPUTS];
+    size_t n = 0;
+    for (int i = 0; i < 2; i++) bindings[n++] = (IgBinding){expr->inputs[i].data->memory, 0};
+    for (int l = 0; l < f->n_leaves; l++)
+        if (l != f->product_leaf) bindings[n++] = (IgBinding){f->leaves[l].view.data->memory, 0};
+    if (f->n_nodes == 0) {
+        if (!ig_data_allocate(f->product, error)) return false;
+        bindings[n++] = (IgBinding){f->product->memory, 0};
+    }
+    for (int o = 0; o < f->n_outputs; o++)
+        for (int i = 0; i < f->n_nodes; i++)
+            if (f->nodes[i].output == o) {
+                if (!ig_data_allocate(f->nodes[i].data, error)) return false;
+                bindings[n++] = (IgBinding){f->nodes[i].data->memory, 0};
+            }
+    size_t batch = (size_t)ig_shape_numel(&p->batch);
+    return ig_encode(device, kernel, words, n_words * 4, bindings, n,
+                     mtl_size_make((size_t)(p->n + TILE_N - 1) / TILE_N,
+                                   (size_t)(p->m + TILE_M - 1) / TILE_M, batch),
+                     mtl_size_make(32 * GROUPS, 1, 1), true, error);
+}
+
+static bool run(IgDevice *device, IgData *data, MTLError **error) {
+    if (data->n == 0) return ig_data_allocate(data, error);
+    IgFused f;
+    f.n_leaves = f.n_nodes = f.n_outputs = f.n_axes = 0;
+    f.shape = data->expr->shape;
+    f.product = data;
+    f.product_leaf = 0;
+    return ig_matmul_encode(device, &f, error);
+}
+
+// ---- Recording ----
+
+// One of the two inner strides must be 1, the other at least the length of a row; else a copy.
+static IgTensor *as_matrices(IgTensor *t, bool *transposed, int64_t *leading, MTLError **error) {
+    const IgView *v = &t->view;
+    int r = v->shape.rank;
+    int64_t rows = v->shape.n[r - 2], columns = v->shape.n[r - 1];
+    int64_t outer = v->strides[r - 2], inner = v->strides[r - 1];
+    if ((inner == 1 || columns == 1) && (outer >= columns || rows == 1)) {
+        *transposed = false;
+        *leading = rows == 1 ? columns : outer;
+        return ig_retain(t);
+    }
+    if ((outer == 1 || rows == 1) && (inner >= rows || columns == 1)) {
+        *transposed = true;
+        *leading = columns == 1 ? rows : inner;
+        return ig_retain(t);
+    }
+    IgTensor *copy = ig_elementwise(IG_OP_cast, &t, NULL, ig_type(t), error);
+    if (copy) ig_keep(copy);
+    *transposed = false;
+    *leading = columns;
+    return copy;
+}
+
+static void drop(IgExpr *expr) { free(expr->extra); }
+
+// Both have rank >= 2 and one floating type.
+static IgTensor *multiply(IgTensor *a, IgTensor *b, MTLError **error) {
+    IgTensor *in[2] = {a, b}, *ready[2] = {NULL, NULL}, *result = NULL;
+    Product *p = calloc(1, sizeof *p);
+    IgShape outer[2];
+    IgView views[2];
+    if (!p) {
+        ig_fail_no_memory(error);
+        return NULL;
+    }
+    for (int i = 0; i < 2; i++) {
+        outer[i] = in[i]->view.shape;
+        outer[i].rank -= 2;
+    }
+    p->m = ig_dim(a, -2), p->k = ig_dim(a, -1), p->n = ig_dim(b, -1);
+    if (ig_dim(b, -2) != p->k) {
+        ig_fail(error, IgErrorShape, "ig_matmul: shapes %s and %s do not go together",
+                ig_shape_text(ig_rank(a), ig_shape(a)), ig_shape_text(ig_rank(b), ig_shape(b)));
+        goto fail;
+    }
+    if (!ig_broadcast("ig_matmul", &outer[0], &outer[1], &p->batch, error)) goto fail;
+    for (int i = 0; i < 2; i++) {
+        ready[i] = as_matrices(in[i], &p->transposed[i], &p->leading[i], error);
+        if (!ready[i]) goto fail;
+        views[i] = ready[i]->view;
+        int added = p->batch.rank - outer[i].rank;
+        for (int k = added; k < p->batch.rank; k++)
+            p->batch_strides[i][k] = outer[i].n[k - added] == 1 ? 0 : views[i].strides[k - added];
+    }
+    int64_t n[IG_MAX_RANK + 2];
+    memcpy(n, p->batch.n, sizeof p->batch.n);
+    n[p->batch.rank] = p->m, n[p->batch.rank + 1] = p->n;
+    IgShape shape;
+    if (!ig_shape_check("ig_matmul", p->batch.rank + 2, n, &shape, error)) goto fail;
+    IgExpr *expr = ig_expr_new(2, views, &shape, error);
+    if (!expr) goto fail;
+    expr->run = run;
+    expr->extra = p;
+    expr->drop = drop;
+    p = NULL;
+    result = ig_tensor_of_expr(ig_device(a), ig_type(a), expr, error);
+fail:
+    free(p);
+    ig_release(ready[0]);
+    ig_release(ready[1]);
+    return result;
+}
+
+// A product of whole numbers is exact: broadcast, multiply, and add in 64 bits.
+static IgTensor *multiply_integers(IgTensor *a, IgTensor *b, MTLError **error) {
+    IgTensor *rows = ig_unsqueeze(a, -1, error);          // (.., M, K, 1)
+    IgTensor *columns = ig_unsqueeze(b, -3, error);       // (.., 1, K, N)
+    IgTensor *wide = ig_cast(rows, IgInt64, error);
+    IgTensor *products = ig_mul(wide, columns, error);    // (.., M, K, N)
+    IgTensor *sum = ig_sum(products, -2, false, error);
+    IgTensor *result = ig_cast(sum, ig_promote(ig_type(a), ig_type(b)), error);
+    IgTensor *used[] = {rows, columns, wide, products, sum};
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++)
+        if (used[i] && !used[i]->scope) ig_release(used[i]);
+    return result;
+}
+
+IgTensor *ig_matmul(IgTensor *a, IgTensor *b, MTLError **error) {
+    if (!a || !b || !ig_same_device("ig_matmul", a, b, error)) return NULL;
+    if (ig_rank(a) == 0 || ig_rank(b) == 0) {
+        ig_fail(error, IgErrorShape, "ig_matmul: shapes %s and %s: a scalar is no matrix",
+                ig_shape_text(ig_rank(a), ig_shape(a)), ig_shape_text(ig_rank(b), ig_shape(b)));
+        return NULL;
+    }
+    // A vector is a row on the left and a column on the right, and its axis goes away.
+    bool row = ig_rank(a) == 1, column = ig_rank(b) == 1;
+    IgType type = ig_promote(ig_type(a), ig_type(b));
+    IgTensor *made[5] = {row ? ig_unsqueeze(a, 0, error) : ig_retain(a),
+                         column ? ig_unsqueeze(b, 1, error) : ig_retain(b), NULL, NULL, NULL};
+    IgTensor *result = NULL;
+    if (ig_is_float(type)) {
+        made[2] = ig_cast(made[0], type, error);
+        made[3] = ig_cast(made[1], type, error);
+        result = made[2] && made[3] ? multiply(made[2], made[3], error) : NULL;
+    } else {
+        result = made[0] && made[1] ? multiply_integers(made[0], made[1], error) : NULL;
+    }
+    if (result && (row || column)) {
+        made[4] = result;
+        IgShape shape = result->view.shape;
+        if (row) {
+            shape.n[shape.rank - 2] = shape.n[shape.rank - 1];
+            shape.rank--;
+        }
+        if (column) shape.rank--;
+        result = ig_reshape(made[4], shape.rank, shape.n, error);
+    }
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (made[i] && (!made[i]->scope || made[i] == a || made[i] == b)) ig_release(made[i]);
+    return result;
+}
