@@ -21,7 +21,7 @@ LEFT_OUT = {"mtl_retain", "mtl_release", "mtl_set_allocator", "mtl_free_data",
 
 def declarations(text):
     """(name, result, [(type, name)]) of each MTL_API function."""
-    for match in re.finditer(r"MTL_API\s+([^;(]*?)\b(mtl_\w+)\s*\(([^;]*)\);", text):
+    for match in re.finditer(r"MTL_API\s+([^;(]*?)\b(mtl4?_\w+)\s*\(([^;]*)\);", text):
         result = " ".join(match.group(1).split())
         parameters = []
         for piece in match.group(3).split(","):
@@ -150,7 +150,7 @@ def main():
             owned = re.search(r"_(new|copy|create)(_|$)", name) or re.search(
                 r"command_queue_command_buffer", name)
             out.append(f"    keep(CLASS_{base}, {call}, {'true' if owned else 'false'});")
-        elif result == "void *" and "_copy_" in name:
+        elif result == "void *" and ("_copy_" in name or "_serialize_" in name):
             out.append(f"    mtl_free_data({call});")
         else:
             out.append(f"    {'' if result == 'void' else '(void)'}{call};")

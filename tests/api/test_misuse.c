@@ -158,6 +158,34 @@ static void open_commands(void) {
     one = mtl_command_queue_command_buffer(queue);
     put(CLASS_MTLBlitCommandEncoder, mtl_retain(mtl_command_buffer_blit_command_encoder(one)));
     mtl_release(one);
+    MTL4CommandBuffer *commands = mtl_device_new_command_buffer(device);
+    MTL4CommandAllocator *allocator = mtl_device_new_command_allocator(device);
+    mtl4_command_buffer_begin_command_buffer(commands, allocator);
+    MTL4ComputeCommandEncoder *encoder = mtl4_command_buffer_compute_command_encoder(commands);
+    put(CLASS_MTL4ComputeCommandEncoder, mtl_retain(encoder));
+    mtl4_compute_command_encoder_set_argument_table(encoder, kept[CLASS_MTL4ArgumentTable][0]);
+    put(CLASS_MTL4CommandBuffer, commands);
+    put(CLASS_MTL4CommandAllocator, allocator);
+}
+
+static void open_metal4(void) {
+    put(CLASS_MTL4CommandQueue, mtl_device_new_mtl4_command_queue(device));
+    put(CLASS_MTL4ArgumentTable,
+        mtl_device_new_argument_table(device,
+                                      &(MTL4ArgumentTableDescriptor){.max_buffer_bind_count = 4,
+                                                                     .max_texture_bind_count = 4},
+                                      NULL));
+    put(CLASS_MTL4CommitOptions, mtl4_commit_options_new());
+    put(CLASS_MTL4CounterHeap,
+        mtl_device_new_counter_heap(device,
+                                    &(MTL4CounterHeapDescriptor){MTL4CounterHeapTypeTimestamp, 8},
+                                    NULL));
+    MTL4PipelineDataSetSerializer *serializer = mtl_device_new_pipeline_data_set_serializer(
+        device, &(MTL4PipelineDataSetSerializerDescriptor){3});
+    put(CLASS_MTL4PipelineDataSetSerializer, serializer);
+    put(CLASS_MTL4Compiler,
+        mtl_device_new_compiler(
+            device, &(MTL4CompilerDescriptor){.pipeline_data_set_serializer = serializer}, NULL));
 }
 
 static void open_objects(void) {
@@ -234,6 +262,7 @@ static void open_objects(void) {
             device, &(MTLCounterSampleBufferDescriptor){.counter_set = counters, .sample_count = 8},
             NULL));
     if (!mtl_device_new_library_with_source(device, "?", NULL, &error)) put(CLASS_MTLError, error);
+    open_metal4();
     open_commands();
 }
 
@@ -284,7 +313,7 @@ static void random_calls(uint32_t seed, size_t n, bool is_told) {
         uint32_t k = next() % N_CALLS;
         // The first two have later work wait for what may never come, as they should; the third
         // takes no references; the last are slow.
-        if (strstr(calls[k].name, "encode_wait_for_event") ||
+        if (strstr(calls[k].name, "wait_for_event") ||
             strcmp(calls[k].name, "mtl_command_buffer_enqueue") == 0 ||
             strstr(calls[k].name, "with_unretained_references") ||
             (strstr(calls[k].name, "_with_source") && !chance(50)))

@@ -72,7 +72,7 @@ bool rt_cb_hold(MTLCommandBuffer *buffer, void *object) {
 bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write) {
     // The mark says that this command buffer has noted the resource already. Two that are recorded
     // at once may overwrite each other's marks; then it is noted twice, which does no harm.
-    if (buffer->notes_resources) return rt_metal4_reach(buffer, resource);
+    if (buffer->metal4) return rt_metal4_use(buffer, resource);
     uint64_t mark = buffer->serial * 2 + write;
     uint64_t seen = atomic_load_explicit(&resource->mark, memory_order_relaxed);
     if (buffer->unretained || seen == mark || seen == buffer->serial * 2 + 1) return true;

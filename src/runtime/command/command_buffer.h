@@ -97,7 +97,8 @@ struct MTLCommandBuffer {
     MTLCommandEncoder *encoders, **last_encoder, *open_encoder;
     unsigned debug_depth;
     bool has_residency; // used residency sets of its own
-    bool notes_resources; // unretained, but it wants to know what it reaches: rt_metal4_reach
+    bool metal4;          // unretained, and rt_metal4_use is told what it uses
+    bool notes_resources; // of Metal 4, for the debug layer
     RtTrace *trace; // NULL: not recorded (trace.h); set at commit
     MTLError *encode_error; // the first misuse; becomes `error`
     MTLFunctionLog *logs;   // what its kernels did wrong (shader_validation.c)
@@ -194,8 +195,8 @@ void rt_hazard_complete(MTLCommandBuffer *buffer);
 // execute.c
 void rt_execute(MTLCommandBuffer *buffer); // to its end, or until it is blocked
 
-// metal4/reach.c: a resource that a command reaches. False: no memory.
-bool rt_metal4_reach(MTLCommandBuffer *buffer, MTLResource *resource);
+// metal4/reach.c: a resource that a command of Metal 4 uses. False: no memory.
+bool rt_metal4_use(MTLCommandBuffer *buffer, MTLResource *resource);
 
 // event_ops.c
 void rt_cb_append_event(MTLCommandBuffer *buffer, MTLEvent *event, uint64_t value, bool wait);

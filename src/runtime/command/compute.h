@@ -64,6 +64,9 @@ void rt_compute_dispatch_threads(MTLComputeCommandEncoder *e, MTLSize threads, M
                                  const char *call);
 void rt_compute_dispatch_threadgroups(MTLComputeCommandEncoder *e, MTLSize groups, MTLSize size,
                                       const char *call);
+// Commands of an indirect command buffer; range_at: NULL, or where the range is when they run (valid).
+void rt_compute_execute_commands(MTLComputeCommandEncoder *e, MTLIndirectCommandBuffer *buffer,
+                                 MTLRange range, const void *range_at, const char *call);
 // With the size at an address that is valid. threads: a MTLDispatchThreadsIndirectArguments, and
 // `size` is not looked at.
 void rt_compute_dispatch_indirect(MTLComputeCommandEncoder *e, const void *address, bool threads,

@@ -158,23 +158,37 @@ static Components components_of_format(const CpuPixelFormat *f) {
     return f->kind == CPU_KIND_UINT ? UINTS : f->kind == CPU_KIND_SINT ? INTS : FLOATS;
 }
 
-// What is bound at an index: a texture, or, in Metal 4, a view of a pool.
+// What is bound at an index: a texture, or, in Metal 4, an id.
 typedef struct Bound {
-    uint64_t handle; // 0: nothing
-    const CpuTexture *cpu;
-    const MTLTexture *texture; // NULL: a view of a pool
+    uint64_t handle;           // 0: nothing
+    const CpuTexture *cpu;     // NULL: an id that nobody has looked up
+    const MTLTexture *texture; // NULL: likewise, or a view of a pool
 } Bound;
 
+static void visit_texture(const RtSpan *span, void *context) {
+    Bound *bound = context;
+    if (!rt_is(span->resource, &rt_texture_class)) return;
+    const MTLTexture *texture = (const MTLTexture *)(const void *)span->resource;
+    if ((uintptr_t)&texture->cpu != bound->handle) return;
+    bound->texture = texture;
+    bound->cpu = &texture->cpu;
+}
+
+// An id may be anything: only the debug layer pays for finding its texture. Kernels are left by a
+// fault if it is none.
 static Bound bound_at(const MTLComputeCommandEncoder *e, size_t index) {
     if (!e->metal4) {
         const MTLTexture *texture = index < RT_MAX_TEXTURES ? e->textures[index] : NULL;
         return texture ? (Bound){(uintptr_t)&texture->cpu, &texture->cpu, texture} : (Bound){0};
     }
-    uint64_t handle = e->table && index < e->table->n_textures ? e->table->textures[index] : 0;
-    const CpuTexture *cpu = cpu_texture_of(handle);
+    Bound bound = {.handle = e->table && index < e->table->n_textures ? e->table->textures[index] : 0};
+    const CpuTexture *cpu = cpu_texture_of(bound.handle);
     if (!cpu) return (Bound){0};
-    bool pooled = handle != (uintptr_t)cpu;
-    return (Bound){handle, cpu, pooled ? NULL : rt_texture_from_cpu((CpuTexture *)(uintptr_t)cpu)};
+    if ((uintptr_t)cpu != bound.handle)
+        bound.cpu = cpu;
+    else if (e->encoder.buffer->notes_resources)
+        rt_span_find(cpu, visit_texture, &bound);
+    return bound;
 }
 
 static const char *name_of(const Bound *bound, char *text) {
@@ -185,6 +199,11 @@ static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg 
                           const RfType *type, const Bound *texture, const char *kernel) {
     static const char *const kinds[] = {"float", "int", "uint"};
     const CpuTexture *t = texture->cpu;
+    if (!t) {
+        rt_misuse_at(site, RT_RULE_metal4_resource_id, "0x%llx for '%s' of '%s' is no texture",
+                     (unsigned long long)texture->handle, arg->name, kernel);
+        return false;
+    }
     const CpuPixelFormat *f = t->format;
     const MTLTextureUsage usage = texture->texture ? texture->texture->usage : 0;
     char name[RT_TEXTURE_NAME];
@@ -236,7 +255,9 @@ bool rt_valid_texture_arg(MTLComputeCommandEncoder *e, const char *call, const R
         size_t index = (size_t)arg->index + k;
         const Bound texture = bound_at(e, index);
         if (texture.handle) {
-            if (type && !valid_texture(&site, lib, arg, type, &texture, kernel)) return false;
+            bool known = texture.cpu || e->encoder.buffer->notes_resources;
+            if (type && known && !valid_texture(&site, lib, arg, type, &texture, kernel))
+                return false;
         } else if (required && arg->count == 1) { // arrays may have gaps: they read as zero
             rt_misuse_at(&site, RT_RULE_dispatch_missing_texture,
                          "'%s' needs a texture at index %zu for '%s'", kernel, index, arg->name);

@@ -14,8 +14,7 @@ typedef struct Execute {
     RtOp op;
     MTLIndirectCommandBuffer *icb; // held by the command buffer, as all below
     MTLRange range;
-    MTLBuffer *range_buffer; // not NULL: the range is there
-    size_t range_offset;
+    const char *range_at; // not NULL: the range is there, in a buffer that is held
     MTLComputePipelineState *pipeline; // inherited; NULL: none
     // Inherited: where arguments of the encoder lie, by index.
     char *addresses[RT_MAX_BUFFERS];
@@ -238,9 +237,9 @@ no_memory:
 }
 
 static MTLRange range_of(const Execute *e) {
-    if (!e->range_buffer) return e->range;
+    if (!e->range_at) return e->range;
     MTLIndirectCommandBufferExecutionRange r;
-    memcpy(&r, e->range_buffer->memory + e->range_offset, sizeof r);
+    memcpy(&r, e->range_at, sizeof r);
     size_t n = e->icb->head.n_commands;
     if (r.location >= n) return mtl_range_make(0, 0);
     return mtl_range_make(r.location, r.length < n - r.location ? r.length : n - r.location);
@@ -267,10 +266,10 @@ static RtOpResult run_execute(RtOp *op, RtExecution *x) {
 
 static void describe_execute(const RtOp *op, char *text, size_t n_bytes) {
     const Execute *e = (const Execute *)(const void *)op;
-    MTLRange range = e->range_buffer ? mtl_range_make(0, e->icb->head.n_commands) : e->range;
+    MTLRange range = e->range_at ? mtl_range_make(0, e->icb->head.n_commands) : e->range;
     snprintf(text, n_bytes, "\"commands\":%u,\"range\":[%zu,%zu],\"indirect\":%s",
              e->icb->head.n_commands, range.location, range.length,
-             e->range_buffer ? "true" : "false");
+             e->range_at ? "true" : "false");
 }
 
 static const RtOpClass execute_class = {
@@ -309,7 +308,6 @@ static bool inherit(MTLComputeCommandEncoder *encoder, Execute *e, const char *c
 // A new operation, appended by the caller; NULL after a message.
 static Execute *new_execute(MTLComputeCommandEncoder *encoder, MTLIndirectCommandBuffer *icb,
                             const char *call) {
-    if (!rt_valid_encoder(encoder, call)) return NULL;
     MTLCommandBuffer *commands = encoder->encoder.buffer;
     if (!rt_is(icb, &rt_indirect_class)) {
         rt_misuse_encoding(commands, icb ? RT_RULE_wrong_class : RT_RULE_null_argument, call,
@@ -329,17 +327,26 @@ static Execute *new_execute(MTLComputeCommandEncoder *encoder, MTLIndirectComman
 void mtl_compute_command_encoder_execute_commands_in_buffer(MTLComputeCommandEncoder *encoder,
                                                             MTLIndirectCommandBuffer *buffer,
                                                             MTLRange range) {
-    Execute *e = new_execute(encoder, buffer, __func__);
-    if (!e || !rt_indirect_valid_range(buffer, encoder->encoder.buffer, __func__, range)) return;
+    if (rt_valid_encoder(encoder, __func__))
+        rt_compute_execute_commands(encoder, buffer, range, NULL, __func__);
+}
+
+void rt_compute_execute_commands(MTLComputeCommandEncoder *encoder,
+                                 MTLIndirectCommandBuffer *buffer, MTLRange range,
+                                 const void *range_at, const char *call) {
+    Execute *e = new_execute(encoder, buffer, call);
+    if (!e ||
+        (!range_at && !rt_indirect_valid_range(buffer, encoder->encoder.buffer, call, range)))
+        return;
     e->range = range;
+    e->range_at = range_at;
     rt_cb_append(encoder->encoder.buffer, &e->op, &execute_class);
 }
 
 void mtl_compute_command_encoder_execute_commands_in_buffer_indirect(
     MTLComputeCommandEncoder *encoder, MTLIndirectCommandBuffer *buffer,
     MTLBuffer *indirect_range_buffer, size_t offset) {
-    Execute *e = new_execute(encoder, buffer, __func__);
-    if (!e) return;
+    if (!rt_valid_encoder(encoder, __func__)) return;
     MTLCommandBuffer *commands = encoder->encoder.buffer;
     MTLBuffer *range = indirect_range_buffer;
     if (!range) {
@@ -353,10 +360,9 @@ void mtl_compute_command_encoder_execute_commands_in_buffer_indirect(
                            offset, range->length);
         return;
     }
-    if (!rt_cb_use(commands, &range->resource, false)) return;
-    e->range_buffer = range;
-    e->range_offset = offset;
-    rt_cb_append(commands, &e->op, &execute_class);
+    if (rt_cb_use(commands, &range->resource, false))
+        rt_compute_execute_commands(encoder, buffer, mtl_range_make(0, 0), range->memory + offset,
+                                    __func__);
 }
 
 bool mtl_compute_pipeline_state_support_indirect_command_buffers(

@@ -33,4 +33,12 @@ MTLResourceOptions rt_tensor_options(const MTLTensorDescriptor *descriptor);
 // Bits of an element; 0 for what is no type of tensors.
 unsigned rt_tensor_element_bits(uint32_t type);
 const char *rt_tensor_type_name(uint32_t type); // "float16"
+
+// tensor_copy.c: is the slice one of the tensor's? Says so if not.
+bool rt_tensor_valid_slice(const MTLTensor *tensor, const MTLTensorExtents *origin,
+                           const MTLTensorExtents *size, const char *call);
+// Copies a slice, which is valid in both; they have the same type and rank and do not overlap.
+void rt_tensor_copy_slice(const MTLTensor *to, const MTLTensorExtents *to_origin,
+                          const MTLTensor *from, const MTLTensorExtents *from_origin,
+                          const MTLTensorExtents *size);
 #endif

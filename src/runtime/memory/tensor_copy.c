@@ -145,6 +145,26 @@ static void copy(const Copy *c, bool to_tensor) {
     }
 }
 
+bool rt_tensor_valid_slice(const MTLTensor *tensor, const MTLTensorExtents *origin,
+                           const MTLTensorExtents *size, const char *call) {
+    return inside(tensor, origin, size, rt_tensor_element_bits(tensor->cpu.type), call);
+}
+
+void rt_tensor_copy_slice(const MTLTensor *to, const MTLTensorExtents *to_origin,
+                          const MTLTensor *from, const MTLTensorExtents *from_origin,
+                          const MTLTensorExtents *size) {
+    MTLTensorExtents strides = {.rank = from->cpu.rank};
+    int64_t first = 0;
+    for (uint32_t i = 0; i < from->cpu.rank; i++) {
+        strides.extents[i] = (ptrdiff_t)from->cpu.strides[i];
+        first += from_origin->extents[i] * from->cpu.strides[i];
+    }
+    char *bytes =
+        (char *)from->cpu.data + first * (int64_t)rt_tensor_element_bits(from->cpu.type) / 8;
+    Copy c = plan(to, bytes, &strides, to_origin, size);
+    copy(&c, true);
+}
+
 void mtl_tensor_replace_slice(MTLTensor *tensor, const MTLTensorExtents *slice_origin,
                               const MTLTensorExtents *slice_dimensions, const void *bytes,
                               const MTLTensorExtents *strides) {

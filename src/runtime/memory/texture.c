@@ -12,6 +12,7 @@
 
 static void texture_destroy(void *self) {
     MTLTexture *texture = self;
+    rt_span_remove(&texture->record_span);
     if (texture->memory && texture->mapped)
         munmap(texture->memory, texture->resource.allocated_bytes);
     else
@@ -102,6 +103,7 @@ static MTLTexture *texture_new(MTLDevice *device, const MTLTextureDescriptor *d,
     texture->usage = d->usage;
     texture->compression = d->compression_type;
     texture->allow_gpu_optimized = d->allow_gpu_optimized_contents;
+    rt_span_add(&texture->record_span, &texture->resource, &texture->cpu, sizeof texture->cpu);
     return texture;
 }
 

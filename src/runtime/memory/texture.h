@@ -23,6 +23,7 @@ struct MTLTexture {
     size_t buffer_offset, buffer_row_bytes;
     char *memory; // its own, resource.allocated_bytes of it; NULL: somebody else's
     bool mapped;  // memory is a mapping, else from the allocator hook
+    RtSpan record_span; // of `cpu`: the debug layer finds the texture of a resource id
 };
 
 struct MTLSamplerState {

@@ -114,6 +114,7 @@ static MTLTexture *new_view(MTLTexture *texture, const char *call,
     view->buffer_offset = texture->buffer_offset;
     view->buffer_row_bytes = texture->buffer_row_bytes;
     view->resource.tracked = &texture->resource;
+    rt_span_add(&view->record_span, &view->resource, &view->cpu, sizeof view->cpu);
     return view;
 }
 

@@ -216,3 +216,18 @@ bool rt_table_bind(MTLComputeCommandEncoder *e, const char *call) {
     }
     return true;
 }
+
+void rt_table_bind_all(MTLComputeCommandEncoder *e) {
+    const MTL4ArgumentTable *table = e->table;
+    for (size_t i = 0; i < RT_MAX_BUFFERS; i++) {
+        e->slots[i] = (RtSlot){0};
+        const RtBinding *b = table && i < table->n_buffers ? &table->buffers[i] : NULL;
+        if (!b || b->resource || !b->value) continue;
+        Span span = {.address = (const char *)(uintptr_t)b->value};
+        if (!rt_span_find(span.address, visit, &span) || !rt_is(span.resource, &rt_buffer_class))
+            continue;
+        e->slots[i] = (RtSlot){.buffer = (MTLBuffer *)(void *)span.resource,
+                               .address = (char *)(uintptr_t)b->value,
+                               .n_bytes = span.n_bytes};
+    }
+}

@@ -26,7 +26,7 @@ RtRecording *rt_recording_new(MTLDevice *device, MTL4CommandAllocator *home) {
     RtRecording *r = rt_new(&recording_class, sizeof *r);
     if (!r) return NULL;
     rt_cb_init(&r->commands, mtl_retain(device));
-    r->commands.unretained = true;
+    r->commands.unretained = r->commands.metal4 = true;
     r->commands.notes_resources = device->debug_layer;
     r->home = mtl_retain(home);
     r->commands.allocator = home;

@@ -78,11 +78,15 @@ void mtl4_compute_command_encoder_set_threadgroup_memory_length(MTL4ComputeComma
 
 // ---- Dispatches ----
 
+static void encoder_has(MTL4ComputeCommandEncoder *encoder, MTLStages stage) {
+    encoder->stages |= stage;
+}
+
 void mtl4_compute_command_encoder_dispatch_threads(MTL4ComputeCommandEncoder *encoder,
                                                    MTLSize threads_per_grid,
                                                    MTLSize threads_per_threadgroup) {
     if (!valid(encoder, __func__)) return;
-    encoder->stages |= MTLStageDispatch;
+    encoder_has(encoder, MTLStageDispatch);
     rt_compute_dispatch_threads(&encoder->compute, threads_per_grid, threads_per_threadgroup,
                                 __func__);
 }
@@ -91,40 +95,38 @@ void mtl4_compute_command_encoder_dispatch_threadgroups(MTL4ComputeCommandEncode
                                                         MTLSize threadgroups_per_grid,
                                                         MTLSize threads_per_threadgroup) {
     if (!valid(encoder, __func__)) return;
-    encoder->stages |= MTLStageDispatch;
+    encoder_has(encoder, MTLStageDispatch);
     rt_compute_dispatch_threadgroups(&encoder->compute, threadgroups_per_grid,
                                      threads_per_threadgroup, __func__);
 }
 
-typedef struct Place {
-    const char *address;
-    MTLResource *resource; // retained
-    size_t n_bytes;
-} Place;
-
 static void visit(const RtSpan *span, void *context) {
-    Place *place = context;
+    RtPlace *place = context;
     place->resource = mtl_retain((void *)span->resource);
     place->n_bytes = span->n_bytes - (size_t)(place->address - span->start);
 }
 
-// Are there n_bytes of a buffer at the address? They are read when the commands run, by the host:
-// the command buffer holds the buffer.
+bool rt_place_find(MTLCommandBuffer *commands, MTLGPUAddress address, size_t n_bytes,
+                   RtPlace *place) {
+    *place = (RtPlace){.address = (const char *)(uintptr_t)address};
+    if (!rt_span_find(place->address, visit, place)) return false;
+    bool ok = rt_cb_use(commands, place->resource, true) &&
+              rt_is(place->resource, &rt_buffer_class) && place->n_bytes >= n_bytes;
+    mtl_release(place->resource); // the command buffer holds it
+    return ok;
+}
+
+// Are there n_bytes of a buffer at the address? They are read when the commands run.
 static bool valid_address(MTL4ComputeCommandEncoder *e, MTLGPUAddress address, size_t n_bytes,
                           const char *call) {
     MTLCommandBuffer *commands = e->compute.encoder.buffer;
-    Place place = {.address = (const char *)(uintptr_t)address};
-    rt_span_find(place.address, visit, &place);
-    bool ok = place.resource && rt_is(place.resource, &rt_buffer_class) && address % 4 == 0 &&
-              place.n_bytes >= n_bytes;
-    if (!ok)
-        rt_misuse_encoding(commands, RT_RULE_metal4_indirect_address, call,
-                           "0x%llx, %zu bytes, in %s '%s'", (unsigned long long)address, n_bytes,
-                           place.resource ? mtl_class_name(place.resource) : "no buffer",
-                           place.resource ? rt_label(&place.resource->label) : "");
-    ok = ok && rt_cb_hold(commands, place.resource) && rt_cb_use(commands, place.resource, false);
-    mtl_release(place.resource);
-    return ok;
+    RtPlace place;
+    if (rt_place_find(commands, address, n_bytes, &place) && address % 4 == 0) return true;
+    rt_misuse_encoding(commands, RT_RULE_metal4_indirect_address, call,
+                       "0x%llx, %zu bytes, in %s '%s'", (unsigned long long)address, n_bytes,
+                       place.resource ? mtl_class_name(place.resource) : "no buffer",
+                       place.resource ? rt_label(&place.resource->label) : "");
+    return false;
 }
 
 void mtl4_compute_command_encoder_dispatch_threadgroups_indirect(MTL4ComputeCommandEncoder *encoder,
@@ -135,7 +137,7 @@ void mtl4_compute_command_encoder_dispatch_threadgroups_indirect(MTL4ComputeComm
         !valid_address(encoder, indirect_buffer, sizeof(MTLDispatchThreadgroupsIndirectArguments),
                        __func__))
         return;
-    encoder->stages |= MTLStageDispatch;
+    encoder_has(encoder, MTLStageDispatch);
     rt_compute_dispatch_indirect(&encoder->compute, (const void *)(uintptr_t)indirect_buffer, false,
                                  threads_per_threadgroup, __func__);
 }
@@ -151,9 +153,37 @@ void mtl4_compute_command_encoder_dispatch_threads_indirect(MTL4ComputeCommandEn
     if (!valid_address(encoder, indirect_buffer, sizeof(MTLDispatchThreadsIndirectArguments),
                        __func__))
         return;
-    encoder->stages |= MTLStageDispatch;
+    encoder_has(encoder, MTLStageDispatch);
     rt_compute_dispatch_indirect(&encoder->compute, (const void *)(uintptr_t)indirect_buffer, true,
                                  mtl_size_make(0, 0, 0), __func__);
+}
+
+// ---- Indirect command buffers ----
+
+// What the commands inherit, if they do.
+static void inherit(MTL4ComputeCommandEncoder *e) {
+    encoder_has(e, MTLStageDispatch);
+    rt_table_bind_all(&e->compute);
+}
+
+void mtl4_compute_command_encoder_execute_commands_in_buffer(MTL4ComputeCommandEncoder *encoder,
+                                                             MTLIndirectCommandBuffer *buffer,
+                                                             MTLRange range) {
+    if (!valid(encoder, __func__)) return;
+    inherit(encoder);
+    rt_compute_execute_commands(&encoder->compute, buffer, range, NULL, __func__);
+}
+
+void mtl4_compute_command_encoder_execute_commands_in_buffer_indirect(
+    MTL4ComputeCommandEncoder *encoder, MTLIndirectCommandBuffer *buffer,
+    MTLGPUAddress indirect_range_buffer) {
+    if (!valid(encoder, __func__) ||
+        !valid_address(encoder, indirect_range_buffer,
+                       sizeof(MTLIndirectCommandBufferExecutionRange), __func__))
+        return;
+    inherit(encoder);
+    rt_compute_execute_commands(&encoder->compute, buffer, mtl_range_make(0, 0),
+                                (const void *)(uintptr_t)indirect_range_buffer, __func__);
 }
 
 // ---- Order ----

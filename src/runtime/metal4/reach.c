@@ -2,43 +2,32 @@
 // reach.c: what the commands of a Metal 4 command buffer reach, for the debug layer: at commit, when
 // the residency sets are known, each resource must be in one of them.
 #include <string.h>
-#include "runtime/memory/spans.h"
 #include "runtime/metal4/recording.h"
 #include "runtime/object/validation.h"
 
 static RtRecording *of(MTLCommandBuffer *buffer) { return (RtRecording *)(void *)buffer; }
 
-bool rt_metal4_reach(MTLCommandBuffer *buffer, MTLResource *resource) {
+// The kernel whose dispatch is being encoded; NULL: it is a copy.
+static const char *kernel_of(const MTLCommandBuffer *buffer) {
+    if (!rt_is(buffer->open_encoder, &rt_mtl4_compute_encoder_class)) return NULL;
+    const MTLComputeCommandEncoder *e = (MTLComputeCommandEncoder *)(void *)buffer->open_encoder;
+    return e->dispatching ? rt_pipeline_function(e->pipeline)->name : NULL;
+}
+
+bool rt_metal4_use(MTLCommandBuffer *buffer, MTLResource *resource) {
     RtRecording *r = of(buffer);
-    if (!rt_is_resource(resource)) return true; // fences and the like: no set holds them
+    const char *kernel = kernel_of(buffer);
+    // Kernels that touch memory that is gone fault; a copy is the host's own and must not.
+    if (!kernel && !rt_cb_hold(buffer, resource)) return false;
+    if (!buffer->notes_resources || !rt_is_resource(resource)) return true; // no set holds fences
     for (size_t i = 0; i < r->n_reached; i++)
         if (r->reached[i].resource == resource) return true;
     if (!rt_grow(&r->reached, &r->reached_capacity, r->n_reached + 1, sizeof *r->reached)) {
         rt_cb_no_memory(buffer);
         return false;
     }
-    const MTLComputeCommandEncoder *e = (MTLComputeCommandEncoder *)(void *)buffer->open_encoder;
-    const char *by = "";
-    if (e && e->dispatching) by = rt_pipeline_function(e->pipeline)->name;
-    r->reached[r->n_reached++] = (RtReached){mtl_retain(resource), by};
+    r->reached[r->n_reached++] = (RtReached){mtl_retain(resource), kernel ? kernel : ""};
     return true;
-}
-
-// All resources at an address: several where a heap has aliases, of which one must be resident.
-typedef struct Found {
-    MTLResource *resource; // retained
-} Found;
-
-static void visit(const RtSpan *span, void *context) {
-    Found *found = context;
-    found->resource = mtl_retain((void *)span->resource);
-}
-
-void rt_reach_address(MTLCommandBuffer *buffer, const void *address) {
-    Found found = {0};
-    if (!buffer->notes_resources || !address || !rt_span_find(address, visit, &found)) return;
-    rt_metal4_reach(buffer, found.resource);
-    mtl_release(found.resource);
 }
 
 static bool resident(const RtRecording *r, const MTLCommandQueue *queue,

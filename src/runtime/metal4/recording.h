@@ -87,14 +87,24 @@ RtRecording *rt_recording_take(MTL4CommandBuffer *buffer);
 MTLCommandBuffer *rt_mtl4_recording(MTL4CommandBuffer *buffer, const char *call);
 
 // reach.c
-// Notes the resource at an address for the debug layer (else: nothing).
-void rt_reach_address(MTLCommandBuffer *buffer, const void *address);
 // Reports what no set of the command buffer or of the queue holds.
 void rt_check_reached(RtRecording *recording, const MTLCommandQueue *queue);
 void rt_forget_reached(RtRecording *recording);
 
 // argument_table.c: fills the slots of a dispatch from its table. False after a message.
 bool rt_table_bind(MTLComputeCommandEncoder *e, const char *call);
+// The same with all addresses of the table, for indirect commands that inherit them.
+void rt_table_bind_all(MTLComputeCommandEncoder *e);
+
+// compute.c: n_bytes of a buffer at an address that the host will read or write; the command buffer
+// holds the buffer. NULL: the address is the buffer's no more, or there is none, or too little.
+typedef struct RtPlace {
+    const char *address;
+    MTLResource *resource; // held by the command buffer, if it was found
+    size_t n_bytes;        // from the address on
+} RtPlace;
+bool rt_place_find(MTLCommandBuffer *commands, MTLGPUAddress address, size_t n_bytes,
+                   RtPlace *place);
 
 // feedback.c
 MTL4CommitFeedback *rt_feedback_new(MTL4CommitOptions *options, size_t n_buffers,
