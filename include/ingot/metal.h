@@ -84,7 +84,8 @@
 // 7. THE OTHER HEADERS
 //    This one includes them: metal_texture.h, metal_blit.h, metal_memory.h (heaps, residency),
 //    metal_sync.h (fences, events), metal_argument.h, metal_indirect.h, metal_link.h (functions from
-//    several libraries), metal_archive.h, metal_capture.h (traces, counters), metal_validation.h.
+//    several libraries), metal_archive.h, metal_capture.h (traces, counters), metal_validation.h;
+//    metal4.h and metal4_compiler.h (Metal 4).
 //    Render encoders do not exist yet.
 //
 // 8. WHERE IT DIFFERS FROM A MAC
@@ -1158,6 +1159,7 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 #endif
 
 #include "ingot/metal_texture.h"
+#include "ingot/metal_render.h"
 #include "ingot/metal_tensor.h"
 #include "ingot/metal_blit.h"
 #include "ingot/metal_memory.h"
@@ -1168,4 +1170,6 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 #include "ingot/metal_archive.h"
 #include "ingot/metal_capture.h"
 #include "ingot/metal_validation.h"
+#include "ingot/metal4.h"
+#include "ingot/metal4_compiler.h"
 #endif

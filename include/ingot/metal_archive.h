@@ -73,7 +73,7 @@ MTL_API bool mtl_binary_archive_add_function(MTLBinaryArchive *archive,
 MTL_API bool mtl_binary_archive_add_library(MTLBinaryArchive *archive,
                                             const MTLStitchedLibraryDescriptor *descriptor,
                                             MTLError **error);
-// An error: there are no render pipelines yet.
+// Compiles both functions of the pipeline and keeps their code.
 MTL_API bool mtl_binary_archive_add_render_pipeline_functions(
     MTLBinaryArchive *archive, const MTLRenderPipelineDescriptor *descriptor, MTLError **error);
 // Writes the archive to a file, in one step: readers see the old one or the new one.

@@ -360,8 +360,9 @@ static void misuse_is_reported(void **state) {
     assert_false(mtl_binary_archive_serialize_to_url(archive, NULL, NULL));
     assert_string_equal(last_rule, "null_argument");
     assert_false(mtl_binary_archive_add_render_pipeline_functions(
-        archive, (const MTLRenderPipelineDescriptor *)(const void *)"", &error));
-    expect(error, MTLBinaryArchiveErrorUnexpectedElement, "render");
+        archive, &(MTLRenderPipelineDescriptor){0}, &error));
+    assert_string_equal(last_rule, "null_argument");
+    expect(error, MTLBinaryArchiveErrorCompilationFailure, "vertex_function");
     clear_messages();
     assert_null(from_archive(plain, (MTLBinaryArchive *)(void *)plain, 0, &error));
     assert_string_equal(last_rule, "wrong_class");

@@ -402,9 +402,9 @@ static bool is_short_float(LLVMTypeRef t) {
 static bool may_need_support(Cg *cg, LLVMValueRef i) {
     if (is_short_float(LLVMTypeOf(i))) return true;
     const char *name = msl_callee(i);
-    if (msl_starts(name, "llvm.fma")) return true;
-    return !cg->cx.avx512 && (msl_starts(name, "llvm.ceil") || msl_starts(name, "llvm.floor") ||
-                              msl_starts(name, "llvm.trunc") || msl_starts(name, "llvm.roundeven"));
+    return !cg->cx.avx512 && (msl_starts(name, "llvm.fma") || msl_starts(name, "llvm.ceil") ||
+                              msl_starts(name, "llvm.floor") || msl_starts(name, "llvm.trunc") ||
+                              msl_starts(name, "llvm.roundeven"));
 }
 
 void msl_survey(Cg *cg) {

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "runtime/object/device.h"
 #include "runtime/program/pipeline.h"
+#include "runtime/program/render_pipeline.h"
 #include "runtime/object/validation.h"
 
 static void archive_destroy(void *self) {
@@ -181,9 +182,9 @@ bool mtl_binary_archive_add_render_pipeline_functions(MTLBinaryArchive *archive,
                                                       const MTLRenderPipelineDescriptor *descriptor,
                                                       MTLError **error) {
     if (!usable(archive, descriptor, "descriptor", __func__, error)) return false;
-    rt_error_set(error, rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorUnexpectedElement,
-                                     "%s: this device has no render pipelines.", __func__));
-    return false;
+    MTLError *why = NULL;
+    if (rt_render_pipeline_record(archive->device, descriptor, archive->content, &why)) return true;
+    return failed(error, why, MTLBinaryArchiveErrorCompilationFailure, __func__);
 }
 
 // ---- Writing ----

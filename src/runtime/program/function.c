@@ -304,12 +304,3 @@ long mtl_function_patch_control_point_count(const MTLFunction *function) {
     return -1;
 }
 
-size_t mtl_function_vertex_attribute_count(const MTLFunction *function) {
-    (void)function;
-    return 0;
-}
-
-size_t mtl_function_stage_input_attribute_count(const MTLFunction *function) {
-    (void)function;
-    return 0;
-}

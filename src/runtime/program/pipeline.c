@@ -174,32 +174,12 @@ CpuCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3
 
 // ---- Creation ----
 
-// The constants the kernel can reach, with their values, in the compiler's form.
-static bool collect_constants(MTLComputePipelineState *state) {
-    const RfFunction *f = rt_pipeline_function(state);
-    const RfLibrary *lib = rt_pipeline_library(state);
-    state->constants = rt_alloc(f->n_constants * sizeof *state->constants);
-    if (!state->constants) return false;
-    for (uint32_t i = 0; i < f->n_constants; i++) {
-        const RfConstant *c = &lib->constants[f->constants[i]];
-        const RtConstantValue *v = rt_constant_value_find(state->function->values, c);
-        if (v)
-            state->constants[state->n_constants++] = (MslConstantValue){.name = c->name,
-                                                                        .index = c->index,
-                                                                        .data_type = v->data_type,
-                                                                        .data = v->data,
-                                                                        .n_bytes = v->n_bytes};
-    }
-    return true;
-}
-
-static RtArgUse arg_use(const MTLComputePipelineState *state, const RfArg *arg) {
-    const RfLibrary *lib = rt_pipeline_library(state);
-    if (!arg->condition || !*arg->condition) return RT_ARG_REQUIRED;
+RtArgUse rt_condition_use(const MTLFunction *function, const char *condition) {
+    const RfLibrary *lib = function->library->lib->reflection;
+    if (!condition || !*condition) return RT_ARG_REQUIRED;
     for (uint32_t i = 0; i < lib->n_constants; i++) {
-        if (strcmp(lib->constants[i].symbol, arg->condition) != 0) continue;
-        const RtConstantValue *v =
-            rt_constant_value_find(state->function->values, &lib->constants[i]);
+        if (strcmp(lib->constants[i].symbol, condition) != 0) continue;
+        const RtConstantValue *v = rt_constant_value_find(function->values, &lib->constants[i]);
         if (v) return v->data[0] ? RT_ARG_REQUIRED : RT_ARG_OFF;
         break;
     }
@@ -210,7 +190,7 @@ static bool collect_arg_use(MTLComputePipelineState *state) {
     const RfFunction *f = rt_pipeline_function(state);
     state->arg_use = rt_alloc(f->n_args);
     for (uint32_t i = 0; state->arg_use && i < f->n_args; i++)
-        state->arg_use[i] = (unsigned char)arg_use(state, &f->args[i]);
+        state->arg_use[i] = (unsigned char)rt_condition_use(state->function, f->args[i].condition);
     return state->arg_use != NULL;
 }
 
@@ -297,8 +277,8 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
     }
     state->archives_only = options & MTLPipelineOptionFailOnBinaryArchiveMiss;
     state->record = record;
-    if (!collect_constants(state) || !collect_arg_use(state) || !collect_archives(state, d))
-        goto fail;
+    state->constants = rt_function_constants(state->function, &state->n_constants);
+    if (!state->constants || !collect_arg_use(state) || !collect_archives(state, d)) goto fail;
     if (state->indirect && !fits_indirect(state)) {
         wrong = invalid("'%s' takes textures or samplers itself: pipelines for indirect command "
                         "buffers have them in argument buffers.",

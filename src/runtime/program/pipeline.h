@@ -55,6 +55,9 @@ void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]
 // The best code there is for the shape, borrowed.
 CpuCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3]);
 
+// What is known of an argument or value under a function constant (its symbol; "": none).
+RtArgUse rt_condition_use(const MTLFunction *function, const char *condition);
+
 static inline const RfFunction *rt_pipeline_function(const MTLComputePipelineState *state) {
     return state->function->function;
 }

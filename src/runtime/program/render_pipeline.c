@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+// render_pipeline.c: MTLRenderPipelineState: compiles a vertex and a fragment function for a vertex
+// descriptor, finds which output of the one feeds each input of the other, and checks both against
+// the attachments.
+#include "runtime/program/render_pipeline.h"
+#include <stdio.h>
+#include <string.h>
+#include "cpu/texture/format.h"
+#include "runtime/object/device.h"
+#include "runtime/object/validation.h"
+#include "runtime/program/archive.h"
+#include "runtime/program/link.h"
+
+_Static_assert(MTL_MAX_VERTEX_ATTRIBUTES == MSL_MAX_VERTEX, "one table");
+
+static void stage_free(RtStage *stage) {
+    cpu_code_release(stage->code);
+    rt_free(stage->constants);
+    rt_free(stage->arg_use);
+    mtl_release(stage->function);
+}
+
+static void destroy(void *self) {
+    MTLRenderPipelineState *state = self;
+    stage_free(&state->vertex);
+    stage_free(&state->fragment);
+    rt_label_free(&state->label);
+    mtl_release(state->device);
+    rt_free(state);
+}
+
+const RtClass rt_render_pipeline_class = {.name = "MTLRenderPipelineState",
+                                          .destroy = destroy,
+                                          .label_at = offsetof(MTLRenderPipelineState, label)};
+
+#define invalid(...)                                                                               \
+    rt_error_new(MTLRenderPipelineErrorDomain, MTLRenderPipelineErrorInvalidInput, __VA_ARGS__)
+
+// ---- The vertex descriptor ----
+
+// Only what the function reads: pipelines that differ in other attributes share their code.
+static MTLError *translate_attribute(const MTLVertexDescriptor *d, const RfValue *v,
+                                     const char *function, MslVertexDescriptor *out) {
+    const MTLVertexAttributeDescriptor *a = &d->attributes[v->index];
+    if (!a->format)
+        return invalid("Vertex attribute %s(%u) of '%s' is missing from the vertex descriptor.",
+                       v->name, v->index, function);
+    if (a->buffer_index >= MSL_MAX_VERTEX)
+        return invalid("Vertex attribute %u: buffer index %zu is greater than 30.", v->index,
+                       a->buffer_index);
+    const MTLVertexBufferLayoutDescriptor *l = &d->layouts[a->buffer_index];
+    bool dynamic = l->stride == MTLBufferLayoutStrideDynamic;
+    if (a->offset > UINT32_MAX / 2 || (!dynamic && l->stride > UINT32_MAX / 2) ||
+        l->step_rate > UINT32_MAX)
+        return invalid("Vertex attribute %u: offset, stride or step rate is too large.", v->index);
+    if (!dynamic && (l->stride % 4 != 0 || (l->stride == 0 && !l->step_constant)))
+        return invalid("Vertex buffer layout %zu: the stride (%zu) must be a multiple of 4 and not 0.",
+                       a->buffer_index, l->stride);
+    uint32_t step = l->step_constant    ? MTLVertexStepFunctionConstant
+                    : l->step_function ? (uint32_t)l->step_function
+                                       : MTLVertexStepFunctionPerVertex;
+    if (step > MTLVertexStepFunctionPerInstance)
+        return invalid("Vertex buffer layout %zu: step functions of patches need tessellation.",
+                       a->buffer_index);
+    if (step == MTLVertexStepFunctionPerVertex && l->step_rate > 1)
+        return invalid("Vertex buffer layout %zu: the step rate must be 1 for a step per vertex.",
+                       a->buffer_index);
+    out->attributes[v->index] = (MslVertexAttribute){
+        (uint32_t)a->format, (uint32_t)a->offset, (uint32_t)a->buffer_index};
+    out->layouts[a->buffer_index] =
+        (MslVertexLayout){dynamic ? MSL_STRIDE_DYNAMIC : (uint32_t)l->stride, step,
+                          step == MTLVertexStepFunctionConstant ? 0
+                          : l->step_rate                        ? (uint32_t)l->step_rate
+                                                                : 1};
+    return NULL;
+}
+
+static MTLError *translate_descriptor(MTLRenderPipelineState *state, const MTLVertexDescriptor *d,
+                                      MslVertexDescriptor *out, bool *used) {
+    const MTLFunction *function = state->vertex.function;
+    const RfFunction *f = function->function;
+    *out = (MslVertexDescriptor){0};
+    *used = false;
+    for (uint32_t i = 0; i < f->n_inputs; i++) {
+        const RfValue *v = &f->inputs[i];
+        if (v->role != RF_ATTRIBUTE || v->index >= MSL_MAX_VERTEX) continue;
+        RtArgUse use = rt_condition_use(function, v->condition);
+        if (use == RT_ARG_OFF || (use == RT_ARG_OPTIONAL && d && !d->attributes[v->index].format))
+            continue;
+        if (!d)
+            return invalid("Vertex function '%s' has input attributes but no vertex descriptor was "
+                           "set.", f->name);
+        MTLError *wrong = translate_attribute(d, v, f->name, out);
+        if (wrong) return wrong;
+        *used = true;
+        size_t buffer = d->attributes[v->index].buffer_index;
+        if (d->layouts[buffer].stride == MTLBufferLayoutStrideDynamic)
+            state->dynamic_strides |= 1u << buffer;
+    }
+    return NULL;
+}
+
+// ---- Code ----
+
+// record: an archive that keeps the code; NULL: none.
+static MTLError *compile(RtStage *stage, const MTLRenderPipelineDescriptor *d,
+                         const MslVertexDescriptor *descriptor, Archive *record) {
+    const RfFunction *f = stage->function->function;
+    Archive *archives[16];
+    size_t n_archives = 0;
+    for (size_t i = 0; d->binary_archives && i < d->binary_archive_count && n_archives < 16; i++)
+        if (d->binary_archives[i]) archives[n_archives++] = d->binary_archives[i]->content;
+    stage->constants = rt_function_constants(stage->function, &stage->n_constants);
+    stage->arg_use = rt_alloc(f->n_args ? f->n_args : 1);
+    if (!stage->constants || !stage->arg_use) return NULL;
+    for (uint32_t i = 0; i < f->n_args; i++)
+        stage->arg_use[i] = (unsigned char)rt_condition_use(stage->function, f->args[i].condition);
+    RtKernelRequest request = {.library = stage->function->library->lib, .function = f->name,
+                               .constants = stage->constants, .n_constants = stage->n_constants,
+                               .vertex = descriptor, .archives = archives,
+                               .n_archives = n_archives, .record = record};
+    RtCompileError answer = {0};
+    Blob *bytes = rt_compile_kernel(&request, &answer);
+    MTLError *wrong = NULL;
+    char why[256] = "";
+    if (bytes) {
+        stage->code = cpu_code_load(bytes->data, bytes->n_bytes, why, sizeof why);
+        const CpuStageInfo *info = stage->code ? cpu_code_stage_info(stage->code) : NULL;
+        if (stage->code && (!info || info->stage != f->stage || info->n_inputs > CPU_MAX_VARYINGS ||
+                            info->n_outputs > CPU_MAX_VARYINGS)) {
+            snprintf(why, sizeof why, "it is not that of the function");
+            cpu_code_release(stage->code);
+            stage->code = NULL;
+        }
+        if (!stage->code)
+            wrong = rt_error_new(MTLRenderPipelineErrorDomain, MTLRenderPipelineErrorInternal,
+                                 "The code of '%s' cannot be used: %s.", f->name, why);
+    } else {
+        long kind = answer.status == RT_COMPILE_FAILED ? MTLRenderPipelineErrorInvalidInput
+                                                       : MTLRenderPipelineErrorInternal;
+        wrong = rt_error_from_compiler(MTLRenderPipelineErrorDomain, kind, &answer, "");
+    }
+    blob_release(bytes);
+    rt_compile_error_clear(&answer);
+    return wrong;
+}
+
+// ---- Linking ----
+
+static const RfValue *find_output(const MTLRenderPipelineState *state, const RfValue *in,
+                                  bool same_type) {
+    const RfFunction *f = state->vertex.function->function;
+    for (uint32_t i = 0; i < f->n_outputs; i++) {
+        const RfValue *out = &f->outputs[i];
+        if (out->role == RF_VALUE && out->user == in->user && strcmp(out->name, in->name) == 0 &&
+            (!same_type || out->data_type == in->data_type) &&
+            rt_condition_use(state->vertex.function, out->condition) != RT_ARG_OFF)
+            return out;
+    }
+    return NULL;
+}
+
+// Which row of the vertex function's outputs each component of the fragment inputs comes from.
+static MTLError *link_stages(MTLRenderPipelineState *state) {
+    memset(state->rows, 0xff, sizeof state->rows);
+    const MTLFunction *fragment = state->fragment.function;
+    if (!fragment) return NULL;
+    const RfFunction *f = fragment->function;
+    for (uint32_t i = 0; i < f->n_inputs; i++) {
+        const RfValue *in = &f->inputs[i];
+        RtArgUse use = in->role == RF_VALUE ? rt_condition_use(fragment, in->condition) : RT_ARG_OFF;
+        if (use == RT_ARG_OFF) continue;
+        const RfValue *out = find_output(state, in, true);
+        for (uint32_t k = 0; out && k < in->n && in->row + k < CPU_MAX_VARYINGS; k++)
+            state->rows[in->row + k] = (uint16_t)(CPU_VERTEX_FIRST + out->row + k);
+        if (out || use == RT_ARG_OPTIONAL) continue;
+        const char *before = in->user ? "user(" : "", *after = in->user ? ")" : "";
+        if (find_output(state, in, false))
+            return invalid("Link failed: fragment input %s%s%s of '%s' does not match the type of "
+                           "the output of vertex function '%s'.", before, in->name, after, f->name,
+                           state->vertex.function->function->name);
+        return invalid("Link failed: fragment input %s%s%s of '%s' was not found in the outputs of "
+                       "vertex function '%s'.", before, in->name, after, f->name,
+                       state->vertex.function->function->name);
+    }
+    return NULL;
+}
+
+// ---- Attachments ----
+
+static MTLError *set_color(MTLRenderPipelineState *state, unsigned i,
+                           const MTLRenderPipelineColorAttachmentDescriptor *c) {
+    state->color_formats[i] = c->pixel_format;
+    if (!c->pixel_format) return NULL;
+    const CpuPixelFormat *f = cpu_pixel_format(c->pixel_format);
+    if (!f || !(f->caps & CPU_FORMAT_COLOR))
+        return invalid("Color attachment %u: pixel format %s is not color renderable.", i,
+                       f ? f->name : "(unknown)");
+    if (c->blending_enabled && !(f->caps & CPU_FORMAT_BLEND))
+        return invalid("Color attachment %u: pixel format %s cannot be blended.", i, f->name);
+    if (state->n_samples > 1 && !(f->caps & CPU_FORMAT_MSAA))
+        return invalid("Color attachment %u: pixel format %s cannot be multisampled.", i, f->name);
+    const unsigned factors[] = {c->source_rgb_blend_factor, c->destination_rgb_blend_factor,
+                                c->source_alpha_blend_factor, c->destination_alpha_blend_factor};
+    bool plain = true;
+    for (int k = 0; k < 4; k++) {
+        if (factors[k] > MTLBlendFactorOneMinusSource1Alpha)
+            return invalid("Color attachment %u: %u is not a blend factor.", i, factors[k]);
+        plain = plain && !factors[k];
+    }
+    if ((unsigned)c->rgb_blend_operation > MTLBlendOperationMax ||
+        (unsigned)c->alpha_blend_operation > MTLBlendOperationMax)
+        return invalid("Color attachment %u: that is not a blend operation.", i);
+    state->blend[i] = (CpuBlendState){
+        .enabled = c->blending_enabled,
+        .rgb_op = (uint8_t)c->rgb_blend_operation,
+        .alpha_op = (uint8_t)c->alpha_blend_operation,
+        .src_rgb = plain ? CPU_BLEND_ONE : (uint8_t)factors[0],
+        .dst_rgb = (uint8_t)factors[1],
+        .src_alpha = plain ? CPU_BLEND_ONE : (uint8_t)factors[2],
+        .dst_alpha = (uint8_t)factors[3],
+        .write_mask = c->write_nothing ? 0
+                      : c->write_mask  ? (uint8_t)(c->write_mask & MTLColorWriteMaskAll)
+                                       : MTLColorWriteMaskAll};
+    return NULL;
+}
+
+// A fragment output has the kind of numbers its attachment holds.
+static MTLError *check_outputs(const MTLRenderPipelineState *state) {
+    const RfFunction *f = state->fragment.function->function;
+    for (uint32_t i = 0; i < f->n_outputs; i++) {
+        const RfValue *v = &f->outputs[i];
+        if (rt_condition_use(state->fragment.function, v->condition) == RT_ARG_OFF) continue;
+        if (v->role == RF_DEPTH && !state->depth_format)
+            return invalid("Fragment function '%s' writes depth, but there is no depth attachment.",
+                           f->name);
+        if (v->role == RF_STENCIL && !state->stencil_format)
+            return invalid("Fragment function '%s' writes stencil, but there is no stencil "
+                           "attachment.", f->name);
+        if (v->role != RF_COLOR || !state->color_formats[v->index]) continue;
+        const CpuPixelFormat *p = cpu_pixel_format(state->color_formats[v->index]);
+        uint32_t n, scalar = rf_scalar_of(v->data_type, &n);
+        bool is_float = scalar == MTLDataTypeFloat || scalar == MTLDataTypeHalf;
+        bool is_signed = scalar == MTLDataTypeInt || scalar == MTLDataTypeShort ||
+                         scalar == MTLDataTypeChar;
+        bool fits = p->kind == CPU_KIND_UINT   ? !is_float && !is_signed
+                    : p->kind == CPU_KIND_SINT ? is_signed
+                                               : is_float;
+        if (!fits)
+            return invalid("The output color(%u) of fragment function '%s' is not compatible with "
+                           "pixel format %s.", v->index, f->name, p->name);
+    }
+    return NULL;
+}
+
+static MTLError *set_attachments(MTLRenderPipelineState *state,
+                                 const MTLRenderPipelineDescriptor *d) {
+    size_t samples = d->raster_sample_count ? d->raster_sample_count : 1;
+    if (samples != 1 && samples != 2 && samples != 4 && samples != 8)
+        return invalid("A raster sample count of %zu is not supported: 1, 2, 4 or 8.", samples);
+    state->n_samples = (uint32_t)samples;
+    for (unsigned i = 0; i < CPU_MAX_COLORS; i++) {
+        MTLError *wrong = set_color(state, i, &d->color_attachments[i]);
+        if (wrong) return wrong;
+    }
+    const struct {
+        uint32_t format, aspect;
+        const char *name;
+        uint32_t *to;
+    } others[] = {{d->depth_attachment_pixel_format, CPU_FORMAT_DEPTH, "depth", &state->depth_format},
+                  {d->stencil_attachment_pixel_format, CPU_FORMAT_STENCIL, "stencil",
+                   &state->stencil_format}};
+    for (int i = 0; i < 2; i++) {
+        const CpuPixelFormat *f = others[i].format ? cpu_pixel_format(others[i].format) : NULL;
+        if (others[i].format && (!f || !(f->caps & others[i].aspect)))
+            return invalid("Pixel format %s is not %s renderable.", f ? f->name : "(unknown)",
+                           others[i].name);
+        *others[i].to = others[i].format;
+    }
+    state->discard_all = d->rasterization_disabled;
+    state->alpha_to_coverage = d->alpha_to_coverage_enabled;
+    state->alpha_to_one = d->alpha_to_one_enabled;
+    state->indirect = d->support_indirect_command_buffers;
+    state->topology = (uint8_t)d->input_primitive_topology;
+    state->max_amplification =
+        d->max_vertex_amplification_count ? (uint32_t)d->max_vertex_amplification_count : 1;
+    if (d->max_vertex_amplification_count > 2)
+        return invalid("A vertex amplification count of %zu is not supported: 1 or 2.",
+                       d->max_vertex_amplification_count);
+    return NULL;
+}
+
+// ---- Creation ----
+
+static MTLError *check_functions(const MTLRenderPipelineDescriptor *d) {
+    const RfFunction *v = d->vertex_function->function;
+    const RfFunction *f = d->fragment_function ? d->fragment_function->function : NULL;
+    if (v->stage != RF_VERTEX) return invalid("'%s' is not a vertex function.", v->name);
+    if (f && f->stage != RF_FRAGMENT) return invalid("'%s' is not a fragment function.", f->name);
+    if (d->rasterization_disabled) return NULL;
+    for (uint32_t i = 0; i < v->n_outputs; i++)
+        if (v->outputs[i].role == RF_POSITION) return NULL;
+    return invalid("Vertex function '%s' returns nothing: rasterization must be disabled.", v->name);
+}
+
+static bool is_valid(MTLDevice *device, const MTLRenderPipelineDescriptor *d, const char *call,
+                     MTLError **error) {
+    const char *missing = !device               ? "device"
+                          : !d                  ? "descriptor"
+                          : !d->vertex_function ? "vertex_function"
+                                                : NULL;
+    if (missing) {
+        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call, "%s", missing);
+        rt_error_set(error, invalid("%s is NULL.", missing));
+        return false;
+    }
+    const char *wrong = !rt_is(d->vertex_function, &rt_function_class) ? "vertex_function"
+                        : d->fragment_function && !rt_is(d->fragment_function, &rt_function_class)
+                            ? "fragment_function"
+                            : NULL;
+    for (size_t i = 0; !wrong && d->binary_archives && i < d->binary_archive_count; i++)
+        if (d->binary_archives[i] && !rt_is(d->binary_archives[i], &rt_archive_class))
+            wrong = "binary_archives";
+    if (wrong) {
+        rt_misuse(device, RT_RULE_wrong_class, call, "%s", wrong);
+        rt_error_set(error, invalid("%s is of another class.", wrong));
+    }
+    return !wrong;
+}
+
+static MTLRenderPipelineState *create(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
+                                      Archive *record, MTLError **error) {
+    MTLError *wrong = NULL;
+    MslVertexDescriptor descriptor;
+    bool used;
+    MTLRenderPipelineState *state = rt_new(&rt_render_pipeline_class, sizeof *state);
+    if (!state) goto fail;
+    state->device = mtl_retain(device);
+    rt_label_set(&state->label, d->label);
+    if ((wrong = check_functions(d))) goto fail;
+    state->vertex.function = mtl_retain(d->vertex_function);
+    if (!d->rasterization_disabled) state->fragment.function = mtl_retain(d->fragment_function);
+    if ((wrong = set_attachments(state, d))) goto fail;
+    if (state->fragment.function && (wrong = check_outputs(state))) goto fail;
+    if ((wrong = link_stages(state))) goto fail;
+    if ((wrong = translate_descriptor(state, d->vertex_descriptor, &descriptor, &used))) goto fail;
+    wrong = compile(&state->vertex, d, used ? &descriptor : NULL, record);
+    if (!state->vertex.code) goto fail;
+    if (state->fragment.function) {
+        wrong = compile(&state->fragment, d, NULL, record);
+        if (!state->fragment.code) goto fail;
+    }
+    return state;
+
+fail:
+    rt_error_set(error, wrong);
+    mtl_release(state);
+    return NULL;
+}
+
+MTLRenderPipelineState *
+mtl_device_new_render_pipeline_state(MTLDevice *device,
+                                     const MTLRenderPipelineDescriptor *descriptor,
+                                     MTLError **error) {
+    if (error) *error = NULL;
+    if (!is_valid(device, descriptor, __func__, error)) return NULL;
+    return create(device, descriptor, NULL, error);
+}
+
+bool rt_render_pipeline_record(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
+                               Archive *record, MTLError **error) {
+    if (!is_valid(device, d, "mtl_binary_archive_add_render_pipeline_functions", error))
+        return false;
+    MTLRenderPipelineState *state = create(device, d, record, error);
+    mtl_release(state);
+    return state != NULL;
+}
+
+MTLDevice *mtl_render_pipeline_state_device(const MTLRenderPipelineState *state) {
+    return state ? state->device : NULL;
+}
+const char *mtl_render_pipeline_state_label(const MTLRenderPipelineState *state) {
+    return state ? rt_label(&state->label) : "";
+}
+bool mtl_render_pipeline_state_support_indirect_command_buffers(
+    const MTLRenderPipelineState *state) {
+    return state && state->indirect;
+}
+
+// ---- Attributes of vertex functions ----
+
+static const RfValue *attribute_at(const MTLFunction *function, size_t i) {
+    const RfFunction *f = function->function;
+    for (uint32_t k = 0; f->stage == RF_VERTEX && k < f->n_inputs; k++)
+        if (f->inputs[k].role == RF_ATTRIBUTE && i-- == 0) return &f->inputs[k];
+    return NULL;
+}
+
+size_t mtl_function_vertex_attribute_count(const MTLFunction *function) {
+    size_t n = 0;
+    while (function && attribute_at(function, n)) n++;
+    return n;
+}
+
+bool mtl_function_vertex_attribute(const MTLFunction *function, size_t i,
+                                   MTLVertexAttribute *attribute) {
+    const RfValue *v = function && attribute ? attribute_at(function, i) : NULL;
+    if (!v) return false;
+    *attribute = (MTLVertexAttribute){
+        .name = v->name,
+        .attribute_index = v->index,
+        .attribute_type = (MTLDataType)v->data_type,
+        .active = rt_condition_use(function, v->condition) != RT_ARG_OFF};
+    return true;
+}
+
+size_t mtl_function_stage_input_attribute_count(const MTLFunction *function) {
+    return mtl_function_vertex_attribute_count(function);
+}
