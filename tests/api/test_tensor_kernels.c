@@ -165,7 +165,7 @@ static void bindings_tell_of_tensors(void **state) {
         " dextents<int, 2>>, 4> q; };\n"
         "kernel void k(constant P &p [[buffer(3)]], tensor<device const half, dextents<short, 4>> x,"
         " array<tensor<device float, dextents<int, 1>>, 2> y [[buffer(5)]], device int *o [[buffer(9)]]) {"
-        " o[0] = p.q[1][0, 0] + int(p.t[0, 0, 0]) + x[0, 0, 0, 0]; y[1][0] = 1; y[0][0] = 2; }\n");
+        " o[0] = *p.q[1].data_handle() + int(p.t[0, 0, 0]) + x[0, 0, 0, 0]; y[1][0] = 1; y[0][0] = 2; }\n");
     MTLFunction *f = mtl_library_new_function(library, "k");
     MTLComputePipelineReflection *r = NULL;
     MTLError *error = NULL;

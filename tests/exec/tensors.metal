@@ -194,20 +194,19 @@ kernel void types(tensor<device bfloat, dextents<int, 1>> a [[buffer(0)]],
 // expect 101 = -np.arange(8) * 10
 // expect 100 = f32s(np.arange(8) * 2).view(np.uint32) >> 16
 
-// four bits: two elements a byte, each thread a byte of its own
+// four bits: two elements a byte, reached through the bytes
 kernel void four_bits(tensor<device int4b_format, dextents<int, 2>> s [[buffer(0)]],
                       tensor<device const uint4b_format, dextents<int, 2>> u [[buffer(1)]],
                       device uchar *bytes [[buffer(2)]], device int *o [[buffer(3)]],
                       uint2 p [[thread_position_in_grid]]) {
-    auto t = tensor<device uint4b_format, dextents<int, 2>, tensor_inline>(bytes, dextents<int, 2>(32, 3));
+    tensor<device uint4b_format, dextents<int, 2>, tensor_inline> t(bytes, dextents<int, 2>(32, 3));
     static_assert(is_same_v<decltype(t)::value_type, uint4b_format>);
-    for (int k = 0; k < 2; k++) {
-        int x = int(p.x) * 2 + k;
-        auto from = u.slice(2, 0);
-        t[x, p.y] = from[(x + 30) % 32 - (x + 30) % 32 / 30 * 30, p.y];
-        o[p.y * 32 + x] = s[x, p.y] * 100 + u[x, p.y];
-        s[x, p.y] = -1 - s[x, p.y];
-    }
+    static_assert(is_same_v<decltype(t)::data_handle_type, device uchar *>);
+    static_assert(is_same_v<decltype(u)::data_handle_type, device const uchar *>);
+    *t.slice(p.x * 2, p.y).data_handle() = *u.slice(p.x * 2, p.y).data_handle();
+    auto row = s.slice<32, 1>(0, p.y);
+    row.data_handle()[p.x] ^= 255;
+    o[p.y * 16 + p.x] = s.get_stride(1) * 100 + t.slice(2, p.y).get_extent(0);
 }
 // run: four_bits grid=16,3 group=16,3
 // arg 100 = u8s(np.arange(3 * 256) * 7)
@@ -215,6 +214,22 @@ kernel void four_bits(tensor<device int4b_format, dextents<int, 2>> s [[buffer(0
 // tensor 0 = 100, i4, (32, 3), (1, 256)
 // tensor 1 = 101, u4, (32, 3), (1, 512)
 // arg 2 = u8s(np.zeros(48))
-// arg 3 = i32s(np.zeros(96))
-// expect 3 = ((lambda b: np.stack([b & 15, b >> 4], -1).reshape(3, 32))(u8s(np.arange(384) * 7).reshape(3, 128)[:, :16]).astype(int).__xor__(8) - 8).ravel() * 100 + (lambda b: np.stack([b & 15, b >> 4], -1).reshape(3, 32))(u8s(np.arange(768) * 13).reshape(3, 256)[:, :16]).ravel()
-// expect 100 = (lambda b: np.where(np.arange(768) % 128 < 16, np.where(np.arange(768) < 384, b ^ 255, b), b))(u8s(np.arange(768) * 7))
+// arg 3 = i32s(np.zeros(48))
+// expect 2 = a101.reshape(3, 256)[:, :16].ravel()
+// expect 3 = np.full(48, 25630)
+// expect 100 = np.where((np.arange(768) % 128 < 16) & (np.arange(768) < 384), a100 ^ 255, a100)
+
+// a handle of nothing
+struct Maybe {
+    tensor<device float, dextents<int, 1>> t[2];
+};
+kernel void nothing(constant Maybe &m [[buffer(0)]], device int *o [[buffer(1)]],
+                    uint i [[thread_position_in_grid]]) {
+    o[i] = is_null_tensor(m.t[i & 1]) ? -1 : m.t[i & 1].get_extent(0);
+}
+// run: nothing grid=4 group=4
+// arg 100 = f32s(np.zeros(9))
+// tensor 100 = 100, f32, (9,), (1,)
+// arg 0 = u64s([handle(100), 0])
+// arg 1 = i32s(np.zeros(4))
+// expect 1 = [9, -1, 9, -1]

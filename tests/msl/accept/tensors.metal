@@ -1,6 +1,7 @@
 // Tensors as programs write them.
 #include <metal_stdlib>
 #include <metal_tensor>
+#include <metal_packed_numeric>
 using namespace metal;
 
 // extents: how they are made and compared
@@ -75,8 +76,9 @@ kernel void everything(Handle a, tensor<device const float, dextents<int32_t, 2>
     fill(a, 3.0h);
     fill(a.slice(1, 2), 4.0h);
     fill(w.slice<4, dynamic_extent>(p.x, p.y), 5.0h);
-    t[p.x & 63] = c[0, 1, 2] + b[p] + strided[0, 0] + four[p.x & 31, 0];
-    four[0, 1] = 7;
+    t[p.x & 63] = c[0, 1, 2] + b[p] + strided[0, 0] + *four.slice(p.x & 30, 0).data_handle();
+    *four.data_handle() = 7;
+    if (is_null_tensor(a) || is_null_tensor(m.weights[2].slice(1, 1))) return;
     threadgroup_barrier(mem_flags::mem_threadgroup);
     n.weights[p.x & 15][0, 0] = half(sum(t)) + m.biases[p.y & 15][array<int, 1>{0}];
     Handle copy = m.weights[1];

@@ -21,3 +21,4 @@ void construct(device half *p) {
 }
 using many = extents<int, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1>;
 static_assert(many::rank() == 17); // expect-error: up to 16 dimensions
+void nibble(tensor<device uint4b_format, dextents<int, 2>> t) { (void)t[0, 0]; } // expect-error: cannot be accessed one by one

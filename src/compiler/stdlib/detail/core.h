@@ -34,8 +34,8 @@
 #endif
 #if __METAL_VERSION__ >= 400
 #define __HAVE_TENSOR__ 1
-#define __HAVE_TENSOR_VECTOR_ACCESSOR__ 1
 #define __HAVE_INT4B_FORMAT_TYPE__ 1
+#define __HAVE_PACKED_NUMERIC__ 1
 #define __HAVE_EXECUTION_UNIT__ 1
 #endif
 

@@ -12,6 +12,7 @@
 // the host's tensors have it: t[i, j] for neighbouring i is one vector load.
 #pragma once
 #if __METAL_VERSION__ >= 400
+#include "packed_numeric.h"
 #include "tensor_extents.h"
 
 // Words of 64 bits of a CpuTensor: 0 data, 2 .. extents, 18 .. strides; 0 of a null handle.
@@ -19,10 +20,6 @@ extern "C" __attribute__((const, nothrow, noconvergent)) ulong __ingot_handle_wo
                                                                                 uint word);
 
 namespace metal {
-// Elements of four bits, two in a byte, the even one in the low half: of tensors only.
-struct int4b_format {};
-struct uint4b_format {};
-
 struct tensor_handle {};
 struct tensor_inline {};
 struct tensor_offset {};
@@ -59,25 +56,11 @@ template <class E> METAL_FUNC pointer<E> advance(pointer<E> p, long n) {
     else return p + n;
 }
 
-// An element of four bits. Stores are of the whole byte: its other half belongs to the same thread.
-template <class E> struct small_reference {
-    pointer<E> __byte;
-    uint __shift;
-    METAL_FUNC operator int8_t() const {
-        uint n = *__byte >> __shift & 15;
-        return int8_t(__is_same(__bare<E>, int4b_format) ? int(n << 28) >> 28 : int(n));
-    }
-    METAL_FUNC const thread small_reference &operator=(int x) const
-        requires(!is_const_v<bare<E>>)
-    {
-        *__byte = uchar((*__byte & ~(15u << __shift)) | (uint(x) & 15) << __shift);
-        return (const thread small_reference &)*this;
-    }
-};
-template <class E> METAL_FUNC decltype(auto) element(pointer<E> p, long n) {
-    if constexpr (is_small<__bare<E>>)
-        return small_reference<E>{p + (n >> 1), uint(n & 1) * 4};
-    else return (p[n]);
+template <class E> METAL_FUNC E &element(pointer<E> p, long n) {
+    static_assert(!is_small<__bare<E>>,
+                  "elements below a byte are for operations on tensors: they cannot be accessed one by "
+                  "one");
+    if constexpr (!is_small<__bare<E>>) return p[n];
 }
 
 // ---- what the kinds are made of
@@ -212,19 +195,19 @@ struct tensor : __tensor_detail::storage<ElementType, Extents, Descriptor, Tags.
     // ---- elements
     template <class... Index>
         requires(sizeof...(Index) == Extents::rank() && (is_convertible_v<Index, index_type> && ...))
-    METAL_FUNC decltype(auto) operator[](Index... index) const {
+    METAL_FUNC ElementType &operator[](Index... index) const {
         return __tensor_detail::element<ElementType>(this->__data(),
                                                      __place(__dimensions(), index...));
     }
     template <class Index>
         requires(is_convertible_v<Index, index_type> && Extents::rank() != 0)
-    METAL_FUNC decltype(auto) operator[](const array<Index, Extents::rank()> &index) const {
+    METAL_FUNC ElementType &operator[](const array<Index, Extents::rank()> &index) const {
         return __tensor_detail::element<ElementType>(
             this->__data(), __place_each(index.__elements, __dimensions()));
     }
     template <class Index, int N>
         requires(is_convertible_v<Index, index_type> && N == Extents::rank())
-    METAL_FUNC decltype(auto) operator[](vec<Index, N> index) const {
+    METAL_FUNC ElementType &operator[](vec<Index, N> index) const {
         return __tensor_detail::element<ElementType>(this->__data(),
                                                      __place_each(index, __dimensions()));
     }
@@ -315,6 +298,12 @@ tensor(E *, extents<I, X...>) -> tensor<E, extents<I, X...>, tensor_inline>;
 template <class E, class I, size_t... X, class O>
 tensor(E *, extents<I, X...>, array<O, sizeof...(X)>)
     -> tensor<E, extents<I, X...>, tensor_inline>;
+
+// A handle of nothing: in a struct that the host left at zero.
+template <class E, class X, class... Tags>
+METAL_FUNC bool is_null_tensor(const tensor<E, X, tensor_handle, Tags...> &t) {
+    return t.__handle == 0;
+}
 
 // ---- which kind
 namespace __tensor_detail {
