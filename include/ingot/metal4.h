@@ -42,6 +42,7 @@
 #define INGOT_METAL4_H
 #include "ingot/metal.h"
 #include "ingot/metal_blit.h"
+#include "ingot/metal_capture.h"
 #include "ingot/metal_memory.h"
 #include "ingot/metal_sync.h"
 #include "ingot/metal_tensor.h"
@@ -223,6 +224,13 @@ MTL_API void mtl4_command_queue_add_residency_sets(MTL4CommandQueue *queue,
 MTL_API void mtl4_command_queue_remove_residency_set(MTL4CommandQueue *queue, MTLResidencySet *set);
 MTL_API void mtl4_command_queue_remove_residency_sets(MTL4CommandQueue *queue,
                                                       MTLResidencySet *const *sets, size_t count);
+
+// A capture of the queue's work (metal_capture.h). A descriptor's capture_object may be the queue too.
+MTL_API MTLCaptureScope *
+mtl_capture_manager_new_capture_scope_with_mtl4_command_queue(MTLCaptureManager *manager,
+                                                              MTL4CommandQueue *queue);
+MTL_API MTL4CommandQueue *
+mtl_capture_scope_mtl4_command_queue(const MTLCaptureScope *scope); // or NULL
 
 // ---- MTL4CommandBuffer: one thread at a time ----------------------------------------------------
 

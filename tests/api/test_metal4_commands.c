@@ -705,6 +705,52 @@ static void test_threads(void **state) {
     close_bench(&b);
 }
 
+// Traces show the queue, its encoders and their dispatches (MTL_CAPTURE_ENABLED=1).
+static void test_trace(void **state) {
+    (void)state;
+    Bench b = open_bench();
+    MTLBuffer *x = resident_buffer(&b, 256, "X");
+    char path[] = "/tmp/ingot-metal4-XXXXXX", text[16384];
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    unlink(path);
+    MTLError *error = NULL;
+    MTLCaptureManager *manager = mtl_capture_manager_shared_capture_manager();
+    MTLCaptureScope *scope =
+        mtl_capture_manager_new_capture_scope_with_mtl4_command_queue(manager, b.queue);
+    assert_ptr_equal(mtl_capture_scope_mtl4_command_queue(scope), b.queue);
+    assert_null(mtl_capture_scope_command_queue(scope));
+    mtl_release(scope);
+    if (!mtl_capture_manager_start_capture(
+            manager,
+            &(MTLCaptureDescriptor){.capture_object = b.queue,
+                                    .destination = MTLCaptureDestinationGPUTraceDocument,
+                                    .output_url = path},
+            &error))
+        fail_msg("%s", mtl_error_localized_description(error));
+    mtl4_argument_table_set_address(b.table, mtl_buffer_gpu_address(x), 0);
+    MTL4ComputeCommandEncoder *e = begin(&b);
+    mtl4_compute_command_encoder_push_debug_group(e, "Inner");
+    dispatch(e, add_one, 64);
+    mtl4_compute_command_encoder_pop_debug_group(e);
+    end(&b, e);
+    commit_well(&b);
+    mtl_capture_manager_stop_capture(manager);
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    unlink(path);
+    static const char *const words[] = {"MTL4CommandQueue", ": Queue", "\"Commands\"",
+                                        "MTL4ComputeCommandEncoder", "\"Inner\"",
+                                        "\"add_one\"", "\"bytes\":256"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strstr(text, words[i])) fail_msg("no %s in the trace: %s", words[i], text);
+    mtl_release(x);
+    close_bench(&b);
+}
+
 // Everything goes while the device is at work.
 static void test_release_early(void **state) {
     (void)state;
@@ -734,7 +780,7 @@ int main(void) {
         TEST(test_timeout),       TEST(test_events),        TEST(test_begin_and_end),
         TEST(test_allocators),    TEST(test_allocated_size), TEST(test_tables),
         TEST(test_encoder_rules), TEST(test_fences),        TEST(test_threads),
-        TEST(test_release_early),
+        TEST(test_trace),         TEST(test_release_early),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -80,9 +80,13 @@ static bool is_a(const void *object, const char *name) {
     return strcmp(mtl_class_name(object), name) == 0;
 }
 
+// A MTL4CommandQueue begins with a MTLCommandQueue.
+static bool is_queue(const void *object) {
+    return is_a(object, "MTLCommandQueue") || is_a(object, "MTL4CommandQueue");
+}
+
 static bool capturable(const void *object) {
-    return is_a(object, "MTLDevice") || is_a(object, "MTLCommandQueue") ||
-           is_a(object, "MTLCaptureScope");
+    return is_a(object, "MTLDevice") || is_queue(object) || is_a(object, "MTLCaptureScope");
 }
 
 // What is wrong with a descriptor, or NULL.
@@ -110,9 +114,7 @@ static MTLError *check_descriptor(const MTLCaptureDescriptor *d, const char *cal
 // The lock is held. 0 or errno.
 static int start(void *object, const char *path) {
     MTLCaptureScope *scope = is_a(object, "MTLCaptureScope") ? object : NULL;
-    const MTLCommandQueue *queue = scope                             ? scope->queue
-                                   : is_a(object, "MTLCommandQueue") ? object
-                                                                     : NULL;
+    const MTLCommandQueue *queue = scope ? scope->queue : is_queue(object) ? object : NULL;
     int e = path ? rt_trace_open(RT_TRACE_CAPTURE, path, queue, scope == NULL) : 0;
     if (e) return e;
     capturing = true;
@@ -238,12 +240,24 @@ mtl_capture_manager_new_capture_scope_with_command_queue(MTLCaptureManager *mana
     return new_scope(manager, mtl_command_queue_device(queue), queue, __func__);
 }
 
+MTLCaptureScope *
+mtl_capture_manager_new_capture_scope_with_mtl4_command_queue(MTLCaptureManager *manager,
+                                                              MTL4CommandQueue *queue) {
+    return new_scope(manager, mtl4_command_queue_device(queue), (MTLCommandQueue *)(void *)queue,
+                     __func__);
+}
+
 MTLDevice *mtl_capture_scope_device(const MTLCaptureScope *scope) {
     return scope ? scope->device : NULL;
 }
 
 MTLCommandQueue *mtl_capture_scope_command_queue(const MTLCaptureScope *scope) {
-    return scope ? scope->queue : NULL;
+    return scope && !is_a(scope->queue, "MTL4CommandQueue") ? scope->queue : NULL;
+}
+
+MTL4CommandQueue *mtl_capture_scope_mtl4_command_queue(const MTLCaptureScope *scope) {
+    return scope && is_a(scope->queue, "MTL4CommandQueue") ? (MTL4CommandQueue *)(void *)scope->queue
+                                                           : NULL;
 }
 
 const char *mtl_capture_scope_label(const MTLCaptureScope *scope) {

@@ -15,6 +15,7 @@ enum { ARGS_BYTES = 512 };
 struct RtTrace {
     unsigned traces;
     uint64_t queue;         // its track
+    const char *queue_class;
     unsigned depth;         // spans that have begun and not ended
     unsigned encoder_depth; // depth before the open encoder's span; only if in_encoder
     bool in_encoder;
@@ -108,7 +109,8 @@ void rt_trace_commit(MTLCommandBuffer *buffer, uint64_t start_ns) {
     t->queue = number;
     char name[128], args[64];
     const char *label = rt_label(&buffer->queue->label);
-    snprintf(name, sizeof name, "MTLCommandQueue %llu%s%s", number, *label ? ": " : "", label);
+    t->queue_class = mtl_class_name(buffer->queue);
+    snprintf(name, sizeof name, "%s %llu%s%s", t->queue_class, number, *label ? ": " : "", label);
     rt_trace_name_track(traces, number, 0, name);
     snprintf(args, sizeof args, "\"serial\":%llu", (unsigned long long)buffer->serial);
     RtTraceEvent e = {.traces = traces,
@@ -214,7 +216,7 @@ void rt_trace_batch(RtExecution *x, uint64_t start_ns) {
     for (size_t i = 0; i < t->n_batch; i++) { // side by side: each in a lane of its own
         char args[ARGS_BYTES], name[64];
         if (i) {
-            snprintf(name, sizeof name, "MTLCommandQueue %llu, concurrent %zu",
+            snprintf(name, sizeof name, "%s %llu, concurrent %zu", t->queue_class,
                      (unsigned long long)t->queue, i + 1);
             rt_trace_name_track(t->traces, t->queue, (unsigned)i, name);
         }
