@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tensor_call.h: operations on tensors as the Metal headers hand them over (stdlib/detail/mpp_*.h):
 //     void __ingot_tensor_matmul(a, ..., layout_c)
+//     void __ingot_tensor_convolution(source, ..., layout)
 // one call of the thread function per operation of a SIMD-group, scalars and pointers only. The
 // vectoriser (passes/emit_tensor.c) makes it one call of CpuLaunch.tensors, the reference code
 // (codegen/device/lanes.c) computes it by itself.
@@ -39,6 +40,26 @@ enum { // arguments of __ingot_tensor_matmul
     TENSOR_LAYOUT_B,
     TENSOR_LAYOUT_C,
     TENSOR_MATMUL_ARGS
+};
+enum { // of a tensor of a convolution, from its first argument on
+    TENSOR_EXTENTS = 1,
+    TENSOR_STRIDES = TENSOR_EXTENTS + 4,
+    TENSOR_TENSOR_ARGS = TENSOR_STRIDES + 4
+};
+enum { // arguments of __ingot_tensor_convolution; sizes and steps are constants
+    TENSOR_SOURCE = 0,
+    TENSOR_WEIGHTS = TENSOR_SOURCE + TENSOR_TENSOR_ARGS,
+    TENSOR_DESTINATION = TENSOR_WEIGHTS + TENSOR_TENSOR_ARGS, // a cooperative one: position `first`
+    TENSOR_SIZE = TENSOR_DESTINATION + TENSOR_TENSOR_ARGS,    // of the tile, 4
+    TENSOR_OFFSET = TENSOR_SIZE + 4,                          // 2
+    TENSOR_STEP = TENSOR_OFFSET + 2,                          // strides of the window, 2
+    TENSOR_DILATION = TENSOR_STEP + 2,                        // 2
+    TENSOR_FIRST = TENSOR_DILATION + 2,
+    TENSOR_COUNT,
+    TENSOR_CONVOLUTION_TYPES, // of source, weights, destination
+    TENSOR_CONVOLUTION_FLAGS,
+    TENSOR_CONVOLUTION_LAYOUT, // of the destination
+    TENSOR_CONVOLUTION_ARGS
 };
 enum { TENSOR_SHIFT = 13 };
 static inline uint32_t tensor_capacity(uint32_t layout) { return layout & 0xffff; }

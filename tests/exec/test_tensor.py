@@ -482,6 +482,14 @@ def test_extents_that_lie(kernels, way):
         arrays = [np.ones(256 - (i == short), t) for i, t in enumerate((np.float16, np.float16, np.float32))]
         kernels.run(source, "mm", way, [*arrays, np.array([16, 16, 16, 0], np.int32)], (32, 1, 1), (32, 1, 1), n_reports=32)
         assert (arrays[2] == 1).all()
+    source = CONVOLUTION.format(ta="half", tw="half", td="float", kw=3, kh=3, tile="8, 4, 4, 1", stride="1, 1", dilation="1, 1",
+                                offset="-1, -1", groups=1, mode="multiply", body=CONVOLUTION_BODIES[0])
+    for short in range(3):
+        lengths = [8 * 4 * 4, 8 * 8 * 9, 8 * 4 * 4]
+        arrays = [np.ones(n - (i == short), t) for i, (n, t) in enumerate(zip(lengths, (np.float16, np.float16, np.float32)))]
+        size = np.array([8, 4, 4, 1, 8, 4, 4, 0], np.int32)
+        kernels.run(source, "convolve", way, [*arrays, size], (32, 1, 1), (32, 1, 1), n_reports=32)
+        assert (arrays[2] == 1).all()
 
 
 NIBBLES = HEADER + """
@@ -520,3 +528,70 @@ def test_nibbles(kernels, t, scope):
                             (-(-N // n) * width, -(-M // m), 1), (width, 1, 1))
                 da = double_of(a, t[0])
                 assert_near(c, da @ b, np.abs(da) @ np.abs(b), t[2], f"nibbles {way} {M}x{N}x{K}")
+
+
+CONVOLUTION = HEADER + """
+kernel void convolve(device {ta} *a [[buffer(0)]], device {tw} *w [[buffer(1)]], device {td} *c [[buffer(2)]],
+                     constant int *n [[buffer(3)]]) {{
+    auto A = tensor(a, dextents<int, 4>(n[0], n[1], n[2], n[3]));
+    auto W = tensor(w, dextents<int, 4>(n[4], n[0], {kw}, {kh}));
+    auto C = tensor(c, dextents<int, 4>(n[4], n[5], n[6], n[3]));
+    constexpr auto d = convolution2d_descriptor(
+        int4({tile}), int4(8, 8, 8, 1), int2({kw}, {kh}), convolution2d_activation_layout::nhwc,
+        convolution2d_weights_layout::hwio, int2({stride}), int2({dilation}), 1, false,
+        convolution2d_descriptor::mode::{mode});
+    convolution2d<d, execution_simdgroups<{groups}>> op;
+    op.set_offsets(int2({offset}));
+    {body}
+}}
+"""
+CONVOLUTION_BODIES = ["op.run(A, W, C);", """
+    auto cT = op.get_destination_cooperative_tensor<decltype(A), decltype(W), {td}>();
+    cT.load(C);
+    op.run(A, W, cT);
+    for (ushort i = 0; i < cT.get_capacity(); i++) {{
+        auto at = cT.get_multidimensional_index(i);
+        if (cT.is_valid_element(i)) cT[i] += at[0] + 2 * at[1] + 4 * at[2] + 8 * at[3];
+    }}
+    cT.store(C);"""]
+
+
+@pytest.mark.parametrize("way", ["w32", "w1", "random", "w32-checked"])
+@pytest.mark.parametrize("body", [0, 1])
+@pytest.mark.parametrize("t,groups,stride,dilation,offset,kernel", [
+    (("half", "half", "float"), 4, (1, 1), (1, 1), (-1, -1), (3, 3)), (("float", "float", "float"), 1, (2, 1), (1, 2), (0, 1), (3, 2)),
+    (("half", "half", "half"), 2, (1, 1), (2, 2), (-2, -2), (3, 3)), (("int8_t", "int8_t", "int"), 2, (1, 2), (1, 1), (0, 0), (1, 1))])
+def test_convolution(kernels, t, groups, stride, dilation, offset, kernel, body, way):
+    """Padding, strides, dilations; a tile that is larger than the result, and one that is smaller."""
+    rng = np.random.default_rng(6)
+    for (channels, width, height, batch, outputs), tile in (((5, 9, 7, 2, 11), (16, 8, 8, 2)), ((16, 6, 6, 1, 16), (8, 5, 6, 1))):
+        kw, kh = kernel
+        ow, oh = (-(-width // stride[0]), -(-height // stride[1]))
+        a, w = numbers(rng, (batch, height, width, channels), t[0]), numbers(rng, (kh, kw, channels, outputs), t[1])
+        c = numbers(rng, (batch, oh, ow, outputs), t[2])
+        da, dw, dc = double_of(a, t[0]), double_of(w, t[1]), double_of(c, t[2])
+        want, size = dc.copy(), np.abs(dc)
+        for n in range(min(batch, tile[3])):
+            for y in range(min(oh, tile[2])):
+                for x in range(min(ow, tile[1])):
+                    o = min(outputs, tile[0])
+                    total, magnitude = (dc[n, y, x, :o] if body else 0) + np.zeros(o), np.zeros(o)
+                    for ky in range(kh):
+                        for kx in range(kw):
+                            sx = x * stride[0] + kx * dilation[0] + offset[0]
+                            sy = y * stride[1] + ky * dilation[1] + offset[1]
+                            if 0 <= sx < width and 0 <= sy < height:
+                                total = total + da[n, sy, sx] @ dw[ky, kx, :, :o]
+                                magnitude += np.abs(da[n, sy, sx]) @ np.abs(dw[ky, kx, :, :o])
+                    want[n, y, x, :o] = total + (np.arange(o) + 2 * x + 4 * y + 8 * n if body else 0)
+                    size[n, y, x, :o] += magnitude + 64
+        pair = lambda v: f"{v[0]}, {v[1]}"
+        source = CONVOLUTION.format(ta=t[0], tw=t[1], td=t[2], kw=kw, kh=kh, tile=", ".join(map(str, tile)), stride=pair(stride),
+                                    dilation=pair(dilation), offset=pair(offset), groups=groups,
+                                    mode="multiply_accumulate" if body else "multiply",
+                                    body=CONVOLUTION_BODIES[body].format(td=t[2]))
+        arrays = [a, w, c, np.array([channels, width, height, batch, outputs, ow, oh, 0], np.int32)]
+        kernels.run(source, "convolve", way, arrays, (32 * groups, 1, 1), (32 * groups, 1, 1))
+        if t[2] == "half":
+            size *= 2.0**10  # the elements are rounded once more when the coordinates are added
+        assert_near(c, want, size, t[2], f"convolution {way}")

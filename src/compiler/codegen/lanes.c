@@ -208,12 +208,14 @@ static bool replace_texture_call(Cg *cg, LLVMValueRef call, LLVMValueRef lane) {
     return true;
 }
 
-// __ingot_tensor_matmul(...): the arguments become an array of 64-bit words on the thread's stack.
+// __ingot_tensor_*(...): the arguments become an array of 64-bit words on the thread's stack.
 static bool replace_tensor_call(Cg *cg, LLVMValueRef call, LLVMValueRef lane) {
     MslContext *cx = &cg->cx;
-    if (!strstr(msl_callee(call), TENSOR_MATMUL)) return false;
+    bool product = strstr(msl_callee(call), TENSOR_MATMUL);
+    if (!product && !strstr(msl_callee(call), TENSOR_CONVOLUTION)) return false;
     unsigned n = LLVMGetNumArgOperands(call);
-    if (n != TENSOR_MATMUL_ARGS) msl_fail(cx, "matmul2d is called with %u arguments", n);
+    if (n != (product ? TENSOR_MATMUL_ARGS : TENSOR_CONVOLUTION_ARGS))
+        msl_fail(cx, "a tensor operation is called with %u arguments", n);
     LLVMTypeRef i64 = msl_int(cx, 64);
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(LLVMGetParamParent(lane));
     LLVMPositionBuilderBefore(cx->builder, LLVMGetFirstInstruction(entry));
@@ -227,7 +229,9 @@ static bool replace_tensor_call(Cg *cg, LLVMValueRef call, LLVMValueRef lane) {
         LLVMBuildStore(cx->builder, v,
                        LLVMBuildInBoundsGEP2(cx->builder, i64, words, &at, 1, ""));
     }
-    LLVMValueRef f = device_function(cg, "ingot_lane_tensor_matmul"), args[] = {lane, words};
+    LLVMValueRef f = device_function(cg, product ? "ingot_lane_tensor_matmul"
+                                                 : "ingot_lane_tensor_convolution"),
+                 args[] = {lane, words};
     LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(f), f, args, 2, "");
     LLVMInstructionEraseFromParent(call);
     return true;

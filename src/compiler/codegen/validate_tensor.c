@@ -1,25 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// validate_tensor.c: operations on tensors (compiler/tensor_call.h) behind a check: every matrix in
+// validate_tensor.c: operations on tensors (compiler/tensor_call.h) behind a check: every tensor in
 // memory must lie in what its address was made from, as far as the operation reads or writes it.
 //   if (all inside) operation; else report each that is not       left out as a whole
-// Matrices are clipped to the tensors' extents by the operation itself, so a report means extents or
+// Operands are clipped to the tensors' extents by the operation itself, so a report means extents or
 // strides that do not fit the memory. Storage of cooperative tensors needs no check.
 #include "compiler/codegen/validate_int.h"
 #include "compiler/tensor_call.h"
 #include <string.h>
 
-enum { N_MATRICES = 3 };
+enum { N_OPERANDS = 3 };
 
-bool msl_is_tensor_call(Value i) { return strstr(msl_callee(i), TENSOR_MATMUL) != NULL; }
+static bool is_convolution(Value i) { return strstr(msl_callee(i), TENSOR_CONVOLUTION) != NULL; }
+bool msl_is_tensor_call(Value i) {
+    return strstr(msl_callee(i), TENSOR_MATMUL) || is_convolution(i);
+}
 
 static uint32_t constant(Value i, unsigned k) {
     return (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, k));
 }
-static bool in_memory(Value i, unsigned m) { return constant(i, TENSOR_LAYOUT_A + m) == 0; }
-static Value data_of(Value i, unsigned m) { return LLVMGetOperand(i, m * TENSOR_MATRIX_ARGS); }
+static bool in_memory(Value i, unsigned m) {
+    if (is_convolution(i)) return m < 2 || constant(i, TENSOR_CONVOLUTION_LAYOUT) == 0;
+    return constant(i, TENSOR_LAYOUT_A + m) == 0;
+}
+static Value data_of(Value i, unsigned m) {
+    return LLVMGetOperand(i, m * (is_convolution(i) ? TENSOR_TENSOR_ARGS : TENSOR_MATRIX_ARGS));
+}
+static unsigned type_of(Value i, unsigned m) {
+    return constant(i, is_convolution(i) ? TENSOR_CONVOLUTION_TYPES : TENSOR_TYPES) >> 8 * m & 0xff;
+}
 
 void msl_note_tensor(Validation *v, Value i) {
-    for (unsigned m = 0; m < N_MATRICES; m++) {
+    for (unsigned m = 0; m < N_OPERANDS; m++) {
         Root *roots[MAX_ROOTS];
         if (!in_memory(i, m)) continue;
         int n = msl_find_roots(v, data_of(i, m), roots);
@@ -69,31 +80,74 @@ static Value bytes_of(Validation *v, Value elements, unsigned type) {
     }
 }
 
-// The bytes of matrix m that the operation touches: n of them (0: none) from *start on.
+// What an operation touches of an operand: elements from ... to - 1 of each dimension.
+enum { MAX_DIMENSIONS = 4 };
+typedef struct Part {
+    int n;
+    Value from[MAX_DIMENSIONS], to[MAX_DIMENSIONS], stride[MAX_DIMENSIONS];
+} Part;
+
+static Part matrix_part(Validation *v, Value i, unsigned m) {
+    unsigned at = m * TENSOR_MATRIX_ARGS;
+    Value first = arg64(v, i, TENSOR_FIRST_ROW), n_rows = arg64(v, i, TENSOR_N_ROWS),
+          n = arg64(v, i, TENSOR_N), k = arg64(v, i, TENSOR_K), zero = c64(v, 0);
+    Value rows = arg64(v, i, at + TENSOR_ROWS), cols = arg64(v, i, at + TENSOR_COLS);
+    Part p = {.n = 2,
+              .from = {zero, zero},
+              .to = {least(v, rows, k), least(v, cols, m ? n : k)},
+              .stride = {arg64(v, i, at + TENSOR_ROW_STRIDE), arg64(v, i, at + TENSOR_COL_STRIDE)}};
+    if (m == 0) p.from[0] = first, p.to[0] = least(v, rows, plus(v, first, n_rows));
+    if (m == 2) p.to[0] = least(v, minus(v, rows, first), n_rows); // data: its first row
+    return p;
+}
+
+// Of the tile as a whole: all SIMD-groups together compute it.
+static Part convolution_part(Validation *v, Value i, unsigned m) {
+    unsigned at = m * TENSOR_TENSOR_ARGS;
+    Value source = arg64(v, i, TENSOR_SOURCE + TENSOR_EXTENTS),
+          inputs = arg64(v, i, TENSOR_WEIGHTS + TENSOR_EXTENTS + 1), one = c64(v, 1);
+    Part p = {.n = 4};
+    for (unsigned d = 0; d < 4; d++) {
+        p.from[d] = c64(v, 0);
+        p.to[d] = arg64(v, i, at + TENSOR_EXTENTS + d);
+        p.stride[d] = arg64(v, i, at + TENSOR_STRIDES + d);
+        if (m == 2) p.to[d] = least(v, p.to[d], arg64(v, i, TENSOR_SIZE + d));
+    }
+    if (m == 1) {
+        p.to[0] = least(v, p.to[0], arg64(v, i, TENSOR_SIZE));
+        p.to[1] = least(v, p.to[1], source);
+    }
+    if (m) return p;
+    p.to[0] = least(v, p.to[0], inputs);
+    p.to[3] = least(v, p.to[3], arg64(v, i, TENSOR_SIZE + 3));
+    for (unsigned d = 0; d < 2; d++) { // the last window's last element
+        Value offset = arg64(v, i, TENSOR_OFFSET + d),
+              last = minus(v, arg64(v, i, TENSOR_SIZE + 1 + d), one),
+              tap = minus(v, arg64(v, i, TENSOR_WEIGHTS + TENSOR_EXTENTS + 2 + d), one);
+        last = plus(v, times(v, last, arg64(v, i, TENSOR_STEP + d)),
+                    times(v, tap, arg64(v, i, TENSOR_DILATION + d)));
+        p.from[1 + d] = greatest(v, p.from[1 + d], offset);
+        p.to[1 + d] = least(v, p.to[1 + d], plus(v, plus(v, last, offset), one));
+    }
+    return p;
+}
+
+// The bytes of operand m that the operation touches: that many (0: none) from *start on.
 static Value touched(Validation *v, Value i, unsigned m, Value *start) {
     LLVMBuilderRef b = v->cg->cx.builder;
-    unsigned at = m * TENSOR_MATRIX_ARGS, type = constant(i, TENSOR_TYPES) >> 8 * m & 0xff;
-    Value first = arg64(v, i, TENSOR_FIRST_ROW), n_rows = arg64(v, i, TENSOR_N_ROWS),
-          n = arg64(v, i, TENSOR_N), k = arg64(v, i, TENSOR_K), zero = c64(v, 0), one = c64(v, 1);
-    Value rows = arg64(v, i, at + TENSOR_ROWS), cols = arg64(v, i, at + TENSOR_COLS),
-          row_stride = arg64(v, i, at + TENSOR_ROW_STRIDE),
-          col_stride = arg64(v, i, at + TENSOR_COL_STRIDE), from = zero;
-    if (m == 1) {
-        rows = least(v, rows, k);
-        cols = least(v, cols, n);
-    } else {
-        rows = least(v, minus(v, rows, first), n_rows);
-        cols = least(v, cols, m ? n : k);
-        if (m == 0) from = times(v, first, row_stride); // c begins at its first row
+    unsigned type = type_of(i, m);
+    Part p = is_convolution(i) ? convolution_part(v, i, m) : matrix_part(v, i, m);
+    Value low = c64(v, 0), high = low, zero = low, none = msl_const(&v->cg->cx, 1, 0);
+    for (int d = 0; d < p.n; d++) {
+        Value begin = times(v, p.from[d], p.stride[d]),
+              end = times(v, minus(v, p.to[d], c64(v, 1)), p.stride[d]);
+        low = plus(v, low, least(v, begin, end));
+        high = plus(v, high, greatest(v, begin, end));
+        none = LLVMBuildOr(b, none, LLVMBuildICmp(b, LLVMIntSLE, p.to[d], p.from[d], ""), "");
     }
-    Value down = times(v, minus(v, rows, one), row_stride),
-          right = times(v, minus(v, cols, one), col_stride);
-    Value low = plus(v, from, plus(v, least(v, down, zero), least(v, right, zero)));
-    Value high = plus(v, from, plus(v, greatest(v, down, zero), greatest(v, right, zero)));
+    unsigned small = type == CPU_TENSOR_INT4 || type == CPU_TENSOR_UINT4;
     Value begin = bytes_of(v, low, type),
-          end = plus(v, bytes_of(v, high, type), bytes_of(v, c64(v, type >= CPU_TENSOR_INT4 ? 2 : 1), type));
-    Value none = LLVMBuildOr(b, LLVMBuildICmp(b, LLVMIntSLE, rows, zero, ""),
-                             LLVMBuildICmp(b, LLVMIntSLE, cols, zero, ""), "");
+          end = plus(v, bytes_of(v, high, type), bytes_of(v, c64(v, small ? 2 : 1), type));
     *start = LLVMBuildGEP2(b, msl_int(&v->cg->cx, 8), data_of(i, m), &begin, 1, "");
     return LLVMBuildSelect(b, none, zero, minus(v, end, begin), "");
 }
@@ -106,7 +160,7 @@ void msl_check_tensor(Validation *v, Value i) {
     LLVMInstructionRemoveFromParent(i);
     LLVMPositionBuilderAtEnd(b, before);
     Value all = msl_const(cx, 1, 1);
-    for (unsigned m = 0; m < N_MATRICES; m++) {
+    for (unsigned m = 0; m < N_OPERANDS; m++) {
         Root *roots[MAX_ROOTS];
         if (!in_memory(i, m)) continue;
         int n = msl_find_roots(v, data_of(i, m), roots);
@@ -124,7 +178,8 @@ void msl_check_tensor(Validation *v, Value i) {
         all = LLVMBuildAnd(b, all, ok, "");
         msl_report_unless(v, ok, i, m == 2 ? CPU_BAD_STORE : CPU_BAD_LOAD, bytes, start, roots[0]);
     }
-    Block at = LLVMGetInsertBlock(b), inside = LLVMAppendBasicBlockInContext(cx->llvm, v->cg->thread, "inside");
+    Block at = LLVMGetInsertBlock(b),
+          inside = LLVMAppendBasicBlockInContext(cx->llvm, v->cg->thread, "inside");
     LLVMMoveBasicBlockAfter(inside, at);
     LLVMBuildCondBr(b, all, inside, end);
     LLVMPositionBuilderAtEnd(b, inside);

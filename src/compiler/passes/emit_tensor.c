@@ -52,6 +52,12 @@ static uint32_t layout_of(Vec *x, Value call, int m) {
 
 int msl_tensor_element_bytes(Vec *x, Value call, Value pointer) {
     int bytes = 0;
+    if (msl_tensor_op(call) == OP_TENSOR_CONVOLUTION) {
+        if (operand(call, TENSOR_DESTINATION) != pointer ||
+            !constant(x, call, TENSOR_CONVOLUTION_LAYOUT))
+            return -1;
+        return (int)type_bytes(constant(x, call, TENSOR_CONVOLUTION_TYPES) >> 16 & 0xff);
+    }
     if (msl_tensor_op(call) != OP_TENSOR_MATMUL) return -1;
     for (int m = 0; m < 3; m++) {
         if (operand(call, data_of(m)) != pointer) continue;
@@ -147,49 +153,19 @@ static void set_field(Vec *x, Value op, size_t offset, Type t, Value v) {
 }
 static Value u32(Vec *x, uint32_t v) { return LLVMConstInt(x->i32, v, 0); }
 
-static void emit_matmul(Vec *x, Value i) {
-    static const size_t matrix[] = {offsetof(CpuMatmul, a), offsetof(CpuMatmul, b),
-                                    offsetof(CpuMatmul, c)};
-    Copy copies[3] = {{0}};
-    Value op = msl_entry_alloca(x, LLVMArrayType2(x->i8, sizeof(CpuMatmul)), 64);
+// Memory that lives for one call: the coroutine of a barrier must not keep it.
+static Value begin_op(Vec *x, uint64_t bytes) {
+    Value op = msl_entry_alloca(x, LLVMArrayType2(x->i8, bytes), 64);
     LLVMSetValueName2(op, "tensor.op", 9);
-    Value data[3];
-    for (int m = 0; m < 3; m++) {
-        uint32_t layout = layout_of(x, i, m);
-        Value p = operand(i, data_of(m));
-        data[m] =
-            layout ? slab_of(x, p, type_bytes(type_of(x, i, m)), layout, &copies[m]) : shared(x, p);
-    }
     msl_intrinsic(x, "llvm.lifetime.start", &x->ptr, 1, &op, 1);
-    for (int m = 0; m < 3; m++) {
-        int first = data_of(m);
-        LLVMBuildStore(x->b, data[m], at_field(x, op, matrix[m] + offsetof(CpuMatrix, data)));
-        const struct {
-            size_t offset;
-            Type type;
-            int arg;
-        } fields[] = {
-            {offsetof(CpuMatrix, row_stride), x->i64, TENSOR_ROW_STRIDE},
-            {offsetof(CpuMatrix, col_stride), x->i64, TENSOR_COL_STRIDE},
-            {offsetof(CpuMatrix, rows), x->i32, TENSOR_ROWS},
-            {offsetof(CpuMatrix, cols), x->i32, TENSOR_COLS},
-        };
-        for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
-            set_field(x, op, matrix[m] + fields[k].offset, fields[k].type,
-                      shared(x, operand(i, first + fields[k].arg)));
-        set_field(x, op, matrix[m] + offsetof(CpuMatrix, type), x->i32,
-                  u32(x, type_of(x, i, m)));
-        set_field(x, op, matrix[m] + offsetof(CpuMatrix, reserved), x->i32, u32(x, 0));
-    }
-    set_field(x, op, offsetof(CpuMatmul, first_row), x->i32, shared(x, operand(i, TENSOR_FIRST_ROW)));
-    set_field(x, op, offsetof(CpuMatmul, n_rows), x->i32, shared(x, operand(i, TENSOR_N_ROWS)));
-    set_field(x, op, offsetof(CpuMatmul, n), x->i32, shared(x, operand(i, TENSOR_N)));
-    set_field(x, op, offsetof(CpuMatmul, k), x->i32, shared(x, operand(i, TENSOR_K)));
-    set_field(x, op, offsetof(CpuMatmul, flags), x->i32, u32(x, constant(x, i, TENSOR_FLAGS)));
-    set_field(x, op, offsetof(CpuMatmul, reserved), x->i32, u32(x, 0));
+    return op;
+}
+
+// launch->tensors->function(op)
+static void call_op(Vec *x, Value op, size_t function) {
     unsigned kind = LLVMGetMDKindIDInContext(x->llvm, "invariant.load", 14);
     Value empty = LLVMMetadataAsValue(x->llvm, LLVMMDNodeInContext2(x->llvm, NULL, 0));
-    const size_t path[] = {offsetof(CpuLaunch, tensors), offsetof(CpuTensorOps, matmul)};
+    const size_t path[] = {offsetof(CpuLaunch, tensors), function};
     Value f = x->launch;
     for (int k = 0; k < 2; k++) {
         f = LLVMBuildLoad2(x->b, x->ptr, at_field(x, f, path[k]), "");
@@ -200,12 +176,120 @@ static void emit_matmul(Vec *x, Value i) {
     LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
                              LLVMCreateEnumAttribute(x->llvm, nounwind, 0));
     msl_intrinsic(x, "llvm.lifetime.end", &x->ptr, 1, &op, 1);
+}
+
+// Arguments that are fields.
+typedef struct Field {
+    size_t offset;
+    Type type;
+    int arg;
+} Field;
+static void set_fields(Vec *x, Value op, Value i, const Field *fields, size_t n) {
+    for (size_t k = 0; k < n; k++)
+        set_field(x, op, fields[k].offset, fields[k].type, shared(x, operand(i, fields[k].arg)));
+}
+
+static void emit_matmul(Vec *x, Value i) {
+    static const size_t matrix[] = {offsetof(CpuMatmul, a), offsetof(CpuMatmul, b),
+                                    offsetof(CpuMatmul, c)};
+    Copy copies[3] = {{0}};
+    Value data[3];
+    for (int m = 0; m < 3; m++) {
+        uint32_t layout = layout_of(x, i, m);
+        Value p = operand(i, data_of(m));
+        data[m] =
+            layout ? slab_of(x, p, type_bytes(type_of(x, i, m)), layout, &copies[m]) : shared(x, p);
+    }
+    Value op = begin_op(x, sizeof(CpuMatmul));
+    for (int m = 0; m < 3; m++) {
+        int first = data_of(m);
+        const Field fields[] = {
+            {matrix[m] + offsetof(CpuMatrix, row_stride), x->i64, first + TENSOR_ROW_STRIDE},
+            {matrix[m] + offsetof(CpuMatrix, col_stride), x->i64, first + TENSOR_COL_STRIDE},
+            {matrix[m] + offsetof(CpuMatrix, rows), x->i32, first + TENSOR_ROWS},
+            {matrix[m] + offsetof(CpuMatrix, cols), x->i32, first + TENSOR_COLS},
+        };
+        LLVMBuildStore(x->b, data[m], at_field(x, op, matrix[m] + offsetof(CpuMatrix, data)));
+        set_fields(x, op, i, fields, sizeof fields / sizeof *fields);
+        set_field(x, op, matrix[m] + offsetof(CpuMatrix, type), x->i32, u32(x, type_of(x, i, m)));
+        set_field(x, op, matrix[m] + offsetof(CpuMatrix, reserved), x->i32, u32(x, 0));
+    }
+    const Field fields[] = {
+        {offsetof(CpuMatmul, first_row), x->i32, TENSOR_FIRST_ROW},
+        {offsetof(CpuMatmul, n_rows), x->i32, TENSOR_N_ROWS},
+        {offsetof(CpuMatmul, n), x->i32, TENSOR_N},
+        {offsetof(CpuMatmul, k), x->i32, TENSOR_K},
+        {offsetof(CpuMatmul, flags), x->i32, TENSOR_FLAGS},
+    };
+    set_fields(x, op, i, fields, sizeof fields / sizeof *fields);
+    set_field(x, op, offsetof(CpuMatmul, reserved), x->i32, u32(x, 0));
+    call_op(x, op, offsetof(CpuTensorOps, matmul));
     if (copies[2].slab) emit_copy(x, &copies[2], true);
+}
+
+static void emit_convolution(Vec *x, Value i) {
+    static const size_t tensor[] = {offsetof(CpuConvolution, source),
+                                    offsetof(CpuConvolution, weights),
+                                    offsetof(CpuConvolution, destination)};
+    uint32_t layout = constant(x, i, TENSOR_CONVOLUTION_LAYOUT),
+             types = constant(x, i, TENSOR_CONVOLUTION_TYPES);
+    unsigned bytes = type_bytes(types >> 16 & 0xff);
+    Copy copy = {0};
+    Value to = operand(i, TENSOR_DESTINATION);
+    if (layout) { // position `first` of the tile is the first of the slab
+        Value slab = slab_of(x, to, bytes, layout, &copy);
+        Value before = LLVMBuildMul(x->b, shared(x, operand(i, TENSOR_FIRST)),
+                                    shared(x, operand(i, TENSOR_SIZE)), "");
+        before = LLVMBuildMul(x->b, LLVMBuildSExt(x->b, before, x->i64, ""),
+                              const_int(x->i64, -(int64_t)bytes), "");
+        to = at(x, slab, before);
+    } else {
+        to = shared(x, to);
+    }
+    Value op = begin_op(x, sizeof(CpuConvolution));
+    for (int t = 0; t < 3; t++) {
+        int first = t * TENSOR_TENSOR_ARGS;
+        Value p = t < 2 ? shared(x, operand(i, first)) : to;
+        LLVMBuildStore(x->b, p, at_field(x, op, tensor[t] + offsetof(CpuTensor, data)));
+        set_field(x, op, tensor[t] + offsetof(CpuTensor, type), x->i32, u32(x, types >> 8 * t & 0xff));
+        set_field(x, op, tensor[t] + offsetof(CpuTensor, rank), x->i32, u32(x, 4));
+        for (int d = 0; d < 4; d++) {
+            const Field fields[] = {
+                {tensor[t] + offsetof(CpuTensor, extents) + 8 * (size_t)d, x->i64,
+                 first + TENSOR_EXTENTS + d},
+                {tensor[t] + offsetof(CpuTensor, strides) + 8 * (size_t)d, x->i64,
+                 first + TENSOR_STRIDES + d},
+            };
+            set_fields(x, op, i, fields, 2);
+        }
+    }
+    for (int d = 0; d < 4; d++) {
+        const Field field = {offsetof(CpuConvolution, size) + 4 * (size_t)d, x->i32, TENSOR_SIZE + d};
+        set_fields(x, op, i, &field, 1);
+    }
+    for (int d = 0; d < 2; d++) {
+        const Field fields[] = {
+            {offsetof(CpuConvolution, offset) + 4 * (size_t)d, x->i32, TENSOR_OFFSET + d},
+            {offsetof(CpuConvolution, strides) + 4 * (size_t)d, x->i32, TENSOR_STEP + d},
+            {offsetof(CpuConvolution, dilations) + 4 * (size_t)d, x->i32, TENSOR_DILATION + d},
+        };
+        set_fields(x, op, i, fields, 3);
+    }
+    const Field fields[] = {
+        {offsetof(CpuConvolution, first), x->i32, TENSOR_FIRST},
+        {offsetof(CpuConvolution, count), x->i32, TENSOR_COUNT},
+        {offsetof(CpuConvolution, flags), x->i32, TENSOR_CONVOLUTION_FLAGS},
+    };
+    set_fields(x, op, i, fields, sizeof fields / sizeof *fields);
+    set_field(x, op, offsetof(CpuConvolution, reserved), x->i32, u32(x, 0));
+    call_op(x, op, offsetof(CpuTensorOps, convolution));
+    if (copy.slab) emit_copy(x, &copy, true);
 }
 
 void msl_emit_tensor(Vec *x, Value i) {
     if (x->lanes != SIMD_LANES) msl_fail_at(x, "a tensor operation needs a step of 32 threads", i);
-    if (msl_tensor_op(i) != OP_TENSOR_MATMUL)
-        msl_fail_at(x, "not an operation on tensors", i);
-    emit_matmul(x, i);
+    if (msl_tensor_op(i) == OP_TENSOR_MATMUL)
+        emit_matmul(x, i);
+    else
+        emit_convolution(x, i);
 }

@@ -50,6 +50,7 @@ typedef enum Op {
     OP_active_mask,
     OP_mma,
     OP_tensor_matmul,
+    OP_tensor_convolution,
     OP_meet,
     OP_log,
     OP_texture_sample, // from here on: texture functions
@@ -280,6 +281,9 @@ f32x2 ingot_lane_simdgroup_mma_f32(Lane *l, f32x2 a, f32x2 b, f32x2 c) {
 }
 void ingot_lane_tensor_matmul(Lane *l, const u64 *args) {
     operate(l, OP_tensor_matmul, T_u64, 0, (u64)args, 0, 0, 0);
+}
+void ingot_lane_tensor_convolution(Lane *l, const u64 *args) {
+    operate(l, OP_tensor_convolution, T_u64, 0, (u64)args, 0, 0, 0);
 }
 static void write_log(const CpuLaunch *n, u32 type, const void *category, const void *format,
                       const void *args, u32 count) {
@@ -563,11 +567,9 @@ static void set_float(char *p, u32 type, i64 i, f32 v) {
     }
 }
 
-// Matrix m of an operation: element `at` in steps of its strides lies in memory, or in the storage
-// of the thread that holds that position.
-static char *element_at(Lane **lane, u32 on, const u64 *args, u32 m, i64 *at) {
-    u32 layout = (u32)args[TENSOR_LAYOUT_A + m], type = (u32)args[TENSOR_TYPES] >> 8 * m & 0xff;
-    if (!layout) return (char *)args[m * TENSOR_MATRIX_ARGS];
+// Position `at` of a slab, in the storage of the thread that holds it; its own pointer is argument
+// `data` of its call.
+static char *held(Lane **lane, u32 on, u32 data, u32 layout, u32 type, i64 *at) {
     u32 n = tensor_capacity(layout) * 32;
     for (u32 q = 0; q < n; q++) {
         u32 p = tensor_multiplier(layout) == 1
@@ -578,9 +580,15 @@ static char *element_at(Lane **lane, u32 on, const u64 *args, u32 m, i64 *at) {
         if (!(on >> q % 32 & 1)) return 0;
         *at = 0;
         const u64 *own = (const u64 *)lane[q % 32]->in[0];
-        return (char *)own[m * TENSOR_MATRIX_ARGS] + (u64)(q / 32) * element_bytes(type);
+        return (char *)own[data] + (u64)(q / 32) * element_bytes(type);
     }
     return 0;
+}
+// Matrix m of a product: element `at` in steps of its strides lies in memory, or in a slab.
+static char *element_at(Lane **lane, u32 on, const u64 *args, u32 m, i64 *at) {
+    u32 layout = (u32)args[TENSOR_LAYOUT_A + m], type = (u32)args[TENSOR_TYPES] >> 8 * m & 0xff;
+    if (!layout) return (char *)args[m * TENSOR_MATRIX_ARGS];
+    return held(lane, on, m * TENSOR_MATRIX_ARGS, layout, type, at);
 }
 
 // Element by element; a factor that does not exist is 0.
@@ -620,11 +628,73 @@ static void multiply_tensors(Lane **lane, u32 on) {
         }
 }
 
+// One element of a convolution: the sum over the window and the channels.
+static void convolve_at(const u64 *args, char *out, i64 to, i64 x, i64 y, i64 image, i64 o) {
+    const u64 *s = args + TENSOR_SOURCE, *w = args + TENSOR_WEIGHTS;
+    const i64 *se = (const i64 *)s + TENSOR_EXTENTS, *ss = (const i64 *)s + TENSOR_STRIDES,
+              *we = (const i64 *)w + TENSOR_EXTENTS, *ws = (const i64 *)w + TENSOR_STRIDES;
+    u32 types = (u32)args[TENSOR_CONVOLUTION_TYPES], ts = types & 0xff, tw = types >> 8 & 0xff,
+        td = types >> 16 & 0xff;
+    int floats = is_float_type(ts) || is_float_type(tw) || is_float_type(td);
+    int adds = (args[TENSOR_CONVOLUTION_FLAGS] & CPU_MATMUL_ACCUMULATE) != 0;
+    f32 sum = adds ? get_float(out, td, to) : 0;
+    u32 whole = adds && !floats ? ((const u32 *)out)[to] : 0;
+    int there = o < we[0] && image < se[3];
+    for (i64 ky = 0; there && ky < we[3]; ky++)
+        for (i64 kx = 0; kx < we[2]; kx++) {
+            i64 sx = x * (i32)args[TENSOR_STEP] + kx * (i32)args[TENSOR_DILATION] +
+                     (i32)args[TENSOR_OFFSET],
+                sy = y * (i32)args[TENSOR_STEP + 1] + ky * (i32)args[TENSOR_DILATION + 1] +
+                     (i32)args[TENSOR_OFFSET + 1];
+            if (sx < 0 || sx >= se[1] || sy < 0 || sy >= se[2]) continue;
+            for (i64 c = 0; c < se[0] && c < we[1]; c++) {
+                f32 a = get_float((const char *)s[0], ts,
+                                  c * ss[0] + sx * ss[1] + sy * ss[2] + image * ss[3]);
+                f32 b = get_float((const char *)w[0], tw,
+                                  o * ws[0] + c * ws[1] + kx * ws[2] + ky * ws[3]);
+                if (floats)
+                    sum = __builtin_fmaf(a, b, sum);
+                else
+                    whole += (u32)(i32)a * (u32)(i32)b;
+            }
+        }
+    if (floats)
+        set_float(out, td, to, sum);
+    else
+        ((u32 *)out)[to] = whole;
+}
+
+static void convolve_tensors(Lane **lane, u32 on) {
+    const u64 *args = (const u64 *)lane[__builtin_ctz(on)]->in[0], *d = args + TENSOR_DESTINATION;
+    const i64 *extents = (const i64 *)d + TENSOR_EXTENTS, *strides = (const i64 *)d + TENSOR_STRIDES;
+    u32 layout = (u32)args[TENSOR_CONVOLUTION_LAYOUT],
+        type = (u32)args[TENSOR_CONVOLUTION_TYPES] >> 16 & 0xff;
+    i32 n = (i32)args[TENSOR_SIZE], width = (i32)args[TENSOR_SIZE + 1],
+        height = (i32)args[TENSOR_SIZE + 2], first = (i32)args[TENSOR_FIRST];
+    for (i32 p = first; p < first + (i32)args[TENSOR_COUNT]; p++) {
+        i64 x = p % width, y = p / width % height, image = p / width / height;
+        if (x >= extents[1] || y >= extents[2] || image >= extents[3]) continue;
+        for (i64 o = 0; o < n && o < extents[0]; o++) {
+            i64 to = o * strides[0] + x * strides[1] + y * strides[2] + image * strides[3];
+            char *out = (char *)d[0];
+            if (layout) {
+                to = (i64)(p - first) * n + o;
+                out = held(lane, on, TENSOR_DESTINATION, layout, type, &to);
+            }
+            if (out) convolve_at(args, out, to, x, y, image, o);
+        }
+    }
+}
+
 static void evaluate(Lane **lane, u32 w, u32 on, const Lane *model) {
     Op op = model->op;
     if (!on || op == OP_meet) return;
     if (op == OP_tensor_matmul) {
         multiply_tensors(lane, on);
+        return;
+    }
+    if (op == OP_tensor_convolution) {
+        convolve_tensors(lane, on);
         return;
     }
     if (op == OP_texture_sample) {

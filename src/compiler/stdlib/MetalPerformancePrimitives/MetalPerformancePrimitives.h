@@ -10,3 +10,4 @@
 #include "../detail/mpp_thread.h"
 #include "../detail/mpp_matmul.h"
 #include "../detail/mpp_reduce.h"
+#include "../detail/mpp_convolution.h"

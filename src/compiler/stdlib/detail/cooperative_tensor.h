@@ -87,6 +87,17 @@ template <int Rows, int Cols, int Groups> struct matrix {
     }
 };
 
+// A result of convolution2d: channels by positions, which run over width, height and batch.
+template <int Channels, int Width, int Height, int Batch, int Groups>
+struct image : matrix<Width * Height * Batch, Channels, Groups> {
+    using flat = matrix<Width * Height * Batch, Channels, Groups>;
+    static constexpr constant int rank = 4;
+    template <class T> METAL_FUNC static array<T, 4> index(uint i) {
+        int p = flat::first_row() + flat::slab_row(i);
+        return {T(flat::column(i)), T(p % Width), T(p / Width % Height), T(p / Width / Height)};
+    }
+};
+
 // What a reduction of a matrix over one SIMD-group leaves: every thread has all of it, so that
 // every element of the matrix finds its own in the same thread.
 template <int Size, bool ByRow> struct vector {
@@ -194,30 +205,28 @@ public:
 
     // Elements outside the tensor in memory read as 0 and are not written.
     template <class Tensor> METAL_FUNC void load(const thread Tensor &from) {
+        static_assert(Tensor::rank() == Layout::rank, "this tensor has another rank");
         for (uint i = 0; i < Layout::capacity; i++) {
-            if constexpr (Layout::rank == 2) {
-                auto at = Layout::template index<int>(i);
-                bool in = Layout::valid(i) && at[0] < int(from.get_extent(0)) &&
-                          at[1] < int(from.get_extent(1));
-                __elements[i] = in ? value_type(from[at[0], at[1]]) : value_type(0);
-            } else {
-                bool in = int(i) < int(from.get_extent(0));
-                __elements[i] = in ? value_type(from[i]) : value_type(0);
-            }
+            auto at = Layout::template index<int>(i);
+            __elements[i] = __inside(from, i, at) ? value_type(from[at]) : value_type(0);
         }
     }
     template <class Tensor> METAL_FUNC void store(const thread Tensor &to) const {
+        static_assert(Tensor::rank() == Layout::rank, "this tensor has another rank");
         for (uint i = 0; i < Layout::capacity; i++) {
-            if constexpr (Layout::rank == 2) {
-                auto at = Layout::template index<int>(i);
-                if (Layout::valid(i) && at[0] < int(to.get_extent(0)) &&
-                    at[1] < int(to.get_extent(1)))
-                    to[at[0], at[1]] = typename Tensor::value_type(__elements[i]);
-            } else {
-                if (int(i) < int(to.get_extent(0)))
-                    to[i] = typename Tensor::value_type(__elements[i]);
-            }
+            auto at = Layout::template index<int>(i);
+            if (__inside(to, i, at)) to[at] = typename Tensor::value_type(__elements[i]);
         }
+    }
+
+private:
+    template <class Tensor>
+    METAL_FUNC static bool __inside(const thread Tensor &t, uint i,
+                                    const thread array<int, Layout::rank> &at) {
+        bool inside = Layout::valid(i);
+#pragma unroll
+        for (int d = 0; d < Layout::rank; d++) inside = inside && at[d] < int(t.get_extent(d));
+        return inside;
     }
 };
 
