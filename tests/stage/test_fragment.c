@@ -330,6 +330,38 @@ static void helpers_read_nothing(void **state) {
     stage_close(s);
 }
 
+// Nor does it reach beyond an array of the function.
+static void helpers_stay_in_private_arrays(void **state) {
+    (void)state;
+    static const char source[] = HEAD
+        "struct In { float4 p [[position]]; float v; };\n"
+        "fragment float4 f(In in [[stage_in]], constant float *k [[buffer(0)]]) {\n"
+        "  float a[8], b[4]; for (int i = 0; i < 8; i++) a[i] = k[i]; for (int i = 0; i < 4; i++) b[i] = -k[i];\n"
+        "  int i = int(in.v); a[i] = 100; b[i & 3] += a[i];\n"
+        "  float s = 0; for (int j = 0; j < 8; j++) s += a[j] * float(j + 1);\n"
+        "  return float4(s, a[i], b[i & 3], b[(i + 1) & 3]); }\n";
+    Stage *s = stage_open(source, "f", NULL);
+    FragmentRun *r = aligned_alloc(64, sizeof *r);
+    float k[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    s->args[0] = k, s->lengths[0] = sizeof k;
+    for (int lane = 0; lane < LANES; lane++) {
+        fragment_begin(r, 0, 0, 1u << lane);
+        r->planes[0] = (CpuPlane){0, 1.5e6f, -9e5f};
+        r->planes[0].at = -r->planes[0].dx * ((float)lane_x(lane) + .5f) -
+                          r->planes[0].dy * ((float)lane_y(lane) + .5f) + (float)(lane % 8) + .25f;
+        run(s, r);
+        int i = lane % 8;
+        float sum = 0;
+        for (int j = 0; j < 8; j++) sum += (j == i ? 100 : k[j]) * (float)(j + 1);
+        assert_float_equal(color_of(r, 0, 0, lane), sum, 0);
+        assert_float_equal(color_of(r, 0, 1, lane), 100, 0);
+        assert_float_equal(color_of(r, 0, 2, lane), 100 - k[i & 3], 0);
+        assert_float_equal(color_of(r, 0, 3, lane), -k[(i + 1) & 3], 0);
+    }
+    free(r);
+    stage_close(s);
+}
+
 // Loops of different lengths with a discard inside, and early returns.
 static void divergent_control(void **state) {
     (void)state;
@@ -374,7 +406,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(interpolation),        cmocka_unit_test(built_in_values),
         cmocka_unit_test(outputs),              cmocka_unit_test(idle_quads_stay_out),
         cmocka_unit_test(derivatives),          cmocka_unit_test(discarded_pixels),
-        cmocka_unit_test(helpers_read_nothing), cmocka_unit_test(divergent_control),
+        cmocka_unit_test(helpers_read_nothing), cmocka_unit_test(helpers_stay_in_private_arrays),
+        cmocka_unit_test(divergent_control),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,8 +156,9 @@ static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
     for (int k = 0; a->to && k < a->n; k++) a->to->v[k] = msl_concat(x, part[k], runs);
 }
 
-// Lanes of a fragment function that only run along read 0 where the address is their own.
-static Value load_mask(Vec *x) {
+// Lanes of a fragment function that only run along read 0 where the address is their own, and write
+// nothing: their indices may lie outside of the program's arrays, also of private ones.
+static Value counting_mask(Vec *x) {
     return x->covered ? LLVMBuildAnd(x->b, x->mask, x->covered, "") : x->mask;
 }
 static Value load_missing(const Vec *x, Type t) {
@@ -175,7 +176,7 @@ static Value gather_narrow(Vec *x, Value p, Type t, int bytes) {
     Value past = LLVMBuildAnd(x->b, address, msl_splat(x, const_int(x->i64, 3)), "");
     Value back = LLVMBuildNeg(x->b, past, "");
     Value word = LLVMBuildGEP2(x->b, LLVMInt8TypeInContext(x->llvm), p, &back, 1, "");
-    Value a[] = {word, load_mask(x), load_missing(x, words)};
+    Value a[] = {word, counting_mask(x), load_missing(x, words)};
     Value v = with_align(x, msl_intrinsic(x, "llvm.masked.gather", overload, 2, a, 3), 1, 4);
     Value low = LLVMBuildTrunc(x->b, address, words, "");
     Value shift = LLVMBuildShl(
@@ -193,14 +194,14 @@ static void access_scattered(Vec *x, const Access *a) {
     for (int k = 0; k < a->n; k++) {
         Value q = at_offset(x, p, k * a->step);
         if (a->from) {
-            Value args[] = {msl_vector(x, a->from, k), q, x->mask};
+            Value args[] = {msl_vector(x, a->from, k), q, counting_mask(x)};
             with_align(x, msl_intrinsic(x, "llvm.masked.scatter", overload, 2, args, 3), 2,
                        a->align);
         } else if (a->bytes < 4 && has_gather && (int)a->align >= a->bytes &&
                    !is_pointer(a->element)) {
             a->to->v[k] = gather_narrow(x, q, t, a->bytes);
         } else {
-            Value args[] = {q, load_mask(x), load_missing(x, t)};
+            Value args[] = {q, counting_mask(x), load_missing(x, t)};
             a->to->v[k] = with_align(
                 x, msl_intrinsic(x, "llvm.masked.gather", overload, 2, args, 3), 1, a->align);
         }
