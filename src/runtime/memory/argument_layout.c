@@ -151,6 +151,7 @@ void rt_arg_layout_free(RtArgLayout *layout) {
 
 // Bytes and alignment of a member of this type; false: not one an argument buffer can hold.
 static bool member_layout(uint32_t t, uint32_t *n_bytes, uint32_t *alignment) {
+    if (t == MTLDataTypeTensor) return false; // encoders have no call to set one: store its id
     if (rt_data_type_is_resource(t)) {
         *n_bytes = *alignment = HANDLE_BYTES;
         return true;
