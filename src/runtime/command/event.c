@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // event.c: MTLEvent and MTLSharedEvent: the number, raising it, and waiting for it on the CPU.
+#include "runtime/command/command_buffer.h"
 #include "runtime/command/event.h"
 #include <errno.h>
 #include <limits.h>
@@ -109,10 +110,40 @@ void rt_event_signal(MTLEvent *event, uint64_t value) {
     RtEventState *state = atomic_load(&event->state);
     uint64_t old = atomic_load(&state->value);
     while (old < value && !atomic_compare_exchange_weak(&state->value, &old, value)) continue;
+    MTLCommandBuffer *signaller = NULL;
+    if (event->signaller && event->signaller_value <= value) {
+        signaller = event->signaller;
+        event->signaller = NULL;
+    }
     pthread_mutex_unlock(&event->lock);
-    if (old >= value) return;
-    rt_event_announce(event, state);
-    rt_event_serve(event);
+    if (old < value) {
+        rt_event_announce(event, state);
+        rt_event_serve(event);
+    }
+    mtl_release(signaller); // it holds the event
+}
+
+void rt_event_expect(MTLEvent *event, uint64_t value, MTLCommandBuffer *signaller) {
+    pthread_mutex_lock(&event->lock);
+    MTLCommandBuffer *old = NULL;
+    if (rt_event_value(event) < value) {
+        old = event->signaller;
+        event->signaller = mtl_retain(signaller);
+        event->signaller_value = value;
+    }
+    pthread_mutex_unlock(&event->lock);
+    mtl_release(old);
+}
+
+// The work that will raise the event to the value, if it is known, is done here where nobody else
+// has begun it: two threads less to wake. Only for those who wait for ever: work has no time limit.
+static void help(MTLEvent *event, uint64_t value) {
+    pthread_mutex_lock(&event->lock);
+    MTLCommandBuffer *signaller =
+        event->signaller_value == value ? mtl_retain(event->signaller) : NULL;
+    pthread_mutex_unlock(&event->lock);
+    if (signaller) rt_queue_help(signaller->queue, signaller);
+    mtl_release(signaller);
 }
 
 RtEventWait rt_event_wait(MTLEvent *event, RtEventWaiter *waiter) {
@@ -221,6 +252,7 @@ bool mtl_shared_event_wait_until_signaled_value(MTLSharedEvent *shared, uint64_t
     uint64_t now = cpu_now_ns();
     uint64_t until =
         timeout_ms > (UINT64_MAX - now) / 1000000u ? UINT64_MAX : now + timeout_ms * 1000000u;
+    if (timeout_ms == UINT64_MAX && rt_event_value(event) < value) help(event, value);
     // What comes at once is not worth a sleep.
     for (uint64_t t = now; t < until && t - now < WAIT_SPIN_NS; t = cpu_now_ns())
         for (int i = 0; i < 64; i++, cpu_relax())

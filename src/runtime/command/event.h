@@ -40,6 +40,10 @@ struct MTLEvent {
     pthread_mutex_t lock;
     RtEventWaiter *waiters, **last_waiter; // under lock
     bool closing;                          // under lock
+    // The committed work that will raise the number to this value, so that who waits for exactly
+    // that can help with it; retained until the number is there. Under lock
+    MTLCommandBuffer *signaller;
+    uint64_t signaller_value;
     bool watched;                          // by `watcher`, a thread of process watcher_pid
     pthread_t watcher;
     pid_t watcher_pid;
@@ -54,6 +58,8 @@ bool rt_is_shared_event(const void *object);
 MTLSharedEvent *rt_shared_event_new(MTLDevice *device);
 uint64_t rt_event_value(const MTLEvent *event);
 void rt_event_signal(MTLEvent *event, uint64_t value);
+// Says which committed command buffer will signal the value.
+void rt_event_expect(MTLEvent *event, uint64_t value, MTLCommandBuffer *signaller);
 typedef enum RtEventWait { RT_EVENT_REACHED, RT_EVENT_PENDING, RT_EVENT_NO_THREAD } RtEventWait;
 // REACHED: now, or already: the waiter is not needed. PENDING: it will be told.
 RtEventWait rt_event_wait(MTLEvent *event, RtEventWaiter *waiter);

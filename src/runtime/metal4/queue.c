@@ -193,6 +193,7 @@ static void event(MTL4CommandQueue *queue, MTLEvent *e, uint64_t value, bool wai
     pthread_mutex_lock(&queue->commit_lock);
     submit(queue, r);
     pthread_mutex_unlock(&queue->commit_lock);
+    if (!wait && rt_is_shared_event(e)) rt_event_expect(e, value, &r->commands);
     mtl_release(r);
 }
 
