@@ -116,6 +116,40 @@ static bool decodes(const RfLibrary *rf) {
     return back != NULL;
 }
 
+static void tensors_in_reflection(void **state) {
+    (void)state;
+    RfLibrary *rf = fixture_reflection();
+    RfType *t = &rf->types[0];
+    t->data_type = 140; // Tensor
+    t->rank = RF_MAX_RANK;
+    t->index_type = 29;
+    for (uint32_t i = 0; i < RF_MAX_RANK; i++) t->extents[i] = i % 2 ? UINT32_MAX : i + 1;
+    rf->functions[0].args[0].kind = RF_ARG_TENSOR;
+    WireOut w = {0};
+    rf_encode(rf, &w);
+    WireIn r = {w.data, w.data + w.n_bytes, false};
+    RfLibrary *back = rf_decode(&r);
+    assert_non_null(back);
+    assert_int_equal(back->types[0].rank, RF_MAX_RANK);
+    assert_int_equal(back->types[0].index_type, 29);
+    assert_memory_equal(back->types[0].extents, t->extents, sizeof t->extents);
+    assert_int_equal(back->types[1].rank, 0);
+    assert_int_equal(back->functions[0].args[0].kind, RF_ARG_TENSOR);
+    rf_free(back);
+    for (size_t i = 0; i < w.n_bytes; i++) // a rank beyond 16 is refused, wherever it stands
+        for (int k = 0; k < 2; k++) {
+            w.data[i] ^= k ? 0xff : 0x10;
+            WireIn bad = {w.data, w.data + w.n_bytes, false};
+            back = rf_decode(&bad);
+            for (uint32_t n = 0; back && n < back->n_types; n++)
+                assert_true(back->types[n].rank <= RF_MAX_RANK);
+            rf_free(back);
+            w.data[i] ^= k ? 0xff : 0x10;
+        }
+    wire_free(&w);
+    rf_free(rf);
+}
+
 static void inconsistent_reflection(void **state) {
     (void)state;
     RfLibrary *rf = fixture_reflection();
@@ -165,7 +199,7 @@ int main(void) {
         cmocka_unit_test(comes_back),           cmocka_unit_test(truncated),
         cmocka_unit_test(every_byte_changed),   cmocka_unit_test(damage_behind_a_right_checksum),
         cmocka_unit_test(reflection_truncated), cmocka_unit_test(inconsistent_reflection),
-        cmocka_unit_test(builtin_names),
+        cmocka_unit_test(tensors_in_reflection), cmocka_unit_test(builtin_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
