@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// metal4_compute.c: a first program with Metal 4: a compiler, an argument table with plain addresses,
-// a residency set, a barrier between two dispatches that need each other, and feedback for errors.
+// metal4_compute.c: a first program with Metal 4: a compiler, an argument table with plain
+// addresses, a residency set, a barrier between two dispatches that need each other, and feedback
+// for errors.
 #include <ingot/metal4.h>
 #include <ingot/metal4_compiler.h>
 #include <semaphore.h>
@@ -58,12 +59,12 @@ int main(void) {
     MTLFunctionConstantValues *values = mtl_function_constant_values_new();
     mtl_function_constant_values_set_constant_value(values, &(float){0.5f}, MTLDataTypeFloat, 0);
     MTL4LibraryFunctionDescriptor square = {.name = "square", .library = library};
-    MTLComputePipelineState *squares =
-        make(compiler, &(MTL4SpecializedFunctionDescriptor){
-                           .base.kind = MTL4FunctionDescriptorKindSpecialized,
-                           .function_descriptor = &square.base,
-                           .constant_values = values}
-                           .base);
+    MTLComputePipelineState *squares = make(
+        compiler,
+        &(MTL4SpecializedFunctionDescriptor){.base.kind = MTL4FunctionDescriptorKindSpecialized,
+                                             .function_descriptor = &square.base,
+                                             .constant_values = values}
+             .base);
     MTLComputePipelineState *sums =
         make(compiler, &(MTL4LibraryFunctionDescriptor){.name = "add", .library = library}.base);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // metal4_frames.c: frames in flight, as programs that draw have them. Three command allocators take
-// turns; one command buffer is begun anew for every frame, while the device still works on the frames
-// before. A shared event says when a frame is done: only then its allocator is reset.
+// turns; one command buffer is begun anew for every frame, while the device still works on the
+// frames before. A shared event says when a frame is done: only then its allocator is reset.
 #include <ingot/metal4.h>
 #include "util.h"
 

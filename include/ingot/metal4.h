@@ -27,13 +27,14 @@
 //   and begin anew at once, while the commands of before still run. Its commands lie in the memory
 //   of the allocator it was begun with. An allocator serves one command buffer at a time (between
 //   begin and end) and keeps all memory until mtl4_command_allocator_reset, which is allowed when
-//   none of its command buffers is being encoded or executed. Frames in flight take an allocator each.
+//   none of its command buffers is being encoded or executed. Frames in flight take an allocator
+//   each.
 // - Nothing is tracked: dispatches and copies of an encoder may run side by side, and only barriers
 //   (or fences) order them. Here encoders and command buffers of one queue do run in the order of
 //   their commits, which a program must not count on.
 // - Nothing is kept alive for the program: residency sets hold resources, and so does the program.
-//   Under MTL_DEBUG_LAYER=1 what a dispatch or copy reaches and no residency set of the queue or the
-//   command buffer holds is an error that names it.
+//   Under MTL_DEBUG_LAYER=1 what a dispatch or copy reaches and no residency set of the queue or
+//   the command buffer holds is an error that names it.
 // - Kernels get their arguments from an argument table: plain addresses. Each dispatch takes the
 //   bindings as they are then.
 // - Misuse while encoding, and faults of kernels, arrive in the commit's feedback.
@@ -92,7 +93,8 @@ typedef enum MTL4CommandQueueError { // domain MTL4CommandQueueErrorDomain
     MTL4CommandQueueErrorOutOfMemory = 3,
     MTL4CommandQueueErrorDeviceRemoved = 4,
     MTL4CommandQueueErrorAccessRevoked = 5,
-    MTL4CommandQueueErrorInternal = 6, // a fault of a kernel, or misuse: mtl_error_rule names the rule
+    MTL4CommandQueueErrorInternal =
+        6, // a fault of a kernel, or misuse: mtl_error_rule names the rule
 } MTL4CommandQueueError;
 
 typedef struct MTL4BufferRange {
@@ -100,7 +102,8 @@ typedef struct MTL4BufferRange {
     uint64_t length; // UINT64_MAX: up to the end of the buffer
 } MTL4BufferRange;
 
-static inline MTL4BufferRange mtl4_buffer_range_make(MTLGPUAddress buffer_address, uint64_t length) {
+static inline MTL4BufferRange mtl4_buffer_range_make(MTLGPUAddress buffer_address,
+                                                     uint64_t length) {
     MTL4BufferRange range = {buffer_address, length};
     return range;
 }
@@ -119,10 +122,8 @@ typedef struct MTL4CommandAllocatorDescriptor {
 
 // NULL: no memory.
 MTL_API MTL4CommandAllocator *mtl_device_new_command_allocator(MTLDevice *device);
-MTL_API MTL4CommandAllocator *
-mtl_device_new_command_allocator_with_descriptor(MTLDevice *device,
-                                                 const MTL4CommandAllocatorDescriptor *descriptor,
-                                                 MTLError **error);
+MTL_API MTL4CommandAllocator *mtl_device_new_command_allocator_with_descriptor(
+    MTLDevice *device, const MTL4CommandAllocatorDescriptor *descriptor, MTLError **error);
 MTL_API MTLDevice *mtl4_command_allocator_device(const MTL4CommandAllocator *allocator);
 MTL_API const char *mtl4_command_allocator_label(const MTL4CommandAllocator *allocator);
 // Bytes of memory it has for commands; a reset keeps them for reuse.
@@ -134,12 +135,12 @@ MTL_API void mtl4_command_allocator_reset(MTL4CommandAllocator *allocator);
 // ---- MTL4ArgumentTable --------------------------------------------------------------------------
 
 typedef struct MTL4ArgumentTableDescriptor {
-    const char *label;                  // NULL: none
-    size_t max_buffer_bind_count;       // 0 .. 31
-    size_t max_texture_bind_count;      // 0 .. 128
+    const char *label;                   // NULL: none
+    size_t max_buffer_bind_count;        // 0 .. 31
+    size_t max_texture_bind_count;       // 0 .. 128
     size_t max_sampler_state_bind_count; // 0 .. 16
-    bool initialize_bindings;           // all bindings begin as none; they always do here
-    bool support_attribute_strides;     // set_address_with_attribute_stride may be used
+    bool initialize_bindings;            // all bindings begin as none; they always do here
+    bool support_attribute_strides;      // set_address_with_attribute_stride may be used
 } MTL4ArgumentTableDescriptor;
 
 // NULL and an error if a count is over its limit.
@@ -186,18 +187,17 @@ MTL_API double mtl4_commit_feedback_gpu_end_time(const MTL4CommitFeedback *feedb
 typedef void (*MTL4FeedbackDispatch)(void (*work)(void *item), void *item, void *context);
 
 typedef struct MTL4CommandQueueDescriptor {
-    const char *label;                   // NULL: none
-    MTL4FeedbackDispatch feedback_queue; // where feedback handlers run; NULL: on the library's threads
+    const char *label; // NULL: none
+    MTL4FeedbackDispatch
+        feedback_queue; // where feedback handlers run; NULL: on the library's threads
     void *feedback_queue_context;
     uint32_t timeout_ms; // not Apple's: time limit of a command buffer; 0: the device's
 } MTL4CommandQueueDescriptor;
 
 // NULL: no memory.
 MTL_API MTL4CommandQueue *mtl_device_new_mtl4_command_queue(MTLDevice *device);
-MTL_API MTL4CommandQueue *
-mtl_device_new_mtl4_command_queue_with_descriptor(MTLDevice *device,
-                                                  const MTL4CommandQueueDescriptor *descriptor,
-                                                  MTLError **error);
+MTL_API MTL4CommandQueue *mtl_device_new_mtl4_command_queue_with_descriptor(
+    MTLDevice *device, const MTL4CommandQueueDescriptor *descriptor, MTLError **error);
 MTL_API MTLDevice *mtl4_command_queue_device(const MTL4CommandQueue *queue);
 MTL_API const char *mtl4_command_queue_label(const MTL4CommandQueue *queue);
 // Hands over the commands of ended command buffers, in this order. Each may be begun again at once.
@@ -225,7 +225,8 @@ MTL_API void mtl4_command_queue_remove_residency_set(MTL4CommandQueue *queue, MT
 MTL_API void mtl4_command_queue_remove_residency_sets(MTL4CommandQueue *queue,
                                                       MTLResidencySet *const *sets, size_t count);
 
-// A capture of the queue's work (metal_capture.h). A descriptor's capture_object may be the queue too.
+// A capture of the queue's work (metal_capture.h). A descriptor's capture_object may be the queue
+// too.
 MTL_API MTLCaptureScope *
 mtl_capture_manager_new_capture_scope_with_mtl4_command_queue(MTLCaptureManager *manager,
                                                               MTL4CommandQueue *queue);
@@ -244,12 +245,14 @@ MTL_API MTLDevice *mtl4_command_buffer_device(const MTL4CommandBuffer *buffer);
 MTL_API const char *mtl4_command_buffer_label(const MTL4CommandBuffer *buffer);
 MTL_API void mtl4_command_buffer_set_label(MTL4CommandBuffer *buffer, const char *label);
 // Starts a new sequence of commands in the allocator's memory. The allocator must not be in use by
-// another command buffer that was begun and not ended. Commands ended and not committed are dropped.
+// another command buffer that was begun and not ended. Commands ended and not committed are
+// dropped.
 MTL_API void mtl4_command_buffer_begin_command_buffer(MTL4CommandBuffer *buffer,
                                                       MTL4CommandAllocator *allocator);
-MTL_API void mtl4_command_buffer_begin_command_buffer_with_options(
-    MTL4CommandBuffer *buffer, MTL4CommandAllocator *allocator,
-    const MTL4CommandBufferOptions *options);
+MTL_API void
+mtl4_command_buffer_begin_command_buffer_with_options(MTL4CommandBuffer *buffer,
+                                                      MTL4CommandAllocator *allocator,
+                                                      const MTL4CommandBufferOptions *options);
 // With no encoder open. Then it may be committed, once.
 MTL_API void mtl4_command_buffer_end_command_buffer(MTL4CommandBuffer *buffer);
 // Opens an encoder, borrowed: valid until its allocator is reset. One at a time. NULL otherwise.
@@ -303,8 +306,8 @@ MTL_API const char *mtl4_counter_heap_label(const MTL4CounterHeap *heap);
 MTL_API void mtl4_counter_heap_set_label(MTL4CounterHeap *heap, const char *label);
 MTL_API MTL4CounterHeapType mtl4_counter_heap_type(const MTL4CounterHeap *heap);
 MTL_API size_t mtl4_counter_heap_count(const MTL4CounterHeap *heap);
-// Copies the entries of the range to `entries`, as they are now; the work that writes them should be
-// done. False and a message if the range is not the heap's.
+// Copies the entries of the range to `entries`, as they are now; the work that writes them should
+// be done. False and a message if the range is not the heap's.
 MTL_API bool mtl4_counter_heap_resolve_counter_range(const MTL4CounterHeap *heap, MTLRange range,
                                                      MTL4TimestampHeapEntry *entries);
 MTL_API void mtl4_counter_heap_invalidate_counter_range(MTL4CounterHeap *heap, MTLRange range);
@@ -335,9 +338,10 @@ MTL_API void mtl4_compute_command_encoder_dispatch_threadgroups(MTL4ComputeComma
                                                                 MTLSize threads_per_threadgroup);
 // With a MTLDispatchThreadgroupsIndirectArguments at the address (a multiple of 4), read when the
 // commands run.
-MTL_API void mtl4_compute_command_encoder_dispatch_threadgroups_indirect(
-    MTL4ComputeCommandEncoder *encoder, MTLGPUAddress indirect_buffer,
-    MTLSize threads_per_threadgroup);
+MTL_API void
+mtl4_compute_command_encoder_dispatch_threadgroups_indirect(MTL4ComputeCommandEncoder *encoder,
+                                                            MTLGPUAddress indirect_buffer,
+                                                            MTLSize threads_per_threadgroup);
 // With a MTLDispatchThreadsIndirectArguments there.
 MTL_API void
 mtl4_compute_command_encoder_dispatch_threads_indirect(MTL4ComputeCommandEncoder *encoder,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// metal4_compiler.h: Metal 4's compiler: libraries and pipelines from descriptors, in the foreground
-// or as tasks, pipeline data sets, archives. Part of metal.h; include that.
+// metal4_compiler.h: Metal 4's compiler: libraries and pipelines from descriptors, in the
+// foreground or as tasks, pipeline data sets, archives. Part of metal.h; include that.
 //
 //     MTL4Compiler *compiler = mtl_device_new_compiler(device, NULL, &error);
 //     MTLLibrary *library = mtl4_compiler_new_library(compiler,
@@ -10,14 +10,15 @@
 //             &(MTL4LibraryFunctionDescriptor){.name = "twice", .library = library}.base},
 //         NULL, &error);
 //
-// A function descriptor is one of three structs; each begins with a MTL4FunctionDescriptor, which is
-// what others point to. MTL4LibraryFunctionDescriptor is kind 0, the other two name theirs:
+// A function descriptor is one of three structs; each begins with a MTL4FunctionDescriptor, which
+// is what others point to. MTL4LibraryFunctionDescriptor is kind 0, the other two name theirs:
 //
 //     &(MTL4SpecializedFunctionDescriptor){.base.kind = MTL4FunctionDescriptorKindSpecialized,
 //         .function_descriptor = &plain.base, .constant_values = values}.base
 //
 // To ship machine code: give the compiler a serializer, make the pipelines, write an archive. Later
-// runs open it and name it in MTL4CompilerTaskOptions.lookup_archives; no compiler need be installed.
+// runs open it and name it in MTL4CompilerTaskOptions.lookup_archives; no compiler need be
+// installed.
 #ifndef INGOT_METAL4_COMPILER_H
 #define INGOT_METAL4_COMPILER_H
 #include "ingot/metal.h"
@@ -42,7 +43,8 @@ typedef struct MTL4LibraryDescriptor {
     const char *name;                 // becomes the library's label; NULL: none
 } MTL4LibraryDescriptor;
 
-typedef enum MTL4FunctionDescriptorKind { // which struct it is (not Apple's: there they are classes)
+typedef enum MTL4FunctionDescriptorKind { // which struct it is (not Apple's: there they are
+                                          // classes)
     MTL4FunctionDescriptorKindLibrary = 0,
     MTL4FunctionDescriptorKindSpecialized = 1,
     MTL4FunctionDescriptorKindStitched = 2,
@@ -81,7 +83,8 @@ typedef struct MTL4LinkedFunctionGroup { // an entry of Apple's dictionary of gr
 
 // Visible functions that are compiled into the pipeline.
 typedef struct MTL4StaticLinkingDescriptor {
-    const MTL4FunctionDescriptor *const *function_descriptors; // callable through tables and by name
+    const MTL4FunctionDescriptor *const
+        *function_descriptors; // callable through tables and by name
     size_t function_descriptor_count;
     const MTL4FunctionDescriptor *const *private_function_descriptors; // by name only
     size_t private_function_descriptor_count;
@@ -116,7 +119,7 @@ typedef struct MTL4PipelineOptions {
 } MTL4PipelineOptions;
 
 typedef struct MTL4ComputePipelineDescriptor {
-    const char *label;                                         // NULL: none
+    const char *label; // NULL: none
     MTL4PipelineOptions options;
     const MTL4FunctionDescriptor *compute_function_descriptor; // required, a kernel
     bool thread_group_size_is_multiple_of_thread_execution_width;
@@ -142,7 +145,7 @@ typedef struct MTL4BinaryFunctionDescriptor {
 // ---- MTL4Compiler, MTL4CompilerTask -------------------------------------------------------------
 
 typedef struct MTL4CompilerDescriptor {
-    const char *label;                                          // NULL: none
+    const char *label;                                           // NULL: none
     MTL4PipelineDataSetSerializer *pipeline_data_set_serializer; // NULL: none
 } MTL4CompilerDescriptor;
 
@@ -234,8 +237,9 @@ MTL_API void mtl4_compiler_task_wait_until_completed(MTL4CompilerTask *task);
 MTL_API const char *mtl4_binary_function_name(const MTL4BinaryFunction *function);
 MTL_API MTLFunctionType mtl4_binary_function_function_type(const MTL4BinaryFunction *function);
 // The handle of a binary function the pipeline was linked with, borrowed; NULL: it was not.
-MTL_API MTLFunctionHandle *mtl_compute_pipeline_state_function_handle_with_binary_function(
-    MTLComputePipelineState *state, MTL4BinaryFunction *function);
+MTL_API MTLFunctionHandle *
+mtl_compute_pipeline_state_function_handle_with_binary_function(MTLComputePipelineState *state,
+                                                                MTL4BinaryFunction *function);
 // A pipeline with further functions; the first must have been made with support_binary_linking.
 MTL_API MTLComputePipelineState *
 mtl_compute_pipeline_state_new_compute_pipeline_state_with_binary_functions(
@@ -257,8 +261,8 @@ typedef struct MTL4PipelineDataSetSerializerDescriptor {
 // Collects what compilers that name it make. NULL: no memory, or a message.
 MTL_API MTL4PipelineDataSetSerializer *mtl_device_new_pipeline_data_set_serializer(
     MTLDevice *device, const MTL4PipelineDataSetSerializerDescriptor *descriptor);
-// Needs CaptureDescriptors: a JSON text of the pipelines made so far; free it with mtl_free_data. Not
-// NUL-terminated: *length bytes.
+// Needs CaptureDescriptors: a JSON text of the pipelines made so far; free it with mtl_free_data.
+// Not NUL-terminated: *length bytes.
 MTL_API void *mtl4_pipeline_data_set_serializer_serialize_as_pipelines_script(
     MTL4PipelineDataSetSerializer *serializer, size_t *length, MTLError **error);
 // Needs CaptureBinaries: writes an archive of their code, in one step; what it wrote is forgotten.
@@ -274,10 +278,8 @@ MTL_API MTL4Archive *mtl_device_new_archive_with_url(MTLDevice *device, const ch
 MTL_API const char *mtl4_archive_label(const MTL4Archive *archive);
 MTL_API void mtl4_archive_set_label(MTL4Archive *archive, const char *label);
 // A pipeline whose code is there: NULL and an error if it is not. Never compiles.
-MTL_API MTLComputePipelineState *
-mtl4_archive_new_compute_pipeline_state(MTL4Archive *archive,
-                                        const MTL4ComputePipelineDescriptor *descriptor,
-                                        MTLError **error);
+MTL_API MTLComputePipelineState *mtl4_archive_new_compute_pipeline_state(
+    MTL4Archive *archive, const MTL4ComputePipelineDescriptor *descriptor, MTLError **error);
 MTL_API MTLComputePipelineState *mtl4_archive_new_compute_pipeline_state_with_dynamic_linking(
     MTL4Archive *archive, const MTL4ComputePipelineDescriptor *descriptor,
     const MTL4PipelineStageDynamicLinkingDescriptor *dynamic_linking, MTLError **error);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// metal4.h: what the tests of Metal 4 share: a queue with its parts, and commits that are waited for.
+// metal4.h: what the tests of Metal 4 share: a queue with its parts, and commits that are waited
+// for.
 #ifndef INGOT_TESTS_METAL4_H
 #define INGOT_TESTS_METAL4_H
 #include "api_test.h"
@@ -115,9 +116,9 @@ static inline void end(Bench *b, MTL4ComputeCommandEncoder *e) {
 }
 
 static inline void barrier(MTL4ComputeCommandEncoder *e) {
-    mtl4_compute_command_encoder_barrier_after_encoder_stages(
-        e, MTLStageDispatch | MTLStageBlit, MTLStageDispatch | MTLStageBlit,
-        MTL4VisibilityOptionDevice);
+    mtl4_compute_command_encoder_barrier_after_encoder_stages(e, MTLStageDispatch | MTLStageBlit,
+                                                              MTLStageDispatch | MTLStageBlit,
+                                                              MTL4VisibilityOptionDevice);
 }
 
 static inline void dispatch(MTL4ComputeCommandEncoder *e, MTLComputePipelineState *p, size_t n) {

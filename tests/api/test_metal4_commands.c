@@ -3,21 +3,22 @@
 #include <unistd.h>
 #include "metal4.h"
 
-static const char source[] =
-    HEAD "kernel void add_one(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {"
-         " x[i] += 1; }\n"
-         "kernel void set(device uint *x [[buffer(0)]], constant uint &v [[buffer(1)]],"
-         " uint i [[thread_position_in_grid]]) { x[i] = v; }\n"
-         "kernel void copy(device const uint *x [[buffer(0)]], device uint *y [[buffer(2)]],"
-         " uint i [[thread_position_in_grid]]) { y[i] = x[i]; }\n"
-         "kernel void fault(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {"
-         " device uint *p = *(device uint *device *)x; p[i] = 1; }\n"
-         "kernel void spin(device volatile uint *x [[buffer(0)]]) { while (x[0] == 0) {} x[1] = 7; }\n"
-         "kernel void group(device uint *x [[buffer(0)]], threadgroup uint *t [[threadgroup(0)]],"
-         " uint i [[thread_index_in_threadgroup]], uint n [[threads_per_threadgroup]]) {"
-         " t[i] = i; threadgroup_barrier(mem_flags::mem_threadgroup); x[i] = t[n - 1 - i]; }\n"
-         "kernel void sizes(device uint *x [[buffer(0)]], uint3 n [[threads_per_grid]],"
-         " uint3 g [[dispatch_threads_per_threadgroup]]) { x[0] = n.x; x[1] = n.y; x[2] = g.x; x[3] = g.y; }\n";
+static const char source[] = HEAD
+    "kernel void add_one(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {"
+    " x[i] += 1; }\n"
+    "kernel void set(device uint *x [[buffer(0)]], constant uint &v [[buffer(1)]],"
+    " uint i [[thread_position_in_grid]]) { x[i] = v; }\n"
+    "kernel void copy(device const uint *x [[buffer(0)]], device uint *y [[buffer(2)]],"
+    " uint i [[thread_position_in_grid]]) { y[i] = x[i]; }\n"
+    "kernel void fault(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {"
+    " device uint *p = *(device uint *device *)x; p[i] = 1; }\n"
+    "kernel void spin(device volatile uint *x [[buffer(0)]]) { while (x[0] == 0) {} x[1] = 7; }\n"
+    "kernel void group(device uint *x [[buffer(0)]], threadgroup uint *t [[threadgroup(0)]],"
+    " uint i [[thread_index_in_threadgroup]], uint n [[threads_per_threadgroup]]) {"
+    " t[i] = i; threadgroup_barrier(mem_flags::mem_threadgroup); x[i] = t[n - 1 - i]; }\n"
+    "kernel void sizes(device uint *x [[buffer(0)]], uint3 n [[threads_per_grid]],"
+    " uint3 g [[dispatch_threads_per_threadgroup]]) { x[0] = n.x; x[1] = n.y; x[2] = g.x; x[3] = "
+    "g.y; }\n";
 
 static MTLLibrary *library;
 static MTLComputePipelineState *add_one, *set_value, *copy_values, *fault, *spin, *group, *sizes;
@@ -329,7 +330,7 @@ static void test_fault(void **state) {
     assert_int_equal(mtl_error_code(error), MTL4CommandQueueErrorInternal);
     assert_non_null(strstr(mtl_error_localized_description(error), "'fault'"));
     mtl_release(error);
-    assert_int_equal(((uint32_t *)mtl_buffer_contents(x))[5], 1); // the others ran
+    assert_int_equal(((uint32_t *)mtl_buffer_contents(x))[5], 1);   // the others ran
     mtl4_command_queue_signal_event(b.queue, (MTLEvent *)event, 1); // and so does later work
     assert_true(mtl_shared_event_wait_until_signaled_value(event, 1, 10000));
     mtl4_command_allocator_reset(b.allocator);
@@ -575,7 +576,8 @@ static void test_encoder_rules(void **state) {
     MTL4ComputeCommandEncoder *e = begin(&b);
     mtl4_compute_command_encoder_set_label(e, "Encoder");
     assert_string_equal(mtl4_compute_command_encoder_label(e), "Encoder");
-    mtl4_compute_command_encoder_dispatch_threads(e, mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1));
+    mtl4_compute_command_encoder_dispatch_threads(e, mtl_size_make(1, 1, 1),
+                                                  mtl_size_make(1, 1, 1));
     assert_message("dispatch_without_pipeline", "'Encoder'", "'Commands'");
     mtl4_compute_command_encoder_dispatch_threads_indirect(e, 0);
     assert_message("dispatch_without_pipeline", NULL, NULL);
@@ -742,9 +744,9 @@ static void test_trace(void **state) {
     text[fread(text, 1, sizeof text - 1, f)] = 0;
     fclose(f);
     unlink(path);
-    static const char *const words[] = {"MTL4CommandQueue", ": Queue", "\"Commands\"",
-                                        "MTL4ComputeCommandEncoder", "\"Inner\"",
-                                        "\"add_one\"", "\"bytes\":256"};
+    static const char *const words[] = {
+        "MTL4CommandQueue", ": Queue",     "\"Commands\"", "MTL4ComputeCommandEncoder",
+        "\"Inner\"",        "\"add_one\"", "\"bytes\":256"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strstr(text, words[i])) fail_msg("no %s in the trace: %s", words[i], text);
     mtl_release(x);
@@ -766,7 +768,8 @@ static void test_release_early(void **state) {
     close_bench(&b);
     mtl_release(gate);
     __atomic_store_n(word, 1, __ATOMIC_RELEASE);
-    for (int i = 0; i < 10000 && __atomic_load_n(word + 1, __ATOMIC_ACQUIRE) != 7; i++) usleep(1000);
+    for (int i = 0; i < 10000 && __atomic_load_n(word + 1, __ATOMIC_ACQUIRE) != 7; i++)
+        usleep(1000);
     assert_int_equal(word[1], 7);
     mtl_release(gate);
 }
@@ -774,12 +777,12 @@ static void test_release_early(void **state) {
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup(f, fresh)
     const struct CMUnitTest tests[] = {
-        TEST(test_dispatch),      TEST(test_snapshot),      TEST(test_threadgroup_memory),
-        TEST(test_indirect),      TEST(test_reuse),         TEST(test_frames),
+        TEST(test_dispatch),      TEST(test_snapshot),       TEST(test_threadgroup_memory),
+        TEST(test_indirect),      TEST(test_reuse),          TEST(test_frames),
         TEST(test_groups),        TEST(test_feedback_queue), TEST(test_fault),
-        TEST(test_timeout),       TEST(test_events),        TEST(test_begin_and_end),
+        TEST(test_timeout),       TEST(test_events),         TEST(test_begin_and_end),
         TEST(test_allocators),    TEST(test_allocated_size), TEST(test_tables),
-        TEST(test_encoder_rules), TEST(test_fences),        TEST(test_threads),
+        TEST(test_encoder_rules), TEST(test_fences),         TEST(test_threads),
         TEST(test_trace),         TEST(test_release_early),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MTL4Compiler: libraries, function and linking descriptors, tasks, pipeline data sets and archives,
-// which another process without a compiler makes its pipelines from.
+// MTL4Compiler: libraries, function and linking descriptors, tasks, pipeline data sets and
+// archives, which another process without a compiler makes its pipelines from.
 #include "archive.h"
 #include "metal4.h"
 
@@ -106,8 +106,8 @@ static void test_library(void **state) {
         compiler,
         &(MTL4LibraryDescriptor){
             .source = "kernel void f(device int *x [[buffer(0)]]) { *x = VALUE; }",
-            .options = &(MTLCompileOptions){.preprocessor_macros = &macro,
-                                            .preprocessor_macro_count = 1}},
+            .options =
+                &(MTLCompileOptions){.preprocessor_macros = &macro, .preprocessor_macro_count = 1}},
         &error);
     assert_non_null(l);
     mtl_release(l);
@@ -124,9 +124,8 @@ static void test_functions(void **state) {
                                               .max_total_threads_per_threadgroup = 128});
     assert_string_equal(mtl_compute_pipeline_state_label(p), "P");
     assert_int_equal(mtl_compute_pipeline_state_max_total_threads_per_threadgroup(p), 128);
-    assert_int_equal(mtl_compute_pipeline_reflection_binding_count(
-                         mtl_compute_pipeline_state_reflection(p)),
-                     1);
+    assert_int_equal(
+        mtl_compute_pipeline_reflection_binding_count(mtl_compute_pipeline_state_reflection(p)), 1);
     run(p, NULL, v);
     assert_true(v[0] == 3 && v[3] == 12);
     mtl_release(p);
@@ -138,9 +137,8 @@ static void test_functions(void **state) {
     MTL4SpecializedFunctionDescriptor empty = {.base.kind = MTL4FunctionDescriptorKindSpecialized};
     MTL4StitchedFunctionDescriptor no_graph = {.base.kind = MTL4FunctionDescriptorKindStitched};
     MTL4FunctionDescriptor unknown = {(MTL4FunctionDescriptorKind)7};
-    const MTL4FunctionDescriptor *const wrong[] = {&nobody.base, &no_library.base, &visible.base,
-                                                   &empty.base,  &no_graph.base,   &unknown,
-                                                   NULL};
+    const MTL4FunctionDescriptor *const wrong[] = {
+        &nobody.base, &no_library.base, &visible.base, &empty.base, &no_graph.base, &unknown, NULL};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         error = NULL;
         assert_null(mtl4_compiler_new_compute_pipeline_state(
@@ -152,6 +150,27 @@ static void test_functions(void **state) {
     assert_null(mtl4_compiler_new_compute_pipeline_state(compiler, NULL, NULL, &error));
     assert_non_null(error);
     mtl_release(error);
+}
+
+// A checked kernel that goes past its buffer is told with the buffer's label and changes nothing
+// else.
+static void test_shader_validation(void **state) {
+    (void)state;
+    MTL4LibraryFunctionDescriptor plain = named(library, "plain");
+    MTLComputePipelineState *p = make(
+        &(MTL4ComputePipelineDescriptor){.compute_function_descriptor = &plain.base,
+                                         .options.shader_validation = MTLShaderValidationEnabled});
+    Bench b = open_bench();
+    MTLBuffer *x = resident_buffer(&b, 64, "Short");
+    mtl4_argument_table_set_address(b.table, mtl_buffer_gpu_address(x) + 16, 0);
+    MTL4ComputeCommandEncoder *e = begin(&b);
+    dispatch(e, p, 13); // one more than there are
+    end(&b, e);
+    commit_well(&b);
+    assert_message("shader_validation", "'Short'", "plain");
+    assert_true(((float *)mtl_buffer_contents(x))[15] == 1);
+    mtl_release(x), mtl_release(p);
+    close_bench(&b);
 }
 
 // A graph twice(twice(x)) as a function "fourfold".
@@ -182,11 +201,10 @@ static void linking_open(Linking *l, MTLLibrary *from) {
     l->twice = named(from, "twice");
     l->special = special(&l->times.base, 10, "tenfold");
     l->of_graph[0] = &l->twice.base;
-    l->stitched =
-        (MTL4StitchedFunctionDescriptor){.base.kind = MTL4FunctionDescriptorKindStitched,
-                                         .function_graph = fourfold(),
-                                         .function_descriptors = l->of_graph,
-                                         .function_descriptor_count = 1};
+    l->stitched = (MTL4StitchedFunctionDescriptor){.base.kind = MTL4FunctionDescriptorKindStitched,
+                                                   .function_graph = fourfold(),
+                                                   .function_descriptors = l->of_graph,
+                                                   .function_descriptor_count = 1};
     l->functions[0] = &l->plus.base;
     l->functions[1] = &l->special.base;
     l->functions[2] = &l->stitched.base;
@@ -239,10 +257,12 @@ static void test_binary_functions(void **state) {
     float v[4];
     Linking l;
     linking_open(&l, library);
-    MTL4LibraryFunctionDescriptor minus = named(library, "minus_one"), kernel = named(library, "plain");
+    MTL4LibraryFunctionDescriptor minus = named(library, "minus_one"),
+                                  kernel = named(library, "plain");
     MTL4BinaryFunction *down = mtl4_compiler_new_binary_function(
-        compiler, &(MTL4BinaryFunctionDescriptor){.name = "down", .function_descriptor = &minus.base},
-        NULL, &error);
+        compiler,
+        &(MTL4BinaryFunctionDescriptor){.name = "down", .function_descriptor = &minus.base}, NULL,
+        &error);
     if (!down) fail_msg("%s", mtl_error_localized_description(error));
     assert_string_equal(mtl4_binary_function_name(down), "down");
     assert_int_equal(mtl4_binary_function_function_type(down), MTLFunctionTypeVisible);
@@ -293,10 +313,10 @@ static void test_dynamic_libraries(void **state) {
     if (!half) fail_msg("%s", mtl_error_localized_description(error));
     MTLLibrary *user = mtl4_compiler_new_library(
         compiler,
-        &(MTL4LibraryDescriptor){
-            .source = HEAD "extern float half_of(float);\n"
-                           "kernel void k(device float *x [[buffer(0)]],"
-                           " uint i [[thread_position_in_grid]]) { x[i] = half_of(x[i]); }"},
+        &(MTL4LibraryDescriptor){.source = HEAD
+                                 "extern float half_of(float);\n"
+                                 "kernel void k(device float *x [[buffer(0)]],"
+                                 " uint i [[thread_position_in_grid]]) { x[i] = half_of(x[i]); }"},
         &error);
     if (!user) fail_msg("%s", mtl_error_localized_description(error));
     MTL4LibraryFunctionDescriptor k = named(user, "k");
@@ -310,8 +330,8 @@ static void test_dynamic_libraries(void **state) {
     assert_true(v[0] == 0.5f && v[3] == 2);
     mtl_release(p);
     assert_true(mtl_dynamic_library_serialize_to_url(half, in_folder("half.metallib"), &error));
-    MTLDynamicLibrary *again = mtl4_compiler_new_dynamic_library_with_url(
-        compiler, in_folder("half.metallib"), &error);
+    MTLDynamicLibrary *again =
+        mtl4_compiler_new_dynamic_library_with_url(compiler, in_folder("half.metallib"), &error);
     assert_non_null(again);
     mtl_release(again), mtl_release(user), mtl_release(half), mtl_release(helper);
 }
@@ -507,7 +527,8 @@ static int other_process(char **argv) {
     mtl_release(p);
     if (mtl4_archive_new_compute_pipeline_state(
             archive,
-            &(MTL4ComputePipelineDescriptor){.compute_function_descriptor = &elsewhere.base}, &error))
+            &(MTL4ComputePipelineDescriptor){.compute_function_descriptor = &elsewhere.base},
+            &error))
         return 7;
     if (!error) return 8;
     mtl_release(error), mtl_release(archive), mtl_release(library), mtl_release(compiler);
@@ -575,9 +596,11 @@ int main(int argc, char **argv) {
     if (argc > 3 && strcmp(argv[1], "alone") == 0) return other_process(argv + 2);
 #define TEST(f) cmocka_unit_test_setup(f, fresh)
     const struct CMUnitTest tests[] = {
-        TEST(test_library),          TEST(test_functions),         TEST(test_static_linking),
-        TEST(test_binary_functions), TEST(test_dynamic_libraries), TEST(test_tasks),
-        TEST(test_script),           TEST(test_archive),
+        TEST(test_library),           TEST(test_functions),
+        TEST(test_static_linking),    TEST(test_binary_functions),
+        TEST(test_dynamic_libraries), TEST(test_tasks),
+        TEST(test_shader_validation), TEST(test_script),
+        TEST(test_archive),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -4,20 +4,20 @@
 // heaps.
 #include "metal4.h"
 
-static const char source[] =
-    HEAD "#include <metal_tensor>\n"
-         "kernel void add_one(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {"
-         " x[i] += 1; }\n"
-         "kernel void sum(tensor<device float, dextents<int, 2>> a [[buffer(0)]],"
-         " device float *out [[buffer(1)]], uint i [[thread_position_in_grid]]) {"
-         " float s = 0; for (int k = 0; k < a.get_extent(0); k++) s += a[k, int(i)]; out[i] = s; }\n"
-         "kernel void sample(texture2d<float> t [[texture(0)]], sampler s [[sampler(0)]],"
-         " texture2d<float, access::write> out [[texture(1)]],"
-         " uint2 i [[thread_position_in_grid]]) {"
-         " out.write(t.sample(s, (float2(i) + 0.5) / 4.0) * 2, i); }\n"
-         "[[visible]] uint twice(uint x) { return 2 * x; }\n"
-         "kernel void call(visible_function_table<uint(uint)> f [[buffer(0)]],"
-         " device uint *x [[buffer(1)]], uint i [[thread_position_in_grid]]) { x[i] = f[0](i); }\n";
+static const char source[] = HEAD
+    "#include <metal_tensor>\n"
+    "kernel void add_one(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {"
+    " x[i] += 1; }\n"
+    "kernel void sum(tensor<device float, dextents<int, 2>> a [[buffer(0)]],"
+    " device float *out [[buffer(1)]], uint i [[thread_position_in_grid]]) {"
+    " float s = 0; for (int k = 0; k < a.get_extent(0); k++) s += a[k, int(i)]; out[i] = s; }\n"
+    "kernel void sample(texture2d<float> t [[texture(0)]], sampler s [[sampler(0)]],"
+    " texture2d<float, access::write> out [[texture(1)]],"
+    " uint2 i [[thread_position_in_grid]]) {"
+    " out.write(t.sample(s, (float2(i) + 0.5) / 4.0) * 2, i); }\n"
+    "[[visible]] uint twice(uint x) { return 2 * x; }\n"
+    "kernel void call(visible_function_table<uint(uint)> f [[buffer(0)]],"
+    " device uint *x [[buffer(1)]], uint i [[thread_position_in_grid]]) { x[i] = f[0](i); }\n";
 
 static MTLLibrary *library;
 static MTLComputePipelineState *add_one;
@@ -267,8 +267,8 @@ static void test_textures(void **state) {
     Bench b = open_bench();
     MTLComputePipelineState *sample = pipeline_of(library, "sample");
     MTLTexture *in = picture(&b, "In"), *out = picture(&b, "Out");
-    MTLSamplerState *s =
-        mtl_device_new_sampler_state(device, &(MTLSamplerDescriptor){.support_argument_buffers = 1});
+    MTLSamplerState *s = mtl_device_new_sampler_state(
+        device, &(MTLSamplerDescriptor){.support_argument_buffers = 1});
     float v[16], w[16];
     for (int i = 0; i < 16; i++) v[i] = (float)(i + 1);
     mtl_texture_replace_region(in, mtl_region_make_2d(0, 0, 4, 4), 0, v, 16);
@@ -276,7 +276,8 @@ static void test_textures(void **state) {
     mtl4_argument_table_set_texture(b.table, mtl_texture_gpu_resource_id(out), 1);
     MTL4ComputeCommandEncoder *e = begin(&b);
     mtl4_compute_command_encoder_set_compute_pipeline_state(e, sample);
-    mtl4_compute_command_encoder_dispatch_threads(e, mtl_size_make(4, 4, 1), mtl_size_make(4, 4, 1));
+    mtl4_compute_command_encoder_dispatch_threads(e, mtl_size_make(4, 4, 1),
+                                                  mtl_size_make(4, 4, 1));
     assert_message("dispatch_missing_sampler", NULL, NULL);
     end(&b, e);
     assert_fails(&b, "dispatch_missing_sampler");
@@ -304,13 +305,16 @@ static void test_textures(void **state) {
     e = begin(&b);
     mtl4_compute_command_encoder_set_compute_pipeline_state(e, sample);
     mtl4_argument_table_set_texture(b.table, (MTLResourceID){4096}, 0);
-    mtl4_compute_command_encoder_dispatch_threads(e, mtl_size_make(4, 4, 1), mtl_size_make(4, 4, 1));
+    mtl4_compute_command_encoder_dispatch_threads(e, mtl_size_make(4, 4, 1),
+                                                  mtl_size_make(4, 4, 1));
     assert_message("metal4_resource_id", "no texture", NULL);
     mtl4_argument_table_set_texture(b.table, mtl_texture_gpu_resource_id(integers), 0);
-    mtl4_compute_command_encoder_dispatch_threads(e, mtl_size_make(4, 4, 1), mtl_size_make(4, 4, 1));
+    mtl4_compute_command_encoder_dispatch_threads(e, mtl_size_make(4, 4, 1),
+                                                  mtl_size_make(4, 4, 1));
     assert_message("dispatch_texture_component", NULL, NULL);
     mtl4_argument_table_set_texture(b.table, (MTLResourceID){0}, 0);
-    mtl4_compute_command_encoder_dispatch_threads(e, mtl_size_make(4, 4, 1), mtl_size_make(4, 4, 1));
+    mtl4_compute_command_encoder_dispatch_threads(e, mtl_size_make(4, 4, 1),
+                                                  mtl_size_make(4, 4, 1));
     assert_message("dispatch_missing_texture", NULL, NULL);
     end(&b, e);
     assert_fails(&b, "metal4_resource_id");
@@ -319,7 +323,8 @@ static void test_textures(void **state) {
     mtl4_argument_table_set_texture(b.table, mtl_texture_gpu_resource_id(in), 0);
     e = begin(&b);
     mtl4_compute_command_encoder_set_compute_pipeline_state(e, sample);
-    mtl4_compute_command_encoder_dispatch_threads(e, mtl_size_make(4, 4, 1), mtl_size_make(4, 4, 1));
+    mtl4_compute_command_encoder_dispatch_threads(e, mtl_size_make(4, 4, 1),
+                                                  mtl_size_make(4, 4, 1));
     end(&b, e);
     MTLError *error = commit_commands(&b);
     assert_non_null(error);
@@ -410,8 +415,8 @@ static void test_copies(void **state) {
     close_bench(&b);
 }
 
-// A dispatch, a copy of its result, a dispatch on the copy: barriers order all of it, a hundred times
-// over in one encoder.
+// A dispatch, a copy of its result, a dispatch on the copy: barriers order all of it, a hundred
+// times over in one encoder.
 static void test_order(void **state) {
     (void)state;
     Bench b = open_bench();
@@ -483,8 +488,8 @@ static void test_indirect_commands(void **state) {
     mtl4_compute_command_encoder_set_compute_pipeline_state(e, p);
     mtl4_compute_command_encoder_execute_commands_in_buffer(e, icb, mtl_range_make(0, 4));
     barrier(e);
-    mtl4_compute_command_encoder_execute_commands_in_buffer_indirect(
-        e, icb, mtl_buffer_gpu_address(range));
+    mtl4_compute_command_encoder_execute_commands_in_buffer_indirect(e, icb,
+                                                                     mtl_buffer_gpu_address(range));
     barrier(e);
     mtl4_compute_command_encoder_reset_commands_in_buffer(e, icb, mtl_range_make(0, 3));
     barrier(e);
@@ -526,7 +531,8 @@ static void test_counters(void **state) {
     mtl4_counter_heap_set_label(heap, "Times");
     assert_int_equal(mtl4_counter_heap_count(heap), 8);
     assert_int_equal(mtl4_counter_heap_type(heap), MTL4CounterHeapTypeTimestamp);
-    assert_int_equal(mtl_device_size_of_counter_heap_entry(device, MTL4CounterHeapTypeTimestamp), 8);
+    assert_int_equal(mtl_device_size_of_counter_heap_entry(device, MTL4CounterHeapTypeTimestamp),
+                     8);
     assert_int_equal(mtl_device_query_timestamp_frequency(device), 1000000000);
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 1 << 20, "X"), *to = resident_buffer(&b, 64, "To");
@@ -590,10 +596,18 @@ static void test_counters(void **state) {
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup(f, fresh)
     const struct CMUnitTest tests[] = {
-        TEST(test_residency),     TEST(test_residency_heap),  TEST(test_residency_of_copies),
-        TEST(test_tensors),       TEST(test_copy_tensor),     TEST(test_textures),
-        TEST(test_function_tables), TEST(test_copies),        TEST(test_order),
-        TEST(test_side_by_side),  TEST(test_indirect_commands), TEST(test_counters),
+        TEST(test_residency),
+        TEST(test_residency_heap),
+        TEST(test_residency_of_copies),
+        TEST(test_tensors),
+        TEST(test_copy_tensor),
+        TEST(test_textures),
+        TEST(test_function_tables),
+        TEST(test_copies),
+        TEST(test_order),
+        TEST(test_side_by_side),
+        TEST(test_indirect_commands),
+        TEST(test_counters),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

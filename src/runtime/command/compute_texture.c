@@ -181,7 +181,8 @@ static Bound bound_at(const MTLComputeCommandEncoder *e, size_t index) {
         const MTLTexture *texture = index < RT_MAX_TEXTURES ? e->textures[index] : NULL;
         return texture ? (Bound){(uintptr_t)&texture->cpu, &texture->cpu, texture} : (Bound){0};
     }
-    Bound bound = {.handle = e->table && index < e->table->n_textures ? e->table->textures[index] : 0};
+    Bound bound = {0};
+    if (e->table && index < e->table->n_textures) bound.handle = e->table->textures[index];
     const CpuTexture *cpu = cpu_texture_of(bound.handle);
     if (!cpu) return (Bound){0};
     if ((uintptr_t)cpu != bound.handle)

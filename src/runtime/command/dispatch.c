@@ -31,8 +31,8 @@ static bool resolve_indirect(RtDispatch *d, CpuDispatch *out, bool *empty) {
     uint64_t groups = 1;
     for (int i = 0; i < 3; i++) {
         uint32_t size = d->group_size[i];
-        out->groups_per_grid[i] = d->indirect_threads ? (uint32_t)(((uint64_t)n[i] + size - 1) / size)
-                                                      : n[i];
+        out->groups_per_grid[i] =
+            d->indirect_threads ? (uint32_t)(((uint64_t)n[i] + size - 1) / size) : n[i];
         if (__builtin_mul_overflow(groups, out->groups_per_grid[i], &groups)) return false;
         uint64_t threads = d->indirect_threads ? n[i] : (uint64_t)n[i] * size;
         *empty = *empty || threads == 0;

@@ -256,8 +256,8 @@ MTLCommandQueue *mtl_capture_scope_command_queue(const MTLCaptureScope *scope) {
 }
 
 MTL4CommandQueue *mtl_capture_scope_mtl4_command_queue(const MTLCaptureScope *scope) {
-    return scope && is_a(scope->queue, "MTL4CommandQueue") ? (MTL4CommandQueue *)(void *)scope->queue
-                                                           : NULL;
+    bool is_one = scope && is_a(scope->queue, "MTL4CommandQueue");
+    return is_one ? (MTL4CommandQueue *)(void *)scope->queue : NULL;
 }
 
 const char *mtl_capture_scope_label(const MTLCaptureScope *scope) {

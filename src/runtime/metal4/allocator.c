@@ -66,10 +66,8 @@ void *rt_allocator_alloc(MTL4CommandAllocator *allocator, size_t n_bytes) {
 
 // ---- Public ----
 
-MTL4CommandAllocator *
-mtl_device_new_command_allocator_with_descriptor(MTLDevice *device,
-                                                 const MTL4CommandAllocatorDescriptor *descriptor,
-                                                 MTLError **error) {
+MTL4CommandAllocator *mtl_device_new_command_allocator_with_descriptor(
+    MTLDevice *device, const MTL4CommandAllocatorDescriptor *descriptor, MTLError **error) {
     if (error) *error = NULL;
     if (!device) {
         rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);

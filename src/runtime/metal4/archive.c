@@ -11,9 +11,8 @@ static void archive_destroy(void *self) {
     rt_free(archive);
 }
 
-const RtClass rt_mtl4_archive_class = {.name = "MTL4Archive",
-                                       .destroy = archive_destroy,
-                                       .label_at = offsetof(MTL4Archive, label)};
+const RtClass rt_mtl4_archive_class = {
+    .name = "MTL4Archive", .destroy = archive_destroy, .label_at = offsetof(MTL4Archive, label)};
 
 MTL4Archive *mtl_device_new_archive_with_url(MTLDevice *device, const char *path,
                                              MTLError **error) {
@@ -56,9 +55,10 @@ static bool usable(const MTL4Archive *archive, const void *descriptor, const cha
     else
         rt_misuse(NULL, archive ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
                   mtl_class_name(archive));
-    rt_error_set(error, rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorUnexpectedElement,
-                                     "%s: %s.", call,
-                                     is_archive ? "the descriptor is NULL" : "there is no archive"));
+    rt_error_set(error,
+                 rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorUnexpectedElement,
+                              "%s: %s.", call,
+                              is_archive ? "the descriptor is NULL" : "there is no archive"));
     return false;
 }
 
@@ -78,17 +78,15 @@ MTLComputePipelineState *mtl4_archive_new_compute_pipeline_state_with_dynamic_li
     return state;
 }
 
-MTLComputePipelineState *
-mtl4_archive_new_compute_pipeline_state(MTL4Archive *archive,
-                                        const MTL4ComputePipelineDescriptor *descriptor,
-                                        MTLError **error) {
+MTLComputePipelineState *mtl4_archive_new_compute_pipeline_state(
+    MTL4Archive *archive, const MTL4ComputePipelineDescriptor *descriptor, MTLError **error) {
     return mtl4_archive_new_compute_pipeline_state_with_dynamic_linking(archive, descriptor, NULL,
                                                                         error);
 }
 
-MTL4BinaryFunction *
-mtl4_archive_new_binary_function(MTL4Archive *archive,
-                                 const MTL4BinaryFunctionDescriptor *descriptor, MTLError **error) {
+MTL4BinaryFunction *mtl4_archive_new_binary_function(MTL4Archive *archive,
+                                                     const MTL4BinaryFunctionDescriptor *descriptor,
+                                                     MTLError **error) {
     if (!usable(archive, descriptor, __func__, error)) return NULL;
     const RtResolving r = {.device = archive->archive->device,
                            .call = __func__,

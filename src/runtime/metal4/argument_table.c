@@ -42,10 +42,9 @@ MTL4ArgumentTable *mtl_device_new_argument_table(MTLDevice *device,
         return NULL;
     }
     size_t n = d->max_buffer_bind_count, n_ids = d->max_texture_bind_count;
-    MTL4ArgumentTable *table =
-        rt_new(&rt_argument_table_class,
-               sizeof *table + n * sizeof *table->buffers +
-                   (n_ids + d->max_sampler_state_bind_count) * sizeof(uint64_t));
+    MTL4ArgumentTable *table = rt_new(
+        &rt_argument_table_class, sizeof *table + n * sizeof *table->buffers +
+                                      (n_ids + d->max_sampler_state_bind_count) * sizeof(uint64_t));
     if (!table) {
         rt_error_set(error, NULL);
         return NULL;
@@ -93,8 +92,7 @@ static bool valid(const MTL4ArgumentTable *table, size_t index, char kind, const
 
 void mtl4_argument_table_set_address(MTL4ArgumentTable *table, MTLGPUAddress gpu_address,
                                      size_t index) {
-    if (valid(table, index, 'b', __func__))
-        table->buffers[index] = (RtBinding){gpu_address, false};
+    if (valid(table, index, 'b', __func__)) table->buffers[index] = (RtBinding){gpu_address, false};
 }
 
 void mtl4_argument_table_set_address_with_attribute_stride(MTL4ArgumentTable *table,
@@ -161,6 +159,8 @@ static bool bind_address(MTLComputeCommandEncoder *e, const RfArg *arg, RtSlot *
     slot->n_bytes = span.n_bytes;
     if (!rt_is(span.resource, &rt_buffer_class)) return true;
     slot->buffer = (MTLBuffer *)(void *)span.resource;
+    // What a checked kernel does wrong is told with the buffer's label, later.
+    if (p->validate && !rt_cb_hold(e->encoder.buffer, span.resource)) return false;
     return rt_cb_use(e->encoder.buffer, span.resource, false);
 }
 
@@ -169,14 +169,15 @@ static bool bind_resource(MTLComputeCommandEncoder *e, const RfArg *arg, RtSlot 
     MTLCommandBuffer *commands = e->encoder.buffer;
     Span span = {.address = (const char *)(uintptr_t)value};
     *slot = (RtSlot){.address = (char *)(uintptr_t)value, .n_bytes = SIZE_MAX};
-    // Function tables are found again by their memory; of tensors only the debug layer wants to know.
+    // Function tables are found again by their memory; of tensors only the debug layer wants to
+    // know.
     bool is_table = arg->kind == RF_ARG_FUNCTION_TABLE;
     if (!is_table && !commands->notes_resources) return true;
     rt_span_find(span.address, visit, &span);
     if (!rt_is(span.resource, is_table ? &rt_function_table_class : &rt_tensor_class)) {
         rt_misuse_encoding(commands, RT_RULE_metal4_resource_id, call,
-                           "0x%llx in table '%s' for '%s' is no %s",
-                           (unsigned long long)value, rt_label(&e->table->label), arg->name,
+                           "0x%llx in table '%s' for '%s' is no %s", (unsigned long long)value,
+                           rt_label(&e->table->label), arg->name,
                            is_table ? "visible function table" : "tensor");
         return false;
     }

@@ -12,9 +12,8 @@ static void compiler_destroy(void *self) {
     rt_free(compiler);
 }
 
-const RtClass rt_mtl4_compiler_class = {.name = "MTL4Compiler",
-                                        .destroy = compiler_destroy,
-                                        .label_at = offsetof(MTL4Compiler, label)};
+const RtClass rt_mtl4_compiler_class = {
+    .name = "MTL4Compiler", .destroy = compiler_destroy, .label_at = offsetof(MTL4Compiler, label)};
 
 static void binary_function_destroy(void *self) {
     MTL4BinaryFunction *function = self;
@@ -352,18 +351,20 @@ static MTL4CompilerTask *start_dynamic(MTL4Compiler *compiler, MTLLibrary *libra
     return start(job, make_dynamic);
 }
 
-MTL4CompilerTask *mtl4_compiler_new_dynamic_library_async(
-    MTL4Compiler *compiler, MTLLibrary *library, MTLNewDynamicLibraryCompletionHandler handler,
-    void *context) {
+MTL4CompilerTask *
+mtl4_compiler_new_dynamic_library_async(MTL4Compiler *compiler, MTLLibrary *library,
+                                        MTLNewDynamicLibraryCompletionHandler handler,
+                                        void *context) {
     if (!usable(compiler, library, "library", __func__, NULL) ||
         !usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
         return NULL;
     return start_dynamic(compiler, library, NULL, handler, context);
 }
 
-MTL4CompilerTask *mtl4_compiler_new_dynamic_library_with_url_async(
-    MTL4Compiler *compiler, const char *path, MTLNewDynamicLibraryCompletionHandler handler,
-    void *context) {
+MTL4CompilerTask *
+mtl4_compiler_new_dynamic_library_with_url_async(MTL4Compiler *compiler, const char *path,
+                                                 MTLNewDynamicLibraryCompletionHandler handler,
+                                                 void *context) {
     if (!usable(compiler, path, "path", __func__, NULL) ||
         !usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
         return NULL;
@@ -380,8 +381,9 @@ MTLFunctionType mtl4_binary_function_function_type(const MTL4BinaryFunction *fun
     return function ? mtl_function_function_type(function->function) : (MTLFunctionType)0;
 }
 
-MTLFunctionHandle *mtl_compute_pipeline_state_function_handle_with_binary_function(
-    MTLComputePipelineState *state, MTL4BinaryFunction *function) {
+MTLFunctionHandle *
+mtl_compute_pipeline_state_function_handle_with_binary_function(MTLComputePipelineState *state,
+                                                                MTL4BinaryFunction *function) {
     if (rt_is(function, &rt_binary_function_class))
         return mtl_compute_pipeline_state_function_handle(state, function->function);
     rt_misuse(NULL, function ? RT_RULE_wrong_class : RT_RULE_null_argument, __func__, "function %s",

@@ -11,8 +11,7 @@
 const RtClass rt_mtl4_compute_encoder_class = {.name = "MTL4ComputeCommandEncoder",
                                                .owner = rt_encoder_owner};
 
-#define ENCODER_STAGES                                                                            \
-    (MTLStageDispatch | MTLStageBlit | MTLStageAccelerationStructure)
+#define ENCODER_STAGES (MTLStageDispatch | MTLStageBlit | MTLStageAccelerationStructure)
 
 MTL4ComputeCommandEncoder *mtl4_command_buffer_compute_command_encoder(MTL4CommandBuffer *buffer) {
     MTLCommandBuffer *commands = rt_mtl4_recording(buffer, __func__);
@@ -192,8 +191,8 @@ void mtl4_compute_command_encoder_execute_commands_in_buffer_indirect(
 static bool valid_stages(MTL4ComputeCommandEncoder *e, MTLStages own, MTLStages other,
                          const char *call) {
     if ((own & ENCODER_STAGES) && other) return true;
-    rt_misuse_encoding(e->compute.encoder.buffer, RT_RULE_metal4_stages, call,
-                       "0x%llx and 0x%llx", (unsigned long long)own, (unsigned long long)other);
+    rt_misuse_encoding(e->compute.encoder.buffer, RT_RULE_metal4_stages, call, "0x%llx and 0x%llx",
+                       (unsigned long long)own, (unsigned long long)other);
     return false;
 }
 
@@ -201,9 +200,8 @@ void mtl4_compute_command_encoder_barrier_after_encoder_stages(
     MTL4ComputeCommandEncoder *encoder, MTLStages after_encoder_stages,
     MTLStages before_encoder_stages, MTL4VisibilityOptions visibility_options) {
     (void)visibility_options; // all memory is seen by all
-    if (valid(encoder, __func__) &&
-        valid_stages(encoder, after_encoder_stages, before_encoder_stages & ENCODER_STAGES,
-                     __func__))
+    if (valid(encoder, __func__) && valid_stages(encoder, after_encoder_stages,
+                                                 before_encoder_stages & ENCODER_STAGES, __func__))
         rt_cb_append_marker(encoder->compute.encoder.buffer, &rt_op_barrier);
 }
 
@@ -221,7 +219,8 @@ void mtl4_compute_command_encoder_barrier_after_stages(MTL4ComputeCommandEncoder
                                                        MTLStages before_queue_stages,
                                                        MTL4VisibilityOptions visibility_options) {
     (void)visibility_options; // encoders run one after the other
-    if (valid(encoder, __func__)) valid_stages(encoder, after_stages, before_queue_stages, __func__);
+    if (valid(encoder, __func__))
+        valid_stages(encoder, after_stages, before_queue_stages, __func__);
 }
 
 void mtl4_compute_command_encoder_update_fence(MTL4ComputeCommandEncoder *encoder, MTLFence *fence,

@@ -30,10 +30,9 @@ void mtl4_compute_command_encoder_copy_from_buffer_to_texture(
     MTLOrigin destination_origin, MTLBlitOption options) {
     RtSite site;
     if (valid(encoder, __func__, &site))
-        rt_blit_buffer_to_texture(&site, source, source_offset, source_bytes_per_row,
-                                  source_bytes_per_image, source_size, destination,
-                                  destination_slice, destination_level, destination_origin,
-                                  options);
+        rt_blit_buffer_to_texture(
+            &site, source, source_offset, source_bytes_per_row, source_bytes_per_image, source_size,
+            destination, destination_slice, destination_level, destination_origin, options);
 }
 
 void mtl4_compute_command_encoder_copy_from_texture_to_buffer(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// feedback.c: MTL4CommitOptions and MTL4CommitFeedback: who is told when a commit is done, and what.
+// feedback.c: MTL4CommitOptions and MTL4CommitFeedback: who is told when a commit is done, and
+// what.
 #include <string.h>
 #include "runtime/metal4/recording.h"
 #include "runtime/object/validation.h"
@@ -66,8 +67,8 @@ void mtl4_commit_options_add_feedback_handler(MTL4CommitOptions *options,
         return;
     }
     pthread_mutex_lock(&options->lock);
-    bool ok = rt_grow(&options->handlers, &options->capacity, options->n + 1,
-                      sizeof *options->handlers);
+    bool ok =
+        rt_grow(&options->handlers, &options->capacity, options->n + 1, sizeof *options->handlers);
     if (ok) options->handlers[options->n++] = (Handler){handler, context};
     pthread_mutex_unlock(&options->lock);
     if (!ok) rt_misuse(NULL, RT_RULE_metal4_no_memory, __func__, NULL);

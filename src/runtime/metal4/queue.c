@@ -14,10 +14,8 @@ static const RtClass queue_class = {.name = "MTL4CommandQueue",
                                     .destroy = queue_destroy,
                                     .label_at = offsetof(MTL4CommandQueue, queue.label)};
 
-MTL4CommandQueue *
-mtl_device_new_mtl4_command_queue_with_descriptor(MTLDevice *device,
-                                                  const MTL4CommandQueueDescriptor *descriptor,
-                                                  MTLError **error) {
+MTL4CommandQueue *mtl_device_new_mtl4_command_queue_with_descriptor(
+    MTLDevice *device, const MTL4CommandQueueDescriptor *descriptor, MTLError **error) {
     static const MTL4CommandQueueDescriptor defaults;
     const MTL4CommandQueueDescriptor *d = descriptor ? descriptor : &defaults;
     if (error) *error = NULL;
@@ -106,16 +104,16 @@ static bool valid_group(MTL4CommandQueue *queue, MTL4CommandBuffer *const *buffe
                         const char *call) {
     if (!buffers || count == 0) {
         rt_misuse(queue->queue.device,
-                  buffers ? RT_RULE_metal4_commit_empty : RT_RULE_null_argument, call,
-                  "queue '%s'", rt_label(&queue->queue.label));
+                  buffers ? RT_RULE_metal4_commit_empty : RT_RULE_null_argument, call, "queue '%s'",
+                  rt_label(&queue->queue.label));
         return false;
     }
     for (size_t i = 0; i < count; i++) {
         RtRule wrong = wrong_with(buffers, i);
         if (wrong == RT_N_RULES) continue;
         bool is_buffer = rt_is(buffers[i], &rt_mtl4_command_buffer_class);
-        rt_misuse(queue->queue.device, wrong, call, "number %zu, command buffer '%s', queue '%s'", i,
-                  is_buffer ? rt_label(&buffers[i]->label) : mtl_class_name(buffers[i]),
+        rt_misuse(queue->queue.device, wrong, call, "number %zu, command buffer '%s', queue '%s'",
+                  i, is_buffer ? rt_label(&buffers[i]->label) : mtl_class_name(buffers[i]),
                   rt_label(&queue->queue.label));
         return false;
     }

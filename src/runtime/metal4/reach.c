@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reach.c: what the commands of a Metal 4 command buffer reach, for the debug layer: at commit, when
-// the residency sets are known, each resource must be in one of them.
+// reach.c: what the commands of a Metal 4 command buffer reach, for the debug layer: at commit,
+// when the residency sets are known, each resource must be in one of them.
 #include <string.h>
 #include "runtime/metal4/recording.h"
 #include "runtime/object/validation.h"

@@ -117,7 +117,8 @@ static MTLFunction *resolve_function(const RtResolving *r, const MTL4FunctionDes
     }
     switch (d->kind) {
     case MTL4FunctionDescriptorKindLibrary:
-        return from_library(r, (const MTL4LibraryFunctionDescriptor *)(const void *)d, extra, error);
+        return from_library(r, (const MTL4LibraryFunctionDescriptor *)(const void *)d, extra,
+                            error);
     case MTL4FunctionDescriptorKindSpecialized:
         return specialised(r, (const MTL4SpecializedFunctionDescriptor *)(const void *)d, extra,
                            error);
@@ -141,8 +142,8 @@ MTL4BinaryFunction *rt_resolve_binary(const RtResolving *r, const MTL4BinaryFunc
     MTLFunctionType type = mtl_function_function_type(function);
     MTL4BinaryFunction *binary = NULL;
     if (type != MTLFunctionTypeVisible && type != MTLFunctionTypeIntersection)
-        rt_error_set(error, invalid(r->call, "'%s' is not a visible function",
-                                    mtl_function_name(function)));
+        rt_error_set(
+            error, invalid(r->call, "'%s' is not a visible function", mtl_function_name(function)));
     else if (!(binary = rt_new(&rt_binary_function_class, sizeof *binary)))
         rt_error_set(error, NULL);
     else
@@ -187,8 +188,8 @@ static bool resolve_groups(const RtResolving *r, RtResolved *to,
     }
     for (size_t i = 0; i < s->group_count; i++) {
         const MTL4LinkedFunctionGroup *group = &s->groups[i];
-        MTLFunction **functions = resolve_list(r, group->function_descriptors,
-                                               group->function_descriptor_count, error);
+        MTLFunction **functions =
+            resolve_list(r, group->function_descriptors, group->function_descriptor_count, error);
         if (!functions) return false;
         to->groups[i] = (MTLLinkedFunctionGroup){rt_strdup(group->name), functions,
                                                  group->function_descriptor_count};

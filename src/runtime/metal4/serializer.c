@@ -160,10 +160,10 @@ static void write_pipeline(Text *t, const RtResolved *resolved) {
     write_function(t, d->compute_function);
     if (d->max_total_threads_per_threadgroup)
         text_printf(t, ",\n       \"max_total_threads_per_threadgroup\": %zu",
-                  d->max_total_threads_per_threadgroup);
+                    d->max_total_threads_per_threadgroup);
     if (required.width || required.height || required.depth)
         text_printf(t, ",\n       \"required_threads_per_threadgroup\": [%zu, %zu, %zu]",
-                  required.width, required.height, required.depth);
+                    required.width, required.height, required.depth);
     if (d->thread_group_size_is_multiple_of_thread_execution_width)
         text_add(t, ",\n       \"thread_group_size_is_multiple_of_thread_execution_width\": true");
     if (d->support_adding_binary_functions)
@@ -184,7 +184,8 @@ void *mtl4_pipeline_data_set_serializer_serialize_as_pipelines_script(
                 __func__, error))
         return NULL;
     Text t = {0};
-    text_add(&t, "{\n  \"generator\": \"Ingot\",\n  \"pipelines\": {\n    \"compute_pipelines\": [");
+    text_add(&t,
+             "{\n  \"generator\": \"Ingot\",\n  \"pipelines\": {\n    \"compute_pipelines\": [");
     pthread_mutex_lock(&serializer->lock);
     for (size_t i = 0; i < serializer->n; i++) {
         text_add(&t, i ? ",\n" : "\n");
