@@ -2,6 +2,7 @@
 // test_matmul.c: matrix multiplication of every instruction set against sums in double (integers:
 // modulo 2^32), for random shapes, strides, types and clipping, between guard pages: no element
 // outside the matrices is read, none outside the share of the call is written. Prints what ran.
+// usage: test_tensor_ops_matmul [general | sse2 | avx2 | avx512 | avx512_vnni | avx512_bf16 | amx]
 #include "tensor_ops_test.h"
 
 typedef struct Case {
@@ -163,14 +164,15 @@ static const uint32_t usual[][3] = {
 };
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
-// One random case: the share of one SIMD-group of a tile of m rows.
-static void random_case(Case *t, uint64_t seed, int m, int n, int k) {
+// One random case: the share of one SIMD-group of a tile of m rows; `whole`: all of it, nothing
+// clipped, of usual types.
+static void random_case(Case *t, uint64_t seed, int m, int n, int k, bool whole) {
     uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
     random_bits(&state);
     t->seed = seed;
     CpuMatmul *o = &t->op;
     *o = (CpuMatmul){.n = n, .k = k, .flags = random_bits(&state) & 3};
-    if (random_bits(&state) & 1) {
+    if ((random_bits(&state) & 1) || whole) {
         const uint32_t *u = usual[random_in(&state, 0, COUNT(usual) - 1)];
         o->a.type = u[0], o->b.type = u[1], o->c.type = u[2];
     } else {
@@ -178,16 +180,20 @@ static void random_case(Case *t, uint64_t seed, int m, int n, int k) {
         o->b.type = types[random_in(&state, 0, COUNT(types) - 1)];
         o->c.type = types[random_in(&state, 0, COUNT(types) - 1)];
     }
-    o->first_row = random_bits(&state) & 1 ? 0 : random_in(&state, 0, m - 1);
-    o->n_rows = random_bits(&state) & 1 ? m - o->first_row : random_in(&state, 1, m - o->first_row);
+    o->n_rows = m;
+    if (!whole) {
+        o->first_row = random_bits(&state) & 1 ? 0 : random_in(&state, 0, m - 1);
+        o->n_rows -= o->first_row;
+        if (random_bits(&state) & 1) o->n_rows = random_in(&state, 1, o->n_rows);
+    }
     // The whole matrices may be smaller than the tile or larger; extents may even be negative.
     int sizes[6] = {m, k, k, n, m, n};
-    if (random_bits(&state) % 4 == 0)
+    if (!whole && random_bits(&state) % 4 == 0)
         for (int i = 0; i < 6; i++)
             if (random_bits(&state) & 1) sizes[i] = random_in(&state, 1, sizes[i] + 5);
     int exist[6];
     for (int i = 0; i < 6; i++)
-        exist[i] = random_bits(&state) % 64 == 0 ? random_in(&state, -3, 0) : sizes[i];
+        exist[i] = !whole && random_bits(&state) % 64 == 0 ? random_in(&state, -3, 0) : sizes[i];
     place_matrix(&o->a, t, 0, sizes[0], sizes[1], random_in(&state, 0, N_LAYOUTS - 1), &state);
     place_matrix(&o->b, t, 1, sizes[2], sizes[3], random_in(&state, 0, N_LAYOUTS - 1), &state);
     place_matrix(&o->c, t, 2, sizes[4], sizes[5], random_in(&state, 0, N_LAYOUTS - 1), &state);
@@ -205,15 +211,21 @@ static void arenas_free(Case *t) {
     for (int i = 0; i < 3; i++) arena_free(t->arenas[i]);
 }
 
+bool cpu_amx_granted(void); // amx.c
+static const char *only;    // the name of an instruction set
+
 static void each_isa(void (*run)(Case *t)) {
     Case t = {0};
     arenas_make(&t);
     for (size_t i = 0; i < N_ISAS; i++) {
         t.isa = all_isas[i].isa;
-        if (cpu_tensor_use(t.isa))
-            run(&t);
-        else
-            print_message("  %s: this machine does not have it\n", all_isas[i].name);
+        if (only && strcmp(only, all_isas[i].name) != 0) continue;
+        bool has = cpu_tensor_use(t.isa);
+        print_message("  %s: %s\n", all_isas[i].name,
+                      !has                                               ? "not on this machine"
+                      : t.isa == CPU_TENSOR_AMX && !cpu_amx_granted() ? "not granted; without it"
+                                                                         : "runs");
+        if (has) run(&t);
     }
     arenas_free(&t);
 }
@@ -222,7 +234,7 @@ static void run_small(Case *t) {
     uint64_t state = 7;
     for (uint64_t seed = 1; seed <= 1500; seed++) {
         int m = random_in(&state, 1, 70), n = random_in(&state, 1, 70), k = random_in(&state, 1, 70);
-        random_case(t, seed, m, n, k);
+        random_case(t, seed, m, n, k, false);
         run_case(t);
     }
 }
@@ -237,7 +249,8 @@ static void run_awkward(Case *t) {
                                    {65, 257, 129}, {130, 16, 260}};
     for (uint64_t seed = 1; seed <= 4; seed++)
         for (int i = 0; i < COUNT(sizes); i++) {
-            random_case(t, seed * 1000 + (uint64_t)i, sizes[i][0], sizes[i][1], sizes[i][2]);
+            random_case(t, seed * 1000 + (uint64_t)i, sizes[i][0], sizes[i][1], sizes[i][2],
+                        seed & 1);
             run_case(t);
         }
 }
@@ -246,10 +259,102 @@ static void test_awkward(void **unused) {
     each_isa(run_awkward);
 }
 
-int main(void) {
+// Whole vectors and tiles, where nothing is padded: results are written directly.
+static void run_even(Case *t) {
+    static const int sizes[][3] = {{16, 64, 64}, {48, 16, 32}, {16, 16, 16}, {8, 128, 64},
+                                   {32, 96, 160}};
+    for (uint64_t seed = 1; seed <= 80; seed++)
+        for (int i = 0; i < COUNT(sizes); i++) {
+            random_case(t, seed * 1000 + 500 + (uint64_t)i, sizes[i][0], sizes[i][1], sizes[i][2],
+                        true);
+            run_case(t);
+        }
+}
+static void test_even(void **unused) {
+    (void)unused;
+    each_isa(run_even);
+}
+
+// What is not a number, or infinite, reaches the results of its row or column and no other.
+static void run_special(Case *t) {
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        uint64_t state = seed;
+        int m = random_in(&state, 1, 40), n = random_in(&state, 1, 70), k = random_in(&state, 1, 40);
+        do random_case(t, seed * 77 + random_bits(&state), m, n, k, true);
+        while (!cpu_element_is_float(t->op.c.type) || !cpu_element_is_float(t->op.a.type) ||
+               !cpu_element_is_float(t->op.b.type));
+        CpuMatmul *o = &t->op;
+        int row = random_in(&state, 0, m - 1), col = random_in(&state, 0, n - 1);
+        cpu_element_set_float(o->a.data, o->a.type,
+                              row * o->a.row_stride + random_in(&state, 0, k - 1) * o->a.col_stride,
+                              NAN);
+        cpu_element_set_float(o->b.data, o->b.type,
+                              random_in(&state, 0, k - 1) * o->b.row_stride + col * o->b.col_stride,
+                              INFINITY);
+        o->flags &= ~(uint32_t)CPU_MATMUL_ACCUMULATE;
+        cpu_tensor_ops()->matmul(o);
+        for (int r = 0; r < m; r++)
+            for (int j = 0; j < n; j++) {
+                float got = cpu_element_float(o->c.data, o->c.type,
+                                              r * o->c.row_stride + j * o->c.col_stride);
+                bool right = r == row ? isnan(got) : j == col ? !isfinite(got) : isfinite(got);
+                if (!right) report(t, "not a number", r, j, (double)got, 0, 0);
+            }
+    }
+}
+static void test_special(void **unused) {
+    (void)unused;
+    each_isa(run_special);
+}
+
+// The same call twice gives the same bits, and so does a share of it: results do not depend on
+// which rows are computed beside them.
+static void run_shares(Case *t) {
+    static unsigned char first[ARENA_BYTES];
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        uint64_t state = seed + 3;
+        int m = random_in(&state, 2, 40), n = random_in(&state, 1, 70), k = random_in(&state, 1, 90);
+        random_case(t, seed * 31, m, n, k, true);
+        CpuMatmul *o = &t->op;
+        o->flags &= ~(uint32_t)CPU_MATMUL_ACCUMULATE;
+        cpu_tensor_ops()->matmul(o);
+        memcpy(first, t->places[2], t->n_bytes[2]);
+        cpu_tensor_ops()->matmul(o);
+        assert_memory_equal(first, t->places[2], t->n_bytes[2]);
+        int half = random_in(&state, 1, m - 1);
+        CpuMatmul low = *o, high = *o;
+        low.n_rows = half;
+        high.first_row = half;
+        high.n_rows = m - half;
+        high.c.data = (unsigned char *)o->c.data + half * o->c.row_stride * type_bits(o->c.type) / 8;
+        cpu_tensor_ops()->matmul(&high);
+        cpu_tensor_ops()->matmul(&low);
+        for (int r = 0; r < m; r++)
+            for (int j = 0; j < n; j++) {
+                int64_t at = r * o->c.row_stride + j * o->c.col_stride;
+                CpuMatrix was = o->c;
+                was.data = first + ((unsigned char *)o->c.data - t->places[2]);
+                double bound = fabs(number(&was, at)) * 0x1p-18 + 1e-4;
+                // With AMX, shares that are no tiles go to vectors, which round elsewhere.
+                if (t->isa != CPU_TENSOR_AMX) bound = 0;
+                if (fabs(number(&o->c, at) - number(&was, at)) > bound)
+                    report(t, "shares", r, j, number(&o->c, at), number(&was, at), bound);
+            }
+    }
+}
+static void test_shares(void **unused) {
+    (void)unused;
+    each_isa(run_shares);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1) only = argv[1];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small),
         cmocka_unit_test(test_awkward),
+        cmocka_unit_test(test_even),
+        cmocka_unit_test(test_special),
+        cmocka_unit_test(test_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,7 @@ extern const CpuTiles cpu_tiles_bfloat, cpu_tiles_byte;
 void CPU_FAST(cpu_matmul)(const CpuMatmul *op);
 void cpu_matmul_vnni(const CpuMatmul *op);
 void cpu_matmul_bf16(const CpuMatmul *op);
+void cpu_matmul_amx(const CpuMatmul *op);
 
 // fast_convolution.c: with the matmul that its products go to
 void CPU_FAST(cpu_convolution)(const CpuConvolution *op, void (*matmul)(const CpuMatmul *op));

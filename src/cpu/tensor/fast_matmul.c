@@ -13,32 +13,18 @@
 // Nothing of that depends on where in the tile the result lies or what is clipped beside it, but
 // for which matrix is the thin operand: that changes no rounding of floats either.
 #include "cpu/tensor/element.h"
-#include "cpu/tensor/fast_pack.h"
-#include "cpu/tensor/fast_store.h"
 #include "cpu/tensor/fast_tiles.h"
+#include "cpu/tensor/fast_work.h"
 
-#define CHUNK_ROWS CPU_PACK_LANES // of the thin operand, packed at once
-#define CHUNK_LANES 256           // of sums in scratch
-#define NEAR_STEPS 128            // of a panel that stay near from one tile of rows to the next
+#define NEAR_STEPS 128 // of a panel that stay near from one tile of rows to the next
 #define PANEL_LANES (TILE_MAX_VECTORS * V_WIDTH)
 
-typedef struct Work {
-    CpuKind kind;
-    const CpuTiles *tiles;
-    CpuOperand thin, wide;
-    CpuResult result;
-    int64_t n_rows, n_lanes, n_k;
-    bool thin_in_place, wide_in_place, result_in_place;
-} Work;
-
 typedef struct Scratch {
-    uint32_t thin[CHUNK_ROWS * CPU_PACK_STEPS];
+    uint32_t thin[CPU_CHUNK_ROWS * CPU_PACK_STEPS];
     uint32_t wide[CPU_PACK_STEPS * PANEL_LANES];
-    uint32_t sums[CHUNK_ROWS * CHUNK_LANES];
-    int32_t wide_sums[CHUNK_LANES];
+    uint32_t sums[CPU_CHUNK_ROWS * CPU_CHUNK_LANES];
+    int32_t wide_sums[CPU_CHUNK_LANES];
 } Scratch;
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static const uint8_t max_rows[CPU_TILE_VECTORS + 1] = TILE_MAX_ROWS;
 
@@ -65,7 +51,7 @@ static int panel_vectors(int64_t n_vectors) {
 }
 
 // Nothing to pack, nothing to convert.
-static void run_in_place(const Work *w) {
+static void run_in_place(const CpuWork *w) {
     int thin_bytes = cpu_element_bytes(w->thin.type), wide_bytes = cpu_element_bytes(w->wide.type),
         each = cpu_kind_elements(w->kind);
     int64_t n_vectors = (w->n_lanes + V_WIDTH - 1) / V_WIDTH, n_steps = w->n_k / each,
@@ -82,7 +68,7 @@ static void run_in_place(const Work *w) {
                             .wide_step = w->wide.k * wide_bytes,
                             .out = w->result.data + j * 4,
                             .out_row = w->result.row * 4,
-                            .n_steps = least(block, n_steps - i),
+                            .n_steps = cpu_least(block, n_steps - i),
                             .mask = mask,
                             .add = w->result.add || i > 0};
             run_rows(w->tiles, &tile, vectors, w->n_rows);
@@ -90,13 +76,6 @@ static void run_in_place(const Work *w) {
         j += vectors * V_WIDTH;
     }
 }
-
-// The block of packing and computing: rows row .. + n_rows - 1, lanes lane .. + n_lanes - 1,
-// elements k .. + n_k - 1.
-typedef struct Block {
-    int64_t row, lane, k;
-    int n_rows, n_lanes, n_k;
-} Block;
 
 // What thin bytes moved up by 128 add: 128 times the sum of the wide ones.
 static void add_wide_sums(const uint32_t *wide, int n_steps, int width, int32_t *sums) {
@@ -114,7 +93,7 @@ static void add_wide_sums(const uint32_t *wide, int n_steps, int width, int32_t 
 #endif
 }
 
-static void take_back(const Block *b, unsigned char *out, int64_t out_row, const int32_t *sums) {
+static void take_back(const CpuBlock *b, unsigned char *out, int64_t out_row, const int32_t *sums) {
 #if V_WIDTH == 16
     for (int j = 0; j < b->n_lanes; j += V_WIDTH) {
         V more = v_shift_left(v_load(sums + j), 7);
@@ -128,13 +107,13 @@ static void take_back(const Block *b, unsigned char *out, int64_t out_row, const
 #endif
 }
 
-static bool thin_is_flipped(const Work *w) {
+static bool thin_is_flipped(const CpuWork *w) {
     return w->kind == CPU_KIND_BYTE &&
            (w->thin.type == CPU_TENSOR_INT8 || w->thin.type == CPU_TENSOR_INT4);
 }
 
 // One panel of a block whose thin operand is ready in `tile`.
-static void run_panel(const Work *w, Scratch *s, const Block *b, CpuTile tile, int vectors) {
+static void run_panel(const CpuWork *w, Scratch *s, const CpuBlock *b, CpuTile tile, int vectors) {
     int each = cpu_kind_elements(w->kind), n_steps = (b->n_k + each - 1) / each;
     if (w->wide_in_place) {
         int wide_bytes = cpu_element_bytes(w->wide.type);
@@ -152,7 +131,7 @@ static void run_panel(const Work *w, Scratch *s, const Block *b, CpuTile tile, i
     run_rows(w->tiles, &tile, vectors, b->n_rows);
 }
 
-static void run_chunk(const Work *w, Scratch *s, const Block *chunk) {
+static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk) {
     int each = cpu_kind_elements(w->kind), thin_bytes = cpu_element_bytes(w->thin.type);
     unsigned char *out = (unsigned char *)s->sums;
     int n_vectors_all = (chunk->n_lanes + V_WIDTH - 1) / V_WIDTH, width = n_vectors_all * V_WIDTH;
@@ -164,9 +143,9 @@ static void run_chunk(const Work *w, Scratch *s, const Block *chunk) {
     bool flipped = thin_is_flipped(w);
     if (flipped) memset(s->wide_sums, 0, sizeof s->wide_sums);
     for (int64_t k = 0; k < w->n_k; k += CPU_PACK_STEPS * each) {
-        Block b = *chunk;
+        CpuBlock b = *chunk;
         b.k = k;
-        b.n_k = (int)least(CPU_PACK_STEPS * each, w->n_k - k);
+        b.n_k = (int)cpu_least(CPU_PACK_STEPS * each, w->n_k - k);
         CpuTile tile = {.thin = (unsigned char *)s->thin,
                         .out_row = out_row,
                         .add = k > 0 || (w->result_in_place && w->result.add)};
@@ -183,7 +162,7 @@ static void run_chunk(const Work *w, Scratch *s, const Block *chunk) {
             int vectors = panel_vectors(n_vectors);
             n_vectors -= vectors;
             b.lane = chunk->lane + j;
-            b.n_lanes = (int)least(vectors * V_WIDTH, chunk->n_lanes - j);
+            b.n_lanes = (int)cpu_least(vectors * V_WIDTH, chunk->n_lanes - j);
             tile.out = out + j * 4;
             run_panel(w, s, &b, tile, vectors);
             if (flipped)
@@ -198,15 +177,15 @@ static void run_chunk(const Work *w, Scratch *s, const Block *chunk) {
 }
 
 // Of its own, for its stack frame.
-static __attribute__((noinline)) void run_packed(const Work *w) {
+static __attribute__((noinline)) void run_packed(const CpuWork *w) {
     Scratch s;
-    for (int64_t row = 0; row < w->n_rows; row += CHUNK_ROWS)
-        for (int64_t lane = 0; lane < w->n_lanes; lane += CHUNK_LANES)
+    for (int64_t row = 0; row < w->n_rows; row += CPU_CHUNK_ROWS)
+        for (int64_t lane = 0; lane < w->n_lanes; lane += CPU_CHUNK_LANES)
             run_chunk(w, &s,
-                      &(Block){.row = row,
+                      &(CpuBlock){.row = row,
                                .lane = lane,
-                               .n_rows = (int)least(CHUNK_ROWS, w->n_rows - row),
-                               .n_lanes = (int)least(CHUNK_LANES, w->n_lanes - lane)});
+                               .n_rows = (int)cpu_least(CPU_CHUNK_ROWS, w->n_rows - row),
+                               .n_lanes = (int)cpu_least(CPU_CHUNK_LANES, w->n_lanes - lane)});
 }
 
 static bool is_bits8(uint32_t type) {
@@ -214,7 +193,7 @@ static bool is_bits8(uint32_t type) {
            type == CPU_TENSOR_UINT4;
 }
 
-static CpuKind kind_of(const Work *w, bool has_bfloat, bool has_byte) {
+static CpuKind kind_of(const CpuWork *w, bool has_bfloat, bool has_byte) {
     uint32_t thin = w->thin.type, wide = w->wide.type;
     if (w->result.is_float)
         return has_bfloat && thin == CPU_TENSOR_BFLOAT16 && wide == CPU_TENSOR_BFLOAT16
@@ -228,7 +207,7 @@ static CpuKind kind_of(const Work *w, bool has_bfloat, bool has_byte) {
     return shorts ? CPU_KIND_SHORT : CPU_KIND_INT;
 }
 
-static void decide_places(Work *w) {
+static void decide_places(CpuWork *w) {
     const CpuOperand *thin = &w->thin, *wide = &w->wide;
     int64_t tail = w->n_lanes % V_WIDTH;
     bool whole = V_HAS_MASKS || tail == 0;
@@ -262,7 +241,7 @@ static void decide_places(Work *w) {
     }
 }
 
-static void swap_operands(Work *w) {
+static void swap_operands(CpuWork *w) {
     CpuOperand thin = w->thin;
     w->thin = w->wide;
     w->wide = thin;
@@ -308,13 +287,13 @@ static const CpuTiles *const tiles_here[CPU_N_KINDS] = {
 #endif
 };
 
-static void matmul(const CpuMatmul *op, bool has_bfloat, bool has_byte) {
+static void matmul(const CpuMatmul *op, bool has_bfloat, bool has_byte, bool has_amx) {
     const CpuMatrix *a = &op->a, *b = &op->b, *c = &op->c;
     bool add = op->flags & CPU_MATMUL_ACCUMULATE;
-    int64_t all_rows = least(op->n_rows, (int64_t)c->rows - op->first_row),
-            all_cols = least(op->n, c->cols);
-    int64_t n_rows = least(all_rows, (int64_t)a->rows - op->first_row),
-            n_cols = least(all_cols, b->cols), k = least(op->k, least(a->cols, b->rows));
+    int64_t all_rows = cpu_least(op->n_rows, (int64_t)c->rows - op->first_row),
+            all_cols = cpu_least(op->n, c->cols);
+    int64_t n_rows = cpu_least(all_rows, (int64_t)a->rows - op->first_row),
+            n_cols = cpu_least(all_cols, b->cols), k = cpu_least(op->k, cpu_least(a->cols, b->rows));
     if (all_rows <= 0 || all_cols <= 0) return;
     if (n_rows <= 0 || n_cols <= 0 || k <= 0) n_rows = n_cols = 0;
     if (!add && (n_rows < all_rows || n_cols < all_cols)) {
@@ -325,7 +304,7 @@ static void matmul(const CpuMatmul *op, bool has_bfloat, bool has_byte) {
     bool is_float = cpu_element_is_float(a->type) || cpu_element_is_float(b->type) ||
                     cpu_element_is_float(c->type);
     bool one_row = n_rows == 1, one_col = n_cols == 1, one_k = k == 1;
-    Work w = {.thin = {.data = a->data,
+    CpuWork w = {.thin = {.data = a->data,
                        .type = a->type,
                        .lane = one_row ? 1 : a->row_stride,
                        .k = one_k ? 1 : a->col_stride},
@@ -356,6 +335,11 @@ static void matmul(const CpuMatmul *op, bool has_bfloat, bool has_byte) {
         swap_operands(&w);
     w.kind = kind_of(&w, has_bfloat, has_byte);
     decide_places(&w);
+#if V_WIDTH == 16
+    if (has_amx && cpu_amx_run(&w)) return;
+#else
+    (void)has_amx;
+#endif
     w.tiles = tiles_here[w.kind];
     if (w.thin_in_place && w.wide_in_place && w.result_in_place)
         run_in_place(&w);
@@ -363,8 +347,9 @@ static void matmul(const CpuMatmul *op, bool has_bfloat, bool has_byte) {
         run_packed(&w);
 }
 
-void CPU_FAST(cpu_matmul)(const CpuMatmul *op) { matmul(op, false, false); }
+void CPU_FAST(cpu_matmul)(const CpuMatmul *op) { matmul(op, false, false, false); }
 #if V_WIDTH == 16
-void cpu_matmul_vnni(const CpuMatmul *op) { matmul(op, false, true); }
-void cpu_matmul_bf16(const CpuMatmul *op) { matmul(op, true, true); }
+void cpu_matmul_vnni(const CpuMatmul *op) { matmul(op, false, true, false); }
+void cpu_matmul_bf16(const CpuMatmul *op) { matmul(op, true, true, false); }
+void cpu_matmul_amx(const CpuMatmul *op) { matmul(op, true, true, true); }
 #endif

@@ -3,12 +3,15 @@
 #include "cpu/tensor/ops.h"
 #include <stdatomic.h>
 
+bool cpu_amx_exists(void); // amx.c
+
 #define ISAS(X)                                       \
     X(CPU_TENSOR_SSE2, sse2, sse2)                    \
     X(CPU_TENSOR_AVX2, avx2, avx2)                    \
     X(CPU_TENSOR_AVX512, avx512, avx512)              \
     X(CPU_TENSOR_VNNI, vnni, avx512)                  \
-    X(CPU_TENSOR_BF16, bf16, avx512)
+    X(CPU_TENSOR_BF16, bf16, avx512)                  \
+    X(CPU_TENSOR_AMX, amx, avx512)
 
 // The products of a convolution are those of matmul.
 #define FUNCTIONS(isa, name, build)                                                              \
@@ -41,7 +44,8 @@ static bool has_bf16(void) { return has_vnni() && __builtin_cpu_supports("avx512
 static _Atomic(const CpuTensorOps *) chosen;
 
 bool cpu_tensor_use(CpuTensorIsa isa) {
-    bool has = isa >= CPU_TENSOR_BF16     ? has_bf16()
+    bool has = isa >= CPU_TENSOR_AMX      ? has_bf16() && cpu_amx_exists()
+               : isa >= CPU_TENSOR_BF16   ? has_bf16()
                : isa >= CPU_TENSOR_VNNI   ? has_vnni()
                : isa >= CPU_TENSOR_AVX512 ? has_avx512()
                : isa >= CPU_TENSOR_AVX2   ? has_avx2()

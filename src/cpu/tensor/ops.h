@@ -14,7 +14,8 @@ typedef enum CpuTensorIsa {
     CPU_TENSOR_AVX2,   // with FMA and F16C
     CPU_TENSOR_AVX512, // F, BW, VL, DQ
     CPU_TENSOR_VNNI,   // and dot products of bytes,
-    CPU_TENSOR_BF16,   // and of bfloats
+    CPU_TENSOR_BF16,   // and of bfloats,
+    CPU_TENSOR_AMX,    // and tiles of both
     CPU_TENSOR_N_ISAS
 } CpuTensorIsa;
 // For tests and measurements: takes a lower one. False if this machine does not have it. Not while
