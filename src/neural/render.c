@@ -4,6 +4,7 @@
 // pi before a sine) goes into the weights, so that the kernels have neither remainders nor factors.
 #include "neural/render.h"
 #include "neural/kernels.h"
+#include "base/numbers.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +29,12 @@ struct NeuralRenderer {
     MTLDevice *device;
     MTLCommandQueue *queue;
     MTLComputePipelineState *pixels, *list;
-    MTLBuffer *layers, *params, *encoding, *grid, *positions, *out;
+    MTLBuffer *layers, *params, *typed, *encoding, *grid, *positions, *out;
     uint32_t n_coordinates, n_outputs, batch; // batch: positions of a threadgroup
     NeuralModel model;
     NeuralCoordinates coordinates;
     size_t threads;
+    NeuralPrecision precision;
     double seconds;
 };
 
@@ -86,6 +88,21 @@ static bool pack_layers(NeuralRenderer *r, const NeuralNetwork *net, char *messa
             params[packed[i].biases + o] = (float)(factor * l->biases[o]);
         }
     }
+    return true;
+}
+
+// The parameters once more in the type of the products.
+static bool pack_typed(NeuralRenderer *r, NeuralPrecision precision, char *message) {
+    if (precision == NEURAL_FLOAT) {
+        r->typed = mtl_retain(r->params);
+        return true;
+    }
+    const float *from = mtl_buffer_contents(r->params);
+    const size_t n = mtl_buffer_length(r->params) / sizeof *from;
+    if (!new_buffer(r, &r->typed, n * sizeof(uint16_t), message)) return false;
+    uint16_t *to = mtl_buffer_contents(r->typed);
+    for (size_t i = 0; i < n; ++i)
+        to[i] = precision == NEURAL_HALF ? half_from_float(from[i]) : bfloat_from_float(from[i]);
     return true;
 }
 
@@ -147,16 +164,22 @@ static MTLComputePipelineState *make_pipeline(MTLLibrary *library, const char *n
 
 // The smallest instance of a kernel that holds the widest layer.
 static bool choose_kernel(NeuralRenderer *r, const NeuralNetwork *net, NeuralKernel kernel,
-                          char *message) {
+                          NeuralPrecision precision, char *message) {
+    static const char *const types[] = {"float", "half", "bfloat"};
     static const struct {
-        uint32_t width, batch;
-    } sizes[] = {{64, 64}, {128, 32}, {256, 16}, {1024, 8}};
+        uint32_t width, batch, batch_of_16_bits;
+    } sizes[] = {{64, 96, 144}, {128, 48, 96}, {256, 24, 48}, {1024, 4, 12}};
     size_t i = 0;
     while (i + 1 < sizeof sizes / sizeof *sizes && sizes[i].width < widest(net)) ++i;
     char name[48];
     const bool coop = kernel == NEURAL_KERNEL_COOP;
-    snprintf(name, sizeof name, "render_%s_%u", coop ? "coop" : "thread", sizes[i].width);
-    r->batch = coop ? sizes[i].batch : 0;
+    if (!coop && precision != NEURAL_FLOAT)
+        return neural_fail(message, "the thread kernel computes in float");
+    if (coop)
+        snprintf(name, sizeof name, "render_coop_%s_%u", types[precision], sizes[i].width);
+    else
+        snprintf(name, sizeof name, "render_thread_%u", sizes[i].width);
+    r->batch = !coop ? 0 : precision == NEURAL_FLOAT ? sizes[i].batch : sizes[i].batch_of_16_bits;
     MTLLibrary *library =
         neural_kernel_library(r->device, coop ? "render_coop.metal" : "render.metal", message);
     if (!library) return false;
@@ -167,7 +190,7 @@ static bool choose_kernel(NeuralRenderer *r, const NeuralNetwork *net, NeuralKer
 }
 
 NeuralRenderer *neural_renderer_new(MTLDevice *device, const NeuralNetwork *net,
-                                    NeuralKernel kernel, char *message) {
+                                    NeuralKernel kernel, NeuralPrecision precision, char *message) {
     NeuralRenderer *r = calloc(1, sizeof *r);
     if (!r) {
         neural_fail(message, "out of memory");
@@ -178,23 +201,38 @@ NeuralRenderer *neural_renderer_new(MTLDevice *device, const NeuralNetwork *net,
     r->n_outputs = net->layers[net->n_layers - 1].n_out;
     r->model = net->model;
     r->coordinates = net->coordinates;
+    r->precision = precision;
     r->threads = kernel == NEURAL_KERNEL_COOP ? THREADS : 32;
     r->queue = mtl_device_new_command_queue(device);
     if (!r->queue) {
         neural_fail(message, "no command queue");
         goto fail;
     }
+    if (r->n_outputs > 8) {
+        neural_fail(message, "%u outputs are more than 8", r->n_outputs);
+        goto fail;
+    }
     if (!pack_layers(r, net, message) || !pack_encoding(r, net, message)) goto fail;
-    if (!choose_kernel(r, net, kernel, message)) goto fail;
+    if (!pack_typed(r, precision, message)) goto fail;
+    if (!choose_kernel(r, net, kernel, precision, message)) goto fail;
     return r;
 fail:
     neural_renderer_free(r);
     return NULL;
 }
 
+bool neural_renderer_update(NeuralRenderer *r, const NeuralNetwork *net, char *message) {
+    mtl_release(r->layers), mtl_release(r->params), mtl_release(r->typed);
+    mtl_release(r->encoding), mtl_release(r->grid);
+    r->layers = r->params = r->typed = r->encoding = r->grid = NULL;
+    return pack_layers(r, net, message) && pack_encoding(r, net, message) &&
+           pack_typed(r, r->precision, message);
+}
+
 void neural_renderer_free(NeuralRenderer *r) {
     if (!r) return;
-    mtl_release(r->layers), mtl_release(r->params), mtl_release(r->encoding), mtl_release(r->grid);
+    mtl_release(r->layers), mtl_release(r->params), mtl_release(r->typed), mtl_release(r->encoding),
+        mtl_release(r->grid);
     mtl_release(r->positions), mtl_release(r->out);
     mtl_release(r->pixels), mtl_release(r->list);
     mtl_release(r->queue), mtl_release(r->device);
@@ -219,6 +257,7 @@ static bool run_band(NeuralRenderer *r, const RenderView *view, bool from_list, 
     mtl_compute_command_encoder_set_bytes(e, view, sizeof *view, 4);
     mtl_compute_command_encoder_set_buffer(e, r->positions ? r->positions : r->out, 0, 5);
     mtl_compute_command_encoder_set_buffer(e, r->out, 0, 6);
+    mtl_compute_command_encoder_set_buffer(e, r->typed, 0, 7);
     const MTLSize group = mtl_size_make(r->threads, 1, 1);
     if (r->batch)
         mtl_compute_command_encoder_dispatch_threadgroups(

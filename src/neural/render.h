@@ -5,6 +5,7 @@
 #include "ingot/metal.h"
 #include "neural/image.h"
 #include "neural/network.h"
+#include "neural/train.h" // NeuralPrecision
 
 typedef enum NeuralKernel {
     NEURAL_KERNEL_COOP,   // a batch of positions a threadgroup, layers are matmul2d
@@ -13,10 +14,13 @@ typedef enum NeuralKernel {
 
 typedef struct NeuralRenderer NeuralRenderer;
 
-// Copies what it needs of the network. NULL and the message (NEURAL_ERROR_BYTES) on failure.
+// Copies what it needs of the network. precision: of the inputs of matrix products; half and bfloat
+// are for the cooperative kernel. NULL and the message (NEURAL_ERROR_BYTES) on failure.
 NeuralRenderer *neural_renderer_new(MTLDevice *device, const NeuralNetwork *net,
-                                    NeuralKernel kernel, char *message);
+                                    NeuralKernel kernel, NeuralPrecision precision, char *message);
 void neural_renderer_free(NeuralRenderer *r); // NULL is a no-op
+// Other weights for a network of the same sizes. False: no memory, and the renderer is of no use.
+bool neural_renderer_update(NeuralRenderer *r, const NeuralNetwork *net, char *message);
 
 // The picture, for a network of 3 outputs. aspect: width / height of what it was trained on; the
 // picture keeps it, with black beside or above where the size differs. 0: it fills the size.

@@ -60,6 +60,10 @@ bool neural_weights_parse(NeuralWeights *weights, const char *text, size_t n_byt
 bool neural_weights_save(const NeuralWeights *weights, const char *path, char *message);
 // The text of the file, malloc'd; NULL on failure.
 char *neural_weights_text(const NeuralWeights *weights, size_t *n_bytes, char *message);
+// Takes count samples (at most n) of a picture into the weights, chosen by the seed, none twice:
+// positions (n, n_coordinates), values (n, outputs). False: no memory; there are none then.
+bool neural_weights_add_samples(NeuralWeights *weights, const float *positions, const float *values,
+                                size_t n, uint32_t count, uint64_t seed);
 void neural_weights_free(NeuralWeights *weights); // {0} is fine
 // Room for n_params of both moments, zeroed.
 bool neural_training_alloc(NeuralTraining *training, size_t n_params);

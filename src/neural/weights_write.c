@@ -141,7 +141,8 @@ static void add_training(Text *t, const NeuralTraining *g, size_t n_params) {
         text_add(t, ",\n    \"first_moments\": ");
         add_row(t, g->first_moments, n_params, 1);
     }
-    text_printf(t, ",\n    \"learning_rate\": %.17g,\n    \"planned\": %llu,\n    \"precision\": %u",
+    text_printf(t,
+                ",\n    \"learning_rate\": %.17g,\n    \"planned\": %llu,\n    \"precision\": %u",
                 g->learning_rate, (unsigned long long)g->planned, g->precision);
     if (g->first_moments) {
         text_add(t, ",\n    \"second_moments\": ");
@@ -221,4 +222,32 @@ bool neural_training_alloc(NeuralTraining *training, size_t n_params) {
     free(training->second_moments);
     training->first_moments = training->second_moments = NULL;
     return false;
+}
+
+bool neural_weights_add_samples(NeuralWeights *w, const float *positions, const float *values,
+                                size_t n, uint32_t count, uint64_t seed) {
+    const size_t d = w->net.n_coordinates, c = w->net.layers[w->net.n_layers - 1].n_out;
+    if (count > n) count = (uint32_t)n;
+    free(w->samples);
+    w->n_samples = 0;
+    w->samples = calloc(count ? count : 1, sizeof *w->samples);
+    uint32_t *order = malloc((n ? n : 1) * sizeof *order);
+    if (!w->samples || !order) {
+        free(order);
+        return false;
+    }
+    NeuralRandom r;
+    neural_random_init(&r, seed, 3);
+    for (size_t i = 0; i < n; ++i) order[i] = (uint32_t)i;
+    for (uint32_t i = 0; i < count; ++i) { // the beginning of a shuffle
+        size_t k = i + (size_t)((uint64_t)neural_random_u32(&r) * (n - i) >> 32);
+        uint32_t at = order[k];
+        order[k] = order[i];
+        memcpy(w->samples[i].position, positions + at * d, d * sizeof *positions);
+        memcpy(w->samples[i].value, values + at * c, c * sizeof *values);
+    }
+    free(order);
+    w->n_samples = count;
+    w->sample_seed = seed;
+    return true;
 }

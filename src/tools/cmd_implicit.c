@@ -16,6 +16,7 @@ static const struct {
 } parts[] = {
     {"render", implicit_render, "a weights file to a picture of any size"},
     {"eval", implicit_eval, "how close a weights file is to its samples and to a picture"},
+    {"train", implicit_train, "a picture to a weights file: siren, fourier or instant-ngp"},
     {"picture", implicit_picture, "a landscape of our own to try things on"},
 };
 enum { N_PARTS = sizeof parts / sizeof *parts };
@@ -54,6 +55,16 @@ bool parse_kernel(const char *text, NeuralKernel *kernel) {
     else
         return false;
     return true;
+}
+
+bool parse_precision(const char *text, NeuralPrecision *precision) {
+    static const char *const names[] = {"float", "half", "bfloat"};
+    for (int i = 0; i < 3; ++i)
+        if (!strcmp(text, names[i])) {
+            *precision = (NeuralPrecision)i;
+            return true;
+        }
+    return false;
 }
 
 bool parse_picture_size(const char *text, uint32_t *width, uint32_t *height) {

@@ -20,6 +20,8 @@ static const char render_usage[] =
     "  --fill                stretch it over the whole size instead\n"
     "  --kernel KIND         coop: batches of pixels, layers as matmul2d (default);\n"
     "                        thread: one pixel a thread\n"
+    "  --precision TYPE      of the products of the coop kernel: float (default), half, bfloat;\n"
+    "                        sums are float\n"
     "  --coordinates KIND    centres: the network saw the centres of pixels; ends: the first and\n"
     "                        the last pixel were the ends (default: what the file tells)\n"
     "  --repeat N            render N times and report the fastest\n";
@@ -31,6 +33,7 @@ static const char eval_usage[] =
     "\n"
     "  --image FILE          a PNG or JPEG; the network is rendered at its size\n"
     "  --kernel KIND         coop or thread, as for render\n"
+    "  --precision TYPE      float, half or bfloat, as for render\n"
     "  --coordinates KIND    centres or ends, as for render\n"
     "  --min-psnr DB         exit status 1 if a comparison is below this\n";
 
@@ -44,6 +47,7 @@ typedef struct Job {
     const char *command, *weights, *output, *image;
     uint32_t width, height;
     NeuralKernel kernel;
+    NeuralPrecision precision;
     const char *coordinates;
     bool fill;
     uint64_t repeat;
@@ -68,6 +72,10 @@ static bool common_option(Job *job, Args *a, int *status) {
     if ((v = args_value(a, "--kernel"))) {
         if (!parse_kernel(v, &job->kernel))
             *status = complain(EXIT_USAGE, job->command, "--kernel is coop or thread, not '%s'", v);
+    } else if ((v = args_value(a, "--precision"))) {
+        if (!parse_precision(v, &job->precision))
+            *status = complain(EXIT_USAGE, job->command,
+                               "--precision is float, half or bfloat, not '%s'", v);
     } else if ((v = args_value(a, "--coordinates"))) {
         job->coordinates = v;
         if (strcmp(v, "centres") && strcmp(v, "ends"))
@@ -106,7 +114,7 @@ static int render(Job *job) {
         job->height = w.height ? w.height : 512;
     }
     if (!(device = open_device(job->command))) goto done;
-    if (!(r = neural_renderer_new(device, &w.net, job->kernel, message))) goto done;
+    if (!(r = neural_renderer_new(device, &w.net, job->kernel, job->precision, message))) goto done;
     double best = 0;
     for (uint64_t i = 0; i < job->repeat; ++i) {
         neural_image_free(&image);
@@ -225,7 +233,7 @@ static int eval(const Job *job) {
                w.net.grid.n_features);
     putchar('\n');
     if (!(device = open_device(job->command))) goto done;
-    if (!(r = neural_renderer_new(device, &w.net, job->kernel, message))) goto done;
+    if (!(r = neural_renderer_new(device, &w.net, job->kernel, job->precision, message))) goto done;
     if (w.n_samples && !eval_samples(job, r, &w, &good, message)) goto done;
     if (job->image && !eval_image(job, r, &target, &good, message)) goto done;
     status = good ? EXIT_FINE : EXIT_INPUT;

@@ -2,7 +2,9 @@
 // render_coop.metal: a batch of M positions a threadgroup of four SIMD-groups: each layer is one
 // matrix product (M x n_in times n_in x n_out) into a cooperative tensor, whose elements get bias and
 // activation where they are and go back to threadgroup memory as the input of the next layer. N: the
-// widest layer there is room for.
+// widest layer there is room for. T: what the inputs of products are: float, or half or bfloat, whose
+// sums are float all the same. Coordinates are never rounded to T: a first layer that takes them is
+// computed in float.
 #include "render.h"
 #include <metal_tensor>
 #include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
@@ -10,58 +12,76 @@ using namespace mpp::tensor_ops;
 
 constant constexpr uint n_threads = 128;
 
-// Inputs of the first layer: row r of a is position first + r.
-template <int M>
-inline void load_batch(threadgroup float *a, device const float *encoding,
-                       constant RenderGrid &grid, constant RenderView &view,
-                       device const float *positions, uint first, uint thread_index) {
-    float p[3];
-    const uint n_parts = encoding_kind == encoding_fourier ? n_frequencies
-                         : encoding_kind == encoding_grid  ? grid.n_levels
-                                                           : 1;
-    for (uint i = thread_index; i < M * n_parts; i += n_threads) {
-        const uint r = i % M, part = i / M;
-        find_position(view, positions, min(first + r, view.n - 1), p);
-        if (encoding_kind == encoding_fourier) {
+// Row r of a is for position first + r: its features, which are the inputs of the first layer, or
+// without an encoding the outputs of the first layer. Threads go along the rows of a.
+template <typename T, int M>
+inline void load_batch(threadgroup T *a, threadgroup float *places, constant RenderLayer *layers,
+                       device const float *params, device const float *encoding,
+                       constant RenderGrid &grid, uint t, uint simdgroup, uint lane) {
+    if (encoding_kind == encoding_fourier) {
+        for (uint i = t; i < M * n_frequencies; i += n_threads) {
+            const uint r = i / n_frequencies, k = i % n_frequencies;
+            const float p[3] = {places[r * 4], places[r * 4 + 1], places[r * 4 + 2]};
             float s, c;
-            encode_frequency(p, encoding, part, s, c);
-            a[r * 2 * n_frequencies + part] = s;
-            a[r * 2 * n_frequencies + part + n_frequencies] = c;
-        } else if (encoding_kind == encoding_grid) {
-            const GridCell cell = find_cell(float2(p[0], p[1]), grid, part);
+            encode_frequency(p, encoding, k, s, c);
+            a[r * 2 * n_frequencies + k] = T(s);
+            a[r * 2 * n_frequencies + k + n_frequencies] = T(c);
+        }
+    } else if (encoding_kind == encoding_grid) {
+        for (uint i = t; i < M * grid.n_levels; i += n_threads) {
+            const uint r = i % M, level = i / M;
+            const GridCell cell = find_cell(float2(places[r * 4], places[r * 4 + 1]), grid, level);
             for (uint f = 0; f < grid.n_features; f++) {
                 float sum = 0;
                 for (uint j = 0; j < 4; j++) sum += cell.weight[j] * encoding[cell.at[j] + f];
-                a[(r * grid.n_levels + part) * grid.n_features + f] = sum;
+                a[(r * grid.n_levels + level) * grid.n_features + f] = T(sum);
             }
-        } else {
-            for (uint k = 0; k < n_coordinates; k++) a[r * n_coordinates + k] = p[k];
         }
+    } else {
+        const uint n_out = layer_outputs(layers, 0);
+        device const float *w = params + layers[0].weights, *b = params + layers[0].biases;
+        for (uint r = simdgroup; r < M; r += n_threads / 32)
+            for (uint o = lane; o < n_out; o += 32) {
+                float z = b[o];
+                for (uint k = 0; k < n_coordinates; k++)
+                    z = fma(places[r * 4 + k], w[k * n_out + o], z);
+                a[r * n_out + o] = T(activate(0, z));
+            }
     }
 }
 
-template <int M, int N>
+template <typename T, int M, int N>
 kernel void render_coop(constant RenderLayer *layers [[buffer(0)]],
-                        device float *params [[buffer(1)]],
+                        device const float *params [[buffer(1)]],
                         device const float *encoding [[buffer(2)]],
                         constant RenderGrid &grid [[buffer(3)]],
                         constant RenderView &view [[buffer(4)]],
                         device const float *positions [[buffer(5)]],
-                        device float *out [[buffer(6)]],
+                        device float *out [[buffer(6)]], device T *typed [[buffer(7)]],
                         uint group [[threadgroup_position_in_grid]],
-                        uint t [[thread_index_in_threadgroup]]) {
-    threadgroup float a[M * N];
-    load_batch<M>(a, encoding, grid, view, positions, group * M, t);
+                        uint t [[thread_index_in_threadgroup]],
+                        uint simdgroup [[simdgroup_index_in_threadgroup]],
+                        uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup T a[M * N];
+    threadgroup float last[M * 8]; // of outputs: at most 8, and not rounded to T
+    threadgroup float places[M * 4]; // three coordinates, and 1 inside of the picture
+    for (uint r = t; r < M; r += n_threads) {
+        float p[3] = {0, 0, 0};
+        places[r * 4 + 3] = find_position(view, positions, min(group * M + r, view.n - 1), p);
+        for (uint k = 0; k < 3; k++) places[r * 4 + k] = p[k];
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    load_batch<T, M>(a, places, layers, params, encoding, grid, t, simdgroup, lane);
 
     constexpr auto shape =
         matmul2d_descriptor(M, N, dynamic_length_v<int>, false, false, false,
                             matmul2d_descriptor::mode::multiply);
     matmul2d<shape, execution_simdgroups<4>> op;
-    for (uint i = 0; i < n_layers; i++) {
+    for (uint i = encoding_kind == encoding_none; i < n_layers; i++) {
         const uint n_in = layer_inputs(layers, i), n_out = layer_outputs(layers, i);
         device const float *b = params + layers[i].biases;
         auto x = tensor(a, dextents<int, 2>(n_in, M));
-        auto w = tensor(params + layers[i].weights, dextents<int, 2>(n_out, n_in));
+        auto w = tensor(typed + layers[i].weights, dextents<int, 2>(n_out, n_in));
         auto y = op.template get_destination_cooperative_tensor<decltype(x), decltype(w), float>();
         threadgroup_barrier(mem_flags::mem_threadgroup);
         op.run(x, w, y);
@@ -69,25 +89,34 @@ kernel void render_coop(constant RenderLayer *layers [[buffer(0)]],
         for (ushort e = 0; e < y.get_capacity(); e++) {
             const auto at = y.get_multidimensional_index(e);
             const uint column = at[0], row = at[1];
-            if (y.is_valid_element(e) && column < n_out)
-                a[row * n_out + column] = activate(i, y[e] + b[column]);
+            if (!y.is_valid_element(e) || column >= n_out) continue;
+            const float v = activate(i, y[e] + b[column]);
+            if (i + 1 == n_layers)
+                last[row * 8 + column] = v;
+            else
+                a[row * n_out + column] = T(v);
         }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    const uint n_out = layer_outputs(layers, n_layers - 1);
     for (uint i = t; i < M * n_outputs; i += n_threads) {
         const uint r = i / n_outputs, c = i % n_outputs, at = group * M + r;
-        float position[3];
-        if (at < view.n)
-            out[at * n_outputs + c] =
-                find_position(view, positions, at, position) ? a[r * n_out + c] : 0.0f;
+        if (at < view.n) out[at * n_outputs + c] = places[r * 4 + 3] > 0 ? last[r * 8 + c] : 0.0f;
     }
 }
-#define RENDER_COOP(M, N)                                                                          \
-    template [[host_name("render_coop_" #N)]] kernel void render_coop<M, N>(                       \
-        constant RenderLayer *, device float *, device const float *, constant RenderGrid &,       \
-        constant RenderView &, device const float *, device float *, uint, uint);
-RENDER_COOP(64, 64)
-RENDER_COOP(32, 128)
-RENDER_COOP(16, 256)
-RENDER_COOP(8, 1024)
+#define RENDER_COOP(NAME, T, M, N)                                                                 \
+    template [[host_name("render_coop_" #NAME "_" #N)]] kernel void render_coop<T, M, N>(          \
+        constant RenderLayer *, device const float *, device const float *, constant RenderGrid &, \
+        constant RenderView &, device const float *, device float *, device T *, uint, uint, \
+        uint, uint);
+// A batch is what fits 32 KiB of threadgroup memory; src/neural/render.c has the same numbers.
+RENDER_COOP(float, float, 96, 64)
+RENDER_COOP(float, float, 48, 128)
+RENDER_COOP(float, float, 24, 256)
+RENDER_COOP(float, float, 4, 1024)
+#define RENDER_COOPS(NAME, T)                                                                      \
+    RENDER_COOP(NAME, T, 144, 64)                                                                  \
+    RENDER_COOP(NAME, T, 96, 128)                                                                  \
+    RENDER_COOP(NAME, T, 48, 256)                                                                  \
+    RENDER_COOP(NAME, T, 12, 1024)
+RENDER_COOPS(half, half)
+RENDER_COOPS(bfloat, bfloat)
