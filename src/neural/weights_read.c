@@ -2,7 +2,8 @@
 // weights_read.c: networks from JSON (see weights.h). Keys come in any order: what they hold is
 // collected first and put together, with every shape checked, when the file has been read.
 #include "neural/weights.h"
-#include "neural/json_reader.h"
+#include "base/json_reader.h"
+#include "neural/error.h"
 #include "base/files.h"
 #include <errno.h>
 #include <math.h>

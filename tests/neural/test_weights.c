@@ -4,7 +4,7 @@
 #include "../base/testing.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "neural/json_reader.h"
+#include "base/json_reader.h"
 #include "neural/weights.h"
 #include <math.h>
 #include <signal.h>

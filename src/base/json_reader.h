@@ -7,13 +7,13 @@
 //   json_skip(r); } if (json_enter_array(r)) while (json_next_item(r)) ...
 //
 // After a failure every call returns false; json_ok tells.
-#ifndef INGOT_NEURAL_JSON_READER_H
-#define INGOT_NEURAL_JSON_READER_H
+#ifndef INGOT_BASE_JSON_READER_H
+#define INGOT_BASE_JSON_READER_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "neural/error.h"
 
-enum { JSON_MAX_DEPTH = 64, JSON_KEY_BYTES = 64 };
+enum { JSON_MAX_DEPTH = 64, JSON_KEY_BYTES = 64, JSON_MESSAGE_BYTES = 512 };
 
 typedef struct JsonLevel {
     char key[JSON_KEY_BYTES]; // in an object: the key at hand, cut to fit
@@ -24,7 +24,7 @@ typedef struct JsonLevel {
 typedef struct JsonReader {
     const char *at, *end;
     const char *name; // of the file
-    char *message;
+    char *message; // JSON_MESSAGE_BYTES; may be NULL
     bool failed;
     int depth;
     JsonLevel levels[JSON_MAX_DEPTH];

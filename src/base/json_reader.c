@@ -2,7 +2,7 @@
 // json_reader.c: see json_reader.h. Nothing here recurses: nesting is counted, and at
 // JSON_MAX_DEPTH the file is refused. Numbers: up to 19 digits and small powers of ten are
 // converted here (one exactly rounded operation, as Clinger showed); the rest goes to strtod.
-#include "neural/json_reader.h"
+#include "base/json_reader.h"
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -29,6 +29,18 @@ static void write_path(const JsonReader *r, char *path, size_t n_bytes) {
     }
 }
 
+// Bytes that would break the line become '?': paths and keys come from anywhere.
+__attribute__((format(printf, 2, 3))) static bool say(JsonReader *r, const char *format, ...) {
+    if (!r->message) return false;
+    va_list list;
+    va_start(list, format);
+    vsnprintf(r->message, JSON_MESSAGE_BYTES, format, list);
+    va_end(list);
+    for (char *p = r->message; *p; ++p)
+        if ((unsigned char)*p < 32 || *p == 127) *p = '?';
+    return false;
+}
+
 bool json_fail(JsonReader *r, const char *format, ...) {
     if (r->failed) return false;
     r->failed = true;
@@ -38,7 +50,7 @@ bool json_fail(JsonReader *r, const char *format, ...) {
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    return neural_fail(r->message, "%s: %s%s%s", r->name, path, *path ? ": " : "", text);
+    return say(r, "%s: %s%s%s", r->name, path, *path ? ": " : "", text);
 }
 
 bool json_fail_key(JsonReader *r, const char *key, const char *what) {
@@ -46,7 +58,7 @@ bool json_fail_key(JsonReader *r, const char *key, const char *what) {
     r->failed = true;
     char path[200];
     write_path(r, path, sizeof path);
-    return neural_fail(r->message, "%s: %s%s%s: %s", r->name, path, *path ? "." : "", key, what);
+    return say(r, "%s: %s%s%s: %s", r->name, path, *path ? "." : "", key, what);
 }
 
 static char here(JsonReader *r) {
