@@ -15,6 +15,13 @@ void stage_folders(int argc, char **argv) {
     stdlib_dir = argv[1], pch_dir = argv[2];
 }
 
+static uint32_t asked_width(void) {
+    const char *width = getenv("INGOT_WIDTH");
+    return width ? (uint32_t)strtoul(width, NULL, 10) : 0;
+}
+
+bool is_reference(void) { return asked_width() == 1; }
+
 static void compile(const char *text, const char *function, const MslVertexDescriptor *descriptor,
                     MslLibrary *lib, MslKernel *out) {
     MslSource source = {.name = "program_source", .text = text, .n_bytes = strlen(text),
@@ -23,7 +30,9 @@ static void compile(const char *text, const char *function, const MslVertexDescr
     MslKernelRequest request = {.bitcode = lib->bitcode, .bitcode_bytes = lib->bitcode_bytes,
                                 .reflection = lib->reflection, .function = function,
                                 .vertex = descriptor, .math_mode = MSL_MATH_SAFE,
-                                .cpu = getenv("INGOT_TEST_CPU"), .dump_after = getenv("INGOT_TEST_DUMP")};
+                                .cpu = getenv("INGOT_TEST_CPU"),
+                                .width = asked_width(),
+                                .dump_after = getenv("INGOT_TEST_DUMP")};
     msl_backend(&request, out);
     if (*out->log) fputs(out->log, stderr);
 }

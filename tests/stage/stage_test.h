@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <stdbool.h>
 #include "compiler/compiler.h"
 #include "cpu/cpu.h"
 
@@ -24,6 +25,8 @@ typedef struct Stage {
     CpuLaunch launch;
 } Stage;
 
+// INGOT_WIDTH=1: the code under test runs one lane after the other.
+bool is_reference(void);
 void stage_folders(int argc, char **argv); // STDLIB PCH_DIR
 Stage *stage_open(const char *source, const char *function, const MslVertexDescriptor *descriptor);
 void stage_close(Stage *s);

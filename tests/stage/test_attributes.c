@@ -131,15 +131,58 @@ static void check_format(const struct Format *f, int type, int n) {
     stage_close(s);
 }
 
+// Many attributes in one function, each in a buffer of its own.
 static void every_format_as_float4(void **state) {
     (void)state;
-    for (int i = 0; i < N_FORMATS; i++) check_format(&formats[i], 0, 4);
+    enum { BATCH = 27 };
+    static _Alignas(64) uint32_t out[140 * LANES];
+    static unsigned char data[BATCH][VERTICES * STRIDE];
+    for (int first = 0; first < N_FORMATS; first += BATCH) {
+        int n = N_FORMATS - first < BATCH ? N_FORMATS - first : BATCH;
+        char text[8192];
+        int at = snprintf(text, sizeof text, "using namespace metal;\nstruct In {");
+        for (int i = 0; i < n; i++)
+            at += snprintf(text + at, sizeof text - (size_t)at, " float4 a%d [[attribute(%d)]];", i, i);
+        at += snprintf(text + at, sizeof text - (size_t)at, " };\nstruct Out { float4 p [[position]];");
+        for (int i = 0; i < n; i++) at += snprintf(text + at, sizeof text - (size_t)at, " float4 v%d;", i);
+        at += snprintf(text + at, sizeof text - (size_t)at,
+                       " };\nvertex Out f(In in [[stage_in]]) { Out o; o.p = 1;");
+        for (int i = 0; i < n; i++)
+            at += snprintf(text + at, sizeof text - (size_t)at, " o.v%d = in.a%d;", i, i);
+        snprintf(text + at, sizeof text - (size_t)at, " return o; }\n");
+        MslVertexDescriptor d = {0};
+        for (int i = 0; i < n; i++) {
+            d.attributes[i] = (MslVertexAttribute){formats[first + i].value, OFFSET, (uint32_t)(30 - i)};
+            d.layouts[30 - i] = (MslVertexLayout){STRIDE, 1, 1};
+        }
+        Stage *s = stage_open(text, "f", &d);
+        uint32_t ids[LANES], seed = 99;
+        assert_int_equal(s->info->n_vertex_buffers, n);
+        for (int i = 0; i < n; i++) {
+            fill(data[i], sizeof data[i], (uint32_t)(first + i) * 17);
+            assert_int_equal(s->info->vertex_buffers[i], 30 - i);
+            s->args[s->fn->n_slots + (uint32_t)i] = data[i];
+            s->lengths[s->fn->n_slots + (uint32_t)i] = sizeof data[i];
+        }
+        for (int i = 0; i < LANES; i++) ids[i] = next_random(&seed) % (VERTICES - 1);
+        CpuVertexStep step = {0};
+        run(s, &step, LANES, ids, out);
+        for (int c = 0; c < n * 4 * LANES; c++) {
+            int i = c / (4 * LANES), k = c / LANES % 4, l = c % LANES;
+            double want = expected(&formats[first + i], data[i] + OFFSET + ids[l] * STRIDE, k);
+            uint32_t got = out[(CPU_VERTEX_FIRST + i * 4 + k) * LANES + l];
+            if (!same(want, got, 0))
+                fail_msg("%s, component %d: %08x (%g), expected %g", formats[first + i].name, k, got,
+                         as_float(got), want);
+        }
+        stage_close(s);
+    }
 }
 
 // One format of each kind and width in the other types, with fewer components than it has and more.
 static void formats_in_other_types(void **state) {
     (void)state;
-    static const uint32_t some[] = {1, 3, 6, 9, 12, 15, 17, 21, 24, 26, 30, 33, 38, 40, 42, 46, 49, 54};
+    static const uint32_t some[] = {2, 6, 9, 15, 17, 24, 26, 33, 38, 40, 46, 49};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         for (int k = 0; k < N_FORMATS; k++)
             for (int type = 1; formats[k].value == some[i] && type < 6; type++)

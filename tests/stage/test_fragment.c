@@ -305,6 +305,7 @@ static void discarded_pixels(void **state) {
 // A pixel that only helps may compute any address: it reads nothing there.
 static void helpers_read_nothing(void **state) {
     (void)state;
+    if (is_reference()) skip(); // trusts the program
     static const char source[] = HEAD
         "struct In { float4 p [[position]]; float v; };\n"
         "fragment float4 f(In in [[stage_in]], device const float *data [[buffer(0)]],\n"
@@ -333,6 +334,7 @@ static void helpers_read_nothing(void **state) {
 // Nor does it reach beyond an array of the function.
 static void helpers_stay_in_private_arrays(void **state) {
     (void)state;
+    if (is_reference()) skip(); // trusts the program
     static const char source[] = HEAD
         "struct In { float4 p [[position]]; float v; };\n"
         "fragment float4 f(In in [[stage_in]], constant float *k [[buffer(0)]]) {\n"

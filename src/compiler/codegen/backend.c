@@ -38,8 +38,8 @@ static void check_request(Cg *cg) {
 // SIMD-group functions and barriers need all 32 threads in one vector.
 static unsigned choose_width(const Cg *cg) {
     unsigned asked = cg->request->width;
-    if (msl_is_graphics(cg)) return 32; // a step of the rasteriser
     if (asked == 1) return 1;
+    if (msl_is_graphics(cg)) return 32; // a step of the rasteriser
     return cg->uses.simd || cg->uses.meet || asked == 0 ? 32 : asked;
 }
 
@@ -135,8 +135,6 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_check_constants(cg);
     msl_survey(cg);
     bool graphics = msl_is_graphics(cg);
-    if (graphics && reference)
-        msl_fail(cx, "'%s': reference code is for kernel functions only", cg->fn->name);
     if (graphics)
         step(cg, "settle", msl_settle_stage);
     else
@@ -145,7 +143,7 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_lower_texture_info(cg);
     msl_lower_handle_words(cg);
     cx->width = choose_width(cg);
-    step(cg, "wrap", graphics ? msl_wrap_stage : reference ? msl_wrap_lanes : msl_wrap);
+    step(cg, "wrap", reference ? msl_wrap_lanes : graphics ? msl_wrap_stage : msl_wrap);
     internalise(cg);
     if (cg->uses.support || reference)
         msl_link_device_code(cg, msl_device_support,

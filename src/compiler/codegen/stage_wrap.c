@@ -200,6 +200,7 @@ void msl_settle_stage(Cg *cg) {
                                    LLVMBuildNot(cx->builder, load_live(cg, live), ""));
         }
         for (unsigned i = 0; discards.n && i < ends.n; i++) store_kept(cg, ends.at[i], live);
+        cg->uses.simd |= discards.n > 0; // kept is a ballot
     } else {
         for (unsigned i = 0; i < questions.n; i++)
             LLVMReplaceAllUsesWith(questions.at[i], msl_const(cx, 1, 0));

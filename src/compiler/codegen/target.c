@@ -18,8 +18,11 @@ static void init_targets(void) {
     LLVMInitializeNativeAsmParser();
     // Scheduling once more after register allocation takes quadratic time on the long blocks
     // vectorising makes (half of all time on large kernels) and brings nothing measurable.
-    static const char *const options[] = {"mslc", "-disable-post-ra"};
-    LLVMParseCommandLineOptions(2, options, NULL);
+    // LLVM's own vectorisers would make vectors of a thread's loops, and ours then vectors of those:
+    // the pipeline options of LLVM-C that switch them off (context.c) have no effect in LLVM 22.
+    static const char *const options[] = {"mslc", "-disable-post-ra", "-vectorize-loops=false",
+                                          "-vectorize-slp=false"};
+    LLVMParseCommandLineOptions(4, options, NULL);
 }
 
 // LLVM-C has no table of CPU names, and LLVM prints to stderr on one it does not know and goes on
@@ -119,7 +122,8 @@ void msl_set_target_attributes(Cg *cg) {
 
 // The loader resolves these; a code object that needs anything else would fail in the application.
 static bool allowed_undefined(const char *name) {
-    static const char *const names[] = {"", "memcpy", "memset", "memmove", "_GLOBAL_OFFSET_TABLE_"};
+    static const char *const names[] = {"",        "memcpy", "memset",
+                                        "memmove", "__tls_get_addr", "_GLOBAL_OFFSET_TABLE_"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i])) return true;
     return false;
