@@ -109,8 +109,8 @@ int main(void) {
 
     float error_max = 0;
     for (int k = 0; k < size; k++) error_max = fmaxf(error_max, fabsf(values[k] - first[k]));
-    printf("%d layers of %d x %d, %d samples: largest error of the first %g\n", n_layers, size, size,
-           n_samples, (double)error_max);
+    printf("%d layers of %d x %d, %d samples: largest error of the first %g\n", n_layers, size,
+           size, n_samples, (double)error_max);
     for (int l = 0; l < n_layers; l++) mtl_release(w[l]), mtl_release(b[l]);
     mtl_release(commands), mtl_release(queue), mtl_release(x), mtl_release(layers);
     mtl_release(memory), mtl_release(pipeline), mtl_release(function), mtl_release(library);

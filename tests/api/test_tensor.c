@@ -380,7 +380,8 @@ static void check_random_slice(size_t rank, MTLTensorDataType type, unsigned bit
     size_t offset = 128 * random_below(3);
     if (in_buffer) {
         d.strides = mtl_tensor_extents_make(rank, pitch);
-        buffer = mtl_device_new_buffer(device, offset + mtl_device_tensor_size_and_align(device, &d).size, 0);
+        size_t n_bytes = mtl_device_tensor_size_and_align(device, &d).size;
+        buffer = mtl_device_new_buffer(device, offset + n_bytes, 0);
         t = mtl_buffer_new_tensor(buffer, &d, offset, NULL);
     } else {
         t = mtl_device_new_tensor(device, &d, NULL);

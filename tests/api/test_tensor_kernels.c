@@ -163,9 +163,11 @@ static void bindings_tell_of_tensors(void **state) {
     MTLLibrary *library = compile(TENSOR_HEAD
         "struct P { tensor<constant bfloat, dextents<uint, 3>> t; array<tensor<device int4b_format,"
         " dextents<int, 2>>, 4> q; };\n"
-        "kernel void k(constant P &p [[buffer(3)]], tensor<device const half, dextents<short, 4>> x,"
-        " array<tensor<device float, dextents<int, 1>>, 2> y [[buffer(5)]], device int *o [[buffer(9)]]) {"
-        " o[0] = *p.q[1].data_handle() + int(p.t[0, 0, 0]) + x[0, 0, 0, 0]; y[1][0] = 1; y[0][0] = 2; }\n");
+        "kernel void k(constant P &p [[buffer(3)]], tensor<device const half,"
+        " dextents<short, 4>> x, array<tensor<device float, dextents<int, 1>>, 2> y [[buffer(5)]],"
+        " device int *o [[buffer(9)]]) {"
+        " o[0] = *p.q[1].data_handle() + int(p.t[0, 0, 0]) + x[0, 0, 0, 0];"
+        " y[1][0] = 1; y[0][0] = 2; }\n");
     MTLFunction *f = mtl_library_new_function(library, "k");
     MTLComputePipelineReflection *r = NULL;
     MTLError *error = NULL;
@@ -200,7 +202,8 @@ static void bindings_tell_of_tensors(void **state) {
             MTLTensorReferenceType *t =
                 mtl_struct_member_tensor_reference_type(mtl_struct_type_member_by_name(p, "t"));
             assert_non_null(t);
-            assert_int_equal(mtl_tensor_reference_type_tensor_data_type(t), MTLTensorDataTypeBFloat16);
+            assert_int_equal(mtl_tensor_reference_type_tensor_data_type(t),
+                             MTLTensorDataTypeBFloat16);
             assert_int_equal(mtl_tensor_reference_type_index_type(t), MTLDataTypeUInt);
             assert_int_equal(mtl_tensor_reference_type_dimensions(t).rank, 3);
             assert_int_equal(mtl_tensor_reference_type_access(t), MTLBindingAccessReadOnly);
@@ -245,7 +248,8 @@ static void dispatch_table(Table *t) {
     MTL4ComputeCommandEncoder *e = mtl4_command_buffer_compute_command_encoder(t->commands);
     mtl4_compute_command_encoder_set_argument_table(e, t->table);
     mtl4_compute_command_encoder_set_compute_pipeline_state(e, t->pipeline);
-    mtl4_compute_command_encoder_dispatch_threads(e, mtl_size_make(4, 3, 1), mtl_size_make(4, 3, 1));
+    mtl4_compute_command_encoder_dispatch_threads(e, mtl_size_make(4, 3, 1),
+                                                  mtl_size_make(4, 3, 1));
     mtl4_compute_command_encoder_end_encoding(e);
     mtl4_command_buffer_end_command_buffer(t->commands);
     mtl4_command_queue_commit(t->queue, &t->commands, 1);

@@ -41,7 +41,8 @@ void msl_lower_handle_words(Cg *cg) {
                      word = LLVMGetOperand(call, 1);
         if (!none) none = no_tensor(cg, i64);
         LLVMPositionBuilderBefore(cx->builder, call);
-        LLVMValueRef is_none = LLVMBuildICmp(cx->builder, LLVMIntEQ, handle, LLVMConstNull(i64), "");
+        LLVMValueRef is_none =
+            LLVMBuildICmp(cx->builder, LLVMIntEQ, handle, LLVMConstNull(i64), "");
         LLVMValueRef p = LLVMBuildIntToPtr(cx->builder, handle, msl_ptr(cx), "");
         p = LLVMBuildSelect(cx->builder, is_none, none, p, "");
         word = LLVMBuildZExt(cx->builder, word, i64, "");

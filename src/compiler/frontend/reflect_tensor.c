@@ -64,7 +64,8 @@ bool reflect_tensor_type(const ReflectBuilder *b, RfType *t, const BridgeType *i
     t->data_type = DT_TENSOR;
     t->element = info->arg_types[ARG_ELEMENT];
     t->space = (uint8_t)info->space;
-    t->access = info->is_const || info->space == BRIDGE_SPACE_CONSTANT ? RF_READ_ONLY : RF_READ_WRITE;
+    bool read_only = info->is_const || info->space == BRIDGE_SPACE_CONSTANT;
+    t->access = read_only ? RF_READ_ONLY : RF_READ_WRITE;
     t->size = t->align = 8;
     BridgeType *keep = &b->infos[t - b->lib->types]; // a handle, even where nothing looks inside
     keep->size = keep->align = 8;

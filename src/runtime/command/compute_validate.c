@@ -177,13 +177,13 @@ static bool is_tensor_of_kind(MTLComputeCommandEncoder *e, const char *call, con
     rt_span_find(handle, look_at_tensor, &found);
     if (!found.live)
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_tensor, call,
-                           "what is bound at buffer index %zu for '%s' of '%s' is no tensor, or was "
-                           "released",
+                           "what is bound at buffer index %zu for '%s' of '%s' is no tensor, or "
+                           "was released",
                            index, arg->name, kernel);
     else if (found.type != type || found.rank != t->rank)
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_tensor_kind, call,
-                           "'%s' of '%s' is of type %s and rank %u, tensor '%s' at buffer index %zu "
-                           "of type %s and rank %u",
+                           "'%s' of '%s' is of type %s and rank %u, tensor '%s' at buffer index "
+                           "%zu of type %s and rank %u",
                            arg->name, kernel, rt_tensor_type_name(type), t->rank, found.label,
                            index, rt_tensor_type_name(found.type), found.rank);
     else

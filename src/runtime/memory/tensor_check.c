@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor_check.c: is a tensor descriptor one, and what layout does it stand for? The rules are those
-// of Apple's MTLTensorDescriptor; the sentences name the field and the number that breaks them.
+// tensor_check.c: is a tensor descriptor one, and what layout does it stand for? The rules are
+// those of Apple's MTLTensorDescriptor; the sentences name the field and the number that breaks
+// them.
 #include <stdint.h>
 #include <stdio.h>
 #include "runtime/memory/tensor.h"
@@ -183,7 +184,7 @@ bool rt_tensor_shape(const MTLTensorDescriptor *d, bool in_buffer, RtTensorShape
     }
     if (in_buffer && !strides_are_valid(d, s, bits, why)) return false;
     if ((!in_buffer && !pack(s)) || !count_bytes(s, bits)) {
-        snprintf(why, RT_TENSOR_WHY, "the tensor is larger than the %zu bytes of the longest buffer",
+        snprintf(why, RT_TENSOR_WHY, "the tensor is larger than %zu bytes, the longest buffer",
                  RT_MAX_BUFFER_LENGTH);
         return false;
     }

@@ -58,8 +58,8 @@ template <class E> METAL_FUNC pointer<E> advance(pointer<E> p, long n) {
 
 template <class E> METAL_FUNC E &element(pointer<E> p, long n) {
     static_assert(!is_small<__bare<E>>,
-                  "elements below a byte are for operations on tensors: they cannot be accessed one by "
-                  "one");
+                  "elements below a byte are for operations on tensors: they cannot be accessed "
+                  "one by one");
     if constexpr (!is_small<__bare<E>>) return p[n];
 }
 
@@ -131,7 +131,8 @@ struct tensor : __tensor_detail::storage<ElementType, Extents, Descriptor, Tags.
                   "uint4b_format");
     static_assert(__tensor_detail::has_space<Descriptor, ElementType>,
                   "tensor: elements of a tensor_handle are in device or constant memory, of a "
-                  "tensor_inline also in threadgroup or thread memory: as in tensor<device half, ...>");
+                  "tensor_inline also in threadgroup or thread memory: as in tensor<device half, "
+                  "...>");
 
     using element_type = ElementType;
     using value_type = __bare<ElementType>;
@@ -194,7 +195,8 @@ struct tensor : __tensor_detail::storage<ElementType, Extents, Descriptor, Tags.
 
     // ---- elements
     template <class... Index>
-        requires(sizeof...(Index) == Extents::rank() && (is_convertible_v<Index, index_type> && ...))
+        requires(sizeof...(Index) == Extents::rank() &&
+                 (is_convertible_v<Index, index_type> && ...))
     METAL_FUNC ElementType &operator[](Index... index) const {
         return __tensor_detail::element<ElementType>(this->__data(),
                                                      __place(__dimensions(), index...));
