@@ -46,17 +46,17 @@ typedef struct Lanes {
 static Lanes lanes;
 
 WIDE static void lit_fragment(const CpuLaunch *launch, CpuFragmentStep *step) {
-    const Uniforms *u = launch->args[0];
-    const CpuPlane *p = step->planes, *pw = &step->w;
-    float *out = (float *)(void *)step->colors, fx = step->from[0], fy = step->from[1];
+    const Uniforms u = *(const Uniforms *)launch->args[0];
+    const CpuPlane p0 = step->planes[0], p1 = step->planes[1], p2 = step->planes[2], pw = step->w;
+    float *restrict out = (float *)(void *)step->colors, fx = step->from[0], fy = step->from[1];
     for (int l = 0; l < 32; l++) {
         float x = lanes.x[l] + fx, y = lanes.y[l] + fy;
-        float w = 1.0f / (pw->at + pw->dx * x + pw->dy * y);
-        float nx = (p[0].at + p[0].dx * x + p[0].dy * y) * w;
-        float ny = (p[1].at + p[1].dx * x + p[1].dy * y) * w;
-        float nz = (p[2].at + p[2].dx * x + p[2].dy * y) * w;
+        float w = 1.0f / (pw.at + pw.dx * x + pw.dy * y);
+        float nx = (p0.at + p0.dx * x + p0.dy * y) * w;
+        float ny = (p1.at + p1.dx * x + p1.dy * y) * w;
+        float nz = (p2.at + p2.dx * x + p2.dy * y) * w;
         float scale = 1.0f / sqrtf(nx * nx + ny * ny + nz * nz);
-        float d = (nx * u->light[0] + ny * u->light[1] + nz * u->light[2]) * scale;
+        float d = (nx * u.light[0] + ny * u.light[1] + nz * u.light[2]) * scale;
         d = d > 0 ? d : 0;
         float lit = 0.1f + 0.9f * d;
         out[l] = 0.9f * lit;
@@ -83,12 +83,12 @@ WIDE static void quad_vertex(const CpuLaunch *launch, const CpuVertexStep *step)
 
 WIDE static void blend_fragment(const CpuLaunch *launch, CpuFragmentStep *step) {
     (void)launch;
-    const CpuPlane *p = step->planes;
-    float *out = (float *)(void *)step->colors, fx = step->from[0], fy = step->from[1];
+    const CpuPlane p0 = step->planes[0], p1 = step->planes[1];
+    float *restrict out = (float *)(void *)step->colors, fx = step->from[0], fy = step->from[1];
     for (int l = 0; l < 32; l++) {
         float x = lanes.x[l] + fx, y = lanes.y[l] + fy;
-        out[l] = p[0].at + p[0].dx * x + p[0].dy * y;
-        out[32 + l] = p[1].at + p[1].dx * x + p[1].dy * y;
+        out[l] = p0.at + p0.dx * x + p0.dy * y;
+        out[32 + l] = p1.at + p1.dx * x + p1.dy * y;
         out[64 + l] = 0.25f;
         out[96 + l] = 0.4f;
     }

@@ -185,6 +185,10 @@ static void test_instances(void **state) {
         assert_true(fabs(at(s, x, 30, 0) - (in ? 1 : 0.5)) < 0.003);
     }
     assert_int_equal(visible, 7 * 4 * 60);
+    visible = 0;
+    s->draw.counts_any = true;
+    render(&s->pass, &s->draw, 1);
+    assert_int_equal(visible, 1);
     s->state.discard_all = true;
     render(&s->pass, &s->draw, 1);
     assert_true(fabs(at(s, 3, 30, 0) - 0.5) < 0.003);

@@ -106,9 +106,12 @@ static bool make_faces(Worker *w, const DrawInfo *d, const Corners *corners, uin
             if (!raster_clip_triangle(w, d, c)) return false;
             continue;
         }
-        w->faces[w->n_faces++] = (Face){.slot = {slot[0], slot[1], slot[2]},
-                                        .provoking = slot[0],
-                                        .primitive = c->primitive};
+        Face *faces = raster_grow(w->faces, &w->faces_capacity, w->n_faces + 1, sizeof *faces);
+        if (!faces) return false;
+        w->faces = faces;
+        faces[w->n_faces++] = (Face){.slot = {slot[0], slot[1], slot[2]},
+                                     .provoking = slot[0],
+                                     .primitive = c->primitive};
     }
     return true;
 }
@@ -133,10 +136,6 @@ static bool run_span(Worker *w, Unit *unit, const Span *span) {
     if (d->state->discard_all || n == 0) return true;
     for (uint32_t i = 0; i < w->n_slots; i += V_WIDTH) transform(w, d, i);
     w->n_slots = (w->n_slots + LANES - 1) / LANES * LANES; // new vertices: steps of their own
-    // What clip.c adds, it makes room for.
-    void *faces = raster_grow(w->faces, &w->faces_capacity, n + 64u, sizeof *w->faces);
-    if (!faces) return false;
-    w->faces = faces;
     w->n_faces = 0;
     if (!(d->state->primitive >= CPU_TRIANGLE ? make_faces(w, d, corners, n)
                                               : make_lines_points(w, d, corners, n)))

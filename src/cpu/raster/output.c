@@ -70,6 +70,26 @@ static void blend_any(const CpuBlendState *state, const float *constant, Blend *
 
 typedef enum Mode { MODE_REPLACE, MODE_OVER, MODE_ANY } Mode;
 
+// The same for bytes, which stay 0 .. 255 all the way: nothing to scale up or down, and one rounding.
+INLINE vi over_bytes(Layout layout, const CpuBlendState *state, const vf src[4], vi old) {
+    const float magic = 12582912.0f; // 1.5 * 2^23: the unit place is the last bit
+    vf zero = v_set(0), one = v_set(1), most = v_set(255);
+    vf alpha = v_min(v_max(src[3], zero), one), keep = one - alpha;
+    vf rgb_factor = (state->src_rgb == CPU_BLEND_ONE ? one : alpha) * 255;
+    vf alpha_factor = (state->src_alpha == CPU_BLEND_ONE ? one : alpha) * 255;
+    vi word = v_set_int(0);
+    for (int c = 0; c < 4; c++) {
+        int place = 8 * (is_bgra(layout) && c < 3 ? 2 - c : c);
+        vi byte = (vi)((vu)old >> place);
+        if (place < 24) byte &= 0xff;
+        vf from = c == 3 ? alpha : v_min(v_max(src[c], zero), one);
+        vf sum = v_fma(v_to_float(byte), keep, from * (c == 3 ? alpha_factor : rgb_factor));
+        vi bits = (vi)(v_min(sum, most) + magic);
+        word |= place < 24 ? (bits & 0xff) << place : bits << place;
+    }
+    return word;
+}
+
 // Source over: dst * (1 - alpha) + src * (alpha or 1), and for alpha the same or 1.
 INLINE void blend_over(const CpuBlendState *state, Blend *b) {
     vf keep = 1.0f - b->src[3];
@@ -102,6 +122,10 @@ INLINE void output(Layout layout, Mode mode, const DrawInfo *d, uint32_t attachm
         vi words[4], old[4];
         Blend b;
         for (int c = 0; c < 4; c++) b.src[c] = v_load(rows + 32 * c + v * V_WIDTH);
+        if (mode == MODE_OVER && (layout == LAYOUT_RGBA8 || layout == LAYOUT_BGRA8)) {
+            v_store_bits(at, bits, over_bytes(layout, state, b.src, v_load_int(at)));
+            continue;
+        }
         if (mode != MODE_REPLACE) {
             load_run(layout, at, old);
             decode(layout, old, b.dst);

@@ -15,7 +15,8 @@ typedef struct Edges {
 } Edges;
 
 // False: the triangle is not in the rectangle.
-static bool set_edges(const TileState *s, const Triangle *t, const int32_t rect[4], Edges *edges) {
+INLINE bool set_edges(const TileState *s, const Triangle *t, const int32_t rect[4], Edges *edges,
+                      uint32_t n_samples) {
     const Pass *p = s->pass;
     int64_t x = (int64_t)(s->x + rect[0]) * SUB, y = (int64_t)(s->y + rect[1]) * SUB;
     int32_t across = rect[2] - rect[0], down = rect[3] - rect[1];
@@ -23,7 +24,7 @@ static bool set_edges(const TileState *s, const Triangle *t, const int32_t rect[
     for (int k = 0; k < 3; k++) {
         int64_t a = t->a[k], b = t->b[k], base = a * x + b * y + (int64_t)t->c[k];
         int64_t least = INT64_MAX, most = INT64_MIN, e[CPU_MAX_SAMPLES];
-        for (uint32_t i = 0; i < p->n_samples; i++) {
+        for (uint32_t i = 0; i < n_samples; i++) {
             e[i] = (base + a * p->samples[i][0] + b * p->samples[i][1]) >> 8;
             least = e[i] < least ? e[i] : least;
             most = e[i] > most ? e[i] : most;
@@ -32,7 +33,7 @@ static bool set_edges(const TileState *s, const Triangle *t, const int32_t rect[
         if (least + (a < 0 ? a * across : 0) + (b < 0 ? b * down : 0) >= 0) continue;
         edges->a[n] = t->a[k];
         edges->b[n] = t->b[k];
-        for (uint32_t i = 0; i < p->n_samples; i++) edges->e[i][n] = (int32_t)e[i];
+        for (uint32_t i = 0; i < n_samples; i++) edges->e[i][n] = (int32_t)e[i];
         edges->low[n] = (int32_t)(least - e[0] + (a < 0 ? a * 7 : 0) + (b < 0 ? b * 3 : 0));
         edges->high[n] = (int32_t)(most - e[0] + (a > 0 ? a * 7 : 0) + (b > 0 ? b * 3 : 0));
         for (int v = 0; v < VECTORS; v++)
@@ -70,18 +71,18 @@ static uint32_t lanes_above(int32_t n) { // 0 .. 4
     return masks[n];
 }
 
-void ISA(raster_triangle)(TileState *s, const Triangle *t) {
+INLINE void triangle(TileState *s, const Triangle *t, uint32_t n_samples) {
     int32_t rect[4] = {t->x0 - s->x, t->y0 - s->y, t->x1 - s->x, t->y1 - s->y};
     rect[0] = rect[0] < 0 ? 0 : rect[0];
     rect[1] = rect[1] < 0 ? 0 : rect[1];
     rect[2] = rect[2] > TILE - 1 ? TILE - 1 : rect[2];
     rect[3] = rect[3] > TILE - 1 ? TILE - 1 : rect[3];
     Edges edges;
-    if (rect[0] > rect[2] || rect[1] > rect[3] || !set_edges(s, t, rect, &edges)) return;
+    if (rect[0] > rect[2] || rect[1] > rect[3] || !set_edges(s, t, rect, &edges, n_samples))
+        return;
     int32_t bx0 = rect[0] >> 3, bx1 = rect[2] >> 3, by0 = rect[1] >> 2, by1 = rect[3] >> 2;
     uint32_t left = ~lanes_left_of(rect[0] & 7), right = lanes_left_of((rect[2] & 7) + 1);
     uint32_t top = ~lanes_above(rect[1] & 3), bottom = lanes_above((rect[3] & 3) + 1);
-    uint32_t n_samples = s->pass->n_samples;
     int n = edges.n;
     s->t = t;
     s->prepared = false;
@@ -111,4 +112,11 @@ void ISA(raster_triangle)(TileState *s, const Triangle *t) {
             if (any) ISA(raster_block)(s, t, (uint32_t)(by * TILE_COLUMNS + bx), coverage);
         }
     }
+}
+
+void ISA(raster_triangle)(TileState *s, const Triangle *t) {
+    if (s->pass->n_samples == 1)
+        triangle(s, t, 1);
+    else
+        triangle(s, t, s->pass->n_samples);
 }

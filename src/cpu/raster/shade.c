@@ -185,7 +185,7 @@ static uint32_t stencil_test(const TileState *s, const CpuStencilState *st, uint
 }
 
 // Both tests of one sample, z in s->z[sample]; `write`: also the depth.
-static uint32_t test(TileState *s, const Triangle *t, uint32_t block, uint32_t sample,
+INLINE uint32_t test(TileState *s, const Triangle *t, uint32_t block, uint32_t sample,
                      uint32_t lanes, bool write, const uint32_t *written) {
     const DrawInfo *d = s->d;
     uint32_t passes = lanes;
@@ -278,7 +278,7 @@ static void prepare_rows(TileState *s, const Triangle *t, const Block *b, uint32
 }
 
 // Runs the function for `lanes`; returns those it kept.
-static uint32_t run(TileState *s, const Triangle *t, const Block *b, uint32_t lanes,
+INLINE uint32_t run(TileState *s, const Triangle *t, const Block *b, uint32_t lanes,
                     uint32_t sample) {
     const DrawInfo *d = s->d;
     CpuFragmentStep *step = &s->step;
@@ -358,7 +358,7 @@ static void late(TileState *s, const Triangle *t, const Block *b, uint32_t i,
     coverage[i] = test(s, t, b->index, i, coverage[i], true, written);
 }
 
-static void finish(TileState *s, const Block *b, uint32_t sample, uint32_t lanes) {
+INLINE void finish(TileState *s, const Block *b, uint32_t sample, uint32_t lanes) {
     const DrawInfo *d = s->d;
     if (lanes == 0) return;
     if (d->draw->visibility) s->visible += (uint32_t)__builtin_popcount(lanes);
@@ -369,7 +369,7 @@ static void finish(TileState *s, const Block *b, uint32_t sample, uint32_t lanes
 }
 
 // One run of the function for the samples first .. end - 1.
-static void shade(TileState *s, const Triangle *t, const Block *b, uint32_t first, uint32_t end,
+INLINE void shade(TileState *s, const Triangle *t, const Block *b, uint32_t first, uint32_t end,
                   uint32_t coverage[CPU_MAX_SAMPLES]) {
     const DrawInfo *d = s->d;
     uint32_t lanes = 0;
@@ -383,34 +383,42 @@ static void shade(TileState *s, const Triangle *t, const Block *b, uint32_t firs
     }
 }
 
-void ISA(raster_block)(TileState *s, const Triangle *t, uint32_t block, const uint32_t *covered) {
+// n: the number of samples, a constant where it is 1.
+INLINE void block_of(TileState *s, const Triangle *t, uint32_t block, const uint32_t *covered,
+                     uint32_t n) {
     const DrawInfo *d = s->d;
-    uint32_t n = s->pass->n_samples;
     Block b = {.index = block,
                .x = s->x + (int32_t)(block % TILE_COLUMNS) * 8,
                .y = s->y + (int32_t)(block / TILE_COLUMNS) * 4};
     b.from[0] = (float)b.x - t->ox;
     b.from[1] = (float)b.y - t->oy;
-    memcpy(b.coverage, covered, n * sizeof *covered);
-    if (hidden(s, t, &b)) return;
     uint32_t coverage[CPU_MAX_SAMPLES], any = 0;
-    memcpy(coverage, covered, n * sizeof *covered);
-    if (!(d->flags & DRAW_LATE_TEST) &&
-        (d->flags & (DRAW_DEPTH_TEST | DRAW_DEPTH_WRITE | DRAW_STENCIL))) {
-        for (uint32_t i = 0; i < n; i++) {
-            if (coverage[i] == 0) continue;
-            if (d->flags & (DRAW_DEPTH_TEST | DRAW_DEPTH_WRITE)) find_depths(s, t, &b, i);
-            coverage[i] =
-                test(s, t, block, i, coverage[i], !(d->flags & DRAW_LATE_WRITE), NULL);
-            any |= coverage[i];
+    for (uint32_t i = 0; i < n; i++) b.coverage[i] = coverage[i] = covered[i];
+    if (d->flags & (DRAW_DEPTH_TEST | DRAW_DEPTH_WRITE | DRAW_STENCIL)) {
+        if (hidden(s, t, &b)) return;
+        if (!(d->flags & DRAW_LATE_TEST)) {
+            for (uint32_t i = 0; i < n; i++) {
+                if (coverage[i] == 0) continue;
+                if (d->flags & (DRAW_DEPTH_TEST | DRAW_DEPTH_WRITE)) find_depths(s, t, &b, i);
+                coverage[i] =
+                    test(s, t, block, i, coverage[i], !(d->flags & DRAW_LATE_WRITE), NULL);
+                any |= coverage[i];
+            }
+            if (any == 0) return;
         }
-        if (any == 0) return;
     }
     if (!(d->flags & DRAW_SHADES)) {
         for (uint32_t i = 0; i < n; i++) finish(s, &b, i, coverage[i]);
-    } else if (d->flags & DRAW_PER_SAMPLE) {
+    } else if (n > 1 && (d->flags & DRAW_PER_SAMPLE)) {
         for (uint32_t i = 0; i < n; i++) shade(s, t, &b, i, i + 1, coverage);
     } else {
         shade(s, t, &b, 0, n, coverage);
     }
+}
+
+void ISA(raster_block)(TileState *s, const Triangle *t, uint32_t block, const uint32_t *covered) {
+    if (s->pass->n_samples == 1)
+        block_of(s, t, block, covered, 1);
+    else
+        block_of(s, t, block, covered, s->pass->n_samples);
 }

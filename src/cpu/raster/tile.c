@@ -5,6 +5,8 @@
 #include <string.h>
 #include "cpu/raster/isa.h"
 
+#define AHEAD 8 // triangles, to be in the cache when their turn comes
+
 typedef struct Where {
     uint32_t layer, tx, ty;
 } Where;
@@ -20,6 +22,12 @@ static uint32_t list_of(const Unit *u, const Where *at, const uint32_t **refs) {
 
 static const Triangle *triangle(const Unit *u, uint32_t ref) {
     return (const Triangle *)(const void *)(u->records + (size_t)ref * 8);
+}
+
+static void prefetch(const Triangle *t) {
+    __builtin_prefetch(t);
+    __builtin_prefetch((const char *)t + 64);
+    __builtin_prefetch((const char *)t + 128);
 }
 
 static bool touches(const Triangle *t, const Where *at) {
@@ -41,7 +49,11 @@ static bool is_empty(const Pass *p, const Where *at) {
 
 static void count_visible(TileState *s) {
     if (!s->d || !s->visible) return;
-    atomic_fetch_add_explicit(s->d->draw->visibility, s->visible, memory_order_relaxed);
+    const CpuDraw *d = s->d->draw;
+    if (d->counts_any)
+        atomic_store_explicit(d->visibility, 1, memory_order_relaxed);
+    else
+        atomic_fetch_add_explicit(d->visibility, s->visible, memory_order_relaxed);
     s->visible = 0;
 }
 
@@ -59,15 +71,11 @@ static void draw_unit(TileState *s, const Unit *u, const Where *at) {
     const uint32_t *refs = NULL;
     uint32_t n = list_of(u, at, &refs), i = 0;
     size_t k = 0;
+    for (uint32_t soon = 0; soon < n && soon < AHEAD; soon++) prefetch(triangle(u, refs[soon]));
     while (i < n || k < u->n_big) { // both lists are in order
         bool big = i == n || (k < u->n_big && u->big[k] < refs[i]);
         const Triangle *t = triangle(u, big ? u->big[k++] : refs[i++]);
-        if (i + 1 < n) {
-            const char *soon = (const char *)triangle(u, refs[i + 1]);
-            __builtin_prefetch(soon);
-            __builtin_prefetch(soon + 64);
-            __builtin_prefetch(soon + 128);
-        }
+        if (i + AHEAD < n) prefetch(triangle(u, refs[i + AHEAD]));
         if (big && !touches(t, at)) continue;
         draw(s, t);
     }
