@@ -9,9 +9,10 @@
 // fall into a few sets of the caches, operands are packed in blocks of CPU_PACK_STEPS.
 //
 // Sums of floats: the products of one result are added in the order of k by fused operations (with
-// SSE2: rounded twice), or by pairs with the dot products of bfloats, which flush denormals.
-// Nothing of that depends on where in the tile the result lies or what is clipped beside it, but
-// for which matrix is the thin operand: that changes no rounding of floats either.
+// SSE2: rounded twice), by pairs with the dot products of bfloats, which flush denormals, or in
+// V_WIDTH interleaved sums where there are few rows or columns (fast_vector.c). The way is chosen by
+// types, strides and sizes, never by values: equal calls give equal bits, and what is clipped beside
+// a result changes no more than its rounding.
 #include "cpu/tensor/element.h"
 #include "cpu/tensor/fast_tiles.h"
 #include "cpu/tensor/fast_work.h"
@@ -329,6 +330,12 @@ static void matmul(const CpuMatmul *op, bool has_bfloat, bool has_byte, bool has
     else {
         cpu_matmul_general(op);
         return;
+    }
+    if ((n_rows <= 4 || n_cols <= 4) && w.thin.k == 1 && w.wide.k == 1 && is_float) {
+        bool few_rows = n_rows < n_cols;
+        if (few_rows) swap_operands(&w); // to have the few in the lanes
+        if (CPU_FAST(cpu_vector_run)(&w)) return;
+        if (few_rows) swap_operands(&w);
     }
     if ((w.wide.lane != 1 || w.result.lane != 1 || n_cols % V_WIDTH) &&
         cost(&w.thin, w.result.row, n_cols, n_rows, k) < cost(&w.wide, w.result.lane, n_rows, n_cols, k))
