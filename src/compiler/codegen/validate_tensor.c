@@ -2,8 +2,8 @@
 // validate_tensor.c: operations on tensors (compiler/tensor_call.h) behind a check: every tensor in
 // memory must lie in what its address was made from, as far as the operation reads or writes it.
 //   if (all inside) operation; else report each that is not       left out as a whole
-// Operands are clipped to the tensors' extents by the operation itself, so a report means extents or
-// strides that do not fit the memory. Storage of cooperative tensors needs no check.
+// Operands are clipped to the tensors' extents by the operation itself, so a report means extents
+// or strides that do not fit the memory. Storage of cooperative tensors needs no check.
 #include "compiler/codegen/validate_int.h"
 #include "compiler/tensor_call.h"
 #include <string.h>

@@ -37,7 +37,8 @@ static unsigned type_bytes(unsigned type) {
 
 static uint32_t constant(Vec *x, Value call, int k) {
     int64_t v;
-    if (!get_const(operand(call, k), &v)) msl_fail_at(x, "a tensor operation of unknown kind", call);
+    if (!get_const(operand(call, k), &v))
+        msl_fail_at(x, "a tensor operation of unknown kind", call);
     return (uint32_t)v;
 }
 
@@ -141,7 +142,8 @@ static Value slab_of(Vec *x, Value pointer, unsigned bytes, uint32_t layout, Cop
     c->slab = named_alloca(x, capacity * SIMD_LANES * bytes);
     c->lanes = named_alloca(x, SIMD_LANES * 8);
     Value nowhere = named_alloca(x, capacity * c->step);
-    Value v = LLVMBuildSelect(x->b, x->masks[0], msl_vector(x, pointer, 0), msl_splat(x, nowhere), "");
+    Value v = msl_vector(x, pointer, 0);
+    v = LLVMBuildSelect(x->b, x->masks[0], v, msl_splat(x, nowhere), "");
     LLVMSetAlignment(LLVMBuildStore(x->b, v, c->lanes), 64);
     emit_copy(x, c, false);
     return c->slab;
@@ -251,7 +253,8 @@ static void emit_convolution(Vec *x, Value i) {
         int first = t * TENSOR_TENSOR_ARGS;
         Value p = t < 2 ? shared(x, operand(i, first)) : to;
         LLVMBuildStore(x->b, p, at_field(x, op, tensor[t] + offsetof(CpuTensor, data)));
-        set_field(x, op, tensor[t] + offsetof(CpuTensor, type), x->i32, u32(x, types >> 8 * t & 0xff));
+        set_field(x, op, tensor[t] + offsetof(CpuTensor, type), x->i32,
+                  u32(x, types >> 8 * t & 0xff));
         set_field(x, op, tensor[t] + offsetof(CpuTensor, rank), x->i32, u32(x, 4));
         for (int d = 0; d < 4; d++) {
             const Field fields[] = {
@@ -264,7 +267,8 @@ static void emit_convolution(Vec *x, Value i) {
         }
     }
     for (int d = 0; d < 4; d++) {
-        const Field field = {offsetof(CpuConvolution, size) + 4 * (size_t)d, x->i32, TENSOR_SIZE + d};
+        const Field field = {offsetof(CpuConvolution, size) + 4 * (size_t)d, x->i32,
+                             TENSOR_SIZE + d};
         set_fields(x, op, i, &field, 1);
     }
     for (int d = 0; d < 2; d++) {

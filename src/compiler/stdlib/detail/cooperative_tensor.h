@@ -34,7 +34,8 @@ template <int Rows, int Cols, int Groups> struct matrix {
     static constexpr constant int capacity = Groups ? (share * Cols + 31) / 32 : Rows * Cols;
     static constexpr constant uint factor = Groups ? multiplier(capacity) : 1;
     static constexpr constant uint code = capacity + (factor << 16);
-    static_assert(capacity > 0 && capacity < 65536, "a cooperative tensor of this size is not possible");
+    static_assert(capacity > 0 && capacity < 65536,
+                  "a cooperative tensor of this size is not possible");
 
     METAL_FUNC static int first_row() {
         if constexpr (Groups > 1)
@@ -104,7 +105,8 @@ template <int Size, bool ByRow> struct vector {
     static constexpr constant int rank = 1;
     static constexpr constant int capacity = Size;
     static constexpr constant bool by_row = ByRow;
-    static_assert(capacity > 0 && capacity < 65536, "a cooperative tensor of this size is not possible");
+    static_assert(capacity > 0 && capacity < 65536,
+                  "a cooperative tensor of this size is not possible");
     METAL_FUNC static bool valid(uint i) { return i < capacity; }
     template <class T> METAL_FUNC static array<T, 1> index(uint i) { return {T(i)}; }
 };
@@ -141,8 +143,8 @@ public:
         __at -= n;
         return (thread __coop_iterator &)*this;
     }
-    METAL_FUNC __coop_iterator operator+(int n) const { return __coop_iterator(__tensor, __at + n); }
-    METAL_FUNC __coop_iterator operator-(int n) const { return __coop_iterator(__tensor, __at - n); }
+    METAL_FUNC __coop_iterator operator+(int n) const { return {__tensor, __at + n}; }
+    METAL_FUNC __coop_iterator operator-(int n) const { return {__tensor, __at - n}; }
     METAL_FUNC int operator-(const __coop_iterator &o) const { return int(__at) - int(o.__at); }
     METAL_FUNC bool operator==(const __coop_iterator &o) const { return __at == o.__at; }
     METAL_FUNC bool operator!=(const __coop_iterator &o) const { return __at != o.__at; }
@@ -198,7 +200,8 @@ public:
         if constexpr (Layout::rank == 1 && from::rank == 2) {
             return get_iterator(from::along(other.__index(), Layout::by_row));
         } else {
-            static_assert(__is_same(from, Layout), "these cooperative tensors are laid out differently");
+            static_assert(__is_same(from, Layout),
+                          "these cooperative tensors are laid out differently");
             return get_iterator(other.__index());
         }
     }
@@ -231,8 +234,8 @@ private:
 };
 
 template <class T> struct is_cooperative_tensor : bool_constant<false> {};
-template <class E, class X, class L>
-struct is_cooperative_tensor<cooperative_tensor<E, X, L>> : bool_constant<true> {};
+template <class Element, class Extents, class Layout>
+struct is_cooperative_tensor<cooperative_tensor<Element, Extents, Layout>> : bool_constant<true> {};
 template <class T>
 constexpr constant bool is_cooperative_tensor_v = is_cooperative_tensor<__bare<T>>::value;
 } // namespace metal

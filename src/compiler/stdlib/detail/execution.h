@@ -23,7 +23,7 @@ public:
     METAL_FUNC uint size() const { return __size; }
 };
 template <size_t Size> class execution_threads {
-    static_assert(Size == 1, "execution_threads<1> is the only number of threads that is supported");
+    static_assert(Size == 1, "execution_threads<1> is the only number that is supported");
 
 public:
     static constexpr constant size_t static_size = Size;

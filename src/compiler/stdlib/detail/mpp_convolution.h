@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // mpp_convolution.h: mpp::tensor_ops::convolution2d: activations (channels, width, height, batch),
 // weights (output channels, input channels, kernel width, kernel height), dimension 0 innermost.
-// Output (x, y) is the sum over the window at (x, y) * strides + offsets, dilated; what lies outside
-// the activations is 0. Each SIMD-group computes positions of its own.
+// Output (x, y) is the sum over the window at (x, y) * strides + offsets, dilated; what lies
+// outside the activations is 0. Each SIMD-group computes positions of its own.
 #pragma once
 
 // compiler/tensor_call.h has the order of the arguments.
 #define __MSL_TENSOR(T) T, int, int, int, int, long, long, long, long
 template <class A, class B, class C>
 __attribute__((convergent, nothrow)) void
-__ingot_tensor_convolution(__MSL_TENSOR(A), __MSL_TENSOR(B), __MSL_TENSOR(C), int, int, int, int, int,
-                           int, int, int, int, int, int first, int count, uint types, uint flags,
-                           uint layout);
+__ingot_tensor_convolution(__MSL_TENSOR(A), __MSL_TENSOR(B), __MSL_TENSOR(C), int, int, int, int,
+                           int, int, int, int, int, int, int first, int count, uint types,
+                           uint flags, uint layout);
 #undef __MSL_TENSOR
 
 namespace mpp {

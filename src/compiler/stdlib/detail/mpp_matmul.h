@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mpp_matmul.h: mpp::tensor_ops::matmul2d: C = A * B or C += A * B, by one thread or by SIMD-groups.
+// mpp_matmul.h: mpp::tensor_ops::matmul2d: C = A * B or C += A * B, by one thread or SIMD-groups.
 // Dimension 0 of a tensor is its columns: A has extents (K, M), B (N, K), C (N, M).
 //
 // By SIMD-groups: each computes the rows of the result that are its own, with one call of the
@@ -50,12 +50,12 @@ template <matmul2d_descriptor Descriptor, class Scope, class... Args> class matm
     static constexpr constant bool __accumulates =
         Descriptor.matmul_mode == matmul2d_descriptor::mode::multiply_accumulate;
 
-    template <class E, class CoordType, int Rows, int Cols>
+    template <class Element, class CoordType, int Rows, int Cols>
     using __matrix_t =
-        metal::cooperative_tensor<E, metal::extents<CoordType, Cols, Rows>,
+        metal::cooperative_tensor<Element, metal::extents<CoordType, Cols, Rows>,
                                   metal::__coop::matrix<Rows, Cols, __groups>>;
-    template <class E, class CoordType, int Size, bool ByRow>
-    using __vector_t = metal::cooperative_tensor<E, metal::extents<CoordType, Size>,
+    template <class Element, class CoordType, int Size, bool ByRow>
+    using __vector_t = metal::cooperative_tensor<Element, metal::extents<CoordType, Size>,
                                                  metal::__coop::vector<Size, ByRow>>;
 
 public:
@@ -81,9 +81,10 @@ public:
         auto c = __ops::matrix_of(destination, false);
         int k = __dynamic_k ? a.cols : Descriptor.k;
         if constexpr (__groups == 0) {
-            __ops::thread_matmul<Descriptor.m, Descriptor.n, __ops::code_of<LeftOperandType>,
-                                 __ops::code_of<RightOperandType>,
-                                 __ops::code_of<DestinationOperandType>, __accumulates>(a, b, c, k);
+            using product =
+                __ops::product<__ops::code_of<LeftOperandType>, __ops::code_of<RightOperandType>,
+                               __ops::code_of<DestinationOperandType>, __accumulates>;
+            __ops::thread_matmul<product, Descriptor.m, Descriptor.n>(a, b, c, k);
         } else {
             __check_places<LeftOperandType>();
             __check_places<RightOperandType>();
@@ -146,25 +147,25 @@ public:
                                                            ElementType, CoordType>>(); \
     } \
     template <class LeftElementType, class RightElementType, class ElementType, \
-              class CoordType = int, class E, class X, class L> \
+              class CoordType = int, class Element, class Extents, class Layout> \
     METAL_FUNC cooperative_tensor_##SIDE##_input_t<LeftElementType, RightElementType, ElementType, \
                                                    CoordType> \
-    get_##SIDE##_input_cooperative_tensor(const thread metal::cooperative_tensor<E, X, L> &source) \
-        const { \
+    get_##SIDE##_input_cooperative_tensor( \
+        const thread metal::cooperative_tensor<Element, Extents, Layout> &source) const { \
         __check_input<LeftElementType, RightElementType, ElementType>(); \
         using type = cooperative_tensor_##SIDE##_input_t<LeftElementType, RightElementType, \
                                                          ElementType, CoordType>; \
         type t; \
-        if constexpr (__is_same(L, typename type::layout)) \
-            for (uint i = 0; i < L::capacity; i++) \
+        if constexpr (__is_same(Layout, typename type::layout)) \
+            for (uint i = 0; i < Layout::capacity; i++) \
                 t.__elements[i] = typename type::value_type(source.__elements[i]); \
         return t; \
     } \
-    template <class LeftElementType, class RightElementType, class ElementType, class E, class X, \
-              class L> \
+    template <class LeftElementType, class RightElementType, class ElementType, class Element, \
+              class Extents, class Layout> \
     METAL_FUNC bool is_compatible_as_##SIDE##_input( \
-        const thread metal::cooperative_tensor<E, X, L> &) const { \
-        return __is_same(L, typename cooperative_tensor_##SIDE##_input_t< \
+        const thread metal::cooperative_tensor<Element, Extents, Layout> &) const { \
+        return __is_same(Layout, typename cooperative_tensor_##SIDE##_input_t< \
                                 LeftElementType, RightElementType, ElementType>::layout); \
     }
     __MSL_INPUT(left, Descriptor.m, Descriptor.k, transpose_left, LeftElementType)
@@ -196,13 +197,17 @@ private:
         T t;
         return t;
     }
-    template <class L, class R, class D> METAL_FUNC static constexpr void __check_input() {
+    template <class Left, class Right, class To>
+    METAL_FUNC static constexpr void __check_input() {
         static_assert(__groups <= 1,
                       "cooperative tensors are inputs of matmul2d only by one SIMD-group");
-        static_assert(!__dynamic_k, "cooperative tensors as inputs need a k that is known at compile time");
-        static_assert(__ops::go_together(__ops::type_code<L>, __ops::type_code<R>, __ops::type_code<D>),
+        static_assert(!__dynamic_k,
+                      "cooperative tensors as inputs need a k that is known at compile time");
+        constexpr uint l = __ops::type_code<Left>, r = __ops::type_code<Right>,
+                       d = __ops::type_code<To>;
+        static_assert(__ops::go_together(l, r, d),
                       "matmul2d does not support this combination of element types");
-        static_assert(!__ops::is_nibble(__ops::type_code<L>) && !__ops::is_nibble(__ops::type_code<R>),
+        static_assert(!__ops::is_nibble(l) && !__ops::is_nibble(r),
                       "cooperative tensors have elements of whole bytes");
     }
     // What a SIMD-group computes together lies where all its threads see it.

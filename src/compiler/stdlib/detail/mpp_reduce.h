@@ -8,7 +8,8 @@ enum class reduction_operation { sum, max, min };
 
 template <class ElementType> struct reduction_operation_identity {
     static constexpr constant ElementType sum_identity = ElementType(0);
-    static constexpr constant ElementType max_identity = metal::numeric_limits<ElementType>::lowest();
+    static constexpr constant ElementType max_identity =
+        metal::numeric_limits<ElementType>::lowest();
     static constexpr constant ElementType min_identity = metal::numeric_limits<ElementType>::max();
 };
 
@@ -31,29 +32,30 @@ template <class T> METAL_FUNC T neutral(reduction_operation op) {
     else
         return op == reduction_operation::max ? limits::max_identity : limits::min_identity;
 }
-template <bool ByRow, class E, class SX, class DX, class SL, class DL>
-__MSL_GROUP void reduce(thread metal::cooperative_tensor<E, SX, SL> &source,
-                        thread metal::cooperative_tensor<E, DX, DL> &destination, E identity,
+template <bool ByRow, class Source, class Result, class Element>
+__MSL_GROUP void reduce(thread Source &source, thread Result &destination, Element identity,
                         reduction_operation op) {
-    static_assert(SL::rank == 2 && SL::groups == 1,
+    using from = typename Source::layout;
+    using to = typename Result::layout;
+    static_assert(from::rank == 2 && from::groups == 1,
                   "reductions of cooperative tensors need the scope execution_simdgroup");
-    static_assert(DL::rank == 1 && DL::by_row == ByRow &&
-                      DL::capacity == (ByRow ? SL::rows : SL::cols),
+    static_assert(to::rank == 1 && to::by_row == ByRow &&
+                      to::capacity == (ByRow ? from::rows : from::cols),
                   "this cooperative tensor is not the destination of such a reduction");
-    // bfloat has no SIMD-group functions of its own everywhere; its sums are float
-    using sum_t = metal::conditional_t<__is_same(E, bfloat), float, E>;
-    for (int r = 0; r < DL::capacity; r++) {
+    // bfloat has no SIMD-group functions of its own; its sums are float
+    using sum_t = metal::conditional_t<__is_same(Element, bfloat), float, Element>;
+    for (int r = 0; r < to::capacity; r++) {
         sum_t sum = neutral<sum_t>(op);
-        uint first = 0, last = SL::capacity;
-        if constexpr (ByRow && SL::factor == 1) { // elements that may lie in this row
-            first = uint(r * SL::cols) / 32;
-            last = (uint(r * SL::cols) + SL::cols + 31) / 32;
+        uint first = 0, last = from::capacity;
+        if constexpr (ByRow && from::factor == 1) { // elements that may lie in this row
+            first = uint(r * from::cols) / 32;
+            last = (uint(r * from::cols) + from::cols + 31) / 32;
         }
         for (uint i = first; i < last; i++)
-            if (SL::valid(i) && SL::along(i, ByRow) == r)
+            if (from::valid(i) && from::along(i, ByRow) == r)
                 sum = combine<sum_t>(op, sum, source.__elements[i]);
         destination.__elements[r] =
-            E(combine<sum_t>(op, sum_t(identity), combine_threads<sum_t>(op, sum)));
+            Element(combine<sum_t>(op, sum_t(identity), combine_threads<sum_t>(op, sum)));
     }
 }
 } // namespace __ops
@@ -76,13 +78,16 @@ reduce_columns(thread metal::cooperative_tensor<ElementType, SrcExtents, SrcLayo
 }
 
 // Does destination.map_iterator() find an element for each of the source's?
-template <class SE, class DE, class SX, class DX, class SL, class DL>
-METAL_FUNC bool is_iterator_compatible(const thread metal::cooperative_tensor<SE, SX, SL> &,
-                                       const thread metal::cooperative_tensor<DE, DX, DL> &) {
-    if constexpr (SL::rank == 2 && DL::rank == 1)
-        return SL::groups == 1 && DL::capacity == (DL::by_row ? SL::rows : SL::cols);
+template <class SrcElementType, class DstElementType, class SrcExtents, class DstExtents,
+          class SrcLayout, class DstLayout>
+METAL_FUNC bool is_iterator_compatible(
+    const thread metal::cooperative_tensor<SrcElementType, SrcExtents, SrcLayout> &,
+    const thread metal::cooperative_tensor<DstElementType, DstExtents, DstLayout> &) {
+    if constexpr (SrcLayout::rank == 2 && DstLayout::rank == 1)
+        return SrcLayout::groups == 1 &&
+               DstLayout::capacity == (DstLayout::by_row ? SrcLayout::rows : SrcLayout::cols);
     else
-        return __is_same(SL, DL);
+        return __is_same(SrcLayout, DstLayout);
 }
 } // namespace tensor_ops
 } // namespace mpp

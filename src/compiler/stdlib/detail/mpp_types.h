@@ -9,30 +9,42 @@ namespace tensor_ops {
 template <class T> constexpr constant T dynamic_length_v = T(metal::dynamic_extent);
 
 namespace __ops {
-// CpuTensorType of src/cpu/tensor_abi.h; 0: not an element of tensor operations.
+// CpuTensorType of src/cpu/tensor_abi.h.
+enum : uint {
+    code_float = 3,
+    code_half = 16,
+    code_bfloat = 121,
+    code_int8 = 45,
+    code_uint8 = 49,
+    code_int32 = 29,
+    code_int4 = 143,
+    code_uint4 = 144
+};
+// Of an element; 0: not an element of tensor operations.
 template <class T> constexpr constant uint type_code = 0;
-template <> constexpr constant uint type_code<float> = 3;
-template <> constexpr constant uint type_code<half> = 16;
-template <> constexpr constant uint type_code<bfloat> = 121;
-template <> constexpr constant uint type_code<int8_t> = 45;
-template <> constexpr constant uint type_code<char> = 45;
-template <> constexpr constant uint type_code<uint8_t> = 49;
-template <> constexpr constant uint type_code<int32_t> = 29;
-template <> constexpr constant uint type_code<metal::int4b_format> = 143;
-template <> constexpr constant uint type_code<metal::uint4b_format> = 144;
+template <> constexpr constant uint type_code<float> = code_float;
+template <> constexpr constant uint type_code<half> = code_half;
+template <> constexpr constant uint type_code<bfloat> = code_bfloat;
+template <> constexpr constant uint type_code<int8_t> = code_int8;
+template <> constexpr constant uint type_code<char> = code_int8;
+template <> constexpr constant uint type_code<uint8_t> = code_uint8;
+template <> constexpr constant uint type_code<int32_t> = code_int32;
+template <> constexpr constant uint type_code<metal::int4b_format> = code_int4;
+template <> constexpr constant uint type_code<metal::uint4b_format> = code_uint4;
 
-enum : uint { FLOAT = 3, HALF = 16, BFLOAT = 121, INT8 = 45, UINT8 = 49, INT32 = 29, INT4 = 143, UINT4 = 144 };
-constexpr bool is_float(uint t) { return t == FLOAT || t == HALF || t == BFLOAT; }
-constexpr bool is_byte(uint t) { return t == INT8 || t == UINT8; }
-constexpr bool is_small(uint t) { return t == HALF || t == BFLOAT; }
-constexpr bool is_nibble(uint t) { return t == INT4 || t == UINT4; }
+constexpr bool is_float(uint t) { return t == code_float || t == code_half || t == code_bfloat; }
+constexpr bool is_byte(uint t) { return t == code_int8 || t == code_uint8; }
+constexpr bool is_small(uint t) { return t == code_half || t == code_bfloat; }
+constexpr bool is_nibble(uint t) { return t == code_int4 || t == code_uint4; }
 // Apple's table of left, right and destination.
 constexpr bool go_together(uint l, uint r, uint d) {
-    if (d == INT32)
-        return (l == INT8 && (r == INT8 || r == INT4)) || (l == UINT8 && (r == UINT8 || r == UINT4));
-    if (d != FLOAT && !is_small(d)) return false;
-    if (is_nibble(r)) return is_small(l) && (d == FLOAT || d == l);
-    if (d == FLOAT) return (is_float(l) || is_byte(l)) && (is_float(r) || is_byte(r)) && (is_float(l) || is_float(r));
+    if (d == code_int32)
+        return (l == code_int8 && (r == code_int8 || r == code_int4)) ||
+               (l == code_uint8 && (r == code_uint8 || r == code_uint4));
+    if (d != code_float && !is_small(d)) return false;
+    if (is_nibble(r)) return is_small(l) && (d == code_float || d == l);
+    if (d == code_float)
+        return (is_float(l) && (is_float(r) || is_byte(r))) || (is_byte(l) && is_float(r));
     // half or bfloat: one operand has that type, the other one is small or a byte
     return (l == d && (is_small(r) || is_byte(r))) || (r == d && (is_small(l) || is_byte(l)));
 }
