@@ -145,9 +145,7 @@ static void compile(Cg *cg, MslKernel *out) {
     cx->width = choose_width(cg);
     step(cg, "wrap", reference ? msl_wrap_lanes : graphics ? msl_wrap_stage : msl_wrap);
     internalise(cg);
-    if (cg->uses.support || reference)
-        msl_link_device_code(cg, msl_device_support,
-                             (size_t)(msl_device_support_end - msl_device_support));
+    if (reference || (cg->uses.support && !cx->avx512)) msl_link_support(cg); // else: msl_emit
     msl_set_target_attributes(cg);
     msl_finish_info(cg);
     msl_verify(cx, "wrap");

@@ -50,6 +50,7 @@ typedef struct Cg {
     uint32_t *dynamic_parts;    // [request->n_dynamic] part of each dynamic library; 0: none yet
     char *scratch;              // msl_part_symbol's
     struct Validation *validation; // while validate.c runs, or NULL
+    bool has_support;           // device/support.c is linked
     uint32_t stage_flags;       // vertex and fragment functions: CPU_STAGE_*
     uint32_t n_vertex_buffers;
     uint8_t vertex_buffers[32]; // that attributes are fetched from, by their places
@@ -98,6 +99,7 @@ LLVMTypeRef msl_null_call_type(const MslContext *cx); // a store of it stands fo
 void msl_resolve_calls(Cg *cg); // calls through pointers become switches; cg->thread is inlined
 
 void msl_link_device_code(Cg *cg, const unsigned char *bitcode, size_t n_bytes);
+void msl_link_support(Cg *cg); // device/support.c
 
 // specialise.c
 void msl_specialise(Cg *cg);

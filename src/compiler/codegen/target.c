@@ -18,11 +18,8 @@ static void init_targets(void) {
     LLVMInitializeNativeAsmParser();
     // Scheduling once more after register allocation takes quadratic time on the long blocks
     // vectorising makes (half of all time on large kernels) and brings nothing measurable.
-    // LLVM's own vectorisers would make vectors of a thread's loops, and ours then vectors of those:
-    // the pipeline options of LLVM-C that switch them off (context.c) have no effect in LLVM 22.
-    static const char *const options[] = {"mslc", "-disable-post-ra", "-vectorize-loops=false",
-                                          "-vectorize-slp=false"};
-    LLVMParseCommandLineOptions(4, options, NULL);
+    static const char *const options[] = {"mslc", "-disable-post-ra"};
+    LLVMParseCommandLineOptions(2, options, NULL);
 }
 
 // LLVM-C has no table of CPU names, and LLVM prints to stderr on one it does not know and goes on
@@ -144,9 +141,8 @@ static const char *missing_symbol(const unsigned char *object) {
     return NULL;
 }
 
-void msl_emit(Cg *cg, MslKernel *out) {
+static LLVMMemoryBufferRef emit(Cg *cg, bool assembly) {
     MslContext *cx = &cg->cx;
-    bool assembly = cg->request->emit && !strcmp(cg->request->emit, "asm");
     char *error = NULL;
     LLVMMemoryBufferRef buffer = NULL;
     if (LLVMTargetMachineEmitToMemoryBuffer(cx->machine, cx->module,
@@ -157,12 +153,42 @@ void msl_emit(Cg *cg, MslKernel *out) {
         LLVMDisposeMessage(error);
         msl_fail(cx, "internal error: code generation: %s", copy);
     }
-    const unsigned char *start = (const unsigned char *)LLVMGetBufferStart(buffer);
-    size_t n = LLVMGetBufferSize(buffer);
     if (cg->diagnostics) {
         LLVMDisposeMemoryBuffer(buffer);
         msl_fail(cx, "internal error: code generation: %s", cg->diagnostics);
     }
+    return buffer;
+}
+
+static const char *missing_in(LLVMMemoryBufferRef object) {
+    return missing_symbol((const unsigned char *)LLVMGetBufferStart(object));
+}
+
+// Which of the functions in device/support.c code needs shows only when it is made, and most needs
+// none: it is made without them first (they take as long as a small kernel).
+static LLVMMemoryBufferRef emit_object(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    LLVMModuleRef spare = cg->uses.support && !cg->has_support ? LLVMCloneModule(cx->module) : NULL;
+    LLVMMemoryBufferRef buffer = emit(cg, false);
+    if (spare && missing_in(buffer)) {
+        LLVMDisposeMemoryBuffer(buffer);
+        LLVMDisposeModule(cx->module);
+        cx->module = spare;
+        msl_link_support(cg);
+        msl_set_target_attributes(cg);
+        msl_run_passes(cx, NULL, "function(sroa,early-cse,simplifycfg," INSTCOMBINE ")");
+        return emit(cg, false);
+    }
+    if (spare) LLVMDisposeModule(spare);
+    return buffer;
+}
+
+void msl_emit(Cg *cg, MslKernel *out) {
+    MslContext *cx = &cg->cx;
+    bool assembly = cg->request->emit && !strcmp(cg->request->emit, "asm");
+    LLVMMemoryBufferRef buffer = assembly ? emit(cg, true) : emit_object(cg);
+    const unsigned char *start = (const unsigned char *)LLVMGetBufferStart(buffer);
+    size_t n = LLVMGetBufferSize(buffer);
     char why[512] = "";
     if (assembly) {
         out->code = malloc(n + 1);
