@@ -82,7 +82,7 @@ template <int Rows, int Cols, int Groups> struct matrix {
     template <class T> METAL_FUNC static array<T, 2> index(uint i) {
         return {T(column(i)), T(first_row() + slab_row(i))};
     }
-    // Which element of a vector spread by `V` belongs to the row (column) of element i.
+    // Which element of a reduction belongs to the row (column) of element i.
     METAL_FUNC static int along(uint i, bool by_row) {
         return by_row ? slab_row(i) : column(i);
     }

@@ -7,11 +7,11 @@
 
 // compiler/tensor_call.h has the order of the arguments.
 #define __MSL_TENSOR(T) T, int, int, int, int, long, long, long, long
-template <class A, class B, class C>
+template <class Source, class Weights, class Result>
 __attribute__((convergent, nothrow)) void
-__ingot_tensor_convolution(__MSL_TENSOR(A), __MSL_TENSOR(B), __MSL_TENSOR(C), int, int, int, int,
-                           int, int, int, int, int, int, int first, int count, uint types,
-                           uint flags, uint layout);
+__ingot_tensor_convolution(__MSL_TENSOR(Source), __MSL_TENSOR(Weights), __MSL_TENSOR(Result), int,
+                           int, int, int, int, int, int, int, int, int, int first, int count,
+                           uint types, uint flags, uint layout);
 #undef __MSL_TENSOR
 
 namespace mpp {
@@ -125,9 +125,10 @@ public:
     }
 
 private:
-    template <class A, class W, class P>
-    __MSL_GROUP void __run(thread A &a, thread W &w, P to, int e0, int e1, int e2, int e3, long s0,
-                           long s1, long s2, long s3, uint type, uint layout) const {
+    template <class Source, class Weights, class Pointer>
+    __MSL_GROUP void __run(thread Source &a, thread Weights &w, Pointer to, int e0, int e1, int e2,
+                           int e3, long s0, long s1, long s2, long s3, uint type,
+                           uint layout) const {
         constexpr int positions = __width * __height * __batch,
                       share = (positions + __groups - 1) / __groups;
         int first = __groups > 1 ? int(metal::__coop::simdgroup()) * share : 0;
@@ -143,7 +144,7 @@ private:
             w.__stride(1), w.__stride(2), w.__stride(3), to, e0, e1, e2, e3, s0, s1, s2, s3,
             __channels, __width, __height, __batch, __offset.x, __offset.y, Descriptor.strides.x,
             Descriptor.strides.y, Descriptor.dilations.x, Descriptor.dilations.y, first, count,
-            __ops::code_of<A> | __ops::code_of<W> << 8 | type << 16,
+            __ops::code_of<Source> | __ops::code_of<Weights> << 8 | type << 16,
             uint(Descriptor.conv2d_mode == convolution2d_descriptor::mode::multiply_accumulate) |
                 uint(Descriptor.relaxed_precision) << 1,
             layout);

@@ -8,12 +8,12 @@
 #pragma once
 
 // compiler/tensor_call.h has the order of the arguments.
-template <class A, class B, class C>
+template <class Left, class Right, class Result>
 __attribute__((convergent, nothrow)) void
-__ingot_tensor_matmul(A a, long a_row, long a_col, int a_rows, int a_cols, B b, long b_row,
-                      long b_col, int b_rows, int b_cols, C c, long c_row, long c_col, int c_rows,
-                      int c_cols, int first_row, int n_rows, int n, int k, uint types, uint flags,
-                      uint layout_a, uint layout_b, uint layout_c);
+__ingot_tensor_matmul(Left a, long a_row, long a_col, int a_rows, int a_cols, Right b, long b_row,
+                      long b_col, int b_rows, int b_cols, Result c, long c_row, long c_col,
+                      int c_rows, int c_cols, int first_row, int n_rows, int n, int k, uint types,
+                      uint flags, uint layout_a, uint layout_b, uint layout_c);
 
 namespace mpp {
 namespace tensor_ops {
