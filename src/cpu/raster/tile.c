@@ -97,7 +97,7 @@ static void resolve_color(TileState *s, uint32_t a, const Where *at) {
     static const CpuRasterState state = {.blend[0] = {.write_mask = 15}};
     DrawInfo d = {.state = &state, .formats = {f}};
     OutputFn *write = ISA(raster_choose_output)(f, &state.blend[0]);
-    float (*sum)[32] = (float (*)[32])(void *)s->colors, (*one)[32] = sum + 4;
+    float *sum = (float *)(void *)s->colors, *one = sum + 128; // four rows each
     for (uint32_t b = 0; b < TILE_BLOCKS; b++) {
         unsigned char *from = s->w->tile.colors[a] + b * p->n_samples * block_bytes;
         // Block after block without gaps: earlier samples of later blocks are still unread.
@@ -109,10 +109,10 @@ static void resolve_color(TileState *s, uint32_t a, const Where *at) {
         ISA(raster_read)(t->format, from, (uint32_t *)(void *)sum);
         for (uint32_t i = 1; i < p->n_samples; i++) {
             ISA(raster_read)(t->format, from + i * block_bytes, (uint32_t *)(void *)one);
-            for (int k = 0; k < 128; k++) sum[0][k] += one[0][k];
+            for (int k = 0; k < 128; k++) sum[k] += one[k];
         }
         float scale = 1.0f / (float)p->n_samples;
-        for (int k = 0; k < 128; k++) sum[0][k] *= scale;
+        for (int k = 0; k < 128; k++) sum[k] *= scale;
         write(&d, 0, (const uint32_t *)(const void *)sum, ~0u, to);
     }
     raster_tile_resolved(s->w, view, at->layer, at->tx, at->ty, s->w->tile.colors[a]);
