@@ -27,7 +27,7 @@ static const char usage[] =
     "  -s, --steps INT           training steps (default: 500)\n"
     "  -l, --log-interval INT    print the loss every N steps (default: 50)\n"
     "  -e, --eval-interval INT   evaluate every N steps (default: 50)\n"
-    "  --lr, --learning-rate F   of Adam (default: 1e-3; instant-ngp 1e-2)\n"
+    "  --lr, --learning-rate F   of Adam (default: siren 1e-3, else 1e-2)\n"
     "  --limit INT               only the first N pixels\n"
     "  --train-batch INT         pixels a step (default: 2048; instant-ngp 8192)\n"
     "  --seed INT                everything random follows from it (default: 0)\n"
@@ -158,7 +158,7 @@ static int parse(Options *o, int argc, char **argv, bool *done) {
 // What was not said depends on the model.
 static void fill_defaults(Options *o) {
     static const uint64_t layers[] = {8, 1, 3}, batches[] = {2048, 8192, 2048};
-    static const double rates[] = {1e-3, 1e-2, 1e-3};
+    static const double rates[] = {1e-3, 1e-2, 1e-2};
     if (!o->layers) o->layers = layers[o->model];
     if (!o->batch) o->batch = batches[o->model];
     if (!(o->rate > 0)) o->rate = rates[o->model];

@@ -14,6 +14,7 @@ static const struct {
     {"reflect", cmd_reflect, "the kernels of a file and what they take"},
     {"run", cmd_run, "run a kernel on numbers you give and print what it computed"},
     {"implicit", cmd_implicit, "pictures and shapes as neural networks: train, render, compare"},
+    {"compress", cmd_compress, "a picture as the weights of a small network, and back"},
     {"trace", cmd_trace, "run any program and record what its device does, for ui.perfetto.dev"},
     {"cache", cmd_cache, "size of the compiler's cache, and clearing it"},
     {"bench", cmd_bench, "a few quick measurements of this machine"},
