@@ -2,6 +2,7 @@
 // train.c: the trainer: layout of the parameters on the device, steps in batches, evaluation, state.
 // How gradients come about is the business of the two paths (train_int.h).
 #include "neural/train.h"
+#include "base/numbers.h"
 #include "neural/image.h"
 #include "neural/kernels.h"
 #include "neural/train_int.h"
@@ -165,13 +166,6 @@ static void from_device(const NeuralTrainer *t, float *to, const float *from) {
     }
 }
 
-static uint16_t to_half(float x) {
-    _Float16 h = (_Float16)x;
-    uint16_t bits;
-    memcpy(&bits, &h, sizeof bits);
-    return bits;
-}
-
 static uint16_t to_bfloat(float x) { // to nearest even; parameters are finite
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -181,7 +175,7 @@ static uint16_t to_bfloat(float x) { // to nearest even; parameters are finite
 static void store(const NeuralTrainer *t, MTLBuffer *buffer, size_t i, float x) {
     void *to = mtl_buffer_contents(buffer);
     if (t->options.precision == NEURAL_FLOAT) ((float *)to)[i] = x;
-    else ((uint16_t *)to)[i] = t->options.precision == NEURAL_HALF ? to_half(x) : to_bfloat(x);
+    else ((uint16_t *)to)[i] = t->options.precision == NEURAL_HALF ? half_from_float(x) : to_bfloat(x);
 }
 
 // The masters, and the copies that the products read.

@@ -48,6 +48,10 @@ static bool prepare(NeuralTrainer *t, char *message) {
     mtl_function_constant_values_set_constant_values(c, values, MTLDataTypeUInt,
                                                      mtl_range_make(0, 4));
     mtl_function_constant_values_set_constant_value(c, &t->loss_factor, MTLDataTypeFloat, 4);
+    uint32_t hidden = t->net.layers[0].n_out;
+    for (uint32_t i = 1; i + 1 < t->net.n_layers; i++)
+        if (t->net.layers[i].n_out != hidden) hidden = 0;
+    mtl_function_constant_values_set_constant_value(c, &hidden, MTLDataTypeUInt, 5);
     static const char *const kinds[] = {"gradient", "infer"};
     uint32_t rows = rows_for(t->max_width);
     for (int i = 0; i < 2; i++) {

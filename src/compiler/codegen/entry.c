@@ -344,6 +344,19 @@ void msl_inline_all(Cg *cg) {
     cg->entry = NULL;
 }
 
+// Vectors of a thread's own loop would be vectors of vectors when ours is done. The options of LLVM-C
+// that switch LLVM's vectorisers off (context.c) have no effect in LLVM 22; this attribute has.
+static void forbid_vectors(Cg *cg, bool forbid) {
+    static const char name[] = "noimplicitfloat";
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+    LLVMAttributeRef a = LLVMCreateEnumAttribute(LLVMGetModuleContext(cg->cx.module), kind, 0);
+    for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f)) continue;
+        if (forbid) LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, a);
+        else LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, kind);
+    }
+}
+
 // O2, except for unrolling: loops of few iterations are unrolled in full (SROA then sees constant
 // indices), but no loop is unrolled in part: of several copies of a body the vectoriser would make
 // vectors of several times the code, and the last O2 unrolls what is worth it.
@@ -353,7 +366,9 @@ void msl_optimise_thread(Cg *cg) {
         "loop-mssa(loop-rotate,licm),simplifycfg," INSTCOMBINE ","
         "loop(indvars,loop-deletion,loop-unroll-full),sroa<modify-cfg>)";
     msl_run_passes(&cg->cx, NULL, full_unroll);
+    forbid_vectors(cg, true);
     msl_run_passes_with(&cg->cx, NULL, "default<O2>", false);
+    forbid_vectors(cg, false);
     msl_run_passes(&cg->cx, NULL, full_unroll);
     msl_run_passes(&cg->cx, NULL,
                    "function(early-cse<memssa>," INSTCOMBINE ",gvn,simplifycfg,adce)");

@@ -18,6 +18,7 @@ constant uint hidden_kind [[function_constant(1)]]; // Activation of all layers 
 constant uint output_kind [[function_constant(2)]];
 constant uint width [[function_constant(3)]]; // of the widest layer, inputs and outputs included
 constant float loss_factor [[function_constant(4)]];
+constant uint hidden [[function_constant(5)]]; // neurons of every layer but the last; 0: they differ
 
 constant constexpr int COLUMNS = 64; // of a product at a time
 
@@ -62,7 +63,7 @@ template <typename T, int ROWS> struct Tile {
     device T *scratch;
     threadgroup T *x;     // (rows, columns): input of products
     threadgroup float *z; // their result
-    uint thread_index;
+    int thread_index; // indices are int: sums of them do not wrap, so rows are seen to be contiguous
 
     // Outputs of layer i - 1 (the samples' inputs: i = 0), and slopes of the same.
     device T *activations(uint i) const { return scratch + 2 * i * (ROWS * width); }
@@ -70,18 +71,22 @@ template <typename T, int ROWS> struct Tile {
 
     // From the inputs in x to the product of the last layer in z; SAVE: for a way back.
     template <bool SAVE> void run() const {
+#pragma nounroll
         for (uint i = 0; i < n_layers; i++) {
             constant Layer &layer = layers[i];
-            uint n_out = layer.n_out;
-            multiply<T, ROWS>(x, forward + layer.weights, z, layer.n_in, n_out);
+            multiply<T, ROWS>(x, forward + layer.weights, z, layer.n_in, layer.n_out);
             if (i + 1 == n_layers) return;
+            int n_out = hidden ? hidden : layer.n_out;
             float omega = layer.omega;
             device T *saved = SAVE ? activations(i + 1) : nullptr;
             device T *slope = SAVE ? slopes(i + 1) : nullptr;
-            for (uint c = thread_index; c < n_out; c += 32) {
-                float bias = params[layer.biases + c];
-                for (uint r = 0; r < ROWS; r++) {
-                    uint at = r * n_out + c;
+            for (int base = 0; base < n_out; base += 32) {
+                int c = base + thread_index;
+                if (c >= n_out) continue;
+                float bias = params[int(layer.biases) + c];
+#pragma unroll 2
+                for (int r = 0; r < ROWS; r++) {
+                    int at = r * n_out + c;
                     if (SAVE) {
                         float d, y = activate(hidden_kind, omega, z[at] + bias, d);
                         x[at] = T(y);
@@ -99,13 +104,15 @@ template <typename T, int ROWS> struct Tile {
     // x becomes the delta of the last layer; gives this thread's part of the squared errors.
     float error(device const float *targets, constant Step &step, uint first, uint n) const {
         constant Layer &layer = layers[n_layers - 1];
-        uint n_out = layer.n_out;
+        int n_out = layer.n_out;
         float squares = 0;
-        for (uint at = thread_index; at < ROWS * n_out; at += 32) {
-            uint r = at / n_out, c = at % n_out;
+        for (int base = 0; base < ROWS * n_out; base += 32) {
+            int at = base + thread_index;
+            if (at >= ROWS * n_out) continue;
+            int r = at / n_out, c = at % n_out;
             uint sample = draw_sample(step.seed, step.number, first + r, step.n_samples);
             float slope, y = activate(output_kind, layer.omega, z[at] + params[layer.biases + c], slope);
-            float e = r < n ? y - targets[sample * n_out + c] : 0.0f;
+            float e = r < int(n) ? y - targets[sample * n_out + c] : 0.0f;
             squares += e * e;
             x[at] = T(e * slope * loss_factor);
         }
@@ -117,24 +124,31 @@ template <typename T, int ROWS> struct Tile {
     template <matmul2d_descriptor::mode MODE> void back(device float *gradient) const {
         constexpr bool adds = MODE == matmul2d_descriptor::mode::multiply_accumulate;
         constant Layer &last = layers[n_layers - 1];
-        for (uint c = thread_index; c < last.n_out; c += 32) {
-            float sum = adds ? gradient[last.biases + c] : 0.0f;
-            for (uint r = 0; r < ROWS; r++) sum += float(x[r * last.n_out + c]);
-            gradient[last.biases + c] = sum;
+        int n_out = last.n_out, biases = last.biases;
+        for (int base = 0; base < n_out; base += 32) {
+            int c = base + thread_index;
+            if (c >= n_out) continue;
+            float sum = adds ? gradient[biases + c] : 0.0f;
+            for (int r = 0; r < ROWS; r++) sum += float(x[r * n_out + c]);
+            gradient[biases + c] = sum;
         }
+#pragma nounroll
         for (uint i = n_layers - 1;; i--) {
             constant Layer &layer = layers[i];
-            uint n_in = layer.n_in;
-            multiply_transposed<T, ROWS, MODE>(activations(i), x, gradient + layer.weights, n_in,
-                                               layer.n_out);
+            multiply_transposed<T, ROWS, MODE>(activations(i), x, gradient + layer.weights,
+                                               layer.n_in, layer.n_out);
             if (i == 0) break;
+            int n_in = hidden ? hidden : layer.n_in;
             multiply<T, ROWS>(x, transposed + layer.weights, z, layer.n_out, n_in);
             device T *slope = slopes(i);
-            uint biases = layers[i - 1].biases;
-            for (uint c = thread_index; c < n_in; c += 32) {
+            biases = layers[i - 1].biases;
+            for (int base = 0; base < n_in; base += 32) {
+                int c = base + thread_index;
+                if (c >= n_in) continue;
                 float sum = adds ? gradient[biases + c] : 0.0f;
-                for (uint r = 0; r < ROWS; r++) {
-                    uint at = r * n_in + c;
+#pragma unroll 4
+                for (int r = 0; r < ROWS; r++) {
+                    int at = r * n_in + c;
                     float d = z[at] * float(slope[at]);
                     sum += d;
                     x[at] = T(d);
@@ -150,7 +164,7 @@ template <typename T, int ROWS> struct Tile {
 template <typename T, int ROWS>
 void share(thread Tile<T, ROWS> &tile, device const float *inputs, device const float *targets,
            device float *gradients, device float *squares, constant Step &step, uint group) {
-    uint n_in = tile.layers[0].n_in;
+    int n_in = tile.layers[0].n_in;
     uint begin = group * step.group_samples, end = min(begin + step.group_samples, step.batch);
     tile.scratch += group * (2 * n_layers * (ROWS * width));
     device float *gradient = gradients + group * step.gradient_size;
@@ -158,9 +172,12 @@ void share(thread Tile<T, ROWS> &tile, device const float *inputs, device const 
     float sum = 0;
     for (uint first = begin; first < end; first += ROWS) {
         uint n = min(uint(ROWS), end - first);
-        for (uint r = tile.thread_index; r < ROWS; r += 32) {
+        for (int base = 0; base < ROWS; base += 32) {
+            int r = base + tile.thread_index;
+            if (r >= ROWS) continue;
             uint sample = draw_sample(step.seed, step.number, first + r, step.n_samples);
-            for (uint k = 0; k < n_in; k++) {
+#pragma nounroll
+            for (int k = 0; k < n_in; k++) {
                 T value = T(inputs[sample * n_in + k]);
                 tile.x[r * n_in + k] = value;
                 saved[r * n_in + k] = value;
@@ -181,17 +198,25 @@ void share(thread Tile<T, ROWS> &tile, device const float *inputs, device const 
 template <typename T, int ROWS>
 void infer(thread const Tile<T, ROWS> &tile, device const float *inputs, device float *outputs,
            uint n_samples, uint group) {
-    uint n_in = tile.layers[0].n_in, first = group * ROWS;
-    uint n = min(uint(ROWS), n_samples - first);
-    for (uint at = tile.thread_index; at < ROWS * n_in; at += 32)
-        tile.x[at] = at < n * n_in ? T(inputs[first * n_in + at]) : T(0);
+    int n_in = tile.layers[0].n_in;
+    ulong first = ulong(group) * ROWS;
+    int n = min(uint(ROWS), uint(n_samples - first));
+    inputs += first * n_in;
+    for (int base = 0; base < ROWS * n_in; base += 32) {
+        int at = base + tile.thread_index;
+        if (at < ROWS * n_in) tile.x[at] = at < n * n_in ? T(inputs[at]) : T(0);
+    }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     tile.template run<false>();
     constant Layer &layer = tile.layers[n_layers - 1];
-    uint n_out = layer.n_out;
-    for (uint at = tile.thread_index; at < n * n_out; at += 32)
-        outputs[first * n_out + at] =
-            activate(output_kind, layer.omega, tile.z[at] + tile.params[layer.biases + at % n_out]);
+    int n_out = layer.n_out;
+    outputs += first * n_out;
+    for (int base = 0; base < n * n_out; base += 32) {
+        int at = base + tile.thread_index;
+        if (at < n * n_out)
+            outputs[at] = activate(output_kind, layer.omega,
+                                   tile.z[at] + tile.params[int(layer.biases) + at % n_out]);
+    }
 }
 
 // One kernel for each storage type and number of rows: as many as fit into 32 KiB for the width.
@@ -205,7 +230,7 @@ void infer(thread const Tile<T, ROWS> &tile, device const float *inputs, device 
         uint t [[thread_index_in_threadgroup]], uint group [[threadgroup_position_in_grid]]) {     \
         threadgroup T x[TILE];                                                                     \
         threadgroup float z[TILE];                                                                 \
-        Tile<T, ROWS> tile = {params, forward, transposed, layers, scratch, x, z, t};              \
+        Tile<T, ROWS> tile = {params, forward, transposed, layers, scratch, x, z, int(t)};              \
         share(tile, inputs, targets, gradients, squares, step, group);                             \
     }                                                                                              \
     kernel void infer_##T##_##ROWS(                                                                \
@@ -215,7 +240,7 @@ void infer(thread const Tile<T, ROWS> &tile, device const float *inputs, device 
         uint t [[thread_index_in_threadgroup]], uint group [[threadgroup_position_in_grid]]) {     \
         threadgroup T x[TILE];                                                                     \
         threadgroup float z[TILE];                                                                 \
-        Tile<T, ROWS> tile = {params, forward, nullptr, layers, nullptr, x, z, t};                 \
+        Tile<T, ROWS> tile = {params, forward, nullptr, layers, nullptr, x, z, int(t)};                 \
         infer(tile, inputs, outputs, n_samples, group);                                            \
     }
 #define SIZES(T)                                                                                   \
