@@ -22,18 +22,23 @@
 
 typedef struct Scratch {
     uint32_t thin[CPU_CHUNK_ROWS * CPU_PACK_STEPS];
-    uint32_t wide[CPU_PACK_STEPS * PANEL_LANES];
+    uint32_t wide[CPU_PACK_STEPS * CPU_PACK_LANES];
     uint32_t sums[CPU_CHUNK_ROWS * CPU_CHUNK_LANES];
     int32_t wide_sums[CPU_CHUNK_LANES];
 } Scratch;
 
 static const uint8_t max_rows[CPU_TILE_VECTORS + 1] = TILE_MAX_ROWS;
 
+// How many of n the next part takes when no part may have more than at_most: nearly the same each.
+static int64_t next_part(int64_t n, int64_t at_most) {
+    int64_t n_parts = (n + at_most - 1) / at_most;
+    return (n + n_parts - 1) / n_parts;
+}
+
 // All rows of one panel: blocks of nearly the same height.
 static void run_rows(const CpuTiles *tiles, CpuTile *tile, int n_vectors, int64_t n_rows) {
-    int64_t at_most = max_rows[n_vectors], n_tiles = (n_rows + at_most - 1) / at_most;
-    for (; n_tiles > 0; n_tiles--) {
-        int64_t rows = (n_rows + n_tiles - 1) / n_tiles;
+    while (n_rows > 0) {
+        int64_t rows = next_part(n_rows, max_rows[n_vectors]);
         tiles->run[n_vectors - 1][rows - 1](tile);
         tile->thin += rows * tile->thin_row;
         tile->out += rows * tile->out_row;
@@ -45,12 +50,6 @@ static uint32_t last_mask(int64_t n_lanes) {
     return V_HAS_MASKS && n_lanes % V_WIDTH ? (1u << n_lanes % V_WIDTH) - 1 : UINT32_MAX;
 }
 
-// Vectors of the next panel when n_vectors are left: nearly the same for all.
-static int panel_vectors(int64_t n_vectors) {
-    int64_t n_panels = (n_vectors + TILE_MAX_VECTORS - 1) / TILE_MAX_VECTORS;
-    return (int)((n_vectors + n_panels - 1) / n_panels);
-}
-
 // Nothing to pack, nothing to convert.
 static void run_in_place(const CpuWork *w) {
     int thin_bytes = cpu_element_bytes(w->thin.type), wide_bytes = cpu_element_bytes(w->wide.type),
@@ -58,7 +57,7 @@ static void run_in_place(const CpuWork *w) {
     int64_t n_vectors = (w->n_lanes + V_WIDTH - 1) / V_WIDTH, n_steps = w->n_k / each,
             block = w->n_rows > max_rows[TILE_MAX_VECTORS] ? NEAR_STEPS : n_steps;
     for (int64_t j = 0; j < w->n_lanes;) {
-        int vectors = panel_vectors(n_vectors);
+        int vectors = (int)next_part(n_vectors, TILE_MAX_VECTORS);
         n_vectors -= vectors;
         uint32_t mask = n_vectors ? UINT32_MAX : last_mask(w->n_lanes);
         for (int64_t i = 0; i < n_steps; i += block) {
@@ -113,29 +112,38 @@ static bool thin_is_flipped(const CpuWork *w) {
            (w->thin.type == CPU_TENSOR_INT8 || w->thin.type == CPU_TENSOR_INT4);
 }
 
-// One panel of a block whose thin operand is ready in `tile`.
-static void run_panel(const CpuWork *w, Scratch *s, const CpuBlock *b, CpuTile tile, int vectors) {
-    int each = cpu_kind_elements(w->kind), n_steps = (b->n_k + each - 1) / each;
+// A strip of at most CPU_PACK_LANES lanes of a block whose thin operand is ready in `tile`.
+static void run_strip(const CpuWork *w, Scratch *s, const CpuBlock *b, CpuTile tile) {
+    int each = cpu_kind_elements(w->kind);
+    int64_t n_vectors = (b->n_lanes + V_WIDTH - 1) / V_WIDTH;
+    int lane_bytes = 4;
     if (w->wide_in_place) {
-        int wide_bytes = cpu_element_bytes(w->wide.type);
-        tile.wide = w->wide.data + (b->k * w->wide.k + b->lane) * wide_bytes;
-        tile.wide_step = w->wide.k * wide_bytes;
+        lane_bytes = cpu_element_bytes(w->wide.type);
+        tile.wide = w->wide.data + (b->k * w->wide.k + b->lane) * lane_bytes;
+        tile.wide_step = w->wide.k * lane_bytes;
     } else {
         CPU_FAST(cpu_pack_wide)(w->kind, &w->wide, b->lane, b->n_lanes, b->k, b->n_k,
-                                vectors * V_WIDTH, s->wide);
+                                (int)n_vectors * V_WIDTH, s->wide);
         tile.wide = (unsigned char *)s->wide;
-        tile.wide_step = vectors * V_WIDTH * 4;
+        tile.wide_step = n_vectors * V_WIDTH * 4;
     }
-    tile.n_steps = n_steps;
+    tile.n_steps = (b->n_k + each - 1) / each;
     bool partial = w->wide_in_place || w->result_in_place;
-    tile.mask = partial ? last_mask(b->n_lanes) : UINT32_MAX;
-    run_rows(w->tiles, &tile, vectors, b->n_rows);
+    while (n_vectors > 0) {
+        int vectors = (int)next_part(n_vectors, TILE_MAX_VECTORS);
+        n_vectors -= vectors;
+        tile.mask = partial && n_vectors == 0 ? last_mask(b->n_lanes) : UINT32_MAX;
+        CpuTile panel = tile;
+        run_rows(w->tiles, &panel, vectors, b->n_rows);
+        tile.wide += vectors * V_WIDTH * lane_bytes;
+        tile.out += vectors * V_WIDTH * 4;
+    }
 }
 
 static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk) {
     int each = cpu_kind_elements(w->kind), thin_bytes = cpu_element_bytes(w->thin.type);
     unsigned char *out = (unsigned char *)s->sums;
-    int n_vectors_all = (chunk->n_lanes + V_WIDTH - 1) / V_WIDTH, width = n_vectors_all * V_WIDTH;
+    int width = (chunk->n_lanes + V_WIDTH - 1) / V_WIDTH * V_WIDTH;
     int64_t out_row = width * 4;
     if (w->result_in_place) {
         out = w->result.data + (chunk->row * w->result.row + chunk->lane) * 4;
@@ -158,17 +166,14 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk) {
             CPU_FAST(cpu_pack_thin)(w->kind, &w->thin, b.row, b.n_rows, k, b.n_k, s->thin,
                                     &tile.thin_row, &tile.thin_step);
         }
-        int64_t n_vectors = n_vectors_all;
-        for (int j = 0; j < chunk->n_lanes;) {
-            int vectors = panel_vectors(n_vectors);
-            n_vectors -= vectors;
+        for (int j = 0; j < width;) {
+            int lanes = (int)next_part((width - j) / V_WIDTH, CPU_PACK_LANES / V_WIDTH) * V_WIDTH;
             b.lane = chunk->lane + j;
-            b.n_lanes = (int)cpu_least(vectors * V_WIDTH, chunk->n_lanes - j);
+            b.n_lanes = (int)cpu_least(lanes, chunk->n_lanes - j);
             tile.out = out + j * 4;
-            run_panel(w, s, &b, tile, vectors);
-            if (flipped)
-                add_wide_sums(s->wide, (b.n_k + 3) / 4, vectors * V_WIDTH, s->wide_sums + j);
-            j += vectors * V_WIDTH;
+            run_strip(w, s, &b, tile);
+            if (flipped) add_wide_sums(s->wide, (b.n_k + 3) / 4, lanes, s->wide_sums + j);
+            j += lanes;
         }
     }
     if (flipped) take_back(chunk, out, out_row, s->wide_sums);
@@ -184,9 +189,9 @@ static __attribute__((noinline)) void run_packed(const CpuWork *w) {
         for (int64_t lane = 0; lane < w->n_lanes; lane += CPU_CHUNK_LANES)
             run_chunk(w, &s,
                       &(CpuBlock){.row = row,
-                               .lane = lane,
-                               .n_rows = (int)cpu_least(CPU_CHUNK_ROWS, w->n_rows - row),
-                               .n_lanes = (int)cpu_least(CPU_CHUNK_LANES, w->n_lanes - lane)});
+                                  .lane = lane,
+                                  .n_rows = (int)cpu_least(CPU_CHUNK_ROWS, w->n_rows - row),
+                                  .n_lanes = (int)cpu_least(CPU_CHUNK_LANES, w->n_lanes - lane)});
 }
 
 static bool is_bits8(uint32_t type) {
@@ -208,10 +213,23 @@ static CpuKind kind_of(const CpuWork *w, bool has_bfloat, bool has_byte) {
     return shorts ? CPU_KIND_SHORT : CPU_KIND_INT;
 }
 
+// Whether an operand that could be read where it lies is better packed, when it is read several
+// times. Where a panel is one line of memory wide, lines that lie far apart drive each other out of
+// the cache (AVX2, 64 x 64 x 1024 of matrices of 1024 columns: 44 to 75 % of the peak; the four
+// lines of AVX-512 gain nothing). Without instructions for it, halfs are converted only once.
+static bool packed_all_the_same(const CpuWork *w, const CpuOperand *from, int64_t n_times) {
+    if (V_WIDTH == 16 || n_times <= 2) return false;
+    int64_t stride = from->lane == 1 ? from->k : from->lane;
+    int64_t far = stride * cpu_element_bytes(from->type);
+    return (w->n_k > 32 && (far >= 1024 || far <= -1024)) ||
+           (V_WIDTH == 4 && from->type == CPU_TENSOR_FLOAT16);
+}
+
 static void decide_places(CpuWork *w) {
     const CpuOperand *thin = &w->thin, *wide = &w->wide;
     int64_t tail = w->n_lanes % V_WIDTH;
-    bool whole = V_HAS_MASKS || tail == 0;
+    bool whole = V_HAS_MASKS || tail == 0, direct = whole && wide->lane == 1;
+    direct &= !packed_all_the_same(w, wide, w->n_rows / max_rows[TILE_MAX_VECTORS] + 1);
     w->result_in_place = whole && w->result.lane == 1 &&
                          (w->result.is_float ? w->result.type == CPU_TENSOR_FLOAT32
                                              : w->result.type == CPU_TENSOR_INT32 ||
@@ -219,7 +237,7 @@ static void decide_places(CpuWork *w) {
     switch (w->kind) {
     case CPU_KIND_FLOAT:
         w->thin_in_place = thin->type == CPU_TENSOR_FLOAT32;
-        w->wide_in_place = whole && wide->lane == 1;
+        w->wide_in_place = direct;
         if (wide->type == CPU_TENSOR_FLOAT16)
             w->kind = w->wide_in_place ? CPU_KIND_FLOAT_HALF : CPU_KIND_FLOAT;
         else if (wide->type == CPU_TENSOR_BFLOAT16)
@@ -229,7 +247,7 @@ static void decide_places(CpuWork *w) {
         break;
     case CPU_KIND_INT:
         w->thin_in_place = thin->type == CPU_TENSOR_INT32 || thin->type == CPU_TENSOR_UINT32;
-        w->wide_in_place = whole && wide->lane == 1 &&
+        w->wide_in_place = direct &&
                            (wide->type == CPU_TENSOR_INT32 || wide->type == CPU_TENSOR_UINT32);
         break;
     case CPU_KIND_SHORT:
@@ -240,6 +258,7 @@ static void decide_places(CpuWork *w) {
         w->thin_in_place = thin->type == CPU_TENSOR_UINT8 && thin->k == 1 && w->n_k % 4 == 0;
         break;
     }
+    w->thin_in_place &= !packed_all_the_same(w, thin, w->n_lanes / PANEL_LANES);
 }
 
 static void swap_operands(CpuWork *w) {
