@@ -15,6 +15,7 @@ static const struct {
     {"run", cmd_run, "run a kernel on numbers you give and print what it computed"},
     {"implicit", cmd_implicit, "pictures and shapes as neural networks: train, render, compare"},
     {"compress", cmd_compress, "a picture as the weights of a small network, and back"},
+    {"denoise", cmd_denoise, "a small network that takes noise out of a picture"},
     {"trace", cmd_trace, "run any program and record what its device does, for ui.perfetto.dev"},
     {"cache", cmd_cache, "size of the compiler's cache, and clearing it"},
     {"bench", cmd_bench, "a few quick measurements of this machine"},

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// cmd_denoise.c: `ingot denoise`: a small network learns to take noise out of a picture. Pairs of
+// noisy and clean pixels are made from the picture itself: the network sees the noisy surroundings
+// of a pixel and learns by how much its colour is wrong. It learns from every other block of the
+// picture; the figures are those of the blocks it has not seen, under noise it has not seen.
+#include "base/progress.h"
+#include "neural/plot.h"
+#include "neural/train.h"
+#include "tools/implicit.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char command[] = "denoise";
+static const char usage[] =
+    "usage: ingot denoise IMAGE [options]\n"
+    "\n"
+    "Adds noise to a picture, trains a small network on half of it to take the noise out again,\n"
+    "and says how well that works on the other half. A demonstration of training with tensors.\n"
+    "\n"
+    "  -o, --output FILE     the denoised picture, PNG (default: denoised.png)\n"
+    "  --noisy FILE          the noisy one (default: noisy.png)\n"
+    "  --noise SIGMA         standard deviation of the noise, of 255 (default: 25)\n"
+    "  --radius N            the network sees (2N+1) x (2N+1) pixels, 1 to 5 (default: 3)\n"
+    "  --hidden N            neurons of its two hidden layers (default: 64)\n"
+    "  --steps N             training steps (default: 2000)\n"
+    "  --curve FILE.svg      the loss over the steps\n"
+    "  --seed N              (default: 0)\n";
+
+enum { BLOCK = 32, BAND = 1 << 14 };
+
+typedef struct Job {
+    const char *input, *output, *noisy_path, *curve;
+    double sigma;
+    uint64_t radius, hidden, steps, seed;
+    MTLDevice *device;
+    NeuralImage clean;
+    uint32_t width, height;
+    float *noisy; // (height, width, 3), not clipped: what a sensor would give
+} Job;
+
+static double gaussian(NeuralRandom *r) {
+    double u = (neural_random_u32(r) + 1.0) / 4294967297.0, v = neural_random_u32(r) / 4294967296.0;
+    return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
+}
+
+static void add_noise(Job *job, uint64_t stream) {
+    NeuralRandom r;
+    neural_random_init(&r, job->seed, stream);
+    const size_t n = (size_t)job->width * job->height * 3;
+    for (size_t i = 0; i < n; ++i)
+        job->noisy[i] = (float)(job->clean.rgb[i] / 255.0 + job->sigma / 255 * gaussian(&r));
+}
+
+// Every other block is for training.
+static bool is_seen(size_t x, size_t y) { return (x / BLOCK + y / BLOCK) % 2 == 0; }
+
+static size_t clamp_index(int64_t i, size_t n) {
+    return i < 0 ? 0 : (size_t)i >= n ? n - 1 : (size_t)i;
+}
+
+// The surroundings of a pixel, less its own colour: what is left is the same in the dark and in the
+// light. The first numbers are that colour.
+static void patch(const Job *job, size_t x, size_t y, float *to) {
+    const int64_t radius = (int64_t)job->radius;
+    const float *own = job->noisy + (y * job->width + x) * 3;
+    for (int c = 0; c < 3; ++c) *to++ = own[c] - 0.5f;
+    for (int64_t dy = -radius; dy <= radius; ++dy)
+        for (int64_t dx = -radius; dx <= radius; ++dx) {
+            if (!dx && !dy) continue;
+            const float *p = job->noisy + (clamp_index((int64_t)y + dy, job->height) * job->width +
+                                           clamp_index((int64_t)x + dx, job->width)) *
+                                              3;
+            for (int c = 0; c < 3; ++c) *to++ = p[c] - own[c];
+        }
+}
+
+static uint32_t patch_size(const Job *job) {
+    return (uint32_t)((2 * job->radius + 1) * (2 * job->radius + 1) * 3);
+}
+
+static bool init_network(const Job *job, NeuralNetwork *net, char *message) {
+    const uint32_t sizes[] = {patch_size(job), (uint32_t)job->hidden, (uint32_t)job->hidden, 3};
+    if (!neural_network_init(net, 3, sizes, NEURAL_RELU, NEURAL_LINEAR, message)) return false;
+    NeuralRandom r;
+    neural_random_init(&r, job->seed, 10);
+    for (uint32_t i = 0; i < 3; ++i) {
+        const NeuralLayer *l = net->layers + i;
+        // The last layer begins small: the first guess is that nothing is wrong.
+        const float bound = sqrtf(6.0f / (float)l->n_in) * (i == 2 ? 0.1f : 1);
+        for (size_t k = 0; k < (size_t)l->n_in * l->n_out; ++k)
+            l->weights[k] = neural_random_uniform(&r, -bound, bound);
+    }
+    return true;
+}
+
+static bool train(Job *job, NeuralNetwork *net, NeuralCurve *curve, char *message) {
+    enum { MAX_PAIRS = 1 << 17 };
+    const uint32_t n_in = patch_size(job);
+    float *inputs = must_alloc((size_t)MAX_PAIRS * n_in, sizeof *inputs);
+    float *targets = must_alloc((size_t)MAX_PAIRS * 3, sizeof *targets);
+    size_t n_seen = 0, n = 0;
+    for (size_t y = 0; y < job->height; ++y)
+        for (size_t x = 0; x < job->width; ++x) n_seen += is_seen(x, y);
+    // Of larger pictures a part, spread evenly.
+    const double step = n_seen > MAX_PAIRS ? (double)n_seen / MAX_PAIRS : 1;
+    double next = 0;
+    size_t at = 0;
+    for (size_t y = 0; y < job->height; ++y)
+        for (size_t x = 0; x < job->width && n < MAX_PAIRS; ++x) {
+            if (!is_seen(x, y)) continue;
+            if ((double)at++ < next) continue;
+            next += step;
+            patch(job, x, y, inputs + n * n_in);
+            for (size_t c = 0; c < 3; ++c) {
+                size_t i = (y * job->width + x) * 3 + c;
+                targets[n * 3 + c] = job->clean.rgb[i] / 255.0f - job->noisy[i];
+            }
+            ++n;
+        }
+    const NeuralDataset data = {(uint32_t)n, n_in, 3, inputs, targets};
+    const NeuralTrainOptions options = {.batch = 1024,
+                                        .learning_rate = 2e-3f,
+                                        .decay_steps = job->steps,
+                                        .final_rate = 0.02f,
+                                        .seed = job->seed};
+    NeuralTrainer *trainer = neural_trainer_new(job->device, net, &data, &options, message);
+    free(inputs), free(targets);
+    if (!trainer) return false;
+    Progress progress;
+    progress_begin(&progress, "training", job->steps);
+    bool ok = true;
+    for (uint64_t done = 0; ok && done < job->steps;) {
+        float losses[16];
+        uint32_t now = job->steps - done < 16 ? (uint32_t)(job->steps - done) : 16;
+        ok = neural_trainer_step(trainer, now, losses, message);
+        for (uint32_t i = 0; ok && i < now; ++i)
+            neural_curve_add(curve, (double)(done + i + 1), (double)losses[i]);
+        done += now;
+        progress_step(&progress, done, NULL);
+    }
+    progress_end(&progress);
+    if (ok) neural_trainer_get_network(trainer, net);
+    neural_trainer_free(trainer);
+    return ok;
+}
+
+static unsigned char to_byte(float v) {
+    v = v * 255 + 0.5f;
+    return (unsigned char)(v >= 255 ? 255 : v > 0 ? v : 0);
+}
+
+// The network over all pixels, a band of them at a time.
+static bool apply(const Job *job, const NeuralNetwork *net, NeuralImage *out, char *message) {
+    const size_t n = (size_t)job->width * job->height, n_in = patch_size(job);
+    float *inputs = must_alloc(BAND * n_in, sizeof *inputs),
+          *zeros = must_alloc(BAND * 3, sizeof *zeros);
+    float *outputs = must_alloc(BAND * 3, sizeof *outputs);
+    bool ok = neural_image_create(out, job->width, job->height, message);
+    for (size_t first = 0; ok && first < n; first += BAND) {
+        const size_t now = n - first < BAND ? n - first : BAND;
+        for (size_t i = 0; i < now; ++i)
+            patch(job, (first + i) % job->width, (first + i) / job->width, inputs + i * n_in);
+        const NeuralDataset data = {(uint32_t)now, (uint32_t)n_in, 3, inputs, zeros};
+        NeuralTrainer *t =
+            neural_trainer_new(job->device, net, &data, &(NeuralTrainOptions){.batch = 1}, message);
+        NeuralEvaluation e;
+        ok = t && neural_trainer_evaluate(t, &e, NULL, outputs, message);
+        neural_trainer_free(t);
+        for (size_t i = 0; ok && i < now * 3; ++i)
+            out->rgb[first * 3 + i] = to_byte(job->noisy[first * 3 + i] + outputs[i]);
+    }
+    free(inputs), free(zeros), free(outputs);
+    if (!ok) neural_image_free(out);
+    return ok;
+}
+
+// What one gets without learning: a Gaussian blur, of the width that suits this picture best.
+static void blur(const Job *job, double sigma, NeuralImage *out) {
+    enum { R = 4 };
+    double weights[2 * R + 1], whole = 0;
+    for (int i = -R; i <= R; ++i) whole += weights[i + R] = exp(-i * i / (2 * sigma * sigma));
+    for (size_t y = 0; y < job->height; ++y)
+        for (size_t x = 0; x < job->width; ++x)
+            for (size_t c = 0; c < 3; ++c) {
+                double sum = 0;
+                for (int j = -R; j <= R; ++j)
+                    for (int i = -R; i <= R; ++i)
+                        sum +=
+                            weights[j + R] * weights[i + R] *
+                            (double)
+                                job->noisy[(clamp_index((int64_t)y + j, job->height) * job->width +
+                                            clamp_index((int64_t)x + i, job->width)) *
+                                               3 +
+                                           c];
+                out->rgb[(y * job->width + x) * 3 + c] = to_byte((float)(sum / whole / whole));
+            }
+}
+
+// PSNR over the blocks that were not trained on.
+static double unseen_psnr(const Job *job, const NeuralImage *image) {
+    double sum = 0;
+    size_t n = 0;
+    for (size_t y = 0; y < job->height; ++y)
+        for (size_t x = 0; x < job->width; ++x) {
+            if (is_seen(x, y)) continue;
+            for (size_t c = 0; c < 3; ++c, ++n) {
+                size_t i = (y * job->width + x) * 3 + c;
+                double e = (image->rgb[i] - job->clean.rgb[i]) / 255.0;
+                sum += e * e;
+            }
+        }
+    return neural_psnr(n ? sum / (double)n : 0);
+}
+
+static bool run(Job *job, char *message) {
+    NeuralNetwork net = {0};
+    NeuralCurve curve = {0};
+    NeuralImage noisy = {0}, result = {0}, blurred = {0};
+    job->noisy = must_alloc((size_t)job->width * job->height * 3, sizeof *job->noisy);
+    add_noise(job, 20);
+    bool ok = init_network(job, &net, message) && train(job, &net, &curve, message);
+    add_noise(job, 21); // noise that training has not seen
+    ok = ok && neural_image_create(&noisy, job->width, job->height, message) &&
+         neural_image_create(&blurred, job->width, job->height, message);
+    for (size_t i = 0; ok && i < (size_t)job->width * job->height * 3; ++i)
+        noisy.rgb[i] = to_byte(job->noisy[i]);
+    ok = ok && apply(job, &net, &result, message);
+    if (ok) {
+        double best = -INFINITY, best_sigma = 0;
+        for (double s = 0.5; s < 2.6; s += 0.3) {
+            blur(job, s, &blurred);
+            double p = unseen_psnr(job, &blurred);
+            if (p > best) best = p, best_sigma = s;
+        }
+        printf("network %u-%llu-%llu-3, %zu parameters, sees %llu x %llu pixels\n", patch_size(job),
+               (unsigned long long)job->hidden, (unsigned long long)job->hidden, net.n_params,
+               (unsigned long long)(2 * job->radius + 1),
+               (unsigned long long)(2 * job->radius + 1));
+        printf("noisy          psnr %.2f dB\n", unseen_psnr(job, &noisy));
+        printf("gaussian blur  psnr %.2f dB (sigma %.1f, the best of a few)\n", best, best_sigma);
+        printf("network        psnr %.2f dB\n", unseen_psnr(job, &result));
+    }
+    ok = ok && neural_image_save(&noisy, job->noisy_path, false, message) &&
+         neural_image_save(&result, job->output, false, message);
+    const NeuralPanel panel = {"Denoising: loss of the batch",
+                               "step",
+                               "mean squared error",
+                               &curve,
+                               NULL,
+                               1,
+                               false,
+                               true,
+                               false};
+    if (ok && job->curve) ok = neural_plot_save(job->curve, &panel, 1, message);
+    if (ok) printf("Saved to %s and %s\n", job->noisy_path, job->output);
+    neural_network_free(&net);
+    neural_curve_free(&curve);
+    neural_image_free(&noisy), neural_image_free(&result), neural_image_free(&blurred);
+    free(job->noisy);
+    return ok;
+}
+
+int cmd_denoise(int argc, char **argv) {
+    Job job = {.output = "denoised.png",
+               .noisy_path = "noisy.png",
+               .sigma = 25,
+               .radius = 3,
+               .hidden = 64,
+               .steps = 2000};
+    char message[NEURAL_ERROR_BYTES] = "", *v;
+    Args a = {argc, 0, argv, NULL};
+    bool ok = true;
+    while (ok && args_next(&a)) {
+        if (args_flag(&a, "--help") || args_flag(&a, "-h")) {
+            fputs(usage, stdout);
+            return EXIT_FINE;
+        } else if ((v = args_value(&a, "-o")) || (v = args_value(&a, "--output"))) {
+            job.output = v;
+        } else if ((v = args_value(&a, "--noisy"))) {
+            job.noisy_path = v;
+        } else if ((v = args_value(&a, "--curve"))) {
+            job.curve = v;
+        } else if ((v = args_value(&a, "--noise"))) {
+            ok = parse_real(command, "--noise", v, 0.1, 255, &job.sigma);
+        } else if ((v = args_value(&a, "--radius"))) {
+            ok = parse_whole(command, "--radius", v, 1, 5, &job.radius);
+        } else if ((v = args_value(&a, "--hidden"))) {
+            ok = parse_whole(command, "--hidden", v, 1, NEURAL_MAX_WIDTH, &job.hidden);
+        } else if ((v = args_value(&a, "--steps"))) {
+            ok = parse_whole(command, "--steps", v, 1, 1u << 24, &job.steps);
+        } else if ((v = args_value(&a, "--seed"))) {
+            ok = parse_whole(command, "--seed", v, 0, (uint64_t)1 << 53, &job.seed);
+        } else if (!args_is_option(&a) && !job.input) {
+            job.input = args_here(&a);
+        } else {
+            return args_unknown(&a, command);
+        }
+    }
+    if (!ok) return EXIT_USAGE;
+    if (a.missing) return args_unknown(&a, command);
+    if (!job.input) return complain(EXIT_USAGE, command, "which picture? (see --help)");
+    ok = neural_image_load(&job.clean, job.input, message);
+    job.width = job.clean.width, job.height = job.clean.height;
+    if (ok && (job.width <= BLOCK || job.height <= BLOCK))
+        ok = neural_fail(message, "%s: a picture of more than %d x %d pixels is needed", job.input,
+                         BLOCK, BLOCK);
+    ok = ok && neural_output_check(job.output, message) &&
+         neural_output_check(job.noisy_path, message) &&
+         (!job.curve || neural_output_check(job.curve, message));
+    if (ok && !(job.device = open_device(command))) ok = false;
+    ok = ok && run(&job, message);
+    if (!ok && *message) complain(EXIT_INPUT, command, "%s", message);
+    neural_image_free(&job.clean);
+    mtl_release(job.device);
+    return ok ? EXIT_FINE : EXIT_INPUT;
+}
