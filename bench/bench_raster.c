@@ -1,122 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_raster.c: scenes for the rasteriser with vertex and fragment functions in C, so that it can be
-// measured without the compiler. The scenes are those of the peers' figures (see the text of each);
-// prints the median ms of a frame,
-// and the processor time it took. Usage: bench_raster [scene] [seconds] [picture.ppm]
+// bench_raster.c: scenes for the rasteriser, with functions in C (bench_raster) or compiled from MSL
+// (bench_raster_msl). The scenes are those of the peers' figures (see the text of each); prints the
+// median ms of a frame, and the processor time it took.
+// Usage: bench_raster [scene] [seconds] [picture.ppm]
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "cpu/raster/raster.h"
 #include "cpu/texture/layout.h"
+#include "raster_functions.h"
 
 #define N_TRIANGLES 100000
 #define N_QUADS 200
-// The functions are loops over lanes that the compiler makes vectors of, one copy per machine.
-#define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 
 enum { RGBA8 = 70, D32F = 252 };
-
-typedef struct Uniforms {
-    float matrix[16], light[3];
-} Uniforms;
-
-// ---- Functions ----
-
-// Three components position, three normal; 24 bytes.
-WIDE static void lit_vertex(const CpuLaunch *launch, const CpuVertexStep *step) {
-    const float *in = launch->args[0];
-    const Uniforms *u = launch->args[1];
-    float *out = (float *)(void *)step->out;
-    float p[6][32];
-    for (int l = 0; l < 32; l++)
-        for (int c = 0; c < 6; c++) p[c][l] = in[(size_t)step->vertices[l] * 6 + (size_t)c];
-    for (int r = 0; r < 4; r++)
-        for (int l = 0; l < 32; l++)
-            out[32 * r + l] = u->matrix[r] * p[0][l] + u->matrix[4 + r] * p[1][l] +
-                              u->matrix[8 + r] * p[2][l] + u->matrix[12 + r];
-    for (int r = 0; r < 3; r++)
-        for (int l = 0; l < 32; l++) out[32 * (CPU_VERTEX_FIRST + r) + l] = p[3 + r][l];
-}
-
-typedef struct Lanes {
-    float x[32], y[32];
-} Lanes;
-static Lanes lanes;
-
-WIDE static void lit_fragment(const CpuLaunch *launch, CpuFragmentStep *step) {
-    const Uniforms u = *(const Uniforms *)launch->args[0];
-    const CpuPlane p0 = step->planes[0], p1 = step->planes[1], p2 = step->planes[2], pw = step->w;
-    float *restrict out = (float *)(void *)step->colors, fx = step->from[0], fy = step->from[1];
-    for (int l = 0; l < 32; l++) {
-        float x = lanes.x[l] + fx, y = lanes.y[l] + fy;
-        float w = 1.0f / (pw.at + pw.dx * x + pw.dy * y);
-        float nx = (p0.at + p0.dx * x + p0.dy * y) * w;
-        float ny = (p1.at + p1.dx * x + p1.dy * y) * w;
-        float nz = (p2.at + p2.dx * x + p2.dy * y) * w;
-        float scale = 1.0f / sqrtf(nx * nx + ny * ny + nz * nz);
-        float d = (nx * u.light[0] + ny * u.light[1] + nz * u.light[2]) * scale;
-        d = d > 0 ? d : 0;
-        float lit = 0.1f + 0.9f * d;
-        out[l] = 0.9f * lit;
-        out[32 + l] = 0.7f * lit;
-        out[64 + l] = 0.4f * lit;
-        out[96 + l] = 1;
-    }
-}
-
-// Position only, two components and two of texture coordinates.
-WIDE static void quad_vertex(const CpuLaunch *launch, const CpuVertexStep *step) {
-    const float *in = launch->args[0];
-    float *out = (float *)(void *)step->out;
-    for (int l = 0; l < 32; l++) {
-        const float *v = in + (size_t)step->vertices[l] * 4;
-        out[l] = v[0];
-        out[32 + l] = v[1];
-        out[64 + l] = 0.5f;
-        out[96 + l] = 1;
-        out[32 * CPU_VERTEX_FIRST + l] = v[2];
-        out[32 * (CPU_VERTEX_FIRST + 1) + l] = v[3];
-    }
-}
-
-WIDE static void blend_fragment(const CpuLaunch *launch, CpuFragmentStep *step) {
-    (void)launch;
-    const CpuPlane p0 = step->planes[0], p1 = step->planes[1];
-    float *restrict out = (float *)(void *)step->colors, fx = step->from[0], fy = step->from[1];
-    for (int l = 0; l < 32; l++) {
-        float x = lanes.x[l] + fx, y = lanes.y[l] + fy;
-        out[l] = p0.at + p0.dx * x + p0.dy * y;
-        out[32 + l] = p1.at + p1.dx * x + p1.dy * y;
-        out[64 + l] = 0.25f;
-        out[96 + l] = 0.4f;
-    }
-}
-
-static void triangle_vertex(const CpuLaunch *launch, const CpuVertexStep *step) {
-    static const float at[3][2] = {{0, 0.8f}, {0.8f, -0.8f}, {-0.8f, -0.8f}};
-    (void)launch;
-    float *out = (float *)(void *)step->out;
-    for (uint32_t l = 0; l < step->n; l++) {
-        uint32_t v = step->vertices[l] % 3;
-        out[l] = at[v][0];
-        out[32 + l] = at[v][1];
-        out[64 + l] = 0.5f;
-        out[96 + l] = 1;
-        for (uint32_t c = 0; c < 3; c++) out[32 * (CPU_VERTEX_FIRST + c) + l] = v == c;
-    }
-}
-
-WIDE static void triangle_fragment(const CpuLaunch *launch, CpuFragmentStep *step) {
-    (void)launch;
-    const CpuPlane *p = step->planes;
-    float *out = (float *)(void *)step->colors, fx = step->from[0], fy = step->from[1];
-    for (int c = 0; c < 3; c++)
-        for (int l = 0; l < 32; l++)
-            out[32 * c + l] = p[c].at + p[c].dx * (lanes.x[l] + fx) + p[c].dy * (lanes.y[l] + fy);
-    for (int l = 0; l < 32; l++) out[96 + l] = 1;
-}
 
 // ---- Scenes ----
 
@@ -125,15 +23,19 @@ typedef struct Scene {
     uint32_t width, height, n_samples;
     bool depth, blend, mesh;
     enum { CLEAR, TRIANGLE, LIT, QUADS } kind;
+    const char *functions;
 } Scene;
 static const Scene scenes[] = {
-    {"S0", "clear of colour and depth", 1920, 1080, 1, true, false, false, CLEAR},
-    {"S1", "clear and one triangle", 512, 512, 1, false, false, false, TRIANGLE},
-    {"S2", "100k random 8-pixel lit triangles", 1920, 1080, 1, true, false, false, LIT},
-    {"S2m", "the same as an indexed grid", 1920, 1080, 1, true, false, true, LIT},
-    {"S4b", "200 large quads, blended, no texture", 1920, 1080, 1, false, true, false, QUADS},
-    {"S5", "S2 at 1024^2 with 4 samples", 1024, 1024, 4, true, false, false, LIT},
-    {"S5x1", "the same with one", 1024, 1024, 1, true, false, false, LIT},
+    {"S0", "clear of colour and depth", 1920, 1080, 1, true, false, false, CLEAR, "triangle"},
+    {"S1", "clear and one triangle", 512, 512, 1, false, false, false, TRIANGLE, "triangle"},
+    {"S2", "100k random 8-pixel lit triangles", 1920, 1080, 1, true, false, false, LIT, "lit"},
+    {"S2m", "the same as an indexed grid", 1920, 1080, 1, true, false, true, LIT, "lit"},
+    {"S4b", "200 large quads, blended, no texture", 1920, 1080, 1, false, true, false, QUADS, "quad"},
+    {"S3f", "full screen, 64 steps a pixel", 1920, 1080, 1, false, false, false, TRIANGLE, "fixed"},
+    {"S4", "200 large quads, trilinear, blended", 1920, 1080, 1, false, true, false, QUADS, "trilinear"},
+    {"S4n", "the same, nearest", 1920, 1080, 1, false, true, false, QUADS, "nearest"},
+    {"S5", "S2 at 1024^2 with 4 samples", 1024, 1024, 4, true, false, false, LIT, "lit"},
+    {"S5x1", "the same with one", 1024, 1024, 1, true, false, false, LIT, "lit"},
 };
 
 static uint32_t seed = 0x12345678u;
@@ -154,6 +56,34 @@ static CpuTexture texture(uint32_t format, uint32_t w, uint32_t h, uint32_t samp
     void *data = aligned_alloc(4096, (size.n_bytes + 4095) / 4096 * 4096);
     memset(data, 0, size.n_bytes);
     cpu_texture_layout(&shape, data, &t, &size);
+    return t;
+}
+
+// 1024 x 1024 with all levels.
+static CpuTexture mipmapped(void) {
+    CpuTexture t;
+    CpuTextureShape shape = {.type = CPU_TEXTURE_2D, .pixel_format = RGBA8, .width = 1024,
+                             .height = 1024, .depth = 1, .array_length = 1, .n_levels = 11,
+                             .n_samples = 1};
+    CpuTextureSize size;
+    cpu_texture_layout(&shape, NULL, NULL, &size);
+    cpu_texture_layout(&shape, aligned_alloc(4096, (size.n_bytes + 4095) / 4096 * 4096), &t, &size);
+    for (uint32_t level = 0; level < 11; level++)
+        for (uint32_t y = 0; y < 1024u >> level; y++)
+            for (uint32_t x = 0; x < 1024u >> level; x++) {
+                unsigned char *at = cpu_texture_at(&t, level, x, y, 0, 0);
+                for (uint32_t c = 0; level && c < 4; c++) {
+                    uint32_t sum = 2;
+                    for (uint32_t k = 0; k < 4; k++)
+                        sum += cpu_texture_at(&t, level - 1, 2 * x + k % 2, 2 * y + k / 2, 0, 0)[c];
+                    at[c] = (unsigned char)(sum / 4);
+                }
+                if (level) continue;
+                at[0] = ((x >> 5) ^ (y >> 5)) & 1 ? 220 : 40;
+                at[1] = (unsigned char)(x >> 2);
+                at[2] = (unsigned char)(y >> 2);
+                at[3] = (unsigned char)(40 + (int)(120 * unit()));
+            }
     return t;
 }
 
@@ -197,7 +127,7 @@ static void quads(const Scene *s, float *v) {
     for (int i = 0; i < N_QUADS; i++) {
         float cx = (float)s->width * (0.2f + 0.6f * unit()), hw = 300 + 250 * unit();
         float cy = (float)s->height * (0.2f + 0.6f * unit()), hh = 300 + 250 * unit();
-        float a = unit() * 6.2831853f;
+        float a = unit() * 6.2831853f, us = 1 + 0.5f * unit();
         static const int order[6] = {0, 1, 2, 0, 2, 3};
         static const float sx[4] = {-1, 1, 1, -1}, sy[4] = {-1, -1, 1, 1};
         for (int k = 0; k < 6; k++, v += 4) {
@@ -205,7 +135,7 @@ static void quads(const Scene *s, float *v) {
             float x = cx + sx[c] * hw * cosf(a) - sy[c] * hh * sinf(a);
             float y = cy + sx[c] * hw * sinf(a) + sy[c] * hh * cosf(a);
             v[0] = x * 2 / (float)s->width - 1, v[1] = y * 2 / (float)s->height - 1;
-            v[2] = sx[c] * 0.5f + 0.5f, v[3] = sy[c] * 0.5f + 0.5f;
+            v[2] = (sx[c] * 0.5f + 0.5f) * us, v[3] = (sy[c] * 0.5f + 0.5f) * us;
         }
     }
 }
@@ -246,23 +176,12 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
     if (s->kind == LIT && !s->mesh) soup(s, vertices);
     if (s->mesh) n_indices = grid(vertices, indices);
     if (s->kind == QUADS) quads(s, vertices);
-    void *vertex_args[] = {vertices, &u}, *fragment_args[] = {&u};
-    uint64_t lengths[] = {(uint64_t)N_TRIANGLES * 72, sizeof u};
-    uint32_t n_inputs = s->kind == QUADS ? 2 : 3;
-    CpuStageInfo vi = {.n_outputs = n_inputs, .flags = CPU_STAGE_POSITION};
-    CpuStageInfo fi = {.n_inputs = n_inputs, .colors = 1};
-    const uint16_t rows[3] = {CPU_VERTEX_FIRST, CPU_VERTEX_FIRST + 1, CPU_VERTEX_FIRST + 2};
-    CpuVertexStage vertex = {.run = s->kind == LIT     ? lit_vertex
-                                    : s->kind == QUADS ? quad_vertex
-                                                       : triangle_vertex,
-                             .info = &vi,
-                             .arguments = {.args = vertex_args, .lengths = lengths}};
-    CpuFragmentStage fragment = {.run = s->kind == LIT     ? lit_fragment
-                                        : s->kind == QUADS ? blend_fragment
-                                                           : triangle_fragment,
-                                 .info = &fi,
-                                 .arguments = {.args = fragment_args},
-                                 .rows = rows};
+    CpuTexture checks = mipmapped();
+    FunctionInputs in = {.kind = s->functions, .vertices = vertices,
+                         .vertices_bytes = (uint64_t)N_TRIANGLES * 72, .uniforms = &u,
+                         .texture = &checks};
+    static Functions functions;
+    if (!functions_get(&in, &functions)) goto done;
     CpuRasterState state = {.primitive = CPU_TRIANGLE, .depth_compare = CPU_COMPARE_ALWAYS};
     state.blend[0].write_mask = 15;
     if (s->depth) state.depth_compare = CPU_COMPARE_LESS, state.depth_write = true;
@@ -275,7 +194,7 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
     CpuDraw draws[N_QUADS];
     size_t n_draws = s->kind == CLEAR ? 0 : s->kind == QUADS ? N_QUADS : 1;
     for (size_t i = 0; i < n_draws; i++)
-        draws[i] = (CpuDraw){.vertex = &vertex, .fragment = &fragment, .state = &state,
+        draws[i] = (CpuDraw){.vertex = &functions.vertex, .fragment = &functions.fragment, .state = &state,
                              .n_vertices = s->kind == LIT ? N_TRIANGLES * 3
                                            : s->kind == QUADS ? 6 : 3,
                              .first_vertex = s->kind == QUADS ? (uint32_t)i * 6 : 0,
@@ -311,6 +230,9 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
                 fwrite(cpu_texture_at(shown, 0, x, y, 0, 0), 1, 3, f);
         fclose(f);
     }
+    functions_free(&functions);
+done:
+    free(checks.levels[0].data);
     free(color.levels[0].data);
     free(depth.levels[0].data);
     free(resolved.levels[0].data);
@@ -319,10 +241,6 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
 }
 
 int main(int argc, char **argv) {
-    for (int l = 0; l < 32; l++) {
-        lanes.x[l] = (float)(l / 4 % 4 * 2 + l % 2) + 0.5f;
-        lanes.y[l] = (float)(l / 16 * 2 + l / 2 % 2) + 0.5f;
-    }
     double seconds = argc > 2 ? atof(argv[2]) : 1;
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
         if (argc < 2 || !strcmp(argv[1], "all") || !strcmp(argv[1], scenes[i].name))
