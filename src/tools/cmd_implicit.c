@@ -17,6 +17,7 @@ static const struct {
     {"render", implicit_render, "a weights file to a picture of any size"},
     {"eval", implicit_eval, "how close a weights file is to its samples and to a picture"},
     {"train", implicit_train, "a picture to a weights file: siren, fourier or instant-ngp"},
+    {"sdf", implicit_sdf, "the distance to a shape as a network, and pictures of it"},
     {"picture", implicit_picture, "a landscape of our own to try things on"},
 };
 enum { N_PARTS = sizeof parts / sizeof *parts };

@@ -10,6 +10,7 @@
 int implicit_render(int argc, char **argv);
 int implicit_eval(int argc, char **argv);
 int implicit_train(int argc, char **argv);
+int implicit_sdf(int argc, char **argv);
 int implicit_picture(int argc, char **argv);
 
 // "coop" or "thread"; false if it is neither.
