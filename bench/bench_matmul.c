@@ -69,16 +69,18 @@ static void require(const void *object, const MTLError *error, const char *what)
 
 // Twelve chains of fused multiply-adds: more than latency times units of any processor so far.
 #define CHAINS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
-#define PEAK(name, isa, vector, set)                                   \
-    __attribute__((target(isa), noinline)) static float name(long n) { \
-        vector x = set(0.999f), y = set(0.001f);                       \
-        CHAINS(PEAK_INIT_##name)                                       \
-        for (; n > 0; n--) { CHAINS(PEAK_STEP_##name) }                \
-        vector sum = x;                                                \
-        CHAINS(PEAK_SUM_##name)                                        \
-        float f;                                                       \
-        memcpy(&f, &sum, sizeof f);                                    \
-        return f;                                                      \
+#define PEAK(name, isa, vector, set)                                                               \
+    __attribute__((target(isa), noinline)) static float name(long n) {                             \
+        vector x = set(0.999f), y = set(0.001f);                                                   \
+        CHAINS(PEAK_INIT_##name)                                                                   \
+        for (; n > 0; n--) {                                                                       \
+            CHAINS(PEAK_STEP_##name)                                                               \
+        }                                                                                          \
+        vector sum = x;                                                                            \
+        CHAINS(PEAK_SUM_##name)                                                                    \
+        float f;                                                                                   \
+        memcpy(&f, &sum, sizeof f);                                                                \
+        return f;                                                                                  \
     }
 #define PEAK_INIT_wide(i) __m512 s##i = _mm512_set1_ps(i);
 #define PEAK_STEP_wide(i) s##i = _mm512_fmadd_ps(s##i, x, y);
@@ -102,8 +104,8 @@ static void *spin(void *steps) {
     return NULL;
 }
 
-// GFLOP/s of all threads at once by the clock on the wall, or of one by its processor time: the best
-// of some tries.
+// GFLOP/s of all threads at once by the clock on the wall, or of one by its processor time: the
+// best of some tries.
 static double peak(int n_threads) {
     long steps = 2000000;
     double lanes = __builtin_cpu_supports("avx512f") ? 16 : 8, least = 1e30;

@@ -20,8 +20,8 @@
 static const struct {
     CpuTensorIsa isa;
     const char *name;
-} all_isas[] = {{CPU_TENSOR_GENERAL, "general"}, {CPU_TENSOR_SSE2, "sse2"},
-                {CPU_TENSOR_AVX2, "avx2"},       {CPU_TENSOR_AVX512, "avx512"},
+} all_isas[] = {{CPU_TENSOR_GENERAL, "general"},  {CPU_TENSOR_SSE2, "sse2"},
+                {CPU_TENSOR_AVX2, "avx2"},        {CPU_TENSOR_AVX512, "avx512"},
                 {CPU_TENSOR_VNNI, "avx512_vnni"}, {CPU_TENSOR_BF16, "avx512_bf16"},
                 {CPU_TENSOR_AMX, "amx"}};
 #define N_ISAS (sizeof all_isas / sizeof *all_isas)

@@ -28,8 +28,8 @@ static void place_tensor(CpuTensor *t, Case *c, int i, uint64_t *state) {
     for (int d = 0; d < 4; d++) last += (t->extents[d] - 1) * t->strides[d];
     size_t bits = (size_t)type_bits(t->type), n_bytes = ((size_t)(last + 1) * bits + 7) / 8;
     c->n_bytes[i] = n_bytes;
-    t->data = c->places[i] = arena_place(c->arenas[i], n_bytes, bits < 8 ? 1 : bits / 8,
-                                         random_bits(state) & 1);
+    t->data = c->places[i] =
+        arena_place(c->arenas[i], n_bytes, bits < 8 ? 1 : bits / 8, random_bits(state) & 1);
     fill_random(t->data, t->type, n_bytes * 8 / bits, state);
 }
 

@@ -98,7 +98,8 @@ static void check_element(const Case *t, int r, int j, const CpuMatrix *before) 
     }
     double got = number(&o->c, at), bound = sum_bound(o->k + 2, magnitudes);
     // Sums of large integers in float leave the range of small results.
-    if (!cpu_element_is_float(o->c.type) && fabs(sum) + bound + 1 >= ldexp(1, (int)type_bits(o->c.type) - 1))
+    if (!cpu_element_is_float(o->c.type) &&
+        fabs(sum) + bound + 1 >= ldexp(1, (int)type_bits(o->c.type) - 1))
         return;
     if (o->c.type == CPU_TENSOR_FLOAT16 && fabs(sum) + bound > 65000) return;
     if (!cpu_element_is_float(o->c.type) && sum < bound + 1 && o->c.type != CPU_TENSOR_INT8 &&
@@ -142,10 +143,11 @@ static void run_case(Case *t) {
     check_rest(t, now, before);
 }
 
-static const uint32_t types[] = {
-    CPU_TENSOR_FLOAT32, CPU_TENSOR_FLOAT16, CPU_TENSOR_BFLOAT16, CPU_TENSOR_INT8,  CPU_TENSOR_UINT8,
-    CPU_TENSOR_INT16,   CPU_TENSOR_UINT16,  CPU_TENSOR_INT32,    CPU_TENSOR_UINT32, CPU_TENSOR_INT64,
-    CPU_TENSOR_UINT64,  CPU_TENSOR_INT4,    CPU_TENSOR_UINT4};
+static const uint32_t types[] = {CPU_TENSOR_FLOAT32, CPU_TENSOR_FLOAT16, CPU_TENSOR_BFLOAT16,
+                                 CPU_TENSOR_INT8,    CPU_TENSOR_UINT8,   CPU_TENSOR_INT16,
+                                 CPU_TENSOR_UINT16,  CPU_TENSOR_INT32,   CPU_TENSOR_UINT32,
+                                 CPU_TENSOR_INT64,   CPU_TENSOR_UINT64,  CPU_TENSOR_INT4,
+                                 CPU_TENSOR_UINT4};
 // The combinations that matter most, half of the time.
 static const uint32_t usual[][3] = {
     {CPU_TENSOR_FLOAT32, CPU_TENSOR_FLOAT32, CPU_TENSOR_FLOAT32},
@@ -222,9 +224,9 @@ static void each_isa(void (*run)(Case *t)) {
         if (only && strcmp(only, all_isas[i].name) != 0) continue;
         bool has = cpu_tensor_use(t.isa);
         print_message("  %s: %s\n", all_isas[i].name,
-                      !has                                               ? "not on this machine"
+                      !has                                            ? "not on this machine"
                       : t.isa == CPU_TENSOR_AMX && !cpu_amx_granted() ? "not granted; without it"
-                                                                         : "runs");
+                                                                      : "runs");
         if (has) run(&t);
     }
     arenas_free(&t);
@@ -233,7 +235,8 @@ static void each_isa(void (*run)(Case *t)) {
 static void run_small(Case *t) {
     uint64_t state = 7;
     for (uint64_t seed = 1; seed <= 1500; seed++) {
-        int m = random_in(&state, 1, 70), n = random_in(&state, 1, 70), k = random_in(&state, 1, 70);
+        int m = random_in(&state, 1, 70), n = random_in(&state, 1, 70),
+            k = random_in(&state, 1, 70);
         random_case(t, seed, m, n, k, false);
         run_case(t);
     }
@@ -246,8 +249,8 @@ static void test_small(void **unused) {
 static void run_awkward(Case *t) {
     static const int sizes[][3] = {{113, 255, 24}, {255, 113, 29}, {17, 29, 1024}, {64, 128, 300},
                                    {16, 64, 1030}, {1, 255, 513},  {255, 1, 513},  {1, 1, 2049},
-                                   {65, 257, 129}, {130, 16, 260},
-                                   {270, 3, 1100}, {4, 30, 1030}, {2, 2, 63}};
+                                   {65, 257, 129}, {130, 16, 260}, {270, 3, 1100}, {4, 30, 1030},
+                                   {2, 2, 63}};
     for (uint64_t seed = 1; seed <= 4; seed++)
         for (int i = 0; i < COUNT(sizes); i++) {
             random_case(t, seed * 1000 + (uint64_t)i, sizes[i][0], sizes[i][1], sizes[i][2],
@@ -262,8 +265,8 @@ static void test_awkward(void **unused) {
 
 // Whole vectors and tiles, where nothing is padded: results are written directly.
 static void run_even(Case *t) {
-    static const int sizes[][3] = {{16, 64, 64}, {48, 16, 32}, {16, 16, 16}, {8, 128, 64},
-                                   {32, 96, 160}};
+    static const int sizes[][3] = {
+        {16, 64, 64}, {48, 16, 32}, {16, 16, 16}, {8, 128, 64}, {32, 96, 160}};
     for (uint64_t seed = 1; seed <= 80; seed++)
         for (int i = 0; i < COUNT(sizes); i++) {
             random_case(t, seed * 1000 + 500 + (uint64_t)i, sizes[i][0], sizes[i][1], sizes[i][2],
@@ -280,7 +283,8 @@ static void test_even(void **unused) {
 static void run_special(Case *t) {
     for (uint64_t seed = 1; seed <= 60; seed++) {
         uint64_t state = seed;
-        int m = random_in(&state, 1, 40), n = random_in(&state, 1, 70), k = random_in(&state, 1, 40);
+        int m = random_in(&state, 1, 40), n = random_in(&state, 1, 70),
+            k = random_in(&state, 1, 40);
         do random_case(t, seed * 77 + random_bits(&state), m, n, k, true);
         while (!cpu_element_is_float(t->op.c.type) || !cpu_element_is_float(t->op.a.type) ||
                !cpu_element_is_float(t->op.b.type));
@@ -314,7 +318,8 @@ static void run_shares(Case *t) {
     static unsigned char first[ARENA_BYTES];
     for (uint64_t seed = 1; seed <= 60; seed++) {
         uint64_t state = seed + 3;
-        int m = random_in(&state, 2, 40), n = random_in(&state, 1, 70), k = random_in(&state, 1, 90);
+        int m = random_in(&state, 2, 40), n = random_in(&state, 1, 70),
+            k = random_in(&state, 1, 90);
         random_case(t, seed * 31, m, n, k, true);
         CpuMatmul *o = &t->op;
         o->flags &= ~(uint32_t)CPU_MATMUL_ACCUMULATE;
@@ -327,7 +332,8 @@ static void run_shares(Case *t) {
         low.n_rows = half;
         high.first_row = half;
         high.n_rows = m - half;
-        high.c.data = (unsigned char *)o->c.data + half * o->c.row_stride * type_bits(o->c.type) / 8;
+        high.c.data =
+            (unsigned char *)o->c.data + half * o->c.row_stride * type_bits(o->c.type) / 8;
         cpu_tensor_ops()->matmul(&high);
         cpu_tensor_ops()->matmul(&low);
         for (int r = 0; r < m; r++)
@@ -351,11 +357,8 @@ static void test_shares(void **unused) {
 int main(int argc, char **argv) {
     if (argc > 1) only = argv[1];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small),
-        cmocka_unit_test(test_awkward),
-        cmocka_unit_test(test_even),
-        cmocka_unit_test(test_special),
-        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_small),   cmocka_unit_test(test_awkward), cmocka_unit_test(test_even),
+        cmocka_unit_test(test_special), cmocka_unit_test(test_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

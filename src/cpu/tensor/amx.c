@@ -71,22 +71,22 @@ static void configure(void) {
 typedef enum Dot { DOT_BFLOAT, DOT_SS, DOT_SU, DOT_US, DOT_UU } Dot;
 
 // Tiles 0..3 are sums, 4 and 5 thin, 6 and 7 wide.
-#define DOTS(dot)                                                     \
-    do {                                                              \
-        for (int k = 0; k < n_steps; k += TILE) {                     \
-            _tile_loadd(4, thin + k, thin_row);                       \
-            _tile_loadd(6, wide + k * width, (size_t)width * 4);      \
-            dot(0, 4, 6);                                             \
-            if (two_lanes) {                                          \
-                _tile_loadd(7, wide + k * width + TILE, (size_t)width * 4); \
-                dot(1, 4, 7);                                         \
-            }                                                         \
-            if (two_rows) {                                           \
-                _tile_loadd(5, thin + k + TILE * thin_row / 4, thin_row); \
-                dot(2, 5, 6);                                         \
-                if (two_lanes) dot(3, 5, 7);                          \
-            }                                                         \
-        }                                                             \
+#define DOTS(dot)                                                                                  \
+    do {                                                                                           \
+        for (int k = 0; k < n_steps; k += TILE) {                                                  \
+            _tile_loadd(4, thin + k, thin_row);                                                    \
+            _tile_loadd(6, wide + k * width, (size_t)width * 4);                                   \
+            dot(0, 4, 6);                                                                          \
+            if (two_lanes) {                                                                       \
+                _tile_loadd(7, wide + k * width + TILE, (size_t)width * 4);                        \
+                dot(1, 4, 7);                                                                      \
+            }                                                                                      \
+            if (two_rows) {                                                                        \
+                _tile_loadd(5, thin + k + TILE * thin_row / 4, thin_row);                          \
+                dot(2, 5, 6);                                                                      \
+                if (two_lanes) dot(3, 5, 7);                                                       \
+            }                                                                                      \
+        }                                                                                          \
     } while (0)
 
 // Up to 32 x 32 sums.
@@ -138,8 +138,8 @@ static int pack_thin(const CpuWork *w, const CpuBlock *b, uint32_t *out, uint32_
         return padded;
     }
     int64_t lane_bytes, step_bytes;
-    CPU_FAST(cpu_pack_thin)(w->kind, &thin, b->row, b->n_rows, b->k, b->n_k, out, &lane_bytes,
-                            &step_bytes);
+    CPU_FAST(cpu_pack_thin)
+    (w->kind, &thin, b->row, b->n_rows, b->k, b->n_k, out, &lane_bytes, &step_bytes);
     for (int r = 0; r < b->n_rows; r++)
         for (int k = n_steps; k < padded; k++) out[r * padded + k] = 0;
     return padded;
@@ -174,8 +174,8 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk, Dot d
         }
     }
     if (!in_place)
-        CPU_FAST(cpu_store)(&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes,
-                            s->sums, all_lanes);
+        CPU_FAST(cpu_store)
+        (&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes, s->sums, all_lanes);
 }
 
 // Of its own, for its stack frame.
@@ -193,9 +193,7 @@ static __attribute__((noinline)) void run_all(const CpuWork *w, Dot dot) {
     _tile_release();
 }
 
-static bool is_byte(uint32_t type) {
-    return type == CPU_TENSOR_INT8 || type == CPU_TENSOR_UINT8;
-}
+static bool is_byte(uint32_t type) { return type == CPU_TENSOR_INT8 || type == CPU_TENSOR_UINT8; }
 
 bool cpu_amx_run(const CpuWork *w) {
     // Of half a tile, vectors are as fast.

@@ -18,13 +18,13 @@
 #define CPU_FAST(name) CPU_JOIN(name, CPU_FAST_ISA) // a name of this instruction set
 
 typedef enum CpuKind {
-    CPU_KIND_FLOAT,       // words are floats
-    CPU_KIND_FLOAT_HALF,  // the wide operand lies in memory as halfs,
+    CPU_KIND_FLOAT,        // words are floats
+    CPU_KIND_FLOAT_HALF,   // the wide operand lies in memory as halfs,
     CPU_KIND_FLOAT_BFLOAT, // as bfloats
-    CPU_KIND_INT,         // words are int32
-    CPU_KIND_SHORT,       // two int16 each
-    CPU_KIND_BFLOAT,      // two bfloats each
-    CPU_KIND_BYTE,        // four: thin ones unsigned, wide ones signed
+    CPU_KIND_INT,          // words are int32
+    CPU_KIND_SHORT,        // two int16 each
+    CPU_KIND_BFLOAT,       // two bfloats each
+    CPU_KIND_BYTE,         // four: thin ones unsigned, wide ones signed
     CPU_N_KINDS
 } CpuKind;
 

@@ -32,9 +32,9 @@ static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static unsigned char *element_at(const CpuTensor *t, int64_t i0, int64_t i1, int64_t i2,
                                  int64_t i3) {
-    return t->data + (i0 * t->strides[0] + i1 * t->strides[1] + i2 * t->strides[2] +
-                      i3 * t->strides[3]) *
-                         cpu_element_bytes(t->type);
+    return t->data +
+           (i0 * t->strides[0] + i1 * t->strides[1] + i2 * t->strides[2] + i3 * t->strides[3]) *
+               cpu_element_bytes(t->type);
 }
 
 // Positions first .. end - 1 of the run times taps kx .. kx + n_taps - 1 of row ky. All inside.

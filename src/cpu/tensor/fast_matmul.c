@@ -10,9 +10,9 @@
 //
 // Sums of floats: the products of one result are added in the order of k by fused operations (with
 // SSE2: rounded twice), by pairs with the dot products of bfloats, which flush denormals, or in
-// V_WIDTH interleaved sums where there are few rows or columns (fast_vector.c). The way is chosen by
-// types, strides and sizes, never by values: equal calls give equal bits, and what is clipped beside
-// a result changes no more than its rounding.
+// V_WIDTH interleaved sums where there are few rows or columns (fast_vector.c). The way is chosen
+// by types, strides and sizes, never by values: equal calls give equal bits, and what is clipped
+// beside a result changes no more than its rounding.
 #include "cpu/tensor/element.h"
 #include "cpu/tensor/fast_tiles.h"
 #include "cpu/tensor/fast_work.h"
@@ -122,8 +122,8 @@ static void run_strip(const CpuWork *w, Scratch *s, const CpuBlock *b, CpuTile t
         tile.wide = w->wide.data + (b->k * w->wide.k + b->lane) * lane_bytes;
         tile.wide_step = w->wide.k * lane_bytes;
     } else {
-        CPU_FAST(cpu_pack_wide)(w->kind, &w->wide, b->lane, b->n_lanes, b->k, b->n_k,
-                                (int)n_vectors * V_WIDTH, s->wide);
+        CPU_FAST(cpu_pack_wide)
+        (w->kind, &w->wide, b->lane, b->n_lanes, b->k, b->n_k, (int)n_vectors * V_WIDTH, s->wide);
         tile.wide = (unsigned char *)s->wide;
         tile.wide_step = n_vectors * V_WIDTH * 4;
     }
@@ -163,8 +163,9 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk) {
             tile.thin_row = w->thin.lane * thin_bytes;
             tile.thin_step = w->thin.k * thin_bytes * each;
         } else {
-            CPU_FAST(cpu_pack_thin)(w->kind, &w->thin, b.row, b.n_rows, k, b.n_k, s->thin,
-                                    &tile.thin_row, &tile.thin_step);
+            CPU_FAST(cpu_pack_thin)
+            (w->kind, &w->thin, b.row, b.n_rows, k, b.n_k, s->thin, &tile.thin_row,
+             &tile.thin_step);
         }
         for (int j = 0; j < width;) {
             int lanes = (int)next_part((width - j) / V_WIDTH, CPU_PACK_LANES / V_WIDTH) * V_WIDTH;
@@ -177,9 +178,8 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk) {
         }
     }
     if (flipped) take_back(chunk, out, out_row, s->wide_sums);
-    if (!w->result_in_place)
-        CPU_FAST(cpu_store)(&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes,
-                            s->sums, width);
+    if (!w->result_in_place) CPU_FAST(cpu_store)
+    (&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes, s->sums, width);
 }
 
 // Of its own, for its stack frame.
@@ -209,7 +209,6 @@ static CpuKind kind_of(const CpuWork *w, bool has_bfloat, bool has_byte) {
         return CPU_KIND_BYTE;
     bool shorts = (is_bits8(thin) || thin == CPU_TENSOR_INT16) &&
                   (is_bits8(wide) || wide == CPU_TENSOR_INT16);
-    // Both have to become int16 in the same way.
     return shorts ? CPU_KIND_SHORT : CPU_KIND_INT;
 }
 
@@ -247,8 +246,8 @@ static void decide_places(CpuWork *w) {
         break;
     case CPU_KIND_INT:
         w->thin_in_place = thin->type == CPU_TENSOR_INT32 || thin->type == CPU_TENSOR_UINT32;
-        w->wide_in_place = direct &&
-                           (wide->type == CPU_TENSOR_INT32 || wide->type == CPU_TENSOR_UINT32);
+        w->wide_in_place =
+            direct && (wide->type == CPU_TENSOR_INT32 || wide->type == CPU_TENSOR_UINT32);
         break;
     case CPU_KIND_SHORT:
         w->thin_in_place = thin->type == CPU_TENSOR_INT16 && thin->k == 1 && w->n_k % 2 == 0;
@@ -307,57 +306,71 @@ static const CpuTiles *const tiles_here[CPU_N_KINDS] = {
 #endif
 };
 
-static void matmul(const CpuMatmul *op, bool has_bfloat, bool has_byte, bool has_amx) {
+// What of the call a, b and c have; clears what only c has. False: nothing is left to do.
+static bool clip(const CpuMatmul *op, CpuWork *w) {
     const CpuMatrix *a = &op->a, *b = &op->b, *c = &op->c;
-    bool add = op->flags & CPU_MATMUL_ACCUMULATE;
-    int64_t all_rows = cpu_least(op->n_rows, (int64_t)c->rows - op->first_row),
-            all_cols = cpu_least(op->n, c->cols);
-    int64_t n_rows = cpu_least(all_rows, (int64_t)a->rows - op->first_row),
-            n_cols = cpu_least(all_cols, b->cols), k = cpu_least(op->k, cpu_least(a->cols, b->rows));
-    if (all_rows <= 0 || all_cols <= 0) return;
-    if (n_rows <= 0 || n_cols <= 0 || k <= 0) n_rows = n_cols = 0;
-    if (!add && (n_rows < all_rows || n_cols < all_cols)) {
-        clear(c, n_rows, all_rows - n_rows, 0, all_cols);
-        clear(c, 0, n_rows, n_cols, all_cols - n_cols);
+    int64_t rows = cpu_least(op->n_rows, (int64_t)c->rows - op->first_row),
+            cols = cpu_least(op->n, c->cols);
+    w->n_rows = cpu_least(rows, (int64_t)a->rows - op->first_row);
+    w->n_lanes = cpu_least(cols, b->cols);
+    w->n_k = cpu_least(op->k, cpu_least(a->cols, b->rows));
+    if (rows <= 0 || cols <= 0) return false;
+    if (w->n_rows <= 0 || w->n_lanes <= 0 || w->n_k <= 0) w->n_rows = w->n_lanes = 0;
+    if (!(op->flags & CPU_MATMUL_ACCUMULATE) && (w->n_rows < rows || w->n_lanes < cols)) {
+        clear(c, w->n_rows, rows - w->n_rows, 0, cols);
+        clear(c, 0, w->n_rows, w->n_lanes, cols - w->n_lanes);
     }
-    if (n_rows == 0) return;
-    bool is_float = cpu_element_is_float(a->type) || cpu_element_is_float(b->type) ||
-                    cpu_element_is_float(c->type);
-    bool one_row = n_rows == 1, one_col = n_cols == 1, one_k = k == 1;
-    CpuWork w = {.thin = {.data = a->data,
-                       .type = a->type,
-                       .lane = one_row ? 1 : a->row_stride,
-                       .k = one_k ? 1 : a->col_stride},
-              .wide = {.data = b->data,
-                       .type = b->type,
-                       .lane = one_col ? 1 : b->col_stride,
-                       .k = one_k ? 1 : b->row_stride},
-              .result = {.data = c->data,
-                         .type = c->type,
-                         .row = one_row ? 1 : c->row_stride,
-                         .lane = one_col ? 1 : c->col_stride,
-                         .is_float = is_float,
-                         .add = add},
-              .n_rows = n_rows,
-              .n_lanes = n_cols,
-              .n_k = k};
-    int thin_bytes = cpu_element_bytes(a->type);
-    if (thin_bytes)
-        w.thin.data += op->first_row * a->row_stride * thin_bytes;
-    else if (op->first_row * a->row_stride % 2 == 0)
-        w.thin.data += op->first_row * a->row_stride / 2;
-    else {
+    return w->n_rows > 0;
+}
+
+// a is the thin operand, b the wide one. What there is only one of counts as side by side. False:
+// elements of four bits from the middle of a byte on.
+static bool describe(const CpuMatmul *op, CpuWork *w) {
+    const CpuMatrix *a = &op->a, *b = &op->b, *c = &op->c;
+    bool one_row = w->n_rows == 1, one_col = w->n_lanes == 1, one_k = w->n_k == 1;
+    int64_t first = op->first_row * a->row_stride, n_bytes = cpu_element_bytes(a->type);
+    w->thin =
+        (CpuOperand){.data = (unsigned char *)a->data + (n_bytes ? first * n_bytes : first / 2),
+                     .type = a->type,
+                     .lane = one_row ? 1 : a->row_stride,
+                     .k = one_k ? 1 : a->col_stride};
+    w->wide = (CpuOperand){.data = b->data,
+                           .type = b->type,
+                           .lane = one_col ? 1 : b->col_stride,
+                           .k = one_k ? 1 : b->row_stride};
+    w->result =
+        (CpuResult){.data = c->data,
+                    .type = c->type,
+                    .row = one_row ? 1 : c->row_stride,
+                    .lane = one_col ? 1 : c->col_stride,
+                    .is_float = cpu_element_is_float(a->type) || cpu_element_is_float(b->type) ||
+                                cpu_element_is_float(c->type),
+                    .add = op->flags & CPU_MATMUL_ACCUMULATE};
+    return n_bytes || first % 2 == 0;
+}
+
+// A few rows or columns, which become the lanes. False: not that way.
+static bool run_as_vectors(CpuWork *w) {
+    bool few_rows = w->n_rows < w->n_lanes;
+    if (few_rows) swap_operands(w);
+    if (CPU_FAST(cpu_vector_run)(w)) return true;
+    if (few_rows) swap_operands(w);
+    return false;
+}
+
+static void matmul(const CpuMatmul *op, bool has_bfloat, bool has_byte, bool has_amx) {
+    CpuWork w = {0};
+    if (!clip(op, &w)) return;
+    if (!describe(op, &w)) {
         cpu_matmul_general(op);
         return;
     }
-    if ((n_rows <= 4 || n_cols <= 4) && w.thin.k == 1 && w.wide.k == 1 && is_float) {
-        bool few_rows = n_rows < n_cols;
-        if (few_rows) swap_operands(&w); // to have the few in the lanes
-        if (CPU_FAST(cpu_vector_run)(&w)) return;
-        if (few_rows) swap_operands(&w);
-    }
-    if ((w.wide.lane != 1 || w.result.lane != 1 || n_cols % V_WIDTH) &&
-        cost(&w.thin, w.result.row, n_cols, n_rows, k) < cost(&w.wide, w.result.lane, n_rows, n_cols, k))
+    if ((w.n_rows <= 4 || w.n_lanes <= 4) && w.thin.k == 1 && w.wide.k == 1 && w.result.is_float &&
+        run_as_vectors(&w))
+        return;
+    if ((w.wide.lane != 1 || w.result.lane != 1 || w.n_lanes % V_WIDTH) &&
+        cost(&w.thin, w.result.row, w.n_lanes, w.n_rows, w.n_k) <
+            cost(&w.wide, w.result.lane, w.n_rows, w.n_lanes, w.n_k))
         swap_operands(&w);
     w.kind = kind_of(&w, has_bfloat, has_byte);
     decide_places(&w);

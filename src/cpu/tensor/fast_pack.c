@@ -14,12 +14,12 @@ typedef struct Lines {
     uint32_t type;
 } Lines;
 
-#define LINES(word)                                                              \
-    do {                                                                         \
-        for (int l = 0; l < n_lines; l++, p += from.stride, out += width)        \
-            for (int i = 0; i < n; i += V_WIDTH) v_store(out + i, word);         \
+#define LINES(word)                                                                                \
+    do {                                                                                           \
+        for (int l = 0; l < n_lines; l++, p += from.stride, out += width)                          \
+            for (int i = 0; i < n; i += V_WIDTH) v_store(out + i, word);                           \
     } while (0)
-#define LINES_OF(load, type, n_bytes) \
+#define LINES_OF(load, type, n_bytes)                                                              \
     case type: LINES(load(p + i * (n_bytes), type, n - i)); break
 
 // Lines of n elements as floats, `width` words apart, filled up with zeros to whole vectors.
@@ -102,8 +102,8 @@ static void weave_shorts(const unsigned char *const p[2], uint32_t type, int n, 
                                        v_shift_left(load_i8(high + i, n - i), 16)));
     else
         for (int i = 0; i < n; i += V_WIDTH)
-            v_store(out + i, v_add_int(load_u8(low + i, n - i),
-                                       v_shift_left(load_u8(high + i, n - i), 16)));
+            v_store(out + i,
+                    v_add_int(load_u8(low + i, n - i), v_shift_left(load_u8(high + i, n - i), 16)));
 }
 
 static void weave_bytes(const unsigned char *const p[4], uint8_t flip, int n, uint32_t *out) {

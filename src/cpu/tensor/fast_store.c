@@ -34,7 +34,8 @@ static bool is_words(const CpuResult *to) {
 static __m256i bfloats(V v) { // nearest even; a NaN stays one
     V odd = _mm512_and_si512(_mm512_srli_epi32(v, 16), _mm512_set1_epi32(1));
     V rounded = _mm512_add_epi32(v, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
-    __mmask16 nan = _mm512_cmp_ps_mask(_mm512_castsi512_ps(v), _mm512_castsi512_ps(v), _CMP_UNORD_Q);
+    __mmask16 nan =
+        _mm512_cmp_ps_mask(_mm512_castsi512_ps(v), _mm512_castsi512_ps(v), _CMP_UNORD_Q);
     rounded = _mm512_mask_or_epi32(rounded, nan, v, _mm512_set1_epi32(0x400000));
     return _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16));
 }
@@ -55,8 +56,8 @@ static bool store_piece(const CpuResult *to, int64_t at, int n, V v) {
     unsigned char *p = to->data + at * 2;
     bool half = to->type == CPU_TENSOR_FLOAT16;
     if (to->add) v = v_add_float(half ? v_load_halfs(p, mask) : v_load_bfloats(p, mask), v);
-    __m256i out = half ? _mm512_cvtps_ph(_mm512_castsi512_ps(v), _MM_FROUND_TO_NEAREST_INT)
-                       : bfloats(v);
+    __m256i out =
+        half ? _mm512_cvtps_ph(_mm512_castsi512_ps(v), _MM_FROUND_TO_NEAREST_INT) : bfloats(v);
     _mm256_mask_storeu_epi16(p, (__mmask16)mask, out);
     return true;
 }

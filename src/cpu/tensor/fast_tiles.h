@@ -35,29 +35,29 @@ INLINE void tile_out(unsigned char *p, V v, int i, int n, uint32_t mask) {
 #define TILE_ROWS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 #define TILE_ZERO(r) V s##r##0 = zero, s##r##1 = zero, s##r##2 = zero, s##r##3 = zero;
 // Rows are reached from every third one: base, + row, + 2 row are one addressing mode each.
-#define TILE_STEP(r)                                                  \
-    if (rows > r) {                                                   \
-        V x = v_all(thin##r);                                         \
-        s##r##0 = mac(s##r##0, x, y0);                                \
-        if (vectors > 1) s##r##1 = mac(s##r##1, x, y1);               \
-        if (vectors > 2) s##r##2 = mac(s##r##2, x, y2);               \
-        if (vectors > 3) s##r##3 = mac(s##r##3, x, y3);               \
+#define TILE_STEP(r)                                                                               \
+    if (rows > r) {                                                                                \
+        V x = v_all(thin##r);                                                                      \
+        s##r##0 = mac(s##r##0, x, y0);                                                             \
+        if (vectors > 1) s##r##1 = mac(s##r##1, x, y1);                                            \
+        if (vectors > 2) s##r##2 = mac(s##r##2, x, y2);                                            \
+        if (vectors > 3) s##r##3 = mac(s##r##3, x, y3);                                            \
     }
-#define TILE_IN(r)                                               \
-    if (rows > r) {                                              \
-        const unsigned char *p = out + r * out_row;              \
-        s##r##0 = tile_in(p, 0, vectors, mask);                  \
-        if (vectors > 1) s##r##1 = tile_in(p, 1, vectors, mask); \
-        if (vectors > 2) s##r##2 = tile_in(p, 2, vectors, mask); \
-        if (vectors > 3) s##r##3 = tile_in(p, 3, vectors, mask); \
+#define TILE_IN(r)                                                                                 \
+    if (rows > r) {                                                                                \
+        const unsigned char *p = out + r * out_row;                                                \
+        s##r##0 = tile_in(p, 0, vectors, mask);                                                    \
+        if (vectors > 1) s##r##1 = tile_in(p, 1, vectors, mask);                                   \
+        if (vectors > 2) s##r##2 = tile_in(p, 2, vectors, mask);                                   \
+        if (vectors > 3) s##r##3 = tile_in(p, 3, vectors, mask);                                   \
     }
-#define TILE_OUT(r)                                              \
-    if (rows > r) {                                              \
-        unsigned char *p = out + r * out_row;                    \
-        tile_out(p, s##r##0, 0, vectors, mask);                  \
-        if (vectors > 1) tile_out(p, s##r##1, 1, vectors, mask); \
-        if (vectors > 2) tile_out(p, s##r##2, 2, vectors, mask); \
-        if (vectors > 3) tile_out(p, s##r##3, 3, vectors, mask); \
+#define TILE_OUT(r)                                                                                \
+    if (rows > r) {                                                                                \
+        unsigned char *p = out + r * out_row;                                                      \
+        tile_out(p, s##r##0, 0, vectors, mask);                                                    \
+        if (vectors > 1) tile_out(p, s##r##1, 1, vectors, mask);                                   \
+        if (vectors > 2) tile_out(p, s##r##2, 2, vectors, mask);                                   \
+        if (vectors > 3) tile_out(p, s##r##3, 3, vectors, mask);                                   \
     }
 #define thin0 (thin)
 #define thin1 (thin + row)
@@ -100,41 +100,45 @@ INLINE void tile_run(const CpuTile *t, CpuKind kind, MacFunction *mac, const int
     TILE_ROWS(TILE_OUT)
 }
 
-#define TILE_FUNCTION(name, kind, mac, vectors, rows)                 \
-    static void name##_##vectors##_##rows(const CpuTile *t) {         \
-        tile_run(t, kind, mac, vectors, rows);                        \
+#define TILE_FUNCTION(name, kind, mac, vectors, rows)                                              \
+    static void name##_##vectors##_##rows(const CpuTile *t) {                                      \
+        tile_run(t, kind, mac, vectors, rows);                                                     \
     }
 #define TILE_NAME(name, kind, mac, vectors, rows) name##_##vectors##_##rows,
 
-#define TILES_4(X, name, kind, mac, v) \
-    X(name, kind, mac, v, 1) X(name, kind, mac, v, 2) X(name, kind, mac, v, 3) X(name, kind, mac, v, 4)
-#define TILES_6(X, name, kind, mac, v) \
+#define TILES_4(X, name, kind, mac, v)                                                             \
+    X(name, kind, mac, v, 1)                                                                       \
+    X(name, kind, mac, v, 2) X(name, kind, mac, v, 3) X(name, kind, mac, v, 4)
+#define TILES_6(X, name, kind, mac, v)                                                             \
     TILES_4(X, name, kind, mac, v) X(name, kind, mac, v, 5) X(name, kind, mac, v, 6)
-#define TILES_8(X, name, kind, mac, v) \
+#define TILES_8(X, name, kind, mac, v)                                                             \
     TILES_6(X, name, kind, mac, v) X(name, kind, mac, v, 7) X(name, kind, mac, v, 8)
-#define TILES_12(X, name, kind, mac, v)                                              \
-    TILES_8(X, name, kind, mac, v) X(name, kind, mac, v, 9) X(name, kind, mac, v, 10) \
-    X(name, kind, mac, v, 11) X(name, kind, mac, v, 12)
+#define TILES_12(X, name, kind, mac, v)                                                            \
+    TILES_8(X, name, kind, mac, v)                                                                 \
+    X(name, kind, mac, v, 9) X(name, kind, mac, v, 10) X(name, kind, mac, v, 11)                   \
+        X(name, kind, mac, v, 12)
 
 #if V_WIDTH == 16 // 32 registers
 #define TILE_MAX_VECTORS 4
-#define TILE_MAX_ROWS {0, 12, 12, 8, 6}
-#define DEFINE_TILES(name, kind, mac)                   \
-    TILES_12(TILE_FUNCTION, name, kind, mac, 1)         \
-    TILES_12(TILE_FUNCTION, name, kind, mac, 2)         \
-    TILES_8(TILE_FUNCTION, name, kind, mac, 3)          \
-    TILES_6(TILE_FUNCTION, name, kind, mac, 4)          \
-    const CpuTiles name = {{{TILES_12(TILE_NAME, name, kind, mac, 1)}, \
-                            {TILES_12(TILE_NAME, name, kind, mac, 2)}, \
-                            {TILES_8(TILE_NAME, name, kind, mac, 3)},  \
+#define TILE_MAX_ROWS                                                                              \
+    { 0, 12, 12, 8, 6 }
+#define DEFINE_TILES(name, kind, mac)                                                              \
+    TILES_12(TILE_FUNCTION, name, kind, mac, 1)                                                    \
+    TILES_12(TILE_FUNCTION, name, kind, mac, 2)                                                    \
+    TILES_8(TILE_FUNCTION, name, kind, mac, 3)                                                     \
+    TILES_6(TILE_FUNCTION, name, kind, mac, 4)                                                     \
+    const CpuTiles name = {{{TILES_12(TILE_NAME, name, kind, mac, 1)},                             \
+                            {TILES_12(TILE_NAME, name, kind, mac, 2)},                             \
+                            {TILES_8(TILE_NAME, name, kind, mac, 3)},                              \
                             {TILES_6(TILE_NAME, name, kind, mac, 4)}}};
 #else // 16 registers
 #define TILE_MAX_VECTORS 2
-#define TILE_MAX_ROWS {0, 12, 6, 0, 0}
-#define DEFINE_TILES(name, kind, mac)                   \
-    TILES_12(TILE_FUNCTION, name, kind, mac, 1)         \
-    TILES_6(TILE_FUNCTION, name, kind, mac, 2)          \
-    const CpuTiles name = {{{TILES_12(TILE_NAME, name, kind, mac, 1)}, \
-                            {TILES_6(TILE_NAME, name, kind, mac, 2)}}};
+#define TILE_MAX_ROWS                                                                              \
+    { 0, 12, 6, 0, 0 }
+#define DEFINE_TILES(name, kind, mac)                                                              \
+    TILES_12(TILE_FUNCTION, name, kind, mac, 1)                                                    \
+    TILES_6(TILE_FUNCTION, name, kind, mac, 2)                                                     \
+    const CpuTiles name = {                                                                        \
+        {{TILES_12(TILE_NAME, name, kind, mac, 1)}, {TILES_6(TILE_NAME, name, kind, mac, 2)}}};
 #endif
 #endif

@@ -14,7 +14,8 @@ typedef struct CpuWork {
     bool thin_in_place, wide_in_place, result_in_place;
 } CpuWork;
 
-// Part of a product: rows row .. + n_rows - 1, lanes lane .. + n_lanes - 1, elements k .. + n_k - 1.
+// Part of a product: rows row .. + n_rows - 1, lanes lane .. + n_lanes - 1, elements k .. + n_k
+// - 1.
 typedef struct CpuBlock {
     int64_t row, lane, k;
     int n_rows, n_lanes, n_k;

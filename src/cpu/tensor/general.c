@@ -16,7 +16,8 @@ static void add_product(Sum *sum, const void *a, uint32_t a_type, int64_t ai, co
     if (sum->is_float)
         sum->f += cpu_element_float(a, a_type, ai) * cpu_element_float(b, b_type, bi);
     else
-        sum->i += (uint32_t)cpu_element_int(a, a_type, ai) * (uint32_t)cpu_element_int(b, b_type, bi);
+        sum->i +=
+            (uint32_t)cpu_element_int(a, a_type, ai) * (uint32_t)cpu_element_int(b, b_type, bi);
 }
 
 static void begin_sum(Sum *sum, const void *c, uint32_t type, int64_t i, bool accumulate) {
@@ -78,8 +79,8 @@ void cpu_convolution_general(const CpuConvolution *op) {
                 image = p / op->size[1] / op->size[2];
         if (x >= d->extents[1] || y >= d->extents[2] || image >= d->extents[3]) continue;
         for (int32_t out = 0; out < op->size[0] && out < d->extents[0]; out++) {
-            int64_t at = out * d->strides[0] + x * d->strides[1] + y * d->strides[2] +
-                         image * d->strides[3];
+            int64_t at =
+                out * d->strides[0] + x * d->strides[1] + y * d->strides[2] + image * d->strides[3];
             begin_sum(&sum, d->data, d->type, at, op->flags & CPU_MATMUL_ACCUMULATE);
             if (out < op->weights.extents[0] && image < op->source.extents[3])
                 add_position(&sum, op, x, y, image, out);

@@ -5,28 +5,26 @@
 
 bool cpu_amx_exists(void); // amx.c
 
-#define ISAS(X)                                       \
-    X(CPU_TENSOR_SSE2, sse2, sse2)                    \
-    X(CPU_TENSOR_AVX2, avx2, avx2)                    \
-    X(CPU_TENSOR_AVX512, avx512, avx512)              \
-    X(CPU_TENSOR_VNNI, vnni, avx512)                  \
-    X(CPU_TENSOR_BF16, bf16, avx512)                  \
+#define ISAS(X)                                                                                    \
+    X(CPU_TENSOR_SSE2, sse2, sse2)                                                                 \
+    X(CPU_TENSOR_AVX2, avx2, avx2)                                                                 \
+    X(CPU_TENSOR_AVX512, avx512, avx512)                                                           \
+    X(CPU_TENSOR_VNNI, vnni, avx512)                                                               \
+    X(CPU_TENSOR_BF16, bf16, avx512)                                                               \
     X(CPU_TENSOR_AMX, amx, avx512)
 
 // The products of a convolution are those of matmul.
-#define FUNCTIONS(isa, name, build)                                                              \
-    void cpu_matmul_##name(const CpuMatmul *op);                                                 \
-    void cpu_convolution_##build(const CpuConvolution *op, void (*matmul)(const CpuMatmul *op)); \
-    static void convolution_##name(const CpuConvolution *op) {                                   \
-        cpu_convolution_##build(op, cpu_matmul_##name);                                          \
+#define FUNCTIONS(isa, name, build)                                                                \
+    void cpu_matmul_##name(const CpuMatmul *op);                                                   \
+    void cpu_convolution_##build(const CpuConvolution *op, void (*matmul)(const CpuMatmul *op));   \
+    static void convolution_##name(const CpuConvolution *op) {                                     \
+        cpu_convolution_##build(op, cpu_matmul_##name);                                            \
     }
 ISAS(FUNCTIONS)
 
 #define TABLE(isa, name, build) [isa] = {cpu_matmul_##name, convolution_##name},
 static const CpuTensorOps tables[] = {
-    [CPU_TENSOR_GENERAL] = {cpu_matmul_general, cpu_convolution_general},
-    ISAS(TABLE)
-};
+    [CPU_TENSOR_GENERAL] = {cpu_matmul_general, cpu_convolution_general}, ISAS(TABLE)};
 
 // Every processor with AVX2 has F16C, for which clang 14 has no name here.
 static bool has_avx2(void) {

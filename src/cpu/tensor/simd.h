@@ -22,12 +22,11 @@ INLINE V v_load_some(const void *p, uint32_t mask) {
     return _mm512_maskz_loadu_epi32((__mmask16)mask, p);
 }
 INLINE V v_load_halfs(const void *p, uint32_t mask) {
-    return _mm512_castps_si512(
-        _mm512_cvtph_ps(_mm256_maskz_loadu_epi16((__mmask16)mask, p)));
+    return _mm512_castps_si512(_mm512_cvtph_ps(_mm256_maskz_loadu_epi16((__mmask16)mask, p)));
 }
 INLINE V v_load_bfloats(const void *p, uint32_t mask) {
-    return _mm512_slli_epi32(
-        _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16((__mmask16)mask, p)), 16);
+    return _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16((__mmask16)mask, p)),
+                             16);
 }
 INLINE void v_store(void *p, V v) { _mm512_storeu_si512(p, v); }
 INLINE void v_store_some(void *p, uint32_t mask, V v) {
@@ -39,8 +38,8 @@ INLINE V v_all(const void *p) { // one word to every lane
     return _mm512_castps_si512(_mm512_set1_ps(f));
 }
 INLINE V v_fma(V sum, V x, V y) {
-    return _mm512_castps_si512(_mm512_fmadd_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y),
-                                               _mm512_castsi512_ps(sum)));
+    return _mm512_castps_si512(
+        _mm512_fmadd_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y), _mm512_castsi512_ps(sum)));
 }
 INLINE V v_add_float(V a, V b) {
     return _mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
@@ -104,8 +103,8 @@ INLINE V v_all(const void *p) {
     return _mm256_castps_si256(_mm256_set1_ps(f));
 }
 INLINE V v_fma(V sum, V x, V y) {
-    return _mm256_castps_si256(_mm256_fmadd_ps(_mm256_castsi256_ps(x), _mm256_castsi256_ps(y),
-                                               _mm256_castsi256_ps(sum)));
+    return _mm256_castps_si256(
+        _mm256_fmadd_ps(_mm256_castsi256_ps(x), _mm256_castsi256_ps(y), _mm256_castsi256_ps(sum)));
 }
 INLINE V v_add_float(V a, V b) {
     return _mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
@@ -159,8 +158,8 @@ INLINE V v_load_bfloats(const void *p, uint32_t mask) {
 // and NaNs get the largest exponent.
 INLINE V v_half_to_float(const void *p) {
     V h = v_word_from_u16(p), magnitude = _mm_and_si128(h, _mm_set1_epi32(0x7fff));
-    __m128 scaled = _mm_mul_ps(_mm_castsi128_ps(_mm_slli_epi32(magnitude, 13)),
-                               _mm_set1_ps(0x1p112f));
+    __m128 scaled =
+        _mm_mul_ps(_mm_castsi128_ps(_mm_slli_epi32(magnitude, 13)), _mm_set1_ps(0x1p112f));
     V huge = _mm_and_si128(_mm_cmpgt_epi32(magnitude, _mm_set1_epi32(0x7bff)),
                            _mm_set1_epi32(0x7f800000));
     V sign = _mm_slli_epi32(_mm_and_si128(h, _mm_set1_epi32(0x8000)), 16);
@@ -180,15 +179,13 @@ INLINE V v_add_float(V a, V b) {
     return _mm_castps_si128(_mm_add_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b)));
 }
 INLINE V v_fma(V sum, V x, V y) {
-    return v_add_float(sum,
-                       _mm_castps_si128(_mm_mul_ps(_mm_castsi128_ps(x), _mm_castsi128_ps(y))));
+    return v_add_float(sum, _mm_castps_si128(_mm_mul_ps(_mm_castsi128_ps(x), _mm_castsi128_ps(y))));
 }
 INLINE V v_add_int(V a, V b) { return _mm_add_epi32(a, b); }
 INLINE V v_and(V a, V b) { return _mm_and_si128(a, b); }
 INLINE V v_xor(V a, V b) { return _mm_xor_si128(a, b); }
 INLINE V v_mul_int(V a, V b) {
-    V even = _mm_mul_epu32(a, b),
-      odd = _mm_mul_epu32(_mm_srli_epi64(a, 32), _mm_srli_epi64(b, 32));
+    V even = _mm_mul_epu32(a, b), odd = _mm_mul_epu32(_mm_srli_epi64(a, 32), _mm_srli_epi64(b, 32));
     return _mm_unpacklo_epi32(_mm_shuffle_epi32(even, 8), _mm_shuffle_epi32(odd, 8));
 }
 INLINE V v_mul_shorts(V a, V b) { return _mm_madd_epi16(a, b); }
