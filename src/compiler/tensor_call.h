@@ -8,9 +8,10 @@
 //
 // A matrix lies in memory, or is the storage of a cooperative tensor: thread-private, spread over
 // the 32 threads of the SIMD-group. Its layout argument says which: 0 for memory, else
-//     capacity + (multiplier << 16)
-// element e of thread l is then at position ((e * 32 + l) * multiplier + shift) % (capacity * 32)
-// of a slab that the strides of the matrix walk through; shift is 0 where the multiplier is 1.
+//     capacity + (kind << 16)
+// and element e of thread l is at position tensor_position(layout, e * 32 + l) of a slab that the
+// strides of the matrix walk through. Kinds: 1, in order; TENSOR_FRAGMENTS + rows / 16, fragments
+// of 16 x 16 as some of Apple's GPUs have them; other primes, permuted.
 #ifndef INGOT_COMPILER_TENSOR_CALL_H
 #define INGOT_COMPILER_TENSOR_CALL_H
 #include <stdint.h>
@@ -61,7 +62,23 @@ enum { // arguments of __ingot_tensor_convolution; sizes and steps are constants
     TENSOR_CONVOLUTION_LAYOUT, // of the destination
     TENSOR_CONVOLUTION_ARGS
 };
-enum { TENSOR_SHIFT = 13 };
+enum { TENSOR_SHIFT = 13, TENSOR_FRAGMENTS = 0x8000 };
 static inline uint32_t tensor_capacity(uint32_t layout) { return layout & 0xffff; }
-static inline uint32_t tensor_multiplier(uint32_t layout) { return layout >> 16; }
+static inline uint32_t tensor_kind(uint32_t layout) { return layout >> 16; }
+static inline int tensor_is_fragments(uint32_t layout) {
+    return tensor_kind(layout) >= TENSOR_FRAGMENTS;
+}
+// Position q of a slab of fragments, q being element * 32 + thread. A fragment is eight elements of
+// each thread: rows y and y + 8, four columns from x on. Those below each other follow each other.
+static inline uint32_t tensor_fragment_position(uint32_t layout, uint32_t q) {
+    uint32_t down = tensor_kind(layout) - TENSOR_FRAGMENTS, e = q / 32, l = q % 32;
+    uint32_t columns = tensor_capacity(layout) * 2 / down, fragment = e / 8;
+    uint32_t x = (l & 8) + (l & 1) * 4, y = (l / 16) * 4 + (l / 2 & 3);
+    return (fragment % down * 16 + (e / 4 & 1) * 8 + y) * columns + fragment / down * 16 + x + e % 4;
+}
+static inline uint32_t tensor_position(uint32_t layout, uint32_t q) {
+    if (tensor_is_fragments(layout)) return tensor_fragment_position(layout, q);
+    if (tensor_kind(layout) == 1) return q;
+    return (q * tensor_kind(layout) + TENSOR_SHIFT) % (tensor_capacity(layout) * 32);
+}
 #endif

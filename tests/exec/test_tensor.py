@@ -595,3 +595,52 @@ def test_convolution(kernels, t, groups, stride, dilation, offset, kernel, body,
         if t[2] == "half":
             size *= 2.0**10  # the elements are rounded once more when the coordinates are added
         assert_near(c, want, size, t[2], f"convolution {way}")
+
+
+PACKED = HEADER + """
+template <typename T> struct Fragment {{ T e[8]; }};
+static inline short2 corner(ushort lane) {{
+    short quad = lane >> 2;
+    return short2(((quad & 2) | (lane & 1)) * 4, (quad & 4) | ((lane >> 1) & 3));
+}}
+template <typename T> static Fragment<T> load(device T *p, int stride, ushort lane) {{
+    short2 at = corner(lane);
+    Fragment<T> f;
+    for (short i = 0; i < 8; i++) f.e[i] = p[(at.y + i / 4 * 8) * stride + at.x + i % 4];
+    return f;
+}}
+kernel void packed(device {ta} *a [[buffer(0)]], device {tb} *b [[buffer(1)]], device float *c [[buffer(2)]],
+                   ushort lane [[thread_index_in_simdgroup]]) {{
+    constexpr auto d = matmul2d_descriptor(16, 32, 16, false, {right}, true, matmul2d_descriptor::mode::multiply_accumulate);
+    matmul2d<d, execution_simdgroup> op;
+    Fragment<float> sums[2] = {{}};
+    for (int k = 0; k < {k}; k += 16) {{
+        Fragment<{ta}> x = load(a + k, {k}, lane);
+        auto ct_a = op.get_left_input_cooperative_tensor<{ta}, {tb}, float>();
+        auto ct_b = op.get_right_input_cooperative_tensor<{ta}, {tb}, float>();
+        auto ct_c = op.get_destination_cooperative_tensor<decltype(ct_a), decltype(ct_b), float>();
+        for (short i = 0; i < 8; i++) ct_a[i] = x.e[i];
+        for (short f = 0; f < 2; f++) {{
+            Fragment<{tb}> y = {right} ? load(b + f * 16 * {k} + k, {k}, lane) : load(b + k * 32 + f * 16, 32, lane);
+            for (short i = 0; i < 8; i++) ct_b[f * 8 + i] = y.e[i], ct_c[f * 8 + i] = sums[f].e[i];
+        }}
+        op.run(ct_a, ct_b, ct_c);
+        for (short i = 0; i < 16; i++) sums[i / 8].e[i % 8] = ct_c[i];
+    }}
+    short2 at = corner(lane);
+    for (short i = 0; i < 16; i++) c[(at.y + (i / 4 & 1) * 8) * 32 + i / 8 * 16 + at.x + i % 4] = sums[i / 8].e[i % 8];
+}}
+"""
+
+
+@pytest.mark.parametrize("way", ["w32", "w1", "avx2", "w32-checked"])
+@pytest.mark.parametrize("right", [False, True])
+def test_packed_registers(kernels, right, way):
+    """Programs that pack the fragments of 16 x 16 themselves, without asking for coordinates."""
+    rng, k = np.random.default_rng(8), 48
+    for ta, tb in (("half", "half"), ("bfloat", "float"), ("int8_t", "half")):
+        a, b, c = numbers(rng, (16, k), ta), numbers(rng, (k, 32), tb), np.zeros((16, 32), np.float32)
+        da, db = double_of(a, ta), double_of(b, tb)
+        source = PACKED.format(ta=ta, tb=tb, k=k, right="true" if right else "false")
+        kernels.run(source, "packed", way, [a, np.ascontiguousarray(b.T) if right else b, c], (32, 1, 1), (32, 1, 1))
+        assert_near(c, da @ db, np.abs(da) @ np.abs(db), "float", f"packed {way}")

@@ -6,7 +6,8 @@
 //
 // The storage of a cooperative tensor, laid out by element (private.c), is already the slab that
 // the function wants: element e of lane l at position e * 32 + l. It is passed as it is. Where it
-// is laid out by lane, or differs between lanes, or positions are permuted, it goes through a copy.
+// is laid out by lane, or differs between lanes, or positions are permuted, it goes through a copy:
+// shuffles for fragments of 16 x 16, a loop for the rest.
 #include "compiler/passes/passes_int.h"
 #include "compiler/tensor_call.h"
 #include "cpu/kernel_abi.h"
@@ -90,14 +91,25 @@ typedef struct Copy {
     uint64_t step;     // bytes from one element of a lane to the next
     uint32_t layout;
     unsigned bytes;
+    bool by_element; // fragments laid out by element: `lanes` is the first of them
 } Copy;
+
+// Positions of fragments, as a table.
+static Value position_table(Vec *x, uint32_t layout, uint64_t n) {
+    Value *at = vec_alloc(x, n, sizeof *at);
+    for (uint32_t q = 0; q < n; q++) at[q] = LLVMConstInt(x->i32, tensor_position(layout, q), 0);
+    Value table = LLVMAddGlobal(x->module, LLVMArrayType2(x->i32, n), "tensor.positions");
+    LLVMSetInitializer(table, LLVMConstArray2(x->i32, at, n));
+    LLVMSetGlobalConstant(table, 1);
+    LLVMSetLinkage(table, LLVMInternalLinkage);
+    return table;
+}
 
 // for (q = 0; q < capacity * 32; q++) slab[position(q)] = element q / 32 of lane q % 32, or back
 static void emit_copy(Vec *x, const Copy *c, bool back) {
     Block before = LLVMGetInsertBlock(x->b), loop = msl_new_block(x, "slab"),
           done = msl_new_block(x, "slab.done");
     uint64_t n = (uint64_t)tensor_capacity(c->layout) * SIMD_LANES;
-    uint32_t multiplier = tensor_multiplier(c->layout);
     Type element = LLVMIntTypeInContext(x->llvm, c->bytes * 8);
     LLVMBuildBr(x->b, loop);
     LLVMPositionBuilderAtEnd(x->b, loop);
@@ -107,8 +119,12 @@ static void emit_copy(Vec *x, const Copy *c, bool back) {
     Value p = LLVMBuildLoad2(x->b, x->ptr, LLVMBuildGEP2(x->b, x->ptr, c->lanes, &lane, 1, ""), "");
     p = at(x, p, LLVMBuildMul(x->b, e, LLVMConstInt(x->i64, c->step, 0), ""));
     Value to = q;
-    if (multiplier != 1) {
-        to = LLVMBuildMul(x->b, q, LLVMConstInt(x->i64, multiplier, 0), "");
+    if (tensor_is_fragments(c->layout)) {
+        Value table = position_table(x, c->layout, n);
+        to = LLVMBuildLoad2(x->b, x->i32, LLVMBuildGEP2(x->b, x->i32, table, &q, 1, ""), "");
+        to = LLVMBuildZExt(x->b, to, x->i64, "");
+    } else if (tensor_kind(c->layout) != 1) {
+        to = LLVMBuildMul(x->b, q, LLVMConstInt(x->i64, tensor_kind(c->layout), 0), "");
         to = LLVMBuildAdd(x->b, to, LLVMConstInt(x->i64, TENSOR_SHIFT, 0), "");
         to = LLVMBuildURem(x->b, to, LLVMConstInt(x->i64, n, 0), "");
     }
@@ -123,6 +139,48 @@ static void emit_copy(Vec *x, const Copy *c, bool back) {
     LLVMPositionBuilderAtEnd(x->b, done);
 }
 
+// Fragments laid out by element: the four vectors of half a fragment hold 8 rows of 16 columns.
+static void emit_fragments(Vec *x, const Copy *c, bool back) {
+    enum { ROWS = 8, COLUMNS = 16, VECTORS = 4, ALL = ROWS * COLUMNS };
+    Type element = LLVMIntTypeInContext(x->llvm, c->bytes * 8);
+    Type row = LLVMVectorType(element, COLUMNS), vector = LLVMVectorType(element, SIMD_LANES);
+    int order[ALL];
+    for (uint32_t half = 0; half < tensor_capacity(c->layout) / VECTORS; half++) {
+        uint32_t first = half * VECTORS * SIMD_LANES, columns, corner;
+        corner = tensor_position(c->layout, first); // thread 0 holds the corner
+        columns = tensor_position(c->layout, first + 2) - corner; // thread 2 the row below
+        Value from[ALL / COLUMNS], at_row[ROWS], at_vector[VECTORS];
+        for (uint32_t y = 0; y < ROWS; y++)
+            at_row[y] = at_field(x, c->slab, (uint64_t)(corner + y * columns) * c->bytes);
+        for (uint32_t v = 0; v < VECTORS; v++)
+            at_vector[v] = at_field(x, c->lanes, (uint64_t)(half * VECTORS + v) * c->step);
+        for (uint32_t q = 0; q < ALL; q++) {
+            uint32_t p = tensor_position(c->layout, first + q) - corner,
+                     place = p / columns * COLUMNS + p % columns;
+            order[back ? q : place] = (int)(back ? place : q);
+        }
+        uint32_t n = back ? ROWS : VECTORS;
+        for (uint32_t k = 0; k < n; k++) {
+            from[k] = LLVMBuildLoad2(x->b, back ? row : vector, back ? at_row[k] : at_vector[k], "");
+            LLVMSetAlignment(from[k], c->bytes);
+        }
+        Value all = msl_concat(x, from, n);
+        all = msl_shuffle(x, all, LLVMGetPoison(LLVMTypeOf(all)), order, ALL);
+        for (uint32_t k = 0; k < (back ? VECTORS : ROWS); k++) {
+            unsigned size = back ? SIMD_LANES : COLUMNS;
+            Value v = msl_part(x, all, k * size, size);
+            LLVMSetAlignment(LLVMBuildStore(x->b, v, back ? at_vector[k] : at_row[k]), c->bytes);
+        }
+    }
+}
+
+static void copy_slab(Vec *x, const Copy *c, bool back) {
+    if (c->by_element)
+        emit_fragments(x, c, back);
+    else
+        emit_copy(x, c, back);
+}
+
 static Value named_alloca(Vec *x, uint64_t bytes) {
     Value a = msl_entry_alloca(x, LLVMArrayType2(x->i8, bytes), 64);
     LLVMSetValueName2(a, "tensor.slab", 11);
@@ -135,17 +193,22 @@ static Value slab_of(Vec *x, Value pointer, unsigned bytes, uint32_t layout, Cop
     Class k = msl_class(x, pointer);
     bool soa = msl_is_soa(x, pointer);
     *c = (Copy){.layout = layout, .bytes = bytes, .step = bytes * (soa ? (uint64_t)x->lanes : 1)};
-    if (soa && k.kind == LINEAR && !k.segmented && k.stride == (int64_t)bytes &&
-        tensor_multiplier(layout) == 1)
-        return msl_scalar(x, pointer);
+    bool by_element = soa && k.kind == LINEAR && !k.segmented && k.stride == (int64_t)bytes;
+    if (by_element && tensor_kind(layout) == 1) return msl_scalar(x, pointer);
     uint64_t capacity = tensor_capacity(layout);
     c->slab = named_alloca(x, capacity * SIMD_LANES * bytes);
+    if (by_element && tensor_is_fragments(layout)) {
+        c->by_element = true;
+        c->lanes = msl_scalar(x, pointer);
+        copy_slab(x, c, false);
+        return c->slab;
+    }
     c->lanes = named_alloca(x, SIMD_LANES * 8);
     Value nowhere = named_alloca(x, capacity * c->step);
     Value v = msl_vector(x, pointer, 0);
     v = LLVMBuildSelect(x->b, x->masks[0], v, msl_splat(x, nowhere), "");
     LLVMSetAlignment(LLVMBuildStore(x->b, v, c->lanes), 64);
-    emit_copy(x, c, false);
+    copy_slab(x, c, false);
     return c->slab;
 }
 
@@ -226,7 +289,7 @@ static void emit_matmul(Vec *x, Value i) {
     set_fields(x, op, i, fields, sizeof fields / sizeof *fields);
     set_field(x, op, offsetof(CpuMatmul, reserved), x->i32, u32(x, 0));
     call_op(x, op, offsetof(CpuTensorOps, matmul));
-    if (copies[2].slab) emit_copy(x, &copies[2], true);
+    if (copies[2].slab) copy_slab(x, &copies[2], true);
 }
 
 static void emit_convolution(Vec *x, Value i) {
@@ -287,7 +350,7 @@ static void emit_convolution(Vec *x, Value i) {
     set_fields(x, op, i, fields, sizeof fields / sizeof *fields);
     set_field(x, op, offsetof(CpuConvolution, reserved), x->i32, u32(x, 0));
     call_op(x, op, offsetof(CpuTensorOps, convolution));
-    if (copy.slab) emit_copy(x, &copy, true);
+    if (copy.slab) copy_slab(x, &copy, true);
 }
 
 void msl_emit_tensor(Vec *x, Value i) {

@@ -71,12 +71,8 @@ static void set_float(char *p, u32 type, i64 i, f32 v) {
 // `data` of its call.
 static char *held(Lane **lane, u32 on, u32 data, u32 layout, u32 type, i64 *at) {
     u32 n = tensor_capacity(layout) * 32;
-    for (u32 q = 0; q < n; q++) {
-        u32 p = tensor_multiplier(layout) == 1
-                    ? (u32)*at
-                    : (q * tensor_multiplier(layout) + TENSOR_SHIFT) % n;
-        if (tensor_multiplier(layout) == 1) q = p;
-        if (p != (u32)*at) continue;
+    for (u32 q = tensor_kind(layout) == 1 ? (u32)*at : 0; q < n; q++) {
+        if (tensor_position(layout, q) != (u32)*at) continue;
         if (!(on >> q % 32 & 1)) return 0;
         *at = 0;
         const u64 *own = (const u64 *)lane[q % 32]->in[0];

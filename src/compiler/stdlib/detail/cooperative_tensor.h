@@ -10,8 +10,12 @@
 // permuted, so that programs which rely on this layout fail.
 #pragma once
 
-// What the layout argument of the compiler's tensor operations says (tensor_call.h).
+// Where inputs are cooperative tensors too, and all sizes are multiples of 16, matrices are made of
+// fragments of 16 x 16 instead: so they are on the GPUs whose programs pack registers themselves.
+//
+// The codes are the layout arguments of the compiler's tensor operations (tensor_call.h).
 #define __MSL_SHIFT 13
+#define __MSL_FRAGMENTS 0x8000
 namespace metal {
 namespace __coop {
 METAL_FUNC uint lane() { return __ingot_position(__MSL_THREAD_INDEX_IN_SIMDGROUP, 0); }
@@ -87,6 +91,39 @@ template <int Rows, int Cols, int Groups> struct matrix {
         return by_row ? slab_row(i) : column(i);
     }
 };
+
+// Eight elements of each thread are a fragment: rows y and y + 8, four columns from x on. Fragments
+// below each other follow each other.
+template <int Rows, int Cols> struct fragments {
+    static constexpr constant int rows = Rows, cols = Cols, groups = 1, rank = 2;
+    static constexpr constant int down = Rows / 16, capacity = Rows * Cols / 32;
+    static constexpr constant uint factor = 0, code = capacity + ((__MSL_FRAGMENTS + down) << 16);
+    METAL_FUNC static int slab_row(uint i) {
+        return i / 8 % down * 16 + (i / 4 & 1) * 8 + lane() / 16 * 4 + (lane() / 2 & 3);
+    }
+    METAL_FUNC static int column(uint i) {
+        return i / 8 / down * 16 + (lane() & 8) + (lane() & 1) * 4 + i % 4;
+    }
+    METAL_FUNC static bool valid(uint i) { return i < capacity; }
+    template <class T> METAL_FUNC static array<T, 2> index(uint i) {
+        return {T(column(i)), T(slab_row(i))};
+    }
+    METAL_FUNC static int along(uint i, bool by_row) { return by_row ? slab_row(i) : column(i); }
+};
+template <int Rows, int Cols, int Groups, bool Fragments> struct registers {
+    using type = matrix<Rows, Cols, Groups>;
+};
+template <int Rows, int Cols, int Groups> struct registers<Rows, Cols, Groups, true> {
+    using type = fragments<Rows, Cols>;
+};
+// Two ways to spread the same matrix over the same threads.
+template <class First, class Second> METAL_FUNC constexpr bool are_alike() {
+    if constexpr (First::rank != 2 || Second::rank != 2)
+        return false;
+    else
+        return First::rows == Second::rows && First::cols == Second::cols &&
+               First::groups == Second::groups;
+}
 
 // A result of convolution2d: channels by positions, which run over width, height and batch.
 template <int Channels, int Width, int Height, int Batch, int Groups>

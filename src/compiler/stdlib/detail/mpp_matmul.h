@@ -50,6 +50,15 @@ template <matmul2d_descriptor Descriptor, class Scope, class... Args> class matm
     static constexpr constant bool __accumulates =
         Descriptor.matmul_mode == matmul2d_descriptor::mode::multiply_accumulate;
 
+    // Registers of one SIMD-group, in fragments where they fit.
+    static constexpr constant bool __fits = __groups == 1 && !metal::__coop::random &&
+                                            Descriptor.m % 16 == 0 && Descriptor.n % 16 == 0 &&
+                                            !__dynamic_k && Descriptor.k % 16 == 0;
+    template <class Element, class CoordType, int Rows, int Cols>
+    using __registers_t =
+        metal::cooperative_tensor<Element, metal::extents<CoordType, Cols, Rows>,
+                                  typename metal::__coop::registers<Rows, Cols, __groups,
+                                                                    __fits>::type>;
     template <class Element, class CoordType, int Rows, int Cols>
     using __matrix_t =
         metal::cooperative_tensor<Element, metal::extents<CoordType, Cols, Rows>,
@@ -107,8 +116,10 @@ public:
 
     template <class LeftOperandType, class RightOperandType, class ElementType,
               class CoordType = int, class... CoopArgs>
-    using cooperative_tensor_destination_t =
-        __matrix_t<ElementType, CoordType, Descriptor.m, Descriptor.n>;
+    using cooperative_tensor_destination_t = metal::conditional_t<
+        __groups == 1 && (__ops::is_coop<LeftOperandType> || __ops::is_coop<RightOperandType>),
+        __registers_t<ElementType, CoordType, Descriptor.m, Descriptor.n>,
+        __matrix_t<ElementType, CoordType, Descriptor.m, Descriptor.n>>;
     template <class LeftOperandType, class RightOperandType, class ElementType,
               class CoordType = int,
               class = metal::enable_if_t<__ops::is_operand<LeftOperandType> &&
@@ -130,8 +141,8 @@ public:
     template <class LeftElementType, class RightElementType, class ElementType, \
               class CoordType = int, class... CoopArgs> \
     using cooperative_tensor_##SIDE##_input_t = \
-        __matrix_t<ELEMENT, CoordType, Descriptor.TRANSPOSED ? (COLS) : (ROWS), \
-                   Descriptor.TRANSPOSED ? (ROWS) : (COLS)>; \
+        __registers_t<ELEMENT, CoordType, Descriptor.TRANSPOSED ? (COLS) : (ROWS), \
+                      Descriptor.TRANSPOSED ? (ROWS) : (COLS)>; \
     template <class LeftElementType, class RightElementType, class ElementType, \
               class CoordType = int, \
               class = metal::enable_if_t<__ops::type_code<LeftElementType> && \
@@ -148,25 +159,20 @@ public:
     } \
     template <class LeftElementType, class RightElementType, class ElementType, \
               class CoordType = int, class Element, class Extents, class Layout> \
-    METAL_FUNC cooperative_tensor_##SIDE##_input_t<LeftElementType, RightElementType, ElementType, \
-                                                   CoordType> \
-    get_##SIDE##_input_cooperative_tensor( \
+    METAL_FUNC auto get_##SIDE##_input_cooperative_tensor( \
         const thread metal::cooperative_tensor<Element, Extents, Layout> &source) const { \
         __check_input<LeftElementType, RightElementType, ElementType>(); \
         using type = cooperative_tensor_##SIDE##_input_t<LeftElementType, RightElementType, \
                                                          ElementType, CoordType>; \
-        type t; \
-        if constexpr (__is_same(Layout, typename type::layout)) \
-            for (uint i = 0; i < Layout::capacity; i++) \
-                t.__elements[i] = typename type::value_type(source.__elements[i]); \
-        return t; \
+        return __converted<type>(source); \
     } \
     template <class LeftElementType, class RightElementType, class ElementType, class Element, \
               class Extents, class Layout> \
     METAL_FUNC bool is_compatible_as_##SIDE##_input( \
         const thread metal::cooperative_tensor<Element, Extents, Layout> &) const { \
-        return __is_same(Layout, typename cooperative_tensor_##SIDE##_input_t< \
-                                LeftElementType, RightElementType, ElementType>::layout); \
+        using type = cooperative_tensor_##SIDE##_input_t<LeftElementType, RightElementType, \
+                                                         ElementType>; \
+        return metal::__coop::are_alike<Layout, typename type::layout>(); \
     }
     __MSL_INPUT(left, Descriptor.m, Descriptor.k, transpose_left, LeftElementType)
     __MSL_INPUT(right, Descriptor.k, Descriptor.n, transpose_right, RightElementType)
@@ -193,6 +199,21 @@ public:
 #undef __MSL_REDUCTION
 
 private:
+    // An input with the elements of another cooperative tensor, which keeps the way they are spread:
+    // run() takes any. Of a matrix of other sizes nothing comes over.
+    template <class Type, class Source> METAL_FUNC static auto __converted(const thread Source &s) {
+        using from = typename Source::layout;
+        if constexpr (metal::__coop::are_alike<from, typename Type::layout>()) {
+            metal::cooperative_tensor<typename Type::element_type, typename Type::extents_type,
+                                      from>
+                t;
+            for (uint i = 0; i < from::capacity; i++)
+                t.__elements[i] = typename Type::value_type(s.__elements[i]);
+            return t;
+        } else {
+            return __fresh<Type>();
+        }
+    }
     template <class T> METAL_FUNC static T __fresh() { // elements are not set
         T t;
         return t;
