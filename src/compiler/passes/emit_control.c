@@ -284,22 +284,13 @@ static void emit_part_by_part(Vec *x, Blk *k) {
     }
 }
 
-// The lanes that count, at the entry of a fragment function.
-static Value load_covered(Vec *x) {
-    unsigned n_params = LLVMCountParams(x->thread);
-    Value at = const_int(x->i64, x->cx->covered_offset), p = LLVMGetParam(x->f, n_params - 1);
-    Value bits = LLVMBuildLoad2(x->b, x->i32, LLVMBuildGEP2(x->b, x->i8, p, &at, 1, ""), "");
-    LLVMSetAlignment(bits, 4);
-    return LLVMBuildBitCast(x->b, bits, x->mask_type, "covered");
-}
-
 void msl_emit_body(Vec *x) {
     find_live_outs(x);
     for (int b = 0; b < x->n_blocks; b++) x->blocks[b].first = msl_new_block(x, "");
     for (int b = 0; b < x->n_blocks; b++) {
         Blk *k = &x->blocks[b];
         LLVMPositionBuilderAtEnd(x->b, k->first);
-        if (!b) x->covered = x->cx->covered_offset ? load_covered(x) : NULL;
+        if (!b) msl_begin_helpers(x);
         for (unsigned p = 0; p < x->parts; p++) k->mask[p] = block_mask(x, b, p);
         x->masks = k->mask;
         const Loop *l = k->header >= 0 ? &x->loops[k->header] : NULL;

@@ -156,18 +156,14 @@ static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
     for (int k = 0; a->to && k < a->n; k++) a->to->v[k] = msl_concat(x, part[k], runs);
 }
 
-// Lanes of a fragment function that only run along read 0 where the address is their own, and write
-// nothing: their indices may lie outside of the program's arrays, also of private ones.
-static Value counting_mask(Vec *x) {
-    return x->covered ? LLVMBuildAnd(x->b, x->mask, x->covered, "") : x->mask;
-}
+// What lanes read that are masked off although they run (emit_helper.c).
 static Value load_missing(const Vec *x, Type t) {
     return x->covered ? LLVMConstNull(t) : LLVMGetPoison(t);
 }
 
 // Bytes and halfwords have no gather: the aligned word around each is gathered (it lies in the same
 // page, so it cannot fault) and the element shifted out.
-static Value gather_narrow(Vec *x, Value p, Type t, int bytes) {
+static Value gather_narrow(Vec *x, Value p, Value mask, Type t, int bytes) {
     Type words = msl_vector_type(x, x->i32), ptrs = LLVMTypeOf(p),
          masks = msl_vector_type(x, x->i64);
     Type overload[] = {words, ptrs};
@@ -176,7 +172,7 @@ static Value gather_narrow(Vec *x, Value p, Type t, int bytes) {
     Value past = LLVMBuildAnd(x->b, address, msl_splat(x, const_int(x->i64, 3)), "");
     Value back = LLVMBuildNeg(x->b, past, "");
     Value word = LLVMBuildGEP2(x->b, LLVMInt8TypeInContext(x->llvm), p, &back, 1, "");
-    Value a[] = {word, counting_mask(x), load_missing(x, words)};
+    Value a[] = {word, mask, load_missing(x, words)};
     Value v = with_align(x, msl_intrinsic(x, "llvm.masked.gather", overload, 2, a, 3), 1, 4);
     Value low = LLVMBuildTrunc(x->b, address, words, "");
     Value shift = LLVMBuildShl(
@@ -189,19 +185,20 @@ static Value gather_narrow(Vec *x, Value p, Type t, int bytes) {
 
 static void access_scattered(Vec *x, const Access *a) {
     Value p = msl_vector(x, a->p, 0);
+    if (x->covered) p = LLVMBuildFreeze(x->b, p, ""); // of lanes that count for nothing: anything
     Type t = msl_vector_type(x, a->element), overload[] = {t, LLVMTypeOf(p)};
     bool has_gather = x->cx->avx512 || (x->cx->features && strstr(x->cx->features, "+avx2"));
     for (int k = 0; k < a->n; k++) {
-        Value q = at_offset(x, p, k * a->step);
+        Value q = at_offset(x, p, k * a->step), mask = msl_helper_mask(x, a->p, q, a->bytes);
         if (a->from) {
-            Value args[] = {msl_vector(x, a->from, k), q, counting_mask(x)};
+            Value args[] = {msl_vector(x, a->from, k), q, mask};
             with_align(x, msl_intrinsic(x, "llvm.masked.scatter", overload, 2, args, 3), 2,
                        a->align);
         } else if (a->bytes < 4 && has_gather && (int)a->align >= a->bytes &&
                    !is_pointer(a->element)) {
-            a->to->v[k] = gather_narrow(x, q, t, a->bytes);
+            a->to->v[k] = gather_narrow(x, q, mask, t, a->bytes);
         } else {
-            Value args[] = {q, counting_mask(x), load_missing(x, t)};
+            Value args[] = {q, mask, load_missing(x, t)};
             a->to->v[k] = with_align(
                 x, msl_intrinsic(x, "llvm.masked.gather", overload, 2, args, 3), 1, a->align);
         }

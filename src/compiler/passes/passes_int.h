@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes_int.h: private to passes/. The state of one vectorisation and what its files offer each
 // other. Reading order: vectorise.c (the pipeline), prepare.c, cfg.c, private.c, divergence.c,
-// position.c, emit.c, emit_inst.c, emit_memory.c, emit_atomic.c, emit_simd.c, emit_texture.c,
+// position.c, emit.c, emit_inst.c, emit_memory.c, emit_helper.c, emit_atomic.c, emit_simd.c, emit_texture.c,
 // emit_tensor.c, emit_control.c, version.c.
 //
 // The invariant everything rests on: the vector CFG is the structured scalar CFG (same blocks, same
@@ -124,7 +124,7 @@ typedef struct Vec {
     int n_outs;
     Map out_ix;
 
-    Value covered;                          // lanes that may read memory; NULL: all that run
+    Value covered, lengths;                 // emit_helper.c: lanes that count; NULL: all that run
     Value mask;                             // execution mask of the part of the block being emitted
     const Value *masks;                     // of all its parts
     Value launch, group[3], size[3], first; // parameters of f
@@ -309,6 +309,11 @@ Op msl_tensor_op(Value call); // OP_NONE if it is no operation on tensors
 // Of the elements of private storage that the call takes as a slab; -1: it is not one.
 int msl_tensor_element_bytes(Vec *x, Value call, Value pointer);
 void msl_emit_tensor(Vec *x, Value i);
+
+// emit_helper.c
+void msl_begin_helpers(Vec *x); // at the entry
+// The mask for an access of so many bytes through p at addresses that differ between lanes.
+Value msl_helper_mask(Vec *x, Value p, Value at, int bytes);
 
 // emit_check.c
 void msl_find_late(Vec *x);

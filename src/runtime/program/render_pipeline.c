@@ -103,7 +103,8 @@ static MTLError *translate_descriptor(MTLRenderPipelineState *state, const MTLVe
 // ---- Code ----
 
 // record: an archive that keeps the code; NULL: none.
-static MTLError *compile(RtStage *stage, const MTLRenderPipelineDescriptor *d,
+static MTLError *compile(const MTLDevice *device, RtStage *stage,
+                         const MTLRenderPipelineDescriptor *d,
                          const MslVertexDescriptor *descriptor, Archive *record) {
     const RfFunction *f = stage->function->function;
     Archive *archives[16];
@@ -117,7 +118,7 @@ static MTLError *compile(RtStage *stage, const MTLRenderPipelineDescriptor *d,
         stage->arg_use[i] = (unsigned char)rt_condition_use(stage->function, f->args[i].condition);
     RtKernelRequest request = {.library = stage->function->library->lib, .function = f->name,
                                .constants = stage->constants, .n_constants = stage->n_constants,
-                               .vertex = descriptor, .archives = archives,
+                               .vertex = descriptor, .width = device->width, .archives = archives,
                                .n_archives = n_archives, .record = record};
     RtCompileError answer = {0};
     Blob *bytes = rt_compile_kernel(&request, &answer);
@@ -344,10 +345,10 @@ static MTLRenderPipelineState *create(MTLDevice *device, const MTLRenderPipeline
     if (state->fragment.function && (wrong = check_outputs(state))) goto fail;
     if ((wrong = link_stages(state))) goto fail;
     if ((wrong = translate_descriptor(state, d->vertex_descriptor, &descriptor, &used))) goto fail;
-    wrong = compile(&state->vertex, d, used ? &descriptor : NULL, record);
+    wrong = compile(device, &state->vertex, d, used ? &descriptor : NULL, record);
     if (!state->vertex.code) goto fail;
     if (state->fragment.function) {
-        wrong = compile(&state->fragment, d, NULL, record);
+        wrong = compile(device, &state->fragment, d, NULL, record);
         if (!state->fragment.code) goto fail;
     }
     return state;
