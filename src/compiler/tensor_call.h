@@ -74,7 +74,8 @@ static inline uint32_t tensor_fragment_position(uint32_t layout, uint32_t q) {
     uint32_t down = tensor_kind(layout) - TENSOR_FRAGMENTS, e = q / 32, l = q % 32;
     uint32_t columns = tensor_capacity(layout) * 2 / down, fragment = e / 8;
     uint32_t x = (l & 8) + (l & 1) * 4, y = (l / 16) * 4 + (l / 2 & 3);
-    return (fragment % down * 16 + (e / 4 & 1) * 8 + y) * columns + fragment / down * 16 + x + e % 4;
+    uint32_t row = fragment % down * 16 + (e / 4 & 1) * 8 + y;
+    return row * columns + fragment / down * 16 + x + e % 4;
 }
 static inline uint32_t tensor_position(uint32_t layout, uint32_t q) {
     if (tensor_is_fragments(layout)) return tensor_fragment_position(layout, q);

@@ -161,7 +161,8 @@ static void emit_fragments(Vec *x, const Copy *c, bool back) {
         }
         uint32_t n = back ? ROWS : VECTORS;
         for (uint32_t k = 0; k < n; k++) {
-            from[k] = LLVMBuildLoad2(x->b, back ? row : vector, back ? at_row[k] : at_vector[k], "");
+            Value p = back ? at_row[k] : at_vector[k];
+            from[k] = LLVMBuildLoad2(x->b, back ? row : vector, p, "");
             LLVMSetAlignment(from[k], c->bytes);
         }
         Value all = msl_concat(x, from, n);

@@ -199,8 +199,8 @@ public:
 #undef __MSL_REDUCTION
 
 private:
-    // An input with the elements of another cooperative tensor, which keeps the way they are spread:
-    // run() takes any. Of a matrix of other sizes nothing comes over.
+    // An input with the elements of another cooperative tensor, which keeps the way they are
+    // spread: run() takes any. Of a matrix of other sizes nothing comes over.
     template <class Type, class Source> METAL_FUNC static auto __converted(const thread Source &s) {
         using from = typename Source::layout;
         if constexpr (metal::__coop::are_alike<from, typename Type::layout>()) {
