@@ -74,8 +74,8 @@ typedef struct CpuFragmentStep {
     uint32_t front;    // [[front_facing]]
     uint32_t primitive_id, layer, viewport, amplification_id;
     uint32_t sample_id; // of per-sample shading, else 0
-    uint32_t per_sample; // 1: CPU_AT_SAMPLE is `sample`; 0: it is the centre
-    float sample[2];     // position of the sample in the pixel, 0 .. 1
+    uint32_t per_sample; // not read by functions
+    float sample[2];     // CPU_AT_SAMPLE, 0 .. 1; .5, .5 unless shading is per sample
     float from[2];       // the pixel of lane 0 as seen from the origin of the planes
     CpuPlane z, w;       // depth in the window, and 1 / w
     const CpuPlane *planes; // of the function's inputs, one per component, in its order
@@ -93,6 +93,9 @@ typedef struct CpuFragmentStep {
     uint32_t *depth;             // out: one row, if the function writes it
     uint32_t *stencil;           // out: one row
     uint32_t *sample_mask;       // out: one row
+    // Read with CPU_STAGE_READS_POSITIONS only.
+    uint32_t n_samples;            // of a pixel; 0 means 1, in the middle
+    const float *sample_positions; // [n_samples][2] in the pixel, 0 .. 1
 } CpuFragmentStep;
 typedef void CpuFragmentFn(const CpuLaunch *launch, CpuFragmentStep *step);
 
@@ -120,6 +123,7 @@ enum { // CpuStageInfo.flags
     CPU_STAGE_READS_COVERAGE = 32768,     // step.coverage
     CPU_STAGE_READS_BARYCENTRIC = 65536,  // step.barycentric, and
     CPU_STAGE_READS_PRIMITIVE_ID = 131072,
+    CPU_STAGE_READS_POSITIONS = 524288,   // step.n_samples, step.sample_positions
     CPU_STAGE_QUADS = 262144, // looks at its neighbours: derivatives, implicit level of detail
 };
 typedef struct CpuStageInfo {

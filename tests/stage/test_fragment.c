@@ -160,6 +160,33 @@ static void built_in_values(void **state) {
     stage_close(s);
 }
 
+static void sample_positions(void **state) {
+    (void)state;
+    static const char source[] = HEAD
+        "fragment float4 f(float4 p [[position]], uint id [[sample_id]]) {\n"
+        "  uint i = uint(p.x) & 7; return float4(get_sample_position(i), get_sample_position(id).y, get_num_samples()); }\n";
+    Stage *s = stage_open(source, "f", NULL);
+    assert_true(s->info->flags & CPU_STAGE_READS_POSITIONS);
+    FragmentRun *r = aligned_alloc(64, sizeof *r);
+    static const float positions[] = {.375f, .125f, .875f, .375f, .125f, .625f, .625f, .875f};
+    for (uint32_t n = 0; n <= 4; n += 4) {
+        fragment_begin(r, 0, 0, ~0u);
+        r->step.n_samples = n, r->step.sample_positions = n ? positions : NULL;
+        r->step.sample_id = 2;
+        run(s, r);
+        for (int l = 0; l < LANES; l++) {
+            int i = lane_x(l);
+            bool known = (uint32_t)i < n;
+            assert_float_equal(color_of(r, 0, 0, l), known ? positions[2 * i] : .5f, 0);
+            assert_float_equal(color_of(r, 0, 1, l), known ? positions[2 * i + 1] : .5f, 0);
+            assert_float_equal(color_of(r, 0, 2, l), n ? .625f : .5f, 0);
+            assert_float_equal(color_of(r, 0, 3, l), n ? 4 : 1, 0);
+        }
+    }
+    free(r);
+    stage_close(s);
+}
+
 // ---- outputs
 
 static void outputs(void **state) {
@@ -406,6 +433,7 @@ int main(int argc, char **argv) {
     stage_folders(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interpolation),        cmocka_unit_test(built_in_values),
+        cmocka_unit_test(sample_positions),
         cmocka_unit_test(outputs),              cmocka_unit_test(idle_quads_stay_out),
         cmocka_unit_test(derivatives),          cmocka_unit_test(discarded_pixels),
         cmocka_unit_test(helpers_read_nothing), cmocka_unit_test(helpers_stay_in_private_arrays),

@@ -170,6 +170,57 @@ static void store_kept(Cg *cg, LLVMValueRef end, LLVMValueRef live) {
         LLVMBuildStore(cx->builder, LLVMBuildTrunc(cx->builder, bits, msl_int(cx, 32), ""), at), 4);
 }
 
+static bool is_sample_query(Cg *cg, LLVMValueRef i) {
+    (void)cg;
+    const char *name = msl_callee(i);
+    return !strcmp(name, "__ingot_num_samples") || !strcmp(name, "__ingot_sample_position");
+}
+
+// get_num_samples() and get_sample_position(): loads from the step; the middle where there is no
+// such sample.
+static void lower_sample_query(Cg *cg, LLVMValueRef call) {
+    MslContext *cx = &cg->cx;
+    bool is_count = !strcmp(msl_callee(call), "__ingot_num_samples");
+    LLVMValueRef step = msl_stage_step(cg), value;
+    LLVMBasicBlockRef before = NULL, in = NULL, after = NULL;
+    if (!is_count) { // split first: the loads stand where the call stood
+        before = LLVMGetInstructionParent(call);
+        in = msl_split_before(cg, call);
+        after = msl_split_before(cg, call);
+    }
+    LLVMPositionBuilderAtEnd(cx->builder, before ? before : LLVMGetInstructionParent(call));
+    if (is_count) LLVMPositionBuilderBefore(cx->builder, call);
+    bool is_fragment = cg->fn->stage == RF_FRAGMENT;
+    LLVMValueRef n = is_fragment ? msl_stage_load(cg, msl_int(cx, 32), step,
+                                                  offsetof(CpuFragmentStep, n_samples))
+                                 : msl_const(cx, 32, 0);
+    if (is_count) {
+        LLVMValueRef none = LLVMBuildICmp(cx->builder, LLVMIntEQ, n, msl_const(cx, 32, 0), "");
+        value = LLVMBuildSelect(cx->builder, none, msl_const(cx, 32, 1), n, "");
+    } else {
+        LLVMValueRef index = LLVMGetOperand(call, 0), dim = LLVMGetOperand(call, 1);
+        LLVMBuildCondBr(cx->builder, LLVMBuildICmp(cx->builder, LLVMIntULT, index, n, ""), in,
+                        after);
+        LLVMPositionBuilderAtEnd(cx->builder, in);
+        LLVMValueRef positions =
+            msl_stage_load(cg, msl_ptr(cx), step, offsetof(CpuFragmentStep, sample_positions));
+        LLVMValueRef at = LLVMBuildAdd(
+            cx->builder, LLVMBuildShl(cx->builder, index, msl_const(cx, 32, 1), ""), dim, "");
+        at = LLVMBuildZExt(cx->builder, at, msl_int(cx, 64), "");
+        LLVMTypeRef f32 = msl_float(cx);
+        LLVMValueRef p = LLVMBuildGEP2(cx->builder, f32, positions, &at, 1, "");
+        LLVMValueRef found = LLVMBuildLoad2(cx->builder, f32, p, "");
+        LLVMSetAlignment(found, 4);
+        LLVMBuildBr(cx->builder, after);
+        LLVMPositionBuilderBefore(cx->builder, LLVMGetFirstInstruction(after));
+        value = LLVMBuildPhi(cx->builder, f32, "");
+        LLVMAddIncoming(value, (LLVMValueRef[]){LLVMConstReal(f32, 0.5), found},
+                        (LLVMBasicBlockRef[]){before, in}, 2);
+    }
+    LLVMReplaceAllUsesWith(call, value);
+    LLVMInstructionEraseFromParent(call);
+}
+
 // Note what only optimised code tells: whether it discards, has effects, looks at its quad.
 static void note_flags(Cg *cg, bool discards, bool effects) {
     if (discards) cg->stage_flags |= CPU_STAGE_DISCARD;
@@ -183,6 +234,10 @@ void msl_settle_stage(Cg *cg) {
         msl_fail(cx, "'%s': threadgroup_barrier is for kernel functions", cg->fn->name);
     if (cg->threadgroup_bytes)
         msl_fail(cx, "'%s': threadgroup memory is for kernel functions", cg->fn->name);
+    Found queries = collect_if(cg, is_sample_query);
+    for (unsigned i = 0; i < queries.n; i++) lower_sample_query(cg, queries.at[i]);
+    if (queries.n) cg->stage_flags |= CPU_STAGE_READS_POSITIONS;
+    free(queries.at);
     Found ends = collect_if(cg, is_end), discards = collect_if(cg, is_discard);
     Found effects = collect_if(cg, has_effect), questions = collect_if(cg, is_question);
     bool is_fragment = cg->fn->stage == RF_FRAGMENT;
