@@ -233,13 +233,12 @@ bool neural_trainer_set_state(NeuralTrainer *t, const NeuralTrainState *s) {
 // ---- Steps --------------------------------------------------------------------------------------
 
 static double learning_rate(const NeuralTrainOptions *o, uint64_t step) {
-    double rate = (double)o->learning_rate;
-    if (step < o->warmup_steps)
-        return rate * (double)(step + 1) / (double)o->warmup_steps;
-    if (!o->decay_steps) return rate;
-    double end = (double)o->final_rate, x = 1;
+    double rate = (double)o->learning_rate, end = (double)o->final_rate, x = 1;
+    if (step < o->warmup_steps) return rate * (double)(step + 1) / (double)o->warmup_steps;
+    uint64_t from = o->decay_from > o->warmup_steps ? o->decay_from : o->warmup_steps;
+    if (!o->decay_steps || step < from) return rate;
     if (step < o->decay_steps)
-        x = (double)(step - o->warmup_steps) / (double)(o->decay_steps - o->warmup_steps);
+        x = (double)(step - from) / (double)(o->decay_steps - from);
     return rate * (end + (1 - end) * 0.5 * (1 + cos(3.14159265358979323846 * x)));
 }
 

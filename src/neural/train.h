@@ -35,11 +35,11 @@ typedef struct NeuralDataset {
 typedef struct NeuralTrainOptions {
     uint32_t batch;      // samples of a step, 1 or more; 0: 2048
     float learning_rate; // 0: 1e-3
-    // The rate falls along half a cosine from learning_rate at step 0 to learning_rate * final_rate at
-    // step decay_steps and stays there. 0: the rate is constant.
-    uint64_t decay_steps;
+    // The rate stays for decay_from steps, then falls along half a cosine to learning_rate * final_rate
+    // at step decay_steps, and stays there. decay_steps 0: it is constant.
+    uint64_t decay_from, decay_steps;
     float final_rate;
-    uint64_t warmup_steps; // the rate rises linearly over these before it falls
+    uint64_t warmup_steps; // the rate rises linearly over these; 0: none
     float beta1, beta2, epsilon; // 0: 0.9, 0.999, 1e-8
     uint64_t seed;
     NeuralPrecision precision;

@@ -98,7 +98,7 @@ static void gradient(NeuralTrainer *t, size_t offset) {
                                    {t->sizes, SIZE_BATCH_OUT}};
     neural_gpu_dispatch(t->gpu, t->pipelines[ERROR], error, 6, groups1(n), g1);
     const NeuralBinding loss[] = {{s, r.squares * 4}, {t->squares, 0}, {t->sizes, SIZE_BATCH}};
-    neural_gpu_dispatch(t->gpu, t->pipelines[LOSS], loss, 3, mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1));
+    neural_gpu_dispatch(t->gpu, t->pipelines[LOSS], loss, 3, mtl_size_make(1, 1, 1), g1);
     for (uint32_t i = n_layers, side = 0; i-- > 0; side ^= 1) {
         const NeuralGpuLayer *l = &t->flat[i];
         const NeuralBinding layer = {t->layers, i * sizeof *t->flat}, size = {t->sizes, SIZE_BATCH};

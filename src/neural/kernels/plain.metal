@@ -79,7 +79,8 @@ kernel void plain_gradient(device const float *x [[buffer(0)]],
 // The squares of all samples, added in order.
 kernel void plain_loss(device const float *squares [[buffer(0)]], device float *losses [[buffer(1)]],
                        constant uint &n [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+    if (i) return;
     float sum = 0;
     for (uint k = 0; k < n; k++) sum += squares[k];
-    losses[i] = sum;
+    losses[0] = sum;
 }
