@@ -644,3 +644,35 @@ def test_packed_registers(kernels, right, way):
         source = PACKED.format(ta=ta, tb=tb, k=k, right="true" if right else "false")
         kernels.run(source, "packed", way, [a, np.ascontiguousarray(b.T) if right else b, c], (32, 1, 1), (32, 1, 1))
         assert_near(c, da @ db, np.abs(da) @ np.abs(db), "float", f"packed {way}")
+
+
+OWN = HEADER + """
+kernel void own(constant half *a [[buffer(0)]], device half *b [[buffer(1)]], device float *c [[buffer(2)]],
+                device uint *which [[buffer(3)]], uint tid [[thread_index_in_threadgroup]]) {{
+    uint s = tid / 32; // the same for all threads of a SIMD-group, which the compiler cannot see
+    auto A = tensor(a + which[s] * 17 * 19, dextents<int, 2>(19, 17));
+    auto B = tensor(b + s * 19 * 13, dextents<int, 2>(13, 19));
+    auto C = tensor(c + s * 17 * 13, dextents<int, 2>(13, 17));
+    matmul2d<matmul2d_descriptor(17, 13, 19), execution_simdgroup> op;
+    if (which[s] == 7) return;
+    if (tid / 32 != 2) {{
+        op.run(A, B, C);
+    }} else {{
+        auto cT = op.get_destination_cooperative_tensor<decltype(A), decltype(B), float>();
+        op.run(A, B, cT);
+        cT.store(C);
+    }}
+}}
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_simdgroups_of_their_own(kernels, way):
+    """One product for each SIMD-group, one of them none; the last has half of its threads. Left in constant memory."""
+    rng = np.random.default_rng(12)
+    a, b = numbers(rng, (4, 17, 19), "half"), numbers(rng, (4, 19, 13), "half")
+    c, which = np.full((4, 17, 13), 5, np.float32), np.array([3, 7, 0, 1], np.uint32)
+    kernels.run(OWN.format(), "own", way, [a, b, c, which], (112, 1, 1), (112, 1, 1))
+    for s, w in enumerate(which):
+        da, db = double_of(a[w % 4], "half"), double_of(b[s], "half")
+        assert_near(c[s], da @ db if w != 7 else np.full((17, 13), 5.0), np.abs(da) @ np.abs(db), "float", f"own {way} {s}")

@@ -46,6 +46,14 @@ typedef struct Access {
     int n_from;
 } Access;
 
+// An operation on tensors: what its operands are made from.
+enum { TENSOR_OPERANDS = 3 };
+typedef struct TensorAccess {
+    Value i;
+    Root *roots[TENSOR_OPERANDS][MAX_ROOTS];
+    int n_roots[TENSOR_OPERANDS]; // 0: not in memory, or not the program's
+} TensorAccess;
+
 typedef struct Validation {
     Cg *cg;
     BaseArena arena;
@@ -53,6 +61,8 @@ typedef struct Validation {
     size_t n_roots, max_roots;
     Access **accesses;
     size_t n_accesses, max_accesses;
+    TensorAccess **tensors;
+    size_t n_tensors, max_tensors;
     unsigned access_kind, varies_kind, region_kind; // metadata
     Value empty;                                    // a node without contents
     unsigned n_regions;

@@ -8,8 +8,6 @@
 #include "compiler/tensor_call.h"
 #include <string.h>
 
-enum { N_OPERANDS = 3 };
-
 static bool is_convolution(Value i) { return strstr(msl_callee(i), TENSOR_CONVOLUTION) != NULL; }
 bool msl_is_tensor_call(Value i) {
     return strstr(msl_callee(i), TENSOR_MATMUL) || is_convolution(i);
@@ -29,16 +27,30 @@ static unsigned type_of(Value i, unsigned m) {
     return constant(i, is_convolution(i) ? TENSOR_CONVOLUTION_TYPES : TENSOR_TYPES) >> 8 * m & 0xff;
 }
 
+// Before anything is checked: then an address may come out of a branch, and say no more what it was
+// made from.
 void msl_note_tensor(Validation *v, Value i) {
-    for (unsigned m = 0; m < N_OPERANDS; m++) {
-        Root *roots[MAX_ROOTS];
+    v->tensors = msl_validate_grow(v, v->tensors, v->n_tensors, &v->max_tensors);
+    TensorAccess *a = msl_validate_alloc(v, 1, sizeof *a);
+    *a = (TensorAccess){.i = i};
+    v->tensors[v->n_tensors++] = a;
+    for (unsigned m = 0; m < TENSOR_OPERANDS; m++) {
         if (!in_memory(i, m)) continue;
-        int n = msl_find_roots(v, data_of(i, m), roots);
-        for (int r = 0; r < n; r++)
-            if (!roots[r]->trusted) msl_root_values(v, roots[r]);
+        int n = msl_find_roots(v, data_of(i, m), a->roots[m]);
+        bool trusted = false;
+        for (int r = 0; r < n; r++) trusted |= a->roots[m][r]->trusted;
+        if (trusted) continue;
+        a->n_roots[m] = n;
+        for (int r = 0; r < n; r++) msl_root_values(v, a->roots[m][r]);
         for (Value p = data_of(i, m); LLVMIsAGetElementPtrInst(p); p = LLVMGetOperand(p, 0))
             LLVMGEPSetNoWrapFlags(p, 0); // it may well be out of bounds
     }
+}
+
+static const TensorAccess *noted(const Validation *v, Value i) {
+    for (size_t k = 0; k < v->n_tensors; k++)
+        if (v->tensors[k]->i == i) return v->tensors[k];
+    return NULL;
 }
 
 // ---- arithmetic of 64 bits
@@ -155,18 +167,17 @@ static Value touched(Validation *v, Value i, unsigned m, Value *start) {
 void msl_check_tensor(Validation *v, Value i) {
     MslContext *cx = &v->cg->cx;
     LLVMBuilderRef b = cx->builder;
+    const TensorAccess *access = noted(v, i);
+    if (!access) return;
     Block before = LLVMGetInstructionParent(i);
     Block end = msl_split_before(v->cg, LLVMGetNextInstruction(i));
     LLVMInstructionRemoveFromParent(i);
     LLVMPositionBuilderAtEnd(b, before);
     Value all = msl_const(cx, 1, 1);
-    for (unsigned m = 0; m < N_OPERANDS; m++) {
-        Root *roots[MAX_ROOTS];
-        if (!in_memory(i, m)) continue;
-        int n = msl_find_roots(v, data_of(i, m), roots);
-        bool trusted = false;
-        for (int r = 0; r < n; r++) trusted |= roots[r]->trusted;
-        if (trusted || !n) continue;
+    for (unsigned m = 0; m < TENSOR_OPERANDS; m++) {
+        Root *const *roots = access->roots[m];
+        int n = access->n_roots[m];
+        if (!n) continue;
         Value start, bytes = touched(v, i, m, &start);
         Value ok = msl_whole_inside(v, start, bytes, roots, n);
         if (roots[0]->space == CPU_SPACE_POINTER) { // its root may be one past the end of another
