@@ -213,8 +213,8 @@ static size_t start_rays(Ray *rays, float *ends, uint32_t width, uint32_t height
     const double shorter = width < height ? width : height;
     size_t n = 0;
     for (uint32_t i = 0; i < width * height; ++i) {
-        double u = (2 * (i % width + 0.5) - width) / shorter * 0.48;
-        double v = -(2 * (double)(i / width) + 1 - height) / shorter * 0.48, d[3], near_at, far_at;
+        double u = (2 * (i % width + 0.5) - width) / shorter * 0.38;
+        double v = -(2 * (double)(i / width) + 1 - height) / shorter * 0.38, d[3], near_at, far_at;
         for (int k = 0; k < 3; ++k) d[k] = forward[k] + u * side[k] + v * top[k];
         normalise(d);
         if (!meets_cube(d, &near_at, &far_at)) continue;

@@ -91,7 +91,7 @@ static bool init_network(Job *job, uint32_t n_in, char *message) {
     if (!neural_network_init(net, (uint32_t)job->layers + 2, sizes, NEURAL_SINE, NEURAL_LINEAR,
                              message))
         return false;
-    net->layers[0].omega = 10; // distances have no fine texture
+    net->layers[0].omega = 20; // distances have no fine texture
     NeuralRandom r;
     neural_random_init(&r, job->seed, 31);
     for (uint32_t i = 0; i < net->n_layers; ++i) {
@@ -123,7 +123,7 @@ static bool train(Job *job, char *message) {
     ok = ok && init_network(job, n_in, message);
     const NeuralDataset data = {(uint32_t)n, n_in, 1, p, d};
     const NeuralTrainOptions options = {.batch = 2048,
-                                        .learning_rate = 1e-3f,
+                                        .learning_rate = 2e-3f,
                                         .decay_steps = job->steps,
                                         .final_rate = 0.02f,
                                         .seed = job->seed};
