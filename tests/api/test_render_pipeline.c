@@ -7,15 +7,18 @@
 
 static const char source[] = HEAD
     "constant bool fancy [[function_constant(0)]];\n"
-    "struct In { float3 p [[attribute(0)]]; uchar4 c [[attribute(2)]]; float2 extra [[attribute(5), function_constant(fancy)]]; };\n"
-    "struct Out { float4 p [[position]]; float2 uv; half4 color [[user(tint)]]; uint id [[flat]]; };\n"
+    "struct In { float3 p [[attribute(0)]]; uchar4 c [[attribute(2)]]; float2 extra "
+    "[[attribute(5), function_constant(fancy)]]; };\n"
+    "struct Out { float4 p [[position]]; float2 uv; half4 color [[user(tint)]]; uint id [[flat]]; "
+    "};\n"
     "vertex Out v(In in [[stage_in]], uint i [[vertex_id]], constant float &k [[buffer(4)]]) {\n"
     "  Out o; o.p = float4(in.p, 1); o.uv = in.p.xy * k; o.color = half4(in.c) / 255; o.id = i;\n"
     "  if (fancy) o.uv += in.extra; return o; }\n"
     "vertex float4 plain(uint i [[vertex_id]]) { return float4(i); }\n"
     "vertex void nothing(uint i [[vertex_id]], device uint *d [[buffer(0)]]) { d[i] = i; }\n"
     "struct Same { uint id [[flat]]; float2 uv; half4 other [[user(tint)]]; };\n"
-    "fragment float4 f(Same in [[stage_in]]) { return float4(in.uv, float(in.id), 1) + float4(in.other); }\n"
+    "fragment float4 f(Same in [[stage_in]]) { return float4(in.uv, float(in.id), 1) + "
+    "float4(in.other); }\n"
     "struct Type { float3 uv; };\n"
     "fragment float4 wrong_type(Type in [[stage_in]]) { return float4(in.uv, 1); }\n"
     "struct Name { half4 color; };\n"
@@ -32,10 +35,11 @@ static MTLFunction *get(MTLLibrary *library, const char *name) {
 }
 
 static MTLVertexDescriptor vertices(void) {
-    return (MTLVertexDescriptor){.attributes[0] = {.format = MTLVertexFormatFloat3},
-                                 .attributes[2] = {.format = MTLVertexFormatUChar4, .offset = 12},
-                                 .attributes[9] = {.format = MTLVertexFormatFloat4, .buffer_index = 3},
-                                 .layouts[0] = {.stride = 16}};
+    return (MTLVertexDescriptor){
+        .attributes[0] = {.format = MTLVertexFormatFloat3},
+        .attributes[2] = {.format = MTLVertexFormatUChar4, .offset = 12},
+        .attributes[9] = {.format = MTLVertexFormatFloat4, .buffer_index = 3},
+        .layouts[0] = {.stride = 16}};
 }
 
 // Makes a pipeline of the two; NULL: expects none, and an error that says `why`.
@@ -60,9 +64,13 @@ static void stages_are_matched_by_name(void **state) {
     (void)state;
     MTLLibrary *library = compile(source);
     MTLVertexDescriptor v = vertices();
-    MTLRenderPipelineState *p = make(library, "v", "f",
-        (MTLRenderPipelineDescriptor){.label = "both", .vertex_descriptor = &v,
-            .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm}, NULL);
+    MTLRenderPipelineState *p =
+        make(library, "v", "f",
+             (MTLRenderPipelineDescriptor){.label = "both",
+                                           .vertex_descriptor = &v,
+                                           .color_attachments[0].pixel_format =
+                                               MTLPixelFormatRGBA8Unorm},
+             NULL);
     assert_string_equal(mtl_render_pipeline_state_label(p), "both");
     assert_ptr_equal(mtl_render_pipeline_state_device(p), device);
     // outputs: uv 0 1, color 2 .. 5, id 6; inputs: id 0, uv 1 2, other 3 .. 6
@@ -83,7 +91,7 @@ static void what_does_not_fit(void **state) {
     odd.layouts[0].stride = 15;
     far.attributes[0].buffer_index = 31;
     MTLRenderPipelineDescriptor d = {.vertex_descriptor = &v,
-        .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm};
+                                     .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm};
     make(library, "k", NULL, d, "is not a vertex function");
     make(library, "v", "v", d, "is not a fragment function");
     make(library, "v", "wrong_type", d, "does not match the type");
@@ -105,12 +113,14 @@ static void what_does_not_fit(void **state) {
     make(library, "v", "f", d, "MTLVertexFormatChar4 cannot be read as unsigned");
     d = (MTLRenderPipelineDescriptor){.raster_sample_count = 3};
     make(library, "plain", NULL, d, "sample count of 3");
-    d = (MTLRenderPipelineDescriptor){.color_attachments[2].pixel_format = MTLPixelFormatDepth32Float};
+    d = (MTLRenderPipelineDescriptor){.color_attachments[2].pixel_format =
+                                          MTLPixelFormatDepth32Float};
     make(library, "plain", NULL, d, "not color renderable");
     d = (MTLRenderPipelineDescriptor){.depth_attachment_pixel_format = MTLPixelFormatRGBA8Unorm};
     make(library, "plain", NULL, d, "not depth renderable");
-    d = (MTLRenderPipelineDescriptor){.color_attachments[0] = {
-        .pixel_format = MTLPixelFormatRGBA32Uint, .blending_enabled = true}};
+    d = (MTLRenderPipelineDescriptor){
+        .color_attachments[0] = {.pixel_format = MTLPixelFormatRGBA32Uint,
+                                 .blending_enabled = true}};
     make(library, "plain", NULL, d, "cannot be blended");
     mtl_release(library);
 }
@@ -118,15 +128,20 @@ static void what_does_not_fit(void **state) {
 static void without_fragments(void **state) {
     (void)state;
     MTLLibrary *library = compile(source);
-    MTLRenderPipelineState *p = make(library, "plain", NULL,
-        (MTLRenderPipelineDescriptor){.depth_attachment_pixel_format = MTLPixelFormatDepth32Float}, NULL);
+    MTLRenderPipelineState *p = make(
+        library, "plain", NULL,
+        (MTLRenderPipelineDescriptor){.depth_attachment_pixel_format = MTLPixelFormatDepth32Float},
+        NULL);
     assert_null(p->fragment.code);
     mtl_release(p);
-    p = make(library, "nothing", "f", (MTLRenderPipelineDescriptor){.rasterization_disabled = true}, NULL);
+    p = make(library, "nothing", "f", (MTLRenderPipelineDescriptor){.rasterization_disabled = true},
+             NULL);
     assert_true(p->discard_all);
     mtl_release(p);
-    p = make(library, "plain", "deep",
-        (MTLRenderPipelineDescriptor){.depth_attachment_pixel_format = MTLPixelFormatDepth32Float}, NULL);
+    p = make(
+        library, "plain", "deep",
+        (MTLRenderPipelineDescriptor){.depth_attachment_pixel_format = MTLPixelFormatDepth32Float},
+        NULL);
     assert_true(p->fragment.code->stage.flags & CPU_STAGE_DEPTH);
     mtl_release(p);
     mtl_release(library);
@@ -183,10 +198,12 @@ static void archives(void **state) {
     MTLError *error = NULL;
     MTLBinaryArchive *archive = mtl_device_new_binary_archive(device, NULL, &error);
     assert_non_null(archive);
-    MTLRenderPipelineDescriptor d = {
-        .vertex_function = get(library, "v"), .fragment_function = get(library, "f"),
-        .vertex_descriptor = &v, .binary_archives = &archive, .binary_archive_count = 1,
-        .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm};
+    MTLRenderPipelineDescriptor d = {.vertex_function = get(library, "v"),
+                                     .fragment_function = get(library, "f"),
+                                     .vertex_descriptor = &v,
+                                     .binary_archives = &archive,
+                                     .binary_archive_count = 1,
+                                     .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm};
     if (!mtl_binary_archive_add_render_pipeline_functions(archive, &d, &error))
         fail_msg("%s", mtl_error_localized_description(error));
     MTLRenderPipelineState *p = mtl_device_new_render_pipeline_state(device, &d, &error);
@@ -212,7 +229,8 @@ static void function_constants(void **state) {
         MTLFunctionConstantValues *values = mtl_function_constant_values_new();
         mtl_function_constant_values_set_constant_value(values, &value, MTLDataTypeBool, 0);
         MTLError *error = NULL;
-        MTLFunction *f = mtl_library_new_function_with_constant_values(library, "v", values, &error);
+        MTLFunction *f =
+            mtl_library_new_function_with_constant_values(library, "v", values, &error);
         assert_non_null(f);
         MTLRenderPipelineDescriptor d = {.vertex_function = f, .vertex_descriptor = &v};
         MTLRenderPipelineState *p = mtl_device_new_render_pipeline_state(device, &d, &error);
@@ -228,9 +246,13 @@ static void function_constants(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stages_are_matched_by_name), cmocka_unit_test(what_does_not_fit),
-        cmocka_unit_test(without_fragments),          cmocka_unit_test(misuse),
-        cmocka_unit_test(attributes_of_functions),    cmocka_unit_test(function_constants),         cmocka_unit_test(archives),
+        cmocka_unit_test(stages_are_matched_by_name),
+        cmocka_unit_test(what_does_not_fit),
+        cmocka_unit_test(without_fragments),
+        cmocka_unit_test(misuse),
+        cmocka_unit_test(attributes_of_functions),
+        cmocka_unit_test(function_constants),
+        cmocka_unit_test(archives),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -24,12 +24,19 @@ bool is_reference(void) { return asked_width() == 1; }
 
 static void compile(const char *text, const char *function, const MslVertexDescriptor *descriptor,
                     MslLibrary *lib, MslKernel *out) {
-    MslSource source = {.name = "program_source", .text = text, .n_bytes = strlen(text),
-                        .math_mode = MSL_MATH_SAFE, .stdlib_dir = stdlib_dir, .pch_dir = pch_dir};
+    MslSource source = {.name = "program_source",
+                        .text = text,
+                        .n_bytes = strlen(text),
+                        .math_mode = MSL_MATH_SAFE,
+                        .stdlib_dir = stdlib_dir,
+                        .pch_dir = pch_dir};
     if (!msl_frontend(&source, lib)) fail_msg("%s", lib->log);
-    MslKernelRequest request = {.bitcode = lib->bitcode, .bitcode_bytes = lib->bitcode_bytes,
-                                .reflection = lib->reflection, .function = function,
-                                .vertex = descriptor, .math_mode = MSL_MATH_SAFE,
+    MslKernelRequest request = {.bitcode = lib->bitcode,
+                                .bitcode_bytes = lib->bitcode_bytes,
+                                .reflection = lib->reflection,
+                                .function = function,
+                                .vertex = descriptor,
+                                .math_mode = MSL_MATH_SAFE,
                                 .cpu = getenv("INGOT_TEST_CPU"),
                                 .width = asked_width(),
                                 .dump_after = getenv("INGOT_TEST_DUMP")};
@@ -37,8 +44,7 @@ static void compile(const char *text, const char *function, const MslVertexDescr
     if (*out->log) fputs(out->log, stderr);
 }
 
-Stage *stage_open(const char *source, const char *function,
-                  const MslVertexDescriptor *descriptor) {
+Stage *stage_open(const char *source, const char *function, const MslVertexDescriptor *descriptor) {
     Stage *s = calloc(1, sizeof *s);
     MslKernel kernel;
     char why[256] = "";
@@ -88,10 +94,20 @@ const RfValue *stage_input(const Stage *s, const char *name) {
 
 void fragment_begin(FragmentRun *r, int x, int y, uint32_t covered) {
     memset(r, 0, sizeof *r);
-    r->step = (CpuFragmentStep){.x = x, .y = y, .covered = covered, .front = 1,
-                                .sample = {.5f, .5f}, .from = {0, 0}, .w = {1, 0, 0},
-                                .planes = r->planes, .centroid = r->centroid,
-                                .point_coord = r->point_coord, .coverage = r->coverage,
-                                .color_in = r->color_in, .colors = r->colors, .depth = r->depth,
-                                .stencil = r->stencil, .sample_mask = r->mask};
+    r->step = (CpuFragmentStep){.x = x,
+                                .y = y,
+                                .covered = covered,
+                                .front = 1,
+                                .sample = {.5f, .5f},
+                                .from = {0, 0},
+                                .w = {1, 0, 0},
+                                .planes = r->planes,
+                                .centroid = r->centroid,
+                                .point_coord = r->point_coord,
+                                .coverage = r->coverage,
+                                .color_in = r->color_in,
+                                .colors = r->colors,
+                                .depth = r->depth,
+                                .stencil = r->stencil,
+                                .sample_mask = r->mask};
 }

@@ -49,11 +49,17 @@ void fragment_begin(FragmentRun *r, int x, int y, uint32_t covered); // w = 1 ev
 static inline int lane_x(int lane) { return lane % 2 + lane / 4 % 4 * 2; }
 static inline int lane_y(int lane) { return lane / 2 % 2 + lane / 16 * 2; }
 static inline float as_float(uint32_t bits) {
-    union { uint32_t u; float f; } v = {.u = bits};
+    union {
+        uint32_t u;
+        float f;
+    } v = {.u = bits};
     return v.f;
 }
 static inline uint32_t as_bits(float f) {
-    union { float f; uint32_t u; } v = {.f = f};
+    union {
+        float f;
+        uint32_t u;
+    } v = {.f = f};
     return v.u;
 }
 static inline float color_of(const FragmentRun *r, int attachment, int component, int lane) {

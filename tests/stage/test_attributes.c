@@ -53,7 +53,8 @@ static double expected(const struct Format *f, const unsigned char *p, int k) {
     uint64_t raw = raw_bits(p, k * f->bits, bits);
     double v = extend(raw, bits, is_signed);
     if (f->kind == UINT || f->kind == SINT) return v;
-    if (f->kind == FLOAT) return f->bits == 16 ? half_value((uint32_t)raw) : as_float((uint32_t)raw);
+    if (f->kind == FLOAT)
+        return f->bits == 16 ? half_value((uint32_t)raw) : as_float((uint32_t)raw);
     v /= is_signed ? ldexp(1, bits - 1) - 1 : ldexp(1, bits) - 1;
     return v < -1 ? -1 : v;
 }
@@ -142,9 +143,12 @@ static void every_format_as_float4(void **state) {
         char text[8192];
         int at = snprintf(text, sizeof text, "using namespace metal;\nstruct In {");
         for (int i = 0; i < n; i++)
-            at += snprintf(text + at, sizeof text - (size_t)at, " float4 a%d [[attribute(%d)]];", i, i);
-        at += snprintf(text + at, sizeof text - (size_t)at, " };\nstruct Out { float4 p [[position]];");
-        for (int i = 0; i < n; i++) at += snprintf(text + at, sizeof text - (size_t)at, " float4 v%d;", i);
+            at += snprintf(text + at, sizeof text - (size_t)at, " float4 a%d [[attribute(%d)]];", i,
+                           i);
+        at += snprintf(text + at, sizeof text - (size_t)at,
+                       " };\nstruct Out { float4 p [[position]];");
+        for (int i = 0; i < n; i++)
+            at += snprintf(text + at, sizeof text - (size_t)at, " float4 v%d;", i);
         at += snprintf(text + at, sizeof text - (size_t)at,
                        " };\nvertex Out f(In in [[stage_in]]) { Out o; o.p = 1;");
         for (int i = 0; i < n; i++)
@@ -152,7 +156,8 @@ static void every_format_as_float4(void **state) {
         snprintf(text + at, sizeof text - (size_t)at, " return o; }\n");
         MslVertexDescriptor d = {0};
         for (int i = 0; i < n; i++) {
-            d.attributes[i] = (MslVertexAttribute){formats[first + i].value, OFFSET, (uint32_t)(30 - i)};
+            d.attributes[i] =
+                (MslVertexAttribute){formats[first + i].value, OFFSET, (uint32_t)(30 - i)};
             d.layouts[30 - i] = (MslVertexLayout){STRIDE, 1, 1};
         }
         Stage *s = stage_open(text, "f", &d);
@@ -172,8 +177,8 @@ static void every_format_as_float4(void **state) {
             double want = expected(&formats[first + i], data[i] + OFFSET + ids[l] * STRIDE, k);
             uint32_t got = out[(CPU_VERTEX_FIRST + i * 4 + k) * LANES + l];
             if (!same(want, got, 0))
-                fail_msg("%s, component %d: %08x (%g), expected %g", formats[first + i].name, k, got,
-                         as_float(got), want);
+                fail_msg("%s, component %d: %08x (%g), expected %g", formats[first + i].name, k,
+                         got, as_float(got), want);
         }
         stage_close(s);
     }
@@ -186,13 +191,17 @@ static void formats_in_other_types(void **state) {
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         for (int k = 0; k < N_FORMATS; k++)
             for (int type = 1; formats[k].value == some[i] && type < 6; type++)
-                if (may_take(&formats[k], type)) check_format(&formats[k], type, 1 + (int)(i + (size_t)type) % 4);
+                if (may_take(&formats[k], type))
+                    check_format(&formats[k], type, 1 + (int)(i + (size_t)type) % 4);
 }
 
 static void what_does_not_fit_is_refused(void **state) {
     (void)state;
-    static const struct { uint32_t format; const char *type; } bad[] = {
-        {32, "uint"}, {36, "int"}, {32, "short"}, {9, "uint"}, {31, "int"}, {40, "int"}, {53, "ushort"}};
+    static const struct {
+        uint32_t format;
+        const char *type;
+    } bad[] = {{32, "uint"}, {36, "int"}, {32, "short"}, {9, "uint"},
+               {31, "int"},  {40, "int"}, {53, "ushort"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         MslVertexDescriptor d = descriptor_of(bad[i].format, 1, 1);
         stage_expect_error(source_of(bad[i].type, 4), "f", &d, "cannot be read as");
@@ -207,7 +216,9 @@ static void what_does_not_fit_is_refused(void **state) {
 // Which element a lane reads, by step function.
 static void step_functions(void **state) {
     (void)state;
-    static const struct { uint32_t step, rate, instance, base, element; } cases[] = {
+    static const struct {
+        uint32_t step, rate, instance, base, element;
+    } cases[] = {
         {0, 0, 9, 4, 0}, {2, 1, 9, 4, 9}, {2, 3, 10, 4, 6}, {2, 0, 9, 4, 4}, {2, 5, 4, 4, 4}};
     static _Alignas(64) uint32_t out[64 * LANES];
     float data[VERTICES * STRIDE / 4];
@@ -250,7 +261,8 @@ static void bounds(void **state) {
             for (uint32_t k = 0; k < 4; k++) {
                 bool in = OFFSET + (uint64_t)ids[l] * STRIDE + 12 <= lengths[c];
                 float want = k == 3 ? 1 : in ? data[(OFFSET + ids[l] * STRIDE) / 4 + k] : 0;
-                assert_float_equal(as_float(out[(CPU_VERTEX_FIRST + k) * LANES + (uint32_t)l]), want, 0);
+                assert_float_equal(as_float(out[(CPU_VERTEX_FIRST + k) * LANES + (uint32_t)l]),
+                                   want, 0);
             }
     }
     stage_close(s);
@@ -280,9 +292,12 @@ static void dynamic_stride(void **state) {
 int main(int argc, char **argv) {
     stage_folders(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_format_as_float4), cmocka_unit_test(formats_in_other_types),
-        cmocka_unit_test(what_does_not_fit_is_refused), cmocka_unit_test(step_functions),
-        cmocka_unit_test(bounds), cmocka_unit_test(dynamic_stride),
+        cmocka_unit_test(every_format_as_float4),
+        cmocka_unit_test(formats_in_other_types),
+        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(step_functions),
+        cmocka_unit_test(bounds),
+        cmocka_unit_test(dynamic_stride),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,8 +71,10 @@ static void interpolation(void **state) {
             double ox = x + r->centroid[l], oy = y + r->centroid[LANES + l];
             double sx = x + .125, sy = y + .875;
             const CpuPlane *p = r->planes;
-            double want[] = {plane_at(&p[a], cx, cy) / w, plane_at(&p[a + 1], cx, cy) / w,
-                             plane_at(&p[b], cx, cy), plane_at(&p[b + 1], cx, cy),
+            double want[] = {plane_at(&p[a], cx, cy) / w,
+                             plane_at(&p[a + 1], cx, cy) / w,
+                             plane_at(&p[b], cx, cy),
+                             plane_at(&p[b + 1], cx, cy),
                              plane_at(&p[c], ox, oy) / plane_at(&r->step.w, ox, oy),
                              plane_at(&p[d], sx, sy)};
             for (int k = 0; k < 6; k++) {
@@ -162,9 +164,10 @@ static void built_in_values(void **state) {
 
 static void sample_positions(void **state) {
     (void)state;
-    static const char source[] = HEAD
-        "fragment float4 f(float4 p [[position]], uint id [[sample_id]]) {\n"
-        "  uint i = uint(p.x) & 7; return float4(get_sample_position(i), get_sample_position(id).y, get_num_samples()); }\n";
+    static const char source[] =
+        HEAD "fragment float4 f(float4 p [[position]], uint id [[sample_id]]) {\n"
+             "  uint i = uint(p.x) & 7; return float4(get_sample_position(i), "
+             "get_sample_position(id).y, get_num_samples()); }\n";
     Stage *s = stage_open(source, "f", NULL);
     assert_true(s->info->flags & CPU_STAGE_READS_POSITIONS);
     FragmentRun *r = aligned_alloc(64, sizeof *r);
@@ -191,13 +194,13 @@ static void sample_positions(void **state) {
 
 static void outputs(void **state) {
     (void)state;
-    static const char source[] = HEAD
-        "struct Out { half2 a [[color(2)]]; float4 b [[color(0), index(1)]];\n"
-        "  short3 c [[color(0), index(0)]]; float d [[depth(greater)]];\n"
-        "  uint s [[stencil]]; uint m [[sample_mask]]; uint u [[color(3)]]; };\n"
-        "[[early_fragment_tests]] fragment Out f(float4 p [[position]]) { Out o;\n"
-        "  o.a = half2(p.xy); o.b = p; o.c = short3(-1, short(p.x), 300); o.d = p.z;\n"
-        "  o.s = uint(p.x); o.m = 5; o.u = 0xffffffffu; return o; }\n";
+    static const char source[] =
+        HEAD "struct Out { half2 a [[color(2)]]; float4 b [[color(0), index(1)]];\n"
+             "  short3 c [[color(0), index(0)]]; float d [[depth(greater)]];\n"
+             "  uint s [[stencil]]; uint m [[sample_mask]]; uint u [[color(3)]]; };\n"
+             "[[early_fragment_tests]] fragment Out f(float4 p [[position]]) { Out o;\n"
+             "  o.a = half2(p.xy); o.b = p; o.c = short3(-1, short(p.x), 300); o.d = p.z;\n"
+             "  o.s = uint(p.x); o.m = 5; o.u = 0xffffffffu; return o; }\n";
     Stage *s = stage_open(source, "f", NULL);
     uint32_t flags = CPU_STAGE_DEPTH | CPU_STAGE_DEPTH_GREATER | CPU_STAGE_STENCIL |
                      CPU_STAGE_SAMPLE_MASK | CPU_STAGE_EARLY_TESTS;
@@ -251,11 +254,11 @@ static void idle_quads_stay_out(void **state) {
 
 static void derivatives(void **state) {
     (void)state;
-    static const char source[] = HEAD
-        "struct In { float4 p [[position]]; float2 uv; };\n"
-        "fragment float4 f(In in [[stage_in]]) {\n"
-        "  float v = in.uv.x * in.uv.x + in.uv.y;\n"
-        "  return float4(dfdx(v), dfdy(v), fwidth(v), dfdx(in.p.x)); }\n";
+    static const char source[] =
+        HEAD "struct In { float4 p [[position]]; float2 uv; };\n"
+             "fragment float4 f(In in [[stage_in]]) {\n"
+             "  float v = in.uv.x * in.uv.x + in.uv.y;\n"
+             "  return float4(dfdx(v), dfdy(v), fwidth(v), dfdx(in.p.x)); }\n";
     Stage *s = stage_open(source, "f", NULL);
     assert_true(s->info->flags & CPU_STAGE_QUADS);
     FragmentRun *r = aligned_alloc(64, sizeof *r);
@@ -285,17 +288,17 @@ static void derivatives(void **state) {
 
 static void discarded_pixels(void **state) {
     (void)state;
-    static const char source[] = HEAD
-        "struct In { float4 p [[position]]; float v; };\n"
-        "fragment float4 f(In in [[stage_in]], device uint *hit [[buffer(0)]],\n"
-        "                  device atomic_uint *count [[buffer(1)]]) {\n"
-        "  uint i = uint(in.p.y) * 8 + uint(in.p.x);\n"
-        "  hit[i] += 1;\n"
-        "  if (in.v < 4) discard_fragment();\n"
-        "  hit[i] += 16;\n"
-        "  uint old = atomic_fetch_add_explicit(count, 1, memory_order_relaxed);\n"
-        "  float d = dfdx(in.v);\n"
-        "  return float4(d, float(old < 1000), simd_is_helper_thread(), 0); }\n";
+    static const char source[] =
+        HEAD "struct In { float4 p [[position]]; float v; };\n"
+             "fragment float4 f(In in [[stage_in]], device uint *hit [[buffer(0)]],\n"
+             "                  device atomic_uint *count [[buffer(1)]]) {\n"
+             "  uint i = uint(in.p.y) * 8 + uint(in.p.x);\n"
+             "  hit[i] += 1;\n"
+             "  if (in.v < 4) discard_fragment();\n"
+             "  hit[i] += 16;\n"
+             "  uint old = atomic_fetch_add_explicit(count, 1, memory_order_relaxed);\n"
+             "  float d = dfdx(in.v);\n"
+             "  return float4(d, float(old < 1000), simd_is_helper_thread(), 0); }\n";
     Stage *s = stage_open(source, "f", NULL);
     uint32_t flags = CPU_STAGE_DISCARD | CPU_STAGE_EFFECTS | CPU_STAGE_QUADS;
     assert_int_equal(s->info->flags & flags, flags);
@@ -333,11 +336,11 @@ static void discarded_pixels(void **state) {
 static void helpers_read_nothing(void **state) {
     (void)state;
     if (is_reference()) skip(); // trusts the program
-    static const char source[] = HEAD
-        "struct In { float4 p [[position]]; float v; };\n"
-        "fragment float4 f(In in [[stage_in]], device const float *data [[buffer(0)]],\n"
-        "                  device const uchar *bytes [[buffer(1)]]) {\n"
-        "  int i = int(in.v); return float4(data[i], bytes[i], 0, 0); }\n";
+    static const char source[] =
+        HEAD "struct In { float4 p [[position]]; float v; };\n"
+             "fragment float4 f(In in [[stage_in]], device const float *data [[buffer(0)]],\n"
+             "                  device const uchar *bytes [[buffer(1)]]) {\n"
+             "  int i = int(in.v); return float4(data[i], bytes[i], 0, 0); }\n";
     Stage *s = stage_open(source, "f", NULL);
     FragmentRun *r = aligned_alloc(64, sizeof *r);
     size_t page = 4096;
@@ -362,13 +365,14 @@ static void helpers_read_nothing(void **state) {
 static void helpers_stay_in_private_arrays(void **state) {
     (void)state;
     if (is_reference()) skip(); // trusts the program
-    static const char source[] = HEAD
-        "struct In { float4 p [[position]]; float v; };\n"
-        "fragment float4 f(In in [[stage_in]], constant float *k [[buffer(0)]]) {\n"
-        "  float a[8], b[4]; for (int i = 0; i < 8; i++) a[i] = k[i]; for (int i = 0; i < 4; i++) b[i] = -k[i];\n"
-        "  int i = int(in.v); a[i] = 100; b[i & 3] += a[i];\n"
-        "  float s = 0; for (int j = 0; j < 8; j++) s += a[j] * float(j + 1);\n"
-        "  return float4(s, a[i], b[i & 3], b[(i + 1) & 3]); }\n";
+    static const char source[] =
+        HEAD "struct In { float4 p [[position]]; float v; };\n"
+             "fragment float4 f(In in [[stage_in]], constant float *k [[buffer(0)]]) {\n"
+             "  float a[8], b[4]; for (int i = 0; i < 8; i++) a[i] = k[i]; for (int i = 0; i < 4; "
+             "i++) b[i] = -k[i];\n"
+             "  int i = int(in.v); a[i] = 100; b[i & 3] += a[i];\n"
+             "  float s = 0; for (int j = 0; j < 8; j++) s += a[j] * float(j + 1);\n"
+             "  return float4(s, a[i], b[i & 3], b[(i + 1) & 3]); }\n";
     Stage *s = stage_open(source, "f", NULL);
     FragmentRun *r = aligned_alloc(64, sizeof *r);
     float k[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -394,15 +398,15 @@ static void helpers_stay_in_private_arrays(void **state) {
 // Loops of different lengths with a discard inside, and early returns.
 static void divergent_control(void **state) {
     (void)state;
-    static const char source[] = HEAD
-        "struct In { float4 p [[position]]; float v; };\n"
-        "fragment float4 f(In in [[stage_in]], device uint *out [[buffer(0)]]) {\n"
-        "  int n = int(in.v), sum = 0;\n"
-        "  if (n > 6) { discard_fragment(); return float4(-1); }\n"
-        "  for (int i = 0; i < n; i++) { sum += i; if (sum == 6) discard_fragment(); }\n"
-        "  if (n == 2) return float4(9);\n"
-        "  out[uint(in.p.y) * 8 + uint(in.p.x)] = uint(sum) + 100;\n"
-        "  return float4(sum); }\n";
+    static const char source[] =
+        HEAD "struct In { float4 p [[position]]; float v; };\n"
+             "fragment float4 f(In in [[stage_in]], device uint *out [[buffer(0)]]) {\n"
+             "  int n = int(in.v), sum = 0;\n"
+             "  if (n > 6) { discard_fragment(); return float4(-1); }\n"
+             "  for (int i = 0; i < n; i++) { sum += i; if (sum == 6) discard_fragment(); }\n"
+             "  if (n == 2) return float4(9);\n"
+             "  out[uint(in.p.y) * 8 + uint(in.p.x)] = uint(sum) + 100;\n"
+             "  return float4(sum); }\n";
     Stage *s = stage_open(source, "f", NULL);
     FragmentRun *r = aligned_alloc(64, sizeof *r);
     uint32_t out[32];
@@ -413,7 +417,9 @@ static void divergent_control(void **state) {
         s->args[0] = out, s->lengths[0] = sizeof out;
         run(s, r);
         for (int l = 0; l < LANES; l++) {
-            int n = (int)(r->planes[0].at + (float)lane_x(l) + .5f + .25f * ((float)lane_y(l) + .5f)), sum = 0;
+            int n = (int)(r->planes[0].at + (float)lane_x(l) + .5f +
+                          .25f * ((float)lane_y(l) + .5f)),
+                sum = 0;
             bool on = r->step.covered >> l & 1, keep = on && n <= 6;
             for (int i = 0; i < n; i++) {
                 sum += i;
@@ -432,11 +438,15 @@ static void divergent_control(void **state) {
 int main(int argc, char **argv) {
     stage_folders(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interpolation),        cmocka_unit_test(built_in_values),
+        cmocka_unit_test(interpolation),
+        cmocka_unit_test(built_in_values),
         cmocka_unit_test(sample_positions),
-        cmocka_unit_test(outputs),              cmocka_unit_test(idle_quads_stay_out),
-        cmocka_unit_test(derivatives),          cmocka_unit_test(discarded_pixels),
-        cmocka_unit_test(helpers_read_nothing), cmocka_unit_test(helpers_stay_in_private_arrays),
+        cmocka_unit_test(outputs),
+        cmocka_unit_test(idle_quads_stay_out),
+        cmocka_unit_test(derivatives),
+        cmocka_unit_test(discarded_pixels),
+        cmocka_unit_test(helpers_read_nothing),
+        cmocka_unit_test(helpers_stay_in_private_arrays),
         cmocka_unit_test(divergent_control),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

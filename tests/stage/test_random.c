@@ -57,15 +57,9 @@ static void statement(Writer *w, int depth, bool together, bool in_loop) {
     switch (kind) {
     case 0:
     case 1:
-    case 2:
-        put(w, "a%u = ", roll(w, N_VARIABLES)), expression(w, 2), put(w, ";\n");
-        return;
-    case 3:
-        put(w, "out[at] += "), expression(w, 1), put(w, ";\n");
-        return;
-    case 4:
-        put(w, "if ("), condition(w), put(w, " && (a0 & 1)) discard_fragment();\n");
-        return;
+    case 2: put(w, "a%u = ", roll(w, N_VARIABLES)), expression(w, 2), put(w, ";\n"); return;
+    case 3: put(w, "out[at] += "), expression(w, 1), put(w, ";\n"); return;
+    case 4: put(w, "if ("), condition(w), put(w, " && (a0 & 1)) discard_fragment();\n"); return;
     case 5:
         if (together && !w->returned)
             put(w, "a%u ^= int(dfd%c(float((%s) & 1023)));\n", roll(w, N_VARIABLES),
@@ -74,8 +68,9 @@ static void statement(Writer *w, int depth, bool together, bool in_loop) {
             put(w, "if ("), condition(w), put(w, ") %s;\n", roll(w, 2) ? "break" : "continue");
         return;
     case 6:
-        put(w, "tmp[("), expression(w, 1), put(w, ") & 3] = a%u; a%u += tmp[a%u & 3];\n",
-            roll(w, N_VARIABLES), roll(w, N_VARIABLES), roll(w, N_VARIABLES));
+        put(w, "tmp[("), expression(w, 1),
+            put(w, ") & 3] = a%u; a%u += tmp[a%u & 3];\n", roll(w, N_VARIABLES),
+                roll(w, N_VARIABLES), roll(w, N_VARIABLES));
         return;
     case 7:
         if (together) return;
@@ -85,7 +80,8 @@ static void statement(Writer *w, int depth, bool together, bool in_loop) {
     case 8:
     case 9: {
         int n = w->loops++;
-        put(w, "for (int i%d = 0; i%d < ((", n, n), expression(w, 1), put(w, ") & 3); i%d++) {\n", n);
+        put(w, "for (int i%d = 0; i%d < ((", n, n), expression(w, 1),
+            put(w, ") & 3); i%d++) {\n", n);
         for (uint32_t k = 1 + roll(w, 3); k > 0; k--) statement(w, depth - 1, false, true);
         put(w, "}\n");
         return;
@@ -104,7 +100,8 @@ static void statement(Writer *w, int depth, bool together, bool in_loop) {
 static void write_function(Writer *w) {
     put(w, "using namespace metal;\n"
            "struct In { float4 p [[position]]; float2 uv; int id [[flat]]; };\n"
-           "fragment int4 f(In in [[stage_in]], device int *out [[buffer(0)]], constant int *k [[buffer(1)]]) {\n"
+           "fragment int4 f(In in [[stage_in]], device int *out [[buffer(0)]], constant int *k "
+           "[[buffer(1)]]) {\n"
            "int px = int(in.p.x), py = int(in.p.y), at = (py & 3) * 8 + (px & 7), id = in.id;\n"
            "int u = int(in.uv.x * 16), v = int(in.uv.y * 16);\n"
            "int a0 = px, a1 = py, a2 = u, a3 = v, a4 = id, tmp[4] = {1, px, py, 7};\n");
@@ -125,7 +122,8 @@ static void run_all(Stage *s, uint32_t seed, Result *result) {
     for (int step = 0; step < N_STEPS; step++) {
         uint32_t covered = next_random(&seed) | (step % 3 ? 0 : next_random(&seed));
         if (step % 4 == 1) covered &= next_random(&seed) & next_random(&seed);
-        fragment_begin(r, (int)(next_random(&seed) % 64) * 8, (int)(next_random(&seed) % 64) * 4, covered);
+        fragment_begin(r, (int)(next_random(&seed) % 64) * 8, (int)(next_random(&seed) % 64) * 4,
+                       covered);
         r->planes[0] = (CpuPlane){(float)(next_random(&seed) % 64) / 16, .0625f, .125f};
         r->planes[1] = (CpuPlane){(float)(next_random(&seed) % 64) / 16, -.125f, .0625f};
         r->planes[2].at = as_float(next_random(&seed) % 16);
@@ -161,7 +159,8 @@ static void vectorised_as_lane_by_lane(void **state) {
                 print_error("step %d: kept %08x and %08x\n", step, a->kept[step], b->kept[step]);
             for (int l = 0; l < LANES; l++)
                 if (a->out[step][l] != b->out[step][l])
-                    print_error("step %d: out[%d] %d and %d\n", step, l, a->out[step][l], b->out[step][l]);
+                    print_error("step %d: out[%d] %d and %d\n", step, l, a->out[step][l],
+                                b->out[step][l]);
             for (int c = 0; c < 4 * LANES; c++)
                 if (a->colors[step][c] != b->colors[step][c])
                     print_error("step %d: component %d, lane %d: %08x and %08x\n", step, c / LANES,

@@ -11,8 +11,13 @@
 enum { SIZE = 64, LEVELS = 7, R32FLOAT = 55, USAGE_2D = CPU_TEXTURE_2D };
 
 static void *make_texture(CpuTexture *t, uint32_t n_levels) {
-    CpuTextureShape shape = {.type = USAGE_2D, .pixel_format = R32FLOAT, .width = SIZE,
-                             .height = SIZE, .depth = 1, .array_length = 1, .n_levels = n_levels,
+    CpuTextureShape shape = {.type = USAGE_2D,
+                             .pixel_format = R32FLOAT,
+                             .width = SIZE,
+                             .height = SIZE,
+                             .depth = 1,
+                             .array_length = 1,
+                             .n_levels = n_levels,
                              .n_samples = 1};
     CpuTextureSize size;
     assert_true(cpu_texture_layout(&shape, NULL, NULL, &size));
@@ -28,13 +33,14 @@ static void run(Stage *s, FragmentRun *r) { cpu_code_fragment(s->code)(&s->launc
 // Level k holds k in every texel: the colour is the level that was chosen.
 static void level_of_detail(void **state) {
     (void)state;
-    static const char source[] = HEAD
-        "struct In { float4 p [[position]]; float2 uv; float k [[flat]]; };\n"
-        "fragment float4 f(In in [[stage_in]], texture2d<float> t [[texture(0)]]) {\n"
-        "  constexpr sampler s(filter::nearest, mip_filter::nearest, address::repeat);\n"
-        "  float4 c = float4(-1); if (in.k > 0) c = t.sample(s, in.uv);\n"
-        "  float d = -2; if (in.p.x > 4) d = t.sample(s, in.uv * 2.0f).x;\n"
-        "  return float4(c.x, t.sample(s, in.uv, level(3)).x, d, t.sample(s, in.uv, bias(1)).x); }\n";
+    static const char source[] =
+        HEAD "struct In { float4 p [[position]]; float2 uv; float k [[flat]]; };\n"
+             "fragment float4 f(In in [[stage_in]], texture2d<float> t [[texture(0)]]) {\n"
+             "  constexpr sampler s(filter::nearest, mip_filter::nearest, address::repeat);\n"
+             "  float4 c = float4(-1); if (in.k > 0) c = t.sample(s, in.uv);\n"
+             "  float d = -2; if (in.p.x > 4) d = t.sample(s, in.uv * 2.0f).x;\n"
+             "  return float4(c.x, t.sample(s, in.uv, level(3)).x, d, t.sample(s, in.uv, "
+             "bias(1)).x); }\n";
     Stage *s = stage_open(source, "f", NULL);
     assert_true(s->info->flags & CPU_STAGE_QUADS);
     CpuTexture t = {0};
@@ -89,7 +95,8 @@ static void writes_of_pixels_that_count(void **state) {
         float v = 0.75f * ((float)lane_x(l) + .5f) + .5f * ((float)lane_y(l) + .5f), got;
         bool keep = (r->step.covered >> l & 1) && !(v > 3);
         kept |= (uint32_t)keep << l;
-        memcpy(&got, cpu_texture_at(&t, 0, 16 + (uint32_t)lane_x(l), 8 + (uint32_t)lane_y(l), 0, 0), 4);
+        memcpy(&got, cpu_texture_at(&t, 0, 16 + (uint32_t)lane_x(l), 8 + (uint32_t)lane_y(l), 0, 0),
+               4);
         assert_float_equal(got, keep ? v + 1 : 0, 1e-6);
     }
     assert_int_equal(r->step.kept, kept);

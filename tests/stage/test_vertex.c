@@ -22,14 +22,17 @@ static void ids_and_outputs(void **state) {
     static const char source[] = HEAD
         "struct Out { float4 p [[position, invariant]]; float size [[point_size]];\n"
         "  float clip [[clip_distance]][3]; uint layer [[render_target_array_index]];\n"
-        "  ushort port [[viewport_array_index]]; half3 h; short2 s [[flat]]; uint u [[user(number)]];\n"
+        "  ushort port [[viewport_array_index]]; half3 h; short2 s [[flat]]; uint u "
+        "[[user(number)]];\n"
         "  float4 last; };\n"
         "vertex Out f(uint v [[vertex_id]], ushort i [[instance_id]], uint bv [[base_vertex]],\n"
-        "  uint bi [[base_instance]], uint a [[amplification_id]], uint n [[amplification_count]],\n"
+        "  uint bi [[base_instance]], uint a [[amplification_id]], uint n "
+        "[[amplification_count]],\n"
         "  constant float4x4 &m [[buffer(3)]], device const float *data [[buffer(0)]]) {\n"
         "  Out o; o.p = m * float4(v, i, bv, 1); o.size = float(bi); o.clip[0] = data[v % 8];\n"
         "  o.clip[1] = 2; o.clip[2] = -float(v); o.layer = a; o.port = ushort(n);\n"
-        "  o.h = half3(v, 0.5, -2); o.s = short2(-1, short(v)); o.u = ~v; o.last = float4(v, 2, 3, 4);\n"
+        "  o.h = half3(v, 0.5, -2); o.s = short2(-1, short(v)); o.u = ~v; o.last = float4(v, 2, 3, "
+        "4);\n"
         "  return o; }\n";
     Stage *s = stage_open(source, "f", NULL);
     assert_int_equal(s->info->flags, CPU_STAGE_POSITION | CPU_STAGE_POINT_SIZE | CPU_STAGE_LAYER |
@@ -42,8 +45,11 @@ static void ids_and_outputs(void **state) {
     for (uint32_t i = 0; i < LANES; i++) ids[i] = i * i + 3;
     for (uint32_t i = 0; i < s->fn->n_args; i++)
         s->args[s->fn->args[i].slot] = s->fn->args[i].index ? (void *)matrix : data;
-    CpuVertexStep step = {.instance = 7, .base_instance = 5, .base_vertex = 3,
-                          .amplification_id = 1, .amplification_count = 2};
+    CpuVertexStep step = {.instance = 7,
+                          .base_instance = 5,
+                          .base_vertex = 3,
+                          .amplification_id = 1,
+                          .amplification_count = 2};
     for (uint32_t n = 1; n <= LANES; n += 10) {
         memset(out, 0xab, sizeof out);
         run(s, &step, n, ids);
@@ -77,11 +83,11 @@ static void ids_and_outputs(void **state) {
 
 static void bare_position_and_void(void **state) {
     (void)state;
-    static const char source[] = HEAD
-        "vertex float4 f(uint v [[vertex_id]]) { return float4(v, 1, 2, 3); }\n"
-        "vertex void g(uint v [[vertex_id]], device uint *d [[buffer(0)]],\n"
-        "  device atomic_uint *n [[buffer(1)]]) { d[v] = v + 1;\n"
-        "  atomic_fetch_add_explicit(n, 1, memory_order_relaxed); }\n";
+    static const char source[] =
+        HEAD "vertex float4 f(uint v [[vertex_id]]) { return float4(v, 1, 2, 3); }\n"
+             "vertex void g(uint v [[vertex_id]], device uint *d [[buffer(0)]],\n"
+             "  device atomic_uint *n [[buffer(1)]]) { d[v] = v + 1;\n"
+             "  atomic_fetch_add_explicit(n, 1, memory_order_relaxed); }\n";
     uint32_t ids[LANES], data[LANES] = {0}, n = 0;
     for (uint32_t i = 0; i < LANES; i++) ids[i] = LANES - 1 - i;
     CpuVertexStep step = {0};
@@ -102,8 +108,10 @@ static void bare_position_and_void(void **state) {
 static void function_constants(void **state) {
     (void)state;
     static const char source[] = HEAD
-        "constant bool a [[function_constant(0)]]; constant bool b = is_function_constant_defined(a);\n"
-        "struct In { float4 p [[attribute(0)]]; float4 q [[attribute(1), function_constant(a)]]; };\n"
+        "constant bool a [[function_constant(0)]]; constant bool b = "
+        "is_function_constant_defined(a);\n"
+        "struct In { float4 p [[attribute(0)]]; float4 q [[attribute(1), function_constant(a)]]; "
+        "};\n"
         "struct Out { float4 p [[position]]; float4 q; };\n"
         "vertex Out f(In in [[stage_in]], device float *d [[buffer(0), function_constant(a)]]) {\n"
         "  Out o; o.p = in.p; o.q = b ? in.q : float4(7); return o; }\n";

@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // stage.c: from a vertex or fragment function as the front end wrote it to a thread function.
-//   purpose   void thread(ptr slot0, ..., ptr slotN-1, ptr step): what kernels find in parameters is
+//   purpose   void thread(ptr slot0, ..., ptr slotN-1, ptr step): what kernels find in parameters
+//   is
 //             loaded from the step (cpu/stage_abi.h), results are stored to its rows. A row is an
 //             array of lanes addressed by the lane's index, so that the vectoriser makes one vector
 //             access of it; planes are uniform loads.
 //   requires  msl_load, msl_specialise; entry.c calls it for parameters that are no resources
-// Fragment inputs: value = at + dx * x + dy * y in the primitive's own coordinates; perspective ones
-// are then divided by the interpolated 1 / w, one division for each place (centre, centroid, sample)
-// of a step.
+// Fragment inputs: value = at + dx * x + dy * y in the primitive's own coordinates; perspective
+// ones are then divided by the interpolated 1 / w, one division for each place (centre, centroid,
+// sample) of a step.
 #include "compiler/codegen/stage_int.h"
 #include <stddef.h>
 #include <string.h>
 
-enum { DT_FLOAT = 3, DT_HALF = 16, DT_INT = 29, DT_UINT = 33, DT_SHORT = 37, DT_USHORT = 41,
-       DT_CHAR = 45, DT_UCHAR = 49, DT_BOOL = 53 };
+enum {
+    DT_FLOAT = 3,
+    DT_HALF = 16,
+    DT_INT = 29,
+    DT_UINT = 33,
+    DT_SHORT = 37,
+    DT_USHORT = 41,
+    DT_CHAR = 45,
+    DT_UCHAR = 49,
+    DT_BOOL = 53
+};
 
 LLVMTypeRef msl_float(const MslContext *cx) { return LLVMFloatTypeInContext(cx->llvm); }
 
@@ -128,8 +138,11 @@ static LLVMValueRef plane_coordinate(Cg *cg, unsigned place, bool y) {
     LLVMTypeRef f32 = msl_float(cx);
     LLVMValueRef step = msl_stage_step(cg), in, at = lane_part(cg, y);
     if (place == CPU_AT_CENTROID)
-        in = msl_stage_load(cg, f32, msl_stage_row(cg, msl_stage_load(cg, msl_ptr(cx), step,
-                            offsetof(CpuFragmentStep, centroid)), y), 0);
+        in = msl_stage_load(
+            cg, f32,
+            msl_stage_row(
+                cg, msl_stage_load(cg, msl_ptr(cx), step, offsetof(CpuFragmentStep, centroid)), y),
+            0);
     else if (place == CPU_AT_SAMPLE)
         in = msl_stage_load(cg, f32, step, offsetof(CpuFragmentStep, sample) + (y ? 4 : 0));
     else
@@ -169,15 +182,13 @@ static LLVMValueRef interpolate(Cg *cg, const RfValue *v, unsigned component) {
 static LLVMValueRef fragment_position(Cg *cg, unsigned component) {
     MslContext *cx = &cg->cx;
     LLVMValueRef step = msl_stage_step(cg);
-    if (component == 2)
-        return plane_value(cg, step, offsetof(CpuFragmentStep, z), CPU_AT_CENTER);
-    if (component == 3)
-        return plane_value(cg, step, offsetof(CpuFragmentStep, w), CPU_AT_CENTER);
+    if (component == 2) return plane_value(cg, step, offsetof(CpuFragmentStep, z), CPU_AT_CENTER);
+    if (component == 3) return plane_value(cg, step, offsetof(CpuFragmentStep, w), CPU_AT_CENTER);
     bool y = component == 1;
     LLVMValueRef first = msl_stage_load(
         cg, msl_int(cx, 32), step, y ? offsetof(CpuFragmentStep, y) : offsetof(CpuFragmentStep, x));
-    LLVMValueRef at = LLVMBuildFAdd(cx->builder, lane_part(cg, y),
-                                    LLVMConstReal(msl_float(cx), 0.5), "");
+    LLVMValueRef at =
+        LLVMBuildFAdd(cx->builder, lane_part(cg, y), LLVMConstReal(msl_float(cx), 0.5), "");
     return LLVMBuildFAdd(cx->builder, LLVMBuildSIToFP(cx->builder, first, msl_float(cx), ""), at,
                          "");
 }
@@ -218,9 +229,9 @@ static LLVMValueRef fragment_input(Cg *cg, const RfValue *v, unsigned component)
     case RF_POINT_COORD: return row_in(cg, offsetof(CpuFragmentStep, point_coord), component);
     case RF_SAMPLE_MASK: return row_in(cg, offsetof(CpuFragmentStep, coverage), 0);
     case RF_FRONT_FACING: {
-        LLVMValueRef on = LLVMBuildICmp(cx->builder, LLVMIntNE,
-                                        field(cg, offsetof(CpuFragmentStep, front)),
-                                        msl_const(cx, 32, 0), "");
+        LLVMValueRef on =
+            LLVMBuildICmp(cx->builder, LLVMIntNE, field(cg, offsetof(CpuFragmentStep, front)),
+                          msl_const(cx, 32, 0), "");
         return LLVMBuildZExt(cx->builder, on, msl_int(cx, 32), "");
     }
     case RF_PRIMITIVE_ID: return field(cg, offsetof(CpuFragmentStep, primitive_id));
@@ -256,8 +267,9 @@ static void store_components(Cg *cg, const RfValue *v, LLVMValueRef memory) {
     if (v->role == RF_ATTRIBUTE) msl_fetch_attribute(cg, v, part);
     for (unsigned k = 0; k < v->n; k++) {
         if (v->role != RF_ATTRIBUTE)
-            part[k] = to_scalar(cg, cg->fn->stage == RF_VERTEX ? vertex_input(cg, v)
-                                                               : fragment_input(cg, v, k), &s);
+            part[k] = to_scalar(
+                cg, cg->fn->stage == RF_VERTEX ? vertex_input(cg, v) : fragment_input(cg, v, k),
+                &s);
         LLVMValueRef at = msl_stage_offset(cg, memory, v->offset + k * s.bits / 8);
         LLVMSetAlignment(LLVMBuildStore(cx->builder, part[k], at), s.bits / 8);
     }

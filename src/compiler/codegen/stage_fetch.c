@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stage_fetch.c: vertex attributes. The pipeline's vertex descriptor is part of the request, so that
-// formats, offsets and strides are constants of the code.
+// stage_fetch.c: vertex attributes. The pipeline's vertex descriptor is part of the request, so
+// that formats, offsets and strides are constants of the code.
 //   address = buffer + offset + stride * index; index: the vertex, the instance / rate, or 0
 //   an attribute that does not lie in its buffer as a whole is not read: its bits are 0
 // Formats of whole words are read as words and taken apart by shifts. Conversion as Metal has it:
@@ -32,9 +32,7 @@ static const Format *find_format(uint32_t value) {
     return NULL;
 }
 
-static unsigned format_bytes(const Format *f) {
-    return f->kind == PACKED ? 4 : f->n * f->bits / 8;
-}
+static unsigned format_bytes(const Format *f) { return f->kind == PACKED ? 4 : f->n * f->bits / 8; }
 
 // The place of a buffer among those attributes are fetched from.
 static unsigned buffer_place(Cg *cg, uint32_t buffer) {
@@ -52,12 +50,15 @@ static const MslVertexAttribute *find_attribute(Cg *cg, const RfValue *v, const 
                                                 const StageScalar *s) {
     MslContext *cx = &cg->cx;
     const MslVertexDescriptor *d = cg->request->vertex;
-    if (!d) msl_fail(cx, "vertex function '%s' has stage inputs: it needs a vertex descriptor",
-                     cg->fn->name);
+    if (!d)
+        msl_fail(cx, "vertex function '%s' has stage inputs: it needs a vertex descriptor",
+                 cg->fn->name);
     const MslVertexAttribute *a = &d->attributes[v->index];
     if (!a->format)
-        msl_fail(cx, "the vertex descriptor has no attribute %u, which '%s' of vertex function "
-                 "'%s' is read from", v->index, v->name, cg->fn->name);
+        msl_fail(cx,
+                 "the vertex descriptor has no attribute %u, which '%s' of vertex function "
+                 "'%s' is read from",
+                 v->index, v->name, cg->fn->name);
     *format = find_format(a->format);
     if (!*format)
         msl_fail(cx, "attribute %u of the vertex descriptor has the unknown format %u", v->index,
@@ -69,9 +70,11 @@ static const MslVertexAttribute *find_attribute(Cg *cg, const RfValue *v, const 
     if (!s->is_float) {
         bool whole = k == UINT || k == SINT;
         if (!whole || (k == SINT) != s->is_signed || (*format)->bits > s->bits)
-            msl_fail(cx, "attribute %u ('%s') of vertex function '%s': MTLVertexFormat%s cannot be "
-                     "read as %s%s integers of %u bits", v->index, v->name, cg->fn->name,
-                     (*format)->name, s->is_signed ? "" : "un", "signed", s->bits);
+            msl_fail(cx,
+                     "attribute %u ('%s') of vertex function '%s': MTLVertexFormat%s cannot be "
+                     "read as %s%s integers of %u bits",
+                     v->index, v->name, cg->fn->name, (*format)->name, s->is_signed ? "" : "un",
+                     "signed", s->bits);
     }
     return a;
 }
@@ -114,8 +117,8 @@ static Place find_place(Cg *cg, const MslVertexAttribute *a, unsigned bytes) {
     LLVMValueRef length = msl_stage_load(cg, i64, lengths, slot * 8ull);
     LLVMValueRef stride = msl_const(cx, 64, layout->stride);
     if (layout->stride == MSL_STRIDE_DYNAMIC) {
-        LLVMValueRef strides = msl_stage_load(cg, msl_ptr(cx), msl_stage_step(cg),
-                                              offsetof(CpuVertexStep, strides));
+        LLVMValueRef strides =
+            msl_stage_load(cg, msl_ptr(cx), msl_stage_step(cg), offsetof(CpuVertexStep, strides));
         stride = msl_stage_load(cg, i64, strides, place * 8ull);
     }
     LLVMValueRef index = LLVMBuildZExt(cx->builder, load_index(cg, layout), i64, "");

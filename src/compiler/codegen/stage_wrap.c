@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // stage_wrap.c: the thread function of a vertex or fragment function -> ingot_vertex or
 // ingot_fragment (device/stage.c).
-//   settle   fragment functions: a pixel that is discarded, or runs along only for the derivatives of
+//   settle   fragment functions: a pixel that is discarded, or runs along only for the derivatives
+//   of
 //            its neighbours, has no effects: `live` says which still count, stores to memory and
 //            texture writes stand behind a branch on it, and at the end the lanes that are left are
 //            the step's `kept`. After optimisation: what is left then are real memory accesses.
@@ -125,8 +126,8 @@ static LLVMValueRef begin_live(Cg *cg) {
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(cg->thread);
     LLVMPositionBuilderBefore(cx->builder, LLVMGetFirstInstruction(entry));
     LLVMValueRef live = LLVMBuildAlloca(cx->builder, msl_int(cx, 1), "");
-    LLVMValueRef covered = msl_stage_load(cg, msl_int(cx, 32), msl_stage_step(cg),
-                                          offsetof(CpuFragmentStep, covered));
+    LLVMValueRef covered =
+        msl_stage_load(cg, msl_int(cx, 32), msl_stage_step(cg), offsetof(CpuFragmentStep, covered));
     LLVMValueRef lane = msl_call_position(cg, RF_THREAD_INDEX_IN_SIMDGROUP, 0);
     LLVMValueRef bit = LLVMBuildLShr(cx->builder, covered, lane, "");
     LLVMBuildStore(cx->builder, LLVMBuildTrunc(cx->builder, bit, msl_int(cx, 1), ""), live);
@@ -164,8 +165,7 @@ static void store_kept(Cg *cg, LLVMValueRef end, LLVMValueRef live) {
     LLVMPositionBuilderBefore(cx->builder, end);
     LLVMValueRef on = load_live(cg, live);
     LLVMValueRef bits = LLVMBuildCall2(cx->builder, type, ballot, &on, 1, "");
-    LLVMValueRef at =
-        msl_stage_offset(cg, msl_stage_step(cg), offsetof(CpuFragmentStep, kept));
+    LLVMValueRef at = msl_stage_offset(cg, msl_stage_step(cg), offsetof(CpuFragmentStep, kept));
     LLVMSetAlignment(
         LLVMBuildStore(cx->builder, LLVMBuildTrunc(cx->builder, bits, msl_int(cx, 32), ""), at), 4);
 }
@@ -285,8 +285,8 @@ static void define_step(Cg *cg, LLVMValueRef simd) {
     args[n++] = LLVMGetParam(f, 0);
     for (unsigned i = 0; i < 7; i++) // group 0, 0, 0 of 32 x 1 x 1 threads, from the first on
         args[n++] = msl_const(cx, 32, i == 3 ? CPU_STAGE_LANES : i == 4 || i == 5);
-    args[n] = LLVMBuildBitCast(cx->builder, LLVMGetParam(f, 2), LLVMTypeOf(LLVMGetParam(simd, n)),
-                               "");
+    args[n] =
+        LLVMBuildBitCast(cx->builder, LLVMGetParam(f, 2), LLVMTypeOf(LLVMGetParam(simd, n)), "");
     n++;
     LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(simd), simd, args, n, "");
     LLVMBuildRetVoid(cx->builder);

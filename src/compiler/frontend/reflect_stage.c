@@ -11,21 +11,29 @@
 #include <string.h>
 
 enum { // MTLDataType
-    DT_ARRAY = 2, DT_FLOAT = 3, DT_HALF = 16, DT_UINT = 33, DT_USHORT = 41, DT_UCHAR = 49,
-    DT_BOOL = 53, DT_LONG = 81, DT_ULONG = 85, DT_BFLOAT = 121,
+    DT_ARRAY = 2,
+    DT_FLOAT = 3,
+    DT_HALF = 16,
+    DT_UINT = 33,
+    DT_USHORT = 41,
+    DT_UCHAR = 49,
+    DT_BOOL = 53,
+    DT_LONG = 81,
+    DT_ULONG = 85,
+    DT_BFLOAT = 121,
 };
 enum { MAX_ATTRIBUTE = 30, MAX_VALUES = 256, MAX_DEPTH = 16 };
 
 enum { VERTEX_IN = 1, VERTEX_OUT = 2, FRAGMENT_IN = 4, FRAGMENT_OUT = 8 }; // where a role may stand
-typedef enum Shape { // types a role may have
-    ANY,       // scalar or vector, none of 64 bits, no bool
+typedef enum Shape {                                                       // types a role may have
+    ANY, // scalar or vector, none of 64 bits, no bool
     FLOAT4,
     FLOAT1,
-    FLOATS,    // float or an array of them
-    UINT1,     // uint, ushort or uchar
-    WORD,      // uint
+    FLOATS, // float or an array of them
+    UINT1,  // uint, ushort or uchar
+    WORD,   // uint
     BOOL1,
-    COORD,     // float2 or half2
+    COORD, // float2 or half2
     FLOAT123,
 } Shape;
 
@@ -58,8 +66,9 @@ static const struct {
 enum { N_ROLES = sizeof roles / sizeof *roles };
 
 // Attributes that say more about a value, but not what it is.
-static const char *const hints[] = {"user", "function_constant", "invariant", "shared", "index",
-                                    "raster_order_group", "post_depth_coverage", "primitive_culled"};
+static const char *const hints[] = {
+    "user",  "function_constant",  "invariant",           "shared",
+    "index", "raster_order_group", "post_depth_coverage", "primitive_culled"};
 static const struct {
     const char *name;
     uint8_t interpolation, place;
@@ -101,9 +110,7 @@ static const char *stage_name(const Side *s) {
     return s->where & (VERTEX_IN | VERTEX_OUT) ? "vertex" : "fragment";
 }
 
-static const char *thing(const Side *s) {
-    return s->result ? "the result" : "an input";
-}
+static const char *thing(const Side *s) { return s->result ? "the result" : "an input"; }
 
 static int role_named(const char *name) {
     for (int i = 0; i < N_ROLES; i++)
@@ -195,11 +202,10 @@ static void set_role(Side *s, RfValue *v, int k, const BridgeAttr *a) {
 static void check_twice(Side *s, const RfValue *v, uint32_t at, const char *name) {
     for (uint32_t i = 0; i < s->n; i++) {
         const RfValue *o = &s->values[i];
-        if (o == v || o->role != v->role || o->index != v->index || o->source != v->source) continue;
-        if (*o->condition || *v->condition) continue; // perhaps one of them at a time
-        if (v->role == RF_VALUE &&
-            (o->user != v->user || strcmp(o->name, v->name) != 0))
+        if (o == v || o->role != v->role || o->index != v->index || o->source != v->source)
             continue;
+        if (*o->condition || *v->condition) continue; // perhaps one of them at a time
+        if (v->role == RF_VALUE && (o->user != v->user || strcmp(o->name, v->name) != 0)) continue;
         if (v->role == RF_VALUE)
             report(s->job, at, "two values of %s function '%s' are called '%s'", stage_name(s),
                    s->f->name, v->name);
@@ -217,11 +223,15 @@ static void check_twice(Side *s, const RfValue *v, uint32_t at, const char *name
 
 static bool needs_attribute(Side *s, const BridgeDecl *d, uint32_t at) {
     if (s->where == VERTEX_IN)
-        report(s->job, at, "member '%s' of the stage_in structure of vertex function '%s' must have "
-               "the attribute 'attribute(n)'", d->name, s->f->name);
+        report(s->job, at,
+               "member '%s' of the stage_in structure of vertex function '%s' must have "
+               "the attribute 'attribute(n)'",
+               d->name, s->f->name);
     else
-        report(s->job, at, "member '%s' of the result of fragment function '%s' must have an "
-               "attribute: color(n), depth, stencil or sample_mask", d->name, s->f->name);
+        report(s->job, at,
+               "member '%s' of the result of fragment function '%s' must have an "
+               "attribute: color(n), depth, stencil or sample_mask",
+               d->name, s->f->name);
     return false;
 }
 
@@ -239,7 +249,9 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
     }
     RfValue *v = &s->values[s->n];
     *v = (RfValue){.name = strdup(strncmp(name, "__unnamed_", 10) == 0 ? "" : name),
-                   .param = param, .offset = offset, .role = bare};
+                   .param = param,
+                   .offset = offset,
+                   .role = bare};
     s->n++;
     for (size_t i = 0; i < d->n_attrs; i++) {
         const BridgeAttr *a = &d->attrs[i];
@@ -397,7 +409,8 @@ static void add_result(Side *s, const BridgeFunction *from) {
     BridgeTypeKind kind = s->b->infos[d.type].kind;
     size_t n = 0;
     if (kind == BRIDGE_TYPE_VOID) return;
-    for (size_t i = 0; attrs && i < d.n_attrs; i++) // those of the function itself are not its result's
+    for (size_t i = 0; attrs && i < d.n_attrs;
+         i++) // those of the function itself are not its result's
         if (role_named(d.attrs[i].name) >= 0 || is_hint(d.attrs[i].name)) attrs[n++] = d.attrs[i];
     d.attrs = attrs, d.n_attrs = n;
     s->location = d.location;
@@ -415,8 +428,8 @@ void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
                           const BridgeFunction *from) {
     bool is_vertex = f->stage == RF_VERTEX;
     Side in = {.b = b, .job = job, .f = f, .where = is_vertex ? VERTEX_IN : FRAGMENT_IN};
-    Side out = {.b = b, .job = job, .f = f, .where = is_vertex ? VERTEX_OUT : FRAGMENT_OUT,
-                .result = true};
+    Side out = {
+        .b = b, .job = job, .f = f, .where = is_vertex ? VERTEX_OUT : FRAGMENT_OUT, .result = true};
     uint32_t stage_ins = 0;
     for (size_t i = 0; i < from->decl.n_attrs; i++) {
         const BridgeAttr *a = &from->decl.attrs[i];

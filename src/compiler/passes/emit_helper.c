@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// emit_helper.c: pixels of a fragment function that are not covered and run only for the derivatives
-// of their neighbours. Their inputs are extrapolated, so that an index the program is right to trust
-// may lie anywhere: where an address differs between lanes, such a lane reads 0, and writes nothing,
-// unless the access lies in the memory it was made from: an array of the function, a buffer
-// argument, or a constant of the program. (Writes to buffers are not its business at all: see
-// codegen/stage_wrap.c.)
+// emit_helper.c: pixels of a fragment function that are not covered and run only for the
+// derivatives of their neighbours. Their inputs are extrapolated, so that an index the program is
+// right to trust may lie anywhere: where an address differs between lanes, such a lane reads 0, and
+// writes nothing, unless the access lies in the memory it was made from: an array of the function,
+// a buffer argument, or a constant of the program. (Writes to buffers are not its business at all:
+// see codegen/stage_wrap.c.)
 #include "compiler/passes/passes_int.h"
 #include "cpu/kernel_abi.h"
 
@@ -28,7 +28,8 @@ void msl_begin_helpers(Vec *x) {
     LLVMSetGlobalConstant(none, 1);
     LLVMSetLinkage(none, LLVMInternalLinkage);
     Value lengths = load_at(x, x->ptr, x->launch, offsetof(CpuLaunch, lengths), 8);
-    x->lengths = LLVMBuildSelect(x->b, LLVMBuildIsNull(x->b, lengths, ""), none, lengths, "lengths");
+    x->lengths =
+        LLVMBuildSelect(x->b, LLVMBuildIsNull(x->b, lengths, ""), none, lengths, "lengths");
 }
 
 // The memory a pointer of the thread function was made from: NULL if it is not obvious.

@@ -54,9 +54,10 @@ static MTLError *translate_attribute(const MTLVertexDescriptor *d, const RfValue
         l->step_rate > UINT32_MAX)
         return invalid("Vertex attribute %u: offset, stride or step rate is too large.", v->index);
     if (!dynamic && (l->stride % 4 != 0 || (l->stride == 0 && !l->step_constant)))
-        return invalid("Vertex buffer layout %zu: the stride (%zu) must be a multiple of 4 and not 0.",
-                       a->buffer_index, l->stride);
-    uint32_t step = l->step_constant    ? MTLVertexStepFunctionConstant
+        return invalid(
+            "Vertex buffer layout %zu: the stride (%zu) must be a multiple of 4 and not 0.",
+            a->buffer_index, l->stride);
+    uint32_t step = l->step_constant   ? MTLVertexStepFunctionConstant
                     : l->step_function ? (uint32_t)l->step_function
                                        : MTLVertexStepFunctionPerVertex;
     if (step > MTLVertexStepFunctionPerInstance)
@@ -65,8 +66,8 @@ static MTLError *translate_attribute(const MTLVertexDescriptor *d, const RfValue
     if (step == MTLVertexStepFunctionPerVertex && l->step_rate > 1)
         return invalid("Vertex buffer layout %zu: the step rate must be 1 for a step per vertex.",
                        a->buffer_index);
-    out->attributes[v->index] = (MslVertexAttribute){
-        (uint32_t)a->format, (uint32_t)a->offset, (uint32_t)a->buffer_index};
+    out->attributes[v->index] =
+        (MslVertexAttribute){(uint32_t)a->format, (uint32_t)a->offset, (uint32_t)a->buffer_index};
     out->layouts[a->buffer_index] =
         (MslVertexLayout){dynamic ? MSL_STRIDE_DYNAMIC : (uint32_t)l->stride, step,
                           step == MTLVertexStepFunctionConstant ? 0
@@ -89,7 +90,8 @@ static MTLError *translate_descriptor(MTLRenderPipelineState *state, const MTLVe
             continue;
         if (!d)
             return invalid("Vertex function '%s' has input attributes but no vertex descriptor was "
-                           "set.", f->name);
+                           "set.",
+                           f->name);
         MTLError *wrong = translate_attribute(d, v, f->name, out);
         if (wrong) return wrong;
         *used = true;
@@ -116,10 +118,15 @@ static MTLError *compile(const MTLDevice *device, RtStage *stage,
     if (!stage->constants || !stage->arg_use) return NULL;
     for (uint32_t i = 0; i < f->n_args; i++)
         stage->arg_use[i] = (unsigned char)rt_condition_use(stage->function, f->args[i].condition);
-    RtKernelRequest request = {.library = stage->function->library->lib, .function = f->name,
-                               .constants = stage->constants, .n_constants = stage->n_constants,
-                               .vertex = descriptor, .width = device->width, .archives = archives,
-                               .n_archives = n_archives, .record = record};
+    RtKernelRequest request = {.library = stage->function->library->lib,
+                               .function = f->name,
+                               .constants = stage->constants,
+                               .n_constants = stage->n_constants,
+                               .vertex = descriptor,
+                               .width = device->width,
+                               .archives = archives,
+                               .n_archives = n_archives,
+                               .record = record};
     RtCompileError answer = {0};
     Blob *bytes = rt_compile_kernel(&request, &answer);
     MTLError *wrong = NULL;
@@ -169,7 +176,8 @@ static MTLError *link_stages(MTLRenderPipelineState *state) {
     const RfFunction *f = fragment->function;
     for (uint32_t i = 0; i < f->n_inputs; i++) {
         const RfValue *in = &f->inputs[i];
-        RtArgUse use = in->role == RF_VALUE ? rt_condition_use(fragment, in->condition) : RT_ARG_OFF;
+        RtArgUse use =
+            in->role == RF_VALUE ? rt_condition_use(fragment, in->condition) : RT_ARG_OFF;
         if (use == RT_ARG_OFF) continue;
         const RfValue *out = find_output(state, in, true);
         for (uint32_t k = 0; out && k < in->n && in->row + k < CPU_MAX_VARYINGS; k++)
@@ -178,11 +186,12 @@ static MTLError *link_stages(MTLRenderPipelineState *state) {
         const char *before = in->user ? "user(" : "", *after = in->user ? ")" : "";
         if (find_output(state, in, false))
             return invalid("Link failed: fragment input %s%s%s of '%s' does not match the type of "
-                           "the output of vertex function '%s'.", before, in->name, after, f->name,
+                           "the output of vertex function '%s'.",
+                           before, in->name, after, f->name,
                            state->vertex.function->function->name);
         return invalid("Link failed: fragment input %s%s%s of '%s' was not found in the outputs of "
-                       "vertex function '%s'.", before, in->name, after, f->name,
-                       state->vertex.function->function->name);
+                       "vertex function '%s'.",
+                       before, in->name, after, f->name, state->vertex.function->function->name);
     }
     return NULL;
 }
@@ -237,19 +246,21 @@ static MTLError *check_outputs(const MTLRenderPipelineState *state) {
                            f->name);
         if (v->role == RF_STENCIL && !state->stencil_format)
             return invalid("Fragment function '%s' writes stencil, but there is no stencil "
-                           "attachment.", f->name);
+                           "attachment.",
+                           f->name);
         if (v->role != RF_COLOR || !state->color_formats[v->index]) continue;
         const CpuPixelFormat *p = cpu_pixel_format(state->color_formats[v->index]);
         uint32_t n, scalar = rf_scalar_of(v->data_type, &n);
         bool is_float = scalar == MTLDataTypeFloat || scalar == MTLDataTypeHalf;
-        bool is_signed = scalar == MTLDataTypeInt || scalar == MTLDataTypeShort ||
-                         scalar == MTLDataTypeChar;
+        bool is_signed =
+            scalar == MTLDataTypeInt || scalar == MTLDataTypeShort || scalar == MTLDataTypeChar;
         bool fits = p->kind == CPU_KIND_UINT   ? !is_float && !is_signed
                     : p->kind == CPU_KIND_SINT ? is_signed
                                                : is_float;
         if (!fits)
             return invalid("The output color(%u) of fragment function '%s' is not compatible with "
-                           "pixel format %s.", v->index, f->name, p->name);
+                           "pixel format %s.",
+                           v->index, f->name, p->name);
     }
     return NULL;
 }
@@ -268,9 +279,10 @@ static MTLError *set_attachments(MTLRenderPipelineState *state,
         uint32_t format, aspect;
         const char *name;
         uint32_t *to;
-    } others[] = {{d->depth_attachment_pixel_format, CPU_FORMAT_DEPTH, "depth", &state->depth_format},
-                  {d->stencil_attachment_pixel_format, CPU_FORMAT_STENCIL, "stencil",
-                   &state->stencil_format}};
+    } others[] = {
+        {d->depth_attachment_pixel_format, CPU_FORMAT_DEPTH, "depth", &state->depth_format},
+        {d->stencil_attachment_pixel_format, CPU_FORMAT_STENCIL, "stencil",
+         &state->stencil_format}};
     for (int i = 0; i < 2; i++) {
         const CpuPixelFormat *f = others[i].format ? cpu_pixel_format(others[i].format) : NULL;
         if (others[i].format && (!f || !(f->caps & others[i].aspect)))
@@ -301,7 +313,8 @@ static MTLError *check_functions(const MTLRenderPipelineDescriptor *d) {
     if (d->rasterization_disabled) return NULL;
     for (uint32_t i = 0; i < v->n_outputs; i++)
         if (v->outputs[i].role == RF_POSITION) return NULL;
-    return invalid("Vertex function '%s' returns nothing: rasterization must be disabled.", v->name);
+    return invalid("Vertex function '%s' returns nothing: rasterization must be disabled.",
+                   v->name);
 }
 
 static bool is_valid(MTLDevice *device, const MTLRenderPipelineDescriptor *d, const char *call,
@@ -311,7 +324,8 @@ static bool is_valid(MTLDevice *device, const MTLRenderPipelineDescriptor *d, co
                           : !d->vertex_function ? "vertex_function"
                                                 : NULL;
     if (missing) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call, "%s", missing);
+        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call, "%s",
+                  missing);
         rt_error_set(error, invalid("%s is NULL.", missing));
         return false;
     }
@@ -359,10 +373,8 @@ fail:
     return NULL;
 }
 
-MTLRenderPipelineState *
-mtl_device_new_render_pipeline_state(MTLDevice *device,
-                                     const MTLRenderPipelineDescriptor *descriptor,
-                                     MTLError **error) {
+MTLRenderPipelineState *mtl_device_new_render_pipeline_state(
+    MTLDevice *device, const MTLRenderPipelineDescriptor *descriptor, MTLError **error) {
     if (error) *error = NULL;
     if (!is_valid(device, descriptor, __func__, error)) return NULL;
     return create(device, descriptor, NULL, error);
@@ -407,11 +419,11 @@ bool mtl_function_vertex_attribute(const MTLFunction *function, size_t i,
                                    MTLVertexAttribute *attribute) {
     const RfValue *v = function && attribute ? attribute_at(function, i) : NULL;
     if (!v) return false;
-    *attribute = (MTLVertexAttribute){
-        .name = v->name,
-        .attribute_index = v->index,
-        .attribute_type = (MTLDataType)v->data_type,
-        .active = rt_condition_use(function, v->condition) != RT_ARG_OFF};
+    *attribute =
+        (MTLVertexAttribute){.name = v->name,
+                             .attribute_index = v->index,
+                             .attribute_type = (MTLDataType)v->data_type,
+                             .active = rt_condition_use(function, v->condition) != RT_ARG_OFF};
     return true;
 }
 

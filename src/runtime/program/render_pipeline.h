@@ -19,7 +19,7 @@ struct MTLRenderPipelineState {
     MTLDevice *device; // retained
     RtLabel label;
     RtStage vertex, fragment;
-    uint16_t rows[CPU_MAX_VARYINGS]; // CpuFragmentStage.rows
+    uint16_t rows[CPU_MAX_VARYINGS];                                      // CpuFragmentStage.rows
     uint32_t color_formats[CPU_MAX_COLORS], depth_format, stencil_format; // MTLPixelFormat
     uint32_t n_samples, max_amplification;
     uint8_t topology; // MTLPrimitiveTopologyClass
