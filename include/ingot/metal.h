@@ -85,7 +85,7 @@
 //    This one includes them: metal_texture.h, metal_blit.h, metal_memory.h (heaps, residency),
 //    metal_sync.h (fences, events), metal_argument.h, metal_indirect.h, metal_link.h (functions from
 //    several libraries), metal_archive.h, metal_capture.h (traces, counters), metal_validation.h;
-//    metal4.h and metal4_compiler.h (Metal 4).
+//    metal4.h, metal4_compiler.h and metal4_ml.h (Metal 4).
 //    Render encoders do not exist yet.
 //
 // 8. WHERE IT DIFFERS FROM A MAC
@@ -1172,4 +1172,5 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 #include "ingot/metal_validation.h"
 #include "ingot/metal4.h"
 #include "ingot/metal4_compiler.h"
+#include "ingot/metal4_ml.h"
 #endif

@@ -39,14 +39,10 @@
 //   bindings as they are then.
 // - Misuse while encoding, and faults of kernels, arrive in the commit's feedback.
 // examples/metal4_compute.c and examples/metal4_frames.c are programs; docs/metal4.md says more.
-#ifndef INGOT_METAL4_H
+#ifndef INGOT_METAL_H
+#include "ingot/metal.h" // which includes this one
+#elif !defined INGOT_METAL4_H
 #define INGOT_METAL4_H
-#include "ingot/metal.h"
-#include "ingot/metal_blit.h"
-#include "ingot/metal_capture.h"
-#include "ingot/metal_memory.h"
-#include "ingot/metal_sync.h"
-#include "ingot/metal_tensor.h"
 
 #ifdef __cplusplus
 extern "C" {

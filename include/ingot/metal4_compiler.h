@@ -19,11 +19,10 @@
 // To ship machine code: give the compiler a serializer, make the pipelines, write an archive. Later
 // runs open it and name it in MTL4CompilerTaskOptions.lookup_archives; no compiler need be
 // installed.
-#ifndef INGOT_METAL4_COMPILER_H
+#ifndef INGOT_METAL_H
+#include "ingot/metal.h" // which includes this one
+#elif !defined INGOT_METAL4_COMPILER_H
 #define INGOT_METAL4_COMPILER_H
-#include "ingot/metal.h"
-#include "ingot/metal_archive.h"
-#include "ingot/metal_link.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -22,10 +22,10 @@
 // An archive holds code for the machine and the compiler it was made with: opening it elsewhere is
 // an error (make a new one then, as on a Mac after an update). `ingot build FILE --archive` makes
 // one for all kernels of a file, `ingot reflect` lists one. examples/binary_archive.c is a program.
-#ifndef INGOT_METAL_ARCHIVE_H
+#ifndef INGOT_METAL_H
+#include "ingot/metal.h" // which includes this one
+#elif !defined INGOT_METAL_ARCHIVE_H
 #define INGOT_METAL_ARCHIVE_H
-#include "ingot/metal.h"
-#include "ingot/metal_link.h"
 
 #ifdef __cplusplus
 extern "C" {

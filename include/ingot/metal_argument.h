@@ -28,10 +28,10 @@
 // What a kernel reaches through an argument buffer is the program's to keep alive until the
 // commands have completed, and to announce with use_resource or use_heap: that is what orders the
 // work of different command buffers.
-#ifndef INGOT_METAL_ARGUMENT_H
+#ifndef INGOT_METAL_H
+#include "ingot/metal.h" // which includes this one
+#elif !defined INGOT_METAL_ARGUMENT_H
 #define INGOT_METAL_ARGUMENT_H
-#include "ingot/metal.h"
-#include "ingot/metal_texture.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -10,9 +10,10 @@
 // Everything is checked when it is encoded: a copy that does not fit makes the command buffer end
 // in error and copies nothing. Commands of indirect command buffers are in metal_indirect.h,
 // counters in metal_capture.h. examples/mipmaps.c is a program.
-#ifndef INGOT_METAL_BLIT_H
+#ifndef INGOT_METAL_H
+#include "ingot/metal.h" // which includes this one
+#elif !defined INGOT_METAL_BLIT_H
 #define INGOT_METAL_BLIT_H
-#include "ingot/metal.h"
 
 #ifdef __cplusplus
 extern "C" {

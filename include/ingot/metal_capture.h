@@ -17,9 +17,10 @@
 //     mtl_capture_manager_stop_capture(manager);
 //
 // examples/capture.c is a whole program, with counter sample buffers too.
-#ifndef INGOT_METAL_CAPTURE_H
+#ifndef INGOT_METAL_H
+#include "ingot/metal.h" // which includes this one
+#elif !defined INGOT_METAL_CAPTURE_H
 #define INGOT_METAL_CAPTURE_H
-#include "ingot/metal.h"
 
 #ifdef __cplusplus
 extern "C" {

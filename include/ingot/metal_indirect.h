@@ -30,9 +30,10 @@
 //
 // A MTLIndirectCommandBuffer is a MTLResource: cast it for use_resource, labels and sizes. It does
 // not keep the buffers and pipelines of its commands alive: the program does.
-#ifndef INGOT_METAL_INDIRECT_H
+#ifndef INGOT_METAL_H
+#include "ingot/metal.h" // which includes this one
+#elif !defined INGOT_METAL_INDIRECT_H
 #define INGOT_METAL_INDIRECT_H
-#include "ingot/metal.h"
 
 #ifdef __cplusplus
 extern "C" {

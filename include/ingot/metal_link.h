@@ -26,9 +26,10 @@
 // examples/function_table.c is a program. The compiler sees all functions of a pipeline and
 // compiles them into the kernel: a call through a table costs a branch. Calling an entry that is
 // empty, lies outside the table or holds a function of another type does nothing and gives zero.
-#ifndef INGOT_METAL_LINK_H
+#ifndef INGOT_METAL_H
+#include "ingot/metal.h" // which includes this one
+#elif !defined INGOT_METAL_LINK_H
 #define INGOT_METAL_LINK_H
-#include "ingot/metal.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -13,10 +13,10 @@
 // What is in new memory of a heap is undefined, as on a Mac: it may be what the last owner left.
 // Work that uses resources of a heap is ordered by fences or events unless the heap is tracked.
 // examples/heap.c shows both kinds of heaps, and aliasing.
-#ifndef INGOT_METAL_MEMORY_H
+#ifndef INGOT_METAL_H
+#include "ingot/metal.h" // which includes this one
+#elif !defined INGOT_METAL_MEMORY_H
 #define INGOT_METAL_MEMORY_H
-#include "ingot/metal.h"
-#include "ingot/metal_texture.h"
 
 #ifdef __cplusplus
 extern "C" {

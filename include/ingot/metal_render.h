@@ -13,9 +13,10 @@
 //
 // The fragment function's inputs are fed by the vertex function's outputs of the same name (or the
 // same [[user(name)]]) and type; one that has no such output is an error of the pipeline.
-#ifndef INGOT_METAL_RENDER_H
+#ifndef INGOT_METAL_H
+#include "ingot/metal.h" // which includes this one
+#elif !defined INGOT_METAL_RENDER_H
 #define INGOT_METAL_RENDER_H
-#include "ingot/metal.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -109,8 +110,8 @@ typedef struct MTLVertexAttributeDescriptor {
 typedef struct MTLVertexBufferLayoutDescriptor {
     size_t stride;                       // bytes, a multiple of 4
     MTLVertexStepFunction step_function; // 0: per vertex, Apple's default, unless
-    bool step_constant;                  // MTLVertexStepFunctionConstant: all read the first element
-    size_t step_rate;                    // instances that share an element; 0: 1
+    bool step_constant; // MTLVertexStepFunctionConstant: all read the first element
+    size_t step_rate;   // instances that share an element; 0: 1
 } MTLVertexBufferLayoutDescriptor;
 
 typedef struct MTLVertexDescriptor {
@@ -173,16 +174,16 @@ typedef struct MTLRenderPipelineColorAttachmentDescriptor {
     MTLBlendFactor source_rgb_blend_factor, destination_rgb_blend_factor;
     MTLBlendFactor source_alpha_blend_factor, destination_alpha_blend_factor;
     MTLBlendOperation rgb_blend_operation, alpha_blend_operation; // 0: add
-    MTLColorWriteMask write_mask; // 0: all, Apple's default, unless
-    bool write_nothing;           // MTLColorWriteMaskNone
+    MTLColorWriteMask write_mask;                                 // 0: all, Apple's default, unless
+    bool write_nothing;                                           // MTLColorWriteMaskNone
 } MTLRenderPipelineColorAttachmentDescriptor;
 
 struct MTLRenderPipelineDescriptor {
-    const char *label;              // NULL: none
-    MTLFunction *vertex_function;   // required
-    MTLFunction *fragment_function; // NULL: depth and stencil only
+    const char *label;                            // NULL: none
+    MTLFunction *vertex_function;                 // required
+    MTLFunction *fragment_function;               // NULL: depth and stencil only
     const MTLVertexDescriptor *vertex_descriptor; // NULL: the vertex function has no stage_in
-    size_t raster_sample_count;     // 1, 2, 4 or 8; 0: 1
+    size_t raster_sample_count;                   // 1, 2, 4 or 8; 0: 1
     bool alpha_to_coverage_enabled, alpha_to_one_enabled;
     bool rasterization_disabled; // Apple's rasterizationEnabled, turned so that 0 is the default
     MTLRenderPipelineColorAttachmentDescriptor color_attachments[8];
@@ -196,10 +197,8 @@ struct MTLRenderPipelineDescriptor {
 
 // Compiles both functions and links them. NULL and *error if a function is of the wrong kind, does
 // not compile with the vertex descriptor, or if the two do not fit each other or the attachments.
-MTL_API MTLRenderPipelineState *
-mtl_device_new_render_pipeline_state(MTLDevice *device,
-                                     const MTLRenderPipelineDescriptor *descriptor,
-                                     MTLError **error);
+MTL_API MTLRenderPipelineState *mtl_device_new_render_pipeline_state(
+    MTLDevice *device, const MTLRenderPipelineDescriptor *descriptor, MTLError **error);
 MTL_API MTLDevice *mtl_render_pipeline_state_device(const MTLRenderPipelineState *state);
 MTL_API const char *mtl_render_pipeline_state_label(const MTLRenderPipelineState *state);
 MTL_API bool

@@ -21,9 +21,10 @@
 // descriptor, of the queue's or the device's) the limit holds for each wait too, apart from the
 // time its kernels take; after it the command buffer ends in MTLCommandBufferErrorTimeout. A
 // command buffer that fails still does its signals, so that nobody waits for it in vain.
-#ifndef INGOT_METAL_SYNC_H
+#ifndef INGOT_METAL_H
+#include "ingot/metal.h" // which includes this one
+#elif !defined INGOT_METAL_SYNC_H
 #define INGOT_METAL_SYNC_H
-#include "ingot/metal.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -18,9 +18,10 @@
 // resident, while kernels use it.
 //
 // Not here: the planes and the 2-bit and small float types of Metal 4.1.
-#ifndef INGOT_METAL_TENSOR_H
+#ifndef INGOT_METAL_H
+#include "ingot/metal.h" // which includes this one
+#elif !defined INGOT_METAL_TENSOR_H
 #define INGOT_METAL_TENSOR_H
-#include "ingot/metal.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -15,9 +15,10 @@
 // In kernels: reads outside a texture give zero (outside a texture buffer without alpha: 0, 0, 0,
 // 1), writes there are dropped. Formats follow Apple's tables for Apple silicon and Mac together;
 // PVRTC and ASTC HDR are named but refused.
-#ifndef INGOT_METAL_TEXTURE_H
+#ifndef INGOT_METAL_H
+#include "ingot/metal.h" // which includes this one
+#elif !defined INGOT_METAL_TEXTURE_H
 #define INGOT_METAL_TEXTURE_H
-#include "ingot/metal.h"
 
 #ifdef __cplusplus
 extern "C" {

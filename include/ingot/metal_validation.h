@@ -23,9 +23,10 @@
 // above the descriptor. INGOT_LEAKS=1: when the process ends, stderr gets a list of the objects
 // that are still alive, by class and label.
 // examples/shader_validation.c runs a kernel that writes one element too many.
-#ifndef INGOT_METAL_VALIDATION_H
+#ifndef INGOT_METAL_H
+#include "ingot/metal.h" // which includes this one
+#elif !defined INGOT_METAL_VALIDATION_H
 #define INGOT_METAL_VALIDATION_H
-#include "ingot/metal.h"
 
 #ifdef __cplusplus
 extern "C" {

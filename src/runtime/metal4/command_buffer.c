@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // command_buffer.c: MTL4CommandBuffer: begin, end, and what stands between encoders.
+#include "runtime/metal4/network_run.h"
 #include "runtime/metal4/recording.h"
 #include "runtime/object/validation.h"
 
@@ -65,7 +66,10 @@ RtRecording *rt_recording_take(MTL4CommandBuffer *buffer) {
     RtRecording *r = buffer->recording;
     buffer->recording = NULL;
     for (MTLCommandEncoder *e = r->commands.encoders; e; e = e->next)
-        ((MTL4ComputeCommandEncoder *)(void *)e)->owner = NULL;
+        if (rt_is(e, &rt_mtl4_compute_encoder_class))
+            ((MTL4ComputeCommandEncoder *)(void *)e)->owner = NULL;
+        else if (rt_is(e, &rt_ml_encoder_class))
+            ((MTL4MachineLearningCommandEncoder *)(void *)e)->owner = NULL;
     return r;
 }
 

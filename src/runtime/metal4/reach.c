@@ -2,6 +2,7 @@
 // reach.c: what the commands of a Metal 4 command buffer reach, for the debug layer: at commit,
 // when the residency sets are known, each resource must be in one of them.
 #include <string.h>
+#include "runtime/memory/heap.h"
 #include "runtime/metal4/recording.h"
 #include "runtime/object/validation.h"
 
@@ -19,7 +20,8 @@ bool rt_metal4_use(MTLCommandBuffer *buffer, MTLResource *resource) {
     const char *kernel = kernel_of(buffer);
     // Kernels that touch memory that is gone fault; a copy is the host's own and must not.
     if (!kernel && !rt_cb_hold(buffer, resource)) return false;
-    if (!buffer->notes_resources || !rt_is_resource(resource)) return true; // no set holds fences
+    bool held_by_sets = rt_is_resource(resource) || rt_is(resource, &rt_heap_class);
+    if (!buffer->notes_resources || !held_by_sets) return true; // fences and the like
     for (size_t i = 0; i < r->n_reached; i++)
         if (r->reached[i].resource == resource) return true;
     if (!rt_grow(&r->reached, &r->reached_capacity, r->n_reached + 1, sizeof *r->reached)) {
@@ -52,8 +54,9 @@ void rt_check_reached(RtRecording *r, const MTLCommandQueue *queue) {
                            "%s '%s' (%zu bytes), used by %s%s%s, is in no residency set of the "
                            "command buffer or of queue '%s'",
                            mtl_class_name(resource), rt_label(&resource->label),
-                           mtl_resource_allocated_size(resource), *by ? "kernel '" : "a copy", by,
-                           *by ? "'" : "", rt_label(&queue->label));
+                           mtl_resource_allocated_size(resource),
+                           *by ? "kernel '" : "a copy or a network", by, *by ? "'" : "",
+                           rt_label(&queue->label));
     }
     rt_forget_reached(r);
 }

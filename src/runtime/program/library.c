@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "base/files.h"
 #include "cpu/futex.h"
+#include "runtime/metal4/network.h"
 #include "runtime/object/async.h"
 #include "runtime/program/link.h"
 #include "runtime/program/reflection.h"
@@ -24,6 +25,7 @@ static void library_destroy(void *self) {
     rt_free(library->links);
     rt_free(library->path);
     metallib_release(library->lib);
+    rt_network_free(library->network);
     rt_label_free(&library->label);
     pthread_mutex_destroy(&library->lock);
     mtl_release(library->device);
@@ -286,6 +288,7 @@ MTLLibrary *mtl_device_new_library_with_url(MTLDevice *device, const char *path,
                                          "%s is NULL.", device ? "The path" : "The device"));
         return NULL;
     }
+    if (is_dir(path)) return rt_network_library(device, path, __func__, error);
     size_t length = 0;
     char *data = (char *)file_read(path, &length);
     if (!data) {
@@ -359,13 +362,13 @@ const char *mtl_library_install_name(const MTLLibrary *library) {
 }
 
 size_t mtl_library_function_name_count(const MTLLibrary *library) {
-    return library ? library->lib->reflection->n_functions : 0;
+    if (!library) return 0;
+    return library->network ? 1 : library->lib->reflection->n_functions;
 }
 
 const char *mtl_library_function_name(const MTLLibrary *library, size_t i) {
-    return i < mtl_library_function_name_count(library)
-               ? library->lib->reflection->functions[i].name
-               : NULL;
+    if (i >= mtl_library_function_name_count(library)) return NULL;
+    return library->network ? library->network->name : library->lib->reflection->functions[i].name;
 }
 
 void *mtl_library_copy_data(const MTLLibrary *library, size_t *length) {

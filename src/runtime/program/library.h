@@ -28,6 +28,7 @@ struct MTLLibrary {
     MTLFunctionConstant *constants; // one per RfConstant
     pthread_mutex_t lock;
     RtTypeNodes *types; // under lock; made at first need
+    struct RtNetwork *network; // the library of a network's package (metal4/network.h); else NULL
 };
 
 // One value, large enough for every scalar and vector type.

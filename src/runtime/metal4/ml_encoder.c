@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// ml_encoder.c: MTL4MachineLearningCommandEncoder: dispatches of whole networks.
+#include "runtime/command/fence.h"
+#include "runtime/memory/spans.h"
+#include "runtime/metal4/network_run.h"
+#include "runtime/object/validation.h"
+
+const RtClass rt_ml_encoder_class = {.name = "MTL4MachineLearningCommandEncoder",
+                                     .owner = rt_encoder_owner};
+
+MTL4MachineLearningCommandEncoder *
+mtl4_command_buffer_machine_learning_command_encoder(MTL4CommandBuffer *buffer) {
+    MTLCommandBuffer *commands = rt_mtl4_recording(buffer, __func__);
+    if (!commands) return NULL;
+    MTL4MachineLearningCommandEncoder *e =
+        rt_encoder_open(commands, &rt_ml_encoder_class, sizeof *e, __func__);
+    if (!e) return NULL;
+    e->encoder.concurrent = true;
+    e->owner = buffer;
+    return e;
+}
+
+static bool valid(const MTL4MachineLearningCommandEncoder *encoder, const char *call) {
+    return rt_encoder_valid(encoder, &rt_ml_encoder_class, call);
+}
+
+MTL4CommandBuffer *mtl4_machine_learning_command_encoder_command_buffer(
+    const MTL4MachineLearningCommandEncoder *encoder) {
+    return encoder ? encoder->owner : NULL;
+}
+
+const char *
+mtl4_machine_learning_command_encoder_label(const MTL4MachineLearningCommandEncoder *encoder) {
+    return rt_encoder_label(encoder);
+}
+
+void mtl4_machine_learning_command_encoder_set_label(MTL4MachineLearningCommandEncoder *encoder,
+                                                     const char *label) {
+    rt_encoder_set_label(encoder, label);
+}
+
+void mtl4_machine_learning_command_encoder_end_encoding(
+    MTL4MachineLearningCommandEncoder *encoder) {
+    rt_encoder_end(encoder, &rt_ml_encoder_class, __func__);
+}
+
+// ---- State ----
+
+void mtl4_machine_learning_command_encoder_set_pipeline_state(
+    MTL4MachineLearningCommandEncoder *encoder, MTL4MachineLearningPipelineState *state) {
+    if (!valid(encoder, __func__)) return;
+    MTLCommandBuffer *commands = encoder->encoder.buffer;
+    if (!rt_is(state, &rt_ml_pipeline_class))
+        rt_misuse_encoding(commands, state ? RT_RULE_wrong_class : RT_RULE_null_argument, __func__,
+                           "state %s", mtl_class_name(state));
+    else if (rt_cb_hold(commands, state))
+        encoder->state = state;
+}
+
+void mtl4_machine_learning_command_encoder_set_argument_table(
+    MTL4MachineLearningCommandEncoder *encoder, MTL4ArgumentTable *table) {
+    if (!valid(encoder, __func__)) return;
+    MTLCommandBuffer *commands = encoder->encoder.buffer;
+    if (table && !rt_is(table, &rt_argument_table_class))
+        rt_misuse_encoding(commands, RT_RULE_wrong_class, __func__, "a %s", mtl_class_name(table));
+    else if (!table || rt_cb_hold(commands, table))
+        encoder->table = table;
+}
+
+// ---- Dispatch ----
+
+typedef struct Found {
+    uint64_t id;
+    MTLTensor *tensor; // retained
+} Found;
+
+static void visit(const RtSpan *span, void *context) {
+    Found *found = context;
+    MTLTensor *tensor = (MTLTensor *)(uintptr_t)span->resource;
+    if (rt_is(tensor, &rt_tensor_class) && (uintptr_t)&tensor->cpu == found->id)
+        found->tensor = mtl_retain(tensor);
+}
+
+// The tensor that is bound for a value, held by the command buffer. NULL after a message.
+static MTLTensor *tensor_for(MTL4MachineLearningCommandEncoder *e, size_t value, const char *call) {
+    const MTL4MachineLearningPipelineState *state = e->state;
+    const NetValue *v = &state->network->values[value];
+    MTLCommandBuffer *commands = e->encoder.buffer;
+    uint32_t index = v->is_output ? v->out_index : v->index;
+    const RtBinding *b = e->table && index < e->table->n_buffers ? &e->table->buffers[index] : NULL;
+    Found found = {.id = b && b->resource ? b->value : 0};
+    if (found.id) rt_span_find((const void *)(uintptr_t)found.id, visit, &found);
+    if (!found.tensor) {
+        rt_misuse_encoding(commands, RT_RULE_metal4_network_tensor, call,
+                           "there is no tensor at buffer index %u for '%s' of '%s'", index, v->name,
+                           rt_label(&state->label));
+        return NULL;
+    }
+    const CpuTensor *t = &found.tensor->cpu;
+    const NetShape *shape = &state->plan.shapes[value];
+    bool fits = t->type == (uint32_t)state->network->type && t->rank == shape->rank;
+    for (uint32_t i = 0; fits && i < shape->rank; i++) fits = t->extents[i] == shape->n[i];
+    if (!fits)
+        rt_misuse_encoding(commands, RT_RULE_metal4_network_tensor, call,
+                           "tensor '%s' at buffer index %u has not the type or the sizes of '%s'",
+                           rt_label(&found.tensor->resource.label), index, v->name);
+    bool ok = fits && rt_cb_use(commands, &found.tensor->resource, v->is_output);
+    mtl_release(found.tensor);
+    return ok ? found.tensor : NULL; // the command buffer holds it
+}
+
+static bool valid_heap(MTL4MachineLearningCommandEncoder *e, const MTLHeap *heap,
+                       const char *call) {
+    size_t needs = e->state->plan.heap_bytes;
+    MTLCommandBuffer *commands = e->encoder.buffer;
+    if (!heap && !needs) return true;
+    if (heap && !rt_is(heap, &rt_heap_class)) {
+        rt_misuse_encoding(commands, RT_RULE_wrong_class, call, "intermediates_heap: a %s",
+                           mtl_class_name(heap));
+        return false;
+    }
+    if (!heap || heap->resource.allocated_bytes < needs) {
+        rt_misuse_encoding(commands, RT_RULE_metal4_network_heap, call,
+                           "'%s' needs %zu bytes, heap '%s' has %zu", rt_label(&e->state->label),
+                           needs, heap ? rt_label(&heap->resource.label) : "",
+                           heap ? heap->resource.allocated_bytes : 0);
+        return false;
+    }
+    return rt_cb_use(commands, (MTLResource *)(uintptr_t)&heap->resource, true);
+}
+
+// Where each value lies for this dispatch. False after a message.
+static bool find_operands(MTL4MachineLearningCommandEncoder *e, const MTLHeap *heap,
+                          NetOperand *operands, const char *call) {
+    const MTL4MachineLearningPipelineState *state = e->state;
+    for (size_t i = 0; i < state->network->n_values; i++) {
+        NetOperand *o = &operands[i];
+        const NetPlace *place = &state->plan.places[i];
+        o->shape = state->plan.shapes[i];
+        int64_t packed = 1;
+        for (uint32_t k = 0; k < o->shape.rank; k++) {
+            o->strides[k] = o->shape.n[k] > 1 ? packed : 0;
+            packed *= o->shape.n[k];
+        }
+        if (place->where == NET_IN_CONSTANT)
+            o->data = (char *)(uintptr_t)place->data;
+        else if (place->where == NET_IN_HEAP)
+            o->data = heap ? heap->memory + place->offset : NULL;
+        if (place->where != NET_IN_TENSOR) continue;
+        const MTLTensor *tensor = tensor_for(e, i, call);
+        if (!tensor) return false;
+        o->data = (char *)tensor->cpu.data;
+        for (uint32_t k = 0; k < o->shape.rank; k++)
+            o->strides[k] = o->shape.n[k] > 1 ? tensor->cpu.strides[k] : 0;
+    }
+    return true;
+}
+
+void mtl4_machine_learning_command_encoder_dispatch_network(
+    MTL4MachineLearningCommandEncoder *encoder, MTLHeap *intermediates_heap) {
+    if (!valid(encoder, __func__)) return;
+    MTLCommandBuffer *commands = encoder->encoder.buffer;
+    if (!encoder->state) {
+        rt_misuse_encoding(commands, RT_RULE_dispatch_without_pipeline, __func__, NULL);
+        return;
+    }
+    if (!valid_heap(encoder, intermediates_heap, __func__)) return;
+    NetOperand *operands = rt_alloc((encoder->state->network->n_values + 1) * sizeof *operands);
+    if (!operands)
+        rt_cb_no_memory(commands);
+    else if (find_operands(encoder, intermediates_heap, operands, __func__))
+        rt_network_encode(commands, encoder->state, operands);
+    rt_free(operands);
+}
+
+// ---- Order ----
+
+static bool valid_stages(MTL4MachineLearningCommandEncoder *e, MTLStages own, MTLStages other,
+                         const char *call) {
+    if ((own & MTLStageMachineLearning) && other) return true;
+    rt_misuse_encoding(e->encoder.buffer, RT_RULE_metal4_stages, call, "0x%llx and 0x%llx",
+                       (unsigned long long)own, (unsigned long long)other);
+    return false;
+}
+
+// Networks of an encoder run one after the other: these only check.
+void mtl4_machine_learning_command_encoder_barrier_after_encoder_stages(
+    MTL4MachineLearningCommandEncoder *encoder, MTLStages after_encoder_stages,
+    MTLStages before_encoder_stages, MTL4VisibilityOptions visibility_options) {
+    (void)visibility_options;
+    if (valid(encoder, __func__))
+        valid_stages(encoder, after_encoder_stages, before_encoder_stages & MTLStageMachineLearning,
+                     __func__);
+}
+
+void mtl4_machine_learning_command_encoder_barrier_after_queue_stages(
+    MTL4MachineLearningCommandEncoder *encoder, MTLStages after_queue_stages,
+    MTLStages before_stages, MTL4VisibilityOptions visibility_options) {
+    (void)visibility_options;
+    if (valid(encoder, __func__))
+        valid_stages(encoder, before_stages, after_queue_stages, __func__);
+}
+
+void mtl4_machine_learning_command_encoder_barrier_after_stages(
+    MTL4MachineLearningCommandEncoder *encoder, MTLStages after_stages,
+    MTLStages before_queue_stages, MTL4VisibilityOptions visibility_options) {
+    (void)visibility_options;
+    if (valid(encoder, __func__))
+        valid_stages(encoder, after_stages, before_queue_stages, __func__);
+}
+
+void mtl4_machine_learning_command_encoder_update_fence(MTL4MachineLearningCommandEncoder *encoder,
+                                                        MTLFence *fence,
+                                                        MTLStages after_encoder_stages) {
+    if (valid(encoder, __func__) &&
+        valid_stages(encoder, after_encoder_stages, MTLStageAll, __func__))
+        rt_encoder_update_fence(encoder, &rt_ml_encoder_class, fence, __func__);
+}
+
+void mtl4_machine_learning_command_encoder_wait_for_fence(
+    MTL4MachineLearningCommandEncoder *encoder, MTLFence *fence, MTLStages before_encoder_stages) {
+    if (valid(encoder, __func__) &&
+        valid_stages(encoder, before_encoder_stages, MTLStageAll, __func__))
+        rt_encoder_wait_for_fence(encoder, &rt_ml_encoder_class, fence, __func__);
+}
+
+// ---- Marks ----
+
+void mtl4_machine_learning_command_encoder_insert_debug_signpost(
+    MTL4MachineLearningCommandEncoder *encoder, const char *name) {
+    rt_encoder_insert_debug_signpost(encoder, &rt_ml_encoder_class, name, __func__);
+}
+
+void mtl4_machine_learning_command_encoder_push_debug_group(
+    MTL4MachineLearningCommandEncoder *encoder, const char *name) {
+    rt_encoder_push_debug_group(encoder, &rt_ml_encoder_class, name, __func__);
+}
+
+void mtl4_machine_learning_command_encoder_pop_debug_group(
+    MTL4MachineLearningCommandEncoder *encoder) {
+    rt_encoder_pop_debug_group(encoder, &rt_ml_encoder_class, __func__);
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// ml_pipeline.c: MTL4MachineLearningPipelineState: a network with all its sizes, and the kernels
+// its steps need; and the libraries that networks come in.
+#include <string.h>
+#include "runtime/metal4/compiler.h"
+#include "runtime/metal4/network_run.h"
+#include "runtime/object/validation.h"
+#include "runtime/program/library.h"
+
+// ---- Libraries ----
+
+MTLLibrary *rt_network_library(MTLDevice *device, const char *folder, const char *call,
+                               MTLError **error) {
+    char message[JSON_MESSAGE_BYTES];
+    RtNetwork *network = rt_network_read(folder, message);
+    if (!network) {
+        rt_error_set(error, *message
+                                ? rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorCompileFailure,
+                                               "%s: %s", call, message)
+                                : NULL);
+        return NULL;
+    }
+    const MTLPreprocessorMacro type = {"TYPE", network->type == MTLTensorDataTypeFloat32 ? "float"
+                                               : network->type == MTLTensorDataTypeFloat16
+                                                   ? "half"
+                                                   : "bfloat"};
+    const MTLHeader products = {"network_products", rt_network_products, 0};
+    MTLLibrary *library =
+        mtl_device_new_library_with_source(device, rt_network_kernels,
+                                           &(MTLCompileOptions){.preprocessor_macros = &type,
+                                                                .preprocessor_macro_count = 1,
+                                                                .headers = &products,
+                                                                .header_count = 1,
+                                                                .source_name = "network.metal"},
+                                           error);
+    if (library)
+        library->network = network;
+    else
+        rt_network_free(network);
+    return library;
+}
+
+// ---- Pipelines ----
+
+static void pipeline_destroy(void *self) {
+    MTL4MachineLearningPipelineState *state = self;
+    rt_network_plan_free(&state->plan);
+    for (int i = 0; i < NET_N_KERNELS; i++) mtl_release(state->kernels[i]);
+    rt_free(state->tensors);
+    rt_label_free(&state->label);
+    mtl_release(state->library);
+    mtl_release(state->device);
+    rt_free(state);
+}
+
+const RtClass rt_ml_pipeline_class = {.name = "MTL4MachineLearningPipelineState",
+                                      .destroy = pipeline_destroy,
+                                      .label_at =
+                                          offsetof(MTL4MachineLearningPipelineState, label)};
+
+static void *reflection_owner(const void *self) {
+    return ((const MTL4MachineLearningPipelineReflection *)self)->state;
+}
+
+static const RtClass reflection_class = {.name = "MTL4MachineLearningPipelineReflection",
+                                         .owner = reflection_owner};
+
+static bool invalid(MTLError **error, const char *call, const char *what) {
+    rt_error_set(error, rt_error_new(MTLComputePipelineErrorDomain,
+                                     MTLComputePipelineErrorInvalidInput, "%s: %s.", call, what));
+    return false;
+}
+
+// The network behind the descriptor.
+static MTLLibrary *network_of(MTLDevice *device, const MTL4MachineLearningPipelineDescriptor *d,
+                              const char *call, MTLError **error) {
+    const MTL4FunctionDescriptor *f = d->machine_learning_function_descriptor;
+    if (!f) {
+        rt_misuse(device, RT_RULE_null_argument, call, "machine_learning_function_descriptor");
+        invalid(error, call, "machine_learning_function_descriptor is NULL");
+        return NULL;
+    }
+    const MTL4LibraryFunctionDescriptor *of =
+        (const MTL4LibraryFunctionDescriptor *)(const void *)f;
+    if (f->kind != MTL4FunctionDescriptorKindLibrary || !of->name ||
+        !rt_is(of->library, &rt_library_class) || !of->library->network ||
+        strcmp(of->library->network->name, of->name) != 0) {
+        invalid(error, call, "the function descriptor is not that of a library's network");
+        return NULL;
+    }
+    return of->library;
+}
+
+static MTLComputePipelineState *kernel(MTLDevice *device, MTLLibrary *library, unsigned which,
+                                       MTLError **error) {
+    static const char *const names[NET_N_KERNELS] = {
+        "flat", "each", "reshape", "rows", "matmul", "matmul_a", "matmul_b", "matmul_ab", "conv"};
+    MTLFunction *function = mtl_library_new_function(library, names[which]);
+    MTLComputePipelineState *state = NULL;
+    if (function)
+        state = mtl_device_new_compute_pipeline_state(device, function, error);
+    else
+        rt_error_set(error, NULL);
+    mtl_release(function);
+    return state;
+}
+
+static bool make_kernels(MTL4MachineLearningPipelineState *state, MTLError **error) {
+    bool needed[NET_N_KERNELS] = {false};
+    for (size_t i = 0; i < state->network->n_steps; i++)
+        needed[rt_network_kernel(&state->network->steps[i])] = true;
+    needed[NET_KERNEL_FLAT] = needed[NET_KERNEL_EACH];
+    for (unsigned i = 0; i < NET_N_KERNELS; i++)
+        if (needed[i] && !(state->kernels[i] = kernel(state->device, state->library, i, error)))
+            return false;
+    return true;
+}
+
+static bool list_tensors(MTL4MachineLearningPipelineState *state) {
+    const RtNetwork *net = state->network;
+    state->tensors = rt_alloc((net->n_values + 1) * sizeof *state->tensors);
+    if (!state->tensors) return false;
+    for (int outputs = 0; outputs < 2; outputs++)
+        for (size_t i = 0; i < net->n_values; i++) {
+            const NetValue *v = &net->values[i];
+            if (outputs ? !v->is_output : v->kind != NET_INPUT) continue;
+            state->tensors[state->n_tensors++] = (uint32_t)i;
+            state->n_inputs += !outputs;
+        }
+    return true;
+}
+
+static MTL4MachineLearningPipelineState *create(MTLDevice *device,
+                                                const MTL4MachineLearningPipelineDescriptor *d,
+                                                const char *call, MTLError **error) {
+    MTLLibrary *library = network_of(device, d, call, error);
+    if (!library) return NULL;
+    char message[JSON_MESSAGE_BYTES] = "";
+    MTL4MachineLearningPipelineState *state = rt_new(&rt_ml_pipeline_class, sizeof *state);
+    if (!state) goto no_memory;
+    state->device = mtl_retain(device);
+    state->library = mtl_retain(library);
+    state->network = library->network;
+    state->reflection = (MTL4MachineLearningPipelineReflection){{&reflection_class, 0}, state};
+    rt_label_set(&state->label, d->label);
+    if (!list_tensors(state)) goto no_memory;
+    if (!rt_network_plan(state->network, d, &state->plan, message)) {
+        if (!*message) goto no_memory;
+        invalid(error, call, message);
+        mtl_release(state);
+        return NULL;
+    }
+    if (make_kernels(state, error)) return state;
+    mtl_release(state);
+    return NULL;
+
+no_memory:
+    rt_error_set(error, NULL);
+    mtl_release(state);
+    return NULL;
+}
+
+static bool usable(const MTL4Compiler *compiler, const void *argument, const char *what,
+                   const char *call, MTLError **error) {
+    if (error) *error = NULL;
+    bool is_compiler = rt_is(compiler, &rt_mtl4_compiler_class);
+    if (is_compiler && argument) return true;
+    if (is_compiler)
+        rt_misuse(compiler->device, RT_RULE_null_argument, call, "%s", what);
+    else
+        rt_misuse(NULL, compiler ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
+                  mtl_class_name(compiler));
+    return invalid(error, call, "a required argument is NULL");
+}
+
+MTL4MachineLearningPipelineState *mtl4_compiler_new_machine_learning_pipeline_state(
+    MTL4Compiler *compiler, const MTL4MachineLearningPipelineDescriptor *descriptor,
+    MTLError **error) {
+    if (!usable(compiler, descriptor, "descriptor", __func__, error)) return NULL;
+    return create(compiler->device, descriptor, __func__, error);
+}
+
+// ---- In the background ----
+
+typedef struct Job {
+    MTLDevice *device; // retained
+    MTLLibrary *library;
+    char *name, *label;
+    MTL4MachineLearningInputDimensions *dimensions;
+    size_t n_dimensions;
+    MTL4NewMachineLearningPipelineStateCompletionHandler handler;
+    void *context;
+    MTLError *error; // found before it began
+} Job;
+
+static void job_free(void *context) {
+    Job *job = context;
+    mtl_release(job->device);
+    mtl_release(job->library);
+    mtl_release(job->error);
+    rt_free(job->name);
+    rt_free(job->label);
+    rt_free(job->dimensions);
+    rt_free(job);
+}
+
+static void job_run(void *context) {
+    static const char call[] = "mtl4_compiler_new_machine_learning_pipeline_state_async";
+    Job *job = context;
+    MTL4MachineLearningPipelineState *state = NULL;
+    if (!job->error) {
+        const MTL4LibraryFunctionDescriptor f = {.name = job->name, .library = job->library};
+        const MTL4MachineLearningPipelineDescriptor d = {
+            .label = job->label,
+            .machine_learning_function_descriptor = &f.base,
+            .input_dimensions = job->dimensions,
+            .input_dimension_count = job->n_dimensions};
+        state = create(job->device, &d, call, &job->error);
+    }
+    job->handler(state, state ? NULL : job->error, job->context);
+    mtl_release(state);
+}
+
+MTL4CompilerTask *mtl4_compiler_new_machine_learning_pipeline_state_async(
+    MTL4Compiler *compiler, const MTL4MachineLearningPipelineDescriptor *descriptor,
+    MTL4NewMachineLearningPipelineStateCompletionHandler handler, void *context) {
+    if (!usable(compiler, descriptor, "descriptor", __func__, NULL) ||
+        !usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
+        return NULL;
+    Job *job = rt_alloc(sizeof *job);
+    MTL4CompilerTask *task = NULL;
+    if (!job) goto no_memory;
+    job->device = mtl_retain(compiler->device);
+    job->handler = handler;
+    job->context = context;
+    job->library = mtl_retain(network_of(compiler->device, descriptor, __func__, &job->error));
+    job->name = rt_strdup(job->library ? job->library->network->name : "");
+    job->label = rt_strdup(descriptor->label);
+    job->n_dimensions = descriptor->input_dimensions ? descriptor->input_dimension_count : 0;
+    job->dimensions = rt_alloc((job->n_dimensions + 1) * sizeof *job->dimensions);
+    if (!job->name || !job->label || !job->dimensions) goto no_memory;
+    if (job->n_dimensions)
+        memcpy(job->dimensions, descriptor->input_dimensions,
+               job->n_dimensions * sizeof *job->dimensions);
+    task = rt_task_start(compiler, job_run, job_free, job);
+    if (task) return task;
+    job_run(job);
+    job_free(job);
+    return NULL;
+
+no_memory:
+    if (job) job_free(job);
+    handler(NULL, rt_error_no_memory(), context);
+    return NULL;
+}
+
+// ---- Properties ----
+
+MTLDevice *
+mtl4_machine_learning_pipeline_state_device(const MTL4MachineLearningPipelineState *state) {
+    return state ? state->device : NULL;
+}
+
+const char *
+mtl4_machine_learning_pipeline_state_label(const MTL4MachineLearningPipelineState *state) {
+    return state ? rt_label(&state->label) : "";
+}
+
+size_t mtl4_machine_learning_pipeline_state_intermediates_heap_size(
+    const MTL4MachineLearningPipelineState *state) {
+    return state ? state->plan.heap_bytes : 0;
+}
+
+MTL4MachineLearningPipelineReflection *
+mtl4_machine_learning_pipeline_state_reflection(const MTL4MachineLearningPipelineState *state) {
+    return state ? (MTL4MachineLearningPipelineReflection *)(uintptr_t)&state->reflection : NULL;
+}
+
+size_t mtl4_machine_learning_pipeline_reflection_binding_count(
+    const MTL4MachineLearningPipelineReflection *reflection) {
+    return reflection ? reflection->state->n_tensors : 0;
+}
+
+static const NetValue *binding(const MTL4MachineLearningPipelineReflection *r, size_t i) {
+    if (!r || i >= r->state->n_tensors) return NULL;
+    return &r->state->network->values[r->state->tensors[i]];
+}
+
+const char *mtl4_machine_learning_pipeline_reflection_binding_name(
+    const MTL4MachineLearningPipelineReflection *reflection, size_t i) {
+    const NetValue *v = binding(reflection, i);
+    return v ? v->name : NULL;
+}
+
+size_t mtl4_machine_learning_pipeline_reflection_binding_index(
+    const MTL4MachineLearningPipelineReflection *reflection, size_t i) {
+    const NetValue *v = binding(reflection, i);
+    return !v ? 0 : v->is_output ? v->out_index : v->index;
+}
+
+MTLBindingAccess mtl4_machine_learning_pipeline_reflection_binding_access(
+    const MTL4MachineLearningPipelineReflection *reflection, size_t i) {
+    const NetValue *v = binding(reflection, i);
+    return v && v->is_output ? MTLBindingAccessWriteOnly : MTLBindingAccessReadOnly;
+}
+
+MTLTensorExtents mtl4_machine_learning_pipeline_reflection_binding_dimensions(
+    const MTL4MachineLearningPipelineReflection *reflection, size_t i) {
+    MTLTensorExtents e = {0};
+    if (!binding(reflection, i)) return e;
+    const NetShape *s = &reflection->state->plan.shapes[reflection->state->tensors[i]];
+    e.rank = s->rank;
+    for (uint32_t k = 0; k < s->rank; k++) e.extents[k] = (ptrdiff_t)s->n[k];
+    return e;
+}
+
+MTLTensorDataType mtl4_machine_learning_pipeline_reflection_binding_tensor_data_type(
+    const MTL4MachineLearningPipelineReflection *reflection, size_t i) {
+    return binding(reflection, i) ? reflection->state->network->type : MTLTensorDataTypeNone;
+}
