@@ -28,6 +28,9 @@ void ISA(raster_block)(struct TileState *s, const Triangle *t, uint32_t block,
 // The texels of a block as rows r, g, b, a: floats, or integers.
 void ISA(raster_read)(const CpuPixelFormat *format, const void *texels, uint32_t *rows);
 OutputFn *ISA(raster_choose_output)(const CpuPixelFormat *format, const CpuBlendState *blend);
+// packed.c: NULL, false: not a format for it
+OutputFn *ISA(raster_choose_packed)(const CpuPixelFormat *format, const CpuBlendState *blend);
+bool ISA(raster_read_packed)(const CpuPixelFormat *format, const void *texels, uint32_t *rows);
 
 // What a tile in work knows; in 64-byte aligned memory.
 typedef struct TileState {

@@ -1,72 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // output.c: colours of a step into tile memory: blending, write masks, conversion. The formats the
 // texture functions know as vectors (texture/fast.h) get functions of their own, with a constant
-// layout: one that overwrites, one for "source over", one for everything else. The other formats go
-// through the scalar conversions.
+// layout: one that overwrites, one for "source over", one for everything else. Packed formats have
+// code of their own (packed.c); what is left goes through the scalar conversions.
 //
 // Tile memory holds texels of the attachment's format, the 32 of a block in the order of lanes.
 #include <string.h>
-#include "cpu/raster/isa.h"
+#include "cpu/raster/blend.h"
 #include "cpu/texture/fast.h"
-
-// ---- Blending ----
-
-typedef struct Blend {
-    vf src[4], second[4], dst[4]; // second: of dual source blending
-} Blend;
-
-// Factor of component c.
-INLINE vf factor_of(uint8_t which, const Blend *b, const float *constant, int c) {
-    switch (which) {
-    case CPU_BLEND_ZERO: return v_set(0);
-    case CPU_BLEND_SRC_COLOR: return b->src[c];
-    case CPU_BLEND_ONE_MINUS_SRC_COLOR: return 1.0f - b->src[c];
-    case CPU_BLEND_SRC_ALPHA: return b->src[3];
-    case CPU_BLEND_ONE_MINUS_SRC_ALPHA: return 1.0f - b->src[3];
-    case CPU_BLEND_DST_COLOR: return b->dst[c];
-    case CPU_BLEND_ONE_MINUS_DST_COLOR: return 1.0f - b->dst[c];
-    case CPU_BLEND_DST_ALPHA: return b->dst[3];
-    case CPU_BLEND_ONE_MINUS_DST_ALPHA: return 1.0f - b->dst[3];
-    case CPU_BLEND_SRC_ALPHA_SATURATED:
-        return c == 3 ? v_set(1) : v_min(b->src[3], 1.0f - b->dst[3]);
-    case CPU_BLEND_BLEND_COLOR: return v_set(constant[c]);
-    case CPU_BLEND_ONE_MINUS_BLEND_COLOR: return v_set(1.0f - constant[c]);
-    case CPU_BLEND_BLEND_ALPHA: return v_set(constant[3]);
-    case CPU_BLEND_ONE_MINUS_BLEND_ALPHA: return v_set(1.0f - constant[3]);
-    case CPU_BLEND_SRC1_COLOR: return b->second[c];
-    case CPU_BLEND_ONE_MINUS_SRC1_COLOR: return 1.0f - b->second[c];
-    case CPU_BLEND_SRC1_ALPHA: return b->second[3];
-    case CPU_BLEND_ONE_MINUS_SRC1_ALPHA: return 1.0f - b->second[3];
-    default: return v_set(1);
-    }
-}
-
-INLINE vf combined(uint8_t op, uint8_t src_factor, uint8_t dst_factor, const Blend *b,
-                   const float *constant, int c) {
-    if (op == CPU_BLEND_MIN) return v_min(b->src[c], b->dst[c]);
-    if (op == CPU_BLEND_MAX) return v_max(b->src[c], b->dst[c]);
-    vf src = b->src[c] * factor_of(src_factor, b, constant, c);
-    vf dst = b->dst[c] * factor_of(dst_factor, b, constant, c);
-    return op == CPU_BLEND_ADD ? src + dst : op == CPU_BLEND_SUBTRACT ? src - dst : dst - src;
-}
-
-// Results replace b->src; components that are not written become what was there.
-static void blend_any(const CpuBlendState *state, const float *constant, Blend *b) {
-    vf result[4];
-    for (int c = 0; c < 4; c++) {
-        if (!(state->write_mask & 8 >> c))
-            result[c] = b->dst[c];
-        else if (!state->enabled)
-            result[c] = b->src[c];
-        else if (c < 3)
-            result[c] =
-                combined(state->rgb_op, state->src_rgb, state->dst_rgb, b, constant, c);
-        else
-            result[c] =
-                combined(state->alpha_op, state->src_alpha, state->dst_alpha, b, constant, c);
-    }
-    memcpy(b->src, result, sizeof result);
-}
 
 typedef enum Mode { MODE_REPLACE, MODE_OVER, MODE_ANY } Mode;
 
@@ -104,10 +45,6 @@ static bool is_over(const CpuBlendState *b) {
            (b->src_alpha == CPU_BLEND_ONE || b->src_alpha == CPU_BLEND_SRC_ALPHA) &&
            b->dst_rgb == CPU_BLEND_ONE_MINUS_SRC_ALPHA &&
            b->dst_alpha == CPU_BLEND_ONE_MINUS_SRC_ALPHA && b->write_mask == 15;
-}
-
-INLINE void clamp(vf c[4], float low) {
-    for (int i = 0; i < 4; i++) c[i] = v_min(v_max(c[i], v_set(low)), v_set(1));
 }
 
 // ---- Formats with vector code ----
@@ -271,12 +208,14 @@ static bool has_vectors(const CpuPixelFormat *f) {
 void ISA(raster_read)(const CpuPixelFormat *format, const void *texels, uint32_t *rows) {
     if (has_vectors(format) && !cpu_format_is_integer(format))
         table[layout_of(format)].read(texels, rows);
-    else
+    else if (!ISA(raster_read_packed)(format, texels, rows))
         read_general(format, texels, rows);
 }
 
 OutputFn *ISA(raster_choose_output)(const CpuPixelFormat *f, const CpuBlendState *blend) {
     bool integer = cpu_format_is_integer(f);
+    OutputFn *packed = has_vectors(f) ? NULL : ISA(raster_choose_packed)(f, blend);
+    if (packed) return packed;
     if (!has_vectors(f) || (integer && blend->write_mask != 15)) return output_general;
     if ((integer || !blend->enabled) && blend->write_mask == 15)
         return table[layout_of(f)].modes[MODE_REPLACE];
