@@ -14,35 +14,42 @@ typedef struct Lines {
     uint32_t type;
 } Lines;
 
+// Whole vectors first: for those, `rest` is a constant and masks fall away.
 #define LINES(word)                                                                                \
     do {                                                                                           \
-        for (int l = 0; l < n_lines; l++, p += from.stride, out += width)                          \
-            for (int i = 0; i < n; i += V_WIDTH) v_store(out + i, word);                           \
+        for (int l = 0; l < n_lines; l++, p += from.stride, out += width) {                        \
+            int i = 0;                                                                             \
+            for (; i + V_WIDTH <= n; i += V_WIDTH) v_store(out + i, word(V_WIDTH));                \
+            if (i < n) v_store(out + i, word(n - i));                                              \
+        }                                                                                          \
     } while (0)
-#define LINES_OF(load, type, n_bytes)                                                              \
-    case type: LINES(load(p + i * (n_bytes), type, n - i)); break
+#define FLOATS(type, n_bytes, rest) load_floats(p + i * (n_bytes), type, rest)
+#define F32(rest) FLOATS(CPU_TENSOR_FLOAT32, 4, rest)
+#define F16(rest) FLOATS(CPU_TENSOR_FLOAT16, 2, rest)
+#define BF16(rest) FLOATS(CPU_TENSOR_BFLOAT16, 2, rest)
+#define I8(rest) FLOATS(CPU_TENSOR_INT8, 1, rest)
+#define U8(rest) FLOATS(CPU_TENSOR_UINT8, 1, rest)
+#define OTHER(rest) FLOATS(from.type, n_bytes, rest)
+#define INT(rest) load_ints(p + i * n_bytes, from.type, rest)
 
 // Lines of n elements as floats, `width` words apart, filled up with zeros to whole vectors.
 static void float_lines(Lines from, int n_lines, int n, uint32_t *out, int width) {
     const unsigned char *p = from.data;
+    int n_bytes = cpu_element_bytes(from.type);
     switch (from.type) {
-        LINES_OF(load_floats, CPU_TENSOR_FLOAT32, 4);
-        LINES_OF(load_floats, CPU_TENSOR_FLOAT16, 2);
-        LINES_OF(load_floats, CPU_TENSOR_BFLOAT16, 2);
-        LINES_OF(load_floats, CPU_TENSOR_INT8, 1);
-        LINES_OF(load_floats, CPU_TENSOR_UINT8, 1);
-    default: {
-        int n_bytes = cpu_element_bytes(from.type);
-        LINES(load_floats(p + i * n_bytes, from.type, n - i));
-        break;
-    }
+    case CPU_TENSOR_FLOAT32: LINES(F32); break;
+    case CPU_TENSOR_FLOAT16: LINES(F16); break;
+    case CPU_TENSOR_BFLOAT16: LINES(BF16); break;
+    case CPU_TENSOR_INT8: LINES(I8); break;
+    case CPU_TENSOR_UINT8: LINES(U8); break;
+    default: LINES(OTHER); break;
     }
 }
 
 static void int_lines(Lines from, int n_lines, int n, uint32_t *out, int width) {
     const unsigned char *p = from.data;
     int n_bytes = cpu_element_bytes(from.type);
-    LINES(load_ints(p + i * n_bytes, from.type, n - i));
+    LINES(INT);
 }
 
 // The same where a word has two elements: n words of each line, the last one perhaps half empty.
@@ -87,25 +94,48 @@ static void lines(CpuKind kind, bool thin, Lines from, int n_lines, int n_elemen
     }
 }
 
-// A step of words from the two or four lines that follow each other; p[i] NULL: zeros.
-static void weave_shorts(const unsigned char *const p[2], uint32_t type, int n, uint32_t *out) {
+#define WEAVE(word)                                                                                \
+    do {                                                                                           \
+        for (; i + V_WIDTH <= n; i += V_WIDTH) v_store(out + i, word(V_WIDTH));                    \
+        if (i < n) v_store(out + i, word(n - i));                                                  \
+    } while (0)
+#define SHORTS(rest)                                                                               \
+    v_add_int(load_u16(low + 2 * i, rest), v_shift_left(load_u16(high + 2 * i, rest), 16))
+#define SIGNED(rest)                                                                               \
+    v_add_int(v_and(load_i8(low + i, rest), sixteen), v_shift_left(load_i8(high + i, rest), 16))
+#define UNSIGNED(rest) v_add_int(load_u8(low + i, rest), v_shift_left(load_u8(high + i, rest), 16))
+
+// Words of n lanes from each two of n_k lines.
+static void weave_shorts(Lines from, int n_k, int n, uint32_t *out, int width) {
     static const unsigned char zeros[CPU_PACK_LANES * 2];
-    const unsigned char *low = p[0], *high = p[1] ? p[1] : zeros;
+    const unsigned char *low = from.data;
     const V sixteen = v_all(&(uint32_t){0xffff});
-    if (cpu_element_bytes(type) == 2)
-        for (int i = 0; i < n; i += V_WIDTH)
-            v_store(out + i, v_add_int(load_u16(low + 2 * i, n - i),
-                                       v_shift_left(load_u16(high + 2 * i, n - i), 16)));
-    else if (type == CPU_TENSOR_INT8)
-        for (int i = 0; i < n; i += V_WIDTH)
-            v_store(out + i, v_add_int(v_and(load_i8(low + i, n - i), sixteen),
-                                       v_shift_left(load_i8(high + i, n - i), 16)));
-    else
-        for (int i = 0; i < n; i += V_WIDTH)
-            v_store(out + i,
-                    v_add_int(load_u8(low + i, n - i), v_shift_left(load_u8(high + i, n - i), 16)));
+#if V_WIDTH == 16
+    V first = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40, 8, 39, 7,
+                               38, 6, 37, 5, 36, 4, 35, 3, 34, 2, 33, 1, 32, 0);
+    V second = _mm512_add_epi16(first, _mm512_set1_epi16(16));
+#endif
+    for (int k = 0; k < n_k; k += 2, low += 2 * from.stride, out += width) {
+        const unsigned char *high = k + 1 < n_k ? low + from.stride : zeros;
+        int i = 0;
+        if (cpu_element_bytes(from.type) == 2) {
+#if V_WIDTH == 16
+            for (; i + 32 <= n; i += 32) {
+                V l = v_load(low + 2 * i), h = v_load(high + 2 * i);
+                v_store(out + i, _mm512_permutex2var_epi16(l, first, h));
+                v_store(out + i + 16, _mm512_permutex2var_epi16(l, second, h));
+            }
+#endif
+            WEAVE(SHORTS);
+        } else if (from.type == CPU_TENSOR_INT8) {
+            WEAVE(SIGNED);
+        } else {
+            WEAVE(UNSIGNED);
+        }
+    }
 }
 
+// A step of words from the four lines that follow each other; p[i] NULL: zeros.
 static void weave_bytes(const unsigned char *const p[4], uint8_t flip, int n, uint32_t *out) {
     static const unsigned char zeros[CPU_PACK_LANES];
     const unsigned char *a = p[0], *b = p[1] ? p[1] : zeros, *c = p[2] ? p[2] : zeros,
@@ -144,14 +174,15 @@ static void weave(CpuKind kind, bool thin, Lines from, int n_k, int n_lanes, uin
         lines(kind, thin, from, n_k, n_lanes, out, width);
         return;
     }
+    if (each == 2) {
+        weave_shorts(from, n_k, n_lanes, out, width);
+        return;
+    }
     const unsigned char *p = from.data;
-    for (int k = 0; k < n_k; k += each, out += width) {
+    for (int k = 0; k < n_k; k += 4, out += width) {
         const unsigned char *of[4] = {NULL};
-        for (int i = 0; i < each && k + i < n_k; i++, p += from.stride) of[i] = p;
-        if (each == 2)
-            weave_shorts(of, from.type, n_lanes, out);
-        else
-            weave_bytes(of, flip_of(thin, from.type), n_lanes, out);
+        for (int i = 0; i < 4 && k + i < n_k; i++, p += from.stride) of[i] = p;
+        weave_bytes(of, flip_of(thin, from.type), n_lanes, out);
     }
 }
 
