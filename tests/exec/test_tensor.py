@@ -676,3 +676,27 @@ def test_simdgroups_of_their_own(kernels, way):
     for s, w in enumerate(which):
         da, db = double_of(a[w % 4], "half"), double_of(b[s], "half")
         assert_near(c[s], da @ db if w != 7 else np.full((17, 13), 5.0), np.abs(da) @ np.abs(db), "float", f"own {way} {s}")
+
+
+def test_large_tensors_need_no_copy():
+    """Set to zero and copied as a whole, a cooperative tensor is still laid out by element."""
+    body = """
+    auto cT = op.get_destination_cooperative_tensor<decltype(mA), decltype(mB), {t}>();
+    for (ushort i = 0; i < cT.get_capacity(); i++) cT[i] = 0;
+    auto best = cT;
+    for (int i = 0; i < M; i++) {{
+        op.run(mA, mB, cT);
+        if (i == 3) best = cT;
+    }}
+    op.run(mA, mB, best);
+    best.store(mC);
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        for t in (F16, ("half", "half", "half")):
+            path = os.path.join(folder, "large.metal")
+            with open(path, "w") as f:
+                f.write(matmul_source("large", t, m=128, n=128, groups=4, accumulate=True, body=body.format(t=t[2])))
+            r = subprocess.run([ex.MSLC, "build", path, "--emit=ll", "--function", "large", "--group", "128"],
+                               capture_output=True, text=True, timeout=120)
+            assert r.returncode == 0, r.stderr
+            assert "tensor.op" in r.stdout and "tensor.slab" not in r.stdout

@@ -43,8 +43,52 @@ static unsigned align_at(unsigned align, uint64_t offset) {
 
 // ---- memcpy and friends --------------------------------------------------------------------
 
-// void helper(ptr to, ptr from or i8 value, i64 n): a byte loop; up: false counts down.
-static void build_loop(Vec *x, Value f, bool set, bool up) {
+// Bytes of the elements that all of a type is made of; 0: of different ones.
+static unsigned element_size(Vec *x, Type t) {
+    if (LLVMGetTypeKind(t) == LLVMStructTypeKind) {
+        unsigned size = 0;
+        for (unsigned k = 0; k < LLVMCountStructElementTypes(t); k++) {
+            unsigned n = element_size(x, LLVMStructGetTypeAtIndex(t, k));
+            if (!n || (size && size != n)) return 0;
+            size = n;
+        }
+        return size;
+    }
+    if (LLVMGetTypeKind(t) == LLVMArrayTypeKind || is_vector(t))
+        return element_size(x, LLVMGetElementType(t));
+    uint64_t n = LLVMABISizeOfType(x->dl, t);
+    return n == 1 || n == 2 || n == 4 || n == 8 ? (unsigned)n : 0;
+}
+
+// Of the variable of the thread that p points into: copied in these, it can be laid out by element
+// (private.c).
+static unsigned variable_unit(Vec *x, Value p) {
+    while (LLVMIsAGetElementPtrInst(p)) p = operand(p, 0);
+    return LLVMIsAAllocaInst(p) ? element_size(x, LLVMGetAllocatedType(p)) : 0;
+}
+
+// Bytes to copy or set at a time; 1 where n, which may be unknown, is not a multiple of more.
+static unsigned unit_of(Vec *x, Value i, bool set) {
+    int64_t n;
+    unsigned to = variable_unit(x, operand(i, 0)), from = set ? 0 : variable_unit(x, operand(i, 1));
+    unsigned unit = to && from ? (to < from ? to : from) : to + from;
+    if (!unit) { // memory: as far as alignment allows
+        unsigned align = argument_align(i, 1), align2 = set ? 4 : argument_align(i, 2);
+        for (unit = 4; unit > 1 && (align % unit || align2 % unit);) unit /= 2;
+    }
+    if (!get_const(operand(i, 2), &n)) return 1;
+    while (unit > 1 && n % unit) unit /= 2;
+    return unit;
+}
+
+static Value repeated(Vec *x, Value byte, Type t) {
+    Value v = LLVMBuildZExtOrBitCast(x->b, byte, t, "");
+    return int_bits(t) == 8 ? v
+                            : LLVMBuildMul(x->b, v, LLVMConstInt(t, 0x0101010101010101u, 0), "");
+}
+
+// void helper(ptr to, ptr from or i8 value, i64 n): a loop over n units; up: false counts down.
+static void build_loop(Vec *x, Value f, bool set, bool up, unsigned unit) {
     Value to = LLVMGetParam(f, 0), from = LLVMGetParam(f, 1), n = LLVMGetParam(f, 2),
           zero = const_int(x->i64, 0);
     Block entry = LLVMGetInsertBlock(x->b),
@@ -55,17 +99,20 @@ static void build_loop(Vec *x, Value f, bool set, bool up) {
     Value i = LLVMBuildPhi(x->b, x->i64, ""),
           next = LLVMBuildAdd(x->b, i, const_int(x->i64, 1), "");
     Value at = up ? i : LLVMBuildSub(x->b, LLVMBuildSub(x->b, n, i, ""), const_int(x->i64, 1), "");
-    Value v =
-        set ? from : LLVMBuildLoad2(x->b, x->i8, LLVMBuildGEP2(x->b, x->i8, from, &at, 1, ""), "");
-    LLVMBuildStore(x->b, v, LLVMBuildGEP2(x->b, x->i8, to, &at, 1, ""));
+    Type t = LLVMIntTypeInContext(x->llvm, unit * 8);
+    Value v = set ? repeated(x, from, t)
+                  : LLVMBuildLoad2(x->b, t, LLVMBuildGEP2(x->b, t, from, &at, 1, ""), "");
+    if (!set) LLVMSetAlignment(v, 1);
+    LLVMSetAlignment(LLVMBuildStore(x->b, v, LLVMBuildGEP2(x->b, t, to, &at, 1, "")), 1);
     LLVMBuildCondBr(x->b, LLVMBuildICmp(x->b, LLVMIntULT, next, n, ""), loop, done);
     LLVMAddIncoming(i, (Value[]){zero, next}, (Block[]){entry, loop}, 2);
     LLVMPositionBuilderAtEnd(x->b, done);
     LLVMBuildRetVoid(x->b);
 }
 
-static Value loop_helper(Vec *x, bool set, bool move) {
-    const char *name = set ? "__ingot_memset" : move ? "__ingot_memmove" : "__ingot_memcpy";
+static Value loop_helper(Vec *x, bool set, bool move, unsigned unit) {
+    char name[32];
+    snprintf(name, sizeof name, "__ingot_%s%u", set ? "memset" : move ? "memmove" : "memcpy", unit);
     Value f = LLVMGetNamedFunction(x->module, name);
     if (f) return f;
     Type p[] = {x->ptr, set ? x->i8 : x->ptr, x->i64};
@@ -86,31 +133,30 @@ static Value loop_helper(Vec *x, bool set, bool move) {
                         LLVMBuildICmp(x->b, LLVMIntULE, LLVMGetParam(f, 0), LLVMGetParam(f, 1), ""),
                         up, down);
         LLVMPositionBuilderAtEnd(x->b, up);
-        build_loop(x, f, false, true);
+        build_loop(x, f, false, true, unit);
         LLVMPositionBuilderAtEnd(x->b, down);
-        build_loop(x, f, false, false);
+        build_loop(x, f, false, false, unit);
     } else {
-        build_loop(x, f, set, true);
+        build_loop(x, f, set, true, unit);
     }
     return f;
 }
 
-static void expand_short(Vec *x, Value i, bool set, uint64_t bytes) {
-    unsigned unit = 4, align = argument_align(i, 1), align2 = set ? 4 : argument_align(i, 2);
-    while (unit > 1 && (bytes % unit || align % unit || align2 % unit)) unit /= 2;
+static void expand_short(Vec *x, Value i, bool set, uint64_t bytes, unsigned unit) {
+    unsigned align = argument_align(i, 1), align2 = set ? 1 : argument_align(i, 2);
     bool is_volatile = LLVMConstIntGetZExtValue(operand(i, 3)) != 0;
     Type t = LLVMIntTypeInContext(x->llvm, unit * 8);
     size_t n = bytes / unit;
     Value *v = vec_alloc(x, n + 1, sizeof *v);
     for (size_t k = 0; k < n; k++) {
         if (!set) {
-            v[k] = load_at(x, t, operand(i, 1), k * unit, unit, is_volatile);
+            v[k] = load_at(x, t, operand(i, 1), k * unit, align_at(align2, k * unit), is_volatile);
         } else {
-            Value byte = LLVMBuildZExtOrBitCast(x->b, operand(i, 1), t, "");
-            v[k] = unit == 1 ? byte : LLVMBuildMul(x->b, byte, LLVMConstInt(t, 0x01010101u, 0), "");
+            v[k] = repeated(x, operand(i, 1), t);
         }
     }
-    for (size_t k = 0; k < n; k++) store_at(x, v[k], operand(i, 0), k * unit, unit, is_volatile);
+    for (size_t k = 0; k < n; k++)
+        store_at(x, v[k], operand(i, 0), k * unit, align_at(align, k * unit), is_volatile);
 }
 
 // True if a helper was called: it must be inlined.
@@ -119,18 +165,20 @@ static bool expand_memory_intrinsic(Vec *x, Value i) {
     bool set = starts_with(name, "llvm.memset"), move = starts_with(name, "llvm.memmove");
     if (!set && !move && !starts_with(name, "llvm.memcpy")) return false;
     Value n = operand(i, 2);
-    int64_t bytes;
+    int64_t bytes = 0;
     bool loop = !get_const(n, &bytes) || bytes < 0 || bytes > UNROLL_BYTES;
+    unsigned unit = unit_of(x, i, set);
     LLVMPositionBuilderBefore(x->b, i);
     if (loop) {
         Block here = LLVMGetInsertBlock(x->b);
-        Value f = loop_helper(x, set, move);
+        Value f = loop_helper(x, set, move, unit);
         LLVMPositionBuilder(x->b, here, i);
         n = LLVMBuildIntCast2(x->b, n, x->i64, 0, "");
+        n = LLVMBuildUDiv(x->b, n, const_int(x->i64, unit), "");
         LLVMBuildCall2(x->b, LLVMGlobalGetValueType(f), f,
                        (Value[]){operand(i, 0), operand(i, 1), n}, 3, "");
     } else {
-        expand_short(x, i, set, (uint64_t)bytes);
+        expand_short(x, i, set, (uint64_t)bytes, unit);
     }
     LLVMInstructionEraseFromParent(i);
     return loop;
