@@ -267,17 +267,17 @@ static void fill_step(NeuralTrainer *t, uint32_t slot, uint64_t step) {
 }
 
 static void encode_update(NeuralTrainer *t, size_t offset) {
-    uint32_t most = 0;
+    uint32_t n_in = 0, n_out = 0; // the largest
     for (uint32_t i = 0; i < t->net.n_layers; i++) {
-        uint32_t n = (t->flat[i].n_in + 1) * t->flat[i].n_out;
-        if (n > most) most = n;
+        if (t->flat[i].n_in > n_in) n_in = t->flat[i].n_in;
+        if (t->flat[i].n_out > n_out) n_out = t->flat[i].n_out;
     }
     const NeuralBinding bindings[] = {{t->params, 0},     {t->moment1, 0},    {t->moment2, 0},
                                       {t->gradients, 0},  {t->forward, 0},    {t->transposed, 0},
                                       {t->layers, 0},     {t->steps, offset}, {t->squares, 0},
                                       {t->losses, 0}};
     neural_gpu_dispatch(t->gpu, t->update, bindings, sizeof bindings / sizeof *bindings,
-                        mtl_size_make((most + 31) / 32, t->net.n_layers, 1),
+                        mtl_size_make((n_out + 31) / 32, n_in + 1, t->net.n_layers),
                         mtl_size_make(32, 1, 1));
 }
 

@@ -21,6 +21,7 @@ constant float loss_factor [[function_constant(4)]];
 constant uint hidden [[function_constant(5)]]; // neurons of every layer but the last; 0: they differ
 
 constant constexpr int COLUMNS = 64; // of a product at a time
+constant bool whole = hidden != 0 && hidden % 32 == 0; // no thread is left over: no masks
 
 // z (rows, n_out) = x (rows, n_in) * w (n_in, n_out)
 template <typename T, int ROWS>
@@ -82,7 +83,7 @@ template <typename T, int ROWS> struct Tile {
             device T *slope = SAVE ? slopes(i + 1) : nullptr;
             for (int base = 0; base < n_out; base += 32) {
                 int c = base + thread_index;
-                if (c >= n_out) continue;
+                if (!whole && c >= n_out) continue;
                 float bias = params[int(layer.biases) + c];
 #pragma unroll 2
                 for (int r = 0; r < ROWS; r++) {
@@ -144,7 +145,7 @@ template <typename T, int ROWS> struct Tile {
             biases = layers[i - 1].biases;
             for (int base = 0; base < n_in; base += 32) {
                 int c = base + thread_index;
-                if (c >= n_in) continue;
+                if (!whole && c >= n_in) continue;
                 float sum = adds ? gradient[biases + c] : 0.0f;
 #pragma unroll 4
                 for (int r = 0; r < ROWS; r++) {
