@@ -332,6 +332,29 @@ static void discarded_pixels(void **state) {
     stage_close(s);
 }
 
+// A step all of whose pixels are gone does not run to the end, if much is left to do.
+static void dead_steps_end_early(void **state) {
+    (void)state;
+    static const char source[] = HEAD "struct In { float4 p [[position]]; float v; };\n"
+                                      "fragment float4 f(In in [[stage_in]]) {\n"
+                                      "  if (in.v < 4) discard_fragment();\n"
+                                      "  float x = in.v; for (int i = 0; i < 20; i++) x = "
+                                      "fract(sin(x) * cos(x + 1.0f) + exp(x));\n"
+                                      "  return float4(x); }\n";
+    Stage *s = stage_open(source, "f", NULL);
+    FragmentRun *r = aligned_alloc(64, sizeof *r);
+    for (int alive = 0; alive < 2; alive++) {
+        fragment_begin(r, 0, 0, ~0u);
+        memset(r->colors, 0x7e, sizeof r->colors);
+        r->planes[0] = (CpuPlane){alive ? 3.6f : 0, alive ? .1f : 0, 0};
+        run(s, r);
+        assert_true((r->step.kept != 0) == alive);
+        assert_true((r->colors[0] != 0x7e7e7e7eu) == alive);
+    }
+    free(r);
+    stage_close(s);
+}
+
 // A pixel that only helps may compute any address: it reads nothing there.
 static void helpers_read_nothing(void **state) {
     (void)state;
@@ -438,15 +461,11 @@ static void divergent_control(void **state) {
 int main(int argc, char **argv) {
     stage_folders(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interpolation),
-        cmocka_unit_test(built_in_values),
-        cmocka_unit_test(sample_positions),
-        cmocka_unit_test(outputs),
-        cmocka_unit_test(idle_quads_stay_out),
-        cmocka_unit_test(derivatives),
-        cmocka_unit_test(discarded_pixels),
-        cmocka_unit_test(helpers_read_nothing),
-        cmocka_unit_test(helpers_stay_in_private_arrays),
+        cmocka_unit_test(interpolation),        cmocka_unit_test(built_in_values),
+        cmocka_unit_test(sample_positions),     cmocka_unit_test(outputs),
+        cmocka_unit_test(idle_quads_stay_out),  cmocka_unit_test(derivatives),
+        cmocka_unit_test(discarded_pixels),     cmocka_unit_test(dead_steps_end_early),
+        cmocka_unit_test(helpers_read_nothing), cmocka_unit_test(helpers_stay_in_private_arrays),
         cmocka_unit_test(divergent_control),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,21 +153,101 @@ static void guard(Cg *cg, LLVMValueRef i, LLVMValueRef live) {
                     (LLVMBasicBlockRef[]){before, in}, 2);
 }
 
+// A vote of the lanes that are there.
+static LLVMValueRef call_vote(Cg *cg, const char *name, LLVMTypeRef result, LLVMValueRef on) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef i1 = msl_int(cx, 1), type = LLVMFunctionType(result, &i1, 1, 0);
+    LLVMValueRef f = LLVMGetNamedFunction(cx->module, name);
+    if (!f) {
+        f = LLVMAddFunction(cx->module, name, type);
+        msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "convergent", 0);
+        msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "nounwind", 0);
+    }
+    return LLVMBuildCall2(cx->builder, type, f, &on, 1, "");
+}
+
 static void store_kept(Cg *cg, LLVMValueRef end, LLVMValueRef live) {
     MslContext *cx = &cg->cx;
-    LLVMTypeRef i1 = msl_int(cx, 1), type = LLVMFunctionType(msl_int(cx, 64), &i1, 1, 0);
-    LLVMValueRef ballot = LLVMGetNamedFunction(cx->module, "__ingot_simd_ballot");
-    if (!ballot) {
-        ballot = LLVMAddFunction(cx->module, "__ingot_simd_ballot", type);
-        msl_add_attribute(cx, ballot, LLVMAttributeFunctionIndex, "convergent", 0);
-        msl_add_attribute(cx, ballot, LLVMAttributeFunctionIndex, "nounwind", 0);
-    }
     LLVMPositionBuilderBefore(cx->builder, end);
-    LLVMValueRef on = load_live(cg, live);
-    LLVMValueRef bits = LLVMBuildCall2(cx->builder, type, ballot, &on, 1, "");
+    LLVMValueRef bits = call_vote(cg, "__ingot_simd_ballot", msl_int(cx, 64), load_live(cg, live));
     LLVMValueRef at = msl_stage_offset(cg, msl_stage_step(cg), offsetof(CpuFragmentStep, kept));
     LLVMSetAlignment(
         LLVMBuildStore(cx->builder, LLVMBuildTrunc(cx->builder, bits, msl_int(cx, 32), ""), at), 4);
+}
+
+// Roughly the work from a block to the end of the function, each block once.
+static unsigned work_from(LLVMBasicBlockRef b, Found *seen, Cg *cg) {
+    enum { TEXTURE = 40 };
+    unsigned n = 0, op;
+    for (unsigned i = 0; i < seen->n; i++)
+        if (seen->at[i] == LLVMBasicBlockAsValue(b)) return 0;
+    collect(cg, seen, LLVMBasicBlockAsValue(b));
+    for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+        n += msl_texture_call(i, &op) ? TEXTURE : 1;
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+    for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++)
+        n += work_from(LLVMGetSuccessor(end, s), seen, cg);
+    return n;
+}
+
+static bool contains(const Found *list, LLVMBasicBlockRef b) {
+    for (unsigned i = 0; i < list->n; i++)
+        if (list->at[i] == LLVMBasicBlockAsValue(b)) return true;
+    return false;
+}
+
+// All lanes come by here, once and together: every way through the function leads through the
+// block, and none leads back to it.
+static bool all_meet_at(Cg *cg, LLVMBasicBlockRef b, LLVMBasicBlockRef last) {
+    Found around = {0}, after = {0};
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(cg->thread);
+    collect(cg, &around, LLVMBasicBlockAsValue(b)); // not through b
+    work_from(entry, &around, cg);
+    bool met = b == entry || b == last || !contains(&around, last);
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+    for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++)
+        work_from(LLVMGetSuccessor(end, s), &after, cg);
+    met = met && !contains(&after, b);
+    free(around.at);
+    free(after.at);
+    return met;
+}
+
+// Where the ways of all pixels meet after a discard and none counts any more, the rest of the
+// function is left out if there is much of it. `end`: the only end.
+static void leave_early(Cg *cg, const Found *discards, LLVMValueRef end, LLVMValueRef live) {
+    enum { MUCH = 80 };
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef i1 = msl_int(cx, 1);
+    Found joins = {0};
+    for (unsigned i = 0; i < discards->n; i++) {
+        LLVMValueRef branch =
+            LLVMGetBasicBlockTerminator(LLVMGetInstructionParent(discards->at[i]));
+        if (LLVMGetNumSuccessors(branch) != 1) continue;
+        LLVMBasicBlockRef b = LLVMGetSuccessor(branch, 0);
+        LLVMValueRef first = LLVMGetFirstInstruction(b);
+        while (LLVMIsAPHINode(first)) first = LLVMGetNextInstruction(first);
+        bool known = first == end;
+        for (unsigned k = 0; k < joins.n; k++) known |= joins.at[k] == first;
+        Found seen = {0};
+        if (!known && work_from(b, &seen, cg) >= MUCH &&
+            all_meet_at(cg, b, LLVMGetInstructionParent(end)))
+            collect(cg, &joins, first);
+        free(seen.at);
+    }
+    if (joins.n) {
+        LLVMBasicBlockRef before = LLVMGetInstructionParent(end), last = msl_split_before(cg, end);
+        LLVMPositionBuilderAtEnd(cx->builder, before);
+        LLVMBuildBr(cx->builder, last);
+        for (unsigned i = 0; i < joins.n; i++) {
+            LLVMBasicBlockRef join = LLVMGetInstructionParent(joins.at[i]);
+            LLVMBasicBlockRef rest = msl_split_before(cg, joins.at[i]);
+            LLVMPositionBuilderAtEnd(cx->builder, join);
+            LLVMValueRef any = call_vote(cg, "__ingot_simd_any", i1, load_live(cg, live));
+            LLVMBuildCondBr(cx->builder, any, rest, last);
+        }
+    }
+    free(joins.at);
 }
 
 static bool is_sample_query(Cg *cg, LLVMValueRef i) {
@@ -254,6 +334,7 @@ void msl_settle_stage(Cg *cg) {
             LLVMReplaceAllUsesWith(questions.at[i],
                                    LLVMBuildNot(cx->builder, load_live(cg, live), ""));
         }
+        if (ends.n == 1) leave_early(cg, &discards, ends.at[0], live);
         for (unsigned i = 0; discards.n && i < ends.n; i++) store_kept(cg, ends.at[i], live);
         cg->uses.simd |= discards.n > 0; // kept is a ballot
     } else {
