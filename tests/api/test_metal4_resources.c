@@ -15,6 +15,11 @@ static const char source[] = HEAD
     " texture2d<float, access::write> out [[texture(1)]],"
     " uint2 i [[thread_position_in_grid]]) {"
     " out.write(t.sample(s, (float2(i) + 0.5) / 4.0) * 2, i); }\n"
+    "struct Inner { device uint *p; tensor<device float, dextents<int, 2>> t[2];"
+    " texture2d<float> image; };\n"
+    "kernel void through(constant Inner &inner [[buffer(0)]], device uint *x [[buffer(1)]],"
+    " uint i [[thread_position_in_grid]]) {"
+    " x[i] = inner.p[i] + uint(inner.t[1].get_extent(0)); }\n"
     "[[visible]] uint twice(uint x) { return 2 * x; }\n"
     "kernel void call(visible_function_table<uint(uint)> f [[buffer(0)]],"
     " device uint *x [[buffer(1)]], uint i [[thread_position_in_grid]]) { x[i] = f[0](i); }\n";
@@ -203,6 +208,39 @@ static void test_tensors(void **state) {
     commit_well(&b);
     assert_true(v[0] == 0);
     mtl_release(own), mtl_release(a), mtl_release(data), mtl_release(out), mtl_release(sum);
+    close_bench(&b);
+}
+
+// Pointers and ids in a struct: a message for what is in no set, and the commands run.
+static void test_bindless(void **state) {
+    (void)state;
+    Bench b = open_bench();
+    MTLComputePipelineState *through = pipeline_of(library, "through");
+    MTLBuffer *x = resident_buffer(&b, 64, "X"), *inner = resident_buffer(&b, 64, "Inner"),
+              *p = resident_buffer(&b, 64, "P"), *data = mtl_device_new_buffer(device, 256, 0);
+    mtl_buffer_set_label(data, "Data");
+    MTLTensor *t = matrix(data, 5, 3, 0, MTLTensorDataTypeFloat32);
+    mtl_tensor_set_label(t, "Tensor");
+    ((uint32_t *)mtl_buffer_contents(p))[3] = 40;
+    const uint64_t ids[4] = {mtl_buffer_gpu_address(p), 0, mtl_tensor_gpu_resource_id(t).impl, 0};
+    memcpy(mtl_buffer_contents(inner), ids, sizeof ids);
+    mtl4_argument_table_set_address(b.table, mtl_buffer_gpu_address(inner), 0);
+    mtl4_argument_table_set_address(b.table, mtl_buffer_gpu_address(x), 1);
+    for (int round = 0; round < 2; round++) {
+        MTL4ComputeCommandEncoder *e = begin(&b);
+        dispatch(e, through, 16);
+        end(&b, e);
+        commit_well(&b);
+        assert_int_equal(((uint32_t *)mtl_buffer_contents(x))[3], 45);
+        if (round)
+            assert_int_equal(n_messages, 0);
+        else
+            assert_message("argument_not_resident", "'inner'", "'Tensor'");
+        mtl_residency_set_add_allocation(b.set, (MTLAllocation *)data); // stands for its tensors
+        mtl_residency_set_commit(b.set);
+    }
+    mtl_release(t), mtl_release(data), mtl_release(p), mtl_release(inner), mtl_release(x);
+    mtl_release(through);
     close_bench(&b);
 }
 
@@ -596,17 +634,10 @@ static void test_counters(void **state) {
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup(f, fresh)
     const struct CMUnitTest tests[] = {
-        TEST(test_residency),
-        TEST(test_residency_heap),
-        TEST(test_residency_of_copies),
-        TEST(test_tensors),
-        TEST(test_copy_tensor),
-        TEST(test_textures),
-        TEST(test_function_tables),
-        TEST(test_copies),
-        TEST(test_order),
-        TEST(test_side_by_side),
-        TEST(test_indirect_commands),
+        TEST(test_residency), TEST(test_residency_heap),  TEST(test_residency_of_copies),
+        TEST(test_tensors),   TEST(test_bindless),        TEST(test_copy_tensor),
+        TEST(test_textures),  TEST(test_function_tables), TEST(test_copies),
+        TEST(test_order),     TEST(test_side_by_side),    TEST(test_indirect_commands),
         TEST(test_counters),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -197,6 +197,8 @@ void rt_execute(MTLCommandBuffer *buffer); // to its end, or until it is blocked
 
 // metal4/reach.c: a resource that a command of Metal 4 uses. False: no memory.
 bool rt_metal4_use(MTLCommandBuffer *buffer, MTLResource *resource);
+// The same for what an argument points to now; the name is that of the argument.
+bool rt_metal4_use_through(MTLCommandBuffer *buffer, MTLResource *resource, const char *argument);
 
 // event_ops.c
 void rt_cb_append_event(MTLCommandBuffer *buffer, MTLEvent *event, uint64_t value, bool wait);

@@ -17,6 +17,7 @@ typedef struct Lookup {
     bool announced;
     const char *what;
     char label[96];
+    MTLResource *resource; // retained; of Metal 4
 } Lookup;
 
 static bool noted(const MTLResource *resource, const MTLCommandBuffer *commands) {
@@ -29,6 +30,10 @@ static bool noted(const MTLResource *resource, const MTLCommandBuffer *commands)
 static void look(const RtSpan *span, void *context) {
     Lookup *l = context;
     const MTLResource *resource = span->resource;
+    if (l->commands->metal4) {
+        l->resource = mtl_retain((void *)(uintptr_t)resource);
+        return;
+    }
     l->announced = noted(resource, l->commands) ||
                    (resource->heap && noted((const MTLResource *)resource->heap, l->commands));
     l->what = strcmp(mtl_class_name(resource), "MTLTensor") == 0 ? "is tensor" : "points into buffer";
@@ -40,6 +45,11 @@ static bool check(MTLComputeCommandEncoder *e, const char *call, const RfArg *ar
                   const void *pointer) {
     Lookup l = {.commands = e->encoder.buffer};
     if (!pointer || !rt_span_find(pointer, look, &l) || l.announced) return true;
+    if (l.resource) { // sets are known at commit
+        bool ok = rt_metal4_use_through(e->encoder.buffer, l.resource, arg->name);
+        mtl_release(l.resource);
+        return ok;
+    }
     rt_misuse(e->encoder.buffer->device, RT_RULE_argument_not_resident, call,
               "'%s' of '%s' %s '%s'", arg->name, rt_pipeline_function(e->pipeline)->name, l.what,
               l.label);
@@ -60,7 +70,8 @@ static bool check_argument(MTLComputeCommandEncoder *e, const char *call, const 
             const RtArgLeaf *leaf = &layout.leaves[i];
             if (leaf->data_type != MTLDataTypePointer &&
                 leaf->data_type != MTLDataTypeIndirectCommandBuffer &&
-                leaf->data_type != MTLDataTypeTensor)
+                leaf->data_type != MTLDataTypeTensor &&
+                (leaf->data_type != MTLDataTypeTexture || !e->metal4))
                 continue;
             for (uint32_t k = 0; ok && n_left && k < leaf->n; k++, n_left--) {
                 const void *pointer;
@@ -75,8 +86,8 @@ static bool check_argument(MTLComputeCommandEncoder *e, const char *call, const 
 
 void rt_warn_residency(MTLComputeCommandEncoder *e, const char *call) {
     MTLCommandBuffer *commands = e->encoder.buffer;
-    if (commands->unretained || commands->has_residency ||
-        atomic_load(&commands->queue->has_residency))
+    if (!commands->metal4 && (commands->unretained || commands->has_residency ||
+                              atomic_load(&commands->queue->has_residency)))
         return; // announced in other ways, which are not looked at
     const RfFunction *f = rt_pipeline_function(e->pipeline);
     for (uint32_t i = 0; i < f->n_args; i++) {

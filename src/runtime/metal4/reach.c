@@ -15,21 +15,35 @@ static const char *kernel_of(const MTLCommandBuffer *buffer) {
     return e->dispatching ? rt_pipeline_function(e->pipeline)->name : NULL;
 }
 
-bool rt_metal4_use(MTLCommandBuffer *buffer, MTLResource *resource) {
+// Notes the resource; what was bound counts more than what was pointed to.
+static bool note(MTLCommandBuffer *buffer, MTLResource *resource, const char *kernel,
+                 const char *through) {
     RtRecording *r = of(buffer);
+    for (size_t i = 0; i < r->n_reached; i++) {
+        if (r->reached[i].resource != resource) continue;
+        if (!through) r->reached[i].through = NULL;
+        return true;
+    }
+    if (!rt_grow(&r->reached, &r->reached_capacity, r->n_reached + 1, sizeof *r->reached)) {
+        rt_cb_no_memory(buffer);
+        return false;
+    }
+    r->reached[r->n_reached++] = (RtReached){mtl_retain(resource), kernel ? kernel : "", through};
+    return true;
+}
+
+bool rt_metal4_use(MTLCommandBuffer *buffer, MTLResource *resource) {
     const char *kernel = kernel_of(buffer);
     // Kernels that touch memory that is gone fault; a copy is the host's own and must not.
     if (!kernel && !rt_cb_hold(buffer, resource)) return false;
     bool held_by_sets = rt_is_resource(resource) || rt_is(resource, &rt_heap_class);
     if (!buffer->notes_resources || !held_by_sets) return true; // fences and the like
-    for (size_t i = 0; i < r->n_reached; i++)
-        if (r->reached[i].resource == resource) return true;
-    if (!rt_grow(&r->reached, &r->reached_capacity, r->n_reached + 1, sizeof *r->reached)) {
-        rt_cb_no_memory(buffer);
-        return false;
-    }
-    r->reached[r->n_reached++] = (RtReached){mtl_retain(resource), kernel ? kernel : ""};
-    return true;
+    return note(buffer, resource, kernel, NULL);
+}
+
+bool rt_metal4_use_through(MTLCommandBuffer *buffer, MTLResource *resource, const char *argument) {
+    if (!buffer->notes_resources || !rt_is_resource(resource)) return true;
+    return note(buffer, resource, kernel_of(buffer), argument);
 }
 
 static bool resident(const RtRecording *r, const MTLCommandQueue *queue,
@@ -49,7 +63,13 @@ void rt_check_reached(RtRecording *r, const MTLCommandQueue *queue) {
     for (size_t i = 0; i < r->n_reached; i++) {
         const MTLResource *resource = r->reached[i].resource;
         if (resident(r, queue, resource)) continue;
-        const char *by = r->reached[i].by;
+        const char *by = r->reached[i].by, *through = r->reached[i].through;
+        if (through) { // a guess: the buffer may hold something else when the commands run
+            rt_misuse_in(&r->commands, RT_RULE_argument_not_resident, "mtl4_command_queue_commit",
+                         "'%s' of '%s' points to %s '%s', which is in no residency set", through,
+                         by, mtl_class_name(resource), rt_label(&resource->label));
+            continue;
+        }
         rt_misuse_encoding(&r->commands, RT_RULE_metal4_not_resident, "mtl4_command_queue_commit",
                            "%s '%s' (%zu bytes), used by %s%s%s, is in no residency set of the "
                            "command buffer or of queue '%s'",

@@ -23,6 +23,7 @@ typedef enum RtRecordingState {
 typedef struct RtReached { // a resource that commands reach, for the debug layer
     MTLResource *resource; // retained
     const char *by;        // the kernel's name, or "" for a copy; of a pipeline that is held
+    const char *through;   // the argument that pointed there; NULL: it was bound
 } RtReached;
 
 struct RtRecording {
