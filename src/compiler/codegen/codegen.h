@@ -129,6 +129,7 @@ void msl_finish_stage_info(Cg *cg); // ingot_stage_info
 // texture.c
 void msl_describe_textures(Cg *cg);   // what texture functions do to memory, for the optimiser
 void msl_describe_tensors(Cg *cg);    // what tensor functions do to memory
+uint64_t msl_tensor_stack(LLVMValueRef call); // bytes of stack of such a call, for each thread
 void msl_lower_texture_info(Cg *cg);  // size queries become loads
 // handle.c
 void msl_describe_handles(Cg *cg);

@@ -386,6 +386,7 @@ static void survey_call(Cg *cg, LLVMValueRef call) {
     unsigned op, what = msl_texture_call(call, &op);
     enum { TEXTURE_BYTES = 160 }; // rows, results and the stack of the function called, a lane
     if (what && cg->private_bytes < TEXTURE_BYTES) cg->private_bytes = TEXTURE_BYTES;
+    cg->private_bytes += msl_tensor_stack(call);
     if (what == 's' && (op & CPU_TEX_LOD_MASK) < CPU_TEX_LOD_LEVEL && !(op & CPU_TEX_GATHER))
         cg->uses.quads = cg->uses.packing = true;
     if (msl_starts(name, "__ingot_place")) cg->uses.group = true;

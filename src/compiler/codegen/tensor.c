@@ -36,6 +36,26 @@ static void free_position(MslContext *cx, LLVMValueRef f) {
                                             convergent);
 }
 
+static uint64_t slab_bytes(LLVMValueRef call, unsigned layout_arg) {
+    LLVMValueRef v = LLVMGetOperand(call, layout_arg);
+    if (!LLVMIsAConstantInt(v)) return 0;
+    uint32_t layout = (uint32_t)LLVMConstIntGetZExtValue(v);
+    enum { ELEMENT = 4, COPIES = 2 }; // the slab, and storage for threads that are not there
+    return layout && tensor_kind(layout) != 1 ? (uint64_t)tensor_capacity(layout) * ELEMENT * COPIES
+                                              : 0;
+}
+
+uint64_t msl_tensor_stack(LLVMValueRef call) {
+    const char *name = msl_callee(call);
+    enum { OPERATION = 64 }; // its description, and what the function called needs
+    if (strstr(name, TENSOR_CONVOLUTION))
+        return OPERATION + slab_bytes(call, TENSOR_CONVOLUTION_LAYOUT);
+    if (!strstr(name, TENSOR_MATMUL)) return 0;
+    uint64_t bytes = OPERATION;
+    for (unsigned m = 0; m < 3; m++) bytes += slab_bytes(call, TENSOR_LAYOUT_A + m);
+    return bytes;
+}
+
 void msl_describe_tensors(Cg *cg) {
     MslContext *cx = &cg->cx;
     for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f)) {
