@@ -247,6 +247,32 @@ static void test_fetch(void **state) {
     scene_free(s);
 }
 
+// With several samples, each sees its own: the first draw covers a part of the pixels on its edge.
+static void test_fetch_samples(void **state) {
+    (void)state;
+    Scene *s = scene_new((Behaviour){.colors = 1, .flat = true, .colors_in = 1}, 4, 0);
+    add_color(s, 0, RGBA32F);
+    CpuDraw draws[2] = {s->draw, s->draw};
+    draws[0].n_vertices = 3;
+    render(&s->pass, draws, 2);
+    uint32_t mixed = 0;
+    for (uint32_t y = 0; y < SIZE; y++)
+        for (uint32_t x = 0; x < SIZE; x++) {
+            uint32_t twice = 0;
+            for (uint32_t k = 0; k < 4; k++) {
+                double v[4];
+                target_read(&s->color[0], x, y, 0, k, v);
+                assert_true(v[0] == 0.5 || v[0] == 0.375);
+                twice += v[0] == 0.5;
+            }
+            if (x + y < SIZE - 2) assert_int_equal(twice, 4);
+            if (x + y > SIZE) assert_int_equal(twice, 0);
+            mixed += twice % 4 != 0;
+        }
+    assert_true(mixed >= SIZE);
+    scene_free(s);
+}
+
 static void test_depth_formats(void **state) {
     (void)state;
     static const uint32_t formats[] = {D16, D32F, D24S8, D32FS8};
@@ -442,6 +468,7 @@ int main(void) {
         cmocka_unit_test(test_formats),        cmocka_unit_test(test_packed),
         cmocka_unit_test(test_several),
         cmocka_unit_test(test_dual_source),    cmocka_unit_test(test_fetch),
+        cmocka_unit_test(test_fetch_samples),
         cmocka_unit_test(test_depth_formats),  cmocka_unit_test(test_depth_bias),
         cmocka_unit_test(test_function_depth), cmocka_unit_test(test_sample_mask),
         cmocka_unit_test(test_read_coverage),  cmocka_unit_test(test_per_sample),

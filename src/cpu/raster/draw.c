@@ -79,7 +79,9 @@ static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
         (changes_stencil(&state->front) || changes_stencil(&state->back)))
         flags |= DRAW_STENCIL;
     if (!f) return flags;
-    if (f->flags & CPU_STAGE_PER_SAMPLE && p->n_samples > 1) flags |= DRAW_PER_SAMPLE;
+    // A function that reads the target sees one sample of it.
+    if (((f->flags & CPU_STAGE_PER_SAMPLE) || f->colors_in) && p->n_samples > 1)
+        flags |= DRAW_PER_SAMPLE;
     if (state->alpha_to_coverage && (f->colors & 1)) flags |= DRAW_ALPHA_COVERAGE;
     if (state->alpha_to_one) flags |= DRAW_ALPHA_ONE;
     bool drops = (f->flags & (CPU_STAGE_DISCARD | CPU_STAGE_SAMPLE_MASK)) ||
