@@ -41,6 +41,18 @@ def test_the_kernels_agree(ingot):
     assert np.abs(a - b).max() <= 1 and (a != b).mean() < 0.01
 
 
+@pytest.mark.parametrize("precision, most", [("half", 2), ("bfloat", 6)])
+def test_lower_precision_is_close(ingot, precision, most):
+    """Inputs of products are rounded, sums and coordinates are not: 8 hidden layers lose little."""
+    layers = siren_file(ingot.folder / "w.json", [2] + [64] * 9 + [3])
+    layers = [(w * 0.5, b * 0.5) if i else (w, b) for i, (w, b) in enumerate(layers)]  # as tame as trained ones
+    nm.write_json(ingot.folder / "w.json", {"mlp": nm.layers_json(layers)})
+    ingot("implicit", "render", "w.json", "-o", "o.png", "--size", "150x100", "--precision", precision)
+    check_picture(ingot.folder / "o.png", nm.forward(layers, nm.centres(150, 100), "sine"), 150, 100, most + 0.5)
+    r = ingot("implicit", "render", "w.json", "--precision", precision, "--kernel", "thread", status=1)
+    assert "float" in r.stderr
+
+
 def test_bare_array_and_a_file_by_another_trainer(ingot):
     """Keys, nesting and numbers as the trainer in Python writes them: ends of the image at +-1."""
     rng = np.random.default_rng(5)

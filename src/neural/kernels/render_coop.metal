@@ -15,9 +15,10 @@ constant constexpr uint n_threads = 128;
 // Row r of a is for position first + r: its features, which are the inputs of the first layer, or
 // without an encoding the outputs of the first layer. Threads go along the rows of a.
 template <typename T, int M>
-inline void load_batch(threadgroup T *a, threadgroup float *places, constant RenderLayer *layers,
-                       device const float *params, device const float *encoding,
-                       constant RenderGrid &grid, uint t, uint simdgroup, uint lane) {
+inline void load_batch(threadgroup T *a, threadgroup float *last, threadgroup float *places,
+                       constant RenderLayer *layers, device const float *params,
+                       device const float *encoding, constant RenderGrid &grid, uint t,
+                       int simdgroup, int lane) {
     if (encoding_kind == encoding_fourier) {
         for (uint i = t; i < M * n_frequencies; i += n_threads) {
             const uint r = i / n_frequencies, k = i % n_frequencies;
@@ -38,15 +39,49 @@ inline void load_batch(threadgroup T *a, threadgroup float *places, constant Ren
             }
         }
     } else {
-        const uint n_out = layer_outputs(layers, 0);
+        // Indices are int: they do not wrap, so that neighbours are known to be neighbours.
+        const int n_out = layer_outputs(layers, 0);
         device const float *w = params + layers[0].weights, *b = params + layers[0].biases;
-        for (uint r = simdgroup; r < M; r += n_threads / 32)
-            for (uint o = lane; o < n_out; o += 32) {
+        for (int r = simdgroup; r < M; r += int(n_threads) / 32)
+            for (int o = lane; o < n_out; o += 32) {
                 float z = b[o];
-                for (uint k = 0; k < n_coordinates; k++)
+                for (int k = 0; k < int(n_coordinates); k++)
                     z = fma(places[r * 4 + k], w[k * n_out + o], z);
-                a[r * n_out + o] = T(activate(0, z));
+                if (n_layers == 1)
+                    last[r * 8 + o] = activate(0, z);
+                else
+                    a[r * n_out + o] = T(activate(0, z));
             }
+    }
+}
+
+// One layer: a to a, or to `last`. Apart from the last one layers have one width if it is known, which
+// then is a constant here.
+template <typename T, int M, int N, bool IsLast>
+inline void run_layer(threadgroup T *a, threadgroup float *last, constant RenderLayer *layers,
+                      device const float *params, device T *typed, uint i) {
+    constexpr auto shape =
+        matmul2d_descriptor(M, IsLast ? 8 : N, dynamic_length_v<int>, false, false, false,
+                            matmul2d_descriptor::mode::multiply);
+    matmul2d<shape, execution_simdgroups<4>> op;
+    const int n_in = layer_inputs(layers, i);
+    const int n_out = IsLast || !hidden_width ? layers[i].n_out : hidden_width;
+    device const float *b = params + layers[i].biases;
+    auto x = tensor(a, dextents<int, 2>(n_in, M));
+    auto w = tensor(typed + layers[i].weights, dextents<int, 2>(n_out, n_in));
+    auto y = op.template get_destination_cooperative_tensor<decltype(x), decltype(w), float>();
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    op.run(x, w, y);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (ushort e = 0; e < y.get_capacity(); e++) {
+        const auto at = y.get_multidimensional_index(e);
+        const int column = at[0], row = at[1];
+        if (!y.is_valid_element(e) || column >= n_out) continue;
+        const float v = activate(IsLast ? n_layers - 1 : 0, y[e] + b[column]);
+        if (IsLast)
+            last[row * 8 + column] = v;
+        else
+            a[row * n_out + column] = T(v);
     }
 }
 
@@ -71,32 +106,11 @@ kernel void render_coop(constant RenderLayer *layers [[buffer(0)]],
         for (uint k = 0; k < 3; k++) places[r * 4 + k] = p[k];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    load_batch<T, M>(a, places, layers, params, encoding, grid, t, simdgroup, lane);
+    load_batch<T, M>(a, last, places, layers, params, encoding, grid, t, simdgroup, lane);
 
-    constexpr auto shape =
-        matmul2d_descriptor(M, N, dynamic_length_v<int>, false, false, false,
-                            matmul2d_descriptor::mode::multiply);
-    matmul2d<shape, execution_simdgroups<4>> op;
-    for (uint i = encoding_kind == encoding_none; i < n_layers; i++) {
-        const uint n_in = layer_inputs(layers, i), n_out = layer_outputs(layers, i);
-        device const float *b = params + layers[i].biases;
-        auto x = tensor(a, dextents<int, 2>(n_in, M));
-        auto w = tensor(typed + layers[i].weights, dextents<int, 2>(n_out, n_in));
-        auto y = op.template get_destination_cooperative_tensor<decltype(x), decltype(w), float>();
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        op.run(x, w, y);
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (ushort e = 0; e < y.get_capacity(); e++) {
-            const auto at = y.get_multidimensional_index(e);
-            const uint column = at[0], row = at[1];
-            if (!y.is_valid_element(e) || column >= n_out) continue;
-            const float v = activate(i, y[e] + b[column]);
-            if (i + 1 == n_layers)
-                last[row * 8 + column] = v;
-            else
-                a[row * n_out + column] = T(v);
-        }
-    }
+    uint i = encoding_kind == encoding_none;
+    for (; i + 1 < n_layers; i++) run_layer<T, M, N, false>(a, last, layers, params, typed, i);
+    if (i < n_layers) run_layer<T, M, N, true>(a, last, layers, params, typed, i);
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (uint i = t; i < M * n_outputs; i += n_threads) {
         const uint r = i / n_outputs, c = i % n_outputs, at = group * M + r;
