@@ -39,6 +39,13 @@ static bool check(const NeuralNetwork *net, const NeuralDataset *data,
         return neural_fail(message, "the data have %u inputs and %u outputs, the network %u and %u",
                            data->n_in, data->n_out, net->layers[0].n_in, last->n_out);
     if (o->batch > 1u << 24) return neural_fail(message, "batch %u is too large", o->batch);
+    uint32_t widest = data->n_in; // kernels count in 32 bits
+    for (uint32_t i = 0; i < net->n_layers; i++)
+        if (net->layers[i].n_out > widest) widest = net->layers[i].n_out;
+    if ((uint64_t)data->n * (data->n_in > data->n_out ? data->n_in : data->n_out) > INT32_MAX)
+        return neural_fail(message, "%u samples are too many", data->n);
+    if ((uint64_t)o->batch * widest > INT32_MAX && !train_fused_fits(net))
+        return neural_fail(message, "batch %u is too large for layers of %u neurons", o->batch, widest);
     if (o->precision != NEURAL_FLOAT && o->path == NEURAL_PATH_PLAIN)
         return neural_fail(message, "the plain path is float only");
     if (o->path != NEURAL_PATH_PLAIN && !train_fused_fits(net) &&

@@ -436,7 +436,11 @@ static void refusals(void **state) {
     assert_string_equal(message, "the data have 3 inputs and 3 outputs, the network 2 and 3");
     assert_null(neural_trainer_new(device, &net, &none, &o, message));
     assert_string_equal(message, "there are no samples to learn");
+    o.batch = 1u << 24;
     big = siren(600, 0, 1);
+    assert_null(neural_trainer_new(device, &big, &data, &o, message));
+    assert_string_equal(message, "batch 16777216 is too large for layers of 600 neurons");
+    o.batch = 10;
     o.path = NEURAL_PATH_FUSED;
     assert_null(neural_trainer_new(device, &big, &data, &o, message));
     assert_string_equal(message, "the network does not fit into the fused kernels");

@@ -293,6 +293,27 @@ def test_devices(tool):
     assert "there is no device 'no such thing'" in err
 
 
+def test_progress_bar_on_a_terminal(tool):
+    """Bar and lines share the terminal: the bar goes before a line comes."""
+    child, fd = os.forkpty()
+    if child == 0:
+        os.chdir(tool.folder)
+        os.execve(TOOL, [str(TOOL), "-i", "in.png", "-s", "300", "-l", "300", "-e", "300"], tool.env)
+    text = b""
+    while True:
+        try:
+            part = os.read(fd, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        text += part
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert re.search(rb"training \[#*\.*\] \d+/300 loss \d", text), text
+    assert b"\r\x1b[Kstep  300  loss" in text
+    assert text.rstrip().splitlines()[-1].startswith(b"Average training step")
+
+
 def test_bad_resume_files(tool):
     f = tool.folder
     (f / "bad.json").write_text('{"mlp": ')
