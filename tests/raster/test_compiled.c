@@ -176,6 +176,27 @@ static void samples(void **state) {
     scene_free(s);
 }
 
+// The program's own places of the samples, as the function sees them and as coverage does.
+static void sample_positions(void **state) {
+    (void)state;
+    Scene *s = scene_new(HEAD
+        "struct V { float4 p [[position]]; };\n"
+        "vertex V v(uint i [[vertex_id]]) {\n"
+        "  return {float4(float((i << 1) & 2) * 2 - 1, float(i & 2) * 2 - 1, 0.5, 1)}; }\n"
+        "fragment float4 f(V in [[stage_in]]) {\n"
+        "  return float4(get_sample_position(1), get_num_samples(), 1); }\n", false, 4, 1);
+    const float own[4][2] = {{0.25f, 0.5f}, {0.875f, 0.0625f}, {0, 0}, {0.9375f, 0.9375f}};
+    s->pass.n_sample_positions = 4;
+    memcpy(s->pass.sample_positions, own, sizeof own);
+    s->draw.n_vertices = 3;
+    s->state.n_scissors = 1;
+    s->state.scissors[0] = (CpuScissor){8, 8, 8, 8};
+    render(&s->pass, &s->draw, 1);
+    expect(s, 9, 9, 3, 0.875, 0.0625, 4, 1, 0);
+    expect(s, 7, 9, 3, -1, -1, -1, -1, 0);
+    scene_free(s);
+}
+
 static void barycentrics(void **state) {
     (void)state;
     Scene *s = scene_new(HEAD IN
@@ -276,6 +297,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inputs),       cmocka_unit_test(derivatives),
         cmocka_unit_test(discard_and_depth), cmocka_unit_test(samples),
+        cmocka_unit_test(sample_positions),
         cmocka_unit_test(barycentrics), cmocka_unit_test(textures),
         cmocka_unit_test(layers_and_clip), cmocka_unit_test(points),
     };

@@ -99,6 +99,7 @@ static void set_pass(Pass *p, const CpuRasterPass *pass) {
             p->samples[i][k] = pass->n_sample_positions
                                    ? (int32_t)(own > 0 ? own < 15 ? own + 0.5f : 15 : 0) * (SUB / 16)
                                    : positions[2 * i + k] * (SUB / 16);
+            p->positions[i][k] = (float)p->samples[i][k] * (1.0f / SUB);
         }
     for (uint32_t a = 0; a < CPU_MAX_COLORS; a++)
         if (pass->colors[a].view.texture) set_color(p, a, &pass->colors[a]);

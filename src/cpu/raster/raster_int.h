@@ -217,6 +217,7 @@ typedef struct Pass {
     uint32_t width, height, n_layers, n_samples;
     uint32_t tile_columns, tile_rows, n_tiles; // n_tiles: of all layers
     int32_t samples[CPU_MAX_SAMPLES][2];       // subpixels in the pixel
+    float positions[CPU_MAX_SAMPLES][2];       // the same, 0 .. 1
     Attachment colors[CPU_MAX_COLORS];
     uint32_t color_mask; // attachments that exist
     CpuTexture *depth_scratch, *stencil_scratch; // as Attachment.scratch

@@ -29,10 +29,9 @@ INLINE vf quantise(vf z, uint8_t bits) {
 
 // The depths of a sample of all lanes, into s->z[sample].
 static void find_depths(TileState *s, const Triangle *t, const Block *b, uint32_t sample) {
-    const int32_t *place = s->pass->samples[sample];
     const CpuPlane *p = &t->planes[0];
-    float x = b->from[0] + (float)place[0] * (1.0f / SUB);
-    float y = b->from[1] + (float)place[1] * (1.0f / SUB);
+    float x = b->from[0] + s->pass->positions[sample][0];
+    float y = b->from[1] + s->pass->positions[sample][1];
     float at = p->at + p->dx * x + p->dy * y;
     vf low = v_set(t->z_min), high = v_set(t->z_max);
     for (int v = 0; v < VECTORS; v++) {
@@ -240,8 +239,8 @@ static void find_centroids(TileState *s, const Block *b) {
                 if (first == UINT32_MAX) first = i;
             }
         bool center = n == 0 || n == p->n_samples;
-        s->centroid[0][l] = center ? 0.5f : (float)p->samples[first][0] * (1.0f / SUB);
-        s->centroid[1][l] = center ? 0.5f : (float)p->samples[first][1] * (1.0f / SUB);
+        s->centroid[0][l] = center ? 0.5f : p->positions[first][0];
+        s->centroid[1][l] = center ? 0.5f : p->positions[first][1];
     }
 }
 
@@ -291,8 +290,8 @@ INLINE uint32_t run(TileState *s, const Triangle *t, const Block *b, uint32_t la
     step->sample_id = sample;
     if (d->flags & DRAW_PER_SAMPLE) {
         step->per_sample = 1;
-        step->sample[0] = (float)s->pass->samples[sample][0] * (1.0f / SUB);
-        step->sample[1] = (float)s->pass->samples[sample][1] * (1.0f / SUB);
+        step->sample[0] = s->pass->positions[sample][0];
+        step->sample[1] = s->pass->positions[sample][1];
     } else {
         step->per_sample = 0;
         step->sample[0] = step->sample[1] = 0.5f;

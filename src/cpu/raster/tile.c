@@ -175,7 +175,9 @@ void ISA(raster_run_tile)(Worker *w, uint32_t tile) {
                                 .colors = s->colors[0],
                                 .depth = s->depth_out,
                                 .stencil = s->stencil_out,
-                                .sample_mask = s->mask_out};
+                                .sample_mask = s->mask_out,
+                                .n_samples = p->n_samples,
+                                .sample_positions = p->positions[0]};
     raster_tile_load(w, at.layer, at.tx, at.ty);
     for (size_t i = 0; i < p->n_units; i++) {
         if (atomic_load_explicit(&p->run->fault, memory_order_relaxed) != CPU_FAULT_NONE) return;
