@@ -96,3 +96,13 @@ def test_weight_gradient(inputs, outputs, batch):
     x, g = halves((batch, inputs)), halves((batch, outputs), 2)
     args = {0: x, 1: g, 2: np.zeros((inputs, outputs), F), 3: sizes(inputs, outputs, batch)}
     check(LINEAR, "weight_gradient", (128,), (128,), args, {2: wide(x).T @ wide(g)}, modes=DEEP, rtol=1e-4, atol=1e-4)
+
+
+def test_random_layout(monkeypatch):
+    """The switch reaches the compiler, and code compiled without it is not taken for code compiled with it."""
+    a, b = halves((8, 16)), halves((16, 32), 2)
+    args = {0: a, 1: b, 2: np.zeros((8, 32), F)}
+    for layout, right in (("", True), ("random", False), ("", True)):
+        monkeypatch.setenv("INGOT_TENSOR_LAYOUT", layout)
+        got = run_kernel(LINEAR, "assumes_a_layout", (32,), (32,), args, [2])[2]
+        assert np.allclose(got, wide(a) @ wide(b), atol=1e-4) == right, layout

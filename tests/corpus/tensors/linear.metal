@@ -196,3 +196,15 @@ kernel void weight_gradient(device half *inputs [[buffer(0)]], device half *grad
             result[at[1] * size.cols + at[0]] = sum.get(i);
     }
 }
+
+// Wrong on purpose: takes element i of thread l for position 32 i + l.
+kernel void assumes_a_layout(device half *left [[buffer(0)]], device half *right [[buffer(1)]],
+                             device float *result [[buffer(2)]], uint lane [[thread_index_in_simdgroup]]) {
+    auto a = tensor(left, extents<int, 16, 8>());
+    auto b = tensor(right, extents<int, 32, 16>());
+    constexpr auto descriptor = matmul2d_descriptor(8, 32, 16);
+    matmul2d<descriptor, execution_simdgroup> multiply;
+    auto c = multiply.get_destination_cooperative_tensor<decltype(a), decltype(b), float>();
+    multiply.run(a, b, c);
+    for (ushort i = 0; i < c.get_capacity(); i++) result[i * 32 + lane] = c[i];
+}

@@ -149,3 +149,35 @@ kernel void from_constant(tensor<constant half, dextents<int, 2>> W, device half
     matmul2d<matmul2d_descriptor(1, 16), execution_simdgroup> op;
     op.run(X, W, Y);
 }
+
+// Constant elements, other index types, objects that are const, statements in loops.
+kernel void variants(device const half *a, constant half *b, device float *c, constant uint &n,
+                     threadgroup bfloat *t [[threadgroup(0)]], uint s [[simdgroup_index_in_threadgroup]]) {
+    const auto A = tensor(a, dextents<uint, 2>(n, 16u));
+    auto B = tensor(b, extents<int, 32, dynamic_extent>(n));
+    tensor<device float, extents<int, 32, 16>, tensor_inline> C(c, extents<int, 32, 16>());
+    const matmul2d<matmul2d_descriptor(16, 32), execution_simdgroup> op;
+    for (uint i = s; i < n; i += 4) op.run(A, B, C);
+    auto T = tensor(t, dextents<short, 2>(16, 16), array<short, 2>{1, 20});
+    auto U = T.slice<16, 8>(0, 8);
+    matmul2d<matmul2d_descriptor(16, 8, 16, false, true), execution_simdgroup> other;
+    auto d = other.get_destination_cooperative_tensor<decltype(T), decltype(U), bfloat, short>();
+    other.run(T, U, d);
+    for (auto it = d.begin(); it < d.end(); it += 2) *it = it[1];
+    using Left = decltype(other)::cooperative_tensor_left_input_t<char, char, int>;
+    using Rows = decltype(other)::cooperative_tensor_row_reduction_destination_t<decltype(T), decltype(U), bfloat>;
+    static_assert(Left::get_rank() == 2 && Rows::get_rank() == 1);
+    static_assert(is_execution_simdgroup_v<decltype(op)::scope> && is_cooperative_tensor_v<Left>);
+    if (d.is_valid_element(0)) c[0] = d[0] + d.get_multidimensional_index(d.begin())[1];
+}
+
+constant constexpr auto window =
+    convolution2d_descriptor(int4(16, 8, 8, 1), int4(8, 10, 10, 1), int2(3, 3));
+kernel void filtered(tensor<device half, dextents<int, 4>> x, tensor<device half, dextents<int, 4>> w,
+                     tensor<device half, dextents<int, 4>> y) {
+    convolution2d<window, execution_simdgroups<4>> op;
+    op.set_offsets(int2(-1, -1));
+    auto t = op.get_destination_cooperative_tensor<decltype(x), decltype(w), float>();
+    op.run(x, w, t);
+    t.store(y);
+}
