@@ -281,17 +281,26 @@ static int64_t cost(const CpuOperand *wide, int64_t result_lane, int64_t n_rows,
     return n;
 }
 
-// Rows and columns of c that a or b does not have are sums of nothing.
+// Rows and columns of c that a or b does not have are sums of nothing: all bits 0 in every type.
 static __attribute__((noinline)) void clear(const CpuMatrix *c, int64_t row, int64_t n_rows,
                                             int64_t col, int64_t n_cols) {
-    for (int64_t r = row; r < row + n_rows; r++)
-        for (int64_t j = col; j < col + n_cols; j++) {
-            int64_t at = r * c->row_stride + j * c->col_stride;
-            if (cpu_element_is_float(c->type))
-                cpu_element_set_float(c->data, c->type, at, 0);
-            else
-                cpu_element_set_int(c->data, c->type, at, 0);
+    int64_t n_bytes = cpu_element_bytes(c->type);
+    if (n_rows <= 0 || n_cols <= 0) return;
+    for (int64_t r = row; r < row + n_rows; r++) {
+        unsigned char *p =
+            (unsigned char *)c->data + (r * c->row_stride + col * c->col_stride) * n_bytes;
+        if (n_bytes && c->col_stride == 1) {
+            memset(p, 0, (size_t)(n_cols * n_bytes));
+            continue;
         }
+        for (int64_t j = 0; j < n_cols; j++) {
+            if (n_bytes)
+                memset(p + j * c->col_stride * n_bytes, 0, (size_t)n_bytes);
+            else
+                cpu_element_set_int(c->data, c->type, r * c->row_stride + (col + j) * c->col_stride,
+                                    0);
+        }
+    }
 }
 
 static const CpuTiles *const tiles_here[CPU_N_KINDS] = {
