@@ -3,7 +3,8 @@
 //
 // Everything that can go wrong early does: options, the picture, whether the results can be written.
 // Then steps and evaluations alternate, with lines on standard output and a bar on standard error.
-// Exit status: 0, 1 for failures, 2 for a bad command line, 130 after Ctrl-C.
+// Exit status: 0, 1 for failures, 2 for a bad command line, 130 after Ctrl-C (143
+// after SIGTERM).
 #include "base/progress.h"
 #include "neural/image.h"
 #include "neural/weights.h"
@@ -19,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2, EXIT_INTERRUPTED = 130, SAMPLES_IN_FILE = 256, SAMPLE_SEED = 1337 };
+enum { EXIT_USAGE = 2, SAMPLES_IN_FILE = 256, SAMPLE_SEED = 1337 };
 
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int signal_number) {
@@ -194,7 +195,7 @@ static bool evaluate(Job *j, float loss) {
     if (!neural_trainer_evaluate(j->trainer, &j->evaluation, j->rgba, NULL, j->message)) return false;
     if (!j->evaluated || j->evaluation.psnr > j->best_psnr) {
         j->best_psnr = j->evaluation.psnr;
-        j->best_loss = (double)loss;
+        j->best_loss = isnan(loss) ? j->evaluation.mse : (double)loss; // no step was taken yet
     }
     j->evaluated = true;
     return true;
@@ -344,7 +345,7 @@ static int finish(Job *j) {
     fprintf(stderr, "train_siren: interrupted after step %llu of %llu; to go on, add: --resume %s\n",
             (unsigned long long)neural_trainer_steps_done(j->trainer), (unsigned long long)j->o.steps,
             j->o.weights);
-    return EXIT_INTERRUPTED;
+    return 128 + interrupted;
 }
 
 static int run(Job *j) {
@@ -365,7 +366,7 @@ static int run(Job *j) {
     }
     if (!neural_trainer_steps_done(j->trainer)) { // nothing to keep
         fprintf(stderr, "train_siren: interrupted before the first step\n");
-        return EXIT_INTERRUPTED;
+        return 128 + interrupted;
     }
     return finish(j);
 }
