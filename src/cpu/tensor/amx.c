@@ -56,6 +56,10 @@ typedef struct Scratch {
 
 static int whole_tiles(int n) { return (n + TILE - 1) / TILE * TILE; }
 
+// GCC's intrinsics do not tell it all the memory they read: what was written before has to be
+// there.
+static inline void written(const void *p) { __asm__ volatile("" : : "r"(p) : "memory"); }
+
 // All eight tiles are 16 rows of 64 bytes.
 static void configure(void) {
     struct {
@@ -64,6 +68,7 @@ static void configure(void) {
         uint8_t rows[16];
     } config = {.palette = 1};
     for (int i = 0; i < 8; i++) config.row_bytes[i] = 64, config.rows[i] = TILE;
+    written(&config);
     _tile_loadconfig(&config);
 }
 
@@ -94,6 +99,9 @@ static void run_tiles(Dot dot, const uint32_t *thin, size_t thin_row, const uint
                       int width, int n_steps, unsigned char *out, size_t out_row, bool two_rows,
                       bool two_lanes, bool add) {
     unsigned char *below = out + TILE * out_row;
+    written(thin);
+    written(wide);
+    written(out);
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
@@ -173,9 +181,8 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk, Dot d
                               r + TILE < b.n_rows, l + TILE < width, add);
         }
     }
-    if (!in_place)
-        CPU_FAST(cpu_store)
-        (&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes, s->sums, all_lanes);
+    if (!in_place) CPU_FAST(cpu_store)
+    (&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes, s->sums, all_lanes);
 }
 
 // Of its own, for its stack frame.
