@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // train_grid.c: the trainer of instant-NGP (see train_grid.h): kernels/grid.metal for the table,
-// kernels/plain.metal for the layers (they are few and small), update.metal for their Adam.
+// kernels/plain.metal for the layers (they are few and small).
 #include "neural/train_grid.h"
 #include "neural/gpu.h"
 #include "neural/kernels.h"
@@ -26,13 +26,13 @@ struct NeuralGridTrainer {
     NeuralTrainOptions options;
     NeuralNetwork net; // sizes; its numbers are those of the beginning
     NeuralGpuLayer flat[NEURAL_MAX_LAYERS];
-    uint32_t n_flat, n_in, n_out, n_samples, most; // most: numbers of the largest layer
+    uint32_t n_flat, n_in, n_out, n_samples;
     size_t n_table;
     uint64_t step;
-    MTLLibrary *libraries[3];
+    MTLLibrary *libraries[2];
     MTLComputePipelineState *pipelines[N_KERNELS];
     MTLBuffer *table, *table_gradient, *table_moment1, *table_moment2;
-    MTLBuffer *params, *moment1, *moment2, *gradients, *transposed, *layers;
+    MTLBuffer *params, *moment1, *moment2, *gradients, *layers;
     MTLBuffer *positions, *targets, *steps, *grid_steps, *grid, *sizes, *losses, *squares;
     MTLBuffer *scratch, *ones;
     size_t activations[NEURAL_MAX_LAYERS + 1], slopes[NEURAL_MAX_LAYERS], delta[2], batch_targets;
@@ -92,7 +92,6 @@ static void lay_out(NeuralGridTrainer *t) {
         at += (l->n_in * l->n_out + 15u) & ~15u;
         t->flat[i].biases = at;
         at += (l->n_out + 15u) & ~15u;
-        if ((l->n_in + 1) * l->n_out > t->most) t->most = (l->n_in + 1) * l->n_out;
         width = l->n_in > width ? l->n_in : width;
         width = l->n_out > width ? l->n_out : width;
     }
@@ -116,25 +115,19 @@ static bool make_pipelines(NeuralGridTrainer *t, char *message) {
     } kernels[N_KERNELS] = {
         {"grid_encode", 0, 1},    {"grid_scatter", 0, 1}, {"grid_update", 0, 1},
         {"plain_forward", 1, 8},  {"plain_error", 1, 1},  {"plain_backward", 1, 8},
-        {"plain_gradient", 1, 8}, {"plain_loss", 1, 1},   {"update_float", 2, 1}};
-    static const char *const sources[3] = {"grid.metal", "plain.metal", "update.metal"};
-    for (int i = 0; i < 3; ++i)
+        {"plain_gradient", 1, 8}, {"plain_loss", 1, 1},   {"grid_update_layers", 0, 1}};
+    static const char *const sources[2] = {"grid.metal", "plain.metal"};
+    for (int i = 0; i < 2; ++i)
         if (!(t->libraries[i] =
                   neural_kernel_library(neural_gpu_device(t->gpu), sources[i], message)))
             return false;
-    MTLFunctionConstantValues *constants = mtl_function_constant_values_new();
-    const uint32_t storage = 0; // float
-    if (constants)
-        mtl_function_constant_values_set_constant_value(constants, &storage, MTLDataTypeUInt, 0);
     bool ok = true;
     for (int i = 0; ok && i < N_KERNELS; ++i) {
         t->pipelines[i] =
-            neural_gpu_pipeline(t->gpu, t->libraries[kernels[i].library], kernels[i].function,
-                                i == UPDATE ? constants : NULL,
+            neural_gpu_pipeline(t->gpu, t->libraries[kernels[i].library], kernels[i].function, NULL,
                                 mtl_size_make(32, (size_t)kernels[i].height, 1), message);
         ok = t->pipelines[i] != NULL;
     }
-    mtl_release(constants);
     return ok;
 }
 
@@ -145,7 +138,7 @@ static bool make_buffers(NeuralGridTrainer *t, const NeuralDataset *data, char *
         !buffer(t, &t->table_moment1, table, message) ||
         !buffer(t, &t->table_moment2, table, message) || !buffer(t, &t->params, params, message) ||
         !buffer(t, &t->moment1, params, message) || !buffer(t, &t->moment2, params, message) ||
-        !buffer(t, &t->gradients, params, message) || !buffer(t, &t->transposed, params, message) ||
+        !buffer(t, &t->gradients, params, message) ||
         !buffer(t, &t->layers, sizeof t->flat, message) ||
         !buffer(t, &t->positions, (size_t)data->n * 2 * sizeof(float), message) ||
         !buffer(t, &t->targets, (size_t)data->n * t->n_out * sizeof(float), message) ||
@@ -218,13 +211,13 @@ fail:
 void neural_grid_trainer_free(NeuralGridTrainer *t) {
     if (!t) return;
     MTLBuffer *const buffers[] = {
-        t->table,     t->table_gradient, t->table_moment1, t->table_moment2, t->params,
-        t->moment1,   t->moment2,        t->gradients,     t->transposed,    t->layers,
-        t->positions, t->targets,        t->steps,         t->grid_steps,    t->grid,
-        t->sizes,     t->losses,         t->squares,       t->scratch,       t->ones};
+        t->table,   t->table_gradient, t->table_moment1, t->table_moment2, t->params,
+        t->moment1, t->moment2,        t->gradients,     t->layers,        t->positions,
+        t->targets, t->steps,          t->grid_steps,    t->grid,          t->sizes,
+        t->losses,  t->squares,        t->scratch,       t->ones};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; ++i) mtl_release(buffers[i]);
     for (int i = 0; i < N_KERNELS; ++i) mtl_release(t->pipelines[i]);
-    for (int i = 0; i < 3; ++i) mtl_release(t->libraries[i]);
+    for (int i = 0; i < 2; ++i) mtl_release(t->libraries[i]);
     neural_gpu_free(t->gpu);
     neural_network_free(&t->net);
     free(t);
@@ -319,11 +312,10 @@ static void encode_gradient(NeuralGridTrainer *t, uint32_t slot) {
 }
 
 static void encode_update(NeuralGridTrainer *t, uint32_t slot) {
-    const NeuralBinding layers[] = {
-        {t->params, 0},  {t->moment1, 0},    {t->moment2, 0}, {t->gradients, 0},
-        {t->params, 0},  {t->transposed, 0}, {t->layers, 0},  {t->steps, slot * STRIDE},
-        {t->squares, 0}, {t->losses, 0}};
-    run(t, UPDATE, layers, 10, t->most, t->net.n_layers);
+    const NeuralBinding layers[] = {{t->params, 0},    {t->moment1, 0},           {t->moment2, 0},
+                                    {t->gradients, 0}, {t->steps, slot * STRIDE}, {t->squares, 0},
+                                    {t->losses, 0}};
+    run(t, UPDATE, layers, 7, t->n_flat, 1);
     const NeuralBinding table[] = {{t->table, 0},
                                    {t->table_moment1, 0},
                                    {t->table_moment2, 0},

@@ -248,8 +248,10 @@ static bool prepare(Run *run, const Options *o, MTLDevice *device, char *message
     make_positions(run);
     const NeuralTrainOptions options = {.batch = (uint32_t)o->batch,
                                         .learning_rate = (float)o->rate,
+                                        .decay_from =
+                                            o->model == NEURAL_SIREN ? o->steps - o->steps / 5 : 0,
                                         .decay_steps = o->steps,
-                                        .final_rate = 0.1f,
+                                        .final_rate = o->model == NEURAL_SIREN ? 0.05f : 0.1f,
                                         .seed = o->seed};
     NeuralDataset data = {(uint32_t)run->n, 2, 3, run->positions, run->targets};
     if (o->model == NEURAL_INSTANT_NGP) {

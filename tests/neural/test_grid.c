@@ -152,7 +152,14 @@ static void runs_are_the_same(void **state) {
     assert_memory_equal(results[0].params, results[1].params, c.net.n_params * sizeof(float));
     assert_memory_equal(results[0].grid.table, results[1].grid.table,
                         sizeof(float) * LEVELS * FEATURES << LOG2);
-    assert_memory_not_equal(results[0].params, c.net.params, c.net.n_params * sizeof(float));
+    for (uint32_t i = 0; i < c.net.n_layers; ++i) { // all of them were learnt: what is alive moved
+        const NeuralLayer *a = c.net.layers + i, *b = results[0].layers + i;
+        size_t moved = 0;
+        for (size_t k = 0; k < (size_t)a->n_in * a->n_out; ++k)
+            moved += a->weights[k] != b->weights[k];
+        assert_true(moved > (size_t)a->n_in * a->n_out / 2);
+        assert_memory_not_equal(a->biases, b->biases, a->n_out * sizeof(float));
+    }
     assert_true(losses[0][19] < losses[0][0]);
     for (int k = 0; k < 2; ++k) neural_network_free(results + k);
     neural_network_free(&c.net);
@@ -182,7 +189,7 @@ static void learns_a_picture(void **state) {
         NeuralRenderer *r =
             neural_renderer_new(device, &net, (NeuralKernel)kernel, NEURAL_FLOAT, message);
         assert_true(neural_renderer_image(r, &out, W, H, 0, message));
-        assert_true(neural_psnr(neural_image_mse(&image, &out)) > 26);
+        assert_true(neural_psnr(neural_image_mse(&image, &out)) > 30);
         neural_image_free(&out);
         neural_renderer_free(r);
     }

@@ -75,6 +75,25 @@ kernel void grid_scatter(device const float2 *positions [[buffer(0)]],
     }
 }
 
+// Adam for the layers: parameters lie flat, n of them with their padding, whose gradients stay zero.
+kernel void grid_update_layers(device float *params [[buffer(0)]],
+                               device float *moment1 [[buffer(1)]],
+                               device float *moment2 [[buffer(2)]],
+                               device const float *gradients [[buffer(3)]],
+                               constant Step &s [[buffer(4)]],
+                               device const float *squares [[buffer(5)]],
+                               device float *losses [[buffer(6)]],
+                               uint i [[thread_position_in_grid]]) {
+    if (i == 0) losses[s.slot] = squares[0] * s.loss_scale;
+    if (i >= s.gradient_size) return;
+    const float g = gradients[i] * s.gradient_scale;
+    const float m = s.beta1 * moment1[i] + (1 - s.beta1) * g;
+    const float v = s.beta2 * moment2[i] + (1 - s.beta2) * g * g;
+    moment1[i] = m;
+    moment2[i] = v;
+    params[i] -= s.rate * m / (precise::sqrt(v * s.correction2) + s.epsilon);
+}
+
 // Entries that no sample of the batch touched stay as they are, moments included: most of a fine
 // level is not in a batch. Gradients are zero again afterwards.
 kernel void grid_update(device float *table [[buffer(0)]], device float *moment1 [[buffer(1)]],
