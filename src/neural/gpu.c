@@ -146,6 +146,7 @@ void neural_gpu_dispatch(NeuralGpu *gpu, MTLComputePipelineState *pipeline,
 }
 
 bool neural_gpu_finish(NeuralGpu *gpu, char *message) {
+    if (!gpu->encoder) return neural_fail(message, "GPU execution failed: out of memory");
     mtl4_compute_command_encoder_end_encoding(gpu->encoder);
     gpu->encoder = NULL;
     mtl4_command_buffer_end_command_buffer(gpu->commands);

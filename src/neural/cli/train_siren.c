@@ -207,8 +207,9 @@ static uint64_t next_multiple(uint64_t n, uint64_t of) { return n - n % of + of;
 static bool train_until(Job *j, uint64_t until, float *loss) {
     float losses[16];
     for (uint64_t done; (done = neural_trainer_steps_done(j->trainer)) < until && !interrupted;) {
-        // the time of a step is not known before the first; large batches take long
-        uint32_t n = j->o.batch > 16384 || !j->steps_here ? 1 : 16;
+        // a quarter of a second's worth, by the steps so far
+        double fit = j->steps_here ? 250 * (double)j->steps_here / (j->training_ms + 1e-3) : 1;
+        uint32_t n = fit < 1 ? 1 : fit > 16 ? 16 : (uint32_t)fit;
         if (n > until - done) n = (uint32_t)(until - done);
         double began = now_ms();
         bool ok = neural_trainer_step(j->trainer, n, losses, j->message);
