@@ -205,7 +205,7 @@ static uint64_t next_multiple(uint64_t n, uint64_t of) { return n - n % of + of;
 
 // Steps up to the next line of output, a few at a time so that Ctrl-C is heard.
 static bool train_until(Job *j, uint64_t until, float *loss) {
-    float losses[16];
+    float losses[16] = {0};
     for (uint64_t done; (done = neural_trainer_steps_done(j->trainer)) < until && !interrupted;) {
         // a quarter of a second's worth, by the steps so far
         double fit = j->steps_here ? 250 * (double)j->steps_here / (j->training_ms + 1e-3) : 1;
