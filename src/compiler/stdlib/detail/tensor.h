@@ -49,73 +49,73 @@ template <class T> METAL_FUNC constexpr uint number_of() {
 }
 
 // A pointer to elements: to bytes, where they are smaller.
-template <class E>
-using pointer = conditional_t<is_small<__bare<E>>, typename placed<E, uchar>::type, E> *;
-template <class E> METAL_FUNC pointer<E> advance(pointer<E> p, long n) {
-    if constexpr (is_small<__bare<E>>) return p + (n >> 1);
+template <class Element>
+using pointer = conditional_t<is_small<__bare<Element>>, typename placed<Element, uchar>::type, Element> *;
+template <class Element> METAL_FUNC pointer<Element> advance(pointer<Element> p, long n) {
+    if constexpr (is_small<__bare<Element>>) return p + (n >> 1);
     else return p + n;
 }
 
-template <class E> METAL_FUNC E &element(pointer<E> p, long n) {
-    static_assert(!is_small<__bare<E>>,
+template <class Element> METAL_FUNC Element &element(pointer<Element> p, long n) {
+    static_assert(!is_small<__bare<Element>>,
                   "elements below a byte are for operations on tensors: they cannot be accessed "
                   "one by one");
-    if constexpr (!is_small<__bare<E>>) return p[n];
+    if constexpr (!is_small<__bare<Element>>) return p[n];
 }
 
 // ---- what the kinds are made of
-template <class E, class X, class D, class... Tags> struct storage {}; // of none: tensor says so
+template <class Element, class Extents, class Descr, class... Tags> struct storage {}; // of none: tensor says so
 
-template <class E, class X> struct storage<E, X, tensor_handle> {
-    using index = typename X::index_type;
+template <class Element, class Extents> struct storage<Element, Extents, tensor_handle> {
+    using index = typename Extents::index_type;
     ulong __handle;
-    METAL_FUNC pointer<E> __data() const { return (pointer<E>)__ingot_handle_word(__handle, 0); }
-    template <size_t R> METAL_FUNC index __extent_at() const {
-        if constexpr (X::static_extent(R) != dynamic_extent) return index(X::static_extent(R));
-        else return index(__ingot_handle_word(__handle, 2 + R));
+    METAL_FUNC pointer<Element> __data() const { return (pointer<Element>)__ingot_handle_word(__handle, 0); }
+    template <size_t Dim> METAL_FUNC index __extent_at() const {
+        if constexpr (Extents::static_extent(Dim) != dynamic_extent) return index(Extents::static_extent(Dim));
+        else return index(__ingot_handle_word(__handle, 2 + Dim));
     }
-    template <size_t R> METAL_FUNC long __stride_at() const {
-        if constexpr (R == 0) return 1;
-        else return (long)__ingot_handle_word(__handle, 18 + R);
+    template <size_t Dim> METAL_FUNC long __stride_at() const {
+        if constexpr (Dim == 0) return 1;
+        else return (long)__ingot_handle_word(__handle, 18 + Dim);
     }
 };
 
-template <class E, class X> struct storage<E, X, tensor_handle, tensor_offset> {
-    using index = typename X::index_type;
+template <class Element, class Extents> struct storage<Element, Extents, tensor_handle, tensor_offset> {
+    using index = typename Extents::index_type;
     ulong __handle;
     long __first; // elements before this slice
-    X __sizes;
-    METAL_FUNC pointer<E> __data() const {
-        return advance<E>((pointer<E>)__ingot_handle_word(__handle, 0), __first);
+    Extents __sizes;
+    METAL_FUNC pointer<Element> __data() const {
+        return advance<Element>((pointer<Element>)__ingot_handle_word(__handle, 0), __first);
     }
-    template <size_t R> METAL_FUNC index __extent_at() const { return __sizes.__sizes[R]; }
-    template <size_t R> METAL_FUNC long __stride_at() const {
-        if constexpr (R == 0) return 1;
-        else return (long)__ingot_handle_word(__handle, 18 + R);
+    template <size_t Dim> METAL_FUNC index __extent_at() const { return __sizes.__sizes[Dim]; }
+    template <size_t Dim> METAL_FUNC long __stride_at() const {
+        if constexpr (Dim == 0) return 1;
+        else return (long)__ingot_handle_word(__handle, 18 + Dim);
     }
 };
 
-template <class E, class X> struct storage<E, X, tensor_inline> {
-    using index = typename X::index_type;
-    pointer<E> __pointer;
-    X __sizes;
-    long __strides[X::rank() ? X::rank() : 1];
-    METAL_FUNC pointer<E> __data() const { return __pointer; }
-    template <size_t R> METAL_FUNC index __extent_at() const { return __sizes.__sizes[R]; }
-    template <size_t R> METAL_FUNC long __stride_at() const { return __strides[R]; }
+template <class Element, class Extents> struct storage<Element, Extents, tensor_inline> {
+    using index = typename Extents::index_type;
+    pointer<Element> __pointer;
+    Extents __sizes;
+    long __strides[Extents::rank() ? Extents::rank() : 1];
+    METAL_FUNC pointer<Element> __data() const { return __pointer; }
+    template <size_t Dim> METAL_FUNC index __extent_at() const { return __sizes.__sizes[Dim]; }
+    template <size_t Dim> METAL_FUNC long __stride_at() const { return __strides[Dim]; }
 };
 
-// The type of slices of a tensor, with extents Y.
-template <class E, class Y, class D> struct sliced { using type = tensor<E, Y, D>; };
-template <class E, class Y> struct sliced<E, Y, tensor_handle> {
-    using type = tensor<E, Y, tensor_handle, tensor_offset>;
+// The type of slices of a tensor, with extents Sliced.
+template <class Element, class Sliced, class Descr> struct sliced { using type = tensor<Element, Sliced, Descr>; };
+template <class Element, class Sliced> struct sliced<Element, Sliced, tensor_handle> {
+    using type = tensor<Element, Sliced, tensor_handle, tensor_offset>;
 };
 template <class... Tags> constexpr constant bool are_tags = sizeof...(Tags) == 0;
 template <> constexpr constant bool are_tags<tensor_offset> = true;
-template <class D, class E>
+template <class Descr, class Element>
 constexpr constant bool has_space =
-    in_device<E> || in_constant<E> ||
-    (__is_same(D, tensor_inline) && (in_threadgroup<E> || in_thread<E>));
+    in_device<Element> || in_constant<Element> ||
+    (__is_same(Descr, tensor_inline) && (in_threadgroup<Element> || in_thread<Element>));
 } // namespace __tensor_detail
 
 template <class ElementType, class Extents, class Descriptor, class... Tags>
@@ -207,9 +207,9 @@ struct tensor : __tensor_detail::storage<ElementType, Extents, Descriptor, Tags.
         return __tensor_detail::element<ElementType>(
             this->__data(), __place_each(index.__elements, __dimensions()));
     }
-    template <class Index, int N>
-        requires(is_convertible_v<Index, index_type> && N == Extents::rank())
-    METAL_FUNC ElementType &operator[](vec<Index, N> index) const {
+    template <class Index, int Count>
+        requires(is_convertible_v<Index, index_type> && Count == Extents::rank())
+    METAL_FUNC ElementType &operator[](vec<Index, Count> index) const {
         return __tensor_detail::element<ElementType>(this->__data(),
                                                      __place_each(index, __dimensions()));
     }
@@ -242,68 +242,68 @@ struct tensor : __tensor_detail::storage<ElementType, Extents, Descriptor, Tags.
 
     // ---- the same for each dimension (all public: slices are of other types)
     using __dimensions = make_index_sequence<Extents::rank()>;
-    template <size_t... R> METAL_FUNC void __pack(index_sequence<R...>) {
+    template <size_t... Dim> METAL_FUNC void __pack(index_sequence<Dim...>) {
         long stride = 1;
-        ((this->__strides[R] = stride, stride *= (long)this->__sizes.__sizes[R]), ...);
+        ((this->__strides[Dim] = stride, stride *= (long)this->__sizes.__sizes[Dim]), ...);
     }
-    template <class Strides, size_t... R>
-    METAL_FUNC void __take(const Strides &strides, index_sequence<R...>) {
-        ((this->__strides[R] = (long)strides[R]), ...);
+    template <class Strides, size_t... Dim>
+    METAL_FUNC void __take(const Strides &strides, index_sequence<Dim...>) {
+        ((this->__strides[Dim] = (long)strides[Dim]), ...);
     }
-    template <size_t... R>
-    METAL_FUNC index_type __extent(size_t r, index_sequence<R...>) const {
+    template <size_t... Dim>
+    METAL_FUNC index_type __extent(size_t r, index_sequence<Dim...>) const {
         index_type n = 0;
-        ((n = r == R ? this->template __extent_at<R>() : n), ...);
+        ((n = r == Dim ? this->template __extent_at<Dim>() : n), ...);
         return n;
     }
-    template <size_t... R> METAL_FUNC long __stride(size_t r, index_sequence<R...>) const {
+    template <size_t... Dim> METAL_FUNC long __stride(size_t r, index_sequence<Dim...>) const {
         long n = 0;
-        ((n = r == R ? this->template __stride_at<R>() : n), ...);
+        ((n = r == Dim ? this->template __stride_at<Dim>() : n), ...);
         return n;
     }
-    template <size_t... R> METAL_FUNC extents_type __all(index_sequence<R...>) const {
+    template <size_t... Dim> METAL_FUNC extents_type __all(index_sequence<Dim...>) const {
         extents_type e;
-        ((e.__sizes[R] = this->template __extent_at<R>()), ...);
+        ((e.__sizes[Dim] = this->template __extent_at<Dim>()), ...);
         return e;
     }
-    template <size_t... R, class... Index>
-    METAL_FUNC long __place(index_sequence<R...>, Index... index) const {
-        return (((long)index_type(index) * this->template __stride_at<R>()) + ... + 0l);
+    template <size_t... Dim, class... Index>
+    METAL_FUNC long __place(index_sequence<Dim...>, Index... index) const {
+        return (((long)index_type(index) * this->template __stride_at<Dim>()) + ... + 0l);
     }
-    template <class Index, size_t... R>
-    METAL_FUNC long __place_each(const Index &index, index_sequence<R...>) const {
-        return (((long)index_type(index[R]) * this->template __stride_at<R>()) + ... + 0l);
+    template <class Index, size_t... Dim>
+    METAL_FUNC long __place_each(const Index &index, index_sequence<Dim...>) const {
+        return (((long)index_type(index[Dim]) * this->template __stride_at<Dim>()) + ... + 0l);
     }
-    template <size_t Size, size_t R> METAL_FUNC index_type __cut(index_type from) const {
+    template <size_t Size, size_t Dim> METAL_FUNC index_type __cut(index_type from) const {
         if constexpr (Size != dynamic_extent) {
             return index_type(Size);
         } else {
-            index_type whole = this->template __extent_at<R>();
+            index_type whole = this->template __extent_at<Dim>();
             return whole > from ? index_type(whole - from) : index_type(0);
         }
     }
-    template <size_t... Sizes, size_t... R, class... Index>
-    METAL_FUNC metal::extents<index_type, Sizes...> __rest(index_sequence<R...>,
+    template <size_t... Sizes, size_t... Dim, class... Index>
+    METAL_FUNC metal::extents<index_type, Sizes...> __rest(index_sequence<Dim...>,
                                                            Index... origin) const {
         metal::extents<index_type, Sizes...> sizes;
-        ((sizes.__sizes[R] = this->template __cut<Sizes, R>(index_type(origin))), ...);
+        ((sizes.__sizes[Dim] = this->template __cut<Sizes, Dim>(index_type(origin))), ...);
         return sizes;
     }
-    template <size_t... R, class... Index>
-    METAL_FUNC auto __slice_rest(index_sequence<R...>, Index... origin) const {
-        return slice<__tensor_detail::any<R>...>(origin...);
+    template <size_t... Dim, class... Index>
+    METAL_FUNC auto __slice_rest(index_sequence<Dim...>, Index... origin) const {
+        return slice<__tensor_detail::any<Dim>...>(origin...);
     }
 };
 
-template <class E, class I, size_t... X>
-tensor(E *, extents<I, X...>) -> tensor<E, extents<I, X...>, tensor_inline>;
-template <class E, class I, size_t... X, class O>
-tensor(E *, extents<I, X...>, array<O, sizeof...(X)>)
-    -> tensor<E, extents<I, X...>, tensor_inline>;
+template <class Element, class Index, size_t... Extents>
+tensor(Element *, extents<Index, Extents...>) -> tensor<Element, extents<Index, Extents...>, tensor_inline>;
+template <class Element, class Index, size_t... Extents, class Other>
+tensor(Element *, extents<Index, Extents...>, array<Other, sizeof...(Extents)>)
+    -> tensor<Element, extents<Index, Extents...>, tensor_inline>;
 
 // A handle of nothing: in a struct that the host left at zero.
-template <class E, class X, class... Tags>
-METAL_FUNC bool is_null_tensor(const tensor<E, X, tensor_handle, Tags...> &t) {
+template <class Element, class Extents, class... Tags>
+METAL_FUNC bool is_null_tensor(const tensor<Element, Extents, tensor_handle, Tags...> &t) {
     return t.__handle == 0;
 }
 
@@ -312,11 +312,11 @@ namespace __tensor_detail {
 template <class T> constexpr constant bool handle = false;
 template <class T> constexpr constant bool inlined = false;
 template <class T> constexpr constant bool offset = false;
-template <class E, class X, class... Tags>
-constexpr constant bool handle<tensor<E, X, tensor_handle, Tags...>> = true;
-template <class E, class X> constexpr constant bool inlined<tensor<E, X, tensor_inline>> = true;
-template <class E, class X, class D>
-constexpr constant bool offset<tensor<E, X, D, tensor_offset>> = true;
+template <class Element, class Extents, class... Tags>
+constexpr constant bool handle<tensor<Element, Extents, tensor_handle, Tags...>> = true;
+template <class Element, class Extents> constexpr constant bool inlined<tensor<Element, Extents, tensor_inline>> = true;
+template <class Element, class Extents, class Descr>
+constexpr constant bool offset<tensor<Element, Extents, Descr, tensor_offset>> = true;
 } // namespace __tensor_detail
 #define __MSL_T(NAME, VALUE) \
     template <class T> constexpr constant bool NAME##_v = (VALUE); \

@@ -44,9 +44,9 @@ template <class IndexType, size_t... Extents> struct extents {
         set(array<IndexType, sizeof...(Others)>{IndexType(others)...},
             make_index_sequence<sizeof...(Extents)>());
     }
-    template <class Other, size_t N>
-        requires(is_convertible_v<Other, IndexType> && (N == rank_dynamic() || N == rank()))
-    METAL_FUNC constexpr extents(const array<Other, N> &others) : extents() {
+    template <class Other, size_t Count>
+        requires(is_convertible_v<Other, IndexType> && (Count == rank_dynamic() || Count == rank()))
+    METAL_FUNC constexpr extents(const array<Other, Count> &others) : extents() {
         set(others, make_index_sequence<sizeof...(Extents)>());
     }
     template <class Other, size_t... OtherExtents>
@@ -73,47 +73,47 @@ private:
         ((n += at++ < d && Extents == dynamic_extent), ...);
         return n;
     }
-    template <class Other, size_t N, size_t... D>
-    METAL_FUNC constexpr void set(const array<Other, N> &given, index_sequence<D...>) {
+    template <class Other, size_t Count, size_t... Descr>
+    METAL_FUNC constexpr void set(const array<Other, Count> &given, index_sequence<Descr...>) {
         ((Extents == dynamic_extent
-              ? void(__sizes[D] = IndexType(given.__elements[N == rank() ? D : before(D)]))
+              ? void(__sizes[Descr] = IndexType(given.__elements[Count == rank() ? Descr : before(Descr)]))
               : void()),
          ...);
     }
-    template <class Other, size_t... D>
-    METAL_FUNC constexpr void convert(const Other &others, index_sequence<D...>) {
-        ((Extents == dynamic_extent ? void(__sizes[D] = IndexType(others.__sizes[D])) : void()),
+    template <class Other, size_t... Descr>
+    METAL_FUNC constexpr void convert(const Other &others, index_sequence<Descr...>) {
+        ((Extents == dynamic_extent ? void(__sizes[Descr] = IndexType(others.__sizes[Descr])) : void()),
          ...);
     }
-    template <size_t... D>
-    METAL_FUNC constexpr IndexType pick(size_t r, index_sequence<D...>) const {
+    template <size_t... Descr>
+    METAL_FUNC constexpr IndexType pick(size_t r, index_sequence<Descr...>) const {
         IndexType n = 0;
-        ((n = r == D ? __sizes[D] : n), ...);
+        ((n = r == Descr ? __sizes[Descr] : n), ...);
         return n;
     }
 };
 
 namespace __tensor_detail {
 template <size_t> constexpr constant size_t any = dynamic_extent;
-template <class I, class S> struct dynamic;
-template <class I, size_t... N> struct dynamic<I, index_sequence<N...>> {
-    using type = extents<I, any<N>...>;
+template <class Index, class Space> struct dynamic;
+template <class Index, size_t... Count> struct dynamic<Index, index_sequence<Count...>> {
+    using type = extents<Index, any<Count>...>;
 };
 template <class T> constexpr constant bool is_extents = false;
-template <class I, size_t... E> constexpr constant bool is_extents<extents<I, E...>> = true;
+template <class Index, size_t... Element> constexpr constant bool is_extents<extents<Index, Element...>> = true;
 
 // The address space of an element type, and another type in the same one.
-template <class E> using bare = remove_addrspace_t<E>; // may be const
-template <class E> constexpr constant bool in_device = __is_same(E, device bare<E>);
-template <class E> constexpr constant bool in_constant = __is_same(E, constant bare<E>);
-template <class E> constexpr constant bool in_threadgroup = __is_same(E, threadgroup bare<E>);
-template <class E> constexpr constant bool in_thread = __is_same(E, thread bare<E>);
-template <class E, class T> struct placed { using type = T; };
-#define __MSL_PLACED(S) \
-    template <class E, class T> \
-        requires(__is_same(E, S bare<E>)) \
-    struct placed<E, T> { \
-        using type = S conditional_t<is_const_v<bare<E>>, const T, T>; \
+template <class Element> using bare = remove_addrspace_t<Element>; // may be const
+template <class Element> constexpr constant bool in_device = __is_same(Element, device bare<Element>);
+template <class Element> constexpr constant bool in_constant = __is_same(Element, constant bare<Element>);
+template <class Element> constexpr constant bool in_threadgroup = __is_same(Element, threadgroup bare<Element>);
+template <class Element> constexpr constant bool in_thread = __is_same(Element, thread bare<Element>);
+template <class Element, class T> struct placed { using type = T; };
+#define __MSL_PLACED(Space) \
+    template <class Element, class T> \
+        requires(__is_same(Element, Space bare<Element>)) \
+    struct placed<Element, T> { \
+        using type = Space conditional_t<is_const_v<bare<Element>>, const T, T>; \
     };
 __MSL_PLACED(device)
 __MSL_PLACED(constant)
