@@ -4,6 +4,7 @@
 //                    [--batches 1024,2048,...] [--render]
 // Prints a line for each case: name, samples (pixels) per second of time, and per second of CPU time
 // (what a thread does, also on a machine that others use). bench_siren_torch.py prints the same.
+#include "neural/render.h"
 #include "neural/train.h"
 #include <math.h>
 #include <stdio.h>
@@ -56,21 +57,23 @@ static void train(MTLDevice *device, const NeuralNetwork *net, const NeuralDatas
     neural_trainer_free(t);
 }
 
+// `ingot implicit render` at 1080p, the best of three.
 static void render(MTLDevice *device, const NeuralNetwork *net, NeuralTrainOptions o) {
     char message[NEURAL_ERROR_BYTES];
-    NeuralDataset data = picture(1920, 1080);
-    unsigned char *rgba = malloc((size_t)data.n * 4);
-    NeuralTrainer *t = neural_trainer_new(device, net, &data, &o, message);
-    NeuralEvaluation e;
-    if (!t || !rgba || !neural_trainer_evaluate(t, &e, rgba, NULL, message)) fail(message);
-    double began = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
-    if (!neural_trainer_evaluate(t, &e, rgba, NULL, message)) fail(message);
-    double took = now(CLOCK_MONOTONIC) - began;
-    cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-    printf("render 1080p\t%.0f\t%.0f\n", (double)data.n / took, (double)data.n / cpu);
-    neural_trainer_free(t);
-    free(rgba);
-    free((void *)data.inputs), free((void *)data.targets);
+    const double n = 1920.0 * 1080;
+    double took = INFINITY, cpu = INFINITY;
+    NeuralRenderer *r = neural_renderer_new(device, net, NEURAL_KERNEL_COOP, o.precision, message);
+    if (!r) fail(message);
+    for (int i = 0; i < 4; i++) { // the first one is to warm up
+        NeuralImage image;
+        double began = now(CLOCK_MONOTONIC), cpu_began = now(CLOCK_PROCESS_CPUTIME_ID);
+        if (!neural_renderer_image(r, &image, 1920, 1080, 0, message)) fail(message);
+        if (i) took = fmin(took, now(CLOCK_MONOTONIC) - began);
+        if (i) cpu = fmin(cpu, now(CLOCK_PROCESS_CPUTIME_ID) - cpu_began);
+        neural_image_free(&image);
+    }
+    printf("render 1080p\t%.0f\t%.0f\n", n / took, n / cpu);
+    neural_renderer_free(r);
 }
 
 int main(int argc, char **argv) {
