@@ -283,6 +283,82 @@ IG_REDUCTION(argmin);
 #undef IG_REDUCTION
 MTL_API IgTensor *ig_sum_axes(IgTensor *x, int n_axes, const int *axes, bool keepdim,
                               MTLError **error);
+
+// ---- Together and apart -------------------------------------------------------------------------
+
+// Equal shapes but for the axis; types are brought to the first that holds all.
+MTL_API IgTensor *ig_concat(int n, IgTensor *const *pieces, int axis, MTLError **error);
+MTL_API IgTensor *ig_cat(int n, IgTensor *const *pieces, int axis, MTLError **error); // the same
+MTL_API IgTensor *ig_stack(int n, IgTensor *const *pieces, int axis, MTLError **error); // new axis
+// `value` before and behind an axis.
+MTL_API IgTensor *ig_pad(IgTensor *x, int axis, int64_t before, int64_t after, double value,
+                         MTLError **error);
+// Views of consecutive pieces: each of `size`, the last may be shorter; of equal size and at most n;
+// every position by itself, without the axis. They return how many there are and fill `pieces`,
+// which has room for max; 0 is a failure (or nothing to unstack).
+MTL_API int ig_split(IgTensor *x, int64_t size, int axis, int max, IgTensor **pieces,
+                     MTLError **error);
+MTL_API int ig_chunk(IgTensor *x, int64_t n, int axis, int max, IgTensor **pieces, MTLError **error);
+MTL_API int ig_unstack(IgTensor *x, int axis, int max, IgTensor **pieces, MTLError **error);
+
+// ---- Gradients ----------------------------------------------------------------------------------
+// A tensor that requires a gradient is a leaf; results of operations on it remember how they were
+// made. ig_backward follows that back and adds to the gradients of the leaves. Gradients have the
+// type of their tensor and are made of ordinary operations: recorded, fused, and differentiable
+// again if asked for.
+// Where a function has no derivative: 0 for abs, relu, sign and rounding at their steps; clamp and
+// the scalar minimum and maximum let the gradient through at their ends; equal elements share it
+// (minimum, maximum, ig_max, ig_min).
+
+// Makes a leaf of it, or ordinary again. Floating types only; not for results.
+MTL_API bool ig_set_requires_grad(IgTensor *tensor, bool requires_grad, MTLError **error);
+MTL_API bool ig_requires_grad(const IgTensor *tensor); // a leaf, or made from one
+MTL_API bool ig_is_leaf(const IgTensor *tensor);       // not made from one
+// The gradient of a leaf; an error if it has none yet.
+MTL_API IgTensor *ig_grad(const IgTensor *tensor, MTLError **error);
+MTL_API bool ig_has_grad(const IgTensor *tensor);
+MTL_API bool ig_set_grad(IgTensor *tensor, IgTensor *grad, MTLError **error); // NULL: none
+MTL_API void ig_zero_grad(IgTensor *tensor);                                  // drops it
+MTL_API IgTensor *ig_detach(IgTensor *tensor, MTLError **error); // the same values, no history
+// Between them the thread's operations remember nothing. Pairs nest.
+MTL_API void ig_no_grad_begin(void);
+MTL_API void ig_no_grad_end(void);
+MTL_API bool ig_grad_enabled(void);
+
+typedef struct IgBackwardOptions {
+    bool retain_graph; // another backward may follow
+    bool create_graph; // gradients remember how they were made; implies retain_graph. A leaf whose
+                       // gradient refers to the leaf lives until ig_zero_grad: see ig_grad_of
+} IgBackwardOptions;
+// seed: the gradient of `tensor`, of its shape; NULL is 1 and needs a tensor with one element.
+// options NULL: neither. On failure no gradient has changed.
+MTL_API bool ig_backward(IgTensor *tensor, IgTensor *seed, const IgBackwardOptions *options,
+                         MTLError **error);
+// grads[i] = the gradient of the sum of outputs (times their seeds) for inputs[i], which may be
+// results too; zeros if nothing leads there. Leaves are left alone. seeds NULL: all 1, for outputs
+// with one element.
+MTL_API bool ig_grad_of(int n_outputs, IgTensor *const *outputs, IgTensor *const *seeds,
+                        int n_inputs, IgTensor *const *inputs, const IgBackwardOptions *options,
+                        IgTensor **grads, MTLError **error);
+
+// Compares gradients with central differences, in the type of the inputs (float32 or better use
+// larger steps for half).
+typedef IgTensor *IgFunction(void *context, int n, IgTensor *const *inputs, MTLError **error);
+typedef struct IgGradientCheckOptions {
+    double step;     // 0: 1e-2
+    double relative; // 0: 1e-2
+    double absolute; // 0: 1e-3
+} IgGradientCheckOptions;
+typedef struct IgGradientCheck {
+    double max_relative, mean_relative, max_absolute, mean_absolute;
+    int64_t n_checked, n_failed; // elements; one fails if it is beyond both tolerances
+    bool passed;
+} IgGradientCheck;
+// The function's result may have any shape: what is checked is its sum. False: it could not be done.
+MTL_API bool ig_gradient_check(IgFunction *function, void *context, int n, IgTensor *const *inputs,
+                               const IgGradientCheckOptions *options, IgGradientCheck *result,
+                               MTLError **error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -32,7 +32,7 @@ static bool fits(IgType type, const double *values, int n) {
 }
 
 int ig_op_values(IgOp op) {
-    if (op == IG_OP_clamp) return 2;
+    if (op == IG_OP_clamp || op == IG_OP_clamp_grad) return 2;
     return op >= IG_OP_add_scalar && op <= IG_OP_ge_scalar ? 1 : 0;
 }
 
@@ -75,7 +75,9 @@ IgTensor *ig_elementwise(IgOp op, IgTensor *const *inputs, const double *values,
         ig_expr_free(expr);
         return NULL;
     }
-    return ig_tensor_of_expr(ig_device(inputs[0]), result, expr, error);
+    IgTensor *t = ig_tensor_of_expr(ig_device(inputs[0]), result, expr, error);
+    if (!t || !ig_is_float(result) || !ig_grad_enabled_for(info->arity, inputs)) return t;
+    return ig_record_elementwise((int)op, t, info->arity, inputs, values, error);
 }
 
 // ---- The public functions ----
@@ -151,8 +153,7 @@ IgTensor *ig_cast(IgTensor *x, IgType type, MTLError **error) {
         ig_fail(error, IgErrorType, "ig_cast: no such type: %d", type);
         return NULL;
     }
-    if (type == ig_type(x)) return ig_tensor_new(x->view.data, &x->view.shape, x->view.strides,
-                                                 x->view.offset, error);
+    if (type == ig_type(x)) return ig_view("ig_cast", x, &x->view, ig_rule_same, error);
     return ig_elementwise(IG_OP_cast, &x, NULL, type, error);
 }
 

@@ -85,7 +85,7 @@ static Join visit(IgFused *f, const IgView *view, int room, int *id, MTLError **
         Join join = add_node(f, data, room, id, error);
         if (join == FAILED) return FAILED;
         if (join == JOINED) {
-            if (data->inlined && f->n_outputs < IG_FUSE_OUTPUTS - 1)
+            if ((data->inlined || data->wanted) && f->n_outputs < IG_FUSE_OUTPUTS - 1)
                 f->nodes[*id].output = f->n_outputs++;
             data->inlined = true;
             return JOINED;
@@ -131,7 +131,9 @@ bool ig_fuse_collect(IgFused *f, const IgView *view, int *root, MTLError **error
     f->product = NULL;
     f->may_take_product = false;
     f->shape = view->shape;
-    return visit(f, view, 0, root, error) == JOINED;
+    if (visit(f, view, 0, root, error) != JOINED) return false;
+    for (int i = 0; i < f->n_nodes; i++) f->nodes[i].output = -1; // nowhere to store them
+    return true;
 }
 
 // ---- Folding axes ----
@@ -250,6 +252,10 @@ bool ig_fuse(IgData *data, MTLError **error) {
     f.may_take_product = true;
     f.shape = data->expr->shape;
     if (add_node(&f, data, 0, &root, error) != JOINED) return false;
+    // What the product reads comes first: it may store values that are also part of this kernel.
+    IgExpr *product = f.product && !f.product->memory ? f.product->expr : NULL;
+    for (int i = 0; product && i < product->n_inputs; i++)
+        if (!ig_data_make(product->inputs[i].data, error)) return false;
     // A value that was also wanted as a view of another order has been made on the way.
     f.n_outputs = 0;
     for (int i = 0; i < f.n_nodes; i++)

@@ -239,6 +239,34 @@ static IgTensor *as_matrices(IgTensor *t, bool *transposed, int64_t *leading, MT
 
 static void drop(IgExpr *expr) { free(expr->extra); }
 
+// dA = G B^T, dB = A^T G. For one matrix B and a stack of A the stack is one tall matrix, so that
+// its sum is part of the product.
+static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
+    IgTensor *a = ig_saved(node, 0), *b = ig_saved(node, 1);
+    if (node->inputs[0]) out[0] = ig_matmul(g, ig_transpose(b, -2, -1, error), error);
+    if (node->inputs[1]) {
+        const IgShape *to = &node->inputs[1]->shape;
+        if (to->rank == 2 && ig_rank(a) > 2 && ig_numel(a) > 0) {
+            a = ig_reshape(a, 2, (int64_t[]){-1, to->n[0]}, error);
+            g = ig_reshape(g, 2, (int64_t[]){ig_dim(a, 0), to->n[1]}, error);
+        }
+        out[1] = ig_matmul(ig_transpose(a, -2, -1, error), g, error);
+    }
+    return (!node->inputs[0] || out[0]) && (!node->inputs[1] || out[1]);
+}
+
+static IgTensor *record(IgTensor *a, IgTensor *b, IgTensor *result, MTLError **error) {
+    IgTensor *in[2] = {a, b};
+    if (!result || !ig_grad_enabled_for(2, in)) return result;
+    IgGradNode *node = ig_node_new("ig_matmul", rule, 2, in, error);
+    for (int i = 0; node && i < 2; i++)
+        if (node->inputs[1 - i] && !ig_node_save(node, i, in[i], error)) {
+            ig_node_release(node);
+            node = NULL;
+        }
+    return ig_node_attach(result, node, false, error);
+}
+
 // Both have rank >= 2 and one floating type.
 static IgTensor *multiply(IgTensor *a, IgTensor *b, MTLError **error) {
     IgTensor *in[2] = {a, b}, *ready[2] = {NULL, NULL}, *result = NULL;
@@ -279,7 +307,7 @@ static IgTensor *multiply(IgTensor *a, IgTensor *b, MTLError **error) {
     expr->extra = p;
     expr->drop = drop;
     p = NULL;
-    result = ig_tensor_of_expr(ig_device(a), ig_type(a), expr, error);
+    result = record(a, b, ig_tensor_of_expr(ig_device(a), ig_type(a), expr, error), error);
 fail:
     free(p);
     ig_release(ready[0]);

@@ -283,6 +283,68 @@ static IgType result_type(Kind kind, IgType type) {
 }
 
 static void drop(IgExpr *expr) { free(expr->extra); }
+static IgTensor *reduce(Kind kind, IgTensor *x, unsigned axes, bool keepdim, MTLError **error);
+
+// ---- Gradients; numbers: kind, axes ----
+
+// g as if the reduced axes had been kept.
+static IgTensor *kept(const IgGradNode *node, IgTensor *g, MTLError **error) {
+    IgShape shape = node->inputs[0]->shape;
+    for (int i = 0; i < shape.rank; i++)
+        if (node->numbers[1] >> i & 1) shape.n[i] = 1;
+    return ig_reshape(g, shape.rank, shape.n, error);
+}
+
+static IgTensor *again(const IgGradNode *node, Kind kind, IgTensor *x, MTLError **error) {
+    return x ? reduce(kind, x, (unsigned)node->numbers[1], true, error) : NULL;
+}
+
+// g p / x without the zeros: p is the product of the others; one zero gets it, of two none does.
+static IgTensor *rule_product(IgGradNode *node, IgTensor *g, MTLError **error) {
+    IgTensor *x = ig_saved(node, 0), *is_zero = ig_eq_scalar(x, 0, error);
+    IgTensor *one = ig_ones(node->device, ig_type(x), 0, NULL, error);
+    IgTensor *others = ig_where(is_zero, one, x, error);
+    IgTensor *zeros = again(node, SUM, is_zero, error);
+    IgTensor *slope = ig_div(again(node, PRODUCT, others, error), others, error);
+    IgTensor *counts = ig_where(is_zero, ig_eq_scalar(zeros, 1, error),
+                                ig_eq_scalar(zeros, 0, error), error);
+    return ig_where(counts, ig_mul(g, slope, error),
+                    ig_zeros(node->device, ig_type(x), 0, NULL, error), error);
+}
+
+static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
+    Kind kind = (Kind)node->numbers[0];
+    const IgShape *from = &node->inputs[0]->shape;
+    g = kept(node, g, error);
+    if (kind == MEAN) {
+        double n = (double)ig_shape_numel(from) / (double)(ig_numel(g) ? ig_numel(g) : 1);
+        g = ig_div_scalar(g, n > 0 ? n : 1, error);
+    } else if (kind == PRODUCT) {
+        g = rule_product(node, g, error);
+    } else if (kind != SUM) { // the equals share it
+        IgTensor *x = ig_saved(node, 0), *best = kept(node, ig_saved_result(node, error), error);
+        IgTensor *is_best = ig_cast(ig_eq(x, best, error), ig_type(x), error);
+        IgTensor *share = ig_div(g, again(node, SUM, is_best, error), error);
+        g = ig_mul(share, is_best, error);
+    }
+    out[0] = g; // what is smaller is expanded
+    return g != NULL;
+}
+
+static IgTensor *record(Kind kind, IgTensor *x, unsigned axes, IgTensor *result, MTLError **error) {
+    if (!result || kind >= ARGMAX || !ig_is_float(ig_type(x)) || !ig_grad_enabled_for(1, &x))
+        return result;
+    IgGradNode *node = ig_node_new(names[kind], rule, 1, &x, error);
+    if (node && kind >= PRODUCT && !ig_node_save(node, 0, x, error)) {
+        ig_node_release(node);
+        node = NULL;
+    }
+    if (node) {
+        node->numbers[0] = kind;
+        node->numbers[1] = axes & 0xFF;
+    }
+    return ig_node_attach(result, node, kind == MAX || kind == MIN, error);
+}
 
 static IgTensor *reduce(Kind kind, IgTensor *x, unsigned axes, bool keepdim, MTLError **error) {
     const IgShape *from = &x->view.shape;
@@ -310,7 +372,8 @@ static IgTensor *reduce(Kind kind, IgTensor *x, unsigned axes, bool keepdim, MTL
     expr->run = run;
     expr->extra = r;
     expr->drop = drop;
-    return ig_tensor_of_expr(ig_device(x), result_type(kind, ig_type(x)), expr, error);
+    return record(kind, x, axes,
+                  ig_tensor_of_expr(ig_device(x), result_type(kind, ig_type(x)), expr, error), error);
 }
 
 static IgTensor *reduce_axis(Kind kind, IgTensor *x, int axis, bool keepdim, MTLError **error) {

@@ -91,8 +91,31 @@ IgTensor *ig_retain(IgTensor *tensor) {
 
 void ig_release(IgTensor *tensor) {
     if (!tensor || atomic_fetch_sub_explicit(&tensor->refs, 1, memory_order_acq_rel) != 1) return;
+    ig_node_release(tensor->node);
     ig_data_release(tensor->view.data);
     free(tensor);
+}
+
+void ig_drop(IgTensor *tensor) {
+    if (tensor && !tensor->scope) ig_release(tensor);
+}
+
+// Making a value calls itself for its inputs: what is recorded is never deeper than this.
+#define MAX_DEPTH 96
+
+static bool limit_depth(IgDevice *device, IgExpr *expr, MTLError **error) {
+    bool ok = true;
+    ig_lock(device);
+    for (int i = 0; i < expr->n_inputs; i++) {
+        IgData *data = expr->inputs[i].data;
+        if (data->memory) continue;
+        if (data->expr->depth >= MAX_DEPTH)
+            ok = ok && ig_data_make(data, error);
+        else if (data->expr->depth >= expr->depth)
+            expr->depth = data->expr->depth + 1;
+    }
+    ig_unlock(device);
+    return ok;
 }
 
 IgExpr *ig_expr_new(int n_inputs, const IgView *inputs, const IgShape *shape, MTLError **error) {
@@ -113,6 +136,10 @@ IgExpr *ig_expr_new(int n_inputs, const IgView *inputs, const IgShape *shape, MT
 
 IgTensor *ig_tensor_of_expr(IgDevice *device, IgType type, IgExpr *expr, MTLError **error) {
     if (!expr) return NULL;
+    if (!limit_depth(device, expr, error)) {
+        ig_expr_free(expr);
+        return NULL;
+    }
     IgData *data = ig_data_new(device, type, ig_shape_numel(&expr->shape));
     if (!data) {
         ig_expr_free(expr);
@@ -132,7 +159,10 @@ void ig_tensor_rebind(IgTensor *t, IgData *data) {
     t->view.data = data;
     t->view.offset = 0;
     ig_packed_strides(&t->view.shape, t->view.strides);
+    IgGradNode *node = t->node && t->node->rule ? t->node : NULL;
+    if (node) t->node = NULL; // it is a result no longer
     ig_unlock(device);
+    ig_node_release(node);
     ig_data_release(old);
 }
 

@@ -92,6 +92,7 @@ struct IgExpr {
     double values[2];                // numbers that go with it
     IgType compute;                  // element-wise: the type the inputs are brought to
     int n_ops;                       // operations joined, if it were made now: at most
+    int depth;                       // of what is not made yet below it
     struct IgExpr *next;             // of the list to be freed
     void *extra;                     // of other operations, freed by drop
     IgDropFn *drop;
@@ -106,6 +107,7 @@ struct IgData {
     IgExpr *expr;     // how to make it; NULL once it is made
     uint64_t written; // number of the command buffer that writes it; 0: the host did
     bool inlined;     // was computed on the way once, without being stored
+    bool wanted;      // a gradient will ask for it: stored when it is first computed
 };
 IgData *ig_data_new(IgDevice *device, IgType type, int64_t n); // with neither memory nor expr
 IgData *ig_data_retain(IgData *data);
@@ -126,6 +128,7 @@ struct IgTensor {
     atomic_uint refs;
     IgView view;    // changes only by ig_write and the like, under device->lock
     IgScope *scope; // that will release it; NULL: the caller does
+    struct IgGradNode *node; // its place in a graph of gradients, or NULL
 };
 // A view of data, which it retains. In the innermost scope of the thread if there is one.
 IgTensor *ig_tensor_new(IgData *data, const IgShape *shape, const int64_t *strides, int64_t offset,
@@ -139,6 +142,61 @@ void ig_tensor_rebind(IgTensor *tensor, IgData *data);
 bool ig_whole(const IgView *view); // shows all elements of its data in their order
 bool ig_view_contiguous(const IgView *view);
 bool ig_same_device(const char *call, const IgTensor *a, const IgTensor *b, MTLError **error);
+
+// What a function made on its way and needs no longer: a scope releases it, or this does.
+void ig_drop(IgTensor *tensor);
+
+// ---- Gradients (autograd.c; rules where the operation is, element-wise in grad_elementwise.c) ----
+
+typedef struct IgGradNode IgGradNode;
+// From the gradient g of a result to those of its inputs: out[i] for every node->inputs[i] that is
+// there; NULL: nothing flows. Runs inside a scope. What is larger or smaller than the input by
+// broadcasting, or of another type, is brought to it afterwards.
+typedef bool IgGradRule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error);
+
+enum { IG_MAX_SAVED = 3, IG_GRAD_NUMBERS = 8 };
+// Belongs to a tensor, to the saved tensors that show the same, and to the nodes made from it:
+// never to one it was made from, so there are no circles.
+struct IgGradNode {
+    atomic_uint refs;
+    IgGradRule *rule; // NULL: a leaf, which collects
+    const char *name; // of the function
+    IgDevice *device; // of the tensor, as shape and type
+    IgShape shape;
+    IgType type;
+    int n_inputs;
+    IgGradNode **inputs;               // NULL where nothing is wanted
+    IgTensor *saved[IG_MAX_SAVED + 1]; // inputs; the last one: the result, without its node
+    int op;                            // for the rule, as these
+    double values[2];
+    int64_t numbers[IG_GRAD_NUMBERS];
+    void *extra; // freed with free
+    bool spent;  // backward has been here and has freed what was saved
+    // Under the lock of gradients.
+    IgTensor *grad;    // of a leaf
+    IgTensor *pending; // of the pass under way
+    uint64_t mark;     // the pass that has seen it
+    struct IgGradNode *next;
+};
+bool ig_grad_enabled_for(int n, IgTensor *const *inputs);
+IgGradNode *ig_node_new(const char *name, IgGradRule *rule, int n, IgTensor *const *inputs,
+                        MTLError **error);
+void ig_node_release(IgGradNode *node);
+// Remembers input i. False and the error if there is no memory.
+bool ig_node_save(IgGradNode *node, int i, IgTensor *input, MTLError **error);
+// Joins them and takes both over; NULL if one is NULL.
+IgTensor *ig_node_attach(IgTensor *result, IgGradNode *node, bool save_result, MTLError **error);
+// In a rule: what was saved, as part of the graph when one is being made.
+IgTensor *ig_saved(IgGradNode *node, int i);
+IgTensor *ig_saved_result(IgGradNode *node, MTLError **error);
+// A tensor that shows the data of another one, as part of the graph if that one is. NULL rule: none.
+IgTensor *ig_view(const char *name, IgTensor *of, const IgView *view, IgGradRule *rule,
+                  MTLError **error);
+IgGradRule ig_rule_reshape; // the same elements in the same order
+IgGradRule ig_rule_same;    // broadcast, or a type of its own
+// grad_elementwise.c
+IgTensor *ig_record_elementwise(int op, IgTensor *result, int n, IgTensor *const *inputs,
+                                const double *values, MTLError **error);
 
 // ---- Work (device.c) ----
 

@@ -2,10 +2,37 @@
 // view.c: other ways to look at the same data, without a copy.
 #include <string.h>
 #include "tensor/elementwise.h"
+#include "tensor/move.h"
 
-static IgTensor *view_of(const IgTensor *t, const IgShape *shape, const int64_t *strides,
-                         int64_t offset, MTLError **error) {
-    return ig_tensor_new(t->view.data, shape, strides, offset, error);
+IgTensor *ig_view(const char *name, IgTensor *of, const IgView *view, IgGradRule *rule,
+                  MTLError **error) {
+    IgTensor *t = ig_tensor_new(view->data, &view->shape, view->strides, view->offset, error);
+    if (!t || !rule || !ig_grad_enabled_for(1, &of)) return t;
+    return ig_node_attach(t, ig_node_new(name, rule, 1, &of, error), false, error);
+}
+
+// ---- Gradients of views that do not show everything in order ----
+
+// numbers: the axis in the result for each of the input.
+static bool rule_permute(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
+    int back[IG_MAX_RANK];
+    for (int i = 0; i < node->shape.rank; i++) back[i] = (int)node->numbers[i];
+    out[0] = ig_permute(g, back, error);
+    return out[0] != NULL;
+}
+
+// numbers: axis, start, step. What the view did not show gets 0.
+static bool rule_slice(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
+    int axis = (int)node->numbers[0];
+    int64_t all = node->inputs[0]->shape.n[axis];
+    if (ig_rank(g) < node->inputs[0]->shape.rank) g = ig_unsqueeze(g, axis, error); // ig_select
+    out[0] = ig_spread(g, axis, node->numbers[1], node->numbers[2], all, 0, error);
+    return out[0] != NULL;
+}
+
+static IgTensor *with_numbers(IgTensor *t, const int64_t *numbers, int n) {
+    for (int i = 0; t && t->node && i < n; i++) t->node->numbers[i] = numbers[i];
+    return t;
 }
 
 // Fills in the one length that is -1.
@@ -73,21 +100,23 @@ static bool restride(const IgView *view, const IgShape *to, int64_t *strides) {
 
 IgTensor *ig_contiguous(IgTensor *t, MTLError **error) {
     if (!t) return NULL;
-    if (ig_is_contiguous(t))
-        return view_of(t, &t->view.shape, t->view.strides, t->view.offset, error);
+    if (ig_is_contiguous(t)) return ig_view("ig_contiguous", t, &t->view, ig_rule_same, error);
     return ig_elementwise(IG_OP_cast, &t, NULL, ig_type(t), error);
 }
 
 IgTensor *ig_reshape(IgTensor *t, int rank, const int64_t *n, MTLError **error) {
-    IgShape shape;
-    int64_t strides[IG_MAX_RANK] = {0};
-    if (!t || !complete_shape(t, rank, n, &shape, error)) return NULL;
-    if (restride(&t->view, &shape, strides))
-        return view_of(t, &shape, strides, t->view.offset, error);
+    if (!t) return NULL;
+    IgView view = t->view;
+    if (!complete_shape(t, rank, n, &view.shape, error)) return NULL;
+    if (restride(&t->view, &view.shape, view.strides))
+        return ig_view("ig_reshape", t, &view, ig_rule_reshape, error);
     IgTensor *copy = ig_elementwise(IG_OP_cast, &t, NULL, ig_type(t), error);
     if (!copy) return NULL;
-    IgTensor *result = ig_tensor_new(copy->view.data, &shape, NULL, 0, error);
-    if (!copy->scope) ig_release(copy);
+    view.data = copy->view.data;
+    view.offset = 0;
+    ig_packed_strides(&view.shape, view.strides);
+    IgTensor *result = ig_view("ig_reshape", copy, &view, ig_rule_reshape, error);
+    ig_drop(copy);
     return result;
 }
 
@@ -111,8 +140,8 @@ IgTensor *ig_flatten(IgTensor *t, int first, int last, MTLError **error) {
 IgTensor *ig_permute(IgTensor *t, const int *axes, MTLError **error) {
     if (!t) return NULL;
     int rank = ig_rank(t);
-    IgShape shape = {.rank = rank};
-    int64_t strides[IG_MAX_RANK] = {0};
+    IgView view = t->view;
+    int64_t back[IG_MAX_RANK] = {0};
     unsigned seen = 0;
     for (int i = 0; i < rank; i++) {
         int axis;
@@ -122,10 +151,11 @@ IgTensor *ig_permute(IgTensor *t, const int *axes, MTLError **error) {
             return NULL;
         }
         seen |= 1u << axis;
-        shape.n[i] = t->view.shape.n[axis];
-        strides[i] = t->view.strides[axis];
+        back[axis] = i;
+        view.shape.n[i] = t->view.shape.n[axis];
+        view.strides[i] = t->view.strides[axis];
     }
-    return view_of(t, &shape, strides, t->view.offset, error);
+    return with_numbers(ig_view("ig_permute", t, &view, rule_permute, error), back, rank);
 }
 
 IgTensor *ig_transpose(IgTensor *t, int axis0, int axis1, MTLError **error) {
@@ -159,7 +189,8 @@ IgTensor *ig_slice(IgTensor *t, int axis, int64_t start, int64_t stop, int64_t s
     v.shape.n[axis] = stop > start ? (stop - start - 1) / step + 1 : 0;
     v.offset += v.shape.n[axis] ? start * v.strides[axis] : 0;
     v.strides[axis] = v.shape.n[axis] > 1 ? v.strides[axis] * step : v.strides[axis];
-    return view_of(t, &v.shape, v.strides, v.offset, error);
+    return with_numbers(ig_view("ig_slice", t, &v, rule_slice, error),
+                        (int64_t[]){axis, start, step}, 3);
 }
 
 static void drop_axis(IgView *v, int axis) {
@@ -180,22 +211,23 @@ IgTensor *ig_select(IgTensor *t, int axis, int64_t index, MTLError **error) {
     }
     v.offset += i * v.strides[axis];
     drop_axis(&v, axis);
-    return view_of(t, &v.shape, v.strides, v.offset, error);
+    return with_numbers(ig_view("ig_select", t, &v, rule_slice, error), (int64_t[]){axis, i, 1}, 3);
 }
 
 IgTensor *ig_expand(IgTensor *t, int rank, const int64_t *n, MTLError **error) {
-    IgShape shape;
-    if (!t || !ig_shape_check("ig_expand", rank, n, &shape, error)) return NULL;
+    IgView view = {0};
+    if (!t || !ig_shape_check("ig_expand", rank, n, &view.shape, error)) return NULL;
     const IgView *v = &t->view;
     int added = rank - v->shape.rank;
-    int64_t strides[IG_MAX_RANK] = {0};
+    view.data = v->data;
+    view.offset = v->offset;
     bool ok = added >= 0;
     for (int i = added; ok && i < rank; i++) {
         int64_t old = v->shape.n[i - added];
-        ok = old == shape.n[i] || old == 1;
-        strides[i] = old == 1 ? 0 : v->strides[i - added];
+        ok = old == n[i] || old == 1;
+        view.strides[i] = old == 1 ? 0 : v->strides[i - added];
     }
-    if (ok) return view_of(t, &shape, strides, v->offset, error);
+    if (ok) return ig_view("ig_expand", t, &view, ig_rule_same, error);
     ig_fail(error, IgErrorShape, "ig_expand: shape %s does not expand to %s",
             ig_shape_text(v->shape.rank, v->shape.n), ig_shape_text(rank, n));
     return NULL;
@@ -216,12 +248,12 @@ IgTensor *ig_squeeze(IgTensor *t, int axis, MTLError **error) {
         for (int i = v.shape.rank - 1; i >= 0; i--)
             if (v.shape.n[i] == 1) drop_axis(&v, i);
     }
-    return view_of(t, &v.shape, v.strides, v.offset, error);
+    return ig_view("ig_squeeze", t, &v, ig_rule_reshape, error);
 }
 
 IgTensor *ig_unsqueeze(IgTensor *t, int axis, MTLError **error) {
     if (!t || !ig_axis("ig_unsqueeze", ig_rank(t), axis, 1, &axis, error)) return NULL;
-    IgShape shape;
+    IgView view = t->view;
     int64_t n[IG_MAX_RANK + 1], strides[IG_MAX_RANK + 1];
     int rank = ig_rank(t) + 1;
     for (int i = 0, k = 0; i < rank; i++) {
@@ -229,6 +261,7 @@ IgTensor *ig_unsqueeze(IgTensor *t, int axis, MTLError **error) {
         strides[i] = i == axis ? 0 : t->view.strides[k];
         k += i != axis;
     }
-    if (!ig_shape_check("ig_unsqueeze", rank, n, &shape, error)) return NULL;
-    return view_of(t, &shape, strides, t->view.offset, error);
+    if (!ig_shape_check("ig_unsqueeze", rank, n, &view.shape, error)) return NULL;
+    memcpy(view.strides, strides, (size_t)rank * sizeof *strides);
+    return ig_view("ig_unsqueeze", t, &view, ig_rule_reshape, error);
 }
