@@ -221,7 +221,8 @@ void infer(thread const Tile<T, ROWS> &tile, device const float *inputs, device 
 }
 
 // One kernel for each storage type and number of rows: as many as fit into 32 KiB for the width.
-#define KERNELS(T, ROWS, TILE)                                                                     \
+constant constexpr int TILE = 4096;
+#define GRADIENT(T, ROWS)                                                                          \
     kernel void gradient_##T##_##ROWS(                                                             \
         device const float *params [[buffer(0)]], device T *forward [[buffer(1)]],                 \
         device T *transposed [[buffer(2)]], constant Layer *layers [[buffer(3)]],                  \
@@ -231,9 +232,10 @@ void infer(thread const Tile<T, ROWS> &tile, device const float *inputs, device 
         uint t [[thread_index_in_threadgroup]], uint group [[threadgroup_position_in_grid]]) {     \
         threadgroup T x[TILE];                                                                     \
         threadgroup float z[TILE];                                                                 \
-        Tile<T, ROWS> tile = {params, forward, transposed, layers, scratch, x, z, int(t)};              \
+        Tile<T, ROWS> tile = {params, forward, transposed, layers, scratch, x, z, int(t)};         \
         share(tile, inputs, targets, gradients, squares, step, group);                             \
-    }                                                                                              \
+    }
+#define INFER(T, ROWS)                                                                             \
     kernel void infer_##T##_##ROWS(                                                                \
         device const float *params [[buffer(0)]], device T *forward [[buffer(1)]],                 \
         constant Layer *layers [[buffer(2)]], device const float *inputs [[buffer(3)]],            \
@@ -241,15 +243,18 @@ void infer(thread const Tile<T, ROWS> &tile, device const float *inputs, device 
         uint t [[thread_index_in_threadgroup]], uint group [[threadgroup_position_in_grid]]) {     \
         threadgroup T x[TILE];                                                                     \
         threadgroup float z[TILE];                                                                 \
-        Tile<T, ROWS> tile = {params, forward, nullptr, layers, nullptr, x, z, int(t)};                 \
+        Tile<T, ROWS> tile = {params, forward, nullptr, layers, nullptr, x, z, int(t)};            \
         infer(tile, inputs, outputs, n_samples, group);                                            \
     }
-#define SIZES(T)                                                                                   \
-    KERNELS(T, 128, 4096)                                                                          \
-    KERNELS(T, 64, 4096)                                                                           \
-    KERNELS(T, 32, 4096)                                                                           \
-    KERNELS(T, 16, 4096)                                                                           \
-    KERNELS(T, 8, 4096)
-SIZES(float)
-SIZES(half)
-SIZES(bfloat)
+#define KERNELS(T)                                                                                 \
+    GRADIENT(T, 32)                                                                                \
+    GRADIENT(T, 16)                                                                                \
+    GRADIENT(T, 8)                                                                                 \
+    INFER(T, 128)                                                                                  \
+    INFER(T, 64)                                                                                   \
+    INFER(T, 32)                                                                                   \
+    INFER(T, 16)                                                                                   \
+    INFER(T, 8)
+KERNELS(float)
+KERNELS(half)
+KERNELS(bfloat)
