@@ -3,6 +3,7 @@
 say, and what users type wrong."""
 import json
 import re
+import signal
 
 import numpy as np
 import pytest
@@ -66,6 +67,19 @@ def test_training_is_reproducible(ingot, picture, model):
         ingot(*args, "-w", f"{name}.json", "--seed", seed)
     a, b, c = ((ingot.folder / f"{x}.json").read_text() for x in "abc")
     assert a == b and a != c
+
+
+def test_interrupted_training_saves_what_there_is(ingot, picture):
+    p = ingot.start("implicit", "train", "--model", "fourier", "-i", "p.png", "-w", "w.json", "-o", "o.png", "--steps",
+                    "1000000", "--log-interval", "5", "--train-batch", "64", "--hidden", "8")
+    for line in p.stdout:
+        if line.startswith(b"step   10"):
+            p.send_signal(signal.SIGINT)
+            break
+    out, err = p.communicate(timeout=60)
+    assert p.returncode == 0, err
+    assert b"Weights saved to" in out and b"Reconstruction saved to" in out
+    ingot("implicit", "eval", "w.json", "--image", "o.png", "--min-psnr", "40")
 
 
 def test_compress_and_back(ingot, picture):
