@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// fused.metal: a tile of samples goes through all layers and back in one kernel. A threadgroup takes
-// its share of the batch a tile at a time: matrix products are matmul2d between two tiles in
+// fused.metal: a tile of samples goes through all layers and back in one kernel. A threadgroup
+// takes its share of the batch a tile at a time: matrix products are matmul2d between two tiles in
 // threadgroup memory, one that holds what the next product reads (activations on the way forward,
 // deltas on the way back) and one for its result. Activations and slopes of the way forward go to a
-// scratch of the threadgroup's own, small enough for the second-level cache. So does its gradient, to
-// which every tile adds: no atomics, and the same sums on every run.
+// scratch of the threadgroup's own, small enough for the second-level cache. So does its gradient,
+// to which every tile adds: no atomics, and the same sums on every run.
 //
-// A threadgroup is one SIMD-group. Threads take columns: reads and writes of a row are contiguous, and
-// sums over samples stay in a thread.
+// A threadgroup is one SIMD-group. Threads take columns: reads and writes of a row are contiguous,
+// and sums over samples stay in a thread.
 #include "network.h"
 #include <metal_tensor>
 #include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
@@ -18,7 +18,7 @@ constant uint hidden_kind [[function_constant(1)]]; // Activation of all layers 
 constant uint output_kind [[function_constant(2)]];
 constant uint width [[function_constant(3)]]; // of the widest layer, inputs and outputs included
 constant float loss_factor [[function_constant(4)]];
-constant uint hidden [[function_constant(5)]]; // neurons of every layer but the last; 0: they differ
+constant uint hidden [[function_constant(5)]]; // neurons of all layers but the last; 0: differ
 
 constant constexpr int COLUMNS = 64; // of a product at a time
 constant bool whole = hidden != 0 && hidden % 32 == 0; // no thread is left over: no masks
@@ -64,7 +64,7 @@ template <typename T, int ROWS> struct Tile {
     device T *scratch;
     threadgroup T *x;     // (rows, columns): input of products
     threadgroup float *z; // their result
-    int thread_index; // indices are int: sums of them do not wrap, so rows are seen to be contiguous
+    int thread_index; // int: sums of indices do not wrap, so rows are seen to be contiguous
 
     // Outputs of layer i - 1 (the samples' inputs: i = 0), and slopes of the same.
     device T *activations(uint i) const { return scratch + 2 * i * (ROWS * width); }
@@ -112,7 +112,8 @@ template <typename T, int ROWS> struct Tile {
             if (at >= ROWS * n_out) continue;
             int r = at / n_out, c = at % n_out;
             uint sample = draw_sample(step.seed, step.number, first + r, step.n_samples);
-            float slope, y = activate(output_kind, layer.omega, z[at] + params[layer.biases + c], slope);
+            float bias = params[int(layer.biases) + c], slope;
+            float y = activate(output_kind, layer.omega, z[at] + bias, slope);
             float e = r < int(n) ? y - targets[sample * n_out + c] : 0.0f;
             squares += e * e;
             x[at] = T(e * slope * loss_factor);
