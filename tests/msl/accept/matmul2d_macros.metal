@@ -1,6 +1,5 @@
 // Headers that are read after a program's macros must not trip over them.
 #include <metal_stdlib>
-#include <metal_tensor>
 #define M 64
 #define N 32
 #define K 16
@@ -18,6 +17,7 @@
 #define FLOAT float
 #define INT8 char
 #define BLOCK 8
+#include <metal_tensor>
 #include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
 using namespace metal;
 kernel void tiles(tensor<device half, dextents<int, 2>> a, tensor<device half, dextents<int, 2>> b,
