@@ -2,8 +2,9 @@
 // bench_siren.c: how fast a SIREN of 2-64-8x64-3 is trained and rendered.
 // usage: bench_siren [--seconds S] [--precision float|half|bfloat] [--path fused|plain]
 //                    [--batches 1024,2048,...] [--render]
-// Prints a line for each case: name, samples (pixels) per second of time, and per second of CPU time
-// (what a thread does, also on a machine that others use). bench_siren_torch.py prints the same.
+// Prints a line for each case: name, samples (pixels) per second of time, and per second of CPU
+// time (what a thread does, also on a machine that others use). bench_siren_torch.py prints the
+// same.
 #include "neural/render.h"
 #include "neural/train.h"
 #include <math.h>
@@ -52,7 +53,8 @@ static void train(MTLDevice *device, const NeuralNetwork *net, const NeuralDatas
         took = now(CLOCK_MONOTONIC) - began;
     } while (took < seconds);
     cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-    printf("train %u\t%.0f\t%.0f\n", o.batch, (double)n * o.batch / took, (double)n * o.batch / cpu);
+    printf("train %u\t%.0f\t%.0f\n", o.batch, (double)n * o.batch / took,
+           (double)n * o.batch / cpu);
     fflush(stdout);
     neural_trainer_free(t);
 }
@@ -83,9 +85,12 @@ int main(int argc, char **argv) {
     bool renders = false;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
-        if (!strcmp(argv[i], "--render")) renders = true;
-        else if (!strcmp(argv[i], "--seconds")) seconds = atof(value), i++;
-        else if (!strcmp(argv[i], "--batches")) batches = value, i++;
+        if (!strcmp(argv[i], "--render"))
+            renders = true;
+        else if (!strcmp(argv[i], "--seconds"))
+            seconds = atof(value), i++;
+        else if (!strcmp(argv[i], "--batches"))
+            batches = value, i++;
         else if (!strcmp(argv[i], "--path"))
             o.path = !strcmp(value, "plain") ? NEURAL_PATH_PLAIN : NEURAL_PATH_FUSED, i++;
         else if (!strcmp(argv[i], "--precision"))
@@ -93,7 +98,8 @@ int main(int argc, char **argv) {
                           : !strcmp(value, "bfloat") ? NEURAL_BFLOAT
                                                      : NEURAL_FLOAT,
             i++;
-        else fail("unknown option");
+        else
+            fail("unknown option");
     }
     char message[NEURAL_ERROR_BYTES];
     MTLDevice *device = mtl_create_system_default_device();

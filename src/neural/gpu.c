@@ -51,14 +51,16 @@ NeuralGpu *neural_gpu_new(MTLDevice *device, char *message) {
     gpu->allocator = mtl_device_new_command_allocator(device);
     gpu->commands = mtl_device_new_command_buffer(device);
     gpu->table = mtl_device_new_argument_table(
-        device, &(MTL4ArgumentTableDescriptor){.max_buffer_bind_count = NEURAL_GPU_BUFFERS}, &error);
+        device, &(MTL4ArgumentTableDescriptor){.max_buffer_bind_count = NEURAL_GPU_BUFFERS},
+        &error);
     gpu->options = mtl4_commit_options_new();
     gpu->resident = mtl_device_new_residency_set(device, NULL, NULL);
     gpu->done = mtl_device_new_shared_event(device);
     if (gpu->table) gpu->compiler = mtl_device_new_compiler(device, NULL, &error);
     if (!gpu->queue || !gpu->allocator || !gpu->commands || !gpu->options || !gpu->resident ||
         !gpu->done || !gpu->compiler) {
-        neural_fail(message, "%s", error ? mtl_error_localized_description(error) : "out of memory");
+        neural_fail(message, "%s",
+                    error ? mtl_error_localized_description(error) : "out of memory");
         mtl_release(error);
         neural_gpu_free(gpu);
         return NULL;
@@ -157,7 +159,8 @@ bool neural_gpu_finish(NeuralGpu *gpu, char *message) {
     pthread_mutex_lock(&gpu->lock); // the handler may come after the event
     while (gpu->n_feedback < n) pthread_cond_wait(&gpu->told, &gpu->lock);
     if (gpu->error)
-        neural_fail(message, "GPU execution failed: %s", mtl_error_localized_description(gpu->error));
+        neural_fail(message, "GPU execution failed: %s",
+                    mtl_error_localized_description(gpu->error));
     bool ok = !gpu->error;
     pthread_mutex_unlock(&gpu->lock);
     return ok;

@@ -16,8 +16,8 @@ NeuralGpu *neural_gpu_new(MTLDevice *device, char *message);
 void neural_gpu_free(NeuralGpu *gpu);
 MTLDevice *neural_gpu_device(const NeuralGpu *gpu);
 
-// A pipeline from a kernel source of this library (kernels.h). constants may be NULL. threads: of every
-// threadgroup it will be dispatched with.
+// A pipeline from a kernel source of this library (kernels.h). constants may be NULL. threads: of
+// every threadgroup it will be dispatched with.
 MTLComputePipelineState *neural_gpu_pipeline(NeuralGpu *gpu, MTLLibrary *library,
                                              const char *function,
                                              const MTLFunctionConstantValues *constants,

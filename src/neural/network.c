@@ -10,11 +10,13 @@ bool neural_network_init(NeuralNetwork *net, uint32_t n_layers, const uint32_t *
                          NeuralActivation hidden, NeuralActivation output, char *message) {
     memset(net, 0, sizeof *net);
     if (n_layers < 1 || n_layers > NEURAL_MAX_LAYERS)
-        return neural_fail(message, "a network has 1 to %d layers, not %u", NEURAL_MAX_LAYERS, n_layers);
+        return neural_fail(message, "a network has 1 to %d layers, not %u", NEURAL_MAX_LAYERS,
+                           n_layers);
     size_t n = 0;
     for (uint32_t i = 0; i <= n_layers; i++) {
         if (sizes[i] < 1 || sizes[i] > NEURAL_MAX_WIDTH)
-            return neural_fail(message, "layers have 1 to %d neurons, not %u", NEURAL_MAX_WIDTH, sizes[i]);
+            return neural_fail(message, "layers have 1 to %d neurons, not %u", NEURAL_MAX_WIDTH,
+                               sizes[i]);
         if (i) n += (size_t)sizes[i] * (sizes[i - 1] + 1u);
     }
     net->params = calloc(n, sizeof *net->params);
@@ -39,8 +41,8 @@ bool neural_network_init_siren(NeuralNetwork *net, uint32_t hidden, uint32_t n_h
     uint32_t sizes[NEURAL_MAX_LAYERS + 1];
     if (n_hidden > NEURAL_MAX_LAYERS - 2) {
         memset(net, 0, sizeof *net);
-        return neural_fail(message, "a SIREN has 0 to %d hidden layers, not %u", NEURAL_MAX_LAYERS - 2,
-                    n_hidden);
+        return neural_fail(message, "a SIREN has 0 to %d hidden layers, not %u",
+                           NEURAL_MAX_LAYERS - 2, n_hidden);
     }
     sizes[0] = 2;
     for (uint32_t i = 0; i <= n_hidden; i++) sizes[i + 1] = hidden;
@@ -72,8 +74,8 @@ static bool copy_floats(float **to, const float *from, size_t n) {
 bool neural_network_copy(NeuralNetwork *to, const NeuralNetwork *from) {
     *to = *from;
     to->params = to->grid.table = to->fourier.matrix = NULL;
-    size_t n_table =
-        (size_t)from->grid.n_levels * from->grid.n_features << (from->grid.log2_size & 63u);
+    size_t n_table = (size_t)from->grid.n_levels * from->grid.n_features
+                     << (from->grid.log2_size & 63u);
     if (!copy_floats(&to->params, from->params, from->n_params) ||
         !copy_floats(&to->grid.table, from->grid.table, n_table) ||
         !copy_floats(&to->fourier.matrix, from->fourier.matrix,

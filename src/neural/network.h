@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // network.h: what a neural representation is: dense layers, each with an activation, and what comes
 // before the first one (nothing, Fourier features or a hash grid). Plain numbers in host memory,
-// always float; training (train.h) and rendering copy them to the device in the layout and precision
-// they want. Weights files (weights.h) read and write this.
+// always float; training (train.h) and rendering copy them to the device in the layout and
+// precision they want. Weights files (weights.h) read and write this.
 //
 // A layer computes y = f(omega * (W x + b)) with f its activation.
 #ifndef INGOT_NEURAL_NETWORK_H
@@ -59,20 +59,20 @@ typedef struct NeuralNetwork {
     uint32_t n_coordinates; // 2 for a picture; equals layers[0].n_in if there is no encoding
     uint32_t n_layers;
     NeuralLayer layers[NEURAL_MAX_LAYERS];
-    size_t n_params; // of all layers
-    float *params;   // all weights and biases, layer after layer (weights, then biases)
+    size_t n_params;       // of all layers
+    float *params;         // all weights and biases, layer after layer (weights, then biases)
     NeuralHashGrid grid;   // table NULL: none
     NeuralFourier fourier; // matrix NULL: none
 } NeuralNetwork;
 
-// sizes: n_layers + 1 numbers, from the inputs to the outputs. Every layer gets the hidden activation
-// with omega 1 except the last, which gets the output one; parameters are 0. False: sizes out of
-// range or no memory, with the reason in message (NEURAL_ERROR_BYTES, may be NULL).
+// sizes: n_layers + 1 numbers, from the inputs to the outputs. Every layer gets the hidden
+// activation with omega 1 except the last, which gets the output one; parameters are 0. False:
+// sizes out of range or no memory, with the reason in message (NEURAL_ERROR_BYTES, may be NULL).
 bool neural_network_init(NeuralNetwork *net, uint32_t n_layers, const uint32_t *sizes,
                          NeuralActivation hidden, NeuralActivation output, char *message);
-// A SIREN as train_siren makes it: 2 -> hidden, n_hidden times hidden -> hidden, hidden -> 3; omega 30
-// in the first layer, 1 in the others; sigmoid output. Weights drawn for the seed: the first layer
-// U(+-1/in), the others U(+-sqrt(6/in)), biases like the weights, 0 in the last layer.
+// A SIREN as train_siren makes it: 2 -> hidden, n_hidden times hidden -> hidden, hidden -> 3; omega
+// 30 in the first layer, 1 in the others; sigmoid output. Weights drawn for the seed: the first
+// layer U(+-1/in), the others U(+-sqrt(6/in)), biases like the weights, 0 in the last layer.
 bool neural_network_init_siren(NeuralNetwork *net, uint32_t hidden, uint32_t n_hidden,
                                uint64_t seed, char *message);
 bool neural_network_copy(NeuralNetwork *to, const NeuralNetwork *from);

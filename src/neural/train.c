@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// train.c: the trainer: layout of the parameters on the device, steps in batches, evaluation, state.
-// How gradients come about is the business of the two paths (train_int.h).
+// train.c: the trainer: layout of the parameters on the device, steps in batches, evaluation,
+// state. How gradients come about is the business of the two paths (train_int.h).
 #include "neural/train.h"
 #include "base/numbers.h"
 #include "neural/image.h"
@@ -30,8 +30,8 @@ static size_t storage_size(const NeuralTrainer *t) {
     return t->options.precision == NEURAL_FLOAT ? 4 : 2;
 }
 
-static bool check(const NeuralNetwork *net, const NeuralDataset *data,
-                  const NeuralTrainOptions *o, char *message) {
+static bool check(const NeuralNetwork *net, const NeuralDataset *data, const NeuralTrainOptions *o,
+                  char *message) {
     if (!net->n_layers) return neural_fail(message, "a network without layers cannot be trained");
     const NeuralLayer *last = &net->layers[net->n_layers - 1];
     if (!data->n) return neural_fail(message, "there are no samples to learn");
@@ -45,7 +45,8 @@ static bool check(const NeuralNetwork *net, const NeuralDataset *data,
     if ((uint64_t)data->n * (data->n_in > data->n_out ? data->n_in : data->n_out) > INT32_MAX)
         return neural_fail(message, "%u samples are too many", data->n);
     if ((uint64_t)o->batch * widest > INT32_MAX && !train_fused_fits(net))
-        return neural_fail(message, "batch %u is too large for layers of %u neurons", o->batch, widest);
+        return neural_fail(message, "batch %u is too large for layers of %u neurons", o->batch,
+                           widest);
     if (o->precision != NEURAL_FLOAT && o->path == NEURAL_PATH_PLAIN)
         return neural_fail(message, "the plain path is float only");
     if (o->path != NEURAL_PATH_PLAIN && !train_fused_fits(net) &&
@@ -94,8 +95,10 @@ static bool make_buffers(NeuralTrainer *t, const NeuralDataset *data, char *mess
         !train_buffer(t, &t->targets, (size_t)data->n * data->n_out, 4, message) ||
         !train_buffer(t, &t->outputs, (size_t)t->evaluate_at_once * data->n_out, 4, message))
         return false;
-    if (size == 4) t->forward = mtl_retain(t->params);
-    else if (!train_buffer(t, &t->forward, n, size, message)) return false;
+    if (size == 4)
+        t->forward = mtl_retain(t->params);
+    else if (!train_buffer(t, &t->forward, n, size, message))
+        return false;
     memcpy(mtl_buffer_contents(t->layers), t->flat, t->net.n_layers * sizeof *t->flat);
     memcpy(mtl_buffer_contents(t->inputs), data->inputs, (size_t)data->n * data->n_in * 4);
     memcpy(mtl_buffer_contents(t->targets), data->targets, (size_t)data->n * data->n_out * 4);
@@ -139,9 +142,9 @@ fail:
 
 void neural_trainer_free(NeuralTrainer *t) {
     if (!t) return;
-    MTLBuffer *const buffers[] = {t->params,  t->moment1, t->moment2, t->forward, t->transposed,
-                                  t->gradients, t->squares, t->losses, t->layers, t->steps,
-                                  t->inputs, t->targets, t->scratch, t->outputs, t->sizes};
+    MTLBuffer *const buffers[] = {t->params,    t->moment1, t->moment2, t->forward, t->transposed,
+                                  t->gradients, t->squares, t->losses,  t->layers,  t->steps,
+                                  t->inputs,    t->targets, t->scratch, t->outputs, t->sizes};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) mtl_release(buffers[i]);
     for (size_t i = 0; i < sizeof t->pipelines / sizeof *t->pipelines; i++)
         mtl_release(t->pipelines[i]);
@@ -181,8 +184,11 @@ static uint16_t to_bfloat(float x) { // to nearest even; parameters are finite
 
 static void store(const NeuralTrainer *t, MTLBuffer *buffer, size_t i, float x) {
     void *to = mtl_buffer_contents(buffer);
-    if (t->options.precision == NEURAL_FLOAT) ((float *)to)[i] = x;
-    else ((uint16_t *)to)[i] = t->options.precision == NEURAL_HALF ? half_from_float(x) : to_bfloat(x);
+    if (t->options.precision == NEURAL_FLOAT)
+        ((float *)to)[i] = x;
+    else
+        ((uint16_t *)to)[i] =
+            t->options.precision == NEURAL_HALF ? half_from_float(x) : to_bfloat(x);
 }
 
 // The masters, and the copies that the products read.
@@ -244,8 +250,7 @@ static double learning_rate(const NeuralTrainOptions *o, uint64_t step) {
     if (step < o->warmup_steps) return rate * (double)(step + 1) / (double)o->warmup_steps;
     uint64_t from = o->decay_from > o->warmup_steps ? o->decay_from : o->warmup_steps;
     if (!o->decay_steps || step < from) return rate;
-    if (step < o->decay_steps)
-        x = (double)(step - from) / (double)(o->decay_steps - from);
+    if (step < o->decay_steps) x = (double)(step - from) / (double)(o->decay_steps - from);
     return rate * (end + (1 - end) * 0.5 * (1 + cos(3.14159265358979323846 * x)));
 }
 
@@ -279,10 +284,9 @@ static void encode_update(NeuralTrainer *t, size_t offset) {
         if (t->flat[i].n_in > n_in) n_in = t->flat[i].n_in;
         if (t->flat[i].n_out > n_out) n_out = t->flat[i].n_out;
     }
-    const NeuralBinding bindings[] = {{t->params, 0},     {t->moment1, 0},    {t->moment2, 0},
-                                      {t->gradients, 0},  {t->forward, 0},    {t->transposed, 0},
-                                      {t->layers, 0},     {t->steps, offset}, {t->squares, 0},
-                                      {t->losses, 0}};
+    const NeuralBinding bindings[] = {
+        {t->params, 0},     {t->moment1, 0}, {t->moment2, 0},    {t->gradients, 0}, {t->forward, 0},
+        {t->transposed, 0}, {t->layers, 0},  {t->steps, offset}, {t->squares, 0},   {t->losses, 0}};
     neural_gpu_dispatch(t->gpu, t->update, bindings, sizeof bindings / sizeof *bindings,
                         mtl_size_make((n_out + 31) / 32, n_in + 1, t->net.n_layers),
                         mtl_size_make(32, 1, 1));
@@ -318,7 +322,8 @@ bool neural_trainer_gradient(NeuralTrainer *t, float *gradient, float *loss, cha
     t->path->gradient(t, 0);
     if (!neural_gpu_finish(t->gpu, message)) return false;
     const NeuralGpuStep *s = mtl_buffer_contents(t->steps);
-    const float *parts = mtl_buffer_contents(t->gradients), *squares = mtl_buffer_contents(t->squares);
+    const float *parts = mtl_buffer_contents(t->gradients),
+                *squares = mtl_buffer_contents(t->squares);
     float *sum = calloc(t->n_flat, sizeof *sum), sse = 0;
     if (!sum) return neural_fail(message, "out of memory");
     for (uint32_t g = 0; g < t->n_groups; g++) {
@@ -356,7 +361,8 @@ static unsigned char to_byte(float x) {
 }
 
 // Squares are summed in double in the order of the samples: the same for every number of threads.
-static double take_outputs(const NeuralTrainer *t, uint32_t first, uint32_t n, unsigned char *rgba) {
+static double take_outputs(const NeuralTrainer *t, uint32_t first, uint32_t n,
+                           unsigned char *rgba) {
     const float *y = mtl_buffer_contents(t->outputs);
     const float *target = (const float *)mtl_buffer_contents(t->targets) + (size_t)first * t->n_out;
     double sse = 0;

@@ -5,9 +5,9 @@
 // A run is determined by its network, data and options: the same on every rerun and for every
 // number of worker threads, bit for bit. A step is two dispatches: one that computes partial
 // gradients, each threadgroup over its own part of the batch, and one that adds them in order and
-// updates the parameters. Samples of a step are chosen by a counter-based generator from the seed and
-// the number of the step, so a run that was stopped and goes on with the state it had ends where an
-// uninterrupted one does.
+// updates the parameters. Samples of a step are chosen by a counter-based generator from the seed
+// and the number of the step, so a run that was stopped and goes on with the state it had ends
+// where an uninterrupted one does.
 #ifndef INGOT_NEURAL_TRAIN_H
 #define INGOT_NEURAL_TRAIN_H
 #include "ingot/metal.h"
@@ -35,11 +35,11 @@ typedef struct NeuralDataset {
 typedef struct NeuralTrainOptions {
     uint32_t batch;      // samples of a step, 1 or more; 0: 2048
     float learning_rate; // 0: 1e-3
-    // The rate stays for decay_from steps, then falls along half a cosine to learning_rate * final_rate
-    // at step decay_steps, and stays there. decay_steps 0: it is constant.
+    // The rate stays for decay_from steps, then falls along half a cosine to learning_rate *
+    // final_rate at step decay_steps, and stays there. decay_steps 0: it is constant.
     uint64_t decay_from, decay_steps;
     float final_rate;
-    uint64_t warmup_steps; // the rate rises linearly over these; 0: none
+    uint64_t warmup_steps;       // the rate rises linearly over these; 0: none
     float beta1, beta2, epsilon; // 0: 0.9, 0.999, 1e-8
     uint64_t seed;
     NeuralPrecision precision;

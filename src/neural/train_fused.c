@@ -24,8 +24,8 @@ static uint32_t widest(const NeuralNetwork *net) {
     return width;
 }
 
-// Samples of a tile: as many as fit. On the way back more than 32 do not pay: with 32 the tiles and the
-// weights of a layer of 64 neurons fill the first-level cache and no more (4 % faster than 64).
+// Samples of a tile: as many as fit. On the way back more than 32 do not pay: with 32 the tiles and
+// the weights of a layer of 64 neurons fill the first-level cache and no more (4 % faster than 64).
 static uint32_t rows_for(int kind, uint32_t width) {
     uint32_t rows = kind == INFER ? MAX_ROWS : GRADIENT_ROWS;
     while (rows > MIN_ROWS && rows * width > TILE_NUMBERS) rows /= 2;
@@ -59,8 +59,8 @@ static bool prepare(NeuralTrainer *t, char *message) {
         char name[32];
         snprintf(name, sizeof name, "%s_%s_%u", kinds[i], types[t->options.precision],
                  rows_for(i, t->max_width));
-        t->pipelines[i] = neural_gpu_pipeline(t->gpu, t->library, name, c, mtl_size_make(32, 1, 1),
-                                              message);
+        t->pipelines[i] =
+            neural_gpu_pipeline(t->gpu, t->library, name, c, mtl_size_make(32, 1, 1), message);
         if (!t->pipelines[i]) goto fail;
     }
     mtl_release(c);
@@ -81,9 +81,9 @@ fail:
 }
 
 static void gradient(NeuralTrainer *t, size_t offset) {
-    const NeuralBinding b[] = {{t->params, 0},     {t->forward, 0}, {t->transposed, 0},
-                               {t->layers, 0},     {t->inputs, 0},  {t->targets, 0},
-                               {t->gradients, 0},  {t->squares, 0}, {t->steps, offset},
+    const NeuralBinding b[] = {{t->params, 0},    {t->forward, 0}, {t->transposed, 0},
+                               {t->layers, 0},    {t->inputs, 0},  {t->targets, 0},
+                               {t->gradients, 0}, {t->squares, 0}, {t->steps, offset},
                                {t->scratch, 0}};
     neural_gpu_dispatch(t->gpu, t->pipelines[GRADIENT], b, sizeof b / sizeof *b,
                         mtl_size_make(t->n_groups, 1, 1), mtl_size_make(32, 1, 1));
@@ -91,12 +91,9 @@ static void gradient(NeuralTrainer *t, size_t offset) {
 
 static void forward(NeuralTrainer *t, uint32_t first, uint32_t n) {
     memcpy(mtl_buffer_contents(t->sizes), &n, sizeof n);
-    const NeuralBinding b[] = {{t->params, 0},
-                               {t->forward, 0},
-                               {t->layers, 0},
-                               {t->inputs, (size_t)first * t->n_in * 4},
-                               {t->outputs, 0},
-                               {t->sizes, 0}};
+    const NeuralBinding b[] = {{t->params, 0},  {t->forward, 0},
+                               {t->layers, 0},  {t->inputs, (size_t)first * t->n_in * 4},
+                               {t->outputs, 0}, {t->sizes, 0}};
     uint32_t rows = rows_for(INFER, t->max_width);
     neural_gpu_dispatch(t->gpu, t->pipelines[INFER], b, sizeof b / sizeof *b,
                         mtl_size_make((n + rows - 1) / rows, 1, 1), mtl_size_make(32, 1, 1));

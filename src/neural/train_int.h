@@ -30,15 +30,15 @@ struct NeuralTrainer {
     NeuralGpu *gpu;
     NeuralTrainOptions options;
     const TrainPath *path;
-    NeuralNetwork net;      // sizes and activations; parameters are those of the beginning
+    NeuralNetwork net; // sizes and activations; parameters are those of the beginning
     NeuralGpuLayer flat[NEURAL_MAX_LAYERS];
-    uint32_t n_flat;        // numbers of the parameters in device layout
-    uint32_t max_width;     // largest of all layer sizes, inputs and outputs included
+    uint32_t n_flat;    // numbers of the parameters in device layout
+    uint32_t max_width; // largest of all layer sizes, inputs and outputs included
     uint32_t n_samples, n_in, n_out;
     uint64_t step;
     uint32_t n_groups;      // threadgroups of a step: as many partial gradients
     uint32_t group_samples; // each of them but the last has so many samples
-    float loss_factor;      // kernels multiply the output's error with it: half underflows otherwise
+    float loss_factor; // kernels multiply the output's error with it: half underflows otherwise
 
     MTLLibrary *library, *update_library;
     MTLComputePipelineState *update;
@@ -50,9 +50,9 @@ struct NeuralTrainer {
     MTLBuffer *losses;                     // (TRAIN_STEPS_AT_ONCE)
     MTLBuffer *layers, *steps;
     MTLBuffer *inputs, *targets;
-    MTLBuffer *scratch;                    // of the path
-    MTLBuffer *outputs;                    // (evaluate_at_once, n_out)
-    MTLBuffer *sizes;                      // small constants of the path
+    MTLBuffer *scratch; // of the path
+    MTLBuffer *outputs; // (evaluate_at_once, n_out)
+    MTLBuffer *sizes;   // small constants of the path
     uint32_t evaluate_at_once;
 };
 

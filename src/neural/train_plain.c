@@ -12,7 +12,8 @@ static const char *const kernels[N_KERNELS] = {"plain_gather",   "plain_forward"
 // Regions of the scratch buffer for n samples, in floats: the activations of all layers (the inputs
 // are the first), slopes, two deltas, targets and squares.
 typedef struct Regions {
-    size_t activations[NEURAL_MAX_LAYERS + 1], slopes[NEURAL_MAX_LAYERS], delta[2], targets, squares;
+    size_t activations[NEURAL_MAX_LAYERS + 1], slopes[NEURAL_MAX_LAYERS], delta[2], targets,
+        squares;
     size_t total;
 } Regions;
 
@@ -68,13 +69,13 @@ static void layers_forward(NeuralTrainer *t, const Regions *r, uint32_t n, size_
                            NeuralBinding first, NeuralBinding last) {
     for (uint32_t i = 0; i < t->net.n_layers; i++) {
         bool ends = i + 1 == t->net.n_layers && last.buffer;
-        const NeuralBinding b[] = {
-            {t->params, 0},
-            i ? (NeuralBinding){t->scratch, r->activations[i] * 4} : first,
-            ends ? last : (NeuralBinding){t->scratch, r->activations[i + 1] * 4},
-            {t->scratch, r->slopes[i] * 4},
-            {t->layers, i * sizeof *t->flat},
-            {t->sizes, size_at}};
+        const NeuralBinding b[] = {{t->params, 0},
+                                   i ? (NeuralBinding){t->scratch, r->activations[i] * 4} : first,
+                                   ends ? last
+                                        : (NeuralBinding){t->scratch, r->activations[i + 1] * 4},
+                                   {t->scratch, r->slopes[i] * 4},
+                                   {t->layers, i * sizeof *t->flat},
+                                   {t->sizes, size_at}};
         neural_gpu_dispatch(t->gpu, t->pipelines[FORWARD], b, 6, groups2(t->flat[i].n_out, n),
                             mtl_size_make(32, 8, 1));
     }
@@ -85,9 +86,9 @@ static void gradient(NeuralTrainer *t, size_t offset) {
     Regions r = regions(t, n);
     MTLBuffer *s = t->scratch;
     const MTLSize g1 = mtl_size_make(32, 1, 1), g2 = mtl_size_make(32, 8, 1);
-    const NeuralBinding gather[] = {{t->inputs, 0},      {t->targets, 0},
-                                    {s, 0},              {s, r.targets * 4},
-                                    {t->steps, offset},  {t->sizes, SIZE_IN_OUT}};
+    const NeuralBinding gather[] = {
+        {t->inputs, 0},     {t->targets, 0},    {s, 0},
+        {s, r.targets * 4}, {t->steps, offset}, {t->sizes, SIZE_IN_OUT}};
     neural_gpu_dispatch(t->gpu, t->pipelines[GATHER], gather, 6, groups1(n), g1);
     layers_forward(t, &r, n, SIZE_BATCH, (NeuralBinding){s, 0}, (NeuralBinding){0});
     const NeuralBinding error[] = {{s, r.activations[n_layers] * 4},
@@ -102,8 +103,8 @@ static void gradient(NeuralTrainer *t, size_t offset) {
     for (uint32_t i = n_layers, side = 0; i-- > 0; side ^= 1) {
         const NeuralGpuLayer *l = &t->flat[i];
         const NeuralBinding layer = {t->layers, i * sizeof *t->flat}, size = {t->sizes, SIZE_BATCH};
-        const NeuralBinding weights[] = {{s, r.activations[i] * 4}, {s, r.delta[side] * 4},
-                                         {t->gradients, 0}, layer, size};
+        const NeuralBinding weights[] = {
+            {s, r.activations[i] * 4}, {s, r.delta[side] * 4}, {t->gradients, 0}, layer, size};
         neural_gpu_dispatch(t->gpu, t->pipelines[GRADIENT], weights, 5,
                             groups2(l->n_out, l->n_in + 1), g2);
         if (!i) break;
@@ -120,8 +121,7 @@ static void gradient(NeuralTrainer *t, size_t offset) {
 static void forward(NeuralTrainer *t, uint32_t first, uint32_t n) {
     Regions r = regions(t, n);
     memcpy((char *)mtl_buffer_contents(t->sizes) + SIZE_EVALUATE, &n, 4);
-    layers_forward(t, &r, n, SIZE_EVALUATE,
-                   (NeuralBinding){t->inputs, (size_t)first * t->n_in * 4},
+    layers_forward(t, &r, n, SIZE_EVALUATE, (NeuralBinding){t->inputs, (size_t)first * t->n_in * 4},
                    (NeuralBinding){t->outputs, 0});
 }
 

@@ -83,7 +83,8 @@ static inline void ref_adam(double *p, double *m, double *v, const double *g, si
     for (size_t i = 0; i < n; i++) {
         m[i] = 0.9 * m[i] + 0.1 * g[i];
         v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];
-        double mc = m[i] / (1 - pow(0.9, (double)step + 1)), vc = v[i] / (1 - pow(0.999, (double)step + 1));
+        double mc = m[i] / (1 - pow(0.9, (double)step + 1)),
+               vc = v[i] / (1 - pow(0.999, (double)step + 1));
         p[i] -= rate * mc / (sqrt(vc) + 1e-8);
     }
 }

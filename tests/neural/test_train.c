@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_train.c: the trainer: gradients against finite differences, a reference in double precision and
-// between its two paths; Adam; runs that repeat bit for bit; state taken out and put back.
+// test_train.c: the trainer: gradients against finite differences, a reference in double precision
+// and between its two paths; Adam; runs that repeat bit for bit; state taken out and put back.
 #include "reference.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,8 +91,8 @@ static void reference_agrees_with_finite_differences(void **state) {
 
 // ---- Gradients ----------------------------------------------------------------------------------
 
-// |gradient - reference| over |reference|, as vectors, layer by layer: a layer that is wrong does not
-// hide behind the others.
+// |gradient - reference| over |reference|, as vectors, layer by layer: a layer that is wrong does
+// not hide behind the others.
 static void compare_gradients(const NeuralNetwork *net, const float *got, const double *wanted,
                               double tolerance, const char *what) {
     for (uint32_t i = 0; i < net->n_layers; i++)
@@ -106,8 +106,8 @@ static void compare_gradients(const NeuralNetwork *net, const float *got, const 
                 size += wanted[k] * wanted[k];
             }
             if (!(sqrt(error) <= tolerance * sqrt(size)))
-                fail_msg("%s: %s of layer %u: off by %.3g of %.3g", what, part ? "biases" : "weights",
-                         i, sqrt(error), sqrt(size));
+                fail_msg("%s: %s of layer %u: off by %.3g of %.3g", what,
+                         part ? "biases" : "weights", i, sqrt(error), sqrt(size));
         }
 }
 
@@ -115,8 +115,8 @@ static void check_gradient(const NeuralNetwork *net, const NeuralDataset *data,
                            NeuralTrainOptions o, double tolerance) {
     char message[NEURAL_ERROR_BYTES] = "", what[128];
     NeuralTrainer *t = trainer(net, data, o);
-    snprintf(what, sizeof what, "%s, batch %u, precision %d, width %u", neural_trainer_path(t), o.batch,
-             o.precision, net->layers[0].n_out);
+    snprintf(what, sizeof what, "%s, batch %u, precision %d, width %u", neural_trainer_path(t),
+             o.batch, o.precision, net->layers[0].n_out);
     uint32_t *samples = malloc(o.batch * sizeof *samples);
     neural_trainer_samples(t, 0, samples);
     double *p = in_double(net), *wanted = malloc(net->n_params * sizeof *wanted);
@@ -149,9 +149,9 @@ static void gradients_of_fused_path(void **state) {
         NeuralNetwork net = siren(widths[i], 2, 3);
         stir(&net);
         for (size_t k = 0; k < (widths[i] > 128 ? 2 : 3); k++)
-            check_gradient(&net, &data,
-                           (NeuralTrainOptions){.batch = batches[k], .path = NEURAL_PATH_FUSED},
-                           k ? 1e-4 : 1e-3); // one sample: omega 30 magnifies the rounding of its phase
+            check_gradient(
+                &net, &data, (NeuralTrainOptions){.batch = batches[k], .path = NEURAL_PATH_FUSED},
+                k ? 1e-4 : 1e-3); // one sample: omega 30 magnifies the rounding of its phase
         neural_network_free(&net);
     }
     ref_dataset_free(&data);
@@ -161,8 +161,10 @@ static void gradients_of_the_default_network(void **state) {
     (void)state;
     NeuralNetwork net = siren(64, 8, 1);
     NeuralDataset data = ref_dataset(500, 2, 3, 1);
-    check_gradient(&net, &data, (NeuralTrainOptions){.batch = 300, .path = NEURAL_PATH_FUSED}, 2e-4);
-    check_gradient(&net, &data, (NeuralTrainOptions){.batch = 300, .path = NEURAL_PATH_PLAIN}, 2e-4);
+    check_gradient(&net, &data, (NeuralTrainOptions){.batch = 300, .path = NEURAL_PATH_FUSED},
+                   2e-4);
+    check_gradient(&net, &data, (NeuralTrainOptions){.batch = 300, .path = NEURAL_PATH_PLAIN},
+                   2e-4);
     neural_network_free(&net);
     ref_dataset_free(&data);
 }
@@ -180,13 +182,17 @@ static void gradients_of_other_networks(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         NeuralNetwork net;
         uint32_t n = cases[i].n_layers;
-        assert_true(neural_network_init(&net, n, cases[i].sizes, cases[i].hidden, cases[i].output, NULL));
+        assert_true(
+            neural_network_init(&net, n, cases[i].sizes, cases[i].hidden, cases[i].output, NULL));
         NeuralRandom r;
         neural_random_init(&r, i, 1);
-        for (size_t k = 0; k < net.n_params; k++) net.params[k] = neural_random_uniform(&r, -0.3f, 0.3f);
+        for (size_t k = 0; k < net.n_params; k++)
+            net.params[k] = neural_random_uniform(&r, -0.3f, 0.3f);
         NeuralDataset data = ref_dataset(90, cases[i].sizes[0], cases[i].sizes[n], 4);
-        check_gradient(&net, &data, (NeuralTrainOptions){.batch = 130, .path = NEURAL_PATH_FUSED}, 1e-4);
-        check_gradient(&net, &data, (NeuralTrainOptions){.batch = 130, .path = NEURAL_PATH_PLAIN}, 1e-4);
+        check_gradient(&net, &data, (NeuralTrainOptions){.batch = 130, .path = NEURAL_PATH_FUSED},
+                       1e-4);
+        check_gradient(&net, &data, (NeuralTrainOptions){.batch = 130, .path = NEURAL_PATH_PLAIN},
+                       1e-4);
         neural_network_free(&net);
         ref_dataset_free(&data);
     }
@@ -199,7 +205,8 @@ static void gradients_in_half_and_bfloat(void **state) {
     net.layers[0].omega = 5; // or the rounding of the first layer turns into phases
     NeuralDataset data = ref_dataset(500, 2, 3, 1);
     check_gradient(&net, &data, (NeuralTrainOptions){.batch = 300, .precision = NEURAL_HALF}, 0.02);
-    check_gradient(&net, &data, (NeuralTrainOptions){.batch = 300, .precision = NEURAL_BFLOAT}, 0.15);
+    check_gradient(&net, &data, (NeuralTrainOptions){.batch = 300, .precision = NEURAL_BFLOAT},
+                   0.15);
     neural_network_free(&net);
     ref_dataset_free(&data);
 }
@@ -277,8 +284,8 @@ static void steps_are_adam(void **state) {
         double error = 0;
         for (size_t i = 0; i < net.n_params; i++)
             error += ((double)after.params[i] - p[i]) * ((double)after.params[i] - p[i]);
-        // each parameter has moved by up to 5 * 2e-3; a sign that flips where a gradient is near zero
-        // is allowed for
+        // each parameter has moved by up to 5 * 2e-3; a sign that flips where a gradient is near
+        // zero is allowed for
         if (sqrt(error / (double)net.n_params) > 1e-4)
             fail_msg("off by %.3g", sqrt(error / (double)net.n_params));
         neural_network_free(&after);
@@ -325,7 +332,8 @@ static void a_run_repeats_and_goes_on_bit_for_bit(void **state) {
     NeuralNetwork net = siren(64, 3, 3);
     NeuralDataset data = ref_dataset(4000, 2, 3, 1);
     for (int precision = NEURAL_FLOAT; precision <= NEURAL_BFLOAT; precision++) {
-        NeuralTrainOptions o = {.batch = 1000, .seed = 5, .precision = precision, .decay_steps = 40};
+        NeuralTrainOptions o = {
+            .batch = 1000, .seed = 5, .precision = precision, .decay_steps = 40};
         NeuralTrainState a, b, middle;
         NeuralTrainer *t = trainer(&net, &data, o);
         take_steps(t, 13, NULL);
@@ -359,7 +367,8 @@ static void a_small_picture_is_learnt(void **state) {
     enum { side = 32, n = side * side };
     static float xy[n * 2], rgb[n * 3];
     for (int i = 0; i < n; i++) {
-        float x = ((float)(i % side) + 0.5f) / side * 2 - 1, y = ((float)(i / side) + 0.5f) / side * 2 - 1;
+        float x = ((float)(i % side) + 0.5f) / side * 2 - 1,
+              y = ((float)(i / side) + 0.5f) / side * 2 - 1;
         xy[i * 2] = x, xy[i * 2 + 1] = y;
         bool inside = x * x + y * y < 0.4f;
         rgb[i * 3] = inside ? 0.9f : 0.2f + 0.2f * x;
@@ -372,8 +381,8 @@ static void a_small_picture_is_learnt(void **state) {
         char message[NEURAL_ERROR_BYTES];
         static unsigned char rgba[n * 4];
         static float outputs[n * 3];
-        NeuralTrainer *t =
-            trainer(&net, &data, (NeuralTrainOptions){.batch = 1024, .precision = precision, .seed = 1});
+        NeuralTrainer *t = trainer(
+            &net, &data, (NeuralTrainOptions){.batch = 1024, .precision = precision, .seed = 1});
         NeuralEvaluation before, after;
         assert_true(neural_trainer_evaluate(t, &before, NULL, NULL, message));
         take_steps(t, 200, NULL);
@@ -407,7 +416,8 @@ static void both_paths_give_the_same_picture(void **state) {
     RefPass *pass = malloc(sizeof *pass);
     for (int path = NEURAL_PATH_FUSED; path <= NEURAL_PATH_PLAIN; path++) {
         NeuralTrainer *t = trainer(&net, &data, (NeuralTrainOptions){.batch = 10, .path = path});
-        assert_true(neural_trainer_evaluate(t, &e, NULL, path == NEURAL_PATH_FUSED ? a : b, message));
+        assert_true(
+            neural_trainer_evaluate(t, &e, NULL, path == NEURAL_PATH_FUSED ? a : b, message));
         neural_trainer_free(t);
     }
     for (int i = 0; i < 777; i++) {

@@ -56,8 +56,8 @@ static bool in_range(const char *name, const char *value, uint64_t low, uint64_t
     int64_t n;
     if (!parse_integer(value, &n)) return neural_fail(message, "Invalid integer for %s", name);
     if (n < (int64_t)low || (uint64_t)n > high)
-        return neural_fail(message, "%s must be %llu to %llu, not %s", name, (unsigned long long)low,
-                           (unsigned long long)high, value);
+        return neural_fail(message, "%s must be %llu to %llu, not %s", name,
+                           (unsigned long long)low, (unsigned long long)high, value);
     *to = (uint64_t)n;
     return true;
 }
@@ -80,29 +80,35 @@ static bool precision(const char *value, NeuralPrecision *to, char *message) {
 }
 
 typedef enum Id {
-    INPUT, WEIGHTS, OUTPUT, STEPS, LOG, EVALUATE, RATE, LIMIT, BATCH, SEED, HIDDEN, LAYERS,
-    PRECISION, DEVICE, RESUME, HELP
+    INPUT,
+    WEIGHTS,
+    OUTPUT,
+    STEPS,
+    LOG,
+    EVALUATE,
+    RATE,
+    LIMIT,
+    BATCH,
+    SEED,
+    HIDDEN,
+    LAYERS,
+    PRECISION,
+    DEVICE,
+    RESUME,
+    HELP
 } Id;
 static const struct {
     const char *name, *other; // two spellings
     Id id;
 } table[] = {
-    {"--input", "-i", INPUT},
-    {"--weights", "-w", WEIGHTS},
-    {"--output-image", "-o", OUTPUT},
-    {"--steps", "-s", STEPS},
-    {"--log-interval", "-l", LOG},
-    {"--eval-interval", "-e", EVALUATE},
-    {"--learning-rate", "--lr", RATE},
-    {"--limit", "", LIMIT},
-    {"--train-batch", "", BATCH},
-    {"--seed", "", SEED},
-    {"--hidden", "", HIDDEN},
-    {"--layers", "", LAYERS},
-    {"--precision", "", PRECISION},
-    {"--device", "", DEVICE},
-    {"--resume", "", RESUME},
-    {"--help", "-h", HELP},
+    {"--input", "-i", INPUT},          {"--weights", "-w", WEIGHTS},
+    {"--output-image", "-o", OUTPUT},  {"--steps", "-s", STEPS},
+    {"--log-interval", "-l", LOG},     {"--eval-interval", "-e", EVALUATE},
+    {"--learning-rate", "--lr", RATE}, {"--limit", "", LIMIT},
+    {"--train-batch", "", BATCH},      {"--seed", "", SEED},
+    {"--hidden", "", HIDDEN},          {"--layers", "", LAYERS},
+    {"--precision", "", PRECISION},    {"--device", "", DEVICE},
+    {"--resume", "", RESUME},          {"--help", "-h", HELP},
 };
 
 static bool take(Options *o, Id id, const char *name, const char *value, char *message) {
@@ -131,7 +137,8 @@ static bool take(Options *o, Id id, const char *name, const char *value, char *m
     case BATCH:
         o->has_batch = true;
         ok = integer(name, value, 1, &n, message);
-        if (ok && n > 1u << 24) ok = neural_fail(message, "--train-batch must be at most %u", 1u << 24);
+        if (ok && n > 1u << 24)
+            ok = neural_fail(message, "--train-batch must be at most %u", 1u << 24);
         o->batch = (uint32_t)n;
         break;
     case HIDDEN:

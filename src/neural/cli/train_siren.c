@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // train_siren.c: the command: a picture in, a network that draws it out.
 //
-// Everything that can go wrong early does: options, the picture, whether the results can be written.
-// Then steps and evaluations alternate, with lines on standard output and a bar on standard error.
-// Exit status: 0, 1 for failures, 2 for a bad command line, 130 after Ctrl-C (143
+// Everything that can go wrong early does: options, the picture, whether the results can be
+// written. Then steps and evaluations alternate, with lines on standard output and a bar on
+// standard error. Exit status: 0, 1 for failures, 2 for a bad command line, 130 after Ctrl-C (143
 // after SIGTERM).
 #include "base/progress.h"
 #include "neural/image.h"
@@ -45,9 +45,9 @@ typedef struct Job {
     Options o;
     NeuralImage image;
     NeuralNetwork net;
-    uint32_t n;            // pixels learnt
+    uint32_t n; // pixels learnt
     float *inputs, *targets;
-    unsigned char *rgba;   // the last evaluation's picture
+    unsigned char *rgba; // the last evaluation's picture
     uint32_t out_width, out_height;
     MTLDevice *device;
     NeuralTrainer *trainer;
@@ -97,13 +97,15 @@ static bool make_data(Job *j) {
 
 static bool same_file(const char *a, const char *b) {
     struct stat x, y;
-    return !strcmp(a, b) || (!stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+    return !strcmp(a, b) ||
+           (!stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
 static bool check_outputs(Job *j) {
     const Options *o = &j->o;
     if (same_file(o->weights, o->output_image))
-        return neural_fail(j->message, "--weights and --output-image are the same file: %s", o->weights);
+        return neural_fail(j->message, "--weights and --output-image are the same file: %s",
+                           o->weights);
     if (same_file(o->input, o->output_image) || same_file(o->input, o->weights))
         return neural_fail(j->message, "the results would overwrite the input: %s", o->input);
     return neural_output_check(o->weights, j->message) &&
@@ -118,8 +120,10 @@ static bool resume(Job *j) {
     if (!neural_weights_load(w, o->resume, j->message)) return false;
     const NeuralTraining *t = &w->training;
     if (!t->first_moments || !t->second_moments || !t->step)
-        return neural_fail(j->message, "%s: training: the key is missing: only the weights of an "
-                           "interrupted run can be resumed", o->resume);
+        return neural_fail(j->message,
+                           "%s: training: the key is missing: only the weights of an "
+                           "interrupted run can be resumed",
+                           o->resume);
     const NeuralLayer *last = &w->net.layers[w->net.n_layers - 1];
     if (w->net.model != NEURAL_SIREN || w->net.n_layers < 2 || w->net.layers[0].n_in != 2 ||
         last->n_out != 3)
@@ -132,15 +136,16 @@ static bool resume(Job *j) {
                         : o->has_precision && o->precision != t->precision ? "--precision"
                                                                            : NULL;
     if (other)
-        return neural_fail(j->message, "%s differs from that of the run to resume, %s", other, o->resume);
+        return neural_fail(j->message, "%s differs from that of the run to resume, %s", other,
+                           o->resume);
     o->hidden = hidden, o->layers = layers, o->seed = t->seed;
     o->batch = t->batch ? t->batch : o->batch;
     o->precision = (NeuralPrecision)t->precision;
     if (!o->has_rate && t->learning_rate > 0) o->learning_rate = t->learning_rate;
     if (!o->has_steps && t->planned) o->steps = t->planned;
     if (o->steps <= t->step)
-        return neural_fail(j->message, "%s has had %llu steps already: give more with --steps", o->resume,
-                           (unsigned long long)t->step);
+        return neural_fail(j->message, "%s has had %llu steps already: give more with --steps",
+                           o->resume, (unsigned long long)t->step);
     return neural_network_copy(&j->net, &w->net) || neural_fail(j->message, "out of memory");
 }
 
@@ -153,12 +158,16 @@ static bool find_device(Job *j) {
     unsigned long number = wanted ? strtoul(wanted, &end, 10) : 0;
     bool numeric = wanted && end != wanted && !*end;
     for (size_t i = 0; i < n; i++) {
-        bool is = !wanted || (numeric ? number == i : strcasestr(mtl_device_name(devices[i]), wanted) != NULL);
-        if (is && !j->device) j->device = devices[i];
-        else mtl_release(devices[i]);
+        bool is = !wanted ||
+                  (numeric ? number == i : strcasestr(mtl_device_name(devices[i]), wanted) != NULL);
+        if (is && !j->device)
+            j->device = devices[i];
+        else
+            mtl_release(devices[i]);
     }
     if (!j->device && wanted)
-        return neural_fail(j->message, "there is no device '%s' (%zu in all; ingot info lists them)", wanted, n);
+        return neural_fail(
+            j->message, "there is no device '%s' (%zu in all; ingot info lists them)", wanted, n);
     if (!j->device) return neural_fail(j->message, "there is no Metal device");
     if (!mtl_device_supports_family(j->device, MTLGPUFamilyMetal4))
         return neural_fail(j->message, "GPU does not support Metal 4 tensor operations");
@@ -166,8 +175,8 @@ static bool find_device(Job *j) {
 }
 
 // The rate is the one asked for until the last fifth, where it falls: what is left of the noise of
-// small batches goes. 500 steps on the picture of the demo: 30.5 dB with a constant rate, 30.9 dB so,
-// 29.9 dB when it falls from the beginning.
+// small batches goes. 500 steps on the picture of the demo: 30.5 dB with a constant rate, 30.9 dB
+// so, 29.9 dB when it falls from the beginning.
 static bool make_trainer(Job *j) {
     const Options *o = &j->o;
     NeuralDataset data = {j->n, 2, 3, j->inputs, j->targets};
@@ -192,7 +201,8 @@ static void line(Job *j) { // before a line on standard output
 }
 
 static bool evaluate(Job *j, float loss) {
-    if (!neural_trainer_evaluate(j->trainer, &j->evaluation, j->rgba, NULL, j->message)) return false;
+    if (!neural_trainer_evaluate(j->trainer, &j->evaluation, j->rgba, NULL, j->message))
+        return false;
     if (!j->evaluated || j->evaluation.psnr > j->best_psnr) {
         j->best_psnr = j->evaluation.psnr;
         j->best_loss = isnan(loss) ? j->evaluation.mse : (double)loss; // no step was taken yet
@@ -217,10 +227,11 @@ static bool train_until(Job *j, uint64_t until, float *loss) {
         if (!ok) {
             for (uint32_t i = 0; i < n; i++)
                 if (!isfinite(losses[i]))
-                    return neural_fail(j->message,
-                                       "Loss is not finite at step %llu: training diverged. Try a lower "
-                                       "--learning-rate (now %g) or --precision float",
-                                       (unsigned long long)(done + i + 1), j->o.learning_rate);
+                    return neural_fail(
+                        j->message,
+                        "Loss is not finite at step %llu: training diverged. Try a lower "
+                        "--learning-rate (now %g) or --precision float",
+                        (unsigned long long)(done + i + 1), j->o.learning_rate);
             return false;
         }
         *loss = losses[n - 1];
@@ -335,7 +346,8 @@ static int finish(Job *j) {
     printf("Sample weights [");
     for (uint32_t i = 0; i < 8 && i < first->n_out; i++)
         printf("%s%.6f", i ? ", " : "", (double)first->weights[i * first->n_in]);
-    printf("]\nSample pixel RGBA: [%d, %d, %d, %d]\n", j->rgba[0], j->rgba[1], j->rgba[2], j->rgba[3]);
+    printf("]\nSample pixel RGBA: [%d, %d, %d, %d]\n", j->rgba[0], j->rgba[1], j->rgba[2],
+           j->rgba[3]);
     printf("Finished. Best loss %.6f, PSNR %.2f dB\n", j->best_loss, j->best_psnr);
     print_path("Weights", j->o.weights);
     print_path("Reconstruction", j->o.output_image);
@@ -343,9 +355,10 @@ static int finish(Job *j) {
            j->steps_here ? j->training_ms / (double)j->steps_here : 0);
     if (fflush(stdout) || ferror(stdout)) return complain("cannot write to standard output");
     if (whole) return EXIT_SUCCESS;
-    fprintf(stderr, "train_siren: interrupted after step %llu of %llu; to go on, add: --resume %s\n",
-            (unsigned long long)neural_trainer_steps_done(j->trainer), (unsigned long long)j->o.steps,
-            j->o.weights);
+    fprintf(stderr,
+            "train_siren: interrupted after step %llu of %llu; to go on, add: --resume %s\n",
+            (unsigned long long)neural_trainer_steps_done(j->trainer),
+            (unsigned long long)j->o.steps, j->o.weights);
     return 128 + interrupted;
 }
 
@@ -354,7 +367,8 @@ static int run(Job *j) {
     if (!neural_image_load(&j->image, o->input, j->message) || !check_outputs(j))
         return complain(j->message);
     if (o->resume && !resume(j)) return complain(j->message);
-    if (!o->resume && !neural_network_init_siren(&j->net, o->hidden, o->layers, o->seed, j->message))
+    if (!o->resume &&
+        !neural_network_init_siren(&j->net, o->hidden, o->layers, o->seed, j->message))
         return complain(j->message);
     if (!make_data(j) || !find_device(j)) return complain(j->message);
     if (!make_trainer(j)) return complain(j->message);

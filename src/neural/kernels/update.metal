@@ -5,8 +5,8 @@
 
 constant uint storage [[function_constant(0)]]; // 0: float, 1: half, 2: bfloat
 
-// Grid: (neurons, inputs and one more row for the biases, layers), each of the largest. forward and transposed are what the products of the
-// next step read; forward is the masters themselves in float.
+// Grid: (neurons, inputs and one more row for the biases, layers), each of the largest. forward and
+// transposed are what the products of the next step read; forward is the masters themselves in float.
 template <typename T>
 void update(device float *params, device float *moment1, device float *moment2,
             device const float *gradients, device T *forward, device T *transposed,
