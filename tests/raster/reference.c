@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool reference_inside(const int64_t corner[3][2], int64_t x, int64_t y) {
+bool reference_inside(const int64_t (*corner)[2], int64_t x, int64_t y) {
     int64_t area = (corner[1][0] - corner[0][0]) * (corner[2][1] - corner[0][1]) -
                    (corner[2][0] - corner[0][0]) * (corner[1][1] - corner[0][1]);
     if (area == 0) return false;
@@ -115,7 +115,7 @@ void ref_draw(RefImage *image, const CpuRasterState *state, const RefTriangle *t
             }
             for (uint32_t k = 0; k < image->n_samples; k++) {
                 int64_t sx = x * 256 + positions[2 * k] * 16, sy = y * 256 + positions[2 * k + 1] * 16;
-                if (!reference_inside(t->corner, sx, sy)) continue;
+                if (!reference_inside((const int64_t(*)[2])t->corner, sx, sy)) continue;
                 // Depth at the sample, colour at the centre.
                 double z = t->z[0], color[4] = {0}; // from corner 0 on: equal depths stay exact
                 for (int at_center = 0; at_center < 2; at_center++) {

@@ -6,7 +6,7 @@
 #include "harness.h"
 
 // Is the sample at (x, y) inside the triangle? All in 1/256 pixel.
-bool reference_inside(const int64_t corner[3][2], int64_t x, int64_t y);
+bool reference_inside(const int64_t (*corner)[2], int64_t x, int64_t y);
 
 typedef struct RefImage { // all samples of all pixels
     uint32_t width, height, n_samples;

@@ -28,6 +28,16 @@ static struct {
     size_t worker_bytes, unit_bytes;
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+// The child of a fork: another thread may have held the lock, so the lists cannot be trusted.
+static void after_fork(void) {
+    pthread_mutex_init(&kept.lock, NULL);
+    kept.workers = NULL;
+    kept.units = NULL;
+    kept.worker_bytes = kept.unit_bytes = 0;
+}
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, after_fork); }
+
 static size_t worker_bytes(const Worker *w) {
     return sizeof *w + sizeof *w->state + w->rows_capacity * 4 + w->slots_capacity * (size_t)24 +
            w->faces_capacity * sizeof *w->faces + w->pairs_capacity * sizeof *w->pairs +
@@ -50,6 +60,8 @@ static void worker_free(Worker *w) {
 }
 
 Worker *raster_worker_take(Pass *p) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
     pthread_mutex_lock(&kept.lock);
     Worker *w = kept.workers;
     if (w) {
