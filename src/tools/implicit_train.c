@@ -39,6 +39,8 @@ static const char usage[] =
     "  --features INT            instant-ngp: features of an entry (default: 2)\n"
     "  --log2-hashmap-size INT   instant-ngp: entries of a level (default: 14)\n";
 
+#define MAX_FEATURES ((size_t)1 << 29) // of Fourier features kept for all pixels: 2 GiB
+
 typedef struct Options {
     NeuralModel model;
     const char *input, *output, *curve;
@@ -257,7 +259,13 @@ static bool prepare(Run *run, const Options *o, MTLDevice *device, char *message
     if (o->model == NEURAL_INSTANT_NGP) {
         run->grid = neural_grid_trainer_new(device, &run->w.net, &data, &options, message);
     } else {
-        float *encoded = o->model == NEURAL_FOURIER ? encode_fourier(run) : NULL;
+        const size_t n_features = o->model == NEURAL_FOURIER ? run->n * 2 * o->frequencies : 0;
+        if (n_features > MAX_FEATURES)
+            return neural_fail(message,
+                               "%s: %zu pixels with %llu frequencies need too much memory; "
+                               "--limit takes fewer pixels",
+                               o->input, run->n, (unsigned long long)o->frequencies);
+        float *encoded = n_features ? encode_fourier(run) : NULL;
         if (encoded) data.inputs = encoded, data.n_in = run->w.net.layers[0].n_in;
         run->trainer = neural_trainer_new(device, &run->w.net, &data, &options, message);
         free(encoded);

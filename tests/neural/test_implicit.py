@@ -24,7 +24,7 @@ def check_picture(path, want, width, height, tolerance=1.001):
 
 
 @pytest.mark.parametrize("kernel", ["coop", "thread"])
-@pytest.mark.parametrize("sizes", [[2, 3], [2, 64, 64, 3], [2, 17, 29, 5, 3], [2] + [32] * 15 + [3], [2, 113, 255, 3],
+@pytest.mark.parametrize("sizes", [[2, 3], [2, 64, 64, 3], [2, 17, 29, 5, 3], [2] + [32] * 15 + [3], [2, 113, 255, 3], [2, 300, 1000, 3],
                                    [2, 64, 64, 64, 64, 64, 64, 64, 64, 64, 3]], ids=str)
 def test_siren_is_what_it_describes(ingot, kernel, sizes):
     layers = siren_file(ingot.folder / "w.json", sizes)
