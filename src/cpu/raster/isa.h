@@ -50,7 +50,6 @@ typedef struct TileState {
     bool prepared;      // step holds what is the same for the whole triangle
     bool small;         // of few blocks: block by block depth bounds do not pay
     uint64_t visible;   // samples counted for d
-    uint32_t done;      // triangles, to look at the run's fault now and then
 } TileState;
 
 // The lanes of vector v of a block: x 0 .. 7, y 0 .. 3.

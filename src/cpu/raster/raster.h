@@ -5,14 +5,15 @@
 // these exceptions, which are part of the work: positions may be anything (NaN, infinite, huge),
 // indices may point anywhere, scissors may be empty, shaders may fault or take too long.
 //
-// The way of a primitive, file by file:
-//   pass.c       draws are cut into units of some hundred primitives, in batches of bounded memory
-//   geometry.c   a unit: vertices in steps of 32, each once (assemble.c: which; clip.c: what is left
-//                of a primitive; setup.c: edges and planes), and a list of triangles per tile
-//   tile.c       a tile of 64 x 64 pixels: the lists of all units in order; tile memory in, out
-//   rasterise.c  a triangle in a tile: covered lanes of 8 x 4 blocks, depth, stencil
-//   shade.c      a step of the fragment function
-//   output.c     blending and conversion into tile memory
+// The way of a primitive, file by file (docs/rasteriser.md says why):
+//   pass.c       draws are cut into units of some thousand primitives, in batches of bounded memory
+//   draw.c       what a draw's state means for the loops
+//   geometry.c   a unit: vertices in steps of 32, each once (assemble.c: which), what is left of the
+//                primitives (clip.c), edges and planes (setup.c), and a list of triangles per tile
+//   tile.c       a tile of 64 x 64 pixels: the lists of all units in order; tile_memory.c: in and out
+//   rasterise.c  a triangle in a tile: covered lanes of 8 x 4 blocks
+//   shade.c      a block: depth, stencil, a step of the fragment function
+//   output.c     blending and conversion into tile memory; packed.c: formats of bit fields
 // The result does not depend on the number of threads.
 //
 // Enumerations hold Apple's values: MTLCompareFunction, MTLStencilOperation, MTLBlendFactor, ...

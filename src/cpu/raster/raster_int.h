@@ -108,7 +108,6 @@ typedef struct Span {
     Cursor from;
     uint32_t info;         // DrawInfo in the batch
     uint32_t n_primitives; // strips with restarts: at most so many
-    uint32_t n_indices;    // that belong to it, from `at` on
 } Span;
 
 typedef struct Unit {
@@ -198,7 +197,6 @@ typedef struct Attachment {
     const CpuPixelFormat *format;
     CpuTexture *scratch; // stands in for a memoryless texture between batches
     uint32_t texel_bytes;
-    uint32_t clear[4];   // bits: float, or integers
     unsigned char clear_texel[16];
 } Attachment;
 
