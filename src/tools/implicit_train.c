@@ -30,7 +30,7 @@ static const char usage[] =
     "  --lr, --learning-rate F   of Adam (default: siren 1e-3, else 1e-2)\n"
     "  --limit INT               only the first N pixels\n"
     "  --train-batch INT         pixels a step (default: 2048; instant-ngp 8192)\n"
-    "  --seed INT                everything random follows from it (default: 0)\n"
+    "  --seed INT                everything random follows from it (default: 1337)\n"
     "  --hidden INT              neurons of a layer (default: 64)\n"
     "  --layers INT              hidden layers (default: siren 8, fourier 3, instant-ngp 1)\n"
     "  --frequencies INT         fourier: frequencies (default: 64)\n"
@@ -365,7 +365,8 @@ int implicit_train(int argc, char **argv) {
                  .sigma = 4,
                  .levels = 16,
                  .features = 2,
-                 .log2_size = 14};
+                 .log2_size = 14,
+                 .seed = 1337};
     bool done = false;
     int status = parse(&o, argc, argv, &done);
     if (status || done) return status;

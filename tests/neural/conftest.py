@@ -9,4 +9,4 @@ _spec = importlib.util.spec_from_file_location(
     "tools_conftest", pathlib.Path(__file__).parent.parent / "tools" / "conftest.py")
 _module = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_module)
-shared_cache, ingot, own = _module.shared_cache, _module.ingot, _module.own
+shared_cache, ingot, own, BUILD = _module.shared_cache, _module.ingot, _module.own, _module.BUILD

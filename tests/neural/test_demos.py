@@ -4,11 +4,13 @@ say, and what users type wrong."""
 import json
 import re
 import signal
+import subprocess
 
 import numpy as np
 import pytest
 
 import np_model as nm
+from conftest import BUILD
 
 
 @pytest.fixture
@@ -67,6 +69,16 @@ def test_training_is_reproducible(ingot, picture, model):
         ingot(*args, "-w", f"{name}.json", "--seed", seed)
     a, b, c = ((ingot.folder / f"{x}.json").read_text() for x in "abc")
     assert a == b and a != c
+
+
+def test_siren_is_train_sirens(ingot, picture):
+    """The same trainer behind both commands: the same weights, to the last digit."""
+    args = ["-i", "p.png", "--steps", "40", "--hidden", "16", "--layers", "2", "--train-batch", "256"]
+    ingot("implicit", "train", "--model", "siren", *args, "-w", "a.json", "-o", "a.png")
+    subprocess.run([BUILD / "bin" / "train_siren", *args, "-w", "b.json", "-o", "b.png"], cwd=ingot.folder,
+                   env=ingot.env, check=True, capture_output=True)
+    a, b = (json.loads((ingot.folder / f).read_text()) for f in ("a.json", "b.json"))
+    assert a["mlp"] == b["mlp"] and a["metadata"] == b["metadata"]
 
 
 def test_interrupted_training_saves_what_there_is(ingot, picture):
