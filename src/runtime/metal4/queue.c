@@ -182,12 +182,13 @@ static void event(MTL4CommandQueue *queue, MTLEvent *e, uint64_t value, bool wai
         return;
     }
     RtRecording *r = rt_recording_new(device, NULL);
-    if (!r) {
+    if (r) rt_cb_append_event(&r->commands, e, value, wait);
+    if (!r || r->commands.encode_error) {
         rt_misuse(device, RT_RULE_metal4_no_memory, call, "queue '%s'",
                   rt_label(&queue->queue.label));
+        mtl_release(r);
         return;
     }
-    rt_cb_append_event(&r->commands, e, value, wait);
     pthread_mutex_lock(&queue->commit_lock);
     submit(queue, r);
     pthread_mutex_unlock(&queue->commit_lock);
