@@ -118,6 +118,8 @@ MTL_API IgTensor *ig_retain(IgTensor *tensor);
 MTL_API void ig_release(IgTensor *tensor); // NULL is a no-op
 MTL_API IgScope *ig_scope_begin(void);     // NULL: out of memory
 MTL_API void ig_scope_end(IgScope *scope); // the innermost; NULL is a no-op
+// Ends the scope and hands one tensor made in it to the scope around it, or to the caller.
+MTL_API IgTensor *ig_scope_return(IgScope *scope, IgTensor *result);
 // The tensor survives its scope; the caller releases it.
 MTL_API IgTensor *ig_keep(IgTensor *tensor);
 
@@ -283,6 +285,9 @@ IG_REDUCTION(argmin);
 #undef IG_REDUCTION
 MTL_API IgTensor *ig_sum_axes(IgTensor *x, int n_axes, const int *axes, bool keepdim,
                               MTLError **error);
+// Computed in float and rounded once. The sum along the axis is 1.
+MTL_API IgTensor *ig_softmax(IgTensor *x, int axis, MTLError **error);
+MTL_API IgTensor *ig_log_softmax(IgTensor *x, int axis, MTLError **error);
 
 // ---- Together and apart -------------------------------------------------------------------------
 

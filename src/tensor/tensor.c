@@ -61,6 +61,14 @@ IgTensor *ig_keep(IgTensor *tensor) {
     return tensor;
 }
 
+IgTensor *ig_scope_return(IgScope *scope, IgTensor *result) {
+    ig_keep(result);
+    ig_scope_end(scope);
+    if (!result || enter_scope(result)) return result;
+    ig_release(result);
+    return NULL;
+}
+
 // ---- Lifetime ----
 
 IgTensor *ig_tensor_new(IgData *data, const IgShape *shape, const int64_t *strides, int64_t offset,

@@ -405,3 +405,103 @@ def _cutter(name, *arguments):
 split = _cutter("split", I64, N)
 chunk = _cutter("chunk", I64, N)
 unstack = _cutter("unstack", N)
+
+# ---- tensor_nn.h ----
+
+softmax = _maker("softmax", P, N)
+log_softmax = _maker("log_softmax", P, N)
+MEAN, SUM, NONE = range(3)
+mse_loss = _maker("mse_loss", P, P, N)
+mae_loss = _maker("mae_loss", P, P, N)
+bce_loss = _maker("bce_loss", P, P, N)
+bce_logits_loss = _maker("bce_logits_loss", P, P, N)
+cross_entropy_loss = _maker("cross_entropy_loss", P, P, N)
+huber_loss = _maker("huber_loss", P, P, D, N)
+SGD, ADAM, ADAMW, RMSPROP = range(4)
+
+
+class OptimizerOptions(C.Structure):
+    _fields_ = [("rate", D), ("weight_decay", D), ("momentum", D), ("dampening", D),
+                ("nesterov", C.c_bool), ("beta1", D), ("beta2", D), ("alpha", D), ("epsilon", D)]
+
+
+OP = C.POINTER(OptimizerOptions)
+_optimizer_defaults = function("optimizer_defaults", OptimizerOptions, N)
+_optimizer_new = function("optimizer_new", P, N, N, EP, OP, EP)
+_optimizer_release = function("optimizer_release", None, P)
+_optimizer_add_group = function("optimizer_add_group", C.c_bool, P, N, EP, OP, EP)
+_optimizer_step = function("optimizer_step", C.c_bool, P, EP)
+_optimizer_zero_grad = function("optimizer_zero_grad", None, P)
+optimizer_group_count = function("optimizer_group_count", N, P)
+optimizer_rate = function("optimizer_rate", D, P, N)
+optimizer_set_rate = function("optimizer_set_rate", None, P, N, D)
+optimizer_steps = function("optimizer_steps", I64, P)
+optimizer_set_steps = function("optimizer_set_steps", None, P, I64)
+optimizer_state_count = function("optimizer_state_count", N, P)
+_optimizer_state_name = function("optimizer_state_name", C.c_bool, P, N, C.c_char_p)
+optimizer_state = _maker("optimizer_state", P, N)
+_optimizer_set_state = function("optimizer_set_state", C.c_bool, P, N, P, EP)
+
+
+def options(kind, **values):
+    o = _optimizer_defaults(kind)
+    for k, v in values.items():
+        setattr(o, k, v)
+    return o
+
+
+class Optimizer:
+    def __init__(self, kind, parameters, **values):
+        self.kind = kind
+        self.handle = call(_optimizer_new, kind, len(parameters), handles(parameters),
+                           options(kind, **values))
+
+    def __del__(self):
+        if getattr(self, "handle", None):
+            _optimizer_release(self.handle)
+
+    @property
+    def _as_parameter_(self):
+        return self.handle
+
+    def add_group(self, parameters, **values):
+        call(_optimizer_add_group, self, len(parameters), handles(parameters),
+             options(self.kind, **values))
+
+    def step(self):
+        call(_optimizer_step, self)
+
+    def zero_grad(self):
+        _optimizer_zero_grad(self)
+
+    def state_name(self, i):
+        name = C.create_string_buffer(32)
+        assert _optimizer_state_name(self, i, name)
+        return name.value.decode()
+
+    def set_state(self, i, t):
+        call(_optimizer_set_state, self, i, t)
+
+
+_clip_grad_norm = _maker("clip_grad_norm", N, EP, D)
+_clip_grad_value = function("clip_grad_value", C.c_bool, N, EP, D, EP)
+
+
+def clip_grad_norm(parameters, limit):
+    return _clip_grad_norm(len(parameters), handles(parameters), limit)
+
+
+def clip_grad_value(parameters, limit):
+    return call(_clip_grad_value, len(parameters), handles(parameters), limit)
+
+
+class Schedule(C.Structure):
+    _fields_ = [("kind", N), ("rate", D), ("warmup", I64), ("period", I64), ("gamma", D),
+                ("min_rate", D)]
+
+
+_schedule_rate = function("schedule_rate", D, C.POINTER(Schedule), I64)
+
+
+def schedule_rate(schedule, step):
+    return _schedule_rate(C.byref(schedule), step)

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// softmax.c: softmax and its logarithm: the largest value, the sum of exponentials of the distance
+// to it (computed on the way), and the result, three passes over memory. The gradients need the
+// result only.
+#include "tensor/tensor_int.h"
+
+// s (g - sum(g s))
+static bool rule_softmax(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
+    IgTensor *s = ig_saved_result(node, error);
+    IgTensor *sum = ig_sum(ig_mul(g, s, error), (int)node->numbers[0], true, error);
+    out[0] = ig_mul(s, ig_sub(g, sum, error), error);
+    return out[0] != NULL;
+}
+
+// g - exp(r) sum(g)
+static bool rule_log_softmax(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
+    IgTensor *s = ig_exp(ig_saved_result(node, error), error);
+    IgTensor *sum = ig_sum(g, (int)node->numbers[0], true, error);
+    out[0] = ig_sub(g, ig_mul(s, sum, error), error);
+    return out[0] != NULL;
+}
+
+static IgTensor *compute(IgTensor *x, int axis, bool logarithm, MTLError **error) {
+    IgScope *scope = ig_scope_begin();
+    IgType type = ig_is_float(ig_type(x)) ? ig_type(x) : IgFloat32;
+    ig_no_grad_begin();
+    IgTensor *single = ig_cast(x, IgFloat32, error);
+    IgTensor *shifted = ig_sub(single, ig_max(single, axis, true, error), error);
+    IgTensor *power = ig_exp(shifted, error);
+    IgTensor *sum = ig_sum(power, axis, true, error);
+    IgTensor *result = logarithm ? ig_sub(shifted, ig_log(sum, error), error)
+                                 : ig_div(power, sum, error);
+    result = result ? ig_cast(result, type, error) : NULL;
+    ig_no_grad_end();
+    return ig_scope_return(scope, result);
+}
+
+static IgTensor *record(const char *call, IgTensor *x, int axis, bool logarithm, MTLError **error) {
+    if (!x) return NULL;
+    if (ig_rank(x) == 0) {
+        ig_fail(error, IgErrorShape, "%s: a scalar has no axis", call);
+        return NULL;
+    }
+    if (!ig_axis(call, ig_rank(x), axis, 0, &axis, error)) return NULL;
+    if (ig_numel(x) == 0) return ig_cast(x, ig_type(x), error);
+    IgTensor *result = compute(x, axis, logarithm, error);
+    if (!result || !ig_grad_enabled_for(1, &x)) return result;
+    IgGradNode *node =
+        ig_node_new(call, logarithm ? rule_log_softmax : rule_softmax, 1, &x, error);
+    if (node) node->numbers[0] = axis;
+    return ig_node_attach(result, node, true, error);
+}
+
+IgTensor *ig_softmax(IgTensor *x, int axis, MTLError **error) {
+    return record("ig_softmax", x, axis, false, error);
+}
+
+IgTensor *ig_log_softmax(IgTensor *x, int axis, MTLError **error) {
+    return record("ig_log_softmax", x, axis, true, error);
+}
