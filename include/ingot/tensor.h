@@ -288,6 +288,25 @@ MTL_API IgTensor *ig_sum_axes(IgTensor *x, int n_axes, const int *axes, bool kee
 // Computed in float and rounded once. The sum along the axis is 1.
 MTL_API IgTensor *ig_softmax(IgTensor *x, int axis, MTLError **error);
 MTL_API IgTensor *ig_log_softmax(IgTensor *x, int axis, MTLError **error);
+// (x - mean) / sqrt(variance + epsilon) over the last n axes; weight and bias, of their shape, may be
+// NULL. The other one divides by the root of the mean square.
+MTL_API IgTensor *ig_layer_norm(IgTensor *x, int n_axes, IgTensor *weight, IgTensor *bias,
+                                double epsilon, MTLError **error);
+MTL_API IgTensor *ig_rms_norm(IgTensor *x, int n_axes, IgTensor *weight, double epsilon,
+                              MTLError **error);
+
+// ---- By index -----------------------------------------------------------------------------------
+// Indices are integers from 0 on, of any integer type; they are read and checked right away. Sums
+// and gradients are added in the order of the indices: results are always the same.
+
+MTL_API IgTensor *ig_index_select(IgTensor *x, int axis, IgTensor *index, MTLError **error);
+// table (V, E), ids (..): (.., E)
+MTL_API IgTensor *ig_embedding(IgTensor *table, IgTensor *ids, MTLError **error);
+// out[i][j] = x[index[i][j]][j] for axis 0 of two, and so on: the shape is that of the index.
+MTL_API IgTensor *ig_gather(IgTensor *x, int axis, IgTensor *index, MTLError **error);
+// x with x[index[i][j]][j] += source[i][j], and so on. Floating types.
+MTL_API IgTensor *ig_scatter_add(IgTensor *x, int axis, IgTensor *index, IgTensor *source,
+                                 MTLError **error);
 
 // ---- Together and apart -------------------------------------------------------------------------
 

@@ -91,8 +91,8 @@ void ig_node_release(IgGradNode *node) {
 
 // A tensor that belongs to nobody's scope and keeps its value when the original is written.
 static IgTensor *own_view(IgTensor *t, IgGradNode *node, MTLError **error) {
-    IgTensor *own = ig_tensor_new(t->view.data, &t->view.shape, t->view.strides, t->view.offset,
-                                  error);
+    IgTensor *own =
+        ig_tensor_new(t->view.data, &t->view.shape, t->view.strides, t->view.offset, error);
     if (!own) return NULL;
     ig_keep(own);
     own->node = node_retain(node);
@@ -115,8 +115,7 @@ bool ig_node_save(IgGradNode *node, int i, IgTensor *input, MTLError **error) {
 }
 
 IgTensor *ig_node_attach(IgTensor *result, IgGradNode *node, bool save_result, MTLError **error) {
-    if (result && node && save_result &&
-        !(node->saved[IG_MAX_SAVED] = save(result, NULL, error))) {
+    if (result && node && save_result && !(node->saved[IG_MAX_SAVED] = save(result, NULL, error))) {
         ig_node_release(node);
         node = NULL;
     }
@@ -196,15 +195,16 @@ IgTensor *ig_grad(const IgTensor *t, MTLError **error) {
     IgTensor *g = t->node ? ig_retain(t->node->grad) : NULL;
     pthread_mutex_unlock(&gradients);
     if (!g) {
-        ig_fail(error, IgErrorGradient, "ig_grad: no gradient available for a tensor of shape %s: %s",
+        ig_fail(error, IgErrorGradient,
+                "ig_grad: no gradient available for a tensor of shape %s: %s",
                 ig_shape_text(ig_rank(t), ig_shape(t)),
-                !t->node         ? "it does not require one"
+                !t->node        ? "it does not require one"
                 : t->node->rule ? "only leaves keep theirs"
-                                 : "ig_backward has not reached it");
+                                : "ig_backward has not reached it");
         return NULL;
     }
-    IgTensor *result = ig_tensor_new(g->view.data, &g->view.shape, g->view.strides, g->view.offset,
-                                     error);
+    IgTensor *result =
+        ig_tensor_new(g->view.data, &g->view.shape, g->view.strides, g->view.offset, error);
     if (result) result->node = node_retain(g->node);
     ig_release(g);
     return result;
@@ -446,8 +446,8 @@ bool ig_grad_of(int n_outputs, IgTensor *const *outputs, IgTensor *const *seeds,
         grads[i] = NULL;
         if (!inputs[i]) return false;
         if (!inputs[i]->node)
-            return ig_fail(error, IgErrorGradient, "ig_grad_of: input %d does not require a gradient",
-                           i);
+            return ig_fail(error, IgErrorGradient,
+                           "ig_grad_of: input %d does not require a gradient", i);
     }
     for (int i = 0; i < n_outputs; i++)
         if (!may_start("ig_grad_of", outputs[i], seeds ? seeds[i] : NULL, error)) return false;
@@ -459,9 +459,9 @@ bool ig_grad_of(int n_outputs, IgTensor *const *outputs, IgTensor *const *seeds,
     for (int i = 0; ok && i < n_inputs; i++) {
         IgGradNode *node = inputs[i]->node;
         IgTensor *g = node->pending;
-        grads[i] = g ? ig_tensor_new(g->view.data, &g->view.shape, g->view.strides, g->view.offset,
-                                     error)
-                     : ig_zeros(node->device, node->type, node->shape.rank, node->shape.n, error);
+        grads[i] =
+            g ? ig_tensor_new(g->view.data, &g->view.shape, g->view.strides, g->view.offset, error)
+              : ig_zeros(node->device, node->type, node->shape.rank, node->shape.n, error);
         ok = grads[i] != NULL;
         if (ok && g) grads[i]->node = node_retain(g->node);
     }

@@ -6,8 +6,8 @@
 #include "tensor/tensor_int.h"
 
 // The sum of what the function gives, in double: differences of large sums lose little.
-static bool value_of(IgFunction *function, void *context, int n, IgTensor *const *inputs, double *out,
-                     MTLError **error) {
+static bool value_of(IgFunction *function, void *context, int n, IgTensor *const *inputs,
+                     double *out, MTLError **error) {
     IgTensor *y = function(context, n, inputs, error);
     void *data = NULL;
     IgTensor *packed = ig_contiguous(y, error);

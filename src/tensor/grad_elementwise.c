@@ -98,7 +98,8 @@ static bool rule_pow(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **e
         if (!out[0]) return false;
     }
     if (node->inputs[1]) { // 0 to the power of something positive stays 0
-        IgTensor *flat = ig_logical_and(ig_eq_scalar(x, 0, error), ig_ge_scalar(y, 0, error), error);
+        IgTensor *flat =
+            ig_logical_and(ig_eq_scalar(x, 0, error), ig_ge_scalar(y, 0, error), error);
         IgTensor *slope = ig_mul(ig_saved_result(node, error), ig_log(x, error), error);
         out[1] = binary(IG_OP_mask_not, flat, ig_mul(g, slope, error), error);
         if (!out[1]) return false;
@@ -166,9 +167,7 @@ static bool rule_binary(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError 
     IgTensor *x = ig_saved(node, 0), *y = ig_saved(node, 1);
     bool first = node->inputs[0], second = node->inputs[1];
     switch ((IgOp)node->op) {
-    case IG_OP_add:
-        out[0] = out[1] = g;
-        return true;
+    case IG_OP_add: out[0] = out[1] = g; return true;
     case IG_OP_sub:
         out[0] = g;
         if (second) out[1] = ig_neg(g, error);
@@ -179,8 +178,7 @@ static bool rule_binary(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError 
         break;
     case IG_OP_div:
         if (first) out[0] = ig_div(g, y, error);
-        if (second)
-            out[1] = ig_neg(ig_div(ig_mul(g, ig_div(x, y, error), error), y, error), error);
+        if (second) out[1] = ig_neg(ig_div(ig_mul(g, ig_div(x, y, error), error), y, error), error);
         break;
     case IG_OP_minimum:
     case IG_OP_maximum: {
@@ -191,8 +189,7 @@ static bool rule_binary(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError 
     }
     case IG_OP_remainder:
         out[0] = g;
-        if (second)
-            out[1] = ig_neg(ig_mul(g, ig_floor(ig_div(x, y, error), error), error), error);
+        if (second) out[1] = ig_neg(ig_mul(g, ig_floor(ig_div(x, y, error), error), error), error);
         break;
     case IG_OP_relu_grad:
         out[0] = binary(IG_OP_relu_grad, g, y, error);

@@ -87,7 +87,8 @@ static IgTensor *of_classes(IgTensor *logits, IgTensor *target, MTLError **error
     IgShape rows = logits->view.shape;
     int64_t n = rows.n[--rows.rank];
     if (!ig_shape_equal(&rows, &target->view.shape)) {
-        ig_fail(error, IgErrorShape, "ig_cross_entropy_loss: logits of shape %s, classes of shape %s",
+        ig_fail(error, IgErrorShape,
+                "ig_cross_entropy_loss: logits of shape %s, classes of shape %s",
                 ig_shape_text(ig_rank(logits), ig_shape(logits)),
                 ig_shape_text(ig_rank(target), ig_shape(target)));
         return NULL;

@@ -9,7 +9,8 @@ static const char kernels[] =
     "#include <metal_stdlib>\n"
     "using namespace metal;\n"
     // p: elements, inner, length of the axis, start, step, count, the value's two words
-    "template <class T> void spread(constant int *p, device const T *x, device T *y, int i, T value) {\n"
+    "template <class T> void spread(constant int *p, device const T *x, device T *y, int i, T "
+    "value) {\n"
     "    int inner = p[1], n = p[2], rest = i / inner, at = rest % n - p[3], outer = rest / n;\n"
     "    bool here = at >= 0 && at % p[4] == 0 && at / p[4] < p[5];\n"
     "    y[i] = here ? x[(outer * p[5] + at / p[4]) * inner + i % inner] : value;\n"
@@ -21,7 +22,8 @@ static const char kernels[] =
     "}\n"
     "#define KERNELS(N, T, VALUE) \\\n"
     "    kernel void spread##N(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]], \\\n"
-    "                          device T *y [[buffer(2)]], uint i [[thread_position_in_grid]]) { \\\n"
+    "                          device T *y [[buffer(2)]], uint i [[thread_position_in_grid]]) { "
+    "\\\n"
     "        spread<T>(p, x, y, int(i), VALUE); \\\n"
     "    } \\\n"
     "    kernel void place##N(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]], \\\n"
@@ -51,11 +53,11 @@ static void outer_inner(const IgShape *shape, int axis, int64_t *outer, int64_t 
 static bool encode(IgDevice *device, IgKernel *kernel, const int32_t *words, size_t n_words,
                    const IgView *x, IgData *y, int64_t n, MTLError **error) {
     if (n == 0) return true;
-    IgBinding bindings[2] = {
-        {x->data->memory, (size_t)x->offset * ig_type_size(x->data->type)}, {y->memory, 0}};
+    IgBinding bindings[2] = {{x->data->memory, (size_t)x->offset * ig_type_size(x->data->type)},
+                             {y->memory, 0}};
     size_t width = n < 256 ? (size_t)n : 256;
-    return ig_encode(device, kernel, words, n_words * 4, bindings, 2, mtl_size_make((size_t)n, 1, 1),
-                     mtl_size_make(width, 1, 1), false, error);
+    return ig_encode(device, kernel, words, n_words * 4, bindings, 2,
+                     mtl_size_make((size_t)n, 1, 1), mtl_size_make(width, 1, 1), false, error);
 }
 
 static void drop(IgExpr *expr) { free(expr->extra); }
@@ -76,10 +78,9 @@ static bool run_spread(IgDevice *device, IgData *data, MTLError **error) {
     outer_inner(&expr->shape, s->axis, &outer, &inner);
     IgKernel *kernel = kernel_for(device, "spread", data->type, error);
     if (!kernel || !ig_data_make(x->data, error) || !ig_data_allocate(data, error)) return false;
-    int32_t words[8] = {(int32_t)data->n,       (int32_t)inner,
-                        (int32_t)expr->shape.n[s->axis], (int32_t)s->start,
-                        (int32_t)s->step,       (int32_t)x->shape.n[s->axis],
-                        s->value[0],            s->value[1]};
+    int32_t words[8] = {(int32_t)data->n,  (int32_t)inner,   (int32_t)expr->shape.n[s->axis],
+                        (int32_t)s->start, (int32_t)s->step, (int32_t)x->shape.n[s->axis],
+                        s->value[0],       s->value[1]};
     return encode(device, kernel, words, 8, x, data, data->n, error);
 }
 
@@ -174,8 +175,7 @@ static bool rule_concat(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError 
     const int64_t *lengths = node->extra; // also of pieces that want no gradient
     int64_t start = 0;
     for (int i = 0; i < node->n_inputs; start += lengths[i++])
-        if (node->inputs[i] &&
-            !(out[i] = ig_slice(g, axis, start, start + lengths[i], 1, error)))
+        if (node->inputs[i] && !(out[i] = ig_slice(g, axis, start, start + lengths[i], 1, error)))
             return false;
     return true;
 }
@@ -260,8 +260,8 @@ IgTensor *ig_concat(int n, IgTensor *const *pieces, int axis, MTLError **error) 
         ig_expr_free(expr);
         return NULL;
     }
-    return record_concat(ig_tensor_of_expr(ig_device(pieces[0]), type, expr, error), n, pieces, axis,
-                         error);
+    return record_concat(ig_tensor_of_expr(ig_device(pieces[0]), type, expr, error), n, pieces,
+                         axis, error);
 }
 
 IgTensor *ig_cat(int n, IgTensor *const *pieces, int axis, MTLError **error) {
@@ -317,7 +317,8 @@ static int cut(const char *call, IgTensor *x, int64_t size, int axis, bool unsta
 
 int ig_split(IgTensor *x, int64_t size, int axis, int max, IgTensor **pieces, MTLError **error) {
     if (!x || !ig_axis("ig_split", ig_rank(x), axis, 0, &axis, error)) return 0;
-    if (size >= 1 && size <= INT32_MAX) return cut("ig_split", x, size, axis, false, max, pieces, error);
+    if (size >= 1 && size <= INT32_MAX)
+        return cut("ig_split", x, size, axis, false, max, pieces, error);
     ig_fail(error, IgErrorArgument, "ig_split: pieces of %lld", (long long)size);
     return 0;
 }

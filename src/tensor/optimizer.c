@@ -37,12 +37,12 @@ IgOptimizerOptions ig_optimizer_defaults(IgOptimizerKind kind) {
 }
 
 static bool check_options(IgOptimizerKind kind, const IgOptimizerOptions *o, MTLError **error) {
-    const char *bad = !(o->rate >= 0)           ? "rate"
-                      : !(o->weight_decay >= 0) ? "weight_decay"
-                      : !(o->momentum >= 0)     ? "momentum"
-                      : !(o->epsilon >= 0)      ? "epsilon"
-                      : !(o->beta1 >= 0 && o->beta1 < 1) ? "beta1"
-                      : !(o->beta2 >= 0 && o->beta2 < 1) ? "beta2"
+    const char *bad = !(o->rate >= 0)                     ? "rate"
+                      : !(o->weight_decay >= 0)           ? "weight_decay"
+                      : !(o->momentum >= 0)               ? "momentum"
+                      : !(o->epsilon >= 0)                ? "epsilon"
+                      : !(o->beta1 >= 0 && o->beta1 < 1)  ? "beta1"
+                      : !(o->beta2 >= 0 && o->beta2 < 1)  ? "beta2"
                       : !(o->alpha >= 0 && o->alpha <= 1) ? "alpha"
                       : kind == IgSGD && o->nesterov && (!(o->momentum > 0) || o->dampening != 0)
                           ? "nesterov (it needs momentum and no dampening)"
@@ -65,8 +65,9 @@ static bool make_state(IgOptimizer *o, Parameter *p, MTLError **error) {
     ig_no_grad_begin();
     for (int s = 0; ok && s < N_SLOTS; s++) {
         if (!uses(o->kind, &o->groups[p->group], ig_type(t), s)) continue;
-        IgTensor *start = s == MASTER ? ig_cast(t, IgFloat32, error)
-                                      : ig_zeros(ig_device(t), IgFloat32, ig_rank(t), ig_shape(t), error);
+        IgTensor *start = s == MASTER
+                              ? ig_cast(t, IgFloat32, error)
+                              : ig_zeros(ig_device(t), IgFloat32, ig_rank(t), ig_shape(t), error);
         p->state[s] = start ? ig_keep(ig_contiguous(start, error)) : NULL;
         ok = p->state[s] && ig_eval(p->state[s], error);
     }
@@ -99,7 +100,8 @@ bool ig_optimizer_add_group(IgOptimizer *o, int n, IgTensor *const *tensors,
     bool ok = true;
     int made = 0;
     for (; ok && made < n; made++) {
-        parameters[o->n + made] = (Parameter){.tensor = ig_retain(tensors[made]), .group = o->n_groups};
+        parameters[o->n + made] =
+            (Parameter){.tensor = ig_retain(tensors[made]), .group = o->n_groups};
         ok = make_state(o, &parameters[o->n + made], error);
     }
     if (ok) {
@@ -223,10 +225,10 @@ bool ig_optimizer_step(IgOptimizer *o, MTLError **error) {
     if (!o) return false;
     for (int i = 0; i < o->n; i++)
         if (!ig_has_grad(o->parameters[i].tensor))
-            return ig_fail(error, IgErrorGradient,
-                           "ig_optimizer_step: no gradient available for parameter %d of shape %s", i,
-                           ig_shape_text(ig_rank(o->parameters[i].tensor),
-                                         ig_shape(o->parameters[i].tensor)));
+            return ig_fail(
+                error, IgErrorGradient,
+                "ig_optimizer_step: no gradient available for parameter %d of shape %s", i,
+                ig_shape_text(ig_rank(o->parameters[i].tensor), ig_shape(o->parameters[i].tensor)));
     bool ok = true;
     ig_no_grad_begin();
     for (int i = 0; ok && i < o->n; i++) {
@@ -262,7 +264,8 @@ void ig_optimizer_set_rate(IgOptimizer *o, int group, double rate) {
 
 int ig_optimizer_state_count(const IgOptimizer *o) {
     int n = 0;
-    for (int i = 0; o && i < o->n * N_SLOTS; i++) n += o->parameters[i / N_SLOTS].state[i % N_SLOTS] != NULL;
+    for (int i = 0; o && i < o->n * N_SLOTS; i++)
+        n += o->parameters[i / N_SLOTS].state[i % N_SLOTS] != NULL;
     return n;
 }
 
@@ -286,7 +289,8 @@ IgTensor *ig_optimizer_state(const IgOptimizer *o, int i, MTLError **error) {
     int at;
     IgTensor *t = find_state(o, i, &at);
     if (t) return ig_detach(t, error);
-    ig_fail(error, IgErrorIndex, "ig_optimizer_state: state %d of %d", i, ig_optimizer_state_count(o));
+    ig_fail(error, IgErrorIndex, "ig_optimizer_state: state %d of %d", i,
+            ig_optimizer_state_count(o));
     return NULL;
 }
 
@@ -324,12 +328,14 @@ IgTensor *ig_clip_grad_norm(int n, IgTensor *const *parameters, double max_norm,
     ig_no_grad_begin();
     for (int i = 0; ok && i < n; i++) {
         if (!ig_has_grad(parameters[i])) continue;
-        IgTensor *g = ig_grad(parameters[i], error), *wide = g ? ig_cast(g, IgFloat32, error) : NULL;
+        IgTensor *g = ig_grad(parameters[i], error),
+                 *wide = g ? ig_cast(g, IgFloat32, error) : NULL;
         IgTensor *sum = ig_sum(ig_square(wide, error), IG_ALL, false, error);
         total = total ? ig_add(total, sum, error) : sum;
         ok = total != NULL;
     }
-    if (ok && !total) ok = ig_fail(error, IgErrorGradient, "ig_clip_grad_norm: there are no gradients");
+    if (ok && !total)
+        ok = ig_fail(error, IgErrorGradient, "ig_clip_grad_norm: there are no gradients");
     if (ok) norm = ig_sqrt(total, error);
     IgTensor *room = ig_add_scalar(norm, 1e-6, error);
     IgTensor *scale = ig_mul_scalar(ig_reciprocal(room, error), max_norm, error);
@@ -348,7 +354,8 @@ IgTensor *ig_clip_grad_norm(int n, IgTensor *const *parameters, double max_norm,
 
 bool ig_clip_grad_value(int n, IgTensor *const *parameters, double limit, MTLError **error) {
     if (n < 1 || !parameters || !(limit >= 0))
-        return ig_fail(error, IgErrorArgument, "ig_clip_grad_value: no parameters, or a limit below 0");
+        return ig_fail(error, IgErrorArgument,
+                       "ig_clip_grad_value: no parameters, or a limit below 0");
     bool ok = true;
     ig_no_grad_begin();
     for (int i = 0; ok && i < n; i++) {
@@ -373,7 +380,8 @@ double ig_schedule_rate(const IgSchedule *s, int64_t step) {
     case IgScheduleStep: return s->rate * pow(s->gamma, floor(t / period));
     case IgScheduleExponential: return s->rate * pow(s->gamma, t);
     case IgScheduleCosine:
-        return s->min_rate + (s->rate - s->min_rate) * 0.5 * (1 + cos(3.14159265358979323846 * done));
+        return s->min_rate +
+               (s->rate - s->min_rate) * 0.5 * (1 + cos(3.14159265358979323846 * done));
     case IgScheduleLinear: return s->rate + (s->min_rate - s->rate) * done;
     default: return s->rate;
     }

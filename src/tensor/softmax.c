@@ -28,8 +28,8 @@ static IgTensor *compute(IgTensor *x, int axis, bool logarithm, MTLError **error
     IgTensor *shifted = ig_sub(single, ig_max(single, axis, true, error), error);
     IgTensor *power = ig_exp(shifted, error);
     IgTensor *sum = ig_sum(power, axis, true, error);
-    IgTensor *result = logarithm ? ig_sub(shifted, ig_log(sum, error), error)
-                                 : ig_div(power, sum, error);
+    IgTensor *result =
+        logarithm ? ig_sub(shifted, ig_log(sum, error), error) : ig_div(power, sum, error);
     result = result ? ig_cast(result, type, error) : NULL;
     ig_no_grad_end();
     return ig_scope_return(scope, result);
@@ -45,8 +45,7 @@ static IgTensor *record(const char *call, IgTensor *x, int axis, bool logarithm,
     if (ig_numel(x) == 0) return ig_cast(x, ig_type(x), error);
     IgTensor *result = compute(x, axis, logarithm, error);
     if (!result || !ig_grad_enabled_for(1, &x)) return result;
-    IgGradNode *node =
-        ig_node_new(call, logarithm ? rule_log_softmax : rule_softmax, 1, &x, error);
+    IgGradNode *node = ig_node_new(call, logarithm ? rule_log_softmax : rule_softmax, 1, &x, error);
     if (node) node->numbers[0] = axis;
     return ig_node_attach(result, node, true, error);
 }

@@ -505,3 +505,18 @@ _schedule_rate = function("schedule_rate", D, C.POINTER(Schedule), I64)
 
 def schedule_rate(schedule, step):
     return _schedule_rate(C.byref(schedule), step)
+
+index_select = _maker("index_select", P, N, P)
+embedding = _maker("embedding", P, P)
+gather = _maker("gather", P, N, P)
+scatter_add = _maker("scatter_add", P, N, P, P)
+_layer_norm = _maker("layer_norm", P, N, P, P, D)
+_rms_norm = _maker("rms_norm", P, N, P, D)
+
+
+def layer_norm(x, n_axes=1, weight=None, bias=None, epsilon=1e-5):
+    return _layer_norm(x, n_axes, weight, bias, epsilon)
+
+
+def rms_norm(x, n_axes=1, weight=None, epsilon=1e-6):
+    return _rms_norm(x, n_axes, weight, epsilon)

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// index.c: rows by number: selecting, embeddings, gather and scatter-add. Everything is brought to
+// two operations on rows (N, inner):
+//   take   out[k] = x[index[k]]
+//   add    out[n] = sum of x[k] over all k with index[k] == n, in the order of k
+// each of which is the gradient of the other. Indices are checked on the host when the operation is
+// recorded, and sorted there for `add`: sums have one order, results do not depend on the machine.
+#include <stdlib.h>
+#include <string.h>
+#include "tensor/tensor_int.h"
+
+static const char kernels[] =
+    "#include <metal_stdlib>\n"
+    "using namespace metal;\n"
+    // p: inner
+    "#define TAKE(N, T) \\\n"
+    "    kernel void take##N(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]], \\\n"
+    "                        device const int *index [[buffer(2)]], device T *y [[buffer(3)]], \\\n"
+    "                        uint i [[thread_position_in_grid]]) { \\\n"
+    "        int inner = p[0], row = int(i) / inner; \\\n"
+    "        y[i] = x[index[row] * inner + int(i) % inner]; \\\n"
+    "    }\n"
+    "TAKE(1, uchar)\nTAKE(2, ushort)\nTAKE(4, uint)\nTAKE(8, ulong)\n"
+    // p: inner, rows; index: the first place of each row in the list, one behind the last, the list
+    "#define ADD(N, T) \\\n"
+    "    kernel void add##N(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]], \\\n"
+    "                       device const int *index [[buffer(2)]], device T *y [[buffer(3)]], \\\n"
+    "                       uint i [[thread_position_in_grid]]) { \\\n"
+    "        int inner = p[0], row = int(i) / inner, column = int(i) % inner; \\\n"
+    "        float sum = 0; \\\n"
+    "        for (int k = index[row]; k < index[row + 1]; k++) \\\n"
+    "            sum += float(x[index[p[1] + 1 + k] * inner + column]); \\\n"
+    "        y[i] = T(sum); \\\n"
+    "    }\n"
+    "ADD(0, half)\nADD(1, float)\nADD(2, bfloat)\n";
+
+typedef struct Rows {
+    bool add;
+    int64_t n_rows, inner; // of the result
+} Rows;
+
+static void drop(IgExpr *expr) { free(expr->extra); }
+
+static bool run(IgDevice *device, IgData *data, MTLError **error) {
+    IgExpr *expr = data->expr;
+    const Rows *r = expr->extra;
+    IgView *in = expr->inputs;
+    char name[8] = "take0";
+    if (r->add) memcpy(name, "add0", 5);
+    name[strlen(name) - 1] = (char)('0' + (r->add ? (size_t)data->type : ig_type_size(data->type)));
+    for (int i = 0; i < 2; i++)
+        if (!ig_data_make(in[i].data, error)) return false;
+    if (!ig_data_allocate(data, error)) return false;
+    if (data->n == 0) return true;
+    IgKernel *kernel = ig_kernel_of(device, kernels, name, error);
+    if (!kernel) return false;
+    int32_t words[2] = {(int32_t)r->inner, (int32_t)r->n_rows};
+    IgBinding bindings[3] = {
+        {in[0].data->memory, (size_t)in[0].offset * ig_type_size(in[0].data->type)},
+        {in[1].data->memory, 0},
+        {data->memory, 0}};
+    size_t n = (size_t)data->n;
+    return ig_encode(device, kernel, words, sizeof words, bindings, 3, mtl_size_make(n, 1, 1),
+                     mtl_size_make(n < 256 ? n : 256, 1, 1), false, error);
+}
+
+// x (rows, inner) contiguous; index as the kernel wants it.
+static IgTensor *rows_of(IgTensor *x, IgTensor *index, bool add, int64_t n_rows, MTLError **error) {
+    if (!x || !index) return NULL;
+    IgShape shape = {2, {n_rows, ig_dim(x, 1)}};
+    if (!ig_shape_check("ig_index_select", 2, shape.n, &shape, error)) return NULL;
+    Rows *r = malloc(sizeof *r);
+    IgExpr *expr = r ? ig_expr_new(2, (IgView[]){x->view, index->view}, &shape, error) : NULL;
+    if (!expr) {
+        if (!r) ig_fail_no_memory(error);
+        free(r);
+        return NULL;
+    }
+    *r = (Rows){add, n_rows, shape.n[1]};
+    expr->run = run;
+    expr->extra = r;
+    expr->drop = drop;
+    return ig_tensor_of_expr(ig_device(x), ig_type(x), expr, error);
+}
+
+// ---- Indices ----
+
+// As int32 on the host, malloc'd, each below n.
+static int32_t *read_index(const char *call, IgTensor *index, int64_t n, MTLError **error) {
+    if (ig_is_float(ig_type(index)) || ig_type(index) == IgBool) {
+        ig_fail(error, IgErrorType, "%s: %s is no type for indices", call,
+                ig_type_name(ig_type(index)));
+        return NULL;
+    }
+    int64_t count = ig_numel(index);
+    int32_t *out = malloc((size_t)(count + 1) * sizeof *out);
+    void *data;
+    IgTensor *packed = out ? ig_contiguous(index, error) : NULL;
+    bool ok = packed && ig_map(packed, &data, error);
+    if (!out) ig_fail_no_memory(error);
+    for (int64_t i = 0; ok && i < count; i++) {
+        double v = ig_element_get(ig_type(index), data, i);
+        if (v < 0 || v >= (double)n)
+            ok = ig_fail(error, IgErrorIndex, "%s: index %.0f at position %lld, there are %lld",
+                         call, v, (long long)i, (long long)n);
+        out[i] = (int32_t)v;
+    }
+    ig_drop(packed);
+    if (ok) return out;
+    free(out);
+    return NULL;
+}
+
+// The list for `add`: counting sort, places in order within each row.
+static IgTensor *sorted(IgDevice *device, const int32_t *index, int64_t count, int64_t n,
+                        MTLError **error) {
+    int32_t *list = calloc((size_t)(n + 1 + count + 1), sizeof *list);
+    if (!list) {
+        ig_fail_no_memory(error);
+        return NULL;
+    }
+    int32_t *places = list + n + 1;
+    for (int64_t k = 0; k < count; k++) list[index[k] + 1]++;
+    for (int64_t i = 0; i < n; i++) list[i + 1] += list[i];
+    for (int64_t k = 0; k < count; k++) places[list[index[k]]++] = (int32_t)k;
+    memmove(list + 1, list, (size_t)n * sizeof *list); // each has moved on to the next one's start
+    list[0] = 0;
+    int64_t total = n + 1 + count;
+    IgTensor *t = ig_from_data(device, IgInt32, 1, &total, list, error);
+    free(list);
+    return t;
+}
+
+static IgTensor *plain(IgDevice *device, const int32_t *index, int64_t count, MTLError **error) {
+    return ig_from_data(device, IgInt32, 1, &count, index, error);
+}
+
+// ---- The two operations on rows, with gradients; saved: both forms of the index ----
+
+static IgTensor *record(IgTensor *x, IgTensor *take, IgTensor *add, bool adds, int64_t n_rows,
+                        MTLError **error);
+
+static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
+    out[0] = record(g, ig_saved(node, 1), ig_saved(node, 2), !node->op, node->inputs[0]->shape.n[0],
+                    error);
+    return out[0] != NULL;
+}
+
+static IgTensor *record(IgTensor *x, IgTensor *take, IgTensor *add, bool adds, int64_t n_rows,
+                        MTLError **error) {
+    IgTensor *packed = ig_contiguous(x, error);
+    IgTensor *result = rows_of(packed, adds ? add : take, adds, n_rows, error);
+    ig_drop(packed);
+    if (!result || !ig_is_float(ig_type(x)) || !ig_grad_enabled_for(1, &x)) return result;
+    IgGradNode *node = ig_node_new(adds ? "ig_scatter_add" : "ig_index_select", rule, 1, &x, error);
+    if (node && (!ig_node_save(node, 1, take, error) || !ig_node_save(node, 2, add, error))) {
+        ig_node_release(node);
+        node = NULL;
+    }
+    if (node) node->op = adds;
+    return ig_node_attach(result, node, false, error);
+}
+
+// Inside a scope. x (N, inner) and the index give (K, inner), or x (K, inner) gives (n, inner).
+static IgTensor *on_rows(const char *call, IgTensor *x, IgTensor *index, bool adds, int64_t n,
+                         MTLError **error) {
+    if (!x) return NULL;
+    int32_t *numbers = read_index(call, index, n, error);
+    if (!numbers) return NULL;
+    int64_t count = ig_numel(index);
+    IgTensor *take = plain(ig_device(x), numbers, count, error);
+    IgTensor *add = sorted(ig_device(x), numbers, count, n, error);
+    free(numbers);
+    return take && add ? record(x, take, add, adds, adds ? n : count, error) : NULL;
+}
+
+// ---- Public ----
+
+IgTensor *ig_index_select(IgTensor *x, int axis, IgTensor *index, MTLError **error) {
+    if (!x || !index || !ig_same_device("ig_index_select", x, index, error)) return NULL;
+    if (!ig_axis("ig_index_select", ig_rank(x), axis, 0, &axis, error)) return NULL;
+    if (ig_rank(index) != 1) {
+        ig_fail(error, IgErrorShape, "ig_index_select: indices of shape %s for shape %s: one axis",
+                ig_shape_text(ig_rank(index), ig_shape(index)),
+                ig_shape_text(ig_rank(x), ig_shape(x)));
+        return NULL;
+    }
+    IgScope *scope = ig_scope_begin();
+    IgTensor *front = ig_transpose(x, 0, axis, error);
+    IgShape shape = front ? front->view.shape : (IgShape){0};
+    int64_t n = shape.n[0], inner = n ? ig_numel(x) / n : 1;
+    IgTensor *rows = front ? ig_reshape(front, 2, (int64_t[]){n, inner}, error) : NULL;
+    IgTensor *taken = on_rows("ig_index_select", rows, index, false, n, error);
+    shape.n[0] = ig_numel(index);
+    IgTensor *result = ig_reshape(taken, shape.rank, shape.n, error);
+    return ig_scope_return(scope, ig_transpose(result, 0, axis, error));
+}
+
+IgTensor *ig_embedding(IgTensor *table, IgTensor *ids, MTLError **error) {
+    if (!table || !ids || !ig_same_device("ig_embedding", table, ids, error)) return NULL;
+    if (ig_rank(table) != 2 || ig_rank(ids) >= IG_MAX_RANK) {
+        ig_fail(error, IgErrorShape, "ig_embedding: a table of shape %s, ids of shape %s",
+                ig_shape_text(ig_rank(table), ig_shape(table)),
+                ig_shape_text(ig_rank(ids), ig_shape(ids)));
+        return NULL;
+    }
+    IgScope *scope = ig_scope_begin();
+    IgShape shape = ids->view.shape;
+    shape.n[shape.rank++] = ig_dim(table, 1);
+    IgTensor *rows = on_rows("ig_embedding", table, ids, false, ig_dim(table, 0), error);
+    return ig_scope_return(scope, ig_reshape(rows, shape.rank, shape.n, error));
+}
+
+// Inside a scope. Where the elements that an index along an axis names lie in the flattened tensor
+// of `shape`: the index may be shorter in the other axes. Checked before: what it gives is in
+// range.
+static IgTensor *flat_places(const char *call, const IgShape *shape, int axis, IgTensor *index,
+                             MTLError **error) {
+    int64_t strides[IG_MAX_RANK];
+    bool ok = ig_rank(index) == shape->rank;
+    for (int i = 0; ok && i < shape->rank; i++) ok = i == axis || ig_shape(index)[i] <= shape->n[i];
+    if (!ok) {
+        ig_fail(error, IgErrorShape, "%s: indices of shape %s for shape %s", call,
+                ig_shape_text(ig_rank(index), ig_shape(index)),
+                ig_shape_text(shape->rank, shape->n));
+        return NULL;
+    }
+    int32_t *numbers = read_index(call, index, shape->n[axis], error);
+    if (!numbers) return NULL;
+    free(numbers);
+    ig_packed_strides(shape, strides);
+    IgTensor *place = ig_mul_scalar(ig_cast(index, IgInt32, error), (double)strides[axis], error);
+    for (int i = 0; i < shape->rank; i++) {
+        if (i == axis) continue;
+        int64_t n[IG_MAX_RANK];
+        for (int k = 0; k < shape->rank; k++) n[k] = k == i ? ig_shape(index)[i] : 1;
+        IgTensor *along = ig_arange(ig_device(index), IgInt32, 0, (double)strides[i], n[i], error);
+        place = ig_add(place, ig_reshape(along, shape->rank, n, error), error);
+    }
+    return ig_reshape(place, 1, (int64_t[]){-1}, error);
+}
+
+IgTensor *ig_gather(IgTensor *x, int axis, IgTensor *index, MTLError **error) {
+    if (!x || !index || !ig_same_device("ig_gather", x, index, error) ||
+        !ig_axis("ig_gather", ig_rank(x), axis, 0, &axis, error))
+        return NULL;
+    IgScope *scope = ig_scope_begin();
+    IgTensor *place = flat_places("ig_gather", &x->view.shape, axis, index, error);
+    IgTensor *flat = ig_reshape(x, 2, (int64_t[]){ig_numel(x), 1}, error);
+    IgTensor *taken = place ? on_rows("ig_gather", flat, place, false, ig_numel(x), error) : NULL;
+    return ig_scope_return(scope, ig_reshape(taken, ig_rank(index), ig_shape(index), error));
+}
+
+IgTensor *ig_scatter_add(IgTensor *x, int axis, IgTensor *index, IgTensor *source,
+                         MTLError **error) {
+    if (!x || !index || !source || !ig_same_device("ig_scatter_add", x, index, error) ||
+        !ig_same_device("ig_scatter_add", x, source, error) ||
+        !ig_axis("ig_scatter_add", ig_rank(x), axis, 0, &axis, error))
+        return NULL;
+    if (!ig_shape_equal(&index->view.shape, &source->view.shape)) {
+        ig_fail(error, IgErrorShape, "ig_scatter_add: indices of shape %s, elements of shape %s",
+                ig_shape_text(ig_rank(index), ig_shape(index)),
+                ig_shape_text(ig_rank(source), ig_shape(source)));
+        return NULL;
+    }
+    if (!ig_is_float(ig_type(x)) || ig_type(source) != ig_type(x)) {
+        ig_fail(error, IgErrorType, "ig_scatter_add: %s to %s: one floating type is needed",
+                ig_type_name(ig_type(source)), ig_type_name(ig_type(x)));
+        return NULL;
+    }
+    IgScope *scope = ig_scope_begin();
+    IgTensor *place = flat_places("ig_scatter_add", &x->view.shape, axis, index, error);
+    IgTensor *flat = ig_reshape(source, 2, (int64_t[]){ig_numel(source), 1}, error);
+    IgTensor *sums =
+        place ? on_rows("ig_scatter_add", flat, place, true, ig_numel(x), error) : NULL;
+    IgTensor *shaped = ig_reshape(sums, ig_rank(x), ig_shape(x), error);
+    return ig_scope_return(scope, ig_add(x, shaped, error));
+}

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Concatenation and its like, indexing, normalisation: values against NumPy, gradients, errors."""
+
+import numpy as np
+import pytest
+from test_autograd import check, span
+
+import ig
+
+RNG = np.random.default_rng(21)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f2", "i1", "i8"])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_concat_stack_pad(dtype, axis):
+    a = (RNG.standard_normal((3, 4, 5)) * 9).astype(dtype)
+    pieces = [np.take(a, range(k), axis) for k in (3, 0, 1, 2, 3, 1)]
+    got = ig.concat([ig.tensor(np.ascontiguousarray(p)) for p in pieces], axis)
+    assert np.array_equal(got.numpy(), np.concatenate(pieces, axis)) and got.type == ig.TYPES[a.dtype]
+    x = ig.tensor(a)
+    assert np.array_equal(ig.stack([x, x], axis).numpy(), np.stack([a, a], axis))
+    widths = [(0, 0)] * 3
+    widths[axis] = (2, 1)
+    assert np.array_equal(ig.pad(x, axis, 2, 1, -3).numpy(), np.pad(a, widths, constant_values=-3))
+    flipped = ig.transpose(x, 0, 2)  # not contiguous, part of a larger whole
+    assert np.array_equal(ig.cat([ig.slice_(flipped, 1, 1, 3, 1)] * 2, 0).numpy(),
+                          np.concatenate([a.T[:, 1:3]] * 2, 0))
+
+
+def test_concat_types_and_errors():
+    a, b = ig.tensor(np.ones((2, 3), "f2")), ig.tensor(np.ones((2, 1), "i4"))
+    assert ig.concat([a, b], 1).type == ig.F16
+    for f, text in ((lambda: ig.concat([a, b], 0), "(2, 3) and (2, 1) differ beside axis 0"),
+                    (lambda: ig.concat([], 0), "no tensors"), (lambda: ig.concat([a], 2), "axis 2"),
+                    (lambda: ig.stack([a, b], 0), "(2, 3) and (2, 1)"),
+                    (lambda: ig.pad(a, 0, -1, 0, 0), "-1 before"),
+                    (lambda: ig.split(a, 0, 0), "pieces of 0"), (lambda: ig.chunk(a, 0, 0), "0 chunks"),
+                    (lambda: ig.split(a, 1, 1, room=2), "3 pieces of shape (2, 3), room for 2")):
+        with pytest.raises(ig.Error) as e:
+            f()
+        assert text in str(e.value), str(e.value)
+
+
+def test_split_chunk_unstack():
+    a = np.arange(35).reshape(5, 7).astype("i4")
+    x = ig.tensor(a)
+    for got, want in ((ig.split(x, 3, 1), np.split(a, [3, 6], 1)), (ig.chunk(x, 2, 0), [a[:3], a[3:]]),
+                      (ig.unstack(x, 1), list(a.T)), (ig.split(x, 1, 0), np.split(a, 5))):
+        assert len(got) == len(want)
+        assert all(np.array_equal(g.numpy(), w) for g, w in zip(got, want))
+
+
+def test_index_select_and_embedding():
+    a, i = span(-2, 2, 5, 4, 3), np.array([3, 0, 3, 1, 3])
+    for axis in (0, 1, 2):
+        k = i % a.shape[axis]
+        check(lambda x: ig.index_select(x, axis, ig.tensor(k)), lambda x: np.take(x, k, axis), a)
+    ids = RNG.integers(0, 6, (2, 3)).astype("i4")
+    check(lambda t: ig.embedding(t, ig.tensor(ids)), lambda t: t[ids], span(-2, 2, 6, 4))
+    words = RNG.integers(-100, 100, (6, 4)).astype("i8")
+    assert np.array_equal(ig.embedding(ig.tensor(words), ig.tensor(ids)).numpy(), words[ids])
+
+
+def test_gather_and_scatter():
+    a, i = span(-2, 2, 4, 5), RNG.integers(0, 4, (3, 5))
+    check(lambda x: ig.gather(x, 0, ig.tensor(i)), lambda x: np.take_along_axis(x, i, 0), a)
+    j = RNG.integers(0, 5, (4, 2))
+    check(lambda x: ig.gather(x, -1, ig.tensor(j)), lambda x: np.take_along_axis(x, j, 1), a)
+
+    def scatter(x, s):
+        y = x.copy()
+        np.add.at(y, (i, np.arange(5)[None]), s)
+        return y
+    check(lambda x, s: ig.scatter_add(x, 0, ig.tensor(i), s), scatter, a, span(-2, 2, 3, 5))
+
+
+def test_many_equal_indices_in_half():
+    """3000 ones on one row: added in float, in order, rounded once."""
+    table = ig.leaf(np.zeros((2, 3), "f2"))
+    y = ig.embedding(table, ig.tensor(np.ones(3000, "i4")))
+    ig.backward(ig.sum(y, ig.ALL, False))
+    assert ig.grad(table).numpy().tolist() == [[0] * 3, [3000] * 3]
+
+
+def test_index_errors():
+    x = ig.tensor(np.zeros((4, 5), "f4"))
+    for f, code, text in (
+            (lambda: ig.index_select(x, 0, ig.tensor(np.array([0, 4]))), ig.INDEX, "index 4 at position 1, there are 4"),
+            (lambda: ig.embedding(x, ig.tensor(np.array([-1]))), ig.INDEX, "index -1"),
+            (lambda: ig.index_select(x, 0, ig.tensor(np.array([0.5], "f4"))), ig.TYPE, "float32"),
+            (lambda: ig.index_select(x, 0, ig.tensor(np.zeros((2, 2), "i4"))), ig.SHAPE, "(2, 2) for shape (4, 5)"),
+            (lambda: ig.gather(x, 0, ig.tensor(np.zeros((2, 6), "i4"))), ig.SHAPE, "(2, 6) for shape (4, 5)"),
+            (lambda: ig.scatter_add(x, 0, ig.tensor(np.zeros((2, 5), "i4")), x), ig.SHAPE, "(2, 5)"),
+            (lambda: ig.layer_norm(x, 3), ig.ARGUMENT, "last 3 axes of shape (4, 5)"),
+            (lambda: ig.rms_norm(x, 1, ig.full((4,), 1)), ig.SHAPE, "(4,)")):
+        with pytest.raises(ig.Error) as e:
+            f()
+        assert e.value.code == code and text in str(e.value), str(e.value)
+
+
+def norm(x, w, b, axes):
+    m = x.mean(axes, keepdims=True)
+    return (x - m) / np.sqrt(((x - m) ** 2).mean(axes, keepdims=True) + 1e-5) * w + b
+
+
+def test_norms():
+    check(lambda x, w, b: ig.layer_norm(x, 1, w, b), lambda x, w, b: norm(x, w, b, -1),
+          span(-2, 2, 4, 7), span(0.5, 2, 7), span(-1, 1, 7), tolerance=1e-4)
+    check(lambda x: ig.layer_norm(x, 2), lambda x: norm(x, 1, 0, (1, 2)), span(-2, 2, 3, 4, 2), tolerance=1e-4)
+    check(lambda x, w: ig.rms_norm(x, 1, w), lambda x, w: x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * w,
+          span(-2, 2, 4, 7), span(0.5, 2, 7), tolerance=1e-4)
+    half = ig.layer_norm(ig.tensor((RNG.standard_normal((2, 500)) * 300).astype("f2")))
+    assert half.type == ig.F16 and np.allclose(half.numpy().astype("f4").std(-1), 1, atol=1e-2)
