@@ -18,8 +18,9 @@
 //             reports its first error.
 //   Laziness  Operations are recorded; kernels run when a value is needed (ig_read, ig_eval). A
 //             chain of element-wise operations is one kernel, also behind a matmul.
-//   Values    never change: an operation makes a new tensor, and what "in place" calls do is to give
-//             a tensor a new value. Views (reshape, slice, ...) share memory with what they show.
+//   Values    never change: an operation makes a new tensor, and what "in place" calls do is to
+//             give a tensor a new value. Views (reshape, slice, ...) share memory with what they
+//             show.
 //   Numbers   Half and bfloat are computed in float and rounded after every operation, and no
 //             operation is contracted or reordered: a result does not depend on what was fused.
 //   Threads   Any thread may use any tensor.
@@ -270,8 +271,8 @@ MTL_API IgTensor *ig_matmul(IgTensor *a, IgTensor *b, MTLError **error);
 
 // ---- Reductions ---------------------------------------------------------------------------------
 // Over one axis, or all (IG_ALL). Computed in float, or 64-bit integers, and rounded once. Sums and
-// products of integers are int64, means float32, positions int64; the rest has the tensor's type. An
-// element-wise argument is computed on the way.
+// products of integers are int64, means float32, positions int64; the rest has the tensor's type.
+// An element-wise argument is computed on the way.
 
 #define IG_REDUCTION(NAME) \
     MTL_API IgTensor *ig_##NAME(IgTensor *x, int axis, bool keepdim, MTLError **error)
@@ -285,11 +286,13 @@ IG_REDUCTION(argmin);
 #undef IG_REDUCTION
 MTL_API IgTensor *ig_sum_axes(IgTensor *x, int n_axes, const int *axes, bool keepdim,
                               MTLError **error);
+// Sums of all elements up to each; integers give int64.
+MTL_API IgTensor *ig_cumsum(IgTensor *x, int axis, MTLError **error);
 // Computed in float and rounded once. The sum along the axis is 1.
 MTL_API IgTensor *ig_softmax(IgTensor *x, int axis, MTLError **error);
 MTL_API IgTensor *ig_log_softmax(IgTensor *x, int axis, MTLError **error);
-// (x - mean) / sqrt(variance + epsilon) over the last n axes; weight and bias, of their shape, may be
-// NULL. The other one divides by the root of the mean square.
+// (x - mean) / sqrt(variance + epsilon) over the last n axes; weight and bias, of their shape, may
+// be NULL. The other one divides by the root of the mean square.
 MTL_API IgTensor *ig_layer_norm(IgTensor *x, int n_axes, IgTensor *weight, IgTensor *bias,
                                 double epsilon, MTLError **error);
 MTL_API IgTensor *ig_rms_norm(IgTensor *x, int n_axes, IgTensor *weight, double epsilon,
@@ -317,12 +320,13 @@ MTL_API IgTensor *ig_stack(int n, IgTensor *const *pieces, int axis, MTLError **
 // `value` before and behind an axis.
 MTL_API IgTensor *ig_pad(IgTensor *x, int axis, int64_t before, int64_t after, double value,
                          MTLError **error);
-// Views of consecutive pieces: each of `size`, the last may be shorter; of equal size and at most n;
-// every position by itself, without the axis. They return how many there are and fill `pieces`,
+// Views of consecutive pieces: each of `size`, the last may be shorter; of equal size and at most
+// n; every position by itself, without the axis. They return how many there are and fill `pieces`,
 // which has room for max; 0 is a failure (or nothing to unstack).
 MTL_API int ig_split(IgTensor *x, int64_t size, int axis, int max, IgTensor **pieces,
                      MTLError **error);
-MTL_API int ig_chunk(IgTensor *x, int64_t n, int axis, int max, IgTensor **pieces, MTLError **error);
+MTL_API int ig_chunk(IgTensor *x, int64_t n, int axis, int max, IgTensor **pieces,
+                     MTLError **error);
 MTL_API int ig_unstack(IgTensor *x, int axis, int max, IgTensor **pieces, MTLError **error);
 
 // ---- Gradients ----------------------------------------------------------------------------------
@@ -378,7 +382,8 @@ typedef struct IgGradientCheck {
     int64_t n_checked, n_failed; // elements; one fails if it is beyond both tolerances
     bool passed;
 } IgGradientCheck;
-// The function's result may have any shape: what is checked is its sum. False: it could not be done.
+// The function's result may have any shape: what is checked is its sum. False: it could not be
+// done.
 MTL_API bool ig_gradient_check(IgFunction *function, void *context, int n, IgTensor *const *inputs,
                                const IgGradientCheckOptions *options, IgGradientCheck *result,
                                MTLError **error);

@@ -28,7 +28,8 @@ MTL_API IgTensor *ig_mae_loss(IgTensor *x, IgTensor *target, IgReduce reduce, MT
 // d^2 / 2 up to delta, delta (|d| - delta / 2) beyond.
 MTL_API IgTensor *ig_huber_loss(IgTensor *x, IgTensor *target, double delta, IgReduce reduce,
                                 MTLError **error);
-// Of probabilities; logarithms are not let below -100. The other one takes logits and needs no limit.
+// Of probabilities; logarithms are not let below -100. The other one takes logits and needs no
+// limit.
 MTL_API IgTensor *ig_bce_loss(IgTensor *x, IgTensor *target, IgReduce reduce, MTLError **error);
 MTL_API IgTensor *ig_bce_logits_loss(IgTensor *x, IgTensor *target, IgReduce reduce,
                                      MTLError **error);
@@ -79,8 +80,8 @@ MTL_API bool ig_optimizer_set_state(IgOptimizer *optimizer, int i, IgTensor *val
 
 // ---- Gradients ----------------------------------------------------------------------------------
 
-// Scales all gradients so that their norm together is at most max_norm, and returns the norm before.
-// Nothing is read: the result is a tensor. Parameters without a gradient are left out.
+// Scales all gradients so that their norm together is at most max_norm, and returns the norm
+// before. Nothing is read: the result is a tensor. Parameters without a gradient are left out.
 MTL_API IgTensor *ig_clip_grad_norm(int n, IgTensor *const *parameters, double max_norm,
                                     MTLError **error);
 MTL_API bool ig_clip_grad_value(int n, IgTensor *const *parameters, double limit, MTLError **error);

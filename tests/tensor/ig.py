@@ -508,6 +508,7 @@ def schedule_rate(schedule, step):
 
 index_select = _maker("index_select", P, N, P)
 embedding = _maker("embedding", P, P)
+cumsum = _maker("cumsum", P, N)
 gather = _maker("gather", P, N, P)
 scatter_add = _maker("scatter_add", P, N, P, P)
 _layer_norm = _maker("layer_norm", P, N, P, P, D)

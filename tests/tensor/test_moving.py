@@ -111,3 +111,16 @@ def test_norms():
           span(-2, 2, 4, 7), span(0.5, 2, 7), tolerance=1e-4)
     half = ig.layer_norm(ig.tensor((RNG.standard_normal((2, 500)) * 300).astype("f2")))
     assert half.type == ig.F16 and np.allclose(half.numpy().astype("f4").std(-1), 1, atol=1e-2)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_cumsum(axis):
+    check(lambda x: ig.cumsum(x, axis), lambda x: np.cumsum(x, axis), span(-2, 2, 3, 4, 5))
+    a = RNG.integers(-100, 100, (3, 4, 5)).astype("i1")
+    got = ig.cumsum(ig.tensor(a), axis)
+    assert got.type == ig.INT64 and np.array_equal(got.numpy(), np.cumsum(a.astype("i8"), axis))
+
+
+def test_cumsum_of_half_adds_in_float():
+    got = ig.cumsum(ig.full((3000,), 1, ig.F16), 0).numpy()
+    assert got[2047] == 2048 and got[2999] == 3000
