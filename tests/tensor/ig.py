@@ -521,3 +521,14 @@ def layer_norm(x, n_axes=1, weight=None, bias=None, epsilon=1e-5):
 
 def rms_norm(x, n_axes=1, weight=None, epsilon=1e-6):
     return _rms_norm(x, n_axes, weight, epsilon)
+
+_uniform = _maker("uniform", P, N, N, C.POINTER(I64), D, D, C.c_uint64)
+_randn = _maker("randn", P, N, N, C.POINTER(I64), C.c_uint64)
+
+
+def uniform(shape, low, high, seed, kind=F32):
+    return _uniform(device, kind, len(shape), longs(shape), low, high, seed)
+
+
+def randn(shape, seed, kind=F32):
+    return _randn(device, kind, len(shape), longs(shape), seed)

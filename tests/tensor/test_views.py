@@ -139,3 +139,17 @@ def test_creation():
     assert (ig.arange(ig.device, ig.F32, 1, 0.5, 5).numpy() == [1, 1.5, 2, 2.5, 3]).all()
     assert ig.item(ig.scalar(ig.device, ig.F16, 1.5)) == 1.5
     assert ig.full((0, 4), 1).numpy().shape == (0, 4)
+
+
+def test_random():
+    """Philox's published words for a key and counter of 0, and what numbers of this kind are like."""
+    words = np.array([0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8])
+    assert np.array_equal(ig.uniform((4,), 0, 1, 0).numpy(), (words >> 8) / 2**24)
+    u, n = ig.uniform((100, 201), -1, 3, 5).numpy(), ig.randn((100, 201), 5).numpy()
+    assert u.min() >= -1 and u.max() < 3 and abs(u.mean() - 1) < 0.03
+    assert abs(n.mean()) < 0.03 and abs(n.std() - 1) < 0.02 and abs((n**4).mean() - 3) < 0.2
+    assert np.array_equal(u.ravel()[:9], ig.uniform((9,), -1, 3, 5).numpy())
+    assert not np.array_equal(n, ig.randn((100, 201), 6).numpy())
+    assert ig.randn((3,), 1, ig.F16).type == ig.F16
+    with pytest.raises(ig.Error):
+        ig.randn((3,), 1, ig.I32)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// random.c: random tensors. A value is a function of the seed and its place: Philox 4x32-10 (Salmon
+// et al., "Parallel random numbers: as easy as 1, 2, 3", 2011), the key is the seed, the counter
+// the place divided by four. Made on the host, in float.
+#include <math.h>
+#include <stdlib.h>
+#include "tensor/tensor_int.h"
+
+static void philox(uint64_t seed, uint64_t counter, uint32_t out[4]) {
+    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+    uint32_t c[4] = {(uint32_t)counter, (uint32_t)(counter >> 32), 0, 0};
+    for (int round = 0; round < 10; round++) {
+        uint64_t a = (uint64_t)0xD2511F53u * c[0], b = (uint64_t)0xCD9E8D57u * c[2];
+        uint32_t next[4] = {(uint32_t)(b >> 32) ^ c[1] ^ k0, (uint32_t)b,
+                            (uint32_t)(a >> 32) ^ c[3] ^ k1, (uint32_t)a};
+        for (int i = 0; i < 4; i++) c[i] = next[i];
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    for (int i = 0; i < 4; i++) out[i] = c[i];
+}
+
+// In [0, 1), 24 bits.
+static double unit(uint32_t bits) { return (double)(bits >> 8) * 0x1p-24; }
+
+// Two normal numbers from two words (Box and Muller); the first is never 0.
+static void normal_pair(const uint32_t *bits, double out[2]) {
+    double r = sqrt(-2 * log(1 - unit(bits[0]))), phi = 6.283185307179586477 * unit(bits[1]);
+    out[0] = r * cos(phi);
+    out[1] = r * sin(phi);
+}
+
+static IgTensor *fill(const char *call, IgDevice *device, IgType type, int rank, const int64_t *n,
+                      bool normal, double low, double high, uint64_t seed, MTLError **error) {
+    IgShape shape;
+    if (!device) {
+        ig_fail(error, IgErrorDevice, "%s: no device", call);
+        return NULL;
+    }
+    if (!ig_is_type(type) || !ig_is_float(type)) {
+        ig_fail(error, IgErrorType, "%s: a floating type is needed", call);
+        return NULL;
+    }
+    if (!ig_shape_check(call, rank, n, &shape, error)) return NULL;
+    int64_t count = ig_shape_numel(&shape);
+    char *values = malloc((size_t)(count + 1) * ig_type_size(type));
+    if (!values) {
+        ig_fail_no_memory(error);
+        return NULL;
+    }
+    for (int64_t i = 0; i < count; i += 4) {
+        uint32_t bits[4];
+        double v[4];
+        philox(seed, (uint64_t)i / 4, bits);
+        for (int k = 0; k < 4; k++) v[k] = low + unit(bits[k]) * (high - low);
+        if (normal) normal_pair(bits, v), normal_pair(bits + 2, v + 2);
+        for (int k = 0; k < 4 && i + k < count; k++) ig_element_set(type, values, i + k, v[k]);
+    }
+    IgTensor *t = ig_from_data(device, type, rank, n, values, error);
+    free(values);
+    return t;
+}
+
+IgTensor *ig_uniform(IgDevice *device, IgType type, int rank, const int64_t *shape, double low,
+                     double high, uint64_t seed, MTLError **error) {
+    return fill("ig_uniform", device, type, rank, shape, false, low, high, seed, error);
+}
+
+IgTensor *ig_randn(IgDevice *device, IgType type, int rank, const int64_t *shape, uint64_t seed,
+                   MTLError **error) {
+    return fill("ig_randn", device, type, rank, shape, true, 0, 1, seed, error);
+}
