@@ -1,8 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax.c: softmax and its logarithm: the largest value, the sum of exponentials of the distance
-// to it (computed on the way), and the result, three passes over memory. The gradients need the
-// result only.
+// softmax.c: softmax and its logarithm. Along the last axis one kernel, a SIMD-group per row, which
+// stays in a cache; along others a composition: the largest value, the sum of exponentials of the
+// distance to it (computed on the way), and the result. The gradients need the result only.
 #include "tensor/tensor_int.h"
+
+static const char kernels[] =
+    "#include <metal_stdlib>\n"
+    "using namespace metal;\n"
+    // p: length of a row, logarithm
+    "#define SOFTMAX(N, T) \\\n"
+    "    kernel void softmax##N(constant int *p [[buffer(0)]], \\\n"
+    "                           device const T *all [[buffer(1)]], \\\n"
+    "                           device T *result [[buffer(2)]], \\\n"
+    "                           uint i [[thread_position_in_grid]]) { \\\n"
+    "        int n = p[0], lane = int(i) % 32; \\\n"
+    "        device const T *x = all + int(i) / 32 * n; \\\n"
+    "        device T *y = result + int(i) / 32 * n; \\\n"
+    "        float most = -INFINITY, sum = 0; \\\n"
+    "        for (int k = lane; k < n; k += 32) { \\\n"
+    "            float v = float(x[k]); \\\n"
+    "            most = v > most || v != v ? v : most; \\\n"
+    "        } \\\n"
+    "        most = simd_max(most); \\\n"
+    "        for (int k = lane; k < n; k += 32) sum += exp(float(x[k]) - most); \\\n"
+    "        sum = simd_sum(sum); \\\n"
+    "        if (p[1]) { \\\n"
+    "            float shift = log(sum); \\\n"
+    "            for (int k = lane; k < n; k += 32) y[k] = T(float(x[k]) - most - shift); \\\n"
+    "        } else { \\\n"
+    "            for (int k = lane; k < n; k += 32) y[k] = T(exp(float(x[k]) - most) / sum); \\\n"
+    "        } \\\n"
+    "    }\n"
+    "SOFTMAX(0, half)\nSOFTMAX(1, float)\nSOFTMAX(2, bfloat)\n";
+
+static bool run(IgDevice *device, IgData *data, MTLError **error) {
+    IgExpr *expr = data->expr;
+    const IgView *x = &expr->inputs[0];
+    char name[] = "softmax0";
+    name[7] = (char)('0' + (int)data->type);
+    if (!ig_data_make(x->data, error) || !ig_data_allocate(data, error)) return false;
+    IgKernel *kernel = ig_kernel_of(device, kernels, name, error);
+    if (!kernel) return false;
+    int64_t n = expr->shape.n[expr->shape.rank - 1];
+    int32_t words[2] = {(int32_t)n, expr->values[0] != 0};
+    IgBinding bindings[2] = {{x->data->memory, (size_t)x->offset * ig_type_size(x->data->type)},
+                             {data->memory, 0}};
+    size_t threads = (size_t)(data->n / n) * 32;
+    return ig_encode(device, kernel, words, sizeof words, bindings, 2, mtl_size_make(threads, 1, 1),
+                     mtl_size_make(threads < 256 ? threads : 256, 1, 1), false, error);
+}
+
+// Rows of a floating type, one after the other.
+static IgTensor *of_rows(IgTensor *x, bool logarithm, MTLError **error) {
+    IgTensor *packed = ig_contiguous(x, error);
+    IgExpr *expr = packed ? ig_expr_new(1, &packed->view, &packed->view.shape, error) : NULL;
+    if (expr) {
+        expr->run = run;
+        expr->values[0] = logarithm;
+    }
+    IgTensor *result = ig_tensor_of_expr(ig_device(x), ig_type(x), expr, error);
+    ig_drop(packed);
+    return result;
+}
 
 // s (g - sum(g s))
 static bool rule_softmax(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
@@ -43,7 +102,8 @@ static IgTensor *record(const char *call, IgTensor *x, int axis, bool logarithm,
     }
     if (!ig_axis(call, ig_rank(x), axis, 0, &axis, error)) return NULL;
     if (ig_numel(x) == 0) return ig_cast(x, ig_type(x), error);
-    IgTensor *result = compute(x, axis, logarithm, error);
+    bool rows = axis == ig_rank(x) - 1 && ig_is_float(ig_type(x));
+    IgTensor *result = rows ? of_rows(x, logarithm, error) : compute(x, axis, logarithm, error);
     if (!result || !ig_grad_enabled_for(1, &x)) return result;
     IgGradNode *node = ig_node_new(call, logarithm ? rule_log_softmax : rule_softmax, 1, &x, error);
     if (node) node->numbers[0] = axis;
