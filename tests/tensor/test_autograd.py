@@ -287,6 +287,28 @@ def test_second_derivatives_of_products():
     assert np.allclose(hy.numpy(), numeric(lambda v: penalty(a.astype("f8"), v), b.astype("f8")), atol=1e-3)
 
 
+@pytest.mark.parametrize("name", ["mul", "div", "pow", "maximum", "minimum"])
+def test_second_derivatives_of_two(name):
+    """Of sum(gx^2 + gx gy): all second derivatives count."""
+    a, b = span(0.5, 2, 4), span(0.5, 2, 3, 4)
+    x, y = ig.leaf(a), ig.leaf(b)
+    gx, gy = ig.grad_of([ig.sum(getattr(ig, name)(x, y), ig.ALL, False)], [x, y], create=True)
+    both = ig.sum(ig.add(ig.square(gx), ig.mul(gx, gy)), ig.ALL, False)
+    if not ig.requires_grad(both):
+        pytest.fail("the gradient has no history")
+    hx, hy = ig.grad_of([both], [x, y])
+    f, e = SCALAR[name], 1e-5
+
+    def penalty(u, v):
+        du = ((f(u + e, v) - f(u - e, v)) / (2 * e)).sum(0)
+        dv = (f(u, v + e) - f(u, v - e)) / (2 * e)
+        return (du * du + du * dv).sum()
+    u, v = a.astype("f8"), b.astype("f8")
+    wx, wy = numeric(lambda t: penalty(t, v), u, 1e-4), numeric(lambda t: penalty(u, t), v, 1e-4)
+    assert np.allclose(hx.numpy(), wx, rtol=2e-3, atol=1e-3), (hx.numpy(), wx)
+    assert np.allclose(hy.numpy(), wy, rtol=2e-3, atol=1e-3), (hy.numpy(), wy)
+
+
 def test_third_derivative():
     x = ig.leaf(np.array([0.7], "f4"))
     y = ig.sin(x)
