@@ -3,8 +3,8 @@
 """gen.py SEED COUNT [together]: random kernels k_f0, k_f1, ... in C (see kernel.h).
 
 Nested loops with break and continue, early returns, switches, gotos (also irreducible), private
-arrays and structs, float2/3/4, half words and bytes, clamps, guarded divisions, atomics, uniform, linear,
-row-wise and scattered accesses. With `together`: SIMD-group and quad-group functions at any depth, with
+arrays and structs, float2/3/4, half words and bytes, 64-bit words that paths only convert to and from, clamps,
+guarded divisions, atomics, uniform, linear, row-wise and scattered accesses. With `together`: SIMD-group and quad-group functions at any depth, with
 the positions the reference needs. Every loop ends by its own trip count or by fuel. A thread writes only
 its own places; shared places only by atomic additions."""
 import random
@@ -19,6 +19,7 @@ class Gen:
         self.ints = ['v%d' % i for i in range(rng.randint(2, 5))]
         self.floats = ['f%d' % i for i in range(rng.randint(1, 2))]
         self.array, self.structs, self.vector = rng.random() < .5, rng.random() < .25, rng.random() < .4
+        self.longs = ['l%d' % i for i in range(rng.choice([0, 0, 1, 2, 3]))]
 
     def pick(self, *table):
         """One of (weight, thunk or text)."""
@@ -124,6 +125,28 @@ class Gen:
             (6, lambda: 'vec%s = %s;' % self.r.choice([('.x', self.fexpr()), ('.yz', 'vec.zy'), ('[%s & 3u]' % self.iexpr(1), self.fexpr()), ('', 'vec * 0.5f + %s' % r.choice(self.floats))]) if self.vector else '%s -= 3u;' % r.choice(self.ints)),
             (4, lambda: r.choice(['st[%s & 3u].%s = (%s)%s;' % (self.iexpr(1), f, t, self.iexpr(1)) for f, t in (('a', 'int'), ('b', 'short'), ('c', 'signed char'))]) if self.structs else '%s += 1u;' % r.choice(self.ints)))
 
+    def convert(self):
+        """A path that leaves nothing but a conversion: a phi is all that uses it."""
+        r, l, v = self.r, self.r.choice(self.longs), self.r.choice(self.ints)
+        return self.pick(
+            (6, '%s = %s;' % (l, v)),
+            (3, lambda: '%s = (unsigned)%s;' % (l, r.choice(self.counters + ['x', 'tx', 'id']))),
+            (3, '%s = (unsigned long)(long)(int)%s;' % (l, v)),
+            (4, '%s = (unsigned)%s;' % (v, l)),
+            (2, '%s = (unsigned)(%s >> %d);' % (v, l, r.choice([8, 32]))),
+            (2, '%s = (unsigned)(unsigned short)%s;' % (v, l)),
+            (2, lambda: '%s = (%s << %d) + %s;' % (l, l, r.randint(1, 33), self.iexpr(0))))
+
+    def ladder(self, depth, base=0):
+        """Joins behind joins, with conversions on the ways to them."""
+        kinds = [self.convert] * self.r.randint(1, 2)
+        if not depth:
+            return '{ ' + self.seq(kinds, base) + ' }'
+        down = lambda: self.ladder(self.r.randint(0, depth - 1))
+        kinds.insert(self.r.randint(0, len(kinds)), lambda: 'if %s %s%s' % (
+            self.cond(0), down(), self.pick((2, ''), (5, lambda: ' else ' + self.ladder(self.r.randint(0, depth - 1), 50)))))
+        return '{ ' + self.seq(kinds[self.r.randint(0, 1):], base) + ' }'
+
     def atomic(self):
         at = self.r.choice(['53248', '53249 + (%s & 63u)' % self.iexpr(1), '53312 + tx'])
         return 'ATOMIC(%s, %s, %s);' % (self.r.choice(['add', 'add', 'sub']), at, self.iexpr(1))
@@ -176,6 +199,8 @@ class Gen:
             if self.together and r.random() < .3:
                 # two simple statements may not share a place: an operation has its own
                 return self.simd()
+            if self.longs and r.random() < .25:
+                return self.pick((1, self.convert), (2, lambda: self.ladder(r.randint(1, 3))))
             if k < .40:
                 return self.assign()
             if k < .52:
@@ -241,6 +266,8 @@ class Gen:
             s = r.choice(starts)
             o += 'unsigned %s = %s;' % (v, s % k if '%d' in s else s)
         o += '\n' + ' '.join('float %s = a[id + %d];' % (v, k) for k, v in enumerate(self.floats)) + '\n'
+        for k, v in enumerate(self.longs):
+            o += 'unsigned long %s = (unsigned)p[id + %d];\n' % (v, k)
         if self.array:
             o += 'unsigned arr[8]; for (int k = 0; k < 8; k++) arr[k] = (unsigned)p[id + k] + (unsigned)k;\n'
         if self.structs:
@@ -258,6 +285,9 @@ class Gen:
         o += '\n'.join(b) + '\n'
         o += ' '.join('q[%d + id] = (int)%s;' % (36864 + k * 1600, v) for k, v in enumerate(self.ints)) + '\n'
         o += ' '.join('c[id + %d] = %s;' % (k * 8192, v) for k, v in enumerate(self.floats)) + '\n'
+        if self.longs:
+            all_ = ' + 3u * '.join('(%s ^ (%s >> 32))' % (v, v) for v in self.longs)
+            o += 'q[50400 + id] = (int)(%s);\n' % all_
         if self.array:
             o += 'for (int k = 0; k < 8; k++) ((int *)c)[32768 + k * 2048 + id] = (int)arr[k];\n'
         if self.vector:

@@ -43,13 +43,14 @@ MUTANTS = [
     ('one lane stores too much', 'vecdrive.c', 'msl_repair_masked_stores(&cx);', '', 'constant masks only'),
     ('short masked stores left to LLVM', 'emit_memory.c', 'return wide - n;', 'return 0 * (wide - n);', ''),
     ('masks by and instead of select', 'emit.c', 'return LLVMBuildSelect(x->b, mask, condition, msl_zero_mask(x), "");', 'return LLVMBuildAnd(x->b, mask, condition, "");', 'poison'),
+    ('conversions left to structurizecfg', 'prepare.c', 'again |= hoist_from(x, &x->blocks[i]);', '(void)hoist_from;', ''),
     ('flags kept on linear bases', 'emit.c', 'if (strip) { switch (op) {', 'if (0) { switch (op) {', 'poison'),
 ]
 
 
 def build(folder, file, old, new):
     objects = []
-    for path in sorted(glob.glob(SRC + '/compiler/passes/*.c')) + [SRC + '/compiler/codegen/context.c', HERE + '/vecdrive.c']:
+    for path in sorted(glob.glob(SRC + '/compiler/passes/*.c')) + [SRC + f for f in ('/compiler/codegen/context.c', '/base/arena.c')] + [HERE + '/vecdrive.c']:
         source = path
         if os.path.basename(path) == file:
             text = open(path).read()
@@ -60,10 +61,10 @@ def build(folder, file, old, new):
             open(source, 'w').write(re.sub(pattern, lambda m: new, text))
         out = os.path.join(folder, os.path.basename(path) + '.o')
         cc = (['ccache'] if subprocess.run(['which', 'ccache'], capture_output=True).returncode == 0 else []) + ['clang-22']
-        subprocess.run(cc + ['-w', '-std=c17', '-O1', '-D_GNU_SOURCE', '-I' + SRC, '-I' + LLVM + '/include', '-c', source, '-o', out], check=True)
+        subprocess.run(cc + ['-w', '-std=c17', '-O1', '-ffunction-sections', '-D_GNU_SOURCE', '-I' + SRC, '-I' + LLVM + '/include', '-c', source, '-o', out], check=True)
         objects.append(out)
     driver = os.path.join(folder, 'vecdrive')
-    subprocess.run(['clang-22', *objects, '-o', driver, '-L' + LLVM + '/lib', '-lLLVM-22', '-Wl,-rpath,' + LLVM + '/lib'], check=True)
+    subprocess.run(['clang-22', *objects, '-o', driver, '-L' + LLVM + '/lib', '-lLLVM-22', '-Wl,--gc-sections', '-Wl,-rpath,' + LLVM + '/lib'], check=True)
     return driver
 
 
