@@ -48,8 +48,9 @@ bool ig_write(IgTensor *t, const void *bytes, size_t n_bytes, MTLError **error) 
     if (!t) return false;
     size_t all = (size_t)ig_numel(t) * ig_type_size(t->view.data->type);
     if (n_bytes != all || (all && !bytes))
-        return ig_fail(error, IgErrorArgument, "ig_write: %zu bytes for shape %s of %s, which has %zu",
-                       n_bytes, ig_shape_text(t->view.shape.rank, t->view.shape.n),
+        return ig_fail(error, IgErrorArgument,
+                       "ig_write: %zu bytes for shape %s of %s, which has %zu", n_bytes,
+                       ig_shape_text(t->view.shape.rank, t->view.shape.n),
                        ig_type_name(t->view.data->type), all);
     IgDevice *device = t->view.data->device;
     IgData *data = host_data(device, t->view.data->type, ig_numel(t), error);

@@ -259,9 +259,8 @@ bool ig_fuse(IgData *data, MTLError **error) {
     // A value that was also wanted as a view of another order has been made on the way.
     f.n_outputs = 0;
     for (int i = 0; i < f.n_nodes; i++)
-        f.nodes[i].output = (f.nodes[i].output >= 0 || i == root) && !f.nodes[i].data->memory
-                                ? f.n_outputs++
-                                : -1;
+        f.nodes[i].output =
+            (f.nodes[i].output >= 0 || i == root) && !f.nodes[i].data->memory ? f.n_outputs++ : -1;
     bool ok = data->n == 0 ? ig_data_allocate(data, error) : encode(data->device, &f, error);
     for (int i = 0; i < f.n_nodes; i++) {
         IgData *made = f.nodes[i].data;

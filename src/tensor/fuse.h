@@ -6,22 +6,22 @@
 #include "tensor/elementwise.h"
 
 enum {
-    IG_FUSE_OPS = 32,     // operations in one kernel
-    IG_FUSE_LEAVES = 12,  // tensors it reads
-    IG_FUSE_OUTPUTS = 4,  // tensors it writes
+    IG_FUSE_OPS = 32,    // operations in one kernel
+    IG_FUSE_LEAVES = 12, // tensors it reads
+    IG_FUSE_OUTPUTS = 4, // tensors it writes
     IG_FUSE_KEY = 8 + IG_FUSE_LEAVES * (1 + IG_MAX_RANK) + IG_FUSE_OPS * 8,
 };
 
 typedef struct IgLeaf {
-    IgView view;  // broadcast to the kernel's shape; strides are those of the folded axes later
+    IgView view; // broadcast to the kernel's shape; strides are those of the folded axes later
 } IgLeaf;
 typedef struct IgNode {
     IgOp op;
     IgType compute, type;
-    int in[3];         // >= 0: a node; < 0: leaf -1 - in
+    int in[3]; // >= 0: a node; < 0: leaf -1 - in
     const double *values;
-    IgData *data;      // whose value it is
-    int output;        // -1: not stored
+    IgData *data; // whose value it is
+    int output;   // -1: not stored
 } IgNode;
 
 // One kernel: leaves, operations in order, results. Axes are folded: innermost first, neighbours
@@ -52,7 +52,8 @@ bool ig_fuse_collect(IgFused *f, const IgView *view, int *root, MTLError **error
 // Folds the axes whose bit is in `which`, and appends them to f->axes.
 void ig_fuse_fold(IgFused *f, unsigned which);
 size_t ig_fuse_key(const IgFused *f, unsigned char *key);
-// The words a kernel finds at buffer 0: sizes of the axes, offset and strides of each leaf, numbers.
+// The words a kernel finds at buffer 0: sizes of the axes, offset and strides of each leaf,
+// numbers.
 size_t ig_fuse_words(const IgFused *f, int32_t *words);
 enum { IG_FUSE_WORDS = IG_MAX_RANK + IG_FUSE_LEAVES * (1 + IG_MAX_RANK) + IG_FUSE_OPS * 4 };
 

@@ -14,7 +14,7 @@ typedef struct Product {
     int64_t m, n, k;
     IgShape batch;
     bool transposed[2];
-    int64_t leading[2];                   // stride between rows (columns if transposed)
+    int64_t leading[2]; // stride between rows (columns if transposed)
     int64_t batch_strides[2][IG_MAX_RANK];
 } Product;
 
@@ -31,7 +31,16 @@ typedef struct Source {
     int words; // those of the leaves begin here
 } Source;
 
-enum { WORD_M, WORD_N, WORD_K, WORD_LEADING_A, WORD_LEADING_B, WORD_OFFSET_A, WORD_OFFSET_B, N_WORDS };
+enum {
+    WORD_M,
+    WORD_N,
+    WORD_K,
+    WORD_LEADING_A,
+    WORD_LEADING_B,
+    WORD_OFFSET_A,
+    WORD_OFFSET_B,
+    N_WORDS
+};
 
 // Position in the stack, and from it where the two matrices begin.
 static void write_batch(FILE *out, const Source *s) {
@@ -118,17 +127,19 @@ static char *source(void *context) {
     write_batch(out, s);
     write_operand(out, s, 0);
     write_operand(out, s, 1);
-    fprintf(out,
-            "    constexpr auto what = matmul2d_descriptor(%d, %d, dynamic_length_v<int>, %s, %s);\n"
-            "    matmul2d<what, execution_simdgroups<%d>> op;\n",
-            TILE_M, TILE_N, s->product->transposed[0] ? "true" : "false",
-            s->product->transposed[1] ? "true" : "false", GROUPS);
+    fprintf(
+        out,
+        "    constexpr auto what = matmul2d_descriptor(%d, %d, dynamic_length_v<int>, %s, %s);\n"
+        "    matmul2d<what, execution_simdgroups<%d>> op;\n",
+        TILE_M, TILE_N, s->product->transposed[0] ? "true" : "false",
+        s->product->transposed[1] ? "true" : "false", GROUPS);
     if (f->n_nodes == 0) {
-        fprintf(out,
-                "    tensor<device %s, dextents<int, 2>, tensor_inline> allC(o0 + int(group.z) * M * "
-                "N, dextents<int, 2>(N, M));\n"
-                "    auto mC = allC.slice(column0, row0);\n    op.run(mA, mB, mC);\n",
-                ig_type_metal(s->result));
+        fprintf(
+            out,
+            "    tensor<device %s, dextents<int, 2>, tensor_inline> allC(o0 + int(group.z) * M * "
+            "N, dextents<int, 2>(N, M));\n"
+            "    auto mC = allC.slice(column0, row0);\n    op.run(mA, mB, mC);\n",
+            ig_type_metal(s->result));
     } else {
         fprintf(out, "    auto tile = op.get_destination_cooperative_tensor<decltype(mA), "
                      "decltype(mB), float>();\n    op.run(mA, mB, tile);\n");
@@ -143,8 +154,13 @@ static char *source(void *context) {
 // ---- Running ----
 
 static size_t write_words(const IgExpr *expr, const Product *p, int32_t *words) {
-    const int64_t fixed[N_WORDS] = {p->m, p->n, p->k, p->leading[0], p->leading[1],
-                                    expr->inputs[0].offset, expr->inputs[1].offset};
+    const int64_t fixed[N_WORDS] = {p->m,
+                                    p->n,
+                                    p->k,
+                                    p->leading[0],
+                                    p->leading[1],
+                                    expr->inputs[0].offset,
+                                    expr->inputs[1].offset};
     size_t n = 0;
     for (int i = 0; i < N_WORDS; i++) words[n++] = (int32_t)fixed[i];
     for (int i = p->batch.rank - 1; i >= 0; i--) {
@@ -172,10 +188,12 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
             f->strides[l][f->n_axes] = f->leaves[l].view.strides[i];
         f->n_axes++;
     }
-    unsigned char key[8 + IG_FUSE_KEY] = {
-        'm', (unsigned char)s.type, (unsigned char)s.result,
-        (unsigned char)(p->transposed[0] + 2 * p->transposed[1]), (unsigned char)p->batch.rank,
-        (unsigned char)f->product_leaf};
+    unsigned char key[8 + IG_FUSE_KEY] = {'m',
+                                          (unsigned char)s.type,
+                                          (unsigned char)s.result,
+                                          (unsigned char)(p->transposed[0] + 2 * p->transposed[1]),
+                                          (unsigned char)p->batch.rank,
+                                          (unsigned char)f->product_leaf};
     size_t n_key = 8 + ig_fuse_key(f, key + 8);
     if (f->n_nodes) n_words += ig_fuse_words(f, words + n_words);
     IgKernel *kernel = ig_kernel(device, key, n_key, "product", source, &s, error);
@@ -317,10 +335,10 @@ fail:
 
 // A product of whole numbers is exact: broadcast, multiply, and add in 64 bits.
 static IgTensor *multiply_integers(IgTensor *a, IgTensor *b, MTLError **error) {
-    IgTensor *rows = ig_unsqueeze(a, -1, error);          // (.., M, K, 1)
-    IgTensor *columns = ig_unsqueeze(b, -3, error);       // (.., 1, K, N)
+    IgTensor *rows = ig_unsqueeze(a, -1, error);    // (.., M, K, 1)
+    IgTensor *columns = ig_unsqueeze(b, -3, error); // (.., 1, K, N)
     IgTensor *wide = ig_cast(rows, IgInt64, error);
-    IgTensor *products = ig_mul(wide, columns, error);    // (.., M, K, N)
+    IgTensor *products = ig_mul(wide, columns, error); // (.., M, K, N)
     IgTensor *sum = ig_sum(products, -2, false, error);
     IgTensor *result = ig_cast(sum, ig_promote(ig_type(a), ig_type(b)), error);
     IgTensor *used[] = {rows, columns, wide, products, sum};

@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include "tensor/tensor_int.h"
 
-enum { FIRST_POWER = 8, LAST_POWER = 31, STEPS = 4, N_CLASSES = (LAST_POWER - FIRST_POWER) * STEPS };
+enum {
+    FIRST_POWER = 8,
+    LAST_POWER = 31,
+    STEPS = 4,
+    N_CLASSES = (LAST_POWER - FIRST_POWER) * STEPS
+};
 
 struct IgPool { // all under device->lock
     IgDevice *device;
@@ -77,8 +82,7 @@ static bool make_room(IgPool *pool, size_t n_bytes, MTLError **error) {
     IgPoolStatistics *s = &pool->statistics;
     if (pool->limit == 0 || s->live_memory + s->total_memory + n_bytes <= pool->limit) return true;
     for (int c = N_CLASSES - 1; c >= 0; c--)
-        while (pool->n_waiting[c] > 0 &&
-               s->live_memory + s->total_memory + n_bytes > pool->limit)
+        while (pool->n_waiting[c] > 0 && s->live_memory + s->total_memory + n_bytes > pool->limit)
             evict(pool, c, pool->n_waiting[c] - 1);
     if (s->live_memory + n_bytes <= pool->limit) return true;
     return ig_fail(error, IgErrorMemory,
@@ -97,17 +101,16 @@ IgBuffer *ig_pool_take(IgDevice *device, size_t n_bytes, bool for_host, MTLError
         if (!make_room(pool, capacity, error)) return NULL;
         b = calloc(1, sizeof *b);
         // The order of the queue is order enough: no hazards need tracking.
-        MTLBuffer *buffer =
-            b ? mtl_device_new_buffer(device->metal, capacity, MTLResourceHazardTrackingModeUntracked)
-              : NULL;
+        MTLBuffer *buffer = b ? mtl_device_new_buffer(device->metal, capacity,
+                                                      MTLResourceHazardTrackingModeUntracked)
+                              : NULL;
         if (!buffer) {
             free(b);
             ig_fail(error, IgErrorMemory, "out of memory: no buffer of %zu bytes", capacity);
             return NULL;
         }
-        *b = (IgBuffer){.buffer = buffer,
-                        .contents = mtl_buffer_contents(buffer),
-                        .capacity = capacity};
+        *b = (IgBuffer){
+            .buffer = buffer, .contents = mtl_buffer_contents(buffer), .capacity = capacity};
     }
     b->next = NULL;
     pool->statistics.live_memory += b->capacity;

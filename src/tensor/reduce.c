@@ -68,7 +68,10 @@ static void write_begin(FILE *out, const Pass *p) {
                         : p->kind == MIN      ? (*type == 'l' ? "LONG_MAX" : "INT_MAX")
                                               : (*type == 'l' ? "LONG_MIN" : "INT_MIN");
     fprintf(out, "    %s acc = %s;\n", type,
-            p->kind <= MEAN ? "0" : p->kind == PRODUCT ? "1" : p->kind <= MIN ? limit : "0");
+            p->kind <= MEAN      ? "0"
+            : p->kind == PRODUCT ? "1"
+            : p->kind <= MIN     ? limit
+                                 : "0");
     if (has_place(p->kind)) fprintf(out, "    int where = 0; bool none = true;\n");
 }
 
@@ -193,10 +196,14 @@ static int64_t chunk_of(const Pass *p, int64_t n_results) {
 
 static bool encode(IgDevice *device, Pass *p, int64_t n_results, int64_t chunk, int64_t count,
                    const IgBinding *outputs, size_t n_outputs, MTLError **error) {
-    unsigned char key[8 + IG_FUSE_KEY] = {'r', (unsigned char)p->kind, (unsigned char)p->n_reduced,
+    unsigned char key[8 + IG_FUSE_KEY] = {'r',
+                                          (unsigned char)p->kind,
+                                          (unsigned char)p->n_reduced,
                                           (unsigned char)(p->rows * 4 + p->first * 2 + p->last),
-                                          (unsigned char)p->value, (unsigned char)p->result,
-                                          (unsigned char)(p->root + 64), 0};
+                                          (unsigned char)p->value,
+                                          (unsigned char)p->result,
+                                          (unsigned char)(p->root + 64),
+                                          0};
     int32_t words[IG_FUSE_WORDS + N_EXTRA];
     size_t n_key = 8 + ig_fuse_key(&p->f, key + 8), n_words = ig_fuse_words(&p->f, words);
     words[n_words + CHUNK] = (int32_t)chunk;
@@ -219,12 +226,13 @@ static bool encode(IgDevice *device, Pass *p, int64_t n_results, int64_t chunk, 
 static bool bring_together(IgDevice *device, const Pass *first, IgData *data, IgBuffer *values,
                            IgBuffer *places, int64_t count, MTLError **error) {
     const char *type = accumulator(first);
-    IgData parts = {.type = *type == 'f' ? IgFloat32 : *type == 'i' ? IgInt32 : IgInt64,
+    IgData parts = {.type = *type == 'f'   ? IgFloat32
+                            : *type == 'i' ? IgInt32
+                                           : IgInt64,
                     .memory = values},
            wheres = {.type = IgInt32, .memory = places};
-    IgView view = {.data = &parts,
-                   .shape = {2, {first->n_parts, data->n}},
-                   .strides = {data->n, 1}};
+    IgView view = {
+        .data = &parts, .shape = {2, {first->n_parts, data->n}}, .strides = {data->n, 1}};
     Pass p = {.kind = first->kind,
               .last = true,
               .root = -1,
@@ -306,8 +314,8 @@ static IgTensor *rule_product(IgGradNode *node, IgTensor *g, MTLError **error) {
     IgTensor *others = ig_where(is_zero, one, x, error);
     IgTensor *zeros = again(node, SUM, is_zero, error);
     IgTensor *slope = ig_div(again(node, PRODUCT, others, error), others, error);
-    IgTensor *counts = ig_where(is_zero, ig_eq_scalar(zeros, 1, error),
-                                ig_eq_scalar(zeros, 0, error), error);
+    IgTensor *counts =
+        ig_where(is_zero, ig_eq_scalar(zeros, 1, error), ig_eq_scalar(zeros, 0, error), error);
     return ig_where(counts, ig_mul(g, slope, error),
                     ig_zeros(node->device, ig_type(x), 0, NULL, error), error);
 }
@@ -373,7 +381,8 @@ static IgTensor *reduce(Kind kind, IgTensor *x, unsigned axes, bool keepdim, MTL
     expr->extra = r;
     expr->drop = drop;
     return record(kind, x, axes,
-                  ig_tensor_of_expr(ig_device(x), result_type(kind, ig_type(x)), expr, error), error);
+                  ig_tensor_of_expr(ig_device(x), result_type(kind, ig_type(x)), expr, error),
+                  error);
 }
 
 static IgTensor *reduce_axis(Kind kind, IgTensor *x, int axis, bool keepdim, MTLError **error) {
@@ -383,9 +392,9 @@ static IgTensor *reduce_axis(Kind kind, IgTensor *x, int axis, bool keepdim, MTL
     return reduce(kind, x, 1u << axis, keepdim, error);
 }
 
-#define REDUCTION(NAME, KIND) \
-    IgTensor *ig_##NAME(IgTensor *x, int axis, bool keepdim, MTLError **error) { \
-        return reduce_axis(KIND, x, axis, keepdim, error); \
+#define REDUCTION(NAME, KIND)                                                                      \
+    IgTensor *ig_##NAME(IgTensor *x, int axis, bool keepdim, MTLError **error) {                   \
+        return reduce_axis(KIND, x, axis, keepdim, error);                                         \
     }
 REDUCTION(sum, SUM)
 REDUCTION(mean, MEAN)

@@ -248,15 +248,16 @@ static bool exact_size(const char *call, const IgTensor *t, size_t n_bytes, MTLE
     size_t all = (size_t)ig_numel(t) * ig_type_size(t->view.data->type);
     if (n_bytes == all) return true;
     return ig_fail(error, IgErrorArgument, "%s: %zu bytes for shape %s of %s, which has %zu", call,
-                   n_bytes, ig_shape_text(t->view.shape.rank, t->view.shape.n), ig_type_name(t->view.data->type),
-                   all);
+                   n_bytes, ig_shape_text(t->view.shape.rank, t->view.shape.n),
+                   ig_type_name(t->view.data->type), all);
 }
 
 // Rows of the innermost axis are copied one after the other, as strides say.
 static void copy_out(const IgTensor *t, const char *from, char *to) {
     int64_t index[IG_MAX_RANK] = {0}, size = (int64_t)ig_type_size(t->view.data->type);
     int rank = t->view.shape.rank;
-    int64_t inner = rank ? t->view.shape.n[rank - 1] : 1, stride = rank ? t->view.strides[rank - 1] : 1;
+    int64_t inner = rank ? t->view.shape.n[rank - 1] : 1,
+            stride = rank ? t->view.strides[rank - 1] : 1;
     for (int64_t left = ig_numel(t); left > 0; left -= inner) {
         int64_t at = 0;
         for (int i = 0; i < rank - 1; i++) at += index[i] * t->view.strides[i];
@@ -303,7 +304,8 @@ bool ig_check_finite(IgTensor *t, MTLError **error) {
             return ig_fail(error, IgErrorNotFinite, "element %s of a tensor of shape %s is %g",
                            ig_shape_text(t->view.shape.rank, index),
                            ig_shape_text(t->view.shape.rank, t->view.shape.n), v);
-        for (int i = t->view.shape.rank - 1; i >= 0 && ++index[i] == t->view.shape.n[i]; i--) index[i] = 0;
+        for (int i = t->view.shape.rank - 1; i >= 0 && ++index[i] == t->view.shape.n[i]; i--)
+            index[i] = 0;
     }
     return true;
 }

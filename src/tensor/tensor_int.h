@@ -19,8 +19,9 @@ enum { IG_N_TYPES = 7 };
 bool ig_is_type(IgType type);
 bool ig_is_float(IgType type);
 IgType ig_promote(IgType a, IgType b);
-const char *ig_type_metal(IgType type);   // "half"; bool is stored as "uchar"
-const char *ig_type_compute(IgType type); // what arithmetic on it is done in: "float", "int", "long"
+const char *ig_type_metal(IgType type); // "half"; bool is stored as "uchar"
+const char *
+ig_type_compute(IgType type); // what arithmetic on it is done in: "float", "int", "long"
 double ig_element_get(IgType type, const void *data, int64_t i);
 void ig_element_set(IgType type, void *data, int64_t i, double v);
 
@@ -89,12 +90,12 @@ struct IgExpr {
     IgShape shape; // of the result
     int n_inputs;
     IgView inputs[IG_MAX_INPUTS]; // element-wise: broadcast to `shape` already
-    double values[2];                // numbers that go with it
-    IgType compute;                  // element-wise: the type the inputs are brought to
-    int n_ops;                       // operations joined, if it were made now: at most
-    int depth;                       // of what is not made yet below it
-    struct IgExpr *next;             // of the list to be freed
-    void *extra;                     // of other operations, freed by drop
+    double values[2];             // numbers that go with it
+    IgType compute;               // element-wise: the type the inputs are brought to
+    int n_ops;                    // operations joined, if it were made now: at most
+    int depth;                    // of what is not made yet below it
+    struct IgExpr *next;          // of the list to be freed
+    void *extra;                  // of other operations, freed by drop
     IgDropFn *drop;
 };
 
@@ -126,8 +127,8 @@ void ig_unlock(IgDevice *device);
 
 struct IgTensor {
     atomic_uint refs;
-    IgView view;    // changes only by ig_write and the like, under device->lock
-    IgScope *scope; // that will release it; NULL: the caller does
+    IgView view;             // changes only by ig_write and the like, under device->lock
+    IgScope *scope;          // that will release it; NULL: the caller does
     struct IgGradNode *node; // its place in a graph of gradients, or NULL
 };
 // A view of data, which it retains. In the innermost scope of the thread if there is one.
@@ -146,7 +147,8 @@ bool ig_same_device(const char *call, const IgTensor *a, const IgTensor *b, MTLE
 // What a function made on its way and needs no longer: a scope releases it, or this does.
 void ig_drop(IgTensor *tensor);
 
-// ---- Gradients (autograd.c; rules where the operation is, element-wise in grad_elementwise.c) ----
+// ---- Gradients (autograd.c; rules where the operation is, element-wise in grad_elementwise.c)
+// ----
 
 typedef struct IgGradNode IgGradNode;
 // From the gradient g of a result to those of its inputs: out[i] for every node->inputs[i] that is
@@ -189,7 +191,8 @@ IgTensor *ig_node_attach(IgTensor *result, IgGradNode *node, bool save_result, M
 // In a rule: what was saved, as part of the graph when one is being made.
 IgTensor *ig_saved(IgGradNode *node, int i);
 IgTensor *ig_saved_result(IgGradNode *node, MTLError **error);
-// A tensor that shows the data of another one, as part of the graph if that one is. NULL rule: none.
+// A tensor that shows the data of another one, as part of the graph if that one is. NULL rule:
+// none.
 IgTensor *ig_view(const char *name, IgTensor *of, const IgView *view, IgGradRule *rule,
                   MTLError **error);
 IgGradRule ig_rule_reshape; // the same elements in the same order
@@ -208,11 +211,11 @@ struct IgDevice {
     // All of this under lock.
     MTLCommandBuffer *commands; // being recorded, or NULL
     MTLComputeCommandEncoder *encoder;
-    unsigned n_encoded;           // dispatches in it
-    uint64_t recording;           // its number; numbers start at 1
-    uint64_t completed;           // all up to this one have ended
+    unsigned n_encoded;            // dispatches in it
+    uint64_t recording;            // its number; numbers start at 1
+    uint64_t completed;            // all up to this one have ended
     struct IgFlight *first, *last; // committed, oldest first
-    IgExpr *deferred; // to be freed
+    IgExpr *deferred;              // to be freed
     MTLError *failed;              // of a command buffer, not yet reported
     struct IgPool *pool;
     struct IgKernelTable *kernels;
