@@ -3,12 +3,14 @@
 // positions (see render.h). Widths are rounded up to multiples of 8 with zeros, and omega (and 1 /
 // pi before a sine) goes into the weights, so that the kernels have neither remainders nor factors.
 #include "neural/render.h"
+#include "neural/gpu.h"
 #include "neural/kernels.h"
 #include "base/numbers.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const double PI = 3.14159265358979323846;
 enum { BAND = 1 << 21, MAX_LEVELS = 32, THREADS = 128 };
@@ -26,10 +28,9 @@ typedef struct RenderView {
 } RenderView;
 
 struct NeuralRenderer {
-    MTLDevice *device;
-    MTLCommandQueue *queue;
+    NeuralGpu *gpu;
     MTLComputePipelineState *pixels, *list;
-    MTLBuffer *layers, *params, *typed, *encoding, *grid, *positions, *out;
+    MTLBuffer *layers, *params, *typed, *encoding, *grid, *view, *positions, *out;
     uint32_t n_coordinates, n_outputs, batch; // batch: positions of a threadgroup
     NeuralModel model;
     NeuralCoordinates coordinates;
@@ -53,10 +54,12 @@ static uint32_t widest(const NeuralNetwork *net) {
     return round8(n);
 }
 
+// Room of n_bytes; what is there already is kept if it is large enough.
 static bool new_buffer(NeuralRenderer *r, MTLBuffer **buffer, size_t n_bytes, char *message) {
-    *buffer =
-        mtl_device_new_buffer(r->device, n_bytes ? n_bytes : 16, MTLResourceStorageModeShared);
-    return *buffer || neural_fail(message, "no memory for %zu bytes", n_bytes);
+    if (*buffer && mtl_buffer_length(*buffer) >= n_bytes) return true;
+    mtl_release(*buffer);
+    *buffer = neural_gpu_buffer(r->gpu, n_bytes, message);
+    return *buffer != NULL;
 }
 
 static bool pack_layers(NeuralRenderer *r, const NeuralNetwork *net, char *message) {
@@ -94,7 +97,7 @@ static bool pack_layers(NeuralRenderer *r, const NeuralNetwork *net, char *messa
 // The parameters once more in the type of the products.
 static bool pack_typed(NeuralRenderer *r, NeuralPrecision precision, char *message) {
     if (precision == NEURAL_FLOAT) {
-        r->typed = mtl_retain(r->params);
+        if (!r->typed) r->typed = mtl_retain(r->params);
         return true;
     }
     const float *from = mtl_buffer_contents(r->params);
@@ -131,9 +134,9 @@ static bool pack_encoding(NeuralRenderer *r, const NeuralNetwork *net, char *mes
 }
 
 // The function constants of render.h, for pixels or for a list of positions.
-static MTLComputePipelineState *make_pipeline(MTLLibrary *library, const char *name,
-                                              const NeuralNetwork *net, bool from_list,
-                                              char *message) {
+static MTLComputePipelineState *make_pipeline(NeuralRenderer *r, MTLLibrary *library,
+                                              const char *name, const NeuralNetwork *net,
+                                              bool from_list, char *message) {
     const NeuralLayer *last = net->layers + net->n_layers - 1;
     uint32_t hidden = net->n_layers > 1 ? net->layers[0].n_out : 0;
     for (uint32_t i = 0; i + 1 < net->n_layers; ++i)
@@ -157,7 +160,8 @@ static MTLComputePipelineState *make_pipeline(MTLLibrary *library, const char *n
     for (size_t i = 0; i < N; ++i)
         mtl_function_constant_values_set_constant_value(constants, values + i, MTLDataTypeUInt, i);
     mtl_function_constant_values_set_constant_value(constants, &from_list, MTLDataTypeBool, N);
-    MTLComputePipelineState *pipeline = neural_kernel_pipeline(library, name, constants, message);
+    MTLComputePipelineState *pipeline = neural_gpu_pipeline(
+        r->gpu, library, name, constants, mtl_size_make(r->threads, 1, 1), message);
     mtl_release(constants);
     return pipeline;
 }
@@ -180,11 +184,11 @@ static bool choose_kernel(NeuralRenderer *r, const NeuralNetwork *net, NeuralKer
     else
         snprintf(name, sizeof name, "render_thread_%u", sizes[i].width);
     r->batch = !coop ? 0 : precision == NEURAL_FLOAT ? sizes[i].batch : sizes[i].batch_of_16_bits;
-    MTLLibrary *library =
-        neural_kernel_library(r->device, coop ? "render_coop.metal" : "render.metal", message);
+    MTLLibrary *library = neural_kernel_library(
+        neural_gpu_device(r->gpu), coop ? "render_coop.metal" : "render.metal", message);
     if (!library) return false;
-    r->pixels = make_pipeline(library, name, net, false, message);
-    r->list = r->pixels ? make_pipeline(library, name, net, true, message) : NULL;
+    r->pixels = make_pipeline(r, library, name, net, false, message);
+    r->list = r->pixels ? make_pipeline(r, library, name, net, true, message) : NULL;
     mtl_release(library);
     return r->list != NULL;
 }
@@ -196,18 +200,14 @@ NeuralRenderer *neural_renderer_new(MTLDevice *device, const NeuralNetwork *net,
         neural_fail(message, "out of memory");
         return NULL;
     }
-    r->device = mtl_retain(device);
     r->n_coordinates = net->n_coordinates;
     r->n_outputs = net->layers[net->n_layers - 1].n_out;
     r->model = net->model;
     r->coordinates = net->coordinates;
     r->precision = precision;
     r->threads = kernel == NEURAL_KERNEL_COOP ? THREADS : 32;
-    r->queue = mtl_device_new_command_queue(device);
-    if (!r->queue) {
-        neural_fail(message, "no command queue");
-        goto fail;
-    }
+    r->gpu = neural_gpu_new(device, message);
+    if (!r->gpu || !new_buffer(r, &r->view, sizeof(RenderView), message)) goto fail;
     if (r->n_outputs > 8) {
         neural_fail(message, "%u outputs are more than 8", r->n_outputs);
         goto fail;
@@ -222,9 +222,6 @@ fail:
 }
 
 bool neural_renderer_update(NeuralRenderer *r, const NeuralNetwork *net, char *message) {
-    mtl_release(r->layers), mtl_release(r->params), mtl_release(r->typed);
-    mtl_release(r->encoding), mtl_release(r->grid);
-    r->layers = r->params = r->typed = r->encoding = r->grid = NULL;
     return pack_layers(r, net, message) && pack_encoding(r, net, message) &&
            pack_typed(r, r->precision, message);
 }
@@ -233,9 +230,9 @@ void neural_renderer_free(NeuralRenderer *r) {
     if (!r) return;
     mtl_release(r->layers), mtl_release(r->params), mtl_release(r->typed), mtl_release(r->encoding),
         mtl_release(r->grid);
-    mtl_release(r->positions), mtl_release(r->out);
+    mtl_release(r->view), mtl_release(r->positions), mtl_release(r->out);
     mtl_release(r->pixels), mtl_release(r->list);
-    mtl_release(r->queue), mtl_release(r->device);
+    neural_gpu_free(r->gpu);
     free(r);
 }
 
@@ -243,51 +240,29 @@ double neural_renderer_seconds(const NeuralRenderer *r) { return r->seconds; }
 
 // One band: view.n positions into r->out.
 static bool run_band(NeuralRenderer *r, const RenderView *view, bool from_list, char *message) {
-    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(r->queue);
-    MTLComputeCommandEncoder *e =
-        commands ? mtl_command_buffer_compute_command_encoder(commands) : NULL;
-    if (!e) {
-        mtl_release(commands);
-        return neural_fail(message, "no command buffer");
-    }
-    MTLBuffer *const buffers[] = {r->layers, r->params, r->encoding, r->grid};
-    mtl_compute_command_encoder_set_compute_pipeline_state(e, from_list ? r->list : r->pixels);
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; ++i)
-        mtl_compute_command_encoder_set_buffer(e, buffers[i], 0, i);
-    mtl_compute_command_encoder_set_bytes(e, view, sizeof *view, 4);
-    mtl_compute_command_encoder_set_buffer(e, r->positions ? r->positions : r->out, 0, 5);
-    mtl_compute_command_encoder_set_buffer(e, r->out, 0, 6);
-    mtl_compute_command_encoder_set_buffer(e, r->typed, 0, 7);
-    const MTLSize group = mtl_size_make(r->threads, 1, 1);
-    if (r->batch)
-        mtl_compute_command_encoder_dispatch_threadgroups(
-            e, mtl_size_make((view->n + r->batch - 1) / r->batch, 1, 1), group);
-    else
-        mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(view->n, 1, 1), group);
-    mtl_compute_command_encoder_end_encoding(e);
-    mtl_command_buffer_commit(commands);
-    mtl_command_buffer_wait_until_completed(commands);
-    bool ok = mtl_command_buffer_status(commands) == MTLCommandBufferStatusCompleted;
-    if (!ok)
-        neural_fail(message, "GPU execution failed: %s",
-                    mtl_error_localized_description(mtl_command_buffer_error(commands)));
+    const NeuralBinding bindings[] = {{r->layers, 0},   {r->params, 0},
+                                      {r->encoding, 0}, {r->grid, 0},
+                                      {r->view, 0},     {r->positions ? r->positions : r->out, 0},
+                                      {r->out, 0},      {r->typed, 0}};
+    const size_t batch = r->batch ? r->batch : r->threads;
+    memcpy(mtl_buffer_contents(r->view), view, sizeof *view);
+    struct timespec began, ended;
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    neural_gpu_begin(r->gpu);
+    neural_gpu_dispatch(
+        r->gpu, from_list ? r->list : r->pixels, bindings, sizeof bindings / sizeof *bindings,
+        mtl_size_make((view->n + batch - 1) / batch, 1, 1), mtl_size_make(r->threads, 1, 1));
+    bool ok = neural_gpu_finish(r->gpu, message);
+    clock_gettime(CLOCK_MONOTONIC, &ended);
     r->seconds +=
-        mtl_command_buffer_gpu_end_time(commands) - mtl_command_buffer_gpu_start_time(commands);
-    mtl_release(commands);
+        (double)(ended.tv_sec - began.tv_sec) + 1e-9 * (double)(ended.tv_nsec - began.tv_nsec);
     return ok;
 }
 
 static bool make_room(NeuralRenderer *r, size_t n, bool from_list, char *message) {
     size_t n_out = n * r->n_outputs * sizeof(float), n_in = n * r->n_coordinates * sizeof(float);
-    if (!r->out || mtl_buffer_length(r->out) < n_out) {
-        mtl_release(r->out);
-        if (!new_buffer(r, &r->out, n_out, message)) return false;
-    }
-    if (from_list && (!r->positions || mtl_buffer_length(r->positions) < n_in)) {
-        mtl_release(r->positions);
-        if (!new_buffer(r, &r->positions, n_in, message)) return false;
-    }
-    return true;
+    return new_buffer(r, &r->out, n_out, message) &&
+           (!from_list || new_buffer(r, &r->positions, n_in, message));
 }
 
 // Where the unit square of the picture lies in a size of another shape, and what its points are to
