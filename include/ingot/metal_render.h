@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // metal_render.h: render pipelines: a vertex and a fragment function as machine code, how vertices
-// lie in memory, and how colours go into the attachments. Included by metal.h.
+// lie in memory, and how colours go into the attachments; render passes and the encoder that draws.
+// Included by metal.h.
 //
 //     MTLRenderPipelineState *pipeline = mtl_device_new_render_pipeline_state(device,
 //         &(MTLRenderPipelineDescriptor){
@@ -216,6 +217,360 @@ typedef struct MTLVertexAttribute { // also Apple's MTLAttribute
 // Attribute i of mtl_function_vertex_attribute_count. False: there is none.
 MTL_API bool mtl_function_vertex_attribute(const MTLFunction *function, size_t i,
                                            MTLVertexAttribute *attribute);
+
+// ---- Depth and stencil ----
+
+typedef struct MTLDepthStencilState MTLDepthStencilState;
+
+typedef enum MTLStencilOperation {
+    MTLStencilOperationKeep = 0,
+    MTLStencilOperationZero = 1,
+    MTLStencilOperationReplace = 2,
+    MTLStencilOperationIncrementClamp = 3,
+    MTLStencilOperationDecrementClamp = 4,
+    MTLStencilOperationInvert = 5,
+    MTLStencilOperationIncrementWrap = 6,
+    MTLStencilOperationDecrementWrap = 7,
+} MTLStencilOperation;
+
+typedef struct MTLStencilDescriptor { // mtl_stencil_descriptor_make: Apple's defaults
+    MTLCompareFunction stencil_compare_function;
+    MTLStencilOperation stencil_failure_operation;
+    MTLStencilOperation depth_failure_operation;
+    MTLStencilOperation depth_stencil_pass_operation;
+    uint32_t read_mask, write_mask; // the low 8 bits count
+} MTLStencilDescriptor;
+
+typedef struct MTLDepthStencilDescriptor { // mtl_depth_stencil_descriptor_make: Apple's defaults
+    const char *label;
+    MTLCompareFunction depth_compare_function;
+    bool depth_write_enabled;
+    const MTLStencilDescriptor *front_face_stencil, *back_face_stencil; // NULL: no stencil test
+} MTLDepthStencilDescriptor;
+
+// Always, all operations keep, all bits.
+MTL_API MTLStencilDescriptor mtl_stencil_descriptor_make(void);
+// Always, no writing, no stencil test.
+MTL_API MTLDepthStencilDescriptor mtl_depth_stencil_descriptor_make(void);
+// NULL after a message: a value is not one of its enumeration.
+MTL_API MTLDepthStencilState *
+mtl_device_new_depth_stencil_state(MTLDevice *device, const MTLDepthStencilDescriptor *descriptor);
+MTL_API MTLDevice *mtl_depth_stencil_state_device(const MTLDepthStencilState *state);
+MTL_API const char *mtl_depth_stencil_state_label(const MTLDepthStencilState *state);
+
+// ---- Render passes ----
+
+typedef enum MTLLoadAction {
+    MTLLoadActionDontCare = 0,
+    MTLLoadActionLoad = 1,
+    MTLLoadActionClear = 2,
+} MTLLoadAction;
+
+typedef enum MTLStoreAction {
+    MTLStoreActionDontCare = 0,
+    MTLStoreActionStore = 1,
+    MTLStoreActionMultisampleResolve = 2,
+    MTLStoreActionStoreAndMultisampleResolve = 3,
+    MTLStoreActionUnknown = 4, // to be said with set_*_store_action before the encoder ends
+    MTLStoreActionCustomSampleDepthStore = 5, // refused: there is no such storage here
+} MTLStoreAction;
+
+typedef enum MTLMultisampleDepthResolveFilter {
+    MTLMultisampleDepthResolveFilterSample0 = 0,
+    MTLMultisampleDepthResolveFilterMin = 1,
+    MTLMultisampleDepthResolveFilterMax = 2,
+} MTLMultisampleDepthResolveFilter;
+
+typedef enum MTLMultisampleStencilResolveFilter {
+    MTLMultisampleStencilResolveFilterSample0 = 0,
+    MTLMultisampleStencilResolveFilterDepthResolvedSample = 1,
+} MTLMultisampleStencilResolveFilter;
+
+typedef struct MTLClearColor {
+    double red, green, blue, alpha;
+} MTLClearColor;
+
+typedef struct MTLSamplePosition {
+    float x, y; // 0 to 15/16, in sixteenths of a pixel
+} MTLSamplePosition;
+
+// The three kinds of attachments begin alike. texture NULL: there is none.
+typedef struct MTLRenderPassColorAttachmentDescriptor {
+    MTLTexture *texture;
+    size_t level, slice, depth_plane; // depth_plane: of 3D textures
+    MTLTexture *resolve_texture;      // for store actions that resolve
+    size_t resolve_level, resolve_slice, resolve_depth_plane;
+    MTLLoadAction load_action;
+    MTLStoreAction store_action;
+    MTLClearColor clear_color;
+} MTLRenderPassColorAttachmentDescriptor;
+
+typedef struct MTLRenderPassDepthAttachmentDescriptor {
+    MTLTexture *texture;
+    size_t level, slice, depth_plane;
+    MTLTexture *resolve_texture;
+    size_t resolve_level, resolve_slice, resolve_depth_plane;
+    MTLLoadAction load_action;
+    MTLStoreAction store_action;
+    double clear_depth; // 0 to 1
+    MTLMultisampleDepthResolveFilter depth_resolve_filter;
+} MTLRenderPassDepthAttachmentDescriptor;
+
+typedef struct MTLRenderPassStencilAttachmentDescriptor {
+    MTLTexture *texture;
+    size_t level, slice, depth_plane;
+    MTLTexture *resolve_texture;
+    size_t resolve_level, resolve_slice, resolve_depth_plane;
+    MTLLoadAction load_action;
+    MTLStoreAction store_action;
+    uint32_t clear_stencil;
+    MTLMultisampleStencilResolveFilter stencil_resolve_filter;
+} MTLRenderPassStencilAttachmentDescriptor;
+
+// Begin with mtl_render_pass_descriptor_make: zeros alone mean "do not care" everywhere, also for
+// what is drawn.
+typedef struct MTLRenderPassDescriptor {
+    MTLRenderPassColorAttachmentDescriptor color_attachments[8];
+    MTLRenderPassDepthAttachmentDescriptor depth_attachment;
+    MTLRenderPassStencilAttachmentDescriptor stencil_attachment;
+    MTLBuffer *visibility_result_buffer;
+    size_t render_target_array_length; // layers, of [[render_target_array_index]]; 0: no layers
+    size_t render_target_width, render_target_height; // 0: those of the smallest attachment
+    size_t default_raster_sample_count;               // of passes without attachments; 0: 1
+    size_t sample_position_count;                     // 0: the usual ones; else the sample count
+    MTLSamplePosition sample_positions[8];
+    MTLPassSampleBufferAttachment sample_buffer_attachments[4];
+} MTLRenderPassDescriptor;
+
+// Apple's defaults: colours are stored, opaque black where they are cleared; depth (to 1) and
+// stencil (to 0) are cleared and not stored.
+MTL_API MTLRenderPassDescriptor mtl_render_pass_descriptor_make(void);
+static inline MTLClearColor mtl_clear_color_make(double red, double green, double blue,
+                                                 double alpha) {
+    MTLClearColor c = {red, green, blue, alpha}; // C++ has no compound literals
+    return c;
+}
+
+// ---- Drawing ----
+
+typedef struct MTLRenderCommandEncoder MTLRenderCommandEncoder;
+
+typedef enum MTLPrimitiveType {
+    MTLPrimitiveTypePoint = 0,
+    MTLPrimitiveTypeLine = 1,
+    MTLPrimitiveTypeLineStrip = 2,
+    MTLPrimitiveTypeTriangle = 3,
+    MTLPrimitiveTypeTriangleStrip = 4,
+} MTLPrimitiveType;
+
+typedef enum MTLIndexType { MTLIndexTypeUInt16 = 0, MTLIndexTypeUInt32 = 1 } MTLIndexType;
+typedef enum MTLCullMode {
+    MTLCullModeNone = 0,
+    MTLCullModeFront = 1,
+    MTLCullModeBack = 2,
+} MTLCullMode;
+typedef enum MTLWinding {
+    MTLWindingClockwise = 0,
+    MTLWindingCounterClockwise = 1,
+} MTLWinding;
+typedef enum MTLDepthClipMode {
+    MTLDepthClipModeClip = 0,
+    MTLDepthClipModeClamp = 1,
+} MTLDepthClipMode;
+typedef enum MTLTriangleFillMode {
+    MTLTriangleFillModeFill = 0,
+    MTLTriangleFillModeLines = 1,
+} MTLTriangleFillMode;
+typedef enum MTLVisibilityResultMode {
+    MTLVisibilityResultModeDisabled = 0,
+    MTLVisibilityResultModeBoolean = 1,
+    MTLVisibilityResultModeCounting = 2,
+} MTLVisibilityResultMode;
+typedef uint32_t MTLRenderStages;
+enum {
+    MTLRenderStageVertex = 1,
+    MTLRenderStageFragment = 2,
+};
+
+typedef struct MTLViewport {
+    double origin_x, origin_y, width, height, znear, zfar;
+} MTLViewport;
+typedef struct MTLScissorRect {
+    size_t x, y, width, height;
+} MTLScissorRect;
+
+typedef struct MTLDrawPrimitivesIndirectArguments {
+    uint32_t vertex_count, instance_count, vertex_start, base_instance;
+} MTLDrawPrimitivesIndirectArguments;
+typedef struct MTLDrawIndexedPrimitivesIndirectArguments {
+    uint32_t index_count, instance_count, index_start;
+    int32_t base_vertex;
+    uint32_t base_instance;
+} MTLDrawIndexedPrimitivesIndirectArguments;
+
+// A new encoder for the pass; it belongs to the command buffer, as all encoders do. NULL after a
+// message: the descriptor breaks a rule, or another encoder is open. A pass without draws still
+// clears and resolves.
+MTL_API MTLRenderCommandEncoder *
+mtl_command_buffer_render_command_encoder(MTLCommandBuffer *buffer,
+                                          const MTLRenderPassDescriptor *descriptor);
+MTL_API void mtl_render_command_encoder_end_encoding(MTLRenderCommandEncoder *encoder);
+MTL_API MTLDevice *mtl_render_command_encoder_device(const MTLRenderCommandEncoder *encoder);
+MTL_API MTLCommandBuffer *
+mtl_render_command_encoder_command_buffer(const MTLRenderCommandEncoder *encoder);
+MTL_API const char *mtl_render_command_encoder_label(const MTLRenderCommandEncoder *encoder);
+MTL_API void mtl_render_command_encoder_set_label(MTLRenderCommandEncoder *encoder,
+                                                  const char *label);
+MTL_API void mtl_render_command_encoder_insert_debug_signpost(MTLRenderCommandEncoder *encoder,
+                                                              const char *name);
+MTL_API void mtl_render_command_encoder_push_debug_group(MTLRenderCommandEncoder *encoder,
+                                                         const char *name);
+MTL_API void mtl_render_command_encoder_pop_debug_group(MTLRenderCommandEncoder *encoder);
+
+// State: holds for the draws that follow.
+MTL_API void mtl_render_command_encoder_set_render_pipeline_state(MTLRenderCommandEncoder *encoder,
+                                                                  MTLRenderPipelineState *state);
+// NULL: no depth test, no stencil test.
+MTL_API void mtl_render_command_encoder_set_depth_stencil_state(MTLRenderCommandEncoder *encoder,
+                                                                MTLDepthStencilState *state);
+MTL_API void mtl_render_command_encoder_set_stencil_reference_value(
+    MTLRenderCommandEncoder *encoder, uint32_t value);
+MTL_API void mtl_render_command_encoder_set_stencil_front_back_reference_values(
+    MTLRenderCommandEncoder *encoder, uint32_t front, uint32_t back);
+MTL_API void mtl_render_command_encoder_set_viewport(MTLRenderCommandEncoder *encoder,
+                                                     MTLViewport viewport);
+// Up to 16, of [[viewport_array_index]].
+MTL_API void mtl_render_command_encoder_set_viewports(MTLRenderCommandEncoder *encoder,
+                                                      const MTLViewport *viewports, size_t count);
+// Inside the render target.
+MTL_API void mtl_render_command_encoder_set_scissor_rect(MTLRenderCommandEncoder *encoder,
+                                                         MTLScissorRect rect);
+MTL_API void mtl_render_command_encoder_set_scissor_rects(MTLRenderCommandEncoder *encoder,
+                                                          const MTLScissorRect *rects,
+                                                          size_t count);
+MTL_API void mtl_render_command_encoder_set_front_facing_winding(MTLRenderCommandEncoder *encoder,
+                                                                 MTLWinding winding);
+MTL_API void mtl_render_command_encoder_set_cull_mode(MTLRenderCommandEncoder *encoder,
+                                                      MTLCullMode mode);
+MTL_API void mtl_render_command_encoder_set_depth_clip_mode(MTLRenderCommandEncoder *encoder,
+                                                            MTLDepthClipMode mode);
+MTL_API void mtl_render_command_encoder_set_depth_bias(MTLRenderCommandEncoder *encoder,
+                                                       float depth_bias, float slope_scale,
+                                                       float clamp);
+MTL_API void mtl_render_command_encoder_set_triangle_fill_mode(MTLRenderCommandEncoder *encoder,
+                                                               MTLTriangleFillMode mode);
+MTL_API void mtl_render_command_encoder_set_blend_color(MTLRenderCommandEncoder *encoder,
+                                                        float red, float green, float blue,
+                                                        float alpha);
+// Samples that pass all tests are counted (or noted as 1) in the 8 bytes at `offset` of the pass's
+// visibility_result_buffer; the pass begins with 0 there.
+MTL_API void mtl_render_command_encoder_set_visibility_result_mode(
+    MTLRenderCommandEncoder *encoder, MTLVisibilityResultMode mode, size_t offset);
+// For attachments whose store action is MTLStoreActionUnknown.
+MTL_API void mtl_render_command_encoder_set_color_store_action(MTLRenderCommandEncoder *encoder,
+                                                               MTLStoreAction action,
+                                                               size_t index);
+MTL_API void mtl_render_command_encoder_set_depth_store_action(MTLRenderCommandEncoder *encoder,
+                                                               MTLStoreAction action);
+MTL_API void mtl_render_command_encoder_set_stencil_store_action(MTLRenderCommandEncoder *encoder,
+                                                                 MTLStoreAction action);
+MTL_API size_t mtl_render_command_encoder_tile_width(const MTLRenderCommandEncoder *encoder);
+MTL_API size_t mtl_render_command_encoder_tile_height(const MTLRenderCommandEncoder *encoder);
+
+// Arguments of one stage: as with compute encoders (buffers 0 to 30, textures 0 to 127, samplers 0
+// to 15). Buffers of vertex attributes are vertex buffers at the index of their layout.
+MTL_API void mtl_render_command_encoder_set_vertex_bytes(
+    MTLRenderCommandEncoder *encoder, const void *bytes, size_t length, size_t index);
+MTL_API void mtl_render_command_encoder_set_vertex_buffer(
+    MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t index);
+MTL_API void mtl_render_command_encoder_set_vertex_buffer_offset(
+    MTLRenderCommandEncoder *encoder, size_t offset, size_t index);
+MTL_API void mtl_render_command_encoder_set_vertex_buffers(
+    MTLRenderCommandEncoder *encoder, MTLBuffer *const *buffers, const size_t *offsets,
+    MTLRange range);
+MTL_API void mtl_render_command_encoder_set_vertex_texture(
+    MTLRenderCommandEncoder *encoder, MTLTexture *texture, size_t index);
+MTL_API void mtl_render_command_encoder_set_vertex_textures(
+    MTLRenderCommandEncoder *encoder, MTLTexture *const *textures, MTLRange range);
+MTL_API void mtl_render_command_encoder_set_vertex_sampler_state(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, size_t index);
+MTL_API void mtl_render_command_encoder_set_vertex_sampler_states(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, MTLRange range);
+MTL_API void mtl_render_command_encoder_set_vertex_sampler_state_with_lod_clamps(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
+    float lod_max_clamp, size_t index);
+MTL_API void mtl_render_command_encoder_set_fragment_bytes(
+    MTLRenderCommandEncoder *encoder, const void *bytes, size_t length, size_t index);
+MTL_API void mtl_render_command_encoder_set_fragment_buffer(
+    MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t index);
+MTL_API void mtl_render_command_encoder_set_fragment_buffer_offset(
+    MTLRenderCommandEncoder *encoder, size_t offset, size_t index);
+MTL_API void mtl_render_command_encoder_set_fragment_buffers(
+    MTLRenderCommandEncoder *encoder, MTLBuffer *const *buffers, const size_t *offsets,
+    MTLRange range);
+MTL_API void mtl_render_command_encoder_set_fragment_texture(
+    MTLRenderCommandEncoder *encoder, MTLTexture *texture, size_t index);
+MTL_API void mtl_render_command_encoder_set_fragment_textures(
+    MTLRenderCommandEncoder *encoder, MTLTexture *const *textures, MTLRange range);
+MTL_API void mtl_render_command_encoder_set_fragment_sampler_state(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, size_t index);
+MTL_API void mtl_render_command_encoder_set_fragment_sampler_states(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, MTLRange range);
+MTL_API void mtl_render_command_encoder_set_fragment_sampler_state_with_lod_clamps(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
+    float lod_max_clamp, size_t index);
+// For layouts with MTLBufferLayoutStrideDynamic.
+MTL_API void mtl_render_command_encoder_set_vertex_buffer_with_attribute_stride(
+    MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t stride,
+    size_t index);
+
+// Draws. Of vertex_count vertices from vertex_start on, as many times as there are instances;
+// instance ids begin at base_instance.
+MTL_API void mtl_render_command_encoder_draw_primitives(MTLRenderCommandEncoder *encoder,
+                                                        MTLPrimitiveType type,
+                                                        size_t vertex_start, size_t vertex_count);
+MTL_API void mtl_render_command_encoder_draw_primitives_instanced(
+    MTLRenderCommandEncoder *encoder, MTLPrimitiveType type, size_t vertex_start,
+    size_t vertex_count, size_t instance_count, size_t base_instance);
+// The index 0xffff or 0xffffffff begins strips anew. base_vertex is added to every index.
+MTL_API void mtl_render_command_encoder_draw_indexed_primitives(
+    MTLRenderCommandEncoder *encoder, MTLPrimitiveType type, size_t index_count,
+    MTLIndexType index_type, MTLBuffer *index_buffer, size_t index_buffer_offset);
+MTL_API void mtl_render_command_encoder_draw_indexed_primitives_instanced(
+    MTLRenderCommandEncoder *encoder, MTLPrimitiveType type, size_t index_count,
+    MTLIndexType index_type, MTLBuffer *index_buffer, size_t index_buffer_offset,
+    size_t instance_count, int64_t base_vertex, size_t base_instance);
+// With MTLDrawPrimitivesIndirectArguments at a multiple of 4, read when the pass begins.
+MTL_API void mtl_render_command_encoder_draw_primitives_indirect(MTLRenderCommandEncoder *encoder,
+                                                                 MTLPrimitiveType type,
+                                                                 MTLBuffer *indirect_buffer,
+                                                                 size_t indirect_buffer_offset);
+// With MTLDrawIndexedPrimitivesIndirectArguments.
+MTL_API void mtl_render_command_encoder_draw_indexed_primitives_indirect(
+    MTLRenderCommandEncoder *encoder, MTLPrimitiveType type, MTLIndexType index_type,
+    MTLBuffer *index_buffer, size_t index_buffer_offset, MTLBuffer *indirect_buffer,
+    size_t indirect_buffer_offset);
+
+// Resources reached through argument buffers.
+MTL_API void mtl_render_command_encoder_use_resource(MTLRenderCommandEncoder *encoder,
+                                                     MTLResource *resource, MTLResourceUsage usage,
+                                                     MTLRenderStages stages);
+MTL_API void mtl_render_command_encoder_use_resources(MTLRenderCommandEncoder *encoder,
+                                                      MTLResource *const *resources, size_t count,
+                                                      MTLResourceUsage usage,
+                                                      MTLRenderStages stages);
+// Draws after it see what draws before it wrote to buffers and textures.
+MTL_API void mtl_render_command_encoder_memory_barrier_with_scope(MTLRenderCommandEncoder *encoder,
+                                                                  MTLBarrierScope scope,
+                                                                  MTLRenderStages after,
+                                                                  MTLRenderStages before);
+MTL_API void mtl_render_command_encoder_memory_barrier_with_resources(
+    MTLRenderCommandEncoder *encoder, MTLResource *const *resources, size_t count,
+    MTLRenderStages after, MTLRenderStages before);
+MTL_API void mtl_render_command_encoder_update_fence(MTLRenderCommandEncoder *encoder,
+                                                     MTLFence *fence, MTLRenderStages after);
+MTL_API void mtl_render_command_encoder_wait_for_fence(MTLRenderCommandEncoder *encoder,
+                                                       MTLFence *fence, MTLRenderStages before);
 
 #ifdef __cplusplus
 }

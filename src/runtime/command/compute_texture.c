@@ -246,6 +246,13 @@ static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg 
     return true;
 }
 
+bool rt_valid_texture_for(const RtSite *site, const RfLibrary *lib, const RfArg *arg,
+                          const MTLTexture *texture, const char *function) {
+    const RfType *type = texture_type(lib, arg->type);
+    const Bound bound = {(uintptr_t)&texture->cpu, &texture->cpu, texture};
+    return !type || valid_texture(site, lib, arg, type, &bound, function);
+}
+
 bool rt_valid_texture_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
                           bool required) {
     const RtSite site = site_of(e, call);

@@ -19,6 +19,9 @@ bool rt_valid_table_arg(MTLComputeCommandEncoder *e, const char *call, const RfA
                         uint32_t k); // link_table.c
 bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call);
 // compute_texture.c
+// Is the texture right for the argument of a function (of any stage)?
+bool rt_valid_texture_for(const RtSite *site, const RfLibrary *lib, const RfArg *arg,
+                          const MTLTexture *texture, const char *function);
 bool rt_valid_texture_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
                           bool required);
 bool rt_valid_sampler_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,

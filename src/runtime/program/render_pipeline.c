@@ -346,7 +346,6 @@ static bool is_valid(MTLDevice *device, const MTLRenderPipelineDescriptor *d, co
 static MTLRenderPipelineState *create(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
                                       Archive *record, MTLError **error) {
     MTLError *wrong = NULL;
-    MslVertexDescriptor descriptor;
     bool used;
     MTLRenderPipelineState *state = rt_new(&rt_render_pipeline_class, sizeof *state);
     if (!state) goto fail;
@@ -358,8 +357,10 @@ static MTLRenderPipelineState *create(MTLDevice *device, const MTLRenderPipeline
     if ((wrong = set_attachments(state, d))) goto fail;
     if (state->fragment.function && (wrong = check_outputs(state))) goto fail;
     if ((wrong = link_stages(state))) goto fail;
-    if ((wrong = translate_descriptor(state, d->vertex_descriptor, &descriptor, &used))) goto fail;
-    wrong = compile(device, &state->vertex, d, used ? &descriptor : NULL, record);
+    if ((wrong = translate_descriptor(state, d->vertex_descriptor, &state->vertex_descriptor,
+                                      &used)))
+        goto fail;
+    wrong = compile(device, &state->vertex, d, used ? &state->vertex_descriptor : NULL, record);
     if (!state->vertex.code) goto fail;
     if (state->fragment.function) {
         wrong = compile(device, &state->fragment, d, NULL, record);

@@ -27,6 +27,7 @@ struct MTLRenderPipelineState {
     bool discard_all; // rasterization is disabled
     bool alpha_to_coverage, alpha_to_one;
     CpuBlendState blend[CPU_MAX_COLORS];
+    MslVertexDescriptor vertex_descriptor; // what the vertex function reads of it
     uint32_t dynamic_strides; // bit i: the layout of vertex buffer i (index) has a dynamic stride
 };
 extern const RtClass rt_render_pipeline_class;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// render.h: the render encoder and what it leaves in the command stream: one operation per pass, with
+// its draws. A draw points to snapshots of state and arguments; draws between which nothing was set
+// share them.
+#ifndef INGOT_RUNTIME_RENDER_H
+#define INGOT_RUNTIME_RENDER_H
+#include "runtime/command/compute.h"
+#include "runtime/program/render_pipeline.h"
+
+struct MTLDepthStencilState {
+    RtObject object;
+    MTLDevice *device; // retained
+    RtLabel label;
+    uint8_t depth_compare; // CPU_COMPARE_
+    bool depth_write;
+    bool stencil; // front and back mean something
+    CpuStencilState front, back;
+};
+extern const RtClass rt_depth_stencil_class;
+
+typedef enum RtStageIndex { RT_VERTEX, RT_FRAGMENT, RT_N_STAGES } RtStageIndex;
+
+// What the functions of a draw read.
+typedef struct RtDrawArguments {
+    CpuVertexStage vertex;
+    CpuFragmentStage fragment;
+    RtShort *shorts[RT_N_STAGES]; // filled in when the pass runs
+} RtDrawArguments;
+
+typedef struct RtDraw {
+    struct RtDraw *next;
+    CpuDraw cpu;
+    RtDrawArguments *arguments;
+    const char *indirect; // where the numbers are when the pass begins; NULL: they are in `cpu`
+} RtDraw;
+
+typedef struct RtVisible { // a place that samples are counted in
+    struct RtVisible *next;
+    _Atomic uint64_t *at;
+} RtVisible;
+
+typedef struct RtRenderPass {
+    RtOp op;
+    CpuRasterPass cpu;
+    const MTLCommandEncoder *encoder;
+    RtDraw *draws, **last_draw;
+    size_t n_draws;
+    RtVisible *visible;
+} RtRenderPass;
+extern const RtOpClass rt_op_render;
+
+typedef struct RtStageBindings {
+    RtSlot slots[RT_MAX_BUFFERS];
+    size_t strides[RT_MAX_BUFFERS];        // SIZE_MAX: not given
+    MTLTexture *textures[RT_MAX_TEXTURES]; // held by the command buffer
+    const CpuSampler *samplers[RT_MAX_SAMPLERS];
+} RtStageBindings;
+
+struct MTLRenderCommandEncoder {
+    MTLCommandEncoder encoder;
+    RtRenderPass *pass;
+    uint8_t load[CPU_MAX_COLORS + 2], store[CPU_MAX_COLORS + 2]; // colours, depth, stencil: Apple's
+    MTLRenderPipelineState *pipeline;
+    MTLDepthStencilState *depth_stencil;
+    uint32_t front_reference, back_reference;
+    CpuRasterState state; // what is set; the pipeline's part is added to snapshots
+    RtStageBindings stages[RT_N_STAGES];
+    MTLBuffer *visibility_buffer;
+    _Atomic uint64_t *visibility; // NULL: not counted
+    bool counts_any;
+    bool barrier;         // before the next draw
+    bool pipeline_fits;   // the pass; checked since it was set
+    RtDrawArguments *arguments;  // snapshots; NULL: something has changed since
+    const CpuRasterState *drawn; // likewise
+};
+extern const RtClass rt_render_encoder_class;
+
+// Is it there and still open? Says so if not; else *site is where its messages go.
+bool rt_render_valid(MTLRenderCommandEncoder *e, const char *call, RtSite *site);
+// Is it a buffer, and the offset inside it?
+bool rt_render_valid_buffer(const RtSite *site, const MTLBuffer *buffer, const char *argument,
+                            size_t offset);
+
+// render_pass.c: attachments, into e->pass. False after a message.
+bool rt_render_set_pass(MTLRenderCommandEncoder *e, const RtSite *site,
+                        const MTLRenderPassDescriptor *d);
+// Does attachment i (colours, then depth, then stencil) allow the store action?
+bool rt_render_valid_store(const RtSite *site, MTLRenderCommandEncoder *e, unsigned i,
+                           MTLStoreAction action);
+
+// render_arguments.c: the arguments of the next draw, checked, in e->arguments. False after a
+// message.
+bool rt_render_take_arguments(MTLRenderCommandEncoder *e, const RtSite *site);
+// The debug layer: buffers of attributes hold these vertices and instances.
+bool rt_render_valid_vertices(MTLRenderCommandEncoder *e, const RtSite *site, const CpuDraw *draw);
+#endif

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// render_arguments.c: what the functions of a draw read, checked against the bindings and copied
+// into the command stream: an address and a length per slot, the buffers of vertex attributes behind
+// those of the function itself.
+#include "runtime/command/compute_validate.h"
+#include "runtime/command/render.h"
+
+typedef struct Take { // one stage being copied
+    MTLRenderCommandEncoder *e;
+    const RtSite *site;
+    const RtStage *stage;
+    const RfFunction *f;
+    const RfLibrary *lib;
+    const RtStageBindings *bound;
+    void **args;
+    uint64_t *lengths;
+    RtShort *shorts;
+} Take;
+
+static bool no_memory(const Take *t) {
+    rt_cb_no_memory(t->site->commands);
+    return false;
+}
+
+// Is what is bound there right for the argument?
+static bool valid_buffer(const Take *t, const RfArg *arg, size_t index, const RtSlot *slot) {
+    if (!slot || !slot->address) {
+        rt_misuse_at(t->site, RT_RULE_draw_missing_buffer,
+                     "'%s' needs a buffer at index %zu for '%s'", t->f->name, index, arg->name);
+        return false;
+    }
+    if (arg->type >= t->lib->n_types) return true;
+    const RfType *type = &t->lib->types[arg->type];
+    bool debug = t->site->device->debug_layer;
+    const char *label = slot->buffer ? rt_label(&slot->buffer->resource.label) : "";
+    if (debug && slot->n_bytes < type->size) {
+        rt_misuse_at(t->site, RT_RULE_dispatch_buffer_too_small,
+                     "'%s' of '%s' at index %zu is %u bytes, %zu are there in '%s'", arg->name,
+                     t->f->name, index, type->size, slot->n_bytes, label);
+        return false;
+    }
+    // Code may count on the alignment of large vectors; smaller ones survive, as on a Mac.
+    if ((debug || type->align >= 16) && type->align > 1 &&
+        (uintptr_t)slot->address % type->align != 0) {
+        rt_misuse_at(t->site, RT_RULE_dispatch_offset_alignment,
+                     "'%s' of '%s' at index %zu needs %u: '%s'", arg->name, t->f->name, index,
+                     type->align, label);
+        return false;
+    }
+    return true;
+}
+
+static bool take_buffer(Take *t, const RfArg *arg, bool required) {
+    for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
+        size_t index = (size_t)arg->index + k;
+        const RtSlot *slot = index < RT_MAX_BUFFERS ? &t->bound->slots[index] : NULL;
+        if (required && !valid_buffer(t, arg, index, slot)) return false;
+        if (!slot || !slot->address) continue;
+        t->args[arg->slot + k] = slot->address;
+        t->lengths[arg->slot + k] = slot->n_bytes;
+        if (slot->buffer && arg->access != RF_READ_ONLY &&
+            !rt_cb_use(t->site->commands, &slot->buffer->resource, true))
+            return false;
+        size_t whole = arg->type < t->lib->n_types ? t->lib->types[arg->type].size : 0;
+        if (arg->space != RF_CONSTANT || slot->n_bytes >= whole) continue;
+        RtShort *s = rt_cb_alloc(t->site->commands, sizeof *s + ((whole + 63) & ~(size_t)63));
+        if (!s) return no_memory(t);
+        s->next = t->shorts;
+        s->slot = arg->slot + k;
+        s->n_bytes = slot->n_bytes;
+        s->from = slot->address;
+        t->shorts = s;
+        t->args[s->slot] = s->copy;
+        t->lengths[s->slot] = whole;
+    }
+    return true;
+}
+
+static bool take_texture(Take *t, const RfArg *arg, bool required) {
+    for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
+        size_t index = (size_t)arg->index + k;
+        MTLTexture *texture = index < RT_MAX_TEXTURES ? t->bound->textures[index] : NULL;
+        if (!texture) {
+            if (!required || arg->count != 1) continue; // arrays may have gaps: they read as zero
+            rt_misuse_at(t->site, RT_RULE_draw_missing_texture,
+                         "'%s' needs a texture at index %zu for '%s'", t->f->name, index,
+                         arg->name);
+            return false;
+        }
+        if (!rt_valid_texture_for(t->site, t->lib, arg, texture, t->f->name)) return false;
+        t->args[arg->slot + k] = (void *)&texture->cpu;
+        if (arg->access != RF_READ_ONLY &&
+            !rt_cb_use(t->site->commands, &texture->resource, true))
+            return false;
+    }
+    return true;
+}
+
+static bool take_sampler(Take *t, const RfArg *arg, bool required) {
+    for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
+        size_t index = (size_t)arg->index + k;
+        const CpuSampler *sampler = index < RT_MAX_SAMPLERS ? t->bound->samplers[index] : NULL;
+        if (!sampler && required && arg->count == 1) {
+            rt_misuse_at(t->site, RT_RULE_draw_missing_sampler,
+                         "'%s' needs a sampler at index %zu for '%s'", t->f->name, index,
+                         arg->name);
+            return false;
+        }
+        t->args[arg->slot + k] = (void *)(uintptr_t)sampler;
+    }
+    return true;
+}
+
+static bool take_stage(Take *t, size_t n_more) {
+    size_t n = t->f->n_slots + n_more + 1;
+    t->args = rt_cb_alloc(t->site->commands, n * sizeof *t->args);
+    t->lengths = rt_cb_alloc(t->site->commands, n * sizeof *t->lengths);
+    if (!t->args || !t->lengths) return no_memory(t);
+    for (uint32_t i = 0; i < t->f->n_args; i++) {
+        const RfArg *arg = &t->f->args[i];
+        if (t->stage->arg_use[i] == RT_ARG_OFF || arg->slot >= t->f->n_slots) continue;
+        bool required = t->stage->arg_use[i] == RT_ARG_REQUIRED;
+        bool ok = true;
+        if (arg->kind == RF_ARG_BUFFER)
+            ok = take_buffer(t, arg, required);
+        else if (arg->kind == RF_ARG_TEXTURE)
+            ok = take_texture(t, arg, required);
+        else if (arg->kind == RF_ARG_SAMPLER)
+            ok = take_sampler(t, arg, required);
+        else if (required) {
+            rt_misuse_at(t->site, RT_RULE_draw_argument, "'%s' of '%s'", arg->name, t->f->name);
+            ok = false;
+        }
+        if (!ok) return false;
+    }
+    return true;
+}
+
+static Take take(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIndex i) {
+    const RtStage *stage = i == RT_VERTEX ? &e->pipeline->vertex : &e->pipeline->fragment;
+    return (Take){.e = e,
+                  .site = site,
+                  .stage = stage,
+                  .f = stage->function->function,
+                  .lib = stage->function->library->lib->reflection,
+                  .bound = &e->stages[i]};
+}
+
+static CpuStageArguments arguments_of(const Take *t) {
+    return (CpuStageArguments){.args = t->args,
+                               .lengths = t->lengths,
+                               .stack_bytes = cpu_code_info(t->stage->code)->stack_bytes};
+}
+
+// The buffers that attributes come from, behind the function's own slots.
+static bool take_vertex_buffers(Take *t, const CpuStageInfo *info, uint64_t **strides) {
+    if (t->e->pipeline->dynamic_strides) {
+        *strides = rt_cb_alloc(t->site->commands, (info->n_vertex_buffers + 1) * sizeof **strides);
+        if (!*strides) return no_memory(t);
+    }
+    for (uint32_t i = 0; i < info->n_vertex_buffers; i++) {
+        size_t index = info->vertex_buffers[i];
+        const RtSlot *slot = index < RT_MAX_BUFFERS ? &t->bound->slots[index] : NULL;
+        bool dynamic = index < 32 && t->e->pipeline->dynamic_strides >> index & 1;
+        size_t stride = slot ? t->bound->strides[index] : SIZE_MAX;
+        if (!slot || !slot->address || (dynamic && stride > UINT32_MAX)) {
+            rt_misuse_at(t->site, RT_RULE_draw_missing_vertex_buffer,
+                         "'%s' reads attributes from the buffer at index %zu%s", t->f->name, index,
+                         slot && slot->address ? ", which has no stride" : "");
+            return false;
+        }
+        t->args[t->f->n_slots + i] = slot->address;
+        t->lengths[t->f->n_slots + i] = slot->n_bytes;
+        if (*strides) (*strides)[i] = dynamic ? stride : 0;
+    }
+    return true;
+}
+
+bool rt_render_take_arguments(MTLRenderCommandEncoder *e, const RtSite *site) {
+    const MTLRenderPipelineState *p = e->pipeline;
+    const CpuStageInfo *info = cpu_code_stage_info(p->vertex.code);
+    RtDrawArguments *a = rt_cb_alloc(site->commands, sizeof *a);
+    if (!a) {
+        rt_cb_no_memory(site->commands);
+        return false;
+    }
+    Take vertex = take(e, site, RT_VERTEX);
+    uint64_t *strides = NULL;
+    if (!take_stage(&vertex, info->n_vertex_buffers) ||
+        !take_vertex_buffers(&vertex, info, &strides))
+        return false;
+    a->vertex = (CpuVertexStage){.run = cpu_code_vertex(p->vertex.code),
+                                 .info = info,
+                                 .arguments = arguments_of(&vertex),
+                                 .strides = strides};
+    a->shorts[RT_VERTEX] = vertex.shorts;
+    if (p->fragment.code) {
+        Take fragment = take(e, site, RT_FRAGMENT);
+        if (!take_stage(&fragment, 0)) return false;
+        a->fragment = (CpuFragmentStage){.run = cpu_code_fragment(p->fragment.code),
+                                         .info = cpu_code_stage_info(p->fragment.code),
+                                         .arguments = arguments_of(&fragment),
+                                         .rows = p->rows};
+        a->shorts[RT_FRAGMENT] = fragment.shorts;
+    }
+    e->arguments = a;
+    return true;
+}
+
+// ---- The debug layer ----
+
+static uint32_t format_bytes(uint32_t format) {
+    switch (format) {
+#define V(name, value, components, bits, kind)                                                     \
+    case value: return (bits) % 8 ? 4 : (components) * (bits) / 8; // bit fields have 32 in all
+#include "cpu/vertex_formats.def"
+#undef V
+    default: return 4;
+    }
+}
+
+bool rt_render_valid_vertices(MTLRenderCommandEncoder *e, const RtSite *site, const CpuDraw *draw) {
+    const MslVertexDescriptor *d = &e->pipeline->vertex_descriptor;
+    for (uint32_t i = 0; i < MSL_MAX_VERTEX; i++) {
+        const MslVertexAttribute *a = &d->attributes[i];
+        if (!a->format) continue;
+        const MslVertexLayout *layout = &d->layouts[a->buffer];
+        const RtSlot *slot = &e->stages[RT_VERTEX].slots[a->buffer];
+        uint64_t last = 0, stride = layout->stride;
+        if (stride == MSL_STRIDE_DYNAMIC) stride = e->stages[RT_VERTEX].strides[a->buffer];
+        if (layout->step == MTLVertexStepFunctionPerInstance)
+            last = draw->base_instance +
+                   (draw->n_instances - 1) / (uint64_t)(layout->rate ? layout->rate : 1);
+        else if (layout->step == MTLVertexStepFunctionPerVertex) {
+            if (draw->indices) continue; // they are not looked at before the draw runs
+            last = (uint64_t)draw->first_vertex + draw->n_vertices - 1;
+        }
+        uint64_t needs = last * stride + a->offset + format_bytes(a->format);
+        if (needs <= slot->n_bytes) continue;
+        rt_misuse_at(site, RT_RULE_draw_vertex_buffer_too_short,
+                     "attribute %u needs %llu bytes of buffer '%s' at index %u, %zu are there", i,
+                     (unsigned long long)needs,
+                     slot->buffer ? rt_label(&slot->buffer->resource.label) : "", a->buffer,
+                     slot->n_bytes);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// render_bind.c: buffers, bytes, textures and samplers of the two stages of a render encoder. The
+// public functions come in pairs with the same body.
+#include <string.h>
+#include "runtime/command/render.h"
+
+// The stage's bindings, about to be changed. NULL after a message: the encoder is not open, or the
+// index is too large.
+static RtStageBindings *bindings(MTLRenderCommandEncoder *e, RtStageIndex stage, size_t index,
+                                 size_t end, RtRule rule, const char *call, RtSite *site) {
+    if (!rt_render_valid(e, call, site)) return NULL;
+    if (index >= end) {
+        rt_misuse_at(site, rule, "index %zu", index);
+        return NULL;
+    }
+    e->arguments = NULL;
+    return &e->stages[stage];
+}
+
+static bool valid_range(MTLRenderCommandEncoder *e, const void *array, MTLRange range, size_t max,
+                        RtRule rule, const char *call) {
+    RtSite site;
+    if (!rt_render_valid(e, call, &site)) return false;
+    if (!array && range.length > 0)
+        rt_misuse_at(&site, RT_RULE_null_argument, "the array");
+    else if (range.length > max || range.location > max - range.length)
+        rt_misuse_at(&site, rule, "%zu from %zu on", range.length, range.location);
+    else
+        return true;
+    return false;
+}
+
+static void set_buffer(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLBuffer *buffer,
+                       size_t offset, size_t stride, size_t index, const char *call) {
+    RtSite site;
+    RtStageBindings *b =
+        bindings(e, stage, index, RT_MAX_BUFFERS, RT_RULE_buffer_index, call, &site);
+    if (!b) return;
+    if (!buffer)
+        b->slots[index] = (RtSlot){0};
+    else if (rt_render_valid_buffer(&site, buffer, "buffer", offset) &&
+             rt_cb_use(site.commands, &buffer->resource, false))
+        b->slots[index] = (RtSlot){buffer, buffer->memory + offset, buffer->length - offset, NULL};
+    b->strides[index] = stride;
+}
+
+static void set_buffer_offset(MTLRenderCommandEncoder *e, RtStageIndex stage, size_t offset,
+                              size_t index, const char *call) {
+    RtSite site;
+    RtStageBindings *b =
+        bindings(e, stage, index, RT_MAX_BUFFERS, RT_RULE_buffer_index, call, &site);
+    if (!b) return;
+    MTLBuffer *buffer = b->slots[index].buffer;
+    if (!buffer)
+        rt_misuse_at(&site, RT_RULE_buffer_offset_unbound, "index %zu", index);
+    else
+        set_buffer(e, stage, buffer, offset, b->strides[index], index, call);
+}
+
+static void set_buffers(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLBuffer *const *buffers,
+                        const size_t *offsets, MTLRange range, const char *call) {
+    if (!valid_range(e, buffers, range, RT_MAX_BUFFERS, RT_RULE_buffer_index, call)) return;
+    for (size_t i = 0; i < range.length; i++)
+        set_buffer(e, stage, buffers[i], offsets ? offsets[i] : 0, SIZE_MAX, range.location + i,
+                   call);
+}
+
+static void set_bytes(MTLRenderCommandEncoder *e, RtStageIndex stage, const void *bytes,
+                      size_t length, size_t index, const char *call) {
+    RtSite site;
+    RtStageBindings *b =
+        bindings(e, stage, index, RT_MAX_BUFFERS, RT_RULE_buffer_index, call, &site);
+    if (!b) return;
+    if (!bytes || length == 0 || length > RT_MAX_BYTES) {
+        rt_misuse_at(&site, bytes ? RT_RULE_bytes_length : RT_RULE_null_argument, "length %zu",
+                     length);
+        return;
+    }
+    char *copy = rt_cb_alloc(site.commands, (length + 63) & ~(size_t)63);
+    if (!copy) {
+        rt_cb_no_memory(site.commands);
+        return;
+    }
+    memcpy(copy, bytes, length);
+    b->slots[index] = (RtSlot){NULL, copy, length, NULL};
+    b->strides[index] = SIZE_MAX;
+}
+
+static void set_texture(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLTexture *texture,
+                        size_t index, const char *call) {
+    RtSite site;
+    RtStageBindings *b =
+        bindings(e, stage, index, RT_MAX_TEXTURES, RT_RULE_texture_index, call, &site);
+    if (b && (!texture || (rt_is_texture(&site, texture, "texture") &&
+                           rt_cb_use(site.commands, &texture->resource, false))))
+        b->textures[index] = texture;
+}
+
+static void set_textures(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                         MTLTexture *const *textures, MTLRange range, const char *call) {
+    if (!valid_range(e, textures, range, RT_MAX_TEXTURES, RT_RULE_texture_index, call)) return;
+    for (size_t i = 0; i < range.length; i++)
+        set_texture(e, stage, textures[i], range.location + i, call);
+}
+
+// clamps: NULL, or the lowest and highest level of detail instead of the sampler's own.
+static void set_sampler(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLSamplerState *sampler,
+                        const float *clamps, size_t index, const char *call) {
+    RtSite site;
+    RtStageBindings *b =
+        bindings(e, stage, index, RT_MAX_SAMPLERS, RT_RULE_sampler_index, call, &site);
+    if (!b) return;
+    if (!sampler) {
+        b->samplers[index] = NULL;
+        return;
+    }
+    if (!rt_is(sampler, &rt_sampler_class)) {
+        rt_misuse_at(&site, RT_RULE_wrong_class, "a %s, not a MTLSamplerState",
+                     mtl_class_name(sampler));
+        return;
+    }
+    if (clamps && (!(clamps[0] >= 0) || !(clamps[1] >= clamps[0]))) {
+        rt_misuse_at(&site, RT_RULE_sampler_value, "LOD clamps %g and %g, sampler '%s'",
+                     (double)clamps[0], (double)clamps[1], rt_label(&sampler->label));
+        return;
+    }
+    if (!rt_cb_retain(site.commands, sampler)) return;
+    b->samplers[index] = &sampler->cpu;
+    if (!clamps) return;
+    CpuSampler *own = rt_cb_alloc(site.commands, sizeof *own);
+    if (!own) {
+        rt_cb_no_memory(site.commands);
+        return;
+    }
+    *own = sampler->cpu;
+    own->lod_min = clamps[0];
+    own->lod_max = clamps[1];
+    b->samplers[index] = own;
+}
+
+static void set_samplers(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                         MTLSamplerState *const *samplers, MTLRange range, const char *call) {
+    if (!valid_range(e, samplers, range, RT_MAX_SAMPLERS, RT_RULE_sampler_index, call)) return;
+    for (size_t i = 0; i < range.length; i++)
+        set_sampler(e, stage, samplers[i], NULL, range.location + i, call);
+}
+
+static void use_resources(MTLRenderCommandEncoder *e, MTLResource *const *resources, size_t count,
+                          MTLResourceUsage usage, MTLRenderStages stages, const char *call) {
+    RtSite site;
+    if (!rt_render_valid(e, call, &site)) return;
+    if (!stages || stages & ~(uint32_t)(MTLRenderStageVertex | MTLRenderStageFragment)) {
+        rt_misuse_at(&site, RT_RULE_render_stages, "0x%x", stages);
+        return;
+    }
+    if (!resources && count > 1) count = 1; // one message for a list that is not there
+    for (size_t i = 0; i < count; i++) {
+        MTLResource *resource = resources ? resources[i] : NULL;
+        if (!resource)
+            rt_misuse_at(&site, RT_RULE_null_argument, "resource");
+        else if (!rt_is_resource(resource))
+            rt_misuse_at(&site, RT_RULE_wrong_class, "a %s", mtl_class_name(resource));
+        else
+            rt_cb_use(site.commands, resource, (usage & MTLResourceUsageWrite) != 0);
+    }
+}
+
+// ---- The public functions ----
+
+void mtl_render_command_encoder_use_resource(MTLRenderCommandEncoder *encoder,
+                                             MTLResource *resource, MTLResourceUsage usage,
+                                             MTLRenderStages stages) {
+    use_resources(encoder, &resource, 1, usage, stages, __func__);
+}
+
+void mtl_render_command_encoder_use_resources(MTLRenderCommandEncoder *encoder,
+                                              MTLResource *const *resources, size_t count,
+                                              MTLResourceUsage usage, MTLRenderStages stages) {
+    use_resources(encoder, resources, count, usage, stages, __func__);
+}
+
+void mtl_render_command_encoder_set_vertex_buffer_with_attribute_stride(
+    MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t stride,
+    size_t index) {
+    set_buffer(encoder, RT_VERTEX, buffer, offset, stride, index, __func__);
+}
+
+void mtl_render_command_encoder_set_vertex_bytes(
+    MTLRenderCommandEncoder *encoder, const void *bytes, size_t length, size_t index) {
+    set_bytes(encoder, RT_VERTEX, bytes, length, index, __func__);
+}
+
+void mtl_render_command_encoder_set_vertex_buffer(
+    MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t index) {
+    set_buffer(encoder, RT_VERTEX, buffer, offset, SIZE_MAX, index, __func__);
+}
+
+void mtl_render_command_encoder_set_vertex_buffer_offset(
+    MTLRenderCommandEncoder *encoder, size_t offset, size_t index) {
+    set_buffer_offset(encoder, RT_VERTEX, offset, index, __func__);
+}
+
+void mtl_render_command_encoder_set_vertex_buffers(
+    MTLRenderCommandEncoder *encoder, MTLBuffer *const *buffers, const size_t *offsets,
+    MTLRange range) {
+    set_buffers(encoder, RT_VERTEX, buffers, offsets, range, __func__);
+}
+
+void mtl_render_command_encoder_set_vertex_texture(
+    MTLRenderCommandEncoder *encoder, MTLTexture *texture, size_t index) {
+    set_texture(encoder, RT_VERTEX, texture, index, __func__);
+}
+
+void mtl_render_command_encoder_set_vertex_textures(
+    MTLRenderCommandEncoder *encoder, MTLTexture *const *textures, MTLRange range) {
+    set_textures(encoder, RT_VERTEX, textures, range, __func__);
+}
+
+void mtl_render_command_encoder_set_vertex_sampler_state(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, size_t index) {
+    set_sampler(encoder, RT_VERTEX, sampler, NULL, index, __func__);
+}
+
+void mtl_render_command_encoder_set_vertex_sampler_states(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, MTLRange range) {
+    set_samplers(encoder, RT_VERTEX, samplers, range, __func__);
+}
+
+void mtl_render_command_encoder_set_vertex_sampler_state_with_lod_clamps(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
+    float lod_max_clamp, size_t index) {
+    const float clamps[2] = {lod_min_clamp, lod_max_clamp};
+    set_sampler(encoder, RT_VERTEX, sampler, clamps, index, __func__);
+}
+
+void mtl_render_command_encoder_set_fragment_bytes(
+    MTLRenderCommandEncoder *encoder, const void *bytes, size_t length, size_t index) {
+    set_bytes(encoder, RT_FRAGMENT, bytes, length, index, __func__);
+}
+
+void mtl_render_command_encoder_set_fragment_buffer(
+    MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t index) {
+    set_buffer(encoder, RT_FRAGMENT, buffer, offset, SIZE_MAX, index, __func__);
+}
+
+void mtl_render_command_encoder_set_fragment_buffer_offset(
+    MTLRenderCommandEncoder *encoder, size_t offset, size_t index) {
+    set_buffer_offset(encoder, RT_FRAGMENT, offset, index, __func__);
+}
+
+void mtl_render_command_encoder_set_fragment_buffers(
+    MTLRenderCommandEncoder *encoder, MTLBuffer *const *buffers, const size_t *offsets,
+    MTLRange range) {
+    set_buffers(encoder, RT_FRAGMENT, buffers, offsets, range, __func__);
+}
+
+void mtl_render_command_encoder_set_fragment_texture(
+    MTLRenderCommandEncoder *encoder, MTLTexture *texture, size_t index) {
+    set_texture(encoder, RT_FRAGMENT, texture, index, __func__);
+}
+
+void mtl_render_command_encoder_set_fragment_textures(
+    MTLRenderCommandEncoder *encoder, MTLTexture *const *textures, MTLRange range) {
+    set_textures(encoder, RT_FRAGMENT, textures, range, __func__);
+}
+
+void mtl_render_command_encoder_set_fragment_sampler_state(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, size_t index) {
+    set_sampler(encoder, RT_FRAGMENT, sampler, NULL, index, __func__);
+}
+
+void mtl_render_command_encoder_set_fragment_sampler_states(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, MTLRange range) {
+    set_samplers(encoder, RT_FRAGMENT, samplers, range, __func__);
+}
+
+void mtl_render_command_encoder_set_fragment_sampler_state_with_lod_clamps(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
+    float lod_max_clamp, size_t index) {
+    const float clamps[2] = {lod_min_clamp, lod_max_clamp};
+    set_sampler(encoder, RT_FRAGMENT, sampler, clamps, index, __func__);
+}

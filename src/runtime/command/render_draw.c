@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// render_draw.c: the draws of a render encoder: their rules, and the snapshot of state that each
+// leaves in its pass.
+#include <stdio.h>
+#include "cpu/texture/format.h"
+#include "runtime/command/render.h"
+
+// ---- Rules ----
+
+static const char *format_name(uint32_t format) {
+    const CpuPixelFormat *f = format ? cpu_pixel_format(format) : NULL;
+    return f ? f->name : "none";
+}
+
+static uint32_t format_of(const CpuRasterView *view) {
+    return view->texture ? view->texture->pixel_format : 0;
+}
+
+static const char *pipeline_name(const MTLRenderPipelineState *p) {
+    const char *label = rt_label(&p->label);
+    return *label ? label : p->vertex.function->function->name;
+}
+
+// The pipeline against the pass.
+static bool valid_pipeline(MTLRenderCommandEncoder *e, const RtSite *site) {
+    const MTLRenderPipelineState *p = e->pipeline;
+    const CpuRasterPass *pass = &e->pass->cpu;
+    if (!p) {
+        rt_misuse_at(site, RT_RULE_draw_without_pipeline, NULL);
+        return false;
+    }
+    if (e->pipeline_fits || p->discard_all) return true;
+    for (unsigned i = 0; i < CPU_MAX_COLORS + 2; i++) {
+        uint32_t has = i < CPU_MAX_COLORS    ? format_of(&pass->colors[i].view)
+                       : i == CPU_MAX_COLORS ? format_of(&pass->depth.view)
+                                             : format_of(&pass->stencil.view);
+        uint32_t wants = i < CPU_MAX_COLORS    ? p->color_formats[i]
+                         : i == CPU_MAX_COLORS ? p->depth_format
+                                               : p->stencil_format;
+        if (has == wants) continue;
+        char place[32];
+        snprintf(place, sizeof place, "color attachment %u", i);
+        rt_misuse_at(site, RT_RULE_draw_formats, "%s: pipeline '%s' has %s, the pass %s",
+                     i < CPU_MAX_COLORS    ? place
+                     : i == CPU_MAX_COLORS ? "depth attachment"
+                                           : "stencil attachment",
+                     pipeline_name(p), format_name(wants), format_name(has));
+        return false;
+    }
+    if (p->n_samples != pass->n_samples) {
+        rt_misuse_at(site, RT_RULE_draw_samples, "pipeline '%s' has %u, the pass %u",
+                     pipeline_name(p), p->n_samples, pass->n_samples);
+        return false;
+    }
+    e->pipeline_fits = true;
+    return true;
+}
+
+static bool valid_type(const MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimitiveType type) {
+    static const uint8_t classes[] = {MTLPrimitiveTopologyClassPoint, MTLPrimitiveTopologyClassLine,
+                                      MTLPrimitiveTopologyClassLine,
+                                      MTLPrimitiveTopologyClassTriangle,
+                                      MTLPrimitiveTopologyClassTriangle};
+    if ((unsigned)type <= MTLPrimitiveTypeTriangleStrip &&
+        (!e->pipeline->topology || e->pipeline->topology == classes[type]))
+        return true;
+    rt_misuse_at(site, RT_RULE_draw_primitive_type, "type %d, pipeline '%s'", (int)type,
+                 pipeline_name(e->pipeline));
+    return false;
+}
+
+static bool valid_counts(const RtSite *site, size_t start, size_t n, size_t n_instances,
+                         size_t base_instance) {
+    if (n == 0 || n_instances == 0)
+        rt_misuse_at(site, RT_RULE_draw_empty, "%zu, instances %zu", n, n_instances);
+    else if (n > UINT32_MAX || start > UINT32_MAX - n || n_instances > UINT32_MAX ||
+             base_instance > UINT32_MAX - n_instances)
+        rt_misuse_at(site, RT_RULE_draw_limit, "%zu from %zu on, instances %zu from %zu on", n,
+                     start, n_instances, base_instance);
+    else
+        return true;
+    return false;
+}
+
+// Indices at the offset; n: how many there must be.
+static bool set_indices(const RtSite *site, CpuDraw *draw, MTLIndexType type, MTLBuffer *buffer,
+                        size_t offset, size_t n) {
+    if ((unsigned)type > MTLIndexTypeUInt32) {
+        rt_misuse_at(site, RT_RULE_draw_index_type, "type %d", (int)type);
+        return false;
+    }
+    size_t size = type == MTLIndexTypeUInt32 ? 4 : 2;
+    if (!rt_render_valid_buffer(site, buffer, "index_buffer", offset)) return false;
+    if (offset % size != 0 || n > (buffer->length - offset) / size) {
+        rt_misuse_at(site, RT_RULE_draw_index_buffer,
+                     "%zu indices of %zu bytes at offset %zu of buffer '%s' with %zu bytes", n,
+                     size, offset, rt_label(&buffer->resource.label), buffer->length);
+        return false;
+    }
+    draw->indices = buffer->memory + offset;
+    draw->indices_bytes = buffer->length - offset;
+    draw->index_bytes = (uint8_t)size;
+    return rt_cb_use(site->commands, &buffer->resource, false);
+}
+
+// ---- The snapshot ----
+
+// What was set and what the pipeline fixes, for primitives of this type.
+static bool take_state(MTLRenderCommandEncoder *e, const RtSite *site, uint8_t primitive) {
+    if (e->drawn && e->drawn->primitive == primitive) return true;
+    const MTLRenderPipelineState *p = e->pipeline;
+    const MTLDepthStencilState *d = e->depth_stencil;
+    const CpuRasterPass *pass = &e->pass->cpu;
+    bool depth = d && (d->depth_compare != CPU_COMPARE_ALWAYS || d->depth_write);
+    if (!p->discard_all && ((depth && !pass->depth.view.texture) ||
+                            (d && d->stencil && !pass->stencil.view.texture))) {
+        rt_misuse_at(site, RT_RULE_draw_depth_stencil, "state '%s', no %s attachment",
+                     rt_label(&d->label), depth && !pass->depth.view.texture ? "depth" : "stencil");
+        return false;
+    }
+    CpuRasterState *s = rt_cb_alloc(site->commands, sizeof *s);
+    if (!s) {
+        rt_cb_no_memory(site->commands);
+        return false;
+    }
+    *s = e->state;
+    s->primitive = primitive;
+    s->discard_all = p->discard_all;
+    s->alpha_to_coverage = p->alpha_to_coverage;
+    s->alpha_to_one = p->alpha_to_one;
+    s->depth_compare = depth ? d->depth_compare : CPU_COMPARE_ALWAYS;
+    s->depth_write = depth && d->depth_write;
+    s->stencil = d && d->stencil;
+    if (s->stencil) {
+        s->front = d->front;
+        s->back = d->back;
+        s->front.reference = (uint8_t)e->front_reference;
+        s->back.reference = (uint8_t)e->back_reference;
+    }
+    for (unsigned i = 0; i < CPU_MAX_COLORS; i++) s->blend[i] = p->blend[i];
+    e->drawn = s;
+    return true;
+}
+
+// A draw with the arguments and the state of now. `indirect`: where its numbers are; NULL: in draw.
+static void add(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimitiveType type,
+                const CpuDraw *draw, const char *indirect) {
+    if (!take_state(e, site, (uint8_t)type)) return;
+    if (!e->arguments && !rt_render_take_arguments(e, site)) return;
+    if (site->device->debug_layer && !indirect && !rt_render_valid_vertices(e, site, draw)) return;
+    RtDraw *d = rt_cb_alloc(site->commands, sizeof *d);
+    if (!d) {
+        rt_cb_no_memory(site->commands);
+        return;
+    }
+    d->cpu = *draw;
+    d->cpu.label = pipeline_name(e->pipeline);
+    d->cpu.vertex = &e->arguments->vertex;
+    d->cpu.fragment = &e->arguments->fragment;
+    d->cpu.state = e->drawn;
+    d->cpu.barrier = e->barrier;
+    d->cpu.visibility = e->visibility;
+    d->cpu.counts_any = e->counts_any;
+    d->arguments = e->arguments;
+    d->indirect = indirect;
+    e->barrier = false;
+    *e->pass->last_draw = d;
+    e->pass->last_draw = &d->next;
+    e->pass->n_draws++;
+}
+
+static bool begin(MTLRenderCommandEncoder *e, MTLPrimitiveType type, const char *call,
+                  RtSite *site) {
+    return rt_render_valid(e, call, site) && valid_pipeline(e, site) && valid_type(e, site, type);
+}
+
+static void draw(MTLRenderCommandEncoder *e, MTLPrimitiveType type, size_t start, size_t n,
+                 size_t n_instances, size_t base_instance, const char *call) {
+    RtSite site;
+    if (!begin(e, type, call, &site) ||
+        !valid_counts(&site, start, n, n_instances, base_instance))
+        return;
+    const CpuDraw d = {.n_vertices = (uint32_t)n,
+                       .first_vertex = (uint32_t)start,
+                       .n_instances = (uint32_t)n_instances,
+                       .base_instance = (uint32_t)base_instance};
+    add(e, &site, type, &d, NULL);
+}
+
+static void draw_indexed(MTLRenderCommandEncoder *e, MTLPrimitiveType type, size_t n,
+                         MTLIndexType index_type, MTLBuffer *buffer, size_t offset,
+                         size_t n_instances, int64_t base_vertex, size_t base_instance,
+                         const char *call) {
+    RtSite site;
+    if (!begin(e, type, call, &site) || !valid_counts(&site, 0, n, n_instances, base_instance))
+        return;
+    if (base_vertex < INT32_MIN || base_vertex > UINT32_MAX) {
+        rt_misuse_at(&site, RT_RULE_draw_limit, "base vertex %lld", (long long)base_vertex);
+        return;
+    }
+    CpuDraw d = {.n_vertices = (uint32_t)n,
+                 .first_vertex = (uint32_t)base_vertex,
+                 .n_instances = (uint32_t)n_instances,
+                 .base_instance = (uint32_t)base_instance};
+    if (set_indices(&site, &d, index_type, buffer, offset, n)) add(e, &site, type, &d, NULL);
+}
+
+static bool valid_indirect(const RtSite *site, MTLBuffer *buffer, size_t offset, size_t n_bytes) {
+    if (!rt_render_valid_buffer(site, buffer, "indirect_buffer", offset)) return false;
+    if (offset % 4 != 0 || buffer->length - offset < n_bytes) {
+        rt_misuse_at(site, RT_RULE_indirect_offset, "offset %zu, length %zu", offset,
+                     buffer->length);
+        return false;
+    }
+    return rt_cb_use(site->commands, &buffer->resource, false);
+}
+
+// ---- The public functions ----
+
+void mtl_render_command_encoder_draw_primitives(MTLRenderCommandEncoder *encoder,
+                                                MTLPrimitiveType type, size_t vertex_start,
+                                                size_t vertex_count) {
+    draw(encoder, type, vertex_start, vertex_count, 1, 0, __func__);
+}
+
+void mtl_render_command_encoder_draw_primitives_instanced(MTLRenderCommandEncoder *encoder,
+                                                          MTLPrimitiveType type,
+                                                          size_t vertex_start, size_t vertex_count,
+                                                          size_t instance_count,
+                                                          size_t base_instance) {
+    draw(encoder, type, vertex_start, vertex_count, instance_count, base_instance, __func__);
+}
+
+void mtl_render_command_encoder_draw_indexed_primitives(MTLRenderCommandEncoder *encoder,
+                                                        MTLPrimitiveType type, size_t index_count,
+                                                        MTLIndexType index_type,
+                                                        MTLBuffer *index_buffer,
+                                                        size_t index_buffer_offset) {
+    draw_indexed(encoder, type, index_count, index_type, index_buffer, index_buffer_offset, 1, 0, 0,
+                 __func__);
+}
+
+void mtl_render_command_encoder_draw_indexed_primitives_instanced(
+    MTLRenderCommandEncoder *encoder, MTLPrimitiveType type, size_t index_count,
+    MTLIndexType index_type, MTLBuffer *index_buffer, size_t index_buffer_offset,
+    size_t instance_count, int64_t base_vertex, size_t base_instance) {
+    draw_indexed(encoder, type, index_count, index_type, index_buffer, index_buffer_offset,
+                 instance_count, base_vertex, base_instance, __func__);
+}
+
+void mtl_render_command_encoder_draw_primitives_indirect(MTLRenderCommandEncoder *encoder,
+                                                         MTLPrimitiveType type,
+                                                         MTLBuffer *indirect_buffer,
+                                                         size_t indirect_buffer_offset) {
+    RtSite site;
+    if (begin(encoder, type, __func__, &site) &&
+        valid_indirect(&site, indirect_buffer, indirect_buffer_offset,
+                       sizeof(MTLDrawPrimitivesIndirectArguments)))
+        add(encoder, &site, type, &(CpuDraw){0}, indirect_buffer->memory + indirect_buffer_offset);
+}
+
+void mtl_render_command_encoder_draw_indexed_primitives_indirect(
+    MTLRenderCommandEncoder *encoder, MTLPrimitiveType type, MTLIndexType index_type,
+    MTLBuffer *index_buffer, size_t index_buffer_offset, MTLBuffer *indirect_buffer,
+    size_t indirect_buffer_offset) {
+    RtSite site;
+    CpuDraw d = {0};
+    if (begin(encoder, type, __func__, &site) &&
+        set_indices(&site, &d, index_type, index_buffer, index_buffer_offset, 0) &&
+        valid_indirect(&site, indirect_buffer, indirect_buffer_offset,
+                       sizeof(MTLDrawIndexedPrimitivesIndirectArguments)))
+        add(encoder, &site, type, &d, indirect_buffer->memory + indirect_buffer_offset);
+}

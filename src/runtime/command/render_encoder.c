@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+// render_encoder.c: MTLRenderCommandEncoder: its life, and the fixed-function state of the draws that
+// follow. Attachments: render_pass.c, arguments: render_bind.c, draws: render_draw.c.
+#include <math.h>
+#include "runtime/command/fence.h"
+#include "runtime/command/render.h"
+#include "runtime/inspect/counters.h"
+
+const RtClass rt_render_encoder_class = {.name = "MTLRenderCommandEncoder",
+                                         .owner = rt_encoder_owner};
+
+bool rt_render_valid(MTLRenderCommandEncoder *e, const char *call, RtSite *site) {
+    if (!rt_encoder_valid(e, &rt_render_encoder_class, call)) return false;
+    *site = (RtSite){e->encoder.buffer->device, e->encoder.buffer, call};
+    return true;
+}
+
+bool rt_render_valid_buffer(const RtSite *site, const MTLBuffer *buffer, const char *argument,
+                            size_t offset) {
+    if (!buffer)
+        rt_misuse_at(site, RT_RULE_null_argument, "%s", argument);
+    else if (!rt_is(buffer, &rt_buffer_class))
+        rt_misuse_at(site, RT_RULE_wrong_class, "%s: a %s", argument, mtl_class_name(buffer));
+    else if (offset >= buffer->length)
+        rt_misuse_at(site, RT_RULE_buffer_offset, "%s: offset %zu, length %zu of buffer '%s'",
+                     argument, offset, buffer->length, rt_label(&buffer->resource.label));
+    else
+        return true;
+    return false;
+}
+
+// ---- Opening and ending ----
+
+MTLRenderCommandEncoder *
+mtl_command_buffer_render_command_encoder(MTLCommandBuffer *buffer,
+                                          const MTLRenderPassDescriptor *descriptor) {
+    if (buffer && !descriptor) {
+        rt_misuse_encoding(buffer, RT_RULE_null_argument, __func__, "descriptor");
+        return NULL;
+    }
+    MTLRenderCommandEncoder *e =
+        rt_encoder_open(buffer, &rt_render_encoder_class, sizeof *e, __func__);
+    if (!e) return NULL;
+    const RtSite site = {buffer->device, buffer, __func__};
+    e->pass = rt_cb_alloc_own(buffer, sizeof *e->pass);
+    if (!e->pass) {
+        rt_cb_no_memory(buffer);
+        goto fail;
+    }
+    e->pass->last_draw = &e->pass->draws;
+    e->pass->encoder = &e->encoder;
+    if (!rt_render_set_pass(e, &site, descriptor)) goto fail;
+    MTLBuffer *visible = descriptor->visibility_result_buffer;
+    if (visible) {
+        if (!rt_render_valid_buffer(&site, visible, "visibility_result_buffer", 0) ||
+            !rt_cb_use(buffer, &visible->resource, true))
+            goto fail;
+        e->visibility_buffer = visible;
+    }
+    for (int s = 0; s < RT_N_STAGES; s++)
+        for (size_t i = 0; i < RT_MAX_BUFFERS; i++) e->stages[s].strides[i] = SIZE_MAX;
+    rt_counters_begin_pass(e, descriptor->sample_buffer_attachments, __func__);
+    return e;
+
+fail: // the command buffer will end in error; the encoder is one that did nothing
+    rt_encoder_end(e, &rt_render_encoder_class, __func__);
+    return NULL;
+}
+
+void mtl_render_command_encoder_end_encoding(MTLRenderCommandEncoder *encoder) {
+    RtSite site;
+    if (!rt_render_valid(encoder, __func__, &site)) return;
+    CpuRasterPass *pass = &encoder->pass->cpu;
+    for (unsigned i = 0; i < CPU_MAX_COLORS + 2; i++) {
+        bool is_color = i < CPU_MAX_COLORS;
+        CpuRasterDepth *d = i == CPU_MAX_COLORS ? &pass->depth : &pass->stencil;
+        if (!(is_color ? pass->colors[i].view.texture : d->view.texture)) continue;
+        if (encoder->store[i] == MTLStoreActionUnknown)
+            rt_misuse_at(&site, RT_RULE_render_store_action, "that of attachment %u is unknown", i);
+        *(is_color ? &pass->colors[i].load : &d->load) = encoder->load[i];
+        *(is_color ? &pass->colors[i].store : &d->store) = encoder->store[i];
+    }
+    rt_cb_append(site.commands, &encoder->pass->op, &rt_op_render);
+    rt_encoder_end(encoder, &rt_render_encoder_class, __func__);
+}
+
+// ---- State ----
+
+void mtl_render_command_encoder_set_render_pipeline_state(MTLRenderCommandEncoder *encoder,
+                                                          MTLRenderPipelineState *state) {
+    RtSite site;
+    if (!rt_render_valid(encoder, __func__, &site)) return;
+    if (!state)
+        rt_misuse_at(&site, RT_RULE_null_argument, "state");
+    else if (!rt_is(state, &rt_render_pipeline_class))
+        rt_misuse_at(&site, RT_RULE_wrong_class, "a %s", mtl_class_name(state));
+    else if (encoder->pipeline != state && rt_cb_retain(site.commands, state)) {
+        encoder->pipeline = state;
+        encoder->arguments = NULL;
+        encoder->drawn = NULL;
+        encoder->pipeline_fits = false;
+    }
+}
+
+void mtl_render_command_encoder_set_depth_stencil_state(MTLRenderCommandEncoder *encoder,
+                                                        MTLDepthStencilState *state) {
+    RtSite site;
+    if (!rt_render_valid(encoder, __func__, &site)) return;
+    if (state && !rt_is(state, &rt_depth_stencil_class)) {
+        rt_misuse_at(&site, RT_RULE_wrong_class, "a %s", mtl_class_name(state));
+        return;
+    }
+    if (state && !rt_cb_retain(site.commands, state)) return;
+    encoder->depth_stencil = state;
+    encoder->drawn = NULL;
+}
+
+static void set_references(MTLRenderCommandEncoder *e, uint32_t front, uint32_t back,
+                           const char *call) {
+    RtSite site;
+    if (!rt_render_valid(e, call, &site)) return;
+    e->front_reference = front;
+    e->back_reference = back;
+    e->drawn = NULL;
+}
+
+void mtl_render_command_encoder_set_stencil_reference_value(MTLRenderCommandEncoder *encoder,
+                                                            uint32_t value) {
+    set_references(encoder, value, value, __func__);
+}
+
+void mtl_render_command_encoder_set_stencil_front_back_reference_values(
+    MTLRenderCommandEncoder *encoder, uint32_t front, uint32_t back) {
+    set_references(encoder, front, back, __func__);
+}
+
+// A value of an enumeration from 0 to `last`, into a field of the state.
+static void set_option(MTLRenderCommandEncoder *e, size_t offset, unsigned value, unsigned last,
+                       const char *call) {
+    RtSite site;
+    if (!rt_render_valid(e, call, &site)) return;
+    if (value > last) {
+        rt_misuse_at(&site, RT_RULE_encoder_option, "%u", value);
+        return;
+    }
+    ((uint8_t *)&e->state)[offset] = (uint8_t)value;
+    e->drawn = NULL;
+}
+
+void mtl_render_command_encoder_set_front_facing_winding(MTLRenderCommandEncoder *encoder,
+                                                         MTLWinding winding) {
+    set_option(encoder, offsetof(CpuRasterState, winding), winding, MTLWindingCounterClockwise,
+               __func__);
+}
+
+void mtl_render_command_encoder_set_cull_mode(MTLRenderCommandEncoder *encoder, MTLCullMode mode) {
+    set_option(encoder, offsetof(CpuRasterState, cull), mode, MTLCullModeBack, __func__);
+}
+
+void mtl_render_command_encoder_set_depth_clip_mode(MTLRenderCommandEncoder *encoder,
+                                                    MTLDepthClipMode mode) {
+    set_option(encoder, offsetof(CpuRasterState, depth_clip), mode, MTLDepthClipModeClamp,
+               __func__);
+}
+
+void mtl_render_command_encoder_set_triangle_fill_mode(MTLRenderCommandEncoder *encoder,
+                                                       MTLTriangleFillMode mode) {
+    set_option(encoder, offsetof(CpuRasterState, fill), mode, MTLTriangleFillModeLines, __func__);
+}
+
+void mtl_render_command_encoder_set_depth_bias(MTLRenderCommandEncoder *encoder, float depth_bias,
+                                               float slope_scale, float clamp) {
+    RtSite site;
+    if (!rt_render_valid(encoder, __func__, &site)) return;
+    encoder->state.depth_bias = depth_bias;
+    encoder->state.depth_slope = slope_scale;
+    encoder->state.depth_bias_clamp = clamp;
+    encoder->drawn = NULL;
+}
+
+void mtl_render_command_encoder_set_blend_color(MTLRenderCommandEncoder *encoder, float red,
+                                                float green, float blue, float alpha) {
+    RtSite site;
+    if (!rt_render_valid(encoder, __func__, &site)) return;
+    const float color[4] = {red, green, blue, alpha};
+    for (int i = 0; i < 4; i++) encoder->state.blend_color[i] = color[i];
+    encoder->drawn = NULL;
+}
+
+static void set_viewports(MTLRenderCommandEncoder *e, const MTLViewport *v, size_t count,
+                          const char *call) {
+    RtSite site;
+    if (!rt_render_valid(e, call, &site)) return;
+    if (!v || count == 0 || count > CPU_MAX_VIEWPORTS) {
+        rt_misuse_at(&site, v ? RT_RULE_render_viewport : RT_RULE_null_argument, "%zu viewports",
+                     count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(v[i].origin_x) || !isfinite(v[i].origin_y) || !isfinite(v[i].width) ||
+            !isfinite(v[i].height) || !isfinite(v[i].znear) || !isfinite(v[i].zfar)) {
+            rt_misuse_at(&site, RT_RULE_render_viewport, "%g, %g, %g x %g, %g to %g", v[i].origin_x,
+                         v[i].origin_y, v[i].width, v[i].height, v[i].znear, v[i].zfar);
+            return;
+        }
+    for (size_t i = 0; i < count; i++)
+        e->state.viewports[i] = (CpuViewport){v[i].origin_x, v[i].origin_y, v[i].width,
+                                              v[i].height,   v[i].znear,    v[i].zfar};
+    e->state.n_viewports = (uint32_t)count;
+    e->drawn = NULL;
+}
+
+void mtl_render_command_encoder_set_viewport(MTLRenderCommandEncoder *encoder,
+                                             MTLViewport viewport) {
+    set_viewports(encoder, &viewport, 1, __func__);
+}
+
+void mtl_render_command_encoder_set_viewports(MTLRenderCommandEncoder *encoder,
+                                              const MTLViewport *viewports, size_t count) {
+    set_viewports(encoder, viewports, count, __func__);
+}
+
+static void set_scissors(MTLRenderCommandEncoder *e, const MTLScissorRect *r, size_t count,
+                         const char *call) {
+    RtSite site;
+    if (!rt_render_valid(e, call, &site)) return;
+    if (!r || count == 0 || count > CPU_MAX_VIEWPORTS) {
+        rt_misuse_at(&site, r ? RT_RULE_render_scissor : RT_RULE_null_argument, "%zu rectangles",
+                     count);
+        return;
+    }
+    const CpuRasterPass *pass = &e->pass->cpu;
+    for (size_t i = 0; i < count; i++)
+        if (r[i].width > pass->width || r[i].x > pass->width - r[i].width ||
+            r[i].height > pass->height || r[i].y > pass->height - r[i].height) {
+            rt_misuse_at(&site, RT_RULE_render_scissor,
+                         "%zu x %zu at %zu, %zu, the render target has %u x %u", r[i].width,
+                         r[i].height, r[i].x, r[i].y, pass->width, pass->height);
+            return;
+        }
+    for (size_t i = 0; i < count; i++)
+        e->state.scissors[i] = (CpuScissor){(uint32_t)r[i].x, (uint32_t)r[i].y,
+                                            (uint32_t)r[i].width, (uint32_t)r[i].height};
+    e->state.n_scissors = (uint32_t)count;
+    e->drawn = NULL;
+}
+
+void mtl_render_command_encoder_set_scissor_rect(MTLRenderCommandEncoder *encoder,
+                                                 MTLScissorRect rect) {
+    set_scissors(encoder, &rect, 1, __func__);
+}
+
+void mtl_render_command_encoder_set_scissor_rects(MTLRenderCommandEncoder *encoder,
+                                                  const MTLScissorRect *rects, size_t count) {
+    set_scissors(encoder, rects, count, __func__);
+}
+
+void mtl_render_command_encoder_set_visibility_result_mode(MTLRenderCommandEncoder *encoder,
+                                                           MTLVisibilityResultMode mode,
+                                                           size_t offset) {
+    RtSite site;
+    if (!rt_render_valid(encoder, __func__, &site)) return;
+    MTLBuffer *buffer = encoder->visibility_buffer;
+    if (mode == MTLVisibilityResultModeDisabled) {
+        encoder->visibility = NULL;
+        return;
+    }
+    if ((unsigned)mode > MTLVisibilityResultModeCounting || !buffer || offset % 8 != 0 ||
+        buffer->length < 8 || offset > buffer->length - 8) {
+        rt_misuse_at(&site, RT_RULE_render_visibility, "mode %d, offset %zu%s", (int)mode, offset,
+                     buffer ? "" : ", no buffer");
+        return;
+    }
+    RtVisible *v = rt_cb_alloc(site.commands, sizeof *v);
+    if (!v) {
+        rt_cb_no_memory(site.commands);
+        return;
+    }
+    v->at = (_Atomic uint64_t *)(void *)(buffer->memory + offset);
+    v->next = encoder->pass->visible;
+    encoder->pass->visible = v;
+    encoder->visibility = v->at;
+    encoder->counts_any = mode == MTLVisibilityResultModeBoolean;
+}
+
+static void set_store(MTLRenderCommandEncoder *e, MTLStoreAction action, size_t i, size_t end,
+                      const char *call) {
+    RtSite site;
+    if (!rt_render_valid(e, call, &site)) return;
+    if (i >= end)
+        rt_misuse_at(&site, RT_RULE_render_store_action, "color attachment %zu", i);
+    else if (rt_render_valid_store(&site, e, (unsigned)i, action))
+        e->store[i] = (uint8_t)action;
+}
+
+void mtl_render_command_encoder_set_color_store_action(MTLRenderCommandEncoder *encoder,
+                                                       MTLStoreAction action, size_t index) {
+    set_store(encoder, action, index, CPU_MAX_COLORS, __func__);
+}
+
+void mtl_render_command_encoder_set_depth_store_action(MTLRenderCommandEncoder *encoder,
+                                                       MTLStoreAction action) {
+    set_store(encoder, action, CPU_MAX_COLORS, SIZE_MAX, __func__);
+}
+
+void mtl_render_command_encoder_set_stencil_store_action(MTLRenderCommandEncoder *encoder,
+                                                         MTLStoreAction action) {
+    set_store(encoder, action, CPU_MAX_COLORS + 1, SIZE_MAX, __func__);
+}
+
+size_t mtl_render_command_encoder_tile_width(const MTLRenderCommandEncoder *encoder) {
+    return encoder ? 64 : 0; // of src/cpu/raster
+}
+size_t mtl_render_command_encoder_tile_height(const MTLRenderCommandEncoder *encoder) {
+    return encoder ? 64 : 0;
+}
+
+// ---- Names, marks, fences ----
+
+MTLDevice *mtl_render_command_encoder_device(const MTLRenderCommandEncoder *encoder) {
+    return rt_encoder_device(encoder);
+}
+
+MTLCommandBuffer *
+mtl_render_command_encoder_command_buffer(const MTLRenderCommandEncoder *encoder) {
+    return rt_encoder_command_buffer(encoder);
+}
+
+const char *mtl_render_command_encoder_label(const MTLRenderCommandEncoder *encoder) {
+    return rt_encoder_label(encoder);
+}
+
+void mtl_render_command_encoder_set_label(MTLRenderCommandEncoder *encoder, const char *label) {
+    rt_encoder_set_label(encoder, label);
+}
+
+void mtl_render_command_encoder_insert_debug_signpost(MTLRenderCommandEncoder *encoder,
+                                                      const char *name) {
+    rt_encoder_insert_debug_signpost(encoder, &rt_render_encoder_class, name, __func__);
+}
+
+void mtl_render_command_encoder_push_debug_group(MTLRenderCommandEncoder *encoder,
+                                                 const char *name) {
+    rt_encoder_push_debug_group(encoder, &rt_render_encoder_class, name, __func__);
+}
+
+void mtl_render_command_encoder_pop_debug_group(MTLRenderCommandEncoder *encoder) {
+    rt_encoder_pop_debug_group(encoder, &rt_render_encoder_class, __func__);
+}
+
+static bool valid_stages(MTLRenderCommandEncoder *e, MTLRenderStages stages, const char *call) {
+    RtSite site;
+    if (!rt_render_valid(e, call, &site)) return false;
+    if (stages && !(stages & ~(uint32_t)(MTLRenderStageVertex | MTLRenderStageFragment)))
+        return true;
+    rt_misuse_at(&site, RT_RULE_render_stages, "0x%x", stages);
+    return false;
+}
+
+void mtl_render_command_encoder_update_fence(MTLRenderCommandEncoder *encoder, MTLFence *fence,
+                                             MTLRenderStages after) {
+    if (valid_stages(encoder, after, __func__))
+        rt_encoder_update_fence(encoder, &rt_render_encoder_class, fence, __func__);
+}
+
+void mtl_render_command_encoder_wait_for_fence(MTLRenderCommandEncoder *encoder, MTLFence *fence,
+                                               MTLRenderStages before) {
+    if (valid_stages(encoder, before, __func__))
+        rt_encoder_wait_for_fence(encoder, &rt_render_encoder_class, fence, __func__);
+}
+
+void mtl_render_command_encoder_memory_barrier_with_scope(MTLRenderCommandEncoder *encoder,
+                                                          MTLBarrierScope scope,
+                                                          MTLRenderStages after,
+                                                          MTLRenderStages before) {
+    RtSite site;
+    if (!valid_stages(encoder, after, __func__) || !valid_stages(encoder, before, __func__) ||
+        !rt_render_valid(encoder, __func__, &site))
+        return;
+    if (scope == 0 || scope > 7)
+        rt_misuse_at(&site, RT_RULE_barrier_scope, "scope %u", scope);
+    else
+        encoder->barrier = true;
+}
+
+void mtl_render_command_encoder_memory_barrier_with_resources(MTLRenderCommandEncoder *encoder,
+                                                              MTLResource *const *resources,
+                                                              size_t count, MTLRenderStages after,
+                                                              MTLRenderStages before) {
+    RtSite site;
+    if (!valid_stages(encoder, after, __func__) || !valid_stages(encoder, before, __func__) ||
+        !rt_render_valid(encoder, __func__, &site))
+        return;
+    if (!resources && count > 0)
+        rt_misuse_at(&site, RT_RULE_null_argument, "resources");
+    else if (count > 0)
+        encoder->barrier = true;
+}
