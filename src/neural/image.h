@@ -47,4 +47,7 @@ double neural_psnr(double mse);
 // Whether a file can be written at path, found out without changing what is there: for tools that
 // want to know before hours of work.
 bool neural_output_check(const char *path, char *message);
+// The same of several (NULL: none), of which no two may be one file, and none may be an input.
+bool neural_outputs_check(const char *const *outputs, size_t n_outputs, const char *const *inputs,
+                          size_t n_inputs, char *message);
 #endif

@@ -84,10 +84,27 @@ static void drop_alpha(unsigned char *pixels, size_t n) {
     }
 }
 
+// Every chunk up to the last one lies in the file. libpng finds that out too, but only after it has
+// asked for (and cleared) as much memory as a chunk says it is long.
+static bool chunks_are_whole(const unsigned char *data, size_t n) {
+    enum { SIGNATURE = 8, FRAME = 12 }; // length, type, and the checksum behind the data
+    for (size_t at = SIGNATURE; n - at >= FRAME;) {
+        size_t length = (size_t)png_get_uint_32(data + at);
+        if (length > n - at - FRAME) return false;
+        if (!memcmp(data + at + 4, "IEND", 4)) return true;
+        at += FRAME + length;
+    }
+    return false;
+}
+
 bool image_read_png(NeuralImage *image, const unsigned char *data, size_t n, int *orientation,
                     Reason *reason) {
     Reader r = {.data = data, .n = n, .reason = reason};
     bool ok = false;
+    if (!chunks_are_whole(data, n)) {
+        snprintf(reason->text, sizeof reason->text, "the file is cut off");
+        return false;
+    }
     r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reason, on_error, on_warning);
     r.info = r.png ? png_create_info_struct(r.png) : NULL;
     if (r.info)

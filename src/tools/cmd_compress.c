@@ -358,10 +358,8 @@ int cmd_compress(int argc, char **argv) {
     }
     const bool back = neural_packed_recognised(data, job.input_bytes);
     if (!job.output) job.output = back ? "decompressed.png" : "compressed.ingot";
-    if (!neural_output_check(job.output, message) ||
-        (job.decoded && !neural_output_check(job.decoded, message)) ||
-        (job.sweep && !neural_output_check(job.sweep, message)))
-        goto done;
+    const char *const outputs[] = {job.sweep ? NULL : job.output, job.decoded, job.sweep};
+    if (!neural_outputs_check(outputs, 3, &job.input, 1, message)) goto done;
     if (!back && !neural_image_decode(&job.image, data, job.input_bytes, job.input, message))
         goto done;
     if (!(job.device = open_device(command))) goto done;

@@ -306,9 +306,8 @@ int cmd_denoise(int argc, char **argv) {
     if (ok && (job.width <= BLOCK || job.height <= BLOCK))
         ok = neural_fail(message, "%s: a picture of more than %d x %d pixels is needed", job.input,
                          BLOCK, BLOCK);
-    ok = ok && neural_output_check(job.output, message) &&
-         neural_output_check(job.noisy_path, message) &&
-         (!job.curve || neural_output_check(job.curve, message));
+    const char *const outputs[] = {job.output, job.noisy_path, job.curve};
+    ok = ok && neural_outputs_check(outputs, 3, &job.input, 1, message);
     if (ok && !(job.device = open_device(command))) ok = false;
     ok = ok && run(&job, message);
     if (!ok && *message) complain(EXIT_INPUT, command, "%s", message);

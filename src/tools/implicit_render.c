@@ -101,7 +101,7 @@ static int render(Job *job) {
     MTLDevice *device = NULL;
     NeuralRenderer *r = NULL;
     if (!neural_weights_load(&w, job->weights, message) ||
-        !neural_output_check(job->output, message))
+        !neural_outputs_check(&job->output, 1, &job->weights, 1, message))
         goto done;
     if (!choose_coordinates(job, &w.net)) goto done;
     if (w.mode != NEURAL_MODE_IMAGE) {

@@ -230,8 +230,9 @@ int implicit_sdf(int argc, char **argv) {
     bool done = false;
     int status = parse(&job, argc, argv, &done);
     if (status || done) return status;
-    bool ok = neural_output_check(job.output, message) &&
-              (job.file || neural_output_check(job.weights, message));
+    const char *const outputs[] = {job.output, job.file ? NULL : job.weights};
+    const char *const inputs[] = {job.file, job.image};
+    bool ok = neural_outputs_check(outputs, 2, inputs, 2, message);
     if (ok && job.file) {
         ok = neural_weights_load(&job.w, job.file, message);
         if (ok && job.w.mode != NEURAL_MODE_SDF)

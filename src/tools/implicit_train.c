@@ -65,8 +65,8 @@ typedef struct Run {
 
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int signal_number) {
-    (void)signal_number;
     interrupted = 1;
+    signal(signal_number, SIG_DFL); // a second one ends the program at once
 }
 
 static int whole(const char *name, const char *text, uint64_t high, uint64_t *to) {
@@ -297,10 +297,10 @@ static bool evaluate(Run *run, double *mse, char *message) {
 static bool train(Run *run, const Options *o, double *seconds, char *message) {
     Progress progress;
     uint64_t step = 0;
-    float *losses = must_alloc(o->log_interval + o->eval_interval + 1, sizeof *losses);
-    bool ok = true;
+    float losses[16];
+    bool ok = true, last = false; // looked at once a round: the last one is evaluated
     progress_begin(&progress, "training", o->steps);
-    while (ok && step < o->steps && !interrupted) {
+    while (ok && !last) {
         uint64_t log_at = step ? (step / o->log_interval + 1) * o->log_interval : 1;
         uint64_t eval_at = (step / o->eval_interval + 1) * o->eval_interval, next = o->steps;
         next = log_at < next ? log_at : next;
@@ -315,7 +315,7 @@ static bool train(Run *run, const Options *o, double *seconds, char *message) {
         for (uint32_t i = 0; i < n; ++i)
             neural_curve_add(&run->losses, (double)(step + i + 1), (double)losses[i]);
         step = next;
-        const bool last = step == o->steps || interrupted;
+        last = step == o->steps || interrupted;
         progress_step(&progress, step, NULL);
         if (step == log_at || last)
             printf("step %4llu  loss %.6f\n", (unsigned long long)step, (double)losses[n - 1]);
@@ -328,7 +328,6 @@ static bool train(Run *run, const Options *o, double *seconds, char *message) {
         fflush(stdout);
     }
     progress_end(&progress);
-    free(losses);
     if (!ok && strstr(message, "not a finite")) {
         size_t at = strlen(message);
         snprintf(message + at, NEURAL_ERROR_BYTES - at, ": try a smaller --lr than %g", o->rate);
@@ -376,9 +375,8 @@ int implicit_train(int argc, char **argv) {
     double seconds = 0;
     MTLDevice *device = NULL;
     status = EXIT_INPUT;
-    if (!neural_output_check(o.weights, message) || !neural_output_check(o.output, message) ||
-        (o.curve && !neural_output_check(o.curve, message)))
-        goto done;
+    const char *const outputs[] = {o.weights, o.output, o.curve};
+    if (!neural_outputs_check(outputs, 3, &o.input, 1, message)) goto done;
     if (!(device = open_device(command)) || !prepare(&run, &o, device, message)) goto done;
     signal(SIGINT, on_interrupt);
     const size_t n_table = run.w.net.grid.table
@@ -389,7 +387,7 @@ int implicit_train(int argc, char **argv) {
     if (n_table) printf(" (hash encoder %zu, MLP %zu)", n_table, run.w.net.n_params);
     putchar('\n');
     if (!train(&run, &o, &seconds, message) || !save(&run, &o, message)) goto done;
-    if (run.losses.n)
+    if (run.losses.n && run.psnrs.n)
         printf("Finished. Loss %.6f, PSNR %.2f dB\n", run.losses.y[run.losses.n - 1],
                run.psnrs.y[run.psnrs.n - 1]);
     char *real = realpath(o.weights, NULL), *picture = realpath(o.output, NULL);

@@ -95,6 +95,23 @@ def test_interrupted_training_saves_what_there_is(ingot, picture):
     assert float(re.search(r"image .* psnr ([\d.]+) dB", out)[1]) > 40
 
 
+def test_results_do_not_overwrite_inputs_or_each_other(ingot, picture):
+    before = (ingot.folder / "p.png").read_bytes()
+    few = ["--steps", "1", "--hidden", "4"]
+    ingot("implicit", "train", "--model", "siren", "-i", "p.png", "-w", "w.json", *few)
+    weights = (ingot.folder / "w.json").read_bytes()
+    (ingot.folder / "sub").mkdir()
+    train = ["implicit", "train", "--model", "siren", "-i", "p.png", *few]
+    for args in ([*train, "-o", "p.png"], [*train, "-w", "sub/../p.png"], [*train, "-w", "n", "-o", "./n"], [*train, "-o", "c", "--curve", "c"],
+                 ["implicit", "render", "w.json", "-o", "./w.json"], ["implicit", "sdf", "--image", "p.png", "-o", "p.png"],
+                 ["implicit", "sdf", "--shape", "star", "-o", "n", "-w", "n"], ["compress", "p.png", "-o", "p.png"],
+                 ["compress", "p.png", "--decoded", "p.png"], ["denoise", "p.png", "-o", "p.png"], ["denoise", "p.png", "--noisy", "p.png"]):
+        p = ingot(*args, status=1)
+        assert "would" in p.stderr and len(p.stderr.splitlines()) == 1, (args, p.stderr)
+        assert (ingot.folder / "p.png").read_bytes() == before and (ingot.folder / "w.json").read_bytes() == weights
+        assert not (ingot.folder / "n").exists()
+
+
 def test_compress_and_back(ingot, picture):
     out = ingot("compress", "p.png", "-o", "x.ingot", "--bytes", "900", "--steps", "400", "--decoded", "d.png").stdout
     size = (ingot.folder / "x.ingot").stat().st_size

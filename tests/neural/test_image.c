@@ -226,6 +226,15 @@ static void huge_sizes_are_refused_before_memory(void **state) {
     neural_image_free(&image);
     assert_false(neural_image_create(&image, 0, 5, message));
     assert_false(neural_image_create(&image, 1u << 20, 1u << 20, message));
+    // A chunk of a text after the header that says it has 1.8 GB.
+    enum { HEADER_END = 33 };
+    memcpy(b.data + HEADER_END, "\x6c\0\0\x14zTXta\0\0", 11);
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    assert_false(neural_image_decode(&image, b.data, b.n, "text.png", message));
+    getrusage(RUSAGE_SELF, &after);
+    assert_non_null(strstr(message, "cut off"));
+    assert_true(after.ru_maxrss - before.ru_maxrss < 100000);
 }
 
 static void gamma_is_applied(void **state) {

@@ -274,10 +274,14 @@ def test_outputs_are_checked_before_training(tool):
     f = tool.folder
     (f / "folder").mkdir()
     for args in (["-w", "none/w.json"], ["-o", "none/o.png"], ["-w", "folder"], ["-o", "folder"], ["-w", "same", "-o", "same"],
-                 ["-o", "in.png"], ["-w", "in.png"]):
+                 ["-o", "in.png"], ["-w", "in.png"], ["-w", "same", "-o", "./same"], ["-w", "folder/../same", "-o", f / "same"],
+                 ["-o", "folder/../in.png"], ["-o", "r.json", "--resume", "r.json"]):
+        (f / "r.json").write_text("earlier")
         out, err = tool("-i", "in.png", *args, status=1)
         assert out == "" and len(err.splitlines()) == 1, (args, out, err)
+        assert (f / "r.json").read_text() == "earlier"
     assert (f / "in.png").read_bytes() == picture()
+    tool("-i", "in.png", "-w", "/dev/null", "-o", "/dev/null", "-s", 1, *SMALL)  # no file
 
 
 def test_a_loss_that_is_not_finite_stops_with_advice(tool):

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -95,21 +94,13 @@ static bool make_data(Job *j) {
 
 // ---- Before training ----------------------------------------------------------------------------
 
-static bool same_file(const char *a, const char *b) {
-    struct stat x, y;
-    return !strcmp(a, b) ||
-           (!stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
-}
-
 static bool check_outputs(Job *j) {
     const Options *o = &j->o;
-    if (same_file(o->weights, o->output_image))
-        return neural_fail(j->message, "--weights and --output-image are the same file: %s",
-                           o->weights);
-    if (same_file(o->input, o->output_image) || same_file(o->input, o->weights))
-        return neural_fail(j->message, "the results would overwrite the input: %s", o->input);
-    return neural_output_check(o->weights, j->message) &&
-           neural_output_check(o->output_image, j->message);
+    // --resume and --weights may be one file: that is how a run goes on.
+    const char *weights[] = {o->weights, o->output_image}, *pictures[] = {o->output_image};
+    const char *input[] = {o->input}, *resumed[] = {o->resume};
+    return neural_outputs_check(weights, 2, input, 1, j->message) &&
+           neural_outputs_check(pictures, 1, resumed, 1, j->message);
 }
 
 // Takes over what the interrupted run was; what the command line says must agree with it, except
