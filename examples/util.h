@@ -39,4 +39,13 @@ static inline float random_float(unsigned *state) { // in [-0.5, 0.5)
     *state = *state * 1664525u + 1013904223u;
     return (float)(*state >> 8) / 16777216.0f - 0.5f;
 }
+
+// RGBA pixels as a portable pixmap, without alpha.
+static inline void write_ppm(const char *path, const unsigned char *pixels, int width, int height) {
+    FILE *file = fopen(path, "wb");
+    require(file, NULL, path);
+    fprintf(file, "P6\n%d %d\n255\n", width, height);
+    for (int i = 0; i < width * height; i++) fwrite(pixels + 4 * (size_t)i, 1, 3, file);
+    if (fclose(file) != 0) require(NULL, NULL, path);
+}
 #endif
