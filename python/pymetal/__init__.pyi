@@ -1453,7 +1453,7 @@ class CommandBuffer:
         """Opens a named group of commands."""
         ...
     def render_command_encoder(self, descriptor: RenderPassDescriptor) -> RenderCommandEncoder:
-        """Opens an encoder for a render pass. Drawing is not supported yet."""
+        """Opens an encoder for the draws of a render pass. One encoder at a time."""
         ...
     @property
     def retained_references(self) -> bool:
@@ -1893,7 +1893,7 @@ class DepthStencilDescriptor:
 class DepthStencilState:
     """Tests of depth and stencil."""
     @property
-    def device(self) -> Device | None:
+    def device(self) -> Device:
         """The device it belongs to."""
         ...
     @property
@@ -2613,7 +2613,7 @@ class RenderCommandEncoder:
         index_buffer: Buffer,
         index_buffer_offset: int,
     ) -> None:
-        """Draws vertices by index. Not supported yet."""
+        """Draws vertices by index."""
         ...
     def draw_indexed_primitives_instanced(
         self,
@@ -2626,10 +2626,10 @@ class RenderCommandEncoder:
         base_vertex: int = 0,
         base_instance: int = 0,
     ) -> None:
-        """Draws instances by index. Not supported yet."""
+        """Draws instances by index."""
         ...
     def draw_primitives(self, type: PrimitiveType, start: int, count: int) -> None:
-        """Draws vertices. Not supported yet."""
+        """Draws vertices."""
         ...
     def draw_primitives_instanced(
         self,
@@ -2639,14 +2639,14 @@ class RenderCommandEncoder:
         instance_count: int,
         base_instance: int = 0,
     ) -> None:
-        """Draws instances. Not supported yet."""
+        """Draws instances."""
         ...
     def end_encoding(self) -> None:
         """Closes the encoder. Before the next one and before commit."""
         ...
     @property
     def label(self) -> str:
-        """A name for messages and traces."""
+        """A name for messages and traces, "" if there is none."""
         ...
     @label.setter
     def label(self, value: str) -> None: ...
@@ -2885,7 +2885,7 @@ class RenderPipelineDescriptor:
 class RenderPipelineState:
     """Vertex and fragment functions, ready to draw."""
     @property
-    def device(self) -> Device | None:
+    def device(self) -> Device:
         """The device it belongs to."""
         ...
     @property

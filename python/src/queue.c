@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "queue.h"
+#include "render.h"
 
 #define SPIN_NS 20000
 
@@ -270,17 +271,9 @@ static PyObject *buffer_logs(State *state, Object *self) {
     LABEL(RW, CommandBuffer, command_buffer)
 PROPS(CommandBuffer, COMMAND_BUFFER_PROPS);
 
-static bool no_render_encoder(State *state, const Object *self, const char *name) {
-    Commands *commands = commands_of(self);
-    if (!commands || !commands->render_open) return true;
-    raise_text(state, ERROR_VALIDATION, "%s: the command buffer has an open render encoder", name);
-    return false;
-}
-
 METHOD(CommandBuffer, compute_command_encoder, "ComputeCommandEncoder",
        "Opens an encoder for kernels. One encoder at a time.",
        ENUM_OR("dispatch_type", DispatchType, Serial, 0)) {
-    if (!no_render_encoder(state, self, "CommandBuffer.compute_command_encoder")) return NULL;
     return wrap_owned_by(state, C_ComputeCommandEncoder,
                          mtl_command_buffer_compute_command_encoder_with_dispatch_type(
                              self->native, (MTLDispatchType)a[0].u),
@@ -290,25 +283,16 @@ METHOD(CommandBuffer, compute_command_encoder, "ComputeCommandEncoder",
 METHOD0(CommandBuffer, blit_command_encoder, "BlitCommandEncoder",
         "Opens an encoder for copies and fills. One encoder at a time.") {
     (void)a;
-    if (!no_render_encoder(state, self, "CommandBuffer.blit_command_encoder")) return NULL;
     return wrap_owned_by(state, C_BlitCommandEncoder,
                          mtl_command_buffer_blit_command_encoder(self->native), self);
 }
 
 METHOD(CommandBuffer, render_command_encoder, "RenderCommandEncoder",
-       "Opens an encoder for a render pass. Drawing is not supported yet.",
+       "Opens an encoder for the draws of a render pass. One encoder at a time.",
        OBJECT("descriptor", RenderPassDescriptor)) {
-    const char *name = "CommandBuffer.render_command_encoder";
-    Commands *commands = commands_of(self);
-    if (!no_render_encoder(state, self, name)) return NULL;
-    if (mtl_command_buffer_status(self->native) >= MTLCommandBufferStatusCommitted || !commands)
-        return raise_text(state, ERROR_VALIDATION, "%s: the command buffer was committed", name);
-    Object *encoder = object_new(state, C_RenderCommandEncoder, NULL);
-    if (!encoder) return NULL;
-    (void)a;
-    encoder->owner = Py_NewRef((PyObject *)self);
-    commands->render_open = commands->has_render = true;
-    return (PyObject *)encoder;
+    const MTLRenderPassDescriptor pass = render_pass_of(a[0].o);
+    return wrap_owned_by(state, C_RenderCommandEncoder,
+                         mtl_command_buffer_render_command_encoder(self->native, &pass), self);
 }
 
 METHOD0(CommandBuffer, enqueue, "None", "Takes a place in the queue. Commit does it too.") {
@@ -320,12 +304,6 @@ METHOD0(CommandBuffer, enqueue, "None", "Takes a place in the queue. Commit does
 METHOD0(CommandBuffer, commit, "None", "Hands the commands to the queue. Once.") {
     (void)a;
     Commands *c = commands_of(self);
-    if (c && c->render_open)
-        return raise_text(state, ERROR_VALIDATION,
-                          "CommandBuffer.commit: the command buffer has an open render encoder");
-    if (c && c->has_render)
-        return raise_text(state, ERROR_METAL,
-                          "CommandBuffer.commit: render passes are not supported yet");
     if (c && !c->registered) {
         c->registered = true;
         atomic_fetch_add(&c->n_owners, 1);

@@ -16,7 +16,6 @@ typedef struct Commands { // owned by the Python object and, once registered, by
     PyObject *on_scheduled, *on_completed; // lists of Python functions, NULL: none
     PyObject *module;                      // held while there are such
     bool registered, committed;            // handler given to the library; commit accepted
-    bool render_open, has_render;          // render passes exist on this side only
 } Commands;
 
 // NULL for an object that was made for a handler, long after the commit.

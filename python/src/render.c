@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// render.c: the render half: descriptors and states, and an encoder that checks what it is given.
-// Drawing comes with the library's render encoders: until then draws and the commit of a command
-// buffer with a render pass raise a MetalError.
+// render.c: the render half: descriptors, the states made from them, render passes. The encoder that
+// draws: render_encoder.c.
 #include "queue.h"
 #include "render.h"
 
@@ -50,6 +49,14 @@ static PyObject *element(State *state, Object *self, const char *name, PyObject 
     (void)self;
     Py_XDECREF(key);
     return o;
+}
+
+// The one of `element` that there is already, by its key; NULL: none, so it has the defaults.
+static const Object *existing(const Object *owner, unsigned key) {
+    PyObject *number = owner->owner ? PyLong_FromUnsignedLong(key) : NULL;
+    PyObject *found = number ? PyDict_GetItemWithError(owner->owner, number) : NULL;
+    Py_XDECREF(number);
+    return (const Object *)found;
 }
 
 METHOD(VertexDescriptor, attribute, "VertexAttributeDescriptor", "The attribute of an index.",
@@ -121,38 +128,76 @@ const Class class_RenderPipelineDescriptor = {.name = "RenderPipelineDescriptor"
                                               .fields = RenderPipelineDescriptor_fields,
                                               .factory = "render_pipeline_descriptor"};
 
-static const Field RenderPipelineState_fields[] = {
-    {STR_OR("label"), "Its descriptor's label.", true},
-    {OPTIONAL("device", Device), "The device it belongs to.", true},
-    NO_FIELD,
-};
+#define RENDER_PIPELINE_STATE_PROPS(RO, RW)                                                        \
+    RO(RenderPipelineState, label, "str", "Its descriptor's label.",                               \
+       from_str(mtl_render_pipeline_state_label(self->native)))                                    \
+    DEVICE(RO, RenderPipelineState, render_pipeline_state)
+PROPS(RenderPipelineState, RENDER_PIPELINE_STATE_PROPS);
 const Class class_RenderPipelineState = {.name = "RenderPipelineState",
                                          .doc = "Vertex and fragment functions, ready to draw.",
-                                         .fields = RenderPipelineState_fields};
+                                         .props = RenderPipelineState_props};
 
-// An object of two read-only fields, label and device.
-static PyObject *labelled(State *state, ClassId id, Object *device, const Object *descriptor) {
-    Object *o = object_new(state, id, NULL);
-    if (!o) return NULL;
-    Py_DECREF(o->values[0]);
-    o->values[0] = Py_NewRef(field_py(descriptor, "label"));
-    Py_DECREF(o->values[1]);
-    o->values[1] = Py_NewRef((PyObject *)device);
-    return (PyObject *)o;
+static void set_vertices(const Object *from, MTLVertexDescriptor *to) {
+    for (unsigned i = 0; i < N_ATTRIBUTES; i++) {
+        const Object *a = existing(from, 2 * i), *l = existing(from, 2 * i + 1);
+        if (a)
+            to->attributes[i] =
+                (MTLVertexAttributeDescriptor){.format = (MTLVertexFormat)field_u(a, "format"),
+                                               .offset = field_u(a, "offset"),
+                                               .buffer_index = field_u(a, "buffer_index")};
+        if (l)
+            to->layouts[i] = (MTLVertexBufferLayoutDescriptor){
+                .stride = field_u(l, "stride"),
+                .step_function = (MTLVertexStepFunction)field_u(l, "step_function"),
+                .step_constant = field_u(l, "step_function") == MTLVertexStepFunctionConstant,
+                .step_rate = field_u(l, "step_rate")};
+    }
+}
+
+static void set_color(const Object *c, MTLRenderPipelineColorAttachmentDescriptor *to) {
+    *to = (MTLRenderPipelineColorAttachmentDescriptor){
+        .pixel_format = (MTLPixelFormat)field_u(c, "pixel_format"),
+        .blending_enabled = field_b(c, "blending_enabled"),
+        .source_rgb_blend_factor = (MTLBlendFactor)field_u(c, "source_rgb_blend_factor"),
+        .destination_rgb_blend_factor = (MTLBlendFactor)field_u(c, "destination_rgb_blend_factor"),
+        .source_alpha_blend_factor = (MTLBlendFactor)field_u(c, "source_alpha_blend_factor"),
+        .destination_alpha_blend_factor =
+            (MTLBlendFactor)field_u(c, "destination_alpha_blend_factor"),
+        .rgb_blend_operation = (MTLBlendOperation)field_u(c, "rgb_blend_operation"),
+        .alpha_blend_operation = (MTLBlendOperation)field_u(c, "alpha_blend_operation"),
+        .write_mask = (MTLColorWriteMask)field_u(c, "write_mask"),
+        .write_nothing = field_u(c, "write_mask") == 0};
 }
 
 PyObject *render_pipeline_new(State *state, Object *device, const Object *descriptor) {
     static const char prefix[] = "Failed to create render pipeline: ";
-    MTLFunction *vertex = field_p(descriptor, "vertex_function");
-    MTLFunction *fragment = field_p(descriptor, "fragment_function");
-    if (!vertex) return raise_text(state, ERROR_PIPELINE, "%sno vertex function", prefix);
-    if (mtl_function_function_type(vertex) != MTLFunctionTypeVertex)
-        return raise_text(state, ERROR_PIPELINE, "%s'%s' is not a vertex function", prefix,
-                          mtl_function_name(vertex));
-    if (fragment && mtl_function_function_type(fragment) != MTLFunctionTypeFragment)
-        return raise_text(state, ERROR_PIPELINE, "%s'%s' is not a fragment function", prefix,
-                          mtl_function_name(fragment));
-    return labelled(state, C_RenderPipelineState, device, descriptor);
+    MTLVertexDescriptor vertices = {0};
+    const Object *v = field_o(descriptor, "vertex_descriptor");
+    MTLRenderPipelineDescriptor d = {
+        .label = field_s(descriptor, "label"),
+        .vertex_function = field_p(descriptor, "vertex_function"),
+        .fragment_function = field_p(descriptor, "fragment_function"),
+        .vertex_descriptor = v ? &vertices : NULL,
+        .raster_sample_count = field_u(descriptor, "raster_sample_count"),
+        .depth_attachment_pixel_format =
+            (MTLPixelFormat)field_u(descriptor, "depth_attachment_pixel_format"),
+        .stencil_attachment_pixel_format =
+            (MTLPixelFormat)field_u(descriptor, "stencil_attachment_pixel_format")};
+    if (!d.vertex_function)
+        return raise_text(state, ERROR_PIPELINE, "%sno vertex function", prefix);
+    if (v) set_vertices(v, &vertices);
+    for (unsigned i = 0; i < N_COLORS; i++) {
+        const Object *c = existing(descriptor, 2 * i);
+        if (c) set_color(c, &d.color_attachments[i]);
+    }
+    MTLError *error = NULL;
+    MTLRenderPipelineState *pipeline;
+    PyObject *kept = field_values(descriptor); // functions and label
+    if (!kept) return NULL;
+    WITHOUT_GIL(pipeline = mtl_device_new_render_pipeline_state(device->native, &d, &error));
+    Py_DECREF(kept);
+    if (!pipeline) return raise_error(state, ERROR_PIPELINE, prefix, error);
+    return wrap_new(state, C_RenderPipelineState, pipeline);
 }
 
 // ---- Depth and stencil ----
@@ -184,17 +229,38 @@ const Class class_DepthStencilDescriptor = {.name = "DepthStencilDescriptor",
                                             .fields = DepthStencilDescriptor_fields,
                                             .factory = "depth_stencil_descriptor"};
 
-static const Field DepthStencilState_fields[] = {
-    {STR_OR("label"), "Its descriptor's label.", true},
-    {OPTIONAL("device", Device), "The device it belongs to.", true},
-    NO_FIELD,
-};
+#define DEPTH_STENCIL_STATE_PROPS(RO, RW)                                                          \
+    RO(DepthStencilState, label, "str", "Its descriptor's label.",                                 \
+       from_str(mtl_depth_stencil_state_label(self->native)))                                      \
+    DEVICE(RO, DepthStencilState, depth_stencil_state)
+PROPS(DepthStencilState, DEPTH_STENCIL_STATE_PROPS);
 const Class class_DepthStencilState = {.name = "DepthStencilState",
                                        .doc = "Tests of depth and stencil.",
-                                       .fields = DepthStencilState_fields};
+                                       .props = DepthStencilState_props};
+
+static MTLStencilDescriptor stencil_of(const Object *o) {
+    if (!o) return mtl_stencil_descriptor_make();
+    return (MTLStencilDescriptor){
+        .stencil_compare_function = (MTLCompareFunction)field_u(o, "stencil_compare_function"),
+        .stencil_failure_operation = (MTLStencilOperation)field_u(o, "stencil_failure_operation"),
+        .depth_failure_operation = (MTLStencilOperation)field_u(o, "depth_failure_operation"),
+        .depth_stencil_pass_operation =
+            (MTLStencilOperation)field_u(o, "depth_stencil_pass_operation"),
+        .read_mask = (uint32_t)field_u(o, "read_mask"),
+        .write_mask = (uint32_t)field_u(o, "write_mask")};
+}
 
 PyObject *depth_stencil_new(State *state, Object *device, const Object *descriptor) {
-    return labelled(state, C_DepthStencilState, device, descriptor);
+    const MTLStencilDescriptor front = stencil_of(field_o(descriptor, "front_face_stencil"));
+    const MTLStencilDescriptor back = stencil_of(field_o(descriptor, "back_face_stencil"));
+    const MTLDepthStencilDescriptor d = {
+        .label = field_s(descriptor, "label"),
+        .depth_compare_function = (MTLCompareFunction)field_u(descriptor, "depth_compare_function"),
+        .depth_write_enabled = field_b(descriptor, "depth_write_enabled"),
+        .front_face_stencil = &front,
+        .back_face_stencil = &back};
+    return wrap_new(state, C_DepthStencilState,
+                    mtl_device_new_depth_stencil_state(device->native, &d));
 }
 
 // ---- Render pass ----
@@ -273,3 +339,35 @@ const Class class_RenderPassDescriptor = {.name = "RenderPassDescriptor",
                                           .methods = RenderPassDescriptor_methods,
                                           .fields = RenderPassDescriptor_fields,
                                           .factory = "render_pass_descriptor"};
+
+#define SET_ATTACHMENT(to, o)                                                                      \
+    (to).texture = field_p(o, "texture"), (to).level = field_u(o, "level"),                        \
+    (to).slice = field_u(o, "slice"), (to).depth_plane = field_u(o, "depth_plane"),                \
+    (to).resolve_texture = field_p(o, "resolve_texture"),                                          \
+    (to).load_action = (MTLLoadAction)field_u(o, "load_action"),                                   \
+    (to).store_action = (MTLStoreAction)field_u(o, "store_action")
+
+MTLRenderPassDescriptor render_pass_of(const Object *descriptor) {
+    MTLRenderPassDescriptor d = mtl_render_pass_descriptor_make();
+    for (unsigned i = 0; i < N_COLORS; i++) {
+        const Object *o = existing(descriptor, 2 * i);
+        if (!o) continue;
+        const Object *clear = field_o(o, "clear_color");
+        SET_ATTACHMENT(d.color_attachments[i], o);
+        if (clear)
+            d.color_attachments[i].clear_color =
+                mtl_clear_color_make(field_f(clear, "red"), field_f(clear, "green"),
+                                     field_f(clear, "blue"), field_f(clear, "alpha"));
+    }
+    const Object *depth = field_o(descriptor, "depth_attachment");
+    const Object *stencil = field_o(descriptor, "stencil_attachment");
+    if (depth) {
+        SET_ATTACHMENT(d.depth_attachment, depth);
+        d.depth_attachment.clear_depth = field_f(depth, "clear_depth");
+    }
+    if (stencil) {
+        SET_ATTACHMENT(d.stencil_attachment, stencil);
+        d.stencil_attachment.clear_stencil = (uint32_t)field_u(stencil, "clear_stencil");
+    }
+    return d;
+}

@@ -5,6 +5,7 @@ buffers as textures, libraries as files. The last test makes sure that no name g
 import enum
 import pathlib
 import re
+import struct
 
 import numpy as np
 import pytest
@@ -601,7 +602,7 @@ class TestCapture:
 
 
 class TestRenderEncoder:
-    """State can be set; drawing says that it is not there."""
+    """State can be set, and what is drawn is in the texture."""
 
     @pytest.fixture
     def render(self, device, commands):
@@ -628,8 +629,8 @@ class TestRenderEncoder:
         render.set_stencil_reference_value(255)
         render.set_viewport(0, 0, 4, 4, 0, 1)
         render.set_scissor_rect(0, 0, 4, 4)
-        render.update_fence(fence)
         render.wait_for_fence(fence)
+        render.update_fence(fence)
         for name, arguments in (("set_cull_mode", (7,)), ("set_vertex_bytes", ("x", 0)),
                                 ("set_depth_stencil_state", (None,)),
                                 ("set_render_pipeline_state", (None,)),
@@ -645,17 +646,112 @@ class TestRenderEncoder:
         with pytest.raises(pm.ValidationError):
             render.set_fragment_sampler_state(sampler, 17)
 
-    def test_drawing(self, device, render):
-        index = device.new_buffer(64, SHARED)
+    SOURCE = """
+        struct In { float2 at [[attribute(0)]]; float4 color [[attribute(1)]]; };
+        struct Out { float4 at [[position]]; float4 color [[flat]]; };
+        vertex Out v(In in [[stage_in]], uint n [[instance_id]]) {
+            return {float4(in.at.x + n, in.at.y, 0.5, 1), in.color}; }
+        fragment float4 f(Out in [[stage_in]], constant float4 &tint [[buffer(2)]]) {
+            return in.color * tint; }"""
+
+    @pytest.fixture
+    def draws(self, device):
+        """A pipeline, and a quad of green over the left quarter."""
+        library = device.new_library_with_source(self.SOURCE)
+        descriptor = pm.RenderPipelineDescriptor.render_pipeline_descriptor()
+        descriptor.vertex_function = library.new_function("v")
+        descriptor.fragment_function = library.new_function("f")
+        descriptor.color_attachment(0).pixel_format = RGBA8
+        descriptor.depth_attachment_pixel_format = pm.PixelFormat.Depth32Float
+        descriptor.label = "quads"
+        vertex = pm.VertexDescriptor.vertex_descriptor()
+        vertex.attribute(0).format = pm.VertexFormat.Float2
+        vertex.attribute(1).format = pm.VertexFormat.UChar4Normalized
+        vertex.attribute(1).offset = 8
+        vertex.layout(0).stride = 12
+        descriptor.vertex_descriptor = vertex
+        pipeline = device.new_render_pipeline_state(descriptor)
+        assert pipeline.label == "quads" and pipeline.device is device
+        corners = [(-1, -1), (-0.5, -1), (-1, 1), (-0.5, 1)]
+        quad = b"".join(struct.pack("<ff4B", x, y, 0, 255, 0, 255) for x, y in corners)
+        return pipeline, quad
+
+    def picture(self, device, queue, draws, draw, depth=None):
+        pipeline, quad = draws
+        texture = texture_2d(device, 8, 2)
+        descriptor = pm.RenderPassDescriptor.render_pass_descriptor()
+        color = descriptor.color_attachment(0)
+        color.texture = texture
+        color.load_action = pm.LoadAction.Clear
+        color.clear_color = pm.ClearColor(1, 0, 0, 1)
+        descriptor.depth_attachment.texture = texture_2d(
+            device, 8, 2, pm.PixelFormat.Depth32Float, storage_mode=pm.StorageMode.Private)
+        if depth is not None:
+            descriptor.depth_attachment.clear_depth = depth
+        commands = queue.command_buffer()
+        render = commands.render_command_encoder(descriptor)
+        render.label = "pass"
+        assert render.label == "pass"
+        render.set_render_pipeline_state(pipeline)
+        state = pm.DepthStencilDescriptor.depth_stencil_descriptor()
+        state.depth_compare_function = pm.CompareFunction.Less
+        state.label = "nearer"
+        nearer = device.new_depth_stencil_state(state)
+        assert nearer.label == "nearer" and nearer.device is device
+        render.set_depth_stencil_state(nearer)
+        render.set_vertex_bytes(quad, 0)
+        render.set_fragment_bytes(struct.pack("<4f", 1, 1, 1, 1), 2)
+        draw(render)
+        render.end_encoding()
+        finish(commands)
+        data = np.frombuffer(texture.get_bytes(32, 0, 0, 8, 2), np.uint8).reshape(2, 8, 4)
+        assert (data[0] == data[1]).all() and (data[..., 3] == 255).all()
+        return "".join("G" if p[1] == 255 else "R" for p in data[0].tolist())
+
+    def test_drawing(self, device, queue, draws):
+        strip, triangles = pm.PrimitiveType.TriangleStrip, pm.PrimitiveType.Triangle
+        small = device.new_buffer(12, SHARED)
+        small.contents().view(np.uint16)[:] = [0, 1, 2, 2, 1, 3]
+        size = pm.IndexType.UInt16
+        for draw, result in (
+                (lambda r: r.draw_primitives(strip, 0, 4), "GGRRRRRR"),
+                (lambda r: r.draw_primitives_instanced(strip, 0, 4, 2), "GGRRGGRR"),
+                (lambda r: r.draw_primitives_instanced(strip, 0, 4, 1, 1), "RRRRGGRR"),
+                (lambda r: r.draw_indexed_primitives(triangles, 6, size, small, 0), "GGRRRRRR"),
+                (lambda r: r.draw_indexed_primitives_instanced(triangles, 6, size, small, 0, 2),
+                 "GGRRGGRR"),
+                (lambda r: (r.set_viewport(4, 0, 4, 2), r.draw_primitives(strip, 0, 4)),
+                 "RRRRGRRR"),
+                (lambda r: (r.set_scissor_rect(1, 0, 7, 2), r.draw_primitives(strip, 0, 4)),
+                 "RGRRRRRR"),
+                (lambda r: (r.set_cull_mode(pm.CullMode.Front),
+                            r.set_front_facing_winding(pm.Winding.CounterClockwise),
+                            r.draw_primitives(strip, 0, 4)), "RRRRRRRR")):
+            assert self.picture(device, queue, draws, draw) == result
+        # behind what is there
+        draw = lambda r: r.draw_primitives(strip, 0, 4)
+        assert self.picture(device, queue, draws, draw, depth=0.5) == "RRRRRRRR"
+
+    def test_bad_draws(self, device, render):
         kind, size = pm.PrimitiveType.Triangle, pm.IndexType.UInt16
+        index = device.new_buffer(64, SHARED)
         for call in (lambda: render.draw_primitives(kind, 0, 3),
                      lambda: render.draw_primitives_instanced(kind, 0, 3, 2),
                      lambda: render.draw_indexed_primitives(kind, 3, size, index, 0),
                      lambda: render.draw_indexed_primitives_instanced(kind, 3, size, index, 0, 2)):
-            with pytest.raises(pm.MetalError, match="not supported"):
+            with pytest.raises(pm.ValidationError, match="pipeline"):
                 call()
         with pytest.raises(TypeError):
             render.draw_primitives("Triangle", 0, 3)
+
+    def test_bad_passes(self, device, commands):
+        descriptor = pm.RenderPassDescriptor.render_pass_descriptor()
+        with pytest.raises(pm.ValidationError, match="attachment"):
+            commands.render_command_encoder(descriptor)
+        descriptor.color_attachment(0).texture = texture_2d(device)
+        descriptor.color_attachment(0).level = 3
+        with pytest.raises(pm.ValidationError, match="level"):
+            commands.render_command_encoder(descriptor)
 
     def test_descriptors(self):
         descriptor = pm.RenderPipelineDescriptor.render_pipeline_descriptor()

@@ -51,9 +51,10 @@ static bool valid_texture(const RtSite *site, const MTLTexture *texture, const P
                           unsigned caps, const char *what) {
     char name[RT_TEXTURE_NAME];
     if (!rt_is_texture(site, texture, p->name)) return false;
-    if (can_be_target(&texture->cpu) && texture->cpu.format->caps & caps &&
-        (!texture->usage || texture->usage & MTLTextureUsageRenderTarget))
-        return true;
+    // Without the debug layer a Mac draws into textures of another usage too, and programs do.
+    bool usable = !texture->usage || texture->usage & MTLTextureUsageRenderTarget ||
+                  !site->device->debug_layer;
+    if (can_be_target(&texture->cpu) && texture->cpu.format->caps & caps && usable) return true;
     rt_misuse_at(site, RT_RULE_render_attachment, "%s%s: texture %s, usage 0x%x", p->name, what,
                  rt_texture_name(texture, name), texture->usage);
     return false;

@@ -31,6 +31,13 @@ static bool is_valid(const MTLStencilDescriptor *d) {
            (unsigned)d->depth_stencil_pass_operation <= MTLStencilOperationDecrementWrap;
 }
 
+// The defaults neither test nor write: they need no attachment.
+static bool does_something(const MTLStencilDescriptor *d) {
+    return d->stencil_compare_function != MTLCompareFunctionAlways ||
+           d->stencil_failure_operation || d->depth_failure_operation ||
+           d->depth_stencil_pass_operation;
+}
+
 static CpuStencilState translate(const MTLStencilDescriptor *d) {
     return (CpuStencilState){.compare = (uint8_t)d->stencil_compare_function,
                              .fail = (uint8_t)d->stencil_failure_operation,
@@ -62,7 +69,7 @@ mtl_device_new_depth_stencil_state(MTLDevice *device, const MTLDepthStencilDescr
     rt_label_set(&state->label, d->label);
     state->depth_compare = (uint8_t)d->depth_compare_function;
     state->depth_write = d->depth_write_enabled;
-    state->stencil = d->front_face_stencil || d->back_face_stencil;
+    state->stencil = does_something(front) || does_something(back);
     state->front = translate(front);
     state->back = translate(back);
     return state;
