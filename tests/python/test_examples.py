@@ -73,6 +73,17 @@ def test_optimized():
     numbers(r"  Metal: +[\d.]+ ms \((\d+) GFLOPS\)", text, 2)
 
 
+def test_triangle(tmp_path):
+    path = tmp_path / "triangle.ppm"
+    text = example("03_triangle_rendering.py", str(path))
+    assert re.match(r"Rendering 512x512 triangle on .+\nCompiling shaders...\n"
+                    r"Creating render pipeline...\nRendering triangle...\n", text)
+    assert f"Image saved to: {path}" in text
+    words = path.read_text().split()
+    assert words[:7] == ["P3", "512", "512", "255", "26", "26", "38"]
+    assert len(words) == 4 + 3 * 512 * 512
+
+
 def test_advanced():
     text = example("04_advanced_features.py")
     for line in ("=== Event Synchronization Demo ===",
