@@ -118,3 +118,8 @@ float neural_random_uniform(NeuralRandom *r, float low, float high) {
     float x = low + (high - low) * ((float)(neural_random_u32(r) >> 8) * 0x1p-24f);
     return x < high ? x : low; // the sum may round up
 }
+
+bool neural_random_selects(NeuralRandom *r, uint64_t left, uint64_t wanted) {
+    const uint64_t high = neural_random_u32(r), low = neural_random_u32(r); // in this order
+    return (double)(high << 21 ^ low >> 11) * 0x1p-53 * (double)left < (double)wanted;
+}

@@ -28,7 +28,7 @@ static const char usage[] =
     "  -l, --log-interval INT    print the loss every N steps (default: 50)\n"
     "  -e, --eval-interval INT   evaluate every N steps (default: 50)\n"
     "  --lr, --learning-rate F   of Adam (default: siren 1e-3, else 1e-2)\n"
-    "  --limit INT               only the first N pixels\n"
+    "  --limit INT               learn N pixels only, chosen for the seed\n"
     "  --train-batch INT         pixels a step (default: 2048; instant-ngp 8192)\n"
     "  --seed INT                everything random follows from it (default: 1337)\n"
     "  --hidden INT              neurons of a layer (default: 64)\n"
@@ -47,6 +47,7 @@ typedef struct Options {
     char weights[4096];
     uint64_t steps, log_interval, eval_interval, limit, batch, seed, hidden, layers;
     uint64_t frequencies, levels, features, log2_size;
+    bool has_layers;
     double rate, sigma;
 } Options;
 
@@ -70,10 +71,10 @@ static void on_interrupt(int signal_number) {
 }
 
 static int whole(const char *name, const char *text, uint64_t high, uint64_t *to) {
-    // As train_siren has it: what is below 1 is 1.
+    // As train_siren has it: what is below 1 is 1, but there may be no layers.
     if (text[0] == '-' && text[1] && strspn(text + 1, "0123456789") == strlen(text + 1)) text = "0";
     if (!parse_whole(command, name, text, 0, high, to)) return EXIT_USAGE;
-    if (!*to) *to = 1;
+    if (!*to && strcmp(name, "--layers")) *to = 1;
     return EXIT_FINE;
 }
 
@@ -118,6 +119,7 @@ static int parse(Options *o, int argc, char **argv, bool *done) {
                 break;
         if (v) {
             status = whole(numbers[i].name, v, numbers[i].high, numbers[i].to);
+            o->has_layers |= numbers[i].to == &o->layers;
         } else if (args_flag(&a, "--help") || args_flag(&a, "-h")) {
             fputs(usage, stdout);
             *done = true;
@@ -161,7 +163,7 @@ static int parse(Options *o, int argc, char **argv, bool *done) {
 static void fill_defaults(Options *o) {
     static const uint64_t layers[] = {8, 1, 3}, batches[] = {2048, 8192, 2048};
     static const double rates[] = {1e-3, 1e-2, 1e-2};
-    if (!o->layers) o->layers = layers[o->model];
+    if (!o->has_layers) o->layers = layers[o->model];
     if (!o->batch) o->batch = batches[o->model];
     if (!(o->rate > 0)) o->rate = rates[o->model];
 }
@@ -195,16 +197,23 @@ static bool make_fourier(const Options *o, NeuralNetwork *net, char *message) {
     return true;
 }
 
-static void make_positions(Run *run) {
+// Positions and colours of the pixels to learn: all, or as many as the limit says.
+static void make_positions(Run *run, uint64_t seed) {
     const NeuralImage *image = &run->image;
+    const size_t total = (size_t)image->width * image->height;
     const bool ends = run->w.net.model == NEURAL_INSTANT_NGP;
     const double w = image->width, h = image->height;
-    for (size_t i = 0; i < run->n; ++i) {
+    NeuralRandom r;
+    neural_random_init(&r, seed, 2); // as train_siren chooses them
+    for (size_t i = 0, at = 0; i < total && at < run->n; ++i) {
+        if (run->n < total && !neural_random_selects(&r, total - i, run->n - at)) continue;
         double x = (double)(i % image->width), y = (double)(i / image->width);
-        run->positions[2 * i] = (float)(ends ? (w > 1 ? x / (w - 1) : 0.5) : (x + 0.5) / w * 2 - 1);
-        run->positions[2 * i + 1] =
+        run->positions[2 * at] =
+            (float)(ends ? (w > 1 ? x / (w - 1) : 0.5) : (x + 0.5) / w * 2 - 1);
+        run->positions[2 * at + 1] =
             (float)(ends ? (h > 1 ? y / (h - 1) : 0.5) : (y + 0.5) / h * 2 - 1);
-        for (size_t c = 0; c < 3; ++c) run->targets[3 * i + c] = image->rgb[3 * i + c] / 255.0f;
+        for (size_t c = 0; c < 3; ++c) run->targets[3 * at + c] = image->rgb[3 * i + c] / 255.0f;
+        ++at;
     }
 }
 
@@ -238,16 +247,15 @@ static bool make_network(const Options *o, NeuralNetwork *net, char *message) {
 static bool prepare(Run *run, const Options *o, MTLDevice *device, char *message) {
     NeuralImage *image = &run->image;
     if (!neural_image_load(image, o->input, message)) return false;
-    if (o->limit && o->limit < (uint64_t)image->width * image->height)
-        image->width = (uint32_t)o->limit, image->height = 1;
     run->n = (size_t)image->width * image->height;
+    if (o->limit && o->limit < run->n) run->n = (size_t)o->limit;
     if (!make_network(o, &run->w.net, message)) return false;
     run->w.width = image->width, run->w.height = image->height;
     run->w.aspect_ratio = (float)((double)image->width / image->height);
     run->positions = must_alloc(run->n * 2, sizeof(float));
     run->targets = must_alloc(run->n * 3, sizeof(float));
     run->outputs = must_alloc(run->n * 3, sizeof(float));
-    make_positions(run);
+    make_positions(run, o->seed);
     const NeuralTrainOptions options = {.batch = (uint32_t)o->batch,
                                         .learning_rate = (float)o->rate,
                                         .decay_from =
@@ -337,7 +345,10 @@ static bool train(Run *run, const Options *o, double *seconds, char *message) {
 
 static bool save(Run *run, const Options *o, char *message) {
     NeuralImage out;
-    if (!neural_image_create(&out, run->image.width, run->image.height, message)) return false;
+    const bool whole_picture = run->n == (size_t)run->image.width * run->image.height;
+    if (!neural_image_create(&out, whole_picture ? run->image.width : (uint32_t)run->n,
+                             whole_picture ? run->image.height : 1, message))
+        return false;
     for (size_t i = 0; i < run->n * 3; ++i) {
         float v = run->outputs[i] * 255 + 0.5f;
         out.rgb[i] = (unsigned char)(v >= 255 ? 255 : v > 0 ? v : 0);

@@ -71,14 +71,18 @@ def test_training_is_reproducible(ingot, picture, model):
     assert a == b and a != c
 
 
-def test_siren_is_train_sirens(ingot, picture):
+@pytest.mark.parametrize("more", [["--layers", "2"], ["--layers", "0"], ["--layers", "1", "--limit", "100", "--seed", "3"]],
+                         ids=lambda a: "".join(a))
+def test_siren_is_train_sirens(ingot, picture, more):
     """The same trainer behind both commands: the same weights, to the last digit."""
-    args = ["-i", "p.png", "--steps", "40", "--hidden", "16", "--layers", "2", "--train-batch", "256"]
+    args = ["-i", "p.png", "--steps", "40", "--hidden", "16", "--train-batch", "256", *more]
     ingot("implicit", "train", "--model", "siren", *args, "-w", "a.json", "-o", "a.png")
     subprocess.run([BUILD / "bin" / "train_siren", *args, "-w", "b.json", "-o", "b.png"], cwd=ingot.folder,
                    env=ingot.env, check=True, capture_output=True)
     a, b = (json.loads((ingot.folder / f).read_text()) for f in ("a.json", "b.json"))
     assert a["mlp"] == b["mlp"] and a["metadata"] == b["metadata"]
+    x, y = (nm.read_png(ingot.folder / f).astype(int) for f in ("a.png", "b.png"))
+    assert x.shape == y.shape and np.abs(x - y).max() <= 1  # drawn by other kernels
 
 
 def test_interrupted_training_saves_what_there_is(ingot, picture):

@@ -62,8 +62,8 @@ typedef struct Job {
     char message[NEURAL_ERROR_BYTES];
 } Job;
 
-// The pixels to learn, in the order of the picture. --limit: a sample of them without repetition
-// (Knuth's selection sampling), the same for training and evaluation.
+// The pixels to learn, in the order of the picture. --limit: a sample of them without repetition,
+// the same for training and evaluation.
 static bool make_data(Job *j) {
     const NeuralImage *image = &j->image;
     uint64_t total = (uint64_t)image->width * image->height;
@@ -79,10 +79,7 @@ static bool make_data(Job *j) {
     neural_random_init(&r, j->o.seed, 2);
     uint32_t at = 0;
     for (uint64_t i = 0; i < total && at < j->n; i++) {
-        if (limited) {
-            uint64_t word = (uint64_t)neural_random_u32(&r) << 21 ^ neural_random_u32(&r) >> 11;
-            if ((double)word * 0x1p-53 * (double)(total - i) >= (double)(j->n - at)) continue;
-        }
+        if (limited && !neural_random_selects(&r, total - i, j->n - at)) continue;
         uint32_t x = (uint32_t)(i % image->width), y = (uint32_t)(i / image->width);
         j->inputs[at * 2] = (float)(((double)x + 0.5) / image->width * 2 - 1);
         j->inputs[at * 2 + 1] = (float)(((double)y + 0.5) / image->height * 2 - 1);
