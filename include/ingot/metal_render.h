@@ -559,6 +559,11 @@ MTL_API void mtl_render_command_encoder_use_resources(MTLRenderCommandEncoder *e
                                                       MTLResource *const *resources, size_t count,
                                                       MTLResourceUsage usage,
                                                       MTLRenderStages stages);
+MTL_API void mtl_render_command_encoder_use_heap(MTLRenderCommandEncoder *encoder, MTLHeap *heap,
+                                                 MTLRenderStages stages);
+MTL_API void mtl_render_command_encoder_use_heaps(MTLRenderCommandEncoder *encoder,
+                                                  MTLHeap *const *heaps, size_t count,
+                                                  MTLRenderStages stages);
 // Draws after it see what draws before it wrote to buffers and textures.
 MTL_API void mtl_render_command_encoder_memory_barrier_with_scope(MTLRenderCommandEncoder *encoder,
                                                                   MTLBarrierScope scope,

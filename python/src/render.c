@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// render.c: the render half: descriptors, the states made from them, render passes. The encoder that
-// draws: render_encoder.c.
+// render.c: the render half: descriptors, the states made from them, render passes. The encoder
+// that draws: render_encoder.c.
 #include "queue.h"
 #include "render.h"
 

@@ -26,7 +26,15 @@ static const char render_source[] = HEAD
     "  float2 uv = float2(i & 1, i >> 1);\n"
     "  return {float4(uv.x * 2 - 1, 1 - uv.y * 2, 0, 1), uv}; }\n"
     "fragment float4 show(Place in [[stage_in]], texture2d<float> t [[texture(0)]],\n"
-    "  sampler s [[sampler(0)]]) { return t.sample(s, in.uv); }\n";
+    "  sampler s [[sampler(0)]]) { return t.sample(s, in.uv); }\n"
+    "struct Layer { float4 p [[position]]; uint layer [[render_target_array_index]];\n"
+    "  float4 color [[flat]]; };\n"
+    "vertex Layer layers(uint i [[vertex_id]], uint n [[instance_id]]) {\n"
+    "  return {float4((i & 1) * 4.0 - 1, (i >> 1) * 4.0 - 1, 0, 1), n,\n"
+    "          n ? float4(0, 1, 0, 1) : float4(1, 0, 0, 1)}; }\n"
+    "fragment float4 total(device atomic_uint *n [[buffer(3)]]) {\n"
+    "  return atomic_load_explicit(n, memory_order_relaxed) == 128 ? float4(0, 1, 0, 1)\n"
+    "                                                              : float4(1, 0, 0, 1); }\n";
 
 static MTLCommandQueue *queue;
 static MTLLibrary *render_library;
@@ -47,7 +55,7 @@ static inline int close_render(void **state) {
 typedef struct Options {
     MTLPixelFormat depth, stencil;
     size_t samples;
-    bool blend, vertices, second, no_color;
+    bool blend, vertices, dynamic, second, no_color;
     MTLColorWriteMask write_mask;
     MTLPrimitiveTopologyClass topology;
 } Options;
@@ -55,7 +63,7 @@ typedef struct Options {
 // With RGBA8Unorm as colour attachment 0.
 static inline MTLRenderPipelineState *pipeline(const char *vertex, const char *fragment,
                                                Options o) {
-    static const MTLVertexDescriptor vertices = {
+    MTLVertexDescriptor vertices = {
         .attributes[0] = {.format = MTLVertexFormatFloat2},
         .attributes[1] = {.format = MTLVertexFormatFloat, .buffer_index = 1},
         .attributes[2] = {.format = MTLVertexFormatUChar4Normalized,
@@ -64,6 +72,7 @@ static inline MTLRenderPipelineState *pipeline(const char *vertex, const char *f
         .layouts[0] = {.stride = 8},
         .layouts[1] = {.stride = 8, .step_function = MTLVertexStepFunctionPerInstance}};
     MTLError *error = NULL;
+    if (o.dynamic) vertices.layouts[0].stride = MTLBufferLayoutStrideDynamic;
     MTLRenderPipelineDescriptor d = {
         .label = vertex,
         .vertex_function = mtl_library_new_function(render_library, vertex),

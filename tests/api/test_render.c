@@ -388,6 +388,128 @@ static void without_attachments(void **state) {
     mtl_release(n), mtl_release(p);
 }
 
+// Each instance goes to a slice of its own.
+static void layers(void **state) {
+    (void)state;
+    MTLRenderPipelineState *p =
+        pipeline("layers", "flat", (Options){.topology = MTLPrimitiveTopologyClassTriangle});
+    MTLTextureDescriptor td = mtl_texture_descriptor_2d(MTLPixelFormatRGBA8Unorm, 8, 8, false);
+    td.texture_type = MTLTextureType2DArray;
+    td.array_length = 3;
+    td.usage = MTLTextureUsageRenderTarget;
+    MTLTexture *t = mtl_device_new_texture(device, &td);
+    MTLRenderPassDescriptor d = pass_of(t);
+    d.color_attachments[0].slice = 1;
+    d.render_target_array_length = 2;
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+    MTLRenderCommandEncoder *e = mtl_command_buffer_render_command_encoder(commands, &d);
+    mtl_render_command_encoder_set_render_pipeline_state(e, p);
+    mtl_render_command_encoder_draw_primitives_instanced(e, MTLPrimitiveTypeTriangle, 0, 3, 2, 0);
+    mtl_render_command_encoder_end_encoding(e);
+    finish(commands);
+    static const uint32_t colors[] = {0, 0xff0000ff, 0xff00ff00};
+    for (size_t slice = 0; slice < 3; slice++) {
+        uint32_t pixels[64];
+        mtl_texture_get_bytes_slice(t, pixels, 32, 256, mtl_region_make_2d(0, 0, 8, 8), 0,
+                                    slice);
+        for (int i = 0; i < 64; i++) assert_int_equal(pixels[i], colors[slice]);
+    }
+    mtl_release(t), mtl_release(p);
+}
+
+static void dynamic_strides(void **state) {
+    (void)state;
+    MTLRenderPipelineState *p =
+        pipeline("instances", "flat", (Options){.vertices = true, .dynamic = true});
+    const float corners[4][5] = {{-1, -1}, {0, -1}, {-1, 1}, {0, 1}};
+    const struct {
+        float dx;
+        unsigned char color[4];
+    } each = {0, {255, 0, 0, 255}};
+    MTLBuffer *vertices = mtl_device_new_buffer_with_bytes(device, corners, sizeof corners, 0);
+    MTLTexture *t = target(MTLPixelFormatRGBA8Unorm, 4, 2, 1);
+    for (int given = 0; given < 2; given++) {
+        MTLRenderPassDescriptor d = pass_of(t);
+        MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+        MTLRenderCommandEncoder *e = mtl_command_buffer_render_command_encoder(commands, &d);
+        mtl_render_command_encoder_set_render_pipeline_state(e, p);
+        mtl_render_command_encoder_set_vertex_bytes(e, &each, sizeof each, 1);
+        if (given)
+            mtl_render_command_encoder_set_vertex_buffer_with_attribute_stride(e, vertices, 0, 20,
+                                                                               0);
+        else
+            mtl_render_command_encoder_set_vertex_buffer(e, vertices, 0, 0);
+        clear_messages();
+        mtl_render_command_encoder_draw_primitives(e, MTLPrimitiveTypeTriangleStrip, 0, 4);
+        assert_string_equal(last_rule, given ? "" : "draw_missing_vertex_buffer");
+        mtl_render_command_encoder_end_encoding(e);
+        if (given) {
+            finish(commands);
+        } else {
+            commit_and_wait(commands);
+            mtl_release(commands);
+        }
+    }
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(pixel(t, i % 4, i / 4), i % 4 < 2 ? 0xff0000ffu : 0xff000000u);
+    mtl_release(t), mtl_release(vertices), mtl_release(p);
+}
+
+// Behind a barrier a draw sees what all fragments before it have counted, in other tiles too.
+static void barriers(void **state) {
+    (void)state;
+    MTLRenderPipelineState *counts =
+        pipeline("positions", "count", (Options){.write_mask = MTLColorWriteMaskAll});
+    MTLRenderPipelineState *shows = pipeline("positions", "total", (Options){0});
+    MTLTexture *t = target(MTLPixelFormatRGBA8Unorm, 128, 1, 1);
+    MTLBuffer *n = mtl_device_new_buffer(device, 4, 0);
+    MTLRenderPassDescriptor d = pass_of(t);
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+    MTLRenderCommandEncoder *e = mtl_command_buffer_render_command_encoder(commands, &d);
+    mtl_render_command_encoder_set_fragment_buffer(e, n, 0, 3);
+    mtl_render_command_encoder_set_render_pipeline_state(e, counts);
+    draw_at(e, -1, -1, 1, 1, 0, RED);
+    mtl_render_command_encoder_memory_barrier_with_scope(
+        e, MTLBarrierScopeBuffers, MTLRenderStageFragment, MTLRenderStageFragment);
+    mtl_render_command_encoder_set_render_pipeline_state(e, shows);
+    draw_at(e, -1, -1, 1, 1, 0, RED);
+    mtl_render_command_encoder_end_encoding(e);
+    finish(commands);
+    for (size_t x = 0; x < 128; x++) assert_int_equal(pixel(t, x, 0), 0xff00ff00u);
+    mtl_release(t), mtl_release(n), mtl_release(counts), mtl_release(shows);
+}
+
+// A blit of another queue, committed after the pass, waits for it.
+static void hazards_between_queues(void **state) {
+    (void)state;
+    MTLRenderPipelineState *p = pipeline("positions", "tint", (Options){0});
+    MTLCommandQueue *other = mtl_device_new_command_queue(device);
+    MTLTexture *t = target(MTLPixelFormatRGBA8Unorm, 256, 256, 1);
+    MTLBuffer *copy = mtl_device_new_buffer(device, 4 * 256 * 256, 0);
+    for (int round = 0; round < 20; round++) {
+        const float *color = round % 2 ? RED : GREEN;
+        MTLRenderPassDescriptor d = pass_of(t);
+        MTLCommandBuffer *draws = mtl_command_queue_command_buffer(queue);
+        MTLRenderCommandEncoder *e = mtl_command_buffer_render_command_encoder(draws, &d);
+        mtl_render_command_encoder_set_render_pipeline_state(e, p);
+        for (int i = 0; i < 20; i++) draw_at(e, -1, -1, 1, 1, 0, color);
+        mtl_render_command_encoder_end_encoding(e);
+        MTLCommandBuffer *copies = mtl_command_queue_command_buffer(other);
+        MTLBlitCommandEncoder *blit = mtl_command_buffer_blit_command_encoder(copies);
+        mtl_blit_command_encoder_copy_from_texture_to_buffer(
+            blit, t, 0, 0, mtl_origin_make(0, 0, 0), mtl_size_make(256, 256, 1), copy, 0, 1024, 0,
+            0);
+        mtl_blit_command_encoder_end_encoding(blit);
+        mtl_command_buffer_commit(draws);
+        finish(copies);
+        const uint32_t *pixels = mtl_buffer_contents(copy);
+        for (size_t i = 0; i < 256 * 256; i++)
+            assert_int_equal(pixels[i], round % 2 ? 0xff0000ffu : 0xff00ff00u);
+        mtl_release(draws);
+    }
+    mtl_release(other), mtl_release(t), mtl_release(copy), mtl_release(p);
+}
+
 // What a function does wrong ends the command buffer, not the program.
 static void faults(void **state) {
     (void)state;
@@ -422,6 +544,10 @@ int main(void) {
         cmocka_unit_test(scissor_viewport_culling),
         cmocka_unit_test(load_and_several_targets),
         cmocka_unit_test(without_attachments),
+        cmocka_unit_test(layers),
+        cmocka_unit_test(dynamic_strides),
+        cmocka_unit_test(barriers),
+        cmocka_unit_test(hazards_between_queues),
         cmocka_unit_test(faults),
     };
     return cmocka_run_group_tests(tests, open_render, close_render);

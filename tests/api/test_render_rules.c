@@ -359,6 +359,10 @@ static void state_of_encoders(void **state) {
     e = begin(plain);
     mtl_render_command_encoder_use_resource(e, (MTLResource *)buffer, MTLResourceUsageRead, 64);
     end(e, "render_stages");
+    e = begin(plain), mtl_render_command_encoder_use_heap(e, NULL, MTLRenderStageVertex);
+    end(e, "null_argument");
+    e = begin(plain), mtl_render_command_encoder_use_heap(e, NULL, 0);
+    end(e, "render_stages");
     e = begin(plain);
     mtl_render_command_encoder_end_encoding(e);
     draw3(e);

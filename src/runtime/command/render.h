@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// render.h: the render encoder and what it leaves in the command stream: one operation per pass, with
-// its draws. A draw points to snapshots of state and arguments; draws between which nothing was set
+// render.h: the render encoder and what it leaves in the command stream: one operation per pass,
+// with its draws. A draw points to snapshots of state and arguments; draws between which nothing was set
 // share them.
 #ifndef INGOT_RUNTIME_RENDER_H
 #define INGOT_RUNTIME_RENDER_H
@@ -77,6 +77,8 @@ extern const RtClass rt_render_encoder_class;
 
 // Is it there and still open? Says so if not; else *site is where its messages go.
 bool rt_render_valid(MTLRenderCommandEncoder *e, const char *call, RtSite *site);
+// The same, and stages are some of those there are.
+bool rt_render_valid_stages(MTLRenderCommandEncoder *e, MTLRenderStages stages, const char *call);
 // Is it a buffer, and the offset inside it?
 bool rt_render_valid_buffer(const RtSite *site, const MTLBuffer *buffer, const char *argument,
                             size_t offset);

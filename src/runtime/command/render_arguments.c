@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // render_arguments.c: what the functions of a draw read, checked against the bindings and copied
-// into the command stream: an address and a length per slot, the buffers of vertex attributes behind
-// those of the function itself.
+// into the command stream: an address and a length per slot, the buffers of vertex attributes
+// behind those of the function itself.
 #include "runtime/command/compute_validate.h"
 #include "runtime/command/render.h"
 

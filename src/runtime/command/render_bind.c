@@ -3,6 +3,7 @@
 // public functions come in pairs with the same body.
 #include <string.h>
 #include "runtime/command/render.h"
+#include "runtime/memory/heap.h"
 
 // The stage's bindings, about to be changed. NULL after a message: the encoder is not open, or the
 // index is too large.
@@ -148,11 +149,7 @@ static void set_samplers(MTLRenderCommandEncoder *e, RtStageIndex stage,
 static void use_resources(MTLRenderCommandEncoder *e, MTLResource *const *resources, size_t count,
                           MTLResourceUsage usage, MTLRenderStages stages, const char *call) {
     RtSite site;
-    if (!rt_render_valid(e, call, &site)) return;
-    if (!stages || stages & ~(uint32_t)(MTLRenderStageVertex | MTLRenderStageFragment)) {
-        rt_misuse_at(&site, RT_RULE_render_stages, "0x%x", stages);
-        return;
-    }
+    if (!rt_render_valid_stages(e, stages, call) || !rt_render_valid(e, call, &site)) return;
     if (!resources && count > 1) count = 1; // one message for a list that is not there
     for (size_t i = 0; i < count; i++) {
         MTLResource *resource = resources ? resources[i] : NULL;
@@ -166,6 +163,18 @@ static void use_resources(MTLRenderCommandEncoder *e, MTLResource *const *resour
 }
 
 // ---- The public functions ----
+
+void mtl_render_command_encoder_use_heap(MTLRenderCommandEncoder *encoder, MTLHeap *heap,
+                                         MTLRenderStages stages) {
+    if (rt_render_valid_stages(encoder, stages, __func__))
+        rt_encoder_use_heaps(encoder, &rt_render_encoder_class, &heap, 1, __func__);
+}
+
+void mtl_render_command_encoder_use_heaps(MTLRenderCommandEncoder *encoder, MTLHeap *const *heaps,
+                                          size_t count, MTLRenderStages stages) {
+    if (rt_render_valid_stages(encoder, stages, __func__))
+        rt_encoder_use_heaps(encoder, &rt_render_encoder_class, heaps, count, __func__);
+}
 
 void mtl_render_command_encoder_use_resource(MTLRenderCommandEncoder *encoder,
                                              MTLResource *resource, MTLResourceUsage usage,

@@ -56,7 +56,8 @@ static bool valid_pipeline(MTLRenderCommandEncoder *e, const RtSite *site) {
     return true;
 }
 
-static bool valid_type(const MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimitiveType type) {
+static bool valid_type(const MTLRenderCommandEncoder *e, const RtSite *site,
+                       MTLPrimitiveType type) {
     static const uint8_t classes[] = {MTLPrimitiveTopologyClassPoint, MTLPrimitiveTopologyClassLine,
                                       MTLPrimitiveTopologyClassLine,
                                       MTLPrimitiveTopologyClassTriangle,

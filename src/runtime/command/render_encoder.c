@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// render_encoder.c: MTLRenderCommandEncoder: its life, and the fixed-function state of the draws that
-// follow. Attachments: render_pass.c, arguments: render_bind.c, draws: render_draw.c.
+// render_encoder.c: MTLRenderCommandEncoder: its life, and the fixed-function state of the draws
+// that follow. Attachments: render_pass.c, arguments: render_bind.c, draws: render_draw.c.
 #include <math.h>
 #include "runtime/command/fence.h"
 #include "runtime/command/render.h"
@@ -348,7 +348,7 @@ void mtl_render_command_encoder_pop_debug_group(MTLRenderCommandEncoder *encoder
     rt_encoder_pop_debug_group(encoder, &rt_render_encoder_class, __func__);
 }
 
-static bool valid_stages(MTLRenderCommandEncoder *e, MTLRenderStages stages, const char *call) {
+bool rt_render_valid_stages(MTLRenderCommandEncoder *e, MTLRenderStages stages, const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return false;
     if (stages && !(stages & ~(uint32_t)(MTLRenderStageVertex | MTLRenderStageFragment)))
@@ -359,13 +359,13 @@ static bool valid_stages(MTLRenderCommandEncoder *e, MTLRenderStages stages, con
 
 void mtl_render_command_encoder_update_fence(MTLRenderCommandEncoder *encoder, MTLFence *fence,
                                              MTLRenderStages after) {
-    if (valid_stages(encoder, after, __func__))
+    if (rt_render_valid_stages(encoder, after, __func__))
         rt_encoder_update_fence(encoder, &rt_render_encoder_class, fence, __func__);
 }
 
 void mtl_render_command_encoder_wait_for_fence(MTLRenderCommandEncoder *encoder, MTLFence *fence,
                                                MTLRenderStages before) {
-    if (valid_stages(encoder, before, __func__))
+    if (rt_render_valid_stages(encoder, before, __func__))
         rt_encoder_wait_for_fence(encoder, &rt_render_encoder_class, fence, __func__);
 }
 
@@ -374,7 +374,8 @@ void mtl_render_command_encoder_memory_barrier_with_scope(MTLRenderCommandEncode
                                                           MTLRenderStages after,
                                                           MTLRenderStages before) {
     RtSite site;
-    if (!valid_stages(encoder, after, __func__) || !valid_stages(encoder, before, __func__) ||
+    if (!rt_render_valid_stages(encoder, after, __func__) ||
+        !rt_render_valid_stages(encoder, before, __func__) ||
         !rt_render_valid(encoder, __func__, &site))
         return;
     if (scope == 0 || scope > 7)
@@ -388,7 +389,8 @@ void mtl_render_command_encoder_memory_barrier_with_resources(MTLRenderCommandEn
                                                               size_t count, MTLRenderStages after,
                                                               MTLRenderStages before) {
     RtSite site;
-    if (!valid_stages(encoder, after, __func__) || !valid_stages(encoder, before, __func__) ||
+    if (!rt_render_valid_stages(encoder, after, __func__) ||
+        !rt_render_valid_stages(encoder, before, __func__) ||
         !rt_render_valid(encoder, __func__, &site))
         return;
     if (!resources && count > 0)

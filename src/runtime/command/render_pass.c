@@ -112,8 +112,9 @@ static bool valid_store(const RtSite *site, const Place *p) {
                   p->store == MTLStoreActionStoreAndMultisampleResolve;
     char name[RT_TEXTURE_NAME];
     if (p->store <= MTLStoreActionUnknown && !(stores && is_memoryless(p->texture))) return true;
-    rt_misuse_at(site, RT_RULE_render_store_action, "%s: action %u, %stexture %s", p->name, p->store,
-                 is_memoryless(p->texture) ? "memoryless " : "", rt_texture_name(p->texture, name));
+    rt_misuse_at(site, RT_RULE_render_store_action, "%s: action %u, %stexture %s", p->name,
+                 p->store, is_memoryless(p->texture) ? "memoryless " : "",
+                 rt_texture_name(p->texture, name));
     return false;
 }
 

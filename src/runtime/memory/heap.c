@@ -426,10 +426,10 @@ MTLPurgeableState mtl_heap_set_purgeable_state(MTLHeap *heap, MTLPurgeableState 
 
 // ---- In encoders ----
 
-static void use_heaps(MTLComputeCommandEncoder *encoder, MTLHeap *const *heaps, size_t count,
-                      const char *call) {
-    if (!rt_encoder_valid(encoder, &rt_compute_encoder_class, call)) return;
-    MTLCommandBuffer *buffer = encoder->encoder.buffer;
+void rt_encoder_use_heaps(void *encoder, const RtClass *cls, MTLHeap *const *heaps, size_t count,
+                          const char *call) {
+    if (!rt_encoder_valid(encoder, cls, call)) return;
+    MTLCommandBuffer *buffer = ((MTLCommandEncoder *)encoder)->buffer;
     if (!heaps && count > 1) count = 1; // one message for a list that is not there
     for (size_t i = 0; i < count; i++) {
         MTLHeap *heap = heaps ? heaps[i] : NULL;
@@ -442,10 +442,10 @@ static void use_heaps(MTLComputeCommandEncoder *encoder, MTLHeap *const *heaps, 
 }
 
 void mtl_compute_command_encoder_use_heap(MTLComputeCommandEncoder *encoder, MTLHeap *heap) {
-    use_heaps(encoder, &heap, 1, __func__);
+    rt_encoder_use_heaps(encoder, &rt_compute_encoder_class, &heap, 1, __func__);
 }
 
 void mtl_compute_command_encoder_use_heaps(MTLComputeCommandEncoder *encoder, MTLHeap *const *heaps,
                                            size_t count) {
-    use_heaps(encoder, heaps, count, __func__);
+    rt_encoder_use_heaps(encoder, &rt_compute_encoder_class, heaps, count, __func__);
 }

@@ -27,4 +27,8 @@ extern const RtClass rt_heap_class;
 void rt_heap_return(MTLResource *resource);
 // Drops what is in memory of the library's: to zeros, the pages to the system where they are whole.
 void rt_drop_contents(char *memory, size_t n_bytes, bool mapped);
+
+// Bodies of use_heap and use_heaps of encoders of a class.
+void rt_encoder_use_heaps(void *encoder, const RtClass *cls, MTLHeap *const *heaps, size_t count,
+                          const char *call);
 #endif
