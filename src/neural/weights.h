@@ -33,6 +33,7 @@ typedef struct NeuralSample {
 typedef struct NeuralTraining {
     uint64_t step, seed;
     uint64_t planned; // steps of the whole run, which the learning rate follows; 0: not known
+    uint64_t limit;   // pixels chosen to learn; 0: all
     uint32_t batch;
     uint32_t precision; // NeuralPrecision: 0 float, 1 half, 2 bfloat
     double learning_rate;

@@ -340,6 +340,8 @@ static bool read_training(WeightsFile *f) {
             json_uint(r, &t->seed, 0, (uint64_t)1 << 53);
         } else if (!strcmp(key, "batch")) {
             if (json_uint(r, &n, 0, 1u << 31)) t->batch = (uint32_t)n;
+        } else if (!strcmp(key, "limit")) {
+            json_uint(r, &t->limit, 0, (uint64_t)1 << 53);
         } else if (!strcmp(key, "planned")) {
             json_uint(r, &t->planned, 0, (uint64_t)1 << 53);
         } else if (!strcmp(key, "precision")) {

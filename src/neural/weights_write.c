@@ -141,9 +141,10 @@ static void add_training(Text *t, const NeuralTraining *g, size_t n_params) {
         text_add(t, ",\n    \"first_moments\": ");
         add_row(t, g->first_moments, n_params, 1);
     }
-    text_printf(t,
-                ",\n    \"learning_rate\": %.17g,\n    \"planned\": %llu,\n    \"precision\": %u",
-                g->learning_rate, (unsigned long long)g->planned, g->precision);
+    text_printf(t, ",\n    \"learning_rate\": %.17g", g->learning_rate);
+    if (g->limit) text_printf(t, ",\n    \"limit\": %llu", (unsigned long long)g->limit);
+    text_printf(t, ",\n    \"planned\": %llu,\n    \"precision\": %u",
+                (unsigned long long)g->planned, g->precision);
     if (g->first_moments) {
         text_add(t, ",\n    \"second_moments\": ");
         add_row(t, g->second_moments, n_params, 1);

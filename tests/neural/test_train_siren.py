@@ -183,6 +183,24 @@ def test_interrupted_runs_resume_to_the_same_end(tool):
     assert "whole.json: training" in err
 
 
+def test_resuming_takes_the_same_pixels(tool):
+    run = ("-i", "in.png", "--limit", 100, "--hidden", 64, "--layers", 4, "-s", 400, "-l", 1000, "-e", 1000)
+    p = tool.start(*run)
+    assert p.stdout.readline().startswith("step    1")
+    p.send_signal(signal.SIGINT)
+    p.communicate(timeout=120)
+    if p.returncode == 0:
+        pytest.skip("finished before it could be interrupted")
+    assert tool.weights()["training"]["limit"] == 100
+    tool("-i", "in.png", "--resume", "trained_siren.json", "-w", "resumed.json", "-o", "resumed.png")
+    tool(*run, "-w", "whole.json", "-o", "whole.png")
+    assert (tool.folder / "resumed.json").read_bytes() == (tool.folder / "whole.json").read_bytes()
+    _, err = tool("-i", "in.png", "--resume", "trained_siren.json", "--limit", 50, status=1)
+    assert "--limit differs" in err
+    _, err = tool("-i", "resumed.png", "--resume", "trained_siren.json", "-o", "other.png", status=1)
+    assert "resumed.png is 100 x 1, not 16 x 16" in err
+
+
 def test_limit(tool):
     out, _ = tool("-i", "in.png", "--limit", 10, "-s", 50, *SMALL)
     width, height, _ = read_png((tool.folder / "trained_output.png").read_bytes())

@@ -128,7 +128,7 @@ static bool take(Options *o, Id id, const char *name, const char *value, char *m
         break;
     case LOG: return integer(name, value, 1, &o->log_interval, message);
     case EVALUATE: return integer(name, value, 1, &o->eval_interval, message);
-    case LIMIT: return integer(name, value, 1, &o->limit, message);
+    case LIMIT: o->has_limit = true; return integer(name, value, 1, &o->limit, message);
     case RATE: o->has_rate = true; return rate(value, &o->learning_rate, message);
     case PRECISION: o->has_precision = true; return precision(value, &o->precision, message);
     case SEED:

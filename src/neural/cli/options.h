@@ -12,7 +12,7 @@ typedef struct Options {
     NeuralPrecision precision;
     bool help;
     // said on the command line, so that --resume can tell a wish from a default
-    bool has_steps, has_batch, has_hidden, has_layers, has_rate, has_precision, has_seed;
+    bool has_steps, has_batch, has_hidden, has_layers, has_rate, has_precision, has_seed, has_limit;
 } Options;
 
 extern const char usage_text[];

@@ -67,7 +67,7 @@ typedef struct Job {
 static bool make_data(Job *j) {
     const NeuralImage *image = &j->image;
     uint64_t total = (uint64_t)image->width * image->height;
-    bool limited = j->o.limit && j->o.limit < total;
+    bool limited = j->o.limit != 0;
     j->n = (uint32_t)(limited ? j->o.limit : total);
     j->out_width = limited ? j->n : image->width;
     j->out_height = limited ? 1 : image->height;
@@ -116,17 +116,23 @@ static bool resume(Job *j) {
     if (w->net.model != NEURAL_SIREN || w->net.n_layers < 2 || w->net.layers[0].n_in != 2 ||
         last->n_out != 3)
         return neural_fail(j->message, "%s: not a SIREN of a picture", o->resume);
+    if (w->width && (w->width != j->image.width || w->height != j->image.height))
+        return neural_fail(j->message, "%s is %u x %u, not %u x %u as the picture of the run to "
+                                       "resume, %s",
+                           o->input, j->image.width, j->image.height, w->width, w->height,
+                           o->resume);
     uint32_t hidden = w->net.layers[0].n_out, layers = w->net.n_layers - 2;
     const char *other = o->has_hidden && o->hidden != hidden               ? "--hidden"
                         : o->has_layers && o->layers != layers             ? "--layers"
                         : o->has_seed && o->seed != t->seed                ? "--seed"
                         : o->has_batch && o->batch != t->batch             ? "--train-batch"
+                        : o->has_limit && o->limit != t->limit             ? "--limit"
                         : o->has_precision && o->precision != t->precision ? "--precision"
                                                                            : NULL;
     if (other)
         return neural_fail(j->message, "%s differs from that of the run to resume, %s", other,
                            o->resume);
-    o->hidden = hidden, o->layers = layers, o->seed = t->seed;
+    o->hidden = hidden, o->layers = layers, o->seed = t->seed, o->limit = t->limit;
     o->batch = t->batch ? t->batch : o->batch;
     o->precision = (NeuralPrecision)t->precision;
     if (!o->has_rate && t->learning_rate > 0) o->learning_rate = t->learning_rate;
@@ -298,7 +304,7 @@ static bool save_weights(Job *j, bool resumable) {
         memcpy(w.training.second_moments, s.moment2, s.n_params * sizeof *s.moment2);
         w.training.step = s.step, w.training.seed = j->o.seed, w.training.planned = j->o.steps;
         w.training.batch = j->o.batch, w.training.precision = j->o.precision;
-        w.training.learning_rate = j->o.learning_rate;
+        w.training.learning_rate = j->o.learning_rate, w.training.limit = j->o.limit;
     }
     if (!resumable) { // the moments are twice as large as the weights
         free(w.training.first_moments), free(w.training.second_moments);
@@ -354,6 +360,7 @@ static int run(Job *j) {
     Options *o = &j->o;
     if (!neural_image_load(&j->image, o->input, j->message) || !check_outputs(j))
         return complain(j->message);
+    if (o->limit >= (uint64_t)j->image.width * j->image.height) o->limit = 0; // all
     if (o->resume && !resume(j)) return complain(j->message);
     if (!o->resume &&
         !neural_network_init_siren(&j->net, o->hidden, o->layers, o->seed, j->message))
