@@ -67,7 +67,7 @@ typedef struct Job {
 static bool make_data(Job *j) {
     const NeuralImage *image = &j->image;
     uint64_t total = (uint64_t)image->width * image->height;
-    bool limited = j->o.limit != 0;
+    bool limited = j->o.limit && j->o.limit < total; // a file may say anything
     j->n = (uint32_t)(limited ? j->o.limit : total);
     j->out_width = limited ? j->n : image->width;
     j->out_height = limited ? 1 : image->height;
