@@ -117,8 +117,9 @@ static bool resume(Job *j) {
         last->n_out != 3)
         return neural_fail(j->message, "%s: not a SIREN of a picture", o->resume);
     if (w->width && (w->width != j->image.width || w->height != j->image.height))
-        return neural_fail(j->message, "%s is %u x %u, not %u x %u as the picture of the run to "
-                                       "resume, %s",
+        return neural_fail(j->message,
+                           "%s is %u x %u, not %u x %u as the picture of the run to "
+                           "resume, %s",
                            o->input, j->image.width, j->image.height, w->width, w->height,
                            o->resume);
     uint32_t hidden = w->net.layers[0].n_out, layers = w->net.n_layers - 2;
