@@ -76,6 +76,10 @@ static MTLComputePipelineState *compile(IgDevice *device, const char *text, cons
                              .math_mode = MTLMathModeSafe,
                              .source_name = function},
         &why);
+    if (library) { // then it holds warnings
+        mtl_release(why);
+        why = NULL;
+    }
     MTLFunction *f = library ? mtl_library_new_function(library, function) : NULL;
     MTLComputePipelineState *pipeline =
         f ? mtl_device_new_compute_pipeline_state(device->metal, f, &why) : NULL;

@@ -40,13 +40,14 @@ static bool complete_shape(const IgTensor *t, int rank, const int64_t *n, IgShap
                            MTLError **error) {
     int64_t lengths[IG_MAX_RANK], known = 1;
     int open = -1;
+    bool fits = true;
     if (rank < 0 || rank > IG_MAX_RANK || (rank && !n))
         return ig_shape_check("ig_reshape", rank, n, shape, error);
     for (int i = 0; i < rank; i++) {
         lengths[i] = n[i];
         if (n[i] != -1) {
-            if (n[i] > 0 && known > INT64_MAX / n[i]) break;
-            known *= n[i];
+            fits = fits && n[i] >= 0 && (!n[i] || known <= INT64_MAX / n[i]);
+            known = fits ? known * n[i] : 1;
         } else if (open >= 0) {
             return ig_fail(error, IgErrorShape, "ig_reshape: shape %s has more than one -1",
                            ig_shape_text(rank, n));
@@ -56,7 +57,7 @@ static bool complete_shape(const IgTensor *t, int rank, const int64_t *n, IgShap
     }
     if (open >= 0) lengths[open] = known ? ig_numel(t) / known : 0;
     if (!ig_shape_check("ig_reshape", rank, lengths, shape, error)) return false;
-    if (ig_shape_numel(shape) == ig_numel(t)) return true;
+    if (fits && ig_shape_numel(shape) == ig_numel(t)) return true;
     return ig_fail(error, IgErrorShape, "ig_reshape: shape %s does not fit shape %s",
                    ig_shape_text(rank, n), ig_shape_text(ig_rank(t), ig_shape(t)));
 }
