@@ -50,7 +50,9 @@ int main(int argc, char **argv) {
     for (int i = 0; i < N_COMMANDS; ++i)
         if (!strcmp(name, commands[i].name)) {
             int status = commands[i].run(argc - 1, argv + 1);
-            if (fflush(stdout) && !status) status = EXIT_INPUT;
+            // ferror: a flush on the way may have met the full disk
+            if ((fflush(stdout) || ferror(stdout)) && !status)
+                status = complain(EXIT_INPUT, name, "cannot write to standard output");
             return status;
         }
     fprintf(stderr, "ingot: there is no command '%s' (try `ingot --help`)\n", name);

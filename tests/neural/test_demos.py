@@ -2,6 +2,7 @@
 """ingot implicit train and sdf, ingot compress, ingot denoise: what they write, that it is what they
 say, and what users type wrong."""
 import json
+import os
 import re
 import signal
 import subprocess
@@ -97,6 +98,16 @@ def test_interrupted_training_saves_what_there_is(ingot, picture):
     assert b"Weights saved to" in out and b"Reconstruction saved to" in out
     out = ingot("implicit", "eval", "w.json", "--image", "o.png").stdout  # both are of the same step
     assert float(re.search(r"image .* psnr ([\d.]+) dB", out)[1]) > 40
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_under_standard_output(ingot, picture):
+    for args in (["implicit", "picture", "-o", "q.png"],
+                 ["implicit", "train", "--model", "siren", "-i", "p.png", "--steps", "1", "--hidden", "4"]):
+        with open("/dev/full", "w") as full:
+            p = subprocess.run([BUILD / "bin" / "ingot", *args], cwd=ingot.folder, env=ingot.env, stdout=full,
+                               stderr=subprocess.PIPE, text=True)
+        assert p.returncode == 1 and "cannot write to standard output" in p.stderr, (args, p.stderr)
 
 
 def test_results_do_not_overwrite_inputs_or_each_other(ingot, picture):

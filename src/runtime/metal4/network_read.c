@@ -189,7 +189,7 @@ static bool read_entry(JsonReader *j, Entry *e) {
     char dtype[16] = "";
     uint64_t n;
     int64_t sizes[NET_MAX_RANK];
-    *e = (Entry){0};
+    *e = (Entry){.shape.n = {1, 1, 1, 1, 1, 1, 1, 1}};
     if (!json_enter_object(j)) return false;
     while (json_next_key(j, &key)) {
         if (!strcmp(key, "dtype")) {
@@ -451,6 +451,7 @@ static bool read_two(Reader *r, int64_t two[2], uint64_t low) {
 static bool read_permutation(Reader *r, NetShape *shape) {
     JsonReader *j = &r->json;
     *shape = (NetShape){0};
+    for (int i = 0; i < NET_MAX_RANK; i++) shape->n[i] = 1; // a reshape may have been given one
     if (!json_enter_array(j)) return false;
     while (json_next_item(j)) {
         uint64_t n;
