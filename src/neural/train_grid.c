@@ -61,6 +61,10 @@ bool neural_network_init_grid(NeuralNetwork *net, const NeuralHashGrid *sizes, u
     net->n_coordinates = 2;
     net->grid = *sizes;
     const size_t n = ((size_t)sizes->n_levels << sizes->log2_size) * sizes->n_features;
+    if (n >= (size_t)1 << 30) { // no buffer takes it: said before it is filled
+        neural_network_free(net);
+        return neural_fail(message, "a table of %zu numbers is too large", n);
+    }
     net->grid.table = malloc(n * sizeof *net->grid.table);
     if (!net->grid.table) {
         neural_network_free(net);

@@ -179,6 +179,11 @@ static void print_result(const Job *job, const Result *r) {
 static bool jpeg_table(const Job *job, NeuralCurve *curve, char *message) {
     static const int qualities[] = {1, 3, 5, 8, 10, 15, 20, 30, 50, 75, 90};
     const double n_pixels = (double)job->image.width * job->image.height;
+    enum { JPEG_LONGEST = 65500 };
+    if (job->image.width > JPEG_LONGEST || job->image.height > JPEG_LONGEST) {
+        printf("JPEG has no pictures of this size\n");
+        return true;
+    }
     for (size_t i = 0; i < sizeof qualities / sizeof *qualities; ++i) {
         size_t n;
         NeuralImage back;

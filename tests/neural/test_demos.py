@@ -100,6 +100,14 @@ def test_interrupted_training_saves_what_there_is(ingot, picture):
     assert float(re.search(r"image .* psnr ([\d.]+) dB", out)[1]) > 40
 
 
+def test_sizes_that_others_cannot_have(ingot, picture):
+    ingot("implicit", "picture", "-o", "wide.png", "--size", "65501x1")
+    assert "Saved to x.ingot" in ingot("compress", "wide.png", "-o", "x.ingot", "--steps", "1", "--bytes", "900").stdout
+    p = ingot("implicit", "train", "--model", "instant-ngp", "-i", "p.png", "--levels", "32", "--features", "8",
+              "--log2-hashmap-size", "22", status=1)
+    assert "too large" in p.stderr, p.stderr
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_disk_under_standard_output(ingot, picture):
     for args in (["implicit", "picture", "-o", "q.png"],
