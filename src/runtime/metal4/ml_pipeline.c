@@ -97,8 +97,14 @@ static MTLComputePipelineState *kernel(MTLDevice *device, MTLLibrary *library, u
         "flat", "each", "reshape", "rows", "matmul", "matmul_a", "matmul_b", "matmul_ab", "conv"};
     MTLFunction *function = mtl_library_new_function(library, names[which]);
     MTLComputePipelineState *state = NULL;
+    // Not validated: constants and intermediates are no resources, so that a check would take every
+    // access to them for one outside. The sizes are checked when the network is planned.
     if (function)
-        state = mtl_device_new_compute_pipeline_state(device, function, error);
+        state = mtl_device_new_compute_pipeline_state_with_descriptor(
+            device,
+            &(MTLComputePipelineDescriptor){.compute_function = function,
+                                            .shader_validation = MTLShaderValidationDisabled},
+            MTLPipelineOptionNone, NULL, error);
     else
         rt_error_set(error, NULL);
     mtl_release(function);
