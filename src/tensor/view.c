@@ -38,7 +38,7 @@ static IgTensor *with_numbers(IgTensor *t, const int64_t *numbers, int n) {
 // Fills in the one length that is -1.
 static bool complete_shape(const IgTensor *t, int rank, const int64_t *n, IgShape *shape,
                            MTLError **error) {
-    int64_t lengths[IG_MAX_RANK], known = 1;
+    int64_t lengths[IG_MAX_RANK] = {0}, known = 1;
     int open = -1;
     bool fits = true;
     if (rank < 0 || rank > IG_MAX_RANK || (rank && !n))
