@@ -28,7 +28,7 @@ typedef struct CpuThread {
     sigjmp_buf jump;                 // out of the kernel
     volatile sig_atomic_t in_kernel; // the signal handler may jump
     volatile sig_atomic_t signal;    // which one made it jump
-    volatile uintptr_t fault_address;
+    volatile uintptr_t fault_address, fault_stack; // stack pointer at the time; 0: not known
     sigset_t mask;       // as it was when the signal came
     CpuRun *_Atomic run; // while in a range of it
     pthread_t id;

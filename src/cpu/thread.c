@@ -119,8 +119,11 @@ static CpuFault fault_of(const CpuThread *t, const CpuRun *run) {
     int known = atomic_load(&run->fault);
     if (known == CPU_FAULT_TIMEOUT) return CPU_FAULT_TIMEOUT;
     if (t->signal == SIGSEGV || t->signal == SIGBUS) {
-        uintptr_t low = t->stack_low, at = t->fault_address;
-        return low && at < low && at >= low - (1u << 20) ? CPU_FAULT_STACK : CPU_FAULT_MEMORY;
+        // Just below the stack, and the stack is nearly used up: a buffer that is gone may have lain
+        // there too.
+        uintptr_t low = t->stack_low, at = t->fault_address, sp = t->fault_stack;
+        bool below = low && at < low && at >= low - (1u << 20);
+        return below && (!sp || sp < low + (1u << 20)) ? CPU_FAULT_STACK : CPU_FAULT_MEMORY;
     }
     return CPU_FAULT_ILLEGAL;
 }
@@ -201,6 +204,17 @@ static void pass_on(int number, siginfo_t *info, void *context) {
     }
 }
 
+static uintptr_t stack_pointer(const ucontext_t *context) {
+#if defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.sp;
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
 static void on_signal(int number, siginfo_t *info, void *context) {
     CpuThread *t = current;
     int saved = errno;
@@ -211,6 +225,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
         if (!kicked || stop) {
             t->signal = number;
             t->fault_address = kicked ? 0 : (uintptr_t)info->si_addr;
+            t->fault_stack = stack_pointer(context);
             t->mask = ((const ucontext_t *)context)->uc_sigmask;
             siglongjmp(t->jump, 1);
         }
