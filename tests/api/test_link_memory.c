@@ -1,33 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linked functions without memory: whichever allocation fails, the call gives NULL and an error,
 // and nothing stays behind. And the calls that work in the background.
-#include "api_test.h"
+#include "failing_memory.h"
 #include <unistd.h>
-
-static atomic_long alive;           // blocks
-static _Atomic long countdown = -1; // allocations until the one that fails; -1: none fails
-static atomic_bool failed;
-
-static void *count_allocate(void *context, size_t length, size_t alignment) {
-    (void)context;
-    if (atomic_load(&countdown) == 0) {
-        failed = true;
-        return NULL;
-    }
-    if (atomic_load(&countdown) > 0) atomic_fetch_sub(&countdown, 1);
-    size_t rounded = (length + alignment - 1) & ~(alignment - 1);
-    void *p = alignment <= 16 ? malloc(length) : aligned_alloc(alignment, rounded);
-    if (p) atomic_fetch_add(&alive, 1);
-    return p;
-}
-
-static void count_deallocate(void *context, void *pointer) {
-    (void)context;
-    atomic_fetch_sub(&alive, 1);
-    free(pointer);
-}
-
-static const MTLAllocator counting = {count_allocate, count_deallocate, NULL};
 
 static const char *const source =
     HEAD "constant int offset [[function_constant(0)]];\n"
@@ -42,6 +17,7 @@ static MTLLibrary *library, *dynamic;
 static MTLFunctionConstantValues *values;
 
 static int set_up(void **state) {
+    fails_on = true;
     mtl_set_allocator(&counting);
     if (open_device(state)) return -1;
     library = compile(source);
@@ -143,9 +119,8 @@ static void every_allocation_may_fail(void **unused) {
         atomic_store(&countdown, n);
         bool ok = make_everything();
         atomic_store(&countdown, -1);
-        if (atomic_load(&alive) > before)
-            fail_msg("allocation %ld failed: %ld blocks left behind", n,
-                     atomic_load(&alive) - before);
+        long left = left_behind(&before);
+        if (left) fail_msg("allocation %ld failed: %ld blocks left behind", n, left);
         if (!failed) {
             assert_true(ok);
             assert_true(n > 20);

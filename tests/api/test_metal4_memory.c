@@ -3,31 +3,9 @@
 // Nothing crashes, hangs or leaks, and what did not work says so.
 #include <unistd.h>
 #include "archive.h"
+#include "failing_memory.h"
 #include "metal4.h"
 
-static atomic_long countdown = -1; // allocations until one fails; < 0: none
-static atomic_long alive;
-static atomic_bool failed;
-
-static void *count_allocate(void *context, size_t length, size_t alignment) {
-    (void)context;
-    if (atomic_load(&countdown) >= 0 && atomic_fetch_sub(&countdown, 1) == 0) {
-        atomic_store(&failed, true);
-        return NULL;
-    }
-    alignment = alignment < sizeof(void *) ? sizeof(void *) : alignment;
-    void *p = aligned_alloc(alignment, (length + alignment - 1) & ~(alignment - 1));
-    if (p) atomic_fetch_add(&alive, 1);
-    return p;
-}
-
-static void count_deallocate(void *context, void *pointer) {
-    (void)context;
-    atomic_fetch_sub(&alive, 1);
-    free(pointer);
-}
-
-static const MTLAllocator counting = {count_allocate, count_deallocate, NULL};
 static MTLComputePipelineState *add_one;
 static MTLLibrary *library;
 static MTLBuffer *x, *y;
@@ -206,10 +184,8 @@ static void fail_each(bool (*run)(void), const char *name) {
         atomic_store(&countdown, -1);
         more = atomic_load(&failed);
         if (!more && !ok) fail_msg("%s: no allocation failed, and yet it did not work", name);
-        // What a worker still lets go of.
-        for (int i = 0; i < 2000 && atomic_load(&alive) > before; i++) usleep(1000);
-        if (atomic_load(&alive) > before)
-            fail_msg("%s: allocation %d failed, %ld leaked", name, n, atomic_load(&alive) - before);
+        long left = left_behind(&before);
+        if (left) fail_msg("%s: allocation %d failed, %ld leaked", name, n, left);
         if (n > 5000) fail_msg("%s: too many allocations", name);
     }
     assert_true(n > 10);

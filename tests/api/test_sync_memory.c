@@ -3,31 +3,8 @@
 // allocation of a program that uses all of them fails once. Nothing crashes, hangs or leaks, and
 // what did not work says so.
 #include <unistd.h>
-#include "api_test.h"
+#include "failing_memory.h"
 
-static atomic_long countdown = -1; // allocations until one fails; < 0: none
-static atomic_long alive;
-static atomic_bool failed;
-
-static void *count_allocate(void *context, size_t length, size_t alignment) {
-    (void)context;
-    if (atomic_load(&countdown) >= 0 && atomic_fetch_sub(&countdown, 1) == 0) {
-        atomic_store(&failed, true);
-        return NULL;
-    }
-    alignment = alignment < sizeof(void *) ? sizeof(void *) : alignment;
-    void *p = aligned_alloc(alignment, (length + alignment - 1) & ~(alignment - 1));
-    if (p) atomic_fetch_add(&alive, 1);
-    return p;
-}
-
-static void count_deallocate(void *context, void *pointer) {
-    (void)context;
-    atomic_fetch_sub(&alive, 1);
-    free(pointer);
-}
-
-static const MTLAllocator counting = {count_allocate, count_deallocate, NULL};
 static MTLComputePipelineState *add_one;
 
 static int set_up(void **state) {
@@ -144,25 +121,17 @@ static bool queues(void) {
     return ok;
 }
 
-static void settle(long before) { // threads let go of the last ones
-    for (int k = 0; k < 2000 && atomic_load(&alive) > before; k++) usleep(500);
-}
-
 static void fail_each_allocation(bool (*program)(void)) {
     assert_true(program());
-    usleep(20000);
-    long n = 0;
+    long n = 0, before = atomic_load(&alive);
     for (;; n++) {
-        long before = atomic_load(&alive);
         atomic_store(&failed, false);
         atomic_store(&countdown, n);
         bool ok = program();
         atomic_store(&countdown, -1);
         bool hit = atomic_load(&failed);
-        settle(before);
-        if (atomic_load(&alive) > before)
-            fail_msg("allocation %ld failed: %ld blocks left behind", n,
-                     atomic_load(&alive) - before);
+        long left = left_behind(&before);
+        if (left) fail_msg("allocation %ld failed: %ld blocks left behind", n, left);
         if (hit) continue;
         assert_true(ok);
         break;

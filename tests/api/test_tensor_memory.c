@@ -1,31 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_tensor_memory.c: tensors when any allocation fails, and from several threads at once: an
 // error, and nothing stays behind.
-#include "api_test.h"
-
-static atomic_long alive, countdown = -1; // allocations until the one that fails; negative: none
-static atomic_bool failed;
-
-static void *count_allocate(void *context, size_t length, size_t alignment) {
-    (void)context;
-    if (atomic_load(&countdown) >= 0 && atomic_fetch_sub(&countdown, 1) == 0) {
-        atomic_store(&failed, true);
-        return NULL;
-    }
-    void *p = alignment <= 16
-                  ? malloc(length)
-                  : aligned_alloc(alignment, (length + alignment - 1) & ~(alignment - 1));
-    if (p) atomic_fetch_add(&alive, 1);
-    return p;
-}
-
-static void count_deallocate(void *context, void *pointer) {
-    (void)context;
-    atomic_fetch_sub(&alive, 1);
-    free(pointer);
-}
-
-static const MTLAllocator counting = {count_allocate, count_deallocate, NULL};
+#include "failing_memory.h"
 
 static int set_up(void **state) {
     mtl_set_allocator(&counting);
@@ -70,7 +46,7 @@ static void any_allocation_may_fail(void **state) {
         atomic_store(&countdown, n);
         bool right = everything();
         atomic_store(&countdown, -1);
-        assert_int_equal(atomic_load(&alive), before);
+        assert_int_equal(left_behind(&before), 0);
         assert_true(mtl_device_current_allocated_size(device) == bytes);
         if (!atomic_load(&failed)) {
             assert_true(right && n > 3);
@@ -95,7 +71,7 @@ static void from_several_threads(void **state) {
     for (int i = 0; i < N; i++) pthread_create(&threads[i], NULL, work, &right[i]);
     for (int i = 0; i < N; i++) pthread_join(threads[i], NULL);
     for (int i = 0; i < N; i++) assert_true(right[i]);
-    assert_int_equal(atomic_load(&alive), before);
+    assert_int_equal(left_behind(&before), 0);
 }
 
 int main(void) {

@@ -10,20 +10,9 @@
 // ones are then divided by the interpolated 1 / w, one division for each place (centre, centroid,
 // sample) of a step.
 #include "compiler/codegen/stage_int.h"
+#include "base/data_types.h"
 #include <stddef.h>
 #include <string.h>
-
-enum {
-    DT_FLOAT = 3,
-    DT_HALF = 16,
-    DT_INT = 29,
-    DT_UINT = 33,
-    DT_SHORT = 37,
-    DT_USHORT = 41,
-    DT_CHAR = 45,
-    DT_UCHAR = 49,
-    DT_BOOL = 53
-};
 
 LLVMTypeRef msl_float(const MslContext *cx) { return LLVMFloatTypeInContext(cx->llvm); }
 

@@ -2,6 +2,7 @@
 // frontend_int.h: what the C files of the front end share.
 #ifndef INGOT_FRONTEND_INT_H
 #define INGOT_FRONTEND_INT_H
+#include "base/data_types.h"
 #include "base/arena.h"
 #include "base/reflect.h"
 #include "base/text.h"
@@ -57,6 +58,9 @@ typedef struct ReflectBuilder {
     uint32_t capacity_types, capacity_functions, capacity_constants;
     bool failed; // out of memory
 } ReflectBuilder;
+// An error at a place in the source.
+void reflect_report(BridgeJob *job, uint32_t at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 bool reflect_begin(ReflectBuilder *b, BaseArena *arena);
 uint32_t reflect_new_type(ReflectBuilder *b);
 void reflect_set_type(ReflectBuilder *b, uint32_t type, const BridgeType *info);
@@ -66,7 +70,8 @@ void reflect_end(ReflectBuilder *b); // frees what is not lib
 
 // ---- reflect_texture.c
 bool reflect_texture_type(RfType *t, const BridgeType *info); // false: neither texture nor sampler
-bool reflect_texture_argument(const ReflectBuilder *b, RfArg *arg, uint32_t type);
+// Textures, samplers, tensors and arrays of them.
+bool reflect_handle_argument(const ReflectBuilder *b, RfArg *arg, uint32_t type);
 unsigned reflect_max_index(uint8_t kind);       // of RfArgKind: greatest binding index
 const char *reflect_attribute_of(uint8_t kind); // "buffer", "texture", ...
 
@@ -74,7 +79,6 @@ const char *reflect_attribute_of(uint8_t kind); // "buffer", "texture", ...
 // Tensors and what they are made of. False: none of these.
 bool reflect_tensor_type(const ReflectBuilder *b, RfType *t, const BridgeType *info, char *name,
                          size_t n_name);
-bool reflect_tensor_argument(const ReflectBuilder *b, RfArg *arg, uint32_t type);
 
 // ---- reflect_members.c
 // Copies what info says of its members into keep. False without memory.

@@ -9,35 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    DT_NONE = 0,
-    DT_STRUCT = 1,
-    DT_ARRAY = 2,
-    DT_FLOAT = 3,
-    DT_FLOAT2X2 = 7,
-    DT_HALF = 16,
-    DT_HALF2X2 = 20,
-    DT_INT = 29,
-    DT_UINT = 33,
-    DT_SHORT = 37,
-    DT_USHORT = 41,
-    DT_CHAR = 45,
-    DT_UCHAR = 49,
-    DT_BOOL = 53,
-    DT_POINTER = 60,
-    DT_COMPUTE_PIPELINE = 79,
-    DT_COMMAND_BUFFER = 80,
-    DT_LONG = 81,
-    DT_ULONG = 85,
-    DT_FUNCTION_TABLE = 115,
-    DT_BFLOAT = 121
-};
 enum { MAX_INDEX = 30 };
 #define NO_TYPE UINT32_MAX
 
-static void report(BridgeJob *job, uint32_t at, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void report(BridgeJob *job, uint32_t at, const char *format, ...) {
+void reflect_report(BridgeJob *job, uint32_t at, const char *format, ...) {
     char text[512];
     va_list args;
     va_start(args, format);
@@ -249,21 +224,24 @@ void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl)
     for (uint32_t i = 0; i < lib->n_constants; i++) {
         if (strcmp(lib->constants[i].symbol, decl->symbol) == 0) return; // declared again
         if (lib->constants[i].index == (uint32_t)index) {
-            report(job, decl->location, "function constant index %u is already used by '%s'",
-                   (unsigned)index, lib->constants[i].name);
+            reflect_report(job, decl->location,
+                           "function constant index %u is already used by '%s'", (unsigned)index,
+                           lib->constants[i].name);
             return;
         }
     }
     uint32_t data_type = lib->types[decl->type].data_type;
     if (index < 0 || index > 65535)
-        report(job, decl->location,
-               "'function_constant' attribute parameter is out of bounds: must be between 0 and "
-               "65535");
+        reflect_report(
+            job, decl->location,
+            "'function_constant' attribute parameter is out of bounds: must be between 0 and "
+            "65535");
     else if (data_type <= DT_ARRAY || data_type == DT_POINTER ||
              (data_type >= DT_FLOAT2X2 && data_type < DT_HALF) ||
              (data_type >= DT_HALF2X2 && data_type < DT_INT))
-        report(job, decl->location, "type '%s' is not valid for attribute 'function_constant'",
-               lib->types[decl->type].name);
+        reflect_report(job, decl->location,
+                       "type '%s' is not valid for attribute 'function_constant'",
+                       lib->types[decl->type].name);
     uint32_t n = lib->n_constants;
     lib->constants[n] =
         (RfConstant){strdup(decl->name), strdup(decl->symbol), (uint32_t)index, decl->type, 0};
@@ -300,8 +278,8 @@ static void set_builtin(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Bri
               (t->data_type >= DT_USHORT && t->data_type <= DT_USHORT + last);
     ok = ok && strncmp(t->name, "packed_", 7) != 0;
     if (!ok)
-        report(job, at, "type '%s' is not valid for attribute '%s'", t->name,
-               rf_builtin_name((unsigned)builtin));
+        reflect_report(job, at, "type '%s' is not valid for attribute '%s'", t->name,
+                       rf_builtin_name((unsigned)builtin));
 }
 
 // A visible function table or an array of them: what they hold is read only.
@@ -325,8 +303,9 @@ static bool set_memory(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Brid
     if (t->data_type == DT_ARRAY && t->element != NO_TYPE &&
         b->infos[t->element].kind == BRIDGE_TYPE_POINTER) {
         if (t->n_elements < 1 || t->n_elements > MAX_INDEX + 1) {
-            report(job, p->location, "parameter '%s' needs %u resource locations: there are %d",
-                   p->name, t->n_elements, MAX_INDEX + 1);
+            reflect_report(job, p->location,
+                           "parameter '%s' needs %u resource locations: there are %d", p->name,
+                           t->n_elements, MAX_INDEX + 1);
             return false;
         }
         arg->count = t->n_elements;
@@ -335,21 +314,23 @@ static bool set_memory(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Brid
         kind = BRIDGE_TYPE_POINTER;
     }
     if (kind != BRIDGE_TYPE_POINTER && kind != BRIDGE_TYPE_REFERENCE) {
-        report(job, p->location,
-               "invalid type '%s' for parameter '%s' of an entry point: use a pointer or reference "
-               "in the "
-               "device, constant or threadgroup address space",
-               t->name, p->name);
+        reflect_report(
+            job, p->location,
+            "invalid type '%s' for parameter '%s' of an entry point: use a pointer or reference "
+            "in the "
+            "device, constant or threadgroup address space",
+            t->name, p->name);
         return false;
     }
     arg->space = t->space, arg->access = t->access;
     arg->type = t->element;
     if (t->space == RF_SPACE_NONE || t->space == RF_THREAD) {
-        report(job, p->location,
-               t->space == RF_THREAD
-                   ? "%s parameter '%s' of an entry point cannot be in the thread address space"
-                   : "%s type of parameter '%s' must have explicit address space qualifier",
-               kind == BRIDGE_TYPE_POINTER ? "pointer" : "reference", p->name);
+        reflect_report(
+            job, p->location,
+            t->space == RF_THREAD
+                ? "%s parameter '%s' of an entry point cannot be in the thread address space"
+                : "%s type of parameter '%s' must have explicit address space qualifier",
+            kind == BRIDGE_TYPE_POINTER ? "pointer" : "reference", p->name);
         return false;
     }
     arg->kind = t->space == RF_THREADGROUP ? RF_ARG_THREADGROUP : RF_ARG_BUFFER;
@@ -361,23 +342,27 @@ static void set_binding(BridgeJob *job, RfArg *arg, const BridgeAttr *a) {
     unsigned max_index = reflect_max_index(arg->kind);
     if (strcmp(a->name, expected) != 0 &&
         (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER))
-        report(job, a->location, "'%s' attribute cannot be applied to a %s", a->name, expected);
+        reflect_report(job, a->location, "'%s' attribute cannot be applied to a %s", a->name,
+                       expected);
     else if (strcmp(a->name, "texture") == 0 && arg->kind != RF_ARG_TEXTURE)
-        report(job, a->location, "'texture' attribute only applies to textures and arrays of them");
+        reflect_report(job, a->location,
+                       "'texture' attribute only applies to textures and arrays of them");
     else if (strcmp(a->name, "sampler") == 0 && arg->kind != RF_ARG_SAMPLER)
-        report(job, a->location, "'sampler' attribute only applies to samplers and arrays of them");
+        reflect_report(job, a->location,
+                       "'sampler' attribute only applies to samplers and arrays of them");
     else if (strcmp(a->name, expected) != 0)
-        report(job, a->location,
-               "'%s' attribute cannot be applied to a parameter in the %s address space", a->name,
-               arg->space == RF_THREADGROUP ? "threadgroup"
-               : arg->space == RF_CONSTANT  ? "constant"
-                                            : "device");
+        reflect_report(job, a->location,
+                       "'%s' attribute cannot be applied to a parameter in the %s address space",
+                       a->name,
+                       arg->space == RF_THREADGROUP ? "threadgroup"
+                       : arg->space == RF_CONSTANT  ? "constant"
+                                                    : "device");
     else if (a->n_args != 1 || a->args[0].is_string)
-        report(job, a->location, "'%s' attribute takes one argument", a->name);
+        reflect_report(job, a->location, "'%s' attribute takes one argument", a->name);
     else if (a->args[0].value < 0 || a->args[0].value + arg->count - 1 > max_index)
-        report(job, a->location,
-               "'%s' attribute parameter is out of bounds: must be between 0 and %u", a->name,
-               max_index);
+        reflect_report(job, a->location,
+                       "'%s' attribute parameter is out of bounds: must be between 0 and %u",
+                       a->name, max_index);
     else
         arg->index = (uint32_t)a->args[0].value;
 }
@@ -416,29 +401,28 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, uint8_t stage, RfArg
         else if (strcmp(a->name, "function_constant") == 0)
             condition = a;
         else if (strcmp(a->name, "user") != 0) {
-            report(job, a->location,
-                   "'%s' attribute cannot be applied to a parameter of a %s function", a->name,
-                   stage_word(stage));
+            reflect_report(job, a->location,
+                           "'%s' attribute cannot be applied to a parameter of a %s function",
+                           a->name, stage_word(stage));
             refused = stage != RF_KERNEL;
         }
     }
     if (builtin >= 0)
         set_builtin(b, job, arg, p, builtin, builtin_at);
     else if (!refused &&
-             (reflect_texture_argument(b, arg, p->type) || set_table(b, arg, p) ||
-              reflect_tensor_argument(b, arg, p->type) ||
+             (reflect_handle_argument(b, arg, p->type) || set_table(b, arg, p) ||
               set_memory(b, job, arg, p)) &&
              binding)
         set_binding(job, arg, binding);
     if (stage != RF_KERNEL && arg->kind == RF_ARG_THREADGROUP)
-        report(job, p->location,
-               "parameter '%s' of a %s function cannot be in the threadgroup address space",
-               p->name, stage_word(stage));
+        reflect_report(job, p->location,
+                       "parameter '%s' of a %s function cannot be in the threadgroup address space",
+                       p->name, stage_word(stage));
     if (condition && condition->n_args == 1 && condition->args[0].is_string) {
         arg->condition = bridge_find_variable(job, condition->args[0].text);
         if (!arg->condition)
-            report(job, condition->location, "use of undeclared function constant '%s'",
-                   condition->args[0].text);
+            reflect_report(job, condition->location, "use of undeclared function constant '%s'",
+                           condition->args[0].text);
     }
     if (!arg->condition) arg->condition = strdup("");
     b->failed |= !arg->name || !arg->condition;
@@ -461,8 +445,8 @@ static void add_arguments(ReflectBuilder *b, BridgeJob *job, RfFunction *f, cons
 
 // Tables of functions and tensors take the places of buffers.
 static bool takes_index(const RfArg *a, uint8_t kind) {
-    return a->kind == kind || (kind == RF_ARG_BUFFER && (a->kind == RF_ARG_FUNCTION_TABLE ||
-                                                         a->kind == RF_ARG_TENSOR));
+    return a->kind == kind || (kind == RF_ARG_BUFFER &&
+                               (a->kind == RF_ARG_FUNCTION_TABLE || a->kind == RF_ARG_TENSOR));
 }
 
 // Explicit indices may not overlap; the rest take the first that is free, in order of declaration.
@@ -482,9 +466,9 @@ static void assign_indices(BridgeJob *job, RfFunction *f, const BridgeFunction *
             taken[k] = true;
         }
         if (clash && !*a->condition)
-            report(job, from->params[a->param].location,
-                   "cannot reserve '%s' resource location%s at index %u", what,
-                   a->count > 1 ? "s" : "", a->index);
+            reflect_report(job, from->params[a->param].location,
+                           "cannot reserve '%s' resource location%s at index %u", what,
+                           a->count > 1 ? "s" : "", a->index);
     }
     for (uint32_t i = 0; i < f->n_args; i++) {
         RfArg *a = &f->args[i];
@@ -497,8 +481,8 @@ static void assign_indices(BridgeJob *job, RfFunction *f, const BridgeFunction *
             memset(taken + at, true, a->count);
         }
         if (a->index == UINT32_MAX)
-            report(job, from->params[a->param].location,
-                   "no '%s' resource location is left for parameter '%s'", what, a->name);
+            reflect_report(job, from->params[a->param].location,
+                           "no '%s' resource location is left for parameter '%s'", what, a->name);
     }
 }
 
@@ -518,9 +502,10 @@ static void set_function_attributes(BridgeJob *job, RfFunction *f, const BridgeF
             f->name = strdup(a->args[0].text);
         } else if (strcmp(a->name, "max_total_threads_per_threadgroup") == 0) {
             if (a->n_args != 1 || a->args[0].value < 1 || a->args[0].value > 1024)
-                report(job, a->location,
-                       "'%s' attribute parameter is out of bounds: must be between 1 and 1024",
-                       a->name);
+                reflect_report(
+                    job, a->location,
+                    "'%s' attribute parameter is out of bounds: must be between 1 and 1024",
+                    a->name);
             else
                 f->max_total_threads = (uint32_t)a->args[0].value;
         } else if (strcmp(a->name, "required_threads_per_threadgroup") == 0) {
@@ -531,9 +516,10 @@ static void set_function_attributes(BridgeJob *job, RfFunction *f, const BridgeF
                 total *= f->required_threads[k];
             }
             if (!a->n_args || a->n_args > 3 || total < 1 || total > 1024)
-                report(job, a->location,
-                       "'%s' attribute needs one to three sizes with a product between 1 and 1024",
-                       a->name);
+                reflect_report(
+                    job, a->location,
+                    "'%s' attribute needs one to three sizes with a product between 1 and 1024",
+                    a->name);
         }
     }
 }
@@ -569,15 +555,15 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
     set_function_attributes(job, f, from);
     for (uint32_t i = 0; i + 1 < lib->n_functions; i++)
         if (strcmp(lib->functions[i].name, f->name) == 0)
-            report(job, from->decl.location, "there is already an entry point called '%s'",
-                   f->name);
+            reflect_report(job, from->decl.location, "there is already an entry point called '%s'",
+                           f->name);
     bool graphics = f->stage == RF_VERTEX || f->stage == RF_FRAGMENT;
     if (f->stage != RF_KERNEL && !graphics) return; // listed by name and stage
     if (graphics)
         reflect_stage_values(b, job, f, from);
     else if (b->infos[from->decl.type].kind != BRIDGE_TYPE_VOID)
-        report(job, from->decl.location, "kernel function '%s' must have void return type",
-               f->name);
+        reflect_report(job, from->decl.location, "kernel function '%s' must have void return type",
+                       f->name);
     for (uint32_t i = 0; i < from->n_params; i++)
         if (!graphics || !reflect_is_stage_input(b, f, &from->params[i]))
             add_arguments(b, job, f, &from->params[i], i, false, 0);

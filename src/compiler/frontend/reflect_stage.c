@@ -10,18 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { // MTLDataType
-    DT_ARRAY = 2,
-    DT_FLOAT = 3,
-    DT_HALF = 16,
-    DT_UINT = 33,
-    DT_USHORT = 41,
-    DT_UCHAR = 49,
-    DT_BOOL = 53,
-    DT_LONG = 81,
-    DT_ULONG = 85,
-    DT_BFLOAT = 121,
-};
 enum { MAX_ATTRIBUTE = 30, MAX_VALUES = 256, MAX_DEPTH = 16 };
 
 enum { VERTEX_IN = 1, VERTEX_OUT = 2, FRAGMENT_IN = 4, FRAGMENT_OUT = 8 }; // where a role may stand
@@ -95,17 +83,6 @@ typedef struct Side {
     uint32_t location; // of the parameter or function: members have one of their own
 } Side;
 
-static void report(BridgeJob *job, uint32_t at, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void report(BridgeJob *job, uint32_t at, const char *format, ...) {
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    bridge_report(job, 3, at, text);
-}
-
 static const char *stage_name(const Side *s) {
     return s->where & (VERTEX_IN | VERTEX_OUT) ? "vertex" : "fragment";
 }
@@ -147,10 +124,11 @@ static bool fits(uint8_t shape, uint32_t scalar, uint32_t n, bool array) {
 
 static void set_index(Side *s, RfValue *v, const BridgeAttr *a, unsigned max) {
     if (a->n_args != 1 || a->args[0].is_string)
-        report(s->job, a->location, "'%s' attribute takes one argument", a->name);
+        reflect_report(s->job, a->location, "'%s' attribute takes one argument", a->name);
     else if (a->args[0].value < 0 || a->args[0].value > max)
-        report(s->job, a->location,
-               "'%s' attribute parameter is out of bounds: must be between 0 and %u", a->name, max);
+        reflect_report(s->job, a->location,
+                       "'%s' attribute parameter is out of bounds: must be between 0 and %u",
+                       a->name, max);
     else
         v->index = (uint32_t)a->args[0].value;
 }
@@ -171,14 +149,14 @@ static void set_hint(Side *s, RfValue *v, const BridgeAttr *a) {
         v->invariant = 1;
     } else if (strcmp(a->name, "index") == 0 && a->n_args == 1 && !a->args[0].is_string) {
         if (a->args[0].value < 0 || a->args[0].value > 1)
-            report(s->job, a->location,
-                   "'index' attribute parameter is out of bounds: must be between 0 and 1");
+            reflect_report(s->job, a->location,
+                           "'index' attribute parameter is out of bounds: must be between 0 and 1");
         v->source = a->args[0].value == 1;
     } else if (strcmp(a->name, "function_constant") == 0 && text) {
         free(v->condition);
         v->condition = bridge_find_variable(s->job, text);
         if (!v->condition)
-            report(s->job, a->location, "use of undeclared function constant '%s'", text);
+            reflect_report(s->job, a->location, "use of undeclared function constant '%s'", text);
     }
 }
 
@@ -195,7 +173,8 @@ static void set_role(Side *s, RfValue *v, int k, const BridgeAttr *a) {
     else if (strcmp(text, "less") == 0)
         v->qualifier = 2;
     else
-        report(s->job, a->location, "'depth' attribute takes any, greater or less, not '%s'", text);
+        reflect_report(s->job, a->location,
+                       "'depth' attribute takes any, greater or less, not '%s'", text);
 }
 
 // Twice the same built-in value, attribute or colour in one structure.
@@ -207,14 +186,14 @@ static void check_twice(Side *s, const RfValue *v, uint32_t at, const char *name
         if (*o->condition || *v->condition) continue; // perhaps one of them at a time
         if (v->role == RF_VALUE && (o->user != v->user || strcmp(o->name, v->name) != 0)) continue;
         if (v->role == RF_VALUE)
-            report(s->job, at, "two values of %s function '%s' are called '%s'", stage_name(s),
-                   s->f->name, v->name);
+            reflect_report(s->job, at, "two values of %s function '%s' are called '%s'",
+                           stage_name(s), s->f->name, v->name);
         else if (v->role == RF_ATTRIBUTE || (v->role == RF_COLOR && s->result))
-            report(s->job, at, "'%s(%u)' is used twice in %s function '%s'", name, v->index,
-                   stage_name(s), s->f->name);
+            reflect_report(s->job, at, "'%s(%u)' is used twice in %s function '%s'", name, v->index,
+                           stage_name(s), s->f->name);
         else if (s->result)
-            report(s->job, at, "'%s' is used twice in %s function '%s'", name, stage_name(s),
-                   s->f->name);
+            reflect_report(s->job, at, "'%s' is used twice in %s function '%s'", name,
+                           stage_name(s), s->f->name);
         else
             continue;
         return;
@@ -223,15 +202,15 @@ static void check_twice(Side *s, const RfValue *v, uint32_t at, const char *name
 
 static bool needs_attribute(Side *s, const BridgeDecl *d, uint32_t at) {
     if (s->where == VERTEX_IN)
-        report(s->job, at,
-               "member '%s' of the stage_in structure of vertex function '%s' must have "
-               "the attribute 'attribute(n)'",
-               d->name, s->f->name);
+        reflect_report(s->job, at,
+                       "member '%s' of the stage_in structure of vertex function '%s' must have "
+                       "the attribute 'attribute(n)'",
+                       d->name, s->f->name);
     else
-        report(s->job, at,
-               "member '%s' of the result of fragment function '%s' must have an "
-               "attribute: color(n), depth, stencil or sample_mask",
-               d->name, s->f->name);
+        reflect_report(s->job, at,
+                       "member '%s' of the result of fragment function '%s' must have an "
+                       "attribute: color(n), depth, stencil or sample_mask",
+                       d->name, s->f->name);
     return false;
 }
 
@@ -243,8 +222,8 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
     const BridgeAttr *said = NULL;
     int k = -1;
     if (s->n >= MAX_VALUES) {
-        report(s->job, at, "%s of %s function '%s' has too many members", thing(s), stage_name(s),
-               s->f->name);
+        reflect_report(s->job, at, "%s of %s function '%s' has too many members", thing(s),
+                       stage_name(s), s->f->name);
         return;
     }
     RfValue *v = &s->values[s->n];
@@ -262,8 +241,9 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
         } else if (is_hint(a->name)) {
             set_hint(s, v, a);
         } else if (which < 0 || roles[which].role != RF_ATTRIBUTE || s->where != VERTEX_OUT) {
-            report(s->job, a->location, "'%s' attribute cannot be applied to %s of a %s function",
-                   a->name, thing(s), stage_name(s));
+            reflect_report(s->job, a->location,
+                           "'%s' attribute cannot be applied to %s of a %s function", a->name,
+                           thing(s), stage_name(s));
         }
     }
     if (!v->condition) v->condition = strdup("");
@@ -291,11 +271,12 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
     if (ok && v->role == RF_CLIP_DISTANCE) ok = count >= 1 && count <= CPU_MAX_CLIP;
     if (!ok) {
         if (k < 0)
-            report(s->job, at, "type '%s' of '%s' is not valid for a value between stages",
-                   s->b->lib->types[type].name, v->name);
+            reflect_report(s->job, at, "type '%s' of '%s' is not valid for a value between stages",
+                           s->b->lib->types[type].name, v->name);
         else
-            report(s->job, said ? said->location : at, "type '%s' is not valid for attribute '%s'",
-                   s->b->lib->types[type].name, role_name);
+            reflect_report(s->job, said ? said->location : at,
+                           "type '%s' is not valid for attribute '%s'", s->b->lib->types[type].name,
+                           role_name);
         n = scalar ? n : 1;
     }
     v->data_type = scalar ? t->data_type : DT_FLOAT;
@@ -343,8 +324,9 @@ static bool open_side(Side *s) {
 
 static void check_rows(const Side *s, uint32_t at) {
     if (s->rows > CPU_MAX_VARYINGS)
-        report(s->job, at, "%s function '%s' has %u components between stages: there may be %u",
-               stage_name(s), s->f->name, s->rows, CPU_MAX_VARYINGS);
+        reflect_report(s->job, at,
+                       "%s function '%s' has %u components between stages: there may be %u",
+                       stage_name(s), s->f->name, s->rows, CPU_MAX_VARYINGS);
 }
 
 static bool has_role(const BridgeDecl *d, unsigned where) {
@@ -390,12 +372,12 @@ static void add_parameter(Side *s, const BridgeDecl *p, uint32_t ordinal, uint32
         return;
     }
     if ((*stage_ins)++)
-        report(s->job, stage_in->location, "%s function '%s' has more than one 'stage_in'",
-               stage_name(s), s->f->name);
+        reflect_report(s->job, stage_in->location, "%s function '%s' has more than one 'stage_in'",
+                       stage_name(s), s->f->name);
     if (s->b->infos[p->type].kind != BRIDGE_TYPE_RECORD) {
-        report(s->job, stage_in->location,
-               "type '%s' is not valid for attribute 'stage_in': it must be a structure",
-               s->b->lib->types[p->type].name);
+        reflect_report(s->job, stage_in->location,
+                       "type '%s' is not valid for attribute 'stage_in': it must be a structure",
+                       s->b->lib->types[p->type].name);
         return;
     }
     BridgeDecl plain = *p; // what follows describes members
@@ -418,10 +400,11 @@ static void add_result(Side *s, const BridgeFunction *from) {
     bool position = false;
     for (uint32_t i = 0; i < s->n; i++) position |= s->values[i].role == RF_POSITION;
     if (s->where == VERTEX_OUT && !position)
-        report(s->job, d.location,
-               "vertex function '%s' returns no position: a member of '%s' must have the attribute "
-               "'position'",
-               s->f->name, s->b->lib->types[d.type].name);
+        reflect_report(
+            s->job, d.location,
+            "vertex function '%s' returns no position: a member of '%s' must have the attribute "
+            "'position'",
+            s->f->name, s->b->lib->types[d.type].name);
 }
 
 void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
@@ -435,13 +418,14 @@ void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
         const BridgeAttr *a = &from->decl.attrs[i];
         if (strcmp(a->name, "early_fragment_tests") == 0) {
             if (is_vertex)
-                report(job, a->location, "'%s' attribute only applies to fragment functions",
-                       a->name);
+                reflect_report(job, a->location,
+                               "'%s' attribute only applies to fragment functions", a->name);
             f->early_tests = 1;
         }
         if (strcmp(a->name, "patch") == 0)
-            report(job, a->location,
-                   "vertex function '%s' is for patches: tessellation is not supported", f->name);
+            reflect_report(job, a->location,
+                           "vertex function '%s' is for patches: tessellation is not supported",
+                           f->name);
     }
     if (!open_side(&in) || !open_side(&out)) {
         free(in.values);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DT_ARRAY = 2, DT_TENSOR = 140, DT_INT4 = 143, DT_UINT4 = 144 }; // MTLDataType
 enum { ARG_ELEMENT, ARG_EXTENTS, ARG_DESCRIPTOR, N_ARGS };             // of tensor<...>
 
 static bool is_named(const ReflectBuilder *b, uint32_t type, const char *name) {
@@ -70,22 +69,5 @@ bool reflect_tensor_type(const ReflectBuilder *b, RfType *t, const BridgeType *i
     BridgeType *keep = &b->infos[t - b->lib->types]; // a handle, even where nothing looks inside
     keep->size = keep->align = 8;
     name_tensor(b, t, info, name, n_name);
-    return true;
-}
-
-bool reflect_tensor_argument(const ReflectBuilder *b, RfArg *arg, uint32_t type) {
-    const RfType *t = &b->lib->types[type];
-    uint32_t count = 1;
-    if (t->data_type == DT_ARRAY && t->element != UINT32_MAX && t->n_elements) {
-        count = t->n_elements;
-        type = t->element;
-        t = &b->lib->types[type];
-    }
-    if (t->data_type != DT_TENSOR) return false;
-    arg->kind = RF_ARG_TENSOR;
-    arg->type = type;
-    arg->count = count;
-    arg->space = t->space;
-    arg->access = t->access;
     return true;
 }

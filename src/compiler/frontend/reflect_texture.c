@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DT_ARRAY = 2, DT_TEXTURE = 58, DT_SAMPLER = 59 }; // MTLDataType
-
 bool reflect_texture_type(RfType *t, const BridgeType *info) {
     static const struct {
         const char *name;
@@ -39,7 +37,7 @@ bool reflect_texture_type(RfType *t, const BridgeType *info) {
     return false;
 }
 
-bool reflect_texture_argument(const ReflectBuilder *b, RfArg *arg, uint32_t type) {
+bool reflect_handle_argument(const ReflectBuilder *b, RfArg *arg, uint32_t type) {
     const RfType *t = &b->lib->types[type];
     uint32_t count = 1;
     if (t->data_type == DT_ARRAY && t->element != UINT32_MAX && t->n_elements) {
@@ -47,8 +45,15 @@ bool reflect_texture_argument(const ReflectBuilder *b, RfArg *arg, uint32_t type
         type = t->element;
         t = &b->lib->types[type];
     }
-    if (t->data_type != DT_TEXTURE && t->data_type != DT_SAMPLER) return false;
-    arg->kind = t->data_type == DT_TEXTURE ? RF_ARG_TEXTURE : RF_ARG_SAMPLER;
+    switch (t->data_type) {
+    case DT_TEXTURE: arg->kind = RF_ARG_TEXTURE; break;
+    case DT_SAMPLER: arg->kind = RF_ARG_SAMPLER; break;
+    case DT_TENSOR:
+        arg->kind = RF_ARG_TENSOR;
+        arg->space = t->space;
+        break;
+    default: return false;
+    }
     arg->type = type;
     arg->count = count;
     arg->access = t->access;
