@@ -113,6 +113,18 @@ MTL_API void ig_pool_shrink_to_fit(IgPool *pool, uint64_t bytes); // largest cla
 MTL_API void ig_pool_clear(IgPool *pool);
 MTL_API void ig_pool_clear_size(IgPool *pool, size_t bytes); // the class that serves such a request
 
+// A pool of one's own, without tensors: buffers of shared memory, each until it is recycled.
+MTL_API IgPool *ig_pool_new(MTLDevice *device, MTLError **error); // IG_POOL_CAPACITY per class
+MTL_API IgPool *ig_pool_with_capacity(MTLDevice *device, size_t capacity, MTLError **error);
+MTL_API void ig_pool_release(IgPool *pool); // of ig_pool_new and ig_pool_with_capacity only
+// The length of the buffer is that of its class, at least n_bytes. What is in it is anything; the
+// other one sets it to 0. Borrowed: the pool's.
+MTL_API MTLBuffer *ig_pool_allocate(IgPool *pool, size_t n_bytes, MTLError **error);
+MTL_API MTLBuffer *ig_pool_allocate_zeros(IgPool *pool, size_t n_bytes, MTLError **error);
+// Gives it back. With a command buffer, which has not been committed: when that completed. False:
+// it is not from here, or its class is full and it went to the system (with a command buffer: true).
+MTL_API bool ig_pool_recycle(IgPool *pool, MTLBuffer *buffer, MTLCommandBuffer *after);
+
 // ---- Lifetime -----------------------------------------------------------------------------------
 
 MTL_API IgTensor *ig_retain(IgTensor *tensor);
@@ -140,6 +152,14 @@ MTL_API IgTensor *ig_scalar(IgDevice *device, IgType type, double value, MTLErro
 // start, start + step, ...: n values.
 MTL_API IgTensor *ig_arange(IgDevice *device, IgType type, double start, double step, int64_t n,
                             MTLError **error);
+// n values from start to stop, both included.
+MTL_API IgTensor *ig_linspace(IgDevice *device, IgType type, double start, double stop, int64_t n,
+                              MTLError **error);
+// (rows, columns), 1 on a diagonal (0: the main one, above it > 0), else 0.
+MTL_API IgTensor *ig_eye(IgDevice *device, IgType type, int64_t rows, int64_t columns,
+                         int64_t diagonal, MTLError **error);
+// ids (..) of integers: (.., n) with 1 at each id, else 0. An id that is not in 0 .. n-1 gives 0s.
+MTL_API IgTensor *ig_one_hot(IgTensor *ids, int64_t n, IgType type, MTLError **error);
 // Random numbers are a function of the seed and the place in the tensor (Philox 4x32-10).
 MTL_API IgTensor *ig_uniform(IgDevice *device, IgType type, int rank, const int64_t *shape,
                              double low, double high, uint64_t seed, MTLError **error);
@@ -165,6 +185,9 @@ MTL_API bool ig_read(IgTensor *tensor, void *out, size_t n_bytes, MTLError **err
 MTL_API bool ig_item(IgTensor *tensor, double *out, MTLError **error);
 // Gives the tensor new values.
 MTL_API bool ig_write(IgTensor *tensor, const void *data, size_t n_bytes, MTLError **error);
+// Gives the tensor the values of another one of its shape, brought to its type, without waiting. A
+// leaf stays a leaf and gradients do not follow; other tensors that show the old values keep them.
+MTL_API bool ig_assign(IgTensor *tensor, IgTensor *value, MTLError **error);
 // The memory itself: values are complete, element 0 is at *data; strides as ig_strides. Valid while
 // the tensor lives and has not been given another value.
 MTL_API bool ig_map(IgTensor *tensor, void **data, MTLError **error);
@@ -190,6 +213,10 @@ MTL_API IgTensor *ig_select(IgTensor *tensor, int axis, int64_t index, MTLError 
 MTL_API IgTensor *ig_expand(IgTensor *tensor, int rank, const int64_t *shape, MTLError **error);
 MTL_API IgTensor *ig_squeeze(IgTensor *tensor, int axis, MTLError **error); // IG_ALL: every one
 MTL_API IgTensor *ig_unsqueeze(IgTensor *tensor, int axis, MTLError **error);
+// The elements with equal positions in two axes, which become one, the last: of (.., n, m) those
+// at (i, i + offset).
+MTL_API IgTensor *ig_diagonal(IgTensor *tensor, int64_t offset, int axis0, int axis1,
+                              MTLError **error);
 MTL_API IgTensor *ig_contiguous(IgTensor *tensor, MTLError **error);
 
 // ---- Element-wise operations, with broadcasting -------------------------------------------------
@@ -221,9 +248,28 @@ IG_UNARY(relu);
 IG_UNARY(gelu); // the tanh form
 IG_UNARY(silu);
 IG_UNARY(logical_not);
+IG_UNARY(exp2);
+IG_UNARY(expm1); // exp(x) - 1, exact near 0
+IG_UNARY(log2);
+IG_UNARY(log10);
+IG_UNARY(log1p); // log(1 + x), exact near 0
+IG_UNARY(asin);
+IG_UNARY(acos);
+IG_UNARY(atan);
+IG_UNARY(sinh);
+IG_UNARY(cosh);
+IG_UNARY(erf);
+IG_UNARY(gelu_erf); // the exact form
+IG_UNARY(isnan);    // these give bool
+IG_UNARY(isinf);
+IG_UNARY(isfinite);
 #undef IG_UNARY
 MTL_API IgTensor *ig_cast(IgTensor *x, IgType type, MTLError **error);
 MTL_API IgTensor *ig_clamp(IgTensor *x, double low, double high, MTLError **error);
+
+// x where it is positive, else slope x, or alpha (exp(x) - 1).
+MTL_API IgTensor *ig_leaky_relu(IgTensor *x, double slope, MTLError **error);
+MTL_API IgTensor *ig_elu(IgTensor *x, double alpha, MTLError **error);
 
 #define IG_BINARY(NAME) MTL_API IgTensor *ig_##NAME(IgTensor *a, IgTensor *b, MTLError **error)
 IG_BINARY(add);
@@ -242,6 +288,9 @@ IG_BINARY(gt);
 IG_BINARY(ge);
 IG_BINARY(logical_and);
 IG_BINARY(logical_or);
+IG_BINARY(logical_xor);
+IG_BINARY(atan2);
+IG_BINARY(floor_divide); // rounded down; of whole numbers whole, by 0 it is 0
 #undef IG_BINARY
 // The number takes the tensor's type if it fits there (an integer tensor with 0.5 becomes float32).
 // Its value is not part of the kernel: another number needs no new one.
@@ -254,6 +303,8 @@ IG_SCALAR(div);
 IG_SCALAR(pow);
 IG_SCALAR(minimum);
 IG_SCALAR(maximum);
+IG_SCALAR(remainder);
+IG_SCALAR(floor_divide);
 IG_SCALAR(eq);
 IG_SCALAR(ne);
 IG_SCALAR(lt);
@@ -262,12 +313,96 @@ IG_SCALAR(gt);
 IG_SCALAR(ge);
 #undef IG_SCALAR
 MTL_API IgTensor *ig_where(IgTensor *condition, IgTensor *a, IgTensor *b, MTLError **error);
+// x, and `value` where the mask, which broadcasts to it, is not 0.
+MTL_API IgTensor *ig_masked_fill(IgTensor *x, IgTensor *mask, double value, MTLError **error);
+// x on and below (above) a diagonal of its last two axes, else 0. 0 is the main one, above it > 0.
+MTL_API IgTensor *ig_tril(IgTensor *x, int64_t diagonal, MTLError **error);
+MTL_API IgTensor *ig_triu(IgTensor *x, int64_t diagonal, MTLError **error);
+// Dropout: 0 with probability p, else x / (1 - p). Which ones depends on the seed and the place
+// alone, as with ig_uniform. Not training: x itself.
+MTL_API IgTensor *ig_dropout(IgTensor *x, double p, bool training, uint64_t seed, MTLError **error);
 
 // ---- Matrices -----------------------------------------------------------------------------------
 // (.., M, K) times (.., K, N): stacks broadcast, a vector is a row on the left and a column on the
 // right. Sums are float. Element-wise operations behind a product (a bias, an activation, a
 // residual) become part of its kernel.
 MTL_API IgTensor *ig_matmul(IgTensor *a, IgTensor *b, MTLError **error);
+// Sums of products over named axes: "ij,jk->ik". Letters name axes, in every operand; those that
+// the part behind -> lacks are summed. Without -> the result has the letters that come once, in
+// alphabetical order. "..." stands for further axes, which broadcast; a letter twice in one operand
+// takes the diagonal. Operands are joined two by two from the left, by matrix products.
+MTL_API IgTensor *ig_einsum(const char *equation, int n, IgTensor *const *operands,
+                            MTLError **error);
+
+// ---- Convolution and pooling --------------------------------------------------------------------
+// Pictures are (N, C, H, W). Numbers that are 0 mean 1 (stride, dilation, groups), so that {0} is
+// the plain operation.
+
+typedef struct IgConvolution {
+    int64_t stride[2], padding[2], dilation[2]; // of H and W
+    int64_t groups;                             // channels that have nothing to do with each other
+    int64_t output_padding[2];                  // of transposed ones: further rows and columns
+} IgConvolution;
+// weight (O, C / groups, KH, KW), bias (O) or NULL: (N, O, H', W'), sums in float. options NULL:
+// {0}.
+MTL_API IgTensor *ig_conv2d(IgTensor *x, IgTensor *weight, IgTensor *bias,
+                            const IgConvolution *options, MTLError **error);
+// (N, C, L), weight (O, C / groups, K); of the options' pairs the first.
+MTL_API IgTensor *ig_conv1d(IgTensor *x, IgTensor *weight, IgTensor *bias,
+                            const IgConvolution *options, MTLError **error);
+// What ig_conv2d does to gradients: weight (C, O / groups, KH, KW).
+MTL_API IgTensor *ig_conv_transpose2d(IgTensor *x, IgTensor *weight, IgTensor *bias,
+                                      const IgConvolution *options, MTLError **error);
+
+typedef struct IgPooling {
+    int64_t kernel[2];            // of H and W
+    int64_t stride[2];            // 0: the kernel's
+    int64_t padding[2];           // at most half of the kernel
+    int64_t dilation[2];          // of maxima
+    bool ceil_mode;               // a last window that begins inside counts though it ends outside
+    bool count_excludes_padding;  // averages are over elements of x alone
+} IgPooling;
+// indices, if not NULL: where in its (H, W) each maximum is, int64; the first of equals, and what is
+// not a number wins. x is (N, C, H, W) or (C, H, W).
+MTL_API IgTensor *ig_max_pool2d(IgTensor *x, const IgPooling *options, IgTensor **indices,
+                                MTLError **error);
+MTL_API IgTensor *ig_avg_pool2d(IgTensor *x, const IgPooling *options, MTLError **error);
+// Averages of height x width windows that cover the picture, of about equal size.
+MTL_API IgTensor *ig_adaptive_avg_pool2d(IgTensor *x, int64_t height, int64_t width,
+                                         MTLError **error);
+// (N, C, ..) to (N, C): the mean, or the maximum, of each channel.
+MTL_API IgTensor *ig_global_avg_pool(IgTensor *x, MTLError **error);
+MTL_API IgTensor *ig_global_max_pool(IgTensor *x, MTLError **error);
+
+// ---- Fused operations by name -------------------------------------------------------------------
+// One kernel each, as the same operations one after the other would be too; ig_device_statistics
+// shows it. Gradients as of the parts. Activations other than these are ordinary operations behind
+// the product.
+
+typedef enum IgActivation {
+    IgActivationNone = 0,
+    IgActivationReLU = 1,
+    IgActivationGELU = 2, // the tanh form
+    IgActivationSiLU = 3,
+    IgActivationSigmoid = 4,
+    IgActivationTanh = 5,
+} IgActivation;
+MTL_API IgTensor *ig_activation(IgTensor *x, IgActivation activation, MTLError **error);
+MTL_API IgTensor *ig_matmul_with_activation(IgTensor *a, IgTensor *b, IgActivation activation,
+                                            MTLError **error);
+MTL_API IgTensor *ig_fused_add_relu(IgTensor *a, IgTensor *b, MTLError **error);
+MTL_API IgTensor *ig_fused_mul_relu(IgTensor *a, IgTensor *b, MTLError **error);
+// x * scale + bias, with broadcasting.
+MTL_API IgTensor *ig_fused_affine(IgTensor *x, IgTensor *scale, IgTensor *bias, MTLError **error);
+// activation(x (.., K) weight (K, N) + bias + residual); bias and residual may be NULL.
+MTL_API IgTensor *ig_fused_linear(IgTensor *x, IgTensor *weight, IgTensor *bias, IgTensor *residual,
+                                  IgActivation activation, MTLError **error);
+// relu(x weight + bias + residual), and gelu(x) weight + bias: there the activation comes first,
+// and is stored once before the product.
+MTL_API IgTensor *ig_fused_linear_residual_relu(IgTensor *x, IgTensor *weight, IgTensor *bias,
+                                                IgTensor *residual, MTLError **error);
+MTL_API IgTensor *ig_fused_gelu_linear(IgTensor *x, IgTensor *weight, IgTensor *bias,
+                                       MTLError **error);
 
 // ---- Reductions ---------------------------------------------------------------------------------
 // Over one axis, or all (IG_ALL). Computed in float, or 64-bit integers, and rounded once. Sums and
@@ -283,11 +418,24 @@ IG_REDUCTION(max);
 IG_REDUCTION(min);
 IG_REDUCTION(argmax); // the first of equals
 IG_REDUCTION(argmin);
+IG_REDUCTION(any); // bool: is one of them, are all, not 0
+IG_REDUCTION(all);
+IG_REDUCTION(count_nonzero); // int64
+IG_REDUCTION(logsumexp);     // log(sum(exp(x))), without overflow
 #undef IG_REDUCTION
 MTL_API IgTensor *ig_sum_axes(IgTensor *x, int n_axes, const int *axes, bool keepdim,
                               MTLError **error);
-// Sums of all elements up to each; integers give int64.
+MTL_API IgTensor *ig_mean_axes(IgTensor *x, int n_axes, const int *axes, bool keepdim,
+                               MTLError **error);
+// The squared distance to the mean, summed and divided by the count less `correction` (NumPy's
+// default is 0, PyTorch's 1), and its root.
+MTL_API IgTensor *ig_var(IgTensor *x, int axis, int64_t correction, bool keepdim, MTLError **error);
+MTL_API IgTensor *ig_std(IgTensor *x, int axis, int64_t correction, bool keepdim, MTLError **error);
+// sum(|x|^p)^(1/p); 0: how many are not 0, INFINITY and -INFINITY: the largest and the smallest |x|.
+MTL_API IgTensor *ig_norm(IgTensor *x, double p, int axis, bool keepdim, MTLError **error);
+// Sums (products) of all elements up to each; integers give int64.
 MTL_API IgTensor *ig_cumsum(IgTensor *x, int axis, MTLError **error);
+MTL_API IgTensor *ig_cumprod(IgTensor *x, int axis, MTLError **error);
 // Computed in float and rounded once. The sum along the axis is 1.
 MTL_API IgTensor *ig_softmax(IgTensor *x, int axis, MTLError **error);
 MTL_API IgTensor *ig_log_softmax(IgTensor *x, int axis, MTLError **error);
@@ -297,9 +445,33 @@ MTL_API IgTensor *ig_layer_norm(IgTensor *x, int n_axes, IgTensor *weight, IgTen
                                 double epsilon, MTLError **error);
 MTL_API IgTensor *ig_rms_norm(IgTensor *x, int n_axes, IgTensor *weight, double epsilon,
                               MTLError **error);
+// Per channel of x (N, C, ..); weight and bias (C), or NULL. Training: by the mean and the variance
+// of x, and running_mean and running_variance (C), if not NULL, get a new value: (1 - momentum) of
+// the old one and momentum of that of x, the variance with N - 1 for N. Else by the running ones.
+MTL_API IgTensor *ig_batch_norm(IgTensor *x, IgTensor *running_mean, IgTensor *running_variance,
+                                IgTensor *weight, IgTensor *bias, bool training, double momentum,
+                                double epsilon, MTLError **error);
+// Per element of the batch and group of channels, or channel.
+MTL_API IgTensor *ig_group_norm(IgTensor *x, int64_t n_groups, IgTensor *weight, IgTensor *bias,
+                                double epsilon, MTLError **error);
+MTL_API IgTensor *ig_instance_norm(IgTensor *x, IgTensor *weight, IgTensor *bias, double epsilon,
+                                   MTLError **error);
+
+// ---- Order --------------------------------------------------------------------------------------
+// Equal elements keep their order. What is not a number is larger than every number: last, or first
+// when descending. Indices are int64. Gradients go where the values came from.
+
+// Either of values and indices may be NULL.
+MTL_API bool ig_sort(IgTensor *x, int axis, bool descending, IgTensor **values, IgTensor **indices,
+                     MTLError **error);
+MTL_API IgTensor *ig_argsort(IgTensor *x, int axis, bool descending, MTLError **error);
+// The k largest, or smallest, in order; of equals the first.
+MTL_API bool ig_topk(IgTensor *x, int64_t k, int axis, bool largest, IgTensor **values,
+                     IgTensor **indices, MTLError **error);
 
 // ---- By index -----------------------------------------------------------------------------------
-// Indices are integers from 0 on, of any integer type; they are read and checked right away. Sums
+// Indices are integers from 0 on, of any integer type; negative ones are an error here (Python's
+// indexing adds the length first). They are read and checked right away. Sums
 // and gradients are added in the order of the indices: results are always the same.
 
 MTL_API IgTensor *ig_index_select(IgTensor *x, int axis, IgTensor *index, MTLError **error);
@@ -310,6 +482,15 @@ MTL_API IgTensor *ig_gather(IgTensor *x, int axis, IgTensor *index, MTLError **e
 // x with x[index[i][j]][j] += source[i][j], and so on. Floating types.
 MTL_API IgTensor *ig_scatter_add(IgTensor *x, int axis, IgTensor *index, IgTensor *source,
                                  MTLError **error);
+// x with x[index[i][j]][j] = source[i][j], and so on. Of equal indices the last counts.
+MTL_API IgTensor *ig_scatter(IgTensor *x, int axis, IgTensor *index, IgTensor *source,
+                             MTLError **error);
+// x with the slices of an axis that the index (K) names replaced by those of source, or with them
+// added: source has the shape of x, but K along the axis.
+MTL_API IgTensor *ig_index_copy(IgTensor *x, int axis, IgTensor *index, IgTensor *source,
+                                MTLError **error);
+MTL_API IgTensor *ig_index_add(IgTensor *x, int axis, IgTensor *index, IgTensor *source,
+                               MTLError **error);
 
 // ---- Together and apart -------------------------------------------------------------------------
 
@@ -320,6 +501,12 @@ MTL_API IgTensor *ig_stack(int n, IgTensor *const *pieces, int axis, MTLError **
 // `value` before and behind an axis.
 MTL_API IgTensor *ig_pad(IgTensor *x, int axis, int64_t before, int64_t after, double value,
                          MTLError **error);
+// The other way round along an axis, moved on by n places (what falls off comes in at the other
+// end), the whole again and again along each axis, each element n times.
+MTL_API IgTensor *ig_flip(IgTensor *x, int axis, MTLError **error);
+MTL_API IgTensor *ig_roll(IgTensor *x, int64_t n, int axis, MTLError **error);
+MTL_API IgTensor *ig_tile(IgTensor *x, int rank, const int64_t *times, MTLError **error);
+MTL_API IgTensor *ig_repeat_interleave(IgTensor *x, int64_t n, int axis, MTLError **error);
 // Views of consecutive pieces: each of `size`, the last may be shorter; of equal size and at most
 // n; every position by itself, without the axis. They return how many there are and fill `pieces`,
 // which has room for max; 0 is a failure (or nothing to unstack).

@@ -1,0 +1,856 @@
+// SPDX-License-Identifier: Apache-2.0
+// pending.c: functions whose bodies follow within the day; each fails with a message.
+#include "ingot/backend.h"
+#include "ingot/tensor_kernel.h"
+#include "ingot/tensor_nn.h"
+#include "tensor/tensor_int.h"
+
+IgPool *ig_pool_new(MTLDevice *device, MTLError **error) {
+    (void)device;
+    ig_fail(error, IgErrorExecution, "ig_pool_new is not built yet");
+    return NULL;
+}
+
+IgPool *ig_pool_with_capacity(MTLDevice *device, size_t capacity, MTLError **error) {
+    (void)device;
+    (void)capacity;
+    ig_fail(error, IgErrorExecution, "ig_pool_with_capacity is not built yet");
+    return NULL;
+}
+
+void ig_pool_release(IgPool *pool) {
+    (void)pool;
+}
+
+MTLBuffer *ig_pool_allocate(IgPool *pool, size_t n_bytes, MTLError **error) {
+    (void)pool;
+    (void)n_bytes;
+    ig_fail(error, IgErrorExecution, "ig_pool_allocate is not built yet");
+    return NULL;
+}
+
+MTLBuffer *ig_pool_allocate_zeros(IgPool *pool, size_t n_bytes, MTLError **error) {
+    (void)pool;
+    (void)n_bytes;
+    ig_fail(error, IgErrorExecution, "ig_pool_allocate_zeros is not built yet");
+    return NULL;
+}
+
+bool ig_pool_recycle(IgPool *pool, MTLBuffer *buffer, MTLCommandBuffer *after) {
+    (void)pool;
+    (void)buffer;
+    (void)after;
+    return false;
+}
+
+IgTensor *ig_activation(IgTensor *x, IgActivation activation, MTLError **error) {
+    (void)x;
+    (void)activation;
+    ig_fail(error, IgErrorExecution, "ig_activation is not built yet");
+    return NULL;
+}
+
+IgTensor *ig_matmul_with_activation(IgTensor *a, IgTensor *b, IgActivation activation, MTLError **error) {
+    (void)a;
+    (void)b;
+    (void)activation;
+    ig_fail(error, IgErrorExecution, "ig_matmul_with_activation is not built yet");
+    return NULL;
+}
+
+IgTensor *ig_fused_add_relu(IgTensor *a, IgTensor *b, MTLError **error) {
+    (void)a;
+    (void)b;
+    ig_fail(error, IgErrorExecution, "ig_fused_add_relu is not built yet");
+    return NULL;
+}
+
+IgTensor *ig_fused_mul_relu(IgTensor *a, IgTensor *b, MTLError **error) {
+    (void)a;
+    (void)b;
+    ig_fail(error, IgErrorExecution, "ig_fused_mul_relu is not built yet");
+    return NULL;
+}
+
+IgTensor *ig_fused_affine(IgTensor *x, IgTensor *scale, IgTensor *bias, MTLError **error) {
+    (void)x;
+    (void)scale;
+    (void)bias;
+    ig_fail(error, IgErrorExecution, "ig_fused_affine is not built yet");
+    return NULL;
+}
+
+IgTensor *ig_fused_linear(IgTensor *x, IgTensor *weight, IgTensor *bias, IgTensor *residual, IgActivation activation, MTLError **error) {
+    (void)x;
+    (void)weight;
+    (void)bias;
+    (void)residual;
+    (void)activation;
+    ig_fail(error, IgErrorExecution, "ig_fused_linear is not built yet");
+    return NULL;
+}
+
+IgTensor *ig_fused_linear_residual_relu(IgTensor *x, IgTensor *weight, IgTensor *bias, IgTensor *residual, MTLError **error) {
+    (void)x;
+    (void)weight;
+    (void)bias;
+    (void)residual;
+    ig_fail(error, IgErrorExecution, "ig_fused_linear_residual_relu is not built yet");
+    return NULL;
+}
+
+IgTensor *ig_fused_gelu_linear(IgTensor *x, IgTensor *weight, IgTensor *bias, MTLError **error) {
+    (void)x;
+    (void)weight;
+    (void)bias;
+    ig_fail(error, IgErrorExecution, "ig_fused_gelu_linear is not built yet");
+    return NULL;
+}
+
+IgTensor *ig_fused_softmax_cross_entropy(IgTensor *logits, IgTensor *classes, IgReduce reduce, MTLError **error) {
+    (void)logits;
+    (void)classes;
+    (void)reduce;
+    ig_fail(error, IgErrorExecution, "ig_fused_softmax_cross_entropy is not built yet");
+    return NULL;
+}
+
+IgDict *ig_optimizer_state_dict(const IgOptimizer *optimizer, MTLError **error) {
+    (void)optimizer;
+    ig_fail(error, IgErrorExecution, "ig_optimizer_state_dict is not built yet");
+    return NULL;
+}
+
+bool ig_optimizer_load_state_dict(IgOptimizer *optimizer, const IgDict *dict, MTLError **error) {
+    (void)optimizer;
+    (void)dict;
+    ig_fail(error, IgErrorExecution, "ig_optimizer_load_state_dict is not built yet");
+    return false;
+}
+
+IgModule *ig_module_retain(IgModule *module) {
+    (void)module;
+    return NULL;
+}
+
+void ig_module_release(IgModule *module) {
+    (void)module;
+}
+
+IgTensor *ig_module_forward(IgModule *module, IgTensor *x, MTLError **error) {
+    (void)module;
+    (void)x;
+    ig_fail(error, IgErrorExecution, "ig_module_forward is not built yet");
+    return NULL;
+}
+
+void ig_module_set_training(IgModule *module, bool training) {
+    (void)module;
+    (void)training;
+}
+
+bool ig_module_training(const IgModule *module) {
+    (void)module;
+    return false;
+}
+
+const char *ig_module_kind(const IgModule *module) {
+    (void)module;
+    return NULL;
+}
+
+IgModule *ig_linear_new(IgDevice *device, IgType type, int64_t in, int64_t out, bool bias, uint64_t seed, MTLError **error) {
+    (void)device;
+    (void)type;
+    (void)in;
+    (void)out;
+    (void)bias;
+    (void)seed;
+    ig_fail(error, IgErrorExecution, "ig_linear_new is not built yet");
+    return NULL;
+}
+
+IgModule *ig_conv2d_new(IgDevice *device, IgType type, int64_t in, int64_t out, const IgConv2dModuleOptions *options, uint64_t seed, MTLError **error) {
+    (void)device;
+    (void)type;
+    (void)in;
+    (void)out;
+    (void)options;
+    (void)seed;
+    ig_fail(error, IgErrorExecution, "ig_conv2d_new is not built yet");
+    return NULL;
+}
+
+IgModule *ig_layer_norm_new(IgDevice *device, IgType type, int rank, const int64_t *shape, double epsilon, bool affine, MTLError **error) {
+    (void)device;
+    (void)type;
+    (void)rank;
+    (void)shape;
+    (void)epsilon;
+    (void)affine;
+    ig_fail(error, IgErrorExecution, "ig_layer_norm_new is not built yet");
+    return NULL;
+}
+
+IgModule *ig_rms_norm_new(IgDevice *device, IgType type, int rank, const int64_t *shape, double epsilon, bool affine, MTLError **error) {
+    (void)device;
+    (void)type;
+    (void)rank;
+    (void)shape;
+    (void)epsilon;
+    (void)affine;
+    ig_fail(error, IgErrorExecution, "ig_rms_norm_new is not built yet");
+    return NULL;
+}
+
+IgModule *ig_batch_norm_new(IgDevice *device, IgType type, int64_t channels, double epsilon, double momentum, bool affine, MTLError **error) {
+    (void)device;
+    (void)type;
+    (void)channels;
+    (void)epsilon;
+    (void)momentum;
+    (void)affine;
+    ig_fail(error, IgErrorExecution, "ig_batch_norm_new is not built yet");
+    return NULL;
+}
+
+IgModule *ig_dropout_new(double p, uint64_t seed, MTLError **error) {
+    (void)p;
+    (void)seed;
+    ig_fail(error, IgErrorExecution, "ig_dropout_new is not built yet");
+    return NULL;
+}
+
+IgModule *ig_embedding_new(IgDevice *device, IgType type, int64_t n, int64_t dim, uint64_t seed, MTLError **error) {
+    (void)device;
+    (void)type;
+    (void)n;
+    (void)dim;
+    (void)seed;
+    ig_fail(error, IgErrorExecution, "ig_embedding_new is not built yet");
+    return NULL;
+}
+
+IgModule *ig_activation_new(IgActivation activation, MTLError **error) {
+    (void)activation;
+    ig_fail(error, IgErrorExecution, "ig_activation_new is not built yet");
+    return NULL;
+}
+
+IgModule *ig_softmax_new(int axis, MTLError **error) {
+    (void)axis;
+    ig_fail(error, IgErrorExecution, "ig_softmax_new is not built yet");
+    return NULL;
+}
+
+IgModule *ig_flatten_new(int first_axis, int last_axis, MTLError **error) {
+    (void)first_axis;
+    (void)last_axis;
+    ig_fail(error, IgErrorExecution, "ig_flatten_new is not built yet");
+    return NULL;
+}
+
+IgModule *ig_sequential_new(int n, IgModule *const *modules, MTLError **error) {
+    (void)n;
+    (void)modules;
+    ig_fail(error, IgErrorExecution, "ig_sequential_new is not built yet");
+    return NULL;
+}
+
+IgModule *ig_module_new(const char *kind, IgModuleForward *forward, void *context, void (*release)(void *context), MTLError **error) {
+    (void)kind;
+    (void)forward;
+    (void)context;
+    (void)release;
+    ig_fail(error, IgErrorExecution, "ig_module_new is not built yet");
+    return NULL;
+}
+
+bool ig_module_add_parameter(IgModule *module, const char *name, IgTensor *tensor, MTLError **error) {
+    (void)module;
+    (void)name;
+    (void)tensor;
+    ig_fail(error, IgErrorExecution, "ig_module_add_parameter is not built yet");
+    return false;
+}
+
+bool ig_module_add_buffer(IgModule *module, const char *name, IgTensor *tensor, MTLError **error) {
+    (void)module;
+    (void)name;
+    (void)tensor;
+    ig_fail(error, IgErrorExecution, "ig_module_add_buffer is not built yet");
+    return false;
+}
+
+bool ig_module_add_module(IgModule *module, const char *name, IgModule *inner, MTLError **error) {
+    (void)module;
+    (void)name;
+    (void)inner;
+    ig_fail(error, IgErrorExecution, "ig_module_add_module is not built yet");
+    return false;
+}
+
+int ig_module_child_count(const IgModule *module) {
+    (void)module;
+    return 0;
+}
+
+IgModule *ig_module_child(const IgModule *module, int i) {
+    (void)module;
+    (void)i;
+    return NULL;
+}
+
+const char *ig_module_child_name(const IgModule *module, int i) {
+    (void)module;
+    (void)i;
+    return NULL;
+}
+
+int ig_module_parameter_count(const IgModule *module) {
+    (void)module;
+    return 0;
+}
+
+IgTensor *ig_module_parameter(const IgModule *module, int i) {
+    (void)module;
+    (void)i;
+    return NULL;
+}
+
+size_t ig_module_parameter_name(const IgModule *module, int i, char *name, size_t n_bytes) {
+    (void)module;
+    (void)i;
+    (void)name;
+    (void)n_bytes;
+    return 0;
+}
+
+IgTensor *ig_module_tensor(const IgModule *module, const char *name) {
+    (void)module;
+    (void)name;
+    return NULL;
+}
+
+void ig_module_zero_grad(IgModule *module) {
+    (void)module;
+}
+
+bool ig_module_set_requires_grad(IgModule *module, bool requires_grad, MTLError **error) {
+    (void)module;
+    (void)requires_grad;
+    ig_fail(error, IgErrorExecution, "ig_module_set_requires_grad is not built yet");
+    return false;
+}
+
+IgOptimizer *ig_module_optimizer(const IgModule *module, IgOptimizerKind kind, const IgOptimizerOptions *options, MTLError **error) {
+    (void)module;
+    (void)kind;
+    (void)options;
+    ig_fail(error, IgErrorExecution, "ig_module_optimizer is not built yet");
+    return NULL;
+}
+
+IgDict *ig_module_state_dict(const IgModule *module, MTLError **error) {
+    (void)module;
+    ig_fail(error, IgErrorExecution, "ig_module_state_dict is not built yet");
+    return NULL;
+}
+
+bool ig_module_load_state_dict(IgModule *module, const IgDict *dict, bool strict, MTLError **error) {
+    (void)module;
+    (void)dict;
+    (void)strict;
+    ig_fail(error, IgErrorExecution, "ig_module_load_state_dict is not built yet");
+    return false;
+}
+
+bool ig_module_save(const IgModule *module, const IgOptimizer *optimizer, const char *path, MTLError **error) {
+    (void)module;
+    (void)optimizer;
+    (void)path;
+    ig_fail(error, IgErrorExecution, "ig_module_save is not built yet");
+    return false;
+}
+
+bool ig_module_load(IgModule *module, IgOptimizer *optimizer, const char *path, MTLError **error) {
+    (void)module;
+    (void)optimizer;
+    (void)path;
+    ig_fail(error, IgErrorExecution, "ig_module_load is not built yet");
+    return false;
+}
+
+bool ig_init_uniform(IgTensor *tensor, double low, double high, uint64_t seed, MTLError **error) {
+    (void)tensor;
+    (void)low;
+    (void)high;
+    (void)seed;
+    ig_fail(error, IgErrorExecution, "ig_init_uniform is not built yet");
+    return false;
+}
+
+bool ig_init_normal(IgTensor *tensor, double mean, double deviation, uint64_t seed, MTLError **error) {
+    (void)tensor;
+    (void)mean;
+    (void)deviation;
+    (void)seed;
+    ig_fail(error, IgErrorExecution, "ig_init_normal is not built yet");
+    return false;
+}
+
+bool ig_init_kaiming_uniform(IgTensor *tensor, double gain, uint64_t seed, MTLError **error) {
+    (void)tensor;
+    (void)gain;
+    (void)seed;
+    ig_fail(error, IgErrorExecution, "ig_init_kaiming_uniform is not built yet");
+    return false;
+}
+
+bool ig_init_kaiming_normal(IgTensor *tensor, double gain, uint64_t seed, MTLError **error) {
+    (void)tensor;
+    (void)gain;
+    (void)seed;
+    ig_fail(error, IgErrorExecution, "ig_init_kaiming_normal is not built yet");
+    return false;
+}
+
+bool ig_init_xavier_uniform(IgTensor *tensor, double gain, uint64_t seed, MTLError **error) {
+    (void)tensor;
+    (void)gain;
+    (void)seed;
+    ig_fail(error, IgErrorExecution, "ig_init_xavier_uniform is not built yet");
+    return false;
+}
+
+bool ig_init_xavier_normal(IgTensor *tensor, double gain, uint64_t seed, MTLError **error) {
+    (void)tensor;
+    (void)gain;
+    (void)seed;
+    ig_fail(error, IgErrorExecution, "ig_init_xavier_normal is not built yet");
+    return false;
+}
+
+IgDict *ig_dict_new(void) {
+    return NULL;
+}
+
+IgDict *ig_dict_retain(IgDict *dict) {
+    (void)dict;
+    return NULL;
+}
+
+void ig_dict_release(IgDict *dict) {
+    (void)dict;
+}
+
+bool ig_dict_set(IgDict *dict, const char *name, IgTensor *tensor, MTLError **error) {
+    (void)dict;
+    (void)name;
+    (void)tensor;
+    ig_fail(error, IgErrorExecution, "ig_dict_set is not built yet");
+    return false;
+}
+
+bool ig_dict_remove(IgDict *dict, const char *name) {
+    (void)dict;
+    (void)name;
+    return false;
+}
+
+int ig_dict_count(const IgDict *dict) {
+    (void)dict;
+    return 0;
+}
+
+const char *ig_dict_name(const IgDict *dict, int i) {
+    (void)dict;
+    (void)i;
+    return NULL;
+}
+
+IgTensor *ig_dict_tensor(const IgDict *dict, int i) {
+    (void)dict;
+    (void)i;
+    return NULL;
+}
+
+IgTensor *ig_dict_get(const IgDict *dict, const char *name) {
+    (void)dict;
+    (void)name;
+    return NULL;
+}
+
+bool ig_dict_set_metadata(IgDict *dict, const char *key, const char *value, MTLError **error) {
+    (void)dict;
+    (void)key;
+    (void)value;
+    ig_fail(error, IgErrorExecution, "ig_dict_set_metadata is not built yet");
+    return false;
+}
+
+int ig_dict_metadata_count(const IgDict *dict) {
+    (void)dict;
+    return 0;
+}
+
+const char *ig_dict_metadata_key(const IgDict *dict, int i) {
+    (void)dict;
+    (void)i;
+    return NULL;
+}
+
+const char *ig_dict_metadata(const IgDict *dict, const char *key) {
+    (void)dict;
+    (void)key;
+    return NULL;
+}
+
+bool ig_save_safetensors(const char *path, const IgDict *dict, MTLError **error) {
+    (void)path;
+    (void)dict;
+    ig_fail(error, IgErrorExecution, "ig_save_safetensors is not built yet");
+    return false;
+}
+
+IgDict *ig_load_safetensors(IgDevice *device, const char *path, MTLError **error) {
+    (void)device;
+    (void)path;
+    ig_fail(error, IgErrorExecution, "ig_load_safetensors is not built yet");
+    return NULL;
+}
+
+IgDict *ig_read_safetensors(IgDevice *device, const void *bytes, size_t n_bytes, const char *name, MTLError **error) {
+    (void)device;
+    (void)bytes;
+    (void)n_bytes;
+    (void)name;
+    ig_fail(error, IgErrorExecution, "ig_read_safetensors is not built yet");
+    return NULL;
+}
+
+bool ig_save_npy(const char *path, IgTensor *tensor, MTLError **error) {
+    (void)path;
+    (void)tensor;
+    ig_fail(error, IgErrorExecution, "ig_save_npy is not built yet");
+    return false;
+}
+
+IgTensor *ig_load_npy(IgDevice *device, const char *path, MTLError **error) {
+    (void)device;
+    (void)path;
+    ig_fail(error, IgErrorExecution, "ig_load_npy is not built yet");
+    return NULL;
+}
+
+IgTensor *ig_read_npy(IgDevice *device, const void *bytes, size_t n_bytes, const char *name, MTLError **error) {
+    (void)device;
+    (void)bytes;
+    (void)n_bytes;
+    (void)name;
+    ig_fail(error, IgErrorExecution, "ig_read_npy is not built yet");
+    return NULL;
+}
+
+IgUserKernel *ig_kernel_new(IgDevice *device, const char *source, const char *name, MTLError **error) {
+    (void)device;
+    (void)source;
+    (void)name;
+    ig_fail(error, IgErrorExecution, "ig_kernel_new is not built yet");
+    return NULL;
+}
+
+IgUserKernel *ig_kernel_new_elementwise(IgDevice *device, const char *inputs, const char *scalars, const char *expression, MTLError **error) {
+    (void)device;
+    (void)inputs;
+    (void)scalars;
+    (void)expression;
+    ig_fail(error, IgErrorExecution, "ig_kernel_new_elementwise is not built yet");
+    return NULL;
+}
+
+IgUserKernel *ig_kernel_retain(IgUserKernel *kernel) {
+    (void)kernel;
+    return NULL;
+}
+
+void ig_kernel_release(IgUserKernel *kernel) {
+    (void)kernel;
+}
+
+void ig_kernel_set_backward(IgUserKernel *kernel, IgKernelBackward *backward, void *context, void (*release)(void *context)) {
+    (void)kernel;
+    (void)backward;
+    (void)context;
+    (void)release;
+}
+
+IgTensor *ig_kernel_call(IgUserKernel *kernel, const IgKernelCall *call, MTLError **error) {
+    (void)kernel;
+    (void)call;
+    ig_fail(error, IgErrorExecution, "ig_kernel_call is not built yet");
+    return NULL;
+}
+
+bool ig_metal_backend_is_available(void) {
+    return false;
+}
+
+IgMetalBackend *ig_metal_backend_initialize(MTLError **error) {
+    ig_fail(error, IgErrorExecution, "ig_metal_backend_initialize is not built yet");
+    return NULL;
+}
+
+IgMetalBackend *ig_metal_backend_retain(IgMetalBackend *backend) {
+    (void)backend;
+    return NULL;
+}
+
+void ig_metal_backend_release(IgMetalBackend *backend) {
+    (void)backend;
+}
+
+MTLDevice *ig_metal_backend_metal_device(IgMetalBackend *backend) {
+    (void)backend;
+    return NULL;
+}
+
+MTLCommandQueue *ig_metal_backend_command_queue(IgMetalBackend *backend) {
+    (void)backend;
+    return NULL;
+}
+
+void *ig_metal_backend_allocate(IgMetalBackend *backend, size_t n_bytes, MTLError **error) {
+    (void)backend;
+    (void)n_bytes;
+    ig_fail(error, IgErrorExecution, "ig_metal_backend_allocate is not built yet");
+    return NULL;
+}
+
+void ig_metal_backend_deallocate(IgMetalBackend *backend, void *pointer, size_t n_bytes) {
+    (void)backend;
+    (void)pointer;
+    (void)n_bytes;
+}
+
+bool ig_metal_backend_copy_from_host(IgMetalBackend *backend, void *to, const void *from, size_t n_bytes, MTLError **error) {
+    (void)backend;
+    (void)to;
+    (void)from;
+    (void)n_bytes;
+    ig_fail(error, IgErrorExecution, "ig_metal_backend_copy_from_host is not built yet");
+    return false;
+}
+
+bool ig_metal_backend_copy_to_host(IgMetalBackend *backend, void *to, const void *from, size_t n_bytes, MTLError **error) {
+    (void)backend;
+    (void)to;
+    (void)from;
+    (void)n_bytes;
+    ig_fail(error, IgErrorExecution, "ig_metal_backend_copy_to_host is not built yet");
+    return false;
+}
+
+bool ig_metal_backend_get_buffer_info(IgMetalBackend *backend, const void *pointer, MTLBuffer **buffer, uint64_t *id, size_t *n_bytes) {
+    (void)backend;
+    (void)pointer;
+    (void)buffer;
+    (void)id;
+    (void)n_bytes;
+    return false;
+}
+
+size_t ig_metal_backend_buffer_count(IgMetalBackend *backend) {
+    (void)backend;
+    return 0;
+}
+
+MTLBuffer *ig_metal_backend_create_buffer(IgMetalBackend *backend, size_t n_bytes, MTLResourceOptions options, MTLError **error) {
+    (void)backend;
+    (void)n_bytes;
+    (void)options;
+    ig_fail(error, IgErrorExecution, "ig_metal_backend_create_buffer is not built yet");
+    return NULL;
+}
+
+MTLBuffer *ig_metal_backend_create_buffer_with_data(IgMetalBackend *backend, const void *data, size_t n_bytes, MTLResourceOptions options, MTLError **error) {
+    (void)backend;
+    (void)data;
+    (void)n_bytes;
+    (void)options;
+    ig_fail(error, IgErrorExecution, "ig_metal_backend_create_buffer_with_data is not built yet");
+    return NULL;
+}
+
+bool ig_metal_backend_copy_buffer_to_host(IgMetalBackend *backend, MTLBuffer *buffer, void *to, size_t n_bytes, MTLError **error) {
+    (void)backend;
+    (void)buffer;
+    (void)to;
+    (void)n_bytes;
+    ig_fail(error, IgErrorExecution, "ig_metal_backend_copy_buffer_to_host is not built yet");
+    return false;
+}
+
+bool ig_metal_backend_copy_host_to_buffer(IgMetalBackend *backend, MTLBuffer *buffer, const void *from, size_t n_bytes, MTLError **error) {
+    (void)backend;
+    (void)buffer;
+    (void)from;
+    (void)n_bytes;
+    ig_fail(error, IgErrorExecution, "ig_metal_backend_copy_host_to_buffer is not built yet");
+    return false;
+}
+
+bool ig_metal_backend_load_library_from_source(IgMetalBackend *backend, const char *source, MTLError **error) {
+    (void)backend;
+    (void)source;
+    ig_fail(error, IgErrorExecution, "ig_metal_backend_load_library_from_source is not built yet");
+    return false;
+}
+
+MTLComputePipelineState *ig_metal_backend_create_compute_pipeline(IgMetalBackend *backend, const char *name, MTLError **error) {
+    (void)backend;
+    (void)name;
+    ig_fail(error, IgErrorExecution, "ig_metal_backend_create_compute_pipeline is not built yet");
+    return NULL;
+}
+
+MTLComputePipelineState *ig_metal_backend_get_compute_pipeline(IgMetalBackend *backend, const char *name) {
+    (void)backend;
+    (void)name;
+    return NULL;
+}
+
+bool ig_metal_backend_execute_compute_command(IgMetalBackend *backend, IgMetalEncode *encode, void *context, MTLError **error) {
+    (void)backend;
+    (void)encode;
+    (void)context;
+    ig_fail(error, IgErrorExecution, "ig_metal_backend_execute_compute_command is not built yet");
+    return false;
+}
+
+MTLSize ig_metal_backend_optimal_thread_group_size(IgMetalBackend *backend, MTLComputePipelineState *pipeline) {
+    (void)backend;
+    (void)pipeline;
+    return mtl_size_make(1, 1, 1);
+}
+
+MTLSize ig_metal_backend_optimal_thread_group_size_2d(IgMetalBackend *backend, MTLComputePipelineState *pipeline) {
+    (void)backend;
+    (void)pipeline;
+    return mtl_size_make(1, 1, 1);
+}
+
+char *ig_metal_backend_debug_information(IgMetalBackend *backend) {
+    (void)backend;
+    return NULL;
+}
+
+IgMetalOps *ig_metal_ops_new(IgMetalBackend *backend, MTLError **error) {
+    (void)backend;
+    ig_fail(error, IgErrorExecution, "ig_metal_ops_new is not built yet");
+    return NULL;
+}
+
+void ig_metal_ops_release(IgMetalOps *ops) {
+    (void)ops;
+}
+
+bool ig_metal_ops_add(IgMetalOps *ops, MTLBuffer *a, MTLBuffer *b, MTLBuffer *c, size_t n, MTLError **error) {
+    (void)ops;
+    (void)a;
+    (void)b;
+    (void)c;
+    (void)n;
+    ig_fail(error, IgErrorExecution, "ig_metal_ops_add is not built yet");
+    return false;
+}
+
+bool ig_metal_ops_mul(IgMetalOps *ops, MTLBuffer *a, MTLBuffer *b, MTLBuffer *c, size_t n, MTLError **error) {
+    (void)ops;
+    (void)a;
+    (void)b;
+    (void)c;
+    (void)n;
+    ig_fail(error, IgErrorExecution, "ig_metal_ops_mul is not built yet");
+    return false;
+}
+
+bool ig_metal_ops_matmul(IgMetalOps *ops, MTLBuffer *a, MTLBuffer *b, MTLBuffer *c, size_t m, size_t n, size_t k, MTLError **error) {
+    (void)ops;
+    (void)a;
+    (void)b;
+    (void)c;
+    (void)m;
+    (void)n;
+    (void)k;
+    ig_fail(error, IgErrorExecution, "ig_metal_ops_matmul is not built yet");
+    return false;
+}
+
+bool ig_metal_ops_relu(IgMetalOps *ops, MTLBuffer *in, MTLBuffer *out, size_t n, MTLError **error) {
+    (void)ops;
+    (void)in;
+    (void)out;
+    (void)n;
+    ig_fail(error, IgErrorExecution, "ig_metal_ops_relu is not built yet");
+    return false;
+}
+
+bool ig_metal_ops_sigmoid(IgMetalOps *ops, MTLBuffer *in, MTLBuffer *out, size_t n, MTLError **error) {
+    (void)ops;
+    (void)in;
+    (void)out;
+    (void)n;
+    ig_fail(error, IgErrorExecution, "ig_metal_ops_sigmoid is not built yet");
+    return false;
+}
+
+bool ig_metal_ops_add_ptr(IgMetalOps *ops, const void *a, const void *b, void *c, size_t n, MTLError **error) {
+    (void)ops;
+    (void)a;
+    (void)b;
+    (void)c;
+    (void)n;
+    ig_fail(error, IgErrorExecution, "ig_metal_ops_add_ptr is not built yet");
+    return false;
+}
+
+bool ig_metal_ops_mul_ptr(IgMetalOps *ops, const void *a, const void *b, void *c, size_t n, MTLError **error) {
+    (void)ops;
+    (void)a;
+    (void)b;
+    (void)c;
+    (void)n;
+    ig_fail(error, IgErrorExecution, "ig_metal_ops_mul_ptr is not built yet");
+    return false;
+}
+
+bool ig_metal_ops_matmul_ptr(IgMetalOps *ops, const void *a, const void *b, void *c, size_t m, size_t n, size_t k, MTLError **error) {
+    (void)ops;
+    (void)a;
+    (void)b;
+    (void)c;
+    (void)m;
+    (void)n;
+    (void)k;
+    ig_fail(error, IgErrorExecution, "ig_metal_ops_matmul_ptr is not built yet");
+    return false;
+}
+
+bool ig_metal_ops_relu_ptr(IgMetalOps *ops, const void *in, void *out, size_t n, MTLError **error) {
+    (void)ops;
+    (void)in;
+    (void)out;
+    (void)n;
+    ig_fail(error, IgErrorExecution, "ig_metal_ops_relu_ptr is not built yet");
+    return false;
+}
+
+bool ig_metal_ops_sigmoid_ptr(IgMetalOps *ops, const void *in, void *out, size_t n, MTLError **error) {
+    (void)ops;
+    (void)in;
+    (void)out;
+    (void)n;
+    ig_fail(error, IgErrorExecution, "ig_metal_ops_sigmoid_ptr is not built yet");
+    return false;
+}
