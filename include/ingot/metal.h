@@ -1161,6 +1161,7 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 
 #include "ingot/metal_texture.h"
 #include "ingot/metal_render.h"
+#include "ingot/metal_render_parallel.h"
 #include "ingot/metal_tensor.h"
 #include "ingot/metal_blit.h"
 #include "ingot/metal_memory.h"

@@ -102,6 +102,11 @@ void rt_cb_destroy(void *self) {
     if (queue && atomic_load(&buffer->status) < MTLCommandBufferStatusCommitted)
         rt_queue_forget(buffer);
     rt_cb_release_resources(buffer);
+    for (MTLCommandBuffer *record = buffer->records, *next; record; record = next) {
+        next = record->next;
+        record->open_encoder = NULL; // said above
+        rt_cb_destroy(record);
+    }
     for (MTLCommandEncoder *e = buffer->encoders; e; e = e->next) rt_label_free(&e->label);
     for (RtArenaBlock *block = buffer->arena, *next; block; block = next) {
         next = block->next;

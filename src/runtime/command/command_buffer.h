@@ -95,6 +95,8 @@ struct MTLCommandBuffer {
     RtHandler *scheduled_handlers, **last_scheduled;
     RtHandler *completed_handlers, **last_completed;
     MTLCommandEncoder *encoders, **last_encoder, *open_encoder;
+    MTLCommandBuffer *whole;   // not NULL: it only records a part of this one (render_parallel.c)
+    MTLCommandBuffer *records; // such parts, linked by next
     unsigned debug_depth;
     bool has_residency; // used residency sets of its own
     bool metal4;          // unretained, and rt_metal4_use is told what it uses

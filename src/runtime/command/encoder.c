@@ -5,7 +5,12 @@
 #include "runtime/inspect/counters.h"
 #include "runtime/object/validation.h"
 
-void *rt_encoder_owner(const void *self) { return ((const MTLCommandEncoder *)self)->buffer; }
+// The command buffer that runs: a part of a parallel encoder records into another.
+static MTLCommandBuffer *whole(const MTLCommandEncoder *e) {
+    return e->buffer->whole ? e->buffer->whole : e->buffer;
+}
+
+void *rt_encoder_owner(const void *self) { return whole(self); }
 
 void *rt_encoder_open(MTLCommandBuffer *buffer, const RtClass *cls, size_t n_bytes,
                       const char *call) {
@@ -70,7 +75,7 @@ MTLDevice *rt_encoder_device(const void *encoder) {
 
 MTLCommandBuffer *rt_encoder_command_buffer(const void *encoder) {
     const MTLCommandEncoder *e = encoder;
-    return e ? e->buffer : NULL;
+    return e ? whole(e) : NULL;
 }
 
 const char *rt_encoder_label(const void *encoder) {

@@ -69,11 +69,47 @@ struct MTLRenderCommandEncoder {
     _Atomic uint64_t *visibility; // NULL: not counted
     bool counts_any;
     bool barrier;         // before the next draw
+    struct MTLParallelRenderCommandEncoder *parallel; // not NULL: a part of it (render_parallel.c)
+    MTLRenderCommandEncoder *next_part;
     bool pipeline_fits;   // the pass; checked since it was set
     RtDrawArguments *arguments;  // snapshots; NULL: something has changed since
     const CpuRasterState *drawn; // likewise
 };
-extern const RtClass rt_render_encoder_class;
+extern const RtClass rt_render_encoder_class, rt_parallel_encoder_class,
+    rt_mtl4_render_encoder_class;
+
+// ---- Bodies of the public functions, for all classes that begin with a MTLRenderCommandEncoder.
+// `call` is the name of the public function: it says which class is meant.
+const RtClass *rt_render_class(const char *call);
+// A new encoder of n_bytes; NULL after a message.
+void *rt_render_open(MTLCommandBuffer *buffer, const RtClass *cls, size_t n_bytes,
+                     const MTLRenderPassDescriptor *descriptor, const char *call);
+bool rt_render_init(MTLRenderCommandEncoder *e, const RtSite *site); // false: no memory
+void rt_render_end(MTLRenderCommandEncoder *e, const char *call);
+// Load and store actions as they are at the end, into the pass.
+void rt_render_set_actions(MTLRenderCommandEncoder *e, const RtSite *site);
+void rt_render_set_pipeline(MTLRenderCommandEncoder *e, MTLRenderPipelineState *state,
+                            const char *call);
+void rt_render_set_depth_stencil(MTLRenderCommandEncoder *e, MTLDepthStencilState *state,
+                                 const char *call);
+void rt_render_set_references(MTLRenderCommandEncoder *e, uint32_t front, uint32_t back,
+                              const char *call);
+// A value of an enumeration from 0 to `last`, into a field of the state.
+void rt_render_set_option(MTLRenderCommandEncoder *e, size_t offset, unsigned value,
+                          unsigned last, const char *call);
+void rt_render_set_depth_bias(MTLRenderCommandEncoder *e, float depth_bias, float slope_scale,
+                              float clamp, const char *call);
+void rt_render_set_blend_color(MTLRenderCommandEncoder *e, const float color[4], const char *call);
+void rt_render_set_viewports(MTLRenderCommandEncoder *e, const MTLViewport *v, size_t count,
+                             const char *call);
+void rt_render_set_scissors(MTLRenderCommandEncoder *e, const MTLScissorRect *r, size_t count,
+                            const char *call);
+void rt_render_set_visibility(MTLRenderCommandEncoder *e, MTLVisibilityResultMode mode,
+                              size_t offset, const char *call);
+// Of attachment i (colours, then depth, then stencil), less than end.
+void rt_render_set_store(MTLRenderCommandEncoder *e, MTLStoreAction action, size_t i, size_t end,
+                         const char *call);
+void rt_parallel_end_part(MTLRenderCommandEncoder *e); // render_parallel.c
 
 // Is it there and still open? Says so if not; else *site is where its messages go.
 bool rt_render_valid(MTLRenderCommandEncoder *e, const char *call, RtSite *site);

@@ -2,6 +2,7 @@
 // render_encoder.c: MTLRenderCommandEncoder: its life, and the fixed-function state of the draws
 // that follow. Attachments: render_pass.c, arguments: render_bind.c, draws: render_draw.c.
 #include <math.h>
+#include <string.h>
 #include "runtime/command/fence.h"
 #include "runtime/command/render.h"
 #include "runtime/inspect/counters.h"
@@ -9,8 +10,15 @@
 const RtClass rt_render_encoder_class = {.name = "MTLRenderCommandEncoder",
                                          .owner = rt_encoder_owner};
 
+// The public function says which of the classes it is for.
+const RtClass *rt_render_class(const char *call) {
+    return strncmp(call, "mtl4_", 5) == 0            ? &rt_mtl4_render_encoder_class
+           : strncmp(call, "mtl_parallel_", 13) == 0 ? &rt_parallel_encoder_class
+                                                     : &rt_render_encoder_class;
+}
+
 bool rt_render_valid(MTLRenderCommandEncoder *e, const char *call, RtSite *site) {
-    if (!rt_encoder_valid(e, &rt_render_encoder_class, call)) return false;
+    if (!rt_encoder_valid(e, rt_render_class(call), call)) return false;
     *site = (RtSite){e->encoder.buffer->device, e->encoder.buffer, call};
     return true;
 }
@@ -31,25 +39,16 @@ bool rt_render_valid_buffer(const RtSite *site, const MTLBuffer *buffer, const c
 
 // ---- Opening and ending ----
 
-MTLRenderCommandEncoder *
-mtl_command_buffer_render_command_encoder(MTLCommandBuffer *buffer,
-                                          const MTLRenderPassDescriptor *descriptor) {
+void *rt_render_open(MTLCommandBuffer *buffer, const RtClass *cls, size_t n_bytes,
+                     const MTLRenderPassDescriptor *descriptor, const char *call) {
     if (buffer && !descriptor) {
-        rt_misuse_encoding(buffer, RT_RULE_null_argument, __func__, "descriptor");
+        rt_misuse_encoding(buffer, RT_RULE_null_argument, call, "descriptor");
         return NULL;
     }
-    MTLRenderCommandEncoder *e =
-        rt_encoder_open(buffer, &rt_render_encoder_class, sizeof *e, __func__);
+    MTLRenderCommandEncoder *e = rt_encoder_open(buffer, cls, n_bytes, call);
     if (!e) return NULL;
-    const RtSite site = {buffer->device, buffer, __func__};
-    e->pass = rt_cb_alloc_own(buffer, sizeof *e->pass);
-    if (!e->pass) {
-        rt_cb_no_memory(buffer);
-        goto fail;
-    }
-    e->pass->last_draw = &e->pass->draws;
-    e->pass->encoder = &e->encoder;
-    if (!rt_render_set_pass(e, &site, descriptor)) goto fail;
+    const RtSite site = {buffer->device, buffer, call};
+    if (!rt_render_init(e, &site) || !rt_render_set_pass(e, &site, descriptor)) goto fail;
     MTLBuffer *visible = descriptor->visibility_result_buffer;
     if (visible) {
         if (!rt_render_valid_buffer(&site, visible, "visibility_result_buffer", 0) ||
@@ -57,66 +56,106 @@ mtl_command_buffer_render_command_encoder(MTLCommandBuffer *buffer,
             goto fail;
         e->visibility_buffer = visible;
     }
-    for (int s = 0; s < RT_N_STAGES; s++)
-        for (size_t i = 0; i < RT_MAX_BUFFERS; i++) e->stages[s].strides[i] = SIZE_MAX;
-    rt_counters_begin_pass(e, descriptor->sample_buffer_attachments, __func__);
+    rt_counters_begin_pass(e, descriptor->sample_buffer_attachments, call);
     return e;
 
 fail: // the command buffer will end in error; the encoder is one that did nothing
-    rt_encoder_end(e, &rt_render_encoder_class, __func__);
+    rt_encoder_end(e, cls, call);
     return NULL;
 }
 
-void mtl_render_command_encoder_end_encoding(MTLRenderCommandEncoder *encoder) {
-    RtSite site;
-    if (!rt_render_valid(encoder, __func__, &site)) return;
-    CpuRasterPass *pass = &encoder->pass->cpu;
+bool rt_render_init(MTLRenderCommandEncoder *e, const RtSite *site) {
+    e->pass = rt_cb_alloc_own(site->commands, sizeof *e->pass);
+    if (!e->pass) {
+        rt_cb_no_memory(site->commands);
+        return false;
+    }
+    e->pass->last_draw = &e->pass->draws;
+    e->pass->encoder = &e->encoder;
+    for (int s = 0; s < RT_N_STAGES; s++)
+        for (size_t i = 0; i < RT_MAX_BUFFERS; i++) e->stages[s].strides[i] = SIZE_MAX;
+    return true;
+}
+
+MTLRenderCommandEncoder *
+mtl_command_buffer_render_command_encoder(MTLCommandBuffer *buffer,
+                                          const MTLRenderPassDescriptor *descriptor) {
+    return rt_render_open(buffer, &rt_render_encoder_class, sizeof(MTLRenderCommandEncoder),
+                          descriptor, __func__);
+}
+
+void rt_render_set_actions(MTLRenderCommandEncoder *e, const RtSite *site) {
+    CpuRasterPass *pass = &e->pass->cpu;
     for (unsigned i = 0; i < CPU_MAX_COLORS + 2; i++) {
         bool is_color = i < CPU_MAX_COLORS;
         CpuRasterDepth *d = i == CPU_MAX_COLORS ? &pass->depth : &pass->stencil;
         if (!(is_color ? pass->colors[i].view.texture : d->view.texture)) continue;
-        if (encoder->store[i] == MTLStoreActionUnknown)
-            rt_misuse_at(&site, RT_RULE_render_store_action, "that of attachment %u is unknown", i);
-        *(is_color ? &pass->colors[i].load : &d->load) = encoder->load[i];
-        *(is_color ? &pass->colors[i].store : &d->store) = encoder->store[i];
+        if (e->store[i] == MTLStoreActionUnknown)
+            rt_misuse_at(site, RT_RULE_render_store_action, "that of attachment %u is unknown", i);
+        *(is_color ? &pass->colors[i].load : &d->load) = e->load[i];
+        *(is_color ? &pass->colors[i].store : &d->store) = e->store[i];
     }
-    rt_cb_append(site.commands, &encoder->pass->op, &rt_op_render);
-    rt_encoder_end(encoder, &rt_render_encoder_class, __func__);
+}
+
+void rt_render_end(MTLRenderCommandEncoder *e, const char *call) {
+    RtSite site;
+    if (!rt_render_valid(e, call, &site)) return;
+    if (e->parallel) { // the whole has the pass
+        rt_parallel_end_part(e);
+        return;
+    }
+    rt_render_set_actions(e, &site);
+    rt_cb_append(site.commands, &e->pass->op, &rt_op_render);
+    rt_encoder_end(e, rt_render_class(call), call);
+}
+
+void mtl_render_command_encoder_end_encoding(MTLRenderCommandEncoder *encoder) {
+    rt_render_end(encoder, __func__);
 }
 
 // ---- State ----
 
-void mtl_render_command_encoder_set_render_pipeline_state(MTLRenderCommandEncoder *encoder,
-                                                          MTLRenderPipelineState *state) {
+void rt_render_set_pipeline(MTLRenderCommandEncoder *e, MTLRenderPipelineState *state,
+                            const char *call) {
     RtSite site;
-    if (!rt_render_valid(encoder, __func__, &site)) return;
+    if (!rt_render_valid(e, call, &site)) return;
     if (!state)
         rt_misuse_at(&site, RT_RULE_null_argument, "state");
     else if (!rt_is(state, &rt_render_pipeline_class))
         rt_misuse_at(&site, RT_RULE_wrong_class, "a %s", mtl_class_name(state));
-    else if (encoder->pipeline != state && rt_cb_retain(site.commands, state)) {
-        encoder->pipeline = state;
-        encoder->arguments = NULL;
-        encoder->drawn = NULL;
-        encoder->pipeline_fits = false;
+    else if (e->pipeline != state && rt_cb_retain(site.commands, state)) {
+        e->pipeline = state;
+        e->arguments = NULL;
+        e->drawn = NULL;
+        e->pipeline_fits = false;
     }
 }
 
-void mtl_render_command_encoder_set_depth_stencil_state(MTLRenderCommandEncoder *encoder,
-                                                        MTLDepthStencilState *state) {
+void mtl_render_command_encoder_set_render_pipeline_state(MTLRenderCommandEncoder *encoder,
+                                                          MTLRenderPipelineState *state) {
+    rt_render_set_pipeline(encoder, state, __func__);
+}
+
+void rt_render_set_depth_stencil(MTLRenderCommandEncoder *e, MTLDepthStencilState *state,
+                                 const char *call) {
     RtSite site;
-    if (!rt_render_valid(encoder, __func__, &site)) return;
+    if (!rt_render_valid(e, call, &site)) return;
     if (state && !rt_is(state, &rt_depth_stencil_class)) {
         rt_misuse_at(&site, RT_RULE_wrong_class, "a %s", mtl_class_name(state));
         return;
     }
     if (state && !rt_cb_retain(site.commands, state)) return;
-    encoder->depth_stencil = state;
-    encoder->drawn = NULL;
+    e->depth_stencil = state;
+    e->drawn = NULL;
 }
 
-static void set_references(MTLRenderCommandEncoder *e, uint32_t front, uint32_t back,
-                           const char *call) {
+void mtl_render_command_encoder_set_depth_stencil_state(MTLRenderCommandEncoder *encoder,
+                                                        MTLDepthStencilState *state) {
+    rt_render_set_depth_stencil(encoder, state, __func__);
+}
+
+void rt_render_set_references(MTLRenderCommandEncoder *e, uint32_t front, uint32_t back,
+                              const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return;
     e->front_reference = front;
@@ -126,17 +165,17 @@ static void set_references(MTLRenderCommandEncoder *e, uint32_t front, uint32_t 
 
 void mtl_render_command_encoder_set_stencil_reference_value(MTLRenderCommandEncoder *encoder,
                                                             uint32_t value) {
-    set_references(encoder, value, value, __func__);
+    rt_render_set_references(encoder, value, value, __func__);
 }
 
 void mtl_render_command_encoder_set_stencil_front_back_reference_values(
     MTLRenderCommandEncoder *encoder, uint32_t front, uint32_t back) {
-    set_references(encoder, front, back, __func__);
+    rt_render_set_references(encoder, front, back, __func__);
 }
 
 // A value of an enumeration from 0 to `last`, into a field of the state.
-static void set_option(MTLRenderCommandEncoder *e, size_t offset, unsigned value, unsigned last,
-                       const char *call) {
+void rt_render_set_option(MTLRenderCommandEncoder *e, size_t offset, unsigned value, unsigned last,
+                          const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return;
     if (value > last) {
@@ -149,46 +188,56 @@ static void set_option(MTLRenderCommandEncoder *e, size_t offset, unsigned value
 
 void mtl_render_command_encoder_set_front_facing_winding(MTLRenderCommandEncoder *encoder,
                                                          MTLWinding winding) {
-    set_option(encoder, offsetof(CpuRasterState, winding), winding, MTLWindingCounterClockwise,
-               __func__);
+    rt_render_set_option(encoder, offsetof(CpuRasterState, winding), winding,
+                         MTLWindingCounterClockwise, __func__);
 }
 
 void mtl_render_command_encoder_set_cull_mode(MTLRenderCommandEncoder *encoder, MTLCullMode mode) {
-    set_option(encoder, offsetof(CpuRasterState, cull), mode, MTLCullModeBack, __func__);
+    rt_render_set_option(encoder, offsetof(CpuRasterState, cull), mode, MTLCullModeBack, __func__);
 }
 
 void mtl_render_command_encoder_set_depth_clip_mode(MTLRenderCommandEncoder *encoder,
                                                     MTLDepthClipMode mode) {
-    set_option(encoder, offsetof(CpuRasterState, depth_clip), mode, MTLDepthClipModeClamp,
-               __func__);
+    rt_render_set_option(encoder, offsetof(CpuRasterState, depth_clip), mode, MTLDepthClipModeClamp,
+                         __func__);
 }
 
 void mtl_render_command_encoder_set_triangle_fill_mode(MTLRenderCommandEncoder *encoder,
                                                        MTLTriangleFillMode mode) {
-    set_option(encoder, offsetof(CpuRasterState, fill), mode, MTLTriangleFillModeLines, __func__);
+    rt_render_set_option(encoder, offsetof(CpuRasterState, fill), mode, MTLTriangleFillModeLines,
+                         __func__);
+}
+
+void rt_render_set_depth_bias(MTLRenderCommandEncoder *e, float depth_bias, float slope_scale,
+                              float clamp, const char *call) {
+    RtSite site;
+    if (!rt_render_valid(e, call, &site)) return;
+    e->state.depth_bias = depth_bias;
+    e->state.depth_slope = slope_scale;
+    e->state.depth_bias_clamp = clamp;
+    e->drawn = NULL;
 }
 
 void mtl_render_command_encoder_set_depth_bias(MTLRenderCommandEncoder *encoder, float depth_bias,
                                                float slope_scale, float clamp) {
+    rt_render_set_depth_bias(encoder, depth_bias, slope_scale, clamp, __func__);
+}
+
+void rt_render_set_blend_color(MTLRenderCommandEncoder *e, const float color[4], const char *call) {
     RtSite site;
-    if (!rt_render_valid(encoder, __func__, &site)) return;
-    encoder->state.depth_bias = depth_bias;
-    encoder->state.depth_slope = slope_scale;
-    encoder->state.depth_bias_clamp = clamp;
-    encoder->drawn = NULL;
+    if (!rt_render_valid(e, call, &site)) return;
+    for (int i = 0; i < 4; i++) e->state.blend_color[i] = color[i];
+    e->drawn = NULL;
 }
 
 void mtl_render_command_encoder_set_blend_color(MTLRenderCommandEncoder *encoder, float red,
                                                 float green, float blue, float alpha) {
-    RtSite site;
-    if (!rt_render_valid(encoder, __func__, &site)) return;
     const float color[4] = {red, green, blue, alpha};
-    for (int i = 0; i < 4; i++) encoder->state.blend_color[i] = color[i];
-    encoder->drawn = NULL;
+    rt_render_set_blend_color(encoder, color, __func__);
 }
 
-static void set_viewports(MTLRenderCommandEncoder *e, const MTLViewport *v, size_t count,
-                          const char *call) {
+void rt_render_set_viewports(MTLRenderCommandEncoder *e, const MTLViewport *v, size_t count,
+                             const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return;
     if (!v || count == 0 || count > CPU_MAX_VIEWPORTS) {
@@ -212,16 +261,16 @@ static void set_viewports(MTLRenderCommandEncoder *e, const MTLViewport *v, size
 
 void mtl_render_command_encoder_set_viewport(MTLRenderCommandEncoder *encoder,
                                              MTLViewport viewport) {
-    set_viewports(encoder, &viewport, 1, __func__);
+    rt_render_set_viewports(encoder, &viewport, 1, __func__);
 }
 
 void mtl_render_command_encoder_set_viewports(MTLRenderCommandEncoder *encoder,
                                               const MTLViewport *viewports, size_t count) {
-    set_viewports(encoder, viewports, count, __func__);
+    rt_render_set_viewports(encoder, viewports, count, __func__);
 }
 
-static void set_scissors(MTLRenderCommandEncoder *e, const MTLScissorRect *r, size_t count,
-                         const char *call) {
+void rt_render_set_scissors(MTLRenderCommandEncoder *e, const MTLScissorRect *r, size_t count,
+                            const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return;
     if (!r || count == 0 || count > CPU_MAX_VIEWPORTS) {
@@ -247,22 +296,21 @@ static void set_scissors(MTLRenderCommandEncoder *e, const MTLScissorRect *r, si
 
 void mtl_render_command_encoder_set_scissor_rect(MTLRenderCommandEncoder *encoder,
                                                  MTLScissorRect rect) {
-    set_scissors(encoder, &rect, 1, __func__);
+    rt_render_set_scissors(encoder, &rect, 1, __func__);
 }
 
 void mtl_render_command_encoder_set_scissor_rects(MTLRenderCommandEncoder *encoder,
                                                   const MTLScissorRect *rects, size_t count) {
-    set_scissors(encoder, rects, count, __func__);
+    rt_render_set_scissors(encoder, rects, count, __func__);
 }
 
-void mtl_render_command_encoder_set_visibility_result_mode(MTLRenderCommandEncoder *encoder,
-                                                           MTLVisibilityResultMode mode,
-                                                           size_t offset) {
+void rt_render_set_visibility(MTLRenderCommandEncoder *e, MTLVisibilityResultMode mode,
+                              size_t offset, const char *call) {
     RtSite site;
-    if (!rt_render_valid(encoder, __func__, &site)) return;
-    MTLBuffer *buffer = encoder->visibility_buffer;
+    if (!rt_render_valid(e, call, &site)) return;
+    MTLBuffer *buffer = e->visibility_buffer;
     if (mode == MTLVisibilityResultModeDisabled) {
-        encoder->visibility = NULL;
+        e->visibility = NULL;
         return;
     }
     if ((unsigned)mode > MTLVisibilityResultModeCounting || !buffer || offset % 8 != 0 ||
@@ -277,17 +325,25 @@ void mtl_render_command_encoder_set_visibility_result_mode(MTLRenderCommandEncod
         return;
     }
     v->at = (_Atomic uint64_t *)(void *)(buffer->memory + offset);
-    v->next = encoder->pass->visible;
-    encoder->pass->visible = v;
-    encoder->visibility = v->at;
-    encoder->counts_any = mode == MTLVisibilityResultModeBoolean;
+    v->next = e->pass->visible;
+    e->pass->visible = v;
+    e->visibility = v->at;
+    e->counts_any = mode == MTLVisibilityResultModeBoolean;
 }
 
-static void set_store(MTLRenderCommandEncoder *e, MTLStoreAction action, size_t i, size_t end,
-                      const char *call) {
+void mtl_render_command_encoder_set_visibility_result_mode(MTLRenderCommandEncoder *encoder,
+                                                           MTLVisibilityResultMode mode,
+                                                           size_t offset) {
+    rt_render_set_visibility(encoder, mode, offset, __func__);
+}
+
+void rt_render_set_store(MTLRenderCommandEncoder *e, MTLStoreAction action, size_t i, size_t end,
+                         const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return;
-    if (i >= end)
+    if (e->parallel)
+        rt_misuse_at(&site, RT_RULE_render_store_action, "it is set on the parallel encoder");
+    else if (i >= end)
         rt_misuse_at(&site, RT_RULE_render_store_action, "color attachment %zu", i);
     else if (rt_render_valid_store(&site, e, (unsigned)i, action))
         e->store[i] = (uint8_t)action;
@@ -295,17 +351,17 @@ static void set_store(MTLRenderCommandEncoder *e, MTLStoreAction action, size_t 
 
 void mtl_render_command_encoder_set_color_store_action(MTLRenderCommandEncoder *encoder,
                                                        MTLStoreAction action, size_t index) {
-    set_store(encoder, action, index, CPU_MAX_COLORS, __func__);
+    rt_render_set_store(encoder, action, index, CPU_MAX_COLORS, __func__);
 }
 
 void mtl_render_command_encoder_set_depth_store_action(MTLRenderCommandEncoder *encoder,
                                                        MTLStoreAction action) {
-    set_store(encoder, action, CPU_MAX_COLORS, SIZE_MAX, __func__);
+    rt_render_set_store(encoder, action, CPU_MAX_COLORS, SIZE_MAX, __func__);
 }
 
 void mtl_render_command_encoder_set_stencil_store_action(MTLRenderCommandEncoder *encoder,
                                                          MTLStoreAction action) {
-    set_store(encoder, action, CPU_MAX_COLORS + 1, SIZE_MAX, __func__);
+    rt_render_set_store(encoder, action, CPU_MAX_COLORS + 1, SIZE_MAX, __func__);
 }
 
 size_t mtl_render_command_encoder_tile_width(const MTLRenderCommandEncoder *encoder) {
