@@ -142,6 +142,12 @@ MTL_API IgTensor *ig_keep(IgTensor *tensor);
 
 MTL_API IgTensor *ig_from_data(IgDevice *device, IgType type, int rank, const int64_t *shape,
                                const void *data, MTLError **error); // copied
+// Over memory that is there: a shared buffer of the device, which is retained; `offset` in bytes,
+// strides in elements (none negative; NULL: packed). Whoever else writes to the memory orders that
+// with the work on the tensor.
+MTL_API IgTensor *ig_from_buffer(IgDevice *device, IgType type, int rank, const int64_t *shape,
+                                 const int64_t *strides, MTLBuffer *buffer, size_t offset,
+                                 MTLError **error);
 MTL_API IgTensor *ig_full(IgDevice *device, IgType type, int rank, const int64_t *shape,
                           double value, MTLError **error);
 MTL_API IgTensor *ig_zeros(IgDevice *device, IgType type, int rank, const int64_t *shape,
@@ -195,6 +201,8 @@ MTL_API bool ig_map(IgTensor *tensor, void **data, MTLError **error);
 MTL_API bool ig_buffer(IgTensor *tensor, MTLBuffer **buffer, size_t *offset, MTLError **error);
 // Makes the values, or starts to. ig_read and its like do it by themselves.
 MTL_API bool ig_eval(IgTensor *tensor, MTLError **error);
+// Whether the values can be read without waiting; asks and never waits itself.
+MTL_API bool ig_ready(IgTensor *tensor);
 // An error that names the first element that is infinite or not a number.
 MTL_API bool ig_check_finite(IgTensor *tensor, MTLError **error);
 

@@ -120,6 +120,11 @@ IgBuffer *ig_pool_take(IgDevice *device, size_t n_bytes, bool for_host, MTLError
 void ig_pool_give(IgDevice *device, IgBuffer *b) {
     IgPool *pool = device->pool;
     int c = class_of(b->capacity);
+    if (b->foreign) {
+        mtl_release(b->buffer);
+        free(b);
+        return;
+    }
     pool->statistics.live_memory -= b->capacity;
     if (c < 0 || pool->capacity == 0) {
         destroy(pool, b);

@@ -57,6 +57,7 @@ typedef struct IgBuffer {
     void *contents;
     size_t capacity;   // bytes
     uint64_t last_use; // number of the last command buffer that has to do with it; device->lock
+    bool foreign;      // memory of somebody else: not of the pool
     struct IgBuffer *next;
 } IgBuffer;
 // The pool's functions are called with device->lock held.
