@@ -14,6 +14,15 @@ static unsigned needs(IgOp op, const IgGradNode *node) {
     case IG_OP_log:
     case IG_OP_sin:
     case IG_OP_cos:
+    case IG_OP_log2:
+    case IG_OP_log10:
+    case IG_OP_log1p:
+    case IG_OP_asin:
+    case IG_OP_acos:
+    case IG_OP_atan:
+    case IG_OP_sinh:
+    case IG_OP_cosh:
+    case IG_OP_erf:
     case IG_OP_softplus:
     case IG_OP_gelu:
     case IG_OP_silu:
@@ -28,6 +37,8 @@ static unsigned needs(IgOp op, const IgGradNode *node) {
     case IG_OP_sqrt:
     case IG_OP_rsqrt:
     case IG_OP_exp:
+    case IG_OP_exp2:
+    case IG_OP_expm1:
     case IG_OP_tan:
     case IG_OP_tanh:
     case IG_OP_sigmoid:
@@ -37,6 +48,7 @@ static unsigned needs(IgOp op, const IgGradNode *node) {
     case IG_OP_minimum:
     case IG_OP_maximum:
     case IG_OP_remainder:
+    case IG_OP_atan2:
     case IG_OP_tanh_grad:
     case IG_OP_sigmoid_grad:
     case IG_OP_gelu_grad:
@@ -107,6 +119,30 @@ static bool rule_pow(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **e
     return true;
 }
 
+// sqrt(1 - x^2)
+static IgTensor *beside(IgTensor *x, MTLError **error) {
+    return ig_sqrt(ig_add_scalar(ig_neg(ig_square(x, error), error), 1, error), error);
+}
+
+// Those with a slope that is a formula of x; NULL: not one of them.
+static IgTensor *slope_of(IgOp op, IgTensor *x, MTLError **error) {
+    switch (op) {
+    case IG_OP_log2: return ig_reciprocal(ig_mul_scalar(x, 0.69314718055994531, error), error);
+    case IG_OP_log10: return ig_reciprocal(ig_mul_scalar(x, 2.3025850929940457, error), error);
+    case IG_OP_log1p: return ig_reciprocal(ig_add_scalar(x, 1, error), error);
+    case IG_OP_asin: return ig_reciprocal(beside(x, error), error);
+    case IG_OP_acos: return ig_neg(ig_reciprocal(beside(x, error), error), error);
+    case IG_OP_atan:
+        return ig_reciprocal(ig_add_scalar(ig_square(x, error), 1, error), error);
+    case IG_OP_sinh: return ig_cosh(x, error);
+    case IG_OP_cosh: return ig_sinh(x, error);
+    case IG_OP_erf:
+        return ig_mul_scalar(ig_exp(ig_neg(ig_square(x, error), error), error),
+                             1.1283791670955126, error);
+    default: return NULL;
+    }
+}
+
 static IgTensor *rule_unary(IgGradNode *node, IgTensor *g, MTLError **error) {
     IgOp op = (IgOp)node->op;
     IgTensor *x = ig_saved(node, 0);
@@ -119,6 +155,7 @@ static IgTensor *rule_unary(IgGradNode *node, IgTensor *g, MTLError **error) {
     case IG_OP_floor:
     case IG_OP_ceil:
     case IG_OP_round:
+    case IG_OP_floor_divide_scalar:
     case IG_OP_trunc: return zero(node->inputs[0], error);
     case IG_OP_square: return ig_mul(g, ig_mul_scalar(x, 2, error), error);
     case IG_OP_reciprocal: return ig_neg(ig_mul(g, ig_square(r, error), error), error);
@@ -126,6 +163,18 @@ static IgTensor *rule_unary(IgGradNode *node, IgTensor *g, MTLError **error) {
     case IG_OP_rsqrt:
         return ig_mul(ig_mul_scalar(g, -0.5, error), ig_mul(r, ig_square(r, error), error), error);
     case IG_OP_exp: return ig_mul(g, r, error);
+    case IG_OP_exp2:
+        return ig_mul(g, ig_mul_scalar(r, 0.69314718055994531, error), error);
+    case IG_OP_expm1: return ig_mul(g, ig_add_scalar(r, 1, error), error);
+    case IG_OP_log2:
+    case IG_OP_log10:
+    case IG_OP_log1p:
+    case IG_OP_asin:
+    case IG_OP_acos:
+    case IG_OP_atan:
+    case IG_OP_sinh:
+    case IG_OP_cosh:
+    case IG_OP_erf: return ig_mul(g, slope_of(op, x, error), error);
     case IG_OP_log: return ig_div(g, x, error);
     case IG_OP_sin: return ig_mul(g, ig_cos(x, error), error);
     case IG_OP_cos: return ig_neg(ig_mul(g, ig_sin(x, error), error), error);
@@ -145,7 +194,7 @@ static IgTensor *rule_unary(IgGradNode *node, IgTensor *g, MTLError **error) {
         if (v == 0) return zero(node->inputs[0], error);
         if (v == 1) return g;
         return ig_mul(g, ig_mul_scalar(ig_pow_scalar(x, v - 1, error), v, error), error);
-    default: return g; // cast, add_scalar, sub_scalar
+    default: return g; // cast, add_scalar, sub_scalar, remainder_scalar
     }
 }
 
@@ -191,6 +240,13 @@ static bool rule_binary(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError 
         out[0] = g;
         if (second) out[1] = ig_neg(ig_mul(g, ig_floor(ig_div(x, y, error), error), error), error);
         break;
+    case IG_OP_atan2: {
+        IgTensor *all = ig_add(ig_square(x, error), ig_square(y, error), error);
+        if (first) out[0] = ig_mul(g, ig_div(y, all, error), error);
+        if (second) out[1] = ig_neg(ig_mul(g, ig_div(x, all, error), error), error);
+        break;
+    }
+    case IG_OP_floor_divide: return true; // flat
     case IG_OP_relu_grad:
         out[0] = binary(IG_OP_relu_grad, g, y, error);
         second = false;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// dropout.c: elements that are left out at random. The mask is a tensor of bool made on the device
+// with the numbers ig_uniform gives for the seed (Philox 4x32-10, a call makes four); what is done
+// with it is element-wise, so it joins its neighbours, and the gradient uses the same mask.
+#include <math.h>
+#include <stdlib.h>
+#include "tensor/elementwise.h"
+
+static const char kernels[] =
+    "#include <metal_stdlib>\n"
+    "using namespace metal;\n"
+    // p: elements, seed (2), the limit of 24 bits below which an element goes
+    "kernel void keep(constant uint *p [[buffer(0)]], device uchar *y [[buffer(1)]],\n"
+    "                 uint i [[thread_position_in_grid]]) {\n"
+    "    uint k0 = p[1], k1 = p[2], c0 = i, c1 = 0, c2 = 0, c3 = 0;\n"
+    "    for (int round = 0; round < 10; round++) {\n"
+    "        uint a = 0xD2511F53u * c0, ah = mulhi(0xD2511F53u, c0);\n"
+    "        uint b = 0xCD9E8D57u * c2, bh = mulhi(0xCD9E8D57u, c2);\n"
+    "        c0 = bh ^ c1 ^ k0; c1 = b; c2 = ah ^ c3 ^ k1; c3 = a;\n"
+    "        k0 += 0x9E3779B9u; k1 += 0xBB67AE85u;\n"
+    "    }\n"
+    "    uint at = i * 4;\n"
+    "    y[at] = (c0 >> 8) >= p[3];\n" // there is room for whole fours
+    "    y[at + 1] = (c1 >> 8) >= p[3];\n"
+    "    y[at + 2] = (c2 >> 8) >= p[3];\n"
+    "    y[at + 3] = (c3 >> 8) >= p[3];\n"
+    "}\n";
+
+typedef struct Mask {
+    uint64_t seed;
+    uint32_t limit;
+} Mask;
+
+static void drop(IgExpr *expr) { free(expr->extra); }
+
+static bool run(IgDevice *device, IgData *data, MTLError **error) {
+    const Mask *m = data->expr->extra;
+    int64_t n = data->n;
+    IgKernel *kernel = ig_kernel_of(device, kernels, "keep", error);
+    if (!kernel) return false;
+    // Memory of size classes is a multiple of 64 bytes.
+    if (!ig_data_allocate(data, error)) return false;
+    if (n == 0) return true;
+    uint32_t words[4] = {(uint32_t)n, (uint32_t)m->seed, (uint32_t)(m->seed >> 32), m->limit};
+    size_t threads = (size_t)(n + 3) / 4;
+    IgBinding out = {data->memory, 0};
+    return ig_encode(device, kernel, words, sizeof words, &out, 1, mtl_size_make(threads, 1, 1),
+                     mtl_size_make(threads < 256 ? threads : 256, 1, 1), false, error);
+}
+
+static IgTensor *mask_of(IgDevice *device, const IgShape *shape, double p, uint64_t seed,
+                         MTLError **error) {
+    Mask *m = malloc(sizeof *m);
+    IgExpr *expr = m ? ig_expr_new(0, NULL, shape, error) : NULL;
+    if (!expr) {
+        if (!m) ig_fail_no_memory(error);
+        free(m);
+        return NULL;
+    }
+    *m = (Mask){seed, (uint32_t)ceil(p * 0x1p24)};
+    expr->run = run;
+    expr->extra = m;
+    expr->drop = drop;
+    return ig_tensor_of_expr(device, IgBool, expr, error);
+}
+
+IgTensor *ig_dropout(IgTensor *x, double p, bool training, uint64_t seed, MTLError **error) {
+    if (!x) return NULL;
+    if (!(p >= 0 && p <= 1)) {
+        ig_fail(error, IgErrorArgument, "ig_dropout: %g is no probability", p);
+        return NULL;
+    }
+    if (!ig_is_float(ig_type(x))) {
+        ig_fail(error, IgErrorType, "ig_dropout: a floating type is needed, not %s",
+                ig_type_name(ig_type(x)));
+        return NULL;
+    }
+    if (!training || p == 0) return ig_view("ig_dropout", x, &x->view, ig_rule_same, error);
+    IgScope *scope = ig_scope_begin();
+    IgTensor *keep = mask_of(ig_device(x), &x->view.shape, p, seed, error);
+    IgTensor *more = ig_mul_scalar(x, p < 1 ? 1 / (1 - p) : 0, error);
+    IgTensor *y = ig_elementwise(IG_OP_mask, (IgTensor *[]){keep, more}, NULL, IgBool, error);
+    return ig_scope_return(scope, y);
+}
