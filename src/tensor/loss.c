@@ -68,40 +68,6 @@ IgTensor *ig_bce_logits_loss(IgTensor *x, IgTensor *target, IgReduce reduce, MTL
 
 // ---- Cross-entropy ----
 
-static bool classes_in_range(IgTensor *target, int64_t n, MTLError **error) {
-    void *data;
-    IgTensor *packed = ig_contiguous(target, error);
-    bool ok = packed && ig_map(packed, &data, error);
-    for (int64_t i = 0; ok && i < ig_numel(packed); i++) {
-        double v = ig_element_get(ig_type(packed), data, i);
-        if (v < 0 || v >= (double)n)
-            ok = ig_fail(error, IgErrorIndex,
-                         "ig_cross_entropy_loss: class %.0f at position %lld, there are %lld", v,
-                         (long long)i, (long long)n);
-    }
-    return ok;
-}
-
-// Inside a scope. One class counts: the others are masked on the way into the sum.
-static IgTensor *of_classes(IgTensor *logits, IgTensor *target, MTLError **error) {
-    IgShape rows = logits->view.shape;
-    int64_t n = rows.n[--rows.rank];
-    if (!ig_shape_equal(&rows, &target->view.shape)) {
-        ig_fail(error, IgErrorShape,
-                "ig_cross_entropy_loss: logits of shape %s, classes of shape %s",
-                ig_shape_text(ig_rank(logits), ig_shape(logits)),
-                ig_shape_text(ig_rank(target), ig_shape(target)));
-        return NULL;
-    }
-    if (!classes_in_range(target, n, error)) return NULL;
-    IgTensor *logp = ig_log_softmax(logits, -1, error);
-    IgTensor *numbers = ig_arange(ig_device(logits), IgInt32, 0, 1, n, error);
-    IgTensor *wanted = ig_cast(ig_unsqueeze(target, -1, error), IgInt32, error);
-    IgTensor *is = ig_eq(numbers, wanted, error);
-    IgTensor *masked = ig_elementwise(IG_OP_mask, (IgTensor *[]){is, logp}, NULL, IgBool, error);
-    return ig_neg(ig_sum(masked, -1, false, error), error);
-}
-
 IgTensor *ig_cross_entropy_loss(IgTensor *logits, IgTensor *target, IgReduce reduce,
                                 MTLError **error) {
     if (!logits || !target || !ig_same_device("ig_cross_entropy_loss", logits, target, error))
@@ -110,11 +76,11 @@ IgTensor *ig_cross_entropy_loss(IgTensor *logits, IgTensor *target, IgReduce red
         ig_fail(error, IgErrorShape, "ig_cross_entropy_loss: logits need an axis of classes");
         return NULL;
     }
+    if (!ig_is_float(ig_type(target)))
+        return ig_fused_softmax_cross_entropy(logits, target, reduce, error);
     IgScope *scope = ig_scope_begin();
     IgTensor *each = NULL;
-    if (!ig_is_float(ig_type(target))) {
-        each = of_classes(logits, target, error);
-    } else if (same_shape("ig_cross_entropy_loss", logits, target, error)) {
+    if (same_shape("ig_cross_entropy_loss", logits, target, error)) {
         IgTensor *logp = ig_log_softmax(logits, -1, error);
         each = ig_neg(ig_sum(ig_mul(target, logp, error), -1, false, error), error);
     }

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// cross_entropy.c: softmax and cross-entropy of logits and class numbers in one kernel. A row is a
+// SIMD-group's; its loss is log(sum(exp(x))) - x[class]. The logarithm is kept for the gradient,
+// exp(x - it) minus 1 at the class, which is element-wise and so one kernel again.
+//
+// The kernel has two results, so it is encoded when it is called and not when somebody asks.
+#include <stdio.h>
+#include <stdlib.h>
+#include "ingot/tensor_nn.h"
+#include "tensor/tensor_int.h"
+
+// Up to here one threadgroup makes the mean or sum too.
+enum { ONE_KERNEL_LOGITS = 65536, THREADS = 256 };
+
+typedef struct Kinds {
+    IgType logits, classes;
+} Kinds;
+
+// p: length of a row, rows; scale of the total
+static const char text[] =
+    "inline float row_loss(device const T *x, int n, int k, int lane, thread float &total) {\n"
+    "    float most = -INFINITY, sum = 0;\n"
+    "    for (int i = lane; i < n; i += 32) {\n"
+    "        float v = float(x[i]);\n"
+    "        most = v > most || v != v ? v : most;\n"
+    "    }\n"
+    "    most = simd_max(most);\n"
+    "    for (int i = lane; i < n; i += 32) sum += exp(float(x[i]) - most);\n"
+    "    total = log(simd_sum(sum)) + most;\n"
+    "    return total - float(x[k]);\n"
+    "}\n"
+    "kernel void rows(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
+    "                 device const I *k [[buffer(2)]], device T *loss [[buffer(3)]],\n"
+    "                 device float *totals [[buffer(4)]], uint i [[thread_position_in_grid]]) {\n"
+    "    int n = p[0], row = int(i) / 32, lane = int(i) % 32;\n"
+    "    float total, l = row_loss(x + row * n, n, int(k[row]), lane, total);\n"
+    "    if (lane == 0) {\n"
+    "        loss[row] = T(l);\n"
+    "        totals[row] = total;\n"
+    "    }\n"
+    "}\n"
+    "kernel void whole(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
+    "                  device const I *k [[buffer(2)]], device T *loss [[buffer(3)]],\n"
+    "                  device float *totals [[buffer(4)]],\n"
+    "                  uint i [[thread_position_in_threadgroup]]) {\n"
+    "    threadgroup float parts[8];\n"
+    "    int n = p[0], lane = int(i) % 32;\n"
+    "    float sum = 0;\n"
+    "    for (int row = int(i) / 32; row < p[1]; row += 8) {\n"
+    "        float total;\n"
+    "        sum += row_loss(x + row * n, n, int(k[row]), lane, total);\n"
+    "        if (lane == 0) totals[row] = total;\n"
+    "    }\n"
+    "    if (lane == 0) parts[i / 32] = sum;\n"
+    "    threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    "    if (i == 0) {\n"
+    "        for (int r = 1; r < 8; r++) sum += parts[r];\n"
+    "        loss[0] = T(sum * as_type<float>(p[2]));\n"
+    "    }\n"
+    "}\n";
+
+static char *source(void *context) {
+    const Kinds *kinds = context;
+    char *out = NULL;
+    int n = asprintf(&out, "#include <metal_stdlib>\nusing namespace metal;\ntypedef %s T;\n"
+                     "typedef %s I;\n%s", ig_type_metal(kinds->logits),
+                     ig_type_metal(kinds->classes), text);
+    return n < 0 ? NULL : out;
+}
+
+// ---- What it is given ----
+
+static bool classes_in_range(IgTensor *classes, int64_t n, MTLError **error) {
+    void *data;
+    if (!ig_map(classes, &data, error)) return false;
+    IgType type = ig_type(classes);
+    for (int64_t i = 0; i < ig_numel(classes); i++) {
+        int64_t k = type == IgInt64   ? ((const int64_t *)data)[i]
+                    : type == IgInt32 ? ((const int32_t *)data)[i]
+                    : type == IgInt8  ? ((const int8_t *)data)[i]
+                                      : ((const uint8_t *)data)[i];
+        if (k < 0 || k >= n)
+            return ig_fail(error, IgErrorIndex,
+                           "ig_cross_entropy_loss: class %lld at position %lld, there are %lld",
+                           (long long)k, (long long)i, (long long)n);
+    }
+    return true;
+}
+
+static bool check(const IgTensor *logits, const IgTensor *classes, MTLError **error) {
+    if (!ig_same_device("ig_cross_entropy_loss", logits, classes, error)) return false;
+    if (!ig_is_float(ig_type(logits)) || ig_is_float(ig_type(classes)))
+        return ig_fail(error, IgErrorType,
+                       "ig_cross_entropy_loss: logits of %s and class numbers of %s",
+                       ig_type_name(ig_type(logits)), ig_type_name(ig_type(classes)));
+    IgShape rows = logits->view.shape;
+    if (rows.rank > 0 && --rows.rank >= 0 && ig_shape_equal(&rows, &classes->view.shape))
+        return true;
+    return ig_fail(error, IgErrorShape,
+                   "ig_cross_entropy_loss: logits of shape %s, classes of shape %s",
+                   ig_shape_text(ig_rank(logits), ig_shape(logits)),
+                   ig_shape_text(ig_rank(classes), ig_shape(classes)));
+}
+
+// ---- The kernel ----
+
+typedef struct Results {
+    IgData *loss, *totals;
+} Results;
+
+// x and k are contiguous; whole: with the sum, times scale.
+static bool encode(IgTensor *x, IgTensor *k, bool whole, float scale, const Results *r,
+                   MTLError **error) {
+    IgDevice *device = ig_device(x);
+    Kinds kinds = {ig_type(x), ig_type(k)};
+    unsigned char key[4] = {'x', (unsigned char)kinds.logits, (unsigned char)kinds.classes, whole};
+    int64_t n = ig_dim(x, -1), rows = ig_numel(k);
+    union {
+        float number;
+        int32_t word;
+    } bits = {.number = scale};
+    int32_t words[3] = {(int32_t)n, (int32_t)rows, bits.word};
+    ig_lock(device);
+    bool ok = ig_data_make(x->view.data, error) && ig_data_make(k->view.data, error) &&
+              ig_data_allocate(r->loss, error) && ig_data_allocate(r->totals, error);
+    IgKernel *kernel = ok ? ig_kernel(device, key, sizeof key, whole ? "whole" : "rows", source,
+                                      &kinds, error)
+                          : NULL;
+    if (kernel) {
+        IgBinding bindings[4] = {
+            {x->view.data->memory, (size_t)x->view.offset * ig_type_size(kinds.logits)},
+            {k->view.data->memory, (size_t)k->view.offset * ig_type_size(kinds.classes)},
+            {r->loss->memory, 0},
+            {r->totals->memory, 0}};
+        size_t threads = whole ? THREADS : (size_t)rows * 32;
+        ok = ig_encode(device, kernel, words, sizeof words, bindings, 4,
+                       mtl_size_make(threads, 1, 1),
+                       mtl_size_make(threads < THREADS ? threads : THREADS, 1, 1), false, error);
+    }
+    ig_unlock(device);
+    return ok && kernel;
+}
+
+// ---- Gradient ----
+
+// (softmax(x) - [k is the class]) * g, divided by the number of rows for a mean.
+static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
+    IgTensor *x = ig_cast(ig_saved(node, 0), IgFloat32, error);
+    IgTensor *k = ig_unsqueeze(ig_saved(node, 1), -1, error);
+    // The saved logarithms are numbers; for a second derivative they would have to be functions.
+    IgTensor *p = ig_grad_enabled()
+                      ? ig_softmax(x, -1, error)
+                      : ig_exp(ig_sub(x, ig_unsqueeze(ig_saved(node, 2), -1, error), error), error);
+    IgTensor *numbers = ig_arange(node->device, IgInt32, 0, 1, ig_dim(x, -1), error);
+    IgTensor *is = ig_cast(ig_eq(numbers, k, error), IgFloat32, error);
+    IgTensor *d = ig_mul_scalar(ig_sub(p, is, error), node->values[0], error);
+    out[0] = ig_mul(d, ig_rank(g) ? ig_unsqueeze(g, -1, error) : g, error);
+    return out[0] != NULL;
+}
+
+static IgTensor *record(IgTensor *result, IgTensor *logits, IgTensor *x, IgTensor *k,
+                        IgTensor *totals, double scale, MTLError **error) {
+    if (!result || !ig_grad_enabled_for(1, &logits)) return result;
+    IgGradNode *node = ig_node_new("ig_fused_softmax_cross_entropy", rule, 1, &logits, error);
+    if (node) node->values[0] = scale;
+    if (node && !(ig_node_save(node, 0, x, error) && ig_node_save(node, 1, k, error) &&
+                  ig_node_save(node, 2, totals, error))) {
+        ig_node_release(node);
+        node = NULL;
+    }
+    return ig_node_attach(result, node, false, error);
+}
+
+// Inside a scope: with rows to sum left over, the losses of the rows.
+static IgTensor *compute(IgTensor *logits, IgTensor *classes, bool whole, double scale,
+                         MTLError **error) {
+    IgTensor *x = ig_contiguous(logits, error), *k = ig_contiguous(classes, error);
+    if (!x || !k || !classes_in_range(k, ig_dim(x, -1), error)) return NULL;
+    IgDevice *device = ig_device(x);
+    int64_t rows = ig_numel(k);
+    Results r = {ig_data_new(device, ig_type(x), whole ? 1 : rows),
+                 ig_data_new(device, IgFloat32, rows)};
+    IgTensor *result = NULL;
+    if (!r.loss || !r.totals) {
+        ig_fail_no_memory(error);
+    } else if (encode(x, k, whole, (float)scale, &r, error)) {
+        IgShape scalar = {.rank = 0};
+        result = ig_tensor_new(r.loss, whole ? &scalar : &k->view.shape, NULL, 0, error);
+        IgTensor *totals = ig_tensor_new(r.totals, &k->view.shape, NULL, 0, error);
+        result = totals ? record(result, logits, x, k, totals, whole ? scale : 1, error) : NULL;
+    }
+    ig_data_release(r.loss);
+    ig_data_release(r.totals);
+    return result;
+}
+
+IgTensor *ig_fused_softmax_cross_entropy(IgTensor *logits, IgTensor *classes, IgReduce reduce,
+                                         MTLError **error) {
+    if (!logits || !classes || !check(logits, classes, error)) return NULL;
+    if ((unsigned)reduce > IgReduceNone) {
+        ig_fail(error, IgErrorArgument, "ig_cross_entropy_loss: no such reduction: %d", (int)reduce);
+        return NULL;
+    }
+    IgScope *scope = ig_scope_begin();
+    if (!scope) {
+        ig_fail_no_memory(error);
+        return NULL;
+    }
+    int64_t rows = ig_numel(classes);
+    IgTensor *result = NULL;
+    if (rows == 0) { // nothing to run a kernel for
+        IgTensor *none = ig_sum(logits, -1, false, error);
+        result = reduce == IgReduceNone  ? none
+                 : reduce == IgReduceSum ? ig_sum(none, IG_ALL, false, error)
+                                         : ig_mean(none, IG_ALL, false, error);
+    } else {
+        bool whole = reduce != IgReduceNone && ig_numel(logits) <= ONE_KERNEL_LOGITS;
+        result = compute(logits, classes, whole, reduce == IgReduceMean ? 1.0 / (double)rows : 1,
+                         error);
+        if (!whole && reduce == IgReduceSum) result = ig_sum(result, IG_ALL, false, error);
+        if (!whole && reduce == IgReduceMean) result = ig_mean(result, IG_ALL, false, error);
+    }
+    return ig_scope_return(scope, result);
+}
