@@ -133,6 +133,10 @@ MTL_API IgScope *ig_scope_begin(void);     // NULL: out of memory
 MTL_API void ig_scope_end(IgScope *scope); // the innermost; NULL is a no-op
 // Ends the scope and hands one tensor made in it to the scope around it, or to the caller.
 MTL_API IgTensor *ig_scope_return(IgScope *scope, IgTensor *result);
+// Between the two the thread is in no scope: for functions that the library calls back, where they
+// lead to code that releases its tensors itself.
+MTL_API IgScope *ig_scope_leave(void);
+MTL_API void ig_scope_enter(IgScope *left);
 // The tensor survives its scope; the caller releases it.
 MTL_API IgTensor *ig_keep(IgTensor *tensor);
 

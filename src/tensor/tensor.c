@@ -34,6 +34,14 @@ void ig_scope_end(IgScope *scope) {
     free(scope);
 }
 
+IgScope *ig_scope_leave(void) {
+    IgScope *scope = innermost;
+    innermost = NULL;
+    return scope;
+}
+
+void ig_scope_enter(IgScope *left) { innermost = left; }
+
 static bool enter_scope(IgTensor *tensor) {
     IgScope *scope = innermost;
     if (!scope) return true;
