@@ -1174,5 +1174,6 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 #include "ingot/metal_validation.h"
 #include "ingot/metal4.h"
 #include "ingot/metal4_compiler.h"
+#include "ingot/metal4_render.h"
 #include "ingot/metal4_ml.h"
 #endif

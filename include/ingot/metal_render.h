@@ -142,6 +142,7 @@ typedef enum MTLBlendFactor {
     MTLBlendFactorOneMinusSource1Color = 16,
     MTLBlendFactorSource1Alpha = 17,
     MTLBlendFactorOneMinusSource1Alpha = 18,
+    MTLBlendFactorUnspecialized = 19, // this and the two below: metal4_render.h
 } MTLBlendFactor;
 
 typedef enum MTLBlendOperation {
@@ -150,6 +151,7 @@ typedef enum MTLBlendOperation {
     MTLBlendOperationReverseSubtract = 2,
     MTLBlendOperationMin = 3,
     MTLBlendOperationMax = 4,
+    MTLBlendOperationUnspecialized = 5,
 } MTLBlendOperation;
 
 typedef enum MTLColorWriteMask {
@@ -159,6 +161,7 @@ typedef enum MTLColorWriteMask {
     MTLColorWriteMaskGreen = 4,
     MTLColorWriteMaskRed = 8,
     MTLColorWriteMaskAll = 15,
+    MTLColorWriteMaskUnspecialized = 16,
 } MTLColorWriteMask;
 
 typedef enum MTLPrimitiveTopologyClass {
@@ -194,12 +197,16 @@ struct MTLRenderPipelineDescriptor {
     bool support_indirect_command_buffers;
     MTLBinaryArchive *const *binary_archives; // searched in order before the compiler is asked
     size_t binary_archive_count;
+    MTLShaderValidation shader_validation; // 0: as MTL_SHADER_VALIDATION says
 };
 
 // Compiles both functions and links them. NULL and *error if a function is of the wrong kind, does
 // not compile with the vertex descriptor, or if the two do not fit each other or the attachments.
 MTL_API MTLRenderPipelineState *mtl_device_new_render_pipeline_state(
     MTLDevice *device, const MTLRenderPipelineDescriptor *descriptor, MTLError **error);
+// Runs once, on another thread; objects are borrowed, exactly one of state and error is NULL.
+typedef void (*MTLNewRenderPipelineStateCompletionHandler)(MTLRenderPipelineState *state,
+                                                           MTLError *error, void *context);
 MTL_API MTLDevice *mtl_render_pipeline_state_device(const MTLRenderPipelineState *state);
 MTL_API const char *mtl_render_pipeline_state_label(const MTLRenderPipelineState *state);
 MTL_API bool
@@ -286,6 +293,11 @@ typedef enum MTLMultisampleStencilResolveFilter {
     MTLMultisampleStencilResolveFilterDepthResolvedSample = 1,
 } MTLMultisampleStencilResolveFilter;
 
+typedef enum MTLVisibilityResultType {
+    MTLVisibilityResultTypeReset = 0,      // a pass begins with 0
+    MTLVisibilityResultTypeAccumulate = 1, // it adds to what is there
+} MTLVisibilityResultType;
+
 typedef struct MTLClearColor {
     double red, green, blue, alpha;
 } MTLClearColor;
@@ -334,6 +346,7 @@ typedef struct MTLRenderPassDescriptor {
     MTLRenderPassDepthAttachmentDescriptor depth_attachment;
     MTLRenderPassStencilAttachmentDescriptor stencil_attachment;
     MTLBuffer *visibility_result_buffer;
+    MTLVisibilityResultType visibility_result_type;
     size_t render_target_array_length; // layers, of [[render_target_array_index]]; 0: no layers
     size_t render_target_width, render_target_height; // 0: those of the smallest attachment
     size_t default_raster_sample_count;               // of passes without attachments; 0: 1
@@ -463,7 +476,7 @@ MTL_API void mtl_render_command_encoder_set_blend_color(MTLRenderCommandEncoder 
                                                         float red, float green, float blue,
                                                         float alpha);
 // Samples that pass all tests are counted (or noted as 1) in the 8 bytes at `offset` of the pass's
-// visibility_result_buffer; the pass begins with 0 there.
+// visibility_result_buffer; the pass begins with 0 there, unless it accumulates.
 MTL_API void mtl_render_command_encoder_set_visibility_result_mode(
     MTLRenderCommandEncoder *encoder, MTLVisibilityResultMode mode, size_t offset);
 // For attachments whose store action is MTLStoreActionUnknown.

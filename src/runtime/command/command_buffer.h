@@ -101,6 +101,7 @@ struct MTLCommandBuffer {
     bool has_residency; // used residency sets of its own
     bool metal4;          // unretained, and rt_metal4_use is told what it uses
     bool notes_resources; // of Metal 4, for the debug layer
+    bool suspends;        // of Metal 4: it has a part of a render pass (metal4/suspend.c)
     RtTrace *trace; // NULL: not recorded (trace.h); set at commit
     MTLError *encode_error; // the first misuse; becomes `error`
     MTLFunctionLog *logs;   // what its kernels did wrong (shader_validation.c)

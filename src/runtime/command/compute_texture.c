@@ -174,6 +174,17 @@ static void visit_texture(const RtSpan *span, void *context) {
     bound->cpu = &texture->cpu;
 }
 
+static Bound bound_of(uint64_t id, bool look) {
+    Bound bound = {.handle = id};
+    const CpuTexture *cpu = cpu_texture_of(id);
+    if (!cpu) return (Bound){0};
+    if ((uintptr_t)cpu != id)
+        bound.cpu = cpu;
+    else if (look)
+        rt_span_find(cpu, visit_texture, &bound);
+    return bound;
+}
+
 // An id may be anything: only the debug layer pays for finding its texture. Kernels are left by a
 // fault if it is none.
 static Bound bound_at(const MTLComputeCommandEncoder *e, size_t index) {
@@ -181,15 +192,7 @@ static Bound bound_at(const MTLComputeCommandEncoder *e, size_t index) {
         const MTLTexture *texture = index < RT_MAX_TEXTURES ? e->textures[index] : NULL;
         return texture ? (Bound){(uintptr_t)&texture->cpu, &texture->cpu, texture} : (Bound){0};
     }
-    Bound bound = {0};
-    if (e->table && index < e->table->n_textures) bound.handle = e->table->textures[index];
-    const CpuTexture *cpu = cpu_texture_of(bound.handle);
-    if (!cpu) return (Bound){0};
-    if ((uintptr_t)cpu != bound.handle)
-        bound.cpu = cpu;
-    else if (e->encoder.buffer->notes_resources)
-        rt_span_find(cpu, visit_texture, &bound);
-    return bound;
+    return bound_of(rt_table_texture(e->table, index), e->encoder.buffer->notes_resources);
 }
 
 static const char *name_of(const Bound *bound, char *text) {
@@ -250,6 +253,14 @@ bool rt_valid_texture_for(const RtSite *site, const RfLibrary *lib, const RfArg 
                           const MTLTexture *texture, const char *function) {
     const RfType *type = texture_type(lib, arg->type);
     const Bound bound = {(uintptr_t)&texture->cpu, &texture->cpu, texture};
+    return !type || valid_texture(site, lib, arg, type, &bound, function);
+}
+
+bool rt_valid_texture_id(const RtSite *site, const RfLibrary *lib, const RfArg *arg, uint64_t id,
+                         const char *function, MTLTexture **texture) {
+    const RfType *type = texture_type(lib, arg->type);
+    const Bound bound = bound_of(id, true);
+    *texture = (MTLTexture *)(uintptr_t)bound.texture;
     return !type || valid_texture(site, lib, arg, type, &bound, function);
 }
 

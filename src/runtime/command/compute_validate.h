@@ -22,6 +22,9 @@ bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call);
 // Is the texture right for the argument of a function (of any stage)?
 bool rt_valid_texture_for(const RtSite *site, const RfLibrary *lib, const RfArg *arg,
                           const MTLTexture *texture, const char *function);
+// The same for a resource id, of Metal 4; *texture: NULL if it is an entry of a view pool.
+bool rt_valid_texture_id(const RtSite *site, const RfLibrary *lib, const RfArg *arg, uint64_t id,
+                         const char *function, MTLTexture **texture);
 bool rt_valid_texture_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
                           bool required);
 bool rt_valid_sampler_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,

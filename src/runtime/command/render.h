@@ -5,6 +5,7 @@
 #ifndef INGOT_RUNTIME_RENDER_H
 #define INGOT_RUNTIME_RENDER_H
 #include "runtime/command/compute.h"
+#include "runtime/command/execute.h"
 #include "runtime/program/render_pipeline.h"
 
 struct MTLDepthStencilState {
@@ -32,7 +33,29 @@ typedef struct RtDraw {
     CpuDraw cpu;
     RtDrawArguments *arguments;
     const char *indirect; // where the numbers are when the pass begins; NULL: they are in `cpu`
+    struct RtDrawCommands *commands; // not NULL: those of an indirect command buffer instead
 } RtDraw;
+
+// ---- While a pass runs ----
+
+typedef struct RtDrawScratch { // memory of a draw that was an indirect command
+    struct RtDrawScratch *next;
+    MTLRenderPipelineState *pipeline; // retained
+    _Alignas(64) char data[];
+} RtDrawScratch;
+
+typedef struct RtDrawList {
+    struct RtExecution *x;
+    CpuDraw *draws;
+    size_t n, capacity;
+    const RtDrawArguments *filled; // whose short buffers have been copied last
+    bool barrier;                  // before the next draw: the one that had it draws nothing
+    RtDrawScratch *scratch;
+} RtDrawList;
+// Room for one more: list->draws[list->n]. NULL: no memory, and the execution knows.
+CpuDraw *rt_draw_list_next(RtDrawList *list);
+// render_indirect_execute.c: false: the execution's error says why.
+bool rt_draw_list_add_commands(RtDrawList *list, const RtDraw *draw);
 
 typedef struct RtVisible { // a place that samples are counted in
     struct RtVisible *next;
@@ -42,6 +65,10 @@ typedef struct RtVisible { // a place that samples are counted in
 typedef struct RtRenderPass {
     RtOp op;
     CpuRasterPass cpu;
+    bool accumulates;                  // visibility results are not set to 0
+    bool suspends, resumes;            // Metal 4
+    struct RtRenderPass *continuation; // draws of this one follow (metal4/suspend.c)
+    const struct RtRenderPass *first;  // not NULL: it has its draws, there is nothing to run here
     const MTLCommandEncoder *encoder;
     RtDraw *draws, **last_draw;
     size_t n_draws;
@@ -54,6 +81,10 @@ typedef struct RtStageBindings {
     size_t strides[RT_MAX_BUFFERS];        // SIZE_MAX: not given
     MTLTexture *textures[RT_MAX_TEXTURES]; // held by the command buffer
     const CpuSampler *samplers[RT_MAX_SAMPLERS];
+    // Metal 4: bindings come from a table: slots and strides above are filled at each draw, textures
+    // and samplers are not used. Held by the command buffer; NULL: none.
+    const struct MTL4ArgumentTable *table;
+    uint64_t version; // of the table when its bindings were taken last
 } RtStageBindings;
 
 struct MTLRenderCommandEncoder {
@@ -69,6 +100,7 @@ struct MTLRenderCommandEncoder {
     _Atomic uint64_t *visibility; // NULL: not counted
     bool counts_any;
     bool barrier;         // before the next draw
+    bool metal4;          // arguments come from tables
     struct MTLParallelRenderCommandEncoder *parallel; // not NULL: a part of it (render_parallel.c)
     MTLRenderCommandEncoder *next_part;
     bool pipeline_fits;   // the pass; checked since it was set
@@ -125,6 +157,20 @@ bool rt_render_set_pass(MTLRenderCommandEncoder *e, const RtSite *site,
 // Does attachment i (colours, then depth, then stencil) allow the store action?
 bool rt_render_valid_store(const RtSite *site, MTLRenderCommandEncoder *e, unsigned i,
                            MTLStoreAction action);
+
+// render_draw.c: the parts of a draw. Is there a pipeline that fits, and the type one of its own?
+bool rt_render_begin_draw(MTLRenderCommandEncoder *e, MTLPrimitiveType type, const char *call,
+                          RtSite *site);
+bool rt_render_valid_counts(const RtSite *site, size_t start, size_t n, size_t n_instances,
+                            size_t base_instance);
+// A draw with the arguments and the state of now. `indirect`: where its numbers are; NULL: in draw.
+void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimitiveType type,
+                        const CpuDraw *draw, const char *indirect);
+// metal4/render_arguments.c: the slots of the next draw, from the tables. False after a message.
+bool rt_render_bind_tables(MTLRenderCommandEncoder *e, const RtSite *site);
+// What a table has at the index; 0: nothing.
+uint64_t rt_table_texture(const struct MTL4ArgumentTable *table, size_t index);
+uint64_t rt_table_sampler(const struct MTL4ArgumentTable *table, size_t index);
 
 // render_arguments.c: the arguments of the next draw, checked, in e->arguments. False after a
 // message.

@@ -76,9 +76,31 @@ static bool take_buffer(Take *t, const RfArg *arg, bool required) {
     return true;
 }
 
+// Metal 4: an id, which may be anything: only the debug layer looks.
+static bool take_texture_id(Take *t, const RfArg *arg, uint32_t k, bool required) {
+    size_t index = (size_t)arg->index + k;
+    uint64_t id = rt_table_texture(t->bound->table, index);
+    if (!id) {
+        if (!required || arg->count != 1) return true;
+        rt_misuse_at(t->site, RT_RULE_draw_missing_texture,
+                     "'%s' needs a texture at index %zu for '%s'", t->f->name, index, arg->name);
+        return false;
+    }
+    t->args[arg->slot + k] = (void *)(uintptr_t)id;
+    if (!t->site->commands->notes_resources) return true;
+    MTLTexture *texture = NULL;
+    return rt_valid_texture_id(t->site, t->lib, arg, id, t->f->name, &texture) &&
+           (!texture ||
+            rt_cb_use(t->site->commands, &texture->resource, arg->access != RF_READ_ONLY));
+}
+
 static bool take_texture(Take *t, const RfArg *arg, bool required) {
     for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
         size_t index = (size_t)arg->index + k;
+        if (t->e->metal4) {
+            if (!take_texture_id(t, arg, k, required)) return false;
+            continue;
+        }
         MTLTexture *texture = index < RT_MAX_TEXTURES ? t->bound->textures[index] : NULL;
         if (!texture) {
             if (!required || arg->count != 1) continue; // arrays may have gaps: they read as zero
@@ -100,6 +122,8 @@ static bool take_sampler(Take *t, const RfArg *arg, bool required) {
     for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
         size_t index = (size_t)arg->index + k;
         const CpuSampler *sampler = index < RT_MAX_SAMPLERS ? t->bound->samplers[index] : NULL;
+        if (t->e->metal4)
+            sampler = (const CpuSampler *)(uintptr_t)rt_table_sampler(t->bound->table, index);
         if (!sampler && required && arg->count == 1) {
             rt_misuse_at(t->site, RT_RULE_draw_missing_sampler,
                          "'%s' needs a sampler at index %zu for '%s'", t->f->name, index,

@@ -34,6 +34,7 @@ static bool valid_pipeline(MTLRenderCommandEncoder *e, const RtSite *site) {
         uint32_t has = i < CPU_MAX_COLORS    ? format_of(&pass->colors[i].view)
                        : i == CPU_MAX_COLORS ? format_of(&pass->depth.view)
                                              : format_of(&pass->stencil.view);
+        if (i >= CPU_MAX_COLORS && p->any_depth_stencil) break;
         uint32_t wants = i < CPU_MAX_COLORS    ? p->color_formats[i]
                          : i == CPU_MAX_COLORS ? p->depth_format
                                                : p->stencil_format;
@@ -70,8 +71,8 @@ static bool valid_type(const MTLRenderCommandEncoder *e, const RtSite *site,
     return false;
 }
 
-static bool valid_counts(const RtSite *site, size_t start, size_t n, size_t n_instances,
-                         size_t base_instance) {
+bool rt_render_valid_counts(const RtSite *site, size_t start, size_t n, size_t n_instances,
+                            size_t base_instance) {
     if (n == 0 || n_instances == 0)
         rt_misuse_at(site, RT_RULE_draw_empty, "%zu, instances %zu", n, n_instances);
     else if (n > UINT32_MAX || start > UINT32_MAX - n || n_instances > UINT32_MAX ||
@@ -143,10 +144,10 @@ static bool take_state(MTLRenderCommandEncoder *e, const RtSite *site, uint8_t p
     return true;
 }
 
-// A draw with the arguments and the state of now. `indirect`: where its numbers are; NULL: in draw.
-static void add(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimitiveType type,
-                const CpuDraw *draw, const char *indirect) {
+void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimitiveType type,
+                        const CpuDraw *draw, const char *indirect) {
     if (!take_state(e, site, (uint8_t)type)) return;
+    if (e->metal4 && !rt_render_bind_tables(e, site)) return;
     if (!e->arguments && !rt_render_take_arguments(e, site)) return;
     if (site->device->debug_layer && !indirect && !rt_render_valid_vertices(e, site, draw)) return;
     RtDraw *d = rt_cb_alloc(site->commands, sizeof *d);
@@ -170,22 +171,22 @@ static void add(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimitiveType
     e->pass->n_draws++;
 }
 
-static bool begin(MTLRenderCommandEncoder *e, MTLPrimitiveType type, const char *call,
-                  RtSite *site) {
+bool rt_render_begin_draw(MTLRenderCommandEncoder *e, MTLPrimitiveType type, const char *call,
+                          RtSite *site) {
     return rt_render_valid(e, call, site) && valid_pipeline(e, site) && valid_type(e, site, type);
 }
 
 static void draw(MTLRenderCommandEncoder *e, MTLPrimitiveType type, size_t start, size_t n,
                  size_t n_instances, size_t base_instance, const char *call) {
     RtSite site;
-    if (!begin(e, type, call, &site) ||
-        !valid_counts(&site, start, n, n_instances, base_instance))
+    if (!rt_render_begin_draw(e, type, call, &site) ||
+        !rt_render_valid_counts(&site, start, n, n_instances, base_instance))
         return;
     const CpuDraw d = {.n_vertices = (uint32_t)n,
                        .first_vertex = (uint32_t)start,
                        .n_instances = (uint32_t)n_instances,
                        .base_instance = (uint32_t)base_instance};
-    add(e, &site, type, &d, NULL);
+    rt_render_add_draw(e, &site, type, &d, NULL);
 }
 
 static void draw_indexed(MTLRenderCommandEncoder *e, MTLPrimitiveType type, size_t n,
@@ -193,7 +194,8 @@ static void draw_indexed(MTLRenderCommandEncoder *e, MTLPrimitiveType type, size
                          size_t n_instances, int64_t base_vertex, size_t base_instance,
                          const char *call) {
     RtSite site;
-    if (!begin(e, type, call, &site) || !valid_counts(&site, 0, n, n_instances, base_instance))
+    if (!rt_render_begin_draw(e, type, call, &site) ||
+        !rt_render_valid_counts(&site, 0, n, n_instances, base_instance))
         return;
     if (base_vertex < INT32_MIN || base_vertex > UINT32_MAX) {
         rt_misuse_at(&site, RT_RULE_draw_limit, "base vertex %lld", (long long)base_vertex);
@@ -203,7 +205,8 @@ static void draw_indexed(MTLRenderCommandEncoder *e, MTLPrimitiveType type, size
                  .first_vertex = (uint32_t)base_vertex,
                  .n_instances = (uint32_t)n_instances,
                  .base_instance = (uint32_t)base_instance};
-    if (set_indices(&site, &d, index_type, buffer, offset, n)) add(e, &site, type, &d, NULL);
+    if (set_indices(&site, &d, index_type, buffer, offset, n))
+        rt_render_add_draw(e, &site, type, &d, NULL);
 }
 
 static bool valid_indirect(const RtSite *site, MTLBuffer *buffer, size_t offset, size_t n_bytes) {
@@ -254,10 +257,11 @@ void mtl_render_command_encoder_draw_primitives_indirect(MTLRenderCommandEncoder
                                                          MTLBuffer *indirect_buffer,
                                                          size_t indirect_buffer_offset) {
     RtSite site;
-    if (begin(encoder, type, __func__, &site) &&
+    if (rt_render_begin_draw(encoder, type, __func__, &site) &&
         valid_indirect(&site, indirect_buffer, indirect_buffer_offset,
                        sizeof(MTLDrawPrimitivesIndirectArguments)))
-        add(encoder, &site, type, &(CpuDraw){0}, indirect_buffer->memory + indirect_buffer_offset);
+        rt_render_add_draw(encoder, &site, type, &(CpuDraw){0},
+                           indirect_buffer->memory + indirect_buffer_offset);
 }
 
 void mtl_render_command_encoder_draw_indexed_primitives_indirect(
@@ -266,9 +270,10 @@ void mtl_render_command_encoder_draw_indexed_primitives_indirect(
     size_t indirect_buffer_offset) {
     RtSite site;
     CpuDraw d = {0};
-    if (begin(encoder, type, __func__, &site) &&
+    if (rt_render_begin_draw(encoder, type, __func__, &site) &&
         set_indices(&site, &d, index_type, index_buffer, index_buffer_offset, 0) &&
         valid_indirect(&site, indirect_buffer, indirect_buffer_offset,
                        sizeof(MTLDrawIndexedPrimitivesIndirectArguments)))
-        add(encoder, &site, type, &d, indirect_buffer->memory + indirect_buffer_offset);
+        rt_render_add_draw(encoder, &site, type, &d,
+                           indirect_buffer->memory + indirect_buffer_offset);
 }

@@ -56,6 +56,12 @@ void *rt_render_open(MTLCommandBuffer *buffer, const RtClass *cls, size_t n_byte
             goto fail;
         e->visibility_buffer = visible;
     }
+    if ((unsigned)descriptor->visibility_result_type > MTLVisibilityResultTypeAccumulate) {
+        rt_misuse_at(&site, RT_RULE_encoder_option, "visibility_result_type %d",
+                     (int)descriptor->visibility_result_type);
+        goto fail;
+    }
+    e->pass->accumulates = descriptor->visibility_result_type == MTLVisibilityResultTypeAccumulate;
     rt_counters_begin_pass(e, descriptor->sample_buffer_attachments, call);
     return e;
 

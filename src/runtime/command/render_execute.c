@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// render_execute.c: the render pass as an operation of the command stream: its draws become a list
-// for the rasteriser.
+// render_execute.c: the render pass as an operation of the command stream: its draws, those of its
+// continuations and those of indirect command buffers become one list for the rasteriser.
 #include <stdio.h>
 #include <string.h>
-#include "runtime/command/execute.h"
 #include "runtime/command/render.h"
+
+CpuDraw *rt_draw_list_next(RtDrawList *list) {
+    if (!rt_grow(&list->draws, &list->capacity, list->n + 1, sizeof *list->draws)) {
+        list->x->error = list->x->error ? list->x->error : rt_error_no_memory();
+        return NULL;
+    }
+    return &list->draws[list->n];
+}
 
 // Reads the numbers of an indirect draw. False: there is nothing to draw.
 static bool resolve_indirect(const RtDraw *from, CpuDraw *to) {
@@ -24,34 +31,61 @@ static bool resolve_indirect(const RtDraw *from, CpuDraw *to) {
     return to->n_vertices && to->n_instances;
 }
 
+static bool add_draw(RtDrawList *list, const RtDraw *d) {
+    CpuDraw *to = rt_draw_list_next(list);
+    if (!to) return false;
+    *to = d->cpu;
+    for (int s = 0; d->arguments != list->filled && s < RT_N_STAGES; s++)
+        for (RtShort *a = d->arguments->shorts[s]; a; a = a->next)
+            memcpy(a->copy, a->from, a->n_bytes);
+    list->filled = d->arguments;
+    if (d->indirect && !resolve_indirect(d, to)) {
+        list->barrier = list->barrier || d->cpu.barrier; // the next one has it
+        return true;
+    }
+    to->barrier = to->barrier || list->barrier;
+    list->barrier = false;
+    list->n++;
+    return true;
+}
+
+static void free_list(RtDrawList *list) {
+    for (RtDrawScratch *s = list->scratch, *next; s; s = next) {
+        next = s->next;
+        mtl_release(s->pipeline);
+        rt_free(s);
+    }
+    rt_free(list->draws);
+}
+
 static RtOpResult run_pass(RtOp *op, RtExecution *x) {
-    RtRenderPass *pass = (RtRenderPass *)(void *)op;
-    CpuDraw *draws = pass->n_draws ? rt_alloc(pass->n_draws * sizeof *draws) : NULL;
-    if (pass->n_draws && !draws) {
-        x->error = rt_error_no_memory();
-        return RT_OP_FAILED;
+    const RtRenderPass *pass = (const RtRenderPass *)(const void *)op;
+    if (pass->first) return RT_OP_DONE;
+    CpuRasterPass cpu = pass->cpu;
+    RtDrawList list = {.x = x};
+    for (const RtRenderPass *p = pass; p; p = p->continuation) {
+        for (const RtDraw *d = p->draws; d; d = d->next)
+            if (!(d->commands ? rt_draw_list_add_commands(&list, d) : add_draw(&list, d))) {
+                free_list(&list);
+                return RT_OP_FAILED;
+            }
+        for (const RtVisible *v = p->accumulates ? NULL : p->visible; v; v = v->next)
+            atomic_store_explicit(v->at, 0, memory_order_relaxed);
+        for (unsigned i = 0; i < CPU_MAX_COLORS; i++) { // what is stored is said by the last
+            cpu.colors[i].store = p->cpu.colors[i].store;
+            cpu.colors[i].resolve = p->cpu.colors[i].resolve;
+        }
+        cpu.depth.store = p->cpu.depth.store, cpu.depth.resolve = p->cpu.depth.resolve;
+        cpu.stencil.store = p->cpu.stencil.store, cpu.stencil.resolve = p->cpu.stencil.resolve;
     }
-    size_t n = 0;
-    const RtDrawArguments *filled = NULL;
-    for (const RtDraw *d = pass->draws; d; d = d->next) {
-        draws[n] = d->cpu;
-        bool barrier = draws[n].barrier;
-        for (int s = 0; d->arguments != filled && s < RT_N_STAGES; s++)
-            for (RtShort *a = d->arguments->shorts[s]; a; a = a->next)
-                memcpy(a->copy, a->from, a->n_bytes);
-        filled = d->arguments;
-        if (!d->indirect || resolve_indirect(d, &draws[n]))
-            n++;
-        else if (barrier && d->next)
-            d->next->cpu.barrier = true;
-    }
-    for (const RtVisible *v = pass->visible; v; v = v->next)
-        atomic_store_explicit(v->at, 0, memory_order_relaxed);
     const char *label = rt_label(&pass->encoder->label);
-    atomic_store_explicit(&x->run->kernel, n ? draws[0].label : *label ? label : "render pass",
+    atomic_store_explicit(&x->run->kernel,
+                          list.n   ? list.draws[0].label
+                          : *label ? label
+                                   : "render pass",
                           memory_order_relaxed);
-    bool ok = cpu_raster(x->run, &pass->cpu, draws, n);
-    rt_free(draws);
+    bool ok = cpu_raster(x->run, &cpu, list.draws, list.n);
+    free_list(&list);
     return ok ? RT_OP_DONE : RT_OP_FAILED;
 }
 

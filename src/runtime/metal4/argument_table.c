@@ -90,9 +90,14 @@ static bool valid(const MTL4ArgumentTable *table, size_t index, char kind, const
     return false;
 }
 
+static void set_buffer(MTL4ArgumentTable *table, size_t index, RtBinding binding) {
+    table->buffers[index] = binding;
+    table->version++;
+}
+
 void mtl4_argument_table_set_address(MTL4ArgumentTable *table, MTLGPUAddress gpu_address,
                                      size_t index) {
-    if (valid(table, index, 'b', __func__)) table->buffers[index] = (RtBinding){gpu_address, false};
+    if (valid(table, index, 'b', __func__)) set_buffer(table, index, (RtBinding){.value = gpu_address});
 }
 
 void mtl4_argument_table_set_address_with_attribute_stride(MTL4ArgumentTable *table,
@@ -103,23 +108,29 @@ void mtl4_argument_table_set_address_with_attribute_stride(MTL4ArgumentTable *ta
         rt_misuse(table->device, RT_RULE_metal4_attribute_stride, __func__,
                   "table '%s', index %zu, stride %zu", rt_label(&table->label), index, stride);
     else // kernels have no attributes: the stride is for vertex functions
-        table->buffers[index] = (RtBinding){gpu_address, false};
+        set_buffer(table, index,
+                   (RtBinding){.value = gpu_address, .has_stride = true, .stride = stride});
 }
 
 void mtl4_argument_table_set_resource(MTL4ArgumentTable *table, MTLResourceID resource_id,
                                       size_t buffer_index) {
     if (valid(table, buffer_index, 'b', __func__))
-        table->buffers[buffer_index] = (RtBinding){resource_id.impl, resource_id.impl != 0};
+        set_buffer(table, buffer_index,
+                   (RtBinding){.value = resource_id.impl, .resource = resource_id.impl != 0});
 }
 
 void mtl4_argument_table_set_texture(MTL4ArgumentTable *table, MTLResourceID resource_id,
                                      size_t index) {
-    if (valid(table, index, 't', __func__)) table->textures[index] = resource_id.impl;
+    if (!valid(table, index, 't', __func__)) return;
+    table->textures[index] = resource_id.impl;
+    table->version++;
 }
 
 void mtl4_argument_table_set_sampler_state(MTL4ArgumentTable *table, MTLResourceID resource_id,
                                            size_t index) {
-    if (valid(table, index, 's', __func__)) table->samplers[index] = resource_id.impl;
+    if (!valid(table, index, 's', __func__)) return;
+    table->samplers[index] = resource_id.impl;
+    table->version++;
 }
 
 // ---- Into a dispatch ----
@@ -231,4 +242,14 @@ void rt_table_bind_all(MTLComputeCommandEncoder *e) {
                                .address = (char *)(uintptr_t)b->value,
                                .n_bytes = span.n_bytes};
     }
+}
+
+// ---- Into a draw (render_arguments.c) ----
+
+uint64_t rt_table_texture(const MTL4ArgumentTable *table, size_t index) {
+    return table && index < table->n_textures ? table->textures[index] : 0;
+}
+
+uint64_t rt_table_sampler(const MTL4ArgumentTable *table, size_t index) {
+    return table && index < table->n_samplers ? table->samplers[index] : 0;
 }

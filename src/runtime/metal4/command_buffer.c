@@ -68,6 +68,8 @@ RtRecording *rt_recording_take(MTL4CommandBuffer *buffer) {
     for (MTLCommandEncoder *e = r->commands.encoders; e; e = e->next)
         if (rt_is(e, &rt_mtl4_compute_encoder_class))
             ((MTL4ComputeCommandEncoder *)(void *)e)->owner = NULL;
+        else if (rt_is(e, &rt_mtl4_render_encoder_class))
+            ((MTL4RenderCommandEncoder *)(void *)e)->owner = NULL;
         else if (rt_is(e, &rt_ml_encoder_class))
             ((MTL4MachineLearningCommandEncoder *)(void *)e)->owner = NULL;
     return r;

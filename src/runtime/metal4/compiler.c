@@ -71,9 +71,8 @@ mtl4_compiler_pipeline_data_set_serializer(const MTL4Compiler *compiler) {
     return compiler ? compiler->serializer : NULL;
 }
 
-// Is it a compiler, and the argument there?
-static bool usable(const MTL4Compiler *compiler, const void *argument, const char *what,
-                   const char *call, MTLError **error) {
+bool rt_compiler_usable(const MTL4Compiler *compiler, const void *argument, const char *what,
+                        const char *call, MTLError **error) {
     if (error) *error = NULL;
     bool is_compiler = rt_is(compiler, &rt_mtl4_compiler_class);
     if (is_compiler && argument) return true;
@@ -90,8 +89,8 @@ static bool usable(const MTL4Compiler *compiler, const void *argument, const cha
 
 MTLLibrary *mtl4_compiler_new_library(MTL4Compiler *compiler,
                                       const MTL4LibraryDescriptor *descriptor, MTLError **error) {
-    if (!usable(compiler, descriptor, "descriptor", __func__, error) ||
-        !usable(compiler, descriptor->source, "source", __func__, error))
+    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, error) ||
+        !rt_compiler_usable(compiler, descriptor->source, "source", __func__, error))
         return NULL;
     MTLLibrary *library = mtl_device_new_library_with_source(compiler->device, descriptor->source,
                                                              descriptor->options, error);
@@ -119,9 +118,9 @@ MTL4CompilerTask *mtl4_compiler_new_library_async(MTL4Compiler *compiler,
                                                   const MTL4LibraryDescriptor *descriptor,
                                                   MTLNewLibraryCompletionHandler handler,
                                                   void *context) {
-    if (!usable(compiler, descriptor, "descriptor", __func__, NULL) ||
-        !usable(compiler, descriptor->source, "source", __func__, NULL) ||
-        !usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
+    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, NULL) ||
+        !rt_compiler_usable(compiler, descriptor->source, "source", __func__, NULL) ||
+        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
         return NULL;
     LibraryJob *job = rt_alloc(sizeof *job);
     MTL4CompilerTask *task = rt_task_new(compiler);
@@ -141,20 +140,20 @@ MTL4CompilerTask *mtl4_compiler_new_library_async(MTL4Compiler *compiler,
 
 MTLDynamicLibrary *mtl4_compiler_new_dynamic_library(MTL4Compiler *compiler, MTLLibrary *library,
                                                      MTLError **error) {
-    if (!usable(compiler, library, "library", __func__, error)) return NULL;
+    if (!rt_compiler_usable(compiler, library, "library", __func__, error)) return NULL;
     return mtl_device_new_dynamic_library(compiler->device, library, error);
 }
 
 MTLDynamicLibrary *mtl4_compiler_new_dynamic_library_with_url(MTL4Compiler *compiler,
                                                               const char *path, MTLError **error) {
-    if (!usable(compiler, path, "path", __func__, error)) return NULL;
+    if (!rt_compiler_usable(compiler, path, "path", __func__, error)) return NULL;
     return mtl_device_new_dynamic_library_with_url(compiler->device, path, error);
 }
 
 // ---- Pipelines ----
 
-static bool resolving(MTL4Compiler *compiler, const MTL4CompilerTaskOptions *options,
-                      const char *call, RtResolving *r, MTLError **error) {
+bool rt_compiler_resolving(MTL4Compiler *compiler, const MTL4CompilerTaskOptions *options,
+                           const char *call, RtResolving *r, MTLError **error) {
     *r = (RtResolving){.device = compiler->device, .call = call};
     if (options && options->lookup_archives) {
         r->archives = options->lookup_archives;
@@ -177,8 +176,8 @@ MTLComputePipelineState *mtl4_compiler_new_compute_pipeline_state_with_dynamic_l
     const MTL4PipelineStageDynamicLinkingDescriptor *dynamic_linking,
     const MTL4CompilerTaskOptions *options, MTLError **error) {
     RtResolving r;
-    if (!usable(compiler, descriptor, "descriptor", __func__, error) ||
-        !resolving(compiler, options, __func__, &r, error))
+    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, error) ||
+        !rt_compiler_resolving(compiler, options, __func__, &r, error))
         return NULL;
     RtResolved *resolved = rt_resolve_pipeline(&r, descriptor, dynamic_linking, error);
     archive_release(r.record);
@@ -204,8 +203,8 @@ mtl4_compiler_new_binary_function(MTL4Compiler *compiler,
                                   const MTL4BinaryFunctionDescriptor *descriptor,
                                   const MTL4CompilerTaskOptions *options, MTLError **error) {
     RtResolving r;
-    if (!usable(compiler, descriptor, "descriptor", __func__, error) ||
-        !resolving(compiler, options, __func__, &r, error))
+    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, error) ||
+        !rt_compiler_resolving(compiler, options, __func__, &r, error))
         return NULL;
     MTL4BinaryFunction *function = rt_resolve_binary(&r, descriptor, error);
     archive_release(r.record);
@@ -276,8 +275,8 @@ MTL4CompilerTask *mtl4_compiler_new_compute_pipeline_state_with_dynamic_linking_
     const MTL4CompilerTaskOptions *options, MTL4NewComputePipelineStateCompletionHandler handler,
     void *context) {
     RtResolving r;
-    if (!usable(compiler, descriptor, "descriptor", __func__, NULL) ||
-        !usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
+    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, NULL) ||
+        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
         return NULL;
     Job *job = job_new(compiler, context);
     if (!job) {
@@ -285,7 +284,7 @@ MTL4CompilerTask *mtl4_compiler_new_compute_pipeline_state_with_dynamic_linking_
         return NULL;
     }
     job->pipeline_handler = handler;
-    if (resolving(compiler, options, __func__, &r, &job->error)) {
+    if (rt_compiler_resolving(compiler, options, __func__, &r, &job->error)) {
         job->resolved = rt_resolve_pipeline(&r, descriptor, dynamic_linking, &job->error);
         archive_release(r.record);
     }
@@ -309,8 +308,8 @@ MTL4CompilerTask *mtl4_compiler_new_binary_function_async(
     MTL4Compiler *compiler, const MTL4BinaryFunctionDescriptor *descriptor,
     const MTL4CompilerTaskOptions *options, MTL4NewBinaryFunctionCompletionHandler handler,
     void *context) {
-    if (!usable(compiler, descriptor, "descriptor", __func__, NULL) ||
-        !usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
+    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, NULL) ||
+        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
         return NULL;
     Job *job = job_new(compiler, context);
     if (!job) {
@@ -355,8 +354,8 @@ MTL4CompilerTask *
 mtl4_compiler_new_dynamic_library_async(MTL4Compiler *compiler, MTLLibrary *library,
                                         MTLNewDynamicLibraryCompletionHandler handler,
                                         void *context) {
-    if (!usable(compiler, library, "library", __func__, NULL) ||
-        !usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
+    if (!rt_compiler_usable(compiler, library, "library", __func__, NULL) ||
+        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
         return NULL;
     return start_dynamic(compiler, library, NULL, handler, context);
 }
@@ -365,8 +364,8 @@ MTL4CompilerTask *
 mtl4_compiler_new_dynamic_library_with_url_async(MTL4Compiler *compiler, const char *path,
                                                  MTLNewDynamicLibraryCompletionHandler handler,
                                                  void *context) {
-    if (!usable(compiler, path, "path", __func__, NULL) ||
-        !usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
+    if (!rt_compiler_usable(compiler, path, "path", __func__, NULL) ||
+        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
         return NULL;
     return start_dynamic(compiler, NULL, path, handler, context);
 }

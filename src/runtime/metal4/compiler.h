@@ -4,6 +4,7 @@
 #ifndef INGOT_RUNTIME_METAL4_COMPILER_H
 #define INGOT_RUNTIME_METAL4_COMPILER_H
 #include "ingot/metal4_compiler.h"
+#include "ingot/metal4_render.h"
 #include "runtime/object/error.h"
 #include "runtime/object/object.h"
 #include "runtime/program/archive.h"
@@ -38,9 +39,18 @@ typedef struct RtResolved {
     MTLDynamicLibrary **preloaded; // retained
     MTLBinaryArchive **archives;   // retained
     char *label;
+    // Of a render pipeline: this instead of the descriptor above, and its functions retained.
+    bool is_render;
+    MTLRenderPipelineDescriptor render;
+    MTLVertexDescriptor vertices;
+    MTL4RenderPipelineColorAttachmentDescriptor colors[8]; // as they were given, open ones too
 } RtResolved;
 
 // What a resolution needs beside the descriptor.
+struct RtOpenColors { // MTLRenderPipelineState.open
+    MTL4RenderPipelineColorAttachmentDescriptor colors[8];
+};
+
 typedef struct RtResolving {
     MTLDevice *device;
     const char *call;
@@ -50,11 +60,25 @@ typedef struct RtResolving {
     Archive *record; // where stitched libraries go too, retained; NULL: nowhere
 } RtResolving;
 
+// Is it a compiler, and the argument there? Says so if not.
+bool rt_compiler_usable(const MTL4Compiler *compiler, const void *argument, const char *what,
+                        const char *call, MTLError **error);
+// Fills *r, whose record is to be released. False after a message: an archive is none.
+bool rt_compiler_resolving(MTL4Compiler *compiler, const MTL4CompilerTaskOptions *options,
+                           const char *call, RtResolving *r, MTLError **error);
+
 // NULL, and an error: a field is missing or wrong. Free with rt_resolved_free (NULL: no-op).
 RtResolved *rt_resolve_pipeline(const RtResolving *r, const MTL4ComputePipelineDescriptor *d,
                                 const MTL4PipelineStageDynamicLinkingDescriptor *dynamic,
                                 MTLError **error);
 void rt_resolved_free(RtResolved *resolved);
+// The same for a render pipeline (render_pipeline.c).
+RtResolved *rt_resolve_render(const RtResolving *r, const MTL4RenderPipelineDescriptor *d,
+                              MTLError **error);
+MTLFunction *rt_resolve_function(const RtResolving *r, const MTL4FunctionDescriptor *d,
+                                 MTLError **error);
+// Archives of the resolution, into *to. False: no memory.
+bool rt_resolve_archives(const RtResolving *r, RtResolved *to, MTLError **error);
 // A function for binary linking.
 MTL4BinaryFunction *rt_resolve_binary(const RtResolving *r, const MTL4BinaryFunctionDescriptor *d,
                                       MTLError **error);

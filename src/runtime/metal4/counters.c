@@ -205,6 +205,25 @@ void mtl4_compute_command_encoder_write_timestamp(MTL4ComputeCommandEncoder *enc
     if (c) rt_cb_append(commands, &c->op, &stamp_in_encoder);
 }
 
+void mtl4_render_command_encoder_write_timestamp(MTL4RenderCommandEncoder *encoder,
+                                                 MTL4TimestampGranularity granularity,
+                                                 MTLRenderStages after_stage, MTL4CounterHeap *heap,
+                                                 size_t index) {
+    RtSite site;
+    if (!rt_render_valid_stages((void *)encoder, after_stage, __func__) ||
+        !rt_render_valid((void *)encoder, __func__, &site))
+        return;
+    if ((unsigned)granularity > MTL4TimestampGranularityPrecise) {
+        rt_misuse_at(&site, RT_RULE_encoder_option, "granularity %d", (int)granularity);
+        return;
+    }
+    Counting *c = new_op(site.commands, heap, mtl_range_make(index, 1), __func__);
+    if (!c) return;
+    c->op.cls = &stamp_in_encoder;
+    *encoder->last_stamp = &c->op;
+    encoder->last_stamp = &c->op.next;
+}
+
 static bool is_fence(MTLCommandBuffer *commands, const MTLFence *fence, const char *call) {
     if (!fence || rt_is(fence, &rt_fence_class)) return true;
     rt_misuse_encoding(commands, RT_RULE_wrong_class, call, "fence: a %s", mtl_class_name(fence));

@@ -144,6 +144,7 @@ static void commit(MTL4CommandQueue *queue, MTL4CommandBuffer *const *buffers, s
         return;
     }
     pthread_mutex_lock(&queue->commit_lock);
+    rt_link_suspended(buffers, count);
     for (size_t i = 0; i < count; i++) {
         RtRecording *r = rt_recording_take(buffers[i]);
         if (!take(r)) { // it still takes part, with its error

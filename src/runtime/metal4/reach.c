@@ -8,8 +8,11 @@
 
 static RtRecording *of(MTLCommandBuffer *buffer) { return (RtRecording *)(void *)buffer; }
 
+static const char render_by[] = "a render pass";
+
 // The kernel whose dispatch is being encoded; NULL: it is a copy.
 static const char *kernel_of(const MTLCommandBuffer *buffer) {
+    if (rt_is(buffer->open_encoder, &rt_mtl4_render_encoder_class)) return render_by;
     if (!rt_is(buffer->open_encoder, &rt_mtl4_compute_encoder_class)) return NULL;
     const MTLComputeCommandEncoder *e = (MTLComputeCommandEncoder *)(void *)buffer->open_encoder;
     return e->dispatching ? rt_pipeline_function(e->pipeline)->name : NULL;
@@ -35,7 +38,8 @@ static bool note(MTLCommandBuffer *buffer, MTLResource *resource, const char *ke
 bool rt_metal4_use(MTLCommandBuffer *buffer, MTLResource *resource) {
     const char *kernel = kernel_of(buffer);
     // Kernels that touch memory that is gone fault; a copy is the host's own and must not.
-    if (!kernel && !rt_cb_hold(buffer, resource)) return false;
+    // So are the attachments, indices and numbers of draws.
+    if ((!kernel || kernel == render_by) && !rt_cb_hold(buffer, resource)) return false;
     bool held_by_sets = rt_is_resource(resource) || rt_is(resource, &rt_heap_class);
     if (!buffer->notes_resources || !held_by_sets) return true; // fences and the like
     return note(buffer, resource, kernel, NULL);
@@ -75,7 +79,8 @@ void rt_check_reached(RtRecording *r, const MTLCommandQueue *queue) {
                            "command buffer or of queue '%s'",
                            mtl_class_name(resource), rt_label(&resource->label),
                            mtl_resource_allocated_size(resource),
-                           *by ? "kernel '" : "a copy or a network", by, *by ? "'" : "",
+                           *by ? by == render_by ? "" : "kernel '" : "a copy or a network", by,
+                           *by && by != render_by ? "'" : "",
                            rt_label(&queue->label));
     }
     rt_forget_reached(r);

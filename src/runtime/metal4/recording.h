@@ -11,6 +11,7 @@
 #define INGOT_RUNTIME_METAL4_RECORDING_H
 #include "runtime/command/command_buffer.h"
 #include "runtime/command/compute.h"
+#include "runtime/command/render.h"
 
 typedef enum RtRecordingState {
     RT_RECORDING_OPEN,
@@ -62,6 +63,8 @@ struct MTL4ComputeCommandEncoder {
 typedef struct RtBinding {
     uint64_t value; // an address, or the id of a tensor or function table
     bool resource;
+    bool has_stride;
+    size_t stride; // of vertex attributes
 } RtBinding;
 
 struct MTL4ArgumentTable {
@@ -70,8 +73,15 @@ struct MTL4ArgumentTable {
     RtLabel label;
     uint32_t n_buffers, n_textures, n_samplers;
     bool strides;
+    _Atomic uint64_t version; // raised by each change
     RtBinding *buffers; // behind the struct, as the others
     uint64_t *textures, *samplers;
+};
+
+struct MTL4RenderCommandEncoder {
+    MTLRenderCommandEncoder render;
+    MTL4CommandBuffer *owner; // borrowed
+    RtOp *stamps, **last_stamp; // time stamps: they follow the pass
 };
 
 extern const RtClass rt_mtl4_command_buffer_class, rt_mtl4_compute_encoder_class,
@@ -91,6 +101,9 @@ MTLCommandBuffer *rt_mtl4_recording(MTL4CommandBuffer *buffer, const char *call)
 // Reports what no set of the command buffer or of the queue holds.
 void rt_check_reached(RtRecording *recording, const MTLCommandQueue *queue);
 void rt_forget_reached(RtRecording *recording);
+
+// suspend.c: puts the parts of render passes together, at commit. All are there and ended.
+void rt_link_suspended(MTL4CommandBuffer *const *buffers, size_t count);
 
 // argument_table.c: fills the slots of a dispatch from its table. False after a message.
 bool rt_table_bind(MTLComputeCommandEncoder *e, const char *call);

@@ -131,6 +131,11 @@ static MTLFunction *resolve_function(const RtResolving *r, const MTL4FunctionDes
     return NULL;
 }
 
+MTLFunction *rt_resolve_function(const RtResolving *r, const MTL4FunctionDescriptor *d,
+                                 MTLError **error) {
+    return resolve_function(r, d, NULL, error);
+}
+
 MTL4BinaryFunction *rt_resolve_binary(const RtResolving *r, const MTL4BinaryFunctionDescriptor *d,
                                       MTLError **error) {
     MTLFunction *function =
@@ -159,6 +164,8 @@ void rt_resolved_free(RtResolved *resolved) {
     const MTLComputePipelineDescriptor *d = &resolved->descriptor;
     const MTLLinkedFunctions *l = &resolved->linked;
     mtl_release(d->compute_function);
+    mtl_release(resolved->render.vertex_function);
+    mtl_release(resolved->render.fragment_function);
     release_all(resolved->functions, l->function_count);
     release_all(resolved->binary, l->binary_function_count);
     release_all(resolved->private_functions, l->private_function_count);
@@ -251,7 +258,7 @@ static bool resolve_dynamic(const RtResolving *r, RtResolved *to,
     return true;
 }
 
-static bool resolve_archives(const RtResolving *r, RtResolved *to, MTLError **error) {
+bool rt_resolve_archives(const RtResolving *r, RtResolved *to, MTLError **error) {
     if (!r->n_archives) return true;
     to->archives = rt_alloc(r->n_archives * sizeof *to->archives);
     if (!to->archives) {
@@ -290,7 +297,7 @@ RtResolved *rt_resolve_pipeline(const RtResolving *r, const MTL4ComputePipelineD
     if (!to->label ||
         !(p->compute_function = resolve_function(r, d->compute_function_descriptor, NULL, error)) ||
         !resolve_static(r, to, d->static_linking_descriptor, error) ||
-        !resolve_dynamic(r, to, dynamic, error) || !resolve_archives(r, to, error)) {
+        !resolve_dynamic(r, to, dynamic, error) || !rt_resolve_archives(r, to, error)) {
         rt_resolved_free(to);
         return NULL;
     }

@@ -9,6 +9,7 @@
 #include "runtime/metal4/compiler.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/library.h"
+#include "runtime/program/render_pipeline.h"
 
 struct MTL4PipelineDataSetSerializer {
     RtObject object;
@@ -151,6 +152,30 @@ static void write_list(Text *t, const char *name, MTLFunction *const *functions,
     if (n) text_add(t, "]");
 }
 
+static void write_render_pipeline(Text *t, const RtResolved *resolved) {
+    const MTLRenderPipelineDescriptor *d = &resolved->render;
+    text_add(t, "      {\"label\": ");
+    json_string(t, d->label);
+    text_add(t, ",\n       \"vertex_function\": ");
+    write_function(t, d->vertex_function);
+    if (d->fragment_function) {
+        text_add(t, ",\n       \"fragment_function\": ");
+        write_function(t, d->fragment_function);
+    }
+    if (d->raster_sample_count)
+        text_printf(t, ",\n       \"raster_sample_count\": %zu", d->raster_sample_count);
+    text_add(t, ",\n       \"color_attachments\": [");
+    const char *comma = "";
+    for (int i = 0; i < 8; i++) {
+        const MTL4RenderPipelineColorAttachmentDescriptor *c = &resolved->colors[i];
+        if (!c->pixel_format) continue;
+        text_printf(t, "%s{\"index\": %d, \"pixel_format\": %u, \"blending_state\": %d}", comma, i,
+                    (unsigned)c->pixel_format, (int)c->blending_state);
+        comma = ", ";
+    }
+    text_add(t, "]}");
+}
+
 static void write_pipeline(Text *t, const RtResolved *resolved) {
     const MTLComputePipelineDescriptor *d = &resolved->descriptor;
     const MTLSize required = d->required_threads_per_threadgroup;
@@ -187,9 +212,19 @@ void *mtl4_pipeline_data_set_serializer_serialize_as_pipelines_script(
     text_add(&t,
              "{\n  \"generator\": \"Ingot\",\n  \"pipelines\": {\n    \"compute_pipelines\": [");
     pthread_mutex_lock(&serializer->lock);
+    const char *comma = "\n";
     for (size_t i = 0; i < serializer->n; i++) {
-        text_add(&t, i ? ",\n" : "\n");
+        if (serializer->noted[i]->is_render) continue;
+        text_add(&t, comma);
         write_pipeline(&t, serializer->noted[i]);
+        comma = ",\n";
+    }
+    comma = "\n    ],\n    \"render_pipelines\": [\n";
+    for (size_t i = 0; i < serializer->n; i++) {
+        if (!serializer->noted[i]->is_render) continue;
+        text_add(&t, comma);
+        write_render_pipeline(&t, serializer->noted[i]);
+        comma = ",\n";
     }
     bool complete = !serializer->incomplete;
     pthread_mutex_unlock(&serializer->lock);
@@ -216,8 +251,11 @@ bool mtl4_pipeline_data_set_serializer_serialize_as_archive_and_flush_to_url(
     bool ok = !serializer->incomplete;
     if (!ok) rt_error_set(error, NULL);
     for (size_t i = 0; ok && i < serializer->n; i++)
-        ok = mtl_binary_archive_add_compute_pipeline_functions(
-            serializer->archive, &serializer->noted[i]->descriptor, error);
+        ok = serializer->noted[i]->is_render
+                 ? rt_render_pipeline_record(serializer->device, &serializer->noted[i]->render, true,
+                                             serializer->archive->content, error)
+                 : mtl_binary_archive_add_compute_pipeline_functions(
+                       serializer->archive, &serializer->noted[i]->descriptor, error);
     ok = ok && mtl_binary_archive_serialize_to_url(serializer->archive, path, error);
     if (ok) {
         MTLBinaryArchive *fresh = mtl_device_new_binary_archive(serializer->device, NULL, NULL);

@@ -22,8 +22,13 @@ static void stage_free(RtStage *stage) {
 
 static void destroy(void *self) {
     MTLRenderPipelineState *state = self;
-    stage_free(&state->vertex);
-    stage_free(&state->fragment);
+    if (state->base) { // the stages are those of the other
+        mtl_release(state->base);
+    } else {
+        stage_free(&state->vertex);
+        stage_free(&state->fragment);
+    }
+    rt_free(state->open);
     rt_label_free(&state->label);
     mtl_release(state->device);
     rt_free(state);
@@ -106,7 +111,7 @@ static MTLError *translate_descriptor(MTLRenderPipelineState *state, const MTLVe
 
 // record: an archive that keeps the code; NULL: none.
 static MTLError *compile(const MTLDevice *device, RtStage *stage,
-                         const MTLRenderPipelineDescriptor *d,
+                         const MTLRenderPipelineDescriptor *d, const RtRenderExtra *extra,
                          const MslVertexDescriptor *descriptor, Archive *record) {
     const RfFunction *f = stage->function->function;
     Archive *archives[16];
@@ -126,6 +131,8 @@ static MTLError *compile(const MTLDevice *device, RtStage *stage,
                                .width = device->width,
                                .archives = archives,
                                .n_archives = n_archives,
+                               .archived_only = extra->options &
+                                                MTLPipelineOptionFailOnBinaryArchiveMiss,
                                .record = record};
     RtCompileError answer = {0};
     Blob *bytes = rt_compile_kernel(&request, &answer);
@@ -241,10 +248,10 @@ static MTLError *check_outputs(const MTLRenderPipelineState *state) {
     for (uint32_t i = 0; i < f->n_outputs; i++) {
         const RfValue *v = &f->outputs[i];
         if (rt_condition_use(state->fragment.function, v->condition) == RT_ARG_OFF) continue;
-        if (v->role == RF_DEPTH && !state->depth_format)
+        if (v->role == RF_DEPTH && !state->depth_format && !state->any_depth_stencil)
             return invalid("Fragment function '%s' writes depth, but there is no depth attachment.",
                            f->name);
-        if (v->role == RF_STENCIL && !state->stencil_format)
+        if (v->role == RF_STENCIL && !state->stencil_format && !state->any_depth_stencil)
             return invalid("Fragment function '%s' writes stencil, but there is no stencil "
                            "attachment.",
                            f->name);
@@ -343,13 +350,16 @@ static bool is_valid(MTLDevice *device, const MTLRenderPipelineDescriptor *d, co
     return !wrong;
 }
 
-static MTLRenderPipelineState *create(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
-                                      Archive *record, MTLError **error) {
+MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
+                                                  const MTLRenderPipelineDescriptor *d,
+                                                  const RtRenderExtra *extra, Archive *record,
+                                                  MTLError **error) {
     MTLError *wrong = NULL;
     bool used;
     MTLRenderPipelineState *state = rt_new(&rt_render_pipeline_class, sizeof *state);
     if (!state) goto fail;
     state->device = mtl_retain(device);
+    state->any_depth_stencil = extra->any_depth_stencil;
     rt_label_set(&state->label, d->label);
     if ((wrong = check_functions(d))) goto fail;
     state->vertex.function = mtl_retain(d->vertex_function);
@@ -360,10 +370,11 @@ static MTLRenderPipelineState *create(MTLDevice *device, const MTLRenderPipeline
     if ((wrong = translate_descriptor(state, d->vertex_descriptor, &state->vertex_descriptor,
                                       &used)))
         goto fail;
-    wrong = compile(device, &state->vertex, d, used ? &state->vertex_descriptor : NULL, record);
+    wrong = compile(device, &state->vertex, d, extra, used ? &state->vertex_descriptor : NULL,
+                    record);
     if (!state->vertex.code) goto fail;
     if (state->fragment.function) {
-        wrong = compile(device, &state->fragment, d, NULL, record);
+        wrong = compile(device, &state->fragment, d, extra, NULL, record);
         if (!state->fragment.code) goto fail;
     }
     return state;
@@ -378,14 +389,40 @@ MTLRenderPipelineState *mtl_device_new_render_pipeline_state(
     MTLDevice *device, const MTLRenderPipelineDescriptor *descriptor, MTLError **error) {
     if (error) *error = NULL;
     if (!is_valid(device, descriptor, __func__, error)) return NULL;
-    return create(device, descriptor, NULL, error);
+    return rt_render_pipeline_create(device, descriptor, &(RtRenderExtra){0}, NULL, error);
+}
+
+MTLRenderPipelineState *
+rt_render_pipeline_specialise(MTLRenderPipelineState *base,
+                              const MTLRenderPipelineColorAttachmentDescriptor colors[8],
+                              const char *label, MTLError **error) {
+    MTLError *wrong = NULL;
+    MTLRenderPipelineState *state = rt_new(&rt_render_pipeline_class, sizeof *state);
+    if (!state) goto fail;
+    memcpy((char *)state + sizeof state->object, (const char *)base + sizeof base->object,
+           sizeof *state - sizeof state->object);
+    state->label = (RtLabel){0};
+    state->open = NULL;
+    state->base = mtl_retain(base);
+    mtl_retain(state->device);
+    rt_label_set(&state->label, label);
+    for (unsigned i = 0; i < CPU_MAX_COLORS; i++)
+        if ((wrong = set_color(state, i, &colors[i]))) goto fail;
+    if (state->fragment.function && (wrong = check_outputs(state))) goto fail;
+    return state;
+
+fail:
+    rt_error_set(error, wrong);
+    mtl_release(state);
+    return NULL;
 }
 
 bool rt_render_pipeline_record(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
-                               Archive *record, MTLError **error) {
+                               bool any_depth_stencil, Archive *record, MTLError **error) {
     if (!is_valid(device, d, "mtl_binary_archive_add_render_pipeline_functions", error))
         return false;
-    MTLRenderPipelineState *state = create(device, d, record, error);
+    MTLRenderPipelineState *state = rt_render_pipeline_create(
+        device, d, &(RtRenderExtra){.any_depth_stencil = any_depth_stencil}, record, error);
     mtl_release(state);
     return state != NULL;
 }

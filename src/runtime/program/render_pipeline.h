@@ -18,12 +18,16 @@ struct MTLRenderPipelineState {
     RtObject object;
     MTLDevice *device; // retained
     RtLabel label;
+    // Not NULL: this one differs in colours only and has everything else from there. Retained.
+    struct MTLRenderPipelineState *base;
+    struct RtOpenColors *open; // what a pipeline of Metal 4 left open; NULL: nothing
     RtStage vertex, fragment;
     uint16_t rows[CPU_MAX_VARYINGS];                                      // CpuFragmentStage.rows
     uint32_t color_formats[CPU_MAX_COLORS], depth_format, stencil_format; // MTLPixelFormat
     uint32_t n_samples, max_amplification;
     uint8_t topology; // MTLPrimitiveTopologyClass
     bool indirect;
+    bool any_depth_stencil; // of Metal 4: it fits all depth and stencil attachments
     bool discard_all; // rasterization is disabled
     bool alpha_to_coverage, alpha_to_one;
     CpuBlendState blend[CPU_MAX_COLORS];
@@ -34,5 +38,20 @@ extern const RtClass rt_render_pipeline_class;
 
 // Makes the pipeline and puts the code of its functions into the archive.
 bool rt_render_pipeline_record(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
-                               Archive *record, MTLError **error);
+                               bool any_depth_stencil, Archive *record, MTLError **error);
+
+typedef struct RtRenderExtra { // what descriptors of metal.h do not say
+    MTLPipelineOption options;
+    bool any_depth_stencil;
+} RtRenderExtra;
+// The descriptor's objects are valid. record: an archive that keeps the code; NULL: none.
+MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
+                                                  const MTLRenderPipelineDescriptor *d,
+                                                  const RtRenderExtra *extra, Archive *record,
+                                                  MTLError **error);
+// The same pipeline with other colour attachments: nothing is compiled.
+MTLRenderPipelineState *
+rt_render_pipeline_specialise(MTLRenderPipelineState *base,
+                              const MTLRenderPipelineColorAttachmentDescriptor colors[8],
+                              const char *label, MTLError **error);
 #endif

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// render_pipeline.c: render pipelines of Metal 4's compiler: descriptors are resolved to those of
+// metal.h; what a pipeline leaves open is kept with it, and a specialisation fills it in.
+#include "runtime/metal4/compiler.h"
+#include "runtime/object/validation.h"
+#include "runtime/program/render_pipeline.h"
+
+typedef MTL4RenderPipelineColorAttachmentDescriptor Color;
+
+#define invalid(...)                                                                               \
+    rt_error_new(MTLRenderPipelineErrorDomain, MTLRenderPipelineErrorInvalidInput, __VA_ARGS__)
+
+// ---- Colours ----
+
+static bool is_open(const Color *c) {
+    return c->pixel_format == MTLPixelFormatUnspecialized ||
+           c->blending_state == MTL4BlendStateUnspecialized ||
+           c->write_mask == MTLColorWriteMaskUnspecialized ||
+           c->source_rgb_blend_factor == MTLBlendFactorUnspecialized ||
+           c->destination_rgb_blend_factor == MTLBlendFactorUnspecialized ||
+           c->source_alpha_blend_factor == MTLBlendFactorUnspecialized ||
+           c->destination_alpha_blend_factor == MTLBlendFactorUnspecialized ||
+           c->rgb_blend_operation == MTLBlendOperationUnspecialized ||
+           c->alpha_blend_operation == MTLBlendOperationUnspecialized;
+}
+
+static MTLBlendFactor factor(MTLBlendFactor f, MTLBlendFactor otherwise) {
+    return f == MTLBlendFactorUnspecialized ? otherwise : f;
+}
+
+static MTLBlendOperation operation(MTLBlendOperation o) {
+    return o == MTLBlendOperationUnspecialized ? MTLBlendOperationAdd : o;
+}
+
+// What is open has its default.
+static MTLRenderPipelineColorAttachmentDescriptor plain(const Color *c) {
+    bool no_format = c->pixel_format == MTLPixelFormatUnspecialized;
+    bool all = c->write_mask == MTLColorWriteMaskUnspecialized;
+    return (MTLRenderPipelineColorAttachmentDescriptor){
+        .pixel_format = no_format ? (MTLPixelFormat)0 : c->pixel_format,
+        .blending_enabled = c->blending_state == MTL4BlendStateEnabled,
+        .source_rgb_blend_factor = factor(c->source_rgb_blend_factor, MTLBlendFactorOne),
+        .destination_rgb_blend_factor = factor(c->destination_rgb_blend_factor, MTLBlendFactorZero),
+        .source_alpha_blend_factor = factor(c->source_alpha_blend_factor, MTLBlendFactorOne),
+        .destination_alpha_blend_factor =
+            factor(c->destination_alpha_blend_factor, MTLBlendFactorZero),
+        .rgb_blend_operation = operation(c->rgb_blend_operation),
+        .alpha_blend_operation = operation(c->alpha_blend_operation),
+        .write_mask = all ? MTLColorWriteMaskAll : c->write_mask,
+        .write_nothing = c->write_nothing && !all};
+}
+
+// What is open in `from`, from `more`.
+static Color specialised(const Color *from, const Color *more) {
+    Color c = *from;
+#define TAKE(field, open)                                                                          \
+    if (c.field == open) c.field = more->field
+    TAKE(pixel_format, MTLPixelFormatUnspecialized);
+    TAKE(blending_state, MTL4BlendStateUnspecialized);
+    TAKE(source_rgb_blend_factor, MTLBlendFactorUnspecialized);
+    TAKE(destination_rgb_blend_factor, MTLBlendFactorUnspecialized);
+    TAKE(source_alpha_blend_factor, MTLBlendFactorUnspecialized);
+    TAKE(destination_alpha_blend_factor, MTLBlendFactorUnspecialized);
+    TAKE(rgb_blend_operation, MTLBlendOperationUnspecialized);
+    TAKE(alpha_blend_operation, MTLBlendOperationUnspecialized);
+    if (c.write_mask == MTLColorWriteMaskUnspecialized) {
+        c.write_mask = more->write_mask;
+        c.write_nothing = more->write_nothing;
+    }
+#undef TAKE
+    return c;
+}
+
+static MTLError *check_color(const Color *c, int i) {
+    if ((unsigned)c->blending_state <= MTL4BlendStateUnspecialized) return NULL;
+    return invalid("Color attachment %d: %d is no blending state.", i, (int)c->blending_state);
+}
+
+// ---- Resolving ----
+
+static MTLError *fill(RtResolved *to, const MTL4RenderPipelineDescriptor *d) {
+    if ((unsigned)d->alpha_to_coverage_state > 1 || (unsigned)d->alpha_to_one_state > 1 ||
+        (unsigned)d->support_indirect_command_buffers > 1)
+        return invalid("A state of the pipeline '%s' is neither disabled nor enabled.",
+                       d->label ? d->label : "");
+    to->render = (MTLRenderPipelineDescriptor){
+        .label = to->label,
+        .raster_sample_count = d->raster_sample_count,
+        .alpha_to_coverage_enabled =
+            d->alpha_to_coverage_state == MTL4AlphaToCoverageStateEnabled,
+        .alpha_to_one_enabled = d->alpha_to_one_state == MTL4AlphaToOneStateEnabled,
+        .rasterization_disabled = d->rasterization_disabled,
+        .input_primitive_topology = d->input_primitive_topology,
+        .max_vertex_amplification_count = d->max_vertex_amplification_count,
+        .support_indirect_command_buffers =
+            d->support_indirect_command_buffers == MTL4IndirectCommandBufferSupportStateEnabled,
+        .shader_validation = d->options.shader_validation};
+    if (d->vertex_descriptor) {
+        to->vertices = *d->vertex_descriptor;
+        to->render.vertex_descriptor = &to->vertices;
+    }
+    for (int i = 0; i < 8; i++) {
+        MTLError *wrong = check_color(&d->color_attachments[i], i);
+        if (wrong) return wrong;
+        to->colors[i] = d->color_attachments[i];
+        to->render.color_attachments[i] = plain(&to->colors[i]);
+    }
+    return NULL;
+}
+
+RtResolved *rt_resolve_render(const RtResolving *r, const MTL4RenderPipelineDescriptor *d,
+                              MTLError **error) {
+    RtResolved *to = rt_alloc(sizeof *to);
+    MTLError *wrong = NULL;
+    if (!to || !(to->label = rt_strdup(d->label)) || (wrong = fill(to, d))) {
+        rt_error_set(error, wrong);
+        goto fail;
+    }
+    to->is_render = true;
+    if (!(to->render.vertex_function =
+              rt_resolve_function(r, d->vertex_function_descriptor, error)) ||
+        (d->fragment_function_descriptor &&
+         !(to->render.fragment_function =
+               rt_resolve_function(r, d->fragment_function_descriptor, error))) ||
+        !rt_resolve_archives(r, to, error))
+        goto fail;
+    to->render.binary_archives = to->archives;
+    to->render.binary_archive_count = r->n_archives;
+    return to;
+
+fail:
+    rt_resolved_free(to);
+    return NULL;
+}
+
+// The pipeline, from archives, cache or compiler.
+static MTLRenderPipelineState *make(MTLDevice *device, const RtResolved *resolved,
+                                    MTLError **error) {
+    const RtRenderExtra extra = {.any_depth_stencil = true};
+    MTLRenderPipelineState *state =
+        rt_render_pipeline_create(device, &resolved->render, &extra, NULL, error);
+    bool open = false;
+    for (int i = 0; i < 8; i++) open = open || is_open(&resolved->colors[i]);
+    if (!state || !open) return state;
+    state->open = rt_alloc(sizeof *state->open);
+    if (!state->open) {
+        rt_error_set(error, NULL);
+        mtl_release(state);
+        return NULL;
+    }
+    for (int i = 0; i < 8; i++) state->open->colors[i] = resolved->colors[i];
+    return state;
+}
+
+static MTLRenderPipelineState *make_noted(MTL4Compiler *compiler, RtResolved **resolved,
+                                          MTLError **error) {
+    MTLRenderPipelineState *state = make(compiler->device, *resolved, error);
+    if (state && compiler->serializer) {
+        rt_serializer_note(compiler->serializer, *resolved);
+        *resolved = NULL;
+    }
+    return state;
+}
+
+MTLRenderPipelineState *
+mtl4_compiler_new_render_pipeline_state(MTL4Compiler *compiler,
+                                        const MTL4RenderPipelineDescriptor *descriptor,
+                                        const MTL4CompilerTaskOptions *options, MTLError **error) {
+    RtResolving r;
+    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, error) ||
+        !rt_compiler_resolving(compiler, options, __func__, &r, error))
+        return NULL;
+    RtResolved *resolved = rt_resolve_render(&r, descriptor, error);
+    archive_release(r.record);
+    if (!resolved) return NULL;
+    MTLRenderPipelineState *state = make_noted(compiler, &resolved, error);
+    rt_resolved_free(resolved);
+    return state;
+}
+
+static MTLRenderPipelineState *specialise(MTL4Compiler *compiler,
+                                          const MTL4RenderPipelineDescriptor *d,
+                                          MTLRenderPipelineState *pipeline, const char *call,
+                                          MTLError **error) {
+    MTLRenderPipelineColorAttachmentDescriptor colors[8];
+    if (!rt_is(pipeline, &rt_render_pipeline_class)) {
+        rt_misuse(compiler->device, pipeline ? RT_RULE_wrong_class : RT_RULE_null_argument, call,
+                  "pipeline %s", mtl_class_name(pipeline));
+        rt_error_set(error, invalid("%s: there is no pipeline.", call));
+        return NULL;
+    }
+    if (!pipeline->open) {
+        rt_error_set(error, invalid("Pipeline '%s' leaves nothing open: it cannot be specialized.",
+                                    rt_label(&pipeline->label)));
+        return NULL;
+    }
+    for (int i = 0; i < 8; i++) {
+        const Color c = specialised(&pipeline->open->colors[i], &d->color_attachments[i]);
+        MTLError *wrong = check_color(&c, i);
+        if (wrong) {
+            rt_error_set(error, wrong);
+            return NULL;
+        }
+        colors[i] = plain(&c);
+    }
+    return rt_render_pipeline_specialise(pipeline, colors,
+                                         d->label ? d->label : rt_label(&pipeline->label), error);
+}
+
+MTLRenderPipelineState *mtl4_compiler_new_render_pipeline_state_by_specialization(
+    MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
+    MTLRenderPipelineState *pipeline, MTLError **error) {
+    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, error)) return NULL;
+    return specialise(compiler, descriptor, pipeline, __func__, error);
+}
+
+// ---- In the background ----
+
+typedef struct Job {
+    MTL4Compiler *compiler; // retained
+    RtResolved *resolved;
+    MTLRenderPipelineState *state; // made before the job began
+    MTLError *error;               // likewise
+    MTLNewRenderPipelineStateCompletionHandler handler;
+    void *context;
+} Job;
+
+static void job_free(void *context) {
+    Job *job = context;
+    rt_resolved_free(job->resolved);
+    mtl_release(job->state);
+    mtl_release(job->error);
+    mtl_release(job->compiler);
+    rt_free(job);
+}
+
+static void run(void *context) {
+    Job *job = context;
+    if (job->resolved) job->state = make_noted(job->compiler, &job->resolved, &job->error);
+    MTLError *error = job->state ? NULL : job->error ? job->error : rt_error_no_memory();
+    job->handler(job->state, error, job->context);
+}
+
+static Job *job_new(MTL4Compiler *compiler, MTLNewRenderPipelineStateCompletionHandler handler,
+                    void *context) {
+    Job *job = rt_alloc(sizeof *job);
+    if (job)
+        *job = (Job){.compiler = mtl_retain(compiler), .handler = handler, .context = context};
+    else
+        handler(NULL, rt_error_no_memory(), context);
+    return job;
+}
+
+// The task, or the job done here and now.
+static MTL4CompilerTask *start(Job *job) {
+    MTL4CompilerTask *task = rt_task_start(job->compiler, run, job_free, job);
+    if (task) return task;
+    run(job);
+    job_free(job);
+    return NULL;
+}
+
+MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_async(
+    MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
+    const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
+    void *context) {
+    RtResolving r;
+    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, NULL) ||
+        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
+        return NULL;
+    Job *job = job_new(compiler, handler, context);
+    if (!job) return NULL;
+    if (rt_compiler_resolving(compiler, options, __func__, &r, &job->error)) {
+        job->resolved = rt_resolve_render(&r, descriptor, &job->error);
+        archive_release(r.record);
+    }
+    return start(job);
+}
+
+MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_by_specialization_async(
+    MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
+    MTLRenderPipelineState *pipeline, MTLNewRenderPipelineStateCompletionHandler handler,
+    void *context) {
+    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, NULL) ||
+        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
+        return NULL;
+    Job *job = job_new(compiler, handler, context);
+    if (!job) return NULL;
+    // Nothing is compiled: the descriptor need not be kept.
+    job->state = specialise(compiler, descriptor, pipeline, __func__, &job->error);
+    return start(job);
+}
