@@ -61,10 +61,12 @@ static Join add_node(IgFused *f, IgData *data, int room, int *id, MTLError **err
                    .data = data,
                    .output = -1};
     int left = 0;
-    for (int i = 0; i < expr->n_inputs; i++) left += joins(&expr->inputs[i]);
+    bool on_the_way[IG_MAX_INPUTS]; // asked once: what is made for one input may be another
+    for (int i = 0; i < expr->n_inputs; i++)
+        left += on_the_way[i] = joins(&expr->inputs[i]);
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < expr->n_inputs; i++) {
-            if (joins(&expr->inputs[i]) != (pass == 1)) continue;
+            if (on_the_way[i] != (pass == 1)) continue;
             left -= pass;
             Join join = visit(f, &expr->inputs[i], room + left, &node.in[i], error);
             if (join != JOINED) return join;
