@@ -83,10 +83,10 @@ static bool heaps(void) {
 
 // Two queues with an event and a fence between them; they use a tracked buffer as well. A command
 // buffer that could not be encoded ends in error and signals what it had encoded: with a time limit
-// nobody waits in vain.
+// nobody waits in vain. It is short only where an allocation fails.
 static bool queues(void) {
     bool ok = true;
-    MTLCommandQueueDescriptor d = {.timeout_ms = 20};
+    MTLCommandQueueDescriptor d = {.timeout_ms = atomic_load(&countdown) < 0 ? 60000 : 20};
     MTLCommandQueue *q[2] = {mtl_device_new_command_queue_with_descriptor(device, &d),
                              mtl_device_new_command_queue_with_descriptor(device, &d)};
     MTLEvent *event = mtl_device_new_event(device);
@@ -127,14 +127,13 @@ static void fail_each_allocation(bool (*program)(void)) {
     for (;; n++) {
         atomic_store(&failed, false);
         atomic_store(&countdown, n);
-        bool ok = program();
+        program();
         atomic_store(&countdown, -1);
         bool hit = atomic_load(&failed);
         long left = left_behind(&before);
         if (left) fail_msg("allocation %ld failed: %ld blocks left behind", n, left);
         if (hit) continue;
-        assert_true(ok);
-        break;
+        break; // the short limit may have passed: below, with a long one, it must work
     }
     assert_true(n > 5);
     assert_true(program());
