@@ -51,7 +51,7 @@ int exif_orientation(const unsigned char *tiff, size_t n) {
 
 // Orientations 2 to 8: bit 0 of the table entry swaps the axes, bits 1 and 2 mirror the source's x
 // and y. (5 is the transpose, 6 a quarter turn clockwise.)
-static bool orient(NeuralImage *image, int orientation, Reason *reason) {
+static bool orient(NeuralImage *image, size_t pixel_bytes, int orientation, Reason *reason) {
     enum { SWAP = 1, MIRROR_X = 2, MIRROR_Y = 4 };
     static const unsigned char how[9] = {0,
                                          0,
@@ -66,7 +66,7 @@ static bool orient(NeuralImage *image, int orientation, Reason *reason) {
     if (!way) return true;
     size_t w = image->width, h = image->height;
     size_t out_w = way & SWAP ? h : w, out_h = way & SWAP ? w : h;
-    unsigned char *to = malloc(w * h * 3);
+    unsigned char *to = malloc(w * h * pixel_bytes);
     if (!to) {
         snprintf(reason->text, sizeof reason->text, "out of memory");
         return false;
@@ -76,32 +76,56 @@ static bool orient(NeuralImage *image, int orientation, Reason *reason) {
             size_t sx = way & SWAP ? y : x, sy = way & SWAP ? x : y;
             if (way & MIRROR_X) sx = w - 1 - sx;
             if (way & MIRROR_Y) sy = h - 1 - sy;
-            memcpy(to + (y * out_w + x) * 3, image->rgb + (sy * w + sx) * 3, 3);
+            memcpy(to + (y * out_w + x) * pixel_bytes, image->rgb + (sy * w + sx) * pixel_bytes,
+                   pixel_bytes);
         }
     free(image->rgb);
     *image = (NeuralImage){(uint32_t)out_w, (uint32_t)out_h, to};
     return true;
 }
 
-bool neural_image_decode(NeuralImage *image, const void *data, size_t n, const char *name,
-                         char *message) {
+// A JPEG has no alpha: 255.
+static bool add_alpha(NeuralImage *image, Reason *reason) {
+    size_t n = (size_t)image->width * image->height;
+    unsigned char *wide = malloc(n * 4);
+    if (!wide) {
+        snprintf(reason->text, sizeof reason->text, "out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        memcpy(wide + i * 4, image->rgb + i * 3, 3);
+        wide[i * 4 + 3] = 255;
+    }
+    free(image->rgb);
+    image->rgb = wide;
+    return true;
+}
+
+static bool decode(NeuralImage *image, const void *data, size_t n, size_t pixel_bytes,
+                   const char *name, char *message) {
     *image = (NeuralImage){0};
     Reason reason = {""};
     int orientation = 1;
-    bool ok = false;
+    bool ok = false, alpha = pixel_bytes == 4;
     if (n >= 8 && !memcmp(data, "\x89PNG\r\n\x1a\n", 8))
-        ok = image_read_png(image, data, n, &orientation, &reason);
+        ok = image_read_png(image, data, n, alpha, &orientation, &reason);
     else if (n >= 3 && !memcmp(data, "\xff\xd8\xff", 3))
-        ok = image_read_jpeg(image, data, n, &orientation, &reason);
+        ok = image_read_jpeg(image, data, n, &orientation, &reason) &&
+             (!alpha || add_alpha(image, &reason));
     else
         snprintf(reason.text, sizeof reason.text, n ? "neither PNG nor JPEG" : "the file is empty");
-    ok = ok && orient(image, orientation, &reason);
+    ok = ok && orient(image, pixel_bytes, orientation, &reason);
     if (ok) return true;
     neural_image_free(image);
     return neural_fail(message, "Failed to decode image at %s: %s", name, reason.text);
 }
 
-bool neural_image_load(NeuralImage *image, const char *path, char *message) {
+bool neural_image_decode(NeuralImage *image, const void *data, size_t n, const char *name,
+                         char *message) {
+    return decode(image, data, n, 3, name, message);
+}
+
+static bool load(NeuralImage *image, size_t pixel_bytes, const char *path, char *message) {
     *image = (NeuralImage){0};
     struct stat st;
     if (!stat(path, &st) && S_ISREG(st.st_mode) && st.st_size > MAX_FILE_BYTES)
@@ -110,9 +134,26 @@ bool neural_image_load(NeuralImage *image, const char *path, char *message) {
     size_t n;
     unsigned char *data = file_read(path, &n);
     if (!data) return neural_fail(message, "Failed to open image at %s: %s", path, strerror(errno));
-    bool ok = neural_image_decode(image, data, n, path, message);
+    bool ok = decode(image, data, n, pixel_bytes, path, message);
     free(data);
     return ok;
+}
+
+bool neural_image_load(NeuralImage *image, const char *path, char *message) {
+    return load(image, 3, path, message);
+}
+
+bool neural_rgba_load(NeuralRgba *image, const char *path, char *message) {
+    NeuralImage wide;
+    bool ok = load(&wide, 4, path, message);
+    *image = (NeuralRgba){wide.width, wide.height, wide.rgb};
+    return ok;
+}
+
+void neural_rgba_free(NeuralRgba *image) {
+    if (!image) return;
+    free(image->rgba);
+    *image = (NeuralRgba){0};
 }
 
 bool neural_image_create(NeuralImage *image, uint32_t width, uint32_t height, char *message) {
@@ -134,7 +175,7 @@ void neural_image_free(NeuralImage *image) {
 unsigned char *neural_image_encode_png(const NeuralImage *image, bool alpha, size_t *n_bytes,
                                        char *message) {
     Reason reason = {""};
-    unsigned char *data = image_write_png(image, alpha, n_bytes, &reason);
+    unsigned char *data = image_write_png(image, 3, alpha, n_bytes, &reason);
     if (!data) neural_fail(message, "no PNG could be made: %s", reason.text);
     return data;
 }
@@ -147,14 +188,28 @@ unsigned char *neural_image_encode_jpeg(const NeuralImage *image, int quality, s
     return data;
 }
 
-bool neural_image_save(const NeuralImage *image, const char *path, bool alpha, char *message) {
-    size_t n;
-    unsigned char *data = neural_image_encode_png(image, alpha, &n, message);
+// data: a PNG, owned from here on; NULL: it could not be made, said already.
+static bool save(unsigned char *data, size_t n, const char *path, char *message) {
     if (!data) return false;
     bool ok = file_write_atomic(path, data, n, true);
     if (!ok) neural_fail(message, "cannot write '%s': %s", path, strerror(errno));
     free(data);
     return ok;
+}
+
+bool neural_image_save(const NeuralImage *image, const char *path, bool alpha, char *message) {
+    size_t n = 0;
+    unsigned char *data = neural_image_encode_png(image, alpha, &n, message);
+    return save(data, n, path, message);
+}
+
+bool neural_rgba_save(const NeuralRgba *image, const char *path, bool alpha, char *message) {
+    size_t n = 0;
+    Reason reason = {""};
+    NeuralImage wide = {image->width, image->height, image->rgba};
+    unsigned char *data = image_write_png(&wide, 4, alpha, &n, &reason);
+    if (!data) neural_fail(message, "no PNG could be made: %s", reason.text);
+    return save(data, n, path, message);
 }
 
 double neural_image_mse(const NeuralImage *a, const NeuralImage *b) {

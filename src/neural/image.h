@@ -38,6 +38,16 @@ unsigned char *neural_image_encode_png(const NeuralImage *image, bool alpha, siz
 unsigned char *neural_image_encode_jpeg(const NeuralImage *image, int quality, size_t *n_bytes,
                                         char *message);
 
+// The same with alpha, which stays apart from the colours: for textures.
+typedef struct NeuralRgba {
+    uint32_t width, height;
+    unsigned char *rgba; // (height, width, 4); owned
+} NeuralRgba;
+bool neural_rgba_load(NeuralRgba *image, const char *path, char *message);
+// alpha false: it is left out of the file.
+bool neural_rgba_save(const NeuralRgba *image, const char *path, bool alpha, char *message);
+void neural_rgba_free(NeuralRgba *image); // {0} is fine
+
 // Mean squared error of the colours as 0..1 values, over all pixels and channels. The sizes must be
 // the same.
 double neural_image_mse(const NeuralImage *a, const NeuralImage *b);

@@ -10,13 +10,14 @@ typedef struct Reason {
 } Reason;
 
 // Decodes into *image (empty before); *orientation is EXIF's, 1 if there is none. False: *image is
-// empty and the reason is set.
-bool image_read_png(NeuralImage *image, const unsigned char *data, size_t n, int *orientation,
-                    Reason *reason);
+// empty and the reason is set. keep_alpha: the pixels have four bytes, as in a NeuralRgba.
+bool image_read_png(NeuralImage *image, const unsigned char *data, size_t n, bool keep_alpha,
+                    int *orientation, Reason *reason);
 bool image_read_jpeg(NeuralImage *image, const unsigned char *data, size_t n, int *orientation,
                      Reason *reason);
-unsigned char *image_write_png(const NeuralImage *image, bool alpha, size_t *n_bytes,
-                               Reason *reason);
+// Pixels of 3 or 4 bytes. alpha: the file has it, 255 where the pixels do not.
+unsigned char *image_write_png(const NeuralImage *image, size_t pixel_bytes, bool alpha,
+                               size_t *n_bytes, Reason *reason);
 unsigned char *image_write_jpeg(const NeuralImage *image, int quality, size_t *n_bytes,
                                 Reason *reason);
 

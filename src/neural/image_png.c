@@ -97,8 +97,8 @@ static bool chunks_are_whole(const unsigned char *data, size_t n) {
     return false;
 }
 
-bool image_read_png(NeuralImage *image, const unsigned char *data, size_t n, int *orientation,
-                    Reason *reason) {
+bool image_read_png(NeuralImage *image, const unsigned char *data, size_t n, bool keep_alpha,
+                    int *orientation, Reason *reason) {
     Reader r = {.data = data, .n = n, .reason = reason};
     bool ok = false;
     if (!chunks_are_whole(data, n)) {
@@ -111,7 +111,10 @@ bool image_read_png(NeuralImage *image, const unsigned char *data, size_t n, int
         ok = read_rows(&r, orientation);
     else
         snprintf(reason->text, sizeof reason->text, "out of memory");
-    if (ok) {
+    if (ok && keep_alpha) {
+        *image = (NeuralImage){r.width, r.height, r.rgba};
+        r.rgba = NULL;
+    } else if (ok) {
         size_t n_pixels = (size_t)r.width * r.height;
         drop_alpha(r.rgba, n_pixels);
         unsigned char *less = realloc(r.rgba, n_pixels * 3);
@@ -147,7 +150,7 @@ static void write_bytes(png_structp png, png_bytep from, size_t n) {
 
 static void flush(png_structp png) { (void)png; }
 
-static bool write_rows(Writer *w, const NeuralImage *image, bool alpha) {
+static bool write_rows(Writer *w, const NeuralImage *image, size_t pixel_bytes, bool alpha) {
     if (setjmp(png_jmpbuf(w->png))) return false;
     const size_t width = image->width;
     png_set_write_fn(w->png, w, write_bytes, flush);
@@ -159,14 +162,14 @@ static bool write_rows(Writer *w, const NeuralImage *image, bool alpha) {
     w->row = malloc(width * 4);
     if (!w->row) png_error(w->png, "out of memory");
     for (uint32_t y = 0; y < image->height; ++y) {
-        const unsigned char *from = image->rgb + y * width * 3;
-        if (!alpha) {
+        const unsigned char *from = image->rgb + y * width * pixel_bytes;
+        if (pixel_bytes == (alpha ? 4 : 3)) {
             png_write_row(w->png, from);
             continue;
         }
         for (size_t x = 0; x < width; ++x) {
-            memcpy(w->row + x * 4, from + x * 3, 3);
-            w->row[x * 4 + 3] = 255;
+            memcpy(w->row + x * (alpha ? 4 : 3), from + x * pixel_bytes, 3);
+            if (alpha) w->row[x * 4 + 3] = 255;
         }
         png_write_row(w->png, w->row);
     }
@@ -174,15 +177,15 @@ static bool write_rows(Writer *w, const NeuralImage *image, bool alpha) {
     return true;
 }
 
-unsigned char *image_write_png(const NeuralImage *image, bool alpha, size_t *n_bytes,
-                               Reason *reason) {
+unsigned char *image_write_png(const NeuralImage *image, size_t pixel_bytes, bool alpha,
+                               size_t *n_bytes, Reason *reason) {
     *n_bytes = 0;
     Writer w = {0};
     bool ok = false;
     w.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, reason, on_error, on_warning);
     w.info = w.png ? png_create_info_struct(w.png) : NULL;
     if (w.info)
-        ok = write_rows(&w, image, alpha);
+        ok = write_rows(&w, image, pixel_bytes, alpha);
     else
         snprintf(reason->text, sizeof reason->text, "out of memory");
     png_destroy_write_struct(&w.png, &w.info);

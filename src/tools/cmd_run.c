@@ -2,63 +2,10 @@
 // cmd_run.c: `ingot run`: one kernel on data from the command line. Follows a Metal program step by
 // step: library, function, pipeline, buffers, encoder, commit, wait, results.
 #include "tools/run_int.h"
-#include "base/files.h"
 #include "base/progress.h"
-#include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// A function with its constants set; NULL: said why.
-static MTLFunction *get_function(const RunOptions *o, MTLLibrary *library) {
-    MTLFunction *plain = mtl_library_new_function(library, o->kernel);
-    if (!plain) {
-        Text names = {0};
-        for (size_t i = 0; i < mtl_library_function_name_count(library); ++i)
-            text_printf(&names, "%s%s", i ? ", " : "", mtl_library_function_name(library, i));
-        char *list = text_take(&names);
-        complain(EXIT_INPUT, "run", "'%s' has no kernel '%s'; it has: %s", o->path, o->kernel,
-                 list && *list ? list : "none");
-        free(list);
-        return NULL;
-    }
-    if (!o->constants.n) return plain;
-    MTLFunctionConstantValues *values = mtl_function_constant_values_new();
-    MTLFunction *special = NULL;
-    MTLError *error = NULL;
-    for (size_t i = 0; i < o->constants.n; ++i) {
-        char *key = o->constants.items[i], *eq = strchr(key, '=');
-        const MTLFunctionConstant *found = NULL;
-        *eq = 0;
-        for (size_t k = 0; k < mtl_function_function_constant_count(plain); ++k) {
-            const MTLFunctionConstant *c = mtl_function_function_constant(plain, k);
-            char index[24];
-            snprintf(index, sizeof index, "%zu", mtl_function_constant_index(c));
-            if (!strcmp(key, mtl_function_constant_name(c)) || !strcmp(key, index)) found = c;
-        }
-        if (!found) {
-            complain(EXIT_INPUT, "run", "'%s' has no function constant '%s'", o->kernel, key);
-            goto done;
-        }
-        unsigned char value[32];
-        MTLDataType type = mtl_function_constant_type(found);
-        if (!constant_parse((uint32_t)type, eq + 1, value)) {
-            complain(EXIT_INPUT, "run", "'%s' is not a value of the function constant '%s'", eq + 1,
-                     mtl_function_constant_name(found));
-            goto done;
-        }
-        mtl_function_constant_values_set_constant_value(values, value, type,
-                                                        mtl_function_constant_index(found));
-    }
-    special = mtl_library_new_function_with_constant_values(library, o->kernel, values, &error);
-    if (!special)
-        complain(EXIT_INPUT, "run", "'%s': %s", o->kernel, mtl_error_localized_description(error));
-done:
-    mtl_release(error);
-    mtl_release(values);
-    mtl_release(plain);
-    return special;
-}
 
 static MTLSize default_group(const MTLComputePipelineState *p, MTLSize grid) {
     MTLSize required = mtl_compute_pipeline_state_required_threads_per_threadgroup(p);
@@ -172,7 +119,8 @@ int cmd_run(int argc, char **argv) {
     if (o.timeout_ms) mtl_device_set_timeout(device, o.timeout_ms);
     library = load_library(device, &o.source, o.path, "run");
     if (!library) goto done;
-    function = get_function(&o, library);
+    function = get_function(library, &(FunctionQuery){.path = o.path, .name = o.kernel, .what = "kernel",
+                                                      .constants = &o.constants}, "run");
     if (!function) goto done;
     pipeline = mtl_device_new_compute_pipeline_state(device, function, &error);
     queue = mtl_device_new_command_queue(device);

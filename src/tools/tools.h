@@ -15,6 +15,7 @@ int cmd_info(int argc, char **argv);
 int cmd_build(int argc, char **argv);
 int cmd_reflect(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_render(int argc, char **argv);
 int cmd_cache(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
@@ -70,6 +71,14 @@ void source_options_free(SourceOptions *o);
 MTLLibrary *load_library(MTLDevice *device, SourceOptions *o, const char *path,
                          const char *command);
 MTLDevice *open_device(const char *command); // NULL: said why
+// A function of a library with its constants ("key=value") set; NULL: said why.
+typedef struct FunctionQuery {
+    const char *path, *name;
+    const char *what; // "kernel"
+    const Strings *constants;
+    bool optional; // constants the function does not have are left out
+} FunctionQuery;
+MTLFunction *get_function(MTLLibrary *library, const FunctionQuery *query, const char *command);
 
 double seconds_now(void);                // CLOCK_MONOTONIC
 double median(double *values, size_t n); // sorts them
