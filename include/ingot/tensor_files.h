@@ -28,8 +28,7 @@ typedef struct IgDict IgDict;
 MTL_API IgDict *ig_dict_new(void); // NULL: out of memory
 MTL_API IgDict *ig_dict_retain(IgDict *dict);
 MTL_API void ig_dict_release(IgDict *dict); // NULL is a no-op
-// Retains the tensor, and takes it out of its scope; an entry of the same name is replaced. Names
-// are UTF-8 and not empty.
+// Retains the tensor; an entry of the same name is replaced. Names are UTF-8 and not empty.
 MTL_API bool ig_dict_set(IgDict *dict, const char *name, IgTensor *tensor, MTLError **error);
 MTL_API bool ig_dict_remove(IgDict *dict, const char *name); // false: there was none
 MTL_API int ig_dict_count(const IgDict *dict);
@@ -55,7 +54,7 @@ MTL_API IgDict *ig_read_safetensors(IgDevice *device, const void *bytes, size_t 
                                     const char *name, MTLError **error);
 
 // ---- .npy ---------------------------------------------------------------------------------------
-// Versions 1 to 3, either order of axes. NumPy has no bfloat16: it is written as float32. Types that
+// Versions 1 to 3, either order of axes and bytes. NumPy has no bfloat16: it is written as float32. Types that
 // tensors do not have become the ones that hold them best: float64 float32, uint8, int16 and uint16
 // int32, uint32 int64, uint64 int64 (a value that does not fit is an error).
 

@@ -137,26 +137,51 @@ static int hex_digit(char c) {
     return -1;
 }
 
-// One escape after the backslash, into *c; above 127 the character is not needed here: '?'.
-static bool read_escape(JsonReader *r, char *c) {
+// The four digits of a \u escape; r->at is behind them then.
+static bool read_code(JsonReader *r, unsigned *code) {
+    if (r->end - r->at < 5) return false;
+    *code = 0;
+    for (int i = 1; i <= 4; ++i) {
+        int d = hex_digit(r->at[i]);
+        if (d < 0) return false;
+        *code = *code << 4 | (unsigned)d;
+    }
+    r->at += 5;
+    return true;
+}
+
+static size_t utf8(unsigned code, char to[4]) {
+    if (code < 0x80) {
+        to[0] = code ? (char)code : '?'; // texts end with a zero: there is none inside
+        return 1;
+    }
+    size_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = n - 1; i > 0; --i, code >>= 6) to[i] = (char)(0x80 | (code & 0x3f));
+    to[0] = (char)(n == 2 ? 0xc0 | code : n == 3 ? 0xe0 | code : 0xf0 | code);
+    return n;
+}
+
+// One escape after the backslash, as UTF-8; 0: failed. Half of a surrogate pair is '?'.
+static size_t read_escape(JsonReader *r, char to[4]) {
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
     if (r->at >= r->end) return json_fail(r, "a string does not end");
     const char *found = *r->at && *r->at != 'u' ? strchr(names, *r->at) : NULL;
     if (found) {
-        *c = values[found - names];
+        to[0] = values[found - names];
         ++r->at;
-        return true;
+        return 1;
     }
-    if (*r->at != 'u' || r->end - r->at < 5) return json_fail(r, "a string has a bad escape");
-    unsigned code = 0;
-    for (int i = 1; i <= 4; ++i) {
-        int d = hex_digit(r->at[i]);
-        if (d < 0) return json_fail(r, "a string has a bad escape");
-        code = code << 4 | (unsigned)d;
+    unsigned code, low;
+    if (*r->at != 'u' || !read_code(r, &code)) return json_fail(r, "a string has a bad escape");
+    if (code >= 0xd800 && code < 0xdc00 && r->end - r->at >= 6 && r->at[0] == '\\' &&
+        r->at[1] == 'u') {
+        const char *back = r->at++;
+        if (!read_code(r, &low)) return json_fail(r, "a string has a bad escape");
+        if (low >= 0xdc00 && low < 0xe000)
+            return utf8(0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00), to);
+        r->at = back;
     }
-    *c = code && code < 128 ? (char)code : '?';
-    r->at += 5;
-    return true;
+    return utf8(code >= 0xd800 && code < 0xe000 ? '?' : code, to);
 }
 
 bool json_string_value(JsonReader *r, char *to, size_t n_bytes) {
@@ -166,26 +191,39 @@ bool json_string_value(JsonReader *r, char *to, size_t n_bytes) {
     size_t n = 0;
     for (;;) {
         if (r->at >= r->end) return json_fail(r, "a string does not end");
-        char c = *r->at++;
+        char c = *r->at++, more[4] = {c};
+        size_t length = 1;
         if (c == '"') break;
         if ((unsigned char)c < 32) return json_fail(r, "a string has a control character");
-        if (c == '\\' && !read_escape(r, &c)) return false;
-        if (n + 1 < n_bytes) to[n++] = c;
+        if (c == '\\' && !(length = read_escape(r, more))) return false;
+        if (n + length < n_bytes) {
+            memcpy(to + n, more, length);
+            n += length;
+        }
     }
     if (n_bytes) to[n] = 0;
     return true;
 }
 
-bool json_next_key(JsonReader *r, const char **key) {
+bool json_next_key_text(JsonReader *r, char *to, size_t n_bytes) {
     if (!next_member(r, '}')) return false;
     JsonLevel *l = r->levels + r->depth - 1;
-    char next[JSON_KEY_BYTES];
     if (here(r) != '"') return json_fail(r, "expected a key in quotes, but %s", kind(r));
-    if (!json_string_value(r, next, sizeof next)) return false;
-    memcpy(l->key, next, sizeof next);
+    if (!json_string_value(r, to, n_bytes)) return false;
+    size_t n = strlen(to);
+    if (n >= sizeof l->key) n = sizeof l->key - 1;
+    memcpy(l->key, to, n);
+    l->key[n] = 0;
     l->any = true;
     if (here(r) != ':') return json_fail(r, "expected ':' after the key");
     ++r->at;
+    return true;
+}
+
+bool json_next_key(JsonReader *r, const char **key) {
+    char next[JSON_KEY_BYTES];
+    JsonLevel *l = r->levels + (r->depth ? r->depth - 1 : 0);
+    if (!json_next_key_text(r, next, sizeof next)) return false;
     *key = l->key;
     return true;
 }

@@ -41,6 +41,8 @@ bool json_fail_key(JsonReader *r, const char *key, const char *what);
 
 bool json_enter_object(JsonReader *r);
 bool json_next_key(JsonReader *r, const char **key); // valid until the next call at this level
+// The same with the whole key, cut to fit.
+bool json_next_key_text(JsonReader *r, char *to, size_t n_bytes);
 bool json_enter_array(JsonReader *r);
 bool json_next_item(JsonReader *r);
 char json_peek(JsonReader *r); // first character of the next value; 0 at the end

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // cross_entropy.c: softmax and cross-entropy of logits and class numbers in one kernel. A row is a
 // SIMD-group's; its loss is log(sum(exp(x))) - x[class]. The logarithm is kept for the gradient,
-// exp(x - it) minus 1 at the class, which is element-wise and so one kernel again.
+// exp(x - it) minus 1 at the class: one pass over the logits, a kernel again.
 //
-// The kernel has two results, so it is encoded when it is called and not when somebody asks.
+// The first kernel has two results, so it is encoded when it is called and not when somebody asks.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "ingot/tensor_nn.h"
 #include "tensor/tensor_int.h"
 
@@ -57,6 +58,15 @@ static const char text[] =
     "        for (int r = 1; r < 8; r++) sum += parts[r];\n"
     "        loss[0] = T(sum * as_type<float>(p[2]));\n"
     "    }\n"
+    "}\n"
+    // p: length of a row, 0 or 1: how far the gradients of rows are apart; scale
+    "kernel void slope(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
+    "                  device const I *k [[buffer(2)]], device const float *totals [[buffer(3)]],\n"
+    "                  device const T *g [[buffer(4)]], device T *out [[buffer(5)]],\n"
+    "                  uint2 at [[thread_position_in_grid]]) {\n"
+    "    int i = int(at.x), row = int(at.y), place = row * p[0] + i;\n"
+    "    float share = exp(float(x[place]) - totals[row]) - (int(k[row]) == i ? 1.0f : 0.0f);\n"
+    "    out[place] = T(share * as_type<float>(p[2]) * float(g[row * p[1]]));\n"
     "}\n";
 
 static char *source(void *context) {
@@ -108,6 +118,12 @@ typedef struct Results {
     IgData *loss, *totals;
 } Results;
 
+static int32_t bits_of(float number) {
+    int32_t word;
+    memcpy(&word, &number, sizeof word);
+    return word;
+}
+
 // x and k are contiguous; whole: with the sum, times scale.
 static bool encode(IgTensor *x, IgTensor *k, bool whole, float scale, const Results *r,
                    MTLError **error) {
@@ -115,11 +131,7 @@ static bool encode(IgTensor *x, IgTensor *k, bool whole, float scale, const Resu
     Kinds kinds = {ig_type(x), ig_type(k)};
     unsigned char key[4] = {'x', (unsigned char)kinds.logits, (unsigned char)kinds.classes, whole};
     int64_t n = ig_dim(x, -1), rows = ig_numel(k);
-    union {
-        float number;
-        int32_t word;
-    } bits = {.number = scale};
-    int32_t words[3] = {(int32_t)n, (int32_t)rows, bits.word};
+    int32_t words[3] = {(int32_t)n, (int32_t)rows, bits_of(scale)};
     ig_lock(device);
     bool ok = ig_data_make(x->view.data, error) && ig_data_make(k->view.data, error) &&
               ig_data_allocate(r->loss, error) && ig_data_allocate(r->totals, error);
@@ -143,18 +155,52 @@ static bool encode(IgTensor *x, IgTensor *k, bool whole, float scale, const Resu
 
 // ---- Gradient ----
 
-// (softmax(x) - [k is the class]) * g, divided by the number of rows for a mean.
-static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
-    IgTensor *x = ig_cast(ig_saved(node, 0), IgFloat32, error);
-    IgTensor *k = ig_unsqueeze(ig_saved(node, 1), -1, error);
-    // The saved logarithms are numbers; for a second derivative they would have to be functions.
-    IgTensor *p = ig_grad_enabled()
-                      ? ig_softmax(x, -1, error)
-                      : ig_exp(ig_sub(x, ig_unsqueeze(ig_saved(node, 2), -1, error), error), error);
+// For derivatives of the gradient the saved logarithms would have to be functions and not numbers:
+// there it is a composition.
+static IgTensor *composed_slope(IgGradNode *node, IgTensor *g, MTLError **error) {
+    IgTensor *x = ig_saved(node, 0), *k = ig_unsqueeze(ig_saved(node, 1), -1, error);
+    IgTensor *p = ig_softmax(ig_cast(x, IgFloat32, error), -1, error);
     IgTensor *numbers = ig_arange(node->device, IgInt32, 0, 1, ig_dim(x, -1), error);
     IgTensor *is = ig_cast(ig_eq(numbers, k, error), IgFloat32, error);
     IgTensor *d = ig_mul_scalar(ig_sub(p, is, error), node->values[0], error);
-    out[0] = ig_mul(d, ig_rank(g) ? ig_unsqueeze(g, -1, error) : g, error);
+    return ig_mul(d, ig_rank(g) ? ig_unsqueeze(g, -1, error) : g, error);
+}
+
+static bool run_slope(IgDevice *device, IgData *data, MTLError **error) {
+    const IgExpr *expr = data->expr;
+    const IgView *in = expr->inputs;
+    Kinds kinds = {in[0].data->type, in[1].data->type};
+    unsigned char key[4] = {'x', (unsigned char)kinds.logits, (unsigned char)kinds.classes, 2};
+    for (int i = 0; i < 4; i++)
+        if (!ig_data_make(in[i].data, error)) return false;
+    if (!ig_data_allocate(data, error)) return false;
+    IgKernel *kernel = ig_kernel(device, key, sizeof key, "slope", source, &kinds, error);
+    if (!kernel) return false;
+    IgBinding bindings[5];
+    for (int i = 0; i < 4; i++)
+        bindings[i] = (IgBinding){in[i].data->memory,
+                                  (size_t)in[i].offset * ig_type_size(in[i].data->type)};
+    bindings[4] = (IgBinding){data->memory, 0};
+    int64_t n = expr->shape.n[expr->shape.rank - 1], rows = data->n / n;
+    int32_t words[3] = {(int32_t)n, in[3].shape.rank > 0, bits_of((float)expr->values[0])};
+    size_t x = n < THREADS ? (size_t)n : THREADS, y = THREADS / x;
+    return ig_encode(device, kernel, words, sizeof words, bindings, 5,
+                     mtl_size_make((size_t)n, (size_t)rows, 1),
+                     mtl_size_make(x, (size_t)rows < y ? (size_t)rows : y, 1), false, error);
+}
+
+// (softmax(x) - [k is the class]) * g, divided by the number of rows for a mean.
+static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
+    if (ig_grad_enabled()) return (out[0] = composed_slope(node, g, error)) != NULL;
+    IgTensor *x = ig_saved(node, 0), *packed = ig_contiguous(g, error);
+    if (!packed) return false;
+    IgView in[4] = {x->view, ig_saved(node, 1)->view, ig_saved(node, 2)->view, packed->view};
+    IgExpr *expr = ig_expr_new(4, in, &x->view.shape, error);
+    if (expr) {
+        expr->run = run_slope;
+        expr->values[0] = node->values[0];
+    }
+    out[0] = ig_tensor_of_expr(node->device, ig_type(x), expr, error);
     return out[0] != NULL;
 }
 
