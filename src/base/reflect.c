@@ -77,6 +77,9 @@ static void encode_values(const RfValue *values, uint32_t n, WireOut *w) {
         wire_u32(w, v->row);
         wire_u32(w, v->index);
         wire_u32(w, v->source);
+        wire_u32(w, v->points);
+        wire_u32(w, v->stride);
+        wire_u8(w, v->primitive);
     }
 }
 
@@ -104,6 +107,18 @@ static void encode_type(const RfType *t, WireOut *w) {
         wire_u32(w, m->offset);
         wire_u32(w, (uint32_t)m->id);
     }
+}
+
+static void encode_mesh(const RfMesh *m, WireOut *w) {
+    wire_u8(w, m->topology);
+    wire_u32(w, m->n_vertices);
+    wire_u32(w, m->n_primitives);
+    wire_u32(w, m->index_offset);
+    wire_u32(w, m->vertex_offset);
+    wire_u32(w, m->vertex_stride);
+    wire_u32(w, m->primitive_offset);
+    wire_u32(w, m->primitive_stride);
+    wire_u32(w, m->n_bytes);
 }
 
 static void encode_function(const RfFunction *f, WireOut *w) {
@@ -136,6 +151,11 @@ static void encode_function(const RfFunction *f, WireOut *w) {
     wire_u32(w, f->input_rows);
     wire_u32(w, f->output_rows);
     wire_u8(w, f->early_tests);
+    wire_u8(w, f->patch);
+    wire_u32(w, f->patch_points);
+    encode_mesh(&f->mesh, w);
+    wire_u32(w, f->payload_bytes);
+    wire_u32(w, f->max_mesh_groups);
     wire_u32(w, f->n_constants);
     for (uint32_t i = 0; i < f->n_constants; ++i) wire_u32(w, f->constants[i]);
 }
@@ -201,7 +221,7 @@ static void decode_type(RfType *t, WireIn *r) {
 
 static RfValue *decode_values(uint32_t *n_values, WireIn *r) {
     uint32_t n = wire_get_u32(r);
-    RfValue *values = new_array(r, n, sizeof *values, 50);
+    RfValue *values = new_array(r, n, sizeof *values, 59);
     if (r->failed) return NULL;
     *n_values = n;
     for (uint32_t i = 0; i < n && !r->failed; ++i) {
@@ -221,8 +241,23 @@ static RfValue *decode_values(uint32_t *n_values, WireIn *r) {
         v->row = wire_get_u32(r);
         v->index = wire_get_u32(r);
         v->source = wire_get_u32(r);
+        v->points = wire_get_u32(r);
+        v->stride = wire_get_u32(r);
+        v->primitive = wire_get_u8(r);
     }
     return values;
+}
+
+static void decode_mesh(RfMesh *m, WireIn *r) {
+    m->topology = wire_get_u8(r);
+    m->n_vertices = wire_get_u32(r);
+    m->n_primitives = wire_get_u32(r);
+    m->index_offset = wire_get_u32(r);
+    m->vertex_offset = wire_get_u32(r);
+    m->vertex_stride = wire_get_u32(r);
+    m->primitive_offset = wire_get_u32(r);
+    m->primitive_stride = wire_get_u32(r);
+    m->n_bytes = wire_get_u32(r);
 }
 
 static void decode_function(RfFunction *f, WireIn *r) {
@@ -258,6 +293,11 @@ static void decode_function(RfFunction *f, WireIn *r) {
     f->input_rows = wire_get_u32(r);
     f->output_rows = wire_get_u32(r);
     f->early_tests = wire_get_u8(r);
+    f->patch = wire_get_u8(r);
+    f->patch_points = wire_get_u32(r);
+    decode_mesh(&f->mesh, r);
+    f->payload_bytes = wire_get_u32(r);
+    f->max_mesh_groups = wire_get_u32(r);
     n = wire_get_u32(r);
     f->constants = new_array(r, n, sizeof *f->constants, 4);
     if (r->failed) return;
@@ -298,7 +338,7 @@ static bool types_valid(const RfLibrary *lib) {
 
 // The n components of a value lie in what they are numbered by.
 static bool values_valid(const RfValue *values, uint32_t n, uint32_t rows) {
-    enum { MAX_ATTRIBUTE = 30, MAX_COLOR = 7, MAX_CLIP = 8 };
+    enum { MAX_ATTRIBUTE = 30, MAX_COLOR = 7, MAX_CLIP = 8, MAX_POINTS = 32 };
     if (rows > MAX_SLOTS) return false;
     for (uint32_t i = 0; i < n; ++i) {
         const RfValue *v = &values[i];
@@ -309,6 +349,30 @@ static bool values_valid(const RfValue *values, uint32_t n, uint32_t rows) {
         if (v->role == RF_VALUE && (uint64_t)v->row + v->n > rows) return false;
         if (v->role == RF_ATTRIBUTE && v->index > MAX_ATTRIBUTE) return false;
         if (v->role == RF_COLOR && v->index > MAX_COLOR) return false;
+        if (v->points > MAX_POINTS || v->primitive > 1) return false;
+    }
+    return true;
+}
+
+// What is written lies in the memory there is, as the rasteriser reads it.
+static bool mesh_valid(const RfFunction *f) {
+    enum { MAX_VERTICES = 256, MAX_PRIMITIVES = 512, MAX_BYTES = 1 << 20, MAX_PAYLOAD = 16384 };
+    const RfMesh *m = &f->mesh;
+    if (f->patch > 2 || f->patch_points > 32 || f->payload_bytes > MAX_PAYLOAD) return false;
+    if (f->stage != RF_MESH) return true;
+    if (m->topology > 2 || m->n_vertices > MAX_VERTICES || m->n_primitives > MAX_PRIMITIVES ||
+        m->n_bytes > MAX_BYTES)
+        return false;
+    uint64_t n = m->n_bytes, indices = (uint64_t)m->n_primitives * (m->topology + 1u);
+    if (m->index_offset < 4 || m->index_offset + indices > n ||
+        m->vertex_offset + (uint64_t)m->n_vertices * m->vertex_stride > n ||
+        m->primitive_offset + (uint64_t)m->n_primitives * m->primitive_stride > n)
+        return false;
+    for (uint32_t i = 0; i < f->n_outputs; ++i) {
+        const RfValue *v = &f->outputs[i];
+        uint64_t end = (uint64_t)v->offset + 4ull * v->n;
+        // A component takes 4 bytes at most; 3-vectors end before their padding.
+        if (end > (v->primitive ? m->primitive_stride : m->vertex_stride) + 15ull) return false;
     }
     return true;
 }
@@ -317,7 +381,7 @@ static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
     if (f->stage > RF_STITCHABLE || f->n_slots > MAX_SLOTS) return false;
     for (uint32_t i = 0; i < f->n_args; ++i) {
         const RfArg *a = &f->args[i];
-        if (a->kind > RF_ARG_TENSOR || a->space > RF_THREAD || a->access > RF_WRITE_ONLY)
+        if (a->kind > RF_ARG_MESH || a->space > RF_THREAD || a->access > RF_WRITE_ONLY)
             return false;
         if (a->type >= lib->n_types) return false;
         if (a->kind == RF_ARG_BUILTIN && a->builtin >= RF_N_BUILTINS) return false;
@@ -325,7 +389,7 @@ static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
     }
     for (uint32_t i = 0; i < f->n_constants; ++i)
         if (f->constants[i] >= lib->n_constants) return false;
-    return values_valid(f->inputs, f->n_inputs, f->input_rows) &&
+    return mesh_valid(f) && values_valid(f->inputs, f->n_inputs, f->input_rows) &&
            values_valid(f->outputs, f->n_outputs, f->output_rows);
 }
 

@@ -24,6 +24,10 @@ typedef enum RfArgKind {
     RF_ARG_BUILTIN,      // thread position and friends: `builtin` says which
     RF_ARG_FUNCTION_TABLE, // visible_function_table<...>, [[buffer(n)]]
     RF_ARG_TENSOR,       // tensor<...>, [[buffer(n)]]; arrays: `count` indices. A slot holds the handle
+    // Of object and mesh functions: memory that the rasteriser makes, an address in a slot.
+    RF_ARG_PAYLOAD,      // object_data T &, [[payload]]
+    RF_ARG_MESH_GRID,    // mesh_grid_properties: three uints
+    RF_ARG_MESH,         // mesh<V, P, NV, NP, topology>: laid out as RfMesh says
 } RfArgKind;
 
 typedef enum RfBuiltin { // order is that of rf_builtin_name()
@@ -121,6 +125,10 @@ typedef enum RfRole { // stored: never renumber
     RF_PRIMITIVE_ID,
     RF_SAMPLE_ID,
     RF_BARYCENTRIC,
+    RF_PATCH_ID,
+    RF_POSITION_IN_PATCH,
+    RF_CULLED,          // primitive_culled
+    RF_CONTROL_POINTS,  // a patch_control_point<T>; the values of T follow, with points
     RF_N_ROLES
 } RfRole;
 
@@ -141,7 +149,17 @@ typedef struct RfValue {
     uint32_t n;           // components; clip distances: how many
     uint32_t row;         // RF_VALUE: first row (vertex output) or plane (fragment input)
     uint32_t index, source;
+    uint32_t points, stride; // members of patch_control_point<T>: how many there are, bytes of T
+    uint8_t primitive;    // mesh functions: of a primitive, not of a vertex
 } RfValue;
+
+// What a mesh function writes, in bytes from the beginning: count (uint), indices (uchar), vertices,
+// primitives.
+typedef struct RfMesh {
+    uint8_t topology;     // points, lines, triangles: 0, 1, 2
+    uint32_t n_vertices, n_primitives; // at most
+    uint32_t index_offset, vertex_offset, vertex_stride, primitive_offset, primitive_stride, n_bytes;
+} RfMesh;
 
 typedef struct RfFunction {
     char *name;           // as the host asks for it (host_name)
@@ -157,6 +175,11 @@ typedef struct RfFunction {
     RfValue *inputs, *outputs;
     uint32_t input_rows, output_rows; // planes of a fragment function, rows of a vertex function
     uint8_t early_tests;  // [[early_fragment_tests]]
+    uint8_t patch;        // [[patch(triangle or quad, points)]]: 1 or 2; 0: none
+    uint32_t patch_points; // control points; 0: not given
+    RfMesh mesh;          // mesh functions
+    uint32_t payload_bytes; // object and mesh functions: of the [[payload]]; 0: none
+    uint32_t max_mesh_groups; // [[max_total_threadgroups_per_mesh_grid(n)]]; 0: not given
     uint32_t n_constants; // function constants this entry point can reach: indices in RfLibrary.constants
     uint32_t *constants;
 } RfFunction;

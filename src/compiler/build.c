@@ -119,7 +119,7 @@ done:
 }
 
 bool build_has_code(const RfFunction *f) {
-    return f->stage == RF_KERNEL || f->stage == RF_VERTEX || f->stage == RF_FRAGMENT;
+    return f->stage <= RF_MESH; // kernel, vertex, fragment, object, mesh
 }
 
 static bool wanted(const BuildOptions *o, const RfFunction *f) {

@@ -23,6 +23,7 @@
 #define CPU_MAX_SAMPLES 8u
 #define CPU_MAX_CLIP 8u       // clip distances
 #define CPU_MAX_VARYINGS 124u // components from stage to stage, Metal's limit
+#define CPU_MAX_CONTROL_POINTS 32u
 
 // ---- Vertex functions ----
 
@@ -44,6 +45,10 @@ typedef struct CpuVertexStep {
     const uint32_t *vertices; // [32] vertex ids, base_vertex included; [[vertex_id]]
     uint32_t *out;            // rows
     const uint64_t *strides;  // [n_vertex_buffers] of layouts with a dynamic stride; else NULL
+    // Post-tessellation functions: `vertices` are patch ids, and
+    const float *domain;            // rows u, v, w: [[position_in_patch]]
+    const uint32_t *control_points; // row k: index of control point k of the lane's patch
+    uint32_t n_control_points;      // rows there are
 } CpuVertexStep;
 
 // Reads vertex attributes by itself: the pipeline's vertex descriptor is compiled in. Buffers are
@@ -96,6 +101,7 @@ typedef struct CpuFragmentStep {
     // Read with CPU_STAGE_READS_POSITIONS only.
     uint32_t n_samples;            // of a pixel; 0 means 1, in the middle
     const float *sample_positions; // [n_samples][2] in the pixel, 0 .. 1
+    uint32_t amplification_count;
 } CpuFragmentStep;
 typedef void CpuFragmentFn(const CpuLaunch *launch, CpuFragmentStep *step);
 

@@ -58,8 +58,8 @@ void msl_load(Cg *cg) {
     MslContext *cx = &cg->cx;
     cg->fn = rf_find_function(cg->lib, cg->request->function);
     if (!cg->fn) msl_fail(cx, "the library has no function '%s'", cg->request->function);
-    if (cg->fn->stage != RF_KERNEL && !msl_is_graphics(cg))
-        msl_fail(cx, "'%s' is not a kernel, vertex or fragment function", cg->request->function);
+    if (cg->fn->stage > RF_MESH)
+        msl_fail(cx, "'%s' is not an entry point of a pipeline", cg->request->function);
     LLVMModuleRef library = msl_open_lazily(cg, cg->request->bitcode, cg->request->bitcode_bytes);
     LLVMValueRef kernel = LLVMGetNamedFunction(library, cg->fn->symbol);
     if (!kernel || LLVMIsDeclaration(kernel)) {

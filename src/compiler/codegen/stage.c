@@ -228,14 +228,18 @@ static LLVMValueRef fragment_input(Cg *cg, const RfValue *v, unsigned component)
     case RF_LAYER: return field(cg, offsetof(CpuFragmentStep, layer));
     case RF_VIEWPORT: return field(cg, offsetof(CpuFragmentStep, viewport));
     case RF_AMPLIFICATION_ID: return field(cg, offsetof(CpuFragmentStep, amplification_id));
-    case RF_AMPLIFICATION_COUNT: return msl_const(cx, 32, 1);
+    case RF_AMPLIFICATION_COUNT:
+        return field(cg, offsetof(CpuFragmentStep, amplification_count));
     default: return msl_const(cx, 32, 0); // point size and clip distances end at the rasteriser
     }
 }
 
-static LLVMValueRef vertex_input(Cg *cg, const RfValue *v) {
+static LLVMValueRef vertex_input(Cg *cg, const RfValue *v, unsigned component) {
     MslContext *cx = &cg->cx;
     switch (v->role) {
+    case RF_POSITION_IN_PATCH:
+        return row_in(cg, offsetof(CpuVertexStep, domain), component);
+    case RF_PATCH_ID:
     case RF_VERTEX_ID: return row_in(cg, offsetof(CpuVertexStep, vertices), 0);
     case RF_INSTANCE_ID: return field(cg, offsetof(CpuVertexStep, instance));
     case RF_BASE_VERTEX: return field(cg, offsetof(CpuVertexStep, base_vertex));
@@ -248,16 +252,46 @@ static LLVMValueRef vertex_input(Cg *cg, const RfValue *v) {
 
 // ---- parameters and results -----------------------------------------------------------------
 
+// A patch_control_point<T>: an array of the points, which the values that follow fill in, and how
+// many there are.
+static LLVMValueRef begin_points(Cg *cg, const RfValue *v, LLVMValueRef memory) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef type = LLVMArrayType2(msl_int(cx, 8), (uint64_t)v->points * v->stride);
+    LLVMValueRef points = LLVMBuildAlloca(cx->builder, type, "");
+    LLVMSetAlignment(points, 16);
+    LLVMBuildStore(cx->builder, LLVMConstNull(type), points);
+    LLVMBuildStore(cx->builder, points, msl_stage_offset(cg, memory, v->offset));
+    LLVMValueRef n = msl_const(cx, 64, v->points);
+    if (!cg->fn->patch_points)
+        n = LLVMBuildZExt(cx->builder, field(cg, offsetof(CpuVertexStep, n_control_points)),
+                          msl_int(cx, 64), "");
+    LLVMBuildStore(cx->builder, n, msl_stage_offset(cg, memory, v->offset + 8));
+    return points;
+}
+
+static void store_point(Cg *cg, const RfValue *v, LLVMValueRef points) {
+    StageScalar s = msl_stage_scalar(cg, v->data_type);
+    LLVMValueRef part[CPU_MAX_CLIP];
+    for (uint32_t i = 0; i < v->points; i++) {
+        msl_fetch_attribute(cg, v, i, part);
+        for (unsigned k = 0; k < v->n; k++) {
+            LLVMValueRef at = msl_stage_offset(
+                cg, points, (uint64_t)i * v->stride + v->offset + k * s.bits / 8);
+            LLVMSetAlignment(LLVMBuildStore(cg->cx.builder, part[k], at), s.bits / 8);
+        }
+    }
+}
+
 static void store_components(Cg *cg, const RfValue *v, LLVMValueRef memory) {
     MslContext *cx = &cg->cx;
     StageScalar s = msl_stage_scalar(cg, v->data_type);
     LLVMValueRef part[CPU_MAX_CLIP];
     if (v->n > CPU_MAX_CLIP) msl_fail(cx, "internal error: %u components", v->n);
-    if (v->role == RF_ATTRIBUTE) msl_fetch_attribute(cg, v, part);
+    if (v->role == RF_ATTRIBUTE) msl_fetch_attribute(cg, v, 0, part);
     for (unsigned k = 0; k < v->n; k++) {
         if (v->role != RF_ATTRIBUTE)
             part[k] = to_scalar(
-                cg, cg->fn->stage == RF_VERTEX ? vertex_input(cg, v) : fragment_input(cg, v, k),
+                cg, cg->fn->stage == RF_VERTEX ? vertex_input(cg, v, k) : fragment_input(cg, v, k),
                 &s);
         LLVMValueRef at = msl_stage_offset(cg, memory, v->offset + k * s.bits / 8);
         LLVMSetAlignment(LLVMBuildStore(cx->builder, part[k], at), s.bits / 8);
@@ -273,11 +307,18 @@ LLVMValueRef msl_build_stage_input(Cg *cg, uint32_t param, LLVMTypeRef want, LLV
     LLVMSetAlignment(memory, 16);
     LLVMBuildStore(cx->builder, LLVMConstNull(memory_type), memory);
     bool found = false;
+    LLVMValueRef points = NULL;
     for (uint32_t i = 0; i < cg->fn->n_inputs; i++) {
         const RfValue *v = &cg->fn->inputs[i];
         if (v->param != param) continue;
         found = true;
-        if (msl_condition_holds(cg, v->condition)) store_components(cg, v, memory);
+        if (!msl_condition_holds(cg, v->condition)) continue;
+        if (v->role == RF_CONTROL_POINTS)
+            points = begin_points(cg, v, memory);
+        else if (v->points && points)
+            store_point(cg, v, points);
+        else
+            store_components(cg, v, memory);
     }
     if (!found && !byval) return NULL;
     if (byval) return memory;

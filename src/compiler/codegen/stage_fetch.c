@@ -24,7 +24,13 @@ static const Format formats[] = {
 #undef V
 };
 enum { INT_1010102 = 40, UINT_1010102 = 41, BGRA = 42, RG11B10 = 54, RGB9E5 = 55 };
-enum { STEP_CONSTANT = 0, STEP_PER_VERTEX = 1, STEP_PER_INSTANCE = 2 }; // MTLVertexStepFunction
+enum { // MTLVertexStepFunction
+    STEP_CONSTANT = 0,
+    STEP_PER_VERTEX = 1,
+    STEP_PER_INSTANCE = 2,
+    STEP_PER_PATCH = 3,
+    STEP_PER_CONTROL_POINT = 4,
+};
 
 static const Format *find_format(uint32_t value) {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
@@ -81,18 +87,25 @@ static const MslVertexAttribute *find_attribute(Cg *cg, const RfValue *v, const 
 
 // ---- where it lies --------------------------------------------------------------------------
 
-static LLVMValueRef load_index(Cg *cg, const MslVertexLayout *layout) {
+// point: which control point.
+static LLVMValueRef load_index(Cg *cg, const MslVertexLayout *layout, uint32_t point) {
     MslContext *cx = &cg->cx;
     LLVMTypeRef i32 = msl_int(cx, 32);
     LLVMValueRef step = msl_stage_step(cg);
     if (layout->step == STEP_CONSTANT) return msl_const(cx, 32, 0);
-    if (layout->step == STEP_PER_VERTEX) {
+    bool patch = cg->fn->patch != 0;
+    if (layout->step == STEP_PER_CONTROL_POINT && patch) {
+        LLVMValueRef points =
+            msl_stage_load(cg, msl_ptr(cx), step, offsetof(CpuVertexStep, control_points));
+        return msl_stage_load(cg, i32, msl_stage_row(cg, points, point), 0);
+    }
+    if (layout->step == (patch ? STEP_PER_PATCH : STEP_PER_VERTEX)) {
         LLVMValueRef ids = msl_stage_load(cg, msl_ptr(cx), step, offsetof(CpuVertexStep, vertices));
         return msl_stage_load(cg, i32, msl_stage_row(cg, ids, 0), 0);
     }
     if (layout->step != STEP_PER_INSTANCE)
-        msl_fail(cx, "vertex function '%s': step function %u is for patches", cg->fn->name,
-                 layout->step);
+        msl_fail(cx, "vertex function '%s': step function %u %s patches", cg->fn->name,
+                 layout->step, patch ? "is not for" : "is for");
     LLVMValueRef base = msl_stage_load(cg, i32, step, offsetof(CpuVertexStep, base_instance));
     LLVMValueRef instance = msl_stage_load(cg, i32, step, offsetof(CpuVertexStep, instance));
     if (!layout->rate) return base; // all instances read the first
@@ -105,7 +118,7 @@ typedef struct Place {
     LLVMValueRef address, inside; // inside: i1
 } Place;
 
-static Place find_place(Cg *cg, const MslVertexAttribute *a, unsigned bytes) {
+static Place find_place(Cg *cg, const MslVertexAttribute *a, uint32_t point, unsigned bytes) {
     MslContext *cx = &cg->cx;
     LLVMTypeRef i64 = msl_int(cx, 64);
     const MslVertexLayout *layout = &cg->request->vertex->layouts[a->buffer];
@@ -121,7 +134,7 @@ static Place find_place(Cg *cg, const MslVertexAttribute *a, unsigned bytes) {
             msl_stage_load(cg, msl_ptr(cx), msl_stage_step(cg), offsetof(CpuVertexStep, strides));
         stride = msl_stage_load(cg, i64, strides, place * 8ull);
     }
-    LLVMValueRef index = LLVMBuildZExt(cx->builder, load_index(cg, layout), i64, "");
+    LLVMValueRef index = LLVMBuildZExt(cx->builder, load_index(cg, layout, point), i64, "");
     LLVMValueRef at = LLVMBuildAdd(cx->builder, LLVMBuildMul(cx->builder, index, stride, ""),
                                    msl_const(cx, 64, a->offset), "");
     LLVMValueRef end = LLVMBuildAdd(cx->builder, at, msl_const(cx, 64, bytes), "");
@@ -130,10 +143,10 @@ static Place find_place(Cg *cg, const MslVertexAttribute *a, unsigned bytes) {
 }
 
 // The attribute's bytes as words, the last one perhaps shorter; 0 where it is not in its buffer.
-static unsigned load_words(Cg *cg, const MslVertexAttribute *a, unsigned bytes,
+static unsigned load_words(Cg *cg, const MslVertexAttribute *a, uint32_t point, unsigned bytes,
                            LLVMValueRef *words) {
     MslContext *cx = &cg->cx;
-    Place p = find_place(cg, a, bytes);
+    Place p = find_place(cg, a, point, bytes);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(cx->builder);
     LLVMBasicBlockRef in = LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "fetch");
     LLVMBasicBlockRef join = LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "fetched");
@@ -238,13 +251,13 @@ static LLVMValueRef component(Cg *cg, const Format *f, const LLVMValueRef *words
     return f->bits == 16 ? half_bits(cg, v) : LLVMBuildBitCast(cx->builder, v, msl_float(cx), "");
 }
 
-void msl_fetch_attribute(Cg *cg, const RfValue *v, LLVMValueRef *out) {
+void msl_fetch_attribute(Cg *cg, const RfValue *v, uint32_t point, LLVMValueRef *out) {
     MslContext *cx = &cg->cx;
     StageScalar s = msl_stage_scalar(cg, v->data_type);
     const Format *f;
     const MslVertexAttribute *a = find_attribute(cg, v, &f, &s);
     LLVMValueRef words[4];
-    load_words(cg, a, format_bytes(f), words);
+    load_words(cg, a, point, format_bytes(f), words);
     for (unsigned k = 0; k < v->n; k++) {
         if (k >= f->n) {
             out[k] = s.is_float ? LLVMConstReal(s.type, k == 3 ? 1.0 : 0.0)

@@ -24,6 +24,7 @@ LLVMValueRef msl_stage_launch(Cg *cg);
 // A row's element of this lane: address.
 LLVMValueRef msl_stage_row(Cg *cg, LLVMValueRef rows, unsigned row);
 
-// stage_fetch.c: components of the attribute, as the program's type has them, in out[v->n].
-void msl_fetch_attribute(Cg *cg, const RfValue *v, LLVMValueRef *out);
+// stage_fetch.c: components of the attribute, as the program's type has them, in out[v->n]; point:
+// which control point, if it is one's.
+void msl_fetch_attribute(Cg *cg, const RfValue *v, uint32_t point, LLVMValueRef *out);
 #endif

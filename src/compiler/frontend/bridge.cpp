@@ -365,8 +365,8 @@ struct Collector : ASTConsumer {
             if (!f->isDependentContext() && !f->getDescribedFunctionTemplate() &&
                 f->isThisDeclarationADefinition() &&
                 f->getTemplateSpecializationKind() != TSK_ImplicitInstantiation &&
-                annotated(f, {"msl.kernel", "msl.vertex", "msl.fragment", "msl.visible",
-                              "msl.stitchable"})) {
+                annotated(f, {"msl.kernel", "msl.vertex", "msl.fragment", "msl.object",
+                              "msl.mesh", "msl.visible", "msl.stitchable"})) {
                 job.functions.push_back(f);
                 if (job.generator) // also where it is inline or static and nothing refers to it
                     job.generator->GetAddrOfGlobal(GlobalDecl(f), false);

@@ -93,6 +93,16 @@ bool reflect_is_stage_input(const ReflectBuilder *b, const RfFunction *f, const 
 void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
                           const BridgeFunction *from);
 
+// What the vertices and primitives of a mesh are made of, as outputs of the function.
+void reflect_mesh_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f, uint32_t vertex,
+                         uint32_t primitive, uint32_t at);
+
+// ---- reflect_mesh.c
+// Arguments that only object and mesh functions have: payload, mesh grid, mesh. False: none.
+bool reflect_mesh_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *arg,
+                           const BridgeDecl *p);
+void reflect_mesh_check(BridgeJob *job, RfFunction *f, const BridgeFunction *from);
+
 // ---- diagnose.c: diagnostics of one round, as the user should see them.
 typedef struct Diagnoser {
     MslDiagnostic *list;

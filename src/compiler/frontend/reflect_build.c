@@ -140,6 +140,9 @@ static void set_metal_type(ReflectBuilder *b, RfType *t, const BridgeType *info,
     } else if (strcmp(tmpl, "command_buffer") == 0) {
         t->data_type = DT_COMMAND_BUFFER;
         snprintf(name, n_name, "%s", tmpl);
+    } else if (strcmp(tmpl, "render_pipeline_state") == 0) {
+        t->data_type = DT_RENDER_PIPELINE;
+        snprintf(name, n_name, "%s", tmpl);
     } else if (strcmp(tmpl, "compute_pipeline_state") == 0) {
         t->data_type = DT_COMPUTE_PIPELINE;
         snprintf(name, n_name, "%s", tmpl);
@@ -368,7 +371,11 @@ static void set_binding(BridgeJob *job, RfArg *arg, const BridgeAttr *a) {
 }
 
 static const char *stage_word(uint8_t stage) {
-    return stage == RF_VERTEX ? "vertex" : stage == RF_FRAGMENT ? "fragment" : "kernel";
+    return stage == RF_VERTEX     ? "vertex"
+           : stage == RF_FRAGMENT ? "fragment"
+           : stage == RF_OBJECT   ? "object"
+           : stage == RF_MESH     ? "mesh"
+                                  : "kernel";
 }
 
 // Of the positions of compute, those in a SIMD-group or quad are there in every stage.
@@ -377,8 +384,10 @@ static bool builtin_in_stages(int builtin) {
            builtin == RF_THREADS_PER_SIMDGROUP || builtin == RF_THREAD_EXECUTION_WIDTH;
 }
 
-static void set_argument(ReflectBuilder *b, BridgeJob *job, uint8_t stage, RfArg *arg,
+static void set_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *arg,
                          const BridgeDecl *p, uint32_t ordinal) {
+    uint8_t stage = f->stage;
+    bool compute = stage == RF_KERNEL || stage == RF_OBJECT || stage == RF_MESH;
     const BridgeAttr *binding = NULL, *condition = NULL;
     bool refused = false;
     int builtin = -1;
@@ -393,28 +402,31 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, uint8_t stage, RfArg
     for (size_t i = 0; i < p->n_attrs; i++) {
         const BridgeAttr *a = &p->attrs[i];
         int which = rf_builtin_from_name(a->name);
-        if (which >= 0 && (stage == RF_KERNEL || builtin_in_stages(which)))
+        if (which >= 0 && (compute || builtin_in_stages(which)))
             builtin = which, builtin_at = a->location;
         else if (strcmp(a->name, "buffer") == 0 || strcmp(a->name, "threadgroup") == 0 ||
                  strcmp(a->name, "texture") == 0 || strcmp(a->name, "sampler") == 0)
             binding = a;
         else if (strcmp(a->name, "function_constant") == 0)
             condition = a;
-        else if (strcmp(a->name, "user") != 0) {
+        else if (strcmp(a->name, "user") != 0 &&
+                 (strcmp(a->name, "payload") != 0 || !compute || stage == RF_KERNEL)) {
             reflect_report(job, a->location,
                            "'%s' attribute cannot be applied to a parameter of a %s function",
                            a->name, stage_word(stage));
-            refused = stage != RF_KERNEL;
+            refused = !compute;
         }
     }
     if (builtin >= 0)
         set_builtin(b, job, arg, p, builtin, builtin_at);
+    else if (reflect_mesh_argument(b, job, f, arg, p))
+        ; // done
     else if (!refused &&
              (reflect_handle_argument(b, arg, p->type) || set_table(b, arg, p) ||
               set_memory(b, job, arg, p)) &&
              binding)
         set_binding(job, arg, binding);
-    if (stage != RF_KERNEL && arg->kind == RF_ARG_THREADGROUP)
+    if (!compute && arg->kind == RF_ARG_THREADGROUP)
         reflect_report(job, p->location,
                        "parameter '%s' of a %s function cannot be in the threadgroup address space",
                        p->name, stage_word(stage));
@@ -439,7 +451,7 @@ static void add_arguments(ReflectBuilder *b, BridgeJob *job, RfFunction *f, cons
         return;
     }
     RfArg *arg = &f->args[f->n_args++];
-    set_argument(b, job, f->stage, arg, p, ordinal);
+    set_argument(b, job, f, arg, p, ordinal);
     arg->member = member, arg->offset = offset;
 }
 
@@ -493,6 +505,10 @@ static void set_function_attributes(BridgeJob *job, RfFunction *f, const BridgeF
             f->stage = RF_VERTEX;
         } else if (strcmp(a->name, "fragment") == 0) {
             f->stage = RF_FRAGMENT;
+        } else if (strcmp(a->name, "object") == 0) {
+            f->stage = RF_OBJECT;
+        } else if (strcmp(a->name, "mesh") == 0) {
+            f->stage = RF_MESH;
         } else if (strcmp(a->name, "stitchable") == 0) { // visible too
             f->stage = RF_STITCHABLE;
         } else if (strcmp(a->name, "visible") == 0) {
@@ -558,15 +574,17 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
             reflect_report(job, from->decl.location, "there is already an entry point called '%s'",
                            f->name);
     bool graphics = f->stage == RF_VERTEX || f->stage == RF_FRAGMENT;
-    if (f->stage != RF_KERNEL && !graphics) return; // listed by name and stage
+    bool compute = f->stage == RF_KERNEL || f->stage == RF_OBJECT || f->stage == RF_MESH;
+    if (!compute && !graphics) return; // listed by name and stage
     if (graphics)
         reflect_stage_values(b, job, f, from);
     else if (b->infos[from->decl.type].kind != BRIDGE_TYPE_VOID)
-        reflect_report(job, from->decl.location, "kernel function '%s' must have void return type",
-                       f->name);
+        reflect_report(job, from->decl.location, "%s function '%s' must have void return type",
+                       stage_word(f->stage), f->name);
     for (uint32_t i = 0; i < from->n_params; i++)
         if (!graphics || !reflect_is_stage_input(b, f, &from->params[i]))
             add_arguments(b, job, f, &from->params[i], i, false, 0);
+    reflect_mesh_check(job, f, from);
     assign_indices(job, f, from, RF_ARG_BUFFER);
     assign_indices(job, f, from, RF_ARG_THREADGROUP);
     assign_indices(job, f, from, RF_ARG_TEXTURE);

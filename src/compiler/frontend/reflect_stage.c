@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reflect_stage.c: what goes into and out of vertex and fragment functions, by Metal's rules:
+// reflect_stage.c: what goes into and out of vertex, fragment and mesh functions, by Metal's rules:
 // parameters with attributes of built-in values, [[stage_in]] structures and results, taken apart
 // into scalars and vectors (RfValue). Values that go from stage to stage get rows in order of
 // declaration: how the two stages fit is decided when a pipeline is made.
@@ -12,7 +12,14 @@
 
 enum { MAX_ATTRIBUTE = 30, MAX_VALUES = 256, MAX_DEPTH = 16 };
 
-enum { VERTEX_IN = 1, VERTEX_OUT = 2, FRAGMENT_IN = 4, FRAGMENT_OUT = 8 }; // where a role may stand
+enum { // where a role may stand
+    VERTEX_IN = 1,
+    VERTEX_OUT = 2,
+    FRAGMENT_IN = 4,
+    FRAGMENT_OUT = 8,
+    MESH_VERTEX = 16,
+    MESH_PRIMITIVE = 32,
+};
 typedef enum Shape {                                                       // types a role may have
     ANY, // scalar or vector, none of 64 bits, no bool
     FLOAT4,
@@ -23,6 +30,7 @@ typedef enum Shape {                                                       // ty
     BOOL1,
     COORD, // float2 or half2
     FLOAT123,
+    FLOAT23,
 } Shape;
 
 static const struct {
@@ -30,11 +38,11 @@ static const struct {
     uint8_t role, where, shape;
 } roles[] = {
     {"attribute", RF_ATTRIBUTE, VERTEX_IN, ANY},
-    {"position", RF_POSITION, VERTEX_OUT | FRAGMENT_IN, FLOAT4},
-    {"point_size", RF_POINT_SIZE, VERTEX_OUT | FRAGMENT_IN, FLOAT1},
-    {"clip_distance", RF_CLIP_DISTANCE, VERTEX_OUT | FRAGMENT_IN, FLOATS},
-    {"render_target_array_index", RF_LAYER, VERTEX_OUT | FRAGMENT_IN, UINT1},
-    {"viewport_array_index", RF_VIEWPORT, VERTEX_OUT | FRAGMENT_IN, UINT1},
+    {"position", RF_POSITION, VERTEX_OUT | MESH_VERTEX | FRAGMENT_IN, FLOAT4},
+    {"point_size", RF_POINT_SIZE, VERTEX_OUT | MESH_VERTEX | FRAGMENT_IN, FLOAT1},
+    {"clip_distance", RF_CLIP_DISTANCE, VERTEX_OUT | MESH_VERTEX | FRAGMENT_IN, FLOATS},
+    {"render_target_array_index", RF_LAYER, VERTEX_OUT | MESH_PRIMITIVE | FRAGMENT_IN, UINT1},
+    {"viewport_array_index", RF_VIEWPORT, VERTEX_OUT | MESH_PRIMITIVE | FRAGMENT_IN, UINT1},
     {"color", RF_COLOR, FRAGMENT_IN | FRAGMENT_OUT, ANY},
     {"depth", RF_DEPTH, FRAGMENT_OUT, FLOAT1},
     {"stencil", RF_STENCIL, FRAGMENT_OUT, WORD},
@@ -47,16 +55,19 @@ static const struct {
     {"amplification_count", RF_AMPLIFICATION_COUNT, VERTEX_IN | FRAGMENT_IN, UINT1},
     {"front_facing", RF_FRONT_FACING, FRAGMENT_IN, BOOL1},
     {"point_coord", RF_POINT_COORD, FRAGMENT_IN, COORD},
-    {"primitive_id", RF_PRIMITIVE_ID, FRAGMENT_IN, UINT1},
+    {"primitive_id", RF_PRIMITIVE_ID, FRAGMENT_IN | MESH_PRIMITIVE, UINT1},
     {"sample_id", RF_SAMPLE_ID, FRAGMENT_IN, UINT1},
     {"barycentric_coord", RF_BARYCENTRIC, FRAGMENT_IN, FLOAT123},
+    {"patch_id", RF_PATCH_ID, VERTEX_IN, UINT1},
+    {"position_in_patch", RF_POSITION_IN_PATCH, VERTEX_IN, FLOAT23},
+    {"primitive_culled", RF_CULLED, MESH_PRIMITIVE | FRAGMENT_IN, BOOL1},
 };
 enum { N_ROLES = sizeof roles / sizeof *roles };
 
 // Attributes that say more about a value, but not what it is.
 static const char *const hints[] = {
     "user",  "function_constant",  "invariant",           "shared",
-    "index", "raster_order_group", "post_depth_coverage", "primitive_culled"};
+    "index", "raster_order_group", "post_depth_coverage"};
 static const struct {
     const char *name;
     uint8_t interpolation, place;
@@ -81,10 +92,13 @@ typedef struct Side {
     RfValue *values;
     uint32_t n, rows;
     uint32_t location; // of the parameter or function: members have one of their own
+    uint32_t points, stride; // inside a patch_control_point<T>: its points, the bytes of T
 } Side;
 
 static const char *stage_name(const Side *s) {
-    return s->where & (VERTEX_IN | VERTEX_OUT) ? "vertex" : "fragment";
+    return s->where & (VERTEX_IN | VERTEX_OUT)             ? "vertex"
+           : s->where & (MESH_VERTEX | MESH_PRIMITIVE) ? "mesh"
+                                                       : "fragment";
 }
 
 static const char *thing(const Side *s) { return s->result ? "the result" : "an input"; }
@@ -118,6 +132,7 @@ static bool fits(uint8_t shape, uint32_t scalar, uint32_t n, bool array) {
     case BOOL1: return scalar == DT_BOOL && n == 1;
     case COORD: return (scalar == DT_FLOAT || scalar == DT_HALF) && n == 2;
     case FLOAT123: return (scalar == DT_FLOAT || scalar == DT_HALF) && n <= 3;
+    case FLOAT23: return scalar == DT_FLOAT && (n == 2 || n == 3);
     default: return false;
     }
 }
@@ -230,7 +245,10 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
     *v = (RfValue){.name = strdup(strncmp(name, "__unnamed_", 10) == 0 ? "" : name),
                    .param = param,
                    .offset = offset,
-                   .role = bare};
+                   .role = bare,
+                   .points = s->points,
+                   .stride = s->stride,
+                   .primitive = s->where == MESH_PRIMITIVE};
     s->n++;
     for (size_t i = 0; i < d->n_attrs; i++) {
         const BridgeAttr *a = &d->attrs[i];
@@ -289,6 +307,46 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
     check_twice(s, v, said ? said->location : at, role_name);
 }
 
+static void add_value(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param, uint32_t offset,
+                      const char *name, uint8_t bare, int depth);
+
+static bool is_control_points(const BridgeType *info) {
+    return info->kind == BRIDGE_TYPE_METAL && info->n_args == 1 &&
+           strcmp(info->template_name, "patch_control_point") == 0;
+}
+
+// The array itself, then what a point of it is made of.
+static void add_control_points(Side *s, const BridgeDecl *d, const BridgeType *info,
+                               uint32_t param, uint32_t offset, const char *name, int depth) {
+    uint32_t element = info->arg_types[0], at = d->location ? d->location : s->location;
+    if (!s->f->patch || s->points || element >= s->b->lib->n_types || s->n >= MAX_VALUES) {
+        reflect_report(s->job, at, "'%s': control points are for stage inputs of functions with "
+                       "the attribute 'patch'", name);
+        return;
+    }
+    RfValue *v = &s->values[s->n++];
+    s->points = s->f->patch_points ? s->f->patch_points : CPU_MAX_CONTROL_POINTS;
+    s->stride = (s->b->lib->types[element].size + 15) / 16 * 16;
+    *v = (RfValue){.name = strdup(name),
+                   .condition = strdup(""),
+                   .role = RF_CONTROL_POINTS,
+                   .param = param,
+                   .offset = offset,
+                   .data_type = DT_UINT,
+                   .n = 1,
+                   .points = s->points,
+                   .stride = s->stride};
+    s->b->failed |= !v->name || !v->condition;
+    const BridgeType *of = &s->b->infos[element];
+    if (of->kind != BRIDGE_TYPE_RECORD)
+        reflect_report(s->job, at, "type '%s' is not valid for a control point: it must be a "
+                       "structure", s->b->lib->types[element].name);
+    for (size_t i = 0; of->kind == BRIDGE_TYPE_RECORD && i < of->n_members; i++)
+        add_value(s, &of->members[i], of->members[i].type, param, of->members[i].offset,
+                  of->members[i].name, RF_VALUE, depth + 1);
+    s->points = s->stride = 0;
+}
+
 // Structures are taken apart, arrays too unless they are clip distances.
 static void add_value(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param, uint32_t offset,
                       const char *name, uint8_t bare, int depth) {
@@ -297,6 +355,10 @@ static void add_value(Side *s, const BridgeDecl *d, uint32_t type, uint32_t para
     bool has_role = false;
     for (size_t i = 0; i < d->n_attrs; i++) has_role |= role_named(d->attrs[i].name) >= 0;
     if (depth > MAX_DEPTH) return;
+    if (is_control_points(info) && s->where == VERTEX_IN) {
+        add_control_points(s, d, info, param, offset, name, depth);
+        return;
+    }
     if (info->kind == BRIDGE_TYPE_RECORD && !has_role) {
         for (size_t i = 0; i < info->n_members; i++) {
             const BridgeDecl *m = &info->members[i];
@@ -374,7 +436,8 @@ static void add_parameter(Side *s, const BridgeDecl *p, uint32_t ordinal, uint32
     if ((*stage_ins)++)
         reflect_report(s->job, stage_in->location, "%s function '%s' has more than one 'stage_in'",
                        stage_name(s), s->f->name);
-    if (s->b->infos[p->type].kind != BRIDGE_TYPE_RECORD) {
+    if (s->b->infos[p->type].kind != BRIDGE_TYPE_RECORD &&
+        !is_control_points(&s->b->infos[p->type])) {
         reflect_report(s->job, stage_in->location,
                        "type '%s' is not valid for attribute 'stage_in': it must be a structure",
                        s->b->lib->types[p->type].name);
@@ -407,6 +470,61 @@ static void add_result(Side *s, const BridgeFunction *from) {
             s->f->name, s->b->lib->types[d.type].name);
 }
 
+static void set_patch(BridgeJob *job, RfFunction *f, const BridgeAttr *a) {
+    const char *type = a->n_args && a->args[0].is_string ? a->args[0].text : "";
+    f->patch = strcmp(type, "triangle") == 0 ? 1 : strcmp(type, "quad") == 0 ? 2 : 0;
+    if (!f->patch || f->stage != RF_VERTEX)
+        reflect_report(job, a->location,
+                       "'patch' attribute takes triangle or quad and a number of control points, "
+                       "and only applies to vertex functions");
+    if (a->n_args < 2) return;
+    char *end = NULL;
+    long n = a->args[1].is_string ? strtol(a->args[1].text, &end, 0) : (long)a->args[1].value;
+    if (n < 1 || n > (long)CPU_MAX_CONTROL_POINTS || (end && *end && strcmp(end, "u") != 0))
+        reflect_report(job, a->location,
+                       "'patch' attribute parameter is out of bounds: must be between 1 and %u",
+                       CPU_MAX_CONTROL_POINTS);
+    else
+        f->patch_points = (uint32_t)n;
+}
+
+// What does not go with patches, or not without.
+static void check_patch(const Side *in) {
+    for (uint32_t i = 0; i < in->n; i++) {
+        const RfValue *v = &in->values[i];
+        bool patch = v->role == RF_PATCH_ID || v->role == RF_POSITION_IN_PATCH;
+        if ((patch && !in->f->patch) || (v->role == RF_VERTEX_ID && in->f->patch) ||
+            (v->role == RF_POSITION_IN_PATCH && v->n != (in->f->patch == 1 ? 3u : 2u)))
+            reflect_report(in->job, in->location,
+                           "input '%s' of vertex function '%s' does not go with %s patches",
+                           v->name, in->f->name,
+                           in->f->patch == 1   ? "triangle"
+                           : in->f->patch == 2 ? "quad"
+                                               : "no");
+    }
+}
+
+// Vertices and primitives of a mesh, in one list: their rows follow each other.
+void reflect_mesh_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f, uint32_t vertex,
+                         uint32_t primitive, uint32_t at) {
+    Side s = {.b = b, .job = job, .f = f, .where = MESH_VERTEX, .result = true, .location = at};
+    BridgeDecl none = {.name = "", .location = at};
+    if (!open_side(&s)) return;
+    bool position = false;
+    add_value(&s, &none, vertex, UINT32_MAX, 0, "", RF_VALUE, 0);
+    for (uint32_t i = 0; i < s.n; i++) position |= s.values[i].role == RF_POSITION;
+    if (!position)
+        reflect_report(job, at,
+                       "the vertices of mesh function '%s' have no position: a member of '%s' must "
+                       "have the attribute 'position'",
+                       f->name, b->lib->types[vertex].name);
+    s.where = MESH_PRIMITIVE;
+    if (primitive < b->lib->n_types && b->infos[primitive].kind != BRIDGE_TYPE_VOID)
+        add_value(&s, &none, primitive, UINT32_MAX, 0, "", RF_VALUE, 0);
+    check_rows(&s, at);
+    f->outputs = s.values, f->n_outputs = s.n, f->output_rows = s.rows;
+}
+
 void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
                           const BridgeFunction *from) {
     bool is_vertex = f->stage == RF_VERTEX;
@@ -422,10 +540,7 @@ void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
                                "'%s' attribute only applies to fragment functions", a->name);
             f->early_tests = 1;
         }
-        if (strcmp(a->name, "patch") == 0)
-            reflect_report(job, a->location,
-                           "vertex function '%s' is for patches: tessellation is not supported",
-                           f->name);
+        if (strcmp(a->name, "patch") == 0) set_patch(job, f, a);
     }
     if (!open_side(&in) || !open_side(&out)) {
         free(in.values);
@@ -434,6 +549,8 @@ void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
     for (uint32_t i = 0; i < from->n_params; i++)
         if (reflect_is_stage_input(b, f, &from->params[i]))
             add_parameter(&in, &from->params[i], i, &stage_ins);
+    in.location = from->decl.location;
+    check_patch(&in);
     add_result(&out, from);
     check_rows(&in, from->decl.location);
     check_rows(&out, from->decl.location);

@@ -238,8 +238,8 @@ static size_t edit_word(TokenPass *p, size_t i) {
         break;
     case 'o':
     case 'r':
-        if (strcmp(w, "object_data") == 0 || strcmp(w, "ray_data") == 0)
-            return tp_word(p, "__private", at), i;
+        if (strcmp(w, "object_data") == 0) return tp_word(p, "__global", at), i; // see mesh.h
+        if (strcmp(w, "ray_data") == 0) return tp_word(p, "__private", at), i;
         break;
     }
     if (tp_is_stage(t) && starts_entry(p, i)) return tp_annotate(p, w, at), i;

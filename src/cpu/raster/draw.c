@@ -124,6 +124,10 @@ bool raster_draw_info(Pass *p, size_t draw) {
     set_launch(p, &vertex->arguments, &d->vertex);
     if (d->fragment_info) set_launch(p, &fragment->arguments, &d->fragment);
     d->vertex_flags = vertex->info->flags;
+    for (uint32_t v = 0; v < CPU_MAX_VIEWS && v < d->draw->amplification; v++) {
+        if (d->draw->views[v].layer) d->vertex_flags |= CPU_STAGE_LAYER;
+        if (d->draw->views[v].viewport) d->vertex_flags |= CPU_STAGE_VIEWPORT;
+    }
     d->n_clip = vertex->info->n_clip < CPU_MAX_CLIP ? vertex->info->n_clip : CPU_MAX_CLIP;
     d->n_rows = CPU_VERTEX_FIRST + vertex->info->n_outputs;
     d->flags = draw_flags(p, d);

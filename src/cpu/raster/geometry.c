@@ -15,24 +15,44 @@ static bool prepare_slots(Worker *w, const DrawInfo *d) {
 
 static void run_vertices(Worker *w, const DrawInfo *d, const Span *span) {
     const CpuDraw *draw = d->draw;
+    float domain[3 * LANES];
+    uint32_t points[CPU_MAX_CONTROL_POINTS * LANES];
     uint32_t views = draw->amplification > 1 ? draw->amplification : 1;
     CpuVertexStep step = {.instance = draw->base_instance + span->from.instance / views,
                           .base_instance = draw->base_instance,
                           .base_vertex = draw->first_vertex,
                           .amplification_id = span->from.instance % views,
                           .amplification_count = views,
-                          .strides = draw->vertex->strides};
+                          .strides = draw->vertex->strides,
+                          .domain = domain,
+                          .control_points = points,
+                          .n_control_points = draw->patches ? draw->patches->n_control_points : 0};
     for (uint32_t i = 0; i < w->n_slots; i += LANES) {
         uint32_t n = w->n_slots - i < LANES ? w->n_slots - i : LANES;
         step.n = n;
         step.vertices = w->ids + i;
         for (uint32_t k = n; k < LANES; k++) w->ids[i + k] = w->ids[i + n - 1];
+        if (draw->patches) raster_patch_step(w, draw, i, domain, points);
         step.out = w->rows + (size_t)i * d->n_rows;
         w->thread->in_kernel = 1;
         atomic_signal_fence(memory_order_seq_cst);
         draw->vertex->run(&d->vertex.launch, &step);
         atomic_signal_fence(memory_order_seq_cst);
         w->thread->in_kernel = 0;
+    }
+}
+
+// Layers and viewports of a view of an amplified draw: what the function says, or 0, moved.
+static void move_view(Worker *w, const DrawInfo *d) {
+    const CpuDraw *draw = d->draw;
+    const uint32_t written = draw->vertex->info->flags;
+    if (draw->amplification <= 1 || w->view >= CPU_MAX_VIEWS) return;
+    CpuView view = draw->views[w->view];
+    for (uint32_t i = 0; i < w->n_slots; i++) {
+        uint32_t *layer = raster_row(w, d->n_rows, i, CPU_VERTEX_LAYER);
+        uint32_t *viewport = raster_row(w, d->n_rows, i, CPU_VERTEX_VIEWPORT);
+        *layer = (written & CPU_STAGE_LAYER ? *layer : 0) + view.layer;
+        *viewport = (written & CPU_STAGE_VIEWPORT ? *viewport : 0) + view.viewport;
     }
 }
 
@@ -130,9 +150,18 @@ static bool run_span(Worker *w, Unit *unit, const Span *span) {
     const DrawInfo *d = &w->pass->infos[span->info];
     Corners corners[UNIT_PRIMITIVES];
     if (!prepare_slots(w, d)) return false;
-    uint32_t n = raster_assemble(w, d, span, corners);
+    uint32_t n = span->n_primitives;
     w->view = span->from.instance % (d->draw->amplification > 1 ? d->draw->amplification : 1u);
-    run_vertices(w, d, span);
+    if (d->draw->mesh) {
+        if (!raster_run_mesh(w, d, span, corners, &n)) return false;
+    } else {
+        if (!d->draw->patches)
+            n = raster_assemble(w, d, span, corners);
+        else if (!raster_assemble_patches(w, d, span, corners))
+            return false;
+        run_vertices(w, d, span);
+        move_view(w, d);
+    }
     if (d->state->discard_all || n == 0) return true;
     for (uint32_t i = 0; i < w->n_slots; i += V_WIDTH) transform(w, d, i);
     w->n_slots = (w->n_slots + LANES - 1) / LANES * LANES; // new vertices: steps of their own

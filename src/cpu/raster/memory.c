@@ -56,6 +56,7 @@ static void worker_free(Worker *w) {
     free(w->pairs);
     free(w->tile.base);
     free(w->state);
+    raster_geometry_free(w);
     free(w);
 }
 

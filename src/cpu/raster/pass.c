@@ -148,7 +148,11 @@ static void free_scratch(CpuTexture *t) {
 
 // ---- Batches ----
 
+typedef enum PieceKind { UNITS, TILES, OBJECTS } PieceKind;
+
 static uint64_t primitives_of(const CpuDraw *d) { // of an instance; strips with restarts: at most
+    if (d->mesh) return d->grid.groups[0] && d->grid.groups[1] && d->grid.groups[2];
+    if (d->patches) return d->n_vertices;
     uint32_t corners = raster_corners(d->state->primitive);
     if (d->n_vertices < corners) return 0;
     return raster_is_strip(d->state->primitive) ? d->n_vertices - corners + 1
@@ -156,6 +160,7 @@ static uint64_t primitives_of(const CpuDraw *d) { // of an instance; strips with
 }
 
 static uint64_t instances_of(const CpuDraw *d) {
+    if (d->mesh) return 1;
     return (uint64_t)d->n_instances * (d->amplification > 1 ? d->amplification : 1u);
 }
 
@@ -164,6 +169,8 @@ static uint32_t unit_size(const Pass *p) {
     uint64_t total = 0;
     for (size_t i = 0; i < p->n_draws && total < (1u << 30); i++) {
         uint64_t n = primitives_of(&p->draws[i]), instances = instances_of(&p->draws[i]);
+        if (p->draws[i].patches) n *= 16; // hardly ever fewer
+        if (p->draws[i].mesh) n *= UNIT_PRIMITIVES * 64u;
         total += n > (1u << 30) ? n : n * (instances < (1u << 30) ? instances : (1u << 30));
     }
     total /= cpu_pool_threads() * 8;
@@ -186,6 +193,7 @@ static Unit *add_unit(Pass *p) {
 // The next span of up to max primitives; moves the cursor over it. 0: the instance is over.
 static uint32_t next_span(const CpuDraw *d, Cursor *c, uint32_t max, Span *span) {
     *span = (Span){.from = *c};
+    if (d->patches) return span->n_primitives = raster_patch_span(d, c, max);
     if (d->indices && raster_is_strip(d->state->primitive)) {
         span->n_primitives = raster_strip(d, c, max, NULL);
         return span->n_primitives;
@@ -199,6 +207,43 @@ static uint32_t next_span(const CpuDraw *d, Cursor *c, uint32_t max, Span *span)
     return n;
 }
 
+static bool add_span(Pass *p, Unit *unit, Span *span) {
+    Span *spans = raster_grow(p->spans, &p->spans_capacity, p->n_spans + 1, sizeof *spans);
+    if (!spans) return false;
+    p->spans = spans;
+    span->info = p->n_infos - 1;
+    spans[p->n_spans++] = *span;
+    unit->n_spans++;
+    return true;
+}
+
+static void run_all(Pass *p, PieceKind kind);
+
+// The threadgroups of a mesh function, a span each. False: no memory, or objects failed.
+static bool add_meshes(Pass *p, Cursor *c, uint32_t unit_primitives, uint64_t *bytes, bool *over) {
+    Unit *unit = NULL;
+    uint32_t in_unit = 0, record = p->infos[p->n_infos - 1].record_bytes;
+    *over = false;
+    while (*bytes < BATCH_BYTES) {
+        Span span;
+        int got = raster_mesh_span(p, c, &span);
+        *over = got == 0;
+        if (got <= 0) return got == 0;
+        if (got == 2) {
+            run_all(p, OBJECTS);
+            if (atomic_load(&p->run->fault) != CPU_FAULT_NONE) return false;
+            *bytes += p->objects->n * (sizeof(ObjectRun) + p->draws[c->draw].mesh->payload_bytes);
+            continue;
+        }
+        if ((!unit || in_unit >= unit_primitives) && !(unit = add_unit(p))) return false;
+        if (unit->n_spans == 0) in_unit = 0;
+        if (!add_span(p, unit, &span)) return false;
+        in_unit += span.n_primitives;
+        *bytes += (uint64_t)span.n_primitives * record + sizeof span;
+    }
+    return true;
+}
+
 // What the threads share until the batch is drawn. False: no memory.
 static bool build_batch(Pass *p, Cursor *c, uint32_t unit_primitives, bool *more) {
     uint64_t bytes = 0;
@@ -208,12 +253,19 @@ static bool build_batch(Pass *p, Cursor *c, uint32_t unit_primitives, bool *more
     p->n_viewports = p->n_spans = p->n_units = 0;
     for (; c->draw < p->n_draws; *c = (Cursor){.draw = c->draw + 1}) {
         const CpuDraw *draw = &p->draws[c->draw];
-        bool begins = c->instance == 0 && c->at == 0;
+        bool begins = c->instance == 0 && c->at == 0 && c->object == 0 && c->group == 0;
         if ((draw->barrier && begins && p->n_units) || p->n_infos == MAX_BATCH_DRAWS ||
             bytes >= BATCH_BYTES)
             break;
         if (primitives_of(draw) == 0 || instances_of(draw) == 0) continue;
         if (!raster_draw_info(p, c->draw)) return false;
+        if (draw->mesh) {
+            bool over;
+            if (!add_meshes(p, c, unit_primitives, &bytes, &over)) return false;
+            unit = NULL;
+            if (!over) break;
+            continue;
+        }
         uint32_t record = p->infos[p->n_infos - 1].record_bytes;
         while (c->instance < instances_of(draw) && bytes < BATCH_BYTES) {
             Span span;
@@ -229,12 +281,7 @@ static bool build_batch(Pass *p, Cursor *c, uint32_t unit_primitives, bool *more
                 *c = (Cursor){.draw = c->draw, .instance = c->instance + 1};
                 continue;
             }
-            Span *spans = raster_grow(p->spans, &p->spans_capacity, p->n_spans + 1, sizeof *spans);
-            if (!spans) return false;
-            p->spans = spans;
-            span.info = p->n_infos - 1;
-            spans[p->n_spans++] = span;
-            unit->n_spans++;
+            if (!add_span(p, unit, &span)) return false;
             in_unit += n;
             bytes += (uint64_t)n * record + sizeof span;
         }
@@ -251,7 +298,7 @@ static bool build_batch(Pass *p, Cursor *c, uint32_t unit_primitives, bool *more
 typedef struct Work {
     CpuJob job; // first
     Pass *p;
-    bool tiles;
+    PieceKind kind;
     size_t n;
     atomic_size_t next;
     atomic_uint finished;
@@ -266,8 +313,10 @@ typedef struct Piece {
 static void run_piece(void *argument) {
     const Piece *piece = argument;
     Pass *p = piece->work->p;
-    if (piece->work->tiles)
+    if (piece->work->kind == TILES)
         p->code->run_tile(piece->w, (uint32_t)piece->i);
+    else if (piece->work->kind == OBJECTS)
+        raster_run_object(piece->w, p->objects, (uint32_t)piece->i);
     else
         p->code->run_unit(piece->w, p->units[piece->i]);
 }
@@ -275,7 +324,7 @@ static void run_piece(void *argument) {
 static void take_pieces(Work *work) {
     Pass *p = work->p;
     Worker *w = raster_worker_take(p);
-    if (!w || !w->thread || (work->tiles && !raster_tile_reserve(w))) {
+    if (!w || !w->thread || (work->kind == TILES && !raster_tile_reserve(w))) {
         cpu_run_fail(p->run, CPU_FAULT_NO_MEMORY, 0);
     } else {
         Piece piece = {.w = w, .work = work};
@@ -292,9 +341,9 @@ static void help(CpuJob *job) {
     if (atomic_fetch_add(&work->finished, 1) == 0) cpu_futex_wake(&work->finished, 1);
 }
 
-static void run_all(Pass *p, bool tiles) {
-    Work work = {.job = {.help = help}, .p = p, .tiles = tiles,
-                 .n = tiles ? p->n_tiles : p->n_units};
+static void run_all(Pass *p, PieceKind kind) {
+    Work work = {.job = {.help = help}, .p = p, .kind = kind,
+                 .n = kind == TILES ? p->n_tiles : kind == UNITS ? p->n_units : p->objects->n};
     if (work.n == 0) return;
     unsigned threads = cpu_pool_start() ? cpu_pool_threads() : 1;
     size_t helpers = p->needs_worker ? threads : threads - 1;
@@ -322,6 +371,10 @@ static bool needs_worker(const Pass *p, uint64_t *stack_bytes) {
         uint64_t b = d->fragment ? d->fragment->arguments.stack_bytes : 0;
         *stack_bytes = a > *stack_bytes ? a : *stack_bytes;
         *stack_bytes = b > *stack_bytes ? b : *stack_bytes;
+        for (int k = 0; d->mesh && k < 2; k++) {
+            uint64_t c = (k ? &d->mesh->mesh : &d->mesh->object)->arguments.stack_bytes;
+            *stack_bytes = c > *stack_bytes ? c : *stack_bytes;
+        }
     }
     if (!t || t->is_worker) return false;
     char here;
@@ -353,17 +406,20 @@ bool cpu_raster(CpuRun *run, const CpuRasterPass *pass, const CpuDraw *draws, si
     p.first = true;
     while (more) {
         if (!build_batch(&p, &cursor, unit_primitives, &more) || (more && !add_all_scratch(&p))) {
-            cpu_run_fail(run, CPU_FAULT_NO_MEMORY, 0);
+            if (atomic_load(&run->fault) == CPU_FAULT_NONE)
+                cpu_run_fail(run, CPU_FAULT_NO_MEMORY, 0);
             break;
         }
         p.last = !more;
-        run_all(&p, false);
-        if (atomic_load(&run->fault) == CPU_FAULT_NONE) run_all(&p, true);
+        run_all(&p, UNITS);
+        if (atomic_load(&run->fault) == CPU_FAULT_NONE) run_all(&p, TILES);
         give_units(&p);
+        raster_objects_free(&p, false); // a draw that goes on needs the last
         if (atomic_load(&run->fault) != CPU_FAULT_NONE) break;
         p.first = false;
     }
     give_units(&p);
+    raster_objects_free(&p, true);
     free(p.infos);
     free(p.viewports);
     free(p.spans);

@@ -8,6 +8,7 @@
 // The way of a primitive, file by file (docs/rasteriser.md says why):
 //   pass.c       draws are cut into units of some thousand primitives, in batches of bounded memory
 //   draw.c       what a draw's state means for the loops
+//   tessellate.c patches become triangles; mesh.c: object and mesh functions make them
 //   geometry.c   a unit: vertices in steps of 32, each once (assemble.c: which), what is left of the
 //                primitives (clip.c), edges and planes (setup.c), and a list of triangles per tile
 //   tile.c       a tile of 64 x 64 pixels: the lists of all units in order; tile_memory.c: in and out
@@ -171,7 +172,7 @@ typedef struct CpuStageArguments {
 } CpuStageArguments;
 
 typedef struct CpuVertexStage {
-    CpuVertexFn *run;
+    CpuVertexFn *run; // NULL: CpuDraw.mesh makes the vertices, info says what they are
     const CpuStageInfo *info;
     CpuStageArguments arguments;
     const uint64_t *strides; // CpuVertexStep.strides
@@ -186,6 +187,78 @@ typedef struct CpuFragmentStage {
     const uint16_t *rows;
 } CpuFragmentStage;
 
+// Patches: what the tessellator is told. A patch has 3 or 4 edge factors and 1 or 2 inside factors, as
+// halves one after the other (MTLTriangleTessellationFactorsHalf, MTLQuadTessellationFactorsHalf);
+// factors beyond the end of the buffer are 0, and a patch with such an edge is not drawn.
+enum { CPU_PATCH_TRIANGLE = 1, CPU_PATCH_QUAD };
+enum { CPU_PARTITION_POW2 = 0, CPU_PARTITION_INTEGER, CPU_PARTITION_ODD, CPU_PARTITION_EVEN };
+enum { // MTLTessellationFactorStepFunction
+    CPU_FACTORS_CONSTANT = 0,
+    CPU_FACTORS_PER_PATCH,
+    CPU_FACTORS_PER_INSTANCE,
+    CPU_FACTORS_PER_PATCH_AND_INSTANCE,
+};
+typedef struct CpuPatches {
+    uint8_t type, partition, step;
+    uint8_t winding;           // of the triangles in u, v: CPU_CLOCKWISE ..
+    uint32_t n_control_points; // of a patch
+    uint32_t max_factor;       // 1 .. 64
+    float scale;               // of all factors
+    const void *factors;
+    uint64_t factors_bytes, instance_stride;
+    const void *patch_indices; // 32 bits each, NULL: patches count up; beyond the end: 0
+    uint64_t patch_indices_bytes;
+    const void *control_indices; // NULL: control points lie one after the other
+    uint64_t control_indices_bytes;
+    uint8_t control_index_bytes; // 2 or 4
+} CpuPatches;
+
+// A mesh function (and an object function before it, if there is one): kernels whose threadgroups
+// write vertices and primitives into memory of the rasteriser, which takes them apart by `values`.
+enum { // CpuMeshValue.type
+    CPU_MESH_WORD = 0,
+    CPU_MESH_HALF,
+    CPU_MESH_SHORT,
+    CPU_MESH_USHORT,
+    CPU_MESH_CHAR,
+    CPU_MESH_UCHAR,
+};
+enum { CPU_MESH_ROW_ID = 0xfffe, CPU_MESH_ROW_CULLED = 0xffff };
+typedef struct CpuMeshValue {
+    uint32_t offset; // in the vertex or primitive
+    uint16_t row;    // CPU_VERTEX_POSITION .., or one of the above
+    uint8_t type, n; // components
+    bool primitive;
+} CpuMeshValue;
+typedef struct CpuMeshFunction {
+    const CpuCode *code; // NULL: there is none
+    uint32_t n_slots;
+    uint32_t payload_slot, output_slot; // UINT32_MAX: not asked for. Output: mesh, or size of the grid
+    CpuStageArguments arguments;        // args[n_slots], of which those two are filled in
+    size_t threadgroup_bytes;           // static and dynamic
+} CpuMeshFunction;
+typedef struct CpuMeshStage {
+    CpuMeshFunction object, mesh;
+    uint32_t payload_bytes;
+    uint32_t max_groups; // that an object may ask for: more is none
+    uint8_t topology;    // CPU_POINT, CPU_LINE or CPU_TRIANGLE
+    uint32_t n_vertices, n_primitives; // at most 256 and 512
+    uint32_t index_offset, vertex_offset, vertex_stride, primitive_offset, primitive_stride, n_bytes;
+    const CpuMeshValue *values;
+    uint32_t n_values;
+} CpuMeshStage;
+typedef struct CpuMeshGrid {
+    uint32_t groups[3];  // of objects, or of the mesh function
+    uint32_t threads[3]; // of objects: the last threadgroups may be cut; 0: not
+    uint32_t object_size[3], mesh_size[3]; // threads of a threadgroup
+} CpuMeshGrid;
+
+// Where a view of an amplified draw goes: added to the layer and viewport the vertex function names.
+typedef struct CpuView {
+    uint32_t viewport, layer;
+} CpuView;
+#define CPU_MAX_VIEWS 2u
+
 // ---- Draws ----
 
 typedef struct CpuDraw {
@@ -193,6 +266,9 @@ typedef struct CpuDraw {
     const CpuVertexStage *vertex;
     const CpuFragmentStage *fragment;
     const CpuRasterState *state;
+    const CpuPatches *patches;  // NULL: no patches; else counts and starts are of patches
+    const CpuMeshStage *mesh;   // NULL: no mesh function
+    CpuMeshGrid grid;           // with mesh only
     uint32_t n_vertices;      // or indices
     uint32_t first_vertex;    // not indexed: vertex_start; indexed: added to indices (base vertex)
     uint32_t n_instances, base_instance;
@@ -200,6 +276,7 @@ typedef struct CpuDraw {
     uint64_t indices_bytes;   // to the end of the buffer; an index beyond it reads as 0
     uint8_t index_bytes;      // 2 or 4
     uint8_t amplification;    // views, vertex amplification count; 0 means 1
+    CpuView views[CPU_MAX_VIEWS];
     bool barrier;             // all draws before this one are done when it starts
     bool counts_any;          // visibility: boolean, not counting
     _Atomic uint64_t *visibility; // samples that pass are added here; NULL: not counted

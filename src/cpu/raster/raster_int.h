@@ -100,14 +100,17 @@ typedef struct Cursor {
     uint32_t instance; // instance * views + view
     uint32_t at;       // first vertex or index of the next primitive, from 0
     uint32_t primitive; // its number: differs from what `at` says after a primitive restart
-    uint32_t run;      // primitives since the last restart (odd ones of a strip are turned)
+    uint32_t run;      // primitives since the last restart (odd ones of a strip are turned); patches:
+                       // triangles of this one
+    uint64_t object, group; // mesh functions: threadgroups of objects, of the object's mesh grid
 } Cursor;
 
 // A piece of one instance of one draw.
 typedef struct Span {
     Cursor from;
     uint32_t info;         // DrawInfo in the batch
-    uint32_t n_primitives; // strips with restarts: at most so many
+    uint32_t n_primitives; // strips with restarts, meshes: at most so many
+    const struct ObjectRun *object; // mesh functions; NULL: no object function
 } Span;
 
 typedef struct Unit {
@@ -173,6 +176,8 @@ typedef struct Worker {
     uint32_t hash_ids[4096], hash_slots[4096];
     uint32_t hash_epochs[4096], hash_epoch;
     uint32_t view; // amplification id of the span in work
+    struct Tessellation *tessellation; // made when the first patch comes
+    struct MeshMemory *mesh;           // likewise
     // Tiles.
     TileMemory tile;
     struct TileState *state; // 64-byte aligned
@@ -233,6 +238,7 @@ typedef struct Pass {
     size_t n_spans, spans_capacity;
     Unit **units;
     size_t n_units, units_capacity;
+    struct ObjectChunk *objects; // of the batch, the newest first
     bool needs_worker; // a thread of our own: deadlines, large stacks
 } Pass;
 
@@ -263,6 +269,43 @@ bool raster_is_strip(uint8_t primitive);
 // Steps over up to max primitives of an indexed strip; starts, if not NULL, gets the index each one
 // starts at, the top bit set for those that are turned. Returns how many; 0: the strip is over.
 uint32_t raster_strip(const CpuDraw *draw, Cursor *cursor, uint32_t max, uint32_t *starts);
+// tessellate.c. Factors as they are used; inside: never less than the edges need.
+typedef struct TessPatch {
+    uint8_t type, partition;
+    float edge[4], inside[2];
+} TessPatch;
+// Of patch `patch` (counted from 0 on) of an instance. False: it is not drawn.
+bool raster_patch_factors(const CpuDraw *draw, uint32_t patch, uint32_t instance, TessPatch *out);
+uint32_t raster_patch_triangles(const TessPatch *p);
+// Steps over up to max triangles; 0: the instance is over.
+uint32_t raster_patch_span(const CpuDraw *draw, Cursor *cursor, uint32_t max);
+// As raster_assemble. False: no memory.
+bool raster_assemble_patches(Worker *w, const DrawInfo *d, const Span *span, Corners *corners);
+// Rows of a step: slots i .. i + 31. points: CPU_MAX_CONTROL_POINTS rows.
+void raster_patch_step(const Worker *w, const CpuDraw *draw, uint32_t i, float *domain,
+                       uint32_t *points);
+
+// mesh.c
+typedef struct ObjectRun { // what a threadgroup of an object function left
+    uint32_t grid[3];
+    unsigned char *payload;
+} ObjectRun;
+typedef struct ObjectChunk {
+    struct ObjectChunk *next;
+    size_t draw;
+    uint64_t first; // threadgroup
+    uint32_t n;
+    ObjectRun runs[];
+} ObjectChunk;
+// The next threadgroup of the mesh function. 1: span; 0: the draw is over; -1: no memory; 2: object
+// functions must run first, those of p->objects.
+int raster_mesh_span(Pass *p, Cursor *c, Span *span);
+void raster_run_object(Worker *w, const ObjectChunk *chunk, uint32_t i);
+void raster_objects_free(Pass *p, bool all); // all: also those that are not used up
+// Runs the threadgroup of a span; its vertices are slots then. False: no memory.
+bool raster_run_mesh(Worker *w, const DrawInfo *d, const Span *span, Corners *corners, uint32_t *n);
+void raster_geometry_free(Worker *w); // w->tessellation, w->mesh
+
 // clip.c: appends what is left of a primitive to w->faces; new vertices get slots.
 float raster_point_size(const Worker *w, const DrawInfo *d, uint32_t slot);
 bool raster_reserve_slots(Worker *w, const DrawInfo *d, uint32_t n);

@@ -218,6 +218,7 @@ static void prepare(TileState *s, const Triangle *t) {
     step->layer = t->layer;
     step->viewport = t->viewport;
     step->amplification_id = t->view;
+    step->amplification_count = d->draw->amplification > 1 ? d->draw->amplification : 1;
     step->z = t->planes[0];
     step->w = t->planes[1];
     step->planes = t->planes + 2;

@@ -6,7 +6,7 @@
 #pragma once
 
 struct __ingot_icb {
-    uint count, stride, n_buffers, n_threadgroup;
+    uint count, stride, n_buffers, n_threadgroup, n_vertex, n_fragment;
 };
 struct __ingot_icb_command {
     uint kind, barrier;
@@ -101,5 +101,92 @@ struct compute_command {
     }
     device __ingot_icb *__icb;
     device __ingot_icb_command *__command;
+};
+
+struct render_pipeline_state {
+    render_pipeline_state() = default;
+    METAL_FUNC constexpr render_pipeline_state(nullptr_t) : __handle(0) {}
+    ulong __handle;
+};
+METAL_FUNC bool is_null_render_pipeline_state(render_pipeline_state s) { return s.__handle == 0; }
+
+enum class primitive_type { point = 0, line = 1, line_strip = 2, triangle = 3, triangle_strip = 4 };
+
+struct render_command {
+    METAL_FUNC explicit render_command(command_buffer icb, uint index) : __c(icb, index) {}
+    METAL_FUNC void set_render_pipeline_state(render_pipeline_state state) const {
+        if (__c.__command) __c.__command->pipeline = state.__handle;
+    }
+    template <class T> METAL_FUNC void set_vertex_buffer(device T *buffer, uint index) const {
+        __set_vertex((ulong)buffer, 0, index);
+    }
+    template <class T> METAL_FUNC void set_vertex_buffer(constant T *buffer, uint index) const {
+        __set_vertex((ulong)buffer, 0, index);
+    }
+    template <class T>
+    METAL_FUNC void set_vertex_buffer(device T *buffer, size_t stride, uint index) const {
+        __set_vertex((ulong)buffer, (uint)stride + 1, index);
+    }
+    template <class T>
+    METAL_FUNC void set_vertex_buffer(constant T *buffer, size_t stride, uint index) const {
+        __set_vertex((ulong)buffer, (uint)stride + 1, index);
+    }
+    template <class T> METAL_FUNC void set_fragment_buffer(device T *buffer, uint index) const {
+        __set_fragment((ulong)buffer, index);
+    }
+    template <class T> METAL_FUNC void set_fragment_buffer(constant T *buffer, uint index) const {
+        __set_fragment((ulong)buffer, index);
+    }
+    METAL_FUNC void draw_primitives(primitive_type type, uint vertex_start, uint vertex_count,
+                                    uint instance_count, uint base_instance) const {
+        __c.__dispatch(3, uint3((uint)type, vertex_count, vertex_start),
+                       uint3(instance_count, base_instance, 0));
+    }
+    METAL_FUNC void draw_indexed_primitives(primitive_type type, uint index_count,
+                                            const device ushort *index_buffer, uint instance_count,
+                                            uint base_vertex, uint base_instance) const {
+        __draw(type, index_count, (ulong)index_buffer, 2, instance_count, base_vertex,
+               base_instance);
+    }
+    METAL_FUNC void draw_indexed_primitives(primitive_type type, uint index_count,
+                                            const device uint *index_buffer, uint instance_count,
+                                            uint base_vertex, uint base_instance) const {
+        __draw(type, index_count, (ulong)index_buffer, 4, instance_count, base_vertex,
+               base_instance);
+    }
+    METAL_FUNC void draw_indexed_primitives(primitive_type type, uint index_count,
+                                            constant ushort *index_buffer, uint instance_count,
+                                            uint base_vertex, uint base_instance) const {
+        __draw(type, index_count, (ulong)index_buffer, 2, instance_count, base_vertex,
+               base_instance);
+    }
+    METAL_FUNC void draw_indexed_primitives(primitive_type type, uint index_count,
+                                            constant uint *index_buffer, uint instance_count,
+                                            uint base_vertex, uint base_instance) const {
+        __draw(type, index_count, (ulong)index_buffer, 4, instance_count, base_vertex,
+               base_instance);
+    }
+    METAL_FUNC void set_barrier() const { __c.set_barrier(); }
+    METAL_FUNC void clear_barrier() const { __c.clear_barrier(); }
+    METAL_FUNC void reset() const { __c.reset(); }
+    METAL_FUNC void copy_command(render_command source) const { __c.copy_command(source.__c); }
+
+    METAL_FUNC void __set_vertex(ulong address, uint stride, uint index) const {
+        if (!__c.__command || index >= __c.__icb->n_vertex) return;
+        __c.__set_buffer(address, index);
+        ((device uint *)(__c.__addresses() + __c.__icb->n_buffers))[index] = stride;
+    }
+    METAL_FUNC void __set_fragment(ulong address, uint index) const {
+        if (__c.__command && index < __c.__icb->n_fragment)
+            __c.__set_buffer(address, __c.__icb->n_vertex + index);
+    }
+    METAL_FUNC void __draw(primitive_type type, uint count, ulong indices, uint size,
+                           uint instances, uint base_vertex, uint base_instance) const {
+        if (!__c.__command) return;
+        __c.__set_buffer(indices, __c.__icb->n_vertex + __c.__icb->n_fragment);
+        __c.__dispatch(4, uint3((uint)type, count, base_vertex),
+                       uint3(instances, base_instance, size));
+    }
+    compute_command __c; // the same record
 };
 } // namespace metal

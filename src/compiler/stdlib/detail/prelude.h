@@ -28,5 +28,6 @@
 #include "sampler.h"
 #include "texture.h"
 #include "graphics.h"
+#include "mesh.h"
 #include "pack.h"
 #include "internal.h"

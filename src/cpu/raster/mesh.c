@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// mesh.c: object and mesh functions. Both are kernels. Threadgroups of an object function run in
+// chunks, all threads at once, while a batch is cut into spans: each leaves a payload and the size of
+// its mesh grid. A span is one threadgroup of the mesh function: it writes vertices and primitives
+// into memory of the worker, from where they go into slots, as if a vertex function had run. With
+// values of primitives every primitive has corners of its own, which carry them.
+#include <stdlib.h>
+#include <string.h>
+#include "cpu/raster/raster_int.h"
+#include "cpu/texture/format.h"
+
+#define CHUNK_GROUPS 1024u
+#define CHUNK_BYTES (16u << 20) // of payloads
+#define ALIGNMENT 64u
+
+_Static_assert(UNIT_PRIMITIVES >= 512 && UNIT_SLOTS >= 3 * 512, "a mesh fits a span");
+
+typedef struct MeshMemory {
+    unsigned char *output; // of a mesh function
+    size_t output_capacity;
+    void **args;
+    size_t args_capacity;
+    uint64_t *lengths;
+    size_t lengths_capacity;
+} MeshMemory;
+
+static size_t rounded(size_t n) { return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+void raster_geometry_free(Worker *w) {
+    free(w->tessellation);
+    if (w->mesh) {
+        free(w->mesh->output);
+        free(w->mesh->args);
+        free(w->mesh->lengths);
+    }
+    free(w->mesh);
+}
+
+// ---- Running a threadgroup ----
+
+static MeshMemory *memory_of(Worker *w) {
+    if (!w->mesh) w->mesh = calloc(1, sizeof *w->mesh);
+    return w->mesh;
+}
+
+typedef struct Group { // of either function
+    const CpuMeshFunction *function;
+    const uint32_t *size; // threads
+    uint32_t groups[3], threads[3];
+    uint64_t number;
+    void *payload, *output;
+    uint64_t payload_bytes, output_bytes;
+} Group;
+
+// The arguments of the function with the addresses of this threadgroup.
+static bool set_arguments(MeshMemory *m, const Group *g) {
+    const CpuMeshFunction *f = g->function;
+    void **args = raster_grow(m->args, &m->args_capacity, f->n_slots + 1, sizeof *args);
+    if (args) m->args = args;
+    uint64_t *lengths =
+        raster_grow(m->lengths, &m->lengths_capacity, f->n_slots + 1, sizeof *lengths);
+    if (lengths) m->lengths = lengths;
+    if (!args || !lengths) return false;
+    if (f->n_slots) memcpy(args, f->arguments.args, f->n_slots * sizeof *args);
+    if (f->n_slots && f->arguments.lengths)
+        memcpy(lengths, f->arguments.lengths, f->n_slots * sizeof *lengths);
+    if (f->payload_slot < f->n_slots) {
+        args[f->payload_slot] = g->payload;
+        lengths[f->payload_slot] = g->payload_bytes;
+    }
+    if (f->output_slot < f->n_slots) {
+        args[f->output_slot] = g->output;
+        lengths[f->output_slot] = g->output_bytes;
+    }
+    return true;
+}
+
+static bool run_group(Worker *w, const Group *g) {
+    const CpuMeshFunction *f = g->function;
+    MeshMemory *m = memory_of(w);
+    if (!m || !set_arguments(m, g)) return false;
+    CpuContextLaunch launch;
+    cpu_launch_init(&launch, w->pass->run, f->arguments.context);
+    launch.launch.args = m->args;
+    launch.launch.lengths = f->arguments.lengths ? m->lengths : NULL;
+    launch.launch.spans = f->arguments.spans;
+    launch.launch.n_spans = f->arguments.n_spans;
+    size_t threads = 1;
+    for (int k = 0; k < 3; k++) {
+        launch.launch.groups_per_grid[k] = g->groups[k];
+        launch.launch.group_size[k] = g->size[k];
+        launch.launch.threads_per_grid[k] = g->threads[k] ? g->threads[k]
+                                                          : g->groups[k] * g->size[k];
+        threads *= g->size[k];
+    }
+    size_t frames = (threads + LANES - 1) / LANES * f->code->info.frame_stride;
+    CpuThread *t = w->thread;
+    if (!cpu_thread_reserve(t, f->threadgroup_bytes, frames)) return false;
+    t->in_kernel = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    f->code->kernel(&launch.launch, g->number, g->number + 1, t->threadgroup_memory, t->frames);
+    atomic_signal_fence(memory_order_seq_cst);
+    t->in_kernel = 0;
+    return true;
+}
+
+// ---- Objects ----
+
+static uint64_t groups_in(const uint32_t grid[3]) {
+    uint64_t a = (uint64_t)grid[0] * grid[1];
+    if (a == 0 || grid[2] == 0) return 0;
+    return a > UINT64_MAX / grid[2] ? UINT64_MAX : a * grid[2];
+}
+
+static ObjectChunk *add_chunk(Pass *p, size_t draw, uint64_t first) {
+    const CpuDraw *d = &p->draws[draw];
+    size_t payload = rounded(d->mesh->payload_bytes ? d->mesh->payload_bytes : 1);
+    uint64_t left = groups_in(d->grid.groups) - first, n = CHUNK_BYTES / payload;
+    n = n > CHUNK_GROUPS ? CHUNK_GROUPS : n;
+    n = n > left ? left : n;
+    size_t head = rounded(sizeof(ObjectChunk) + n * sizeof(ObjectRun));
+    ObjectChunk *chunk = aligned_alloc(ALIGNMENT, head + n * payload);
+    if (!chunk) return NULL;
+    *chunk = (ObjectChunk){.next = p->objects, .draw = draw, .first = first, .n = (uint32_t)n};
+    for (size_t i = 0; i < n; i++)
+        chunk->runs[i] = (ObjectRun){.payload = (unsigned char *)chunk + head + i * payload};
+    return p->objects = chunk;
+}
+
+void raster_run_object(Worker *w, const ObjectChunk *chunk, uint32_t i) {
+    const CpuDraw *d = &w->pass->draws[chunk->draw];
+    ObjectRun *run = (ObjectRun *)&chunk->runs[i];
+    Group g = {.function = &d->mesh->object,
+               .size = d->grid.object_size,
+               .number = chunk->first + i,
+               .payload = run->payload,
+               .payload_bytes = d->mesh->payload_bytes,
+               .output = run->grid,
+               .output_bytes = sizeof run->grid};
+    memcpy(g.groups, d->grid.groups, sizeof g.groups);
+    memcpy(g.threads, d->grid.threads, sizeof g.threads);
+    memset(run->payload, 0, d->mesh->payload_bytes);
+    if (!run_group(w, &g)) cpu_run_fail(w->pass->run, CPU_FAULT_NO_MEMORY, 0);
+    if (groups_in(run->grid) > d->mesh->max_groups) memset(run->grid, 0, sizeof run->grid);
+}
+
+void raster_objects_free(Pass *p, bool all) {
+    while (p->objects && (all || p->objects->next)) {
+        ObjectChunk **at = all ? &p->objects : &p->objects->next, *chunk = *at;
+        *at = chunk->next;
+        free(chunk);
+    }
+}
+
+int raster_mesh_span(Pass *p, Cursor *c, Span *span) {
+    const CpuDraw *d = &p->draws[c->draw];
+    bool objects = d->mesh->object.code != NULL;
+    for (;;) {
+        const ObjectChunk *chunk = p->objects;
+        const ObjectRun *run = NULL;
+        if (c->object >= (objects ? groups_in(d->grid.groups) : 1)) return 0;
+        if (objects && (!chunk || chunk->draw != c->draw || c->object < chunk->first ||
+                        c->object - chunk->first >= chunk->n))
+            return add_chunk(p, c->draw, c->object) ? 2 : -1;
+        if (objects) run = &chunk->runs[c->object - chunk->first];
+        if (c->group < groups_in(run ? run->grid : d->grid.groups)) {
+            *span = (Span){.from = *c, .n_primitives = d->mesh->n_primitives, .object = run};
+            c->group++;
+            return 1;
+        }
+        c->object++;
+        c->group = 0;
+    }
+}
+
+// ---- Meshes ----
+
+static uint32_t read_word(const unsigned char *from, uint8_t type, uint32_t k) {
+    uint32_t word;
+    uint16_t half;
+    int16_t small;
+    float f32;
+    switch (type) {
+    case CPU_MESH_HALF:
+        memcpy(&half, from + 2 * k, 2);
+        f32 = cpu_half_to_float(half);
+        memcpy(&word, &f32, 4);
+        return word;
+    case CPU_MESH_SHORT: memcpy(&small, from + 2 * k, 2); return (uint32_t)(int32_t)small;
+    case CPU_MESH_USHORT: memcpy(&half, from + 2 * k, 2); return half;
+    case CPU_MESH_CHAR: return (uint32_t)(int32_t)(signed char)from[k];
+    case CPU_MESH_UCHAR: return from[k];
+    default: memcpy(&word, from + 4 * k, 4); return word;
+    }
+}
+
+// The values of a vertex or primitive into a slot's rows.
+static void fill_slot(Worker *w, const DrawInfo *d, const unsigned char *from, bool primitive,
+                      uint32_t slot) {
+    const CpuMeshStage *m = d->draw->mesh;
+    for (uint32_t i = 0; i < m->n_values; i++) {
+        const CpuMeshValue *v = &m->values[i];
+        if (v->primitive != primitive || v->row >= CPU_MESH_ROW_ID) continue;
+        uint32_t *to = raster_row(w, d->n_rows, slot, v->row);
+        if (v->type == CPU_MESH_WORD)
+            for (uint32_t k = 0; k < v->n; k++) memcpy(to + k * LANES, from + v->offset + 4 * k, 4);
+        else
+            for (uint32_t k = 0; k < v->n; k++)
+                to[k * LANES] = read_word(from + v->offset, v->type, k);
+    }
+}
+
+typedef struct Special { // of primitives, not for rows
+    const CpuMeshValue *id, *culled;
+    bool values; // there are others
+} Special;
+
+static Special find_special(const CpuMeshStage *m) {
+    Special s = {0};
+    for (uint32_t i = 0; i < m->n_values; i++) {
+        const CpuMeshValue *v = &m->values[i];
+        if (v->row == CPU_MESH_ROW_ID)
+            s.id = v;
+        else if (v->row == CPU_MESH_ROW_CULLED)
+            s.culled = v;
+        else
+            s.values |= v->primitive;
+    }
+    return s;
+}
+
+// Slots of a primitive's corners. shared: [n_vertices] slots of vertices already there, UINT32_MAX
+// otherwise.
+static void add_corners(Worker *w, const DrawInfo *d, const unsigned char *output,
+                        const unsigned char *indices, const unsigned char *primitive,
+                        uint32_t *shared, Corners *c) {
+    const CpuMeshStage *m = d->draw->mesh;
+    uint32_t n = raster_corners(m->topology);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t v = indices[k];
+        const unsigned char *vertex = output + m->vertex_offset + (size_t)v * m->vertex_stride;
+        if (!primitive && shared[v] != UINT32_MAX) {
+            c->slot[k] = shared[v];
+            continue;
+        }
+        uint32_t slot = c->slot[k] = w->n_slots++;
+        fill_slot(w, d, vertex, false, slot);
+        if (primitive) fill_slot(w, d, primitive, true, slot);
+        shared[v] = slot;
+    }
+    for (uint32_t k = n; k < 3; k++) c->slot[k] = c->slot[0];
+}
+
+static void take_primitives(Worker *w, const DrawInfo *d, uint32_t count, Corners *corners,
+                            uint32_t *n) {
+    const CpuMeshStage *m = d->draw->mesh;
+    const unsigned char *output = w->mesh->output;
+    Special special = find_special(m);
+    uint32_t shared[256], n_corners = raster_corners(m->topology);
+    memset(shared, 0xff, sizeof shared);
+    for (uint32_t i = 0; i < count; i++) {
+        const unsigned char *indices = output + m->index_offset + (size_t)i * n_corners;
+        const unsigned char *primitive =
+            output + m->primitive_offset + (size_t)i * m->primitive_stride;
+        bool valid = true;
+        for (uint32_t k = 0; k < n_corners; k++) valid &= indices[k] < m->n_vertices;
+        if (!valid || (special.culled && primitive[special.culled->offset])) continue;
+        Corners *c = &corners[*n];
+        add_corners(w, d, output, indices, special.values ? primitive : NULL, shared, c);
+        c->primitive = special.id ? read_word(primitive + special.id->offset, special.id->type, 0)
+                                  : i;
+        ++*n;
+    }
+}
+
+bool raster_run_mesh(Worker *w, const DrawInfo *d, const Span *span, Corners *corners,
+                     uint32_t *n) {
+    const CpuDraw *draw = d->draw;
+    const CpuMeshStage *m = draw->mesh;
+    MeshMemory *memory = memory_of(w);
+    unsigned char *output =
+        memory ? raster_grow(memory->output, &memory->output_capacity, m->n_bytes, 1) : NULL;
+    if (!output) return false;
+    memory->output = output;
+    memset(output, 0, m->vertex_offset); // the count and the indices
+    Group g = {.function = &m->mesh,
+               .size = draw->grid.mesh_size,
+               .number = span->from.group,
+               .payload = span->object ? span->object->payload : NULL,
+               .payload_bytes = span->object ? m->payload_bytes : 0,
+               .output = output,
+               .output_bytes = m->n_bytes};
+    memcpy(g.groups, span->object ? span->object->grid : draw->grid.groups, sizeof g.groups);
+    *n = 0;
+    w->n_slots = 0;
+    if (!run_group(w, &g)) return false;
+    uint32_t count;
+    memcpy(&count, output, 4);
+    if (!d->state->discard_all)
+        take_primitives(w, d, count < m->n_primitives ? count : m->n_primitives, corners, n);
+    return true;
+}
