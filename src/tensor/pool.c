@@ -16,6 +16,7 @@ struct IgPool { // all under device->lock
     IgBuffer *classes[N_CLASSES];
     size_t n_waiting[N_CLASSES];
     size_t capacity;
+    bool chosen; // the capacity is the user's, and exact
     uint64_t limit;
     IgPoolStatistics statistics;
 };
@@ -30,6 +31,14 @@ static int class_of(size_t n_bytes) {
     for (int step = 64; step; step /= 2)
         if (c + step < N_CLASSES && class_bytes(c + step - 1) < n_bytes) c += step;
     return c;
+}
+
+// A training loop has many small tensors (biases, their gradients and states): by default a class
+// keeps SMALL bytes if that is more than its number of buffers.
+#define SMALL 65536u
+static size_t keep_of(const IgPool *pool, int c) {
+    size_t small = pool->chosen ? 0 : SMALL / class_bytes(c);
+    return small > pool->capacity ? small : pool->capacity;
 }
 
 bool ig_pool_init(IgDevice *device) {
@@ -126,11 +135,12 @@ void ig_pool_give(IgDevice *device, IgBuffer *b) {
         return;
     }
     pool->statistics.live_memory -= b->capacity;
-    if (c < 0 || pool->capacity == 0) {
+    size_t keep = c < 0 ? 0 : keep_of(pool, c);
+    if (keep == 0) {
         destroy(pool, b);
         return;
     }
-    if (pool->n_waiting[c] >= pool->capacity) evict(pool, c, pool->capacity - 1);
+    if (pool->n_waiting[c] >= keep) evict(pool, c, keep - 1);
     b->next = pool->classes[c];
     pool->classes[c] = b;
     pool->n_waiting[c]++;
@@ -153,6 +163,7 @@ void ig_pool_set_capacity(IgPool *pool, size_t capacity) {
     if (!pool) return;
     ig_lock(pool->device);
     pool->capacity = capacity;
+    pool->chosen = true;
     for (int c = 0; c < N_CLASSES; c++) evict(pool, c, capacity);
     ig_unlock(pool->device);
 }
