@@ -532,3 +532,130 @@ def uniform(shape, low, high, seed, kind=F32):
 
 def randn(shape, seed, kind=F32):
     return _randn(device, kind, len(shape), longs(shape), seed)
+
+# ---- Derived operations, normalisation, dropout ----
+
+for _name in """exp2 expm1 log2 log10 log1p asin acos atan sinh cosh erf gelu_erf isnan isinf isfinite
+        global_avg_pool global_max_pool""".split():
+    globals()[_name] = _maker(_name, P)
+for _name in "logical_xor atan2 floor_divide".split():
+    globals()[_name] = _maker(_name, P, P)
+for _name in "remainder floor_divide".split():
+    globals()[_name + "_scalar"] = _maker(_name + "_scalar", P, D)
+for _name in "any all count_nonzero logsumexp".split():
+    globals()[_name] = _maker(_name, P, N, C.c_bool)
+leaky_relu = _maker("leaky_relu", P, D)
+elu = _maker("elu", P, D)
+var = _maker("var", P, N, I64, C.c_bool)
+std = _maker("std", P, N, I64, C.c_bool)
+norm = _maker("norm", P, D, N, C.c_bool)
+masked_fill = _maker("masked_fill", P, P, D)
+tril = _maker("tril", P, I64)
+triu = _maker("triu", P, I64)
+diagonal = _maker("diagonal", P, I64, N, N)
+flip = _maker("flip", P, N)
+roll = _maker("roll", P, I64, N)
+repeat_interleave = _maker("repeat_interleave", P, I64, N)
+one_hot = _maker("one_hot", P, I64, N)
+linspace = _maker("linspace", P, N, D, D, I64)
+eye = _maker("eye", P, N, I64, I64, I64)
+cumprod = _maker("cumprod", P, N)
+scatter = _maker("scatter", P, N, P, P)
+index_copy = _maker("index_copy", P, N, P, P)
+index_add = _maker("index_add", P, N, P, P)
+dropout = _maker("dropout", P, D, C.c_bool, C.c_uint64)
+_tile = _maker("tile", P, N, C.POINTER(I64))
+_mean_axes = _maker("mean_axes", P, N, C.POINTER(N), C.c_bool)
+_batch_norm = _maker("batch_norm", P, P, P, P, P, C.c_bool, D, D)
+group_norm = _maker("group_norm", P, I64, P, P, D)
+instance_norm = _maker("instance_norm", P, P, P, D)
+_assign = function("assign", C.c_bool, P, P, EP)
+
+
+def assign(t, value):
+    return call(_assign, t, value)
+
+
+def tile(x, *times):
+    return _tile(x, len(times), longs(times))
+
+
+def mean_axes(x, axes, keepdim=False):
+    return _mean_axes(x, len(axes), ints(axes), keepdim)
+
+
+def batch_norm(x, mean=None, variance=None, weight=None, bias=None, training=True, momentum=0.1,
+               epsilon=1e-5):
+    return _batch_norm(x, mean, variance, weight, bias, training, momentum, epsilon)
+
+
+# ---- Convolution, pooling ----
+
+PAIR = I64 * 2
+
+
+class Convolution(C.Structure):
+    _fields_ = [("stride", PAIR), ("padding", PAIR), ("dilation", PAIR), ("groups", I64),
+                ("output_padding", PAIR)]
+
+
+class Pooling(C.Structure):
+    _fields_ = [("kernel", PAIR), ("stride", PAIR), ("padding", PAIR), ("dilation", PAIR),
+                ("ceil_mode", C.c_bool), ("count_excludes_padding", C.c_bool)]
+
+
+def _pair(v):
+    return PAIR(*((v, v) if isinstance(v, int) else v))
+
+
+def convolution(stride=1, padding=0, dilation=1, groups=1, output_padding=0):
+    return Convolution(_pair(stride), _pair(padding), _pair(dilation), groups, _pair(output_padding))
+
+
+def _conv(name):
+    f = _maker(name, P, P, P, C.POINTER(Convolution))
+    return lambda x, w, b=None, **options: f(x, w, b, C.byref(convolution(**options)))
+
+
+conv1d, conv2d, conv_transpose2d = _conv("conv1d"), _conv("conv2d"), _conv("conv_transpose2d")
+_max_pool2d = _maker("max_pool2d", P, C.POINTER(Pooling), EP)
+_avg_pool2d = _maker("avg_pool2d", P, C.POINTER(Pooling))
+adaptive_avg_pool2d = _maker("adaptive_avg_pool2d", P, I64, I64)
+
+
+def pooling(kernel, stride=0, padding=0, dilation=0, ceil_mode=False, excludes=False):
+    return Pooling(_pair(kernel), _pair(stride), _pair(padding), _pair(dilation), ceil_mode, excludes)
+
+
+def max_pool2d(x, *arguments, indices=False, **options):
+    out = P()
+    y = _max_pool2d(x, C.byref(pooling(*arguments, **options)), C.byref(out) if indices else None)
+    return (y, wrap(out.value)) if indices else y
+
+
+def avg_pool2d(x, *arguments, **options):
+    return _avg_pool2d(x, C.byref(pooling(*arguments, **options)))
+
+
+# ---- Order, einsum ----
+
+_sort = function("sort", C.c_bool, P, N, C.c_bool, EP, EP, EP)
+_topk = function("topk", C.c_bool, P, I64, N, C.c_bool, EP, EP, EP)
+argsort = _maker("argsort", P, N, C.c_bool)
+_einsum = _maker("einsum", C.c_char_p, N, EP)
+
+
+def sort(x, axis=-1, descending=False):
+    values, indices = P(), P()
+    call(_sort, x, axis, descending, C.byref(values), C.byref(indices))
+    return wrap(values.value), wrap(indices.value)
+
+
+def topk(x, k, axis=-1, largest=True):
+    values, indices = P(), P()
+    call(_topk, x, k, axis, largest, C.byref(values), C.byref(indices))
+    return wrap(values.value), wrap(indices.value)
+
+
+def einsum(equation, *operands):
+    return _einsum(equation.encode(), len(operands), handles(operands))
