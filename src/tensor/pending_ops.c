@@ -3,9 +3,6 @@
 #include "tensor/tensor_int.h"
 #define LATER(NAME) ig_fail(error, IgErrorArgument, #NAME ": is not there yet")
 #define U(x) (void)(x)
-IgTensor *ig_conv2d(IgTensor *x, IgTensor *w, IgTensor *b, const IgConvolution *o, MTLError **error) { U(x), U(w), U(b), U(o), LATER(ig_conv2d); return NULL; }
-IgTensor *ig_conv1d(IgTensor *x, IgTensor *w, IgTensor *b, const IgConvolution *o, MTLError **error) { U(x), U(w), U(b), U(o), LATER(ig_conv1d); return NULL; }
-IgTensor *ig_conv_transpose2d(IgTensor *x, IgTensor *w, IgTensor *b, const IgConvolution *o, MTLError **error) { U(x), U(w), U(b), U(o), LATER(ig_conv_transpose2d); return NULL; }
 IgTensor *ig_max_pool2d(IgTensor *x, const IgPooling *o, IgTensor **i, MTLError **error) { U(x), U(o), U(i), LATER(ig_max_pool2d); return NULL; }
 IgTensor *ig_avg_pool2d(IgTensor *x, const IgPooling *o, MTLError **error) { U(x), U(o), LATER(ig_avg_pool2d); return NULL; }
 IgTensor *ig_adaptive_avg_pool2d(IgTensor *x, int64_t h, int64_t w, MTLError **error) { U(x), U(h), U(w), LATER(ig_adaptive_avg_pool2d); return NULL; }

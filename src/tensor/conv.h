@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv.h: the three products that convolutions and their gradients are made of (conv_kernels.c).
+#ifndef INGOT_TENSOR_CONV_H
+#define INGOT_TENSOR_CONV_H
+#include "tensor/tensor_int.h"
+
+// What a forward convolution is: x (n, groups c, in) and weight (groups o, c, kernel) give
+// y (n, groups o, out). Pairs are of H and W.
+typedef struct IgConv {
+    int64_t n, groups, c, o;
+    int64_t in[2], out[2], kernel[2], stride[2], padding[2], dilation[2];
+} IgConv;
+
+// All inside a scope and without gradients; floating tensors of one type.
+IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
+                          MTLError **error);
+// y and w to x: each element of y is spread over where it came from.
+IgTensor *ig_conv_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias, MTLError **error);
+// x and y to w.
+IgTensor *ig_conv_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error);
+#endif

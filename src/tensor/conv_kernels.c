@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv_kernels.c: convolutions as matrix products, without the matrix of patches.
+//
+// The picture is laid out with its border (and, for strides, one picture per remainder), so that
+// for one tap of the kernel the elements that all positions of the result need lie in line: rows of
+// the result are as long as those of the source, and what is computed beside the picture is not
+// stored. A tap is then a product (O, C) x (C, positions), which begins at another place of the
+// source; the products of all taps are added in one tile by matmul2d. The way back is the same with
+// the matrices transposed; for strides each remainder of the position has taps of its own (a
+// phase). The gradient of the weights is (O, positions) x (positions, C) for each tap.
+//
+// Few channels make thin products: below MIN_CHANNELS the layout has a picture per tap, which makes
+// one product of all of them, and where both sides are thin (a group per channel) threads add up
+// by themselves.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tensor/conv.h"
+
+enum { TILE_M = 64, TILE_N = 64, SIMD_GROUPS = 4, WEIGHT_GROUPS = 2, MIN_CHANNELS = 16 };
+#define THIN 4 // channels on both sides
+
+// ---- Source ----
+
+static const char text_layout[] =
+    // p: elements, rows and columns of the source, rows, columns, slots, channels, mult y, mult x;
+    // table: what is added to y and x for each slot
+    "kernel void layout(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
+    "                   device const int *table [[buffer(2)]], device T *y [[buffer(3)]],\n"
+    "                   uint2 at [[thread_position_in_grid]]) {\n"
+    "    int column = int(at.x), rest = int(at.y), row = rest % p[3];\n"
+    "    rest /= p[3];\n"
+    "    int c = rest % p[6], slot = rest / p[6] % p[5], image = rest / p[6] / p[5] * p[6] + c;\n"
+    "    int sy = row * p[7] + table[2 * slot], sx = column * p[8] + table[2 * slot + 1];\n"
+    "    bool in = sy >= 0 && sy < p[1] && sx >= 0 && sx < p[2];\n"
+    "    y[int(at.y) * p[4] + column] = in ? x[(image * p[1] + sy) * p[2] + sx] : T(0);\n"
+    "}\n";
+
+// Words of the products; a phase in the table is 6 numbers, a tap 2 (matrix, offset).
+enum {
+    P_M,
+    P_K,
+    P_GROUPS,
+    P_PHASES,
+    P_PLANE,
+    P_BATCH,
+    P_WIDTH,
+    P_ROWS,
+    P_COLUMNS,
+    P_STRIDE_Y,
+    P_STRIDE_X,
+    P_BIAS,
+    P_N
+};
+static const char text_taps[] =
+    "#define SETUP \\\n"
+    "    const int M = p[0], K = p[1], G = p[2], P = p[3], plane = p[4], width = p[6];\n"
+    "kernel void taps(constant int *p [[buffer(0)]], device T *source [[buffer(1)]],\n"
+    "                 device T *weights [[buffer(2)]], device const int *table [[buffer(3)]],\n"
+    "                 device const T *bias [[buffer(4)]], device T *result [[buffer(5)]],\n"
+    "                 uint3 group [[threadgroup_position_in_grid]]) {\n"
+    "    SETUP\n"
+    "    const int ng = int(group.z) / P, g = ng % G;\n"
+    "    device const int *phase = table + int(group.z) % P * 6;\n"
+    "    const int L = phase[2], row0 = int(group.y) * TILE_M, column0 = int(group.x) * TILE_N;\n"
+    "    if (column0 >= L) return;\n"
+    "    device T *first_a = weights + g * M * K, *first_b = source + ng * p[5];\n"
+    "    typedef tensor<device T, dextents<int, 2>, tensor_inline> Matrix;\n"
+    "    constexpr auto what = matmul2d_descriptor(TILE_M, TILE_N, dynamic_length_v<int>,\n"
+    "        TRANSPOSED, false, false, matmul2d_descriptor::mode::multiply_accumulate);\n"
+    "    matmul2d<what, execution_simdgroups<SIMD_GROUPS>> op;\n"
+    "    auto tile = op.get_destination_cooperative_tensor<Matrix, Matrix, float>();\n"
+    "    for (ushort e = 0; e < tile.get_capacity(); e++) tile[e] = 0;\n"
+    "    for (int t = 0; t < phase[1]; t++) {\n"
+    "        device const int *tap = table + P * 6 + (phase[0] + t) * 2;\n"
+    "        Matrix all_a(first_a + tap[0] * G * M * K,\n"
+    "            TRANSPOSED ? dextents<int, 2>(M, K) : dextents<int, 2>(K, M),\n"
+    "            array<int, 2>{1, TRANSPOSED ? M : K});\n"
+    "        Matrix all_b(first_b + tap[1], dextents<int, 2>(L, K), array<int, 2>{1, plane});\n"
+    "        auto a = all_a.slice(TRANSPOSED ? row0 : 0, TRANSPOSED ? 0 : row0);\n"
+    "        auto b = all_b.slice(column0, 0);\n"
+    "        op.run(a, b, tile);\n"
+    "    }\n"
+    "    for (ushort e = 0; e < tile.get_capacity(); e++) {\n"
+    "        if (!tile.is_valid_element(e)) continue;\n"
+    "        const auto place = tile.get_multidimensional_index(e);\n"
+    "        const int row = row0 + int(place[1]), i = column0 + int(place[0]);\n"
+    "        const int y = i / width, x = i - y * width;\n"
+    "        if (row >= M || i >= L || x >= phase[3]) continue;\n"
+    "        float v = tile[e];\n"
+    "        if (p[11]) v += float(bias[g * M + row]);\n"
+    "        result[((ng * M + row) * p[7] + y * p[9] + phase[4]) * p[8] + x * p[10] + phase[5]] =\n"
+    "            T(v);\n"
+    "    }\n"
+    "}\n"
+    // A thread per element of the result.
+    "kernel void direct(constant int *p [[buffer(0)]], device T *source [[buffer(1)]],\n"
+    "                   device T *weights [[buffer(2)]], device const int *table [[buffer(3)]],\n"
+    "                   device const T *bias [[buffer(4)]], device T *result [[buffer(5)]],\n"
+    "                   uint2 at [[thread_position_in_grid]]) {\n"
+    "    SETUP\n"
+    "    const int i = int(at.x), ng = int(at.y) / M, row = int(at.y) % M, g = ng % G;\n"
+    "    const int y = i / p[8], x = i % p[8], phases_x = min(p[10], p[8]);\n"
+    "    device const int *phase = table + (y % p[9] * phases_x + x % p[10]) * 6;\n"
+    "    const int from = ng * p[5] + y / p[9] * width + x / p[10];\n"
+    "    float sum = 0;\n"
+    "    for (int t = 0; t < phase[1]; t++) {\n"
+    "        device const int *tap = table + P * 6 + (phase[0] + t) * 2;\n"
+    "        const int w = (tap[0] * G + g) * M * K + (TRANSPOSED ? row : row * K);\n"
+    "        for (int k = 0; k < K; k++)\n"
+    "            sum += float(source[from + tap[1] + k * plane]) *\n"
+    "                   float(weights[w + k * (TRANSPOSED ? M : 1)]);\n"
+    "    }\n"
+    "    if (p[11]) sum += float(bias[g * M + row]);\n"
+    "    result[int(at.y) * p[7] * p[8] + i] = T(sum);\n"
+    "}\n";
+
+// p: M, K, groups, taps, plane of y, L, batch of x, plane of x, images, images of a part
+static const char text_weights[] =
+    "kernel void weights(constant int *p [[buffer(0)]], device T *y [[buffer(1)]],\n"
+    "                    device T *source [[buffer(2)]], device const int *table [[buffer(3)]],\n"
+    "                    device float *result [[buffer(4)]],\n"
+    "                    uint3 group [[threadgroup_position_in_grid]]) {\n"
+    "    const int M = p[0], K = p[1], G = p[2], taps = p[3], L = p[5];\n"
+    "    const int z = int(group.z), g = z % G, offset = table[2 * (z / G % taps) + 7];\n"
+    "    const int image0 = z / G / taps * p[9], image1 = min(image0 + p[9], p[8]);\n"
+    "    const int row0 = int(group.y) * TILE_M, column0 = int(group.x) * TILE_N;\n"
+    "    typedef tensor<device T, dextents<int, 2>, tensor_inline> Matrix;\n"
+    "    constexpr auto what = matmul2d_descriptor(TILE_M, TILE_N, dynamic_length_v<int>,\n"
+    "        false, true, false, matmul2d_descriptor::mode::multiply_accumulate);\n"
+    "    matmul2d<what, execution_simdgroups<SIMD_GROUPS>> op;\n"
+    "    auto tile = op.get_destination_cooperative_tensor<Matrix, Matrix, float>();\n"
+    "    for (ushort e = 0; e < tile.get_capacity(); e++) tile[e] = 0;\n"
+    "    for (int n = image0; n < image1; n++) {\n"
+    "        Matrix all_a(y + (n * G + g) * M * p[4], dextents<int, 2>(L, M),\n"
+    "                     array<int, 2>{1, p[4]});\n"
+    "        Matrix all_b(source + (n * G + g) * p[6] + offset, dextents<int, 2>(L, K),\n"
+    "                     array<int, 2>{1, p[7]});\n"
+    "        auto a = all_a.slice(0, row0);\n"
+    "        auto b = all_b.slice(0, column0);\n"
+    "        op.run(a, b, tile);\n"
+    "    }\n"
+    "    for (ushort e = 0; e < tile.get_capacity(); e++) {\n"
+    "        if (!tile.is_valid_element(e)) continue;\n"
+    "        const auto place = tile.get_multidimensional_index(e);\n"
+    "        const int row = row0 + int(place[1]), column = column0 + int(place[0]);\n"
+    "        if (row < M && column < K) result[(z * M + row) * K + column] = tile[e];\n"
+    "    }\n"
+    "}\n"
+    // A SIMD-group per element of the result.
+    "kernel void direct_weights(constant int *p [[buffer(0)]], device T *y [[buffer(1)]],\n"
+    "                           device T *source [[buffer(2)]],\n"
+    "                           device const int *table [[buffer(3)]],\n"
+    "                           device float *result [[buffer(4)]],\n"
+    "                           uint at [[thread_position_in_grid]]) {\n"
+    "    const int M = p[0], K = p[1], G = p[2], taps = p[3], L = p[5], lane = int(at) % 32;\n"
+    "    const int i = int(at) / 32, column = i % K, row = i / K % M, z = i / K / M;\n"
+    "    const int g = z % G, offset = table[2 * (z / G % taps) + 7];\n"
+    "    const int image0 = z / G / taps * p[9], image1 = min(image0 + p[9], p[8]);\n"
+    "    float sum = 0;\n"
+    "    for (int n = image0; n < image1; n++) {\n"
+    "        device const T *a = y + ((n * G + g) * M + row) * p[4];\n"
+    "        device const T *b = source + (n * G + g) * p[6] + column * p[7] + offset;\n"
+    "        for (int k = lane; k < L; k += 32) sum += float(a[k]) * float(b[k]);\n"
+    "    }\n"
+    "    sum = simd_sum(sum);\n"
+    "    if (lane == 0) result[i] = sum;\n"
+    "}\n";
+
+typedef struct Source {
+    const char *text;
+    IgType type;
+    bool transposed, products;
+    int groups;
+} Source;
+
+static char *write_source(void *context) {
+    const Source *s = context;
+    size_t n = strlen(s->text) + 1024;
+    char *out = malloc(n);
+    if (!out) return NULL;
+    snprintf(out, n,
+             "#include <metal_stdlib>\n%susing namespace metal;\n"
+             "#define T %s\n#define TRANSPOSED %s\n#define TILE_M %d\n#define TILE_N %d\n"
+             "#define SIMD_GROUPS %d\n%s",
+             s->products ? "#include <metal_tensor>\n"
+                           "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n"
+                           "using namespace mpp::tensor_ops;\n"
+                         : "",
+             ig_type_metal(s->type), s->transposed ? "true" : "false", TILE_M, TILE_N, s->groups,
+             s->text);
+    return out;
+}
+
+static IgKernel *kernel_for(IgDevice *device, const char *function, const Source *s,
+                            MTLError **error) {
+    unsigned char key[20] = {'v', (unsigned char)s->type, s->transposed};
+    memcpy(key + 3, function, strlen(function));
+    return ig_kernel(device, key, sizeof key, function, write_source, (void *)(uintptr_t)s, error);
+}
+
+// ---- Recording: an expression with its words and its grid ----
+
+typedef struct Work {
+    const char *function;
+    Source source;
+    int32_t words[P_N];
+    MTLSize grid, group;
+    bool groups; // the grid counts threadgroups
+} Work;
+
+static void drop(IgExpr *expr) { free(expr->extra); }
+
+static bool run(IgDevice *device, IgData *data, MTLError **error) {
+    const IgExpr *expr = data->expr;
+    const Work *w = expr->extra;
+    IgBinding bindings[IG_MAX_INPUTS + 1];
+    int n = expr->n_inputs;
+    for (int i = 0; i < n; i++) {
+        const IgView *in = &expr->inputs[i];
+        if (!ig_data_make(in->data, error)) return false;
+        bindings[i] =
+            (IgBinding){in->data->memory, (size_t)in->offset * ig_type_size(in->data->type)};
+    }
+    if (!ig_data_allocate(data, error)) return false;
+    if (data->n == 0) return true;
+    IgKernel *kernel = kernel_for(device, w->function, &w->source, error);
+    if (!kernel) return false;
+    bindings[n] = (IgBinding){data->memory, 0};
+    return ig_encode(device, kernel, w->words, sizeof w->words, bindings, (size_t)n + 1, w->grid,
+                     w->group, w->groups, error);
+}
+
+// Contiguous inputs; `kinds` of work by value.
+static IgTensor *work(const Work *kind, int n, IgTensor *const *inputs, const IgShape *shape,
+                      IgType type, MTLError **error) {
+    IgView views[IG_MAX_INPUTS];
+    IgShape checked;
+    for (int i = 0; i < n; i++) {
+        if (!inputs[i]) return NULL;
+        views[i] = inputs[i]->view;
+    }
+    if (!ig_shape_check("ig_conv2d", shape->rank, shape->n, &checked, error)) return NULL;
+    Work *w = malloc(sizeof *w);
+    IgExpr *expr = w ? ig_expr_new(n, views, shape, error) : NULL;
+    if (!expr) {
+        if (!w) ig_fail_no_memory(error);
+        free(w);
+        return NULL;
+    }
+    *w = *kind;
+    expr->run = run;
+    expr->extra = w;
+    expr->drop = drop;
+    return ig_tensor_of_expr(ig_device(inputs[0]), type, expr, error);
+}
+
+static size_t least(int64_t a, size_t b) { return (size_t)a < b ? (size_t)a : b; }
+static int64_t tiles(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
+
+// ---- Plans: how the source is laid out and where taps find it ----
+
+typedef struct Plan {
+    bool merged; // a slot per tap
+    int64_t slots, taps, phases;
+    int64_t mult[2], plane[2]; // rows and columns of what is laid out
+    int32_t *adds;             // per slot y, x
+    int32_t *table;            // phases, taps
+} Plan;
+
+static void plan_free(Plan *p) {
+    free(p->adds);
+    free(p->table);
+}
+
+static bool plan_alloc(Plan *p, int64_t slots, int64_t phases, int64_t taps, MTLError **error) {
+    p->slots = slots;
+    p->phases = phases;
+    p->taps = taps;
+    p->adds = calloc((size_t)slots * 2, sizeof *p->adds);
+    p->table = calloc((size_t)(phases * 6 + taps * 2), sizeof *p->table);
+    return (p->adds && p->table) || ig_fail_no_memory(error);
+}
+
+static void set_phase(Plan *p, int64_t i, int64_t first, int64_t n, const int64_t size[2],
+                      const int64_t place[2]) {
+    int32_t *t = p->table + i * 6;
+    t[0] = (int32_t)first;
+    t[1] = (int32_t)n;
+    t[2] = (int32_t)((size[0] - 1) * p->plane[1] + size[1]);
+    t[3] = (int32_t)size[1];
+    t[4] = (int32_t)place[0];
+    t[5] = (int32_t)place[1];
+}
+
+static void set_tap(Plan *p, int64_t i, int64_t matrix, int64_t offset) {
+    int32_t *t = p->table + p->phases * 6 + i * 2;
+    t[0] = (int32_t)matrix;
+    t[1] = (int32_t)offset;
+}
+
+// Place of a remainder among those that come: the first tap that has it.
+static int64_t remainder_of(const IgConv *v, int axis, int64_t tap) {
+    int64_t s = v->stride[axis], d = v->dilation[axis], want = tap * d % s;
+    for (int64_t i = 0;; i++)
+        if (i * d % s == want) return i;
+}
+
+static int64_t remainders(const IgConv *v, int axis) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < v->kernel[axis]; i++) {
+        int64_t r = remainder_of(v, axis, i);
+        if (r == n) n++; // they come one after the other until they repeat
+    }
+    return n;
+}
+
+static const int64_t origin[2] = {0, 0};
+
+static bool plan_forward(Plan *p, const IgConv *v, MTLError **error) {
+    int64_t n_taps = v->kernel[0] * v->kernel[1];
+    *p = (Plan){.merged = v->c < MIN_CHANNELS && n_taps > 1 && (v->o > THIN || v->c > THIN),
+                .mult = {v->stride[0], v->stride[1]}};
+    if (p->merged) {
+        p->plane[0] = v->out[0], p->plane[1] = v->out[1];
+        if (!plan_alloc(p, n_taps, 1, 1, error)) return false;
+        for (int64_t t = 0; t < n_taps; t++) {
+            p->adds[2 * t] = (int32_t)(t / v->kernel[1] * v->dilation[0] - v->padding[0]);
+            p->adds[2 * t + 1] = (int32_t)(t % v->kernel[1] * v->dilation[1] - v->padding[1]);
+        }
+        set_phase(p, 0, 0, 1, v->out, origin);
+        return true;
+    }
+    int64_t n[2] = {remainders(v, 0), remainders(v, 1)};
+    for (int a = 0; a < 2; a++)
+        p->plane[a] = v->out[a] + (v->kernel[a] - 1) * v->dilation[a] / v->stride[a];
+    if (!plan_alloc(p, n[0] * n[1], 1, n_taps, error)) return false;
+    for (int64_t s = 0; s < p->slots; s++) {
+        p->adds[2 * s] = (int32_t)(s / n[1] * v->dilation[0] % v->stride[0] - v->padding[0]);
+        p->adds[2 * s + 1] = (int32_t)(s % n[1] * v->dilation[1] % v->stride[1] - v->padding[1]);
+    }
+    set_phase(p, 0, 0, n_taps, v->out, origin);
+    for (int64_t t = 0; t < n_taps; t++) {
+        int64_t r = t / v->kernel[1], s = t % v->kernel[1];
+        int64_t slot = remainder_of(v, 0, r) * n[1] + remainder_of(v, 1, s);
+        int64_t y = r * v->dilation[0] / v->stride[0], x = s * v->dilation[1] / v->stride[1];
+        set_tap(p, t, t,
+                slot * v->c * p->plane[0] * p->plane[1] + y * p->plane[1] + x);
+    }
+    return true;
+}
+
+// For one axis of the way back: the tap belongs to the phase that leaves no remainder.
+static bool shift_of(const IgConv *v, int axis, int64_t phase, int64_t tap, int64_t *shift) {
+    int64_t d = phase + v->padding[axis] - tap * v->dilation[axis];
+    if (d % v->stride[axis]) return false;
+    *shift = d / v->stride[axis];
+    return true;
+}
+
+static int64_t phase_length(const IgConv *v, int axis, int64_t phase) {
+    return (v->in[axis] - phase + v->stride[axis] - 1) / v->stride[axis];
+}
+
+// The border before and the length with both borders.
+static void back_border(const IgConv *v, int axis, int64_t n_phases, int64_t *before,
+                        int64_t *length) {
+    int64_t low = 0, high = 0;
+    for (int64_t phase = 0; phase < n_phases; phase++)
+        for (int64_t tap = 0; tap < v->kernel[axis]; tap++) {
+            int64_t shift;
+            if (!shift_of(v, axis, phase, tap, &shift)) continue;
+            int64_t end = shift + phase_length(v, axis, phase);
+            low = shift < low ? shift : low;
+            high = end > high ? end : high;
+        }
+    *before = -low;
+    *length = high - low > 0 ? high - low : 1;
+}
+
+static bool plan_back(Plan *p, const IgConv *v, MTLError **error) {
+    int64_t n_taps = v->kernel[0] * v->kernel[1], n[2], before[2];
+    for (int a = 0; a < 2; a++) n[a] = v->stride[a] < v->in[a] ? v->stride[a] : v->in[a];
+    bool single = v->stride[0] == 1 && v->stride[1] == 1;
+    *p = (Plan){.merged = single && v->o < MIN_CHANNELS && n_taps > 1 &&
+                          (v->o > THIN || v->c > THIN),
+                .mult = {1, 1}};
+    if (p->merged) {
+        p->plane[0] = v->in[0], p->plane[1] = v->in[1];
+        if (!plan_alloc(p, n_taps, 1, 1, error)) return false;
+        for (int64_t t = 0; t < n_taps; t++) {
+            p->adds[2 * t] = (int32_t)(v->padding[0] - t / v->kernel[1] * v->dilation[0]);
+            p->adds[2 * t + 1] = (int32_t)(v->padding[1] - t % v->kernel[1] * v->dilation[1]);
+        }
+        set_phase(p, 0, 0, 1, v->in, origin);
+        return true;
+    }
+    for (int a = 0; a < 2; a++) back_border(v, a, n[a], &before[a], &p->plane[a]);
+    if (!plan_alloc(p, 1, n[0] * n[1], n_taps, error)) return false;
+    p->adds[0] = (int32_t)-before[0];
+    p->adds[1] = (int32_t)-before[1];
+    int64_t at = 0;
+    for (int64_t i = 0; i < p->phases; i++) {
+        int64_t place[2] = {i / n[1], i % n[1]}, first = at;
+        int64_t size[2] = {phase_length(v, 0, place[0]), phase_length(v, 1, place[1])};
+        for (int64_t t = 0; t < n_taps; t++) {
+            int64_t y, x;
+            if (shift_of(v, 0, place[0], t / v->kernel[1], &y) &&
+                shift_of(v, 1, place[1], t % v->kernel[1], &x))
+                set_tap(p, at++, t, (y + before[0]) * p->plane[1] + x + before[1]);
+        }
+        set_phase(p, i, first, at - first, size, place);
+    }
+    return true;
+}
+
+// ---- The steps ----
+
+// x (n, channels, ..) in the plan's order: (images, slots, channels, rows, columns).
+static IgTensor *lay_out(const Plan *p, IgTensor *x, int64_t images, int64_t channels,
+                         MTLError **error) {
+    IgTensor *packed = ig_contiguous(x, error);
+    if (!packed) return NULL;
+    int64_t rows = ig_dim(x, 2), columns = ig_dim(x, 3);
+    if (p->slots == 1 && !p->adds[0] && !p->adds[1] && p->mult[0] == 1 && p->mult[1] == 1 &&
+        p->plane[0] == rows && p->plane[1] == columns)
+        return packed;
+    IgShape shape = {2, {images * p->slots * channels * p->plane[0], p->plane[1]}};
+    IgTensor *table =
+        ig_from_data(ig_device(x), IgInt32, 1, (int64_t[]){p->slots * 2}, p->adds, error);
+    Work w = {.function = "layout",
+              .source = {text_layout, ig_type(x), false, false, 1},
+              .words = {0, (int32_t)rows, (int32_t)columns, (int32_t)p->plane[0],
+                        (int32_t)p->plane[1], (int32_t)p->slots, (int32_t)channels,
+                        (int32_t)p->mult[0], (int32_t)p->mult[1]}};
+    size_t width = least(p->plane[1], 256);
+    w.grid = mtl_size_make((size_t)p->plane[1], (size_t)shape.n[0], 1);
+    w.group = mtl_size_make(width, least(shape.n[0], 256 / width), 1);
+    return work(&w, 2, (IgTensor *[]){packed, table}, &shape, ig_type(x), error);
+}
+
+// weight (groups o, c, taps) in another order: 0 is a tap, 1 a group, 2 of o, 3 of c.
+static IgTensor *order_weights(const IgConv *v, IgTensor *w, const int order[4], MTLError **error) {
+    int64_t n_taps = v->kernel[0] * v->kernel[1];
+    static const int from[4] = {3, 0, 1, 2}; // where each lies in (groups, o, c, taps)
+    int axes[4];
+    for (int i = 0; i < 4; i++) axes[i] = from[order[i]];
+    IgTensor *four = ig_reshape(w, 4, (int64_t[]){v->groups, v->o, v->c, n_taps}, error);
+    return ig_contiguous(ig_permute(four, axes, error), error);
+}
+
+static IgTensor *product(const IgConv *v, const Plan *p, bool back, IgTensor *source, IgTensor *w,
+                         IgTensor *bias, MTLError **error) {
+    if (!source || !w) return NULL;
+    const int64_t *size = back ? v->in : v->out;
+    int64_t m = back ? v->c : v->o, k = back ? v->o : v->c, images = v->n * v->groups;
+    int64_t plane = p->plane[0] * p->plane[1], batch = p->slots * k * plane, longest = 0;
+    for (int64_t i = 0; i < p->phases; i++)
+        longest = p->table[i * 6 + 2] > longest ? p->table[i * 6 + 2] : longest;
+    if (p->merged) k *= p->slots;
+    bool thin = m <= THIN && k <= THIN;
+    Work kind = {.function = thin ? "direct" : "taps",
+                 .source = {text_taps, ig_type(source), back, true, SIMD_GROUPS},
+                 .words = {(int32_t)m, (int32_t)k, (int32_t)v->groups, (int32_t)p->phases,
+                           (int32_t)plane, (int32_t)batch, (int32_t)p->plane[1], (int32_t)size[0],
+                           (int32_t)size[1], back ? (int32_t)v->stride[0] : 1,
+                           back ? (int32_t)v->stride[1] : 1, bias != NULL},
+                 .groups = !thin};
+    if (thin) {
+        kind.grid = mtl_size_make((size_t)(size[0] * size[1]), (size_t)(images * m), 1);
+        kind.group = mtl_size_make(least(size[0] * size[1], 256), 1, 1);
+    } else {
+        kind.grid = mtl_size_make((size_t)tiles(longest, TILE_N), (size_t)tiles(m, TILE_M),
+                                  (size_t)(images * p->phases));
+        kind.group = mtl_size_make(32 * SIMD_GROUPS, 1, 1);
+    }
+    IgTensor *table = ig_from_data(ig_device(source), IgInt32, 1,
+                                   (int64_t[]){p->phases * 6 + p->taps * 2}, p->table, error);
+    IgShape shape = {4, {v->n, v->groups * m, size[0], size[1]}};
+    bias = bias ? ig_contiguous(bias, error) : w; // something to bind
+    return work(&kind, 4, (IgTensor *[]){source, w, table, bias}, &shape, ig_type(source), error);
+}
+
+IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
+                          MTLError **error) {
+    Plan p;
+    IgTensor *y = NULL;
+    if (plan_forward(&p, v, error))
+        y = product(v, &p, false, lay_out(&p, x, v->n * v->groups, v->c, error),
+                    order_weights(v, w, p.merged ? (int[]){1, 2, 0, 3} : (int[]){0, 1, 2, 3},
+                                  error),
+                    bias, error);
+    plan_free(&p);
+    return y;
+}
+
+IgTensor *ig_conv_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias,
+                       MTLError **error) {
+    Plan p;
+    IgTensor *x = NULL;
+    if (plan_back(&p, v, error))
+        x = product(v, &p, true, lay_out(&p, y, v->n * v->groups, v->o, error),
+                    order_weights(v, w, p.merged ? (int[]){1, 0, 2, 3} : (int[]){0, 1, 2, 3},
+                                  error),
+                    bias, error);
+    plan_free(&p);
+    return x;
+}
+
+// How many images go into one sum: enough sums to keep a machine busy.
+static int64_t images_of_part(const IgConv *v, int64_t n_tiles) {
+    int64_t parts = 16 / (n_tiles ? n_tiles : 1);
+    parts = parts < 1 ? 1 : parts > v->n ? v->n : parts;
+    return parts ? (v->n + parts - 1) / parts : 1;
+}
+
+static IgTensor *weights_product(const IgConv *v, const Plan *p, IgTensor *x, IgTensor *y,
+                                 MTLError **error) {
+    // y in rows as long as the source's.
+    int32_t zero[2] = {0, 0};
+    Plan wide = {.slots = 1, .mult = {1, 1}, .plane = {v->out[0], p->plane[1]}, .adds = zero};
+    IgTensor *rows = lay_out(&wide, y, v->n * v->groups, v->o, error);
+    IgTensor *source = lay_out(p, x, v->n * v->groups, v->c, error);
+    int64_t plane = p->plane[0] * p->plane[1], k = v->c * (p->merged ? p->slots : 1);
+    bool thin = v->o <= THIN && k <= THIN;
+    int64_t n_tiles = tiles(v->o, TILE_M) * tiles(k, TILE_N) * v->groups * p->taps;
+    int64_t each = images_of_part(v, n_tiles), parts = each ? tiles(v->n, each) : 1;
+    if (parts < 1) parts = 1;
+    Work kind = {.function = thin ? "direct_weights" : "weights",
+                 .source = {text_weights, ig_type(x), false, true, WEIGHT_GROUPS},
+                 .words = {(int32_t)v->o, (int32_t)k, (int32_t)v->groups, (int32_t)p->taps,
+                           (int32_t)(v->out[0] * p->plane[1]), p->table[2],
+                           (int32_t)(p->slots * v->c * plane), (int32_t)plane, (int32_t)v->n,
+                           (int32_t)each},
+                 .groups = !thin};
+    IgShape shape = {5, {parts, p->taps, v->groups, v->o, k}};
+    if (thin) {
+        size_t threads = (size_t)ig_shape_numel(&shape) * 32;
+        kind.grid = mtl_size_make(threads, 1, 1);
+        kind.group = mtl_size_make(threads < 256 ? threads : 256, 1, 1);
+    } else {
+        kind.grid = mtl_size_make((size_t)tiles(k, TILE_N), (size_t)tiles(v->o, TILE_M),
+                                  (size_t)(parts * p->taps * v->groups));
+        kind.group = mtl_size_make(32 * WEIGHT_GROUPS, 1, 1);
+    }
+    IgTensor *table = ig_from_data(ig_device(x), IgInt32, 1,
+                                   (int64_t[]){p->phases * 6 + p->taps * 2}, p->table, error);
+    IgTensor *sums =
+        work(&kind, 3, (IgTensor *[]){rows, source, table}, &shape, IgFloat32, error);
+    return parts > 1 ? ig_sum(sums, 0, true, error) : sums;
+}
+
+IgTensor *ig_conv_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error) {
+    Plan p;
+    IgTensor *w = NULL;
+    if (plan_forward(&p, v, error)) w = weights_product(v, &p, x, y, error);
+    int64_t n_taps = v->kernel[0] * v->kernel[1];
+    if (p.merged) { // (groups, o, taps, c)
+        w = ig_reshape(w, 4, (int64_t[]){v->groups, v->o, n_taps, v->c}, error);
+        w = ig_permute(w, (int[]){0, 1, 3, 2}, error);
+    } else {
+        w = ig_reshape(w, 4, (int64_t[]){n_taps, v->groups, v->o, v->c}, error);
+        w = ig_permute(w, (int[]){1, 2, 3, 0}, error);
+    }
+    plan_free(&p);
+    w = ig_reshape(w, 4, (int64_t[]){v->groups * v->o, v->c, v->kernel[0], v->kernel[1]}, error);
+    return w ? ig_cast(w, ig_type(x), error) : NULL;
+}
