@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // metal_indirect.h: indirect command buffers: compute commands kept in memory, encoded once by the
-// CPU or by a kernel, executed as often as wanted.
+// CPU or by a kernel, executed as often as wanted. Draws: metal_indirect_render.h.
 // Part of metal.h, which says how names, lifetimes, errors and threads work; include that.
 //
 //     MTLIndirectCommandBuffer *icb = mtl_device_new_indirect_command_buffer(
@@ -57,13 +57,13 @@ typedef struct MTLIndirectCommandBufferExecutionRange {
 } MTLIndirectCommandBufferExecutionRange;
 
 typedef struct MTLIndirectCommandBufferDescriptor {
-    // Required: dispatches or draws. Draws cannot be encoded yet.
+    // Required: dispatches or draws. Draws of patches and meshes cannot be encoded.
     MTLIndirectCommandType command_types;
     bool inherit_buffers;                // buffers are those of the encoder that executes
     bool inherit_pipeline_state;         // so is the pipeline
     size_t max_kernel_buffer_bind_count; // 0: 31
     size_t max_kernel_threadgroup_memory_bind_count;                     // 0: 31
-    size_t max_vertex_buffer_bind_count, max_fragment_buffer_bind_count; // ignored
+    size_t max_vertex_buffer_bind_count, max_fragment_buffer_bind_count; // 0: 31
     bool support_ray_tracing;                                            // false
     bool support_dynamic_attribute_stride;
 } MTLIndirectCommandBufferDescriptor;

@@ -13,7 +13,10 @@ typedef struct CpuIndirectHead {
     uint32_t stride;        // bytes from one command to the next
     uint32_t n_buffers;     // of each command
     uint32_t n_threadgroup; // lengths of threadgroup memory of each command
-    uint32_t reserved[12];
+    // Of draws: n_buffers is n_vertex + n_fragment + 1 (buffers of both stages, then the indices),
+    // and lengths are the strides of vertex buffers, plus 1; 0: none was given.
+    uint32_t n_vertex, n_fragment;
+    uint32_t reserved[10];
     // then n_commands times: a CpuIndirectCommand, uint64_t addresses[n_buffers],
     // uint32_t lengths[n_threadgroup]
 } CpuIndirectHead;
@@ -22,6 +25,8 @@ typedef enum CpuIndirectKind {
     CPU_INDIRECT_NOTHING = 0,  // also after a reset
     CPU_INDIRECT_THREADGROUPS, // grid in threadgroups
     CPU_INDIRECT_THREADS,      // grid in threads
+    CPU_INDIRECT_DRAW,         // grid: primitive, vertices, first; group: instances, first
+    CPU_INDIRECT_DRAW_INDEXED, // the same with indices, base vertex, and group[2]: bytes of each
 } CpuIndirectKind;
 
 typedef struct CpuIndirectCommand {

@@ -32,6 +32,7 @@ static void indirect_destroy(void *self) {
     else
         rt_free(icb->memory);
     rt_free(icb->commands);
+    rt_free(icb->render_commands);
     pthread_mutex_destroy(&icb->lock);
     rt_resource_clear(&icb->resource);
     rt_free(icb);
@@ -59,9 +60,13 @@ static bool descriptor_valid(MTLDevice *device, const MTLIndirectCommandBufferDe
     } else if (count == 0 || count > MAX_COMMANDS) {
         rt_misuse(device, RT_RULE_indirect_command_count, call, "%zu", count);
     } else if (d->max_kernel_buffer_bind_count > RT_MAX_BUFFERS ||
-               d->max_kernel_threadgroup_memory_bind_count > RT_MAX_BUFFERS) {
-        rt_misuse(device, RT_RULE_indirect_bind_count, call, "%zu and %zu",
-                  d->max_kernel_buffer_bind_count, d->max_kernel_threadgroup_memory_bind_count);
+               d->max_kernel_threadgroup_memory_bind_count > RT_MAX_BUFFERS ||
+               d->max_vertex_buffer_bind_count > RT_MAX_BUFFERS ||
+               d->max_fragment_buffer_bind_count > RT_MAX_BUFFERS) {
+        rt_misuse(device, RT_RULE_indirect_bind_count, call,
+                  "kernel %zu and %zu, vertex %zu, fragment %zu", d->max_kernel_buffer_bind_count,
+                  d->max_kernel_threadgroup_memory_bind_count, d->max_vertex_buffer_bind_count,
+                  d->max_fragment_buffer_bind_count);
     } else if (rt_valid_options(device, call, options)) {
         if ((options >> 4 & 15) <= MTLStorageModePrivate) return true;
         rt_misuse(device, RT_RULE_buffer_memoryless, call, NULL);
@@ -69,7 +74,24 @@ static bool descriptor_valid(MTLDevice *device, const MTLIndirectCommandBufferDe
     return false;
 }
 
+static uint32_t limit(const MTLIndirectCommandBufferDescriptor *d, size_t n) {
+    return d->inherit_buffers ? 0 : (uint32_t)(n ? n : RT_MAX_BUFFERS);
+}
+
+// Of draws: buffers of both stages and the indices; a stride for each vertex buffer.
+static CpuIndirectHead draw_head(const MTLIndirectCommandBufferDescriptor *d, size_t count) {
+    CpuIndirectHead head = {.n_commands = (uint32_t)count,
+                            .n_vertex = limit(d, d->max_vertex_buffer_bind_count),
+                            .n_fragment = limit(d, d->max_fragment_buffer_bind_count)};
+    head.n_buffers = head.n_vertex + head.n_fragment + 1;
+    head.n_threadgroup = head.n_vertex;
+    size_t stride = sizeof(CpuIndirectCommand) + 8 * head.n_buffers + 4 * head.n_threadgroup;
+    head.stride = (uint32_t)(stride + 7) & ~7u;
+    return head;
+}
+
 static CpuIndirectHead head_of(const MTLIndirectCommandBufferDescriptor *d, size_t count) {
+    if (d->command_types & DRAW_TYPES) return draw_head(d, count);
     size_t buffers = d->max_kernel_buffer_bind_count,
            lengths = d->max_kernel_threadgroup_memory_bind_count;
     CpuIndirectHead head = {

@@ -13,6 +13,12 @@ struct MTLIndirectComputeCommand { // a part of its buffer
     size_t index;
 };
 
+struct MTLIndirectRenderCommand { // likewise
+    RtObject object;
+    MTLIndirectCommandBuffer *buffer;
+    size_t index;
+};
+
 struct MTLIndirectCommandBuffer {
     MTLResource resource;
     CpuIndirectHead head; // the true one: kernels may overwrite the one in memory
@@ -22,6 +28,7 @@ struct MTLIndirectCommandBuffer {
     bool inherit_buffers, inherit_pipeline, attribute_stride, mapped;
     pthread_mutex_t lock;
     MTLIndirectComputeCommand *commands; // one per command; under lock; made at first need
+    MTLIndirectRenderCommand *render_commands; // of buffers that hold draws, instead
 };
 
 extern const RtClass rt_indirect_class;
@@ -41,5 +48,6 @@ void rt_indirect_reset(MTLIndirectCommandBuffer *icb, MTLRange range);
 // gone are found out, never followed. The pipeline of a handle with a reference for the caller, or
 // NULL.
 MTLComputePipelineState *rt_pipeline_from_handle(uint64_t handle);
+MTLRenderPipelineState *rt_render_pipeline_from_handle(uint64_t handle);
 void rt_pipeline_forget_handle(uint64_t handle); // its pipeline is being destroyed; 0: none
 #endif

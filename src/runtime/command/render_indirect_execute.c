@@ -1,10 +1,357 @@
 // SPDX-License-Identifier: Apache-2.0
-// render_indirect_execute.c: draws of indirect command buffers.
+// render_indirect_execute.c: executing the draws of an indirect command buffer. They may have been
+// written by a kernel, so nothing in them is trusted: each becomes a draw of its pass only after
+// the checks that encoding a draw makes. That happens when the pass begins.
+#include <string.h>
+#include "runtime/command/execute.h"
+#include "runtime/command/indirect.h"
 #include "runtime/command/render.h"
+#include "runtime/inspect/shader_validation.h"
+
+typedef struct Inherited {
+    char *address; // NULL: nothing
+    size_t n_bytes, stride;
+} Inherited;
+
+typedef struct RtDrawCommands {
+    MTLIndirectCommandBuffer *icb; // held by the command buffer, as all below
+    MTLRange range;
+    const char *range_at; // not NULL: the range is there
+    const CpuRasterPass *pass;
+    MTLRenderPipelineState *pipeline; // inherited; NULL: none
+    CpuRasterState state;             // but for what pipelines fix
+    Inherited inherited[RT_N_STAGES][RT_MAX_BUFFERS];
+} RtDrawCommands;
+
+typedef struct Command { // one being turned into a draw
+    RtDrawList *list;
+    const RtDrawCommands *c;
+    CpuIndirectCommand *record;
+    MTLRenderPipelineState *p;
+    const char *wrong;
+} Command;
+
+static bool fail(RtDrawList *list, const RtDrawCommands *c, size_t index, const char *what) {
+    RtExecution *x = list->x;
+    if (!x->error)
+        x->error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
+                                "Command %zu of indirect command buffer '%s' %s.", index,
+                                rt_label(&c->icb->resource.label), what);
+    x->error = x->error ? x->error : rt_error_no_memory();
+    return false;
+}
+
+// Zeroed memory that lives as long as the list; NULL: no memory.
+static void *scratch(RtDrawList *list, size_t n_bytes, MTLRenderPipelineState *pipeline) {
+    RtDrawScratch *s = rt_alloc_aligned(sizeof *s + n_bytes, 64);
+    if (!s) {
+        mtl_release(pipeline);
+        return NULL;
+    }
+    memset(s->data, 0, n_bytes);
+    s->pipeline = pipeline;
+    s->next = list->scratch;
+    list->scratch = s;
+    return s->data;
+}
+
+// ---- Arguments ----
+
+// Where the buffer at an index lies; address NULL: nothing is bound.
+static Inherited buffer_at(const Command *k, RtStageIndex stage, size_t index) {
+    const CpuIndirectHead *head = &k->c->icb->head;
+    if (k->c->icb->inherit_buffers)
+        return index < RT_MAX_BUFFERS ? k->c->inherited[stage][index] : (Inherited){0};
+    size_t n = stage == RT_VERTEX ? head->n_vertex : head->n_fragment;
+    if (index >= n) return (Inherited){0};
+    size_t at = stage == RT_VERTEX ? index : head->n_vertex + index;
+    void *address = (void *)(uintptr_t)k->record->addresses[at];
+    uint32_t stride =
+        stage == RT_VERTEX ? cpu_indirect_lengths(k->record, head->n_buffers)[index] : 0;
+    return (Inherited){address, address ? rt_bytes_behind(k->list->x, address) : 0,
+                       stride ? stride - 1 : SIZE_MAX};
+}
+
+static bool set_argument(Command *k, RtStageIndex stage, const RfLibrary *lib, const RfArg *arg,
+                         uint32_t i, bool required, void **args, uint64_t *lengths) {
+    Inherited b = buffer_at(k, stage, (size_t)arg->index + i);
+    const RfType *type = arg->type < lib->n_types ? &lib->types[arg->type] : NULL;
+    if (!b.address && required) k->wrong = "lacks a buffer its functions need";
+    if (type && type->align >= 16 && (uintptr_t)b.address % type->align != 0)
+        k->wrong = "has a buffer that is not aligned for its argument";
+    if (k->wrong) return false;
+    args[arg->slot + i] = b.address;
+    lengths[arg->slot + i] = b.n_bytes;
+    // Code may read a constant as a whole: what is missing of it is 0.
+    size_t whole = type ? type->size : 0;
+    if (!b.address || arg->space != RF_CONSTANT || b.n_bytes >= whole) return true;
+    char *copy = scratch(k->list, whole, NULL);
+    if (!copy) return false;
+    memcpy(copy, b.address, b.n_bytes);
+    args[arg->slot + i] = copy;
+    lengths[arg->slot + i] = whole;
+    return true;
+}
+
+// False: k->wrong says why, or there is no memory.
+static bool set_stage(Command *k, RtStageIndex index, const RtStage *stage, size_t n_more,
+                      CpuStageArguments *out) {
+    const RfFunction *f = stage->function->function;
+    const RfLibrary *lib = stage->function->library->lib->reflection;
+    size_t n = f->n_slots + n_more + 1;
+    void **args = scratch(k->list, n * (sizeof *args + sizeof(uint64_t)), NULL);
+    if (!args) return false;
+    uint64_t *lengths = (uint64_t *)(void *)(args + n);
+    for (uint32_t a = 0; a < f->n_args; a++) {
+        const RfArg *arg = &f->args[a];
+        if (stage->arg_use[a] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
+        bool required = stage->arg_use[a] == RT_ARG_REQUIRED;
+        if (arg->kind != RF_ARG_BUFFER) {
+            if (!required || arg->kind == RF_ARG_BUILTIN) continue;
+            k->wrong = "has functions with arguments that indirect commands cannot set";
+            return false;
+        }
+        for (uint32_t i = 0; i < arg->count && arg->slot + i < f->n_slots; i++)
+            if (!set_argument(k, index, lib, arg, i, required, args, lengths)) return false;
+    }
+    *out = (CpuStageArguments){
+        .args = args, .lengths = lengths, .stack_bytes = cpu_code_info(stage->code)->stack_bytes};
+    return true;
+}
+
+// The buffers that attributes come from, behind the function's own slots.
+static bool set_vertex_buffers(Command *k, CpuVertexStage *to) {
+    const uint32_t n = to->info->n_vertex_buffers;
+    const size_t first = k->p->vertex.function->function->n_slots;
+    void **args = (void **)(uintptr_t)to->arguments.args;
+    uint64_t *lengths = (uint64_t *)(uintptr_t)to->arguments.lengths, *strides = NULL;
+    if (k->p->dynamic_strides && !(strides = scratch(k->list, (n + 1) * sizeof *strides, NULL)))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        size_t index = to->info->vertex_buffers[i];
+        Inherited b = buffer_at(k, RT_VERTEX, index);
+        bool dynamic = index < 32 && k->p->dynamic_strides >> index & 1;
+        if (!b.address || (dynamic && b.stride > UINT32_MAX)) {
+            k->wrong = b.address ? "lacks the stride of a vertex buffer"
+                                 : "lacks a buffer of vertex attributes";
+            return false;
+        }
+        args[first + i] = b.address;
+        lengths[first + i] = b.n_bytes;
+        if (strides) strides[i] = dynamic ? b.stride : 0;
+    }
+    to->strides = strides;
+    return true;
+}
+
+// ---- The draw ----
+
+// The pipeline of the command, held by the list; NULL: k->wrong says why.
+static MTLRenderPipelineState *pipeline_of(Command *k, char *text, size_t n_text) {
+    if (k->c->icb->inherit_pipeline) return k->c->pipeline;
+    uint64_t handle = k->record->pipeline;
+    MTLRenderPipelineState *p = rt_render_pipeline_from_handle(handle);
+    k->wrong = !handle ? "has no pipeline"
+               : !p    ? "has a pipeline that does not exist (any more)"
+               : !p->indirect || p->device != k->c->icb->resource.device
+                   ? "has a pipeline made without support_indirect_command_buffers"
+                   : NULL;
+    if (!k->wrong && rt_render_misfit(p, k->c->pass, text, n_text) != RT_N_RULES)
+        k->wrong = "has a pipeline that does not fit the pass";
+    if (k->wrong) {
+        mtl_release(p);
+        return NULL;
+    }
+    return scratch(k->list, 1, p) ? p : NULL;
+}
+
+typedef struct Parts { // of a draw
+    CpuVertexStage vertex;
+    CpuFragmentStage fragment;
+    CpuRasterState state;
+} Parts;
+
+static bool set_numbers(Command *k, CpuDraw *d) {
+    const CpuIndirectCommand *r = k->record;
+    if (!rt_render_type_fits(k->p, r->grid[0])) {
+        k->wrong = "has a primitive type its pipeline is not made for";
+        return false;
+    }
+    d->n_vertices = r->grid[1];
+    d->first_vertex = r->grid[2];
+    d->n_instances = r->group[0];
+    d->base_instance = r->group[1];
+    if (r->kind != CPU_INDIRECT_DRAW_INDEXED) return true;
+    uint64_t at = r->addresses[k->c->icb->head.n_buffers - 1];
+    if ((r->group[2] != 2 && r->group[2] != 4) || at % r->group[2] != 0) {
+        k->wrong = "has indices of no such size, or at no multiple of it";
+        return false;
+    }
+    d->indices = (const void *)(uintptr_t)at;
+    d->indices_bytes = rt_bytes_behind(k->list->x, d->indices); // beyond them, indices are 0
+    d->index_bytes = (uint8_t)r->group[2];
+    if (!d->indices) k->wrong = "has no indices";
+    return !k->wrong;
+}
+
+static bool make_draw(Command *k, CpuDraw *d) {
+    Parts *parts = scratch(k->list, sizeof *parts, NULL);
+    if (!parts || !set_numbers(k, d)) return false;
+    const RtStage *v = &k->p->vertex, *f = &k->p->fragment;
+    parts->vertex.run = cpu_code_vertex(v->code);
+    parts->vertex.info = cpu_code_stage_info(v->code);
+    if (!set_stage(k, RT_VERTEX, v, parts->vertex.info->n_vertex_buffers,
+                   &parts->vertex.arguments) ||
+        !set_vertex_buffers(k, &parts->vertex))
+        return false;
+    if (f->code) {
+        parts->fragment = (CpuFragmentStage){.run = cpu_code_fragment(f->code),
+                                             .info = cpu_code_stage_info(f->code),
+                                             .rows = k->p->rows};
+        if (!set_stage(k, RT_FRAGMENT, f, 0, &parts->fragment.arguments)) return false;
+    }
+    parts->state = k->c->state;
+    rt_render_add_pipeline(&parts->state, k->p, (uint8_t)k->record->grid[0]);
+    d->label = rt_render_pipeline_name(k->p);
+    d->vertex = &parts->vertex;
+    d->fragment = &parts->fragment;
+    d->state = &parts->state;
+    return true;
+}
+
+static bool add_command(RtDrawList *list, const RtDraw *draw, size_t index) {
+    const RtDrawCommands *c = draw->commands;
+    size_t n_bytes = c->icb->head.stride;
+    char text[256];
+    if (rt_indirect_command(c->icb, index)->kind == CPU_INDIRECT_NOTHING) return true;
+    // What is checked is what runs, whoever writes there meanwhile.
+    Command k = {.list = list, .c = c, .record = scratch(list, n_bytes, NULL)};
+    CpuDraw *d = rt_draw_list_next(list);
+    if (!k.record || !d) return fail(list, c, index, "found no memory");
+    memcpy(k.record, rt_indirect_command(c->icb, index), n_bytes);
+    if (k.record->kind != CPU_INDIRECT_DRAW && k.record->kind != CPU_INDIRECT_DRAW_INDEXED)
+        return fail(list, c, index, "is not a command");
+    if (!(c->icb->types &
+          (k.record->kind == CPU_INDIRECT_DRAW ? MTLIndirectCommandTypeDraw
+                                               : MTLIndirectCommandTypeDrawIndexed)))
+        return fail(list, c, index, "is not of the buffer's command_types");
+    bool barrier = draw->cpu.barrier || k.record->barrier != 0;
+    *d = (CpuDraw){.visibility = draw->cpu.visibility, .counts_any = draw->cpu.counts_any};
+    k.p = pipeline_of(&k, text, sizeof text);
+    if (!k.p || !make_draw(&k, d))
+        return fail(list, c, index, k.wrong ? k.wrong : "found no memory");
+    list->barrier = list->barrier || barrier;
+    if (!d->n_vertices || !d->n_instances) return true;
+    d->barrier = list->barrier;
+    list->barrier = false;
+    list->n++;
+    return true;
+}
 
 bool rt_draw_list_add_commands(RtDrawList *list, const RtDraw *draw) {
-    (void)draw;
-    list->x->error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
-                                  "Indirect command buffers of draws are not supported.");
-    return false;
+    const RtDrawCommands *c = draw->commands;
+    MTLRange range = c->range;
+    size_t n = c->icb->head.n_commands;
+    if (c->range_at) {
+        MTLIndirectCommandBufferExecutionRange r;
+        memcpy(&r, c->range_at, sizeof r);
+        size_t left = r.location < n ? n - r.location : 0;
+        range = mtl_range_make(r.location, r.length < left ? r.length : left);
+    }
+    list->barrier = list->barrier || draw->cpu.barrier;
+    for (size_t i = 0; i < range.length; i++)
+        if (!add_command(list, draw, range.location + i)) return false;
+    return true;
+}
+
+// ---- Encoding ----
+
+// What the commands inherit. Which buffers their functions write is not known: all of them.
+static bool inherit(MTLRenderCommandEncoder *e, RtDrawCommands *c, const RtSite *site) {
+    const MTLIndirectCommandBuffer *icb = c->icb;
+    char text[256];
+    c->pass = &e->pass->cpu;
+    if (icb->inherit_pipeline) {
+        c->pipeline = e->pipeline;
+        RtRule rule = !c->pipeline ? RT_RULE_draw_without_pipeline
+                      : !c->pipeline->indirect
+                          ? RT_RULE_indirect_pipeline
+                          : rt_render_misfit(c->pipeline, c->pass, text, sizeof text);
+        if (rule != RT_N_RULES) {
+            rt_misuse_at(site, rule, "the commands of '%s' inherit it%s%s",
+                         rt_label(&icb->resource.label),
+                         c->pipeline && c->pipeline->indirect ? ": " : "",
+                         c->pipeline && c->pipeline->indirect ? text : "");
+            return false;
+        }
+    }
+    if (!rt_render_take_fixed(e, site, false, &c->state)) return false;
+    if (!icb->inherit_buffers) return true;
+    if (e->metal4 && !rt_render_bind_all(e)) return false;
+    e->arguments = NULL; // slots of tables were filled beyond what the next draw needs
+    for (int s = 0; s < RT_N_STAGES; s++)
+        for (size_t i = 0; i < RT_MAX_BUFFERS; i++) {
+            const RtSlot *slot = &e->stages[s].slots[i];
+            c->inherited[s][i] = (Inherited){slot->address, slot->n_bytes, e->stages[s].strides[i]};
+            if (slot->buffer && !rt_cb_use(site->commands, &slot->buffer->resource, true))
+                return false;
+        }
+    return true;
+}
+
+void rt_render_execute_commands(MTLRenderCommandEncoder *e, MTLIndirectCommandBuffer *buffer,
+                                MTLRange range, const void *range_at, const char *call) {
+    RtSite site;
+    if (!rt_render_valid(e, call, &site)) return;
+    if (!rt_is(buffer, &rt_indirect_class)) {
+        rt_misuse_at(&site, buffer ? RT_RULE_wrong_class : RT_RULE_null_argument, "buffer %s",
+                     mtl_class_name(buffer));
+        return;
+    }
+    if ((!range_at && !rt_indirect_valid_range(buffer, site.commands, call, range)) ||
+        !rt_cb_use(site.commands, &buffer->resource, false))
+        return;
+    RtDraw *d = rt_cb_alloc(site.commands, sizeof *d);
+    RtDrawCommands *c = rt_cb_alloc(site.commands, sizeof *c);
+    if (!d || !c) {
+        rt_cb_no_memory(site.commands);
+        return;
+    }
+    c->icb = buffer;
+    c->range = range;
+    c->range_at = range_at;
+    if (!inherit(e, c, &site)) return;
+    d->commands = c;
+    d->cpu.barrier = e->barrier;
+    d->cpu.visibility = e->visibility;
+    d->cpu.counts_any = e->counts_any;
+    e->barrier = false;
+    *e->pass->last_draw = d;
+    e->pass->last_draw = &d->next;
+    e->pass->n_draws++;
+}
+
+void mtl_render_command_encoder_execute_commands_in_buffer(MTLRenderCommandEncoder *encoder,
+                                                           MTLIndirectCommandBuffer *buffer,
+                                                           MTLRange range) {
+    rt_render_execute_commands(encoder, buffer, range, NULL, __func__);
+}
+
+void mtl_render_command_encoder_execute_commands_in_buffer_indirect(
+    MTLRenderCommandEncoder *encoder, MTLIndirectCommandBuffer *buffer,
+    MTLBuffer *indirect_range_buffer, size_t offset) {
+    RtSite site;
+    MTLBuffer *range = indirect_range_buffer;
+    if (!rt_render_valid(encoder, __func__, &site) ||
+        !rt_render_valid_buffer(&site, range, "indirect_range_buffer", offset))
+        return;
+    if (offset % 4 != 0 ||
+        range->length - offset < sizeof(MTLIndirectCommandBufferExecutionRange)) {
+        rt_misuse_at(&site, RT_RULE_indirect_offset, "offset %zu, length %zu", offset,
+                     range->length);
+        return;
+    }
+    if (rt_cb_use(site.commands, &range->resource, false))
+        rt_render_execute_commands(encoder, buffer, mtl_range_make(0, 0), range->memory + offset,
+                                   __func__);
 }

@@ -62,8 +62,16 @@ bool rt_validate_dispatch(RtExecution *x, CpuDispatch *d, RtValidated *what) {
 
 uint64_t rt_bytes_behind(RtExecution *x, const void *address) {
     uint64_t at = (uint64_t)address;
-    for (size_t i = 0; copy_spans(x) && i < x->n_spans; i++)
-        if (at >= x->spans[i].start && at < x->spans[i].end) return x->spans[i].end - at;
+    size_t low = 0, high = copy_spans(x) ? x->n_spans : 0;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const CpuSpan *s = &x->spans[middle];
+        if (at >= s->start && at < s->end) return s->end - at;
+        if (at < s->start)
+            high = middle;
+        else
+            low = middle + 1;
+    }
     return 0;
 }
 

@@ -214,6 +214,7 @@ static const char *kind_name(uint32_t data_type) {
     case MTLDataTypePointer: return "a buffer";
     case MTLDataTypeTexture: return "a texture";
     case MTLDataTypeSampler: return "a sampler";
+    case MTLDataTypeRenderPipeline: return "a render pipeline";
     case MTLDataTypeComputePipeline: return "a compute pipeline";
     case MTLDataTypeIndirectCommandBuffer: return "an indirect command buffer";
     case MTLDataTypeVisibleFunctionTable: return "a visible function table";
@@ -255,6 +256,9 @@ static uint64_t sampler_handle(const void *object) {
 static uint64_t pipeline_handle(const void *object) {
     return mtl_compute_pipeline_state_gpu_resource_id(object).impl;
 }
+static uint64_t render_pipeline_handle(const void *object) {
+    return mtl_render_pipeline_state_gpu_resource_id(object).impl;
+}
 static uint64_t commands_handle(const void *object) {
     return mtl_indirect_command_buffer_gpu_resource_id(object).impl;
 }
@@ -271,6 +275,8 @@ static const Kind texture_kind = {"MTLTexture", MTLDataTypeTexture, texture_hand
 static const Kind sampler_kind = {"MTLSamplerState", MTLDataTypeSampler, sampler_handle};
 static const Kind pipeline_kind = {"MTLComputePipelineState", MTLDataTypeComputePipeline,
                                    pipeline_handle};
+static const Kind render_pipeline_kind = {"MTLRenderPipelineState", MTLDataTypeRenderPipeline,
+                                          render_pipeline_handle};
 static const Kind commands_kind = {"MTLIndirectCommandBuffer", MTLDataTypeIndirectCommandBuffer,
                                    commands_handle};
 static const Kind table_kind = {"MTLVisibleFunctionTable", MTLDataTypeVisibleFunctionTable,
@@ -360,6 +366,19 @@ void mtl_argument_encoder_set_compute_pipeline_states(MTLArgumentEncoder *encode
                                                       MTLComputePipelineState *const *pipelines,
                                                       MTLRange range) {
     set_range(encoder, &pipeline_kind, pipelines, range, __func__);
+}
+
+void mtl_argument_encoder_set_render_pipeline_state(MTLArgumentEncoder *encoder,
+                                                    MTLRenderPipelineState *pipeline,
+                                                    size_t index) {
+    if (present(encoder, __func__))
+        set_one(encoder, &render_pipeline_kind, pipeline, index, __func__);
+}
+
+void mtl_argument_encoder_set_render_pipeline_states(MTLArgumentEncoder *encoder,
+                                                     MTLRenderPipelineState *const *pipelines,
+                                                     MTLRange range) {
+    set_range(encoder, &render_pipeline_kind, pipelines, range, __func__);
 }
 
 void mtl_argument_encoder_set_indirect_command_buffer(MTLArgumentEncoder *encoder,

@@ -11,7 +11,7 @@ enum { MAX_LEAVES = 1 << 20, HANDLE_BYTES = 8 };
 
 bool rt_data_type_is_resource(uint32_t t) {
     return t == MTLDataTypeTexture || t == MTLDataTypeSampler || t == MTLDataTypePointer ||
-           t == MTLDataTypeComputePipeline || t == MTLDataTypeIndirectCommandBuffer ||
+           t == MTLDataTypeRenderPipeline || t == MTLDataTypeComputePipeline || t == MTLDataTypeIndirectCommandBuffer ||
            t == MTLDataTypeVisibleFunctionTable || t == MTLDataTypeTensor;
 }
 

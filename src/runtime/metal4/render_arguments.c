@@ -61,3 +61,10 @@ bool rt_render_bind_tables(MTLRenderCommandEncoder *e, const RtSite *site) {
     return bind_stage(e, &e->pipeline->vertex, &e->stages[RT_VERTEX]) &&
            bind_stage(e, &e->pipeline->fragment, &e->stages[RT_FRAGMENT]);
 }
+
+bool rt_render_bind_all(MTLRenderCommandEncoder *e) {
+    for (int s = 0; s < RT_N_STAGES; s++)
+        for (size_t i = 0; i < RT_MAX_BUFFERS; i++)
+            if (!bind(e->encoder.buffer, &e->stages[s], i)) return false;
+    return true;
+}
