@@ -70,7 +70,8 @@ IgTensor *ig_batch_norm(IgTensor *x, IgTensor *running_mean, IgTensor *running_v
         IgTensor *d = ig_square(ig_sub(single, mean, error), error);
         variance = ig_mean_axes(d, n_axes, axes, true, error);
         ig_no_grad_begin();
-        IgTensor *unbiased = ig_mul_scalar(variance, (double)n / (double)(n > 1 ? n - 1 : 1), error);
+        IgTensor *unbiased =
+            ig_mul_scalar(variance, (double)n / (double)(n > 1 ? n - 1 : 1), error);
         ok = follow(running_mean, mean, momentum, error) &&
              follow(running_variance, unbiased, momentum, error);
         ig_no_grad_end();

@@ -123,9 +123,8 @@ static bool take_shapes(const char *call, const IgTensor *x, const IgTensor *w, 
             ig_fail(error, IgErrorShape,
                     "%s: a kernel of %lld, dilated to %lld, for a length of %lld with padding %lld "
                     "(x of shape %s, weight of shape %s)",
-                    call, (long long)k, (long long)reach, (long long)have,
-                    (long long)v->padding[i], ig_shape_text(ig_rank(x), ig_shape(x)),
-                    ig_shape_text(ig_rank(w), ig_shape(w)));
+                    call, (long long)k, (long long)reach, (long long)have, (long long)v->padding[i],
+                    ig_shape_text(ig_rank(x), ig_shape(x)), ig_shape_text(ig_rank(w), ig_shape(w)));
             return false;
         }
     }

@@ -12,12 +12,11 @@
 // Few channels make thin products: below MIN_CHANNELS the layout has a picture per tap, which makes
 // one product of all of them, and where both sides are thin (a group per channel) threads add up
 // by themselves.
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "tensor/conv.h"
+#include "tensor/work.h"
 
-enum { TILE_M = 64, TILE_N = 64, SIMD_GROUPS = 4, WEIGHT_GROUPS = 2, MIN_CHANNELS = 16 };
+enum { MIN_CHANNELS = 16 };
 #define THIN 4 // channels on both sides
 
 // ---- Source ----
@@ -36,22 +35,9 @@ static const char text_layout[] =
     "    y[int(at.y) * p[4] + column] = in ? x[(image * p[1] + sy) * p[2] + sx] : T(0);\n"
     "}\n";
 
-// Words of the products; a phase in the table is 6 numbers, a tap 2 (matrix, offset).
-enum {
-    P_M,
-    P_K,
-    P_GROUPS,
-    P_PHASES,
-    P_PLANE,
-    P_BATCH,
-    P_WIDTH,
-    P_ROWS,
-    P_COLUMNS,
-    P_STRIDE_Y,
-    P_STRIDE_X,
-    P_BIAS,
-    P_N
-};
+// p: M, K, groups, phases, plane and images of the source, its width, rows and columns of the
+// result, strides y and x there, whether there is a bias. The table: 6 numbers per phase (first
+// tap, taps, positions, columns, place y, place x), then 2 per tap (matrix, offset).
 static const char text_taps[] =
     "#define SETUP \\\n"
     "    const int M = p[0], K = p[1], G = p[2], P = p[3], plane = p[4], width = p[6];\n"
@@ -89,7 +75,8 @@ static const char text_taps[] =
     "        if (row >= M || i >= L || x >= phase[3]) continue;\n"
     "        float v = tile[e];\n"
     "        if (p[11]) v += float(bias[g * M + row]);\n"
-    "        result[((ng * M + row) * p[7] + y * p[9] + phase[4]) * p[8] + x * p[10] + phase[5]] =\n"
+    "        result[((ng * M + row) * p[7] + y * p[9] + phase[4]) * p[8] + x * p[10] + phase[5]] "
+    "=\n"
     "            T(v);\n"
     "    }\n"
     "}\n"
@@ -167,95 +154,18 @@ static const char text_weights[] =
     "    if (lane == 0) result[i] = sum;\n"
     "}\n";
 
-typedef struct Source {
-    const char *text;
-    IgType type;
-    bool transposed, products;
-    int groups;
-} Source;
+// What the kernels are compiled with, for each way the matrices lie.
+#define PRODUCTS(TRANSPOSED, GROUPS)                                                               \
+    "#include <metal_tensor>\n"                                                                    \
+    "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n"                         \
+    "using namespace mpp::tensor_ops;\n"                                                           \
+    "#define TRANSPOSED " TRANSPOSED "\n#define TILE_M 64\n#define TILE_N 64\n"                    \
+    "#define SIMD_GROUPS " GROUPS "\n"
+static const char straight[] = PRODUCTS("false", "4");
+static const char transposed[] = PRODUCTS("true", "4");
+static const char for_weights[] = PRODUCTS("false", "2");
+enum { TILE_M = 64, TILE_N = 64, SIMD_GROUPS = 4, WEIGHT_GROUPS = 2 };
 
-static char *write_source(void *context) {
-    const Source *s = context;
-    size_t n = strlen(s->text) + 1024;
-    char *out = malloc(n);
-    if (!out) return NULL;
-    snprintf(out, n,
-             "#include <metal_stdlib>\n%susing namespace metal;\n"
-             "#define T %s\n#define TRANSPOSED %s\n#define TILE_M %d\n#define TILE_N %d\n"
-             "#define SIMD_GROUPS %d\n%s",
-             s->products ? "#include <metal_tensor>\n"
-                           "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n"
-                           "using namespace mpp::tensor_ops;\n"
-                         : "",
-             ig_type_metal(s->type), s->transposed ? "true" : "false", TILE_M, TILE_N, s->groups,
-             s->text);
-    return out;
-}
-
-static IgKernel *kernel_for(IgDevice *device, const char *function, const Source *s,
-                            MTLError **error) {
-    unsigned char key[20] = {'v', (unsigned char)s->type, s->transposed};
-    memcpy(key + 3, function, strlen(function));
-    return ig_kernel(device, key, sizeof key, function, write_source, (void *)(uintptr_t)s, error);
-}
-
-// ---- Recording: an expression with its words and its grid ----
-
-typedef struct Work {
-    const char *function;
-    Source source;
-    int32_t words[P_N];
-    MTLSize grid, group;
-    bool groups; // the grid counts threadgroups
-} Work;
-
-static void drop(IgExpr *expr) { free(expr->extra); }
-
-static bool run(IgDevice *device, IgData *data, MTLError **error) {
-    const IgExpr *expr = data->expr;
-    const Work *w = expr->extra;
-    IgBinding bindings[IG_MAX_INPUTS + 1];
-    int n = expr->n_inputs;
-    for (int i = 0; i < n; i++) {
-        const IgView *in = &expr->inputs[i];
-        if (!ig_data_make(in->data, error)) return false;
-        bindings[i] =
-            (IgBinding){in->data->memory, (size_t)in->offset * ig_type_size(in->data->type)};
-    }
-    if (!ig_data_allocate(data, error)) return false;
-    if (data->n == 0) return true;
-    IgKernel *kernel = kernel_for(device, w->function, &w->source, error);
-    if (!kernel) return false;
-    bindings[n] = (IgBinding){data->memory, 0};
-    return ig_encode(device, kernel, w->words, sizeof w->words, bindings, (size_t)n + 1, w->grid,
-                     w->group, w->groups, error);
-}
-
-// Contiguous inputs; `kinds` of work by value.
-static IgTensor *work(const Work *kind, int n, IgTensor *const *inputs, const IgShape *shape,
-                      IgType type, MTLError **error) {
-    IgView views[IG_MAX_INPUTS];
-    IgShape checked;
-    for (int i = 0; i < n; i++) {
-        if (!inputs[i]) return NULL;
-        views[i] = inputs[i]->view;
-    }
-    if (!ig_shape_check("ig_conv2d", shape->rank, shape->n, &checked, error)) return NULL;
-    Work *w = malloc(sizeof *w);
-    IgExpr *expr = w ? ig_expr_new(n, views, shape, error) : NULL;
-    if (!expr) {
-        if (!w) ig_fail_no_memory(error);
-        free(w);
-        return NULL;
-    }
-    *w = *kind;
-    expr->run = run;
-    expr->extra = w;
-    expr->drop = drop;
-    return ig_tensor_of_expr(ig_device(inputs[0]), type, expr, error);
-}
-
-static size_t least(int64_t a, size_t b) { return (size_t)a < b ? (size_t)a : b; }
 static int64_t tiles(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
 
 // ---- Plans: how the source is laid out and where taps find it ----
@@ -344,8 +254,7 @@ static bool plan_forward(Plan *p, const IgConv *v, MTLError **error) {
         int64_t r = t / v->kernel[1], s = t % v->kernel[1];
         int64_t slot = remainder_of(v, 0, r) * n[1] + remainder_of(v, 1, s);
         int64_t y = r * v->dilation[0] / v->stride[0], x = s * v->dilation[1] / v->stride[1];
-        set_tap(p, t, t,
-                slot * v->c * p->plane[0] * p->plane[1] + y * p->plane[1] + x);
+        set_tap(p, t, t, slot * v->c * p->plane[0] * p->plane[1] + y * p->plane[1] + x);
     }
     return true;
 }
@@ -382,8 +291,8 @@ static bool plan_back(Plan *p, const IgConv *v, MTLError **error) {
     int64_t n_taps = v->kernel[0] * v->kernel[1], n[2], before[2];
     for (int a = 0; a < 2; a++) n[a] = v->stride[a] < v->in[a] ? v->stride[a] : v->in[a];
     bool single = v->stride[0] == 1 && v->stride[1] == 1;
-    *p = (Plan){.merged = single && v->o < MIN_CHANNELS && n_taps > 1 &&
-                          (v->o > THIN || v->c > THIN),
+    *p = (Plan){.merged =
+                    single && v->o < MIN_CHANNELS && n_taps > 1 && (v->o > THIN || v->c > THIN),
                 .mult = {1, 1}};
     if (p->merged) {
         p->plane[0] = v->in[0], p->plane[1] = v->in[1];
@@ -428,15 +337,14 @@ static IgTensor *lay_out(const Plan *p, IgTensor *x, int64_t images, int64_t cha
     IgShape shape = {2, {images * p->slots * channels * p->plane[0], p->plane[1]}};
     IgTensor *table =
         ig_from_data(ig_device(x), IgInt32, 1, (int64_t[]){p->slots * 2}, p->adds, error);
-    Work w = {.function = "layout",
-              .source = {text_layout, ig_type(x), false, false, 1},
-              .words = {0, (int32_t)rows, (int32_t)columns, (int32_t)p->plane[0],
-                        (int32_t)p->plane[1], (int32_t)p->slots, (int32_t)channels,
-                        (int32_t)p->mult[0], (int32_t)p->mult[1]}};
-    size_t width = least(p->plane[1], 256);
-    w.grid = mtl_size_make((size_t)p->plane[1], (size_t)shape.n[0], 1);
-    w.group = mtl_size_make(width, least(shape.n[0], 256 / width), 1);
-    return work(&w, 2, (IgTensor *[]){packed, table}, &shape, ig_type(x), error);
+    IgWork w = {.text = text_layout,
+                .function = "layout",
+                .type = ig_type(x),
+                .words = {0, (int32_t)rows, (int32_t)columns, (int32_t)p->plane[0],
+                          (int32_t)p->plane[1], (int32_t)p->slots, (int32_t)channels,
+                          (int32_t)p->mult[0], (int32_t)p->mult[1]}};
+    ig_work_threads(&w, p->plane[1], shape.n[0]);
+    return ig_work("ig_conv2d", &w, 2, (IgTensor *[]){packed, table}, &shape, ig_type(x), error);
 }
 
 // weight (groups o, c, taps) in another order: 0 is a tap, 1 a group, 2 of o, 3 of c.
@@ -459,16 +367,17 @@ static IgTensor *product(const IgConv *v, const Plan *p, bool back, IgTensor *so
         longest = p->table[i * 6 + 2] > longest ? p->table[i * 6 + 2] : longest;
     if (p->merged) k *= p->slots;
     bool thin = m <= THIN && k <= THIN;
-    Work kind = {.function = thin ? "direct" : "taps",
-                 .source = {text_taps, ig_type(source), back, true, SIMD_GROUPS},
-                 .words = {(int32_t)m, (int32_t)k, (int32_t)v->groups, (int32_t)p->phases,
-                           (int32_t)plane, (int32_t)batch, (int32_t)p->plane[1], (int32_t)size[0],
-                           (int32_t)size[1], back ? (int32_t)v->stride[0] : 1,
-                           back ? (int32_t)v->stride[1] : 1, bias != NULL},
-                 .groups = !thin};
+    IgWork kind = {.text = text_taps,
+                   .function = thin ? "direct" : "taps",
+                   .defines = back ? transposed : straight,
+                   .type = ig_type(source),
+                   .words = {(int32_t)m, (int32_t)k, (int32_t)v->groups, (int32_t)p->phases,
+                             (int32_t)plane, (int32_t)batch, (int32_t)p->plane[1], (int32_t)size[0],
+                             (int32_t)size[1], back ? (int32_t)v->stride[0] : 1,
+                             back ? (int32_t)v->stride[1] : 1, bias != NULL},
+                   .groups = !thin};
     if (thin) {
-        kind.grid = mtl_size_make((size_t)(size[0] * size[1]), (size_t)(images * m), 1);
-        kind.group = mtl_size_make(least(size[0] * size[1], 256), 1, 1);
+        ig_work_threads(&kind, size[0] * size[1], images * m);
     } else {
         kind.grid = mtl_size_make((size_t)tiles(longest, TILE_N), (size_t)tiles(m, TILE_M),
                                   (size_t)(images * p->phases));
@@ -478,7 +387,8 @@ static IgTensor *product(const IgConv *v, const Plan *p, bool back, IgTensor *so
                                    (int64_t[]){p->phases * 6 + p->taps * 2}, p->table, error);
     IgShape shape = {4, {v->n, v->groups * m, size[0], size[1]}};
     bias = bias ? ig_contiguous(bias, error) : w; // something to bind
-    return work(&kind, 4, (IgTensor *[]){source, w, table, bias}, &shape, ig_type(source), error);
+    return ig_work("ig_conv2d", &kind, 4, (IgTensor *[]){source, w, table, bias}, &shape,
+                   ig_type(source), error);
 }
 
 IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
@@ -486,10 +396,10 @@ IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *b
     Plan p;
     IgTensor *y = NULL;
     if (plan_forward(&p, v, error))
-        y = product(v, &p, false, lay_out(&p, x, v->n * v->groups, v->c, error),
-                    order_weights(v, w, p.merged ? (int[]){1, 2, 0, 3} : (int[]){0, 1, 2, 3},
-                                  error),
-                    bias, error);
+        y = product(
+            v, &p, false, lay_out(&p, x, v->n * v->groups, v->c, error),
+            order_weights(v, w, p.merged ? (int[]){1, 2, 0, 3} : (int[]){0, 1, 2, 3}, error), bias,
+            error);
     plan_free(&p);
     return y;
 }
@@ -499,10 +409,10 @@ IgTensor *ig_conv_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias
     Plan p;
     IgTensor *x = NULL;
     if (plan_back(&p, v, error))
-        x = product(v, &p, true, lay_out(&p, y, v->n * v->groups, v->o, error),
-                    order_weights(v, w, p.merged ? (int[]){1, 0, 2, 3} : (int[]){0, 1, 2, 3},
-                                  error),
-                    bias, error);
+        x = product(
+            v, &p, true, lay_out(&p, y, v->n * v->groups, v->o, error),
+            order_weights(v, w, p.merged ? (int[]){1, 0, 2, 3} : (int[]){0, 1, 2, 3}, error), bias,
+            error);
     plan_free(&p);
     return x;
 }
@@ -526,18 +436,18 @@ static IgTensor *weights_product(const IgConv *v, const Plan *p, IgTensor *x, Ig
     int64_t n_tiles = tiles(v->o, TILE_M) * tiles(k, TILE_N) * v->groups * p->taps;
     int64_t each = images_of_part(v, n_tiles), parts = each ? tiles(v->n, each) : 1;
     if (parts < 1) parts = 1;
-    Work kind = {.function = thin ? "direct_weights" : "weights",
-                 .source = {text_weights, ig_type(x), false, true, WEIGHT_GROUPS},
-                 .words = {(int32_t)v->o, (int32_t)k, (int32_t)v->groups, (int32_t)p->taps,
-                           (int32_t)(v->out[0] * p->plane[1]), p->table[2],
-                           (int32_t)(p->slots * v->c * plane), (int32_t)plane, (int32_t)v->n,
-                           (int32_t)each},
-                 .groups = !thin};
+    IgWork kind = {.text = text_weights,
+                   .function = thin ? "direct_weights" : "weights",
+                   .defines = for_weights,
+                   .type = ig_type(x),
+                   .words = {(int32_t)v->o, (int32_t)k, (int32_t)v->groups, (int32_t)p->taps,
+                             (int32_t)(v->out[0] * p->plane[1]), p->table[2],
+                             (int32_t)(p->slots * v->c * plane), (int32_t)plane, (int32_t)v->n,
+                             (int32_t)each},
+                   .groups = !thin};
     IgShape shape = {5, {parts, p->taps, v->groups, v->o, k}};
     if (thin) {
-        size_t threads = (size_t)ig_shape_numel(&shape) * 32;
-        kind.grid = mtl_size_make(threads, 1, 1);
-        kind.group = mtl_size_make(threads < 256 ? threads : 256, 1, 1);
+        ig_work_threads(&kind, ig_shape_numel(&shape) * 32, 1);
     } else {
         kind.grid = mtl_size_make((size_t)tiles(k, TILE_N), (size_t)tiles(v->o, TILE_M),
                                   (size_t)(parts * p->taps * v->groups));
@@ -545,8 +455,8 @@ static IgTensor *weights_product(const IgConv *v, const Plan *p, IgTensor *x, Ig
     }
     IgTensor *table = ig_from_data(ig_device(x), IgInt32, 1,
                                    (int64_t[]){p->phases * 6 + p->taps * 2}, p->table, error);
-    IgTensor *sums =
-        work(&kind, 3, (IgTensor *[]){rows, source, table}, &shape, IgFloat32, error);
+    IgTensor *sums = ig_work("ig_conv2d", &kind, 3, (IgTensor *[]){rows, source, table}, &shape,
+                             IgFloat32, error);
     return parts > 1 ? ig_sum(sums, 0, true, error) : sums;
 }
 

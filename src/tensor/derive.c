@@ -163,7 +163,9 @@ static IgTensor *distances(IgDevice *device, int64_t rows, int64_t columns, MTLE
     return ig_sub(column, ig_reshape(row, 2, (int64_t[]){rows, 1}, error), error);
 }
 
-static int64_t within(int64_t v) { return v > INT32_MAX ? INT32_MAX : v < -INT32_MAX ? -INT32_MAX : v; }
+static int64_t within(int64_t v) {
+    return v > INT32_MAX ? INT32_MAX : v < -INT32_MAX ? -INT32_MAX : v;
+}
 
 static IgTensor *triangle(const char *call, IgTensor *x, int64_t diagonal, bool upper,
                           MTLError **error) {
@@ -267,9 +269,9 @@ IgTensor *ig_diagonal(IgTensor *x, int64_t offset, int axis0, int axis1, MTLErro
     IgShape shape = last ? last->view.shape : (IgShape){0};
     shape.n[rank - 2] = rows * columns;
     IgTensor *flat = ig_reshape(last, rank - 1, shape.n, error);
-    IgTensor *result = n > 0 ? ig_slice(flat, -1, first, first + (n - 1) * (columns + 1) + 1,
-                                        columns + 1, error)
-                             : ig_slice(flat, -1, 0, 0, 1, error);
+    IgTensor *result =
+        n > 0 ? ig_slice(flat, -1, first, first + (n - 1) * (columns + 1) + 1, columns + 1, error)
+              : ig_slice(flat, -1, 0, 0, 1, error);
     return ig_scope_return(scope, result);
 }
 
@@ -315,7 +317,8 @@ IgTensor *ig_tile(IgTensor *x, int rank, const int64_t *times, MTLError **error)
     IgScope *scope = ig_scope_begin();
     int all = rank > ig_rank(x) ? rank : ig_rank(x);
     int64_t n[IG_MAX_RANK];
-    for (int i = 0; i < all; i++) n[i] = i < all - ig_rank(x) ? 1 : ig_shape(x)[i - (all - ig_rank(x))];
+    for (int i = 0; i < all; i++)
+        n[i] = i < all - ig_rank(x) ? 1 : ig_shape(x)[i - (all - ig_rank(x))];
     IgTensor *t = ig_reshape(x, all, n, error);
     for (int i = all - 1; t && i >= all - rank; i--) {
         int64_t k = times[i - (all - rank)], outer = 1, inner = 1;
@@ -386,7 +389,8 @@ bool ig_assign(IgTensor *t, IgTensor *value, MTLError **error) {
     if (!scope) return ig_fail_no_memory(error);
     ig_no_grad_begin();
     IgTensor *own = ig_cast(value, ig_type(t), error);
-    if (own && !ig_whole(&own->view)) own = ig_elementwise(IG_OP_cast, &own, NULL, ig_type(t), error);
+    if (own && !ig_whole(&own->view))
+        own = ig_elementwise(IG_OP_cast, &own, NULL, ig_type(t), error);
     ig_no_grad_end();
     if (own) ig_tensor_rebind(t, ig_data_retain(own->view.data));
     ig_scope_end(scope);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// work.c: an operation that is one dispatch: its expression, kernel and bindings.
+#include "tensor/work.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *write_source(void *context) {
+    const IgWork *w = context;
+    const char *defines = w->defines ? w->defines : "";
+    size_t n = strlen(w->text) + strlen(defines) + 256;
+    char *out = malloc(n);
+    if (out)
+        snprintf(out, n, "#include <metal_stdlib>\nusing namespace metal;\n%s#define T %s\n%s",
+                 defines, ig_type_metal(w->type), w->text);
+    return out;
+}
+
+static IgKernel *kernel_for(IgDevice *device, IgWork *w, MTLError **error) {
+    unsigned char key[2 + 2 * sizeof(char *) + 32] = {'w', (unsigned char)w->type};
+    memcpy(key + 2, &w->text, sizeof w->text);
+    memcpy(key + 2 + sizeof w->text, &w->defines, sizeof w->defines);
+    size_t n = strlen(w->function);
+    memcpy(key + 2 + 2 * sizeof(char *), w->function, n < 32 ? n : 32);
+    return ig_kernel(device, key, sizeof key, w->function, write_source, w, error);
+}
+
+static void drop(IgExpr *expr) { free(expr->extra); }
+
+static bool run(IgDevice *device, IgData *data, MTLError **error) {
+    const IgExpr *expr = data->expr;
+    IgWork *w = expr->extra;
+    IgBinding bindings[IG_MAX_INPUTS + 1];
+    int n = expr->n_inputs;
+    for (int i = 0; i < n; i++) {
+        const IgView *in = &expr->inputs[i];
+        if (!ig_data_make(in->data, error)) return false;
+        bindings[i] =
+            (IgBinding){in->data->memory, (size_t)in->offset * ig_type_size(in->data->type)};
+    }
+    if (!ig_data_allocate(data, error)) return false;
+    if (data->n == 0) return true;
+    IgKernel *kernel = kernel_for(device, w, error);
+    if (!kernel) return false;
+    bindings[n] = (IgBinding){data->memory, 0};
+    return ig_encode(device, kernel, w->words, sizeof w->words, bindings, (size_t)n + 1, w->grid,
+                     w->group, w->groups, error);
+}
+
+IgTensor *ig_work(const char *call, const IgWork *work, int n, IgTensor *const *inputs,
+                  const IgShape *shape, IgType type, MTLError **error) {
+    IgView views[IG_MAX_INPUTS];
+    IgShape checked;
+    for (int i = 0; i < n; i++) {
+        if (!inputs[i]) return NULL;
+        views[i] = inputs[i]->view;
+    }
+    if (!ig_shape_check(call, shape->rank, shape->n, &checked, error)) return NULL;
+    IgWork *own = malloc(sizeof *own);
+    IgExpr *expr = own ? ig_expr_new(n, views, shape, error) : NULL;
+    if (!expr) {
+        if (!own) ig_fail_no_memory(error);
+        free(own);
+        return NULL;
+    }
+    *own = *work;
+    expr->run = run;
+    expr->extra = own;
+    expr->drop = drop;
+    return ig_tensor_of_expr(ig_device(inputs[0]), type, expr, error);
+}
+
+void ig_work_threads(IgWork *work, int64_t x, int64_t y) {
+    size_t width = x < 256 ? (size_t)(x ? x : 1) : 256, most = 256 / width;
+    work->grid = mtl_size_make((size_t)x, (size_t)y, 1);
+    work->group = mtl_size_make(width, (size_t)y < most ? (size_t)(y ? y : 1) : most, 1);
+    work->groups = false;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// work.h: an operation that is one dispatch of a kernel of its own.
+#ifndef INGOT_TENSOR_WORK_H
+#define INGOT_TENSOR_WORK_H
+#include "tensor/tensor_int.h"
+
+enum { IG_WORK_WORDS = 16 };
+typedef struct IgWork {
+    const char *text, *function;  // the source, a constant of the library, and its kernel
+    const char *defines;          // what stands before it, a constant too, or NULL
+    IgType type;                  // T in the source
+    int32_t words[IG_WORK_WORDS]; // buffer 0; the inputs follow, then the result
+    MTLSize grid, group;
+    bool groups; // the grid counts threadgroups, else threads
+} IgWork;
+
+// The result of the work on inputs that are contiguous. NULL if an input is.
+IgTensor *ig_work(const char *call, const IgWork *work, int n, IgTensor *const *inputs,
+                  const IgShape *shape, IgType type, MTLError **error);
+// Threads in a row, or in rows: groups of at most 256.
+void ig_work_threads(IgWork *work, int64_t x, int64_t y);
+#endif
