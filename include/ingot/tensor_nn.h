@@ -73,6 +73,12 @@ MTL_API bool ig_optimizer_add_group(IgOptimizer *optimizer, int n, IgTensor *con
 MTL_API int ig_optimizer_group_count(const IgOptimizer *optimizer);
 MTL_API double ig_optimizer_rate(const IgOptimizer *optimizer, int group);
 MTL_API void ig_optimizer_set_rate(IgOptimizer *optimizer, int group, double rate); // -1: all
+MTL_API IgOptimizerKind ig_optimizer_kind(const IgOptimizer *optimizer);
+// Of a group. What is set must need the state that is there: momentum stays, or stays away.
+MTL_API bool ig_optimizer_options(const IgOptimizer *optimizer, int group,
+                                  IgOptimizerOptions *options, MTLError **error);
+MTL_API bool ig_optimizer_set_options(IgOptimizer *optimizer, int group,
+                                      const IgOptimizerOptions *options, MTLError **error);
 // Every parameter needs a gradient; if one has none, nothing changes.
 MTL_API bool ig_optimizer_step(IgOptimizer *optimizer, MTLError **error);
 MTL_API void ig_optimizer_zero_grad(IgOptimizer *optimizer);
@@ -127,18 +133,11 @@ MTL_API const char *ig_module_kind(const IgModule *module); // "linear"
 // x (.., in) -> (.., out): weight (out, in), bias (out).
 MTL_API IgModule *ig_linear_new(IgDevice *device, IgType type, int64_t in, int64_t out, bool bias,
                                 uint64_t seed, MTLError **error);
-typedef struct IgConv2dModuleOptions {
-    int64_t kernel[2];   // height, width
-    int64_t stride[2];   // 0: 1
-    int64_t padding[2];
-    int64_t dilation[2]; // 0: 1
-    int64_t groups;      // 0: 1
-    bool no_bias;
-} IgConv2dModuleOptions;
-// x (N, in, H, W): weight (out, in / groups, height, width), bias (out).
+// x (N, in, H, W): weight (out, in / groups, kernel height, width), bias (out). options as of
+// ig_conv2d.
 MTL_API IgModule *ig_conv2d_new(IgDevice *device, IgType type, int64_t in, int64_t out,
-                                const IgConv2dModuleOptions *options, uint64_t seed,
-                                MTLError **error);
+                                const int64_t kernel[2], const IgConvolution *options, bool bias,
+                                uint64_t seed, MTLError **error);
 // Over the last axes, of this shape. epsilon 0: 1e-5. affine: weight and bias.
 MTL_API IgModule *ig_layer_norm_new(IgDevice *device, IgType type, int rank, const int64_t *shape,
                                     double epsilon, bool affine, MTLError **error);

@@ -253,6 +253,37 @@ void ig_optimizer_set_steps(IgOptimizer *o, int64_t steps) {
     if (o && steps >= 0) o->steps = steps;
 }
 
+IgOptimizerKind ig_optimizer_kind(const IgOptimizer *o) { return o ? o->kind : IgSGD; }
+
+static bool has_group(const char *call, const IgOptimizer *o, int group, const void *options,
+                      MTLError **error) {
+    if (o && options && group >= 0 && group < o->n_groups) return true;
+    return ig_fail(error, IgErrorIndex, "%s: group %d of %d, or no options", call, group,
+                   ig_optimizer_group_count(o));
+}
+
+bool ig_optimizer_options(const IgOptimizer *o, int group, IgOptimizerOptions *options,
+                          MTLError **error) {
+    if (!has_group("ig_optimizer_options", o, group, options, error)) return false;
+    *options = o->groups[group];
+    return true;
+}
+
+bool ig_optimizer_set_options(IgOptimizer *o, int group, const IgOptimizerOptions *options,
+                              MTLError **error) {
+    if (!has_group("ig_optimizer_set_options", o, group, options, error) ||
+        !check_options(o->kind, options, error))
+        return false;
+    for (int s = 0; s < N_SLOTS; s++)
+        if (uses(o->kind, options, IgFloat32, s) !=
+            uses(o->kind, &o->groups[group], IgFloat32, s))
+            return ig_fail(error, IgErrorArgument,
+                           "ig_optimizer_set_options: momentum %g needs other state than %g",
+                           options->momentum, o->groups[group].momentum);
+    o->groups[group] = *options;
+    return true;
+}
+
 double ig_optimizer_rate(const IgOptimizer *o, int group) {
     return o && group >= 0 && group < o->n_groups ? o->groups[group].rate : 0;
 }

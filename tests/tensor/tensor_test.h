@@ -76,12 +76,14 @@ __attribute__((unused)) static void leaf(IgTensor *t) {
 // As float, malloc'd.
 __attribute__((unused)) static float *floats_of(IgTensor *t) {
     assert_non_null(t);
+    IgScope *scope = ig_scope_begin();
     IgTensor *single = ig_cast(t, IgFloat32, &error);
     CHECK(single);
     size_t n = (size_t)ig_numel(t);
     float *out = malloc((n + 1) * sizeof *out);
     assert_non_null(out);
     CHECK(ig_read(single, out, n * sizeof *out, &error));
+    ig_scope_end(scope);
     return out;
 }
 
