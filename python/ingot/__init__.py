@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors on Metal, without a Mac: NumPy-like arrays with fused operations and gradients.
+
+    import ingot
+    x = ingot.randn(256, 784)
+    w = ingot.randn(784, 10, seed=1).requires_grad_()
+    loss = ingot.relu(x @ w).mean()      # recorded, not yet computed
+    loss.backward()
+    print(loss.item(), w.grad.shape)     # now it is
+
+Operations are recorded and run when a value is needed; a chain of element-wise ones is one kernel.
+Values never change: what looks like a change in place gives the tensor a new value, and views of
+the old one keep it. ingot.nn has networks and losses, ingot.optim optimisers and learning rates,
+ingot.fused fused operations by name.
+"""
+
+from . import _tensor
+from ._tensor import *  # noqa: F401,F403
+from ._tensor import (  # noqa: F401
+    ArgumentError, CompileError, Device, DeviceError, DType, DTypeError, Error, ExecutionError,
+    FileError, GradientError, IndexOutOfRange, NotFiniteError, OutOfMemory, Pool, ShapeError,
+    Tensor, bfloat16, bool_, float16, float32, int8, int32, int64)
+from . import _methods
+from ._methods import *  # noqa: F401,F403
+
+from . import backend, fused, nn, optim  # noqa: E402,F401
+
+__version__ = "0.1.5"
+e = 2.718281828459045
+inf = float("inf")
+nan = float("nan")
+newaxis = None
+pi = 3.141592653589793
+__all__ = sorted({name for name in vars(_tensor) if not name.startswith("_")}
+                 - {"Optimizer", "MetalBackend", "MetalOps", "MetalBuffer", "MetalPipeline",
+                    "UserKernel"}
+                 | set(_methods.__all__)
+                 | {"backend", "fused", "nn", "optim", "e", "inf", "nan", "newaxis", "pi"})

@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Python says best: functions and methods of tensors made of others, and other names for
+some. Methods are put into the class Tensor here, so that there is one class."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from . import _tensor
+from ._tensor import Tensor, float32, int32
+
+__all__ = ["allclose", "array_equal", "einsum", "grad", "no_grad", "nonzero", "outer", "dot",
+           "movedim", "meshgrid", "isclose", "take_along_axis", "concatenate", "negative",
+           "absolute", "multiply", "subtract", "divide", "true_divide", "power", "mod", "clip",
+           "unbind", "take", "scalar_tensor", "synchronize", "pool", "pool_statistics",
+           "default_device", "ravel", "normal", "save", "load", "kernel", "Kernel"]
+
+# ---- Other names ----
+
+negative = _tensor.neg
+absolute = _tensor.abs
+multiply = _tensor.mul
+subtract = _tensor.sub
+divide = true_divide = _tensor.div
+power = _tensor.pow
+mod = _tensor.remainder
+clip = _tensor.clamp
+concatenate = _tensor.concat
+unbind = _tensor.unstack
+
+
+# ---- Gradients ----
+
+class no_grad:
+    """Operations of this thread remember nothing inside of `with no_grad():`, or in a function
+    that it decorates."""
+
+    def __enter__(self) -> no_grad:
+        _tensor._no_grad_begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _tensor._no_grad_end()
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def inside(*arguments: Any, **named: Any) -> Any:
+            with no_grad():
+                return function(*arguments, **named)
+        return inside
+
+
+def _list(x: Any) -> list[Any]:
+    return [x] if isinstance(x, Tensor) else list(x)
+
+
+def grad(outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor],
+         grad_outputs: Tensor | Sequence[Tensor] | None = None, retain_graph: bool | None = None,
+         create_graph: bool = False) -> tuple[Tensor, ...]:
+    """The gradients of the sum of the outputs (times grad_outputs) for the inputs, which may be
+    results; zeros where nothing leads. Gradients of leaves are left alone. create_graph: they can
+    be differentiated again."""
+    seeds = None if grad_outputs is None else _list(grad_outputs)
+    retain = create_graph if retain_graph is None else retain_graph
+    return tuple(_tensor._grad(_list(outputs), _list(inputs), seeds, retain, create_graph))
+
+
+# ---- Comparing ----
+
+def isclose(x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8,
+            equal_nan: bool = False) -> Tensor:
+    """Whether abs(x - y) <= atol + rtol * abs(y), element by element."""
+    x, y = _tensor.asarray(x), _tensor.asarray(y)
+    close = (x == y) | ((x - y).abs() <= atol + rtol * y.abs())
+    return close | (x.isnan() & y.isnan()) if equal_nan else close
+
+
+def allclose(x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8,
+             equal_nan: bool = False) -> bool:
+    """Whether isclose() holds for all elements."""
+    return bool(isclose(x, y, rtol, atol, equal_nan).all().item())
+
+
+def array_equal(x: Any, y: Any) -> bool:
+    """Whether shapes and all elements are equal."""
+    x, y = _tensor.asarray(x), _tensor.asarray(y)
+    return x.shape == y.shape and bool((x == y).all().item())
+
+
+# ---- Moving ----
+
+def ravel(x: Any) -> Tensor:
+    """All elements along one axis."""
+    return _tensor.reshape(x, (-1,))
+
+
+def movedim(x: Any, source: int, destination: int) -> Tensor:
+    """A view with one axis at another place."""
+    x = _tensor.asarray(x)
+    for axis in (source, destination):
+        if not -x.ndim <= axis < x.ndim:
+            raise _tensor.IndexOutOfRange(f"movedim: axis {axis} of a tensor of {x.ndim}")
+    axes = list(range(x.ndim))
+    axes.insert(destination % x.ndim, axes.pop(source % x.ndim))
+    return x.permute(axes)
+
+
+def meshgrid(*tensors: Any, indexing: str = "xy") -> list[Tensor]:
+    """Coordinates of a grid from those of its axes. indexing: "xy" as NumPy's default, or "ij"."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f'meshgrid(): indexing is "xy" or "ij", not {indexing!r}')
+    ts = [ravel(t) for t in tensors]
+    order = list(range(len(ts)))
+    if indexing == "xy" and len(ts) > 1:
+        order[0], order[1] = 1, 0
+    shape = [ts[i].size for i in order]
+    result = []
+    for i, t in enumerate(ts):
+        place = [1] * len(ts)
+        place[order.index(i)] = t.size
+        result.append(t.reshape(place).expand(shape))
+    return result
+
+
+def take(x: Any, index: Any, axis: int | None = None) -> Tensor:
+    """Elements by their places along an axis, or in the flattened tensor."""
+    x = _tensor.asarray(x)
+    if axis is None:
+        return ravel(x)[_tensor.asarray(index)]
+    if not -x.ndim <= axis < x.ndim:
+        raise _tensor.IndexOutOfRange(f"take: axis {axis} of a tensor of {x.ndim}")
+    return x[(slice(None),) * (axis % x.ndim) + (_tensor.asarray(index),)]
+
+
+def take_along_axis(x: Any, index: Any, axis: int) -> Tensor:
+    """gather() with the arguments in NumPy's order."""
+    return _tensor.gather(x, axis, index)
+
+
+def nonzero(x: Any) -> tuple[Tensor, ...]:
+    """The places of the elements that are not 0, one tensor for each axis."""
+    x = _tensor.asarray(x)
+    mask = ravel(x != 0)
+    flat = _tensor.arange(x.size)[mask]
+    places = []
+    for n in reversed(x.shape):
+        places.append(flat % n)
+        flat = flat // n
+    return tuple(reversed(places))
+
+
+# ---- Products ----
+
+def einsum(equation: str, *operands: Any) -> Tensor:
+    """Sums of products over named axes: einsum("ij,jk->ik", a, b)."""
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
+    return _tensor._einsum(equation, list(operands))
+
+
+def dot(x: Any, y: Any) -> Tensor:
+    """The product of two vectors; of others as by matmul()."""
+    return _tensor.matmul(x, y)
+
+
+def outer(x: Any, y: Any) -> Tensor:
+    """All products of an element of x with one of y."""
+    return ravel(x).unsqueeze(1) * ravel(y).unsqueeze(0)
+
+
+# ---- Making ----
+
+def scalar_tensor(value: float, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor without axes."""
+    return _tensor.full((), value, dtype=dtype, device=device)
+
+
+def normal(mean: float = 0.0, std: float = 1.0, shape: int | Sequence[int] = (), dtype: Any = None,
+           device: Any = None, seed: int | None = None) -> Tensor:
+    """Normally distributed numbers."""
+    return _tensor.randn(shape, dtype=dtype, device=device, seed=seed) * std + mean
+
+
+# ---- The device ----
+
+def default_device() -> _tensor.Device:
+    """The system's default Metal device."""
+    return _tensor.Device()
+
+
+def synchronize() -> None:
+    """Waits for all work on the default device."""
+    _tensor.Device().synchronize()
+
+
+def pool() -> _tensor.Pool:
+    """The buffer pool of the default device."""
+    return _tensor.Device().pool
+
+
+def pool_statistics() -> dict[str, int]:
+    """The counters of the default device's buffer pool, as ig_pool_statistics has them."""
+    return _tensor.Device().pool.statistics
+
+
+# ---- Methods ----
+
+def numpy(self: Tensor) -> Any:
+    """The values as a NumPy array of its own. bfloat16 becomes float32. numpy.asarray(tensor)
+    makes no copy, and what it gives cannot be written."""
+    import numpy as np
+    return np.array(self.float() if self.dtype == "bfloat16" else self)
+
+
+def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    """For NumPy, where the buffer protocol does not do (bfloat16)."""
+    import numpy as np
+    array = np.asarray(memoryview(self.float() if self.dtype == "bfloat16" else self))
+    return np.array(array, dtype=dtype) if copy or dtype is not None else array
+
+
+def __reduce__(self: Tensor) -> Any:
+    """Pickled by values."""
+    words = self.float() if self.dtype == "bfloat16" else self
+    return (_unpickle, (bytes(memoryview(words).cast("B")) if words.size else b"", self.shape,
+                        words.dtype.name, self.dtype.name,
+                        self.requires_grad and self.is_leaf, type(self)))
+
+
+def _unpickle(data: bytes, shape: tuple[int, ...], stored: str, dtype: str, requires_grad: bool,
+              kind: type) -> Tensor:
+    codes = {"float32": "f", "float16": "e", "int8": "b", "int32": "i", "int64": "q", "bool": "?"}
+    flat = _tensor.tensor(memoryview(data).cast(codes[stored]) if data else [], dtype=stored)
+    return kind(flat.reshape(shape), dtype=dtype, requires_grad=requires_grad)
+
+
+def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    result = type(self)(self.detach(), requires_grad=self.requires_grad and self.is_leaf)
+    result.__dict__.update(getattr(self, "__dict__", {})) if hasattr(result, "__dict__") else None
+    memo[id(self)] = result
+    return result
+
+
+def __copy__(self: Tensor) -> Tensor:
+    return type(self)(self.detach(), requires_grad=self.requires_grad and self.is_leaf)
+
+
+def __format__(self: Tensor, spec: str) -> str:
+    return format(self.item(), spec) if spec and self.size == 1 else format(str(self), spec)
+
+
+def zero_(self: Tensor) -> Tensor:
+    """Gives all elements the value 0."""
+    return self.fill_(0)
+
+
+def view(self: Tensor, *shape: int) -> Tensor:
+    """reshape()."""
+    return self.reshape(*shape)
+
+
+def _bool(self: Tensor) -> Tensor:
+    """The values as bool."""
+    return self.astype("bool")
+
+
+def cpu(self: Tensor) -> Tensor:
+    """Itself: memory is shared with the host."""
+    return self
+
+
+def _add_methods() -> None:
+    own = {"numpy": numpy, "__array__": __array__, "__reduce__": __reduce__,
+           "__deepcopy__": __deepcopy__, "__copy__": __copy__, "__format__": __format__,
+           "zero_": zero_, "view": view, "bool": _bool, "cpu": cpu, "ravel": ravel,
+           "movedim": movedim, "take": take, "nonzero": nonzero, "allclose": allclose, "dot": dot,
+           "isclose": isclose, "clip": Tensor.clamp, "unbind": Tensor.unstack,
+           "dims": property(lambda self: self.shape, doc="The lengths of the axes.")}
+    for name, item in own.items():
+        if not hasattr(Tensor, name) or name.startswith("__"):
+            setattr(Tensor, name, item)
+
+
+_add_methods()
+
+
+# ---- Files ----
+
+def save(path: Any, tensors: Any, metadata: dict[str, str] | None = None) -> None:
+    """Writes a tensor to a .npy file, or a dict of named tensors to a safetensors file. The file
+    is there as a whole or not at all."""
+    if isinstance(tensors, Tensor):
+        if metadata:
+            raise ValueError("save(): a .npy file has no metadata")
+        _tensor._save_npy(path, tensors)
+    else:
+        names = dict(tensors)
+        _tensor._save_safetensors(path, list(names), list(names.values()), dict(metadata or {}))
+
+
+def load(path: Any, device: Any = None, return_metadata: bool = False) -> Any:
+    """A tensor from a .npy file, a dict of tensors from a safetensors file (by what the file
+    begins with, not by its name). return_metadata: (dict, metadata)."""
+    with open(path, "rb") as file:
+        npy = file.read(6) == b"\x93NUMPY"
+    if npy:
+        return _tensor._load_npy(path, device)
+    tensors, metadata = _tensor._load_safetensors(path, device)
+    return (tensors, metadata) if return_metadata else tensors
+
+
+# ---- Kernels of one's own ----
+
+class Kernel:
+    """An operation from a function in the Metal Shading Language. Buffers are numbered: the inputs
+    from 0 on, the output behind them, the scalars behind that."""
+
+    def __init__(self, source: str, name: str, device: Any = None) -> None:
+        self._kernel = _tensor.UserKernel(source, name, device)
+        self.name = name
+        self._elementwise = False
+
+    @classmethod
+    def elementwise(cls, inputs: str, expression: str, scalars: str = "",
+                    device: Any = None) -> Kernel:
+        """One expression per element, with broadcasting: elementwise("x,b", "max(x * s + b, 0.0f)",
+        scalars="s")."""
+        self = cls.__new__(cls)
+        self._kernel = _tensor.UserKernel.elementwise(inputs, scalars, expression, device)
+        self.name = expression
+        self._elementwise = True
+        return self
+
+    def backward(self, function: Callable[..., Iterable[Tensor | None]]) -> Callable[..., Any]:
+        """How gradients pass: function(inputs, output, grad, scalars) returns a gradient, or None,
+        for each input. May stand before the function as @kernel.backward."""
+        self._kernel.set_backward(function)
+        return function
+
+    def __call__(self, *inputs: Any, scalars: Sequence[float | int] = (),
+                 shape: int | Sequence[int] | None = None, dtype: Any = None,
+                 threads: int | Sequence[int] | None = None,
+                 threadgroup: int | Sequence[int] | None = None) -> Tensor:
+        """A new tensor. Its shape and type are those of the first input, if not given. Scalars
+        are `constant float &` in the kernel, ints `constant int &`."""
+        tensors = [_tensor.asarray(x) for x in inputs]
+        if not tensors and (shape is None or dtype is None):
+            raise ValueError("a kernel without inputs needs shape and dtype")
+        if shape is None:
+            shape = tensors[0].shape
+        if dtype is None:
+            dtype = tensors[0].dtype
+        kinds = [(int32 if isinstance(s, int) and not isinstance(s, bool) else float32, s)
+                 for s in scalars]
+        return self._kernel.call(tensors, shape, dtype, [k.name for k, _ in kinds],
+                                 [float(s) for _, s in kinds], _three(threads), _three(threadgroup))
+
+
+def _three(size: int | Sequence[int] | None) -> tuple[int, int, int]:
+    if size is None:
+        return (0, 0, 0)
+    sizes = (size,) if isinstance(size, int) else tuple(size)
+    if not 1 <= len(sizes) <= 3 or any(n < 1 for n in sizes):
+        raise ValueError(f"one to three sizes of 1 or more, not {size!r}")
+    return (*sizes, 1, 1)[:3]  # type: ignore[return-value]
+
+
+def kernel(source: str, name: str, device: Any = None) -> Kernel:
+    """Kernel(source, name, device)."""
+    return Kernel(source, name, device)

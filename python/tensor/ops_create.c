@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops_create.c: functions that make tensors from nothing or from Python's data.
+#include <math.h>
+#include "object.h"
+
+uint64_t next_seed(State *state) { // splitmix64
+    uint64_t z = state->generator += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static IgType type_or(const State *state, const Arg *dtype) {
+    return dtype->n < 0 ? state->default_dtype : dtype->type;
+}
+
+TENSOR_OP_AS(AS_FUNCTION, zeros, "Zeros.", SHAPE("shape"), DTYPE, DEVICE) {
+    return ig_zeros(a[2].device, type_or(state, &a[1]), a[0].n, a[0].shape, error);
+}
+TENSOR_OP_AS(AS_FUNCTION, ones, "Ones.", SHAPE("shape"), DTYPE, DEVICE) {
+    return ig_ones(a[2].device, type_or(state, &a[1]), a[0].n, a[0].shape, error);
+}
+TENSOR_OP_AS(AS_FUNCTION, empty, "A tensor whose values do not matter: zeros, here.",
+             SHAPE("shape"), DTYPE, DEVICE) {
+    return ig_zeros(a[2].device, type_or(state, &a[1]), a[0].n, a[0].shape, error);
+}
+TENSOR_OP_AS(AS_FUNCTION, full,
+             "One value everywhere. Without dtype: bool and int64 for Python's bool and int.",
+             {.name = "shape", .kind = A_SHAPE}, ANY("fill_value"), DTYPE, DEVICE) {
+    if (!is_number(a[1].py)) {
+        PyErr_Format(PyExc_TypeError, "full(): 'fill_value' must be a number, not %s",
+                     short_type(a[1].py));
+        return NULL;
+    }
+    int type = a[2].n < 0 ? -1 : (int)a[2].type;
+    IgTensor *one = to_tensor(state, a[1].py, type, a[3].device);
+    IgTensor *t = ig_expand(one, a[0].n, a[0].shape, error);
+    ig_release(one);
+    return t;
+}
+static IgTensor *like(const Arg *a, double value, MTLError **error) {
+    IgType type = a[1].n < 0 ? ig_type(a[0].t) : a[1].type;
+    return ig_full(ig_device(a[0].t), type, ig_rank(a[0].t), ig_shape(a[0].t), value, error);
+}
+TENSOR_OP_AS(AS_FUNCTION, zeros_like, "Zeros of the shape and type of another tensor.", X, DTYPE) {
+    return like(a, 0, error);
+}
+TENSOR_OP_AS(AS_FUNCTION, ones_like, "Ones of the shape and type of another tensor.", X, DTYPE) {
+    return like(a, 1, error);
+}
+TENSOR_OP_AS(AS_FUNCTION, full_like, "One value, in the shape and type of another tensor.", X,
+             NUMBER("fill_value"), DTYPE) {
+    Arg b[2] = {a[0], a[2]};
+    return like(b, a[1].f, error);
+}
+
+TENSOR_OP_AS(AS_FUNCTION, arange,
+             "start, start + step, ... below stop; arange(stop) starts at 0. int64 if all are "
+             "integers.",
+             ANY("start"), ANY_OR("stop"), {.name = "step", .kind = A_ANY, .text = "1"}, DTYPE,
+             DEVICE) {
+    PyObject *given[3] = {a[0].py, a[1].py, a[2].py};
+    double v[3] = {0, 0, 1};
+    bool whole = true, one = !given[1] || given[1] == Py_None;
+    for (int i = 0; i < 3; i++) {
+        PyObject *o = given[i];
+        if (!o || (i == 1 && one)) continue;
+        if (!is_number(o)) {
+            PyErr_Format(PyExc_TypeError, "arange(): numbers are expected, not %s", short_type(o));
+            return NULL;
+        }
+        v[i] = PyFloat_AsDouble(o);
+        if (PyErr_Occurred()) return NULL;
+        whole = whole && !PyFloat_Check(o) && PyIndex_Check(o);
+    }
+    if (one) v[1] = v[0], v[0] = 0;
+    double n = ceil((v[1] - v[0]) / v[2]);
+    if (v[2] == 0 || !isfinite(n) || n > 1e15) {
+        PyErr_SetString(PyExc_ValueError, "arange(): no such range");
+        return NULL;
+    }
+    IgType type = a[3].n >= 0 ? a[3].type : whole ? IgInt64 : state->default_dtype;
+    return ig_arange(a[4].device, type, v[0], v[2], n > 0 ? (int64_t)n : 0, error);
+}
+TENSOR_OP_AS(AS_FUNCTION, linspace, "n numbers from start to stop, both included.",
+             NUMBER("start"), NUMBER("stop"),
+             {.name = "n", .other = "steps", .kind = A_INT, .text = "50", .value = 50}, DTYPE,
+             DEVICE) {
+    return ig_linspace(a[4].device, type_or(state, &a[3]), a[0].f, a[1].f, a[2].i, error);
+}
+TENSOR_OP_AS(AS_FUNCTION, eye, "1 on a diagonal of a matrix, else 0. m: columns, n without it.",
+             INT("n"), {.name = "m", .kind = A_INT, .text = "None", .value = -1, .or_none = true},
+             {.name = "k", .kind = A_INT, .text = "0"}, DTYPE, DEVICE) {
+    int64_t columns = a[1].py && a[1].py != Py_None ? a[1].i : a[0].i;
+    return ig_eye(a[4].device, type_or(state, &a[3]), a[0].i, columns, a[2].i, error);
+}
+TENSOR_OP_AS(AS_FUNCTION, one_hot,
+             "1 at each id, else 0: integers (..) to (.., n). Without dtype: float32.", TENSOR("ids"),
+             {.name = "n", .other = "num_classes", .kind = A_INT}, DTYPE) {
+    return ig_one_hot(a[0].t, a[1].i, type_or(state, &a[2]), error);
+}
+
+// ---- Random numbers ----
+
+OBJECT_OP(AS_FUNCTION, manual_seed, "None",
+          "Where the seeds of random functions that are given none begin.", INT("seed")) {
+    state->generator = (uint64_t)a[0].i;
+    return Py_NewRef(Py_None);
+}
+TENSOR_OP_AS(AS_FUNCTION, rand, "Uniform from 0 to 1.", SHAPE("shape"), DTYPE, DEVICE, SEED) {
+    return ig_uniform(a[2].device, type_or(state, &a[1]), a[0].n, a[0].shape, 0, 1, a[3].seed,
+                      error);
+}
+TENSOR_OP_AS(AS_FUNCTION, uniform, "Uniform from low to high.", {.name = "shape", .kind = A_SHAPE},
+             NUMBER_OR("low", 0.0), NUMBER_OR("high", 1.0), DTYPE, DEVICE, SEED) {
+    return ig_uniform(a[4].device, type_or(state, &a[3]), a[0].n, a[0].shape, a[1].f, a[2].f,
+                      a[5].seed, error);
+}
+TENSOR_OP_AS(AS_FUNCTION, randn, "Normally distributed, mean 0 and variance 1.", SHAPE("shape"),
+             DTYPE, DEVICE, SEED) {
+    return ig_randn(a[2].device, type_or(state, &a[1]), a[0].n, a[0].shape, a[3].seed, error);
+}
+TENSOR_OP_AS(AS_FUNCTION, randint, "Integers from low to high - 1, equally likely.", INT("low"),
+             INT("high"), {.name = "shape", .other = "size", .kind = A_SHAPE}, DTYPE, DEVICE, SEED) {
+    if (a[1].i <= a[0].i || a[1].i - a[0].i > 1 << 24) {
+        PyErr_SetString(PyExc_ValueError, "randint(): low is below high, by 2^24 at most");
+        return NULL;
+    }
+    IgTensor *u = ig_uniform(a[4].device, IgFloat32, a[2].n, a[2].shape, 0,
+                             (double)(a[1].i - a[0].i), a[5].seed, error);
+    IgTensor *f = ig_floor(u, error);
+    IgTensor *top = ig_minimum_scalar(f, (double)(a[1].i - a[0].i - 1), error); // rounded up to it
+    IgTensor *i = ig_cast(top, a[3].n < 0 ? IgInt64 : a[3].type, error);
+    IgTensor *t = ig_add_scalar(i, (double)a[0].i, error);
+    ig_release(u), ig_release(f), ig_release(top), ig_release(i);
+    return t;
+}
+
+// ---- From data ----
+
+OBJECT_OP(AS_FUNCTION, tensor, "Tensor",
+          "A tensor of numbers, nested lists, an array or another tensor; always a copy. Without "
+          "dtype: bool, int64 or the default for Python's numbers, else what the array has, where "
+          "float64 becomes float32, uint8 and 16-bit integers int32, uint32 and uint64 int64.",
+          ANY("data"), DTYPE, DEVICE, BOOL_OR("requires_grad", false)) {
+    MTLError *error = NULL;
+    IgDevice *device = a[2].py && a[2].py != Py_None ? a[2].device : NULL;
+    IgTensor *t = to_tensor(state, a[0].py, a[1].n < 0 ? -1 : (int)a[1].type, device);
+    if (!t) return NULL;
+    IgTensor *own = ig_detach(t, &error);
+    ig_release(t);
+    if (own && a[3].b && !ig_set_requires_grad(own, true, &error)) {
+        ig_release(own);
+        own = NULL;
+    }
+    return wrap(state, own, error);
+}
+OBJECT_OP(AS_FUNCTION, asarray, "Tensor", "The tensor itself, or one of the data as by tensor().",
+          ANY("data"), DTYPE, DEVICE) {
+    Tensor *t = as_tensor(a[0].py);
+    if (t && (a[1].n < 0 || a[1].type == ig_type(t->t)) && (!a[2].py || a[2].py == Py_None))
+        return Py_NewRef(a[0].py);
+    IgDevice *device = a[2].py && a[2].py != Py_None ? a[2].device : NULL;
+    IgTensor *made = to_tensor(state, a[0].py, a[1].n < 0 ? -1 : (int)a[1].type, device);
+    return made ? wrap(state, made, NULL) : NULL;
+}
+OBJECT_OP(AS_FUNCTION, from_numpy, "Tensor",
+          "A tensor with the values of a NumPy array: a copy, in the array's type (see tensor()). "
+          "from_dlpack() shares the memory.",
+          ANY("array"), DTYPE, DEVICE) {
+    if (!PyObject_CheckBuffer(a[0].py)) {
+        PyErr_Format(PyExc_TypeError, "from_numpy(): an array is expected, not %s",
+                     short_type(a[0].py));
+        return NULL;
+    }
+    IgTensor *t = to_tensor(state, a[0].py, a[1].n < 0 ? -1 : (int)a[1].type, a[2].device);
+    return t ? wrap(state, t, NULL) : NULL;
+}
+OBJECT_OP(AS_FUNCTION, set_default_dtype, "None",
+          "The floating type of functions that are given none: float32 at first.",
+          {.name = "dtype", .kind = A_DTYPE}) {
+    if (a[0].type != IgFloat16 && a[0].type != IgFloat32 && a[0].type != IgBFloat16) {
+        PyErr_Format(state->errors[IgErrorType], "the default is a floating type, not %s",
+                     ig_type_name(a[0].type));
+        return NULL;
+    }
+    state->default_dtype = a[0].type;
+    return Py_NewRef(Py_None);
+}
+static const ArgSpec no_args[1];
+static PyObject *body_get_default_dtype(State *state, const Arg *a) {
+    (void)a;
+    return from_dtype(state, state->default_dtype);
+}
+static PyObject *function_get_default_dtype(PyObject *module, PyObject *const *args, Py_ssize_t n,
+                                            PyObject *names);
+static const Op op_get_default_dtype = {
+    .name = "get_default_dtype",
+    .function = (PyCFunction)(void (*)(void))function_get_default_dtype,
+    .object = body_get_default_dtype,
+    .args = no_args,
+    .n_args = 0,
+    .flags = AS_FUNCTION,
+    .returns = "DType",
+    .doc = "The floating type of functions that are given none."};
+static PyObject *function_get_default_dtype(PyObject *module, PyObject *const *args, Py_ssize_t n,
+                                            PyObject *names) {
+    return call_op(PyModule_GetState(module), &op_get_default_dtype, NULL, args, n, names);
+}
+
+const Op *const ops_create[] = {
+    &op_zeros,       &op_ones,      &op_empty,  &op_full,        &op_zeros_like,
+    &op_ones_like,   &op_full_like, &op_arange, &op_linspace,    &op_eye,
+    &op_one_hot,     &op_rand,      &op_randn,  &op_uniform,     &op_randint,
+    &op_manual_seed, &op_tensor,    &op_asarray, &op_from_numpy, &op_set_default_dtype,
+    &op_get_default_dtype, NULL};
