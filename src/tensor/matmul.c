@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // matmul.c: products of matrices and of stacks of matrices, by matmul2d of Metal Performance
-// Primitives: a threadgroup of four SIMD-groups makes a tile of the result. Element-wise operations
-// that follow (a bias, an activation, a residual) run on the tile before it is stored.
+// Primitives: a threadgroup makes a tile of the result. Element-wise operations that follow (a
+// bias, an activation, a residual) run on the tile before it is stored.
+//
+// A tile is one SIMD-group's: the more rows meet a panel of B while it is in a cache the better.
+// Large tiles are for products with enough of them (f32 2048 on two cores of 1 MB L2, GFLOP/s each:
+// 64 x 64 by four SIMD-groups 75 to 81, by one 84, 128 x 128 94, 256 x 128 99; OpenBLAS 101).
+// Halfs are converted once per row and tile, so their small tiles are wider (512: 95, then 100).
+// A sum goes in the order of k in every tile: its bits do not depend on the choice.
 #include "tensor/matmul.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILE_M = 64, TILE_N = 64, GROUPS = 4 };
+#define MIN_TILES 32 // that keep a machine busy
+
+typedef struct Tile {
+    int m, n;
+} Tile;
 
 // C (batch.., M, N) = A (batch.., M, K) B (batch.., K, N). Matrices whose rows are not contiguous
 // but whose columns are, are read as transposed.
@@ -29,6 +39,7 @@ typedef struct Source {
     IgType type; // of the operands
     IgType result;
     int words; // those of the leaves begin here
+    Tile tile;
 } Source;
 
 enum {
@@ -123,16 +134,16 @@ static char *source(void *context) {
             "    uint3 group [[threadgroup_position_in_grid]]) {\n"
             "    const int M = p[%d], N = p[%d], K = p[%d];\n"
             "    const int row0 = int(group.y) * %d, column0 = int(group.x) * %d;\n",
-            WORD_M, WORD_N, WORD_K, TILE_M, TILE_N);
+            WORD_M, WORD_N, WORD_K, s->tile.m, s->tile.n);
     write_batch(out, s);
     write_operand(out, s, 0);
     write_operand(out, s, 1);
     fprintf(
         out,
         "    constexpr auto what = matmul2d_descriptor(%d, %d, dynamic_length_v<int>, %s, %s);\n"
-        "    matmul2d<what, execution_simdgroups<%d>> op;\n",
-        TILE_M, TILE_N, s->product->transposed[0] ? "true" : "false",
-        s->product->transposed[1] ? "true" : "false", GROUPS);
+        "    matmul2d<what, execution_simdgroup> op;\n",
+        s->tile.m, s->tile.n, s->product->transposed[0] ? "true" : "false",
+        s->product->transposed[1] ? "true" : "false");
     if (f->n_nodes == 0) {
         fprintf(
             out,
@@ -171,6 +182,15 @@ static size_t write_words(const IgExpr *expr, const Product *p, int32_t *words) 
     return n;
 }
 
+static int64_t n_tiles(const Product *p, Tile tile) {
+    return (p->m + tile.m - 1) / tile.m * ((p->n + tile.n - 1) / tile.n);
+}
+
+static Tile choose_tile(const Product *p, IgType type) {
+    const Tile large = {256, 128}, small = {64, type == IgFloat16 ? 128 : 64};
+    return n_tiles(p, large) * ig_shape_numel(&p->batch) >= MIN_TILES ? large : small;
+}
+
 bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
     IgExpr *expr = f->product->expr;
     const Product *p = expr->extra;
@@ -178,7 +198,8 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
         if (!ig_data_make(expr->inputs[i].data, error)) return false;
     int32_t words[N_WORDS + 3 * IG_MAX_RANK + IG_FUSE_WORDS];
     size_t n_words = write_words(expr, p, words);
-    Source s = {f, p, expr->inputs[0].data->type, f->product->type, (int)n_words};
+    IgType type = expr->inputs[0].data->type;
+    Source s = {f, p, type, f->product->type, (int)n_words, choose_tile(p, type)};
     // Axes of the leaves: column, row, place in the stack.
     f->n_axes = 0;
     int last = f->shape.rank - 1;
@@ -193,7 +214,9 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
                                           (unsigned char)s.result,
                                           (unsigned char)(p->transposed[0] + 2 * p->transposed[1]),
                                           (unsigned char)p->batch.rank,
-                                          (unsigned char)f->product_leaf};
+                                          (unsigned char)f->product_leaf,
+                                          (unsigned char)(s.tile.m / 64),
+                                          (unsigned char)(s.tile.n / 64)};
     size_t n_key = 8 + ig_fuse_key(f, key + 8);
     if (f->n_nodes) n_words += ig_fuse_words(f, words + n_words);
     IgKernel *kernel = ig_kernel(device, key, n_key, "product", source, &s, error);
@@ -215,9 +238,9 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
             }
     size_t batch = (size_t)ig_shape_numel(&p->batch);
     return ig_encode(device, kernel, words, n_words * 4, bindings, n,
-                     mtl_size_make((size_t)(p->n + TILE_N - 1) / TILE_N,
-                                   (size_t)(p->m + TILE_M - 1) / TILE_M, batch),
-                     mtl_size_make(32 * GROUPS, 1, 1), true, error);
+                     mtl_size_make((size_t)((p->n + s.tile.n - 1) / s.tile.n),
+                                   (size_t)((p->m + s.tile.m - 1) / s.tile.m), batch),
+                     mtl_size_make(32, 1, 1), true, error);
 }
 
 static bool run(IgDevice *device, IgData *data, MTLError **error) {
