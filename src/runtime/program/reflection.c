@@ -28,19 +28,6 @@ struct RtTypeNodes {
     MTLStructMember *members;
 };
 
-struct MTLBinding {
-    RtObject object;
-    void *owner;         // the pipeline state, or, retained by this, the function
-    MTLLibrary *library; // alive as long as the owner
-    const RfArg *arg;
-    // A buffer argument is a pointer to its element: reflect.h keeps the element only.
-    struct MTLPointerView {
-        RtObject object;
-        struct MTLBinding *binding;
-    } pointer;
-    bool used;
-};
-
 struct MTLComputePipelineReflection {
     RtObject object;
     MTLComputePipelineState *state;
@@ -137,6 +124,11 @@ static void binding_init(MTLBinding *binding, const RtClass *cls, void *owner, M
     binding->used = used;
 }
 
+void rt_binding_init(MTLBinding *binding, void *owner, MTLLibrary *library, const RfArg *arg,
+                     bool used) {
+    binding_init(binding, &binding_class, owner, library, arg, used);
+}
+
 static void own_binding_destroy(void *self) {
     mtl_release(((MTLBinding *)self)->owner);
     rt_free(self);
@@ -231,7 +223,7 @@ size_t mtl_binding_array_length(const MTLBinding *binding) {
 
 bool mtl_binding_is_used(const MTLBinding *binding) { return binding && binding->used; }
 
-bool mtl_binding_is_argument(const MTLBinding *binding) { return binding != NULL; }
+bool mtl_binding_is_argument(const MTLBinding *binding) { return binding && !binding->implicit; }
 
 size_t mtl_binding_buffer_alignment(const MTLBinding *binding) {
     const RfType *type = binding ? binding_rf_type(binding) : NULL;

@@ -4,6 +4,24 @@
 #define INGOT_RUNTIME_REFLECTION_H
 #include "runtime/program/library.h"
 
+struct MTLBinding {
+    RtObject object;
+    void *owner;         // the pipeline state, or, retained by this, the function
+    MTLLibrary *library; // alive as long as the owner
+    const RfArg *arg;
+    // A buffer argument is a pointer to its element: reflect.h keeps the element only.
+    struct MTLPointerView {
+        RtObject object;
+        struct MTLBinding *binding;
+    } pointer;
+    bool used;
+    bool implicit; // no argument: a buffer of vertex attributes
+};
+
+// A binding that is a part of its owner.
+void rt_binding_init(MTLBinding *binding, void *owner, MTLLibrary *library, const RfArg *arg,
+                     bool used);
+void rt_render_reflection_free(MTLRenderPipelineReflection *reflection);
 void rt_type_nodes_free(RtTypeNodes *nodes); // NULL is a no-op in both
 void rt_reflection_free(MTLComputePipelineReflection *reflection);
 // A binding of a function that has no pipeline: an object of its own. NULL: no memory.

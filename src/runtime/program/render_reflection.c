@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// render_reflection.c: MTLRenderPipelineReflection, and render pipelines with options or in the
+// background.
+#include <stdio.h>
+#include "runtime/object/async.h"
+#include "runtime/object/device.h"
+#include "runtime/object/validation.h"
+#include "runtime/program/archive.h"
+#include "runtime/program/reflection.h"
+#include "runtime/program/render_pipeline.h"
+
+enum { N_STAGES = 2 };
+
+struct MTLRenderPipelineReflection {
+    RtObject object;
+    MTLRenderPipelineState *state; // whose part it is
+    size_t n[N_STAGES];            // vertex, fragment
+    MTLBinding *bindings[N_STAGES];
+    RfArg implicit[MSL_MAX_VERTEX]; // buffers of vertex attributes
+    char names[MSL_MAX_VERTEX][24];
+    MTLBinding all[];
+};
+
+static void *owner(const void *self) { return ((const MTLRenderPipelineReflection *)self)->state; }
+static const RtClass reflection_class = {.name = "MTLRenderPipelineReflection", .owner = owner};
+
+// ---- Making ----
+
+static void add_stage(MTLRenderPipelineReflection *r, int s, const RtStage *stage) {
+    const RfFunction *f = stage->function->function;
+    for (uint32_t i = 0; i < f->n_args; i++) {
+        const RfArg *arg = &f->args[i];
+        if (arg->kind == RF_ARG_BUILTIN || arg->kind == RF_ARG_STAGE_IN) continue;
+        rt_binding_init(&r->bindings[s][r->n[s]++], r->state, stage->function->library, arg,
+                        stage->arg_use[i] != RT_ARG_OFF);
+    }
+}
+
+static void add_vertex_buffers(MTLRenderPipelineReflection *r) {
+    const RtStage *stage = &r->state->vertex;
+    const CpuStageInfo *info = cpu_code_stage_info(stage->code);
+    for (uint32_t i = 0; info && i < info->n_vertex_buffers && i < MSL_MAX_VERTEX; i++) {
+        uint32_t index = info->vertex_buffers[i];
+        snprintf(r->names[i], sizeof r->names[i], "vertexBuffer.%u", index);
+        r->implicit[i] = (RfArg){.name = r->names[i],
+                                 .kind = RF_ARG_BUFFER,
+                                 .index = index,
+                                 .count = 1,
+                                 .access = RF_READ_ONLY,
+                                 .type = UINT32_MAX};
+        MTLBinding *binding = &r->bindings[0][r->n[0]++];
+        rt_binding_init(binding, r->state, stage->function->library, &r->implicit[i], true);
+        binding->implicit = true;
+    }
+}
+
+static MTLRenderPipelineReflection *reflection_new(MTLRenderPipelineState *state) {
+    const RtStage *stages[N_STAGES] = {&state->vertex, &state->fragment};
+    size_t n[N_STAGES] = {MSL_MAX_VERTEX, 0};
+    for (int s = 0; s < N_STAGES; s++)
+        if (stages[s]->function) n[s] += stages[s]->function->function->n_args;
+    MTLRenderPipelineReflection *r = rt_alloc(sizeof *r + (n[0] + n[1]) * sizeof r->all[0]);
+    if (!r) return NULL;
+    r->object.cls = &reflection_class;
+    r->state = state;
+    r->bindings[0] = r->all;
+    r->bindings[1] = r->all + n[0];
+    for (int s = 0; s < N_STAGES; s++)
+        if (stages[s]->function) add_stage(r, s, stages[s]);
+    add_vertex_buffers(r);
+    return r;
+}
+
+void rt_render_reflection_free(MTLRenderPipelineReflection *r) { rt_free(r); }
+
+MTLRenderPipelineReflection *
+mtl_render_pipeline_state_reflection(const MTLRenderPipelineState *state) {
+    if (!rt_is(state, &rt_render_pipeline_class)) return NULL;
+    MTLRenderPipelineState *s = (MTLRenderPipelineState *)state; // lazily filled
+    MTLRenderPipelineReflection *r = atomic_load(&s->reflection), *none = NULL;
+    if (r) return r;
+    r = reflection_new(s);
+    if (!r || atomic_compare_exchange_strong(&s->reflection, &none, r)) return r;
+    rt_free(r); // another thread was first
+    return none;
+}
+
+static size_t count(const MTLRenderPipelineReflection *r, int s) { return r ? r->n[s] : 0; }
+
+static MTLBinding *binding(const MTLRenderPipelineReflection *r, int s, size_t i) {
+    return r && i < r->n[s] ? &r->bindings[s][i] : NULL;
+}
+
+size_t mtl_render_pipeline_reflection_vertex_binding_count(
+    const MTLRenderPipelineReflection *reflection) {
+    return count(reflection, 0);
+}
+
+MTLBinding *mtl_render_pipeline_reflection_vertex_binding(
+    const MTLRenderPipelineReflection *reflection, size_t i) {
+    return binding(reflection, 0, i);
+}
+
+size_t mtl_render_pipeline_reflection_fragment_binding_count(
+    const MTLRenderPipelineReflection *reflection) {
+    return count(reflection, 1);
+}
+
+MTLBinding *mtl_render_pipeline_reflection_fragment_binding(
+    const MTLRenderPipelineReflection *reflection, size_t i) {
+    return binding(reflection, 1, i);
+}
+
+// ---- Pipelines with options ----
+
+MTLRenderPipelineState *mtl_device_new_render_pipeline_state_with_reflection(
+    MTLDevice *device, const MTLRenderPipelineDescriptor *descriptor, MTLPipelineOption options,
+    MTLRenderPipelineReflection **reflection, MTLError **error) {
+    if (error) *error = NULL;
+    if (reflection) *reflection = NULL;
+    if (!rt_render_pipeline_valid(device, descriptor, __func__, error)) return NULL;
+    MTLRenderPipelineState *state = rt_render_pipeline_create(
+        device, descriptor, &(RtRenderExtra){.options = options}, NULL, error);
+    if (state && reflection &&
+        (options & (MTLPipelineOptionBindingInfo | MTLPipelineOptionBufferTypeInfo))) {
+        *reflection = mtl_retain(mtl_render_pipeline_state_reflection(state));
+        if (!*reflection) {
+            rt_error_set(error, NULL);
+            mtl_release(state);
+            state = NULL;
+        }
+    }
+    return state;
+}
+
+// ---- In the background ----
+
+typedef struct Job {
+    MTLDevice *device;
+    MTLRenderPipelineDescriptor descriptor; // what it points to is the job's own
+    MTLVertexDescriptor vertices;
+    MTLBinaryArchive **archives;
+    MTLPipelineOption options;
+    MTLNewRenderPipelineStateCompletionHandler plain;
+    MTLNewRenderPipelineStateWithReflectionCompletionHandler reflecting;
+    void *context;
+} Job;
+
+static void answer(const Job *job, MTLRenderPipelineState *state, MTLRenderPipelineReflection *r,
+                   MTLError *error) {
+    if (job->reflecting)
+        job->reflecting(state, r, error, job->context);
+    else
+        job->plain(state, error, job->context);
+}
+
+static void job_free(Job *job) {
+    mtl_release(job->device);
+    mtl_release(job->descriptor.vertex_function);
+    mtl_release(job->descriptor.fragment_function);
+    for (size_t i = 0; job->archives && i < job->descriptor.binary_archive_count; i++)
+        mtl_release(job->archives[i]);
+    rt_free(job->archives);
+    rt_free((void *)(uintptr_t)job->descriptor.label);
+    rt_free(job);
+}
+
+static void run(void *context) {
+    Job *job = context;
+    MTLError *error = NULL;
+    MTLRenderPipelineReflection *r = NULL;
+    MTLRenderPipelineState *state = mtl_device_new_render_pipeline_state_with_reflection(
+        job->device, &job->descriptor, job->options, job->reflecting ? &r : NULL, &error);
+    answer(job, state, r, error);
+    mtl_release(state);
+    mtl_release(r);
+    mtl_release(error);
+    job_free(job);
+}
+
+// A copy of the job that may outlive the descriptor; NULL: no memory.
+static Job *own(const Job *from) {
+    Job *job = rt_alloc(sizeof *job);
+    if (!job) return NULL;
+    *job = *from;
+    MTLRenderPipelineDescriptor *d = &job->descriptor;
+    mtl_retain(job->device);
+    mtl_retain(d->vertex_function);
+    mtl_retain(d->fragment_function);
+    if (d->vertex_descriptor) {
+        job->vertices = *d->vertex_descriptor;
+        d->vertex_descriptor = &job->vertices;
+    }
+    d->label = rt_strdup(d->label);
+    if (!d->binary_archives) d->binary_archive_count = 0;
+    job->archives = rt_alloc((d->binary_archive_count + 1) * sizeof *job->archives);
+    for (size_t i = 0; job->archives && i < d->binary_archive_count; i++)
+        job->archives[i] = mtl_retain(d->binary_archives[i]);
+    d->binary_archives = job->archives;
+    if (d->label && job->archives) return job;
+    job_free(job);
+    return NULL;
+}
+
+static void start(const Job *from, const MTLRenderPipelineDescriptor *descriptor,
+                  const char *call) {
+    bool has_handler = from->plain || from->reflecting;
+    if (!from->device || !descriptor || !has_handler) {
+        rt_misuse(from->device, from->device ? RT_RULE_null_argument : RT_RULE_null_object, call,
+                  "%s", !descriptor ? "descriptor" : "handler");
+        return;
+    }
+    Job job = *from;
+    MTLError *error = NULL;
+    if (!rt_render_pipeline_valid(from->device, descriptor, call, &error)) {
+        answer(from, NULL, NULL, error);
+        mtl_release(error);
+        return;
+    }
+    job.descriptor = *descriptor;
+    Job *copy = own(&job);
+    if (copy && rt_async(run, copy)) return;
+    if (copy) job_free(copy);
+    answer(from, NULL, NULL, rt_error_no_memory());
+}
+
+void mtl_device_new_render_pipeline_state_async(MTLDevice *device,
+                                                const MTLRenderPipelineDescriptor *descriptor,
+                                                MTLNewRenderPipelineStateCompletionHandler handler,
+                                                void *context) {
+    start(&(Job){.device = device, .plain = handler, .context = context}, descriptor, __func__);
+}
+
+void mtl_device_new_render_pipeline_state_with_reflection_async(
+    MTLDevice *device, const MTLRenderPipelineDescriptor *descriptor, MTLPipelineOption options,
+    MTLNewRenderPipelineStateWithReflectionCompletionHandler handler, void *context) {
+    start(&(Job){.device = device, .options = options, .reflecting = handler, .context = context},
+          descriptor, __func__);
+}
