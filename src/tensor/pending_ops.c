@@ -3,11 +3,6 @@
 #include "tensor/tensor_int.h"
 #define LATER(NAME) ig_fail(error, IgErrorArgument, #NAME ": is not there yet")
 #define U(x) (void)(x)
-IgTensor *ig_max_pool2d(IgTensor *x, const IgPooling *o, IgTensor **i, MTLError **error) { U(x), U(o), U(i), LATER(ig_max_pool2d); return NULL; }
-IgTensor *ig_avg_pool2d(IgTensor *x, const IgPooling *o, MTLError **error) { U(x), U(o), LATER(ig_avg_pool2d); return NULL; }
-IgTensor *ig_adaptive_avg_pool2d(IgTensor *x, int64_t h, int64_t w, MTLError **error) { U(x), U(h), U(w), LATER(ig_adaptive_avg_pool2d); return NULL; }
-IgTensor *ig_global_avg_pool(IgTensor *x, MTLError **error) { U(x), LATER(ig_global_avg_pool); return NULL; }
-IgTensor *ig_global_max_pool(IgTensor *x, MTLError **error) { U(x), LATER(ig_global_max_pool); return NULL; }
 IgTensor *ig_einsum(const char *e, int n, IgTensor *const *o, MTLError **error) { U(e), U(n), U(o), LATER(ig_einsum); return NULL; }
 bool ig_sort(IgTensor *x, int a, bool d, IgTensor **v, IgTensor **i, MTLError **error) { U(x), U(a), U(d), U(v), U(i); return LATER(ig_sort); }
 IgTensor *ig_argsort(IgTensor *x, int a, bool d, MTLError **error) { U(x), U(a), U(d), LATER(ig_argsort); return NULL; }

@@ -27,6 +27,19 @@ static IgKernel *kernel_for(IgDevice *device, IgWork *w, MTLError **error) {
 
 static void drop(IgExpr *expr) { free(expr->extra); }
 
+static const char text_clear[] =
+    "kernel void clear(constant int *p [[buffer(0)]], device T *y [[buffer(1)]],\n"
+    "                  uint i [[thread_position_in_grid]]) { y[i] = T(0); }\n";
+
+static bool clear(IgDevice *device, IgData *data, MTLError **error) {
+    IgWork w = {.text = text_clear, .function = "clear", .type = data->type};
+    IgKernel *kernel = kernel_for(device, &w, error);
+    ig_work_threads(&w, data->n, 1);
+    IgBinding out = {data->memory, 0};
+    return kernel && ig_encode(device, kernel, w.words, sizeof w.words, &out, 1, w.grid, w.group,
+                               false, error);
+}
+
 static bool run(IgDevice *device, IgData *data, MTLError **error) {
     const IgExpr *expr = data->expr;
     IgWork *w = expr->extra;
@@ -41,7 +54,7 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     if (!ig_data_allocate(data, error)) return false;
     if (data->n == 0) return true;
     IgKernel *kernel = kernel_for(device, w, error);
-    if (!kernel) return false;
+    if (!kernel || (w->clear && !clear(device, data, error))) return false;
     bindings[n] = (IgBinding){data->memory, 0};
     return ig_encode(device, kernel, w->words, sizeof w->words, bindings, (size_t)n + 1, w->grid,
                      w->group, w->groups, error);

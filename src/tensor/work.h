@@ -12,6 +12,7 @@ typedef struct IgWork {
     int32_t words[IG_WORK_WORDS]; // buffer 0; the inputs follow, then the result
     MTLSize grid, group;
     bool groups; // the grid counts threadgroups, else threads
+    bool clear;  // the kernel does not write everything: 0 before
 } IgWork;
 
 // The result of the work on inputs that are contiguous. NULL if an input is.

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// pool2d.c: windows of pictures. A maximum is found by position, then taken (along.h); an average
+// and its way back are two kernels, each the other's gradient.
+#include <stdlib.h>
+#include "tensor/along.h"
+
+// p: in (2), out (2), kernel (2), stride (2), padding (2), dilation (2), how to divide
+enum { BY_WINDOW, BY_ELEMENTS, ADAPTIVE };
+static const char text[] =
+    "kernel void max_place(constant int *p [[buffer(0)]], device const T *all [[buffer(1)]],\n"
+    "                      device int *place [[buffer(2)]],\n"
+    "                      uint2 at [[thread_position_in_grid]]) {\n"
+    "    device const T *x = all + int(at.y) * p[0] * p[1];\n"
+    "    int row = int(at.x) / p[3] * p[6] - p[8], column = int(at.x) % p[3] * p[7] - p[9];\n"
+    "    float best = 0;\n"
+    "    int where = -1;\n"
+    "    for (int i = 0; i < p[4]; i++)\n"
+    "        for (int j = 0; j < p[5]; j++) {\n"
+    "            int y = row + i * p[10], z = column + j * p[11];\n"
+    "            if (y < 0 || y >= p[0] || z < 0 || z >= p[1]) continue;\n"
+    "            float v = float(x[y * p[1] + z]);\n"
+    "            bool take = where < 0 || (best == best && (v > best || v != v));\n"
+    "            best = take ? v : best;\n"
+    "            where = take ? y * p[1] + z : where;\n"
+    "        }\n"
+    "    place[int(at.y) * p[2] * p[3] + int(at.x)] = where;\n"
+    "}\n"
+    // Of window i of an axis: the elements it has, and what it counts as.
+    "inline int window(constant int *p, int axis, int i, thread int &low, thread int &high) {\n"
+    "    int n = p[axis], m = p[2 + axis], pad = p[8 + axis];\n"
+    "    if (p[12] == 2) {\n"
+    "        low = i * n / m;\n"
+    "        high = ((i + 1) * n + m - 1) / m;\n"
+    "        return high - low;\n"
+    "    }\n"
+    "    low = i * p[6 + axis] - pad;\n"
+    "    high = min(low + p[4 + axis], n + pad);\n"
+    "    int size = high - low;\n"
+    "    low = max(low, 0);\n"
+    "    high = min(high, n);\n"
+    "    return p[12] == 1 ? high - low : size;\n"
+    "}\n"
+    "kernel void average(constant int *p [[buffer(0)]], device const T *all [[buffer(1)]],\n"
+    "                    device T *result [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {\n"
+    "    device const T *x = all + int(at.y) * p[0] * p[1];\n"
+    "    int y0, y1, x0, x1;\n"
+    "    int rows = window(p, 0, int(at.x) / p[3], y0, y1);\n"
+    "    int columns = window(p, 1, int(at.x) % p[3], x0, x1);\n"
+    "    float sum = 0;\n"
+    "    for (int i = y0; i < y1; i++)\n"
+    "        for (int j = x0; j < x1; j++) sum += float(x[i * p[1] + j]);\n"
+    "    result[int(at.y) * p[2] * p[3] + int(at.x)] = T(sum / float(rows * columns));\n"
+    "}\n"
+    // The windows that have element i of an axis.
+    "inline void windows(constant int *p, int axis, int i, thread int &low, thread int &high) {\n"
+    "    int n = p[axis], m = p[2 + axis], s = p[6 + axis], from = i + p[8 + axis];\n"
+    "    low = p[12] == 2 ? i * m / n : max(0, (from - p[4 + axis] + s) / s);\n"
+    "    high = p[12] == 2 ? ((i + 1) * m - 1) / n : min(m - 1, from / s);\n"
+    "}\n"
+    "kernel void spread(constant int *p [[buffer(0)]], device const T *all [[buffer(1)]],\n"
+    "                   device T *result [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {\n"
+    "    device const T *y = all + int(at.y) * p[2] * p[3];\n"
+    "    int y0, y1, x0, x1, low, high;\n"
+    "    windows(p, 0, int(at.x) / p[1], y0, y1);\n"
+    "    windows(p, 1, int(at.x) % p[1], x0, x1);\n"
+    "    float sum = 0;\n"
+    "    for (int i = y0; i <= y1; i++)\n"
+    "        for (int j = x0; j <= x1; j++) {\n"
+    "            int size = window(p, 0, i, low, high);\n"
+    "            size *= window(p, 1, j, low, high);\n"
+    "            sum += float(y[i * p[3] + j]) / float(size);\n"
+    "        }\n"
+    "    result[int(at.y) * p[0] * p[1] + int(at.x)] = T(sum);\n"
+    "}\n";
+
+typedef struct Windows {
+    IgPoolWindow v;
+    int divide;
+} Windows;
+
+static IgWork work_for(const char *function, const Windows *w, IgType type) {
+    IgWork work = {.text = text, .function = function, .type = type};
+    const IgPoolWindow *v = &w->v;
+    const int64_t *all[] = {v->in, v->out, v->kernel, v->stride, v->padding, v->dilation};
+    for (int i = 0; i < 12; i++) work.words[i] = (int32_t)all[i / 2][i % 2];
+    work.words[12] = w->divide;
+    return work;
+}
+
+// ---- Averages ----
+
+static IgTensor *average(const char *call, const Windows *w, bool back, IgTensor *x,
+                         MTLError **error);
+
+static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
+    out[0] = average(node->name, node->extra, !node->op, g, error);
+    return out[0] != NULL;
+}
+
+// x (.., in) to (.., out), or the other way round.
+static IgTensor *average(const char *call, const Windows *w, bool back, IgTensor *x,
+                         MTLError **error) {
+    IgShape shape = x->view.shape;
+    const int64_t *to = back ? w->v.in : w->v.out, *from = back ? w->v.out : w->v.in;
+    shape.n[shape.rank - 2] = to[0], shape.n[shape.rank - 1] = to[1];
+    int64_t images = ig_numel(x) / (from[0] * from[1]);
+    IgWork work = work_for(back ? "spread" : "average", w, ig_type(x));
+    ig_work_threads(&work, to[0] * to[1], images);
+    IgTensor *packed = ig_contiguous(x, error);
+    IgTensor *result = ig_work(call, &work, 1, &packed, &shape, ig_type(x), error);
+    ig_drop(packed);
+    if (!result || !ig_grad_enabled_for(1, &x)) return result;
+    IgGradNode *node = ig_node_new(call, rule, 1, &x, error);
+    Windows *copy = node ? malloc(sizeof *copy) : NULL;
+    if (node && !copy) {
+        ig_fail_no_memory(error);
+        ig_node_release(node);
+        node = NULL;
+    }
+    if (copy) {
+        *copy = *w;
+        node->extra = copy;
+        node->op = back;
+    }
+    return ig_node_attach(result, node, false, error);
+}
+
+// ---- What is asked for ----
+
+static bool check(const char *call, const IgTensor *x, MTLError **error) {
+    if (ig_rank(x) < 3 || ig_rank(x) > 4 || ig_dim(x, -1) < 1 || ig_dim(x, -2) < 1)
+        return ig_fail(error, IgErrorShape, "%s: shape %s is no picture: (N, C, H, W)", call,
+                       ig_shape_text(ig_rank(x), ig_shape(x)));
+    return ig_is_float(ig_type(x)) ||
+           ig_fail(error, IgErrorType, "%s: a floating type is needed, not %s", call,
+                   ig_type_name(ig_type(x)));
+}
+
+static bool take_options(const char *call, const IgTensor *x, const IgPooling *o, Windows *w,
+                         MTLError **error) {
+    if (!o) return ig_fail(error, IgErrorArgument, "%s: no kernel", call);
+    IgPoolWindow *v = &w->v;
+    for (int i = 0; i < 2; i++) {
+        v->in[i] = ig_shape(x)[ig_rank(x) - 2 + i];
+        v->kernel[i] = o->kernel[i];
+        v->stride[i] = o->stride[i] ? o->stride[i] : o->kernel[i];
+        v->padding[i] = o->padding[i];
+        v->dilation[i] = o->dilation[i] ? o->dilation[i] : 1;
+        if (v->kernel[i] < 1 || v->kernel[i] > INT32_MAX || v->stride[i] < 1 ||
+            v->stride[i] > INT32_MAX || v->dilation[i] < 1 || v->dilation[i] > INT32_MAX ||
+            v->padding[i] < 0 || v->padding[i] > v->kernel[i] / 2)
+            return ig_fail(error, IgErrorArgument,
+                           "%s: a kernel of %lld with stride %lld, padding %lld and dilation %lld",
+                           call, (long long)v->kernel[i], (long long)v->stride[i],
+                           (long long)v->padding[i], (long long)v->dilation[i]);
+        int64_t room = v->in[i] + 2 * v->padding[i] - v->dilation[i] * (v->kernel[i] - 1) - 1;
+        int64_t more = o->ceil_mode ? v->stride[i] - 1 : 0;
+        v->out[i] = room + more < 0 ? 0 : (room + more) / v->stride[i] + 1;
+        // The last window begins inside, or in the border before.
+        if (o->ceil_mode && (v->out[i] - 1) * v->stride[i] >= v->in[i] + v->padding[i]) v->out[i]--;
+        if (room < 0 || v->out[i] < 1)
+            return ig_fail(error, IgErrorShape,
+                           "%s: shape %s is smaller than a kernel of (%lld, %lld)", call,
+                           ig_shape_text(ig_rank(x), ig_shape(x)), (long long)o->kernel[0],
+                           (long long)o->kernel[1]);
+    }
+    v->pooled = true;
+    w->divide = o->count_excludes_padding ? BY_ELEMENTS : BY_WINDOW;
+    return true;
+}
+
+IgTensor *ig_max_pool2d(IgTensor *x, const IgPooling *options, IgTensor **indices,
+                        MTLError **error) {
+    static const char call[] = "ig_max_pool2d";
+    Windows w = {0};
+    if (indices) *indices = NULL;
+    if (!x || !check(call, x, error) || !take_options(call, x, options, &w, error)) return NULL;
+    IgScope *scope = ig_scope_begin();
+    const IgPoolWindow *v = &w.v;
+    int64_t n = v->in[0] * v->in[1], k = v->out[0] * v->out[1], images = ig_numel(x) / n;
+    IgShape shape = x->view.shape;
+    shape.n[shape.rank - 2] = v->out[0], shape.n[shape.rank - 1] = v->out[1];
+    IgTensor *flat = ig_reshape(x, 2, (int64_t[]){images, n}, error);
+    IgTensor *packed = ig_contiguous(flat, error);
+    IgWork work = work_for("max_place", &w, ig_type(x));
+    ig_work_threads(&work, k, images);
+    IgShape places = {2, {images, k}};
+    IgTensor *place = ig_work(call, &work, 1, &packed, &places, IgInt32, error);
+    IgTensor *y = ig_take_along(call, flat, place, v, error);
+    y = ig_reshape(y, shape.rank, shape.n, error);
+    IgTensor *where = NULL;
+    if (y && indices) {
+        where = ig_reshape(ig_cast(place, IgInt64, error), shape.rank, shape.n, error);
+        if (!where) y = NULL;
+    }
+    if (where) ig_keep(where);
+    y = ig_scope_return(scope, y);
+    if (where && y) *indices = ig_scope_return(NULL, where);
+    if (where && !y) ig_release(where);
+    return y;
+}
+
+IgTensor *ig_avg_pool2d(IgTensor *x, const IgPooling *options, MTLError **error) {
+    static const char call[] = "ig_avg_pool2d";
+    Windows w = {0};
+    if (!x || !check(call, x, error) || !take_options(call, x, options, &w, error)) return NULL;
+    if (w.v.dilation[0] != 1 || w.v.dilation[1] != 1) {
+        ig_fail(error, IgErrorArgument, "%s: averages have no dilation", call);
+        return NULL;
+    }
+    return average(call, &w, false, x, error);
+}
+
+IgTensor *ig_adaptive_avg_pool2d(IgTensor *x, int64_t height, int64_t width, MTLError **error) {
+    static const char call[] = "ig_adaptive_avg_pool2d";
+    if (!x || !check(call, x, error)) return NULL;
+    if (height < 1 || width < 1 || height > 32768 || width > 32768) {
+        ig_fail(error, IgErrorArgument, "%s: shape %s to %lld x %lld", call,
+                ig_shape_text(ig_rank(x), ig_shape(x)), (long long)height, (long long)width);
+        return NULL;
+    }
+    Windows w = {.v = {.in = {ig_dim(x, -2), ig_dim(x, -1)}, .out = {height, width}},
+                 .divide = ADAPTIVE};
+    return average(call, &w, false, x, error);
+}
+
+// (N, C, ..) as (N, C, all).
+static IgTensor *channels(const char *call, IgTensor *x, MTLError **error) {
+    if (!x) return NULL;
+    if (ig_rank(x) < 3) {
+        ig_fail(error, IgErrorShape, "%s: shape %s has nothing beside channels", call,
+                ig_shape_text(ig_rank(x), ig_shape(x)));
+        return NULL;
+    }
+    return ig_flatten(x, 2, -1, error);
+}
+
+IgTensor *ig_global_avg_pool(IgTensor *x, MTLError **error) {
+    IgScope *scope = ig_scope_begin();
+    IgTensor *flat = channels("ig_global_avg_pool", x, error);
+    return ig_scope_return(scope, ig_mean(flat, 2, false, error));
+}
+
+IgTensor *ig_global_max_pool(IgTensor *x, MTLError **error) {
+    IgScope *scope = ig_scope_begin();
+    IgTensor *flat = channels("ig_global_max_pool", x, error);
+    return ig_scope_return(scope, ig_max(flat, 2, false, error));
+}
