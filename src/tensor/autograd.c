@@ -67,8 +67,12 @@ static void let_go(IgGradNode *node) {
         ig_node_release(node->inputs[i]);
         node->inputs[i] = NULL;
     }
-    free(node->extra);
+    if (node->drop)
+        node->drop(node->extra);
+    else
+        free(node->extra);
     node->extra = NULL;
+    node->drop = NULL;
 }
 
 // Graphs are as deep as loops are long: nodes that end while one is being freed wait in a list.

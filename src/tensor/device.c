@@ -99,6 +99,15 @@ static bool start(IgDevice *device, MTLError **error) {
     return ig_fail_no_memory(error);
 }
 
+MTLComputeCommandEncoder *ig_encode_start(IgDevice *device, MTLError **error) {
+    return start(device, error) ? device->encoder : NULL;
+}
+
+bool ig_encode_end(IgDevice *device, MTLError **error) {
+    device->statistics.kernels++;
+    return ++device->n_encoded < COMMIT_AFTER || ig_commit(device, error);
+}
+
 bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_bytes,
                const IgBinding *bindings, size_t n_bindings, MTLSize grid, MTLSize group,
                bool groups, MTLError **error) {
@@ -115,8 +124,7 @@ bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_b
         mtl_compute_command_encoder_dispatch_threadgroups(e, grid, group);
     else
         mtl_compute_command_encoder_dispatch_threads(e, grid, group);
-    device->statistics.kernels++;
-    return ++device->n_encoded < COMMIT_AFTER || ig_commit(device, error);
+    return ig_encode_end(device, error);
 }
 
 bool ig_commit(IgDevice *device, MTLError **error) {

@@ -43,46 +43,6 @@ bool ig_pool_recycle(IgPool *pool, MTLBuffer *buffer, MTLCommandBuffer *after) {
     return false;
 }
 
-IgUserKernel *ig_kernel_new(IgDevice *device, const char *source, const char *name, MTLError **error) {
-    (void)device;
-    (void)source;
-    (void)name;
-    ig_fail(error, IgErrorExecution, "ig_kernel_new is not built yet");
-    return NULL;
-}
-
-IgUserKernel *ig_kernel_new_elementwise(IgDevice *device, const char *inputs, const char *scalars, const char *expression, MTLError **error) {
-    (void)device;
-    (void)inputs;
-    (void)scalars;
-    (void)expression;
-    ig_fail(error, IgErrorExecution, "ig_kernel_new_elementwise is not built yet");
-    return NULL;
-}
-
-IgUserKernel *ig_kernel_retain(IgUserKernel *kernel) {
-    (void)kernel;
-    return NULL;
-}
-
-void ig_kernel_release(IgUserKernel *kernel) {
-    (void)kernel;
-}
-
-void ig_kernel_set_backward(IgUserKernel *kernel, IgKernelBackward *backward, void *context, void (*release)(void *context)) {
-    (void)kernel;
-    (void)backward;
-    (void)context;
-    (void)release;
-}
-
-IgTensor *ig_kernel_call(IgUserKernel *kernel, const IgKernelCall *call, MTLError **error) {
-    (void)kernel;
-    (void)call;
-    ig_fail(error, IgErrorExecution, "ig_kernel_call is not built yet");
-    return NULL;
-}
-
 bool ig_metal_backend_is_available(void) {
     return false;
 }

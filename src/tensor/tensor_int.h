@@ -173,7 +173,8 @@ struct IgGradNode {
     int op;                            // for the rule, as these
     double values[2];
     int64_t numbers[IG_GRAD_NUMBERS];
-    void *extra; // freed with free
+    void *extra; // freed with drop, or free
+    void (*drop)(void *extra);
     bool spent;  // backward has been here and has freed what was saved
     // Under the lock of gradients.
     IgTensor *grad;    // of a leaf
@@ -233,6 +234,10 @@ typedef struct IgBinding {
 bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_bytes,
                const IgBinding *bindings, size_t n_bindings, MTLSize grid, MTLSize group,
                bool groups, MTLError **error);
+// For a dispatch with bindings of its own: the encoder, and afterwards the other one. Buffers that
+// are bound get last_use = device->recording in between.
+MTLComputeCommandEncoder *ig_encode_start(IgDevice *device, MTLError **error);
+bool ig_encode_end(IgDevice *device, MTLError **error);
 bool ig_commit(IgDevice *device, MTLError **error);
 bool ig_wait(IgDevice *device, uint64_t number, MTLError **error);
 void ig_poll(IgDevice *device);
