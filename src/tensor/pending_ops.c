@@ -4,9 +4,6 @@
 #define LATER(NAME) ig_fail(error, IgErrorArgument, #NAME ": is not there yet")
 #define U(x) (void)(x)
 IgTensor *ig_einsum(const char *e, int n, IgTensor *const *o, MTLError **error) { U(e), U(n), U(o), LATER(ig_einsum); return NULL; }
-bool ig_sort(IgTensor *x, int a, bool d, IgTensor **v, IgTensor **i, MTLError **error) { U(x), U(a), U(d), U(v), U(i); return LATER(ig_sort); }
-IgTensor *ig_argsort(IgTensor *x, int a, bool d, MTLError **error) { U(x), U(a), U(d), LATER(ig_argsort); return NULL; }
-bool ig_topk(IgTensor *x, int64_t k, int a, bool l, IgTensor **v, IgTensor **i, MTLError **error) { U(x), U(k), U(a), U(l), U(v), U(i); return LATER(ig_topk); }
 IgTensor *ig_cumprod(IgTensor *x, int a, MTLError **error) { U(x), U(a), LATER(ig_cumprod); return NULL; }
 IgTensor *ig_scatter(IgTensor *x, int a, IgTensor *i, IgTensor *s, MTLError **error) { U(x), U(a), U(i), U(s), LATER(ig_scatter); return NULL; }
 IgTensor *ig_index_copy(IgTensor *x, int a, IgTensor *i, IgTensor *s, MTLError **error) { U(x), U(a), U(i), U(s), LATER(ig_index_copy); return NULL; }

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// sort.c: elements in order along an axis. Everything is brought to rows of keys, unsigned numbers
+// in the order that is wanted, for which the positions in order are found:
+//   short rows   each element counts how many come before it (its rank), in parallel;
+//   long rows    by digits of 8 bits from the last one on, each pass stable: a row is cut into
+//                blocks, a thread counts the digits of a block, the counts of all blocks become
+//                places, and the thread puts its elements there.
+// The values are then taken from where they were (along.h), and gradients put back there.
+#include <stdlib.h>
+#include <string.h>
+#include "tensor/along.h"
+
+enum { MAX_RANKED = 512, DIGITS = 256, MIN_BLOCK = 512, TARGET_BLOCKS = 256 };
+
+static const char text_keys[] =
+    "inline uint order(float x) {\n"
+    "    uint u = as_type<uint>(x == 0 ? 0.0f : x);\n" // -0 is 0
+    "    return isnan(x) ? 0xFFFFFFFFu : u >> 31 ? ~u : u | 0x80000000u;\n"
+    "}\n"
+    // 16 bits of it say everything; a half has as many after a shift of its exponent.
+    "inline uint key(float x) { return order(x); }\n"
+    "inline uint key(bfloat x) { return order(float(x)) >> 16; }\n"
+    "inline uint key(half x) {\n"
+    "    uint u = as_type<ushort>(x == half(0) ? half(0) : x);\n"
+    "    return isnan(x) ? 0xFFFFu : u >> 15 ? u ^ 0xFFFFu : u | 0x8000u;\n"
+    "}\n"
+    "inline uint key(char x) { return uint(int(x) + 128); }\n"
+    "inline uint key(uchar x) { return x; }\n"
+    "inline uint key(int x) { return uint(x) ^ 0x80000000u; }\n"
+    "inline ulong key(long x) { return ulong(x) ^ (1ul << 63); }\n"
+    // p: xor, as two words
+    "kernel void keys(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
+    "                 device KEY *y [[buffer(2)]], uint i [[thread_position_in_grid]]) {\n"
+    "    y[i] = key(x[i]) ^ KEY(as_type<ulong>(int2(p[0], p[1])));\n"
+    "}\n";
+static const char small_keys[] = "#define KEY uint\n", large_keys[] = "#define KEY ulong\n";
+
+static const char text_sort[] =
+    // p: n, k, rows of threadgroups (else threads count through all rows)
+    "inline void rank_of(int n, int k, device const KEY *all, device int *y, int row, int me) {\n"
+    "    device const KEY *x = all + row * n;\n"
+    "    const KEY own = x[me];\n"
+    "    int rank = 0;\n"
+    "    for (int i = 0; i < n; i++) {\n"
+    "        const KEY other = x[i];\n"
+    "        rank += int(other < own || (other == own && i < me));\n"
+    "    }\n"
+    "    if (rank < k) y[row * k + rank] = me;\n"
+    "}\n"
+    "kernel void ranks(constant int *p [[buffer(0)]], device const KEY *x [[buffer(1)]],\n"
+    "                  device int *y [[buffer(2)]],\n"
+    "                  uint2 group [[threadgroup_position_in_grid]],\n"
+    "                  uint2 size [[threads_per_threadgroup]],\n"
+    "                  uint2 local [[thread_position_in_threadgroup]]) {\n"
+    "    int me = int(group.x * size.x + local.x);\n"
+    "    if (me < p[0]) rank_of(p[0], p[1], x, y, int(group.y), me);\n"
+    "}\n"
+    "kernel void short_ranks(constant int *p [[buffer(0)]], device const KEY *x [[buffer(1)]],\n"
+    "                        device int *y [[buffer(2)]], uint i [[thread_position_in_grid]]) {\n"
+    "    rank_of(p[0], p[1], x, y, int(i) / p[0], int(i) % p[0]);\n"
+    "}\n"
+    // p: n, blocks of a row, elements of a block, shift; counts (rows, digits, blocks)
+    "kernel void count(constant int *p [[buffer(0)]], device const KEY *x [[buffer(1)]],\n"
+    "                  device int *counts [[buffer(2)]], uint t [[thread_position_in_grid]]) {\n"
+    "    int blocks = p[1], row = int(t) / blocks, block = int(t) % blocks;\n"
+    "    device int *own = counts + row * 256 * blocks + block;\n"
+    "    for (int d = 0; d < 256; d++) own[d * blocks] = 0;\n"
+    "    int end = min(p[0], (block + 1) * p[2]);\n"
+    "    for (int i = block * p[2]; i < end; i++)\n"
+    "        own[int(x[row * p[0] + i] >> p[3] & 255) * blocks]++;\n"
+    "}\n"
+    // Counts become the places where each begins.
+    "kernel void places(constant int *p [[buffer(0)]], device int *counts [[buffer(1)]],\n"
+    "                   uint row [[thread_position_in_grid]]) {\n"
+    "    device int *own = counts + int(row) * 256 * p[1];\n"
+    "    int sum = 0;\n"
+    "    for (int i = 0; i < 256 * p[1]; i++) {\n"
+    "        int n = own[i];\n"
+    "        own[i] = sum;\n"
+    "        sum += n;\n"
+    "    }\n"
+    "}\n"
+    // p[4]: the first pass, positions are those in x; p[5]: the last one, keys are not wanted
+    "kernel void move(constant int *p [[buffer(0)]], device const KEY *x [[buffer(1)]],\n"
+    "                 device const int *from [[buffer(2)]], device int *counts [[buffer(3)]],\n"
+    "                 device KEY *y [[buffer(4)]], device int *to [[buffer(5)]],\n"
+    "                 uint t [[thread_position_in_grid]]) {\n"
+    "    int blocks = p[1], row = int(t) / blocks, block = int(t) % blocks, all = row * p[0];\n"
+    "    device int *own = counts + row * 256 * blocks + block;\n"
+    "    int end = min(p[0], (block + 1) * p[2]);\n"
+    "    for (int i = block * p[2]; i < end; i++) {\n"
+    "        KEY key = x[all + i];\n"
+    "        int at = own[int(key >> p[3] & 255) * blocks]++;\n"
+    "        if (!p[5]) y[all + at] = key;\n"
+    "        to[all + at] = p[4] ? i : from[all + i];\n"
+    "    }\n"
+    "}\n";
+
+static char *sort_source(void *wide) {
+    const char *defines = *(bool *)wide ? large_keys : small_keys;
+    static const char head[] = "#include <metal_stdlib>\nusing namespace metal;\n";
+    size_t n = sizeof head + strlen(defines) + sizeof text_sort;
+    char *out = malloc(n);
+    if (!out) return NULL;
+    memcpy(out, head, sizeof head);
+    strcat(out, defines);
+    strcat(out, text_sort);
+    return out;
+}
+
+// ---- Long rows ----
+
+typedef struct Radix {
+    int64_t n;
+    int n_passes;
+} Radix;
+
+static void drop(IgExpr *expr) { free(expr->extra); }
+
+static bool dispatch(IgDevice *device, const char *function, bool wide, const int32_t *words,
+                     const IgBinding *bindings, size_t n, size_t threads, MTLError **error) {
+    unsigned char key[16] = {'o', wide};
+    memcpy(key + 2, function, strlen(function));
+    IgKernel *kernel = ig_kernel(device, key, sizeof key, function, sort_source, &wide, error);
+    return kernel && ig_encode(device, kernel, words, 6 * sizeof *words, bindings, n,
+                               mtl_size_make(threads, 1, 1),
+                               mtl_size_make(threads < 64 ? threads : 64, 1, 1), false, error);
+}
+
+static bool run_passes(IgDevice *device, IgData *data, IgBuffer *const scratch[4],
+                       MTLError **error) {
+    const Radix *r = data->expr->extra;
+    const IgView *in = &data->expr->inputs[0];
+    bool wide = in->data->type == IgInt64;
+    int64_t rows = data->n / r->n, blocks = (TARGET_BLOCKS + rows - 1) / rows;
+    int64_t most = (r->n + MIN_BLOCK - 1) / MIN_BLOCK;
+    blocks = blocks > most ? most : blocks;
+    int64_t each = (r->n + blocks - 1) / blocks;
+    IgBinding keys = {in->data->memory, (size_t)in->offset * (wide ? 8 : 4)};
+    IgBinding from = {data->memory, 0}, counts = {scratch[2], 0};
+    for (int pass = 0; pass < r->n_passes; pass++) {
+        bool last = pass == r->n_passes - 1;
+        int32_t words[6] = {(int32_t)r->n, (int32_t)blocks, (int32_t)each,
+                            pass * 8,      pass == 0,       last};
+        // Positions end in the result; before, they change places with the other buffer.
+        IgBinding to = {(r->n_passes - 1 - pass) % 2 ? scratch[3] : data->memory, 0};
+        IgBinding next = {scratch[pass % 2], 0};
+        size_t threads = (size_t)(rows * blocks);
+        if (!dispatch(device, "count", wide, words, (IgBinding[]){keys, counts}, 2, threads,
+                      error) ||
+            !dispatch(device, "places", wide, words, &counts, 1, (size_t)rows, error) ||
+            !dispatch(device, "move", wide, words, (IgBinding[]){keys, from, counts, next, to}, 5,
+                      threads, error))
+            return false;
+        keys = next;
+        from = to;
+    }
+    return true;
+}
+
+static bool run(IgDevice *device, IgData *data, MTLError **error) {
+    const Radix *r = data->expr->extra;
+    IgData *in = data->expr->inputs[0].data;
+    if (!ig_data_make(in, error) || !ig_data_allocate(data, error)) return false;
+    if (data->n == 0) return true;
+    size_t n = (size_t)data->n, rows = n / (size_t)r->n, size = ig_type_size(in->type);
+    size_t blocks = rows > TARGET_BLOCKS ? 1 : (TARGET_BLOCKS + rows - 1) / rows;
+    size_t bytes[4] = {n * size, n * size, rows * blocks * DIGITS * 4, n * 4};
+    IgBuffer *scratch[4] = {NULL, NULL, NULL, NULL};
+    bool ok = true;
+    for (int i = 0; ok && i < 4; i++)
+        ok = (scratch[i] = ig_pool_take(device, bytes[i], false, error)) != NULL;
+    ok = ok && run_passes(device, data, scratch, error);
+    for (int i = 0; i < 4; i++)
+        if (scratch[i]) ig_pool_give(device, scratch[i]); // what comes later may have it
+    return ok;
+}
+
+static IgTensor *by_digits(IgTensor *keys, int n_passes, MTLError **error) {
+    Radix *r = keys ? malloc(sizeof *r) : NULL;
+    IgExpr *expr = r ? ig_expr_new(1, &keys->view, &keys->view.shape, error) : NULL;
+    if (!expr) {
+        if (keys && !r) ig_fail_no_memory(error);
+        free(r);
+        return NULL;
+    }
+    *r = (Radix){ig_dim(keys, 1), n_passes};
+    expr->run = run;
+    expr->extra = r;
+    expr->drop = drop;
+    return ig_tensor_of_expr(ig_device(keys), IgInt32, expr, error);
+}
+
+// ---- Any rows ----
+
+// The first k positions in order of rows x (R, n). Inside a scope.
+static IgTensor *positions(const char *call, IgTensor *x, int64_t k, bool descending,
+                           MTLError **error) {
+    static const struct { // of the key
+        int bits;
+    } known[IG_N_TYPES] = {
+        [IgFloat16] = {16}, [IgFloat32] = {32}, [IgBFloat16] = {16}, [IgInt8] = {8},
+        [IgInt32] = {32},   [IgInt64] = {64},   [IgBool] = {8}};
+    IgType type = ig_type(x);
+    int64_t rows = ig_dim(x, 0), n = ig_dim(x, 1);
+    bool wide = type == IgInt64;
+    const char *defines = wide ? large_keys : small_keys;
+    uint64_t flip = !descending ? 0 : wide ? UINT64_MAX : (1ull << known[type].bits) - 1;
+    IgWork work = {.text = text_keys, .function = "keys", .defines = defines, .type = type};
+    memcpy(work.words, &flip, sizeof flip);
+    ig_work_threads(&work, rows * n, 1);
+    IgShape shape = {2, {rows, n}}, few = {2, {rows, k}};
+    IgTensor *packed = ig_contiguous(x, error);
+    IgTensor *keys = ig_work(call, &work, 1, &packed, &shape, wide ? IgInt64 : IgInt32, error);
+    if (n > MAX_RANKED) {
+        IgTensor *all = by_digits(keys, known[type].bits / 8, error);
+        return ig_contiguous(ig_slice(all, 1, 0, k, 1, error), error);
+    }
+    IgWork rank = {.text = text_sort, .defines = defines, .words = {(int32_t)n, (int32_t)k}};
+    rank.type = IgInt32; // T is not used
+    if (n <= 16) {
+        rank.function = "short_ranks";
+        ig_work_threads(&rank, rows * n, 1);
+    } else {
+        size_t width = n < 256 ? (size_t)(n + 31) / 32 * 32 : 256;
+        rank.function = "ranks";
+        rank.grid = mtl_size_make(((size_t)n + width - 1) / width, (size_t)rows, 1);
+        rank.group = mtl_size_make(width, 1, 1);
+        rank.groups = true;
+    }
+    return ig_work(call, &rank, 1, &keys, &few, IgInt32, error);
+}
+
+// Inside a scope: values and indices, either may be NULL.
+static bool order(const char *call, IgTensor *x, int axis, int64_t k, bool descending,
+                  IgTensor **values, IgTensor **indices, MTLError **error) {
+    static const IgPoolWindow once;
+    IgTensor *last = ig_transpose(x, axis, -1, error);
+    int64_t n = ig_dim(x, axis), rows = n ? ig_numel(x) / n : 0;
+    IgShape shape = last ? last->view.shape : (IgShape){0};
+    if (shape.rank) shape.n[shape.rank - 1] = k;
+    IgTensor *flat = ig_reshape(last, 2, (int64_t[]){rows, n}, error);
+    IgTensor *place = flat ? positions(call, flat, k, descending, error) : NULL;
+    if (values) {
+        IgTensor *y = ig_take_along(call, flat, place, &once, error);
+        y = y ? ig_reshape(y, shape.rank, shape.n, error) : NULL;
+        *values = ig_transpose(y, axis, -1, error);
+        if (!*values) return false;
+    }
+    if (indices) {
+        IgTensor *wide = place ? ig_cast(place, IgInt64, error) : NULL;
+        wide = ig_reshape(wide, shape.rank, shape.n, error);
+        *indices = ig_transpose(wide, axis, -1, error);
+        if (!*indices) return false;
+    }
+    return place != NULL;
+}
+
+static bool sort(const char *call, IgTensor *x, int axis, int64_t k, bool descending,
+                 IgTensor **values, IgTensor **indices, MTLError **error) {
+    if (values) *values = NULL;
+    if (indices) *indices = NULL;
+    if (!x || (!values && !indices)) return false;
+    if (ig_rank(x) == 0) return ig_fail(error, IgErrorShape, "%s: a scalar has no axis", call);
+    if (!ig_axis(call, ig_rank(x), axis, 0, &axis, error)) return false;
+    int64_t n = ig_dim(x, axis);
+    if (k == -1) k = n;
+    if (k < 0 || k > n)
+        return ig_fail(error, IgErrorArgument, "%s: %lld of axis %d of shape %s", call,
+                       (long long)k, axis, ig_shape_text(ig_rank(x), ig_shape(x)));
+    IgScope *scope = ig_scope_begin();
+    IgTensor *out[2] = {NULL, NULL};
+    bool ok = scope && order(call, x, axis, k, descending, values ? &out[0] : NULL,
+                             indices ? &out[1] : NULL, error);
+    for (int i = 0; i < 2; i++)
+        if (ok && out[i]) ig_keep(out[i]);
+    ig_scope_end(scope);
+    if (!ok) return false;
+    for (int i = 0; i < 2; i++) // to the scope around
+        if (out[i]) out[i] = ig_scope_return(NULL, out[i]);
+    if ((values && !out[0]) || (indices && !out[1])) {
+        ig_drop(out[0]);
+        ig_drop(out[1]);
+        return ig_fail_no_memory(error);
+    }
+    if (values) *values = out[0];
+    if (indices) *indices = out[1];
+    return true;
+}
+
+bool ig_sort(IgTensor *x, int axis, bool descending, IgTensor **values, IgTensor **indices,
+             MTLError **error) {
+    return sort("ig_sort", x, axis, -1, descending, values, indices, error);
+}
+
+IgTensor *ig_argsort(IgTensor *x, int axis, bool descending, MTLError **error) {
+    IgTensor *indices = NULL;
+    return sort("ig_argsort", x, axis, -1, descending, NULL, &indices, error) ? indices : NULL;
+}
+
+bool ig_topk(IgTensor *x, int64_t k, int axis, bool largest, IgTensor **values, IgTensor **indices,
+             MTLError **error) {
+    if (k < 0) {
+        if (values) *values = NULL;
+        if (indices) *indices = NULL;
+        return x && ig_fail(error, IgErrorArgument, "ig_topk: %lld of shape %s", (long long)k,
+                            ig_shape_text(ig_rank(x), ig_shape(x)));
+    }
+    return sort("ig_topk", x, axis, k, largest, values, indices, error);
+}
