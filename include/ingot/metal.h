@@ -964,7 +964,7 @@ MTL_API size_t mtl_binding_index(const MTLBinding *binding);
 MTL_API size_t mtl_binding_array_length(const MTLBinding *binding);
 // False if a function constant switched the argument off.
 MTL_API bool mtl_binding_is_used(const MTLBinding *binding);
-MTL_API bool mtl_binding_is_argument(const MTLBinding *binding); // always true here
+MTL_API bool mtl_binding_is_argument(const MTLBinding *binding); // false: metal_render_pipeline.h
 // Buffer bindings: what one element is. Alignment and size of threadgroup memory likewise.
 MTL_API size_t mtl_binding_buffer_alignment(const MTLBinding *binding);
 MTL_API size_t mtl_binding_buffer_data_size(const MTLBinding *binding);
@@ -1161,7 +1161,9 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 
 #include "ingot/metal_texture.h"
 #include "ingot/metal_render.h"
+#include "ingot/metal_mesh.h"
 #include "ingot/metal_render_parallel.h"
+#include "ingot/metal_render_pipeline.h"
 #include "ingot/metal_tensor.h"
 #include "ingot/metal_blit.h"
 #include "ingot/metal_memory.h"
@@ -1175,5 +1177,6 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 #include "ingot/metal4.h"
 #include "ingot/metal4_compiler.h"
 #include "ingot/metal4_render.h"
+#include "ingot/metal_indirect_render.h"
 #include "ingot/metal4_ml.h"
 #endif

@@ -182,6 +182,33 @@ typedef struct MTLRenderPipelineColorAttachmentDescriptor {
     bool write_nothing;                                           // MTLColorWriteMaskNone
 } MTLRenderPipelineColorAttachmentDescriptor;
 
+typedef enum MTLWinding {
+    MTLWindingClockwise = 0,
+    MTLWindingCounterClockwise = 1,
+} MTLWinding;
+
+// Patches: metal_mesh.h
+typedef enum MTLTessellationPartitionMode {
+    MTLTessellationPartitionModePow2 = 0,
+    MTLTessellationPartitionModeInteger = 1,
+    MTLTessellationPartitionModeFractionalOdd = 2,
+    MTLTessellationPartitionModeFractionalEven = 3,
+} MTLTessellationPartitionMode;
+typedef enum MTLTessellationFactorStepFunction { // where the factors of a patch lie
+    MTLTessellationFactorStepFunctionConstant = 0,
+    MTLTessellationFactorStepFunctionPerPatch = 1,
+    MTLTessellationFactorStepFunctionPerInstance = 2,
+    MTLTessellationFactorStepFunctionPerPatchAndPerInstance = 3,
+} MTLTessellationFactorStepFunction;
+typedef enum MTLTessellationFactorFormat {
+    MTLTessellationFactorFormatHalf = 0,
+} MTLTessellationFactorFormat;
+typedef enum MTLTessellationControlPointIndexType {
+    MTLTessellationControlPointIndexTypeNone = 0,
+    MTLTessellationControlPointIndexTypeUInt16 = 1,
+    MTLTessellationControlPointIndexTypeUInt32 = 2,
+} MTLTessellationControlPointIndexType;
+
 struct MTLRenderPipelineDescriptor {
     const char *label;                            // NULL: none
     MTLFunction *vertex_function;                 // required
@@ -198,6 +225,14 @@ struct MTLRenderPipelineDescriptor {
     MTLBinaryArchive *const *binary_archives; // searched in order before the compiler is asked
     size_t binary_archive_count;
     MTLShaderValidation shader_validation; // 0: as MTL_SHADER_VALIDATION says
+    // For vertex functions with [[patch(...)]].
+    size_t max_tessellation_factor; // 1 to 64; 0: 16, Apple's default
+    bool tessellation_factor_scale_enabled;
+    MTLTessellationFactorFormat tessellation_factor_format;
+    MTLTessellationControlPointIndexType tessellation_control_point_index_type;
+    MTLTessellationFactorStepFunction tessellation_factor_step_function;
+    MTLWinding tessellation_output_winding_order; // of triangles, u to the right and v up
+    MTLTessellationPartitionMode tessellation_partition_mode;
 };
 
 // Compiles both functions and links them. NULL and *error if a function is of the wrong kind, does
@@ -382,10 +417,6 @@ typedef enum MTLCullMode {
     MTLCullModeFront = 1,
     MTLCullModeBack = 2,
 } MTLCullMode;
-typedef enum MTLWinding {
-    MTLWindingClockwise = 0,
-    MTLWindingCounterClockwise = 1,
-} MTLWinding;
 typedef enum MTLDepthClipMode {
     MTLDepthClipModeClip = 0,
     MTLDepthClipModeClamp = 1,
@@ -403,6 +434,8 @@ typedef uint32_t MTLRenderStages;
 enum {
     MTLRenderStageVertex = 1,
     MTLRenderStageFragment = 2,
+    MTLRenderStageObject = 8,
+    MTLRenderStageMesh = 16,
 };
 
 typedef struct MTLViewport {

@@ -6,6 +6,7 @@
 #define INGOT_RUNTIME_RENDER_H
 #include "runtime/command/compute.h"
 #include "runtime/command/execute.h"
+#include "runtime/object/validation.h"
 #include "runtime/program/render_pipeline.h"
 
 struct MTLDepthStencilState {
@@ -19,12 +20,13 @@ struct MTLDepthStencilState {
 };
 extern const RtClass rt_depth_stencil_class;
 
-typedef enum RtStageIndex { RT_VERTEX, RT_FRAGMENT, RT_N_STAGES } RtStageIndex;
+typedef enum RtStageIndex { RT_VERTEX, RT_FRAGMENT, RT_OBJECT, RT_MESH, RT_N_STAGES } RtStageIndex;
 
 // What the functions of a draw read.
 typedef struct RtDrawArguments {
     CpuVertexStage vertex;
     CpuFragmentStage fragment;
+    CpuMeshStage mesh; // of mesh pipelines
     RtShort *shorts[RT_N_STAGES]; // filled in when the pass runs
 } RtDrawArguments;
 
@@ -81,6 +83,7 @@ typedef struct RtStageBindings {
     size_t strides[RT_MAX_BUFFERS];        // SIZE_MAX: not given
     MTLTexture *textures[RT_MAX_TEXTURES]; // held by the command buffer
     const CpuSampler *samplers[RT_MAX_SAMPLERS];
+    uint32_t threadgroup_bytes[RT_MAX_BUFFERS]; // objects and meshes
     // Metal 4: bindings come from a table: slots and strides above are filled at each draw, textures
     // and samplers are not used. Held by the command buffer; NULL: none.
     const struct MTL4ArgumentTable *table;
@@ -100,6 +103,11 @@ struct MTLRenderCommandEncoder {
     _Atomic uint64_t *visibility; // NULL: not counted
     bool counts_any;
     bool barrier;         // before the next draw
+    const char *factors;  // of patches; NULL: not set
+    size_t factors_bytes, factors_stride;
+    float factor_scale;   // as set less 1
+    uint8_t amplification; // 0: not set, 1
+    CpuView views[CPU_MAX_VIEWS];
     bool metal4;          // arguments come from tables
     struct MTLParallelRenderCommandEncoder *parallel; // not NULL: a part of it (render_parallel.c)
     MTLRenderCommandEncoder *next_part;
@@ -158,7 +166,11 @@ bool rt_render_set_pass(MTLRenderCommandEncoder *e, const RtSite *site,
 bool rt_render_valid_store(const RtSite *site, MTLRenderCommandEncoder *e, unsigned i,
                            MTLStoreAction action);
 
-// render_draw.c: the parts of a draw. Is there a pipeline that fits, and the type one of its own?
+// render_draw.c: the parts of a draw. Is there a pipeline that fits, and is it one for such draws?
+typedef enum RtDrawKind { RT_DRAW_PRIMITIVES, RT_DRAW_PATCHES, RT_DRAW_MESHES } RtDrawKind;
+bool rt_render_begin(MTLRenderCommandEncoder *e, RtDrawKind kind, const char *call, RtSite *site);
+bool rt_render_valid_indirect(const RtSite *site, MTLBuffer *buffer, size_t offset, size_t n_bytes);
+// The same for primitives, and the type is one of the pipeline's own.
 bool rt_render_begin_draw(MTLRenderCommandEncoder *e, MTLPrimitiveType type, const char *call,
                           RtSite *site);
 bool rt_render_valid_counts(const RtSite *site, size_t start, size_t n, size_t n_instances,
@@ -166,11 +178,57 @@ bool rt_render_valid_counts(const RtSite *site, size_t start, size_t n, size_t n
 // A draw with the arguments and the state of now. `indirect`: where its numbers are; NULL: in draw.
 void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimitiveType type,
                         const CpuDraw *draw, const char *indirect);
+// What does not fit, in `text`; RT_N_RULES: the pipeline may draw in the pass.
+RtRule rt_render_misfit(const MTLRenderPipelineState *p, const CpuRasterPass *pass, char *text,
+                        size_t n_text);
+const char *rt_render_pipeline_name(const MTLRenderPipelineState *p); // its label, or a function
+// State but for what the pipeline fixes. False after a message: an attachment is missing.
+bool rt_render_take_fixed(MTLRenderCommandEncoder *e, const RtSite *site, bool discard_all,
+                          CpuRasterState *s);
+void rt_render_add_pipeline(CpuRasterState *s, const MTLRenderPipelineState *p, uint8_t primitive);
+// Is the type one of those there are, and of the pipeline's topology class?
+bool rt_render_type_fits(const MTLRenderPipelineState *p, uint32_t type);
+// render_indirect_execute.c: commands of an indirect command buffer; range_at: NULL, or where the
+// range is when the pass begins (valid).
+void rt_render_execute_commands(MTLRenderCommandEncoder *e, MTLIndirectCommandBuffer *buffer,
+                                MTLRange range, const void *range_at, const char *call);
+// metal4/render_arguments.c: all addresses of the tables, for commands that inherit them.
+bool rt_render_bind_all(MTLRenderCommandEncoder *e);
 // metal4/render_arguments.c: the slots of the next draw, from the tables. False after a message.
 bool rt_render_bind_tables(MTLRenderCommandEncoder *e, const RtSite *site);
 // What a table has at the index; 0: nothing.
 uint64_t rt_table_texture(const struct MTL4ArgumentTable *table, size_t index);
 uint64_t rt_table_sampler(const struct MTL4ArgumentTable *table, size_t index);
+
+// render_bind.c: what the public functions of all stages do.
+void rt_render_bind_buffer(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLBuffer *buffer,
+                           size_t offset, size_t stride, size_t index, const char *call);
+void rt_render_bind_buffer_offset(MTLRenderCommandEncoder *e, RtStageIndex stage, size_t offset,
+                                  size_t index, const char *call);
+void rt_render_bind_buffers(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                            MTLBuffer *const *buffers, const size_t *offsets, MTLRange range,
+                            const char *call);
+void rt_render_bind_bytes(MTLRenderCommandEncoder *e, RtStageIndex stage, const void *bytes,
+                          size_t length, size_t index, const char *call);
+void rt_render_bind_texture(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLTexture *texture,
+                            size_t index, const char *call);
+void rt_render_bind_textures(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                             MTLTexture *const *textures, MTLRange range, const char *call);
+// clamps: NULL, or the lowest and highest level of detail instead of the sampler's own.
+void rt_render_bind_sampler(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                            MTLSamplerState *sampler, const float *clamps, size_t index,
+                            const char *call);
+void rt_render_bind_samplers(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                             MTLSamplerState *const *samplers, MTLRange range, const char *call);
+
+// render_mesh.c: the bodies of draws, for both kinds of encoders.
+void rt_render_draw_meshes(MTLRenderCommandEncoder *e, MTLSize grid, bool threads, MTLSize object,
+                           MTLSize mesh, const char *indirect, const char *call);
+void rt_render_set_threadgroup_memory(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                                      size_t length, size_t index, const char *call);
+void rt_render_set_amplification(MTLRenderCommandEncoder *e, size_t count,
+                                 const MTLVertexAmplificationViewMapping *mappings,
+                                 const char *call);
 
 // render_arguments.c: the arguments of the next draw, checked, in e->arguments. False after a
 // message.

@@ -4,6 +4,7 @@
 // behind those of the function itself.
 #include "runtime/command/compute_validate.h"
 #include "runtime/command/render.h"
+#include "runtime/inspect/shader_validation.h"
 
 typedef struct Take { // one stage being copied
     MTLRenderCommandEncoder *e;
@@ -15,6 +16,8 @@ typedef struct Take { // one stage being copied
     void **args;
     uint64_t *lengths;
     RtShort *shorts;
+    RtValidated *validated; // of a function that is checked; else NULL
+    size_t threadgroup_bytes; // objects and meshes: with those of arguments
 } Take;
 
 static bool no_memory(const Take *t) {
@@ -58,6 +61,8 @@ static bool take_buffer(Take *t, const RfArg *arg, bool required) {
         if (!slot || !slot->address) continue;
         t->args[arg->slot + k] = slot->address;
         t->lengths[arg->slot + k] = slot->n_bytes;
+        if (t->validated && !t->site->commands->unretained)
+            t->validated->buffers[arg->slot + k] = slot->buffer;
         if (slot->buffer && arg->access != RF_READ_ONLY &&
             !rt_cb_use(t->site->commands, &slot->buffer->resource, true))
             return false;
@@ -71,7 +76,7 @@ static bool take_buffer(Take *t, const RfArg *arg, bool required) {
         s->from = slot->address;
         t->shorts = s;
         t->args[s->slot] = s->copy;
-        t->lengths[s->slot] = whole;
+        if (!t->validated) t->lengths[s->slot] = whole;
     }
     return true;
 }
@@ -135,11 +140,42 @@ static bool take_sampler(Take *t, const RfArg *arg, bool required) {
     return true;
 }
 
+// Offsets of threadgroup memory: the function's own comes first.
+static bool take_threadgroup(Take *t, const RfArg *arg, bool required) {
+    uint32_t n = arg->index < RT_MAX_BUFFERS ? t->bound->threadgroup_bytes[arg->index] : 0;
+    if (n == 0 && required) {
+        rt_misuse_at(t->site, RT_RULE_dispatch_missing_threadgroup_memory,
+                     "'%s' needs a length at index %u for '%s'", t->f->name, arg->index, arg->name);
+        return false;
+    }
+    t->args[arg->slot] = (void *)(uintptr_t)t->threadgroup_bytes;
+    t->lengths[arg->slot] = n;
+    t->threadgroup_bytes += n;
+    if (t->threadgroup_bytes <= RT_MAX_THREADGROUP_MEMORY) return true;
+    rt_misuse_at(t->site, RT_RULE_threadgroup_memory_limit, "'%s' needs %zu bytes", t->f->name,
+                 t->threadgroup_bytes);
+    return false;
+}
+
+// What reports of the function will say. False: no memory.
+static bool validate_stage(Take *t) {
+    if (!t->stage->validate) return true;
+    RtValidated *v = rt_cb_alloc(t->site->commands,
+                                 sizeof *v + (t->f->n_slots + 1) * sizeof *v->buffers);
+    if (!v) return false;
+    v->function = t->stage->function;
+    v->encoder = &t->e->encoder;
+    v->buffers = (MTLBuffer **)(void *)(v + 1);
+    v->lengths = t->lengths;
+    t->validated = v;
+    return true;
+}
+
 static bool take_stage(Take *t, size_t n_more) {
     size_t n = t->f->n_slots + n_more + 1;
     t->args = rt_cb_alloc(t->site->commands, n * sizeof *t->args);
     t->lengths = rt_cb_alloc(t->site->commands, n * sizeof *t->lengths);
-    if (!t->args || !t->lengths) return no_memory(t);
+    if (!t->args || !t->lengths || !validate_stage(t)) return no_memory(t);
     for (uint32_t i = 0; i < t->f->n_args; i++) {
         const RfArg *arg = &t->f->args[i];
         if (t->stage->arg_use[i] == RT_ARG_OFF || arg->slot >= t->f->n_slots) continue;
@@ -151,7 +187,9 @@ static bool take_stage(Take *t, size_t n_more) {
             ok = take_texture(t, arg, required);
         else if (arg->kind == RF_ARG_SAMPLER)
             ok = take_sampler(t, arg, required);
-        else if (required) {
+        else if (arg->kind == RF_ARG_THREADGROUP)
+            ok = take_threadgroup(t, arg, required);
+        else if (required && arg->kind < RF_ARG_PAYLOAD) {
             rt_misuse_at(t->site, RT_RULE_draw_argument, "'%s' of '%s'", arg->name, t->f->name);
             ok = false;
         }
@@ -161,7 +199,9 @@ static bool take_stage(Take *t, size_t n_more) {
 }
 
 static Take take(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIndex i) {
-    const RtStage *stage = i == RT_VERTEX ? &e->pipeline->vertex : &e->pipeline->fragment;
+    const RtStage *stage = i == RT_FRAGMENT ? &e->pipeline->fragment
+                           : i == RT_OBJECT ? &e->pipeline->object_stage
+                                            : &e->pipeline->vertex; // or mesh function
     return (Take){.e = e,
                   .site = site,
                   .stage = stage,
@@ -173,6 +213,7 @@ static Take take(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIndex i)
 static CpuStageArguments arguments_of(const Take *t) {
     return (CpuStageArguments){.args = t->args,
                                .lengths = t->lengths,
+                               .context = t->validated,
                                .stack_bytes = cpu_code_info(t->stage->code)->stack_bytes};
 }
 
@@ -200,14 +241,30 @@ static bool take_vertex_buffers(Take *t, const CpuStageInfo *info, uint64_t **st
     return true;
 }
 
-bool rt_render_take_arguments(MTLRenderCommandEncoder *e, const RtSite *site) {
+// An object or mesh function.
+static bool take_mesh_function(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIndex i,
+                               RtDrawArguments *a, CpuMeshFunction *to) {
+    Take t = take(e, site, i);
+    t.threadgroup_bytes = cpu_code_info(t.stage->code)->threadgroup_bytes;
+    if (!take_stage(&t, 0)) return false;
+    to->arguments = arguments_of(&t);
+    to->threadgroup_bytes = t.threadgroup_bytes;
+    a->shorts[i] = t.shorts;
+    return true;
+}
+
+static bool take_meshes(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArguments *a) {
+    const MTLRenderPipelineState *p = e->pipeline;
+    a->mesh = p->mesh->stage;
+    if (p->object_stage.code && !take_mesh_function(e, site, RT_OBJECT, a, &a->mesh.object))
+        return false;
+    a->vertex = (CpuVertexStage){.info = &p->mesh->info};
+    return take_mesh_function(e, site, RT_MESH, a, &a->mesh.mesh);
+}
+
+static bool take_vertices(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArguments *a) {
     const MTLRenderPipelineState *p = e->pipeline;
     const CpuStageInfo *info = cpu_code_stage_info(p->vertex.code);
-    RtDrawArguments *a = rt_cb_alloc(site->commands, sizeof *a);
-    if (!a) {
-        rt_cb_no_memory(site->commands);
-        return false;
-    }
     Take vertex = take(e, site, RT_VERTEX);
     uint64_t *strides = NULL;
     if (!take_stage(&vertex, info->n_vertex_buffers) ||
@@ -218,6 +275,17 @@ bool rt_render_take_arguments(MTLRenderCommandEncoder *e, const RtSite *site) {
                                  .arguments = arguments_of(&vertex),
                                  .strides = strides};
     a->shorts[RT_VERTEX] = vertex.shorts;
+    return true;
+}
+
+bool rt_render_take_arguments(MTLRenderCommandEncoder *e, const RtSite *site) {
+    const MTLRenderPipelineState *p = e->pipeline;
+    RtDrawArguments *a = rt_cb_alloc(site->commands, sizeof *a);
+    if (!a) {
+        rt_cb_no_memory(site->commands);
+        return false;
+    }
+    if (!(p->mesh ? take_meshes(e, site, a) : take_vertices(e, site, a))) return false;
     if (p->fragment.code) {
         Take fragment = take(e, site, RT_FRAGMENT);
         if (!take_stage(&fragment, 0)) return false;
@@ -255,7 +323,15 @@ bool rt_render_valid_vertices(MTLRenderCommandEncoder *e, const RtSite *site, co
         if (layout->step == MTLVertexStepFunctionPerInstance)
             last = draw->base_instance +
                    (draw->n_instances - 1) / (uint64_t)(layout->rate ? layout->rate : 1);
-        else if (layout->step == MTLVertexStepFunctionPerVertex) {
+        else if (layout->step == MTLVertexStepFunctionPerPatch && draw->patches) {
+            if (draw->patches->patch_indices) continue;
+            last = (uint64_t)draw->first_vertex + draw->n_vertices - 1;
+        } else if (layout->step == MTLVertexStepFunctionPerPatchControlPoint && draw->patches) {
+            if (draw->patches->patch_indices || draw->patches->control_indices) continue;
+            last = ((uint64_t)draw->first_vertex + draw->n_vertices) *
+                       draw->patches->n_control_points -
+                   1;
+        } else if (layout->step == MTLVertexStepFunctionPerVertex) {
             if (draw->indices) continue; // they are not looked at before the draw runs
             last = (uint64_t)draw->first_vertex + draw->n_vertices - 1;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// render_bind.c: buffers, bytes, textures and samplers of the two stages of a render encoder. The
-// public functions come in pairs with the same body.
+// render_bind.c: buffers, bytes, textures and samplers of the stages of a render encoder; the public
+// functions of vertices and fragments, which come in pairs (render_mesh_bind.c: the others).
 #include <string.h>
 #include "runtime/command/render.h"
 #include "runtime/memory/heap.h"
@@ -31,7 +31,7 @@ static bool valid_range(MTLRenderCommandEncoder *e, const void *array, MTLRange 
     return false;
 }
 
-static void set_buffer(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLBuffer *buffer,
+void rt_render_bind_buffer(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLBuffer *buffer,
                        size_t offset, size_t stride, size_t index, const char *call) {
     RtSite site;
     RtStageBindings *b =
@@ -45,7 +45,7 @@ static void set_buffer(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLBuffer
     b->strides[index] = stride;
 }
 
-static void set_buffer_offset(MTLRenderCommandEncoder *e, RtStageIndex stage, size_t offset,
+void rt_render_bind_buffer_offset(MTLRenderCommandEncoder *e, RtStageIndex stage, size_t offset,
                               size_t index, const char *call) {
     RtSite site;
     RtStageBindings *b =
@@ -55,18 +55,18 @@ static void set_buffer_offset(MTLRenderCommandEncoder *e, RtStageIndex stage, si
     if (!buffer)
         rt_misuse_at(&site, RT_RULE_buffer_offset_unbound, "index %zu", index);
     else
-        set_buffer(e, stage, buffer, offset, b->strides[index], index, call);
+        rt_render_bind_buffer(e, stage, buffer, offset, b->strides[index], index, call);
 }
 
-static void set_buffers(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLBuffer *const *buffers,
+void rt_render_bind_buffers(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLBuffer *const *buffers,
                         const size_t *offsets, MTLRange range, const char *call) {
     if (!valid_range(e, buffers, range, RT_MAX_BUFFERS, RT_RULE_buffer_index, call)) return;
     for (size_t i = 0; i < range.length; i++)
-        set_buffer(e, stage, buffers[i], offsets ? offsets[i] : 0, SIZE_MAX, range.location + i,
+        rt_render_bind_buffer(e, stage, buffers[i], offsets ? offsets[i] : 0, SIZE_MAX, range.location + i,
                    call);
 }
 
-static void set_bytes(MTLRenderCommandEncoder *e, RtStageIndex stage, const void *bytes,
+void rt_render_bind_bytes(MTLRenderCommandEncoder *e, RtStageIndex stage, const void *bytes,
                       size_t length, size_t index, const char *call) {
     RtSite site;
     RtStageBindings *b =
@@ -87,7 +87,7 @@ static void set_bytes(MTLRenderCommandEncoder *e, RtStageIndex stage, const void
     b->strides[index] = SIZE_MAX;
 }
 
-static void set_texture(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLTexture *texture,
+void rt_render_bind_texture(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLTexture *texture,
                         size_t index, const char *call) {
     RtSite site;
     RtStageBindings *b =
@@ -97,15 +97,14 @@ static void set_texture(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLTextu
         b->textures[index] = texture;
 }
 
-static void set_textures(MTLRenderCommandEncoder *e, RtStageIndex stage,
+void rt_render_bind_textures(MTLRenderCommandEncoder *e, RtStageIndex stage,
                          MTLTexture *const *textures, MTLRange range, const char *call) {
     if (!valid_range(e, textures, range, RT_MAX_TEXTURES, RT_RULE_texture_index, call)) return;
     for (size_t i = 0; i < range.length; i++)
-        set_texture(e, stage, textures[i], range.location + i, call);
+        rt_render_bind_texture(e, stage, textures[i], range.location + i, call);
 }
 
-// clamps: NULL, or the lowest and highest level of detail instead of the sampler's own.
-static void set_sampler(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLSamplerState *sampler,
+void rt_render_bind_sampler(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLSamplerState *sampler,
                         const float *clamps, size_t index, const char *call) {
     RtSite site;
     RtStageBindings *b =
@@ -139,11 +138,11 @@ static void set_sampler(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLSampl
     b->samplers[index] = own;
 }
 
-static void set_samplers(MTLRenderCommandEncoder *e, RtStageIndex stage,
+void rt_render_bind_samplers(MTLRenderCommandEncoder *e, RtStageIndex stage,
                          MTLSamplerState *const *samplers, MTLRange range, const char *call) {
     if (!valid_range(e, samplers, range, RT_MAX_SAMPLERS, RT_RULE_sampler_index, call)) return;
     for (size_t i = 0; i < range.length; i++)
-        set_sampler(e, stage, samplers[i], NULL, range.location + i, call);
+        rt_render_bind_sampler(e, stage, samplers[i], NULL, range.location + i, call);
 }
 
 static void use_resources(MTLRenderCommandEncoder *e, MTLResource *const *resources, size_t count,
@@ -191,101 +190,101 @@ void mtl_render_command_encoder_use_resources(MTLRenderCommandEncoder *encoder,
 void mtl_render_command_encoder_set_vertex_buffer_with_attribute_stride(
     MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t stride,
     size_t index) {
-    set_buffer(encoder, RT_VERTEX, buffer, offset, stride, index, __func__);
+    rt_render_bind_buffer(encoder, RT_VERTEX, buffer, offset, stride, index, __func__);
 }
 
 void mtl_render_command_encoder_set_vertex_bytes(
     MTLRenderCommandEncoder *encoder, const void *bytes, size_t length, size_t index) {
-    set_bytes(encoder, RT_VERTEX, bytes, length, index, __func__);
+    rt_render_bind_bytes(encoder, RT_VERTEX, bytes, length, index, __func__);
 }
 
 void mtl_render_command_encoder_set_vertex_buffer(
     MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t index) {
-    set_buffer(encoder, RT_VERTEX, buffer, offset, SIZE_MAX, index, __func__);
+    rt_render_bind_buffer(encoder, RT_VERTEX, buffer, offset, SIZE_MAX, index, __func__);
 }
 
 void mtl_render_command_encoder_set_vertex_buffer_offset(
     MTLRenderCommandEncoder *encoder, size_t offset, size_t index) {
-    set_buffer_offset(encoder, RT_VERTEX, offset, index, __func__);
+    rt_render_bind_buffer_offset(encoder, RT_VERTEX, offset, index, __func__);
 }
 
 void mtl_render_command_encoder_set_vertex_buffers(
     MTLRenderCommandEncoder *encoder, MTLBuffer *const *buffers, const size_t *offsets,
     MTLRange range) {
-    set_buffers(encoder, RT_VERTEX, buffers, offsets, range, __func__);
+    rt_render_bind_buffers(encoder, RT_VERTEX, buffers, offsets, range, __func__);
 }
 
 void mtl_render_command_encoder_set_vertex_texture(
     MTLRenderCommandEncoder *encoder, MTLTexture *texture, size_t index) {
-    set_texture(encoder, RT_VERTEX, texture, index, __func__);
+    rt_render_bind_texture(encoder, RT_VERTEX, texture, index, __func__);
 }
 
 void mtl_render_command_encoder_set_vertex_textures(
     MTLRenderCommandEncoder *encoder, MTLTexture *const *textures, MTLRange range) {
-    set_textures(encoder, RT_VERTEX, textures, range, __func__);
+    rt_render_bind_textures(encoder, RT_VERTEX, textures, range, __func__);
 }
 
 void mtl_render_command_encoder_set_vertex_sampler_state(
     MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, size_t index) {
-    set_sampler(encoder, RT_VERTEX, sampler, NULL, index, __func__);
+    rt_render_bind_sampler(encoder, RT_VERTEX, sampler, NULL, index, __func__);
 }
 
 void mtl_render_command_encoder_set_vertex_sampler_states(
     MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, MTLRange range) {
-    set_samplers(encoder, RT_VERTEX, samplers, range, __func__);
+    rt_render_bind_samplers(encoder, RT_VERTEX, samplers, range, __func__);
 }
 
 void mtl_render_command_encoder_set_vertex_sampler_state_with_lod_clamps(
     MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
     float lod_max_clamp, size_t index) {
     const float clamps[2] = {lod_min_clamp, lod_max_clamp};
-    set_sampler(encoder, RT_VERTEX, sampler, clamps, index, __func__);
+    rt_render_bind_sampler(encoder, RT_VERTEX, sampler, clamps, index, __func__);
 }
 
 void mtl_render_command_encoder_set_fragment_bytes(
     MTLRenderCommandEncoder *encoder, const void *bytes, size_t length, size_t index) {
-    set_bytes(encoder, RT_FRAGMENT, bytes, length, index, __func__);
+    rt_render_bind_bytes(encoder, RT_FRAGMENT, bytes, length, index, __func__);
 }
 
 void mtl_render_command_encoder_set_fragment_buffer(
     MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t index) {
-    set_buffer(encoder, RT_FRAGMENT, buffer, offset, SIZE_MAX, index, __func__);
+    rt_render_bind_buffer(encoder, RT_FRAGMENT, buffer, offset, SIZE_MAX, index, __func__);
 }
 
 void mtl_render_command_encoder_set_fragment_buffer_offset(
     MTLRenderCommandEncoder *encoder, size_t offset, size_t index) {
-    set_buffer_offset(encoder, RT_FRAGMENT, offset, index, __func__);
+    rt_render_bind_buffer_offset(encoder, RT_FRAGMENT, offset, index, __func__);
 }
 
 void mtl_render_command_encoder_set_fragment_buffers(
     MTLRenderCommandEncoder *encoder, MTLBuffer *const *buffers, const size_t *offsets,
     MTLRange range) {
-    set_buffers(encoder, RT_FRAGMENT, buffers, offsets, range, __func__);
+    rt_render_bind_buffers(encoder, RT_FRAGMENT, buffers, offsets, range, __func__);
 }
 
 void mtl_render_command_encoder_set_fragment_texture(
     MTLRenderCommandEncoder *encoder, MTLTexture *texture, size_t index) {
-    set_texture(encoder, RT_FRAGMENT, texture, index, __func__);
+    rt_render_bind_texture(encoder, RT_FRAGMENT, texture, index, __func__);
 }
 
 void mtl_render_command_encoder_set_fragment_textures(
     MTLRenderCommandEncoder *encoder, MTLTexture *const *textures, MTLRange range) {
-    set_textures(encoder, RT_FRAGMENT, textures, range, __func__);
+    rt_render_bind_textures(encoder, RT_FRAGMENT, textures, range, __func__);
 }
 
 void mtl_render_command_encoder_set_fragment_sampler_state(
     MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, size_t index) {
-    set_sampler(encoder, RT_FRAGMENT, sampler, NULL, index, __func__);
+    rt_render_bind_sampler(encoder, RT_FRAGMENT, sampler, NULL, index, __func__);
 }
 
 void mtl_render_command_encoder_set_fragment_sampler_states(
     MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, MTLRange range) {
-    set_samplers(encoder, RT_FRAGMENT, samplers, range, __func__);
+    rt_render_bind_samplers(encoder, RT_FRAGMENT, samplers, range, __func__);
 }
 
 void mtl_render_command_encoder_set_fragment_sampler_state_with_lod_clamps(
     MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
     float lod_max_clamp, size_t index) {
     const float clamps[2] = {lod_min_clamp, lod_max_clamp};
-    set_sampler(encoder, RT_FRAGMENT, sampler, clamps, index, __func__);
+    rt_render_bind_sampler(encoder, RT_FRAGMENT, sampler, clamps, index, __func__);
 }

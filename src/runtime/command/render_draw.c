@@ -2,6 +2,7 @@
 // render_draw.c: the draws of a render encoder: their rules, and the snapshot of state that each
 // leaves in its pass.
 #include <stdio.h>
+#include <string.h>
 #include "cpu/texture/format.h"
 #include "runtime/command/render.h"
 
@@ -16,21 +17,14 @@ static uint32_t format_of(const CpuRasterView *view) {
     return view->texture ? view->texture->pixel_format : 0;
 }
 
-static const char *pipeline_name(const MTLRenderPipelineState *p) {
+const char *rt_render_pipeline_name(const MTLRenderPipelineState *p) {
     const char *label = rt_label(&p->label);
     return *label ? label : p->vertex.function->function->name;
 }
 
-// The pipeline against the pass.
-static bool valid_pipeline(MTLRenderCommandEncoder *e, const RtSite *site) {
-    const MTLRenderPipelineState *p = e->pipeline;
-    const CpuRasterPass *pass = &e->pass->cpu;
-    if (!p) {
-        rt_misuse_at(site, RT_RULE_draw_without_pipeline, NULL);
-        return false;
-    }
-    if (e->pipeline_fits || p->discard_all) return true;
-    for (unsigned i = 0; i < CPU_MAX_COLORS + 2; i++) {
+RtRule rt_render_misfit(const MTLRenderPipelineState *p, const CpuRasterPass *pass, char *text,
+                        size_t n_text) {
+    for (unsigned i = 0; !p->discard_all && i < CPU_MAX_COLORS + 2; i++) {
         uint32_t has = i < CPU_MAX_COLORS    ? format_of(&pass->colors[i].view)
                        : i == CPU_MAX_COLORS ? format_of(&pass->depth.view)
                                              : format_of(&pass->stencil.view);
@@ -41,33 +35,50 @@ static bool valid_pipeline(MTLRenderCommandEncoder *e, const RtSite *site) {
         if (has == wants) continue;
         char place[32];
         snprintf(place, sizeof place, "color attachment %u", i);
-        rt_misuse_at(site, RT_RULE_draw_formats, "%s: pipeline '%s' has %s, the pass %s",
-                     i < CPU_MAX_COLORS    ? place
-                     : i == CPU_MAX_COLORS ? "depth attachment"
-                                           : "stencil attachment",
-                     pipeline_name(p), format_name(wants), format_name(has));
+        snprintf(text, n_text, "%s: pipeline '%s' has %s, the pass %s",
+                 i < CPU_MAX_COLORS    ? place
+                 : i == CPU_MAX_COLORS ? "depth attachment"
+                                       : "stencil attachment",
+                 rt_render_pipeline_name(p), format_name(wants), format_name(has));
+        return RT_RULE_draw_formats;
+    }
+    if (p->discard_all || p->n_samples == pass->n_samples) return RT_N_RULES;
+    snprintf(text, n_text, "pipeline '%s' has %u, the pass %u", rt_render_pipeline_name(p),
+             p->n_samples, pass->n_samples);
+    return RT_RULE_draw_samples;
+}
+
+// The pipeline against the pass.
+static bool valid_pipeline(MTLRenderCommandEncoder *e, const RtSite *site) {
+    char text[256];
+    if (!e->pipeline) {
+        rt_misuse_at(site, RT_RULE_draw_without_pipeline, NULL);
         return false;
     }
-    if (p->n_samples != pass->n_samples) {
-        rt_misuse_at(site, RT_RULE_draw_samples, "pipeline '%s' has %u, the pass %u",
-                     pipeline_name(p), p->n_samples, pass->n_samples);
+    if (e->pipeline_fits) return true;
+    RtRule rule = rt_render_misfit(e->pipeline, &e->pass->cpu, text, sizeof text);
+    if (rule != RT_N_RULES) {
+        rt_misuse_at(site, rule, "%s", text);
         return false;
     }
     e->pipeline_fits = true;
     return true;
 }
 
-static bool valid_type(const MTLRenderCommandEncoder *e, const RtSite *site,
-                       MTLPrimitiveType type) {
+bool rt_render_type_fits(const MTLRenderPipelineState *p, uint32_t type) {
     static const uint8_t classes[] = {MTLPrimitiveTopologyClassPoint, MTLPrimitiveTopologyClassLine,
                                       MTLPrimitiveTopologyClassLine,
                                       MTLPrimitiveTopologyClassTriangle,
                                       MTLPrimitiveTopologyClassTriangle};
-    if ((unsigned)type <= MTLPrimitiveTypeTriangleStrip &&
-        (!e->pipeline->topology || e->pipeline->topology == classes[type]))
-        return true;
+    return type <= MTLPrimitiveTypeTriangleStrip && !p->patches.type && !p->mesh &&
+           (!p->topology || p->topology == classes[type]);
+}
+
+static bool valid_type(const MTLRenderCommandEncoder *e, const RtSite *site,
+                       MTLPrimitiveType type) {
+    if (rt_render_type_fits(e->pipeline, (uint32_t)type)) return true;
     rt_misuse_at(site, RT_RULE_draw_primitive_type, "type %d, pipeline '%s'", (int)type,
-                 pipeline_name(e->pipeline));
+                 rt_render_pipeline_name(e->pipeline));
     return false;
 }
 
@@ -107,29 +118,26 @@ static bool set_indices(const RtSite *site, CpuDraw *draw, MTLIndexType type, MT
 
 // ---- The snapshot ----
 
-// What was set and what the pipeline fixes, for primitives of this type.
-static bool take_state(MTLRenderCommandEncoder *e, const RtSite *site, uint8_t primitive) {
-    if (e->drawn && e->drawn->primitive == primitive) return true;
-    const MTLRenderPipelineState *p = e->pipeline;
-    const MTLDepthStencilState *d = e->depth_stencil;
-    const CpuRasterPass *pass = &e->pass->cpu;
-    bool depth = d && (d->depth_compare != CPU_COMPARE_ALWAYS || d->depth_write);
-    if (!p->discard_all && ((depth && !pass->depth.view.texture) ||
-                            (d && d->stencil && !pass->stencil.view.texture))) {
-        rt_misuse_at(site, RT_RULE_draw_depth_stencil, "state '%s', no %s attachment",
-                     rt_label(&d->label), depth && !pass->depth.view.texture ? "depth" : "stencil");
-        return false;
-    }
-    CpuRasterState *s = rt_cb_alloc(site->commands, sizeof *s);
-    if (!s) {
-        rt_cb_no_memory(site->commands);
-        return false;
-    }
-    *s = e->state;
+void rt_render_add_pipeline(CpuRasterState *s, const MTLRenderPipelineState *p, uint8_t primitive) {
     s->primitive = primitive;
     s->discard_all = p->discard_all;
     s->alpha_to_coverage = p->alpha_to_coverage;
     s->alpha_to_one = p->alpha_to_one;
+    for (unsigned i = 0; i < CPU_MAX_COLORS; i++) s->blend[i] = p->blend[i];
+}
+
+bool rt_render_take_fixed(MTLRenderCommandEncoder *e, const RtSite *site, bool discard_all,
+                          CpuRasterState *s) {
+    const MTLDepthStencilState *d = e->depth_stencil;
+    const CpuRasterPass *pass = &e->pass->cpu;
+    bool depth = d && (d->depth_compare != CPU_COMPARE_ALWAYS || d->depth_write);
+    if (!discard_all && ((depth && !pass->depth.view.texture) ||
+                         (d && d->stencil && !pass->stencil.view.texture))) {
+        rt_misuse_at(site, RT_RULE_draw_depth_stencil, "state '%s', no %s attachment",
+                     rt_label(&d->label), depth && !pass->depth.view.texture ? "depth" : "stencil");
+        return false;
+    }
+    *s = e->state;
     s->depth_compare = depth ? d->depth_compare : CPU_COMPARE_ALWAYS;
     s->depth_write = depth && d->depth_write;
     s->stencil = d && d->stencil;
@@ -139,7 +147,19 @@ static bool take_state(MTLRenderCommandEncoder *e, const RtSite *site, uint8_t p
         s->front.reference = (uint8_t)e->front_reference;
         s->back.reference = (uint8_t)e->back_reference;
     }
-    for (unsigned i = 0; i < CPU_MAX_COLORS; i++) s->blend[i] = p->blend[i];
+    return true;
+}
+
+// What was set and what the pipeline fixes, for primitives of this type.
+static bool take_state(MTLRenderCommandEncoder *e, const RtSite *site, uint8_t primitive) {
+    if (e->drawn && e->drawn->primitive == primitive) return true;
+    CpuRasterState *s = rt_cb_alloc(site->commands, sizeof *s);
+    if (!s) {
+        rt_cb_no_memory(site->commands);
+        return false;
+    }
+    if (!rt_render_take_fixed(e, site, e->pipeline->discard_all, s)) return false;
+    rt_render_add_pipeline(s, e->pipeline, primitive);
     e->drawn = s;
     return true;
 }
@@ -156,13 +176,18 @@ void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimi
         return;
     }
     d->cpu = *draw;
-    d->cpu.label = pipeline_name(e->pipeline);
+    d->cpu.label = rt_render_pipeline_name(e->pipeline);
     d->cpu.vertex = &e->arguments->vertex;
     d->cpu.fragment = &e->arguments->fragment;
     d->cpu.state = e->drawn;
     d->cpu.barrier = e->barrier;
     d->cpu.visibility = e->visibility;
     d->cpu.counts_any = e->counts_any;
+    if (e->pipeline->mesh) d->cpu.mesh = &e->arguments->mesh;
+    d->cpu.amplification =
+        e->amplification < e->pipeline->max_amplification ? e->amplification
+                                                          : (uint8_t)e->pipeline->max_amplification;
+    memcpy(d->cpu.views, e->views, sizeof d->cpu.views);
     d->arguments = e->arguments;
     d->indirect = indirect;
     e->barrier = false;
@@ -171,9 +196,20 @@ void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimi
     e->pass->n_draws++;
 }
 
+bool rt_render_begin(MTLRenderCommandEncoder *e, RtDrawKind kind, const char *call, RtSite *site) {
+    if (!rt_render_valid(e, call, site) || !valid_pipeline(e, site)) return false;
+    const MTLRenderPipelineState *p = e->pipeline;
+    RtDrawKind has = p->mesh           ? RT_DRAW_MESHES
+                     : p->patches.type ? RT_DRAW_PATCHES
+                                       : RT_DRAW_PRIMITIVES;
+    if (has == kind) return true;
+    rt_misuse_at(site, RT_RULE_draw_kind, "pipeline '%s'", rt_render_pipeline_name(p));
+    return false;
+}
+
 bool rt_render_begin_draw(MTLRenderCommandEncoder *e, MTLPrimitiveType type, const char *call,
                           RtSite *site) {
-    return rt_render_valid(e, call, site) && valid_pipeline(e, site) && valid_type(e, site, type);
+    return rt_render_begin(e, RT_DRAW_PRIMITIVES, call, site) && valid_type(e, site, type);
 }
 
 static void draw(MTLRenderCommandEncoder *e, MTLPrimitiveType type, size_t start, size_t n,
@@ -209,7 +245,8 @@ static void draw_indexed(MTLRenderCommandEncoder *e, MTLPrimitiveType type, size
         rt_render_add_draw(e, &site, type, &d, NULL);
 }
 
-static bool valid_indirect(const RtSite *site, MTLBuffer *buffer, size_t offset, size_t n_bytes) {
+bool rt_render_valid_indirect(const RtSite *site, MTLBuffer *buffer, size_t offset,
+                              size_t n_bytes) {
     if (!rt_render_valid_buffer(site, buffer, "indirect_buffer", offset)) return false;
     if (offset % 4 != 0 || buffer->length - offset < n_bytes) {
         rt_misuse_at(site, RT_RULE_indirect_offset, "offset %zu, length %zu", offset,
@@ -258,7 +295,7 @@ void mtl_render_command_encoder_draw_primitives_indirect(MTLRenderCommandEncoder
                                                          size_t indirect_buffer_offset) {
     RtSite site;
     if (rt_render_begin_draw(encoder, type, __func__, &site) &&
-        valid_indirect(&site, indirect_buffer, indirect_buffer_offset,
+        rt_render_valid_indirect(&site, indirect_buffer, indirect_buffer_offset,
                        sizeof(MTLDrawPrimitivesIndirectArguments)))
         rt_render_add_draw(encoder, &site, type, &(CpuDraw){0},
                            indirect_buffer->memory + indirect_buffer_offset);
@@ -272,7 +309,7 @@ void mtl_render_command_encoder_draw_indexed_primitives_indirect(
     CpuDraw d = {0};
     if (rt_render_begin_draw(encoder, type, __func__, &site) &&
         set_indices(&site, &d, index_type, index_buffer, index_buffer_offset, 0) &&
-        valid_indirect(&site, indirect_buffer, indirect_buffer_offset,
+        rt_render_valid_indirect(&site, indirect_buffer, indirect_buffer_offset,
                        sizeof(MTLDrawIndexedPrimitivesIndirectArguments)))
         rt_render_add_draw(encoder, &site, type, &d,
                            indirect_buffer->memory + indirect_buffer_offset);

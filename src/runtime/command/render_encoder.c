@@ -413,7 +413,8 @@ void mtl_render_command_encoder_pop_debug_group(MTLRenderCommandEncoder *encoder
 bool rt_render_valid_stages(MTLRenderCommandEncoder *e, MTLRenderStages stages, const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return false;
-    if (stages && !(stages & ~(uint32_t)(MTLRenderStageVertex | MTLRenderStageFragment)))
+    if (stages && !(stages & ~(uint32_t)(MTLRenderStageVertex | MTLRenderStageFragment |
+                                        MTLRenderStageObject | MTLRenderStageMesh)))
         return true;
     rt_misuse_at(&site, RT_RULE_render_stages, "0x%x", stages);
     return false;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "runtime/command/render.h"
+#include "runtime/inspect/shader_validation.h"
 
 CpuDraw *rt_draw_list_next(RtDrawList *list) {
     if (!rt_grow(&list->draws, &list->capacity, list->n + 1, sizeof *list->draws)) {
@@ -17,6 +18,10 @@ CpuDraw *rt_draw_list_next(RtDrawList *list) {
 static bool resolve_indirect(const RtDraw *from, CpuDraw *to) {
     uint32_t n[5];
     bool indexed = to->indices != NULL;
+    if (to->mesh) {
+        memcpy(to->grid.groups, from->indirect, sizeof to->grid.groups);
+        return to->grid.groups[0] && to->grid.groups[1] && to->grid.groups[2];
+    }
     memcpy(n, from->indirect, indexed ? sizeof n : sizeof(MTLDrawPrimitivesIndirectArguments));
     to->n_vertices = n[0];
     to->n_instances = n[1];
@@ -31,6 +36,15 @@ static bool resolve_indirect(const RtDraw *from, CpuDraw *to) {
     return to->n_vertices && to->n_instances;
 }
 
+// Functions that are checked know what is live. False: no memory.
+static bool check_stages(RtExecution *x, RtDrawArguments *a) {
+    if ((!a->vertex.arguments.context || rt_validate_stage(x, &a->vertex.arguments)) &&
+        (!a->fragment.arguments.context || rt_validate_stage(x, &a->fragment.arguments)))
+        return true;
+    x->error = x->error ? x->error : rt_error_no_memory();
+    return false;
+}
+
 static bool add_draw(RtDrawList *list, const RtDraw *d) {
     CpuDraw *to = rt_draw_list_next(list);
     if (!to) return false;
@@ -38,6 +52,7 @@ static bool add_draw(RtDrawList *list, const RtDraw *d) {
     for (int s = 0; d->arguments != list->filled && s < RT_N_STAGES; s++)
         for (RtShort *a = d->arguments->shorts[s]; a; a = a->next)
             memcpy(a->copy, a->from, a->n_bytes);
+    if (d->arguments != list->filled && !check_stages(list->x, d->arguments)) return false;
     list->filled = d->arguments;
     if (d->indirect && !resolve_indirect(d, to)) {
         list->barrier = list->barrier || d->cpu.barrier; // the next one has it

@@ -128,7 +128,9 @@ void mtl4_render_command_encoder_set_argument_table(MTL4RenderCommandEncoder *en
                                                     MTL4ArgumentTable *table,
                                                     MTLRenderStages stages) {
     static const MTLRenderStages bits[RT_N_STAGES] = {[RT_VERTEX] = MTLRenderStageVertex,
-                                                      [RT_FRAGMENT] = MTLRenderStageFragment};
+                                                      [RT_FRAGMENT] = MTLRenderStageFragment,
+                                                      [RT_OBJECT] = MTLRenderStageObject,
+                                                      [RT_MESH] = MTLRenderStageMesh};
     RtSite site;
     if (!rt_render_valid_stages((void *)encoder, stages, __func__) ||
         !rt_render_valid((void *)encoder, __func__, &site))
@@ -257,6 +259,23 @@ void mtl4_render_command_encoder_draw_indexed_primitives_indirect(
                       RT_RULE_metal4_indirect_address))
         rt_render_add_draw(&encoder->render, &site, type, &d,
                            (const char *)(uintptr_t)indirect_buffer);
+}
+
+void mtl4_render_command_encoder_execute_commands_in_buffer(MTL4RenderCommandEncoder *encoder,
+                                                            MTLIndirectCommandBuffer *buffer,
+                                                            MTLRange range) {
+    rt_render_execute_commands((void *)encoder, buffer, range, NULL, __func__);
+}
+
+void mtl4_render_command_encoder_execute_commands_in_buffer_indirect(
+    MTL4RenderCommandEncoder *encoder, MTLIndirectCommandBuffer *buffer,
+    MTLGPUAddress indirect_range_buffer) {
+    RtSite site;
+    if (rt_render_valid((void *)encoder, __func__, &site) &&
+        valid_address(&site, indirect_range_buffer, sizeof(MTLIndirectCommandBufferExecutionRange),
+                      4, RT_RULE_metal4_indirect_address))
+        rt_render_execute_commands((void *)encoder, buffer, mtl_range_make(0, 0),
+                                   (const void *)(uintptr_t)indirect_range_buffer, __func__);
 }
 
 // ---- Order ----

@@ -295,12 +295,11 @@ bool mtl_function_constant_required(const MTLFunctionConstant *constant) {
 }
 
 MTLPatchType mtl_function_patch_type(const MTLFunction *function) {
-    (void)function;
-    return MTLPatchTypeNone;
+    return function ? (MTLPatchType)function->function->patch : MTLPatchTypeNone;
 }
 
 long mtl_function_patch_control_point_count(const MTLFunction *function) {
-    (void)function;
-    return -1;
+    const RfFunction *f = function ? function->function : NULL;
+    return f && f->patch && f->patch_points ? (long)f->patch_points : -1;
 }
 

@@ -6,10 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 #include "cpu/texture/format.h"
+#include "runtime/command/indirect.h"
+#include "runtime/inspect/shader_validation.h"
 #include "runtime/object/device.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/archive.h"
 #include "runtime/program/link.h"
+#include "runtime/program/reflection.h"
 
 _Static_assert(MTL_MAX_VERTEX_ATTRIBUTES == MSL_MAX_VERTEX, "one table");
 
@@ -22,10 +25,14 @@ static void stage_free(RtStage *stage) {
 
 static void destroy(void *self) {
     MTLRenderPipelineState *state = self;
+    rt_pipeline_forget_handle(atomic_load(&state->handle));
+    rt_render_reflection_free(atomic_load(&state->reflection));
     if (state->base) { // the stages are those of the other
         mtl_release(state->base);
     } else {
         stage_free(&state->vertex);
+        stage_free(&state->object_stage);
+        rt_free(state->mesh);
         stage_free(&state->fragment);
     }
     rt_free(state->open);
@@ -44,7 +51,7 @@ const RtClass rt_render_pipeline_class = {.name = "MTLRenderPipelineState",
 // ---- The vertex descriptor ----
 
 // Only what the function reads: pipelines that differ in other attributes share their code.
-static MTLError *translate_attribute(const MTLVertexDescriptor *d, const RfValue *v,
+static MTLError *translate_attribute(const MTLVertexDescriptor *d, const RfValue *v, bool patch,
                                      const char *function, MslVertexDescriptor *out) {
     const MTLVertexAttributeDescriptor *a = &d->attributes[v->index];
     if (!a->format)
@@ -65,9 +72,12 @@ static MTLError *translate_attribute(const MTLVertexDescriptor *d, const RfValue
     uint32_t step = l->step_constant   ? MTLVertexStepFunctionConstant
                     : l->step_function ? (uint32_t)l->step_function
                                        : MTLVertexStepFunctionPerVertex;
-    if (step > MTLVertexStepFunctionPerInstance)
-        return invalid("Vertex buffer layout %zu: step functions of patches need tessellation.",
-                       a->buffer_index);
+    bool of_points = step == MTLVertexStepFunctionPerPatchControlPoint;
+    if (step > MTLVertexStepFunctionPerPatchControlPoint || of_points != (v->points > 0) ||
+        (patch ? step == MTLVertexStepFunctionPerVertex : step > MTLVertexStepFunctionPerInstance))
+        return invalid("Vertex buffer layout %zu: step function %u does not go with attribute %s(%u) "
+                       "of %sfunction '%s'.",
+                       a->buffer_index, step, v->name, v->index, patch ? "patch " : "", function);
     if (step == MTLVertexStepFunctionPerVertex && l->step_rate > 1)
         return invalid("Vertex buffer layout %zu: the step rate must be 1 for a step per vertex.",
                        a->buffer_index);
@@ -97,7 +107,7 @@ static MTLError *translate_descriptor(MTLRenderPipelineState *state, const MTLVe
             return invalid("Vertex function '%s' has input attributes but no vertex descriptor was "
                            "set.",
                            f->name);
-        MTLError *wrong = translate_attribute(d, v, f->name, out);
+        MTLError *wrong = translate_attribute(d, v, f->patch, f->name, out);
         if (wrong) return wrong;
         *used = true;
         size_t buffer = d->attributes[v->index].buffer_index;
@@ -123,12 +133,14 @@ static MTLError *compile(const MTLDevice *device, RtStage *stage,
     if (!stage->constants || !stage->arg_use) return NULL;
     for (uint32_t i = 0; i < f->n_args; i++)
         stage->arg_use[i] = (unsigned char)rt_condition_use(stage->function, f->args[i].condition);
+    stage->validate = extra->validate && (f->stage == RF_VERTEX || f->stage == RF_FRAGMENT);
     RtKernelRequest request = {.library = stage->function->library->lib,
                                .function = f->name,
                                .constants = stage->constants,
                                .n_constants = stage->n_constants,
                                .vertex = descriptor,
                                .width = device->width,
+                               .validate = stage->validate,
                                .archives = archives,
                                .n_archives = n_archives,
                                .archived_only = extra->options &
@@ -141,8 +153,11 @@ static MTLError *compile(const MTLDevice *device, RtStage *stage,
     if (bytes) {
         stage->code = cpu_code_load(bytes->data, bytes->n_bytes, why, sizeof why);
         const CpuStageInfo *info = stage->code ? cpu_code_stage_info(stage->code) : NULL;
-        if (stage->code && (!info || info->stage != f->stage || info->n_inputs > CPU_MAX_VARYINGS ||
-                            info->n_outputs > CPU_MAX_VARYINGS)) {
+        bool compute = f->stage == RF_OBJECT || f->stage == RF_MESH;
+        if (stage->code && compute ? info != NULL
+                                   : stage->code && (!info || info->stage != f->stage ||
+                                                     info->n_inputs > CPU_MAX_VARYINGS ||
+                                                     info->n_outputs > CPU_MAX_VARYINGS)) {
             snprintf(why, sizeof why, "it is not that of the function");
             cpu_code_release(stage->code);
             stage->code = NULL;
@@ -310,12 +325,28 @@ static MTLError *set_attachments(MTLRenderPipelineState *state,
     return NULL;
 }
 
+// Commands of indirect command buffers set buffers only.
+static MTLError *check_indirect(const MTLRenderPipelineState *state) {
+    const MTLFunction *functions[] = {state->vertex.function, state->fragment.function};
+    for (int i = 0; state->indirect && i < 2; i++)
+        for (uint32_t k = 0; functions[i] && k < functions[i]->function->n_args; k++) {
+            const RfArg *arg = &functions[i]->function->args[k];
+            if ((arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER) &&
+                rt_condition_use(functions[i], arg->condition) == RT_ARG_REQUIRED)
+                return invalid("'%s' takes textures or samplers itself: pipelines for indirect "
+                               "command buffers have them in argument buffers.",
+                               functions[i]->function->name);
+        }
+    return NULL;
+}
+
 // ---- Creation ----
 
-static MTLError *check_functions(const MTLRenderPipelineDescriptor *d) {
+static MTLError *check_functions(const MTLRenderPipelineDescriptor *d, const RtRenderExtra *extra) {
     const RfFunction *v = d->vertex_function->function;
     const RfFunction *f = d->fragment_function ? d->fragment_function->function : NULL;
-    if (v->stage != RF_VERTEX) return invalid("'%s' is not a vertex function.", v->name);
+    if (v->stage != (extra->mesh ? RF_MESH : RF_VERTEX))
+        return invalid("'%s' is not a %s function.", v->name, extra->mesh ? "mesh" : "vertex");
     if (f && f->stage != RF_FRAGMENT) return invalid("'%s' is not a fragment function.", f->name);
     if (d->rasterization_disabled) return NULL;
     for (uint32_t i = 0; i < v->n_outputs; i++)
@@ -324,8 +355,8 @@ static MTLError *check_functions(const MTLRenderPipelineDescriptor *d) {
                    v->name);
 }
 
-static bool is_valid(MTLDevice *device, const MTLRenderPipelineDescriptor *d, const char *call,
-                     MTLError **error) {
+bool rt_render_pipeline_valid(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
+                              const char *call, MTLError **error) {
     const char *missing = !device               ? "device"
                           : !d                  ? "descriptor"
                           : !d->vertex_function ? "vertex_function"
@@ -352,20 +383,24 @@ static bool is_valid(MTLDevice *device, const MTLRenderPipelineDescriptor *d, co
 
 MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
                                                   const MTLRenderPipelineDescriptor *d,
-                                                  const RtRenderExtra *extra, Archive *record,
+                                                  const RtRenderExtra *given, Archive *record,
                                                   MTLError **error) {
+    RtRenderExtra own = *given, *extra = &own;
     MTLError *wrong = NULL;
     bool used;
     MTLRenderPipelineState *state = rt_new(&rt_render_pipeline_class, sizeof *state);
     if (!state) goto fail;
     state->device = mtl_retain(device);
+    extra->validate = rt_wants_validation(device, d->label, d->shader_validation);
+    state->validate = extra->validate;
     state->any_depth_stencil = extra->any_depth_stencil;
     rt_label_set(&state->label, d->label);
-    if ((wrong = check_functions(d))) goto fail;
+    if ((wrong = check_functions(d, extra))) goto fail;
     state->vertex.function = mtl_retain(d->vertex_function);
     if (!d->rasterization_disabled) state->fragment.function = mtl_retain(d->fragment_function);
     if ((wrong = set_attachments(state, d))) goto fail;
     if (state->fragment.function && (wrong = check_outputs(state))) goto fail;
+    if ((wrong = check_indirect(state))) goto fail;
     if ((wrong = link_stages(state))) goto fail;
     if ((wrong = translate_descriptor(state, d->vertex_descriptor, &state->vertex_descriptor,
                                       &used)))
@@ -373,6 +408,17 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
     wrong = compile(device, &state->vertex, d, extra, used ? &state->vertex_descriptor : NULL,
                     record);
     if (!state->vertex.code) goto fail;
+    if ((wrong = rt_pipeline_set_patches(state, d))) goto fail;
+    if (extra->mesh && extra->mesh->object_function) {
+        state->object_stage.function = mtl_retain(extra->mesh->object_function);
+        if (state->object_stage.function->function->stage == RF_OBJECT)
+            wrong = compile(device, &state->object_stage, d, extra, NULL, record);
+        else
+            wrong = invalid("'%s' is not an object function.",
+                            state->object_stage.function->function->name);
+        if (!state->object_stage.code) goto fail;
+    }
+    if (extra->mesh && (wrong = rt_pipeline_set_mesh(state, extra->mesh))) goto fail;
     if (state->fragment.function) {
         wrong = compile(device, &state->fragment, d, extra, NULL, record);
         if (!state->fragment.code) goto fail;
@@ -388,7 +434,7 @@ fail:
 MTLRenderPipelineState *mtl_device_new_render_pipeline_state(
     MTLDevice *device, const MTLRenderPipelineDescriptor *descriptor, MTLError **error) {
     if (error) *error = NULL;
-    if (!is_valid(device, descriptor, __func__, error)) return NULL;
+    if (!rt_render_pipeline_valid(device, descriptor, __func__, error)) return NULL;
     return rt_render_pipeline_create(device, descriptor, &(RtRenderExtra){0}, NULL, error);
 }
 
@@ -403,6 +449,8 @@ rt_render_pipeline_specialise(MTLRenderPipelineState *base,
            sizeof *state - sizeof state->object);
     state->label = (RtLabel){0};
     state->open = NULL;
+    atomic_init(&state->handle, 0);
+    atomic_init(&state->reflection, NULL);
     state->base = mtl_retain(base);
     mtl_retain(state->device);
     rt_label_set(&state->label, label);
@@ -419,7 +467,7 @@ fail:
 
 bool rt_render_pipeline_record(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
                                bool any_depth_stencil, Archive *record, MTLError **error) {
-    if (!is_valid(device, d, "mtl_binary_archive_add_render_pipeline_functions", error))
+    if (!rt_render_pipeline_valid(device, d, "mtl_binary_archive_add_render_pipeline_functions", error))
         return false;
     MTLRenderPipelineState *state = rt_render_pipeline_create(
         device, d, &(RtRenderExtra){.any_depth_stencil = any_depth_stencil}, record, error);
@@ -461,7 +509,9 @@ bool mtl_function_vertex_attribute(const MTLFunction *function, size_t i,
         (MTLVertexAttribute){.name = v->name,
                              .attribute_index = v->index,
                              .attribute_type = (MTLDataType)v->data_type,
-                             .active = rt_condition_use(function, v->condition) != RT_ARG_OFF};
+                             .active = rt_condition_use(function, v->condition) != RT_ARG_OFF,
+                             .patch_data = function->function->patch && !v->points,
+                             .patch_control_point_data = v->points > 0};
     return true;
 }
 

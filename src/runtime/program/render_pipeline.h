@@ -12,7 +12,16 @@ typedef struct RtStage {
     MslConstantValue *constants;
     size_t n_constants;
     unsigned char *arg_use; // RtArgUse per RfArg
+    bool validate;          // its code checks accesses
 } RtStage;
+
+// Of a pipeline with a mesh function (mesh_pipeline.c).
+typedef struct RtMeshPipeline {
+    CpuMeshStage stage; // without arguments
+    CpuStageInfo info;  // as if a vertex function made the vertices
+    uint32_t max_object_threads, max_mesh_threads;
+    CpuMeshValue values[];
+} RtMeshPipeline;
 
 struct MTLRenderPipelineState {
     RtObject object;
@@ -20,13 +29,20 @@ struct MTLRenderPipelineState {
     RtLabel label;
     // Not NULL: this one differs in colours only and has everything else from there. Retained.
     struct MTLRenderPipelineState *base;
+    MTLRenderPipelineReflection *_Atomic reflection; // made at first need
+    _Atomic uint64_t handle;   // as kernels name it; 0: not asked for yet (pipeline_handle.c)
     struct RtOpenColors *open; // what a pipeline of Metal 4 left open; NULL: nothing
     RtStage vertex, fragment;
+    RtStage object_stage;  // of a mesh pipeline, where `vertex` is the mesh function
+    RtMeshPipeline *mesh;  // NULL: it is not one
+    CpuPatches patches;    // what the pipeline fixes; type 0: the vertex function is not for patches
+    bool factor_scale;     // tessellation factors are scaled
     uint16_t rows[CPU_MAX_VARYINGS];                                      // CpuFragmentStage.rows
     uint32_t color_formats[CPU_MAX_COLORS], depth_format, stencil_format; // MTLPixelFormat
     uint32_t n_samples, max_amplification;
     uint8_t topology; // MTLPrimitiveTopologyClass
     bool indirect;
+    bool validate; // vertex and fragment functions are checked
     bool any_depth_stencil; // of Metal 4: it fits all depth and stencil attachments
     bool discard_all; // rasterization is disabled
     bool alpha_to_coverage, alpha_to_one;
@@ -43,12 +59,22 @@ bool rt_render_pipeline_record(MTLDevice *device, const MTLRenderPipelineDescrip
 typedef struct RtRenderExtra { // what descriptors of metal.h do not say
     MTLPipelineOption options;
     bool any_depth_stencil;
+    bool validate; // filled in by rt_render_pipeline_create
+    const MTLMeshRenderPipelineDescriptor *mesh; // NULL: none; vertex_function is the mesh function
 } RtRenderExtra;
+// Is everything there, and of its class? Says so if not.
+bool rt_render_pipeline_valid(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
+                              const char *call, MTLError **error);
 // The descriptor's objects are valid. record: an archive that keeps the code; NULL: none.
 MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
                                                   const MTLRenderPipelineDescriptor *d,
                                                   const RtRenderExtra *extra, Archive *record,
                                                   MTLError **error);
+// mesh_pipeline.c: both when the code is there. NULL: fine.
+MTLError *rt_pipeline_set_patches(MTLRenderPipelineState *state,
+                                  const MTLRenderPipelineDescriptor *d);
+MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
+                               const MTLMeshRenderPipelineDescriptor *d);
 // The same pipeline with other colour attachments: nothing is compiled.
 MTLRenderPipelineState *
 rt_render_pipeline_specialise(MTLRenderPipelineState *base,

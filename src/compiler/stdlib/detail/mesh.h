@@ -6,6 +6,16 @@
 // does not have are written nowhere.
 #pragma once
 
+// Named without a namespace, as the host has them too.
+struct MTLTriangleTessellationFactorsHalf {
+    half edgeTessellationFactor[3];
+    half insideTessellationFactor;
+};
+struct MTLQuadTessellationFactorsHalf {
+    half edgeTessellationFactor[4];
+    half insideTessellationFactor[2];
+};
+
 namespace metal {
 template <class T> struct patch_control_point {
     METAL_FUNC T operator[](size_t i) const { return __points[i]; }

@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_mesh.c: object and mesh functions, and vertex amplification, through the public API: what is
+// in the texture afterwards. Payloads, mesh grids, values of vertices and primitives, topologies,
+// threadgroup memory and barriers, order, culling, indices that lead nowhere, every rule.
+#include "render_test.h"
+
+static const char source[] = HEAD
+    "struct V { float4 position [[position]]; float4 color; };\n"
+    "struct P { float4 tint; uint id [[primitive_id]]; };\n"
+    "struct In { V v; P p; };\n"
+    // A quad for each threadgroup in a grid of n x n cells, by threads of its own.
+    "using Quad = mesh<V, P, 4, 2, topology::triangle>;\n"
+    "float2 corner(uint i) { return float2(i & 1, i >> 1); }\n"
+    "V at(float2 p, float4 c) { return {float4(p.x * 2 - 1, 1 - p.y * 2, 0, 1), c}; }\n"
+    "[[mesh, max_total_threads_per_threadgroup(64)]]\n"
+    "void cells(Quad m, constant uint &n [[buffer(0)]], uint t [[thread_index_in_threadgroup]],\n"
+    "           uint2 g [[threadgroup_position_in_grid]], uint2 grid [[threadgroups_per_grid]]) {\n"
+    "  if (t < 4) m.set_vertex(t, at((float2(g) + corner(t)) / float2(grid),\n"
+    "                                float4(0, 0, float(n) / 255, 1)));\n"
+    "  if (t < 2) {\n"
+    "    for (uint k = 0; k < 3; k++) m.set_index(t * 3 + k, t ? 3 - k : k);\n"
+    "    m.set_primitive(t, {float4(float(g.x) / 255, float(g.y) / 255, 0, 0), t * 10 + 5}); }\n"
+    "  if (t == 0) m.set_primitive_count(2); }\n"
+    "fragment float4 cell(In in [[stage_in]]) { return in.v.color + in.p.tint; }\n"
+    "fragment float4 id(uint id [[primitive_id]]) { return float4(float(id) / 255, 0, 0, 1); }\n"
+    // Objects: group g has g + 1 mesh threadgroups, and a payload of colours.
+    "struct Payload { uint row, n; float4 colors[8]; };\n"
+    "[[object]] void rows(object_data Payload &p [[payload]], mesh_grid_properties grid,\n"
+    "    constant float4 &base [[buffer(1)]], threadgroup float *shared [[threadgroup(0)]],\n"
+    "    uint t [[thread_index_in_threadgroup]], uint g [[threadgroup_position_in_grid]]) {\n"
+    "  shared[t] = float(t * 16) / 255;\n"
+    "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    "  p.colors[t] = base + float4(shared[7 - t], 0, 0, 1);\n"
+    "  if (t == 0) { p.row = g; p.n = 8; grid.set_threadgroups_per_grid(uint3(g + 1, 1, 1)); } }\n"
+    "using Plain = mesh<V, void, 4, 2, topology::triangle>;\n"
+    "[[mesh]] void row(Plain m, object_data const Payload &p [[payload]],\n"
+    "    uint t [[thread_index_in_threadgroup]], uint g [[threadgroup_position_in_grid]]) {\n"
+    "  threadgroup float2 place;\n"
+    "  if (t == 31) place = float2(g, p.row);\n"
+    "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    "  if (t < 4) m.set_vertex(t, at((place + corner(t)) / 8, p.colors[g % p.n]));\n"
+    "  if (t == 0) { m.set_primitive_count(2); m.set_indices(0, uchar4(0, 1, 2, 2));\n"
+    "                m.set_indices(4, uchar2(1, 3)); } }\n"
+    "fragment float4 color(V in [[stage_in]]) { return in.color; }\n";
+// Points, lines; layers by primitive; primitives that are culled; bad indices and counts.
+static const char more_source[] = HEAD
+    "struct V { float4 position [[position]]; float4 color; };\n"
+    "float2 corner(uint i) { return float2(i & 1, i >> 1); }\n"
+    "V at(float2 p, float4 c) { return {float4(p.x * 2 - 1, 1 - p.y * 2, 0, 1), c}; }\n"
+    "using Plain = mesh<V, void, 4, 2, topology::triangle>;\n"
+    "struct S { float4 position [[position]]; float size [[point_size]]; half2 h; };\n"
+    "[[mesh]] void points(mesh<S, void, 4, 4, topology::point> m,\n"
+    "                     uint t [[thread_index_in_threadgroup]]) {\n"
+    "  if (t < 4) { m.set_vertex(t, {at((corner(t) * 4 + 2) / 8, 0).position, 2, half2(t, 1)});\n"
+    "               m.set_index(t, t); }\n"
+    "  if (t == 0) m.set_primitive_count(4); }\n"
+    "struct SIn { half2 h; };\n"
+    "fragment float4 halves(SIn in [[stage_in]]) {\n"
+    "  return float4(float(in.h.x) / 255, float(in.h.y), 0, 1); }\n"
+    "[[mesh]] void lines(mesh<V, void, 2, 1, topology::line> m) {\n"
+    "  m.set_vertex(0, at(float2(0, 4.5 / 8), 1)); m.set_vertex(1, at(float2(1, 4.5 / 8), 1));\n"
+    "  m.set_index(0, 0); m.set_index(1, 1); m.set_primitive_count(1); }\n"
+    "struct L { uint layer [[render_target_array_index]]; bool culled [[primitive_culled]];\n"
+    "           ushort n; };\n"
+    "struct LIn { V v; ushort n; };\n"
+    "[[mesh]] void layers(mesh<V, L, 256, 512, topology::triangle> m,\n"
+    "                     uint t [[thread_index_in_threadgroup]]) {\n"
+    "  if (t < 3) m.set_vertex(t, at(corner(t) * 2, 1));\n"
+    "  if (t < 4) { for (uint k = 0; k < 3; k++) m.set_index(t * 3 + k, k);\n"
+    "    m.set_primitive(t, {t % 2, t >= 2, ushort(t + 1)}); }\n"
+    "  m.set_primitive_count(4); }\n"
+    "fragment float4 layer(LIn in [[stage_in]]) { return float4(float(in.n) / 255, 0, 0, 1); }\n"
+    "[[mesh]] void wild(mesh<V, void, 4, 4, topology::triangle> m,\n"
+    "                   constant uint &count [[buffer(0)]],\n"
+    "                   uint t [[thread_index_in_threadgroup]]) {\n"
+    "  m.set_vertex(t * 1000 + 4, {}); m.set_index(t * 1000 + 12, 1);\n"
+    "  m.set_index(0, 255); m.set_index(1, 4); m.set_primitive_count(count); }\n"
+    "[[object]] void flood(mesh_grid_properties g) {\n"
+    "  g.set_threadgroups_per_grid(uint3(0xffffffff)); }\n"
+    "[[mesh]] void fault(Plain m, device uint *far [[buffer(0)]]) { far[1ul << 40] = 1; }\n"
+    "struct Big { uint n[4096]; };\n"
+    "[[object]] void big(object_data Big &p [[payload]], mesh_grid_properties g) { p.n[0] = 1; }\n"
+    // Amplification.
+    "struct A { float4 position [[position]]; float4 color [[flat]]; };\n"
+    "vertex A views(uint i [[vertex_id]], ushort v [[amplification_id]],\n"
+    "               ushort n [[amplification_count]]) {\n"
+    "  return {at(corner(i) * 2, 0).position, float4(float(v + 1) / 255, float(n) / 255, 0, 1)}; }\n"
+    "fragment float4 view(A in [[stage_in]], uint v [[amplification_id]]) {\n"
+    "  return in.color + float4(0, 0, float(v + 7) / 255, 0); }\n";
+static MTLLibrary *library, *more;
+
+static int open_mesh(void **state) {
+    if (open_render(state)) return -1;
+    library = compile(source);
+    more = compile(more_source);
+    return 0;
+}
+
+static int close_mesh(void **state) {
+    mtl_release(library), mtl_release(more);
+    return close_render(state);
+}
+
+static MTLFunction *function(const char *name) {
+    MTLFunction *f = name ? mtl_library_new_function(library, name) : NULL;
+    return f || !name ? f : mtl_library_new_function(more, name);
+}
+
+static MTLMeshRenderPipelineDescriptor describe(const char *object, const char *mesh,
+                                                const char *fragment) {
+    MTLMeshRenderPipelineDescriptor d = {.label = mesh,
+                                         .object_function = function(object),
+                                         .mesh_function = function(mesh),
+                                         .fragment_function = function(fragment)};
+    d.color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm;
+    return d;
+}
+
+static void release(MTLMeshRenderPipelineDescriptor *d) {
+    mtl_release(d->object_function), mtl_release(d->mesh_function);
+    mtl_release(d->fragment_function);
+}
+
+static MTLRenderPipelineState *make(const char *object, const char *mesh, const char *fragment) {
+    MTLError *error = NULL;
+    MTLMeshRenderPipelineDescriptor d = describe(object, mesh, fragment);
+    MTLRenderPipelineState *p =
+        mtl_device_new_render_pipeline_state_with_mesh_descriptor(device, &d, &error);
+    if (!p) fail_msg("%s", mtl_error_localized_description(error));
+    release(&d);
+    return p;
+}
+
+typedef struct Scene {
+    MTLTexture *t;
+    MTLCommandBuffer *commands;
+    MTLRenderCommandEncoder *e;
+} Scene;
+
+static Scene begin(MTLRenderPipelineState *p, size_t width, size_t height) {
+    Scene s = {.t = target(MTLPixelFormatRGBA8Unorm, width, height, 1)};
+    MTLRenderPassDescriptor d = pass_of(s.t);
+    s.commands = mtl_command_queue_command_buffer(queue);
+    s.e = mtl_command_buffer_render_command_encoder(s.commands, &d);
+    mtl_render_command_encoder_set_render_pipeline_state(s.e, p);
+    return s;
+}
+
+static void end(Scene *s) {
+    mtl_render_command_encoder_end_encoding(s->e);
+    finish(s->commands);
+}
+
+static MTLSize size(size_t x, size_t y, size_t z) { return mtl_size_make(x, y, z); }
+
+// ---- Pictures ----
+
+static void assert_cells(MTLTexture *t, size_t nx, size_t ny, size_t cell, uint32_t blue) {
+    for (size_t y = 0; y < ny * cell; y++)
+        for (size_t x = 0; x < nx * cell; x++)
+            assert_int_equal(pixel(t, x, y), 0xff000000u | blue << 16 | (uint32_t)(y / cell) << 8 |
+                                                 (uint32_t)(x / cell));
+}
+
+static void grids(void **state) {
+    (void)state;
+    MTLRenderPipelineState *p = make(NULL, "cells", "cell");
+    const uint32_t n = 99, grid[3] = {12, 20, 1};
+    for (int how = 0; how < 3; how++) {
+        Scene s = begin(p, 12 * 8, 20 * 8);
+        mtl_render_command_encoder_set_mesh_bytes(s.e, &n, sizeof n, 0);
+        MTLBuffer *b = mtl_device_new_buffer_with_bytes(device, grid, sizeof grid, 0);
+        if (how == 0)
+            mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(12, 20, 1), size(0, 0, 0),
+                                                              size(8, 4, 1));
+        else if (how == 1) // what is over is left out
+            mtl_render_command_encoder_draw_mesh_threads(s.e, size(12 * 8 + 7, 20 * 4 + 3, 1),
+                                                         size(1, 1, 1), size(8, 4, 1));
+        else
+            mtl_render_command_encoder_draw_mesh_threadgroups_indirect(
+                s.e, b, 0, size(1, 1, 1), size(64, 1, 1));
+        end(&s);
+        assert_cells(s.t, 12, 20, 8, 99);
+        mtl_release(s.t), mtl_release(b);
+    }
+    mtl_release(p);
+}
+
+static void ids_of_primitives(void **state) {
+    (void)state;
+    MTLRenderPipelineState *p = make(NULL, "cells", "id");
+    const uint32_t n = 0;
+    Scene s = begin(p, 8, 8);
+    mtl_render_command_encoder_set_mesh_bytes(s.e, &n, sizeof n, 0);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(1, 1, 1), size(1, 1, 1),
+                                                      size(32, 1, 1));
+    end(&s);
+    assert_int_equal(pixel(s.t, 0, 0), 0xff000005u);
+    assert_int_equal(pixel(s.t, 7, 7), 0xff00000fu);
+    mtl_release(s.t), mtl_release(p);
+}
+
+static void objects(void **state) {
+    (void)state;
+    MTLRenderPipelineState *p = make("rows", "row", "color");
+    const float base[4] = {0, 1, 0, 0};
+    Scene s = begin(p, 64, 64);
+    mtl_render_command_encoder_set_object_bytes(s.e, base, sizeof base, 1);
+    mtl_render_command_encoder_set_object_threadgroup_memory_length(s.e, 32, 0);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(8, 1, 1), size(8, 1, 1),
+                                                      size(32, 1, 1));
+    end(&s);
+    for (size_t y = 0; y < 64; y++)
+        for (size_t x = 0; x < 64; x++) {
+            uint32_t color = 0xff00ff00u | (uint32_t)(7 - x / 8) * 16;
+            assert_int_equal(pixel(s.t, x, y), x / 8 <= y / 8 ? color : 0xff000000u);
+        }
+    mtl_release(s.t);
+    // As threads: the last group of eight is cut to one, which is enough for its first thread.
+    s = begin(p, 64, 64);
+    mtl_render_command_encoder_set_object_bytes(s.e, base, sizeof base, 1);
+    mtl_render_command_encoder_set_object_threadgroup_memory_length(s.e, 32, 0);
+    mtl_render_command_encoder_draw_mesh_threads(s.e, size(8 * 7 + 1, 1, 1), size(8, 1, 1),
+                                                 size(32, 1, 1));
+    end(&s);
+    assert_int_equal(pixel(s.t, 0, 55), 0xff00ff70u);
+    assert_int_equal(pixel(s.t, 63, 55), 0xff000000u);
+    assert_int_equal(pixel(s.t, 0, 63) & 0xff00ff00u, 0xff00ff00u);
+    mtl_release(s.t), mtl_release(p);
+}
+
+// Many objects and meshes, in order: the last one stays.
+static void order(void **state) {
+    (void)state;
+    MTLRenderPipelineState *p = make(NULL, "cells", "cell");
+    Scene s = begin(p, 8, 8);
+    for (uint32_t i = 0; i < 300; i++) {
+        uint32_t n = i % 256;
+        mtl_render_command_encoder_set_mesh_bytes(s.e, &n, sizeof n, 0);
+        mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(1, 1, 1), size(1, 1, 1),
+                                                          size(4, 1, 1));
+    }
+    end(&s);
+    assert_cells(s.t, 1, 1, 8, 299 % 256);
+    mtl_release(s.t), mtl_release(p);
+    p = make("rows", "row", "color");
+    const float base[4] = {0, 1, 0, 0};
+    s = begin(p, 64, 64);
+    mtl_render_command_encoder_set_object_bytes(s.e, base, sizeof base, 1);
+    mtl_render_command_encoder_set_object_threadgroup_memory_length(s.e, 32, 0);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(300, 1, 1), size(8, 1, 1),
+                                                      size(32, 1, 1)); // most are outside
+    end(&s);
+    assert_int_equal(pixel(s.t, 63, 63), 0xff00ff00u);
+    mtl_release(s.t), mtl_release(p);
+}
+
+static void points_and_lines(void **state) {
+    (void)state;
+    MTLRenderPipelineState *p = make(NULL, "points", "halves");
+    Scene s = begin(p, 8, 8);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(1, 1, 1), size(1, 1, 1),
+                                                      size(4, 1, 1));
+    end(&s);
+    for (size_t y = 0; y < 8; y++)
+        for (size_t x = 0; x < 8; x++) {
+            bool in = (x + 1) % 4 >= 2 && (y + 1) % 4 >= 2;
+            uint32_t i = (uint32_t)(x / 4 + y / 4 * 2);
+            assert_int_equal(pixel(s.t, x, y), in ? 0xff00ff00u | i : 0xff000000u);
+        }
+    mtl_release(s.t), mtl_release(p);
+    p = make(NULL, "lines", "color");
+    s = begin(p, 8, 8);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(1, 1, 1), size(1, 1, 1),
+                                                      size(1, 1, 1));
+    end(&s);
+    for (size_t y = 0; y < 8; y++)
+        for (size_t x = 0; x < 8; x++)
+            assert_int_equal(pixel(s.t, x, y), y == 4 ? 0xffffffffu : 0xff000000u);
+    mtl_release(s.t), mtl_release(p);
+}
+
+static MTLTexture *two_layers(void) {
+    MTLTextureDescriptor d = mtl_texture_descriptor_2d(MTLPixelFormatRGBA8Unorm, 8, 8, false);
+    d.texture_type = MTLTextureType2DArray;
+    d.array_length = 2;
+    d.usage = MTLTextureUsageRenderTarget;
+    return mtl_device_new_texture(device, &d);
+}
+
+static uint32_t layer_pixel(MTLTexture *t, size_t x, size_t y, size_t slice) {
+    uint32_t value = 0;
+    mtl_texture_get_bytes_slice(t, &value, 32, 32 * 8, mtl_region_make_2d(x, y, 1, 1), 0, slice);
+    return value;
+}
+
+static Scene begin_layers(MTLRenderPipelineState *p) {
+    Scene s = {.t = two_layers()};
+    MTLRenderPassDescriptor d = pass_of(s.t);
+    d.render_target_array_length = 2;
+    s.commands = mtl_command_queue_command_buffer(queue);
+    s.e = mtl_command_buffer_render_command_encoder(s.commands, &d);
+    mtl_render_command_encoder_set_render_pipeline_state(s.e, p);
+    return s;
+}
+
+static void layers_and_culled(void **state) {
+    (void)state;
+    MTLRenderPipelineState *p = make(NULL, "layers", "layer");
+    Scene s = begin_layers(p);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(1, 1, 1), size(1, 1, 1),
+                                                      size(32, 1, 1));
+    end(&s);
+    for (size_t slice = 0; slice < 2; slice++)
+        for (size_t i = 0; i < 64; i++)
+            assert_int_equal(layer_pixel(s.t, i % 8, i / 8, slice), 0xff000001u + slice);
+    mtl_release(s.t), mtl_release(p);
+}
+
+static void amplification(void **state) {
+    (void)state;
+    assert_true(mtl_device_supports_vertex_amplification_count(device, 2));
+    assert_false(mtl_device_supports_vertex_amplification_count(device, 3));
+    MTLError *error = NULL;
+    MTLRenderPipelineDescriptor d = {.vertex_function = function("views"),
+                                     .fragment_function = function("view"),
+                                     .max_vertex_amplification_count = 2,
+                                     .input_primitive_topology = MTLPrimitiveTopologyClassTriangle};
+    d.color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm;
+    MTLRenderPipelineState *p = mtl_device_new_render_pipeline_state(device, &d, &error);
+    if (!p) fail_msg("%s", mtl_error_localized_description(error));
+    mtl_release(d.vertex_function), mtl_release(d.fragment_function);
+    // Layers: the views change places.
+    Scene s = begin_layers(p);
+    const MTLVertexAmplificationViewMapping by_layer[2] = {
+        {.render_target_array_index_offset = 1}, {.render_target_array_index_offset = 0}};
+    mtl_render_command_encoder_set_vertex_amplification_count(s.e, 2, by_layer);
+    mtl_render_command_encoder_draw_primitives(s.e, MTLPrimitiveTypeTriangle, 0, 3);
+    end(&s);
+    for (size_t i = 0; i < 64; i++) {
+        assert_int_equal(layer_pixel(s.t, i % 8, i / 8, 1), 0xff070201u);
+        assert_int_equal(layer_pixel(s.t, i % 8, i / 8, 0), 0xff080202u);
+    }
+    mtl_release(s.t);
+    // Viewports: left and right half; then one view only.
+    s = begin(p, 8, 8);
+    const MTLViewport halves[2] = {{0, 0, 4, 8, 0, 1}, {4, 0, 4, 8, 0, 1}};
+    const MTLVertexAmplificationViewMapping by_viewport[2] = {{.viewport_array_index_offset = 0},
+                                                              {.viewport_array_index_offset = 1}};
+    mtl_render_command_encoder_set_viewports(s.e, halves, 2);
+    mtl_render_command_encoder_set_vertex_amplification_count(s.e, 2, by_viewport);
+    mtl_render_command_encoder_draw_primitives(s.e, MTLPrimitiveTypeTriangle, 0, 3);
+    mtl_render_command_encoder_set_vertex_amplification_count(s.e, 1, NULL);
+    mtl_render_command_encoder_set_scissor_rects(
+        s.e, (MTLScissorRect[]){{0, 0, 1, 1}, {0, 0, 1, 1}}, 2);
+    mtl_render_command_encoder_draw_primitives(s.e, MTLPrimitiveTypeTriangle, 0, 3);
+    end(&s);
+    for (size_t i = 0; i < 64; i++)
+        assert_int_equal(pixel(s.t, i % 8, i / 8), i == 0      ? 0xff070101u
+                                                   : i % 8 < 4 ? 0xff070201u
+                                                               : 0xff080202u);
+    mtl_release(s.t), mtl_release(p);
+}
+
+// ---- What is wrong ----
+
+// Indices, counts and places that do not exist; grids without end.
+static void wild(void **state) {
+    (void)state;
+    MTLRenderPipelineState *p = make(NULL, "wild", "color");
+    static const uint32_t counts[] = {0, 1, 4, 5, UINT32_MAX};
+    for (int i = 0; i < 5; i++) {
+        Scene s = begin(p, 8, 8);
+        mtl_render_command_encoder_set_mesh_bytes(s.e, &counts[i], 4, 0);
+        mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(3, 1, 1), size(1, 1, 1),
+                                                          size(64, 1, 1));
+        end(&s);
+        assert_int_equal(pixel(s.t, 4, 4), 0xff000000u);
+        mtl_release(s.t);
+    }
+    mtl_release(p);
+    p = make("flood", "lines", "color");
+    Scene s = begin(p, 8, 8);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(5000, 1, 1), size(1, 1, 1),
+                                                      size(1, 1, 1));
+    const uint32_t none[3] = {1, 0, 1};
+    MTLBuffer *b = mtl_device_new_buffer_with_bytes(device, none, sizeof none, 0);
+    mtl_render_command_encoder_draw_mesh_threadgroups_indirect(s.e, b, 0, size(1, 1, 1),
+                                                               size(1, 1, 1));
+    end(&s);
+    for (size_t i = 0; i < 64; i++) assert_int_equal(pixel(s.t, i % 8, i / 8), 0xff000000u);
+    mtl_release(s.t), mtl_release(p), mtl_release(b);
+}
+
+static void a_fault(void **state) {
+    (void)state;
+    MTLRenderPipelineState *p = make(NULL, "fault", "color");
+    MTLBuffer *b = mtl_device_new_buffer(device, 16, 0);
+    Scene s = begin(p, 8, 8);
+    mtl_render_command_encoder_set_mesh_buffer(s.e, b, 0, 0);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(1, 1, 1), size(1, 1, 1),
+                                                      size(1, 1, 1));
+    mtl_render_command_encoder_end_encoding(s.e);
+    commit_and_wait(s.commands);
+    assert_int_equal(mtl_command_buffer_status(s.commands), MTLCommandBufferStatusError);
+    mtl_release(s.commands), mtl_release(s.t), mtl_release(p), mtl_release(b);
+}
+
+static void refuse(MTLMeshRenderPipelineDescriptor d, const char *what) {
+    MTLError *error = NULL;
+    assert_null(mtl_device_new_render_pipeline_state_with_mesh_descriptor(device, &d, &error));
+    if (!strstr(mtl_error_localized_description(error), what))
+        fail_msg("%s", mtl_error_localized_description(error));
+    mtl_release(error);
+    release(&d);
+}
+
+static void bad_pipelines(void **state) {
+    (void)state;
+    refuse(describe("rows", "rows", "color"), "not a mesh function");
+    refuse(describe("row", "row", "color"), "not an object function");
+    refuse(describe(NULL, "cells", "cells"), "not a fragment function");
+    refuse(describe(NULL, "row", "color"), "payload");
+    refuse(describe("flood", "row", "color"), "payload");
+    refuse(describe(NULL, "lines", "cell"), "was not found");
+    refuse(describe("rows", NULL, "color"), "NULL");
+    MTLMeshRenderPipelineDescriptor d = describe("rows", "row", "color");
+    d.payload_memory_length = 16400;
+    refuse(d, "too large");
+    d = describe("rows", "row", "color");
+    d.payload_memory_length = 16;
+    refuse(d, "less than");
+    d = describe("rows", "row", "color");
+    d.max_total_threads_per_mesh_threadgroup = 2000;
+    refuse(d, "at most 1024");
+    d = describe("rows", "row", "color");
+    d.color_attachments[0].pixel_format = MTLPixelFormatDepth32Float;
+    refuse(d, "color renderable");
+    MTLError *error = NULL;
+    assert_null(mtl_device_new_render_pipeline_state_with_mesh_descriptor(NULL, &d, &error));
+    mtl_release(error);
+    assert_null(mtl_device_new_render_pipeline_state_with_mesh_descriptor(device, NULL, NULL));
+    MTLRenderPipelineState *p = make("big", "lines", "color"); // 16384 bytes, the most there may be
+    mtl_release(p);
+}
+
+static void limits(void **state) {
+    (void)state;
+    MTLRenderPipelineState *p = make("rows", "row", "color"), *plain;
+    assert_int_equal(mtl_render_pipeline_state_max_total_threads_per_object_threadgroup(p), 1024);
+    assert_int_equal(mtl_render_pipeline_state_object_thread_execution_width(p), 32);
+    assert_int_equal(mtl_render_pipeline_state_mesh_thread_execution_width(p), 32);
+    mtl_release(p);
+    p = make(NULL, "cells", "cell");
+    assert_int_equal(mtl_render_pipeline_state_max_total_threads_per_object_threadgroup(p), 0);
+    assert_int_equal(mtl_render_pipeline_state_max_total_threads_per_mesh_threadgroup(p), 64);
+    assert_true(mtl_render_pipeline_state_max_total_threadgroups_per_mesh_grid(p) >= 1024);
+    mtl_release(p);
+    plain = pipeline("positions", "tint", (Options){0});
+    assert_int_equal(mtl_render_pipeline_state_mesh_thread_execution_width(plain), 0);
+    mtl_release(plain);
+}
+
+static void expect(Scene *s, const char *rule) {
+    if (strcmp(last_rule, rule) != 0)
+        fail_msg("'%s' instead of '%s': %s", last_rule, rule, last_text);
+    mtl_render_command_encoder_end_encoding(s->e);
+    commit_and_wait(s->commands);
+    mtl_release(s->commands), mtl_release(s->t);
+    clear_messages();
+}
+
+static void bad_draws(void **state) {
+    (void)state;
+    MTLRenderPipelineState *p = make("rows", "row", "color"), *q = make(NULL, "cells", "cell");
+    const uint32_t n = 1;
+    MTLSize one = size(1, 1, 1);
+    clear_messages();
+    Scene s = begin(q, 8, 8);
+    mtl_render_command_encoder_set_mesh_bytes(s.e, &n, 4, 0);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(1, 0, 1), one, one);
+    expect(&s, "mesh_grid");
+    s = begin(q, 8, 8);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, one, one, size(65, 1, 1));
+    expect(&s, "mesh_threadgroup_size");
+    s = begin(q, 8, 8);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, one, one, size(0, 1, 1));
+    expect(&s, "mesh_threadgroup_size");
+    s = begin(p, 8, 8);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, one, size(1025, 1, 1), one);
+    expect(&s, "mesh_threadgroup_size");
+    s = begin(q, 8, 8);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, one, one, one);
+    expect(&s, "draw_missing_buffer");
+    s = begin(p, 8, 8);
+    const float base[4] = {0};
+    mtl_render_command_encoder_set_object_bytes(s.e, base, 16, 1);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, one, one, one);
+    expect(&s, "dispatch_missing_threadgroup_memory");
+    s = begin(q, 8, 8);
+    mtl_render_command_encoder_draw_primitives(s.e, MTLPrimitiveTypeTriangle, 0, 3);
+    expect(&s, "draw_kind");
+    s = begin(q, 8, 8);
+    mtl_render_command_encoder_draw_mesh_threadgroups_indirect(s.e, NULL, 0, one, one);
+    expect(&s, "null_argument");
+    s = begin(q, 8, 8);
+    mtl_render_command_encoder_set_mesh_threadgroup_memory_length(s.e, 8, 0);
+    expect(&s, "threadgroup_memory_multiple");
+    s = begin(q, 8, 8);
+    mtl_render_command_encoder_set_object_threadgroup_memory_length(s.e, 16, 31);
+    expect(&s, "threadgroup_memory_index");
+    s = begin(q, 8, 8);
+    mtl_render_command_encoder_set_object_threadgroup_memory_length(s.e, 1 << 20, 0);
+    expect(&s, "threadgroup_memory_limit");
+    s = begin(q, 8, 8);
+    mtl_render_command_encoder_set_mesh_buffer_offset(s.e, 0, 31);
+    expect(&s, "buffer_index");
+    s = begin(q, 8, 8);
+    mtl_render_command_encoder_set_vertex_amplification_count(s.e, 2, NULL);
+    expect(&s, "amplification_count");
+    s = begin(q, 8, 8);
+    mtl_render_command_encoder_set_vertex_amplification_count(s.e, 0, NULL);
+    expect(&s, "amplification_count");
+    mtl_render_command_encoder_draw_mesh_threads(NULL, one, one, one);
+    assert_string_equal(last_rule, "null_object");
+    mtl_release(p), mtl_release(q);
+}
+
+int main(void) {
+    setenv("MTL_DEBUG_LAYER", "1", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(grids),         cmocka_unit_test(ids_of_primitives),
+        cmocka_unit_test(objects),       cmocka_unit_test(order),
+        cmocka_unit_test(points_and_lines), cmocka_unit_test(layers_and_culled),
+        cmocka_unit_test(amplification), cmocka_unit_test(wild),
+        cmocka_unit_test(a_fault),       cmocka_unit_test(bad_pipelines),
+        cmocka_unit_test(limits),        cmocka_unit_test(bad_draws),
+    };
+    return cmocka_run_group_tests(tests, open_mesh, close_mesh);
+}
