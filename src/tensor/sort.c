@@ -10,7 +10,7 @@
 #include <string.h>
 #include "tensor/along.h"
 
-enum { MAX_RANKED = 512, DIGITS = 256, MIN_BLOCK = 512, TARGET_BLOCKS = 256 };
+enum { MAX_RANKED = 256, DIGITS = 256, MIN_BLOCK = 512, TARGET_BLOCKS = 256 };
 
 static const char text_keys[] =
     "inline uint order(float x) {\n"
