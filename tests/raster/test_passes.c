@@ -362,7 +362,7 @@ static void draw_everything(unsigned char *result, size_t n_bytes) {
 
 static void test_threads(void **state) {
     (void)state;
-    enum { BYTES = 256 * 256 * 4 * 4 };
+    enum { BYTES = 256 * (256 * 4 + 64) * 4 };
     static const char *const threads[3] = {"1", "2", "8"};
     unsigned char *shared = mmap(NULL, 3 * BYTES, PROT_READ | PROT_WRITE,
                                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -4,6 +4,7 @@
 #include "reference.h"
 
 #define TOLERANCE 3e-5 // coordinates are floats: up to 3 * 2^-23 of 40 texels, times the contrast
+#define TOLERANCE_BYTES 1e-4 // RGBA8: weights of 15 bits, three times rounded to 1/128 of a byte
 
 static const uint32_t types[] = {CPU_TEXTURE_1D,       CPU_TEXTURE_1D_ARRAY, CPU_TEXTURE_2D,
                                  CPU_TEXTURE_2D_ARRAY, CPU_TEXTURE_CUBE,     CPU_TEXTURE_CUBE_ARRAY,
@@ -58,11 +59,13 @@ static uint32_t lane_slice(const TestCall *call, const CpuTexture *t, uint32_t l
     return !cpu_type_is_array(t->type) ? 0 : slice < t->array_length ? slice : t->array_length - 1;
 }
 
-static void expect_close(const TestCall *call, uint32_t l, const double want[4], int n,
-                         const char *what) {
+static void expect_close(const CpuTexture *t, const TestCall *call, uint32_t l,
+                         const double want[4], int n, const char *what) {
+    bool bytes = t->pixel_format == 70 || t->pixel_format == 80;
+    double tolerance = bytes ? TOLERANCE_BYTES : TOLERANCE;
     for (int c = 0; c < n; c++) {
         double got = (double)call->out.f[(size_t)c * call->n_lanes + l];
-        if (!(fabs(got - want[c]) <= TOLERANCE * fmax(1, fabs(want[c])))) {
+        if (!(fabs(got - want[c]) <= tolerance * fmax(1, fabs(want[c])))) {
             print_message("%s: lane %u component %d: %.9g, not %.9g; at %.9g %.9g %.9g\n", what, l,
                           c, got, want[c], call->rows.f[l], call->rows.f[call->n_lanes + l],
                           call->rows.f[2 * call->n_lanes + l]);
@@ -103,7 +106,7 @@ static void one_level(const char *isa, uint32_t type, uint32_t format, bool line
                      type, linear ? "linear" : "nearest", s, t, r);
             lane_coordinates(&call, l, coord);
             ref_sample(&ref, 0, coord, want);
-            expect_close(&call, l, want, 4, what);
+            expect_close(&x.t, &call, l, want, 4, what);
         }
     }
     test_texture_free(&x);
@@ -182,7 +185,7 @@ static void one_texel_for(const char *isa) {
                     double coord[3], want[4];
                     lane_coordinates(&call, l, coord);
                     ref_sample(&ref, 0, coord, want);
-                    expect_close(&call, l, want, 4, isa);
+                    expect_close(&x.t, &call, l, want, 4, isa);
                 }
                 test_texture_free(&x);
             }
@@ -193,6 +196,47 @@ static void one_texel_for(const char *isa) {
 static void textures_one_texel_wide(void **state) {
     (void)state;
     each_isa(one_texel_for);
+}
+
+// Filters of bytes are short numbers: still the texel itself where nothing is mixed.
+static void centres_for(const char *isa) {
+    for (int mode = 0; mode < 4; mode++)
+        for (int mip = 0; mip < 3; mip++) {
+            TestTexture x;
+            CpuTextureShape shape = test_shape(CPU_TEXTURE_2D, mode % 2 ? 80 : 70, 16, 8, 1, 1, 4);
+            test_texture(&shape, true, &x);
+            test_fill(&x, 9);
+            TestCall call;
+            test_all_lanes(&call, 32);
+            for (uint32_t level = 0; level < 4; level++) {
+                uint32_t w = 16 >> level, h = 8 >> level;
+                for (uint32_t first = 0; first < w * h; first += 32) {
+                    for (uint32_t l = 0; l < 32; l++) {
+                        uint32_t k = (first + l) % (w * h);
+                        call.rows.f[l] = ((float)(k % w) + 0.5f) / (float)w;
+                        call.rows.f[32 + l] = ((float)(k / w) + 0.5f) / (float)h;
+                        call.rows.f[CPU_TEX_LEVEL * 32 + l] = mip ? (float)level : 0;
+                    }
+                    if (!mip && level) continue;
+                    test_sample(&x.t, test_sampler(1, 1, (unsigned)mip, (unsigned)mode,
+                                                   (unsigned)mode, 0),
+                                CPU_TEX_LOD_LEVEL, &call);
+                    for (uint32_t l = 0; l < 32; l++) {
+                        uint32_t k = (first + l) % (w * h);
+                        CpuTexel want;
+                        cpu_texel_fetch(&x.t, level, k % w, k / w, 0, 0, NULL, &want);
+                        for (uint32_t c = 0; c < 4; c++)
+                            if (call.out.f[c * 32 + l] != want.f[c]) fail_msg("%s", isa);
+                    }
+                }
+            }
+            test_texture_free(&x);
+        }
+}
+
+static void centres_are_exact(void **state) {
+    (void)state;
+    each_isa(centres_for);
 }
 
 // Levels.
@@ -235,7 +279,7 @@ static void levels_for(const char *isa) {
                                              .slice = lane_slice(&call, &x.t, l)};
                             lane_coordinates(&call, l, coord);
                             ref_mip(&ref, mip, lod, coord, want);
-                            expect_close(&call, l, want, 4, isa);
+                            expect_close(&x.t, &call, l, want, 4, isa);
                         }
                         test_texture_free(&x);
                     }
@@ -310,7 +354,7 @@ static void derivatives_for(const char *isa) {
                                              .slice = lane_slice(&call, &x.t, l)};
                             lane_coordinates(&call, l, coord);
                             ref_mip(&ref, mip, lod, coord, want);
-                            expect_close(&call, l, want, 4, isa);
+                            expect_close(&x.t, &call, l, want, 4, isa);
                         }
                         test_texture_free(&x);
                     }
@@ -415,7 +459,7 @@ static void sampler_forms(void **state) {
         Reference ref = {.t = &x.t, .linear = true, .address = {2, 3, 1}};
         lane_coordinates(&a, l, coord);
         ref_mip(&ref, 2, lod, coord, want);
-        expect_close(&a, l, want, 4, "clamped level");
+        expect_close(&x.t, &a, l, want, 4, "clamped level");
     }
     s.lod_bias = 0.75f;
     test_sample(&x.t, (uintptr_t)&s, CPU_TEX_LOD_LEVEL | CPU_TEX_QUERY_LOD, &a);
@@ -427,7 +471,7 @@ static void sampler_forms(void **state) {
         Reference ref = {.t = &x.t};
         lane_coordinates(&a, l, coord);
         ref_sample(&ref, 0, coord, want);
-        expect_close(&a, l, want, 4, "default sampler");
+        expect_close(&x.t, &a, l, want, 4, "default sampler");
     }
     cpu_texture_ops()->sample(0, packed, CPU_TEXTURE_2D, 32, a.mask, a.rows.u, a.out.u);
     for (uint32_t i = 0; i < 128; i++) assert_int_equal(a.out.u[i], 0);
@@ -459,7 +503,7 @@ static void unnormalized_for(const char *isa) {
                                  .unnormalized = true};
                 lane_coordinates(&call, l, coord);
                 ref_sample(&ref, 0, coord, want);
-                expect_close(&call, l, want, 4, isa);
+                expect_close(&x.t, &call, l, want, 4, isa);
             }
         }
     }
@@ -502,7 +546,7 @@ static void offsets_for(const char *isa) {
                         ref.offset[c] = (int32_t)call.rows.u[(CPU_TEX_OFFSETS + c) * 32 + l];
                     lane_coordinates(&call, l, coord);
                     ref_sample(&ref, 0, coord, want);
-                    expect_close(&call, l, want, 4, isa);
+                    expect_close(&x.t, &call, l, want, 4, isa);
                 }
                 test_texture_free(&x);
             }
@@ -554,7 +598,7 @@ static void compare_for(const char *isa) {
                                      .slice = lane_slice(&call, &x.t, l)};
                     lane_coordinates(&call, l, coord);
                     if (function) ref_sample(&ref, 0, coord, want);
-                    expect_close(&call, l, want, 1, isa);
+                    expect_close(&x.t, &call, l, want, 1, isa);
                 }
                 test_texture_free(&x);
             }
@@ -600,7 +644,7 @@ static void gather_for(const char *isa) {
                         // counter-clockwise from the lower left; y points down
                         want[0] = taps[2][component], want[1] = taps[3][component];
                         want[2] = taps[1][component], want[3] = taps[0][component];
-                        expect_close(&call, l, want, 4, isa);
+                        expect_close(&x.t, &call, l, want, 4, isa);
                     }
                     test_texture_free(&x);
                 }
@@ -639,7 +683,7 @@ static void swizzle_for(const char *isa) {
                 double from[6] = {0, 1}, want[4];
                 for (int c = 0; c < 4; c++) from[2 + c] = a.out.f[c * 32 + (int)l];
                 for (int c = 0; c < 4; c++) want[c] = from[swizzles[k][c]];
-                expect_close(&b, l, want, 4, isa);
+                expect_close(&x.t, &b, l, want, 4, isa);
             }
         }
     }
@@ -707,7 +751,7 @@ static void reductions(void **state) {
                 double high = fmax(fmax(taps[0][c], taps[1][c]), fmax(taps[2][c], taps[3][c]));
                 want[c] = mode == 1 ? low : high;
             }
-            expect_close(&call, l, want, 4, "reduction");
+            expect_close(&x.t, &call, l, want, 4, "reduction");
         }
     }
     test_texture_free(&x);
@@ -765,6 +809,7 @@ int main(void) {
         cmocka_unit_test(every_kind_of_format),
         cmocka_unit_test(compressed_formats),
         cmocka_unit_test(textures_one_texel_wide),
+        cmocka_unit_test(centres_are_exact),
         cmocka_unit_test(explicit_levels),
         cmocka_unit_test(levels_from_derivatives),
         cmocka_unit_test(cube_levels_from_derivatives),

@@ -76,14 +76,12 @@ V_COMPARE(v_less, _CMP_LT_OQ)
 V_COMPARE(v_less_equal, _CMP_LE_OQ)
 V_COMPARE(v_equal, _CMP_EQ_OQ)
 #undef V_COMPARE
-INLINE uint32_t v_bits(vi mask) { return (uint32_t)_mm512_movepi32_mask((__m512i)mask); }
 // Lanes of the bits.
 INLINE vi v_of_bits(uint32_t bits) { return (vi)_mm512_movm_epi32((__mmask16)bits); }
 INLINE void v_store_bits(void *p, uint32_t bits, vi v) {
     _mm512_mask_storeu_epi32(p, (__mmask16)bits, (__m512i)v);
 }
 #elif V_WIDTH == 8
-INLINE uint32_t v_bits(vi mask) { return (uint32_t)_mm256_movemask_ps((__m256)mask); }
 INLINE uint32_t v_not_negative(vi a) { return ~v_bits(a) & 0xff; }
 INLINE uint32_t v_less(vf a, vf b) { return v_bits(a < b); }
 INLINE uint32_t v_less_equal(vf a, vf b) { return v_bits(a <= b); }
@@ -96,7 +94,6 @@ INLINE void v_store_bits(void *p, uint32_t bits, vi v) {
     _mm256_maskstore_epi32(p, (__m256i)v_of_bits(bits), (__m256i)v);
 }
 #else
-INLINE uint32_t v_bits(vi mask) { return (uint32_t)_mm_movemask_ps((__m128)mask); }
 INLINE uint32_t v_not_negative(vi a) { return ~v_bits(a) & 15; }
 INLINE uint32_t v_less(vf a, vf b) { return v_bits(a < b); }
 INLINE uint32_t v_less_equal(vf a, vf b) { return v_bits(a <= b); }

@@ -256,9 +256,12 @@ INLINE bool is_small(const CpuTexture *t, const CpuTextureLevel *level) {
 #define FAST_JOIN_2(a, b) a##b
 #define FAST_JOIN(a, b) FAST_JOIN_2(a, b)
 #define cpu_fast_sample FAST_JOIN(cpu_fast_sample_, CPU_FAST_ISA)
+#define cpu_fast_bytes FAST_JOIN(cpu_fast_bytes_, CPU_FAST_ISA)
 #define cpu_fast_read FAST_JOIN(cpu_fast_read_, CPU_FAST_ISA)
 #define cpu_fast_write FAST_JOIN(cpu_fast_write_, CPU_FAST_ISA)
 bool cpu_fast_sample(const CpuSampleCall *call);
+bool cpu_fast_bytes(const CpuTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
+                    const uint32_t *mask, const uint32_t *rows, uint32_t *out);
 bool cpu_fast_read(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                    const uint32_t *rows, uint32_t *out);
 bool cpu_fast_write(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,

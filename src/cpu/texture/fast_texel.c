@@ -171,4 +171,4 @@ bool cpu_fast_write(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const ui
 }
 
 #define cpu_fast_ops FAST_JOIN(cpu_fast_, CPU_FAST_ISA)
-const CpuFastOps cpu_fast_ops = {cpu_fast_sample, cpu_fast_read, cpu_fast_write};
+const CpuFastOps cpu_fast_ops = {cpu_fast_sample, cpu_fast_bytes, cpu_fast_read, cpu_fast_write};

@@ -9,9 +9,18 @@
 #define MAX_BUFFER_WIDTH (1u << 28)
 #define ROW_ALIGNMENT 16u
 #define LEVEL_ALIGNMENT 64u
+#define CACHE_LINE 64u
 #define ALIGNMENT 256u
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+// Rows a multiple of a kibibyte long would put the texels of a column into a few sets of the cache,
+// where they drive each other out: a footprint that is not along x, and a tile of a target, touch
+// dozens of rows. One more line per row spreads them.
+static uint64_t row_size(uint64_t texels, uint64_t n_rows) {
+    uint64_t row = round_up(texels, ROW_ALIGNMENT);
+    return row && row % 1024 == 0 && n_rows > 8 ? row + CACHE_LINE : row;
+}
 
 static uint32_t at_level(uint32_t size, uint32_t level) {
     return size >> level ? size >> level : 1;
@@ -86,7 +95,7 @@ bool cpu_texture_layout(const CpuTextureShape *s, void *base, CpuTexture *textur
             (uint64_t)((l->width + f->block_width - 1u) / f->block_width) * f->block_bytes;
         uint64_t n_rows = (l->height + f->block_height - 1u) / f->block_height;
         if (s->row_bytes && s->row_bytes < row) return false;
-        l->row_bytes = s->row_bytes ? s->row_bytes : round_up(row, ROW_ALIGNMENT);
+        l->row_bytes = s->row_bytes ? s->row_bytes : row_size(row, n_rows);
         if (n_rows > UINT64_MAX / 65536 / l->row_bytes) return false;
         l->layer_bytes = l->row_bytes * n_rows;
         l->data = base ? (unsigned char *)base + at : NULL;

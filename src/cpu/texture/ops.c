@@ -35,6 +35,8 @@ static void sample(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_l
         zero(n_lanes, out);
         return;
     }
+    const CpuFastOps *f = fast_ops();
+    if (f && f->bytes(t, sampler, op, n_lanes, mask, rows, out)) return;
     CpuSampleCall call = {
         .t = t, .op = op, .n_lanes = n_lanes, .mask = mask, .rows = rows, .out = out};
     cpu_sampler_unpack(sampler, &call.s);

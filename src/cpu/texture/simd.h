@@ -61,16 +61,50 @@ INLINE vi v_min_int(vi a, vi b) { return (vi)_mm512_min_epi32((__m512i)a, (__m51
 INLINE vf v_floor(vf a) {
     return (vf)_mm512_roundscale_ps((__m512)a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
 }
+INLINE vi v_round_int(vf a) { return (vi)_mm512_cvtps_epi32((__m512)a); } // out of range: INT32_MIN
 INLINE vf v_fma(vf a, vf b, vf c) { return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
 INLINE bool v_any(vi mask) { return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0; }
 INLINE bool v_all(vi mask) {
     return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) == 0xffff;
 }
+INLINE uint32_t v_bits(vi mask) { return (uint32_t)_mm512_movepi32_mask((__m512i)mask); }
 INLINE vi v_mask(const uint32_t *bits, uint32_t lane) {
     return (vi)_mm512_movm_epi32((__mmask16)(bits[lane / 32] >> lane % 32));
 }
+// Gathers go into zeros: into "anything" they would wait for what the register held before. The
+// compiler must not see that all lanes are wanted, or it drops the zeros.
+INLINE __mmask16 v_wanted(void) {
+    __mmask16 all = 0xffff;
+    __asm__("" : "+Yk"(all));
+    return all;
+}
 INLINE vi v_gather(const void *base, vi offsets) {
-    return (vi)_mm512_i32gather_epi32((__m512i)offsets, base, 1);
+    __m256i low = _mm512_castsi512_si256((__m512i)offsets), zero = _mm256_setzero_si256();
+    __m256i high = _mm512_extracti64x4_epi64((__m512i)offsets, 1);
+    __mmask8 all = (__mmask8)v_wanted(); // two halves: faster than one of 16 where we measured
+    low = _mm256_mmask_i32gather_epi32(zero, all, low, base, 1);
+    high = _mm256_mmask_i32gather_epi32(zero, all, high, base, 1);
+    return (vi)_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+// Two words at each offset.
+INLINE void v_gather_pairs(const void *base, vi offsets, vi *first, vi *second) {
+    static const int32_t evens[16] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
+    __m256i low = _mm512_castsi512_si256((__m512i)offsets);
+    __m256i high = _mm512_extracti64x4_epi64((__m512i)offsets, 1);
+    __m512i zero = _mm512_setzero_si512();
+    __mmask8 all = (__mmask8)v_wanted();
+    __m512i a = _mm512_mask_i32gather_epi64(zero, all, low, base, 1);
+    __m512i b = _mm512_mask_i32gather_epi64(zero, all, high, base, 1);
+    __m512i index = _mm512_loadu_si512(evens);
+    *first = (vi)_mm512_permutex2var_epi32(a, index, b);
+    *second = (vi)_mm512_permutex2var_epi32(a, _mm512_or_si512(index, _mm512_set1_epi32(1)), b);
+}
+// Words of 16 bits: difference; product of fractions of 15 bits, rounded; the even ones, twice each.
+INLINE vi v_sub_16(vi a, vi b) { return (vi)_mm512_sub_epi16((__m512i)a, (__m512i)b); }
+INLINE vi v_scale_16(vi a, vi b) { return (vi)_mm512_mulhrs_epi16((__m512i)a, (__m512i)b); }
+INLINE vi v_twice_16(vi a) {
+    return (vi)_mm512_shuffle_epi8((__m512i)a, _mm512_broadcast_i32x4(_mm_setr_epi8(
+        0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13)));
 }
 INLINE vf v_half_to_float(vi h) { return (vf)_mm512_cvtph_ps(_mm512_cvtepi32_epi16((__m512i)h)); }
 INLINE vi v_float_to_half(vf f) {
@@ -128,15 +162,39 @@ INLINE vf v_min(vf a, vf b) { return (vf)_mm256_min_ps((__m256)a, (__m256)b); }
 INLINE vi v_max_int(vi a, vi b) { return (vi)_mm256_max_epi32((__m256i)a, (__m256i)b); }
 INLINE vi v_min_int(vi a, vi b) { return (vi)_mm256_min_epi32((__m256i)a, (__m256i)b); }
 INLINE vf v_floor(vf a) { return (vf)_mm256_floor_ps((__m256)a); }
+INLINE vi v_round_int(vf a) { return (vi)_mm256_cvtps_epi32((__m256)a); }
 INLINE vf v_fma(vf a, vf b, vf c) { return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
 INLINE bool v_any(vi mask) { return _mm256_movemask_ps((__m256)mask) != 0; }
 INLINE bool v_all(vi mask) { return _mm256_movemask_ps((__m256)mask) == 0xff; }
+INLINE uint32_t v_bits(vi mask) { return (uint32_t)_mm256_movemask_ps((__m256)mask); }
 INLINE vi v_mask(const uint32_t *bits, uint32_t lane) {
     vi bit = {1, 2, 4, 8, 16, 32, 64, 128};
     return (v_set_int((int32_t)(bits[lane / 32] >> lane % 32 & 0xff)) & bit) != 0;
 }
+INLINE __m256i v_wanted(void) { // see above
+    __m256i all = _mm256_set1_epi32(-1);
+    __asm__("" : "+x"(all));
+    return all;
+}
 INLINE vi v_gather(const void *base, vi offsets) {
-    return (vi)_mm256_i32gather_epi32(base, (__m256i)offsets, 1);
+    return (vi)_mm256_mask_i32gather_epi32(_mm256_setzero_si256(), base, (__m256i)offsets,
+                                           v_wanted(), 1);
+}
+INLINE void v_gather_pairs(const void *base, vi offsets, vi *first, vi *second) {
+    __m128i low = _mm256_castsi256_si128((__m256i)offsets);
+    __m128i high = _mm256_extracti128_si256((__m256i)offsets, 1);
+    __m256i zero = _mm256_setzero_si256(), all = v_wanted();
+    __m256 a = _mm256_castsi256_ps(_mm256_mask_i32gather_epi64(zero, base, low, all, 1));
+    __m256 b = _mm256_castsi256_ps(_mm256_mask_i32gather_epi64(zero, base, high, all, 1));
+    __m256 outer = _mm256_permute2f128_ps(a, b, 0x20), inner = _mm256_permute2f128_ps(a, b, 0x31);
+    *first = (vi)_mm256_shuffle_ps(outer, inner, 0x88);
+    *second = (vi)_mm256_shuffle_ps(outer, inner, 0xdd);
+}
+INLINE vi v_sub_16(vi a, vi b) { return (vi)_mm256_sub_epi16((__m256i)a, (__m256i)b); }
+INLINE vi v_scale_16(vi a, vi b) { return (vi)_mm256_mulhrs_epi16((__m256i)a, (__m256i)b); }
+INLINE vi v_twice_16(vi a) {
+    return (vi)_mm256_shuffle_epi8((__m256i)a, _mm256_broadcastsi128_si256(_mm_setr_epi8(
+        0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13)));
 }
 INLINE vf v_half_to_float(vi h) {
     __m128i low = _mm256_castsi256_si128((__m256i)h);
@@ -199,6 +257,7 @@ INLINE vf v_floor(vf a) { // beyond 2^23 every float is whole; NaN stays NaN
 INLINE vf v_fma(vf a, vf b, vf c) { return a * b + c; }
 INLINE bool v_any(vi mask) { return _mm_movemask_ps((__m128)mask) != 0; }
 INLINE bool v_all(vi mask) { return _mm_movemask_ps((__m128)mask) == 15; }
+INLINE uint32_t v_bits(vi mask) { return (uint32_t)_mm_movemask_ps((__m128)mask); }
 INLINE vi v_mask(const uint32_t *bits, uint32_t lane) {
     vi bit = {1, 2, 4, 8};
     return (v_set_int((int32_t)(bits[lane / 32] >> lane % 32 & 15)) & bit) != 0;

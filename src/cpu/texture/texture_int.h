@@ -112,6 +112,9 @@ void cpu_atomic_general(const CpuTexture *t, uint32_t op, uint32_t n_lanes, cons
 // Vector code. false: not a case for it, nothing was done.
 typedef struct CpuFastOps {
     bool (*sample)(const CpuSampleCall *call);
+    // 2D textures of bytes, asked first; the sampler is a handle.
+    bool (*bytes)(const CpuTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
+                  const uint32_t *mask, const uint32_t *rows, uint32_t *out);
     bool (*read)(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                  const uint32_t *rows, uint32_t *out);
     bool (*write)(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,

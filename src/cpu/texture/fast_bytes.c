@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// fast_bytes.c: the textures most fragments look at: 2D, four normalised bytes a texel, linear or
+// nearest, any levels, addresses that need no border. Built once per instruction set; false: not a
+// case for it (fast_sample.c goes on).
+//
+// Linear filters work on words of 16 bits, two components of a texel in each lane: a byte is a
+// number with 7 more bits behind the point, a weight one of 15 bits, and every one of the three
+// mixes (x, y, level) rounds once. That is off by at most 1e-4 (GPUs, with weights of 8 bits, are
+// off by 2e-3), and exact wherever the weights are 0 or 1, or the texels the same. Weights are
+// negative, since -1 is a fraction of 15 bits and 1 is not.
+#include <math.h>
+#include "cpu/texture/fast_lod.h"
+
+#if V_WIDTH > 4
+
+typedef struct Pairs { // r and b, g and a, of each lane
+    vi rb, ga;
+} Pairs;
+
+INLINE Pairs unpack(vi texel) {
+    return (Pairs){(texel << 7) & 0x7f807f80, (vi)((vu)texel >> 1) & 0x7f807f80};
+}
+
+// -w of 0 .. 1, in both halves.
+INLINE vi weight_of(vf w) {
+    const float magic = 12582912.0f; // 1.5 * 2^23: the unit place is the last bit
+    return v_twice_16((vi)v_fma(w, v_set(-32768), v_set(magic)));
+}
+
+INLINE Pairs mix(Pairs a, Pairs b, vi weight) {
+    return (Pairs){v_sub_16(a.rb, v_scale_16(v_sub_16(b.rb, a.rb), weight)),
+                   v_sub_16(a.ga, v_scale_16(v_sub_16(b.ga, a.ga), weight))};
+}
+
+typedef struct Call {
+    const CpuTexture *t;
+    const uint32_t *mask;
+    const float *rows;
+    uint32_t *out;
+    uint32_t n_lanes, lod_mode, address[2];
+    float lod_min, lod_max, lod_bias;
+    bool linear, has_levels, nearest_level, clamps_lod, bgra, array;
+} Call;
+
+// ---- Coordinates ----
+
+#define ONE 32768 // a texel: positions have 15 bits behind the point
+
+typedef struct Place { // of V_WIDTH lanes
+    vf u, v;
+    bool array;
+    vi slice; // array textures
+} Place;
+
+// How far the first of the two texels a filter mixes is away from the middle of texel 0. A
+// coordinate that is NaN counts as 0.
+INLINE vi position_of(unsigned mode, vf u, uint32_t size) {
+    vf scale = v_set((float)size * ONE), half = v_set(-ONE / 2);
+    if (mode == CPU_REPEAT) // of NaN: INT32_MIN
+        return v_max_int(v_round_int(v_fma(u - v_floor(u), scale, half)), v_set_int(-ONE / 2));
+    if (mode == CPU_MIRROR_REPEAT) {
+        u = u - 2 * v_floor(u * 0.5f);
+        u = v_min(u, 2 - u);
+    } else if (mode == CPU_MIRROR_CLAMP_TO_EDGE) {
+        u = (vf)((vi)u & 0x7fffffff);
+    }
+    vf x = v_max(v_fma(u, scale, half), v_set(0));
+    return v_round_int(v_min(x, v_set((float)(size - 1) * ONE)));
+}
+
+// The same in a level of half the size.
+INLINE vi position_in_next(unsigned mode, vi x, uint32_t size) {
+    x = (x >> 1) - ONE / 4;
+    if (mode == CPU_REPEAT) return x;
+    return v_min_int(v_max_int(x, v_set_int(0)), v_set_int((int32_t)(size - 1) * ONE));
+}
+
+typedef struct Taps { // along one axis
+    vi first, second;
+    vi weight; // of the second, negative, in both halves
+} Taps;
+
+INLINE Taps taps_of(unsigned mode, vi x, uint32_t size) {
+    vi i = x >> 15, last = v_set_int((int32_t)size - 1);
+    Taps t;
+    if (mode == CPU_REPEAT) {
+        t.weight = (i << 15) - x;
+        t.first = i + ((i >> 31) & (int32_t)size);
+        t.second = (t.first + 1) & (t.first != last);
+    } else { // the last two texels serve the end: there is always a second one
+        i = v_min_int(i, v_set_int(size > 1 ? (int32_t)size - 2 : 0));
+        t.weight = (i << 15) - x;
+        t.first = i;
+        t.second = v_min_int(i + 1, last);
+    }
+    t.weight = v_twice_16(t.weight);
+    return t;
+}
+
+INLINE vi row_at(const CpuTextureLevel *level, const Place *at, vi y) {
+    vi row = y * (int32_t)level->row_bytes;
+    return at->array ? row + at->slice * (int32_t)level->layer_bytes : row;
+}
+
+// ---- Filters at one level ----
+
+INLINE Pairs linear_at(const CpuTextureLevel *level, const Place *at, unsigned mode_u,
+                       unsigned mode_v, vi u, vi v) {
+    Taps x = taps_of(mode_u, u, level->width), y = taps_of(mode_v, v, level->height);
+    vi row0 = row_at(level, at, y.first), row1 = row_at(level, at, y.second), texel[4];
+    vi left = x.first << 2;
+    if (level->width > 1 && !v_any(x.first == (int32_t)level->width - 1)) { // both at once
+        v_gather_pairs(level->data, row0 + left, &texel[0], &texel[1]);
+        v_gather_pairs(level->data, row1 + left, &texel[2], &texel[3]);
+    } else {
+        vi right = x.second << 2;
+        texel[0] = v_gather(level->data, row0 + left);
+        texel[1] = v_gather(level->data, row0 + right);
+        texel[2] = v_gather(level->data, row1 + left);
+        texel[3] = v_gather(level->data, row1 + right);
+    }
+    return mix(mix(unpack(texel[0]), unpack(texel[1]), x.weight),
+               mix(unpack(texel[2]), unpack(texel[3]), x.weight), y.weight);
+}
+
+INLINE Pairs nearest_at(const CpuTextureLevel *level, const Place *at, unsigned mode_u,
+                        unsigned mode_v) {
+    Axis ax = {mode_u, (float)level->width, (int32_t)level->width};
+    Axis ay = {mode_v, (float)level->height, (int32_t)level->height};
+    vf inside;
+    vi x = nearest_axis(&ax, at->u, v_set(0), &inside);
+    vi y = nearest_axis(&ay, at->v, v_set(0), &inside);
+    return unpack(v_gather(level->data, row_at(level, at, y) + (x << 2)));
+}
+
+// One level, or, if `weight` is not NULL, a mixture with the next one.
+INLINE Pairs filtered(bool is_linear, const CpuTextureLevel *level, const Place *at,
+                      unsigned mode_u, unsigned mode_v, const vi *weight) {
+    if (!is_linear) {
+        Pairs p = nearest_at(level, at, mode_u, mode_v);
+        return weight ? mix(p, nearest_at(level + 1, at, mode_u, mode_v), *weight) : p;
+    }
+    vi u = position_of(mode_u, at->u, level->width), v = position_of(mode_v, at->v, level->height);
+    Pairs p = linear_at(level, at, mode_u, mode_v, u, v);
+    if (!weight) return p;
+    const CpuTextureLevel *next = level + 1;
+    if (level->width == 2 * next->width && level->height == 2 * next->height) {
+        u = position_in_next(mode_u, u, next->width);
+        v = position_in_next(mode_v, v, next->height);
+    } else {
+        u = position_of(mode_u, at->u, next->width);
+        v = position_of(mode_v, at->v, next->height);
+    }
+    return mix(p, linear_at(next, at, mode_u, mode_v, u, v), *weight);
+}
+
+// 0 .. 255 * 128 to 0 .. 1, correctly rounded where it is a byte.
+INLINE vf to_unit(vi x) {
+    const float high = 0x1.010102p-15f, low = -0x1.fdfdfep-40f; // scale_255, / 128
+    vf f = v_to_float(x);
+    return v_fma(f, v_set(high), f * v_set(low));
+}
+
+INLINE void put_pairs(const Call *c, uint32_t l, Pairs p) {
+    vf red = to_unit(p.rb & 0xffff), blue = to_unit((vi)((vu)p.rb >> 16));
+    vf green = to_unit(p.ga & 0xffff), alpha = to_unit((vi)((vu)p.ga >> 16));
+    vf rgba[4] = {c->bgra ? blue : red, green, c->bgra ? red : blue, alpha};
+    put(c->t, false, rgba, c->out + l, c->n_lanes);
+}
+
+// ---- Levels ----
+
+typedef struct Levels { // of up to 32 lanes
+    int32_t low[32];    // the level, and how much of the next one
+    float fraction[32];
+} Levels;
+
+INLINE vf lod_of(const Call *c, uint32_t l) {
+    size_t n = c->n_lanes;
+    const float *at = c->rows + l;
+    vf lod;
+    if (c->lod_mode == CPU_TEX_LOD_LEVEL) {
+        lod = v_load(at + CPU_TEX_LEVEL * n);
+    } else {
+        float size[2] = {(float)c->t->width, (float)c->t->height};
+        vf x = v_set(0), y = v_set(0);
+        for (unsigned i = 0; i < 2; i++) {
+            vf dx, dy;
+            if (c->lod_mode == CPU_TEX_LOD_GRADIENT) {
+                dx = v_load(at + (CPU_TEX_DX + i) * n), dy = v_load(at + (CPU_TEX_DY + i) * n);
+            } else {
+                vf v = v_load(at + i * n);
+                vi active = v_mask(c->mask, l);
+                dx = difference(v, active, false), dy = difference(v, active, true);
+            }
+            dx *= size[i], dy *= size[i];
+            x = v_fma(dx, dx, x), y = v_fma(dy, dy, y);
+        }
+        lod = half_log2(v_max(x, y));
+        if (c->lod_mode == CPU_TEX_LOD_BIAS) lod += v_load(at + CPU_TEX_LEVEL * n);
+    }
+    lod += c->lod_bias;
+    lod = (vf)((vi)lod & (lod == lod));
+    if (c->clamps_lod) {
+        vf least = v_load(at + CPU_TEX_LOD_CLAMP * n);
+        lod = v_select(lod < least, least, lod);
+    }
+    return v_min(v_max(lod, v_set(c->lod_min)), v_set(c->lod_max));
+}
+
+// Lanes first .. first + n - 1, those of `bits` count. Returns the level if all have the same, else -1.
+INLINE int32_t find_levels(const Call *c, uint32_t first, uint32_t n, uint32_t bits, Levels *out) {
+    vi last = v_set_int((int32_t)c->t->n_levels - 1);
+    for (uint32_t l = 0; l < n; l += V_WIDTH) {
+        vf lod = lod_of(c, first + l);
+        vi low = v_to_int(c->nearest_level ? lod + 0.5f : lod);
+        low = v_max_int(v_min_int(low, last), v_set_int(0));
+        v_store_int(&out->low[l], low);
+        v_store(&out->fraction[l], c->nearest_level ? v_set(0) : lod - v_to_float(low));
+    }
+    int32_t k = out->low[__builtin_ctz(bits)];
+    uint32_t others = 0;
+    for (uint32_t l = 0; l < n; l += V_WIDTH)
+        others |= v_bits(v_load_int(&out->low[l]) != k) << l;
+    return others & bits ? -1 : k;
+}
+
+INLINE Pairs at_level(const Call *c, const Levels *levels, uint32_t l, int32_t k, uint32_t bits,
+                      bool is_linear, const Place *at, unsigned mode_u, unsigned mode_v) {
+    const CpuTextureLevel *level = &c->t->levels[k];
+    vf fraction = v_load(&levels->fraction[l]);
+    vi weight = weight_of(fraction);
+    return v_bits(fraction > 0) & bits ? filtered(is_linear, level, at, mode_u, mode_v, &weight)
+                                       : filtered(is_linear, level, at, mode_u, mode_v, NULL);
+}
+
+// Lanes that look at different levels: one level after the other.
+INLINE Pairs at_levels(const Call *c, const Levels *levels, uint32_t l, uint32_t bits, bool is_linear,
+                       const Place *at, unsigned mode_u, unsigned mode_v) {
+    Pairs all = {v_set_int(0), v_set_int(0)};
+    vi low = v_load_int(&levels->low[l]);
+    do {
+        int32_t k = levels->low[l + (uint32_t)__builtin_ctz(bits)];
+        vi mine = low == k;
+        uint32_t now = bits & v_bits(mine);
+        Pairs p = at_level(c, levels, l, k, now, is_linear, at, mode_u, mode_v);
+        bits &= ~now;
+        all.rb = v_select_int(mine, p.rb, all.rb);
+        all.ga = v_select_int(mine, p.ga, all.ga);
+    } while (bits);
+    return all;
+}
+
+// ---- A call ----
+
+INLINE Place place_at(const Call *c, uint32_t l) {
+    Place at = {v_load(c->rows + l), v_load(c->rows + c->n_lanes + l), false, {0}};
+    if (c->array) {
+        vi s = v_load_int((const uint32_t *)c->rows + CPU_TEX_SLICE * (size_t)c->n_lanes + l);
+        vi last = v_set_int((int32_t)c->t->array_length - 1);
+        at.array = true;
+        at.slice = v_min_int(v_select_int(s < 0, last, s), last); // unsigned: large ones are negative
+    }
+    return at;
+}
+
+INLINE void sample_all(const Call *c, bool is_linear, bool has_levels, unsigned mode_u,
+                       unsigned mode_v) {
+    for (uint32_t first = 0; first < c->n_lanes; first += 32) {
+        uint32_t n = c->n_lanes - first < 32 ? c->n_lanes - first : 32, bits = c->mask[first / 32];
+        if (n < 32) bits &= (1u << n) - 1;
+        if (bits == 0) continue;
+        Levels levels;
+        int32_t k = has_levels ? find_levels(c, first, n, bits, &levels) : 0;
+        for (uint32_t l = 0; l < n; l += V_WIDTH) {
+            uint32_t part = bits >> l & ((1u << V_WIDTH) - 1);
+            if (part == 0) continue;
+            Place at = place_at(c, first + l);
+            Pairs p = !has_levels ? filtered(is_linear, &c->t->levels[0], &at, mode_u, mode_v, NULL)
+                      : k >= 0
+                          ? at_level(c, &levels, l, k, part, is_linear, &at, mode_u, mode_v)
+                          : at_levels(c, &levels, l, part, is_linear, &at, mode_u, mode_v);
+            put_pairs(c, first + l, p);
+        }
+    }
+}
+
+// What is everywhere gets code of its own.
+INLINE void sample_modes(const Call *c, bool is_linear, bool has_levels) {
+    unsigned u = c->address[0], v = c->address[1];
+    if (u == CPU_REPEAT && v == CPU_REPEAT)
+        sample_all(c, is_linear, has_levels, CPU_REPEAT, CPU_REPEAT);
+    else if (u == CPU_CLAMP_TO_EDGE && v == CPU_CLAMP_TO_EDGE)
+        sample_all(c, is_linear, has_levels, CPU_CLAMP_TO_EDGE, CPU_CLAMP_TO_EDGE);
+    else
+        sample_all(c, is_linear, has_levels, u, v);
+}
+
+#define NOINLINE static __attribute__((noinline))
+NOINLINE void linear_levels(const Call *c) { sample_modes(c, true, true); }
+NOINLINE void linear_flat(const Call *c) { sample_modes(c, true, false); }
+NOINLINE void nearest_levels(const Call *c) { sample_modes(c, false, true); }
+NOINLINE void nearest_flat(const Call *c) { sample_modes(c, false, false); }
+
+// The sampler, if it is one for this code: not unpacked as a whole, which would take as long as
+// sampling some texels.
+INLINE bool set_sampler(Call *c, uint64_t handle) {
+    unsigned min, mag, mip, anisotropy;
+    if (handle & 1) {
+        const uint64_t odd = UINT64_C(1) << CPU_SAMPLER_UNNORMALIZED |
+                             UINT64_C(3) << CPU_SAMPLER_REDUCTION |
+                             UINT64_C(1) << CPU_SAMPLER_BIASED;
+        if (handle & odd) return false;
+        min = handle >> CPU_SAMPLER_MIN & 1, mag = handle >> CPU_SAMPLER_MAG & 1;
+        mip = handle >> CPU_SAMPLER_MIP & 3, anisotropy = handle >> CPU_SAMPLER_ANISOTROPY & 31;
+        c->address[0] = handle >> CPU_SAMPLER_S & 7, c->address[1] = handle >> CPU_SAMPLER_T & 7;
+        uint16_t least = (uint16_t)(handle >> CPU_SAMPLER_LOD_MIN);
+        uint16_t most = (uint16_t)(handle >> CPU_SAMPLER_LOD_MAX);
+        c->lod_min = least ? cpu_half_to_float(least) : 0;
+        c->lod_max = most == 0x7c00 ? INFINITY : cpu_half_to_float(most);
+        c->lod_bias = 0;
+    } else if (handle) {
+        const CpuSampler *s = (const CpuSampler *)(uintptr_t)handle;
+        if (s->unnormalized || s->reduction || !(s->lod_bias >= -16 && s->lod_bias <= 15.999f))
+            return false;
+        min = s->min_filter, mag = s->mag_filter, mip = s->mip_filter;
+        anisotropy = s->max_anisotropy;
+        c->address[0] = s->address[0], c->address[1] = s->address[1];
+        c->lod_min = s->lod_min, c->lod_max = s->lod_max, c->lod_bias = s->lod_bias;
+    } else {
+        return false;
+    }
+    if (min != mag || min > 1 || c->address[0] >= CPU_CLAMP_TO_ZERO ||
+        c->address[1] >= CPU_CLAMP_TO_ZERO || !(c->lod_min >= 0) || !(c->lod_max >= c->lod_min) ||
+        (anisotropy > 1 && min == 1 && c->lod_mode != CPU_TEX_LOD_LEVEL))
+        return false;
+    c->linear = min == 1;
+    c->has_levels = mip != 0 && c->t->n_levels > 1;
+    c->nearest_level = mip == 1;
+    float last = (float)(c->t->n_levels - 1);
+    c->lod_max = c->lod_max < last ? c->lod_max : last;
+    return true;
+}
+
+bool cpu_fast_bytes(const CpuTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
+                    const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
+    uint32_t type = op & CPU_TEX_TYPE_MASK;
+    uint32_t others = CPU_TEX_QUERY_LOD | CPU_TEX_COMPARE | CPU_TEX_GATHER | CPU_TEX_OFFSET;
+    if (type != t->type || (type != CPU_TEXTURE_2D && type != CPU_TEXTURE_2D_ARRAY) ||
+        (op & others) || (t->pixel_format != 70 && t->pixel_format != 80) || n_lanes % V_WIDTH ||
+        !is_small(t, &t->levels[0]))
+        return false;
+    Call c = {.t = t,
+              .mask = mask,
+              .rows = (const float *)rows,
+              .out = out,
+              .n_lanes = n_lanes,
+              .lod_mode = op & CPU_TEX_LOD_MASK,
+              .clamps_lod = op & CPU_TEX_MIN_LOD,
+              .bgra = t->pixel_format == 80,
+              .array = type == CPU_TEXTURE_2D_ARRAY};
+    if (!set_sampler(&c, sampler)) return false;
+    if (c.linear)
+        (c.has_levels ? linear_levels : linear_flat)(&c);
+    else
+        (c.has_levels ? nearest_levels : nearest_flat)(&c);
+    return true;
+}
+
+#else // no products of 16-bit fractions
+
+bool cpu_fast_bytes(const CpuTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
+                    const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
+    (void)t, (void)sampler, (void)op, (void)n_lanes, (void)mask, (void)rows, (void)out;
+    return false;
+}
+
+#endif
