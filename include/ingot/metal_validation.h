@@ -35,6 +35,9 @@ extern "C" {
 // Whether the pipeline's code checks its accesses: Enabled or Disabled, never Default.
 MTL_API MTLShaderValidation
 mtl_compute_pipeline_state_shader_validation(const MTLComputePipelineState *state);
+// Of the vertex and the fragment function.
+MTL_API MTLShaderValidation
+mtl_render_pipeline_state_shader_validation(const MTLRenderPipelineState *state);
 
 // The command buffer's logs (MTLLogContainer), complete once it is completed. Borrowed from it.
 MTL_API size_t mtl_command_buffer_log_count(const MTLCommandBuffer *buffer);

@@ -113,7 +113,8 @@ static void internalise(Cg *cg) {
 //   constants    what is still read from an unset function constant after folding is an error
 //   validate     if asked for: checks around memory accesses. After the survey: what it adds to
 //                name the thread in reports does not make a kernel one that looks at positions
-//   settle       vertex and fragment functions instead: pixels that do not count have no effects
+//   settle       vertex and fragment functions: pixels that do not count have no effects, and are
+//                not reported
 //   wrap         vectorise, coroutines for barriers, the group loop
 //   finish       optimisation of the whole: versions into the loop, the loop's constants folded
 static void compile(Cg *cg, MslKernel *out) {
@@ -135,10 +136,8 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_check_constants(cg);
     msl_survey(cg);
     bool graphics = msl_is_graphics(cg);
-    if (graphics)
-        step(cg, "settle", msl_settle_stage);
-    else
-        step(cg, "validate", msl_validate);
+    step(cg, "validate", msl_validate);
+    if (graphics) step(cg, "settle", msl_settle_stage);
     if (emit_ir(cg, "scalar-ll", out)) return;
     msl_lower_texture_info(cg);
     msl_lower_handle_words(cg);

@@ -72,7 +72,8 @@ static bool has_effect(Cg *cg, LLVMValueRef i) {
         msl_starts(name, "llvm.memset"))
         return !is_own_memory(cg, LLVMGetOperand(i, 0), 0);
     unsigned what = msl_texture_call(i, &op);
-    return what == 'w' || what == 'a' || msl_starts(name, "__ingot_log");
+    return what == 'w' || what == 'a' || msl_starts(name, "__ingot_log") ||
+           msl_starts(name, "ingot_report"); // of shader validation
 }
 
 typedef struct Found {
@@ -321,7 +322,10 @@ void msl_settle_stage(Cg *cg) {
     Found ends = collect_if(cg, is_end), discards = collect_if(cg, is_discard);
     Found effects = collect_if(cg, has_effect), questions = collect_if(cg, is_question);
     bool is_fragment = cg->fn->stage == RF_FRAGMENT;
-    note_flags(cg, discards.n > 0, effects.n > 0);
+    unsigned n_real = 0; // reports change nothing that a program sees
+    for (unsigned i = 0; i < effects.n; i++)
+        n_real += !msl_starts(msl_callee(effects.at[i]), "ingot_report");
+    note_flags(cg, discards.n > 0, n_real > 0);
     if (is_fragment && (discards.n || effects.n || questions.n)) {
         LLVMValueRef live = begin_live(cg);
         for (unsigned i = 0; i < effects.n; i++) guard(cg, effects.at[i], live);

@@ -103,7 +103,9 @@ static Mode choose_mode(Validation *v, Access *a) {
         if (LLVMIsAConstantInt(r->length)) length = LLVMConstIntGetZExtValue(r->length);
         if (end <= length) return MODE_NONE;
     }
-    if (v->cg->request->width == 1 || a->n_roots > 1 || r->space == CPU_SPACE_THREAD)
+    // Pixels that only help have addresses of their own kind: no check for all of them together.
+    if (v->cg->request->width == 1 || a->n_roots > 1 || r->space == CPU_SPACE_THREAD ||
+        msl_is_graphics(v->cg))
         return MODE_BRANCH;
     if (a->kind == CPU_BAD_LOAD && !msl_varies(v, p) && !stays_in_block(a->i)) return MODE_BRANCH;
     return MODE_REGION;

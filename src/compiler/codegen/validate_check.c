@@ -4,8 +4,10 @@
 // Used where each access is checked alone: in reference code, in the slow path of a region
 // (validate.c), for variables of a thread, and where the address is the same for all threads (the
 // branch then is one the whole SIMD-group takes).
+#include "compiler/codegen/stage_int.h"
 #include "compiler/codegen/validate_int.h"
 #include <llvm-c/DebugInfo.h>
+#include <stddef.h>
 #include <string.h>
 
 // Calls a function of device/validate.c, or one the vectoriser knows.
@@ -25,8 +27,37 @@ Value msl_launch(Validation *v, const Where *where) {
     return msl_call(v, "__ingot_launch", msl_ptr(&v->cg->cx), NULL, 0);
 }
 
+// Vertex and instance, or the pixel.
+static Value stage_position(Validation *v, unsigned d) {
+    Cg *cg = v->cg;
+    MslContext *cx = &cg->cx;
+    LLVMBuilderRef b = cx->builder;
+    Type i32 = msl_int(cx, 32);
+    if (d == 2) return msl_const(cx, 32, 0);
+    if (cg->fn->stage == RF_VERTEX && d == 1)
+        return msl_stage_load(cg, i32, msl_stage_step(cg), offsetof(CpuVertexStep, instance));
+    if (cg->fn->stage == RF_VERTEX) {
+        Value rows =
+            msl_stage_load(cg, msl_ptr(cx), msl_stage_step(cg), offsetof(CpuVertexStep, vertices));
+        return LLVMBuildLoad2(b, i32, msl_stage_row(cg, rows, 0), "");
+    }
+    // Lane l: quad l / 4 stands at (l / 4 % 4 * 2, l / 16 * 2), and in it the lane at (l % 2, l / 2
+    // % 2).
+    Value lane = LLVMBuildTrunc(b, msl_stage_lane(cg), i32, ""), one = msl_const(cx, 32, 1);
+    Value quad = LLVMBuildLShr(b, lane, msl_const(cx, 32, d ? 4 : 2), "");
+    if (!d) quad = LLVMBuildAnd(b, quad, msl_const(cx, 32, 3), "");
+    Value in = LLVMBuildAnd(b, d ? LLVMBuildLShr(b, lane, one, "") : lane, one, "");
+    Value at = LLVMBuildAdd(b, LLVMBuildShl(b, quad, one, ""), in, "");
+    return LLVMBuildAdd(
+        b, at,
+        msl_stage_load(cg, i32, msl_stage_step(cg),
+                       d ? offsetof(CpuFragmentStep, y) : offsetof(CpuFragmentStep, x)),
+        "");
+}
+
 static Value thread_position(Validation *v, const Where *where, unsigned d) {
     MslContext *cx = &v->cg->cx;
+    if (msl_is_graphics(v->cg)) return stage_position(v, d);
     if (where->launch) return where->thread[d];
     Value args[2] = {msl_const(cx, 32, RF_THREAD_POSITION_IN_GRID), msl_const(cx, 32, d)};
     return msl_call(v, "__ingot_position", msl_int(cx, 32), args, 2);

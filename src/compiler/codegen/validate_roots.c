@@ -69,6 +69,19 @@ static bool is_own_table(Value value) {
     return LLVMIsAGlobalVariable(p) != NULL;
 }
 
+// A pointer that the step of a vertex or fragment function holds, or the launch: rows, and buffers
+// of vertex attributes, whose fetches look at the length themselves.
+static bool is_of_step(Validation *v, Value value) {
+    for (int depth = 0; msl_is_graphics(v->cg) && depth < 4 && LLVMIsALoadInst(value); depth++) {
+        Value p = LLVMGetOperand(value, 0);
+        while (LLVMIsAGetElementPtrInst(p)) p = LLVMGetOperand(p, 0);
+        if (p == LLVMGetLastParam(v->cg->thread) || msl_starts(msl_callee(p), "__ingot_launch"))
+            return true;
+        value = p;
+    }
+    return false;
+}
+
 static Root *root_of(Validation *v, Value value) {
     if (LLVMIsAArgument(value)) return parameter_root(v, value);
     Root *r = add_root(v, value);
@@ -80,7 +93,7 @@ static Root *root_of(Validation *v, Value value) {
         r->space = CPU_SPACE_THREADGROUP;
         r->slot = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(value, 2));
     } else if (msl_starts(msl_callee(value), "__ingot_") || LLVMIsAFunction(value) ||
-               is_own_table(value)) {
+               is_own_table(value) || is_of_step(v, value)) {
         r->trusted = true; // the launch, and what is made from it
     } else {
         r->space = CPU_SPACE_POINTER;

@@ -295,7 +295,7 @@ void msl_finish_info(Cg *cg) {
     uint32_t flags = (cg->uses.barrier ? CPU_KERNEL_BARRIER : 0) |
                      (cg->uses.simd ? CPU_KERNEL_SIMD : 0) | (lanes ? CPU_KERNEL_LANES : 0) |
                      (cg->uses.log ? CPU_KERNEL_LOG : 0) |
-                     (cg->request->validate && !graphics ? CPU_KERNEL_VALIDATE : 0);
+                     (cg->request->validate ? CPU_KERNEL_VALIDATE : 0);
     CpuKernelInfo info = {.abi = CPU_KERNEL_ABI,
                           .flags = flags,
                           .width = cx->width,

@@ -194,7 +194,7 @@ static RtValidated *new_validated(MTLComputeCommandEncoder *e) {
     RtValidated *v = rt_cb_alloc(
         e->encoder.buffer, sizeof *v + n * (sizeof *v->lengths + sizeof *v->buffers));
     if (!v) return NULL;
-    v->pipeline = e->pipeline;
+    v->function = e->pipeline->function;
     v->lengths = (uint64_t *)(v + 1);
     v->buffers = (MTLBuffer **)(v->lengths + n);
     return v;

@@ -180,7 +180,7 @@ static bool validate(RtExecution *x, const Execute *e, CpuIndirectCommand *recor
     const RfFunction *f = rt_pipeline_function(p);
     const uint32_t *lengths = cpu_indirect_lengths(record, e->icb->head.n_buffers);
     memset(v->lengths, 0, f->n_slots * sizeof *v->lengths);
-    v->pipeline = p;
+    v->function = p->function;
     v->buffers = NULL;
     for (uint32_t a = 0; a < f->n_args; a++) {
         const RfArg *arg = &f->args[a];

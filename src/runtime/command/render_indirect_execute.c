@@ -114,9 +114,17 @@ static bool set_stage(Command *k, RtStageIndex index, const RtStage *stage, size
         for (uint32_t i = 0; i < arg->count && arg->slot + i < f->n_slots; i++)
             if (!set_argument(k, index, lib, arg, i, required, args, lengths)) return false;
     }
-    *out = (CpuStageArguments){
-        .args = args, .lengths = lengths, .stack_bytes = cpu_code_info(stage->code)->stack_bytes};
-    return true;
+    RtValidated *what = NULL;
+    if (stage->validate) {
+        if (!(what = scratch(k->list, sizeof *what, NULL))) return false;
+        *what = (RtValidated){
+            .function = stage->function, .encoder = k->list->x->encoder, .lengths = lengths};
+    }
+    *out = (CpuStageArguments){.args = args,
+                               .lengths = lengths,
+                               .context = what,
+                               .stack_bytes = cpu_code_info(stage->code)->stack_bytes};
+    return !what || rt_validate_stage(k->list->x, out);
 }
 
 // The buffers that attributes come from, behind the function's own slots.

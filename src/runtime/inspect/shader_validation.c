@@ -8,6 +8,7 @@
 #include <string.h>
 #include "runtime/memory/spans.h"
 #include "runtime/object/validation.h"
+#include "runtime/program/render_pipeline.h"
 
 enum { MAX_REPORTS = 256, MAX_TEXT = 1024 };
 
@@ -36,11 +37,11 @@ static bool lists(const char *variable, const char *label) {
     return false;
 }
 
-bool rt_wants_validation(const MTLDevice *device, const MTLComputePipelineDescriptor *d) {
-    if (lists("MTL_SHADER_VALIDATION_ENABLE_PIPELINES", d->label)) return true;
-    if (lists("MTL_SHADER_VALIDATION_DISABLE_PIPELINES", d->label)) return false;
-    if (d->shader_validation == MTLShaderValidationDefault) return device->shader_validation;
-    return d->shader_validation == MTLShaderValidationEnabled;
+bool rt_wants_validation(const MTLDevice *device, const char *label, MTLShaderValidation wish) {
+    if (lists("MTL_SHADER_VALIDATION_ENABLE_PIPELINES", label)) return true;
+    if (lists("MTL_SHADER_VALIDATION_DISABLE_PIPELINES", label)) return false;
+    if (wish == MTLShaderValidationDefault) return device->shader_validation;
+    return wish == MTLShaderValidationEnabled;
 }
 
 // ---- What the code needs ----
@@ -57,6 +58,13 @@ bool rt_validate_dispatch(RtExecution *x, CpuDispatch *d, RtValidated *what) {
     d->spans = x->spans;
     d->n_spans = x->n_spans;
     d->context = what;
+    return true;
+}
+
+bool rt_validate_stage(RtExecution *x, CpuStageArguments *a) {
+    if (!copy_spans(x)) return false;
+    a->spans = x->spans;
+    a->n_spans = x->n_spans;
     return true;
 }
 
@@ -99,7 +107,7 @@ static MTLFunctionLog *new_log(const CpuReport *r, const RtValidated *what) {
     MTLFunctionLog *log = rt_new(&function_log_class, sizeof *log);
     if (!log) return NULL;
     log->report = *r;
-    log->function = mtl_retain(what->pipeline->function);
+    log->function = mtl_retain(what->function);
     log->encoder_label = rt_strdup(what->encoder ? rt_label(&what->encoder->label) : "");
     const MTLBuffer *buffer = NULL;
     if (what->buffers && r->space == CPU_SPACE_BUFFER) buffer = what->buffers[r->slot];
@@ -112,7 +120,7 @@ void rt_report_from_kernel(const CpuLaunch *launch, const CpuReport *r) {
     const RtValidated *what = cpu_launch_context(launch);
     pthread_mutex_lock(&lock);
     MTLFunctionLog **at = &buffer->logs;
-    while (*at && !same_place(*at, r, what->pipeline->function)) at = &(*at)->next;
+    while (*at && !same_place(*at, r, what->function)) at = &(*at)->next;
     if (!*at && buffer->n_logs < MAX_REPORTS) {
         *at = new_log(r, what);
         buffer->n_logs += *at != NULL;
@@ -189,10 +197,19 @@ static void compose(MTLFunctionLog *log) {
     const char *encoder = log->encoder_label ? log->encoder_label : "";
     describe_deed(log, deed, sizeof deed);
     if (r->line) snprintf(place, sizeof place, " at line %u, column %u", r->line, r->column);
-    snprintf(text, sizeof text, "kernel '%s'%s%s%s, thread (%u, %u, %u)%s: %s (%llu %s)",
-             log->function->function->name, *encoder ? " of '" : "", encoder, *encoder ? "'" : "",
-             r->thread[0], r->thread[1], r->thread[2], place, deed, (unsigned long long)log->count,
-             log->count == 1 ? "thread" : "times");
+    const RfFunction *f = log->function->function;
+    char who[80];
+    snprintf(who, sizeof who,
+             f->stage == RF_VERTEX     ? "vertex %u of instance %u"
+             : f->stage == RF_FRAGMENT ? "pixel (%u, %u)"
+                                       : "thread (%u, %u, %u)",
+             r->thread[0], r->thread[1], r->thread[2]);
+    snprintf(text, sizeof text, "%s '%s'%s%s%s, %s%s: %s (%llu %s)",
+             f->stage == RF_VERTEX     ? "vertex function"
+             : f->stage == RF_FRAGMENT ? "fragment function"
+                                       : "kernel",
+             f->name, *encoder ? " of '" : "", encoder, *encoder ? "'" : "", who, place, deed,
+             (unsigned long long)log->count, log->count == 1 ? "thread" : "times");
     log->text = rt_strdup(text);
 }
 
@@ -218,6 +235,11 @@ void rt_free_reports(MTLCommandBuffer *buffer) {
 
 MTLShaderValidation
 mtl_compute_pipeline_state_shader_validation(const MTLComputePipelineState *state) {
+    return state && state->validate ? MTLShaderValidationEnabled : MTLShaderValidationDisabled;
+}
+
+MTLShaderValidation
+mtl_render_pipeline_state_shader_validation(const MTLRenderPipelineState *state) {
     return state && state->validate ? MTLShaderValidationEnabled : MTLShaderValidationDisabled;
 }
 

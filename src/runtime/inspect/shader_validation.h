@@ -6,19 +6,21 @@
 #include "runtime/command/command_buffer.h"
 #include "runtime/command/execute.h"
 
-// Whether pipelines of this descriptor are checked.
-bool rt_wants_validation(const MTLDevice *device, const MTLComputePipelineDescriptor *d);
+// Whether pipelines of this label and with this wish are checked.
+bool rt_wants_validation(const MTLDevice *device, const char *label, MTLShaderValidation wish);
 
 // What reports say about one dispatch. Lives as long as the dispatch.
 typedef struct RtValidated {
-    MTLComputePipelineState *pipeline;
-    MTLCommandEncoder *encoder;
+    MTLFunction *function; // borrowed
+    const MTLCommandEncoder *encoder;
     MTLBuffer **buffers; // per slot, NULL where there is none; may itself be NULL
     uint64_t *lengths;   // per slot
 } RtValidated;
 
 // Fills in what checked code needs. False: no memory.
 bool rt_validate_dispatch(RtExecution *x, CpuDispatch *d, RtValidated *what);
+struct CpuStageArguments;
+bool rt_validate_stage(RtExecution *x, struct CpuStageArguments *a); // its context is a RtValidated
 // The bytes from an address to the end of the live buffer that holds it; 0: none does.
 uint64_t rt_bytes_behind(RtExecution *x, const void *address);
 

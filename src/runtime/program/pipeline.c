@@ -269,7 +269,7 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
     state->function = mtl_retain(d->compute_function);
     state->indirect = d->support_indirect_command_buffers;
     state->width_multiple = d->thread_group_size_is_multiple_of_thread_execution_width;
-    state->validate = rt_wants_validation(device, d);
+    state->validate = rt_wants_validation(device, d->label, d->shader_validation);
     rt_label_set(&state->label, d->label);
     if (rt_pipeline_function(state)->stage != RF_KERNEL) {
         wrong = invalid("'%s' is not a kernel function.", rt_pipeline_function(state)->name);
