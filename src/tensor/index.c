@@ -251,28 +251,134 @@ IgTensor *ig_gather(IgTensor *x, int axis, IgTensor *index, MTLError **error) {
     return ig_scope_return(scope, ig_reshape(taken, ig_rank(index), ig_shape(index), error));
 }
 
+// x, indices and elements of the same shape that go to it, on one device.
+static bool check_source(const char *call, const IgTensor *x, const IgTensor *index,
+                         const IgTensor *source, int *axis, MTLError **error) {
+    return ig_same_device(call, x, index, error) && ig_same_device(call, x, source, error) &&
+           ig_axis(call, ig_rank(x), *axis, 0, axis, error) &&
+           (ig_type(source) == ig_type(x) ||
+            ig_fail(error, IgErrorType, "%s: %s to %s: one type is needed", call,
+                    ig_type_name(ig_type(source)), ig_type_name(ig_type(x))));
+}
+
+static bool check_equal(const char *call, const IgTensor *index, const IgTensor *source,
+                        MTLError **error) {
+    return ig_shape_equal(&index->view.shape, &source->view.shape) ||
+           ig_fail(error, IgErrorShape, "%s: indices of shape %s, elements of shape %s", call,
+                   ig_shape_text(ig_rank(index), ig_shape(index)),
+                   ig_shape_text(ig_rank(source), ig_shape(source)));
+}
+
 IgTensor *ig_scatter_add(IgTensor *x, int axis, IgTensor *index, IgTensor *source,
                          MTLError **error) {
-    if (!x || !index || !source || !ig_same_device("ig_scatter_add", x, index, error) ||
-        !ig_same_device("ig_scatter_add", x, source, error) ||
-        !ig_axis("ig_scatter_add", ig_rank(x), axis, 0, &axis, error))
+    static const char call[] = "ig_scatter_add";
+    if (!x || !index || !source || !check_source(call, x, index, source, &axis, error) ||
+        !check_equal(call, index, source, error))
         return NULL;
-    if (!ig_shape_equal(&index->view.shape, &source->view.shape)) {
-        ig_fail(error, IgErrorShape, "ig_scatter_add: indices of shape %s, elements of shape %s",
-                ig_shape_text(ig_rank(index), ig_shape(index)),
-                ig_shape_text(ig_rank(source), ig_shape(source)));
-        return NULL;
-    }
-    if (!ig_is_float(ig_type(x)) || ig_type(source) != ig_type(x)) {
-        ig_fail(error, IgErrorType, "ig_scatter_add: %s to %s: one floating type is needed",
+    if (!ig_is_float(ig_type(x))) {
+        ig_fail(error, IgErrorType, "%s: %s to %s: one floating type is needed", call,
                 ig_type_name(ig_type(source)), ig_type_name(ig_type(x)));
         return NULL;
     }
     IgScope *scope = ig_scope_begin();
-    IgTensor *place = flat_places("ig_scatter_add", &x->view.shape, axis, index, error);
+    IgTensor *place = flat_places(call, &x->view.shape, axis, index, error);
     IgTensor *flat = ig_reshape(source, 2, (int64_t[]){ig_numel(source), 1}, error);
-    IgTensor *sums =
-        place ? on_rows("ig_scatter_add", flat, place, true, ig_numel(x), error) : NULL;
+    IgTensor *sums = place ? on_rows(call, flat, place, true, ig_numel(x), error) : NULL;
     IgTensor *shaped = ig_reshape(sums, ig_rank(x), ig_shape(x), error);
     return ig_scope_return(scope, ig_add(x, shaped, error));
+}
+
+// ---- Replacing: for each row of the result the one of the source that comes last, or none ----
+
+// x (n, inner) and source (K, inner), of which `index` names the rows of x. Inside a scope.
+static IgTensor *replace_rows(const char *call, IgTensor *x, IgTensor *index, IgTensor *source,
+                              MTLError **error) {
+    if (!x || !index || !source) return NULL;
+    int64_t n = ig_dim(x, 0), count = ig_dim(source, 0);
+    int32_t *numbers = read_index(call, index, n, error);
+    if (!numbers) return NULL;
+    int32_t *from = calloc((size_t)n + 1, sizeof *from);
+    uint8_t *has = from ? calloc((size_t)n + 1, 1) : NULL;
+    IgTensor *result = count ? NULL : x;
+    if (!has) ig_fail_no_memory(error);
+    if (!has || count == 0) goto fail;
+    for (int64_t k = 0; k < count; k++) {
+        from[numbers[k]] = (int32_t)k;
+        has[numbers[k]] = 1;
+    }
+    IgDevice *device = ig_device(x);
+    IgTensor *take = plain(device, from, n, error), *add = sorted(device, from, n, count, error);
+    IgTensor *mask = ig_from_data(device, IgBool, 2, (int64_t[]){n, 1}, has, error);
+    IgTensor *rows = take && add ? record(source, take, add, false, n, error) : NULL;
+    result = ig_where(mask, rows, x, error);
+fail:
+    free(has);
+    free(from);
+    free(numbers);
+    return result;
+}
+
+IgTensor *ig_scatter(IgTensor *x, int axis, IgTensor *index, IgTensor *source, MTLError **error) {
+    static const char call[] = "ig_scatter";
+    if (!x || !index || !source || !check_source(call, x, index, source, &axis, error) ||
+        !check_equal(call, index, source, error))
+        return NULL;
+    IgScope *scope = ig_scope_begin();
+    IgTensor *place = flat_places(call, &x->view.shape, axis, index, error);
+    IgTensor *flat = ig_reshape(source, 2, (int64_t[]){ig_numel(source), 1}, error);
+    IgTensor *old = ig_reshape(x, 2, (int64_t[]){ig_numel(x), 1}, error);
+    IgTensor *rows = replace_rows(call, old, place, flat, error);
+    return ig_scope_return(scope, ig_reshape(rows, ig_rank(x), ig_shape(x), error));
+}
+
+// Slices along an axis as rows: x (n, inner), source (K, inner). Inside a scope.
+static bool slices_as_rows(const char *call, IgTensor *x, int axis, IgTensor *index,
+                           IgTensor *source, IgTensor **x_rows, IgTensor **source_rows,
+                           IgShape *shape, MTLError **error) {
+    IgShape want = x->view.shape;
+    want.n[axis] = ig_rank(index) == 1 ? ig_dim(index, 0) : -1;
+    if (!ig_shape_equal(&want, &source->view.shape))
+        return ig_fail(error, IgErrorShape,
+                       "%s: %s indices, slices of shape %s, for axis %d of shape %s", call,
+                       ig_shape_text(ig_rank(index), ig_shape(index)),
+                       ig_shape_text(ig_rank(source), ig_shape(source)), axis,
+                       ig_shape_text(ig_rank(x), ig_shape(x)));
+    IgTensor *a = ig_transpose(x, 0, axis, error), *b = ig_transpose(source, 0, axis, error);
+    if (!a || !b) return false;
+    *shape = a->view.shape;
+    int64_t n = shape->n[0], inner = 1;
+    for (int i = 1; i < shape->rank; i++) inner *= shape->n[i];
+    *x_rows = ig_reshape(a, 2, (int64_t[]){n, inner}, error);
+    *source_rows = ig_reshape(b, 2, (int64_t[]){ig_dim(b, 0), inner}, error);
+    return *x_rows && *source_rows;
+}
+
+static IgTensor *index_slices(const char *call, bool add, IgTensor *x, int axis, IgTensor *index,
+                              IgTensor *source, MTLError **error) {
+    if (!x || !index || !source || !check_source(call, x, index, source, &axis, error)) return NULL;
+    if (add && !ig_is_float(ig_type(x))) {
+        ig_fail(error, IgErrorType, "%s: a floating type is needed, not %s", call,
+                ig_type_name(ig_type(x)));
+        return NULL;
+    }
+    IgScope *scope = ig_scope_begin();
+    IgTensor *old = NULL, *new = NULL, *rows = NULL;
+    IgShape shape;
+    if (slices_as_rows(call, x, axis, index, source, &old, &new, &shape, error)) {
+        if (add)
+            rows = ig_add(old, on_rows(call, new, index, true, ig_dim(old, 0), error), error);
+        else
+            rows = replace_rows(call, old, index, new, error);
+    }
+    IgTensor *result = rows ? ig_reshape(rows, shape.rank, shape.n, error) : NULL;
+    return ig_scope_return(scope, ig_transpose(result, 0, axis, error));
+}
+
+IgTensor *ig_index_copy(IgTensor *x, int axis, IgTensor *index, IgTensor *source,
+                        MTLError **error) {
+    return index_slices("ig_index_copy", false, x, axis, index, source, error);
+}
+
+IgTensor *ig_index_add(IgTensor *x, int axis, IgTensor *index, IgTensor *source, MTLError **error) {
+    return index_slices("ig_index_add", true, x, axis, index, source, error);
 }

@@ -1,64 +1,162 @@
 // SPDX-License-Identifier: Apache-2.0
-// scan.c: running sums along an axis. A thread walks over one line; what is added is kept in float
-// or 64 bits and rounded for each element. The gradient is the running sum from the other end.
+// scan.c: running sums and products along an axis. A thread walks over one line; what is added is
+// kept in float or 64 bits and rounded for each element. Where there are few long lines, each is
+// cut into blocks: their totals first, from these what each begins with, then the elements. How it
+// is cut depends on the shape alone. The gradient of a sum is the running sum from the other end.
+#include <stdio.h>
 #include <stdlib.h>
-#include "tensor/tensor_int.h"
+#include <string.h>
+#include "tensor/elementwise.h"
 
-static const char kernels[] =
-    "#include <metal_stdlib>\n"
-    "using namespace metal;\n"
-    // p: length, inner, from the end
-    "#define SCAN(N, T, A) \\\n"
-    "    kernel void scan##N(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]], \\\n"
-    "                        device T *y [[buffer(2)]], uint line [[thread_position_in_grid]]) { "
-    "\\\n"
-    "        int n = p[0], inner = p[1]; \\\n"
-    "        int first = int(line) / inner * n * inner + int(line) % inner; \\\n"
-    "        A sum = 0; \\\n"
-    "        for (int i = 0; i < n; i++) { \\\n"
-    "            int at = first + (p[2] ? n - 1 - i : i) * inner; \\\n"
-    "            sum += A(x[at]); \\\n"
-    "            y[at] = T(sum); \\\n"
-    "        } \\\n"
+enum { SUM, PRODUCT };
+enum { TARGET_BLOCKS = 256, MIN_BLOCK = 256 };
+
+static const char text[] =
+    // p: length, inner, from the end, blocks of a line, elements of a block
+    "#define LINE \\\n"
+    "    int n = p[0], inner = p[1], line = int(t) / p[3], block = int(t) % p[3]; \\\n"
+    "    int first = line / inner * n * inner + line % inner, step = p[2] ? -inner : inner; \\\n"
+    "    int i = block * p[4], end = min(n, i + p[4]); \\\n"
+    "    int at = first + (p[2] ? n - 1 - i : i) * inner;\n"
+    "kernel void totals(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
+    "                   device A *y [[buffer(2)]], uint t [[thread_position_in_grid]]) {\n"
+    "    LINE\n"
+    "    A all = BEGIN;\n"
+    "    for (; i < end; i++, at += step) all = all OP A(x[at]);\n"
+    "    y[t] = all;\n"
+    "}\n"
+    "kernel void begins(constant int *p [[buffer(0)]], device A *y [[buffer(1)]],\n"
+    "                   uint line [[thread_position_in_grid]]) {\n"
+    "    A all = BEGIN;\n"
+    "    for (int i = 0; i < p[3]; i++) {\n"
+    "        A v = y[int(line) * p[3] + i];\n"
+    "        y[int(line) * p[3] + i] = all;\n"
+    "        all = all OP v;\n"
     "    }\n"
-    "SCAN(0, half, float)\nSCAN(1, float, float)\nSCAN(2, bfloat, float)\nSCAN(5, long, long)\n";
+    "}\n"
+    "kernel void walk(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
+    "                 device T *y [[buffer(2)]], device const A *begin [[buffer(3)]],\n"
+    "                 uint t [[thread_position_in_grid]]) {\n"
+    "    LINE\n"
+    "    A all = BEGIN;\n"
+    "    if (p[3] > 1) all = begin[t];\n"
+    "    for (; i < end; i++, at += step) {\n"
+    "        all = all OP A(x[at]);\n"
+    "        y[at] = T(all);\n"
+    "    }\n"
+    "}\n";
 
 typedef struct Scan {
-    int axis;
+    int axis, kind;
     bool back;
 } Scan;
 
+typedef struct Source {
+    IgType type;
+    int kind;
+} Source;
+
+static char *write_source(void *context) {
+    const Source *s = context;
+    size_t n = sizeof text + 256;
+    char *out = malloc(n);
+    if (out)
+        snprintf(out, n,
+                 "#include <metal_stdlib>\nusing namespace metal;\n"
+                 "#define T %s\n#define A %s\n#define BEGIN A(%d)\n#define OP %c\n%s",
+                 ig_type_metal(s->type), ig_is_float(s->type) ? "float" : "long",
+                 s->kind == PRODUCT, s->kind == SUM ? '+' : '*', text);
+    return out;
+}
+
 static void drop(IgExpr *expr) { free(expr->extra); }
+
+static bool dispatch(IgDevice *device, const char *function, const Source *s, const int32_t *words,
+                     const IgBinding *bindings, size_t n, size_t threads, MTLError **error) {
+    unsigned char key[16] = {'s', (unsigned char)s->type, (unsigned char)s->kind};
+    memcpy(key + 3, function, strlen(function));
+    IgKernel *kernel =
+        ig_kernel(device, key, sizeof key, function, write_source, (void *)(uintptr_t)s, error);
+    return kernel && ig_encode(device, kernel, words, 5 * sizeof *words, bindings, n,
+                               mtl_size_make(threads, 1, 1),
+                               mtl_size_make(threads < 64 ? threads : 64, 1, 1), false, error);
+}
 
 static bool run(IgDevice *device, IgData *data, MTLError **error) {
     const IgExpr *expr = data->expr;
     const Scan *s = expr->extra;
     const IgView *x = &expr->inputs[0];
-    char name[] = "scan0";
-    name[4] = (char)('0' + (int)data->type);
+    Source source = {data->type, s->kind};
     if (!ig_data_make(x->data, error) || !ig_data_allocate(data, error)) return false;
     if (data->n == 0) return true;
-    IgKernel *kernel = ig_kernel_of(device, kernels, name, error);
-    if (!kernel) return false;
-    int64_t n = expr->shape.n[s->axis], inner = 1;
+    int64_t n = expr->shape.n[s->axis], inner = 1, lines = data->n / n;
     for (int i = s->axis + 1; i < expr->shape.rank; i++) inner *= expr->shape.n[i];
-    int32_t words[3] = {(int32_t)n, (int32_t)inner, s->back};
-    IgBinding bindings[2] = {{x->data->memory, (size_t)x->offset * ig_type_size(x->data->type)},
-                             {data->memory, 0}};
-    size_t lines = (size_t)(data->n / n);
-    return ig_encode(device, kernel, words, sizeof words, bindings, 2, mtl_size_make(lines, 1, 1),
-                     mtl_size_make(lines < 256 ? lines : 256, 1, 1), false, error);
+    int64_t blocks = (TARGET_BLOCKS + lines - 1) / lines, most = (n + MIN_BLOCK - 1) / MIN_BLOCK;
+    blocks = blocks > most ? most : blocks;
+    int64_t each = (n + blocks - 1) / blocks;
+    int32_t words[5] = {(int32_t)n, (int32_t)inner, s->back, (int32_t)blocks, (int32_t)each};
+    IgBinding in = {x->data->memory, (size_t)x->offset * ig_type_size(x->data->type)};
+    IgBinding out = {data->memory, 0}, begin = out; // something to bind
+    size_t threads = (size_t)(lines * blocks);
+    bool ok = true;
+    if (blocks > 1) {
+        begin.buffer = ig_pool_take(device, threads * 8, false, error);
+        if (!begin.buffer) return false;
+        ok = dispatch(device, "totals", &source, words, (IgBinding[]){in, begin}, 2, threads,
+                      error) &&
+             dispatch(device, "begins", &source, words, &begin, 1, (size_t)lines, error);
+    }
+    ok = ok &&
+         dispatch(device, "walk", &source, words, (IgBinding[]){in, out, begin}, 3, threads, error);
+    if (blocks > 1) ig_pool_give(device, begin.buffer); // what comes later may have it
+    return ok;
 }
 
-static IgTensor *scan(IgTensor *x, int axis, bool back, MTLError **error);
+static IgTensor *scan(int kind, IgTensor *x, int axis, bool back, MTLError **error);
+
+// x without its first 0 along the axis: the gradient there is that of a product without it.
+// Before it the quotient will do; behind it nothing changes the product.
+static IgTensor *rule_product(IgGradNode *node, IgTensor *g, MTLError **error) {
+    int axis = (int)node->numbers[0];
+    IgTensor *x = ig_saved(node, 0), *is_zero = ig_eq_scalar(x, 0, error);
+    IgTensor *zeros = ig_cumsum(is_zero, axis, error);
+    IgTensor *before = ig_eq_scalar(zeros, 0, error);
+    IgTensor *first = ig_logical_and(is_zero, ig_eq_scalar(zeros, 1, error), error);
+    IgTensor *out = ig_saved_result(node, error);
+    IgTensor *sums = out ? scan(SUM, ig_mul(g, out, error), axis, true, error) : NULL;
+    IgTensor *usual = ig_div(sums, ig_masked_fill(x, is_zero, 1, error), error);
+    IgTensor *without = ig_cumprod(ig_masked_fill(x, first, 1, error), axis, error);
+    IgTensor *there = without ? scan(SUM, ig_mul(g, without, error), axis, true, error) : NULL;
+    IgTensor *nothing = ig_zeros(node->device, node->type, 0, NULL, error);
+    return ig_where(before, usual, ig_where(first, there, nothing, error), error);
+}
 
 static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
-    out[0] = scan(g, (int)node->numbers[0], !node->numbers[1], error);
+    if (node->op == PRODUCT)
+        out[0] = rule_product(node, g, error);
+    else
+        out[0] = scan(SUM, g, (int)node->numbers[0], !node->numbers[1], error);
     return out[0] != NULL;
 }
 
+static IgTensor *record(int kind, IgTensor *x, int axis, bool back, IgTensor *result,
+                        MTLError **error) {
+    if (!result || !ig_is_float(ig_type(x)) || !ig_grad_enabled_for(1, &x)) return result;
+    IgGradNode *node = ig_node_new(kind == SUM ? "ig_cumsum" : "ig_cumprod", rule, 1, &x, error);
+    if (node && kind == PRODUCT && !ig_node_save(node, 0, x, error)) {
+        ig_node_release(node);
+        node = NULL;
+    }
+    if (node) {
+        node->op = kind;
+        node->numbers[0] = axis;
+        node->numbers[1] = back;
+    }
+    return ig_node_attach(result, node, kind == PRODUCT, error);
+}
+
 // x is floating or int64.
-static IgTensor *scan(IgTensor *x, int axis, bool back, MTLError **error) {
+static IgTensor *scan(int kind, IgTensor *x, int axis, bool back, MTLError **error) {
     IgTensor *packed = ig_contiguous(x, error);
     Scan *s = packed ? malloc(sizeof *s) : NULL;
     IgExpr *expr = s ? ig_expr_new(1, &packed->view, &packed->view.shape, error) : NULL;
@@ -68,29 +166,31 @@ static IgTensor *scan(IgTensor *x, int axis, bool back, MTLError **error) {
         ig_drop(packed);
         return NULL;
     }
-    *s = (Scan){axis, back};
+    *s = (Scan){axis, kind, back};
     expr->run = run;
     expr->extra = s;
     expr->drop = drop;
     IgTensor *result = ig_tensor_of_expr(ig_device(x), ig_type(x), expr, error);
     ig_drop(packed);
-    if (!result || !ig_is_float(ig_type(x)) || !ig_grad_enabled_for(1, &x)) return result;
-    IgGradNode *node = ig_node_new("ig_cumsum", rule, 1, &x, error);
-    if (node) {
-        node->numbers[0] = axis;
-        node->numbers[1] = back;
+    return record(kind, x, axis, back, result, error);
+}
+
+static IgTensor *of_any(const char *call, int kind, IgTensor *x, int axis, MTLError **error) {
+    if (!x) return NULL;
+    if (ig_rank(x) == 0) {
+        ig_fail(error, IgErrorShape, "%s: a scalar has no axis", call);
+        return NULL;
     }
-    return ig_node_attach(result, node, false, error);
+    if (!ig_axis(call, ig_rank(x), axis, 0, &axis, error)) return NULL;
+    IgScope *scope = ig_scope_begin();
+    IgTensor *wide = ig_cast(x, ig_is_float(ig_type(x)) ? ig_type(x) : IgInt64, error);
+    return ig_scope_return(scope, wide ? scan(kind, wide, axis, false, error) : NULL);
 }
 
 IgTensor *ig_cumsum(IgTensor *x, int axis, MTLError **error) {
-    if (!x || !ig_axis("ig_cumsum", ig_rank(x), axis, 0, &axis, error)) return NULL;
-    IgTensor *wide = ig_is_float(ig_type(x)) ? ig_retain(x) : ig_cast(x, IgInt64, error);
-    if (!wide) return NULL;
-    IgTensor *result = scan(wide, axis, false, error);
-    if (wide == x)
-        ig_release(x);
-    else
-        ig_drop(wide);
-    return result;
+    return of_any("ig_cumsum", SUM, x, axis, error);
+}
+
+IgTensor *ig_cumprod(IgTensor *x, int axis, MTLError **error) {
+    return of_any("ig_cumprod", PRODUCT, x, axis, error);
 }

@@ -124,3 +124,98 @@ def test_cumsum(axis):
 def test_cumsum_of_half_adds_in_float():
     got = ig.cumsum(ig.full((3000,), 1, ig.F16), 0).numpy()
     assert got[2047] == 2048 and got[2999] == 3000
+
+
+# ---- Replacing, running products ----
+
+def scattered(x, axis, i, s):
+    y = x.copy()
+    where = list(np.indices(i.shape))
+    where[axis] = i
+    for k in np.ndindex(*i.shape):  # in order: of equal indices the last counts
+        y[tuple(w[k] for w in where)] = s[k]
+    return y
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_scatter(axis):
+    a = span(-2, 2, 4, 5, 3)
+    i = RNG.integers(0, a.shape[axis], (3, 4, 2))
+    check(lambda x, s: ig.scatter(x, axis, ig.tensor(i), s), lambda x, s: scattered(x, axis, i, s),
+          a, span(-2, 2, 3, 4, 2))
+    for dtype in ("i1", "i8", "?", "f2"):
+        x, s = (RNG.integers(0, 2, n).astype(dtype) for n in (a.shape, i.shape))
+        got = ig.scatter(ig.tensor(x), axis, ig.tensor(i), ig.tensor(s)).numpy()
+        assert np.array_equal(got, scattered(x, axis, i, s))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_index_copy_and_add(axis):
+    a = span(-2, 2, 4, 5, 3)
+    i = np.array([2, 0, 2])
+    shape = list(a.shape)
+    shape[axis] = 3
+
+    def copy(x, s):
+        y = np.moveaxis(x.copy(), axis, 0)
+        for k, n in enumerate(i):
+            y[n] = np.moveaxis(s, axis, 0)[k]
+        return np.moveaxis(y, 0, axis)
+
+    def add(x, s):
+        y = np.moveaxis(x.copy(), axis, 0)
+        np.add.at(y, i, np.moveaxis(s, axis, 0))
+        return np.moveaxis(y, 0, axis)
+    check(lambda x, s: ig.index_copy(x, axis, ig.tensor(i), s), copy, a, span(-2, 2, *shape))
+    check(lambda x, s: ig.index_add(x, axis, ig.tensor(i), s), add, a, span(-2, 2, *shape))
+    b = ig.tensor(a.T)
+    view = ig.permute(b, [2, 1, 0])
+    got = ig.index_copy(view, axis, ig.tensor(i), ig.full(shape, 7)).numpy()
+    assert np.array_equal(got, copy(a, np.full(shape, 7, "f4")))
+
+
+def test_replacing_nothing_and_errors():
+    x = ig.tensor(np.arange(6).reshape(2, 3))
+    none = ig.tensor(np.zeros((0, 3), "i8"))
+    assert np.array_equal(ig.scatter(x, 0, none, none).numpy(), x.numpy())
+    assert np.array_equal(ig.index_copy(x, 0, ig.tensor(np.zeros(0, "i8")), none).numpy(), x.numpy())
+    one = ig.tensor(np.zeros((1, 3), "i8"))
+    for f, code, text in (
+            (lambda: ig.scatter(x, 0, ig.tensor(np.full((1, 3), 2)), one), ig.INDEX, "index 2"),
+            (lambda: ig.scatter(x, 0, one, x), ig.SHAPE, "indices of shape (1, 3), elements of shape (2, 3)"),
+            (lambda: ig.scatter(x, 0, one, ig.full((1, 3), 1)), ig.TYPE, "float32 to int64"),
+            (lambda: ig.index_copy(x, 1, ig.tensor(np.array([0])), one), ig.SHAPE, "(1, 3), for axis 1 of shape (2, 3)"),
+            (lambda: ig.index_copy(x, 0, ig.tensor(np.array([-1])), one), ig.INDEX, "index -1"),
+            (lambda: ig.index_add(x, 0, ig.tensor(np.array([0])), one), ig.TYPE, "int64"),
+            (lambda: ig.cumprod(ig.full((), 1), 0), ig.SHAPE, "scalar"), (lambda: ig.cumsum(x, 2), ig.INDEX, "axis 2")):
+        with pytest.raises(ig.Error) as e:
+            f()
+        assert e.value.code == code and text in str(e.value), str(e.value)
+
+
+@pytest.mark.parametrize("shape,axis", [((100_003,), 0), ((3, 5000), 1), ((5000, 3), 0), ((2, 3000, 2), 1), ((0, 3), 0)])
+def test_long_running_sums(shape, axis):
+    """Cut into blocks: whole numbers are exact, sums of floats as good as one by one."""
+    a = RNG.integers(-1000, 1000, shape)
+    assert np.array_equal(ig.cumsum(ig.tensor(a), axis).numpy(), np.cumsum(a, axis))
+    f = RNG.standard_normal(shape).astype("f4")
+    want = np.cumsum(f.astype("f8"), axis)
+    # Rounding of sums of n numbers of about 1 that reach some hundreds: 6e-8 each, at random.
+    assert np.allclose(ig.cumsum(ig.tensor(f), axis).numpy(), want, atol=2e-3)
+    x = ig.leaf(f)
+    ig.backward(ig.sum(ig.cumsum(x, axis), ig.ALL, False))
+    n = np.arange(shape[axis], 0, -1).reshape([-1 if i == axis else 1 for i in range(len(shape))])
+    assert np.array_equal(ig.grad(x).numpy(), np.broadcast_to(n, shape).astype("f4"))
+
+
+def test_cumprod():
+    for axis in (0, 1):
+        check(lambda x: ig.cumprod(x, axis), lambda x: np.cumprod(x, axis), span(0.5, 1.5, 5, 7))
+        a = span(-1.5, 1.5, 5, 7)
+        a[2, 3] = a[4, 3] = a[2, 5] = a[0, 0] = 0  # one zero in a line, and two
+        check(lambda x: ig.cumprod(x, axis), lambda x: np.cumprod(x, axis), a)
+    b = RNG.integers(-3, 4, (4, 9)).astype("i1")
+    got = ig.cumprod(ig.tensor(b), 1)
+    assert got.type == ig.INT64 and np.array_equal(got.numpy(), np.cumprod(b.astype("i8"), 1))
+    ones = RNG.choice([1, -1], 3001).astype("f4")
+    assert np.array_equal(ig.cumprod(ig.tensor(ones), 0).numpy(), np.cumprod(ones))
