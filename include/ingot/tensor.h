@@ -123,7 +123,8 @@ MTL_API void ig_pool_release(IgPool *pool); // of ig_pool_new and ig_pool_with_c
 MTL_API MTLBuffer *ig_pool_allocate(IgPool *pool, size_t n_bytes, MTLError **error);
 MTL_API MTLBuffer *ig_pool_allocate_zeros(IgPool *pool, size_t n_bytes, MTLError **error);
 // Gives it back. With a command buffer, which has not been committed: when that completed. False:
-// it is not from here, or its class is full and it went to the system (with a command buffer: true).
+// it is not from here, or its class was full and one went to the system (with a command buffer:
+// true).
 MTL_API bool ig_pool_recycle(IgPool *pool, MTLBuffer *buffer, MTLCommandBuffer *after);
 
 // ---- Lifetime -----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ struct IgPool { // all under device->lock
     size_t n_waiting[N_CLASSES];
     size_t capacity;
     bool chosen; // the capacity is the user's, and exact
+    MTLResourceOptions options; // of new buffers
     uint64_t limit;
     IgPoolStatistics statistics;
 };
@@ -35,7 +36,7 @@ static int class_of(size_t n_bytes) {
 
 // A training loop has many small tensors (biases, their gradients and states): by default a class
 // keeps SMALL bytes if that is more than its number of buffers.
-#define SMALL 65536u
+#define SMALL (1u << 20)
 static size_t keep_of(const IgPool *pool, int c) {
     size_t small = pool->chosen ? 0 : SMALL / class_bytes(c);
     return small > pool->capacity ? small : pool->capacity;
@@ -46,6 +47,8 @@ bool ig_pool_init(IgDevice *device) {
     if (!pool) return false;
     pool->device = device;
     pool->capacity = IG_POOL_CAPACITY;
+    // The order of the queue is order enough: no hazards need tracking.
+    pool->options = MTLResourceHazardTrackingModeUntracked;
     return true;
 }
 
@@ -109,10 +112,8 @@ IgBuffer *ig_pool_take(IgDevice *device, size_t n_bytes, bool for_host, MTLError
     if (!b) {
         if (!make_room(pool, capacity, error)) return NULL;
         b = calloc(1, sizeof *b);
-        // The order of the queue is order enough: no hazards need tracking.
-        MTLBuffer *buffer = b ? mtl_device_new_buffer(device->metal, capacity,
-                                                      MTLResourceHazardTrackingModeUntracked)
-                              : NULL;
+        MTLBuffer *buffer =
+            b ? mtl_device_new_buffer(device->metal, capacity, pool->options) : NULL;
         if (!buffer) {
             free(b);
             ig_fail(error, IgErrorMemory, "out of memory: no buffer of %zu bytes", capacity);
@@ -147,6 +148,9 @@ void ig_pool_give(IgDevice *device, IgBuffer *b) {
     pool->statistics.total_pooled++;
     pool->statistics.total_memory += b->capacity;
 }
+
+void ig_pool_lends(IgPool *pool) { pool->options = MTLResourceStorageModeShared; }
+IgDevice *ig_pool_device(const IgPool *pool) { return pool->device; }
 
 // ---- For the user ----
 

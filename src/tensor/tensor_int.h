@@ -66,6 +66,9 @@ void ig_pool_destroy(IgDevice *device);
 // for_host: the caller writes right away, so no work may be under way on it.
 IgBuffer *ig_pool_take(IgDevice *device, size_t n_bytes, bool for_host, MTLError **error);
 void ig_pool_give(IgDevice *device, IgBuffer *buffer);
+IgDevice *ig_pool_device(const IgPool *pool);
+// Its buffers go to the user (pool_lend.c), who has queues of his own: hazards are tracked.
+void ig_pool_lends(IgPool *pool);
 
 // ---- Data and expressions (data.c) ----
 
@@ -220,6 +223,8 @@ struct IgDevice {
     IgExpr *deferred;              // to be freed
     MTLError *failed;              // of a command buffer, not yet reported
     struct IgPool *pool;
+    bool is_pool;   // it has been made for its pool (pool_lend.c)
+    IgBuffer *lent; // the buffers that are out
     struct IgKernelTable *kernels;
     IgDeviceStatistics statistics;
     atomic_uint refs;
