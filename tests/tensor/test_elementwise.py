@@ -207,11 +207,17 @@ def test_numbers_need_no_new_kernel():
     assert ig.statistics().compiled == before
 
 
-STEPS_1 = ["neg", "abs", "square", "tanh", "relu", "sigmoid"]
-STEPS_2 = ["add", "mul", "maximum", "sub"]
+STEPS_1 = ["neg", "abs", "square", "tanh", "relu", "sigmoid", "atan", "erf", "expm1", "exp2", "cosh", "isfinite",
+           "gelu_erf", lambda x: ig.remainder_scalar(x, 0.75), lambda x: ig.floor_divide_scalar(x, 0.75),
+           lambda x: ig.log1p(ig.abs(x)), lambda x: ig.leaky_relu(x, 0.1), lambda x: ig.elu(x, 0.5)]
+STEPS_2 = ["add", "mul", "maximum", "sub", "atan2", "logical_xor"]
 
 
-@pytest.mark.parametrize("seed", range(3))
+def step(f, *tensors):
+    return f(*tensors) if callable(f) else getattr(ig, f)(*tensors)
+
+
+@pytest.mark.parametrize("seed", range(5))
 def test_fused_equals_unfused(seed):
     """Random graphs, once lazily and once with every value made at once: the same bits."""
     rng = np.random.default_rng(seed)
@@ -224,14 +230,14 @@ def test_fused_equals_unfused(seed):
         pool = [ig.tensor(a) for a in inputs]
         for _ in range(32):
             if choose.integers(3) == 0:
-                t = getattr(ig, STEPS_1[choose.integers(len(STEPS_1))])(pool[choose.integers(len(pool))])
+                t = step(STEPS_1[choose.integers(len(STEPS_1))], pool[choose.integers(len(pool))])
             elif choose.integers(12) == 0:
                 t = ig.sum(pool[choose.integers(len(pool))], -1, True)
             elif choose.integers(12) == 0:
                 t = ig.transpose(pool[choose.integers(3)], 0, 0)
             else:
                 a, b = (pool[int(i)] for i in choose.integers(0, len(pool), 2))
-                t = getattr(ig, STEPS_2[choose.integers(len(STEPS_2))])(a, b)
+                t = step(STEPS_2[choose.integers(len(STEPS_2))], a, b)
             t = ig.clamp(t, -8, 8)
             if force:
                 ig.evaluate(t)
@@ -240,6 +246,15 @@ def test_fused_equals_unfused(seed):
 
     for a, b in zip(build(False), build(True)):
         assert a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+
+def test_an_operand_made_on_the_way_to_another():
+    """m is an operand of the sum behind the logarithm and of the last addition."""
+    a = RNG.standard_normal((3, 5)).astype("f4")
+    x = ig.tensor(a)
+    m = ig.mul_scalar(ig.max(x, 1, True), 1)
+    got = ig.add(ig.log(ig.sum(ig.exp(ig.sub(x, m)), 1, True)), m).numpy()
+    assert np.allclose(got, np.log(np.exp(a.astype("f8")).sum(1, keepdims=True)), rtol=1e-5)
 
 
 def test_long_chain():
