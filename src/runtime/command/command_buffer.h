@@ -40,6 +40,8 @@ typedef struct RtOpClass {
     bool joins;       // a dispatch: may run together with those before it
     bool ends;        // the last operation of its encoder
     bool between;     // stands between encoders
+    // The command buffer fails before it: one that was blocked is not run again. NULL: nothing to do.
+    void (*leave)(RtOp *op);
     // For traces: writes JSON members ("\"grid\":[1,2,3]"), no braces, no trailing comma. NULL: none.
     void (*describe)(const RtOp *op, char *text, size_t n_bytes);
     const char *(*title)(const RtOp *op); // for traces, better than name: the kernel's. NULL: none

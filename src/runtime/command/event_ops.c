@@ -79,6 +79,8 @@ static RtOpResult run_wait(RtOp *op, RtExecution *x) {
     return fail(w, x, MTLCommandBufferErrorTimeout, "Caused GPU Timeout Error");
 }
 
+static void leave_wait(RtOp *op) { cpu_timer_cancel(&((EventOp *)op)->timer); }
+
 static RtOpResult run_signal(RtOp *op, RtExecution *x) {
     (void)x;
     EventOp *s = (EventOp *)op;
@@ -91,8 +93,11 @@ static void describe(const RtOp *op, char *text, size_t n_bytes) {
     snprintf(text, n_bytes, "\"value\":%" PRIu64, e->value);
 }
 
-static const RtOpClass wait_class = {
-    .name = "wait for event", .run = run_wait, .between = true, .describe = describe};
+static const RtOpClass wait_class = {.name = "wait for event",
+                                     .run = run_wait,
+                                     .leave = leave_wait,
+                                     .between = true,
+                                     .describe = describe};
 static const RtOpClass signal_class = {
     .name = "signal event", .run = run_signal, .between = true, .describe = describe};
 

@@ -157,7 +157,11 @@ void rt_execute(MTLCommandBuffer *buffer) {
         rt_hazard_stall(buffer);
         return;
     }
-    if (error) rt_signal_events(buffer->resume_op); // others may wait for them
+    if (error) {
+        RtOp *op = buffer->resume_op;
+        if (op && op->cls->leave) op->cls->leave(op);
+        rt_signal_events(op); // others may wait for them
+    }
     atomic_store(&buffer->gpu_end_ns, cpu_now_ns());
     if (buffer->logs) rt_deliver_reports(buffer);
 
