@@ -86,7 +86,9 @@ bool reflect_mesh_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfA
 }
 
 void reflect_mesh_check(BridgeJob *job, RfFunction *f, const BridgeFunction *from) {
-    if (f->stage == RF_MESH && !f->mesh.n_bytes)
+    bool has_mesh = false;
+    for (uint32_t i = 0; i < f->n_args; i++) has_mesh |= f->args[i].kind == RF_ARG_MESH;
+    if (f->stage == RF_MESH && !has_mesh)
         reflect_report(job, from->decl.location, "mesh function '%s' has no mesh", f->name);
     for (size_t i = 0; i < from->decl.n_attrs; i++) {
         const BridgeAttr *a = &from->decl.attrs[i];
