@@ -1174,6 +1174,7 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 #include "ingot/metal_archive.h"
 #include "ingot/metal_capture.h"
 #include "ingot/metal_validation.h"
+#include "ingot/metal_layer.h"
 #include "ingot/metal4.h"
 #include "ingot/metal4_compiler.h"
 #include "ingot/metal4_render.h"

@@ -56,7 +56,6 @@ typedef struct MTL4ArgumentTable MTL4ArgumentTable;
 typedef struct MTL4CommitOptions MTL4CommitOptions;
 typedef struct MTL4CommitFeedback MTL4CommitFeedback;
 typedef struct MTL4CounterHeap MTL4CounterHeap;
-typedef struct MTLDrawable MTLDrawable;
 
 typedef uint64_t MTLGPUAddress;
 
@@ -210,7 +209,8 @@ MTL_API void mtl4_command_queue_signal_event(MTL4CommandQueue *queue, MTLEvent *
                                              uint64_t value);
 MTL_API void mtl4_command_queue_wait_for_event(MTL4CommandQueue *queue, MTLEvent *event,
                                                uint64_t value);
-// Refused with a message: there are no drawables yet.
+// A drawable is ready to be drawn into as soon as there is one: waiting for it is done at once. After
+// signal_drawable, presenting it waits for the work committed before.
 MTL_API void mtl4_command_queue_signal_drawable(MTL4CommandQueue *queue, MTLDrawable *drawable);
 MTL_API void mtl4_command_queue_wait_for_drawable(MTL4CommandQueue *queue, MTLDrawable *drawable);
 // Sets that count for all command buffers committed from now on; up to 32.

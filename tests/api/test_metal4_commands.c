@@ -393,9 +393,9 @@ static void test_events(void **state) {
     mtl4_command_queue_wait_for_event(b.queue, (MTLEvent *)(void *)x, 1);
     assert_message("wrong_class", "MTLBuffer", NULL);
     mtl4_command_queue_signal_drawable(b.queue, NULL);
-    assert_message("metal4_drawable", "Queue", NULL);
+    assert_message("null_argument", "drawable", NULL);
     mtl4_command_queue_wait_for_drawable(b.queue, NULL);
-    assert_message("metal4_drawable", "Queue", NULL);
+    assert_message("null_argument", "drawable", NULL);
     mtl_release(go), mtl_release(ready), mtl_release(done), mtl_release(other);
     mtl_release(x), mtl_release(y);
     close_bench(&b);

@@ -196,6 +196,9 @@ bool rt_hazard_start(MTLCommandBuffer *buffer);
 // It is blocked: neither it nor those behind it hold up anybody until it goes on.
 void rt_hazard_stall(MTLCommandBuffer *buffer);
 void rt_hazard_complete(MTLCommandBuffer *buffer);
+// The committed command buffers that use a resource now, retained, in memory the caller frees with
+// rt_free. NULL: none, or no memory.
+MTLCommandBuffer **rt_hazard_users(MTLResource *resource, size_t *n);
 
 // execute.c
 void rt_execute(MTLCommandBuffer *buffer); // to its end, or until it is blocked

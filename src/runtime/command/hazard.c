@@ -148,3 +148,14 @@ void rt_hazard_complete(MTLCommandBuffer *buffer) {
         pthread_mutex_lock(&lock);
     }
 }
+
+MTLCommandBuffer **rt_hazard_users(MTLResource *resource, size_t *n) {
+    MTLCommandBuffer **users = NULL;
+    size_t capacity = 0;
+    *n = 0;
+    pthread_mutex_lock(&lock);
+    for (RtUse *u = rt_hazard_root(resource)->uses; u; u = u->after)
+        if (rt_grow(&users, &capacity, *n + 1, sizeof *users)) users[(*n)++] = mtl_retain(u->user);
+    pthread_mutex_unlock(&lock);
+    return users;
+}

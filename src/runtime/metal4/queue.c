@@ -2,6 +2,7 @@
 // queue.c: MTL4CommandQueue: a command queue whose command buffers come from the device.
 #include "runtime/command/event.h"
 #include "runtime/metal4/recording.h"
+#include "runtime/layer/layer.h"
 #include "runtime/object/validation.h"
 
 static void queue_destroy(void *self) {
@@ -205,22 +206,24 @@ void mtl4_command_queue_wait_for_event(MTL4CommandQueue *queue, MTLEvent *e, uin
     event(queue, e, value, true, __func__);
 }
 
-// ---- Drawables: there are none ----
+// ---- Drawables ----
 
-static void refuse(MTL4CommandQueue *queue, const char *call) {
-    if (present(queue, call))
-        rt_misuse(queue->queue.device, RT_RULE_metal4_drawable, call, "queue '%s'",
-                  rt_label(&queue->queue.label));
+static bool valid_drawable(MTL4CommandQueue *queue, MTLDrawable *drawable, const char *call) {
+    if (!present(queue, call)) return false;
+    if (rt_is(drawable, &rt_drawable_class)) return true;
+    rt_misuse(queue->queue.device, drawable ? RT_RULE_wrong_class : RT_RULE_null_argument, call,
+              "drawable, queue '%s'", rt_label(&queue->queue.label));
+    return false;
 }
 
 void mtl4_command_queue_signal_drawable(MTL4CommandQueue *queue, MTLDrawable *drawable) {
-    (void)drawable;
-    refuse(queue, __func__);
+    if (!valid_drawable(queue, drawable, __func__)) return;
+    MTLEvent *event = rt_drawable_event(drawable);
+    if (event) mtl4_command_queue_signal_event(queue, event, 1);
 }
 
 void mtl4_command_queue_wait_for_drawable(MTL4CommandQueue *queue, MTLDrawable *drawable) {
-    (void)drawable;
-    refuse(queue, __func__);
+    valid_drawable(queue, drawable, __func__); // it is there, or next_drawable would still wait
 }
 
 // ---- Residency ----
