@@ -13,6 +13,7 @@
 
 #define N_TRIANGLES 100000
 #define N_QUADS 200
+#define N_DRAWS 10000
 
 enum { RGBA8 = 70, D32F = 252 };
 
@@ -22,7 +23,7 @@ typedef struct Scene {
     const char *name, *what;
     uint32_t width, height, n_samples;
     bool depth, blend, mesh;
-    enum { CLEAR, TRIANGLE, LIT, QUADS } kind;
+    enum { CLEAR, TRIANGLE, LIT, QUADS, DRAWS, INSTANCES } kind;
     const char *functions;
 } Scene;
 static const Scene scenes[] = {
@@ -35,6 +36,8 @@ static const Scene scenes[] = {
     {"S4", "200 large quads, trilinear, blended", 1920, 1080, 1, false, true, false, QUADS, "trilinear"},
     {"S4n", "the same, nearest", 1920, 1080, 1, false, true, false, QUADS, "nearest"},
     {"S5", "S2 at 1024^2 with 4 samples", 1024, 1024, 4, true, false, false, LIT, "lit"},
+    {"S6", "10k draws of one lit triangle", 1920, 1080, 1, true, false, false, DRAWS, "lit"},
+    {"S7", "20k instances of a small quad", 1920, 1080, 1, false, true, false, INSTANCES, "sprite"},
     {"S5x1", "the same with one", 1024, 1024, 1, true, false, false, LIT, "lit"},
 };
 
@@ -165,7 +168,7 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
     if (s->depth)
         pass.depth = (CpuRasterDepth){.view = {.texture = &depth},
                                       .load = CPU_LOAD_CLEAR,
-                                      .store = CPU_STORE_DONT_CARE,
+                                      .store = s->kind == CLEAR ? CPU_STORE_STORE : CPU_STORE_DONT_CARE,
                                       .clear = 1};
     seed = 0x12345678u;
     float *vertices = malloc((size_t)N_TRIANGLES * 3 * 6 * 4);
@@ -173,7 +176,7 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
     Uniforms u = {.matrix = {2.0f / (float)s->width, 0, 0, 0, 0, 2.0f / (float)s->height, 0, 0, 0, 0,
                              1, 0, -1, -1, 0, 1},
                   .light = {0.4082483f, 0.4082483f, 0.8164966f}};
-    if (s->kind == LIT && !s->mesh) soup(s, vertices);
+    if ((s->kind == LIT && !s->mesh) || s->kind == DRAWS) soup(s, vertices);
     if (s->mesh) n_indices = grid(vertices, indices);
     if (s->kind == QUADS) quads(s, vertices);
     CpuTexture checks = mipmapped();
@@ -191,14 +194,19 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
                                          .src_alpha = CPU_BLEND_ONE,
                                          .dst_alpha = CPU_BLEND_ONE_MINUS_SRC_ALPHA,
                                          .write_mask = 15};
-    CpuDraw draws[N_QUADS];
-    size_t n_draws = s->kind == CLEAR ? 0 : s->kind == QUADS ? N_QUADS : 1;
+    static CpuDraw draws[N_DRAWS];
+    size_t n_draws = s->kind == CLEAR   ? 0
+                     : s->kind == QUADS ? N_QUADS
+                     : s->kind == DRAWS ? N_DRAWS
+                                        : 1;
     for (size_t i = 0; i < n_draws; i++)
         draws[i] = (CpuDraw){.vertex = &functions.vertex, .fragment = &functions.fragment, .state = &state,
                              .n_vertices = s->kind == LIT ? N_TRIANGLES * 3
-                                           : s->kind == QUADS ? 6 : 3,
-                             .first_vertex = s->kind == QUADS ? (uint32_t)i * 6 : 0,
-                             .n_instances = 1};
+                                           : s->kind == QUADS || s->kind == INSTANCES ? 6 : 3,
+                             .first_vertex = s->kind == QUADS   ? (uint32_t)i * 6
+                                             : s->kind == DRAWS ? (uint32_t)i * 3
+                                                                : 0,
+                             .n_instances = s->kind == INSTANCES ? 20000 : 1};
     if (n_indices) {
         draws[0].indices = indices;
         draws[0].index_bytes = 4;

@@ -96,34 +96,36 @@ static void copy_plane(const Place *at, unsigned char *tile, size_t stride, uint
         }
 }
 
-static void fill_texels(unsigned char *to, size_t n, const unsigned char *texel, uint32_t bytes) {
-    bool same = true;
-    for (uint32_t i = 1; i < bytes; i++) same = same && texel[i] == texel[0];
-    if (same) {
-        memset(to, texel[0], n * bytes);
-        return;
-    }
+// Texels have 1, 2, 4, 8 or 16 bytes.
+static __m128i pattern_of(const unsigned char *texel, uint32_t bytes) {
     unsigned char pattern[16];
-    for (uint32_t i = 0; i < 16; i++) pattern[i] = texel[i % bytes];
-    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)pattern);
-    size_t n_bytes = n * bytes, i = 0;
-    for (; i + 16 <= n_bytes; i += 16) _mm_storeu_si128((__m128i *)(void *)(to + i), v);
-    memcpy(to + i, pattern, n_bytes - i);
+    for (uint32_t i = 0; i < 16; i += bytes) memcpy(pattern + i, texel, bytes);
+    return _mm_loadu_si128((const __m128i *)(const void *)pattern);
 }
 
-// Past the caches: nobody reads a cleared target soon.
-static void stream_texels(unsigned char *to, size_t n, const unsigned char *texel, uint32_t bytes) {
-    size_t n_bytes = n * bytes;
-    if (((uintptr_t)to & 15) || n_bytes < 64) {
-        fill_texels(to, n, texel, bytes);
-        return;
-    }
-    unsigned char pattern[16];
-    for (uint32_t i = 0; i < 16; i++) pattern[i] = texel[i % bytes];
-    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)pattern);
+static void fill_pattern(unsigned char *to, size_t n_bytes, __m128i v) {
     size_t i = 0;
-    for (; i + 16 <= n_bytes; i += 16) _mm_stream_si128((__m128i *)(void *)(to + i), v);
-    memcpy(to + i, pattern, n_bytes - i);
+    for (; i + 16 <= n_bytes; i += 16) _mm_storeu_si128((__m128i *)(void *)(to + i), v);
+    if (i < n_bytes) memcpy(to + i, &v, n_bytes - i);
+}
+
+static void fill_texels(unsigned char *to, size_t n, const unsigned char *texel, uint32_t bytes) {
+    fill_pattern(to, n * bytes, pattern_of(texel, bytes));
+}
+
+// Past the caches, whole lines: nobody reads a cleared target soon.
+static void stream_texels(const Place *at, const unsigned char *texel, uint32_t bytes) {
+    __m128i v = pattern_of(texel, bytes);
+    size_t n_bytes = (size_t)at->width * bytes;
+    for (int32_t y = 0; at->data && y < at->height; y++) {
+        unsigned char *to = at->data + (uint64_t)y * at->row_bytes;
+        size_t i = 0;
+        if (((uintptr_t)to & 15) == 0)
+            for (; i + 64 <= n_bytes; i += 64)
+                for (size_t k = 0; k < 64; k += 16)
+                    _mm_stream_si128((__m128i *)(void *)(to + i + k), v);
+        if (i < n_bytes) fill_pattern(to + i, n_bytes - i, v);
+    }
 }
 
 // ---- Depth and stencil formats ----
@@ -318,9 +320,7 @@ void raster_tile_clear(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
             if (!(p->color_mask >> a & 1) || c->load != CPU_LOAD_CLEAR || !stores(p, c->store))
                 continue;
             Place at = place_of(p, &c->view, p->colors[a].scratch, layer, i, tx, ty);
-            for (int32_t y = 0; at.data && y < at.height; y++)
-                stream_texels(at.data + (uint64_t)y * at.row_bytes, (size_t)at.width,
-                              p->colors[a].clear_texel, p->colors[a].texel_bytes);
+            stream_texels(&at, p->colors[a].clear_texel, p->colors[a].texel_bytes);
         }
         const CpuRasterDepth *d = &p->pass->depth, *s = &p->pass->stencil;
         if (p->has_depth && d->load == CPU_LOAD_CLEAR && stores(p, d->store)) {
@@ -329,10 +329,10 @@ void raster_tile_clear(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
             unsigned char texel[8] = {0};
             depth_to_texel(f, p->clear_depth, texel);
             bool shared = f->caps & CPU_FORMAT_STENCIL;
-            for (int32_t y = 0; at.data && y < at.height; y++) {
+            if (!shared) stream_texels(&at, texel, f->block_bytes);
+            for (int32_t y = 0; shared && at.data && y < at.height; y++) {
                 unsigned char *row = at.data + (uint64_t)y * at.row_bytes;
-                if (!shared) stream_texels(row, (size_t)at.width, texel, f->block_bytes);
-                for (int32_t x = 0; shared && x < at.width; x++)
+                for (int32_t x = 0; x < at.width; x++)
                     depth_to_texel(f, p->clear_depth, row + (size_t)x * f->block_bytes);
             }
         }
