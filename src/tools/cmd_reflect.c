@@ -24,7 +24,8 @@ static const char *const accesses[] = {"read", "read and write", "write"};
 static const char *const spaces[] = {"", "device", "constant", "threadgroup", "thread"};
 static const char *const kinds[] = {"buffer",  "threadgroup", "texture",
                                     "sampler", "stage_in",    "built-in",
-                                    "table",   "tensor"};
+                                    "table",   "tensor",      "payload",
+                                    "mesh grid", "mesh"};
 
 // Marks a struct and what it holds as used, to be printed below.
 static void mark(const RfLibrary *rf, uint32_t ix, bool *used) {

@@ -54,6 +54,7 @@ bool reflect_mesh_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfA
     if (is_metal(info, "mesh", 5) || is_metal(info, "mesh_grid_properties", 0)) {
         bool mesh = info->n_args == 5;
         arg->kind = mesh ? RF_ARG_MESH : RF_ARG_MESH_GRID;
+        arg->index = 0;
         arg->access = RF_READ_WRITE;
         if ((f->stage == RF_MESH) != mesh)
             reflect_report(job, p->location, "parameter '%s' cannot be one of %s function '%s'",
@@ -66,6 +67,7 @@ bool reflect_mesh_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfA
     for (size_t i = 0; i < p->n_attrs; i++) payload |= strcmp(p->attrs[i].name, "payload") == 0;
     if (!payload) return false;
     arg->kind = RF_ARG_PAYLOAD;
+    arg->index = 0;
     if ((info->kind != BRIDGE_TYPE_REFERENCE && info->kind != BRIDGE_TYPE_POINTER) ||
         info->element >= b->lib->n_types) {
         reflect_report(job, p->location,
