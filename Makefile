@@ -4,7 +4,7 @@ B      ?= build
 PREFIX ?= /usr/local
 CMAKE  := cmake -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 
-.PHONY: all build demo test bench bench-peers fuzz install format asan tsan clean bootstrap
+.PHONY: all build demo test bench bench-peers fuzz chaos install format asan tsan clean bootstrap
 all: build
 
 bootstrap:
@@ -31,6 +31,10 @@ bench-peers: build
 
 fuzz: build
 	@scripts/fuzz $(B)
+
+# The tests that wait for other threads, with threads that stop where it hurts.
+chaos: build
+	@LD_PRELOAD=$(abspath $(B))/tests/chaos/libchaos.so ctest --test-dir $(B) -j4 --output-on-failure -R '^(api|base|tensor|neural)\.'
 
 install: build
 	@cmake --install $(B)
