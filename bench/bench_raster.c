@@ -37,6 +37,7 @@ static const Scene scenes[] = {
     {"S4n", "the same, nearest", 1920, 1080, 1, false, true, false, QUADS, "nearest"},
     {"S5", "S2 at 1024^2 with 4 samples", 1024, 1024, 4, true, false, false, LIT, "lit"},
     {"S6", "10k draws of one lit triangle", 1920, 1080, 1, true, false, false, DRAWS, "lit"},
+    {"S6s", "the same, each with its own state", 1920, 1080, 1, true, false, false, DRAWS, "lit"},
     {"S7", "20k instances of a small quad", 1920, 1080, 1, false, true, false, INSTANCES, "sprite"},
     {"S5x1", "the same with one", 1024, 1024, 1, true, false, false, LIT, "lit"},
 };
@@ -207,6 +208,11 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
                                              : s->kind == DRAWS ? (uint32_t)i * 3
                                                                 : 0,
                              .n_instances = s->kind == INSTANCES ? 20000 : 1};
+    static CpuRasterState states[N_DRAWS];
+    for (size_t i = 0; i < n_draws && !strcmp(s->name, "S6s"); i++) {
+        states[i] = state;
+        draws[i].state = &states[i];
+    }
     if (n_indices) {
         draws[0].indices = indices;
         draws[0].index_bytes = 4;

@@ -195,6 +195,65 @@ static void test_instances(void **state) {
     scene_free(s);
 }
 
+// One draw, or many small ones, that share their state or not, indexed or not: the same picture.
+static void test_many_draws(void **state) {
+    (void)state;
+    enum { N = 2400, SIZE = 128 }; // vertices
+    random_seed(7);
+    Vertex *v = calloc(N, sizeof *v);
+    uint16_t indices[N];
+    for (uint32_t i = 0; i < N; i += 3) {
+        double x = random_unit() * SIZE, y = random_unit() * SIZE;
+        for (uint32_t k = 0; k < 3; k++) { // some behind the eye, some outside
+            place(&v[i + k], x + random_unit() * 20, y + random_unit() * 20, random_unit(),
+                  random_unit() * 4 - 0.1, SIZE, SIZE);
+            for (int c = 0; c < N_VALUES; c++) v[i + k].value[c] = (float)random_unit();
+            indices[i + k] = (uint16_t)(i + k);
+        }
+    }
+    unsigned char *want = NULL;
+    for (int kind = 0; kind < 5; kind++) {
+        Scene *s = scene_new(RGBA8, SIZE, SIZE, 1, 1, (Behaviour){0}, 0);
+        stages_init(&s->stages, v, N, (Behaviour){.colors = 1}, 0, 0);
+        s->state.blend[0] = (CpuBlendState){.enabled = true,
+                                            .src_rgb = CPU_BLEND_SRC_ALPHA,
+                                            .dst_rgb = CPU_BLEND_ONE_MINUS_SRC_ALPHA,
+                                            .src_alpha = CPU_BLEND_ONE,
+                                            .dst_alpha = CPU_BLEND_ONE_MINUS_SRC_ALPHA,
+                                            .write_mask = 15};
+        CpuRasterState *states = calloc(N, sizeof *states);
+        CpuDraw *draws = calloc(N, sizeof *draws);
+        size_t n = 0;
+        for (uint32_t first = 0; first < N; n++) {
+            uint32_t length = kind == 0 ? N : 3 * (1 + random_bits() % 40);
+            if (length > N - first) length = N - first;
+            draws[n] = s->draw;
+            draws[n].first_vertex = first;
+            draws[n].n_vertices = length;
+            states[n] = s->state;
+            if (kind == 2) draws[n].state = &states[n];
+            if (kind >= 3) { // kind 4: a base vertex too
+                draws[n].indices = indices + (kind == 3 ? first : 0);
+                draws[n].indices_bytes = sizeof indices - (kind == 3 ? first : 0) * 2;
+                draws[n].index_bytes = 2;
+                draws[n].first_vertex = kind == 3 ? 0 : first;
+            }
+            first += length;
+        }
+        render(&s->pass, draws, n);
+        if (!want) {
+            want = malloc(s->color.n_bytes);
+            memcpy(want, s->color.data, s->color.n_bytes);
+        }
+        assert_memory_equal(want, s->color.data, s->color.n_bytes);
+        free(states);
+        free(draws);
+        scene_free(s);
+    }
+    free(want);
+    free(v);
+}
+
 static void test_no_attachments(void **state) {
     (void)state;
     Scene *s = scene_new(RGBA8, 64, 64, 1, 1, (Behaviour){.flat = true}, 0);
@@ -392,6 +451,7 @@ int main(void) {
         cmocka_unit_test(test_threads), // first: it forks
         cmocka_unit_test(test_load_store),      cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_scissor_viewport), cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_many_draws),
         cmocka_unit_test(test_instances),       cmocka_unit_test(test_no_attachments),
         cmocka_unit_test(test_memoryless),      cmocka_unit_test(test_many),
         cmocka_unit_test(test_large_target),    cmocka_unit_test(test_faults),

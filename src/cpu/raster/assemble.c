@@ -61,7 +61,7 @@ static uint32_t slot_of(Worker *w, uint32_t id) {
 _Static_assert(UNIT_SLOTS < HASH_SIZE / 2, "room in the table");
 
 static uint32_t assemble_indexed(Worker *w, const DrawInfo *d, const Span *span, Corners *corners) {
-    const CpuDraw *draw = d->draw;
+    const CpuDraw *draw = &w->pass->draws[span->from.draw];
     uint32_t n_corners = raster_corners(d->state->primitive), n = span->n_primitives;
     uint32_t starts[UNIT_PRIMITIVES];
     bool strip = raster_is_strip(d->state->primitive);
@@ -86,20 +86,21 @@ static uint32_t assemble_indexed(Worker *w, const DrawInfo *d, const Span *span,
 }
 
 uint32_t raster_assemble(Worker *w, const DrawInfo *d, const Span *span, Corners *corners) {
-    const CpuDraw *draw = d->draw;
+    const CpuDraw *draw = &w->pass->draws[span->from.draw];
     uint8_t kind = d->state->primitive;
-    uint32_t n_corners = raster_corners(kind), n = span->n_primitives;
-    w->n_slots = 0;
+    uint32_t n_corners = raster_corners(kind), n = span->n_primitives, first = w->n_slots;
     if (draw->indices) return assemble_indexed(w, d, span, corners);
     bool strip = raster_is_strip(kind);
     uint32_t step = strip ? 1 : n_corners;
-    w->n_slots = n ? (n - 1) * step + n_corners : 0;
-    for (uint32_t i = 0; i < w->n_slots; i++) w->ids[i] = draw->first_vertex + span->from.at + i;
+    uint32_t n_vertices = n ? (n - 1) * step + n_corners : 0;
+    w->n_slots += n_vertices;
+    for (uint32_t i = 0; i < n_vertices; i++)
+        w->ids[first + i] = draw->first_vertex + span->from.at + i;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t turned = strip && n_corners == 3 && ((span->from.run + i) & 1);
-        corners[i].slot[0] = i * step;
-        corners[i].slot[1] = i * step + 1 + turned;
-        corners[i].slot[2] = i * step + 2 - turned;
+        corners[i].slot[0] = first + i * step;
+        corners[i].slot[1] = first + i * step + 1 + turned;
+        corners[i].slot[2] = first + i * step + 2 - turned;
         corners[i].primitive = span->from.primitive + i;
     }
     return n;

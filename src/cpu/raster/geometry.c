@@ -13,8 +13,9 @@ static bool prepare_slots(Worker *w, const DrawInfo *d) {
     return raster_reserve_slots(w, d, UNIT_SLOTS + LANES);
 }
 
-static void run_vertices(Worker *w, const DrawInfo *d, const Span *span) {
-    const CpuDraw *draw = d->draw;
+// The slots from `first` on.
+static void run_vertices(Worker *w, const DrawInfo *d, const Span *span, uint32_t first) {
+    const CpuDraw *draw = &w->pass->draws[span->from.draw];
     float domain[3 * LANES];
     uint32_t points[CPU_MAX_CONTROL_POINTS * LANES];
     uint32_t views = draw->amplification > 1 ? draw->amplification : 1;
@@ -27,7 +28,7 @@ static void run_vertices(Worker *w, const DrawInfo *d, const Span *span) {
                           .domain = domain,
                           .control_points = points,
                           .n_control_points = draw->patches ? draw->patches->n_control_points : 0};
-    for (uint32_t i = 0; i < w->n_slots; i += LANES) {
+    for (uint32_t i = first; i < w->n_slots; i += LANES) {
         uint32_t n = w->n_slots - i < LANES ? w->n_slots - i : LANES;
         step.n = n;
         step.vertices = w->ids + i;
@@ -146,6 +147,18 @@ static bool make_lines_points(Worker *w, const DrawInfo *d, const Corners *corne
     return true;
 }
 
+// Faces of the corners to triangles of the unit.
+static bool finish_spans(Worker *w, Unit *unit, uint32_t info, const Corners *corners, uint32_t n) {
+    const DrawInfo *d = &w->pass->infos[info];
+    w->n_slots = (w->n_slots + LANES - 1) / LANES * LANES; // new vertices: steps of their own
+    w->n_faces = 0;
+    if (!(d->state->primitive >= CPU_TRIANGLE ? make_faces(w, d, corners, n)
+                                              : make_lines_points(w, d, corners, n)))
+        return false;
+    return ISA(raster_setup)(w, unit, info);
+}
+
+// A span of a mesh, of patches, or of a view.
 static bool run_span(Worker *w, Unit *unit, const Span *span) {
     const DrawInfo *d = &w->pass->infos[span->info];
     Corners corners[UNIT_PRIMITIVES];
@@ -159,17 +172,41 @@ static bool run_span(Worker *w, Unit *unit, const Span *span) {
             n = raster_assemble(w, d, span, corners);
         else if (!raster_assemble_patches(w, d, span, corners))
             return false;
-        run_vertices(w, d, span);
+        run_vertices(w, d, span, 0);
         move_view(w, d);
     }
     if (d->state->discard_all || n == 0) return true;
     for (uint32_t i = 0; i < w->n_slots; i += V_WIDTH) transform(w, d, i);
-    w->n_slots = (w->n_slots + LANES - 1) / LANES * LANES; // new vertices: steps of their own
-    w->n_faces = 0;
-    if (!(d->state->primitive >= CPU_TRIANGLE ? make_faces(w, d, corners, n)
-                                              : make_lines_points(w, d, corners, n)))
-        return false;
-    return ISA(raster_setup)(w, unit, span->info);
+    return finish_spans(w, unit, span->info, corners, n);
+}
+
+static bool is_simple(const CpuDraw *d) { return !d->mesh && !d->patches && d->amplification <= 1; }
+
+// How many of the spans go through setup together: small instances, or small draws of one state.
+static uint32_t count_group(const Pass *p, const Span *spans, uint32_t n) {
+    uint32_t corners = raster_corners(p->infos[spans->info].state->primitive), i = 0;
+    for (uint32_t primitives = 0, slots = 0; i < n && spans[i].info == spans->info; i++) {
+        primitives += spans[i].n_primitives;
+        slots += (spans[i].n_primitives * corners + LANES - 1) / LANES * LANES;
+        if (i && (primitives > UNIT_PRIMITIVES || slots > UNIT_SLOTS)) break;
+    }
+    return i;
+}
+
+static bool run_group(Worker *w, Unit *unit, const Span *spans, uint32_t n_spans) {
+    const DrawInfo *d = &w->pass->infos[spans->info];
+    Corners corners[UNIT_PRIMITIVES];
+    if (!prepare_slots(w, d)) return false;
+    uint32_t n = 0;
+    w->view = 0;
+    for (uint32_t s = 0; s < n_spans; s++) {
+        uint32_t first = w->n_slots = (w->n_slots + LANES - 1) / LANES * LANES;
+        n += raster_assemble(w, d, &spans[s], corners + n);
+        run_vertices(w, d, &spans[s], first);
+        for (uint32_t i = first; i < w->n_slots && !d->state->discard_all; i += V_WIDTH)
+            transform(w, d, i);
+    }
+    return d->state->discard_all || n == 0 || finish_spans(w, unit, spans->info, corners, n);
 }
 
 // ---- Sorting by tile ----
@@ -228,8 +265,12 @@ static bool sort_pairs(Worker *w, Unit *unit) {
 void ISA(raster_run_unit)(Worker *w, Unit *unit) {
     unit->n_bytes = unit->n_big = 0;
     w->n_pairs = 0;
-    for (uint32_t i = 0; i < unit->n_spans; i++)
-        if (!run_span(w, unit, &w->pass->spans[unit->first_span + i])) goto fail;
+    const Span *spans = w->pass->spans + unit->first_span;
+    for (uint32_t i = 0, n; i < unit->n_spans; i += n) {
+        bool simple = is_simple(w->pass->infos[spans[i].info].draw);
+        n = simple ? count_group(w->pass, spans + i, unit->n_spans - i) : 1;
+        if (!(simple ? run_group(w, unit, spans + i, n) : run_span(w, unit, spans + i))) goto fail;
+    }
     if (sort_pairs(w, unit)) return;
 fail:
     unit->tile_columns = 0;

@@ -8,6 +8,7 @@
 
 #define KEPT_UNIT_BYTES ((size_t)96 << 20)
 #define KEPT_WORKER_BYTES ((size_t)64 << 20)
+#define KEPT_PASS_BYTES ((size_t)64 << 20)
 
 void *raster_grow_slow(void *memory, size_t *capacity, size_t need, size_t element) {
     size_t wanted = need + need / 2 + 64;
@@ -21,11 +22,20 @@ void *raster_grow_slow(void *memory, size_t *capacity, size_t need, size_t eleme
     return fresh;
 }
 
+typedef struct PassMemory { // the lists of a Pass
+    DrawInfo *infos;
+    ViewportInfo *viewports;
+    Span *spans;
+    Unit **units;
+    size_t infos_capacity, viewports_capacity, spans_capacity, units_capacity;
+} PassMemory;
+
 static struct {
     pthread_mutex_t lock;
     Worker *workers;
     Unit *units;
     size_t worker_bytes, unit_bytes;
+    PassMemory pass; // of the last pass that gave it back
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 // The child of a fork: another thread may have held the lock, so the lists cannot be trusted.
@@ -34,6 +44,7 @@ static void after_fork(void) {
     kept.workers = NULL;
     kept.units = NULL;
     kept.worker_bytes = kept.unit_bytes = 0;
+    kept.pass = (PassMemory){0};
 }
 
 static void watch_forks(void) { pthread_atfork(NULL, NULL, after_fork); }
@@ -135,6 +146,39 @@ void raster_unit_give(Unit *unit) {
     if (!keep) unit_free(unit);
 }
 
+static void pass_free(PassMemory *m) {
+    free(m->infos);
+    free(m->viewports);
+    free(m->spans);
+    free(m->units);
+    *m = (PassMemory){0};
+}
+
+void raster_pass_take(Pass *p) {
+    pthread_mutex_lock(&kept.lock);
+    PassMemory m = kept.pass;
+    kept.pass = (PassMemory){0};
+    pthread_mutex_unlock(&kept.lock);
+    p->infos = m.infos, p->infos_capacity = m.infos_capacity;
+    p->viewports = m.viewports, p->viewports_capacity = m.viewports_capacity;
+    p->spans = m.spans, p->spans_capacity = m.spans_capacity;
+    p->units = m.units, p->units_capacity = m.units_capacity;
+}
+
+void raster_pass_give(Pass *p) {
+    PassMemory m = {p->infos, p->viewports, p->spans, p->units,
+                    p->infos_capacity, p->viewports_capacity, p->spans_capacity, p->units_capacity};
+    size_t bytes = m.infos_capacity * sizeof *m.infos + m.viewports_capacity * sizeof *m.viewports +
+                   m.spans_capacity * sizeof *m.spans + m.units_capacity * sizeof *m.units;
+    pthread_mutex_lock(&kept.lock);
+    if (bytes <= KEPT_PASS_BYTES && !kept.pass.infos) {
+        kept.pass = m;
+        m = (PassMemory){0};
+    }
+    pthread_mutex_unlock(&kept.lock);
+    pass_free(&m);
+}
+
 // The end of the process, or of a test.
 void raster_memory_free(void) {
     pthread_mutex_lock(&kept.lock);
@@ -149,5 +193,8 @@ void raster_memory_free(void) {
         unit_free(u);
     }
     kept.worker_bytes = kept.unit_bytes = 0;
+    PassMemory pass = kept.pass;
+    kept.pass = (PassMemory){0};
     pthread_mutex_unlock(&kept.lock);
+    pass_free(&pass);
 }

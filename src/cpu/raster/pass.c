@@ -244,6 +244,14 @@ static bool add_meshes(Pass *p, Cursor *c, uint32_t unit_primitives, uint64_t *b
     return true;
 }
 
+// Draws that differ in what they count only: one DrawInfo serves them.
+static bool is_same(const CpuDraw *a, const CpuDraw *b) {
+    return a->vertex == b->vertex && a->fragment == b->fragment && a->state == b->state &&
+           !a->mesh && !b->mesh && !a->patches && !b->patches && a->amplification <= 1 &&
+           b->amplification <= 1 && a->visibility == b->visibility &&
+           a->counts_any == b->counts_any && a->label == b->label;
+}
+
 // What the threads share until the batch is drawn. False: no memory.
 static bool build_batch(Pass *p, Cursor *c, uint32_t unit_primitives, bool *more) {
     uint64_t bytes = 0;
@@ -258,7 +266,8 @@ static bool build_batch(Pass *p, Cursor *c, uint32_t unit_primitives, bool *more
             bytes >= BATCH_BYTES)
             break;
         if (primitives_of(draw) == 0 || instances_of(draw) == 0) continue;
-        if (!raster_draw_info(p, c->draw)) return false;
+        bool shared = p->n_infos && is_same(p->infos[p->n_infos - 1].draw, draw);
+        if (!shared && !raster_draw_info(p, c->draw)) return false;
         if (draw->mesh) {
             bool over;
             if (!add_meshes(p, c, unit_primitives, &bytes, &over)) return false;
@@ -400,6 +409,7 @@ bool cpu_raster(CpuRun *run, const CpuRasterPass *pass, const CpuDraw *draws, si
         return false;
     }
     set_pass(&p, pass);
+    raster_pass_take(&p);
     Cursor cursor = {0};
     bool more = true;
     uint32_t unit_primitives = unit_size(&p);
@@ -420,10 +430,7 @@ bool cpu_raster(CpuRun *run, const CpuRasterPass *pass, const CpuDraw *draws, si
     }
     give_units(&p);
     raster_objects_free(&p, true);
-    free(p.infos);
-    free(p.viewports);
-    free(p.spans);
-    free(p.units);
+    raster_pass_give(&p);
     for (uint32_t a = 0; a < CPU_MAX_COLORS; a++) free_scratch(p.colors[a].scratch);
     free_scratch(p.depth_scratch);
     free_scratch(p.stencil_scratch);

@@ -21,7 +21,7 @@
 #define UNIT_PRIMITIVES 512u  // as many input primitives as a unit has at most
 #define BIG_TILES 64u         // triangles over more tiles are on a list that every tile reads
 #define BATCH_BYTES (48u << 20) // of triangles, estimated, before the tiles are drawn
-#define MAX_BATCH_DRAWS 8192u
+#define MAX_BATCH_DRAWS 32768u
 #define UNIT_SLOTS (UNIT_PRIMITIVES * 3u) // vertices that primitives of a unit name
 
 // ---- What a draw means, worked out once (draw.c) ----
@@ -54,7 +54,7 @@ typedef void OutputFn(const struct DrawInfo *d, uint32_t attachment, const uint3
                       uint32_t lanes, void *texels);
 
 typedef struct DrawInfo {
-    const CpuDraw *draw;
+    const CpuDraw *draw; // the first of those it serves: counts and starts are those of a span's draw
     const CpuRasterState *state;
     CpuContextLaunch vertex, fragment;
     const CpuStageInfo *fragment_info; // NULL: no function
@@ -254,6 +254,8 @@ Worker *raster_worker_take(Pass *p);
 void raster_worker_give(Worker *w);
 Unit *raster_unit_take(void);
 void raster_unit_give(Unit *unit);
+void raster_pass_take(Pass *p); // its lists, empty
+void raster_pass_give(Pass *p);
 void raster_memory_free(void);
 // draw.c: appends a DrawInfo. False: no memory.
 bool raster_draw_info(Pass *p, size_t draw);
@@ -262,7 +264,7 @@ typedef struct Corners { // of an input primitive
     uint32_t slot[3];
     uint32_t primitive;
 } Corners;
-// Fills w->ids (w->n_slots of them) and `corners`; returns how many primitives there are.
+// Appends to w->ids (w->n_slots of them) and fills `corners`; returns how many primitives there are.
 uint32_t raster_assemble(Worker *w, const DrawInfo *d, const Span *span, Corners *corners);
 uint32_t raster_corners(uint8_t primitive); // 1, 2 or 3
 bool raster_is_strip(uint8_t primitive);
