@@ -35,7 +35,7 @@ static void plain_descriptor(const RfFunction *f, MslVertexDescriptor *d) {
         uint8_t scalar, one, two, bytes; // MTLDataType; MTLVertexFormat of one and two components
     } table[] = {{3, 28, 29, 4},  {16, 53, 25, 2}, {29, 32, 33, 4}, {33, 36, 37, 4},
                  {37, 50, 16, 2}, {41, 49, 13, 2}, {45, 46, 4, 1},  {49, 45, 1, 1}};
-    enum { BUFFER = 30 };
+    enum { BUFFER = 30, OF_PATCH = 29, PER_VERTEX = 1, PER_PATCH = 3, PER_POINT = 4 };
     uint32_t offset = 0;
     *d = (MslVertexDescriptor){0};
     for (uint32_t i = 0; i < f->n_inputs; ++i) {
@@ -45,11 +45,13 @@ static void plain_descriptor(const RfFunction *f, MslVertexDescriptor *d) {
         for (size_t k = 0; k < sizeof table / sizeof *table; ++k)
             if (table[k].scalar == scalar) {
                 d->attributes[v->index] = (MslVertexAttribute){
-                    n == 1 ? table[k].one : table[k].two + n - 2u, offset, BUFFER};
+                    n == 1 ? table[k].one : table[k].two + n - 2u, offset,
+                    f->patch && !v->points ? OF_PATCH : BUFFER};
                 offset += (n * table[k].bytes + 3u) & ~3u;
             }
     }
-    d->layouts[BUFFER] = (MslVertexLayout){offset, 1, 1};
+    d->layouts[BUFFER] = (MslVertexLayout){offset, f->patch ? PER_POINT : PER_VERTEX, 1};
+    d->layouts[OF_PATCH] = (MslVertexLayout){offset, PER_PATCH, 1};
 }
 
 bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *f, bool fill,

@@ -91,6 +91,7 @@ typedef struct MslVertexLayout { uint32_t stride, step, rate; } MslVertexLayout;
 typedef struct MslVertexDescriptor {
     MslVertexAttribute attributes[MSL_MAX_VERTEX];
     MslVertexLayout layouts[MSL_MAX_VERTEX]; // by buffer index
+    uint32_t flat[4]; // fragment functions: bit r: the input in row r is a value of primitives
 } MslVertexDescriptor;
 
 typedef struct MslKernelRequest {
@@ -103,7 +104,8 @@ typedef struct MslKernelRequest {
     const uint32_t *dynamic; size_t n_dynamic; // numbers as MslLinkedFunction.library: where
                                    // functions without a body are looked for, in this order
     uint32_t call_depth;           // of calls through tables inside visible functions; 0: the default, 1
-    const MslVertexDescriptor *vertex; // of a vertex function; NULL: none
+    const MslVertexDescriptor *vertex; // of vertex functions, of fragment functions behind a mesh
+                                       // function; NULL: none
     uint32_t shape[3];             // threadgroup size to specialise for; 0,0,0: any
     const char *cpu;               // LLVM CPU name, e.g. "x86-64-v3"; NULL: this machine
     const char *features;          // LLVM feature string; NULL: those of cpu

@@ -295,6 +295,7 @@ static void put_vertex(WireOut *w, const MslVertexDescriptor *d) {
         wire_u32(w, d->layouts[i].step);
         wire_u32(w, d->layouts[i].rate);
     }
+    for (int i = 0; d && i < 4; ++i) wire_u32(w, d->flat[i]);
 }
 
 static const MslVertexDescriptor *get_vertex(WireIn *r, BaseArena *a) {
@@ -309,6 +310,7 @@ static const MslVertexDescriptor *get_vertex(WireIn *r, BaseArena *a) {
         d->layouts[i].rate = wire_get_u32(r);
         if (d->attributes[i].buffer >= MSL_MAX_VERTEX) r->failed = true;
     }
+    for (int i = 0; d && i < 4; ++i) d->flat[i] = wire_get_u32(r);
     return d;
 }
 

@@ -80,6 +80,16 @@ static const char more_source[] = HEAD
     "[[mesh]] void fault(Plain m, device uint *far [[buffer(0)]]) { far[1ul << 40] = 1; }\n"
     "struct Big { uint n[4096]; };\n"
     "[[object]] void big(object_data Big &p [[payload]], mesh_grid_properties g) { p.n[0] = 1; }\n"
+    // Values of primitives arrive as they were, however the corners lie.
+    "struct E { float third; half h; float2 two [[user(two)]]; };\n"
+    "struct EIn { V v; E e; };\n"
+    "[[mesh]] void exact(mesh<V, E, 3, 1, topology::triangle> m) {\n"
+    "  for (uint i = 0; i < 3; i++) { V v = at(corner(i) * 2, 1); v.position *= 1 + 7.3 * i;\n"
+    "    m.set_vertex(i, v); m.set_index(i, i); }\n"
+    "  m.set_primitive(0, {1.0f / 3, 0.1h, float2(7.7, 1e-3)}); m.set_primitive_count(1); }\n"
+    "fragment float4 equal(EIn in [[stage_in]]) {\n"
+    "  return in.e.third == 1.0f / 3 && in.e.h == 0.1h && all(in.e.two == float2(7.7, 1e-3))\n"
+    "         ? 1 : 0.5; }\n"
     // Amplification.
     "struct A { float4 position [[position]]; float4 color [[flat]]; };\n"
     "vertex A views(uint i [[vertex_id]], ushort v [[amplification_id]],\n"
@@ -317,6 +327,17 @@ static void layers_and_culled(void **state) {
     mtl_release(s.t), mtl_release(p);
 }
 
+static void values_are_exact(void **state) {
+    (void)state;
+    MTLRenderPipelineState *p = make(NULL, "exact", "equal");
+    Scene s = begin(p, 64, 64);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(1, 1, 1), size(1, 1, 1),
+                                                      size(1, 1, 1));
+    end(&s);
+    for (size_t i = 0; i < 64 * 64; i++) assert_int_equal(pixel(s.t, i % 64, i / 64), 0xffffffffu);
+    mtl_release(s.t), mtl_release(p);
+}
+
 static void amplification(void **state) {
     (void)state;
     assert_true(mtl_device_supports_vertex_amplification_count(device, 2));
@@ -532,7 +553,8 @@ int main(void) {
         cmocka_unit_test(grids),         cmocka_unit_test(ids_of_primitives),
         cmocka_unit_test(objects),       cmocka_unit_test(order),
         cmocka_unit_test(points_and_lines), cmocka_unit_test(layers_and_culled),
-        cmocka_unit_test(amplification), cmocka_unit_test(wild),
+        cmocka_unit_test(values_are_exact), cmocka_unit_test(amplification),
+        cmocka_unit_test(wild),
         cmocka_unit_test(a_fault),       cmocka_unit_test(bad_pipelines),
         cmocka_unit_test(limits),        cmocka_unit_test(bad_draws),
     };

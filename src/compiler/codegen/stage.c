@@ -161,7 +161,7 @@ static LLVMValueRef interpolate(Cg *cg, const RfValue *v, unsigned component) {
     LLVMValueRef planes =
         msl_stage_load(cg, msl_ptr(cx), msl_stage_step(cg), offsetof(CpuFragmentStep, planes));
     uint64_t offset = (uint64_t)(v->row + component) * sizeof(CpuPlane);
-    if (v->interpolation == CPU_FLAT) // the bits, whatever they are
+    if (v->interpolation == CPU_FLAT || msl_is_of_primitive(cg, v->row)) // the bits
         return msl_stage_load(cg, msl_int(cx, 32), planes, offset + offsetof(CpuPlane, at));
     LLVMValueRef value = plane_value(cg, planes, offset, v->place);
     if (v->interpolation == CPU_LINEAR) return value;

@@ -24,6 +24,11 @@ LLVMValueRef msl_stage_launch(Cg *cg);
 // A row's element of this lane: address.
 LLVMValueRef msl_stage_row(Cg *cg, LLVMValueRef rows, unsigned row);
 
+// Whether a fragment input is a value of primitives, the same at all corners.
+static inline bool msl_is_of_primitive(const Cg *cg, uint32_t row) {
+    return cg->request->vertex && row < 128 && cg->request->vertex->flat[row / 32] >> row % 32 & 1;
+}
+
 // stage_fetch.c: components of the attribute, as the program's type has them, in out[v->n]; point:
 // which control point, if it is one's.
 void msl_fetch_attribute(Cg *cg, const RfValue *v, uint32_t point, LLVMValueRef *out);

@@ -449,6 +449,8 @@ void msl_finish_stage_info(Cg *cg) {
     for (uint32_t i = 0; i < f->n_outputs; i++)
         if (msl_condition_holds(cg, f->outputs[i].condition))
             describe_value(f, &f->outputs[i], &info);
+    for (uint32_t r = 0; f->stage == RF_FRAGMENT && r < CPU_MAX_VARYINGS; r++)
+        if (msl_is_of_primitive(cg, r)) info.inputs[r] = CPU_FLAT;
     LLVMValueRef bytes = LLVMConstStringInContext2(cx->llvm, (const char *)&info, sizeof info, 1);
     LLVMValueRef g = LLVMAddGlobal(cx->module, LLVMTypeOf(bytes), CPU_STAGE_INFO_SYMBOL);
     LLVMSetInitializer(g, bytes);

@@ -190,8 +190,9 @@ static const RfValue *find_output(const MTLRenderPipelineState *state, const RfV
     return NULL;
 }
 
-// Which row of the vertex function's outputs each component of the fragment inputs comes from.
-static MTLError *link_stages(MTLRenderPipelineState *state) {
+// Which row of the vertex function's outputs each component of the fragment inputs comes from; in
+// flat, those that come from primitives.
+static MTLError *link_stages(MTLRenderPipelineState *state, uint32_t flat[4]) {
     memset(state->rows, 0xff, sizeof state->rows);
     const MTLFunction *fragment = state->fragment.function;
     if (!fragment) return NULL;
@@ -202,8 +203,11 @@ static MTLError *link_stages(MTLRenderPipelineState *state) {
             in->role == RF_VALUE ? rt_condition_use(fragment, in->condition) : RT_ARG_OFF;
         if (use == RT_ARG_OFF) continue;
         const RfValue *out = find_output(state, in, true);
-        for (uint32_t k = 0; out && k < in->n && in->row + k < CPU_MAX_VARYINGS; k++)
-            state->rows[in->row + k] = (uint16_t)(CPU_VERTEX_FIRST + out->row + k);
+        for (uint32_t k = 0; out && k < in->n && in->row + k < CPU_MAX_VARYINGS; k++) {
+            uint32_t row = in->row + k;
+            state->rows[row] = (uint16_t)(CPU_VERTEX_FIRST + out->row + k);
+            if (out->primitive) flat[row / 32] |= 1u << row % 32;
+        }
         if (out || use == RT_ARG_OPTIONAL) continue;
         const char *before = in->user ? "user(" : "", *after = in->user ? ")" : "";
         if (find_output(state, in, false))
@@ -388,6 +392,7 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
     RtRenderExtra own = *given, *extra = &own;
     MTLError *wrong = NULL;
     bool used;
+    MslVertexDescriptor linked = {0}; // for the fragment function
     MTLRenderPipelineState *state = rt_new(&rt_render_pipeline_class, sizeof *state);
     if (!state) goto fail;
     state->device = mtl_retain(device);
@@ -401,7 +406,7 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
     if ((wrong = set_attachments(state, d))) goto fail;
     if (state->fragment.function && (wrong = check_outputs(state))) goto fail;
     if ((wrong = check_indirect(state))) goto fail;
-    if ((wrong = link_stages(state))) goto fail;
+    if ((wrong = link_stages(state, linked.flat))) goto fail;
     if ((wrong = translate_descriptor(state, d->vertex_descriptor, &state->vertex_descriptor,
                                       &used)))
         goto fail;
@@ -420,7 +425,8 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
     }
     if (extra->mesh && (wrong = rt_pipeline_set_mesh(state, extra->mesh))) goto fail;
     if (state->fragment.function) {
-        wrong = compile(device, &state->fragment, d, extra, NULL, record);
+        bool flat = linked.flat[0] | linked.flat[1] | linked.flat[2] | linked.flat[3];
+        wrong = compile(device, &state->fragment, d, extra, flat ? &linked : NULL, record);
         if (!state->fragment.code) goto fail;
     }
     return state;
@@ -466,11 +472,10 @@ fail:
 }
 
 bool rt_render_pipeline_record(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
-                               bool any_depth_stencil, Archive *record, MTLError **error) {
+                               const RtRenderExtra *extra, Archive *record, MTLError **error) {
     if (!rt_render_pipeline_valid(device, d, "mtl_binary_archive_add_render_pipeline_functions", error))
         return false;
-    MTLRenderPipelineState *state = rt_render_pipeline_create(
-        device, d, &(RtRenderExtra){.any_depth_stencil = any_depth_stencil}, record, error);
+    MTLRenderPipelineState *state = rt_render_pipeline_create(device, d, extra, record, error);
     mtl_release(state);
     return state != NULL;
 }
