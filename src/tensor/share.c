@@ -70,12 +70,15 @@ end:
 }
 
 bool ig_ready(IgTensor *t) {
-    if (!t) return true;
+    if (!t || !t->view.data) return true;
     IgDevice *device = t->view.data->device;
     // Whoever holds the lock may be waiting: the answer must not.
     if (pthread_mutex_trylock(&device->lock)) return false;
     ig_poll(device);
-    bool ready = t->view.data->memory && t->view.data->written <= device->completed;
+    // What needed no kernel (no elements) has the number of work that is not there.
+    bool idle = !device->encoder && !device->first;
+    bool ready =
+        t->view.data->memory && (idle || t->view.data->written <= device->completed);
     ig_unlock(device);
     return ready;
 }
