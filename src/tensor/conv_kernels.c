@@ -21,19 +21,31 @@ enum { MIN_CHANNELS = 16 };
 
 // ---- Source ----
 
+// p: lines, rows and columns of the source, rows, columns, slots, channels, mult y, mult x, columns
+// of a threadgroup; table: what is added to y and x for each slot. A threadgroup makes LINES lines;
+// what it divides is the same for all its threads.
 static const char text_layout[] =
-    // p: elements, rows and columns of the source, rows, columns, slots, channels, mult y, mult x;
-    // table: what is added to y and x for each slot
     "kernel void layout(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
     "                   device const int *table [[buffer(2)]], device T *y [[buffer(3)]],\n"
-    "                   uint2 at [[thread_position_in_grid]]) {\n"
-    "    int column = int(at.x), rest = int(at.y), row = rest % p[3];\n"
-    "    rest /= p[3];\n"
-    "    int c = rest % p[6], slot = rest / p[6] % p[5], image = rest / p[6] / p[5] * p[6] + c;\n"
-    "    int sy = row * p[7] + table[2 * slot], sx = column * p[8] + table[2 * slot + 1];\n"
-    "    bool in = sy >= 0 && sy < p[1] && sx >= 0 && sx < p[2];\n"
-    "    y[int(at.y) * p[4] + column] = in ? x[(image * p[1] + sy) * p[2] + sx] : T(0);\n"
+    "                   uint2 group [[threadgroup_position_in_grid]],\n"
+    "                   uint2 local [[thread_position_in_threadgroup]]) {\n"
+    "    int column = int(group.x) * p[9] + int(local.x);\n"
+    "    int end = min(p[0], int(group.y) * LINES + LINES);\n"
+    "    if (column >= p[4]) return;\n"
+    "    for (int line = int(group.y) * LINES; line < end; line++) {\n"
+    "        int row = line % p[3], rest = line / p[3], c = rest % p[6], slot = rest / p[6] % "
+    "p[5];\n"
+    "        int image = rest / p[6] / p[5] * p[6] + c;\n"
+    "        int sy = row * p[7] + table[2 * slot], sx = column * STEP + table[2 * slot + 1];\n"
+    "        T v = T(0);\n"
+    "        if (sy >= 0 && sy < p[1] && sx >= 0 && sx < p[2])\n"
+    "            v = x[(image * p[1] + sy) * p[2] + sx];\n"
+    "        y[line * p[4] + column] = v;\n"
+    "    }\n"
     "}\n";
+enum { LINES = 16 };
+static const char in_line[] = "#define STEP 1\n#define LINES 16\n";
+static const char apart[] = "#define STEP p[8]\n#define LINES 16\n";
 
 // p: M, K, groups, phases, plane and images of the source, its width, rows and columns of the
 // result, strides y and x there, whether there is a bias. The table: 6 numbers per phase (first
@@ -80,26 +92,32 @@ static const char text_taps[] =
     "            T(v);\n"
     "    }\n"
     "}\n"
-    // A thread per element of the result.
+    // A thread per position, rows and phases by threadgroups: neighbours read neighbours.
     "kernel void direct(constant int *p [[buffer(0)]], device T *source [[buffer(1)]],\n"
     "                   device T *weights [[buffer(2)]], device const int *table [[buffer(3)]],\n"
     "                   device const T *bias [[buffer(4)]], device T *result [[buffer(5)]],\n"
-    "                   uint2 at [[thread_position_in_grid]]) {\n"
+    "                   uint3 group [[threadgroup_position_in_grid]],\n"
+    "                   uint3 local [[thread_position_in_threadgroup]]) {\n"
     "    SETUP\n"
-    "    const int i = int(at.x), ng = int(at.y) / M, row = int(at.y) % M, g = ng % G;\n"
-    "    const int y = i / p[8], x = i % p[8], phases_x = min(p[10], p[8]);\n"
-    "    device const int *phase = table + (y % p[9] * phases_x + x % p[10]) * 6;\n"
-    "    const int from = ng * p[5] + y / p[9] * width + x / p[10];\n"
+    "    const int ng = int(group.y) / M, row = int(group.y) % M, g = ng % G;\n"
+    "    device const int *phase = table + int(group.z) * 6;\n"
+    "    const int i = int(group.x) * 256 + int(local.x);\n"
+    "    if (i >= phase[2]) return;\n"
+    "    const int from = ng * p[5];\n"
     "    float sum = 0;\n"
     "    for (int t = 0; t < phase[1]; t++) {\n"
     "        device const int *tap = table + P * 6 + (phase[0] + t) * 2;\n"
     "        const int w = (tap[0] * G + g) * M * K + (TRANSPOSED ? row : row * K);\n"
     "        for (int k = 0; k < K; k++)\n"
-    "            sum += float(source[from + tap[1] + k * plane]) *\n"
+    "            sum += float(source[from + tap[1] + k * plane + i]) *\n"
     "                   float(weights[w + k * (TRANSPOSED ? M : 1)]);\n"
     "    }\n"
     "    if (p[11]) sum += float(bias[g * M + row]);\n"
-    "    result[int(at.y) * p[7] * p[8] + i] = T(sum);\n"
+    "    const int y = i / width, x = i - y * width;\n"
+    "    if (x < phase[3])\n"
+    "        result[((ng * M + row) * p[7] + y * p[9] + phase[4]) * p[8] + x * p[10] + phase[5]] "
+    "=\n"
+    "            T(sum);\n"
     "}\n";
 
 // p: M, K, groups, taps, plane of y, L, batch of x, plane of x, images, images of a part
@@ -139,9 +157,10 @@ static const char text_weights[] =
     "                           device T *source [[buffer(2)]],\n"
     "                           device const int *table [[buffer(3)]],\n"
     "                           device float *result [[buffer(4)]],\n"
-    "                           uint at [[thread_position_in_grid]]) {\n"
-    "    const int M = p[0], K = p[1], G = p[2], taps = p[3], L = p[5], lane = int(at) % 32;\n"
-    "    const int i = int(at) / 32, column = i % K, row = i / K % M, z = i / K / M;\n"
+    "                           uint at [[threadgroup_position_in_grid]],\n"
+    "                           uint self [[thread_index_in_threadgroup]]) {\n"
+    "    const int M = p[0], K = p[1], G = p[2], taps = p[3], L = p[5], lane = int(self);\n"
+    "    const int i = int(at), column = i % K, row = i / K % M, z = i / K / M;\n"
     "    const int g = z % G, offset = table[2 * (z / G % taps) + 7];\n"
     "    const int image0 = z / G / taps * p[9], image1 = min(image0 + p[9], p[8]);\n"
     "    float sum = 0;\n"
@@ -337,13 +356,19 @@ static IgTensor *lay_out(const Plan *p, IgTensor *x, int64_t images, int64_t cha
     IgShape shape = {2, {images * p->slots * channels * p->plane[0], p->plane[1]}};
     IgTensor *table =
         ig_from_data(ig_device(x), IgInt32, 1, (int64_t[]){p->slots * 2}, p->adds, error);
+    size_t width = p->plane[1] < 256 ? (size_t)(p->plane[1] + 31) / 32 * 32 : 256;
     IgWork w = {.text = text_layout,
                 .function = "layout",
+                .defines = p->mult[1] == 1 ? in_line : apart,
                 .type = ig_type(x),
-                .words = {0, (int32_t)rows, (int32_t)columns, (int32_t)p->plane[0],
-                          (int32_t)p->plane[1], (int32_t)p->slots, (int32_t)channels,
-                          (int32_t)p->mult[0], (int32_t)p->mult[1]}};
-    ig_work_threads(&w, p->plane[1], shape.n[0]);
+                .words = {(int32_t)shape.n[0], (int32_t)rows, (int32_t)columns,
+                          (int32_t)p->plane[0], (int32_t)p->plane[1], (int32_t)p->slots,
+                          (int32_t)channels, (int32_t)p->mult[0], (int32_t)p->mult[1],
+                          (int32_t)width},
+                .group = mtl_size_make(width, 1, 1),
+                .groups = true};
+    w.grid = mtl_size_make(((size_t)p->plane[1] + width - 1) / width,
+                           (size_t)tiles(shape.n[0], LINES), 1);
     return ig_work("ig_conv2d", &w, 2, (IgTensor *[]){packed, table}, &shape, ig_type(x), error);
 }
 
@@ -375,9 +400,11 @@ static IgTensor *product(const IgConv *v, const Plan *p, bool back, IgTensor *so
                              (int32_t)plane, (int32_t)batch, (int32_t)p->plane[1], (int32_t)size[0],
                              (int32_t)size[1], back ? (int32_t)v->stride[0] : 1,
                              back ? (int32_t)v->stride[1] : 1, bias != NULL},
-                   .groups = !thin};
+                   .groups = true};
     if (thin) {
-        ig_work_threads(&kind, size[0] * size[1], images * m);
+        kind.grid =
+            mtl_size_make((size_t)tiles(longest, 256), (size_t)(images * m), (size_t)p->phases);
+        kind.group = mtl_size_make(longest < 256 ? (size_t)longest : 256, 1, 1);
     } else {
         kind.grid = mtl_size_make((size_t)tiles(longest, TILE_N), (size_t)tiles(m, TILE_M),
                                   (size_t)(images * p->phases));
@@ -444,10 +471,11 @@ static IgTensor *weights_product(const IgConv *v, const Plan *p, IgTensor *x, Ig
                              (int32_t)(v->out[0] * p->plane[1]), p->table[2],
                              (int32_t)(p->slots * v->c * plane), (int32_t)plane, (int32_t)v->n,
                              (int32_t)each},
-                   .groups = !thin};
+                   .groups = true};
     IgShape shape = {5, {parts, p->taps, v->groups, v->o, k}};
     if (thin) {
-        ig_work_threads(&kind, ig_shape_numel(&shape) * 32, 1);
+        kind.grid = mtl_size_make((size_t)ig_shape_numel(&shape), 1, 1);
+        kind.group = mtl_size_make(32, 1, 1);
     } else {
         kind.grid = mtl_size_make((size_t)tiles(k, TILE_N), (size_t)tiles(v->o, TILE_M),
                                   (size_t)(parts * p->taps * v->groups));
