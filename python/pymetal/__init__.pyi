@@ -1447,7 +1447,7 @@ class CommandBuffer:
         """Closes the last group."""
         ...
     def present_drawable(self, drawable: MetalDrawable) -> None:
-        """Shows a drawable when the commands are done. Layers are off-screen: nothing to show."""
+        """Shows a drawable when the commands are done."""
         ...
     def push_debug_group(self, name: str) -> None:
         """Opens a named group of commands."""
@@ -2489,19 +2489,42 @@ class Library:
 class MetalDrawable:
     """A texture that a layer shows."""
     @property
-    def layer(self) -> MetalLayer | None:
+    def drawable_id(self) -> int:
+        """Its number, from 0 on."""
+        ...
+    @property
+    def layer(self) -> MetalLayer:
         """The layer it came from."""
         ...
     def present(self) -> None:
-        """Shows it; there is no screen."""
+        """Shows it when the work on it is done."""
+        ...
+    def present_after_minimum_duration(self, duration: float) -> None:
+        """When the one before has been seen for so many seconds."""
+        ...
+    def present_at_time(self, time: float) -> None:
+        """Not before that moment (of time.monotonic())."""
         ...
     @property
-    def texture(self) -> Texture | None:
+    def presented_time(self) -> float:
+        """When it was shown; 0 before."""
+        ...
+    @property
+    def texture(self) -> Texture:
         """What is drawn into."""
         ...
 
 class MetalLayer:
-    """An off-screen layer that hands out drawables."""
+    """A layer that hands out drawables."""
+    @property
+    def allows_next_drawable_timeout(self) -> bool:
+        """Whether next_drawable gives up after a second."""
+        ...
+    @allows_next_drawable_timeout.setter
+    def allows_next_drawable_timeout(self, value: bool) -> None: ...
+    def close_window(self) -> None:
+        """Goes on off-screen."""
+        ...
     @property
     def device(self) -> Device | None:
         """What the drawables are made by."""
@@ -2522,10 +2545,19 @@ class MetalLayer:
     def framebuffer_only(self, value: bool) -> None: ...
     @classmethod
     def layer(cls) -> MetalLayer:
-        """One with Metal's defaults."""
+        """A new layer, off-screen."""
         ...
+    @property
+    def maximum_drawable_count(self) -> int:
+        """Two or three."""
+        ...
+    @maximum_drawable_count.setter
+    def maximum_drawable_count(self, value: int) -> None: ...
     def next_drawable(self) -> MetalDrawable | None:
-        """A drawable with a texture of its own; None without a device and a size."""
+        """A drawable, when one is free; None without a device and a size, or after a second."""
+        ...
+    def open_window(self, title: str = "") -> None:
+        """Shows what is presented in a window (of X11); MetalError where there is no display."""
         ...
     @property
     def pixel_format(self) -> PixelFormat:
@@ -2533,6 +2565,13 @@ class MetalLayer:
         ...
     @pixel_format.setter
     def pixel_format(self, value: PixelFormat) -> None: ...
+    def poll_window(self) -> bool:
+        """Takes what happened to the window, such as a new size; False once it is closed."""
+        ...
+    @property
+    def window_number(self) -> int:
+        """The number of its X11 window, 0 if there is none."""
+        ...
 
 class Origin:
     """A place in a texture or a grid."""

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// layer.c: MetalLayer and MetalDrawable, off-screen: a layer hands out textures of its size, and
-// presenting one shows it to nobody.
+// layer.c: MetalLayer and MetalDrawable: off-screen, or in a window (see metal_layer.h).
 #include <math.h>
 #include "object.h"
 
-static const Field MetalLayer_fields[] = {
-    {OPTIONAL("device", Device), "What the drawables are made by.", false},
-    {ENUM_OR("pixel_format", PixelFormat, BGRA8Unorm, 80), "Of the drawables.", false},
-    {BOOL_OR("framebuffer_only", true), "Whether drawables are only drawn into.", false},
-    NO_FIELD,
-};
-
 static PyObject *drawable_size(Object *self) {
-    return self->owner ? Py_NewRef(self->owner) : Py_BuildValue("(dd)", 0.0, 0.0);
+    CGSize size = ca_metal_layer_drawable_size(self->native);
+    return Py_BuildValue("(dd)", size.width, size.height);
 }
 
 static void set_drawable_size(Object *self, PyObject *value) {
@@ -30,67 +23,110 @@ static void set_drawable_size(Object *self, PyObject *value) {
                      value);
         return;
     }
-    PyObject *pair = Py_BuildValue("(dd)", size[0], size[1]), *old = self->owner;
-    if (!pair) return;
-    self->owner = pair;
-    Py_XDECREF(old);
+    ca_metal_layer_set_drawable_size(self->native, (CGSize){size[0], size[1]});
 }
 
 #define METAL_LAYER_PROPS(RO, RW)                                                                  \
+    RW(MetalLayer, device, "Device | None", "What the drawables are made by.",                     \
+       wrap(state, C_Device, ca_metal_layer_device(self->native)), OPTIONAL("device", Device),     \
+       ca_metal_layer_set_device(self->native, v->p))                                              \
+    RW(MetalLayer, pixel_format, "PixelFormat", "Of the drawables.",                               \
+       from_enum(state, E_PixelFormat, (long)ca_metal_layer_pixel_format(self->native)),           \
+       ENUMERATION("pixel_format", PixelFormat),                                                          \
+       ca_metal_layer_set_pixel_format(self->native, (MTLPixelFormat)v->u))                        \
+    RW(MetalLayer, framebuffer_only, "bool", "Whether drawables are only drawn into.",             \
+       PyBool_FromLong(ca_metal_layer_framebuffer_only(self->native)), BOOL("framebuffer_only"),   \
+       ca_metal_layer_set_framebuffer_only(self->native, v->b))                                    \
+    RW(MetalLayer, maximum_drawable_count, "int", "Two or three.",                                 \
+       PyLong_FromSize_t(ca_metal_layer_maximum_drawable_count(self->native)),                     \
+       SIZE("maximum_drawable_count"),                                                             \
+       ca_metal_layer_set_maximum_drawable_count(self->native, v->u))                              \
+    RW(MetalLayer, allows_next_drawable_timeout, "bool",                                           \
+       "Whether next_drawable gives up after a second.",                                           \
+       PyBool_FromLong(ca_metal_layer_allows_next_drawable_timeout(self->native)),                 \
+       BOOL("allows_next_drawable_timeout"),                                                       \
+       ca_metal_layer_set_allows_next_drawable_timeout(self->native, v->b))                        \
+    RO(MetalLayer, window_number, "int", "The number of its X11 window, 0 if there is none.",      \
+       PyLong_FromUnsignedLong(ca_metal_layer_window_number(self->native)))                        \
     RW(MetalLayer, drawable_size, "tuple[float, float]", "Width and height of the drawables.",     \
        drawable_size(self), ANY("drawable_size"), set_drawable_size(self, v->py))
 PROPS(MetalLayer, METAL_LAYER_PROPS);
 
-METHOD0(MetalLayer, next_drawable, "MetalDrawable | None",
-        "A drawable with a texture of its own; None without a device and a size.") {
-    MTLDevice *device = field_p(self, "device");
-    double width = 0, height = 0;
-    (void)a;
-    if (self->owner) {
-        width = PyFloat_AsDouble(PyTuple_GetItem(self->owner, 0));
-        height = PyFloat_AsDouble(PyTuple_GetItem(self->owner, 1));
-    }
-    if (!device || !(width >= 1) || !(height >= 1) || width > 65536 || height > 65536)
-        return none(state);
-    MTLTextureDescriptor d = mtl_texture_descriptor_2d(
-        (MTLPixelFormat)field_u(self, "pixel_format"), (size_t)width, (size_t)height, false);
-    d.usage = MTLTextureUsageRenderTarget;
-    if (!field_b(self, "framebuffer_only"))
-        d.usage |= MTLTextureUsageShaderRead | MTLTextureUsageShaderWrite;
-    PyObject *texture = wrap_new(state, C_Texture, mtl_device_new_texture(device, &d));
-    if (!texture || texture == Py_None) return texture;
-    Object *drawable = object_new(state, C_MetalDrawable, NULL);
-    if (drawable) {
-        Py_DECREF(drawable->values[0]);
-        Py_DECREF(drawable->values[1]);
-        drawable->values[0] = Py_NewRef(texture);
-        drawable->values[1] = Py_NewRef((PyObject *)self);
-    }
-    Py_DECREF(texture);
-    return (PyObject *)drawable;
+CLASS_METHOD0(MetalLayer, layer, "MetalLayer", "A new layer, off-screen.") {
+    (void)self, (void)a;
+    return wrap_new(state, C_MetalLayer, ca_metal_layer_new());
 }
 
-static const Method *const MetalLayer_methods[] = {&MetalLayer_next_drawable, NULL};
-const Class class_MetalLayer = {.name = "MetalLayer",
-                                .doc = "An off-screen layer that hands out drawables.",
-                                .methods = MetalLayer_methods,
-                                .props = MetalLayer_props,
-                                .fields = MetalLayer_fields,
-                                .factory = "layer"};
+METHOD0(MetalLayer, next_drawable, "MetalDrawable | None",
+        "A drawable, when one is free; None without a device and a size, or after a second.") {
+    MTLDrawable *drawable;
+    (void)a;
+    WITHOUT_GIL(drawable = ca_metal_layer_next_drawable(self->native));
+    return wrap_new(state, C_MetalDrawable, drawable);
+}
 
-static const Field MetalDrawable_fields[] = {
-    {OPTIONAL("texture", Texture), "What is drawn into.", true},
-    {OPTIONAL("layer", MetalLayer), "The layer it came from.", true},
-    NO_FIELD,
-};
+METHOD(MetalLayer, open_window, "None",
+       "Shows what is presented in a window (of X11); MetalError where there is no display.",
+       STR_OR("title")) {
+    MTLError *error = NULL;
+    bool ok;
+    WITHOUT_GIL(ok = ca_metal_layer_open_window(self->native, a[0].s ? a[0].s : "Ingot", &error));
+    return ok ? none(state) : raise_error(state, ERROR_METAL, "", error);
+}
 
-METHOD0(MetalDrawable, present, "None", "Shows it; there is no screen.") {
-    (void)self, (void)a;
+METHOD0(MetalLayer, poll_window, "bool",
+        "Takes what happened to the window, such as a new size; False once it is closed.") {
+    (void)state, (void)a;
+    return PyBool_FromLong(ca_metal_layer_poll_window(self->native));
+}
+
+METHOD0(MetalLayer, close_window, "None", "Goes on off-screen.") {
+    (void)a;
+    ca_metal_layer_close_window(self->native);
     return none(state);
 }
 
-static const Method *const MetalDrawable_methods[] = {&MetalDrawable_present, NULL};
+static const Method *const MetalLayer_methods[] = {
+    &MetalLayer_layer, &MetalLayer_next_drawable, &MetalLayer_open_window,
+    &MetalLayer_poll_window, &MetalLayer_close_window, NULL};
+const Class class_MetalLayer = {.name = "MetalLayer",
+                                .doc = "A layer that hands out drawables.",
+                                .methods = MetalLayer_methods,
+                                .props = MetalLayer_props};
+
+#define METAL_DRAWABLE_PROPS(RO, RW)                                                               \
+    RO(MetalDrawable, texture, "Texture", "What is drawn into.",                                   \
+       wrap(state, C_Texture, ca_metal_drawable_texture(self->native)))                            \
+    RO(MetalDrawable, layer, "MetalLayer", "The layer it came from.",                              \
+       wrap(state, C_MetalLayer, ca_metal_drawable_layer(self->native)))                           \
+    RO(MetalDrawable, drawable_id, "int", "Its number, from 0 on.",                                \
+       PyLong_FromSize_t(mtl_drawable_drawable_id(self->native)))                                  \
+    RO(MetalDrawable, presented_time, "float", "When it was shown; 0 before.",                     \
+       PyFloat_FromDouble(mtl_drawable_presented_time(self->native)))
+PROPS(MetalDrawable, METAL_DRAWABLE_PROPS);
+
+METHOD0(MetalDrawable, present, "None", "Shows it when the work on it is done.") {
+    (void)a;
+    WITHOUT_GIL(mtl_drawable_present(self->native));
+    return none(state);
+}
+
+METHOD(MetalDrawable, present_at_time, "None", "Not before that moment (of time.monotonic()).",
+       DOUBLE("time")) {
+    WITHOUT_GIL(mtl_drawable_present_at_time(self->native, a[0].f));
+    return none(state);
+}
+
+METHOD(MetalDrawable, present_after_minimum_duration, "None",
+       "When the one before has been seen for so many seconds.", DOUBLE("duration")) {
+    WITHOUT_GIL(mtl_drawable_present_after_minimum_duration(self->native, a[0].f));
+    return none(state);
+}
+
+static const Method *const MetalDrawable_methods[] = {
+    &MetalDrawable_present, &MetalDrawable_present_at_time,
+    &MetalDrawable_present_after_minimum_duration, NULL};
 const Class class_MetalDrawable = {.name = "MetalDrawable",
                                    .doc = "A texture that a layer shows.",
                                    .methods = MetalDrawable_methods,
-                                   .fields = MetalDrawable_fields};
+                                   .props = MetalDrawable_props};

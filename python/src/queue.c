@@ -415,9 +415,8 @@ METHOD(CommandBuffer, use_residency_set, "None",
 }
 
 METHOD(CommandBuffer, present_drawable, "None",
-       "Shows a drawable when the commands are done. Layers are off-screen: nothing to show.",
-       OBJECT("drawable", MetalDrawable)) {
-    (void)self, (void)a;
+       "Shows a drawable when the commands are done.", OBJECT("drawable", MetalDrawable)) {
+    mtl_command_buffer_present_drawable(self->native, a[0].p);
     return none(state);
 }
 

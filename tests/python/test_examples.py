@@ -100,3 +100,8 @@ def test_all_are_run():
     source = pathlib.Path(__file__).read_text()
     for path in FOLDER.glob("*.py"):
         assert path.name in source, path.name
+
+
+def test_window():
+    text = example("05_window.py", "5")  # off-screen where there is no display
+    assert "5 frames" in text

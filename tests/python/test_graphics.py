@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Textures, samplers, and the descriptors and states of the render half."""
 
+import time
 import numpy as np
 import pytest
 
@@ -409,15 +410,61 @@ class TestLayer:
         layer = pm.MetalLayer.layer()
         assert layer.next_drawable() is None  # neither device nor size
         layer.device = device
-        layer.pixel_format = RGBA8
+        with pytest.raises(pm.ValidationError):
+            layer.pixel_format = RGBA8  # no display takes it
+        layer.pixel_format = pm.PixelFormat.BGRA8Unorm_sRGB
         layer.framebuffer_only = False
         layer.drawable_size = (64, 32)
-        assert layer.device is device and layer.pixel_format is RGBA8
+        assert layer.device is device and layer.pixel_format is pm.PixelFormat.BGRA8Unorm_sRGB
         assert layer.drawable_size == (64.0, 32.0) and layer.framebuffer_only is False
         drawable = layer.next_drawable()
         assert isinstance(drawable, pm.MetalDrawable) and drawable.layer is layer
         assert (drawable.texture.width, drawable.texture.height) == (64, 32)
+        assert drawable.drawable_id == 0 and drawable.presented_time == 0
         drawable.present()
+        with pytest.raises(pm.ValidationError):
+            drawable.present()  # once
+
+    def test_presented_with_commands(self, device):
+        layer, queue = pm.MetalLayer.layer(), device.new_command_queue()
+        layer.device, layer.drawable_size = device, (8, 8)
+        for i in range(5):  # more than there are at a time
+            drawable = layer.next_drawable()
+            descriptor = pm.RenderPassDescriptor.render_pass_descriptor()
+            color = descriptor.color_attachment(0)
+            color.texture, color.load_action = drawable.texture, pm.LoadAction.Clear
+            color.store_action, color.clear_color = pm.StoreAction.Store, pm.ClearColor(1, 0, i / 17, 1)
+            commands = queue.command_buffer()
+            commands.render_command_encoder(descriptor).end_encoding()
+            commands.present_drawable(drawable)
+            commands.commit()
+            commands.wait_until_completed()
+            assert drawable.presented_time > 0 and drawable.drawable_id == i
+            assert list(drawable.texture.get_bytes(4, 0, 0, 1, 1)) == [15 * i, 0, 255, 255]
+
+    def test_times_and_the_pool(self, device):
+        layer = pm.MetalLayer.layer()
+        layer.device, layer.drawable_size = device, (8, 8)
+        assert layer.maximum_drawable_count == 3 and layer.allows_next_drawable_timeout
+        layer.maximum_drawable_count, layer.allows_next_drawable_timeout = 2, False
+        with pytest.raises(pm.ValidationError):
+            layer.maximum_drawable_count = 7
+        first, second = layer.next_drawable(), layer.next_drawable()
+        first.present_at_time(time.monotonic() + 0.03)
+        second.present_after_minimum_duration(0.02)
+        until = time.monotonic() + 20
+        while not second.presented_time and time.monotonic() < until:
+            time.sleep(0.002)
+        assert second.presented_time >= first.presented_time + 0.02
+        layer.close_window()
+
+    def test_no_display(self, device, monkeypatch):
+        monkeypatch.delenv("DISPLAY", raising=False)
+        layer = pm.MetalLayer.layer()
+        layer.device, layer.drawable_size = device, (8, 8)
+        with pytest.raises(pm.MetalError, match="no window can be opened"):
+            layer.open_window("Ingot")
+        assert layer.poll_window() is False and layer.window_number == 0
 
     @pytest.mark.parametrize("bad", [None, 3, (1,), (1, 2, 3), ("a", "b"), "ab"])
     def test_bad_sizes(self, bad):
