@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/progress.h"
 #include "base/text.h"
+#include "tools/bench_tensors.h"
 #include "tools/tools.h"
 #include <ftw.h>
 #include <spawn.h>
@@ -19,9 +20,11 @@ extern char **environ;
 
 static const char usage[] =
     "usage: ingot bench\n"
+    "       ingot bench tensors [options]\n"
     "\n"
     "Measures this machine: how long it takes to start work, to compile, and\n"
-    "how fast kernels, copies and textures are. Takes some seconds.\n";
+    "how fast kernels, copies and textures are. Takes some seconds.\n"
+    "`ingot bench tensors --help` tells of the tensor library's own.\n";
 
 static const char shader[] =
     "#include <metal_stdlib>\n"
@@ -400,6 +403,7 @@ static void validation(Bench *b) {
 
 int cmd_bench(int argc, char **argv) {
     Args a = {argc, 0, argv, NULL};
+    if (argc > 1 && !strcmp(argv[1], "tensors")) return bench_tensors(argc - 1, argv + 1);
     while (args_next(&a)) {
         char *v = args_value(&a, "--compile-once"); // used by ourselves
         if (v) return compile_once(atoi(v));
