@@ -286,7 +286,9 @@ static bool build_batch(Pass *p, Cursor *c, uint32_t unit_primitives, bool *more
             }
             if (room > UNIT_PRIMITIVES) room = UNIT_PRIMITIVES;
             uint32_t n = next_span(draw, c, room, &span);
-            if (n == 0) {
+            if (n == 0) { // patches that are not drawn may be without end
+                if (atomic_load(&p->run->fault) != CPU_FAULT_NONE) return false;
+                if (draw->patches && c->at < draw->n_vertices) continue;
                 *c = (Cursor){.draw = c->draw, .instance = c->instance + 1};
                 continue;
             }

@@ -279,7 +279,7 @@ typedef struct TessPatch {
 // Of patch `patch` (counted from 0 on) of an instance. False: it is not drawn.
 bool raster_patch_factors(const CpuDraw *draw, uint32_t patch, uint32_t instance, TessPatch *out);
 uint32_t raster_patch_triangles(const TessPatch *p);
-// Steps over up to max triangles; 0: the instance is over.
+// Steps over up to max triangles; the instance is over when cursor->at is n_vertices.
 uint32_t raster_patch_span(const CpuDraw *draw, Cursor *cursor, uint32_t max);
 // As raster_assemble. False: no memory.
 bool raster_assemble_patches(Worker *w, const DrawInfo *d, const Span *span, Corners *corners);

@@ -16,6 +16,7 @@
 #define MAX_POINTS 4304u    // a grid of 63 x 63 and 4 x 64 on the edges, rounded up
 #define MAX_TRIANGLES 8192u // 2 x 64 x 64
 #define ONE 65536.0f
+#define MAX_LOOKED_AT (1u << 16) // patches, before the run is asked whether its time is over
 
 typedef struct Tessellation {
     TessPatch of; // what the lists below were made from; type 0: nothing yet
@@ -107,8 +108,8 @@ uint32_t raster_patch_triangles(const TessPatch *p) {
 
 uint32_t raster_patch_span(const CpuDraw *draw, Cursor *c, uint32_t max) {
     const CpuPatches *p = draw->patches;
-    uint32_t n = 0, views = draw->amplification > 1 ? draw->amplification : 1;
-    while (n < max && c->at < draw->n_vertices) {
+    uint32_t n = 0, views = draw->amplification > 1 ? draw->amplification : 1, looked_at = 0;
+    while (n < max && c->at < draw->n_vertices && looked_at++ < MAX_LOOKED_AT) {
         TessPatch patch;
         uint32_t triangles = 0;
         if (raster_patch_factors(draw, c->at, c->instance / views, &patch)) {
