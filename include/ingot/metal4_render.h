@@ -99,6 +99,34 @@ typedef struct MTL4RenderPipelineDescriptor {
     MTL4IndirectCommandBufferSupportState support_indirect_command_buffers;
 } MTL4RenderPipelineDescriptor;
 
+typedef struct MTL4MeshRenderPipelineDescriptor { // metal_mesh.h says more
+    const char *label;
+    MTL4PipelineOptions options;
+    const MTL4FunctionDescriptor *object_function_descriptor; // NULL: none
+    const MTL4FunctionDescriptor *mesh_function_descriptor;   // required
+    const MTL4FunctionDescriptor *fragment_function_descriptor;
+    size_t max_total_threads_per_object_threadgroup, max_total_threads_per_mesh_threadgroup;
+    bool object_threadgroup_size_is_multiple_of_thread_execution_width;
+    bool mesh_threadgroup_size_is_multiple_of_thread_execution_width;
+    size_t payload_memory_length;
+    size_t max_total_threadgroups_per_mesh_grid;
+    size_t raster_sample_count;
+    MTL4AlphaToCoverageState alpha_to_coverage_state;
+    MTL4AlphaToOneState alpha_to_one_state;
+    bool rasterization_disabled;
+    MTL4RenderPipelineColorAttachmentDescriptor color_attachments[8];
+    MTL4IndirectCommandBufferSupportState support_indirect_command_buffers;
+} MTL4MeshRenderPipelineDescriptor;
+
+MTL_API MTLRenderPipelineState *
+mtl4_compiler_new_mesh_render_pipeline_state(MTL4Compiler *compiler,
+                                             const MTL4MeshRenderPipelineDescriptor *descriptor,
+                                             const MTL4CompilerTaskOptions *options,
+                                             MTLError **error);
+MTL_API MTL4CompilerTask *mtl4_compiler_new_mesh_render_pipeline_state_async(
+    MTL4Compiler *compiler, const MTL4MeshRenderPipelineDescriptor *descriptor,
+    const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
+    void *context);
 // As mtl4_compiler_new_compute_pipeline_state, for render pipelines.
 MTL_API MTLRenderPipelineState *
 mtl4_compiler_new_render_pipeline_state(MTL4Compiler *compiler,
@@ -217,6 +245,24 @@ mtl4_render_command_encoder_draw_primitives_indirect(MTL4RenderCommandEncoder *e
 MTL_API void mtl4_render_command_encoder_draw_indexed_primitives_indirect(
     MTL4RenderCommandEncoder *encoder, MTLPrimitiveType type, MTLIndexType index_type,
     MTLGPUAddress index_buffer, size_t index_buffer_length, MTLGPUAddress indirect_buffer);
+
+// Meshes and views: metal_mesh.h says more.
+MTL_API void mtl4_render_command_encoder_draw_mesh_threadgroups(
+    MTL4RenderCommandEncoder *encoder, MTLSize threadgroups_per_grid,
+    MTLSize threads_per_object_threadgroup, MTLSize threads_per_mesh_threadgroup);
+MTL_API void mtl4_render_command_encoder_draw_mesh_threads(MTL4RenderCommandEncoder *encoder,
+                                                           MTLSize threads_per_grid,
+                                                           MTLSize threads_per_object_threadgroup,
+                                                           MTLSize threads_per_mesh_threadgroup);
+// With a MTLDispatchThreadgroupsIndirectArguments at the address, a multiple of 4.
+MTL_API void mtl4_render_command_encoder_draw_mesh_threadgroups_indirect(
+    MTL4RenderCommandEncoder *encoder, MTLGPUAddress indirect_buffer,
+    MTLSize threads_per_object_threadgroup, MTLSize threads_per_mesh_threadgroup);
+MTL_API void mtl4_render_command_encoder_set_object_threadgroup_memory_length(
+    MTL4RenderCommandEncoder *encoder, size_t length, size_t index);
+MTL_API void mtl4_render_command_encoder_set_vertex_amplification_count(
+    MTL4RenderCommandEncoder *encoder, size_t count,
+    const MTLVertexAmplificationViewMapping *view_mappings);
 
 // Order: as with the compute encoder.
 MTL_API void mtl4_render_command_encoder_barrier_after_encoder_stages(

@@ -45,6 +45,16 @@ MTL_API size_t mtl_render_pipeline_reflection_fragment_binding_count(
     const MTLRenderPipelineReflection *reflection);
 MTL_API MTLBinding *mtl_render_pipeline_reflection_fragment_binding(
     const MTLRenderPipelineReflection *reflection, size_t i);
+// Of pipelines with a mesh function, which have no vertex function. A payload is a binding too.
+MTL_API size_t mtl_render_pipeline_reflection_object_binding_count(
+    const MTLRenderPipelineReflection *reflection);
+MTL_API MTLBinding *mtl_render_pipeline_reflection_object_binding(
+    const MTLRenderPipelineReflection *reflection, size_t i);
+MTL_API size_t
+mtl_render_pipeline_reflection_mesh_binding_count(const MTLRenderPipelineReflection *reflection);
+MTL_API MTLBinding *
+mtl_render_pipeline_reflection_mesh_binding(const MTLRenderPipelineReflection *reflection,
+                                            size_t i);
 
 #ifdef __cplusplus
 }

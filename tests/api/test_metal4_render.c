@@ -375,6 +375,96 @@ static void suspended(void **state) {
     close_bench(&b);
 }
 
+// ---- Meshes ----
+
+static const char mesh_source[] = HEAD
+    "struct V { float4 position [[position]]; float4 color; };\n"
+    "struct Payload { float4 color; };\n"
+    "[[object]] void columns(object_data Payload &p [[payload]], mesh_grid_properties grid,\n"
+    "    constant float4 *colors [[buffer(1)]], uint g [[threadgroup_position_in_grid]]) {\n"
+    "  p.color = colors[g]; grid.set_threadgroups_per_grid(uint3(1, 1, 1)); }\n"
+    "[[mesh]] void column(mesh<V, void, 4, 2, topology::triangle> m,\n"
+    "    object_data const Payload &p [[payload]], constant float &width [[buffer(0)]],\n"
+    "    uint t [[thread_index_in_threadgroup]]) {\n"
+    "  float x = p.color.b * 255;\n"
+    "  if (t < 4) m.set_vertex(t, {float4(((t & 1) + x) * width - 1, 1 - (t >> 1) * 2.0, 0, 1),\n"
+    "                              p.color});\n"
+    "  if (t == 0) { m.set_primitive_count(2);\n"
+    "    for (uint k = 0; k < 6; k++) m.set_index(k, k < 3 ? k : 6 - k); } }\n"
+    "fragment float4 color(V in [[stage_in]]) { return in.color; }\n";
+
+static void meshes(void **state) {
+    (void)state;
+    Bench b = open_bench();
+    MTLLibrary *library = compile(mesh_source);
+    MTL4LibraryFunctionDescriptor object = {.name = "columns", .library = library},
+                                  mesh = {.name = "column", .library = library},
+                                  fragment = {.name = "color", .library = library};
+    MTLError *error = NULL;
+    MTLRenderPipelineState *p = mtl4_compiler_new_mesh_render_pipeline_state(
+        compiler,
+        &(MTL4MeshRenderPipelineDescriptor){
+            .label = "columns",
+            .object_function_descriptor = &object.base,
+            .mesh_function_descriptor = &mesh.base,
+            .fragment_function_descriptor = &fragment.base,
+            .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm},
+        NULL, &error);
+    if (!p) fail_msg("%s", mtl_error_localized_description(error));
+    MTLRenderPipelineReflection *r = mtl_render_pipeline_state_reflection(p);
+    assert_int_equal(mtl_render_pipeline_reflection_vertex_binding_count(r), 0);
+    assert_int_equal(mtl_render_pipeline_reflection_object_binding_count(r), 2);
+    assert_int_equal(mtl_render_pipeline_reflection_mesh_binding_count(r), 2);
+    assert_int_equal(mtl_binding_type(mtl_render_pipeline_reflection_object_binding(r, 0)),
+                     MTLBindingTypeObjectPayload);
+    assert_string_equal(mtl_binding_name(mtl_render_pipeline_reflection_object_binding(r, 1)),
+                        "colors");
+    assert_string_equal(mtl_binding_name(mtl_render_pipeline_reflection_mesh_binding(r, 1)),
+                        "width");
+
+    MTLTexture *texture = canvas(&b);
+    float colors[4][4];
+    for (int i = 0; i < 4; i++) // blue says which column
+        memcpy(colors[i], (float[]){(float)(10 * i) / 255, 0, (float)i / 255, 1}, 16);
+    MTLBuffer *tint = filled(&b, colors, sizeof colors, "colours");
+    MTLBuffer *width = filled(&b, (float[]){0.5f}, 4, "width");
+    MTLBuffer *numbers = filled(&b, (uint32_t[]){3, 1, 1}, 12, "numbers");
+    MTL4ArgumentTable *object_table = new_table("objects"), *mesh_table = new_table("meshes");
+    set(object_table, tint, 0, 1), set(mesh_table, width, 0, 0);
+    for (int indirect = 0; indirect < 2; indirect++) {
+        MTL4RenderCommandEncoder *e = open_pass(&b, pass4(texture));
+        mtl4_render_command_encoder_set_render_pipeline_state(e, p);
+        mtl4_render_command_encoder_set_argument_table(e, object_table, MTLRenderStageObject);
+        mtl4_render_command_encoder_set_argument_table(e, mesh_table, MTLRenderStageMesh);
+        mtl4_render_command_encoder_set_object_threadgroup_memory_length(e, 16, 0);
+        mtl4_render_command_encoder_set_vertex_amplification_count(e, 1, NULL);
+        MTLSize one = mtl_size_make(1, 1, 1), many = mtl_size_make(32, 1, 1);
+        if (indirect)
+            mtl4_render_command_encoder_draw_mesh_threadgroups_indirect(
+                e, mtl_buffer_gpu_address(numbers), one, many);
+        else
+            mtl4_render_command_encoder_draw_mesh_threadgroups(e, mtl_size_make(4, 1, 1), one,
+                                                               many);
+        close_pass(&b, e);
+        commit_well(&b);
+        for (uint32_t i = 0; i < 4; i++)
+            assert_int_equal(pixel(texture, i * 8 + 3, 7),
+                             indirect && i == 3 ? 0xff000000u : 0xff000000u | i << 16 | 10 * i);
+    }
+    // Plain draws need a vertex function.
+    MTL4RenderCommandEncoder *e = open_pass(&b, pass4(texture));
+    mtl4_render_command_encoder_set_render_pipeline_state(e, p);
+    mtl4_render_command_encoder_draw_primitives(e, MTLPrimitiveTypeTriangle, 0, 3);
+    assert_true(n_messages > 0);
+    close_pass(&b, e);
+    error = commit_commands(&b);
+    assert_non_null(error);
+    mtl_release(error), clear_messages();
+    mtl_release(object_table), mtl_release(mesh_table), mtl_release(tint), mtl_release(width);
+    mtl_release(numbers), mtl_release(texture), mtl_release(p), mtl_release(library);
+    close_bench(&b);
+}
+
 // ---- Rules ----
 
 static void rules(void **state) {
@@ -486,6 +576,6 @@ static void rules(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables), cmocka_unit_test(addresses), cmocka_unit_test(state_and_results),
-        cmocka_unit_test(suspended), cmocka_unit_test(rules)};
+        cmocka_unit_test(suspended), cmocka_unit_test(meshes), cmocka_unit_test(rules)};
     return cmocka_run_group_tests_name("the render encoder of Metal 4", tests, open_all, close_all);
 }

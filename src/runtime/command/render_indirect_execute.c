@@ -164,6 +164,8 @@ static MTLRenderPipelineState *pipeline_of(Command *k, char *text, size_t n_text
                : !p->indirect || p->device != k->c->icb->resource.device
                    ? "has a pipeline made without support_indirect_command_buffers"
                    : NULL;
+    if (!k->wrong && (p->mesh || p->patches.type))
+        k->wrong = "has a pipeline of meshes or patches, which indirect commands do not draw";
     if (!k->wrong && rt_render_misfit(p, k->c->pass, text, n_text) != RT_N_RULES)
         k->wrong = "has a pipeline that does not fit the pass";
     if (k->wrong) {
@@ -281,15 +283,15 @@ static bool inherit(MTLRenderCommandEncoder *e, RtDrawCommands *c, const RtSite 
     c->pass = &e->pass->cpu;
     if (icb->inherit_pipeline) {
         c->pipeline = e->pipeline;
+        // Indirect commands do not draw meshes and patches.
+        bool usable = c->pipeline && c->pipeline->indirect && !c->pipeline->mesh &&
+                      !c->pipeline->patches.type;
         RtRule rule = !c->pipeline ? RT_RULE_draw_without_pipeline
-                      : !c->pipeline->indirect
-                          ? RT_RULE_indirect_pipeline
-                          : rt_render_misfit(c->pipeline, c->pass, text, sizeof text);
+                      : !usable    ? RT_RULE_indirect_pipeline
+                                   : rt_render_misfit(c->pipeline, c->pass, text, sizeof text);
         if (rule != RT_N_RULES) {
             rt_misuse_at(site, rule, "the commands of '%s' inherit it%s%s",
-                         rt_label(&icb->resource.label),
-                         c->pipeline && c->pipeline->indirect ? ": " : "",
-                         c->pipeline && c->pipeline->indirect ? text : "");
+                         rt_label(&icb->resource.label), usable ? ": " : "", usable ? text : "");
             return false;
         }
     }

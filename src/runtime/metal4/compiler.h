@@ -43,6 +43,8 @@ typedef struct RtResolved {
     bool is_render;
     MTLRenderPipelineDescriptor render;
     MTLVertexDescriptor vertices;
+    bool is_mesh;
+    MTLMeshRenderPipelineDescriptor mesh; // its mesh and fragment functions are those of `render`
     MTL4RenderPipelineColorAttachmentDescriptor colors[8]; // as they were given, open ones too
 } RtResolved;
 

@@ -278,6 +278,46 @@ void mtl4_render_command_encoder_execute_commands_in_buffer_indirect(
                                    (const void *)(uintptr_t)indirect_range_buffer, __func__);
 }
 
+void mtl4_render_command_encoder_draw_mesh_threadgroups(MTL4RenderCommandEncoder *encoder,
+                                                        MTLSize threadgroups_per_grid,
+                                                        MTLSize threads_per_object_threadgroup,
+                                                        MTLSize threads_per_mesh_threadgroup) {
+    rt_render_draw_meshes((void *)encoder, threadgroups_per_grid, false,
+                          threads_per_object_threadgroup, threads_per_mesh_threadgroup, NULL,
+                          __func__);
+}
+
+void mtl4_render_command_encoder_draw_mesh_threads(MTL4RenderCommandEncoder *encoder,
+                                                   MTLSize threads_per_grid,
+                                                   MTLSize threads_per_object_threadgroup,
+                                                   MTLSize threads_per_mesh_threadgroup) {
+    rt_render_draw_meshes((void *)encoder, threads_per_grid, true, threads_per_object_threadgroup,
+                          threads_per_mesh_threadgroup, NULL, __func__);
+}
+
+void mtl4_render_command_encoder_draw_mesh_threadgroups_indirect(
+    MTL4RenderCommandEncoder *encoder, MTLGPUAddress indirect_buffer,
+    MTLSize threads_per_object_threadgroup, MTLSize threads_per_mesh_threadgroup) {
+    RtSite site;
+    if (rt_render_valid((void *)encoder, __func__, &site) &&
+        valid_address(&site, indirect_buffer, sizeof(MTLDispatchThreadgroupsIndirectArguments), 4,
+                      RT_RULE_metal4_indirect_address))
+        rt_render_draw_meshes((void *)encoder, mtl_size_make(1, 1, 1), false,
+                              threads_per_object_threadgroup, threads_per_mesh_threadgroup,
+                              (const char *)(uintptr_t)indirect_buffer, __func__);
+}
+
+void mtl4_render_command_encoder_set_object_threadgroup_memory_length(
+    MTL4RenderCommandEncoder *encoder, size_t length, size_t index) {
+    rt_render_set_threadgroup_memory((void *)encoder, RT_OBJECT, length, index, __func__);
+}
+
+void mtl4_render_command_encoder_set_vertex_amplification_count(
+    MTL4RenderCommandEncoder *encoder, size_t count,
+    const MTLVertexAmplificationViewMapping *view_mappings) {
+    rt_render_set_amplification((void *)encoder, count, view_mappings, __func__);
+}
+
 // ---- Order ----
 
 // own: the side that names stages of this encoder.

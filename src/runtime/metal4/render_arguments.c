@@ -42,7 +42,7 @@ static bool bind_stage(MTLRenderCommandEncoder *e, const RtStage *stage, RtStage
         for (uint32_t k = 0; f->args[i].kind == RF_ARG_BUFFER && k < f->args[i].count; k++)
             if (!bind(e->encoder.buffer, to, (size_t)f->args[i].index + k)) return false;
     const CpuStageInfo *info = cpu_code_stage_info(stage->code);
-    for (uint32_t i = 0; i < info->n_vertex_buffers; i++)
+    for (uint32_t i = 0; info && i < info->n_vertex_buffers; i++)
         if (!bind(e->encoder.buffer, to, info->vertex_buffers[i])) return false;
     return true;
 }
@@ -58,7 +58,9 @@ bool rt_render_bind_tables(MTLRenderCommandEncoder *e, const RtSite *site) {
     }
     if (same) return true;
     e->arguments = NULL;
-    return bind_stage(e, &e->pipeline->vertex, &e->stages[RT_VERTEX]) &&
+    const MTLRenderPipelineState *p = e->pipeline;
+    return bind_stage(e, &p->vertex, &e->stages[p->mesh ? RT_MESH : RT_VERTEX]) &&
+           bind_stage(e, &p->object_stage, &e->stages[RT_OBJECT]) &&
            bind_stage(e, &e->pipeline->fragment, &e->stages[RT_FRAGMENT]);
 }
 

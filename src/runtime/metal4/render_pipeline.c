@@ -78,6 +78,22 @@ static MTLError *check_color(const Color *c, int i) {
 
 // ---- Resolving ----
 
+// The descriptor of a mesh pipeline has the same fields, but for the vertex function.
+static MTL4RenderPipelineDescriptor common(const MTL4MeshRenderPipelineDescriptor *d) {
+    MTL4RenderPipelineDescriptor to = {
+        .label = d->label,
+        .options = d->options,
+        .vertex_function_descriptor = d->mesh_function_descriptor,
+        .fragment_function_descriptor = d->fragment_function_descriptor,
+        .raster_sample_count = d->raster_sample_count,
+        .alpha_to_coverage_state = d->alpha_to_coverage_state,
+        .alpha_to_one_state = d->alpha_to_one_state,
+        .rasterization_disabled = d->rasterization_disabled,
+        .support_indirect_command_buffers = d->support_indirect_command_buffers};
+    for (int i = 0; i < 8; i++) to.color_attachments[i] = d->color_attachments[i];
+    return to;
+}
+
 static MTLError *fill(RtResolved *to, const MTL4RenderPipelineDescriptor *d) {
     if ((unsigned)d->alpha_to_coverage_state > 1 || (unsigned)d->alpha_to_one_state > 1 ||
         (unsigned)d->support_indirect_command_buffers > 1)
@@ -86,8 +102,7 @@ static MTLError *fill(RtResolved *to, const MTL4RenderPipelineDescriptor *d) {
     to->render = (MTLRenderPipelineDescriptor){
         .label = to->label,
         .raster_sample_count = d->raster_sample_count,
-        .alpha_to_coverage_enabled =
-            d->alpha_to_coverage_state == MTL4AlphaToCoverageStateEnabled,
+        .alpha_to_coverage_enabled = d->alpha_to_coverage_state == MTL4AlphaToCoverageStateEnabled,
         .alpha_to_one_enabled = d->alpha_to_one_state == MTL4AlphaToOneStateEnabled,
         .rasterization_disabled = d->rasterization_disabled,
         .input_primitive_topology = d->input_primitive_topology,
@@ -119,9 +134,8 @@ RtResolved *rt_resolve_render(const RtResolving *r, const MTL4RenderPipelineDesc
     to->is_render = true;
     if (!(to->render.vertex_function =
               rt_resolve_function(r, d->vertex_function_descriptor, error)) ||
-        (d->fragment_function_descriptor &&
-         !(to->render.fragment_function =
-               rt_resolve_function(r, d->fragment_function_descriptor, error))) ||
+        (d->fragment_function_descriptor && !(to->render.fragment_function = rt_resolve_function(
+                                                  r, d->fragment_function_descriptor, error))) ||
         !rt_resolve_archives(r, to, error))
         goto fail;
     to->render.binary_archives = to->archives;
@@ -133,10 +147,36 @@ fail:
     return NULL;
 }
 
+// The same for a pipeline with a mesh function.
+static RtResolved *resolve_mesh(const RtResolving *r, const MTL4MeshRenderPipelineDescriptor *d,
+                                MTLError **error) {
+    const MTL4RenderPipelineDescriptor plain_part = common(d);
+    RtResolved *to = rt_resolve_render(r, &plain_part, error);
+    if (!to) return NULL;
+    to->is_mesh = true;
+    to->mesh = (MTLMeshRenderPipelineDescriptor){
+        .mesh_function = to->render.vertex_function,
+        .fragment_function = to->render.fragment_function,
+        .max_total_threads_per_object_threadgroup = d->max_total_threads_per_object_threadgroup,
+        .max_total_threads_per_mesh_threadgroup = d->max_total_threads_per_mesh_threadgroup,
+        .object_threadgroup_size_is_multiple_of_thread_execution_width =
+            d->object_threadgroup_size_is_multiple_of_thread_execution_width,
+        .mesh_threadgroup_size_is_multiple_of_thread_execution_width =
+            d->mesh_threadgroup_size_is_multiple_of_thread_execution_width,
+        .payload_memory_length = d->payload_memory_length,
+        .max_total_threadgroups_per_mesh_grid = d->max_total_threadgroups_per_mesh_grid};
+    if (!d->object_function_descriptor ||
+        (to->mesh.object_function = rt_resolve_function(r, d->object_function_descriptor, error)))
+        return to;
+    rt_resolved_free(to);
+    return NULL;
+}
+
 // The pipeline, from archives, cache or compiler.
 static MTLRenderPipelineState *make(MTLDevice *device, const RtResolved *resolved,
                                     MTLError **error) {
-    const RtRenderExtra extra = {.any_depth_stencil = true};
+    const RtRenderExtra extra = {.any_depth_stencil = true,
+                                 .mesh = resolved->is_mesh ? &resolved->mesh : NULL};
     MTLRenderPipelineState *state =
         rt_render_pipeline_create(device, &resolved->render, &extra, NULL, error);
     bool open = false;
@@ -171,6 +211,21 @@ mtl4_compiler_new_render_pipeline_state(MTL4Compiler *compiler,
         !rt_compiler_resolving(compiler, options, __func__, &r, error))
         return NULL;
     RtResolved *resolved = rt_resolve_render(&r, descriptor, error);
+    archive_release(r.record);
+    if (!resolved) return NULL;
+    MTLRenderPipelineState *state = make_noted(compiler, &resolved, error);
+    rt_resolved_free(resolved);
+    return state;
+}
+
+MTLRenderPipelineState *mtl4_compiler_new_mesh_render_pipeline_state(
+    MTL4Compiler *compiler, const MTL4MeshRenderPipelineDescriptor *descriptor,
+    const MTL4CompilerTaskOptions *options, MTLError **error) {
+    RtResolving r;
+    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, error) ||
+        !rt_compiler_resolving(compiler, options, __func__, &r, error))
+        return NULL;
+    RtResolved *resolved = resolve_mesh(&r, descriptor, error);
     archive_release(r.record);
     if (!resolved) return NULL;
     MTLRenderPipelineState *state = make_noted(compiler, &resolved, error);
@@ -272,6 +327,23 @@ MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_async(
     if (!job) return NULL;
     if (rt_compiler_resolving(compiler, options, __func__, &r, &job->error)) {
         job->resolved = rt_resolve_render(&r, descriptor, &job->error);
+        archive_release(r.record);
+    }
+    return start(job);
+}
+
+MTL4CompilerTask *mtl4_compiler_new_mesh_render_pipeline_state_async(
+    MTL4Compiler *compiler, const MTL4MeshRenderPipelineDescriptor *descriptor,
+    const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
+    void *context) {
+    RtResolving r;
+    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, NULL) ||
+        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
+        return NULL;
+    Job *job = job_new(compiler, handler, context);
+    if (!job) return NULL;
+    if (rt_compiler_resolving(compiler, options, __func__, &r, &job->error)) {
+        job->resolved = resolve_mesh(&r, descriptor, &job->error);
         archive_release(r.record);
     }
     return start(job);

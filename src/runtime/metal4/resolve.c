@@ -166,6 +166,7 @@ void rt_resolved_free(RtResolved *resolved) {
     mtl_release(d->compute_function);
     mtl_release(resolved->render.vertex_function);
     mtl_release(resolved->render.fragment_function);
+    mtl_release(resolved->mesh.object_function);
     release_all(resolved->functions, l->function_count);
     release_all(resolved->binary, l->binary_function_count);
     release_all(resolved->private_functions, l->private_function_count);

@@ -156,8 +156,12 @@ static void write_render_pipeline(Text *t, const RtResolved *resolved) {
     const MTLRenderPipelineDescriptor *d = &resolved->render;
     text_add(t, "      {\"label\": ");
     json_string(t, d->label);
-    text_add(t, ",\n       \"vertex_function\": ");
+    text_printf(t, ",\n       \"%s_function\": ", resolved->is_mesh ? "mesh" : "vertex");
     write_function(t, d->vertex_function);
+    if (resolved->mesh.object_function) {
+        text_add(t, ",\n       \"object_function\": ");
+        write_function(t, resolved->mesh.object_function);
+    }
     if (d->fragment_function) {
         text_add(t, ",\n       \"fragment_function\": ");
         write_function(t, d->fragment_function);
@@ -242,6 +246,14 @@ void *mtl4_pipeline_data_set_serializer_serialize_as_pipelines_script(
 
 // ---- The archive ----
 
+static bool add_noted(MTL4PipelineDataSetSerializer *s, const RtResolved *r, MTLError **error) {
+    const RtRenderExtra extra = {.any_depth_stencil = true, .mesh = r->is_mesh ? &r->mesh : NULL};
+    return r->is_render ? rt_render_pipeline_record(s->device, &r->render, &extra,
+                                                    s->archive->content, error)
+                        : mtl_binary_archive_add_compute_pipeline_functions(s->archive,
+                                                                            &r->descriptor, error);
+}
+
 bool mtl4_pipeline_data_set_serializer_serialize_as_archive_and_flush_to_url(
     MTL4PipelineDataSetSerializer *serializer, const char *path, MTLError **error) {
     if (!usable(serializer, path, MTL4PipelineDataSetSerializerConfigurationCaptureBinaries,
@@ -251,11 +263,7 @@ bool mtl4_pipeline_data_set_serializer_serialize_as_archive_and_flush_to_url(
     bool ok = !serializer->incomplete;
     if (!ok) rt_error_set(error, NULL);
     for (size_t i = 0; ok && i < serializer->n; i++)
-        ok = serializer->noted[i]->is_render
-                 ? rt_render_pipeline_record(serializer->device, &serializer->noted[i]->render, true,
-                                             serializer->archive->content, error)
-                 : mtl_binary_archive_add_compute_pipeline_functions(
-                       serializer->archive, &serializer->noted[i]->descriptor, error);
+        ok = add_noted(serializer, serializer->noted[i], error);
     ok = ok && mtl_binary_archive_serialize_to_url(serializer->archive, path, error);
     if (ok) {
         MTLBinaryArchive *fresh = mtl_device_new_binary_archive(serializer->device, NULL, NULL);

@@ -52,16 +52,16 @@ struct MTLRenderPipelineState {
 };
 extern const RtClass rt_render_pipeline_class;
 
-// Makes the pipeline and puts the code of its functions into the archive.
-bool rt_render_pipeline_record(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
-                               bool any_depth_stencil, Archive *record, MTLError **error);
-
 typedef struct RtRenderExtra { // what descriptors of metal.h do not say
     MTLPipelineOption options;
     bool any_depth_stencil;
     bool validate; // filled in by rt_render_pipeline_create
     const MTLMeshRenderPipelineDescriptor *mesh; // NULL: none; vertex_function is the mesh function
 } RtRenderExtra;
+// Makes the pipeline and puts the code of its functions into the archive.
+bool rt_render_pipeline_record(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
+                               const RtRenderExtra *extra, Archive *record,
+                               MTLError **error);
 // Is everything there, and of its class? Says so if not.
 bool rt_render_pipeline_valid(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
                               const char *call, MTLError **error);

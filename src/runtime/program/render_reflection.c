@@ -9,12 +9,12 @@
 #include "runtime/program/reflection.h"
 #include "runtime/program/render_pipeline.h"
 
-enum { N_STAGES = 2 };
+enum { VERTEX, FRAGMENT, OBJECT, MESH, N_STAGES };
 
 struct MTLRenderPipelineReflection {
     RtObject object;
     MTLRenderPipelineState *state; // whose part it is
-    size_t n[N_STAGES];            // vertex, fragment
+    size_t n[N_STAGES];
     MTLBinding *bindings[N_STAGES];
     RfArg implicit[MSL_MAX_VERTEX]; // buffers of vertex attributes
     char names[MSL_MAX_VERTEX][24];
@@ -50,26 +50,31 @@ static void add_vertex_buffers(MTLRenderPipelineReflection *r) {
                                  .count = 1,
                                  .access = RF_READ_ONLY,
                                  .type = UINT32_MAX};
-        MTLBinding *binding = &r->bindings[0][r->n[0]++];
+        MTLBinding *binding = &r->bindings[VERTEX][r->n[VERTEX]++];
         rt_binding_init(binding, r->state, stage->function->library, &r->implicit[i], true);
         binding->implicit = true;
     }
 }
 
 static MTLRenderPipelineReflection *reflection_new(MTLRenderPipelineState *state) {
-    const RtStage *stages[N_STAGES] = {&state->vertex, &state->fragment};
-    size_t n[N_STAGES] = {MSL_MAX_VERTEX, 0};
+    static const RtStage none;
+    const RtStage *stages[N_STAGES] = {[VERTEX] = state->mesh ? &none : &state->vertex,
+                                       [FRAGMENT] = &state->fragment,
+                                       [OBJECT] = &state->object_stage,
+                                       [MESH] = state->mesh ? &state->vertex : &none};
+    size_t n = MSL_MAX_VERTEX, at = 0;
     for (int s = 0; s < N_STAGES; s++)
-        if (stages[s]->function) n[s] += stages[s]->function->function->n_args;
-    MTLRenderPipelineReflection *r = rt_alloc(sizeof *r + (n[0] + n[1]) * sizeof r->all[0]);
+        if (stages[s]->function) n += stages[s]->function->function->n_args;
+    MTLRenderPipelineReflection *r = rt_alloc(sizeof *r + n * sizeof r->all[0]);
     if (!r) return NULL;
     r->object.cls = &reflection_class;
     r->state = state;
-    r->bindings[0] = r->all;
-    r->bindings[1] = r->all + n[0];
-    for (int s = 0; s < N_STAGES; s++)
+    for (int s = N_STAGES - 1; s >= 0; s--) { // the vertex function last: its buffers follow
+        r->bindings[s] = r->all + at;
         if (stages[s]->function) add_stage(r, s, stages[s]);
-    add_vertex_buffers(r);
+        if (s == VERTEX && stages[s]->code) add_vertex_buffers(r);
+        at += r->n[s];
+    }
     return r;
 }
 
@@ -93,24 +98,48 @@ static MTLBinding *binding(const MTLRenderPipelineReflection *r, int s, size_t i
     return r && i < r->n[s] ? &r->bindings[s][i] : NULL;
 }
 
-size_t mtl_render_pipeline_reflection_vertex_binding_count(
-    const MTLRenderPipelineReflection *reflection) {
-    return count(reflection, 0);
+size_t
+mtl_render_pipeline_reflection_vertex_binding_count(const MTLRenderPipelineReflection *reflection) {
+    return count(reflection, VERTEX);
 }
 
-MTLBinding *mtl_render_pipeline_reflection_vertex_binding(
-    const MTLRenderPipelineReflection *reflection, size_t i) {
-    return binding(reflection, 0, i);
+MTLBinding *
+mtl_render_pipeline_reflection_vertex_binding(const MTLRenderPipelineReflection *reflection,
+                                              size_t i) {
+    return binding(reflection, VERTEX, i);
 }
 
 size_t mtl_render_pipeline_reflection_fragment_binding_count(
     const MTLRenderPipelineReflection *reflection) {
-    return count(reflection, 1);
+    return count(reflection, FRAGMENT);
 }
 
-MTLBinding *mtl_render_pipeline_reflection_fragment_binding(
-    const MTLRenderPipelineReflection *reflection, size_t i) {
-    return binding(reflection, 1, i);
+MTLBinding *
+mtl_render_pipeline_reflection_fragment_binding(const MTLRenderPipelineReflection *reflection,
+                                                size_t i) {
+    return binding(reflection, FRAGMENT, i);
+}
+
+size_t
+mtl_render_pipeline_reflection_object_binding_count(const MTLRenderPipelineReflection *reflection) {
+    return count(reflection, OBJECT);
+}
+
+MTLBinding *
+mtl_render_pipeline_reflection_object_binding(const MTLRenderPipelineReflection *reflection,
+                                              size_t i) {
+    return binding(reflection, OBJECT, i);
+}
+
+size_t
+mtl_render_pipeline_reflection_mesh_binding_count(const MTLRenderPipelineReflection *reflection) {
+    return count(reflection, MESH);
+}
+
+MTLBinding *
+mtl_render_pipeline_reflection_mesh_binding(const MTLRenderPipelineReflection *reflection,
+                                            size_t i) {
+    return binding(reflection, MESH, i);
 }
 
 // ---- Pipelines with options ----
