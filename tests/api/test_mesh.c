@@ -41,6 +41,29 @@ static const char source[] = HEAD
     "  if (t < 4) m.set_vertex(t, at((place + corner(t)) / 8, p.colors[g % p.n]));\n"
     "  if (t == 0) { m.set_primitive_count(2); m.set_indices(0, uchar4(0, 1, 2, 2));\n"
     "                m.set_indices(4, uchar2(1, 3)); } }\n"
+    // As large as it gets: 256 threads in eight SIMD-groups that wait for each other, textures.
+    "struct Wide { float4 colors[256]; };\n"
+    "[[object]] void wide_object(object_data Wide &p [[payload]], mesh_grid_properties g,\n"
+    "    texture2d<float> t [[texture(2)]], sampler s [[sampler(1)]],\n"
+    "    uint i [[thread_index_in_threadgroup]]) {\n"
+    "  threadgroup float4 shared[256];\n"
+    "  shared[i] = t.sample(s, float2(0.5, 0.5), level(0)) * (float(i) / 255);\n"
+    "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    "  p.colors[i] = shared[255 - i];\n"
+    "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    "  if (i == 255) g.set_threadgroups_per_grid(uint3(1)); }\n"
+    "[[mesh]] void wide_mesh(mesh<V, void, 256, 512, topology::triangle> m,\n"
+    "    object_data const Wide *p [[payload]], texture2d<float> t [[texture(0)]],\n"
+    "    uint i [[thread_index_in_threadgroup]]) {\n"
+    "  threadgroup uint order[256];\n"
+    "  for (uint k = 0; k < 4; k++) {\n"
+    "    order[i] = k & 1 ? 255 - i : i;\n"
+    "    threadgroup_barrier(mem_flags::mem_threadgroup); }\n"
+    "  uint n = order[255 - i];\n" // i again, through another SIMD-group
+    "  m.set_vertex(n, at(float2(float(n / 2) / 127, n & 1),\n"
+    "                     p->colors[255 - n] + t.read(uint2(0, 0))));\n"
+    "  for (uint k = 0; i < 254 && k < 3; k++) m.set_index(3 * i + k, i + k);\n"
+    "  m.set_primitive_count(254); }\n"
     "fragment float4 color(V in [[stage_in]]) { return in.color; }\n";
 // Points, lines; layers by primitive; primitives that are culled; bad indices and counts.
 static const char more_source[] = HEAD
@@ -327,6 +350,34 @@ static void layers_and_culled(void **state) {
     mtl_release(s.t), mtl_release(p);
 }
 
+static MTLTexture *one_texel(uint32_t texel) {
+    MTLTextureDescriptor d = mtl_texture_descriptor_2d(MTLPixelFormatRGBA8Unorm, 1, 1, false);
+    MTLTexture *t = mtl_device_new_texture(device, &d);
+    mtl_texture_replace_region(t, mtl_region_make_2d(0, 0, 1, 1), 0, &texel, 4);
+    return t;
+}
+
+static void wide_groups(void **state) {
+    (void)state;
+    MTLRenderPipelineState *p = make("wide_object", "wide_mesh", "color");
+    MTLTexture *red = one_texel(0x000000ffu), *green = one_texel(0xff00ff00u);
+    MTLSamplerState *sampler = mtl_device_new_sampler_state(device, &(MTLSamplerDescriptor){0});
+    Scene s = begin(p, 127, 4);
+    mtl_render_command_encoder_set_object_texture(s.e, red, 2);
+    mtl_render_command_encoder_set_object_sampler_state(s.e, sampler, 1);
+    mtl_render_command_encoder_set_mesh_texture(s.e, green, 0);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(1, 1, 1), size(16, 16, 1),
+                                                      size(32, 4, 2));
+    end(&s);
+    for (size_t y = 0; y < 4; y++)
+        for (size_t x = 0; x < 127; x++) {
+            uint32_t c = pixel(s.t, x, y), red_here = c & 255; // 2 x at the left, + 1 below
+            assert_int_equal(c & 0xffffff00u, 0xff00ff00u);
+            assert_in_range(red_here, 2 * x, 2 * x + 3);
+        }
+    mtl_release(s.t), mtl_release(p), mtl_release(red), mtl_release(green), mtl_release(sampler);
+}
+
 static void values_are_exact(void **state) {
     (void)state;
     MTLRenderPipelineState *p = make(NULL, "exact", "equal");
@@ -553,7 +604,7 @@ int main(void) {
         cmocka_unit_test(grids),         cmocka_unit_test(ids_of_primitives),
         cmocka_unit_test(objects),       cmocka_unit_test(order),
         cmocka_unit_test(points_and_lines), cmocka_unit_test(layers_and_culled),
-        cmocka_unit_test(values_are_exact), cmocka_unit_test(amplification),
+        cmocka_unit_test(wide_groups),   cmocka_unit_test(values_are_exact), cmocka_unit_test(amplification),
         cmocka_unit_test(wild),
         cmocka_unit_test(a_fault),       cmocka_unit_test(bad_pipelines),
         cmocka_unit_test(limits),        cmocka_unit_test(bad_draws),
