@@ -262,6 +262,7 @@ bool rt_draw_list_add_commands(RtDrawList *list, const RtDraw *draw) {
     const RtDrawCommands *c = draw->commands;
     MTLRange range = c->range;
     size_t n = c->icb->head.n_commands;
+    if (!rt_find_spans(list->x)) return false;
     if (c->range_at) {
         MTLIndirectCommandBufferExecutionRange r;
         memcpy(&r, c->range_at, sizeof r);

@@ -61,6 +61,12 @@ bool rt_validate_dispatch(RtExecution *x, CpuDispatch *d, RtValidated *what) {
     return true;
 }
 
+bool rt_find_spans(RtExecution *x) {
+    if (copy_spans(x)) return true;
+    x->error = x->error ? x->error : rt_error_no_memory();
+    return false;
+}
+
 bool rt_validate_stage(RtExecution *x, CpuStageArguments *a) {
     if (!copy_spans(x)) return false;
     a->spans = x->spans;

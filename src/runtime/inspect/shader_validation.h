@@ -21,6 +21,8 @@ typedef struct RtValidated {
 bool rt_validate_dispatch(RtExecution *x, CpuDispatch *d, RtValidated *what);
 struct CpuStageArguments;
 bool rt_validate_stage(RtExecution *x, struct CpuStageArguments *a); // its context is a RtValidated
+// Makes the next one find what it asks for. False: no memory, and the execution knows.
+bool rt_find_spans(RtExecution *x);
 // The bytes from an address to the end of the live buffer that holds it; 0: none does.
 uint64_t rt_bytes_behind(RtExecution *x, const void *address);
 
