@@ -85,8 +85,13 @@ INLINE Taps taps_of(unsigned mode, vi x, uint32_t size) {
     Taps t;
     if (mode == CPU_REPEAT) {
         t.weight = (i << 15) - x;
-        t.first = i + ((i >> 31) & (int32_t)size);
-        t.second = (t.first + 1) & (t.first != last);
+        if ((size & (size - 1)) == 0) {
+            t.first = i & last;
+            t.second = (i + 1) & last;
+        } else {
+            t.first = i + ((i >> 31) & (int32_t)size);
+            t.second = (t.first + 1) & (t.first != last);
+        }
     } else { // the last two texels serve the end: there is always a second one
         i = v_min_int(i, v_set_int(size > 1 ? (int32_t)size - 2 : 0));
         t.weight = (i << 15) - x;
@@ -175,6 +180,18 @@ typedef struct Levels { // of up to 32 lanes
     float fraction[32];
 } Levels;
 
+// 0.5 * log2(x), to 2e-6, exact for powers of two: a weight has 15 bits.
+INLINE vf short_half_log2(vf x) {
+    vi bits = (vi)x, exponent = ((bits - 0x3f3504f3) >> 23); // mantissa in sqrt(1/2) .. sqrt(2)
+    vf t = (vf)(bits - (exponent << 23)) - 1;
+    vf p = v_fma(t, v_set(-0.101144632f), v_set(0.158449094f));
+    p = v_fma(p, t, v_set(-0.183462885f));
+    p = v_fma(p, t, v_set(0.239962787f));
+    p = v_fma(p, t, v_set(-0.360597876f));
+    p = v_fma(p, t, v_set(0.72135022f));
+    return v_fma(p, t, 0.5f * v_to_float(exponent));
+}
+
 INLINE vf lod_of(const Call *c, uint32_t l) {
     size_t n = c->n_lanes;
     const float *at = c->rows + l;
@@ -190,13 +207,16 @@ INLINE vf lod_of(const Call *c, uint32_t l) {
                 dx = v_load(at + (CPU_TEX_DX + i) * n), dy = v_load(at + (CPU_TEX_DY + i) * n);
             } else {
                 vf v = v_load(at + i * n);
-                vi active = v_mask(c->mask, l);
-                dx = difference(v, active, false), dy = difference(v, active, true);
+                dx = v_quad_dx(v), dy = v_quad_dy(v);
+                if (c->mask[l / 32] != UINT32_MAX) {
+                    vi active = v_mask(c->mask, l);
+                    dx = difference(v, active, false), dy = difference(v, active, true);
+                }
             }
             dx *= size[i], dy *= size[i];
             x = v_fma(dx, dx, x), y = v_fma(dy, dy, y);
         }
-        lod = half_log2(v_max(x, y));
+        lod = short_half_log2(v_max(x, y));
         if (c->lod_mode == CPU_TEX_LOD_BIAS) lod += v_load(at + CPU_TEX_LEVEL * n);
     }
     lod += c->lod_bias;
