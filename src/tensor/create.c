@@ -45,7 +45,7 @@ IgTensor *ig_from_data(IgDevice *device, IgType type, int rank, const int64_t *n
 }
 
 bool ig_write(IgTensor *t, const void *bytes, size_t n_bytes, MTLError **error) {
-    if (!t) return false;
+    if (!t || !ig_alive("ig_write", t, error)) return false;
     size_t all = (size_t)ig_numel(t) * ig_type_size(t->view.data->type);
     if (n_bytes != all || (all && !bytes))
         return ig_fail(error, IgErrorArgument,

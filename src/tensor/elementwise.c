@@ -54,7 +54,7 @@ IgTensor *ig_elementwise(IgOp op, IgTensor *const *inputs, const double *values,
                          MTLError **error) {
     const IgOpInfo *info = &ig_ops[op];
     for (int i = 0; i < info->arity; i++)
-        if (!inputs[i]) return NULL; // it has its error already
+        if (!inputs[i] || !ig_alive(info->name, inputs[i], error)) return NULL;
     char call[32];
     snprintf(call, sizeof call, "ig_%s", info->name);
     IgShape shape = inputs[0]->view.shape;

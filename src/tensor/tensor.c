@@ -78,15 +78,62 @@ IgTensor *ig_scope_return(IgScope *scope, IgTensor *result) {
 }
 
 // ---- Lifetime ----
+// Released tensors wait in a line before their memory serves again, with no data: who reads one of
+// the last QUARANTINE gets an error, and who reads an older one the values of another tensor; the
+// memory itself stays a tensor's.
+
+#define QUARANTINE 1024u
+static pthread_mutex_t line = PTHREAD_MUTEX_INITIALIZER;
+static IgTensor *line_first, *line_last;
+static size_t line_length;
+
+static IgTensor *tensor_alloc(void) {
+    IgTensor *t = NULL;
+    pthread_mutex_lock(&line);
+    if (line_length > QUARANTINE) {
+        t = line_first;
+        line_first = t->next;
+        line_length--;
+    }
+    pthread_mutex_unlock(&line);
+    if (!t) return calloc(1, sizeof *t);
+    t->view = (IgView){0};
+    t->scope = NULL;
+    t->node = NULL;
+    t->next = NULL;
+    return t;
+}
+
+static void tensor_free(IgTensor *t) {
+    t->view.data = NULL;
+    t->node = NULL;
+    t->next = NULL;
+    pthread_mutex_lock(&line);
+    if (line_length++)
+        line_last->next = t;
+    else
+        line_first = t;
+    line_last = t;
+    pthread_mutex_unlock(&line);
+}
+
+bool ig_alive(const char *call, const IgTensor *t, MTLError **error) {
+    if (t->view.data) return true;
+    return ig_fail(error, IgErrorArgument, "%s: the tensor has been released", call);
+}
 
 IgTensor *ig_tensor_new(IgData *data, const IgShape *shape, const int64_t *strides, int64_t offset,
                         MTLError **error) {
-    IgTensor *t = calloc(1, sizeof *t);
+    if (!data) { // a view of a tensor that is gone
+        ig_fail(error, IgErrorArgument, "the tensor has been released");
+        return NULL;
+    }
+    IgTensor *t = tensor_alloc();
     if (!t) {
         ig_fail_no_memory(error);
         return NULL;
     }
-    atomic_init(&t->refs, 1);
+    atomic_store_explicit(&t->refs, 1, memory_order_relaxed);
     t->view.data = ig_data_retain(data);
     t->view.shape = *shape;
     t->view.offset = offset;
@@ -106,10 +153,14 @@ IgTensor *ig_retain(IgTensor *tensor) {
 }
 
 void ig_release(IgTensor *tensor) {
-    if (!tensor || atomic_fetch_sub_explicit(&tensor->refs, 1, memory_order_acq_rel) != 1) return;
-    ig_node_release(tensor->node);
-    ig_data_release(tensor->view.data);
-    free(tensor);
+    // Released once too often: it is in the line already.
+    if (!tensor || atomic_load_explicit(&tensor->refs, memory_order_relaxed) == 0) return;
+    if (atomic_fetch_sub_explicit(&tensor->refs, 1, memory_order_acq_rel) != 1) return;
+    IgData *data = tensor->view.data;
+    IgGradNode *node = tensor->node;
+    tensor_free(tensor);
+    ig_node_release(node);
+    ig_data_release(data);
 }
 
 void ig_drop(IgTensor *tensor) {
@@ -135,6 +186,11 @@ static bool limit_depth(IgDevice *device, IgExpr *expr, MTLError **error) {
 }
 
 IgExpr *ig_expr_new(int n_inputs, const IgView *inputs, const IgShape *shape, MTLError **error) {
+    for (int i = 0; i < n_inputs; i++)
+        if (!inputs[i].data) {
+            ig_fail(error, IgErrorArgument, "the tensor has been released");
+            return NULL;
+        }
     IgExpr *expr = calloc(1, sizeof *expr);
     if (!expr) {
         ig_fail_no_memory(error);
@@ -184,8 +240,8 @@ void ig_tensor_rebind(IgTensor *t, IgData *data) {
 
 // ---- What a tensor is ----
 
-IgDevice *ig_device(const IgTensor *t) { return t ? t->view.data->device : NULL; }
-IgType ig_type(const IgTensor *t) { return t ? t->view.data->type : IgFloat16; }
+IgDevice *ig_device(const IgTensor *t) { return t && t->view.data ? t->view.data->device : NULL; }
+IgType ig_type(const IgTensor *t) { return t && t->view.data ? t->view.data->type : IgFloat16; }
 int ig_rank(const IgTensor *t) { return t ? t->view.shape.rank : 0; }
 const int64_t *ig_shape(const IgTensor *t) { return t ? t->view.shape.n : NULL; }
 const int64_t *ig_strides(const IgTensor *t) { return t ? t->view.strides : NULL; }
@@ -212,6 +268,7 @@ bool ig_whole(const IgView *view) {
 }
 
 bool ig_same_device(const char *call, const IgTensor *a, const IgTensor *b, MTLError **error) {
+    if (!ig_alive(call, a, error) || !ig_alive(call, b, error)) return false;
     if (a->view.data->device == b->view.data->device) return true;
     return ig_fail(error, IgErrorDevice, "%s: the tensors are on different devices", call);
 }
@@ -219,7 +276,7 @@ bool ig_same_device(const char *call, const IgTensor *a, const IgTensor *b, MTLE
 // ---- Host access ----
 
 bool ig_eval(IgTensor *t, MTLError **error) {
-    if (!t) return false;
+    if (!t || !ig_alive("ig_eval", t, error)) return false;
     IgDevice *device = t->view.data->device;
     ig_lock(device);
     bool ok = ig_data_make(t->view.data, error) && ig_commit(device, error);
@@ -234,7 +291,7 @@ static bool complete(IgTensor *t, MTLError **error) {
 }
 
 bool ig_map(IgTensor *t, void **out, MTLError **error) {
-    if (!t || !out) return false;
+    if (!t || !out || !ig_alive("ig_map", t, error)) return false;
     IgDevice *device = t->view.data->device;
     ig_lock(device);
     bool ok = complete(t, error);
@@ -280,7 +337,7 @@ static void copy_out(const IgTensor *t, const char *from, char *to) {
 }
 
 bool ig_read(IgTensor *t, void *out, size_t n_bytes, MTLError **error) {
-    if (!t) return false;
+    if (!t || !ig_alive("ig_read", t, error)) return false;
     if (!out && n_bytes) return ig_fail(error, IgErrorArgument, "ig_read: nowhere to write to");
     void *data;
     if (!exact_size("ig_read", t, n_bytes, error) || !ig_map(t, &data, error)) return false;
@@ -289,7 +346,7 @@ bool ig_read(IgTensor *t, void *out, size_t n_bytes, MTLError **error) {
 }
 
 bool ig_item(IgTensor *t, double *out, MTLError **error) {
-    if (!t || !out) return false;
+    if (!t || !out || !ig_alive("ig_item", t, error)) return false;
     if (ig_numel(t) != 1)
         return ig_fail(error, IgErrorShape, "ig_item: shape %s has not one element",
                        ig_shape_text(t->view.shape.rank, t->view.shape.n));

@@ -134,7 +134,10 @@ struct IgTensor {
     IgView view;             // changes only by ig_write and the like, under device->lock
     IgScope *scope;          // that will release it; NULL: the caller does
     struct IgGradNode *node; // its place in a graph of gradients, or NULL
+    struct IgTensor *next;   // behind it in the line of released ones; view.data is NULL there
 };
+// An error if it has been released: for as long as that can be told.
+bool ig_alive(const char *call, const IgTensor *tensor, MTLError **error);
 // A view of data, which it retains. In the innermost scope of the thread if there is one.
 IgTensor *ig_tensor_new(IgData *data, const IgShape *shape, const int64_t *strides, int64_t offset,
                         MTLError **error);
@@ -217,6 +220,7 @@ struct IgDevice {
     MTLCommandBuffer *commands; // being recorded, or NULL
     MTLComputeCommandEncoder *encoder;
     unsigned n_encoded;            // dispatches in it
+    uint64_t work;                 // of them, see device.c
     uint64_t recording;            // its number; numbers start at 1
     uint64_t completed;            // all up to this one have ended
     struct IgFlight *first, *last; // committed, oldest first
@@ -242,7 +246,7 @@ bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_b
 // For a dispatch with bindings of its own: the encoder, and afterwards the other one. Buffers that
 // are bound get last_use = device->recording in between.
 MTLComputeCommandEncoder *ig_encode_start(IgDevice *device, MTLError **error);
-bool ig_encode_end(IgDevice *device, MTLError **error);
+bool ig_encode_end(IgDevice *device, uint64_t work, MTLError **error); // work: threads
 bool ig_commit(IgDevice *device, MTLError **error);
 bool ig_wait(IgDevice *device, uint64_t number, MTLError **error);
 void ig_poll(IgDevice *device);

@@ -231,7 +231,7 @@ static bool encode(IgUserKernel *k, const IgKernelCall *call, IgTensor *const *i
                                               at++);
     }
     mtl_compute_command_encoder_dispatch_threads(e, threads, group);
-    return ig_encode_end(k->device, error);
+    return ig_encode_end(k->device, (uint64_t)threads.width * threads.height * threads.depth, error);
 }
 
 static IgTensor *run(IgUserKernel *k, const IgKernelCall *call, MTLError **error) {
