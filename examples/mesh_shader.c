@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// mesh_shader.c: balls without a vertex buffer. A threadgroup of the object function stands for a ball:
-// it decides whether the ball can be seen, and how finely it is cut, by its distance; its threads
-// agree on that in the payload. Each threadgroup of the mesh function makes one piece of the surface,
-// 8 x 8 squares, in a colour of its own, which is a value of the primitives.
+// mesh_shader.c: balls without a vertex buffer. A threadgroup of the object function stands for a
+// ball: it decides whether the ball can be seen, and how finely it is cut, by its distance; its
+// threads agree on that in the payload. Each threadgroup of the mesh function makes one piece of
+// the surface, 8 x 8 squares, in a colour of its own, which is a value of the primitives.
 //
 //     mesh_shader [FILE.png]
 #include "scene.h"
@@ -17,7 +17,8 @@ static const char source[] =
     "[[object, max_total_threads_per_threadgroup(64), max_total_threadgroups_per_mesh_grid(64)]]\n"
     "void balls(object_data Ball &ball [[payload]], mesh_grid_properties grid,\n"
     "           constant View &view [[buffer(0)]], device atomic_uint *seen [[buffer(1)]],\n"
-    "           uint i [[threadgroup_position_in_grid]], uint t [[thread_index_in_threadgroup]]) {\n"
+    "           uint i [[threadgroup_position_in_grid]], uint t [[thread_index_in_threadgroup]]) "
+    "{\n"
     "    float2 p = (float2(i % view.side, i / view.side) - float(view.side - 1) / 2) * 1.9;\n"
     "    float4 place = float4(p.x, sin(p.x * 1.3) * cos(p.y * 0.9) * 0.7, p.y, 0.85);\n"
     "    float4 clip = view.camera * float4(place.xyz, 1);\n"
@@ -91,17 +92,16 @@ int main(int argc, char **argv) {
     MTLRenderPipelineState *pipeline = make_mesh_pipeline(device, library, format);
     MTLTexture *picture = make_target(device, format, WIDTH, HEIGHT, 1, MTLStorageModeShared);
     MTLTexture *samples = make_target(device, format, WIDTH, HEIGHT, 4, MTLStorageModeMemoryless);
-    MTLTexture *depth = make_target(device, MTLPixelFormatDepth32Float, WIDTH, HEIGHT, 4,
-                                    MTLStorageModeMemoryless);
+    MTLTexture *depth =
+        make_target(device, MTLPixelFormatDepth32Float, WIDTH, HEIGHT, 4, MTLStorageModeMemoryless);
     MTLDepthStencilState *nearer = mtl_device_new_depth_stencil_state(
         device, &(MTLDepthStencilDescriptor){.depth_compare_function = MTLCompareFunctionLess,
                                              .depth_write_enabled = true});
     MTLBuffer *seen = mtl_device_new_buffer(device, 4, MTLResourceStorageModeShared);
     require(nearer && seen ? device : NULL, NULL, "objects");
     Vec3 eye = {2.5f, 4.2f, 9.5f};
-    View view = {.camera = matrix_mul(
-                     matrix_perspective(2.1f, (float)WIDTH / HEIGHT, 0.1f, 40),
-                     matrix_look(eye, (Vec3){0, 0, 0.6f})),
+    View view = {.camera = matrix_mul(matrix_perspective(2.1f, (float)WIDTH / HEIGHT, 0.1f, 40),
+                                      matrix_look(eye, (Vec3){0, 0, 0.6f})),
                  .eye = {eye.x, eye.y, eye.z, 1},
                  .side = SIDE};
     MTLRenderPassDescriptor pass = mtl_render_pass_descriptor_make();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tessellation.c: a landscape of 12 x 12 patches. A kernel gives every edge a factor by its distance
-// from the eye, the same on both sides of an edge, so that no gaps open; the tessellator cuts the
-// patches; the vertex function lifts the points to the height of the land. Drawn twice: filled, and as
-// lines over the right half, where one sees the triangles become larger with the distance.
+// tessellation.c: a landscape of 12 x 12 patches. A kernel gives every edge a factor by its
+// distance from the eye, the same on both sides of an edge, so that no gaps open; the tessellator
+// cuts the patches; the vertex function lifts the points to the height of the land. Drawn twice:
+// filled, and as lines over the right half, where one sees the triangles become larger with the
+// distance.
 //
 //     tessellation [FILE.png]
 #include "scene.h"
@@ -56,7 +57,8 @@ static const char source[] =
     "    float h = in.at.y;\n"
     "    float3 ground = mix(float3(0.13, 0.3, 0.09), float3(0.35, 0.31, 0.27),\n"
     "                        smoothstep(0.55, 0.8, h));\n"
-    "    ground = mix(ground, float3(0.9), smoothstep(0.85, 1.05, h) * smoothstep(0.5, 0.8, n.y));\n"
+    "    ground = mix(ground, float3(0.9), smoothstep(0.85, 1.05, h) * smoothstep(0.5, 0.8, "
+    "n.y));\n"
     "    if (h < 0.4205) ground = float3(0.04, 0.13, 0.22);\n"
     "    float light = 0.2 + saturate(dot(n, normalize(float3(-0.6, 0.7, 0.3))));\n"
     "    float far = saturate(distance(in.at, view.eye.xyz) / 11);\n"
@@ -95,17 +97,16 @@ int main(int argc, char **argv) {
         device, PATCHES * sizeof(MTLQuadTessellationFactorsHalf), MTLResourceStorageModeShared);
     MTLTexture *picture = make_target(device, format, WIDTH, HEIGHT, 1, MTLStorageModeShared);
     MTLTexture *samples = make_target(device, format, WIDTH, HEIGHT, 4, MTLStorageModeMemoryless);
-    MTLTexture *depth = make_target(device, MTLPixelFormatDepth32Float, WIDTH, HEIGHT, 4,
-                                    MTLStorageModeMemoryless);
+    MTLTexture *depth =
+        make_target(device, MTLPixelFormatDepth32Float, WIDTH, HEIGHT, 4, MTLStorageModeMemoryless);
     MTLDepthStencilState *nearer = mtl_device_new_depth_stencil_state(
         device, &(MTLDepthStencilDescriptor){.depth_compare_function = MTLCompareFunctionLessEqual,
                                              .depth_write_enabled = true});
     require(buffer && nearer ? device : NULL, NULL, "objects");
 
     Vec3 eye = {0.3f, 1.9f, 4.6f};
-    View view = {.camera = matrix_mul(
-                     matrix_perspective(1.6f, (float)WIDTH / HEIGHT, 0.1f, 30),
-                     matrix_look(eye, (Vec3){0, 0.35f, 0})),
+    View view = {.camera = matrix_mul(matrix_perspective(1.6f, (float)WIDTH / HEIGHT, 0.1f, 30),
+                                      matrix_look(eye, (Vec3){0, 0.35f, 0})),
                  .eye = {eye.x, eye.y, eye.z, 1},
                  .side = SIDE,
                  .shade = 1};
@@ -137,8 +138,8 @@ int main(int argc, char **argv) {
     mtl_render_command_encoder_set_fragment_bytes(encoder, &view, sizeof view, 0);
     mtl_render_command_encoder_set_triangle_fill_mode(encoder, MTLTriangleFillModeLines);
     mtl_render_command_encoder_set_depth_bias(encoder, -8, -1, 0);
-    mtl_render_command_encoder_set_scissor_rect(
-        encoder, (MTLScissorRect){WIDTH / 2, 0, WIDTH / 2, HEIGHT});
+    mtl_render_command_encoder_set_scissor_rect(encoder,
+                                                (MTLScissorRect){WIDTH / 2, 0, WIDTH / 2, HEIGHT});
     mtl_render_command_encoder_draw_patches(encoder, 4, 0, PATCHES, NULL, 0, 1, 0);
     mtl_render_command_encoder_end_encoding(encoder);
     finish(commands);

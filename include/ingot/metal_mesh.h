@@ -9,8 +9,8 @@
 //     mtl_render_command_encoder_set_tessellation_factor_buffer(encoder, factors, 0, 0);
 //     mtl_render_command_encoder_draw_patches(encoder, 16, 0, n_patches, NULL, 0, 1, 0);
 //
-// Meshes: a pipeline of its own, whose mesh function makes vertices and primitives, and whose object
-// function, if there is one, says how many threadgroups of the mesh function there are:
+// Meshes: a pipeline of its own, whose mesh function makes vertices and primitives, and whose
+// object function, if there is one, says how many threadgroups of the mesh function there are:
 //
 //     MTLRenderPipelineState *pipeline = mtl_device_new_render_pipeline_state_with_mesh_descriptor(
 //         device, &(MTLMeshRenderPipelineDescriptor){
@@ -28,8 +28,8 @@ extern "C" {
 
 // ---- Patches ----
 
-// Edges u = 0, v = 0, w = 0; halves (IEEE, 16 bits). A patch with an edge factor that is 0, negative or
-// not a number is not drawn.
+// Edges u = 0, v = 0, w = 0; halves (IEEE, 16 bits). A patch with an edge factor that is 0,
+// negative or not a number is not drawn.
 typedef struct MTLTriangleTessellationFactorsHalf {
     uint16_t edge_tessellation_factor[3];
     uint16_t inside_tessellation_factor;
@@ -47,26 +47,31 @@ typedef struct MTLDrawPatchIndirectArguments {
 MTL_API void mtl_render_command_encoder_set_tessellation_factor_buffer(
     MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t instance_stride);
 // Multiplies all factors, in pipelines with tessellation_factor_scale_enabled. 1 at first.
-MTL_API void mtl_render_command_encoder_set_tessellation_factor_scale(
-    MTLRenderCommandEncoder *encoder, float scale);
+MTL_API void
+mtl_render_command_encoder_set_tessellation_factor_scale(MTLRenderCommandEncoder *encoder,
+                                                         float scale);
 // Patches patch_start to patch_start + patch_count - 1, or those that the 32-bit numbers at these
 // places of patch_index_buffer name (NULL: there is none). Factors are found by the place.
-MTL_API void mtl_render_command_encoder_draw_patches(
-    MTLRenderCommandEncoder *encoder, size_t number_of_patch_control_points, size_t patch_start,
-    size_t patch_count, MTLBuffer *patch_index_buffer, size_t patch_index_buffer_offset,
-    size_t instance_count, size_t base_instance);
-// Control point k of patch p is the one that index p * number_of_patch_control_points + k names; the
-// pipeline says what the indices are.
+MTL_API void mtl_render_command_encoder_draw_patches(MTLRenderCommandEncoder *encoder,
+                                                     size_t number_of_patch_control_points,
+                                                     size_t patch_start, size_t patch_count,
+                                                     MTLBuffer *patch_index_buffer,
+                                                     size_t patch_index_buffer_offset,
+                                                     size_t instance_count, size_t base_instance);
+// Control point k of patch p is the one that index p * number_of_patch_control_points + k names;
+// the pipeline says what the indices are.
 MTL_API void mtl_render_command_encoder_draw_indexed_patches(
     MTLRenderCommandEncoder *encoder, size_t number_of_patch_control_points, size_t patch_start,
     size_t patch_count, MTLBuffer *patch_index_buffer, size_t patch_index_buffer_offset,
     MTLBuffer *control_point_index_buffer, size_t control_point_index_buffer_offset,
     size_t instance_count, size_t base_instance);
 // With MTLDrawPatchIndirectArguments at a multiple of 4, read when the pass begins.
-MTL_API void mtl_render_command_encoder_draw_patches_indirect(
-    MTLRenderCommandEncoder *encoder, size_t number_of_patch_control_points,
-    MTLBuffer *patch_index_buffer, size_t patch_index_buffer_offset, MTLBuffer *indirect_buffer,
-    size_t indirect_buffer_offset);
+MTL_API void mtl_render_command_encoder_draw_patches_indirect(MTLRenderCommandEncoder *encoder,
+                                                              size_t number_of_patch_control_points,
+                                                              MTLBuffer *patch_index_buffer,
+                                                              size_t patch_index_buffer_offset,
+                                                              MTLBuffer *indirect_buffer,
+                                                              size_t indirect_buffer_offset);
 MTL_API void mtl_render_command_encoder_draw_indexed_patches_indirect(
     MTLRenderCommandEncoder *encoder, size_t number_of_patch_control_points,
     MTLBuffer *patch_index_buffer, size_t patch_index_buffer_offset,
@@ -84,7 +89,7 @@ typedef struct MTLMeshRenderPipelineDescriptor {
     size_t max_total_threads_per_object_threadgroup, max_total_threads_per_mesh_threadgroup;
     bool object_threadgroup_size_is_multiple_of_thread_execution_width;
     bool mesh_threadgroup_size_is_multiple_of_thread_execution_width;
-    size_t payload_memory_length; // 0: the size of the payload's type; at most 16384
+    size_t payload_memory_length;                // 0: the size of the payload's type; at most 16384
     size_t max_total_threadgroups_per_mesh_grid; // 0: as the object function says
     size_t raster_sample_count;                  // and so on: as in MTLRenderPipelineDescriptor
     bool alpha_to_coverage_enabled, alpha_to_one_enabled;
@@ -110,8 +115,8 @@ MTL_API size_t
 mtl_render_pipeline_state_object_thread_execution_width(const MTLRenderPipelineState *state);
 MTL_API size_t
 mtl_render_pipeline_state_mesh_thread_execution_width(const MTLRenderPipelineState *state);
-MTL_API size_t mtl_render_pipeline_state_max_total_threadgroups_per_mesh_grid(
-    const MTLRenderPipelineState *state);
+MTL_API size_t
+mtl_render_pipeline_state_max_total_threadgroups_per_mesh_grid(const MTLRenderPipelineState *state);
 
 // Threadgroups of the object function, or of the mesh function where the pipeline has no other. A
 // threadgroup has 1 to 1024 threads, not more than the pipeline says.
@@ -155,8 +160,9 @@ MTL_API void mtl_render_command_encoder_set_object_sampler_state_with_lod_clamps
     MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
     float lod_max_clamp, size_t index);
 // Of the argument [[threadgroup(index)]]: a multiple of 16.
-MTL_API void mtl_render_command_encoder_set_object_threadgroup_memory_length(
-    MTLRenderCommandEncoder *encoder, size_t length, size_t index);
+MTL_API void
+mtl_render_command_encoder_set_object_threadgroup_memory_length(MTLRenderCommandEncoder *encoder,
+                                                                size_t length, size_t index);
 MTL_API void mtl_render_command_encoder_set_mesh_bytes(MTLRenderCommandEncoder *encoder,
                                                        const void *bytes, size_t length,
                                                        size_t index);
@@ -182,8 +188,9 @@ MTL_API void mtl_render_command_encoder_set_mesh_sampler_states(MTLRenderCommand
 MTL_API void mtl_render_command_encoder_set_mesh_sampler_state_with_lod_clamps(
     MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
     float lod_max_clamp, size_t index);
-MTL_API void mtl_render_command_encoder_set_mesh_threadgroup_memory_length(
-    MTLRenderCommandEncoder *encoder, size_t length, size_t index);
+MTL_API void
+mtl_render_command_encoder_set_mesh_threadgroup_memory_length(MTLRenderCommandEncoder *encoder,
+                                                              size_t length, size_t index);
 
 // ---- Vertex amplification ----
 
@@ -194,8 +201,8 @@ typedef struct MTLVertexAmplificationViewMapping {
 } MTLVertexAmplificationViewMapping;
 
 MTL_API bool mtl_device_supports_vertex_amplification_count(const MTLDevice *device, size_t count);
-// Every draw that follows is drawn `count` times, up to what its pipeline allows, [[amplification_id]]
-// counting; mappings NULL: without offsets.
+// Every draw that follows is drawn `count` times, up to what its pipeline allows,
+// [[amplification_id]] counting; mappings NULL: without offsets.
 MTL_API void mtl_render_command_encoder_set_vertex_amplification_count(
     MTLRenderCommandEncoder *encoder, size_t count,
     const MTLVertexAmplificationViewMapping *mappings);

@@ -117,7 +117,8 @@ static const char more_source[] = HEAD
     "struct A { float4 position [[position]]; float4 color [[flat]]; };\n"
     "vertex A views(uint i [[vertex_id]], ushort v [[amplification_id]],\n"
     "               ushort n [[amplification_count]]) {\n"
-    "  return {at(corner(i) * 2, 0).position, float4(float(v + 1) / 255, float(n) / 255, 0, 1)}; }\n"
+    "  return {at(corner(i) * 2, 0).position, float4(float(v + 1) / 255, float(n) / 255, 0, 1)}; "
+    "}\n"
     "fragment float4 view(A in [[stage_in]], uint v [[amplification_id]]) {\n"
     "  return in.color + float4(0, 0, float(v + 7) / 255, 0); }\n";
 static MTLLibrary *library, *more;
@@ -210,8 +211,8 @@ static void grids(void **state) {
             mtl_render_command_encoder_draw_mesh_threads(s.e, size(12 * 8 + 7, 20 * 4 + 3, 1),
                                                          size(1, 1, 1), size(8, 4, 1));
         else
-            mtl_render_command_encoder_draw_mesh_threadgroups_indirect(
-                s.e, b, 0, size(1, 1, 1), size(64, 1, 1));
+            mtl_render_command_encoder_draw_mesh_threadgroups_indirect(s.e, b, 0, size(1, 1, 1),
+                                                                       size(64, 1, 1));
         end(&s);
         assert_cells(s.t, 12, 20, 8, 99);
         mtl_release(s.t), mtl_release(b);
@@ -404,8 +405,8 @@ static void amplification(void **state) {
     mtl_release(d.vertex_function), mtl_release(d.fragment_function);
     // Layers: the views change places.
     Scene s = begin_layers(p);
-    const MTLVertexAmplificationViewMapping by_layer[2] = {
-        {.render_target_array_index_offset = 1}, {.render_target_array_index_offset = 0}};
+    const MTLVertexAmplificationViewMapping by_layer[2] = {{.render_target_array_index_offset = 1},
+                                                           {.render_target_array_index_offset = 0}};
     mtl_render_command_encoder_set_vertex_amplification_count(s.e, 2, by_layer);
     mtl_render_command_encoder_draw_primitives(s.e, MTLPrimitiveTypeTriangle, 0, 3);
     end(&s);
@@ -423,8 +424,8 @@ static void amplification(void **state) {
     mtl_render_command_encoder_set_vertex_amplification_count(s.e, 2, by_viewport);
     mtl_render_command_encoder_draw_primitives(s.e, MTLPrimitiveTypeTriangle, 0, 3);
     mtl_render_command_encoder_set_vertex_amplification_count(s.e, 1, NULL);
-    mtl_render_command_encoder_set_scissor_rects(
-        s.e, (MTLScissorRect[]){{0, 0, 1, 1}, {0, 0, 1, 1}}, 2);
+    mtl_render_command_encoder_set_scissor_rects(s.e,
+                                                 (MTLScissorRect[]){{0, 0, 1, 1}, {0, 0, 1, 1}}, 2);
     mtl_render_command_encoder_draw_primitives(s.e, MTLPrimitiveTypeTriangle, 0, 3);
     end(&s);
     for (size_t i = 0; i < 64; i++)
@@ -601,13 +602,20 @@ static void bad_draws(void **state) {
 int main(void) {
     setenv("MTL_DEBUG_LAYER", "1", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grids),         cmocka_unit_test(ids_of_primitives),
-        cmocka_unit_test(objects),       cmocka_unit_test(order),
-        cmocka_unit_test(points_and_lines), cmocka_unit_test(layers_and_culled),
-        cmocka_unit_test(wide_groups),   cmocka_unit_test(values_are_exact), cmocka_unit_test(amplification),
+        cmocka_unit_test(grids),
+        cmocka_unit_test(ids_of_primitives),
+        cmocka_unit_test(objects),
+        cmocka_unit_test(order),
+        cmocka_unit_test(points_and_lines),
+        cmocka_unit_test(layers_and_culled),
+        cmocka_unit_test(wide_groups),
+        cmocka_unit_test(values_are_exact),
+        cmocka_unit_test(amplification),
         cmocka_unit_test(wild),
-        cmocka_unit_test(a_fault),       cmocka_unit_test(bad_pipelines),
-        cmocka_unit_test(limits),        cmocka_unit_test(bad_draws),
+        cmocka_unit_test(a_fault),
+        cmocka_unit_test(bad_pipelines),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(bad_draws),
     };
     return cmocka_run_group_tests(tests, open_mesh, close_mesh);
 }

@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_patches.c: patches through the public API: control points and values of patches from vertex
-// buffers, factors written by a kernel, indices, instances, indirect draws, fill mode lines, errors.
+// buffers, factors written by a kernel, indices, instances, indirect draws, errors.
 // The tessellator itself: tests/raster/test_tessellate.c.
 #include "render_test.h"
 
-static const char source[] = HEAD
-    "struct Point { float2 at [[attribute(0)]]; float4 color [[attribute(1)]]; };\n"
-    "struct Patch { patch_control_point<Point> points; float4 tint [[attribute(2)]]; };\n"
-    "struct Out { float4 position [[position]]; float4 color; uint patch [[flat]]; };\n"
-    "[[patch(quad, 4)]]\n"
-    "vertex Out quads(Patch in [[stage_in]], float2 at [[position_in_patch]],\n"
-    "                 uint patch [[patch_id]], uint instance [[instance_id]]) {\n"
-    "  float2 a = mix(in.points[0].at, in.points[1].at, at.x);\n"
-    "  float2 b = mix(in.points[3].at, in.points[2].at, at.x);\n"
-    "  float2 p = mix(a, b, at.y) + float2(instance, 0);\n"
-    "  return {float4(p, 0, 1), in.tint, patch}; }\n"
-    "[[patch(triangle, 3)]]\n"
-    "vertex Out triangles(patch_control_point<Point> points [[stage_in]],\n"
-    "                     float3 at [[position_in_patch]], uint patch [[patch_id]]) {\n"
-    "  float2 p = 0; float4 c = 0;\n"
-    "  for (uint i = 0; i < points.size(); i++) {\n"
-    "    p += points[i].at * at[i]; c += points[i].color * at[i]; }\n"
-    "  return {float4(p, 0, 1), c, patch}; }\n"
-    "[[patch(triangle)]] vertex float4 bare(float3 at [[position_in_patch]]) {\n"
-    "  return float4(at.xy * 4 - 1, 0, 1); }\n"
-    "fragment float4 color(Out in [[stage_in]]) { return in.color; }\n"
-    "fragment float4 patch_color(Out in [[stage_in]]) { return float4(in.patch / 255.0, 0, 0, 1); }\n"
-    "fragment float4 white() { return 1; }\n"
-    "kernel void factors(device MTLQuadTessellationFactorsHalf *f [[buffer(0)]],\n"
-    "                    uint i [[thread_position_in_grid]]) {\n"
-    "  for (int k = 0; k < 4; k++) f[i].edgeTessellationFactor[k] = half(i + 1 + k);\n"
-    "  f[i].insideTessellationFactor[0] = f[i].insideTessellationFactor[1] = half(i + 2); }\n";
+static const char source[] =
+    HEAD "struct Point { float2 at [[attribute(0)]]; float4 color [[attribute(1)]]; };\n"
+         "struct Patch { patch_control_point<Point> points; float4 tint [[attribute(2)]]; };\n"
+         "struct Out { float4 position [[position]]; float4 color; uint patch [[flat]]; };\n"
+         "[[patch(quad, 4)]]\n"
+         "vertex Out quads(Patch in [[stage_in]], float2 at [[position_in_patch]],\n"
+         "                 uint patch [[patch_id]], uint instance [[instance_id]]) {\n"
+         "  float2 a = mix(in.points[0].at, in.points[1].at, at.x);\n"
+         "  float2 b = mix(in.points[3].at, in.points[2].at, at.x);\n"
+         "  float2 p = mix(a, b, at.y) + float2(instance, 0);\n"
+         "  return {float4(p, 0, 1), in.tint, patch}; }\n"
+         "[[patch(triangle, 3)]]\n"
+         "vertex Out triangles(patch_control_point<Point> points [[stage_in]],\n"
+         "                     float3 at [[position_in_patch]], uint patch [[patch_id]]) {\n"
+         "  float2 p = 0; float4 c = 0;\n"
+         "  for (uint i = 0; i < points.size(); i++) {\n"
+         "    p += points[i].at * at[i]; c += points[i].color * at[i]; }\n"
+         "  return {float4(p, 0, 1), c, patch}; }\n"
+         "[[patch(triangle)]] vertex float4 bare(float3 at [[position_in_patch]]) {\n"
+         "  return float4(at.xy * 4 - 1, 0, 1); }\n"
+         "fragment float4 color(Out in [[stage_in]]) { return in.color; }\n"
+         "fragment float4 patch_color(Out in [[stage_in]]) { return float4(in.patch / 255.0, 0, 0, "
+         "1); }\n"
+         "fragment float4 white() { return 1; }\n"
+         "kernel void factors(device MTLQuadTessellationFactorsHalf *f [[buffer(0)]],\n"
+         "                    uint i [[thread_position_in_grid]]) {\n"
+         "  for (int k = 0; k < 4; k++) f[i].edgeTessellationFactor[k] = half(i + 1 + k);\n"
+         "  f[i].insideTessellationFactor[0] = f[i].insideTessellationFactor[1] = half(i + 2); }\n";
 static MTLLibrary *library;
 
 static int open_patches(void **state) {
@@ -171,8 +172,7 @@ static void factors_of_a_kernel(void **state) {
     MTLComputeCommandEncoder *c = mtl_command_buffer_compute_command_encoder(s.commands);
     mtl_compute_command_encoder_set_compute_pipeline_state(c, kernel);
     mtl_compute_command_encoder_set_buffer(c, factors, 0, 0);
-    mtl_compute_command_encoder_dispatch_threads(c, mtl_size_make(4, 1, 1),
-                                                 mtl_size_make(4, 1, 1));
+    mtl_compute_command_encoder_dispatch_threads(c, mtl_size_make(4, 1, 1), mtl_size_make(4, 1, 1));
     mtl_compute_command_encoder_end_encoding(c);
     s.e = mtl_command_buffer_render_command_encoder(s.commands, &pass);
     mtl_render_command_encoder_set_render_pipeline_state(s.e, p);
@@ -240,8 +240,9 @@ static void instances_and_scale(void **state) {
     set_quads(&s);
     mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 12, 12);
     mtl_render_command_encoder_set_tessellation_factor_scale(s.e, 3);
-    mtl_render_command_encoder_draw_patches(s.e, 4, 0, 1, NULL, 0, 2, 0); // quarter 0, and right of it
-    mtl_render_command_encoder_set_tessellation_factor_scale(s.e, 0);     // nothing
+    mtl_render_command_encoder_draw_patches(s.e, 4, 0, 1, NULL, 0, 2,
+                                            0);                       // quarter 0, and right of it
+    mtl_render_command_encoder_set_tessellation_factor_scale(s.e, 0); // nothing
     mtl_render_command_encoder_draw_patches(s.e, 4, 2, 2, NULL, 0, 1, 0);
     end(&s);
     for (size_t y = 0; y < 16; y++)
@@ -381,9 +382,8 @@ static void bad_draws(void **state) {
     mtl_render_command_encoder_draw_patches(s.e, 4, 0, 1, NULL, 0, 1, 0);
     expect(&s, "draw_kind");
     s = begin(plain, 8);
-    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, mtl_size_make(1, 1, 1),
-                                                      mtl_size_make(1, 1, 1),
-                                                      mtl_size_make(1, 1, 1));
+    mtl_render_command_encoder_draw_mesh_threadgroups(
+        s.e, mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1));
     expect(&s, "draw_kind");
     s = begin(p, 8);
     mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 0, 0);
@@ -404,10 +404,14 @@ static void bad_draws(void **state) {
 int main(void) {
     setenv("MTL_DEBUG_LAYER", "1", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_quads),           cmocka_unit_test(factors_of_a_kernel),
-        cmocka_unit_test(indices),               cmocka_unit_test(instances_and_scale),
-        cmocka_unit_test(triangles_interpolate), cmocka_unit_test(attributes_of_functions),
-        cmocka_unit_test(bad_pipelines),         cmocka_unit_test(bad_draws),
+        cmocka_unit_test(draws_quads),
+        cmocka_unit_test(factors_of_a_kernel),
+        cmocka_unit_test(indices),
+        cmocka_unit_test(instances_and_scale),
+        cmocka_unit_test(triangles_interpolate),
+        cmocka_unit_test(attributes_of_functions),
+        cmocka_unit_test(bad_pipelines),
+        cmocka_unit_test(bad_draws),
     };
     return cmocka_run_group_tests(tests, open_patches, close_patches);
 }

@@ -41,7 +41,9 @@ static void run_vertex(const CpuLaunch *launch, const CpuVertexStep *step) {
             uint32_t at = step->control_points[k * 32 + l];
             const float *c = corners[at / 4 % 64][at % 4];
             double weight = is_quad ? (k == 1 || k == 2 ? u : 1 - u) * (k >= 2 ? v : 1 - v)
-                                    : (k == 0 ? u : k == 1 ? v : w);
+                                    : (k == 0   ? u
+                                       : k == 1 ? v
+                                                : w);
             x += weight * c[0];
             y += weight * c[1];
         }
@@ -99,9 +101,8 @@ static void scene_init(Scene *s, uint8_t type, uint8_t partition) {
                         .n_vertices = 1,
                         .n_instances = 1};
     s->pass = (CpuRasterPass){.width = SIZE, .height = SIZE, .n_samples = 1};
-    s->pass.colors[0] = (CpuRasterColor){.view = {.texture = &s->color.texture},
-                                         .load = CPU_LOAD_CLEAR,
-                                         .store = CPU_STORE_STORE};
+    s->pass.colors[0] = (CpuRasterColor){
+        .view = {.texture = &s->color.texture}, .load = CPU_LOAD_CLEAR, .store = CPU_STORE_STORE};
     n_seen = 0;
 }
 
@@ -174,8 +175,8 @@ static void factors_of_grid(Scene *s, bool quad) {
     for (int p = 0; p < 16; p++) {
         int x = p % 4, y = p / 4;
         // c0 (u 0, v 0), c1 (1, 0), c2 (1, 1), c3 (0, 1)
-        float q[6] = {down[y][x], across[y][x], down[y][x + 1], across[y + 1][x], random_factor(),
-                      random_factor()};
+        float q[6] = {down[y][x],       across[y][x],    down[y][x + 1],
+                      across[y + 1][x], random_factor(), random_factor()};
         // corners 0, 1, 2 are u, v, w: the edge u = 0 joins corners 1 and 2
         float a[4] = {down[y][x + 1], diagonal[p], across[y][x], random_factor()};
         float b[4] = {down[y][x], diagonal[p], across[y + 1][x], random_factor()};
@@ -258,7 +259,7 @@ static void points_of_an_edge(void **state) {
         {CPU_PARTITION_EVEN, 1, 3, {0, .5f, 1}},
         {CPU_PARTITION_EVEN, 3, 5, {0, .375f, .5f, .625f, 1}}, // halfway from 2 to 4
         {CPU_PARTITION_ODD, 1, 2, {0, 1}},
-        {CPU_PARTITION_ODD, 2, 4, {0, 1.f / 6, 5.f / 6, 1}},   // halfway from 1 to 3
+        {CPU_PARTITION_ODD, 2, 4, {0, 1.f / 6, 5.f / 6, 1}}, // halfway from 1 to 3
         {CPU_PARTITION_ODD, 3, 4, {0, 1.f / 3, 2.f / 3, 1}},
     };
     Scene *s = malloc(sizeof *s);
@@ -361,6 +362,31 @@ static void infinite_and_huge(void **state) {
     free(s);
 }
 
+// Any bits as factors: whatever comes out, it stays inside its memory and is the same twice.
+static void random_factors(void **state) {
+    (void)state;
+    Scene *s = malloc(sizeof *s);
+    random_seed(21);
+    for (int round = 0; round < 40; round++) {
+        scene_init(s, (uint8_t)(1 + round % 2), (uint8_t)(round / 2 % 4));
+        place_patches(is_quad);
+        for (size_t i = 0; i < sizeof s->factors / 2; i++)
+            ((uint16_t *)s->factors)[i] = (uint16_t)random_bits();
+        s->patches.max_factor = 1 + random_bits() % 64;
+        s->patches.scale = random_bits() % 2 ? 1 : 1e-3f;
+        s->draw.n_vertices = 64;
+        draw(s);
+        uint32_t first = n_seen, total = 0;
+        for (uint32_t i = 0; i < SIZE * SIZE; i++) total += s->hits[i];
+        draw(s);
+        assert_int_equal(n_seen, first);
+        for (uint32_t i = 0; i < SIZE * SIZE; i++) total -= s->hits[i];
+        assert_int_equal(total, 0);
+        scene_free(s);
+    }
+    free(s);
+}
+
 static void winding(void **state) {
     (void)state;
     Scene *s = malloc(sizeof *s);
@@ -368,7 +394,8 @@ static void winding(void **state) {
         for (uint8_t w = CPU_CLOCKWISE; w <= CPU_COUNTER_CLOCKWISE; w++)
             for (uint8_t cull = CPU_CULL_FRONT; cull <= CPU_CULL_BACK; cull++) {
                 scene_init(s, type, CPU_PARTITION_INTEGER);
-                // u to the right, v up: clockwise patches face the viewer, clockwise being the front.
+                // u to the right, v up: clockwise patches face the viewer, clockwise being the
+                // front.
                 static const float quad[4][2] = {{0, SIZE}, {SIZE, SIZE}, {SIZE, 0}, {0, 0}};
                 static const float triangle[3][2] = {{SIZE, SIZE}, {0, 0}, {0, SIZE}};
                 memcpy(corners[0], type == CPU_PATCH_QUAD ? quad : triangle,
@@ -397,8 +424,7 @@ static void steps_and_indices(void **state) {
     scene_init(s, CPU_PATCH_QUAD, CPU_PARTITION_INTEGER);
     random_seed(9);
     place_patches(true);
-    for (uint32_t i = 0; i < 64; i++)
-        set_factors(s, i, (float[]){1, (float)(i + 1), 1, 1, 1, 1});
+    for (uint32_t i = 0; i < 64; i++) set_factors(s, i, (float[]){1, (float)(i + 1), 1, 1, 1, 1});
     uint32_t patch_indices[4] = {7, 9, 11, 13};
     s->patches.patch_indices = patch_indices;
     s->patches.patch_indices_bytes = sizeof patch_indices;
@@ -429,10 +455,11 @@ static void steps_and_indices(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts),        cmocka_unit_test(points_of_an_edge),
+        cmocka_unit_test(counts),           cmocka_unit_test(points_of_an_edge),
         cmocka_unit_test(every_pixel_once), cmocka_unit_test(isas_agree),
-        cmocka_unit_test(not_drawn),     cmocka_unit_test(infinite_and_huge),
-        cmocka_unit_test(winding),       cmocka_unit_test(steps_and_indices),
+        cmocka_unit_test(not_drawn),        cmocka_unit_test(infinite_and_huge),
+        cmocka_unit_test(winding),          cmocka_unit_test(steps_and_indices),
+        cmocka_unit_test(random_factors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

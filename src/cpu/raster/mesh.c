@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // mesh.c: object and mesh functions. Both are kernels. Threadgroups of an object function run in
-// chunks, all threads at once, while a batch is cut into spans: each leaves a payload and the size of
-// its mesh grid. A span is one threadgroup of the mesh function: it writes vertices and primitives
-// into memory of the worker, from where they go into slots, as if a vertex function had run. With
-// values of primitives every primitive has corners of its own, which carry them.
+// chunks, all threads at once, while a batch is cut into spans: each leaves a payload and the size
+// of its mesh grid. A span is one threadgroup of the mesh function: it writes vertices and
+// primitives into memory of the worker, from where they go into slots, as if a vertex function had
+// run. With values of primitives every primitive has corners of its own, which carry them.
 #include <stdlib.h>
 #include <string.h>
 #include "cpu/raster/raster_int.h"
@@ -89,8 +89,8 @@ static bool run_group(Worker *w, const Group *g) {
     for (int k = 0; k < 3; k++) {
         launch.launch.groups_per_grid[k] = g->groups[k];
         launch.launch.group_size[k] = g->size[k];
-        launch.launch.threads_per_grid[k] = g->threads[k] ? g->threads[k]
-                                                          : g->groups[k] * g->size[k];
+        launch.launch.threads_per_grid[k] =
+            g->threads[k] ? g->threads[k] : g->groups[k] * g->size[k];
         threads *= g->size[k];
     }
     size_t frames = (threads + LANES - 1) / LANES * f->code->info.frame_stride;
@@ -267,8 +267,8 @@ static void take_primitives(Worker *w, const DrawInfo *d, uint32_t count, Corner
         if (!valid || (special.culled && primitive[special.culled->offset])) continue;
         Corners *c = &corners[*n];
         add_corners(w, d, output, indices, special.values ? primitive : NULL, shared, c);
-        c->primitive = special.id ? read_word(primitive + special.id->offset, special.id->type, 0)
-                                  : i;
+        c->primitive =
+            special.id ? read_word(primitive + special.id->offset, special.id->type, 0) : i;
         ++*n;
     }
 }

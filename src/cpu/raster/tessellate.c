@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tessellate.c: patches become triangles. Input: the factors of a patch; output: points in u, v (, w)
-// and triangles between them, as the spans of geometry.c want them. Rules:
+// tessellate.c: patches become triangles. Input: the factors of a patch; output: points in u, v (,
+// w) and triangles between them, as the spans of geometry.c want them. Rules:
 //   an axis with factor f has a whole number of segments; with a fractional partition two of them
-//   grow from nothing as f grows. Points are multiples of 1/65536 and lie the same from both ends, so
-//   that two patches with the same factor at a common edge have the same points on it.
-//   the inside is a grid (quad) or rings (triangle) by the inside factors; a strip of triangles joins
+//   grow from nothing as f grows. Points are multiples of 1/65536 and lie the same from both ends,
+//   so that two patches with the same factor at a common edge have the same points on it. the
+//   inside is a grid (quad) or rings (triangle) by the inside factors; a strip of triangles joins
 //   each edge, with the points of its own factor, to it.
 #include <math.h>
 #include <stdlib.h>
@@ -21,10 +21,10 @@
 typedef struct Tessellation {
     TessPatch of; // what the lists below were made from; type 0: nothing yet
     uint32_t n_points, n_triangles;
-    float at[3][MAX_POINTS];              // u, v, w
-    uint16_t corners[MAX_TRIANGLES][3];   // turning from u to v
+    float at[3][MAX_POINTS];                               // u, v, w
+    uint16_t corners[MAX_TRIANGLES][3];                    // turning from u to v
     uint32_t slots[MAX_POINTS], epochs[MAX_POINTS], epoch; // of the patch in work
-    float domain[3][UNIT_SLOTS + LANES];  // of the span's slots
+    float domain[3][UNIT_SLOTS + LANES];                   // of the span's slots
 } Tessellation;
 
 // ---- Factors ----
@@ -66,7 +66,8 @@ bool raster_patch_factors(const CpuDraw *draw, uint32_t patch, uint32_t instance
     uint16_t halves[6];
     float f[6];
     memcpy(halves, (const char *)p->factors + at, bytes);
-    for (uint32_t i = 0; i < n_edges + n_inside; i++) f[i] = cpu_half_to_float(halves[i]) * p->scale;
+    for (uint32_t i = 0; i < n_edges + n_inside; i++)
+        f[i] = cpu_half_to_float(halves[i]) * p->scale;
     for (uint32_t i = 0; i < n_edges; i++)
         if (!(f[i] > 0)) return false;
     *out = (TessPatch){.type = p->type, .partition = p->partition};
@@ -295,7 +296,8 @@ static void make_triangle(Tessellation *t, const TessPatch *p) {
                 add_on_side(t, s, q * (2.0f / 3), inside.at[r + i] - q * (1.0f / 3));
         if (k == 0) add_point(t, 1.0f / 3, 1.0f / 3, 1.0f / 3);
         for (uint32_t s = 0; s < 3; s++) {
-            Line outer = {first, n_line, r == 1 ? from[s] : s * (k + 2), r == 1 ? edge[s].n : k + 2};
+            Line outer = {first, n_line, r == 1 ? from[s] : s * (k + 2),
+                          r == 1 ? edge[s].n : k + 2};
             Line inner = {ring, 3 * k, s * k, k};
             join_lines(t, &outer, &inner);
         }
@@ -321,8 +323,7 @@ static uint32_t patch_id(const CpuDraw *draw, uint32_t patch) {
     uint64_t at = draw->first_vertex + (uint64_t)patch;
     if (!p->patch_indices) return (uint32_t)at;
     uint32_t id = 0;
-    if (at < p->patch_indices_bytes / 4)
-        memcpy(&id, (const char *)p->patch_indices + at * 4, 4);
+    if (at < p->patch_indices_bytes / 4) memcpy(&id, (const char *)p->patch_indices + at * 4, 4);
     return id;
 }
 

@@ -3,8 +3,8 @@
 // functions: the public functions, in pairs with the same body (render_bind.c).
 #include "runtime/command/render.h"
 
-void rt_render_set_threadgroup_memory(MTLRenderCommandEncoder *e, RtStageIndex stage,
-                                      size_t length, size_t index, const char *call) {
+void rt_render_set_threadgroup_memory(MTLRenderCommandEncoder *e, RtStageIndex stage, size_t length,
+                                      size_t index, const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return;
     if (index >= RT_MAX_BUFFERS)
@@ -17,45 +17,45 @@ void rt_render_set_threadgroup_memory(MTLRenderCommandEncoder *e, RtStageIndex s
         e->stages[stage].threadgroup_bytes[index] = (uint32_t)length, e->arguments = NULL;
 }
 
-void mtl_render_command_encoder_set_object_bytes(MTLRenderCommandEncoder *encoder, const void *bytes,
-                                               size_t length, size_t index) {
+void mtl_render_command_encoder_set_object_bytes(MTLRenderCommandEncoder *encoder,
+                                                 const void *bytes, size_t length, size_t index) {
     rt_render_bind_bytes(encoder, RT_OBJECT, bytes, length, index, __func__);
 }
 
 void mtl_render_command_encoder_set_object_buffer(MTLRenderCommandEncoder *encoder,
-                                                MTLBuffer *buffer, size_t offset, size_t index) {
+                                                  MTLBuffer *buffer, size_t offset, size_t index) {
     rt_render_bind_buffer(encoder, RT_OBJECT, buffer, offset, SIZE_MAX, index, __func__);
 }
 
 void mtl_render_command_encoder_set_object_buffer_offset(MTLRenderCommandEncoder *encoder,
-                                                       size_t offset, size_t index) {
+                                                         size_t offset, size_t index) {
     rt_render_bind_buffer_offset(encoder, RT_OBJECT, offset, index, __func__);
 }
 
 void mtl_render_command_encoder_set_object_buffers(MTLRenderCommandEncoder *encoder,
-                                                 MTLBuffer *const *buffers, const size_t *offsets,
-                                                 MTLRange range) {
+                                                   MTLBuffer *const *buffers, const size_t *offsets,
+                                                   MTLRange range) {
     rt_render_bind_buffers(encoder, RT_OBJECT, buffers, offsets, range, __func__);
 }
 
 void mtl_render_command_encoder_set_object_texture(MTLRenderCommandEncoder *encoder,
-                                                 MTLTexture *texture, size_t index) {
+                                                   MTLTexture *texture, size_t index) {
     rt_render_bind_texture(encoder, RT_OBJECT, texture, index, __func__);
 }
 
 void mtl_render_command_encoder_set_object_textures(MTLRenderCommandEncoder *encoder,
-                                                  MTLTexture *const *textures, MTLRange range) {
+                                                    MTLTexture *const *textures, MTLRange range) {
     rt_render_bind_textures(encoder, RT_OBJECT, textures, range, __func__);
 }
 
 void mtl_render_command_encoder_set_object_sampler_state(MTLRenderCommandEncoder *encoder,
-                                                       MTLSamplerState *sampler, size_t index) {
+                                                         MTLSamplerState *sampler, size_t index) {
     rt_render_bind_sampler(encoder, RT_OBJECT, sampler, NULL, index, __func__);
 }
 
 void mtl_render_command_encoder_set_object_sampler_states(MTLRenderCommandEncoder *encoder,
-                                                        MTLSamplerState *const *samplers,
-                                                        MTLRange range) {
+                                                          MTLSamplerState *const *samplers,
+                                                          MTLRange range) {
     rt_render_bind_samplers(encoder, RT_OBJECT, samplers, range, __func__);
 }
 
@@ -76,8 +76,8 @@ void mtl_render_command_encoder_set_mesh_bytes(MTLRenderCommandEncoder *encoder,
     rt_render_bind_bytes(encoder, RT_MESH, bytes, length, index, __func__);
 }
 
-void mtl_render_command_encoder_set_mesh_buffer(MTLRenderCommandEncoder *encoder,
-                                                MTLBuffer *buffer, size_t offset, size_t index) {
+void mtl_render_command_encoder_set_mesh_buffer(MTLRenderCommandEncoder *encoder, MTLBuffer *buffer,
+                                                size_t offset, size_t index) {
     rt_render_bind_buffer(encoder, RT_MESH, buffer, offset, SIZE_MAX, index, __func__);
 }
 
@@ -120,7 +120,7 @@ void mtl_render_command_encoder_set_mesh_sampler_state_with_lod_clamps(
     rt_render_bind_sampler(encoder, RT_MESH, sampler, clamps, index, __func__);
 }
 
-void mtl_render_command_encoder_set_mesh_threadgroup_memory_length(
-    MTLRenderCommandEncoder *encoder, size_t length, size_t index) {
+void mtl_render_command_encoder_set_mesh_threadgroup_memory_length(MTLRenderCommandEncoder *encoder,
+                                                                   size_t length, size_t index) {
     rt_render_set_threadgroup_memory(encoder, RT_MESH, length, index, __func__);
 }

@@ -43,8 +43,8 @@ static CpuPatches *take_patches(MTLRenderCommandEncoder *e, const RtSite *site, 
         rt_misuse_at(site, RT_RULE_patch_index_type, "pipeline '%s'", rt_render_pipeline_name(p));
         return NULL;
     }
-    if ((a->patch_indices && !valid_indices(site, a->patch_indices, a->patch_offset, 4,
-                                            "patch_index_buffer")) ||
+    if ((a->patch_indices &&
+         !valid_indices(site, a->patch_indices, a->patch_offset, 4, "patch_index_buffer")) ||
         (a->indexed && !valid_indices(site, a->control_indices, a->control_offset, size,
                                       "control_point_index_buffer")))
         return NULL;
@@ -171,10 +171,12 @@ void mtl_render_command_encoder_draw_indexed_patches(
     draw(encoder, &a, patch_start, patch_count, instance_count, base_instance, __func__);
 }
 
-void mtl_render_command_encoder_draw_patches_indirect(
-    MTLRenderCommandEncoder *encoder, size_t number_of_patch_control_points,
-    MTLBuffer *patch_index_buffer, size_t patch_index_buffer_offset, MTLBuffer *indirect_buffer,
-    size_t indirect_buffer_offset) {
+void mtl_render_command_encoder_draw_patches_indirect(MTLRenderCommandEncoder *encoder,
+                                                      size_t number_of_patch_control_points,
+                                                      MTLBuffer *patch_index_buffer,
+                                                      size_t patch_index_buffer_offset,
+                                                      MTLBuffer *indirect_buffer,
+                                                      size_t indirect_buffer_offset) {
     const Patches a = {.n_points = number_of_patch_control_points,
                        .patch_indices = patch_index_buffer,
                        .patch_offset = patch_index_buffer_offset};

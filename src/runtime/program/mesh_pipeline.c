@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mesh_pipeline.c: what pipelines with functions for patches, and those with object and mesh
-// functions, hold besides what all have: the tessellator's settings; how what a mesh function writes
-// is taken apart.
+// functions, hold besides what all have: the tessellator's settings; how what a mesh function
+// writes is taken apart.
 #include <string.h>
 #include "base/data_types.h"
 #include "runtime/object/device.h"
@@ -35,15 +35,15 @@ MTLError *rt_pipeline_set_patches(MTLRenderPipelineState *state,
         return invalid("The greatest tessellation factor, %zu, is not a power of two, as its "
                        "partition mode needs.",
                        max);
-    state->patches =
-        (CpuPatches){.type = f->patch,
-                     .partition = (uint8_t)d->tessellation_partition_mode,
-                     .step = (uint8_t)d->tessellation_factor_step_function,
-                     .winding = (uint8_t)d->tessellation_output_winding_order,
-                     .n_control_points = f->patch_points,
-                     .max_factor = (uint32_t)max,
-                     .scale = 1,
-                     .control_index_bytes = (uint8_t)(d->tessellation_control_point_index_type * 2)};
+    state->patches = (CpuPatches){.type = f->patch,
+                                  .partition = (uint8_t)d->tessellation_partition_mode,
+                                  .step = (uint8_t)d->tessellation_factor_step_function,
+                                  .winding = (uint8_t)d->tessellation_output_winding_order,
+                                  .n_control_points = f->patch_points,
+                                  .max_factor = (uint32_t)max,
+                                  .scale = 1,
+                                  .control_index_bytes =
+                                      (uint8_t)(d->tessellation_control_point_index_type * 2)};
     state->factor_scale = d->tessellation_factor_scale_enabled;
     return NULL;
 }
@@ -125,9 +125,10 @@ static MTLError *check_payload(const MTLRenderPipelineState *state,
                        "writes one.",
                        mesh->name);
     if (object && mesh->payload_bytes > object->payload_bytes && !d->payload_memory_length)
-        return invalid("The payload of mesh function '%s' has %u bytes, object function '%s' writes "
-                       "%u.",
-                       mesh->name, mesh->payload_bytes, object->name, object->payload_bytes);
+        return invalid(
+            "The payload of mesh function '%s' has %u bytes, object function '%s' writes "
+            "%u.",
+            mesh->name, mesh->payload_bytes, object->name, object->payload_bytes);
     if (d->payload_memory_length > MAX_PAYLOAD)
         return invalid("A payload of %zu bytes is too large: at most %d.", d->payload_memory_length,
                        MAX_PAYLOAD);
@@ -151,8 +152,7 @@ MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
         d->max_total_threadgroups_per_mesh_grid > MAX_MESH_GROUPS)
         return invalid("A threadgroup has at most %d threads, a mesh grid %d threadgroups.",
                        MAX_THREADS, MAX_MESH_GROUPS);
-    RtMeshPipeline *m =
-        rt_alloc(sizeof *m + (f->n_outputs ? f->n_outputs : 1) * sizeof *m->values);
+    RtMeshPipeline *m = rt_alloc(sizeof *m + (f->n_outputs ? f->n_outputs : 1) * sizeof *m->values);
     if (!m) return rt_error_no_memory();
     state->mesh = m;
     const RfMesh *from = &f->mesh;
@@ -181,8 +181,8 @@ MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
     set_function(&m->stage.object, &state->object_stage);
     set_function(&m->stage.mesh, &state->vertex);
     m->max_mesh_threads = max_threads(f, d->max_total_threads_per_mesh_threadgroup);
-    if (object) m->max_object_threads =
-        max_threads(object, d->max_total_threads_per_object_threadgroup);
+    if (object)
+        m->max_object_threads = max_threads(object, d->max_total_threads_per_object_threadgroup);
     return NULL;
 }
 

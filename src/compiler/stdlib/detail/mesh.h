@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // mesh.h: what the geometry stages of a pipeline speak through (part of <metal_graphics> and of
 // <metal_mesh>). The control points of a patch are an array that codegen/stage.c fills before the
-// function begins. A mesh is the address of memory that the rasteriser reads when the threadgroup is
-// done, laid out as reflect_mesh.c says: count, indices, vertices, primitives. Places that a mesh
+// function begins. A mesh is the address of memory that the rasteriser reads when the threadgroup
+// is done, laid out as reflect_mesh.c says: count, indices, vertices, primitives. Places that a mesh
 // does not have are written nowhere.
 #pragma once
 
