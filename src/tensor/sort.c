@@ -4,13 +4,15 @@
 //   short rows   each element counts how many come before it (its rank), in parallel;
 //   long rows    by digits of 8 bits from the last one on, each pass stable: a row is cut into
 //                blocks, a thread counts the digits of a block, the counts of all blocks become
-//                places, and the thread puts its elements there.
+//                places, and the thread puts its elements there;
+//   a few of     a SIMD-group looks for the next one as often as asked.
+//   a long row
 // The values are then taken from where they were (along.h), and gradients put back there.
 #include <stdlib.h>
 #include <string.h>
 #include "tensor/along.h"
 
-enum { MAX_RANKED = 256, DIGITS = 256, MIN_BLOCK = 512, TARGET_BLOCKS = 256 };
+enum { MAX_RANKED = 256, MAX_SELECTED = 32, DIGITS = 256, MIN_BLOCK = 512, TARGET_BLOCKS = 256 };
 
 static const char text_keys[] =
     "inline uint order(float x) {\n"
@@ -33,7 +35,8 @@ static const char text_keys[] =
     "                 device KEY *y [[buffer(2)]], uint i [[thread_position_in_grid]]) {\n"
     "    y[i] = key(x[i]) ^ KEY(as_type<ulong>(int2(p[0], p[1])));\n"
     "}\n";
-static const char small_keys[] = "#define KEY uint\n", large_keys[] = "#define KEY ulong\n";
+static const char small_keys[] = "#define KEY uint\n",
+                  large_keys[] = "#define KEY ulong\n#define WIDE\n";
 
 static const char text_sort[] =
     // p: n, k, rows of threadgroups (else threads count through all rows)
@@ -59,6 +62,31 @@ static const char text_sort[] =
     "                        device int *y [[buffer(2)]], uint i [[thread_position_in_grid]]) {\n"
     "    rank_of(p[0], p[1], x, y, int(i) / p[0], int(i) % p[0]);\n"
     "}\n"
+    // The k smallest, one after the other.
+    "#ifndef WIDE\n"
+    "kernel void select(constant int *p [[buffer(0)]], device const uint *all [[buffer(1)]],\n"
+    "                   device int *y [[buffer(2)]], uint row [[threadgroup_position_in_grid]],\n"
+    "                   uint self [[thread_index_in_threadgroup]]) {\n"
+    "    const int n = p[0], k = p[1];\n"
+    "    device const uint *x = all + int(row) * n;\n"
+    "    uint last = 0;\n"
+    "    int at = -1;\n"
+    "    for (int i = 0; i < k; i++) {\n"
+    "        uint best = 0xFFFFFFFFu;\n"
+    "        int where = INT_MAX;\n"
+    "        for (int j = int(self); j < n; j += 32) {\n"
+    "            const uint v = x[j];\n"
+    "            const bool take = (v > last || (v == last && j > at)) &&\n"
+    "                              (v < best || (v == best && j < where));\n"
+    "            best = take ? v : best;\n"
+    "            where = take ? j : where;\n"
+    "        }\n"
+    "        last = simd_min(best);\n"
+    "        at = simd_min(best == last ? where : INT_MAX);\n"
+    "        if (self == 0) y[int(row) * k + i] = at;\n"
+    "    }\n"
+    "}\n"
+    "#endif\n"
     // p: n, blocks of a row, elements of a block, shift; counts (rows, digits, blocks)
     "kernel void count(constant int *p [[buffer(0)]], device const KEY *x [[buffer(1)]],\n"
     "                  device int *counts [[buffer(2)]], uint t [[thread_position_in_grid]]) {\n"
@@ -212,12 +240,19 @@ static IgTensor *positions(const char *call, IgTensor *x, int64_t k, bool descen
     IgShape shape = {2, {rows, n}}, few = {2, {rows, k}};
     IgTensor *packed = ig_contiguous(x, error);
     IgTensor *keys = ig_work(call, &work, 1, &packed, &shape, wide ? IgInt64 : IgInt32, error);
+    IgWork rank = {.text = text_sort, .defines = defines, .words = {(int32_t)n, (int32_t)k}};
+    rank.type = IgInt32; // T is not used
+    if (n > 32 && k <= MAX_SELECTED && k * 4 <= n && !wide) {
+        rank.function = "select";
+        rank.grid = mtl_size_make((size_t)rows, 1, 1);
+        rank.group = mtl_size_make(32, 1, 1);
+        rank.groups = true;
+        return ig_work(call, &rank, 1, &keys, &few, IgInt32, error);
+    }
     if (n > MAX_RANKED) {
         IgTensor *all = by_digits(keys, known[type].bits / 8, error);
         return ig_contiguous(ig_slice(all, 1, 0, k, 1, error), error);
     }
-    IgWork rank = {.text = text_sort, .defines = defines, .words = {(int32_t)n, (int32_t)k}};
-    rank.type = IgInt32; // T is not used
     if (n <= 16) {
         rank.function = "short_ranks";
         ig_work_threads(&rank, rows * n, 1);
