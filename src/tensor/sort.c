@@ -5,8 +5,7 @@
 //   long rows    by digits of 8 bits from the last one on, each pass stable: a row is cut into
 //                blocks, a thread counts the digits of a block, the counts of all blocks become
 //                places, and the thread puts its elements there;
-//   a few of     a SIMD-group looks for the next one as often as asked.
-//   a long row
+//   a few        of a row: a SIMD-group looks for the next one as often as asked.
 // The values are then taken from where they were (along.h), and gradients put back there.
 #include <stdlib.h>
 #include <string.h>
