@@ -19,18 +19,18 @@ def number(value):
     return f"{value:.4e}"
 
 
-def corners(x):
+def corners(x, all_of_it=None):
     """The tensor as nested lists, with None where elements are left out."""
-    if x.size <= LIMIT:
+    if all_of_it is None:
+        all_of_it = x.size <= LIMIT
+    if all_of_it or x.ndim == 0 or (x.ndim == 1 and len(x) <= 2 * EDGE):
         return x.tolist()
     if x.ndim == 1:
-        if len(x) <= 2 * EDGE:
-            return x.tolist()
         return x[:EDGE].tolist() + [None] + x[-EDGE:].tolist()
     if len(x) <= 2 * EDGE:
-        return [corners(row) for row in x]
-    return ([corners(x[i]) for i in range(EDGE)] + [None]
-            + [corners(x[i]) for i in range(-EDGE, 0)])
+        return [corners(row, False) for row in x]
+    return ([corners(x[i], False) for i in range(EDGE)] + [None]
+            + [corners(x[i], False) for i in range(-EDGE, 0)])
 
 
 def width(item):
@@ -60,7 +60,7 @@ def lines(item, size, indent, budget):
     depth, part = 0, item
     while isinstance(part, list) and part:
         depth, part = depth + 1, next((p for p in part if p is not None), None)
-    between = ",\n" * 1 + "\n" * max(depth - 2, 0) + " " * (indent + 1)
+    between = ",\n" + "\n" * max(depth - 2, 0) + " " * (indent + 1)
     return "[" + between.join(lines(part, size, indent + 1, budget) for part in item) + "]"
 
 

@@ -122,8 +122,6 @@ static IgTensor *from_list(State *state, PyObject *o, int type, IgDevice *device
     IgTensor *t = NULL;
     MTLError *error = NULL;
     if (!list_shape(o, &list)) return NULL;
-    // An empty list has no numbers to tell what it is of.
-    if (list.n == 0 || list.shape[0] == 0) list.n = 0;
     list.values = calloc((size_t)list.n + 1, sizeof *list.values);
     if (!list.values) return (IgTensor *)(void *)PyErr_NoMemory();
     if (list.n ? !put_all(state, &list, o, 0) : false) goto end;

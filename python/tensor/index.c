@@ -23,10 +23,11 @@ typedef struct Selection {
     int n_blocks; // groups of neighbouring array items in the key
 } Selection;
 
-static bool show(Selection *s, IgTensor *next, MTLError *error) {
+// error: by address, since it is set while the arguments are computed.
+static bool show(Selection *s, IgTensor *next, MTLError **error) {
     ig_release(s->view);
     s->view = next;
-    if (!next) raise_error(s->state, error);
+    if (!next) raise_error(s->state, *error);
     return next != NULL;
 }
 
@@ -53,11 +54,11 @@ static bool apply_slice(Selection *s, PyObject *slice) {
     Py_ssize_t count = PySlice_AdjustIndices(n, &start, &stop, step);
     int axis = s->axis++;
     if (step == 1 && count == n) return true;
-    if (count == 0) return show(s, ig_slice(s->view, axis, 0, 0, 1, &error), error);
-    if (step > 0) return show(s, ig_slice(s->view, axis, start, stop, step, &error), error);
+    if (count == 0) return show(s, ig_slice(s->view, axis, 0, 0, 1, &error), &error);
+    if (step > 0) return show(s, ig_slice(s->view, axis, start, stop, step, &error), &error);
     Py_ssize_t first = start + (count - 1) * step;
-    return show(s, ig_slice(s->view, axis, first, start + 1, count > 1 ? -step : 1, &error), error) &&
-           show(s, ig_flip(s->view, axis, &error), error);
+    return show(s, ig_slice(s->view, axis, first, start + 1, count > 1 ? -step : 1, &error), &error) &&
+           show(s, ig_flip(s->view, axis, &error), &error);
 }
 
 static bool apply_int(Selection *s, PyObject *item) {
@@ -67,7 +68,7 @@ static bool apply_int(Selection *s, PyObject *item) {
     if (s->axis >= ig_rank(s->view)) return too_many(s);
     int64_t n = ig_shape(s->view)[s->axis];
     if (i < -n || i >= n) return out_of_bounds(s, i, s->axis, n);
-    return show(s, ig_select(s->view, s->axis, i < 0 ? i + n : i, &error), error);
+    return show(s, ig_select(s->view, s->axis, i < 0 ? i + n : i, &error), &error);
 }
 
 // ---- Arrays ----
@@ -243,8 +244,8 @@ static bool to_front(Selection *s) {
     }
     for (int i = 0; i < s->n_arrays; i++) shape[0] *= ig_shape(s->view)[axes[i]];
     for (int i = s->n_arrays; i < rank; i++) shape[m++] = ig_shape(s->view)[axes[i]];
-    return show(s, ig_permute(s->view, axes, &error), error) &&
-           show(s, ig_reshape(s->view, (int)m, shape, &error), error);
+    return show(s, ig_permute(s->view, axes, &error), &error) &&
+           show(s, ig_reshape(s->view, (int)m, shape, &error), &error);
 }
 
 static bool gather(Selection *s) {
@@ -265,7 +266,7 @@ static bool gather(Selection *s) {
     bool ok = n_arrays == 1 || to_front(s);
     if (ok) {
         index = ig_from_data(ig_device(s->view), IgInt64, 1, &n, values, &error);
-        ok = show(s, ig_index_select(s->view, at, index, &error), error);
+        ok = show(s, ig_index_select(s->view, at, index, &error), &error);
     }
     ig_release(index);
     free(values);
@@ -273,14 +274,14 @@ static bool gather(Selection *s) {
     for (int i = 0; i < at; i++) whole[m++] = ig_shape(s->view)[i];
     for (int i = 0; i < rank; i++) whole[m++] = shape[i];
     for (int i = at + 1; i < ig_rank(s->view); i++) whole[m++] = ig_shape(s->view)[i];
-    if (!show(s, ig_reshape(s->view, m, whole, &error), error)) return false;
+    if (!show(s, ig_reshape(s->view, m, whole, &error), &error)) return false;
     // Neighbours stay where they were; apart, they come first. Alone, `at` is its place already.
     if (n_arrays == 1 || s->n_blocks > 1 || first == 0) return true;
     int axes[IG_MAX_RANK], k = 0;
     for (int i = 0; i < first; i++) axes[k++] = rank + i;
     for (int i = 0; i < rank; i++) axes[k++] = i;
     for (int i = rank + first; i < m; i++) axes[k++] = i;
-    return show(s, ig_permute(s->view, axes, &error), error);
+    return show(s, ig_permute(s->view, axes, &error), &error);
 }
 
 // ---- The key ----
@@ -326,7 +327,7 @@ static bool apply(Selection *s, PyObject **items, int n) {
         if (item == Py_Ellipsis) {
             s->axis += fill;
         } else if (item == Py_None) {
-            ok = show(s, ig_unsqueeze(s->view, s->axis, &error), error);
+            ok = show(s, ig_unsqueeze(s->view, s->axis, &error), &error);
             s->axis++;
         } else if (PySlice_Check(item)) {
             ok = apply_slice(s, item);

@@ -24,15 +24,12 @@ TENSOR_OP(permute, "A view with the axes in another order.", X,
     return NULL;
 }
 TENSOR_OP(transpose, "A view with two axes exchanged, as in PyTorch; without any, all in the "
-                     "opposite order; with as many as there are, in that order, as in NumPy.",
+                     "opposite order; with three or more, in that order, as in NumPy.",
           X, {.name = "axes", .kind = A_AXES, .text = "None", .or_none = true, .rest = true}) {
     int rank = ig_rank(a[0].t), axes[IG_MAX_RANK] = {0};
     for (int i = 0; i < rank; i++) axes[i] = rank - 1 - i;
     if (a[1].n < 0) return ig_permute(a[0].t, axes, error);
-    if (a[1].n == 2 && (rank != 2 || a[1].axes[0] != a[1].axes[1]))
-        return rank == 2 && (a[1].axes[0] & 1) == 0
-                   ? ig_permute(a[0].t, a[1].axes, error)
-                   : ig_transpose(a[0].t, a[1].axes[0], a[1].axes[1], error);
+    if (a[1].n == 2) return ig_transpose(a[0].t, a[1].axes[0], a[1].axes[1], error);
     if (a[1].n == rank) return ig_permute(a[0].t, a[1].axes, error);
     PyErr_Format(PyExc_ValueError, "transpose(): two axes, or %d", rank);
     return NULL;
