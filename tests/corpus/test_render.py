@@ -15,7 +15,8 @@ FILES = sorted(HERE.glob("*.metal"))
 
 def entry_points(text):
     text = re.sub(r"//[^\n]*", "", text)
-    return len(re.findall(r"\b(?:vertex|fragment|kernel)\s+(?!\w+\s*\()[\w:]+\s+\w+\s*\(|\[\[fragment\]\]", text))
+    return len(re.findall(r"\b(?:vertex|fragment|kernel)\s+(?!\w+\s*\()[\w:]+\s+\w+\s*\(|\[\[fragment\]\]"
+                          r"|\[\[(?:object|mesh)\b", text))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
@@ -27,4 +28,4 @@ def test_compiles(path):
 
 
 def test_there_are_files():
-    assert len(FILES) >= 19
+    assert len(FILES) >= 21
