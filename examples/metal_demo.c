@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// metal_demo.c: MetalBackend and MetalOps: arrays on a Metal device without tensors. Adds, multiplies
-// matrices, applies activations, on buffers and on pointers the host can read and write, and prints
-// what the device and its pipelines are.
+// metal_demo.c: MetalBackend and MetalOps: arrays on a Metal device without tensors. Adds,
+// multiplies matrices, applies activations, on buffers and on pointers the host can read and write,
+// and prints what the device and its pipelines are.
 #include <stdio.h>
 #include <stdlib.h>
 #include "ingot/backend.h"

@@ -63,8 +63,8 @@ int main(void) {
     }
     IgTensor *points =
         ig_from_data(device, IgFloat32, 2, (int64_t[]){2 * PER_SPIRAL, 2}, xy, &error);
-    IgTensor *classes = ig_from_data(device, IgInt32, 1, (int64_t[]){2 * PER_SPIRAL}, class_of,
-                                     &error);
+    IgTensor *classes =
+        ig_from_data(device, IgInt32, 1, (int64_t[]){2 * PER_SPIRAL}, class_of, &error);
     IgModule *net = network(device, 1);
     IgOptimizerOptions options = ig_optimizer_defaults(IgAdamW);
     options.rate = 5e-3;

@@ -25,7 +25,7 @@ MTL_API bool ig_metal_backend_is_available(void);
 MTL_API IgMetalBackend *ig_metal_backend_initialize(MTLError **error);
 MTL_API IgMetalBackend *ig_metal_backend_retain(IgMetalBackend *backend);
 MTL_API void ig_metal_backend_release(IgMetalBackend *backend);
-MTL_API MTLDevice *ig_metal_backend_metal_device(IgMetalBackend *backend);         // borrowed
+MTL_API MTLDevice *ig_metal_backend_metal_device(IgMetalBackend *backend);        // borrowed
 MTL_API MTLCommandQueue *ig_metal_backend_command_queue(IgMetalBackend *backend); // borrowed
 
 // ---- Memory by pointer --------------------------------------------------------------------------

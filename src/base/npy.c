@@ -40,12 +40,12 @@ static char *read_descr(Reader *r, NpyHeader *h) {
     if (here(r) == '[' || here(r) == '(')
         return text_format(
             "it holds records; Ingot reads plain numbers (save the fields one by one)");
-    if (!take_string(r, h->descr, sizeof h->descr)) return text_format("its number type is unknown");
+    if (!take_string(r, h->descr, sizeof h->descr))
+        return text_format("its number type is unknown");
     char *end = NULL;
     size_t n = strlen(h->descr);
-    unsigned long size = n >= 3 && h->descr[2] >= '0' && h->descr[2] <= '9'
-                             ? strtoul(h->descr + 2, &end, 10)
-                             : 0;
+    unsigned long size =
+        n >= 3 && h->descr[2] >= '0' && h->descr[2] <= '9' ? strtoul(h->descr + 2, &end, 10) : 0;
     if (n < 3 || !strchr("<>|=", h->descr[0]) || size < 1 || size > 1024 || *end)
         return text_format("it holds numbers of type '%s', which Ingot does not read", h->descr);
     h->order = h->descr[0];

@@ -27,7 +27,7 @@ struct IgMetalBackend {
     atomic_uint refs;
     MTLDevice *device;
     MTLCommandQueue *queue;
-    pthread_mutex_t lock; // for all of these
+    pthread_mutex_t lock;        // for all of these
     Allocation *used[N_BUCKETS]; // by pointer
     Allocation *free[N_BUCKETS]; // by size
     size_t n_used, used_bytes, n_free, free_bytes;
@@ -261,8 +261,7 @@ static bool finish(MTLCommandBuffer *commands, MTLError **error) {
 bool ig_metal_backend_execute_compute_command(IgMetalBackend *b, IgMetalEncode *encode,
                                               void *context, MTLError **error) {
     if (!b || !encode)
-        return ig_fail(error, IgErrorArgument,
-                       "ig_metal_backend_execute_compute_command: no %s",
+        return ig_fail(error, IgErrorArgument, "ig_metal_backend_execute_compute_command: no %s",
                        b ? "function" : "back-end");
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(b->queue);
     MTLComputeCommandEncoder *e =
@@ -447,9 +446,8 @@ static MTLComputePipelineState *make_pipeline(IgMetalBackend *b, const char *nam
     return state;
 }
 
-MTLComputePipelineState *ig_metal_backend_create_compute_pipeline(IgMetalBackend *b,
-                                                                  const char *name,
-                                                                  MTLError **error) {
+MTLComputePipelineState *
+ig_metal_backend_create_compute_pipeline(IgMetalBackend *b, const char *name, MTLError **error) {
     if (!b || !name) {
         ig_fail(error, IgErrorArgument, "ig_metal_backend_create_compute_pipeline: no %s",
                 b ? "name" : "back-end");

@@ -95,8 +95,8 @@ static void encode(void *context, MTLComputeCommandEncoder *e) {
         mtl_compute_command_encoder_set_bytes(e, &w->sizes[i], sizeof w->sizes[i],
                                               (size_t)(w->n_buffers + i));
     bool flat = w->kernel != MATMUL;
-    MTLSize grid = flat ? mtl_size_make(w->sizes[0], 1, 1)
-                        : mtl_size_make(w->sizes[1], w->sizes[0], 1);
+    MTLSize grid =
+        flat ? mtl_size_make(w->sizes[0], 1, 1) : mtl_size_make(w->sizes[1], w->sizes[0], 1);
     // A SIMD-group is the least; eight of them cost less to start.
     MTLSize group = flat ? mtl_size_make(256, 1, 1)
                          : ig_metal_backend_optimal_thread_group_size_2d(w->ops->backend, pipeline);
@@ -161,8 +161,7 @@ bool ig_metal_ops_matmul(IgMetalOps *ops, MTLBuffer *a, MTLBuffer *b, MTLBuffer 
     return run(call, &w, counts, error);
 }
 
-bool ig_metal_ops_relu(IgMetalOps *ops, MTLBuffer *in, MTLBuffer *out, size_t n,
-                       MTLError **error) {
+bool ig_metal_ops_relu(IgMetalOps *ops, MTLBuffer *in, MTLBuffer *out, size_t n, MTLError **error) {
     return unary("ig_metal_ops_relu", ops, RELU, in, out, n, error);
 }
 
@@ -220,8 +219,7 @@ bool ig_metal_ops_matmul_ptr(IgMetalOps *ops, const void *a, const void *b, void
     return let_go(&p, ok);
 }
 
-bool ig_metal_ops_relu_ptr(IgMetalOps *ops, const void *in, void *out, size_t n,
-                           MTLError **error) {
+bool ig_metal_ops_relu_ptr(IgMetalOps *ops, const void *in, void *out, size_t n, MTLError **error) {
     Pointers p;
     bool ok = find("ig_metal_ops_relu_ptr", ops, 2, (const void *[]){in, out}, &p, error) &&
               ig_metal_ops_relu(ops, p.buffers[0], p.buffers[1], n, error);

@@ -72,9 +72,10 @@ static const char text[] =
 static char *source(void *context) {
     const Kinds *kinds = context;
     char *out = NULL;
-    int n = asprintf(&out, "#include <metal_stdlib>\nusing namespace metal;\ntypedef %s T;\n"
-                     "typedef %s I;\n%s", ig_type_metal(kinds->logits),
-                     ig_type_metal(kinds->classes), text);
+    int n = asprintf(&out,
+                     "#include <metal_stdlib>\nusing namespace metal;\ntypedef %s T;\n"
+                     "typedef %s I;\n%s",
+                     ig_type_metal(kinds->logits), ig_type_metal(kinds->classes), text);
     return n < 0 ? NULL : out;
 }
 
@@ -135,9 +136,9 @@ static bool encode(IgTensor *x, IgTensor *k, bool whole, float scale, const Resu
     ig_lock(device);
     bool ok = ig_data_make(x->view.data, error) && ig_data_make(k->view.data, error) &&
               ig_data_allocate(r->loss, error) && ig_data_allocate(r->totals, error);
-    IgKernel *kernel = ok ? ig_kernel(device, key, sizeof key, whole ? "whole" : "rows", source,
-                                      &kinds, error)
-                          : NULL;
+    IgKernel *kernel =
+        ok ? ig_kernel(device, key, sizeof key, whole ? "whole" : "rows", source, &kinds, error)
+           : NULL;
     if (kernel) {
         IgBinding bindings[4] = {
             {x->view.data->memory, (size_t)x->view.offset * ig_type_size(kinds.logits)},
@@ -178,8 +179,8 @@ static bool run_slope(IgDevice *device, IgData *data, MTLError **error) {
     if (!kernel) return false;
     IgBinding bindings[5];
     for (int i = 0; i < 4; i++)
-        bindings[i] = (IgBinding){in[i].data->memory,
-                                  (size_t)in[i].offset * ig_type_size(in[i].data->type)};
+        bindings[i] =
+            (IgBinding){in[i].data->memory, (size_t)in[i].offset * ig_type_size(in[i].data->type)};
     bindings[4] = (IgBinding){data->memory, 0};
     int64_t n = expr->shape.n[expr->shape.rank - 1], rows = data->n / n;
     int32_t words[3] = {(int32_t)n, in[3].shape.rank > 0, bits_of((float)expr->values[0])};
@@ -244,7 +245,8 @@ IgTensor *ig_fused_softmax_cross_entropy(IgTensor *logits, IgTensor *classes, Ig
                                          MTLError **error) {
     if (!logits || !classes || !check(logits, classes, error)) return NULL;
     if ((unsigned)reduce > IgReduceNone) {
-        ig_fail(error, IgErrorArgument, "ig_cross_entropy_loss: no such reduction: %d", (int)reduce);
+        ig_fail(error, IgErrorArgument, "ig_cross_entropy_loss: no such reduction: %d",
+                (int)reduce);
         return NULL;
     }
     IgScope *scope = ig_scope_begin();
@@ -261,8 +263,8 @@ IgTensor *ig_fused_softmax_cross_entropy(IgTensor *logits, IgTensor *classes, Ig
                                          : ig_mean(none, IG_ALL, false, error);
     } else {
         bool whole = reduce != IgReduceNone && ig_numel(logits) <= ONE_KERNEL_LOGITS;
-        result = compute(logits, classes, whole, reduce == IgReduceMean ? 1.0 / (double)rows : 1,
-                         error);
+        result =
+            compute(logits, classes, whole, reduce == IgReduceMean ? 1.0 / (double)rows : 1, error);
         if (!whole && reduce == IgReduceSum) result = ig_sum(result, IG_ALL, false, error);
         if (!whole && reduce == IgReduceMean) result = ig_mean(result, IG_ALL, false, error);
     }

@@ -10,10 +10,10 @@ static const struct {
     size_t n_bytes;
     IgType type;
     bool same; // the bytes are those of the tensor
-} types[] = {{'f', 2, IgFloat16, true}, {'f', 4, IgFloat32, true}, {'f', 8, IgFloat32, false},
-             {'B', 2, IgBFloat16, true}, {'i', 1, IgInt8, true}, {'i', 2, IgInt32, false},
-             {'i', 4, IgInt32, true}, {'i', 8, IgInt64, true}, {'u', 1, IgInt32, false},
-             {'u', 2, IgInt32, false}, {'u', 4, IgInt64, false}, {'u', 8, IgInt64, false},
+} types[] = {{'f', 2, IgFloat16, true},  {'f', 4, IgFloat32, true}, {'f', 8, IgFloat32, false},
+             {'B', 2, IgBFloat16, true}, {'i', 1, IgInt8, true},    {'i', 2, IgInt32, false},
+             {'i', 4, IgInt32, true},    {'i', 8, IgInt64, true},   {'u', 1, IgInt32, false},
+             {'u', 2, IgInt32, false},   {'u', 4, IgInt64, false},  {'u', 8, IgInt64, false},
              {'b', 1, IgBool, false}};
 enum { N_FILE_TYPES = sizeof types / sizeof *types };
 
@@ -64,8 +64,8 @@ static bool convert(const char *name, int which, bool swapped, const unsigned ch
         if (kind == 'b') bits = bits != 0;
         if (kind == 'i' && from == 2) bits = (uint64_t)(int64_t)(int16_t)bits;
         if (kind == 'u' && from == 8 && bits > INT64_MAX)
-            return ig_fail(error, IgErrorFile, "%s: element %lld is %llu, which int64 has not", name,
-                           (long long)i, (unsigned long long)bits);
+            return ig_fail(error, IgErrorFile, "%s: element %lld is %llu, which int64 has not",
+                           name, (long long)i, (unsigned long long)bits);
         if (kind == 'f' && from == 8) {
             double wide;
             memcpy(&wide, &bits, 8);
@@ -87,8 +87,8 @@ IgTensor *ig_file_tensor(IgDevice *device, const char *name, const IgFileType *t
     }
     static const unsigned char none[8];
     if (types[which].same && !type->swapped)
-        return ig_from_data(device, types[which].type, shape->rank, shape->n,
-                            bytes ? bytes : none, error);
+        return ig_from_data(device, types[which].type, shape->rank, shape->n, bytes ? bytes : none,
+                            error);
     int64_t n = ig_shape_numel(shape);
     unsigned char *turned = malloc((size_t)n * ig_type_size(types[which].type) + 1);
     if (!turned) {

@@ -22,10 +22,10 @@
 static const struct {
     const char *name;
     IgFileType type;
-} types[] = {{"F16", {'f', 2, false}}, {"F32", {'f', 4, false}}, {"F64", {'f', 8, false}},
-             {"BF16", {'B', 2, false}}, {"I8", {'i', 1, false}}, {"I16", {'i', 2, false}},
-             {"I32", {'i', 4, false}}, {"I64", {'i', 8, false}}, {"U8", {'u', 1, false}},
-             {"U16", {'u', 2, false}}, {"U32", {'u', 4, false}}, {"U64", {'u', 8, false}},
+} types[] = {{"F16", {'f', 2, false}},  {"F32", {'f', 4, false}}, {"F64", {'f', 8, false}},
+             {"BF16", {'B', 2, false}}, {"I8", {'i', 1, false}},  {"I16", {'i', 2, false}},
+             {"I32", {'i', 4, false}},  {"I64", {'i', 8, false}}, {"U8", {'u', 1, false}},
+             {"U16", {'u', 2, false}},  {"U32", {'u', 4, false}}, {"U64", {'u', 8, false}},
              {"BOOL", {'b', 1, false}}};
 enum { N_FORMAT_TYPES = sizeof types / sizeof *types };
 
@@ -156,11 +156,12 @@ static bool check_places(File *f, uint64_t n_data) {
         const Item *item = order[i];
         uint64_t n = (uint64_t)ig_shape_numel(&item->shape) * item->type.n_bytes;
         if (item->end < item->begin || item->end - item->begin != n)
-            ok = ig_fail(f->error, IgErrorFile,
-                         "%s: tensor '%s' of shape %s has %llu bytes, its offsets are %llu and %llu",
-                         f->name, item->name, ig_shape_text(item->shape.rank, item->shape.n),
-                         (unsigned long long)n, (unsigned long long)item->begin,
-                         (unsigned long long)item->end);
+            ok =
+                ig_fail(f->error, IgErrorFile,
+                        "%s: tensor '%s' of shape %s has %llu bytes, its offsets are %llu and %llu",
+                        f->name, item->name, ig_shape_text(item->shape.rank, item->shape.n),
+                        (unsigned long long)n, (unsigned long long)item->begin,
+                        (unsigned long long)item->end);
         else if (item->begin != at)
             ok = ig_fail(f->error, IgErrorFile,
                          "%s: tensor '%s' begins at %llu, the one before it ends at %llu", f->name,
@@ -179,8 +180,8 @@ static bool make_tensors(File *f, IgDevice *device, const unsigned char *data) {
         if (ig_dict_get(f->dict, item->name))
             return ig_fail(f->error, IgErrorFile, "%s: tensor '%s' comes twice", f->name,
                            item->name);
-        IgTensor *t = ig_file_tensor(device, f->name, &item->type, &item->shape,
-                                     data + item->begin, f->error);
+        IgTensor *t = ig_file_tensor(device, f->name, &item->type, &item->shape, data + item->begin,
+                                     f->error);
         bool ok = t && ig_dict_set(f->dict, item->name, t, f->error);
         ig_drop(t);
         if (!ok) return false;

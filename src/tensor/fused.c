@@ -60,8 +60,10 @@ static bool check_linear(const char *call, const IgTensor *x, const IgTensor *we
     const char *x_text = ig_shape_text(ig_rank(x), ig_shape(x));
     const char *w_text = ig_shape_text(ig_rank(weight), ig_shape(weight));
     if (ig_rank(x) < 1 || ig_rank(weight) != 2 || ig_dim(x, -1) != ig_dim(weight, 0))
-        return ig_fail(error, IgErrorShape, "%s: x of shape %s and weight of shape %s do not go "
-                       "together, (.., K) and (K, N) would", call, x_text, w_text);
+        return ig_fail(error, IgErrorShape,
+                       "%s: x of shape %s and weight of shape %s do not go "
+                       "together, (.., K) and (K, N) would",
+                       call, x_text, w_text);
     if (bias && (ig_rank(bias) != 1 || ig_dim(bias, 0) != ig_dim(weight, 1)))
         return ig_fail(error, IgErrorShape, "%s: bias of shape %s for a weight of shape %s", call,
                        ig_shape_text(ig_rank(bias), ig_shape(bias)), w_text);

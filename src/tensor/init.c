@@ -10,8 +10,7 @@
 static bool fill(const char *call, IgTensor *t, bool normal, double a, double b, uint64_t seed,
                  MTLError **error) {
     if (!t) return false;
-    if (!ig_is_leaf(t))
-        return ig_fail(error, IgErrorGradient, "%s: the tensor is a result", call);
+    if (!ig_is_leaf(t)) return ig_fail(error, IgErrorGradient, "%s: the tensor is a result", call);
     if (!isfinite(a) || !isfinite(b))
         return ig_fail(error, IgErrorArgument, "%s: %g and %g are no range", call, a, b);
     IgScope *scope = ig_scope_begin();

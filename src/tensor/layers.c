@@ -54,8 +54,7 @@ static bool good_sizes(const char *call, IgDevice *device, IgType type, int n, c
         return ig_fail(error, IgErrorType, "%s: a floating type is needed", call);
     for (int i = 0; i < n; i++)
         if (sizes[i] < 1)
-            return ig_fail(error, IgErrorArgument, "%s: a size of %lld", call,
-                           (long long)sizes[i]);
+            return ig_fail(error, IgErrorArgument, "%s: a size of %lld", call, (long long)sizes[i]);
     return true;
 }
 
@@ -85,13 +84,13 @@ IgModule *ig_linear_new(IgDevice *device, IgType type, int64_t in, int64_t out, 
     IgModule *m = new_layer("linear", forward_linear, (Numbers){0}, error);
     IgScope *scope = m ? ig_scope_begin() : NULL;
     double bound = 1 / sqrt((double)in);
-    bool ok = scope && give(m, true, "weight",
-                            ig_uniform(device, type, 2, (int64_t[]){out, in}, -bound, bound, seed,
-                                       error),
-                            error);
-    ok = ok && (!bias || give(m, true, "bias",
-                              ig_uniform(device, type, 1, &out, -bound, bound, ~seed, error),
-                              error));
+    bool ok =
+        scope &&
+        give(m, true, "weight",
+             ig_uniform(device, type, 2, (int64_t[]){out, in}, -bound, bound, seed, error), error);
+    ok = ok &&
+         (!bias || give(m, true, "bias",
+                        ig_uniform(device, type, 1, &out, -bound, bound, ~seed, error), error));
     return finish(scope, m, ok);
 }
 
@@ -127,9 +126,9 @@ IgModule *ig_conv2d_new(IgDevice *device, IgType type, int64_t in, int64_t out,
     double bound = 1 / sqrt((double)shape[1] * (double)kernel[0] * (double)kernel[1]);
     bool ok = scope && give(m, true, "weight",
                             ig_uniform(device, type, 4, shape, -bound, bound, seed, error), error);
-    ok = ok && (!bias || give(m, true, "bias",
-                              ig_uniform(device, type, 1, &out, -bound, bound, ~seed, error),
-                              error));
+    ok = ok &&
+         (!bias || give(m, true, "bias",
+                        ig_uniform(device, type, 1, &out, -bound, bound, ~seed, error), error));
     return finish(scope, m, ok);
 }
 
@@ -186,9 +185,9 @@ static bool count_batch(IgModule *m, MTLError **error) {
 static IgTensor *forward_batch_norm(void *context, IgModule *m, IgTensor *x, MTLError **error) {
     const Numbers *n = context;
     bool training = ig_module_training(m);
-    IgTensor *y = ig_batch_norm(x, ig_module_own(m, "running_mean"), ig_module_own(m, "running_var"),
-                                ig_module_own(m, "weight"), ig_module_own(m, "bias"), training,
-                                n->momentum, n->epsilon, error);
+    IgTensor *y = ig_batch_norm(x, ig_module_own(m, "running_mean"),
+                                ig_module_own(m, "running_var"), ig_module_own(m, "weight"),
+                                ig_module_own(m, "bias"), training, n->momentum, n->epsilon, error);
     return y && (!training || count_batch(m, error)) ? y : NULL;
 }
 

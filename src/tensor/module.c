@@ -52,8 +52,10 @@ const char *ig_module_kind(const IgModule *m) { return m ? m->kind : ""; }
 
 static bool good_name(const IgModule *m, const char *name, MTLError **error) {
     if (!name || !*name || strchr(name, '.') || strlen(name) > 128)
-        return ig_fail(error, IgErrorArgument, "module %s: '%s' is no name: empty, too long, or "
-                       "with a dot", m->kind, name ? name : "");
+        return ig_fail(error, IgErrorArgument,
+                       "module %s: '%s' is no name: empty, too long, or "
+                       "with a dot",
+                       m->kind, name ? name : "");
     for (int i = 0; i < m->n_parts; i++)
         if (!strcmp(m->parts[i].name, name))
             return ig_fail(error, IgErrorArgument, "module %s has a '%s' already", m->kind, name);

@@ -57,8 +57,8 @@ static bool prepare(void *context, const char *name, IgModulePart *part) {
     int at = l->n++;
     if (!from) {
         if (l->strict)
-            return ig_fail(l->error, IgErrorArgument,
-                           "ig_module_load_state_dict: there is no '%s'", name);
+            return ig_fail(l->error, IgErrorArgument, "ig_module_load_state_dict: there is no '%s'",
+                           name);
         return true;
     }
     l->n_used++;
@@ -107,8 +107,8 @@ bool ig_module_load_state_dict(IgModule *m, const IgDict *dict, bool strict, MTL
     ig_no_grad_begin();
     bool ok = ig_module_walk(m, prepare, &l);
     if (ok && strict && l.n_used < ig_dict_count(dict))
-        ok = ig_fail(error, IgErrorArgument,
-                     "ig_module_load_state_dict: the module has no '%s'", surplus(m, dict));
+        ok = ig_fail(error, IgErrorArgument, "ig_module_load_state_dict: the module has no '%s'",
+                     surplus(m, dict));
     l.n = 0;
     if (ok) ig_module_walk(m, put, &l);
     ig_no_grad_end();
@@ -190,8 +190,7 @@ static bool check_head(const IgOptimizer *o, const IgDict *dict, int64_t *steps,
                        kind ? kind : "nothing", kinds[ig_optimizer_kind(o)]);
     *steps = text ? strtoll(text, &end, 10) : -1;
     if (*steps < 0 || end == text || *end)
-        return ig_fail(error, IgErrorArgument,
-                       "ig_optimizer_load_state_dict: no number of steps");
+        return ig_fail(error, IgErrorArgument, "ig_optimizer_load_state_dict: no number of steps");
     snprintf(key, sizeof key, "optimizer.group.%d", ig_optimizer_group_count(o));
     if (ig_dict_metadata(dict, key))
         return ig_fail(error, IgErrorArgument,
@@ -206,8 +205,8 @@ static IgTensor *state_in(const IgOptimizer *o, const IgDict *dict, const char *
     ig_optimizer_state_name(o, i, name);
     snprintf(full, sizeof full, "%s%s", prefix, name);
     IgTensor *t = ig_dict_get(dict, full), *own = ig_optimizer_state(o, i, error);
-    bool fits = t && own && ig_shape_equal(&t->view.shape, &own->view.shape) &&
-                ig_type(t) == IgFloat32;
+    bool fits =
+        t && own && ig_shape_equal(&t->view.shape, &own->view.shape) && ig_type(t) == IgFloat32;
     if (!t)
         ig_fail(error, IgErrorArgument, "ig_optimizer_load_state_dict: there is no '%s'", full);
     else if (own && !fits)

@@ -275,8 +275,7 @@ bool ig_optimizer_set_options(IgOptimizer *o, int group, const IgOptimizerOption
         !check_options(o->kind, options, error))
         return false;
     for (int s = 0; s < N_SLOTS; s++)
-        if (uses(o->kind, options, IgFloat32, s) !=
-            uses(o->kind, &o->groups[group], IgFloat32, s))
+        if (uses(o->kind, options, IgFloat32, s) != uses(o->kind, &o->groups[group], IgFloat32, s))
             return ig_fail(error, IgErrorArgument,
                            "ig_optimizer_set_options: momentum %g needs other state than %g",
                            options->momentum, o->groups[group].momentum);

@@ -16,7 +16,7 @@ struct IgPool { // all under device->lock
     IgBuffer *classes[N_CLASSES];
     size_t n_waiting[N_CLASSES];
     size_t capacity;
-    bool chosen; // the capacity is the user's, and exact
+    bool chosen;                // the capacity is the user's, and exact
     MTLResourceOptions options; // of new buffers
     uint64_t limit;
     IgPoolStatistics statistics;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // pool_lend.c: pools of the user's own: the pool of a device that has no tensors, and a list of the
-// buffers that are out. A buffer that work was encoded with comes back when that work has completed.
+// buffers that are out. A buffer that work was encoded with comes back when that work has
+// completed.
 #include <stdlib.h>
 #include <string.h>
 #include "tensor/tensor_int.h"
@@ -38,7 +39,7 @@ MTLBuffer *ig_pool_allocate(IgPool *pool, size_t n_bytes, MTLError **error) {
     IgDevice *device = pool ? ig_pool_device(pool) : NULL;
     if (!device || !device->is_pool || n_bytes == 0) {
         ig_fail(error, IgErrorArgument, "ig_pool_allocate: %s",
-                !device           ? "no pool"
+                !device            ? "no pool"
                 : !device->is_pool ? "the pool of a device is for its tensors"
                                    : "a buffer of 0 bytes");
         return NULL;

@@ -27,7 +27,7 @@ void ig_user_elementwise_free(IgUserElementwise *u) {
 // "x, b": names separated by commas; how many, or -1.
 static int split(const char *list, int max, char **names) {
     int n = 0;
-    for (const char *p = list ? list : ""; ; p++) {
+    for (const char *p = list ? list : "";; p++) {
         while (isspace((unsigned char)*p)) p++;
         const char *start = p;
         while (isalnum((unsigned char)*p) || *p == '_') p++;
@@ -46,8 +46,8 @@ IgUserKernel *ig_kernel_new_elementwise(IgDevice *device, const char *inputs, co
                                         const char *expression, MTLError **error) {
     static atomic_uint_fast64_t n_kernels;
     if (!device || !expression || !*expression) {
-        ig_fail(error, device ? IgErrorArgument : IgErrorDevice,
-                "ig_kernel_new_elementwise: no %s", device ? "expression" : "device");
+        ig_fail(error, device ? IgErrorArgument : IgErrorDevice, "ig_kernel_new_elementwise: no %s",
+                device ? "expression" : "device");
         return NULL;
     }
     IgUserElementwise *u = calloc(1, sizeof *u);
@@ -146,7 +146,8 @@ static size_t write_words(const Source *s, int32_t *words) {
         int added = s->shape->rank - v->shape.rank;
         words[n++] = (int32_t)v->offset;
         for (int a = 0; a < s->shape->rank; a++)
-            words[n++] = a < added || v->shape.n[a - added] == 1 ? 0 : (int32_t)v->strides[a - added];
+            words[n++] =
+                a < added || v->shape.n[a - added] == 1 ? 0 : (int32_t)v->strides[a - added];
     }
     for (int i = 0; i < s->u->n_scalars; i++, n += 2) {
         const IgKernelScalar *scalar = &s->call->scalars[i];
@@ -199,9 +200,8 @@ static bool encode(IgUserKernel *k, const Source *s, IgData *result, MTLError **
 IgTensor *ig_user_elementwise(IgUserKernel *k, const IgKernelCall *call, MTLError **error) {
     const IgUserElementwise *u = k->elementwise;
     if (call->n_inputs != u->n_inputs || call->n_scalars != u->n_scalars) {
-        ig_fail(error, IgErrorArgument,
-                "kernel '%s': %d inputs and %d scalars, it has %d and %d", k->name, call->n_inputs,
-                call->n_scalars, u->n_inputs, u->n_scalars);
+        ig_fail(error, IgErrorArgument, "kernel '%s': %d inputs and %d scalars, it has %d and %d",
+                k->name, call->n_inputs, call->n_scalars, u->n_inputs, u->n_scalars);
         return NULL;
     }
     IgShape shape = call->inputs[0]->view.shape;

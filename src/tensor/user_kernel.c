@@ -33,9 +33,8 @@ IgUserKernel *ig_kernel_new(IgDevice *device, const char *source, const char *na
     MTLError *why = NULL;
     MTLLibrary *library = mtl_device_new_library_with_source(
         device->metal, source,
-        &(MTLCompileOptions){.math_mode_is_set = true,
-                             .math_mode = MTLMathModeSafe,
-                             .source_name = name},
+        &(MTLCompileOptions){
+            .math_mode_is_set = true, .math_mode = MTLMathModeSafe, .source_name = name},
         &why);
     if (library) { // then it holds warnings
         mtl_release(why);
@@ -115,11 +114,12 @@ static bool check_binding(const IgUserKernel *k, const IgKernelCall *call, const
                        "kernel '%s': buffer %d, '%s', is not there: %d inputs, the output, %d "
                        "scalars",
                        k->name, at, name, n, call->n_scalars);
-    IgType type = at < n ? ig_type(call->inputs[at])
+    IgType type = at < n    ? ig_type(call->inputs[at])
                   : at == n ? call->type
                             : call->scalars[at - n - 1].type;
     if (!same_type(mtl_binding_buffer_data_type(b), type))
-        return ig_fail(error, IgErrorType, "kernel '%s': buffer %d, '%s', is %s in the source, "
+        return ig_fail(error, IgErrorType,
+                       "kernel '%s': buffer %d, '%s', is %s in the source, "
                        "but the %s is %s",
                        k->name, at, name, mtl_binding_type_name(b),
                        at < n    ? "input"
@@ -128,7 +128,8 @@ static bool check_binding(const IgUserKernel *k, const IgKernelCall *call, const
                        ig_type_name(type));
     bool writes = mtl_binding_access(b) != MTLBindingAccessReadOnly;
     if (at < n && writes)
-        return ig_fail(error, IgErrorArgument, "kernel '%s': buffer %d, '%s', is an input and must "
+        return ig_fail(error, IgErrorArgument,
+                       "kernel '%s': buffer %d, '%s', is an input and must "
                        "be const in the source",
                        k->name, at, name);
     if (at == n && !writes)
@@ -231,7 +232,8 @@ static bool encode(IgUserKernel *k, const IgKernelCall *call, IgTensor *const *i
                                               at++);
     }
     mtl_compute_command_encoder_dispatch_threads(e, threads, group);
-    return ig_encode_end(k->device, (uint64_t)threads.width * threads.height * threads.depth, error);
+    return ig_encode_end(k->device, (uint64_t)threads.width * threads.height * threads.depth,
+                         error);
 }
 
 static IgTensor *run(IgUserKernel *k, const IgKernelCall *call, MTLError **error) {
@@ -340,7 +342,6 @@ IgTensor *ig_kernel_call(IgUserKernel *k, const IgKernelCall *call, MTLError **e
         return NULL;
     }
     if (!check_call(k, call, error)) return NULL;
-    IgTensor *result =
-        k->elementwise ? ig_user_elementwise(k, call, error) : run(k, call, error);
+    IgTensor *result = k->elementwise ? ig_user_elementwise(k, call, error) : run(k, call, error);
     return record(k, call, result, error);
 }

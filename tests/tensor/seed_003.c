@@ -136,7 +136,8 @@ static void activation_functions(void **state) {
 // ---- "Thread Group Optimization" ----
 static void thread_group_optimization(void **state) {
     (void)state;
-    MTLComputePipelineState *pipeline = ig_metal_backend_get_compute_pipeline(backend, "add_kernel");
+    MTLComputePipelineState *pipeline =
+        ig_metal_backend_get_compute_pipeline(backend, "add_kernel");
     assert_non_null(pipeline);
     // let thread_group_size = backend.optimal_thread_group_size(&pipeline);
     MTLSize thread_group_size = ig_metal_backend_optimal_thread_group_size(backend, pipeline);
@@ -154,14 +155,13 @@ static void thread_group_optimization(void **state) {
 // ---- "Memory Strategies": shared, private, managed ----
 static void memory_strategies(void **state) {
     (void)state;
-    static const MTLResourceOptions modes[3] = {MTLResourceStorageModeShared,
-                                                MTLResourceStorageModePrivate,
-                                                MTLResourceStorageModeManaged};
+    static const MTLResourceOptions modes[3] = {
+        MTLResourceStorageModeShared, MTLResourceStorageModePrivate, MTLResourceStorageModeManaged};
     for (int i = 0; i < 3; i++) {
         const float data[4] = {1, -2, 3, -4};
         float back[4] = {0};
-        MTLBuffer *in = ig_metal_backend_create_buffer_with_data(backend, data, sizeof data,
-                                                                 modes[i], &error);
+        MTLBuffer *in =
+            ig_metal_backend_create_buffer_with_data(backend, data, sizeof data, modes[i], &error);
         MTLBuffer *out = ig_metal_backend_create_buffer(backend, 16, modes[i], &error);
         CHECK(in && out);
         CHECK(ig_metal_ops_relu(ops, in, out, 4, &error));
@@ -182,11 +182,13 @@ static void debug_information(void **state) {
     MTLDevice *metal_device = ig_metal_backend_metal_device(backend);
     // println!("Device: {}", metal_device.name());
     print_message("Device: %s\n", mtl_device_name(metal_device));
-    // println!("Max threads per threadgroup: {}", metal_device.max_threads_per_threadgroup().width);
+    // println!("Max threads per threadgroup: {}",
+    // metal_device.max_threads_per_threadgroup().width);
     print_message("Max threads per threadgroup: %zu\n",
                   mtl_device_max_threads_per_threadgroup(metal_device).width);
     // if let Some(pipeline) = backend.get_compute_pipeline("add_kernel") {
-    MTLComputePipelineState *pipeline = ig_metal_backend_get_compute_pipeline(backend, "add_kernel");
+    MTLComputePipelineState *pipeline =
+        ig_metal_backend_get_compute_pipeline(backend, "add_kernel");
     assert_non_null(pipeline);
     // println!("Thread execution width: {}", pipeline.thread_execution_width());
     print_message("Thread execution width: %zu\n",
@@ -355,11 +357,16 @@ static void from_many_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_model),          cmocka_unit_test(element_wise_operation),
-        cmocka_unit_test(matrix_operations),     cmocka_unit_test(activation_functions),
-        cmocka_unit_test(thread_group_optimization), cmocka_unit_test(memory_strategies),
-        cmocka_unit_test(debug_information),     cmocka_unit_test(buffers_are_tracked),
-        cmocka_unit_test(a_command_of_ones_own), cmocka_unit_test(errors),
+        cmocka_unit_test(memory_model),
+        cmocka_unit_test(element_wise_operation),
+        cmocka_unit_test(matrix_operations),
+        cmocka_unit_test(activation_functions),
+        cmocka_unit_test(thread_group_optimization),
+        cmocka_unit_test(memory_strategies),
+        cmocka_unit_test(debug_information),
+        cmocka_unit_test(buffers_are_tracked),
+        cmocka_unit_test(a_command_of_ones_own),
+        cmocka_unit_test(errors),
         cmocka_unit_test(from_many_threads),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

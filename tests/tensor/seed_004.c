@@ -281,7 +281,8 @@ static void image_pipeline(void **state) {
     (void)state;
     Model model = new_model(IgFloat16);
     IgTensor *images[3], *out[3];
-    for (int i = 0; i < 3; i++) images[i] = half_tensor(SHAPE(4, 4, 8), (uint64_t)(40 + i)); // H, W, C
+    for (int i = 0; i < 3; i++)
+        images[i] = half_tensor(SHAPE(4, 4, 8), (uint64_t)(40 + i)); // H, W, C
     IgTensor *scale = half_tensor(SHAPE(8), 50), *bias = half_tensor(SHAPE(8), 51);
     // let batch = Tensor::stack(&images, 0)?;  // [N, H, W, C]
     IgTensor *batch = ig_stack(3, images, 0, &error);
@@ -468,11 +469,21 @@ static void custom_fused_kernels(void **state) {
 int main(void) {
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(matmul_and_activation), TEST(elementwise_and_relu), TEST(affine_transformation),
-        TEST(monitoring_the_pool),   TEST(configuring_the_pool), TEST(memory_management),
-        TEST(batched_inference),     TEST(batched_elementwise),  TEST(training_loop),
-        TEST(image_pipeline),        TEST(precision),            TEST(transfers),
-        TEST(profiling),             TEST(high_memory_usage),    TEST(custom_fused_kernels),
+        TEST(matmul_and_activation),
+        TEST(elementwise_and_relu),
+        TEST(affine_transformation),
+        TEST(monitoring_the_pool),
+        TEST(configuring_the_pool),
+        TEST(memory_management),
+        TEST(batched_inference),
+        TEST(batched_elementwise),
+        TEST(training_loop),
+        TEST(image_pipeline),
+        TEST(precision),
+        TEST(transfers),
+        TEST(profiling),
+        TEST(high_memory_usage),
+        TEST(custom_fused_kernels),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

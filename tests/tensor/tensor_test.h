@@ -52,8 +52,10 @@ __attribute__((unused)) static void fails_at(bool failed, IgErrorCode code, cons
 }
 #define FAILS(CALL, CODE, TEXT) fails_at(!(CALL), CODE, TEXT, #CALL, __FILE__, __LINE__)
 
-#define SHAPE(...) (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]){__VA_ARGS__}
-#define FLOATS(...) (float[]){__VA_ARGS__}
+#define SHAPE(...)                                                                                 \
+    (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]) { __VA_ARGS__ }
+#define FLOATS(...)                                                                                \
+    (float[]) { __VA_ARGS__ }
 
 __attribute__((unused)) static IgTensor *tensor(int rank, const int64_t *shape,
                                                 const float *values) {
@@ -100,8 +102,8 @@ __attribute__((unused)) static void close_at(IgTensor *t, size_t n, const float 
     }
     free(got);
 }
-#define CLOSE(TENSOR, TOLERANCE, ...) \
-    close_at(TENSOR, sizeof((float[]){__VA_ARGS__}) / sizeof(float), (float[]){__VA_ARGS__}, \
+#define CLOSE(TENSOR, TOLERANCE, ...)                                                              \
+    close_at(TENSOR, sizeof((float[]){__VA_ARGS__}) / sizeof(float), (float[]){__VA_ARGS__},       \
              TOLERANCE, __FILE__, __LINE__)
 
 __attribute__((unused)) static void same_at(IgTensor *a, IgTensor *b, double tolerance,

@@ -110,10 +110,9 @@ static void gradients_are_right(void **state) {
     (void)state;
     IgGradientCheck check;
     for (int act = IgActivationNone; act <= IgActivationTanh; act++) {
-        IgTensor *in[4] = {random_tensor(IgFloat32, SHAPE(2, 3, 4), 10),
-                           random_tensor(IgFloat32, SHAPE(4, 5), 11),
-                           random_tensor(IgFloat32, SHAPE(5), 12),
-                           random_tensor(IgFloat32, SHAPE(2, 3, 5), 13)};
+        IgTensor *in[4] = {
+            random_tensor(IgFloat32, SHAPE(2, 3, 4), 10), random_tensor(IgFloat32, SHAPE(4, 5), 11),
+            random_tensor(IgFloat32, SHAPE(5), 12), random_tensor(IgFloat32, SHAPE(2, 3, 5), 13)};
         for (int i = 0; i < 4; i++) leaf(in[i]);
         IgActivation activation = (IgActivation)act;
         CHECK(ig_gradient_check(call_linear, &activation, 4, in, NULL, &check, &error));
@@ -158,24 +157,22 @@ static void entropy_is_one_kernel_and_so_is_its_gradient(void **state) {
         for (int c = 0; c < 4; c++)
             for (int reduce = IgReduceMean; reduce <= IgReduceNone; reduce++) {
                 int64_t classes = c == 3 ? 2 : 67, rows = 21;
-                IgTensor *x = ig_mul_scalar(
-                    random_tensor(floating[t], SHAPE(rows, classes), 20), 50, &error);
+                IgTensor *x =
+                    ig_mul_scalar(random_tensor(floating[t], SHAPE(rows, classes), 20), 50, &error);
                 x = ig_detach(x, &error);
                 CHECK(ig_eval(x, &error));
                 leaf(x);
-                IgTensor *k = ig_uniform(device, IgFloat32, SHAPE(rows), 0, (double)classes, 21,
-                                         &error);
+                IgTensor *k =
+                    ig_uniform(device, IgFloat32, SHAPE(rows), 0, (double)classes, 21, &error);
                 k = ig_cast(ig_floor(k, &error), integers[c], &error);
                 CHECK(ig_eval(k, &error));
                 uint64_t before = ig_device_statistics(device).kernels;
-                IgTensor *loss =
-                    ig_fused_softmax_cross_entropy(x, k, (IgReduce)reduce, &error);
+                IgTensor *loss = ig_fused_softmax_cross_entropy(x, k, (IgReduce)reduce, &error);
                 CHECK(loss && ig_eval(loss, &error));
                 assert_int_equal(ig_device_statistics(device).kernels - before, 1);
                 assert_int_equal(ig_type(loss), floating[t]);
-                IgTensor *seed = reduce == IgReduceNone
-                                     ? random_tensor(floating[t], SHAPE(rows), 22)
-                                     : NULL;
+                IgTensor *seed =
+                    reduce == IgReduceNone ? random_tensor(floating[t], SHAPE(rows), 22) : NULL;
                 before = ig_device_statistics(device).kernels;
                 CHECK(ig_backward(loss, seed, NULL, &error));
                 IgTensor *g = ig_grad(x, &error);
@@ -223,8 +220,8 @@ static void second_derivative_of_entropy(void **state) {
             leaf(x);
             IgTensor *loss = ig_fused_softmax_cross_entropy(x, k, IgReduceMean, &error);
             CHECK(ig_grad_of(1, &loss, NULL, 1, &x, NULL, &g, &error));
-            CHECK(ig_item(ig_sum(ig_square(g, &error), IG_ALL, false, &error), &value[i][s],
-                          &error));
+            CHECK(
+                ig_item(ig_sum(ig_square(g, &error), IG_ALL, false, &error), &value[i][s], &error));
         }
     IgTensor *x = tensor(SHAPE(1, 3), base), *g, *second;
     leaf(x);

@@ -19,7 +19,8 @@ static void values_that_are_not_finite(void **state) {
     IgTensor *x = tensor(SHAPE(2, 3), FLOATS(1, 2, 3, 4, -1, 6));
     CHECK(ig_check_finite(x, &error));
     IgTensor *bad = ig_log(x, &error);
-    FAILS(ig_check_finite(bad, &error), IgErrorNotFinite, "element (1, 1) of a tensor of shape (2, 3)");
+    FAILS(ig_check_finite(bad, &error), IgErrorNotFinite,
+          "element (1, 1) of a tensor of shape (2, 3)");
     bad = ig_div(x, ig_zeros(device, IgFloat32, SHAPE(1), &error), &error);
     FAILS(ig_check_finite(bad, &error), IgErrorNotFinite, "element (0, 0)");
     FAILS(ig_check_finite(bad, &error), IgErrorNotFinite, "inf");
@@ -151,8 +152,9 @@ static void gradients_that_are_not_there(void **state) {
 int main(void) {
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(values_that_are_not_finite), TEST(tensors_that_are_gone), TEST(no_memory_for_a_buffer),
-        TEST(the_limit_of_the_pool),      TEST(gradients_that_are_not_there),
+        TEST(values_that_are_not_finite),   TEST(tensors_that_are_gone),
+        TEST(no_memory_for_a_buffer),       TEST(the_limit_of_the_pool),
+        TEST(gradients_that_are_not_there),
     };
     return cmocka_run_group_tests(tests, set_up_limited, NULL);
 }

@@ -31,7 +31,7 @@ static IgModule *mlp(uint64_t seed) {
 static void names_and_shapes_are_pytorchs(void **state) {
     (void)state;
     IgModule *m = mlp(1);
-    static const char *const names[6] = {"0.weight", "0.bias", "2.weight",
+    static const char *const names[6] = {"0.weight", "0.bias",   "2.weight",
                                          "2.bias",   "4.weight", "4.bias"};
     assert_int_equal(ig_module_parameter_count(m), 6);
     for (int i = 0; i < 6; i++) {
@@ -127,8 +127,8 @@ static void what_layers_compute(void **state) {
     CLOSE(ig_module_forward(m, ids, &error), 0, 5, 6, 1, 2);
     ig_module_release(m);
 
-    m = ig_sequential_new(2, (IgModule *[]){ig_flatten_new(1, -1, &error), ig_softmax_new(-1, &error)},
-                          &error);
+    m = ig_sequential_new(
+        2, (IgModule *[]){ig_flatten_new(1, -1, &error), ig_softmax_new(-1, &error)}, &error);
     x = tensor(SHAPE(1, 2, 1), FLOATS(0, 0));
     IgTensor *y = ig_module_forward(m, x, &error);
     CLOSE(y, 0, 0.5f, 0.5f);
@@ -417,12 +417,14 @@ static void bad_arguments(void **state) {
     FAILS(ig_conv2d_new(device, IgFloat32, 3, 4, (int64_t[]){1, 1}, &(IgConvolution){.groups = 2},
                         true, 1, &error),
           IgErrorArgument, "2 groups do not divide 3 and 4");
-    FAILS(ig_layer_norm_new(device, IgFloat32, 0, NULL, 0, true, &error), IgErrorArgument, "0 axes");
+    FAILS(ig_layer_norm_new(device, IgFloat32, 0, NULL, 0, true, &error), IgErrorArgument,
+          "0 axes");
     FAILS(ig_batch_norm_new(device, IgFloat32, 4, 0, 2, true, &error), IgErrorArgument, "momentum");
     FAILS(ig_activation_new((IgActivation)77, &error), IgErrorArgument, "77");
     FAILS(ig_module_new("x", NULL, NULL, NULL, &error), IgErrorArgument, "no function");
-    FAILS(ig_sequential_new(2, (IgModule *[]){ig_activation_new(IgActivationReLU, &error),
-                                              ig_linear_new(device, IgInt8, 1, 1, true, 1, &error)},
+    FAILS(ig_sequential_new(2,
+                            (IgModule *[]){ig_activation_new(IgActivationReLU, &error),
+                                           ig_linear_new(device, IgInt8, 1, 1, true, 1, &error)},
                             &error),
           IgErrorType, "floating"); // the error of the part; the other part is released
     assert_null(ig_module_forward(NULL, NULL, &error));

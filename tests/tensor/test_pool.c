@@ -86,7 +86,8 @@ static void shrinking_takes_the_largest_first(void **state) {
     ig_pool_set_memory_limit(pool, 1 << 20);
     MTLBuffer *half = ig_pool_allocate(pool, 1 << 19, &error);
     CHECK(half);
-    FAILS(ig_pool_allocate(pool, 1 << 19 | 1, &error), IgErrorMemory, "the pool's limit of 1048576");
+    FAILS(ig_pool_allocate(pool, 1 << 19 | 1, &error), IgErrorMemory,
+          "the pool's limit of 1048576");
     assert_true(ig_pool_recycle(pool, half, NULL));
     CHECK(ig_pool_allocate(pool, 700000, &error));
     assert_int_equal(ig_pool_statistics(pool).total_pooled, 0);

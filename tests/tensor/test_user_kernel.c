@@ -56,7 +56,8 @@ static void a_fused_operation_of_ones_own(void **state) {
 static const char rows[] =
     "#include <metal_stdlib>\n"
     "using namespace metal;\n"
-    "kernel void dot_rows(device const float *a [[buffer(0)]], device const float *b [[buffer(1)]],\n"
+    "kernel void dot_rows(device const float *a [[buffer(0)]], device const float *b "
+    "[[buffer(1)]],\n"
     "    device float *out [[buffer(2)]], constant int &n [[buffer(3)]],\n"
     "    constant float &scale [[buffer(4)]], uint2 id [[thread_position_in_grid]]) {\n"
     "    float sum = 0;\n"
@@ -80,8 +81,8 @@ static void scalars_shapes_and_grids(void **state) {
                          .scalars = scalars,
                          .threads = {3, 4, 1},
                          .threadgroup = {3, 2, 1}};
-    IgTensor *expected = ig_mul_scalar(
-        ig_matmul(in[0], ig_transpose(in[1], 0, 1, &error), &error), 0.5, &error);
+    IgTensor *expected =
+        ig_mul_scalar(ig_matmul(in[0], ig_transpose(in[1], 0, 1, &error), &error), 0.5, &error);
     SAME(ig_kernel_call(kernel, &call, &error), expected, 1e-6);
     call.threadgroup = (MTLSize){0};
     SAME(ig_kernel_call(kernel, &call, &error), expected, 1e-6);
@@ -232,8 +233,8 @@ static void errors_name_the_buffer(void **state) {
     call.threads = (MTLSize){4, 1, 1};
     call.threadgroup = (MTLSize){4096, 4, 1};
     FAILS(ig_kernel_call(kernel, &call, &error), IgErrorArgument, "4096 x 4 x 1");
-    assert_null(ig_kernel_call(kernel, &(IgKernelCall){.n_inputs = 1, .inputs = (IgTensor *[]){NULL}},
-                               &error));
+    assert_null(ig_kernel_call(
+        kernel, &(IgKernelCall){.n_inputs = 1, .inputs = (IgTensor *[]){NULL}}, &error));
     assert_null(error);
     FAILS(ig_kernel_call(NULL, &call, &error), IgErrorArgument, "no kernel");
     ig_kernel_release(kernel);
@@ -248,8 +249,9 @@ static void errors_name_the_buffer(void **state) {
     call.n_scalars = 2, call.scalars = wrong;
     FAILS(ig_kernel_call(kernel, &call, &error), IgErrorType, "the scalar is float32");
     ig_kernel_release(kernel);
-    kernel = ig_kernel_new(device, "kernel void w(device float *a [[buffer(0)]],"
-                                   " device float *b [[buffer(1)]]) { a[0] = b[0] = 1; }",
+    kernel = ig_kernel_new(device,
+                           "kernel void w(device float *a [[buffer(0)]],"
+                           " device float *b [[buffer(1)]]) { a[0] = b[0] = 1; }",
                            "w", &error);
     call = (IgKernelCall){
         .n_inputs = 1, .inputs = in, .type = IgFloat32, .rank = 1, .shape = (int64_t[]){4}};
