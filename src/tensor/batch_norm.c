@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // batch_norm.c: normalisation per channel (over the batch and the picture), and per picture and
-// group of channels. In float: compositions, whose element-wise parts join the sums.
-#include "tensor/tensor_int.h"
+// group of channels. In float; the element-wise parts join the sums.
+#include "tensor/normalize.h"
 
 static bool check_parameter(const char *call, const IgTensor *x, const IgTensor *parameter,
                             MTLError **error) {
@@ -61,28 +61,26 @@ IgTensor *ig_batch_norm(IgTensor *x, IgTensor *running_mean, IgTensor *running_v
         return NULL;
     }
     IgScope *scope = ig_scope_begin();
-    IgTensor *single = ig_cast(x, IgFloat32, error), *mean, *variance;
-    bool ok = true;
-    if (training) {
+    IgTensor *single = ig_cast(x, IgFloat32, error), *mean, *variance, *y = NULL;
+    bool ok = single != NULL;
+    if (ok && training) {
         int axes[IG_MAX_RANK] = {0}, n_axes = 1;
         for (int i = 2; i < ig_rank(x); i++) axes[n_axes++] = i;
-        mean = ig_mean_axes(single, n_axes, axes, true, error);
-        IgTensor *d = ig_square(ig_sub(single, mean, error), error);
-        variance = ig_mean_axes(d, n_axes, axes, true, error);
+        y = ig_normalize(call, single, n_axes, axes, true, epsilon, &mean, &variance, error);
         ig_no_grad_begin();
         IgTensor *unbiased =
             ig_mul_scalar(variance, (double)n / (double)(n > 1 ? n - 1 : 1), error);
-        ok = follow(running_mean, mean, momentum, error) &&
+        ok = y && follow(running_mean, mean, momentum, error) &&
              follow(running_variance, unbiased, momentum, error);
         ig_no_grad_end();
-    } else {
+    } else if (ok) {
         mean = per_channel(ig_cast(running_mean, IgFloat32, error), x, error);
         variance = per_channel(ig_cast(running_variance, IgFloat32, error), x, error);
+        IgTensor *scale = ig_rsqrt(ig_add_scalar(variance, epsilon, error), error);
+        y = ig_mul(ig_sub(single, mean, error), scale, error);
     }
-    IgTensor *scale = ig_rsqrt(ig_add_scalar(variance, epsilon, error), error);
-    IgTensor *y = ig_mul(ig_sub(single, mean, error), scale, error);
-    y = apply(y, x, weight, bias, error);
-    return ig_scope_return(scope, ok ? y : NULL);
+    y = ok ? apply(y, x, weight, bias, error) : NULL;
+    return ig_scope_return(scope, y);
 }
 
 static IgTensor *by_groups(const char *call, IgTensor *x, int64_t n_groups, IgTensor *weight,
@@ -98,9 +96,7 @@ static IgTensor *by_groups(const char *call, IgTensor *x, int64_t n_groups, IgTe
     IgScope *scope = ig_scope_begin();
     int64_t batch = ig_dim(x, 0), rows = batch * n_groups, n = rows ? ig_numel(x) / rows : 0;
     IgTensor *d = ig_reshape(ig_cast(x, IgFloat32, error), 2, (int64_t[]){rows, n}, error);
-    d = ig_sub(d, ig_mean(d, 1, true, error), error);
-    IgTensor *variance = ig_mean(ig_square(d, error), 1, true, error);
-    d = ig_mul(d, ig_rsqrt(ig_add_scalar(variance, epsilon, error), error), error);
+    d = ig_normalize(call, d, 1, (int[]){1}, true, epsilon, NULL, NULL, error);
     IgTensor *y = ig_reshape(d, ig_rank(x), ig_shape(x), error);
     return ig_scope_return(scope, apply(y, x, weight, bias, error));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// norm.c: layer and RMS normalisation over the last axes, in float: compositions, so that the
-// element-wise parts join the sums and gradients follow.
-#include "tensor/tensor_int.h"
+// norm.c: layer and RMS normalisation over the last axes, in float (normalize.h), then weight and
+// bias.
+#include "tensor/normalize.h"
 
 static bool check(const char *call, const IgTensor *x, int n_axes, const IgTensor *parameter,
                   MTLError **error) {
@@ -29,10 +29,8 @@ static IgTensor *normalize(const char *call, IgTensor *x, int n_axes, IgTensor *
     rows.n[rows.rank - 1] = 1;
     for (int i = rows.rank - 1; i < ig_rank(x); i++) rows.n[rows.rank - 1] *= ig_shape(x)[i];
     IgTensor *d = ig_reshape(ig_cast(x, IgFloat32, error), rows.rank, rows.n, error);
-    if (center) d = ig_sub(d, ig_mean(d, -1, true, error), error);
-    IgTensor *variance = ig_mean(ig_square(d, error), -1, true, error);
-    IgTensor *scale = ig_rsqrt(ig_add_scalar(variance, epsilon, error), error);
-    IgTensor *y = ig_reshape(ig_mul(d, scale, error), ig_rank(x), ig_shape(x), error);
+    d = ig_normalize(call, d, 1, (int[]){-1}, center, epsilon, NULL, NULL, error);
+    IgTensor *y = ig_reshape(d, ig_rank(x), ig_shape(x), error);
     if (weight) y = ig_mul(y, weight, error);
     if (bias) y = ig_add(y, bias, error);
     return ig_scope_return(scope, y ? ig_cast(y, type, error) : NULL);
