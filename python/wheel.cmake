@@ -5,6 +5,8 @@
 #     pymetal/lib/libingot.so.0     looks for the compiler in ../bin
 #     pymetal/bin/mslc              looks for the headers in ../share
 #     pymetal/share/ingot/stdlib/
+#     pymetal/lib/libingot-tensor.so.0
+#     ingot/_tensor.abi3.so         looks for both libraries in ../pymetal/lib
 #
 # A wheel cannot hold symbolic links: the library goes in under the name it is loaded by.
 # INGOT_BUNDLE_LLVM=ON adds LLVM and Clang (210 MB), for machines that have none.
@@ -17,6 +19,11 @@ install(TARGETS mslc RUNTIME DESTINATION pymetal/bin ${PART})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/src/compiler/stdlib/ DESTINATION pymetal/share/ingot/stdlib
     ${PART} PATTERN "*.py" EXCLUDE)
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION pymetal ${PART})
+if(TARGET _ingot_tensor)
+    install(TARGETS _ingot_tensor LIBRARY DESTINATION ingot ${PART})
+    install(PROGRAMS $<TARGET_FILE:ingot_tensor> DESTINATION pymetal/lib
+        RENAME $<TARGET_SONAME_FILE_NAME:ingot_tensor> ${PART})
+endif()
 if(INGOT_BUNDLE_LLVM)
     set_target_properties(mslc PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
     foreach(lib libLLVM.so.22.1 libclang-cpp.so.22.1)

@@ -40,17 +40,23 @@ static void describe(const ArgSpec *specs, int n_specs, bool types, char *text, 
 }
 
 char *op_doc(const Op *op, bool method) {
-    char plain[512], typed[1024], *doc = NULL;
+    char plain[512], typed[1024], also[256] = "", *doc = NULL;
+    size_t used = 0;
     int skip = method ? 1 : 0;
     bool alone = op->n_args == skip;
     describe(op->args + skip, op->n_args - skip, false, plain, sizeof plain);
     describe(op->args + skip, op->n_args - skip, true, typed, sizeof typed);
-    size_t n = strlen(plain) + strlen(typed) + strlen(op->doc) + 3 * strlen(op->name) + 256;
+    for (int i = skip; i < op->n_args && used < sizeof also; i++)
+        if (op->args[i].other)
+            used += (size_t)snprintf(also + used, sizeof also - used, "%s%s may be called %s",
+                                     used ? ", " : " (", op->args[i].name, op->args[i].other);
+    if (used && used < sizeof also - 2) memcpy(also + used, ".)", 3);
+    size_t n = strlen(plain) + strlen(typed) + strlen(op->doc) + strlen(also) + 3 * strlen(op->name) + 256;
     doc = malloc(n);
     if (doc)
-        snprintf(doc, n, "%s($%s%s%s)\n--\n\n%s(%s) -> %s\n\n%s", op->name,
+        snprintf(doc, n, "%s($%s%s%s)\n--\n\n%s(%s) -> %s\n\n%s%s", op->name,
                  method ? "self" : "module", alone ? "" : ", ", plain, op->name, typed, op->returns,
-                 op->doc);
+                 op->doc, also);
     return doc;
 }
 

@@ -4,8 +4,10 @@
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
+import zlib
 
 import pytest
 
@@ -93,6 +95,25 @@ def test_advanced():
                  "=== Capture Scopes Demo ===", "Capture scope began - GPU work is now traceable",
                  "Computation verified: first 5 results = [0. 2. 4. 6. 8.]"):
         assert line in text.splitlines(), line
+
+
+def test_mlp():
+    text = example("05_mlp_training.py", "--steps", "300")
+    losses = numbers(r"loss ([\d.]+)", text, 4)
+    assert losses[-1] < 0.3 < losses[0]
+    assert numbers(r"right: ([\d.]+) %", text, 1)[0] > 90
+    assert numbers(r"memory used again: ([\d.]+) %", text, 1)[0] > 90
+
+
+def test_siren(tmp_path):
+    path = tmp_path / "siren.png"
+    text = example("06_siren.py", "--steps", "200", str(path))
+    assert numbers(r"PSNR ([\d.]+) dB", text, 5)[-1] > 22
+    data = path.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", data[16:24]) == (128, 64)
+    at = data.index(b"IDAT")
+    rows = zlib.decompress(data[at + 4:at + 4 + struct.unpack(">I", data[at - 4:at])[0]])
+    assert len(rows) == 64 * (1 + 128 * 3)
 
 
 def test_all_are_run():
