@@ -73,7 +73,7 @@ def test_methods_refuse():
 
 
 def test_messages():
-    with pytest.raises(ValueError, match=r"\(2, 3\).*\(4\)"):
+    with pytest.raises(ValueError, match=r"\(2, 3\).*\(4,\)"):
         ig.ones(2, 3) + ig.ones(4)
     with pytest.raises(ValueError, match=r"\(2, 3\).*\(2, 3\)"):
         ig.ones(2, 3) @ ig.ones(2, 3)
