@@ -263,7 +263,9 @@ static int other_process(char **argv) {
         &error);
     if (!p) return fprintf(stderr, "%s\n", mtl_error_localized_description(error)), 6;
     if (drawn_by(p, MTLPixelFormatRGBA8Unorm) != 0x80404040u) return 7;
-    return 0;
+    mtl_release(p), mtl_release(values), mtl_release(compiler), mtl_release(archive4);
+    mtl_release(archive), drop(&d), mtl_release(from);
+    return close_device(NULL);
 }
 
 static void archives(void **state) {
