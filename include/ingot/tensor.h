@@ -205,7 +205,8 @@ MTL_API bool ig_assign(IgTensor *tensor, IgTensor *value, MTLError **error);
 MTL_API bool ig_map(IgTensor *tensor, void **data, MTLError **error);
 // The Metal buffer behind it and the byte offset of element 0; work on it has been committed.
 MTL_API bool ig_buffer(IgTensor *tensor, MTLBuffer **buffer, size_t *offset, MTLError **error);
-// Makes the values, or starts to. ig_read and its like do it by themselves.
+// Encodes what makes the values. It starts when there is enough to do, or when somebody waits.
+// ig_read and its like do it by themselves.
 MTL_API bool ig_eval(IgTensor *tensor, MTLError **error);
 // Whether the values can be read without waiting; asks and never waits itself.
 MTL_API bool ig_ready(IgTensor *tensor);

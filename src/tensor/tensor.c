@@ -275,11 +275,12 @@ bool ig_same_device(const char *call, const IgTensor *a, const IgTensor *b, MTLE
 
 // ---- Host access ----
 
+// Small work is not committed: whoever waits for it runs it, see device.c.
 bool ig_eval(IgTensor *t, MTLError **error) {
     if (!t || !ig_alive("ig_eval", t, error)) return false;
     IgDevice *device = t->view.data->device;
     ig_lock(device);
-    bool ok = ig_data_make(t->view.data, error) && ig_commit(device, error);
+    bool ok = ig_data_make(t->view.data, error);
     ig_unlock(device);
     return ok;
 }
@@ -304,6 +305,11 @@ bool ig_map(IgTensor *t, void **out, MTLError **error) {
 
 bool ig_buffer(IgTensor *t, MTLBuffer **buffer, size_t *offset, MTLError **error) {
     if (!t || !buffer || !ig_eval(t, error)) return false;
+    IgDevice *device = t->view.data->device;
+    ig_lock(device);
+    bool ok = ig_commit(device, error);
+    ig_unlock(device);
+    if (!ok) return false;
     *buffer = t->view.data->memory->buffer;
     if (offset) *offset = (size_t)t->view.offset * ig_type_size(t->view.data->type);
     return true;

@@ -37,7 +37,8 @@ static void print_line(int n) {
 }
 
 // Two ways of the same.
-static void print_ways(const BenchReport *r, BenchGroup group, const char *other, const char *this) {
+static void print_ways(const BenchReport *r, BenchGroup group, const char *other,
+                       const char *this) {
     if (!has_group(r, group)) return;
     printf("\n%-28s %-18s %15s %12s %8s\n", "Operation", "Size", other, this, "Speedup");
     print_line(85);
@@ -242,8 +243,8 @@ size_t bench_tensors_compare(const BenchReport *now, const BenchReport *before, 
         const BenchRow *row = &now->rows[i], *old = bench_tensors_find(before, row);
         if (!old) continue;
         if (!(*common)++) {
-            printf("\n%-28s %-18s %13s %10s %7s\n", "Operation", "Size", "Baseline (ms)", "Now (ms)",
-                   "Ratio");
+            printf("\n%-28s %-18s %13s %10s %7s\n", "Operation", "Size", "Baseline (ms)",
+                   "Now (ms)", "Ratio");
             print_line(88);
         }
         double ratio = row->min_ms / old->min_ms;
