@@ -161,17 +161,26 @@ static IgTensor *record(IgTensor *x, IgTensor *take, IgTensor *add, bool adds, i
     return ig_node_attach(result, node, false, error);
 }
 
-// Inside a scope. x (N, inner) and the index give (K, inner), or x (K, inner) gives (n, inner).
+// Inside a scope. x (N, inner) and `count` numbers give (K, inner), or x (K, inner) gives (n,
+// inner). The other form of the list is made only if a gradient will want it. Frees the numbers.
+static IgTensor *on_numbers(IgTensor *x, int32_t *numbers, int64_t count, bool adds, int64_t n,
+                            MTLError **error) {
+    IgTensor *take = NULL, *add = NULL;
+    bool both = x && ig_is_float(ig_type(x)) && ig_grad_enabled_for(1, &x);
+    if (x && numbers) {
+        if (!adds || both) take = plain(ig_device(x), numbers, count, error);
+        if (adds || both) add = sorted(ig_device(x), numbers, count, n, error);
+    }
+    free(numbers);
+    if ((!take && (!adds || both)) || (!add && (adds || both))) return NULL;
+    return record(x, take, add, adds, adds ? n : count, error);
+}
+
 static IgTensor *on_rows(const char *call, IgTensor *x, IgTensor *index, bool adds, int64_t n,
                          MTLError **error) {
     if (!x) return NULL;
     int32_t *numbers = read_index(call, index, n, error);
-    if (!numbers) return NULL;
-    int64_t count = ig_numel(index);
-    IgTensor *take = plain(ig_device(x), numbers, count, error);
-    IgTensor *add = sorted(ig_device(x), numbers, count, n, error);
-    free(numbers);
-    return take && add ? record(x, take, add, adds, adds ? n : count, error) : NULL;
+    return numbers ? on_numbers(x, numbers, ig_numel(index), adds, n, error) : NULL;
 }
 
 // ---- Public ----
@@ -211,12 +220,11 @@ IgTensor *ig_embedding(IgTensor *table, IgTensor *ids, MTLError **error) {
     return ig_scope_return(scope, ig_reshape(rows, shape.rank, shape.n, error));
 }
 
-// Inside a scope. Where the elements that an index along an axis names lie in the flattened tensor
-// of `shape`: the index may be shorter in the other axes. Checked before: what it gives is in
-// range.
-static IgTensor *flat_places(const char *call, const IgShape *shape, int axis, IgTensor *index,
-                             MTLError **error) {
-    int64_t strides[IG_MAX_RANK];
+// Where the elements that an index along an axis names lie in the flattened tensor of `shape`, on
+// the host, malloc'd: the index may be shorter in the other axes.
+static int32_t *flat_places(const char *call, const IgShape *shape, int axis, IgTensor *index,
+                            MTLError **error) {
+    int64_t strides[IG_MAX_RANK], at[IG_MAX_RANK] = {0};
     bool ok = ig_rank(index) == shape->rank;
     for (int i = 0; ok && i < shape->rank; i++) ok = i == axis || ig_shape(index)[i] <= shape->n[i];
     if (!ok) {
@@ -226,18 +234,19 @@ static IgTensor *flat_places(const char *call, const IgShape *shape, int axis, I
         return NULL;
     }
     int32_t *numbers = read_index(call, index, shape->n[axis], error);
-    if (!numbers) return NULL;
-    free(numbers);
+    int64_t count = ig_numel(index), beside = 0; // the part of all other axes
     ig_packed_strides(shape, strides);
-    IgTensor *place = ig_mul_scalar(ig_cast(index, IgInt32, error), (double)strides[axis], error);
-    for (int i = 0; i < shape->rank; i++) {
-        if (i == axis) continue;
-        int64_t n[IG_MAX_RANK];
-        for (int k = 0; k < shape->rank; k++) n[k] = k == i ? ig_shape(index)[i] : 1;
-        IgTensor *along = ig_arange(ig_device(index), IgInt32, 0, (double)strides[i], n[i], error);
-        place = ig_add(place, ig_reshape(along, shape->rank, n, error), error);
+    for (int64_t k = 0; numbers && k < count; k++) {
+        numbers[k] = (int32_t)(numbers[k] * strides[axis] + beside);
+        for (int i = shape->rank - 1; i >= 0; i--) {
+            int64_t step = i == axis ? 0 : strides[i];
+            beside += step;
+            if (++at[i] < ig_shape(index)[i]) break;
+            beside -= step * at[i];
+            at[i] = 0;
+        }
     }
-    return ig_reshape(place, 1, (int64_t[]){-1}, error);
+    return numbers;
 }
 
 IgTensor *ig_gather(IgTensor *x, int axis, IgTensor *index, MTLError **error) {
@@ -245,9 +254,10 @@ IgTensor *ig_gather(IgTensor *x, int axis, IgTensor *index, MTLError **error) {
         !ig_axis("ig_gather", ig_rank(x), axis, 0, &axis, error))
         return NULL;
     IgScope *scope = ig_scope_begin();
-    IgTensor *place = flat_places("ig_gather", &x->view.shape, axis, index, error);
+    int32_t *place = flat_places("ig_gather", &x->view.shape, axis, index, error);
     IgTensor *flat = ig_reshape(x, 2, (int64_t[]){ig_numel(x), 1}, error);
-    IgTensor *taken = place ? on_rows("ig_gather", flat, place, false, ig_numel(x), error) : NULL;
+    IgTensor *taken =
+        place ? on_numbers(flat, place, ig_numel(index), false, ig_numel(x), error) : NULL;
     return ig_scope_return(scope, ig_reshape(taken, ig_rank(index), ig_shape(index), error));
 }
 
@@ -281,22 +291,24 @@ IgTensor *ig_scatter_add(IgTensor *x, int axis, IgTensor *index, IgTensor *sourc
         return NULL;
     }
     IgScope *scope = ig_scope_begin();
-    IgTensor *place = flat_places(call, &x->view.shape, axis, index, error);
+    int32_t *place = flat_places(call, &x->view.shape, axis, index, error);
     IgTensor *flat = ig_reshape(source, 2, (int64_t[]){ig_numel(source), 1}, error);
-    IgTensor *sums = place ? on_rows(call, flat, place, true, ig_numel(x), error) : NULL;
+    IgTensor *sums =
+        place ? on_numbers(flat, place, ig_numel(index), true, ig_numel(x), error) : NULL;
     IgTensor *shaped = ig_reshape(sums, ig_rank(x), ig_shape(x), error);
     return ig_scope_return(scope, ig_add(x, shaped, error));
 }
 
 // ---- Replacing: for each row of the result the one of the source that comes last, or none ----
 
-// x (n, inner) and source (K, inner), of which `index` names the rows of x. Inside a scope.
-static IgTensor *replace_rows(const char *call, IgTensor *x, IgTensor *index, IgTensor *source,
-                              MTLError **error) {
-    if (!x || !index || !source) return NULL;
+// x (n, inner) and source (K, inner), of which the numbers name rows of x. Inside a scope; frees
+// the numbers.
+static IgTensor *replace_rows(IgTensor *x, int32_t *numbers, IgTensor *source, MTLError **error) {
+    if (!x || !numbers || !source) {
+        free(numbers);
+        return NULL;
+    }
     int64_t n = ig_dim(x, 0), count = ig_dim(source, 0);
-    int32_t *numbers = read_index(call, index, n, error);
-    if (!numbers) return NULL;
     int32_t *from = calloc((size_t)n + 1, sizeof *from);
     uint8_t *has = from ? calloc((size_t)n + 1, 1) : NULL;
     IgTensor *result = count ? NULL : x;
@@ -307,10 +319,9 @@ static IgTensor *replace_rows(const char *call, IgTensor *x, IgTensor *index, Ig
         has[numbers[k]] = 1;
     }
     IgDevice *device = ig_device(x);
-    IgTensor *take = plain(device, from, n, error), *add = sorted(device, from, n, count, error);
     IgTensor *mask = ig_from_data(device, IgBool, 2, (int64_t[]){n, 1}, has, error);
-    IgTensor *rows = take && add ? record(source, take, add, false, n, error) : NULL;
-    result = ig_where(mask, rows, x, error);
+    result = ig_where(mask, on_numbers(source, from, n, false, count, error), x, error);
+    from = NULL;
 fail:
     free(has);
     free(from);
@@ -324,10 +335,10 @@ IgTensor *ig_scatter(IgTensor *x, int axis, IgTensor *index, IgTensor *source, M
         !check_equal(call, index, source, error))
         return NULL;
     IgScope *scope = ig_scope_begin();
-    IgTensor *place = flat_places(call, &x->view.shape, axis, index, error);
+    int32_t *place = flat_places(call, &x->view.shape, axis, index, error);
     IgTensor *flat = ig_reshape(source, 2, (int64_t[]){ig_numel(source), 1}, error);
     IgTensor *old = ig_reshape(x, 2, (int64_t[]){ig_numel(x), 1}, error);
-    IgTensor *rows = replace_rows(call, old, place, flat, error);
+    IgTensor *rows = replace_rows(old, place, flat, error);
     return ig_scope_return(scope, ig_reshape(rows, ig_rank(x), ig_shape(x), error));
 }
 
@@ -368,7 +379,7 @@ static IgTensor *index_slices(const char *call, bool add, IgTensor *x, int axis,
         if (add)
             rows = ig_add(old, on_rows(call, new, index, true, ig_dim(old, 0), error), error);
         else
-            rows = replace_rows(call, old, index, new, error);
+            rows = replace_rows(old, read_index(call, index, ig_dim(old, 0), error), new, error);
     }
     IgTensor *result = rows ? ig_reshape(rows, shape.rank, shape.n, error) : NULL;
     return ig_scope_return(scope, ig_transpose(result, 0, axis, error));
