@@ -266,8 +266,9 @@ void msl_check_copy(Validation *v, const Access *a) {
     Value n = LLVMBuildIntCast2(b, LLVMGetOperand(i, 2), msl_int(cx, 64), 0, "");
     Value write = msl_whole_inside(v, to, n, a->roots, a->n_roots);
     Value read = a->n_from ? msl_whole_inside(v, from, n, a->from, a->n_from) : msl_const(cx, 1, 1);
-    if (a->n_from) msl_report_unless(v, read, i, CPU_BAD_LOAD, n, from, a->from[0]);
-    msl_report_unless(v, write, i, CPU_BAD_STORE, n, to, a->roots[0]);
+    if (a->n_from && !a->from[0]->trusted)
+        msl_report_unless(v, read, i, CPU_BAD_LOAD, n, from, a->from[0]);
+    if (!a->roots[0]->trusted) msl_report_unless(v, write, i, CPU_BAD_STORE, n, to, a->roots[0]);
     Block at = LLVMGetInsertBlock(b), inside = new_block(v, at, "inside");
     LLVMBuildCondBr(b, write, inside, end);
     LLVMPositionBuilderAtEnd(b, inside);

@@ -50,7 +50,8 @@ static Root *parameter_root(Validation *v, Value value) {
     r->trusted = true; // handles of textures and the like
     for (uint32_t a = 0; a < fn->n_args; a++) {
         const RfArg *arg = &fn->args[a];
-        if (arg->kind == RF_ARG_BUFFER && slot >= arg->slot && slot - arg->slot < arg->count)
+        bool memory = arg->kind == RF_ARG_BUFFER || arg->kind >= RF_ARG_PAYLOAD;
+        if (memory && slot >= arg->slot && slot - arg->slot < arg->count)
             r->trusted = false;
     }
     r->space = CPU_SPACE_BUFFER;

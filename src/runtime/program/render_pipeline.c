@@ -133,7 +133,7 @@ static MTLError *compile(const MTLDevice *device, RtStage *stage,
     if (!stage->constants || !stage->arg_use) return NULL;
     for (uint32_t i = 0; i < f->n_args; i++)
         stage->arg_use[i] = (unsigned char)rt_condition_use(stage->function, f->args[i].condition);
-    stage->validate = extra->validate && (f->stage == RF_VERTEX || f->stage == RF_FRAGMENT);
+    stage->validate = extra->validate;
     RtKernelRequest request = {.library = stage->function->library->lib,
                                .function = f->name,
                                .constants = stage->constants,
