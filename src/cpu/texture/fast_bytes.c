@@ -178,6 +178,7 @@ INLINE void put_pairs(const Call *c, uint32_t l, Pairs p) {
 typedef struct Levels { // of up to 32 lanes
     int32_t low[32];    // the level, and how much of the next one
     float fraction[32];
+    uint32_t mixed; // bits of the lanes with a fraction
 } Levels;
 
 // 0.5 * log2(x), to 2e-6, exact for powers of two: a weight has 15 bits.
@@ -231,12 +232,15 @@ INLINE vf lod_of(const Call *c, uint32_t l) {
 // Lanes first .. first + n - 1, those of `bits` count. Returns the level if all have the same, else -1.
 INLINE int32_t find_levels(const Call *c, uint32_t first, uint32_t n, uint32_t bits, Levels *out) {
     vi last = v_set_int((int32_t)c->t->n_levels - 1);
+    out->mixed = 0;
     for (uint32_t l = 0; l < n; l += V_WIDTH) {
         vf lod = lod_of(c, first + l);
         vi low = v_to_int(c->nearest_level ? lod + 0.5f : lod);
         low = v_max_int(v_min_int(low, last), v_set_int(0));
+        vf fraction = c->nearest_level ? v_set(0) : lod - v_to_float(low);
         v_store_int(&out->low[l], low);
-        v_store(&out->fraction[l], c->nearest_level ? v_set(0) : lod - v_to_float(low));
+        v_store(&out->fraction[l], fraction);
+        out->mixed |= v_bits(fraction > 0) << l;
     }
     int32_t k = out->low[__builtin_ctz(bits)];
     uint32_t others = 0;
@@ -271,7 +275,53 @@ INLINE Pairs at_levels(const Call *c, const Levels *levels, uint32_t l, uint32_t
     return all;
 }
 
-// ---- A call ----
+// ---- Linear filters of a chunk at one level, or at one and the next ----
+
+// Where the texels of up to 32 lanes lie. Offsets, texels and sums are three steps over all lanes:
+// loads one by one are faster than gathers where they do not wait for each other.
+typedef struct Footprint {
+    uint32_t at[2][32]; // first texel of the upper and lower row
+    int32_t next[32];   // bytes to the second
+    vi x[32 / V_WIDTH], y[32 / V_WIDTH]; // weights
+    bool adjacent;      // the second texel follows the first in all lanes
+    uint64_t pairs[2][32];
+} Footprint;
+
+INLINE void find_footprint(const CpuTextureLevel *level, const Place *at, unsigned mode_u,
+                           unsigned mode_v, vi u, vi v, uint32_t l, Footprint *f) {
+    Taps x = taps_of(mode_u, u, level->width), y = taps_of(mode_v, v, level->height);
+    vi left = x.first << 2, next = (x.second - x.first) << 2;
+    v_store_int(&f->at[0][l], row_at(level, at, y.first) + left);
+    v_store_int(&f->at[1][l], row_at(level, at, y.second) + left);
+    v_store_int(&f->next[l], next);
+    f->x[l / V_WIDTH] = x.weight;
+    f->y[l / V_WIDTH] = y.weight;
+    f->adjacent = f->adjacent && !v_any(next != 4);
+}
+
+INLINE void load_footprint(const CpuTextureLevel *level, uint32_t n, Footprint *f) {
+    const unsigned char *data = level->data;
+    for (uint32_t l = 0; f->adjacent && l < n; l++) {
+        memcpy(&f->pairs[0][l], data + f->at[0][l], 8);
+        memcpy(&f->pairs[1][l], data + f->at[1][l], 8);
+    }
+    for (uint32_t l = 0; !f->adjacent && l < n; l++)
+        for (uint32_t r = 0; r < 2; r++) {
+            uint32_t texel[2];
+            const unsigned char *first = data + f->at[r][l];
+            memcpy(&texel[0], first, 4);
+            memcpy(&texel[1], first + f->next[l], 4);
+            memcpy(&f->pairs[r][l], texel, 8);
+        }
+}
+
+INLINE Pairs sum_footprint(const Footprint *f, uint32_t l) {
+    vi texel[4], x = f->x[l / V_WIDTH], y = f->y[l / V_WIDTH];
+    v_load_pairs(&f->pairs[0][l], &texel[0], &texel[1]);
+    v_load_pairs(&f->pairs[1][l], &texel[2], &texel[3]);
+    return mix(mix(unpack(texel[0]), unpack(texel[1]), x),
+               mix(unpack(texel[2]), unpack(texel[3]), x), y);
+}
 
 INLINE Place place_at(const Call *c, uint32_t l) {
     Place at = {v_load(c->rows + l), v_load(c->rows + c->n_lanes + l), false, {0}};
@@ -284,6 +334,53 @@ INLINE Place place_at(const Call *c, uint32_t l) {
     return at;
 }
 
+// Lanes first .. first + n - 1; fractions: of the next level, NULL: none of it.
+INLINE void sample_chunk(const Call *c, uint32_t first, uint32_t n, const CpuTextureLevel *level,
+                         const float *fractions, unsigned mode_u, unsigned mode_v) {
+    const CpuTextureLevel *next = level + 1;
+    bool halves = fractions && level->width == 2 * next->width && level->height == 2 * next->height;
+    Footprint here, there;
+    here.adjacent = there.adjacent = true;
+    for (uint32_t l = 0; l < n; l += V_WIDTH) {
+        Place at = place_at(c, first + l);
+        vi u = position_of(mode_u, at.u, level->width);
+        vi v = position_of(mode_v, at.v, level->height);
+        find_footprint(level, &at, mode_u, mode_v, u, v, l, &here);
+        if (!fractions) continue;
+        u = halves ? position_in_next(mode_u, u, next->width)
+                   : position_of(mode_u, at.u, next->width);
+        v = halves ? position_in_next(mode_v, v, next->height)
+                   : position_of(mode_v, at.v, next->height);
+        find_footprint(next, &at, mode_u, mode_v, u, v, l, &there);
+    }
+    load_footprint(level, n, &here);
+    if (fractions) load_footprint(next, n, &there);
+    for (uint32_t l = 0; l < n; l += V_WIDTH) {
+        Pairs p = sum_footprint(&here, l);
+        if (fractions) p = mix(p, sum_footprint(&there, l), weight_of(v_load(fractions + l)));
+        put_pairs(c, first + l, p);
+    }
+}
+
+INLINE void nearest_chunk(const Call *c, uint32_t first, uint32_t n, const CpuTextureLevel *level,
+                          unsigned mode_u, unsigned mode_v) {
+    Axis ax = {mode_u, (float)level->width, (int32_t)level->width};
+    Axis ay = {mode_v, (float)level->height, (int32_t)level->height};
+    uint32_t at[32], texels[32];
+    for (uint32_t l = 0; l < n; l += V_WIDTH) {
+        Place place = place_at(c, first + l);
+        vf inside;
+        vi x = nearest_axis(&ax, place.u, v_set(0), &inside);
+        vi y = nearest_axis(&ay, place.v, v_set(0), &inside);
+        v_store_int(&at[l], row_at(level, &place, y) + (x << 2));
+    }
+    for (uint32_t l = 0; l < n; l++) memcpy(&texels[l], level->data + at[l], 4);
+    for (uint32_t l = 0; l < n; l += V_WIDTH)
+        put_pairs(c, first + l, unpack(v_load_int(&texels[l])));
+}
+
+// ---- A call ----
+
 INLINE void sample_all(const Call *c, bool is_linear, bool has_levels, unsigned mode_u,
                        unsigned mode_v) {
     for (uint32_t first = 0; first < c->n_lanes; first += 32) {
@@ -292,15 +389,22 @@ INLINE void sample_all(const Call *c, bool is_linear, bool has_levels, unsigned 
         if (bits == 0) continue;
         Levels levels;
         int32_t k = has_levels ? find_levels(c, first, n, bits, &levels) : 0;
-        for (uint32_t l = 0; l < n; l += V_WIDTH) {
+        bool mixed = has_levels && (levels.mixed & bits);
+        if (!is_linear && k >= 0 && !mixed) {
+            nearest_chunk(c, first, n, &c->t->levels[k], mode_u, mode_v);
+            continue;
+        }
+        if (is_linear && k >= 0) {
+            sample_chunk(c, first, n, &c->t->levels[k], mixed ? levels.fraction : NULL,
+                         mode_u, mode_v);
+            continue;
+        }
+        for (uint32_t l = 0; has_levels && l < n; l += V_WIDTH) {
             uint32_t part = bits >> l & ((1u << V_WIDTH) - 1);
             if (part == 0) continue;
             Place at = place_at(c, first + l);
-            Pairs p = !has_levels ? filtered(is_linear, &c->t->levels[0], &at, mode_u, mode_v, NULL)
-                      : k >= 0
-                          ? at_level(c, &levels, l, k, part, is_linear, &at, mode_u, mode_v)
-                          : at_levels(c, &levels, l, part, is_linear, &at, mode_u, mode_v);
-            put_pairs(c, first + l, p);
+            put_pairs(c, first + l,
+                      at_levels(c, &levels, l, part, is_linear, &at, mode_u, mode_v));
         }
     }
 }
