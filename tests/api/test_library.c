@@ -16,6 +16,62 @@ static const char constants_source[] =
          "kernel void h(device float *x [[buffer(0)]]) {"
          " x[0] = is_function_constant_defined(add) ? 1.0f : 2.0f; }\n";
 
+// Constants made of other constants are evaluated whatever their type, whether those are set or not.
+static void derived_vectors(void **state) {
+    (void)state;
+    MTLLibrary *library = compile(
+        HEAD "constant float3 scale [[function_constant(0)]];\n"
+             "constant ushort4 words [[function_constant(1)]];\n"
+             "constant bool has = is_function_constant_defined(scale);\n"
+             "constant float3 copy = scale;\n"
+             "constant float3 used = has ? scale.zyx * 2 : float3(1, 2, 3);\n"
+             "constant ushort4 bits = (words >> ushort(1)) + words.wzyx;\n"
+             "kernel void a(device float3 *x) { x[0] = used; }\n"
+             "kernel void b(device float3 *x) { x[0] = copy; }\n"
+             "kernel void c(device ushort4 *x) { x[0] = bits; }\n");
+    const float scale[3] = {5, 6, 7};
+    const uint16_t words[4] = {10, 20, 30, 40};
+    MTLFunctionConstantValues *none = mtl_function_constant_values_new();
+    MTLFunctionConstantValues *all = mtl_function_constant_values_new();
+    mtl_function_constant_values_set_constant_value(all, scale, MTLDataTypeFloat3, 0);
+    mtl_function_constant_values_set_constant_value(all, words, MTLDataTypeUShort4, 1);
+    MTLBuffer *x = mtl_device_new_buffer(device, 16, MTLResourceStorageModeShared);
+    const struct {
+        const char *kernel;
+        MTLFunctionConstantValues *values;
+        float wanted[3]; // 0: no pipeline
+    } cases[] = {{"a", none, {1, 2, 3}}, {"a", all, {14, 12, 10}}, {"b", all, {5, 6, 7}},
+                 {"b", none, {0}}, {"c", all, {45, 40, 35}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        MTLError *error = NULL;
+        MTLFunction *f = mtl_library_new_function_with_constant_values(library, cases[i].kernel,
+                                                                       cases[i].values, &error);
+        MTLComputePipelineState *p =
+            f ? mtl_device_new_compute_pipeline_state(device, f, &error) : NULL;
+        mtl_release(f), mtl_release(error);
+        assert_int_equal(p != NULL, cases[i].wanted[0] != 0);
+        if (!p) continue;
+        MTLCommandQueue *queue = mtl_device_new_command_queue(device);
+        MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+        MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+        mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+        mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
+        mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(1, 1, 1),
+                                                     mtl_size_make(1, 1, 1));
+        mtl_compute_command_encoder_end_encoding(e);
+        commit_and_wait(commands);
+        assert_completed(commands);
+        mtl_release(commands), mtl_release(queue);
+        for (int k = 0; k < 3; k++)
+            if (*cases[i].kernel == 'c')
+                assert_int_equal(((uint16_t *)mtl_buffer_contents(x))[k], cases[i].wanted[k]);
+            else
+                assert_true(((float *)mtl_buffer_contents(x))[k] == cases[i].wanted[k]);
+        mtl_release(p);
+    }
+    mtl_release(x), mtl_release(none), mtl_release(all), mtl_release(library);
+}
+
 static void names_and_functions(void **state) {
     (void)state;
     MTLLibrary *library = compile(HEAD "kernel void a(device int *x) { x[0] = 1; }\n"
@@ -534,6 +590,7 @@ static void everything_in_the_background(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_functions),
+        cmocka_unit_test(derived_vectors),
         cmocka_unit_test(errors_have_diagnostics),
         cmocka_unit_test(bad_sources_are_errors),
         cmocka_unit_test(compile_options),

@@ -514,5 +514,125 @@ def test_picking(draw):
     assert got.dtype == np.uint32
 
 
+def test_moltenvk_swizzles(draw):
+    picture = np.random.default_rng(13).random((32, 32, 4)).astype(F)
+    swizzle = 0x01030504  # r from green, g from blue, b from red, a is zero
+    options = (("--texture", "tex", picture), "--sampler", "texSmplr=nearest,clamp", "--arg", f"spvSwizzleConstants=u32[1]=fill:{swizzle}")
+    a, b = draw("moltenvk_swizzle", "vmain", "fmain", *options, outputs=("0=a.npy", "1=b.npy"))
+    close(a, np.dstack([picture[..., 1], picture[..., 2], picture[..., 0], np.zeros((32, 32))]), 0)
+    assert set(np.unique(b)) <= set(picture[..., 2].ravel())  # green of the view is blue
+    y, x = np.mgrid[1:31, 1:30]
+    texels = np.stack([picture[y + j, x + 1 + i, 2] for j in (-1, 0, 1) for i in (-1, 0, 1)])
+    assert (np.abs(texels[..., None] - b[1:31, 1:30]).min(0) == 0).all()
+
+
+def test_programmable_blending(draw):
+    colors = np.random.default_rng(14).random((5, 4)).astype(F)
+    got = draw("programmable_blending", "layers_vs", "overlay_fs", ("--arg", "colors", colors), "--instances", "5", *STRIP,
+               "--clear", "0.25,0.5,0.75,0")
+    _, _, x, y = centers()
+    wanted = np.broadcast_to([0.25, 0.5, 0.75, 0], (32, 32, 4)).copy()
+    for i, s in enumerate(colors.astype(float)):
+        inside = (np.maximum(np.abs(x), np.abs(y)) < 1 - 0.15 * i)[..., None]
+        b = wanted[..., :3]
+        overlay = np.where(b < 0.5, 2 * b * s[:3], 1 - 2 * (1 - b) * (1 - s[:3]))
+        after = np.dstack([b + (overlay - b) * s[3], wanted[..., 3:] + 1])
+        wanted = np.where(inside, after, wanted)
+    close(got, wanted, 1e-5)
+
+
+@pytest.mark.parametrize("texture, model, scale", [(True, 1, 2), (False, 2, None), (False, 7, 3), (True, 0, None)])
+def test_ubershader(draw, texture, model, scale):
+    picture = np.random.default_rng(15).random((16, 16, 4)).astype(F)
+    options = ["--arg", "tint=f32:0.5,1,0.25,1", "--constant", f"has_texture={str(texture).lower()}", "--constant", f"light_model={model}"]
+    options += [("--texture", "albedo", picture)] if texture else []
+    options += ["--constant", f"uv_scale={scale},{scale}"] if scale else []
+    got = draw("ubershader_constants", "uber_vs", "uber_fs", *options)
+    u, v, _, _ = centers()
+    u, v = u * (scale or 1), v * (scale or 1)
+    c = np.broadcast_to(np.array([0.5, 1, 0.25, 1]), (32, 32, 4)).copy()
+    if texture:
+        c *= picture[(v * 16).astype(int) % 16, (u * 16).astype(int) % 16]
+    if model == 1:
+        c[..., :3] *= 0.5
+    if model in (1, 2):
+        c[..., :3] += 0.125
+    close(got, np.dstack([u, v, u * 0, u * 0 + 1]) if model == 7 else c, 1e-5)
+
+
+def test_sampling_zoo(draw):
+    rng = np.random.default_rng(16)
+    t, shadow = rng.random((32, 32, 4)).astype(F), rng.random((32, 32)).astype(F)
+    a, b, c, d = draw("sampling_zoo", "zoo_vs", "zoo_fs", ("--texture", "t", t), ("--texture", "shadow", shadow),
+                      outputs=tuple(f"{i}={i}.npy" for i in range(4)))
+    levels = [t.astype(float)]
+    while levels[-1].shape[0] > 1:
+        n = levels[-1].shape[0] // 2
+        levels.append(levels[-1].reshape(n, 2, n, 2, 4).mean((1, 3)))
+    u, v, _, _ = centers()
+    close(a, bilinear(levels[1], u, v), 2e-3)
+    y, x = np.mgrid[0:32, 0:32]
+    close(b[..., 0], t[np.clip(y - 1, 0, 31), np.clip(x + 2, 0, 31), 0], 1e-6)
+    close(b[..., 1], t[..., 1], 1e-6)
+    close(b[..., 2], levels[2][y // 4, x // 4, 2], 2e-3)
+    close(b[..., 3], bilinear(levels[2], u, v)[..., 3], 2e-3)
+    e = np.minimum(x + 1, 31), np.minimum(y + 1, 31)  # (0,1), (1,1), (1,0), (0,0) of the four around a corner
+    close(c, np.dstack([t[e[1], x, 2], t[e[1], e[0], 2], t[y, e[0], 2], t[y, x, 2]]), 1e-6)
+    close(d[..., 1], (0.25 < shadow).astype(float), 0)
+    assert (d[..., 2] == 6).all()
+    close(d[..., 3], np.full((32, 32), 2.0), 0.05)
+
+
+def test_quads(draw):
+    a, b = draw("quad_and_helpers", "quad_vs", "quad_fs", outputs=("0=a.npy", "1=b.npy"))
+    y, x = np.mgrid[0:32, 0:32]
+    four = (x // 2 * 2 * 2 + 1) * 2 + 100 * (y // 2 * 2 * 2 + 1) * 2
+    close(a, np.dstack([x ^ 1, y ^ 2 // 2, four, (y & 1) * 2 + (x & 1)]), 0)
+    u, v, cx, cy = centers()
+    flat = np.einsum("ij,jhw->ihw", np.linalg.inv(np.array([[-1, 3, -1], [-1, -1, 3], [1, 1, 1]])), np.stack([cx, cy, cx * 0 + 1]))
+    over_w = flat / np.array([1, 2, 1])[:, None, None]
+    perspective = (over_w / over_w.sum(0))[1]
+    slope = (x // 2 * 2 + 1) ** 2 - (x // 2 * 2) ** 2
+    close(b, np.dstack([perspective, flat[1], perspective, slope + 1000]), 1e-4)
+
+
+def test_samples(draw):
+    got = draw("per_sample", "sample_vs", "sample_fs", "--msaa", "4", size=(8, 8))
+    x = np.arange(8) + 0.5
+    close(got[..., 0], np.full((8, 8), 1.5), 1e-6)  # the mean of 0 to 3
+    close(got[..., 1], np.full((8, 8), 0.5), 1e-6)
+    close(got[..., 2], np.broadcast_to(x, (8, 8)), 1e-5)  # the places of samples surround the centre
+    got = draw("per_sample", "sample_vs", "mask_fs", "--msaa", "4", "--clear", "0,0,0,0", size=(16, 8))
+    share = np.array([bin(i & 15).count("1") / 4 for i in range(16)])
+    close(got[..., 1], np.broadcast_to(share, (8, 16)), 1e-6)
+    close(got[..., 0], np.broadcast_to(share * 15, (8, 16)), 1e-5)
+
+
+def test_language(draw):
+    m = np.random.default_rng(17).random((4, 4))
+    a, b = draw("language_zoo", "zoo_vs", "zoo_fs", ("--arg", "m", columns(m)), outputs=("0=a.npy", "1=b.npy"))
+    r = m[:3, :3]
+    wanted = np.zeros((2, 32, 32, 4))
+    for y in range(32):
+        for x in range(32):
+            ring = [0] * 5
+            for i in range(5):
+                ring[(i + x) % 5] = i * i
+            z, c = complex(0.1 * x / 32, 0.2), complex(0.3, 0.1 * y / 32)
+            for _ in range(6):
+                z = z * z + c
+            s = sum((3 * (i + 0.5) / 30) ** 2 + y for i in range(30)) * 3 / 30
+            k = 0
+            while True:
+                k += 2 if x & 1 else 1
+                if k > 20 or not k < y:
+                    break
+            v = r.T @ (np.array([x, y, 1]) @ r)
+            wanted[0, y, x] = ring[4] + 3000, z.real, z.imag, s
+            wanted[1, y, x] = k + [[1, 2], [3, 4], [5, 6]][y % 3][x & 1] * 100, np.linalg.det(m), v[0] + v[1] * 0.5, 120 + 127
+    close(a, wanted[0], 2e-3)
+    close(b, wanted[1], 2e-2)
+
+
 def test_there_are_files():
-    assert len(list(HERE.glob("*.metal"))) >= 22
+    assert len(list(HERE.glob("*.metal"))) >= 30

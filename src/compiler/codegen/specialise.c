@@ -125,6 +125,100 @@ static void separate_constructors(Cg *cg) {
     LLVMSetLinkage(fresh, LLVMAppendingLinkage);
 }
 
+// A scalar or vector in any number of structs; NULL: another type.
+static LLVMTypeRef value_in(LLVMTypeRef type) {
+    while (LLVMGetTypeKind(type) == LLVMStructTypeKind && LLVMCountStructElementTypes(type) == 1)
+        type = LLVMStructGetTypeAtIndex(type, 0);
+    LLVMTypeKind kind = LLVMGetTypeKind(type);
+    return kind == LLVMArrayTypeKind || kind == LLVMStructTypeKind ? NULL : type;
+}
+
+// Vectors of three are stored and loaded as four; the evaluation of such a variable needs three.
+static bool is_three_as_four(LLVMTypeRef four, LLVMValueRef variable) {
+    LLVMTypeRef three = LLVMIsAGlobalVariable(variable)
+                            ? value_in(LLVMGlobalGetValueType(variable))
+                            : NULL;
+    return three && LLVMGetTypeKind(three) == LLVMVectorTypeKind &&
+           LLVMGetTypeKind(four) == LLVMVectorTypeKind && LLVMGetVectorSize(three) == 3 &&
+           LLVMGetVectorSize(four) == 4 && LLVMGetElementType(three) == LLVMGetElementType(four);
+}
+
+static LLVMValueRef resize(MslContext *cx, LLVMBuilderRef build, LLVMValueRef v, unsigned n) {
+    LLVMValueRef lanes[4];
+    for (unsigned k = 0; k < n; k++)
+        lanes[k] = k < 3 ? msl_const(cx, 32, k) : LLVMGetPoison(LLVMInt32TypeInContext(cx->llvm));
+    return LLVMBuildShuffleVector(build, v, LLVMGetPoison(LLVMTypeOf(v)), LLVMConstVector(lanes, n),
+                                  "");
+}
+
+static bool narrow(Cg *cg, LLVMBuilderRef build, LLVMValueRef i) {
+    MslContext *cx = &cg->cx;
+    if (LLVMIsAStoreInst(i) && is_three_as_four(LLVMTypeOf(LLVMGetOperand(i, 0)),
+                                                LLVMGetOperand(i, 1))) {
+        LLVMPositionBuilderBefore(build, i);
+        LLVMBuildStore(build, resize(cx, build, LLVMGetOperand(i, 0), 3), LLVMGetOperand(i, 1));
+    } else if (LLVMIsALoadInst(i) && is_three_as_four(LLVMTypeOf(i), LLVMGetOperand(i, 0))) {
+        LLVMValueRef from = LLVMGetOperand(i, 0);
+        LLVMPositionBuilderBefore(build, i);
+        LLVMTypeRef three = value_in(LLVMGlobalGetValueType(from));
+        LLVMReplaceAllUsesWith(
+            i, resize(cx, build, LLVMBuildLoad2(build, three, from, ""), 4));
+    } else {
+        return false;
+    }
+    LLVMInstructionEraseFromParent(i);
+    return true;
+}
+
+// globalopt evaluates loads and stores, but neither memcpy, which is how a vector is copied, nor
+// the notes on aliasing that inlining leaves.
+static void simplify_constructor(Cg *cg, LLVMValueRef f) {
+    MslContext *cx = &cg->cx;
+    LLVMBuilderRef build = LLVMCreateBuilderInContext(cx->llvm);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
+            next = LLVMGetNextInstruction(i);
+            if (narrow(cg, build, i)) continue;
+            if (msl_starts(msl_callee(i), "llvm.experimental.noalias.scope.decl")) {
+                LLVMInstructionEraseFromParent(i);
+                continue;
+            }
+            if (!msl_starts(msl_callee(i), "llvm.memcpy.")) continue;
+            LLVMValueRef to = LLVMGetOperand(i, 0), size = LLVMGetOperand(i, 2);
+            LLVMTypeRef whole = LLVMIsAGlobalVariable(to) ? LLVMGlobalGetValueType(to) : NULL;
+            LLVMTypeRef type = whole ? value_in(whole) : NULL;
+            if (!type || !LLVMIsAConstantInt(size) ||
+                LLVMConstIntGetZExtValue(size) != LLVMABISizeOfType(cx->layout, whole))
+                continue;
+            LLVMPositionBuilderBefore(build, i);
+            LLVMBuildStore(build, LLVMBuildLoad2(build, type, LLVMGetOperand(i, 1), ""), to);
+            LLVMInstructionEraseFromParent(i);
+        }
+    LLVMDisposeBuilder(build);
+}
+
+static void simplify_constructors(Cg *cg) {
+    LLVMValueRef ctors = LLVMGetNamedGlobal(cg->cx.module, "llvm.global_ctors");
+    LLVMValueRef list = ctors ? LLVMGetInitializer(ctors) : NULL;
+    for (int k = 0; list && LLVMIsAConstantArray(list) && k < LLVMGetNumOperands(list); k++) {
+        LLVMValueRef f = LLVMGetOperand(LLVMGetOperand(list, (unsigned)k), 1);
+        if (LLVMIsAFunction(f)) simplify_constructor(cg, f);
+    }
+}
+
+// The variable an instruction of a constructor may write; NULL: none, or it is not one of ours.
+static LLVMValueRef written_global(LLVMValueRef i) {
+    LLVMValueRef to = NULL;
+    if (LLVMIsAStoreInst(i))
+        to = LLVMGetOperand(i, 1);
+    else if (LLVMIsACallInst(i) && !msl_starts(msl_callee(i), "llvm.invariant.") &&
+             !msl_starts(msl_callee(i), "llvm.lifetime.") && LLVMGetNumOperands(i) > 1)
+        to = LLVMGetOperand(i, 0); // a copy, a constructor, a result
+    while (to && (LLVMIsAGetElementPtrInst(to) || LLVMIsAConstantExpr(to)))
+        to = LLVMGetOperand(to, 0);
+    return to && LLVMIsAGlobalVariable(to) && !LLVMIsDeclaration(to) ? to : NULL;
+}
+
 // What evaluation left over is forgotten; the variables it should have set are marked so that
 // msl_check_constants can tell whether the kernel needs one.
 static void drop_constructors(Cg *cg) {
@@ -136,9 +230,8 @@ static void drop_constructors(Cg *cg) {
         if (!LLVMIsAFunction(f)) continue;
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-                if (!LLVMIsAStoreInst(i)) continue;
-                LLVMValueRef to = LLVMIsAGlobalVariable(LLVMGetOperand(i, 1));
-                if (!to || LLVMIsDeclaration(to)) continue;
+                LLVMValueRef to = written_global(i);
+                if (!to) continue;
                 LLVMSetInitializer(to, NULL); // external without a value, as an unset constant is
                 LLVMSetLinkage(to, LLVMExternalLinkage);
             }
@@ -169,7 +262,10 @@ void msl_specialise(Cg *cg) {
         if (g && !LLVMIsDeclaration(g)) LLVMSetLinkage(g, LLVMExternalLinkage);
     }
     // The branches stay: `defined ? c : 7` must not read a constant that has no value.
-    msl_run_passes(cx, NULL, "function(sroa<preserve-cfg>,early-cse),always-inline,globalopt");
+    msl_run_passes(cx, NULL, "function(sroa<preserve-cfg>,early-cse),always-inline,"
+                             "function(sroa<preserve-cfg>,early-cse)");
+    simplify_constructors(cg);
+    msl_run_passes(cx, NULL, "globalopt");
     drop_constructors(cg);
     LLVMSetLinkage(cg->entry, LLVMInternalLinkage);
 }
