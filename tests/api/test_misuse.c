@@ -145,10 +145,44 @@ static const char source[] =
          " texture2d<float, access::read_write> t [[texture(0)]], sampler s [[sampler(0)]],"
          " uint2 i [[thread_position_in_grid]]) { if (x[0] != 77) t.write(float4(i.x), i); }\n"
          "kernel void plain(device uint *x [[buffer(0)]], threadgroup uint *y [[threadgroup(0)]]) {"
-         " if (x[0] == 0x12345678) x[0] = 1; }\n";
+         " if (x[0] == 0x12345678) x[0] = 1; }\n"
+         "vertex float4 corner(uint i [[vertex_id]]) { return float4(i & 1, i >> 1, 0, 1); }\n"
+         "fragment float4 shade(float4 p [[position]]) { return p; }\n";
+
+static void open_rendering(void) {
+    MTLCommandQueue *queue = kept[CLASS_MTLCommandQueue][0];
+    MTLTexture *target = kept[CLASS_MTLTexture][1];
+    MTLRenderPassDescriptor pass = mtl_render_pass_descriptor_make();
+    pass.color_attachments[0].texture = target;
+    pass.visibility_result_buffer = kept[CLASS_MTLBuffer][0];
+    MTLCommandBuffer *one = mtl_command_queue_command_buffer(queue);
+    MTLRenderCommandEncoder *encoder = mtl_command_buffer_render_command_encoder(one, &pass);
+    put(CLASS_MTLRenderCommandEncoder, mtl_retain(encoder));
+    mtl_render_command_encoder_set_render_pipeline_state(encoder,
+                                                         kept[CLASS_MTLRenderPipelineState][0]);
+    mtl_release(one);
+    one = mtl_command_queue_command_buffer(queue);
+    put(CLASS_MTLParallelRenderCommandEncoder,
+        mtl_retain(mtl_command_buffer_parallel_render_command_encoder(one, &pass)));
+    mtl_release(one);
+    MTL4RenderPassDescriptor pass4 = mtl4_render_pass_descriptor_make();
+    pass4.color_attachments[0].texture = target;
+    MTL4CommandBuffer *commands = mtl_device_new_command_buffer(device);
+    MTL4CommandAllocator *allocator = mtl_device_new_command_allocator(device);
+    mtl4_command_buffer_begin_command_buffer(commands, allocator);
+    MTL4RenderCommandEncoder *encoder4 =
+        mtl4_command_buffer_render_command_encoder(commands, &pass4);
+    put(CLASS_MTL4RenderCommandEncoder, mtl_retain(encoder4));
+    mtl4_render_command_encoder_set_render_pipeline_state(encoder4,
+                                                          kept[CLASS_MTLRenderPipelineState][0]);
+    mtl_release(kept[CLASS_MTL4CommandBuffer][1]), mtl_release(kept[CLASS_MTL4CommandAllocator][1]);
+    kept[CLASS_MTL4CommandBuffer][1] = commands;
+    kept[CLASS_MTL4CommandAllocator][1] = allocator;
+}
 
 // The objects that do not go away: new ones where a call may have used them up.
 static void open_commands(void) {
+    open_rendering();
     MTLCommandQueue *queue = kept[CLASS_MTLCommandQueue][0];
     put(CLASS_MTLCommandBuffer, mtl_command_queue_command_buffer(queue));
     MTLCommandBuffer *one = mtl_command_queue_command_buffer(queue);
@@ -226,6 +260,24 @@ static void open_objects(void) {
     t.usage =
         MTLTextureUsageShaderRead | MTLTextureUsageShaderWrite | MTLTextureUsagePixelFormatView;
     put(CLASS_MTLTexture, mtl_device_new_texture(device, &t));
+    t = mtl_texture_descriptor_2d(MTLPixelFormatRGBA8Unorm, 16, 16, false);
+    t.usage = MTLTextureUsageRenderTarget;
+    kept[CLASS_MTLTexture][1] = mtl_device_new_texture(device, &t);
+    MTLRenderPipelineDescriptor rd = {
+        .vertex_function = mtl_library_new_function(library, "corner"),
+        .fragment_function = mtl_library_new_function(library, "shade"),
+        .support_indirect_command_buffers = true,
+        .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm};
+    MTLRenderPipelineState *render = mtl_device_new_render_pipeline_state(device, &rd, &error);
+    if (!render) fail_msg("%s", mtl_error_localized_description(error));
+    put(CLASS_MTLRenderPipelineState, render);
+    put(CLASS_MTLRenderPipelineReflection,
+        mtl_retain(mtl_render_pipeline_state_reflection(render)));
+    mtl_release(rd.vertex_function), mtl_release(rd.fragment_function);
+    put(CLASS_MTLDepthStencilState,
+        mtl_device_new_depth_stencil_state(
+            device, &(MTLDepthStencilDescriptor){.depth_compare_function =
+                                                     MTLCompareFunctionAlways}));
     put(CLASS_MTLSamplerState, mtl_device_new_sampler_state(
                                    device, &(MTLSamplerDescriptor){.support_argument_buffers = 1}));
     put(CLASS_MTLTextureViewPool,
@@ -249,6 +301,14 @@ static void open_objects(void) {
     put(CLASS_MTLIndirectCommandBuffer, icb);
     put(CLASS_MTLIndirectComputeCommand,
         mtl_retain(mtl_indirect_command_buffer_indirect_compute_command_at_index(icb, 0)));
+    MTLIndirectCommandBuffer *draws = mtl_device_new_indirect_command_buffer(
+        device,
+        &(MTLIndirectCommandBufferDescriptor){.command_types = MTLIndirectCommandTypeDraw |
+                                                               MTLIndirectCommandTypeDrawIndexed},
+        4, 0);
+    kept[CLASS_MTLIndirectCommandBuffer][1] = draws;
+    put(CLASS_MTLIndirectRenderCommand,
+        mtl_retain(mtl_indirect_command_buffer_indirect_render_command_at_index(draws, 0)));
     put(CLASS_MTLBinaryArchive,
         mtl_device_new_binary_archive(device, &(MTLBinaryArchiveDescriptor){0}, NULL));
     put(CLASS_MTLLogState, mtl_device_new_log_state(device, &(MTLLogStateDescriptor){0}, NULL));
