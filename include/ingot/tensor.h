@@ -208,7 +208,8 @@ MTL_API bool ig_buffer(IgTensor *tensor, MTLBuffer **buffer, size_t *offset, MTL
 // Encodes what makes the values. It starts when there is enough to do, or when somebody waits.
 // ig_read and its like do it by themselves.
 MTL_API bool ig_eval(IgTensor *tensor, MTLError **error);
-// Whether the values can be read without waiting; asks and never waits itself.
+// Whether ig_read finds nothing under way that it would wait for (small work that was not committed
+// it runs itself); asks and never waits.
 MTL_API bool ig_ready(IgTensor *tensor);
 // An error that names the first element that is infinite or not a number.
 MTL_API bool ig_check_finite(IgTensor *tensor, MTLError **error);

@@ -8,7 +8,8 @@
 bool is_number(PyObject *o) {
     if (PyLong_Check(o) || PyFloat_Check(o)) return true; // bool is an int
     if (as_tensor(o) || PyComplex_Check(o) || PySequence_Check(o)) return false;
-    // NumPy's scalars are numbers, its arrays are sequences.
+    // NumPy's scalars are numbers; its arrays are sequences, and others' at least have this.
+    if (PyObject_HasAttrString(o, "__dlpack__")) return false;
     return PyIndex_Check(o) || (PyNumber_Check(o) && PyObject_HasAttrString(o, "__float__"));
 }
 

@@ -78,16 +78,17 @@ static bool look(IgTensor *t, int64_t begin) {
 
 bool wait_for(State *state, IgTensor *t) {
     MTLError *error = NULL;
+    void *data;
     bool ok = true, done = ig_ready(t);
-    if (done) return true;
-    WITHOUT_GIL(ok = ig_eval(t, &error));
+    if (!done) WITHOUT_GIL(ok = ig_eval(t, &error));
     if (!ok) return raise_error(state, error), false;
-    int64_t begin = now_ns();
-    while (!done) {
+    for (int64_t begin = now_ns(); !done;) {
         WITHOUT_GIL(done = look(t, begin));
         if (!done && PyErr_CheckSignals() < 0) return false;
     }
-    return true;
+    WITHOUT_GIL(ok = ig_map(t, &data, &error)); // small work that is left is done here
+    if (!ok) raise_error(state, error);
+    return ok;
 }
 
 // ---- The object ----

@@ -179,6 +179,10 @@ void ig_poll(IgDevice *device) {
         land(device);
 }
 
+bool ig_under_way(const IgDevice *device, uint64_t number) {
+    return device->first && device->first->number <= number;
+}
+
 // An error of the work is reported once, to whoever waits first.
 bool ig_wait(IgDevice *device, uint64_t number, MTLError **error) {
     if (number >= device->recording && !ig_commit(device, error)) return false;

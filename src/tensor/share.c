@@ -70,15 +70,12 @@ end:
 }
 
 bool ig_ready(IgTensor *t) {
-    if (!t || !t->view.data) return true;
+    if (!t) return true;
     IgDevice *device = t->view.data->device;
     // Whoever holds the lock may be waiting: the answer must not.
     if (pthread_mutex_trylock(&device->lock)) return false;
     ig_poll(device);
-    // What needed no kernel (no elements) has the number of work that is not there.
-    bool idle = !device->encoder && !device->first;
-    bool ready =
-        t->view.data->memory && (idle || t->view.data->written <= device->completed);
+    bool ready = t->view.data->memory && !ig_under_way(device, t->view.data->written);
     ig_unlock(device);
     return ready;
 }

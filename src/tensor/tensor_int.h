@@ -250,6 +250,7 @@ bool ig_encode_end(IgDevice *device, uint64_t work, MTLError **error); // work: 
 bool ig_commit(IgDevice *device, MTLError **error);
 bool ig_wait(IgDevice *device, uint64_t number, MTLError **error);
 void ig_poll(IgDevice *device);
+bool ig_under_way(const IgDevice *device, uint64_t number); // committed and not known to be done
 // A kernel under a key; `source` is asked for the text only if it is new (malloc'd, or NULL).
 typedef char *IgSourceFn(void *context);
 IgKernel *ig_kernel(IgDevice *device, const void *key, size_t n_key, const char *function,

@@ -37,6 +37,10 @@ encoder.end_encoding()
 commands.commit()
 commands.wait_until_completed()
 print(struct.unpack("4f", bytes(buffer)))
+import ingot
+assert ingot.__file__.startswith(sys.prefix), ingot.__file__
+assert (ingot.ones(2, 3) @ ingot.ones(3)).relu().tolist() == [3, 3]
+assert ingot.from_dlpack(buffer.view("float32", (4,))).sum().item() == 10
 """
 
 
@@ -76,6 +80,9 @@ def test_files(python):
     for name in ("__init__.py", "__init__.pyi", "py.typed", "enums.pyi", "_pymetal.abi3.so",
                  "lib/libingot.so.0", "bin/mslc", "share/ingot/stdlib/metal_stdlib"):
         assert (folder / name).is_file(), name
+    for name in ("__init__.py", "_tensor.pyi", "py.typed", "_tensor.abi3.so", "nn.py"):
+        assert (folder.parent / "ingot" / name).is_file(), name
+    assert (folder / "lib" / "libingot-tensor.so.0").is_file()
     assert os.access(folder / "bin" / "mslc", os.X_OK)
     assert not list(folder.rglob("*.a")) and not list(folder.rglob("*.cmake"))
 
