@@ -5,6 +5,7 @@
 //   add    out[n] = sum of x[k] over all k with index[k] == n, in the order of k
 // each of which is the gradient of the other. Indices are checked on the host when the operation is
 // recorded, and sorted there for `add`: sums have one order, results do not depend on the machine.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tensor/tensor_int.h"
@@ -32,7 +33,40 @@ static const char kernels[] =
     "            sum += float(x[index[p[1] + 1 + k] * inner + column]); \\\n"
     "        y[i] = T(sum); \\\n"
     "    }\n"
-    "ADD(0, half)\nADD(1, float)\nADD(2, bfloat)\n";
+    "ADD(0, half)\nADD(1, float)\nADD(2, bfloat)\n"
+    // The same for long rows: threadgroups know their rows, so that neighbours read neighbours.
+    // p: inner, rows, columns of a threadgroup, rows of one
+    "#define ROWS_OF_GROUP(I) \\\n"
+    "    const int column = int(group.x) * p[2] + int(local.x); \\\n"
+    "    const int end = min(p[1], int(group.y + 1) * p[3]); \\\n"
+    "    if (column >= p[0]) return; \\\n"
+    "    for (int I = int(group.y) * p[3]; I < end; I++)\n"
+    "#define TAKE_ROWS(N, T) \\\n"
+    "    kernel void take_rows##N(constant int *p [[buffer(0)]], \\\n"
+    "                             device const T *x [[buffer(1)]], \\\n"
+    "                             device const int *index [[buffer(2)]], \\\n"
+    "                             device T *y [[buffer(3)]], \\\n"
+    "                             uint2 group [[threadgroup_position_in_grid]], \\\n"
+    "                             uint2 local [[thread_position_in_threadgroup]]) { \\\n"
+    "        ROWS_OF_GROUP(row) y[row * p[0] + column] = x[index[row] * p[0] + column]; \\\n"
+    "    }\n"
+    "TAKE_ROWS(1, uchar)\nTAKE_ROWS(2, ushort)\nTAKE_ROWS(4, uint)\nTAKE_ROWS(8, ulong)\n"
+    "#define ADD_ROWS(N, T) \\\n"
+    "    kernel void add_rows##N(constant int *p [[buffer(0)]], \\\n"
+    "                            device const T *x [[buffer(1)]], \\\n"
+    "                            device const int *index [[buffer(2)]], \\\n"
+    "                            device T *y [[buffer(3)]], \\\n"
+    "                            uint2 group [[threadgroup_position_in_grid]], \\\n"
+    "                            uint2 local [[thread_position_in_threadgroup]]) { \\\n"
+    "        ROWS_OF_GROUP(row) { \\\n"
+    "            float sum = 0; \\\n"
+    "            for (int k = index[row]; k < index[row + 1]; k++) \\\n"
+    "                sum += float(x[index[p[1] + 1 + k] * p[0] + column]); \\\n"
+    "            y[row * p[0] + column] = T(sum); \\\n"
+    "        } \\\n"
+    "    }\n"
+    "ADD_ROWS(0, half)\nADD_ROWS(1, float)\nADD_ROWS(2, bfloat)\n";
+enum { LONG_ROW = 32, ROWS_OF_GROUP = 16 };
 
 typedef struct Rows {
     bool add;
@@ -45,23 +79,31 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     IgExpr *expr = data->expr;
     const Rows *r = expr->extra;
     IgView *in = expr->inputs;
-    char name[8] = "take0";
-    if (r->add) memcpy(name, "add0", 5);
-    name[strlen(name) - 1] = (char)('0' + (r->add ? (size_t)data->type : ig_type_size(data->type)));
+    bool long_rows = r->inner >= LONG_ROW;
+    char name[16];
+    snprintf(name, sizeof name, "%s%s%d", r->add ? "add" : "take", long_rows ? "_rows" : "",
+             r->add ? (int)data->type : (int)ig_type_size(data->type));
     for (int i = 0; i < 2; i++)
         if (!ig_data_make(in[i].data, error)) return false;
     if (!ig_data_allocate(data, error)) return false;
     if (data->n == 0) return true;
     IgKernel *kernel = ig_kernel_of(device, kernels, name, error);
     if (!kernel) return false;
-    int32_t words[2] = {(int32_t)r->inner, (int32_t)r->n_rows};
+    size_t n = (size_t)data->n, inner = (size_t)r->inner;
+    size_t width = inner < 256 ? (inner + 31) / 32 * 32 : 256;
+    int32_t words[4] = {(int32_t)r->inner, (int32_t)r->n_rows, (int32_t)width, ROWS_OF_GROUP};
     IgBinding bindings[3] = {
         {in[0].data->memory, (size_t)in[0].offset * ig_type_size(in[0].data->type)},
         {in[1].data->memory, 0},
         {data->memory, 0}};
-    size_t n = (size_t)data->n;
-    return ig_encode(device, kernel, words, sizeof words, bindings, 3, mtl_size_make(n, 1, 1),
-                     mtl_size_make(n < 256 ? n : 256, 1, 1), false, error);
+    MTLSize grid = mtl_size_make(n, 1, 1), group = mtl_size_make(n < 256 ? n : 256, 1, 1);
+    if (long_rows) {
+        grid = mtl_size_make((inner + width - 1) / width,
+                             ((size_t)r->n_rows + ROWS_OF_GROUP - 1) / ROWS_OF_GROUP, 1);
+        group = mtl_size_make(width, 1, 1);
+    }
+    return ig_encode(device, kernel, words, sizeof words, bindings, 3, grid, group, long_rows,
+                     error);
 }
 
 // x (rows, inner) contiguous; index as the kernel wants it.

@@ -61,6 +61,20 @@ def test_index_select_and_embedding():
     assert np.array_equal(ig.embedding(ig.tensor(words), ig.tensor(ids)).numpy(), words[ids])
 
 
+@pytest.mark.parametrize("inner", [31, 32, 113, 300])
+def test_long_rows(inner):
+    """Rows of 32 and more have kernels of their own."""
+    i = RNG.integers(0, 7, 37)
+    for dtype in ("f4", "f2", "i1", "i8"):
+        a = (RNG.standard_normal((7, inner)) * 50).astype(dtype)
+        assert np.array_equal(ig.index_select(ig.tensor(a), 0, ig.tensor(i)).numpy(), a[i])
+    x, w = ig.leaf(span(-1, 1, 7, inner)), span(-1, 1, 37, inner)
+    ig.backward(ig.index_select(x, 0, ig.tensor(i)), ig.tensor(w))
+    want = np.zeros((7, inner))
+    np.add.at(want, i, w)
+    assert np.allclose(ig.grad(x).numpy(), want, atol=1e-5)
+
+
 def test_gather_and_scatter():
     a, i = span(-2, 2, 4, 5), RNG.integers(0, 4, (3, 5))
     check(lambda x: ig.gather(x, 0, ig.tensor(i)), lambda x: np.take_along_axis(x, i, 0), a)
