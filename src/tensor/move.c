@@ -20,7 +20,27 @@ static const char kernels[] =
     "    int inner = p[1], rest = i / inner;\n"
     "    y[(rest / p[4] * p[2] + p[3] + rest % p[4]) * inner + i % inner] = x[i];\n"
     "}\n"
-    "#define KERNELS(N, T, VALUE) \\\n"
+    // Lines of 32 and more: threadgroups know their lines, so that neighbours read neighbours.
+    // p: lines, of y the length, offset and stride, of x too, value (2), columns of a threadgroup,
+    // lines of one. What of the length in y the line of x does not cover gets the value.
+    "template <class T> void lines(constant int *p, device const T *x, device T *y, uint2 group,\n"
+    "                              int local, T value) {\n"
+    "    int i = int(group.x) * p[9] + local, end = min(p[0], int(group.y + 1) * p[10]);\n"
+    "    if (i >= p[1]) return;\n"
+    "    for (int line = int(group.y) * p[10]; line < end; line++) {\n"
+    "        int from = i - p[5];\n"
+    "        T v = value;\n"
+    "        if (from >= 0 && from < p[4]) v = x[line * p[6] + from];\n"
+    "        y[line * p[3] + p[2] + i] = v;\n"
+    "    }\n"
+    "}\n"
+    "#define KERNELS(N, T, VALUE, LINE_VALUE) \\\n"
+    "    kernel void lines##N(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]], \\\n"
+    "                         device T *y [[buffer(2)]], \\\n"
+    "                         uint2 group [[threadgroup_position_in_grid]], \\\n"
+    "                         uint2 local [[thread_position_in_threadgroup]]) { \\\n"
+    "        lines<T>(p, x, y, group, int(local.x), LINE_VALUE); \\\n"
+    "    } \\\n"
     "    kernel void spread##N(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]], \\\n"
     "                          device T *y [[buffer(2)]], uint i [[thread_position_in_grid]]) { "
     "\\\n"
@@ -30,10 +50,11 @@ static const char kernels[] =
     "                         device T *y [[buffer(2)]], uint i [[thread_position_in_grid]]) { \\\n"
     "        place<T>(p, x, y, int(i)); \\\n"
     "    }\n"
-    "KERNELS(1, uchar, uchar(p[6]))\n"
-    "KERNELS(2, ushort, ushort(p[6]))\n"
-    "KERNELS(4, uint, uint(p[6]))\n"
-    "KERNELS(8, ulong, as_type<ulong>(int2(p[6], p[7])))\n";
+    "KERNELS(1, uchar, uchar(p[6]), uchar(p[7]))\n"
+    "KERNELS(2, ushort, ushort(p[6]), ushort(p[7]))\n"
+    "KERNELS(4, uint, uint(p[6]), uint(p[7]))\n"
+    "KERNELS(8, ulong, as_type<ulong>(int2(p[6], p[7])), as_type<ulong>(int2(p[7], p[8])))\n";
+enum { LONG_LINE = 32, LINES_OF_GROUP = 16 };
 
 static IgKernel *kernel_for(IgDevice *device, const char *name, IgType type, MTLError **error) {
     char function[16];
@@ -60,6 +81,37 @@ static bool encode(IgDevice *device, IgKernel *kernel, const int32_t *words, siz
                      mtl_size_make((size_t)n, 1, 1), mtl_size_make(width, 1, 1), false, error);
 }
 
+// Lines of y from lines of x; all numbers are elements.
+typedef struct Lines {
+    int64_t n, length, offset, stride; // of y
+    int64_t x_length, x_offset;        // of x, and where in the line of y it begins
+    const int32_t *value;
+} Lines;
+
+static bool encode_lines(IgDevice *device, const Lines *l, const IgView *x, IgData *y,
+                         MTLError **error) {
+    IgKernel *kernel = kernel_for(device, "lines", y->type, error);
+    if (!kernel) return false;
+    size_t length = (size_t)l->length, width = length < 256 ? (length + 31) / 32 * 32 : 256;
+    int32_t words[11] = {(int32_t)l->n,
+                         (int32_t)l->length,
+                         (int32_t)l->offset,
+                         (int32_t)l->stride,
+                         (int32_t)l->x_length,
+                         (int32_t)l->x_offset,
+                         (int32_t)l->x_length,
+                         l->value ? l->value[0] : 0,
+                         l->value ? l->value[1] : 0,
+                         (int32_t)width,
+                         LINES_OF_GROUP};
+    IgBinding bindings[2] = {{x->data->memory, (size_t)x->offset * ig_type_size(x->data->type)},
+                             {y->memory, 0}};
+    MTLSize grid = mtl_size_make((length + width - 1) / width,
+                                 ((size_t)l->n + LINES_OF_GROUP - 1) / LINES_OF_GROUP, 1);
+    return ig_encode(device, kernel, words, sizeof words, bindings, 2, grid,
+                     mtl_size_make(width, 1, 1), true, error);
+}
+
 static void drop(IgExpr *expr) { free(expr->extra); }
 
 // ---- Spread ----
@@ -78,6 +130,16 @@ static bool run_spread(IgDevice *device, IgData *data, MTLError **error) {
     outer_inner(&expr->shape, s->axis, &outer, &inner);
     IgKernel *kernel = kernel_for(device, "spread", data->type, error);
     if (!kernel || !ig_data_make(x->data, error) || !ig_data_allocate(data, error)) return false;
+    int64_t n = expr->shape.n[s->axis];
+    if (s->step == 1 && n * inner >= LONG_LINE && outer > 0)
+        return encode_lines(device,
+                            &(Lines){.n = outer,
+                                     .length = n * inner,
+                                     .stride = n * inner,
+                                     .x_length = x->shape.n[s->axis] * inner,
+                                     .x_offset = s->start * inner,
+                                     .value = s->value},
+                            x, data, error);
     int32_t words[8] = {(int32_t)data->n,  (int32_t)inner,   (int32_t)expr->shape.n[s->axis],
                         (int32_t)s->start, (int32_t)s->step, (int32_t)x->shape.n[s->axis],
                         s->value[0],       s->value[1]};
@@ -162,6 +224,16 @@ static bool run_concat(IgDevice *device, IgData *data, MTLError **error) {
     if (!ig_data_allocate(data, error)) return false;
     for (int i = 0; i < p->n; i++) {
         int64_t length = p->views[i].shape.n[p->axis], n = outer * length * inner;
+        if (n > 0 && length * inner >= LONG_LINE) {
+            Lines l = {.n = outer,
+                       .length = length * inner,
+                       .offset = start * inner,
+                       .stride = expr->shape.n[p->axis] * inner,
+                       .x_length = length * inner};
+            if (!encode_lines(device, &l, &p->views[i], data, error)) return false;
+            start += length;
+            continue;
+        }
         int32_t words[5] = {(int32_t)n, (int32_t)inner, (int32_t)expr->shape.n[p->axis],
                             (int32_t)start, (int32_t)length};
         if (!encode(device, kernel, words, 5, &p->views[i], data, n, error)) return false;

@@ -27,6 +27,24 @@ def test_concat_stack_pad(dtype, axis):
                           np.concatenate([a.T[:, 1:3]] * 2, 0))
 
 
+@pytest.mark.parametrize("shape", [(3, 40), (2, 17, 33), (40, 1), (1, 300), (5, 2, 16)])
+def test_long_lines(shape):
+    """Lines of 32 elements and more have a kernel of their own."""
+    for dtype in ("f4", "f2", "i1", "i8"):
+        a = (RNG.standard_normal(shape) * 50).astype(dtype)
+        x = ig.tensor(a)
+        for axis in range(len(shape)):
+            widths = [(0, 0)] * len(shape)
+            widths[axis] = (3, 19)
+            assert np.array_equal(ig.pad(x, axis, 3, 19, -7).numpy(), np.pad(a, widths, constant_values=-7))
+            b = np.concatenate([a, a[:1].repeat(shape[0], 0)] * 2, axis)
+            pieces = [x, ig.tensor(np.ascontiguousarray(a[:1].repeat(shape[0], 0)))] * 2
+            assert np.array_equal(ig.concat(pieces, axis).numpy(), b)
+    part = ig.slice_(ig.tensor(a), 0, shape[0] // 2, shape[0], 1)  # begins inside its memory
+    assert np.array_equal(ig.pad(part, -1, 1, 2, 5).numpy(),
+                          np.pad(a[shape[0] // 2:], [(0, 0)] * (len(shape) - 1) + [(1, 2)], constant_values=5))
+
+
 def test_concat_types_and_errors():
     a, b = ig.tensor(np.ones((2, 3), "f2")), ig.tensor(np.ones((2, 1), "i4"))
     assert ig.concat([a, b], 1).type == ig.F16
