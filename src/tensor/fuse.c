@@ -39,8 +39,8 @@ static bool joins(const IgView *view) {
            ig_shape_equal(&view->shape, &expr->shape);
 }
 
-// The value of one product of matrices may come straight from where it is computed; the second
-// time somebody wants it, it is stored.
+// The value of one product of matrices may come straight from where it is computed. It is stored
+// there too if it is marked as wanted, else the second time somebody wants it.
 static bool takes_product(const IgFused *f, const IgView *view) {
     const IgData *data = view->data;
     return f->may_take_product && (!f->product || f->product == data) && !data->memory &&
@@ -246,6 +246,18 @@ static bool encode(IgDevice *device, IgFused *f, MTLError **error) {
                      false, error);
 }
 
+// After a kernel was encoded, or was not: what it stores is made now, or has no memory again.
+static void settle(IgData *made, bool ok) {
+    if (!made->memory || !made->expr) return;
+    if (ok) {
+        ig_defer(made->device, made->expr);
+        made->expr = NULL;
+    } else {
+        ig_pool_give(made->device, made->memory);
+        made->memory = NULL;
+    }
+}
+
 bool ig_fuse(IgData *data, MTLError **error) {
     IgFused f;
     int root;
@@ -263,17 +275,10 @@ bool ig_fuse(IgData *data, MTLError **error) {
     for (int i = 0; i < f.n_nodes; i++)
         f.nodes[i].output =
             (f.nodes[i].output >= 0 || i == root) && !f.nodes[i].data->memory ? f.n_outputs++ : -1;
+    IgData *also = product && f.product->wanted ? f.product : NULL;
     bool ok = data->n == 0 ? ig_data_allocate(data, error) : encode(data->device, &f, error);
-    for (int i = 0; i < f.n_nodes; i++) {
-        IgData *made = f.nodes[i].data;
-        if (f.nodes[i].output < 0 || !made->memory) continue;
-        if (ok) {
-            ig_defer(made->device, made->expr);
-            made->expr = NULL;
-        } else {
-            ig_pool_give(made->device, made->memory);
-            made->memory = NULL;
-        }
-    }
+    for (int i = 0; i < f.n_nodes; i++)
+        if (f.nodes[i].output >= 0) settle(f.nodes[i].data, ok);
+    if (also) settle(also, ok);
     return ok;
 }

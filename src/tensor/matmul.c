@@ -40,6 +40,7 @@ typedef struct Source {
     IgType result;
     int words; // those of the leaves begin here
     Tile tile;
+    bool stored; // the product too, beside what follows it
 } Source;
 
 enum {
@@ -99,7 +100,7 @@ static void write_epilogue(FILE *out, const Source *s) {
         if (f->nodes[i].output >= 0)
             fprintf(out, "        o%d[i] = %s(n%d);\n", f->nodes[i].output,
                     ig_type_metal(f->nodes[i].type), i);
-    if (f->n_nodes == 0) fprintf(out, "        o0[i] = l%d;\n", f->product_leaf);
+    if (s->stored) fprintf(out, "        product_itself[i] = l%d;\n", f->product_leaf);
     fprintf(out, "        }\n    }\n");
 }
 
@@ -130,6 +131,9 @@ static char *source(void *context) {
             if (f->nodes[i].output == o) type = f->nodes[i].type;
         fprintf(out, "    device %s *o%d [[buffer(%d)]],\n", ig_type_metal(type), o, at++);
     }
+    if (s->stored)
+        fprintf(out, "    device %s *product_itself [[buffer(%d)]],\n", ig_type_metal(s->result),
+                at++);
     fprintf(out,
             "    uint3 group [[threadgroup_position_in_grid]]) {\n"
             "    const int M = p[%d], N = p[%d], K = p[%d];\n"
@@ -199,7 +203,8 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
     int32_t words[N_WORDS + 3 * IG_MAX_RANK + IG_FUSE_WORDS];
     size_t n_words = write_words(expr, p, words);
     IgType type = expr->inputs[0].data->type;
-    Source s = {f, p, type, f->product->type, (int)n_words, choose_tile(p, type)};
+    Source s = {f, p, type, f->product->type, (int)n_words, choose_tile(p, type),
+                f->n_nodes > 0 && f->product->wanted};
     // Axes of the leaves: column, row, place in the stack.
     f->n_axes = 0;
     int last = f->shape.rank - 1;
@@ -212,7 +217,8 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
     unsigned char key[8 + IG_FUSE_KEY] = {'m',
                                           (unsigned char)s.type,
                                           (unsigned char)s.result,
-                                          (unsigned char)(p->transposed[0] + 2 * p->transposed[1]),
+                                          (unsigned char)(p->transposed[0] + 2 * p->transposed[1] +
+                                                          4 * s.stored),
                                           (unsigned char)p->batch.rank,
                                           (unsigned char)f->product_leaf,
                                           (unsigned char)(s.tile.m / 64),
@@ -221,7 +227,7 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
     if (f->n_nodes) n_words += ig_fuse_words(f, words + n_words);
     IgKernel *kernel = ig_kernel(device, key, n_key, "product", source, &s, error);
     if (!kernel) return false;
-    IgBinding bindings[2 + IG_FUSE_LEAVES + IG_FUSE_OUTPUTS];
+    IgBinding bindings[3 + IG_FUSE_LEAVES + IG_FUSE_OUTPUTS];
     size_t n = 0;
     for (int i = 0; i < 2; i++) bindings[n++] = (IgBinding){expr->inputs[i].data->memory, 0};
     for (int l = 0; l < f->n_leaves; l++)
@@ -236,6 +242,10 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
                 if (!ig_data_allocate(f->nodes[i].data, error)) return false;
                 bindings[n++] = (IgBinding){f->nodes[i].data->memory, 0};
             }
+    if (s.stored) {
+        if (!ig_data_allocate(f->product, error)) return false;
+        bindings[n++] = (IgBinding){f->product->memory, 0};
+    }
     size_t batch = (size_t)ig_shape_numel(&p->batch);
     return ig_encode(device, kernel, words, n_words * 4, bindings, n,
                      mtl_size_make((size_t)((p->n + s.tile.n - 1) / s.tile.n),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "ingot/tensor_nn.h"
+#include "tensor/matmul.h"
 #include "tensor/tensor_int.h"
 
 enum { FIRST, SECOND, MASTER, N_SLOTS };
@@ -186,10 +187,16 @@ static IgTensor *step_rmsprop(const IgOptimizerOptions *o, IgTensor *p, IgTensor
 static bool make(IgDevice *device, IgTensor *g, IgTensor *value, IgTensor **state,
                  MTLError **error) {
     ig_lock(device);
-    bool ok = ig_data_make(g->view.data, error);
+    // A gradient that is a product is stored where it is computed, by the kernel of the step.
+    IgData *gradient = g->view.data;
+    bool ok = true;
+    if (!gradient->memory && ig_is_product(gradient->expr))
+        gradient->wanted = true;
+    else
+        ok = ig_data_make(gradient, error);
     for (int s = 0; s < N_SLOTS; s++)
         if (state[s]) state[s]->view.data->wanted = true;
-    ok = ok && ig_data_make(value->view.data, error);
+    ok = ok && ig_data_make(value->view.data, error) && ig_data_make(gradient, error);
     for (int s = 0; ok && s < N_SLOTS; s++)
         if (state[s]) ok = ig_data_make(state[s]->view.data, error);
     ig_unlock(device);
