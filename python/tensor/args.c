@@ -30,13 +30,13 @@ static void describe(const ArgSpec *specs, int n_specs, bool types, char *text, 
     size_t used = 0;
     *text = 0;
     for (int i = 0; i < n_specs && used < n_bytes; i++)
-        used += (size_t)snprintf(text + used, n_bytes - used, "%s%s%s%s%s%s", i ? ", " : "",
-                                 specs[i].name, types ? ": " : "",
-                                 types ? type_text(&specs[i]) : "",
-                                 !specs[i].text ? ""
-                                 : types        ? " = "
-                                                : "=",
-                                 specs[i].text ? specs[i].text : "");
+        used +=
+            (size_t)snprintf(text + used, n_bytes - used, "%s%s%s%s%s%s", i ? ", " : "",
+                             specs[i].name, types ? ": " : "", types ? type_text(&specs[i]) : "",
+                             !specs[i].text ? ""
+                             : types        ? " = "
+                                            : "=",
+                             specs[i].text ? specs[i].text : "");
 }
 
 char *op_doc(const Op *op, bool method) {
@@ -51,7 +51,8 @@ char *op_doc(const Op *op, bool method) {
             used += (size_t)snprintf(also + used, sizeof also - used, "%s%s may be called %s",
                                      used ? ", " : " (", op->args[i].name, op->args[i].other);
     if (used && used < sizeof also - 2) memcpy(also + used, ".)", 3);
-    size_t n = strlen(plain) + strlen(typed) + strlen(op->doc) + strlen(also) + 3 * strlen(op->name) + 256;
+    size_t n =
+        strlen(plain) + strlen(typed) + strlen(op->doc) + strlen(also) + 3 * strlen(op->name) + 256;
     doc = malloc(n);
     if (doc)
         snprintf(doc, n, "%s($%s%s%s)\n--\n\n%s(%s) -> %s\n\n%s%s", op->name,
@@ -318,8 +319,8 @@ PyObject *call_op(State *state, const Op *op, PyObject *self, PyObject *const *a
             WITHOUT_GIL(t = op->tensor(state, a, &error));
         else
             t = op->tensor(state, a, &error);
-        result = PyErr_Occurred() ? (mtl_release(error), ig_release(t), NULL)
-                                  : wrap(state, t, error);
+        result =
+            PyErr_Occurred() ? (mtl_release(error), ig_release(t), NULL) : wrap(state, t, error);
     } else {
         result = op->object(state, a);
     }

@@ -409,8 +409,9 @@ static bool dl_layout(State *state, const DLTensor *d, Layout *out) {
                 : d->dtype.code == DL_BOOL   ? '?'
                                              : 0;
     if (d->device.device_type != DL_CPU && d->device.device_type != DL_CPU_PINNED) {
-        PyErr_Format(state->errors[IgErrorDevice], "from_dlpack: memory of device type %d, not of "
-                                                   "the CPU",
+        PyErr_Format(state->errors[IgErrorDevice],
+                     "from_dlpack: memory of device type %d, not of "
+                     "the CPU",
                      (int)d->device.device_type);
         return false;
     }
@@ -421,8 +422,9 @@ static bool dl_layout(State *state, const DLTensor *d, Layout *out) {
         return false;
     }
     if (d->ndim < 0 || d->ndim > IG_MAX_RANK) {
-        PyErr_Format(state->errors[IgErrorShape], "from_dlpack: %d axes are more than the %d there "
-                                                  "can be",
+        PyErr_Format(state->errors[IgErrorShape],
+                     "from_dlpack: %d axes are more than the %d there "
+                     "can be",
                      (int)d->ndim, IG_MAX_RANK);
         return false;
     }
@@ -459,8 +461,8 @@ static IgTensor *over(State *state, const Layout *l, Shared *shared) {
         ig_device_metal(device), (void *)first, last - first, MTLResourceStorageModeShared,
         note_finished, shared);
     if (!buffer) return NULL;
-    IgTensor *t = ig_from_buffer(device, l->type, l->rank, l->shape, strides, buffer, begin - first,
-                                 &error);
+    IgTensor *t =
+        ig_from_buffer(device, l->type, l->rank, l->shape, strides, buffer, begin - first, &error);
     mtl_release(buffer); // if there is no tensor, this lets go of the memory
     if (!t) raise_error(state, error);
     return t;
@@ -489,7 +491,8 @@ static IgTensor *import(State *state, PyObject *capsule, int copy) {
     IgTensor *t = copy == 1 ? NULL : over(state, &layout, shared);
     if (t || PyErr_Occurred()) return t;
     if (copy == 0)
-        PyErr_SetString(PyExc_BufferError, "from_dlpack: this memory cannot be used without a copy");
+        PyErr_SetString(PyExc_BufferError,
+                        "from_dlpack: this memory cannot be used without a copy");
     else
         t = copy_in(state, &layout, default_device(state));
     let_go(shared);
@@ -522,12 +525,13 @@ IgTensor *from_dlpack(State *state, PyObject *o, int copy) {
     return t;
 }
 
-OBJECT_OP(AS_FUNCTION, from_dlpack, "Tensor",
-          "A tensor over the memory of an array that has __dlpack__, such as NumPy's and PyTorch's, "
-          "without a copy if it has an element type of tensors. copy: True always copies, False "
-          "never (BufferError), None if it must. Who writes to that memory later changes values "
-          "that are not computed yet.",
-          ANY("x"), ANY_OR("copy")) {
+OBJECT_OP(
+    AS_FUNCTION, from_dlpack, "Tensor",
+    "A tensor over the memory of an array that has __dlpack__, such as NumPy's and PyTorch's, "
+    "without a copy if it has an element type of tensors. copy: True always copies, False "
+    "never (BufferError), None if it must. Who writes to that memory later changes values "
+    "that are not computed yet.",
+    ANY("x"), ANY_OR("copy")) {
     Tensor *tensor = as_tensor(a[0].py);
     MTLError *error = NULL;
     if (tensor && a[1].py != Py_True) {

@@ -137,8 +137,8 @@ static PyObject *backend_create_buffer(PyObject *o, PyObject *args) {
     MTLError *error = NULL;
     if (!PyArg_ParseTuple(args, "n|I:create_buffer", &n, &options)) return NULL;
     if (n < 0) return PyErr_SetString(PyExc_ValueError, "a negative size"), NULL;
-    MTLBuffer *buffer = ig_metal_backend_create_buffer(BACKEND(o), (size_t)n,
-                                                       (MTLResourceOptions)options, &error);
+    MTLBuffer *buffer =
+        ig_metal_backend_create_buffer(BACKEND(o), (size_t)n, (MTLResourceOptions)options, &error);
     return wrap_buffer(o, buffer, error);
 }
 static PyObject *backend_create_buffer_with_data(PyObject *o, PyObject *args) {
@@ -180,7 +180,8 @@ static PyObject *backend_load_library_from_source(PyObject *o, PyObject *source)
     MTLError *error = NULL;
     bool ok;
     const char *text = PyUnicode_Check(source) ? PyUnicode_AsUTF8AndSize(source, NULL) : NULL;
-    if (!text) return PyErr_Occurred() ? NULL : (is_a(source, &PyUnicode_Type, "source text"), NULL);
+    if (!text)
+        return PyErr_Occurred() ? NULL : (is_a(source, &PyUnicode_Type, "source text"), NULL);
     WITHOUT_GIL(ok = ig_metal_backend_load_library_from_source(BACKEND(o), text, &error));
     return done(o, ok, error);
 }
@@ -226,8 +227,7 @@ static PyObject *backend_device_name(PyObject *o, PyObject *ignored) {
 }
 static PyObject *backend_max_threads(PyObject *o, PyObject *ignored) {
     (void)ignored;
-    return sizes(
-        mtl_device_max_threads_per_threadgroup(ig_metal_backend_metal_device(BACKEND(o))));
+    return sizes(mtl_device_max_threads_per_threadgroup(ig_metal_backend_metal_device(BACKEND(o))));
 }
 
 // What execute_compute_command encodes: one dispatch of a pipeline over buffers.
@@ -274,8 +274,10 @@ static PyObject *backend_execute_compute_command(PyObject *o, PyObject *args) {
 }
 
 #define METHOD(type, fn, flags, arguments, typed, returns, doc)                                    \
-    { #fn, type##_##fn, flags,                                                                     \
-      #fn "($self" arguments ", /)\n--\n\n" #fn "(" typed ") -> " returns "\n\n" doc }
+    {                                                                                              \
+#fn, type##_##fn, flags,                                                                   \
+            #fn "($self" arguments ", /)\n--\n\n" #fn "(" typed ") -> " returns "\n\n" doc         \
+    }
 static PyMethodDef backend_methods[] = {
     METHOD(backend, is_available, METH_NOARGS | METH_STATIC, "", "", "bool",
            "Whether there is a Metal device."),
@@ -343,7 +345,8 @@ static int buffer_get(PyObject *o, Py_buffer *view, int flags) {
     void *contents = mtl_buffer_contents(buffer);
     view->obj = NULL;
     if (contents)
-        return PyBuffer_FillInfo(view, o, contents, (Py_ssize_t)mtl_buffer_length(buffer), 0, flags);
+        return PyBuffer_FillInfo(view, o, contents, (Py_ssize_t)mtl_buffer_length(buffer), 0,
+                                 flags);
     PyErr_SetString(PyExc_BufferError, "a private buffer has no memory for the CPU");
     return -1;
 }

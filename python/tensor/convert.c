@@ -24,7 +24,7 @@ typedef struct List {
     union {
         int64_t i;
         float f;
-    } *values; // as `level` says: what was read is changed when the level rises
+    } * values; // as `level` says: what was read is changed when the level rises
 } List;
 
 static bool is_list(PyObject *o) { return PyList_Check(o) || PyTuple_Check(o); }
@@ -186,8 +186,7 @@ IgTensor *to_tensor(State *state, PyObject *o, int type, IgDevice *device) {
     Tensor *from = as_tensor(o);
     if (from) return from_tensor(state, from, type, device);
     if (!device && !(device = default_device(state))) return NULL;
-    if (is_list(o) || PyLong_Check(o) || PyFloat_Check(o))
-        return from_list(state, o, type, device);
+    if (is_list(o) || PyLong_Check(o) || PyFloat_Check(o)) return from_list(state, o, type, device);
     bool is_one = false;
     IgTensor *t = from_buffer(state, o, type, device, &is_one);
     if (t || is_one) return t;

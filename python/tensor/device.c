@@ -9,9 +9,9 @@ static const struct {
     const char *other;
     const char *kind;
 } dtypes[N_DTYPES] = {
-    [IgFloat16] = {"f16 half e", "f"},   [IgFloat32] = {"f32 float f", "f"},
-    [IgBFloat16] = {"bf16", "f"},        [IgInt8] = {"i8 char b", "i"},
-    [IgInt32] = {"i32 int i", "i"},      [IgInt64] = {"i64 long q", "i"},
+    [IgFloat16] = {"f16 half e", "f"}, [IgFloat32] = {"f32 float f", "f"},
+    [IgBFloat16] = {"bf16", "f"},      [IgInt8] = {"i8 char b", "i"},
+    [IgInt32] = {"i32 int i", "i"},    [IgInt64] = {"i64 long q", "i"},
     [IgBool] = {"bool_ b8 ?", "b"},
 };
 
@@ -98,12 +98,11 @@ static PyMethodDef dtype_methods[] = {
     {"__reduce__", dtype_reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\n"},
     {NULL, NULL, 0, NULL},
 };
-static void plain_dealloc(PyObject *o) {
-    free_object(o);
-}
+static void plain_dealloc(PyObject *o) { free_object(o); }
 static PyType_Slot dtype_slots[] = {
-    {Py_tp_doc, "The type of a tensor's elements. Wherever one is asked for, its name, NumPy's type "
-                "or dtype, float, int and bool will do."},
+    {Py_tp_doc,
+     "The type of a tensor's elements. Wherever one is asked for, its name, NumPy's type "
+     "or dtype, float, int and bool will do."},
     {Py_tp_repr, SLOT(dtype_repr)},
     {Py_tp_str, SLOT(dtype_str)},
     {Py_tp_hash, SLOT(dtype_hash)},
@@ -182,7 +181,8 @@ PyObject *from_device(State *state, IgDevice *device) {
     for (int i = 0; i < 16; i++)
         if (state->devices[i] && ((Device *)state->devices[i])->device == device)
             return Py_NewRef(state->devices[i]);
-    if (device == ig_device_default(NULL) && device_at(state, 0)) return Py_NewRef(state->devices[0]);
+    if (device == ig_device_default(NULL) && device_at(state, 0))
+        return Py_NewRef(state->devices[0]);
     return device_of(state, device, -1);
 }
 
@@ -233,7 +233,9 @@ static PyObject *device_synchronize(PyObject *o, PyObject *ignored) {
     WITHOUT_GIL(ok = ig_device_synchronize(d->device, &error));
     return ok ? Py_NewRef(Py_None) : raise_error(d->state, error);
 }
-static Py_hash_t device_hash(PyObject *o) { return (Py_hash_t)((uintptr_t)((Device *)o)->device >> 4); }
+static Py_hash_t device_hash(PyObject *o) {
+    return (Py_hash_t)((uintptr_t)((Device *)o)->device >> 4);
+}
 static PyObject *device_compare(PyObject *a, PyObject *b, int op) {
     State *state = ((Device *)a)->state;
     if (op != Py_EQ && op != Py_NE) Py_RETURN_NOTIMPLEMENTED;
@@ -259,7 +261,8 @@ static PyMethodDef device_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot device_slots[] = {
-    {Py_tp_doc, "Device(name=\"metal\")\n--\n\nWhere tensors are and operations run: a Metal device."},
+    {Py_tp_doc,
+     "Device(name=\"metal\")\n--\n\nWhere tensors are and operations run: a Metal device."},
     {Py_tp_new, SLOT(device_new)},
     {Py_tp_repr, SLOT(device_repr)},
     {Py_tp_str, SLOT(device_str)},

@@ -32,8 +32,9 @@ static bool show(Selection *s, IgTensor *next, MTLError **error) {
 }
 
 static bool out_of_bounds(Selection *s, int64_t i, int axis, int64_t n) {
-    PyErr_Format(s->state->errors[IgErrorIndex], "index %lld is out of range for axis %d of length %lld",
-                 (long long)i, axis, (long long)n);
+    PyErr_Format(s->state->errors[IgErrorIndex],
+                 "index %lld is out of range for axis %d of length %lld", (long long)i, axis,
+                 (long long)n);
     return false;
 }
 
@@ -57,7 +58,8 @@ static bool apply_slice(Selection *s, PyObject *slice) {
     if (count == 0) return show(s, ig_slice(s->view, axis, 0, 0, 1, &error), &error);
     if (step > 0) return show(s, ig_slice(s->view, axis, start, stop, step, &error), &error);
     Py_ssize_t first = start + (count - 1) * step;
-    return show(s, ig_slice(s->view, axis, first, start + 1, count > 1 ? -step : 1, &error), &error) &&
+    return show(s, ig_slice(s->view, axis, first, start + 1, count > 1 ? -step : 1, &error),
+                &error) &&
            show(s, ig_flip(s->view, axis, &error), &error);
 }
 
@@ -108,8 +110,8 @@ static bool apply_mask(Selection *s, IgTensor *mask) {
     for (int i = 0; i < rank; i++)
         if (shape[i] != ig_shape(s->view)[s->axis + i]) {
             PyErr_Format(s->state->errors[IgErrorIndex],
-                         "a mask has length %lld along an axis of length %lld",
-                         (long long)shape[i], (long long)ig_shape(s->view)[s->axis + i]);
+                         "a mask has length %lld along an axis of length %lld", (long long)shape[i],
+                         (long long)ig_shape(s->view)[s->axis + i]);
             return false;
         }
     uint8_t *bits = malloc((size_t)n + 1);
@@ -149,8 +151,8 @@ static bool apply_array(Selection *s, PyObject *item) {
     }
     IgType type = ig_type(t);
     if (type == IgFloat16 || type == IgFloat32 || type == IgBFloat16) {
-        PyErr_Format(s->state->errors[IgErrorIndex],
-                     "indices are integers or bool, not %s", ig_type_name(type));
+        PyErr_Format(s->state->errors[IgErrorIndex], "indices are integers or bool, not %s",
+                     ig_type_name(type));
         goto end;
     }
     if (!wait_for(s->state, t)) goto end;
@@ -388,7 +390,8 @@ PyObject *tensor_subscript(PyObject *o, PyObject *key) {
 // ---- Assignment ----
 
 // A mask of the tensor's own shape and one number: no place needs to be known.
-static IgTensor *fill_masked(State *state, IgTensor *x, PyObject *key, PyObject *value, bool *done) {
+static IgTensor *fill_masked(State *state, IgTensor *x, PyObject *key, PyObject *value,
+                             bool *done) {
     Tensor *mask = as_tensor(key);
     MTLError *error = NULL;
     *done = mask && ig_type(mask->t) == IgBool && ig_rank(mask->t) == ig_rank(x) && ig_rank(x) &&
@@ -404,8 +407,8 @@ static IgTensor *fill_masked(State *state, IgTensor *x, PyObject *key, PyObject 
 
 static IgTensor *replaced(State *state, IgTensor *x, PyObject *key, PyObject *value) {
     MTLError *error = NULL;
-    IgTensor *numbers = NULL, *shaped = NULL, *chosen = NULL, *index = NULL, *v = NULL, *wide = NULL,
-             *flat_v = NULL, *flat = NULL, *out = NULL, *result = NULL;
+    IgTensor *numbers = NULL, *shaped = NULL, *chosen = NULL, *index = NULL, *v = NULL,
+             *wide = NULL, *flat_v = NULL, *flat = NULL, *out = NULL, *result = NULL;
     int64_t all = -1, n = ig_numel(x);
     v = to_tensor(state, value, (int)ig_type(x), ig_device(x));
     if (!v) return NULL;

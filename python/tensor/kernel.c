@@ -109,7 +109,8 @@ static bool backward(void *context, const IgKernelGradient *what, IgTensor **gra
         PyObject *g = PyList_GetItem(list, i);
         if (g == Py_None) continue;
         Tensor *t = as_tensor(g);
-        if (!t) PyErr_Format(PyExc_TypeError, "a gradient is a tensor or None, not %s", short_type(g));
+        if (!t)
+            PyErr_Format(PyExc_TypeError, "a gradient is a tensor or None, not %s", short_type(g));
         // One that belongs to the library's scope, as what it makes itself does.
         grads[i] = t ? ig_reshape(t->t, ig_rank(t->t), ig_shape(t->t), error) : NULL;
         ok = grads[i] != NULL;
@@ -200,4 +201,5 @@ static PyType_Slot slots[] = {
     {Py_tp_methods, methods},
     {0, NULL},
 };
-PyType_Spec kernel_spec = {"ingot._tensor.UserKernel", sizeof(Kernel), 0, Py_TPFLAGS_DEFAULT, slots};
+PyType_Spec kernel_spec = {"ingot._tensor.UserKernel", sizeof(Kernel), 0, Py_TPFLAGS_DEFAULT,
+                           slots};

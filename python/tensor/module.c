@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include "object.h"
 
-static const Op *const *const tables[] = {ops_create, ops_elementwise, ops_reduce, ops_shape,
-                                          ops_nn,     ops_grad,        ops_array,  ops_files, NULL};
+static const Op *const *const tables[] = {ops_create, ops_elementwise, ops_reduce,
+                                          ops_shape,  ops_nn,          ops_grad,
+                                          ops_array,  ops_files,       NULL};
 extern PyType_Spec iterator_spec;
 PyTypeObject *tensor_type_new(PyObject *module, PyMethodDef *methods);
 
@@ -56,8 +57,7 @@ static int init(PyObject *module) {
         dtypes_init(state) < 0)
         return -1;
     state->tensor = tensor_type_new(module, methods);
-    if (!state->tensor ||
-        PyModule_AddObjectRef(module, "Tensor", (PyObject *)state->tensor) < 0 ||
+    if (!state->tensor || PyModule_AddObjectRef(module, "Tensor", (PyObject *)state->tensor) < 0 ||
         PyModule_AddFunctions(module, functions) < 0)
         return -1;
     return 0;

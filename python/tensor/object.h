@@ -3,7 +3,8 @@
 //
 // A function is a row: name, result, docstring, arguments and a body of a few lines,
 //
-//     TENSOR_OP(softmax, "Exponentials that sum to 1 along an axis.", X, AXIS_OR("axis", "dim", -1)) {
+//     TENSOR_OP(softmax, "Exponentials that sum to 1 along an axis.", X, AXIS_OR("axis", "dim",
+//     -1)) {
 //         return ig_softmax(a[0].t, a[1].axis, error);
 //     }
 //
@@ -41,7 +42,7 @@ struct State {
     PyObject *show;        // ingot._show.show, once needed
     IgType default_dtype;
     uint64_t generator; // of seeds
-    State *next; // of the list of all states
+    State *next;        // of the list of all states
 };
 
 typedef struct Tensor {
@@ -106,7 +107,7 @@ typedef struct Arg {
         uint64_t seed;
         IgReduce reduce;
     };
-    int n;                    // of ts, shape or axes
+    int n; // of ts, shape or axes
     int64_t shape[IG_MAX_RANK];
     int axes[IG_MAX_RANK];
 } Arg;
@@ -138,9 +139,12 @@ bool to_shape(PyObject *o, int *rank, int64_t shape[IG_MAX_RANK]);
 
 // ---- Tables of functions: every file that has some ends with one ----
 
-extern const Op *const ops_create[], *const ops_elementwise[], *const ops_reduce[],
-    *const ops_shape[], *const ops_nn[], *const ops_grad[], *const ops_device[], *const ops_array[],
-    *const ops_files[];
+extern const Op *const ops_create[],
+    *const ops_elementwise[],
+        *const ops_reduce[], *const ops_shape[], *const ops_nn[], *const ops_grad[],
+                                                                      *const ops_device[],
+                                                                          *const ops_array[],
+                                                                              *const ops_files[];
 
 // ---- Errors (error.c) ----
 
@@ -187,7 +191,7 @@ void tensor_releasebuffer(PyObject *self, Py_buffer *view);
 IgTensor *from_dlpack(State *state, PyObject *o, int copy); // copy: 1, 0 never, -1 if needed
 IgTensor *from_buffer(State *state, PyObject *o, int type, IgDevice *device, bool *is_one);
 void drop_later(PyObject *object); // from any thread, without the GIL
-void drain_shared(void); // lets go of memory of others that is not used any more
+void drain_shared(void);           // lets go of memory of others that is not used any more
 
 // ---- Devices, types (device.c) ----
 
@@ -229,22 +233,22 @@ static inline void free_object(PyObject *o) {
 
 // ---- Writing rows ----
 
-#define TENSOR(label)                                                                               \
+#define TENSOR(label)                                                                              \
     { .name = label, .kind = A_TENSOR }
-#define TENSOR_OR(label)                                                                            \
+#define TENSOR_OR(label)                                                                           \
     { .name = label, .kind = A_TENSOR, .text = "None", .or_none = true }
-#define TENSORS(label)                                                                              \
+#define TENSORS(label)                                                                             \
     { .name = label, .kind = A_TENSORS }
 #define X TENSOR("x")
-#define NUMBER(label)                                                                               \
+#define NUMBER(label)                                                                              \
     { .name = label, .kind = A_NUMBER }
-#define NUMBER_OR(label, v)                                                                         \
+#define NUMBER_OR(label, v)                                                                        \
     { .name = label, .kind = A_NUMBER, .text = #v, .value = v }
-#define INT(label)                                                                                  \
+#define INT(label)                                                                                 \
     { .name = label, .kind = A_INT }
-#define INT_OR(label, v)                                                                            \
+#define INT_OR(label, v)                                                                           \
     { .name = label, .kind = A_INT, .text = #v, .value = v }
-#define BOOL_OR(label, v)                                                                           \
+#define BOOL_OR(label, v)                                                                          \
     { .name = label, .kind = A_BOOL, .text = v ? "True" : "False", .value = v }
 #define KEEPDIM                                                                                    \
     { .name = "keepdim", .other = "keepdims", .kind = A_BOOL, .text = "False" }
@@ -261,27 +265,27 @@ static inline void free_object(PyObject *o) {
     { .name = "axis", .other = "dim", .kind = A_AXES, .text = "None", .or_none = true }
 #define SHAPE(label)                                                                               \
     { .name = label, .kind = A_SHAPE, .rest = true }
-#define PAIR(label)                                                                                 \
+#define PAIR(label)                                                                                \
     { .name = label, .kind = A_PAIR }
-#define PAIR_OR(label, v)                                                                           \
+#define PAIR_OR(label, v)                                                                          \
     { .name = label, .kind = A_PAIR, .text = #v, .value = v }
 #define DTYPE                                                                                      \
     { .name = "dtype", .kind = A_DTYPE, .text = "None", .or_none = true }
 #define DEVICE                                                                                     \
     { .name = "device", .kind = A_DEVICE, .text = "None", .or_none = true }
-#define STR(label)                                                                                  \
+#define STR(label)                                                                                 \
     { .name = label, .kind = A_STR }
-#define STR_OR(label, v)                                                                            \
+#define STR_OR(label, v)                                                                           \
     { .name = label, .kind = A_STR, .text = "\"" v "\"" }
-#define PATH(label)                                                                                 \
+#define PATH(label)                                                                                \
     { .name = label, .kind = A_PATH }
 #define REDUCE                                                                                     \
     { .name = "reduction", .kind = A_REDUCE, .text = "\"mean\"" }
 #define SEED                                                                                       \
     { .name = "seed", .kind = A_SEED, .text = "None", .or_none = true }
-#define ANY(label)                                                                                  \
+#define ANY(label)                                                                                 \
     { .name = label, .kind = A_ANY }
-#define ANY_OR(label)                                                                               \
+#define ANY_OR(label)                                                                              \
     { .name = label, .kind = A_ANY, .text = "None", .or_none = true }
 
 #define UNUSED(type, parameter) type parameter __attribute__((unused))
@@ -312,11 +316,10 @@ static inline void free_object(PyObject *o) {
     static Result body_##fn type
 
 #define TENSOR_OP_AS(flags, fn, doc, ...)                                                          \
-    OP_(fn, tensor, IgTensor *, (UNUSED(State *, state), const Arg *a, MTLError **error), flags,    \
-        "Tensor",                                                                                  \
-        doc, __VA_ARGS__)
+    OP_(fn, tensor, IgTensor *, (UNUSED(State *, state), const Arg *a, MTLError **error), flags,   \
+        "Tensor", doc, __VA_ARGS__)
 #define TENSOR_OP(fn, doc, ...) TENSOR_OP_AS(AS_FUNCTION | AS_METHOD, fn, doc, __VA_ARGS__)
 #define OBJECT_OP(flags, fn, returns, doc, ...)                                                    \
-    OP_(fn, object, PyObject *, (UNUSED(State *, state), UNUSED(const Arg *, a)), flags, returns,    \
+    OP_(fn, object, PyObject *, (UNUSED(State *, state), UNUSED(const Arg *, a)), flags, returns,  \
         doc, __VA_ARGS__)
 #endif

@@ -82,8 +82,8 @@ TENSOR_OP_AS(AS_FUNCTION, arange,
     IgType type = a[3].n >= 0 ? a[3].type : whole ? IgInt64 : state->default_dtype;
     return ig_arange(a[4].device, type, v[0], v[2], n > 0 ? (int64_t)n : 0, error);
 }
-TENSOR_OP_AS(AS_FUNCTION, linspace, "n numbers from start to stop, both included.",
-             NUMBER("start"), NUMBER("stop"),
+TENSOR_OP_AS(AS_FUNCTION, linspace, "n numbers from start to stop, both included.", NUMBER("start"),
+             NUMBER("stop"),
              {.name = "n", .other = "steps", .kind = A_INT, .text = "50", .value = 50}, DTYPE,
              DEVICE) {
     return ig_linspace(a[4].device, type_or(state, &a[3]), a[0].f, a[1].f, a[2].i, error);
@@ -95,8 +95,8 @@ TENSOR_OP_AS(AS_FUNCTION, eye, "1 on a diagonal of a matrix, else 0. m: columns,
     return ig_eye(a[4].device, type_or(state, &a[3]), a[0].i, columns, a[2].i, error);
 }
 TENSOR_OP_AS(AS_FUNCTION, one_hot,
-             "1 at each id, else 0: integers (..) to (.., n). Without dtype: float32.", TENSOR("ids"),
-             {.name = "n", .other = "num_classes", .kind = A_INT}, DTYPE) {
+             "1 at each id, else 0: integers (..) to (.., n). Without dtype: float32.",
+             TENSOR("ids"), {.name = "n", .other = "num_classes", .kind = A_INT}, DTYPE) {
     return ig_one_hot(a[0].t, a[1].i, type_or(state, &a[2]), error);
 }
 
@@ -121,7 +121,8 @@ TENSOR_OP_AS(AS_FUNCTION, randn, "Normally distributed, mean 0 and variance 1.",
     return ig_randn(a[2].device, type_or(state, &a[1]), a[0].n, a[0].shape, a[3].seed, error);
 }
 TENSOR_OP_AS(AS_FUNCTION, randint, "Integers from low to high - 1, equally likely.", INT("low"),
-             INT("high"), {.name = "shape", .other = "size", .kind = A_SHAPE}, DTYPE, DEVICE, SEED) {
+             INT("high"), {.name = "shape", .other = "size", .kind = A_SHAPE}, DTYPE, DEVICE,
+             SEED) {
     if (a[1].i <= a[0].i || a[1].i - a[0].i > 1 << 24) {
         PyErr_SetString(PyExc_ValueError, "randint(): low is below high, by 2^24 at most");
         return NULL;
@@ -208,9 +209,25 @@ static PyObject *function_get_default_dtype(PyObject *module, PyObject *const *a
     return call_op(PyModule_GetState(module), &op_get_default_dtype, NULL, args, n, names);
 }
 
-const Op *const ops_create[] = {
-    &op_zeros,       &op_ones,      &op_empty,  &op_full,        &op_zeros_like,
-    &op_ones_like,   &op_full_like, &op_arange, &op_linspace,    &op_eye,
-    &op_one_hot,     &op_rand,      &op_randn,  &op_uniform,     &op_randint,
-    &op_manual_seed, &op_tensor,    &op_asarray, &op_from_numpy, &op_set_default_dtype,
-    &op_get_default_dtype, NULL};
+const Op *const ops_create[] = {&op_zeros,
+                                &op_ones,
+                                &op_empty,
+                                &op_full,
+                                &op_zeros_like,
+                                &op_ones_like,
+                                &op_full_like,
+                                &op_arange,
+                                &op_linspace,
+                                &op_eye,
+                                &op_one_hot,
+                                &op_rand,
+                                &op_randn,
+                                &op_uniform,
+                                &op_randint,
+                                &op_manual_seed,
+                                &op_tensor,
+                                &op_asarray,
+                                &op_from_numpy,
+                                &op_set_default_dtype,
+                                &op_get_default_dtype,
+                                NULL};

@@ -5,9 +5,7 @@
 #include "object.h"
 
 #define UNARY(fn, doc)                                                                             \
-    TENSOR_OP(fn, doc, X) {                                                                        \
-        return ig_##fn(a[0].t, error);                                                             \
-    }
+    TENSOR_OP(fn, doc, X) { return ig_##fn(a[0].t, error); }
 UNARY(neg, "-x.")
 UNARY(abs, "The absolute value.")
 UNARY(sign, "-1, 0 or 1.")
@@ -52,8 +50,9 @@ TENSOR_OP(gelu, "x * Phi(x), by the usual form with tanh, or \"none\" for the ex
     PyErr_SetString(PyExc_ValueError, "gelu(): approximate is \"tanh\" or \"none\"");
     return NULL;
 }
-TENSOR_OP(leaky_relu, "x where it is positive, else slope * x.", X,
-          {.name = "slope", .other = "negative_slope", .kind = A_NUMBER, .text = "0.01", .value = 0.01}) {
+TENSOR_OP(
+    leaky_relu, "x where it is positive, else slope * x.", X,
+    {.name = "slope", .other = "negative_slope", .kind = A_NUMBER, .text = "0.01", .value = 0.01}) {
     return ig_leaky_relu(a[0].t, a[1].f, error);
 }
 TENSOR_OP(elu, "x where it is positive, else alpha * (exp(x) - 1).", X, NUMBER_OR("alpha", 1.0)) {
@@ -119,7 +118,8 @@ static IgTensor *weak(const Arg *a, MTLError **error,
     }
     return tensors(a[0].t, a[1].t, error);
 }
-#define Y {.name = "y", .other = "other", .kind = A_TENSOR}
+#define Y                                                                                          \
+    { .name = "y", .other = "other", .kind = A_TENSOR }
 TENSOR_OP(minimum, "The smaller of two.", X, Y) {
     return weak(a, error, ig_minimum, ig_minimum_scalar);
 }
@@ -127,20 +127,19 @@ TENSOR_OP(maximum, "The larger of two.", X, Y) {
     return weak(a, error, ig_maximum, ig_maximum_scalar);
 }
 #define BINARY(fn, doc)                                                                            \
-    TENSOR_OP(fn, doc, X, Y) {                                                                     \
-        return ig_##fn(a[0].t, a[1].t, error);                                                     \
-    }
+    TENSOR_OP(fn, doc, X, Y) { return ig_##fn(a[0].t, a[1].t, error); }
 BINARY(logical_and, "Whether neither is 0.")
 BINARY(logical_or, "Whether one is not 0.")
 BINARY(logical_xor, "Whether exactly one is not 0.")
 BINARY(atan2, "The angle whose tangent is x / y, in the right quadrant: x is the ordinate.")
 
 // A number takes the type of the tensor on the other side.
-static IgTensor *chosen(IgTensor *condition, const Arg *x, const Arg *y,
-                        MTLError **error) {
+static IgTensor *chosen(IgTensor *condition, const Arg *x, const Arg *y, MTLError **error) {
     IgTensor *own = NULL, *result;
-    bool xn = !as_tensor(x->py) && PyLong_Check(x->py), yn = !as_tensor(y->py) && PyLong_Check(y->py);
-    bool xf = !as_tensor(x->py) && PyFloat_Check(x->py), yf = !as_tensor(y->py) && PyFloat_Check(y->py);
+    bool xn = !as_tensor(x->py) && PyLong_Check(x->py),
+         yn = !as_tensor(y->py) && PyLong_Check(y->py);
+    bool xf = !as_tensor(x->py) && PyFloat_Check(x->py),
+         yf = !as_tensor(y->py) && PyFloat_Check(y->py);
     bool float_x = ig_type(x->t) <= IgBFloat16, float_y = ig_type(y->t) <= IgBFloat16;
     if (as_tensor(y->py) && (xn || (xf && float_y))) {
         own = ig_cast(x->t, ig_type(y->t), error);
@@ -166,17 +165,24 @@ TENSOR_OP(dropout, "0 with probability p, else x / (1 - p); x itself when not tr
     return ig_dropout(a[0].t, a[1].f, a[2].b, a[3].seed, error);
 }
 
-const Op *const ops_elementwise[] = {
-    &op_neg,        &op_abs,         &op_sign,        &op_floor,       &op_ceil,
-    &op_round,      &op_trunc,       &op_square,      &op_reciprocal,  &op_sqrt,
-    &op_rsqrt,      &op_exp,         &op_exp2,        &op_expm1,       &op_log,
-    &op_log2,       &op_log10,       &op_log1p,       &op_sin,         &op_cos,
-    &op_tan,        &op_asin,        &op_acos,        &op_atan,        &op_sinh,
-    &op_cosh,       &op_tanh,        &op_erf,         &op_sigmoid,     &op_softplus,
-    &op_relu,       &op_silu,        &op_gelu,        &op_leaky_relu,  &op_elu,
-    &op_clamp,      &op_logical_not, &op_isnan,       &op_isinf,       &op_isfinite,
-    &op_add,        &op_sub,         &op_mul,         &op_div,         &op_pow,
-    &op_remainder,  &op_floor_divide, &op_eq,         &op_ne,          &op_lt,
-    &op_le,         &op_gt,          &op_ge,          &op_minimum,     &op_maximum,
-    &op_logical_and, &op_logical_or, &op_logical_xor, &op_atan2,       &op_where,
-    &op_masked_fill, &op_dropout,    NULL};
+const Op *const ops_elementwise[] = {&op_neg,         &op_abs,          &op_sign,
+                                     &op_floor,       &op_ceil,         &op_round,
+                                     &op_trunc,       &op_square,       &op_reciprocal,
+                                     &op_sqrt,        &op_rsqrt,        &op_exp,
+                                     &op_exp2,        &op_expm1,        &op_log,
+                                     &op_log2,        &op_log10,        &op_log1p,
+                                     &op_sin,         &op_cos,          &op_tan,
+                                     &op_asin,        &op_acos,         &op_atan,
+                                     &op_sinh,        &op_cosh,         &op_tanh,
+                                     &op_erf,         &op_sigmoid,      &op_softplus,
+                                     &op_relu,        &op_silu,         &op_gelu,
+                                     &op_leaky_relu,  &op_elu,          &op_clamp,
+                                     &op_logical_not, &op_isnan,        &op_isinf,
+                                     &op_isfinite,    &op_add,          &op_sub,
+                                     &op_mul,         &op_div,          &op_pow,
+                                     &op_remainder,   &op_floor_divide, &op_eq,
+                                     &op_ne,          &op_lt,           &op_le,
+                                     &op_gt,          &op_ge,           &op_minimum,
+                                     &op_maximum,     &op_logical_and,  &op_logical_or,
+                                     &op_logical_xor, &op_atan2,        &op_where,
+                                     &op_masked_fill, &op_dropout,      NULL};

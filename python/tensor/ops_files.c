@@ -29,12 +29,15 @@ static bool fill(State *state, IgDict *dict, PyObject *names, const Arg *tensors
     for (int i = 0; i < tensors->n; i++) {
         const char *name = text_of(PyList_GetItem(names, i), "names of tensors");
         if (!name) return false;
-        if (!ig_dict_set(dict, name, tensors->ts[i], &error)) return raise_error(state, error), false;
+        if (!ig_dict_set(dict, name, tensors->ts[i], &error))
+            return raise_error(state, error), false;
     }
     for (PyObject *k, *v; PyDict_Next(meta, &at, &k, &v);) {
-        const char *key = text_of(k, "keys of metadata"), *value = key ? text_of(v, "metadata") : NULL;
+        const char *key = text_of(k, "keys of metadata"),
+                   *value = key ? text_of(v, "metadata") : NULL;
         if (!value) return false;
-        if (!ig_dict_set_metadata(dict, key, value, &error)) return raise_error(state, error), false;
+        if (!ig_dict_set_metadata(dict, key, value, &error))
+            return raise_error(state, error), false;
     }
     return true;
 }

@@ -15,7 +15,8 @@ OBJECT_OP(AS_METHOD, backward, "None",
           "that of this tensor itself, 1 without it, which needs a single element. The graph is "
           "gone afterwards unless it is retained; create_graph: gradients remember how they were "
           "made.",
-          X, TENSOR_OR("gradient"), BOOL_OR("retain_graph", false), BOOL_OR("create_graph", false)) {
+          X, TENSOR_OR("gradient"), BOOL_OR("retain_graph", false),
+          BOOL_OR("create_graph", false)) {
     MTLError *error = NULL;
     IgBackwardOptions options = {a[2].b, a[3].b};
     // With the GIL: kernels of the user may call Python on the way, and hold the lock of gradients.
@@ -41,7 +42,8 @@ static bool same_count(State *state, int n, int seeds) {
 }
 
 OBJECT_OP(AS_FUNCTION, _grad, "list[Tensor]", "grad() with lists.", TENSORS("outputs"),
-          TENSORS("inputs"), {.name = "grad_outputs", .kind = A_TENSORS, .text = "None", .or_none = true},
+          TENSORS("inputs"),
+          {.name = "grad_outputs", .kind = A_TENSORS, .text = "None", .or_none = true},
           BOOL_OR("retain_graph", false), BOOL_OR("create_graph", false)) {
     MTLError *error = NULL;
     IgBackwardOptions options = {a[3].b, a[4].b};
@@ -145,6 +147,6 @@ OBJECT_OP(AS_FUNCTION, gradient_check, "dict[str, Any]",
                          (long long)r.n_failed, "passed", r.passed ? Py_True : Py_False);
 }
 
-const Op *const ops_grad[] = {&op_backward,       &op_requires_grad_, &op_zero_grad,
-                              &op__grad,          &op__no_grad_begin, &op__no_grad_end,
+const Op *const ops_grad[] = {&op_backward,        &op_requires_grad_, &op_zero_grad,
+                              &op__grad,           &op__no_grad_begin, &op__no_grad_end,
                               &op_is_grad_enabled, &op_gradient_check, NULL};

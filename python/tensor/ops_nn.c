@@ -20,8 +20,9 @@ TENSOR_OP(layer_norm,
     if (!trailing("layer_norm", a[0].t, &a[1])) return NULL;
     return ig_layer_norm(a[0].t, a[1].n, a[2].t, a[3].t, a[4].f, error);
 }
-TENSOR_OP(rms_norm, "x / sqrt(mean(x * x) + eps) over the last axes, which have this shape; times "
-                    "weight.",
+TENSOR_OP(rms_norm,
+          "x / sqrt(mean(x * x) + eps) over the last axes, which have this shape; times "
+          "weight.",
           X, {.name = "normalized_shape", .other = "shape", .kind = A_SHAPE}, TENSOR_OR("weight"),
           NUMBER_OR("eps", 1e-6)) {
     if (!trailing("rms_norm", a[0].t, &a[1])) return NULL;
@@ -98,8 +99,8 @@ static bool pooling(const char *call, const Arg *a, IgPooling *o) {
 #define POOLING                                                                                    \
     X, PAIR("kernel_size"), {.name = "stride", .kind = A_PAIR, .text = "None", .or_none = true},   \
         PAIR_OR("padding", 0)
-TENSOR_OP(max_pool2d, "The largest of each window of x (N, C, H, W); stride: the kernel's.", POOLING,
-          PAIR_OR("dilation", 1), BOOL_OR("ceil_mode", false)) {
+TENSOR_OP(max_pool2d, "The largest of each window of x (N, C, H, W); stride: the kernel's.",
+          POOLING, PAIR_OR("dilation", 1), BOOL_OR("ceil_mode", false)) {
     IgPooling o;
     if (!pooling("max_pool2d", a, &o) || !positive("max_pool2d", "dilation", &a[4])) return NULL;
     o.dilation[0] = a[4].shape[0], o.dilation[1] = a[4].shape[1];
@@ -164,10 +165,11 @@ static bool activation(const char *call, const Arg *a, IgActivation *out) {
         if (i >= 0 && i < 6) return *out = (IgActivation)i, true;
         PyErr_Clear();
     }
-    PyErr_Format(PyExc_ValueError,
-                 "%s(): activation is \"none\", \"relu\", \"gelu\", \"silu\", \"sigmoid\", \"tanh\" "
-                 "or a member of fused.Activation, not %R",
-                 call, o);
+    PyErr_Format(
+        PyExc_ValueError,
+        "%s(): activation is \"none\", \"relu\", \"gelu\", \"silu\", \"sigmoid\", \"tanh\" "
+        "or a member of fused.Activation, not %R",
+        call, o);
     return false;
 }
 TENSOR_OP(matmul_with_activation, "activation(x @ y) in one kernel.", X, TENSOR("y"),

@@ -77,8 +77,9 @@ static IgTensor *norm_of(IgTensor *x, int axis, bool keepdim, MTLError **error) 
 }
 #define CORRECTION                                                                                 \
     { .name = "correction", .other = "ddof", .kind = A_INT, .text = "0" }
-TENSOR_OP(var, "The variance: squared distances to the mean, summed and divided by the count less "
-               "correction (0 as in NumPy; PyTorch's default is 1).",
+TENSOR_OP(var,
+          "The variance: squared distances to the mean, summed and divided by the count less "
+          "correction (0 as in NumPy; PyTorch's default is 1).",
           X, AXES_NONE, KEEPDIM, CORRECTION) {
     parameter = (double)a[3].i;
     return reduce(a[0].t, &a[1], a[2].b, var_of, error);
@@ -97,9 +98,7 @@ TENSOR_OP(norm, "sum(abs(x) ** p) ** (1 / p); p may be 0 and infinite.", X,
 // ---- Along an axis ----
 
 #define ALONG(fn, doc, ...)                                                                        \
-    TENSOR_OP(fn, doc, X, __VA_ARGS__) {                                                           \
-        return ig_##fn(a[0].t, a[1].axis, error);                                                  \
-    }
+    TENSOR_OP(fn, doc, X, __VA_ARGS__) { return ig_##fn(a[0].t, a[1].axis, error); }
 ALONG(cumsum, "Sums of all elements up to each, along an axis. Integers give int64.", AXIS)
 ALONG(cumprod, "Products of all elements up to each, along an axis. Integers give int64.", AXIS)
 ALONG(softmax, "Exponentials that sum to 1 along an axis.", AXIS_OR(-1))
@@ -137,7 +136,7 @@ TENSOR_OP_AS(AS_FUNCTION | AS_METHOD | WAITS, argsort, "Where the elements are, 
 }
 
 const Op *const ops_reduce[] = {
-    &op_sum,       &op_mean,    &op_prod,    &op_max,  &op_min,
-    &op_any,       &op_all,     &op_count_nonzero, &op_logsumexp, &op_argmax, &op_argmin,
-    &op_var,       &op_std,     &op_norm,    &op_cumsum,      &op_cumprod, &op_softmax,
-    &op_log_softmax, &op_sort,  &op_topk,    &op_argsort,     NULL};
+    &op_sum,  &op_mean,          &op_prod,      &op_max,     &op_min,     &op_any,
+    &op_all,  &op_count_nonzero, &op_logsumexp, &op_argmax,  &op_argmin,  &op_var,
+    &op_std,  &op_norm,          &op_cumsum,    &op_cumprod, &op_softmax, &op_log_softmax,
+    &op_sort, &op_topk,          &op_argsort,   NULL};

@@ -5,8 +5,9 @@
 
 // ---- Views ----
 
-TENSOR_OP(reshape, "The same elements in another shape; one length may be -1. A view where it can "
-                   "be.",
+TENSOR_OP(reshape,
+          "The same elements in another shape; one length may be -1. A view where it can "
+          "be.",
           X, SHAPE("shape")) {
     return ig_reshape(a[0].t, a[1].n, a[1].shape, error);
 }
@@ -23,8 +24,9 @@ TENSOR_OP(permute, "A view with the axes in another order.", X,
                  ig_rank(a[0].t));
     return NULL;
 }
-TENSOR_OP(transpose, "A view with two axes exchanged, as in PyTorch; without any, all in the "
-                     "opposite order; with three or more, in that order, as in NumPy.",
+TENSOR_OP(transpose,
+          "A view with two axes exchanged, as in PyTorch; without any, all in the "
+          "opposite order; with three or more, in that order, as in NumPy.",
           X, {.name = "axes", .kind = A_AXES, .text = "None", .or_none = true, .rest = true}) {
     int rank = ig_rank(a[0].t), axes[IG_MAX_RANK] = {0};
     for (int i = 0; i < rank; i++) axes[i] = rank - 1 - i;
@@ -77,8 +79,9 @@ TENSOR_OP(triu, "x on and above a diagonal of its last two axes, else 0.", X,
 
 // ---- Together ----
 
-TENSOR_OP_AS(AS_FUNCTION, concat, "Tensors of equal shapes but for one axis, put together along it.",
-             TENSORS("tensors"), AXIS_OR(0)) {
+TENSOR_OP_AS(AS_FUNCTION, concat,
+             "Tensors of equal shapes but for one axis, put together along it.", TENSORS("tensors"),
+             AXIS_OR(0)) {
     return ig_concat(a[0].n, a[0].ts, a[1].axis, error);
 }
 TENSOR_OP_AS(AS_FUNCTION, cat, "The same as concat().", TENSORS("tensors"), AXIS_OR(0)) {
@@ -168,11 +171,17 @@ static PyObject *split_lengths(State *state, IgTensor *x, int axis, PyObject *le
     return list;
 }
 
-LIST_OP(split,
-        "Views of consecutive pieces along an axis: of this size, the last may be shorter, or of "
-        "the sizes in a list. With one number alone that is the axis, and every piece has length 1.",
-        ANY("size"), {.name = "axis", .other = "dim", .kind = A_AXIS, .text = "None",
-                      .value = IG_ALL, .or_none = true}) {
+LIST_OP(
+    split,
+    "Views of consecutive pieces along an axis: of this size, the last may be shorter, or of "
+    "the sizes in a list. With one number alone that is the axis, and every piece has length 1.",
+    ANY("size"),
+    {.name = "axis",
+     .other = "dim",
+     .kind = A_AXIS,
+     .text = "None",
+     .value = IG_ALL,
+     .or_none = true}) {
     PyObject *size = a[1].py;
     if (PyList_Check(size) || PyTuple_Check(size))
         return split_lengths(state, a[0].t, a[2].axis == IG_ALL ? 0 : a[2].axis, size);
@@ -357,15 +366,30 @@ OBJECT_OP(AS_FUNCTION, _einsum, "Tensor", "einsum() with the operands in a list.
     return wrap(state, t, error);
 }
 
-const Op *const ops_shape[] = {
-    &op_reshape,    &op_flatten,     &op_permute,       &op_transpose,   &op_swapaxes,
-    &op_expand,     &op_broadcast_to, &op_squeeze,      &op_unsqueeze,   &op_expand_dims,
-    &op_diagonal,   &op_contiguous,  &op_tril,          &op_triu,        &op_concat,
-    &op_cat,        &op_stack,       &op_pad,           &op_flip,        &op_roll,
-    &op_tile,       &op_repeat_interleave, &op_split,   &op_chunk,       &op_unstack,
-    &op_index_select, &op_gather,    &op_scatter,       &op_scatter_add, &op_index_copy,
-    &op_index_add,  &op_embedding,   &op_astype,        &op_to,          &op_float,
-    &op_half,       &op_bfloat16,    &op_long,          &op_int,
-    &op_detach,     &op_clone,       &op_item,          &op_tolist,      &op_numel,
-    &op_dim,        &op_is_contiguous, &op_eval,        &op_wait,        &op_copy_,
-    &op_fill_,      &op_check_finite, &op_matmul,       &op__einsum,     NULL};
+const Op *const ops_shape[] = {&op_reshape,      &op_flatten,
+                               &op_permute,      &op_transpose,
+                               &op_swapaxes,     &op_expand,
+                               &op_broadcast_to, &op_squeeze,
+                               &op_unsqueeze,    &op_expand_dims,
+                               &op_diagonal,     &op_contiguous,
+                               &op_tril,         &op_triu,
+                               &op_concat,       &op_cat,
+                               &op_stack,        &op_pad,
+                               &op_flip,         &op_roll,
+                               &op_tile,         &op_repeat_interleave,
+                               &op_split,        &op_chunk,
+                               &op_unstack,      &op_index_select,
+                               &op_gather,       &op_scatter,
+                               &op_scatter_add,  &op_index_copy,
+                               &op_index_add,    &op_embedding,
+                               &op_astype,       &op_to,
+                               &op_float,        &op_half,
+                               &op_bfloat16,     &op_long,
+                               &op_int,          &op_detach,
+                               &op_clone,        &op_item,
+                               &op_tolist,       &op_numel,
+                               &op_dim,          &op_is_contiguous,
+                               &op_eval,         &op_wait,
+                               &op_copy_,        &op_fill_,
+                               &op_check_finite, &op_matmul,
+                               &op__einsum,      NULL};

@@ -17,9 +17,10 @@ static bool read_options(State *state, int kind, PyObject *dict, IgOptimizerOpti
         const char *name;
         double *value;
     } numbers[] = {
-        {"lr", &o->rate},         {"weight_decay", &o->weight_decay}, {"momentum", &o->momentum},
-        {"dampening", &o->dampening}, {"beta1", &o->beta1},           {"beta2", &o->beta2},
-        {"alpha", &o->alpha},     {"eps", &o->epsilon},
+        {"lr", &o->rate},           {"weight_decay", &o->weight_decay},
+        {"momentum", &o->momentum}, {"dampening", &o->dampening},
+        {"beta1", &o->beta1},       {"beta2", &o->beta2},
+        {"alpha", &o->alpha},       {"eps", &o->epsilon},
     };
     Py_ssize_t at = 0;
     for (PyObject *key, *value; dict && PyDict_Next(dict, &at, &key, &value);) {
