@@ -124,10 +124,52 @@ static void test_cuts_do_not_show(void **state) {
     assert_memory_equal(out[0], out[1], sizeof out[0]);
 }
 
+// A gradient that is a product is stored by the kernel of the optimiser's step. The same bits as
+// when it is made before, in values and gradients, with fewer kernels.
+static void test_step_in_the_product(void **state) {
+    (void)state;
+    enum { M = 37, K = 70, N = 45, STEPS = 3 };
+    static float out[2][2][K * N];
+    for (int kind = IgSGD; kind <= IgRMSprop; kind++) {
+        uint64_t kernels[2];
+        for (int before = 0; before < 2; before++) {
+            IgTensor *x = ig_uniform(device, IgFloat32, 2, (int64_t[]){M, K}, -1, 1, 1, NULL);
+            IgTensor *w = weight(2, (int64_t[]){K, N}, 2);
+            IgOptimizerOptions options = ig_optimizer_defaults((IgOptimizerKind)kind);
+            if (kind == IgSGD) options.momentum = 0.9, options.nesterov = true;
+            IgOptimizer *o = ig_optimizer_new((IgOptimizerKind)kind, 1, &w, &options, NULL);
+            assert_true(ig_eval(x, NULL));
+            kernels[before] = ig_device_statistics(device).kernels;
+            for (int i = 0; i < STEPS; i++) {
+                IgScope *scope = ig_scope_begin();
+                IgTensor *y = ig_gelu(ig_matmul(x, w, NULL), NULL);
+                ig_optimizer_zero_grad(o);
+                assert_true(ig_backward(ig_mean(ig_square(y, NULL), IG_ALL, false, NULL), NULL,
+                                        NULL, NULL));
+                if (before) assert_true(ig_eval(ig_grad(w, NULL), NULL));
+                assert_true(ig_optimizer_step(o, NULL));
+                ig_scope_end(scope);
+            }
+            kernels[before] = ig_device_statistics(device).kernels - kernels[before];
+            IgTensor *g = ig_grad(w, NULL);
+            assert_true(ig_read(w, out[before][0], sizeof out[before][0], NULL));
+            assert_true(ig_read(g, out[before][1], sizeof out[before][1], NULL));
+            ig_release(g);
+            ig_optimizer_release(o);
+            ig_release(w), ig_release(x);
+        }
+        assert_memory_equal(out[0], out[1], sizeof out[0]);
+        print_message("  kind %d: %llu kernels, %llu with the gradient first\n", kind,
+                      (unsigned long long)kernels[0], (unsigned long long)kernels[1]);
+        assert_int_equal(kernels[1] - kernels[0], STEPS);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_growth),
         cmocka_unit_test(test_cuts_do_not_show),
+        cmocka_unit_test(test_step_in_the_product),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
