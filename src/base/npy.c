@@ -149,7 +149,7 @@ void npy_header_write(Text *file, const char *descr, size_t n_dims, const size_t
     // Data begins at a multiple of 64; the header ends in a newline.
     bool two = t.n_bytes > 65000;
     size_t start = two ? 12 : 10;
-    while ((start + t.n_bytes + 1) % 64) text_add(&t, " ");
+    while ((start + t.n_bytes + 1) % 64 && !t.failed) text_add(&t, " ");
     text_add(&t, "\n");
     unsigned n = (unsigned)t.n_bytes;
     const char head[12] = {(char)0x93,

@@ -4,7 +4,6 @@
 #include "tensor/module.h"
 #include <stdlib.h>
 #include <string.h>
-#include "base/text.h"
 
 // ---- Lifetime ----
 
@@ -51,7 +50,7 @@ const char *ig_module_kind(const IgModule *m) { return m ? m->kind : ""; }
 // ---- What belongs to it ----
 
 static bool good_name(const IgModule *m, const char *name, MTLError **error) {
-    if (!name || !*name || strchr(name, '.') || strlen(name) > 128)
+    if (!name || !*name || strchr(name, '.') || strlen(name) > IG_MODULE_NAME)
         return ig_fail(error, IgErrorArgument,
                        "module %s: '%s' is no name: empty, too long, or "
                        "with a dot",
@@ -154,28 +153,26 @@ IgTensor *ig_module_own(const IgModule *m, const char *name) {
 
 // ---- The tree ----
 
-static bool walk(const IgModule *m, Text *name, IgModuleVisit *visit, void *context, int level) {
-    size_t start = name->n_bytes;
+// Names stand in a buffer that holds the longest there can be: walking needs no memory.
+static bool walk(const IgModule *m, char *name, size_t start, IgModuleVisit *visit, void *context,
+                 int level) {
     bool ok = level <= IG_MODULE_DEPTH;
     for (int pass = 0; pass < 2; pass++) // its own first, as PyTorch does
         for (int i = 0; ok && i < m->n_parts; i++) {
             IgModulePart *part = &m->parts[i];
             if ((part->part == IG_CHILD) != (pass == 1)) continue;
-            text_add(name, part->name);
-            if (pass) text_add(name, ".");
-            ok = !name->failed && (pass ? walk(part->module, name, visit, context, level + 1)
-                                        : visit(context, name->data, part));
-            name->n_bytes = start;
-            if (name->data) name->data[start] = 0;
+            size_t n = strlen(part->name);
+            memcpy(name + start, part->name, n + 1);
+            if (pass) memcpy(name + start + n, ".", 2);
+            ok = pass ? walk(part->module, name, start + n + 1, visit, context, level + 1)
+                      : visit(context, name, part);
         }
     return ok;
 }
 
 bool ig_module_walk(const IgModule *m, IgModuleVisit *visit, void *context) {
-    Text name = {0};
-    bool ok = m && walk(m, &name, visit, context, 1);
-    text_free(&name);
-    return ok;
+    char name[IG_MODULE_DEPTH * (IG_MODULE_NAME + 1) + 1];
+    return m && walk(m, name, 0, visit, context, 1);
 }
 
 typedef struct Search {
@@ -298,8 +295,12 @@ IgOptimizer *ig_module_optimizer(const IgModule *m, IgOptimizerKind kind,
         ig_fail_no_memory(error);
         return NULL;
     }
-    ig_module_walk(m, collect, &list);
-    IgOptimizer *o = ig_optimizer_new(kind, list.n, list.tensors, options, error);
+    IgOptimizer *o = NULL;
+    if (ig_module_walk(m, collect, &list))
+        o = ig_optimizer_new(kind, list.n, list.tensors, options, error);
+    else
+        ig_fail(error, IgErrorArgument, "module %s: more than %d modules inside each other",
+                m->kind, IG_MODULE_DEPTH);
     free(list.tensors);
     return o;
 }

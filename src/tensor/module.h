@@ -24,7 +24,7 @@ struct IgModule {
     int n_parts;
 };
 
-enum { IG_MODULE_DEPTH = 64, IG_MODULE_NAME = 512 };
+enum { IG_MODULE_DEPTH = 64, IG_MODULE_NAME = 128 }; // modules inside each other, bytes
 
 // Called for every parameter and buffer: those of the module, then of its children. False stops.
 typedef bool IgModuleVisit(void *context, const char *name, IgModulePart *part);

@@ -28,6 +28,9 @@ IgDict *ig_module_state_dict(const IgModule *m, MTLError **error) {
     Save s = {ig_dict_new(), error};
     if (!s.dict) ig_fail_no_memory(error);
     if (s.dict && ig_module_walk(m, save_one, &s)) return s.dict;
+    if (s.dict && error && !*error)
+        ig_fail(error, IgErrorArgument, "module %s: more than %d modules inside each other",
+                m->kind, IG_MODULE_DEPTH);
     ig_dict_release(s.dict);
     return NULL;
 }

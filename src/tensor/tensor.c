@@ -13,27 +13,35 @@ struct IgScope {
     IgTensor **tensors;
     size_t n, capacity;
 };
+// The first ones of a thread need no memory: functions that open a scope on their way do not fail.
+enum { SPARE_SCOPES = 32 };
+static _Thread_local IgScope spare[SPARE_SCOPES];
+static _Thread_local int n_open;
 static _Thread_local IgScope *innermost;
 
 IgScope *ig_scope_begin(void) {
-    IgScope *scope = calloc(1, sizeof *scope);
+    IgScope *scope = n_open < SPARE_SCOPES ? &spare[n_open] : calloc(1, sizeof *scope);
     if (!scope) return NULL;
-    scope->outer = innermost;
+    *scope = (IgScope){.outer = innermost};
+    n_open++;
     return innermost = scope;
 }
 
 void ig_scope_end(IgScope *scope) {
     if (!scope || scope != innermost) return; // ends in the wrong order: nothing is freed twice
+    IgTensor **tensors = scope->tensors;
     innermost = scope->outer;
+    n_open--;
     for (size_t i = scope->n; i-- > 0;) {
-        if (!scope->tensors[i]) continue;
-        scope->tensors[i]->scope = NULL;
-        ig_release(scope->tensors[i]);
+        if (!tensors[i]) continue;
+        tensors[i]->scope = NULL;
+        ig_release(tensors[i]);
     }
-    free(scope->tensors);
-    free(scope);
+    free(tensors);
+    if (n_open >= SPARE_SCOPES) free(scope);
 }
 
+// n_open stays: scopes that are begun meanwhile lie behind those that were left.
 IgScope *ig_scope_leave(void) {
     IgScope *scope = innermost;
     innermost = NULL;

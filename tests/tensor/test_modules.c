@@ -409,8 +409,22 @@ static void groups_have_rates_of_their_own(void **state) {
     ig_scope_end(scope);
 }
 
+// Deeper than names can say, built from the outside in.
+static void too_many_inside_each_other(void) {
+    IgModule *outer = ig_sequential_new(0, NULL, &error), *at = outer;
+    for (int i = 0; i < 100; i++) {
+        IgModule *inner = ig_sequential_new(0, NULL, &error);
+        CHECK(ig_module_add_module(at, "0", inner, &error));
+        at = inner;
+    }
+    FAILS(ig_module_state_dict(outer, &error), IgErrorArgument, "inside each other");
+    FAILS(ig_module_optimizer(outer, IgSGD, NULL, &error), IgErrorArgument, "inside each other");
+    ig_module_release(outer);
+}
+
 static void bad_arguments(void **state) {
     (void)state;
+    too_many_inside_each_other();
     FAILS(ig_linear_new(NULL, IgFloat32, 1, 1, true, 1, &error), IgErrorDevice, "no device");
     FAILS(ig_linear_new(device, IgInt32, 1, 1, true, 1, &error), IgErrorType, "floating");
     FAILS(ig_linear_new(device, IgFloat32, 0, 1, true, 1, &error), IgErrorArgument, "size of 0");
