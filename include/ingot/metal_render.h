@@ -569,6 +569,21 @@ MTL_API void mtl_render_command_encoder_set_fragment_sampler_state_with_lod_clam
 MTL_API void mtl_render_command_encoder_set_vertex_buffer_with_attribute_stride(
     MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t stride,
     size_t index);
+MTL_API void mtl_render_command_encoder_set_vertex_buffers_with_attribute_strides(
+    MTLRenderCommandEncoder *encoder, MTLBuffer *const *buffers, const size_t *offsets,
+    const size_t *strides, MTLRange range);
+MTL_API void mtl_render_command_encoder_set_vertex_buffer_offset_with_attribute_stride(
+    MTLRenderCommandEncoder *encoder, size_t offset, size_t stride, size_t index);
+MTL_API void mtl_render_command_encoder_set_vertex_bytes_with_attribute_stride(
+    MTLRenderCommandEncoder *encoder, const void *bytes, size_t length, size_t stride,
+    size_t index);
+// A pair of clamps for each sampler.
+MTL_API void mtl_render_command_encoder_set_vertex_sampler_states_with_lod_clamps(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers,
+    const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range);
+MTL_API void mtl_render_command_encoder_set_fragment_sampler_states_with_lod_clamps(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers,
+    const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range);
 
 // Draws. Of vertex_count vertices from vertex_start on, as many times as there are instances;
 // instance ids begin at base_instance.

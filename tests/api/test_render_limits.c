@@ -249,6 +249,49 @@ static void bindings(void **state) {
         finish(commands);
         assert_int_equal(count(color, 0xff000000u | 0xffu << (8 * l)), 16 * 8);
     }
+    // The same clamps for a list.
+    MTLCommandBuffer *clamped = mtl_command_queue_command_buffer(queue);
+    MTLRenderCommandEncoder *ce = mtl_command_buffer_render_command_encoder(clamped, &d);
+    mtl_render_command_encoder_set_render_pipeline_state(ce, show);
+    mtl_render_command_encoder_set_fragment_texture(ce, levels, 0);
+    mtl_render_command_encoder_set_fragment_sampler_states_with_lod_clamps(
+        ce, &sampler, &(float){1}, &(float){1}, mtl_range_make(0, 1));
+    mtl_render_command_encoder_set_vertex_sampler_states_with_lod_clamps(
+        ce, &sampler, &(float){1}, &(float){1}, mtl_range_make(0, 1));
+    mtl_render_command_encoder_draw_primitives(ce, MTLPrimitiveTypeTriangleStrip, 0, 4);
+    mtl_render_command_encoder_end_encoding(ce);
+    finish(clamped);
+    assert_int_equal(count(color, 0xff00ff00u), 16 * 8);
+
+    // Strides in all three ways.
+    MTLRenderPipelineState *dynamic = pipeline("instances", "flat",
+                                               (Options){.vertices = true, .dynamic = true});
+    const float wide[3][3] = {{-1, 1, 9}, {3, 1, 9}, {-1, -3, 9}};
+    MTLBuffer *corners = mtl_device_new_buffer_with_bytes(device, wide, sizeof wide, 0);
+    const struct {
+        float dx;
+        uint8_t color[4];
+    } one = {0, {0, 0, 255, 255}};
+    for (int way = 0; way < 3; way++) {
+        MTLCommandBuffer *strided = mtl_command_queue_command_buffer(queue);
+        MTLRenderCommandEncoder *se = mtl_command_buffer_render_command_encoder(strided, &d);
+        mtl_render_command_encoder_set_render_pipeline_state(se, dynamic);
+        mtl_render_command_encoder_set_vertex_bytes(se, &one, sizeof one, 1);
+        if (way == 0)
+            mtl_render_command_encoder_set_vertex_bytes_with_attribute_stride(se, wide, sizeof wide,
+                                                                              12, 0);
+        else
+            mtl_render_command_encoder_set_vertex_buffers_with_attribute_strides(
+                se, &corners, &(size_t){0}, &(size_t){way == 1 ? 12 : 4}, mtl_range_make(0, 1));
+        if (way == 2)
+            mtl_render_command_encoder_set_vertex_buffer_offset_with_attribute_stride(se, 0, 12, 0);
+        mtl_render_command_encoder_draw_primitives(se, MTLPrimitiveTypeTriangle, 0, 3);
+        mtl_render_command_encoder_end_encoding(se);
+        finish(strided);
+        assert_int_equal(count(color, 0xffff0000u), 16 * 8);
+    }
+    mtl_release(dynamic), mtl_release(corners);
+
     // Two buffers at once, then one moved; gaps in the list unbind.
     float both[2][4][4];
     memcpy(both[0], full, sizeof full), memcpy(both[1], full, sizeof full);

@@ -369,6 +369,38 @@ static void state_of_encoders(void **state) {
     expect(commands_now, "encoder_ended");
 }
 
+// The debug layer: what an argument buffer points to is announced with use_resource; a message,
+// not an error.
+static void residency(void **state) {
+    (void)state;
+    MTLRenderPipelineState *wild = pipeline("full", "wild", (Options){0});
+    MTLBuffer *far = mtl_device_new_buffer(device, 16, 0);
+    mtl_buffer_set_label(far, "far away");
+    *(float *)mtl_buffer_contents(far) = 1;
+    const uint64_t address = mtl_buffer_gpu_address(far);
+    MTLBuffer *box = mtl_device_new_buffer_with_bytes(device, &address, 8, 0);
+    for (int announced = 0; announced < 2; announced++) {
+        clear_messages();
+        MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+        MTLRenderPassDescriptor d = pass_of(color);
+        MTLRenderCommandEncoder *e = mtl_command_buffer_render_command_encoder(commands, &d);
+        mtl_render_command_encoder_set_render_pipeline_state(e, wild);
+        mtl_render_command_encoder_set_fragment_buffer(e, box, 0, 3);
+        if (announced)
+            mtl_render_command_encoder_use_resource(e, (MTLResource *)far, MTLResourceUsageRead,
+                                                    MTLRenderStageFragment);
+        mtl_render_command_encoder_draw_primitives(e, MTLPrimitiveTypeTriangleStrip, 0, 4);
+        mtl_render_command_encoder_end_encoding(e);
+        assert_int_equal(n_messages, announced ? 0 : 1);
+        if (!announced) assert_string_equal(last_rule, "argument_not_resident");
+        if (!announced) assert_non_null(strstr(last_text, "far away"));
+        finish(commands);
+        assert_int_equal(pixel(color, 3, 3), 0xffffffffu);
+    }
+    clear_messages();
+    mtl_release(wild), mtl_release(far), mtl_release(box);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attachments),
@@ -376,6 +408,6 @@ int main(void) {
         cmocka_unit_test(numbers_of_draws),
         cmocka_unit_test(arguments),
         cmocka_unit_test(state_of_encoders),
-    };
+                                       cmocka_unit_test(residency)};
     return cmocka_run_group_tests(tests, open_rules, close_rules);
 }

@@ -5,6 +5,7 @@
 #include "runtime/command/compute_validate.h"
 #include "runtime/command/render.h"
 #include "runtime/inspect/shader_validation.h"
+#include "runtime/memory/argument_residency.h"
 
 typedef struct Take { // one stage being copied
     MTLRenderCommandEncoder *e;
@@ -195,6 +196,13 @@ static bool take_stage(Take *t, size_t n_more) {
         }
         if (!ok) return false;
     }
+    if (t->site->device->debug_layer)
+        rt_check_residency(&(RtResidencyCheck){.commands = t->site->commands,
+                                               .call = t->site->call,
+                                               .f = t->f,
+                                               .lib = t->lib,
+                                               .arg_use = t->stage->arg_use,
+                                               .slots = t->bound->slots});
     return true;
 }
 

@@ -288,3 +288,64 @@ void mtl_render_command_encoder_set_fragment_sampler_state_with_lod_clamps(
     const float clamps[2] = {lod_min_clamp, lod_max_clamp};
     rt_render_bind_sampler(encoder, RT_FRAGMENT, sampler, clamps, index, __func__);
 }
+
+// ---- Strides, and several clamps at once ----
+
+void mtl_render_command_encoder_set_vertex_buffers_with_attribute_strides(
+    MTLRenderCommandEncoder *encoder, MTLBuffer *const *buffers, const size_t *offsets,
+    const size_t *strides, MTLRange range) {
+    if (!valid_range(encoder, buffers, range, RT_MAX_BUFFERS, RT_RULE_buffer_index, __func__) ||
+        !valid_range(encoder, strides, range, RT_MAX_BUFFERS, RT_RULE_buffer_index, __func__))
+        return;
+    for (size_t i = 0; i < range.length; i++)
+        rt_render_bind_buffer(encoder, RT_VERTEX, buffers[i], offsets ? offsets[i] : 0, strides[i],
+                              range.location + i, __func__);
+}
+
+void mtl_render_command_encoder_set_vertex_buffer_offset_with_attribute_stride(
+    MTLRenderCommandEncoder *encoder, size_t offset, size_t stride, size_t index) {
+    RtSite site;
+    RtStageBindings *b = bindings(encoder, RT_VERTEX, index, RT_MAX_BUFFERS, RT_RULE_buffer_index,
+                                  __func__, &site);
+    if (!b) return;
+    if (b->slots[index].buffer)
+        rt_render_bind_buffer(encoder, RT_VERTEX, b->slots[index].buffer, offset, stride, index,
+                              __func__);
+    else
+        rt_misuse_at(&site, RT_RULE_buffer_offset_unbound, "index %zu", index);
+}
+
+void mtl_render_command_encoder_set_vertex_bytes_with_attribute_stride(
+    MTLRenderCommandEncoder *encoder, const void *bytes, size_t length, size_t stride,
+    size_t index) {
+    RtSite site;
+    rt_render_bind_bytes(encoder, RT_VERTEX, bytes, length, index, __func__);
+    if (encoder && index < RT_MAX_BUFFERS && bytes && length && length <= RT_MAX_BYTES &&
+        rt_render_valid(encoder, __func__, &site))
+        encoder->stages[RT_VERTEX].strides[index] = stride;
+}
+
+static void set_clamped(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                        MTLSamplerState *const *samplers, const float *low, const float *high,
+                        MTLRange range, const char *call) {
+    if (!valid_range(e, samplers, range, RT_MAX_SAMPLERS, RT_RULE_sampler_index, call) ||
+        !valid_range(e, low, range, RT_MAX_SAMPLERS, RT_RULE_sampler_index, call) ||
+        !valid_range(e, high, range, RT_MAX_SAMPLERS, RT_RULE_sampler_index, call))
+        return;
+    for (size_t i = 0; i < range.length; i++) {
+        const float clamps[2] = {low[i], high[i]};
+        rt_render_bind_sampler(e, stage, samplers[i], clamps, range.location + i, call);
+    }
+}
+
+void mtl_render_command_encoder_set_vertex_sampler_states_with_lod_clamps(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers,
+    const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range) {
+    set_clamped(encoder, RT_VERTEX, samplers, lod_min_clamps, lod_max_clamps, range, __func__);
+}
+
+void mtl_render_command_encoder_set_fragment_sampler_states_with_lod_clamps(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers,
+    const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range) {
+    set_clamped(encoder, RT_FRAGMENT, samplers, lod_min_clamps, lod_max_clamps, range, __func__);
+}

@@ -41,27 +41,23 @@ static void look(const RtSpan *span, void *context) {
 }
 
 // False after a message: one is enough.
-static bool check(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
-                  const void *pointer) {
-    Lookup l = {.commands = e->encoder.buffer};
+static bool check(const RtResidencyCheck *k, const RfArg *arg, const void *pointer) {
+    Lookup l = {.commands = k->commands};
     if (!pointer || !rt_span_find(pointer, look, &l) || l.announced) return true;
     if (l.resource) { // sets are known at commit
-        bool ok = rt_metal4_use_through(e->encoder.buffer, l.resource, arg->name);
+        bool ok = rt_metal4_use_through(k->commands, l.resource, arg->name);
         mtl_release(l.resource);
         return ok;
     }
-    rt_misuse(e->encoder.buffer->device, RT_RULE_argument_not_resident, call,
-              "'%s' of '%s' %s '%s'", arg->name, rt_pipeline_function(e->pipeline)->name, l.what,
-              l.label);
+    rt_misuse(k->commands->device, RT_RULE_argument_not_resident, k->call, "'%s' of '%s' %s '%s'",
+              arg->name, k->f->name, l.what, l.label);
     return false;
 }
 
-static bool check_argument(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
-                           const RtSlot *slot) {
-    const RfLibrary *lib = rt_pipeline_library(e->pipeline);
+static bool check_argument(const RtResidencyCheck *c, const RfArg *arg, const RtSlot *slot) {
     RtArgLayout layout;
-    if (!slot->address || slot->table || !rt_type_is_argument_buffer(lib, arg->type) ||
-        !rt_arg_layout_of_type(&layout, lib, arg->type))
+    if (!slot->address || slot->table || !rt_type_is_argument_buffer(c->lib, arg->type) ||
+        !rt_arg_layout_of_type(&layout, c->lib, arg->type))
         return true;
     bool ok = true;
     size_t n_left = MAX_LOOKUPS, size = layout.n_bytes ? layout.n_bytes : 1;
@@ -71,29 +67,38 @@ static bool check_argument(MTLComputeCommandEncoder *e, const char *call, const 
             if (leaf->data_type != MTLDataTypePointer &&
                 leaf->data_type != MTLDataTypeIndirectCommandBuffer &&
                 leaf->data_type != MTLDataTypeTensor &&
-                (leaf->data_type != MTLDataTypeTexture || !e->metal4))
+                (leaf->data_type != MTLDataTypeTexture || !c->commands->metal4))
                 continue;
             for (uint32_t k = 0; ok && n_left && k < leaf->n; k++, n_left--) {
                 const void *pointer;
                 memcpy(&pointer, slot->address + at + leaf->offset + (size_t)k * leaf->stride,
                        sizeof pointer);
-                ok = check(e, call, arg, pointer);
+                ok = check(c, arg, pointer);
             }
         }
     rt_arg_layout_free(&layout);
     return ok;
 }
 
-void rt_warn_residency(MTLComputeCommandEncoder *e, const char *call) {
-    MTLCommandBuffer *commands = e->encoder.buffer;
-    if (!commands->metal4 && (commands->unretained || commands->has_residency ||
-                              atomic_load(&commands->queue->has_residency)))
+void rt_check_residency(const RtResidencyCheck *k) {
+    const MTLCommandBuffer *commands = k->commands;
+    // Parts of parallel encoders overwrite each other's marks: they are left alone.
+    if (commands->whole || (!commands->metal4 && (commands->unretained || commands->has_residency ||
+                                                  atomic_load(&commands->queue->has_residency))))
         return; // announced in other ways, which are not looked at
-    const RfFunction *f = rt_pipeline_function(e->pipeline);
-    for (uint32_t i = 0; i < f->n_args; i++) {
-        const RfArg *arg = &f->args[i];
-        if (arg->kind != RF_ARG_BUFFER || e->pipeline->arg_use[i] == RT_ARG_OFF) continue;
-        for (uint32_t k = 0; k < arg->count && arg->index + k < RT_MAX_BUFFERS; k++)
-            if (!check_argument(e, call, arg, &e->slots[arg->index + k])) return;
+    for (uint32_t i = 0; i < k->f->n_args; i++) {
+        const RfArg *arg = &k->f->args[i];
+        if (arg->kind != RF_ARG_BUFFER || k->arg_use[i] == RT_ARG_OFF) continue;
+        for (uint32_t n = 0; n < arg->count && arg->index + n < RT_MAX_BUFFERS; n++)
+            if (!check_argument(k, arg, &k->slots[arg->index + n])) return;
     }
+}
+
+void rt_warn_residency(MTLComputeCommandEncoder *e, const char *call) {
+    rt_check_residency(&(RtResidencyCheck){.commands = e->encoder.buffer,
+                                           .call = call,
+                                           .f = rt_pipeline_function(e->pipeline),
+                                           .lib = rt_pipeline_library(e->pipeline),
+                                           .arg_use = e->pipeline->arg_use,
+                                           .slots = e->slots});
 }

@@ -453,7 +453,7 @@ rt_render_pipeline_specialise(MTLRenderPipelineState *base,
     if (!state) goto fail;
     memcpy((char *)state + sizeof state->object, (const char *)base + sizeof base->object,
            sizeof *state - sizeof state->object);
-    state->label = (RtLabel){0};
+    atomic_init(&state->label, NULL);
     state->open = NULL;
     atomic_init(&state->handle, 0);
     atomic_init(&state->reflection, NULL);
