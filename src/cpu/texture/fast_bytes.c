@@ -362,6 +362,18 @@ INLINE void sample_chunk(const Call *c, uint32_t first, uint32_t n, const CpuTex
     }
 }
 
+// Bytes from a texel to the one that the same lane of the next block looks at, most likely: texels
+// that nothing has made smaller lie far apart, and are asked for a block ahead. Lanes 0 and 12 are 6
+// pixels apart, blocks 8. (Where levels keep texels close, or filters take longer, it does not pay.)
+INLINE intptr_t way_ahead(const Call *c, uint32_t first, uint32_t n, const CpuTextureLevel *level) {
+    const float *u = c->rows + first, *v = u + c->n_lanes;
+    if (n < 16) return 0;
+    float x = (u[12] - u[0]) * (float)level->width * (4.0f / 3);
+    float y = (v[12] - v[0]) * (float)level->height * (4.0f / 3);
+    bool sane = x > -256 && x < 256 && y > -256 && y < 256;
+    return sane ? (intptr_t)y * (intptr_t)level->row_bytes + (intptr_t)x * 4 : 0;
+}
+
 INLINE void nearest_chunk(const Call *c, uint32_t first, uint32_t n, const CpuTextureLevel *level,
                           unsigned mode_u, unsigned mode_v) {
     Axis ax = {mode_u, (float)level->width, (int32_t)level->width};
@@ -374,7 +386,11 @@ INLINE void nearest_chunk(const Call *c, uint32_t first, uint32_t n, const CpuTe
         vi y = nearest_axis(&ay, place.v, v_set(0), &inside);
         v_store_int(&at[l], row_at(level, &place, y) + (x << 2));
     }
-    for (uint32_t l = 0; l < n; l++) memcpy(&texels[l], level->data + at[l], 4);
+    uintptr_t soon = (uintptr_t)level->data + (uintptr_t)way_ahead(c, first, n, level);
+    for (uint32_t l = 0; l < n; l++) {
+        memcpy(&texels[l], level->data + at[l], 4);
+        if (l % 2 == 0) _mm_prefetch((const char *)(soon + at[l]), _MM_HINT_T0);
+    }
     for (uint32_t l = 0; l < n; l += V_WIDTH)
         put_pairs(c, first + l, unpack(v_load_int(&texels[l])));
 }
