@@ -247,6 +247,9 @@ MTL_API const char *mtl_render_pipeline_state_label(const MTLRenderPipelineState
 MTL_API bool
 mtl_render_pipeline_state_support_indirect_command_buffers(const MTLRenderPipelineState *state);
 
+// Whether fragment functions may have inputs of type interpolant<T, P>: yes.
+MTL_API bool mtl_device_supports_pull_model_interpolation(const MTLDevice *device);
+
 // ---- What a vertex function takes ----
 
 typedef struct MTLVertexAttribute { // also Apple's MTLAttribute

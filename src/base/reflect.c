@@ -80,6 +80,7 @@ static void encode_values(const RfValue *values, uint32_t n, WireOut *w) {
         wire_u32(w, v->points);
         wire_u32(w, v->stride);
         wire_u8(w, v->primitive);
+        wire_u8(w, v->pull);
     }
 }
 
@@ -221,7 +222,7 @@ static void decode_type(RfType *t, WireIn *r) {
 
 static RfValue *decode_values(uint32_t *n_values, WireIn *r) {
     uint32_t n = wire_get_u32(r);
-    RfValue *values = new_array(r, n, sizeof *values, 59);
+    RfValue *values = new_array(r, n, sizeof *values, 60);
     if (r->failed) return NULL;
     *n_values = n;
     for (uint32_t i = 0; i < n && !r->failed; ++i) {
@@ -244,6 +245,7 @@ static RfValue *decode_values(uint32_t *n_values, WireIn *r) {
         v->points = wire_get_u32(r);
         v->stride = wire_get_u32(r);
         v->primitive = wire_get_u8(r);
+        v->pull = wire_get_u8(r);
     }
     return values;
 }
@@ -349,7 +351,7 @@ static bool values_valid(const RfValue *values, uint32_t n, uint32_t rows) {
         if (v->role == RF_VALUE && (uint64_t)v->row + v->n > rows) return false;
         if (v->role == RF_ATTRIBUTE && v->index > MAX_ATTRIBUTE) return false;
         if (v->role == RF_COLOR && v->index > MAX_COLOR) return false;
-        if (v->points > MAX_POINTS || v->primitive > 1) return false;
+        if (v->points > MAX_POINTS || v->primitive > 1 || v->pull > 1) return false;
     }
     return true;
 }

@@ -151,6 +151,7 @@ typedef struct RfValue {
     uint32_t index, source;
     uint32_t points, stride; // members of patch_control_point<T>: how many there are, bytes of T
     uint8_t primitive;    // mesh functions: of a primitive, not of a vertex
+    uint8_t pull;         // fragment inputs: an interpolant<T, P>
 } RfValue;
 
 // What a mesh function writes, in bytes from the beginning: count (uint), indices (uchar), vertices,

@@ -282,6 +282,37 @@ static void store_point(Cg *cg, const RfValue *v, LLVMValueRef points) {
     }
 }
 
+static void store_float(Cg *cg, LLVMValueRef memory, uint64_t at, LLVMValueRef value) {
+    LLVMSetAlignment(LLVMBuildStore(cg->cx.builder, value, msl_stage_offset(cg, memory, at)), 4);
+}
+
+// An interpolant<T, P>, as stdlib/detail/graphics.h has it.
+static void store_interpolant(Cg *cg, const RfValue *v, LLVMValueRef memory) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef f32 = msl_float(cx);
+    LLVMValueRef step = msl_stage_step(cg);
+    LLVMValueRef planes =
+        msl_stage_load(cg, msl_ptr(cx), step, offsetof(CpuFragmentStep, planes));
+    for (uint32_t k = 0; k < 3 * (v->n + 1); k++) {
+        bool w = k >= 3 * v->n;
+        uint64_t from = w ? offsetof(CpuFragmentStep, w) + (k - 3 * v->n) * 4ull
+                          : (uint64_t)v->row * sizeof(CpuPlane) + k * 4ull;
+        store_float(cg, memory, v->offset + k * 4ull,
+                    msl_stage_load(cg, f32, w ? step : planes, from));
+    }
+    uint64_t corner = v->offset + 12ull * (v->n + 1);
+    for (unsigned y = 0; y < 2; y++) {
+        LLVMValueRef from =
+            msl_stage_load(cg, f32, step, offsetof(CpuFragmentStep, from) + y * 4ull);
+        store_float(cg, memory, corner + y * 4ull,
+                    LLVMBuildFAdd(cx->builder, lane_part(cg, y), from, ""));
+        LLVMValueRef rows =
+            msl_stage_load(cg, msl_ptr(cx), step, offsetof(CpuFragmentStep, centroid));
+        store_float(cg, memory, corner + 8 + y * 4ull,
+                    msl_stage_load(cg, f32, msl_stage_row(cg, rows, y), 0));
+    }
+}
+
 static void store_components(Cg *cg, const RfValue *v, LLVMValueRef memory) {
     MslContext *cx = &cg->cx;
     StageScalar s = msl_stage_scalar(cg, v->data_type);
@@ -317,6 +348,8 @@ LLVMValueRef msl_build_stage_input(Cg *cg, uint32_t param, LLVMTypeRef want, LLV
             points = begin_points(cg, v, memory);
         else if (v->points && points)
             store_point(cg, v, points);
+        else if (v->pull)
+            store_interpolant(cg, v, memory);
         else
             store_components(cg, v, memory);
     }

@@ -430,6 +430,7 @@ static void describe_value(const RfFunction *f, const RfValue *v, CpuStageInfo *
     }
     bool interpolated = !out && f->stage == RF_FRAGMENT && v->interpolation != CPU_FLAT &&
                         (v->role == RF_VALUE || v->role == RF_BARYCENTRIC);
+    if (v->pull) info->flags |= CPU_STAGE_READS_CENTROID;
     if (interpolated && v->place == CPU_AT_SAMPLE) info->flags |= CPU_STAGE_PER_SAMPLE;
     if (interpolated && v->place == CPU_AT_CENTROID) info->flags |= CPU_STAGE_READS_CENTROID;
 }

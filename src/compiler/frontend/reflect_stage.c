@@ -347,6 +347,28 @@ static void add_control_points(Side *s, const BridgeDecl *d, const BridgeType *i
     s->points = s->stride = 0;
 }
 
+static bool is_interpolant(const BridgeType *info) {
+    return info->kind == BRIDGE_TYPE_METAL && info->n_args == 2 &&
+           strcmp(info->template_name, "interpolant") == 0;
+}
+
+// interpolant<T, P>: a value of type T whose planes the function gets.
+static void add_interpolant(Side *s, const BridgeDecl *d, const BridgeType *info, uint32_t param,
+                            uint32_t offset, const char *name) {
+    uint32_t n, scalar = 0, before = s->n, type = info->arg_types[0];
+    if (type < s->b->lib->n_types) scalar = rf_scalar_of(s->b->lib->types[type].data_type, &n);
+    if (scalar != DT_FLOAT && scalar != DT_HALF) {
+        reflect_report(s->job, d->location ? d->location : s->location,
+                       "'%s': an interpolant is made of float or half", name);
+        return;
+    }
+    add_leaf(s, d, type, param, offset, name, RF_VALUE);
+    if (s->n == before) return;
+    s->values[before].pull = 1;
+    s->values[before].place = CPU_AT_CENTER;
+    s->values[before].interpolation = info->arg_values[1] ? CPU_LINEAR : CPU_PERSPECTIVE;
+}
+
 // Structures are taken apart, arrays too unless they are clip distances.
 static void add_value(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param, uint32_t offset,
                       const char *name, uint8_t bare, int depth) {
@@ -357,6 +379,10 @@ static void add_value(Side *s, const BridgeDecl *d, uint32_t type, uint32_t para
     if (depth > MAX_DEPTH) return;
     if (is_control_points(info) && s->where == VERTEX_IN) {
         add_control_points(s, d, info, param, offset, name, depth);
+        return;
+    }
+    if (is_interpolant(info) && s->where == FRAGMENT_IN) {
+        add_interpolant(s, d, info, param, offset, name);
         return;
     }
     if (info->kind == BRIDGE_TYPE_RECORD && !has_role) {

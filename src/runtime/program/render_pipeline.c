@@ -491,6 +491,10 @@ bool mtl_render_pipeline_state_support_indirect_command_buffers(
     return state && state->indirect;
 }
 
+bool mtl_device_supports_pull_model_interpolation(const MTLDevice *device) {
+    return device != NULL;
+}
+
 // ---- Attributes of vertex functions ----
 
 static const RfValue *attribute_at(const MTLFunction *function, size_t i) {

@@ -85,6 +85,19 @@ mesh void mesh_points(metal::mesh<VertexOut, void, 256, 512, metal::topology::po
     out.set_primitive_count(0);
     out.set_vertex(0, VertexOut{});
 }
+// Inputs that the function interpolates itself.
+struct PullIn {
+    interpolant<float4, interpolation::perspective> color;
+    interpolant<half, interpolation::no_perspective> a [[user(locn1)]];
+    interpolant<float3, interpolation::perspective> rows[2];
+};
+static float3 pull(thread const PullIn &in, uint sample) {
+    return in.rows[1].interpolate_at_sample(sample);
+}
+fragment float4 pull_fragment(PullIn in [[stage_in]], uint sample [[sample_id]]) {
+    return in.color.interpolate_at_center() + in.color.interpolate_at_centroid() +
+           float(in.a.interpolate_at_offset(float2(0.1) + 0.4375)) + float4(pull(in, sample), 1);
+}
 struct FragmentIn {
     MeshVertex v;
     MeshPrimitive p;

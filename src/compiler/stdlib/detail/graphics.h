@@ -37,4 +37,38 @@ METAL_FUNC uint get_num_samples() { return __ingot_num_samples(); }
 METAL_FUNC float2 get_sample_position(uint index) {
     return float2(__ingot_sample_position(index, 0), __ingot_sample_position(index, 1));
 }
+
+// Inputs of fragment functions that the function interpolates itself: the planes of the components,
+// that of 1 / w, the pixel's upper left corner and its centroid, as codegen/stage.c lays them out.
+enum class interpolation { perspective, no_perspective };
+template <class T> inline constexpr constant uint __interpolant_size = 1;
+template <class E, int N> inline constexpr constant uint __interpolant_size<vec<E, N>> = N;
+template <class T, interpolation P> struct interpolant {
+    METAL_FUNC T interpolate_at_center() const { return __at(0.5f, 0.5f); }
+    METAL_FUNC T interpolate_at_centroid() const { return __at(__centroid[0], __centroid[1]); }
+    // From the upper left corner of the pixel, 0 to 1.
+    METAL_FUNC T interpolate_at_offset(float2 offset) const { return __at(offset.x, offset.y); }
+    METAL_FUNC T interpolate_at_sample(uint sample) const {
+        return __at(__ingot_sample_position(sample, 0), __ingot_sample_position(sample, 1));
+    }
+    METAL_FUNC float __value(uint first, float x, float y) const {
+        return __builtin_fmaf(__planes[first + 1], x,
+                              __builtin_fmaf(__planes[first + 2], y, __planes[first]));
+    }
+    METAL_FUNC T __at(float x, float y) const {
+        x += __corner[0];
+        y += __corner[1];
+        float w = P == interpolation::perspective ? 1.0f / __value(3 * __n, x, y) : 1.0f;
+        if constexpr (__n == 1) {
+            return T(__value(0, x, y) * w);
+        } else {
+            T result;
+            for (uint k = 0; k < __n; k++) result[k] = __value(3 * k, x, y) * w;
+            return result;
+        }
+    }
+    static constexpr constant uint __n = __interpolant_size<T>;
+    float __planes[3 * __n + 3]; // at, dx, dy
+    float __corner[2], __centroid[2];
+};
 } // namespace metal
