@@ -85,8 +85,8 @@
 //    This one includes them: metal_texture.h, metal_blit.h, metal_memory.h (heaps, residency),
 //    metal_sync.h (fences, events), metal_argument.h, metal_indirect.h, metal_link.h (functions from
 //    several libraries), metal_archive.h, metal_capture.h (traces, counters), metal_validation.h,
-//    metal_tensor.h, metal_render.h (drawing); metal4.h, metal4_compiler.h and metal4_ml.h (Metal
-//    4). tensor.h and tensor_nn.h, a tensor library, stand on all these and are of another library,
+//    metal_tensor.h, metal_render.h (drawing), metal_mesh.h (patches, meshes, views); metal4.h,
+//    metal4_compiler.h and metal4_ml.h (Metal 4). tensor.h and tensor_nn.h, a tensor library, stand on all these and are of another library,
 //    libingot-tensor.
 //
 // 8. WHERE IT DIFFERS FROM A MAC
