@@ -86,8 +86,8 @@
 //    metal_sync.h (fences, events), metal_argument.h, metal_indirect.h, metal_link.h (functions from
 //    several libraries), metal_archive.h, metal_capture.h (traces, counters), metal_validation.h,
 //    metal_tensor.h, metal_render.h (drawing), metal_mesh.h (patches, meshes, views); metal4.h,
-//    metal4_compiler.h and metal4_ml.h (Metal 4). tensor.h and tensor_nn.h, a tensor library, stand on all these and are of another library,
-//    libingot-tensor.
+//    metal4_compiler.h and metal4_ml.h (Metal 4). tensor.h and tensor_nn.h, a tensor library, stand
+//    on all these and are of another library, libingot-tensor.
 //
 // 8. WHERE IT DIFFERS FROM A MAC
 //    - The device is this computer's CPU; 32 threads of a SIMD-group are the lanes of vector
