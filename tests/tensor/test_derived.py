@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations made of others: values against NumPy in float64, gradients, errors."""
 
+import gc
 import math
 
 import numpy as np
@@ -269,3 +270,72 @@ def test_assign():
     ig.assign(x, ig.transpose(ig.tensor(np.arange(12).reshape(4, 3)), 0, 1))
     assert np.array_equal(x.numpy(), np.arange(12).reshape(4, 3).T) and ig.requires_grad(x) and ig.is_leaf(x)
     assert (view.numpy() == 1).all()
+
+
+def test_null_gives_null_and_no_error():
+    """A chain reports its first error: what gets NULL says nothing of its own."""
+    x = ig.tensor(A)
+    i = ig.tensor(np.zeros((1, 5), "i8"))
+    picture, kernel = ig.full((1, 1, 4, 4), 1), ig.full((1, 1, 2, 2), 1)
+    calls = [lambda f=getattr(ig, n): f(None) for n in
+             "exp2 expm1 log2 log10 log1p asin acos atan sinh cosh erf gelu_erf isnan isinf isfinite".split()]
+    calls += [lambda f=getattr(ig, n), a=a: f(*a) for n in ("logical_xor", "atan2", "floor_divide")
+              for a in ((None, x), (x, None))]
+    calls += [lambda f=getattr(ig, n): f(None, 0, False) for n in "any all count_nonzero logsumexp".split()]
+    calls += [lambda f=getattr(ig, n): f(None, 1, 0, False) for n in ("norm",)]
+    calls += [
+        lambda: ig.var(None, 0, 0, False), lambda: ig.std(None, 0, 0, False), lambda: ig.masked_fill(None, x, 0),
+        lambda: ig.masked_fill(x, None, 0), lambda: ig.tril(None, 0), lambda: ig.diagonal(None, 0, 0, 1),
+        lambda: ig.flip(None, 0), lambda: ig.roll(None, 1, 0), lambda: ig.tile(None, 2), lambda: ig.one_hot(None, 3, ig.F32),
+        lambda: ig.repeat_interleave(None, 2, 0), lambda: ig.cumsum(None, 0), lambda: ig.cumprod(None, 0),
+        lambda: ig.mean_axes(None, [0]), lambda: ig.dropout(None, 0.5, True, 1), lambda: ig.batch_norm(None),
+        lambda: ig.group_norm(None, 1, None, None, 0), lambda: ig.instance_norm(None, None, None, 0),
+        lambda: ig.leaky_relu(None, 1), lambda: ig.elu(None, 1), lambda: ig.assign(x, None), lambda: ig.assign(None, x),
+        lambda: ig.conv2d(None, kernel), lambda: ig.conv2d(picture, None), lambda: ig.conv1d(None, kernel),
+        lambda: ig.conv_transpose2d(None, kernel), lambda: ig.max_pool2d(None, 2), lambda: ig.avg_pool2d(None, 2),
+        lambda: ig.adaptive_avg_pool2d(None, 1, 1), lambda: ig.global_avg_pool(None), lambda: ig.global_max_pool(None),
+        lambda: ig.sort(None), lambda: ig.topk(None, 1), lambda: ig.argsort(None, 0, False),
+        lambda: ig.scatter(None, 0, i, x), lambda: ig.scatter(x, 0, None, x), lambda: ig.scatter(x, 0, i, None),
+        lambda: ig.index_copy(None, 0, i, x), lambda: ig.index_add(x, 0, None, x)]
+    for f in calls:
+        with pytest.raises(ig.Error) as e:
+            f()
+        assert str(e.value) == "no result and no error"
+    none = ig.Tensor(None)
+    with pytest.raises(ig.Error) as e:
+        ig.einsum("ij,jk", x, none)
+    assert str(e.value) == "no result and no error"
+
+
+def test_out_of_memory_is_an_error_each_time():
+    """With less and less memory: every step that takes some fails once, and nothing is left."""
+    x = ig.tensor(span(-1, 1, 2, 17, 20, 20))
+    w = ig.tensor(span(-1, 1, 16, 17, 3, 3))
+    row = ig.tensor(span(-1, 1, 3000))
+    work = {
+        "conv": lambda: ig.conv2d(x, w, padding=1, stride=2), "pool": lambda: ig.max_pool2d(x, 3, 2, 1),
+        "sort": lambda: ig.sort(row, 0)[0], "cumsum": lambda: ig.cumsum(row, 0), "topk": lambda: ig.topk(row, 3, 0)[1],
+        "dropout": lambda: ig.dropout(x, 0.5, True, 1), "norm": lambda: ig.batch_norm(x),
+        "einsum": lambda: ig.einsum("nchw,ochw->no", x, ig.full((5, 17, 20, 20), 2)),
+        "scatter": lambda: ig.index_copy(row, 0, ig.tensor(np.arange(4)), ig.full((4,), 1))}
+    for name, f in work.items():
+        want = f().numpy()
+        failed = 0
+        live = ig.pool_statistics().live_memory
+        try:
+            for more in [0, 1 << 10] + [k << 12 for k in (1, 2, 4, 8, 12, 20, 30, 50)]:
+                ig.pool_clear(ig.pool)
+                ig.pool_set_memory_limit(ig.pool, live + more)
+                got = want
+                try:
+                    got = f().numpy()
+                except ig.Error as e:
+                    code, failed = e.code, failed + 1
+                    assert code == ig.MEMORY
+                gc.collect()
+                assert np.array_equal(got, want)
+                assert ig.pool_statistics().live_memory == live, name
+        finally:
+            ig.pool_set_memory_limit(ig.pool, 0)
+        assert failed > 0, name
+        assert np.array_equal(f().numpy(), want)
