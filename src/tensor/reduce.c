@@ -78,23 +78,61 @@ static void write_begin(FILE *out, const Pass *p) {
 // Words behind those of the value.
 enum { CHUNK, RESULTS, COUNT, N_EXTRA };
 
+static void write_place(FILE *out, const Pass *p) {
+    if (!p->first) {
+        fprintf(out, "    int place = l1;\n");
+        return;
+    }
+    fprintf(out, "    int place = 0;\n");
+    for (int a = p->n_reduced - 1; a >= 0; a--)
+        fprintf(out, "    place = place * p[%d] + i%d;\n", a, a);
+}
+
+// What is done with one element.
+static void write_element(FILE *out, const Pass *p) {
+    ig_fuse_write_value(out, &p->f);
+    fprintf(out, "    const %s v = %s(%s%d);\n", accumulator(p), accumulator(p),
+            p->root < 0 ? "l" : "n", p->root < 0 ? -1 - p->root : p->root);
+    if (has_place(p->kind)) write_place(out, p);
+    write_combine(out, p);
+}
+
+// The innermost axis of "rows": 32 elements at a time, which all threads have, then the rest.
+static void write_lanes(FILE *out, const Pass *p, bool is_outer) {
+    if (is_outer)
+        fprintf(out, "    const int from = low, to0 = high;\n");
+    else
+        fprintf(out, "    const int from = 0, to0 = p[0];\n");
+    fprintf(out, "    const int whole = from + (to0 - from) / 32 * 32;\n"
+                 "    for (int b = from; b < whole; b += 32) {\n"
+                 "    const int i0 = b + lane;\n");
+    write_element(out, p);
+    fprintf(out, "    }\n    if (whole + lane < to0) {\n    const int i0 = whole + lane;\n");
+    write_element(out, p);
+    fprintf(out, "    }\n");
+}
+
 static void write_loops(FILE *out, const Pass *p, int extra) {
     int outer = p->n_reduced - 1; // the one that is cut into parts
     if (outer >= 0)
-        fprintf(out, "    int low = int(at.y) * p[%d], high = min(low + p[%d], p[%d]);\n",
+        fprintf(out, "    const int low = int(group.y) * p[%d], high = min(low + p[%d], p[%d]);\n",
                 extra + CHUNK, extra + CHUNK, outer);
-    else
-        fprintf(out, "    {\n");
-    for (int a = outer; a >= 0; a--) {
-        bool lanes = p->rows && a == 0;
-        fprintf(out, "    for (int i%d = %s%s; i%d < ", a, a == outer ? "low" : "0",
-                lanes ? " + lane" : "", a);
+    int last = p->rows ? 1 : 0; // axis 0 of rows is the lanes'
+    for (int a = outer; a >= last; a--) {
+        fprintf(out, "    for (int i%d = %s; i%d < ", a, a == outer ? "low" : "0", a);
         if (a == outer)
             fprintf(out, "high");
         else
             fprintf(out, "p[%d]", a);
-        fprintf(out, "; i%d += %d) {\n", a, lanes ? 32 : 1);
+        fprintf(out, "; i%d++) {\n", a);
     }
+    fprintf(out, "    {\n");
+    if (p->rows)
+        write_lanes(out, p, outer == 0);
+    else
+        write_element(out, p);
+    fprintf(out, "    }\n");
+    for (int a = outer; a >= last; a--) fprintf(out, "    }\n");
 }
 
 // The results of the threads of a SIMD-group become one.
@@ -123,28 +161,22 @@ static void write_source(FILE *out, const Pass *p) {
     fprintf(out, "    device %s *result [[buffer(%d)]],\n", stored, f->n_leaves + 1);
     if (place && !p->last)
         fprintf(out, "    device int *places [[buffer(%d)]],\n", f->n_leaves + 2);
-    fprintf(out, "    uint2 at [[thread_position_in_grid]]) {\n");
-    fprintf(out, p->rows ? "    int o = int(at.x) / 32, lane = int(at.x) %% 32;\n"
-                         : "    int o = int(at.x);\n");
+    // A threadgroup is one thread high and has eight SIMD-groups, or it is the only one: what all
+    // threads of a SIMD-group have in common is seen to be so.
+    fprintf(out, "    uint2 at [[thread_position_in_grid]],\n"
+                 "    uint2 group [[threadgroup_position_in_grid]],\n"
+                 "    uint simdgroup [[simdgroup_index_in_threadgroup]],\n"
+                 "    uint simd_lane [[thread_index_in_simdgroup]]) {\n");
+    fprintf(out, p->rows
+                     ? "    const int o = int(group.x * 8 + simdgroup), lane = int(simd_lane);\n"
+                     : "    const int o = int(at.x);\n");
     fprintf(out, "    int rest = o;\n");
     for (int a = p->n_reduced; a < f->n_axes; a++)
         fprintf(out, "    int i%d = rest %% p[%d]; rest /= p[%d];\n", a, a, a);
     write_begin(out, p);
     write_loops(out, p, extra);
-    ig_fuse_write_value(out, f);
-    fprintf(out, "    const %s v = %s(%s%d);\n", accumulator(p), accumulator(p),
-            p->root < 0 ? "l" : "n", p->root < 0 ? -1 - p->root : p->root);
-    if (place && p->first) {
-        fprintf(out, "    int place = 0;\n");
-        for (int a = p->n_reduced - 1; a >= 0; a--)
-            fprintf(out, "    place = place * p[%d] + i%d;\n", a, a);
-    } else if (place) {
-        fprintf(out, "    int place = l1;\n");
-    }
-    write_combine(out, p);
-    for (int a = p->n_reduced > 0 ? p->n_reduced : 1; a > 0; a--) fprintf(out, "    }\n");
     if (p->rows) write_meeting(out, p);
-    fprintf(out, "    const int to = int(at.y) * p[%d] + o;\n", extra + RESULTS);
+    fprintf(out, "    const int to = int(group.y) * p[%d] + o;\n", extra + RESULTS);
     if (p->last && p->kind == MEAN)
         fprintf(out, "    result[to] = %s(float(acc) / float(p[%d]));\n", stored, extra + COUNT);
     else
