@@ -106,6 +106,10 @@ typedef struct MTLMeshRenderPipelineDescriptor {
 // attachments.
 MTL_API MTLRenderPipelineState *mtl_device_new_render_pipeline_state_with_mesh_descriptor(
     MTLDevice *device, const MTLMeshRenderPipelineDescriptor *descriptor, MTLError **error);
+// Compiles the functions of the pipeline and keeps their code (metal_archive.h).
+MTL_API bool mtl_binary_archive_add_mesh_render_pipeline_functions(
+    MTLBinaryArchive *archive, const MTLMeshRenderPipelineDescriptor *descriptor,
+    MTLError **error);
 // 0 of pipelines without such a function.
 MTL_API size_t mtl_render_pipeline_state_max_total_threads_per_object_threadgroup(
     const MTLRenderPipelineState *state);

@@ -20,6 +20,12 @@ static const char source[] = HEAD
     "  return in.color; }\n"
     "vertex float4 full(uint i [[vertex_id]]) {\n"
     "  return float4((i & 1) * 4.0 - 1, (i >> 1) * 4.0 - 1, 0, 1); }\n"
+    "struct V { float4 p [[position]]; };\n"
+    "[[mesh]] void sheet(mesh<V, void, 3, 1, topology::triangle> m,\n"
+    "                    uint t [[thread_index_in_threadgroup]]) {\n"
+    "  if (t < 3) { m.set_vertex(t, {float4((t & 1) * 4.0 - 1, (t >> 1) * 4.0 - 1, 0, 1)});\n"
+    "               m.set_index(t, t); }\n"
+    "  if (t == 0) m.set_primitive_count(1); }\n"
     "fragment float4 gray(float4 p [[position]]) { return float4(shade_of, shade_of, shade_of, 0.5); }\n";
 
 static MTLLibrary *library;
@@ -64,6 +70,14 @@ static MTLRenderPipelineDescriptor describe(MTLLibrary *from, bool attributes) {
 
 static void drop(MTLRenderPipelineDescriptor *d) {
     mtl_release(d->vertex_function), mtl_release(d->fragment_function);
+}
+
+static MTLMeshRenderPipelineDescriptor describe_mesh(MTLLibrary *from) {
+    return (MTLMeshRenderPipelineDescriptor){
+        .label = "meshes",
+        .mesh_function = mtl_library_new_function(from, "sheet"),
+        .fragment_function = with_level(from, "gray", 0.75f),
+        .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm};
 }
 
 // The value of a pixel that the pipeline draws over opaque black.
@@ -243,6 +257,11 @@ static int other_process(char **argv) {
     if (!p) return fprintf(stderr, "%s\n", mtl_error_localized_description(error)), 4;
     if (drawn_by(p, MTLPixelFormatRGBA8Unorm) != 0x80808080u) return 5;
     mtl_release(p);
+    MTLMeshRenderPipelineDescriptor m = describe_mesh(from);
+    m.binary_archives = &archive, m.binary_archive_count = 1;
+    p = mtl_device_new_render_pipeline_state_with_mesh_descriptor(device, &m, &error);
+    if (!p) return fprintf(stderr, "%s\n", mtl_error_localized_description(error)), 8;
+    mtl_release(p), mtl_release(m.mesh_function), mtl_release(m.fragment_function);
 
     MTL4Archive *archive4 = mtl_device_new_archive_with_url(device, argv[2], &error);
     MTL4Compiler *compiler = mtl_device_new_compiler(device, NULL, &error);
@@ -282,6 +301,10 @@ static void archives(void **state) {
     MTLBinaryArchive *archive = mtl_device_new_binary_archive(device, NULL, &error);
     MTLRenderPipelineDescriptor d = describe(library, false);
     assert_true(mtl_binary_archive_add_render_pipeline_functions(archive, &d, &error));
+    MTLMeshRenderPipelineDescriptor m = describe_mesh(library);
+    if (!mtl_binary_archive_add_mesh_render_pipeline_functions(archive, &m, &error))
+        fail_msg("%s", mtl_error_localized_description(error));
+    mtl_release(m.mesh_function), mtl_release(m.fragment_function);
     assert_true(mtl_binary_archive_serialize_to_url(archive, paths[1], &error));
 
     // A pipeline that is not in it.

@@ -183,8 +183,18 @@ bool mtl_binary_archive_add_render_pipeline_functions(MTLBinaryArchive *archive,
                                                       MTLError **error) {
     if (!usable(archive, descriptor, "descriptor", __func__, error)) return false;
     MTLError *why = NULL;
-    if (rt_render_pipeline_record(archive->device, descriptor, &(RtRenderExtra){0}, archive->content,
-                                  &why)) return true;
+    if (rt_render_pipeline_record(archive->device, descriptor, &(RtRenderExtra){0},
+                                  archive->content, &why))
+        return true;
+    return failed(error, why, MTLBinaryArchiveErrorCompilationFailure, __func__);
+}
+
+bool mtl_binary_archive_add_mesh_render_pipeline_functions(
+    MTLBinaryArchive *archive, const MTLMeshRenderPipelineDescriptor *descriptor,
+    MTLError **error) {
+    if (!usable(archive, descriptor, "descriptor", __func__, error)) return false;
+    MTLError *why = NULL;
+    if (rt_mesh_pipeline_record(archive->device, descriptor, archive->content, &why)) return true;
     return failed(error, why, MTLBinaryArchiveErrorCompilationFailure, __func__);
 }
 

@@ -218,10 +218,8 @@ static bool valid_descriptor(MTLDevice *device, const MTLMeshRenderPipelineDescr
     return !other;
 }
 
-MTLRenderPipelineState *mtl_device_new_render_pipeline_state_with_mesh_descriptor(
-    MTLDevice *device, const MTLMeshRenderPipelineDescriptor *d, MTLError **error) {
-    if (error) *error = NULL;
-    if (!valid_descriptor(device, d, __func__, error)) return NULL;
+// What it shares with other pipelines.
+static MTLRenderPipelineDescriptor common_part(const MTLMeshRenderPipelineDescriptor *d) {
     MTLRenderPipelineDescriptor common = {
         .label = d->label,
         .vertex_function = d->mesh_function,
@@ -237,7 +235,23 @@ MTLRenderPipelineState *mtl_device_new_render_pipeline_state_with_mesh_descripto
         .binary_archive_count = d->binary_archive_count,
         .shader_validation = d->shader_validation};
     memcpy(common.color_attachments, d->color_attachments, sizeof common.color_attachments);
+    return common;
+}
+
+MTLRenderPipelineState *mtl_device_new_render_pipeline_state_with_mesh_descriptor(
+    MTLDevice *device, const MTLMeshRenderPipelineDescriptor *d, MTLError **error) {
+    if (error) *error = NULL;
+    if (!valid_descriptor(device, d, __func__, error)) return NULL;
+    const MTLRenderPipelineDescriptor common = common_part(d);
     return rt_render_pipeline_create(device, &common, &(RtRenderExtra){.mesh = d}, NULL, error);
+}
+
+bool rt_mesh_pipeline_record(MTLDevice *device, const MTLMeshRenderPipelineDescriptor *d,
+                             Archive *record, MTLError **error) {
+    if (!valid_descriptor(device, d, "mtl_binary_archive_add_mesh_render_pipeline_functions", error))
+        return false;
+    const MTLRenderPipelineDescriptor common = common_part(d);
+    return rt_render_pipeline_record(device, &common, &(RtRenderExtra){.mesh = d}, record, error);
 }
 
 size_t mtl_render_pipeline_state_max_total_threads_per_object_threadgroup(

@@ -62,6 +62,8 @@ typedef struct RtRenderExtra { // what descriptors of metal.h do not say
 bool rt_render_pipeline_record(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
                                const RtRenderExtra *extra, Archive *record,
                                MTLError **error);
+bool rt_mesh_pipeline_record(MTLDevice *device, const MTLMeshRenderPipelineDescriptor *d,
+                             Archive *record, MTLError **error); // mesh_pipeline.c
 // Is everything there, and of its class? Says so if not.
 bool rt_render_pipeline_valid(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
                               const char *call, MTLError **error);
