@@ -224,7 +224,7 @@ def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
 def __reduce__(self: Tensor) -> Any:
     """Pickled by values."""
     words = self.float() if self.dtype == "bfloat16" else self
-    return (_unpickle, (bytes(memoryview(words).cast("B")) if words.size else b"", self.shape,
+    return (_unpickle, (memoryview(words).tobytes(), self.shape,
                         words.dtype.name, self.dtype.name,
                         self.requires_grad and self.is_leaf, type(self)))
 

@@ -147,7 +147,10 @@ def test_copies():
         assert other.requires_grad and other is not t
     assert pickle.loads(pickle.dumps(ig.float16)) is ig.float16
     assert pickle.loads(pickle.dumps(ig.bool_)) is ig.bool_
-    assert pickle.loads(pickle.dumps(ig.zeros(0, 2))).shape == (0, 2)
+    for t in (ig.zeros(0, 2), ig.ones(2, 3), ig.tensor(3), ig.arange(6).reshape(2, 3).T,
+              ig.ones(2, dtype="float16"), ig.tensor([True, False])[::-1]):
+        other = pickle.loads(pickle.dumps(t))
+        assert other.shape == t.shape and other.dtype == t.dtype and other.tolist() == t.tolist()
 
 
 # ---- Operators ----
