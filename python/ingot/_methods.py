@@ -222,8 +222,8 @@ def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
 
 
 def __reduce__(self: Tensor) -> Any:
-    """Pickled by values."""
-    words = self.float() if self.dtype == "bfloat16" else self
+    """Pickled by values; Python has no letter for bfloat16, and old ones none for float16."""
+    words = self.float() if self.dtype in ("bfloat16", "float16") else self
     return (_unpickle, (memoryview(words).tobytes(), self.shape,
                         words.dtype.name, self.dtype.name,
                         self.requires_grad and self.is_leaf, type(self)))
@@ -231,7 +231,7 @@ def __reduce__(self: Tensor) -> Any:
 
 def _unpickle(data: bytes, shape: tuple[int, ...], stored: str, dtype: str, requires_grad: bool,
               kind: type) -> Tensor:
-    codes = {"float32": "f", "float16": "e", "int8": "b", "int32": "i", "int64": "q", "bool": "?"}
+    codes = {"float32": "f", "int8": "b", "int32": "i", "int64": "q", "bool": "?"}
     flat = _tensor.tensor(memoryview(data).cast(codes[stored]) if data else [], dtype=stored)
     return kind(flat.reshape(shape), dtype=dtype, requires_grad=requires_grad)
 
