@@ -117,9 +117,15 @@ bool raster_draw_info(Pass *p, size_t draw) {
     p->infos = infos;
     DrawInfo *d = &infos[p->n_infos];
     *d = (DrawInfo){.draw = &p->draws[draw], .state = p->draws[draw].state};
+    d->depth_compare = d->state->depth_compare;
+    d->counts = d->draw->visibility != NULL;
+    d->label = d->draw->label;
     const CpuVertexStage *vertex = d->draw->vertex;
     const CpuFragmentStage *fragment = d->draw->fragment;
-    if (fragment && fragment->run) d->fragment_info = fragment->info;
+    if (fragment && fragment->run) {
+        d->fragment_info = fragment->info;
+        d->run = fragment->run;
+    }
     if (!add_viewports(p, d)) return false;
     set_launch(p, &vertex->arguments, &d->vertex);
     if (d->fragment_info) set_launch(p, &fragment->arguments, &d->fragment);

@@ -54,21 +54,26 @@ typedef void OutputFn(const struct DrawInfo *d, uint32_t attachment, const uint3
                       uint32_t lanes, void *texels);
 
 typedef struct DrawInfo {
-    const CpuDraw *draw; // the first of those it serves: counts and starts are those of a span's draw
+    // What a tile asks of every triangle stands together: draws may be as many as triangles.
+    uint32_t flags;
+    uint32_t outputs;      // bit a: attachment a is written
     const CpuRasterState *state;
-    CpuContextLaunch vertex, fragment;
     const CpuStageInfo *fragment_info; // NULL: no function
+    CpuFragmentFn *run;
+    const char *label;
+    OutputFn *output[CPU_MAX_COLORS];
+    uint8_t depth_compare;
+    bool counts; // samples, for visibility
+    const CpuDraw *draw; // the first of those it serves: counts and starts are those of a span's draw
+    CpuContextLaunch vertex, fragment;
     const ViewportInfo *viewports;
     uint32_t n_viewports;
     size_t first_viewport; // in the batch's list
-    uint32_t flags;
     uint32_t n_rows;       // of the vertex function, and two for barycentrics if they are read
     uint32_t n_planes;     // of a triangle: z, w, inputs, barycentrics
     uint32_t record_bytes; // of a triangle
-    uint32_t outputs;      // bit a: attachment a is written
     uint32_t n_clip;
     uint32_t vertex_flags; // CPU_STAGE_
-    OutputFn *output[CPU_MAX_COLORS];
     const CpuPixelFormat *formats[CPU_MAX_COLORS];
 } DrawInfo;
 

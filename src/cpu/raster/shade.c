@@ -126,7 +126,7 @@ static bool hidden(const TileState *s, const Triangle *t, const Block *b) {
         low -= 0x1p-15f;
         high += 0x1p-15f;
     }
-    switch (d->state->depth_compare) {
+    switch (d->depth_compare) {
     case CPU_COMPARE_LESS: return low >= m->z_max[b->index];
     case CPU_COMPARE_LESS_EQUAL: return low > m->z_max[b->index];
     case CPU_COMPARE_GREATER: return high <= m->z_min[b->index];
@@ -189,7 +189,7 @@ INLINE uint32_t test(TileState *s, const Triangle *t, uint32_t block, uint32_t s
     const DrawInfo *d = s->d;
     uint32_t passes = lanes;
     if (d->flags & DRAW_DEPTH_TEST)
-        passes &= depth_test(d->state->depth_compare, s->z[sample], depth_at(s, block, sample));
+        passes &= depth_test(d->depth_compare, s->z[sample], depth_at(s, block, sample));
     if (d->flags & DRAW_STENCIL) {
         const CpuStencilState *st =
             t->flags & TRIANGLE_FRONT ? &d->state->front : &d->state->back;
@@ -304,7 +304,7 @@ INLINE uint32_t run(TileState *s, const Triangle *t, const Block *b, uint32_t la
     CpuThread *thread = s->w->thread;
     thread->in_kernel = 1;
     atomic_signal_fence(memory_order_seq_cst);
-    d->draw->fragment->run(&d->fragment.launch, step);
+    d->run(&d->fragment.launch, step);
     atomic_signal_fence(memory_order_seq_cst);
     thread->in_kernel = 0;
     return step->kept & lanes;
@@ -361,7 +361,7 @@ static void late(TileState *s, const Triangle *t, const Block *b, uint32_t i,
 INLINE void finish(TileState *s, const Block *b, uint32_t sample, uint32_t lanes) {
     const DrawInfo *d = s->d;
     if (lanes == 0) return;
-    if (d->draw->visibility) s->visible += (uint32_t)__builtin_popcount(lanes);
+    if (d->counts) s->visible += (uint32_t)__builtin_popcount(lanes);
     for (uint32_t left = d->outputs; left; left &= left - 1) {
         uint32_t a = (uint32_t)__builtin_ctz(left);
         d->output[a](d, a, s->colors[4 * a], lanes, color_at(s, a, b->index, sample));

@@ -30,6 +30,11 @@ static void prefetch(const Triangle *t) {
     __builtin_prefetch((const char *)t + 128);
 }
 
+static void prefetch_draw(const DrawInfo *d) {
+    __builtin_prefetch(d);
+    __builtin_prefetch((const char *)d + 64);
+}
+
 static bool touches(const Triangle *t, const Where *at) {
     int32_t x = (int32_t)at->tx * TILE, y = (int32_t)at->ty * TILE;
     return t->layer == at->layer && t->x0 < x + TILE && t->x1 >= x && t->y0 < y + TILE &&
@@ -62,7 +67,9 @@ static void draw(TileState *s, const Triangle *t) {
     if (s->d != d) {
         count_visible(s);
         s->d = d;
-        atomic_store_explicit(&s->pass->run->kernel, d->draw->label, memory_order_relaxed);
+        _Atomic(const char *) *now = &s->pass->run->kernel; // shared between threads: seldom written
+        if (atomic_load_explicit(now, memory_order_relaxed) != d->label)
+            atomic_store_explicit(now, d->label, memory_order_relaxed);
     }
     ISA(raster_triangle)(s, t);
 }
@@ -76,6 +83,8 @@ static void draw_unit(TileState *s, const Unit *u, const Where *at) {
         bool big = i == n || (k < u->n_big && u->big[k] < refs[i]);
         const Triangle *t = triangle(u, big ? u->big[k++] : refs[i++]);
         if (i + AHEAD < n) prefetch(triangle(u, refs[i + AHEAD]));
+        if (i + AHEAD / 2 < n) // the triangle is there by now, its draw perhaps not
+            prefetch_draw(&s->pass->infos[triangle(u, refs[i + AHEAD / 2])->draw]);
         if (big && !touches(t, at)) continue;
         draw(s, t);
     }
