@@ -4,8 +4,10 @@
 //
 //     MTLParallelRenderCommandEncoder *whole =
 //         mtl_command_buffer_parallel_render_command_encoder(commands, &pass);
-//     MTLRenderCommandEncoder *a = mtl_parallel_render_command_encoder_render_command_encoder(whole);
-//     MTLRenderCommandEncoder *b = mtl_parallel_render_command_encoder_render_command_encoder(whole);
+//     MTLRenderCommandEncoder *a =
+//         mtl_parallel_render_command_encoder_render_command_encoder(whole);
+//     MTLRenderCommandEncoder *b =
+//         mtl_parallel_render_command_encoder_render_command_encoder(whole);
 //     ... one thread draws with a, another with b; each ends its encoder ...
 //     mtl_parallel_render_command_encoder_end_encoding(whole);
 //

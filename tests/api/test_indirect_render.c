@@ -20,8 +20,10 @@ static const char more[] = HEAD
     "vertex float4 fetched(In in [[stage_in]]) { return float4(in.p, 0, 1); }\n"
     "struct Arguments { command_buffer commands; render_pipeline_state pipeline; };\n"
     "kernel void encode(device Arguments &a [[buffer(0)]], constant float2 *at [[buffer(1)]],\n"
-    "                   constant float4 *place [[buffer(2)]], device float4 *colors [[buffer(3)]],\n"
-    "                   device ushort *indices [[buffer(4)]], uint i [[thread_position_in_grid]]) {\n"
+    "                   constant float4 *place [[buffer(2)]], device float4 *colors "
+    "[[buffer(3)]],\n"
+    "                   device ushort *indices [[buffer(4)]], uint i [[thread_position_in_grid]]) "
+    "{\n"
     "  render_command c(a.commands, i);\n"
     "  c.reset();\n"
     "  if (i == 2) return;\n"
@@ -38,7 +40,8 @@ static const char more[] = HEAD
     "  uint x = seed * 2654435761u + i * 40503u;\n"
     "  device uint *words = (device uint *)(*(device device uint **)&a.commands) + 16;\n"
     "  x ^= x >> 15; x *= 2246822519u; x ^= x >> 13;\n"
-    "  words[i] = (x & 3) == 0 ? 0u : (x & 3) == 1 ? x % 7 : (x & 3) == 2 ? x : uint(handles[x & 1]);\n"
+    "  words[i] = (x & 3) == 0 ? 0u : (x & 3) == 1 ? x % 7 : (x & 3) == 2 ? x : uint(handles[x & "
+    "1]);\n"
     "}\n";
 
 static MTLLibrary *library;
@@ -50,13 +53,13 @@ static MTLRenderPipelineState *indirect_pipeline(const char *vertex, const char 
                                                  bool attributes, MTLError **error) {
     MTLVertexDescriptor v = {.attributes[0] = {.format = MTLVertexFormatFloat2},
                              .layouts[0] = {.stride = MTLBufferLayoutStrideDynamic}};
-    MTLRenderPipelineDescriptor d = {
-        .label = vertex,
-        .vertex_function = mtl_library_new_function(library, vertex),
-        .fragment_function = mtl_library_new_function(library, fragment),
-        .vertex_descriptor = attributes ? &v : NULL,
-        .support_indirect_command_buffers = true,
-        .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm};
+    MTLRenderPipelineDescriptor d = {.label = vertex,
+                                     .vertex_function = mtl_library_new_function(library, vertex),
+                                     .fragment_function =
+                                         mtl_library_new_function(library, fragment),
+                                     .vertex_descriptor = attributes ? &v : NULL,
+                                     .support_indirect_command_buffers = true,
+                                     .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm};
     MTLRenderPipelineState *state = mtl_device_new_render_pipeline_state(device, &d, error);
     mtl_release(d.vertex_function), mtl_release(d.fragment_function);
     return state;
@@ -94,13 +97,13 @@ static int close_all(void **state) {
 static MTLIndirectCommandBuffer *new_commands(bool inherit_buffers, bool inherit_pipeline) {
     MTLIndirectCommandBuffer *icb = mtl_device_new_indirect_command_buffer(
         device,
-        &(MTLIndirectCommandBufferDescriptor){
-            .command_types = MTLIndirectCommandTypeDraw | MTLIndirectCommandTypeDrawIndexed,
-            .inherit_buffers = inherit_buffers,
-            .inherit_pipeline_state = inherit_pipeline,
-            .max_vertex_buffer_bind_count = 2,
-            .max_fragment_buffer_bind_count = 2,
-            .support_dynamic_attribute_stride = true},
+        &(MTLIndirectCommandBufferDescriptor){.command_types = MTLIndirectCommandTypeDraw |
+                                                               MTLIndirectCommandTypeDrawIndexed,
+                                              .inherit_buffers = inherit_buffers,
+                                              .inherit_pipeline_state = inherit_pipeline,
+                                              .max_vertex_buffer_bind_count = 2,
+                                              .max_fragment_buffer_bind_count = 2,
+                                              .support_dynamic_attribute_stride = true},
         N, MTLResourceStorageModeShared);
     assert_non_null(icb);
     mtl_indirect_command_buffer_set_label(icb, "draws");
@@ -296,8 +299,7 @@ static void from_a_kernel(void **state) {
     MTLFunction *f = mtl_library_new_function(library, "encode");
     MTLArgumentEncoder *ae = mtl_function_new_argument_encoder(f, 0);
     assert_non_null(ae);
-    MTLBuffer *encoded =
-        mtl_device_new_buffer(device, mtl_argument_encoder_encoded_length(ae), 0);
+    MTLBuffer *encoded = mtl_device_new_buffer(device, mtl_argument_encoder_encoded_length(ae), 0);
     mtl_argument_encoder_set_argument_buffer(ae, encoded, 0);
     mtl_argument_encoder_set_indirect_command_buffer(ae, icb, 0);
     mtl_argument_encoder_set_render_pipeline_state(ae, plain, 1);
@@ -399,8 +401,8 @@ static void misuse(void **state) {
     assert_message("indirect_dispatch_type", "draws", NULL);
     MTLIndirectCommandBuffer *dispatches = mtl_device_new_indirect_command_buffer(
         device,
-        &(MTLIndirectCommandBufferDescriptor){
-            .command_types = MTLIndirectCommandTypeConcurrentDispatch},
+        &(MTLIndirectCommandBufferDescriptor){.command_types =
+                                                  MTLIndirectCommandTypeConcurrentDispatch},
         1, 0);
     assert_null(mtl_indirect_command_buffer_indirect_render_command_at_index(dispatches, 0));
     assert_message("indirect_draw_type", NULL, NULL);
@@ -491,10 +493,10 @@ static void misuse(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_the_cpu),    cmocka_unit_test(copied),
-        cmocka_unit_test(inherited),       cmocka_unit_test(dynamic_strides),
-        cmocka_unit_test(from_a_kernel),   cmocka_unit_test(scribbled),
-        cmocka_unit_test(metal4),          cmocka_unit_test(misuse)};
+        cmocka_unit_test(from_the_cpu),  cmocka_unit_test(copied),
+        cmocka_unit_test(inherited),     cmocka_unit_test(dynamic_strides),
+        cmocka_unit_test(from_a_kernel), cmocka_unit_test(scribbled),
+        cmocka_unit_test(metal4),        cmocka_unit_test(misuse)};
     return cmocka_run_group_tests_name("draws in indirect command buffers", tests, open_all,
                                        close_all);
 }

@@ -27,12 +27,12 @@ static MTLRenderPipelineState *make(const char *vertex, const char *fragment, bo
     MTLError *error = NULL;
     MTLRenderPipelineState *state = mtl4_compiler_new_render_pipeline_state(
         compiler,
-        &(MTL4RenderPipelineDescriptor){
-            .label = vertex,
-            .vertex_function_descriptor = &v.base,
-            .fragment_function_descriptor = &f.base,
-            .vertex_descriptor = vertices ? &layout : NULL,
-            .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm},
+        &(MTL4RenderPipelineDescriptor){.label = vertex,
+                                        .vertex_function_descriptor = &v.base,
+                                        .fragment_function_descriptor = &f.base,
+                                        .vertex_descriptor = vertices ? &layout : NULL,
+                                        .color_attachments[0].pixel_format =
+                                            MTLPixelFormatRGBA8Unorm},
         NULL, &error);
     if (!state) fail_msg("%s", mtl_error_localized_description(error));
     assert_string_equal(mtl_render_pipeline_state_label(state), vertex);
@@ -321,8 +321,7 @@ static void suspended(void **state) {
     MTLTexture *texture = canvas(&b);
     MTLBuffer *at = filled(&b, full, sizeof full, "corners");
     float colors[PARTS][4];
-    for (int i = 0; i < PARTS; i++)
-        memcpy(colors[i], (float[]){(float)(i + 1) / 255, 0, 0, 1}, 16);
+    for (int i = 0; i < PARTS; i++) memcpy(colors[i], (float[]){(float)(i + 1) / 255, 0, 0, 1}, 16);
     MTLBuffer *tint = filled(&b, colors, sizeof colors, "colours");
     Part parts[PARTS];
     MTL4CommandBuffer *buffers[PARTS];
@@ -335,14 +334,12 @@ static void suspended(void **state) {
                           .pass = pass4(texture),
                           .i = i};
         // Only the last one stores.
-        if (i < PARTS - 1)
-            parts[i].pass.color_attachments[0].store_action = MTLStoreActionDontCare;
+        if (i < PARTS - 1) parts[i].pass.color_attachments[0].store_action = MTLStoreActionDontCare;
         set(parts[i].vertex, at, 0, 0), set(parts[i].fragment, tint, 16 * (size_t)i, 0);
         buffers[i] = parts[i].commands;
     }
     for (int round = 0; round < 5; round++) {
-        for (int i = PARTS - 1; i >= 0; i--)
-            pthread_create(&threads[i], NULL, record, &parts[i]);
+        for (int i = PARTS - 1; i >= 0; i--) pthread_create(&threads[i], NULL, record, &parts[i]);
         for (int i = 0; i < PARTS; i++) pthread_join(threads[i], NULL);
         MTLError *error = commit_buffers(b.queue, buffers, PARTS);
         if (error) fail_msg("%s", mtl_error_localized_description(error));
@@ -403,12 +400,12 @@ static void meshes(void **state) {
     MTLError *error = NULL;
     MTLRenderPipelineState *p = mtl4_compiler_new_mesh_render_pipeline_state(
         compiler,
-        &(MTL4MeshRenderPipelineDescriptor){
-            .label = "columns",
-            .object_function_descriptor = &object.base,
-            .mesh_function_descriptor = &mesh.base,
-            .fragment_function_descriptor = &fragment.base,
-            .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm},
+        &(MTL4MeshRenderPipelineDescriptor){.label = "columns",
+                                            .object_function_descriptor = &object.base,
+                                            .mesh_function_descriptor = &mesh.base,
+                                            .fragment_function_descriptor = &fragment.base,
+                                            .color_attachments[0].pixel_format =
+                                                MTLPixelFormatRGBA8Unorm},
         NULL, &error);
     if (!p) fail_msg("%s", mtl_error_localized_description(error));
     MTLRenderPipelineReflection *r = mtl_render_pipeline_state_reflection(p);
@@ -505,30 +502,27 @@ static void rules(void **state) {
         assert_fails(&b, rule);                                                                    \
     } while (0)
     MTLGPUAddress a = mtl_buffer_gpu_address(at);
-    BROKEN("draw_without_pipeline", e = (mtl4_render_command_encoder_end_encoding(e),
-                                         d = pass4(texture),
-                                         mtl4_command_buffer_render_command_encoder(b.commands, &d)),
+    BROKEN("draw_without_pipeline",
+           e = (mtl4_render_command_encoder_end_encoding(e), d = pass4(texture),
+                mtl4_command_buffer_render_command_encoder(b.commands, &d)),
            mtl4_render_command_encoder_draw_primitives(e, MTLPrimitiveTypePoint, 0, 1));
     BROKEN("draw_missing_buffer", mtl4_argument_table_set_address(b.table, 0, 0),
            mtl4_render_command_encoder_draw_primitives(e, MTLPrimitiveTypePoint, 0, 1));
     BROKEN("draw_missing_buffer",
            mtl4_render_command_encoder_set_argument_table(e, NULL, MTLRenderStageVertex),
            mtl4_render_command_encoder_draw_primitives(e, MTLPrimitiveTypePoint, 0, 1));
-    BROKEN("draw_empty", mtl4_render_command_encoder_draw_primitives(e, MTLPrimitiveTypePoint, 0, 0));
+    BROKEN("draw_empty",
+           mtl4_render_command_encoder_draw_primitives(e, MTLPrimitiveTypePoint, 0, 0));
     BROKEN("draw_primitive_type",
            mtl4_render_command_encoder_draw_primitives(e, (MTLPrimitiveType)9, 0, 1));
-    BROKEN("draw_index_buffer",
-           mtl4_render_command_encoder_draw_indexed_primitives(e, MTLPrimitiveTypePoint, 1,
-                                                               MTLIndexTypeUInt16, 4096, 2));
-    BROKEN("draw_index_buffer",
-           mtl4_render_command_encoder_draw_indexed_primitives(e, MTLPrimitiveTypePoint, 1,
-                                                               MTLIndexTypeUInt32, a + 2, 4));
-    BROKEN("draw_index_buffer",
-           mtl4_render_command_encoder_draw_indexed_primitives(e, MTLPrimitiveTypePoint, 1,
-                                                               MTLIndexTypeUInt32, a, 65));
-    BROKEN("draw_index_type",
-           mtl4_render_command_encoder_draw_indexed_primitives(e, MTLPrimitiveTypePoint, 1,
-                                                               (MTLIndexType)2, a, 4));
+    BROKEN("draw_index_buffer", mtl4_render_command_encoder_draw_indexed_primitives(
+                                    e, MTLPrimitiveTypePoint, 1, MTLIndexTypeUInt16, 4096, 2));
+    BROKEN("draw_index_buffer", mtl4_render_command_encoder_draw_indexed_primitives(
+                                    e, MTLPrimitiveTypePoint, 1, MTLIndexTypeUInt32, a + 2, 4));
+    BROKEN("draw_index_buffer", mtl4_render_command_encoder_draw_indexed_primitives(
+                                    e, MTLPrimitiveTypePoint, 1, MTLIndexTypeUInt32, a, 65));
+    BROKEN("draw_index_type", mtl4_render_command_encoder_draw_indexed_primitives(
+                                  e, MTLPrimitiveTypePoint, 1, (MTLIndexType)2, a, 4));
     BROKEN("metal4_indirect_address",
            mtl4_render_command_encoder_draw_primitives_indirect(e, MTLPrimitiveTypePoint, a + 60));
     BROKEN("metal4_stages", mtl4_render_command_encoder_barrier_after_encoder_stages(
@@ -574,8 +568,11 @@ static void rules(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables), cmocka_unit_test(addresses), cmocka_unit_test(state_and_results),
-        cmocka_unit_test(suspended), cmocka_unit_test(meshes), cmocka_unit_test(rules)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tables),
+                                       cmocka_unit_test(addresses),
+                                       cmocka_unit_test(state_and_results),
+                                       cmocka_unit_test(suspended),
+                                       cmocka_unit_test(meshes),
+                                       cmocka_unit_test(rules)};
     return cmocka_run_group_tests_name("the render encoder of Metal 4", tests, open_all, close_all);
 }

@@ -5,28 +5,29 @@
 #include "archive.h"
 #include <math.h>
 
-static const char source[] = HEAD
-    "constant float shade_of [[function_constant(0)]];\n"
-    "constant bool extra [[function_constant(1)]];\n"
-    "struct In { float2 p [[attribute(0)]]; float4 color [[attribute(3)]]; };\n"
-    "struct Camera { float4x4 view; float2 size; };\n"
-    "struct Out { float4 p [[position]]; float4 color; };\n"
-    "vertex Out corner(In in [[stage_in]], constant Camera &camera [[buffer(4)]],\n"
-    "                  uint i [[vertex_id]]) {\n"
-    "  return {float4(in.p * camera.size, 0, 1), in.color}; }\n"
-    "fragment float4 shade(Out in [[stage_in]], texture2d<float> t [[texture(2)]],\n"
-    "                      sampler s [[sampler(1)]], device float *out [[buffer(0)]],\n"
-    "                      constant float *more [[buffer(1), function_constant(extra)]]) {\n"
-    "  return in.color; }\n"
-    "vertex float4 full(uint i [[vertex_id]]) {\n"
-    "  return float4((i & 1) * 4.0 - 1, (i >> 1) * 4.0 - 1, 0, 1); }\n"
-    "struct V { float4 p [[position]]; };\n"
-    "[[mesh]] void sheet(mesh<V, void, 3, 1, topology::triangle> m,\n"
-    "                    uint t [[thread_index_in_threadgroup]]) {\n"
-    "  if (t < 3) { m.set_vertex(t, {float4((t & 1) * 4.0 - 1, (t >> 1) * 4.0 - 1, 0, 1)});\n"
-    "               m.set_index(t, t); }\n"
-    "  if (t == 0) m.set_primitive_count(1); }\n"
-    "fragment float4 gray(float4 p [[position]]) { return float4(shade_of, shade_of, shade_of, 0.5); }\n";
+static const char source[] =
+    HEAD "constant float shade_of [[function_constant(0)]];\n"
+         "constant bool extra [[function_constant(1)]];\n"
+         "struct In { float2 p [[attribute(0)]]; float4 color [[attribute(3)]]; };\n"
+         "struct Camera { float4x4 view; float2 size; };\n"
+         "struct Out { float4 p [[position]]; float4 color; };\n"
+         "vertex Out corner(In in [[stage_in]], constant Camera &camera [[buffer(4)]],\n"
+         "                  uint i [[vertex_id]]) {\n"
+         "  return {float4(in.p * camera.size, 0, 1), in.color}; }\n"
+         "fragment float4 shade(Out in [[stage_in]], texture2d<float> t [[texture(2)]],\n"
+         "                      sampler s [[sampler(1)]], device float *out [[buffer(0)]],\n"
+         "                      constant float *more [[buffer(1), function_constant(extra)]]) {\n"
+         "  return in.color; }\n"
+         "vertex float4 full(uint i [[vertex_id]]) {\n"
+         "  return float4((i & 1) * 4.0 - 1, (i >> 1) * 4.0 - 1, 0, 1); }\n"
+         "struct V { float4 p [[position]]; };\n"
+         "[[mesh]] void sheet(mesh<V, void, 3, 1, topology::triangle> m,\n"
+         "                    uint t [[thread_index_in_threadgroup]]) {\n"
+         "  if (t < 3) { m.set_vertex(t, {float4((t & 1) * 4.0 - 1, (t >> 1) * 4.0 - 1, 0, 1)});\n"
+         "               m.set_index(t, t); }\n"
+         "  if (t == 0) m.set_primitive_count(1); }\n"
+         "fragment float4 gray(float4 p [[position]]) { return float4(shade_of, shade_of, "
+         "shade_of, 0.5); }\n";
 
 static MTLLibrary *library;
 
@@ -195,7 +196,8 @@ static void wait_for(Answer *a) {
     assert_int_equal(a->n, 1);
 }
 
-#define ANSWER {.lock = PTHREAD_MUTEX_INITIALIZER, .told = PTHREAD_COND_INITIALIZER}
+#define ANSWER                                                                                     \
+    { .lock = PTHREAD_MUTEX_INITIALIZER, .told = PTHREAD_COND_INITIALIZER }
 
 static void background(void **state) {
     (void)state;
@@ -274,10 +276,10 @@ static int other_process(char **argv) {
                                             .constant_values = values};
     p = mtl4_compiler_new_render_pipeline_state(
         compiler,
-        &(MTL4RenderPipelineDescriptor){
-            .vertex_function_descriptor = &v.base,
-            .fragment_function_descriptor = &fs.base,
-            .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm},
+        &(MTL4RenderPipelineDescriptor){.vertex_function_descriptor = &v.base,
+                                        .fragment_function_descriptor = &fs.base,
+                                        .color_attachments[0].pixel_format =
+                                            MTLPixelFormatRGBA8Unorm},
         &(MTL4CompilerTaskOptions){.lookup_archives = &archive4, .lookup_archive_count = 1},
         &error);
     if (!p) return fprintf(stderr, "%s\n", mtl_error_localized_description(error)), 6;
@@ -329,16 +331,16 @@ static void archives(void **state) {
                                             .constant_values = values};
     MTLRenderPipelineState *p = mtl4_compiler_new_render_pipeline_state(
         compiler,
-        &(MTL4RenderPipelineDescriptor){
-            .label = "quarter",
-            .vertex_function_descriptor = &v.base,
-            .fragment_function_descriptor = &fs.base,
-            .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm},
+        &(MTL4RenderPipelineDescriptor){.label = "quarter",
+                                        .vertex_function_descriptor = &v.base,
+                                        .fragment_function_descriptor = &fs.base,
+                                        .color_attachments[0].pixel_format =
+                                            MTLPixelFormatRGBA8Unorm},
         NULL, &error);
     if (!p) fail_msg("%s", mtl_error_localized_description(error));
     assert_int_equal(drawn_by(p, MTLPixelFormatRGBA8Unorm), 0x80404040u);
-    char *script = mtl4_pipeline_data_set_serializer_serialize_as_pipelines_script(serializer, &n,
-                                                                                   &error);
+    char *script =
+        mtl4_pipeline_data_set_serializer_serialize_as_pipelines_script(serializer, &n, &error);
     assert_non_null(script);
     script[n - 1] = '\0';
     assert_non_null(strstr(script, "\"render_pipelines\""));
@@ -376,8 +378,8 @@ static void open_colors(void **state) {
         .source_alpha_blend_factor = MTLBlendFactorOne,
         .write_mask = MTLColorWriteMaskUnspecialized};
     Answer a = ANSWER;
-    MTL4CompilerTask *task = mtl4_compiler_new_render_pipeline_state_async(compiler, &d, NULL,
-                                                                           plain_answer, &a);
+    MTL4CompilerTask *task =
+        mtl4_compiler_new_render_pipeline_state_async(compiler, &d, NULL, plain_answer, &a);
     mtl4_compiler_task_wait_until_completed(task);
     wait_for(&a);
     if (!a.state) fail_msg("%s", mtl_error_localized_description(a.error));
@@ -395,8 +397,8 @@ static void open_colors(void **state) {
         mtl4_compiler_new_render_pipeline_state_by_specialization(compiler, &s, a.state, &error);
     if (!blended) fail_msg("%s", mtl_error_localized_description(error));
     assert_string_equal(mtl_render_pipeline_state_label(blended), "open");
-    s.color_attachments[0] = (MTL4RenderPipelineColorAttachmentDescriptor){
-        .pixel_format = MTLPixelFormatBGRA8Unorm};
+    s.color_attachments[0] =
+        (MTL4RenderPipelineColorAttachmentDescriptor){.pixel_format = MTLPixelFormatBGRA8Unorm};
     s.label = "plain";
     Answer b = ANSWER;
     MTL4CompilerTask *second = mtl4_compiler_new_render_pipeline_state_by_specialization_async(

@@ -33,8 +33,8 @@ static size_t count(MTLTexture *texture, uint32_t value) {
 // A triangle with each odd number in each component of each corner, between two good ones.
 static void odd_positions(void **state) {
     (void)state;
-    const float odd[] = {NAN, INFINITY, -INFINITY, FLT_MAX, -FLT_MAX, FLT_MIN, 1e-42f, 0, -0.0f,
-                         1e18f, -1e18f, 65536, -1};
+    const float odd[] = {NAN, INFINITY, -INFINITY, FLT_MAX, -FLT_MAX, FLT_MIN, 1e-42f,
+                         0,   -0.0f,    1e18f,     -1e18f,  65536,    -1};
     MTLTexture *color = target(MTLPixelFormatRGBA8Unorm, 40, 24, 1);
     MTLRenderPassDescriptor d = pass_of(color);
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
@@ -43,7 +43,8 @@ static void odd_positions(void **state) {
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
         for (size_t k = 0; k < sizeof odd / sizeof *odd; k++)
             for (int c = 0; c < 12; c++) {
-                float at[3][4] = {{-0.5f, 0.5f, 0.5f, 1}, {0.5f, 0.5f, 0.5f, 1}, {0, -0.5f, 0.5f, 1}};
+                float at[3][4] = {
+                    {-0.5f, 0.5f, 0.5f, 1}, {0.5f, 0.5f, 0.5f, 1}, {0, -0.5f, 0.5f, 1}};
                 at[c / 4][c % 4] = odd[i];
                 at[(c + 5) % 12 / 4][(c + 5) % 4] = odd[k];
                 set_quad(e, (const float(*)[4])at, 3, RED);
@@ -108,7 +109,7 @@ static void largest(void **state) {
     mtl_render_command_encoder_draw_primitives(e, MTLPrimitiveTypeTriangle, 0, 3);
     mtl_render_command_encoder_end_encoding(e);
     finish(commands);
-    const size_t at[][3] = {{0, 0, 255},         {1, 0, 0},       {0, 1, 0},
+    const size_t at[][3] = {{0, 0, 255},         {1, 0, 0},         {0, 1, 0},
                             {n - 1, n - 1, 255}, {n - 2, n - 1, 0}, {n - 1, n - 2, 0},
                             {n - 1, 99, 0},      {n - 1, 100, 255}, {n - 1, 101, 255},
                             {n - 1, 102, 0},     {n / 2, n / 2, 0}};
@@ -168,8 +169,8 @@ static void nowhere(void **state) {
     // The buffer bound has three corners; a fourth lies behind in the same memory.
     MTLBuffer *vertices = mtl_device_new_buffer_with_bytes(device, corners, 24, 0);
     MTLBuffer *instances = mtl_device_new_buffer_with_bytes(device, &instance, 8, 0);
-    const uint32_t wild[] = {0, 1, 2, 0x7fffffff, 0x80000000, 0xfffffffe, 3, 1000000, 4294967,
-                             0,  0, 0, 1, 2, 3};
+    const uint32_t wild[] = {0,       1, 2, 0x7fffffff, 0x80000000, 0xfffffffe, 3, 1000000,
+                             4294967, 0, 0, 0,          1,          2,          3};
     MTLBuffer *indices = mtl_device_new_buffer_with_bytes(device, wild, sizeof wild, 0);
     MTLRenderPassDescriptor d = pass_of(color);
     for (int base = -3; base <= 3; base += 3) {
@@ -201,7 +202,9 @@ static void nowhere(void **state) {
     assert_int_equal(count(color, 0), 16 * 8);
 
     // Numbers of an indirect draw from beyond the indices, and of absurd size but for no instances.
-    const uint32_t numbers[][5] = {{3, 1, 100, 0, 0}, {UINT32_MAX, 0, 0, 0, 0}, {0, UINT32_MAX, 0, 0, 0},
+    const uint32_t numbers[][5] = {{3, 1, 100, 0, 0},
+                                   {UINT32_MAX, 0, 0, 0, 0},
+                                   {0, UINT32_MAX, 0, 0, 0},
                                    {6, 1, UINT32_MAX, -5u, 7}};
     MTLBuffer *arguments = mtl_device_new_buffer_with_bytes(device, numbers, sizeof numbers, 0);
     commands = mtl_command_queue_command_buffer(queue);
@@ -228,11 +231,12 @@ static void bindings(void **state) {
     for (size_t l = 0; l < 3; l++) {
         uint32_t texels[16];
         for (int i = 0; i < 16; i++) texels[i] = 0xff000000u | 0xffu << (8 * l);
-        mtl_texture_replace_region(levels, mtl_region_make_2d(0, 0, 4u >> l, 4u >> l), l, texels, 16);
+        mtl_texture_replace_region(levels, mtl_region_make_2d(0, 0, 4u >> l, 4u >> l), l, texels,
+                                   16);
     }
     MTLSamplerState *sampler = mtl_device_new_sampler_state(
-        device, &(MTLSamplerDescriptor){.mip_filter = MTLSamplerMipFilterNearest,
-                                        .lod_max_clamp = 1000});
+        device,
+        &(MTLSamplerDescriptor){.mip_filter = MTLSamplerMipFilterNearest, .lod_max_clamp = 1000});
     MTLTexture *color = target(MTLPixelFormatRGBA8Unorm, 16, 8, 1);
     MTLRenderPipelineState *show = pipeline("full", "show", (Options){0});
     MTLRenderPassDescriptor d = pass_of(color);
@@ -264,8 +268,8 @@ static void bindings(void **state) {
     assert_int_equal(count(color, 0xff00ff00u), 16 * 8);
 
     // Strides in all three ways.
-    MTLRenderPipelineState *dynamic = pipeline("instances", "flat",
-                                               (Options){.vertices = true, .dynamic = true});
+    MTLRenderPipelineState *dynamic =
+        pipeline("instances", "flat", (Options){.vertices = true, .dynamic = true});
     const float wide[3][3] = {{-1, 1, 9}, {3, 1, 9}, {-1, -3, 9}};
     MTLBuffer *corners = mtl_device_new_buffer_with_bytes(device, wide, sizeof wide, 0);
     const struct {
@@ -306,9 +310,8 @@ static void bindings(void **state) {
     mtl_render_command_encoder_set_fragment_bytes(e, RED, 16, 0);
     mtl_render_command_encoder_set_vertex_buffer_offset(e, 64, 0);
     mtl_render_command_encoder_draw_primitives(e, MTLPrimitiveTypeTriangleStrip, 0, 4);
-    mtl_render_command_encoder_memory_barrier_with_scope(e, MTLBarrierScopeBuffers,
-                                                         MTLRenderStageFragment,
-                                                         MTLRenderStageVertex);
+    mtl_render_command_encoder_memory_barrier_with_scope(
+        e, MTLBarrierScopeBuffers, MTLRenderStageFragment, MTLRenderStageVertex);
     mtl_render_command_encoder_set_vertex_buffer_offset(e, 0, 0);
     mtl_render_command_encoder_set_fragment_bytes(e, GREEN, 16, 0);
     mtl_render_command_encoder_draw_primitives(e, MTLPrimitiveTypeTriangleStrip, 0, 4);

@@ -147,7 +147,8 @@ static bool metal4(void) {
         int before = n_messages;
         mtl4_command_queue_commit_with_options(queue4, buffers, 2, options);
         bool refused = false; // a broken chain is committed, and says so in the feedback
-        for (int i = before; i < n_messages; i++) refused = strcmp(last_rule, "metal4_suspended") != 0;
+        for (int i = before; i < n_messages; i++)
+            refused = strcmp(last_rule, "metal4_suspended") != 0;
         if (told && !refused) {
             wait_for_outcome(&o, 1);
             ok = !o.error;
@@ -198,19 +199,19 @@ static bool pipelines(void) {
     while (!atomic_load(&told.n)) usleep(100);
     MTL4LibraryFunctionDescriptor v = {.name = "positions", .library = render_library},
                                   f = {.name = "tint", .library = render_library};
-    MTL4RenderPipelineDescriptor d4 = {
-        .label = "open",
-        .vertex_function_descriptor = &v.base,
-        .fragment_function_descriptor = &f.base,
-        .color_attachments[0].pixel_format = MTLPixelFormatUnspecialized};
+    MTL4RenderPipelineDescriptor d4 = {.label = "open",
+                                       .vertex_function_descriptor = &v.base,
+                                       .fragment_function_descriptor = &f.base,
+                                       .color_attachments[0].pixel_format =
+                                           MTLPixelFormatUnspecialized};
     mtl_release(error), error = NULL;
     open = mtl4_compiler_new_render_pipeline_state(compiler, &d4, NULL, &error);
     assert_true(open || error);
     d4.color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm;
     mtl_release(error), error = NULL;
     if (open) {
-        special = mtl4_compiler_new_render_pipeline_state_by_specialization(compiler, &d4, open,
-                                                                            &error);
+        special =
+            mtl4_compiler_new_render_pipeline_state_by_specialization(compiler, &d4, open, &error);
         assert_true(special || error);
     }
     ok = state && r && special && atomic_load(&told.ok) &&
@@ -263,9 +264,8 @@ static void test_pipelines(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_parallel),
-                                       cmocka_unit_test(test_indirect),
-                                       cmocka_unit_test(test_metal4),
-                                       cmocka_unit_test(test_pipelines)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parallel), cmocka_unit_test(test_indirect),
+        cmocka_unit_test(test_metal4), cmocka_unit_test(test_pipelines)};
     return cmocka_run_group_tests_name("rendering without memory", tests, open_all, close_all);
 }

@@ -38,8 +38,8 @@ static void *encode(void *context) {
                                                           8 * (size_t)p->i);
     for (int row = 0; row < HEIGHT; row++) {
         size_t x = (size_t)p->i * WIDTH / N;
-        mtl_render_command_encoder_set_scissor_rect(
-            p->e, (MTLScissorRect){x, (size_t)row, WIDTH - x, 1});
+        mtl_render_command_encoder_set_scissor_rect(p->e,
+                                                    (MTLScissorRect){x, (size_t)row, WIDTH - x, 1});
         set_quad(p->e, full, 4, (float[]){(float)p->i / 255, (float)row / 255, 0, 1});
         mtl_render_command_encoder_draw_primitives(p->e, MTLPrimitiveTypeTriangleStrip, 0, 4);
     }
@@ -60,9 +60,10 @@ static void order(void **state) {
         Part parts[N];
         pthread_t threads[N];
         for (int i = 0; i < N; i++) {
-            parts[i] = (Part){.e = mtl_parallel_render_command_encoder_render_command_encoder(whole),
-                              .i = i,
-                              .delay_us = round % 2 ? (N - i) * 100 : 0};
+            parts[i] =
+                (Part){.e = mtl_parallel_render_command_encoder_render_command_encoder(whole),
+                       .i = i,
+                       .delay_us = round % 2 ? (N - i) * 100 : 0};
             assert_non_null(parts[i].e);
             assert_ptr_equal(mtl_render_command_encoder_command_buffer(parts[i].e), commands);
         }
@@ -83,8 +84,7 @@ static void order(void **state) {
 // Threads ask for their encoders themselves; what a part uses lives until the pass has run.
 static void *ask(void *context) {
     MTLParallelRenderCommandEncoder *whole = context;
-    MTLRenderCommandEncoder *e =
-        mtl_parallel_render_command_encoder_render_command_encoder(whole);
+    MTLRenderCommandEncoder *e = mtl_parallel_render_command_encoder_render_command_encoder(whole);
     MTLBuffer *at = mtl_device_new_buffer_with_bytes(device, full, sizeof full, 0);
     MTLBuffer *tint = mtl_device_new_buffer_with_bytes(device, GREEN, 16, 0);
     mtl_render_command_encoder_set_render_pipeline_state(e, plain);
@@ -125,8 +125,8 @@ static void store_actions(void **state) {
     d.color_attachments[0].clear_color = mtl_clear_color_make(0, 0, 1, 1);
     MTLParallelRenderCommandEncoder *whole =
         mtl_command_buffer_parallel_render_command_encoder(commands, &d);
-    mtl_parallel_render_command_encoder_set_color_store_action(
-        whole, MTLStoreActionMultisampleResolve, 0);
+    mtl_parallel_render_command_encoder_set_color_store_action(whole,
+                                                               MTLStoreActionMultisampleResolve, 0);
     mtl_parallel_render_command_encoder_end_encoding(whole);
     finish(commands);
     assert_int_equal(pixel(color, 0, 0), 0xffff0000u);
@@ -220,9 +220,8 @@ static void rules(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order), cmocka_unit_test(any_thread), cmocka_unit_test(store_actions),
-        cmocka_unit_test(rules)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(any_thread),
+                                       cmocka_unit_test(store_actions), cmocka_unit_test(rules)};
     return cmocka_run_group_tests_name("parallel render encoders", tests, open_parallel,
                                        close_parallel);
 }

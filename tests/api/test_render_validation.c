@@ -51,12 +51,12 @@ static int close_all(void **state) {
 
 static MTLRenderPipelineState *checked(const char *vertex, const char *fragment) {
     MTLError *error = NULL;
-    MTLRenderPipelineDescriptor d = {
-        .vertex_function = mtl_library_new_function(library, vertex),
-        .fragment_function = mtl_library_new_function(library, fragment),
-        .shader_validation = MTLShaderValidationEnabled,
-        .support_indirect_command_buffers = true,
-        .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm};
+    MTLRenderPipelineDescriptor d = {.vertex_function = mtl_library_new_function(library, vertex),
+                                     .fragment_function =
+                                         mtl_library_new_function(library, fragment),
+                                     .shader_validation = MTLShaderValidationEnabled,
+                                     .support_indirect_command_buffers = true,
+                                     .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm};
     MTLRenderPipelineState *state = mtl_device_new_render_pipeline_state(device, &d, &error);
     if (!state) fail_msg("%s", mtl_error_localized_description(error));
     assert_int_equal(mtl_render_pipeline_state_shader_validation(state),
@@ -99,8 +99,10 @@ static void stores_and_loads(void **state) {
     mtl_buffer_set_label(buffer, "rows");
     MTLRenderPipelineState *p = checked("full", "bad_store");
     MTLCommandBuffer *commands = draw(p, buffer, MTLPrimitiveTypeTriangle, 3);
-    MTLFunctionLog *log = only_log(commands, "fragment function 'bad_store' of 'checked pass', pixel (");
-    assert_non_null(strstr(mtl_function_log_description(log), "store of 4 bytes outside buffer 'rows'"));
+    MTLFunctionLog *log =
+        only_log(commands, "fragment function 'bad_store' of 'checked pass', pixel (");
+    assert_non_null(
+        strstr(mtl_function_log_description(log), "store of 4 bytes outside buffer 'rows'"));
     assert_int_equal(mtl_function_log_count(log), W * (H - 3));
     MTLFunctionLogDebugLocation place;
     bool lines = getenv("MTL_SHADER_VALIDATION") != NULL; // libraries made with it know them

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // render.h: the render encoder and what it leaves in the command stream: one operation per pass,
-// with its draws. A draw points to snapshots of state and arguments; draws between which nothing was set
-// share them.
+// with its draws. A draw points to snapshots of state and arguments; draws between which nothing was
+// set share them.
 #ifndef INGOT_RUNTIME_RENDER_H
 #define INGOT_RUNTIME_RENDER_H
 #include "runtime/command/compute.h"

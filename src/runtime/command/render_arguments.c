@@ -17,7 +17,7 @@ typedef struct Take { // one stage being copied
     void **args;
     uint64_t *lengths;
     RtShort *shorts;
-    RtValidated *validated; // of a function that is checked; else NULL
+    RtValidated *validated;   // of a function that is checked; else NULL
     size_t threadgroup_bytes; // objects and meshes: with those of arguments
 } Take;
 
@@ -117,8 +117,7 @@ static bool take_texture(Take *t, const RfArg *arg, bool required) {
         }
         if (!rt_valid_texture_for(t->site, t->lib, arg, texture, t->f->name)) return false;
         t->args[arg->slot + k] = (void *)&texture->cpu;
-        if (arg->access != RF_READ_ONLY &&
-            !rt_cb_use(t->site->commands, &texture->resource, true))
+        if (arg->access != RF_READ_ONLY && !rt_cb_use(t->site->commands, &texture->resource, true))
             return false;
     }
     return true;
@@ -161,8 +160,8 @@ static bool take_threadgroup(Take *t, const RfArg *arg, bool required) {
 // What reports of the function will say. False: no memory.
 static bool validate_stage(Take *t) {
     if (!t->stage->validate) return true;
-    RtValidated *v = rt_cb_alloc(t->site->commands,
-                                 sizeof *v + (t->f->n_slots + 1) * sizeof *v->buffers);
+    RtValidated *v =
+        rt_cb_alloc(t->site->commands, sizeof *v + (t->f->n_slots + 1) * sizeof *v->buffers);
     if (!v) return false;
     v->function = t->stage->function;
     v->encoder = &t->e->encoder;
@@ -312,7 +311,8 @@ bool rt_render_take_arguments(MTLRenderCommandEncoder *e, const RtSite *site) {
 static uint32_t format_bytes(uint32_t format) {
     switch (format) {
 #define V(name, value, components, bits, kind)                                                     \
-    case value: return (bits) % 8 ? 4 : (components) * (bits) / 8; // bit fields have 32 in all
+    case value:                                                                                    \
+        return (bits) % 8 ? 4 : (components) * (bits) / 8; // bit fields have 32 in all
 #include "cpu/vertex_formats.def"
 #undef V
     default: return 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// render_bind.c: buffers, bytes, textures and samplers of the stages of a render encoder; the public
-// functions of vertices and fragments, which come in pairs (render_mesh_bind.c: the others).
+// render_bind.c: buffers, bytes, textures and samplers of the stages of a render encoder; the
+// public functions of vertices and fragments, which come in pairs (render_mesh_bind.c: the others).
 #include <string.h>
 #include "runtime/command/render.h"
 #include "runtime/memory/heap.h"
@@ -32,7 +32,7 @@ static bool valid_range(MTLRenderCommandEncoder *e, const void *array, MTLRange 
 }
 
 void rt_render_bind_buffer(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLBuffer *buffer,
-                       size_t offset, size_t stride, size_t index, const char *call) {
+                           size_t offset, size_t stride, size_t index, const char *call) {
     RtSite site;
     RtStageBindings *b =
         bindings(e, stage, index, RT_MAX_BUFFERS, RT_RULE_buffer_index, call, &site);
@@ -46,7 +46,7 @@ void rt_render_bind_buffer(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLBu
 }
 
 void rt_render_bind_buffer_offset(MTLRenderCommandEncoder *e, RtStageIndex stage, size_t offset,
-                              size_t index, const char *call) {
+                                  size_t index, const char *call) {
     RtSite site;
     RtStageBindings *b =
         bindings(e, stage, index, RT_MAX_BUFFERS, RT_RULE_buffer_index, call, &site);
@@ -58,16 +58,17 @@ void rt_render_bind_buffer_offset(MTLRenderCommandEncoder *e, RtStageIndex stage
         rt_render_bind_buffer(e, stage, buffer, offset, b->strides[index], index, call);
 }
 
-void rt_render_bind_buffers(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLBuffer *const *buffers,
-                        const size_t *offsets, MTLRange range, const char *call) {
+void rt_render_bind_buffers(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                            MTLBuffer *const *buffers, const size_t *offsets, MTLRange range,
+                            const char *call) {
     if (!valid_range(e, buffers, range, RT_MAX_BUFFERS, RT_RULE_buffer_index, call)) return;
     for (size_t i = 0; i < range.length; i++)
-        rt_render_bind_buffer(e, stage, buffers[i], offsets ? offsets[i] : 0, SIZE_MAX, range.location + i,
-                   call);
+        rt_render_bind_buffer(e, stage, buffers[i], offsets ? offsets[i] : 0, SIZE_MAX,
+                              range.location + i, call);
 }
 
 void rt_render_bind_bytes(MTLRenderCommandEncoder *e, RtStageIndex stage, const void *bytes,
-                      size_t length, size_t index, const char *call) {
+                          size_t length, size_t index, const char *call) {
     RtSite site;
     RtStageBindings *b =
         bindings(e, stage, index, RT_MAX_BUFFERS, RT_RULE_buffer_index, call, &site);
@@ -88,7 +89,7 @@ void rt_render_bind_bytes(MTLRenderCommandEncoder *e, RtStageIndex stage, const 
 }
 
 void rt_render_bind_texture(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLTexture *texture,
-                        size_t index, const char *call) {
+                            size_t index, const char *call) {
     RtSite site;
     RtStageBindings *b =
         bindings(e, stage, index, RT_MAX_TEXTURES, RT_RULE_texture_index, call, &site);
@@ -98,14 +99,15 @@ void rt_render_bind_texture(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLT
 }
 
 void rt_render_bind_textures(MTLRenderCommandEncoder *e, RtStageIndex stage,
-                         MTLTexture *const *textures, MTLRange range, const char *call) {
+                             MTLTexture *const *textures, MTLRange range, const char *call) {
     if (!valid_range(e, textures, range, RT_MAX_TEXTURES, RT_RULE_texture_index, call)) return;
     for (size_t i = 0; i < range.length; i++)
         rt_render_bind_texture(e, stage, textures[i], range.location + i, call);
 }
 
-void rt_render_bind_sampler(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLSamplerState *sampler,
-                        const float *clamps, size_t index, const char *call) {
+void rt_render_bind_sampler(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                            MTLSamplerState *sampler, const float *clamps, size_t index,
+                            const char *call) {
     RtSite site;
     RtStageBindings *b =
         bindings(e, stage, index, RT_MAX_SAMPLERS, RT_RULE_sampler_index, call, &site);
@@ -139,7 +141,7 @@ void rt_render_bind_sampler(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLS
 }
 
 void rt_render_bind_samplers(MTLRenderCommandEncoder *e, RtStageIndex stage,
-                         MTLSamplerState *const *samplers, MTLRange range, const char *call) {
+                             MTLSamplerState *const *samplers, MTLRange range, const char *call) {
     if (!valid_range(e, samplers, range, RT_MAX_SAMPLERS, RT_RULE_sampler_index, call)) return;
     for (size_t i = 0; i < range.length; i++)
         rt_render_bind_sampler(e, stage, samplers[i], NULL, range.location + i, call);
@@ -193,44 +195,45 @@ void mtl_render_command_encoder_set_vertex_buffer_with_attribute_stride(
     rt_render_bind_buffer(encoder, RT_VERTEX, buffer, offset, stride, index, __func__);
 }
 
-void mtl_render_command_encoder_set_vertex_bytes(
-    MTLRenderCommandEncoder *encoder, const void *bytes, size_t length, size_t index) {
+void mtl_render_command_encoder_set_vertex_bytes(MTLRenderCommandEncoder *encoder,
+                                                 const void *bytes, size_t length, size_t index) {
     rt_render_bind_bytes(encoder, RT_VERTEX, bytes, length, index, __func__);
 }
 
-void mtl_render_command_encoder_set_vertex_buffer(
-    MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t index) {
+void mtl_render_command_encoder_set_vertex_buffer(MTLRenderCommandEncoder *encoder,
+                                                  MTLBuffer *buffer, size_t offset, size_t index) {
     rt_render_bind_buffer(encoder, RT_VERTEX, buffer, offset, SIZE_MAX, index, __func__);
 }
 
-void mtl_render_command_encoder_set_vertex_buffer_offset(
-    MTLRenderCommandEncoder *encoder, size_t offset, size_t index) {
+void mtl_render_command_encoder_set_vertex_buffer_offset(MTLRenderCommandEncoder *encoder,
+                                                         size_t offset, size_t index) {
     rt_render_bind_buffer_offset(encoder, RT_VERTEX, offset, index, __func__);
 }
 
-void mtl_render_command_encoder_set_vertex_buffers(
-    MTLRenderCommandEncoder *encoder, MTLBuffer *const *buffers, const size_t *offsets,
-    MTLRange range) {
+void mtl_render_command_encoder_set_vertex_buffers(MTLRenderCommandEncoder *encoder,
+                                                   MTLBuffer *const *buffers, const size_t *offsets,
+                                                   MTLRange range) {
     rt_render_bind_buffers(encoder, RT_VERTEX, buffers, offsets, range, __func__);
 }
 
-void mtl_render_command_encoder_set_vertex_texture(
-    MTLRenderCommandEncoder *encoder, MTLTexture *texture, size_t index) {
+void mtl_render_command_encoder_set_vertex_texture(MTLRenderCommandEncoder *encoder,
+                                                   MTLTexture *texture, size_t index) {
     rt_render_bind_texture(encoder, RT_VERTEX, texture, index, __func__);
 }
 
-void mtl_render_command_encoder_set_vertex_textures(
-    MTLRenderCommandEncoder *encoder, MTLTexture *const *textures, MTLRange range) {
+void mtl_render_command_encoder_set_vertex_textures(MTLRenderCommandEncoder *encoder,
+                                                    MTLTexture *const *textures, MTLRange range) {
     rt_render_bind_textures(encoder, RT_VERTEX, textures, range, __func__);
 }
 
-void mtl_render_command_encoder_set_vertex_sampler_state(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, size_t index) {
+void mtl_render_command_encoder_set_vertex_sampler_state(MTLRenderCommandEncoder *encoder,
+                                                         MTLSamplerState *sampler, size_t index) {
     rt_render_bind_sampler(encoder, RT_VERTEX, sampler, NULL, index, __func__);
 }
 
-void mtl_render_command_encoder_set_vertex_sampler_states(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, MTLRange range) {
+void mtl_render_command_encoder_set_vertex_sampler_states(MTLRenderCommandEncoder *encoder,
+                                                          MTLSamplerState *const *samplers,
+                                                          MTLRange range) {
     rt_render_bind_samplers(encoder, RT_VERTEX, samplers, range, __func__);
 }
 
@@ -241,44 +244,46 @@ void mtl_render_command_encoder_set_vertex_sampler_state_with_lod_clamps(
     rt_render_bind_sampler(encoder, RT_VERTEX, sampler, clamps, index, __func__);
 }
 
-void mtl_render_command_encoder_set_fragment_bytes(
-    MTLRenderCommandEncoder *encoder, const void *bytes, size_t length, size_t index) {
+void mtl_render_command_encoder_set_fragment_bytes(MTLRenderCommandEncoder *encoder,
+                                                   const void *bytes, size_t length, size_t index) {
     rt_render_bind_bytes(encoder, RT_FRAGMENT, bytes, length, index, __func__);
 }
 
-void mtl_render_command_encoder_set_fragment_buffer(
-    MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t index) {
+void mtl_render_command_encoder_set_fragment_buffer(MTLRenderCommandEncoder *encoder,
+                                                    MTLBuffer *buffer, size_t offset,
+                                                    size_t index) {
     rt_render_bind_buffer(encoder, RT_FRAGMENT, buffer, offset, SIZE_MAX, index, __func__);
 }
 
-void mtl_render_command_encoder_set_fragment_buffer_offset(
-    MTLRenderCommandEncoder *encoder, size_t offset, size_t index) {
+void mtl_render_command_encoder_set_fragment_buffer_offset(MTLRenderCommandEncoder *encoder,
+                                                           size_t offset, size_t index) {
     rt_render_bind_buffer_offset(encoder, RT_FRAGMENT, offset, index, __func__);
 }
 
-void mtl_render_command_encoder_set_fragment_buffers(
-    MTLRenderCommandEncoder *encoder, MTLBuffer *const *buffers, const size_t *offsets,
-    MTLRange range) {
+void mtl_render_command_encoder_set_fragment_buffers(MTLRenderCommandEncoder *encoder,
+                                                     MTLBuffer *const *buffers,
+                                                     const size_t *offsets, MTLRange range) {
     rt_render_bind_buffers(encoder, RT_FRAGMENT, buffers, offsets, range, __func__);
 }
 
-void mtl_render_command_encoder_set_fragment_texture(
-    MTLRenderCommandEncoder *encoder, MTLTexture *texture, size_t index) {
+void mtl_render_command_encoder_set_fragment_texture(MTLRenderCommandEncoder *encoder,
+                                                     MTLTexture *texture, size_t index) {
     rt_render_bind_texture(encoder, RT_FRAGMENT, texture, index, __func__);
 }
 
-void mtl_render_command_encoder_set_fragment_textures(
-    MTLRenderCommandEncoder *encoder, MTLTexture *const *textures, MTLRange range) {
+void mtl_render_command_encoder_set_fragment_textures(MTLRenderCommandEncoder *encoder,
+                                                      MTLTexture *const *textures, MTLRange range) {
     rt_render_bind_textures(encoder, RT_FRAGMENT, textures, range, __func__);
 }
 
-void mtl_render_command_encoder_set_fragment_sampler_state(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, size_t index) {
+void mtl_render_command_encoder_set_fragment_sampler_state(MTLRenderCommandEncoder *encoder,
+                                                           MTLSamplerState *sampler, size_t index) {
     rt_render_bind_sampler(encoder, RT_FRAGMENT, sampler, NULL, index, __func__);
 }
 
-void mtl_render_command_encoder_set_fragment_sampler_states(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, MTLRange range) {
+void mtl_render_command_encoder_set_fragment_sampler_states(MTLRenderCommandEncoder *encoder,
+                                                            MTLSamplerState *const *samplers,
+                                                            MTLRange range) {
     rt_render_bind_samplers(encoder, RT_FRAGMENT, samplers, range, __func__);
 }
 
@@ -305,8 +310,8 @@ void mtl_render_command_encoder_set_vertex_buffers_with_attribute_strides(
 void mtl_render_command_encoder_set_vertex_buffer_offset_with_attribute_stride(
     MTLRenderCommandEncoder *encoder, size_t offset, size_t stride, size_t index) {
     RtSite site;
-    RtStageBindings *b = bindings(encoder, RT_VERTEX, index, RT_MAX_BUFFERS, RT_RULE_buffer_index,
-                                  __func__, &site);
+    RtStageBindings *b =
+        bindings(encoder, RT_VERTEX, index, RT_MAX_BUFFERS, RT_RULE_buffer_index, __func__, &site);
     if (!b) return;
     if (b->slots[index].buffer)
         rt_render_bind_buffer(encoder, RT_VERTEX, b->slots[index].buffer, offset, stride, index,
@@ -339,13 +344,13 @@ static void set_clamped(MTLRenderCommandEncoder *e, RtStageIndex stage,
 }
 
 void mtl_render_command_encoder_set_vertex_sampler_states_with_lod_clamps(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers,
-    const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range) {
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, const float *lod_min_clamps,
+    const float *lod_max_clamps, MTLRange range) {
     set_clamped(encoder, RT_VERTEX, samplers, lod_min_clamps, lod_max_clamps, range, __func__);
 }
 
 void mtl_render_command_encoder_set_fragment_sampler_states_with_lod_clamps(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers,
-    const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range) {
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, const float *lod_min_clamps,
+    const float *lod_max_clamps, MTLRange range) {
     set_clamped(encoder, RT_FRAGMENT, samplers, lod_min_clamps, lod_max_clamps, range, __func__);
 }

@@ -97,7 +97,8 @@ static void set_buffer(MTL4ArgumentTable *table, size_t index, RtBinding binding
 
 void mtl4_argument_table_set_address(MTL4ArgumentTable *table, MTLGPUAddress gpu_address,
                                      size_t index) {
-    if (valid(table, index, 'b', __func__)) set_buffer(table, index, (RtBinding){.value = gpu_address});
+    if (valid(table, index, 'b', __func__))
+        set_buffer(table, index, (RtBinding){.value = gpu_address});
 }
 
 void mtl4_argument_table_set_address_with_attribute_stride(MTL4ArgumentTable *table,

@@ -50,9 +50,8 @@ static MTL4RenderCommandEncoder *open(MTL4CommandBuffer *buffer, const MTL4Rende
     }
     MTLRenderPassDescriptor descriptor = {0};
     if (d) descriptor = plain(d);
-    MTL4RenderCommandEncoder *e =
-        rt_render_open(commands, &rt_mtl4_render_encoder_class, sizeof *e, d ? &descriptor : NULL,
-                       call);
+    MTL4RenderCommandEncoder *e = rt_render_open(commands, &rt_mtl4_render_encoder_class, sizeof *e,
+                                                 d ? &descriptor : NULL, call);
     if (!e) return NULL;
     e->owner = buffer;
     e->last_stamp = &e->stamps;
@@ -69,9 +68,10 @@ mtl4_command_buffer_render_command_encoder(MTL4CommandBuffer *buffer,
     return open(buffer, descriptor, MTL4RenderEncoderOptionNone, __func__);
 }
 
-MTL4RenderCommandEncoder *mtl4_command_buffer_render_command_encoder_with_options(
-    MTL4CommandBuffer *buffer, const MTL4RenderPassDescriptor *descriptor,
-    MTL4RenderEncoderOptions options) {
+MTL4RenderCommandEncoder *
+mtl4_command_buffer_render_command_encoder_with_options(MTL4CommandBuffer *buffer,
+                                                        const MTL4RenderPassDescriptor *descriptor,
+                                                        MTL4RenderEncoderOptions options) {
     return open(buffer, descriptor, options, __func__);
 }
 
@@ -222,9 +222,11 @@ static void draw_indexed(MTL4RenderCommandEncoder *e, MTLPrimitiveType type, siz
         rt_render_add_draw(&e->render, &site, type, &d, NULL);
 }
 
-void mtl4_render_command_encoder_draw_indexed_primitives(
-    MTL4RenderCommandEncoder *encoder, MTLPrimitiveType type, size_t index_count,
-    MTLIndexType index_type, MTLGPUAddress index_buffer, size_t index_buffer_length) {
+void mtl4_render_command_encoder_draw_indexed_primitives(MTL4RenderCommandEncoder *encoder,
+                                                         MTLPrimitiveType type, size_t index_count,
+                                                         MTLIndexType index_type,
+                                                         MTLGPUAddress index_buffer,
+                                                         size_t index_buffer_length) {
     draw_indexed(encoder, type, index_count, index_type, index_buffer, index_buffer_length, 1, 0, 0,
                  __func__);
 }

@@ -75,9 +75,10 @@ static MTLError *translate_attribute(const MTLVertexDescriptor *d, const RfValue
     bool of_points = step == MTLVertexStepFunctionPerPatchControlPoint;
     if (step > MTLVertexStepFunctionPerPatchControlPoint || of_points != (v->points > 0) ||
         (patch ? step == MTLVertexStepFunctionPerVertex : step > MTLVertexStepFunctionPerInstance))
-        return invalid("Vertex buffer layout %zu: step function %u does not go with attribute %s(%u) "
-                       "of %sfunction '%s'.",
-                       a->buffer_index, step, v->name, v->index, patch ? "patch " : "", function);
+        return invalid(
+            "Vertex buffer layout %zu: step function %u does not go with attribute %s(%u) "
+            "of %sfunction '%s'.",
+            a->buffer_index, step, v->name, v->index, patch ? "patch " : "", function);
     if (step == MTLVertexStepFunctionPerVertex && l->step_rate > 1)
         return invalid("Vertex buffer layout %zu: the step rate must be 1 for a step per vertex.",
                        a->buffer_index);
@@ -143,8 +144,8 @@ static MTLError *compile(const MTLDevice *device, RtStage *stage,
                                .validate = stage->validate,
                                .archives = archives,
                                .n_archives = n_archives,
-                               .archived_only = extra->options &
-                                                MTLPipelineOptionFailOnBinaryArchiveMiss,
+                               .archived_only =
+                                   extra->options & MTLPipelineOptionFailOnBinaryArchiveMiss,
                                .record = record};
     RtCompileError answer = {0};
     Blob *bytes = rt_compile_kernel(&request, &answer);
@@ -407,11 +408,11 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
     if (state->fragment.function && (wrong = check_outputs(state))) goto fail;
     if ((wrong = check_indirect(state))) goto fail;
     if ((wrong = link_stages(state, linked.flat))) goto fail;
-    if ((wrong = translate_descriptor(state, d->vertex_descriptor, &state->vertex_descriptor,
-                                      &used)))
+    if ((wrong =
+             translate_descriptor(state, d->vertex_descriptor, &state->vertex_descriptor, &used)))
         goto fail;
-    wrong = compile(device, &state->vertex, d, extra, used ? &state->vertex_descriptor : NULL,
-                    record);
+    wrong =
+        compile(device, &state->vertex, d, extra, used ? &state->vertex_descriptor : NULL, record);
     if (!state->vertex.code) goto fail;
     if ((wrong = rt_pipeline_set_patches(state, d))) goto fail;
     if (extra->mesh && extra->mesh->object_function) {
@@ -473,7 +474,8 @@ fail:
 
 bool rt_render_pipeline_record(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
                                const RtRenderExtra *extra, Archive *record, MTLError **error) {
-    if (!rt_render_pipeline_valid(device, d, "mtl_binary_archive_add_render_pipeline_functions", error))
+    if (!rt_render_pipeline_valid(device, d, "mtl_binary_archive_add_render_pipeline_functions",
+                                  error))
         return false;
     MTLRenderPipelineState *state = rt_render_pipeline_create(device, d, extra, record, error);
     mtl_release(state);
