@@ -141,6 +141,10 @@ MTL_API MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_async(
 MTL_API MTLRenderPipelineState *mtl4_compiler_new_render_pipeline_state_by_specialization(
     MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
     MTLRenderPipelineState *pipeline, MTLError **error);
+// A descriptor with everything that the pipeline left open, and nothing else: fill it in.
+MTL_API MTL4RenderPipelineDescriptor
+mtl_render_pipeline_state_new_render_pipeline_descriptor_for_specialization(
+    const MTLRenderPipelineState *state);
 MTL_API MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_by_specialization_async(
     MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
     MTLRenderPipelineState *pipeline, MTLNewRenderPipelineStateCompletionHandler handler,

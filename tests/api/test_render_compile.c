@@ -385,7 +385,12 @@ static void open_colors(void **state) {
     if (!a.state) fail_msg("%s", mtl_error_localized_description(a.error));
 
     MTLError *error = NULL;
-    MTL4RenderPipelineDescriptor s = {0};
+    MTL4RenderPipelineDescriptor s =
+        mtl_render_pipeline_state_new_render_pipeline_descriptor_for_specialization(a.state);
+    assert_int_equal(s.color_attachments[0].pixel_format, MTLPixelFormatUnspecialized);
+    assert_int_equal(s.color_attachments[0].blending_state, MTL4BlendStateUnspecialized);
+    assert_int_equal(s.color_attachments[1].pixel_format, 0);
+    assert_null(s.vertex_function_descriptor);
     s.color_attachments[0] = (MTL4RenderPipelineColorAttachmentDescriptor){
         .pixel_format = MTLPixelFormatRGBA8Unorm,
         .blending_state = MTL4BlendStateEnabled,

@@ -269,6 +269,16 @@ MTLRenderPipelineState *mtl4_compiler_new_render_pipeline_state_by_specializatio
     return specialise(compiler, descriptor, pipeline, __func__, error);
 }
 
+MTL4RenderPipelineDescriptor
+mtl_render_pipeline_state_new_render_pipeline_descriptor_for_specialization(
+    const MTLRenderPipelineState *state) {
+    MTL4RenderPipelineDescriptor d = {0};
+    if (!rt_is(state, &rt_render_pipeline_class) || !state->open) return d;
+    for (int i = 0; i < 8; i++)
+        if (is_open(&state->open->colors[i])) d.color_attachments[i] = state->open->colors[i];
+    return d;
+}
+
 // ---- In the background ----
 
 typedef struct Job {
