@@ -634,5 +634,11 @@ def test_language(draw):
     close(b, wanted[1], 2e-2)
 
 
+def test_pull(draw):
+    got = draw("pull_interpolation", "pull_vs", "pull_fs")
+    u, v, _, _ = centers()
+    close(got, np.dstack([u, v, u + 0.25 / 32, v - 0.25 / 32]), 1e-5)
+
+
 def test_there_are_files():
     assert len(list(HERE.glob("*.metal"))) >= 30
