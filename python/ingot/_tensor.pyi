@@ -272,7 +272,16 @@ class Optimizer:
         ...
 
 class Pool:
-    """Buffers of tensors that are gone, kept for the next of about their size."""
+    """Buffers that are not used any more, kept for the next of about their size. The one of a
+    device (Device.pool) serves its tensors; one that stands alone lends buffers.
+    """
+    def __new__(cls, capacity: Any = ...) -> Any: ...
+    def allocate(self, bytes: int, /) -> MetalBuffer:
+        """A buffer of at least so many bytes, of a pool of its own; what is in it is anything."""
+        ...
+    def allocate_zeros(self, bytes: int, /) -> MetalBuffer:
+        """The same, set to 0."""
+        ...
     @property
     def allocation_count(self) -> int:
         """Requests."""
@@ -296,6 +305,9 @@ class Pool:
     @property
     def live_memory(self) -> int:
         """Bytes of the buffers in use."""
+        ...
+    def recycle(self, buffer: MetalBuffer, /) -> bool:
+        """Gives a buffer back. False: it is not from here, or its class is full."""
         ...
     @property
     def reuse_count(self) -> int:
@@ -326,6 +338,10 @@ class Pool:
     @property
     def total_pooled(self) -> int:
         """Buffers that wait in the pool."""
+        ...
+    @classmethod
+    def with_capacity(cls, capacity: int, /) -> Pool:
+        """A pool of its own that keeps so many buffers per size class."""
         ...
 
 class Tensor:

@@ -392,6 +392,14 @@ PyType_Spec backend_pipeline_spec = {"ingot.backend.MetalPipeline", sizeof(Nativ
                                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                      pipeline_slots};
 
+PyObject *from_metal_buffer(State *state, MTLBuffer *buffer) {
+    return native_of(state, state->backend_buffer, mtl_retain(buffer), NULL, drop_buffer);
+}
+
+MTLBuffer *to_metal_buffer(State *state, PyObject *o) {
+    return is_a(o, state->backend_buffer, "a MetalBuffer") ? ((Native *)o)->native : NULL;
+}
+
 // ---- Operations ----
 
 static PyObject *ops_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {

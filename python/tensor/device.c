@@ -277,7 +277,56 @@ PyType_Spec device_spec = {"ingot.Device", sizeof(Device), 0, Py_TPFLAGS_DEFAULT
 
 // ---- The pool of a device ----
 
-static IgPool *pool_of(PyObject *o) { return ig_device_pool(((Device *)o)->device); }
+static IgPool *pool_of(PyObject *o) {
+    Device *d = (Device *)o;
+    return d->pool ? d->pool : ig_device_pool(d->device);
+}
+
+static PyObject *pool_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+    static char *names[] = {"capacity", NULL};
+    Py_ssize_t capacity = IG_POOL_CAPACITY;
+    PyObject *module = PyType_GetModule(type);
+    State *state = module ? PyModule_GetState(module) : NULL;
+    MTLError *error = NULL;
+    if (!state || !PyArg_ParseTupleAndKeywords(args, keywords, "|n:Pool", names, &capacity))
+        return NULL;
+    if (capacity < 0) return PyErr_SetString(PyExc_ValueError, "a negative capacity"), NULL;
+    IgDevice *device = default_device(state);
+    if (!device) return NULL;
+    IgPool *own = ig_pool_with_capacity(ig_device_metal(device), (size_t)capacity, &error);
+    if (!own) return raise_error(state, error);
+    Device *self = new_object(type);
+    if (!self) {
+        ig_pool_release(own);
+        return NULL;
+    }
+    self->state = state;
+    self->device = device;
+    self->pool = own;
+    return (PyObject *)self;
+}
+static void pool_dealloc(PyObject *o) {
+    ig_pool_release(((Device *)o)->pool);
+    free_object(o);
+}
+static PyObject *pool_with_capacity(PyObject *type, PyObject *capacity) {
+    return PyObject_CallFunctionObjArgs(type, capacity, NULL);
+}
+static PyObject *lend(PyObject *o, PyObject *size, bool zeros) {
+    State *state = ((Device *)o)->state;
+    MTLError *error = NULL;
+    size_t n = PyLong_AsSize_t(size);
+    if (PyErr_Occurred()) return NULL;
+    MTLBuffer *buffer = zeros ? ig_pool_allocate_zeros(pool_of(o), n, &error)
+                              : ig_pool_allocate(pool_of(o), n, &error);
+    return buffer ? from_metal_buffer(state, buffer) : raise_error(state, error);
+}
+static PyObject *pool_allocate(PyObject *o, PyObject *size) { return lend(o, size, false); }
+static PyObject *pool_allocate_zeros(PyObject *o, PyObject *size) { return lend(o, size, true); }
+static PyObject *pool_recycle(PyObject *o, PyObject *buffer) {
+    MTLBuffer *native = to_metal_buffer(((Device *)o)->state, buffer);
+    return native ? PyBool_FromLong(ig_pool_recycle(pool_of(o), native, NULL)) : NULL;
+}
 
 #define COUNTER(field)                                                                             \
     static PyObject *pool_##field(PyObject *o, void *closure) {                                    \
@@ -375,16 +424,30 @@ static PyMethodDef pool_methods[] = {
     {"clear_size", pool_clear_size, METH_O,
      "clear_size($self, bytes, /)\n--\n\nclear_size(bytes: int, /) -> None\n\n"
      "Gives the buffers of one class back: the one that serves a request of so many bytes."},
+    {"with_capacity", pool_with_capacity, METH_O | METH_CLASS,
+     "with_capacity($type, capacity, /)\n--\n\nwith_capacity(capacity: int, /) -> Pool\n\n"
+     "A pool of its own that keeps so many buffers per size class."},
+    {"allocate", pool_allocate, METH_O,
+     "allocate($self, bytes, /)\n--\n\nallocate(bytes: int, /) -> MetalBuffer\n\n"
+     "A buffer of at least so many bytes, of a pool of its own; what is in it is anything."},
+    {"allocate_zeros", pool_allocate_zeros, METH_O,
+     "allocate_zeros($self, bytes, /)\n--\n\nallocate_zeros(bytes: int, /) -> MetalBuffer\n\n"
+     "The same, set to 0."},
+    {"recycle", pool_recycle, METH_O,
+     "recycle($self, buffer, /)\n--\n\nrecycle(buffer: MetalBuffer, /) -> bool\n\n"
+     "Gives a buffer back. False: it is not from here, or its class is full."},
     {"clear", pool_clear, METH_NOARGS,
      "clear($self, /)\n--\n\nclear() -> None\n\nGives all waiting buffers back."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot pool_slots[] = {
-    {Py_tp_doc, "Buffers of tensors that are gone, kept for the next of about their size."},
+    {Py_tp_doc, "Pool(capacity=10)\n--\n\nBuffers that are not used any more, kept for the next of "
+                "about their size. The one of a device (Device.pool) serves its tensors; one that "
+                "stands alone lends buffers."},
+    {Py_tp_new, SLOT(pool_new)},
     {Py_tp_getset, pool_properties},
     {Py_tp_methods, pool_methods},
-    {Py_tp_dealloc, SLOT(plain_dealloc)},
+    {Py_tp_dealloc, SLOT(pool_dealloc)},
     {0, NULL},
 };
-PyType_Spec pool_spec = {"ingot.Pool", sizeof(Device), 0,
-                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, pool_slots};
+PyType_Spec pool_spec = {"ingot.Pool", sizeof(Device), 0, Py_TPFLAGS_DEFAULT, pool_slots};

@@ -55,6 +55,7 @@ typedef struct Device {
     PyObject_HEAD State *state;
     IgDevice *device;
     int index;
+    IgPool *pool; // of a Pool that stands alone
 } Device;
 
 typedef struct DType {
@@ -199,6 +200,8 @@ extern PyType_Spec device_spec, pool_spec, dtype_spec, optimizer_spec, kernel_sp
     backend_ops_spec, backend_buffer_spec, backend_pipeline_spec;
 int devices_init(State *state);
 int dtypes_init(State *state);
+PyObject *from_metal_buffer(State *state, MTLBuffer *buffer); // a MetalBuffer; retains
+MTLBuffer *to_metal_buffer(State *state, PyObject *o);        // NULL: an exception
 uint64_t next_seed(State *state);
 IgDevice *default_device(State *state); // NULL: an exception
 IgDevice *to_device(State *state, PyObject *o);

@@ -147,8 +147,8 @@ def test_subclass():
         ig.Tensor()
     with pytest.raises(TypeError):
         type(ig.float32)()
-    with pytest.raises(TypeError):
-        ig.Pool()
+    with pytest.raises((TypeError, ValueError)):
+        ig.Pool(-1)
 
 
 def test_threads():

@@ -89,11 +89,21 @@ def test_pool_statistics():
 
 
 def test_pool_configuration():
+    # let pool = BufferPool::with_capacity(&metal_device, 20);
+    pool = ig.Pool.with_capacity(20)
+    assert pool.capacity == 20 and ig.Pool().capacity == 10
+    buffer = pool.allocate(1024)
+    assert buffer.length >= 1024 and pool.allocation_count == 1 and pool.reuse_count == 0
+    assert pool.recycle(buffer) and not pool.recycle(buffer)
+    again = pool.allocate_zeros(1024)
+    assert pool.reuse_count == 1 and bytes(again)[:1024] == bytes(1024)
+    pool.recycle(again)
+    assert pool.total_pooled == 1
+    pool.clear_size(1024)
+    assert pool.total_pooled == 0
+    with pytest.raises(ig.ArgumentError):
+        ig.pool().allocate(16)
     pool = ig.Device().pool
-    capacity = pool.capacity
-    # BufferPool::with_capacity(&metal_device, 20)
-    pool.capacity = 20
-    assert pool.capacity == 20
     # device.buffer_pool().shrink_to_fit(max_memory_bytes); .clear(); .clear_size(1024);
     half(4096).wait()
     pool.shrink_to_fit(1 << 20)
@@ -101,7 +111,6 @@ def test_pool_configuration():
     pool.clear_size(1024)
     pool.clear()
     assert pool.total_memory == 0
-    pool.capacity = capacity
 
 
 # ---- 3. Batches ----
