@@ -171,8 +171,10 @@ static void write_source(FILE *out, const Pass *p) {
                      ? "    const int o = int(group.x * 8 + simdgroup), lane = int(simd_lane);\n"
                      : "    const int o = int(at.x);\n");
     fprintf(out, "    int rest = o;\n");
-    for (int a = p->n_reduced; a < f->n_axes; a++)
-        fprintf(out, "    int i%d = rest %% p[%d]; rest /= p[%d];\n", a, a, a);
+    for (int a = p->n_reduced; a < f->n_axes - 1; a++)
+        fprintf(out, "    const int i%d = rest %% p[%d]; rest /= p[%d];\n", a, a, a);
+    // No remainder for the last: neighbours are seen to be neighbours.
+    if (f->n_axes > p->n_reduced) fprintf(out, "    const int i%d = rest;\n", f->n_axes - 1);
     write_begin(out, p);
     write_loops(out, p, extra);
     if (p->rows) write_meeting(out, p);
