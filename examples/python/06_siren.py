@@ -28,7 +28,7 @@ def siren(widths, w0=30.0):
 
 
 def picture(size):
-    """Places (size * size, 2) and colours (size * size, 3), both from -1 to 1: rings in a square."""
+    """Places (size * size, 2) and colours (size * size, 3), from -1 to 1: rings in a square."""
     line = ingot.linspace(-1, 1, size)
     x, y = (t.reshape(-1) for t in ingot.meshgrid(line, line))
     r = (x * x + y * y).sqrt()

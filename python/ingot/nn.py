@@ -65,7 +65,8 @@ class Module:
         if kind is None:
             for table in ("_parameters", "_buffers", "_modules"):
                 if name in tables[table]:
-                    if value is not None and not (table == "_buffers" and isinstance(value, Tensor)):
+                    buffer = table == "_buffers" and isinstance(value, Tensor)
+                    if value is not None and not buffer:
                         raise TypeError(f"{name} is one of the {table[1:]}, and cannot be "
                                         f"{type(value).__name__}")
                     tables[table][name] = value

@@ -14,7 +14,7 @@ parameters have a float32 copy that is the truth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from . import _tensor

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that tensors share with others: the buffer protocol and DLPack; nothing is lost or kept."""
+"""Memory that tensors share with others: buffer protocol and DLPack. Nothing is lost or kept."""
 
 import ctypes
 import gc
