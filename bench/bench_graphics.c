@@ -43,8 +43,7 @@ static MTLTexture *target(const Bench *b, MTLPixelFormat format, size_t samples)
     d.usage = MTLTextureUsageRenderTarget;
     d.sample_count = samples;
     if (samples > 1) d.texture_type = MTLTextureType2DMultisample;
-    if (samples > 1 || format == MTLPixelFormatDepth32Float)
-        d.storage_mode = MTLStorageModePrivate;
+    if (samples > 1 || format == MTLPixelFormatDepth32Float) d.storage_mode = MTLStorageModePrivate;
     MTLTexture *t = mtl_device_new_texture(b->device, &d);
     require(t, NULL, "target");
     return t;
@@ -88,9 +87,9 @@ static void make_resources(Bench *b) {
     if (s->depth) {
         b->depth = target(b, MTLPixelFormatDepth32Float, s->samples);
         b->nearer = mtl_device_new_depth_stencil_state(
-            b->device, &(MTLDepthStencilDescriptor){
-                           .depth_compare_function = MTLCompareFunctionLess,
-                           .depth_write_enabled = true});
+            b->device,
+            &(MTLDepthStencilDescriptor){.depth_compare_function = MTLCompareFunctionLess,
+                                         .depth_write_enabled = true});
     }
     if (d->vertices)
         b->vertices = mtl_device_new_buffer_with_bytes(
@@ -104,7 +103,8 @@ static void make_resources(Bench *b) {
     b->texture = mtl_device_new_texture(b->device, &t);
     const unsigned char *texels = d->texels;
     for (size_t level = 0, n = SCENE_TEXTURE; n; level++, n /= 2) {
-        mtl_texture_replace_region(b->texture, mtl_region_make_2d(0, 0, n, n), level, texels, 4 * n);
+        mtl_texture_replace_region(b->texture, mtl_region_make_2d(0, 0, n, n), level, texels,
+                                   4 * n);
         texels += 4 * n * n;
     }
     MTLSamplerDescriptor sampler = {.s_address_mode = MTLSamplerAddressModeRepeat,

@@ -8,8 +8,8 @@
 #include <time.h>
 
 const Scene scenes[] = {
-    {"clear", "colour and depth, 1080p", NULL, NULL, 1920, 1080, 1, true, false,
-     SCENE_NO_VERTICES, false},
+    {"clear", "colour and depth, 1080p", NULL, NULL, 1920, 1080, 1, true, false, SCENE_NO_VERTICES,
+     false},
     {"S1", "512^2, one triangle", "triangle_v", "triangle_f", 512, 512, 1, false, false,
      SCENE_NO_VERTICES, false},
     {"S2", "1080p, 100k random 8-pixel lit triangles", "lit_v", "lit_f", 1920, 1080, 1, true, false,
@@ -117,9 +117,11 @@ static void texture(SceneData *d, uint32_t *seed) {
     for (size_t n = SCENE_TEXTURE; n > 1; n /= 2) {
         unsigned char *next = p + n * n * 4;
         for (size_t i = 0; i < n * n; i++) { // 4 channels of (n/2)^2 texels
-            size_t c = i % 4, x = i / 4 % (n / 2), y = i / 4 / (n / 2), at = (2 * y * n + 2 * x) * 4;
+            size_t c = i % 4, x = i / 4 % (n / 2), y = i / 4 / (n / 2),
+                   at = (2 * y * n + 2 * x) * 4;
             next[i] = (unsigned char)((p[at + c] + p[at + 4 + c] + p[at + 4 * n + c] +
-                                       p[at + 4 * n + 4 + c] + 2) / 4);
+                                       p[at + 4 * n + 4 + c] + 2) /
+                                      4);
         }
         p = next;
     }
@@ -143,8 +145,9 @@ void scene_data_free(SceneData *d) {
 
 void scene_uniforms(const Scene *s, float up, float *u) {
     float x = 2 / (float)s->width, y = -2 * up / (float)s->height;
-    memcpy(u, (float[20]){x, 0, 0, 0, 0, y, 0, 0, 0, 0, 1, 0, -1, up, 0, 1, 0.4082483f, 0.4082483f,
-                          0.8164966f, 0}, 80);
+    memcpy(u, (float[20]){x, 0, 0,  0,  0, y, 0,          0,          0,          0,
+                          1, 0, -1, up, 0, 1, 0.4082483f, 0.4082483f, 0.8164966f, 0},
+           80);
 }
 
 static double clock_ms(clockid_t clock) {

@@ -100,8 +100,8 @@ static Buffer make_buffer(const Peer *p, VkDeviceSize n_bytes, VkBufferUsageFlag
     check(vkCreateBuffer(p->device, &info, NULL, &b.buffer), "buffer");
     VkMemoryRequirements need;
     vkGetBufferMemoryRequirements(p->device, b.buffer, &need);
-    VkDeviceMemory memory = allocate(p, need, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
-                                                  VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+    VkDeviceMemory memory = allocate(
+        p, need, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
     check(vkBindBufferMemory(p->device, b.buffer, memory, 0), "buffer");
     check(vkMapMemory(p->device, memory, 0, VK_WHOLE_SIZE, 0, &b.at), "buffer");
     return b;
@@ -110,8 +110,8 @@ static Buffer make_buffer(const Peer *p, VkDeviceSize n_bytes, VkBufferUsageFlag
 static Image make_image(const Peer *p, uint32_t width, uint32_t height, VkFormat format,
                         uint32_t levels, uint32_t samples, VkImageUsageFlags usage) {
     Image i;
-    VkImageAspectFlags aspect = format == VK_FORMAT_D32_SFLOAT ? VK_IMAGE_ASPECT_DEPTH_BIT
-                                                               : VK_IMAGE_ASPECT_COLOR_BIT;
+    VkImageAspectFlags aspect =
+        format == VK_FORMAT_D32_SFLOAT ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
     VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                               .imageType = VK_IMAGE_TYPE_2D,
                               .format = format,
@@ -157,15 +157,15 @@ static void submit(const Peer *p, VkCommandBuffer commands) {
 
 // All images stay in the general layout, which costs nothing on a CPU.
 static void to_general(VkCommandBuffer commands, VkImage image, VkImageAspectFlags aspect) {
-    VkImageMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-        .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
-        .newLayout = VK_IMAGE_LAYOUT_GENERAL,
-        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .image = image,
-        .subresourceRange = {aspect, 0, VK_REMAINING_MIP_LEVELS, 0, 1}};
+    VkImageMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+                                    .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                                    .dstAccessMask =
+                                        VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
+                                    .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+                                    .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                    .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                    .image = image,
+                                    .subresourceRange = {aspect, 0, VK_REMAINING_MIP_LEVELS, 0, 1}};
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                          VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
 }
@@ -179,10 +179,10 @@ static void make_texture(Peer *p) {
     VkBufferImageCopy copies[SCENE_LEVELS];
     VkDeviceSize at = 0;
     for (uint32_t level = 0, n = SCENE_TEXTURE; n; level++, n /= 2) {
-        copies[level] = (VkBufferImageCopy){
-            .bufferOffset = at,
-            .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, level, 0, 1},
-            .imageExtent = {n, n, 1}};
+        copies[level] =
+            (VkBufferImageCopy){.bufferOffset = at,
+                                .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, level, 0, 1},
+                                .imageExtent = {n, n, 1}};
         at += (VkDeviceSize)n * n * 4;
     }
     VkCommandBuffer commands = begin(p);
@@ -237,21 +237,23 @@ static VkPipelineShaderStageCreateInfo stage(const Peer *p, VkShaderStageFlagBit
         exit(1);
     }
     fclose(f);
-    VkPipelineShaderStageCreateInfo s = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, .stage = which, .pName = "main"};
+    VkPipelineShaderStageCreateInfo s = {.sType =
+                                             VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                         .stage = which,
+                                         .pName = "main"};
     check(vkCreateShaderModule(p->device, &info, NULL, &s.module), path);
     return s;
 }
 
 static void make_layout(Peer *p) {
-    VkDescriptorSetLayoutBinding binding = {
-        .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
-        .descriptorCount = 1,
-        .stageFlags = VK_SHADER_STAGE_FRAGMENT_BIT};
-    VkDescriptorSetLayoutCreateInfo set = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = p->data.texels ? 1 : 0,
-        .pBindings = &binding};
+    VkDescriptorSetLayoutBinding binding = {.descriptorType =
+                                                VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
+                                            .descriptorCount = 1,
+                                            .stageFlags = VK_SHADER_STAGE_FRAGMENT_BIT};
+    VkDescriptorSetLayoutCreateInfo set = {.sType =
+                                               VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                                           .bindingCount = p->data.texels ? 1 : 0,
+                                           .pBindings = &binding};
     check(vkCreateDescriptorSetLayout(p->device, &set, NULL, &p->set_layout), "layout");
     VkPushConstantRange uniforms = {VK_SHADER_STAGE_ALL, 0, 80};
     VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
@@ -316,19 +318,18 @@ static void make_pipeline(Peer *p) {
         .colorAttachmentCount = 1,
         .pColorAttachmentFormats = &color,
         .depthAttachmentFormat = s->depth ? VK_FORMAT_D32_SFLOAT : VK_FORMAT_UNDEFINED};
-    VkGraphicsPipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-        .pNext = &formats,
-        .stageCount = 2,
-        .pStages = stages,
-        .pVertexInputState = &input,
-        .pInputAssemblyState = &assembly,
-        .pViewportState = &view,
-        .pRasterizationState = &raster,
-        .pMultisampleState = &samples,
-        .pDepthStencilState = &depth,
-        .pColorBlendState = &output,
-        .layout = p->layout};
+    VkGraphicsPipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+                                         .pNext = &formats,
+                                         .stageCount = 2,
+                                         .pStages = stages,
+                                         .pVertexInputState = &input,
+                                         .pInputAssemblyState = &assembly,
+                                         .pViewportState = &view,
+                                         .pRasterizationState = &raster,
+                                         .pMultisampleState = &samples,
+                                         .pDepthStencilState = &depth,
+                                         .pColorBlendState = &output,
+                                         .layout = p->layout};
     check(vkCreateGraphicsPipelines(p->device, VK_NULL_HANDLE, 1, &info, NULL, &p->pipeline),
           "pipeline");
 }
@@ -388,25 +389,25 @@ static void record(Peer *p) {
     to_general(c, p->resolved.image, VK_IMAGE_ASPECT_COLOR_BIT);
     if (samples) to_general(c, p->color.image, VK_IMAGE_ASPECT_COLOR_BIT);
     if (s->depth) to_general(c, p->depth.image, VK_IMAGE_ASPECT_DEPTH_BIT);
-    VkRenderingAttachmentInfo color = {
-        .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
-        .imageView = p->color.view,
-        .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
-        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
-        .storeOp = samples ? VK_ATTACHMENT_STORE_OP_DONT_CARE : VK_ATTACHMENT_STORE_OP_STORE,
-        .clearValue.color.float32 = {0.1f, 0.1f, 0.2f, 1}};
+    VkRenderingAttachmentInfo color = {.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
+                                       .imageView = p->color.view,
+                                       .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
+                                       .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                       .storeOp = samples ? VK_ATTACHMENT_STORE_OP_DONT_CARE
+                                                          : VK_ATTACHMENT_STORE_OP_STORE,
+                                       .clearValue.color.float32 = {0.1f, 0.1f, 0.2f, 1}};
     if (samples) {
         color.resolveMode = VK_RESOLVE_MODE_AVERAGE_BIT;
         color.resolveImageView = p->resolved.view;
         color.resolveImageLayout = VK_IMAGE_LAYOUT_GENERAL;
     }
-    VkRenderingAttachmentInfo depth = {
-        .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
-        .imageView = p->depth.view,
-        .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
-        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
-        .storeOp = s->vertex ? VK_ATTACHMENT_STORE_OP_DONT_CARE : VK_ATTACHMENT_STORE_OP_STORE,
-        .clearValue.depthStencil = {1, 0}};
+    VkRenderingAttachmentInfo depth = {.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
+                                       .imageView = p->depth.view,
+                                       .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
+                                       .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                       .storeOp = s->vertex ? VK_ATTACHMENT_STORE_OP_DONT_CARE
+                                                            : VK_ATTACHMENT_STORE_OP_STORE,
+                                       .clearValue.depthStencil = {1, 0}};
     VkRenderingInfo pass = {.sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
                             .renderArea = {{0, 0}, {s->width, s->height}},
                             .layerCount = 1,
@@ -426,8 +427,8 @@ static void frame(void *context) {
 
 static void save(const Peer *p, const char *path) {
     const Scene *s = p->scene;
-    Buffer pixels = make_buffer(p, (VkDeviceSize)s->width * s->height * 4,
-                                VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+    Buffer pixels =
+        make_buffer(p, (VkDeviceSize)s->width * s->height * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
     VkBufferImageCopy copy = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
                               .imageExtent = {s->width, s->height, 1}};
     VkCommandBuffer c = begin(p);

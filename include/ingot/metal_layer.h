@@ -6,7 +6,7 @@
 //     CAMetalLayer *layer = ca_metal_layer_new();
 //     ca_metal_layer_set_device(layer, device);
 //     ca_metal_layer_set_drawable_size(layer, (CGSize){640, 480});
-//     ca_metal_layer_open_window(layer, "Ingot", &error);      // ours: X11, where there is a display
+//     ca_metal_layer_open_window(layer, "Ingot", &error); // ours: X11, where there is a display
 //     while (ca_metal_layer_poll_window(layer)) {
 //         MTLDrawable *drawable = ca_metal_layer_next_drawable(layer);
 //         pass.color_attachments[0].texture = ca_metal_drawable_texture(drawable);

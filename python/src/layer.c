@@ -32,7 +32,7 @@ static void set_drawable_size(Object *self, PyObject *value) {
        ca_metal_layer_set_device(self->native, v->p))                                              \
     RW(MetalLayer, pixel_format, "PixelFormat", "Of the drawables.",                               \
        from_enum(state, E_PixelFormat, (long)ca_metal_layer_pixel_format(self->native)),           \
-       ENUMERATION("pixel_format", PixelFormat),                                                          \
+       ENUMERATION("pixel_format", PixelFormat),                                                   \
        ca_metal_layer_set_pixel_format(self->native, (MTLPixelFormat)v->u))                        \
     RW(MetalLayer, framebuffer_only, "bool", "Whether drawables are only drawn into.",             \
        PyBool_FromLong(ca_metal_layer_framebuffer_only(self->native)), BOOL("framebuffer_only"),   \
@@ -87,8 +87,8 @@ METHOD0(MetalLayer, close_window, "None", "Goes on off-screen.") {
 }
 
 static const Method *const MetalLayer_methods[] = {
-    &MetalLayer_layer, &MetalLayer_next_drawable, &MetalLayer_open_window,
-    &MetalLayer_poll_window, &MetalLayer_close_window, NULL};
+    &MetalLayer_layer,       &MetalLayer_next_drawable, &MetalLayer_open_window,
+    &MetalLayer_poll_window, &MetalLayer_close_window,  NULL};
 const Class class_MetalLayer = {.name = "MetalLayer",
                                 .doc = "A layer that hands out drawables.",
                                 .methods = MetalLayer_methods,

@@ -29,8 +29,11 @@ static int open_functions(Render *r) {
     static const char *const whats[] = {"vertex function", "fragment function"};
     for (int s = 0; s < N_STAGES; ++s) {
         if (!o->functions[s]) continue;
-        FunctionQuery query = {.path = o->path, .name = o->functions[s], .what = whats[s],
-                               .constants = &o->constants, .optional = true};
+        FunctionQuery query = {.path = o->path,
+                               .name = o->functions[s],
+                               .what = whats[s],
+                               .constants = &o->constants,
+                               .optional = true};
         r->functions[s] = get_function(r->library, &query, "render");
         if (!r->functions[s]) return EXIT_INPUT;
         r->reflection[s] = rf_find_function(r->data->reflection, o->functions[s]);
@@ -42,13 +45,13 @@ static int open_functions(Render *r) {
 
 static int make_pipeline(Render *r) {
     RenderOptions *o = r->o;
-    MTLRenderPipelineDescriptor d = {
-        .vertex_function = r->functions[VERTEX],
-        .fragment_function = r->functions[FRAGMENT],
-        .vertex_descriptor = r->has_vertices ? &r->vertices : NULL,
-        .raster_sample_count = o->samples,
-        .depth_attachment_pixel_format =
-            o->depth ? MTLPixelFormatDepth32Float : MTLPixelFormatInvalid};
+    MTLRenderPipelineDescriptor d = {.vertex_function = r->functions[VERTEX],
+                                     .fragment_function = r->functions[FRAGMENT],
+                                     .vertex_descriptor = r->has_vertices ? &r->vertices : NULL,
+                                     .raster_sample_count = o->samples,
+                                     .depth_attachment_pixel_format =
+                                         o->depth ? MTLPixelFormatDepth32Float
+                                                  : MTLPixelFormatInvalid};
     for (size_t i = 0; i < o->n_outputs; ++i) {
         const RenderOutput *out = &o->outputs[i];
         if (out->depth) continue;
@@ -201,8 +204,8 @@ static Stamp stamp(const char *path) {
 }
 
 static bool same(Stamp a, Stamp b) {
-    return a.time.tv_sec == b.time.tv_sec && a.time.tv_nsec == b.time.tv_nsec &&
-           a.size == b.size && a.node == b.node;
+    return a.time.tv_sec == b.time.tv_sec && a.time.tv_nsec == b.time.tv_nsec && a.size == b.size &&
+           a.node == b.node;
 }
 
 static void watch_file(Watched *w, const char *path) {
@@ -270,6 +273,13 @@ static int watch(RenderOptions *o, MTLDevice *device, MTLCommandQueue *queue) {
     enum { PAUSE_MS = 50 };
     Watched w = {0};
     watch_given(&w, o);
+    const char *outputs[RENDER_COLORS + 1] = {NULL};
+    for (size_t i = 0; i < o->n_outputs; ++i) outputs[i] = o->outputs[i].path;
+    char message[NEURAL_ERROR_BYTES]; // a result that is an input would be drawn for ever
+    if (!neural_outputs_check(outputs, o->n_outputs, (const char *const *)w.paths, w.n, message)) {
+        watched_free(&w);
+        return complain(EXIT_INPUT, "render", "%s", message);
+    }
     for (;;) { // until Ctrl-C: files are written as a whole or not at all
         if (one_picture(o, device, queue, &w) == EXIT_USAGE) break;
         do {

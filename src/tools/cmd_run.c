@@ -119,8 +119,11 @@ int cmd_run(int argc, char **argv) {
     if (o.timeout_ms) mtl_device_set_timeout(device, o.timeout_ms);
     library = load_library(device, &o.source, o.path, "run");
     if (!library) goto done;
-    function = get_function(library, &(FunctionQuery){.path = o.path, .name = o.kernel, .what = "kernel",
-                                                      .constants = &o.constants}, "run");
+    function = get_function(
+        library,
+        &(FunctionQuery){
+            .path = o.path, .name = o.kernel, .what = "kernel", .constants = &o.constants},
+        "run");
     if (!function) goto done;
     pipeline = mtl_device_new_compute_pipeline_state(device, function, &error);
     queue = mtl_device_new_command_queue(device);

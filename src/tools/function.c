@@ -70,7 +70,8 @@ MTLFunction *get_function(MTLLibrary *library, const FunctionQuery *q, const cha
         if (q->optional && !find_constant(plain, text, strcspn(text, "="))) continue;
         ok = set_constant(plain, q, text, values, command);
     }
-    if (ok) special = mtl_library_new_function_with_constant_values(library, q->name, values, &error);
+    if (ok)
+        special = mtl_library_new_function_with_constant_values(library, q->name, values, &error);
     if (ok && !special)
         complain(EXIT_INPUT, command, "'%s': %s", q->name, mtl_error_localized_description(error));
     mtl_release(error);

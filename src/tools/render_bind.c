@@ -16,8 +16,10 @@ static bool is_number(const char *key, size_t *n) {
 }
 
 static const char *kind_name(GivenKind kind) {
-    return kind == GIVEN_BUFFER ? "buffer" : kind == GIVEN_TEXTURE ? "texture"
-           : kind == GIVEN_SAMPLER ? "sampler" : "attribute";
+    return kind == GIVEN_BUFFER    ? "buffer"
+           : kind == GIVEN_TEXTURE ? "texture"
+           : kind == GIVEN_SAMPLER ? "sampler"
+                                   : "attribute";
 }
 
 static bool fits(const RfArg *a, GivenKind kind) {
@@ -92,8 +94,10 @@ static int bind_buffer(Render *r, Given *g, const RfArg *a) {
                         given, a->name, type->name, need);
     if (scalar && n == 3 && type->size > need && g->array.n_dims > 1 &&
         g->array.shape[g->array.n_dims - 1] == 3)
-        fprintf(stderr, "ingot render: warning: %s %s has rows of 3 numbers, but a %s takes the "
-                        "room of 4 (packed_%s takes 3)\n", g->option, g->key, type->name, type->name);
+        fprintf(stderr,
+                "ingot render: warning: %s %s has rows of 3 numbers, but a %s takes the "
+                "room of 4 (packed_%s takes 3)\n",
+                g->option, g->key, type->name, type->name);
     if (g->buffer) return EXIT_FINE;
     g->buffer = mtl_device_new_buffer(r->device, given > type->size ? given : type->size,
                                       MTLResourceStorageModeShared);
@@ -107,9 +111,8 @@ static int bind_buffer(Render *r, Given *g, const RfArg *a) {
 static int bind_given(Render *r, Given *g) {
     bool found = false;
     for (int s = 0; s < N_STAGES; ++s) {
-        const RfArg *a = g->stage >= 0 && g->stage != s
-                             ? NULL
-                             : find_arg(r->reflection[s], g, &g->index[s]);
+        const RfArg *a =
+            g->stage >= 0 && g->stage != s ? NULL : find_arg(r->reflection[s], g, &g->index[s]);
         if (!a) continue;
         int status = g->kind == GIVEN_BUFFER ? bind_buffer(r, g, a)
                      : g->kind == GIVEN_TEXTURE && !g->texture
@@ -209,7 +212,8 @@ static int bind_attribute(Render *r, Given *g) {
         (MTLVertexAttributeDescriptor){.format = format, .buffer_index = at};
     r->vertices.layouts[at] = (MTLVertexBufferLayoutDescriptor){
         .stride = stride,
-        .step_function = instance ? MTLVertexStepFunctionPerInstance : MTLVertexStepFunctionPerVertex};
+        .step_function =
+            instance ? MTLVertexStepFunctionPerInstance : MTLVertexStepFunctionPerVertex};
     r->has_vertices = true;
     if (instance && rows < r->o->instances)
         return complain(EXIT_INPUT, "render", "%s %s has %zu rows, but there are %zu instances",
@@ -230,10 +234,10 @@ static bool was_given(const Render *r, int stage, GivenKind kind, size_t index) 
 
 static int missing(const Render *r, int stage, const char *option, const char *name, size_t index,
                    const char *type) {
-    return complain(EXIT_INPUT, "render", "%s %zu of '%s' is missing: %s%s%s%s. Give it with %s %zu=...",
-                    !strcmp(option, "--arg") ? "buffer" : option + 2, index,
-                    r->o->functions[stage], name, *type ? " (" : "", type, *type ? ")" : "", option,
-                    index);
+    return complain(EXIT_INPUT, "render",
+                    "%s %zu of '%s' is missing: %s%s%s%s. Give it with %s %zu=...",
+                    !strcmp(option, "--arg") ? "buffer" : option + 2, index, r->o->functions[stage],
+                    name, *type ? " (" : "", type, *type ? ")" : "", option, index);
 }
 
 // Everything a function takes must have been given, but for samplers, and what depends on a
@@ -253,8 +257,8 @@ static int check_missing(Render *r, int stage) {
             if (a->kind == RF_ARG_SAMPLER && index < 16)
                 r->sampler_slots[stage][index] = !was_given(r, stage, GIVEN_SAMPLER, index);
             if (a->kind > RF_ARG_BUILTIN)
-                return complain(EXIT_INPUT, "render", "'%s' takes a %s, which `ingot render` cannot give",
-                                f->name, type);
+                return complain(EXIT_INPUT, "render",
+                                "'%s' takes a %s, which `ingot render` cannot give", f->name, type);
         }
     }
     for (uint32_t i = 0; stage == VERTEX && i < f->n_inputs; ++i)
@@ -276,9 +280,8 @@ static int bind_indices(Render *r) {
     bool whole = t->kind == NUMBER_UINT || t->kind == NUMBER_INT;
     if (!whole || (t->n_bytes != 2 && t->n_bytes != 4))
         return complain(EXIT_INPUT, "render", "--indices: u16 or u32 are needed, not %s", t->name);
-    r->indices = mtl_device_new_buffer_with_bytes(r->device, r->index_array.data,
-                                                  n_bytes(&r->index_array),
-                                                  MTLResourceStorageModeShared);
+    r->indices = mtl_device_new_buffer_with_bytes(
+        r->device, r->index_array.data, n_bytes(&r->index_array), MTLResourceStorageModeShared);
     r->count = r->index_array.n_elements;
     return r->indices ? EXIT_FINE : complain(EXIT_INPUT, "render", "--indices: no memory");
 }
@@ -306,7 +309,10 @@ void render_unbind(Render *r) {
         Given *g = &r->o->given[i];
         mtl_release(g->buffer), mtl_release(g->texture), mtl_release(g->sampler);
         npy_free(&g->array);
-        *g = (Given){.kind = g->kind, .option = g->option, .stage = g->stage, .key = g->key,
+        *g = (Given){.kind = g->kind,
+                     .option = g->option,
+                     .stage = g->stage,
+                     .key = g->key,
                      .text = g->text};
     }
     npy_free(&r->index_array);

@@ -21,8 +21,8 @@ typedef enum GivenKind {
 // [STAGE:]KEY=TEXT
 typedef struct Given {
     GivenKind kind;
-    const char *option;    // as it was written, for messages
-    int stage;             // the only one it is for; -1: each that has such an argument
+    const char *option; // as it was written, for messages
+    int stage;          // the only one it is for; -1: each that has such an argument
     const char *key, *text;
     // Of the picture being drawn:
     NpyArray array;
@@ -54,7 +54,7 @@ typedef struct RenderOptions {
     MTLPrimitiveType primitive;
     MTLCullMode cull;
     MTLWinding winding;
-    int blend;                        // of render_blends; 0: none
+    int blend; // of render_blends; 0: none
     bool depth;
     MTLCompareFunction depth_compare;
     double clear[4];
@@ -88,7 +88,8 @@ typedef struct Render {
     size_t count;
 } Render;
 
-int render_options(int argc, char **argv, RenderOptions *o); // exit status; prints the help by itself
+int render_options(int argc, char **argv,
+                   RenderOptions *o); // exit status; prints the help by itself
 void render_options_free(RenderOptions *o);
 // render_bind.c: matches what was given with what the functions take; buffers, attributes. Exit
 // status.

@@ -19,7 +19,8 @@ static const char usage[] =
     "  --primitive KIND     point, line, line-strip, triangle (the usual), triangle-strip\n"
     "  --indices VALUE      which vertices, in which order: u16 or u32\n"
     "\n"
-    "What the functions get. N is an index or the name of an argument; vertex:N or fragment:N means\n"
+    "What the functions get. N is an index or the name of an argument; vertex:N or fragment:N "
+    "means\n"
     "that function only.\n"
     "  --arg N=VALUE        a buffer: VALUE as in `ingot run`:\n"
     "                         data.npy         the numbers of a NumPy file\n"
@@ -31,7 +32,8 @@ static const char usage[] =
     "  --texture N=FILE     a PNG or JPEG, with mipmaps; or a .npy of shape (height, width[, 1, 2\n"
     "                       or 4]). Several files with commas between: the slices of an array\n"
     "                       texture, the six faces of a cube (+x, -x, +y, -y, +z, -z)\n"
-    "  --sampler N=WORDS    nearest, linear; clamp, repeat, mirror, zero; no-mips; less ... compares\n"
+    "  --sampler N=WORDS    nearest, linear; clamp, repeat, mirror, zero; no-mips; less ... "
+    "compares\n"
     "                       (otherwise linear,repeat)\n"
     "  --constant N=VALUE   a function constant, by index or name\n"
     "\n"
@@ -167,9 +169,9 @@ static int parse_clear(const char *text, double *clear) {
 }
 
 static int parse_depth(RenderOptions *o, const char *text) {
-    static const char *const names[] = {"never",     "less",          "equal",  "less-equal",
-                                        "greater",   "not-equal",     "greater-equal",
-                                        "always",    NULL}; // MTLCompareFunction
+    static const char *const names[] = {"never",         "less",    "equal",
+                                        "less-equal",    "greater", "not-equal",
+                                        "greater-equal", "always",  NULL}; // MTLCompareFunction
     int n = MTLCompareFunctionLess, status = text ? choice("--depth", names, text, &n) : EXIT_FINE;
     o->depth = true;
     o->depth_compare = (MTLCompareFunction)n;
@@ -213,8 +215,9 @@ static int drawing_option(RenderOptions *o, Args *a, bool *known) {
         MTLSize size;
         if (!parse_size(v, &size) || size.depth != 1 || size.width > RENDER_MAX_SIZE ||
             size.height > RENDER_MAX_SIZE)
-            return complain(EXIT_USAGE, "render", "--size needs WIDTHxHEIGHT of at most %d, not '%s'",
-                            RENDER_MAX_SIZE, v);
+            return complain(EXIT_USAGE, "render",
+                            "--size needs WIDTHxHEIGHT of at most %d, not '%s'", RENDER_MAX_SIZE,
+                            v);
         o->width = size.width, o->height = size.height;
     } else {
         *known = false;
@@ -271,16 +274,23 @@ static bool flag(RenderOptions *o, const Args *a) {
     const struct {
         const char *name;
         bool *on;
-    } flags[] = {{"-q", &o->quiet},     {"--watch", &o->watch}, {"--srgb", &o->srgb},
-                 {"--alpha", &o->alpha}, {"--lines", &o->lines}};
+    } flags[] = {{"-q", &o->quiet},
+                 {"--watch", &o->watch},
+                 {"--srgb", &o->srgb},
+                 {"--alpha", &o->alpha},
+                 {"--lines", &o->lines}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; ++i)
         if (args_flag(a, flags[i].name)) return *flags[i].on = true;
     return false;
 }
 
 int render_options(int argc, char **argv, RenderOptions *o) {
-    *o = (RenderOptions){.width = 512, .height = 512, .samples = 1, .instances = 1,
-                         .primitive = MTLPrimitiveTypeTriangle, .clear = {0, 0, 0, 1},
+    *o = (RenderOptions){.width = 512,
+                         .height = 512,
+                         .samples = 1,
+                         .instances = 1,
+                         .primitive = MTLPrimitiveTypeTriangle,
+                         .clear = {0, 0, 0, 1},
                          .repeat = 1};
     Args a = {argc, 0, argv, NULL};
     while (args_next(&a)) {
@@ -302,12 +312,13 @@ int render_options(int argc, char **argv, RenderOptions *o) {
     }
     bool color = false;
     for (size_t i = 0; i < o->n_outputs; ++i) color |= !o->outputs[i].depth;
-    const char *what = !o->path                          ? "which file?"
-                       : !o->functions[VERTEX]           ? "which vertex function? --vertex NAME"
-                       : !o->n_outputs                   ? "where to? -o FILE.png"
-                       : color && !o->functions[FRAGMENT] ? "which fragment function? --fragment NAME"
+    const char *what = !o->path                ? "which file?"
+                       : !o->functions[VERTEX] ? "which vertex function? --vertex NAME"
+                       : !o->n_outputs         ? "where to? -o FILE.png"
+                       : color && !o->functions[FRAGMENT]
+                           ? "which fragment function? --fragment NAME"
                        : o->watch && !strcmp(o->path, "-") ? "--watch needs a file to watch"
-                                                         : NULL;
+                                                           : NULL;
     if (what)
         return complain(EXIT_USAGE, "render", "%s (`ingot render --help` shows an example)", what);
     for (size_t i = 0; i < o->n_outputs; ++i)

@@ -41,8 +41,7 @@ static bool is_png(const RenderOutput *out) {
 
 static MTLTexture *make(const Render *r, MTLPixelFormat format, size_t samples,
                         MTLStorageMode storage) {
-    MTLTextureDescriptor d =
-        mtl_texture_descriptor_2d(format, r->o->width, r->o->height, false);
+    MTLTextureDescriptor d = mtl_texture_descriptor_2d(format, r->o->width, r->o->height, false);
     d.usage = MTLTextureUsageRenderTarget;
     d.storage_mode = storage;
     d.sample_count = samples;
@@ -59,8 +58,7 @@ static int color_format(const Render *r, RenderOutput *out) {
     const RfFunction *f = r->reflection[FRAGMENT];
     const RfValue *v = NULL;
     for (uint32_t i = 0; i < f->n_outputs; ++i)
-        if (f->outputs[i].role == RF_COLOR && f->outputs[i].index == out->color)
-            v = &f->outputs[i];
+        if (f->outputs[i].role == RF_COLOR && f->outputs[i].index == out->color) v = &f->outputs[i];
     if (!v)
         return complain(EXIT_INPUT, "render", "-o %s: '%s' writes no [[color(%zu)]]", out->path,
                         f->name, out->color);
@@ -92,8 +90,7 @@ int render_targets(Render *r) {
         }
         out->target = make(r, out->format, 1, MTLStorageModeShared);
         if (!out->target) return EXIT_INPUT;
-        if (samples &&
-            !(out->samples = make(r, out->format, o->samples, MTLStorageModePrivate)))
+        if (samples && !(out->samples = make(r, out->format, o->samples, MTLStorageModePrivate)))
             return EXIT_INPUT;
         if (out->depth) r->depth = mtl_retain(samples ? out->samples : out->target);
     }

@@ -25,11 +25,17 @@ static int from_npy(const Given *g, const char *path, bool depth, Slice *s) {
         MTLPixelFormat formats[4]; // of 1, 2, 4 components
     } known[] = {
         {NUMBER_UINT, 1, {MTLPixelFormatR8Unorm, MTLPixelFormatRG8Unorm, MTLPixelFormatRGBA8Unorm}},
-        {NUMBER_UINT, 2, {MTLPixelFormatR16Unorm, MTLPixelFormatRG16Unorm, MTLPixelFormatRGBA16Unorm}},
+        {NUMBER_UINT,
+         2,
+         {MTLPixelFormatR16Unorm, MTLPixelFormatRG16Unorm, MTLPixelFormatRGBA16Unorm}},
         {NUMBER_UINT, 4, {MTLPixelFormatR32Uint, MTLPixelFormatRG32Uint, MTLPixelFormatRGBA32Uint}},
         {NUMBER_INT, 4, {MTLPixelFormatR32Sint, MTLPixelFormatRG32Sint, MTLPixelFormatRGBA32Sint}},
-        {NUMBER_HALF, 2, {MTLPixelFormatR16Float, MTLPixelFormatRG16Float, MTLPixelFormatRGBA16Float}},
-        {NUMBER_FLOAT, 4, {MTLPixelFormatR32Float, MTLPixelFormatRG32Float, MTLPixelFormatRGBA32Float}},
+        {NUMBER_HALF,
+         2,
+         {MTLPixelFormatR16Float, MTLPixelFormatRG16Float, MTLPixelFormatRGBA16Float}},
+        {NUMBER_FLOAT,
+         4,
+         {MTLPixelFormatR32Float, MTLPixelFormatRG32Float, MTLPixelFormatRGBA32Float}},
     };
     NpyArray a;
     char *why = npy_read(path, &a);
@@ -151,8 +157,9 @@ int render_texture(Render *r, Given *g, const RfType *type) {
 
 static bool sampler_word(MTLSamplerDescriptor *d, const char *word) {
     static const char *const modes[] = {"clamp", "mirror-clamp", "repeat", "mirror", "zero", NULL};
-    static const char *const compares[] = {"never",   "less",      "equal",         "less-equal",
-                                           "greater", "not-equal", "greater-equal", "always", NULL};
+    static const char *const compares[] = {"never",         "less",    "equal",
+                                           "less-equal",    "greater", "not-equal",
+                                           "greater-equal", "always",  NULL};
     for (int i = 0; modes[i]; ++i)
         if (!strcmp(word, modes[i])) {
             d->s_address_mode = d->t_address_mode = d->r_address_mode = (MTLSamplerAddressMode)i;

@@ -133,7 +133,8 @@ static void a_drawable_by_itself_waits_for_its_work(void **state) {
     mtl_shared_event_set_signaled_value(go, 1);
     wait_for(&seen, 1);
     assert_int_equal(seen.pixels[0][2], 204);
-    assert_true(mtl_drawable_presented_time(d) >= before && mtl_drawable_presented_time(d) <= now());
+    assert_true(mtl_drawable_presented_time(d) >= before &&
+                mtl_drawable_presented_time(d) <= now());
     mtl_release(commands), mtl_release(go), mtl_release(queue), mtl_release(d), mtl_release(layer);
 }
 

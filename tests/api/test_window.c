@@ -97,14 +97,15 @@ static void stop_server(void) {
 
 // ---- Drawing ----
 
-static const char source[] = "#include <metal_stdlib>\n"
-                             "using namespace metal;\n"
-                             "vertex float4 v(uint i [[vertex_id]]) {\n"
-                             "    return float4(i == 1 ? 3 : -1, i == 2 ? 3 : -1, 0, 1);\n"
-                             "}\n"
-                             "fragment float4 f(float4 p [[position]], constant float &c [[buffer(0)]]) {\n"
-                             "    return float4(uint(p.x) / 255.0f, uint(p.y) / 255.0f, c, 1);\n"
-                             "}\n";
+static const char source[] =
+    "#include <metal_stdlib>\n"
+    "using namespace metal;\n"
+    "vertex float4 v(uint i [[vertex_id]]) {\n"
+    "    return float4(i == 1 ? 3 : -1, i == 2 ? 3 : -1, 0, 1);\n"
+    "}\n"
+    "fragment float4 f(float4 p [[position]], constant float &c [[buffer(0)]]) {\n"
+    "    return float4(uint(p.x) / 255.0f, uint(p.y) / 255.0f, c, 1);\n"
+    "}\n";
 static MTLRenderPipelineState *pipelines[2]; // BGRA8, RGBA16Float
 static MTLCommandQueue *queue;
 

@@ -285,6 +285,13 @@ def test_bad_input(ingot, args, status, words):
     assert [p.name for p in ingot.folder.glob("x.*")] == []  # nothing half-written
 
 
+def test_watching_its_own_result_is_refused(ingot, render):
+    save_png(ingot.folder / "t.png", np.zeros((4, 4, 3), np.uint8))
+    err = render("strip", "sampled", "--texture", "2=t.png", "-o", "t.png", "--watch", status=1).stderr
+    assert "overwrite the input" in err
+    render("strip", "sampled", "--texture", "2=t.png", "-o", "t.png")  # once is fine
+
+
 def test_an_earlier_picture_survives(ingot, render):
     ingot.write("x.png", "old")
     render("whole", "one", "-o", "x.png", status=1)

@@ -16,7 +16,7 @@ typedef struct RtShow RtShow;
 
 struct CAMetalLayer {
     RtObject object;
-    pthread_mutex_t lock; // everything below; held while a picture is put into the window
+    pthread_mutex_t lock;    // everything below; held while a picture is put into the window
     pthread_cond_t released; // a drawable is gone
     MTLDevice *device;       // retained
     MTLCommandQueue *queue;  // retained; made for the first present of a drawable itself
@@ -43,8 +43,8 @@ struct MTLDrawable {
     CAMetalLayer *layer; // retained
     MTLTexture *texture; // retained
     size_t id;
-    atomic_bool presented;       // asked for, once
-    _Atomic double shown;        // 0: not yet
+    atomic_bool presented;                 // asked for, once
+    _Atomic double shown;                  // 0: not yet
     RtPresented *handlers, **last_handler; // under the layer's lock
     MTLEvent *event; // of Metal 4: signalled when it may be shown; under the layer's lock
 };

@@ -11,7 +11,7 @@
 typedef struct RtWindow RtWindow;
 
 typedef struct RtWindowEvents {
-    bool closed;            // by its user, or the display is gone
+    bool closed; // by its user, or the display is gone
     bool resized;
     uint32_t width, height; // if resized
 } RtWindowEvents;
@@ -19,8 +19,8 @@ typedef struct RtWindowEvents {
 // NULL and *error (if not NULL) where there is no display.
 RtWindow *rt_window_open(const char *title, uint32_t width, uint32_t height, MTLError **error);
 void rt_window_close(RtWindow *window); // NULL is a no-op
-// Memory for a picture of that size, rows of width * 4 bytes, blue first; valid until the next call.
-// NULL: no memory, or the display is gone.
+// Memory for a picture of that size, rows of width * 4 bytes, blue first; valid until the next
+// call. NULL: no memory, or the display is gone.
 void *rt_window_pixels(RtWindow *window, uint32_t width, uint32_t height);
 void rt_window_show(RtWindow *window); // what is in those pixels
 RtWindowEvents rt_window_poll(RtWindow *window);

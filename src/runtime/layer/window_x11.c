@@ -84,7 +84,8 @@ enum {
     X(xcb_intern_atom, Cookie, (xcb_connection_t *, uint8_t, uint16_t, const char *))              \
     X(xcb_intern_atom_reply, AtomReply *, (xcb_connection_t *, Cookie, void **))                   \
     X(xcb_change_property, Cookie,                                                                 \
-      (xcb_connection_t *, uint8_t, uint32_t, uint32_t, uint32_t, uint8_t, uint32_t, const void *)) \
+      (xcb_connection_t *, uint8_t, uint32_t, uint32_t, uint32_t, uint8_t, uint32_t,               \
+       const void *))                                                                              \
     X(xcb_create_gc, Cookie, (xcb_connection_t *, uint32_t, uint32_t, uint32_t, const void *))     \
     X(xcb_put_image, Cookie,                                                                       \
       (xcb_connection_t *, uint8_t, uint32_t, uint32_t, uint16_t, uint16_t, int16_t, int16_t,      \
@@ -317,8 +318,8 @@ RtWindow *rt_window_open(const char *title, uint32_t width, uint32_t height, MTL
     w->depth = screen->root_depth;
     w->width = width, w->height = height;
     if (x.shm) {
-        void *version = x.xcb_shm_query_version_reply(
-            w->connection, x.xcb_shm_query_version(w->connection), NULL);
+        void *version = x.xcb_shm_query_version_reply(w->connection,
+                                                      x.xcb_shm_query_version(w->connection), NULL);
         w->shm = version != NULL;
         free(version);
     }
@@ -327,8 +328,8 @@ RtWindow *rt_window_open(const char *title, uint32_t width, uint32_t height, MTL
     why = "the display does not answer";
 fail:
     if (error)
-        *error = rt_error_new(CAMetalLayerErrorDomain, code, "no window can be opened: %s%s%s%s", why,
-                              display && *display ? " (DISPLAY=" : "",
+        *error = rt_error_new(CAMetalLayerErrorDomain, code, "no window can be opened: %s%s%s%s",
+                              why, display && *display ? " (DISPLAY=" : "",
                               display && *display ? display : "", display && *display ? ")" : "");
     if (w && w->connection) x.xcb_disconnect(w->connection);
     rt_free(w);
