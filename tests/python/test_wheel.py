@@ -80,7 +80,8 @@ def test_files(python):
     for name in ("__init__.py", "__init__.pyi", "py.typed", "enums.pyi", "_pymetal.abi3.so",
                  "lib/libingot.so.0", "bin/mslc", "share/ingot/stdlib/metal_stdlib"):
         assert (folder / name).is_file(), name
-    for name in ("__init__.py", "_tensor.pyi", "py.typed", "_tensor.abi3.so", "nn.py"):
+    for name in ("__init__.py", "_tensor.pyi", "py.typed", "_tensor.abi3.so",
+                 "nn/__init__.py", "nn/functional.py"):
         assert (folder.parent / "ingot" / name).is_file(), name
     assert (folder / "lib" / "libingot-tensor.so.0").is_file()
     assert os.access(folder / "bin" / "mslc", os.X_OK)
