@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// render_bind.c: buffers, bytes, textures and samplers of the stages of a render encoder; the
-// public functions of vertices and fragments, which come in pairs (render_mesh_bind.c: the others).
+// render_bind.c: buffers, bytes, textures and samplers of the stages of a render encoder, use of
+// resources, and what only vertices and fragments have; the public functions that every stage has
+// are in render_setters.c.
 #include <string.h>
 #include "runtime/command/render.h"
 #include "runtime/memory/heap.h"
@@ -193,105 +194,6 @@ void mtl_render_command_encoder_set_vertex_buffer_with_attribute_stride(
     MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t stride,
     size_t index) {
     rt_render_bind_buffer(encoder, RT_VERTEX, buffer, offset, stride, index, __func__);
-}
-
-void mtl_render_command_encoder_set_vertex_bytes(MTLRenderCommandEncoder *encoder,
-                                                 const void *bytes, size_t length, size_t index) {
-    rt_render_bind_bytes(encoder, RT_VERTEX, bytes, length, index, __func__);
-}
-
-void mtl_render_command_encoder_set_vertex_buffer(MTLRenderCommandEncoder *encoder,
-                                                  MTLBuffer *buffer, size_t offset, size_t index) {
-    rt_render_bind_buffer(encoder, RT_VERTEX, buffer, offset, SIZE_MAX, index, __func__);
-}
-
-void mtl_render_command_encoder_set_vertex_buffer_offset(MTLRenderCommandEncoder *encoder,
-                                                         size_t offset, size_t index) {
-    rt_render_bind_buffer_offset(encoder, RT_VERTEX, offset, index, __func__);
-}
-
-void mtl_render_command_encoder_set_vertex_buffers(MTLRenderCommandEncoder *encoder,
-                                                   MTLBuffer *const *buffers, const size_t *offsets,
-                                                   MTLRange range) {
-    rt_render_bind_buffers(encoder, RT_VERTEX, buffers, offsets, range, __func__);
-}
-
-void mtl_render_command_encoder_set_vertex_texture(MTLRenderCommandEncoder *encoder,
-                                                   MTLTexture *texture, size_t index) {
-    rt_render_bind_texture(encoder, RT_VERTEX, texture, index, __func__);
-}
-
-void mtl_render_command_encoder_set_vertex_textures(MTLRenderCommandEncoder *encoder,
-                                                    MTLTexture *const *textures, MTLRange range) {
-    rt_render_bind_textures(encoder, RT_VERTEX, textures, range, __func__);
-}
-
-void mtl_render_command_encoder_set_vertex_sampler_state(MTLRenderCommandEncoder *encoder,
-                                                         MTLSamplerState *sampler, size_t index) {
-    rt_render_bind_sampler(encoder, RT_VERTEX, sampler, NULL, index, __func__);
-}
-
-void mtl_render_command_encoder_set_vertex_sampler_states(MTLRenderCommandEncoder *encoder,
-                                                          MTLSamplerState *const *samplers,
-                                                          MTLRange range) {
-    rt_render_bind_samplers(encoder, RT_VERTEX, samplers, range, __func__);
-}
-
-void mtl_render_command_encoder_set_vertex_sampler_state_with_lod_clamps(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
-    float lod_max_clamp, size_t index) {
-    const float clamps[2] = {lod_min_clamp, lod_max_clamp};
-    rt_render_bind_sampler(encoder, RT_VERTEX, sampler, clamps, index, __func__);
-}
-
-void mtl_render_command_encoder_set_fragment_bytes(MTLRenderCommandEncoder *encoder,
-                                                   const void *bytes, size_t length, size_t index) {
-    rt_render_bind_bytes(encoder, RT_FRAGMENT, bytes, length, index, __func__);
-}
-
-void mtl_render_command_encoder_set_fragment_buffer(MTLRenderCommandEncoder *encoder,
-                                                    MTLBuffer *buffer, size_t offset,
-                                                    size_t index) {
-    rt_render_bind_buffer(encoder, RT_FRAGMENT, buffer, offset, SIZE_MAX, index, __func__);
-}
-
-void mtl_render_command_encoder_set_fragment_buffer_offset(MTLRenderCommandEncoder *encoder,
-                                                           size_t offset, size_t index) {
-    rt_render_bind_buffer_offset(encoder, RT_FRAGMENT, offset, index, __func__);
-}
-
-void mtl_render_command_encoder_set_fragment_buffers(MTLRenderCommandEncoder *encoder,
-                                                     MTLBuffer *const *buffers,
-                                                     const size_t *offsets, MTLRange range) {
-    rt_render_bind_buffers(encoder, RT_FRAGMENT, buffers, offsets, range, __func__);
-}
-
-void mtl_render_command_encoder_set_fragment_texture(MTLRenderCommandEncoder *encoder,
-                                                     MTLTexture *texture, size_t index) {
-    rt_render_bind_texture(encoder, RT_FRAGMENT, texture, index, __func__);
-}
-
-void mtl_render_command_encoder_set_fragment_textures(MTLRenderCommandEncoder *encoder,
-                                                      MTLTexture *const *textures, MTLRange range) {
-    rt_render_bind_textures(encoder, RT_FRAGMENT, textures, range, __func__);
-}
-
-void mtl_render_command_encoder_set_fragment_sampler_state(MTLRenderCommandEncoder *encoder,
-                                                           MTLSamplerState *sampler, size_t index) {
-    rt_render_bind_sampler(encoder, RT_FRAGMENT, sampler, NULL, index, __func__);
-}
-
-void mtl_render_command_encoder_set_fragment_sampler_states(MTLRenderCommandEncoder *encoder,
-                                                            MTLSamplerState *const *samplers,
-                                                            MTLRange range) {
-    rt_render_bind_samplers(encoder, RT_FRAGMENT, samplers, range, __func__);
-}
-
-void mtl_render_command_encoder_set_fragment_sampler_state_with_lod_clamps(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
-    float lod_max_clamp, size_t index) {
-    const float clamps[2] = {lod_min_clamp, lod_max_clamp};
-    rt_render_bind_sampler(encoder, RT_FRAGMENT, sampler, clamps, index, __func__);
 }
 
 // ---- Strides, and several clamps at once ----

@@ -306,8 +306,13 @@ static void run(void *context) {
     job->handler(job->state, error, job->context);
 }
 
-static Job *job_new(MTL4Compiler *compiler, MTLNewRenderPipelineStateCompletionHandler handler,
-                    void *context) {
+// NULL after a message, or after the handler was told that there is no memory.
+static Job *job_new(MTL4Compiler *compiler, const void *descriptor,
+                    MTLNewRenderPipelineStateCompletionHandler handler, void *context,
+                    const char *call) {
+    if (!rt_compiler_usable(compiler, descriptor, "descriptor", call, NULL) ||
+        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", call, NULL))
+        return NULL;
     Job *job = rt_alloc(sizeof *job);
     if (job)
         *job = (Job){.compiler = mtl_retain(compiler), .handler = handler, .context = context};
@@ -330,10 +335,7 @@ MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_async(
     const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
     void *context) {
     RtResolving r;
-    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, NULL) ||
-        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
-        return NULL;
-    Job *job = job_new(compiler, handler, context);
+    Job *job = job_new(compiler, descriptor, handler, context, __func__);
     if (!job) return NULL;
     if (rt_compiler_resolving(compiler, options, __func__, &r, &job->error)) {
         job->resolved = rt_resolve_render(&r, descriptor, &job->error);
@@ -347,10 +349,7 @@ MTL4CompilerTask *mtl4_compiler_new_mesh_render_pipeline_state_async(
     const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
     void *context) {
     RtResolving r;
-    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, NULL) ||
-        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
-        return NULL;
-    Job *job = job_new(compiler, handler, context);
+    Job *job = job_new(compiler, descriptor, handler, context, __func__);
     if (!job) return NULL;
     if (rt_compiler_resolving(compiler, options, __func__, &r, &job->error)) {
         job->resolved = resolve_mesh(&r, descriptor, &job->error);
@@ -363,10 +362,7 @@ MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_by_specialization_asyn
     MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
     MTLRenderPipelineState *pipeline, MTLNewRenderPipelineStateCompletionHandler handler,
     void *context) {
-    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, NULL) ||
-        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
-        return NULL;
-    Job *job = job_new(compiler, handler, context);
+    Job *job = job_new(compiler, descriptor, handler, context, __func__);
     if (!job) return NULL;
     // Nothing is compiled: the descriptor need not be kept.
     job->state = specialise(compiler, descriptor, pipeline, __func__, &job->error);
