@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// failing_memory.h: an allocator that counts its blocks and fails when it is told to.
+// failing_memory.h: an allocator that counts its blocks and fails when it is told to, and a test
+// of every allocation of a piece of work.
 #ifndef INGOT_TESTS_FAILING_MEMORY_H
 #define INGOT_TESTS_FAILING_MEMORY_H
 #include <unistd.h>
@@ -41,5 +42,26 @@ static inline long left_behind(long *before) {
     long left = atomic_load(&alive) - *before;
     if (left < 0) *before += left;
     return left > 0 ? left : 0;
+}
+
+// Each allocation of `run` fails once; it works before and after.
+static inline void fail_each(bool (*run)(void), const char *name) {
+    assert_true(run());
+    assert_true(run());
+    long before = atomic_load(&alive);
+    int n = 0;
+    for (bool more = true; more; n++) {
+        atomic_store(&failed, false);
+        atomic_store(&countdown, n);
+        bool ok = run();
+        atomic_store(&countdown, -1);
+        more = atomic_load(&failed);
+        if (!more && !ok) fail_msg("%s: no allocation failed, and yet it did not work", name);
+        long left = left_behind(&before);
+        if (left) fail_msg("%s: allocation %d failed, %ld leaked", name, n, left);
+        if (n > 5000) fail_msg("%s: too many allocations", name);
+    }
+    assert_true(n > 10);
+    assert_true(run());
 }
 #endif

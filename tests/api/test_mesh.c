@@ -2,7 +2,7 @@
 // test_mesh.c: object and mesh functions, and vertex amplification, through the public API: what is
 // in the texture afterwards. Payloads, mesh grids, values of vertices and primitives, topologies,
 // threadgroup memory and barriers, order, culling, indices that lead nowhere, every rule.
-#include "render_test.h"
+#include "scene.h"
 
 static const char source[] = HEAD
     "struct V { float4 position [[position]]; float4 color; };\n"
@@ -163,26 +163,6 @@ static MTLRenderPipelineState *make(const char *object, const char *mesh, const 
     if (!p) fail_msg("%s", mtl_error_localized_description(error));
     release(&d);
     return p;
-}
-
-typedef struct Scene {
-    MTLTexture *t;
-    MTLCommandBuffer *commands;
-    MTLRenderCommandEncoder *e;
-} Scene;
-
-static Scene begin(MTLRenderPipelineState *p, size_t width, size_t height) {
-    Scene s = {.t = target(MTLPixelFormatRGBA8Unorm, width, height, 1)};
-    MTLRenderPassDescriptor d = pass_of(s.t);
-    s.commands = mtl_command_queue_command_buffer(queue);
-    s.e = mtl_command_buffer_render_command_encoder(s.commands, &d);
-    mtl_render_command_encoder_set_render_pipeline_state(s.e, p);
-    return s;
-}
-
-static void end(Scene *s) {
-    mtl_render_command_encoder_end_encoding(s->e);
-    finish(s->commands);
 }
 
 static MTLSize size(size_t x, size_t y, size_t z) { return mtl_size_make(x, y, z); }
@@ -539,15 +519,6 @@ static void limits(void **state) {
     plain = pipeline("positions", "tint", (Options){0});
     assert_int_equal(mtl_render_pipeline_state_mesh_thread_execution_width(plain), 0);
     mtl_release(plain);
-}
-
-static void expect(Scene *s, const char *rule) {
-    if (strcmp(last_rule, rule) != 0)
-        fail_msg("'%s' instead of '%s': %s", last_rule, rule, last_text);
-    mtl_render_command_encoder_end_encoding(s->e);
-    commit_and_wait(s->commands);
-    mtl_release(s->commands), mtl_release(s->t);
-    clear_messages();
 }
 
 static void bad_draws(void **state) {

@@ -171,27 +171,6 @@ static bool network(void) {
     return ok;
 }
 
-// Each allocation of `run` fails once; it works before and after.
-static void fail_each(bool (*run)(void), const char *name) {
-    assert_true(run());
-    assert_true(run());
-    long before = atomic_load(&alive);
-    int n = 0;
-    for (bool more = true; more; n++) {
-        atomic_store(&failed, false);
-        atomic_store(&countdown, n);
-        bool ok = run();
-        atomic_store(&countdown, -1);
-        more = atomic_load(&failed);
-        if (!more && !ok) fail_msg("%s: no allocation failed, and yet it did not work", name);
-        long left = left_behind(&before);
-        if (left) fail_msg("%s: allocation %d failed, %ld leaked", name, n, left);
-        if (n > 5000) fail_msg("%s: too many allocations", name);
-    }
-    assert_true(n > 10);
-    assert_true(run());
-}
-
 static void test_commands(void **state) {
     (void)state;
     fail_each(commands, "commands");

@@ -2,7 +2,7 @@
 // test_patches.c: patches through the public API: control points and values of patches from vertex
 // buffers, factors written by a kernel, indices, instances, indirect draws, errors.
 // The tessellator itself: tests/raster/test_tessellate.c.
-#include "render_test.h"
+#include "scene.h"
 
 static const char source[] =
     HEAD "struct Point { float2 at [[attribute(0)]]; float4 color [[attribute(1)]]; };\n"
@@ -105,26 +105,6 @@ static MTLBuffer *factor_buffer(void) {
     return mtl_device_new_buffer_with_bytes(device, f, sizeof f, 0);
 }
 
-typedef struct Scene {
-    MTLTexture *t;
-    MTLCommandBuffer *commands;
-    MTLRenderCommandEncoder *e;
-} Scene;
-
-static Scene begin(MTLRenderPipelineState *p, size_t size) {
-    Scene s = {.t = target(MTLPixelFormatRGBA8Unorm, size, size, 1)};
-    MTLRenderPassDescriptor d = pass_of(s.t);
-    s.commands = mtl_command_queue_command_buffer(queue);
-    s.e = mtl_command_buffer_render_command_encoder(s.commands, &d);
-    if (p) mtl_render_command_encoder_set_render_pipeline_state(s.e, p);
-    return s;
-}
-
-static void end(Scene *s) {
-    mtl_render_command_encoder_end_encoding(s->e);
-    finish(s->commands);
-}
-
 static void assert_quarters(MTLTexture *t, size_t size) {
     for (size_t y = 0; y < size; y++)
         for (size_t x = 0; x < size; x++)
@@ -146,7 +126,7 @@ static void draws_quads(void **state) {
         d.tessellation_partition_mode = (MTLTessellationPartitionMode)mode;
         MTLRenderPipelineState *p = make(d);
         MTLBuffer *factors = factor_buffer();
-        Scene s = begin(p, 32);
+        Scene s = begin(p, 32, 32);
         set_quads(&s);
         mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 0, 0);
         mtl_render_command_encoder_set_cull_mode(s.e, MTLCullModeBack); // clockwise, u right, v up
@@ -209,7 +189,7 @@ static void indices(void **state) {
         MTLBuffer *control = mtl_device_new_buffer_with_bytes(
             device, size == 1 ? (const void *)narrow : wide, size == 1 ? 80 : 160, 0);
         MTLBuffer *factors = factor_buffer();
-        Scene s = begin(p, 16);
+        Scene s = begin(p, 16, 16);
         float no_tint[40] = {0};
         mtl_render_command_encoder_set_vertex_bytes(s.e, back, sizeof back, 0);
         mtl_render_command_encoder_set_vertex_bytes(s.e, no_tint, sizeof no_tint, 1);
@@ -236,7 +216,7 @@ static void instances_and_scale(void **state) {
     d.tessellation_factor_scale_enabled = true;
     MTLRenderPipelineState *p = make(d);
     MTLBuffer *factors = factor_buffer();
-    Scene s = begin(p, 16);
+    Scene s = begin(p, 16, 16);
     set_quads(&s);
     mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 12, 12);
     mtl_render_command_encoder_set_tessellation_factor_scale(s.e, 3);
@@ -264,7 +244,7 @@ static void triangles_interpolate(void **state) {
         uint16_t f = i ? 0x4d00 : 0x3c00; // 20, 1
         const MTLTriangleTessellationFactorsHalf factors = {{f, f, f}, f};
         MTLBuffer *b = mtl_device_new_buffer_with_bytes(device, &factors, sizeof factors, 0);
-        Scene s = begin(p, 64);
+        Scene s = begin(p, 64, 64);
         mtl_render_command_encoder_set_vertex_bytes(s.e, points, sizeof points, 0);
         mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, b, 0, 0);
         mtl_render_command_encoder_draw_patches(s.e, 3, 0, 1, NULL, 0, 1, 0);
@@ -336,15 +316,6 @@ static void bad_pipelines(void **state) {
     refuse(describe("quads", "color", NULL), "no vertex descriptor");
 }
 
-static void expect(Scene *s, const char *rule) {
-    if (strcmp(last_rule, rule) != 0)
-        fail_msg("'%s' instead of '%s': %s", last_rule, rule, last_text);
-    mtl_render_command_encoder_end_encoding(s->e);
-    commit_and_wait(s->commands);
-    mtl_release(s->commands), mtl_release(s->t);
-    clear_messages();
-}
-
 static void bad_draws(void **state) {
     (void)state;
     MTLVertexDescriptor v = point_layout();
@@ -352,45 +323,45 @@ static void bad_draws(void **state) {
     MTLRenderPipelineState *plain = pipeline("positions", "tint", (Options){0});
     MTLBuffer *factors = factor_buffer();
     clear_messages();
-    Scene s = begin(p, 8);
+    Scene s = begin(p, 8, 8);
     mtl_render_command_encoder_draw_patches(s.e, 4, 0, 1, NULL, 0, 1, 0);
     expect(&s, "patch_factors");
-    s = begin(p, 8);
+    s = begin(p, 8, 8);
     mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 2, 0);
     expect(&s, "patch_factors");
-    s = begin(p, 8);
+    s = begin(p, 8, 8);
     mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 0, 0);
     mtl_render_command_encoder_draw_patches(s.e, 3, 0, 1, NULL, 0, 1, 0);
     expect(&s, "patch_control_points");
-    s = begin(p, 8);
+    s = begin(p, 8, 8);
     mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 0, 0);
     mtl_render_command_encoder_draw_indexed_patches(s.e, 4, 0, 1, NULL, 0, factors, 0, 1, 0);
     expect(&s, "patch_index_type");
-    s = begin(p, 8);
+    s = begin(p, 8, 8);
     mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 0, 0);
     mtl_render_command_encoder_draw_patches(s.e, 4, 0, 1, factors, 2, 1, 0);
     expect(&s, "patch_indices");
-    s = begin(p, 8);
+    s = begin(p, 8, 8);
     mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 0, 0);
     set_quads(&s);
     mtl_render_command_encoder_draw_patches(s.e, 4, 0, 5, NULL, 0, 1, 0);
     expect(&s, "patch_factors_too_short");
-    s = begin(p, 8);
+    s = begin(p, 8, 8);
     mtl_render_command_encoder_draw_primitives(s.e, MTLPrimitiveTypeTriangle, 0, 3);
     expect(&s, "draw_kind");
-    s = begin(plain, 8);
+    s = begin(plain, 8, 8);
     mtl_render_command_encoder_draw_patches(s.e, 4, 0, 1, NULL, 0, 1, 0);
     expect(&s, "draw_kind");
-    s = begin(plain, 8);
+    s = begin(plain, 8, 8);
     mtl_render_command_encoder_draw_mesh_threadgroups(
         s.e, mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1));
     expect(&s, "draw_kind");
-    s = begin(p, 8);
+    s = begin(p, 8, 8);
     mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 0, 0);
     set_quads(&s);
     mtl_render_command_encoder_draw_patches(s.e, 4, 0, 0, NULL, 0, 1, 0);
     expect(&s, "draw_empty");
-    s = begin(p, 8);
+    s = begin(p, 8, 8);
     mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 0, 0);
     mtl_render_command_encoder_draw_patches_indirect(s.e, 4, NULL, 0, NULL, 0);
     expect(&s, "null_argument");

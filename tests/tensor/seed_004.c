@@ -6,17 +6,6 @@
 #include "ingot/tensor_kernel.h"
 #include "tensor_test.h"
 
-static IgScope *scope;
-static int begin(void **state) {
-    (void)state;
-    return (scope = ig_scope_begin()) ? 0 : -1;
-}
-static int end(void **state) {
-    (void)state;
-    ig_scope_end(scope);
-    return 0;
-}
-
 // The guide's default: half precision.
 static IgTensor *half_tensor(int rank, const int64_t *shape, uint64_t seed) {
     return random_tensor(IgFloat16, rank, shape, seed);
@@ -467,7 +456,7 @@ static void custom_fused_kernels(void **state) {
 }
 
 int main(void) {
-#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, begin_scope, end_scope)
     const struct CMUnitTest tests[] = {
         TEST(matmul_and_activation),
         TEST(elementwise_and_relu),

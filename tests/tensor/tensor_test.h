@@ -23,6 +23,16 @@ __attribute__((unused)) static int set_up(void **state) {
     return device ? 0 : -1;
 }
 
+// Setup and teardown of one test: what it makes is dropped behind it.
+__attribute__((unused)) static int begin_scope(void **state) {
+    *state = ig_scope_begin();
+    return *state ? 0 : -1;
+}
+__attribute__((unused)) static int end_scope(void **state) {
+    ig_scope_end(*state);
+    return 0;
+}
+
 // The call went well: the error, if there is one, is printed.
 __attribute__((unused)) static void check_at(bool ok, const char *what, const char *file,
                                              int line) {

@@ -3,17 +3,6 @@
 // values that are not finite, tensors that are gone, no memory, gradients that are not there.
 #include "tensor_test.h"
 
-static IgScope *scope;
-static int begin(void **state) {
-    (void)state;
-    return (scope = ig_scope_begin()) ? 0 : -1;
-}
-static int end(void **state) {
-    (void)state;
-    ig_scope_end(scope);
-    return 0;
-}
-
 static void values_that_are_not_finite(void **state) {
     (void)state;
     IgTensor *x = tensor(SHAPE(2, 3), FLOATS(1, 2, 3, 4, -1, 6));
@@ -150,7 +139,7 @@ static void gradients_that_are_not_there(void **state) {
 }
 
 int main(void) {
-#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, begin_scope, end_scope)
     const struct CMUnitTest tests[] = {
         TEST(values_that_are_not_finite),   TEST(tensors_that_are_gone),
         TEST(no_memory_for_a_buffer),       TEST(the_limit_of_the_pool),
