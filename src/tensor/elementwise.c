@@ -24,10 +24,17 @@ static void broadcast_view(const IgView *view, const IgShape *shape, IgView *out
         out->strides[i] = view->shape.n[i - added] == 1 ? 0 : view->strides[i - added];
 }
 
+static void range_of(IgType type, double *least, double *most) { // most: the first beyond it
+    *most = type == IgInt8 ? 0x1p7 : type == IgInt64 ? 0x1p63 : 0x1p31;
+    *least = -*most;
+}
+
 // Does the number lose anything as an element of the type?
 static bool fits(IgType type, const double *values, int n) {
+    double least, most;
+    range_of(type, &least, &most);
     for (int i = 0; !ig_is_float(type) && i < n; i++)
-        if (values[i] != trunc(values[i]) || fabs(values[i]) > 9007199254740992.0) return false;
+        if (values[i] != trunc(values[i]) || values[i] < least || values[i] >= most) return false;
     return true;
 }
 
@@ -36,14 +43,29 @@ int ig_op_values(IgOp op) {
     return op >= IG_OP_add_scalar && op <= IG_OP_ge_scalar ? 1 : 0;
 }
 
-// The type the operands are brought to, and that of the result.
-static void choose_types(IgOp op, IgTensor *const *inputs, const double *values, IgType given,
+// Numbers beyond an integer type need not make floats of integers, which loses digits: comparisons
+// are made with more bits, and a limit that nothing reaches is the last number of the type.
+static IgType widened(IgOp op, IgType type, double *values) {
+    int n = ig_op_values(op);
+    if (op >= IG_OP_eq_scalar && op <= IG_OP_ge_scalar && fits(IgInt64, values, n)) return IgInt64;
+    if (op != IG_OP_clamp && op != IG_OP_minimum_scalar && op != IG_OP_maximum_scalar)
+        return IgFloat32;
+    double least, most;
+    range_of(type, &least, &most);
+    for (int i = 0; i < n; i++)
+        if (values[i] != trunc(values[i])) return IgFloat32;
+    for (int i = 0; i < n; i++) values[i] = fmin(fmax(values[i], least), most - 1);
+    return type;
+}
+
+// The type the operands are brought to, and that of the result; may adapt the numbers.
+static void choose_types(IgOp op, IgTensor *const *inputs, double *values, IgType given,
                          IgType *compute, IgType *result) {
     const IgOpInfo *info = &ig_ops[op];
     int first = info->result == IG_KEEP ? 1 : 0; // the condition of where has no say
     IgType common = ig_type(inputs[first]);
     for (int i = first + 1; i < info->arity; i++) common = ig_promote(common, ig_type(inputs[i]));
-    if (!fits(common, values, ig_op_values(op))) common = IgFloat32;
+    if (!fits(common, values, ig_op_values(op))) common = widened(op, common, values);
     if (common == IgBool && info->result == IG_SAME) common = IgInt32;
     if (!ig_is_float(common) && info->result == IG_FLOAT) common = IgFloat32;
     *compute = common;
@@ -69,8 +91,8 @@ IgTensor *ig_elementwise(IgOp op, IgTensor *const *inputs, const double *values,
     if (!expr) return NULL;
     IgType result;
     expr->op = (int)op;
-    choose_types(op, inputs, values, given, &expr->compute, &result);
     for (int i = 0; i < ig_op_values(op); i++) expr->values[i] = values[i];
+    choose_types(op, inputs, expr->values, given, &expr->compute, &result);
     if (!ig_fuse_record(ig_device(inputs[0]), expr, error)) {
         ig_expr_free(expr);
         return NULL;

@@ -198,7 +198,7 @@ size_t ig_fuse_words(const IgFused *f, int32_t *words) {
             if (ig_is_float(f->nodes[i].compute)) {
                 memcpy(&words[n++], &single, 4);
             } else {
-                int64_t whole = (int64_t)v;
+                int64_t whole = v >= 0x1p63 ? INT64_MAX : (int64_t)v; // 2^63: no limit above
                 memcpy(&words[n], &whole, 8);
                 n += 2;
             }

@@ -49,7 +49,9 @@ static const char prelude[] =
     "    return y == T(0) ? T(0) : (x - ig_remainder(x, y)) / y;\n"
     "}\n"
     "inline float ig_floor_divide(float x, float y) {\n"
-    "    return y == 0 || isinf(x) || isinf(y) ? floor(x / y) : rint((x - ig_remainder(x, y)) / y);\n"
+    "    if (y == 0) return x / y;\n"
+    "    if (isinf(y) && isfinite(x)) return x != 0 && (x < 0) != (y < 0) ? -1.0f : 0.0f;\n"
+    "    return rint((x - ig_remainder(x, y)) / y);\n" // infinite x: not a number, as in Python
     "}\n"
     "inline float ig_expm1(float x) {\n"
     "    float t = tanh(0.5f * x);\n"

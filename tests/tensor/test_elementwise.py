@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One row per element-wise operation against NumPy in float64; broadcasting; types; fusion."""
 
+import operator
+
 import numpy as np
 import pytest
 from helpers import gelu
@@ -255,6 +257,39 @@ def test_an_operand_made_on_the_way_to_another():
     m = ig.mul_scalar(ig.max(x, 1, True), 1)
     got = ig.add(ig.log(ig.sum(ig.exp(ig.sub(x, m)), 1, True)), m).numpy()
     assert np.allclose(got, np.log(np.exp(a.astype("f8")).sum(1, keepdims=True)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i4", "i8"])
+def test_numbers_beyond_the_type(dtype):
+    """Comparisons are exact, limits that nothing reaches are none, other operations become float."""
+    limits = np.iinfo(dtype)
+    a = np.array([limits.min, -1, 0, 1, limits.max], dtype)
+    x, whole = ig.tensor(a), [int(v) for v in a]
+    for v in [2.0**7, -2.0**7 - 1, 2.0**32, -2.0**32, 2.0**40, -2.0**40, 2.0**62, 2.0**31]:
+        n = int(v)
+        for name in ["eq", "ne", "lt", "le", "gt", "ge"]:
+            got = getattr(ig, name + "_scalar")(x, v).numpy().tolist()
+            assert got == [getattr(operator, name)(k, n) for k in whole], (name, v)
+        keep = min(max(n, limits.min), limits.max)
+        got = ig.minimum_scalar(x, v).numpy()
+        assert got.dtype == dtype and got.tolist() == [min(k, keep) for k in whole], v
+        got = ig.maximum_scalar(x, v).numpy()
+        assert got.dtype == dtype and got.tolist() == [max(k, keep) for k in whole], v
+    got = ig.clamp(x, -np.inf, np.inf).numpy()
+    assert got.dtype == dtype and (got == a).all()
+    got = ig.clamp(x, 0, 2.0**70).numpy()
+    assert got.dtype == dtype and got.tolist() == [max(k, 0) for k in whole]
+    got = ig.add_scalar(x, 2.0**100).numpy()
+    assert got.dtype == "f4" and (got == np.float32(2.0**100)).all()
+
+
+def test_floor_divide_of_the_infinite():
+    a = np.array([1, -1, 0, 2.5, -2.5, np.inf, -np.inf, np.nan], "f4")
+    for v in [np.inf, -np.inf, 2.0, -2.0, 0.0]:
+        with np.errstate(all="ignore"):
+            right = np.floor_divide(a, np.float32(v))
+        assert np.array_equal(ig.floor_divide_scalar(ig.tensor(a), v).numpy(), right,
+                              equal_nan=True), v
 
 
 def test_long_chain():
