@@ -171,6 +171,8 @@ bool wait_for(State *state, IgTensor *t);
 // ---- Python data to tensors and back (convert.c) ----
 
 IgTensor *to_tensor(State *state, PyObject *o, int type, IgDevice *device); // type -1: its own
+// A number everywhere, in the shape of another tensor; a Python int as int64 keeps all its digits.
+IgTensor *filled(State *state, IgTensor *like, IgType type, const Arg *number, MTLError **error);
 PyObject *to_list(State *state, IgTensor *t);
 PyObject *to_number(State *state, IgTensor *t); // of one element
 PyObject *element(IgType type, const void *at);

@@ -42,6 +42,16 @@ static IgTensor *like(const Arg *a, double value, MTLError **error) {
     IgType type = a[1].n < 0 ? ig_type(a[0].t) : a[1].type;
     return ig_full(ig_device(a[0].t), type, ig_rank(a[0].t), ig_shape(a[0].t), value, error);
 }
+
+// NULL with an exception, or with *error.
+IgTensor *filled(State *state, IgTensor *like, IgType type, const Arg *number, MTLError **error) {
+    if (type != IgInt64 || !PyLong_Check(number->py))
+        return ig_full(ig_device(like), type, ig_rank(like), ig_shape(like), number->f, error);
+    IgTensor *one = to_tensor(state, number->py, IgInt64, ig_device(like)); // not by way of double
+    IgTensor *t = ig_expand(one, ig_rank(like), ig_shape(like), error);
+    ig_release(one);
+    return t;
+}
 TENSOR_OP_AS(AS_FUNCTION, zeros_like, "Zeros of the shape and type of another tensor.", X, DTYPE) {
     return like(a, 0, error);
 }
@@ -50,8 +60,30 @@ TENSOR_OP_AS(AS_FUNCTION, ones_like, "Ones of the shape and type of another tens
 }
 TENSOR_OP_AS(AS_FUNCTION, full_like, "One value, in the shape and type of another tensor.", X,
              NUMBER("fill_value"), DTYPE) {
-    Arg b[2] = {a[0], a[2]};
-    return like(b, a[1].f, error);
+    return filled(state, a[0].t, a[2].n < 0 ? ig_type(a[0].t) : a[2].type, &a[1], error);
+}
+
+// Whole numbers that a double does not tell apart. At most 2^53 of them, which is far too many.
+static IgTensor *long_range(PyObject *const *given, bool one, IgDevice *device, MTLError **error) {
+    long long v[3] = {0, 0, 1};
+    for (int i = 0; i < 3; i++)
+        if (given[i] && !(i == 1 && one)) v[i] = PyLong_AsLongLong(given[i]);
+    if (PyErr_Occurred()) return NULL;
+    if (one) v[1] = v[0], v[0] = 0;
+    uint64_t way = v[2] > 0 ? (uint64_t)v[1] - (uint64_t)v[0] : (uint64_t)v[0] - (uint64_t)v[1];
+    uint64_t step = v[2] > 0 ? (uint64_t)v[2] : 0 - (uint64_t)v[2];
+    int64_t n = v[2] > 0 ? v[0] < v[1] : v[1] < v[0];
+    if (n) n = (int64_t)((way - 1) / step) + 1;
+    IgTensor *t = ig_arange(device, IgInt64, 0, 1, n, error);
+    const int64_t first = v[0], by = v[2];
+    IgTensor *start = ig_from_data(device, IgInt64, 0, NULL, &first, error),
+             *stride = ig_from_data(device, IgInt64, 0, NULL, &by, error);
+    IgTensor *way_on = ig_mul(t, stride, error), *result = ig_add(way_on, start, error);
+    ig_release(t);
+    ig_release(start);
+    ig_release(stride);
+    ig_release(way_on);
+    return result;
 }
 
 TENSOR_OP_AS(AS_FUNCTION, arange,
@@ -80,6 +112,8 @@ TENSOR_OP_AS(AS_FUNCTION, arange,
         return NULL;
     }
     IgType type = a[3].n >= 0 ? a[3].type : whole ? IgInt64 : state->default_dtype;
+    if (whole && type == IgInt64 && (fabs(v[0]) >= 0x1p53 || fabs(v[1]) >= 0x1p53))
+        return long_range(given, one, a[4].device, error);
     return ig_arange(a[4].device, type, v[0], v[2], n > 0 ? (int64_t)n : 0, error);
 }
 TENSOR_OP_AS(AS_FUNCTION, linspace, "n numbers from start to stop, both included.", NUMBER("start"),

@@ -158,7 +158,14 @@ TENSOR_OP_AS(AS_FUNCTION, where, "x where the condition holds, else y.", TENSOR(
     return chosen(a[0].t, &a[1], &a[2], error);
 }
 TENSOR_OP(masked_fill, "x, and a value where the mask holds.", X, TENSOR("mask"), NUMBER("value")) {
-    return ig_masked_fill(a[0].t, a[1].t, a[2].f, error);
+    if (ig_type(a[0].t) != IgInt64 || !PyLong_Check(a[2].py) || fabs(a[2].f) < 0x1p53)
+        return ig_masked_fill(a[0].t, a[1].t, a[2].f, error);
+    IgTensor *checked = ig_masked_fill(a[0].t, a[1].t, 0, error);
+    IgTensor *value = checked ? filled(state, checked, IgInt64, &a[2], error) : NULL;
+    IgTensor *result = ig_where(a[1].t, value, checked, error);
+    ig_release(checked);
+    ig_release(value);
+    return result;
 }
 TENSOR_OP(dropout, "0 with probability p, else x / (1 - p); x itself when not training.", X,
           NUMBER_OR("p", 0.5), BOOL_OR("training", true), SEED) {

@@ -329,12 +329,11 @@ OBJECT_OP(AS_METHOD, copy_, "Tensor",
 }
 OBJECT_OP(AS_METHOD, fill_, "Tensor", "Gives all elements one value.", X, NUMBER("value")) {
     MTLError *error = NULL;
-    IgTensor *t = ig_full(ig_device(a[0].t), ig_type(a[0].t), ig_rank(a[0].t), ig_shape(a[0].t),
-                          a[1].f, &error);
+    IgTensor *t = filled(state, a[0].t, ig_type(a[0].t), &a[1], &error);
     int failed = -1;
     if (t)
         failed = give_value(state, (Tensor *)a[0].py, t, "fill_");
-    else
+    else if (!PyErr_Occurred())
         raise_error(state, error);
     ig_release(t);
     return failed ? NULL : Py_NewRef(a[0].py);

@@ -206,6 +206,26 @@ def test_exact_whole_numbers():
     assert divmod(ig.tensor(7), 3)[0].item() == 2 and divmod(7, ig.tensor(3))[1].item() == 1
 
 
+def test_exact_fills():
+    """int64 holds what a double does not tell apart."""
+    big = 2**53 + 1
+    x = ig.zeros(2, dtype="int64")
+    assert ig.full_like(x, big).tolist() == [big, big]
+    assert x.masked_fill(ig.tensor([True, False]), -big).tolist() == [-big, 0]
+    assert x.fill_(big).tolist() == [big, big]
+    assert ig.arange(big, big + 3).tolist() == [big, big + 1, big + 2]
+    assert ig.arange(big + 4, big, -3).tolist() == [big + 4, big + 1]
+    assert ig.arange(big, 0).tolist() == []
+    assert ig.arange(-2**63, -2**63 + 2).tolist() == [-2**63, -2**63 + 1]
+    with pytest.raises(OverflowError):
+        x.fill_(2**63)
+    with pytest.raises(ValueError):
+        ig.zeros(2, dtype="int64").masked_fill(ig.ones(3, 2) > 0, big)
+    y = ig.tensor([5, -5], dtype="int32")
+    assert y.clamp(max=2**40).tolist() == [5, -5]
+    assert ig.minimum(y, 2**40).tolist() == [5, -5]
+
+
 def test_weak_numbers():
     for dtype in FLOATS:
         assert (ig.ones(2, dtype=dtype) * 2.5).dtype == dtype
