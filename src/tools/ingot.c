@@ -19,12 +19,12 @@ static const struct {
     {"denoise", cmd_denoise, "a small network that takes noise out of a picture"},
     {"trace", cmd_trace, "run any program and record what its device does, for ui.perfetto.dev"},
     {"cache", cmd_cache, "size of the compiler's cache, and clearing it"},
-    {"bench", cmd_bench, "a few quick measurements of this machine"},
+    {"bench", cmd_bench, "quick measurements of this machine; `bench tensors`: the tensor library"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static void usage(FILE *f) {
-    fputs("ingot: Metal without a Mac. Compiles and runs Metal kernels on this machine.\n\n", f);
+    fputs("ingot: Metal without a Mac. Compiles Metal shaders, runs and draws with them.\n\n", f);
     for (int i = 0; i < N_COMMANDS; ++i)
         fprintf(f, "  ingot %-8s %s\n", commands[i].name, commands[i].what);
     fputs("\nA first try, with a file add.metal that has a kernel `add`:\n"
