@@ -119,8 +119,9 @@ static bool hidden(const TileState *s, const Triangle *t, const Block *b) {
         float error = 1e-6f * (fabsf(p->at) + fabsf(dx) * (fabsf(x) + 8) + fabsf(dy) * (fabsf(y) + 4));
         float least = at + (dx < 0 ? dx * 8 : 0) + (dy < 0 ? dy * 4 : 0) - error;
         float most = at + (dx > 0 ? dx * 8 : 0) + (dy > 0 ? dy * 4 : 0) + error;
-        low = least > low ? least : low;
-        high = most < high ? most : high;
+        // Depths are held to those of the corners, where the plane may lie far from both.
+        low = least > low ? least < high ? least : high : low;
+        high = most < high ? most > t->z_min ? most : t->z_min : high;
     }
     if (s->pass->depth_bits != 32) {
         low -= 0x1p-15f;
