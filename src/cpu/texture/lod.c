@@ -98,7 +98,8 @@ static float rho_of(const CpuSampleCall *c, uint32_t lane, CpuLod *lod) {
         sy[i] *= size[i];
     }
     float lx = length3(sx), ly = length3(sy), rho = lx > ly ? lx : ly;
-    if (c->s.max_anisotropy > 1 && c->s.min_filter == 1)
+    // Integers are not mixed: one tap, in the middle.
+    if (c->s.max_anisotropy > 1 && c->s.min_filter == 1 && !cpu_format_is_integer(t->format))
         anisotropic(c, !cube && n == 2, sx, sy, dx, dy, lod, &rho);
     return rho;
 }
