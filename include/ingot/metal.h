@@ -1162,6 +1162,7 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 #include "ingot/metal_texture.h"
 #include "ingot/metal_render.h"
 #include "ingot/metal_mesh.h"
+#include "ingot/metal_tile.h"
 #include "ingot/metal_render_parallel.h"
 #include "ingot/metal_render_pipeline.h"
 #include "ingot/metal_tensor.h"

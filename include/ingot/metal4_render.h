@@ -48,6 +48,8 @@ typedef struct MTL4RenderPassDescriptor { // begin with mtl4_render_pass_descrip
     size_t sample_position_count;
     MTLSamplePosition sample_positions[8];
     bool support_color_attachment_mapping; // refused: there is no mapping here
+    // Of tile functions: as in MTLRenderPassDescriptor.
+    size_t tile_width, tile_height, imageblock_sample_length, threadgroup_memory_length;
 } MTL4RenderPassDescriptor;
 
 // As mtl_render_pass_descriptor_make.
@@ -172,6 +174,11 @@ MTL_API void mtl4_render_command_encoder_push_debug_group(MTL4RenderCommandEncod
 MTL_API void mtl4_render_command_encoder_pop_debug_group(MTL4RenderCommandEncoder *encoder);
 MTL_API size_t mtl4_render_command_encoder_tile_width(const MTL4RenderCommandEncoder *encoder);
 MTL_API size_t mtl4_render_command_encoder_tile_height(const MTL4RenderCommandEncoder *encoder);
+// Tile functions (metal_tile.h); the pipeline is one of the device.
+MTL_API void mtl4_render_command_encoder_dispatch_threads_per_tile(
+    MTL4RenderCommandEncoder *encoder, MTLSize threads_per_tile);
+MTL_API void mtl4_render_command_encoder_set_threadgroup_memory_length(
+    MTL4RenderCommandEncoder *encoder, size_t length, size_t offset, size_t index);
 
 // State: as with the encoder of metal_render.h.
 MTL_API void

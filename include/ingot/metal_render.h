@@ -391,6 +391,10 @@ typedef struct MTLRenderPassDescriptor {
     size_t sample_position_count;                     // 0: the usual ones; else the sample count
     MTLSamplePosition sample_positions[8];
     MTLPassSampleBufferAttachment sample_buffer_attachments[4];
+    // Of tile functions (metal_tile.h). Tiles have 16 x 16, 32 x 16 or 32 x 32 pixels; 0: 32 x 32.
+    size_t tile_width, tile_height;
+    size_t imageblock_sample_length;  // bytes of the largest explicit imageblock for a sample
+    size_t threadgroup_memory_length; // of each tile, a multiple of 16
 } MTLRenderPassDescriptor;
 
 // Apple's defaults: colours are stored, opaque black where they are cleared; depth (to 1) and
@@ -437,6 +441,7 @@ typedef uint32_t MTLRenderStages;
 enum {
     MTLRenderStageVertex = 1,
     MTLRenderStageFragment = 2,
+    MTLRenderStageTile = 4,
     MTLRenderStageObject = 8,
     MTLRenderStageMesh = 16,
 };

@@ -157,6 +157,8 @@ static void encode_function(const RfFunction *f, WireOut *w) {
     encode_mesh(&f->mesh, w);
     wire_u32(w, f->payload_bytes);
     wire_u32(w, f->max_mesh_groups);
+    wire_u32(w, f->imageblock_bytes);
+    wire_u8(w, f->imageblock_explicit);
     wire_u32(w, f->n_constants);
     for (uint32_t i = 0; i < f->n_constants; ++i) wire_u32(w, f->constants[i]);
 }
@@ -300,6 +302,8 @@ static void decode_function(RfFunction *f, WireIn *r) {
     decode_mesh(&f->mesh, r);
     f->payload_bytes = wire_get_u32(r);
     f->max_mesh_groups = wire_get_u32(r);
+    f->imageblock_bytes = wire_get_u32(r);
+    f->imageblock_explicit = wire_get_u8(r);
     n = wire_get_u32(r);
     f->constants = new_array(r, n, sizeof *f->constants, 4);
     if (r->failed) return;
@@ -379,11 +383,26 @@ static bool mesh_valid(const RfFunction *f) {
     return true;
 }
 
+static bool imageblock_valid(const RfFunction *f) {
+    enum { MAX_PIXEL = 256 };
+    if (f->imageblock_bytes > MAX_PIXEL || f->imageblock_explicit > 1) return false;
+    for (uint32_t i = 0; f->stage == RF_KERNEL && i < f->n_outputs; ++i) {
+        uint64_t end = (uint64_t)f->outputs[i].offset + 4ull * f->outputs[i].n;
+        // A component takes 4 bytes at most; 3-vectors end before their padding.
+        if (f->outputs[i].role != RF_COLOR || end > f->imageblock_bytes + 15ull) return false;
+    }
+    for (uint32_t i = 0; f->stage == RF_FRAGMENT && i < f->n_inputs + f->n_outputs; ++i) {
+        const RfValue *v = i < f->n_inputs ? &f->inputs[i] : &f->outputs[i - f->n_inputs];
+        if (v->role == RF_IMAGEBLOCK && v->stride > f->imageblock_bytes) return false;
+    }
+    return true;
+}
+
 static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
     if (f->stage > RF_STITCHABLE || f->n_slots > MAX_SLOTS) return false;
     for (uint32_t i = 0; i < f->n_args; ++i) {
         const RfArg *a = &f->args[i];
-        if (a->kind > RF_ARG_MESH || a->space > RF_THREAD || a->access > RF_WRITE_ONLY)
+        if (a->kind > RF_ARG_IMAGEBLOCK || a->space > RF_THREAD || a->access > RF_WRITE_ONLY)
             return false;
         if (a->type >= lib->n_types) return false;
         if (a->kind == RF_ARG_BUILTIN && a->builtin >= RF_N_BUILTINS) return false;
@@ -391,7 +410,8 @@ static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
     }
     for (uint32_t i = 0; i < f->n_constants; ++i)
         if (f->constants[i] >= lib->n_constants) return false;
-    return mesh_valid(f) && values_valid(f->inputs, f->n_inputs, f->input_rows) &&
+    return mesh_valid(f) && imageblock_valid(f) &&
+           values_valid(f->inputs, f->n_inputs, f->input_rows) &&
            values_valid(f->outputs, f->n_outputs, f->output_rows);
 }
 

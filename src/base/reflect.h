@@ -28,6 +28,7 @@ typedef enum RfArgKind {
     RF_ARG_PAYLOAD,      // object_data T &, [[payload]]
     RF_ARG_MESH_GRID,    // mesh_grid_properties: three uints
     RF_ARG_MESH,         // mesh<V, P, NV, NP, topology>: laid out as RfMesh says
+    RF_ARG_IMAGEBLOCK,   // kernels: imageblock<T, L>; T: RfFunction.imageblock_bytes, outputs
 } RfArgKind;
 
 typedef enum RfBuiltin { // order is that of rf_builtin_name()
@@ -129,6 +130,10 @@ typedef enum RfRole { // stored: never renumber
     RF_POSITION_IN_PATCH,
     RF_CULLED,          // primitive_culled
     RF_CONTROL_POINTS,  // a patch_control_point<T>; the values of T follow, with points
+    RF_IMAGEBLOCK,      // fragment functions: [[imageblock_data]], a structure of `stride` bytes
+    RF_PIXEL_IN_TILE,   // pixel_position_in_tile
+    RF_PIXELS_PER_TILE,
+    RF_TILE_INDEX,
     RF_N_ROLES
 } RfRole;
 
@@ -181,6 +186,8 @@ typedef struct RfFunction {
     RfMesh mesh;          // mesh functions
     uint32_t payload_bytes; // object and mesh functions: of the [[payload]]; 0: none
     uint32_t max_mesh_groups; // [[max_total_threadgroups_per_mesh_grid(n)]]; 0: not given
+    uint32_t imageblock_bytes; // kernels, fragment functions: of the structure; 0: no imageblock
+    uint8_t imageblock_explicit; // else, of a kernel, the colours of `outputs`
     uint32_t n_constants; // function constants this entry point can reach: indices in RfLibrary.constants
     uint32_t *constants;
 } RfFunction;

@@ -9,7 +9,7 @@
 #include "cpu/tensor_abi.h"
 #include "cpu/texture_abi.h"
 
-#define CPU_KERNEL_ABI 5u
+#define CPU_KERNEL_ABI 6u
 #define CPU_SIMD_WIDTH 32u           // threads of a SIMD-group, always
 #define CPU_KERNEL_SYMBOL "ingot_kernel"           // a CpuKernelFn
 #define CPU_KERNEL_INFO_SYMBOL "ingot_kernel_info" // a const CpuKernelInfo

@@ -102,6 +102,15 @@ typedef struct CpuFragmentStep {
     uint32_t n_samples;            // of a pixel; 0 means 1, in the middle
     const float *sample_positions; // [n_samples][2] in the pixel, 0 .. 1
     uint32_t amplification_count;
+    // The tile of the program the block lies in, whose size is a multiple of a block.
+    uint32_t tile_size[2], tile_columns; // pixels, tiles in a row of the target
+    // With CPU_STAGE_IMAGEBLOCK_IN: the pixel of lane 0 in the explicit imageblock; that of the lane
+    // at (x, y) of the block is at y * imageblock_row + x * imageblock_stride. _OUT: a row for each
+    // word of the result.
+    uint32_t imageblock_row, imageblock_stride;
+    const unsigned char *imageblock;
+    uint32_t *imageblock_out;
+    unsigned char *threadgroup; // memory of the tile: arguments are offsets in it
 } CpuFragmentStep;
 typedef void CpuFragmentFn(const CpuLaunch *launch, CpuFragmentStep *step);
 
@@ -130,6 +139,8 @@ enum {                      // CpuStageInfo.flags
     CPU_STAGE_READS_BARYCENTRIC = 65536, // step.barycentric, and
     CPU_STAGE_READS_PRIMITIVE_ID = 131072,
     CPU_STAGE_READS_POSITIONS = 524288, // step.n_samples, step.sample_positions
+    CPU_STAGE_IMAGEBLOCK_IN = 1048576,
+    CPU_STAGE_IMAGEBLOCK_OUT = 2097152,
     CPU_STAGE_QUADS = 262144, // looks at its neighbours: derivatives, implicit level of detail
 };
 typedef struct CpuStageInfo {
@@ -141,6 +152,7 @@ typedef struct CpuStageInfo {
     uint32_t colors;    // fragment: bit n: writes [[color(n)]]; bit CPU_MAX_COLORS: index(1) of 0
     uint32_t colors_in; // bit n: reads [[color(n)]]: step.color_in
     uint32_t n_vertex_buffers;
+    uint32_t imageblock_words; // with CPU_STAGE_IMAGEBLOCK_OUT: rows of step.imageblock_out
     uint8_t vertex_buffers[32];           // index of the buffer in slot RfFunction.n_slots + i
     uint8_t inputs[CPU_MAX_VARYINGS + 4]; // CpuInterpolation of each plane
 } CpuStageInfo;

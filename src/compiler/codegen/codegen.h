@@ -121,6 +121,7 @@ static inline bool msl_is_graphics(const Cg *cg) {
 // The value of a parameter (or its memory, if byval is not NULL) from the stage's inputs; NULL: none.
 LLVMValueRef msl_build_stage_input(Cg *cg, uint32_t param, LLVMTypeRef want, LLVMTypeRef byval);
 void msl_store_stage_outputs(Cg *cg, LLVMValueRef result); // from the memory of the result
+LLVMValueRef msl_stage_threadgroup(Cg *cg, LLVMValueRef offset); // in the memory of the tile
 void msl_mark_stage_end(Cg *cg);
 void msl_settle_stage(Cg *cg);
 void msl_wrap_stage(Cg *cg);

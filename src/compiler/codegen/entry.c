@@ -163,6 +163,7 @@ static LLVMValueRef build_resource(Cg *cg, const RfArg *arg, LLVMTypeRef want,
     if (arg->kind == RF_ARG_THREADGROUP) {
         LLVMValueRef base = LLVMGetParam(cg->thread, cg->fn->n_slots);
         LLVMValueRef offset = LLVMBuildPtrToInt(cx->builder, slot, msl_int(cx, 64), "");
+        if (msl_is_graphics(cg)) return msl_stage_threadgroup(cg, offset);
         if (cg->request->validate) return call_place(cg, offset, 0, arg->slot);
         return LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), base, &offset, 1, "");
     }

@@ -207,6 +207,93 @@ static LLVMValueRef field(Cg *cg, uint64_t offset) {
     return msl_stage_load(cg, msl_int(&cg->cx, 32), msl_stage_step(cg), offset);
 }
 
+// ---- tiles: those of the program
+
+static LLVMValueRef block_corner(Cg *cg, bool y) {
+    return field(cg, y ? offsetof(CpuFragmentStep, y) : offsetof(CpuFragmentStep, x));
+}
+
+static LLVMValueRef tile_side(Cg *cg, bool y) {
+    return field(cg, offsetof(CpuFragmentStep, tile_size) + (y ? 4 : 0));
+}
+
+// A block lies in one tile as a whole, and tile sizes are powers of two.
+static LLVMValueRef pixel_in_tile(Cg *cg, bool y) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef most = LLVMBuildSub(cx->builder, tile_side(cg, y), msl_const(cx, 32, 1), "");
+    LLVMValueRef first = LLVMBuildAnd(cx->builder, block_corner(cg, y), most, "");
+    LLVMValueRef lane = LLVMBuildFPToUI(cx->builder, lane_part(cg, y), msl_int(cx, 32), "");
+    return LLVMBuildAdd(cx->builder, first, lane, "");
+}
+
+static LLVMValueRef tile_index(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef at[2];
+    for (int y = 0; y < 2; y++)
+        at[y] = LLVMBuildUDiv(cx->builder, block_corner(cg, y), tile_side(cg, y), "");
+    LLVMValueRef row = LLVMBuildMul(cx->builder, at[1],
+                                    field(cg, offsetof(CpuFragmentStep, tile_columns)), "");
+    return LLVMBuildAdd(cx->builder, row, at[0], "");
+}
+
+LLVMValueRef msl_stage_threadgroup(Cg *cg, LLVMValueRef offset) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef base = msl_stage_load(cg, msl_ptr(cx), msl_stage_step(cg),
+                                       offsetof(CpuFragmentStep, threadgroup));
+    return LLVMBuildGEP2(cx->builder, msl_int(cx, 8), base, &offset, 1, "");
+}
+
+static LLVMValueRef scaled(Cg *cg, LLVMValueRef n, uint64_t stride_field) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef product = LLVMBuildMul(cx->builder, n, field(cg, stride_field), "");
+    return LLVMBuildZExt(cx->builder, product, msl_int(cx, 64), "");
+}
+
+static unsigned piece(const RfValue *v, uint32_t at) {
+    return v->stride - at >= 4 ? 4 : v->stride - at >= 2 ? 2 : 1;
+}
+
+static void load_pixel(Cg *cg, const RfValue *v, LLVMValueRef memory) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef part[2], pixel = msl_stage_load(cg, msl_ptr(cx), msl_stage_step(cg),
+                                                 offsetof(CpuFragmentStep, imageblock));
+    for (int y = 0; y < 2; y++) {
+        LLVMValueRef lane = LLVMBuildFPToUI(cx->builder, lane_part(cg, y), msl_int(cx, 32), "");
+        part[y] = scaled(cg, lane, y ? offsetof(CpuFragmentStep, imageblock_row)
+                                     : offsetof(CpuFragmentStep, imageblock_stride));
+    }
+    LLVMValueRef offset = LLVMBuildAdd(cx->builder, part[0], part[1], "");
+    pixel = LLVMBuildGEP2(cx->builder, msl_int(cx, 8), pixel, &offset, 1, "");
+    // In pieces: a structure in memory of the thread goes away if it is copied so.
+    for (uint32_t at = 0, n; at < v->stride; at += n) {
+        n = piece(v, at);
+        LLVMValueRef from = msl_stage_offset(cg, pixel, at);
+        LLVMValueRef word = LLVMBuildLoad2(cx->builder, msl_int(cx, n * 8), from, "");
+        LLVMSetAlignment(word, n);
+        LLVMValueRef to = msl_stage_offset(cg, memory, v->offset + at);
+        LLVMSetAlignment(LLVMBuildStore(cx->builder, word, to), 1);
+    }
+}
+
+static void store_pixel(Cg *cg, const RfValue *v, LLVMValueRef memory) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef rows = msl_stage_load(cg, msl_ptr(cx), msl_stage_step(cg),
+                                       offsetof(CpuFragmentStep, imageblock_out));
+    for (uint32_t at = 0; at < v->stride; at += 4) {
+        LLVMValueRef word = msl_const(cx, 32, 0);
+        for (uint32_t n, k = at; k < at + 4 && k < v->stride; k += n) {
+            n = piece(v, k);
+            LLVMValueRef from = msl_stage_offset(cg, memory, v->offset + k);
+            LLVMValueRef part = LLVMBuildLoad2(cx->builder, msl_int(cx, n * 8), from, "");
+            LLVMSetAlignment(part, 1);
+            if (n < 4) part = LLVMBuildZExt(cx->builder, part, msl_int(cx, 32), "");
+            part = LLVMBuildShl(cx->builder, part, msl_const(cx, 32, (k - at) * 8), "");
+            word = LLVMBuildOr(cx->builder, word, part, "");
+        }
+        LLVMSetAlignment(LLVMBuildStore(cx->builder, word, msl_stage_row(cg, rows, at / 4)), 4);
+    }
+}
+
 // One component of an input of a fragment function, before it takes the program's type.
 static LLVMValueRef fragment_input(Cg *cg, const RfValue *v, unsigned component) {
     MslContext *cx = &cg->cx;
@@ -230,6 +317,10 @@ static LLVMValueRef fragment_input(Cg *cg, const RfValue *v, unsigned component)
     case RF_AMPLIFICATION_ID: return field(cg, offsetof(CpuFragmentStep, amplification_id));
     case RF_AMPLIFICATION_COUNT:
         return field(cg, offsetof(CpuFragmentStep, amplification_count));
+    case RF_PIXELS_PER_TILE:
+        return field(cg, offsetof(CpuFragmentStep, tile_size) + component * 4ull);
+    case RF_PIXEL_IN_TILE: return pixel_in_tile(cg, component == 1);
+    case RF_TILE_INDEX: return tile_index(cg);
     default: return msl_const(cx, 32, 0); // point size and clip distances end at the rasteriser
     }
 }
@@ -350,6 +441,8 @@ LLVMValueRef msl_build_stage_input(Cg *cg, uint32_t param, LLVMTypeRef want, LLV
             store_point(cg, v, points);
         else if (v->pull)
             store_interpolant(cg, v, memory);
+        else if (v->role == RF_IMAGEBLOCK)
+            load_pixel(cg, v, memory);
         else
             store_components(cg, v, memory);
     }
@@ -389,6 +482,10 @@ static uint64_t rows_of(Cg *cg, const RfValue *v, unsigned *row) {
 
 static void store_output(Cg *cg, const RfValue *v, LLVMValueRef memory) {
     MslContext *cx = &cg->cx;
+    if (v->role == RF_IMAGEBLOCK) {
+        store_pixel(cg, v, memory);
+        return;
+    }
     StageScalar s = msl_stage_scalar(cg, v->data_type);
     unsigned row;
     uint64_t offset = rows_of(cg, v, &row);

@@ -46,6 +46,10 @@ static bool is_own_memory(Cg *cg, LLVMValueRef p, int depth) {
     if (depth > 4) return false;
     if (LLVMIsALoadInst(p)) { // a pointer that the step holds
         LLVMValueRef at = LLVMGetOperand(p, 0);
+        LLVMValueRef last = LLVMIsAGetElementPtrInst(at) ? LLVMGetOperand(at, 1) : NULL;
+        if (last && LLVMIsAConstantInt(last) && cg->fn->stage == RF_FRAGMENT &&
+            LLVMConstIntGetZExtValue(last) == offsetof(CpuFragmentStep, threadgroup))
+            return false; // memory of the tile
         while (LLVMIsAGetElementPtrInst(at)) at = LLVMGetOperand(at, 0);
         return at == msl_stage_step(cg);
     }
@@ -425,6 +429,10 @@ static void describe_value(const RfFunction *f, const RfValue *v, CpuStageInfo *
     case RF_POINT_COORD: info->flags |= CPU_STAGE_READS_POINT_COORD; break;
     case RF_PRIMITIVE_ID: info->flags |= CPU_STAGE_READS_PRIMITIVE_ID; break;
     case RF_BARYCENTRIC: info->flags |= CPU_STAGE_READS_BARYCENTRIC; break;
+    case RF_IMAGEBLOCK:
+        info->flags |= out ? CPU_STAGE_IMAGEBLOCK_OUT : CPU_STAGE_IMAGEBLOCK_IN;
+        if (out) info->imageblock_words = (v->stride + 3) / 4;
+        break;
     case RF_SAMPLE_ID: info->flags |= CPU_STAGE_PER_SAMPLE; break;
     default: break;
     }

@@ -96,6 +96,16 @@ void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
 // What the vertices and primitives of a mesh are made of, as outputs of the function.
 void reflect_mesh_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f, uint32_t vertex,
                          uint32_t primitive, uint32_t at);
+bool reflect_imageblock_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f, uint32_t type,
+                               uint32_t at);
+
+// ---- reflect_imageblock.c
+// The imageblock of a kernel. False: it is something else.
+bool reflect_imageblock_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *arg,
+                                 const BridgeDecl *p);
+// A value with the attribute [[imageblock_data]].
+void reflect_imageblock_data(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfValue *v,
+                             uint32_t type, const BridgeAttr *said, uint32_t at);
 
 // ---- reflect_mesh.c
 // Arguments that only object and mesh functions have: payload, mesh grid, mesh. False: none.

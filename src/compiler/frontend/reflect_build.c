@@ -419,14 +419,15 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg
     }
     if (builtin >= 0)
         set_builtin(b, job, arg, p, builtin, builtin_at);
-    else if (reflect_mesh_argument(b, job, f, arg, p))
+    else if (reflect_mesh_argument(b, job, f, arg, p) ||
+             reflect_imageblock_argument(b, job, f, arg, p))
         ; // done
     else if (!refused &&
              (reflect_handle_argument(b, arg, p->type) || set_table(b, arg, p) ||
               set_memory(b, job, arg, p)) &&
              binding)
         set_binding(job, arg, binding);
-    if (!compute && arg->kind == RF_ARG_THREADGROUP)
+    if (stage == RF_VERTEX && arg->kind == RF_ARG_THREADGROUP)
         reflect_report(job, p->location,
                        "parameter '%s' of a %s function cannot be in the threadgroup address space",
                        p->name, stage_word(stage));

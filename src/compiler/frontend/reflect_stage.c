@@ -31,6 +31,8 @@ typedef enum Shape {                                                       // ty
     COORD, // float2 or half2
     FLOAT123,
     FLOAT23,
+    UINT2, // uint2 or ushort2
+    STRUCTURE,
 } Shape;
 
 static const struct {
@@ -61,6 +63,10 @@ static const struct {
     {"patch_id", RF_PATCH_ID, VERTEX_IN, UINT1},
     {"position_in_patch", RF_POSITION_IN_PATCH, VERTEX_IN, FLOAT23},
     {"primitive_culled", RF_CULLED, MESH_PRIMITIVE | FRAGMENT_IN, BOOL1},
+    {"imageblock_data", RF_IMAGEBLOCK, FRAGMENT_IN | FRAGMENT_OUT, STRUCTURE},
+    {"pixel_position_in_tile", RF_PIXEL_IN_TILE, FRAGMENT_IN, UINT2},
+    {"pixels_per_tile", RF_PIXELS_PER_TILE, FRAGMENT_IN, UINT2},
+    {"tile_index", RF_TILE_INDEX, FRAGMENT_IN, UINT1},
 };
 enum { N_ROLES = sizeof roles / sizeof *roles };
 
@@ -132,6 +138,7 @@ static bool fits(uint8_t shape, uint32_t scalar, uint32_t n, bool array) {
     case BOOL1: return scalar == DT_BOOL && n == 1;
     case COORD: return (scalar == DT_FLOAT || scalar == DT_HALF) && n == 2;
     case FLOAT123: return (scalar == DT_FLOAT || scalar == DT_HALF) && n <= 3;
+    case UINT2: return (scalar == DT_UINT || scalar == DT_USHORT) && n == 2;
     case FLOAT23: return scalar == DT_FLOAT && (n == 2 || n == 3);
     default: return false;
     }
@@ -283,6 +290,11 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
         s->n--;
         free(v->name);
         free(v->condition);
+        return;
+    }
+    if (v->role == RF_IMAGEBLOCK) {
+        reflect_imageblock_data(s->b, s->job, s->f, v, type, said, at);
+        check_twice(s, v, said ? said->location : at, role_name);
         return;
     }
     bool ok = fits(k >= 0 ? roles[k].shape : ANY, scalar, n, array);
@@ -549,6 +561,22 @@ void reflect_mesh_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f, uint3
         add_value(&s, &none, primitive, UINT32_MAX, 0, "", RF_VALUE, 0);
     check_rows(&s, at);
     f->outputs = s.values, f->n_outputs = s.n, f->output_rows = s.rows;
+}
+
+// The colours of an implicit imageblock; false: a member is not one of them.
+bool reflect_imageblock_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f, uint32_t type,
+                               uint32_t at) {
+    Side s = {.b = b, .job = job, .f = f, .where = FRAGMENT_OUT, .result = true, .location = at};
+    BridgeDecl none = {.name = "", .location = at};
+    if (!is_structure_of_roles(b, type, FRAGMENT_OUT, 0)) return false;
+    if (!open_side(&s)) return true;
+    add_value(&s, &none, type, UINT32_MAX, 0, "", RF_VALUE, 0);
+    for (uint32_t i = 0; i < s.n; i++)
+        if (s.values[i].role != RF_COLOR)
+            reflect_report(job, at, "member '%s' of the imageblock of '%s' is not a color(n)",
+                           s.values[i].name, f->name);
+    f->outputs = s.values, f->n_outputs = s.n;
+    return true;
 }
 
 void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,

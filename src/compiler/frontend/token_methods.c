@@ -36,7 +36,8 @@ static size_t after_qualifiers(const TokenPass *p, size_t close, bool *spaced) {
         if (kind == T_identifier) {
             bool space = tp_is_word(p, k, "device") || tp_is_word(p, k, "constant") ||
                          tp_is_word(p, k, "thread") || tp_is_word(p, k, "threadgroup") ||
-                         tp_is_word(p, k, "ray_data") || tp_is_word(p, k, "object_data");
+                         tp_is_word(p, k, "ray_data") || tp_is_word(p, k, "object_data") ||
+                         tp_is_word(p, k, "threadgroup_imageblock");
             *spaced |= space;
             if (!space && !tp_is_word(p, k, "override") && !tp_is_word(p, k, "final")) return k;
         } else if (kind == T_l_square && tp_is(p, k + 1, T_l_square) && tp_match(p, k) < p->n) {

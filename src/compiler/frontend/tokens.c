@@ -234,7 +234,8 @@ static size_t edit_word(TokenPass *p, size_t i) {
             if (end) return end;
             return tp_word(p, "__local", at), i;
         }
-        if (strcmp(w, "threadgroup_imageblock") == 0) return tp_word(p, "__local", at), i;
+        if (strcmp(w, "threadgroup_imageblock") == 0)
+            return tp_word(p, "__global", at), i; // see imageblock.h
         break;
     case 'o':
     case 'r':

@@ -80,7 +80,8 @@ static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
         flags |= DRAW_STENCIL;
     if (!f) return flags;
     // A function that reads the target sees one sample of it.
-    if (((f->flags & CPU_STAGE_PER_SAMPLE) || f->colors_in) && p->n_samples > 1)
+    if (((f->flags & (CPU_STAGE_PER_SAMPLE | CPU_STAGE_IMAGEBLOCK_IN)) || f->colors_in) &&
+        p->n_samples > 1)
         flags |= DRAW_PER_SAMPLE;
     if (state->alpha_to_coverage && (f->colors & 1)) flags |= DRAW_ALPHA_COVERAGE;
     if (state->alpha_to_one) flags |= DRAW_ALPHA_ONE;
@@ -98,6 +99,8 @@ static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
     }
     // Nothing to see of it, and nobody waits for what it drops or counts: the function need not run.
     uint32_t outputs = f->colors & p->color_mask;
+    if ((f->flags & CPU_STAGE_IMAGEBLOCK_OUT) && p->imageblock_stride)
+        flags |= DRAW_SHADES | DRAW_IMAGEBLOCK;
     if (outputs || drops || (f->flags & (CPU_STAGE_EFFECTS | CPU_STAGE_DEPTH | CPU_STAGE_STENCIL)))
         flags |= DRAW_SHADES;
     return flags;

@@ -56,6 +56,7 @@ static size_t worker_bytes(const Worker *w) {
 }
 
 static void worker_free(Worker *w) {
+    raster_store_free(w);
     free(w->rows);
     free(w->fx);
     free(w->fy);

@@ -43,17 +43,8 @@ static MeshMemory *memory_of(Worker *w) {
     return w->mesh;
 }
 
-typedef struct Group { // of either function
-    const CpuMeshFunction *function;
-    const uint32_t *size; // threads
-    uint32_t groups[3], threads[3];
-    uint64_t number;
-    void *payload, *output;
-    uint64_t payload_bytes, output_bytes;
-} Group;
-
 // The arguments of the function with the addresses of this threadgroup.
-static bool set_arguments(MeshMemory *m, const Group *g) {
+static bool set_arguments(MeshMemory *m, const KernelGroup *g) {
     const CpuMeshFunction *f = g->function;
     void **args = raster_grow(m->args, &m->args_capacity, f->n_slots + 1, sizeof *args);
     if (args) m->args = args;
@@ -75,7 +66,7 @@ static bool set_arguments(MeshMemory *m, const Group *g) {
     return true;
 }
 
-static bool run_group(Worker *w, const Group *g) {
+bool raster_run_group(Worker *w, const KernelGroup *g) {
     const CpuMeshFunction *f = g->function;
     MeshMemory *m = memory_of(w);
     if (!m || !set_arguments(m, g)) return false;
@@ -95,12 +86,15 @@ static bool run_group(Worker *w, const Group *g) {
     }
     size_t frames = (threads + LANES - 1) / LANES * f->code->info.frame_stride;
     CpuThread *t = w->thread;
-    if (!cpu_thread_reserve(t, f->threadgroup_bytes, frames)) return false;
+    size_t own = f->threadgroup_bytes;
+    if (!cpu_thread_reserve(t, own + g->shared_bytes, frames)) return false;
+    if (g->shared_bytes) memcpy((char *)t->threadgroup_memory + own, g->shared, g->shared_bytes);
     t->in_kernel = 1;
     atomic_signal_fence(memory_order_seq_cst);
     f->code->kernel(&launch.launch, g->number, g->number + 1, t->threadgroup_memory, t->frames);
     atomic_signal_fence(memory_order_seq_cst);
     t->in_kernel = 0;
+    if (g->shared_bytes) memcpy(g->shared, (char *)t->threadgroup_memory + own, g->shared_bytes);
     return true;
 }
 
@@ -130,7 +124,7 @@ static ObjectChunk *add_chunk(Pass *p, size_t draw, uint64_t first) {
 void raster_run_object(Worker *w, const ObjectChunk *chunk, uint32_t i) {
     const CpuDraw *d = &w->pass->draws[chunk->draw];
     ObjectRun *run = (ObjectRun *)&chunk->runs[i];
-    Group g = {.function = &d->mesh->object,
+    KernelGroup g = {.function = &d->mesh->object,
                .size = d->grid.object_size,
                .number = chunk->first + i,
                .payload = run->payload,
@@ -140,7 +134,7 @@ void raster_run_object(Worker *w, const ObjectChunk *chunk, uint32_t i) {
     memcpy(g.groups, d->grid.groups, sizeof g.groups);
     memcpy(g.threads, d->grid.threads, sizeof g.threads);
     memset(run->payload, 0, d->mesh->payload_bytes);
-    if (!run_group(w, &g)) cpu_run_fail(w->pass->run, CPU_FAULT_NO_MEMORY, 0);
+    if (!raster_run_group(w, &g)) cpu_run_fail(w->pass->run, CPU_FAULT_NO_MEMORY, 0);
     if (groups_in(run->grid) > d->mesh->max_groups) memset(run->grid, 0, sizeof run->grid);
 }
 
@@ -175,7 +169,7 @@ int raster_mesh_span(Pass *p, Cursor *c, Span *span) {
 
 // ---- Meshes ----
 
-static uint32_t read_word(const unsigned char *from, uint8_t type, uint32_t k) {
+uint32_t raster_mesh_word(const unsigned char *from, uint8_t type, uint32_t k) {
     uint32_t word;
     uint16_t half;
     int16_t small;
@@ -206,7 +200,7 @@ static void fill_slot(Worker *w, const DrawInfo *d, const unsigned char *from, b
             for (uint32_t k = 0; k < v->n; k++) memcpy(to + k * LANES, from + v->offset + 4 * k, 4);
         else
             for (uint32_t k = 0; k < v->n; k++)
-                to[k * LANES] = read_word(from + v->offset, v->type, k);
+                to[k * LANES] = raster_mesh_word(from + v->offset, v->type, k);
     }
 }
 
@@ -268,7 +262,7 @@ static void take_primitives(Worker *w, const DrawInfo *d, uint32_t count, Corner
         Corners *c = &corners[*n];
         add_corners(w, d, output, indices, special.values ? primitive : NULL, shared, c);
         c->primitive =
-            special.id ? read_word(primitive + special.id->offset, special.id->type, 0) : i;
+            special.id ? raster_mesh_word(primitive + special.id->offset, special.id->type, 0) : i;
         ++*n;
     }
 }
@@ -283,7 +277,7 @@ bool raster_run_mesh(Worker *w, const DrawInfo *d, const Span *span, Corners *co
     if (!output) return false;
     memory->output = output;
     memset(output, 0, m->vertex_offset); // the count and the indices
-    Group g = {.function = &m->mesh,
+    KernelGroup g = {.function = &m->mesh,
                .size = draw->grid.mesh_size,
                .number = span->from.group,
                .payload = span->object ? span->object->payload : NULL,
@@ -293,7 +287,7 @@ bool raster_run_mesh(Worker *w, const DrawInfo *d, const Span *span, Corners *co
     memcpy(g.groups, span->object ? span->object->grid : draw->grid.groups, sizeof g.groups);
     *n = 0;
     w->n_slots = 0;
-    if (!run_group(w, &g)) return false;
+    if (!raster_run_group(w, &g)) return false;
     uint32_t count;
     memcpy(&count, output, 4);
     if (!d->state->discard_all)

@@ -105,6 +105,7 @@ static void set_pass(Pass *p, const CpuRasterPass *pass) {
         if (pass->colors[a].view.texture) set_color(p, a, &pass->colors[a]);
     if (pass->depth.view.texture) set_depth(p, &pass->depth);
     p->has_stencil = pass->stencil.view.texture != NULL;
+    raster_store_set(p);
 }
 
 // Between batches, what lives in tile memory only needs a place.
@@ -151,6 +152,7 @@ static void free_scratch(CpuTexture *t) {
 typedef enum PieceKind { UNITS, TILES, OBJECTS } PieceKind;
 
 static uint64_t primitives_of(const CpuDraw *d) { // of an instance; strips with restarts: at most
+    if (d->tile) return 0;
     if (d->mesh) return d->grid.groups[0] && d->grid.groups[1] && d->grid.groups[2];
     if (d->patches) return d->n_vertices;
     uint32_t corners = raster_corners(d->state->primitive);
@@ -187,6 +189,7 @@ static Unit *add_unit(Pass *p) {
     if (!u) return NULL;
     u->first_span = (uint32_t)p->n_spans;
     u->n_spans = 0;
+    u->dispatch = NULL;
     return units[p->n_units++] = u;
 }
 
@@ -265,6 +268,14 @@ static bool build_batch(Pass *p, Cursor *c, uint32_t unit_primitives, bool *more
         if ((draw->barrier && begins && p->n_units) || p->n_infos == MAX_BATCH_DRAWS ||
             bytes >= BATCH_BYTES)
             break;
+        if (draw->tile) {
+            if (!(unit = add_unit(p))) return false;
+            unit->dispatch = draw;
+            unit->n_big = 0;
+            unit->tile_columns = unit->tile_rows = unit->n_layers = 0;
+            unit = NULL;
+            continue;
+        }
         if (primitives_of(draw) == 0 || instances_of(draw) == 0) continue;
         bool shared = p->n_infos && is_same(p->infos[p->n_infos - 1].draw, draw);
         if (!shared && !raster_draw_info(p, c->draw)) return false;
@@ -328,14 +339,14 @@ static void run_piece(void *argument) {
         p->code->run_tile(piece->w, (uint32_t)piece->i);
     else if (piece->work->kind == OBJECTS)
         raster_run_object(piece->w, p->objects, (uint32_t)piece->i);
-    else
+    else if (!p->units[piece->i]->dispatch)
         p->code->run_unit(piece->w, p->units[piece->i]);
 }
 
 static void take_pieces(Work *work) {
     Pass *p = work->p;
     Worker *w = raster_worker_take(p);
-    if (!w || !w->thread || (work->kind == TILES && !raster_tile_reserve(w))) {
+    if (!w || !w->thread || (work->kind == TILES && (!raster_tile_reserve(w) || !raster_store_reserve(w)))) {
         cpu_run_fail(p->run, CPU_FAULT_NO_MEMORY, 0);
     } else {
         Piece piece = {.w = w, .work = work};
@@ -382,6 +393,8 @@ static bool needs_worker(const Pass *p, uint64_t *stack_bytes) {
         uint64_t b = d->fragment ? d->fragment->arguments.stack_bytes : 0;
         *stack_bytes = a > *stack_bytes ? a : *stack_bytes;
         *stack_bytes = b > *stack_bytes ? b : *stack_bytes;
+        uint64_t e = d->tile ? d->tile->function.arguments.stack_bytes : 0;
+        *stack_bytes = e > *stack_bytes ? e : *stack_bytes;
         for (int k = 0; d->mesh && k < 2; k++) {
             uint64_t c = (k ? &d->mesh->mesh : &d->mesh->object)->arguments.stack_bytes;
             *stack_bytes = c > *stack_bytes ? c : *stack_bytes;
@@ -417,7 +430,7 @@ bool cpu_raster(CpuRun *run, const CpuRasterPass *pass, const CpuDraw *draws, si
     uint32_t unit_primitives = unit_size(&p);
     p.first = true;
     while (more) {
-        if (!build_batch(&p, &cursor, unit_primitives, &more) || (more && !add_all_scratch(&p))) {
+        if (!build_batch(&p, &cursor, unit_primitives, &more) || (more && (!add_all_scratch(&p) || !raster_store_spill(&p)))) {
             if (atomic_load(&run->fault) == CPU_FAULT_NONE)
                 cpu_run_fail(run, CPU_FAULT_NO_MEMORY, 0);
             break;
@@ -436,5 +449,6 @@ bool cpu_raster(CpuRun *run, const CpuRasterPass *pass, const CpuDraw *draws, si
     for (uint32_t a = 0; a < CPU_MAX_COLORS; a++) free_scratch(p.colors[a].scratch);
     free_scratch(p.depth_scratch);
     free_scratch(p.stencil_scratch);
+    free(p.spilled);
     return atomic_load(&run->fault) == CPU_FAULT_NONE;
 }

@@ -15,6 +15,7 @@
 //   rasterise.c  a triangle in a tile: covered lanes of 8 x 4 blocks
 //   shade.c      a block: depth, stencil, a step of the fragment function
 //   output.c     blending and conversion into tile memory; packed.c: formats of bit fields
+//   imageblock.c tile functions, which run between the draws of a tile, and what is theirs
 // The result does not depend on the number of threads.
 //
 // Enumerations hold Apple's values: MTLCompareFunction, MTLStencilOperation, MTLBlendFactor, ...
@@ -116,6 +117,9 @@ typedef struct CpuRasterPass {
     uint32_t n_samples;            // 1, 2, 4, 8; 0 means 1
     uint32_t n_sample_positions;   // 0: the default ones, else n_samples of
     float sample_positions[CPU_MAX_SAMPLES][2]; // 0 .. 15/16 in the pixel, in sixteenths
+    uint32_t tile_width, tile_height; // of the program's tiles: 16 or 32; 0 means 32
+    uint32_t imageblock_bytes;        // of explicit imageblocks, for a sample of a pixel
+    uint32_t threadgroup_bytes;       // memory of a tile that its functions share
 } CpuRasterPass;
 
 // Metal's default positions, in sixteenths of a pixel: x0, y0, x1, ...
@@ -253,6 +257,19 @@ typedef struct CpuMeshGrid {
     uint32_t object_size[3], mesh_size[3]; // threads of a threadgroup
 } CpuMeshGrid;
 
+// A tile function: a kernel that runs once for each tile, between draws, and sees the imageblock of
+// its tile. An implicit imageblock is what the colour attachments hold, as structures of `values`
+// (row: the attachment); an explicit one is memory that lives as long as the pass.
+#define CPU_IMAGEBLOCK_HEAD 16u // before the pixels: uint16_t width, height, samples; at 8: uint32_t
+                                // bytes from pixel to pixel
+typedef struct CpuTileStage {
+    CpuMeshFunction function; // output_slot: the imageblock
+    uint32_t pixel_bytes;     // of the structure; 0: no imageblock
+    bool is_explicit;
+    const CpuMeshValue *values;
+    uint32_t n_values;
+} CpuTileStage;
+
 // Where a view of an amplified draw goes: added to the layer and viewport the vertex function names.
 typedef struct CpuView {
     uint32_t viewport, layer;
@@ -269,6 +286,8 @@ typedef struct CpuDraw {
     const CpuPatches *patches;  // NULL: no patches; else counts and starts are of patches
     const CpuMeshStage *mesh;   // NULL: no mesh function
     CpuMeshGrid grid;           // with mesh only
+    const CpuTileStage *tile;   // not NULL: no draw, this function runs on all tiles
+    uint32_t tile_threads[3];   // of a tile
     uint32_t n_vertices;      // or indices
     uint32_t first_vertex;    // not indexed: vertex_start; indexed: added to indices (base vertex)
     uint32_t n_instances, base_instance;

@@ -43,6 +43,7 @@ enum { // DrawInfo.flags
     DRAW_ALPHA_COVERAGE = 64,
     DRAW_ALPHA_ONE = 128,
     DRAW_SHADES = 256, // there is a fragment function to run
+    DRAW_IMAGEBLOCK = 1024, // the function writes the explicit one
     DRAW_CAN_DROP = 512, // lanes may be lost in the function: kept, mask, alpha
 };
 
@@ -128,6 +129,7 @@ typedef struct Unit {
     uint32_t *starts, *refs;
     size_t starts_capacity, refs_capacity;
     uint32_t tile_x0, tile_y0, tile_columns, tile_rows, layer0, n_layers;
+    const CpuDraw *dispatch; // not NULL: no triangles, a tile function
     uint32_t *big; // triangles over many tiles
     size_t n_big, big_capacity;
 } Unit;
@@ -186,6 +188,7 @@ typedef struct Worker {
     // Tiles.
     TileMemory tile;
     struct TileState *state; // 64-byte aligned
+    struct TileStore *store; // made when the first pass with tile functions comes
 } Worker;
 
 enum { // Worker.codes
@@ -214,6 +217,7 @@ typedef struct RasterCode { // per instruction set
     void (*run_unit)(Worker *w, Unit *unit);
     void (*run_tile)(Worker *w, uint32_t tile);
     OutputFn *(*choose_output)(const CpuPixelFormat *format, const CpuBlendState *blend);
+    void (*read)(const CpuPixelFormat *format, const void *texels, uint32_t *rows);
 } RasterCode;
 
 typedef struct Pass {
@@ -244,6 +248,11 @@ typedef struct Pass {
     Unit **units;
     size_t n_units, units_capacity;
     struct ObjectChunk *objects; // of the batch, the newest first
+    // Tiles of the program: memory of theirs that outlives a batch (imageblock.c).
+    uint32_t user_width, user_height, user_columns, user_rows;
+    uint32_t imageblock_stride;     // of a pixel of the explicit imageblock; 0: there is none
+    size_t block_bytes, user_bytes; // of a user tile: imageblock; that and threadgroup memory
+    unsigned char *spilled;         // of all tiles, between batches; NULL: there is one batch
     bool needs_worker; // a thread of our own: deadlines, large stacks
 } Pass;
 
@@ -312,6 +321,33 @@ void raster_objects_free(Pass *p, bool all); // all: also those that are not use
 // Runs the threadgroup of a span; its vertices are slots then. False: no memory.
 bool raster_run_mesh(Worker *w, const DrawInfo *d, const Span *span, Corners *corners, uint32_t *n);
 void raster_geometry_free(Worker *w); // w->tessellation, w->mesh
+typedef struct KernelGroup { // a threadgroup of a kernel
+    const CpuMeshFunction *function;
+    const uint32_t *size; // threads
+    uint32_t groups[3], threads[3];
+    uint64_t number;
+    void *payload, *output;
+    uint64_t payload_bytes, output_bytes;
+    unsigned char *shared; // threadgroup memory that is kept, behind the function's own
+    size_t shared_bytes;
+} KernelGroup;
+bool raster_run_group(Worker *w, const KernelGroup *g); // false: no memory
+// Component k of a value in memory of a function, as a word.
+uint32_t raster_mesh_word(const unsigned char *from, uint8_t type, uint32_t k);
+
+// imageblock.c
+void raster_store_set(Pass *p);          // what tiles of the program need
+bool raster_store_spill(Pass *p);        // there will be another batch. False: no memory
+bool raster_store_reserve(Worker *w);
+void raster_store_load(Worker *w, uint32_t tile);
+void raster_store_save(Worker *w, uint32_t tile);
+void raster_store_free(Worker *w);
+// The user tile of the pixel at (x, y) of the tile in work: its imageblock, threadgroup memory behind.
+unsigned char *raster_store_at(const Worker *w, uint32_t x, uint32_t y);
+// The results of a step: a row for each word of a pixel.
+uint32_t *raster_store_results(const Worker *w);
+// Runs the function on the tiles of the program inside a tile.
+void raster_dispatch(Worker *w, const CpuDraw *d, uint32_t tx, uint32_t ty);
 
 // clip.c: appends what is left of a primitive to w->faces; new vertices get slots.
 float raster_point_size(const Worker *w, const DrawInfo *d, uint32_t slot);

@@ -278,6 +278,39 @@ static void prepare_rows(TileState *s, const Triangle *t, const Block *b, uint32
     }
 }
 
+// Bytes from the beginning of the user tile to the first pixel of the block.
+static size_t store_offset(const TileState *s, const Block *b, uint32_t sample) {
+    const Pass *p = s->pass;
+    uint32_t x = (uint32_t)b->x % p->user_width, y = (uint32_t)b->y % p->user_height;
+    return CPU_IMAGEBLOCK_HEAD +
+           (((size_t)sample * p->user_height + y) * p->user_width + x) * p->imageblock_stride;
+}
+
+static void prepare_store(TileState *s, const Block *b, uint32_t sample) {
+    unsigned char *at =
+        raster_store_at(s->w, (uint32_t)(b->x - s->x), (uint32_t)(b->y - s->y));
+    s->step.imageblock = at + (s->pass->imageblock_stride ? store_offset(s, b, sample) : 0);
+    s->step.threadgroup = at + s->pass->block_bytes;
+}
+
+// What the function left for its pixels of the imageblock.
+static void finish_store(const TileState *s, const Block *b, uint32_t sample, uint32_t lanes) {
+    const CpuFragmentStep *step = &s->step;
+    unsigned char *to =
+        raster_store_at(s->w, (uint32_t)(b->x - s->x), (uint32_t)(b->y - s->y)) +
+        store_offset(s, b, sample);
+    uint32_t words = s->d->fragment_info->imageblock_words;
+    if (words > step->imageblock_stride / 4) words = step->imageblock_stride / 4;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        uint32_t x = l / 4 % 4 * 2 + l % 2, y = l / 16 * 2 + l / 2 % 2;
+        unsigned char *pixel =
+            to + (size_t)y * step->imageblock_row + (size_t)x * step->imageblock_stride;
+        for (uint32_t k = 0; k < words; k++)
+            memcpy(pixel + 4 * k, &step->imageblock_out[k * LANES + l], 4);
+    }
+}
+
 // Runs the function for `lanes`; returns those it kept.
 INLINE uint32_t run(TileState *s, const Triangle *t, const Block *b, uint32_t lanes,
                     uint32_t sample) {
@@ -302,6 +335,7 @@ INLINE uint32_t run(TileState *s, const Triangle *t, const Block *b, uint32_t la
                                     CPU_STAGE_READS_COVERAGE)) ||
         d->fragment_info->colors_in)
         prepare_rows(s, t, b, sample);
+    if (s->pass->user_bytes) prepare_store(s, b, sample);
     CpuThread *thread = s->w->thread;
     thread->in_kernel = 1;
     atomic_signal_fence(memory_order_seq_cst);
@@ -367,6 +401,7 @@ INLINE void finish(TileState *s, const Block *b, uint32_t sample, uint32_t lanes
         uint32_t a = (uint32_t)__builtin_ctz(left);
         d->output[a](d, a, s->colors[4 * a], lanes, color_at(s, a, b->index, sample));
     }
+    if (d->flags & DRAW_IMAGEBLOCK) finish_store(s, b, sample, lanes);
 }
 
 // One run of the function for the samples first .. end - 1.

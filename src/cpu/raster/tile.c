@@ -45,7 +45,7 @@ static bool is_empty(const Pass *p, const Where *at) {
     const uint32_t *refs;
     for (size_t i = 0; i < p->n_units; i++) {
         const Unit *u = p->units[i];
-        if (list_of(u, at, &refs)) return false;
+        if (u->dispatch || list_of(u, at, &refs)) return false;
         for (size_t k = 0; k < u->n_big; k++)
             if (touches(triangle(u, u->big[k]), at)) return false;
     }
@@ -186,14 +186,29 @@ void ISA(raster_run_tile)(Worker *w, uint32_t tile) {
                                 .stencil = s->stencil_out,
                                 .sample_mask = s->mask_out,
                                 .n_samples = p->n_samples,
-                                .sample_positions = p->positions[0]};
+                                .sample_positions = p->positions[0],
+                                .tile_size = {p->user_width, p->user_height},
+                                .tile_columns = p->user_columns};
+    if (p->user_bytes) {
+        s->step.imageblock_row = p->user_width * p->imageblock_stride;
+        s->step.imageblock_stride = p->imageblock_stride;
+        s->step.imageblock_out = raster_store_results(w);
+        raster_store_load(w, tile);
+    }
     raster_tile_load(w, at.layer, at.tx, at.ty);
     for (size_t i = 0; i < p->n_units; i++) {
         if (atomic_load_explicit(&p->run->fault, memory_order_relaxed) != CPU_FAULT_NONE) return;
-        draw_unit(s, p->units[i], &at);
+        if (p->units[i]->dispatch) {
+            count_visible(s);
+            s->d = NULL;
+            raster_dispatch(w, p->units[i]->dispatch, at.tx, at.ty);
+        } else {
+            draw_unit(s, p->units[i], &at);
+        }
     }
     count_visible(s);
     raster_tile_store(w, at.layer, at.tx, at.ty);
+    if (p->user_bytes && p->spilled) raster_store_save(w, tile);
     for (uint32_t a = 0; a < CPU_MAX_COLORS; a++)
         if (p->color_mask >> a & 1 && resolves(p, p->pass->colors[a].store) &&
             p->pass->colors[a].resolve.texture)
@@ -205,4 +220,5 @@ const RasterCode ISA(raster_code) = {
     .run_unit = ISA(raster_run_unit),
     .run_tile = ISA(raster_run_tile),
     .choose_output = ISA(raster_choose_output),
+    .read = ISA(raster_read),
 };

@@ -20,13 +20,14 @@ struct MTLDepthStencilState {
 };
 extern const RtClass rt_depth_stencil_class;
 
-typedef enum RtStageIndex { RT_VERTEX, RT_FRAGMENT, RT_OBJECT, RT_MESH, RT_N_STAGES } RtStageIndex;
+typedef enum RtStageIndex { RT_VERTEX, RT_FRAGMENT, RT_OBJECT, RT_MESH, RT_TILE, RT_N_STAGES } RtStageIndex;
 
 // What the functions of a draw read.
 typedef struct RtDrawArguments {
     CpuVertexStage vertex;
     CpuFragmentStage fragment;
     CpuMeshStage mesh; // of mesh pipelines
+    CpuTileStage tile; // of tile pipelines
     RtShort *shorts[RT_N_STAGES]; // filled in when the pass runs
 } RtDrawArguments;
 
@@ -83,7 +84,8 @@ typedef struct RtStageBindings {
     size_t strides[RT_MAX_BUFFERS];        // SIZE_MAX: not given
     MTLTexture *textures[RT_MAX_TEXTURES]; // held by the command buffer
     const CpuSampler *samplers[RT_MAX_SAMPLERS];
-    uint32_t threadgroup_bytes[RT_MAX_BUFFERS]; // objects and meshes
+    uint32_t threadgroup_bytes[RT_MAX_BUFFERS]; // objects and meshes; tile and fragment functions
+    uint32_t threadgroup_offsets[RT_MAX_BUFFERS]; // these: in the memory of the tile
     // Metal 4: bindings come from a table: slots and strides above are filled at each draw, textures
     // and samplers are not used. Held by the command buffer; NULL: none.
     const struct MTL4ArgumentTable *table;
@@ -167,7 +169,12 @@ bool rt_render_valid_store(const RtSite *site, MTLRenderCommandEncoder *e, unsig
                            MTLStoreAction action);
 
 // render_draw.c: the parts of a draw. Is there a pipeline that fits, and is it one for such draws?
-typedef enum RtDrawKind { RT_DRAW_PRIMITIVES, RT_DRAW_PATCHES, RT_DRAW_MESHES } RtDrawKind;
+typedef enum RtDrawKind {
+    RT_DRAW_PRIMITIVES,
+    RT_DRAW_PATCHES,
+    RT_DRAW_MESHES,
+    RT_DRAW_TILES
+} RtDrawKind;
 bool rt_render_begin(MTLRenderCommandEncoder *e, RtDrawKind kind, const char *call, RtSite *site);
 bool rt_render_valid_indirect(const RtSite *site, MTLBuffer *buffer, size_t offset, size_t n_bytes);
 // The same for primitives, and the type is one of the pipeline's own.
@@ -229,6 +236,12 @@ void rt_render_set_threadgroup_memory(MTLRenderCommandEncoder *e, RtStageIndex s
 void rt_render_set_amplification(MTLRenderCommandEncoder *e, size_t count,
                                  const MTLVertexAmplificationViewMapping *mappings,
                                  const char *call);
+
+// render_tile.c
+bool rt_render_set_tiles(const RtSite *site, const MTLRenderPassDescriptor *d, CpuRasterPass *pass);
+void rt_render_dispatch_tile(MTLRenderCommandEncoder *e, MTLSize threads, const char *call);
+void rt_render_set_tile_memory(MTLRenderCommandEncoder *e, size_t length, size_t offset,
+                               size_t index, const char *call);
 
 // render_arguments.c: the arguments of the next draw, checked, in e->arguments. False after a
 // message.

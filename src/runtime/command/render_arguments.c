@@ -18,7 +18,8 @@ typedef struct Take { // one stage being copied
     uint64_t *lengths;
     RtShort *shorts;
     RtValidated *validated;   // of a function that is checked; else NULL
-    size_t threadgroup_bytes; // objects and meshes: with those of arguments
+    size_t threadgroup_bytes; // objects and meshes: with those of arguments; tiles: the function's own
+    bool in_tile;             // threadgroup memory is the tile's
 } Take;
 
 static bool no_memory(const Take *t) {
@@ -150,6 +151,11 @@ static bool take_threadgroup(Take *t, const RfArg *arg, bool required) {
     }
     t->args[arg->slot] = (void *)(uintptr_t)t->threadgroup_bytes;
     t->lengths[arg->slot] = n;
+    if (t->in_tile) {
+        size_t offset = n ? t->bound->threadgroup_offsets[arg->index] : 0;
+        t->args[arg->slot] = (void *)(uintptr_t)(t->threadgroup_bytes + offset);
+        return true;
+    }
     t->threadgroup_bytes += n;
     if (t->threadgroup_bytes <= RT_MAX_THREADGROUP_MEMORY) return true;
     rt_misuse_at(t->site, RT_RULE_threadgroup_memory_limit, "'%s' needs %zu bytes", t->f->name,
@@ -214,7 +220,8 @@ static Take take(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIndex i)
                   .stage = stage,
                   .f = stage->function->function,
                   .lib = stage->function->library->lib->reflection,
-                  .bound = &e->stages[i]};
+                  .bound = &e->stages[i],
+                  .in_tile = i == RT_FRAGMENT || i == RT_TILE};
 }
 
 static CpuStageArguments arguments_of(const Take *t) {
@@ -269,6 +276,17 @@ static bool take_meshes(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawAr
     return take_mesh_function(e, site, RT_MESH, a, &a->mesh.mesh);
 }
 
+static bool take_tile(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArguments *a) {
+    Take t = take(e, site, RT_TILE);
+    t.threadgroup_bytes = (cpu_code_info(t.stage->code)->threadgroup_bytes + 127) / 128 * 128;
+    if (!take_stage(&t, 0)) return false;
+    a->tile = e->pipeline->tile->stage;
+    a->tile.function.arguments = arguments_of(&t);
+    a->tile.function.threadgroup_bytes = t.threadgroup_bytes;
+    a->shorts[RT_TILE] = t.shorts;
+    return true;
+}
+
 static bool take_vertices(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArguments *a) {
     const MTLRenderPipelineState *p = e->pipeline;
     const CpuStageInfo *info = cpu_code_stage_info(p->vertex.code);
@@ -292,7 +310,10 @@ bool rt_render_take_arguments(MTLRenderCommandEncoder *e, const RtSite *site) {
         rt_cb_no_memory(site->commands);
         return false;
     }
-    if (!(p->mesh ? take_meshes(e, site, a) : take_vertices(e, site, a))) return false;
+    if (!(p->tile   ? take_tile(e, site, a)
+          : p->mesh ? take_meshes(e, site, a)
+                    : take_vertices(e, site, a)))
+        return false;
     if (p->fragment.code) {
         Take fragment = take(e, site, RT_FRAGMENT);
         if (!take_stage(&fragment, 0)) return false;

@@ -42,6 +42,11 @@ RtRule rt_render_misfit(const MTLRenderPipelineState *p, const CpuRasterPass *pa
                  rt_render_pipeline_name(p), format_name(wants), format_name(has));
         return RT_RULE_draw_formats;
     }
+    if (p->imageblock_bytes > pass->imageblock_bytes) {
+        snprintf(text, n_text, "pipeline '%s' needs %u bytes, the pass has %u",
+                 rt_render_pipeline_name(p), p->imageblock_bytes, pass->imageblock_bytes);
+        return RT_RULE_imageblock_sample_length;
+    }
     if (p->discard_all || p->n_samples == pass->n_samples) return RT_N_RULES;
     snprintf(text, n_text, "pipeline '%s' has %u, the pass %u", rt_render_pipeline_name(p),
              p->n_samples, pass->n_samples);
@@ -70,7 +75,7 @@ bool rt_render_type_fits(const MTLRenderPipelineState *p, uint32_t type) {
                                       MTLPrimitiveTopologyClassLine,
                                       MTLPrimitiveTopologyClassTriangle,
                                       MTLPrimitiveTopologyClassTriangle};
-    return type <= MTLPrimitiveTypeTriangleStrip && !p->patches.type && !p->mesh &&
+    return type <= MTLPrimitiveTypeTriangleStrip && !p->patches.type && !p->mesh && !p->tile &&
            (!p->topology || p->topology == classes[type]);
 }
 
@@ -184,6 +189,7 @@ void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimi
     d->cpu.visibility = e->visibility;
     d->cpu.counts_any = e->counts_any;
     if (e->pipeline->mesh) d->cpu.mesh = &e->arguments->mesh;
+    if (e->pipeline->tile) d->cpu.tile = &e->arguments->tile;
     d->cpu.amplification =
         e->amplification < e->pipeline->max_amplification ? e->amplification
                                                           : (uint8_t)e->pipeline->max_amplification;
@@ -199,7 +205,8 @@ void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimi
 bool rt_render_begin(MTLRenderCommandEncoder *e, RtDrawKind kind, const char *call, RtSite *site) {
     if (!rt_render_valid(e, call, site) || !valid_pipeline(e, site)) return false;
     const MTLRenderPipelineState *p = e->pipeline;
-    RtDrawKind has = p->mesh           ? RT_DRAW_MESHES
+    RtDrawKind has = p->tile           ? RT_DRAW_TILES
+                     : p->mesh         ? RT_DRAW_MESHES
                      : p->patches.type ? RT_DRAW_PATCHES
                                        : RT_DRAW_PRIMITIVES;
     if (has == kind) return true;

@@ -370,13 +370,6 @@ void mtl_render_command_encoder_set_stencil_store_action(MTLRenderCommandEncoder
     rt_render_set_store(encoder, action, CPU_MAX_COLORS + 1, SIZE_MAX, __func__);
 }
 
-size_t mtl_render_command_encoder_tile_width(const MTLRenderCommandEncoder *encoder) {
-    return encoder ? 64 : 0; // of src/cpu/raster
-}
-size_t mtl_render_command_encoder_tile_height(const MTLRenderCommandEncoder *encoder) {
-    return encoder ? 64 : 0;
-}
-
 // ---- Names, marks, fences ----
 
 MTLDevice *mtl_render_command_encoder_device(const MTLRenderCommandEncoder *encoder) {
@@ -413,8 +406,9 @@ void mtl_render_command_encoder_pop_debug_group(MTLRenderCommandEncoder *encoder
 bool rt_render_valid_stages(MTLRenderCommandEncoder *e, MTLRenderStages stages, const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return false;
-    if (stages && !(stages & ~(uint32_t)(MTLRenderStageVertex | MTLRenderStageFragment |
-                                        MTLRenderStageObject | MTLRenderStageMesh)))
+    if (stages &&
+        !(stages & ~(uint32_t)(MTLRenderStageVertex | MTLRenderStageFragment | MTLRenderStageTile |
+                               MTLRenderStageObject | MTLRenderStageMesh)))
         return true;
     rt_misuse_at(&site, RT_RULE_render_stages, "0x%x", stages);
     return false;

@@ -39,7 +39,9 @@ static bool resolve_indirect(const RtDraw *from, CpuDraw *to) {
 // Functions that are checked know what is live. False: no memory.
 static bool check_stages(RtExecution *x, RtDrawArguments *a) {
     if ((!a->vertex.arguments.context || rt_validate_stage(x, &a->vertex.arguments)) &&
-        (!a->fragment.arguments.context || rt_validate_stage(x, &a->fragment.arguments)))
+        (!a->fragment.arguments.context || rt_validate_stage(x, &a->fragment.arguments)) &&
+        (!a->tile.function.arguments.context ||
+         rt_validate_stage(x, &a->tile.function.arguments)))
         return true;
     x->error = x->error ? x->error : rt_error_no_memory();
     return false;

@@ -164,7 +164,7 @@ static MTLRenderPipelineState *pipeline_of(Command *k, char *text, size_t n_text
                : !p->indirect || p->device != k->c->icb->resource.device
                    ? "has a pipeline made without support_indirect_command_buffers"
                    : NULL;
-    if (!k->wrong && (p->mesh || p->patches.type))
+    if (!k->wrong && (p->mesh || p->tile || p->patches.type))
         k->wrong = "has a pipeline of meshes or patches, which indirect commands do not draw";
     if (!k->wrong && rt_render_misfit(p, k->c->pass, text, n_text) != RT_N_RULES)
         k->wrong = "has a pipeline that does not fit the pass";
@@ -285,7 +285,7 @@ static bool inherit(MTLRenderCommandEncoder *e, RtDrawCommands *c, const RtSite 
     if (icb->inherit_pipeline) {
         c->pipeline = e->pipeline;
         // Indirect commands do not draw meshes and patches.
-        bool usable = c->pipeline && c->pipeline->indirect && !c->pipeline->mesh &&
+        bool usable = c->pipeline && c->pipeline->indirect && !c->pipeline->mesh && !c->pipeline->tile &&
                       !c->pipeline->patches.type;
         RtRule rule = !c->pipeline ? RT_RULE_draw_without_pipeline
                       : !usable    ? RT_RULE_indirect_pipeline

@@ -289,5 +289,5 @@ bool rt_render_set_pass(MTLRenderCommandEncoder *e, const RtSite *site,
     pass->depth.clear = d->depth_attachment.clear_depth;
     pass->stencil.clear = d->stencil_attachment.clear_stencil & 255;
     return valid_together(site, pass, places) && set_size(site, d, pass, places) &&
-           set_positions(site, d, pass);
+           set_positions(site, d, pass) && rt_render_set_tiles(site, d, pass);
 }

@@ -30,7 +30,11 @@ static MTLRenderPassDescriptor plain(const MTL4RenderPassDescriptor *d) {
                                   .render_target_width = d->render_target_width,
                                   .render_target_height = d->render_target_height,
                                   .default_raster_sample_count = d->default_raster_sample_count,
-                                  .sample_position_count = d->sample_position_count};
+                                  .sample_position_count = d->sample_position_count,
+                                  .tile_width = d->tile_width,
+                                  .tile_height = d->tile_height,
+                                  .imageblock_sample_length = d->imageblock_sample_length,
+                                  .threadgroup_memory_length = d->threadgroup_memory_length};
     for (int i = 0; i < 8; i++) {
         to.color_attachments[i] = d->color_attachments[i];
         to.sample_positions[i] = d->sample_positions[i];
@@ -122,6 +126,17 @@ size_t mtl4_render_command_encoder_tile_height(const MTL4RenderCommandEncoder *e
     return mtl_render_command_encoder_tile_height((const void *)encoder);
 }
 
+void mtl4_render_command_encoder_dispatch_threads_per_tile(MTL4RenderCommandEncoder *encoder,
+                                                           MTLSize threads_per_tile) {
+    rt_render_dispatch_tile((void *)encoder, threads_per_tile, __func__);
+}
+
+void mtl4_render_command_encoder_set_threadgroup_memory_length(MTL4RenderCommandEncoder *encoder,
+                                                               size_t length, size_t offset,
+                                                               size_t index) {
+    rt_render_set_tile_memory((void *)encoder, length, offset, index, __func__);
+}
+
 // ---- Tables ----
 
 void mtl4_render_command_encoder_set_argument_table(MTL4RenderCommandEncoder *encoder,
@@ -130,7 +145,8 @@ void mtl4_render_command_encoder_set_argument_table(MTL4RenderCommandEncoder *en
     static const MTLRenderStages bits[RT_N_STAGES] = {[RT_VERTEX] = MTLRenderStageVertex,
                                                       [RT_FRAGMENT] = MTLRenderStageFragment,
                                                       [RT_OBJECT] = MTLRenderStageObject,
-                                                      [RT_MESH] = MTLRenderStageMesh};
+                                                      [RT_MESH] = MTLRenderStageMesh,
+                                                      [RT_TILE] = MTLRenderStageTile};
     RtSite site;
     if (!rt_render_valid_stages((void *)encoder, stages, __func__) ||
         !rt_render_valid((void *)encoder, __func__, &site))

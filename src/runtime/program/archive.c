@@ -198,6 +198,15 @@ bool mtl_binary_archive_add_mesh_render_pipeline_functions(
     return failed(error, why, MTLBinaryArchiveErrorCompilationFailure, __func__);
 }
 
+bool mtl_binary_archive_add_tile_render_pipeline_functions(
+    MTLBinaryArchive *archive, const MTLTileRenderPipelineDescriptor *descriptor,
+    MTLError **error) {
+    if (!usable(archive, descriptor, "descriptor", __func__, error)) return false;
+    MTLError *why = NULL;
+    if (rt_tile_pipeline_record(archive->device, descriptor, archive->content, &why)) return true;
+    return failed(error, why, MTLBinaryArchiveErrorCompilationFailure, __func__);
+}
+
 // ---- Writing ----
 
 bool mtl_binary_archive_serialize_to_url(MTLBinaryArchive *archive, const char *url,

@@ -50,7 +50,7 @@ MTLError *rt_pipeline_set_patches(MTLRenderPipelineState *state,
 
 // ---- Meshes ----
 
-static uint8_t value_type(uint32_t data_type) {
+uint8_t rt_mesh_value_type(uint32_t data_type) {
     uint32_t n;
     switch (rf_scalar_of(data_type, &n)) {
     case DT_HALF: return CPU_MESH_HALF;
@@ -79,7 +79,7 @@ static uint16_t value_row(const RfValue *v) {
 static void add_value(RtMeshPipeline *m, const RfValue *v) {
     m->values[m->stage.n_values++] = (CpuMeshValue){.offset = v->offset,
                                                     .row = value_row(v),
-                                                    .type = value_type(v->data_type),
+                                                    .type = rt_mesh_value_type(v->data_type),
                                                     .n = (uint8_t)v->n,
                                                     .primitive = v->primitive};
     switch (v->role) {

@@ -275,6 +275,11 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
         wrong = invalid("'%s' is not a kernel function.", rt_pipeline_function(state)->name);
         goto fail;
     }
+    if (rt_pipeline_function(state)->imageblock_bytes) {
+        wrong = invalid("'%s' has an imageblock: it is a tile function, of a tile render pipeline.",
+                        rt_pipeline_function(state)->name);
+        goto fail;
+    }
     state->archives_only = options & MTLPipelineOptionFailOnBinaryArchiveMiss;
     state->record = record;
     state->constants = rt_function_constants(state->function, &state->n_constants);

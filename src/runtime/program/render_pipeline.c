@@ -33,6 +33,7 @@ static void destroy(void *self) {
         stage_free(&state->vertex);
         stage_free(&state->object_stage);
         rt_free(state->mesh);
+        rt_free(state->tile);
         stage_free(&state->fragment);
     }
     rt_free(state->open);
@@ -121,9 +122,9 @@ static MTLError *translate_descriptor(MTLRenderPipelineState *state, const MTLVe
 // ---- Code ----
 
 // record: an archive that keeps the code; NULL: none.
-static MTLError *compile(const MTLDevice *device, RtStage *stage,
-                         const MTLRenderPipelineDescriptor *d, const RtRenderExtra *extra,
-                         const MslVertexDescriptor *descriptor, Archive *record) {
+MTLError *rt_render_compile(const MTLDevice *device, RtStage *stage,
+                            const MTLRenderPipelineDescriptor *d, const RtRenderExtra *extra,
+                            const MslVertexDescriptor *descriptor, Archive *record) {
     const RfFunction *f = stage->function->function;
     Archive *archives[16];
     size_t n_archives = 0;
@@ -154,7 +155,7 @@ static MTLError *compile(const MTLDevice *device, RtStage *stage,
     if (bytes) {
         stage->code = cpu_code_load(bytes->data, bytes->n_bytes, why, sizeof why);
         const CpuStageInfo *info = stage->code ? cpu_code_stage_info(stage->code) : NULL;
-        bool compute = f->stage == RF_OBJECT || f->stage == RF_MESH;
+        bool compute = f->stage == RF_OBJECT || f->stage == RF_MESH || f->stage == RF_KERNEL;
         if (stage->code && compute ? info != NULL
                                    : stage->code && (!info || info->stage != f->stage ||
                                                      info->n_inputs > CPU_MAX_VARYINGS ||
@@ -292,8 +293,8 @@ static MTLError *check_outputs(const MTLRenderPipelineState *state) {
     return NULL;
 }
 
-static MTLError *set_attachments(MTLRenderPipelineState *state,
-                                 const MTLRenderPipelineDescriptor *d) {
+MTLError *rt_render_set_attachments(MTLRenderPipelineState *state,
+                                    const MTLRenderPipelineDescriptor *d) {
     size_t samples = d->raster_sample_count ? d->raster_sample_count : 1;
     if (samples != 1 && samples != 2 && samples != 4 && samples != 8)
         return invalid("A raster sample count of %zu is not supported: 1, 2, 4 or 8.", samples);
@@ -404,7 +405,7 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
     if ((wrong = check_functions(d, extra))) goto fail;
     state->vertex.function = mtl_retain(d->vertex_function);
     if (!d->rasterization_disabled) state->fragment.function = mtl_retain(d->fragment_function);
-    if ((wrong = set_attachments(state, d))) goto fail;
+    if ((wrong = rt_render_set_attachments(state, d))) goto fail;
     if (state->fragment.function && (wrong = check_outputs(state))) goto fail;
     if ((wrong = check_indirect(state))) goto fail;
     if ((wrong = link_stages(state, linked.flat))) goto fail;
@@ -412,13 +413,14 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
              translate_descriptor(state, d->vertex_descriptor, &state->vertex_descriptor, &used)))
         goto fail;
     wrong =
-        compile(device, &state->vertex, d, extra, used ? &state->vertex_descriptor : NULL, record);
+        rt_render_compile(device, &state->vertex, d, extra,
+                          used ? &state->vertex_descriptor : NULL, record);
     if (!state->vertex.code) goto fail;
     if ((wrong = rt_pipeline_set_patches(state, d))) goto fail;
     if (extra->mesh && extra->mesh->object_function) {
         state->object_stage.function = mtl_retain(extra->mesh->object_function);
         if (state->object_stage.function->function->stage == RF_OBJECT)
-            wrong = compile(device, &state->object_stage, d, extra, NULL, record);
+            wrong = rt_render_compile(device, &state->object_stage, d, extra, NULL, record);
         else
             wrong = invalid("'%s' is not an object function.",
                             state->object_stage.function->function->name);
@@ -427,8 +429,9 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
     if (extra->mesh && (wrong = rt_pipeline_set_mesh(state, extra->mesh))) goto fail;
     if (state->fragment.function) {
         bool flat = linked.flat[0] | linked.flat[1] | linked.flat[2] | linked.flat[3];
-        wrong = compile(device, &state->fragment, d, extra, flat ? &linked : NULL, record);
+        wrong = rt_render_compile(device, &state->fragment, d, extra, flat ? &linked : NULL, record);
         if (!state->fragment.code) goto fail;
+        state->imageblock_bytes = state->fragment.function->function->imageblock_bytes;
     }
     return state;
 

@@ -23,6 +23,14 @@ typedef struct RtMeshPipeline {
     CpuMeshValue values[];
 } RtMeshPipeline;
 
+// Of a pipeline with a tile function (tile_pipeline.c).
+typedef struct RtTilePipeline {
+    CpuTileStage stage; // without arguments
+    uint32_t max_threads;
+    bool matches_tile; // threads of a tile are its pixels
+    CpuMeshValue values[];
+} RtTilePipeline;
+
 struct MTLRenderPipelineState {
     RtObject object;
     MTLDevice *device; // retained
@@ -35,6 +43,8 @@ struct MTLRenderPipelineState {
     RtStage vertex, fragment;
     RtStage object_stage;  // of a mesh pipeline, where `vertex` is the mesh function
     RtMeshPipeline *mesh;  // NULL: it is not one
+    RtTilePipeline *tile;  // likewise; then `vertex` is the tile function
+    uint32_t imageblock_bytes; // of explicit imageblocks of its functions
     CpuPatches patches;    // what the pipeline fixes; type 0: the vertex function is not for patches
     bool factor_scale;     // tessellation factors are scaled
     uint16_t rows[CPU_MAX_VARYINGS];                                      // CpuFragmentStage.rows
@@ -64,6 +74,8 @@ bool rt_render_pipeline_record(MTLDevice *device, const MTLRenderPipelineDescrip
                                MTLError **error);
 bool rt_mesh_pipeline_record(MTLDevice *device, const MTLMeshRenderPipelineDescriptor *d,
                              Archive *record, MTLError **error); // mesh_pipeline.c
+bool rt_tile_pipeline_record(MTLDevice *device, const MTLTileRenderPipelineDescriptor *d,
+                             Archive *record, MTLError **error); // tile_pipeline.c
 // Is everything there, and of its class? Says so if not.
 bool rt_render_pipeline_valid(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
                               const char *call, MTLError **error);
@@ -77,6 +89,14 @@ MTLError *rt_pipeline_set_patches(MTLRenderPipelineState *state,
                                   const MTLRenderPipelineDescriptor *d);
 MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
                                const MTLMeshRenderPipelineDescriptor *d);
+// render_pipeline.c, for tile_pipeline.c: the code of a function (NULL in stage->code and NULL: no
+// memory), and formats.
+MTLError *rt_render_compile(const MTLDevice *device, RtStage *stage,
+                            const MTLRenderPipelineDescriptor *d, const RtRenderExtra *extra,
+                            const MslVertexDescriptor *descriptor, Archive *record);
+MTLError *rt_render_set_attachments(MTLRenderPipelineState *state,
+                                    const MTLRenderPipelineDescriptor *d);
+uint8_t rt_mesh_value_type(uint32_t data_type); // mesh_pipeline.c: CPU_MESH_
 // The same pipeline with other colour attachments: nothing is compiled.
 MTLRenderPipelineState *
 rt_render_pipeline_specialise(MTLRenderPipelineState *base,

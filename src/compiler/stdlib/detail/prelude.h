@@ -30,4 +30,5 @@
 #include "graphics.h"
 #include "mesh.h"
 #include "pack.h"
+#include "imageblock.h"
 #include "internal.h"

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// render_tile.c: what a render encoder does with tile functions: the tiles of a pass, dispatches,
+// memory that functions of a tile share, and arguments.
+#include "runtime/command/render.h"
+
+enum { MAX_PIXEL = 256, MAX_TILE_MEMORY = 65536 };
+
+// ---- The pass ----
+
+bool rt_render_set_tiles(const RtSite *site, const MTLRenderPassDescriptor *d,
+                         CpuRasterPass *pass) {
+    size_t w = d->tile_width, h = d->tile_height;
+    if (!w && !h) w = h = 32;
+    if (!((w == 16 && h == 16) || (w == 32 && (h == 16 || h == 32)))) {
+        rt_misuse_at(site, RT_RULE_tile_size, "%zu x %zu", d->tile_width, d->tile_height);
+        return false;
+    }
+    size_t pixel = d->imageblock_sample_length, shared = d->threadgroup_memory_length;
+    if (pixel > MAX_PIXEL || shared > RT_MAX_THREADGROUP_MEMORY || shared % 16 != 0 ||
+        pixel * w * h * pass->n_samples + shared > MAX_TILE_MEMORY) {
+        rt_misuse_at(site, RT_RULE_tile_memory,
+                     "%zu bytes for each of %u samples of %zu x %zu pixels, %zu of threadgroup "
+                     "memory",
+                     pixel, pass->n_samples, w, h, shared);
+        return false;
+    }
+    pass->tile_width = (uint32_t)w;
+    pass->tile_height = (uint32_t)h;
+    pass->imageblock_bytes = (uint32_t)pixel;
+    pass->threadgroup_bytes = (uint32_t)shared;
+    return true;
+}
+
+size_t mtl_render_command_encoder_tile_width(const MTLRenderCommandEncoder *encoder) {
+    return encoder && encoder->pass ? encoder->pass->cpu.tile_width : 0;
+}
+size_t mtl_render_command_encoder_tile_height(const MTLRenderCommandEncoder *encoder) {
+    return encoder && encoder->pass ? encoder->pass->cpu.tile_height : 0;
+}
+
+// ---- Dispatches ----
+
+void rt_render_dispatch_tile(MTLRenderCommandEncoder *e, MTLSize threads, const char *call) {
+    RtSite site;
+    if (!rt_render_begin(e, RT_DRAW_TILES, call, &site)) return;
+    const RtTilePipeline *t = e->pipeline->tile;
+    const CpuRasterPass *pass = &e->pass->cpu;
+    bool fits = threads.width && threads.height && threads.depth == 1 &&
+                threads.width <= pass->tile_width && threads.height <= pass->tile_height &&
+                threads.width * threads.height <= t->max_threads;
+    bool matches = threads.width == pass->tile_width && threads.height == pass->tile_height;
+    if (!fits || (t->matches_tile && !matches)) {
+        rt_misuse_at(&site, RT_RULE_tile_threads,
+                     "%zu x %zu x %zu threads on tiles of %u x %u, pipeline '%s' has %u%s",
+                     threads.width, threads.height, threads.depth, pass->tile_width,
+                     pass->tile_height, rt_render_pipeline_name(e->pipeline), t->max_threads,
+                     t->matches_tile ? ", one for each pixel" : "");
+        return;
+    }
+    const CpuDraw d = {
+        .tile_threads = {(uint32_t)threads.width, (uint32_t)threads.height, 1}};
+    rt_render_add_draw(e, &site, MTLPrimitiveTypeTriangle, &d, NULL);
+}
+
+void mtl_render_command_encoder_dispatch_threads_per_tile(MTLRenderCommandEncoder *encoder,
+                                                          MTLSize threads_per_tile) {
+    rt_render_dispatch_tile(encoder, threads_per_tile, __func__);
+}
+
+void rt_render_set_tile_memory(MTLRenderCommandEncoder *e, size_t length, size_t offset,
+                               size_t index, const char *call) {
+    RtSite site;
+    if (!rt_render_valid(e, call, &site)) return;
+    size_t there = e->pass->cpu.threadgroup_bytes;
+    if (index >= RT_MAX_BUFFERS) {
+        rt_misuse_at(&site, RT_RULE_threadgroup_memory_index, "index %zu", index);
+        return;
+    }
+    if (length % 16 != 0 || offset % 16 != 0 || offset > there || length > there - offset) {
+        rt_misuse_at(&site, RT_RULE_tile_threadgroup_memory,
+                     "%zu bytes at offset %zu, the pass has %zu", length, offset, there);
+        return;
+    }
+    static const RtStageIndex stages[] = {RT_FRAGMENT, RT_TILE};
+    for (int i = 0; i < 2; i++) {
+        e->stages[stages[i]].threadgroup_bytes[index] = (uint32_t)length;
+        e->stages[stages[i]].threadgroup_offsets[index] = (uint32_t)offset;
+    }
+    e->arguments = NULL;
+}
+
+void mtl_render_command_encoder_set_threadgroup_memory_length(MTLRenderCommandEncoder *encoder,
+                                                              size_t length, size_t offset,
+                                                              size_t index) {
+    rt_render_set_tile_memory(encoder, length, offset, index, __func__);
+}
+
+// ---- Arguments ----
+
+void mtl_render_command_encoder_set_tile_bytes(MTLRenderCommandEncoder *encoder, const void *bytes,
+                                               size_t length, size_t index) {
+    rt_render_bind_bytes(encoder, RT_TILE, bytes, length, index, __func__);
+}
+
+void mtl_render_command_encoder_set_tile_buffer(MTLRenderCommandEncoder *encoder, MTLBuffer *buffer,
+                                                size_t offset, size_t index) {
+    rt_render_bind_buffer(encoder, RT_TILE, buffer, offset, SIZE_MAX, index, __func__);
+}
+
+void mtl_render_command_encoder_set_tile_buffer_offset(MTLRenderCommandEncoder *encoder,
+                                                       size_t offset, size_t index) {
+    rt_render_bind_buffer_offset(encoder, RT_TILE, offset, index, __func__);
+}
+
+void mtl_render_command_encoder_set_tile_buffers(MTLRenderCommandEncoder *encoder,
+                                                 MTLBuffer *const *buffers, const size_t *offsets,
+                                                 MTLRange range) {
+    rt_render_bind_buffers(encoder, RT_TILE, buffers, offsets, range, __func__);
+}
+
+void mtl_render_command_encoder_set_tile_texture(MTLRenderCommandEncoder *encoder,
+                                                 MTLTexture *texture, size_t index) {
+    rt_render_bind_texture(encoder, RT_TILE, texture, index, __func__);
+}
+
+void mtl_render_command_encoder_set_tile_textures(MTLRenderCommandEncoder *encoder,
+                                                  MTLTexture *const *textures, MTLRange range) {
+    rt_render_bind_textures(encoder, RT_TILE, textures, range, __func__);
+}
+
+void mtl_render_command_encoder_set_tile_sampler_state(MTLRenderCommandEncoder *encoder,
+                                                       MTLSamplerState *sampler, size_t index) {
+    rt_render_bind_sampler(encoder, RT_TILE, sampler, NULL, index, __func__);
+}
+
+void mtl_render_command_encoder_set_tile_sampler_states(MTLRenderCommandEncoder *encoder,
+                                                        MTLSamplerState *const *samplers,
+                                                        MTLRange range) {
+    rt_render_bind_samplers(encoder, RT_TILE, samplers, range, __func__);
+}
+
+void mtl_render_command_encoder_set_tile_sampler_state_with_lod_clamps(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
+    float lod_max_clamp, size_t index) {
+    const float clamps[2] = {lod_min_clamp, lod_max_clamp};
+    rt_render_bind_sampler(encoder, RT_TILE, sampler, clamps, index, __func__);
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// tile_pipeline.c: render pipelines of one tile function: its code, and how the colours of the
+// attachments are put into the structure of an implicit imageblock.
+#include "base/data_types.h"
+#include "cpu/texture/format.h"
+#include "runtime/inspect/shader_validation.h"
+#include "runtime/object/device.h"
+#include "runtime/object/validation.h"
+#include "runtime/program/archive.h"
+#include "runtime/program/link.h"
+#include "runtime/program/render_pipeline.h"
+
+enum { MAX_THREADS = 1024, MAX_SIDE = 32 };
+
+#define invalid(...)                                                                               \
+    rt_error_new(MTLRenderPipelineErrorDomain, MTLRenderPipelineErrorInvalidInput, __VA_ARGS__)
+
+static bool valid_descriptor(MTLDevice *device, const MTLTileRenderPipelineDescriptor *d,
+                             const char *call, MTLError **error) {
+    const char *missing = !device             ? "device"
+                          : !d                ? "descriptor"
+                          : !d->tile_function ? "tile_function"
+                                              : NULL;
+    const char *other = NULL;
+    if (missing) {
+        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call, "%s",
+                  missing);
+        rt_error_set(error, invalid("%s is NULL.", missing));
+        return false;
+    }
+    if (!rt_is(d->tile_function, &rt_function_class)) other = "tile_function";
+    for (size_t i = 0; !other && d->binary_archives && i < d->binary_archive_count; i++)
+        if (d->binary_archives[i] && !rt_is(d->binary_archives[i], &rt_archive_class))
+            other = "binary_archives";
+    if (other) {
+        rt_misuse(device, RT_RULE_wrong_class, call, "%s", other);
+        rt_error_set(error, invalid("%s is of another class.", other));
+    }
+    return !other;
+}
+
+static bool fits(const CpuPixelFormat *p, uint32_t data_type) {
+    uint32_t n, scalar = rf_scalar_of(data_type, &n);
+    bool is_float = scalar == DT_FLOAT || scalar == DT_HALF;
+    bool is_signed = scalar == DT_INT || scalar == DT_SHORT || scalar == DT_CHAR;
+    return p->kind == CPU_KIND_UINT   ? !is_float && !is_signed
+           : p->kind == CPU_KIND_SINT ? is_signed
+                                      : is_float;
+}
+
+// The colours of an implicit imageblock against the attachments.
+static MTLError *add_values(MTLRenderPipelineState *state) {
+    const MTLFunction *function = state->vertex.function;
+    const RfFunction *f = function->function;
+    for (uint32_t i = 0; !f->imageblock_explicit && i < f->n_outputs; i++) {
+        const RfValue *v = &f->outputs[i];
+        if (rt_condition_use(function, v->condition) == RT_ARG_OFF) continue;
+        uint32_t format = v->index < CPU_MAX_COLORS ? state->color_formats[v->index] : 0;
+        if (!format)
+            return invalid("The imageblock of tile function '%s' has color(%u), but there is no "
+                           "color attachment %u.",
+                           f->name, v->index, v->index);
+        const CpuPixelFormat *p = cpu_pixel_format(format);
+        if (!fits(p, v->data_type))
+            return invalid("color(%u) of the imageblock of tile function '%s' is not compatible "
+                           "with pixel format %s.",
+                           v->index, f->name, p->name);
+        state->tile->values[state->tile->stage.n_values++] =
+            (CpuMeshValue){.offset = v->offset,
+                           .row = (uint16_t)v->index,
+                           .type = rt_mesh_value_type(v->data_type),
+                           .n = (uint8_t)v->n};
+    }
+    return NULL;
+}
+
+static MTLError *set_tile(MTLRenderPipelineState *state, const MTLTileRenderPipelineDescriptor *d) {
+    const RfFunction *f = state->vertex.function->function;
+    if (d->max_total_threads_per_threadgroup > MAX_THREADS)
+        return invalid("A threadgroup has at most %d threads, not %zu.", MAX_THREADS,
+                       d->max_total_threads_per_threadgroup);
+    RtTilePipeline *t = rt_alloc(sizeof *t + (f->n_outputs ? f->n_outputs : 1) * sizeof *t->values);
+    if (!t) return rt_error_no_memory();
+    state->tile = t;
+    t->stage = (CpuTileStage){.function = {.code = state->vertex.code,
+                                           .n_slots = f->n_slots,
+                                           .payload_slot = UINT32_MAX,
+                                           .output_slot = UINT32_MAX},
+                              .pixel_bytes = f->imageblock_bytes,
+                              .is_explicit = f->imageblock_explicit,
+                              .values = t->values};
+    for (uint32_t i = 0; i < f->n_args; i++)
+        if (f->args[i].kind == RF_ARG_IMAGEBLOCK && state->vertex.arg_use[i] != RT_ARG_OFF)
+            t->stage.function.output_slot = f->args[i].slot;
+    if (f->imageblock_explicit) state->imageblock_bytes = f->imageblock_bytes;
+    uint32_t declared = f->max_total_threads ? f->max_total_threads : MAX_THREADS;
+    if (f->required_threads[0])
+        declared = f->required_threads[0] * f->required_threads[1] * f->required_threads[2];
+    size_t asked = d->max_total_threads_per_threadgroup;
+    t->max_threads = asked && asked < declared ? (uint32_t)asked : declared;
+    t->matches_tile = d->threadgroup_size_matches_tile_size;
+    return add_values(state);
+}
+
+static MTLRenderPipelineState *create(MTLDevice *device, const MTLTileRenderPipelineDescriptor *d,
+                                      Archive *record, MTLError **error) {
+    MTLRenderPipelineDescriptor common = {.label = d->label,
+                                          .raster_sample_count = d->raster_sample_count,
+                                          .binary_archives = d->binary_archives,
+                                          .binary_archive_count = d->binary_archive_count,
+                                          .shader_validation = d->shader_validation};
+    for (unsigned i = 0; i < CPU_MAX_COLORS; i++)
+        common.color_attachments[i].pixel_format = d->color_attachments[i].pixel_format;
+    const RfFunction *f = d->tile_function->function;
+    RtRenderExtra extra = {.validate =
+                               rt_wants_validation(device, d->label, d->shader_validation)};
+    MTLError *wrong = NULL;
+    MTLRenderPipelineState *state = rt_new(&rt_render_pipeline_class, sizeof *state);
+    if (!state) goto fail;
+    state->device = mtl_retain(device);
+    state->validate = extra.validate;
+    state->any_depth_stencil = true;
+    rt_label_set(&state->label, d->label);
+    state->vertex.function = mtl_retain(d->tile_function);
+    if (f->stage != RF_KERNEL) {
+        wrong = invalid("'%s' is not a kernel function.", f->name);
+        goto fail;
+    }
+    if ((wrong = rt_render_set_attachments(state, &common))) goto fail;
+    wrong = rt_render_compile(device, &state->vertex, &common, &extra, NULL, record);
+    if (!state->vertex.code || (wrong = set_tile(state, d))) goto fail;
+    return state;
+
+fail:
+    rt_error_set(error, wrong);
+    mtl_release(state);
+    return NULL;
+}
+
+MTLRenderPipelineState *mtl_device_new_render_pipeline_state_with_tile_descriptor(
+    MTLDevice *device, const MTLTileRenderPipelineDescriptor *descriptor, MTLError **error) {
+    if (error) *error = NULL;
+    if (!valid_descriptor(device, descriptor, __func__, error)) return NULL;
+    return create(device, descriptor, NULL, error);
+}
+
+bool rt_tile_pipeline_record(MTLDevice *device, const MTLTileRenderPipelineDescriptor *d,
+                             Archive *record, MTLError **error) {
+    if (!valid_descriptor(device, d, "mtl_binary_archive_add_tile_render_pipeline_functions",
+                          error))
+        return false;
+    MTLRenderPipelineState *state = create(device, d, record, error);
+    mtl_release(state);
+    return state != NULL;
+}
+
+size_t
+mtl_render_pipeline_state_max_total_threads_per_threadgroup(const MTLRenderPipelineState *state) {
+    return state && state->tile ? state->tile->max_threads : 0;
+}
+
+bool mtl_render_pipeline_state_threadgroup_size_matches_tile_size(
+    const MTLRenderPipelineState *state) {
+    return state && state->tile && state->tile->matches_tile;
+}
+
+size_t mtl_render_pipeline_state_imageblock_sample_length(const MTLRenderPipelineState *state) {
+    if (!state) return 0;
+    return state->tile ? state->tile->stage.pixel_bytes : state->imageblock_bytes;
+}
+
+size_t mtl_render_pipeline_state_imageblock_memory_length_for_dimensions(
+    const MTLRenderPipelineState *state, MTLSize size) {
+    if (!state || size.width > MAX_SIDE || size.height > MAX_SIDE || size.depth > 1) return 0;
+    return size.width * size.height * size.depth * state->n_samples *
+           mtl_render_pipeline_state_imageblock_sample_length(state);
+}
