@@ -409,6 +409,8 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg
             binding = a;
         else if (strcmp(a->name, "function_constant") == 0)
             condition = a;
+        else if (strcmp(a->name, "raster_order_group") == 0 && stage == RF_FRAGMENT)
+            ; // fragments of a pixel run one after the other anyway
         else if (strcmp(a->name, "user") != 0 &&
                  (strcmp(a->name, "payload") != 0 || !compute || stage == RF_KERNEL)) {
             reflect_report(job, a->location,
