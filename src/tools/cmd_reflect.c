@@ -25,7 +25,7 @@ static const char *const spaces[] = {"", "device", "constant", "threadgroup", "t
 static const char *const kinds[] = {"buffer",  "threadgroup", "texture",
                                     "sampler", "stage_in",    "built-in",
                                     "table",   "tensor",      "payload",
-                                    "mesh grid", "mesh"};
+                                    "mesh grid", "mesh",      "imageblock"};
 
 // Marks a struct and what it holds as used, to be printed below.
 static void mark(const RfLibrary *rf, uint32_t ix, bool *used) {

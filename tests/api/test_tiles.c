@@ -18,12 +18,12 @@ static const char source[] = HEAD
     "    uint2 all [[thread_position_in_grid]], ushort2 tile [[threadgroup_position_in_grid]],\n"
     "    constant float4 &add [[buffer(2)]]) {\n"
     "  One v = b.read(at);\n"
-    "  v.c = half4(v.c.g, v.c.r, half(all.x + all.y * 2) / 255 , half(tile.x + 4 * tile.y) / 255)\n"
-    "        + half4(add);\n"
+    "  v.c = half4(v.c.g, v.c.r, half(all.x + all.y * 2) / 255,\n"
+    "              half(tile.x + 4 * tile.y) / 255) + half4(add);\n"
     "  b.write(v, at); }\n"
-    "kernel void sizes(imageblock<One, imageblock_layout_implicit> b, device uint *out [[buffer(0)]],\n"
-    "    uint2 tile [[threadgroup_position_in_grid]], uint2 n [[threadgroups_per_grid]],\n"
-    "    uint2 t [[threads_per_threadgroup]]) {\n"
+    "kernel void sizes(imageblock<One, imageblock_layout_implicit> b,\n"
+    "    device uint *out [[buffer(0)]], uint2 tile [[threadgroup_position_in_grid]],\n"
+    "    uint2 n [[threadgroups_per_grid]], uint2 t [[threads_per_threadgroup]]) {\n"
     "  device uint *o = out + (tile.x + tile.y * n.x) * 8;\n"
     "  o[0] = b.get_width(); o[1] = b.get_height(); o[2] = b.get_num_samples(); o[3] = n.x;\n"
     "  o[4] = n.y; o[5] = t.x; o[6] = uint(b.read(ushort2(3, 5)).c.x * 255 + 0.5h);\n"
@@ -61,7 +61,8 @@ static const char explicit_source[] = HEAD
     "kernel void none(imageblock<Layers, imageblock_layout_explicit> b,\n"
     "                 ushort2 at [[thread_position_in_threadgroup]]) {\n"
     "  threadgroup_imageblock Layers *p = b.data(at);\n"
-    "  for (ushort i = 0; i < 4; i++) { p->colors[i] = half4(0); p->depths[i] = half(INFINITY); } }\n"
+    "  for (ushort i = 0; i < 4; i++) {\n"
+    "    p->colors[i] = half4(0); p->depths[i] = half(INFINITY); } }\n"
     "fragment Store add(V in [[stage_in]], Layers v [[imageblock_data]]) {\n"
     "  Store o; o.v = v; half4 c = half4(in.color); half d = half(in.p.z);\n"
     "  for (short i = 0; i < 4; i++) {\n"
@@ -70,10 +71,11 @@ static const char explicit_source[] = HEAD
     "    c = first ? lc : c; d = first ? ld : d; }\n"
     "  if (in.p.x < 4 && in.color.b == 1) discard_fragment();\n"
     "  return o; }\n"
-    "fragment half4 over(Layers v [[imageblock_data]], half4 c [[color(0), raster_order_group(0)]],\n"
-    "    ushort2 at [[pixel_position_in_tile]], ushort2 size [[pixels_per_tile]],\n"
-    "    uint tile [[tile_index]]) {\n"
-    "  for (short i = 3; i >= 0; i--) { half4 l = v.colors[i]; c = half4(mix(c.xyz, l.xyz, l.w), 1); }\n"
+    "fragment half4 over(Layers v [[imageblock_data]],\n"
+    "    half4 c [[color(0), raster_order_group(0)]], ushort2 at [[pixel_position_in_tile]],\n"
+    "    ushort2 size [[pixels_per_tile]], uint tile [[tile_index]]) {\n"
+    "  for (short i = 3; i >= 0; i--) {\n"
+    "    half4 l = v.colors[i]; c = half4(mix(c.xyz, l.xyz, l.w), 1); }\n"
     "  c.w = half(at.x + at.y + size.x + size.y * 2 + tile) / 255;\n"
     "  return c; }\n"
     // A G-buffer and light for it, in one pass.
@@ -89,7 +91,8 @@ static const char explicit_source[] = HEAD
     "                 device float *out [[buffer(0)]]) {\n"
     "  if (at.x == 1 && at.y == 2) { G g = *b.data(at); out[0] = half4(g.albedo).x;\n"
     "    out[1] = half3(g.light).z; out[2] = half4(g.wide).y; out[3] = half4(g.srgb).z;\n"
-    "    out[4] = half(g.r); out[5] = float2(g.n).y; out[6] = g.depth; out[7] = float2(g.n).x; } }\n"
+    "    out[4] = half(g.r); out[5] = float2(g.n).y; out[6] = g.depth;\n"
+    "    out[7] = float2(g.n).x; } }\n"
     // Memory of a tile: fragments count, the tile function says how many.
     "fragment float4 count(V in [[stage_in]], threadgroup atomic_uint *n [[threadgroup(1)]],\n"
     "    threadgroup uint *last [[threadgroup(0)]]) {\n"
@@ -247,7 +250,8 @@ static void sizes_and_wild_places(void **state) {
                                   (uint32_t)rows, 1, 102, 1};
         for (size_t i = 0; i < columns * rows; i++)
             assert_memory_equal((char *)mtl_buffer_contents(out) + 32 * i, want, sizeof want);
-        for (size_t i = 0; i < 4000; i++) assert_int_equal(pixel(s.t, i % 100, i / 100), 0xff666666u);
+        for (size_t i = 0; i < 4000; i++)
+            assert_int_equal(pixel(s.t, i % 100, i / 100), 0xff666666u);
         mtl_release(s.t), mtl_release(out);
     }
     mtl_release(tint), mtl_release(p);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // imageblock.c: tile functions and what is theirs. The program's tiles (16 or 32 pixels each way)
 // lie inside those of the rasteriser, so a dispatch is a loop over threadgroups between the draws
-// of a tile, on one thread. Explicit imageblocks and the threadgroup memory that functions of a tile
+// of a tile, on one thread. Explicit imageblocks and threadgroup memory that functions of a tile
 // share are kept beside tile memory, tile of the program by tile; of an implicit imageblock a copy
 // is made of the colours, and what the function has changed goes back.
 #include <stdlib.h>

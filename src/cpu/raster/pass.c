@@ -346,7 +346,8 @@ static void run_piece(void *argument) {
 static void take_pieces(Work *work) {
     Pass *p = work->p;
     Worker *w = raster_worker_take(p);
-    if (!w || !w->thread || (work->kind == TILES && (!raster_tile_reserve(w) || !raster_store_reserve(w)))) {
+    if (!w || !w->thread ||
+        (work->kind == TILES && (!raster_tile_reserve(w) || !raster_store_reserve(w)))) {
         cpu_run_fail(p->run, CPU_FAULT_NO_MEMORY, 0);
     } else {
         Piece piece = {.w = w, .work = work};
@@ -430,7 +431,8 @@ bool cpu_raster(CpuRun *run, const CpuRasterPass *pass, const CpuDraw *draws, si
     uint32_t unit_primitives = unit_size(&p);
     p.first = true;
     while (more) {
-        if (!build_batch(&p, &cursor, unit_primitives, &more) || (more && (!add_all_scratch(&p) || !raster_store_spill(&p)))) {
+        if (!build_batch(&p, &cursor, unit_primitives, &more) ||
+            (more && (!add_all_scratch(&p) || !raster_store_spill(&p)))) {
             if (atomic_load(&run->fault) == CPU_FAULT_NONE)
                 cpu_run_fail(run, CPU_FAULT_NO_MEMORY, 0);
             break;

@@ -342,7 +342,7 @@ bool raster_store_reserve(Worker *w);
 void raster_store_load(Worker *w, uint32_t tile);
 void raster_store_save(Worker *w, uint32_t tile);
 void raster_store_free(Worker *w);
-// The user tile of the pixel at (x, y) of the tile in work: its imageblock, threadgroup memory behind.
+// The user tile of the pixel at (x, y) of the tile in work: its imageblock, then threadgroup memory.
 unsigned char *raster_store_at(const Worker *w, uint32_t x, uint32_t y);
 // The results of a step: a row for each word of a pixel.
 uint32_t *raster_store_results(const Worker *w);

@@ -18,7 +18,7 @@ typedef struct Take { // one stage being copied
     uint64_t *lengths;
     RtShort *shorts;
     RtValidated *validated;   // of a function that is checked; else NULL
-    size_t threadgroup_bytes; // objects and meshes: with those of arguments; tiles: the function's own
+    size_t threadgroup_bytes; // objects, meshes: with those of arguments; tiles: the function's own
     bool in_tile;             // threadgroup memory is the tile's
 } Take;
 

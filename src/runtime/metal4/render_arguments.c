@@ -59,7 +59,8 @@ bool rt_render_bind_tables(MTLRenderCommandEncoder *e, const RtSite *site) {
     if (same) return true;
     e->arguments = NULL;
     const MTLRenderPipelineState *p = e->pipeline;
-    return bind_stage(e, &p->vertex, &e->stages[p->tile ? RT_TILE : p->mesh ? RT_MESH : RT_VERTEX]) &&
+    RtStageIndex first = p->tile ? RT_TILE : p->mesh ? RT_MESH : RT_VERTEX;
+    return bind_stage(e, &p->vertex, &e->stages[first]) &&
            bind_stage(e, &p->object_stage, &e->stages[RT_OBJECT]) &&
            bind_stage(e, &e->pipeline->fragment, &e->stages[RT_FRAGMENT]);
 }

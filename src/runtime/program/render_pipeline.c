@@ -429,7 +429,8 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
     if (extra->mesh && (wrong = rt_pipeline_set_mesh(state, extra->mesh))) goto fail;
     if (state->fragment.function) {
         bool flat = linked.flat[0] | linked.flat[1] | linked.flat[2] | linked.flat[3];
-        wrong = rt_render_compile(device, &state->fragment, d, extra, flat ? &linked : NULL, record);
+        wrong =
+            rt_render_compile(device, &state->fragment, d, extra, flat ? &linked : NULL, record);
         if (!state->fragment.code) goto fail;
         state->imageblock_bytes = state->fragment.function->function->imageblock_bytes;
     }
