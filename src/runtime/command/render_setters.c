@@ -44,6 +44,7 @@ SETTERS_OF_STAGE(vertex, RT_VERTEX)
 SETTERS_OF_STAGE(fragment, RT_FRAGMENT)
 SETTERS_OF_STAGE(object, RT_OBJECT)
 SETTERS_OF_STAGE(mesh, RT_MESH)
+SETTERS_OF_STAGE(tile, RT_TILE)
 // clang-format on
 
 void rt_render_set_threadgroup_memory(MTLRenderCommandEncoder *e, RtStageIndex stage, size_t length,

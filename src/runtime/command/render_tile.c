@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // render_tile.c: what a render encoder does with tile functions: the tiles of a pass, dispatches,
-// memory that functions of a tile share, and arguments.
+// and memory that functions of a tile share. Arguments: render_setters.c.
 #include "runtime/command/render.h"
 
 enum { MAX_PIXEL = 256, MAX_TILE_MEMORY = 65536 };
@@ -93,55 +93,4 @@ void mtl_render_command_encoder_set_threadgroup_memory_length(MTLRenderCommandEn
                                                               size_t length, size_t offset,
                                                               size_t index) {
     rt_render_set_tile_memory(encoder, length, offset, index, __func__);
-}
-
-// ---- Arguments ----
-
-void mtl_render_command_encoder_set_tile_bytes(MTLRenderCommandEncoder *encoder, const void *bytes,
-                                               size_t length, size_t index) {
-    rt_render_bind_bytes(encoder, RT_TILE, bytes, length, index, __func__);
-}
-
-void mtl_render_command_encoder_set_tile_buffer(MTLRenderCommandEncoder *encoder, MTLBuffer *buffer,
-                                                size_t offset, size_t index) {
-    rt_render_bind_buffer(encoder, RT_TILE, buffer, offset, SIZE_MAX, index, __func__);
-}
-
-void mtl_render_command_encoder_set_tile_buffer_offset(MTLRenderCommandEncoder *encoder,
-                                                       size_t offset, size_t index) {
-    rt_render_bind_buffer_offset(encoder, RT_TILE, offset, index, __func__);
-}
-
-void mtl_render_command_encoder_set_tile_buffers(MTLRenderCommandEncoder *encoder,
-                                                 MTLBuffer *const *buffers, const size_t *offsets,
-                                                 MTLRange range) {
-    rt_render_bind_buffers(encoder, RT_TILE, buffers, offsets, range, __func__);
-}
-
-void mtl_render_command_encoder_set_tile_texture(MTLRenderCommandEncoder *encoder,
-                                                 MTLTexture *texture, size_t index) {
-    rt_render_bind_texture(encoder, RT_TILE, texture, index, __func__);
-}
-
-void mtl_render_command_encoder_set_tile_textures(MTLRenderCommandEncoder *encoder,
-                                                  MTLTexture *const *textures, MTLRange range) {
-    rt_render_bind_textures(encoder, RT_TILE, textures, range, __func__);
-}
-
-void mtl_render_command_encoder_set_tile_sampler_state(MTLRenderCommandEncoder *encoder,
-                                                       MTLSamplerState *sampler, size_t index) {
-    rt_render_bind_sampler(encoder, RT_TILE, sampler, NULL, index, __func__);
-}
-
-void mtl_render_command_encoder_set_tile_sampler_states(MTLRenderCommandEncoder *encoder,
-                                                        MTLSamplerState *const *samplers,
-                                                        MTLRange range) {
-    rt_render_bind_samplers(encoder, RT_TILE, samplers, range, __func__);
-}
-
-void mtl_render_command_encoder_set_tile_sampler_state_with_lod_clamps(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
-    float lod_max_clamp, size_t index) {
-    const float clamps[2] = {lod_min_clamp, lod_max_clamp};
-    rt_render_bind_sampler(encoder, RT_TILE, sampler, clamps, index, __func__);
 }
