@@ -37,7 +37,7 @@ State *state_of_type(PyTypeObject *type) {
 
 IgTensor *unwrap(PyObject *tensor) { return ((Tensor *)tensor)->t; }
 
-PyObject *wrap_as(State *state, PyTypeObject *type, IgTensor *t, MTLError *error) {
+static PyObject *wrap_as(State *state, PyTypeObject *type, IgTensor *t, MTLError *error) {
     if (!t) return raise_error(state, error);
     mtl_release(error);
     Tensor *self = new_object(type);

@@ -58,11 +58,6 @@ static const NumberType types[] = {
 };
 enum { N_TYPES = sizeof types / sizeof *types };
 
-size_t number_types(const NumberType **all) {
-    *all = types;
-    return N_TYPES;
-}
-
 const NumberType *number_type(const char *name) {
     for (int i = 0; i < N_TYPES; ++i)
         if (!strcmp(types[i].name, name) || !strcmp(types[i].metal, name)) return &types[i];

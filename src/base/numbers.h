@@ -31,7 +31,6 @@ typedef struct NumberType {
 const NumberType *number_type(const char *name); // "f32" or "float"; NULL if unknown
 // Scalar type and components (1..4) of an MTLDataType; NULL if it is no scalar or vector.
 const NumberType *number_of_data_type(uint32_t data_type, uint32_t *n_components);
-size_t number_types(const NumberType **all); // the whole list; returns how many
 
 // Text to one value: decimal, hexadecimal (0x) and floating forms, true and false, inf, nan. False
 // if it is not a number of that type or out of its range.

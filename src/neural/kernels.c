@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels.c: libraries and pipelines from the MSL in this library (see kernels.h).
+// kernels.c: libraries from the MSL in this library (see kernels.h).
 #include "neural/kernels.h"
 #include "neural/error.h"
 #include <string.h>
@@ -27,21 +27,4 @@ MTLLibrary *neural_kernel_library(MTLDevice *device, const char *name, char *mes
     if (!library) neural_fail(message, "%s: %s", name, mtl_error_localized_description(error));
     mtl_release(error);
     return library;
-}
-
-MTLComputePipelineState *neural_kernel_pipeline(MTLLibrary *library, const char *function,
-                                                const MTLFunctionConstantValues *constants,
-                                                char *message) {
-    MTLError *error = NULL;
-    MTLComputePipelineState *pipeline = NULL;
-    MTLFunction *f = constants ? mtl_library_new_function_with_constant_values(library, function,
-                                                                               constants, &error)
-                               : mtl_library_new_function(library, function);
-    if (f) pipeline = mtl_device_new_compute_pipeline_state(mtl_library_device(library), f, &error);
-    if (!pipeline)
-        neural_fail(message, "kernel '%s': %s", function,
-                    error ? mtl_error_localized_description(error) : "not there");
-    mtl_release(error);
-    mtl_release(f);
-    return pipeline;
 }

@@ -14,8 +14,4 @@ const char *neural_kernel_source(const char *name);
 // A library from it; it may #include the others. NULL and the message (NEURAL_ERROR_BYTES) on
 // failure.
 MTLLibrary *neural_kernel_library(MTLDevice *device, const char *name, char *message);
-// A pipeline of one of its functions, with function constants (NULL: none).
-MTLComputePipelineState *neural_kernel_pipeline(MTLLibrary *library, const char *function,
-                                                const MTLFunctionConstantValues *constants,
-                                                char *message);
 #endif

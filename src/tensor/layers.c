@@ -66,17 +66,18 @@ static IgTensor *filled(IgDevice *device, IgType type, int rank, const int64_t *
 
 // ---- Linear ----
 
-static IgTensor *forward_linear(void *context, IgModule *m, IgTensor *x, MTLError **error) {
-    (void)context;
-    return ig_linear_forward(m, x, IgActivationNone, error);
-}
-
-bool ig_module_is_linear(const IgModule *m) { return m && m->forward == forward_linear; }
-
-IgTensor *ig_linear_forward(IgModule *m, IgTensor *x, IgActivation activation, MTLError **error) {
+// With the activation that follows it.
+static IgTensor *linear_and(IgModule *m, IgTensor *x, IgActivation activation, MTLError **error) {
     IgTensor *weight = ig_transpose(ig_module_own(m, "weight"), 0, 1, error);
     return ig_fused_linear(x, weight, ig_module_own(m, "bias"), NULL, activation, error);
 }
+
+static IgTensor *forward_linear(void *context, IgModule *m, IgTensor *x, MTLError **error) {
+    (void)context;
+    return linear_and(m, x, IgActivationNone, error);
+}
+
+static bool is_linear(const IgModule *m) { return m && m->forward == forward_linear; }
 
 IgModule *ig_linear_new(IgDevice *device, IgType type, int64_t in, int64_t out, bool bias,
                         uint64_t seed, MTLError **error) {
@@ -252,7 +253,7 @@ static IgTensor *forward_activation(void *context, IgModule *m, IgTensor *x, MTL
     return ig_activation(x, ((const Numbers *)context)->activation, error);
 }
 
-bool ig_module_is_activation(const IgModule *m, IgActivation *activation) {
+static bool is_activation(const IgModule *m, IgActivation *activation) {
     if (!m || m->forward != forward_activation) return false;
     *activation = ((const Numbers *)m->context)->activation;
     return true;
@@ -293,9 +294,9 @@ static IgTensor *forward_sequential(void *context, IgModule *m, IgTensor *x, MTL
     for (int i = 0; x && i < n; i++) {
         IgModule *now = ig_module_child(m, i);
         IgActivation activation;
-        if (ig_module_is_linear(now) &&
-            ig_module_is_activation(ig_module_child(m, i + 1), &activation)) {
-            x = ig_linear_forward(now, x, activation, error);
+        if (is_linear(now) &&
+            is_activation(ig_module_child(m, i + 1), &activation)) {
+            x = linear_and(now, x, activation, error);
             i++;
         } else {
             x = ig_module_forward(now, x, error);

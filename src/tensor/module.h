@@ -31,10 +31,4 @@ typedef bool IgModuleVisit(void *context, const char *name, IgModulePart *part);
 bool ig_module_walk(const IgModule *module, IgModuleVisit *visit, void *context);
 // The module's own, by name; NULL: it has none.
 IgTensor *ig_module_own(const IgModule *module, const char *name);
-
-// layers.c: linear with the activation that follows, NULL and no error if it is no linear module.
-bool ig_module_is_linear(const IgModule *module);
-bool ig_module_is_activation(const IgModule *module, IgActivation *activation);
-IgTensor *ig_linear_forward(IgModule *module, IgTensor *x, IgActivation activation,
-                            MTLError **error);
 #endif

@@ -18,7 +18,6 @@ typedef enum BenchGroup {
     BENCH_TRAINING,
     BENCH_N_GROUPS
 } BenchGroup;
-extern const char *const bench_group_names[BENCH_N_GROUPS]; // as in files
 
 typedef struct BenchRow {
     BenchGroup group;

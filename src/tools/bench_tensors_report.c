@@ -12,7 +12,7 @@
 #include "tools/bench_tensors.h"
 #include "tools/tools.h"
 
-const char *const bench_group_names[BENCH_N_GROUPS] = {
+static const char *const group_names[BENCH_N_GROUPS] = { // as in files
     "matmul", "elementwise", "reduction", "transfer", "fusion", "pool", "launch", "training"};
 static const char format_name[] = "ingot-bench-tensors";
 
@@ -64,7 +64,7 @@ static void print_summary(const BenchReport *r) {
         int n = 0;
         for (size_t i = 0; i < r->n; i++)
             if ((int)r->rows[i].group == g) sum += r->rows[i].avg_ms, n++;
-        if (n) printf("  mean latency of %s: %.4f ms\n", bench_group_names[g], sum / n);
+        if (n) printf("  mean latency of %s: %.4f ms\n", group_names[g], sum / n);
     }
     for (size_t i = 0; i < r->n; i++)
         if (r->rows[i].group == BENCH_LAUNCH)
@@ -104,7 +104,7 @@ char *bench_tensors_json(const BenchReport *r) {
     for (size_t i = 0; i < r->n; i++) {
         const BenchRow *row = &r->rows[i];
         text_printf(&t, "%s\n{\"group\": \"%s\", \"operation\": ", i ? "," : "",
-                    bench_group_names[row->group]);
+                    group_names[row->group]);
         json_string(&t, row->operation);
         text_add(&t, ", \"size\": ");
         json_string(&t, row->size);
@@ -128,7 +128,7 @@ static bool read_group(JsonReader *json, BenchGroup *group) {
     char name[32];
     if (!json_string_value(json, name, sizeof name)) return false;
     for (int g = 0; g < BENCH_N_GROUPS; g++)
-        if (!strcmp(name, bench_group_names[g])) {
+        if (!strcmp(name, group_names[g])) {
             *group = (BenchGroup)g;
             return true;
         }

@@ -222,8 +222,6 @@ static void show(MTLDrawable *drawable, RtPresentTime when, MTLCommandBuffer **u
     mtl_release(drawable);
 }
 
-void rt_layer_show(MTLDrawable *drawable, RtPresentTime when) { show(drawable, when, NULL, 0); }
-
 // ---- Presenting ----
 
 typedef struct Present { // in the memory of a command buffer that holds the drawable
@@ -234,7 +232,7 @@ typedef struct Present { // in the memory of a command buffer that holds the dra
 static void when_done(MTLCommandBuffer *buffer, void *context) {
     const Present *p = context;
     (void)buffer; // also if it failed: the drawable must come back
-    rt_layer_show(mtl_retain(p->drawable), p->when);
+    show(mtl_retain(p->drawable), p->when, NULL, 0);
 }
 
 // False, and a message, if it was presented before.

@@ -55,8 +55,6 @@ extern const RtClass rt_layer_class, rt_drawable_class;
 typedef struct RtPresentTime {
     double time, after;
 } RtPresentTime;
-// Work on the drawable is done: show it, or let it wait. Takes over a reference to the drawable.
-void rt_layer_show(MTLDrawable *drawable, RtPresentTime when);
 double rt_layer_now(void);
 void rt_layer_return(CAMetalLayer *layer, MTLTexture *texture); // of a drawable that is gone
 // Metal 4: signal_drawable of a queue. The event that stands for it, made at the first call,

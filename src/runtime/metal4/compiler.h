@@ -74,9 +74,6 @@ RtResolved *rt_resolve_pipeline(const RtResolving *r, const MTL4ComputePipelineD
                                 const MTL4PipelineStageDynamicLinkingDescriptor *dynamic,
                                 MTLError **error);
 void rt_resolved_free(RtResolved *resolved);
-// The same for a render pipeline (render_pipeline.c).
-RtResolved *rt_resolve_render(const RtResolving *r, const MTL4RenderPipelineDescriptor *d,
-                              MTLError **error);
 MTLFunction *rt_resolve_function(const RtResolving *r, const MTL4FunctionDescriptor *d,
                                  MTLError **error);
 // Archives of the resolution, into *to. False: no memory.

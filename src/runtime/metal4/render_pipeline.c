@@ -123,8 +123,8 @@ static MTLError *fill(RtResolved *to, const MTL4RenderPipelineDescriptor *d) {
     return NULL;
 }
 
-RtResolved *rt_resolve_render(const RtResolving *r, const MTL4RenderPipelineDescriptor *d,
-                              MTLError **error) {
+static RtResolved *resolve_render(const RtResolving *r, const MTL4RenderPipelineDescriptor *d,
+                                  MTLError **error) {
     RtResolved *to = rt_alloc(sizeof *to);
     MTLError *wrong = NULL;
     if (!to || !(to->label = rt_strdup(d->label)) || (wrong = fill(to, d))) {
@@ -151,7 +151,7 @@ fail:
 static RtResolved *resolve_mesh(const RtResolving *r, const MTL4MeshRenderPipelineDescriptor *d,
                                 MTLError **error) {
     const MTL4RenderPipelineDescriptor plain_part = common(d);
-    RtResolved *to = rt_resolve_render(r, &plain_part, error);
+    RtResolved *to = resolve_render(r, &plain_part, error);
     if (!to) return NULL;
     to->is_mesh = true;
     to->mesh = (MTLMeshRenderPipelineDescriptor){
@@ -210,7 +210,7 @@ mtl4_compiler_new_render_pipeline_state(MTL4Compiler *compiler,
     if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, error) ||
         !rt_compiler_resolving(compiler, options, __func__, &r, error))
         return NULL;
-    RtResolved *resolved = rt_resolve_render(&r, descriptor, error);
+    RtResolved *resolved = resolve_render(&r, descriptor, error);
     archive_release(r.record);
     if (!resolved) return NULL;
     MTLRenderPipelineState *state = make_noted(compiler, &resolved, error);
@@ -338,7 +338,7 @@ MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_async(
     Job *job = job_new(compiler, descriptor, handler, context, __func__);
     if (!job) return NULL;
     if (rt_compiler_resolving(compiler, options, __func__, &r, &job->error)) {
-        job->resolved = rt_resolve_render(&r, descriptor, &job->error);
+        job->resolved = resolve_render(&r, descriptor, &job->error);
         archive_release(r.record);
     }
     return start(job);

@@ -19,10 +19,6 @@ static const char *const texts[] = {
 };
 _Static_assert(sizeof names / sizeof *names == RT_N_RULES, "one name per rule");
 
-const char *rt_rule_name(RtRule rule) { return names[rule]; }
-
-const char *rt_rule_text(RtRule rule) { return texts[rule]; }
-
 // "call: what the rule says (detail) in encoder 'x' [rule]"
 static void compose(char *text, size_t n_bytes, RtRule rule, const char *call, const char *where,
                     const char *detail, va_list args) __attribute__((format(printf, 6, 0)));

@@ -12,9 +12,6 @@ typedef enum RtRule {
     RT_N_RULES
 } RtRule;
 
-const char *rt_rule_name(RtRule rule);
-const char *rt_rule_text(RtRule rule);
-
 // Tells the device's log callback (NULL device: the default one's, if there is one). `detail` adds
 // the values that broke the rule; NULL: nothing to add.
 void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *detail, ...)
