@@ -235,12 +235,7 @@ IgTensor *from_buffer(State *state, PyObject *o, int type, IgDevice *device, boo
     else if (buffer_layout(state, &view, &layout))
         t = copy_in(state, &layout, device);
     PyBuffer_Release(&view);
-    if (!t || type < 0 || type == (int)ig_type(t)) return t;
-    MTLError *error = NULL;
-    IgTensor *cast = ig_cast(t, (IgType)type, &error);
-    ig_release(t);
-    if (!cast) raise_error(state, error);
-    return cast;
+    return as_type(state, t, type);
 }
 
 // ---- DLPack, out ----

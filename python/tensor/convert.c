@@ -156,6 +156,15 @@ end:
 
 // ---- From anything ----
 
+IgTensor *as_type(State *state, IgTensor *t, int type) {
+    if (!t || type < 0 || type == (int)ig_type(t)) return t;
+    MTLError *error = NULL;
+    IgTensor *cast = ig_cast(t, (IgType)type, &error);
+    ig_release(t);
+    if (!cast) raise_error(state, error);
+    return cast;
+}
+
 static IgTensor *from_tensor(State *state, Tensor *from, int type, IgDevice *device) {
     MTLError *error = NULL;
     if (device && device != ig_device(from->t)) { // through the host
@@ -168,18 +177,10 @@ static IgTensor *from_tensor(State *state, Tensor *from, int type, IgDevice *dev
                                         ig_shape(from->t), bytes, &error)
                          : NULL;
         free(bytes);
-        if (t && type >= 0 && type != (int)ig_type(t)) {
-            IgTensor *cast = ig_cast(t, (IgType)type, &error);
-            ig_release(t);
-            t = cast;
-        }
         if (!t) raise_error(state, error);
-        return t;
+        return as_type(state, t, type);
     }
-    if (type < 0 || type == (int)ig_type(from->t)) return ig_retain(from->t);
-    IgTensor *t = ig_cast(from->t, (IgType)type, &error);
-    if (!t) raise_error(state, error);
-    return t;
+    return as_type(state, ig_retain(from->t), type);
 }
 
 IgTensor *to_tensor(State *state, PyObject *o, int type, IgDevice *device) {
@@ -191,15 +192,8 @@ IgTensor *to_tensor(State *state, PyObject *o, int type, IgDevice *device) {
     IgTensor *t = from_buffer(state, o, type, device, &is_one);
     if (t || is_one) return t;
     if (is_number(o)) return from_list(state, o, type, device);
-    if (PyObject_HasAttrString(o, "__dlpack__")) {
-        t = from_dlpack(state, o, 1);
-        if (!t || type < 0 || type == (int)ig_type(t)) return t;
-        MTLError *error = NULL;
-        IgTensor *cast = ig_cast(t, (IgType)type, &error);
-        ig_release(t);
-        if (!cast) raise_error(state, error);
-        return cast;
-    }
+    if (PyObject_HasAttrString(o, "__dlpack__"))
+        return as_type(state, from_dlpack(state, o, 1), type);
     PyErr_Format(PyExc_TypeError, "cannot make a tensor of %s", short_type(o));
     return NULL;
 }

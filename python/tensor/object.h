@@ -163,7 +163,6 @@ void states_add(State *state);
 void states_remove(State *state);
 // Takes the tensor over, or raises the error.
 PyObject *wrap(State *state, IgTensor *t, MTLError *error);
-PyObject *wrap_as(State *state, PyTypeObject *type, IgTensor *t, MTLError *error);
 IgTensor *unwrap(PyObject *tensor); // borrowed
 // Waits until the values are there; signals are heard. False: an exception.
 bool wait_for(State *state, IgTensor *t);
@@ -171,6 +170,8 @@ bool wait_for(State *state, IgTensor *t);
 // ---- Python data to tensors and back (convert.c) ----
 
 IgTensor *to_tensor(State *state, PyObject *o, int type, IgDevice *device); // type -1: its own
+// The tensor, taken over, in this type (-1: its own); NULL stays NULL.
+IgTensor *as_type(State *state, IgTensor *t, int type);
 // A number everywhere, in the shape of another tensor; a Python int as int64 keeps all its digits.
 IgTensor *filled(State *state, IgTensor *like, IgType type, const Arg *number, MTLError **error);
 PyObject *to_list(State *state, IgTensor *t);

@@ -145,14 +145,7 @@ static double draw(const Render *r) {
         mtl_render_command_encoder_draw_primitives_instanced(e, o->primitive, 0, r->count,
                                                              o->instances, 0);
     mtl_render_command_encoder_end_encoding(e);
-    mtl_command_buffer_commit(commands);
-    mtl_command_buffer_wait_until_completed(commands);
-    if (mtl_command_buffer_status(commands) == MTLCommandBufferStatusCompleted)
-        seconds =
-            mtl_command_buffer_gpu_end_time(commands) - mtl_command_buffer_gpu_start_time(commands);
-    else
-        complain(EXIT_INPUT, "render", "drawing failed: %s",
-                 mtl_error_localized_description(mtl_command_buffer_error(commands)));
+    seconds = run_and_time(commands, "render", "drawing");
 done:
     mtl_release(commands);
     return seconds;

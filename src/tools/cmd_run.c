@@ -45,14 +45,9 @@ static double dispatch(const RunOptions *o, MTLCommandQueue *queue,
                                                                   o->groups[i].index);
     mtl_compute_command_encoder_dispatch_threads(e, o->grid, o->group);
     mtl_compute_command_encoder_end_encoding(e);
-    mtl_command_buffer_commit(commands);
-    mtl_command_buffer_wait_until_completed(commands);
-    if (mtl_command_buffer_status(commands) == MTLCommandBufferStatusCompleted)
-        seconds =
-            mtl_command_buffer_gpu_end_time(commands) - mtl_command_buffer_gpu_start_time(commands);
-    else
-        complain(EXIT_INPUT, "run", "'%s' failed: %s", o->kernel,
-                 mtl_error_localized_description(mtl_command_buffer_error(commands)));
+    char what[512];
+    snprintf(what, sizeof what, "'%s'", o->kernel);
+    seconds = run_and_time(commands, "run", what);
 done:
     mtl_release(commands);
     return seconds;

@@ -202,6 +202,17 @@ MTLLibrary *load_library(MTLDevice *device, SourceOptions *o, const char *path,
     return library;
 }
 
+double run_and_time(MTLCommandBuffer *commands, const char *command, const char *what) {
+    mtl_command_buffer_commit(commands);
+    mtl_command_buffer_wait_until_completed(commands);
+    if (mtl_command_buffer_status(commands) == MTLCommandBufferStatusCompleted)
+        return mtl_command_buffer_gpu_end_time(commands) -
+               mtl_command_buffer_gpu_start_time(commands);
+    complain(EXIT_INPUT, command, "%s failed: %s", what,
+             mtl_error_localized_description(mtl_command_buffer_error(commands)));
+    return -1;
+}
+
 double seconds_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

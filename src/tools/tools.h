@@ -80,6 +80,8 @@ typedef struct FunctionQuery {
 } FunctionQuery;
 MTLFunction *get_function(MTLLibrary *library, const FunctionQuery *query, const char *command);
 
+// Commits, waits; the time on the device in seconds, or -1 and "WHAT failed: why" said.
+double run_and_time(MTLCommandBuffer *commands, const char *command, const char *what);
 double seconds_now(void);                // CLOCK_MONOTONIC
 double median(double *values, size_t n); // sorts them
 
