@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "ingot/tensor_nn.h"
 
 enum { PER_SPIRAL = 128, STEPS = 300 };
@@ -78,7 +79,13 @@ int main(void) {
     }
     printf("\n");
 
-    char path[] = "/tmp/ingot_modules_example.safetensors";
+    char path[] = "/tmp/ingot-modules-XXXXXX";
+    int fd = mkstemp(path);
+    if (fd < 0) {
+        perror(path);
+        return 1;
+    }
+    close(fd);
     double right = 0;
     for (int i = 0; i < STEPS; i++) {
         bool show = i % 60 == 0 || i == STEPS - 1;
