@@ -8,6 +8,7 @@
 // operations hundreds are recorded and then run by the thread that waits for the result, without a
 // word between threads. See docs/tensor-library.md for what was measured.
 #include <stdlib.h>
+#include <time.h>
 #include "tensor/kernels.h"
 #include "tensor/tensor_int.h"
 
@@ -22,6 +23,8 @@ typedef struct IgFlight {
     uint64_t number;
     struct IgFlight *next;
 } IgFlight;
+
+static void land(IgDevice *device, bool wait); // the first of what is under way has ended
 
 IgDevice *ig_device_new(MTLDevice *metal, MTLError **error) {
     if (!metal) {
@@ -63,10 +66,44 @@ void ig_device_release(IgDevice *device) {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static IgDevice *default_device;
+static _Thread_local bool forking; // this thread has the default device's lock
+
+// The child of a fork has no thread that would complete what is under way: it is completed before,
+// so that the child finds all values. A thread that does not let go of the device, because it waits
+// for something else that stands still during the fork, is not waited for.
+static void before_fork(void) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 5;
+    if (pthread_mutex_timedlock(&default_device->lock, &until)) return;
+    forking = true;
+    ig_commit(default_device, NULL);
+    while (default_device->first) land(default_device, true);
+}
+
+static void after_fork(void) {
+    if (!forking) return;
+    forking = false;
+    pthread_mutex_unlock(&default_device->lock);
+}
+
+// The thread that ran the queue may not have left it yet, and never will here: another queue. The
+// old one is not released, it is in use for good.
+static void after_fork_child(void) {
+    MTLCommandQueue *queue =
+        forking ? mtl_device_new_command_queue(default_device->metal) : NULL;
+    if (queue) {
+        mtl_command_queue_set_label(queue, "tensors");
+        default_device->queue = queue;
+    }
+    after_fork();
+}
+
 static void make_default(void) {
     MTLDevice *metal = mtl_create_system_default_device();
     default_device = metal ? ig_device_new(metal, NULL) : NULL;
     mtl_release(metal);
+    if (default_device) pthread_atfork(before_fork, after_fork, after_fork_child);
 }
 
 IgDevice *ig_device_default(MTLError **error) {
@@ -161,8 +198,9 @@ bool ig_commit(IgDevice *device, MTLError **error) {
     return flight ? true : ig_fail_no_memory(error);
 }
 
-static void land(IgDevice *device) {
+static void land(IgDevice *device, bool wait) {
     IgFlight *flight = device->first;
+    if (wait) mtl_command_buffer_wait_until_completed(flight->commands);
     if (mtl_command_buffer_status(flight->commands) == MTLCommandBufferStatusError &&
         !device->failed)
         device->failed = mtl_retain(mtl_command_buffer_error(flight->commands));
@@ -176,7 +214,7 @@ static void land(IgDevice *device) {
 void ig_poll(IgDevice *device) {
     while (device->first &&
            mtl_command_buffer_status(device->first->commands) >= MTLCommandBufferStatusCompleted)
-        land(device);
+        land(device, false);
 }
 
 bool ig_under_way(const IgDevice *device, uint64_t number) {
@@ -186,10 +224,7 @@ bool ig_under_way(const IgDevice *device, uint64_t number) {
 // An error of the work is reported once, to whoever waits first.
 bool ig_wait(IgDevice *device, uint64_t number, MTLError **error) {
     if (number >= device->recording && !ig_commit(device, error)) return false;
-    while (device->first && device->first->number <= number) {
-        mtl_command_buffer_wait_until_completed(device->first->commands);
-        land(device);
-    }
+    while (device->first && device->first->number <= number) land(device, true);
     if (!device->failed) return true;
     ig_fail(error, IgErrorExecution, "%s", mtl_error_localized_description(device->failed));
     mtl_release(device->failed);

@@ -338,3 +338,27 @@ def test_errors_leave_nothing():
                 bad()
     gc.collect()
     assert ig.pool().live_memory == live
+
+
+def test_fork_with_work_under_way():
+    """The child finds what its parent had under way complete, and goes on by itself."""
+    result = run("""
+        import os, signal, sys
+        import ingot as ig
+        x = ig.ones(500, 500)
+        for i in range(8):
+            x = x @ x * (1 / 500)
+        x.eval()
+        y = x + 1
+        for i in range(4):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(100)
+                ok = x.sum().item() == 250000 and y.sum().item() == 500000
+                ok = ok and (x @ y).sum().item() == 250000000
+                os._exit(0 if ok else 1)
+            x = (x @ x * (1 / 500)).eval()
+            assert os.waitpid(child, 0)[1] == 0
+        assert x.sum().item() == 250000
+    """)
+    assert result.returncode == 0, result.stderr
