@@ -158,7 +158,7 @@ static bool take_options(const char *call, const IgTensor *x, const IgPooling *o
         v->out[i] = room + more < 0 ? 0 : (room + more) / v->stride[i] + 1;
         // The last window begins inside, or in the border before.
         if (o->ceil_mode && (v->out[i] - 1) * v->stride[i] >= v->in[i] + v->padding[i]) v->out[i]--;
-        if (room < 0 || v->out[i] < 1)
+        if (v->out[i] < 1)
             return ig_fail(error, IgErrorShape,
                            "%s: shape %s is smaller than a kernel of (%lld, %lld)", call,
                            ig_shape_text(ig_rank(x), ig_shape(x)), (long long)o->kernel[0],

@@ -74,6 +74,11 @@ def test_max_pool_dilated_ties_and_types():
     x = picture(2, 2, 9, 11)
     check(lambda t: ig.max_pool2d(t, 3, stride=2, padding=1, dilation=2),
           lambda a: pool(a, 3, 2, 1, 2), x)
+    # Wider than the picture, and begun inside of it.
+    check(lambda t: ig.max_pool2d(t, (2, 6), stride=2, dilation=(1, 3), ceil_mode=True),
+          lambda a: pool(a, (2, 6), 2, 0, (1, 3), True), picture(1, 2, 8, 15))
+    with pytest.raises(ig.Error):
+        ig.max_pool2d(ig.tensor(x), (2, 6), stride=2, dilation=(1, 3))
     a = np.array([[[1, 3, 3, 0], [3, 1, 0, 0], [np.nan, 1, 0, 0], [5, np.nan, 0, 0]]], "f4")
     y, where = ig.max_pool2d(ig.tensor(a), 2, indices=True)
     assert np.array_equal(y.numpy(), [[[3, 3], [np.nan, 0]]], equal_nan=True)
