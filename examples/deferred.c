@@ -69,25 +69,10 @@ static const char source[] =
     "    return c;\n"
     "}\n";
 
-typedef struct Scene {
-    Matrix camera;
-    float eye[4], right[4], up[4], forward[4];
+typedef struct Scene { // as in the shaders
+    Camera camera;
     uint32_t n_lights, unused[3];
 } Scene;
-
-static void place_camera(Scene *s) {
-    Vec3 eye = {4.6f, 4.9f, 7.0f}, target = {0.3f, -0.4f, 0.9f};
-    float f = 1.9f, aspect = (float)WIDTH / HEIGHT;
-    Vec3 ahead = vec3_unit(vec3_sub(target, eye)), right = vec3_unit(vec3_cross(ahead, (Vec3){0, 1, 0}));
-    Vec3 up = vec3_cross(right, ahead);
-    s->camera = matrix_mul(matrix_perspective(f, aspect, 0.3f, 80), matrix_look(eye, target));
-    memcpy(s->eye, (float[4]){eye.x, eye.y, eye.z, 1}, 16);
-    memcpy(s->forward, (float[4]){ahead.x, ahead.y, ahead.z, 0}, 16);
-    float across = aspect / f, high = 1 / f;
-    memcpy(s->right, (float[4]){right.x * across, right.y * across, right.z * across, 0}, 16);
-    memcpy(s->up, (float[4]){up.x * high, up.y * high, up.z * high, 0}, 16);
-    s->n_lights = LIGHTS;
-}
 
 static void place_lights(float (*lights)[8]) {
     unsigned seed = 5;
@@ -134,7 +119,9 @@ int main(int argc, char **argv) {
                                                           MTLResourceStorageModeShared);
     require(vertices && indices && nearer ? device : NULL, NULL, "buffers");
     Scene scene = {0};
-    place_camera(&scene);
+    scene.camera = camera_at((Vec3){4.6f, 4.9f, 7.0f}, (Vec3){0.3f, -0.4f, 0.9f}, 1.9f,
+                             (float)WIDTH / HEIGHT);
+    scene.n_lights = LIGHTS;
     static float lights[LIGHTS][8];
     place_lights(lights);
 

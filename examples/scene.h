@@ -54,6 +54,23 @@ static inline Matrix matrix_orthographic(float half, float near, float far) {
     return (Matrix){{{1 / half, 0, 0, 0}, {0, 1 / half, 0, 0}, {0, 0, k, 0}, {0, 0, near * k, 1}}};
 }
 
+// A camera as shaders want it: the matrix, and for rays through pixels the eye, where it looks, and
+// half the picture's width and height at distance 1.
+typedef struct Camera {
+    Matrix matrix;
+    float eye[4], right[4], up[4], forward[4];
+} Camera;
+static inline Camera camera_at(Vec3 eye, Vec3 target, float f, float aspect) {
+    Vec3 z = vec3_unit(vec3_sub(target, eye)), x = vec3_unit(vec3_cross(z, (Vec3){0, 1, 0}));
+    Vec3 y = vec3_cross(x, z);
+    float across = aspect / f, high = 1 / f;
+    return (Camera){matrix_mul(matrix_perspective(f, aspect, 0.3f, 80), matrix_look(eye, target)),
+                    {eye.x, eye.y, eye.z, 1},
+                    {x.x * across, x.y * across, x.z * across, 0},
+                    {y.x * high, y.y * high, y.z * high, 0},
+                    {z.x, z.y, z.z, 0}};
+}
+
 // ---- Meshes: places and normals, indexed ----
 
 typedef struct Mesh {

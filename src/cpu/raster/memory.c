@@ -179,23 +179,3 @@ void raster_pass_give(Pass *p) {
     pthread_mutex_unlock(&kept.lock);
     pass_free(&m);
 }
-
-// The end of the process, or of a test.
-void raster_memory_free(void) {
-    pthread_mutex_lock(&kept.lock);
-    while (kept.workers) {
-        Worker *w = kept.workers;
-        kept.workers = w->next;
-        worker_free(w);
-    }
-    while (kept.units) {
-        Unit *u = kept.units;
-        kept.units = u->next;
-        unit_free(u);
-    }
-    kept.worker_bytes = kept.unit_bytes = 0;
-    PassMemory pass = kept.pass;
-    kept.pass = (PassMemory){0};
-    pthread_mutex_unlock(&kept.lock);
-    pass_free(&pass);
-}

@@ -270,7 +270,6 @@ Unit *raster_unit_take(void);
 void raster_unit_give(Unit *unit);
 void raster_pass_take(Pass *p); // its lists, empty
 void raster_pass_give(Pass *p);
-void raster_memory_free(void);
 // draw.c: appends a DrawInfo. False: no memory.
 bool raster_draw_info(Pass *p, size_t draw);
 // assemble.c: the vertices and primitives of a span.
