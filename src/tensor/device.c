@@ -90,8 +90,7 @@ static void after_fork(void) {
 // The thread that ran the queue may not have left it yet, and never will here: another queue. The
 // old one is not released, it is in use for good.
 static void after_fork_child(void) {
-    MTLCommandQueue *queue =
-        forking ? mtl_device_new_command_queue(default_device->metal) : NULL;
+    MTLCommandQueue *queue = forking ? mtl_device_new_command_queue(default_device->metal) : NULL;
     if (queue) {
         mtl_command_queue_set_label(queue, "tensors");
         default_device->queue = queue;
