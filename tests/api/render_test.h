@@ -127,6 +127,23 @@ static inline uint32_t pixel(MTLTexture *texture, size_t x, size_t y) {
     return value;
 }
 
+// Halves, rounded towards 0; what is less than the smallest normal one is 0.
+static inline uint16_t half_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    uint32_t size = bits & 0x7fffffff;
+    return (uint16_t)(bits >> 16 & 0x8000) |
+           (uint16_t)(size < 0x38800000 ? 0 : (size - 0x38000000) >> 13);
+}
+
+static inline float float_of_half(uint16_t half) {
+    uint32_t size = half & 0x7fffu, bits = (half & 0x8000u) << 16;
+    if (size) bits |= (size << 13) + 0x38000000;
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
 static inline void set_quad(MTLRenderCommandEncoder *e, const float (*at)[4], size_t n,
                             const float *color) {
     mtl_render_command_encoder_set_vertex_bytes(e, at, n * sizeof *at, 0);

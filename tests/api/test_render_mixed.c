@@ -172,11 +172,11 @@ static void random_draws(void) {
         d->u.seed = any(1000);
     }
     float at[N_FACTORS * 4][2];
-    _Float16 f[N_FACTORS * 8];
+    uint16_t f[N_FACTORS * 8];
     for (int i = 0; i < N_FACTORS * 4; i++)
         for (int k = 0; k < 2; k++) at[i][k] = between(-1, 1);
     for (int i = 0; i < N_FACTORS * 8; i++)
-        f[i] = (_Float16)(any(30) == 0 ? between(-1, 0) : between(0.3f, any(3) ? 4 : 18));
+        f[i] = half_of(any(30) == 0 ? between(-1, 0) : between(0.3f, any(3) ? 4 : 18));
     points = mtl_device_new_buffer_with_bytes(device, at, sizeof at, 0);
     factors = mtl_device_new_buffer_with_bytes(device, f, sizeof f, 0);
 }

@@ -364,9 +364,9 @@ static void two_sources(void **state) {
     use("v", "f");
     draw();
     run();
-    _Float16 h[SIZE][SIZE][4];
+    uint16_t h[SIZE][SIZE][4];
     mtl_texture_get_bytes(half, h, SIZE * 8, mtl_region_make_2d(0, 0, SIZE, SIZE), 0);
-    EACH_PIXEL(for (int k = 0; k < 4; k++) s.pixels[y][x][k] = (float)h[y][x][k];
+    EACH_PIXEL(for (int k = 0; k < 4; k++) s.pixels[y][x][k] = float_of_half(h[y][x][k]);
                float u = (float)x + 0.5f; float w = (float)y + 0.5f;
                expect(x, y, u + 8 * w / 16, w + 16 * u / 16, 1 + 2, 1.5f))
     mtl_release(half);
@@ -406,11 +406,11 @@ static void pulled_vertices(void **state) {
     struct {
         float p[3];
         uint8_t c[4];
-        _Float16 uv[2];
+        uint16_t uv[2];
     } r[4] = {{{-1, 1, 0}, {0, 0, 0, 0}, {0, 0}},
               {{9, 9, 9}, {9, 9, 9, 9}, {9, 9}},
-              {{3, 1, 0}, {255, 0, 0, 0}, {4, 0}},
-              {{-1, -3, 0}, {0, 255, 0, 0}, {0, 8}}};
+              {{3, 1, 0}, {255, 0, 0, 0}, {half_of(4), 0}},
+              {{-1, -3, 0}, {0, 255, 0, 0}, {0, half_of(8)}}};
     assert_int_equal(sizeof r[0], 20);
     use("v", "f");
     mtl_render_command_encoder_set_vertex_bytes(s.e, r, sizeof r, 3);
