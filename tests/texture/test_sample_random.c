@@ -216,7 +216,27 @@ static void random_calls(void **state) {
     }
 }
 
+// So little below 0 that the fraction rounds to 1.
+static void just_below_zero(void **state) {
+    (void)state;
+    TestTexture x;
+    CpuTextureShape shape = test_shape(CPU_TEXTURE_2D, 55, 4, 1, 1, 1, 1); // R32Float
+    test_texture(&shape, true, &x);
+    for (int i = 0; i < 4; i++) ((float *)(void *)x.t.levels[0].data)[i] = (float)i;
+    for (CpuIsa isa = CPU_ISA_NONE; isa <= CPU_ISA_AVX512; isa++) {
+        if (!cpu_texture_use(isa)) continue;
+        TestCall call;
+        test_all_lanes(&call, 16);
+        for (uint32_t l = 0; l < 16; l++) call.rows.f[l] = l % 2 ? -1e-9f : 0;
+        test_sample(&x.t, test_sampler(0, 0, 0, CPU_REPEAT, CPU_REPEAT, 0), CPU_TEX_LOD_LEVEL,
+                    &call);
+        for (uint32_t l = 0; l < 16; l++) assert_true(call.out.f[l] == (l % 2 ? 3 : 0));
+    }
+    test_texture_free(&x);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls),
+                                       cmocka_unit_test(just_below_zero)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,6 +57,8 @@ static void axis_of(const CpuSampler *s, unsigned dimension, float u, uint32_t s
         else if (mode == CPU_MIRROR_REPEAT)
             u -= 2 * floorf(u * 0.5f);
         x = u * (float)size;
+        if (mode == CPU_REPEAT && !linear && x >= (float)size) // a little below 0: the last texel
+            x = (float)size - 0.5f;
     }
     if (x != x) x = 0;
     x = clamp_float(linear ? x - 0.5f : x, -FAR, FAR);
