@@ -63,11 +63,11 @@ static const char source[] =
 typedef struct Body {
     float place[3], size, color[3], turned;
 } Body;
-typedef struct Camera {
+typedef struct View { // Camera of the functions
     Matrix project;
     float eye[3], reach;
     float padding[12];
-} Camera;
+} View;
 
 static MTLBuffer *buffer_of(MTLDevice *device, const void *data, size_t n_bytes) {
     MTLBuffer *buffer = mtl_device_new_buffer_with_bytes(device, data, n_bytes, 0);
@@ -90,11 +90,11 @@ static MTLBuffer *plant(MTLDevice *device) {
     return buffer_of(device, bodies, sizeof bodies);
 }
 
-static Camera look(void) {
+static View look(void) {
     Vec3 eye = {-9, 9.5f, 24};
     Matrix project = matrix_mul(matrix_perspective(1.6f, (float)WIDTH / HEIGHT, 0.5f, 80),
                                 matrix_look(eye, (Vec3){2, -3, 4}));
-    return (Camera){.project = project, .eye = {eye.x, eye.y, eye.z}, .reach = 60};
+    return (View){.project = project, .eye = {eye.x, eye.y, eye.z}, .reach = 60};
 }
 
 // The kernel's part: which bodies, as which meshes.
@@ -131,7 +131,7 @@ int main(int argc, char **argv) {
     uint32_t parts[6];
     for (int i = 0; i < 3; i++)
         parts[2 * i] = (uint32_t)levels[i].first, parts[2 * i + 1] = (uint32_t)levels[i].count;
-    Camera camera = look();
+    View camera = look();
 
     MTLIndirectCommandBuffer *icb = mtl_device_new_indirect_command_buffer(
         device,
