@@ -163,6 +163,9 @@ MTL_API void mtl_render_command_encoder_set_object_sampler_states(MTLRenderComma
 MTL_API void mtl_render_command_encoder_set_object_sampler_state_with_lod_clamps(
     MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
     float lod_max_clamp, size_t index);
+MTL_API void mtl_render_command_encoder_set_object_sampler_states_with_lod_clamps(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers,
+    const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range);
 // Of the argument [[threadgroup(index)]]: a multiple of 16.
 MTL_API void
 mtl_render_command_encoder_set_object_threadgroup_memory_length(MTLRenderCommandEncoder *encoder,
@@ -192,6 +195,9 @@ MTL_API void mtl_render_command_encoder_set_mesh_sampler_states(MTLRenderCommand
 MTL_API void mtl_render_command_encoder_set_mesh_sampler_state_with_lod_clamps(
     MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
     float lod_max_clamp, size_t index);
+MTL_API void mtl_render_command_encoder_set_mesh_sampler_states_with_lod_clamps(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers,
+    const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range);
 MTL_API void
 mtl_render_command_encoder_set_mesh_threadgroup_memory_length(MTLRenderCommandEncoder *encoder,
                                                               size_t length, size_t index);

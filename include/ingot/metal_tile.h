@@ -96,6 +96,9 @@ mtl_render_command_encoder_set_tile_sampler_states(MTLRenderCommandEncoder *enco
 MTL_API void mtl_render_command_encoder_set_tile_sampler_state_with_lod_clamps(
     MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
     float lod_max_clamp, size_t index);
+MTL_API void mtl_render_command_encoder_set_tile_sampler_states_with_lod_clamps(
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers,
+    const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #include "guard.h"
 
 #define N 256
+#define TOLERANCE 1e-4 // RGBA8: weights of 15 bits
 #define KERNEL(name, texture, call)                                                                \
     "kernel void " name "(" texture " t [[texture(0)]], sampler s [[sampler(0)]],"                 \
     " device const float4 *in [[buffer(0)]], device float4 *out [[buffer(1)]],"                    \
@@ -331,7 +332,8 @@ static void test_2d(void **state) {
                             .border_color = border_for(s, r, 0, k)};
                         points((uint32_t)k + 1, -1.5, 2.5);
                         run("two", t, &d);
-                        compare_all("2D", (Ask){.m = &m, .s = &d, .compare = -1}, 4, true, 2e-5);
+                        compare_all("2D", (Ask){.m = &m, .s = &d, .compare = -1}, 4, true,
+                                    TOLERANCE);
                     }
         done(&m, t);
     }
@@ -367,13 +369,15 @@ static void test_1d_and_3d(void **state) {
                 d.r_address_mode = MTLSamplerAddressModeClampToEdge;
                 d.border_color = border_for(s, d.t_address_mode, 0, k);
                 run("two_array", c, &d);
-                compare_all("2D array", (Ask){.m = &layers, .s = &d, .compare = -1}, 4, true, 2e-5);
+                compare_all("2D array", (Ask){.m = &layers, .s = &d, .compare = -1}, 4, true,
+                            TOLERANCE);
                 d.t_address_mode = MTLSamplerAddressModeClampToEdge;
                 d.border_color = border_for(s, 0, 0, k);
                 run("one_array", b, &d);
-                compare_all("1D array", (Ask){.m = &lines, .s = &d, .compare = -1}, 4, false, 2e-5);
+                compare_all("1D array", (Ask){.m = &lines, .s = &d, .compare = -1}, 4, false,
+                            TOLERANCE);
                 run("one", a, &d);
-                compare_all("1D", (Ask){.m = &one, .s = &d, .compare = -1}, 4, false, 2e-5);
+                compare_all("1D", (Ask){.m = &one, .s = &d, .compare = -1}, 4, false, TOLERANCE);
             }
     done(&one, a), done(&lines, b), done(&layers, c), done(&three, e);
 }
@@ -439,10 +443,10 @@ static void test_levels(void **state) {
                                       .lod_max_clamp = k & 2 ? 2.75f : 0};
             points((uint32_t)(mip * 4 + k) + 40, -1.5, 2.5);
             run("two", t, &d);
-            compare_all("LOD clamps", (Ask){.m = &m, .s = &d, .compare = -1}, 4, true, 2e-5);
+            compare_all("LOD clamps", (Ask){.m = &m, .s = &d, .compare = -1}, 4, true, TOLERANCE);
             run("moved", t, &d);
             compare_all("offset", (Ask){.m = &m, .s = &d, .compare = -1, .offset = {-3, 2, 0}}, 4,
-                        true, 2e-5);
+                        true, TOLERANCE);
             // A gradient of 2^n texels is level n.
             run("gradient", t, &d);
             compare_all("gradient", (Ask){.m = &m, .s = &d, .compare = -1}, 4, true, 1e-4);
@@ -455,7 +459,7 @@ static void test_levels(void **state) {
                                                     MTLSamplerAddressModeClampToBorderColor,
                                                 .border_color = MTLSamplerBorderColorOpaqueWhite};
             compare_all("constexpr sampler", (Ask){.m = &m, .s = &fixed, .compare = -1}, 4, true,
-                        2e-5);
+                        TOLERANCE);
         }
     done(&m, t);
 }
@@ -474,7 +478,7 @@ static void test_unnormalized(void **state) {
                                   .unnormalized_coordinates = true};
         points((uint32_t)k + 70, -3, 17);
         run("texels", t, &d);
-        compare_all("unnormalized", (Ask){.m = &m, .s = &d, .compare = -1}, 4, false, 2e-5);
+        compare_all("unnormalized", (Ask){.m = &m, .s = &d, .compare = -1}, 4, false, TOLERANCE);
     }
     done(&m, t);
 }

@@ -3,7 +3,6 @@
 // thread sleep for up to 8 ms now and then, right after it woke others or gave back a lock: the
 // moments in which a test or the library may wrongly believe that this thread is done. `make chaos`
 // runs the tests under it.
-#define _GNU_SOURCE // RTLD_NEXT
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>

@@ -227,6 +227,9 @@ void rt_render_bind_sampler(MTLRenderCommandEncoder *e, RtStageIndex stage,
                             const char *call);
 void rt_render_bind_samplers(MTLRenderCommandEncoder *e, RtStageIndex stage,
                              MTLSamplerState *const *samplers, MTLRange range, const char *call);
+void rt_render_bind_clamped_samplers(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                                     MTLSamplerState *const *samplers, const float *low,
+                                     const float *high, MTLRange range, const char *call);
 
 // render_mesh.c: the bodies of draws, for both kinds of encoders.
 void rt_render_draw_meshes(MTLRenderCommandEncoder *e, MTLSize grid, bool threads, MTLSize object,

@@ -232,9 +232,9 @@ void mtl_render_command_encoder_set_vertex_bytes_with_attribute_stride(
         encoder->stages[RT_VERTEX].strides[index] = stride;
 }
 
-static void set_clamped(MTLRenderCommandEncoder *e, RtStageIndex stage,
-                        MTLSamplerState *const *samplers, const float *low, const float *high,
-                        MTLRange range, const char *call) {
+void rt_render_bind_clamped_samplers(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                                     MTLSamplerState *const *samplers, const float *low,
+                                     const float *high, MTLRange range, const char *call) {
     if (!valid_range(e, samplers, range, RT_MAX_SAMPLERS, RT_RULE_sampler_index, call) ||
         !valid_range(e, low, range, RT_MAX_SAMPLERS, RT_RULE_sampler_index, call) ||
         !valid_range(e, high, range, RT_MAX_SAMPLERS, RT_RULE_sampler_index, call))
@@ -243,16 +243,4 @@ static void set_clamped(MTLRenderCommandEncoder *e, RtStageIndex stage,
         const float clamps[2] = {low[i], high[i]};
         rt_render_bind_sampler(e, stage, samplers[i], clamps, range.location + i, call);
     }
-}
-
-void mtl_render_command_encoder_set_vertex_sampler_states_with_lod_clamps(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, const float *lod_min_clamps,
-    const float *lod_max_clamps, MTLRange range) {
-    set_clamped(encoder, RT_VERTEX, samplers, lod_min_clamps, lod_max_clamps, range, __func__);
-}
-
-void mtl_render_command_encoder_set_fragment_sampler_states_with_lod_clamps(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, const float *lod_min_clamps,
-    const float *lod_max_clamps, MTLRange range) {
-    set_clamped(encoder, RT_FRAGMENT, samplers, lod_min_clamps, lod_max_clamps, range, __func__);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // render_setters.c: the public functions that bind buffers, bytes, textures and samplers to one
-// stage of a render encoder. Every stage has the same nine with its own name in theirs, which is
+// stage of a render encoder. Every stage has the same ten with its own name in theirs, which is
 // also the name that messages show; what they do is in render_bind.c. Threadgroup memory of object
 // and mesh functions.
 #include "runtime/command/render.h"
@@ -38,6 +38,11 @@
            float lod_max_clamp, size_t index) {                                                    \
         const float clamps[2] = {lod_min_clamp, lod_max_clamp};                                    \
         rt_render_bind_sampler(e, STAGE, sampler, clamps, index, __func__);                        \
+    }                                                                                              \
+    SETTER(NAME##_sampler_states_with_lod_clamps, MTLSamplerState *const *samplers,                \
+           const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range) {             \
+        rt_render_bind_clamped_samplers(e, STAGE, samplers, lod_min_clamps, lod_max_clamps, range, \
+                                        __func__);                                                 \
     }
 
 SETTERS_OF_STAGE(vertex, RT_VERTEX)
