@@ -29,6 +29,7 @@
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -763,6 +764,7 @@ static void dialect(LangOptions &l, CodeGenOptions &g, bool fast) {
 bool bridge_run(BridgeMode mode, const char *const *args, size_t n_args, const BridgeFile *files,
                 size_t n_files, bool fast_math, const BridgeClient *client) {
     noteBottomOfStack();
+    llvm::install_out_of_memory_new_handler(); // the process dies with "out of memory" on its lips
     BridgeJob job;
     job.client = client;
     auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
