@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// metal4_network.c: a network as one command. Writes a small package (docs/networks.md has the
+// metal4_network.c: a network as one command. Writes a small package (docs/guide/networks.md has the
 // format) that computes exclusive-or, opens it as a library and runs it between the other work of a
 // queue.
 #include <sys/stat.h>

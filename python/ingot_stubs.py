@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes ingot/_tensor.pyi from the extension itself, as stubs.py does for pymetal.
+"""Writes ingot/_tensor.pyi from the extension itself, as pymetal_stubs.py does for pymetal.
 
     PYTHONPATH=build/python python3 python/ingot_stubs.py [--check] [FOLDER]
 
@@ -19,7 +19,7 @@ if __name__ == "__main__":
 import ingot as ig  # noqa: E402
 from ingot import _tensor  # noqa: E402
 
-spec = importlib.util.spec_from_file_location("stubs", pathlib.Path(__file__).parent / "stubs.py")
+spec = importlib.util.spec_from_file_location("stubs", pathlib.Path(__file__).parent / "pymetal_stubs.py")
 stubs = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(stubs)
 

@@ -38,7 +38,7 @@
 // - Kernels get their arguments from an argument table: plain addresses. Each dispatch takes the
 //   bindings as they are then.
 // - Misuse while encoding, and faults of kernels, arrive in the commit's feedback.
-// examples/metal4_compute.c and examples/metal4_frames.c are programs; docs/metal4.md says more.
+// examples/metal4_compute.c and examples/metal4_frames.c are programs; docs/guide/metal4.md says more.
 #ifndef INGOT_METAL_H
 #include "ingot/metal.h" // which includes this one
 #elif !defined INGOT_METAL4_H

@@ -4,7 +4,7 @@
 //
 // On a Mac a network is a package (.mtlpackage) that Apple's converter writes. Here it is a folder
 // of that kind with a file network.json: a graph of tensor operations, documented in
-// docs/networks.md, and weights beside it (safetensors, raw numbers, or in the JSON itself). It is
+// docs/guide/networks.md, and weights beside it (safetensors, raw numbers, or in the JSON itself). It is
 // opened as a library whose one function is the network:
 //
 //     MTLLibrary *library = mtl_device_new_library_with_url(device, "digits.mtlpackage", &error);

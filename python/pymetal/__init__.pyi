@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Made by python/stubs.py from the module's docstrings: change those instead.
+# Made by python/pymetal_stubs.py from the module's docstrings: change those instead.
 """Metal for Python, on Linux: the names and behaviour of PyMetal on top of Ingot.
 
     import numpy as np

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Made by python/stubs.py from the module's docstrings: change those instead.
+# Made by python/pymetal_stubs.py from the module's docstrings: change those instead.
 """Kernels: what they are compiled with, pipelines, reflection, the encoder that dispatches them."""
 
 from . import (

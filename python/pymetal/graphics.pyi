@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Made by python/stubs.py from the module's docstrings: change those instead.
+# Made by python/pymetal_stubs.py from the module's docstrings: change those instead.
 """Textures, samplers and the render half: descriptors, states, the encoder, layers."""
 
 from . import (

@@ -6,7 +6,7 @@
 // The planner: small work stays with the thread that asks. A commit wakes another thread, which is
 // right for work that lasts longer than that takes and goes on beside the recording; of small
 // operations hundreds are recorded and then run by the thread that waits for the result, without a
-// word between threads. See docs/tensor-library.md for what was measured.
+// word between threads. See docs/internals/tensor-library.md for what was measured.
 #include <stdlib.h>
 #include <time.h>
 #include "tensor/kernels.h"

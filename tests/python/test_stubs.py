@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The .pyi files say what the module has: they are what python/stubs.py makes of it now."""
+"""The .pyi files say what the module has: they are what python/pymetal_stubs.py makes of it now."""
 
 import ast
 import importlib.util
@@ -16,7 +16,7 @@ ROOT = pathlib.Path(os.environ.get("INGOT_SOURCE_DIR", pathlib.Path(__file__).pa
 
 @pytest.fixture(scope="module")
 def stubs():
-    spec = importlib.util.spec_from_file_location("stubs", ROOT / "python" / "stubs.py")
+    spec = importlib.util.spec_from_file_location("stubs", ROOT / "python" / "pymetal_stubs.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -30,7 +30,7 @@ def tree(stubs):
 def test_current(stubs):
     for name, content in stubs.files().items():
         path = ROOT / "python" / "pymetal" / name
-        assert path.read_text(encoding="utf-8") == content, f"{name}: run python/stubs.py"
+        assert path.read_text(encoding="utf-8") == content, f"{name}: run python/pymetal_stubs.py"
 
 
 def test_installed_ones_are_the_same(stubs):

@@ -5,7 +5,7 @@
 // these exceptions, which are part of the work: positions may be anything (NaN, infinite, huge),
 // indices may point anywhere, scissors may be empty, shaders may fault or take too long.
 //
-// The way of a primitive, file by file (docs/rasteriser.md says why):
+// The way of a primitive, file by file (docs/internals/rasteriser.md says why):
 //   pass.c       draws are cut into units of some thousand primitives, in batches of bounded memory
 //   draw.c       what a draw's state means for the loops
 //   tessellate.c patches become triangles; mesh.c: object and mesh functions make them

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the .pyi files of pymetal from the module itself.
 
-    PYTHONPATH=build/python python3 python/stubs.py [--check] [FOLDER]
+    PYTHONPATH=build/python python3 python/pymetal_stubs.py [--check] [FOLDER]
 
 The extension's docstrings carry the types: a method's first line is its signature with types,
 a property's text begins with its type and, where it cannot be set, "read-only". Everything in a
@@ -23,7 +23,7 @@ if __name__ == "__main__":
 import pymetal as pm  # noqa: E402
 
 HEAD = '''# SPDX-License-Identifier: Apache-2.0
-# Made by python/stubs.py from the module's docstrings: change those instead.
+# Made by python/pymetal_stubs.py from the module's docstrings: change those instead.
 '''
 SUBMODULES = ("advanced", "compute", "enums", "exceptions", "graphics", "shader", "types")
 # CPython 3.11 does not show the buffer protocol as a method.
@@ -197,7 +197,7 @@ def main():
         if "--check" not in sys.argv:
             path.write_text(content, encoding="utf-8")
     if "--check" in sys.argv and stale:
-        raise SystemExit("stale: " + ", ".join(stale) + " (run python/stubs.py)")
+        raise SystemExit("stale: " + ", ".join(stale) + " (run python/pymetal_stubs.py)")
     print("written: " + ", ".join(stale) if stale else "nothing to do")
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// seed_004.c: the code of the "Metal GPU Optimization Guide", section by section and line by line,
-// in C. A comment before a statement is the line of the guide it stands for. Benchmarks are run for
-// their formulas, with few repetitions; nothing is asserted about time.
+// test_optimization_guide.c: the code of the "Metal GPU Optimization Guide", section by section and
+// line by line, in C. A comment before a statement is the line of the guide it stands for.
+// Benchmarks are run for their formulas, with few repetitions; nothing is asserted about time.
 #include <time.h>
 #include "ingot/tensor_kernel.h"
 #include "tensor_test.h"

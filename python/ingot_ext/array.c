@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "../src/dlpack.h"
+#include "../dlpack.h"
 #include "object.h"
 
 enum { DL_BFLOAT = 4, DL_CPU_PINNED = 3, DL_READ_ONLY = 1, DL_IS_COPIED = 2 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "buffer.h"
-#include "dlpack.h"
+#include "../dlpack.h"
 
 // ---- Element types ----
 
