@@ -3,6 +3,7 @@
 // state. How gradients come about is the business of the two paths (train_int.h).
 #include "neural/train.h"
 #include "base/numbers.h"
+#include "base/philox.h"
 #include "neural/image.h"
 #include "neural/kernels.h"
 #include "neural/train_int.h"
@@ -337,18 +338,12 @@ bool neural_trainer_gradient(NeuralTrainer *t, float *gradient, float *loss, cha
     return true;
 }
 
-// Philox 4x32-10, as kernels/network.h has it.
+// As draw_sample of kernels/network.h.
 void neural_trainer_samples(const NeuralTrainer *t, uint64_t step, uint32_t *samples) {
+    const uint64_t seed = t->options.seed;
     for (uint32_t i = 0; i < t->options.batch; i++) {
         uint32_t c[4] = {i, (uint32_t)step, (uint32_t)(step >> 32), 0};
-        uint32_t key[2] = {(uint32_t)t->options.seed, (uint32_t)(t->options.seed >> 32)};
-        for (int round = 0; round < 10; round++) {
-            uint64_t a = (uint64_t)0xCD9E8D57u * c[2], b = (uint64_t)0xD2511F53u * c[0];
-            uint32_t next[4] = {(uint32_t)(a >> 32) ^ c[1] ^ key[0], (uint32_t)a,
-                                (uint32_t)(b >> 32) ^ c[3] ^ key[1], (uint32_t)b};
-            memcpy(c, next, sizeof c);
-            key[0] += 0x9E3779B9u, key[1] += 0xBB67AE85u;
-        }
+        philox((uint32_t)seed, (uint32_t)(seed >> 32), c);
         samples[i] = (uint32_t)((uint64_t)c[0] * t->n_samples >> 32);
     }
 }

@@ -1,24 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// random.c: random tensors. A value is a function of the seed and its place: Philox 4x32-10 (Salmon
-// et al., "Parallel random numbers: as easy as 1, 2, 3", 2011), the key is the seed, the counter
-// the place divided by four. Made on the host, in float.
+// random.c: random tensors. A value is a function of the seed and its place: the key of Philox
+// (base/philox.h) is the seed, the counter the place divided by four. Made on the host, in float.
 #include <math.h>
 #include <stdlib.h>
+#include "base/philox.h"
 #include "tensor/tensor_int.h"
-
-static void philox(uint64_t seed, uint64_t counter, uint32_t out[4]) {
-    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-    uint32_t c[4] = {(uint32_t)counter, (uint32_t)(counter >> 32), 0, 0};
-    for (int round = 0; round < 10; round++) {
-        uint64_t a = (uint64_t)0xD2511F53u * c[0], b = (uint64_t)0xCD9E8D57u * c[2];
-        uint32_t next[4] = {(uint32_t)(b >> 32) ^ c[1] ^ k0, (uint32_t)b,
-                            (uint32_t)(a >> 32) ^ c[3] ^ k1, (uint32_t)a};
-        for (int i = 0; i < 4; i++) c[i] = next[i];
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
-    }
-    for (int i = 0; i < 4; i++) out[i] = c[i];
-}
 
 // In [0, 1), 24 bits.
 static double unit(uint32_t bits) { return (double)(bits >> 8) * 0x1p-24; }
@@ -49,9 +35,10 @@ static IgTensor *fill(const char *call, IgDevice *device, IgType type, int rank,
         return NULL;
     }
     for (int64_t i = 0; i < count; i += 4) {
-        uint32_t bits[4];
+        const uint64_t place = (uint64_t)i / 4;
+        uint32_t bits[4] = {(uint32_t)place, (uint32_t)(place >> 32), 0, 0};
         double v[4];
-        philox(seed, (uint64_t)i / 4, bits);
+        philox((uint32_t)seed, (uint32_t)(seed >> 32), bits);
         for (int k = 0; k < 4; k++) v[k] = low + unit(bits[k]) * (high - low);
         if (normal) normal_pair(bits, v), normal_pair(bits + 2, v + 2);
         for (int k = 0; k < 4 && i + k < count; k++) ig_element_set(type, values, i + k, v[k]);

@@ -4,6 +4,7 @@
 // src/neural/gpu.h.
 #include <metal_stdlib>
 using namespace metal;
+#include "philox.h"
 
 enum Activation : uint { linear = 0, sine = 1, relu = 2, sigmoid = 3 };
 
@@ -79,13 +80,9 @@ inline float activate(uint kind, float omega, float z) {
     return activate(kind, omega, z, slope);
 }
 
-// Philox 4x32-10 (Salmon et al., 2011): the first word for counter (sample, step), as a number below n.
+// The sample with this number of a step's batch, as a number below n.
 inline uint draw_sample(uint2 key, uint2 step, uint sample, uint n) {
-    uint4 c = uint4(sample, step, 0);
-    for (int i = 0; i < 10; i++) {
-        c = uint4(mulhi(0xCD9E8D57u, c.z) ^ c.y ^ key.x, 0xCD9E8D57u * c.z,
-                  mulhi(0xD2511F53u, c.x) ^ c.w ^ key.y, 0xD2511F53u * c.x);
-        key += uint2(0x9E3779B9u, 0xBB67AE85u);
-    }
-    return mulhi(c.x, n);
+    uint c[4] = {sample, step.x, step.y, 0};
+    philox(key.x, key.y, c);
+    return mulhi(c[0], n);
 }
