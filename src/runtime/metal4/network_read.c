@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/files.h"
 #include "base/numbers.h"
+#include "base/safetensors.h"
 #include "runtime/metal4/network.h"
 
 #define MAX_ELEMENTS ((int64_t)1 << 30)
@@ -48,8 +49,8 @@ typedef struct Reader {
     RtNetwork *net;
     const char *folder;
     char weights[200];     // file of constants that name none; "": none
-    unsigned char *loaded; // the safetensors file read last, and its name
-    size_t n_loaded;
+    unsigned char *loaded; // the safetensors file read last, what is in it, and its name
+    SafeTensors tensors;
     char loaded_name[200];
     bool no_memory;
 } Reader;
@@ -178,89 +179,50 @@ static unsigned char *load(Reader *r, const char *name, size_t *n) {
     return data;
 }
 
-typedef struct Entry { // of a safetensors header
-    MTLTensorDataType type;
-    NetShape shape; // reversed already: innermost first
-    uint64_t begin, end;
-} Entry;
+static MTLTensorDataType type_of(const SafeTensor *t) {
+    return t->kind == 'f' && t->n_bytes == 4   ? MTLTensorDataTypeFloat32
+           : t->kind == 'f' && t->n_bytes == 2 ? MTLTensorDataTypeFloat16
+           : t->kind == 'B'                    ? MTLTensorDataTypeBFloat16
+                                               : MTLTensorDataTypeNone;
+}
 
-static bool read_entry(JsonReader *j, Entry *e) {
-    const char *key;
-    char dtype[16] = "";
-    uint64_t n;
-    int64_t sizes[NET_MAX_RANK];
-    *e = (Entry){.shape.n = {1, 1, 1, 1, 1, 1, 1, 1}};
-    if (!json_enter_object(j)) return false;
-    while (json_next_key(j, &key)) {
-        if (!strcmp(key, "dtype")) {
-            if (!json_string_value(j, dtype, sizeof dtype)) return false;
-        } else if (!strcmp(key, "shape")) {
-            uint32_t rank = 0;
-            if (!json_enter_array(j)) return false;
-            while (json_next_item(j)) {
-                if (rank == NET_MAX_RANK || !json_uint(j, &n, 1, MAX_ELEMENTS))
-                    return json_fail(j, "not a shape for networks");
-                sizes[rank++] = (int64_t)n;
-            }
-            e->shape.rank = rank;
-            for (uint32_t i = 0; i < NET_MAX_RANK; i++)
-                e->shape.n[i] = i < rank ? sizes[rank - 1 - i] : 1;
-        } else if (!strcmp(key, "data_offsets")) {
-            int at = 0;
-            if (!json_enter_array(j)) return false;
-            while (json_next_item(j))
-                if (!json_uint(j, at == 0 ? &e->begin : &e->end, 0, INT64_MAX) || ++at > 2)
-                    return json_fail(j, "two offsets are needed");
-        } else if (!json_skip(j)) {
-            return false;
-        }
-    }
-    e->type = !strcmp(dtype, "F32")    ? MTLTensorDataTypeFloat32
-              : !strcmp(dtype, "F16")  ? MTLTensorDataTypeFloat16
-              : !strcmp(dtype, "BF16") ? MTLTensorDataTypeBFloat16
-                                       : MTLTensorDataTypeNone;
-    return json_ok(j);
+static void forget_tensors(Reader *r) {
+    safetensors_free(&r->tensors);
+    free(r->loaded);
+    r->loaded = NULL;
+    r->loaded_name[0] = 0;
+}
+
+static bool load_tensors(Reader *r, const char *file) {
+    char message[JSON_MESSAGE_BYTES];
+    size_t n;
+    if (!strcmp(r->loaded_name, file)) return true;
+    forget_tensors(r);
+    if (!(r->loaded = load(r, file, &n))) return false;
+    snprintf(r->loaded_name, sizeof r->loaded_name, "%s", file);
+    if (safetensors_read(&r->tensors, r->loaded, n, file, message)) return true;
+    return *message ? json_fail(&r->json, "%s", message) : no_memory(r);
 }
 
 static bool from_safetensors(Reader *r, NetValue *v, const char *file, const char *name) {
-    JsonReader *j = &r->json, head;
-    if (strcmp(r->loaded_name, file) != 0) {
-        free(r->loaded);
-        r->loaded_name[0] = 0;
-        if (!(r->loaded = load(r, file, &r->n_loaded))) return false;
-        snprintf(r->loaded_name, sizeof r->loaded_name, "%s", file);
-    }
-    uint64_t n_head = 0;
-    if (r->n_loaded >= 8) memcpy(&n_head, r->loaded, 8);
-    if (n_head == 0 || n_head > r->n_loaded - 8)
-        return json_fail(j, "'%s' is no safetensors file", file);
-    json_begin(&head, (const char *)r->loaded + 8, n_head, file, NULL);
-    const char *key;
-    Entry e = {0};
-    bool found = false;
-    if (json_enter_object(&head))
-        while (!found && json_next_key(&head, &key)) {
-            found = strcmp(key, name) == 0; // long keys are cut: such tensors need short names
-            if (found ? !read_entry(&head, &e) : !json_skip(&head)) break;
-        }
-    if (!json_ok(&head)) return json_fail(j, "the header of '%s' is damaged", file);
-    if (!found) return json_fail(j, "'%s' has no tensor '%s'", file, name);
-    if (e.type == MTLTensorDataTypeNone)
+    JsonReader *j = &r->json;
+    if (!load_tensors(r, file)) return false;
+    const SafeTensor *t = safetensors_find(&r->tensors, name);
+    if (!t) return json_fail(j, "'%s' has no tensor '%s'", file, name);
+    if (!type_of(t))
         return json_fail(j, "tensor '%s' of '%s' is not of type F32, F16 or BF16", name, file);
-    int64_t total = 1;
-    for (uint32_t i = 0; i < e.shape.rank; i++)
-        if ((total *= e.shape.n[i]) > MAX_ELEMENTS)
-            return json_fail(j, "tensor '%s' of '%s' is too large", name, file);
-    uint64_t n_data = r->n_loaded - 8 - n_head;
-    if (e.begin > e.end || e.end > n_data ||
-        e.end - e.begin != (uint64_t)total * rt_network_type_bytes(e.type))
-        return json_fail(j, "tensor '%s' of '%s' lies outside the file", name, file);
-    if (v->sized && total != rt_shape_count(&v->shape))
+    if (t->n_elements < 1 || t->n_elements > MAX_ELEMENTS)
+        return json_fail(j, "tensor '%s' of '%s' is empty or too large", name, file);
+    if (v->sized && t->n_elements != rt_shape_count(&v->shape))
         return json_fail(j, "tensor '%s' of '%s' has %lld elements, not %lld", name, file,
-                         (long long)total, (long long)rt_shape_count(&v->shape));
-    if (!v->sized) v->shape = e.shape;
+                         (long long)t->n_elements, (long long)rt_shape_count(&v->shape));
+    if (!v->sized) {
+        v->shape.rank = (uint32_t)t->rank;
+        for (uint32_t i = 0; i < NET_MAX_RANK; i++) // innermost first
+            v->shape.n[i] = i < t->rank ? t->shape[t->rank - 1 - i] : 1;
+    }
     v->sized = true;
-    return take_data(r, v, r->loaded + 8 + n_head + e.begin, e.type);
+    return take_data(r, v, r->tensors.data + t->begin, type_of(t));
 }
 
 static bool from_raw(Reader *r, NetValue *v, const char *file, uint64_t offset,
@@ -599,7 +561,7 @@ RtNetwork *rt_network_read(const char *folder, char *message) {
     }
     free(text);
     free(path);
-    free(r.loaded);
+    forget_tensors(&r);
     if (ok) return r.net;
     rt_network_free(r.net);
     return NULL;
