@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// files_npy.c: .npy files as tensors. Headers are read and written by base/npy.c.
+// files_npy.c: .npy files as tensors. The format is base/npy.c's.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static IgTensor *as_read(IgDevice *device, const char *name, const NpyHeader *h,
     IgFileType type = {h->kind, h->n_bytes, h->order == '>' && h->n_bytes > 1};
     IgShape shape;
     IgType ignored;
-    uint64_t lengths[NPY_HEADER_DIMS];
+    uint64_t lengths[NPY_MAX_DIMS];
     if (!strchr("fiub", h->kind) || !ig_file_type(&type, &ignored)) {
         ig_fail(error, IgErrorFile, "%s: it holds numbers of type '%s', which tensors do not have",
                 name, h->descr);
@@ -65,25 +65,21 @@ IgTensor *ig_load_npy(IgDevice *device, const char *path, MTLError **error) {
 }
 
 bool ig_save_npy(const char *path, IgTensor *tensor, MTLError **error) {
-    static const char *const descrs[IG_N_TYPES] = {
-        [IgFloat16] = "<f2", [IgFloat32] = "<f4", [IgBFloat16] = "<f4", [IgInt8] = "|i1",
-        [IgInt32] = "<i4",   [IgInt64] = "<i8",   [IgBool] = "|b1"};
+    static const char *const types[IG_N_TYPES] = {
+        [IgFloat16] = "f16", [IgFloat32] = "f32", [IgBFloat16] = "bf16", [IgInt8] = "i8",
+        [IgInt32] = "i32",   [IgInt64] = "i64",   [IgBool] = "bool"};
     if (!tensor) return false;
     if (!path) return ig_fail(error, IgErrorArgument, "ig_save_npy: no path");
-    size_t shape[IG_MAX_RANK], n_bytes;
-    for (int i = 0; i < ig_rank(tensor); i++) shape[i] = (size_t)ig_shape(tensor)[i];
-    bool widen = ig_type(tensor) == IgBFloat16;
-    IgTensor *t = widen ? ig_cast(tensor, IgFloat32, error) : tensor;
-    unsigned char *bytes = t ? ig_file_bytes(t, &n_bytes, error) : NULL;
-    if (widen) ig_drop(t);
-    if (!bytes) return false;
-    Text file = {0};
-    npy_header_write(&file, descrs[ig_type(tensor)], (size_t)ig_rank(tensor), shape);
-    text_add_bytes(&file, (const char *)bytes, n_bytes);
-    free(bytes);
-    bool ok = !file.failed || ig_fail_no_memory(error);
-    if (ok && !file_write_atomic(path, file.data, file.n_bytes, false))
-        ok = ig_fail(error, IgErrorFile, "cannot write '%s': %s", path, strerror(errno));
-    text_free(&file);
+    size_t n_bytes;
+    NpyArray a = {.type = number_type(types[ig_type(tensor)]),
+                  .n_dims = (size_t)ig_rank(tensor),
+                  .n_elements = (size_t)ig_numel(tensor),
+                  .data = ig_file_bytes(tensor, &n_bytes, error)};
+    if (!a.data) return false;
+    for (size_t i = 0; i < a.n_dims; i++) a.shape[i] = (size_t)ig_shape(tensor)[i];
+    char *why = npy_write(path, &a, false);
+    bool ok = !why || ig_fail(error, IgErrorFile, "%s", why);
+    free(why);
+    npy_free(&a);
     return ok;
 }

@@ -136,7 +136,7 @@ static int write_npy(const Render *r, const RenderOutput *out, unsigned char *pi
                   .shape = {o->height, o->width, 4},
                   .n_elements = o->width * o->height * (out->depth ? 1 : 4),
                   .data = pixels};
-    char *why = npy_write(out->path, &a);
+    char *why = npy_write(out->path, &a, true);
     if (!why) return EXIT_FINE;
     complain(EXIT_INPUT, "render", "-o: %s", why);
     free(why);

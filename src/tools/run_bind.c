@@ -157,7 +157,7 @@ int run_report(const RunOptions *o) {
             run_value_print(array, out->count);
             continue;
         }
-        char *why = npy_write(out->file, array);
+        char *why = npy_write(out->file, array, true);
         if (!why) continue;
         complain(EXIT_INPUT, "run", "--out %s: %s", out->key, why);
         free(why);

@@ -3,7 +3,7 @@
 // value such as u32:7.
 #ifndef INGOT_TOOLS_RUN_VALUES_H
 #define INGOT_TOOLS_RUN_VALUES_H
-#include "tools/npy.h"
+#include "base/npy.h"
 
 // NULL if all is well; else why not (malloc'd). *is_value: the kernel gets a copy, not a buffer.
 char *run_value_parse(const char *text, NpyArray *a, bool *is_value);
