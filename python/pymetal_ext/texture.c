@@ -137,7 +137,7 @@ static const struct {
 } blocks[] = {
 #define CPU_PIXEL_FORMAT(name, value, coding, kind, block_width, block_height, block_bytes, ...)   \
     {MTLPixelFormat##name, block_width, block_height, block_bytes},
-#include "../../src/cpu/texture/pixel_formats.def"
+#include "../../src/abi/pixel_formats.def"
 };
 
 // Bytes from the first texel of a region to the end of its last; SIZE_MAX: too many. The library

@@ -2,7 +2,7 @@
 // build_int.h: shared by the files behind `mslc build` (build.c, build_options.c, check.c).
 #ifndef INGOT_COMPILER_BUILD_INT_H
 #define INGOT_COMPILER_BUILD_INT_H
-#include "base/metallib.h"
+#include "abi/metallib.h"
 #include "compiler/compiler.h"
 
 typedef struct ConstantOption {

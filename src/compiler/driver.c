@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // driver.c: parts common to the two ways of running mslc (see driver.h).
 #include "compiler/driver.h"
-#include "base/compiler_id.h"
+#include "abi/compiler_id.h"
 #include "base/files.h"
 #include "base/text.h"
 #include <errno.h>

@@ -3,8 +3,8 @@
 // puts on itself, and the step from a source to a metallib.
 #ifndef INGOT_COMPILER_DRIVER_H
 #define INGOT_COMPILER_DRIVER_H
+#include "abi/metallib.h"
 #include "base/blob.h"
-#include "base/metallib.h"
 #include "compiler/compiler.h"
 
 // Folder of our Metal headers: $INGOT_STDLIB, or ../share/ingot/stdlib beside the executable (the

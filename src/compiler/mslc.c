@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mslc.c: the Metal Shading Language compiler's command line. `build` is for people and build
 // systems, `serve` for libingot (see serve.c).
-#include "base/compiler_id.h"
+#include "abi/compiler_id.h"
 #include "compiler/driver.h"
 #include <stdio.h>
 #include <string.h>

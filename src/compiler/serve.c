@@ -4,10 +4,10 @@
 // there. It ends when the other side goes away, also in the middle of a compilation: a
 // thread does nothing but watch for that. (A parent-death signal would not do: it fires when the
 // thread that started us ends, not the process.)
-#include "base/compiler_id.h"
+#include "abi/compiler_id.h"
+#include "abi/protocol.h"
 #include "base/files.h"
 #include "compiler/driver.h"
-#include "compiler/protocol.h"
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>

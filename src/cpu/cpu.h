@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "cpu/kernel_abi.h"
-#include "cpu/stage_abi.h"
+#include "abi/kernel.h"
+#include "abi/stage.h"
 #include "cpu/timer.h"
 
 // ---- Code objects (code.c) ----
 
 typedef struct CpuCode CpuCode;
-// Loads an ELF shared object that follows kernel_abi.h; NULL and a sentence in `why` if it does
+// Loads an ELF shared object that follows abi/kernel.h; NULL and a sentence in `why` if it does
 // not.
 CpuCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_bytes);
 CpuCode *cpu_code_retain(CpuCode *code);

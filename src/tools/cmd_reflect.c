@@ -2,7 +2,7 @@
 // cmd_reflect.c: `ingot reflect`: the entry points of a file, their arguments, the structs these
 // use, and the function constants. For people, or as JSON.
 #include "base/json.h"
-#include "base/metallib.h"
+#include "abi/metallib.h"
 #include "tools/reflect_archive.h"
 #include "tools/tools.h"
 #include <stdio.h>

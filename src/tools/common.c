@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // common.c: messages, arguments, and opening a shader file, for all sub-commands (see tools.h).
 #include "tools/tools.h"
+#include "abi/metallib.h"
 #include "base/files.h"
-#include "base/metallib.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

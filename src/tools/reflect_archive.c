@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // reflect_archive.c: `ingot reflect` of a binary archive: where it was made and what it holds.
-#include "base/archive.h"
-#include "base/compiler_id.h"
+#include "abi/archive.h"
+#include "abi/compiler_id.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "tools/reflect_archive.h"

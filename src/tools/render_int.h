@@ -3,7 +3,7 @@
 // text until a picture is drawn, so that --watch reads the files anew.
 #ifndef INGOT_TOOLS_RENDER_INT_H
 #define INGOT_TOOLS_RENDER_INT_H
-#include "base/metallib.h"
+#include "abi/metallib.h"
 #include "tools/run_values.h"
 #include "tools/tools.h"
 

@@ -3,7 +3,7 @@
 // argument, a pointer to Order (order.h). Compiled three ways: whole, for another interface, and
 // empty.
 #include <stdatomic.h>
-#include "cpu/kernel_abi.h"
+#include "abi/kernel.h"
 #include "order.h"
 
 #ifndef NOTHING

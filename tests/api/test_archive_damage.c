@@ -2,8 +2,8 @@
 // test_archive_damage.c: archives and metallibs with one byte flipped, cut short, from another
 // compiler or another machine: an error or the right result, never a crash.
 #include "archive.h"
-#include "base/archive.h"
-#include "base/compiler_id.h"
+#include "abi/archive.h"
+#include "abi/compiler_id.h"
 
 static unsigned char *archive_file, *library_file;
 static size_t archive_bytes, library_bytes;

@@ -251,7 +251,7 @@ static void test_every_format(void **state) {
     } formats[] = {
 #define CPU_PIXEL_FORMAT(name, value, coding, kind, w, h, n, components, view_class, caps)         \
     {#name, value, n, w * h, #caps},
-#include "cpu/texture/pixel_formats.def"
+#include "abi/pixel_formats.def"
     };
     int n_made = 0, n_refused = 0;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {

@@ -13,7 +13,7 @@ typedef struct Format {
 static const Format formats[] = {
 #define CPU_PIXEL_FORMAT(name, value, coding, kind, w, h, n, components, view_class, caps)         \
     {#name, (MTLPixelFormat)value, w, h, n, #caps[0] == 'R', w * h > 1},
-#include "cpu/texture/pixel_formats.def"
+#include "abi/pixel_formats.def"
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 

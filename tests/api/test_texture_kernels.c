@@ -115,7 +115,7 @@ typedef struct Format {
 static const Format formats[] = {
 #define CPU_PIXEL_FORMAT(name, value, coding, kind, w, h, n, components, view_class, caps)         \
     {#name, #kind, #caps, value, n, (w) * (h) == 1},
-#include "cpu/texture/pixel_formats.def"
+#include "abi/pixel_formats.def"
 };
 
 // Texels that no conversion rounds: no NaN, no -2^(n-1) of a signed normalised number, unused bits

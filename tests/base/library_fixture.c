@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // library_fixture.c: see library_fixture.h.
 #include "library_fixture.h"
-#include "base/compiler_id.h"
+#include "abi/compiler_id.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // library_fixture.h: a small but complete reflection and library to test with.
 #ifndef INGOT_TESTS_BASE_LIBRARY_FIXTURE_H
 #define INGOT_TESTS_BASE_LIBRARY_FIXTURE_H
-#include "base/metallib.h"
+#include "abi/metallib.h"
 
 // Two functions (`first`, `second`), a struct with an array and a pointer to itself, a function
 // constant. Owned by the caller (rf_free).

@@ -2,8 +2,8 @@
 // The cache by itself: keys depend on everything they should, damaged entries are not served,
 // changed includes make an entry stale, the oldest go first, and nothing fails without a folder.
 #include "testing.h"
+#include "abi/protocol.h"
 #include "base/files.h"
-#include "compiler/protocol.h"
 #include "library_fixture.h"
 #include "runtime/program/cache.h"
 #include <fcntl.h>

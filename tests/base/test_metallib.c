@@ -3,8 +3,8 @@
 // the checksum; damaged reflection behind a right checksum is never believed nor read out of
 // bounds.
 #include "testing.h"
-#include "base/compiler_id.h"
-#include "base/metallib.h"
+#include "abi/compiler_id.h"
+#include "abi/metallib.h"
 #include "library_fixture.h"
 
 static void comes_back(void **state) {

@@ -2,7 +2,7 @@
 // Messages: every field survives, truncated payloads are refused, transport over a socket pair
 // keeps its deadline and notices a closed peer.
 #include "testing.h"
-#include "compiler/protocol.h"
+#include "abi/protocol.h"
 #include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>

@@ -2,8 +2,8 @@
 // fixture.h: kernels written as LLVM IR, compiled by msl_backend and run, without the front end.
 #ifndef INGOT_TEST_FIXTURE_H
 #define INGOT_TEST_FIXTURE_H
+#include "abi/kernel.h"
 #include "compiler/compiler.h"
-#include "cpu/kernel_abi.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

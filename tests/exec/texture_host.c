@@ -68,7 +68,7 @@ const CpuTextureOps *host_ops(void) { return cpu_texture_ops(); }
 
 static uint32_t n_calls, *written, n_written;
 
-// The rows that the operation names, by the words of texture_abi.h.
+// The rows that the operation names, by the words of abi/texture.h.
 static uint32_t rows_of(char what, uint32_t op) {
     static const uint8_t dims[] = {1, 1, 2, 2, 2, 3, 3, 3, 2, 1},
                          sliced[] = {0, 1, 0, 1, 0, 0, 1, 0, 1, 0};

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
-#include "base/reflect.h"
-#include "cpu/kernel_abi.h"
+#include "abi/kernel.h"
+#include "abi/reflect.h"
 
 #ifndef WIDTH
 #define WIDTH 32

@@ -4,7 +4,7 @@
 // The grid is three by two by two threadgroups, those at the far edges cut.
 // Code that checks its accesses (mslc build --validate) must find nothing wrong, and runs once more
 // with buffers that are said to be shorter than they are: what lies behind must not change.
-#include "cpu/kernel_abi.h"
+#include "abi/kernel.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // harness.h: what tests of the rasteriser share: targets, vertices, functions in C that keep to
-// stage_abi.h, and a scene (pass, draws) that the rasteriser and the reference both draw.
+// abi/stage.h, and a scene (pass, draws) that the rasteriser and the reference both draw.
 #ifndef TEST_RASTER_HARNESS_H
 #define TEST_RASTER_HARNESS_H
 #include "cpu/raster/raster.h"

@@ -15,7 +15,7 @@ static const struct Format {
     Kind kind;
 } formats[] = {
 #define V(name, value, n, bits, kind) {#name, value, n, bits, kind},
-#include "cpu/vertex_formats.def"
+#include "abi/vertex_formats.def"
 #undef V
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats, VERTICES = 64, STRIDE = 28, OFFSET = 4 };

@@ -6,7 +6,7 @@
 
 static const uint16_t values[] = {
 #define CPU_PIXEL_FORMAT(name, value, ...) value,
-#include "cpu/texture/pixel_formats.def"
+#include "abi/pixel_formats.def"
 };
 #define N_VALUES (sizeof values / sizeof *values)
 

@@ -7,8 +7,8 @@
 //   requires  msl_load, msl_specialise
 // Threadgroup memory gets no `noalias`: LLVM would take a barrier for a call that cannot touch it.
 #include "compiler/codegen/codegen.h"
+#include "abi/texture.h"
 #include "compiler/frontend/bridge.h"
-#include "cpu/texture_abi.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 //             default of 1, until none is left, unless the functions may call each other in a
 //             circle, which cannot be told from recursion without end.
 #include "compiler/codegen/codegen.h"
-#include "cpu/function_table_abi.h"
+#include "abi/function_table.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

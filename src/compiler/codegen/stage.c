@@ -2,7 +2,7 @@
 // stage.c: from a vertex or fragment function as the front end wrote it to a thread function.
 //   purpose   void thread(ptr slot0, ..., ptr slotN-1, ptr step): what kernels find in parameters
 //   is
-//             loaded from the step (cpu/stage_abi.h), results are stored to its rows. A row is an
+//             loaded from the step (abi/stage.h), results are stored to its rows. A row is an
 //             array of lanes addressed by the lane's index, so that the vectoriser makes one vector
 //             access of it; planes are uniform loads.
 //   requires  msl_load, msl_specialise; entry.c calls it for parameters that are no resources
@@ -10,7 +10,7 @@
 // ones are then divided by the interpolated 1 / w, one division for each place (centre, centroid,
 // sample) of a step.
 #include "compiler/codegen/stage_int.h"
-#include "base/data_types.h"
+#include "abi/data_types.h"
 #include <stddef.h>
 #include <string.h>
 

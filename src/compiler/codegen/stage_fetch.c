@@ -7,7 +7,7 @@
 // any format to float or half; integers to wider integers of the same sign; missing components are
 // 0, 0, 0, 1.
 #include "compiler/codegen/stage_int.h"
-#include "cpu/kernel_abi.h"
+#include "abi/kernel.h"
 #include <stddef.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ typedef struct Format {
 } Format;
 static const Format formats[] = {
 #define V(name, value, n, bits, kind) {#name, value, n, bits, kind},
-#include "cpu/vertex_formats.def"
+#include "abi/vertex_formats.def"
 #undef V
 };
 enum { INT_1010102 = 40, UINT_1010102 = 41, BGRA = 42, RG11B10 = 54, RGB9E5 = 55 };

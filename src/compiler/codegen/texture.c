@@ -6,7 +6,7 @@
 //             into loads from CpuTexture
 //   requires  msl_load; the queries: everything inlined
 #include "compiler/codegen/codegen.h"
-#include "cpu/kernel_abi.h"
+#include "abi/kernel.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ void msl_describe_textures(Cg *cg) {
     }
 }
 
-// The texture in a pool that a handle stands for, if it stands for one (texture_abi.h).
+// The texture in a pool that a handle stands for, if it stands for one (abi/texture.h).
 static LLVMValueRef pooled_texture(Cg *cg, LLVMValueRef handle, LLVMValueRef empty) {
     MslContext *cx = &cg->cx;
     LLVMTypeRef ptr = msl_ptr(cx), i64 = msl_int(cx, 64), type = LLVMFunctionType(ptr, NULL, 0, 0);

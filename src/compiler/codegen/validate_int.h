@@ -3,9 +3,9 @@
 // (what an address is made from), validate_check.c (one access behind a branch).
 #ifndef INGOT_VALIDATE_INT_H
 #define INGOT_VALIDATE_INT_H
+#include "abi/kernel.h"
 #include "base/arena.h"
 #include "compiler/codegen/codegen.h"
-#include "cpu/kernel_abi.h"
 
 typedef LLVMValueRef Value;
 typedef LLVMTypeRef Type;

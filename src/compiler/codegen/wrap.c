@@ -7,7 +7,7 @@
 // hoists them out of the group loop although the kernel's own stores might alias them as far as it
 // knows.
 #include "compiler/codegen/codegen.h"
-#include "cpu/kernel_abi.h"
+#include "abi/kernel.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,9 +2,9 @@
 // frontend_int.h: what the C files of the front end share.
 #ifndef INGOT_FRONTEND_INT_H
 #define INGOT_FRONTEND_INT_H
-#include "base/data_types.h"
+#include "abi/data_types.h"
+#include "abi/reflect.h"
 #include "base/arena.h"
-#include "base/reflect.h"
 #include "base/text.h"
 #include "compiler/compiler.h"
 #include "compiler/frontend/bridge.h"

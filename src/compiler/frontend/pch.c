@@ -4,7 +4,7 @@
 // a hash of the compiler, the options and the headers. Beside each image lies its checksum: an
 // image is read only if it matches (Clang trusts what it maps). Built under another name and
 // renamed, so any number of processes may do it at once.
-#include "base/compiler_id.h"
+#include "abi/compiler_id.h"
 #include "base/files.h"
 #include "base/sha256.h"
 #include "compiler/frontend/frontend_int.h"

@@ -4,7 +4,7 @@
 // into scalars and vectors (RfValue). Values that go from stage to stage get rows in order of
 // declaration: how the two stages fit is decided when a pipeline is made.
 #include "compiler/frontend/frontend_int.h"
-#include "cpu/stage_abi.h"
+#include "abi/stage.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,8 +9,8 @@
 // is laid out by lane, or differs between lanes, or positions are permuted, it goes through a copy:
 // shuffles for fragments of 16 x 16, a loop for the rest.
 #include "compiler/passes/passes_int.h"
+#include "abi/kernel.h"
 #include "compiler/tensor_call.h"
-#include "cpu/kernel_abi.h"
 
 enum { SIMD_LANES = 32 };
 

@@ -7,11 +7,11 @@
 //   gcd(s, width) lanes make a segment    linear in segments: each segment lies in one row
 //   else, or a group cut by the edge      varying, by division of first + lane by the actual sizes
 // Positions in the grid are taken to lie below 2^31 where they are used as int.
-#include "base/reflect.h"
+#include "abi/reflect.h"
 #include "compiler/passes/passes_int.h"
 #include <string.h>
 
-// Offsets in CpuLaunch (src/cpu/kernel_abi.h).
+// Offsets in CpuLaunch (src/abi/kernel.h).
 enum { LAUNCH_THREADS = 8, LAUNCH_GROUPS = 20, LAUNCH_GROUP_SIZE = 32, LAUNCH_ORIGIN = 44 };
 enum { SIMD_LANES = 32, QUAD_LANES = 4, MAX_THREADS = 1024 };
 

@@ -23,8 +23,8 @@
 #define INGOT_CPU_RASTER_H
 #include <stdatomic.h>
 #include <stdbool.h>
+#include "abi/stage.h"
 #include "cpu/cpu.h"
-#include "cpu/stage_abi.h"
 
 #define CPU_MAX_VIEWPORTS 16u
 

@@ -4,8 +4,8 @@
 #define INGOT_CPU_TENSOR_ELEMENT_H
 #include <stdbool.h>
 #include <string.h>
+#include "abi/tensor.h"
 #include "base/numbers.h"
-#include "cpu/tensor_abi.h"
 
 static inline bool cpu_element_is_float(uint32_t type) {
     return type == CPU_TENSOR_FLOAT32 || type == CPU_TENSOR_FLOAT16 || type == CPU_TENSOR_BFLOAT16;

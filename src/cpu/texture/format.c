@@ -121,7 +121,7 @@
 
 enum {
 #define CPU_PIXEL_FORMAT(name, ...) INDEX_##name,
-#include "cpu/texture/pixel_formats.def"
+#include "abi/pixel_formats.def"
     N_FORMATS
 };
 
@@ -138,14 +138,14 @@ static const CpuPixelFormat formats[N_FORMATS] = {
      .block_height = height_,                                                                      \
      .block_bytes = bytes_,                                                                        \
      .bits = CPU_BITS_##bits_},
-#include "cpu/texture/pixel_formats.def"
+#include "abi/pixel_formats.def"
 };
 
 #define N_VALUES 556u
 static const uint8_t index_of[N_VALUES] = {
 // index + 1
 #define CPU_PIXEL_FORMAT(name, value, ...) [value] = INDEX_##name + 1,
-#include "cpu/texture/pixel_formats.def"
+#include "abi/pixel_formats.def"
 };
 _Static_assert(N_FORMATS < 255, "index_of holds bytes");
 

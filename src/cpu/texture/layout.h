@@ -5,8 +5,8 @@
 #ifndef INGOT_CPU_TEXTURE_LAYOUT_H
 #define INGOT_CPU_TEXTURE_LAYOUT_H
 #include <stdbool.h>
+#include "abi/texture.h"
 #include "cpu/texture/format.h"
-#include "cpu/texture_abi.h"
 
 enum { // MTLTextureType
     CPU_TEXTURE_1D = 0,

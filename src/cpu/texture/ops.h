@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops.h: the texture functions that compiled kernels call (texture_abi.h), in code for this
+// ops.h: the texture functions that compiled kernels call (abi/texture.h), in code for this
 // processor.
 #ifndef INGOT_CPU_TEXTURE_OPS_H
 #define INGOT_CPU_TEXTURE_OPS_H
-#include "cpu/texture_abi.h"
+#include "abi/texture.h"
 
 const CpuTextureOps *cpu_texture_ops(void);
 void cpu_texture_ops_set_pool(const CpuTexture *pool); // pool.c, once

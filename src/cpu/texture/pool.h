@@ -2,10 +2,10 @@
 // pool.h: slots of texture view pools. Their ids count up by one, as Metal promises (an id is
 // base_resource_id + index), while a CpuTexture is larger than one byte: so the ids are numbers of
 // slots in one array, marked with CPU_TEXTURE_POOLED, and everybody who meets a handle looks at the
-// mark (texture_abi.h).
+// mark (abi/texture.h).
 #ifndef INGOT_CPU_TEXTURE_POOL_H
 #define INGOT_CPU_TEXTURE_POOL_H
-#include "cpu/texture_abi.h"
+#include "abi/texture.h"
 
 // The id of the first of n slots in a row, zeroed; 0: no room or no memory. Any thread.
 uint64_t cpu_pool_take(size_t n);

@@ -4,9 +4,9 @@
 // which handles everything.
 #ifndef INGOT_CPU_TEXTURE_INT_H
 #define INGOT_CPU_TEXTURE_INT_H
+#include "abi/texture.h"
 #include "cpu/texture/format.h"
 #include "cpu/texture/layout.h"
-#include "cpu/texture_abi.h"
 
 enum { // MTLSamplerAddressMode
     CPU_CLAMP_TO_EDGE = 0,

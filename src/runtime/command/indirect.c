@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // indirect.c: MTLIndirectCommandBuffer and MTLIndirectComputeCommand: commands as records in memory
-// (cpu/indirect_abi.h), which kernels write too. What they say is checked when they run
+// (abi/indirect.h), which kernels write too. What they say is checked when they run
 // (indirect_execute.c); calls here check what they can.
 #include "runtime/command/indirect.h"
 #include <stdio.h>

@@ -2,10 +2,10 @@
 // indirect.h: MTLIndirectCommandBuffer, and the handles by which kernels name pipelines.
 #ifndef INGOT_RUNTIME_INDIRECT_H
 #define INGOT_RUNTIME_INDIRECT_H
-#include "cpu/indirect_abi.h"
-#include "runtime/program/pipeline.h"
-#include "runtime/object/resource.h"
+#include "abi/indirect.h"
 #include "runtime/memory/spans.h"
+#include "runtime/object/resource.h"
+#include "runtime/program/pipeline.h"
 
 struct MTLIndirectComputeCommand { // a part of its buffer
     RtObject object;

@@ -334,7 +334,7 @@ static uint32_t format_bytes(uint32_t format) {
 #define V(name, value, components, bits, kind)                                                     \
     case value:                                                                                    \
         return (bits) % 8 ? 4 : (components) * (bits) / 8; // bit fields have 32 in all
-#include "cpu/vertex_formats.def"
+#include "abi/vertex_formats.def"
 #undef V
     default: return 4;
     }

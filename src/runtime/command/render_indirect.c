@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// render_indirect.c: MTLIndirectRenderCommand: draws as records in memory (cpu/indirect_abi.h),
+// render_indirect.c: MTLIndirectRenderCommand: draws as records in memory (abi/indirect.h),
 // which kernels write too. What they say is checked when they run (render_indirect_execute.c);
 // calls here check what they can.
 #include <stdio.h>

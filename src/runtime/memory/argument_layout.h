@@ -4,7 +4,7 @@
 // counting. A layout is the list of those leaves, arrays of leaves as one entry.
 #ifndef INGOT_RUNTIME_ARGUMENT_LAYOUT_H
 #define INGOT_RUNTIME_ARGUMENT_LAYOUT_H
-#include "base/reflect.h"
+#include "abi/reflect.h"
 #include "runtime/object/object.h"
 
 typedef struct RtArgLeaf {

@@ -5,7 +5,7 @@
 #define INGOT_RUNTIME_SPANS_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "cpu/kernel_abi.h"
+#include "abi/kernel.h"
 
 typedef struct RtSpan {            // in the buffer; all under the lock of spans.c
     struct RtSpan *next, **before; // before: NULL if it is not in the list

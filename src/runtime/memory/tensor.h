@@ -2,7 +2,7 @@
 // tensor.h: MTLTensor and what encoders and argument tables need of it.
 #ifndef INGOT_RUNTIME_TENSOR_H
 #define INGOT_RUNTIME_TENSOR_H
-#include "cpu/tensor_abi.h"
+#include "abi/tensor.h"
 #include "runtime/memory/buffer.h"
 #include "runtime/object/resource.h"
 

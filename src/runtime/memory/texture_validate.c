@@ -6,7 +6,7 @@
 #include "runtime/memory/texture.h"
 
 #define CPU_PIXEL_FORMAT(name, value, ...) _Static_assert(MTLPixelFormat##name == value, #name);
-#include "cpu/texture/pixel_formats.def"
+#include "abi/pixel_formats.def"
 
 #define MAX_SIZE 16384u
 #define MAX_SIZE_3D 2048u

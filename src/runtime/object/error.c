@@ -3,7 +3,7 @@
 #include "runtime/object/error.h"
 #include <stdio.h>
 #include <string.h>
-#include "compiler/compiler.h"
+#include "abi/requests.h"
 
 static void error_destroy(void *self) {
     MTLError *error = self;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// archive.c: MTLBinaryArchive. The content (base/archive.h) is code under the keys of the compiler
+// archive.c: MTLBinaryArchive. The content (abi/archive.h) is code under the keys of the compiler
 // client; adding a pipeline is making it with a client that records its answers, and a pipeline
 // made from an archive asks the client to look there first. So whatever a pipeline is made of
 // (constants, linked functions, validation) is part of the key without a word here.
 #include "runtime/program/archive.h"
 #include <errno.h>
 #include <string.h>
-#include "base/compiler_id.h"
+#include "abi/compiler_id.h"
 #include "base/files.h"
 #include "runtime/object/device.h"
+#include "runtime/object/validation.h"
 #include "runtime/program/pipeline.h"
 #include "runtime/program/render_pipeline.h"
-#include "runtime/object/validation.h"
 
 static void archive_destroy(void *self) {
     MTLBinaryArchive *archive = self;

@@ -2,9 +2,9 @@
 // archive.h: MTLBinaryArchive, and the memory of which threadgroup shapes pipelines were used with.
 #ifndef INGOT_RUNTIME_ARCHIVE_H
 #define INGOT_RUNTIME_ARCHIVE_H
-#include "base/archive.h"
-#include "runtime/program/cache.h"
+#include "abi/archive.h"
 #include "runtime/object/object.h"
+#include "runtime/program/cache.h"
 
 struct MTLBinaryArchive {
     RtObject object;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // cache.c: keys, lookup, storing, locks and pruning of compiled results (see cache.h).
 #include "runtime/program/cache.h"
-#include "base/compiler_id.h"
+#include "abi/compiler_id.h"
+#include "abi/kernel.h"
+#include "abi/protocol.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "compiler/protocol.h"
-#include "cpu/kernel_abi.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

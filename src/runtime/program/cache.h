@@ -9,10 +9,10 @@
 // (1024; 0: no limit), the entries unused for longest go first.
 #ifndef INGOT_RUNTIME_CACHE_H
 #define INGOT_RUNTIME_CACHE_H
+#include "abi/metallib.h"
+#include "abi/protocol.h"
+#include "abi/requests.h"
 #include "base/blob.h"
-#include "base/metallib.h"
-#include "compiler/compiler.h"
-#include "compiler/protocol.h"
 
 typedef struct CacheKey {
     unsigned char hash[SHA256_BYTES];

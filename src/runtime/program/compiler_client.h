@@ -15,10 +15,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "base/archive.h"
+#include "abi/archive.h"
+#include "abi/metallib.h"
+#include "abi/requests.h"
 #include "base/blob.h"
-#include "base/metallib.h"
-#include "compiler/compiler.h"
 
 typedef enum RtCompileStatus {
     RT_COMPILE_OK = 0,
@@ -90,7 +90,7 @@ typedef struct RtKernelRequest { // {0} plus library and function is a valid req
     Archive *record;      // the code made goes in here too; NULL: nowhere
 } RtKernelRequest;
 
-// One kernel as a code object (an ELF shared object, see cpu/kernel_abi.h), owned by the caller
+// One kernel as a code object (an ELF shared object, see abi/kernel.h), owned by the caller
 // (blob_release). NULL on failure.
 Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error);
 // The key under which the answer is kept: equal for requests that get equal code. False without

@@ -3,7 +3,7 @@
 // one thread at a time; the lock guards only who has which slot and is never held while waiting for
 // a process. Forked children of the application forget the processes; they belong to the parent.
 #include "runtime/program/compiler_process.h"
-#include "base/compiler_id.h"
+#include "abi/compiler_id.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "runtime/program/single_flight.h"

@@ -3,7 +3,7 @@
 // The client (compiler_client.c) knows what to say; this knows whom to say it to.
 #ifndef INGOT_RUNTIME_COMPILER_PROCESS_H
 #define INGOT_RUNTIME_COMPILER_PROCESS_H
-#include "compiler/protocol.h"
+#include "abi/protocol.h"
 
 typedef struct Compiler Compiler;
 

@@ -2,11 +2,11 @@
 // library.h: MTLLibrary, MTLFunction and the values of function constants.
 #ifndef INGOT_RUNTIME_LIBRARY_H
 #define INGOT_RUNTIME_LIBRARY_H
-#include "base/metallib.h"
-#include "compiler/compiler.h"
-#include "runtime/program/compiler_client.h"
+#include "abi/metallib.h"
+#include "abi/requests.h"
 #include "runtime/object/error.h"
 #include "runtime/object/object.h"
+#include "runtime/program/compiler_client.h"
 
 typedef struct RtTypeNodes RtTypeNodes; // reflection.c
 

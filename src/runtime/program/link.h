@@ -3,11 +3,11 @@
 // (link_table.c), and dynamic libraries (dynamic_library.c).
 #ifndef INGOT_RUNTIME_LINK_H
 #define INGOT_RUNTIME_LINK_H
-#include "cpu/function_table_abi.h"
+#include "abi/function_table.h"
+#include "runtime/memory/spans.h"
+#include "runtime/object/resource.h"
 #include "runtime/program/library.h"
 #include "runtime/program/pipeline.h"
-#include "runtime/object/resource.h"
-#include "runtime/memory/spans.h"
 
 struct MTLDynamicLibrary {
     RtObject object;

@@ -3,7 +3,7 @@
 // functions, hold besides what all have: the tessellator's settings; how what a mesh function
 // writes is taken apart.
 #include <string.h>
-#include "base/data_types.h"
+#include "abi/data_types.h"
 #include "runtime/object/device.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/archive.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tile_pipeline.c: render pipelines of one tile function: its code, and how the colours of the
 // attachments are put into the structure of an implicit imageblock.
-#include "base/data_types.h"
+#include "abi/data_types.h"
 #include "cpu/texture/format.h"
 #include "runtime/inspect/shader_validation.h"
 #include "runtime/object/device.h"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles a kernel with mslc and runs it in this process, for tests of the Metal headers.
 
-No runtime is needed: a code object is a shared library with one entry (src/cpu/kernel_abi.h), and
+No runtime is needed: a code object is a shared library with one entry (src/abi/kernel.h), and
 this file plays the device. MSLC names the compiler. Every kernel runs twice: one thread at a time
 (the reference) and vectorised, and both must agree with the expected values.
 """
@@ -24,7 +24,7 @@ PREAMBLE = "#include <metal_stdlib>\nusing namespace metal;\n"
 
 # The number this file plays: read from the contract, so that a new one is looked at in one place.
 ABI = int(re.search(r"#define CPU_KERNEL_ABI (\d+)u",
-                    (pathlib.Path(__file__).parents[3] / "src/cpu/kernel_abi.h").read_text())[1])
+                    (pathlib.Path(__file__).parents[3] / "src/abi/kernel.h").read_text())[1])
 LOG_FN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_char_p,
                           ctypes.POINTER(ctypes.c_uint64), ctypes.c_uint32)
 

@@ -7,9 +7,9 @@
 // have stopped, those at the least position of the program take part. A position is the list
 // (place, iteration, place, iteration, ..., place) through the loops around the call;
 // codegen/lanes.c inserts the calls that keep it (ingot_lane_enter, _iterate, _at).
-#include "base/reflect.h"
+#include "abi/reflect.h"
+#include "abi/stage.h"
 #include "compiler/tensor_call.h"
-#include "cpu/stage_abi.h"
 
 typedef uint32_t u32;
 typedef uint64_t u64;

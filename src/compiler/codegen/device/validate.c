@@ -2,7 +2,7 @@
 // validate.c: what code compiled with shader validation calls (codegen/validate.c writes the
 // calls): once for each thread, on the slow path only, except for the search of what a pointer that
 // was read from memory points to. Linked only into such kernels.
-#include "cpu/kernel_abi.h"
+#include "abi/kernel.h"
 
 typedef uint32_t u32;
 typedef uint64_t u64;

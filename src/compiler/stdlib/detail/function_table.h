@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // function_table.h: visible_function_table<R(A...)>, a table of visible functions that the host
-// fills in. The object is the address of the table (cpu/function_table_abi.h); what the table holds
+// fills in. The object is the address of the table (abi/function_table.h); what the table holds
 // becomes a function pointer in the compiler (codegen/link_calls.c), which knows the functions of
 // the pipeline.
 #pragma once

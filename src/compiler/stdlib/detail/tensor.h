@@ -3,7 +3,7 @@
 // sizes and strides. The element type carries the address space. Three kinds:
 //
 //   tensor_handle                 made by the host: 64 bits, the address of a CpuTensor
-//                                 (cpu/tensor_abi.h), as an argument or a member of a struct
+//                                 (abi/tensor.h), as an argument or a member of a struct
 //   tensor_handle, tensor_offset  a slice of such a one
 //   tensor_inline                 made in the kernel from a pointer, sizes and strides
 //

@@ -3,8 +3,8 @@
 // (frontend), carried inside every metallib and cache entry, read by the back end (to build the entry
 // of a kernel) and by the runtime (bindings, validation, MTLFunction, pipeline reflection).
 // Data type numbers are Apple's MTLDataType values.
-#ifndef INGOT_BASE_REFLECT_H
-#define INGOT_BASE_REFLECT_H
+#ifndef INGOT_ABI_REFLECT_H
+#define INGOT_ABI_REFLECT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -145,7 +145,7 @@ typedef struct RfValue {
     char *condition;      // as RfArg.condition
     uint8_t role;         // RfRole
     uint8_t user;
-    uint8_t interpolation, place; // fragment inputs: CpuInterpolation, CpuSamplePlace (stage_abi.h)
+    uint8_t interpolation, place; // fragment inputs: CpuInterpolation, CpuSamplePlace (abi/stage.h)
     uint8_t qualifier;    // depth
     uint8_t invariant;    // position
     uint32_t param;       // inputs: ordinal of the parameter in the source; outputs: UINT32_MAX

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // data_types.h: the MTLDataType numbers that reflection and the compiler speak of. Vectors of two,
 // three and four follow their scalar.
-#ifndef INGOT_BASE_DATA_TYPES_H
-#define INGOT_BASE_DATA_TYPES_H
+#ifndef INGOT_ABI_DATA_TYPES_H
+#define INGOT_ABI_DATA_TYPES_H
 
 enum {
     DT_NONE = 0,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel_abi.h: the contract between compiled kernels (code objects: ELF shared objects that mslc
+// kernel.h: the contract between compiled kernels (code objects: ELF shared objects that mslc
 // writes) and the CPU device that runs them. codegen/wrap.c builds these structs' accesses in LLVM IR;
 // _Static_asserts there and here keep the two in step. Change anything: raise CPU_KERNEL_ABI.
-#ifndef INGOT_CPU_KERNEL_ABI_H
-#define INGOT_CPU_KERNEL_ABI_H
+#ifndef INGOT_ABI_KERNEL_H
+#define INGOT_ABI_KERNEL_H
 #include <stddef.h>
 #include <stdint.h>
-#include "cpu/tensor_abi.h"
-#include "cpu/texture_abi.h"
+#include "abi/tensor.h"
+#include "abi/texture.h"
 
 #define CPU_KERNEL_ABI 6u
 #define CPU_SIMD_WIDTH 32u           // threads of a SIMD-group, always
@@ -56,7 +56,7 @@ typedef struct CpuSpan {
 struct CpuLaunch {
     // [n_slots] buffers: address incl. offset. threadgroup parameters: byte offset into the
     // threadgroup memory (the static part of n bytes comes first), as an integer. Textures and
-    // samplers: the handle (texture_abi.h).
+    // samplers: the handle (abi/texture.h).
     void *const *args;
     uint32_t threads_per_grid[3];
     uint32_t groups_per_grid[3];

@@ -2,7 +2,7 @@
 // reflect.c: reflection data to bytes and back. The reader trusts nothing: counts are bounded by
 // the bytes that are left, indices and enums by their ranges, and a type never contains itself
 // except through a pointer, so that readers may walk types without further checks.
-#include "base/reflect.h"
+#include "abi/reflect.h"
 #include <stdlib.h>
 #include <string.h>
 

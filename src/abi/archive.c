@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // archive.c: binary archives in memory and as bytes (see archive.h).
-#include "base/archive.h"
+#include "abi/archive.h"
+#include "abi/container.h"
 #include "base/arena.h"
-#include "base/container.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

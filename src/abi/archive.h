@@ -5,8 +5,8 @@
 //
 // Layout: "INGOTARC", u32 version, SHA-256 of all that follows, then (wire.h) compiler id, machine
 // (hash and name), number of entries, entries.
-#ifndef INGOT_BASE_ARCHIVE_H
-#define INGOT_BASE_ARCHIVE_H
+#ifndef INGOT_ABI_ARCHIVE_H
+#define INGOT_ABI_ARCHIVE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // container.h: what our files have in common: eight bytes that say what it is, a version, a
 // checksum over the rest. The checksum is looked at before anything behind it is believed.
-#ifndef INGOT_BASE_CONTAINER_H
-#define INGOT_BASE_CONTAINER_H
+#ifndef INGOT_ABI_CONTAINER_H
+#define INGOT_ABI_CONTAINER_H
 #include "base/blob.h"
 #include "base/sha256.h"
 #include "base/wire.h"

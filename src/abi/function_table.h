@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// function_table_abi.h: a visible function table as kernels read it. A table argument (and a
+// function_table.h: a visible function table as kernels read it. A table argument (and a
 // table's resource id in an argument buffer) is the address of this struct; 0 is a null table.
 // There are no machine-level function pointers: an entry is the number of a function in the
 // pipeline's list of linked functions, counted from 1, and a call is a switch over those with the
 // right signature. 0, a number past the list and a function of another signature are null: calling
 // one does nothing and gives zero. Written by the runtime (link_table.c), read by the code of
 // codegen/link_calls.c.
-#ifndef INGOT_CPU_FUNCTION_TABLE_ABI_H
-#define INGOT_CPU_FUNCTION_TABLE_ABI_H
+#ifndef INGOT_ABI_FUNCTION_TABLE_H
+#define INGOT_ABI_FUNCTION_TABLE_H
 #include <stddef.h>
 #include <stdint.h>
 

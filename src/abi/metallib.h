@@ -6,14 +6,14 @@
 // Layout: "INGOTLIB", u32 version, SHA-256 of all that follows, then (wire.h) compiler id, source
 // name, math mode, language version, log, library type, install name, libraries linked against,
 // dependencies, reflection, bitcode.
-#ifndef INGOT_BASE_METALLIB_H
-#define INGOT_BASE_METALLIB_H
+#ifndef INGOT_ABI_METALLIB_H
+#define INGOT_ABI_METALLIB_H
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "abi/reflect.h"
 #include "base/blob.h"
-#include "base/reflect.h"
 #include "base/sha256.h"
 
 typedef struct MetallibFile { // a file read by #include

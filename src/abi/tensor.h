@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor_abi.h: tensors and matrix operations as compiled kernels meet them. Three parties keep to
+// tensor.h: tensors and matrix operations as compiled kernels meet them. Three parties keep to
 // it: the Metal headers (stdlib/detail/tensor*.h: handles, extents, descriptors), the compiler (one
 // call per SIMD-group) and the CPU device (src/cpu/tensor: the functions called). Part of the
 // kernel ABI: change anything, raise CPU_KERNEL_ABI.
@@ -9,8 +9,8 @@
 //
 // An operation of a whole SIMD-group, or of several, needs no word between threads: its inputs lie
 // in memory, and each SIMD-group computes the rows of the result that are its own.
-#ifndef INGOT_CPU_TENSOR_ABI_H
-#define INGOT_CPU_TENSOR_ABI_H
+#ifndef INGOT_ABI_TENSOR_H
+#define INGOT_ABI_TENSOR_H
 #include <stddef.h>
 #include <stdint.h>
 

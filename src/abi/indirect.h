@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// indirect_abi.h: an indirect command buffer in memory, as the runtime (runtime/indirect*.c) and
+// indirect.h: an indirect command buffer in memory, as the runtime (runtime/indirect*.c) and
 // kernels (stdlib/detail/command_buffer.h) write it. MSL's command_buffer is the address of the
 // head; MSL's compute_pipeline_state is a handle that the runtime gives out. Kernels write whatever
 // they like: the runtime keeps its own copy of the head and checks each command before it runs.
-#ifndef INGOT_CPU_INDIRECT_ABI_H
-#define INGOT_CPU_INDIRECT_ABI_H
+#ifndef INGOT_ABI_INDIRECT_H
+#define INGOT_ABI_INDIRECT_H
 #include <stddef.h>
 #include <stdint.h>
 

@@ -2,8 +2,7 @@
 # Hashes everything that decides what mslc produces and writes it as C. Run by the build:
 #   cmake -DSOURCE=<repository> -DOUT=<file.c> -DLLVM=<version> -P compiler_id.cmake
 cmake_minimum_required(VERSION 3.25)
-file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/src/compiler/*)
-list(APPEND files src/base/reflect.c src/base/reflect.h src/base/metallib.c src/cpu/kernel_abi.h)
+file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/src/compiler/* ${SOURCE}/src/abi/*)
 list(SORT files)
 set(all "llvm ${LLVM}\n")
 foreach(f ${files})
@@ -12,6 +11,6 @@ foreach(f ${files})
 endforeach()
 string(SHA256 id "${all}")
 file(CONFIGURE OUTPUT ${OUT} CONTENT "// Made by compiler_id.cmake.
-#include \"base/compiler_id.h\"
+#include \"abi/compiler_id.h\"
 const char *compiler_id(void) { return \"@id@\"; }
 " @ONLY)

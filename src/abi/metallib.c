@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // metallib.c: a compiled library as bytes (see metallib.h).
-#include "base/metallib.h"
-#include "base/container.h"
+#include "abi/metallib.h"
+#include "abi/container.h"
 #include <stdlib.h>
 #include <string.h>
 

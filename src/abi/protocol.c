@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// protocol.c: encoding, decoding and transport of the compiler's messages (see protocol.h). Part of
-// ingot_base, so both ends share one copy. Decoders check everything: a confused peer gives
-// `false`.
-#include "compiler/protocol.h"
+// protocol.c: encoding, decoding and transport of the compiler's messages (see protocol.h). Decoders
+// check everything: a confused peer gives `false`.
+#include "abi/protocol.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stage_abi.h: compiled vertex and fragment functions as the rasteriser calls them. Three parties
+// stage.h: compiled vertex and fragment functions as the rasteriser calls them. Three parties
 // keep to it: the compiler (codegen/stage.c builds the accesses), the rasteriser (src/cpu/raster)
 // and the runtime (which links the outputs of one stage to the inputs of the next). Part of the
 // kernel ABI: change anything, raise CPU_KERNEL_ABI.
@@ -7,13 +7,13 @@
 // A step is one SIMD-group: 32 vertices, or an 8 x 4 block of pixels, eight quads. Everything that
 // goes in and out is 32-bit words as arrays of lanes, `rows`: row r of lane l is rows[r * 32 + l].
 // A stage is compiled without knowing the other: it has a list of values in an order of its own
-// (reflection names them: base/reflect.h), each component one row, and the rasteriser is given a
+// (reflection names them: abi/reflect.h), each component one row, and the rasteriser is given a
 // map. Integers keep their bits; half and smaller types are widened.
-#ifndef INGOT_CPU_STAGE_ABI_H
-#define INGOT_CPU_STAGE_ABI_H
+#ifndef INGOT_ABI_STAGE_H
+#define INGOT_ABI_STAGE_H
 #include <stddef.h>
 #include <stdint.h>
-#include "cpu/kernel_abi.h"
+#include "abi/kernel.h"
 
 #define CPU_STAGE_LANES 32u
 #define CPU_STAGE_BLOCK_WIDTH 8u // lane l: quad l / 4 stands at (l / 4 % 4 * 2, l / 16 * 2), and in

@@ -3,12 +3,13 @@
 // A message is {u32 magic, u32 type, u64 length} and a payload in wire.h's form. The server speaks
 // first (HELLO); then each request gets one answer. A kernel request names its libraries by hash; the
 // server answers NEED_LIBRARY if it lacks one, and the client asks again with the bytes.
-#ifndef INGOT_COMPILER_PROTOCOL_H
-#define INGOT_COMPILER_PROTOCOL_H
+#ifndef INGOT_ABI_PROTOCOL_H
+#define INGOT_ABI_PROTOCOL_H
+#include "abi/requests.h"
 #include "base/arena.h"
 #include "base/blob.h"
 #include "base/sha256.h"
-#include "compiler/compiler.h"
+#include "base/wire.h"
 
 enum { MSG_VERSION = 3, MSG_FD = 3 }; // MSG_FD: the server's end of the socket pair
 

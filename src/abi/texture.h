@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// texture_abi.h: textures and samplers as compiled kernels meet them. Three parties keep to it: the
+// texture.h: textures and samplers as compiled kernels meet them. Three parties keep to it: the
 // Metal headers (stdlib/metal_texture: handles, packed samplers, size queries), the vectoriser (one
 // call per SIMD-group step) and the CPU device (src/cpu/texture: the functions called). Part of the
 // kernel ABI: change anything, raise CPU_KERNEL_ABI.
@@ -10,8 +10,8 @@
 // is no texture: reads and samples give zero, writes are dropped. Sampler handle 0: all defaults.
 // Views in a pool have ids that count up by one: such a handle is CPU_TEXTURE_POOLED and the number
 // of an element of CpuTextureOps.pool.
-#ifndef INGOT_CPU_TEXTURE_ABI_H
-#define INGOT_CPU_TEXTURE_ABI_H
+#ifndef INGOT_ABI_TEXTURE_H
+#define INGOT_ABI_TEXTURE_H
 #include <stddef.h>
 #include <stdint.h>
 

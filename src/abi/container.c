@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // container.c: header and checksum of our files (see container.h).
-#include "base/container.h"
+#include "abi/container.h"
 #include <string.h>
 
 enum { MAGIC_BYTES = 8, HASH_AT = MAGIC_BYTES + 4, HEADER_BYTES = HASH_AT + SHA256_BYTES };
