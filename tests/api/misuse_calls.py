@@ -95,7 +95,8 @@ def value(kind, name, place, objects, structs, is_true, is_self):
 
 def main():
     folder, output = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    text = "\n".join(p.read_text() for p in sorted(folder.glob("ingot/*.h")))
+    text = "\n".join(p.read_text() for p in sorted(folder.glob("ingot/*.h"))
+                     if p.name != "classes.h")  # for runtimes, not for programs
     text = re.sub(r"//[^\n]*", "", text)
     objects = sorted(set(re.findall(r"typedef struct (MTL\w+) \1;", text)))
     structs = structures(text)

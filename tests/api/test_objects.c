@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_objects.c: devices and buffers, references, labels.
 #include "api_test.h"
+#include "ingot/classes.h"
 #include <sys/mman.h>
 
 static void device_is_one_and_has_apples_limits(void **state) {
@@ -55,6 +56,38 @@ static void null_is_an_answer(void **state) {
     mtl_compute_command_encoder_end_encoding(NULL);
     mtl_compute_command_encoder_set_buffer(NULL, NULL, 0, 0);
     assert_int_equal(n_messages, 8);
+}
+
+static void *dead;
+static void died(void *object) { dead = object; }
+
+static void class_records_are_found_and_ends_are_reported(void **state) {
+    (void)state;
+    bool buffer = false, layer = false;
+    size_t n = 0;
+    for (MTLClass *c = mtl_class_next(NULL); c; c = mtl_class_next(c), n++) {
+        assert_true(strlen(c->name) > 3);
+        buffer |= strcmp(c->name, "MTLBuffer") == 0;
+        layer |= strcmp(c->name, "CAMetalLayer") == 0;
+    }
+    assert_true(buffer && layer && n > 70);
+    MTLBuffer *first = mtl_device_new_buffer(device, 16, 0),
+              *second = mtl_device_new_buffer(device, 16, 0);
+    assert_string_equal((*(MTLClass **)first)->name, "MTLBuffer");
+    assert_ptr_equal(*(void **)first, *(void **)second);
+    assert_false(mtl_watch(first)); // nobody is told yet
+    mtl_set_death_watch(died);
+    assert_true(mtl_watch(first));
+    assert_ptr_equal(mtl_retain_if_alive(first), first);
+    mtl_release(first);
+    assert_null(dead);
+    mtl_release(second);
+    assert_null(dead); // not watched
+    mtl_release(first);
+    assert_ptr_equal(dead, first);
+    assert_null(mtl_retain_if_alive(NULL));
+    assert_false(mtl_watch(NULL));
+    mtl_set_death_watch(NULL);
 }
 
 static void buffers_are_zeroed_counted_and_named(void **state) {
@@ -230,6 +263,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_is_one_and_has_apples_limits),
         cmocka_unit_test(null_is_an_answer),
+        cmocka_unit_test(class_records_are_found_and_ends_are_reported),
         cmocka_unit_test(buffers_are_zeroed_counted_and_named),
         cmocka_unit_test(storage_modes),
         cmocka_unit_test(wrong_buffers_are_refused),

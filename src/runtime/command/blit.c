@@ -10,7 +10,7 @@
 #include "runtime/command/fence.h"
 #include "runtime/command/execute.h"
 
-const RtClass rt_blit_encoder_class = {.name = "MTLBlitCommandEncoder", .owner = rt_encoder_owner};
+RT_CLASS rt_blit_encoder_class = {.name = "MTLBlitCommandEncoder", .owner = rt_encoder_owner};
 
 // ---- Opening, ending, names ----
 

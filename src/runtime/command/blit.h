@@ -9,7 +9,7 @@ struct MTLBlitCommandEncoder {
     MTLCommandEncoder encoder;
 };
 
-extern const RtClass rt_blit_encoder_class;
+extern RtClass rt_blit_encoder_class;
 
 // Is it there and still open? Says so if not; else *site is where its messages go.
 bool rt_blit_valid(MTLBlitCommandEncoder *encoder, const char *call, RtSite *site);

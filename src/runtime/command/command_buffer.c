@@ -123,7 +123,7 @@ void rt_cb_destroy(void *self) {
     mtl_release(queue);
 }
 
-static const RtClass command_buffer_class = {.name = "MTLCommandBuffer",
+static RT_CLASS command_buffer_class = {.name = "MTLCommandBuffer",
                                              .destroy = rt_cb_destroy,
                                              .label_at = offsetof(MTLCommandBuffer, label)};
 

@@ -8,7 +8,7 @@
 #include "runtime/metal4/recording.h"
 #include "runtime/object/validation.h"
 
-const RtClass rt_compute_encoder_class = {.name = "MTLComputeCommandEncoder",
+RT_CLASS rt_compute_encoder_class = {.name = "MTLComputeCommandEncoder",
                                           .owner = rt_encoder_owner};
 
 // ---- Opening and ending ----

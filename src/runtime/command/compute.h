@@ -55,7 +55,7 @@ struct MTLComputeCommandEncoder {
     struct MTL4ArgumentTable *table; // held by the command buffer; NULL: none
 };
 
-extern const RtClass rt_compute_encoder_class;
+extern RtClass rt_compute_encoder_class;
 
 // Bodies of the public functions, for an encoder that is valid.
 void rt_compute_set_pipeline(MTLComputeCommandEncoder *e, MTLComputePipelineState *state,

@@ -28,9 +28,9 @@ static void event_destroy(void *self) {
     rt_free(event);
 }
 
-static const RtClass event_class = {
+static RT_CLASS event_class = {
     .name = "MTLEvent", .destroy = event_destroy, .label_at = offsetof(MTLEvent, label)};
-static const RtClass shared_event_class = {
+static RT_CLASS shared_event_class = {
     .name = "MTLSharedEvent", .destroy = event_destroy, .label_at = offsetof(MTLEvent, label)};
 
 bool rt_is_event(const void *object) {
@@ -54,12 +54,7 @@ MTLSharedEvent *rt_shared_event_new(MTLDevice *device) {
     return (MTLSharedEvent *)event_new(device, &shared_event_class);
 }
 
-bool rt_event_try_retain(MTLEvent *event) {
-    size_t refs = atomic_load(&event->object.refs);
-    while (refs > 0)
-        if (atomic_compare_exchange_weak(&event->object.refs, &refs, refs + 1)) return true;
-    return false;
-}
+bool rt_event_try_retain(MTLEvent *event) { return rt_retain_if_alive(&event->object); }
 
 // ---- The number ----
 

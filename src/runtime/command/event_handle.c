@@ -41,7 +41,7 @@ static void handle_destroy(void *self) {
     rt_free(handle);
 }
 
-static const RtClass handle_class = {.name = "MTLSharedEventHandle", .destroy = handle_destroy};
+static RT_CLASS handle_class = {.name = "MTLSharedEventHandle", .destroy = handle_destroy};
 
 // ---- The page ----
 

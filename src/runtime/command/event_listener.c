@@ -53,7 +53,7 @@ static void listener_destroy(void *self) {
     rt_free(listener);
 }
 
-static const RtClass listener_class = {.name = "MTLSharedEventListener",
+static RT_CLASS listener_class = {.name = "MTLSharedEventListener",
                                        .destroy = listener_destroy};
 
 static void call_handler(void *item) {

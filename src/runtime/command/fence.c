@@ -18,7 +18,7 @@ static void fence_destroy(void *self) {
     rt_free(fence);
 }
 
-const RtClass rt_fence_class = {
+RT_CLASS rt_fence_class = {
     .name = "MTLFence", .destroy = fence_destroy, .label_at = offsetof(MTLFence, resource.label)};
 
 MTLFence *mtl_device_new_fence(MTLDevice *device) {

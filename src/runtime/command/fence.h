@@ -9,7 +9,7 @@ struct MTLFence {
     MTLResource resource; // no memory; not one of rt_is_resource
 };
 
-extern const RtClass rt_fence_class;
+extern RtClass rt_fence_class;
 // Bodies of update_fence and wait_for_fence of encoders of a class.
 void rt_encoder_update_fence(void *encoder, const RtClass *cls, MTLFence *fence, const char *call);
 void rt_encoder_wait_for_fence(void *encoder, const RtClass *cls, MTLFence *fence,

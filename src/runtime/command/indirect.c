@@ -38,14 +38,14 @@ static void indirect_destroy(void *self) {
     rt_free(icb);
 }
 
-const RtClass rt_indirect_class = {.name = "MTLIndirectCommandBuffer",
+RT_CLASS rt_indirect_class = {.name = "MTLIndirectCommandBuffer",
                                    .destroy = indirect_destroy,
                                    .label_at = offsetof(MTLIndirectCommandBuffer, resource.label)};
 
 static void *command_owner(const void *self) {
     return ((const MTLIndirectComputeCommand *)self)->buffer;
 }
-static const RtClass command_class = {.name = "MTLIndirectComputeCommand", .owner = command_owner};
+static RT_CLASS command_class = {.name = "MTLIndirectComputeCommand", .owner = command_owner};
 
 // ---- Creation ----
 

@@ -31,7 +31,7 @@ struct MTLIndirectCommandBuffer {
     MTLIndirectRenderCommand *render_commands; // of buffers that hold draws, instead
 };
 
-extern const RtClass rt_indirect_class;
+extern RtClass rt_indirect_class;
 
 static inline CpuIndirectCommand *rt_indirect_command(const MTLIndirectCommandBuffer *icb,
                                                       size_t index) {

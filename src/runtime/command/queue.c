@@ -17,7 +17,7 @@ void rt_queue_destroy(void *self) {
     rt_free(queue);
 }
 
-static const RtClass queue_class = {.name = "MTLCommandQueue",
+static RT_CLASS queue_class = {.name = "MTLCommandQueue",
                                     .destroy = rt_queue_destroy,
                                     .label_at = offsetof(MTLCommandQueue, label)};
 

@@ -18,7 +18,7 @@ struct MTLDepthStencilState {
     bool stencil; // front and back mean something
     CpuStencilState front, back;
 };
-extern const RtClass rt_depth_stencil_class;
+extern RtClass rt_depth_stencil_class;
 
 typedef enum RtStageIndex { RT_VERTEX, RT_FRAGMENT, RT_OBJECT, RT_MESH, RT_TILE, RT_N_STAGES } RtStageIndex;
 
@@ -117,7 +117,7 @@ struct MTLRenderCommandEncoder {
     RtDrawArguments *arguments;  // snapshots; NULL: something has changed since
     const CpuRasterState *drawn; // likewise
 };
-extern const RtClass rt_render_encoder_class, rt_parallel_encoder_class,
+extern RtClass rt_render_encoder_class, rt_parallel_encoder_class,
     rt_mtl4_render_encoder_class;
 
 // ---- Bodies of the public functions, for all classes that begin with a MTLRenderCommandEncoder.

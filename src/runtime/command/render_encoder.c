@@ -7,7 +7,7 @@
 #include "runtime/command/render.h"
 #include "runtime/inspect/counters.h"
 
-const RtClass rt_render_encoder_class = {.name = "MTLRenderCommandEncoder",
+RT_CLASS rt_render_encoder_class = {.name = "MTLRenderCommandEncoder",
                                          .owner = rt_encoder_owner};
 
 // The public function says which of the classes it is for.

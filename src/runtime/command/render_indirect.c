@@ -12,7 +12,7 @@
 static void *command_owner(const void *self) {
     return ((const MTLIndirectRenderCommand *)self)->buffer;
 }
-static const RtClass command_class = {.name = "MTLIndirectRenderCommand", .owner = command_owner};
+static RT_CLASS command_class = {.name = "MTLIndirectRenderCommand", .owner = command_owner};
 
 MTLIndirectRenderCommand *
 mtl_indirect_command_buffer_indirect_render_command_at_index(MTLIndirectCommandBuffer *buffer,

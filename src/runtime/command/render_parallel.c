@@ -13,7 +13,7 @@ struct MTLParallelRenderCommandEncoder {
     size_t n_open;
 };
 
-const RtClass rt_parallel_encoder_class = {.name = "MTLParallelRenderCommandEncoder",
+RT_CLASS rt_parallel_encoder_class = {.name = "MTLParallelRenderCommandEncoder",
                                            .owner = rt_encoder_owner};
 
 MTLParallelRenderCommandEncoder *

@@ -27,8 +27,8 @@ static void scope_destroy(void *self) {
     rt_free(scope);
 }
 
-static const RtClass manager_class = {.name = "MTLCaptureManager", .destroy = never_destroyed};
-static const RtClass scope_class = {.name = "MTLCaptureScope",
+static RT_CLASS manager_class = {.name = "MTLCaptureManager", .destroy = never_destroyed};
+static RT_CLASS scope_class = {.name = "MTLCaptureScope",
                                     .destroy = scope_destroy,
                                     .label_at = offsetof(MTLCaptureScope, label)};
 static MTLCaptureManager manager_object = {{&manager_class, 1}};

@@ -35,8 +35,8 @@ static void buffer_destroy(void *self) {
     rt_free(buffer);
 }
 
-static const RtClass set_class = {.name = "MTLCounterSet", .destroy = never_destroyed};
-static const RtClass buffer_class = {.name = "MTLCounterSampleBuffer",
+static RT_CLASS set_class = {.name = "MTLCounterSet", .destroy = never_destroyed};
+static RT_CLASS buffer_class = {.name = "MTLCounterSampleBuffer",
                                      .destroy = buffer_destroy,
                                      .label_at = offsetof(MTLCounterSampleBuffer, label)};
 static MTLCounterSet timestamp_set = {{&set_class, 1}};

@@ -100,7 +100,7 @@ static void log_destroy(void *self) {
     rt_free(log);
 }
 
-static const RtClass function_log_class = {.name = "MTLFunctionLog", .destroy = log_destroy};
+static RT_CLASS function_log_class = {.name = "MTLFunctionLog", .destroy = log_destroy};
 
 static bool same_place(const MTLFunctionLog *log, const CpuReport *r, const MTLFunction *f) {
     const CpuReport *o = &log->report;

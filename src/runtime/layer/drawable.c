@@ -31,7 +31,7 @@ static void drawable_destroy(void *self) {
     rt_free(d);
 }
 
-const RtClass rt_drawable_class = {.name = "MTLDrawable", .destroy = drawable_destroy};
+RT_CLASS rt_drawable_class = {.name = "MTLDrawable", .destroy = drawable_destroy};
 
 static bool valid(const MTLDrawable *drawable, const char *call) {
     if (rt_is(drawable, &rt_drawable_class)) return true;

@@ -28,7 +28,7 @@ static void layer_destroy(void *self) {
     rt_free(layer);
 }
 
-const RtClass rt_layer_class = {.name = "CAMetalLayer", .destroy = layer_destroy};
+RT_CLASS rt_layer_class = {.name = "CAMetalLayer", .destroy = layer_destroy};
 
 static bool valid(const CAMetalLayer *layer, const char *call) {
     if (rt_is(layer, &rt_layer_class)) return true;

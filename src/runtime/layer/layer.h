@@ -49,7 +49,7 @@ struct MTLDrawable {
     MTLEvent *event; // of Metal 4: signalled when it may be shown; under the layer's lock
 };
 
-extern const RtClass rt_layer_class, rt_drawable_class;
+extern RtClass rt_layer_class, rt_drawable_class;
 
 // When: seconds of the host's clock, or (after) since the picture before.
 typedef struct RtPresentTime {

@@ -31,7 +31,7 @@ static void encoder_destroy(void *self) {
     rt_free(encoder);
 }
 
-static const RtClass encoder_class = {.name = "MTLArgumentEncoder",
+static RT_CLASS encoder_class = {.name = "MTLArgumentEncoder",
                                       .destroy = encoder_destroy,
                                       .label_at = offsetof(MTLArgumentEncoder, label)};
 

@@ -53,7 +53,7 @@ static void buffer_destroy(void *self) {
     rt_free(buffer);
 }
 
-const RtClass rt_buffer_class = {.name = "MTLBuffer",
+RT_CLASS rt_buffer_class = {.name = "MTLBuffer",
                                  .destroy = buffer_destroy,
                                  .label_at = offsetof(MTLBuffer, resource.label)};
 

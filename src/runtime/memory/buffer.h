@@ -22,7 +22,7 @@ struct MTLBuffer {
     RtSpan span; // where it lies, for kernels that are checked
 };
 
-extern const RtClass rt_buffer_class;
+extern RtClass rt_buffer_class;
 // Can there be such a buffer? Says so if not. Any device, also NULL.
 bool rt_valid_buffer_options(MTLDevice *device, const char *call, size_t length,
                              MTLResourceOptions options);

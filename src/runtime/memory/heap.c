@@ -28,7 +28,7 @@ static void heap_destroy(void *self) {
     rt_free(heap);
 }
 
-const RtClass rt_heap_class = {
+RT_CLASS rt_heap_class = {
     .name = "MTLHeap", .destroy = heap_destroy, .label_at = offsetof(MTLHeap, resource.label)};
 
 void rt_drop_contents(char *memory, size_t n_bytes, bool mapped) {

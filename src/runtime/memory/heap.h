@@ -21,7 +21,7 @@ struct MTLHeap {
     size_t n_resources, n_aliasable; // alive; under lock
 };
 
-extern const RtClass rt_heap_class;
+extern RtClass rt_heap_class;
 
 // Gives the resource's place back: it goes, and nothing of it will be touched again.
 void rt_heap_return(MTLResource *resource);

@@ -53,7 +53,7 @@ static void committed_destroy(void *self) {
     rt_free(committed);
 }
 
-static const RtClass committed_class = {.name = "committed allocations",
+static RT_CLASS committed_class = {.name = "committed allocations",
                                         .destroy = committed_destroy};
 
 static void set_destroy(void *self) {
@@ -67,7 +67,7 @@ static void set_destroy(void *self) {
     rt_free(set);
 }
 
-static const RtClass set_class = {.name = "MTLResidencySet",
+static RT_CLASS set_class = {.name = "MTLResidencySet",
                                   .destroy = set_destroy,
                                   .label_at = offsetof(MTLResidencySet, label)};
 

@@ -11,7 +11,7 @@ static void sampler_destroy(void *self) {
     rt_free(sampler);
 }
 
-const RtClass rt_sampler_class = {.name = "MTLSamplerState",
+RT_CLASS rt_sampler_class = {.name = "MTLSamplerState",
                                   .destroy = sampler_destroy,
                                   .label_at = offsetof(MTLSamplerState, label)};
 

@@ -28,7 +28,7 @@ static void tensor_destroy(void *self) {
     mtl_release(buffer);
 }
 
-const RtClass rt_tensor_class = {.name = "MTLTensor",
+RT_CLASS rt_tensor_class = {.name = "MTLTensor",
                                  .destroy = tensor_destroy,
                                  .label_at = offsetof(MTLTensor, resource.label)};
 

@@ -18,7 +18,7 @@ struct MTLTensor {
     RtSpan record_span, data_span;
 };
 
-extern const RtClass rt_tensor_class;
+extern RtClass rt_tensor_class;
 
 // The shape behind a descriptor: type, rank, extents and strides of cpu (data stays NULL), and how
 // many bytes from element 0 to the last. False: `why` says which field is wrong, and how.

@@ -26,7 +26,7 @@ static void texture_destroy(void *self) {
     mtl_release(buffer);
 }
 
-const RtClass rt_texture_class = {.name = "MTLTexture",
+RT_CLASS rt_texture_class = {.name = "MTLTexture",
                                   .destroy = texture_destroy,
                                   .label_at = offsetof(MTLTexture, resource.label)};
 

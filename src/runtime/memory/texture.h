@@ -34,7 +34,7 @@ struct MTLSamplerState {
     CpuSampler cpu;    // its address is gpu_resource_id
 };
 
-extern const RtClass rt_texture_class, rt_sampler_class;
+extern RtClass rt_texture_class, rt_sampler_class;
 
 // ---- Where a rule is broken ----
 

@@ -194,7 +194,7 @@ static void pool_destroy(void *self) {
     rt_free(pool);
 }
 
-static const RtClass pool_class = {.name = "MTLTextureViewPool",
+static RT_CLASS pool_class = {.name = "MTLTextureViewPool",
                                    .destroy = pool_destroy,
                                    .label_at = offsetof(MTLTextureViewPool, label)};
 

@@ -29,7 +29,7 @@ static void allocator_destroy(void *self) {
     rt_free(allocator);
 }
 
-const RtClass rt_allocator_class = {.name = "MTL4CommandAllocator",
+RT_CLASS rt_allocator_class = {.name = "MTL4CommandAllocator",
                                     .destroy = allocator_destroy,
                                     .label_at = offsetof(MTL4CommandAllocator, label)};
 

@@ -20,7 +20,7 @@ struct MTL4CommandAllocator {
     _Atomic uint64_t n_bytes;    // of both
 };
 
-extern const RtClass rt_allocator_class;
+extern RtClass rt_allocator_class;
 // Zeroed, 64-byte aligned; NULL: no memory.
 void *rt_allocator_alloc(MTL4CommandAllocator *allocator, size_t n_bytes);
 #endif

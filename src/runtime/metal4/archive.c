@@ -11,7 +11,7 @@ static void archive_destroy(void *self) {
     rt_free(archive);
 }
 
-const RtClass rt_mtl4_archive_class = {
+RT_CLASS rt_mtl4_archive_class = {
     .name = "MTL4Archive", .destroy = archive_destroy, .label_at = offsetof(MTL4Archive, label)};
 
 MTL4Archive *mtl_device_new_archive_with_url(MTLDevice *device, const char *path,

@@ -14,7 +14,7 @@ static void table_destroy(void *self) {
     rt_free(table);
 }
 
-const RtClass rt_argument_table_class = {.name = "MTL4ArgumentTable",
+RT_CLASS rt_argument_table_class = {.name = "MTL4ArgumentTable",
                                          .destroy = table_destroy,
                                          .label_at = offsetof(MTL4ArgumentTable, label)};
 

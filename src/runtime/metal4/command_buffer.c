@@ -19,7 +19,7 @@ static void recording_destroy(void *self) {
     mtl_release(device);
 }
 
-static const RtClass recording_class = {.name = "commands of a MTL4CommandBuffer",
+static RT_CLASS recording_class = {.name = "commands of a MTL4CommandBuffer",
                                         .destroy = recording_destroy,
                                         .label_at = offsetof(RtRecording, commands.label)};
 
@@ -83,7 +83,7 @@ static void command_buffer_destroy(void *self) {
     rt_free(buffer);
 }
 
-const RtClass rt_mtl4_command_buffer_class = {.name = "MTL4CommandBuffer",
+RT_CLASS rt_mtl4_command_buffer_class = {.name = "MTL4CommandBuffer",
                                               .destroy = command_buffer_destroy,
                                               .label_at = offsetof(MTL4CommandBuffer, label)};
 

@@ -12,7 +12,7 @@ static void compiler_destroy(void *self) {
     rt_free(compiler);
 }
 
-const RtClass rt_mtl4_compiler_class = {
+RT_CLASS rt_mtl4_compiler_class = {
     .name = "MTL4Compiler", .destroy = compiler_destroy, .label_at = offsetof(MTL4Compiler, label)};
 
 static void binary_function_destroy(void *self) {
@@ -21,7 +21,7 @@ static void binary_function_destroy(void *self) {
     rt_free(function);
 }
 
-const RtClass rt_binary_function_class = {.name = "MTL4BinaryFunction",
+RT_CLASS rt_binary_function_class = {.name = "MTL4BinaryFunction",
                                           .destroy = binary_function_destroy};
 
 // ---- The compiler ----

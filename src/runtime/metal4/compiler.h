@@ -27,7 +27,7 @@ struct MTL4BinaryFunction {
     MTLFunction *function; // retained; made with MTLFunctionOptionCompileToBinary
 };
 
-extern const RtClass rt_mtl4_archive_class, rt_mtl4_compiler_class, rt_binary_function_class,
+extern RtClass rt_mtl4_archive_class, rt_mtl4_compiler_class, rt_binary_function_class,
     rt_serializer_class;
 
 // A pipeline's descriptor with everything it points to, owned.

@@ -21,7 +21,7 @@ static void task_destroy(void *self) {
     rt_free(task);
 }
 
-static const RtClass task_class = {.name = "MTL4CompilerTask", .destroy = task_destroy};
+static RT_CLASS task_class = {.name = "MTL4CompilerTask", .destroy = task_destroy};
 
 MTL4CompilerTask *rt_task_new(MTL4Compiler *compiler) {
     MTL4CompilerTask *task = rt_new(&task_class, sizeof *task);

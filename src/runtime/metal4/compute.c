@@ -8,7 +8,7 @@
 #include "runtime/metal4/recording.h"
 #include "runtime/object/validation.h"
 
-const RtClass rt_mtl4_compute_encoder_class = {.name = "MTL4ComputeCommandEncoder",
+RT_CLASS rt_mtl4_compute_encoder_class = {.name = "MTL4ComputeCommandEncoder",
                                                .owner = rt_encoder_owner};
 
 #define ENCODER_STAGES (MTLStageDispatch | MTLStageBlit | MTLStageAccelerationStructure)

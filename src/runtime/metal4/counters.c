@@ -27,7 +27,7 @@ static void heap_destroy(void *self) {
     rt_free(heap);
 }
 
-static const RtClass heap_class = {.name = "MTL4CounterHeap",
+static RT_CLASS heap_class = {.name = "MTL4CounterHeap",
                                    .destroy = heap_destroy,
                                    .label_at = offsetof(MTL4CounterHeap, label)};
 

@@ -34,7 +34,7 @@ static void options_destroy(void *self) {
     rt_free(options);
 }
 
-static const RtClass options_class = {.name = "MTL4CommitOptions", .destroy = options_destroy};
+static RT_CLASS options_class = {.name = "MTL4CommitOptions", .destroy = options_destroy};
 
 static void feedback_destroy(void *self) {
     MTL4CommitFeedback *feedback = self;
@@ -43,7 +43,7 @@ static void feedback_destroy(void *self) {
     rt_free(feedback);
 }
 
-static const RtClass feedback_class = {.name = "MTL4CommitFeedback", .destroy = feedback_destroy};
+static RT_CLASS feedback_class = {.name = "MTL4CommitFeedback", .destroy = feedback_destroy};
 
 // ---- Options ----
 

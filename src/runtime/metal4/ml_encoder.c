@@ -5,7 +5,7 @@
 #include "runtime/metal4/network_run.h"
 #include "runtime/object/validation.h"
 
-const RtClass rt_ml_encoder_class = {.name = "MTL4MachineLearningCommandEncoder",
+RT_CLASS rt_ml_encoder_class = {.name = "MTL4MachineLearningCommandEncoder",
                                      .owner = rt_encoder_owner};
 
 MTL4MachineLearningCommandEncoder *

@@ -53,7 +53,7 @@ static void pipeline_destroy(void *self) {
     rt_free(state);
 }
 
-const RtClass rt_ml_pipeline_class = {.name = "MTL4MachineLearningPipelineState",
+RT_CLASS rt_ml_pipeline_class = {.name = "MTL4MachineLearningPipelineState",
                                       .destroy = pipeline_destroy,
                                       .label_at =
                                           offsetof(MTL4MachineLearningPipelineState, label)};
@@ -62,7 +62,7 @@ static void *reflection_owner(const void *self) {
     return ((const MTL4MachineLearningPipelineReflection *)self)->state;
 }
 
-static const RtClass reflection_class = {.name = "MTL4MachineLearningPipelineReflection",
+static RT_CLASS reflection_class = {.name = "MTL4MachineLearningPipelineReflection",
                                          .owner = reflection_owner};
 
 static bool invalid(MTLError **error, const char *call, const char *what) {

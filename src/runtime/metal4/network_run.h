@@ -79,7 +79,7 @@ struct MTL4MachineLearningCommandEncoder {
     MTL4ArgumentTable *table;
 };
 
-extern const RtClass rt_ml_pipeline_class, rt_ml_encoder_class;
+extern RtClass rt_ml_pipeline_class, rt_ml_encoder_class;
 
 // A value in memory while a network runs.
 typedef struct NetOperand {

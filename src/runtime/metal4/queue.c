@@ -11,7 +11,7 @@ static void queue_destroy(void *self) {
     rt_queue_destroy(&queue->queue);
 }
 
-static const RtClass queue_class = {.name = "MTL4CommandQueue",
+static RT_CLASS queue_class = {.name = "MTL4CommandQueue",
                                     .destroy = queue_destroy,
                                     .label_at = offsetof(MTL4CommandQueue, queue.label)};
 

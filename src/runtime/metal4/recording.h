@@ -84,7 +84,7 @@ struct MTL4RenderCommandEncoder {
     RtOp *stamps, **last_stamp; // time stamps: they follow the pass
 };
 
-extern const RtClass rt_mtl4_command_buffer_class, rt_mtl4_compute_encoder_class,
+extern RtClass rt_mtl4_command_buffer_class, rt_mtl4_compute_encoder_class,
     rt_argument_table_class;
 
 // command_buffer.c

@@ -5,7 +5,7 @@
 #include "runtime/metal4/recording.h"
 #include "runtime/object/validation.h"
 
-const RtClass rt_mtl4_render_encoder_class = {.name = "MTL4RenderCommandEncoder",
+RT_CLASS rt_mtl4_render_encoder_class = {.name = "MTL4RenderCommandEncoder",
                                               .owner = rt_encoder_owner};
 
 #define ENCODER_STAGES                                                                             \

@@ -37,7 +37,7 @@ static void serializer_destroy(void *self) {
     rt_free(s);
 }
 
-const RtClass rt_serializer_class = {.name = "MTL4PipelineDataSetSerializer",
+RT_CLASS rt_serializer_class = {.name = "MTL4PipelineDataSetSerializer",
                                      .destroy = serializer_destroy};
 
 MTL4PipelineDataSetSerializer *mtl_device_new_pipeline_data_set_serializer(

@@ -15,7 +15,7 @@ static void device_destroy(void *self) {
     (void)self; // `shared` holds a reference that is never dropped
 }
 
-static const RtClass device_class = {.name = "MTLDevice", .destroy = device_destroy};
+static RT_CLASS device_class = {.name = "MTLDevice", .destroy = device_destroy};
 static MTLDevice *_Atomic shared;
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -15,8 +15,8 @@ static void error_destroy(void *self) {
 
 static void never_destroyed(void *self) { atomic_store(&((RtObject *)self)->refs, 1); }
 
-static const RtClass error_class = {.name = "MTLError", .destroy = error_destroy};
-static const RtClass static_error_class = {.name = "MTLError", .destroy = never_destroyed};
+static RT_CLASS error_class = {.name = "MTLError", .destroy = error_destroy};
+static RT_CLASS static_error_class = {.name = "MTLError", .destroy = never_destroyed};
 
 static char no_memory_text[] = "Out of memory.";
 static MTLError no_memory = {.object = {&static_error_class, 1},

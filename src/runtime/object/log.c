@@ -199,7 +199,7 @@ static void log_state_destroy(void *self) {
     rt_free(state);
 }
 
-static const RtClass log_state_class = {.name = "MTLLogState", .destroy = log_state_destroy};
+static RT_CLASS log_state_class = {.name = "MTLLogState", .destroy = log_state_destroy};
 
 MTLLogState *mtl_device_new_log_state(MTLDevice *device, const MTLLogStateDescriptor *descriptor,
                                       MTLError **error) {

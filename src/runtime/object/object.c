@@ -75,6 +75,26 @@ char *rt_strdup(const char *s) {
     return copy;
 }
 
+// ---- Classes: a row of records that the linker made ----
+
+extern RtClass __start_ingot_classes[], __stop_ingot_classes[];
+
+MTLClass *mtl_class_next(const MTLClass *after) {
+    RtClass *next = after ? (RtClass *)after + 1 : __start_ingot_classes;
+    return next < __stop_ingot_classes ? (MTLClass *)next : NULL;
+}
+
+static MTLDeathWatch death_watch;
+
+void mtl_set_death_watch(MTLDeathWatch died) { death_watch = died; }
+
+bool mtl_watch(void *object) {
+    RtObject *o = object;
+    if (!o || o->cls->owner || !death_watch) return false;
+    atomic_fetch_or_explicit(&o->refs, RT_WATCHED, memory_order_relaxed);
+    return true;
+}
+
 // ---- References ----
 
 void *rt_new(const RtClass *cls, size_t n_bytes) {
@@ -100,21 +120,39 @@ void *mtl_retain(void *object) {
     return object;
 }
 
+bool rt_retain_if_alive(RtObject *object) {
+    size_t refs = atomic_load(&object->refs);
+    while (refs & ~RT_WATCHED)
+        if (atomic_compare_exchange_weak(&object->refs, &refs, refs + 1)) return true;
+    return false;
+}
+
+void *mtl_retain_if_alive(void *object) {
+    RtObject *o = object;
+    if (!o) return NULL;
+    if (o->cls->owner) return mtl_retain_if_alive(o->cls->owner(o)) ? object : NULL;
+    return rt_retain_if_alive(o) ? object : NULL;
+}
+
 void mtl_release(void *object) {
     RtObject *o = object;
     if (!o) return;
-    if (o->cls->owner)
+    if (o->cls->owner) {
         mtl_release(o->cls->owner(o));
-    else if (atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) == 1) {
-        if (rt_leaks_wanted()) rt_leaks_died(o);
-        o->cls->destroy(o);
+        return;
     }
+    size_t before = atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel);
+    if ((before & ~RT_WATCHED) != 1) return;
+    if (rt_leaks_wanted()) rt_leaks_died(o);
+    if (before & RT_WATCHED) death_watch(o);
+    o->cls->destroy(o);
 }
 
 size_t mtl_retain_count(const void *object) {
     const RtObject *o = object;
     if (!o) return 0;
-    return o->cls->owner ? mtl_retain_count(o->cls->owner(o)) : atomic_load(&o->refs);
+    return o->cls->owner ? mtl_retain_count(o->cls->owner(o))
+                         : atomic_load(&o->refs) & ~RT_WATCHED;
 }
 
 const char *mtl_class_name(const void *object) {

@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// object.h: the head of every Metal object: a class pointer (first, so that an Objective-C face can
-// be put on the same objects) and an atomic count; and the memory they are made of.
+// object.h: the head of every Metal object: a class record (first, so that an Objective-C face can
+// be put on the same objects, classes.h) and an atomic count; and the memory they are made of.
 #ifndef INGOT_RUNTIME_OBJECT_H
 #define INGOT_RUNTIME_OBJECT_H
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "ingot/metal.h"
+#include "ingot/classes.h"
 
+// Define one with RT_CLASS: the linker collects them, and mtl_class_next finds them all. 64: more
+// than any compiler aligns a variable by itself, so that they lie in a row.
 typedef struct RtClass {
+    _Alignas(64) void *words[5]; // with the name a MTLClass: another runtime's, classes.h
     const char *name;            // "MTLBuffer"
     void (*destroy)(void *self); // the last reference is gone; frees the object too
     void *(*owner)(
         const void *); // not NULL: a part of this object, whose count is the one that counts
-    size_t label_at; // offset of its RtLabel, for the leak report; 0: it has none
+    size_t label_at;   // offset of its RtLabel, for the leak report; 0: it has none
 } RtClass;
+_Static_assert(offsetof(RtClass, name) == offsetof(MTLClass, name), "a record begins as MTLClass");
+#define RT_CLASS __attribute__((section("ingot_classes"), used)) RtClass
 
 typedef struct RtObject {
     const RtClass *cls;
-    atomic_size_t refs;
+    atomic_size_t refs; // and RT_WATCHED
 } RtObject;
+#define RT_WATCHED (~(SIZE_MAX >> 1)) // a bit of the count: mtl_watch was called
 
 // Zeroed, from the allocator hook; NULL: no memory. rt_free takes NULL.
 void *rt_alloc(size_t n_bytes);
@@ -32,6 +40,8 @@ bool rt_allocator_is_default(void);
 
 // An object with one reference.
 void *rt_new(const RtClass *cls, size_t n_bytes);
+// False: the last reference has gone. For those who hold an address and no reference.
+bool rt_retain_if_alive(RtObject *object);
 bool rt_is(const void *object, const RtClass *cls); // false for NULL
 
 // A label: set from any thread, readable until set again. rt_label gives "" if none.

@@ -21,7 +21,7 @@ static void archive_destroy(void *self) {
     rt_free(archive);
 }
 
-const RtClass rt_archive_class = {.name = "MTLBinaryArchive",
+RT_CLASS rt_archive_class = {.name = "MTLBinaryArchive",
                                   .destroy = archive_destroy,
                                   .label_at = offsetof(MTLBinaryArchive, label)};
 

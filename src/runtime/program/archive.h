@@ -13,7 +13,7 @@ struct MTLBinaryArchive {
     Archive *content;
 };
 
-extern const RtClass rt_archive_class;
+extern RtClass rt_archive_class;
 
 // Stitched functions as a library (stitch.c), put into the archive too unless that is NULL.
 MTLLibrary *rt_library_stitched(MTLDevice *device, const MTLStitchedLibraryDescriptor *descriptor,

@@ -10,7 +10,7 @@ static void destroy(void *self) {
     rt_free(state);
 }
 
-const RtClass rt_depth_stencil_class = {.name = "MTLDepthStencilState",
+RT_CLASS rt_depth_stencil_class = {.name = "MTLDepthStencilState",
                                         .destroy = destroy,
                                         .label_at = offsetof(MTLDepthStencilState, label)};
 

@@ -19,7 +19,7 @@ static void dynamic_destroy(void *self) {
     rt_free(d);
 }
 
-const RtClass rt_dynamic_library_class = {.name = "MTLDynamicLibrary",
+RT_CLASS rt_dynamic_library_class = {.name = "MTLDynamicLibrary",
                                           .destroy = dynamic_destroy,
                                           .label_at = offsetof(MTLDynamicLibrary, label)};
 

@@ -14,7 +14,7 @@ static void function_destroy(void *self) {
     rt_free(function);
 }
 
-const RtClass rt_function_class = {.name = "MTLFunction",
+RT_CLASS rt_function_class = {.name = "MTLFunction",
                                    .destroy = function_destroy,
                                    .label_at = offsetof(MTLFunction, label)};
 

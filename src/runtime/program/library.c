@@ -32,7 +32,7 @@ static void library_destroy(void *self) {
     rt_free(library);
 }
 
-const RtClass rt_library_class = {.name = "MTLLibrary",
+RT_CLASS rt_library_class = {.name = "MTLLibrary",
                                   .destroy = library_destroy,
                                   .label_at = offsetof(MTLLibrary, label)};
 
@@ -40,7 +40,7 @@ static void *constant_owner(const void *self) {
     return ((const MTLFunctionConstant *)self)->library;
 }
 
-static const RtClass constant_class = {.name = "MTLFunctionConstant", .owner = constant_owner};
+static RT_CLASS constant_class = {.name = "MTLFunctionConstant", .owner = constant_owner};
 
 MTLLibrary *rt_library_new(MTLDevice *device, Metallib *lib) {
     MTLLibrary *library = rt_new(&rt_library_class, sizeof *library);

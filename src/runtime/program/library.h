@@ -55,7 +55,7 @@ struct MTLFunction {
     MTLFunctionOptions options;
 };
 
-extern const RtClass rt_library_class, rt_function_class;
+extern RtClass rt_library_class, rt_function_class;
 
 // Takes `lib` over, also when it fails (NULL).
 MTLLibrary *rt_library_new(MTLDevice *device, Metallib *lib);

@@ -9,7 +9,7 @@
 
 static void *handle_owner(const void *self) { return ((const MTLFunctionHandle *)self)->state; }
 
-static const RtClass handle_class = {.name = "MTLFunctionHandle", .owner = handle_owner};
+static RT_CLASS handle_class = {.name = "MTLFunctionHandle", .owner = handle_owner};
 
 void rt_linkage_free(RtLinkage *l) {
     if (!l) return;

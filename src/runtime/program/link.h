@@ -15,7 +15,7 @@ struct MTLDynamicLibrary {
     MTLLibrary *library; // retained; of type dynamic
     RtLabel label;
 };
-extern const RtClass rt_dynamic_library_class;
+extern RtClass rt_dynamic_library_class;
 
 struct MTLFunctionHandle { // a part of its pipeline
     RtObject object;
@@ -30,7 +30,7 @@ struct MTLVisibleFunctionTable {
     CpuFunctionTable *table;
     RtSpan span; // kernels that are checked may read it through an argument buffer
 };
-extern const RtClass rt_function_table_class;
+extern RtClass rt_function_table_class;
 
 // The linked functions and dynamic libraries of one pipeline.
 struct RtLinkage {

@@ -18,7 +18,7 @@ static void table_destroy(void *self) {
     rt_free(table);
 }
 
-const RtClass rt_function_table_class = {.name = "MTLVisibleFunctionTable",
+RT_CLASS rt_function_table_class = {.name = "MTLVisibleFunctionTable",
                                          .destroy = table_destroy};
 
 MTLVisibleFunctionTable *mtl_compute_pipeline_state_new_visible_function_table(

@@ -37,7 +37,7 @@ static void pipeline_destroy(void *self) {
     rt_free(state);
 }
 
-const RtClass rt_pipeline_class = {.name = "MTLComputePipelineState",
+RT_CLASS rt_pipeline_class = {.name = "MTLComputePipelineState",
                                    .destroy = pipeline_destroy,
                                    .label_at = offsetof(MTLComputePipelineState, label)};
 

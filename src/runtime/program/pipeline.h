@@ -42,7 +42,7 @@ struct MTLComputePipelineState {
     Archive *record;    // borrowed, while an archive adds the pipeline: where its code goes
 };
 
-extern const RtClass rt_pipeline_class;
+extern RtClass rt_pipeline_class;
 
 // Makes the pipeline and puts its code into the archive: the general one and those for the shapes
 // it was used with.

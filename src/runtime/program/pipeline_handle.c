@@ -64,13 +64,7 @@ static void *from_handle(uint64_t handle, const RtClass *cls) {
     pthread_mutex_lock(&lock);
     if (at > 0 && at <= n_places && places[at - 1].serial == handle >> 32)
         state = places[at - 1].pipeline;
-    if (!rt_is(state, cls)) state = NULL;
-    if (state) { // unless its last reference went just now
-        size_t refs = atomic_load(&state->refs);
-        while (refs > 0 && !atomic_compare_exchange_weak(&state->refs, &refs, refs + 1)) {
-        }
-        if (refs == 0) state = NULL;
-    }
+    if (!rt_is(state, cls) || !rt_retain_if_alive(state)) state = NULL;
     pthread_mutex_unlock(&lock);
     return state;
 }

@@ -46,16 +46,16 @@ static void *reflection_owner(const void *self) {
     return ((const MTLComputePipelineReflection *)self)->state;
 }
 
-static const RtClass struct_class = {.name = "MTLStructType", .owner = node_owner};
-static const RtClass array_class = {.name = "MTLArrayType", .owner = node_owner};
-static const RtClass pointer_class = {.name = "MTLPointerType", .owner = node_owner};
-static const RtClass type_class = {.name = "MTLType", .owner = node_owner};
-static const RtClass member_class = {.name = "MTLStructMember", .owner = member_owner};
-static const RtClass texture_class = {.name = "MTLTextureReferenceType", .owner = node_owner};
-static const RtClass tensor_class = {.name = "MTLTensorReferenceType", .owner = node_owner};
-static const RtClass binding_class = {.name = "MTLBinding", .owner = binding_owner};
-static const RtClass view_class = {.name = "MTLPointerType", .owner = view_owner};
-static const RtClass reflection_class = {.name = "MTLComputePipelineReflection",
+static RT_CLASS struct_class = {.name = "MTLStructType", .owner = node_owner};
+static RT_CLASS array_class = {.name = "MTLArrayType", .owner = node_owner};
+static RT_CLASS pointer_class = {.name = "MTLPointerType", .owner = node_owner};
+static RT_CLASS type_class = {.name = "MTLType", .owner = node_owner};
+static RT_CLASS member_class = {.name = "MTLStructMember", .owner = member_owner};
+static RT_CLASS texture_class = {.name = "MTLTextureReferenceType", .owner = node_owner};
+static RT_CLASS tensor_class = {.name = "MTLTensorReferenceType", .owner = node_owner};
+static RT_CLASS binding_class = {.name = "MTLBinding", .owner = binding_owner};
+static RT_CLASS view_class = {.name = "MTLPointerType", .owner = view_owner};
+static RT_CLASS reflection_class = {.name = "MTLComputePipelineReflection",
                                          .owner = reflection_owner};
 
 // ---- Types of a library ----
@@ -134,7 +134,7 @@ static void own_binding_destroy(void *self) {
     rt_free(self);
 }
 
-static const RtClass own_binding_class = {.name = "MTLBinding", .destroy = own_binding_destroy};
+static RT_CLASS own_binding_class = {.name = "MTLBinding", .destroy = own_binding_destroy};
 
 bool rt_is_binding(const void *object) {
     return rt_is(object, &binding_class) || rt_is(object, &own_binding_class);

@@ -42,7 +42,7 @@ static void destroy(void *self) {
     rt_free(state);
 }
 
-const RtClass rt_render_pipeline_class = {.name = "MTLRenderPipelineState",
+RT_CLASS rt_render_pipeline_class = {.name = "MTLRenderPipelineState",
                                           .destroy = destroy,
                                           .label_at = offsetof(MTLRenderPipelineState, label)};
 

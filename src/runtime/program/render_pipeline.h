@@ -60,7 +60,7 @@ struct MTLRenderPipelineState {
     MslVertexDescriptor vertex_descriptor; // what the vertex function reads of it
     uint32_t dynamic_strides; // bit i: the layout of vertex buffer i (index) has a dynamic stride
 };
-extern const RtClass rt_render_pipeline_class;
+extern RtClass rt_render_pipeline_class;
 
 typedef struct RtRenderExtra { // what descriptors of metal.h do not say
     MTLPipelineOption options;

@@ -22,7 +22,7 @@ struct MTLRenderPipelineReflection {
 };
 
 static void *owner(const void *self) { return ((const MTLRenderPipelineReflection *)self)->state; }
-static const RtClass reflection_class = {.name = "MTLRenderPipelineReflection", .owner = owner};
+static RT_CLASS reflection_class = {.name = "MTLRenderPipelineReflection", .owner = owner};
 
 // ---- Making ----
 
