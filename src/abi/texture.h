@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define CPU_TEXTURE_POOLED ((uint64_t)1 << 62)
-#define CPU_POOL_SLOTS ((uint64_t)1 << 20) // a power of two
+#define CPU_VIEW_POOL_SLOTS ((uint64_t)1 << 20) // a power of two
 #define CPU_MAX_LEVELS 15u // 16384 texels
 
 typedef struct CpuTextureLevel {
@@ -149,6 +149,6 @@ typedef struct CpuTextureOps {
     CpuTexelFn *read;
     CpuTexelFn *write;  // out is not used
     CpuTexelFn *atomic; // out: the old value in components 0 and 1 (64-bit: rg32uint)
-    const CpuTexture *pool; // [CPU_POOL_SLOTS]; NULL while there is no pool
+    const CpuTexture *pool; // [CPU_VIEW_POOL_SLOTS]; NULL while there is no pool
 } CpuTextureOps;
 #endif

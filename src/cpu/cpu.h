@@ -4,14 +4,13 @@
 // the run's fault instead of the process. Input is assumed valid: the runtime has checked it.
 #ifndef INGOT_CPU_CPU_H
 #define INGOT_CPU_CPU_H
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "abi/kernel.h"
 #include "abi/stage.h"
-#include "cpu/timer.h"
+#include "os/timer.h"
 
 // ---- Code objects (code.c) ----
 
@@ -46,7 +45,7 @@ typedef struct CpuRun {
     const char
         *faulting; // the kernel at the time of the fault; like address, to be read after the end
     bool has_deadline;
-    CpuTimer deadline;
+    OsTimer deadline;
     CpuLogFn *log;               // may be NULL; called with no kernel code "running"
     void *log_context;           // for log, through cpu_run_log_context
     CpuReportFn *report;         // the same for what shader validation finds
@@ -81,33 +80,4 @@ typedef struct CpuDispatch {
 // Runs one dispatch, or several that do not depend on each other, and returns when all is done. The
 // calling thread takes part. False if the run has a fault (also an earlier one).
 bool cpu_dispatch(CpuRun *run, const CpuDispatch *dispatches, size_t n);
-
-// ---- The pool (pool.c) ----
-
-// Something for a worker to do. Embedded in the caller's object; may be submitted again once it has
-// started or was cancelled.
-typedef struct CpuTask {
-    void (*run)(struct CpuTask *task);
-    struct CpuTask *next;
-    bool queued; // under the pool's lock
-} CpuTask;
-
-// Starts the workers at first call (INGOT_THREADS or the number of cores). False: no thread
-// started.
-bool cpu_pool_start(void);
-unsigned cpu_pool_threads(void);
-void cpu_pool_submit(CpuTask *task);
-// Takes a task back that no worker has started. False: too late.
-bool cpu_pool_cancel(CpuTask *task);
-// Around calls of the application's code from a task, so that it may wait for other tasks. The
-// second takes what the first returned.
-bool cpu_pool_enter_user_code(void);
-void cpu_pool_leave_user_code(bool entered);
-
-// A thread of the library's own, which takes none of the application's signals (thread.c).
-bool cpu_start_thread(pthread_t *id, void *(*run)(void *context), void *context);
-
-// Calls run(context, 0 .. n - 1) from this thread and idle workers and returns when all is done
-// (parallel.c).
-void cpu_parallel(size_t n, void (*run)(void *context, size_t i), void *context);
 #endif

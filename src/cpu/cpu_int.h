@@ -7,7 +7,6 @@
 #include <signal.h>
 #include "cpu/cpu.h"
 
-#define CPU_WORKER_STACK (64u << 20)        // reserved, touched only when a kernel needs it
 #define CPU_CALLER_STACK_LIMIT (128u << 10) // kernels with larger frames run on workers only
 #define CPU_STACK_RESERVE (256u << 10)      // for what a kernel calls (matrices), and for signals
 
@@ -65,17 +64,5 @@ bool cpu_thread_guard(CpuThread *t, CpuRun *run, void (*body)(void *argument), v
 void cpu_signals_install(void);
 int cpu_signal_kick(void); // the signal that makes a worker look at its run's fault
 
-extern CpuThread *_Atomic cpu_workers; // grows only
-
-// A piece of work that several threads share (dispatch.c), on the list of the pool while it is
-// open.
-typedef struct CpuJob {
-    void (*help)(struct CpuJob *job); // runs on each helper, returns when nothing is left to take
-    unsigned max_helpers;
-    unsigned helpers;    // under the pool's lock: how many ever joined
-    atomic_uint active;  // helpers inside; the owner waits for 0
-    struct CpuJob *next; // under the pool's lock
-} CpuJob;
-void cpu_pool_open_job(CpuJob *job);
-void cpu_pool_close_job(CpuJob *job); // returns when no helper is inside
+extern CpuThread *_Atomic cpu_workers; // of the pool that have run kernels; grows only
 #endif

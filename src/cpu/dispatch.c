@@ -7,9 +7,11 @@
 // its first threadgroup.
 #include <string.h>
 #include "cpu/cpu_int.h"
-#include "cpu/futex.h"
 #include "cpu/tensor/ops.h"
 #include "cpu/texture/ops.h"
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/pool.h"
 
 #define ALONE_NS 10000u      // below this, waking others costs more than they bring
 #define CHUNK_NS 8000u       // a chunk should last at least this long,
@@ -25,7 +27,7 @@ typedef struct Part {
 } Part;
 
 typedef struct Share {
-    CpuJob job; // first: the pool hands this back
+    OsJob job; // first: the pool hands this back
     CpuRun *run;
     Part parts[MAX_PARTS];
     size_t n_parts;
@@ -106,11 +108,11 @@ static bool run_range(Share *share, CpuThread *t, uint64_t first, uint64_t end) 
         Part *part = &share->parts[i];
         if (first >= part->first + part->n_groups) continue;
         uint64_t stop = part->first + part->n_groups < end ? part->first + part->n_groups : end;
-        uint64_t begin_ns = cpu_now_ns();
+        uint64_t begin_ns = os_now_ns();
         if (!cpu_thread_run(t, share->run, part->code, &part->launch.launch, first - part->first,
                             stop - part->first))
             return false;
-        learn(part->code, cpu_now_ns() - begin_ns, stop - first);
+        learn(part->code, os_now_ns() - begin_ns, stop - first);
         first = stop;
     }
     return true;
@@ -130,7 +132,7 @@ static bool take(Share *share, uint64_t *first, uint64_t *end) {
     return true;
 }
 
-static void help(CpuJob *job) {
+static void help(OsJob *job) {
     Share *share = (Share *)job;
     CpuThread *t = cpu_thread_self();
     if (!t || !cpu_thread_reserve(t, share->threadgroup_bytes, share->frame_bytes))
@@ -139,7 +141,7 @@ static void help(CpuJob *job) {
     while (atomic_load_explicit(&share->run->fault, memory_order_relaxed) == CPU_FAULT_NONE &&
            take(share, &first, &end))
         if (!run_range(share, t, first, end)) break;
-    if (atomic_fetch_add(&share->finished, 1) == 0) cpu_futex_wake(&share->finished, 1);
+    if (atomic_fetch_add(&share->finished, 1) == 0) os_futex_wake(&share->finished, 1);
 }
 
 static void prepare(Share *share, CpuRun *run, const CpuDispatch *dispatches, size_t n) {
@@ -190,12 +192,12 @@ static bool needs_worker(const Share *share, const CpuThread *t) {
 
 static bool fits_stack(const Share *share) {
     for (size_t i = 0; i < share->n_parts; i++)
-        if (share->parts[i].code->info.stack_bytes > CPU_WORKER_STACK / 4 * 3) return false;
+        if (share->parts[i].code->info.stack_bytes > OS_WORKER_STACK / 4 * 3) return false;
     return true;
 }
 
 static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begin) {
-    unsigned threads = cpu_pool_threads();
+    unsigned threads = os_pool_threads();
     uint64_t left = share->total - begin, ns = estimate_ns(share);
     uint64_t each = ns / share->total;
     share->min_chunk = each ? CHUNK_NS / each : left / (threads * 16u);
@@ -208,21 +210,21 @@ static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begi
     // With many cores, waking them all for a short job takes longer than the job.
     uint64_t helpers = take_part ? threads - 1 : threads,
              useful = each * (left > UINT32_MAX ? UINT32_MAX : left) / HELPER_NS + 1;
-    share->job = (CpuJob){.help = help,
-                          .max_helpers = (unsigned)(each && useful < helpers ? useful : helpers)};
+    share->job = (OsJob){.help = help,
+                         .max_helpers = (unsigned)(each && useful < helpers ? useful : helpers)};
     if (take_part && share->job.max_helpers == 0) {
         run_range(share, t, begin, share->total);
         return;
     }
-    cpu_pool_open_job(&share->job);
+    os_pool_open_job(&share->job);
     if (take_part) {
         uint64_t first, end;
         while (take(share, &first, &end))
             if (!run_range(share, t, first, end)) break;
     } else {
-        while (atomic_load(&share->finished) == 0) cpu_futex_wait(&share->finished, 0);
+        while (atomic_load(&share->finished) == 0) os_futex_wait(&share->finished, 0);
     }
-    cpu_pool_close_job(&share->job);
+    os_pool_close_job(&share->job);
 }
 
 static bool dispatch_parts(CpuRun *run, const CpuDispatch *dispatches, size_t n) {
@@ -250,8 +252,8 @@ static bool dispatch_parts(CpuRun *run, const CpuDispatch *dispatches, size_t n)
     if (share.total - begin == 1 || estimate_ns(&share) < ALONE_NS) {
         // The estimate may be of other data: look at the clock now and then, and call for help
         // after all.
-        uint64_t until = cpu_now_ns() + 2 * ALONE_NS, piece = (share.total - begin + 3) / 4;
-        while (begin < share.total && (share.total - begin == 1 || cpu_now_ns() < until)) {
+        uint64_t until = os_now_ns() + 2 * ALONE_NS, piece = (share.total - begin + 3) / 4;
+        while (begin < share.total && (share.total - begin == 1 || os_now_ns() < until)) {
             uint64_t end = share.total - begin < piece ? share.total : begin + piece;
             if (!run_range(&share, t, begin, end)) return false;
             begin = end;

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include "cpu/cpu_int.h"
-#include "cpu/futex.h"
+#include "os/pool.h"
 
 #define ALT_STACK_BYTES (64u << 10) // an AVX-512 and AMX signal frame is 11 KiB
 
@@ -40,7 +40,12 @@ static void thread_free(void *record) {
     free(t);
 }
 
-static void make_key(void) { pthread_key_create(&thread_key, thread_free); }
+static void after_fork(void) { atomic_store(&cpu_workers, NULL); } // the child has none of them
+
+static void make_key(void) {
+    pthread_key_create(&thread_key, thread_free);
+    pthread_atfork(NULL, NULL, after_fork);
+}
 
 static void give_alt_stack(CpuThread *t) {
     stack_t now;
@@ -70,6 +75,14 @@ static void find_stack(CpuThread *t) {
 
 CpuThread *cpu_thread_current(void) { return current; }
 
+// The watchdog may signal a worker: unlike other threads it never exits.
+static void join_workers(CpuThread *t) {
+    t->is_worker = true;
+    CpuThread *head = atomic_load(&cpu_workers);
+    do t->next_worker = head;
+    while (!atomic_compare_exchange_weak(&cpu_workers, &head, t));
+}
+
 CpuThread *cpu_thread_self(void) {
     if (current) return current;
     pthread_once(&key_once, make_key);
@@ -83,6 +96,8 @@ CpuThread *cpu_thread_self(void) {
     give_alt_stack(t);
     find_stack(t);
     current = t;
+    cpu_signals_install();
+    if (os_pool_is_worker()) join_workers(t);
     return t;
 }
 
@@ -271,13 +286,4 @@ void cpu_signals_install(void) {
             previous[ours[i]] = old;
     }
     pthread_mutex_unlock(&install_lock);
-}
-
-bool cpu_start_thread(pthread_t *id, void *(*run)(void *context), void *context) {
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    bool ok = pthread_create(id, NULL, run, context) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return ok;
 }

@@ -5,16 +5,17 @@
 //
 // Only workers run kernels of a run with a deadline: they never exit, so signalling them is safe.
 #include "cpu/cpu_int.h"
-#include "cpu/futex.h"
+#include "os/clock.h"
+#include "os/timer.h"
 
 #define KICK_INTERVAL_NS 1000000u
 
-static uint64_t too_late(CpuTimer *timer) {
+static uint64_t too_late(OsTimer *timer) {
     CpuRun *run = (CpuRun *)(void *)((char *)timer - offsetof(CpuRun, deadline));
     cpu_run_fail(run, CPU_FAULT_TIMEOUT, 0);
     for (CpuThread *t = atomic_load(&cpu_workers); t; t = t->next_worker)
         if (atomic_load(&t->run) == run) pthread_kill(t->id, cpu_signal_kick());
-    return cpu_now_ns() + KICK_INTERVAL_NS;
+    return os_now_ns() + KICK_INTERVAL_NS;
 }
 
 bool cpu_run_begin(CpuRun *run, uint32_t timeout_ms) {
@@ -23,10 +24,10 @@ bool cpu_run_begin(CpuRun *run, uint32_t timeout_ms) {
     if (timeout_ms == 0) return true;
     run->deadline.fire = too_late;
     run->has_deadline =
-        cpu_timer_start(&run->deadline, cpu_now_ns() + (uint64_t)timeout_ms * 1000000u);
+        os_timer_start(&run->deadline, os_now_ns() + (uint64_t)timeout_ms * 1000000u);
     return run->has_deadline;
 }
 
 void cpu_run_end(CpuRun *run) {
-    if (run->has_deadline) cpu_timer_cancel(&run->deadline);
+    if (run->has_deadline) os_timer_cancel(&run->deadline);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "cpu/cpu.h"
 #include "order.h"
+#include "os/pool.h"
 
 static const char *object_path, *other_abi_path, *empty_path;
 
@@ -317,24 +318,24 @@ static void logging_reaches_the_run(void **state) {
 // ---- Tasks ----
 
 typedef struct Counted {
-    CpuTask task;
+    OsTask task;
     atomic_int runs;
 } Counted;
 
-static void count_run(CpuTask *task) { atomic_fetch_add(&((Counted *)task)->runs, 1); }
+static void count_run(OsTask *task) { atomic_fetch_add(&((Counted *)task)->runs, 1); }
 
 static void tasks_run_once_or_are_taken_back(void **state) {
     (void)state;
     for (int i = 0; i < 2000; i++) {
         Counted counted = {.task = {.run = count_run}};
-        cpu_pool_submit(&counted.task);
+        os_pool_submit(&counted.task);
         if (i % 3 == 0) sched_yield();
-        if (cpu_pool_cancel(&counted.task)) {
+        if (os_pool_cancel(&counted.task)) {
             assert_int_equal(counted.runs, 0);
         } else {
             while (atomic_load(&counted.runs) == 0) sched_yield();
         }
-        assert_false(cpu_pool_cancel(&counted.task));
+        assert_false(os_pool_cancel(&counted.task));
     }
 }
 

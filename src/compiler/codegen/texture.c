@@ -71,7 +71,7 @@ static LLVMValueRef pooled_texture(Cg *cg, LLVMValueRef handle, LLVMValueRef emp
         LLVMSetMetadata(p, invariant, empty);
     }
     LLVMValueRef at =
-        LLVMBuildAnd(cx->builder, handle, LLVMConstInt(i64, CPU_POOL_SLOTS - 1, 0), "");
+        LLVMBuildAnd(cx->builder, handle, LLVMConstInt(i64, CPU_VIEW_POOL_SLOTS - 1, 0), "");
     at = LLVMBuildMul(cx->builder, at, LLVMConstInt(i64, sizeof(CpuTexture), 0), "");
     return LLVMBuildGEP2(cx->builder, msl_int(cx, 8), p, &at, 1, "");
 }
@@ -102,7 +102,7 @@ void msl_lower_texture_info(Cg *cg) {
         p = LLVMBuildSelect(cx->builder, is_none, none, p, "");
         LLVMTypeRef i64 = msl_int(cx, 64);
         LLVMValueRef mark =
-            LLVMBuildAnd(cx->builder, handle, LLVMConstInt(i64, ~(CPU_POOL_SLOTS - 1), 0), "");
+            LLVMBuildAnd(cx->builder, handle, LLVMConstInt(i64, ~(CPU_VIEW_POOL_SLOTS - 1), 0), "");
         LLVMValueRef is_pooled = LLVMBuildICmp(cx->builder, LLVMIntEQ, mark,
                                                LLVMConstInt(i64, CPU_TEXTURE_POOLED, 0), "");
         p = LLVMBuildSelect(cx->builder, is_pooled, pooled_texture(cg, handle, empty), p, "");

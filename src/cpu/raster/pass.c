@@ -5,8 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cpu/futex.h"
 #include "cpu/raster/raster_int.h"
+#include "os/futex.h"
+#include "os/pool.h"
 
 #define MAX_UNIT_PRIMITIVES 4096u
 #define MIN_UNIT_PRIMITIVES 256u
@@ -175,7 +176,7 @@ static uint32_t unit_size(const Pass *p) {
         if (p->draws[i].mesh) n *= UNIT_PRIMITIVES * 64u;
         total += n > (1u << 30) ? n : n * (instances < (1u << 30) ? instances : (1u << 30));
     }
-    total /= cpu_pool_threads() * 8;
+    total /= os_pool_threads() * 8;
     return total < MIN_UNIT_PRIMITIVES   ? MIN_UNIT_PRIMITIVES
            : total > MAX_UNIT_PRIMITIVES ? MAX_UNIT_PRIMITIVES
                                          : (uint32_t)total;
@@ -318,7 +319,7 @@ static bool build_batch(Pass *p, Cursor *c, uint32_t unit_primitives, bool *more
 // ---- Threads ----
 
 typedef struct Work {
-    CpuJob job; // first
+    OsJob job; // first
     Pass *p;
     PieceKind kind;
     size_t n;
@@ -358,17 +359,17 @@ static void take_pieces(Work *work) {
     if (w) raster_worker_give(w);
 }
 
-static void help(CpuJob *job) {
+static void help(OsJob *job) {
     Work *work = (Work *)(void *)job;
     take_pieces(work);
-    if (atomic_fetch_add(&work->finished, 1) == 0) cpu_futex_wake(&work->finished, 1);
+    if (atomic_fetch_add(&work->finished, 1) == 0) os_futex_wake(&work->finished, 1);
 }
 
 static void run_all(Pass *p, PieceKind kind) {
     Work work = {.job = {.help = help}, .p = p, .kind = kind,
                  .n = kind == TILES ? p->n_tiles : kind == UNITS ? p->n_units : p->objects->n};
     if (work.n == 0) return;
-    unsigned threads = cpu_pool_start() ? cpu_pool_threads() : 1;
+    unsigned threads = os_pool_start() ? os_pool_threads() : 1;
     size_t helpers = p->needs_worker ? threads : threads - 1;
     if (helpers > work.n - !p->needs_worker) helpers = work.n - !p->needs_worker;
     work.job.max_helpers = (unsigned)helpers;
@@ -376,12 +377,12 @@ static void run_all(Pass *p, PieceKind kind) {
         take_pieces(&work);
         return;
     }
-    cpu_pool_open_job(&work.job);
+    os_pool_open_job(&work.job);
     if (p->needs_worker)
-        while (atomic_load(&work.finished) == 0) cpu_futex_wait(&work.finished, 0);
+        while (atomic_load(&work.finished) == 0) os_futex_wait(&work.finished, 0);
     else
         take_pieces(&work);
-    cpu_pool_close_job(&work.job);
+    os_pool_close_job(&work.job);
 }
 
 // Deadlines are kept by signals to workers, and large frames need a large stack.
@@ -420,7 +421,7 @@ bool cpu_raster(CpuRun *run, const CpuRasterPass *pass, const CpuDraw *draws, si
     if (atomic_load(&run->fault) != CPU_FAULT_NONE) return false;
     uint64_t stack_bytes;
     p.needs_worker = needs_worker(&p, &stack_bytes);
-    if (stack_bytes > CPU_WORKER_STACK / 4 * 3) {
+    if (stack_bytes > OS_WORKER_STACK / 4 * 3) {
         cpu_run_fail(run, CPU_FAULT_STACK, 0);
         return false;
     }

@@ -4,7 +4,7 @@
 #include "cpu/texture/ops.h"
 #include <stdatomic.h>
 #include <string.h>
-#include "cpu/texture/pool.h"
+#include "cpu/texture/view_pool.h"
 #include "cpu/texture/texture_int.h"
 
 static _Atomic(const CpuFastOps *) fast; // NULL: general code only

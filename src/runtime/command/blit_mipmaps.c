@@ -7,6 +7,7 @@
 #include "cpu/cpu.h"
 #include "runtime/command/blit.h"
 #include "runtime/command/execute.h"
+#include "os/pool.h"
 
 typedef struct MipmapOp {
     RtOp op;
@@ -129,7 +130,7 @@ static RtOpResult run_mipmaps(RtOp *op, RtExecution *x) {
         if (n_bands > MAX_BANDS) n_bands = MAX_BANDS;
         if (n_bands > n_rows) n_bands = n_rows;
         Level l = {t, level, n_rows, (n_rows + n_bands - 1) / n_bands, scratch};
-        cpu_parallel((n_rows + l.band - 1) / l.band, make_band, &l);
+        os_parallel((n_rows + l.band - 1) / l.band, make_band, &l);
     }
     rt_free(scratch);
     return RT_OP_DONE;

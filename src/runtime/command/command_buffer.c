@@ -2,10 +2,11 @@
 // command_buffer.c: MTLCommandBuffer: recording, committing and waiting.
 #include "runtime/command/command_buffer.h"
 #include <string.h>
-#include "cpu/futex.h"
 #include "runtime/memory/heap.h"
 #include "runtime/inspect/shader_validation.h"
 #include "runtime/object/validation.h"
+#include "os/clock.h"
+#include "os/futex.h"
 
 #define ARENA_BLOCK_BYTES 8192u
 #define WAIT_SPIN_NS 30000u
@@ -241,7 +242,7 @@ void mtl_command_buffer_commit(MTLCommandBuffer *buffer) {
 
 void rt_cb_commit(MTLCommandBuffer *buffer) {
     mtl_retain(buffer); // until it is done
-    uint64_t now = cpu_now_ns();
+    uint64_t now = os_now_ns();
     atomic_store(&buffer->kernel_start_ns, now);
     rt_trace_commit(buffer, now);
     rt_hazard_commit(buffer);
@@ -297,15 +298,15 @@ static void wait_for(MTLCommandBuffer *buffer, atomic_uint *word, MTLCommandBuff
     uint64_t until = 0;
     for (unsigned spins = 0; !atomic_load_explicit(word, memory_order_acquire); spins++) {
         if (spins % 64 == 0) {
-            uint64_t now = cpu_now_ns();
+            uint64_t now = os_now_ns();
             until = until ? until : now + WAIT_SPIN_NS;
             if (now >= until) break;
         }
-        cpu_relax();
+        os_relax();
     }
     while (!atomic_load_explicit(word, memory_order_acquire)) {
         atomic_fetch_add(&buffer->waiters, 1);
-        cpu_futex_wait(word, 0);
+        os_futex_wait(word, 0);
         atomic_fetch_sub(&buffer->waiters, 1);
     }
 }

@@ -18,6 +18,7 @@
 #include "runtime/inspect/trace.h"
 #include "runtime/memory/residency.h"
 #include "runtime/metal4/allocator.h"
+#include "os/pool.h"
 
 // ---- The command stream: operations in an arena, linked in order ----
 
@@ -138,7 +139,7 @@ struct MTLCommandQueue {
     size_t max_buffers;
     MTLLogState *log_state; // retained
     uint32_t timeout_ms;
-    CpuTask task; // runs the queue on a worker; first of the scheduling fields
+    OsTask task; // runs the queue on a worker; first of the scheduling fields
     pthread_mutex_t lock;
     pthread_cond_t room;
     atomic_ullong track; // number in traces; 0: none yet

@@ -2,7 +2,7 @@
 // compute_texture.c: textures and samplers of compute encoders: binding them, and the rules a
 // dispatch holds them to.
 #include <math.h>
-#include "cpu/texture/pool.h"
+#include "cpu/texture/view_pool.h"
 #include "runtime/command/compute_validate.h"
 #include "runtime/metal4/recording.h"
 

@@ -3,14 +3,12 @@
 #include "runtime/command/command_buffer.h"
 #include "runtime/command/event.h"
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "cpu/futex.h"
 #include "runtime/object/device.h"
 #include "runtime/object/validation.h"
+#include "os/clock.h"
+#include "os/futex.h"
 
 #define WAIT_SPIN_NS 20000u
 
@@ -60,14 +58,10 @@ bool rt_event_try_retain(MTLEvent *event) { return rt_retain_if_alive(&event->ob
 
 uint64_t rt_event_value(const MTLEvent *event) { return atomic_load(&event->state)->value; }
 
-// Futexes of this file are not private: the word may lie on a shared page.
-static void wake_all(atomic_uint *word) {
-    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
 void rt_event_announce(MTLEvent *event, RtEventState *state) {
     atomic_fetch_add(&state->changes, 1);
-    if (state != &event->own || atomic_load(&event->sleepers) > 0) wake_all(&state->changes);
+    if (state != &event->own || atomic_load(&event->sleepers) > 0)
+        os_futex_wake_shared(&state->changes);
 }
 
 static RtEventWaiter *take_reached(MTLEvent *event) { // lock held
@@ -230,13 +224,13 @@ void mtl_shared_event_set_signaled_value(MTLSharedEvent *event, uint64_t value) 
 static bool sleep_on(atomic_uint *word, unsigned seen, uint64_t until_ns) {
     struct timespec left, *limit = NULL;
     if (until_ns != UINT64_MAX) {
-        uint64_t now = cpu_now_ns();
+        uint64_t now = os_now_ns();
         if (now >= until_ns) return false;
         left = (struct timespec){(time_t)((until_ns - now) / 1000000000u),
                                  (long)((until_ns - now) % 1000000000u)};
         limit = &left;
     }
-    syscall(SYS_futex, word, FUTEX_WAIT, seen, limit, NULL, 0);
+    os_futex_wait_shared(word, seen, limit); // it may lie on a page that processes share
     return true;
 }
 
@@ -244,13 +238,13 @@ bool mtl_shared_event_wait_until_signaled_value(MTLSharedEvent *shared, uint64_t
                                                 uint64_t timeout_ms) {
     if (!present(shared, &shared_event_class, __func__)) return false;
     MTLEvent *event = &shared->event;
-    uint64_t now = cpu_now_ns();
+    uint64_t now = os_now_ns();
     uint64_t until =
         timeout_ms > (UINT64_MAX - now) / 1000000u ? UINT64_MAX : now + timeout_ms * 1000000u;
     if (timeout_ms == UINT64_MAX && rt_event_value(event) < value) help(event, value);
     // What comes at once is not worth a sleep.
-    for (uint64_t t = now; t < until && t - now < WAIT_SPIN_NS; t = cpu_now_ns())
-        for (int i = 0; i < 64; i++, cpu_relax())
+    for (uint64_t t = now; t < until && t - now < WAIT_SPIN_NS; t = os_now_ns())
+        for (int i = 0; i < 64; i++, os_relax())
             if (rt_event_value(event) >= value) return true;
     atomic_fetch_add(&event->sleepers, 1);
     bool reached, in_time = true;

@@ -10,20 +10,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-#include "cpu/cpu.h"
 #include "runtime/object/error.h"
 #include "runtime/command/event.h"
 #include "runtime/object/validation.h"
+#include "os/futex.h"
+#include "os/thread.h"
 
 #define PAGE_BYTES 4096u
 #define NAME_FORMAT "ingot-shared-event-1:%ld:%d:%016" PRIx64 "%016" PRIx64
@@ -112,13 +110,13 @@ static void *watch(void *argument) {
         pthread_mutex_unlock(&event->lock);
         if (closing) return NULL;
         rt_event_serve(event);
-        syscall(SYS_futex, &state->changes, FUTEX_WAIT, seen, NULL, NULL, 0);
+        os_futex_wait_shared(&state->changes, seen, NULL);
     }
 }
 
 bool rt_event_watch(MTLEvent *event) {
     if (event->watched && event->watcher_pid == getpid()) return true;
-    event->watched = cpu_start_thread(&event->watcher, watch, event);
+    event->watched = os_thread_start(&event->watcher, watch, event);
     event->watcher_pid = getpid();
     return event->watched;
 }
@@ -158,7 +156,7 @@ static bool share(MTLEvent *event) {
     atomic_store(&event->state, page);
     // Threads asleep on the old word look at the new one.
     atomic_fetch_add(&event->own.changes, 1);
-    syscall(SYS_futex, &event->own.changes, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    os_futex_wake_shared(&event->own.changes);
     return !event->waiters || rt_event_watch(event);
 }
 

@@ -5,10 +5,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "cpu/cpu.h"
 #include "runtime/command/event.h"
 #include "runtime/object/leaks.h"
 #include "runtime/object/validation.h"
+#include "os/thread.h"
 
 typedef struct Note { // a notification
     RtEventWaiter waiter;
@@ -95,7 +95,7 @@ static bool start_thread(Mailbox *mailbox) { // at the first notification
     bool ok = mailbox->thread_of == getpid();
     if (!ok) {
         pthread_t thread;
-        ok = cpu_start_thread(&thread, serve, mailbox);
+        ok = os_thread_start(&thread, serve, mailbox);
         if (ok) pthread_detach(thread);
         if (ok) mailbox->thread_of = getpid();
     }

@@ -4,11 +4,11 @@
 // the queue go on from there.
 #include <inttypes.h>
 #include <stdio.h>
-#include "cpu/futex.h"
 #include "runtime/command/event.h"
 #include "runtime/command/execute.h"
-#include "cpu/timer.h"
 #include "runtime/object/validation.h"
+#include "os/clock.h"
+#include "os/timer.h"
 
 typedef struct EventOp { // a wait or a signal
     RtOp op;
@@ -17,7 +17,7 @@ typedef struct EventOp { // a wait or a signal
     // Waits only.
     MTLCommandBuffer *buffer;
     RtEventWaiter waiter;
-    CpuTimer timer;
+    OsTimer timer;
     enum { FRESH, REACHED, TIMED_OUT } outcome; // written before the command buffer may go on
 } EventOp;
 
@@ -32,7 +32,7 @@ static void reached(RtEventWaiter *waiter, MTLEvent *event) {
     rt_queue_unblock(w->buffer);
 }
 
-static uint64_t too_late(CpuTimer *timer) {
+static uint64_t too_late(OsTimer *timer) {
     EventOp *w = (EventOp *)(void *)((char *)timer - offsetof(EventOp, timer));
     if (!rt_event_forget(w->event, &w->waiter)) return 0; // it was reached just now
     w->outcome = TIMED_OUT;
@@ -68,18 +68,18 @@ static RtOpResult run_wait(RtOp *op, RtExecution *x) {
         w->timer.fire = too_late;
         // The command buffer goes on only on this thread, after this: nobody needs the timer
         // before.
-        if (cpu_timer_start(&w->timer, cpu_now_ns() + (uint64_t)buffer->timeout_ms * 1000000u) ||
+        if (os_timer_start(&w->timer, os_now_ns() + (uint64_t)buffer->timeout_ms * 1000000u) ||
             !rt_event_forget(w->event, &w->waiter))
             return RT_OP_BLOCKED;
         atomic_store(&buffer->blocked, false);
         return fail(w, x, MTLCommandBufferErrorOutOfMemory, "No thread");
     }
-    if (buffer->timeout_ms) cpu_timer_cancel(&w->timer);
+    if (buffer->timeout_ms) os_timer_cancel(&w->timer);
     if (w->outcome == REACHED) return RT_OP_DONE;
     return fail(w, x, MTLCommandBufferErrorTimeout, "Caused GPU Timeout Error");
 }
 
-static void leave_wait(RtOp *op) { cpu_timer_cancel(&((EventOp *)op)->timer); }
+static void leave_wait(RtOp *op) { os_timer_cancel(&((EventOp *)op)->timer); }
 
 static RtOpResult run_signal(RtOp *op, RtExecution *x) {
     (void)x;

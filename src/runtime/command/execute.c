@@ -4,9 +4,11 @@
 // clean-up. Called by the one thread that runs the queue, with no lock held.
 #include "runtime/command/execute.h"
 #include <limits.h>
-#include "cpu/futex.h"
 #include "runtime/object/log.h"
 #include "runtime/inspect/shader_validation.h"
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/pool.h"
 
 static MTLError *fault_error(const CpuRun *run, uint32_t timeout_ms) {
     const char *kernel = run->faulting ? run->faulting : "?";
@@ -39,7 +41,7 @@ static MTLError *fault_error(const CpuRun *run, uint32_t timeout_ms) {
 
 RtOpResult rt_run_batch(RtExecution *x) {
     if (x->n_batch == 0) return RT_OP_DONE;
-    uint64_t start = x->buffer->trace ? cpu_now_ns() : 0;
+    uint64_t start = x->buffer->trace ? os_now_ns() : 0;
     bool ok = cpu_dispatch(x->run, x->batch, x->n_batch);
     if (x->buffer->trace) rt_trace_batch(x, start);
     x->n_batch = 0;
@@ -93,26 +95,26 @@ static RtOpResult run_commands(RtExecution *x) {
 
 static void announce(MTLCommandBuffer *buffer, atomic_uint *word) {
     atomic_store(word, 1);
-    if (atomic_load(&buffer->waiters) > 0) cpu_futex_wake(word, INT_MAX);
+    if (atomic_load(&buffer->waiters) > 0) os_futex_wake(word, INT_MAX);
 }
 
 static void call_handlers(MTLCommandBuffer *buffer, const RtHandler *first) {
     if (!first) return;
     buffer->handler_thread = pthread_self();
     atomic_store(&buffer->in_handler, true);
-    bool entered = cpu_pool_enter_user_code();
+    bool entered = os_pool_enter_user_code();
     for (const RtHandler *h = first; h; h = h->next) h->call(buffer, h->context);
-    cpu_pool_leave_user_code(entered);
+    os_pool_leave_user_code(entered);
     atomic_store(&buffer->in_handler, false);
 }
 
 // The first time: it is scheduled, and its handlers know.
 static void begin(MTLCommandBuffer *buffer) {
-    atomic_store(&buffer->kernel_end_ns, cpu_now_ns());
+    atomic_store(&buffer->kernel_end_ns, os_now_ns());
     atomic_store(&buffer->status, MTLCommandBufferStatusScheduled);
     call_handlers(buffer, buffer->scheduled_handlers);
     announce(buffer, &buffer->scheduled);
-    atomic_store(&buffer->gpu_start_ns, cpu_now_ns());
+    atomic_store(&buffer->gpu_start_ns, os_now_ns());
     if (buffer->trace) rt_trace_begin(buffer);
     buffer->resume_op = buffer->first_op;
     buffer->resume_encoder = buffer->encoders;
@@ -132,7 +134,7 @@ static RtOpResult go_on(MTLCommandBuffer *buffer, MTLError **error) {
                   .log_context = buffer->log_state,
                   .report = rt_report_from_kernel,
                   .report_context = buffer};
-    uint64_t start = cpu_now_ns();
+    uint64_t start = os_now_ns();
     bool watched = cpu_run_begin(&run, time_left_ms(buffer));
     if (!watched) cpu_run_fail(&run, CPU_FAULT_NO_MEMORY, 0);
     RtExecution x;
@@ -140,7 +142,7 @@ static RtOpResult go_on(MTLCommandBuffer *buffer, MTLError **error) {
     RtOpResult result = run_commands(&x);
     if (watched) cpu_run_end(&run);
     rt_free(x.spans);
-    buffer->ran_ns += cpu_now_ns() - start;
+    buffer->ran_ns += os_now_ns() - start;
     *error = x.error;
     if (result == RT_OP_FAILED && !*error) {
         *error = fault_error(&run, buffer->timeout_ms);
@@ -162,7 +164,7 @@ void rt_execute(MTLCommandBuffer *buffer) {
         if (op && op->cls->leave) op->cls->leave(op);
         rt_signal_events(op); // others may wait for them
     }
-    atomic_store(&buffer->gpu_end_ns, cpu_now_ns());
+    atomic_store(&buffer->gpu_end_ns, os_now_ns());
     if (buffer->logs) rt_deliver_reports(buffer);
 
     atomic_store(&buffer->error, error);

@@ -2,9 +2,10 @@
 // queue.c: MTLCommandQueue. Command buffers wait in order of enqueue; one thread at a time runs
 // those at the head that are committed and wait for nothing. That thread is a worker, or the one
 // that waits for the result: then nothing is handed from thread to thread at all.
-#include "cpu/futex.h"
 #include "runtime/command/command_buffer.h"
 #include "runtime/object/validation.h"
+#include "os/clock.h"
+#include "os/pool.h"
 
 void rt_queue_destroy(void *self) {
     MTLCommandQueue *queue = self;
@@ -72,7 +73,7 @@ static void drain(MTLCommandQueue *queue, Aim aim) {
         if (hand_over) queue->state = RT_QUEUE_SCHEDULED;
         pthread_mutex_unlock(&queue->lock);
         if (hand_over) {
-            cpu_pool_submit(&queue->task);
+            os_pool_submit(&queue->task);
             return;
         }
         if (!buffer) break;
@@ -81,7 +82,7 @@ static void drain(MTLCommandQueue *queue, Aim aim) {
     mtl_release(queue);
 }
 
-static void run_task(CpuTask *task) {
+static void run_task(OsTask *task) {
     MTLCommandQueue *queue =
         (MTLCommandQueue *)(void *)((char *)task - offsetof(MTLCommandQueue, task));
     pthread_mutex_lock(&queue->lock);
@@ -98,7 +99,7 @@ void rt_queue_kick(MTLCommandQueue *queue) {
         mtl_retain(queue);
     }
     pthread_mutex_unlock(&queue->lock);
-    if (start) cpu_pool_submit(&queue->task);
+    if (start) os_pool_submit(&queue->task);
 }
 
 void rt_queue_unblock(MTLCommandBuffer *buffer) {
@@ -110,7 +111,7 @@ void rt_queue_unblock(MTLCommandBuffer *buffer) {
 
 // Not yet with a worker: takes the task back, with its reference. Lock held.
 static bool take_back(MTLCommandQueue *queue) {
-    bool mine = queue->state == RT_QUEUE_SCHEDULED && cpu_pool_cancel(&queue->task);
+    bool mine = queue->state == RT_QUEUE_SCHEDULED && os_pool_cancel(&queue->task);
     if (mine) queue->state = RT_QUEUE_RUNNING;
     return mine;
 }
@@ -131,12 +132,12 @@ void rt_queue_help(MTLCommandQueue *queue, MTLCommandBuffer *until) {
 static void make_room(MTLCommandQueue *queue) { // lock held
     if (queue->n_room_waiters == 0) return;
     if (queue->n_alive <= queue->max_buffers / 2 ||
-        cpu_now_ns() - queue->room_since_ns > ROOM_PATIENCE_NS)
+        os_now_ns() - queue->room_since_ns > ROOM_PATIENCE_NS)
         pthread_cond_broadcast(&queue->room);
 }
 
 static void wait_for_room(MTLCommandQueue *queue, bool first) { // lock held
-    uint64_t now = cpu_now_ns(), until = now + ROOM_PATIENCE_NS;
+    uint64_t now = os_now_ns(), until = now + ROOM_PATIENCE_NS;
     if (!first)
         queue->room_since_ns = 0; // has waited long enough
     else if (queue->n_room_waiters == 0)

@@ -5,11 +5,11 @@
 #include "runtime/inspect/counters.h"
 #include <stdio.h>
 #include <string.h>
-#include "cpu/futex.h"
 #include "runtime/command/blit.h"
 #include "runtime/command/compute.h"
 #include "runtime/command/execute.h"
 #include "runtime/object/validation.h"
+#include "os/clock.h"
 
 enum { MAX_SAMPLES = 4096, N_ATTACHMENTS = 4 };
 
@@ -163,7 +163,7 @@ typedef struct Sample {
 static RtOpResult run_sample(RtOp *op, RtExecution *x) {
     const Sample *s = (const Sample *)(const void *)op;
     (void)x;
-    atomic_store(&s->buffer->samples[s->index], cpu_now_ns());
+    atomic_store(&s->buffer->samples[s->index], os_now_ns());
     return RT_OP_DONE;
 }
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include "base/files.h"
 #include "base/json.h"
-#include "cpu/futex.h"
 #include "runtime/object/device.h"
+#include "os/clock.h"
 
 enum { FLUSH_BYTES = 1 << 16, FLUSH_NS = 50000000, COUNTER_NS = 20000, CLOSE_WAIT_NS = 1000000000 };
 // Queues are threads of a process of their own in the trace. Larger than any process id.
@@ -112,7 +112,7 @@ void rt_trace_emit(const RtTraceEvent *e) {
     uint64_t tid = e->queue ? queue_track(e->queue, e->lane) : (uint64_t)gettid();
     int pid = e->queue ? DEVICE_PID : getpid();
     pthread_mutex_lock(&lock);
-    uint64_t now = cpu_now_ns();
+    uint64_t now = os_now_ns();
     for (unsigned i = 0; i < RT_N_TRACES; i++) {
         Trace *t = &traces[i];
         if (!goes_to(e->traces, i)) continue;
@@ -155,7 +155,7 @@ void rt_trace_leave(unsigned which) {
     for (unsigned i = 0; i < RT_N_TRACES; i++) {
         if (!goes_to(which, i)) continue;
         if (traces[i].in_flight) traces[i].in_flight--;
-        flush(&traces[i], cpu_now_ns());
+        flush(&traces[i], os_now_ns());
     }
     pthread_cond_broadcast(&left);
     pthread_mutex_unlock(&lock);
@@ -202,7 +202,7 @@ int rt_trace_open(unsigned which, const char *path, const MTLCommandQueue *queue
     text_add(&t->text, "[\n");
     put_name(&t->text, "process_name", DEVICE_PID, 0, device ? device->name : "Ingot");
     put_name(&t->text, "process_name", getpid(), 0, program);
-    flush(t, cpu_now_ns());
+    flush(t, os_now_ns());
     if (at_once) rt_trace_resume(which);
     pthread_mutex_unlock(&lock);
     return 0;
@@ -261,7 +261,7 @@ void rt_trace_host_span(const char *category, const char *name, uint64_t start_n
                                   .category = category,
                                   .name = name,
                                   .start_ns = start_ns,
-                                  .end_ns = cpu_now_ns(),
+                                  .end_ns = os_now_ns(),
                                   .args = args});
 }
 
@@ -270,13 +270,13 @@ void rt_trace_scope(const char *name, const void *id, bool begins) {
                                   .phase = begins ? 'b' : 'e',
                                   .category = "scope",
                                   .name = name,
-                                  .start_ns = cpu_now_ns(),
+                                  .start_ns = os_now_ns(),
                                   .id = (uint64_t)(uintptr_t)id});
 }
 
 void rt_trace_allocated(const MTLDevice *device) {
     char args[48];
-    uint64_t now = cpu_now_ns();
+    uint64_t now = os_now_ns();
     pthread_mutex_lock(&lock);
     bool soon = now - counted_ns < COUNTER_NS;
     if (!soon) counted_ns = now;

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/json.h"
-#include "cpu/futex.h"
 #include "runtime/command/execute.h"
 #include "runtime/inspect/trace.h"
+#include "os/clock.h"
 
 enum { ARGS_BYTES = 512 };
 
@@ -118,7 +118,7 @@ void rt_trace_commit(MTLCommandBuffer *buffer, uint64_t start_ns) {
                       .category = "commit",
                       .name = "commit",
                       .start_ns = start_ns,
-                      .end_ns = cpu_now_ns(),
+                      .end_ns = os_now_ns(),
                       .args = args};
     rt_trace_emit(&e);
     e.phase = 's', e.args = NULL, e.id = buffer->serial;
@@ -165,7 +165,7 @@ void rt_trace_end(MTLCommandBuffer *buffer) {
 
 void rt_trace_before_op(RtExecution *x, const RtOp *op) {
     RtTrace *t = x->buffer->trace;
-    uint64_t now = cpu_now_ns();
+    uint64_t now = os_now_ns();
     if (t->running != op) t->running = op, t->start_ns = now;
     if (op->cls->between || t->in_encoder || !x->encoder) return;
     const char *label = rt_label(&x->encoder->label);
@@ -187,7 +187,7 @@ static const char *title(const RtOp *op) {
 
 void rt_trace_after_op(RtExecution *x, const RtOp *op) {
     RtTrace *t = x->buffer->trace;
-    uint64_t now = cpu_now_ns();
+    uint64_t now = os_now_ns();
     t->running = NULL;
     if (op->cls->joins) {
         // Collected; or there was nothing to run, and there is nothing to show.
@@ -212,7 +212,7 @@ void rt_trace_after_op(RtExecution *x, const RtOp *op) {
 
 void rt_trace_batch(RtExecution *x, uint64_t start_ns) {
     RtTrace *t = x->buffer->trace;
-    uint64_t now = cpu_now_ns();
+    uint64_t now = os_now_ns();
     for (size_t i = 0; i < t->n_batch; i++) { // side by side: each in a lane of its own
         char args[ARGS_BYTES], name[64];
         if (i) {

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "runtime/object/error.h"
 #include "runtime/object/validation.h"
+#include "os/clock.h"
 
 static void drop_textures(CAMetalLayer *layer) {
     for (int i = 0; i < RT_LAYER_DRAWABLES; i++) {
@@ -151,11 +152,7 @@ void ca_metal_layer_set_allows_next_drawable_timeout(CAMetalLayer *layer, bool a
 
 // ---- The pool ----
 
-double rt_layer_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+double rt_layer_now(void) { return (double)os_now_ns() * 1e-9; }
 
 void rt_layer_return(CAMetalLayer *layer, MTLTexture *texture) {
     pthread_mutex_lock(&layer->lock);

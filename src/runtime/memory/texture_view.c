@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // texture_view.c: views of textures, and pools of views that are nothing but a resource id.
 #include <string.h>
-#include "cpu/texture/pool.h"
+#include "cpu/texture/view_pool.h"
 #include "runtime/object/error.h"
 #include "runtime/memory/texture.h"
 
-#define MAX_POOL ((size_t)CPU_POOL_SLOTS)
+#define MAX_POOL ((size_t)CPU_VIEW_POOL_SLOTS)
 
 // ---- Views ----
 
@@ -180,14 +180,14 @@ struct MTLTextureViewPool {
 };
 
 static CpuTexture *view_at(const MTLTextureViewPool *pool, size_t i) {
-    return cpu_pool_slot(pool->first + i);
+    return cpu_view_pool_slot(pool->first + i);
 }
 
 static void pool_destroy(void *self) {
     MTLTextureViewPool *pool = self;
     for (size_t i = 0; pool->kept && i < pool->n; i++) mtl_release(pool->kept[i]);
     rt_free(pool->kept);
-    cpu_pool_give(pool->first, pool->n);
+    cpu_view_pool_give(pool->first, pool->n);
     rt_label_free(&pool->label);
     pthread_mutex_destroy(&pool->lock);
     mtl_release(pool->device);
@@ -222,7 +222,7 @@ mtl_device_new_texture_view_pool(MTLDevice *device, const MTLResourceViewPoolDes
     pool->n = n;
     rt_label_set(&pool->label, descriptor->label);
     pool->kept = rt_alloc(n * sizeof *pool->kept);
-    pool->first = cpu_pool_take(n);
+    pool->first = cpu_view_pool_take(n);
     if (!pool->kept || !pool->first) goto no_memory;
     return pool;
 no_memory:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // compiler_task.c: MTL4CompilerTask: work of a compiler in the background.
 #include <limits.h>
-#include "cpu/futex.h"
 #include "runtime/metal4/compiler.h"
 #include "runtime/object/async.h"
 #include "runtime/object/validation.h"
+#include "os/futex.h"
 
 struct MTL4CompilerTask {
     RtObject object;
@@ -33,7 +33,7 @@ MTL4CompilerTask *rt_task_new(MTL4Compiler *compiler) {
 
 void rt_task_finish(MTL4CompilerTask *task) {
     atomic_store(&task->status, MTL4CompilerTaskStatusFinished);
-    cpu_futex_wake(&task->status, INT_MAX);
+    os_futex_wake(&task->status, INT_MAX);
     mtl_release(task);
 }
 
@@ -74,5 +74,5 @@ void mtl4_compiler_task_wait_until_completed(MTL4CompilerTask *task) {
         return;
     }
     for (unsigned now; (now = atomic_load(&task->status)) != MTL4CompilerTaskStatusFinished;)
-        cpu_futex_wait(&task->status, now);
+        os_futex_wait(&task->status, now);
 }

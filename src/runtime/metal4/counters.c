@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "cpu/futex.h"
 #include "runtime/command/execute.h"
 #include "runtime/command/fence.h"
 #include "runtime/metal4/recording.h"
 #include "runtime/object/validation.h"
+#include "os/clock.h"
 
 #define MAX_ENTRIES ((size_t)1 << 20)
 
@@ -127,7 +127,7 @@ typedef struct Counting {
 static RtOpResult run_stamp(RtOp *op, RtExecution *x) {
     const Counting *c = (const Counting *)(const void *)op;
     (void)x;
-    atomic_store(&c->heap->entries[c->range.location], cpu_now_ns());
+    atomic_store(&c->heap->entries[c->range.location], os_now_ns());
     return RT_OP_DONE;
 }
 

@@ -4,8 +4,8 @@
 #include "runtime/object/async.h"
 #include <pthread.h>
 #include <time.h>
-#include "cpu/cpu.h"
 #include "runtime/object/object.h"
+#include "os/thread.h"
 
 #define MAX_THREADS 2u
 #define LINGER_SECONDS 2
@@ -51,7 +51,7 @@ static void *serve(void *unused) {
 // With lock held.
 static bool start_thread(void) {
     pthread_t id;
-    bool ok = cpu_start_thread(&id, serve, NULL);
+    bool ok = os_thread_start(&id, serve, NULL);
     if (ok) {
         pthread_detach(id);
         n_threads++;

@@ -7,9 +7,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "cpu/cpu.h"
-#include "cpu/futex.h"
 #include "runtime/inspect/trace.h"
 #include "runtime/object/validation.h"
+#include "os/clock.h"
+#include "os/pool.h"
 
 static void device_destroy(void *self) {
     (void)self; // `shared` holds a reference that is never dropped
@@ -71,7 +72,7 @@ MTLDevice *mtl_create_system_default_device(void) {
     if (!device) {
         pthread_mutex_lock(&shared_lock);
         device = atomic_load(&shared);
-        if (!device && cpu_pool_start()) {
+        if (!device && os_pool_start()) {
             device = device_new();
             atomic_store(&shared, device);
             if (device) rt_trace_from_environment();
@@ -179,12 +180,12 @@ bool mtl_device_supports_raytracing(const MTLDevice *device) {
 bool mtl_device_supports_32_bit_float_filtering(const MTLDevice *device) { return device != NULL; }
 
 void mtl_device_sample_timestamps(const MTLDevice *device, uint64_t *cpu, uint64_t *gpu) {
-    uint64_t now = device ? cpu_now_ns() : 0; // one clock
+    uint64_t now = device ? os_now_ns() : 0; // one clock
     if (cpu) *cpu = now;
     if (gpu) *gpu = now;
 }
 
-size_t mtl_device_worker_count(const MTLDevice *device) { return device ? cpu_pool_threads() : 0; }
+size_t mtl_device_worker_count(const MTLDevice *device) { return device ? os_pool_threads() : 0; }
 
 // ---- Settings ----
 

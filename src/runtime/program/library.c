@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/files.h"
-#include "cpu/futex.h"
 #include "runtime/metal4/network.h"
 #include "runtime/object/async.h"
 #include "runtime/program/link.h"
 #include "runtime/program/reflection.h"
 #include "runtime/inspect/trace.h"
 #include "runtime/object/validation.h"
+#include "os/clock.h"
 
 static void library_destroy(void *self) {
     MTLLibrary *library = self;
@@ -203,7 +203,7 @@ static MTLLibrary *compile(MTLDevice *device, const char *text, size_t n_bytes,
         return NULL;
     }
     RtCompileError answer = {0};
-    uint64_t start = rt_is_tracing() ? cpu_now_ns() : 0;
+    uint64_t start = rt_is_tracing() ? os_now_ns() : 0;
     Metallib *lib = rt_compile_library(&source.msl, &answer);
     if (start) trace_compile(&source.msl, lib, &answer, start);
     source_free(&source);

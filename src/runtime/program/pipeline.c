@@ -7,7 +7,6 @@
 #include "runtime/program/pipeline.h"
 #include <stdio.h>
 #include <string.h>
-#include "cpu/futex.h"
 #include "runtime/program/archive.h"
 #include "runtime/object/async.h"
 #include "runtime/object/device.h"
@@ -17,6 +16,7 @@
 #include "runtime/inspect/shader_validation.h"
 #include "runtime/inspect/trace.h"
 #include "runtime/object/validation.h"
+#include "os/clock.h"
 
 static void pipeline_destroy(void *self) {
     MTLComputePipelineState *state = self;
@@ -76,7 +76,7 @@ static CpuCode *make_code(const MTLComputePipelineState *state, const uint32_t s
     request.cached_only = cached_only;
     RtCompileError answer = {0};
     CpuCode *code = NULL;
-    uint64_t start = rt_is_tracing() ? cpu_now_ns() : 0;
+    uint64_t start = rt_is_tracing() ? os_now_ns() : 0;
     Blob *bytes = rt_compile_kernel(&request, &answer);
     if (start && (bytes || !cached_only)) trace_code(&request, bytes, answer.origin, start);
     if (bytes) {

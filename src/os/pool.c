@@ -7,11 +7,15 @@
 // brings work makes a system call only when somebody sleeps. `signal` counts the arrivals; a worker
 // sleeps on the value it saw before it last looked for work, so that no arrival is missed.
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "cpu/cpu_int.h"
-#include "cpu/futex.h"
+#include "os/pool.h"
+#include "os/clock.h"
+#include "os/futex.h"
 
 #define SPIN_NS 50000u
 #define MAX_SPARES 64u
@@ -21,23 +25,25 @@ static struct {
     pthread_mutex_t start_lock;
     atomic_bool started;
     atomic_uint n_threads; // workers wanted; the caller of a dispatch counts as one of them
-    atomic_uint n_spares; // workers beyond those, see cpu_pool_enter_user_code
-    atomic_uint blocked;  // workers inside the application's code
+    atomic_uint n_spares;  // workers beyond those, see os_pool_enter_user_code
+    atomic_uint blocked;   // workers inside the application's code
     atomic_uint signal, sleepers;
-    CpuJob *jobs;                     // under lock
-    CpuTask *first_task, **last_task; // under lock
+    OsJob *jobs;                     // under lock
+    OsTask *first_task, **last_task; // under lock
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
           .start_lock = PTHREAD_MUTEX_INITIALIZER,
           .last_task = &pool.first_task};
+
+static _Thread_local bool is_worker;
 
 // ---- Work ----
 
 static void announce(unsigned n) {
     atomic_fetch_add(&pool.signal, 1);
-    if (atomic_load(&pool.sleepers) > 0) cpu_futex_wake(&pool.signal, (int)n);
+    if (atomic_load(&pool.sleepers) > 0) os_futex_wake(&pool.signal, (int)n);
 }
 
-void cpu_pool_open_job(CpuJob *job) {
+void os_pool_open_job(OsJob *job) {
     pthread_mutex_lock(&pool.lock);
     job->helpers = 0;
     job->next = pool.jobs;
@@ -46,23 +52,23 @@ void cpu_pool_open_job(CpuJob *job) {
     announce(job->max_helpers);
 }
 
-void cpu_pool_close_job(CpuJob *job) {
+void os_pool_close_job(OsJob *job) {
     pthread_mutex_lock(&pool.lock);
-    CpuJob **at = &pool.jobs;
+    OsJob **at = &pool.jobs;
     while (*at != job) at = &(*at)->next;
     *at = job->next;
     pthread_mutex_unlock(&pool.lock);
     unsigned active;
     for (int spins = 0; (active = atomic_load(&job->active)) != 0; spins++) {
         if (spins < 4000)
-            cpu_relax();
+            os_relax();
         else
-            cpu_futex_wait(&job->active, active);
+            os_futex_wait(&job->active, active);
     }
 }
 
-void cpu_pool_submit(CpuTask *task) {
-    cpu_pool_start();
+void os_pool_submit(OsTask *task) {
+    os_pool_start();
     pthread_mutex_lock(&pool.lock);
     task->next = NULL;
     task->queued = true;
@@ -72,11 +78,11 @@ void cpu_pool_submit(CpuTask *task) {
     announce(1);
 }
 
-bool cpu_pool_cancel(CpuTask *task) {
+bool os_pool_cancel(OsTask *task) {
     pthread_mutex_lock(&pool.lock);
     bool found = task->queued;
     if (found) {
-        CpuTask **at = &pool.first_task;
+        OsTask **at = &pool.first_task;
         while (*at != task) at = &(*at)->next;
         *at = task->next;
         if (pool.last_task == &task->next) pool.last_task = at;
@@ -88,7 +94,7 @@ bool cpu_pool_cancel(CpuTask *task) {
 
 static bool do_something(void) {
     pthread_mutex_lock(&pool.lock);
-    for (CpuJob *job = pool.jobs; job; job = job->next) {
+    for (OsJob *job = pool.jobs; job; job = job->next) {
         if (job->helpers == job->max_helpers) continue;
         job->helpers++;
         atomic_fetch_add(&job->active, 1);
@@ -96,10 +102,10 @@ static bool do_something(void) {
         job->help(job);
         // The owner may leave, and the job with it, as soon as it sees 0: the wake names an address
         // only.
-        if (atomic_fetch_sub(&job->active, 1) == 1) cpu_futex_wake(&job->active, 1);
+        if (atomic_fetch_sub(&job->active, 1) == 1) os_futex_wake(&job->active, 1);
         return true;
     }
-    CpuTask *task = pool.first_task;
+    OsTask *task = pool.first_task;
     if (task) {
         pool.first_task = task->next;
         if (!pool.first_task) pool.last_task = &pool.first_task;
@@ -113,35 +119,30 @@ static bool do_something(void) {
 // ---- Workers ----
 
 static bool spin(unsigned seen) {
-    uint64_t until = cpu_now_ns() + SPIN_NS;
+    uint64_t until = os_now_ns() + SPIN_NS;
     do {
         for (int i = 0; i < 64; i++) {
             if (atomic_load_explicit(&pool.signal, memory_order_relaxed) != seen) return true;
-            cpu_relax();
+            os_relax();
         }
-    } while (cpu_now_ns() < until);
+    } while (os_now_ns() < until);
     return false;
 }
 
 // `spare`: 0 for a worker, 1 .. for those that stand in for workers that are elsewhere.
 static void *work(void *spare) {
-    CpuThread *self = cpu_thread_self();
-    if (!self) return NULL;
-    self->is_worker = true;
-    CpuThread *head = atomic_load(&cpu_workers);
-    do self->next_worker = head;
-    while (!atomic_compare_exchange_weak(&cpu_workers, &head, self));
+    is_worker = true;
     for (;;) {
         unsigned seen = atomic_load(&pool.signal);
         unsigned blocked = atomic_load(&pool.blocked);
         if (blocked < (uintptr_t)spare) {
-            cpu_futex_wake(&pool.signal, 1); // an arrival may have woken this one: pass it on
-            cpu_futex_wait(&pool.blocked, blocked);
+            os_futex_wake(&pool.signal, 1); // an arrival may have woken this one: pass it on
+            os_futex_wait(&pool.blocked, blocked);
             continue;
         }
         if (do_something() || spin(seen)) continue;
         atomic_fetch_add(&pool.sleepers, 1);
-        cpu_futex_wait(&pool.signal, seen);
+        os_futex_wait(&pool.signal, seen);
         atomic_fetch_sub(&pool.sleepers, 1);
     }
     return NULL;
@@ -161,9 +162,10 @@ static unsigned threads_wanted(void) {
 static unsigned start_workers(unsigned n, uintptr_t spare) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, CPU_WORKER_STACK);
+    pthread_attr_setstacksize(&attributes, OS_WORKER_STACK);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    // The application's signals stay with its own threads; only ours reach a worker.
+    // The application's signals stay with its own threads. What reaches a worker is a fault of code
+    // it runs, and SIGURG, with which a device may interrupt such code.
     sigset_t mask, old;
     sigfillset(&mask);
     const int ours[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGURG};
@@ -181,9 +183,8 @@ static unsigned start_workers(unsigned n, uintptr_t spare) {
 
 // The application's handlers may take long, or wait for work that needs a worker: when the last
 // worker goes into one, a spare takes over until it is back.
-bool cpu_pool_enter_user_code(void) {
-    CpuThread *t = cpu_thread_current();
-    if (!t || !t->is_worker) return false;
+bool os_pool_enter_user_code(void) {
+    if (!is_worker) return false;
     unsigned blocked = atomic_fetch_add(&pool.blocked, 1) + 1;
     if (blocked < atomic_load(&pool.n_threads)) return true;
     pthread_mutex_lock(&pool.start_lock);
@@ -191,11 +192,11 @@ bool cpu_pool_enter_user_code(void) {
     if (spares < blocked && spares < MAX_SPARES)
         atomic_fetch_add(&pool.n_spares, start_workers(1, spares + 1));
     pthread_mutex_unlock(&pool.start_lock);
-    cpu_futex_wake(&pool.blocked, INT_MAX);
+    os_futex_wake(&pool.blocked, INT_MAX);
     return true;
 }
 
-void cpu_pool_leave_user_code(bool entered) {
+void os_pool_leave_user_code(bool entered) {
     if (entered) atomic_fetch_sub(&pool.blocked, 1);
 }
 
@@ -209,18 +210,16 @@ static void after_fork(void) {
     atomic_store(&pool.sleepers, 0);
     atomic_store(&pool.n_spares, 0);
     atomic_store(&pool.blocked, 0);
-    atomic_store(&cpu_workers, NULL);
     atomic_store(&pool.started, false);
 }
 
-bool cpu_pool_start(void) {
+bool os_pool_start(void) {
     if (atomic_load_explicit(&pool.started, memory_order_acquire)) return true;
     pthread_mutex_lock(&pool.start_lock);
     bool ok = atomic_load(&pool.started);
     if (!ok) {
         static bool fork_handler; // under start_lock
         if (!fork_handler) fork_handler = pthread_atfork(NULL, NULL, after_fork) == 0;
-        cpu_signals_install();
         unsigned n = start_workers(threads_wanted(), 0);
         atomic_store(&pool.n_threads, n);
         ok = n > 0;
@@ -230,8 +229,10 @@ bool cpu_pool_start(void) {
     return ok;
 }
 
-unsigned cpu_pool_threads(void) {
-    cpu_pool_start();
+bool os_pool_is_worker(void) { return is_worker; }
+
+unsigned os_pool_threads(void) {
+    os_pool_start();
     unsigned n = atomic_load(&pool.n_threads);
     return n ? n : 1;
 }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // timer.c: one thread that sleeps until the earliest of a few moments. Started with the first
 // timer.
-#include "cpu/timer.h"
+#include "os/timer.h"
 #include <pthread.h>
 #include <time.h>
-#include "cpu/cpu_int.h"
-#include "cpu/futex.h"
+#include "os/clock.h"
+#include "os/thread.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
-static CpuTimer *timers; // under lock, in no order: they are few
+static OsTimer *timers; // under lock, in no order: they are few
 static bool started;    // under lock
 
 static void *serve(void *unused) {
     (void)unused;
     pthread_mutex_lock(&lock);
     for (;;) {
-        uint64_t now = cpu_now_ns(), wake = UINT64_MAX;
-        for (CpuTimer **at = &timers; *at;) {
-            CpuTimer *timer = *at;
+        uint64_t now = os_now_ns(), wake = UINT64_MAX;
+        for (OsTimer **at = &timers; *at;) {
+            OsTimer *timer = *at;
             if (timer->at_ns <= now) {
-                CpuTimer *next = timer->next;
+                OsTimer *next = timer->next;
                 uint64_t again = timer->fire(timer);
                 if (again == 0) {
                     *at = next;
@@ -58,12 +58,12 @@ static bool start(void) {
     pthread_cond_init(&changed, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_t thread;
-    started = cpu_start_thread(&thread, serve, NULL);
+    started = os_thread_start(&thread, serve, NULL);
     if (started) pthread_detach(thread);
     return started;
 }
 
-bool cpu_timer_start(CpuTimer *timer, uint64_t at_ns) {
+bool os_timer_start(OsTimer *timer, uint64_t at_ns) {
     pthread_mutex_lock(&lock);
     bool ok = start();
     if (ok) {
@@ -76,9 +76,9 @@ bool cpu_timer_start(CpuTimer *timer, uint64_t at_ns) {
     return ok;
 }
 
-void cpu_timer_cancel(CpuTimer *timer) {
+void os_timer_cancel(OsTimer *timer) {
     pthread_mutex_lock(&lock);
-    for (CpuTimer **at = &timers; *at; at = &(*at)->next) {
+    for (OsTimer **at = &timers; *at; at = &(*at)->next) {
         if (*at != timer) continue;
         *at = timer->next;
         break;

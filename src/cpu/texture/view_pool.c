@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// pool.c: the array of slots (see pool.h). It is reserved once, at its full length, because its
-// address stands in the table kernels use; memory comes with the first use of a page and goes back
-// with the slots on it. Slots given back are kept as ranges, in order, neighbours joined.
-#include "cpu/texture/pool.h"
+// view_pool.c: the array of slots (see view_pool.h). It is reserved once, at its full length,
+// because its address stands in the table kernels use; memory comes with the first use of a page
+// and goes back with the slots on it. Slots given back are kept as ranges, in order, neighbours
+// joined.
+#include "cpu/texture/view_pool.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,27 +18,27 @@ typedef struct Range { // free slots
 } Range;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static CpuTexture *_Atomic slots; // [CPU_POOL_SLOTS], never goes
+static CpuTexture *_Atomic slots; // [CPU_VIEW_POOL_SLOTS], never goes
 static Range *ranges;             // under lock
 
 static bool reserve(void) { // lock held
     if (atomic_load(&slots)) return true;
     Range *all = malloc(sizeof *all);
-    void *memory = mmap(NULL, (size_t)CPU_POOL_SLOTS * sizeof *slots, PROT_READ | PROT_WRITE,
+    void *memory = mmap(NULL, (size_t)CPU_VIEW_POOL_SLOTS * sizeof *slots, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!all || memory == MAP_FAILED) {
-        if (memory != MAP_FAILED) munmap(memory, (size_t)CPU_POOL_SLOTS * sizeof *slots);
+        if (memory != MAP_FAILED) munmap(memory, (size_t)CPU_VIEW_POOL_SLOTS * sizeof *slots);
         free(all);
         return false;
     }
-    *all = (Range){.n = CPU_POOL_SLOTS};
+    *all = (Range){.n = CPU_VIEW_POOL_SLOTS};
     ranges = all;
     atomic_store(&slots, memory);
     cpu_texture_ops_set_pool(memory);
     return true;
 }
 
-uint64_t cpu_pool_take(size_t n) {
+uint64_t cpu_view_pool_take(size_t n) {
     uint64_t id = 0;
     pthread_mutex_lock(&lock);
     if (n > 0 && reserve()) {
@@ -58,10 +59,10 @@ uint64_t cpu_pool_take(size_t n) {
     return id;
 }
 
-void cpu_pool_give(uint64_t id, size_t n) {
+void cpu_view_pool_give(uint64_t id, size_t n) {
     if (!id || n == 0) return;
-    size_t first = (size_t)(id & (CPU_POOL_SLOTS - 1));
-    memset(cpu_pool_slot(id), 0, n * sizeof *slots); // a stale id finds an empty texture
+    size_t first = (size_t)(id & (CPU_VIEW_POOL_SLOTS - 1));
+    memset(cpu_view_pool_slot(id), 0, n * sizeof *slots); // a stale id finds an empty texture
     pthread_mutex_lock(&lock);
     Range *before = NULL, **at = &ranges;
     while (*at && (*at)->first < first) before = *at, at = &(*at)->next;
@@ -88,12 +89,12 @@ void cpu_pool_give(uint64_t id, size_t n) {
     pthread_mutex_unlock(&lock);
 }
 
-CpuTexture *cpu_pool_slot(uint64_t id) {
-    return atomic_load_explicit(&slots, memory_order_acquire) + (id & (CPU_POOL_SLOTS - 1));
+CpuTexture *cpu_view_pool_slot(uint64_t id) {
+    return atomic_load_explicit(&slots, memory_order_acquire) + (id & (CPU_VIEW_POOL_SLOTS - 1));
 }
 
 const CpuTexture *cpu_texture_of(uint64_t handle) {
-    uint64_t number = handle & (CPU_POOL_SLOTS - 1);
+    uint64_t number = handle & (CPU_VIEW_POOL_SLOTS - 1);
     if (handle - number != CPU_TEXTURE_POOLED) return (const CpuTexture *)(uintptr_t)handle;
     CpuTexture *all = atomic_load_explicit(&slots, memory_order_acquire);
     return all && all[number].format ? &all[number] : NULL;

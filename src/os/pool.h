@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// pool.h: the worker threads, one pool for the process. They run tasks (a command queue with
+// something to do) and help with jobs (work that several threads share).
+#ifndef INGOT_OS_POOL_H
+#define INGOT_OS_POOL_H
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define OS_WORKER_STACK (64u << 20) // reserved, touched only when somebody needs it
+
+// Starts the workers at first call (INGOT_THREADS or the number of cores). False: no thread
+// started. A worker never exits.
+bool os_pool_start(void);
+unsigned os_pool_threads(void);
+bool os_pool_is_worker(void); // is the calling thread one?
+
+// Something for a worker to do. Embedded in the caller's object; may be submitted again once it has
+// started or was cancelled.
+typedef struct OsTask {
+    void (*run)(struct OsTask *task);
+    struct OsTask *next;
+    bool queued; // under the pool's lock
+} OsTask;
+void os_pool_submit(OsTask *task);
+// Takes a task back that no worker has started. False: too late.
+bool os_pool_cancel(OsTask *task);
+// Around calls of the application's code from a task, so that it may wait for other tasks. The
+// second takes what the first returned.
+bool os_pool_enter_user_code(void);
+void os_pool_leave_user_code(bool entered);
+
+// A piece of work that several threads share, on the list of the pool while it is open.
+typedef struct OsJob {
+    void (*help)(struct OsJob *job); // runs on each helper, returns when nothing is left to take
+    unsigned max_helpers;
+    unsigned helpers;   // under the pool's lock: how many ever joined
+    atomic_uint active; // helpers inside; the owner waits for 0
+    struct OsJob *next; // under the pool's lock
+} OsJob;
+void os_pool_open_job(OsJob *job);
+void os_pool_close_job(OsJob *job); // returns when no helper is inside
+
+// Calls run(context, 0 .. n - 1) from this thread and idle workers and returns when all is done
+// (parallel.c).
+void os_parallel(size_t n, void (*run)(void *context, size_t i), void *context);
+#endif
