@@ -2,13 +2,9 @@
 // kernels.c: libraries from the MSL in this library (see kernels.h).
 #include "neural/kernels.h"
 #include "neural/error.h"
-#include <string.h>
+#include "neural_texts.h"
 
-const char *neural_kernel_source(const char *name) {
-    for (const NeuralKernelSource *s = neural_kernel_sources; s->name; ++s)
-        if (!strcmp(s->name, name)) return s->text;
-    return NULL;
-}
+const char *neural_kernel_source(const char *name) { return embedded_text(neural_texts, name); }
 
 MTLLibrary *neural_kernel_library(MTLDevice *device, const char *name, char *message) {
     enum { MAX_SOURCES = 32 };
@@ -19,8 +15,8 @@ MTLLibrary *neural_kernel_library(MTLDevice *device, const char *name, char *mes
     }
     MTLHeader headers[MAX_SOURCES];
     size_t n = 0;
-    for (; n < MAX_SOURCES && neural_kernel_sources[n].name; ++n)
-        headers[n] = (MTLHeader){neural_kernel_sources[n].name, neural_kernel_sources[n].text, 0};
+    for (; n < MAX_SOURCES && neural_texts[n].name; ++n)
+        headers[n] = (MTLHeader){neural_texts[n].name, neural_texts[n].text, 0};
     MTLError *error = NULL;
     MTLCompileOptions options = {.source_name = name, .headers = headers, .header_count = n};
     MTLLibrary *library = mtl_device_new_library_with_source(device, source, &options, &error);

@@ -4,11 +4,6 @@
 #define INGOT_NEURAL_KERNELS_H
 #include "ingot/metal.h"
 
-typedef struct NeuralKernelSource {
-    const char *name, *text; // "render.metal" and what is in it
-} NeuralKernelSource;
-extern const NeuralKernelSource neural_kernel_sources[]; // ends with a NULL name
-
 // The text of one of them; NULL if there is none of that name.
 const char *neural_kernel_source(const char *name);
 // A library from it; it may #include the others. NULL and the message (NEURAL_ERROR_BYTES) on

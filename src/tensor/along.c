@@ -4,40 +4,8 @@
 // checked. Where windows overlap, put asks for each element which windows took it: sums in a fixed
 // order, no atomics.
 #include "tensor/along.h"
+#include "ig_texts.h"
 #include <stdlib.h>
-
-static const char text[] =
-    // p: n, k
-    "kernel void take(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
-    "                 device const int *index [[buffer(2)]], device T *y [[buffer(3)]],\n"
-    "                 uint2 at [[thread_position_in_grid]]) {\n"
-    "    int i = int(at.y) * p[1] + int(at.x), from = index[i];\n"
-    "    y[i] = from < 0 ? T(-INFINITY) : x[int(at.y) * p[0] + from];\n"
-    "}\n"
-    "kernel void put(constant int *p [[buffer(0)]], device const T *y [[buffer(1)]],\n"
-    "                device const int *index [[buffer(2)]], device T *x [[buffer(3)]],\n"
-    "                uint2 at [[thread_position_in_grid]]) {\n"
-    "    int i = int(at.y) * p[1] + int(at.x);\n"
-    "    x[int(at.y) * p[0] + index[i]] = y[i];\n"
-    "}\n"
-    // p: in (2), out (2), kernel (2), stride (2), padding (2), dilation (2)
-    "kernel void put_windows(constant int *p [[buffer(0)]], device const T *y [[buffer(1)]],\n"
-    "                        device const int *index [[buffer(2)]], device T *x [[buffer(3)]],\n"
-    "                        uint2 at [[thread_position_in_grid]]) {\n"
-    "    int self = int(at.x), row = self / p[1] + p[8], column = self % p[1] + p[9];\n"
-    "    int reach_y = (p[4] - 1) * p[10], reach_x = (p[5] - 1) * p[11];\n"
-    "    int y0 = max(0, (row - reach_y + p[6] - 1) / p[6]), y1 = min(p[2] - 1, row / p[6]);\n"
-    "    int x0 = max(0, (column - reach_x + p[7] - 1) / p[7]), x1 = min(p[3] - 1, column / "
-    "p[7]);\n"
-    "    float sum = 0;\n"
-    "    for (int i = y0; i <= y1; i++)\n"
-    "        for (int j = x0; j <= x1; j++) {\n"
-    "            int from = (int(at.y) * p[2] + i) * p[3] + j;\n"
-    "            if (index[from] == self) sum += float(y[from]);\n"
-    "        }\n"
-    "    x[int(at.y) * p[0] * p[1] + self] = T(sum);\n"
-    "}\n";
-
 static IgTensor *record(const char *call, bool put, IgTensor *x, IgTensor *index, int64_t n,
                         const IgPoolWindow *window, MTLError **error);
 
@@ -51,11 +19,11 @@ static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error
 static IgTensor *compute(const char *call, bool put, IgTensor *x, IgTensor *index, int64_t n,
                          const IgPoolWindow *v, MTLError **error) {
     int64_t rows = ig_dim(x, 0), k = ig_dim(index, 1);
-    IgWork w = {.text = text,
-                .function = !put        ? "take"
-                            : v->pooled ? "put_windows"
-                                        : "put",
-                .type = ig_type(x),
+    IgWork w = {.kernel = {.text = ig_text_along_metal,
+                           .function = !put        ? "take"
+                                       : v->pooled ? "put_windows"
+                                                   : "put",
+                           .element = ig_type_metal(ig_type(x))},
                 .words = {(int32_t)n, (int32_t)k},
                 .clear = put && !v->pooled && k < n};
     if (put && v->pooled) {

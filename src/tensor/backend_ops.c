@@ -2,42 +2,7 @@
 // backend_ops.c: MetalOps: five float32 kernels on buffers, and the same on allocations.
 #include <stdlib.h>
 #include "tensor/backend.h"
-
-static const char source[] =
-    "#include <metal_stdlib>\n"
-    "using namespace metal;\n"
-    "kernel void add_kernel(device const float *a [[buffer(0)]],\n"
-    "                       device const float *b [[buffer(1)]],\n"
-    "                       device float *c [[buffer(2)]], constant uint &n [[buffer(3)]],\n"
-    "                       uint i [[thread_position_in_grid]]) {\n"
-    "    if (i < n) c[i] = a[i] + b[i];\n"
-    "}\n"
-    "kernel void mul_kernel(device const float *a [[buffer(0)]],\n"
-    "                       device const float *b [[buffer(1)]],\n"
-    "                       device float *c [[buffer(2)]], constant uint &n [[buffer(3)]],\n"
-    "                       uint i [[thread_position_in_grid]]) {\n"
-    "    if (i < n) c[i] = a[i] * b[i];\n"
-    "}\n"
-    "kernel void matmul_kernel(device const float *a [[buffer(0)]],\n"
-    "                          device const float *b [[buffer(1)]],\n"
-    "                          device float *c [[buffer(2)]], constant uint &m [[buffer(3)]],\n"
-    "                          constant uint &n [[buffer(4)]], constant uint &k [[buffer(5)]],\n"
-    "                          uint2 at [[thread_position_in_grid]]) {\n"
-    "    if (at.x >= n || at.y >= m) return;\n"
-    "    float sum = 0;\n"
-    "    for (uint i = 0; i < k; i++) sum += a[at.y * k + i] * b[i * n + at.x];\n"
-    "    c[at.y * n + at.x] = sum;\n"
-    "}\n"
-    "kernel void relu_kernel(device const float *in [[buffer(0)]],\n"
-    "                        device float *out [[buffer(1)]], constant uint &n [[buffer(2)]],\n"
-    "                        uint i [[thread_position_in_grid]]) {\n"
-    "    if (i < n) out[i] = max(in[i], 0.0f);\n"
-    "}\n"
-    "kernel void sigmoid_kernel(device const float *in [[buffer(0)]],\n"
-    "                           device float *out [[buffer(1)]], constant uint &n [[buffer(2)]],\n"
-    "                           uint i [[thread_position_in_grid]]) {\n"
-    "    if (i < n) out[i] = 1.0f / (1.0f + precise::exp(-in[i]));\n"
-    "}\n";
+#include "ig_texts.h"
 
 enum { ADD, MUL, MATMUL, RELU, SIGMOID, N_KERNELS };
 static const char *const names[N_KERNELS] = {"add_kernel", "mul_kernel", "matmul_kernel",
@@ -60,7 +25,7 @@ IgMetalOps *ig_metal_ops_new(IgMetalBackend *backend, MTLError **error) {
     }
     ops->backend = ig_metal_backend_retain(backend);
     bool ok = ig_metal_backend_get_compute_pipeline(backend, names[N_KERNELS - 1]) ||
-              ig_metal_backend_load_library_from_source(backend, source, error);
+              ig_metal_backend_load_library_from_source(backend, ig_text_metal_ops_metal, error);
     for (int i = 0; ok && i < N_KERNELS; i++) {
         ops->pipelines[i] = ig_metal_backend_create_compute_pipeline(backend, names[i], error);
         ok = ops->pipelines[i] != NULL;

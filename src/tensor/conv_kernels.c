@@ -15,174 +15,17 @@
 #include <stdlib.h>
 #include "tensor/conv.h"
 #include "tensor/work.h"
+#include "ig_texts.h"
 
 enum { MIN_CHANNELS = 16 };
 #define THIN 4 // channels on both sides
 
-// ---- Source ----
-
-// p: lines, rows and columns of the source, rows, columns, slots, channels, mult y, mult x, columns
-// of a threadgroup; table: what is added to y and x for each slot. A threadgroup makes LINES lines;
-// what it divides is the same for all its threads.
-static const char text_layout[] =
-    "kernel void layout(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
-    "                   device const int *table [[buffer(2)]], device T *y [[buffer(3)]],\n"
-    "                   uint2 group [[threadgroup_position_in_grid]],\n"
-    "                   uint2 local [[thread_position_in_threadgroup]]) {\n"
-    "    int column = int(group.x) * p[9] + int(local.x);\n"
-    "    int end = min(p[0], int(group.y) * LINES + LINES);\n"
-    "    if (column >= p[4]) return;\n"
-    "    for (int line = int(group.y) * LINES; line < end; line++) {\n"
-    "        int row = line % p[3], rest = line / p[3], c = rest % p[6], slot = rest / p[6] % "
-    "p[5];\n"
-    "        int image = rest / p[6] / p[5] * p[6] + c;\n"
-    "        int sy = row * p[7] + table[2 * slot], sx = column * STEP + table[2 * slot + 1];\n"
-    "        T v = T(0);\n"
-    "        if (sy >= 0 && sy < p[1] && sx >= 0 && sx < p[2])\n"
-    "            v = x[(image * p[1] + sy) * p[2] + sx];\n"
-    "        y[line * p[4] + column] = v;\n"
-    "    }\n"
-    "}\n";
+// What the kernels are compiled with.
 enum { LINES = 16 };
-static const char in_line[] = "#define STEP 1\n#define LINES 16\n";
-static const char apart[] = "#define STEP p[8]\n#define LINES 16\n";
-
-// p: M, K, groups, phases, plane and images of the source, its width, rows and columns of the
-// result, strides y and x there, whether there is a bias. The table: 6 numbers per phase (first
-// tap, taps, positions, columns, place y, place x), then 2 per tap (matrix, offset).
-static const char text_taps[] =
-    "#define SETUP \\\n"
-    "    const int M = p[0], K = p[1], G = p[2], P = p[3], plane = p[4], width = p[6];\n"
-    "kernel void taps(constant int *p [[buffer(0)]], device T *source [[buffer(1)]],\n"
-    "                 device T *weights [[buffer(2)]], device const int *table [[buffer(3)]],\n"
-    "                 device const T *bias [[buffer(4)]], device T *result [[buffer(5)]],\n"
-    "                 uint3 group [[threadgroup_position_in_grid]]) {\n"
-    "    SETUP\n"
-    "    const int ng = int(group.z) / P, g = ng % G;\n"
-    "    device const int *phase = table + int(group.z) % P * 6;\n"
-    "    const int L = phase[2], row0 = int(group.y) * TILE_M, column0 = int(group.x) * TILE_N;\n"
-    "    if (column0 >= L) return;\n"
-    "    device T *first_a = weights + g * M * K, *first_b = source + ng * p[5];\n"
-    "    typedef tensor<device T, dextents<int, 2>, tensor_inline> Matrix;\n"
-    "    constexpr auto what = matmul2d_descriptor(TILE_M, TILE_N, dynamic_length_v<int>,\n"
-    "        TRANSPOSED, false, false, matmul2d_descriptor::mode::multiply_accumulate);\n"
-    "    matmul2d<what, execution_simdgroups<SIMD_GROUPS>> op;\n"
-    "    auto tile = op.get_destination_cooperative_tensor<Matrix, Matrix, float>();\n"
-    "    for (ushort e = 0; e < tile.get_capacity(); e++) tile[e] = 0;\n"
-    "    for (int t = 0; t < phase[1]; t++) {\n"
-    "        device const int *tap = table + P * 6 + (phase[0] + t) * 2;\n"
-    "        Matrix all_a(first_a + tap[0] * G * M * K,\n"
-    "            TRANSPOSED ? dextents<int, 2>(M, K) : dextents<int, 2>(K, M),\n"
-    "            array<int, 2>{1, TRANSPOSED ? M : K});\n"
-    "        Matrix all_b(first_b + tap[1], dextents<int, 2>(L, K), array<int, 2>{1, plane});\n"
-    "        auto a = all_a.slice(TRANSPOSED ? row0 : 0, TRANSPOSED ? 0 : row0);\n"
-    "        auto b = all_b.slice(column0, 0);\n"
-    "        op.run(a, b, tile);\n"
-    "    }\n"
-    "    for (ushort e = 0; e < tile.get_capacity(); e++) {\n"
-    "        if (!tile.is_valid_element(e)) continue;\n"
-    "        const auto place = tile.get_multidimensional_index(e);\n"
-    "        const int row = row0 + int(place[1]), i = column0 + int(place[0]);\n"
-    "        const int y = i / width, x = i - y * width;\n"
-    "        if (row >= M || i >= L || x >= phase[3]) continue;\n"
-    "        float v = tile[e];\n"
-    "        if (p[11]) v += float(bias[g * M + row]);\n"
-    "        result[((ng * M + row) * p[7] + y * p[9] + phase[4]) * p[8] + x * p[10] + phase[5]] "
-    "=\n"
-    "            T(v);\n"
-    "    }\n"
-    "}\n"
-    // A thread per position, rows and phases by threadgroups: neighbours read neighbours.
-    "kernel void direct(constant int *p [[buffer(0)]], device T *source [[buffer(1)]],\n"
-    "                   device T *weights [[buffer(2)]], device const int *table [[buffer(3)]],\n"
-    "                   device const T *bias [[buffer(4)]], device T *result [[buffer(5)]],\n"
-    "                   uint3 group [[threadgroup_position_in_grid]],\n"
-    "                   uint3 local [[thread_position_in_threadgroup]]) {\n"
-    "    SETUP\n"
-    "    const int ng = int(group.y) / M, row = int(group.y) % M, g = ng % G;\n"
-    "    device const int *phase = table + int(group.z) * 6;\n"
-    "    const int i = int(group.x) * 256 + int(local.x);\n"
-    "    if (i >= phase[2]) return;\n"
-    "    const int from = ng * p[5];\n"
-    "    float sum = 0;\n"
-    "    for (int t = 0; t < phase[1]; t++) {\n"
-    "        device const int *tap = table + P * 6 + (phase[0] + t) * 2;\n"
-    "        const int w = (tap[0] * G + g) * M * K + (TRANSPOSED ? row : row * K);\n"
-    "        for (int k = 0; k < K; k++)\n"
-    "            sum += float(source[from + tap[1] + k * plane + i]) *\n"
-    "                   float(weights[w + k * (TRANSPOSED ? M : 1)]);\n"
-    "    }\n"
-    "    if (p[11]) sum += float(bias[g * M + row]);\n"
-    "    const int y = i / width, x = i - y * width;\n"
-    "    if (x < phase[3])\n"
-    "        result[((ng * M + row) * p[7] + y * p[9] + phase[4]) * p[8] + x * p[10] + phase[5]] "
-    "=\n"
-    "            T(sum);\n"
-    "}\n";
-
-// p: M, K, groups, taps, plane of y, L, batch of x, plane of x, images, images of a part
-static const char text_weights[] =
-    "kernel void weights(constant int *p [[buffer(0)]], device T *y [[buffer(1)]],\n"
-    "                    device T *source [[buffer(2)]], device const int *table [[buffer(3)]],\n"
-    "                    device float *result [[buffer(4)]],\n"
-    "                    uint3 group [[threadgroup_position_in_grid]]) {\n"
-    "    const int M = p[0], K = p[1], G = p[2], taps = p[3], L = p[5];\n"
-    "    const int z = int(group.z), g = z % G, offset = table[2 * (z / G % taps) + 7];\n"
-    "    const int image0 = z / G / taps * p[9], image1 = min(image0 + p[9], p[8]);\n"
-    "    const int row0 = int(group.y) * TILE_M, column0 = int(group.x) * TILE_N;\n"
-    "    typedef tensor<device T, dextents<int, 2>, tensor_inline> Matrix;\n"
-    "    constexpr auto what = matmul2d_descriptor(TILE_M, TILE_N, dynamic_length_v<int>,\n"
-    "        false, true, false, matmul2d_descriptor::mode::multiply_accumulate);\n"
-    "    matmul2d<what, execution_simdgroups<SIMD_GROUPS>> op;\n"
-    "    auto tile = op.get_destination_cooperative_tensor<Matrix, Matrix, float>();\n"
-    "    for (ushort e = 0; e < tile.get_capacity(); e++) tile[e] = 0;\n"
-    "    for (int n = image0; n < image1; n++) {\n"
-    "        Matrix all_a(y + (n * G + g) * M * p[4], dextents<int, 2>(L, M),\n"
-    "                     array<int, 2>{1, p[4]});\n"
-    "        Matrix all_b(source + (n * G + g) * p[6] + offset, dextents<int, 2>(L, K),\n"
-    "                     array<int, 2>{1, p[7]});\n"
-    "        auto a = all_a.slice(0, row0);\n"
-    "        auto b = all_b.slice(0, column0);\n"
-    "        op.run(a, b, tile);\n"
-    "    }\n"
-    "    for (ushort e = 0; e < tile.get_capacity(); e++) {\n"
-    "        if (!tile.is_valid_element(e)) continue;\n"
-    "        const auto place = tile.get_multidimensional_index(e);\n"
-    "        const int row = row0 + int(place[1]), column = column0 + int(place[0]);\n"
-    "        if (row < M && column < K) result[(z * M + row) * K + column] = tile[e];\n"
-    "    }\n"
-    "}\n"
-    // A SIMD-group per element of the result.
-    "kernel void direct_weights(constant int *p [[buffer(0)]], device T *y [[buffer(1)]],\n"
-    "                           device T *source [[buffer(2)]],\n"
-    "                           device const int *table [[buffer(3)]],\n"
-    "                           device float *result [[buffer(4)]],\n"
-    "                           uint at [[threadgroup_position_in_grid]],\n"
-    "                           uint self [[thread_index_in_threadgroup]]) {\n"
-    "    const int M = p[0], K = p[1], G = p[2], taps = p[3], L = p[5], lane = int(self);\n"
-    "    const int i = int(at), column = i % K, row = i / K % M, z = i / K / M;\n"
-    "    const int g = z % G, offset = table[2 * (z / G % taps) + 7];\n"
-    "    const int image0 = z / G / taps * p[9], image1 = min(image0 + p[9], p[8]);\n"
-    "    float sum = 0;\n"
-    "    for (int n = image0; n < image1; n++) {\n"
-    "        device const T *a = y + ((n * G + g) * M + row) * p[4];\n"
-    "        device const T *b = source + (n * G + g) * p[6] + column * p[7] + offset;\n"
-    "        for (int k = lane; k < L; k += 32) sum += float(a[k]) * float(b[k]);\n"
-    "    }\n"
-    "    sum = simd_sum(sum);\n"
-    "    if (lane == 0) result[i] = sum;\n"
-    "}\n";
-
-// What the kernels are compiled with, for each way the matrices lie.
-#define PRODUCTS(TRANSPOSED, GROUPS)                                                               \
-    "#include <metal_tensor>\n"                                                                    \
-    "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n"                         \
-    "using namespace mpp::tensor_ops;\n"                                                           \
-    "#define TRANSPOSED " TRANSPOSED "\n#define TILE_M 64\n#define TILE_N 64\n"                    \
-    "#define SIMD_GROUPS " GROUPS "\n"
-static const char straight[] = PRODUCTS("false", "4");
-static const char transposed[] = PRODUCTS("true", "4");
-static const char for_weights[] = PRODUCTS("false", "2");
+static const char in_line[] = "STEP=1 LINES=16", apart[] = "STEP=p[8] LINES=16";
+#define TILES "TILE_M=64 TILE_N=64 SIMD_GROUPS="
+static const char straight[] = TILES "4 TRANSPOSED=false", transposed[] = TILES "4 TRANSPOSED=true",
+                  for_weights[] = TILES "2";
 enum { TILE_M = 64, TILE_N = 64, SIMD_GROUPS = 4, WEIGHT_GROUPS = 2 };
 
 static int64_t tiles(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
@@ -357,10 +200,8 @@ static IgTensor *lay_out(const Plan *p, IgTensor *x, int64_t images, int64_t cha
     IgTensor *table =
         ig_from_data(ig_device(x), IgInt32, 1, (int64_t[]){p->slots * 2}, p->adds, error);
     size_t width = p->plane[1] < 256 ? (size_t)(p->plane[1] + 31) / 32 * 32 : 256;
-    IgWork w = {.text = text_layout,
-                .function = "layout",
-                .defines = p->mult[1] == 1 ? in_line : apart,
-                .type = ig_type(x),
+    IgWork w = {.kernel = {ig_text_conv_layout_metal, "layout", ig_type_metal(ig_type(x)),
+                           p->mult[1] == 1 ? in_line : apart},
                 .words = {(int32_t)shape.n[0], (int32_t)rows, (int32_t)columns,
                           (int32_t)p->plane[0], (int32_t)p->plane[1], (int32_t)p->slots,
                           (int32_t)channels, (int32_t)p->mult[0], (int32_t)p->mult[1],
@@ -392,10 +233,8 @@ static IgTensor *product(const IgConv *v, const Plan *p, bool back, IgTensor *so
         longest = p->table[i * 6 + 2] > longest ? p->table[i * 6 + 2] : longest;
     if (p->merged) k *= p->slots;
     bool thin = m <= THIN && k <= THIN;
-    IgWork kind = {.text = text_taps,
-                   .function = thin ? "direct" : "taps",
-                   .defines = back ? transposed : straight,
-                   .type = ig_type(source),
+    IgWork kind = {.kernel = {ig_text_conv_taps_metal, thin ? "direct" : "taps",
+                              ig_type_metal(ig_type(source)), back ? transposed : straight},
                    .words = {(int32_t)m, (int32_t)k, (int32_t)v->groups, (int32_t)p->phases,
                              (int32_t)plane, (int32_t)batch, (int32_t)p->plane[1], (int32_t)size[0],
                              (int32_t)size[1], back ? (int32_t)v->stride[0] : 1,
@@ -463,10 +302,8 @@ static IgTensor *weights_product(const IgConv *v, const Plan *p, IgTensor *x, Ig
     int64_t n_tiles = tiles(v->o, TILE_M) * tiles(k, TILE_N) * v->groups * p->taps;
     int64_t each = images_of_part(v, n_tiles), parts = each ? tiles(v->n, each) : 1;
     if (parts < 1) parts = 1;
-    IgWork kind = {.text = text_weights,
-                   .function = thin ? "direct_weights" : "weights",
-                   .defines = for_weights,
-                   .type = ig_type(x),
+    IgWork kind = {.kernel = {ig_text_conv_weights_metal, thin ? "direct_weights" : "weights",
+                              ig_type_metal(ig_type(x)), for_weights},
                    .words = {(int32_t)v->o, (int32_t)k, (int32_t)v->groups, (int32_t)p->taps,
                              (int32_t)(v->out[0] * p->plane[1]), p->table[2],
                              (int32_t)(p->slots * v->c * plane), (int32_t)plane, (int32_t)v->n,

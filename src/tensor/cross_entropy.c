@@ -9,6 +9,7 @@
 #include <string.h>
 #include "ingot/tensor_nn.h"
 #include "tensor/tensor_int.h"
+#include "ig_texts.h"
 
 // Up to here one threadgroup makes the mean or sum too.
 enum { ONE_KERNEL_LOGITS = 65536, THREADS = 256 };
@@ -17,79 +18,15 @@ typedef struct Kinds {
     IgType logits, classes;
 } Kinds;
 
-// p: length of a row, rows; scale of the total
-static const char text[] =
-    "inline float row_loss(device const T *x, int n, int k, int lane, thread float &total) {\n"
-    "    float most = -INFINITY, sum = 0;\n"
-    // 32 at a time, which all threads have, then the rest.
-    "    const int whole = n / 32 * 32;\n"
-    "    for (int b = 0; b < whole; b += 32) {\n"
-    "        float v = float(x[b + lane]);\n"
-    "        most = v > most || v != v ? v : most;\n"
-    "    }\n"
-    "    if (whole + lane < n) {\n"
-    "        float v = float(x[whole + lane]);\n"
-    "        most = v > most || v != v ? v : most;\n"
-    "    }\n"
-    "    most = simd_max(most);\n"
-    "    for (int b = 0; b < whole; b += 32) sum += exp(float(x[b + lane]) - most);\n"
-    "    if (whole + lane < n) sum += exp(float(x[whole + lane]) - most);\n"
-    "    total = log(simd_sum(sum)) + most;\n"
-    "    return total - float(x[k]);\n"
-    "}\n"
-    "kernel void rows(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
-    "                 device const I *k [[buffer(2)]], device T *loss [[buffer(3)]],\n"
-    "                 device float *totals [[buffer(4)]],\n"
-    "                 uint group [[threadgroup_position_in_grid]],\n"
-    "                 uint simdgroup [[simdgroup_index_in_threadgroup]],\n"
-    "                 uint simd_lane [[thread_index_in_simdgroup]]) {\n"
-    // A threadgroup has eight SIMD-groups, or is the only one.
-    "    int n = p[0], row = int(group * 8 + simdgroup), lane = int(simd_lane);\n"
-    "    float total, l = row_loss(x + row * n, n, int(k[row]), lane, total);\n"
-    "    if (lane == 0) {\n"
-    "        loss[row] = T(l);\n"
-    "        totals[row] = total;\n"
-    "    }\n"
-    "}\n"
-    "kernel void whole(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
-    "                  device const I *k [[buffer(2)]], device T *loss [[buffer(3)]],\n"
-    "                  device float *totals [[buffer(4)]],\n"
-    "                  uint i [[thread_position_in_threadgroup]],\n"
-    "                  uint simdgroup [[simdgroup_index_in_threadgroup]],\n"
-    "                  uint simd_lane [[thread_index_in_simdgroup]]) {\n"
-    "    threadgroup float parts[8];\n"
-    "    int n = p[0], lane = int(simd_lane);\n"
-    "    float sum = 0;\n"
-    "    for (int row = int(simdgroup); row < p[1]; row += 8) {\n"
-    "        float total;\n"
-    "        sum += row_loss(x + row * n, n, int(k[row]), lane, total);\n"
-    "        if (lane == 0) totals[row] = total;\n"
-    "    }\n"
-    "    if (lane == 0) parts[i / 32] = sum;\n"
-    "    threadgroup_barrier(mem_flags::mem_threadgroup);\n"
-    "    if (i == 0) {\n"
-    "        for (int r = 1; r < 8; r++) sum += parts[r];\n"
-    "        loss[0] = T(sum * as_type<float>(p[2]));\n"
-    "    }\n"
-    "}\n"
-    // p: length of a row, 0 or 1: how far the gradients of rows are apart; scale
-    "kernel void slope(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
-    "                  device const I *k [[buffer(2)]], device const float *totals [[buffer(3)]],\n"
-    "                  device const T *g [[buffer(4)]], device T *out [[buffer(5)]],\n"
-    "                  uint2 at [[thread_position_in_grid]]) {\n"
-    "    int i = int(at.x), row = int(at.y), place = row * p[0] + i;\n"
-    "    float share = exp(float(x[place]) - totals[row]) - (int(k[row]) == i ? 1.0f : 0.0f);\n"
-    "    out[place] = T(share * as_type<float>(p[2]) * float(g[row * p[1]]));\n"
-    "}\n";
-
-static char *source(void *context) {
-    const Kinds *kinds = context;
-    char *out = NULL;
-    int n = asprintf(&out,
-                     "#include <metal_stdlib>\nusing namespace metal;\ntypedef %s T;\n"
-                     "typedef %s I;\n%s",
-                     ig_type_metal(kinds->logits), ig_type_metal(kinds->classes), text);
-    return n < 0 ? NULL : out;
+static IgKernel *kernel_for(IgDevice *device, const char *function, Kinds kinds, MTLError **error) {
+    static const char *const index[IG_N_TYPES] = {[IgInt8] = "INDEX=char",
+                                                  [IgInt32] = "INDEX=int",
+                                                  [IgInt64] = "INDEX=long",
+                                                  [IgBool] = "INDEX=uchar"};
+    return ig_kernel_of(device,
+                        &(IgKernelFile){ig_text_cross_entropy_metal, function,
+                                        ig_type_metal(kinds.logits), index[kinds.classes]},
+                        error);
 }
 
 // ---- What it is given ----
@@ -143,15 +80,12 @@ static bool encode(IgTensor *x, IgTensor *k, bool whole, float scale, const Resu
                    MTLError **error) {
     IgDevice *device = ig_device(x);
     Kinds kinds = {ig_type(x), ig_type(k)};
-    unsigned char key[4] = {'x', (unsigned char)kinds.logits, (unsigned char)kinds.classes, whole};
     int64_t n = ig_dim(x, -1), rows = ig_numel(k);
     int32_t words[3] = {(int32_t)n, (int32_t)rows, bits_of(scale)};
     ig_lock(device);
     bool ok = ig_data_make(x->view.data, error) && ig_data_make(k->view.data, error) &&
               ig_data_allocate(r->loss, error) && ig_data_allocate(r->totals, error);
-    IgKernel *kernel =
-        ok ? ig_kernel(device, key, sizeof key, whole ? "whole" : "rows", source, &kinds, error)
-           : NULL;
+    IgKernel *kernel = ok ? kernel_for(device, whole ? "whole" : "rows", kinds, error) : NULL;
     if (kernel) {
         IgBinding bindings[4] = {
             {x->view.data->memory, (size_t)x->view.offset * ig_type_size(kinds.logits)},
@@ -184,11 +118,10 @@ static bool run_slope(IgDevice *device, IgData *data, MTLError **error) {
     const IgExpr *expr = data->expr;
     const IgView *in = expr->inputs;
     Kinds kinds = {in[0].data->type, in[1].data->type};
-    unsigned char key[4] = {'x', (unsigned char)kinds.logits, (unsigned char)kinds.classes, 2};
     for (int i = 0; i < 4; i++)
         if (!ig_data_make(in[i].data, error)) return false;
     if (!ig_data_allocate(data, error)) return false;
-    IgKernel *kernel = ig_kernel(device, key, sizeof key, "slope", source, &kinds, error);
+    IgKernel *kernel = kernel_for(device, "slope", kinds, error);
     if (!kernel) return false;
     IgBinding bindings[5];
     for (int i = 0; i < 4; i++)

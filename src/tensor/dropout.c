@@ -5,26 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "tensor/elementwise.h"
-
-static const char kernels[] =
-    "#include <metal_stdlib>\n"
-    "using namespace metal;\n"
-    // p: elements, seed (2), the limit of 24 bits below which an element goes
-    "kernel void keep(constant uint *p [[buffer(0)]], device uchar *y [[buffer(1)]],\n"
-    "                 uint i [[thread_position_in_grid]]) {\n"
-    "    uint k0 = p[1], k1 = p[2], c0 = i, c1 = 0, c2 = 0, c3 = 0;\n"
-    "    for (int round = 0; round < 10; round++) {\n"
-    "        uint a = 0xD2511F53u * c0, ah = mulhi(0xD2511F53u, c0);\n"
-    "        uint b = 0xCD9E8D57u * c2, bh = mulhi(0xCD9E8D57u, c2);\n"
-    "        c0 = bh ^ c1 ^ k0; c1 = b; c2 = ah ^ c3 ^ k1; c3 = a;\n"
-    "        k0 += 0x9E3779B9u; k1 += 0xBB67AE85u;\n"
-    "    }\n"
-    "    uint at = i * 4;\n"
-    "    y[at] = (c0 >> 8) >= p[3];\n" // there is room for whole fours
-    "    y[at + 1] = (c1 >> 8) >= p[3];\n"
-    "    y[at + 2] = (c2 >> 8) >= p[3];\n"
-    "    y[at + 3] = (c3 >> 8) >= p[3];\n"
-    "}\n";
+#include "ig_texts.h"
 
 typedef struct Mask {
     uint64_t seed;
@@ -36,7 +17,8 @@ static void drop(IgExpr *expr) { free(expr->extra); }
 static bool run(IgDevice *device, IgData *data, MTLError **error) {
     const Mask *m = data->expr->extra;
     int64_t n = data->n;
-    IgKernel *kernel = ig_kernel_of(device, kernels, "keep", error);
+    IgKernel *kernel =
+        ig_kernel_of(device, &(IgKernelFile){ig_text_dropout_metal, "keep", NULL, NULL}, error);
     if (!kernel) return false;
     // Memory of size classes is a multiple of 64 bytes.
     if (!ig_data_allocate(data, error)) return false;

@@ -5,88 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "tensor/fuse.h"
-
-static const char prelude[] =
-    "#include <metal_stdlib>\n"
-    "using namespace metal;\n"
-    "#pragma METAL fp math_mode(safe)\n"
-    "#pragma METAL fp contract(off)\n"
-    "template <class T> T ig_abs(T x) { return x < T(0) ? -x : x; }\n"
-    "inline float ig_abs(float x) { return fabs(x); }\n"
-    "template <class T> T ig_sign(T x) { return T(x > T(0)) - T(x < T(0)); }\n"
-    "inline float ig_sign(float x) { return isnan(x) ? x : float(x > 0) - float(x < 0); }\n"
-    "template <class T> T ig_floor(T x) { return x; }\n"
-    "inline float ig_floor(float x) { return floor(x); }\n"
-    "template <class T> T ig_ceil(T x) { return x; }\n"
-    "inline float ig_ceil(float x) { return ceil(x); }\n"
-    "template <class T> T ig_round(T x) { return x; }\n"
-    "inline float ig_round(float x) { return rint(x); }\n"
-    "template <class T> T ig_trunc(T x) { return x; }\n"
-    "inline float ig_trunc(float x) { return trunc(x); }\n"
-    // As NumPy and PyTorch: what is not a number stays so.
-    "template <class T> T ig_max(T x, T y) { return x > y || x != x ? x : y; }\n"
-    "template <class T> T ig_min(T x, T y) { return x < y || x != x ? x : y; }\n"
-    "inline float ig_gelu_slope(float x) {\n"
-    "    float t = tanh(0.7978845608f * (x + 0.044715f * x * x * x));\n"
-    "    return 0.5f * (1.0f + t) +\n"
-    "           0.5f * x * (1.0f - t * t) * 0.7978845608f * (1.0f + 0.134145f * x * x);\n"
-    "}\n"
-    "inline float ig_silu_slope(float x) {\n"
-    "    float s = 1.0f / (1.0f + exp(-x));\n"
-    "    return s * (1.0f + x * (1.0f - s));\n"
-    "}\n"
-    "inline float ig_pow(float x, float y) { return pow(x, y); }\n"
-    "template <class T> T ig_remainder(T x, T y) {\n"
-    "    if (y == T(0)) return T(0);\n"
-    "    T r = x % y;\n"
-    "    return r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r;\n"
-    "}\n"
-    "inline float ig_remainder(float x, float y) {\n"
-    "    float r = fmod(x, y);\n"
-    "    return r != 0 && (r < 0) != (y < 0) ? r + y : r;\n"
-    "}\n"
-    "template <class T> T ig_floor_divide(T x, T y) {\n"
-    "    return y == T(0) ? T(0) : (x - ig_remainder(x, y)) / y;\n"
-    "}\n"
-    "inline float ig_floor_divide(float x, float y) {\n"
-    "    if (y == 0) return x / y;\n"
-    "    if (isinf(y) && isfinite(x)) return x != 0 && (x < 0) != (y < 0) ? -1.0f : 0.0f;\n"
-    "    return rint((x - ig_remainder(x, y)) / y);\n" // infinite x: not a number, as in Python
-    "}\n"
-    "inline float ig_expm1(float x) {\n"
-    "    float t = tanh(0.5f * x);\n"
-    "    return fabs(x) < 0.5f ? 2.0f * t / (1.0f - t) : exp(x) - 1.0f;\n"
-    "}\n"
-    "inline float ig_log1p(float x) {\n"
-    "    float u = 1.0f + x;\n"
-    "    return u == 1.0f || x == INFINITY ? x : log(u) * (x / (u - 1.0f));\n"
-    "}\n"
-    // Below 1 an odd polynomial, above the logarithm of 1 - erf as one (both fitted at Chebyshev's
-    // points; 2e-7 off at most).
-    "inline float ig_erf(float x) {\n"
-    "    float a = fabs(x), z = x * x;\n"
-    "    float p = -0.00056541059f;\n"
-    "    p = p * z + 0.0049232775f;\n    p = p * z - 0.026716385f;\n"
-    "    p = p * z + 0.11280365f;\n    p = p * z - 0.37612349f;\n    p = p * z + 1.1283791f;\n"
-    "    float q = 1.6140616e-6f;\n"
-    "    q = q * a - 4.5590623e-5f;\n    q = q * a + 0.00059276953f;\n"
-    "    q = q * a - 0.0047402224f;\n    q = q * a + 0.026364718f;\n    q = q * a - 0.10997824f;\n"
-    "    q = q * a - 0.63193709f;\n    q = q * a - 1.1301666f;\n    q = q * a + 0.00030321296f;\n"
-    "    float tail = a < 4.0f ? 1.0f - exp(q) : 1.0f;\n"
-    "    return a <= 1.0f ? x * p : isnan(x) ? x : copysign(tail, x);\n"
-    "}\n"
-    // Outside of an integer type's range the nearest value, nothing for what is not a number.
-    "template <class T> T ig_to_integer(float x, float low, float high, T least, T most) {\n"
-    "    return isnan(x) ? T(0) : x <= low ? least : x >= high ? most : T(x);\n"
-    "}\n"
-    "template <class T, class C> T ig_to(C x) { return T(x); }\n"
-    "template <> char ig_to<char, float>(float x) {\n"
-    "    return ig_to_integer<char>(x, -128.0f, 127.0f, char(-128), char(127)); }\n"
-    "template <> int ig_to<int, float>(float x) {\n"
-    "    return ig_to_integer<int>(x, -2147483648.0f, 2147483648.0f, INT_MIN, INT_MAX); }\n"
-    "template <> long ig_to<long, float>(float x) {\n"
-    "    return ig_to_integer<long>(x, -9223372036854775808.0f, 9223372036854775808.0f,\n"
-    "                               LONG_MIN, LONG_MAX); }\n";
+#include "ig_texts.h"
 
 // The place of an element: the leaf's offset and strides stand in the words p.
 static void write_place(FILE *out, const IgFused *f, int leaf) {
@@ -144,7 +63,7 @@ static void write_node(FILE *out, const IgFused *f, int at, int *word) {
         fprintf(out, "        n%d = ig_to<%s, C>(%s);\n    }\n", at, type, metal);
 }
 
-void ig_fuse_write_prelude(FILE *out) { fputs(prelude, out); }
+void ig_fuse_write_prelude(FILE *out) { fputs(ig_text_elementwise_h, out); }
 
 void ig_fuse_write_leaves(FILE *out, const IgFused *f) {
     for (int l = 0; l < f->n_leaves; l++)

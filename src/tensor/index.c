@@ -9,63 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tensor/tensor_int.h"
+#include "ig_texts.h"
 
-static const char kernels[] =
-    "#include <metal_stdlib>\n"
-    "using namespace metal;\n"
-    // p: inner
-    "#define TAKE(N, T) \\\n"
-    "    kernel void take##N(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]], \\\n"
-    "                        device const int *index [[buffer(2)]], device T *y [[buffer(3)]], \\\n"
-    "                        uint i [[thread_position_in_grid]]) { \\\n"
-    "        int inner = p[0], row = int(i) / inner; \\\n"
-    "        y[i] = x[index[row] * inner + int(i) % inner]; \\\n"
-    "    }\n"
-    "TAKE(1, uchar)\nTAKE(2, ushort)\nTAKE(4, uint)\nTAKE(8, ulong)\n"
-    // p: inner, rows; index: the first place of each row in the list, one behind the last, the list
-    "#define ADD(N, T) \\\n"
-    "    kernel void add##N(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]], \\\n"
-    "                       device const int *index [[buffer(2)]], device T *y [[buffer(3)]], \\\n"
-    "                       uint i [[thread_position_in_grid]]) { \\\n"
-    "        int inner = p[0], row = int(i) / inner, column = int(i) % inner; \\\n"
-    "        float sum = 0; \\\n"
-    "        for (int k = index[row]; k < index[row + 1]; k++) \\\n"
-    "            sum += float(x[index[p[1] + 1 + k] * inner + column]); \\\n"
-    "        y[i] = T(sum); \\\n"
-    "    }\n"
-    "ADD(0, half)\nADD(1, float)\nADD(2, bfloat)\n"
-    // The same for long rows: threadgroups know their rows, so that neighbours read neighbours.
-    // p: inner, rows, columns of a threadgroup, rows of one
-    "#define ROWS_OF_GROUP(I) \\\n"
-    "    const int column = int(group.x) * p[2] + int(local.x); \\\n"
-    "    const int end = min(p[1], int(group.y + 1) * p[3]); \\\n"
-    "    if (column >= p[0]) return; \\\n"
-    "    for (int I = int(group.y) * p[3]; I < end; I++)\n"
-    "#define TAKE_ROWS(N, T) \\\n"
-    "    kernel void take_rows##N(constant int *p [[buffer(0)]], \\\n"
-    "                             device const T *x [[buffer(1)]], \\\n"
-    "                             device const int *index [[buffer(2)]], \\\n"
-    "                             device T *y [[buffer(3)]], \\\n"
-    "                             uint2 group [[threadgroup_position_in_grid]], \\\n"
-    "                             uint2 local [[thread_position_in_threadgroup]]) { \\\n"
-    "        ROWS_OF_GROUP(row) y[row * p[0] + column] = x[index[row] * p[0] + column]; \\\n"
-    "    }\n"
-    "TAKE_ROWS(1, uchar)\nTAKE_ROWS(2, ushort)\nTAKE_ROWS(4, uint)\nTAKE_ROWS(8, ulong)\n"
-    "#define ADD_ROWS(N, T) \\\n"
-    "    kernel void add_rows##N(constant int *p [[buffer(0)]], \\\n"
-    "                            device const T *x [[buffer(1)]], \\\n"
-    "                            device const int *index [[buffer(2)]], \\\n"
-    "                            device T *y [[buffer(3)]], \\\n"
-    "                            uint2 group [[threadgroup_position_in_grid]], \\\n"
-    "                            uint2 local [[thread_position_in_threadgroup]]) { \\\n"
-    "        ROWS_OF_GROUP(row) { \\\n"
-    "            float sum = 0; \\\n"
-    "            for (int k = index[row]; k < index[row + 1]; k++) \\\n"
-    "                sum += float(x[index[p[1] + 1 + k] * p[0] + column]); \\\n"
-    "            y[row * p[0] + column] = T(sum); \\\n"
-    "        } \\\n"
-    "    }\n"
-    "ADD_ROWS(0, half)\nADD_ROWS(1, float)\nADD_ROWS(2, bfloat)\n";
 enum { LONG_ROW = 32, ROWS_OF_GROUP = 16 };
 
 typedef struct Rows {
@@ -80,14 +25,14 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     const Rows *r = expr->extra;
     IgView *in = expr->inputs;
     bool long_rows = r->inner >= LONG_ROW;
-    char name[16];
-    snprintf(name, sizeof name, "%s%s%d", r->add ? "add" : "take", long_rows ? "_rows" : "",
-             r->add ? (int)data->type : (int)ig_type_size(data->type));
+    static const char *const names[2][2] = {{"take", "take_rows"}, {"add", "add_rows"}};
     for (int i = 0; i < 2; i++)
         if (!ig_data_make(in[i].data, error)) return false;
     if (!ig_data_allocate(data, error)) return false;
     if (data->n == 0) return true;
-    IgKernel *kernel = ig_kernel_of(device, kernels, name, error);
+    IgKernelFile file = {ig_text_index_metal, names[r->add][long_rows],
+                         r->add ? ig_type_metal(data->type) : ig_type_bits(data->type), NULL};
+    IgKernel *kernel = ig_kernel_of(device, &file, error);
     if (!kernel) return false;
     size_t n = (size_t)data->n, inner = (size_t)r->inner;
     size_t width = inner < 256 ? (inner + 31) / 32 * 32 : 256;

@@ -5,6 +5,8 @@
 // Arithmetic is compiled in safe mode without contraction: an operation gives the same bits alone
 // and inside a fused kernel.
 #include "tensor/kernels.h"
+#include "ig_texts.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,12 +69,39 @@ static void grow(IgKernelTable *t) {
     t->n_buckets = n;
 }
 
+enum { MAX_MACROS = 8 };
+typedef struct Macros {
+    char text[128]; // what the others point to
+    MTLPreprocessorMacro at[MAX_MACROS];
+    size_t n;
+} Macros;
+
+static void add_macro(Macros *m, const char *name, const char *value) {
+    assert(m->n < MAX_MACROS);
+    m->at[m->n++] = (MTLPreprocessorMacro){name, value};
+}
+
+static void read_macros(Macros *m, const IgKernelFile *file) {
+    if (file->element) add_macro(m, "ELEMENT", file->element);
+    if (!file->macros) return;
+    assert(strlen(file->macros) < sizeof m->text);
+    strcpy(m->text, file->macros);
+    for (char *rest = m->text, *one; (one = strsep(&rest, " "));) {
+        char *name = strsep(&one, "=");
+        add_macro(m, name, one);
+    }
+}
+
 static MTLComputePipelineState *compile(IgDevice *device, const char *text, const char *function,
-                                        MTLError **error) {
+                                        const Macros *macros, MTLError **error) {
     MTLError *why = NULL;
     MTLLibrary *library = mtl_device_new_library_with_source(
         device->metal, text,
-        &(MTLCompileOptions){.math_mode_is_set = true,
+        &(MTLCompileOptions){.preprocessor_macros = macros->at,
+                             .preprocessor_macro_count = macros->n,
+                             .headers = &(MTLHeader){"philox.h", ig_text_philox_h, 0},
+                             .header_count = 1,
+                             .math_mode_is_set = true,
                              .math_mode = MTLMathModeSafe,
                              .source_name = function},
         &why);
@@ -92,51 +121,55 @@ static MTLComputePipelineState *compile(IgDevice *device, const char *text, cons
     return pipeline;
 }
 
-IgKernel *ig_kernel(IgDevice *device, const void *key, size_t n_key, const char *function,
-                    IgSourceFn *source, void *context, MTLError **error) {
-    IgKernelTable *t = device->kernels;
-    uint64_t hash = hash_of(key, n_key);
+static IgKernel *find(const IgKernelTable *t, uint64_t hash, const void *key, size_t n_key) {
     for (IgKernel *k = t->buckets[hash & (t->n_buckets - 1)]; k; k = k->next)
         if (k->hash == hash && k->n_key == n_key && !memcmp(k->key, key, n_key)) return k;
-    IgKernel *k = calloc(1, sizeof *k + n_key);
-    char *text = k ? source(context) : NULL;
-    if (!text) {
-        free(k);
-        ig_fail_no_memory(error);
+    return NULL;
+}
+
+// Takes the pipeline over, which may be NULL: then there was an error.
+static IgKernel *insert(IgDevice *device, uint64_t hash, const void *key, size_t n_key,
+                        MTLComputePipelineState *pipeline, MTLError **error) {
+    IgKernelTable *t = device->kernels;
+    IgKernel *k = pipeline ? malloc(sizeof *k + n_key) : NULL;
+    if (!k) {
+        if (pipeline) ig_fail_no_memory(error);
+        mtl_release(pipeline);
         return NULL;
     }
-    k->pipeline = compile(device, text, function, error);
-    free(text);
-    if (!k->pipeline) {
-        free(k);
-        return NULL;
-    }
-    k->hash = hash;
-    k->n_key = n_key;
-    memcpy(k->key, key, n_key);
     if (t->n > t->n_buckets * 2) grow(t);
-    k->next = t->buckets[hash & (t->n_buckets - 1)];
-    t->buckets[hash & (t->n_buckets - 1)] = k;
+    IgKernel **bucket = &t->buckets[hash & (t->n_buckets - 1)];
+    *k = (IgKernel){.hash = hash, .pipeline = pipeline, .n_key = n_key, .next = *bucket};
+    memcpy(k->key, key, n_key);
+    *bucket = k;
     t->n++;
     device->statistics.compiled++;
     return k;
 }
 
-static char *copy_text(void *text) { return strdup(text); }
-
-IgKernel *ig_kernel_of(IgDevice *device, const char *source, const char *function,
-                       MTLError **error) {
-    // The texts are constants of this library: their address names them.
-    unsigned char key[sizeof source + 64];
-    size_t n = strlen(function);
-    if (n > 64) {
-        ig_fail(error, IgErrorArgument, "kernel name '%s' is too long", function);
+IgKernel *ig_kernel(IgDevice *device, const void *key, size_t n_key, const char *function,
+                    IgSourceFn *source, void *context, MTLError **error) {
+    uint64_t hash = hash_of(key, n_key);
+    IgKernel *k = find(device->kernels, hash, key, n_key);
+    if (k) return k;
+    char *text = source(context);
+    if (!text) {
+        ig_fail_no_memory(error);
         return NULL;
     }
-    memcpy(key, &source, sizeof source);
-    memcpy(key + sizeof source, function, n);
-    return ig_kernel(device, key, sizeof source + n, function, copy_text, (void *)(uintptr_t)source,
-                     error);
+    MTLComputePipelineState *pipeline = compile(device, text, function, &(Macros){.n = 0}, error);
+    free(text);
+    return insert(device, hash, key, n_key, pipeline, error);
+}
+
+IgKernel *ig_kernel_of(IgDevice *device, const IgKernelFile *file, MTLError **error) {
+    uint64_t hash = hash_of((const unsigned char *)file, sizeof *file);
+    IgKernel *k = find(device->kernels, hash, file, sizeof *file);
+    if (k) return k;
+    Macros macros = {.n = 0};
+    read_macros(&macros, file);
+    MTLComputePipelineState *pipeline = compile(device, file->text, file->function, &macros, error);
+    return insert(device, hash, file, sizeof *file, pipeline, error);
 }
 
 MTLComputePipelineState *ig_kernel_pipeline(IgKernel *kernel) { return kernel->pipeline; }

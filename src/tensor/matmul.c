@@ -9,6 +9,7 @@
 // Halfs are converted once per row and tile, so their small tiles are wider (512: 95, then 100).
 // A sum goes in the order of k in every tile: its bits do not depend on the choice.
 #include "tensor/matmul.h"
+#include "ig_texts.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,124 +44,80 @@ typedef struct Source {
     bool stored; // the product too, beside what follows it
 } Source;
 
-enum {
-    WORD_M,
-    WORD_N,
-    WORD_K,
-    WORD_LEADING_A,
-    WORD_LEADING_B,
-    WORD_OFFSET_A,
-    WORD_OFFSET_B,
-    N_WORDS
-};
+enum { N_WORDS = 7 }; // of product.metal, before those of the stack
 
-// Position in the stack, and from it where the two matrices begin.
-static void write_batch(FILE *out, const Source *s) {
-    int rank = s->product->batch.rank, at = N_WORDS;
-    fprintf(out, "    int rest = int(group.z), first_a = p[%d], first_b = p[%d];\n", WORD_OFFSET_A,
-            WORD_OFFSET_B);
-    for (int i = rank - 1; i >= 0; i--, at += 3)
-        fprintf(out,
-                "    { int i = rest %% p[%d]; rest /= p[%d]; first_a += i * p[%d]; first_b += i * "
-                "p[%d]; }\n",
-                at, at, at + 1, at + 2);
+// What each output is: the product itself where nothing follows it.
+static IgType output_type(const Source *s, int output) {
+    for (int i = 0; i < s->f->n_nodes; i++)
+        if (s->f->nodes[i].output == output) return s->f->nodes[i].type;
+    return s->result;
 }
 
-static void write_operand(FILE *out, const Source *s, int which) {
-    char name = which ? 'B' : 'A', small = which ? 'b' : 'a';
-    bool t = s->product->transposed[which];
-    const char *inner[2] = {"K", "N"}, *outer[2] = {"M", "K"};
-    const char *e0 = t ? outer[which] : inner[which], *e1 = t ? inner[which] : outer[which];
-    fprintf(out,
-            "    tensor<device %s, dextents<int, 2>, tensor_inline> all%c(%c + first_%c, "
-            "dextents<int, 2>(%s, %s), array<int, 2>{1, p[%d]});\n",
-            ig_type_metal(s->type), name, small, small, e0, e1,
-            which ? WORD_LEADING_B : WORD_LEADING_A);
-    const char *at = which ? "column0" : "row0";
-    bool first = which ? !t : t; // which axis of the tensor is M or N
-    fprintf(out, "    auto m%c = all%c.slice(%s, %s);\n", name, name, first ? at : "0",
-            first ? "0" : at);
+// What follows the product needs parameters: those of the kernel are handed on to a function.
+typedef enum List { OF_KERNEL, OF_FUNCTION, OF_CALL } List;
+
+static void write_parameter(FILE *out, List list, const char *pointer, IgType type,
+                            const char *name, int number, int *at) {
+    if (list != OF_KERNEL) fprintf(out, ", ");
+    if (list != OF_CALL) fprintf(out, "%s %s *", pointer, ig_type_metal(type));
+    fprintf(out, "%s%d", name, number);
+    if (list == OF_KERNEL) fprintf(out, " [[buffer(%d)]], ", (*at)++);
 }
 
-static void write_epilogue(FILE *out, const Source *s) {
+static void write_parameters(FILE *out, List list, const Source *s) {
     const IgFused *f = s->f;
-    fprintf(out, "    for (ushort e = 0; e < tile.get_capacity(); e++) {\n"
-                 "        if (!tile.is_valid_element(e)) continue;\n"
-                 "        const auto place = tile.get_multidimensional_index(e);\n"
-                 "        const int row = row0 + int(place[1]), column = column0 + int(place[0]);\n"
-                 "        if (row >= M || column >= N) continue;\n"
-                 "        const int i = (int(group.z) * M + row) * N + column;\n"
-                 "        const int i0 = column, i1 = row, i2 = int(group.z);\n");
-    fprintf(out, "        const %s l%d = %s(tile[e]);\n", ig_type_metal(s->result), f->product_leaf,
-            ig_type_metal(s->result));
-    fprintf(out, "        constant int *q = p + %d;\n        {\n        constant int *p = q;\n",
-            s->words);
+    int at = 3;
+    for (int l = 0; l < f->n_leaves; l++) {
+        if (l == f->product_leaf) continue;
+        write_parameter(out, list, "device const", f->leaves[l].view.data->type, "a", l, &at);
+    }
+    for (int o = 0; o < (f->n_nodes ? f->n_outputs : 1); o++)
+        write_parameter(out, list, "device", output_type(s, o), "o", o, &at);
+    if (!s->stored) return;
+    write_parameter(out, list, "device", s->result, "product", f->product_leaf, &at);
+}
+
+// The function that is called with each element, and the macro by which product.metal calls it.
+static void write_store(FILE *out, const Source *s) {
+    const IgFused *f = s->f;
+    fprintf(out, "inline void store(constant int *p, int i, int i0, int i1, int i2, const %s l%d",
+            ig_type_metal(s->result), f->product_leaf);
+    write_parameters(out, OF_FUNCTION, s);
+    fprintf(out, ") {\n");
     ig_fuse_write_value(out, f);
     for (int i = 0; i < f->n_nodes; i++)
         if (f->nodes[i].output >= 0)
-            fprintf(out, "        o%d[i] = %s(n%d);\n", f->nodes[i].output,
+            fprintf(out, "    o%d[i] = %s(n%d);\n", f->nodes[i].output,
                     ig_type_metal(f->nodes[i].type), i);
-    if (s->stored) fprintf(out, "        product_itself[i] = l%d;\n", f->product_leaf);
-    fprintf(out, "        }\n    }\n");
+    if (s->stored) fprintf(out, "    product%d[i] = l%d;\n", f->product_leaf, f->product_leaf);
+    fprintf(out, "}\n#define STORE(VALUE) store(p + %d, at, column, row, int(group.z), VALUE",
+            s->words);
+    write_parameters(out, OF_CALL, s);
+    fprintf(out, ")\n");
 }
 
 static char *source(void *context) {
+    static const char *const boolean[] = {"false", "true"};
     const Source *s = context;
-    const IgFused *f = s->f;
     char *text = NULL;
     size_t n_bytes;
     FILE *out = open_memstream(&text, &n_bytes);
     if (!out) return NULL;
-    fputs("#include <metal_stdlib>\n#include <metal_tensor>\n"
-          "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n"
-          "using namespace mpp::tensor_ops;\n",
+    // Before the prelude, whose pragmas are for what follows it alone.
+    fputs("#include <metal_tensor>\n"
+          "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n",
           out);
     ig_fuse_write_prelude(out);
-    fprintf(out,
-            "kernel void product(constant int *p [[buffer(0)]],\n"
-            "    device %s *a [[buffer(1)]], device %s *b [[buffer(2)]],\n",
-            ig_type_metal(s->type), ig_type_metal(s->type));
-    int at = 3;
-    for (int l = 0; l < f->n_leaves; l++)
-        if (l != f->product_leaf)
-            fprintf(out, "    device const %s *a%d [[buffer(%d)]],\n",
-                    ig_type_metal(f->leaves[l].view.data->type), l, at++);
-    for (int o = 0; o < (f->n_nodes ? f->n_outputs : 1); o++) {
-        IgType type = s->result;
-        for (int i = 0; i < f->n_nodes; i++)
-            if (f->nodes[i].output == o) type = f->nodes[i].type;
-        fprintf(out, "    device %s *o%d [[buffer(%d)]],\n", ig_type_metal(type), o, at++);
-    }
-    if (s->stored)
-        fprintf(out, "    device %s *product_itself [[buffer(%d)]],\n", ig_type_metal(s->result),
-                at++);
-    fprintf(out,
-            "    uint3 group [[threadgroup_position_in_grid]]) {\n"
-            "    const int M = p[%d], N = p[%d], K = p[%d];\n"
-            "    const int row0 = int(group.y) * %d, column0 = int(group.x) * %d;\n",
-            WORD_M, WORD_N, WORD_K, s->tile.m, s->tile.n);
-    write_batch(out, s);
-    write_operand(out, s, 0);
-    write_operand(out, s, 1);
-    fprintf(
-        out,
-        "    constexpr auto what = matmul2d_descriptor(%d, %d, dynamic_length_v<int>, %s, %s);\n"
-        "    matmul2d<what, execution_simdgroup> op;\n",
-        s->tile.m, s->tile.n, s->product->transposed[0] ? "true" : "false",
-        s->product->transposed[1] ? "true" : "false");
-    if (f->n_nodes == 0) {
-        fprintf(
-            out,
-            "    tensor<device %s, dextents<int, 2>, tensor_inline> allC(o0 + int(group.z) * M * "
-            "N, dextents<int, 2>(N, M));\n"
-            "    auto mC = allC.slice(column0, row0);\n    op.run(mA, mB, mC);\n",
+    fprintf(out, "#define ELEMENT %s\n#define RESULT %s\n", ig_type_metal(s->type),
             ig_type_metal(s->result));
-    } else {
-        fprintf(out, "    auto tile = op.get_destination_cooperative_tensor<decltype(mA), "
-                     "decltype(mB), float>();\n    op.run(mA, mB, tile);\n");
-        write_epilogue(out, s);
-    }
-    fprintf(out, "}\n");
+    fprintf(out, "#define TILE_M %d\n#define TILE_N %d\n#define RANK %d\n", s->tile.m, s->tile.n,
+            s->product->batch.rank);
+    fprintf(out, "#define A_T %s\n#define B_T %s\n#define OTHERS ",
+            boolean[s->product->transposed[0]], boolean[s->product->transposed[1]]);
+    write_parameters(out, OF_KERNEL, s);
+    fprintf(out, "\n");
+    if (s->f->n_nodes) write_store(out, s);
+    fputs(ig_text_product_metal, out);
     if (fclose(out) == 0) return text;
     free(text);
     return NULL;
@@ -203,7 +160,12 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
     int32_t words[N_WORDS + 3 * IG_MAX_RANK + IG_FUSE_WORDS];
     size_t n_words = write_words(expr, p, words);
     IgType type = expr->inputs[0].data->type;
-    Source s = {f, p, type, f->product->type, (int)n_words, choose_tile(p, type),
+    Source s = {f,
+                p,
+                type,
+                f->product->type,
+                (int)n_words,
+                choose_tile(p, type),
                 f->n_nodes > 0 && f->product->wanted};
     // Axes of the leaves: column, row, place in the stack.
     f->n_axes = 0;
@@ -214,15 +176,15 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
             f->strides[l][f->n_axes] = f->leaves[l].view.strides[i];
         f->n_axes++;
     }
-    unsigned char key[8 + IG_FUSE_KEY] = {'m',
-                                          (unsigned char)s.type,
-                                          (unsigned char)s.result,
-                                          (unsigned char)(p->transposed[0] + 2 * p->transposed[1] +
-                                                          4 * s.stored),
-                                          (unsigned char)p->batch.rank,
-                                          (unsigned char)f->product_leaf,
-                                          (unsigned char)(s.tile.m / 64),
-                                          (unsigned char)(s.tile.n / 64)};
+    unsigned char key[8 + IG_FUSE_KEY] = {
+        'm',
+        (unsigned char)s.type,
+        (unsigned char)s.result,
+        (unsigned char)(p->transposed[0] + 2 * p->transposed[1] + 4 * s.stored),
+        (unsigned char)p->batch.rank,
+        (unsigned char)f->product_leaf,
+        (unsigned char)(s.tile.m / 64),
+        (unsigned char)(s.tile.n / 64)};
     size_t n_key = 8 + ig_fuse_key(f, key + 8);
     if (f->n_nodes) n_words += ig_fuse_words(f, words + n_words);
     IgKernel *kernel = ig_kernel(device, key, n_key, "product", source, &s, error);

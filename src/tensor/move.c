@@ -2,67 +2,15 @@
 // move.c: tensors put together and taken apart. Everything is seen as (outer, axis, inner); the
 // kernels copy bits and know only how large an element is.
 #include "tensor/move.h"
+#include "ig_texts.h"
 #include <stdlib.h>
 #include <string.h>
 
-static const char kernels[] =
-    "#include <metal_stdlib>\n"
-    "using namespace metal;\n"
-    // p: elements, inner, length of the axis, start, step, count, the value's two words
-    "template <class T> void spread(constant int *p, device const T *x, device T *y, int i, T "
-    "value) {\n"
-    "    int inner = p[1], n = p[2], rest = i / inner, at = rest % n - p[3], outer = rest / n;\n"
-    "    bool here = at >= 0 && at % p[4] == 0 && at / p[4] < p[5];\n"
-    "    y[i] = here ? x[(outer * p[5] + at / p[4]) * inner + i % inner] : value;\n"
-    "}\n"
-    // p: elements, inner, length of the whole axis, start, length of the piece
-    "template <class T> void place(constant int *p, device const T *x, device T *y, int i) {\n"
-    "    int inner = p[1], rest = i / inner;\n"
-    "    y[(rest / p[4] * p[2] + p[3] + rest % p[4]) * inner + i % inner] = x[i];\n"
-    "}\n"
-    // Lines of 32 and more: threadgroups know their lines, so that neighbours read neighbours.
-    // p: lines, of y the length, offset and stride, of x too, value (2), columns of a threadgroup,
-    // lines of one. What of the length in y the line of x does not cover gets the value.
-    "template <class T> void lines(constant int *p, device const T *x, device T *y, uint2 group,\n"
-    "                              int local, T value) {\n"
-    "    int i = int(group.x) * p[9] + local, end = min(p[0], int(group.y + 1) * p[10]);\n"
-    "    if (i >= p[1]) return;\n"
-    "    for (int line = int(group.y) * p[10]; line < end; line++) {\n"
-    "        int from = i - p[5];\n"
-    "        T v = value;\n"
-    "        if (from >= 0 && from < p[4]) v = x[line * p[6] + from];\n"
-    "        y[line * p[3] + p[2] + i] = v;\n"
-    "    }\n"
-    "}\n"
-    "#define KERNELS(N, T, VALUE, LINE_VALUE) \\\n"
-    "    kernel void lines##N(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]], \\\n"
-    "                         device T *y [[buffer(2)]], \\\n"
-    "                         uint2 group [[threadgroup_position_in_grid]], \\\n"
-    "                         uint2 local [[thread_position_in_threadgroup]]) { \\\n"
-    "        lines<T>(p, x, y, group, int(local.x), LINE_VALUE); \\\n"
-    "    } \\\n"
-    "    kernel void spread##N(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]], \\\n"
-    "                          device T *y [[buffer(2)]], uint i [[thread_position_in_grid]]) { "
-    "\\\n"
-    "        spread<T>(p, x, y, int(i), VALUE); \\\n"
-    "    } \\\n"
-    "    kernel void place##N(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]], \\\n"
-    "                         device T *y [[buffer(2)]], uint i [[thread_position_in_grid]]) { \\\n"
-    "        place<T>(p, x, y, int(i)); \\\n"
-    "    }\n"
-    "KERNELS(1, uchar, uchar(p[6]), uchar(p[7]))\n"
-    "KERNELS(2, ushort, ushort(p[6]), ushort(p[7]))\n"
-    "KERNELS(4, uint, uint(p[6]), uint(p[7]))\n"
-    "KERNELS(8, ulong, as_type<ulong>(int2(p[6], p[7])), as_type<ulong>(int2(p[7], p[8])))\n";
 enum { LONG_LINE = 32, LINES_OF_GROUP = 16 };
 
-static IgKernel *kernel_for(IgDevice *device, const char *name, IgType type, MTLError **error) {
-    char function[16];
-    size_t n = strlen(name);
-    memcpy(function, name, n);
-    function[n] = (char)('0' + ig_type_size(type));
-    function[n + 1] = 0;
-    return ig_kernel_of(device, kernels, function, error);
+static IgKernel *kernel_for(IgDevice *device, const char *function, IgType type, MTLError **error) {
+    return ig_kernel_of(
+        device, &(IgKernelFile){ig_text_move_metal, function, ig_type_bits(type), NULL}, error);
 }
 
 static void outer_inner(const IgShape *shape, int axis, int64_t *outer, int64_t *inner) {

@@ -3,83 +3,17 @@
 // and its way back are two kernels, each the other's gradient.
 #include <stdlib.h>
 #include "tensor/along.h"
+#include "ig_texts.h"
 
-// p: in (2), out (2), kernel (2), stride (2), padding (2), dilation (2), how to divide
+// As pool2d.metal numbers them.
 enum { BY_WINDOW, BY_ELEMENTS, ADAPTIVE };
-static const char text[] =
-    "kernel void max_place(constant int *p [[buffer(0)]], device const T *all [[buffer(1)]],\n"
-    "                      device int *place [[buffer(2)]],\n"
-    "                      uint2 at [[thread_position_in_grid]]) {\n"
-    "    device const T *x = all + int(at.y) * p[0] * p[1];\n"
-    "    int row = int(at.x) / p[3] * p[6] - p[8], column = int(at.x) % p[3] * p[7] - p[9];\n"
-    "    float best = 0;\n"
-    "    int where = -1;\n"
-    "    for (int i = 0; i < p[4]; i++)\n"
-    "        for (int j = 0; j < p[5]; j++) {\n"
-    "            int y = row + i * p[10], z = column + j * p[11];\n"
-    "            if (y < 0 || y >= p[0] || z < 0 || z >= p[1]) continue;\n"
-    "            float v = float(x[y * p[1] + z]);\n"
-    "            bool take = where < 0 || (best == best && (v > best || v != v));\n"
-    "            best = take ? v : best;\n"
-    "            where = take ? y * p[1] + z : where;\n"
-    "        }\n"
-    "    place[int(at.y) * p[2] * p[3] + int(at.x)] = where;\n"
-    "}\n"
-    // Of window i of an axis: the elements it has, and what it counts as.
-    "inline int window(constant int *p, int axis, int i, thread int &low, thread int &high) {\n"
-    "    int n = p[axis], m = p[2 + axis], pad = p[8 + axis];\n"
-    "    if (p[12] == 2) {\n"
-    "        low = i * n / m;\n"
-    "        high = ((i + 1) * n + m - 1) / m;\n"
-    "        return high - low;\n"
-    "    }\n"
-    "    low = i * p[6 + axis] - pad;\n"
-    "    high = min(low + p[4 + axis], n + pad);\n"
-    "    int size = high - low;\n"
-    "    low = max(low, 0);\n"
-    "    high = min(high, n);\n"
-    "    return p[12] == 1 ? high - low : size;\n"
-    "}\n"
-    "kernel void average(constant int *p [[buffer(0)]], device const T *all [[buffer(1)]],\n"
-    "                    device T *result [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {\n"
-    "    device const T *x = all + int(at.y) * p[0] * p[1];\n"
-    "    int y0, y1, x0, x1;\n"
-    "    int rows = window(p, 0, int(at.x) / p[3], y0, y1);\n"
-    "    int columns = window(p, 1, int(at.x) % p[3], x0, x1);\n"
-    "    float sum = 0;\n"
-    "    for (int i = y0; i < y1; i++)\n"
-    "        for (int j = x0; j < x1; j++) sum += float(x[i * p[1] + j]);\n"
-    "    result[int(at.y) * p[2] * p[3] + int(at.x)] = T(sum / float(rows * columns));\n"
-    "}\n"
-    // The windows that have element i of an axis.
-    "inline void windows(constant int *p, int axis, int i, thread int &low, thread int &high) {\n"
-    "    int n = p[axis], m = p[2 + axis], s = p[6 + axis], from = i + p[8 + axis];\n"
-    "    low = p[12] == 2 ? i * m / n : max(0, (from - p[4 + axis] + s) / s);\n"
-    "    high = p[12] == 2 ? ((i + 1) * m - 1) / n : min(m - 1, from / s);\n"
-    "}\n"
-    "kernel void spread(constant int *p [[buffer(0)]], device const T *all [[buffer(1)]],\n"
-    "                   device T *result [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {\n"
-    "    device const T *y = all + int(at.y) * p[2] * p[3];\n"
-    "    int y0, y1, x0, x1, low, high;\n"
-    "    windows(p, 0, int(at.x) / p[1], y0, y1);\n"
-    "    windows(p, 1, int(at.x) % p[1], x0, x1);\n"
-    "    float sum = 0;\n"
-    "    for (int i = y0; i <= y1; i++)\n"
-    "        for (int j = x0; j <= x1; j++) {\n"
-    "            int size = window(p, 0, i, low, high);\n"
-    "            size *= window(p, 1, j, low, high);\n"
-    "            sum += float(y[i * p[3] + j]) / float(size);\n"
-    "        }\n"
-    "    result[int(at.y) * p[0] * p[1] + int(at.x)] = T(sum);\n"
-    "}\n";
-
 typedef struct Windows {
     IgPoolWindow v;
     int divide;
 } Windows;
 
 static IgWork work_for(const char *function, const Windows *w, IgType type) {
-    IgWork work = {.text = text, .function = function, .type = type};
+    IgWork work = {.kernel = {ig_text_pool2d_metal, function, ig_type_metal(type), NULL}};
     const IgPoolWindow *v = &w->v;
     const int64_t *all[] = {v->in, v->out, v->kernel, v->stride, v->padding, v->dilation};
     for (int i = 0; i < 12; i++) work.words[i] = (int32_t)all[i / 2][i % 2];

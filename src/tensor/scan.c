@@ -7,76 +7,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tensor/elementwise.h"
+#include "ig_texts.h"
 
 enum { SUM, PRODUCT };
 enum { TARGET_BLOCKS = 256, MIN_BLOCK = 256 };
-
-static const char text[] =
-    // p: length, inner, from the end, blocks of a line, elements of a block
-    "#define LINE \\\n"
-    "    int n = p[0], inner = p[1], line = int(t) / p[3], block = int(t) % p[3]; \\\n"
-    "    int first = line / inner * n * inner + line % inner, step = p[2] ? -inner : inner; \\\n"
-    "    int i = block * p[4], end = min(n, i + p[4]); \\\n"
-    "    int at = first + (p[2] ? n - 1 - i : i) * inner;\n"
-    "kernel void totals(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
-    "                   device A *y [[buffer(2)]], uint t [[thread_position_in_grid]]) {\n"
-    "    LINE\n"
-    "    A all = BEGIN;\n"
-    "    for (; i < end; i++, at += step) all = all OP A(x[at]);\n"
-    "    y[t] = all;\n"
-    "}\n"
-    "kernel void begins(constant int *p [[buffer(0)]], device A *y [[buffer(1)]],\n"
-    "                   uint line [[thread_position_in_grid]]) {\n"
-    "    A all = BEGIN;\n"
-    "    for (int i = 0; i < p[3]; i++) {\n"
-    "        A v = y[int(line) * p[3] + i];\n"
-    "        y[int(line) * p[3] + i] = all;\n"
-    "        all = all OP v;\n"
-    "    }\n"
-    "}\n"
-    "kernel void walk(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
-    "                 device T *y [[buffer(2)]], device const A *begin [[buffer(3)]],\n"
-    "                 uint t [[thread_position_in_grid]]) {\n"
-    "    LINE\n"
-    "    A all = BEGIN;\n"
-    "    if (p[3] > 1) all = begin[t];\n"
-    "    for (; i < end; i++, at += step) {\n"
-    "        all = all OP A(x[at]);\n"
-    "        y[at] = T(all);\n"
-    "    }\n"
-    "}\n";
-
 typedef struct Scan {
     int axis, kind;
     bool back;
 } Scan;
 
-typedef struct Source {
-    IgType type;
-    int kind;
-} Source;
-
-static char *write_source(void *context) {
-    const Source *s = context;
-    size_t n = sizeof text + 256;
-    char *out = malloc(n);
-    if (out)
-        snprintf(out, n,
-                 "#include <metal_stdlib>\nusing namespace metal;\n"
-                 "#define T %s\n#define A %s\n#define BEGIN A(%d)\n#define OP %c\n%s",
-                 ig_type_metal(s->type), ig_is_float(s->type) ? "float" : "long",
-                 s->kind == PRODUCT, s->kind == SUM ? '+' : '*', text);
-    return out;
-}
-
 static void drop(IgExpr *expr) { free(expr->extra); }
 
-static bool dispatch(IgDevice *device, const char *function, const Source *s, const int32_t *words,
-                     const IgBinding *bindings, size_t n, size_t threads, MTLError **error) {
-    unsigned char key[16] = {'s', (unsigned char)s->type, (unsigned char)s->kind};
-    memcpy(key + 3, function, strlen(function));
+static bool dispatch(IgDevice *device, const char *function, IgType type, int kind,
+                     const int32_t *words, const IgBinding *bindings, size_t n, size_t threads,
+                     MTLError **error) {
+    static const char *const macros[2][2] = {
+        {"SUM=long OPERATION=+ START=0", "SUM=float OPERATION=+ START=0"},
+        {"SUM=long OPERATION=* START=1", "SUM=float OPERATION=* START=1"}};
     IgKernel *kernel =
-        ig_kernel(device, key, sizeof key, function, write_source, (void *)(uintptr_t)s, error);
+        ig_kernel_of(device,
+                     &(IgKernelFile){ig_text_scan_metal, function, ig_type_metal(type),
+                                     macros[kind == PRODUCT][ig_is_float(type)]},
+                     error);
     return kernel && ig_encode(device, kernel, words, 5 * sizeof *words, bindings, n,
                                mtl_size_make(threads, 1, 1),
                                mtl_size_make(threads < 64 ? threads : 64, 1, 1), false, error);
@@ -86,7 +38,6 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     const IgExpr *expr = data->expr;
     const Scan *s = expr->extra;
     const IgView *x = &expr->inputs[0];
-    Source source = {data->type, s->kind};
     if (!ig_data_make(x->data, error) || !ig_data_allocate(data, error)) return false;
     if (data->n == 0) return true;
     int64_t n = expr->shape.n[s->axis], inner = 1, lines = data->n / n;
@@ -102,12 +53,13 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     if (blocks > 1) {
         begin.buffer = ig_pool_take(device, threads * 8, false, error);
         if (!begin.buffer) return false;
-        ok = dispatch(device, "totals", &source, words, (IgBinding[]){in, begin}, 2, threads,
-                      error) &&
-             dispatch(device, "begins", &source, words, &begin, 1, (size_t)lines, error);
+        ok =
+            dispatch(device, "totals", data->type, s->kind, words, (IgBinding[]){in, begin}, 2,
+                     threads, error) &&
+            dispatch(device, "begins", data->type, s->kind, words, &begin, 1, (size_t)lines, error);
     }
-    ok = ok &&
-         dispatch(device, "walk", &source, words, (IgBinding[]){in, out, begin}, 3, threads, error);
+    ok = ok && dispatch(device, "walk", data->type, s->kind, words, (IgBinding[]){in, out, begin},
+                        3, threads, error);
     if (blocks > 1) ig_pool_give(device, begin.buffer); // what comes later may have it
     return ok;
 }

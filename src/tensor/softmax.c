@@ -3,47 +3,15 @@
 // stays in a cache; along others a composition: the largest value, the sum of exponentials of the
 // distance to it (computed on the way), and the result. The gradients need the result only.
 #include "tensor/tensor_int.h"
-
-static const char kernels[] =
-    "#include <metal_stdlib>\n"
-    "using namespace metal;\n"
-    // Every element of a row: 32 at a time, which all threads have, then the rest.
-    "#define EACH(...) \\\n"
-    "    for (int b = 0; b < whole; b += 32) { const int k = b + lane; __VA_ARGS__ } \\\n"
-    "    if (whole + lane < n) { const int k = whole + lane; __VA_ARGS__ }\n"
-    // p: length of a row, logarithm. A threadgroup has eight SIMD-groups, or is the only one.
-    "#define SOFTMAX(N, T) \\\n"
-    "    kernel void softmax##N(constant int *p [[buffer(0)]], \\\n"
-    "                           device const T *all [[buffer(1)]], \\\n"
-    "                           device T *result [[buffer(2)]], \\\n"
-    "                           uint group [[threadgroup_position_in_grid]], \\\n"
-    "                           uint simdgroup [[simdgroup_index_in_threadgroup]], \\\n"
-    "                           uint simd_lane [[thread_index_in_simdgroup]]) { \\\n"
-    "        const int n = p[0], whole = n / 32 * 32, lane = int(simd_lane); \\\n"
-    "        const int row = int(group * 8 + simdgroup); \\\n"
-    "        device const T *x = all + row * n; \\\n"
-    "        device T *y = result + row * n; \\\n"
-    "        float most = -INFINITY, sum = 0; \\\n"
-    "        EACH(float v = float(x[k]); most = v > most || v != v ? v : most;) \\\n"
-    "        most = simd_max(most); \\\n"
-    "        EACH(sum += exp(float(x[k]) - most);) \\\n"
-    "        sum = simd_sum(sum); \\\n"
-    "        if (p[1]) { \\\n"
-    "            float shift = log(sum); \\\n"
-    "            EACH(y[k] = T(float(x[k]) - most - shift);) \\\n"
-    "        } else { \\\n"
-    "            EACH(y[k] = T(exp(float(x[k]) - most) / sum);) \\\n"
-    "        } \\\n"
-    "    }\n"
-    "SOFTMAX(0, half)\nSOFTMAX(1, float)\nSOFTMAX(2, bfloat)\n";
+#include "ig_texts.h"
 
 static bool run(IgDevice *device, IgData *data, MTLError **error) {
     IgExpr *expr = data->expr;
     const IgView *x = &expr->inputs[0];
-    char name[] = "softmax0";
-    name[7] = (char)('0' + (int)data->type);
     if (!ig_data_make(x->data, error) || !ig_data_allocate(data, error)) return false;
-    IgKernel *kernel = ig_kernel_of(device, kernels, name, error);
+    IgKernel *kernel = ig_kernel_of(
+        device, &(IgKernelFile){ig_text_softmax_metal, "softmax", ig_type_metal(data->type), NULL},
+        error);
     if (!kernel) return false;
     int64_t n = expr->shape.n[expr->shape.rank - 1];
     int32_t words[2] = {(int32_t)n, expr->values[0] != 0};

@@ -10,131 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tensor/along.h"
+#include "ig_texts.h"
 
 enum { MAX_RANKED = 256, MAX_SELECTED = 32, DIGITS = 256, MIN_BLOCK = 512, TARGET_BLOCKS = 256 };
 
-static const char text_keys[] =
-    "inline uint order(float x) {\n"
-    "    uint u = as_type<uint>(x == 0 ? 0.0f : x);\n" // -0 is 0
-    "    return isnan(x) ? 0xFFFFFFFFu : u >> 31 ? ~u : u | 0x80000000u;\n"
-    "}\n"
-    // 16 bits of it say everything; a half has as many after a shift of its exponent.
-    "inline uint key(float x) { return order(x); }\n"
-    "inline uint key(bfloat x) { return order(float(x)) >> 16; }\n"
-    "inline uint key(half x) {\n"
-    "    uint u = as_type<ushort>(x == half(0) ? half(0) : x);\n"
-    "    return isnan(x) ? 0xFFFFu : u >> 15 ? u ^ 0xFFFFu : u | 0x8000u;\n"
-    "}\n"
-    "inline uint key(char x) { return uint(int(x) + 128); }\n"
-    "inline uint key(uchar x) { return x; }\n"
-    "inline uint key(int x) { return uint(x) ^ 0x80000000u; }\n"
-    "inline ulong key(long x) { return ulong(x) ^ (1ul << 63); }\n"
-    // p: xor, as two words
-    "kernel void keys(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],\n"
-    "                 device KEY *y [[buffer(2)]], uint i [[thread_position_in_grid]]) {\n"
-    "    y[i] = key(x[i]) ^ KEY(as_type<ulong>(int2(p[0], p[1])));\n"
-    "}\n";
-static const char small_keys[] = "#define KEY uint\n",
-                  large_keys[] = "#define KEY ulong\n#define WIDE\n";
-
-static const char text_sort[] =
-    // p: n, k, rows of threadgroups (else threads count through all rows)
-    "inline void rank_of(int n, int k, device const KEY *all, device int *y, int row, int me) {\n"
-    "    device const KEY *x = all + row * n;\n"
-    "    const KEY own = x[me];\n"
-    "    int rank = 0;\n"
-    "    for (int i = 0; i < n; i++) {\n"
-    "        const KEY other = x[i];\n"
-    "        rank += int(other < own || (other == own && i < me));\n"
-    "    }\n"
-    "    if (rank < k) y[row * k + rank] = me;\n"
-    "}\n"
-    "kernel void ranks(constant int *p [[buffer(0)]], device const KEY *x [[buffer(1)]],\n"
-    "                  device int *y [[buffer(2)]],\n"
-    "                  uint2 group [[threadgroup_position_in_grid]],\n"
-    "                  uint2 size [[threads_per_threadgroup]],\n"
-    "                  uint2 local [[thread_position_in_threadgroup]]) {\n"
-    "    int me = int(group.x * size.x + local.x);\n"
-    "    if (me < p[0]) rank_of(p[0], p[1], x, y, int(group.y), me);\n"
-    "}\n"
-    "kernel void short_ranks(constant int *p [[buffer(0)]], device const KEY *x [[buffer(1)]],\n"
-    "                        device int *y [[buffer(2)]], uint i [[thread_position_in_grid]]) {\n"
-    "    rank_of(p[0], p[1], x, y, int(i) / p[0], int(i) % p[0]);\n"
-    "}\n"
-    // The k smallest, one after the other.
-    "#ifndef WIDE\n"
-    "kernel void select(constant int *p [[buffer(0)]], device const uint *all [[buffer(1)]],\n"
-    "                   device int *y [[buffer(2)]], uint row [[threadgroup_position_in_grid]],\n"
-    "                   uint self [[thread_index_in_threadgroup]]) {\n"
-    "    const int n = p[0], k = p[1];\n"
-    "    device const uint *x = all + int(row) * n;\n"
-    "    uint last = 0;\n"
-    "    int at = -1;\n"
-    "    for (int i = 0; i < k; i++) {\n"
-    "        uint best = 0xFFFFFFFFu;\n"
-    "        int where = INT_MAX;\n"
-    "        for (int j = int(self); j < n; j += 32) {\n"
-    "            const uint v = x[j];\n"
-    "            const bool take = (v > last || (v == last && j > at)) &&\n"
-    "                              (v < best || (v == best && j < where));\n"
-    "            best = take ? v : best;\n"
-    "            where = take ? j : where;\n"
-    "        }\n"
-    "        last = simd_min(best);\n"
-    "        at = simd_min(best == last ? where : INT_MAX);\n"
-    "        if (self == 0) y[int(row) * k + i] = at;\n"
-    "    }\n"
-    "}\n"
-    "#endif\n"
-    // p: n, blocks of a row, elements of a block, shift; counts (rows, digits, blocks)
-    "kernel void count(constant int *p [[buffer(0)]], device const KEY *x [[buffer(1)]],\n"
-    "                  device int *counts [[buffer(2)]], uint t [[thread_position_in_grid]]) {\n"
-    "    int blocks = p[1], row = int(t) / blocks, block = int(t) % blocks;\n"
-    "    device int *own = counts + row * 256 * blocks + block;\n"
-    "    for (int d = 0; d < 256; d++) own[d * blocks] = 0;\n"
-    "    int end = min(p[0], (block + 1) * p[2]);\n"
-    "    for (int i = block * p[2]; i < end; i++)\n"
-    "        own[int(x[row * p[0] + i] >> p[3] & 255) * blocks]++;\n"
-    "}\n"
-    // Counts become the places where each begins.
-    "kernel void places(constant int *p [[buffer(0)]], device int *counts [[buffer(1)]],\n"
-    "                   uint row [[thread_position_in_grid]]) {\n"
-    "    device int *own = counts + int(row) * 256 * p[1];\n"
-    "    int sum = 0;\n"
-    "    for (int i = 0; i < 256 * p[1]; i++) {\n"
-    "        int n = own[i];\n"
-    "        own[i] = sum;\n"
-    "        sum += n;\n"
-    "    }\n"
-    "}\n"
-    // p[4]: the first pass, positions are those in x; p[5]: the last one, keys are not wanted
-    "kernel void move(constant int *p [[buffer(0)]], device const KEY *x [[buffer(1)]],\n"
-    "                 device const int *from [[buffer(2)]], device int *counts [[buffer(3)]],\n"
-    "                 device KEY *y [[buffer(4)]], device int *to [[buffer(5)]],\n"
-    "                 uint t [[thread_position_in_grid]]) {\n"
-    "    int blocks = p[1], row = int(t) / blocks, block = int(t) % blocks, all = row * p[0];\n"
-    "    device int *own = counts + row * 256 * blocks + block;\n"
-    "    int end = min(p[0], (block + 1) * p[2]);\n"
-    "    for (int i = block * p[2]; i < end; i++) {\n"
-    "        KEY key = x[all + i];\n"
-    "        int at = own[int(key >> p[3] & 255) * blocks]++;\n"
-    "        if (!p[5]) y[all + at] = key;\n"
-    "        to[all + at] = p[4] ? i : from[all + i];\n"
-    "    }\n"
-    "}\n";
-
-static char *sort_source(void *wide) {
-    const char *defines = *(bool *)wide ? large_keys : small_keys;
-    static const char head[] = "#include <metal_stdlib>\nusing namespace metal;\n";
-    size_t n = sizeof head + strlen(defines) + sizeof text_sort;
-    char *out = malloc(n);
-    if (!out) return NULL;
-    memcpy(out, head, sizeof head);
-    strcat(out, defines);
-    strcat(out, text_sort);
-    return out;
-}
-
+static const char small_keys[] = "KEY=uint", large_keys[] = "KEY=ulong WIDE=1";
 // ---- Long rows ----
 
 typedef struct Radix {
@@ -146,9 +26,10 @@ static void drop(IgExpr *expr) { free(expr->extra); }
 
 static bool dispatch(IgDevice *device, const char *function, bool wide, const int32_t *words,
                      const IgBinding *bindings, size_t n, size_t threads, MTLError **error) {
-    unsigned char key[16] = {'o', wide};
-    memcpy(key + 2, function, strlen(function));
-    IgKernel *kernel = ig_kernel(device, key, sizeof key, function, sort_source, &wide, error);
+    IgKernel *kernel = ig_kernel_of(
+        device,
+        &(IgKernelFile){ig_text_sort_metal, function, .macros = wide ? large_keys : small_keys},
+        error);
     return kernel && ig_encode(device, kernel, words, 6 * sizeof *words, bindings, n,
                                mtl_size_make(threads, 1, 1),
                                mtl_size_make(threads < 64 ? threads : 64, 1, 1), false, error);
@@ -225,24 +106,24 @@ static IgTensor *positions(const char *call, IgTensor *x, int64_t k, bool descen
                            MTLError **error) {
     static const struct { // of the key
         int bits;
-    } known[IG_N_TYPES] = {
-        [IgFloat16] = {16}, [IgFloat32] = {32}, [IgBFloat16] = {16}, [IgInt8] = {8},
-        [IgInt32] = {32},   [IgInt64] = {64},   [IgBool] = {8}};
+    } known[IG_N_TYPES] = {[IgFloat16] = {16}, [IgFloat32] = {32}, [IgBFloat16] = {16},
+                           [IgInt8] = {8},     [IgInt32] = {32},   [IgInt64] = {64},
+                           [IgBool] = {8}};
     IgType type = ig_type(x);
     int64_t rows = ig_dim(x, 0), n = ig_dim(x, 1);
     bool wide = type == IgInt64;
-    const char *defines = wide ? large_keys : small_keys;
+    const char *macros = wide ? large_keys : small_keys;
     uint64_t flip = !descending ? 0 : wide ? UINT64_MAX : (1ull << known[type].bits) - 1;
-    IgWork work = {.text = text_keys, .function = "keys", .defines = defines, .type = type};
+    IgWork work = {.kernel = {ig_text_sort_keys_metal, "keys", ig_type_metal(type), macros}};
     memcpy(work.words, &flip, sizeof flip);
     ig_work_threads(&work, rows * n, 1);
     IgShape shape = {2, {rows, n}}, few = {2, {rows, k}};
     IgTensor *packed = ig_contiguous(x, error);
     IgTensor *keys = ig_work(call, &work, 1, &packed, &shape, wide ? IgInt64 : IgInt32, error);
-    IgWork rank = {.text = text_sort, .defines = defines, .words = {(int32_t)n, (int32_t)k}};
-    rank.type = IgInt32; // T is not used
+    IgWork rank = {.kernel = {ig_text_sort_metal, .macros = macros},
+                   .words = {(int32_t)n, (int32_t)k}};
     if (n > 32 && k <= MAX_SELECTED && k * 4 <= n && !wide) {
-        rank.function = "select";
+        rank.kernel.function = "select";
         rank.grid = mtl_size_make((size_t)rows, 1, 1);
         rank.group = mtl_size_make(32, 1, 1);
         rank.groups = true;
@@ -253,11 +134,11 @@ static IgTensor *positions(const char *call, IgTensor *x, int64_t k, bool descen
         return ig_contiguous(ig_slice(all, 1, 0, k, 1, error), error);
     }
     if (n <= 16) {
-        rank.function = "short_ranks";
+        rank.kernel.function = "short_ranks";
         ig_work_threads(&rank, rows * n, 1);
     } else {
         size_t width = n < 256 ? (size_t)(n + 31) / 32 * 32 : 256;
-        rank.function = "ranks";
+        rank.kernel.function = "ranks";
         rank.grid = mtl_size_make(((size_t)n + width - 1) / width, (size_t)rows, 1);
         rank.group = mtl_size_make(width, 1, 1);
         rank.groups = true;

@@ -20,6 +20,7 @@ bool ig_is_type(IgType type);
 bool ig_is_float(IgType type);
 IgType ig_promote(IgType a, IgType b);
 const char *ig_type_metal(IgType type); // "half"; bool is stored as "uchar"
+const char *ig_type_bits(IgType type);  // an unsigned type as large: "ushort"
 const char *
 ig_type_compute(IgType type); // what arithmetic on it is done in: "float", "int", "long"
 double ig_element_get(IgType type, const void *data, int64_t i);
@@ -181,7 +182,7 @@ struct IgGradNode {
     int64_t numbers[IG_GRAD_NUMBERS];
     void *extra; // freed with drop, or free
     void (*drop)(void *extra);
-    bool spent;  // backward has been here and has freed what was saved
+    bool spent; // backward has been here and has freed what was saved
     // Under the lock of gradients.
     IgTensor *grad;    // of a leaf
     IgTensor *pending; // of the pass under way
@@ -255,9 +256,12 @@ bool ig_under_way(const IgDevice *device, uint64_t number); // committed and not
 typedef char *IgSourceFn(void *context);
 IgKernel *ig_kernel(IgDevice *device, const void *key, size_t n_key, const char *function,
                     IgSourceFn *source, void *context, MTLError **error);
-// A kernel of the library that comes with it (kernels/*.metal), with function constants as text
-// "NAME=3" in the key.
-IgKernel *ig_kernel_of(IgDevice *device, const char *source, const char *function,
-                       MTLError **error);
+// A kernel of a file of kernels/. All of this are constants: their addresses are the key.
+typedef struct IgKernelFile {
+    const char *text, *function;
+    const char *element; // the macro ELEMENT, or NULL
+    const char *macros;  // others, "NAME=VALUE NAME=VALUE", or NULL
+} IgKernelFile;
+IgKernel *ig_kernel_of(IgDevice *device, const IgKernelFile *file, MTLError **error);
 MTLComputePipelineState *ig_kernel_pipeline(IgKernel *kernel);
 #endif

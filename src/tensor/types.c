@@ -24,6 +24,10 @@ bool ig_is_float(IgType type) { return types[type].rank >= 4; }
 const char *ig_type_name(IgType type) { return ig_is_type(type) ? types[type].name : ""; }
 size_t ig_type_size(IgType type) { return ig_is_type(type) ? types[type].size : 0; }
 const char *ig_type_metal(IgType type) { return types[type].metal; }
+const char *ig_type_bits(IgType type) {
+    static const char *const names[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
+    return names[types[type].size];
+}
 const char *ig_type_compute(IgType type) { return types[type].compute; }
 
 IgType ig_promote(IgType a, IgType b) {

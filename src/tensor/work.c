@@ -1,39 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // work.c: an operation that is one dispatch: its expression, kernel and bindings.
 #include "tensor/work.h"
+#include "ig_texts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static char *write_source(void *context) {
-    const IgWork *w = context;
-    const char *defines = w->defines ? w->defines : "";
-    size_t n = strlen(w->text) + strlen(defines) + 256;
-    char *out = malloc(n);
-    if (out)
-        snprintf(out, n, "#include <metal_stdlib>\nusing namespace metal;\n%s#define T %s\n%s",
-                 defines, ig_type_metal(w->type), w->text);
-    return out;
-}
-
-static IgKernel *kernel_for(IgDevice *device, IgWork *w, MTLError **error) {
-    unsigned char key[2 + 2 * sizeof(char *) + 32] = {'w', (unsigned char)w->type};
-    memcpy(key + 2, &w->text, sizeof w->text);
-    memcpy(key + 2 + sizeof w->text, &w->defines, sizeof w->defines);
-    size_t n = strlen(w->function);
-    memcpy(key + 2 + 2 * sizeof(char *), w->function, n < 32 ? n : 32);
-    return ig_kernel(device, key, sizeof key, w->function, write_source, w, error);
-}
-
 static void drop(IgExpr *expr) { free(expr->extra); }
-
-static const char text_clear[] =
-    "kernel void clear(constant int *p [[buffer(0)]], device T *y [[buffer(1)]],\n"
-    "                  uint i [[thread_position_in_grid]]) { y[i] = T(0); }\n";
-
 static bool clear(IgDevice *device, IgData *data, MTLError **error) {
-    IgWork w = {.text = text_clear, .function = "clear", .type = data->type};
-    IgKernel *kernel = kernel_for(device, &w, error);
+    IgWork w = {.kernel = {ig_text_clear_metal, "clear", ig_type_metal(data->type), NULL}};
+    IgKernel *kernel = ig_kernel_of(device, &w.kernel, error);
     ig_work_threads(&w, data->n, 1);
     IgBinding out = {data->memory, 0};
     return kernel && ig_encode(device, kernel, w.words, sizeof w.words, &out, 1, w.grid, w.group,
@@ -53,7 +29,7 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     }
     if (!ig_data_allocate(data, error)) return false;
     if (data->n == 0) return true;
-    IgKernel *kernel = kernel_for(device, w, error);
+    IgKernel *kernel = ig_kernel_of(device, &w->kernel, error);
     if (!kernel || (w->clear && !clear(device, data, error))) return false;
     bindings[n] = (IgBinding){data->memory, 0};
     return ig_encode(device, kernel, w->words, sizeof w->words, bindings, (size_t)n + 1, w->grid,

@@ -6,9 +6,7 @@
 
 enum { IG_WORK_WORDS = 16 };
 typedef struct IgWork {
-    const char *text, *function;  // the source, a constant of the library, and its kernel
-    const char *defines;          // what stands before it, a constant too, or NULL
-    IgType type;                  // T in the source
+    IgKernelFile kernel;
     int32_t words[IG_WORK_WORDS]; // buffer 0; the inputs follow, then the result
     MTLSize grid, group;
     bool groups; // the grid counts threadgroups, else threads

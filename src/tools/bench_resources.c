@@ -5,17 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tools/tools.h"
-
-static const char shader[] =
-    "#include <metal_stdlib>\n"
-    "using namespace metal;\n"
-    "kernel void resample(texture2d<float> in [[texture(0)]],\n"
-    "                     texture2d<float, access::write> out [[texture(1)]],\n"
-    "                     sampler s [[sampler(0)]], uint2 p [[thread_position_in_grid]]) {\n"
-    "    if (p.x >= out.get_width() || p.y >= out.get_height()) return;\n"
-    "    float2 uv = (float2(p) + 0.5f) / float2(out.get_width(), out.get_height());\n"
-    "    out.write(in.sample(s, uv), p);\n"
-    "}\n";
+#include "tools_texts.h"
 
 // Buffers made and released one after the other; per second.
 static double allocation_rate(MTLDevice *device, size_t n_bytes, int n) {
@@ -112,7 +102,7 @@ static double resample(MTLCommandQueue *queue, MTLComputePipelineState *p, MTLTe
 static void textures(MTLDevice *device, MTLCommandQueue *queue) {
     enum { REPEAT = 41, SIZE = 1024, WIDTH = 1920, HEIGHT = 1080 };
     MTLError *error = NULL;
-    MTLLibrary *library = mtl_device_new_library_with_source(device, shader, NULL, &error);
+    MTLLibrary *library = mtl_device_new_library_with_source(device, tools_text_bench_resources_metal, NULL, &error);
     MTLFunction *f = library ? mtl_library_new_function(library, "resample") : NULL;
     MTLComputePipelineState *p =
         f ? mtl_device_new_compute_pipeline_state(device, f, &error) : NULL;

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "tools/bench_tensors.h"
 #include "tools/tools.h"
+#include "tools_texts.h"
 #include <ftw.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -25,45 +26,6 @@ static const char usage[] =
     "Measures this machine: how long it takes to start work, to compile, and\n"
     "how fast kernels, copies and textures are. Takes some seconds.\n"
     "`ingot bench tensors --help` tells of the tensor library's own.\n";
-
-static const char shader[] =
-    "#include <metal_stdlib>\n"
-    "using namespace metal;\n"
-    "kernel void nothing(device float *x, uint i [[thread_position_in_grid]]) { if (i == ~0u) x[0] "
-    "= 1; }\n"
-    "kernel void add(device const float *a, device const float *b, device float *c,\n"
-    "                uint i [[thread_position_in_grid]]) { c[i] = a[i] + b[i]; }\n"
-    "kernel void matmul(device const float *a, device const float *b, device float *c, constant "
-    "uint &n,\n"
-    "                   uint2 p [[thread_position_in_grid]]) {\n"
-    "    float s = 0;\n"
-    "    for (uint k = 0; k < n; ++k) s += a[p.y * n + k] * b[k * n + p.x];\n"
-    "    c[p.y * n + p.x] = s;\n"
-    "}\n"
-    "kernel void reduce(device const float *a, device float *out, uint i "
-    "[[thread_position_in_grid]],\n"
-    "                   uint t [[thread_index_in_threadgroup]], uint g "
-    "[[threadgroup_position_in_grid]]) {\n"
-    "    threadgroup float s[256];\n"
-    "    s[t] = a[i];\n"
-    "    for (uint n = 128; n; n >>= 1) {\n"
-    "        threadgroup_barrier(mem_flags::mem_threadgroup);\n"
-    "        if (t < n) s[t] += s[t + n];\n"
-    "    }\n"
-    "    if (t == 0) out[g] = s[0];\n"
-    "}\n"
-    "kernel void blur(device const float *a, device const float *w, device float *c, constant uint "
-    "&n,\n"
-    "                 uint2 p [[thread_position_in_grid]]) {\n"
-    "    float s = 0;\n"
-    "    for (int dy = -2; dy <= 2; dy++)\n"
-    "        for (int dx = -2; dx <= 2; dx++) {\n"
-    "            int x = clamp(int(p.x) + dx, 0, int(n) - 1), y = clamp(int(p.y) + dy, 0, int(n) - "
-    "1);\n"
-    "            s += w[(dy + 2) * 5 + dx + 2] * a[y * int(n) + x];\n"
-    "        }\n"
-    "    c[p.y * n + p.x] = s;\n"
-    "}\n";
 
 typedef struct Bench {
     MTLDevice *device;
@@ -417,7 +379,7 @@ int cmd_bench(int argc, char **argv) {
     if (!b.device) return EXIT_INPUT;
     printf("%s, %zu threads\n", mtl_device_name(b.device), mtl_device_worker_count(b.device));
     b.queue = mtl_device_new_command_queue(b.device);
-    b.library = compile(&b, shader);
+    b.library = compile(&b, tools_text_bench_metal);
     bool ok = b.queue && b.library;
     if (ok) {
         latencies(&b);

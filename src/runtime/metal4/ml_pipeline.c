@@ -6,6 +6,7 @@
 #include "runtime/metal4/network_run.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/library.h"
+#include "rt_texts.h"
 
 // ---- Libraries ----
 
@@ -24,13 +25,10 @@ MTLLibrary *rt_network_library(MTLDevice *device, const char *folder, const char
                                                : network->type == MTLTensorDataTypeFloat16
                                                    ? "half"
                                                    : "bfloat"};
-    const MTLHeader products = {"network_products", rt_network_products, 0};
     MTLLibrary *library =
-        mtl_device_new_library_with_source(device, rt_network_kernels,
+        mtl_device_new_library_with_source(device, rt_text_network_metal,
                                            &(MTLCompileOptions){.preprocessor_macros = &type,
                                                                 .preprocessor_macro_count = 1,
-                                                                .headers = &products,
-                                                                .header_count = 1,
                                                                 .source_name = "network.metal"},
                                            error);
     if (library)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // network.h: networks of MTL4MachineLearningPipelineState: what a package says (network_read.c),
-// sizes of everything and places in memory (network_plan.c), and the kernels (network_kernels.c).
+// sizes of everything and places in memory (network_plan.c), and the kernels (kernels/network.metal).
 // Sizes are Metal's: dimension 0 is the innermost.
 #ifndef INGOT_RUNTIME_METAL4_NETWORK_H
 #define INGOT_RUNTIME_METAL4_NETWORK_H
@@ -67,8 +67,6 @@ uint32_t rt_network_op_kind(NetOp op);
 // The library of a package: mtl_device_new_library_with_url for folders.
 MTLLibrary *rt_network_library(MTLDevice *device, const char *folder, const char *call,
                                MTLError **error);
-// network_kernels.c: MSL; TYPE is a macro. The second is what the first includes.
-extern const char rt_network_kernels[], rt_network_products[];
 
 // ---- A pipeline's view of it ----
 

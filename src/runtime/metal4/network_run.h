@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // network_run.h: machine-learning pipelines, and the way of a network's steps into the command
-// stream. The structs are those of network_kernels.c.
+// stream. The structs are those of kernels/network.metal.
 #ifndef INGOT_RUNTIME_METAL4_NETWORK_RUN_H
 #define INGOT_RUNTIME_METAL4_NETWORK_RUN_H
 #include "runtime/memory/heap.h"

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv_layout.metal: a picture with its border, one copy per slot (conv_kernels.c).
+// STEP: how far neighbours of the result lie apart in x; a constant 1 makes the reads contiguous.
+// LINES: of a threadgroup; what it divides is the same for all its threads.
+//
+// Macros: ELEMENT=half,float,bfloat STEP=1,p[8] LINES=16
+#include <metal_stdlib>
+using namespace metal;
+typedef ELEMENT T;
+
+// p: lines, rows and columns of the source, rows, columns, slots, channels, mult y, mult x, columns
+// of a threadgroup; table: what is added to y and x for each slot.
+kernel void layout(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
+                   device const int *table [[buffer(2)]], device T *y [[buffer(3)]],
+                   uint2 group [[threadgroup_position_in_grid]],
+                   uint2 local [[thread_position_in_threadgroup]]) {
+    int column = int(group.x) * p[9] + int(local.x);
+    int end = min(p[0], int(group.y) * LINES + LINES);
+    if (column >= p[4]) return;
+    for (int line = int(group.y) * LINES; line < end; line++) {
+        int row = line % p[3], rest = line / p[3], c = rest % p[6], slot = rest / p[6] % p[5];
+        int image = rest / p[6] / p[5] * p[6] + c;
+        int sy = row * p[7] + table[2 * slot], sx = column * STEP + table[2 * slot + 1];
+        T v = T(0);
+        if (sy >= 0 && sy < p[1] && sx >= 0 && sx < p[2]) v = x[(image * p[1] + sy) * p[2] + sx];
+        y[line * p[4] + column] = v;
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv_taps.metal: a convolution as the sum of one product per tap, and the way back
+// (conv_kernels.c). TRANSPOSED: of the weights, for the way back.
+//
+// Macros: ELEMENT=half,float,bfloat TRANSPOSED=false,true TILE_M=64 TILE_N=64 SIMD_GROUPS=4
+#include <metal_stdlib>
+#include <metal_tensor>
+#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
+using namespace metal;
+using namespace mpp::tensor_ops;
+typedef ELEMENT T;
+
+// p: M, K, groups, phases, plane and images of the source, its width, rows and columns of the
+// result, strides y and x there, whether there is a bias. The table: 6 numbers per phase (first
+// tap, taps, positions, columns, place y, place x), then 2 per tap (matrix, offset).
+#define SETUP const int M = p[0], K = p[1], G = p[2], P = p[3], plane = p[4], width = p[6]
+kernel void taps(constant int *p [[buffer(0)]], device T *source [[buffer(1)]],
+                 device T *weights [[buffer(2)]], device const int *table [[buffer(3)]],
+                 device const T *bias [[buffer(4)]], device T *result [[buffer(5)]],
+                 uint3 group [[threadgroup_position_in_grid]]) {
+    SETUP;
+    const int ng = int(group.z) / P, g = ng % G;
+    device const int *phase = table + int(group.z) % P * 6;
+    const int L = phase[2], row0 = int(group.y) * TILE_M, column0 = int(group.x) * TILE_N;
+    if (column0 >= L) return;
+    device T *first_a = weights + g * M * K, *first_b = source + ng * p[5];
+    typedef tensor<device T, dextents<int, 2>, tensor_inline> Matrix;
+    constexpr auto what =
+        matmul2d_descriptor(TILE_M, TILE_N, dynamic_length_v<int>, TRANSPOSED, false, false,
+                            matmul2d_descriptor::mode::multiply_accumulate);
+    matmul2d<what, execution_simdgroups<SIMD_GROUPS>> op;
+    auto tile = op.get_destination_cooperative_tensor<Matrix, Matrix, float>();
+    for (ushort e = 0; e < tile.get_capacity(); e++) tile[e] = 0;
+    for (int t = 0; t < phase[1]; t++) {
+        device const int *tap = table + P * 6 + (phase[0] + t) * 2;
+        Matrix all_a(first_a + tap[0] * G * M * K,
+                     TRANSPOSED ? dextents<int, 2>(M, K) : dextents<int, 2>(K, M),
+                     array<int, 2>{1, TRANSPOSED ? M : K});
+        Matrix all_b(first_b + tap[1], dextents<int, 2>(L, K), array<int, 2>{1, plane});
+        auto a = all_a.slice(TRANSPOSED ? row0 : 0, TRANSPOSED ? 0 : row0);
+        auto b = all_b.slice(column0, 0);
+        op.run(a, b, tile);
+    }
+    for (ushort e = 0; e < tile.get_capacity(); e++) {
+        if (!tile.is_valid_element(e)) continue;
+        const auto place = tile.get_multidimensional_index(e);
+        const int row = row0 + int(place[1]), i = column0 + int(place[0]);
+        const int y = i / width, x = i - y * width;
+        if (row >= M || i >= L || x >= phase[3]) continue;
+        float v = tile[e];
+        if (p[11]) v += float(bias[g * M + row]);
+        result[((ng * M + row) * p[7] + y * p[9] + phase[4]) * p[8] + x * p[10] + phase[5]] = T(v);
+    }
+}
+
+// A thread per position, rows and phases by threadgroups: neighbours read neighbours.
+kernel void direct(constant int *p [[buffer(0)]], device T *source [[buffer(1)]],
+                   device T *weights [[buffer(2)]], device const int *table [[buffer(3)]],
+                   device const T *bias [[buffer(4)]], device T *result [[buffer(5)]],
+                   uint3 group [[threadgroup_position_in_grid]],
+                   uint3 local [[thread_position_in_threadgroup]]) {
+    SETUP;
+    const int ng = int(group.y) / M, row = int(group.y) % M, g = ng % G;
+    device const int *phase = table + int(group.z) * 6;
+    const int i = int(group.x) * 256 + int(local.x);
+    if (i >= phase[2]) return;
+    const int from = ng * p[5];
+    float sum = 0;
+    for (int t = 0; t < phase[1]; t++) {
+        device const int *tap = table + P * 6 + (phase[0] + t) * 2;
+        const int w = (tap[0] * G + g) * M * K + (TRANSPOSED ? row : row * K);
+        for (int k = 0; k < K; k++)
+            sum += float(source[from + tap[1] + k * plane + i]) *
+                   float(weights[w + k * (TRANSPOSED ? M : 1)]);
+    }
+    if (p[11]) sum += float(bias[g * M + row]);
+    const int y = i / width, x = i - y * width;
+    if (x < phase[3])
+        result[((ng * M + row) * p[7] + y * p[9] + phase[4]) * p[8] + x * p[10] + phase[5]] =
+            T(sum);
+}

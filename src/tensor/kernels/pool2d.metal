@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// pool2d.metal: windows of pictures (pool2d.c).
+// p: in (2), out (2), kernel (2), stride (2), padding (2), dilation (2), how to divide.
+//
+// Macros: ELEMENT=half,float,bfloat
+#include <metal_stdlib>
+using namespace metal;
+typedef ELEMENT T;
+
+kernel void max_place(constant int *p [[buffer(0)]], device const T *all [[buffer(1)]],
+                      device int *place [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {
+    device const T *x = all + int(at.y) * p[0] * p[1];
+    int row = int(at.x) / p[3] * p[6] - p[8], column = int(at.x) % p[3] * p[7] - p[9];
+    float best = 0;
+    int where = -1;
+    for (int i = 0; i < p[4]; i++)
+        for (int j = 0; j < p[5]; j++) {
+            int y = row + i * p[10], z = column + j * p[11];
+            if (y < 0 || y >= p[0] || z < 0 || z >= p[1]) continue;
+            float v = float(x[y * p[1] + z]);
+            bool take = where < 0 || (best == best && (v > best || v != v));
+            best = take ? v : best;
+            where = take ? y * p[1] + z : where;
+        }
+    place[int(at.y) * p[2] * p[3] + int(at.x)] = where;
+}
+
+// Of window i of an axis: the elements it has, and what it counts as.
+inline int window(constant int *p, int axis, int i, thread int &low, thread int &high) {
+    int n = p[axis], m = p[2 + axis], pad = p[8 + axis];
+    if (p[12] == 2) {
+        low = i * n / m;
+        high = ((i + 1) * n + m - 1) / m;
+        return high - low;
+    }
+    low = i * p[6 + axis] - pad;
+    high = min(low + p[4 + axis], n + pad);
+    int size = high - low;
+    low = max(low, 0);
+    high = min(high, n);
+    return p[12] == 1 ? high - low : size;
+}
+
+kernel void average(constant int *p [[buffer(0)]], device const T *all [[buffer(1)]],
+                    device T *result [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {
+    device const T *x = all + int(at.y) * p[0] * p[1];
+    int y0, y1, x0, x1;
+    int rows = window(p, 0, int(at.x) / p[3], y0, y1);
+    int columns = window(p, 1, int(at.x) % p[3], x0, x1);
+    float sum = 0;
+    for (int i = y0; i < y1; i++)
+        for (int j = x0; j < x1; j++) sum += float(x[i * p[1] + j]);
+    result[int(at.y) * p[2] * p[3] + int(at.x)] = T(sum / float(rows * columns));
+}
+
+// The windows that have element i of an axis.
+inline void windows(constant int *p, int axis, int i, thread int &low, thread int &high) {
+    int n = p[axis], m = p[2 + axis], s = p[6 + axis], from = i + p[8 + axis];
+    low = p[12] == 2 ? i * m / n : max(0, (from - p[4 + axis] + s) / s);
+    high = p[12] == 2 ? ((i + 1) * m - 1) / n : min(m - 1, from / s);
+}
+
+kernel void spread(constant int *p [[buffer(0)]], device const T *all [[buffer(1)]],
+                   device T *result [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {
+    device const T *y = all + int(at.y) * p[2] * p[3];
+    int y0, y1, x0, x1, low, high;
+    windows(p, 0, int(at.x) / p[1], y0, y1);
+    windows(p, 1, int(at.x) % p[1], x0, x1);
+    float sum = 0;
+    for (int i = y0; i <= y1; i++)
+        for (int j = x0; j <= x1; j++) {
+            int size = window(p, 0, i, low, high);
+            size *= window(p, 1, j, low, high);
+            sum += float(y[i * p[3] + j]) / float(size);
+        }
+    result[int(at.y) * p[0] * p[1] + int(at.x)] = T(sum);
+}
