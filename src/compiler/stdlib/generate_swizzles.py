@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes detail/swizzles.h: the list of swizzles of 2-, 3- and 4-component vectors.
+"""Prints detail/swizzles.h: the list of swizzles of 2-, 3- and 4-component vectors.
 
 One macro per vector width, __MSL_SWIZZLES_<N>(R, W2, W3, W4): R(count, name, alias) for a swizzle that
 repeats a component and so can only be read, W<count>(components..., name, alias) for one that can
-also be assigned. vec and packed_vec turn the entries into properties. Run it in this folder after a
-change; its output is kept in the repository.
+also be assigned. vec and packed_vec turn the entries into properties. After a change:
+
+    python3 generate_swizzles.py > detail/swizzles.h
 """
 import itertools
 
@@ -36,8 +37,7 @@ def main():
         lines.append(line)
         out.append(f"#define __MSL_SWIZZLES_{width}(R, W2, W3, W4) \\")
         out.append(" \\\n".join(lines))
-    with open("detail/swizzles.h", "w", encoding="utf-8") as file:
-        file.write("\n".join(out) + "\n")
+    print("\n".join(out))
 
 
 if __name__ == "__main__":

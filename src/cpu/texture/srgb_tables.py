@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Writes srgb_tables.h: `python3 srgb_tables.py > srgb_tables.h`. The transfer function is evaluated
+# Prints srgb_tables.h: `python3 srgb_tables.py > srgb_tables.h`. The transfer function is evaluated
 # with 50 digits, so that every entry is the correctly rounded one.
 import struct
 from decimal import Decimal as D, getcontext
