@@ -40,7 +40,7 @@ install: build
 	@cmake --install $(B)
 
 format:
-	@git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format-22 -i 2>/dev/null || git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format -i
+	@python3 tests/house/check_style.py --fix
 
 asan tsan: bootstrap
 	@$(CMAKE) -S . -B build-$@ -DCMAKE_BUILD_TYPE=RelWithDebInfo -DINGOT_SANITIZE=$@ >/dev/null

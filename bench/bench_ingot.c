@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_ingot.c: the benchmark cases on Ingot's CPU device, the peer of bench_opencl.c.
-// usage: bench_ingot kernels.metal [substring]; one tab-separated line a case: name, median ms, checksum.
-// Times are wall-clock from commit to completed, as the peer's are from enqueue to finish.
+// usage: bench_ingot kernels.metal [substring]; one tab-separated line a case: name, median ms,
+// checksum. Times are wall-clock from commit to completed, as the peer's are from enqueue to
+// finish.
 #include <ingot/metal.h>
 #include "cases.h"
 
 static void require(const void *object, const MTLError *error, const char *what) {
     if (object) return;
-    fprintf(stderr, "bench_ingot: %s: %s\n", what, error ? mtl_error_localized_description(error) : "failed");
+    fprintf(stderr, "bench_ingot: %s: %s\n", what,
+            error ? mtl_error_localized_description(error) : "failed");
     exit(1);
 }
 
-static double run_once(MTLCommandQueue *queue, MTLComputePipelineState *pipeline, const Case *k, MTLBuffer **buffers) {
+static double run_once(MTLCommandQueue *queue, MTLComputePipelineState *pipeline, const Case *k,
+                       MTLBuffer **buffers) {
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
     MTLComputeCommandEncoder *encoder = mtl_command_buffer_compute_command_encoder(commands);
     mtl_compute_command_encoder_set_compute_pipeline_state(encoder, pipeline);
     size_t arg = 0;
     for (int m = 0; m < 3; m++)
         if (buffers[m]) mtl_compute_command_encoder_set_buffer(encoder, buffers[m], 0, arg++);
-    if (k->n_ints) mtl_compute_command_encoder_set_bytes(encoder, k->ints, sizeof(int32_t) * (size_t)k->n_ints, arg);
+    if (k->n_ints)
+        mtl_compute_command_encoder_set_bytes(encoder, k->ints, sizeof(int32_t) * (size_t)k->n_ints,
+                                              arg);
     mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(k->grid[0], k->grid[1], 1),
                                                  mtl_size_make(k->group[0], k->group[1], 1));
     mtl_compute_command_encoder_end_encoding(encoder);
@@ -50,13 +55,15 @@ int main(int argc, char **argv) {
         if (argc > 2 && !strstr(k->name, argv[2])) continue;
         MTLFunction *function = mtl_library_new_function(library, k->kernel);
         require(function, NULL, k->kernel);
-        MTLComputePipelineState *pipeline = mtl_device_new_compute_pipeline_state(device, function, &error);
+        MTLComputePipelineState *pipeline =
+            mtl_device_new_compute_pipeline_state(device, function, &error);
         require(pipeline, error, k->kernel);
         size_t sizes[3] = {k->a, k->b, k->c};
         MTLBuffer *buffers[3] = {0};
         for (int m = 0; m < 3; m++) {
             if (!sizes[m]) continue;
-            buffers[m] = mtl_device_new_buffer(device, sizes[m] * sizeof(float), MTLResourceStorageModeShared);
+            buffers[m] = mtl_device_new_buffer(device, sizes[m] * sizeof(float),
+                                               MTLResourceStorageModeShared);
             require(buffers[m], NULL, "buffer");
             fill_input(mtl_buffer_contents(buffers[m]), sizes[m], 1u + (uint32_t)m);
         }

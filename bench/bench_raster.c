@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_raster.c: scenes for the rasteriser, with functions in C (bench_raster) or compiled from MSL
-// (bench_raster_msl). The scenes are those of the peers' figures (see the text of each); prints the
-// median ms of a frame, and the least processor time one took: what counts on a busy machine.
+// bench_raster.c: scenes for the rasteriser, with functions in C (bench_raster) or compiled from
+// MSL (bench_raster_msl). The scenes are those of the peers' figures (see the text of each); prints
+// the median ms of a frame, and the least processor time one took: what counts on a busy machine.
 // Usage: bench_raster [scene] [seconds] [picture.ppm]
 #include <math.h>
 #include <stdio.h>
@@ -31,9 +31,11 @@ static const Scene scenes[] = {
     {"S1", "clear and one triangle", 512, 512, 1, false, false, false, TRIANGLE, "triangle"},
     {"S2", "100k random 8-pixel lit triangles", 1920, 1080, 1, true, false, false, LIT, "lit"},
     {"S2m", "the same as an indexed grid", 1920, 1080, 1, true, false, true, LIT, "lit"},
-    {"S4b", "200 large quads, blended, no texture", 1920, 1080, 1, false, true, false, QUADS, "quad"},
+    {"S4b", "200 large quads, blended, no texture", 1920, 1080, 1, false, true, false, QUADS,
+     "quad"},
     {"S3f", "full screen, 64 steps a pixel", 1920, 1080, 1, false, false, false, TRIANGLE, "fixed"},
-    {"S4", "200 large quads, trilinear, blended", 1920, 1080, 1, false, true, false, QUADS, "trilinear"},
+    {"S4", "200 large quads, trilinear, blended", 1920, 1080, 1, false, true, false, QUADS,
+     "trilinear"},
     {"S4n", "the same, nearest", 1920, 1080, 1, false, true, false, QUADS, "nearest"},
     {"S5", "S2 at 1024^2 with 4 samples", 1024, 1024, 4, true, false, false, LIT, "lit"},
     {"S6", "10k draws of one lit triangle", 1920, 1080, 1, true, false, false, DRAWS, "lit"},
@@ -53,8 +55,13 @@ static float unit(void) {
 static CpuTexture texture(uint32_t format, uint32_t w, uint32_t h, uint32_t samples) {
     CpuTexture t;
     CpuTextureShape shape = {.type = samples > 1 ? CPU_TEXTURE_2D_MS : CPU_TEXTURE_2D,
-                             .pixel_format = format, .width = w, .height = h, .depth = 1,
-                             .array_length = 1, .n_levels = 1, .n_samples = samples};
+                             .pixel_format = format,
+                             .width = w,
+                             .height = h,
+                             .depth = 1,
+                             .array_length = 1,
+                             .n_levels = 1,
+                             .n_samples = samples};
     CpuTextureSize size;
     cpu_texture_layout(&shape, NULL, NULL, &size);
     void *data = aligned_alloc(4096, (size.n_bytes + 4095) / 4096 * 4096);
@@ -66,8 +73,13 @@ static CpuTexture texture(uint32_t format, uint32_t w, uint32_t h, uint32_t samp
 // 1024 x 1024 with all levels.
 static CpuTexture mipmapped(void) {
     CpuTexture t;
-    CpuTextureShape shape = {.type = CPU_TEXTURE_2D, .pixel_format = RGBA8, .width = 1024,
-                             .height = 1024, .depth = 1, .array_length = 1, .n_levels = 11,
+    CpuTextureShape shape = {.type = CPU_TEXTURE_2D,
+                             .pixel_format = RGBA8,
+                             .width = 1024,
+                             .height = 1024,
+                             .depth = 1,
+                             .array_length = 1,
+                             .n_levels = 11,
                              .n_samples = 1};
     CpuTextureSize size;
     cpu_texture_layout(&shape, NULL, NULL, &size);
@@ -167,22 +179,25 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
                                       .clear = {0.1, 0.1, 0.2, 1}};
     if (samples) pass.colors[0].resolve.texture = &resolved;
     if (s->depth)
-        pass.depth = (CpuRasterDepth){.view = {.texture = &depth},
-                                      .load = CPU_LOAD_CLEAR,
-                                      .store = s->kind == CLEAR ? CPU_STORE_STORE : CPU_STORE_DONT_CARE,
-                                      .clear = 1};
+        pass.depth =
+            (CpuRasterDepth){.view = {.texture = &depth},
+                             .load = CPU_LOAD_CLEAR,
+                             .store = s->kind == CLEAR ? CPU_STORE_STORE : CPU_STORE_DONT_CARE,
+                             .clear = 1};
     seed = 0x12345678u;
     float *vertices = malloc((size_t)N_TRIANGLES * 3 * 6 * 4);
     uint32_t *indices = malloc((size_t)N_TRIANGLES * 2 * 3 * 4), n_indices = 0;
-    Uniforms u = {.matrix = {2.0f / (float)s->width, 0, 0, 0, 0, 2.0f / (float)s->height, 0, 0, 0, 0,
-                             1, 0, -1, -1, 0, 1},
+    Uniforms u = {.matrix = {2.0f / (float)s->width, 0, 0, 0, 0, 2.0f / (float)s->height, 0, 0, 0,
+                             0, 1, 0, -1, -1, 0, 1},
                   .light = {0.4082483f, 0.4082483f, 0.8164966f}};
     if ((s->kind == LIT && !s->mesh) || s->kind == DRAWS) soup(s, vertices);
     if (s->mesh) n_indices = grid(vertices, indices);
     if (s->kind == QUADS) quads(s, vertices);
     CpuTexture checks = mipmapped();
-    FunctionInputs in = {.kind = s->functions, .vertices = vertices,
-                         .vertices_bytes = (uint64_t)N_TRIANGLES * 72, .uniforms = &u,
+    FunctionInputs in = {.kind = s->functions,
+                         .vertices = vertices,
+                         .vertices_bytes = (uint64_t)N_TRIANGLES * 72,
+                         .uniforms = &u,
                          .texture = &checks};
     static Functions functions;
     if (!functions_get(&in, &functions)) goto done;
@@ -190,7 +205,8 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
     state.blend[0].write_mask = 15;
     if (s->depth) state.depth_compare = CPU_COMPARE_LESS, state.depth_write = true;
     if (s->blend)
-        state.blend[0] = (CpuBlendState){.enabled = true, .src_rgb = CPU_BLEND_SRC_ALPHA,
+        state.blend[0] = (CpuBlendState){.enabled = true,
+                                         .src_rgb = CPU_BLEND_SRC_ALPHA,
                                          .dst_rgb = CPU_BLEND_ONE_MINUS_SRC_ALPHA,
                                          .src_alpha = CPU_BLEND_ONE,
                                          .dst_alpha = CPU_BLEND_ONE_MINUS_SRC_ALPHA,
@@ -201,9 +217,12 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
                      : s->kind == DRAWS ? N_DRAWS
                                         : 1;
     for (size_t i = 0; i < n_draws; i++)
-        draws[i] = (CpuDraw){.vertex = &functions.vertex, .fragment = &functions.fragment, .state = &state,
+        draws[i] = (CpuDraw){.vertex = &functions.vertex,
+                             .fragment = &functions.fragment,
+                             .state = &state,
                              .n_vertices = s->kind == LIT ? N_TRIANGLES * 3
-                                           : s->kind == QUADS || s->kind == INSTANCES ? 6 : 3,
+                                           : s->kind == QUADS || s->kind == INSTANCES ? 6
+                                                                                      : 3,
                              .first_vertex = s->kind == QUADS   ? (uint32_t)i * 6
                                              : s->kind == DRAWS ? (uint32_t)i * 3
                                                                 : 0,

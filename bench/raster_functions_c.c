@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// raster_functions_c.c: vertex and fragment functions of bench_raster in C: loops over lanes that the
-// compiler makes vectors of, one copy per machine.
+// raster_functions_c.c: vertex and fragment functions of bench_raster in C: loops over lanes that
+// the compiler makes vectors of, one copy per machine.
 #include <math.h>
 #include <string.h>
 #include "raster_functions.h"
@@ -117,14 +117,18 @@ bool functions_get(const FunctionInputs *in, Functions *f) {
     f->vertex_args[1] = f->fragment_args[0] = (void *)in->uniforms;
     f->vertex_lengths[0] = in->vertices_bytes;
     f->vertex_lengths[1] = sizeof *in->uniforms;
-    f->vertex = (CpuVertexStage){.run = lit ? lit_vertex : quad ? quad_vertex : triangle_vertex,
-                                 .info = &vertex_info,
-                                 .arguments = {.args = f->vertex_args, .lengths = f->vertex_lengths}};
-    f->fragment = (CpuFragmentStage){
-        .run = lit ? lit_fragment : quad ? blend_fragment : triangle_fragment,
-        .info = &fragment_info,
-        .arguments = {.args = f->fragment_args},
-        .rows = f->rows};
+    f->vertex =
+        (CpuVertexStage){.run = lit    ? lit_vertex
+                                : quad ? quad_vertex
+                                       : triangle_vertex,
+                         .info = &vertex_info,
+                         .arguments = {.args = f->vertex_args, .lengths = f->vertex_lengths}};
+    f->fragment = (CpuFragmentStage){.run = lit    ? lit_fragment
+                                            : quad ? blend_fragment
+                                                   : triangle_fragment,
+                                     .info = &fragment_info,
+                                     .arguments = {.args = f->fragment_args},
+                                     .rows = f->rows};
     return true;
 }
 

@@ -49,9 +49,12 @@ static MslLibrary lib;
 
 static const RfFunction *load(const char *name, const MslVertexDescriptor *descriptor,
                               CpuCode **code) {
-    MslKernelRequest request = {.bitcode = lib.bitcode, .bitcode_bytes = lib.bitcode_bytes,
-                                .reflection = lib.reflection, .function = name,
-                                .vertex = descriptor, .math_mode = MSL_MATH_FAST};
+    MslKernelRequest request = {.bitcode = lib.bitcode,
+                                .bitcode_bytes = lib.bitcode_bytes,
+                                .reflection = lib.reflection,
+                                .function = name,
+                                .vertex = descriptor,
+                                .math_mode = MSL_MATH_FAST};
     MslKernel kernel;
     char why[256] = "";
     if (msl_backend(&request, &kernel))
@@ -65,13 +68,16 @@ static const RfFunction *load(const char *name, const MslVertexDescriptor *descr
 }
 
 bool functions_get(const FunctionInputs *in, Functions *f) {
-    bool lit = !strcmp(in->kind, "lit"), textured = !strcmp(in->kind, "trilinear") ||
-                                                    !strcmp(in->kind, "nearest");
+    bool lit = !strcmp(in->kind, "lit"),
+         textured = !strcmp(in->kind, "trilinear") || !strcmp(in->kind, "nearest");
     bool quad = textured || !strcmp(in->kind, "quad");
     memset(f, 0, sizeof *f);
     if (!lib.reflection) {
-        MslSource text = {.name = "bench", .text = source, .n_bytes = strlen(source),
-                          .math_mode = MSL_MATH_FAST, .stdlib_dir = BENCH_STDLIB,
+        MslSource text = {.name = "bench",
+                          .text = source,
+                          .n_bytes = strlen(source),
+                          .math_mode = MSL_MATH_FAST,
+                          .stdlib_dir = BENCH_STDLIB,
                           .pch_dir = BENCH_PCH};
         if (!msl_frontend(&text, &lib)) {
             fprintf(stderr, "%s\n", lib.log);
@@ -102,15 +108,15 @@ bool functions_get(const FunctionInputs *in, Functions *f) {
     if (textured) f->fragment_args[0] = (void *)in->texture;
     f->vertex_args[v->n_slots] = (void *)in->vertices;
     f->vertex_lengths[v->n_slots] = in->vertices_bytes;
-    f->vertex = (CpuVertexStage){
-        .run = cpu_code_vertex(f->codes[0]),
-        .info = cpu_code_stage_info(f->codes[0]),
-        .arguments = {.args = f->vertex_args, .lengths = f->vertex_lengths}};
-    f->fragment = (CpuFragmentStage){
-        .run = cpu_code_fragment(f->codes[1]),
-        .info = cpu_code_stage_info(f->codes[1]),
-        .arguments = {.args = f->fragment_args, .lengths = f->fragment_lengths},
-        .rows = f->rows};
+    f->vertex =
+        (CpuVertexStage){.run = cpu_code_vertex(f->codes[0]),
+                         .info = cpu_code_stage_info(f->codes[0]),
+                         .arguments = {.args = f->vertex_args, .lengths = f->vertex_lengths}};
+    f->fragment =
+        (CpuFragmentStage){.run = cpu_code_fragment(f->codes[1]),
+                           .info = cpu_code_stage_info(f->codes[1]),
+                           .arguments = {.args = f->fragment_args, .lengths = f->fragment_lengths},
+                           .rows = f->rows};
     return true;
 }
 

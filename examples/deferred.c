@@ -15,30 +15,36 @@ static const char source[] =
     "struct Light { float4 place, color; };\n"
     "struct In { float3 place [[attribute(0)]]; float3 normal [[attribute(1)]]; };\n"
     "struct Out { float4 place [[position]]; float3 world, normal; float3 color [[flat]]; };\n"
-    "static float noise(uint n) { n = (n ^ 61) * 9u; n ^= n >> 4; n *= 0x27d4eb2du; return float((n ^ (n >> 15)) & 0xffff) / 65535.0f; }\n"
-    "vertex Out body_vertex(In in [[stage_in]], uint n [[instance_id]], constant Scene &s [[buffer(1)]], constant uint &row [[buffer(2)]]) {\n"
+    "static float noise(uint n) { n = (n ^ 61) * 9u; n ^= n >> 4; n *= 0x27d4eb2du; return "
+    "float((n ^ (n >> 15)) & 0xffff) / 65535.0f; }\n"
+    "vertex Out body_vertex(In in [[stage_in]], uint n [[instance_id]], constant Scene &s "
+    "[[buffer(1)]], constant uint &row [[buffer(2)]]) {\n"
     "    float3 p = in.place, c = float3(0.8f);\n"
     "    if (row == 0) {\n"
     "        p *= 40;\n"
     "    } else { // a field of bodies\n"
     "        float2 at = float2(n % row, n / row) - float2(row / 2);\n"
     "        float size = 0.32f + 0.16f * noise(n * 7 + 1);\n"
-    "        p = p * size + float3(at.x * 1.25f + 0.5f * (noise(n) - 0.5f), size, at.y * 1.25f + 0.5f * (noise(n + 99) - 0.5f));\n"
+    "        p = p * size + float3(at.x * 1.25f + 0.5f * (noise(n) - 0.5f), size, at.y * 1.25f + "
+    "0.5f * (noise(n + 99) - 0.5f));\n"
     "        c = 0.68f + 0.27f * cos(6.28f * (noise(n + 5) + float3(0.0f, 0.33f, 0.67f)));\n"
     "    }\n"
     "    return {s.camera * float4(p, 1), p, in.normal, c};\n"
     "}\n"
     "// 0 is the picture, which only the lights write.\n"
-    "struct Buffers { float4 color [[color(1)]]; half4 normal [[color(2)]]; float distance [[color(3)]]; };\n"
+    "struct Buffers { float4 color [[color(1)]]; half4 normal [[color(2)]]; float distance "
+    "[[color(3)]]; };\n"
     "fragment Buffers body(Out in [[stage_in]], constant Scene &s [[buffer(1)]]) {\n"
-    "    return {float4(in.color, 1), half4(half3(normalize(in.normal)), 1), length(in.world - s.eye.xyz)};\n"
+    "    return {float4(in.color, 1), half4(half3(normalize(in.normal)), 1), length(in.world - "
+    "s.eye.xyz)};\n"
     "}\n"
     "struct Whole { float4 place [[position]]; float2 ndc; };\n"
     "vertex Whole whole_vertex(uint i [[vertex_id]]) {\n"
     "    float2 p = float2((i << 1) & 2, i & 2) * 2 - 1;\n"
     "    return {float4(p, 0, 1), p};\n"
     "}\n"
-    "fragment float4 lights(Whole in [[stage_in]], float4 base [[color(1)]], half4 normal [[color(2)]], float distance [[color(3)]],\n"
+    "fragment float4 lights(Whole in [[stage_in]], float4 base [[color(1)]], half4 normal "
+    "[[color(2)]], float distance [[color(3)]],\n"
     "                       constant Scene &s [[buffer(1)]], constant Light *all [[buffer(2)]]) {\n"
     "    float3 ray = normalize(s.forward.xyz + in.ndc.x * s.right.xyz + in.ndc.y * s.up.xyz);\n"
     "    float3 sum = float3(0.010f, 0.013f, 0.024f);\n"
@@ -50,18 +56,22 @@ static const char source[] =
     "            float d2 = dot(to, to), falls = saturate(1 - d2 / 5.5f);\n"
     "            float3 l = to * rsqrt(d2);\n"
     "            float shine = pow(saturate(dot(n, normalize(l - ray))), 40.0f);\n"
-    "            got += all[i].color.rgb * falls * falls / (0.25f + d2) * (base.rgb * saturate(dot(n, l)) + shine * 0.6f);\n"
+    "            got += all[i].color.rgb * falls * falls / (0.25f + d2) * (base.rgb * "
+    "saturate(dot(n, l)) + shine * 0.6f);\n"
     "        }\n"
     "        sum = mix(got, sum, 1 - exp(-max(distance - 6, 0.0f) * 0.09f));\n"
     "    }\n"
-    "    for (uint i = 0; i < s.n_lights; i++) { // the lights themselves, where nothing hides them\n"
+    "    for (uint i = 0; i < s.n_lights; i++) { // the lights themselves, where nothing hides "
+    "them\n"
     "        float3 to = all[i].place.xyz - s.eye.xyz;\n"
     "        float along = dot(to, ray), off = length(to - ray * along);\n"
-    "        if (along < distance || distance == 0) sum += all[i].color.rgb * 0.0016f / (0.0006f + off * off) * 0.05f;\n"
+    "        if (along < distance || distance == 0) sum += all[i].color.rgb * 0.0016f / (0.0006f + "
+    "off * off) * 0.05f;\n"
     "    }\n"
     "    return float4(sum / (1 + 0.25f * sum), 1);\n"
     "}\n"
-    "fragment float4 shown(Whole in [[stage_in]], texture2d<float> t [[texture(0)]], constant uint &which [[buffer(0)]]) {\n"
+    "fragment float4 shown(Whole in [[stage_in]], texture2d<float> t [[texture(0)]], constant uint "
+    "&which [[buffer(0)]]) {\n"
     "    constexpr sampler s(filter::nearest);\n"
     "    float4 c = t.sample(s, in.ndc * float2(0.5f, -0.5f) + 0.5f);\n"
     "    if (which == 2) c = float4(saturate(c.xyz * 0.5f + 0.5f) * c.w, 1);\n"
@@ -91,9 +101,9 @@ int main(int argc, char **argv) {
     require(device, NULL, "device");
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLLibrary *library = make_library(device, source);
-    static const MTLPixelFormat formats[4] = {
-        MTLPixelFormatRGBA8Unorm_sRGB, MTLPixelFormatRGBA8Unorm, MTLPixelFormatRGBA16Float,
-        MTLPixelFormatR32Float};
+    static const MTLPixelFormat formats[4] = {MTLPixelFormatRGBA8Unorm_sRGB,
+                                              MTLPixelFormatRGBA8Unorm, MTLPixelFormatRGBA16Float,
+                                              MTLPixelFormatR32Float};
     const MTLPixelFormat depth = MTLPixelFormatDepth32Float;
     MTLRenderPipelineDescriptor all = {.depth_attachment_pixel_format = depth};
     for (int i = 0; i < 4; i++) all.color_attachments[i].pixel_format = formats[i];
@@ -104,23 +114,28 @@ int main(int argc, char **argv) {
     into_buffers.vertex_descriptor = &layout;
     into_buffers.color_attachments[0].write_nothing = true;
     for (int i = 1; i < 4; i++) into_picture.color_attachments[i].write_nothing = true;
-    MTLRenderPipelineState *body = make_pipeline(device, library, "body_vertex", "body", into_buffers);
-    MTLRenderPipelineState *light = make_pipeline(device, library, "whole_vertex", "lights", into_picture);
-    MTLRenderPipelineState *shown = make_pipeline(device, library, "whole_vertex", "shown",
+    MTLRenderPipelineState *body =
+        make_pipeline(device, library, "body_vertex", "body", into_buffers);
+    MTLRenderPipelineState *light =
+        make_pipeline(device, library, "whole_vertex", "lights", into_picture);
+    MTLRenderPipelineState *shown = make_pipeline(
+        device, library, "whole_vertex", "shown",
         (MTLRenderPipelineDescriptor){.color_attachments[0].pixel_format = formats[0]});
     MTLDepthStencilState *nearer = mtl_device_new_depth_stencil_state(
         device, &(MTLDepthStencilDescriptor){.depth_compare_function = MTLCompareFunctionLess,
                                              .depth_write_enabled = true});
     Mesh mesh = {0};
-    Range ground = mesh_surface(&mesh, 1, 1, floor_point), ball = mesh_surface(&mesh, 48, 24, sphere_point);
-    MTLBuffer *vertices = mtl_device_new_buffer_with_bytes(
-        device, mesh.vertices, mesh.n_vertices * sizeof *mesh.vertices, MTLResourceStorageModeShared);
+    Range ground = mesh_surface(&mesh, 1, 1, floor_point),
+          ball = mesh_surface(&mesh, 48, 24, sphere_point);
+    MTLBuffer *vertices = mtl_device_new_buffer_with_bytes(device, mesh.vertices,
+                                                           mesh.n_vertices * sizeof *mesh.vertices,
+                                                           MTLResourceStorageModeShared);
     MTLBuffer *indices = mtl_device_new_buffer_with_bytes(device, mesh.indices, mesh.n_indices * 4,
                                                           MTLResourceStorageModeShared);
     require(vertices && indices && nearer ? device : NULL, NULL, "buffers");
     Scene scene = {0};
-    scene.camera = camera_at((Vec3){4.6f, 4.9f, 7.0f}, (Vec3){0.3f, -0.4f, 0.9f}, 1.9f,
-                             (float)WIDTH / HEIGHT);
+    scene.camera =
+        camera_at((Vec3){4.6f, 4.9f, 7.0f}, (Vec3){0.3f, -0.4f, 0.9f}, 1.9f, (float)WIDTH / HEIGHT);
     scene.n_lights = LIGHTS;
     static float lights[LIGHTS][8];
     place_lights(lights);

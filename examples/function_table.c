@@ -46,8 +46,9 @@ int main(void) {
     require(materials[2], error, "function glowing");
     const MTLLinkedFunctions linked = {.functions = materials, .function_count = 3};
     MTLComputePipelineState *pipeline = mtl_device_new_compute_pipeline_state_with_descriptor(
-        device, &(MTLComputePipelineDescriptor){.compute_function = kernel, .linked_functions = &linked}, 0, NULL,
-        &error);
+        device,
+        &(MTLComputePipelineDescriptor){.compute_function = kernel, .linked_functions = &linked}, 0,
+        NULL, &error);
     require(pipeline, error, "pipeline");
 
     // The table: material 0 is the plug-in's, 1 and 2 ours; 3 stays empty and gives black.
@@ -69,21 +70,28 @@ int main(void) {
     mtl_compute_command_encoder_set_buffer(encoder, which, 0, 0);
     mtl_compute_command_encoder_set_visible_function_table(encoder, table, 1);
     mtl_compute_command_encoder_set_buffer(encoder, image, 0, 2);
-    mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(n, 1, 1), mtl_size_make(256, 1, 1));
+    mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(n, 1, 1),
+                                                 mtl_size_make(256, 1, 1));
     mtl_compute_command_encoder_end_encoding(encoder);
     mtl_command_buffer_commit(commands);
     mtl_command_buffer_wait_until_completed(commands);
     require_completed(commands);
 
-    const float(*pixel)[3] = mtl_buffer_contents(image);
-    static const float expected[4][3] = {{0.85f, 1.05f, 1.25f}, {0.5f, 0.4f, 0.3f}, {1, 0.8f, 0.6f}, {0}};
+    const float (*pixel)[3] = mtl_buffer_contents(image);
+    static const float expected[4][3] = {
+        {0.85f, 1.05f, 1.25f}, {0.5f, 0.4f, 0.3f}, {1, 0.8f, 0.6f}, {0}};
     int wrong = 0;
     for (int i = 0; i < n; i++)
-        for (int c = 0; c < 3; c++) wrong += pixel[i][c] - expected[w[i]][c] > 1e-6f || expected[w[i]][c] - pixel[i][c] > 1e-6f;
+        for (int c = 0; c < 3; c++)
+            wrong +=
+                pixel[i][c] - expected[w[i]][c] > 1e-6f || expected[w[i]][c] - pixel[i][c] > 1e-6f;
     printf("%d pixels of 4 materials (glowing, matte, mirror, none) in %.3f ms, %d wrong\n", n,
-           1e3 * (mtl_command_buffer_gpu_end_time(commands) - mtl_command_buffer_gpu_start_time(commands)), wrong);
+           1e3 * (mtl_command_buffer_gpu_end_time(commands) -
+                  mtl_command_buffer_gpu_start_time(commands)),
+           wrong);
 
-    mtl_release(commands), mtl_release(queue), mtl_release(image), mtl_release(which), mtl_release(table);
+    mtl_release(commands), mtl_release(queue), mtl_release(image), mtl_release(which),
+        mtl_release(table);
     mtl_release(pipeline), mtl_release(kernel), mtl_release(values);
     for (int i = 0; i < 3; i++) mtl_release(materials[i]);
     mtl_release(libraries[0]), mtl_release(libraries[1]), mtl_release(device);

@@ -22,7 +22,8 @@ static const char *source =
 
 static int clamp_int(int v, int low, int high) { return v < low ? low : v > high ? high : v; }
 
-static void blur_reference(const float *in, float *out, const float *weights, int width, int height) {
+static void blur_reference(const float *in, float *out, const float *weights, int width,
+                           int height) {
     for (int py = 0; py < height; py++)
         for (int px = 0; px < width; px++) {
             float sum = 0;
@@ -53,11 +54,14 @@ int main(void) {
     require(library, error, "library");
     MTLFunction *function = mtl_library_new_function(library, "blur");
     require(function, NULL, "function blur");
-    MTLComputePipelineState *pipeline = mtl_device_new_compute_pipeline_state(device, function, &error);
+    MTLComputePipelineState *pipeline =
+        mtl_device_new_compute_pipeline_state(device, function, &error);
     require(pipeline, error, "pipeline");
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
-    MTLBuffer *in = mtl_device_new_buffer(device, sizeof(float) * width * height, MTLResourceStorageModeShared);
-    MTLBuffer *out = mtl_device_new_buffer(device, sizeof(float) * width * height, MTLResourceStorageModeShared);
+    MTLBuffer *in =
+        mtl_device_new_buffer(device, sizeof(float) * width * height, MTLResourceStorageModeShared);
+    MTLBuffer *out =
+        mtl_device_new_buffer(device, sizeof(float) * width * height, MTLResourceStorageModeShared);
     float *expected = malloc(sizeof(float) * width * height);
     if (!in || !out || !expected) return 1;
     float *pixels = mtl_buffer_contents(in);
@@ -73,12 +77,14 @@ int main(void) {
         mtl_compute_command_encoder_set_buffer(encoder, out, 0, 1);
         mtl_compute_command_encoder_set_bytes(encoder, weights, sizeof weights, 2);
         mtl_compute_command_encoder_set_bytes(encoder, size, sizeof size, 3);
-        mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(width, height, 1), mtl_size_make(32, 8, 1));
+        mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(width, height, 1),
+                                                     mtl_size_make(32, 8, 1));
         mtl_compute_command_encoder_end_encoding(encoder);
         mtl_command_buffer_commit(commands);
         mtl_command_buffer_wait_until_completed(commands);
         require_completed(commands);
-        times[r] = 1e3 * (mtl_command_buffer_gpu_end_time(commands) - mtl_command_buffer_gpu_start_time(commands));
+        times[r] = 1e3 * (mtl_command_buffer_gpu_end_time(commands) -
+                          mtl_command_buffer_gpu_start_time(commands));
         mtl_release(commands);
     }
     for (int r = 0; r < 3; r++) {
@@ -91,7 +97,8 @@ int main(void) {
     float worst = 0;
     for (int i = 0; i < width * height; i++) worst = fmaxf(worst, fabsf(result[i] - expected[i]));
     double ms = median(times, runs), reference_ms = median(reference_times, 3);
-    printf("blur 5x5 of %dx%d: %.2f ms, in C on one core %.2f ms: %.1fx\n", width, height, ms, reference_ms, reference_ms / ms);
+    printf("blur 5x5 of %dx%d: %.2f ms, in C on one core %.2f ms: %.1fx\n", width, height, ms,
+           reference_ms, reference_ms / ms);
     printf("largest difference from the C loop: %.2g\n", worst);
 
     free(expected);

@@ -19,7 +19,8 @@ static const char *source =
     "constant constexpr uint T = 16;\n"
     "kernel void tiled(device const float *a [[buffer(0)]], device const float *b [[buffer(1)]],\n"
     "                  device float *c [[buffer(2)]], constant uint &n [[buffer(3)]],\n"
-    "                  uint2 t [[thread_position_in_threadgroup]], uint2 p [[thread_position_in_grid]]) {\n"
+    "                  uint2 t [[thread_position_in_threadgroup]], uint2 p "
+    "[[thread_position_in_grid]]) {\n"
     "    threadgroup float at[T][T], bt[T][T];\n"
     "    float sum = 0;\n"
     "    for (uint k0 = 0; k0 < n; k0 += T) {\n"
@@ -31,8 +32,10 @@ static const char *source =
     "    }\n"
     "    c[p.y * n + p.x] = sum;\n"
     "}\n"
-    "// A threadgroup of 32 threads computes 8 rows of 64 columns: each value of b is used 8 times.\n"
-    "kernel void optimised(device const float *a [[buffer(0)]], device const float *b [[buffer(1)]],\n"
+    "// A threadgroup of 32 threads computes 8 rows of 64 columns: each value of b is used 8 "
+    "times.\n"
+    "kernel void optimised(device const float *a [[buffer(0)]], device const float *b "
+    "[[buffer(1)]],\n"
     "                      device float *c [[buffer(2)]], constant uint &n [[buffer(3)]],\n"
     "                      uint lane [[thread_index_in_threadgroup]],\n"
     "                      uint2 g [[threadgroup_position_in_grid]]) {\n"
@@ -54,8 +57,8 @@ static const char *source =
 
 typedef struct Variant {
     const char *name;
-    uint32_t group[2];   // threads of a threadgroup
-    uint32_t block[2];   // columns and rows of C that a threadgroup computes
+    uint32_t group[2]; // threads of a threadgroup
+    uint32_t block[2]; // columns and rows of C that a threadgroup computes
 } Variant;
 static const Variant variants[] = {
     {"naive", {32, 8}, {32, 8}},
@@ -64,12 +67,15 @@ static const Variant variants[] = {
 };
 
 // cblas_sgemm without its header: OpenBLAS is used if it is there.
-typedef void Sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda,
-                   const float *b, int ldb, float beta, float *c, int ldc);
+typedef void Sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a,
+                   int lda, const float *b, int ldb, float beta, float *c, int ldc);
 
 static Sgemm *find_openblas(void) {
     void *lib = dlopen("libopenblas.so.0", RTLD_NOW);
-    union { void *object; Sgemm *function; } symbol = {lib ? dlsym(lib, "cblas_sgemm") : NULL};
+    union {
+        void *object;
+        Sgemm *function;
+    } symbol = {lib ? dlsym(lib, "cblas_sgemm") : NULL};
     return symbol.function;
 }
 
@@ -83,7 +89,8 @@ int main(void) {
     MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
     require(library, error, "library");
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
-    MTLBuffer *a = mtl_device_new_buffer(device, bytes, 0), *b = mtl_device_new_buffer(device, bytes, 0);
+    MTLBuffer *a = mtl_device_new_buffer(device, bytes, 0),
+              *b = mtl_device_new_buffer(device, bytes, 0);
     MTLBuffer *c = mtl_device_new_buffer(device, bytes, 0);
     if (!a || !b || !c) return 1;
     float *av = mtl_buffer_contents(a), *bv = mtl_buffer_contents(b), *cv = mtl_buffer_contents(c);
@@ -97,12 +104,14 @@ int main(void) {
         const Variant *variant = &variants[v];
         MTLFunction *function = mtl_library_new_function(library, variant->name);
         require(function, NULL, variant->name);
-        MTLComputePipelineState *pipeline = mtl_device_new_compute_pipeline_state(device, function, &error);
+        MTLComputePipelineState *pipeline =
+            mtl_device_new_compute_pipeline_state(device, function, &error);
         require(pipeline, error, "pipeline");
         double times[runs];
         for (int r = 0; r < runs; r++) {
             MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-            MTLComputeCommandEncoder *encoder = mtl_command_buffer_compute_command_encoder(commands);
+            MTLComputeCommandEncoder *encoder =
+                mtl_command_buffer_compute_command_encoder(commands);
             mtl_compute_command_encoder_set_compute_pipeline_state(encoder, pipeline);
             mtl_compute_command_encoder_set_buffer(encoder, a, 0, 0);
             mtl_compute_command_encoder_set_buffer(encoder, b, 0, 1);
@@ -115,18 +124,21 @@ int main(void) {
             mtl_command_buffer_commit(commands);
             mtl_command_buffer_wait_until_completed(commands);
             require_completed(commands);
-            times[r] = 1e3 * (mtl_command_buffer_gpu_end_time(commands) - mtl_command_buffer_gpu_start_time(commands));
+            times[r] = 1e3 * (mtl_command_buffer_gpu_end_time(commands) -
+                              mtl_command_buffer_gpu_start_time(commands));
             mtl_release(commands);
         }
         double worst = 0; // of 64 x 64 entries spread over the matrix, in double
         for (uint32_t row = 0; row < n; row += n / 64)
             for (uint32_t col = 1; col < n; col += n / 64) {
                 double sum = 0;
-                for (uint32_t k = 0; k < n; k++) sum += (double)av[row * n + k] * (double)bv[k * n + col];
+                for (uint32_t k = 0; k < n; k++)
+                    sum += (double)av[row * n + k] * (double)bv[k * n + col];
                 worst = fmax(worst, fabs(sum - (double)cv[row * n + col]));
             }
         double ms = median(times, runs);
-        printf("  %-10s %8.2f ms %8.1f GFLOP/s   largest error %.2g\n", variant->name, ms, flops / ms * 1e-6, worst);
+        printf("  %-10s %8.2f ms %8.1f GFLOP/s   largest error %.2g\n", variant->name, ms,
+               flops / ms * 1e-6, worst);
         ok = ok && worst < 1e-3;
         mtl_release(pipeline), mtl_release(function);
     }
@@ -141,6 +153,7 @@ int main(void) {
         double ms = median(times, runs);
         printf("  %-10s %8.2f ms %8.1f GFLOP/s\n", "OpenBLAS", ms, flops / ms * 1e-6);
     }
-    mtl_release(a), mtl_release(b), mtl_release(c), mtl_release(queue), mtl_release(library), mtl_release(device);
+    mtl_release(a), mtl_release(b), mtl_release(c), mtl_release(queue), mtl_release(library),
+        mtl_release(device);
     return !ok;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// metal4_network.c: a network as one command. Writes a small package (docs/guide/networks.md has the
-// format) that computes exclusive-or, opens it as a library and runs it between the other work of a
-// queue.
+// metal4_network.c: a network as one command. Writes a small package (docs/guide/networks.md has
+// the format) that computes exclusive-or, opens it as a library and runs it between the other work
+// of a queue.
 #include <sys/stat.h>
 #include <unistd.h>
 #include "util.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// msaa.c: the same star with one sample a pixel (left) and with four that are resolved (right), both
-// enlarged so that the edges are seen. A PNG file.
+// msaa.c: the same star with one sample a pixel (left) and with four that are resolved (right),
+// both enlarged so that the edges are seen. A PNG file.
 //
 //     msaa [FILE.png]
 #include "scene.h"
@@ -12,9 +12,12 @@ static const char source[] =
     "using namespace metal;\n"
     "struct Ray { float4 place [[position]]; float3 color; };\n"
     "// Thin triangles around the centre.\n"
-    "vertex Ray ray_vertex(uint i [[vertex_id]], uint n [[instance_id]], constant uint &rays [[buffer(0)]]) {\n"
-    "    float a = (float(n) + 0.13f) / float(rays) * 2 * M_PI_F, wide = 0.5f * M_PI_F / float(rays);\n"
-    "    float2 p = i == 0 ? float2(0) : float2(cos(a + (i == 1 ? -wide : wide)), sin(a + (i == 1 ? -wide : wide))) * 0.94f;\n"
+    "vertex Ray ray_vertex(uint i [[vertex_id]], uint n [[instance_id]], constant uint &rays "
+    "[[buffer(0)]]) {\n"
+    "    float a = (float(n) + 0.13f) / float(rays) * 2 * M_PI_F, wide = 0.5f * M_PI_F / "
+    "float(rays);\n"
+    "    float2 p = i == 0 ? float2(0) : float2(cos(a + (i == 1 ? -wide : wide)), sin(a + (i == 1 "
+    "? -wide : wide))) * 0.94f;\n"
     "    float3 c = 0.55f + 0.45f * cos(a + float3(0, 2.1f, 4.2f));\n"
     "    return {float4(p, 0, 1), i == 0 ? float3(1) : c};\n"
     "}\n"
@@ -34,12 +37,13 @@ static MTLTexture *draw_star(MTLDevice *device, MTLLibrary *library, MTLCommandB
                              size_t samples) {
     const MTLPixelFormat format = MTLPixelFormatRGBA8Unorm_sRGB;
     MTLTexture *star = make_target(device, format, SMALL, SMALL, 1, MTLStorageModeShared);
-    MTLTexture *each = samples > 1 ? make_target(device, format, SMALL, SMALL, samples,
-                                                 MTLStorageModeMemoryless)
-                                   : NULL;
-    MTLRenderPipelineState *pipeline = make_pipeline(device, library, "ray_vertex", "ray",
-        (MTLRenderPipelineDescriptor){.raster_sample_count = samples,
-                                      .color_attachments[0].pixel_format = format});
+    MTLTexture *each =
+        samples > 1 ? make_target(device, format, SMALL, SMALL, samples, MTLStorageModeMemoryless)
+                    : NULL;
+    MTLRenderPipelineState *pipeline =
+        make_pipeline(device, library, "ray_vertex", "ray",
+                      (MTLRenderPipelineDescriptor){.raster_sample_count = samples,
+                                                    .color_attachments[0].pixel_format = format});
     MTLRenderPassDescriptor pass = mtl_render_pass_descriptor_make();
     MTLRenderPassColorAttachmentDescriptor *color = &pass.color_attachments[0];
     color->texture = each ? each : star;
@@ -86,8 +90,9 @@ int main(int argc, char **argv) {
 
     const MTLPixelFormat format = MTLPixelFormatRGBA8Unorm_sRGB;
     MTLTexture *picture = make_target(device, format, WIDTH, SIDE, 1, MTLStorageModeShared);
-    MTLRenderPipelineState *enlarge = make_pipeline(device, library, "enlarge_vertex", "enlarge",
-        (MTLRenderPipelineDescriptor){.color_attachments[0].pixel_format = format});
+    MTLRenderPipelineState *enlarge =
+        make_pipeline(device, library, "enlarge_vertex", "enlarge",
+                      (MTLRenderPipelineDescriptor){.color_attachments[0].pixel_format = format});
     MTLRenderPassDescriptor pass = mtl_render_pass_descriptor_make();
     pass.color_attachments[0].texture = picture;
     pass.color_attachments[0].load_action = MTLLoadActionClear;

@@ -18,13 +18,14 @@ static inline void png_chunk(FILE *file, const char *name, const unsigned char *
     fwrite(word, 1, 4, file);
     fwrite(name, 1, 4, file);
     if (n) fwrite(data, 1, n, file);
-    uLong sum = crc32(crc32(0, (const unsigned char *)name, 4), n ? data : (const unsigned char *)"",
-                      (uInt)n);
+    uLong sum = crc32(crc32(0, (const unsigned char *)name, 4),
+                      n ? data : (const unsigned char *)"", (uInt)n);
     png_number(word, (uint32_t)sum);
     fwrite(word, 1, 4, file);
 }
 
-// Rows from the top, four bytes a pixel; alpha is left out. Ends the program if it cannot be written.
+// Rows from the top, four bytes a pixel; alpha is left out. Ends the program if it cannot be
+// written.
 static inline void write_png(const char *path, const unsigned char *rgba, uint32_t width,
                              uint32_t height) {
     size_t row = 1 + (size_t)width * 3, n = row * height;

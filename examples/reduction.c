@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduction.c: the sum of four million numbers, two ways: a tree in threadgroup memory with barriers,
-// and SIMD-group sums with one atomic add per threadgroup.
+// reduction.c: the sum of four million numbers, two ways: a tree in threadgroup memory with
+// barriers, and SIMD-group sums with one atomic add per threadgroup.
 #include "util.h"
 #include <math.h>
 #include <string.h>
@@ -10,8 +10,10 @@ static const char *source =
     "using namespace metal;\n"
     "kernel void tree(device const float *in [[buffer(0)]], device float *out [[buffer(1)]],\n"
     "                 threadgroup float *sums [[threadgroup(0)]],\n"
-    "                 uint i [[thread_position_in_grid]], uint t [[thread_position_in_threadgroup]],\n"
-    "                 uint n [[threads_per_threadgroup]], uint g [[threadgroup_position_in_grid]]) {\n"
+    "                 uint i [[thread_position_in_grid]], uint t "
+    "[[thread_position_in_threadgroup]],\n"
+    "                 uint n [[threads_per_threadgroup]], uint g [[threadgroup_position_in_grid]]) "
+    "{\n"
     "    sums[t] = in[i];\n"
     "    threadgroup_barrier(mem_flags::mem_threadgroup);\n"
     "    for (uint s = n / 2; s > 0; s /= 2) {\n"
@@ -20,9 +22,11 @@ static const char *source =
     "    }\n"
     "    if (t == 0) out[g] = sums[0];\n"
     "}\n"
-    "kernel void simd(device const float *in [[buffer(0)]], device atomic_float *out [[buffer(1)]],\n"
+    "kernel void simd(device const float *in [[buffer(0)]], device atomic_float *out "
+    "[[buffer(1)]],\n"
     "                 threadgroup float *sums [[threadgroup(0)]],\n"
-    "                 uint i [[thread_position_in_grid]], uint lane [[thread_index_in_simdgroup]],\n"
+    "                 uint i [[thread_position_in_grid]], uint lane "
+    "[[thread_index_in_simdgroup]],\n"
     "                 uint group [[simdgroup_index_in_threadgroup]],\n"
     "                 uint groups [[simdgroups_per_threadgroup]]) {\n"
     "    float s = simd_sum(in[i]);\n"
@@ -44,7 +48,8 @@ int main(void) {
     require(library, error, "library");
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLBuffer *in = mtl_device_new_buffer(device, n * sizeof(float), MTLResourceStorageModeShared);
-    MTLBuffer *out = mtl_device_new_buffer(device, n_groups * sizeof(float), MTLResourceStorageModeShared);
+    MTLBuffer *out =
+        mtl_device_new_buffer(device, n_groups * sizeof(float), MTLResourceStorageModeShared);
     if (!in || !out) return 1;
     float *values = mtl_buffer_contents(in), *sums = mtl_buffer_contents(out);
     double expected = 0;
@@ -56,33 +61,39 @@ int main(void) {
     for (int k = 0; k < 2; k++) {
         MTLFunction *function = mtl_library_new_function(library, names[k]);
         require(function, NULL, names[k]);
-        MTLComputePipelineState *pipeline = mtl_device_new_compute_pipeline_state(device, function, &error);
+        MTLComputePipelineState *pipeline =
+            mtl_device_new_compute_pipeline_state(device, function, &error);
         require(pipeline, error, "pipeline");
         double times[runs];
         for (int r = 0; r < runs; r++) {
             memset(sums, 0, n_groups * sizeof(float));
             MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-            MTLComputeCommandEncoder *encoder = mtl_command_buffer_compute_command_encoder(commands);
+            MTLComputeCommandEncoder *encoder =
+                mtl_command_buffer_compute_command_encoder(commands);
             mtl_compute_command_encoder_set_compute_pipeline_state(encoder, pipeline);
             mtl_compute_command_encoder_set_buffer(encoder, in, 0, 0);
             mtl_compute_command_encoder_set_buffer(encoder, out, 0, 1);
-            mtl_compute_command_encoder_set_threadgroup_memory_length(encoder, group * sizeof(float), 0);
-            mtl_compute_command_encoder_dispatch_threadgroups(encoder, mtl_size_make(n_groups, 1, 1), mtl_size_make(group, 1, 1));
+            mtl_compute_command_encoder_set_threadgroup_memory_length(encoder,
+                                                                      group * sizeof(float), 0);
+            mtl_compute_command_encoder_dispatch_threadgroups(
+                encoder, mtl_size_make(n_groups, 1, 1), mtl_size_make(group, 1, 1));
             mtl_compute_command_encoder_end_encoding(encoder);
             mtl_command_buffer_commit(commands);
             mtl_command_buffer_wait_until_completed(commands);
             require_completed(commands);
-            times[r] = 1e3 * (mtl_command_buffer_gpu_end_time(commands) - mtl_command_buffer_gpu_start_time(commands));
+            times[r] = 1e3 * (mtl_command_buffer_gpu_end_time(commands) -
+                              mtl_command_buffer_gpu_start_time(commands));
             mtl_release(commands);
         }
         double sum = 0;
         for (int g = 0; g < n_groups; g++) sum += sums[g];
         double ms = median(times, runs);
-        printf("%s: the sum of %d floats is %.3f (in double: %.3f), %.3f ms, %.1f GB/s\n", names[k], n, sum, expected, ms,
-               4.0 * n / ms * 1e-6);
+        printf("%s: the sum of %d floats is %.3f (in double: %.3f), %.3f ms, %.1f GB/s\n", names[k],
+               n, sum, expected, ms, 4.0 * n / ms * 1e-6);
         ok = ok && fabs(sum - expected) < 0.05;
         mtl_release(pipeline), mtl_release(function);
     }
-    mtl_release(in), mtl_release(out), mtl_release(queue), mtl_release(library), mtl_release(device);
+    mtl_release(in), mtl_release(out), mtl_release(queue), mtl_release(library),
+        mtl_release(device);
     return !ok;
 }

@@ -17,14 +17,16 @@ static const char source[] =
     "    return {float4(uv * 2 - 1, 0, 1), uv};\n"
     "}\n"
     "fragment float4 sky(Sky in [[stage_in]]) {\n"
-    "    float3 c = mix(float3(0.95f, 0.55f, 0.38f), float3(0.10f, 0.16f, 0.42f), smoothstep(-0.1f, 0.9f, in.uv.y));\n"
+    "    float3 c = mix(float3(0.95f, 0.55f, 0.38f), float3(0.10f, 0.16f, 0.42f), "
+    "smoothstep(-0.1f, 0.9f, in.uv.y));\n"
     "    float hills = 0.16f + 0.05f * sin(in.uv.x * 9) + 0.03f * sin(in.uv.x * 23 + 1);\n"
     "    c = mix(float3(0.05f, 0.05f, 0.12f), c, smoothstep(-0.004f, 0.004f, in.uv.y - hills));\n"
     "    return float4(c, 1);\n"
     "}\n"
     "struct Bubble { float3 at_size [[attribute(0)]]; float4 hue_phase [[attribute(1)]]; };\n"
     "struct Sprite { float4 place [[position]]; float2 p; float4 hue [[flat]]; };\n"
-    "vertex Sprite bubble_vertex(Bubble b [[stage_in]], uint i [[vertex_id]], constant float &aspect [[buffer(1)]]) {\n"
+    "vertex Sprite bubble_vertex(Bubble b [[stage_in]], uint i [[vertex_id]], constant float "
+    "&aspect [[buffer(1)]]) {\n"
     "    float2 p = float2(i & 1, i >> 1) * 2 - 1;\n"
     "    float2 at = b.at_size.xy + p * b.at_size.z * float2(1 / aspect, 1);\n"
     "    return {float4(at, 0, 1), p, b.hue_phase};\n"
@@ -32,15 +34,18 @@ static const char source[] =
     "fragment float4 bubble(Sprite in [[stage_in]]) {\n"
     "    float r = length(in.p), edge = fwidth(r);\n"
     "    float inside = 1 - smoothstep(1 - 1.5f * edge, 1.0f, r);\n"
-    "    float rim = pow(saturate(r), 6.0f);                         // the film is seen at a slant\n"
+    "    float rim = pow(saturate(r), 6.0f);                         // the film is seen at a "
+    "slant\n"
     "    float film = in.hue.w + 5 * r * r + 0.8f * in.p.y;          // its thickness\n"
     "    float3 colors = 0.5f + 0.5f * cos(film + float3(0, 2.1f, 4.2f));\n"
     "    float3 c = mix(in.hue.rgb, colors, 0.6f) * (0.10f + 0.9f * rim);\n"
-    "    float window = smoothstep(0.30f, 0.05f, length((in.p - float2(-0.42f, 0.48f)) * float2(1, 1.3f)));\n"
+    "    float window = smoothstep(0.30f, 0.05f, length((in.p - float2(-0.42f, 0.48f)) * float2(1, "
+    "1.3f)));\n"
     "    float glow = smoothstep(0.22f, 0.0f, length(in.p - float2(0.45f, -0.5f)));\n"
     "    float light = 0.9f * window + 0.35f * glow;\n"
     "    float alpha = 0.06f + 0.55f * rim;\n"
-    "    return float4(c * (alpha + 0.25f) + light, saturate(alpha + light)) * inside; // premultiplied\n"
+    "    return float4(c * (alpha + 0.25f) + light, saturate(alpha + light)) * inside; // "
+    "premultiplied\n"
     "}\n";
 
 typedef struct Bubble {
@@ -57,8 +62,10 @@ static void blow(Bubble *bubbles) {
     unsigned seed = 20;
     for (int i = 0; i < BUBBLES; i++) {
         float s = random_float(&seed) + 0.5f;
-        Bubble b = {random_float(&seed) * 2.1f, random_float(&seed) * 1.9f + 0.1f,
-                    0.03f + 0.21f * s * s * s, {0}};
+        Bubble b = {random_float(&seed) * 2.1f,
+                    random_float(&seed) * 1.9f + 0.1f,
+                    0.03f + 0.21f * s * s * s,
+                    {0}};
         for (int k = 0; k < 4; k++) b.hue[k] = 0.6f + 0.7f * random_float(&seed);
         b.hue[3] *= turn;
         bubbles[i] = b;
@@ -72,8 +79,9 @@ int main(int argc, char **argv) {
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLLibrary *library = make_library(device, source);
     const MTLPixelFormat format = MTLPixelFormatRGBA8Unorm_sRGB;
-    MTLRenderPipelineState *sky = make_pipeline(device, library, "sky_vertex", "sky",
-        (MTLRenderPipelineDescriptor){.color_attachments[0].pixel_format = format});
+    MTLRenderPipelineState *sky =
+        make_pipeline(device, library, "sky_vertex", "sky",
+                      (MTLRenderPipelineDescriptor){.color_attachments[0].pixel_format = format});
     MTLRenderPipelineState *bubble = make_pipeline(
         device, library, "bubble_vertex", "bubble",
         (MTLRenderPipelineDescriptor){
@@ -84,14 +92,13 @@ int main(int argc, char **argv) {
                                       .offset = offsetof(Bubble, hue)},
                     .layouts[0] = {.stride = sizeof(Bubble),
                                    .step_function = MTLVertexStepFunctionPerInstance}},
-            .color_attachments[0] = {.pixel_format = format,
-                                     .blending_enabled = true,
-                                     .source_rgb_blend_factor = MTLBlendFactorOne,
-                                     .source_alpha_blend_factor = MTLBlendFactorOne,
-                                     .destination_rgb_blend_factor =
-                                         MTLBlendFactorOneMinusSourceAlpha,
-                                     .destination_alpha_blend_factor =
-                                         MTLBlendFactorOneMinusSourceAlpha}});
+            .color_attachments[0] = {
+                .pixel_format = format,
+                .blending_enabled = true,
+                .source_rgb_blend_factor = MTLBlendFactorOne,
+                .source_alpha_blend_factor = MTLBlendFactorOne,
+                .destination_rgb_blend_factor = MTLBlendFactorOneMinusSourceAlpha,
+                .destination_alpha_blend_factor = MTLBlendFactorOneMinusSourceAlpha}});
     static Bubble bubbles[BUBBLES];
     blow(bubbles);
     MTLBuffer *instances = mtl_device_new_buffer_with_bytes(device, bubbles, sizeof bubbles,

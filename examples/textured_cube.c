@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// textured_cube.c: six instances of a quad are the faces of a cube; a checkered texture with mipmaps,
-// a depth test, a light. Two cubes that run through each other; a PPM file.
+// textured_cube.c: six instances of a quad are the faces of a cube; a checkered texture with
+// mipmaps, a depth test, a light. Two cubes that run through each other; a PPM file.
 //
 //     textured_cube [FILE]
 #include <math.h>
@@ -20,11 +20,13 @@ static const char source[] =
     "    float3 p = float3((uv.x * 2 - 1) * s, uv.y * 2 - 1, s), normal = float3(0, 0, s);\n"
     "    if (n / 2 == 1) { p = p.zxy; normal = normal.zxy; }\n"
     "    if (n / 2 == 2) { p = p.yzx; normal = normal.yzx; }\n"
-    "    return {cube.camera * cube.model * float4(p, 1), (cube.model * float4(normal, 0)).xyz, uv};\n"
+    "    return {cube.camera * cube.model * float4(p, 1), (cube.model * float4(normal, 0)).xyz, "
+    "uv};\n"
     "}\n"
     "fragment float4 lit(Out in [[stage_in]], constant Cube &cube [[buffer(0)]],\n"
     "                    texture2d<float> board [[texture(0)]], sampler s [[sampler(0)]]) {\n"
-    "    float light = 0.25 + 0.75 * saturate(dot(normalize(in.normal), normalize(float3(1, 2, 3))));\n"
+    "    float light = 0.25 + 0.75 * saturate(dot(normalize(in.normal), normalize(float3(1, 2, "
+    "3))));\n"
     "    return float4(board.sample(s, in.uv * 2).rgb * cube.tint.rgb * light, 1);\n"
     "}\n";
 
@@ -43,10 +45,8 @@ static Matrix rotation(float around_x, float around_y, float x, float scale) {
 // Looks along -z from z = 5; depth 0 to 1.
 static Matrix camera(void) {
     float near = 1, far = 20, f = 2, k = far / (near - far);
-    return (Matrix){{{f * HEIGHT / WIDTH, 0, 0, 0},
-                     {0, f, 0, 0},
-                     {0, 0, k, -1},
-                     {0, 0, near * k - 5 * k, 5}}};
+    return (Matrix){
+        {{f * HEIGHT / WIDTH, 0, 0, 0}, {0, f, 0, 0}, {0, 0, k, -1}, {0, 0, near * k - 5 * k, 5}}};
 }
 
 static MTLTexture *make_board(MTLDevice *device, MTLCommandQueue *queue) {
@@ -73,11 +73,11 @@ static MTLRenderPipelineState *make_pipeline(MTLDevice *device) {
     MTLError *error = NULL;
     MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
     require(library, error, "library");
-    MTLRenderPipelineDescriptor d = {
-        .vertex_function = mtl_library_new_function(library, "face"),
-        .fragment_function = mtl_library_new_function(library, "lit"),
-        .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm_sRGB,
-        .depth_attachment_pixel_format = MTLPixelFormatDepth32Float};
+    MTLRenderPipelineDescriptor d = {.vertex_function = mtl_library_new_function(library, "face"),
+                                     .fragment_function = mtl_library_new_function(library, "lit"),
+                                     .color_attachments[0].pixel_format =
+                                         MTLPixelFormatRGBA8Unorm_sRGB,
+                                     .depth_attachment_pixel_format = MTLPixelFormatDepth32Float};
     MTLRenderPipelineState *pipeline = mtl_device_new_render_pipeline_state(device, &d, &error);
     require(pipeline, error, "pipeline");
     mtl_release(d.vertex_function), mtl_release(d.fragment_function), mtl_release(library);
@@ -110,8 +110,7 @@ int main(int argc, char **argv) {
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLRenderPipelineState *pipeline = make_pipeline(device);
     MTLTexture *board = make_board(device, queue);
-    MTLTexture *picture =
-        make_target(device, MTLPixelFormatRGBA8Unorm_sRGB, MTLStorageModeShared);
+    MTLTexture *picture = make_target(device, MTLPixelFormatRGBA8Unorm_sRGB, MTLStorageModeShared);
     MTLTexture *depth = make_target(device, MTLPixelFormatDepth32Float, MTLStorageModeMemoryless);
     MTLSamplerState *sampler = mtl_device_new_sampler_state(
         device, &(MTLSamplerDescriptor){.min_filter = MTLSamplerMinMagFilterLinear,

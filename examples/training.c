@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// training.c: a network of two layers learns sin(3x) with the tensor library: autograd, a loss, Adam
-// and a learning rate with warm-up. Prints the loss as it falls.
+// training.c: a network of two layers learns sin(3x) with the tensor library: autograd, a loss,
+// Adam and a learning rate with warm-up. Prints the loss as it falls.
 #include <stdio.h>
 #include <stdlib.h>
 #include "ingot/tensor_nn.h"
@@ -16,8 +16,8 @@ static void check(bool ok, MTLError *error) {
 static IgTensor *parameter(IgDevice *device, int64_t rows, int64_t columns, double size,
                            uint64_t seed) {
     MTLError *error = NULL;
-    IgTensor *t = ig_uniform(device, IgFloat32, 2, (int64_t[]){rows, columns}, -size, size, seed,
-                             &error);
+    IgTensor *t =
+        ig_uniform(device, IgFloat32, 2, (int64_t[]){rows, columns}, -size, size, seed, &error);
     check(t && ig_set_requires_grad(t, true, &error), error);
     return t;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// window.c: a knot of light that turns, in a window if there is a display (X11), else off-screen. Draws
-// until the window is closed or so many frames are done; the last one may become a PNG file.
+// window.c: a knot of light that turns, in a window if there is a display (X11), else off-screen.
+// Draws until the window is closed or so many frames are done; the last one may become a PNG file.
 //
 //     window [FRAMES] [FILE.png]
 #include "scene.h"
@@ -73,9 +73,10 @@ int main(int argc, char **argv) {
     ca_metal_layer_set_device(layer, device);
     ca_metal_layer_set_pixel_format(layer, MTLPixelFormatBGRA8Unorm_sRGB);
     ca_metal_layer_set_drawable_size(layer, (CGSize){480, 360});
-    MTLRenderPipelineState *pipeline = make_pipeline(device, library, "whole", "knot",
-        (MTLRenderPipelineDescriptor){
-            .color_attachments[0].pixel_format = ca_metal_layer_pixel_format(layer)});
+    MTLRenderPipelineState *pipeline =
+        make_pipeline(device, library, "whole", "knot",
+                      (MTLRenderPipelineDescriptor){.color_attachments[0].pixel_format =
+                                                        ca_metal_layer_pixel_format(layer)});
     MTLError *error = NULL;
     bool window = ca_metal_layer_open_window(layer, "A knot of light", &error);
     if (!window) printf("off-screen: %s\n", mtl_error_localized_description(error));

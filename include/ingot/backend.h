@@ -28,7 +28,7 @@ MTL_API void ig_metal_backend_release(IgMetalBackend *backend);
 MTL_API MTLDevice *ig_metal_backend_metal_device(IgMetalBackend *backend);        // borrowed
 MTL_API MTLCommandQueue *ig_metal_backend_command_queue(IgMetalBackend *backend); // borrowed
 
-// ---- Memory by pointer --------------------------------------------------------------------------
+// ---- Memory by pointer ----
 // Shared memory: the host may read and write through the pointer. A pointer into the middle of an
 // allocation is not the allocation.
 
@@ -46,7 +46,7 @@ MTL_API bool ig_metal_backend_get_buffer_info(IgMetalBackend *backend, const voi
                                               MTLBuffer **buffer, uint64_t *id, size_t *n_bytes);
 MTL_API size_t ig_metal_backend_buffer_count(IgMetalBackend *backend); // allocations in use
 
-// ---- Buffers ------------------------------------------------------------------------------------
+// ---- Buffers ----
 // The caller's, to be released with mtl_release.
 
 MTL_API MTLBuffer *ig_metal_backend_create_buffer(IgMetalBackend *backend, size_t n_bytes,
@@ -62,7 +62,7 @@ MTL_API bool ig_metal_backend_copy_host_to_buffer(IgMetalBackend *backend, MTLBu
                                                   const void *from, size_t n_bytes,
                                                   MTLError **error);
 
-// ---- Pipelines ----------------------------------------------------------------------------------
+// ---- Pipelines ----
 
 // A library for the pipelines made afterwards; one that was loaded before stays for names it has
 // not.
@@ -87,7 +87,7 @@ MTL_API MTLSize ig_metal_backend_optimal_thread_group_size_2d(IgMetalBackend *ba
 // Device, limits, allocations and pipelines as text, one fact per line; released with free.
 MTL_API char *ig_metal_backend_debug_information(IgMetalBackend *backend);
 
-// ---- Operations on float32 ----------------------------------------------------------------------
+// ---- Operations on float32 ----
 // Kernels add_kernel, mul_kernel, matmul_kernel, relu_kernel and sigmoid_kernel. Buffers must hold
 // the n elements. matmul: C (m, n) = A (m, k) B (k, n). The _ptr forms take allocations.
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// metal.h: Apple's Metal programming model in C, on Linux. The compute part.
+// metal.h: Apple's Metal programming model in C, on Linux. This header has the core (devices,
+// buffers, libraries, pipelines, commands) and includes the others, by topic (section 7).
 //
 // 1. A FIRST PROGRAM
 //
@@ -82,29 +83,37 @@
 //    both only read it run in the order in which they were committed.
 //
 // 7. THE OTHER HEADERS
-//    This one includes them: metal_texture.h, metal_blit.h, metal_memory.h (heaps, residency),
-//    metal_sync.h (fences, events), metal_argument.h, metal_indirect.h, metal_link.h (functions from
-//    several libraries), metal_archive.h, metal_capture.h (traces, counters), metal_validation.h,
-//    metal_tensor.h, metal_render.h (drawing), metal_mesh.h (patches, meshes, views); metal4.h,
-//    metal4_compiler.h and metal4_ml.h (Metal 4). tensor.h and tensor_nn.h, a tensor library, stand
-//    on all these and are of another library, libingot-tensor.
+//    This one includes them all, so that one #include is enough:
+//      memory     metal_memory.h (heaps, residency), metal_texture.h, metal_tensor.h
+//      commands   metal_blit.h, metal_sync.h (fences, events), metal_indirect.h
+//      programs   metal_argument.h, metal_link.h (functions from several libraries),
+//      metal_archive.h
+//      drawing    metal_render.h, metal_render_pipeline.h, metal_render_parallel.h, metal_mesh.h
+//                 (patches, meshes, views), metal_tile.h, metal_indirect_render.h, metal_layer.h
+//      Metal 4    metal4.h, metal4_compiler.h, metal4_render.h, metal4_ml.h (networks)
+//      watching   metal_validation.h, metal_capture.h (traces, counters)
+//    tensor.h, tensor_nn.h, tensor_files.h, tensor_kernel.h and backend.h are a tensor library that
+//    stands on all these: libingot-tensor.
 //
 // 8. WHERE IT DIFFERS FROM A MAC
 //    - The device is this computer's CPU; 32 threads of a SIMD-group are the lanes of vector
-//    registers.
+//      registers.
 //    - Rules that Apple checks only in its debug layer are errors here when they are cheap to
-//    check.
-//      MTL_DEBUG_LAYER=1 adds the costlier ones.
+//      check. MTL_DEBUG_LAYER=1 adds the costlier ones.
 //    - mtl_device_new_library_with_url takes a path; it reads Ingot's metallib files and MSL
-//    source.
-//    - Environment: INGOT_THREADS (worker threads), INGOT_TIMEOUT_MS (time limit of a command
-//    buffer),
-//      INGOT_WIDTH (vector width 32, 16, 8, or 1 for lane-by-lane reference code) and
-//      INGOT_SYNC_SPECIALISE=1 (wait for code made for the threadgroup's shape instead of starting
-//      with general code; large grids always wait), MTL_CAPTURE_ENABLED=1 (the program may write
-//      traces, metal_capture.h), INGOT_TRACE (a file for a trace of the whole process, which
-//      `ingot trace` sets), INGOT_TENSOR_LAYOUT=random (cooperative tensors of matmul2d are laid out
-//      at random when a library is compiled from source: a program that relies on a layout fails).
+//      source.
+//
+// 9. THE ENVIRONMENT
+//      INGOT_THREADS            worker threads
+//      INGOT_TIMEOUT_MS         time limit of a command buffer
+//      INGOT_WIDTH              vector width 32, 16, 8, or 1 for lane-by-lane reference code
+//      INGOT_SYNC_SPECIALISE=1  wait for code made for the threadgroup's shape instead of starting
+//                               with general code; large grids always wait
+//      INGOT_TENSOR_LAYOUT=random  cooperative tensors of matmul2d are laid out at random when a
+//                               library is compiled from source: a program that relies on a layout
+//                               fails
+//      MTL_CAPTURE_ENABLED=1    the program may write traces (metal_capture.h)
+//      INGOT_TRACE              a file for a trace of the whole process, which `ingot trace` sets
 #ifndef INGOT_METAL_H
 #define INGOT_METAL_H
 #include <stdbool.h>
@@ -120,7 +129,7 @@
 extern "C" {
 #endif
 
-// ---- Handles ------------------------------------------------------------------------------------
+// ---- Handles ----
 
 typedef struct MTLDevice MTLDevice;
 typedef struct MTLBuffer MTLBuffer;
@@ -171,7 +180,7 @@ typedef struct MTLCaptureScope MTLCaptureScope;
 typedef struct MTLCounterSet MTLCounterSet;
 typedef struct MTLCounterSampleBuffer MTLCounterSampleBuffer;
 
-// ---- Enumerations: Apple's values ---------------------------------------------------------------
+// ---- Enumerations: Apple's values ----
 
 typedef enum MTLGPUFamily {
     MTLGPUFamilyApple1 = 1001,
@@ -514,7 +523,7 @@ typedef enum MTLDataType {
 #define MTLComputePipelineErrorDomain "MTLComputePipelineErrorDomain"
 #define MTLDeviceErrorDomain "MTLDeviceErrorDomain"
 
-// ---- Plain structs and descriptors --------------------------------------------------------------
+// ---- Plain structs and descriptors ----
 
 typedef struct MTLSize {
     size_t width, height, depth;
@@ -600,7 +609,7 @@ typedef struct MTLCompileOptions {
     bool math_mode_is_set;               // false: math_mode is ignored and MTLMathModeFast is used
     MTLMathMode math_mode;
     MTLMathFloatingPointFunctions
-        math_floating_point_functions;              // Precise: as if math_mode were Safe
+        math_floating_point_functions; // Precise: as if math_mode were Safe
     MTLLibraryType library_type;
     const char *install_name;            // dynamic libraries only
     MTLDynamicLibrary *const *libraries; // to link against: their functions may be called
@@ -629,7 +638,7 @@ typedef struct MTLCommandBufferDescriptor {
 
 // A time stamp at the start and the end of a pass, as metal_capture.h says.
 typedef struct MTLPassSampleBufferAttachment {
-    MTLCounterSampleBuffer *sample_buffer; // NULL: none
+    MTLCounterSampleBuffer *sample_buffer;                             // NULL: none
     size_t start_of_encoder_sample_index, end_of_encoder_sample_index; // MTLCounterDontSample
 } MTLPassSampleBufferAttachment;
 
@@ -643,8 +652,9 @@ typedef struct MTLComputePipelineDescriptor {
     MTLFunction *compute_function; // required, a kernel
     bool thread_group_size_is_multiple_of_thread_execution_width;
     size_t max_total_threads_per_threadgroup; // 0: as the function says, or 1024
-    size_t max_call_stack_depth; // of visible functions calling visible functions through tables; 0: 1
-    MTLSize required_threads_per_threadgroup; // {0}: any
+    size_t
+        max_call_stack_depth; // of visible functions calling visible functions through tables; 0: 1
+    MTLSize required_threads_per_threadgroup;   // {0}: any
     const MTLLinkedFunctions *linked_functions; // NULL: none
     MTLDynamicLibrary *const *preloaded_libraries;
     size_t preloaded_library_count;
@@ -669,7 +679,7 @@ typedef struct MTLDiagnostic { // one message of the compiler
 
 typedef struct MTLFunctionLogDebugLocation {
     const char *function_name;
-    const char *url; // of the source; "": not known
+    const char *url;     // of the source; "": not known
     size_t line, column; // from 1
 } MTLFunctionLogDebugLocation;
 
@@ -688,7 +698,7 @@ typedef struct MTLAllocator {
     void *context;
 } MTLAllocator;
 
-// ---- Callbacks ----------------------------------------------------------------------------------
+// ---- Callbacks ----
 
 typedef void (*MTLCommandBufferHandler)(MTLCommandBuffer *command_buffer, void *context);
 typedef void (*MTLBufferDeallocator)(void *pointer, size_t length, void *context);
@@ -705,7 +715,7 @@ typedef void (*MTLLogHandler)(const char *subsystem, const char *category, MTLLo
                               const char *message, void *context);
 typedef void (*MTLDeviceLogCallback)(const MTLDeviceMessage *message, void *context);
 
-// ---- All objects --------------------------------------------------------------------------------
+// ---- All objects ----
 
 // Adds a reference and returns its argument. NULL gives NULL. Any thread.
 MTL_API void *mtl_retain(void *object);
@@ -720,13 +730,13 @@ MTL_API const char *mtl_class_name(const void *object);
 // memory.
 MTL_API void mtl_set_allocator(const MTLAllocator *allocator);
 
-// ---- MTLError -----------------------------------------------------------------------------------
+// ---- MTLError ----
 
 // An error of another library, for functions in the style of this one. `domain` is kept, the
 // message copied. Never NULL: without memory it is an error that says so.
 MTL_API MTLError *mtl_error_new(const char *domain, long code, const char *description);
-MTL_API const char *
-mtl_error_domain(const MTLError *error);            // one of MTL...ErrorDomain; "" for NULL
+MTL_API const char *mtl_error_domain(
+    const MTLError *error);                         // one of MTL...ErrorDomain; "" for NULL
 MTL_API long mtl_error_code(const MTLError *error); // 0 for NULL
 // The message. From the compiler: all diagnostics as Clang prints them, with carets.
 MTL_API const char *mtl_error_localized_description(const MTLError *error);
@@ -736,7 +746,7 @@ MTL_API size_t mtl_error_diagnostic_count(const MTLError *error);
 // The i-th diagnostic, in the order of the source; NULL past the end. Strings live with the error.
 MTL_API const MTLDiagnostic *mtl_error_diagnostic(const MTLError *error, size_t i);
 
-// ---- MTLDevice ----------------------------------------------------------------------------------
+// ---- MTLDevice ----
 
 // The computer's device, the same object each time; the caller owns a reference. NULL: no memory.
 MTL_API MTLDevice *mtl_create_system_default_device(void);
@@ -794,12 +804,11 @@ MTL_API MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, v
                                                             void *context);
 
 MTL_API MTLCommandQueue *mtl_device_new_command_queue(MTLDevice *device);
-MTL_API MTLCommandQueue *
-mtl_device_new_command_queue_with_max_command_buffer_count(MTLDevice *device, size_t count);
+MTL_API MTLCommandQueue *mtl_device_new_command_queue_with_max_command_buffer_count(
+    MTLDevice *device, size_t count);
 // NULL descriptor: all defaults.
-MTL_API MTLCommandQueue *
-mtl_device_new_command_queue_with_descriptor(MTLDevice *device,
-                                             const MTLCommandQueueDescriptor *descriptor);
+MTL_API MTLCommandQueue *mtl_device_new_command_queue_with_descriptor(
+    MTLDevice *device, const MTLCommandQueueDescriptor *descriptor);
 MTL_API MTLLogState *mtl_device_new_log_state(MTLDevice *device,
                                               const MTLLogStateDescriptor *descriptor,
                                               MTLError **error);
@@ -829,8 +838,9 @@ MTL_API MTLLibrary *mtl_device_new_library_with_data(MTLDevice *device, const vo
                                                      size_t length, MTLError **error);
 
 // Compiles the kernel for this computer. NULL and an error if that fails.
-MTL_API MTLComputePipelineState *
-mtl_device_new_compute_pipeline_state(MTLDevice *device, MTLFunction *function, MTLError **error);
+MTL_API MTLComputePipelineState *mtl_device_new_compute_pipeline_state(MTLDevice *device,
+                                                                       MTLFunction *function,
+                                                                       MTLError **error);
 // `reflection` (may be NULL) receives an object the caller releases, when options ask for it.
 MTL_API MTLComputePipelineState *mtl_device_new_compute_pipeline_state_with_reflection(
     MTLDevice *device, MTLFunction *function, MTLPipelineOption options,
@@ -846,7 +856,7 @@ MTL_API void mtl_device_new_compute_pipeline_state_with_descriptor_async(
     MTLDevice *device, const MTLComputePipelineDescriptor *descriptor, MTLPipelineOption options,
     MTLNewComputePipelineStateCompletionHandler handler, void *context);
 
-// ---- MTLBuffer ----------------------------------------------------------------------------------
+// ---- MTLBuffer ----
 
 MTL_API MTLDevice *mtl_buffer_device(const MTLBuffer *buffer);
 MTL_API size_t mtl_buffer_length(const MTLBuffer *buffer);
@@ -873,7 +883,7 @@ MTL_API size_t mtl_buffer_allocated_size(const MTLBuffer *buffer); // with round
 MTL_API MTLPurgeableState mtl_buffer_set_purgeable_state(MTLBuffer *buffer,
                                                          MTLPurgeableState state);
 
-// ---- MTLLibrary, MTLFunction --------------------------------------------------------------------
+// ---- MTLLibrary, MTLFunction ----
 
 MTL_API MTLDevice *mtl_library_device(const MTLLibrary *library);
 MTL_API const char *mtl_library_label(const MTLLibrary *library);
@@ -887,10 +897,9 @@ MTL_API const char *mtl_library_function_name(const MTLLibrary *library,
 MTL_API MTLFunction *mtl_library_new_function(MTLLibrary *library, const char *name);
 // With values for its function constants, copied. Values of constants the function does not have
 // are ignored; one of the wrong type is an error.
-MTL_API MTLFunction *
-mtl_library_new_function_with_constant_values(MTLLibrary *library, const char *name,
-                                              const MTLFunctionConstantValues *values,
-                                              MTLError **error);
+MTL_API MTLFunction *mtl_library_new_function_with_constant_values(
+    MTLLibrary *library, const char *name, const MTLFunctionConstantValues *values,
+    MTLError **error);
 MTL_API void mtl_library_new_function_with_constant_values_async(
     MTLLibrary *library, const char *name, const MTLFunctionConstantValues *values,
     MTLNewFunctionCompletionHandler handler, void *context);
@@ -933,7 +942,7 @@ MTL_API void mtl_function_constant_values_set_constant_value_with_name(
     MTLFunctionConstantValues *values, const void *value, MTLDataType type, const char *name);
 MTL_API void mtl_function_constant_values_reset(MTLFunctionConstantValues *values);
 
-// ---- MTLComputePipelineState and its reflection -------------------------------------------------
+// ---- MTLComputePipelineState and its reflection ----
 
 MTL_API MTLDevice *mtl_compute_pipeline_state_device(const MTLComputePipelineState *state);
 MTL_API const char *mtl_compute_pipeline_state_label(const MTLComputePipelineState *state);
@@ -946,15 +955,15 @@ mtl_compute_pipeline_state_static_threadgroup_memory_length(const MTLComputePipe
 MTL_API MTLSize
 mtl_compute_pipeline_state_required_threads_per_threadgroup(const MTLComputePipelineState *state);
 // Borrowed; also there when creation did not ask for it.
-MTL_API MTLComputePipelineReflection *
-mtl_compute_pipeline_state_reflection(const MTLComputePipelineState *state);
+MTL_API MTLComputePipelineReflection *mtl_compute_pipeline_state_reflection(
+    const MTLComputePipelineState *state);
 
 // Arguments of the kernel in the order of its parameters, built-in ones left out. All objects below
 // are borrowed and live with the pipeline state (retaining one keeps what it needs alive).
 MTL_API size_t
 mtl_compute_pipeline_reflection_binding_count(const MTLComputePipelineReflection *reflection);
-MTL_API MTLBinding *
-mtl_compute_pipeline_reflection_binding(const MTLComputePipelineReflection *reflection, size_t i);
+MTL_API MTLBinding *mtl_compute_pipeline_reflection_binding(
+    const MTLComputePipelineReflection *reflection, size_t i);
 
 MTL_API const char *mtl_binding_name(const MTLBinding *binding);
 MTL_API MTLBindingType mtl_binding_type(const MTLBinding *binding);
@@ -1001,13 +1010,13 @@ MTL_API size_t mtl_pointer_type_data_size(const MTLPointerType *type);
 MTL_API MTLStructType *mtl_pointer_type_element_struct_type(const MTLPointerType *type);
 MTL_API MTLArrayType *mtl_pointer_type_element_array_type(const MTLPointerType *type);
 
-// ---- MTLLogState --------------------------------------------------------------------------------
+// ---- MTLLogState ----
 
 // Adds a receiver for what kernels log. With none, lines go to stderr.
 MTL_API void mtl_log_state_add_log_handler(MTLLogState *state, MTLLogHandler handler,
                                            void *context);
 
-// ---- MTLCommandQueue ----------------------------------------------------------------------------
+// ---- MTLCommandQueue ----
 
 MTL_API MTLDevice *mtl_command_queue_device(const MTLCommandQueue *queue);
 MTL_API const char *mtl_command_queue_label(const MTLCommandQueue *queue);
@@ -1017,13 +1026,12 @@ MTL_API void mtl_command_queue_insert_debug_capture_boundary(MTLCommandQueue *qu
 // A new command buffer; the caller owns a reference. Blocks while max_command_buffer_count command
 // buffers of the queue are alive and not completed. NULL: no memory.
 MTL_API MTLCommandBuffer *mtl_command_queue_command_buffer(MTLCommandQueue *queue);
-MTL_API MTLCommandBuffer *
-mtl_command_queue_command_buffer_with_unretained_references(MTLCommandQueue *queue);
-MTL_API MTLCommandBuffer *
-mtl_command_queue_command_buffer_with_descriptor(MTLCommandQueue *queue,
-                                                 const MTLCommandBufferDescriptor *descriptor);
+MTL_API MTLCommandBuffer *mtl_command_queue_command_buffer_with_unretained_references(
+    MTLCommandQueue *queue);
+MTL_API MTLCommandBuffer *mtl_command_queue_command_buffer_with_descriptor(
+    MTLCommandQueue *queue, const MTLCommandBufferDescriptor *descriptor);
 
-// ---- MTLCommandBuffer ---------------------------------------------------------------------------
+// ---- MTLCommandBuffer ----
 
 MTL_API MTLDevice *mtl_command_buffer_device(const MTLCommandBuffer *buffer);
 MTL_API MTLCommandQueue *mtl_command_buffer_command_queue(const MTLCommandBuffer *buffer);
@@ -1064,29 +1072,26 @@ MTL_API double mtl_command_buffer_kernel_end_time(const MTLCommandBuffer *buffer
 MTL_API void mtl_command_buffer_push_debug_group(MTLCommandBuffer *buffer, const char *name);
 MTL_API void mtl_command_buffer_pop_debug_group(MTLCommandBuffer *buffer);
 // Opens an encoder, borrowed from the command buffer. One at a time, before commit. NULL otherwise.
-MTL_API MTLComputeCommandEncoder *
-mtl_command_buffer_compute_command_encoder(MTLCommandBuffer *buffer);
-MTL_API MTLComputeCommandEncoder *
-mtl_command_buffer_compute_command_encoder_with_dispatch_type(MTLCommandBuffer *buffer,
-                                                              MTLDispatchType type);
-MTL_API MTLComputeCommandEncoder *
-mtl_command_buffer_compute_command_encoder_with_descriptor(MTLCommandBuffer *buffer,
-                                                           const MTLComputePassDescriptor *pass);
+MTL_API MTLComputeCommandEncoder *mtl_command_buffer_compute_command_encoder(
+    MTLCommandBuffer *buffer);
+MTL_API MTLComputeCommandEncoder *mtl_command_buffer_compute_command_encoder_with_dispatch_type(
+    MTLCommandBuffer *buffer, MTLDispatchType type);
+MTL_API MTLComputeCommandEncoder *mtl_command_buffer_compute_command_encoder_with_descriptor(
+    MTLCommandBuffer *buffer, const MTLComputePassDescriptor *pass);
 
-// ---- MTLComputeCommandEncoder -------------------------------------------------------------------
+// ---- MTLComputeCommandEncoder ----
 // State (pipeline, buffers, threadgroup memory) stays set from one dispatch to the next.
 
 MTL_API MTLDevice *mtl_compute_command_encoder_device(const MTLComputeCommandEncoder *encoder);
-MTL_API MTLCommandBuffer *
-mtl_compute_command_encoder_command_buffer(const MTLComputeCommandEncoder *encoder);
+MTL_API MTLCommandBuffer *mtl_compute_command_encoder_command_buffer(
+    const MTLComputeCommandEncoder *encoder);
 MTL_API const char *mtl_compute_command_encoder_label(const MTLComputeCommandEncoder *encoder);
 MTL_API void mtl_compute_command_encoder_set_label(MTLComputeCommandEncoder *encoder,
                                                    const char *label);
 MTL_API MTLDispatchType
 mtl_compute_command_encoder_dispatch_type(const MTLComputeCommandEncoder *encoder);
-MTL_API void
-mtl_compute_command_encoder_set_compute_pipeline_state(MTLComputeCommandEncoder *encoder,
-                                                       MTLComputePipelineState *state);
+MTL_API void mtl_compute_command_encoder_set_compute_pipeline_state(
+    MTLComputeCommandEncoder *encoder, MTLComputePipelineState *state);
 // Index 0 .. 30, offset inside the buffer. NULL unbinds.
 MTL_API void mtl_compute_command_encoder_set_buffer(MTLComputeCommandEncoder *encoder,
                                                     MTLBuffer *buffer, size_t offset, size_t index);
@@ -1101,9 +1106,8 @@ MTL_API void mtl_compute_command_encoder_set_buffers(MTLComputeCommandEncoder *e
 MTL_API void mtl_compute_command_encoder_set_bytes(MTLComputeCommandEncoder *encoder,
                                                    const void *bytes, size_t length, size_t index);
 // Bytes for a threadgroup parameter, a multiple of 16; 0 takes it away.
-MTL_API void
-mtl_compute_command_encoder_set_threadgroup_memory_length(MTLComputeCommandEncoder *encoder,
-                                                          size_t length, size_t index);
+MTL_API void mtl_compute_command_encoder_set_threadgroup_memory_length(
+    MTLComputeCommandEncoder *encoder, size_t length, size_t index);
 // Says that the kernels reach the resource through pointers in other buffers.
 MTL_API void mtl_compute_command_encoder_use_resource(MTLComputeCommandEncoder *encoder,
                                                       MTLResource *resource,
@@ -1125,9 +1129,8 @@ MTL_API void mtl_compute_command_encoder_dispatch_threadgroups_indirect(
     MTLComputeCommandEncoder *encoder, MTLBuffer *indirect_buffer, size_t offset,
     MTLSize threads_per_threadgroup);
 // Later dispatches of a concurrent encoder see what earlier ones wrote.
-MTL_API void
-mtl_compute_command_encoder_memory_barrier_with_scope(MTLComputeCommandEncoder *encoder,
-                                                      MTLBarrierScope scope);
+MTL_API void mtl_compute_command_encoder_memory_barrier_with_scope(
+    MTLComputeCommandEncoder *encoder, MTLBarrierScope scope);
 MTL_API void mtl_compute_command_encoder_memory_barrier_with_resources(
     MTLComputeCommandEncoder *encoder, MTLResource *const *resources, size_t count);
 MTL_API void mtl_compute_command_encoder_insert_debug_signpost(MTLComputeCommandEncoder *encoder,
@@ -1138,7 +1141,7 @@ MTL_API void mtl_compute_command_encoder_pop_debug_group(MTLComputeCommandEncode
 // Required before commit and before the next encoder.
 MTL_API void mtl_compute_command_encoder_end_encoding(MTLComputeCommandEncoder *encoder);
 
-// ---- MTLResource: what buffers and textures share ------------------------------------------------
+// ---- MTLResource: what buffers and textures share ----
 
 MTL_API MTLDevice *mtl_resource_device(const MTLResource *resource);
 MTL_API const char *mtl_resource_label(const MTLResource *resource);

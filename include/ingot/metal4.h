@@ -38,7 +38,8 @@
 // - Kernels get their arguments from an argument table: plain addresses. Each dispatch takes the
 //   bindings as they are then.
 // - Misuse while encoding, and faults of kernels, arrive in the commit's feedback.
-// examples/metal4_compute.c and examples/metal4_frames.c are programs; docs/guide/metal4.md says more.
+// examples/metal4_compute.c and examples/metal4_frames.c are programs; docs/guide/metal4.md says
+// more.
 #ifndef INGOT_METAL_H
 #include "ingot/metal.h" // which includes this one
 #elif !defined INGOT_METAL4_H
@@ -109,7 +110,7 @@ typedef struct MTLDispatchThreadsIndirectArguments {
     uint32_t threads_per_threadgroup[3];
 } MTLDispatchThreadsIndirectArguments;
 
-// ---- MTL4CommandAllocator -----------------------------------------------------------------------
+// ---- MTL4CommandAllocator ----
 
 typedef struct MTL4CommandAllocatorDescriptor {
     const char *label; // NULL: none
@@ -127,7 +128,7 @@ MTL_API uint64_t mtl4_command_allocator_allocated_size(const MTL4CommandAllocato
 // its command buffers is between begin and end, or committed and not completed.
 MTL_API void mtl4_command_allocator_reset(MTL4CommandAllocator *allocator);
 
-// ---- MTL4ArgumentTable --------------------------------------------------------------------------
+// ---- MTL4ArgumentTable ----
 
 typedef struct MTL4ArgumentTableDescriptor {
     const char *label;                   // NULL: none
@@ -139,9 +140,8 @@ typedef struct MTL4ArgumentTableDescriptor {
 } MTL4ArgumentTableDescriptor;
 
 // NULL and an error if a count is over its limit.
-MTL_API MTL4ArgumentTable *
-mtl_device_new_argument_table(MTLDevice *device, const MTL4ArgumentTableDescriptor *descriptor,
-                              MTLError **error);
+MTL_API MTL4ArgumentTable *mtl_device_new_argument_table(
+    MTLDevice *device, const MTL4ArgumentTableDescriptor *descriptor, MTLError **error);
 MTL_API MTLDevice *mtl4_argument_table_device(const MTL4ArgumentTable *table);
 MTL_API const char *mtl4_argument_table_label(const MTL4ArgumentTable *table);
 // A GPU address (of a buffer, plus an offset) for buffer index `index`. 0 unbinds.
@@ -160,7 +160,7 @@ MTL_API void mtl4_argument_table_set_texture(MTL4ArgumentTable *table, MTLResour
 MTL_API void mtl4_argument_table_set_sampler_state(MTL4ArgumentTable *table,
                                                    MTLResourceID resource_id, size_t index);
 
-// ---- MTL4CommitOptions, MTL4CommitFeedback ------------------------------------------------------
+// ---- MTL4CommitOptions, MTL4CommitFeedback ----
 
 // Called once for each commit with the options, when all its command buffers are done, on a thread
 // of the library. The feedback is borrowed; retain it to keep it.
@@ -176,7 +176,7 @@ MTL_API MTLError *mtl4_commit_feedback_error(const MTL4CommitFeedback *feedback)
 MTL_API double mtl4_commit_feedback_gpu_start_time(const MTL4CommitFeedback *feedback);
 MTL_API double mtl4_commit_feedback_gpu_end_time(const MTL4CommitFeedback *feedback);
 
-// ---- MTL4CommandQueue ---------------------------------------------------------------------------
+// ---- MTL4CommandQueue ----
 
 // Runs work(item) soon, exactly once, on a thread of the program's choice (Apple's dispatch queue).
 typedef void (*MTL4FeedbackDispatch)(void (*work)(void *item), void *item, void *context);
@@ -209,8 +209,8 @@ MTL_API void mtl4_command_queue_signal_event(MTL4CommandQueue *queue, MTLEvent *
                                              uint64_t value);
 MTL_API void mtl4_command_queue_wait_for_event(MTL4CommandQueue *queue, MTLEvent *event,
                                                uint64_t value);
-// A drawable is ready to be drawn into as soon as there is one: waiting for it is done at once. After
-// signal_drawable, presenting it waits for the work committed before.
+// A drawable is ready to be drawn into as soon as there is one: waiting for it is done at once.
+// After signal_drawable, presenting it waits for the work committed before.
 MTL_API void mtl4_command_queue_signal_drawable(MTL4CommandQueue *queue, MTLDrawable *drawable);
 MTL_API void mtl4_command_queue_wait_for_drawable(MTL4CommandQueue *queue, MTLDrawable *drawable);
 // Sets that count for all command buffers committed from now on; up to 32.
@@ -223,13 +223,12 @@ MTL_API void mtl4_command_queue_remove_residency_sets(MTL4CommandQueue *queue,
 
 // A capture of the queue's work (metal_capture.h). A descriptor's capture_object may be the queue
 // too.
-MTL_API MTLCaptureScope *
-mtl_capture_manager_new_capture_scope_with_mtl4_command_queue(MTLCaptureManager *manager,
-                                                              MTL4CommandQueue *queue);
-MTL_API MTL4CommandQueue *
-mtl_capture_scope_mtl4_command_queue(const MTLCaptureScope *scope); // or NULL
+MTL_API MTLCaptureScope *mtl_capture_manager_new_capture_scope_with_mtl4_command_queue(
+    MTLCaptureManager *manager, MTL4CommandQueue *queue);
+MTL_API MTL4CommandQueue *mtl_capture_scope_mtl4_command_queue(
+    const MTLCaptureScope *scope); // or NULL
 
-// ---- MTL4CommandBuffer: one thread at a time ----------------------------------------------------
+// ---- MTL4CommandBuffer: one thread at a time ----
 
 typedef struct MTL4CommandBufferOptions {
     MTLLogState *log_state; // NULL: lines on stderr
@@ -245,15 +244,14 @@ MTL_API void mtl4_command_buffer_set_label(MTL4CommandBuffer *buffer, const char
 // dropped.
 MTL_API void mtl4_command_buffer_begin_command_buffer(MTL4CommandBuffer *buffer,
                                                       MTL4CommandAllocator *allocator);
-MTL_API void
-mtl4_command_buffer_begin_command_buffer_with_options(MTL4CommandBuffer *buffer,
-                                                      MTL4CommandAllocator *allocator,
-                                                      const MTL4CommandBufferOptions *options);
+MTL_API void mtl4_command_buffer_begin_command_buffer_with_options(
+    MTL4CommandBuffer *buffer, MTL4CommandAllocator *allocator,
+    const MTL4CommandBufferOptions *options);
 // With no encoder open. Then it may be committed, once.
 MTL_API void mtl4_command_buffer_end_command_buffer(MTL4CommandBuffer *buffer);
 // Opens an encoder, borrowed: valid until its allocator is reset. One at a time. NULL otherwise.
-MTL_API MTL4ComputeCommandEncoder *
-mtl4_command_buffer_compute_command_encoder(MTL4CommandBuffer *buffer);
+MTL_API MTL4ComputeCommandEncoder *mtl4_command_buffer_compute_command_encoder(
+    MTL4CommandBuffer *buffer);
 // Between begin and end, before or after the encoders that need it.
 MTL_API void mtl4_command_buffer_use_residency_set(MTL4CommandBuffer *buffer, MTLResidencySet *set);
 MTL_API void mtl4_command_buffer_use_residency_sets(MTL4CommandBuffer *buffer,
@@ -270,7 +268,7 @@ MTL_API void mtl4_command_buffer_resolve_counter_heap(MTL4CommandBuffer *buffer,
                                                       MTLFence *fence_to_wait,
                                                       MTLFence *fence_to_update);
 
-// ---- MTL4CounterHeap ----------------------------------------------------------------------------
+// ---- MTL4CounterHeap ----
 
 typedef enum MTL4CounterHeapType {
     MTL4CounterHeapTypeInvalid = 0,
@@ -308,24 +306,22 @@ MTL_API bool mtl4_counter_heap_resolve_counter_range(const MTL4CounterHeap *heap
                                                      MTL4TimestampHeapEntry *entries);
 MTL_API void mtl4_counter_heap_invalidate_counter_range(MTL4CounterHeap *heap, MTLRange range);
 
-// ---- MTL4ComputeCommandEncoder: dispatches, copies, fills ---------------------------------------
+// ---- MTL4ComputeCommandEncoder: dispatches, copies, fills ----
 
-MTL_API MTL4CommandBuffer *
-mtl4_compute_command_encoder_command_buffer(const MTL4ComputeCommandEncoder *encoder);
+MTL_API MTL4CommandBuffer *mtl4_compute_command_encoder_command_buffer(
+    const MTL4ComputeCommandEncoder *encoder);
 MTL_API const char *mtl4_compute_command_encoder_label(const MTL4ComputeCommandEncoder *encoder);
 MTL_API void mtl4_compute_command_encoder_set_label(MTL4ComputeCommandEncoder *encoder,
                                                     const char *label);
 // The stages of the commands encoded so far: MTLStageDispatch, MTLStageBlit.
 MTL_API MTLStages mtl4_compute_command_encoder_stages(const MTL4ComputeCommandEncoder *encoder);
-MTL_API void
-mtl4_compute_command_encoder_set_compute_pipeline_state(MTL4ComputeCommandEncoder *encoder,
-                                                        MTLComputePipelineState *state);
+MTL_API void mtl4_compute_command_encoder_set_compute_pipeline_state(
+    MTL4ComputeCommandEncoder *encoder, MTLComputePipelineState *state);
 // The table may be changed afterwards: a dispatch takes what is in it then. NULL: none.
 MTL_API void mtl4_compute_command_encoder_set_argument_table(MTL4ComputeCommandEncoder *encoder,
                                                              MTL4ArgumentTable *table);
-MTL_API void
-mtl4_compute_command_encoder_set_threadgroup_memory_length(MTL4ComputeCommandEncoder *encoder,
-                                                           size_t length, size_t index);
+MTL_API void mtl4_compute_command_encoder_set_threadgroup_memory_length(
+    MTL4ComputeCommandEncoder *encoder, size_t length, size_t index);
 MTL_API void mtl4_compute_command_encoder_dispatch_threads(MTL4ComputeCommandEncoder *encoder,
                                                            MTLSize threads_per_grid,
                                                            MTLSize threads_per_threadgroup);
@@ -334,14 +330,12 @@ MTL_API void mtl4_compute_command_encoder_dispatch_threadgroups(MTL4ComputeComma
                                                                 MTLSize threads_per_threadgroup);
 // With a MTLDispatchThreadgroupsIndirectArguments at the address (a multiple of 4), read when the
 // commands run.
-MTL_API void
-mtl4_compute_command_encoder_dispatch_threadgroups_indirect(MTL4ComputeCommandEncoder *encoder,
-                                                            MTLGPUAddress indirect_buffer,
-                                                            MTLSize threads_per_threadgroup);
+MTL_API void mtl4_compute_command_encoder_dispatch_threadgroups_indirect(
+    MTL4ComputeCommandEncoder *encoder, MTLGPUAddress indirect_buffer,
+    MTLSize threads_per_threadgroup);
 // With a MTLDispatchThreadsIndirectArguments there.
-MTL_API void
-mtl4_compute_command_encoder_dispatch_threads_indirect(MTL4ComputeCommandEncoder *encoder,
-                                                       MTLGPUAddress indirect_buffer);
+MTL_API void mtl4_compute_command_encoder_dispatch_threads_indirect(
+    MTL4ComputeCommandEncoder *encoder, MTLGPUAddress indirect_buffer);
 MTL_API void mtl4_compute_command_encoder_execute_commands_in_buffer(
     MTL4ComputeCommandEncoder *encoder, MTLIndirectCommandBuffer *buffer, MTLRange range);
 // The range is a MTLIndirectCommandBufferExecutionRange at the address.
@@ -405,14 +399,12 @@ MTL_API void mtl4_compute_command_encoder_fill_buffer(MTL4ComputeCommandEncoder 
                                                       uint8_t value);
 MTL_API void mtl4_compute_command_encoder_generate_mipmaps(MTL4ComputeCommandEncoder *encoder,
                                                            MTLTexture *texture);
-MTL_API void
-mtl4_compute_command_encoder_optimize_contents_for_gpu_access(MTL4ComputeCommandEncoder *encoder,
-                                                              MTLTexture *texture);
+MTL_API void mtl4_compute_command_encoder_optimize_contents_for_gpu_access(
+    MTL4ComputeCommandEncoder *encoder, MTLTexture *texture);
 MTL_API void mtl4_compute_command_encoder_optimize_contents_for_gpu_access_slice(
     MTL4ComputeCommandEncoder *encoder, MTLTexture *texture, size_t slice, size_t level);
-MTL_API void
-mtl4_compute_command_encoder_optimize_contents_for_cpu_access(MTL4ComputeCommandEncoder *encoder,
-                                                              MTLTexture *texture);
+MTL_API void mtl4_compute_command_encoder_optimize_contents_for_cpu_access(
+    MTL4ComputeCommandEncoder *encoder, MTLTexture *texture);
 MTL_API void mtl4_compute_command_encoder_optimize_contents_for_cpu_access_slice(
     MTL4ComputeCommandEncoder *encoder, MTLTexture *texture, size_t slice, size_t level);
 MTL_API void mtl4_compute_command_encoder_reset_commands_in_buffer(

@@ -34,7 +34,7 @@ typedef struct MTL4PipelineDataSetSerializer MTL4PipelineDataSetSerializer;
 typedef struct MTL4Archive MTL4Archive;
 typedef struct MTL4BinaryFunction MTL4BinaryFunction;
 
-// ---- Descriptors --------------------------------------------------------------------------------
+// ---- Descriptors ----
 
 typedef struct MTL4LibraryDescriptor {
     const char *source;               // MSL; required
@@ -141,7 +141,7 @@ typedef struct MTL4BinaryFunctionDescriptor {
     MTL4BinaryFunctionOptions options;
 } MTL4BinaryFunctionDescriptor;
 
-// ---- MTL4Compiler, MTL4CompilerTask -------------------------------------------------------------
+// ---- MTL4Compiler, MTL4CompilerTask ----
 
 typedef struct MTL4CompilerDescriptor {
     const char *label;                                           // NULL: none
@@ -174,8 +174,8 @@ MTL_API MTL4Compiler *mtl_device_new_compiler(MTLDevice *device,
                                               MTLError **error);
 MTL_API MTLDevice *mtl4_compiler_device(const MTL4Compiler *compiler);
 MTL_API const char *mtl4_compiler_label(const MTL4Compiler *compiler);
-MTL_API MTL4PipelineDataSetSerializer *
-mtl4_compiler_pipeline_data_set_serializer(const MTL4Compiler *compiler); // borrowed, or NULL
+MTL_API MTL4PipelineDataSetSerializer *mtl4_compiler_pipeline_data_set_serializer(
+    const MTL4Compiler *compiler); // borrowed, or NULL
 
 // As mtl_device_new_library_with_source. In the background: the task is the caller's to release (it
 // runs in any case); what descriptors point to is read before the call returns, objects are held.
@@ -191,19 +191,16 @@ MTL_API MTLDynamicLibrary *mtl4_compiler_new_dynamic_library(MTL4Compiler *compi
 MTL_API MTLDynamicLibrary *mtl4_compiler_new_dynamic_library_with_url(MTL4Compiler *compiler,
                                                                       const char *path,
                                                                       MTLError **error);
-MTL_API MTL4CompilerTask *
-mtl4_compiler_new_dynamic_library_async(MTL4Compiler *compiler, MTLLibrary *library,
-                                        MTLNewDynamicLibraryCompletionHandler handler,
-                                        void *context);
-MTL_API MTL4CompilerTask *
-mtl4_compiler_new_dynamic_library_with_url_async(MTL4Compiler *compiler, const char *path,
-                                                 MTLNewDynamicLibraryCompletionHandler handler,
-                                                 void *context);
+MTL_API MTL4CompilerTask *mtl4_compiler_new_dynamic_library_async(
+    MTL4Compiler *compiler, MTLLibrary *library, MTLNewDynamicLibraryCompletionHandler handler,
+    void *context);
+MTL_API MTL4CompilerTask *mtl4_compiler_new_dynamic_library_with_url_async(
+    MTL4Compiler *compiler, const char *path, MTLNewDynamicLibraryCompletionHandler handler,
+    void *context);
 // NULL options: no archives.
-MTL_API MTLComputePipelineState *
-mtl4_compiler_new_compute_pipeline_state(MTL4Compiler *compiler,
-                                         const MTL4ComputePipelineDescriptor *descriptor,
-                                         const MTL4CompilerTaskOptions *options, MTLError **error);
+MTL_API MTLComputePipelineState *mtl4_compiler_new_compute_pipeline_state(
+    MTL4Compiler *compiler, const MTL4ComputePipelineDescriptor *descriptor,
+    const MTL4CompilerTaskOptions *options, MTLError **error);
 MTL_API MTLComputePipelineState *mtl4_compiler_new_compute_pipeline_state_with_dynamic_linking(
     MTL4Compiler *compiler, const MTL4ComputePipelineDescriptor *descriptor,
     const MTL4PipelineStageDynamicLinkingDescriptor *dynamic_linking,
@@ -217,10 +214,9 @@ MTL_API MTL4CompilerTask *mtl4_compiler_new_compute_pipeline_state_with_dynamic_
     const MTL4PipelineStageDynamicLinkingDescriptor *dynamic_linking,
     const MTL4CompilerTaskOptions *options, MTL4NewComputePipelineStateCompletionHandler handler,
     void *context);
-MTL_API MTL4BinaryFunction *
-mtl4_compiler_new_binary_function(MTL4Compiler *compiler,
-                                  const MTL4BinaryFunctionDescriptor *descriptor,
-                                  const MTL4CompilerTaskOptions *options, MTLError **error);
+MTL_API MTL4BinaryFunction *mtl4_compiler_new_binary_function(
+    MTL4Compiler *compiler, const MTL4BinaryFunctionDescriptor *descriptor,
+    const MTL4CompilerTaskOptions *options, MTLError **error);
 MTL_API MTL4CompilerTask *mtl4_compiler_new_binary_function_async(
     MTL4Compiler *compiler, const MTL4BinaryFunctionDescriptor *descriptor,
     const MTL4CompilerTaskOptions *options, MTL4NewBinaryFunctionCompletionHandler handler,
@@ -231,21 +227,20 @@ MTL_API MTL4CompilerTaskStatus mtl4_compiler_task_status(const MTL4CompilerTask 
 // Blocks until it is finished and its handler has returned. Not from that handler.
 MTL_API void mtl4_compiler_task_wait_until_completed(MTL4CompilerTask *task);
 
-// ---- MTL4BinaryFunction -------------------------------------------------------------------------
+// ---- MTL4BinaryFunction ----
 
 MTL_API const char *mtl4_binary_function_name(const MTL4BinaryFunction *function);
 MTL_API MTLFunctionType mtl4_binary_function_function_type(const MTL4BinaryFunction *function);
 // The handle of a binary function the pipeline was linked with, borrowed; NULL: it was not.
-MTL_API MTLFunctionHandle *
-mtl_compute_pipeline_state_function_handle_with_binary_function(MTLComputePipelineState *state,
-                                                                MTL4BinaryFunction *function);
+MTL_API MTLFunctionHandle *mtl_compute_pipeline_state_function_handle_with_binary_function(
+    MTLComputePipelineState *state, MTL4BinaryFunction *function);
 // A pipeline with further functions; the first must have been made with support_binary_linking.
 MTL_API MTLComputePipelineState *
 mtl_compute_pipeline_state_new_compute_pipeline_state_with_binary_functions(
     MTLComputePipelineState *state, MTL4BinaryFunction *const *functions, size_t count,
     MTLError **error);
 
-// ---- MTL4PipelineDataSetSerializer --------------------------------------------------------------
+// ---- MTL4PipelineDataSetSerializer ----
 
 typedef uint32_t MTL4PipelineDataSetSerializerConfiguration;
 enum {
@@ -268,7 +263,7 @@ MTL_API void *mtl4_pipeline_data_set_serializer_serialize_as_pipelines_script(
 MTL_API bool mtl4_pipeline_data_set_serializer_serialize_as_archive_and_flush_to_url(
     MTL4PipelineDataSetSerializer *serializer, const char *path, MTLError **error);
 
-// ---- MTL4Archive --------------------------------------------------------------------------------
+// ---- MTL4Archive ----
 
 // Opens an archive; files of binary archives are archives too. MTLBinaryArchiveErrorInvalidFile if
 // it is missing, damaged, or made by another compiler or for another CPU.
@@ -283,9 +278,8 @@ MTL_API MTLComputePipelineState *mtl4_archive_new_compute_pipeline_state_with_dy
     MTL4Archive *archive, const MTL4ComputePipelineDescriptor *descriptor,
     const MTL4PipelineStageDynamicLinkingDescriptor *dynamic_linking, MTLError **error);
 // Code of a visible function is part of the pipelines that link it: this checks the descriptor.
-MTL_API MTL4BinaryFunction *
-mtl4_archive_new_binary_function(MTL4Archive *archive,
-                                 const MTL4BinaryFunctionDescriptor *descriptor, MTLError **error);
+MTL_API MTL4BinaryFunction *mtl4_archive_new_binary_function(
+    MTL4Archive *archive, const MTL4BinaryFunctionDescriptor *descriptor, MTLError **error);
 
 #ifdef __cplusplus
 }

@@ -55,7 +55,7 @@ typedef struct MTL4RenderPassDescriptor { // begin with mtl4_render_pass_descrip
 // As mtl_render_pass_descriptor_make.
 MTL_API MTL4RenderPassDescriptor mtl4_render_pass_descriptor_make(void);
 
-// ---- Pipelines ----------------------------------------------------------------------------------
+// ---- Pipelines ----
 
 typedef enum MTL4AlphaToOneState {
     MTL4AlphaToOneStateDisabled = 0,
@@ -120,20 +120,17 @@ typedef struct MTL4MeshRenderPipelineDescriptor { // metal_mesh.h says more
     MTL4IndirectCommandBufferSupportState support_indirect_command_buffers;
 } MTL4MeshRenderPipelineDescriptor;
 
-MTL_API MTLRenderPipelineState *
-mtl4_compiler_new_mesh_render_pipeline_state(MTL4Compiler *compiler,
-                                             const MTL4MeshRenderPipelineDescriptor *descriptor,
-                                             const MTL4CompilerTaskOptions *options,
-                                             MTLError **error);
+MTL_API MTLRenderPipelineState *mtl4_compiler_new_mesh_render_pipeline_state(
+    MTL4Compiler *compiler, const MTL4MeshRenderPipelineDescriptor *descriptor,
+    const MTL4CompilerTaskOptions *options, MTLError **error);
 MTL_API MTL4CompilerTask *mtl4_compiler_new_mesh_render_pipeline_state_async(
     MTL4Compiler *compiler, const MTL4MeshRenderPipelineDescriptor *descriptor,
     const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
     void *context);
 // As mtl4_compiler_new_compute_pipeline_state, for render pipelines.
-MTL_API MTLRenderPipelineState *
-mtl4_compiler_new_render_pipeline_state(MTL4Compiler *compiler,
-                                        const MTL4RenderPipelineDescriptor *descriptor,
-                                        const MTL4CompilerTaskOptions *options, MTLError **error);
+MTL_API MTLRenderPipelineState *mtl4_compiler_new_render_pipeline_state(
+    MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
+    const MTL4CompilerTaskOptions *options, MTLError **error);
 MTL_API MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_async(
     MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
     const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
@@ -152,18 +149,17 @@ MTL_API MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_by_specializat
     MTLRenderPipelineState *pipeline, MTLNewRenderPipelineStateCompletionHandler handler,
     void *context);
 
-// ---- MTL4RenderCommandEncoder -------------------------------------------------------------------
+// ---- MTL4RenderCommandEncoder ----
 
 // Opens an encoder, borrowed: valid until its allocator is reset. One at a time. NULL otherwise.
-MTL_API MTL4RenderCommandEncoder *
-mtl4_command_buffer_render_command_encoder(MTL4CommandBuffer *buffer,
-                                           const MTL4RenderPassDescriptor *descriptor);
+MTL_API MTL4RenderCommandEncoder *mtl4_command_buffer_render_command_encoder(
+    MTL4CommandBuffer *buffer, const MTL4RenderPassDescriptor *descriptor);
 MTL_API MTL4RenderCommandEncoder *mtl4_command_buffer_render_command_encoder_with_options(
     MTL4CommandBuffer *buffer, const MTL4RenderPassDescriptor *descriptor,
     MTL4RenderEncoderOptions options);
 MTL_API void mtl4_render_command_encoder_end_encoding(MTL4RenderCommandEncoder *encoder);
-MTL_API MTL4CommandBuffer *
-mtl4_render_command_encoder_command_buffer(const MTL4RenderCommandEncoder *encoder);
+MTL_API MTL4CommandBuffer *mtl4_render_command_encoder_command_buffer(
+    const MTL4RenderCommandEncoder *encoder);
 MTL_API const char *mtl4_render_command_encoder_label(const MTL4RenderCommandEncoder *encoder);
 MTL_API void mtl4_render_command_encoder_set_label(MTL4RenderCommandEncoder *encoder,
                                                    const char *label);
@@ -181,19 +177,16 @@ MTL_API void mtl4_render_command_encoder_set_threadgroup_memory_length(
     MTL4RenderCommandEncoder *encoder, size_t length, size_t offset, size_t index);
 
 // State: as with the encoder of metal_render.h.
-MTL_API void
-mtl4_render_command_encoder_set_render_pipeline_state(MTL4RenderCommandEncoder *encoder,
-                                                      MTLRenderPipelineState *state);
+MTL_API void mtl4_render_command_encoder_set_render_pipeline_state(
+    MTL4RenderCommandEncoder *encoder, MTLRenderPipelineState *state);
 // The table may be changed afterwards: a draw takes what is in it then. NULL: none.
 MTL_API void mtl4_render_command_encoder_set_argument_table(MTL4RenderCommandEncoder *encoder,
                                                             MTL4ArgumentTable *table,
                                                             MTLRenderStages stages);
-MTL_API void
-mtl4_render_command_encoder_set_depth_stencil_state(MTL4RenderCommandEncoder *encoder,
-                                                    MTLDepthStencilState *state);
-MTL_API void
-mtl4_render_command_encoder_set_stencil_reference_value(MTL4RenderCommandEncoder *encoder,
-                                                        uint32_t value);
+MTL_API void mtl4_render_command_encoder_set_depth_stencil_state(MTL4RenderCommandEncoder *encoder,
+                                                                 MTLDepthStencilState *state);
+MTL_API void mtl4_render_command_encoder_set_stencil_reference_value(
+    MTL4RenderCommandEncoder *encoder, uint32_t value);
 MTL_API void mtl4_render_command_encoder_set_stencil_front_back_reference_values(
     MTL4RenderCommandEncoder *encoder, uint32_t front, uint32_t back);
 MTL_API void mtl4_render_command_encoder_set_viewport(MTL4RenderCommandEncoder *encoder,
@@ -205,9 +198,8 @@ MTL_API void mtl4_render_command_encoder_set_scissor_rect(MTL4RenderCommandEncod
 MTL_API void mtl4_render_command_encoder_set_scissor_rects(MTL4RenderCommandEncoder *encoder,
                                                            const MTLScissorRect *rects,
                                                            size_t count);
-MTL_API void
-mtl4_render_command_encoder_set_front_facing_winding(MTL4RenderCommandEncoder *encoder,
-                                                     MTLWinding winding);
+MTL_API void mtl4_render_command_encoder_set_front_facing_winding(MTL4RenderCommandEncoder *encoder,
+                                                                  MTLWinding winding);
 MTL_API void mtl4_render_command_encoder_set_cull_mode(MTL4RenderCommandEncoder *encoder,
                                                        MTLCullMode mode);
 MTL_API void mtl4_render_command_encoder_set_depth_clip_mode(MTL4RenderCommandEncoder *encoder,
@@ -215,9 +207,8 @@ MTL_API void mtl4_render_command_encoder_set_depth_clip_mode(MTL4RenderCommandEn
 MTL_API void mtl4_render_command_encoder_set_depth_bias(MTL4RenderCommandEncoder *encoder,
                                                         float depth_bias, float slope_scale,
                                                         float clamp);
-MTL_API void
-mtl4_render_command_encoder_set_triangle_fill_mode(MTL4RenderCommandEncoder *encoder,
-                                                   MTLTriangleFillMode mode);
+MTL_API void mtl4_render_command_encoder_set_triangle_fill_mode(MTL4RenderCommandEncoder *encoder,
+                                                                MTLTriangleFillMode mode);
 MTL_API void mtl4_render_command_encoder_set_blend_color(MTL4RenderCommandEncoder *encoder,
                                                          float red, float green, float blue,
                                                          float alpha);
@@ -228,14 +219,13 @@ MTL_API void mtl4_render_command_encoder_set_color_store_action(MTL4RenderComman
                                                                 size_t index);
 MTL_API void mtl4_render_command_encoder_set_depth_store_action(MTL4RenderCommandEncoder *encoder,
                                                                 MTLStoreAction action);
-MTL_API void
-mtl4_render_command_encoder_set_stencil_store_action(MTL4RenderCommandEncoder *encoder,
-                                                     MTLStoreAction action);
+MTL_API void mtl4_render_command_encoder_set_stencil_store_action(MTL4RenderCommandEncoder *encoder,
+                                                                  MTLStoreAction action);
 
 // Draws.
 MTL_API void mtl4_render_command_encoder_draw_primitives(MTL4RenderCommandEncoder *encoder,
-                                                         MTLPrimitiveType type,
-                                                         size_t vertex_start, size_t vertex_count);
+                                                         MTLPrimitiveType type, size_t vertex_start,
+                                                         size_t vertex_count);
 MTL_API void mtl4_render_command_encoder_draw_primitives_instanced(
     MTL4RenderCommandEncoder *encoder, MTLPrimitiveType type, size_t vertex_start,
     size_t vertex_count, size_t instance_count, size_t base_instance);
@@ -248,10 +238,9 @@ MTL_API void mtl4_render_command_encoder_draw_indexed_primitives_instanced(
     MTLIndexType index_type, MTLGPUAddress index_buffer, size_t index_buffer_length,
     size_t instance_count, int64_t base_vertex, size_t base_instance);
 // With MTLDrawPrimitivesIndirectArguments at the address, a multiple of 4.
-MTL_API void
-mtl4_render_command_encoder_draw_primitives_indirect(MTL4RenderCommandEncoder *encoder,
-                                                     MTLPrimitiveType type,
-                                                     MTLGPUAddress indirect_buffer);
+MTL_API void mtl4_render_command_encoder_draw_primitives_indirect(MTL4RenderCommandEncoder *encoder,
+                                                                  MTLPrimitiveType type,
+                                                                  MTLGPUAddress indirect_buffer);
 // With MTLDrawIndexedPrimitivesIndirectArguments.
 MTL_API void mtl4_render_command_encoder_draw_indexed_primitives_indirect(
     MTL4RenderCommandEncoder *encoder, MTLPrimitiveType type, MTLIndexType index_type,

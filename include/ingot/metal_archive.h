@@ -49,9 +49,8 @@ typedef struct MTLRenderPipelineDescriptor MTLRenderPipelineDescriptor;
 
 // NULL descriptor: a new archive. A file that is missing, damaged, or made by another version of
 // the compiler or for another CPU is MTLBinaryArchiveErrorInvalidFile.
-MTL_API MTLBinaryArchive *
-mtl_device_new_binary_archive(MTLDevice *device, const MTLBinaryArchiveDescriptor *descriptor,
-                              MTLError **error);
+MTL_API MTLBinaryArchive *mtl_device_new_binary_archive(
+    MTLDevice *device, const MTLBinaryArchiveDescriptor *descriptor, MTLError **error);
 MTL_API MTLDevice *mtl_binary_archive_device(const MTLBinaryArchive *archive);
 MTL_API const char *mtl_binary_archive_label(const MTLBinaryArchive *archive);
 MTL_API void mtl_binary_archive_set_label(MTLBinaryArchive *archive, const char *label);

@@ -41,31 +41,30 @@ extern "C" {
 typedef struct MTLArgumentDescriptor {
     MTLDataType data_type; // a scalar, vector, matrix, pointer, texture, sampler, pipeline, table
                            // or command buffer
-    size_t index;        // its id; the members lie in the order of their ids
-    size_t array_length; // 0: no array; else it takes that many ids
+    size_t index;          // its id; the members lie in the order of their ids
+    size_t array_length;   // 0: no array; else it takes that many ids
     MTLBindingAccess access;
     MTLTextureType texture_type;
     size_t constant_block_alignment; // 0: the type's own
 } MTLArgumentDescriptor;
 
-// ---- Making one ---------------------------------------------------------------------------------
+// ---- Making one ----
 
 // For the struct at `buffer_index` of a kernel. NULL: no such argument (a message), or no memory.
 MTL_API MTLArgumentEncoder *mtl_function_new_argument_encoder(MTLFunction *function,
                                                               size_t buffer_index);
 // The same, and what the argument is: a binding the caller releases.
-MTL_API MTLArgumentEncoder *
-mtl_function_new_argument_encoder_with_reflection(MTLFunction *function, size_t buffer_index,
-                                                  MTLBinding **reflection);
+MTL_API MTLArgumentEncoder *mtl_function_new_argument_encoder_with_reflection(
+    MTLFunction *function, size_t buffer_index, MTLBinding **reflection);
 // For the struct with these members. The layout is that of the equivalent MSL struct.
 MTL_API MTLArgumentEncoder *mtl_device_new_argument_encoder(MTLDevice *device,
                                                             const MTLArgumentDescriptor *arguments,
                                                             size_t count);
 // For a buffer binding of a pipeline's reflection.
-MTL_API MTLArgumentEncoder *
-mtl_device_new_argument_encoder_with_buffer_binding(MTLDevice *device, const MTLBinding *binding);
+MTL_API MTLArgumentEncoder *mtl_device_new_argument_encoder_with_buffer_binding(
+    MTLDevice *device, const MTLBinding *binding);
 
-// ---- MTLArgumentEncoder: used by one thread at a time -------------------------------------------
+// ---- MTLArgumentEncoder: used by one thread at a time ----
 
 MTL_API MTLDevice *mtl_argument_encoder_device(const MTLArgumentEncoder *encoder);
 MTL_API const char *mtl_argument_encoder_label(const MTLArgumentEncoder *encoder);
@@ -115,11 +114,10 @@ MTL_API void mtl_argument_encoder_set_visible_function_tables(
 // or no argument buffer set (a message).
 MTL_API void *mtl_argument_encoder_constant_data(MTLArgumentEncoder *encoder, size_t index);
 // An encoder for the struct that the pointer with this id points to.
-MTL_API MTLArgumentEncoder *
-mtl_argument_encoder_new_argument_encoder_for_buffer_at_index(MTLArgumentEncoder *encoder,
-                                                              size_t index);
+MTL_API MTLArgumentEncoder *mtl_argument_encoder_new_argument_encoder_for_buffer_at_index(
+    MTLArgumentEncoder *encoder, size_t index);
 
-// ---- Reflection of argument buffers -------------------------------------------------------------
+// ---- Reflection of argument buffers ----
 // More of MTLArrayType and MTLPointerType; textures are in metal_texture.h.
 
 // Ids that one element takes; 0 outside argument buffers.

@@ -33,13 +33,12 @@ typedef struct MTLBlitPassDescriptor {
 
 // Opens an encoder, borrowed from the command buffer. One at a time, before commit. NULL otherwise.
 MTL_API MTLBlitCommandEncoder *mtl_command_buffer_blit_command_encoder(MTLCommandBuffer *buffer);
-MTL_API MTLBlitCommandEncoder *
-mtl_command_buffer_blit_command_encoder_with_descriptor(MTLCommandBuffer *buffer,
-                                                        const MTLBlitPassDescriptor *pass);
+MTL_API MTLBlitCommandEncoder *mtl_command_buffer_blit_command_encoder_with_descriptor(
+    MTLCommandBuffer *buffer, const MTLBlitPassDescriptor *pass);
 
 MTL_API MTLDevice *mtl_blit_command_encoder_device(const MTLBlitCommandEncoder *encoder);
-MTL_API MTLCommandBuffer *
-mtl_blit_command_encoder_command_buffer(const MTLBlitCommandEncoder *encoder);
+MTL_API MTLCommandBuffer *mtl_blit_command_encoder_command_buffer(
+    const MTLBlitCommandEncoder *encoder);
 MTL_API const char *mtl_blit_command_encoder_label(const MTLBlitCommandEncoder *encoder);
 MTL_API void mtl_blit_command_encoder_set_label(MTLBlitCommandEncoder *encoder, const char *label);
 MTL_API void mtl_blit_command_encoder_insert_debug_signpost(MTLBlitCommandEncoder *encoder,
@@ -106,14 +105,12 @@ MTL_API void mtl_blit_command_encoder_synchronize_resource(MTLBlitCommandEncoder
 MTL_API void mtl_blit_command_encoder_synchronize_texture(MTLBlitCommandEncoder *encoder,
                                                           MTLTexture *texture, size_t slice,
                                                           size_t level);
-MTL_API void
-mtl_blit_command_encoder_optimize_contents_for_gpu_access(MTLBlitCommandEncoder *encoder,
-                                                          MTLTexture *texture);
+MTL_API void mtl_blit_command_encoder_optimize_contents_for_gpu_access(
+    MTLBlitCommandEncoder *encoder, MTLTexture *texture);
 MTL_API void mtl_blit_command_encoder_optimize_contents_for_gpu_access_slice(
     MTLBlitCommandEncoder *encoder, MTLTexture *texture, size_t slice, size_t level);
-MTL_API void
-mtl_blit_command_encoder_optimize_contents_for_cpu_access(MTLBlitCommandEncoder *encoder,
-                                                          MTLTexture *texture);
+MTL_API void mtl_blit_command_encoder_optimize_contents_for_cpu_access(
+    MTLBlitCommandEncoder *encoder, MTLTexture *texture);
 MTL_API void mtl_blit_command_encoder_optimize_contents_for_cpu_access_slice(
     MTLBlitCommandEncoder *encoder, MTLTexture *texture, size_t slice, size_t level);
 // As with compute encoders (metal_sync.h).

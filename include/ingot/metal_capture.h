@@ -46,7 +46,7 @@ typedef struct MTLCaptureDescriptor {
     const char *output_url;            // path of a file that does not exist yet
 } MTLCaptureDescriptor;
 
-// ---- MTLCaptureManager --------------------------------------------------------------------------
+// ---- MTLCaptureManager ----
 
 // The one there is, borrowed; it lives as long as the process.
 MTL_API MTLCaptureManager *mtl_capture_manager_shared_capture_manager(void);
@@ -69,17 +69,16 @@ MTL_API void mtl_capture_manager_start_capture_with_command_queue(MTLCaptureMana
 MTL_API void mtl_capture_manager_start_capture_with_scope(MTLCaptureManager *manager,
                                                           MTLCaptureScope *scope);
 // Borrowed, NULL if none was set. The manager retains it.
-MTL_API MTLCaptureScope *
-mtl_capture_manager_default_capture_scope(const MTLCaptureManager *manager);
+MTL_API MTLCaptureScope *mtl_capture_manager_default_capture_scope(
+    const MTLCaptureManager *manager);
 MTL_API void mtl_capture_manager_set_default_capture_scope(MTLCaptureManager *manager,
                                                            MTLCaptureScope *scope);
-MTL_API MTLCaptureScope *
-mtl_capture_manager_new_capture_scope_with_device(MTLCaptureManager *manager, MTLDevice *device);
-MTL_API MTLCaptureScope *
-mtl_capture_manager_new_capture_scope_with_command_queue(MTLCaptureManager *manager,
-                                                         MTLCommandQueue *queue);
+MTL_API MTLCaptureScope *mtl_capture_manager_new_capture_scope_with_device(
+    MTLCaptureManager *manager, MTLDevice *device);
+MTL_API MTLCaptureScope *mtl_capture_manager_new_capture_scope_with_command_queue(
+    MTLCaptureManager *manager, MTLCommandQueue *queue);
 
-// ---- MTLCaptureScope ----------------------------------------------------------------------------
+// ---- MTLCaptureScope ----
 
 MTL_API MTLDevice *mtl_capture_scope_device(const MTLCaptureScope *scope);
 MTL_API MTLCommandQueue *mtl_capture_scope_command_queue(const MTLCaptureScope *scope); // or NULL
@@ -88,7 +87,7 @@ MTL_API void mtl_capture_scope_set_label(MTLCaptureScope *scope, const char *lab
 MTL_API void mtl_capture_scope_begin_scope(MTLCaptureScope *scope);
 MTL_API void mtl_capture_scope_end_scope(MTLCaptureScope *scope);
 
-// ---- Counters -----------------------------------------------------------------------------------
+// ---- Counters ----
 // One counter set, "timestamp", whose samples are nanoseconds of the clock that
 // mtl_device_sample_timestamps reads. Sampling works at the start and the end of compute and blit
 // passes (sample_buffer_attachments of their descriptors) and between dispatches and blits.
@@ -146,10 +145,9 @@ MTL_API size_t mtl_counter_sample_buffer_resolve_counter_range(const MTLCounterS
                                                                MTLCounterResultTimestamp *results);
 // Samples after the commands before it; with barrier those have completed (they always have here,
 // except dispatches of a concurrent encoder that run with later ones).
-MTL_API void
-mtl_compute_command_encoder_sample_counters_in_buffer(MTLComputeCommandEncoder *encoder,
-                                                      MTLCounterSampleBuffer *buffer,
-                                                      size_t sample_index, bool barrier);
+MTL_API void mtl_compute_command_encoder_sample_counters_in_buffer(
+    MTLComputeCommandEncoder *encoder, MTLCounterSampleBuffer *buffer, size_t sample_index,
+    bool barrier);
 MTL_API void mtl_blit_command_encoder_sample_counters_in_buffer(MTLBlitCommandEncoder *encoder,
                                                                 MTLCounterSampleBuffer *buffer,
                                                                 size_t sample_index, bool barrier);

@@ -68,13 +68,12 @@ typedef struct MTLIndirectCommandBufferDescriptor {
     bool support_dynamic_attribute_stride;
 } MTLIndirectCommandBufferDescriptor;
 
-// ---- MTLIndirectCommandBuffer -------------------------------------------------------------------
+// ---- MTLIndirectCommandBuffer ----
 
 // Commands that do nothing. 1 .. 1048576 of them. NULL: a message, or no memory.
-MTL_API MTLIndirectCommandBuffer *
-mtl_device_new_indirect_command_buffer(MTLDevice *device,
-                                       const MTLIndirectCommandBufferDescriptor *descriptor,
-                                       size_t max_command_count, MTLResourceOptions options);
+MTL_API MTLIndirectCommandBuffer *mtl_device_new_indirect_command_buffer(
+    MTLDevice *device, const MTLIndirectCommandBufferDescriptor *descriptor,
+    size_t max_command_count, MTLResourceOptions options);
 MTL_API MTLDevice *mtl_indirect_command_buffer_device(const MTLIndirectCommandBuffer *buffer);
 MTL_API const char *mtl_indirect_command_buffer_label(const MTLIndirectCommandBuffer *buffer);
 MTL_API void mtl_indirect_command_buffer_set_label(MTLIndirectCommandBuffer *buffer,
@@ -87,31 +86,26 @@ mtl_indirect_command_buffer_gpu_resource_id(const MTLIndirectCommandBuffer *buff
 MTL_API void mtl_indirect_command_buffer_reset_with_range(MTLIndirectCommandBuffer *buffer,
                                                           MTLRange range);
 // Borrowed, the same object each time. NULL past the end (a message), or no memory.
-MTL_API MTLIndirectComputeCommand *
-mtl_indirect_command_buffer_indirect_compute_command_at_index(MTLIndirectCommandBuffer *buffer,
-                                                              size_t index);
+MTL_API MTLIndirectComputeCommand *mtl_indirect_command_buffer_indirect_compute_command_at_index(
+    MTLIndirectCommandBuffer *buffer, size_t index);
 
-// ---- MTLIndirectComputeCommand: not while it runs -----------------------------------------------
+// ---- MTLIndirectComputeCommand: not while it runs ----
 // Different commands may be encoded by different threads.
 
-MTL_API void
-mtl_indirect_compute_command_set_compute_pipeline_state(MTLIndirectComputeCommand *command,
-                                                        MTLComputePipelineState *pipeline);
+MTL_API void mtl_indirect_compute_command_set_compute_pipeline_state(
+    MTLIndirectComputeCommand *command, MTLComputePipelineState *pipeline);
 MTL_API void mtl_indirect_compute_command_set_kernel_buffer(MTLIndirectComputeCommand *command,
                                                             MTLBuffer *buffer, size_t offset,
                                                             size_t index);
 // With the stride of stage-in attributes, which no kernel has here.
-MTL_API void
-mtl_indirect_compute_command_set_kernel_buffer_with_stride(MTLIndirectComputeCommand *command,
-                                                           MTLBuffer *buffer, size_t offset,
-                                                           size_t stride, size_t index);
-MTL_API void
-mtl_indirect_compute_command_set_threadgroup_memory_length(MTLIndirectComputeCommand *command,
-                                                           size_t length, size_t index);
-MTL_API void
-mtl_indirect_compute_command_concurrent_dispatch_threadgroups(MTLIndirectComputeCommand *command,
-                                                              MTLSize threadgroups_per_grid,
-                                                              MTLSize threads_per_threadgroup);
+MTL_API void mtl_indirect_compute_command_set_kernel_buffer_with_stride(
+    MTLIndirectComputeCommand *command, MTLBuffer *buffer, size_t offset, size_t stride,
+    size_t index);
+MTL_API void mtl_indirect_compute_command_set_threadgroup_memory_length(
+    MTLIndirectComputeCommand *command, size_t length, size_t index);
+MTL_API void mtl_indirect_compute_command_concurrent_dispatch_threadgroups(
+    MTLIndirectComputeCommand *command, MTLSize threadgroups_per_grid,
+    MTLSize threads_per_threadgroup);
 MTL_API void mtl_indirect_compute_command_concurrent_dispatch_threads(
     MTLIndirectComputeCommand *command, MTLSize threads_per_grid, MTLSize threads_per_threadgroup);
 // The commands before it in the range have ended when it begins.
@@ -124,13 +118,13 @@ MTL_API void mtl_indirect_compute_command_set_stage_in_region(MTLIndirectCompute
                                                               MTLRegion region);
 MTL_API void mtl_indirect_compute_command_reset(MTLIndirectComputeCommand *command);
 
-// ---- Executing, resetting, copying --------------------------------------------------------------
+// ---- Executing, resetting, copying ----
 
 // What stands for a pipeline in an argument buffer and for compute_pipeline_state in MSL.
 MTL_API MTLResourceID
 mtl_compute_pipeline_state_gpu_resource_id(const MTLComputePipelineState *state);
-MTL_API bool
-mtl_compute_pipeline_state_support_indirect_command_buffers(const MTLComputePipelineState *state);
+MTL_API bool mtl_compute_pipeline_state_support_indirect_command_buffers(
+    const MTLComputePipelineState *state);
 
 MTL_API void mtl_compute_command_encoder_execute_commands_in_buffer(
     MTLComputeCommandEncoder *encoder, MTLIndirectCommandBuffer *buffer, MTLRange range);

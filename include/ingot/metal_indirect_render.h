@@ -35,16 +35,14 @@ extern "C" {
 typedef struct MTLIndirectRenderCommand MTLIndirectRenderCommand;
 
 // Borrowed, the same object each time. NULL past the end (a message), or no memory.
-MTL_API MTLIndirectRenderCommand *
-mtl_indirect_command_buffer_indirect_render_command_at_index(MTLIndirectCommandBuffer *buffer,
-                                                             size_t index);
+MTL_API MTLIndirectRenderCommand *mtl_indirect_command_buffer_indirect_render_command_at_index(
+    MTLIndirectCommandBuffer *buffer, size_t index);
 
-// ---- MTLIndirectRenderCommand: not while it runs ------------------------------------------------
+// ---- MTLIndirectRenderCommand: not while it runs ----
 // Different commands may be encoded by different threads.
 
-MTL_API void
-mtl_indirect_render_command_set_render_pipeline_state(MTLIndirectRenderCommand *command,
-                                                      MTLRenderPipelineState *pipeline);
+MTL_API void mtl_indirect_render_command_set_render_pipeline_state(
+    MTLIndirectRenderCommand *command, MTLRenderPipelineState *pipeline);
 MTL_API void mtl_indirect_render_command_set_vertex_buffer(MTLIndirectRenderCommand *command,
                                                            MTLBuffer *buffer, size_t offset,
                                                            size_t index);
@@ -56,9 +54,8 @@ MTL_API void mtl_indirect_render_command_set_fragment_buffer(MTLIndirectRenderCo
                                                              MTLBuffer *buffer, size_t offset,
                                                              size_t index);
 MTL_API void mtl_indirect_render_command_draw_primitives(MTLIndirectRenderCommand *command,
-                                                         MTLPrimitiveType type,
-                                                         size_t vertex_start, size_t vertex_count,
-                                                         size_t instance_count,
+                                                         MTLPrimitiveType type, size_t vertex_start,
+                                                         size_t vertex_count, size_t instance_count,
                                                          size_t base_instance);
 MTL_API void mtl_indirect_render_command_draw_indexed_primitives(
     MTLIndirectRenderCommand *command, MTLPrimitiveType type, size_t index_count,
@@ -69,7 +66,7 @@ MTL_API void mtl_indirect_render_command_set_barrier(MTLIndirectRenderCommand *c
 MTL_API void mtl_indirect_render_command_clear_barrier(MTLIndirectRenderCommand *command);
 MTL_API void mtl_indirect_render_command_reset(MTLIndirectRenderCommand *command);
 
-// ---- Executing ----------------------------------------------------------------------------------
+// ---- Executing ----
 
 // What stands for a pipeline in an argument buffer and for render_pipeline_state in MSL.
 MTL_API MTLResourceID
@@ -80,8 +77,9 @@ MTL_API void mtl_argument_encoder_set_render_pipeline_state(MTLArgumentEncoder *
 MTL_API void mtl_argument_encoder_set_render_pipeline_states(
     MTLArgumentEncoder *encoder, MTLRenderPipelineState *const *pipelines, MTLRange range);
 
-MTL_API void mtl_render_command_encoder_execute_commands_in_buffer(
-    MTLRenderCommandEncoder *encoder, MTLIndirectCommandBuffer *buffer, MTLRange range);
+MTL_API void mtl_render_command_encoder_execute_commands_in_buffer(MTLRenderCommandEncoder *encoder,
+                                                                   MTLIndirectCommandBuffer *buffer,
+                                                                   MTLRange range);
 // The range is a MTLIndirectCommandBufferExecutionRange at `offset` (a multiple of 4), read when
 // the pass begins; what lies past the end is left out.
 MTL_API void mtl_render_command_encoder_execute_commands_in_buffer_indirect(

@@ -58,9 +58,8 @@ struct MTLFunctionDescriptor {
 
 // A function of a library, as described. NULL and MTLLibraryErrorFunctionNotFound if there is none;
 // wrong types of constant values are MTLLibraryErrorCompileFailure. Owned by the caller.
-MTL_API MTLFunction *
-mtl_library_new_function_with_descriptor(MTLLibrary *library,
-                                         const MTLFunctionDescriptor *descriptor, MTLError **error);
+MTL_API MTLFunction *mtl_library_new_function_with_descriptor(
+    MTLLibrary *library, const MTLFunctionDescriptor *descriptor, MTLError **error);
 MTL_API void mtl_library_new_function_with_descriptor_async(MTLLibrary *library,
                                                             const MTLFunctionDescriptor *descriptor,
                                                             MTLNewFunctionCompletionHandler handler,
@@ -89,11 +88,10 @@ struct MTLLinkedFunctions {
 
 // The handle of a linked function in this pipeline, borrowed from it. NULL if the function is not
 // one of its functions or binary functions.
-MTL_API MTLFunctionHandle *
-mtl_compute_pipeline_state_function_handle(MTLComputePipelineState *state, MTLFunction *function);
-MTL_API MTLFunctionHandle *
-mtl_compute_pipeline_state_function_handle_with_name(MTLComputePipelineState *state,
-                                                     const char *name);
+MTL_API MTLFunctionHandle *mtl_compute_pipeline_state_function_handle(
+    MTLComputePipelineState *state, MTLFunction *function);
+MTL_API MTLFunctionHandle *mtl_compute_pipeline_state_function_handle_with_name(
+    MTLComputePipelineState *state, const char *name);
 // A pipeline with further functions, as fast to make as the first. The first must have been made
 // with support_adding_binary_functions. Tables and handles of the first are not its own.
 MTL_API MTLComputePipelineState *
@@ -161,8 +159,9 @@ typedef enum MTLDynamicLibraryError { // domain MTLDynamicLibraryDomain
 MTL_API MTLDynamicLibrary *mtl_device_new_dynamic_library(MTLDevice *device, MTLLibrary *library,
                                                           MTLError **error);
 // From a file that mtl_dynamic_library_serialize_to_url wrote.
-MTL_API MTLDynamicLibrary *
-mtl_device_new_dynamic_library_with_url(MTLDevice *device, const char *path, MTLError **error);
+MTL_API MTLDynamicLibrary *mtl_device_new_dynamic_library_with_url(MTLDevice *device,
+                                                                   const char *path,
+                                                                   MTLError **error);
 // Writes the library to a file, in one step. False and MTLDynamicLibraryErrorInvalidFile if that
 // fails.
 MTL_API bool mtl_dynamic_library_serialize_to_url(MTLDynamicLibrary *library, const char *path,

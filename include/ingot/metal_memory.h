@@ -27,7 +27,7 @@ typedef struct MTLAllocation MTLAllocation;
 
 MTL_API size_t mtl_allocation_allocated_size(const MTLAllocation *allocation);
 
-// ---- MTLHeap ------------------------------------------------------------------------------------
+// ---- MTLHeap ----
 
 typedef enum MTLHeapType {
     MTLHeapTypeAutomatic = 0, // the heap finds a place for each resource
@@ -88,7 +88,7 @@ MTL_API void mtl_compute_command_encoder_use_heap(MTLComputeCommandEncoder *enco
 MTL_API void mtl_compute_command_encoder_use_heaps(MTLComputeCommandEncoder *encoder,
                                                    MTLHeap *const *heaps, size_t count);
 
-// ---- MTLResidencySet ----------------------------------------------------------------------------
+// ---- MTLResidencySet ----
 // A list of allocations that the GPU can reach while the set belongs to a queue or a command
 // buffer. Here all memory is within reach always; what a set does is to keep its allocations alive,
 // and to have those that were swapped out brought in. Additions and removals count from commit on.

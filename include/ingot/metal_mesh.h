@@ -47,9 +47,8 @@ typedef struct MTLDrawPatchIndirectArguments {
 MTL_API void mtl_render_command_encoder_set_tessellation_factor_buffer(
     MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t instance_stride);
 // Multiplies all factors, in pipelines with tessellation_factor_scale_enabled. 1 at first.
-MTL_API void
-mtl_render_command_encoder_set_tessellation_factor_scale(MTLRenderCommandEncoder *encoder,
-                                                         float scale);
+MTL_API void mtl_render_command_encoder_set_tessellation_factor_scale(
+    MTLRenderCommandEncoder *encoder, float scale);
 // Patches patch_start to patch_start + patch_count - 1, or those that the 32-bit numbers at these
 // places of patch_index_buffer name (NULL: there is none). Factors are found by the place.
 MTL_API void mtl_render_command_encoder_draw_patches(MTLRenderCommandEncoder *encoder,
@@ -108,8 +107,7 @@ MTL_API MTLRenderPipelineState *mtl_device_new_render_pipeline_state_with_mesh_d
     MTLDevice *device, const MTLMeshRenderPipelineDescriptor *descriptor, MTLError **error);
 // Compiles the functions of the pipeline and keeps their code (metal_archive.h).
 MTL_API bool mtl_binary_archive_add_mesh_render_pipeline_functions(
-    MTLBinaryArchive *archive, const MTLMeshRenderPipelineDescriptor *descriptor,
-    MTLError **error);
+    MTLBinaryArchive *archive, const MTLMeshRenderPipelineDescriptor *descriptor, MTLError **error);
 // 0 of pipelines without such a function.
 MTL_API size_t mtl_render_pipeline_state_max_total_threads_per_object_threadgroup(
     const MTLRenderPipelineState *state);
@@ -164,12 +162,11 @@ MTL_API void mtl_render_command_encoder_set_object_sampler_state_with_lod_clamps
     MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
     float lod_max_clamp, size_t index);
 MTL_API void mtl_render_command_encoder_set_object_sampler_states_with_lod_clamps(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers,
-    const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range);
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, const float *lod_min_clamps,
+    const float *lod_max_clamps, MTLRange range);
 // Of the argument [[threadgroup(index)]]: a multiple of 16.
-MTL_API void
-mtl_render_command_encoder_set_object_threadgroup_memory_length(MTLRenderCommandEncoder *encoder,
-                                                                size_t length, size_t index);
+MTL_API void mtl_render_command_encoder_set_object_threadgroup_memory_length(
+    MTLRenderCommandEncoder *encoder, size_t length, size_t index);
 MTL_API void mtl_render_command_encoder_set_mesh_bytes(MTLRenderCommandEncoder *encoder,
                                                        const void *bytes, size_t length,
                                                        size_t index);
@@ -196,11 +193,10 @@ MTL_API void mtl_render_command_encoder_set_mesh_sampler_state_with_lod_clamps(
     MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
     float lod_max_clamp, size_t index);
 MTL_API void mtl_render_command_encoder_set_mesh_sampler_states_with_lod_clamps(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers,
-    const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range);
-MTL_API void
-mtl_render_command_encoder_set_mesh_threadgroup_memory_length(MTLRenderCommandEncoder *encoder,
-                                                              size_t length, size_t index);
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, const float *lod_min_clamps,
+    const float *lod_max_clamps, MTLRange range);
+MTL_API void mtl_render_command_encoder_set_mesh_threadgroup_memory_length(
+    MTLRenderCommandEncoder *encoder, size_t length, size_t index);
 
 // ---- Vertex amplification ----
 

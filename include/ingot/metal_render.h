@@ -244,8 +244,8 @@ typedef void (*MTLNewRenderPipelineStateCompletionHandler)(MTLRenderPipelineStat
                                                            MTLError *error, void *context);
 MTL_API MTLDevice *mtl_render_pipeline_state_device(const MTLRenderPipelineState *state);
 MTL_API const char *mtl_render_pipeline_state_label(const MTLRenderPipelineState *state);
-MTL_API bool
-mtl_render_pipeline_state_support_indirect_command_buffers(const MTLRenderPipelineState *state);
+MTL_API bool mtl_render_pipeline_state_support_indirect_command_buffers(
+    const MTLRenderPipelineState *state);
 
 // Whether fragment functions may have inputs of type interpolant<T, P>: yes.
 MTL_API bool mtl_device_supports_pull_model_interpolation(const MTLDevice *device);
@@ -298,8 +298,8 @@ MTL_API MTLStencilDescriptor mtl_stencil_descriptor_make(void);
 // Always, no writing, no stencil test.
 MTL_API MTLDepthStencilDescriptor mtl_depth_stencil_descriptor_make(void);
 // NULL after a message: a value is not one of its enumeration.
-MTL_API MTLDepthStencilState *
-mtl_device_new_depth_stencil_state(MTLDevice *device, const MTLDepthStencilDescriptor *descriptor);
+MTL_API MTLDepthStencilState *mtl_device_new_depth_stencil_state(
+    MTLDevice *device, const MTLDepthStencilDescriptor *descriptor);
 MTL_API MTLDevice *mtl_depth_stencil_state_device(const MTLDepthStencilState *state);
 MTL_API const char *mtl_depth_stencil_state_label(const MTLDepthStencilState *state);
 
@@ -465,13 +465,12 @@ typedef struct MTLDrawIndexedPrimitivesIndirectArguments {
 // A new encoder for the pass; it belongs to the command buffer, as all encoders do. NULL after a
 // message: the descriptor breaks a rule, or another encoder is open. A pass without draws still
 // clears and resolves.
-MTL_API MTLRenderCommandEncoder *
-mtl_command_buffer_render_command_encoder(MTLCommandBuffer *buffer,
-                                          const MTLRenderPassDescriptor *descriptor);
+MTL_API MTLRenderCommandEncoder *mtl_command_buffer_render_command_encoder(
+    MTLCommandBuffer *buffer, const MTLRenderPassDescriptor *descriptor);
 MTL_API void mtl_render_command_encoder_end_encoding(MTLRenderCommandEncoder *encoder);
 MTL_API MTLDevice *mtl_render_command_encoder_device(const MTLRenderCommandEncoder *encoder);
-MTL_API MTLCommandBuffer *
-mtl_render_command_encoder_command_buffer(const MTLRenderCommandEncoder *encoder);
+MTL_API MTLCommandBuffer *mtl_render_command_encoder_command_buffer(
+    const MTLRenderCommandEncoder *encoder);
 MTL_API const char *mtl_render_command_encoder_label(const MTLRenderCommandEncoder *encoder);
 MTL_API void mtl_render_command_encoder_set_label(MTLRenderCommandEncoder *encoder,
                                                   const char *label);
@@ -513,17 +512,16 @@ MTL_API void mtl_render_command_encoder_set_depth_bias(MTLRenderCommandEncoder *
                                                        float clamp);
 MTL_API void mtl_render_command_encoder_set_triangle_fill_mode(MTLRenderCommandEncoder *encoder,
                                                                MTLTriangleFillMode mode);
-MTL_API void mtl_render_command_encoder_set_blend_color(MTLRenderCommandEncoder *encoder,
-                                                        float red, float green, float blue,
-                                                        float alpha);
+MTL_API void mtl_render_command_encoder_set_blend_color(MTLRenderCommandEncoder *encoder, float red,
+                                                        float green, float blue, float alpha);
 // Samples that pass all tests are counted (or noted as 1) in the 8 bytes at `offset` of the pass's
 // visibility_result_buffer; the pass begins with 0 there, unless it accumulates.
-MTL_API void mtl_render_command_encoder_set_visibility_result_mode(
-    MTLRenderCommandEncoder *encoder, MTLVisibilityResultMode mode, size_t offset);
+MTL_API void mtl_render_command_encoder_set_visibility_result_mode(MTLRenderCommandEncoder *encoder,
+                                                                   MTLVisibilityResultMode mode,
+                                                                   size_t offset);
 // For attachments whose store action is MTLStoreActionUnknown.
 MTL_API void mtl_render_command_encoder_set_color_store_action(MTLRenderCommandEncoder *encoder,
-                                                               MTLStoreAction action,
-                                                               size_t index);
+                                                               MTLStoreAction action, size_t index);
 MTL_API void mtl_render_command_encoder_set_depth_store_action(MTLRenderCommandEncoder *encoder,
                                                                MTLStoreAction action);
 MTL_API void mtl_render_command_encoder_set_stencil_store_action(MTLRenderCommandEncoder *encoder,
@@ -533,41 +531,50 @@ MTL_API size_t mtl_render_command_encoder_tile_height(const MTLRenderCommandEnco
 
 // Arguments of one stage: as with compute encoders (buffers 0 to 30, textures 0 to 127, samplers 0
 // to 15). Buffers of vertex attributes are vertex buffers at the index of their layout.
-MTL_API void mtl_render_command_encoder_set_vertex_bytes(
-    MTLRenderCommandEncoder *encoder, const void *bytes, size_t length, size_t index);
-MTL_API void mtl_render_command_encoder_set_vertex_buffer(
-    MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t index);
-MTL_API void mtl_render_command_encoder_set_vertex_buffer_offset(
-    MTLRenderCommandEncoder *encoder, size_t offset, size_t index);
-MTL_API void mtl_render_command_encoder_set_vertex_buffers(
-    MTLRenderCommandEncoder *encoder, MTLBuffer *const *buffers, const size_t *offsets,
-    MTLRange range);
-MTL_API void mtl_render_command_encoder_set_vertex_texture(
-    MTLRenderCommandEncoder *encoder, MTLTexture *texture, size_t index);
-MTL_API void mtl_render_command_encoder_set_vertex_textures(
-    MTLRenderCommandEncoder *encoder, MTLTexture *const *textures, MTLRange range);
-MTL_API void mtl_render_command_encoder_set_vertex_sampler_state(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, size_t index);
-MTL_API void mtl_render_command_encoder_set_vertex_sampler_states(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, MTLRange range);
+MTL_API void mtl_render_command_encoder_set_vertex_bytes(MTLRenderCommandEncoder *encoder,
+                                                         const void *bytes, size_t length,
+                                                         size_t index);
+MTL_API void mtl_render_command_encoder_set_vertex_buffer(MTLRenderCommandEncoder *encoder,
+                                                          MTLBuffer *buffer, size_t offset,
+                                                          size_t index);
+MTL_API void mtl_render_command_encoder_set_vertex_buffer_offset(MTLRenderCommandEncoder *encoder,
+                                                                 size_t offset, size_t index);
+MTL_API void mtl_render_command_encoder_set_vertex_buffers(MTLRenderCommandEncoder *encoder,
+                                                           MTLBuffer *const *buffers,
+                                                           const size_t *offsets, MTLRange range);
+MTL_API void mtl_render_command_encoder_set_vertex_texture(MTLRenderCommandEncoder *encoder,
+                                                           MTLTexture *texture, size_t index);
+MTL_API void mtl_render_command_encoder_set_vertex_textures(MTLRenderCommandEncoder *encoder,
+                                                            MTLTexture *const *textures,
+                                                            MTLRange range);
+MTL_API void mtl_render_command_encoder_set_vertex_sampler_state(MTLRenderCommandEncoder *encoder,
+                                                                 MTLSamplerState *sampler,
+                                                                 size_t index);
+MTL_API void mtl_render_command_encoder_set_vertex_sampler_states(MTLRenderCommandEncoder *encoder,
+                                                                  MTLSamplerState *const *samplers,
+                                                                  MTLRange range);
 MTL_API void mtl_render_command_encoder_set_vertex_sampler_state_with_lod_clamps(
     MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
     float lod_max_clamp, size_t index);
-MTL_API void mtl_render_command_encoder_set_fragment_bytes(
-    MTLRenderCommandEncoder *encoder, const void *bytes, size_t length, size_t index);
-MTL_API void mtl_render_command_encoder_set_fragment_buffer(
-    MTLRenderCommandEncoder *encoder, MTLBuffer *buffer, size_t offset, size_t index);
-MTL_API void mtl_render_command_encoder_set_fragment_buffer_offset(
-    MTLRenderCommandEncoder *encoder, size_t offset, size_t index);
-MTL_API void mtl_render_command_encoder_set_fragment_buffers(
-    MTLRenderCommandEncoder *encoder, MTLBuffer *const *buffers, const size_t *offsets,
-    MTLRange range);
-MTL_API void mtl_render_command_encoder_set_fragment_texture(
-    MTLRenderCommandEncoder *encoder, MTLTexture *texture, size_t index);
-MTL_API void mtl_render_command_encoder_set_fragment_textures(
-    MTLRenderCommandEncoder *encoder, MTLTexture *const *textures, MTLRange range);
-MTL_API void mtl_render_command_encoder_set_fragment_sampler_state(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, size_t index);
+MTL_API void mtl_render_command_encoder_set_fragment_bytes(MTLRenderCommandEncoder *encoder,
+                                                           const void *bytes, size_t length,
+                                                           size_t index);
+MTL_API void mtl_render_command_encoder_set_fragment_buffer(MTLRenderCommandEncoder *encoder,
+                                                            MTLBuffer *buffer, size_t offset,
+                                                            size_t index);
+MTL_API void mtl_render_command_encoder_set_fragment_buffer_offset(MTLRenderCommandEncoder *encoder,
+                                                                   size_t offset, size_t index);
+MTL_API void mtl_render_command_encoder_set_fragment_buffers(MTLRenderCommandEncoder *encoder,
+                                                             MTLBuffer *const *buffers,
+                                                             const size_t *offsets, MTLRange range);
+MTL_API void mtl_render_command_encoder_set_fragment_texture(MTLRenderCommandEncoder *encoder,
+                                                             MTLTexture *texture, size_t index);
+MTL_API void mtl_render_command_encoder_set_fragment_textures(MTLRenderCommandEncoder *encoder,
+                                                              MTLTexture *const *textures,
+                                                              MTLRange range);
+MTL_API void mtl_render_command_encoder_set_fragment_sampler_state(MTLRenderCommandEncoder *encoder,
+                                                                   MTLSamplerState *sampler,
+                                                                   size_t index);
 MTL_API void mtl_render_command_encoder_set_fragment_sampler_states(
     MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, MTLRange range);
 MTL_API void mtl_render_command_encoder_set_fragment_sampler_state_with_lod_clamps(
@@ -587,17 +594,17 @@ MTL_API void mtl_render_command_encoder_set_vertex_bytes_with_attribute_stride(
     size_t index);
 // A pair of clamps for each sampler.
 MTL_API void mtl_render_command_encoder_set_vertex_sampler_states_with_lod_clamps(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers,
-    const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range);
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, const float *lod_min_clamps,
+    const float *lod_max_clamps, MTLRange range);
 MTL_API void mtl_render_command_encoder_set_fragment_sampler_states_with_lod_clamps(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers,
-    const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range);
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, const float *lod_min_clamps,
+    const float *lod_max_clamps, MTLRange range);
 
 // Draws. Of vertex_count vertices from vertex_start on, as many times as there are instances;
 // instance ids begin at base_instance.
 MTL_API void mtl_render_command_encoder_draw_primitives(MTLRenderCommandEncoder *encoder,
-                                                        MTLPrimitiveType type,
-                                                        size_t vertex_start, size_t vertex_count);
+                                                        MTLPrimitiveType type, size_t vertex_start,
+                                                        size_t vertex_count);
 MTL_API void mtl_render_command_encoder_draw_primitives_instanced(
     MTLRenderCommandEncoder *encoder, MTLPrimitiveType type, size_t vertex_start,
     size_t vertex_count, size_t instance_count, size_t base_instance);

@@ -24,15 +24,14 @@ extern "C" {
 typedef struct MTLParallelRenderCommandEncoder MTLParallelRenderCommandEncoder;
 
 // As mtl_command_buffer_render_command_encoder.
-MTL_API MTLParallelRenderCommandEncoder *
-mtl_command_buffer_parallel_render_command_encoder(MTLCommandBuffer *buffer,
-                                                   const MTLRenderPassDescriptor *descriptor);
+MTL_API MTLParallelRenderCommandEncoder *mtl_command_buffer_parallel_render_command_encoder(
+    MTLCommandBuffer *buffer, const MTLRenderPassDescriptor *descriptor);
 // A new encoder for the same pass, to be used by one thread at a time. Any thread may ask for one.
 MTL_API MTLRenderCommandEncoder *mtl_parallel_render_command_encoder_render_command_encoder(
     MTLParallelRenderCommandEncoder *encoder);
 // When all its encoders have ended.
-MTL_API void
-mtl_parallel_render_command_encoder_end_encoding(MTLParallelRenderCommandEncoder *encoder);
+MTL_API void mtl_parallel_render_command_encoder_end_encoding(
+    MTLParallelRenderCommandEncoder *encoder);
 // For attachments whose store action is MTLStoreActionUnknown.
 MTL_API void mtl_parallel_render_command_encoder_set_color_store_action(
     MTLParallelRenderCommandEncoder *encoder, MTLStoreAction action, size_t index);
@@ -40,21 +39,20 @@ MTL_API void mtl_parallel_render_command_encoder_set_depth_store_action(
     MTLParallelRenderCommandEncoder *encoder, MTLStoreAction action);
 MTL_API void mtl_parallel_render_command_encoder_set_stencil_store_action(
     MTLParallelRenderCommandEncoder *encoder, MTLStoreAction action);
-MTL_API MTLDevice *
-mtl_parallel_render_command_encoder_device(const MTLParallelRenderCommandEncoder *encoder);
-MTL_API MTLCommandBuffer *
-mtl_parallel_render_command_encoder_command_buffer(const MTLParallelRenderCommandEncoder *encoder);
-MTL_API const char *
-mtl_parallel_render_command_encoder_label(const MTLParallelRenderCommandEncoder *encoder);
-MTL_API void
-mtl_parallel_render_command_encoder_set_label(MTLParallelRenderCommandEncoder *encoder,
-                                              const char *label);
+MTL_API MTLDevice *mtl_parallel_render_command_encoder_device(
+    const MTLParallelRenderCommandEncoder *encoder);
+MTL_API MTLCommandBuffer *mtl_parallel_render_command_encoder_command_buffer(
+    const MTLParallelRenderCommandEncoder *encoder);
+MTL_API const char *mtl_parallel_render_command_encoder_label(
+    const MTLParallelRenderCommandEncoder *encoder);
+MTL_API void mtl_parallel_render_command_encoder_set_label(MTLParallelRenderCommandEncoder *encoder,
+                                                           const char *label);
 MTL_API void mtl_parallel_render_command_encoder_insert_debug_signpost(
     MTLParallelRenderCommandEncoder *encoder, const char *name);
 MTL_API void mtl_parallel_render_command_encoder_push_debug_group(
     MTLParallelRenderCommandEncoder *encoder, const char *name);
-MTL_API void
-mtl_parallel_render_command_encoder_pop_debug_group(MTLParallelRenderCommandEncoder *encoder);
+MTL_API void mtl_parallel_render_command_encoder_pop_debug_group(
+    MTLParallelRenderCommandEncoder *encoder);
 
 #ifdef __cplusplus
 }

@@ -32,13 +32,13 @@ MTL_API void mtl_device_new_render_pipeline_state_with_reflection_async(
     MTLNewRenderPipelineStateWithReflectionCompletionHandler handler, void *context);
 
 // Borrowed; also there when creation did not ask for it. Bindings live with the pipeline state.
-MTL_API MTLRenderPipelineReflection *
-mtl_render_pipeline_state_reflection(const MTLRenderPipelineState *state);
+MTL_API MTLRenderPipelineReflection *mtl_render_pipeline_state_reflection(
+    const MTLRenderPipelineState *state);
 // Arguments of a function in the order of its parameters, built-in ones left out. Behind those of
 // the vertex function: the buffers of vertex attributes, "vertexBuffer.0" and so on, which are no
 // arguments (mtl_binding_is_argument is false).
-MTL_API size_t mtl_render_pipeline_reflection_vertex_binding_count(
-    const MTLRenderPipelineReflection *reflection);
+MTL_API size_t
+mtl_render_pipeline_reflection_vertex_binding_count(const MTLRenderPipelineReflection *reflection);
 MTL_API MTLBinding *mtl_render_pipeline_reflection_vertex_binding(
     const MTLRenderPipelineReflection *reflection, size_t i);
 MTL_API size_t mtl_render_pipeline_reflection_fragment_binding_count(
@@ -46,15 +46,14 @@ MTL_API size_t mtl_render_pipeline_reflection_fragment_binding_count(
 MTL_API MTLBinding *mtl_render_pipeline_reflection_fragment_binding(
     const MTLRenderPipelineReflection *reflection, size_t i);
 // Of pipelines with a mesh function, which have no vertex function. A payload is a binding too.
-MTL_API size_t mtl_render_pipeline_reflection_object_binding_count(
-    const MTLRenderPipelineReflection *reflection);
+MTL_API size_t
+mtl_render_pipeline_reflection_object_binding_count(const MTLRenderPipelineReflection *reflection);
 MTL_API MTLBinding *mtl_render_pipeline_reflection_object_binding(
     const MTLRenderPipelineReflection *reflection, size_t i);
 MTL_API size_t
 mtl_render_pipeline_reflection_mesh_binding_count(const MTLRenderPipelineReflection *reflection);
-MTL_API MTLBinding *
-mtl_render_pipeline_reflection_mesh_binding(const MTLRenderPipelineReflection *reflection,
-                                            size_t i);
+MTL_API MTLBinding *mtl_render_pipeline_reflection_mesh_binding(
+    const MTLRenderPipelineReflection *reflection, size_t i);
 
 #ifdef __cplusplus
 }

@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-// ---- MTLFence -----------------------------------------------------------------------------------
+// ---- MTLFence ----
 
 // NULL: no memory.
 MTL_API MTLFence *mtl_device_new_fence(MTLDevice *device);
@@ -45,7 +45,7 @@ MTL_API void mtl_compute_command_encoder_update_fence(MTLComputeCommandEncoder *
 MTL_API void mtl_compute_command_encoder_wait_for_fence(MTLComputeCommandEncoder *encoder,
                                                         MTLFence *fence);
 
-// ---- MTLEvent -----------------------------------------------------------------------------------
+// ---- MTLEvent ----
 
 // An event of value 0. NULL: no memory.
 MTL_API MTLEvent *mtl_device_new_event(MTLDevice *device);
@@ -60,7 +60,7 @@ MTL_API void mtl_command_buffer_encode_wait_for_event(MTLCommandBuffer *buffer, 
 MTL_API void mtl_command_buffer_encode_signal_event(MTLCommandBuffer *buffer, MTLEvent *event,
                                                     uint64_t value);
 
-// ---- MTLSharedEvent: a MTLEvent, cast it for the functions above --------------------------------
+// ---- MTLSharedEvent: a MTLEvent, cast it for the functions above ----
 
 typedef void (*MTLSharedEventNotificationHandler)(MTLSharedEvent *event, uint64_t value,
                                                   void *context);
@@ -89,12 +89,12 @@ MTL_API void mtl_shared_event_notify_listener(MTLSharedEvent *event,
 // which their values were reached. NULL: no memory.
 MTL_API MTLSharedEventListener *mtl_shared_event_listener_new(void);
 // The same, but the handlers run where `dispatch` has them called (Apple's dispatch queue).
-MTL_API MTLSharedEventListener *
-mtl_shared_event_listener_new_with_dispatch(MTLSharedEventDispatch dispatch, void *context);
+MTL_API MTLSharedEventListener *mtl_shared_event_listener_new_with_dispatch(
+    MTLSharedEventDispatch dispatch, void *context);
 // One for the whole process, borrowed.
 MTL_API MTLSharedEventListener *mtl_shared_event_listener_shared_listener(void);
 
-// ---- MTLSharedEventHandle: a shared event for another process -----------------------------------
+// ---- MTLSharedEventHandle: a shared event for another process ----
 // On a Mac a handle travels by XPC. Here it is a file descriptor (inherited over fork and exec, or
 // sent over a socket) or a string (written to a pipe, given as an argument). The event lives as
 // long as a process has it: the death of one leaves the others with their event and its last value.

@@ -30,7 +30,7 @@ extern "C" {
 #define MTL_TENSOR_MAX_RANK 16
 #define MTLTensorDomain "MTLTensorDomain" // of errors; codes are MTLTensorError
 
-// ---- Enumerations: Apple's values ---------------------------------------------------------------
+// ---- Enumerations: Apple's values ----
 
 typedef enum MTLTensorDataType { // those of MTLDataType, where there is one
     MTLTensorDataTypeNone = 0,
@@ -60,7 +60,7 @@ typedef enum MTLTensorError {
     MTLTensorErrorInvalidDescriptor = 2,
 } MTLTensorError;
 
-// ---- Plain structs and descriptors --------------------------------------------------------------
+// ---- Plain structs and descriptors ----
 
 // One number for each dimension, the innermost first: sizes, strides in elements, positions.
 typedef struct MTLTensorExtents {
@@ -97,7 +97,7 @@ typedef struct MTLTensorDescriptor {
 
 MTL_API MTLTensorDescriptor mtl_tensor_descriptor_make_default(void);
 
-// ---- Making tensors -----------------------------------------------------------------------------
+// ---- Making tensors ----
 
 // A tensor with memory of its own (zeros), in a layout of Metal's choice. NULL and an error of
 // MTLTensorDomain that names the field for a bad descriptor.
@@ -113,7 +113,7 @@ MTL_API MTLSizeAndAlign mtl_device_tensor_size_and_align(MTLDevice *device,
 MTL_API MTLTensor *mtl_buffer_new_tensor(MTLBuffer *buffer, const MTLTensorDescriptor *descriptor,
                                          size_t offset, MTLError **error);
 
-// ---- MTLTensor (a MTLResource) ------------------------------------------------------------------
+// ---- MTLTensor (a MTLResource) ----
 
 MTL_API MTLDevice *mtl_tensor_device(const MTLTensor *tensor);
 MTL_API const char *mtl_tensor_label(const MTLTensor *tensor);
@@ -148,7 +148,7 @@ MTL_API void mtl_tensor_get_bytes(const MTLTensor *tensor, void *bytes,
                                   const MTLTensorExtents *slice_origin,
                                   const MTLTensorExtents *slice_dimensions);
 
-// ---- Reflection ---------------------------------------------------------------------------------
+// ---- Reflection ----
 
 typedef struct MTLTensorReferenceType MTLTensorReferenceType;
 // Of tensor bindings: what the kernel's argument is. Extents that only the tensor knows are -1.
@@ -156,10 +156,10 @@ MTL_API MTLTensorDataType mtl_binding_tensor_data_type(const MTLBinding *binding
 MTL_API MTLDataType mtl_binding_index_type(const MTLBinding *binding);
 MTL_API MTLTensorExtents mtl_binding_dimensions(const MTLBinding *binding);
 // Of members and elements that are tensors; NULL if they are none.
-MTL_API MTLTensorReferenceType *
-mtl_struct_member_tensor_reference_type(const MTLStructMember *member);
-MTL_API MTLTensorReferenceType *
-mtl_array_type_element_tensor_reference_type(const MTLArrayType *type);
+MTL_API MTLTensorReferenceType *mtl_struct_member_tensor_reference_type(
+    const MTLStructMember *member);
+MTL_API MTLTensorReferenceType *mtl_array_type_element_tensor_reference_type(
+    const MTLArrayType *type);
 MTL_API MTLTensorDataType
 mtl_tensor_reference_type_tensor_data_type(const MTLTensorReferenceType *type);
 MTL_API MTLDataType mtl_tensor_reference_type_index_type(const MTLTensorReferenceType *type);

@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-// ---- Enumerations: Apple's values ---------------------------------------------------------------
+// ---- Enumerations: Apple's values ----
 
 typedef enum MTLPixelFormat {
     MTLPixelFormatInvalid = 0,
@@ -255,7 +255,7 @@ typedef enum MTLCompareFunction {
     MTLCompareFunctionAlways = 7,
 } MTLCompareFunction;
 
-// ---- Plain structs and descriptors --------------------------------------------------------------
+// ---- Plain structs and descriptors ----
 
 typedef struct MTLTextureSwizzleChannels {
     uint8_t red, green, blue, alpha; // MTLTextureSwizzle; all four 0: the default (r, g, b, a)
@@ -333,7 +333,7 @@ MTL_API MTLTextureDescriptor mtl_texture_descriptor_texture_buffer(MTLPixelForma
                                                                    MTLResourceOptions options,
                                                                    MTLTextureUsage usage);
 
-// ---- MTLDevice: textures and samplers -----------------------------------------------------------
+// ---- MTLDevice: textures and samplers ----
 
 // NULL: no memory, or a rule is broken. Memory begins as zeros. Memoryless textures can only be
 // render targets.
@@ -361,9 +361,8 @@ MTL_API MTLTexture *mtl_device_new_shared_texture(MTLDevice *device,
                                                   const MTLTextureDescriptor *descriptor);
 MTL_API MTLSamplerState *mtl_device_new_sampler_state(MTLDevice *device,
                                                       const MTLSamplerDescriptor *descriptor);
-MTL_API MTLTextureViewPool *
-mtl_device_new_texture_view_pool(MTLDevice *device, const MTLResourceViewPoolDescriptor *descriptor,
-                                 MTLError **error);
+MTL_API MTLTextureViewPool *mtl_device_new_texture_view_pool(
+    MTLDevice *device, const MTLResourceViewPoolDescriptor *descriptor, MTLError **error);
 
 // A 2D texture of one level, or a texture buffer, over the buffer's memory; keeps the buffer alive.
 // The descriptor's storage mode is the buffer's.
@@ -371,7 +370,7 @@ MTL_API MTLTexture *mtl_buffer_new_texture(MTLBuffer *buffer,
                                            const MTLTextureDescriptor *descriptor, size_t offset,
                                            size_t bytes_per_row);
 
-// ---- MTLTexture (a MTLResource) -----------------------------------------------------------------
+// ---- MTLTexture (a MTLResource) ----
 
 MTL_API MTLDevice *mtl_texture_device(const MTLTexture *texture);
 MTL_API const char *mtl_texture_label(const MTLTexture *texture);
@@ -442,15 +441,14 @@ MTL_API MTLTexture *mtl_texture_new_texture_view_with_swizzle(MTLTexture *textur
                                                               MTLTextureType type, MTLRange levels,
                                                               MTLRange slices,
                                                               MTLTextureSwizzleChannels swizzle);
-MTL_API MTLTexture *
-mtl_texture_new_texture_view_with_descriptor(MTLTexture *texture,
-                                             const MTLTextureViewDescriptor *descriptor);
+MTL_API MTLTexture *mtl_texture_new_texture_view_with_descriptor(
+    MTLTexture *texture, const MTLTextureViewDescriptor *descriptor);
 MTL_API void *mtl_texture_new_shared_texture_handle(MTLTexture *texture); // NULL and a message
 
-// ---- MTLTextureViewPool: views that are only a resource id
-// --------------------------------------- The pool keeps the textures and buffers of its views
-// alive until a slot is set again. The calls return the id of the slot, {0} after a message. The
-// slot's contents must not change while committed work uses them.
+// ---- MTLTextureViewPool: views that are only a resource id ----
+// The pool keeps the textures and buffers of its views alive until a slot is set again. The calls
+// return the id of the slot, {0} after a message. The slot's contents must not change while
+// committed work uses them.
 
 MTL_API MTLDevice *mtl_texture_view_pool_device(const MTLTextureViewPool *pool);
 MTL_API const char *mtl_texture_view_pool_label(const MTLTextureViewPool *pool);
@@ -472,14 +470,14 @@ MTL_API MTLResourceID mtl_texture_view_pool_copy_resource_views(MTLTextureViewPo
                                                                 MTLRange source_range,
                                                                 size_t destination_index);
 
-// ---- MTLSamplerState ----------------------------------------------------------------------------
+// ---- MTLSamplerState ----
 
 MTL_API MTLDevice *mtl_sampler_state_device(const MTLSamplerState *sampler);
 MTL_API const char *mtl_sampler_state_label(const MTLSamplerState *sampler);
 // Needs support_argument_buffers.
 MTL_API MTLResourceID mtl_sampler_state_gpu_resource_id(const MTLSamplerState *sampler);
 
-// ---- MTLComputeCommandEncoder: textures and samplers
+// ---- MTLComputeCommandEncoder: textures and samplers ----
 // ---------------------------------------------
 
 // Texture indices are 0 .. 127, sampler indices 0 .. 15. NULL unbinds.
@@ -500,7 +498,7 @@ MTL_API void mtl_compute_command_encoder_set_sampler_states_with_lod_clamps(
     MTLComputeCommandEncoder *encoder, MTLSamplerState *const *samplers,
     const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range);
 
-// ---- Reflection ---------------------------------------------------------------------------------
+// ---- Reflection ----
 
 typedef struct MTLTextureReferenceType MTLTextureReferenceType;
 // Of texture bindings: what the kernel's argument is.
@@ -508,10 +506,10 @@ MTL_API MTLTextureType mtl_binding_texture_type(const MTLBinding *binding);
 MTL_API MTLDataType mtl_binding_texture_data_type(const MTLBinding *binding); // of a component
 MTL_API bool mtl_binding_is_depth_texture(const MTLBinding *binding);
 // Of members, elements and pointees that are textures; NULL if they are none.
-MTL_API MTLTextureReferenceType *
-mtl_struct_member_texture_reference_type(const MTLStructMember *member);
-MTL_API MTLTextureReferenceType *
-mtl_array_type_element_texture_reference_type(const MTLArrayType *type);
+MTL_API MTLTextureReferenceType *mtl_struct_member_texture_reference_type(
+    const MTLStructMember *member);
+MTL_API MTLTextureReferenceType *mtl_array_type_element_texture_reference_type(
+    const MTLArrayType *type);
 MTL_API MTLDataType
 mtl_texture_reference_type_texture_data_type(const MTLTextureReferenceType *type);
 MTL_API MTLTextureType mtl_texture_reference_type_texture_type(const MTLTextureReferenceType *type);

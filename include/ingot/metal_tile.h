@@ -31,11 +31,11 @@ typedef struct MTLTileRenderPipelineColorAttachmentDescriptor {
 } MTLTileRenderPipelineColorAttachmentDescriptor;
 
 typedef struct MTLTileRenderPipelineDescriptor {
-    const char *label;           // NULL: none
-    MTLFunction *tile_function;  // a kernel; required
-    size_t raster_sample_count;  // 0: 1
+    const char *label;                                                   // NULL: none
+    MTLFunction *tile_function;                                          // a kernel; required
+    size_t raster_sample_count;                                          // 0: 1
     MTLTileRenderPipelineColorAttachmentDescriptor color_attachments[8]; // those of the pass
-    bool threadgroup_size_matches_tile_size; // dispatches have a thread for each pixel
+    bool threadgroup_size_matches_tile_size;  // dispatches have a thread for each pixel
     size_t max_total_threads_per_threadgroup; // 0: as the function says, or 1024
     MTLBinaryArchive *const *binary_archives;
     size_t binary_archive_count;
@@ -51,8 +51,8 @@ MTL_API bool mtl_binary_archive_add_tile_render_pipeline_functions(
 // Of tile pipelines; 0 and false of others.
 MTL_API size_t
 mtl_render_pipeline_state_max_total_threads_per_threadgroup(const MTLRenderPipelineState *state);
-MTL_API bool
-mtl_render_pipeline_state_threadgroup_size_matches_tile_size(const MTLRenderPipelineState *state);
+MTL_API bool mtl_render_pipeline_state_threadgroup_size_matches_tile_size(
+    const MTLRenderPipelineState *state);
 // Bytes of the pipeline's imageblock for a sample of a pixel; 0: it has none.
 MTL_API size_t
 mtl_render_pipeline_state_imageblock_sample_length(const MTLRenderPipelineState *state);
@@ -89,16 +89,15 @@ MTL_API void mtl_render_command_encoder_set_tile_textures(MTLRenderCommandEncode
 MTL_API void mtl_render_command_encoder_set_tile_sampler_state(MTLRenderCommandEncoder *encoder,
                                                                MTLSamplerState *sampler,
                                                                size_t index);
-MTL_API void
-mtl_render_command_encoder_set_tile_sampler_states(MTLRenderCommandEncoder *encoder,
-                                                   MTLSamplerState *const *samplers,
-                                                   MTLRange range);
+MTL_API void mtl_render_command_encoder_set_tile_sampler_states(MTLRenderCommandEncoder *encoder,
+                                                                MTLSamplerState *const *samplers,
+                                                                MTLRange range);
 MTL_API void mtl_render_command_encoder_set_tile_sampler_state_with_lod_clamps(
     MTLRenderCommandEncoder *encoder, MTLSamplerState *sampler, float lod_min_clamp,
     float lod_max_clamp, size_t index);
 MTL_API void mtl_render_command_encoder_set_tile_sampler_states_with_lod_clamps(
-    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers,
-    const float *lod_min_clamps, const float *lod_max_clamps, MTLRange range);
+    MTLRenderCommandEncoder *encoder, MTLSamplerState *const *samplers, const float *lod_min_clamps,
+    const float *lod_max_clamps, MTLRange range);
 
 #ifdef __cplusplus
 }

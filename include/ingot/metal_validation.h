@@ -43,7 +43,7 @@ mtl_render_pipeline_state_shader_validation(const MTLRenderPipelineState *state)
 MTL_API size_t mtl_command_buffer_log_count(const MTLCommandBuffer *buffer);
 MTL_API MTLFunctionLog *mtl_command_buffer_log(const MTLCommandBuffer *buffer, size_t i);
 
-// ---- MTLFunctionLog -----------------------------------------------------------------------------
+// ---- MTLFunctionLog ----
 
 MTL_API MTLFunctionLogType mtl_function_log_type(const MTLFunctionLog *log);
 // "" if the encoder has none.
@@ -57,7 +57,7 @@ MTL_API const char *mtl_function_log_description(const MTLFunctionLog *log);
 // Threads that did it (not Apple's).
 MTL_API uint64_t mtl_function_log_count(const MTLFunctionLog *log);
 
-// ---- Leaks (not Apple's) ------------------------------------------------------------------------
+// ---- Leaks (not Apple's) ----
 
 // Writes the list of INGOT_LEAKS to `text` (terminated) and returns the number of live objects; 0
 // without INGOT_LEAKS. The device itself does not count. Waits for compiles in the background,

@@ -67,7 +67,7 @@ typedef enum IgErrorCode {
     IgErrorNotFinite = 11,  // ig_check_finite found something
 } IgErrorCode;
 
-// ---- Devices ------------------------------------------------------------------------------------
+// ---- Devices ----
 
 // The system's default Metal device, the same object each time; not released.
 MTL_API IgDevice *ig_device_default(MTLError **error);
@@ -87,7 +87,7 @@ typedef struct IgDeviceStatistics {
 } IgDeviceStatistics;
 MTL_API IgDeviceStatistics ig_device_statistics(IgDevice *device);
 
-// ---- The buffer pool ----------------------------------------------------------------------------
+// ---- The buffer pool ----
 // Memory of tensors that are gone is kept for the next of about the same size. Size classes are
 // four to a power of two, so that at most a fifth is wasted; all sizes are bytes. Work on a device
 // runs in the order it was recorded, so memory may be given to later work at once; the host writes
@@ -104,8 +104,8 @@ typedef struct IgPoolStatistics {
     uint64_t live_memory;      // bytes of the buffers in use
 } IgPoolStatistics;
 MTL_API IgPoolStatistics ig_pool_statistics(IgPool *pool);
-// Buffers kept per size class; 0 keeps none. Until it is set, IG_POOL_CAPACITY, and of small ones as
-// many as 1 MiB holds.
+// Buffers kept per size class; 0 keeps none. Until it is set, IG_POOL_CAPACITY, and of small ones
+// as many as 1 MiB holds.
 MTL_API void ig_pool_set_capacity(IgPool *pool, size_t capacity);
 MTL_API size_t ig_pool_capacity(IgPool *pool);
 // The most memory that tensors of the device may take, in use and waiting; 0: no limit.
@@ -127,7 +127,7 @@ MTL_API MTLBuffer *ig_pool_allocate_zeros(IgPool *pool, size_t n_bytes, MTLError
 // true).
 MTL_API bool ig_pool_recycle(IgPool *pool, MTLBuffer *buffer, MTLCommandBuffer *after);
 
-// ---- Lifetime -----------------------------------------------------------------------------------
+// ---- Lifetime ----
 
 MTL_API IgTensor *ig_retain(IgTensor *tensor);
 MTL_API void ig_release(IgTensor *tensor); // NULL is a no-op
@@ -142,7 +142,7 @@ MTL_API void ig_scope_enter(IgScope *left);
 // The tensor survives its scope; the caller releases it.
 MTL_API IgTensor *ig_keep(IgTensor *tensor);
 
-// ---- Creation -----------------------------------------------------------------------------------
+// ---- Creation ----
 // Shapes are row-major: the last axis is the innermost. rank 0 is a scalar, and axes of length 0
 // are allowed.
 
@@ -178,7 +178,7 @@ MTL_API IgTensor *ig_uniform(IgDevice *device, IgType type, int rank, const int6
 MTL_API IgTensor *ig_randn(IgDevice *device, IgType type, int rank, const int64_t *shape,
                            uint64_t seed, MTLError **error);
 
-// ---- What a tensor is ---------------------------------------------------------------------------
+// ---- What a tensor is ----
 
 MTL_API IgDevice *ig_device(const IgTensor *tensor);
 MTL_API IgType ig_type(const IgTensor *tensor);
@@ -189,7 +189,7 @@ MTL_API int64_t ig_dim(const IgTensor *tensor, int axis);  // negative axes coun
 MTL_API int64_t ig_numel(const IgTensor *tensor);          // 1 for a scalar
 MTL_API bool ig_is_contiguous(const IgTensor *tensor);
 
-// ---- Host access: waits for the values ----------------------------------------------------------
+// ---- Host access: waits for the values ----
 
 // All elements in order, n_bytes must be exactly their size.
 MTL_API bool ig_read(IgTensor *tensor, void *out, size_t n_bytes, MTLError **error);
@@ -214,7 +214,7 @@ MTL_API bool ig_ready(IgTensor *tensor);
 // An error that names the first element that is infinite or not a number.
 MTL_API bool ig_check_finite(IgTensor *tensor, MTLError **error);
 
-// ---- Views: no copy -----------------------------------------------------------------------------
+// ---- Views: no copy ----
 
 // One length may be -1. Copies only if the elements do not lie so that a view can show them.
 MTL_API IgTensor *ig_reshape(IgTensor *tensor, int rank, const int64_t *shape, MTLError **error);
@@ -235,7 +235,7 @@ MTL_API IgTensor *ig_diagonal(IgTensor *tensor, int64_t offset, int axis0, int a
                               MTLError **error);
 MTL_API IgTensor *ig_contiguous(IgTensor *tensor, MTLError **error);
 
-// ---- Element-wise operations, with broadcasting -------------------------------------------------
+// ---- Element-wise operations, with broadcasting ----
 // Types: both operands are brought to the first type that holds both (bool, int8, int32, int64,
 // float16 or bfloat16, float32; float16 with bfloat16 is float32). Functions that are not closed
 // over integers (division, exp, ...) give float32 for them.
@@ -296,7 +296,7 @@ IG_BINARY(pow);
 IG_BINARY(minimum);
 IG_BINARY(maximum);
 IG_BINARY(remainder); // the sign is b's, as in Python
-IG_BINARY(eq); // comparisons give bool
+IG_BINARY(eq);        // comparisons give bool
 IG_BINARY(ne);
 IG_BINARY(lt);
 IG_BINARY(le);
@@ -310,7 +310,7 @@ IG_BINARY(floor_divide); // rounded down; of whole numbers whole, by 0 it is 0
 #undef IG_BINARY
 // The number takes the tensor's type if it fits there (an integer tensor with 0.5 becomes float32).
 // Its value is not part of the kernel: another number needs no new one.
-#define IG_SCALAR(NAME) \
+#define IG_SCALAR(NAME)                                                                            \
     MTL_API IgTensor *ig_##NAME##_scalar(IgTensor *x, double value, MTLError **error)
 IG_SCALAR(add);
 IG_SCALAR(sub);
@@ -338,7 +338,7 @@ MTL_API IgTensor *ig_triu(IgTensor *x, int64_t diagonal, MTLError **error);
 // alone, as with ig_uniform. Not training: x itself.
 MTL_API IgTensor *ig_dropout(IgTensor *x, double p, bool training, uint64_t seed, MTLError **error);
 
-// ---- Matrices -----------------------------------------------------------------------------------
+// ---- Matrices ----
 // (.., M, K) times (.., K, N): stacks broadcast, a vector is a row on the left and a column on the
 // right. Sums are float. Element-wise operations behind a product (a bias, an activation, a
 // residual) become part of its kernel.
@@ -350,7 +350,7 @@ MTL_API IgTensor *ig_matmul(IgTensor *a, IgTensor *b, MTLError **error);
 MTL_API IgTensor *ig_einsum(const char *equation, int n, IgTensor *const *operands,
                             MTLError **error);
 
-// ---- Convolution and pooling --------------------------------------------------------------------
+// ---- Convolution and pooling ----
 // Pictures are (N, C, H, W). Numbers that are 0 mean 1 (stride, dilation, groups), so that {0} is
 // the plain operation.
 
@@ -371,15 +371,15 @@ MTL_API IgTensor *ig_conv_transpose2d(IgTensor *x, IgTensor *weight, IgTensor *b
                                       const IgConvolution *options, MTLError **error);
 
 typedef struct IgPooling {
-    int64_t kernel[2];            // of H and W
-    int64_t stride[2];            // 0: the kernel's
-    int64_t padding[2];           // at most half of the kernel
-    int64_t dilation[2];          // of maxima
-    bool ceil_mode;               // a last window that begins inside counts though it ends outside
-    bool count_excludes_padding;  // averages are over elements of x alone
+    int64_t kernel[2];           // of H and W
+    int64_t stride[2];           // 0: the kernel's
+    int64_t padding[2];          // at most half of the kernel
+    int64_t dilation[2];         // of maxima
+    bool ceil_mode;              // a last window that begins inside counts though it ends outside
+    bool count_excludes_padding; // averages are over elements of x alone
 } IgPooling;
-// indices, if not NULL: where in its (H, W) each maximum is, int64; the first of equals, and what is
-// not a number wins. x is (N, C, H, W) or (C, H, W).
+// indices, if not NULL: where in its (H, W) each maximum is, int64; the first of equals, and what
+// is not a number wins. x is (N, C, H, W) or (C, H, W).
 MTL_API IgTensor *ig_max_pool2d(IgTensor *x, const IgPooling *options, IgTensor **indices,
                                 MTLError **error);
 MTL_API IgTensor *ig_avg_pool2d(IgTensor *x, const IgPooling *options, MTLError **error);
@@ -390,7 +390,7 @@ MTL_API IgTensor *ig_adaptive_avg_pool2d(IgTensor *x, int64_t height, int64_t wi
 MTL_API IgTensor *ig_global_avg_pool(IgTensor *x, MTLError **error);
 MTL_API IgTensor *ig_global_max_pool(IgTensor *x, MTLError **error);
 
-// ---- Fused operations by name -------------------------------------------------------------------
+// ---- Fused operations by name ----
 // One kernel each, as the same operations one after the other would be too; ig_device_statistics
 // shows it. Gradients as of the parts. Activations other than these are ordinary operations behind
 // the product.
@@ -420,12 +420,12 @@ MTL_API IgTensor *ig_fused_linear_residual_relu(IgTensor *x, IgTensor *weight, I
 MTL_API IgTensor *ig_fused_gelu_linear(IgTensor *x, IgTensor *weight, IgTensor *bias,
                                        MTLError **error);
 
-// ---- Reductions ---------------------------------------------------------------------------------
+// ---- Reductions ----
 // Over one axis, or all (IG_ALL). Computed in float, or 64-bit integers, and rounded once. Sums and
 // products of integers are int64, means float32, positions int64; the rest has the tensor's type.
 // An element-wise argument is computed on the way.
 
-#define IG_REDUCTION(NAME) \
+#define IG_REDUCTION(NAME)                                                                         \
     MTL_API IgTensor *ig_##NAME(IgTensor *x, int axis, bool keepdim, MTLError **error)
 IG_REDUCTION(sum);
 IG_REDUCTION(mean);
@@ -447,7 +447,8 @@ MTL_API IgTensor *ig_mean_axes(IgTensor *x, int n_axes, const int *axes, bool ke
 // default is 0, PyTorch's 1), and its root.
 MTL_API IgTensor *ig_var(IgTensor *x, int axis, int64_t correction, bool keepdim, MTLError **error);
 MTL_API IgTensor *ig_std(IgTensor *x, int axis, int64_t correction, bool keepdim, MTLError **error);
-// sum(|x|^p)^(1/p); 0: how many are not 0, INFINITY and -INFINITY: the largest and the smallest |x|.
+// sum(|x|^p)^(1/p); 0: how many are not 0, INFINITY and -INFINITY: the largest and the smallest
+// |x|.
 MTL_API IgTensor *ig_norm(IgTensor *x, double p, int axis, bool keepdim, MTLError **error);
 // Sums (products) of all elements up to each; integers give int64.
 MTL_API IgTensor *ig_cumsum(IgTensor *x, int axis, MTLError **error);
@@ -473,7 +474,7 @@ MTL_API IgTensor *ig_group_norm(IgTensor *x, int64_t n_groups, IgTensor *weight,
 MTL_API IgTensor *ig_instance_norm(IgTensor *x, IgTensor *weight, IgTensor *bias, double epsilon,
                                    MTLError **error);
 
-// ---- Order --------------------------------------------------------------------------------------
+// ---- Order ----
 // Equal elements keep their order. What is not a number is larger than every number: last, or first
 // when descending. Indices are int64. Gradients go where the values came from.
 
@@ -485,7 +486,7 @@ MTL_API IgTensor *ig_argsort(IgTensor *x, int axis, bool descending, MTLError **
 MTL_API bool ig_topk(IgTensor *x, int64_t k, int axis, bool largest, IgTensor **values,
                      IgTensor **indices, MTLError **error);
 
-// ---- By index -----------------------------------------------------------------------------------
+// ---- By index ----
 // Indices are integers from 0 on, of any integer type; negative ones are an error here (Python's
 // indexing adds the length first). They are read and checked right away. Sums
 // and gradients are added in the order of the indices: results are always the same.
@@ -508,11 +509,11 @@ MTL_API IgTensor *ig_index_copy(IgTensor *x, int axis, IgTensor *index, IgTensor
 MTL_API IgTensor *ig_index_add(IgTensor *x, int axis, IgTensor *index, IgTensor *source,
                                MTLError **error);
 
-// ---- Together and apart -------------------------------------------------------------------------
+// ---- Together and apart ----
 
 // Equal shapes but for the axis; types are brought to the first that holds all.
 MTL_API IgTensor *ig_concat(int n, IgTensor *const *pieces, int axis, MTLError **error);
-MTL_API IgTensor *ig_cat(int n, IgTensor *const *pieces, int axis, MTLError **error); // the same
+MTL_API IgTensor *ig_cat(int n, IgTensor *const *pieces, int axis, MTLError **error);   // the same
 MTL_API IgTensor *ig_stack(int n, IgTensor *const *pieces, int axis, MTLError **error); // new axis
 // `value` before and behind an axis.
 MTL_API IgTensor *ig_pad(IgTensor *x, int axis, int64_t before, int64_t after, double value,
@@ -532,7 +533,7 @@ MTL_API int ig_chunk(IgTensor *x, int64_t n, int axis, int max, IgTensor **piece
                      MTLError **error);
 MTL_API int ig_unstack(IgTensor *x, int axis, int max, IgTensor **pieces, MTLError **error);
 
-// ---- Gradients ----------------------------------------------------------------------------------
+// ---- Gradients ----
 // A tensor that requires a gradient is a leaf; results of operations on it remember how they were
 // made. ig_backward follows that back and adds to the gradients of the leaves. Gradients have the
 // type of their tensor and are made of ordinary operations: recorded, fused, and differentiable

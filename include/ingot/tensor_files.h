@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-// ---- Named tensors ------------------------------------------------------------------------------
+// ---- Named tensors ----
 // In the order in which they were set; and metadata, which are pairs of texts. Not for several
 // threads at once while one changes it.
 
@@ -42,7 +42,7 @@ MTL_API int ig_dict_metadata_count(const IgDict *dict);
 MTL_API const char *ig_dict_metadata_key(const IgDict *dict, int i);
 MTL_API const char *ig_dict_metadata(const IgDict *dict, const char *key); // NULL: there is none
 
-// ---- safetensors --------------------------------------------------------------------------------
+// ---- safetensors ----
 // Types F16, F32, BF16, I8, I32, I64 and BOOL are read and written as they are. The rest of the
 // format's types is an error, except that F64 becomes float32, and U8, I16, U16 become int32, U32
 // int64.
@@ -53,7 +53,7 @@ MTL_API IgDict *ig_load_safetensors(IgDevice *device, const char *path, MTLError
 MTL_API IgDict *ig_read_safetensors(IgDevice *device, const void *bytes, size_t n_bytes,
                                     const char *name, MTLError **error);
 
-// ---- .npy ---------------------------------------------------------------------------------------
+// ---- .npy ----
 // Versions 1 to 3, either order of axes and bytes. NumPy has no bfloat16: it is written as float32.
 // Types that tensors do not have become the ones that hold them best: float64 float32, uint8, int16
 // and uint16 int32, uint32 int64, uint64 int64 (a value that does not fit is an error).

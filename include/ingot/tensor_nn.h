@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-// ---- Losses -------------------------------------------------------------------------------------
+// ---- Losses ----
 // Shapes must be equal: broadcasting a target is more often a mistake than meant.
 
 typedef enum IgReduce { IgReduceMean = 0, IgReduceSum = 1, IgReduceNone = 2 } IgReduce;
@@ -45,7 +45,7 @@ MTL_API IgTensor *ig_cross_entropy_loss(IgTensor *logits, IgTensor *target, IgRe
 MTL_API IgTensor *ig_fused_softmax_cross_entropy(IgTensor *logits, IgTensor *classes,
                                                  IgReduce reduce, MTLError **error);
 
-// ---- Optimisers ---------------------------------------------------------------------------------
+// ---- Optimisers ----
 // State is float32; float16 and bfloat16 parameters have a float32 copy that is the truth. A step
 // is one kernel per parameter, and another rate needs no other kernel.
 
@@ -99,7 +99,7 @@ MTL_API IgDict *ig_optimizer_state_dict(const IgOptimizer *optimizer, MTLError *
 MTL_API bool ig_optimizer_load_state_dict(IgOptimizer *optimizer, const IgDict *dict,
                                           MTLError **error);
 
-// ---- Gradients ----------------------------------------------------------------------------------
+// ---- Gradients ----
 
 // Scales all gradients so that their norm together is at most max_norm, and returns the norm
 // before. Nothing is read: the result is a tensor. Parameters without a gradient are left out.
@@ -107,7 +107,7 @@ MTL_API IgTensor *ig_clip_grad_norm(int n, IgTensor *const *parameters, double m
                                     MTLError **error);
 MTL_API bool ig_clip_grad_value(int n, IgTensor *const *parameters, double limit, MTLError **error);
 
-// ---- Modules ------------------------------------------------------------------------------------
+// ---- Modules ----
 // Networks as objects: parameters, buffers (what is saved and not trained), modules inside, and a
 // function. Names of parameters are PyTorch's ("0.weight", "running_mean"), as are the shapes and
 // the numbers they start with: files go both ways. Random starts depend on the seed only.
@@ -198,7 +198,7 @@ MTL_API bool ig_module_save(const IgModule *module, const IgOptimizer *optimizer
 MTL_API bool ig_module_load(IgModule *module, IgOptimizer *optimizer, const char *path,
                             MTLError **error);
 
-// ---- First values -------------------------------------------------------------------------------
+// ---- First values ----
 // New values for a tensor, from its shape (out, in, ..): fans as PyTorch computes them.
 
 MTL_API bool ig_init_uniform(IgTensor *tensor, double low, double high, uint64_t seed,
@@ -213,7 +213,7 @@ MTL_API bool ig_init_kaiming_normal(IgTensor *tensor, double gain, uint64_t seed
 MTL_API bool ig_init_xavier_uniform(IgTensor *tensor, double gain, uint64_t seed, MTLError **error);
 MTL_API bool ig_init_xavier_normal(IgTensor *tensor, double gain, uint64_t seed, MTLError **error);
 
-// ---- Learning rates -----------------------------------------------------------------------------
+// ---- Learning rates ----
 
 typedef enum IgScheduleKind {
     IgScheduleConstant = 0,

@@ -274,10 +274,8 @@ static PyObject *backend_execute_compute_command(PyObject *o, PyObject *args) {
 }
 
 #define METHOD(type, fn, flags, arguments, typed, returns, doc)                                    \
-    {                                                                                              \
-#fn, type##_##fn, flags,                                                                   \
-            #fn "($self" arguments ", /)\n--\n\n" #fn "(" typed ") -> " returns "\n\n" doc         \
-    }
+    {#fn, type##_##fn, flags,                                                                      \
+     #fn "($self" arguments ", /)\n--\n\n" #fn "(" typed ") -> " returns "\n\n" doc}
 static PyMethodDef backend_methods[] = {
     METHOD(backend, is_available, METH_NOARGS | METH_STATIC, "", "", "bool",
            "Whether there is a Metal device."),

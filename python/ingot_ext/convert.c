@@ -24,7 +24,7 @@ typedef struct List {
     union {
         int64_t i;
         float f;
-    } * values; // as `level` says: what was read is changed when the level rises
+    } *values; // as `level` says: what was read is changed when the level rises
 } List;
 
 static bool is_list(PyObject *o) { return PyList_Check(o) || PyTuple_Check(o); }

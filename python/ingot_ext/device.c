@@ -398,8 +398,7 @@ static PyObject *pool_clear(PyObject *o, PyObject *ignored) {
     return Py_NewRef(Py_None);
 }
 
-#define COUNTER_ROW(field, doc)                                                                    \
-    { #field, pool_##field, NULL, "int, read-only: " doc, NULL }
+#define COUNTER_ROW(field, doc) {#field, pool_##field, NULL, "int, read-only: " doc, NULL}
 static PyGetSetDef pool_properties[] = {
     COUNTER_ROW(total_pooled, "Buffers that wait in the pool."),
     COUNTER_ROW(size_classes, "Size classes with a buffer in them."),

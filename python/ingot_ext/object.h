@@ -239,60 +239,38 @@ static inline void free_object(PyObject *o) {
 
 // ---- Writing rows ----
 
-#define TENSOR(label)                                                                              \
-    { .name = label, .kind = A_TENSOR }
-#define TENSOR_OR(label)                                                                           \
-    { .name = label, .kind = A_TENSOR, .text = "None", .or_none = true }
-#define TENSORS(label)                                                                             \
-    { .name = label, .kind = A_TENSORS }
+#define TENSOR(label) {.name = label, .kind = A_TENSOR}
+#define TENSOR_OR(label) {.name = label, .kind = A_TENSOR, .text = "None", .or_none = true}
+#define TENSORS(label) {.name = label, .kind = A_TENSORS}
 #define X TENSOR("x")
-#define NUMBER(label)                                                                              \
-    { .name = label, .kind = A_NUMBER }
-#define NUMBER_OR(label, v)                                                                        \
-    { .name = label, .kind = A_NUMBER, .text = #v, .value = v }
-#define INT(label)                                                                                 \
-    { .name = label, .kind = A_INT }
-#define INT_OR(label, v)                                                                           \
-    { .name = label, .kind = A_INT, .text = #v, .value = v }
-#define BOOL_OR(label, v)                                                                          \
-    { .name = label, .kind = A_BOOL, .text = v ? "True" : "False", .value = v }
-#define KEEPDIM                                                                                    \
-    { .name = "keepdim", .other = "keepdims", .kind = A_BOOL, .text = "False" }
-#define AXIS                                                                                       \
-    { .name = "axis", .other = "dim", .kind = A_AXIS }
-#define AXIS_OR(v)                                                                                 \
-    { .name = "axis", .other = "dim", .kind = A_AXIS, .text = #v, .value = v }
+#define NUMBER(label) {.name = label, .kind = A_NUMBER}
+#define NUMBER_OR(label, v) {.name = label, .kind = A_NUMBER, .text = #v, .value = v}
+#define INT(label) {.name = label, .kind = A_INT}
+#define INT_OR(label, v) {.name = label, .kind = A_INT, .text = #v, .value = v}
+#define BOOL_OR(label, v) {.name = label, .kind = A_BOOL, .text = v ? "True" : "False", .value = v}
+#define KEEPDIM {.name = "keepdim", .other = "keepdims", .kind = A_BOOL, .text = "False"}
+#define AXIS {.name = "axis", .other = "dim", .kind = A_AXIS}
+#define AXIS_OR(v) {.name = "axis", .other = "dim", .kind = A_AXIS, .text = #v, .value = v}
 #define AXIS_NONE                                                                                  \
-    {                                                                                              \
-        .name = "axis", .other = "dim", .kind = A_AXIS, .text = "None", .value = IG_ALL,           \
-        .or_none = true                                                                            \
-    }
-#define AXES_NONE                                                                                  \
-    { .name = "axis", .other = "dim", .kind = A_AXES, .text = "None", .or_none = true }
-#define SHAPE(label)                                                                               \
-    { .name = label, .kind = A_SHAPE, .rest = true }
-#define PAIR(label)                                                                                \
-    { .name = label, .kind = A_PAIR }
-#define PAIR_OR(label, v)                                                                          \
-    { .name = label, .kind = A_PAIR, .text = #v, .value = v }
-#define DTYPE                                                                                      \
-    { .name = "dtype", .kind = A_DTYPE, .text = "None", .or_none = true }
-#define DEVICE                                                                                     \
-    { .name = "device", .kind = A_DEVICE, .text = "None", .or_none = true }
-#define STR(label)                                                                                 \
-    { .name = label, .kind = A_STR }
-#define STR_OR(label, v)                                                                           \
-    { .name = label, .kind = A_STR, .text = "\"" v "\"" }
-#define PATH(label)                                                                                \
-    { .name = label, .kind = A_PATH }
-#define REDUCE                                                                                     \
-    { .name = "reduction", .kind = A_REDUCE, .text = "\"mean\"" }
-#define SEED                                                                                       \
-    { .name = "seed", .kind = A_SEED, .text = "None", .or_none = true }
-#define ANY(label)                                                                                 \
-    { .name = label, .kind = A_ANY }
-#define ANY_OR(label)                                                                              \
-    { .name = label, .kind = A_ANY, .text = "None", .or_none = true }
+    {.name = "axis",                                                                               \
+     .other = "dim",                                                                               \
+     .kind = A_AXIS,                                                                               \
+     .text = "None",                                                                               \
+     .value = IG_ALL,                                                                              \
+     .or_none = true}
+#define AXES_NONE {.name = "axis", .other = "dim", .kind = A_AXES, .text = "None", .or_none = true}
+#define SHAPE(label) {.name = label, .kind = A_SHAPE, .rest = true}
+#define PAIR(label) {.name = label, .kind = A_PAIR}
+#define PAIR_OR(label, v) {.name = label, .kind = A_PAIR, .text = #v, .value = v}
+#define DTYPE {.name = "dtype", .kind = A_DTYPE, .text = "None", .or_none = true}
+#define DEVICE {.name = "device", .kind = A_DEVICE, .text = "None", .or_none = true}
+#define STR(label) {.name = label, .kind = A_STR}
+#define STR_OR(label, v) {.name = label, .kind = A_STR, .text = "\"" v "\""}
+#define PATH(label) {.name = label, .kind = A_PATH}
+#define REDUCE {.name = "reduction", .kind = A_REDUCE, .text = "\"mean\""}
+#define SEED {.name = "seed", .kind = A_SEED, .text = "None", .or_none = true}
+#define ANY(label) {.name = label, .kind = A_ANY}
+#define ANY_OR(label) {.name = label, .kind = A_ANY, .text = "None", .or_none = true}
 
 #define UNUSED(type, parameter) type parameter __attribute__((unused))
 #define OP_(fn, kind, Result, type, flags_, returns_, doc_, ...)                                   \

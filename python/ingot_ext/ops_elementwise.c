@@ -118,8 +118,7 @@ static IgTensor *weak(const Arg *a, MTLError **error,
     }
     return tensors(a[0].t, a[1].t, error);
 }
-#define Y                                                                                          \
-    { .name = "y", .other = "other", .kind = A_TENSOR }
+#define Y {.name = "y", .other = "other", .kind = A_TENSOR}
 TENSOR_OP(minimum, "The smaller of two.", X, Y) {
     return weak(a, error, ig_minimum, ig_minimum_scalar);
 }

@@ -75,8 +75,7 @@ static IgTensor *std_of(IgTensor *x, int axis, bool keepdim, MTLError **error) {
 static IgTensor *norm_of(IgTensor *x, int axis, bool keepdim, MTLError **error) {
     return ig_norm(x, parameter, axis, keepdim, error);
 }
-#define CORRECTION                                                                                 \
-    { .name = "correction", .other = "ddof", .kind = A_INT, .text = "0" }
+#define CORRECTION {.name = "correction", .other = "ddof", .kind = A_INT, .text = "0"}
 TENSOR_OP(var,
           "The variance: squared distances to the mean, summed and divided by the count less "
           "correction (0 as in NumPy; PyTorch's default is 1).",

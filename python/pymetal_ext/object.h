@@ -270,59 +270,33 @@ static inline PyObject *from_str(const char *s) {
 
 // ---- Writing the tables ----
 
-#define U8(name)                                                                                   \
-    { name, K_U8, 0, NULL, 0, false }
-#define U32(name)                                                                                  \
-    { name, K_U32, 0, NULL, 0, false }
-#define SIZE(name)                                                                                 \
-    { name, K_U64, 0, NULL, 0, false }
-#define BOOL(name)                                                                                 \
-    { name, K_BOOL, 0, NULL, 0, false }
-#define DOUBLE(name)                                                                               \
-    { name, K_DOUBLE, 0, NULL, 0, false }
-#define STR(name)                                                                                  \
-    { name, K_STR, 0, NULL, 0, false }
-#define TEXT(name)                                                                                 \
-    { name, K_TEXT, 0, NULL, 0, false }
-#define BYTES(name)                                                                                \
-    { name, K_BYTES, 0, NULL, 0, false }
-#define DATA(name)                                                                                 \
-    { name, K_DATA, 0, NULL, 0, false }
-#define PATH(name)                                                                                 \
-    { name, K_PATH, 0, NULL, 0, false }
-#define ENUMERATION(name, type)                                                                    \
-    { name, K_ENUM, E_##type, NULL, 0, false }
-#define OBJECT(name, type)                                                                         \
-    { name, K_OBJECT, C_##type, NULL, 0, false }
-#define OPTIONAL(name, type)                                                                       \
-    { name, K_OBJECT, C_##type, "None", 0, true }
-#define NULLABLE(name, type)                                                                       \
-    { name, K_OBJECT, C_##type, NULL, 0, true }
-#define LIST(name, type)                                                                           \
-    { name, K_LIST, C_##type, NULL, 0, false }
-#define CALLABLE(name)                                                                             \
-    { name, K_CALLABLE, 0, NULL, 0, false }
-#define ANY(name)                                                                                  \
-    { name, K_ANY, 0, NULL, 0, false }
+#define U8(name) {name, K_U8, 0, NULL, 0, false}
+#define U32(name) {name, K_U32, 0, NULL, 0, false}
+#define SIZE(name) {name, K_U64, 0, NULL, 0, false}
+#define BOOL(name) {name, K_BOOL, 0, NULL, 0, false}
+#define DOUBLE(name) {name, K_DOUBLE, 0, NULL, 0, false}
+#define STR(name) {name, K_STR, 0, NULL, 0, false}
+#define TEXT(name) {name, K_TEXT, 0, NULL, 0, false}
+#define BYTES(name) {name, K_BYTES, 0, NULL, 0, false}
+#define DATA(name) {name, K_DATA, 0, NULL, 0, false}
+#define PATH(name) {name, K_PATH, 0, NULL, 0, false}
+#define ENUMERATION(name, type) {name, K_ENUM, E_##type, NULL, 0, false}
+#define OBJECT(name, type) {name, K_OBJECT, C_##type, NULL, 0, false}
+#define OPTIONAL(name, type) {name, K_OBJECT, C_##type, "None", 0, true}
+#define NULLABLE(name, type) {name, K_OBJECT, C_##type, NULL, 0, true}
+#define LIST(name, type) {name, K_LIST, C_##type, NULL, 0, false}
+#define CALLABLE(name) {name, K_CALLABLE, 0, NULL, 0, false}
+#define ANY(name) {name, K_ANY, 0, NULL, 0, false}
 // With a default.
-#define SIZE_OR(name, value)                                                                       \
-    { name, K_U64, 0, #value, value, false }
-#define U32_OR(name, value)                                                                        \
-    { name, K_U32, 0, #value, value, false }
-#define BOOL_OR(name, value)                                                                       \
-    { name, K_BOOL, 0, value ? "True" : "False", value, false }
-#define DOUBLE_OR(name, value)                                                                     \
-    { name, K_DOUBLE, 0, #value, value, false }
-#define STR_OR(name)                                                                               \
-    { name, K_STR, 0, "\"\"", 0, false }
-#define ENUM_OR(name, type, member, value)                                                         \
-    { name, K_ENUM, E_##type, #type "." #member, value, false }
-#define LIST_OR(name, type)                                                                        \
-    { name, K_LIST, C_##type, "()", 0, true }
-#define ANY_OR(name)                                                                               \
-    { name, K_ANY, 0, "None", 0, true }
-#define OWN(name, type)                                                                            \
-    { name, K_OBJECT, C_##type, "new", 0, false }
+#define SIZE_OR(name, value) {name, K_U64, 0, #value, value, false}
+#define U32_OR(name, value) {name, K_U32, 0, #value, value, false}
+#define BOOL_OR(name, value) {name, K_BOOL, 0, value ? "True" : "False", value, false}
+#define DOUBLE_OR(name, value) {name, K_DOUBLE, 0, #value, value, false}
+#define STR_OR(name) {name, K_STR, 0, "\"\"", 0, false}
+#define ENUM_OR(name, type, member, value) {name, K_ENUM, E_##type, #type "." #member, value, false}
+#define LIST_OR(name, type) {name, K_LIST, C_##type, "()", 0, true}
+#define ANY_OR(name) {name, K_ANY, 0, "None", 0, true}
+#define OWN(name, type) {name, K_OBJECT, C_##type, "new", 0, false}
 
 #define METHOD_(cls, fn, returns, doc, of_class, specs, n_specs)                                   \
     static PyObject *cls##_##fn##_body(Object *self, State *state, const Arg *a);                  \
@@ -379,6 +353,5 @@ static inline PyObject *from_str(const char *s) {
     RO(cls, device, "Device", "The device it belongs to.",                                         \
        wrap(state, C_Device, mtl_##object##_device(self->native)))
 
-#define NO_FIELD                                                                                   \
-    { ANY(NULL), NULL, false }
+#define NO_FIELD {ANY(NULL), NULL, false}
 #endif

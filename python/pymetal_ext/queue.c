@@ -414,8 +414,8 @@ METHOD(CommandBuffer, use_residency_set, "None",
     return none(state);
 }
 
-METHOD(CommandBuffer, present_drawable, "None",
-       "Shows a drawable when the commands are done.", OBJECT("drawable", MetalDrawable)) {
+METHOD(CommandBuffer, present_drawable, "None", "Shows a drawable when the commands are done.",
+       OBJECT("drawable", MetalDrawable)) {
     mtl_command_buffer_present_drawable(self->native, a[0].p);
     return none(state);
 }

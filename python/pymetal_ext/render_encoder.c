@@ -104,8 +104,8 @@ ENCODER(set_scissor_rect, "Nothing is drawn outside.", SIZE("x"), SIZE("y"), SIZ
     if (!a[2].u || !a[3].u)
         return raise_text(state, ERROR_VALIDATION, "%s: width and height must be greater than 0",
                           NAME(set_scissor_rect));
-    mtl_render_command_encoder_set_scissor_rect(
-        self->native, (MTLScissorRect){a[0].u, a[1].u, a[2].u, a[3].u});
+    mtl_render_command_encoder_set_scissor_rect(self->native,
+                                                (MTLScissorRect){a[0].u, a[1].u, a[2].u, a[3].u});
     return none(state);
 }
 
@@ -119,16 +119,15 @@ ENCODER(draw_primitives, "Draws vertices.", ENUMERATION("type", PrimitiveType), 
 ENCODER(draw_indexed_primitives, "Draws vertices by index.", ENUMERATION("type", PrimitiveType),
         SIZE("index_count"), ENUMERATION("index_type", IndexType), OBJECT("index_buffer", Buffer),
         SIZE("index_buffer_offset")) {
-    mtl_render_command_encoder_draw_indexed_primitives(self->native, (MTLPrimitiveType)a[0].u,
-                                                       a[1].u, (MTLIndexType)a[2].u, a[3].p,
-                                                       a[4].u);
+    mtl_render_command_encoder_draw_indexed_primitives(
+        self->native, (MTLPrimitiveType)a[0].u, a[1].u, (MTLIndexType)a[2].u, a[3].p, a[4].u);
     return none(state);
 }
 
 ENCODER(draw_primitives_instanced, "Draws instances.", ENUMERATION("type", PrimitiveType),
         SIZE("start"), SIZE("count"), SIZE("instance_count"), SIZE_OR("base_instance", 0)) {
-    mtl_render_command_encoder_draw_primitives_instanced(
-        self->native, (MTLPrimitiveType)a[0].u, a[1].u, a[2].u, a[3].u, a[4].u);
+    mtl_render_command_encoder_draw_primitives_instanced(self->native, (MTLPrimitiveType)a[0].u,
+                                                         a[1].u, a[2].u, a[3].u, a[4].u);
     return none(state);
 }
 

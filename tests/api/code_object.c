@@ -29,8 +29,7 @@ static void misbehave(const CpuLaunch *launch, Order *order) {
     volatile char byte = 1;
     switch (order->what) {
     case LOOP_FOR_EVER:
-        while (!order->go_on)
-            ;
+        while (!order->go_on);
         break;
     case TOUCH_NOTHING: *(volatile int *)order->address = 1; break;
     case TRAP: __builtin_trap();

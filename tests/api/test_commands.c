@@ -125,9 +125,9 @@ static void indirect_sizes_come_from_kernels(void **state) {
         MTLBuffer *size = mtl_device_new_buffer(device, 12, MTLResourceStorageModePrivate);
         MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
         MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder_with_descriptor(
-            commands, &(MTLComputePassDescriptor){.dispatch_type = concurrent
-                                                                       ? MTLDispatchTypeConcurrent
-                                                                       : MTLDispatchTypeSerial});
+            commands,
+            &(MTLComputePassDescriptor){.dispatch_type = concurrent ? MTLDispatchTypeConcurrent
+                                                                    : MTLDispatchTypeSerial});
         mtl_compute_command_encoder_set_compute_pipeline_state(e, plan);
         mtl_compute_command_encoder_set_buffer(e, size, 0, 0);
         mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(1, 1, 1),

@@ -148,8 +148,8 @@ static void labels(void **state) {
     assert_non_null(strstr(last_text, "in encoder 'Pass' of command buffer 'Frame'"));
     mtl_compute_command_encoder_end_encoding(e);
     commit_and_wait(commands);
-    assert_non_null(strstr(mtl_error_localized_description(mtl_command_buffer_error(commands)),
-                           "'Frame'"));
+    assert_non_null(
+        strstr(mtl_error_localized_description(mtl_command_buffer_error(commands)), "'Frame'"));
     mtl_release(commands);
     // Waiting for what was not committed, and an encoder that never ends.
     commands = mtl_command_queue_command_buffer(queue);

@@ -5,9 +5,9 @@
 
 #define KERNELS                                                                                    \
     ADD_ONE                                                                                        \
-        "kernel void endless(device volatile uint *x [[buffer(0)]]) { while (x[0] == 0) { } }\n"   \
-        "kernel void wild(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {"     \
-        " ulong a = x[0]; device uint *p = (device uint *)(a + 64); p[i] = 1; }\n"
+    "kernel void endless(device volatile uint *x [[buffer(0)]]) { while (x[0] == 0) { } }\n"       \
+    "kernel void wild(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {"         \
+    " ulong a = x[0]; device uint *p = (device uint *)(a + 64); p[i] = 1; }\n"
 
 static MTLCommandQueue *queue;
 static MTLComputePipelineState *add_one, *endless, *wild;

@@ -32,8 +32,9 @@ static const char source[] =
          "  c.set_threadgroup_memory_length(16, 0);\n"
          "  c.concurrent_dispatch_threads(uint3(n, 1, 1), uint3(n, 1, 1)); }\n";
 
-static MTLComputePipelineState *
-indirect_pipeline(const char *name, const MTLLinkedFunctions *linked, MTLError **error) {
+static MTLComputePipelineState *indirect_pipeline(const char *name,
+                                                  const MTLLinkedFunctions *linked,
+                                                  MTLError **error) {
     MTLFunction *function = mtl_library_new_function(library, name);
     if (!function) return NULL;
     MTLComputePipelineState *p = mtl_device_new_compute_pipeline_state_with_descriptor(

@@ -59,8 +59,7 @@ static void draw(const char *vertex, const char *fragment, size_t samples, Where
     if (!p) fail_msg("%s", mtl_error_localized_description(error));
     mtl_release(d.vertex_function), mtl_release(d.fragment_function);
     MTLTexture *t = target(MTLPixelFormatRGBA32Float, SIZE, SIZE, 1);
-    MTLTexture *many =
-        samples > 1 ? target(MTLPixelFormatRGBA32Float, SIZE, SIZE, samples) : NULL;
+    MTLTexture *many = samples > 1 ? target(MTLPixelFormatRGBA32Float, SIZE, SIZE, samples) : NULL;
     MTLRenderPassDescriptor pass = pass_of(many ? many : t);
     if (many) {
         pass.color_attachments[0].resolve_texture = t;

@@ -16,19 +16,20 @@ static const char constants_source[] =
          "kernel void h(device float *x [[buffer(0)]]) {"
          " x[0] = is_function_constant_defined(add) ? 1.0f : 2.0f; }\n";
 
-// Constants made of other constants are evaluated whatever their type, whether those are set or not.
+// Constants made of other constants are evaluated whatever their type, whether those are set or
+// not.
 static void derived_vectors(void **state) {
     (void)state;
-    MTLLibrary *library = compile(
-        HEAD "constant float3 scale [[function_constant(0)]];\n"
-             "constant ushort4 words [[function_constant(1)]];\n"
-             "constant bool has = is_function_constant_defined(scale);\n"
-             "constant float3 copy = scale;\n"
-             "constant float3 used = has ? scale.zyx * 2 : float3(1, 2, 3);\n"
-             "constant ushort4 bits = (words >> ushort(1)) + words.wzyx;\n"
-             "kernel void a(device float3 *x) { x[0] = used; }\n"
-             "kernel void b(device float3 *x) { x[0] = copy; }\n"
-             "kernel void c(device ushort4 *x) { x[0] = bits; }\n");
+    MTLLibrary *library =
+        compile(HEAD "constant float3 scale [[function_constant(0)]];\n"
+                     "constant ushort4 words [[function_constant(1)]];\n"
+                     "constant bool has = is_function_constant_defined(scale);\n"
+                     "constant float3 copy = scale;\n"
+                     "constant float3 used = has ? scale.zyx * 2 : float3(1, 2, 3);\n"
+                     "constant ushort4 bits = (words >> ushort(1)) + words.wzyx;\n"
+                     "kernel void a(device float3 *x) { x[0] = used; }\n"
+                     "kernel void b(device float3 *x) { x[0] = copy; }\n"
+                     "kernel void c(device ushort4 *x) { x[0] = bits; }\n");
     const float scale[3] = {5, 6, 7};
     const uint16_t words[4] = {10, 20, 30, 40};
     MTLFunctionConstantValues *none = mtl_function_constant_values_new();
@@ -40,8 +41,11 @@ static void derived_vectors(void **state) {
         const char *kernel;
         MTLFunctionConstantValues *values;
         float wanted[3]; // 0: no pipeline
-    } cases[] = {{"a", none, {1, 2, 3}}, {"a", all, {14, 12, 10}}, {"b", all, {5, 6, 7}},
-                 {"b", none, {0}}, {"c", all, {45, 40, 35}}};
+    } cases[] = {{"a", none, {1, 2, 3}},
+                 {"a", all, {14, 12, 10}},
+                 {"b", all, {5, 6, 7}},
+                 {"b", none, {0}},
+                 {"c", all, {45, 40, 35}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         MTLError *error = NULL;
         MTLFunction *f = mtl_library_new_function_with_constant_values(library, cases[i].kernel,
@@ -370,7 +374,8 @@ static void constants_by_index_and_name(void **state) {
     assert_string_equal(mtl_function_constant_name(c), "twice");
     assert_null(mtl_function_function_constant_named(on, "quad"));
     assert_true(mtl_function_constant_required(c));
-    c = mtl_function_function_constant_named(on, "add"); // another kernel asks whether it is defined
+    c = mtl_function_function_constant_named(on,
+                                             "add"); // another kernel asks whether it is defined
     assert_false(mtl_function_constant_required(c));
     assert_false(mtl_function_constant_required(NULL));
     assert_int_equal(mtl_function_patch_type(on), MTLPatchTypeNone);

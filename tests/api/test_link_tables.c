@@ -334,7 +334,7 @@ static void large_values(void **unused) {
     mtl_compute_command_encoder_set_visible_function_table(e, s, 4);
     mtl_compute_command_encoder_set_buffer(e, ints, 0, 5);
     run(commands, e, N);
-    const float(*o)[4] = mtl_buffer_contents(out);
+    const float (*o)[4] = mtl_buffer_contents(out);
     const int *n = mtl_buffer_contents(ints);
     for (int i = 0; i < N; i++) {
         for (int c = 0; c < 4; c++) {
@@ -415,7 +415,7 @@ static void textures_inside(void **unused) {
     mtl_compute_command_encoder_set_texture(e, x, 0);
     mtl_compute_command_encoder_set_sampler_state(e, sampler, 0);
     run(commands, e, 16);
-    const float(*o)[4] = mtl_buffer_contents(out);
+    const float (*o)[4] = mtl_buffer_contents(out);
     for (int i = 0; i < 16; i++)
         for (int c = 0; c < 4; c++) assert_true(o[i][c] == data[i][c] * (i & 1 ? 2 : 1));
     mtl_release(out), mtl_release(sampler), mtl_release(x), mtl_release(table), mtl_release(state);
@@ -528,7 +528,8 @@ static void derived_constants(void **unused) {
              "constant int b_or_7 = has_b ? b : 7;\n"
              "[[visible]] int f(int x) { return x + twice_a * 100 + b_or_7 * 10000; }\n"
              "kernel void k(device int *out [[buffer(0)]],\n"
-             "    visible_function_table<int(int)> t [[buffer(1)]], uint i [[thread_position_in_grid]]) {\n"
+             "    visible_function_table<int(int)> t [[buffer(1)]], uint i "
+             "[[thread_position_in_grid]]) {\n"
              "    out[i] = t[i & 1](int(i)) + twice_a + b_or_7 + (has_b ? 1000000 : 0); }\n");
     MTLFunction *functions[3]; // f with a 1, f with a 2 and b 3, k with a 4
     for (int i = 0; i < 3; i++) {
@@ -546,8 +547,7 @@ static void derived_constants(void **unused) {
         device,
         &(MTLComputePipelineDescriptor){
             .compute_function = functions[2],
-            .linked_functions =
-                &(MTLLinkedFunctions){.functions = functions, .function_count = 2}},
+            .linked_functions = &(MTLLinkedFunctions){.functions = functions, .function_count = 2}},
         0, NULL, &error);
     if (!state) fail_msg("%s", mtl_error_localized_description(error));
     MTLVisibleFunctionTable *table = mtl_compute_pipeline_state_new_visible_function_table(

@@ -437,8 +437,8 @@ static void test_tasks(void **state) {
 
 // ---- Data sets and archives ----
 
-static MTL4PipelineDataSetSerializer *
-serializer_of(MTL4PipelineDataSetSerializerConfiguration configuration) {
+static MTL4PipelineDataSetSerializer *serializer_of(
+    MTL4PipelineDataSetSerializerConfiguration configuration) {
     return mtl_device_new_pipeline_data_set_serializer(
         device, &(MTL4PipelineDataSetSerializerDescriptor){configuration});
 }

@@ -43,9 +43,9 @@ static MTLLibrary *open_package(const char *json) {
     return library;
 }
 
-static MTL4MachineLearningPipelineState *
-pipeline_with(MTLLibrary *library, const char *name,
-              const MTL4MachineLearningInputDimensions *dimensions, size_t n, MTLError **error) {
+static MTL4MachineLearningPipelineState *pipeline_with(
+    MTLLibrary *library, const char *name, const MTL4MachineLearningInputDimensions *dimensions,
+    size_t n, MTLError **error) {
     MTL4LibraryFunctionDescriptor f = {.name = name, .library = library};
     return mtl4_compiler_new_machine_learning_pipeline_state(
         compiler,

@@ -205,15 +205,14 @@ static void open_commands(void) {
 static void open_metal4(void) {
     put(CLASS_MTL4CommandQueue, mtl_device_new_mtl4_command_queue(device));
     put(CLASS_MTL4ArgumentTable,
-        mtl_device_new_argument_table(device,
-                                      &(MTL4ArgumentTableDescriptor){.max_buffer_bind_count = 4,
-                                                                     .max_texture_bind_count = 4},
-                                      NULL));
+        mtl_device_new_argument_table(
+            device,
+            &(MTL4ArgumentTableDescriptor){.max_buffer_bind_count = 4, .max_texture_bind_count = 4},
+            NULL));
     put(CLASS_MTL4CommitOptions, mtl4_commit_options_new());
     put(CLASS_MTL4CounterHeap,
-        mtl_device_new_counter_heap(device,
-                                    &(MTL4CounterHeapDescriptor){MTL4CounterHeapTypeTimestamp, 8},
-                                    NULL));
+        mtl_device_new_counter_heap(
+            device, &(MTL4CounterHeapDescriptor){MTL4CounterHeapTypeTimestamp, 8}, NULL));
     MTL4PipelineDataSetSerializer *serializer = mtl_device_new_pipeline_data_set_serializer(
         device, &(MTL4PipelineDataSetSerializerDescriptor){3});
     put(CLASS_MTL4PipelineDataSetSerializer, serializer);
@@ -276,8 +275,8 @@ static void open_objects(void) {
     mtl_release(rd.vertex_function), mtl_release(rd.fragment_function);
     put(CLASS_MTLDepthStencilState,
         mtl_device_new_depth_stencil_state(
-            device, &(MTLDepthStencilDescriptor){.depth_compare_function =
-                                                     MTLCompareFunctionAlways}));
+            device,
+            &(MTLDepthStencilDescriptor){.depth_compare_function = MTLCompareFunctionAlways}));
     put(CLASS_MTLSamplerState, mtl_device_new_sampler_state(
                                    device, &(MTLSamplerDescriptor){.support_argument_buffers = 1}));
     put(CLASS_MTLTextureViewPool,

@@ -70,9 +70,9 @@ static void depth(void **state) {
     MTLRenderCommandEncoder *e = mtl_command_buffer_render_command_encoder(commands, &d);
     mtl_render_command_encoder_set_render_pipeline_state(e, p);
     mtl_render_command_encoder_set_depth_stencil_state(e, less);
-    draw_at(e, -1, -1, 0, 1, 0.25f, RED);   // left half, near
-    draw_at(e, -1, -1, 1, 1, 0.5f, GREEN);  // behind it
-    draw_at(e, -1, -1, 1, 1, 0.5f, BLUE);   // equal: not less
+    draw_at(e, -1, -1, 0, 1, 0.25f, RED);  // left half, near
+    draw_at(e, -1, -1, 1, 1, 0.5f, GREEN); // behind it
+    draw_at(e, -1, -1, 1, 1, 0.5f, BLUE);  // equal: not less
     mtl_render_command_encoder_set_depth_stencil_state(e, NULL);
     mtl_render_command_encoder_set_scissor_rect(e, (MTLScissorRect){0, 0, 1, 1});
     draw_at(e, -1, -1, 1, 1, 0.9f, BLUE); // no test
@@ -184,8 +184,8 @@ static void indexed_instances(void **state) {
         MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
         MTLRenderCommandEncoder *e = mtl_command_buffer_render_command_encoder(commands, &d);
         mtl_render_command_encoder_set_render_pipeline_state(e, p);
-        mtl_render_command_encoder_set_vertex_buffers(
-            e, (MTLBuffer *const[]){vertices, instances}, NULL, mtl_range_make(0, 2));
+        mtl_render_command_encoder_set_vertex_buffers(e, (MTLBuffer *const[]){vertices, instances},
+                                                      NULL, mtl_range_make(0, 2));
         if (way == 0)
             mtl_render_command_encoder_draw_indexed_primitives_instanced(
                 e, MTLPrimitiveTypeTriangle, 6, MTLIndexTypeUInt16, index, 2, 2, 2, 1);
@@ -210,8 +210,7 @@ static void texture_between_passes(void **state) {
     MTLRenderPipelineState *show = pipeline("full", "show", (Options){0});
     MTLTexture *first = target(MTLPixelFormatRGBA8Unorm, 4, 4, 1);
     MTLTexture *second = target(MTLPixelFormatRGBA8Unorm, 8, 8, 1);
-    MTLSamplerState *sampler =
-        mtl_device_new_sampler_state(device, &(MTLSamplerDescriptor){0});
+    MTLSamplerState *sampler = mtl_device_new_sampler_state(device, &(MTLSamplerDescriptor){0});
     MTLRenderPassDescriptor d = pass_of(first);
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
     MTLRenderCommandEncoder *e = mtl_command_buffer_render_command_encoder(commands, &d);
@@ -262,8 +261,13 @@ static void multisample_resolve(void **state) {
         for (size_t y = 0; y < 4; y++)
             for (size_t x = 0; x < 4; x++) {
                 uint32_t red = pixel(t, x, y) & 255;
-                assert_in_range(red, x < 1 ? 255 : x == 1 ? 127 : 0,
-                                x < 1 ? 255 : x == 1 ? 128 : 0);
+                assert_in_range(red,
+                                x < 1    ? 255
+                                : x == 1 ? 127
+                                         : 0,
+                                x < 1    ? 255
+                                : x == 1 ? 128
+                                         : 0);
             }
         mtl_release(t), mtl_release(samples);
     }
@@ -324,10 +328,9 @@ static void scissor_viewport_culling(void **state) {
     finish(commands);
     for (size_t y = 0; y < 16; y++)
         for (size_t x = 0; x < 16; x++)
-            assert_int_equal(pixel(t, x, y), y >= 14 ? 0xff00ff00u
-                                             : x >= 6 && x < 12 && y >= 2 && y < 10
-                                                 ? 0xff0000ffu
-                                                 : 0xff000000u);
+            assert_int_equal(pixel(t, x, y), y >= 14                                ? 0xff00ff00u
+                                             : x >= 6 && x < 12 && y >= 2 && y < 10 ? 0xff0000ffu
+                                                                                    : 0xff000000u);
     mtl_release(t), mtl_release(p);
 }
 
@@ -410,8 +413,7 @@ static void layers(void **state) {
     static const uint32_t colors[] = {0, 0xff0000ff, 0xff00ff00};
     for (size_t slice = 0; slice < 3; slice++) {
         uint32_t pixels[64];
-        mtl_texture_get_bytes_slice(t, pixels, 32, 256, mtl_region_make_2d(0, 0, 8, 8), 0,
-                                    slice);
+        mtl_texture_get_bytes_slice(t, pixels, 32, 256, mtl_region_make_2d(0, 0, 8, 8), 0, slice);
         for (int i = 0; i < 64; i++) assert_int_equal(pixels[i], colors[slice]);
     }
     mtl_release(t), mtl_release(p);

@@ -196,8 +196,7 @@ static void wait_for(Answer *a) {
     assert_int_equal(a->n, 1);
 }
 
-#define ANSWER                                                                                     \
-    { .lock = PTHREAD_MUTEX_INITIALIZER, .told = PTHREAD_COND_INITIALIZER }
+#define ANSWER {.lock = PTHREAD_MUTEX_INITIALIZER, .told = PTHREAD_COND_INITIALIZER}
 
 static void background(void **state) {
     (void)state;

@@ -47,7 +47,7 @@ static void odd_positions(void **state) {
                     {-0.5f, 0.5f, 0.5f, 1}, {0.5f, 0.5f, 0.5f, 1}, {0, -0.5f, 0.5f, 1}};
                 at[c / 4][c % 4] = odd[i];
                 at[(c + 5) % 12 / 4][(c + 5) % 4] = odd[k];
-                set_quad(e, (const float(*)[4])at, 3, RED);
+                set_quad(e, (const float (*)[4])at, 3, RED);
                 for (int type = 0; type < 5; type++)
                     mtl_render_command_encoder_draw_primitives(e, (MTLPrimitiveType)type, 0, 3);
             }

@@ -26,7 +26,8 @@ static int close_rules(void **state) {
 }
 
 static void expect(MTLCommandBuffer *commands, const char *rule) {
-    if (strcmp(last_rule, rule) != 0) fail_msg("'%s' instead of '%s': %s", last_rule, rule, last_text);
+    if (strcmp(last_rule, rule) != 0)
+        fail_msg("'%s' instead of '%s': %s", last_rule, rule, last_text);
     commit_and_wait(commands);
     assert_int_equal(mtl_command_buffer_status(commands), MTLCommandBufferStatusError);
     mtl_release(commands);
@@ -227,7 +228,8 @@ static void numbers_of_draws(void **state) {
     mtl_render_command_encoder_draw_primitives(e, MTLPrimitiveTypeTriangle, SIZE_MAX, 3);
     end(e, "draw_limit");
     e = begin(plain);
-    mtl_render_command_encoder_draw_indexed_primitives(e, MTLPrimitiveTypeTriangle, 3, 2, buffer, 0);
+    mtl_render_command_encoder_draw_indexed_primitives(e, MTLPrimitiveTypeTriangle, 3, 2, buffer,
+                                                       0);
     end(e, "draw_index_type");
     e = begin(plain);
     mtl_render_command_encoder_draw_indexed_primitives(e, MTLPrimitiveTypeTriangle, 3,
@@ -403,11 +405,8 @@ static void residency(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attachments),
-        cmocka_unit_test(pipelines_and_passes),
-        cmocka_unit_test(numbers_of_draws),
-        cmocka_unit_test(arguments),
-        cmocka_unit_test(state_of_encoders),
-                                       cmocka_unit_test(residency)};
+        cmocka_unit_test(attachments),       cmocka_unit_test(pipelines_and_passes),
+        cmocka_unit_test(numbers_of_draws),  cmocka_unit_test(arguments),
+        cmocka_unit_test(state_of_encoders), cmocka_unit_test(residency)};
     return cmocka_run_group_tests(tests, open_rules, close_rules);
 }

@@ -97,8 +97,7 @@ static void own_memory_has_no_strides(void **state) {
     assert_int_equal(mtl_tensor_usage(t), MTLTensorUsageCompute);
     assert_int_equal(mtl_tensor_storage_mode(t), MTLStorageModeShared);
     assert_true(mtl_tensor_allocated_size(t) >= 10000);
-    assert_true(mtl_device_current_allocated_size(device) ==
-                before + mtl_tensor_allocated_size(t));
+    assert_true(mtl_device_current_allocated_size(device) == before + mtl_tensor_allocated_size(t));
     assert_true(mtl_tensor_gpu_resource_id(t).impl != 0);
     mtl_tensor_set_label(t, "weights");
     assert_string_equal(mtl_tensor_label(t), "weights");
@@ -368,8 +367,10 @@ static void check_random_slice(size_t rank, MTLTensorDataType type, unsigned bit
         n.extents[i] = (1 + (ptrdiff_t)random_below((unsigned)most)) * step;
         pitch[i] = stride;
         stride *= sizes[i];
-        if (bits == 4 && i == 0) stride = (stride + 255) / 256 * 256;
-        else stride += in_buffer ? (ptrdiff_t)random_below(3) * (bits == 4 ? 256 : 1) : 0;
+        if (bits == 4 && i == 0)
+            stride = (stride + 255) / 256 * 256;
+        else
+            stride += in_buffer ? (ptrdiff_t)random_below(3) * (bits == 4 ? 256 : 1) : 0;
         bool gap = random_below(3) == 0 && !(bits == 4 && i == 0);
         strides.extents[i] = pack + (gap ? (ptrdiff_t)random_below(3) * (i ? unit : 1) : 0);
         pack = strides.extents[i] * n.extents[i];

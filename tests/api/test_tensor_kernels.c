@@ -161,7 +161,8 @@ static void checked_kernels_stay_inside(void **state) {
 
 static void bindings_tell_of_tensors(void **state) {
     (void)state;
-    MTLLibrary *library = compile(TENSOR_HEAD
+    MTLLibrary *library = compile(
+        TENSOR_HEAD
         "struct P { tensor<constant bfloat, dextents<uint, 3>> t; array<tensor<device int4b_format,"
         " dextents<int, 2>>, 4> q; };\n"
         "kernel void k(constant P &p [[buffer(3)]], tensor<device const half,"
@@ -223,14 +224,13 @@ static void bindings_tell_of_tensors(void **state) {
     mtl_release(library);
 }
 
-
 // ---- Metal 4 ----
 
-static const char table_source[] = TENSOR_HEAD
-    "kernel void combine(tensor<device const float, dextents<int, 2>> a [[buffer(0)]],"
-    " array<tensor<device float, dextents<int, 2>>, 2> b [[buffer(2)]],"
-    " device const float *c [[buffer(5)]], uint2 p [[thread_position_in_grid]]) {"
-    " b[0][p.y, p.x] = a[p.x, p.y]; b[1].slice(1, 1)[p.x, p.y] = c[p.x]; }\n";
+static const char table_source[] =
+    TENSOR_HEAD "kernel void combine(tensor<device const float, dextents<int, 2>> a [[buffer(0)]],"
+                " array<tensor<device float, dextents<int, 2>>, 2> b [[buffer(2)]],"
+                " device const float *c [[buffer(5)]], uint2 p [[thread_position_in_grid]]) {"
+                " b[0][p.y, p.x] = a[p.x, p.y]; b[1].slice(1, 1)[p.x, p.y] = c[p.x]; }\n";
 
 typedef struct Table {
     MTL4CommandQueue *queue;
@@ -296,9 +296,11 @@ static void argument_tables_bind_tensors(void **state) {
     (void)state;
     MTLTensor *t[3];
     for (int i = 0; i < 3; i++) {
-        MTLTensorDescriptor d = described(
-            2, i == 0 ? (ptrdiff_t[]){4, 3} : i == 1 ? (ptrdiff_t[]){3, 4} : (ptrdiff_t[]){5, 4},
-            MTLTensorDataTypeFloat32);
+        MTLTensorDescriptor d = described(2,
+                                          i == 0   ? (ptrdiff_t[]){4, 3}
+                                          : i == 1 ? (ptrdiff_t[]){3, 4}
+                                                   : (ptrdiff_t[]){5, 4},
+                                          MTLTensorDataTypeFloat32);
         t[i] = mtl_device_new_tensor(device, &d, NULL);
     }
     float a[12], b[12], c[20], row[4] = {1, 2, 3, 4};

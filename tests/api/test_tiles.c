@@ -246,8 +246,8 @@ static void sizes_and_wild_places(void **state) {
         mtl_render_command_encoder_set_tile_buffer(s.e, out, 0, 0);
         dispatch(&s, p, 1, 1);
         end(&s);
-        const uint32_t want[8] = {(uint32_t)w, (uint32_t)h,    1,  (uint32_t)columns,
-                                  (uint32_t)rows, 1, 102, 1};
+        const uint32_t want[8] = {(uint32_t)w,    (uint32_t)h, 1,   (uint32_t)columns,
+                                  (uint32_t)rows, 1,           102, 1};
         for (size_t i = 0; i < columns * rows; i++)
             assert_memory_equal((char *)mtl_buffer_contents(out) + 32 * i, want, sizeof want);
         for (size_t i = 0; i < 4000; i++)
@@ -361,8 +361,8 @@ static void samples(void **state) {
 
 static void layers(Scene *s, MTLRenderPipelineState *none, MTLRenderPipelineState *add,
                    MTLRenderPipelineState *over, bool barriers) {
-    static const float colors[5][4] = {{1, 0, 0, 0.5f}, {0, 1, 0, 0.25f}, {0, 0, 1, 0.5f},
-                                       {1, 1, 0, 0.5f}, {0, 1, 1, 0.75f}};
+    static const float colors[5][4] = {
+        {1, 0, 0, 0.5f}, {0, 1, 0, 0.25f}, {0, 0, 1, 0.5f}, {1, 1, 0, 0.5f}, {0, 1, 1, 0.75f}};
     static const float depths[5] = {0.75f, 0.25f, 0.5f, 0.125f, 0.875f};
     begin(s);
     dispatch(s, none, s->d.tile_width, s->d.tile_height);
@@ -588,10 +588,14 @@ static void rules(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(between_draws),       cmocka_unit_test(sizes_and_wild_places),
-        cmocka_unit_test(other_formats),       cmocka_unit_test(samples),
-        cmocka_unit_test(explicit_imageblock), cmocka_unit_test(pixel_types),
-        cmocka_unit_test(shared_memory),       cmocka_unit_test(memoryless_and_faults),
+        cmocka_unit_test(between_draws),
+        cmocka_unit_test(sizes_and_wild_places),
+        cmocka_unit_test(other_formats),
+        cmocka_unit_test(samples),
+        cmocka_unit_test(explicit_imageblock),
+        cmocka_unit_test(pixel_types),
+        cmocka_unit_test(shared_memory),
+        cmocka_unit_test(memoryless_and_faults),
         cmocka_unit_test(rules),
     };
     return cmocka_run_group_tests_name("tiles", tests, open_tiles, close_tiles);

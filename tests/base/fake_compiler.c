@@ -75,14 +75,14 @@ bool msl_stitch(const MslStitchRequest *request, MslLibrary *out) {
 
 void msl_library_free(MslLibrary *lib) {
     free(lib->log);
-    for (size_t i = 0; i < lib->n_diagnostics; ++i) {
+    for (size_t i = 0; i < lib->n_diagnostics; i++) {
         free((char *)(uintptr_t)lib->diagnostics[i].file);
         free((char *)(uintptr_t)lib->diagnostics[i].message);
     }
     free(lib->diagnostics);
     free(lib->bitcode);
     rf_free(lib->reflection);
-    for (size_t i = 0; i < lib->n_files; ++i) free(lib->files[i]);
+    for (size_t i = 0; i < lib->n_files; i++) free(lib->files[i]);
     free(lib->files);
 }
 

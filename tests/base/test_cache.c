@@ -121,7 +121,7 @@ static void damaged_kernel(void **state) {
     char *path = strdup(only_entry("kernels"));
     size_t n;
     unsigned char *bytes = file_read(path, &n);
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         bytes[i] ^= 1;
         assert_true(file_write_atomic(path, bytes, n, false));
         assert_null(cache_find_kernel(&key));
@@ -155,7 +155,7 @@ static void damaged_library(void **state) {
     assert_memory_equal(found->hash, m->hash, SHA256_BYTES);
     metallib_release(found);
     char *path = strdup(only_entry("libraries"));
-    for (size_t i = 0; i < b->n_bytes; ++i) {
+    for (size_t i = 0; i < b->n_bytes; i++) {
         b->data[i] ^= 1;
         assert_true(file_write_atomic(path, b->data, b->n_bytes, false));
         assert_null(cache_find_library(&key));
@@ -201,7 +201,7 @@ static void oldest_go_first(void **state) {
     unsigned char *zeros = calloc(100, 1024);
     Blob *code = blob_take(zeros, 100 * 1024);
     // Every 64th store prunes; entry i is i hours younger than entry 0.
-    for (int i = 0; i < 130; ++i) {
+    for (int i = 0; i < 130; i++) {
         CacheKey key = {{(unsigned char)i, 1}};
         cache_store_kernel(&key, code);
         char hex[SHA256_HEX], path[4096];
@@ -228,7 +228,7 @@ static void works_without_a_folder(void **state) {
     snprintf(path, sizeof path, "%s/file", folder);
     assert_true(file_write_atomic(path, "", 0, false));
     const char *const bad[] = {path, "/proc/nowhere", "off"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         setenv("INGOT_CACHE_DIR", bad[i], 1);
         cache_store_kernel(&key, code);
         assert_null(cache_find_kernel(&key));

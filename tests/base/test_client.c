@@ -27,8 +27,8 @@ static bool alive(pid_t pid) {
 static void kill_compilers(void) {
     int pids[8];
     size_t n = rt_compiler_processes(pids, 8);
-    for (size_t i = 0; i < n; ++i) kill(pids[i], SIGKILL);
-    for (size_t i = 0; i < n; ++i)
+    for (size_t i = 0; i < n; i++) kill(pids[i], SIGKILL);
+    for (size_t i = 0; i < n; i++)
         while (alive(pids[i])) usleep(1000);
 }
 
@@ -94,7 +94,7 @@ static void second_time_from_cache(void **state) {
 static void error_has_diagnostics(void **state) {
     (void)state;
     RtCompileError e = {0};
-    for (int i = 0; i < 2; ++i) { // not cached
+    for (int i = 0; i < 2; i++) { // not cached
         assert_null(library("error", &e));
         assert_int_equal(e.status, RT_COMPILE_FAILED);
         assert_string_equal(e.log, "test.metal:1:2: error: you said so\n error\n ^\n");
@@ -112,7 +112,7 @@ static void crash_is_an_error(void **state) {
     (void)state;
     expect_works("ok, warm up");
     int before = open_files();
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         expect_status("crash", RT_COMPILE_CRASHED, "signal 11");
         expect_status("crash", RT_COMPILE_CRASHED, "about to crash");
         char text[32];
@@ -186,7 +186,7 @@ static void kernels(void **state) {
     rt_compile_error_clear(&e);
     q.cached_only = false;
     static const char code[] = "ok, kernels|first|16,2,1|0|";
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         // The second time a compiler that has never seen the library, the third time the cache.
         if (i == 1) kill_compilers(), setenv("INGOT_CACHE_DIR", "off", 1);
         if (i == 2) setenv("INGOT_CACHE_DIR", folder, 1);
@@ -222,7 +222,7 @@ static void dropped_library_is_sent_again(void **state) {
     (void)state;
     setenv("INGOT_COMPILE_PROCESSES", "1", 1);
     Metallib *first = library("ok, number 0", NULL);
-    for (int i = 1; i < 40; ++i) {
+    for (int i = 1; i < 40; i++) {
         char text[32];
         snprintf(text, sizeof text, "ok, number %d", i);
         metallib_release(library(text, NULL));
@@ -245,21 +245,21 @@ static void many_threads_compile_once(void **state) {
     enum { N = 16 };
     pthread_t t[N];
     Metallib *m[N];
-    for (int i = 0; i < N; ++i)
+    for (int i = 0; i < N; i++)
         assert_int_equal(pthread_create(&t[i], NULL, compile_slow, &m[i]), 0);
-    for (int i = 0; i < N; ++i) {
+    for (int i = 0; i < N; i++) {
         pthread_join(t[i], NULL);
         assert_non_null(m[i]);
         assert_memory_equal(m[i]->hash, m[0]->hash, SHA256_BYTES);
     }
-    for (int i = 0; i < N; ++i) metallib_release(m[i]);
+    for (int i = 0; i < N; i++) metallib_release(m[i]);
     assert_int_equal(n_compilations(), 1);
     assert_int_equal(testing_count(folder, "libraries"), 1);
 }
 
 static void *compile_own(void *p) {
     char text[64];
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < 20; i++) {
         snprintf(text, sizeof text, "ok, thread %d text %d", (int)(intptr_t)p, i % 10);
         Metallib *m = library(text, NULL);
         if (!m || memcmp(m->bitcode, text, strlen(text))) return "wrong";
@@ -275,8 +275,8 @@ static void threads_do_not_mix_answers(void **state) {
     (void)state;
     enum { N = 6 };
     pthread_t t[N];
-    for (int i = 0; i < N; ++i) pthread_create(&t[i], NULL, compile_own, (void *)(intptr_t)(i % 4));
-    for (int i = 0; i < N; ++i) {
+    for (int i = 0; i < N; i++) pthread_create(&t[i], NULL, compile_own, (void *)(intptr_t)(i % 4));
+    for (int i = 0; i < N; i++) {
         void *wrong;
         pthread_join(t[i], &wrong);
         if (wrong) fail_msg("%s", (char *)wrong);
@@ -290,7 +290,7 @@ static void many_processes_compile_once(void **state) {
     expect_works("ok, a parent with a compiler"); // which the children must not use
     enum { N = 4 };
     pid_t pid[N];
-    for (int i = 0; i < N; ++i) {
+    for (int i = 0; i < N; i++) {
         pid[i] = fork();
         if (!pid[i]) {
             Metallib *m = library("slow, in processes", NULL);
@@ -298,7 +298,7 @@ static void many_processes_compile_once(void **state) {
             _exit(m ? 0 : 1);
         }
     }
-    for (int i = 0; i < N; ++i) {
+    for (int i = 0; i < N; i++) {
         int status;
         assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
         assert_int_equal(status, 0);
@@ -326,7 +326,7 @@ static void edited_include_recompiles(void **state) {
 // When the application dies, its compiler goes too, idle or in the middle of something.
 static void compiler_dies_with_its_user(void **state) {
     (void)state;
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; i++) {
         int pipe_fd[2];
         assert_int_equal(pipe(pipe_fd), 0);
         pid_t pid = fork();
@@ -347,7 +347,7 @@ static void compiler_dies_with_its_user(void **state) {
         assert_true(alive(compiler));
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
-        for (int k = 0; k < 500 && alive(compiler); ++k) usleep(10000);
+        for (int k = 0; k < 500 && alive(compiler); k++) usleep(10000);
         assert_false(alive(compiler));
         close(pipe_fd[0]);
         close(pipe_fd[1]);

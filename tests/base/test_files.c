@@ -124,7 +124,7 @@ static void numbers_from_environment(void **state) {
     setenv("INGOT_TEST_NUMBER", "42", 1);
     assert_int_equal(env_number("INGOT_TEST_NUMBER", 7), 42);
     const char *const bad[] = {"", "x", "4x", "-4", "99999999999999999999999"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         setenv("INGOT_TEST_NUMBER", bad[i], 1);
         assert_int_equal(env_number("INGOT_TEST_NUMBER", 7), 7);
     }

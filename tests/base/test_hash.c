@@ -16,15 +16,15 @@ static void standard_example(void **state) {
 
 static void vectors_of_hashlib(void **state) {
     (void)state;
-    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; ++v) {
+    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++) {
         size_t n = vectors[v].n;
         unsigned char *data = malloc(n + 1), hash[SHA256_BYTES];
         char hex[SHA256_HEX];
-        for (size_t i = 0; i < n; ++i) data[i] = (unsigned char)(i * 7 + 3);
+        for (size_t i = 0; i < n; i++) data[i] = (unsigned char)(i * 7 + 3);
         sha256(data, n, hash);
         sha256_hex(hash, hex);
         assert_string_equal(hex, vectors[v].hex);
-        for (size_t piece = 1; piece < 200 && n <= 1000; ++piece) {
+        for (size_t piece = 1; piece < 200 && n <= 1000; piece++) {
             Sha256 s;
             sha256_begin(&s);
             for (size_t i = 0; i < n; i += piece)
@@ -44,7 +44,7 @@ static void file_hash(void **state) {
     snprintf(path, sizeof path, "%s/f", folder);
     assert_int_equal(sha256_file(path, hash), -1);
     FILE *f = fopen(path, "wb");
-    for (size_t i = 0; i < 65537; ++i) fputc((int)(unsigned char)(i * 7 + 3), f);
+    for (size_t i = 0; i < 65537; i++) fputc((int)(unsigned char)(i * 7 + 3), f);
     fclose(f);
     assert_int_equal(sha256_file(path, hash), 0);
     sha256_hex(hash, hex);

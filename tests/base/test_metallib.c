@@ -40,7 +40,7 @@ static void comes_back(void **state) {
 static void truncated(void **state) {
     (void)state;
     Blob *b = fixture_metallib("shader.metal", "BITCODE");
-    for (size_t n = 0; n < b->n_bytes; ++n) {
+    for (size_t n = 0; n < b->n_bytes; n++) {
         Blob *cut = blob_copy(b->data, n);
         const char *why = NULL;
         assert_null(metallib_open(cut, &why));
@@ -53,7 +53,7 @@ static void truncated(void **state) {
 static void every_byte_changed(void **state) {
     (void)state;
     Blob *b = fixture_metallib("shader.metal", "BITCODE");
-    for (size_t i = 0; i < b->n_bytes; ++i) {
+    for (size_t i = 0; i < b->n_bytes; i++) {
         Blob *bad = blob_copy(b->data, b->n_bytes);
         bad->data[i] ^= 0x41;
         assert_null(metallib_open(bad, NULL));
@@ -67,15 +67,15 @@ static void damage_behind_a_right_checksum(void **state) {
     (void)state;
     Blob *b = fixture_metallib("shader.metal", "BITCODE");
     static const unsigned char flips[] = {0x01, 0x80, 0xff, 0x10};
-    for (size_t i = 44; i < b->n_bytes; ++i)
-        for (size_t k = 0; k < sizeof flips; ++k) {
+    for (size_t i = 44; i < b->n_bytes; i++)
+        for (size_t k = 0; k < sizeof flips; k++) {
             Blob *bad = blob_copy(b->data, b->n_bytes);
             bad->data[i] ^= flips[k];
             sha256(bad->data + 44, bad->n_bytes - 44, bad->data + 12);
             Metallib *m = metallib_open(bad, NULL); // may be fine: a letter of a name
             if (m) {
-                for (uint32_t f = 0; f < m->reflection->n_functions; ++f)
-                    for (uint32_t a = 0; a < m->reflection->functions[f].n_args; ++a)
+                for (uint32_t f = 0; f < m->reflection->n_functions; f++)
+                    for (uint32_t a = 0; a < m->reflection->functions[f].n_args; a++)
                         assert_true(m->reflection->functions[f].args[a].type <
                                     m->reflection->n_types);
             }
@@ -90,7 +90,7 @@ static void reflection_truncated(void **state) {
     RfLibrary *rf = fixture_reflection();
     WireOut w = {0};
     rf_encode(rf, &w);
-    for (size_t n = 0; n < w.n_bytes; ++n) {
+    for (size_t n = 0; n < w.n_bytes; n++) {
         unsigned char *copy = malloc(n ? n : 1);
         memcpy(copy, w.data, n);
         WireIn r = {copy, copy + n, false};
@@ -184,7 +184,7 @@ static void inconsistent_reflection(void **state) {
 
 static void builtin_names(void **state) {
     (void)state;
-    for (unsigned i = 0; i < RF_N_BUILTINS; ++i) {
+    for (unsigned i = 0; i < RF_N_BUILTINS; i++) {
         assert_non_null(rf_builtin_name(i));
         assert_int_equal(rf_builtin_from_name(rf_builtin_name(i)), i);
     }
@@ -196,10 +196,14 @@ static void builtin_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),           cmocka_unit_test(truncated),
-        cmocka_unit_test(every_byte_changed),   cmocka_unit_test(damage_behind_a_right_checksum),
-        cmocka_unit_test(reflection_truncated), cmocka_unit_test(inconsistent_reflection),
-        cmocka_unit_test(tensors_in_reflection), cmocka_unit_test(builtin_names),
+        cmocka_unit_test(comes_back),
+        cmocka_unit_test(truncated),
+        cmocka_unit_test(every_byte_changed),
+        cmocka_unit_test(damage_behind_a_right_checksum),
+        cmocka_unit_test(reflection_truncated),
+        cmocka_unit_test(inconsistent_reflection),
+        cmocka_unit_test(tensors_in_reflection),
+        cmocka_unit_test(builtin_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static double slow_half(uint16_t h) {
 
 static void every_half(void **state) {
     (void)state;
-    for (uint32_t h = 0; h < 65536; ++h) {
+    for (uint32_t h = 0; h < 65536; h++) {
         float f = float_from_half((uint16_t)h);
         double expected = slow_half((uint16_t)h);
         if (isnan(expected)) {
@@ -29,7 +29,7 @@ static void every_half(void **state) {
 // Between two neighbouring halves the nearer wins, the even one at the middle.
 static void half_rounding(void **state) {
     (void)state;
-    for (uint32_t h = 0; h < 0x7c00; ++h) {
+    for (uint32_t h = 0; h < 0x7c00; h++) {
         double low = slow_half((uint16_t)h);
         double high = h == 0x7bff ? 65536.0 : slow_half((uint16_t)(h + 1));
         float middle = (float)((low + high) / 2);

@@ -27,7 +27,7 @@ static void source_comes_back(void **state) {
     (void)state;
     WireOut w = {0};
     msg_put_source(&w, &source, "/here");
-    for (size_t n = 0; n <= w.n_bytes; ++n) {
+    for (size_t n = 0; n <= w.n_bytes; n++) {
         unsigned char *copy = malloc(n ? n : 1);
         memcpy(copy, w.data, n);
         BaseArena a = {0};
@@ -77,7 +77,7 @@ static void kernel_comes_back(void **state) {
     MsgPart libraries[] = {{hash, (const unsigned char *)"LIBRARY", 7}, {hash, NULL, 0}};
     WireOut w = {0};
     msg_put_kernel(&w, &q, libraries);
-    for (size_t n = 0; n <= w.n_bytes; ++n) {
+    for (size_t n = 0; n <= w.n_bytes; n++) {
         unsigned char *copy = malloc(n ? n : 1);
         memcpy(copy, w.data, n);
         BaseArena a = {0};
@@ -140,12 +140,12 @@ static void stitch_comes_back(void **state) {
                              {.function = 1, .arguments = arguments, .n_arguments = 2}};
     MslStitchGraph graph = {"g", nodes, 2, 2};
     MslLinkedFunction function = {1, "f", NULL, 0, false};
-    MslStitchRequest q = {.n_parts = 1, .functions = &function, .n_functions = 1, .graphs = &graph,
-                          .n_graphs = 1};
+    MslStitchRequest q = {
+        .n_parts = 1, .functions = &function, .n_functions = 1, .graphs = &graph, .n_graphs = 1};
     MsgPart library = {hash, (const unsigned char *)"LIBRARY", 7};
     WireOut w = {0};
     msg_put_stitch(&w, &q, &library);
-    for (size_t n = 0; n <= w.n_bytes; ++n) {
+    for (size_t n = 0; n <= w.n_bytes; n++) {
         unsigned char *copy = malloc(n ? n : 1);
         memcpy(copy, w.data, n);
         BaseArena a = {0};
@@ -164,14 +164,14 @@ static void stitch_comes_back(void **state) {
         free(copy);
     }
     wire_free(&w);
-    for (int wrong = 0; wrong < 4; ++wrong) { // what a confused peer might send
+    for (int wrong = 0; wrong < 4; wrong++) { // what a confused peer might send
         MslStitchNode bad[] = {nodes[0], nodes[1]};
         MslStitchGraph g = {"g", bad, 2, wrong == 0 ? 3 : 2};
         MslLinkedFunction f = {wrong == 1 ? 0 : 1, "f", NULL, 0, false};
         if (wrong == 2) bad[1].arguments = itself, bad[1].n_arguments = 1;
         if (wrong == 3) bad[1].function = 2;
-        MslStitchRequest b = {.n_parts = 1, .functions = &f, .n_functions = 1, .graphs = &g,
-                              .n_graphs = 1};
+        MslStitchRequest b = {
+            .n_parts = 1, .functions = &f, .n_functions = 1, .graphs = &g, .n_graphs = 1};
         WireOut out = {0};
         msg_put_stitch(&out, &b, &library);
         BaseArena a = {0};
@@ -197,7 +197,7 @@ static void transport(void **state) {
     int pair[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
     Big b = {.fd = pair[0]};
-    for (uint32_t i = 0; i < 1000000; ++i) wire_u32(&b.w, i); // more than the socket holds
+    for (uint32_t i = 0; i < 1000000; i++) wire_u32(&b.w, i); // more than the socket holds
     pthread_t t;
     pthread_create(&t, NULL, send_big, &b);
     MsgType type;
@@ -234,7 +234,7 @@ static void nonsense_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(source_comes_back), cmocka_unit_test(kernel_comes_back),
-        cmocka_unit_test(stitch_comes_back),
-        cmocka_unit_test(transport), cmocka_unit_test(nonsense_is_refused)};
+        cmocka_unit_test(stitch_comes_back), cmocka_unit_test(transport),
+        cmocka_unit_test(nonsense_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static void truncated_fails(void **state) {
     (void)state;
     WireOut w = {0};
     write_sample(&w);
-    for (size_t n = 0; n < w.n_bytes; ++n) {
+    for (size_t n = 0; n < w.n_bytes; n++) {
         unsigned char *copy = malloc(n ? n : 1); // exact size: a sanitizer sees a read beyond
         memcpy(copy, w.data, n);
         WireIn r = {copy, copy + n, false};
@@ -79,7 +79,7 @@ static void arena_gives_zeroed_memory(void **state) {
         unsigned char *p = base_arena_alloc(&a, n, 1);
         assert_non_null(p);
         assert_int_equal((uintptr_t)p % 16, 0);
-        for (size_t i = 0; i < n; ++i) assert_int_equal(p[i], 0);
+        for (size_t i = 0; i < n; i++) assert_int_equal(p[i], 0);
         memset(p, 0xaa, n);
         if (last) assert_int_equal(last[0], 0xaa);
         last = p;
@@ -94,7 +94,7 @@ static void arena_gives_zeroed_memory(void **state) {
 static void text_grows(void **state) {
     (void)state;
     Text t = {0};
-    for (int i = 0; i < 1000; ++i) text_printf(&t, "%d,", i);
+    for (int i = 0; i < 1000; i++) text_printf(&t, "%d,", i);
     text_add(&t, "end");
     char *s = text_take(&t);
     assert_int_equal(strlen(s), 10 * 2 + 90 * 3 + 900 * 4 + 3);

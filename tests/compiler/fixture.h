@@ -24,15 +24,26 @@ enum {
 };
 
 #define BUFFER(p, s)                                                                               \
-    {                                                                                              \
-        .name = "b" #s, .kind = RF_ARG_BUFFER, .space = RF_DEVICE, .access = RF_READ_WRITE,        \
-        .param = p, .index = s, .count = 1, .slot = s, .type = TY_FLOAT, .condition = ""           \
-    }
+    {.name = "b" #s,                                                                               \
+     .kind = RF_ARG_BUFFER,                                                                        \
+     .space = RF_DEVICE,                                                                           \
+     .access = RF_READ_WRITE,                                                                      \
+     .param = p,                                                                                   \
+     .index = s,                                                                                   \
+     .count = 1,                                                                                   \
+     .slot = s,                                                                                    \
+     .type = TY_FLOAT,                                                                             \
+     .condition = ""}
 #define BUILTIN(p, b, t)                                                                           \
-    {                                                                                              \
-        .name = "v" #p, .kind = RF_ARG_BUILTIN, .builtin = b, .param = p, .index = UINT32_MAX,     \
-        .count = 1, .slot = UINT32_MAX, .type = t, .condition = ""                                 \
-    }
+    {.name = "v" #p,                                                                               \
+     .kind = RF_ARG_BUILTIN,                                                                       \
+     .builtin = b,                                                                                 \
+     .param = p,                                                                                   \
+     .index = UINT32_MAX,                                                                          \
+     .count = 1,                                                                                   \
+     .slot = UINT32_MAX,                                                                           \
+     .type = t,                                                                                    \
+     .condition = ""}
 
 typedef struct Fixture {
     const char *ir; // text of the module; the kernel is @k

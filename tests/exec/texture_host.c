@@ -9,7 +9,7 @@
 
 #define HOST __attribute__((visibility("default")))
 
-// ---- textures
+// ---- textures ----
 
 HOST CpuTexture *host_texture_new(const uint32_t *shape);
 HOST void host_texture_free(CpuTexture *texture);
@@ -61,7 +61,7 @@ int host_texture_copy(CpuTexture *t, uint32_t level, uint32_t layer, unsigned ch
 
 const CpuTextureOps *host_ops(void) { return cpu_texture_ops(); }
 
-// ---- the probe: answers with what it was asked
+// ---- the probe: answers with what it was asked ----
 //   0 the operation   1 texture + 3 * sampler   2 the rows wanted, mixed   3 lane counts: how many
 //   lanes the call had, and whether the mask had this one (it always has)
 // Writes go to words: at 8 * x the same four, then the values written.

@@ -26,7 +26,7 @@
 #endif
 enum { WORDS = 1 << 16, STACK = 1 << 17 };
 
-// ---- one thread ----------------------------------------------------------------------------
+// ---- one thread ----
 static CpuLaunch launch;
 static uint32_t group[3], size[3], first_of_step;
 
@@ -71,7 +71,7 @@ int __ingot_position(int builtin, int d) {
     }
 }
 
-// ---- SIMD-group functions ------------------------------------------------------------------
+// ---- SIMD-group functions ----
 void ref_at(int d, int n) {
     lanes[current].key[d] = n;
     lanes[current].n_key = d + 1;
@@ -134,9 +134,9 @@ static float unpack_f(uint64_t v) {
     memcpy(&f, &u, 4);
     return f;
 }
-#define PACK(v) _Generic((v), float : pack_f, default : pack_i)(v)
+#define PACK(v) _Generic((v), float: pack_f, default: pack_i)(v)
 static uint64_t pack_i(long v) { return (uint64_t)v; }
-#define UNPACK(T, v) _Generic((T)0, float : unpack_f(v), default : (T)(v))
+#define UNPACK(T, v) _Generic((T)0, float: unpack_f(v), default: (T)(v))
 #define OP1(name, s, T, op, quad)                                                                  \
     T __ingot_##name##_##s(T v) { return UNPACK(T, stop(op, T_##s, quad, PACK(v), 0, 0, 0)); }
 #define OP2(name, s, T, op, quad)                                                                  \
@@ -147,45 +147,51 @@ static uint64_t pack_i(long v) { return (uint64_t)v; }
     T __ingot_##name##_##s(T v, T f, unsigned by, unsigned m) {                                    \
         return UNPACK(T, stop(op, T_##s, quad, PACK(v), PACK(f), by, m));                          \
     }
-#define ALL5(M, n, op, q)                                                                          \
-    M(n, i32, int, op, q)                                                                          \
-    M(n, u32, unsigned, op, q) M(n, i64, long, op, q) M(n, u64, unsigned long, op, q)              \
-        M(n, f32, float, op, q)
-#define ALL4(M, n, op, q)                                                                          \
-    M(n, i32, int, op, q)                                                                          \
-    M(n, u32, unsigned, op, q) M(n, i64, long, op, q) M(n, u64, unsigned long, op, q)
+// clang-format off: lists of macros
+#define ALL5(M, n, op, q) ALL4(M, n, op, q) M(n, f32, float, op, q)
+#define ALL4(M, n, op, q) \
+    M(n, i32, int, op, q) M(n, u32, unsigned, op, q) M(n, i64, long, op, q) M(n, u64, unsigned long, op, q)
 #define ALL3(M, n, op, q) M(n, i32, int, op, q) M(n, i64, long, op, q) M(n, f32, float, op, q)
 ALL5(OP1, simd_sum, SUM, 0)
-ALL5(OP1, simd_product, PRODUCT, 0) ALL5(OP1, simd_min, MIN, 0) ALL5(OP1, simd_max, MAX, 0)
-    ALL5(OP1, quad_sum, SUM, 1) ALL5(OP1, quad_product, PRODUCT, 1) ALL5(OP1, quad_min, MIN, 1)
-        ALL5(OP1, quad_max, MAX, 1) ALL4(OP1, simd_and, AND, 0) ALL4(OP1, simd_or, OR, 0)
-            ALL4(OP1, simd_xor, XOR, 0) ALL4(OP1, quad_and, AND, 1) ALL4(OP1, quad_or, OR, 1) ALL4(
-                OP1, quad_xor, XOR,
-                1) ALL5(OP1, simd_prefix_inclusive_sum, SCAN,
-                        0) ALL5(OP1, simd_prefix_exclusive_sum, SCAN_EX,
-                                0) ALL5(OP1, simd_prefix_inclusive_product, PROD,
-                                        0) ALL5(OP1, simd_prefix_exclusive_product, PROD_EX, 0)
-                ALL3(OP2, simd_broadcast,
-                     SHUFFLE, 0) ALL3(OP2, simd_shuffle,
-                                      SHUFFLE, 0) ALL3(OP2, simd_shuffle_up, UP,
-                                                       0) ALL3(OP2, simd_shuffle_down, DOWN, 0)
-                    ALL3(OP2, simd_shuffle_xor,
-                         SXOR, 0) ALL3(OP2, simd_shuffle_rotate_up, RUP,
-                                       0) ALL3(OP2, simd_shuffle_rotate_down, RDOWN, 0)
-                        ALL3(OP2, quad_broadcast, SHUFFLE, 1) ALL3(OP2, quad_shuffle, SHUFFLE, 1)
-                            ALL3(OP2, quad_shuffle_up, UP, 1) ALL3(OP2, quad_shuffle_down, DOWN, 1)
-                                ALL3(OP2, quad_shuffle_xor,
-                                     SXOR, 1) ALL3(OP2, quad_shuffle_rotate_up, RUP,
-                                                   1) ALL3(OP2, quad_shuffle_rotate_down, RDOWN, 1)
-                                    ALL3(OP1, simd_broadcast_first, FIRST,
-                                         0) ALL3(OP1, quad_broadcast_first, FIRST, 1)
-                                        ALL3(OP4, simd_shuffle_and_fill_up, FILL_UP,
-                                             0) ALL3(OP4, simd_shuffle_and_fill_down, FILL_DOWN, 0)
-                                            ALL3(OP4, quad_shuffle_and_fill_up, FILL_UP, 1)
-                                                ALL3(OP4, quad_shuffle_and_fill_down, FILL_DOWN,
-                                                     1) unsigned long __ingot_simd_ballot(_Bool v) {
-    return stop(BALLOT, 0, 0, v, 0, 0, 0);
-}
+ALL5(OP1, simd_product, PRODUCT, 0)
+ALL5(OP1, simd_min, MIN, 0)
+ALL5(OP1, simd_max, MAX, 0)
+ALL5(OP1, quad_sum, SUM, 1)
+ALL5(OP1, quad_product, PRODUCT, 1)
+ALL5(OP1, quad_min, MIN, 1)
+ALL5(OP1, quad_max, MAX, 1)
+ALL4(OP1, simd_and, AND, 0)
+ALL4(OP1, simd_or, OR, 0)
+ALL4(OP1, simd_xor, XOR, 0)
+ALL4(OP1, quad_and, AND, 1)
+ALL4(OP1, quad_or, OR, 1)
+ALL4(OP1, quad_xor, XOR, 1)
+ALL5(OP1, simd_prefix_inclusive_sum, SCAN, 0)
+ALL5(OP1, simd_prefix_exclusive_sum, SCAN_EX, 0)
+ALL5(OP1, simd_prefix_inclusive_product, PROD, 0)
+ALL5(OP1, simd_prefix_exclusive_product, PROD_EX, 0)
+ALL3(OP2, simd_broadcast, SHUFFLE, 0)
+ALL3(OP2, simd_shuffle, SHUFFLE, 0)
+ALL3(OP2, simd_shuffle_up, UP, 0)
+ALL3(OP2, simd_shuffle_down, DOWN, 0)
+ALL3(OP2, simd_shuffle_xor, SXOR, 0)
+ALL3(OP2, simd_shuffle_rotate_up, RUP, 0)
+ALL3(OP2, simd_shuffle_rotate_down, RDOWN, 0)
+ALL3(OP2, quad_broadcast, SHUFFLE, 1)
+ALL3(OP2, quad_shuffle, SHUFFLE, 1)
+ALL3(OP2, quad_shuffle_up, UP, 1)
+ALL3(OP2, quad_shuffle_down, DOWN, 1)
+ALL3(OP2, quad_shuffle_xor, SXOR, 1)
+ALL3(OP2, quad_shuffle_rotate_up, RUP, 1)
+ALL3(OP2, quad_shuffle_rotate_down, RDOWN, 1)
+ALL3(OP1, simd_broadcast_first, FIRST, 0)
+ALL3(OP1, quad_broadcast_first, FIRST, 1)
+ALL3(OP4, simd_shuffle_and_fill_up, FILL_UP, 0)
+ALL3(OP4, simd_shuffle_and_fill_down, FILL_DOWN, 0)
+ALL3(OP4, quad_shuffle_and_fill_up, FILL_UP, 1)
+ALL3(OP4, quad_shuffle_and_fill_down, FILL_DOWN, 1)
+// clang-format on
+unsigned long __ingot_simd_ballot(_Bool v) { return stop(BALLOT, 0, 0, v, 0, 0, 0); }
 unsigned __ingot_quad_ballot(_Bool v) { return (unsigned)stop(BALLOT, 0, 1, v, 0, 0, 0); }
 _Bool __ingot_simd_all(_Bool v) { return stop(ALL, 0, 0, v, 0, 0, 0) & 1; }
 _Bool __ingot_simd_any(_Bool v) { return stop(ANY, 0, 0, v, 0, 0, 0) & 1; }
@@ -325,7 +331,7 @@ static void perform(int op, int type, int quad, uint32_t on) {
         if (on >> l & 1) lanes[l].result = r[l];
 }
 
-// ---- running -------------------------------------------------------------------------------
+// ---- running ----
 typedef void Thread(KARGS);
 typedef void Step(const Args *, const CpuLaunch *, const uint32_t at[7], const void *mask);
 #define K(name)                                                                                    \

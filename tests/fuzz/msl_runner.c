@@ -97,11 +97,12 @@ int main(int argc, char **argv) {
         size_t n_bad = 0, first = 0;
         if (n_reports) {
             bad = 1;
-            printf("REPORT %s: %llu, first: access %u of %u bytes, space %u, slot %u, offset %lld of "
-                   "%llu\n",
-                   argv[k], (unsigned long long)n_reports, first_report.access,
-                   first_report.n_bytes, first_report.space, first_report.slot,
-                   (long long)first_report.offset, (unsigned long long)first_report.length);
+            printf(
+                "REPORT %s: %llu, first: access %u of %u bytes, space %u, slot %u, offset %lld of "
+                "%llu\n",
+                argv[k], (unsigned long long)n_reports, first_report.access, first_report.n_bytes,
+                first_report.space, first_report.slot, (long long)first_report.offset,
+                (unsigned long long)first_report.length);
         }
         for (size_t i = 0; i < (size_t)BUFFERS * WORDS; i++) {
             uint32_t x = expected.b[i / WORDS][i % WORDS], y = got.b[i / WORDS][i % WORDS];

@@ -119,7 +119,7 @@ void k_votes(KARGS) {
     q[id + 16384] = (int)(r >> 32);
 }
 // A result counts only where its source lane is active: that is all the language defines.
-#define FROM(m, l) (((m) >> ((l)&31)) & 1)
+#define FROM(m, l) (((m) >> ((l) & 31)) & 1)
 #define MOVE(fn, s, T, v, by, src)                                                                 \
     {                                                                                              \
         NEXT;                                                                                      \
@@ -132,16 +132,13 @@ void k_votes(KARGS) {
     MOVE(simd_shuffle_down, s, T, v, d, l + (d) < 32 ? l + (d) : l)                                \
     MOVE(simd_shuffle_xor, s, T, v, d, l ^ (d))                                                    \
     MOVE(simd_shuffle_rotate_up, s, T, v, d, l - (d))                                              \
-        MOVE(simd_shuffle_rotate_down, s, T, v, d, l + (d))                                        \
-            MOVE(quad_shuffle, s, T, v, (d)&3, (l & ~3) + ((d)&3))                                 \
-                MOVE(quad_shuffle_xor, s, T, v, (d)&3, l ^ ((d)&3))                                \
-                    MOVE(quad_shuffle_up, s, T, v, (d)&3, (l & 3) >= ((d)&3) ? l - ((d)&3) : l)    \
-                        MOVE(quad_shuffle_down, s, T, v, (d)&3,                                    \
-                             (l & 3) + ((d)&3) < 4 ? l + ((d)&3) : l)                              \
-                            MOVE(quad_shuffle_rotate_up, s, T, v, (d)&3,                           \
-                                 (l & ~3) + (((l & 3) - ((d)&3)) & 3))                             \
-                                MOVE(quad_shuffle_rotate_down, s, T, v, (d)&3,                     \
-                                     (l & ~3) + (((l & 3) + ((d)&3)) & 3))
+    MOVE(simd_shuffle_rotate_down, s, T, v, d, l + (d))                                            \
+    MOVE(quad_shuffle, s, T, v, (d) & 3, (l & ~3) + ((d) & 3))                                     \
+    MOVE(quad_shuffle_xor, s, T, v, (d) & 3, l ^ ((d) & 3))                                        \
+    MOVE(quad_shuffle_up, s, T, v, (d) & 3, (l & 3) >= ((d) & 3) ? l - ((d) & 3) : l)              \
+    MOVE(quad_shuffle_down, s, T, v, (d) & 3, (l & 3) + ((d) & 3) < 4 ? l + ((d) & 3) : l)         \
+    MOVE(quad_shuffle_rotate_up, s, T, v, (d) & 3, (l & ~3) + (((l & 3) - ((d) & 3)) & 3))         \
+    MOVE(quad_shuffle_rotate_down, s, T, v, (d) & 3, (l & ~3) + (((l & 3) + ((d) & 3)) & 3))
 #define MOVE_KERNEL(name, s, T, from, by)                                                          \
     void k_move_##name(KARGS) {                                                                    \
         X;                                                                                         \

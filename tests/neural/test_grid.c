@@ -24,10 +24,10 @@ static void make(Case *c, uint32_t n_hidden) {
     NeuralRandom r;
     assert_true(neural_network_init_grid(&c->net, &sizes, HIDDEN, n_hidden, 5, message));
     neural_random_init(&r, 7, 0);
-    for (size_t i = 0; i < LEVELS * FEATURES << LOG2; ++i) // larger than they begin: relu must act
+    for (size_t i = 0; i < LEVELS * FEATURES << LOG2; i++) // larger than they begin: relu must act
         c->net.grid.table[i] = neural_random_uniform(&r, -1, 1);
-    for (int i = 0; i < N * 2; ++i) c->positions[i] = neural_random_uniform(&r, 0, 1);
-    for (int i = 0; i < N * 3; ++i) c->targets[i] = neural_random_uniform(&r, 0, 1);
+    for (int i = 0; i < N * 2; i++) c->positions[i] = neural_random_uniform(&r, 0, 1);
+    for (int i = 0; i < N * 3; i++) c->targets[i] = neural_random_uniform(&r, 0, 1);
     c->options = (NeuralTrainOptions){.batch = BATCH, .seed = 11};
     c->data = (NeuralDataset){N, 2, 3, c->positions, c->targets};
 }
@@ -48,18 +48,18 @@ static void samples_of(const Case *c, uint64_t step, uint32_t *samples) {
 static double loss(const Case *c, const uint32_t *samples, const double *params,
                    const double *table) {
     double sum = 0;
-    for (int s = 0; s < BATCH; ++s) {
+    for (int s = 0; s < BATCH; s++) {
         double x[64], y[64];
-        for (uint32_t level = 0; level < LEVELS; ++level) {
+        for (uint32_t level = 0; level < LEVELS; level++) {
             double scale = (double)(float)neural_grid_scale(&c->net.grid, level);
             // Cells as the kernels find them, in float: at an edge both neighbours are right.
             float px = c->positions[samples[s] * 2] * (float)scale;
             float py = c->positions[samples[s] * 2 + 1] * (float)scale;
             double cx = floor((double)px), cy = floor((double)py);
             double tx = (double)px - cx, ty = (double)py - cy;
-            for (int f = 0; f < FEATURES; ++f) {
+            for (int f = 0; f < FEATURES; f++) {
                 x[level * FEATURES + (uint32_t)f] = 0;
-                for (uint32_t k = 0; k < 4; ++k) {
+                for (uint32_t k = 0; k < 4; k++) {
                     uint32_t ix = (uint32_t)cx + (k & 1), iy = (uint32_t)cy + (k >> 1);
                     uint32_t hash = (ix ^ iy * 2654435761u) % (1u << LOG2);
                     x[level * FEATURES + (uint32_t)f] +=
@@ -69,17 +69,17 @@ static double loss(const Case *c, const uint32_t *samples, const double *params,
             }
         }
         const double *p = params;
-        for (uint32_t i = 0; i < c->net.n_layers; ++i) {
+        for (uint32_t i = 0; i < c->net.n_layers; i++) {
             const NeuralLayer *l = c->net.layers + i;
-            for (uint32_t o = 0; o < l->n_out; ++o) {
+            for (uint32_t o = 0; o < l->n_out; o++) {
                 double z = p[l->n_in * l->n_out + o];
-                for (uint32_t k = 0; k < l->n_in; ++k) z += p[o * l->n_in + k] * x[k];
+                for (uint32_t k = 0; k < l->n_in; k++) z += p[o * l->n_in + k] * x[k];
                 y[o] = i + 1 < c->net.n_layers ? fmax(z, 0) : 1 / (1 + exp(-z));
             }
             p += (l->n_in + 1) * l->n_out;
             memcpy(x, y, sizeof x);
         }
-        for (int k = 0; k < 3; ++k) {
+        for (int k = 0; k < 3; k++) {
             double e = x[k] - (double)c->targets[samples[s] * 3 + (uint32_t)k];
             sum += e * e;
         }
@@ -89,7 +89,7 @@ static double loss(const Case *c, const uint32_t *samples, const double *params,
 
 static void gradients(void **state) {
     (void)state;
-    for (uint32_t n_hidden = 1; n_hidden <= 2; ++n_hidden) {
+    for (uint32_t n_hidden = 1; n_hidden <= 2; n_hidden++) {
         Case c;
         make(&c, n_hidden);
         NeuralGridTrainer *t =
@@ -101,13 +101,13 @@ static void gradients(void **state) {
         uint32_t samples[BATCH];
         samples_of(&c, 0, samples);
         double *p = malloc(n * sizeof *p), *table = malloc(n_table * sizeof *table);
-        for (size_t i = 0; i < n; ++i) p[i] = (double)c.net.params[i];
-        for (size_t i = 0; i < n_table; ++i) table[i] = (double)c.net.grid.table[i];
+        for (size_t i = 0; i < n; i++) p[i] = (double)c.net.params[i];
+        for (size_t i = 0; i < n_table; i++) table[i] = (double)c.net.grid.table[i];
         double base = loss(&c, samples, p, table);
         assert_true(fabs(base - (double)l) < 1e-5 * base);
         const double h = 1e-5;
         double largest = 0;
-        for (size_t i = 0; i < n + n_table; ++i) {
+        for (size_t i = 0; i < n + n_table; i++) {
             double *v = i < n ? p + i : table + (i - n), was = *v;
             *v = was + h;
             double up = loss(&c, samples, p, table);
@@ -137,7 +137,7 @@ static void runs_are_the_same(void **state) {
     make(&c, 1);
     NeuralNetwork results[2];
     float losses[2][20];
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k < 2; k++) {
         NeuralGridTrainer *t =
             neural_grid_trainer_new(device, &c.net, &c.data, &c.options, message);
         assert_non_null(t);
@@ -152,16 +152,16 @@ static void runs_are_the_same(void **state) {
     assert_memory_equal(results[0].params, results[1].params, c.net.n_params * sizeof(float));
     assert_memory_equal(results[0].grid.table, results[1].grid.table,
                         sizeof(float) * LEVELS * FEATURES << LOG2);
-    for (uint32_t i = 0; i < c.net.n_layers; ++i) { // all of them were learnt: what is alive moved
+    for (uint32_t i = 0; i < c.net.n_layers; i++) { // all of them were learnt: what is alive moved
         const NeuralLayer *a = c.net.layers + i, *b = results[0].layers + i;
         size_t moved = 0;
-        for (size_t k = 0; k < (size_t)a->n_in * a->n_out; ++k)
+        for (size_t k = 0; k < (size_t)a->n_in * a->n_out; k++)
             moved += a->weights[k] != b->weights[k];
         assert_true(moved > (size_t)a->n_in * a->n_out / 2);
         assert_memory_not_equal(a->biases, b->biases, a->n_out * sizeof(float));
     }
     assert_true(losses[0][19] < losses[0][0]);
-    for (int k = 0; k < 2; ++k) neural_network_free(results + k);
+    for (int k = 0; k < 2; k++) neural_network_free(results + k);
     neural_network_free(&c.net);
 }
 
@@ -174,18 +174,18 @@ static void learns_a_picture(void **state) {
     assert_true(neural_picture_make(&image, W, H, 0.5, message));
     assert_true(neural_network_init_grid(&net, &sizes, 32, 1, 1, message));
     float *p = malloc(W * H * 2 * sizeof *p), *v = malloc(W * H * 3 * sizeof *v);
-    for (int i = 0; i < W * H; ++i) {
+    for (int i = 0; i < W * H; i++) {
         p[2 * i] = (float)(i % W) / (W - 1);
         p[2 * i + 1] = (float)(i / W) / (H - 1);
     }
-    for (int i = 0; i < W * H * 3; ++i) v[i] = image.rgb[i] / 255.0f;
+    for (int i = 0; i < W * H * 3; i++) v[i] = image.rgb[i] / 255.0f;
     const NeuralDataset data = {W * H, 2, 3, p, v};
     NeuralGridTrainer *t = neural_grid_trainer_new(
         device, &net, &data, &(NeuralTrainOptions){.batch = 1024, .seed = 2}, message);
     assert_non_null(t);
     assert_true(neural_grid_trainer_step(t, 150, NULL, message));
     neural_grid_trainer_get_network(t, &net);
-    for (int kernel = 0; kernel < 2; ++kernel) {
+    for (int kernel = 0; kernel < 2; kernel++) {
         NeuralRenderer *r =
             neural_renderer_new(device, &net, (NeuralKernel)kernel, NEURAL_FLOAT, message);
         assert_true(neural_renderer_image(r, &out, W, H, 0, message));
@@ -206,7 +206,7 @@ static void bad_sizes(void **state) {
                                          {4, 9, 9, 16, 2048, NULL},
                                          {4, 2, 23, 16, 2048, NULL}};
     NeuralNetwork net;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i)
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(neural_network_init_grid(&net, bad + i, 16, 1, 0, message));
     Case c;
     make(&c, 1);

@@ -66,10 +66,10 @@ static void make_png(Bytes *b, int type, int depth, bool interlaced, bool transp
     png_set_write_fn(png, b, put_bytes, put_nothing);
     png_set_IHDR(png, info, W, H, depth, type, interlaced ? PNG_INTERLACE_ADAM7 : 0, 0, 0);
     png_color palette[256];
-    for (unsigned i = 0; i < 256; ++i)
+    for (unsigned i = 0; i < 256; i++)
         palette[i] = (png_color){(png_byte)(i * 3), (png_byte)(255 - i), (png_byte)(i * 7)};
     png_byte alpha[256];
-    for (unsigned i = 0; i < 256; ++i) alpha[i] = (png_byte)(i * 31);
+    for (unsigned i = 0; i < 256; i++) alpha[i] = (png_byte)(i * 31);
     if (type == PNG_COLOR_TYPE_PALETTE) {
         png_set_PLTE(png, info, palette, 1 << depth);
         if (transparent) png_set_tRNS(png, info, alpha, 1 << depth, NULL);
@@ -84,10 +84,10 @@ static void make_png(Bytes *b, int type, int depth, bool interlaced, bool transp
     png_byte rows[H][W * 8];
     png_bytep pointers[H];
     memset(rows, 0, sizeof rows);
-    for (unsigned y = 0; y < H; ++y) {
+    for (unsigned y = 0; y < H; y++) {
         pointers[y] = rows[y];
-        for (unsigned x = 0; x < W; ++x)
-            for (unsigned c = 0; c < (unsigned)n; ++c) {
+        for (unsigned x = 0; x < W; x++)
+            for (unsigned c = 0; c < (unsigned)n; c++) {
                 unsigned v = sample(x, y, c, depth), i = x * (unsigned)n + c;
                 if (depth == 16)
                     rows[y][i * 2] = (png_byte)(v >> 8), rows[y][i * 2 + 1] = (png_byte)v;
@@ -114,7 +114,7 @@ static void expected(int type, int depth, bool transparent, unsigned x, unsigned
         if (transparent) a = (unsigned char)(v * 31) / 255.0;
     } else {
         bool key = true;
-        for (unsigned c = 0; c < 3; ++c) {
+        for (unsigned c = 0; c < 3; c++) {
             unsigned from = type & PNG_COLOR_MASK_COLOR ? c : 0;
             rgb[c] = to255(sample(x, y, from, depth), depth);
             key = key && sample(x, y, from, depth) == sample(2, 1, from, depth);
@@ -124,7 +124,7 @@ static void expected(int type, int depth, bool transparent, unsigned x, unsigned
         else if (transparent && key)
             a = 0;
     }
-    for (int c = 0; c < 3; ++c) rgb[c] *= a;
+    for (int c = 0; c < 3; c++) rgb[c] *= a;
 }
 
 static void png_of_every_kind(void **state) {
@@ -138,9 +138,9 @@ static void png_of_every_kind(void **state) {
                  {PNG_COLOR_TYPE_GRAY_ALPHA, {8, 16}},
                  {PNG_COLOR_TYPE_RGB_ALPHA, {8, 16}}};
     static Bytes b;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k)
-        for (const int *depth = kinds[k].depths; *depth; ++depth)
-            for (int how = 0; how < 4; ++how) {
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (const int *depth = kinds[k].depths; *depth; depth++)
+            for (int how = 0; how < 4; how++) {
                 bool transparent = how & 1, interlaced = how & 2;
                 if (transparent && kinds[k].type & PNG_COLOR_MASK_ALPHA) continue;
                 make_png(&b, kinds[k].type, *depth, interlaced, transparent);
@@ -149,11 +149,11 @@ static void png_of_every_kind(void **state) {
                     fail_msg("type %d depth %d: %s", kinds[k].type, *depth, message);
                 assert_int_equal(image.width, W);
                 assert_int_equal(image.height, H);
-                for (unsigned y = 0; y < H; ++y)
-                    for (unsigned x = 0; x < W; ++x) {
+                for (unsigned y = 0; y < H; y++)
+                    for (unsigned x = 0; x < W; x++) {
                         double want[3];
                         expected(kinds[k].type, *depth, transparent, x, y, want);
-                        for (unsigned c = 0; c < 3; ++c) {
+                        for (unsigned c = 0; c < 3; c++) {
                             double got = image.rgb[(y * W + x) * 3 + c];
                             if (fabs(got - want[c]) > 1.51) // three roundings to 8 bits
                                 fail_msg("type %d depth %d %s%s (%u, %u) channel %u: %g, not %g",
@@ -171,12 +171,12 @@ static void damaged_png(void **state) {
     static Bytes b, copy;
     make_png(&b, PNG_COLOR_TYPE_PALETTE, 4, true, true);
     NeuralImage image;
-    for (size_t n = 0; n < b.n; ++n) {
+    for (size_t n = 0; n < b.n; n++) {
         assert_false(neural_image_decode(&image, b.data, n, "cut.png", message));
         assert_non_null(strstr(message, "cut.png"));
         assert_null(image.rgb);
     }
-    for (size_t i = 0; i < b.n; ++i)
+    for (size_t i = 0; i < b.n; i++)
         for (int bit = 0; bit < 8; bit += 3) {
             copy = b;
             copy.data[i] ^= (unsigned char)(1 << bit);
@@ -188,17 +188,17 @@ static void damaged_png(void **state) {
 // The header with another size and its checksum put right.
 static void resize(Bytes *b, uint32_t width, uint32_t height) {
     unsigned char *ihdr = b->data + 12; // type and data are what the checksum covers
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; i++) {
         ihdr[4 + i] = (unsigned char)(width >> (24 - 8 * i));
         ihdr[8 + i] = (unsigned char)(height >> (24 - 8 * i));
     }
     uint32_t crc = ~0u;
-    for (int i = 0; i < 17; ++i) {
+    for (int i = 0; i < 17; i++) {
         crc ^= ihdr[i];
-        for (int k = 0; k < 8; ++k) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+        for (int k = 0; k < 8; k++) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
     }
     crc = ~crc;
-    for (int i = 0; i < 4; ++i) ihdr[17 + i] = (unsigned char)(crc >> (24 - 8 * i));
+    for (int i = 0; i < 4; i++) ihdr[17 + i] = (unsigned char)(crc >> (24 - 8 * i));
 }
 
 static void huge_sizes_are_refused_before_memory(void **state) {
@@ -210,7 +210,7 @@ static void huge_sizes_are_refused_before_memory(void **state) {
                                         {16385, 8193}};
     static Bytes b;
     NeuralImage image;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         make_png(&b, PNG_COLOR_TYPE_RGB, 8, false, false);
         resize(&b, sizes[i][0], sizes[i][1]);
         struct rusage before, after;
@@ -253,7 +253,7 @@ static void gamma_is_applied(void **state) {
     png_destroy_write_struct(&png, &info);
     NeuralImage image;
     assert_true(neural_image_decode(&image, b.data, b.n, "linear.png", message));
-    for (int c = 0; c < 3; ++c)
+    for (int c = 0; c < 3; c++)
         assert_true(fabs(image.rgb[c] - 255 * pow(row[c] / 255.0, 1 / 2.2)) < 2);
     neural_image_free(&image);
 }
@@ -262,7 +262,7 @@ static void writes_what_it_reads(void **state) {
     (void)state;
     NeuralImage a, b;
     assert_true(neural_picture_make(&a, 61, 47, 1, message));
-    for (int alpha = 0; alpha < 2; ++alpha) {
+    for (int alpha = 0; alpha < 2; alpha++) {
         assert_true(neural_image_save(&a, at("a.png"), alpha, message));
         assert_true(neural_image_load(&b, at("a.png"), message));
         assert_int_equal(b.width, 61);
@@ -365,8 +365,8 @@ static void orientations_of_exif(void **state) {
     // Left half red, right half blue; the top is darker: corners tell how it was turned.
     NeuralImage a, b;
     assert_true(neural_image_create(&a, 64, 32, message));
-    for (unsigned y = 0; y < 32; ++y)
-        for (unsigned x = 0; x < 64; ++x)
+    for (unsigned y = 0; y < 32; y++)
+        for (unsigned x = 0; x < 64; x++)
             a.rgb[(y * 64 + x) * 3 + (x < 32 ? 0 : 2)] = y < 16 ? 100 : 250;
     size_t n;
     unsigned char *data = neural_image_encode_jpeg(&a, 95, &n, message);
@@ -376,8 +376,8 @@ static void orientations_of_exif(void **state) {
         bool red, dark, tall;
     } want[9] = {{1, 1, 0}, {1, 1, 0}, {0, 1, 0}, {0, 0, 0}, {1, 0, 0},
                  {1, 1, 1}, {1, 0, 1}, {0, 0, 1}, {0, 1, 1}};
-    for (int o = 0; o <= 9; ++o)
-        for (int big = 0; big < 2; ++big) {
+    for (int o = 0; o <= 9; o++)
+        for (int big = 0; big < 2; big++) {
             size_t m = add_exif(turned, data, n, o, big);
             assert_true(neural_image_decode(&b, turned, m, "turned.jpg", message));
             int i = o <= 8 ? o : 1; // a value that does not exist is none
@@ -390,7 +390,7 @@ static void orientations_of_exif(void **state) {
             assert_int_equal((other[0] > other[2]) == want[i].red, want[i].tall);
             neural_image_free(&b);
         }
-    for (size_t i = 0; i < 36; ++i) { // damage in the EXIF block
+    for (size_t i = 0; i < 36; i++) { // damage in the EXIF block
         size_t m = add_exif(turned, data, n, 6, false);
         turned[2 + i] ^= 0xff;
         neural_image_decode(&b, turned, m, "damaged.jpg", message);
@@ -409,7 +409,7 @@ static void jpeg_of_other_colours(void **state) {
         unsigned char in[4], out[3];
     } cases[] = {{JCS_GRAYSCALE, 1, {77}, {77, 77, 77}},
                  {JCS_CMYK, 4, {255, 128, 0, 255}, {255, 128, 0}}}; // Adobe's: light, not ink
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct jpeg_compress_struct c;
         struct jpeg_error_mgr e;
         unsigned char *data = NULL, row[16 * 4];
@@ -424,14 +424,14 @@ static void jpeg_of_other_colours(void **state) {
         jpeg_set_quality(&c, 100, TRUE);
         if (cases[i].space == JCS_CMYK) c.write_Adobe_marker = TRUE;
         jpeg_start_compress(&c, TRUE);
-        for (int k = 0; k < 16; ++k) memcpy(row + k * cases[i].n, cases[i].in, (size_t)cases[i].n);
+        for (int k = 0; k < 16; k++) memcpy(row + k * cases[i].n, cases[i].in, (size_t)cases[i].n);
         JSAMPROW rows = row;
-        for (int k = 0; k < 16; ++k) jpeg_write_scanlines(&c, &rows, 1);
+        for (int k = 0; k < 16; k++) jpeg_write_scanlines(&c, &rows, 1);
         jpeg_finish_compress(&c);
         jpeg_destroy_compress(&c);
         NeuralImage image;
         assert_true(neural_image_decode(&image, data, n, "x.jpg", message));
-        for (int k = 0; k < 3; ++k) assert_true(abs(image.rgb[k] - cases[i].out[k]) <= 2);
+        for (int k = 0; k < 3; k++) assert_true(abs(image.rgb[k] - cases[i].out[k]) <= 2);
         neural_image_free(&image);
         free(data);
     }

@@ -55,7 +55,7 @@ static double *in_double(const NeuralNetwork *net) {
     return p;
 }
 
-// ---- The reference itself -----------------------------------------------------------------------
+// ---- The reference itself ----
 
 static void reference_agrees_with_finite_differences(void **state) {
     (void)state;
@@ -89,7 +89,7 @@ static void reference_agrees_with_finite_differences(void **state) {
     }
 }
 
-// ---- Gradients ----------------------------------------------------------------------------------
+// ---- Gradients ----
 
 // |gradient - reference| over |reference|, as vectors, layer by layer: a layer that is wrong does
 // not hide behind the others.
@@ -256,7 +256,7 @@ static void fused_gradient_is_the_slope_of_the_loss(void **state) {
     ref_dataset_free(&data);
 }
 
-// ---- Steps --------------------------------------------------------------------------------------
+// ---- Steps ----
 
 static void steps_are_adam(void **state) {
     (void)state;
@@ -359,7 +359,7 @@ static void a_run_repeats_and_goes_on_bit_for_bit(void **state) {
     ref_dataset_free(&data);
 }
 
-// ---- Learning -----------------------------------------------------------------------------------
+// ---- Learning ----
 
 // A 32 x 32 picture with an edge and a gradient is learnt to 30 dB, whatever the precision.
 static void a_small_picture_is_learnt(void **state) {
@@ -433,7 +433,7 @@ static void both_paths_give_the_same_picture(void **state) {
     ref_dataset_free(&data);
 }
 
-// ---- What cannot be -----------------------------------------------------------------------------
+// ---- What cannot be ----
 
 static void refusals(void **state) {
     (void)state;

@@ -35,7 +35,7 @@ static void expect_error(const char *text, const char *key, const char *what) {
 static void reads_both_forms_of_mlp(void **state) {
     (void)state;
     NeuralWeights w;
-    for (int bare = 0; bare < 2; ++bare) {
+    for (int bare = 0; bare < 2; bare++) {
         char text[1024];
         const char *layers = strchr(small, '[');
         if (bare) // without the object around the layers
@@ -179,21 +179,21 @@ static void damage_is_named(void **state) {
         {"{\"a\" 1" REST, "a", "':'"},
         {"{\"a\":\"\t\"" REST, "a", "control character"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_error(cases[i].text, cases[i].key, cases[i].what);
 }
 
 static void every_cut_is_an_error(void **state) {
     (void)state;
     NeuralWeights w;
-    for (size_t n = 0; n < strlen(small); ++n) {
+    for (size_t n = 0; n < strlen(small); n++) {
         char *cut = malloc(n ? n : 1); // of that size exactly: reading past it is seen
         memcpy(cut, small, n);
         assert_false(neural_weights_parse(&w, cut, n, "cut.json", message));
         free(cut);
     }
     char *text = strdup(small); // and every other byte does no harm
-    for (size_t i = 0; text[i]; ++i)
+    for (size_t i = 0; text[i]; i++)
         for (int c = 1; c < 256; c += 9) {
             char was = text[i];
             text[i] = (char)c;
@@ -214,8 +214,8 @@ static void nesting_of_megabytes(void **state) {
     const size_t n = 32 << 20;
     char *text = malloc(n + 64);
     static const char *const starts[] = {"", "{\"mlp\":", "{\"a\":", "{\"mlp\":[{\"weights\":"};
-    for (size_t s = 0; s < sizeof starts / sizeof *starts; ++s)
-        for (int brace = 0; brace < 2; ++brace) {
+    for (size_t s = 0; s < sizeof starts / sizeof *starts; s++)
+        for (int brace = 0; brace < 2; brace++) {
             size_t at = strlen(starts[s]);
             memcpy(text, starts[s], at);
             if (brace)
@@ -234,10 +234,10 @@ static void nesting_of_megabytes(void **state) {
 
 static void many_layers(void **state) {
     (void)state;
-    for (int n = 16; n <= 17; ++n) {
+    for (int n = 16; n <= 17; n++) {
         Text t = {0};
         text_add(&t, "{\"mlp\":[");
-        for (int i = 0; i + 1 < n; ++i)
+        for (int i = 0; i + 1 < n; i++)
             text_add(&t, "{\"weights\":[[1,2],[3,4]],\"biases\":[1,2]},");
         text_add(&t, "{\"weights\":[[1,2],[3,4],[5,6]],\"biases\":[1,2,3]}]}");
         char *text = text_take(&t);
@@ -250,7 +250,7 @@ static void many_layers(void **state) {
 }
 
 static void fill(float *v, size_t n, NeuralRandom *r) {
-    for (size_t i = 0; i < n; ++i) { // numbers of all magnitudes, with all their digits
+    for (size_t i = 0; i < n; i++) { // numbers of all magnitudes, with all their digits
         v[i] = neural_random_uniform(r, -1, 1);
         if (i % 3 == 1) v[i] *= 1e-20f;
         if (i % 7 == 2) v[i] = ldexpf(v[i], (int)(neural_random_u32(r) % 200) - 120);
@@ -261,7 +261,7 @@ static void round_trips(void **state) {
     (void)state;
     NeuralRandom r;
     neural_random_init(&r, 1, 2);
-    for (int model = 0; model < 3; ++model) {
+    for (int model = 0; model < 3; model++) {
         NeuralWeights a = {0}, b;
         const uint32_t sizes[] = {model == NEURAL_SIREN ? 2 : 8, 17, 5, 3};
         assert_true(neural_network_init(&a.net, 3, sizes, model ? NEURAL_RELU : NEURAL_SINE,
@@ -282,7 +282,7 @@ static void round_trips(void **state) {
         }
         a.width = 640, a.height = 480, a.aspect_ratio = 640.0f / 480;
         a.sample_seed = 99, a.n_samples = 3, a.samples = calloc(3, sizeof *a.samples);
-        for (int i = 0; i < 3; ++i)
+        for (int i = 0; i < 3; i++)
             fill(a.samples[i].position, 2, &r), fill(a.samples[i].value, 3, &r);
         a.training.step = 1234567, a.training.seed = 42, a.training.batch = 2048;
         a.training.learning_rate = 1e-3 / 3;
@@ -325,7 +325,7 @@ static void round_trips(void **state) {
 static void short_tables_are_repeated(void **state) {
     (void)state;
     static const char *const data[] = {"", "1,2,3", "1,2,3,4,5,6,7,8", "1,2,3,4,5,6,7,8,9"};
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; i++) {
         char text[512];
         snprintf(text, sizeof text,
                  "{\"encoding\":{\"num_levels\":1,\"features_per_level\":2,"
@@ -361,7 +361,7 @@ static void numbers_are_exact(void **state) {
                                           "0.000000000000000000000000000000000000001",
                                           "0.12228664010763168",
                                           "5e-324"};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         JsonReader r;
         double d;
         json_begin(&r, numbers[i], strlen(numbers[i]), "n", message);

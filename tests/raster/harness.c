@@ -157,8 +157,9 @@ void stages_init(Stages *s, const Vertex *vertices, uint32_t n, Behaviour behavi
     s->fragment_info.colors_in = behaviour.colors_in;
     for (uint32_t i = 0; i < N_VALUES; i++) {
         s->rows[i] = (uint16_t)(CPU_VERTEX_FIRST + i);
-        s->fragment_info.inputs[i] =
-            behaviour.flat ? CPU_FLAT : behaviour.linear ? CPU_LINEAR : CPU_PERSPECTIVE;
+        s->fragment_info.inputs[i] = behaviour.flat     ? CPU_FLAT
+                                     : behaviour.linear ? CPU_LINEAR
+                                                        : CPU_PERSPECTIVE;
     }
     s->vertex_args[0] = (void *)vertices;
     s->vertex_args[1] = s->fragment_args[0] = s;

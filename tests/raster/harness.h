@@ -18,14 +18,14 @@ typedef struct Vertex {
 
 // What the fragment function does, beside colour a = its inputs 0 .. 3 (plus a / 16).
 typedef struct Behaviour {
-    uint32_t info_flags;    // CPU_STAGE_: DISCARD drops odd pixels (x + y), DEPTH writes input 4,
-                            // STENCIL 77, SAMPLE_MASK 5; READS_: adds what it reads to colour 0
-    uint32_t colors;        // attachments it writes
-    bool dual;              // second source: inputs 4 .. 7
-    bool integers;          // colour a = 10 * a + 1, 2, 3, 4
-    bool flat, linear;      // all inputs
-    uint32_t colors_in;     // colour 0 += colour 0 that is there
-    int fault;              // 1: a store to nowhere, 2: never returns
+    uint32_t info_flags; // CPU_STAGE_: DISCARD drops odd pixels (x + y), DEPTH writes input 4,
+                         // STENCIL 77, SAMPLE_MASK 5; READS_: adds what it reads to colour 0
+    uint32_t colors;     // attachments it writes
+    bool dual;           // second source: inputs 4 .. 7
+    bool integers;       // colour a = 10 * a + 1, 2, 3, 4
+    bool flat, linear;   // all inputs
+    uint32_t colors_in;  // colour 0 += colour 0 that is there
+    int fault;           // 1: a store to nowhere, 2: never returns
 } Behaviour;
 
 typedef struct Target {
@@ -57,7 +57,8 @@ void stages_init(Stages *s, const Vertex *vertices, uint32_t n, Behaviour behavi
                  uint32_t vertex_flags, uint32_t n_clip);
 
 CpuRasterState state_default(uint8_t primitive);
-// A position whose window coordinates are x, y (pixels) exactly, in a target of w x h (powers of two).
+// A position whose window coordinates are x, y (pixels) exactly, in a target of w x h (powers of
+// two).
 void place(Vertex *v, double x, double y, double z, double w_clip, double width, double height);
 // Draws, and fails the test on a fault.
 void render(const CpuRasterPass *pass, const CpuDraw *draws, size_t n);

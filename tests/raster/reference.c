@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reference.c: coverage by the signs of cross products, the top-left rule by the direction of edges,
-// barycentric interpolation in double; depth, stencil and blending as the rules are written down.
+// reference.c: coverage by the signs of cross products, the top-left rule by the direction of
+// edges, barycentric interpolation in double; depth, stencil and blending as the rules are written
+// down.
 #include "reference.h"
 #include <math.h>
 #include <stdlib.h>
@@ -46,21 +47,21 @@ void ref_free(RefImage *image) {
 }
 
 static bool passes(uint8_t how, double a, double b) {
-    bool table[8] = {false, a < b, a == b, a <= b, a > b, a != b, a >= b, true};
+    bool table[8] = {false, a<b, a == b, a <= b, a> b, a != b, a >= b, true};
     return table[how];
 }
 
 static uint8_t operate(uint8_t how, int value, uint8_t reference) {
-    int table[8] = {value,     0,           reference, value < 255 ? value + 1 : 255,
-                    value > 0 ? value - 1 : 0, ~value, value + 1, value - 1};
+    int table[8] = {
+        value,  0,         reference, value < 255 ? value + 1 : 255, value > 0 ? value - 1 : 0,
+        ~value, value + 1, value - 1};
     return (uint8_t)table[how];
 }
 
 static double factor(uint8_t how, const double s[4], const double d[4], const float k[4], int c) {
     double saturated = c == 3 ? 1 : fmin(s[3], 1 - d[3]);
-    double table[15] = {0,        1,        s[c],     1 - s[c], s[3],
-                        1 - s[3], d[c],     1 - d[c], d[3],     1 - d[3],
-                        saturated, k[c],    1 - k[c], k[3],     1 - k[3]};
+    double table[15] = {0,    1,        s[c],      1 - s[c], s[3],     1 - s[3], d[c],    1 - d[c],
+                        d[3], 1 - d[3], saturated, k[c],     1 - k[c], k[3],     1 - k[3]};
     return table[how];
 }
 
@@ -101,8 +102,9 @@ static void sample(RefImage *image, size_t i, const CpuRasterState *state, bool 
 
 void ref_draw(RefImage *image, const CpuRasterState *state, const RefTriangle *t, bool drops,
               bool unorm8) {
-    double area = (double)((t->corner[1][0] - t->corner[0][0]) * (t->corner[2][1] - t->corner[0][1]) -
-                           (t->corner[2][0] - t->corner[0][0]) * (t->corner[1][1] - t->corner[0][1]));
+    double area =
+        (double)((t->corner[1][0] - t->corner[0][0]) * (t->corner[2][1] - t->corner[0][1]) -
+                 (t->corner[2][0] - t->corner[0][0]) * (t->corner[1][1] - t->corner[0][1]));
     bool front = (area > 0) == (state->winding == CPU_CLOCKWISE);
     if (area == 0 || state->cull == (front ? CPU_CULL_FRONT : CPU_CULL_BACK)) return;
     const uint8_t *positions = cpu_raster_default_positions(image->n_samples);
@@ -114,18 +116,22 @@ void ref_draw(RefImage *image, const CpuRasterState *state, const RefTriangle *t
                 if (x < s->x || y < s->y || x >= s->x + s->width || y >= s->y + s->height) continue;
             }
             for (uint32_t k = 0; k < image->n_samples; k++) {
-                int64_t sx = x * 256 + positions[2 * k] * 16, sy = y * 256 + positions[2 * k + 1] * 16;
-                if (!reference_inside((const int64_t(*)[2])t->corner, sx, sy)) continue;
+                int64_t sx = x * 256 + positions[2 * k] * 16,
+                        sy = y * 256 + positions[2 * k + 1] * 16;
+                if (!reference_inside((const int64_t (*)[2])t->corner, sx, sy)) continue;
                 // Depth at the sample, colour at the centre.
                 double z = t->z[0], color[4] = {0}; // from corner 0 on: equal depths stay exact
                 for (int at_center = 0; at_center < 2; at_center++) {
-                    int64_t px = at_center ? x * 256 + 128 : sx, py = at_center ? y * 256 + 128 : sy;
+                    int64_t px = at_center ? x * 256 + 128 : sx,
+                            py = at_center ? y * 256 + 128 : sy;
                     for (int i = 0; i < 3; i++) {
                         const int64_t *a = t->corner[(i + 1) % 3], *b = t->corner[(i + 2) % 3];
-                        double weight = (double)((b[0] - a[0]) * (py - a[1]) -
-                                                 (b[1] - a[1]) * (px - a[0])) / area;
+                        double weight =
+                            (double)((b[0] - a[0]) * (py - a[1]) - (b[1] - a[1]) * (px - a[0])) /
+                            area;
                         if (!at_center) z += weight * (t->z[i] - t->z[0]);
-                        for (int c = 0; at_center && c < 4; c++) color[c] += weight * t->color[i][c];
+                        for (int c = 0; at_center && c < 4; c++)
+                            color[c] += weight * t->color[i][c];
                     }
                 }
                 sample(image, ((size_t)y * image->width + x) * image->n_samples + k, state, front,

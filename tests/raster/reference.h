@@ -18,8 +18,8 @@ typedef struct RefImage { // all samples of all pixels
 RefImage ref_new(uint32_t width, uint32_t height, uint32_t n_samples, const double clear[4],
                  double depth, uint8_t stencil);
 void ref_free(RefImage *image);
-// One triangle: corners in 1/256 pixel, depths, colours (linear over the window); drops: odd pixels.
-// unorm8: colours are rounded to eight bits when written.
+// One triangle: corners in 1/256 pixel, depths, colours (linear over the window); drops: odd
+// pixels. unorm8: colours are rounded to eight bits when written.
 typedef struct RefTriangle {
     int64_t corner[3][2];
     double z[3], color[3][4];

@@ -30,8 +30,14 @@ static Scene *scene_new(const char *source, bool attributes, uint32_t n_samples,
     assert_non_null(s);
     for (int i = 0; i < 6; i++) {
         float w = corner[i][0] > 0 ? 4 : 1; // farther on the right
-        float p[8] = {corner[i][0] * w, corner[i][1] * w, 0.25f * w, w,
-                      (corner[i][0] + 1) * SIZE / 2, (1 - corner[i][1]) * SIZE / 2, (float)i, 1};
+        float p[8] = {corner[i][0] * w,
+                      corner[i][1] * w,
+                      0.25f * w,
+                      w,
+                      (corner[i][0] + 1) * SIZE / 2,
+                      (1 - corner[i][1]) * SIZE / 2,
+                      (float)i,
+                      1};
         memcpy(vertices[i], p, sizeof p);
     }
     MslVertexDescriptor d = {.attributes = {{FLOAT4, 0, 0}, {FLOAT4, 16, 0}},
@@ -66,8 +72,8 @@ static Scene *scene_new(const char *source, bool attributes, uint32_t n_samples,
                         .n_instances = 1};
     s->color = target_new(RGBA32F, SIZE, SIZE, n_samples, layers);
     s->depth = target_new(D32F, SIZE, SIZE, n_samples, layers);
-    s->pass = (CpuRasterPass){
-        .width = SIZE, .height = SIZE, .n_samples = n_samples, .n_layers = layers};
+    s->pass =
+        (CpuRasterPass){.width = SIZE, .height = SIZE, .n_samples = n_samples, .n_layers = layers};
     s->pass.colors[0] = (CpuRasterColor){.view = {.texture = &s->color.texture},
                                          .load = CPU_LOAD_CLEAR,
                                          .store = CPU_STORE_STORE,
@@ -98,13 +104,13 @@ static void expect(const Scene *s, uint32_t x, uint32_t y, uint32_t sample, doub
                      e[i]);
 }
 
-#define IN                                                                                         \
-    "struct In { float4 p [[attribute(0)]]; float4 a [[attribute(1)]]; };\n"
+#define IN "struct In { float4 p [[attribute(0)]]; float4 a [[attribute(1)]]; };\n"
 
 // Attributes, perspective and its absence, flat, position and depth of the fragment.
 static void inputs(void **state) {
     (void)state;
-    Scene *s = scene_new(HEAD IN
+    Scene *s = scene_new(
+        HEAD IN
         "struct V { float k [[flat]]; float4 p [[position]]; float2 persp;\n"
         "  float2 plain [[center_no_perspective]]; };\n"
         "struct F { float4 p [[position]]; float2 plain [[center_no_perspective]]; float2 persp;\n"
@@ -124,12 +130,13 @@ static void inputs(void **state) {
 
 static void derivatives(void **state) {
     (void)state;
-    Scene *s = scene_new(HEAD IN
-        "struct V { float4 p [[position]]; float2 uv [[center_no_perspective]]; };\n"
-        "vertex V v(In in [[stage_in]]) { return {in.p, in.a.xy}; }\n"
-        "fragment float4 f(V in [[stage_in]]) {\n"
-        "  float q = in.uv.x * 3 + in.uv.y * 5;\n"
-        "  return float4(dfdx(q), dfdy(q), fwidth(q), in.p.x); }\n", true, 1, 1);
+    Scene *s = scene_new(
+        HEAD IN "struct V { float4 p [[position]]; float2 uv [[center_no_perspective]]; };\n"
+                "vertex V v(In in [[stage_in]]) { return {in.p, in.a.xy}; }\n"
+                "fragment float4 f(V in [[stage_in]]) {\n"
+                "  float q = in.uv.x * 3 + in.uv.y * 5;\n"
+                "  return float4(dfdx(q), dfdy(q), fwidth(q), in.p.x); }\n",
+        true, 1, 1);
     render(&s->pass, &s->draw, 1);
     for (uint32_t i = 0; i < SIZE; i++) expect(s, i, i, 0, 3, 5, 8, i + 0.5, 1e-3);
     scene_free(s);
@@ -137,14 +144,15 @@ static void derivatives(void **state) {
 
 static void discard_and_depth(void **state) {
     (void)state;
-    Scene *s = scene_new(HEAD
-        "struct V { float4 p [[position]]; };\n"
-        "struct O { float4 c [[color(0)]]; float z [[depth(any)]]; };\n"
-        "vertex V v(uint i [[vertex_id]], uint k [[instance_id]]) {\n"
-        "  return {float4(float((i << 1) & 2) * 2 - 1, float(i & 2) * 2 - 1, 0.5, 1)}; }\n"
-        "fragment O f(V in [[stage_in]], bool front [[front_facing]]) {\n"
-        "  if (int(in.p.x) % 3 == 0) discard_fragment();\n"
-        "  return {float4(front ? 1 : 2, 0, 0, 1), in.p.x / 64}; }\n", false, 1, 1);
+    Scene *s = scene_new(
+        HEAD "struct V { float4 p [[position]]; };\n"
+             "struct O { float4 c [[color(0)]]; float z [[depth(any)]]; };\n"
+             "vertex V v(uint i [[vertex_id]], uint k [[instance_id]]) {\n"
+             "  return {float4(float((i << 1) & 2) * 2 - 1, float(i & 2) * 2 - 1, 0.5, 1)}; }\n"
+             "fragment O f(V in [[stage_in]], bool front [[front_facing]]) {\n"
+             "  if (int(in.p.x) % 3 == 0) discard_fragment();\n"
+             "  return {float4(front ? 1 : 2, 0, 0, 1), in.p.x / 64}; }\n",
+        false, 1, 1);
     s->draw.n_vertices = 3;
     s->state.depth_compare = CPU_COMPARE_LESS;
     render(&s->pass, &s->draw, 1);
@@ -162,12 +170,14 @@ static void discard_and_depth(void **state) {
 
 static void samples(void **state) {
     (void)state;
-    Scene *s = scene_new(HEAD
+    Scene *s = scene_new(
+        HEAD
         "struct V { float4 p [[position]]; float x [[sample_no_perspective]]; };\n"
         "vertex V v(uint i [[vertex_id]]) { float x = float((i << 1) & 2);\n"
         "  return {float4(x * 2 - 1, float(i & 2) * 2 - 1, 0.5, 1), x * 64}; }\n"
         "fragment float4 f(V in [[stage_in]], uint s [[sample_id]], uint m [[sample_mask]]) {\n"
-        "  return float4(in.x, s, m, 1); }\n", false, 4, 1);
+        "  return float4(in.x, s, m, 1); }\n",
+        false, 4, 1);
     s->draw.n_vertices = 3;
     render(&s->pass, &s->draw, 1);
     const uint8_t *at = cpu_raster_default_positions(4);
@@ -179,12 +189,13 @@ static void samples(void **state) {
 // The program's own places of the samples, as the function sees them and as coverage does.
 static void sample_positions(void **state) {
     (void)state;
-    Scene *s = scene_new(HEAD
-        "struct V { float4 p [[position]]; };\n"
-        "vertex V v(uint i [[vertex_id]]) {\n"
-        "  return {float4(float((i << 1) & 2) * 2 - 1, float(i & 2) * 2 - 1, 0.5, 1)}; }\n"
-        "fragment float4 f(V in [[stage_in]]) {\n"
-        "  return float4(get_sample_position(1), get_num_samples(), 1); }\n", false, 4, 1);
+    Scene *s = scene_new(
+        HEAD "struct V { float4 p [[position]]; };\n"
+             "vertex V v(uint i [[vertex_id]]) {\n"
+             "  return {float4(float((i << 1) & 2) * 2 - 1, float(i & 2) * 2 - 1, 0.5, 1)}; }\n"
+             "fragment float4 f(V in [[stage_in]]) {\n"
+             "  return float4(get_sample_position(1), get_num_samples(), 1); }\n",
+        false, 4, 1);
     const float own[4][2] = {{0.25f, 0.5f}, {0.875f, 0.0625f}, {0, 0}, {0.9375f, 0.9375f}};
     s->pass.n_sample_positions = 4;
     memcpy(s->pass.sample_positions, own, sizeof own);
@@ -199,11 +210,12 @@ static void sample_positions(void **state) {
 
 static void barycentrics(void **state) {
     (void)state;
-    Scene *s = scene_new(HEAD IN
-        "struct V { float4 p [[position]]; };\n"
-        "vertex V v(In in [[stage_in]]) { return {in.p}; }\n"
-        "fragment float4 f(V in [[stage_in]], float3 b [[barycentric_coord]],\n"
-        "                  uint id [[primitive_id]]) { return float4(b, id); }\n", true, 1, 1);
+    Scene *s =
+        scene_new(HEAD IN "struct V { float4 p [[position]]; };\n"
+                          "vertex V v(In in [[stage_in]]) { return {in.p}; }\n"
+                          "fragment float4 f(V in [[stage_in]], float3 b [[barycentric_coord]],\n"
+                          "                  uint id [[primitive_id]]) { return float4(b, id); }\n",
+                  true, 1, 1);
     render(&s->pass, &s->draw, 1);
     for (uint32_t y = 1; y < SIZE; y += 13)
         for (uint32_t x = 0; x + y < SIZE - 1; x += 5) {
@@ -218,16 +230,22 @@ static void barycentrics(void **state) {
 // Implicit level of detail, out of the quads of the rasteriser.
 static void textures(void **state) {
     (void)state;
-    Scene *s = scene_new(HEAD IN
-        "struct V { float4 p [[position]]; float2 uv [[center_no_perspective]]; };\n"
-        "vertex V v(In in [[stage_in]], constant float &scale [[buffer(1)]]) {\n"
-        "  return {in.p, in.a.xy / 64 * scale}; }\n"
-        "fragment float4 f(V in [[stage_in]], texture2d<float> t [[texture(0)]]) {\n"
-        "  constexpr sampler s(filter::nearest, mip_filter::nearest, address::repeat);\n"
-        "  return t.sample(s, in.uv); }\n", true, 1, 1);
+    Scene *s = scene_new(
+        HEAD IN "struct V { float4 p [[position]]; float2 uv [[center_no_perspective]]; };\n"
+                "vertex V v(In in [[stage_in]], constant float &scale [[buffer(1)]]) {\n"
+                "  return {in.p, in.a.xy / 64 * scale}; }\n"
+                "fragment float4 f(V in [[stage_in]], texture2d<float> t [[texture(0)]]) {\n"
+                "  constexpr sampler s(filter::nearest, mip_filter::nearest, address::repeat);\n"
+                "  return t.sample(s, in.uv); }\n",
+        true, 1, 1);
     CpuTexture t;
-    CpuTextureShape shape = {.type = CPU_TEXTURE_2D, .pixel_format = RGBA32F, .width = SIZE,
-                             .height = SIZE, .depth = 1, .array_length = 1, .n_levels = 7,
+    CpuTextureShape shape = {.type = CPU_TEXTURE_2D,
+                             .pixel_format = RGBA32F,
+                             .width = SIZE,
+                             .height = SIZE,
+                             .depth = 1,
+                             .array_length = 1,
+                             .n_levels = 7,
                              .n_samples = 1};
     CpuTextureSize size;
     assert_true(cpu_texture_layout(&shape, NULL, NULL, &size));
@@ -254,14 +272,15 @@ static void textures(void **state) {
 
 static void layers_and_clip(void **state) {
     (void)state;
-    Scene *s = scene_new(HEAD
-        "struct V { float4 p [[position]]; float d [[clip_distance]] [1];\n"
-        "  uint layer [[render_target_array_index]]; };\n"
-        "struct F { float4 p [[position]]; uint layer [[render_target_array_index]]; };\n"
-        "vertex V v(uint i [[vertex_id]], uint k [[instance_id]]) { V o;\n"
-        "  o.p = float4(float((i << 1) & 2) * 2 - 1, float(i & 2) * 2 - 1, 0.5, 1);\n"
-        "  o.d[0] = o.p.x; o.layer = k; return o; }\n"
-        "fragment float4 f(F in [[stage_in]]) { return float4(in.layer); }\n", false, 1, 3);
+    Scene *s = scene_new(
+        HEAD "struct V { float4 p [[position]]; float d [[clip_distance]] [1];\n"
+             "  uint layer [[render_target_array_index]]; };\n"
+             "struct F { float4 p [[position]]; uint layer [[render_target_array_index]]; };\n"
+             "vertex V v(uint i [[vertex_id]], uint k [[instance_id]]) { V o;\n"
+             "  o.p = float4(float((i << 1) & 2) * 2 - 1, float(i & 2) * 2 - 1, 0.5, 1);\n"
+             "  o.d[0] = o.p.x; o.layer = k; return o; }\n"
+             "fragment float4 f(F in [[stage_in]]) { return float4(in.layer); }\n",
+        false, 1, 3);
     s->draw.n_vertices = 3;
     s->draw.n_instances = 2;
     s->draw.base_instance = 1;
@@ -278,12 +297,13 @@ static void layers_and_clip(void **state) {
 
 static void points(void **state) {
     (void)state;
-    Scene *s = scene_new(HEAD
-        "struct V { float4 p [[position]]; float size [[point_size]]; };\n"
-        "struct F { float4 p [[position]]; };\n"
-        "vertex V v(uint i [[vertex_id]]) { return {float4(0, 0, 0.5, 1), 16}; }\n"
-        "fragment float4 f(F in [[stage_in]], float2 c [[point_coord]]) {\n"
-        "  return float4(c, in.p.xy); }\n", false, 1, 1);
+    Scene *s =
+        scene_new(HEAD "struct V { float4 p [[position]]; float size [[point_size]]; };\n"
+                       "struct F { float4 p [[position]]; };\n"
+                       "vertex V v(uint i [[vertex_id]]) { return {float4(0, 0, 0.5, 1), 16}; }\n"
+                       "fragment float4 f(F in [[stage_in]], float2 c [[point_coord]]) {\n"
+                       "  return float4(c, in.p.xy); }\n",
+                  false, 1, 1);
     s->draw.n_vertices = 1;
     s->state.primitive = CPU_POINT;
     render(&s->pass, &s->draw, 1);
@@ -295,11 +315,15 @@ static void points(void **state) {
 int main(int argc, char **argv) {
     stage_folders(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs),       cmocka_unit_test(derivatives),
-        cmocka_unit_test(discard_and_depth), cmocka_unit_test(samples),
+        cmocka_unit_test(inputs),
+        cmocka_unit_test(derivatives),
+        cmocka_unit_test(discard_and_depth),
+        cmocka_unit_test(samples),
         cmocka_unit_test(sample_positions),
-        cmocka_unit_test(barycentrics), cmocka_unit_test(textures),
-        cmocka_unit_test(layers_and_clip), cmocka_unit_test(points),
+        cmocka_unit_test(barycentrics),
+        cmocka_unit_test(textures),
+        cmocka_unit_test(layers_and_clip),
+        cmocka_unit_test(points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which samples a primitive covers, exactly: random triangles against the reference, meshes whose
-// triangles share edges (every pixel exactly once), several samples, instruction sets, huge, thin and
-// broken triangles, lines and points.
+// triangles share edges (every pixel exactly once), several samples, instruction sets, huge, thin
+// and broken triangles, lines and points.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,9 +33,8 @@ static Scene *scene_new(uint32_t n_vertices, uint32_t n_samples, uint8_t primiti
     for (uint32_t i = 0; i < n_vertices; i++) s->vertices[i].value[0] = 1;
     s->target = target_new(R32F, SIZE, SIZE, n_samples, 1);
     s->pass = (CpuRasterPass){.width = SIZE, .height = SIZE, .n_samples = n_samples};
-    s->pass.colors[0] = (CpuRasterColor){.view = {.texture = &s->target.texture},
-                                         .load = CPU_LOAD_CLEAR,
-                                         .store = CPU_STORE_STORE};
+    s->pass.colors[0] = (CpuRasterColor){
+        .view = {.texture = &s->target.texture}, .load = CPU_LOAD_CLEAR, .store = CPU_STORE_STORE};
     stages_init(&s->stages, s->vertices, n_vertices, (Behaviour){.colors = 1, .flat = true}, 0, 0);
     s->state = state_default(primitive);
     s->state.blend[0] = (CpuBlendState){.enabled = true,
@@ -77,7 +76,7 @@ static void check(Scene *s, int64_t (*corner)[2], uint32_t n_triangles, const ch
             for (uint32_t k = 0; k < n_samples; k++) {
                 float expected = 0;
                 for (uint32_t t = 0; t < n_triangles; t++)
-                    expected += reference_inside((const int64_t(*)[2])corner + 3 * t,
+                    expected += reference_inside((const int64_t (*)[2])corner + 3 * t,
                                                  x * 256 + positions[2 * k] * 16,
                                                  y * 256 + positions[2 * k + 1] * 16);
                 if (count(s, x, y, k) != expected)
@@ -336,7 +335,8 @@ static void test_lines(void **state) {
                 bool in = length > 0 ? along >= 0 && along < length : along <= 0 && along > length;
                 int64_t shift = length < 0; // the line the other way stands one subpixel off
                 double at = length ? (double)p[0][!axis] + (double)(along - shift) *
-                                         (double)(axis ? dx : dy) / (double)length
+                                                               (double)(axis ? dx : dy) /
+                                                               (double)length
                                    : 0;
                 double off = (double)center[!axis] - at;
                 float expected = in && length && off >= -128 && off < 128;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs of fragments against double precision: perspective, without it, flat, barycentrics, depth,
-// centroids, point coordinates; the same after clipping at the near plane and by the shader's planes.
+// centroids, point coordinates; the same after clipping at the near plane and by the shader's
+// planes.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +59,8 @@ static void scene_free(Scene *s) {
 static bool weights_at(const Vertex *v, double x, double y, double *persp, double *linear,
                        double *depth) {
     double px = x / (SIZE / 2.0) - 1, py = 1 - y / (SIZE / 2.0), sum = 0;
-    // det of the corners with the point's line: e_i = cross of the other two, dotted with (px, py, 1)
+    // det of the corners with the point's line: e_i = cross of the other two, dotted with (px, py,
+    // 1)
     for (int i = 0; i < 3; i++) {
         const float *a = v[(i + 1) % 3].position, *b = v[(i + 2) % 3].position;
         double cx = (double)a[1] * b[3] - (double)a[3] * b[1];
@@ -243,7 +245,8 @@ static void test_flat(void **state) {
     // The first vertex provokes, also in strips and when clipped; integers keep their bits.
     Scene *s = scene_new((Behaviour){.flat = true}, CPU_TRIANGLE_STRIP, 4, 1);
     for (uint32_t i = 0; i < 4; i++) {
-        place(&s->vertices[i], (i & 1) * 256.0, (i / 2) * 256.0, i == 3 ? -0.5 : 0.5, 1, SIZE, SIZE);
+        place(&s->vertices[i], (i & 1) * 256.0, (i / 2) * 256.0, i == 3 ? -0.5 : 0.5, 1, SIZE,
+              SIZE);
         uint32_t bits = 0xff800000u + i + 1; // a NaN
         s->vertices[i].value[0] = (float)i;
         memcpy(&s->vertices[i].value[1], &bits, 4);
@@ -326,10 +329,10 @@ static void test_centroid(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_precision),     cmocka_unit_test(test_perspective),
-        cmocka_unit_test(test_near_plane),    cmocka_unit_test(test_clip_distance),
-        cmocka_unit_test(test_barycentric),   cmocka_unit_test(test_flat),
-        cmocka_unit_test(test_primitive_id),  cmocka_unit_test(test_points),
+        cmocka_unit_test(test_precision),    cmocka_unit_test(test_perspective),
+        cmocka_unit_test(test_near_plane),   cmocka_unit_test(test_clip_distance),
+        cmocka_unit_test(test_barycentric),  cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_primitive_id), cmocka_unit_test(test_points),
         cmocka_unit_test(test_centroid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes as a whole: load and store actions, layers, viewports, instances, visibility, memoryless
-// attachments over several batches, faults and time limits, targets of odd and of great size, and the
-// same picture whatever the number of threads.
+// attachments over several batches, faults and time limits, targets of odd and of great size, and
+// the same picture whatever the number of threads.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,8 +33,7 @@ static Scene *scene_new(uint32_t format, uint32_t w, uint32_t h, uint32_t sample
     Scene *s = calloc(1, sizeof *s);
     assert_non_null(s);
     s->color = target_new(format, w, h, samples, layers);
-    s->pass = (CpuRasterPass){
-        .width = w, .height = h, .n_samples = samples, .n_layers = layers};
+    s->pass = (CpuRasterPass){.width = w, .height = h, .n_samples = samples, .n_layers = layers};
     s->pass.colors[0] = (CpuRasterColor){.view = {.texture = &s->color.texture},
                                          .load = CPU_LOAD_CLEAR,
                                          .store = CPU_STORE_STORE,
@@ -72,8 +71,8 @@ static void test_load_store(void **state) {
     static const uint32_t formats[] = {R8, RGBA8, RGBA32F, 25, 115};
     for (int f = 0; f < 5; f++)
         for (int i = 0; i < 5; i++) {
-            Scene *s = scene_new(formats[f], sizes[i][0], sizes[i][1], 1, 1,
-                                 (Behaviour){.flat = true}, 0);
+            Scene *s =
+                scene_new(formats[f], sizes[i][0], sizes[i][1], 1, 1, (Behaviour){.flat = true}, 0);
             render(&s->pass, NULL, 0); // clear only
             for (uint32_t y = 0; y < s->pass.height; y++)
                 for (uint32_t x = 0; x < s->pass.width; x++)
@@ -144,8 +143,10 @@ static void test_scissor_viewport(void **state) {
         assert_true(fabs(at(s, 40, 20, 0) - (i == 2 ? 1 : 0.5)) < 0.003);
     }
     // Viewports that make no sense.
-    static const CpuViewport odd[] = {{NAN, 0, 10, 10, 0, 1},       {0, 0, 0, 0, 0, 1},
-                                      {0, 0, INFINITY, 1e30, 0, 1}, {-1e9, 1e9, 1e9, 1e9, 1, 0},
+    static const CpuViewport odd[] = {{NAN, 0, 10, 10, 0, 1},
+                                      {0, 0, 0, 0, 0, 1},
+                                      {0, 0, INFINITY, 1e30, 0, 1},
+                                      {-1e9, 1e9, 1e9, 1e9, 1, 0},
                                       {0, 0, -64, -64, 0, 1}};
     for (int i = 0; i < 5; i++) {
         s->state.viewports[1] = odd[i];
@@ -279,8 +280,8 @@ static void test_memoryless(void **state) {
         CpuTexture no_memory = s->depth.texture, no_color = s->color.texture;
         no_memory.levels[0].data = NULL;
         no_color.levels[0].data = NULL;
-        s->pass.depth = (CpuRasterDepth){
-            .view = {.texture = &no_memory}, .load = CPU_LOAD_CLEAR, .clear = 1};
+        s->pass.depth =
+            (CpuRasterDepth){.view = {.texture = &no_memory}, .load = CPU_LOAD_CLEAR, .clear = 1};
         if (samples > 1) {
             s->pass.colors[0].view.texture = &no_color;
             s->pass.colors[0].resolve.texture = &resolved.texture;
@@ -396,9 +397,8 @@ static void draw_everything(unsigned char *result, size_t n_bytes) {
     }
     stages_init(&s->stages, v, N, (Behaviour){.colors = 1}, 0, 0);
     s->depth = target_new(D32F, SIZE, SIZE, 4, 1);
-    s->pass.depth = (CpuRasterDepth){.view = {.texture = &s->depth.texture},
-                                     .load = CPU_LOAD_CLEAR,
-                                     .clear = 1};
+    s->pass.depth = (CpuRasterDepth){
+        .view = {.texture = &s->depth.texture}, .load = CPU_LOAD_CLEAR, .clear = 1};
     CpuRasterState blended = s->state, opaque = s->state;
     opaque.depth_compare = CPU_COMPARE_LESS;
     opaque.depth_write = true;
@@ -423,8 +423,8 @@ static void test_threads(void **state) {
     (void)state;
     enum { BYTES = 256 * (256 * 4 + 64) * 4 };
     static const char *const threads[3] = {"1", "2", "8"};
-    unsigned char *shared = mmap(NULL, 3 * BYTES, PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    unsigned char *shared =
+        mmap(NULL, 3 * BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(shared != MAP_FAILED);
     for (int i = 0; i < 3; i++) { // the child starts a pool of its own
         pid_t child = fork();
@@ -449,12 +449,17 @@ static void test_threads(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads), // first: it forks
-        cmocka_unit_test(test_load_store),      cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_scissor_viewport), cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_load_store),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_scissor_viewport),
+        cmocka_unit_test(test_layers),
         cmocka_unit_test(test_many_draws),
-        cmocka_unit_test(test_instances),       cmocka_unit_test(test_no_attachments),
-        cmocka_unit_test(test_memoryless),      cmocka_unit_test(test_many),
-        cmocka_unit_test(test_large_target),    cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_instances),
+        cmocka_unit_test(test_no_attachments),
+        cmocka_unit_test(test_memoryless),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_large_target),
+        cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

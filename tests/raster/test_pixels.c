@@ -12,8 +12,16 @@
 
 enum { SIZE = 64 };
 enum {
-    R8UNORM = 10, RGBA8 = 70, RGBA8_SRGB = 71, RGBA32F = 125, RGBA32UINT = 123, D16 = 250,
-    D32F = 252, STENCIL8 = 253, D24S8 = 255, D32FS8 = 260,
+    R8UNORM = 10,
+    RGBA8 = 70,
+    RGBA8_SRGB = 71,
+    RGBA32F = 125,
+    RGBA32UINT = 123,
+    D16 = 250,
+    D32F = 252,
+    STENCIL8 = 253,
+    D24S8 = 255,
+    D32FS8 = 260,
 };
 
 typedef struct Scene {
@@ -105,8 +113,8 @@ static void test_formats(void **state) {
                                      .src_rgb = CPU_BLEND_SRC_ALPHA,
                                      .dst_rgb = CPU_BLEND_ONE_MINUS_SRC_ALPHA,
                                      .src_alpha = CPU_BLEND_ONE,
-                                     .dst_alpha = kind == 2 ? CPU_BLEND_ZERO
-                                                            : CPU_BLEND_ONE_MINUS_SRC_ALPHA,
+                                     .dst_alpha =
+                                         kind == 2 ? CPU_BLEND_ZERO : CPU_BLEND_ONE_MINUS_SRC_ALPHA,
                                      .write_mask = 15};
             render(&s->pass, &s->draw, 1);
             // What the clear colour became in the format is what is blended with.
@@ -116,8 +124,10 @@ static void test_formats(void **state) {
                 uint32_t u[4];
             } v;
             for (int c = 0; c < 4; c++)
-                if (integer) v.u[c] = (uint32_t)clear[c];
-                else v.f[c] = (float)clear[c];
+                if (integer)
+                    v.u[c] = (uint32_t)clear[c];
+                else
+                    v.f[c] = (float)clear[c];
             if (integer) {
                 cpu_format_encode_int(f, v.u, false, 1, texel);
                 cpu_format_decode_int(f, texel, 1, v.u);
@@ -132,8 +142,10 @@ static void test_formats(void **state) {
                     out[c] = c < 3 ? src[c] * 0.5 + dst * 0.5 : 0.5 + (kind == 3 ? dst * 0.5 : 0);
             }
             for (int c = 0; c < 4; c++)
-                if (integer) v.u[c] = (uint32_t)out[c];
-                else v.f[c] = (float)out[c];
+                if (integer)
+                    v.u[c] = (uint32_t)out[c];
+                else
+                    v.f[c] = (float)out[c];
             if (integer) {
                 cpu_format_encode_int(f, v.u, false, 1, texel);
                 cpu_format_decode_int(f, texel, 1, v.u);
@@ -164,9 +176,10 @@ static void test_formats(void **state) {
 static void test_packed(void **state) {
     (void)state;
     static const uint32_t formats[] = {1, 20, 40, 41, 42, 43, 60, 90, 92, 94};
-    static const float special[] = {0,    -0.0f,  1,     -1,       0.5f,    2,         1e-6f, 6e-5f,
-                                    3e-5f, 65024, 65023, 64512,    65500,   1e9f,      INFINITY,
-                                    -INFINITY, NAN, 1e-8f, 6.1035e-5f, 6.1e-5f, 0.99999f, 1.00001f};
+    static const float special[] = {0,          -0.0f,   1,        -1,        0.5f,  2,
+                                    1e-6f,      6e-5f,   3e-5f,    65024,     65023, 64512,
+                                    65500,      1e9f,    INFINITY, -INFINITY, NAN,   1e-8f,
+                                    6.1035e-5f, 6.1e-5f, 0.99999f, 1.00001f};
     random_seed(31);
     for (int isa = 0; isa < 3; isa++) {
         if (!cpu_raster_use((CpuRasterIsa)isa)) continue;
@@ -427,7 +440,8 @@ static void test_resolve(void **state) {
     for (int i = 0; i < 5; i++)
         for (int both = 0; both < 2; both++) {
             bool integer = formats[i] == RGBA32UINT;
-            Scene *s = scene_new((Behaviour){.colors = 1, .flat = true, .integers = integer}, 4, 0.25);
+            Scene *s =
+                scene_new((Behaviour){.colors = 1, .flat = true, .integers = integer}, 4, 0.25);
             add_color(s, 0, formats[i]);
             s->resolved = target_new(formats[i], SIZE, SIZE, 1, 1);
             add_depth(s, D32F, 0.75);
@@ -466,9 +480,8 @@ static void test_resolve(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_formats),        cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_several),
-        cmocka_unit_test(test_dual_source),    cmocka_unit_test(test_fetch),
-        cmocka_unit_test(test_fetch_samples),
+        cmocka_unit_test(test_several),        cmocka_unit_test(test_dual_source),
+        cmocka_unit_test(test_fetch),          cmocka_unit_test(test_fetch_samples),
         cmocka_unit_test(test_depth_formats),  cmocka_unit_test(test_depth_bias),
         cmocka_unit_test(test_function_depth), cmocka_unit_test(test_sample_mask),
         cmocka_unit_test(test_read_coverage),  cmocka_unit_test(test_per_sample),

@@ -72,13 +72,15 @@ static CpuRasterState random_state(void) {
 static void random_triangle(RefTriangle *t, Vertex *v) {
     static const int64_t sizes[] = {10, 40, 128};
     int64_t size = sizes[random_bits() % 3] * 256, room = SIZE * 256 - size;
-    int64_t x = room ? random_bits() % (uint32_t)room : 0, y = room ? random_bits() % (uint32_t)room : 0;
+    int64_t x = room ? random_bits() % (uint32_t)room : 0,
+            y = room ? random_bits() % (uint32_t)room : 0;
     double z = (random_bits() % 17) / 16.0;
     for (int k = 0; k < 3; k++) {
         t->corner[k][0] = x + random_bits() % (uint32_t)size;
         t->corner[k][1] = y + random_bits() % (uint32_t)size;
         t->z[k] = z;
-        place(&v[k], (double)t->corner[k][0] / 256, (double)t->corner[k][1] / 256, z, 1, SIZE, SIZE);
+        place(&v[k], (double)t->corner[k][0] / 256, (double)t->corner[k][1] / 256, z, 1, SIZE,
+              SIZE);
         for (int c = 0; c < 4; c++) {
             t->color[k][c] = (random_bits() % 256) / 255.0;
             v[k].value[c] = (float)t->color[k][c];
@@ -114,7 +116,8 @@ static Scene *scene_new(void) {
         s->drops[d] = random_bits() % 3 == 0;
         for (uint32_t t = 0; t < TRIANGLES; t++)
             random_triangle(&s->triangles[d][t], &s->vertices[d][3 * t]);
-        Behaviour b = {.colors = 1, .linear = random_bits() & 1,
+        Behaviour b = {.colors = 1,
+                       .linear = random_bits() & 1,
                        .info_flags = s->drops[d] ? CPU_STAGE_DISCARD : 0};
         if (random_bits() % 4 == 0) b.info_flags |= CPU_STAGE_EFFECTS; // tests after the function
         stages_init(&s->stages[d], s->vertices[d], 3 * TRIANGLES, b, 0, 0);
@@ -147,8 +150,7 @@ static void compare(const Scene *s, const RefImage *ref, uint32_t number) {
                              y, k, stencil, ref->stencil[i]);
                 target_read(&s->color, x, y, 0, k, v);
                 for (int c = 0; c < 4; c++)
-                    if (!(fabs(v[c] - ref->color[i][c]) <=
-                          limit * fmax(1, fabs(ref->color[i][c]))))
+                    if (!(fabs(v[c] - ref->color[i][c]) <= limit * fmax(1, fabs(ref->color[i][c]))))
                         fail_msg("scene %u pixel %u, %u sample %u: component %d %g, expected %g",
                                  number, x, y, k, c, v[c], ref->color[i][c]);
             }

@@ -25,7 +25,7 @@ static CpuPlane random_plane(uint32_t *seed, double at, double slope) {
     return (CpuPlane){(float)(r[0] * at), (float)(r[1] * slope), (float)(r[2] * slope)};
 }
 
-// ---- inputs
+// ---- inputs ----
 
 static void interpolation(void **state) {
     (void)state;
@@ -190,7 +190,7 @@ static void sample_positions(void **state) {
     stage_close(s);
 }
 
-// ---- outputs
+// ---- outputs ----
 
 static void outputs(void **state) {
     (void)state;
@@ -250,7 +250,7 @@ static void idle_quads_stay_out(void **state) {
     stage_close(s);
 }
 
-// ---- quads
+// ---- quads ----
 
 static void derivatives(void **state) {
     (void)state;
@@ -284,7 +284,7 @@ static void derivatives(void **state) {
     stage_close(s);
 }
 
-// ---- pixels that do not count
+// ---- pixels that do not count ----
 
 static void discarded_pixels(void **state) {
     (void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_backend_guide.c: the code of the "Metal Backend" guide (MetalBackend, MetalOps), line by line,
-// in C. A comment before a statement is the line of the guide it stands for. Then what its text
-// promises: exact sizes, memory that the host can use, cached pipelines, errors.
+// test_backend_guide.c: the code of the "Metal Backend" guide (MetalBackend, MetalOps), line by
+// line, in C. A comment before a statement is the line of the guide it stands for. Then what its
+// text promises: exact sizes, memory that the host can use, cached pipelines, errors.
 #include <pthread.h>
 #include "ingot/backend.h"
 #include "tensor_test.h"

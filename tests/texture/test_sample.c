@@ -218,9 +218,9 @@ static void centres_for(const char *isa) {
                         call.rows.f[CPU_TEX_LEVEL * 32 + l] = mip ? (float)level : 0;
                     }
                     if (!mip && level) continue;
-                    test_sample(&x.t, test_sampler(1, 1, (unsigned)mip, (unsigned)mode,
-                                                   (unsigned)mode, 0),
-                                CPU_TEX_LOD_LEVEL, &call);
+                    test_sample(
+                        &x.t, test_sampler(1, 1, (unsigned)mip, (unsigned)mode, (unsigned)mode, 0),
+                        CPU_TEX_LOD_LEVEL, &call);
                     for (uint32_t l = 0; l < 32; l++) {
                         uint32_t k = (first + l) % (w * h);
                         CpuTexel want;

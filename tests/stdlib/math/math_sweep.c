@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // math_sweep: worst error of each function of one argument over all floats, or every n-th of them.
-//   math_sweep [STEP [NAME ...]]   STEP 1 is exhaustive: minutes per function. Feeds docs/guide/math.md.
+//   math_sweep [STEP [NAME ...]]   STEP 1 is exhaustive: minutes per function. Feeds
+//   docs/guide/math.md.
 #include <stdio.h>
 #include <stdlib.h>
 
