@@ -50,14 +50,14 @@ typedef struct Product {
     uint32_t type;
 } Product;
 static const Product products[] = {
-    {"matmul2d f32 1024", "f32", CPU_TENSOR_FLOAT32},
-    {"matmul2d f32 1024, A^T", "f32_tn", CPU_TENSOR_FLOAT32},
-    {"matmul2d f32 1024, B^T", "f32_nt", CPU_TENSOR_FLOAT32},
-    {"matmul2d f16 1024", "f16", CPU_TENSOR_FLOAT16},
-    {"matmul2d f16 1024, B^T", "f16_nt", CPU_TENSOR_FLOAT16},
-    {"matmul2d bf16 1024", "bf16", CPU_TENSOR_BFLOAT16},
-    {"matmul2d bf16 1024, B^T", "bf16_nt", CPU_TENSOR_BFLOAT16},
-    {"matmul2d i8 1024", "i8", CPU_TENSOR_INT8},
+    {"matmul2d f32 1024", "f32", ABI_TENSOR_FLOAT32},
+    {"matmul2d f32 1024, A^T", "f32_tn", ABI_TENSOR_FLOAT32},
+    {"matmul2d f32 1024, B^T", "f32_nt", ABI_TENSOR_FLOAT32},
+    {"matmul2d f16 1024", "f16", ABI_TENSOR_FLOAT16},
+    {"matmul2d f16 1024, B^T", "f16_nt", ABI_TENSOR_FLOAT16},
+    {"matmul2d bf16 1024", "bf16", ABI_TENSOR_BFLOAT16},
+    {"matmul2d bf16 1024, B^T", "bf16_nt", ABI_TENSOR_BFLOAT16},
+    {"matmul2d i8 1024", "i8", ABI_TENSOR_INT8},
 };
 
 static void require(const void *object, const MTLError *error, const char *what) {
@@ -129,7 +129,7 @@ static double best(const double *times) {
 }
 
 static size_t bytes_of(uint32_t type) {
-    return type == CPU_TENSOR_INT8 ? 1 : type == CPU_TENSOR_FLOAT32 ? 4 : 2;
+    return type == ABI_TENSOR_INT8 ? 1 : type == ABI_TENSOR_FLOAT32 ? 4 : 2;
 }
 
 static void fill(void *data, uint32_t type, size_t n) {
@@ -138,11 +138,11 @@ static void fill(void *data, uint32_t type, size_t n) {
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
         memcpy(&bits, &f[i], 4);
-        if (type == CPU_TENSOR_FLOAT32) ((float *)data)[i] = f[i];
-        if (type == CPU_TENSOR_BFLOAT16) ((uint16_t *)data)[i] = (uint16_t)(bits >> 16);
-        if (type == CPU_TENSOR_FLOAT16) // about 0.5 to 1 with a sign
+        if (type == ABI_TENSOR_FLOAT32) ((float *)data)[i] = f[i];
+        if (type == ABI_TENSOR_BFLOAT16) ((uint16_t *)data)[i] = (uint16_t)(bits >> 16);
+        if (type == ABI_TENSOR_FLOAT16) // about 0.5 to 1 with a sign
             ((uint16_t *)data)[i] = (uint16_t)((bits >> 16 & 0x8000) | 0x3800 | (bits & 0x3ff));
-        if (type == CPU_TENSOR_INT8) ((int8_t *)data)[i] = (int8_t)(f[i] * 255);
+        if (type == ABI_TENSOR_INT8) ((int8_t *)data)[i] = (int8_t)(f[i] * 255);
     }
     free(f);
 }
@@ -207,7 +207,7 @@ static void run_calls(const char *type_name, uint32_t type, int rows, const char
         snprintf(name, sizeof name, "call %s %dx64x64 %s %s", type_name, rows, ta ? "A^T" : "A",
                  tb ? "B^T" : "B");
         if (only && !strstr(name, only)) continue;
-        uint32_t c_type = type == CPU_TENSOR_INT8 ? CPU_TENSOR_INT32 : CPU_TENSOR_FLOAT32;
+        uint32_t c_type = type == ABI_TENSOR_INT8 ? ABI_TENSOR_INT32 : ABI_TENSOR_FLOAT32;
         CpuMatmul op = {.a = {a, ta ? 1 : 64, ta ? rows : 1, rows, 64, type, 0},
                         .b = {b, tb ? 1 : 64, tb ? 64 : 1, 64, 64, type, 0},
                         .c = {c, 64, 1, rows, 64, c_type, 0},
@@ -243,10 +243,10 @@ int main(int argc, char **argv) {
             run_product(device, queue, library, &products[i], all, one);
     printf("fused multiply-add, 1 thread\t\t%.1f\t100 %%\n", one);
     for (int rows = 16; rows <= 128; rows += 112) {
-        run_calls("f32", CPU_TENSOR_FLOAT32, rows, only, one);
-        run_calls("f16", CPU_TENSOR_FLOAT16, rows, only, one);
-        run_calls("bf16", CPU_TENSOR_BFLOAT16, rows, only, one);
-        run_calls("i8", CPU_TENSOR_INT8, rows, only, one);
+        run_calls("f32", ABI_TENSOR_FLOAT32, rows, only, one);
+        run_calls("f16", ABI_TENSOR_FLOAT16, rows, only, one);
+        run_calls("bf16", ABI_TENSOR_BFLOAT16, rows, only, one);
+        run_calls("i8", ABI_TENSOR_INT8, rows, only, one);
     }
     mtl_release(queue), mtl_release(library), mtl_release(device);
     return 0;

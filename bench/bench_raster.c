@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "cpu/texture/layout.h"
+#include "abi/texture_layout.h"
 #include "raster_functions.h"
 
 #define N_TRIANGLES 100000
@@ -52,9 +52,9 @@ static float unit(void) {
     return (float)(seed >> 8) * (1.0f / 16777216.0f);
 }
 
-static CpuTexture texture(uint32_t format, uint32_t w, uint32_t h, uint32_t samples) {
-    CpuTexture t;
-    CpuTextureShape shape = {.type = samples > 1 ? CPU_TEXTURE_2D_MS : CPU_TEXTURE_2D,
+static AbiTexture texture(uint32_t format, uint32_t w, uint32_t h, uint32_t samples) {
+    AbiTexture t;
+    AbiTextureShape shape = {.type = samples > 1 ? CPU_TEXTURE_2D_MS : CPU_TEXTURE_2D,
                              .pixel_format = format,
                              .width = w,
                              .height = h,
@@ -62,18 +62,18 @@ static CpuTexture texture(uint32_t format, uint32_t w, uint32_t h, uint32_t samp
                              .array_length = 1,
                              .n_levels = 1,
                              .n_samples = samples};
-    CpuTextureSize size;
-    cpu_texture_layout(&shape, NULL, NULL, &size);
+    AbiTextureSize size;
+    abi_texture_layout(&shape, NULL, NULL, &size);
     void *data = aligned_alloc(4096, (size.n_bytes + 4095) / 4096 * 4096);
     memset(data, 0, size.n_bytes);
-    cpu_texture_layout(&shape, data, &t, &size);
+    abi_texture_layout(&shape, data, &t, &size);
     return t;
 }
 
 // 1024 x 1024 with all levels.
-static CpuTexture mipmapped(void) {
-    CpuTexture t;
-    CpuTextureShape shape = {.type = CPU_TEXTURE_2D,
+static AbiTexture mipmapped(void) {
+    AbiTexture t;
+    AbiTextureShape shape = {.type = CPU_TEXTURE_2D,
                              .pixel_format = RGBA8,
                              .width = 1024,
                              .height = 1024,
@@ -81,17 +81,17 @@ static CpuTexture mipmapped(void) {
                              .array_length = 1,
                              .n_levels = 11,
                              .n_samples = 1};
-    CpuTextureSize size;
-    cpu_texture_layout(&shape, NULL, NULL, &size);
-    cpu_texture_layout(&shape, aligned_alloc(4096, (size.n_bytes + 4095) / 4096 * 4096), &t, &size);
+    AbiTextureSize size;
+    abi_texture_layout(&shape, NULL, NULL, &size);
+    abi_texture_layout(&shape, aligned_alloc(4096, (size.n_bytes + 4095) / 4096 * 4096), &t, &size);
     for (uint32_t level = 0; level < 11; level++)
         for (uint32_t y = 0; y < 1024u >> level; y++)
             for (uint32_t x = 0; x < 1024u >> level; x++) {
-                unsigned char *at = cpu_texture_at(&t, level, x, y, 0, 0);
+                unsigned char *at = abi_texture_at(&t, level, x, y, 0, 0);
                 for (uint32_t c = 0; level && c < 4; c++) {
                     uint32_t sum = 2;
                     for (uint32_t k = 0; k < 4; k++)
-                        sum += cpu_texture_at(&t, level - 1, 2 * x + k % 2, 2 * y + k / 2, 0, 0)[c];
+                        sum += abi_texture_at(&t, level - 1, 2 * x + k % 2, 2 * y + k / 2, 0, 0)[c];
                     at[c] = (unsigned char)(sum / 4);
                 }
                 if (level) continue;
@@ -168,9 +168,9 @@ static int order(const void *a, const void *b) {
 }
 
 static void run_scene(const Scene *s, double seconds, const char *picture) {
-    CpuTexture color = texture(RGBA8, s->width, s->height, s->n_samples);
-    CpuTexture depth = texture(D32F, s->width, s->height, s->n_samples);
-    CpuTexture resolved = texture(RGBA8, s->width, s->height, 1);
+    AbiTexture color = texture(RGBA8, s->width, s->height, s->n_samples);
+    AbiTexture depth = texture(D32F, s->width, s->height, s->n_samples);
+    AbiTexture resolved = texture(RGBA8, s->width, s->height, 1);
     bool samples = s->n_samples > 1;
     CpuRasterPass pass = {.width = s->width, .height = s->height, .n_samples = s->n_samples};
     pass.colors[0] = (CpuRasterColor){.view = {.texture = &color},
@@ -193,7 +193,7 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
     if ((s->kind == LIT && !s->mesh) || s->kind == DRAWS) soup(s, vertices);
     if (s->mesh) n_indices = grid(vertices, indices);
     if (s->kind == QUADS) quads(s, vertices);
-    CpuTexture checks = mipmapped();
+    AbiTexture checks = mipmapped();
     FunctionInputs in = {.kind = s->functions,
                          .vertices = vertices,
                          .vertices_bytes = (uint64_t)N_TRIANGLES * 72,
@@ -257,11 +257,11 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
     fflush(stdout);
     FILE *f = picture ? fopen(picture, "wb") : NULL;
     if (f) {
-        const CpuTexture *shown = samples ? &resolved : &color;
+        const AbiTexture *shown = samples ? &resolved : &color;
         fprintf(f, "P6 %u %u 255\n", s->width, s->height);
         for (uint32_t y = 0; y < s->height; y++)
             for (uint32_t x = 0; x < s->width; x++)
-                fwrite(cpu_texture_at(shown, 0, x, y, 0, 0), 1, 3, f);
+                fwrite(abi_texture_at(shown, 0, x, y, 0, 0), 1, 3, f);
         fclose(f);
     }
     functions_free(&functions);

@@ -24,9 +24,9 @@ typedef struct Case {
 } Case;
 
 static uint64_t packed(unsigned linear, unsigned mip, unsigned address) {
-    return 1 | (uint64_t)linear << CPU_SAMPLER_MIN | (uint64_t)linear << CPU_SAMPLER_MAG |
-           (uint64_t)mip << CPU_SAMPLER_MIP | (uint64_t)address << CPU_SAMPLER_S |
-           (uint64_t)address << CPU_SAMPLER_T | UINT64_C(0x7c00) << CPU_SAMPLER_LOD_MAX;
+    return 1 | (uint64_t)linear << ABI_SAMPLER_MIN | (uint64_t)linear << ABI_SAMPLER_MAG |
+           (uint64_t)mip << ABI_SAMPLER_MIP | (uint64_t)address << ABI_SAMPLER_S |
+           (uint64_t)address << ABI_SAMPLER_T | UINT64_C(0x7c00) << ABI_SAMPLER_LOD_MAX;
 }
 
 static double now(void) {
@@ -38,7 +38,7 @@ static double now(void) {
 static uint32_t rows[WIDTH / LANES][CPU_TEX_ROWS * LANES] __attribute__((aligned(64)));
 static uint32_t out[4 * LANES] __attribute__((aligned(64)));
 
-static double run(const CpuTextureOps *ops, const CpuTexture *t, const Case *k, bool write) {
+static double run(const CpuTextureOps *ops, const AbiTexture *t, const Case *k, bool write) {
     uint32_t mask = UINT32_MAX, op = t->type | k->op;
     uint64_t sampler = k->sampler;
     uint32_t width = sampler ? WIDTH : SIZE, height = sampler ? HEIGHT : SIZE;
@@ -88,7 +88,7 @@ int main(void) {
         {"RGBA8 3D trilinear", 70, packed(1, 0, 0), 1, CPU_TEXTURE_3D, 0},
         {"RGBA8 cube bilinear", 70, packed(1, 0, 0), 1, CPU_TEXTURE_CUBE, 0},
         {"RGBA8 gather", 70, packed(1, 0, 0), 1, 0, CPU_TEX_GATHER},
-        {"Depth32Float compare linear", 252, packed(1, 0, 0) | 1u << CPU_SAMPLER_COMPARE, 1, 0,
+        {"Depth32Float compare linear", 252, packed(1, 0, 0) | 1u << ABI_SAMPLER_COMPARE, 1, 0,
          CPU_TEX_COMPARE},
         {"RGBA8 read/write", 70, 0, 1, 0, 0},
         {"RGBA8_sRGB read/write", 71, 0, 1, 0, 0},
@@ -104,7 +104,7 @@ int main(void) {
     printf("\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bool volume = cases[i].type == CPU_TEXTURE_3D;
-        CpuTextureShape shape = {.type = cases[i].type ? cases[i].type : CPU_TEXTURE_2D,
+        AbiTextureShape shape = {.type = cases[i].type ? cases[i].type : CPU_TEXTURE_2D,
                                  .pixel_format = cases[i].pixel_format,
                                  .width = volume ? 64 : SIZE,
                                  .height = volume ? 64 : SIZE,
@@ -112,11 +112,11 @@ int main(void) {
                                  .array_length = 1,
                                  .n_levels = cases[i].n_levels,
                                  .n_samples = 1};
-        CpuTexture t;
-        CpuTextureSize size;
-        if (!cpu_texture_layout(&shape, NULL, NULL, &size)) return 1;
+        AbiTexture t;
+        AbiTextureSize size;
+        if (!abi_texture_layout(&shape, NULL, NULL, &size)) return 1;
         unsigned char *memory = aligned_alloc(256, (size_t)(size.n_bytes + 255) / 256 * 256);
-        if (!memory || !cpu_texture_layout(&shape, memory, &t, &size)) return 1;
+        if (!memory || !abi_texture_layout(&shape, memory, &t, &size)) return 1;
         for (size_t k = 0; k < size.n_bytes; k++) memory[k] = (unsigned char)(k * 7 + k / 4096);
         printf("%-32s", cases[i].name);
         for (int isa = 0; isa < 4; isa++) {

@@ -16,7 +16,7 @@ typedef struct FunctionInputs {
     const void *vertices;
     uint64_t vertices_bytes;
     const Uniforms *uniforms;
-    const CpuTexture *texture;
+    const AbiTexture *texture;
 } FunctionInputs;
 
 typedef struct Functions {
@@ -24,7 +24,7 @@ typedef struct Functions {
     CpuFragmentStage fragment;
     void *vertex_args[40], *fragment_args[40];
     uint64_t vertex_lengths[40], fragment_lengths[40];
-    uint16_t rows[CPU_MAX_VARYINGS];
+    uint16_t rows[ABI_MAX_VARYINGS];
     CpuCode *codes[2];
 } Functions;
 

@@ -20,7 +20,7 @@ WIDE static void lit_vertex(const CpuLaunch *launch, const CpuVertexStep *step) 
             out[32 * r + l] = u->matrix[r] * p[0][l] + u->matrix[4 + r] * p[1][l] +
                               u->matrix[8 + r] * p[2][l] + u->matrix[12 + r];
     for (int r = 0; r < 3; r++)
-        for (int l = 0; l < 32; l++) out[32 * (CPU_VERTEX_FIRST + r) + l] = p[3 + r][l];
+        for (int l = 0; l < 32; l++) out[32 * (ABI_VERTEX_FIRST + r) + l] = p[3 + r][l];
 }
 
 typedef struct Lanes {
@@ -59,8 +59,8 @@ WIDE static void quad_vertex(const CpuLaunch *launch, const CpuVertexStep *step)
         out[32 + l] = v[1];
         out[64 + l] = 0.5f;
         out[96 + l] = 1;
-        out[32 * CPU_VERTEX_FIRST + l] = v[2];
-        out[32 * (CPU_VERTEX_FIRST + 1) + l] = v[3];
+        out[32 * ABI_VERTEX_FIRST + l] = v[2];
+        out[32 * (ABI_VERTEX_FIRST + 1) + l] = v[3];
     }
 }
 
@@ -87,7 +87,7 @@ static void triangle_vertex(const CpuLaunch *launch, const CpuVertexStep *step) 
         out[32 + l] = at[v][1];
         out[64 + l] = 0.5f;
         out[96 + l] = 1;
-        for (uint32_t c = 0; c < 3; c++) out[32 * (CPU_VERTEX_FIRST + c) + l] = v == c;
+        for (uint32_t c = 0; c < 3; c++) out[32 * (ABI_VERTEX_FIRST + c) + l] = v == c;
     }
 }
 
@@ -102,7 +102,7 @@ WIDE static void triangle_fragment(const CpuLaunch *launch, CpuFragmentStep *ste
 }
 
 bool functions_get(const FunctionInputs *in, Functions *f) {
-    static CpuStageInfo vertex_info = {.flags = CPU_STAGE_POSITION}, fragment_info = {.colors = 1};
+    static AbiStageInfo vertex_info = {.flags = ABI_STAGE_POSITION}, fragment_info = {.colors = 1};
     bool lit = !strcmp(in->kind, "lit"), quad = !strcmp(in->kind, "quad");
     if (!lit && !quad && strcmp(in->kind, "triangle")) return false;
     for (int l = 0; l < 32; l++) {
@@ -112,7 +112,7 @@ bool functions_get(const FunctionInputs *in, Functions *f) {
     uint32_t n = quad ? 2 : 3;
     vertex_info.n_outputs = fragment_info.n_inputs = n;
     memset(f, 0, sizeof *f);
-    for (uint32_t i = 0; i < n; i++) f->rows[i] = (uint16_t)(CPU_VERTEX_FIRST + i);
+    for (uint32_t i = 0; i < n; i++) f->rows[i] = (uint16_t)(ABI_VERTEX_FIRST + i);
     f->vertex_args[0] = (void *)in->vertices;
     f->vertex_args[1] = f->fragment_args[0] = (void *)in->uniforms;
     f->vertex_lengths[0] = in->vertices_bytes;

@@ -93,14 +93,14 @@ bool functions_get(const FunctionInputs *in, Functions *f) {
     const RfFunction *v = load(name, lit || quad ? &descriptor : NULL, &f->codes[0]);
     snprintf(name, sizeof name, "%s_f", in->kind);
     const RfFunction *p = load(name, NULL, &f->codes[1]);
-    for (uint32_t i = 0; i < CPU_MAX_VARYINGS; i++) f->rows[i] = UINT16_MAX;
+    for (uint32_t i = 0; i < ABI_MAX_VARYINGS; i++) f->rows[i] = UINT16_MAX;
     for (uint32_t i = 0; i < p->n_inputs; i++)
         for (uint32_t o = 0; o < v->n_outputs; o++)
             if (p->inputs[i].role == RF_VALUE && v->outputs[o].role == RF_VALUE &&
                 !strcmp(p->inputs[i].name, v->outputs[o].name))
                 for (uint32_t k = 0; k < p->inputs[i].n; k++)
                     f->rows[p->inputs[i].row + k] =
-                        (uint16_t)(CPU_VERTEX_FIRST + v->outputs[o].row + k);
+                        (uint16_t)(ABI_VERTEX_FIRST + v->outputs[o].row + k);
     if (lit) {
         f->vertex_args[0] = f->fragment_args[0] = (void *)in->uniforms;
         f->vertex_lengths[0] = f->fragment_lengths[0] = sizeof *in->uniforms;

@@ -135,7 +135,7 @@ static const struct {
     MTLPixelFormat format;
     uint8_t width, height, bytes;
 } blocks[] = {
-#define CPU_PIXEL_FORMAT(name, value, coding, kind, block_width, block_height, block_bytes, ...)   \
+#define ABI_PIXEL_FORMAT(name, value, coding, kind, block_width, block_height, block_bytes, ...)   \
     {MTLPixelFormat##name, block_width, block_height, block_bytes},
 #include "../../src/abi/pixel_formats.def"
 };

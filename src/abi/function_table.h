@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct CpuFunctionTable {
+typedef struct AbiFunctionTable {
     uint32_t count; // entries
     uint32_t reserved;
     uint32_t ids[];
-} CpuFunctionTable;
-_Static_assert(offsetof(CpuFunctionTable, ids) == 8,
+} AbiFunctionTable;
+_Static_assert(offsetof(AbiFunctionTable, ids) == 8,
                "codegen and the Metal headers know this layout");
 #endif

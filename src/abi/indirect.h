@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct CpuIndirectHead {
+typedef struct AbiIndirectHead {
     uint32_t n_commands;
     uint32_t stride;        // bytes from one command to the next
     uint32_t n_buffers;     // of each command
@@ -17,33 +17,33 @@ typedef struct CpuIndirectHead {
     // and lengths are the strides of vertex buffers, plus 1; 0: none was given.
     uint32_t n_vertex, n_fragment;
     uint32_t reserved[10];
-    // then n_commands times: a CpuIndirectCommand, uint64_t addresses[n_buffers],
+    // then n_commands times: a AbiIndirectCommand, uint64_t addresses[n_buffers],
     // uint32_t lengths[n_threadgroup]
-} CpuIndirectHead;
+} AbiIndirectHead;
 
-typedef enum CpuIndirectKind {
-    CPU_INDIRECT_NOTHING = 0,  // also after a reset
-    CPU_INDIRECT_THREADGROUPS, // grid in threadgroups
-    CPU_INDIRECT_THREADS,      // grid in threads
-    CPU_INDIRECT_DRAW,         // grid: primitive, vertices, first; group: instances, first
-    CPU_INDIRECT_DRAW_INDEXED, // the same with indices, base vertex, and group[2]: bytes of each
-} CpuIndirectKind;
+typedef enum AbiIndirectKind {
+    ABI_INDIRECT_NOTHING = 0,  // also after a reset
+    ABI_INDIRECT_THREADGROUPS, // grid in threadgroups
+    ABI_INDIRECT_THREADS,      // grid in threads
+    ABI_INDIRECT_DRAW,         // grid: primitive, vertices, first; group: instances, first
+    ABI_INDIRECT_DRAW_INDEXED, // the same with indices, base vertex, and group[2]: bytes of each
+} AbiIndirectKind;
 
-typedef struct CpuIndirectCommand {
-    uint32_t kind;    // CpuIndirectKind
+typedef struct AbiIndirectCommand {
+    uint32_t kind;    // AbiIndirectKind
     uint32_t barrier; // not 0: what comes before it must have ended
     uint64_t pipeline;
     uint32_t grid[3], group[3];
     uint64_t addresses[];
-} CpuIndirectCommand;
+} AbiIndirectCommand;
 
-_Static_assert(sizeof(CpuIndirectHead) == 64 && offsetof(CpuIndirectCommand, pipeline) == 8 &&
-                   offsetof(CpuIndirectCommand, grid) == 16 &&
-                   offsetof(CpuIndirectCommand, group) == 28 &&
-                   offsetof(CpuIndirectCommand, addresses) == 40,
+_Static_assert(sizeof(AbiIndirectHead) == 64 && offsetof(AbiIndirectCommand, pipeline) == 8 &&
+                   offsetof(AbiIndirectCommand, grid) == 16 &&
+                   offsetof(AbiIndirectCommand, group) == 28 &&
+                   offsetof(AbiIndirectCommand, addresses) == 40,
                "stdlib/detail/command_buffer.h knows this layout");
 
-static inline uint32_t *cpu_indirect_lengths(CpuIndirectCommand *command, uint32_t n_buffers) {
+static inline uint32_t *abi_indirect_lengths(AbiIndirectCommand *command, uint32_t n_buffers) {
     return (uint32_t *)(command->addresses + n_buffers);
 }
 #endif

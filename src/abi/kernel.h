@@ -1,106 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel.h: the contract between compiled kernels (code objects: ELF shared objects that mslc
-// writes) and the CPU device that runs them. codegen/wrap.c builds these structs' accesses in LLVM IR;
-// _Static_asserts there and here keep the two in step. Change anything: raise CPU_KERNEL_ABI.
+// kernel.h: what every device and the runtime know of compiled kernels, whoever runs them: the
+// version of the contracts, the width of a SIMD-group, and what code compiled with checks reports.
 #ifndef INGOT_ABI_KERNEL_H
 #define INGOT_ABI_KERNEL_H
-#include <stddef.h>
 #include <stdint.h>
-#include "abi/tensor.h"
-#include "abi/texture.h"
 
-#define CPU_KERNEL_ABI 6u
-#define CPU_SIMD_WIDTH 32u           // threads of a SIMD-group, always
-#define CPU_KERNEL_SYMBOL "ingot_kernel"           // a CpuKernelFn
-#define CPU_KERNEL_INFO_SYMBOL "ingot_kernel_info" // a const CpuKernelInfo
+#define ABI_VERSION 6u     // code objects carry it; raised when anything compiled code knows changes
+#define ABI_SIMD_WIDTH 32u // threads of a SIMD-group, always
 
-typedef struct CpuLaunch CpuLaunch;
-// Logging from a kernel (os_log): called once per active thread, on the worker's thread.
-// `args`: n records of {uint64_t tag; uint64_t value}, tags as in stdlib/metal_logging.
-typedef void CpuLogFn(const CpuLaunch *launch, uint32_t type, const char *subsystem_category,
-                      const char *format, const uint64_t *args, uint32_t n_args);
-
-// What shader validation found (code compiled with `validate`): called once per active thread that
-// made the access, which was then left out (a load gave zero).
-typedef enum CpuBadAccess {
-    CPU_BAD_LOAD = 0,
-    CPU_BAD_STORE,
-    CPU_BAD_ATOMIC,
-    CPU_BAD_CALL, // of a null function (offset 0), or one that is too deep
-} CpuBadAccess;
-typedef enum CpuSpace { // what the address was made from
-    CPU_SPACE_BUFFER = 0,  // the buffer argument `slot`
-    CPU_SPACE_THREADGROUP, // threadgroup memory: argument `slot`, or a variable of the kernel
-    CPU_SPACE_THREAD,      // a variable of the thread
-    CPU_SPACE_CONSTANT,    // a constant of the program
-    CPU_SPACE_POINTER,     // a pointer read from memory
-    CPU_SPACE_TEXTURE,     // a texture handle that is 0
-} CpuSpace;
-typedef struct CpuReport {
-    uint32_t access;   // CpuBadAccess
-    uint32_t space;    // CpuSpace
+// What shader validation found (code compiled with `validate`): reported once per active thread
+// that made the access, which was then left out (a load gave zero).
+typedef enum AbiBadAccess {
+    ABI_BAD_LOAD = 0,
+    ABI_BAD_STORE,
+    ABI_BAD_ATOMIC,
+    ABI_BAD_CALL, // of a null function (offset 0), or one that is too deep
+} AbiBadAccess;
+typedef enum AbiSpace { // what the address was made from
+    ABI_SPACE_BUFFER = 0,  // the buffer argument `slot`
+    ABI_SPACE_THREADGROUP, // threadgroup memory: argument `slot`, or a variable of the kernel
+    ABI_SPACE_THREAD,      // a variable of the thread
+    ABI_SPACE_CONSTANT,    // a constant of the program
+    ABI_SPACE_POINTER,     // a pointer read from memory
+    ABI_SPACE_TEXTURE,     // a texture handle that is 0
+} AbiSpace;
+typedef struct AbiReport {
+    uint32_t access;   // AbiBadAccess
+    uint32_t space;    // AbiSpace
     uint32_t slot;     // of the argument the address was made from; UINT32_MAX: not one
     uint32_t n_bytes;  // of the access
-    int64_t offset;    // bytes from the start of it; CPU_SPACE_POINTER: the address itself
+    int64_t offset;    // bytes from the start of it; ABI_SPACE_POINTER: the address itself
     uint64_t length;   // bytes there are
     uint32_t thread[3]; // thread_position_in_grid
     uint32_t line, column; // in the source; 0: not known
-} CpuReport;
-typedef void CpuReportFn(const CpuLaunch *launch, const CpuReport *report);
+} AbiReport;
 
 // Memory of a live resource of the device.
-typedef struct CpuSpan {
+typedef struct AbiSpan {
     uint64_t start, end;
-} CpuSpan;
-
-struct CpuLaunch {
-    // [n_slots] buffers: address incl. offset. threadgroup parameters: byte offset into the
-    // threadgroup memory (the static part of n bytes comes first), as an integer. Textures and
-    // samplers: the handle (abi/texture.h).
-    void *const *args;
-    uint32_t threads_per_grid[3];
-    uint32_t groups_per_grid[3];
-    uint32_t group_size[3];  // as dispatched; groups at the edge are cut to threads_per_grid
-    uint32_t grid_origin[3];
-    CpuLogFn *log;
-    void *log_context;
-    const CpuTextureOps *textures; // never NULL
-    // [n_slots] bytes from args[i] to the end of the buffer; threadgroup parameters: the length set;
-    // 0 for the rest. Read by code compiled with `validate` only; NULL otherwise.
-    const uint64_t *lengths;
-    CpuReportFn *report; // never NULL in a launch of such code
-    // For such code: what pointers that are read from memory may point to, sorted, no overlaps.
-    const CpuSpan *spans;
-    uint64_t n_spans;
-    const CpuTensorOps *tensors; // never NULL
-};
-_Static_assert(offsetof(CpuLaunch, log) == 56 && offsetof(CpuLaunch, textures) == 72 &&
-                   offsetof(CpuLaunch, lengths) == 80 && offsetof(CpuLaunch, report) == 88 &&
-                   offsetof(CpuLaunch, spans) == 96 && offsetof(CpuLaunch, tensors) == 112,
-               "codegen knows this layout");
-
-// Runs threadgroups first .. end-1 (x fastest, then y, then z) one after the other.
-//   threadgroup_memory  static bytes + dynamic lengths, 128-byte aligned; contents undefined
-//   frames              frame_stride bytes for each SIMD-group of a threadgroup, 128-byte aligned;
-//                       NULL if frame_stride is 0
-typedef void CpuKernelFn(const CpuLaunch *launch, uint64_t first, uint64_t end,
-                         void *threadgroup_memory, void *frames);
-
-enum { // CpuKernelInfo.flags
-    CPU_KERNEL_BARRIER = 1, // has threadgroup barriers
-    CPU_KERNEL_SIMD = 2,    // uses SIMD-group or quad-group functions
-    CPU_KERNEL_LANES = 4,   // reference code: one lane at a time
-    CPU_KERNEL_LOG = 8,     // may log
-    CPU_KERNEL_VALIDATE = 16, // checks its accesses
-};
-typedef struct CpuKernelInfo {
-    uint32_t abi;
-    uint32_t flags;
-    uint32_t width;            // lanes of one machine vector step: 32, 16, 8; 1 for reference code
-    uint32_t n_slots;
-    uint32_t shape[3];         // the threadgroup size this code is for; 0,0,0: any
-    uint32_t threadgroup_bytes; // static threadgroup memory
-    uint64_t frame_stride;     // bytes of a suspended SIMD-group; 0: it never suspends
-    uint64_t stack_bytes;      // private memory of one SIMD-group, roughly
-} CpuKernelInfo;
+} AbiSpan;
 #endif

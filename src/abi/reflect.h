@@ -145,7 +145,7 @@ typedef struct RfValue {
     char *condition;      // as RfArg.condition
     uint8_t role;         // RfRole
     uint8_t user;
-    uint8_t interpolation, place; // fragment inputs: CpuInterpolation, CpuSamplePlace (abi/stage.h)
+    uint8_t interpolation, place; // fragment inputs: AbiInterpolation, AbiSamplePlace (abi/stage.h)
     uint8_t qualifier;    // depth
     uint8_t invariant;    // position
     uint32_t param;       // inputs: ordinal of the parameter in the source; outputs: UINT32_MAX

@@ -66,7 +66,7 @@ CpuCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_
     // A function pointer from a data pointer: POSIX says it works, ISO C has no cast for it.
     void *entry = dlsym(code->handle, CPU_KERNEL_SYMBOL);
     memcpy(&code->kernel, &entry, sizeof entry);
-    const CpuStageInfo *stage = dlsym(code->handle, CPU_STAGE_INFO_SYMBOL);
+    const AbiStageInfo *stage = dlsym(code->handle, CPU_STAGE_INFO_SYMBOL);
     void *vertex = dlsym(code->handle, CPU_VERTEX_SYMBOL);
     void *fragment = dlsym(code->handle, CPU_FRAGMENT_SYMBOL);
     memcpy(&code->vertex, &vertex, sizeof vertex);
@@ -77,9 +77,9 @@ CpuCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_
                  info ? CPU_KERNEL_SYMBOL : CPU_KERNEL_INFO_SYMBOL);
         goto fail;
     }
-    if (info->abi != CPU_KERNEL_ABI) {
+    if (info->abi != ABI_VERSION) {
         snprintf(why, why_bytes, "the code object is for interface %u, this library for %u",
-                 info->abi, CPU_KERNEL_ABI);
+                 info->abi, ABI_VERSION);
         goto fail;
     }
     code->info = *info;
@@ -112,6 +112,6 @@ const CpuKernelInfo *cpu_code_info(const CpuCode *code) { return &code->info; }
 
 CpuVertexFn *cpu_code_vertex(const CpuCode *code) { return code->vertex; }
 CpuFragmentFn *cpu_code_fragment(const CpuCode *code) { return code->fragment; }
-const CpuStageInfo *cpu_code_stage_info(const CpuCode *code) {
+const AbiStageInfo *cpu_code_stage_info(const CpuCode *code) {
     return code->vertex || code->fragment ? &code->stage : NULL;
 }

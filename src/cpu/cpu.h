@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "abi/kernel.h"
-#include "abi/stage.h"
+#include "abi/cpu_kernel.h"
+#include "abi/cpu_stage.h"
 #include "os/timer.h"
 
 // ---- Code objects (code.c) ----
 
 typedef struct CpuCode CpuCode;
-// Loads an ELF shared object that follows abi/kernel.h; NULL and a sentence in `why` if it does
+// Loads an ELF shared object that follows abi/cpu_kernel.h; NULL and a sentence in `why` if it does
 // not.
 CpuCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_bytes);
 CpuCode *cpu_code_retain(CpuCode *code);
@@ -24,7 +24,7 @@ const CpuKernelInfo *cpu_code_info(const CpuCode *code);
 // Of code of a vertex or fragment function, which cannot be dispatched; NULL of other code.
 CpuVertexFn *cpu_code_vertex(const CpuCode *code);
 CpuFragmentFn *cpu_code_fragment(const CpuCode *code);
-const CpuStageInfo *cpu_code_stage_info(const CpuCode *code);
+const AbiStageInfo *cpu_code_stage_info(const CpuCode *code);
 
 // ---- A run: the kernels of one command buffer (thread.c, watchdog.c) ----
 
@@ -72,7 +72,7 @@ typedef struct CpuDispatch {
     uint32_t threadgroup_bytes; // static and dynamic together
     // For code that checks its accesses (CPU_KERNEL_VALIDATE), else NULL.
     const uint64_t *lengths; // CpuLaunch.lengths
-    const CpuSpan *spans;
+    const AbiSpan *spans;
     size_t n_spans;
     void *context; // of reports
 } CpuDispatch;

@@ -18,7 +18,7 @@ struct CpuCode {
     CpuVertexFn *vertex;
     CpuFragmentFn *fragment;
     CpuKernelInfo info;
-    CpuStageInfo stage;
+    AbiStageInfo stage;
     atomic_uint ns_per_group_x16; // running estimate of the cost of one threadgroup; 0: unknown
 };
 

@@ -53,7 +53,7 @@ static void enter_kernel(CpuThread *t, const CpuRun *run) {
     t->in_kernel = 1;
 }
 
-static void report_from_kernel(const CpuLaunch *launch, const CpuReport *report) {
+static void report_from_kernel(const CpuLaunch *launch, const AbiReport *report) {
     CpuRun *run = launch->log_context;
     if (!run->report) return;
     CpuThread *t = leave_kernel();
@@ -170,7 +170,7 @@ static void prepare(Share *share, CpuRun *run, const CpuDispatch *dispatches, si
             share->threadgroup_bytes = d->threadgroup_bytes;
         size_t threads = (size_t)d->group_size[0] * d->group_size[1] * d->group_size[2];
         size_t frames =
-            (threads + CPU_SIMD_WIDTH - 1) / CPU_SIMD_WIDTH * d->code->info.frame_stride;
+            (threads + ABI_SIMD_WIDTH - 1) / ABI_SIMD_WIDTH * d->code->info.frame_stride;
         if (share->frame_bytes < frames) share->frame_bytes = frames;
     }
 }

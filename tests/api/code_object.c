@@ -3,14 +3,14 @@
 // argument, a pointer to Order (order.h). Compiled three ways: whole, for another interface, and
 // empty.
 #include <stdatomic.h>
-#include "abi/kernel.h"
+#include "abi/cpu_kernel.h"
 #include "order.h"
 
 #ifndef NOTHING
 #ifdef OTHER_ABI
-#define ABI (CPU_KERNEL_ABI + 1)
+#define ABI (ABI_VERSION + 1)
 #else
-#define ABI CPU_KERNEL_ABI
+#define ABI ABI_VERSION
 #endif
 
 extern const CpuKernelInfo ingot_kernel_info;

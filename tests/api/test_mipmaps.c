@@ -249,7 +249,7 @@ static void test_every_format(void **state) {
         size_t bytes, block;
         char caps[20];
     } formats[] = {
-#define CPU_PIXEL_FORMAT(name, value, coding, kind, w, h, n, components, view_class, caps)         \
+#define ABI_PIXEL_FORMAT(name, value, coding, kind, w, h, n, components, view_class, caps)         \
     {#name, value, n, w * h, #caps},
 #include "abi/pixel_formats.def"
     };

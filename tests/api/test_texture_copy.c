@@ -11,7 +11,7 @@ typedef struct Format {
     bool refused, blocked;
 } Format;
 static const Format formats[] = {
-#define CPU_PIXEL_FORMAT(name, value, coding, kind, w, h, n, components, view_class, caps)         \
+#define ABI_PIXEL_FORMAT(name, value, coding, kind, w, h, n, components, view_class, caps)         \
     {#name, (MTLPixelFormat)value, w, h, n, #caps[0] == 'R', w * h > 1},
 #include "abi/pixel_formats.def"
 };

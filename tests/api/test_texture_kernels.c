@@ -113,7 +113,7 @@ typedef struct Format {
     bool plain;
 } Format;
 static const Format formats[] = {
-#define CPU_PIXEL_FORMAT(name, value, coding, kind, w, h, n, components, view_class, caps)         \
+#define ABI_PIXEL_FORMAT(name, value, coding, kind, w, h, n, components, view_class, caps)         \
     {#name, #kind, #caps, value, n, (w) * (h) == 1},
 #include "abi/pixel_formats.def"
 };

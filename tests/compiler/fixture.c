@@ -113,7 +113,7 @@ void run_fixture(const Fixture *f, const uint32_t grid[3], const uint32_t group[
     *(void **)&run = dlsym(so, CPU_KERNEL_SYMBOL);
     const CpuKernelInfo *info = dlsym(so, CPU_KERNEL_INFO_SYMBOL);
     assert_non_null(info);
-    assert_int_equal(info->abi, CPU_KERNEL_ABI);
+    assert_int_equal(info->abi, ABI_VERSION);
     assert_int_equal(info->n_slots, f->n_slots);
     CpuLaunch launch = {.args = slots};
     uint64_t n = 1;
@@ -127,7 +127,7 @@ void run_fixture(const Fixture *f, const uint32_t grid[3], const uint32_t group[
     char *memory = aligned_alloc(128, memory_bytes);
     memset(memory, 0xa5, memory_bytes);
     uint64_t frame_bytes = info->frame_stride *
-                           ((group[0] * group[1] * group[2] + CPU_SIMD_WIDTH - 1) / CPU_SIMD_WIDTH);
+                           ((group[0] * group[1] * group[2] + ABI_SIMD_WIDTH - 1) / ABI_SIMD_WIDTH);
     char *frames = info->frame_stride ? aligned_alloc(128, frame_bytes) : NULL;
     if (frames) memset(frames, 0xa5, frame_bytes);
     run(&launch, 0, n / 2, memory, frames); // in two calls, as two workers would

@@ -2,7 +2,7 @@
 // fixture.h: kernels written as LLVM IR, compiled by msl_backend and run, without the front end.
 #ifndef INGOT_TEST_FIXTURE_H
 #define INGOT_TEST_FIXTURE_H
-#include "abi/kernel.h"
+#include "abi/cpu_kernel.h"
 #include "compiler/compiler.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -77,7 +77,7 @@ def note_report(launch, report):
                    f"{r.length}, thread {tuple(r.thread)}")
 
 
-class Tensor(ctypes.Structure):  # CpuTensor
+class Tensor(ctypes.Structure):  # AbiTensor
     _fields_ = [("data", ctypes.c_void_p), ("type", ctypes.c_uint32), ("rank", ctypes.c_uint32),
                 ("extents", ctypes.c_int64 * 16), ("strides", ctypes.c_int64 * 16)]
     # name: number, bits
@@ -146,7 +146,7 @@ def names_of(run):
 
 
 def spans_of(arrays, tensors):
-    """What pointers that are checked may point to: CpuSpan, sorted."""
+    """What pointers that are checked may point to: AbiSpan, sorted."""
     all = [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays.values() if a.nbytes]
     all += [(ctypes.addressof(t), ctypes.addressof(t) + ctypes.sizeof(t)) for t in tensors.values()]
     return (ctypes.c_uint64 * (2 * len(all)))(*[v for span in sorted(all) for v in span]), len(all)

@@ -3,7 +3,7 @@
 
 First the contract: every overload of every texture type is called once, with a table of texture
 functions that answer with what they were asked (texture_host.c); the operation, the handles and the
-rows must be those of src/abi/texture.h. Then kernels as programs have them, on the device's own
+rows must be those of src/abi/cpu_texture.h. Then kernels as programs have them, on the device's own
 texture functions, against NumPy. All of it in every vector width and for several CPUs.
 """
 import ctypes

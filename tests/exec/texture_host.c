@@ -4,16 +4,16 @@
 // they were called with, so that the code in front of them is checked alone.
 #include <stdlib.h>
 #include <string.h>
-#include "cpu/texture/layout.h"
+#include "abi/texture_layout.h"
 #include "cpu/texture/ops.h"
 
 #define HOST __attribute__((visibility("default")))
 
 // ---- textures ----
 
-HOST CpuTexture *host_texture_new(const uint32_t *shape);
-HOST void host_texture_free(CpuTexture *texture);
-HOST int host_texture_copy(CpuTexture *texture, uint32_t level, uint32_t layer, unsigned char *data,
+HOST AbiTexture *host_texture_new(const uint32_t *shape);
+HOST void host_texture_free(AbiTexture *texture);
+HOST int host_texture_copy(AbiTexture *texture, uint32_t level, uint32_t layer, unsigned char *data,
                            uint64_t row_bytes, uint32_t n_rows, int into);
 HOST const CpuTextureOps *host_ops(void);
 HOST const CpuTextureOps *host_probe(void);
@@ -21,8 +21,8 @@ HOST void host_probe_writes(uint32_t *words, uint32_t n);
 HOST uint32_t host_n_calls(void);
 
 // shape: type, pixel format, width, height, depth, array length, levels, samples
-CpuTexture *host_texture_new(const uint32_t *s) {
-    CpuTextureShape shape = {.type = s[0],
+AbiTexture *host_texture_new(const uint32_t *s) {
+    AbiTextureShape shape = {.type = s[0],
                              .pixel_format = s[1],
                              .width = s[2],
                              .height = s[3],
@@ -30,25 +30,25 @@ CpuTexture *host_texture_new(const uint32_t *s) {
                              .array_length = s[5],
                              .n_levels = s[6],
                              .n_samples = s[7]};
-    CpuTextureSize size;
-    if (!cpu_texture_layout(&shape, NULL, NULL, &size)) return NULL;
-    CpuTexture *t = aligned_alloc(64, (sizeof *t + 63) & ~63ull);
+    AbiTextureSize size;
+    if (!abi_texture_layout(&shape, NULL, NULL, &size)) return NULL;
+    AbiTexture *t = aligned_alloc(64, (sizeof *t + 63) & ~63ull);
     void *base = aligned_alloc(4096, (size.n_bytes + 8191) & ~4095ull);
     if (!t || !base) return NULL;
     memset(base, 0, size.n_bytes);
-    cpu_texture_layout(&shape, base, t, &size);
+    abi_texture_layout(&shape, base, t, &size);
     return t;
 }
 
-void host_texture_free(CpuTexture *t) {
+void host_texture_free(AbiTexture *t) {
     if (t) free(t->levels[0].data);
     free(t);
 }
 
-int host_texture_copy(CpuTexture *t, uint32_t level, uint32_t layer, unsigned char *data,
+int host_texture_copy(AbiTexture *t, uint32_t level, uint32_t layer, unsigned char *data,
                       uint64_t row_bytes, uint32_t n_rows, int into) {
     if (level >= t->n_levels || n_rows > t->levels[level].height) return 0;
-    const CpuTextureLevel *l = &t->levels[level];
+    const AbiTextureLevel *l = &t->levels[level];
     for (uint32_t y = 0; y < n_rows; y++) {
         unsigned char *texels = l->data + layer * l->layer_bytes + y * l->row_bytes;
         if (into)
@@ -68,7 +68,7 @@ const CpuTextureOps *host_ops(void) { return cpu_texture_ops(); }
 
 static uint32_t n_calls, *written, n_written;
 
-// The rows that the operation names, by the words of abi/texture.h.
+// The rows that the operation names, by the words of abi/cpu_texture.h.
 static uint32_t rows_of(char what, uint32_t op) {
     static const uint8_t dims[] = {1, 1, 2, 2, 2, 3, 3, 3, 2, 1},
                          sliced[] = {0, 1, 0, 1, 0, 0, 1, 0, 1, 0};

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
-#include "abi/kernel.h"
+#include "abi/cpu_kernel.h"
 #include "abi/reflect.h"
 
 #ifndef WIDTH

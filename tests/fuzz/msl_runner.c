@@ -4,7 +4,7 @@
 // The grid is three by two by two threadgroups, those at the far edges cut.
 // Code that checks its accesses (mslc build --validate) must find nothing wrong, and runs once more
 // with buffers that are said to be shorter than they are: what lies behind must not change.
-#include "abi/kernel.h"
+#include "abi/cpu_kernel.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@ static uint32_t seed = 99;
 static uint32_t rnd(void) { return (seed = seed * 1664525u + 1013904223u) >> 8; }
 
 static uint64_t lengths[BUFFERS + 1], n_reports;
-static CpuReport first_report;
-static void note(const CpuLaunch *launch, const CpuReport *report) {
+static AbiReport first_report;
+static void note(const CpuLaunch *launch, const AbiReport *report) {
     (void)launch;
     if (!n_reports++) first_report = *report;
 }

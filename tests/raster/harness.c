@@ -11,7 +11,7 @@
 Target target_new(uint32_t pixel_format, uint32_t width, uint32_t height, uint32_t n_samples,
                   uint32_t layers) {
     Target t = {.data = NULL};
-    CpuTextureShape shape = {
+    AbiTextureShape shape = {
         .type = n_samples > 1 ? (layers > 1 ? CPU_TEXTURE_2D_MS_ARRAY : CPU_TEXTURE_2D_MS)
                               : (layers > 1 ? CPU_TEXTURE_2D_ARRAY : CPU_TEXTURE_2D),
         .pixel_format = pixel_format,
@@ -21,11 +21,11 @@ Target target_new(uint32_t pixel_format, uint32_t width, uint32_t height, uint32
         .array_length = layers,
         .n_levels = 1,
         .n_samples = n_samples};
-    CpuTextureSize size;
-    if (!cpu_texture_layout(&shape, NULL, NULL, &size)) abort();
+    AbiTextureSize size;
+    if (!abi_texture_layout(&shape, NULL, NULL, &size)) abort();
     t.n_bytes = size.n_bytes;
     t.data = aligned_alloc(128, (size.n_bytes + 127) / 128 * 128);
-    if (!t.data || !cpu_texture_layout(&shape, t.data, &t.texture, &size)) abort();
+    if (!t.data || !abi_texture_layout(&shape, t.data, &t.texture, &size)) abort();
     memset(t.data, 0xa5, t.n_bytes);
     return t;
 }
@@ -37,13 +37,13 @@ void target_free(Target *t) {
 
 void target_read(const Target *t, uint32_t x, uint32_t y, uint32_t layer, uint32_t sample,
                  double rgba[4]) {
-    const CpuPixelFormat *f = t->texture.format;
-    const unsigned char *at = cpu_texture_at(&t->texture, 0, x, y, layer, sample);
-    if (cpu_format_is_integer(f)) {
+    const AbiPixelFormat *f = t->texture.format;
+    const unsigned char *at = abi_texture_at(&t->texture, 0, x, y, layer, sample);
+    if (abi_format_is_integer(f)) {
         uint32_t u[4];
         cpu_format_decode_int(f, at, 1, u);
         for (int i = 0; i < 4; i++)
-            rgba[i] = f->kind == CPU_KIND_SINT ? (double)(int32_t)u[i] : (double)u[i];
+            rgba[i] = f->kind == ABI_KIND_SINT ? (double)(int32_t)u[i] : (double)u[i];
     } else {
         float v[4];
         cpu_format_decode_float(f, at, 1, v);
@@ -52,8 +52,8 @@ void target_read(const Target *t, uint32_t x, uint32_t y, uint32_t layer, uint32
 }
 
 uint8_t target_stencil(const Target *t, uint32_t x, uint32_t y, uint32_t layer, uint32_t sample) {
-    const CpuPixelFormat *f = t->texture.format;
-    const unsigned char *at = cpu_texture_at(&t->texture, 0, x, y, layer, sample);
+    const AbiPixelFormat *f = t->texture.format;
+    const unsigned char *at = abi_texture_at(&t->texture, 0, x, y, layer, sample);
     return f->block_bytes == 1 ? at[0] : f->block_bytes == 8 ? at[4] : at[3];
 }
 
@@ -69,14 +69,14 @@ static void vertex_function(const CpuLaunch *launch, const CpuVertexStep *step) 
         float *out = (float *)(void *)step->out + l;
         v.position[0] += 0.25f * (float)(step->instance - step->base_instance) * v.position[3];
         for (int i = 0; i < 4; i++) out[32 * i] = v.position[i];
-        if (s->vertex_info.flags & CPU_STAGE_POINT_SIZE)
-            out[32 * CPU_VERTEX_POINT_SIZE] = v.point_size;
-        if (s->vertex_info.flags & CPU_STAGE_LAYER) step->out[32 * CPU_VERTEX_LAYER + l] = v.layer;
-        if (s->vertex_info.flags & CPU_STAGE_VIEWPORT)
-            step->out[32 * CPU_VERTEX_VIEWPORT + l] = v.viewport;
+        if (s->vertex_info.flags & ABI_STAGE_POINT_SIZE)
+            out[32 * ABI_VERTEX_POINT_SIZE] = v.point_size;
+        if (s->vertex_info.flags & ABI_STAGE_LAYER) step->out[32 * ABI_VERTEX_LAYER + l] = v.layer;
+        if (s->vertex_info.flags & ABI_STAGE_VIEWPORT)
+            step->out[32 * ABI_VERTEX_VIEWPORT + l] = v.viewport;
         for (uint32_t i = 0; i < s->vertex_info.n_clip; i++)
-            out[32 * (CPU_VERTEX_CLIP + i)] = v.clip[i];
-        for (uint32_t i = 0; i < N_VALUES; i++) out[32 * (CPU_VERTEX_FIRST + i)] = v.value[i];
+            out[32 * (ABI_VERTEX_CLIP + i)] = v.clip[i];
+        for (uint32_t i = 0; i < N_VALUES; i++) out[32 * (ABI_VERTEX_FIRST + i)] = v.value[i];
     }
 }
 
@@ -101,25 +101,25 @@ static void fragment_function(const CpuLaunch *launch, CpuFragmentStep *step) {
         int lx = l / 4 % 4 * 2 + l % 2, ly = l / 16 * 2 + l / 2 % 2;
         float px = 0.5f, py = 0.5f, in[N_VALUES];
         if (step->per_sample) px = step->sample[0], py = step->sample[1];
-        if (b->info_flags & CPU_STAGE_READS_CENTROID)
+        if (b->info_flags & ABI_STAGE_READS_CENTROID)
             px = step->centroid[l], py = step->centroid[32 + l];
         float x = (float)lx + px, y = (float)ly + py, w = value_at(step, &step->w, x, y);
         for (int i = 0; i < N_VALUES; i++) {
             in[i] = b->flat ? step->planes[i].at : value_at(step, &step->planes[i], x, y);
             if (!b->flat && !b->linear) in[i] /= w;
         }
-        if (b->info_flags & CPU_STAGE_READS_POINT_COORD)
+        if (b->info_flags & ABI_STAGE_READS_POINT_COORD)
             in[0] = step->point_coord[l], in[1] = step->point_coord[32 + l];
-        if (b->info_flags & CPU_STAGE_READS_COVERAGE) in[0] = (float)step->coverage[l];
-        if (b->info_flags & CPU_STAGE_READS_BARYCENTRIC) {
+        if (b->info_flags & ABI_STAGE_READS_COVERAGE) in[0] = (float)step->coverage[l];
+        if (b->info_flags & ABI_STAGE_READS_BARYCENTRIC) {
             in[0] = value_at(step, &step->barycentric[0], x, y) / w;
             in[1] = value_at(step, &step->barycentric[1], x, y) / w;
             in[2] = value_at(step, &step->barycentric_linear[0], x, y);
         }
-        if (b->info_flags & CPU_STAGE_READS_PRIMITIVE_ID) in[0] = (float)step->primitive_id;
-        if ((b->info_flags & CPU_STAGE_DISCARD) && ((step->x + lx + step->y + ly) & 1))
+        if (b->info_flags & ABI_STAGE_READS_PRIMITIVE_ID) in[0] = (float)step->primitive_id;
+        if ((b->info_flags & ABI_STAGE_DISCARD) && ((step->x + lx + step->y + ly) & 1))
             step->kept &= ~(1u << l);
-        for (uint32_t a = 0; a < CPU_MAX_COLORS; a++) {
+        for (uint32_t a = 0; a < ABI_MAX_COLORS; a++) {
             if (!(b->colors >> a & 1)) continue;
             for (uint32_t c = 0; c < 4; c++) {
                 float v = in[c] + (float)a / 16;
@@ -136,9 +136,9 @@ static void fragment_function(const CpuLaunch *launch, CpuFragmentStep *step) {
         }
         for (uint32_t c = 0; b->dual && c < 4; c++)
             set(step->colors + 32 * (CPU_COLOR_DUAL + c), l, in[4 + c]);
-        if (b->info_flags & CPU_STAGE_DEPTH) set(step->depth, l, in[4]);
-        if (b->info_flags & CPU_STAGE_STENCIL) step->stencil[l] = 77;
-        if (b->info_flags & CPU_STAGE_SAMPLE_MASK) step->sample_mask[l] = 5;
+        if (b->info_flags & ABI_STAGE_DEPTH) set(step->depth, l, in[4]);
+        if (b->info_flags & ABI_STAGE_STENCIL) step->stencil[l] = 77;
+        if (b->info_flags & ABI_STAGE_SAMPLE_MASK) step->sample_mask[l] = 5;
         if (s->hits && (step->covered >> l & 1))
             s->hits[(uint32_t)(step->y + ly) * s->hits_width + (uint32_t)(step->x + lx)]++;
     }
@@ -148,18 +148,18 @@ void stages_init(Stages *s, const Vertex *vertices, uint32_t n, Behaviour behavi
                  uint32_t vertex_flags, uint32_t n_clip) {
     memset(s, 0, sizeof *s);
     s->behaviour = behaviour;
-    s->vertex_info.flags = vertex_flags | CPU_STAGE_POSITION;
+    s->vertex_info.flags = vertex_flags | ABI_STAGE_POSITION;
     s->vertex_info.n_outputs = N_VALUES;
     s->vertex_info.n_clip = n_clip;
     s->fragment_info.flags = behaviour.info_flags;
     s->fragment_info.n_inputs = N_VALUES;
-    s->fragment_info.colors = behaviour.colors | (behaviour.dual ? 1u << CPU_MAX_COLORS : 0);
+    s->fragment_info.colors = behaviour.colors | (behaviour.dual ? 1u << ABI_MAX_COLORS : 0);
     s->fragment_info.colors_in = behaviour.colors_in;
     for (uint32_t i = 0; i < N_VALUES; i++) {
-        s->rows[i] = (uint16_t)(CPU_VERTEX_FIRST + i);
-        s->fragment_info.inputs[i] = behaviour.flat     ? CPU_FLAT
-                                     : behaviour.linear ? CPU_LINEAR
-                                                        : CPU_PERSPECTIVE;
+        s->rows[i] = (uint16_t)(ABI_VERTEX_FIRST + i);
+        s->fragment_info.inputs[i] = behaviour.flat     ? ABI_FLAT
+                                     : behaviour.linear ? ABI_LINEAR
+                                                        : ABI_PERSPECTIVE;
     }
     s->vertex_args[0] = (void *)vertices;
     s->vertex_args[1] = s->fragment_args[0] = s;
@@ -176,7 +176,7 @@ void stages_init(Stages *s, const Vertex *vertices, uint32_t n, Behaviour behavi
 
 CpuRasterState state_default(uint8_t primitive) {
     CpuRasterState state = {.primitive = primitive, .depth_compare = CPU_COMPARE_ALWAYS};
-    for (uint32_t a = 0; a < CPU_MAX_COLORS; a++) state.blend[a].write_mask = 15;
+    for (uint32_t a = 0; a < ABI_MAX_COLORS; a++) state.blend[a].write_mask = 15;
     return state;
 }
 

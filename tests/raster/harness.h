@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // harness.h: what tests of the rasteriser share: targets, vertices, functions in C that keep to
-// abi/stage.h, and a scene (pass, draws) that the rasteriser and the reference both draw.
+// abi/cpu_stage.h, and a scene (pass, draws) that the rasteriser and the reference both draw.
 #ifndef TEST_RASTER_HARNESS_H
 #define TEST_RASTER_HARNESS_H
+#include "abi/texture_layout.h"
 #include "cpu/raster/raster.h"
-#include "cpu/texture/layout.h"
+#include "cpu/texture/format.h"
 
 #define N_VALUES 8 // components between the functions
 
@@ -18,7 +19,7 @@ typedef struct Vertex {
 
 // What the fragment function does, beside colour a = its inputs 0 .. 3 (plus a / 16).
 typedef struct Behaviour {
-    uint32_t info_flags; // CPU_STAGE_: DISCARD drops odd pixels (x + y), DEPTH writes input 4,
+    uint32_t info_flags; // ABI_STAGE_: DISCARD drops odd pixels (x + y), DEPTH writes input 4,
                          // STENCIL 77, SAMPLE_MASK 5; READS_: adds what it reads to colour 0
     uint32_t colors;     // attachments it writes
     bool dual;           // second source: inputs 4 .. 7
@@ -29,7 +30,7 @@ typedef struct Behaviour {
 } Behaviour;
 
 typedef struct Target {
-    CpuTexture texture;
+    AbiTexture texture;
     void *data;
     size_t n_bytes;
 } Target;
@@ -43,7 +44,7 @@ uint8_t target_stencil(const Target *t, uint32_t x, uint32_t y, uint32_t layer, 
 
 // Stages for a draw; keep them alive while it is used.
 typedef struct Stages {
-    CpuStageInfo vertex_info, fragment_info;
+    AbiStageInfo vertex_info, fragment_info;
     CpuVertexStage vertex;
     CpuFragmentStage fragment;
     uint16_t rows[N_VALUES];

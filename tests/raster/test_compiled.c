@@ -13,7 +13,7 @@ enum { SIZE = 64, RGBA32F = 125, D32F = 252, FLOAT4 = 31, PER_VERTEX = 1 };
 
 typedef struct Scene {
     Stage *v, *f;
-    uint16_t rows[CPU_MAX_VARYINGS];
+    uint16_t rows[ABI_MAX_VARYINGS];
     CpuVertexStage vertex;
     CpuFragmentStage fragment;
     CpuRasterState state;
@@ -44,14 +44,14 @@ static Scene *scene_new(const char *source, bool attributes, uint32_t n_samples,
                              .layouts = {{32, PER_VERTEX, 1}}};
     s->v = stage_open(source, "v", attributes ? &d : NULL);
     s->f = stage_open(source, "f", NULL);
-    for (uint32_t i = 0; i < CPU_MAX_VARYINGS; i++) s->rows[i] = UINT16_MAX;
+    for (uint32_t i = 0; i < ABI_MAX_VARYINGS; i++) s->rows[i] = UINT16_MAX;
     for (uint32_t i = 0; i < s->f->fn->n_inputs; i++)
         for (uint32_t o = 0; o < s->v->fn->n_outputs; o++) {
             const RfValue *in = &s->f->fn->inputs[i], *out = &s->v->fn->outputs[o];
             if (in->role != RF_VALUE || out->role != RF_VALUE || strcmp(in->name, out->name))
                 continue;
             for (uint32_t k = 0; k < in->n; k++)
-                s->rows[in->row + k] = (uint16_t)(CPU_VERTEX_FIRST + out->row + k);
+                s->rows[in->row + k] = (uint16_t)(ABI_VERTEX_FIRST + out->row + k);
         }
     if (attributes) {
         s->v->args[s->v->fn->n_slots] = vertices;
@@ -238,8 +238,8 @@ static void textures(void **state) {
                 "  constexpr sampler s(filter::nearest, mip_filter::nearest, address::repeat);\n"
                 "  return t.sample(s, in.uv); }\n",
         true, 1, 1);
-    CpuTexture t;
-    CpuTextureShape shape = {.type = CPU_TEXTURE_2D,
+    AbiTexture t;
+    AbiTextureShape shape = {.type = CPU_TEXTURE_2D,
                              .pixel_format = RGBA32F,
                              .width = SIZE,
                              .height = SIZE,
@@ -247,15 +247,15 @@ static void textures(void **state) {
                              .array_length = 1,
                              .n_levels = 7,
                              .n_samples = 1};
-    CpuTextureSize size;
-    assert_true(cpu_texture_layout(&shape, NULL, NULL, &size));
+    AbiTextureSize size;
+    assert_true(abi_texture_layout(&shape, NULL, NULL, &size));
     void *data = aligned_alloc(128, (size.n_bytes + 127) / 128 * 128);
-    assert_true(cpu_texture_layout(&shape, data, &t, &size));
+    assert_true(abi_texture_layout(&shape, data, &t, &size));
     for (uint32_t k = 0; k < 7; k++)
         for (uint32_t y = 0; y < (uint32_t)SIZE >> k; y++)
             for (uint32_t x = 0; x < (uint32_t)SIZE >> k; x++) {
                 float texel[4] = {(float)k, (float)x, (float)y, 1};
-                memcpy(cpu_texture_at(&t, k, x, y, 0, 0), texel, sizeof texel);
+                memcpy(abi_texture_at(&t, k, x, y, 0, 0), texel, sizeof texel);
             }
     s->f->args[0] = &t;
     for (int level = 0; level < 4; level++) {

@@ -59,7 +59,7 @@ static void scene_free(Scene *s) {
 
 static float count(const Scene *s, uint32_t x, uint32_t y, uint32_t sample) {
     float v;
-    memcpy(&v, cpu_texture_at(&s->target.texture, 0, x, y, 0, sample), 4);
+    memcpy(&v, abi_texture_at(&s->target.texture, 0, x, y, 0, sample), 4);
     return v;
 }
 
@@ -211,7 +211,7 @@ static void test_broken(void **state) {
             for (int fill = 0; fill < 2; fill++) {
                 Scene *s = scene_new(N, samples, primitive);
                 s->state.fill = (uint8_t)fill;
-                s->stages.vertex_info.flags |= CPU_STAGE_POINT_SIZE;
+                s->stages.vertex_info.flags |= ABI_STAGE_POINT_SIZE;
                 for (uint32_t i = 0; i < N; i++) {
                     for (int k = 0; k < 4; k++)
                         s->vertices[i].position[k] = bad[random_bits() % KINDS];
@@ -296,7 +296,7 @@ static void test_wild_indices(void **state) {
 static void test_points(void **state) {
     (void)state;
     Scene *s = scene_new(3, 1, CPU_POINT);
-    s->stages.vertex_info.flags |= CPU_STAGE_POINT_SIZE;
+    s->stages.vertex_info.flags |= ABI_STAGE_POINT_SIZE;
     put(s, 0, 10 * 256 + 128, 20 * 256 + 128), s->vertices[0].point_size = 1;
     put(s, 1, 100 * 256, 100 * 256), s->vertices[1].point_size = 8;
     put(s, 2, 254 * 256, 254 * 256), s->vertices[2].point_size = 16;

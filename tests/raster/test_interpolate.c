@@ -218,7 +218,7 @@ static void test_barycentric(void **state) {
     uint32_t n = 0;
     for (int behind = 0; behind < 2; behind++)
         for (int round = 0; round < 10; round++) {
-            Scene *s = scene_new((Behaviour){.info_flags = CPU_STAGE_READS_BARYCENTRIC},
+            Scene *s = scene_new((Behaviour){.info_flags = ABI_STAGE_READS_BARYCENTRIC},
                                  CPU_TRIANGLE, 3, 1);
             random_corners(s, behind);
             render(&s->pass, &s->draw, 1);
@@ -258,14 +258,14 @@ static void test_flat(void **state) {
     target_read(&s->color, 200, 80, 0, 0, v);
     assert_true(v[0] == 1);
     uint32_t bits;
-    memcpy(&bits, cpu_texture_at(&s->color.texture, 0, 200, 80, 0, 0) + 4, 4);
+    memcpy(&bits, abi_texture_at(&s->color.texture, 0, 200, 80, 0, 0) + 4, 4);
     assert_int_equal(bits & 0xf, 2);
     scene_free(s);
 }
 
 static void test_primitive_id(void **state) {
     (void)state;
-    Scene *s = scene_new((Behaviour){.flat = true, .info_flags = CPU_STAGE_READS_PRIMITIVE_ID},
+    Scene *s = scene_new((Behaviour){.flat = true, .info_flags = ABI_STAGE_READS_PRIMITIVE_ID},
                          CPU_TRIANGLE_STRIP, 4, 1);
     for (uint32_t i = 0; i < 4; i++)
         place(&s->vertices[i], (i & 1) * 256.0, (i / 2) * 256.0, 0.5, 1, SIZE, SIZE);
@@ -285,9 +285,9 @@ static void test_primitive_id(void **state) {
 
 static void test_points(void **state) {
     (void)state;
-    Scene *s = scene_new((Behaviour){.flat = true, .info_flags = CPU_STAGE_READS_POINT_COORD},
+    Scene *s = scene_new((Behaviour){.flat = true, .info_flags = ABI_STAGE_READS_POINT_COORD},
                          CPU_POINT, 1, 1);
-    s->stages.vertex_info.flags |= CPU_STAGE_POINT_SIZE;
+    s->stages.vertex_info.flags |= ABI_STAGE_POINT_SIZE;
     place(&s->vertices[0], 100, 60, 0.5, 1, SIZE, SIZE);
     s->vertices[0].point_size = 16;
     render(&s->pass, &s->draw, 1);
@@ -304,7 +304,7 @@ static void test_points(void **state) {
 // A centroid lies on a covered sample where the pixel is cut: inputs stay inside their range.
 static void test_centroid(void **state) {
     (void)state;
-    Scene *s = scene_new((Behaviour){.linear = true, .info_flags = CPU_STAGE_READS_CENTROID},
+    Scene *s = scene_new((Behaviour){.linear = true, .info_flags = ABI_STAGE_READS_CENTROID},
                          CPU_TRIANGLE, 3, 4);
     place(&s->vertices[0], 10, 10, 0.5, 1, SIZE, SIZE);
     place(&s->vertices[1], 200, 31, 0.5, 1, SIZE, SIZE);

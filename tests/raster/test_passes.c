@@ -97,7 +97,7 @@ static void test_load_store(void **state) {
 static void test_bounds(void **state) {
     (void)state;
     Scene *s = scene_new(RGBA8, 37, 21, 1, 1, (Behaviour){.flat = true}, 0);
-    CpuTextureLevel *l = &s->color.texture.levels[0];
+    AbiTextureLevel *l = &s->color.texture.levels[0];
     uint32_t rows = 21, pitch = 37 * 4 + 12;
     unsigned char *memory = malloc((rows + 2) * pitch);
     memset(memory, 0x77, (rows + 2) * pitch);
@@ -117,7 +117,7 @@ static void test_bounds(void **state) {
 
 static void test_scissor_viewport(void **state) {
     (void)state;
-    Scene *s = scene_new(RGBA8, 128, 128, 1, 1, (Behaviour){.flat = true}, CPU_STAGE_VIEWPORT);
+    Scene *s = scene_new(RGBA8, 128, 128, 1, 1, (Behaviour){.flat = true}, ABI_STAGE_VIEWPORT);
     s->state.n_viewports = 2;
     s->state.viewports[0] = (CpuViewport){0, 0, 128, 128, 0, 1};
     s->state.viewports[1] = (CpuViewport){32, 16, 64, 32, 0, 1};
@@ -157,7 +157,7 @@ static void test_scissor_viewport(void **state) {
 
 static void test_layers(void **state) {
     (void)state;
-    Scene *s = scene_new(RGBA8, 64, 64, 1, 5, (Behaviour){.flat = true}, CPU_STAGE_LAYER);
+    Scene *s = scene_new(RGBA8, 64, 64, 1, 5, (Behaviour){.flat = true}, ABI_STAGE_LAYER);
     for (int i = 0; i < 6; i++) s->vertices[i].layer = i < 3 ? 1 : 3;
     render(&s->pass, &s->draw, 1);
     for (uint32_t layer = 0; layer < 5; layer++) {
@@ -277,7 +277,7 @@ static void test_memoryless(void **state) {
         Scene *s = scene_new(RGBA8, 128, 96, samples, 1, (Behaviour){.flat = true}, 0);
         Target resolved = target_new(RGBA8, 128, 96, 1, 1);
         s->depth = target_new(D32F, 128, 96, samples, 1);
-        CpuTexture no_memory = s->depth.texture, no_color = s->color.texture;
+        AbiTexture no_memory = s->depth.texture, no_color = s->color.texture;
         no_memory.levels[0].data = NULL;
         no_color.levels[0].data = NULL;
         s->pass.depth =

@@ -25,7 +25,7 @@ enum {
 };
 
 typedef struct Scene {
-    Target color[CPU_MAX_COLORS], resolved, depth, depth_resolved;
+    Target color[ABI_MAX_COLORS], resolved, depth, depth_resolved;
     CpuRasterPass pass;
     CpuRasterState state;
     Stages stages;
@@ -72,7 +72,7 @@ static Scene *scene_new(Behaviour behaviour, uint32_t n_samples, double z) {
 }
 
 static void scene_free(Scene *s) {
-    for (uint32_t a = 0; a < CPU_MAX_COLORS; a++) target_free(&s->color[a]);
+    for (uint32_t a = 0; a < ABI_MAX_COLORS; a++) target_free(&s->color[a]);
     target_free(&s->resolved);
     target_free(&s->depth);
     target_free(&s->depth_resolved);
@@ -94,10 +94,10 @@ static void test_formats(void **state) {
     (void)state;
     uint32_t n_formats = 0;
     for (uint32_t value = 1; value < 600; value++) {
-        const CpuPixelFormat *f = cpu_pixel_format(value);
-        if (!f || !(f->caps & CPU_FORMAT_COLOR)) continue;
+        const AbiPixelFormat *f = abi_pixel_format(value);
+        if (!f || !(f->caps & ABI_FORMAT_COLOR)) continue;
         n_formats++;
-        bool integer = cpu_format_is_integer(f);
+        bool integer = abi_format_is_integer(f);
         for (int kind = 0; kind < 4; kind++) { // replace, mask, blend, "over"
             if (kind >= 2 && integer) continue;
             Scene *s = scene_new((Behaviour){.colors = 1, .flat = true, .integers = integer}, 1, 0);
@@ -157,13 +157,13 @@ static void test_formats(void **state) {
             for (int c = 0; c < 4; c++) {
                 out[c] = integer ? v.u[c] : (double)v.f[c];
                 double bits = f->bits[c].n_bits;
-                if (!integer && bits && f->kind != CPU_KIND_FLOAT)
+                if (!integer && bits && f->kind != ABI_KIND_FLOAT)
                     step = fmax(step, 2.1 / (exp2(bits) - 1));
-                if (f->kind == CPU_KIND_FLOAT) step = fmax(step, bits < 16 ? 0.04 : 1e-3);
+                if (f->kind == ABI_KIND_FLOAT) step = fmax(step, bits < 16 ? 0.04 : 1e-3);
             }
-            if (f->kind == CPU_KIND_SHARED) step = 0.01;
+            if (f->kind == ABI_KIND_SHARED) step = 0.01;
             if (integer) step = 0;
-            if (f->kind == CPU_KIND_SRGB || f->kind == CPU_KIND_XR_SRGB) step = fmax(step, 0.012);
+            if (f->kind == ABI_KIND_SRGB || f->kind == ABI_KIND_XR_SRGB) step = fmax(step, 0.012);
             expect(&s->color[0], 5, 7, 0, out, step);
             expect(&s->color[0], 63, 63, 0, out, step);
             scene_free(s);
@@ -194,7 +194,7 @@ static void test_packed(void **state) {
                     for (int k = 0; k < 6; k++) s->vertices[k].value[c] = rgba[c];
                 }
                 render(&s->pass, &s->draw, 1);
-                const CpuPixelFormat *f = s->color[0].texture.format;
+                const AbiPixelFormat *f = s->color[0].texture.format;
                 unsigned char texel[4] = {0};
                 cpu_format_encode_float(f, rgba, 1, texel);
                 double v[4], e[4];
@@ -205,7 +205,7 @@ static void test_packed(void **state) {
                 for (int c = 0; c < 4; c++) {
                     bool same = v[c] == e[c] || (isnan(v[c]) && isnan(e[c]));
                     // Without a fused multiply-add a tie may fall the other way.
-                    if (isa == CPU_RASTER_SSE2 && f->kind == CPU_KIND_UNORM)
+                    if (isa == CPU_RASTER_SSE2 && f->kind == ABI_KIND_UNORM)
                         same = same || fabs(v[c] - e[c]) < 1.01 / (exp2(f->bits[c].n_bits) - 1);
                     if (!same)
                         fail_msg("%s isa %d component %d: %.9g became %.9g, expected %.9g", f->name,
@@ -355,7 +355,7 @@ static void test_depth_bias(void **state) {
 
 static void test_function_depth(void **state) {
     (void)state;
-    Behaviour b = {.colors = 1, .flat = true, .info_flags = CPU_STAGE_DEPTH | CPU_STAGE_STENCIL};
+    Behaviour b = {.colors = 1, .flat = true, .info_flags = ABI_STAGE_DEPTH | ABI_STAGE_STENCIL};
     Scene *s = scene_new(b, 1, 0.9);
     add_color(s, 0, RGBA8);
     add_depth(s, D32FS8, 0.7); // the function writes 0.625 (input 4)
@@ -379,7 +379,7 @@ static void test_function_depth(void **state) {
 static void test_sample_mask(void **state) {
     (void)state;
     for (int kind = 0; kind < 3; kind++) { // written mask 5; alpha 0.5; alpha to one as well
-        Behaviour b = {.colors = 1, .flat = true, .info_flags = kind ? 0 : CPU_STAGE_SAMPLE_MASK};
+        Behaviour b = {.colors = 1, .flat = true, .info_flags = kind ? 0 : ABI_STAGE_SAMPLE_MASK};
         Scene *s = scene_new(b, 4, 0);
         add_color(s, 0, RGBA32F);
         s->state.alpha_to_coverage = kind >= 1;
@@ -396,7 +396,7 @@ static void test_sample_mask(void **state) {
 
 static void test_read_coverage(void **state) {
     (void)state;
-    Behaviour b = {.colors = 1, .flat = true, .info_flags = CPU_STAGE_READS_COVERAGE};
+    Behaviour b = {.colors = 1, .flat = true, .info_flags = ABI_STAGE_READS_COVERAGE};
     Scene *s = scene_new(b, 4, 0);
     add_color(s, 0, RGBA32F);
     s->draw.n_vertices = 3; // half of the target: samples are cut along the diagonal
@@ -419,7 +419,7 @@ static void test_read_coverage(void **state) {
 
 static void test_per_sample(void **state) {
     (void)state;
-    Behaviour b = {.colors = 1, .linear = true, .info_flags = CPU_STAGE_PER_SAMPLE};
+    Behaviour b = {.colors = 1, .linear = true, .info_flags = ABI_STAGE_PER_SAMPLE};
     Scene *s = scene_new(b, 4, 0);
     add_color(s, 0, RGBA32F);
     for (int i = 0; i < 6; i++) { // inputs 0 and 1: the place in pixels

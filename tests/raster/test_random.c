@@ -118,8 +118,8 @@ static Scene *scene_new(void) {
             random_triangle(&s->triangles[d][t], &s->vertices[d][3 * t]);
         Behaviour b = {.colors = 1,
                        .linear = random_bits() & 1,
-                       .info_flags = s->drops[d] ? CPU_STAGE_DISCARD : 0};
-        if (random_bits() % 4 == 0) b.info_flags |= CPU_STAGE_EFFECTS; // tests after the function
+                       .info_flags = s->drops[d] ? ABI_STAGE_DISCARD : 0};
+        if (random_bits() % 4 == 0) b.info_flags |= ABI_STAGE_EFFECTS; // tests after the function
         stages_init(&s->stages[d], s->vertices[d], 3 * TRIANGLES, b, 0, 0);
         s->draws[d] = (CpuDraw){.vertex = &s->stages[d].vertex,
                                 .fragment = &s->stages[d].fragment,

@@ -79,7 +79,7 @@ static uint16_t half(float f) {
 static void scene_init(Scene *s, uint8_t type, uint8_t partition) {
     memset(s, 0, sizeof *s);
     s->color = target_new(RGBA32F, SIZE, SIZE, 1, 1);
-    stages_init(&s->stages, NULL, 0, (Behaviour){.colors = 1, .info_flags = CPU_STAGE_EFFECTS}, 0,
+    stages_init(&s->stages, NULL, 0, (Behaviour){.colors = 1, .info_flags = ABI_STAGE_EFFECTS}, 0,
                 0);
     s->stages.hits = s->hits;
     s->stages.hits_width = SIZE;

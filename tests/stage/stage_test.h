@@ -19,7 +19,7 @@ typedef struct Stage {
     MslLibrary lib;
     const RfFunction *fn;
     CpuCode *code;
-    const CpuStageInfo *info;
+    const AbiStageInfo *info;
     void *args[MAX_SLOTS];
     uint64_t lengths[MAX_SLOTS];
     CpuLaunch launch;
@@ -39,9 +39,9 @@ const RfValue *stage_input(const Stage *s, const char *name);
 // A fragment step with memory for all rows and planes.
 typedef struct FragmentRun {
     CpuFragmentStep step;
-    CpuPlane planes[CPU_MAX_VARYINGS];
-    _Alignas(64) uint32_t colors[(4 * CPU_MAX_COLORS + 4) * LANES];
-    _Alignas(64) uint32_t color_in[4 * CPU_MAX_COLORS * LANES];
+    CpuPlane planes[ABI_MAX_VARYINGS];
+    _Alignas(64) uint32_t colors[(4 * ABI_MAX_COLORS + 4) * LANES];
+    _Alignas(64) uint32_t color_in[4 * ABI_MAX_COLORS * LANES];
     _Alignas(64) uint32_t depth[LANES], stencil[LANES], mask[LANES], coverage[LANES];
     _Alignas(64) float centroid[2 * LANES], point_coord[2 * LANES];
 } FragmentRun;

@@ -120,7 +120,7 @@ static void check_format(const struct Format *f, int type, int n) {
     for (int i = 0; i < LANES; i++) ids[i] = next_random(&seed) % (VERTICES - 1);
     CpuVertexStep step = {0};
     run(s, &step, LANES, ids, out);
-    unsigned row = CPU_VERTEX_FIRST + stage_output(s, "v")->row;
+    unsigned row = ABI_VERTEX_FIRST + stage_output(s, "v")->row;
     for (int l = 0; l < LANES; l++)
         for (int k = 0; k < n; k++) {
             double want = expected(f, data + OFFSET + ids[l] * STRIDE, k);
@@ -175,7 +175,7 @@ static void every_format_as_float4(void **state) {
         for (int c = 0; c < n * 4 * LANES; c++) {
             int i = c / (4 * LANES), k = c / LANES % 4, l = c % LANES;
             double want = expected(&formats[first + i], data[i] + OFFSET + ids[l] * STRIDE, k);
-            uint32_t got = out[(CPU_VERTEX_FIRST + i * 4 + k) * LANES + l];
+            uint32_t got = out[(ABI_VERTEX_FIRST + i * 4 + k) * LANES + l];
             if (!same(want, got, 0))
                 fail_msg("%s, component %d: %08x (%g), expected %g", formats[first + i].name, k,
                          got, as_float(got), want);
@@ -232,7 +232,7 @@ static void step_functions(void **state) {
         CpuVertexStep step = {.instance = cases[c].instance, .base_instance = cases[c].base};
         run(s, &step, LANES, ids, out);
         for (int l = 0; l < LANES; l++)
-            assert_float_equal(as_float(out[CPU_VERTEX_FIRST * LANES + l]),
+            assert_float_equal(as_float(out[ABI_VERTEX_FIRST * LANES + l]),
                                data[(cases[c].element * STRIDE + OFFSET) / 4], 0);
         stage_close(s);
     }
@@ -261,7 +261,7 @@ static void bounds(void **state) {
             for (uint32_t k = 0; k < 4; k++) {
                 bool in = OFFSET + (uint64_t)ids[l] * STRIDE + 12 <= lengths[c];
                 float want = k == 3 ? 1 : in ? data[(OFFSET + ids[l] * STRIDE) / 4 + k] : 0;
-                assert_float_equal(as_float(out[(CPU_VERTEX_FIRST + k) * LANES + (uint32_t)l]),
+                assert_float_equal(as_float(out[(ABI_VERTEX_FIRST + k) * LANES + (uint32_t)l]),
                                    want, 0);
             }
     }
@@ -283,7 +283,7 @@ static void dynamic_stride(void **state) {
         CpuVertexStep step = {.strides = &stride};
         run(s, &step, LANES, ids, out);
         for (int l = 0; l < LANES; l++)
-            assert_float_equal(as_float(out[CPU_VERTEX_FIRST * LANES + l]),
+            assert_float_equal(as_float(out[ABI_VERTEX_FIRST * LANES + l]),
                                data[(ids[l] * stride + OFFSET) / 4], 0);
     }
     stage_close(s);

@@ -39,7 +39,7 @@ static void interpolation(void **state) {
         "  o.b = float4(in.c, in.d, float2(in.h)); o.c = in.f; o.d = in.position;\n"
         "  o.e = uint4(in.e, uint(in.i), as_type<uint>(in.s), 7); return o; }\n";
     Stage *s = stage_open(source, "f", NULL);
-    uint32_t flags = CPU_STAGE_PER_SAMPLE | CPU_STAGE_READS_CENTROID;
+    uint32_t flags = ABI_STAGE_PER_SAMPLE | ABI_STAGE_READS_CENTROID;
     assert_int_equal(s->info->flags & flags, flags);
     assert_int_equal(s->info->colors, 31);
     FragmentRun *r = aligned_alloc(64, sizeof *r);
@@ -49,9 +49,9 @@ static void interpolation(void **state) {
              e = stage_input(s, "e")->row, h = stage_input(s, "h")->row,
              f = stage_input(s, "f")->row, i = stage_input(s, "number")->row,
              m = stage_input(s, "s")->row;
-    assert_int_equal(s->info->inputs[a], CPU_PERSPECTIVE);
-    assert_int_equal(s->info->inputs[b], CPU_LINEAR);
-    assert_int_equal(s->info->inputs[i], CPU_FLAT);
+    assert_int_equal(s->info->inputs[a], ABI_PERSPECTIVE);
+    assert_int_equal(s->info->inputs[b], ABI_LINEAR);
+    assert_int_equal(s->info->inputs[i], ABI_FLAT);
     for (int round = 0; round < 20; round++) {
         fragment_begin(r, round * 8, 1000 - round * 4, ~0u);
         r->step.from[0] = (float)(round * 3), r->step.from[1] = (float)(-round * 2);
@@ -117,8 +117,8 @@ static void built_in_values(void **state) {
         "  o.c = uint4(layer, port, amp, lane); o.d = float4(float2(old.xy), bary.z, 0);\n"
         "  o.g = int4(oldi, 0, 0); return o; }\n";
     Stage *s = stage_open(source, "f", NULL);
-    uint32_t flags = CPU_STAGE_PER_SAMPLE | CPU_STAGE_READS_COVERAGE | CPU_STAGE_READS_POINT_COORD |
-                     CPU_STAGE_READS_BARYCENTRIC | CPU_STAGE_READS_PRIMITIVE_ID;
+    uint32_t flags = ABI_STAGE_PER_SAMPLE | ABI_STAGE_READS_COVERAGE | ABI_STAGE_READS_POINT_COORD |
+                     ABI_STAGE_READS_BARYCENTRIC | ABI_STAGE_READS_PRIMITIVE_ID;
     assert_int_equal(s->info->flags & flags, flags);
     assert_int_equal(s->info->colors_in, 1u << 0 | 1u << 5);
     FragmentRun *r = aligned_alloc(64, sizeof *r);
@@ -169,7 +169,7 @@ static void sample_positions(void **state) {
              "  uint i = uint(p.x) & 7; return float4(get_sample_position(i), "
              "get_sample_position(id).y, get_num_samples()); }\n";
     Stage *s = stage_open(source, "f", NULL);
-    assert_true(s->info->flags & CPU_STAGE_READS_POSITIONS);
+    assert_true(s->info->flags & ABI_STAGE_READS_POSITIONS);
     FragmentRun *r = aligned_alloc(64, sizeof *r);
     static const float positions[] = {.375f, .125f, .875f, .375f, .125f, .625f, .625f, .875f};
     for (uint32_t n = 0; n <= 4; n += 4) {
@@ -202,10 +202,10 @@ static void outputs(void **state) {
              "  o.a = half2(p.xy); o.b = p; o.c = short3(-1, short(p.x), 300); o.d = p.z;\n"
              "  o.s = uint(p.x); o.m = 5; o.u = 0xffffffffu; return o; }\n";
     Stage *s = stage_open(source, "f", NULL);
-    uint32_t flags = CPU_STAGE_DEPTH | CPU_STAGE_DEPTH_GREATER | CPU_STAGE_STENCIL |
-                     CPU_STAGE_SAMPLE_MASK | CPU_STAGE_EARLY_TESTS;
+    uint32_t flags = ABI_STAGE_DEPTH | ABI_STAGE_DEPTH_GREATER | ABI_STAGE_STENCIL |
+                     ABI_STAGE_SAMPLE_MASK | ABI_STAGE_EARLY_TESTS;
     assert_int_equal(s->info->flags, flags);
-    assert_int_equal(s->info->colors, 1u << 0 | 1u << 2 | 1u << 3 | 1u << CPU_MAX_COLORS);
+    assert_int_equal(s->info->colors, 1u << 0 | 1u << 2 | 1u << 3 | 1u << ABI_MAX_COLORS);
     FragmentRun *r = aligned_alloc(64, sizeof *r);
     fragment_begin(r, 8, 4, ~0u);
     r->step.z = (CpuPlane){0.25f, 0, 0};
@@ -260,7 +260,7 @@ static void derivatives(void **state) {
              "  float v = in.uv.x * in.uv.x + in.uv.y;\n"
              "  return float4(dfdx(v), dfdy(v), fwidth(v), dfdx(in.p.x)); }\n";
     Stage *s = stage_open(source, "f", NULL);
-    assert_true(s->info->flags & CPU_STAGE_QUADS);
+    assert_true(s->info->flags & ABI_STAGE_QUADS);
     FragmentRun *r = aligned_alloc(64, sizeof *r);
     fragment_begin(r, 0, 0, 0x00000801u); // neighbours that do not count still give their values
     r->planes[0] = (CpuPlane){1, 0.25f, 0.5f};
@@ -300,7 +300,7 @@ static void discarded_pixels(void **state) {
              "  float d = dfdx(in.v);\n"
              "  return float4(d, float(old < 1000), simd_is_helper_thread(), 0); }\n";
     Stage *s = stage_open(source, "f", NULL);
-    uint32_t flags = CPU_STAGE_DISCARD | CPU_STAGE_EFFECTS | CPU_STAGE_QUADS;
+    uint32_t flags = ABI_STAGE_DISCARD | ABI_STAGE_EFFECTS | ABI_STAGE_QUADS;
     assert_int_equal(s->info->flags & flags, flags);
     FragmentRun *r = aligned_alloc(64, sizeof *r);
     uint32_t seed = 5, hit[32], count;

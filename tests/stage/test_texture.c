@@ -2,7 +2,7 @@
 // test_texture.c: fragment functions and textures: implicit level of detail from the quad, in
 // straight code and in branches that whole quads take; writes of pixels that do not count.
 #include "stage_test.h"
-#include "cpu/texture/layout.h"
+#include "abi/texture_layout.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #define HEAD "#include <metal_stdlib>\nusing namespace metal;\n"
 enum { SIZE = 64, LEVELS = 7, R32FLOAT = 55, USAGE_2D = CPU_TEXTURE_2D };
 
-static void *make_texture(CpuTexture *t, uint32_t n_levels) {
-    CpuTextureShape shape = {.type = USAGE_2D,
+static void *make_texture(AbiTexture *t, uint32_t n_levels) {
+    AbiTextureShape shape = {.type = USAGE_2D,
                              .pixel_format = R32FLOAT,
                              .width = SIZE,
                              .height = SIZE,
@@ -19,12 +19,12 @@ static void *make_texture(CpuTexture *t, uint32_t n_levels) {
                              .array_length = 1,
                              .n_levels = n_levels,
                              .n_samples = 1};
-    CpuTextureSize size;
-    assert_true(cpu_texture_layout(&shape, NULL, NULL, &size));
+    AbiTextureSize size;
+    assert_true(abi_texture_layout(&shape, NULL, NULL, &size));
     void *memory = aligned_alloc(128, (size.n_bytes + 127) & ~127ull);
     assert_non_null(memory);
     memset(memory, 0, size.n_bytes);
-    assert_true(cpu_texture_layout(&shape, memory, t, &size));
+    assert_true(abi_texture_layout(&shape, memory, t, &size));
     return memory;
 }
 
@@ -42,14 +42,14 @@ static void level_of_detail(void **state) {
              "  return float4(c.x, t.sample(s, in.uv, level(3)).x, d, t.sample(s, in.uv, "
              "bias(1)).x); }\n";
     Stage *s = stage_open(source, "f", NULL);
-    assert_true(s->info->flags & CPU_STAGE_QUADS);
-    CpuTexture t = {0};
+    assert_true(s->info->flags & ABI_STAGE_QUADS);
+    AbiTexture t = {0};
     void *memory = make_texture(&t, LEVELS);
     for (uint32_t k = 0; k < LEVELS; k++)
         for (uint32_t y = 0; y < (uint32_t)SIZE >> k; y++)
             for (uint32_t x = 0; x < (uint32_t)SIZE >> k; x++) {
                 float v = (float)k;
-                memcpy(cpu_texture_at(&t, k, x, y, 0, 0), &v, 4);
+                memcpy(abi_texture_at(&t, k, x, y, 0, 0), &v, 4);
             }
     s->args[0] = &t;
     FragmentRun *r = aligned_alloc(64, sizeof *r);
@@ -80,10 +80,10 @@ static void writes_of_pixels_that_count(void **state) {
         "  if (in.v > 3) discard_fragment();\n"
         "  t.write(float4(in.v + 1), uint2(in.p.xy)); }\n";
     Stage *s = stage_open(source, "f", NULL);
-    assert_int_equal(s->info->flags & (CPU_STAGE_DISCARD | CPU_STAGE_EFFECTS),
-                     CPU_STAGE_DISCARD | CPU_STAGE_EFFECTS);
+    assert_int_equal(s->info->flags & (ABI_STAGE_DISCARD | ABI_STAGE_EFFECTS),
+                     ABI_STAGE_DISCARD | ABI_STAGE_EFFECTS);
     assert_int_equal(s->info->colors, 0);
-    CpuTexture t = {0};
+    AbiTexture t = {0};
     void *memory = make_texture(&t, 1);
     s->args[0] = &t;
     FragmentRun *r = aligned_alloc(64, sizeof *r);
@@ -95,7 +95,7 @@ static void writes_of_pixels_that_count(void **state) {
         float v = 0.75f * ((float)lane_x(l) + .5f) + .5f * ((float)lane_y(l) + .5f), got;
         bool keep = (r->step.covered >> l & 1) && !(v > 3);
         kept |= (uint32_t)keep << l;
-        memcpy(&got, cpu_texture_at(&t, 0, 16 + (uint32_t)lane_x(l), 8 + (uint32_t)lane_y(l), 0, 0),
+        memcpy(&got, abi_texture_at(&t, 0, 16 + (uint32_t)lane_x(l), 8 + (uint32_t)lane_y(l), 0, 0),
                4);
         assert_float_equal(got, keep ? v + 1 : 0, 1e-6);
     }

@@ -35,8 +35,8 @@ static void ids_and_outputs(void **state) {
         "4);\n"
         "  return o; }\n";
     Stage *s = stage_open(source, "f", NULL);
-    assert_int_equal(s->info->flags, CPU_STAGE_POSITION | CPU_STAGE_POINT_SIZE | CPU_STAGE_LAYER |
-                                         CPU_STAGE_VIEWPORT);
+    assert_int_equal(s->info->flags, ABI_STAGE_POSITION | ABI_STAGE_POINT_SIZE | ABI_STAGE_LAYER |
+                                         ABI_STAGE_VIEWPORT);
     assert_int_equal(s->info->n_clip, 3);
     assert_int_equal(s->info->n_outputs, 10);
     float matrix[16] = {1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 3, 0, 1, 1, 1, 5}, data[8];
@@ -60,21 +60,21 @@ static void ids_and_outputs(void **state) {
             assert_float_equal(at(1, lane), 15, 0);
             assert_float_equal(at(2, lane), 10, 0);
             assert_float_equal(at(3, lane), 5, 0);
-            assert_float_equal(at(CPU_VERTEX_POINT_SIZE, lane), 5, 0);
-            assert_int_equal(out[CPU_VERTEX_LAYER * LANES + l], 1);
-            assert_int_equal(out[CPU_VERTEX_VIEWPORT * LANES + l], 2);
-            assert_float_equal(at(CPU_VERTEX_CLIP, lane), data[ids[l] % 8], 0);
-            assert_float_equal(at(CPU_VERTEX_CLIP + 1, lane), 2, 0);
-            assert_float_equal(at(CPU_VERTEX_CLIP + 2, lane), -v, 0);
-            unsigned h = CPU_VERTEX_FIRST + stage_output(s, "h")->row;
+            assert_float_equal(at(ABI_VERTEX_POINT_SIZE, lane), 5, 0);
+            assert_int_equal(out[ABI_VERTEX_LAYER * LANES + l], 1);
+            assert_int_equal(out[ABI_VERTEX_VIEWPORT * LANES + l], 2);
+            assert_float_equal(at(ABI_VERTEX_CLIP, lane), data[ids[l] % 8], 0);
+            assert_float_equal(at(ABI_VERTEX_CLIP + 1, lane), 2, 0);
+            assert_float_equal(at(ABI_VERTEX_CLIP + 2, lane), -v, 0);
+            unsigned h = ABI_VERTEX_FIRST + stage_output(s, "h")->row;
             assert_float_equal(at(h, lane), v, 0);
             assert_float_equal(at(h + 2, lane), -2, 0);
-            unsigned sh = CPU_VERTEX_FIRST + stage_output(s, "s")->row;
+            unsigned sh = ABI_VERTEX_FIRST + stage_output(s, "s")->row;
             assert_int_equal((int32_t)out[sh * LANES + l], -1);
             assert_int_equal(out[(sh + 1) * LANES + l], ids[l]);
-            unsigned u = CPU_VERTEX_FIRST + stage_output(s, "number")->row;
+            unsigned u = ABI_VERTEX_FIRST + stage_output(s, "number")->row;
             assert_int_equal(out[u * LANES + l], ~ids[l]);
-            unsigned last = CPU_VERTEX_FIRST + stage_output(s, "last")->row;
+            unsigned last = ABI_VERTEX_FIRST + stage_output(s, "last")->row;
             assert_float_equal(at(last + 3, lane), 4, 0);
         }
     }
@@ -96,7 +96,7 @@ static void bare_position_and_void(void **state) {
     for (int l = 0; l < LANES; l++) assert_float_equal(at(0, l), LANES - 1 - l, 0);
     stage_close(s);
     s = stage_open(source, "g", NULL);
-    assert_int_equal(s->info->flags, CPU_STAGE_EFFECTS);
+    assert_int_equal(s->info->flags, ABI_STAGE_EFFECTS);
     s->args[0] = data, s->args[1] = &n;
     run(s, &step, 9, ids);
     for (uint32_t i = 0; i < LANES; i++) assert_int_equal(data[i], i >= LANES - 9 ? i + 1 : 0);
@@ -125,7 +125,7 @@ static void function_constants(void **state) {
     CpuVertexStep step = {0};
     run(s, &step, 1, ids);
     assert_float_equal(at(2, 0), 3, 0);
-    assert_float_equal(at(CPU_VERTEX_FIRST, 0), 7, 0);
+    assert_float_equal(at(ABI_VERTEX_FIRST, 0), 7, 0);
     stage_close(s);
 }
 

@@ -38,16 +38,16 @@ static inline int random_in(uint64_t *state, int low, int high) {
 
 static inline int64_t type_bits(uint32_t type) {
     switch (type) {
-    case CPU_TENSOR_INT4:
-    case CPU_TENSOR_UINT4: return 4;
-    case CPU_TENSOR_INT8:
-    case CPU_TENSOR_UINT8: return 8;
-    case CPU_TENSOR_INT16:
-    case CPU_TENSOR_UINT16:
-    case CPU_TENSOR_FLOAT16:
-    case CPU_TENSOR_BFLOAT16: return 16;
-    case CPU_TENSOR_INT64:
-    case CPU_TENSOR_UINT64: return 64;
+    case ABI_TENSOR_INT4:
+    case ABI_TENSOR_UINT4: return 4;
+    case ABI_TENSOR_INT8:
+    case ABI_TENSOR_UINT8: return 8;
+    case ABI_TENSOR_INT16:
+    case ABI_TENSOR_UINT16:
+    case ABI_TENSOR_FLOAT16:
+    case ABI_TENSOR_BFLOAT16: return 16;
+    case ABI_TENSOR_INT64:
+    case ABI_TENSOR_UINT64: return 64;
     default: return 32;
     }
 }
@@ -92,9 +92,9 @@ static inline double sum_bound(int64_t n, double magnitudes) {
 // A value of magnitude v rounded once more to the type.
 static inline double round_bound(uint32_t type, double v) {
     switch (type) {
-    case CPU_TENSOR_FLOAT16: return fabs(v) * 0x1p-11 + 0x1p-25;
-    case CPU_TENSOR_BFLOAT16: return fabs(v) * 0x1p-8 + 0x1p-134;
-    case CPU_TENSOR_FLOAT32: return 0;
+    case ABI_TENSOR_FLOAT16: return fabs(v) * 0x1p-11 + 0x1p-25;
+    case ABI_TENSOR_BFLOAT16: return fabs(v) * 0x1p-8 + 0x1p-134;
+    case ABI_TENSOR_FLOAT32: return 0;
     default: return 1; // towards zero
     }
 }

@@ -13,7 +13,7 @@ typedef struct Case {
     uint64_t seed;
 } Case;
 
-static void place_tensor(CpuTensor *t, Case *c, int i, uint64_t *state) {
+static void place_tensor(AbiTensor *t, Case *c, int i, uint64_t *state) {
     // Packed, with gaps between pixels, or with the first two dimensions swapped.
     int layout = random_in(state, 0, 3);
     int64_t stride = 1;
@@ -33,10 +33,10 @@ static void place_tensor(CpuTensor *t, Case *c, int i, uint64_t *state) {
     fill_random(t->data, t->type, n_bytes * 8 / bits, state);
 }
 
-static int64_t at(const CpuTensor *t, int64_t i0, int64_t i1, int64_t i2, int64_t i3) {
+static int64_t at(const AbiTensor *t, int64_t i0, int64_t i1, int64_t i2, int64_t i3) {
     return i0 * t->strides[0] + i1 * t->strides[1] + i2 * t->strides[2] + i3 * t->strides[3];
 }
-static double number(const CpuTensor *t, int64_t i) {
+static double number(const AbiTensor *t, int64_t i) {
     return cpu_element_is_float(t->type) ? (double)cpu_element_float(t->data, t->type, i)
                                          : (double)cpu_element_int(t->data, t->type, i);
 }
@@ -56,10 +56,10 @@ static void report(const Case *c, int64_t out, int64_t x, int64_t y, double got,
     fail();
 }
 
-static void check_element(const Case *c, const CpuTensor *before, int64_t out, int64_t x, int64_t y,
+static void check_element(const Case *c, const AbiTensor *before, int64_t out, int64_t x, int64_t y,
                           int64_t image) {
     const CpuConvolution *o = &c->op;
-    const CpuTensor *s = &o->source, *w = &o->weights, *d = &o->destination;
+    const AbiTensor *s = &o->source, *w = &o->weights, *d = &o->destination;
     bool is_float = cpu_element_is_float(s->type) || cpu_element_is_float(w->type) ||
                     cpu_element_is_float(d->type);
     bool add = o->flags & CPU_MATMUL_ACCUMULATE;
@@ -101,8 +101,8 @@ static void run_case(Case *c) {
     memcpy(copy, c->places[2], c->n_bytes[2]);
     cpu_tensor_ops()->convolution(&c->op);
     const CpuConvolution *o = &c->op;
-    const CpuTensor *d = &o->destination;
-    CpuTensor before = *d;
+    const AbiTensor *d = &o->destination;
+    AbiTensor before = *d;
     before.data = copy;
     for (int64_t image = 0; image < d->extents[3]; image++)
         for (int64_t y = 0; y < d->extents[2]; y++)
@@ -119,14 +119,14 @@ static void run_case(Case *c) {
 }
 
 static const uint32_t types[][3] = {
-    {CPU_TENSOR_FLOAT32, CPU_TENSOR_FLOAT32, CPU_TENSOR_FLOAT32},
-    {CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT32},
-    {CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT16},
-    {CPU_TENSOR_BFLOAT16, CPU_TENSOR_BFLOAT16, CPU_TENSOR_FLOAT32},
-    {CPU_TENSOR_FLOAT32, CPU_TENSOR_FLOAT16, CPU_TENSOR_BFLOAT16},
-    {CPU_TENSOR_INT8, CPU_TENSOR_INT8, CPU_TENSOR_INT32},
-    {CPU_TENSOR_UINT8, CPU_TENSOR_INT8, CPU_TENSOR_INT32},
-    {CPU_TENSOR_INT4, CPU_TENSOR_INT8, CPU_TENSOR_INT32},
+    {ABI_TENSOR_FLOAT32, ABI_TENSOR_FLOAT32, ABI_TENSOR_FLOAT32},
+    {ABI_TENSOR_FLOAT16, ABI_TENSOR_FLOAT16, ABI_TENSOR_FLOAT32},
+    {ABI_TENSOR_FLOAT16, ABI_TENSOR_FLOAT16, ABI_TENSOR_FLOAT16},
+    {ABI_TENSOR_BFLOAT16, ABI_TENSOR_BFLOAT16, ABI_TENSOR_FLOAT32},
+    {ABI_TENSOR_FLOAT32, ABI_TENSOR_FLOAT16, ABI_TENSOR_BFLOAT16},
+    {ABI_TENSOR_INT8, ABI_TENSOR_INT8, ABI_TENSOR_INT32},
+    {ABI_TENSOR_UINT8, ABI_TENSOR_INT8, ABI_TENSOR_INT32},
+    {ABI_TENSOR_INT4, ABI_TENSOR_INT8, ABI_TENSOR_INT32},
 };
 
 static void random_case(Case *c, uint64_t seed) {
@@ -138,7 +138,7 @@ static void random_case(Case *c, uint64_t seed) {
     const uint32_t *t = types[random_in(&state, 0, (int)(sizeof types / sizeof *types) - 1)];
     o->source.type = t[0], o->weights.type = t[1], o->destination.type = t[2];
     int64_t channels = random_in(&state, 1, 20), outs = random_in(&state, 1, 40);
-    CpuTensor *s = &o->source, *w = &o->weights, *d = &o->destination;
+    AbiTensor *s = &o->source, *w = &o->weights, *d = &o->destination;
     int64_t images = random_in(&state, 1, 2);
     int64_t source[4] = {channels, random_in(&state, 1, 40), random_in(&state, 1, 9), images};
     int64_t weights[4] = {outs, channels, random_in(&state, 1, 4), random_in(&state, 1, 4)};

@@ -101,10 +101,10 @@ static void check_element(const Case *t, int r, int j, const CpuMatrix *before) 
     if (!cpu_element_is_float(o->c.type) &&
         fabs(sum) + bound + 1 >= ldexp(1, (int)type_bits(o->c.type) - 1))
         return;
-    if (o->c.type == CPU_TENSOR_FLOAT16 && fabs(sum) + bound > 65000) return;
-    if (!cpu_element_is_float(o->c.type) && sum < bound + 1 && o->c.type != CPU_TENSOR_INT8 &&
-        o->c.type != CPU_TENSOR_INT16 && o->c.type != CPU_TENSOR_INT32 &&
-        o->c.type != CPU_TENSOR_INT64 && o->c.type != CPU_TENSOR_INT4)
+    if (o->c.type == ABI_TENSOR_FLOAT16 && fabs(sum) + bound > 65000) return;
+    if (!cpu_element_is_float(o->c.type) && sum < bound + 1 && o->c.type != ABI_TENSOR_INT8 &&
+        o->c.type != ABI_TENSOR_INT16 && o->c.type != ABI_TENSOR_INT32 &&
+        o->c.type != ABI_TENSOR_INT64 && o->c.type != ABI_TENSOR_INT4)
         return; // negative to unsigned
     bound += round_bound(o->c.type, fabs(sum) + bound);
     if (!(fabs(got - sum) <= bound)) report(t, "floats", r, j, got, sum, bound);
@@ -143,26 +143,26 @@ static void run_case(Case *t) {
     check_rest(t, now, before);
 }
 
-static const uint32_t types[] = {CPU_TENSOR_FLOAT32, CPU_TENSOR_FLOAT16, CPU_TENSOR_BFLOAT16,
-                                 CPU_TENSOR_INT8,    CPU_TENSOR_UINT8,   CPU_TENSOR_INT16,
-                                 CPU_TENSOR_UINT16,  CPU_TENSOR_INT32,   CPU_TENSOR_UINT32,
-                                 CPU_TENSOR_INT64,   CPU_TENSOR_UINT64,  CPU_TENSOR_INT4,
-                                 CPU_TENSOR_UINT4};
+static const uint32_t types[] = {ABI_TENSOR_FLOAT32, ABI_TENSOR_FLOAT16, ABI_TENSOR_BFLOAT16,
+                                 ABI_TENSOR_INT8,    ABI_TENSOR_UINT8,   ABI_TENSOR_INT16,
+                                 ABI_TENSOR_UINT16,  ABI_TENSOR_INT32,   ABI_TENSOR_UINT32,
+                                 ABI_TENSOR_INT64,   ABI_TENSOR_UINT64,  ABI_TENSOR_INT4,
+                                 ABI_TENSOR_UINT4};
 // The combinations that matter most, half of the time.
 static const uint32_t usual[][3] = {
-    {CPU_TENSOR_FLOAT32, CPU_TENSOR_FLOAT32, CPU_TENSOR_FLOAT32},
-    {CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT32},
-    {CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT16},
-    {CPU_TENSOR_BFLOAT16, CPU_TENSOR_BFLOAT16, CPU_TENSOR_FLOAT32},
-    {CPU_TENSOR_BFLOAT16, CPU_TENSOR_BFLOAT16, CPU_TENSOR_BFLOAT16},
-    {CPU_TENSOR_FLOAT32, CPU_TENSOR_BFLOAT16, CPU_TENSOR_FLOAT32},
-    {CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT32, CPU_TENSOR_FLOAT32},
-    {CPU_TENSOR_INT8, CPU_TENSOR_FLOAT16, CPU_TENSOR_FLOAT32},
-    {CPU_TENSOR_INT8, CPU_TENSOR_INT8, CPU_TENSOR_INT32},
-    {CPU_TENSOR_UINT8, CPU_TENSOR_INT8, CPU_TENSOR_INT32},
-    {CPU_TENSOR_INT8, CPU_TENSOR_UINT8, CPU_TENSOR_INT32},
-    {CPU_TENSOR_UINT8, CPU_TENSOR_UINT8, CPU_TENSOR_UINT32},
-    {CPU_TENSOR_INT16, CPU_TENSOR_INT16, CPU_TENSOR_INT32},
+    {ABI_TENSOR_FLOAT32, ABI_TENSOR_FLOAT32, ABI_TENSOR_FLOAT32},
+    {ABI_TENSOR_FLOAT16, ABI_TENSOR_FLOAT16, ABI_TENSOR_FLOAT32},
+    {ABI_TENSOR_FLOAT16, ABI_TENSOR_FLOAT16, ABI_TENSOR_FLOAT16},
+    {ABI_TENSOR_BFLOAT16, ABI_TENSOR_BFLOAT16, ABI_TENSOR_FLOAT32},
+    {ABI_TENSOR_BFLOAT16, ABI_TENSOR_BFLOAT16, ABI_TENSOR_BFLOAT16},
+    {ABI_TENSOR_FLOAT32, ABI_TENSOR_BFLOAT16, ABI_TENSOR_FLOAT32},
+    {ABI_TENSOR_FLOAT16, ABI_TENSOR_FLOAT32, ABI_TENSOR_FLOAT32},
+    {ABI_TENSOR_INT8, ABI_TENSOR_FLOAT16, ABI_TENSOR_FLOAT32},
+    {ABI_TENSOR_INT8, ABI_TENSOR_INT8, ABI_TENSOR_INT32},
+    {ABI_TENSOR_UINT8, ABI_TENSOR_INT8, ABI_TENSOR_INT32},
+    {ABI_TENSOR_INT8, ABI_TENSOR_UINT8, ABI_TENSOR_INT32},
+    {ABI_TENSOR_UINT8, ABI_TENSOR_UINT8, ABI_TENSOR_UINT32},
+    {ABI_TENSOR_INT16, ABI_TENSOR_INT16, ABI_TENSOR_INT32},
 };
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 

@@ -6,6 +6,6 @@
 EXPORT int host_decode_block(uint32_t pixel_format, const void *block, float *rgba);
 
 int host_decode_block(uint32_t pixel_format, const void *block, float *rgba) {
-    const CpuPixelFormat *f = cpu_pixel_format(pixel_format);
-    return f && cpu_format_is_blocked(f) && cpu_format_decode_block(f, block, rgba);
+    const AbiPixelFormat *f = abi_pixel_format(pixel_format);
+    return f && abi_format_is_blocked(f) && cpu_format_decode_block(f, block, rgba);
 }

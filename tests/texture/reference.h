@@ -6,7 +6,7 @@
 #include "texture_test.h"
 
 typedef struct Reference {
-    const CpuTexture *t;
+    const AbiTexture *t;
     bool linear;
     int address[3];
     int border;
@@ -36,16 +36,16 @@ static inline int ref_index(int mode, int i, int n) {
     }
 }
 
-static inline void ref_texel(const CpuTexture *t, uint32_t level, int x, int y, int z,
+static inline void ref_texel(const AbiTexture *t, uint32_t level, int x, int y, int z,
                              double v[4]) {
-    const CpuPixelFormat *p = t->format;
-    const CpuTextureLevel *l = &t->levels[level];
+    const AbiPixelFormat *p = t->format;
+    const AbiTextureLevel *l = &t->levels[level];
     float f[144 * 4];
     int bw = p->block_width, bh = p->block_height, k = y % bh * bw + x % bw;
     const unsigned char *at = l->data + (uint64_t)z * l->layer_bytes +
                               (uint64_t)(y / bh) * l->row_bytes +
                               (uint64_t)(x / bw) * p->block_bytes;
-    if (!cpu_format_is_blocked(p))
+    if (!abi_format_is_blocked(p))
         cpu_format_decode_float(p, at, 1, f);
     else
         assert_true(cpu_format_decode_block(p, at, f));
@@ -55,7 +55,7 @@ static inline void ref_texel(const CpuTexture *t, uint32_t level, int x, int y, 
 static inline void ref_border(const Reference *r, double v[4]) {
     bool zero = r->address[0] != 5 && r->address[1] != 5 && r->address[2] != 5;
     double color = !zero && r->border == 2;
-    double alpha = zero ? !cpu_format_has_alpha(r->t->format) : r->border != 0;
+    double alpha = zero ? !abi_format_has_alpha(r->t->format) : r->border != 0;
     v[0] = v[1] = v[2] = color;
     v[3] = alpha;
 }
@@ -76,7 +76,7 @@ static inline void ref_compare(const Reference *r, double v[4]) {
 // One level of anything but a cube. With `taps` the four texels of a gather: index x + 2 * y.
 static inline void ref_level(const Reference *r, uint32_t level, const double coord[3],
                              double out[4], double taps[4][4]) {
-    const CpuTextureLevel *l = &r->t->levels[level];
+    const AbiTextureLevel *l = &r->t->levels[level];
     int size[3] = {(int)l->width, (int)l->height, (int)l->depth}, base[3] = {0};
     unsigned n = cpu_type_dimensions(r->t->type);
     double f[3] = {0};

@@ -5,7 +5,7 @@
 #include "texture_test.h"
 
 static const uint16_t values[] = {
-#define CPU_PIXEL_FORMAT(name, value, ...) value,
+#define ABI_PIXEL_FORMAT(name, value, ...) value,
 #include "abi/pixel_formats.def"
 };
 #define N_VALUES (sizeof values / sizeof *values)
@@ -14,7 +14,7 @@ static void table_is_consistent(void **state) {
     (void)state;
     assert_int_equal(N_VALUES, 138);
     for (size_t i = 0; i < N_VALUES; i++) {
-        const CpuPixelFormat *f = cpu_pixel_format(values[i]);
+        const AbiPixelFormat *f = abi_pixel_format(values[i]);
         assert_non_null(f);
         assert_int_equal(f->value, values[i]);
         unsigned bits = 0;
@@ -25,25 +25,25 @@ static void table_is_consistent(void **state) {
                             (f->bits[c].shift + f->bits[c].n_bits - 1) / 32);
         }
         assert_true(bits <= f->block_bytes * 8u);
-        assert_int_equal(bits != 0, f->coding == CPU_CODING_BITS);
+        assert_int_equal(bits != 0, f->coding == ABI_CODING_BITS);
         if (f->view_class <= 128 && f->view_class != 1)
             assert_int_equal(f->block_bytes * 8, f->view_class);
-        const CpuPixelFormat *first = f->view_class > 128 ? cpu_pixel_format(f->view_class) : f;
+        const AbiPixelFormat *first = f->view_class > 128 ? abi_pixel_format(f->view_class) : f;
         assert_non_null(first);
         assert_int_equal(first->view_class, f->view_class);
         assert_int_equal(first->block_bytes, f->block_bytes);
         assert_int_equal(first->block_width, f->block_width);
     }
-    assert_null(cpu_pixel_format(0));
-    assert_null(cpu_pixel_format(2));
-    assert_null(cpu_pixel_format(191));
-    assert_null(cpu_pixel_format(556));
-    assert_null(cpu_pixel_format(UINT32_MAX));
-    assert_string_equal(cpu_pixel_format(70)->name, "RGBA8Unorm");
-    assert_true(cpu_format_view_compatible(cpu_pixel_format(70), cpu_pixel_format(71)));
-    assert_true(cpu_format_view_compatible(cpu_pixel_format(70), cpu_pixel_format(53)));
-    assert_false(cpu_format_view_compatible(cpu_pixel_format(70), cpu_pixel_format(10)));
-    assert_false(cpu_format_view_compatible(cpu_pixel_format(55), cpu_pixel_format(252)));
+    assert_null(abi_pixel_format(0));
+    assert_null(abi_pixel_format(2));
+    assert_null(abi_pixel_format(191));
+    assert_null(abi_pixel_format(556));
+    assert_null(abi_pixel_format(UINT32_MAX));
+    assert_string_equal(abi_pixel_format(70)->name, "RGBA8Unorm");
+    assert_true(abi_format_view_compatible(abi_pixel_format(70), abi_pixel_format(71)));
+    assert_true(abi_format_view_compatible(abi_pixel_format(70), abi_pixel_format(53)));
+    assert_false(abi_format_view_compatible(abi_pixel_format(70), abi_pixel_format(10)));
+    assert_false(abi_format_view_compatible(abi_pixel_format(55), abi_pixel_format(252)));
 }
 
 // Every value below is exact in double, or rounded far below a float.
@@ -59,17 +59,17 @@ static double srgb_decoded(double e) {
     return e < 0 ? -l : l;
 }
 
-static double expected(const CpuPixelFormat *f, int c, uint32_t v) {
+static double expected(const AbiPixelFormat *f, int c, uint32_t v) {
     unsigned n = f->bits[c].n_bits;
     double top = pow(2, n) - 1, half = pow(2, n - 1);
-    switch ((CpuFormatKind)f->kind) {
-    case CPU_KIND_UNORM: return v / top;
-    case CPU_KIND_SRGB: return c == 3 ? v / top : srgb_decoded(v / top);
-    case CPU_KIND_SNORM: return fmax((v >= half ? v - 2 * half : v) / (half - 1), -1);
-    case CPU_KIND_XR: return c == 3 ? fmin(fmax((v - 384.0) / 510, 0), 1) : (v - 384.0) / 510;
-    case CPU_KIND_XR_SRGB:
+    switch ((AbiFormatKind)f->kind) {
+    case ABI_KIND_UNORM: return v / top;
+    case ABI_KIND_SRGB: return c == 3 ? v / top : srgb_decoded(v / top);
+    case ABI_KIND_SNORM: return fmax((v >= half ? v - 2 * half : v) / (half - 1), -1);
+    case ABI_KIND_XR: return c == 3 ? fmin(fmax((v - 384.0) / 510, 0), 1) : (v - 384.0) / 510;
+    case ABI_KIND_XR_SRGB:
         return c == 3 ? fmin(fmax((v - 384.0) / 510, 0), 1) : srgb_decoded((v - 384.0) / 510);
-    case CPU_KIND_FLOAT:
+    case ABI_KIND_FLOAT:
         if (n == 16) return (v & 0x8000 ? -1 : 1) * minifloat(v & 0x7fff, 10);
         if (n < 16) return minifloat(v, n - 5);
         float x;
@@ -79,14 +79,14 @@ static double expected(const CpuPixelFormat *f, int c, uint32_t v) {
     }
 }
 
-static void put_bits(unsigned char *texel, CpuFormatBits b, uint32_t v) {
+static void put_bits(unsigned char *texel, AbiFormatBits b, uint32_t v) {
     for (unsigned i = 0; i < b.n_bits; i++) {
         unsigned at = b.shift + i;
         texel[at / 8] = (unsigned char)((texel[at / 8] & ~(1u << at % 8)) | (v >> i & 1) << at % 8);
     }
 }
 
-static uint32_t get_bits(const unsigned char *texel, CpuFormatBits b) {
+static uint32_t get_bits(const unsigned char *texel, AbiFormatBits b) {
     uint32_t v = 0;
     for (unsigned i = 0; i < b.n_bits; i++)
         v |= (uint32_t)(texel[(b.shift + i) / 8] >> (b.shift + i) % 8 & 1) << i;
@@ -94,14 +94,14 @@ static uint32_t get_bits(const unsigned char *texel, CpuFormatBits b) {
 }
 
 // A code and its value again: not those that share their value with another.
-static bool comes_back(const CpuPixelFormat *f, int c, uint32_t v) {
+static bool comes_back(const AbiPixelFormat *f, int c, uint32_t v) {
     unsigned n = f->bits[c].n_bits;
-    if (f->kind == CPU_KIND_SNORM) return v != 1u << (n - 1);
-    bool xr = f->kind == CPU_KIND_XR || f->kind == CPU_KIND_XR_SRGB;
+    if (f->kind == ABI_KIND_SNORM) return v != 1u << (n - 1);
+    bool xr = f->kind == ABI_KIND_XR || f->kind == ABI_KIND_XR_SRGB;
     return !xr || c < 3 || (v >= 384 && v <= 894);
 }
 
-static void check_code(const CpuPixelFormat *f, int c, uint32_t v) {
+static void check_code(const AbiPixelFormat *f, int c, uint32_t v) {
     unsigned char texel[16] = {0}, again[16];
     float rgba[4];
     put_bits(texel, f->bits[c], v);
@@ -131,9 +131,9 @@ static void check_code(const CpuPixelFormat *f, int c, uint32_t v) {
 static void every_code_decodes_and_returns(void **state) {
     (void)state;
     for (size_t i = 0; i < N_VALUES; i++) {
-        const CpuPixelFormat *f = cpu_pixel_format(values[i]);
-        if (f->coding != CPU_CODING_BITS || cpu_format_is_integer(f)) continue;
-        if (f->kind == CPU_KIND_SHARED) continue;
+        const AbiPixelFormat *f = abi_pixel_format(values[i]);
+        if (f->coding != ABI_CODING_BITS || abi_format_is_integer(f)) continue;
+        if (f->kind == ABI_KIND_SHARED) continue;
         for (int c = 0; c < 4; c++) {
             unsigned n = f->bits[c].n_bits;
             uint64_t seed = values[i];
@@ -148,7 +148,7 @@ static void every_code_decodes_and_returns(void **state) {
 }
 
 // The nearest code to x by looking at all of them; two at the same distance: the even one.
-static uint32_t nearest_code(const CpuPixelFormat *f, int c, double x, const double *table) {
+static uint32_t nearest_code(const AbiPixelFormat *f, int c, double x, const double *table) {
     unsigned n = f->bits[c].n_bits;
     uint32_t best = 0;
     double distance = INFINITY;
@@ -163,7 +163,7 @@ static uint32_t nearest_code(const CpuPixelFormat *f, int c, double x, const dou
     return best;
 }
 
-static void check_encode(const CpuPixelFormat *f, int c, float x, const double *table, double low,
+static void check_encode(const AbiPixelFormat *f, int c, float x, const double *table, double low,
                          double high) {
     float rgba[4] = {0};
     unsigned char texel[16] = {0};
@@ -183,7 +183,7 @@ static void encoding_takes_the_nearest(void **state) {
     static double table[1 << 11];
     static const uint16_t formats[] = {1, 10, 12, 40, 41, 42, 90, 94, 554, 552};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        const CpuPixelFormat *f = cpu_pixel_format(formats[i]);
+        const AbiPixelFormat *f = abi_pixel_format(formats[i]);
         for (int c = 0; c < 4; c++) {
             unsigned n = f->bits[c].n_bits;
             if (n == 0) continue;
@@ -292,9 +292,9 @@ static void integers_are_extended_and_clamped(void **state) {
         32768,      65535,      65536,      1023,       1024,       3,          4,
         0x7fffffff, 0x80000000, 0xffffffff, 0xffffff80, 0xffffff7f, 0xffff8000, 0xffff7fff};
     for (size_t i = 0; i < N_VALUES; i++) {
-        const CpuPixelFormat *f = cpu_pixel_format(values[i]);
-        if (!cpu_format_is_integer(f)) continue;
-        bool to_signed = f->kind == CPU_KIND_SINT;
+        const AbiPixelFormat *f = abi_pixel_format(values[i]);
+        if (!abi_format_is_integer(f)) continue;
+        bool to_signed = f->kind == ABI_KIND_SINT;
         for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++) {
             for (int from_signed = 0; from_signed < 2; from_signed++) {
                 uint32_t in[4] = {inputs[k], inputs[k], inputs[k], inputs[k]}, out[4];
@@ -319,7 +319,7 @@ static void integers_are_extended_and_clamped(void **state) {
 static void depth_and_stencil_keep_each_other(void **state) {
     (void)state;
     unsigned char texel[8] = {0};
-    const CpuPixelFormat *d = cpu_pixel_format(260), *s = cpu_pixel_format(261);
+    const AbiPixelFormat *d = abi_pixel_format(260), *s = abi_pixel_format(261);
     cpu_format_encode_int(s, (uint32_t[4]){0xab}, false, 1, texel);
     cpu_format_encode_float(d, (float[4]){0.25f}, 1, texel);
     uint32_t stencil[4];
@@ -328,7 +328,7 @@ static void depth_and_stencil_keep_each_other(void **state) {
     cpu_format_decode_float(d, texel, 1, depth);
     assert_int_equal(stencil[0], 0xab);
     assert_true(depth[0] == 0.25f);
-    const CpuPixelFormat *d24 = cpu_pixel_format(255), *s24 = cpu_pixel_format(262);
+    const AbiPixelFormat *d24 = abi_pixel_format(255), *s24 = abi_pixel_format(262);
     cpu_format_encode_float(d24, (float[4]){1}, 1, texel);
     cpu_format_encode_int(s24, (uint32_t[4]){0x7f}, false, 1, texel);
     cpu_format_decode_float(d24, texel, 1, depth);
@@ -340,10 +340,10 @@ static void blocks_of_two_texels(void **state) {
     (void)state;
     float rgba[8];
     const unsigned char bytes[4] = {10, 20, 30, 40};
-    assert_true(cpu_format_decode_block(cpu_pixel_format(240), bytes, rgba)); // G0 B G1 R
+    assert_true(cpu_format_decode_block(abi_pixel_format(240), bytes, rgba)); // G0 B G1 R
     const float gbgr[8] = {40, 10, 20, 255, 40, 30, 20, 255};
     for (int i = 0; i < 8; i++) assert_true(rgba[i] == gbgr[i] / 255);
-    assert_true(cpu_format_decode_block(cpu_pixel_format(241), bytes, rgba)); // B G0 R G1
+    assert_true(cpu_format_decode_block(abi_pixel_format(241), bytes, rgba)); // B G0 R G1
     const float bgrg[8] = {30, 20, 10, 255, 30, 40, 10, 255};
     for (int i = 0; i < 8; i++) assert_true(rgba[i] == bgrg[i] / 255);
 }

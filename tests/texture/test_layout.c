@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include "texture_test.h"
 
-static void each_block(const CpuTexture *t, unsigned char *base, uint64_t n_bytes, bool mark) {
-    const CpuPixelFormat *f = t->format;
+static void each_block(const AbiTexture *t, unsigned char *base, uint64_t n_bytes, bool mark) {
+    const AbiPixelFormat *f = t->format;
     for (uint32_t l = 0; l < t->n_levels; l++) {
-        const CpuTextureLevel *level = &t->levels[l];
-        uint32_t layers = t->type == CPU_TEXTURE_3D ? level->depth : cpu_texture_n_slices(t);
+        const AbiTextureLevel *level = &t->levels[l];
+        uint32_t layers = t->type == CPU_TEXTURE_3D ? level->depth : abi_texture_n_slices(t);
         for (uint32_t s = 0; s < t->n_samples; s++)
             for (uint32_t z = 0; z < layers; z++)
                 for (uint32_t y = 0; y < level->height; y += f->block_height)
                     for (uint32_t x = 0; x < level->width; x += f->block_width) {
-                        unsigned char *p = cpu_texture_at(t, l, x, y, z, s);
+                        unsigned char *p = abi_texture_at(t, l, x, y, z, s);
                         assert_true(p >= base && p + f->block_bytes <= base + n_bytes);
                         for (unsigned k = 0; k < f->block_bytes; k++) {
                             assert_int_equal(p[k], 0);
@@ -29,7 +29,7 @@ static void texels_do_not_overlap(void **state) {
     for (uint32_t type = 0; type < CPU_TEXTURE_N_TYPES; type++)
         for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
             bool flat = cpu_type_dimensions(type) == 1, cube = cpu_type_is_cube(type);
-            CpuTextureShape s =
+            AbiTextureShape s =
                 test_shape(type, formats[i], 21,
                            flat   ? 1
                            : cube ? 21
@@ -37,12 +37,12 @@ static void texels_do_not_overlap(void **state) {
                            type == CPU_TEXTURE_3D ? 6 : 1, cpu_type_is_array(type) ? 3 : 1,
                            cpu_type_is_multisample(type) || type == CPU_TEXTURE_BUFFER ? 1 : 5);
             if (cpu_type_is_multisample(type)) s.n_samples = 4;
-            CpuTextureSize size, again;
-            CpuTexture t;
-            assert_true(cpu_texture_layout(&s, NULL, NULL, &size));
+            AbiTextureSize size, again;
+            AbiTexture t;
+            assert_true(abi_texture_layout(&s, NULL, NULL, &size));
             unsigned char *memory = calloc(1, size.n_bytes);
             assert_non_null(memory);
-            assert_true(cpu_texture_layout(&s, memory, &t, &again));
+            assert_true(abi_texture_layout(&s, memory, &t, &again));
             assert_true(size.n_bytes == again.n_bytes && size.alignment == again.alignment);
             assert_int_equal(t.levels[0].width, 21);
             if (s.n_levels == 5) {
@@ -57,14 +57,14 @@ static void texels_do_not_overlap(void **state) {
 
 static void impossible_shapes(void **state) {
     (void)state;
-    CpuTextureShape good = test_shape(CPU_TEXTURE_2D, 70, 16, 16, 1, 1, 5), s;
-    CpuTextureSize size = {7, 7};
-    assert_true(cpu_texture_layout(&good, NULL, NULL, &size));
+    AbiTextureShape good = test_shape(CPU_TEXTURE_2D, 70, 16, 16, 1, 1, 5), s;
+    AbiTextureSize size = {7, 7};
+    assert_true(abi_texture_layout(&good, NULL, NULL, &size));
     size.n_bytes = 7;
 #define REFUSED(change)                                                                            \
     s = good;                                                                                      \
     change;                                                                                        \
-    assert_false(cpu_texture_layout(&s, NULL, NULL, &size));                                       \
+    assert_false(abi_texture_layout(&s, NULL, NULL, &size));                                       \
     assert_int_equal(size.n_bytes, 7)
     REFUSED(s.width = 0);
     REFUSED(s.height = 0);
@@ -93,31 +93,31 @@ static void impossible_shapes(void **state) {
     REFUSED((s.row_bytes = UINT64_MAX / 2, s.n_levels = 1));
     s = good;
     s.row_bytes = 64, s.n_levels = 1;
-    assert_true(cpu_texture_layout(&s, NULL, NULL, &size));
+    assert_true(abi_texture_layout(&s, NULL, NULL, &size));
     assert_int_equal(size.n_bytes, 1024);
 }
 
 static void views_show_their_part(void **state) {
     (void)state;
-    CpuTextureShape s = test_shape(CPU_TEXTURE_2D_ARRAY, 70, 16, 16, 1, 12, 5);
+    AbiTextureShape s = test_shape(CPU_TEXTURE_2D_ARRAY, 70, 16, 16, 1, 12, 5);
     TestTexture x;
     test_texture(&s, false, &x);
-    CpuTextureView v = {.type = CPU_TEXTURE_CUBE,
+    AbiTextureView v = {.type = CPU_TEXTURE_CUBE,
                         .pixel_format = 81,
                         .first_level = 1,
                         .n_levels = 2,
                         .first_slice = 3,
                         .n_slices = 6};
-    CpuTexture t, u;
+    AbiTexture t, u;
     // BGRA8_sRGB and RGBA8 have 32 bits each
-    assert_true(cpu_texture_view(&x.t, &v, &t));
+    assert_true(abi_texture_view(&x.t, &v, &t));
     assert_int_equal(t.width, 8);
     assert_int_equal(t.n_levels, 2);
     assert_int_equal(t.array_length, 1);
-    assert_int_equal(cpu_texture_n_slices(&t), 6);
-    assert_ptr_equal(cpu_texture_at(&t, 1, 2, 3, 4, 0), cpu_texture_at(&x.t, 2, 2, 3, 7, 0));
+    assert_int_equal(abi_texture_n_slices(&t), 6);
+    assert_ptr_equal(abi_texture_at(&t, 1, 2, 3, 4, 0), abi_texture_at(&x.t, 2, 2, 3, 7, 0));
     // A view of the view, swizzles one after the other.
-    CpuTextureView w = {.type = CPU_TEXTURE_2D,
+    AbiTextureView w = {.type = CPU_TEXTURE_2D,
                         .pixel_format = 53,
                         .first_level = 1,
                         .n_levels = 1,
@@ -125,37 +125,37 @@ static void views_show_their_part(void **state) {
                         .n_slices = 1,
                         .swizzled = true,
                         .swizzle = {5, 2, 1, 0}};
-    assert_true(cpu_texture_view(&t, &w, &u));
+    assert_true(abi_texture_view(&t, &w, &u));
     assert_int_equal(u.width, 4);
     assert_int_equal(u.swizzled, 1);
-    CpuTextureView again = {.type = CPU_TEXTURE_2D,
+    AbiTextureView again = {.type = CPU_TEXTURE_2D,
                             .pixel_format = 70,
                             .n_levels = 1,
                             .n_slices = 1,
                             .swizzled = true,
                             .swizzle = {3, 4, 2, 0}};
-    CpuTexture last;
-    assert_true(cpu_texture_view(&u, &again, &last));
+    AbiTexture last;
+    assert_true(abi_texture_view(&u, &again, &last));
     const uint8_t both[4] = {2, 1, 5, 0};
     assert_memory_equal(last.swizzle, both, 4);
-    assert_ptr_equal(last.levels[0].data, cpu_texture_at(&x.t, 2, 0, 0, 5, 0));
+    assert_ptr_equal(last.levels[0].data, abi_texture_at(&x.t, 2, 0, 0, 5, 0));
     test_texture_free(&x);
 }
 
 static void impossible_views(void **state) {
     (void)state;
-    CpuTextureShape s = test_shape(CPU_TEXTURE_2D_ARRAY, 70, 16, 16, 1, 12, 5);
+    AbiTextureShape s = test_shape(CPU_TEXTURE_2D_ARRAY, 70, 16, 16, 1, 12, 5);
     TestTexture x;
     test_texture(&s, false, &x);
-    CpuTextureView good = {
+    AbiTextureView good = {
         .type = CPU_TEXTURE_2D_ARRAY, .pixel_format = 70, .n_levels = 5, .n_slices = 12};
-    CpuTextureView v;
-    CpuTexture t;
-    assert_true(cpu_texture_view(&x.t, &good, &t));
+    AbiTextureView v;
+    AbiTexture t;
+    assert_true(abi_texture_view(&x.t, &good, &t));
 #define NO_VIEW(change)                                                                            \
     v = good;                                                                                      \
     change;                                                                                        \
-    assert_false(cpu_texture_view(&x.t, &v, &t))
+    assert_false(abi_texture_view(&x.t, &v, &t))
     NO_VIEW(v.n_levels = 0);
     NO_VIEW(v.n_levels = 6);
     NO_VIEW(v.first_level = 1);

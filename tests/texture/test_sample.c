@@ -11,7 +11,7 @@ static const uint32_t types[] = {CPU_TEXTURE_1D,       CPU_TEXTURE_1D_ARRAY, CPU
                                  CPU_TEXTURE_3D};
 #define N_TYPES (sizeof types / sizeof *types)
 
-static CpuTextureShape shape_for(uint32_t type, uint32_t format, uint32_t n_levels) {
+static AbiTextureShape shape_for(uint32_t type, uint32_t format, uint32_t n_levels) {
     // Powers of two where there are levels: texel borders of all levels are those of level 0.
     uint32_t w = n_levels > 1 ? 32 : 13, h = n_levels > 1 ? 16 : 7, d = n_levels > 1 ? 8 : 5;
     bool flat = cpu_type_dimensions(type) == 1, cube = cpu_type_is_cube(type);
@@ -29,7 +29,7 @@ static float coordinate(uint64_t *seed, uint32_t size, float low, float high) {
     return (texel + f) / (float)size;
 }
 
-static void fill_coordinates(TestCall *call, const CpuTexture *t, uint64_t *seed, float low,
+static void fill_coordinates(TestCall *call, const AbiTexture *t, uint64_t *seed, float low,
                              float high) {
     uint32_t n = call->n_lanes, size[3] = {t->width, t->height, t->depth};
     for (uint32_t l = 0; l < n; l++) {
@@ -54,12 +54,12 @@ static void lane_coordinates(const TestCall *call, uint32_t l, double coord[3]) 
     for (unsigned i = 0; i < 3; i++) coord[i] = (double)call->rows.f[i * call->n_lanes + l];
 }
 
-static uint32_t lane_slice(const TestCall *call, const CpuTexture *t, uint32_t l) {
+static uint32_t lane_slice(const TestCall *call, const AbiTexture *t, uint32_t l) {
     uint32_t slice = call->rows.u[CPU_TEX_SLICE * call->n_lanes + l];
     return !cpu_type_is_array(t->type) ? 0 : slice < t->array_length ? slice : t->array_length - 1;
 }
 
-static void expect_close(const CpuTexture *t, const TestCall *call, uint32_t l,
+static void expect_close(const AbiTexture *t, const TestCall *call, uint32_t l,
                          const double want[4], int n, const char *what) {
     bool bytes = t->pixel_format == 70 || t->pixel_format == 80;
     double tolerance = bytes ? TOLERANCE_BYTES : TOLERANCE;
@@ -82,7 +82,7 @@ static void each_isa(void (*body)(const char *isa)) {
 static void one_level(const char *isa, uint32_t type, uint32_t format, bool linear, int s, int t,
                       int r) {
     TestTexture x;
-    CpuTextureShape shape = shape_for(type, format, 1);
+    AbiTextureShape shape = shape_for(type, format, 1);
     test_texture(&shape, true, &x);
     test_fill(&x, format + type);
     TestCall call;
@@ -92,7 +92,7 @@ static void one_level(const char *isa, uint32_t type, uint32_t format, bool line
         test_all_lanes(&call, lanes[k]);
         fill_coordinates(&call, &x.t, &seed, -1.9f, 2.9f);
         uint64_t sampler = test_sampler(linear, linear, 0, (unsigned)s, (unsigned)t, (unsigned)r) |
-                           (uint64_t)(s % 3) << CPU_SAMPLER_BORDER;
+                           (uint64_t)(s % 3) << ABI_SAMPLER_BORDER;
         test_sample(&x.t, sampler, CPU_TEX_LOD_IMPLICIT, &call);
         for (uint32_t l = 0; l < call.n_lanes; l++) {
             Reference ref = {.t = &x.t,
@@ -168,7 +168,7 @@ static void one_texel_for(const char *isa) {
         for (int linear = 0; linear < 2; linear++) {
             for (uint32_t shape_ix = 0; shape_ix < 3; shape_ix++) {
                 TestTexture x;
-                CpuTextureShape shape = test_shape(CPU_TEXTURE_2D, 70, shape_ix == 1 ? 5 : 1,
+                AbiTextureShape shape = test_shape(CPU_TEXTURE_2D, 70, shape_ix == 1 ? 5 : 1,
                                                    shape_ix == 2 ? 5 : 1, 1, 1, 1);
                 test_texture(&shape, true, &x);
                 test_fill(&x, 5);
@@ -203,7 +203,7 @@ static void centres_for(const char *isa) {
     for (int mode = 0; mode < 4; mode++)
         for (int mip = 0; mip < 3; mip++) {
             TestTexture x;
-            CpuTextureShape shape = test_shape(CPU_TEXTURE_2D, mode % 2 ? 80 : 70, 16, 8, 1, 1, 4);
+            AbiTextureShape shape = test_shape(CPU_TEXTURE_2D, mode % 2 ? 80 : 70, 16, 8, 1, 1, 4);
             test_texture(&shape, true, &x);
             test_fill(&x, 9);
             TestCall call;
@@ -250,7 +250,7 @@ static void levels_for(const char *isa) {
                 for (int mode = 0; mode < 6; mode += 1 + (int)k)
                     for (int filters = 0; filters < 4; filters++) {
                         TestTexture x;
-                        CpuTextureShape shape = shape_for(types[i], formats[k], 4);
+                        AbiTextureShape shape = shape_for(types[i], formats[k], 4);
                         test_texture(&shape, true, &x);
                         test_fill(&x, formats[k]);
                         TestCall call;
@@ -291,7 +291,7 @@ static void explicit_levels(void **state) {
 }
 
 // log2 of the longer of two vectors in texels.
-static double lod_of(const CpuTexture *t, unsigned n, const double dx[3], const double dy[3]) {
+static double lod_of(const AbiTexture *t, unsigned n, const double dx[3], const double dy[3]) {
     double size[3] = {t->width, t->height, t->depth}, x = 0, y = 0;
     for (unsigned i = 0; i < n; i++) {
         x += dx[i] * dx[i] * size[i] * size[i];
@@ -310,7 +310,7 @@ static void derivatives_for(const char *isa) {
                     for (int turn = 0; turn < 4; turn++) {
                         if (cpu_type_is_cube(types[i])) continue;
                         TestTexture x;
-                        CpuTextureShape shape = shape_for(types[i], 70, 4);
+                        AbiTextureShape shape = shape_for(types[i], 70, 4);
                         test_texture(&shape, true, &x);
                         test_fill(&x, 3);
                         TestCall call;
@@ -369,7 +369,7 @@ static void cube_levels_from_derivatives(void **state) {
     (void)state;
     // Numerically: s and t of the projection, a small step along each derivative.
     TestTexture x;
-    CpuTextureShape shape = shape_for(CPU_TEXTURE_CUBE, 55, 6);
+    AbiTextureShape shape = shape_for(CPU_TEXTURE_CUBE, 55, 6);
     test_texture(&shape, true, &x);
     TestCall call;
     uint64_t seed = 2;
@@ -405,7 +405,7 @@ static void cube_levels_from_derivatives(void **state) {
 static void lanes_that_take_no_part(void **state) {
     (void)state;
     TestTexture x;
-    CpuTextureShape shape = shape_for(CPU_TEXTURE_2D, 55, 4);
+    AbiTextureShape shape = shape_for(CPU_TEXTURE_2D, 55, 4);
     test_texture(&shape, true, &x);
     test_fill(&x, 3);
     TestCall call;
@@ -431,7 +431,7 @@ static void lanes_that_take_no_part(void **state) {
 static void sampler_forms(void **state) {
     (void)state;
     TestTexture x;
-    CpuTextureShape shape = shape_for(CPU_TEXTURE_2D, 70, 4);
+    AbiTextureShape shape = shape_for(CPU_TEXTURE_2D, 70, 4);
     test_texture(&shape, true, &x);
     test_fill(&x, 3);
     TestCall a, b;
@@ -440,17 +440,17 @@ static void sampler_forms(void **state) {
     fill_coordinates(&a, &x.t, &seed, -1, 2);
     for (uint32_t l = 0; l < 32; l++) a.rows.f[CPU_TEX_LEVEL * 32 + l] = 0.1f * (float)l;
     b = a;
-    CpuSampler s = {.min_filter = 1,
+    AbiSampler s = {.min_filter = 1,
                     .mag_filter = 0,
                     .mip_filter = 2,
                     .address = {2, 3, 1},
                     .max_anisotropy = 1,
                     .lod_min = 0.5f,
                     .lod_max = 2.25f};
-    uint64_t packed = 1 | 1u << CPU_SAMPLER_MIN | 2u << CPU_SAMPLER_MIP | 2u << CPU_SAMPLER_S |
-                      3u << CPU_SAMPLER_T | 1u << CPU_SAMPLER_R |
-                      UINT64_C(0x3800) << CPU_SAMPLER_LOD_MIN |
-                      UINT64_C(0x4080) << CPU_SAMPLER_LOD_MAX;
+    uint64_t packed = 1 | 1u << ABI_SAMPLER_MIN | 2u << ABI_SAMPLER_MIP | 2u << ABI_SAMPLER_S |
+                      3u << ABI_SAMPLER_T | 1u << ABI_SAMPLER_R |
+                      UINT64_C(0x3800) << ABI_SAMPLER_LOD_MIN |
+                      UINT64_C(0x4080) << ABI_SAMPLER_LOD_MAX;
     test_sample(&x.t, (uintptr_t)&s, CPU_TEX_LOD_LEVEL, &a);
     test_sample(&x.t, packed, CPU_TEX_LOD_LEVEL, &b);
     assert_memory_equal(a.out.u, b.out.u, sizeof(uint32_t) * 128);
@@ -480,7 +480,7 @@ static void sampler_forms(void **state) {
 
 static void unnormalized_for(const char *isa) {
     TestTexture x;
-    CpuTextureShape shape = shape_for(CPU_TEXTURE_2D, 70, 1);
+    AbiTextureShape shape = shape_for(CPU_TEXTURE_2D, 70, 1);
     test_texture(&shape, true, &x);
     test_fill(&x, 3);
     for (int mode = 0; mode < 6; mode++) {
@@ -492,7 +492,7 @@ static void unnormalized_for(const char *isa) {
             for (uint32_t l = 0; l < 64; l++) call.rows.f[l] = coordinate(&seed, 1, -4, 16);
             test_sample(&x.t,
                         test_sampler(linear, linear, 0, (unsigned)mode, (unsigned)mode, 0) |
-                            1u << CPU_SAMPLER_UNNORMALIZED | 1u << CPU_SAMPLER_BORDER,
+                            1u << ABI_SAMPLER_UNNORMALIZED | 1u << ABI_SAMPLER_BORDER,
                         0, &call);
             for (uint32_t l = 0; l < 32; l++) {
                 double coord[3], want[4];
@@ -521,7 +521,7 @@ static void offsets_for(const char *isa) {
         for (int mode = 0; mode < 6; mode++) {
             for (unsigned linear = 0; linear < 2; linear++) {
                 TestTexture x;
-                CpuTextureShape shape = shape_for(types[i], 70, 1);
+                AbiTextureShape shape = shape_for(types[i], 70, 1);
                 test_texture(&shape, true, &x);
                 test_fill(&x, 3);
                 TestCall call;
@@ -567,7 +567,7 @@ static void compare_for(const char *isa) {
         for (int function = 0; function < 8; function++)
             for (unsigned linear = 0; linear < 2; linear++) {
                 TestTexture x;
-                CpuTextureShape shape = shape_for(depth_types[i], i & 1 ? 250 : 252, 1);
+                AbiTextureShape shape = shape_for(depth_types[i], i & 1 ? 250 : 252, 1);
                 test_texture(&shape, true, &x);
                 test_fill(&x, 3);
                 TestCall call;
@@ -586,7 +586,7 @@ static void compare_for(const char *isa) {
                 }
                 test_sample(&x.t,
                             test_sampler(linear, linear, 0, 2, 3, 0) | (uint64_t)function
-                                                                           << CPU_SAMPLER_COMPARE,
+                                                                           << ABI_SAMPLER_COMPARE,
                             CPU_TEX_COMPARE | CPU_TEX_DEPTH | CPU_TEX_LOD_LEVEL, &call);
                 for (uint32_t l = 0; l < 32; l++) {
                     double coord[3], want[4] = {0};
@@ -616,7 +616,7 @@ static void gather_for(const char *isa) {
             for (unsigned component = 0; component < 4; component++)
                 for (int compare = 0; compare < 2; compare++) {
                     TestTexture x;
-                    CpuTextureShape shape = shape_for(array ? CPU_TEXTURE_2D_ARRAY : CPU_TEXTURE_2D,
+                    AbiTextureShape shape = shape_for(array ? CPU_TEXTURE_2D_ARRAY : CPU_TEXTURE_2D,
                                                       compare ? 252 : 70, 1);
                     test_texture(&shape, true, &x);
                     test_fill(&x, 3);
@@ -627,7 +627,7 @@ static void gather_for(const char *isa) {
                         call.rows.f[CPU_TEX_REFERENCE * 32 + l] = test_uniform(&seed, 0, 1);
                     test_sample(&x.t,
                                 test_sampler(0, 0, 0, (unsigned)mode, (unsigned)mode, 0) |
-                                    UINT64_C(4) << CPU_SAMPLER_COMPARE,
+                                    UINT64_C(4) << ABI_SAMPLER_COMPARE,
                                 CPU_TEX_GATHER | component << CPU_TEX_COMPONENT |
                                     (compare ? CPU_TEX_COMPARE : 0),
                                 &call);
@@ -658,18 +658,18 @@ static void gathers(void **state) {
 static void swizzle_for(const char *isa) {
     static const uint8_t swizzles[][4] = {{5, 4, 3, 2}, {0, 1, 2, 2}, {1, 1, 0, 0}, {3, 2, 5, 1}};
     TestTexture x;
-    CpuTextureShape shape = shape_for(CPU_TEXTURE_2D, 70, 1);
+    AbiTextureShape shape = shape_for(CPU_TEXTURE_2D, 70, 1);
     test_texture(&shape, true, &x);
     test_fill(&x, 3);
     for (int k = 0; k < 4; k++) {
-        CpuTextureView view = {.type = CPU_TEXTURE_2D,
+        AbiTextureView view = {.type = CPU_TEXTURE_2D,
                                .pixel_format = 70,
                                .n_levels = 1,
                                .n_slices = 1,
                                .swizzled = true};
         memcpy(view.swizzle, swizzles[k], 4);
-        CpuTexture t;
-        assert_true(cpu_texture_view(&x.t, &view, &t));
+        AbiTexture t;
+        assert_true(abi_texture_view(&x.t, &view, &t));
         TestCall a, b;
         uint64_t seed = 4;
         test_all_lanes(&a, 32);
@@ -701,7 +701,7 @@ static void integer_for(const char *isa) {
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
         for (unsigned linear = 0; linear < 2; linear++) { // linear is taken as nearest
             TestTexture x;
-            CpuTextureShape shape = shape_for(CPU_TEXTURE_2D, formats[k], 1);
+            AbiTextureShape shape = shape_for(CPU_TEXTURE_2D, formats[k], 1);
             test_texture(&shape, true, &x);
             test_fill(&x, 3);
             TestCall call;
@@ -716,7 +716,7 @@ static void integer_for(const char *isa) {
                 int i = ref_index(2, (int)floor(coord[0] * x.t.width), (int)x.t.width);
                 int j = ref_index(0, (int)floor(coord[1] * x.t.height), (int)x.t.height);
                 cpu_format_decode_int(
-                    x.t.format, cpu_texture_at(&x.t, 0, (uint32_t)i, (uint32_t)j, 0, 0), 1, want);
+                    x.t.format, abi_texture_at(&x.t, 0, (uint32_t)i, (uint32_t)j, 0, 0), 1, want);
                 for (unsigned c = 0; c < 4; c++) assert_int_equal(call.out.u[c * 32 + l], want[c]);
             }
             test_texture_free(&x);
@@ -731,7 +731,7 @@ static void integer_textures(void **state) {
 static void reductions(void **state) {
     (void)state;
     TestTexture x;
-    CpuTextureShape shape = shape_for(CPU_TEXTURE_2D, 70, 1);
+    AbiTextureShape shape = shape_for(CPU_TEXTURE_2D, 70, 1);
     test_texture(&shape, true, &x);
     test_fill(&x, 3);
     for (int mode = 1; mode < 3; mode++) {
@@ -739,7 +739,7 @@ static void reductions(void **state) {
         uint64_t seed = 4;
         test_all_lanes(&call, 32);
         fill_coordinates(&call, &x.t, &seed, -1, 2);
-        test_sample(&x.t, test_sampler(1, 1, 0, 2, 2, 0) | (uint64_t)mode << CPU_SAMPLER_REDUCTION,
+        test_sample(&x.t, test_sampler(1, 1, 0, 2, 2, 0) | (uint64_t)mode << ABI_SAMPLER_REDUCTION,
                     0, &call);
         for (uint32_t l = 0; l < 32; l++) {
             double coord[3], unused[4], taps[4][4], want[4];
@@ -762,13 +762,13 @@ static void reductions(void **state) {
 static void anisotropic_filtering(void **state) {
     (void)state;
     TestTexture x;
-    CpuTextureShape shape = test_shape(CPU_TEXTURE_2D, 55, 64, 64, 1, 1, 7);
+    AbiTextureShape shape = test_shape(CPU_TEXTURE_2D, 55, 64, 64, 1, 1, 7);
     test_texture(&shape, true, &x);
     for (uint32_t l = 0; l < 7; l++)
         for (uint32_t j = 0; j < 64u >> l; j++)
             for (uint32_t i = 0; i < 64u >> l; i++) {
                 float v = l == 0 ? (float)(i / 2 % 2) : l == 1 ? (float)(i % 2) : 0.5f;
-                memcpy(cpu_texture_at(&x.t, l, i, j, 0, 0), &v, 4);
+                memcpy(abi_texture_at(&x.t, l, i, j, 0, 0), &v, 4);
             }
     TestCall call;
     test_all_lanes(&call, 32);
@@ -782,13 +782,13 @@ static void anisotropic_filtering(void **state) {
     test_sample(&x.t, sampler, CPU_TEX_LOD_GRADIENT, &call);
     for (uint32_t l = 0; l < 32; l++) assert_true(fabsf(call.out.f[l] - 0.5f) < 1e-5f);
     for (uint32_t l = 0; l < 32; l++) call.rows.f[l] = ((float)l * 2 + 1) / 64; // mid-stripe
-    test_sample(&x.t, sampler | UINT64_C(8) << CPU_SAMPLER_ANISOTROPY, CPU_TEX_LOD_GRADIENT, &call);
+    test_sample(&x.t, sampler | UINT64_C(8) << ABI_SAMPLER_ANISOTROPY, CPU_TEX_LOD_GRADIENT, &call);
     for (uint32_t l = 0; l < 32; l++) assert_true(fabsf(call.out.f[l] - (float)(l % 2)) < 1e-4f);
     // At most 2 taps: half of the way to grey, level 2.
-    test_sample(&x.t, sampler | UINT64_C(2) << CPU_SAMPLER_ANISOTROPY,
+    test_sample(&x.t, sampler | UINT64_C(2) << ABI_SAMPLER_ANISOTROPY,
                 CPU_TEX_LOD_GRADIENT | CPU_TEX_QUERY_LOD, &call);
     assert_true(fabsf(call.out.f[0] - 2) < 1e-4f);
-    test_sample(&x.t, sampler | UINT64_C(16) << CPU_SAMPLER_ANISOTROPY,
+    test_sample(&x.t, sampler | UINT64_C(16) << ABI_SAMPLER_ANISOTROPY,
                 CPU_TEX_LOD_GRADIENT | CPU_TEX_QUERY_LOD, &call);
     assert_true(fabsf(call.out.f[0]) < 1e-4f);
     // A skewed footprint has the axes of its ellipse: here both vectors lie along (1, 1).
@@ -797,7 +797,7 @@ static void anisotropic_filtering(void **state) {
             call.rows.f[(CPU_TEX_DX + c) * 32 + l] = 4.0f / 64;
             call.rows.f[(CPU_TEX_DY + c) * 32 + l] = 4.0f / 64;
         }
-    test_sample(&x.t, sampler | UINT64_C(4) << CPU_SAMPLER_ANISOTROPY,
+    test_sample(&x.t, sampler | UINT64_C(4) << ABI_SAMPLER_ANISOTROPY,
                 CPU_TEX_LOD_GRADIENT | CPU_TEX_QUERY_LOD, &call);
     assert_true(fabsf(call.out.f[0] - 1) < 1e-4f); // 8 texels over 4 taps
     test_texture_free(&x);

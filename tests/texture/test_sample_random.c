@@ -12,8 +12,8 @@ static uint32_t any(uint32_t n) { return test_random(&seed) % n; }
 
 typedef struct Case {
     TestTexture x;
-    CpuTexture view;
-    CpuSampler sampler;
+    AbiTexture view;
+    AbiSampler sampler;
     uint32_t op;
     float tolerance;
     TestCall call;
@@ -24,12 +24,12 @@ static const uint16_t formats[] = {70, 80, 70, 80,  71, 81, 10,  30,  25, 65, 11
 
 // One of the levels, slices and swizzles of the texture.
 static void make_view(Case *c) {
-    CpuTexture *v = &c->view;
+    AbiTexture *v = &c->view;
     *v = c->x.t;
     uint32_t first = any(2) ? any(v->n_levels) : 0;
     v->n_levels -= first;
     if (any(3) == 0) v->n_levels = 1 + any(v->n_levels);
-    memmove(v->levels, v->levels + first, sizeof *v->levels * (CPU_MAX_LEVELS - first));
+    memmove(v->levels, v->levels + first, sizeof *v->levels * (ABI_MAX_LEVELS - first));
     v->width = v->levels[0].width, v->height = v->levels[0].height, v->depth = v->levels[0].depth;
     if (any(4) == 0) {
         v->swizzled = 1;
@@ -42,10 +42,10 @@ static void make_texture(Case *c) {
                                      CPU_TEXTURE_1D,   CPU_TEXTURE_1D_ARRAY,  CPU_TEXTURE_3D,
                                      CPU_TEXTURE_CUBE, CPU_TEXTURE_CUBE_ARRAY};
     uint32_t type = types[any(8)], format = formats[any(sizeof formats / sizeof *formats)];
-    const CpuPixelFormat *f = cpu_pixel_format(format);
+    const AbiPixelFormat *f = abi_pixel_format(format);
     bool flat = type == CPU_TEXTURE_1D || type == CPU_TEXTURE_1D_ARRAY,
          cube = cpu_type_is_cube(type);
-    if (f && cpu_format_is_blocked(f) && (flat || type == CPU_TEXTURE_3D)) type = CPU_TEXTURE_2D;
+    if (f && abi_format_is_blocked(f) && (flat || type == CPU_TEXTURE_3D)) type = CPU_TEXTURE_2D;
     flat = type == CPU_TEXTURE_1D || type == CPU_TEXTURE_1D_ARRAY;
     uint32_t w = 1 + any(any(2) ? 9 : 70), h = flat ? 1 : cube ? w : 1 + any(any(2) ? 9 : 70);
     uint32_t d = type == CPU_TEXTURE_3D ? 1 + any(9) : 1, most = w > h ? w : h, n_levels = 1;
@@ -56,21 +56,21 @@ static void make_texture(Case *c) {
     most = d > most ? d : most;
     while (most >> n_levels) n_levels++;
     if (flat) n_levels = 1;
-    CpuTextureShape shape = test_shape(type, format, w, h, d,
+    AbiTextureShape shape = test_shape(type, format, w, h, d,
                                        cpu_type_is_array(type) ? 1 + any(4) : 1, 1 + any(n_levels));
     test_texture(&shape, any(2), &c->x);
     test_fill(&c->x, test_random(&seed));
     make_view(c);
 }
 
-static bool compares_depth(const CpuTexture *t) {
+static bool compares_depth(const AbiTexture *t) {
     return (t->pixel_format == 250 || t->pixel_format == 252) && t->type != CPU_TEXTURE_3D &&
            t->type != CPU_TEXTURE_1D && t->type != CPU_TEXTURE_1D_ARRAY;
 }
 
 static void make_sampler(Case *c) {
-    CpuSampler *s = &c->sampler;
-    *s = (CpuSampler){.max_anisotropy = any(4) ? 1 : (uint8_t)(1 + any(16)),
+    AbiSampler *s = &c->sampler;
+    *s = (AbiSampler){.max_anisotropy = any(4) ? 1 : (uint8_t)(1 + any(16)),
                       .lod_max = INFINITY,
                       .compare = (uint8_t)any(8),
                       .border = (uint8_t)any(3)};
@@ -132,11 +132,11 @@ static void make_call(Case *c) {
             if (c->op & CPU_TEX_OFFSET) call->rows.u[(CPU_TEX_OFFSETS + i) * n + l] = any(16) - 8;
         }
     // Bytes: see fast_bytes.c. Coordinates: what single precision leaves of some texels.
-    c->tolerance = cpu_format_is_integer(c->view.format) ? 0 : 6e-4f;
+    c->tolerance = abi_format_is_integer(c->view.format) ? 0 : 6e-4f;
 }
 
 static void call_with(const Case *c, CpuIsa isa, float du, float dv, float dlod, TestCall *out) {
-    CpuSampler s = c->sampler;
+    AbiSampler s = c->sampler;
     *out = c->call;
     for (uint32_t l = 0; l < out->n_lanes; l++) {
         out->rows.f[l] += du;
@@ -175,8 +175,8 @@ static bool is_near(const Case *c, const TestCall *got, uint32_t l) {
 
 static void describe(const Case *c, uint64_t from, const char *isa, uint32_t l, const TestCall *got,
                      const TestCall *expected) {
-    const CpuTexture *t = &c->view;
-    const CpuSampler *s = &c->sampler;
+    const AbiTexture *t = &c->view;
+    const AbiSampler *s = &c->sampler;
     uint32_t n = got->n_lanes;
     fail_msg("call %llu, %s: lane %u of %u: %g %g %g %g, general %g %g %g %g; format %u type %u "
              "%ux%ux%u levels %u op %x filters %u %u %u address %u %u %u aniso %u lod %g %g %g at "
@@ -220,7 +220,7 @@ static void random_calls(void **state) {
 static void just_below_zero(void **state) {
     (void)state;
     TestTexture x;
-    CpuTextureShape shape = test_shape(CPU_TEXTURE_2D, 55, 4, 1, 1, 1, 1); // R32Float
+    AbiTextureShape shape = test_shape(CPU_TEXTURE_2D, 55, 4, 1, 1, 1, 1); // R32Float
     test_texture(&shape, true, &x);
     for (int i = 0; i < 4; i++) ((float *)(void *)x.t.levels[0].data)[i] = (float)i;
     for (CpuIsa isa = CPU_ISA_NONE; isa <= CPU_ISA_AVX512; isa++) {

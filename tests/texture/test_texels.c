@@ -6,41 +6,41 @@
 #include "texture_test.h"
 
 static const uint16_t values[] = {
-#define CPU_PIXEL_FORMAT(name, value, ...) value,
+#define ABI_PIXEL_FORMAT(name, value, ...) value,
 #include "abi/pixel_formats.def"
 };
 #define N_VALUES (sizeof values / sizeof *values)
 
-static void call_read(const CpuTexture *t, uint32_t op, TestCall *c) {
+static void call_read(const AbiTexture *t, uint32_t op, TestCall *c) {
     cpu_texture_ops()->read((uintptr_t)t, op | t->type, c->n_lanes, c->mask, c->rows.u, c->out.u);
 }
 
-static void call_write(const CpuTexture *t, uint32_t op, TestCall *c) {
+static void call_write(const AbiTexture *t, uint32_t op, TestCall *c) {
     cpu_texture_ops()->write((uintptr_t)t, op | t->type, c->n_lanes, c->mask, c->rows.u, c->out.u);
 }
 
-static uint32_t data_of(const CpuPixelFormat *f) {
-    return f->kind == CPU_KIND_SINT ? CPU_TEX_INT : f->kind == CPU_KIND_UINT ? CPU_TEX_UINT : 0;
+static uint32_t data_of(const AbiPixelFormat *f) {
+    return f->kind == ABI_KIND_SINT ? CPU_TEX_INT : f->kind == ABI_KIND_UINT ? CPU_TEX_UINT : 0;
 }
 
 // at: the texel, or the block that holds it.
-static void decode(const CpuTexture *t, const unsigned char *at, uint32_t x, uint32_t y,
+static void decode(const AbiTexture *t, const unsigned char *at, uint32_t x, uint32_t y,
                    uint32_t rgba[4]) {
-    const CpuPixelFormat *f = t->format;
-    if (cpu_format_is_blocked(f)) {
+    const AbiPixelFormat *f = t->format;
+    if (abi_format_is_blocked(f)) {
         float block[144 * 4];
         assert_true(cpu_format_decode_block(f, at, block));
         memcpy(rgba, &block[(y % f->block_height * f->block_width + x % f->block_width) * 4], 16);
-    } else if (cpu_format_is_integer(f)) {
+    } else if (abi_format_is_integer(f)) {
         cpu_format_decode_int(f, at, 1, rgba);
     } else {
         cpu_format_decode_float(f, at, 1, (float *)rgba);
     }
 }
 
-static CpuTextureShape shape_of(uint32_t type, uint32_t format, uint32_t n_levels) {
+static AbiTextureShape shape_of(uint32_t type, uint32_t format, uint32_t n_levels) {
     bool flat = cpu_type_dimensions(type) == 1, cube = cpu_type_is_cube(type);
-    CpuTextureShape s =
+    AbiTextureShape s =
         test_shape(type, format, 37,
                    flat   ? 1
                    : cube ? 37
@@ -55,11 +55,11 @@ typedef struct Where {
 } Where;
 
 // A place that is outside in one of its parts now and then. true: inside.
-static bool random_place(const CpuTexture *t, uint64_t *seed, Where *w) {
+static bool random_place(const AbiTexture *t, uint64_t *seed, Where *w) {
     *w = (Where){.level = test_random(seed) % t->n_levels,
                  .sample = test_random(seed) % t->n_samples};
     uint32_t layers =
-        t->type == CPU_TEXTURE_3D ? t->levels[w->level].depth : cpu_texture_n_slices(t);
+        t->type == CPU_TEXTURE_3D ? t->levels[w->level].depth : abi_texture_n_slices(t);
     w->x = test_random(seed) % t->levels[w->level].width;
     w->y = test_random(seed) % t->levels[w->level].height;
     w->z = test_random(seed) % layers;
@@ -87,7 +87,7 @@ static bool random_place(const CpuTexture *t, uint64_t *seed, Where *w) {
     }
 }
 
-static void set_place(TestCall *c, const CpuTexture *t, uint32_t l, const Where *w) {
+static void set_place(TestCall *c, const AbiTexture *t, uint32_t l, const Where *w) {
     uint32_t n = c->n_lanes;
     c->rows.u[CPU_TEX_X * n + l] = w->x;
     c->rows.u[CPU_TEX_Y * n + l] = w->y;
@@ -99,7 +99,7 @@ static void set_place(TestCall *c, const CpuTexture *t, uint32_t l, const Where 
 
 // Runs of texels along x, as most kernels access them: in one row, or in rows of 8 (threadgroups of
 // 8 x 8); outside at the right and lower edges.
-static bool run_place(const CpuTexture *t, uint32_t l, int turn, Where *w) {
+static bool run_place(const AbiTexture *t, uint32_t l, int turn, Where *w) {
     uint32_t start = (uint32_t)turn % 3 * 9, y = (uint32_t)turn % 2 * 3;
     bool rows = turn >= 6 && cpu_type_dimensions(t->type) > 1;
     *w = (Where){.x = rows ? start + l % 8 : start + l, .y = rows ? y + l / 8 : y};
@@ -107,16 +107,16 @@ static bool run_place(const CpuTexture *t, uint32_t l, int turn, Where *w) {
     return w->x < t->width && w->y < t->height;
 }
 
-static bool same_bits_or_nan(const CpuPixelFormat *f, uint32_t a, uint32_t b) {
+static bool same_bits_or_nan(const AbiPixelFormat *f, uint32_t a, uint32_t b) {
     float x, y;
     memcpy(&x, &a, 4);
     memcpy(&y, &b, 4);
-    return a == b || (!cpu_format_is_integer(f) && x != x && y != y);
+    return a == b || (!abi_format_is_integer(f) && x != x && y != y);
 }
 
 static void read_type(uint32_t type, uint32_t format) {
     bool levels = !cpu_type_is_multisample(type) && type != CPU_TEXTURE_BUFFER;
-    CpuTextureShape shape = shape_of(type, format, levels ? 3 : 1);
+    AbiTextureShape shape = shape_of(type, format, levels ? 3 : 1);
     TestTexture x;
     test_texture(&shape, true, &x);
     uint64_t seed = format * 16 + type;
@@ -138,10 +138,10 @@ static void read_type(uint32_t type, uint32_t format) {
         for (uint32_t l = 0; l < c.n_lanes; l++) {
             if (!cpu_lane_active(c.mask, l)) continue;
             uint32_t want[4] = {0};
-            if (type == CPU_TEXTURE_BUFFER && !cpu_format_has_alpha(x.t.format))
-                want[3] = cpu_format_is_integer(x.t.format) ? 1 : 0x3f800000;
+            if (type == CPU_TEXTURE_BUFFER && !abi_format_has_alpha(x.t.format))
+                want[3] = abi_format_is_integer(x.t.format) ? 1 : 0x3f800000;
             if (in[l])
-                decode(&x.t, cpu_texture_at(&x.t, w[l].level, w[l].x, w[l].y, w[l].z, w[l].sample),
+                decode(&x.t, abi_texture_at(&x.t, w[l].level, w[l].x, w[l].y, w[l].z, w[l].sample),
                        w[l].x, w[l].y, want);
             for (unsigned k = 0; k < 4; k++)
                 if (!same_bits_or_nan(x.t.format, c.out.u[k * c.n_lanes + l], want[k])) {
@@ -162,10 +162,10 @@ static void each_isa(void (*body)(void)) {
 
 static void read_everything(void) {
     for (size_t i = 0; i < N_VALUES; i++) {
-        const CpuPixelFormat *f = cpu_pixel_format(values[i]);
+        const AbiPixelFormat *f = abi_pixel_format(values[i]);
         if (f->caps == 0) continue; // known by name only
         for (uint32_t type = 0; type < CPU_TEXTURE_N_TYPES; type++)
-            if (!cpu_format_is_blocked(f) || cpu_type_dimensions(type) > 1)
+            if (!abi_format_is_blocked(f) || cpu_type_dimensions(type) > 1)
                 read_type(type, values[i]);
     }
 }
@@ -178,14 +178,14 @@ static void every_format_and_type_reads(void **state) {
 // Writes against the conversion of rows, with everything around the written texels unchanged.
 static void write_type(uint32_t type, uint32_t format) {
     bool levels = !cpu_type_is_multisample(type) && type != CPU_TEXTURE_BUFFER;
-    CpuTextureShape shape = shape_of(type, format, levels ? 2 : 1);
+    AbiTextureShape shape = shape_of(type, format, levels ? 2 : 1);
     TestTexture x, y;
     test_texture(&shape, true, &x);
     test_texture(&shape, true, &y);
     uint64_t seed = format * 16 + type;
     memset(x.t.levels[0].data, 0xa5, x.size.n_bytes);
     memset(y.t.levels[0].data, 0xa5, y.size.n_bytes);
-    bool integer = cpu_format_is_integer(x.t.format);
+    bool integer = abi_format_is_integer(x.t.format);
     for (int turn = 0; turn < 10; turn++) {
         TestCall c;
         test_all_lanes(&c, turn & 1 ? 64 : 32);
@@ -206,7 +206,7 @@ static void write_type(uint32_t type, uint32_t format) {
                 c.rows.u[(CPU_TEX_VALUE + k) * c.n_lanes + l] = v.u[k];
             }
             if (!in || !cpu_lane_active(c.mask, l)) continue;
-            void *at = cpu_texture_at(&y.t, w.level, w.x, w.y, w.z, w.sample);
+            void *at = abi_texture_at(&y.t, w.level, w.x, w.y, w.z, w.sample);
             if (integer)
                 cpu_format_encode_int(y.t.format, v.u, format == 54, 1, at);
             else
@@ -225,8 +225,8 @@ static void write_type(uint32_t type, uint32_t format) {
 
 static void write_everything(void) {
     for (size_t i = 0; i < N_VALUES; i++) {
-        const CpuPixelFormat *f = cpu_pixel_format(values[i]);
-        if (!(f->caps & CPU_FORMAT_WRITE)) continue;
+        const AbiPixelFormat *f = abi_pixel_format(values[i]);
+        if (!(f->caps & ABI_FORMAT_WRITE)) continue;
         for (uint32_t type = 0; type < CPU_TEXTURE_N_TYPES; type++) write_type(type, values[i]);
     }
 }
@@ -242,7 +242,7 @@ static void vectors_convert_exactly(void) {
     static const uint32_t formats[] = {10, 30, 70, 71, 80, 81};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         TestTexture x;
-        CpuTextureShape shape = test_shape(CPU_TEXTURE_2D, formats[i], 256, 1, 1, 1, 1);
+        AbiTextureShape shape = test_shape(CPU_TEXTURE_2D, formats[i], 256, 1, 1, 1, 1);
         test_texture(&shape, true, &x);
         unsigned char *p = x.t.levels[0].data;
         unsigned b = x.t.format->block_bytes;
@@ -305,7 +305,7 @@ static void garbage_everywhere(void) {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         for (uint32_t type = 0; type < CPU_TEXTURE_N_TYPES; type++) {
             bool levels = !cpu_type_is_multisample(type) && type != CPU_TEXTURE_BUFFER;
-            CpuTextureShape shape = shape_of(type, formats[i], levels ? 3 : 1);
+            AbiTextureShape shape = shape_of(type, formats[i], levels ? 3 : 1);
             TestTexture x;
             test_texture(&shape, (type + i) % 2, &x);
             test_fill(&x, 1);
@@ -344,7 +344,7 @@ static void garbage_stays_inside(void **state) {
 static void linear_textures_end_with_their_buffer(void **state) {
     (void)state;
     // 5 texels a row of 6 texels' bytes; the buffer ends behind the last texel.
-    CpuTextureShape shape = test_shape(CPU_TEXTURE_2D, 70, 5, 3, 1, 1, 1);
+    AbiTextureShape shape = test_shape(CPU_TEXTURE_2D, 70, 5, 3, 1, 1, 1);
     shape.row_bytes = 24;
     TestTexture x;
     test_texture(&shape, true, &x);
@@ -368,7 +368,7 @@ static void linear_textures_end_with_their_buffer(void **state) {
 
 // Atomics.
 
-static void call_atomic(const CpuTexture *t, unsigned what, TestCall *c) {
+static void call_atomic(const AbiTexture *t, unsigned what, TestCall *c) {
     cpu_texture_ops()->atomic((uintptr_t)t, what << CPU_TEX_ATOMIC | t->type, c->n_lanes, c->mask,
                               c->rows.u, c->out.u);
 }
@@ -398,7 +398,7 @@ static void atomics_do_what_they_say(void **state) {
     for (int i = 0; i < 3; i++)
         for (unsigned what = 0; what <= CPU_TEX_MAX; what++) {
             TestTexture x;
-            CpuTextureShape shape = test_shape(CPU_TEXTURE_2D_ARRAY, formats[i], 4, 4, 1, 2, 1);
+            AbiTextureShape shape = test_shape(CPU_TEXTURE_2D_ARRAY, formats[i], 4, 4, 1, 2, 1);
             test_texture(&shape, false, &x);
             unsigned bits = i == 2 ? 64 : 32;
             uint64_t seed = what;
@@ -414,7 +414,7 @@ static void atomics_do_what_they_say(void **state) {
                     content[l] = ((uint64_t)test_random(&seed) << 32 | test_random(&seed)) & all;
                     v[l] = ((uint64_t)test_random(&seed) << 32 | test_random(&seed)) & all;
                     expected[l] = test_random(&seed) & 1 ? content[l] : v[l];
-                    memcpy(cpu_texture_at(&x.t, 0, l, 2, 1, 0), &content[l], bits / 8);
+                    memcpy(abi_texture_at(&x.t, 0, l, 2, 1, 0), &content[l], bits / 8);
                     for (unsigned k = 0; k < 2; k++) {
                         c.rows.u[(CPU_TEX_VALUE + k) * 4 + l] = (uint32_t)(v[l] >> 32 * k);
                         c.rows.u[(CPU_TEX_VALUE + 2 + k) * 4 + l] =
@@ -424,7 +424,7 @@ static void atomics_do_what_they_say(void **state) {
                 call_atomic(&x.t, what, &c);
                 for (uint32_t l = 0; l < 4; l++) {
                     uint64_t now = 0, old = c.out.u[l] | (uint64_t)c.out.u[4 + l] << 32;
-                    memcpy(&now, cpu_texture_at(&x.t, 0, l, 2, 1, 0), bits / 8);
+                    memcpy(&now, abi_texture_at(&x.t, 0, l, 2, 1, 0), bits / 8);
                     if (l == 3) {
                         assert_int_equal(old, 0);
                         assert_true(now == content[l]);
@@ -450,7 +450,7 @@ static void *add_many(void *arg) {
 static void atomics_from_several_threads(void **state) {
     (void)state;
     TestTexture x;
-    CpuTextureShape shape = test_shape(CPU_TEXTURE_2D, 53, 4, 4, 1, 1, 1);
+    AbiTextureShape shape = test_shape(CPU_TEXTURE_2D, 53, 4, 4, 1, 1, 1);
     test_texture(&shape, false, &x);
     cpu_texture_ops();
     pthread_t threads[4];

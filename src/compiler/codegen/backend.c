@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // backend.c: one kernel of a library -> a code object for this CPU. The pipeline, in one place.
 #include "compiler/codegen/codegen.h"
-#include "abi/stage.h"
+#include "abi/cpu_stage.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -51,7 +51,7 @@ typedef struct Cg {
     char *scratch;              // msl_part_symbol's
     struct Validation *validation; // while validate.c runs, or NULL
     bool has_support;           // device/support.c is linked
-    uint32_t stage_flags;       // vertex and fragment functions: CPU_STAGE_*
+    uint32_t stage_flags;       // vertex and fragment functions: ABI_STAGE_*
     uint32_t n_vertex_buffers;
     uint8_t vertex_buffers[32]; // that attributes are fetched from, by their places
     char *diagnostics;          // errors LLVM reported through its handler, or NULL

@@ -7,7 +7,7 @@
 //   requires  msl_load, msl_specialise
 // Threadgroup memory gets no `noalias`: LLVM would take a barrier for a call that cannot touch it.
 #include "compiler/codegen/codegen.h"
-#include "abi/texture.h"
+#include "abi/cpu_texture.h"
 #include "compiler/frontend/bridge.h"
 #include <stdio.h>
 #include <stdlib.h>

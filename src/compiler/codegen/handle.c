@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // handle.c: u64 __ingot_handle_word(u64 handle, u32 word): what a tensor handle of the host stands
-// for (a CpuTensor, abi/tensor.h), read as late as the vectoriser begins. Until then a call
+// for (a AbiTensor, abi/cpu_tensor.h), read as late as the vectoriser begins. Until then a call
 // without side effects: the optimiser keeps one of each, outside of loops, and checks of memory
 // accesses (validate.c) see a pointer of unknown origin, which they look up.
 #include "compiler/codegen/codegen.h"
-#include "abi/tensor.h"
+#include "abi/cpu_tensor.h"
 
 // Words of a tensor that is not there: zeros.
 static LLVMValueRef no_tensor(Cg *cg, LLVMTypeRef i64) {
-    LLVMTypeRef words = LLVMArrayType2(i64, sizeof(CpuTensor) / 8);
+    LLVMTypeRef words = LLVMArrayType2(i64, sizeof(AbiTensor) / 8);
     LLVMValueRef none = LLVMAddGlobal(cg->cx.module, words, "no_tensor");
     LLVMSetInitializer(none, LLVMConstNull(words));
     LLVMSetGlobalConstant(none, 1);

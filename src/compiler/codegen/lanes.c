@@ -7,7 +7,7 @@
 //   requires  everything inlined; runs on code that is not optimised further before, so that LLVM's
 //             loop transformations are checked along with the vectoriser
 #include "compiler/codegen/codegen.h"
-#include "abi/texture.h"
+#include "abi/cpu_texture.h"
 #include "compiler/tensor_call.h"
 #include <stdio.h>
 #include <stdlib.h>

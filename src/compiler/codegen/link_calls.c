@@ -174,7 +174,7 @@ static void lower_table_entry(Cg *cg, LLVMValueRef call) {
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, index, count, ""), inside, join);
     LLVMPositionBuilderAtEnd(b, inside);
     LLVMValueRef wide = LLVMBuildZExt(b, index, msl_int(cx, 64), "");
-    LLVMValueRef offset = msl_const(cx, 64, offsetof(CpuFunctionTable, ids));
+    LLVMValueRef offset = msl_const(cx, 64, offsetof(AbiFunctionTable, ids));
     LLVMValueRef ids = LLVMBuildInBoundsGEP2(b, i8, table, &offset, 1, "");
     LLVMValueRef id = LLVMBuildLoad2(b, i32, LLVMBuildInBoundsGEP2(b, i32, ids, &wide, 1, ""), "");
     id = LLVMBuildSelect(b, build_signature_check(cg, id, msl_callee(call)), id,

@@ -2,7 +2,7 @@
 // stage.c: from a vertex or fragment function as the front end wrote it to a thread function.
 //   purpose   void thread(ptr slot0, ..., ptr slotN-1, ptr step): what kernels find in parameters
 //   is
-//             loaded from the step (abi/stage.h), results are stored to its rows. A row is an
+//             loaded from the step (abi/cpu_stage.h), results are stored to its rows. A row is an
 //             array of lanes addressed by the lane's index, so that the vectoriser makes one vector
 //             access of it; planes are uniform loads.
 //   requires  msl_load, msl_specialise; entry.c calls it for parameters that are no resources
@@ -126,13 +126,13 @@ static LLVMValueRef plane_coordinate(Cg *cg, unsigned place, bool y) {
     MslContext *cx = &cg->cx;
     LLVMTypeRef f32 = msl_float(cx);
     LLVMValueRef step = msl_stage_step(cg), in, at = lane_part(cg, y);
-    if (place == CPU_AT_CENTROID)
+    if (place == ABI_AT_CENTROID)
         in = msl_stage_load(
             cg, f32,
             msl_stage_row(
                 cg, msl_stage_load(cg, msl_ptr(cx), step, offsetof(CpuFragmentStep, centroid)), y),
             0);
-    else if (place == CPU_AT_SAMPLE)
+    else if (place == ABI_AT_SAMPLE)
         in = msl_stage_load(cg, f32, step, offsetof(CpuFragmentStep, sample) + (y ? 4 : 0));
     else
         in = LLVMConstReal(f32, 0.5);
@@ -161,18 +161,18 @@ static LLVMValueRef interpolate(Cg *cg, const RfValue *v, unsigned component) {
     LLVMValueRef planes =
         msl_stage_load(cg, msl_ptr(cx), msl_stage_step(cg), offsetof(CpuFragmentStep, planes));
     uint64_t offset = (uint64_t)(v->row + component) * sizeof(CpuPlane);
-    if (v->interpolation == CPU_FLAT || msl_is_of_primitive(cg, v->row)) // the bits
+    if (v->interpolation == ABI_FLAT || msl_is_of_primitive(cg, v->row)) // the bits
         return msl_stage_load(cg, msl_int(cx, 32), planes, offset + offsetof(CpuPlane, at));
     LLVMValueRef value = plane_value(cg, planes, offset, v->place);
-    if (v->interpolation == CPU_LINEAR) return value;
+    if (v->interpolation == ABI_LINEAR) return value;
     return LLVMBuildFMul(cx->builder, value, w_at(cg, v->place), "");
 }
 
 static LLVMValueRef fragment_position(Cg *cg, unsigned component) {
     MslContext *cx = &cg->cx;
     LLVMValueRef step = msl_stage_step(cg);
-    if (component == 2) return plane_value(cg, step, offsetof(CpuFragmentStep, z), CPU_AT_CENTER);
-    if (component == 3) return plane_value(cg, step, offsetof(CpuFragmentStep, w), CPU_AT_CENTER);
+    if (component == 2) return plane_value(cg, step, offsetof(CpuFragmentStep, z), ABI_AT_CENTER);
+    if (component == 3) return plane_value(cg, step, offsetof(CpuFragmentStep, w), ABI_AT_CENTER);
     bool y = component == 1;
     LLVMValueRef first = msl_stage_load(
         cg, msl_int(cx, 32), step, y ? offsetof(CpuFragmentStep, y) : offsetof(CpuFragmentStep, x));
@@ -184,7 +184,7 @@ static LLVMValueRef fragment_position(Cg *cg, unsigned component) {
 
 static LLVMValueRef barycentric(Cg *cg, const RfValue *v, unsigned component) {
     MslContext *cx = &cg->cx;
-    bool linear = v->interpolation == CPU_LINEAR;
+    bool linear = v->interpolation == ABI_LINEAR;
     uint64_t first = linear ? offsetof(CpuFragmentStep, barycentric_linear)
                             : offsetof(CpuFragmentStep, barycentric);
     LLVMValueRef part[2];
@@ -362,7 +362,7 @@ static LLVMValueRef begin_points(Cg *cg, const RfValue *v, LLVMValueRef memory) 
 
 static void store_point(Cg *cg, const RfValue *v, LLVMValueRef points) {
     StageScalar s = msl_stage_scalar(cg, v->data_type);
-    LLVMValueRef part[CPU_MAX_CLIP];
+    LLVMValueRef part[ABI_MAX_CLIP];
     for (uint32_t i = 0; i < v->points; i++) {
         msl_fetch_attribute(cg, v, i, part);
         for (unsigned k = 0; k < v->n; k++) {
@@ -407,8 +407,8 @@ static void store_interpolant(Cg *cg, const RfValue *v, LLVMValueRef memory) {
 static void store_components(Cg *cg, const RfValue *v, LLVMValueRef memory) {
     MslContext *cx = &cg->cx;
     StageScalar s = msl_stage_scalar(cg, v->data_type);
-    LLVMValueRef part[CPU_MAX_CLIP];
-    if (v->n > CPU_MAX_CLIP) msl_fail(cx, "internal error: %u components", v->n);
+    LLVMValueRef part[ABI_MAX_CLIP];
+    if (v->n > ABI_MAX_CLIP) msl_fail(cx, "internal error: %u components", v->n);
     if (v->role == RF_ATTRIBUTE) msl_fetch_attribute(cg, v, 0, part);
     for (unsigned k = 0; k < v->n; k++) {
         if (v->role != RF_ATTRIBUTE)
@@ -454,12 +454,12 @@ LLVMValueRef msl_build_stage_input(Cg *cg, uint32_t param, LLVMTypeRef want, LLV
 
 static unsigned vertex_row(const RfValue *v) {
     switch (v->role) {
-    case RF_POSITION: return CPU_VERTEX_POSITION;
-    case RF_POINT_SIZE: return CPU_VERTEX_POINT_SIZE;
-    case RF_LAYER: return CPU_VERTEX_LAYER;
-    case RF_VIEWPORT: return CPU_VERTEX_VIEWPORT;
-    case RF_CLIP_DISTANCE: return CPU_VERTEX_CLIP;
-    default: return CPU_VERTEX_FIRST + v->row;
+    case RF_POSITION: return ABI_VERTEX_POSITION;
+    case RF_POINT_SIZE: return ABI_VERTEX_POINT_SIZE;
+    case RF_LAYER: return ABI_VERTEX_LAYER;
+    case RF_VIEWPORT: return ABI_VERTEX_VIEWPORT;
+    case RF_CLIP_DISTANCE: return ABI_VERTEX_CLIP;
+    default: return ABI_VERTEX_FIRST + v->row;
     }
 }
 

@@ -7,7 +7,7 @@
 // any format to float or half; integers to wider integers of the same sign; missing components are
 // 0, 0, 0, 1.
 #include "compiler/codegen/stage_int.h"
-#include "abi/kernel.h"
+#include "abi/cpu_kernel.h"
 #include <stddef.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 // (vertex attributes) and stage_wrap.c (the finished function).
 #ifndef INGOT_CODEGEN_STAGE_INT_H
 #define INGOT_CODEGEN_STAGE_INT_H
-#include "abi/stage.h"
+#include "abi/cpu_stage.h"
 #include "compiler/codegen/codegen.h"
 
 // One component of a value: what the program's type is made of.

@@ -308,9 +308,9 @@ static void lower_sample_query(Cg *cg, LLVMValueRef call) {
 
 // Note what only optimised code tells: whether it discards, has effects, looks at its quad.
 static void note_flags(Cg *cg, bool discards, bool effects) {
-    if (discards) cg->stage_flags |= CPU_STAGE_DISCARD;
-    if (effects) cg->stage_flags |= CPU_STAGE_EFFECTS;
-    if (cg->uses.simd || cg->uses.quads) cg->stage_flags |= CPU_STAGE_QUADS;
+    if (discards) cg->stage_flags |= ABI_STAGE_DISCARD;
+    if (effects) cg->stage_flags |= ABI_STAGE_EFFECTS;
+    if (cg->uses.simd || cg->uses.quads) cg->stage_flags |= ABI_STAGE_QUADS;
 }
 
 void msl_settle_stage(Cg *cg) {
@@ -321,7 +321,7 @@ void msl_settle_stage(Cg *cg) {
         msl_fail(cx, "'%s': threadgroup memory is for kernel functions", cg->fn->name);
     Found queries = collect_if(cg, is_sample_query);
     for (unsigned i = 0; i < queries.n; i++) lower_sample_query(cg, queries.at[i]);
-    if (queries.n) cg->stage_flags |= CPU_STAGE_READS_POSITIONS;
+    if (queries.n) cg->stage_flags |= ABI_STAGE_READS_POSITIONS;
     free(queries.at);
     Found ends = collect_if(cg, is_end), discards = collect_if(cg, is_discard);
     Found effects = collect_if(cg, has_effect), questions = collect_if(cg, is_question);
@@ -400,54 +400,54 @@ void msl_wrap_stage(Cg *cg) {
 
 // ---- ingot_stage_info -----------------------------------------------------------------------
 
-static void describe_value(const RfFunction *f, const RfValue *v, CpuStageInfo *info) {
+static void describe_value(const RfFunction *f, const RfValue *v, AbiStageInfo *info) {
     bool out = v->param == UINT32_MAX;
     switch (v->role) {
     case RF_VALUE:
-        for (uint32_t k = 0; !out && k < v->n && v->row + k < CPU_MAX_VARYINGS; k++)
+        for (uint32_t k = 0; !out && k < v->n && v->row + k < ABI_MAX_VARYINGS; k++)
             info->inputs[v->row + k] = v->interpolation;
         break;
-    case RF_POSITION: info->flags |= out ? CPU_STAGE_POSITION : 0; break;
-    case RF_POINT_SIZE: info->flags |= out ? CPU_STAGE_POINT_SIZE : 0; break;
-    case RF_LAYER: info->flags |= out ? CPU_STAGE_LAYER : 0; break;
-    case RF_VIEWPORT: info->flags |= out ? CPU_STAGE_VIEWPORT : 0; break;
+    case RF_POSITION: info->flags |= out ? ABI_STAGE_POSITION : 0; break;
+    case RF_POINT_SIZE: info->flags |= out ? ABI_STAGE_POINT_SIZE : 0; break;
+    case RF_LAYER: info->flags |= out ? ABI_STAGE_LAYER : 0; break;
+    case RF_VIEWPORT: info->flags |= out ? ABI_STAGE_VIEWPORT : 0; break;
     case RF_CLIP_DISTANCE: info->n_clip = out ? v->n : info->n_clip; break;
     case RF_COLOR:
         if (out)
-            info->colors |= 1u << (v->source ? CPU_MAX_COLORS : v->index);
+            info->colors |= 1u << (v->source ? ABI_MAX_COLORS : v->index);
         else
             info->colors_in |= 1u << v->index;
         break;
     case RF_DEPTH:
-        info->flags |= CPU_STAGE_DEPTH | (v->qualifier == 1 ? CPU_STAGE_DEPTH_GREATER : 0) |
-                       (v->qualifier == 2 ? CPU_STAGE_DEPTH_LESS : 0);
+        info->flags |= ABI_STAGE_DEPTH | (v->qualifier == 1 ? ABI_STAGE_DEPTH_GREATER : 0) |
+                       (v->qualifier == 2 ? ABI_STAGE_DEPTH_LESS : 0);
         break;
-    case RF_STENCIL: info->flags |= CPU_STAGE_STENCIL; break;
+    case RF_STENCIL: info->flags |= ABI_STAGE_STENCIL; break;
     case RF_SAMPLE_MASK:
-        info->flags |= out ? CPU_STAGE_SAMPLE_MASK : CPU_STAGE_READS_COVERAGE;
+        info->flags |= out ? ABI_STAGE_SAMPLE_MASK : ABI_STAGE_READS_COVERAGE;
         break;
-    case RF_POINT_COORD: info->flags |= CPU_STAGE_READS_POINT_COORD; break;
-    case RF_PRIMITIVE_ID: info->flags |= CPU_STAGE_READS_PRIMITIVE_ID; break;
-    case RF_BARYCENTRIC: info->flags |= CPU_STAGE_READS_BARYCENTRIC; break;
+    case RF_POINT_COORD: info->flags |= ABI_STAGE_READS_POINT_COORD; break;
+    case RF_PRIMITIVE_ID: info->flags |= ABI_STAGE_READS_PRIMITIVE_ID; break;
+    case RF_BARYCENTRIC: info->flags |= ABI_STAGE_READS_BARYCENTRIC; break;
     case RF_IMAGEBLOCK:
-        info->flags |= out ? CPU_STAGE_IMAGEBLOCK_OUT : CPU_STAGE_IMAGEBLOCK_IN;
+        info->flags |= out ? ABI_STAGE_IMAGEBLOCK_OUT : ABI_STAGE_IMAGEBLOCK_IN;
         if (out) info->imageblock_words = (v->stride + 3) / 4;
         break;
-    case RF_SAMPLE_ID: info->flags |= CPU_STAGE_PER_SAMPLE; break;
+    case RF_SAMPLE_ID: info->flags |= ABI_STAGE_PER_SAMPLE; break;
     default: break;
     }
-    bool interpolated = !out && f->stage == RF_FRAGMENT && v->interpolation != CPU_FLAT &&
+    bool interpolated = !out && f->stage == RF_FRAGMENT && v->interpolation != ABI_FLAT &&
                         (v->role == RF_VALUE || v->role == RF_BARYCENTRIC);
-    if (v->pull) info->flags |= CPU_STAGE_READS_CENTROID;
-    if (interpolated && v->place == CPU_AT_SAMPLE) info->flags |= CPU_STAGE_PER_SAMPLE;
-    if (interpolated && v->place == CPU_AT_CENTROID) info->flags |= CPU_STAGE_READS_CENTROID;
+    if (v->pull) info->flags |= ABI_STAGE_READS_CENTROID;
+    if (interpolated && v->place == ABI_AT_SAMPLE) info->flags |= ABI_STAGE_PER_SAMPLE;
+    if (interpolated && v->place == ABI_AT_CENTROID) info->flags |= ABI_STAGE_READS_CENTROID;
 }
 
 void msl_finish_stage_info(Cg *cg) {
     MslContext *cx = &cg->cx;
     const RfFunction *f = cg->fn;
-    CpuStageInfo info = {.stage = f->stage,
-                         .flags = cg->stage_flags | (f->early_tests ? CPU_STAGE_EARLY_TESTS : 0),
+    AbiStageInfo info = {.stage = f->stage,
+                         .flags = cg->stage_flags | (f->early_tests ? ABI_STAGE_EARLY_TESTS : 0),
                          .n_inputs = f->input_rows,
                          .n_outputs = f->output_rows,
                          .n_vertex_buffers = cg->n_vertex_buffers};
@@ -458,8 +458,8 @@ void msl_finish_stage_info(Cg *cg) {
     for (uint32_t i = 0; i < f->n_outputs; i++)
         if (msl_condition_holds(cg, f->outputs[i].condition))
             describe_value(f, &f->outputs[i], &info);
-    for (uint32_t r = 0; f->stage == RF_FRAGMENT && r < CPU_MAX_VARYINGS; r++)
-        if (msl_is_of_primitive(cg, r)) info.inputs[r] = CPU_FLAT;
+    for (uint32_t r = 0; f->stage == RF_FRAGMENT && r < ABI_MAX_VARYINGS; r++)
+        if (msl_is_of_primitive(cg, r)) info.inputs[r] = ABI_FLAT;
     LLVMValueRef bytes = LLVMConstStringInContext2(cx->llvm, (const char *)&info, sizeof info, 1);
     LLVMValueRef g = LLVMAddGlobal(cx->module, LLVMTypeOf(bytes), CPU_STAGE_INFO_SYMBOL);
     LLVMSetInitializer(g, bytes);

@@ -3,10 +3,10 @@
 // reference code (lanes.c).
 //   purpose   tells the optimiser what __ingot_texture_*() do to memory: what a texture holds is
 //             memory of its own, that neither buffers nor variables share; and turns size queries
-//             into loads from CpuTexture
+//             into loads from AbiTexture
 //   requires  msl_load; the queries: everything inlined
 #include "compiler/codegen/codegen.h"
-#include "abi/kernel.h"
+#include "abi/cpu_kernel.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ void msl_describe_textures(Cg *cg) {
     }
 }
 
-// The texture in a pool that a handle stands for, if it stands for one (abi/texture.h).
+// The texture in a pool that a handle stands for, if it stands for one (abi/cpu_texture.h).
 static LLVMValueRef pooled_texture(Cg *cg, LLVMValueRef handle, LLVMValueRef empty) {
     MslContext *cx = &cg->cx;
     LLVMTypeRef ptr = msl_ptr(cx), i64 = msl_int(cx, 64), type = LLVMFunctionType(ptr, NULL, 0, 0);
@@ -71,8 +71,8 @@ static LLVMValueRef pooled_texture(Cg *cg, LLVMValueRef handle, LLVMValueRef emp
         LLVMSetMetadata(p, invariant, empty);
     }
     LLVMValueRef at =
-        LLVMBuildAnd(cx->builder, handle, LLVMConstInt(i64, CPU_VIEW_POOL_SLOTS - 1, 0), "");
-    at = LLVMBuildMul(cx->builder, at, LLVMConstInt(i64, sizeof(CpuTexture), 0), "");
+        LLVMBuildAnd(cx->builder, handle, LLVMConstInt(i64, ABI_VIEW_POOL_SLOTS - 1, 0), "");
+    at = LLVMBuildMul(cx->builder, at, LLVMConstInt(i64, sizeof(AbiTexture), 0), "");
     return LLVMBuildGEP2(cx->builder, msl_int(cx, 8), p, &at, 1, "");
 }
 
@@ -88,7 +88,7 @@ void msl_lower_texture_info(Cg *cg) {
         LLVMValueRef call = LLVMGetUser(use), handle = LLVMGetOperand(call, 0),
                      word = LLVMGetOperand(call, 1);
         if (!none) {
-            enum { N_WORDS = offsetof(CpuTexture, n_samples) / 4 + 1 };
+            enum { N_WORDS = offsetof(AbiTexture, n_samples) / 4 + 1 };
             LLVMTypeRef words = LLVMArrayType2(i32, N_WORDS);
             none = LLVMAddGlobal(cx->module, words, "no_texture");
             LLVMSetInitializer(none, LLVMConstNull(words));
@@ -102,9 +102,9 @@ void msl_lower_texture_info(Cg *cg) {
         p = LLVMBuildSelect(cx->builder, is_none, none, p, "");
         LLVMTypeRef i64 = msl_int(cx, 64);
         LLVMValueRef mark =
-            LLVMBuildAnd(cx->builder, handle, LLVMConstInt(i64, ~(CPU_VIEW_POOL_SLOTS - 1), 0), "");
+            LLVMBuildAnd(cx->builder, handle, LLVMConstInt(i64, ~(ABI_VIEW_POOL_SLOTS - 1), 0), "");
         LLVMValueRef is_pooled = LLVMBuildICmp(cx->builder, LLVMIntEQ, mark,
-                                               LLVMConstInt(i64, CPU_TEXTURE_POOLED, 0), "");
+                                               LLVMConstInt(i64, ABI_TEXTURE_POOLED, 0), "");
         p = LLVMBuildSelect(cx->builder, is_pooled, pooled_texture(cg, handle, empty), p, "");
         word = LLVMBuildZExt(cx->builder, word, msl_int(cx, 64), "");
         p = LLVMBuildInBoundsGEP2(cx->builder, i32, p, &word, 1, "");

@@ -54,22 +54,22 @@ static bool describe(Validation *v, Value i, Access *a) {
     *a = (Access){.i = i};
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad:
-        a->kind = CPU_BAD_LOAD;
+        a->kind = ABI_BAD_LOAD;
         a->bytes = LLVMStoreSizeOfType(layout, LLVMTypeOf(i));
         return true;
     case LLVMStore:
-        a->kind = CPU_BAD_STORE;
+        a->kind = ABI_BAD_STORE;
         a->operand = 1;
         a->bytes = LLVMStoreSizeOfType(layout, LLVMTypeOf(LLVMGetOperand(i, 0)));
         if (LLVMTypeOf(LLVMGetOperand(i, 0)) == msl_null_call_type(&v->cg->cx))
-            a->kind = CPU_BAD_CALL;
+            a->kind = ABI_BAD_CALL;
         return true;
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
-        a->kind = CPU_BAD_ATOMIC;
+        a->kind = ABI_BAD_ATOMIC;
         a->bytes = LLVMStoreSizeOfType(layout, LLVMTypeOf(LLVMGetOperand(i, 1)));
         return true;
-    case LLVMCall: a->kind = CPU_BAD_STORE; return is_copy(i);
+    case LLVMCall: a->kind = ABI_BAD_STORE; return is_copy(i);
     default: return false;
     }
 }
@@ -97,17 +97,17 @@ static Mode choose_mode(Validation *v, Access *a) {
     a->fixed = a->n_roots == 1 && msl_constant_offset(v, p, r, &a->offset) && a->offset >= 0;
     if (a->fixed) {
         uint64_t end = (uint64_t)a->offset + a->bytes, length = 0;
-        if (r->space == CPU_SPACE_BUFFER && end <= r->safe && a->kind == CPU_BAD_LOAD)
+        if (r->space == ABI_SPACE_BUFFER && end <= r->safe && a->kind == ABI_BAD_LOAD)
             return MODE_SHORT;
         msl_root_values(v, r);
         if (LLVMIsAConstantInt(r->length)) length = LLVMConstIntGetZExtValue(r->length);
         if (end <= length) return MODE_NONE;
     }
     // Pixels that only help have addresses of their own kind: no check for all of them together.
-    if (v->cg->request->width == 1 || a->n_roots > 1 || r->space == CPU_SPACE_THREAD ||
+    if (v->cg->request->width == 1 || a->n_roots > 1 || r->space == ABI_SPACE_THREAD ||
         msl_is_graphics(v->cg))
         return MODE_BRANCH;
-    if (a->kind == CPU_BAD_LOAD && !msl_varies(v, p) && !stays_in_block(a->i)) return MODE_BRANCH;
+    if (a->kind == ABI_BAD_LOAD && !msl_varies(v, p) && !stays_in_block(a->i)) return MODE_BRANCH;
     return MODE_REGION;
 }
 
@@ -519,7 +519,7 @@ static void move_before(Validation *v, Value i, Value place) {
 // An access that needs no check: threadgroup variables and constants at fixed places.
 static bool is_harmless(const Access *a) {
     return a && a->bytes && a->mode == MODE_NONE && !a->roots[0]->trusted &&
-           a->roots[0]->space != CPU_SPACE_THREAD;
+           a->roots[0]->space != ABI_SPACE_THREAD;
 }
 
 // May `i` join the region? Otherwise it ends before i.

@@ -140,11 +140,11 @@ static void source_place(Validation *v, Value i, Value *line, Value *column) {
 
 // What a report says about a pointer: its offset, or without a root the address.
 static Value reported_offset(Validation *v, Value p, const Root *root) {
-    if (root->space != CPU_SPACE_POINTER) return msl_byte_offset(v, p, root);
+    if (root->space != ABI_SPACE_POINTER) return msl_byte_offset(v, p, root);
     return LLVMBuildPtrToInt(v->cg->cx.builder, p, msl_int(&v->cg->cx, 64), "");
 }
 
-static void report(Validation *v, Value i, CpuBadAccess kind, Value bytes, Value offset,
+static void report(Validation *v, Value i, AbiBadAccess kind, Value bytes, Value offset,
                    const Root *root, const Where *where) {
     MslContext *cx = &v->cg->cx;
     Value args[12] = {msl_launch(v, where),
@@ -200,7 +200,7 @@ void msl_check_branch(Validation *v, Value i, const Access *a, Root *const *root
     LLVMPositionBuilderAtEnd(b, before);
     Value ok = any_root(v, p, a->bytes, roots, a->n_roots);
     bool unknown = false;
-    for (int r = 0; r < a->n_roots; r++) unknown |= roots[r]->space == CPU_SPACE_POINTER;
+    for (int r = 0; r < a->n_roots; r++) unknown |= roots[r]->space == ABI_SPACE_POINTER;
     if (unknown) { // perhaps its root is, say, one past the end of the resource
         Block ask = new_block(v, before, "ask");
         LLVMBuildCondBr(b, ok, good, ask);
@@ -239,7 +239,7 @@ Value msl_whole_inside(Validation *v, Value p, Value n, Root *const *roots, int 
 }
 
 // At the end of the builder's block, which has no end yet; the builder goes on behind it.
-void msl_report_unless(Validation *v, Value ok, Value i, CpuBadAccess kind, Value n, Value p,
+void msl_report_unless(Validation *v, Value ok, Value i, AbiBadAccess kind, Value n, Value p,
                        const Root *root) {
     static const Where here = {0};
     LLVMBuilderRef b = v->cg->cx.builder;
@@ -267,8 +267,8 @@ void msl_check_copy(Validation *v, const Access *a) {
     Value write = msl_whole_inside(v, to, n, a->roots, a->n_roots);
     Value read = a->n_from ? msl_whole_inside(v, from, n, a->from, a->n_from) : msl_const(cx, 1, 1);
     if (a->n_from && !a->from[0]->trusted)
-        msl_report_unless(v, read, i, CPU_BAD_LOAD, n, from, a->from[0]);
-    if (!a->roots[0]->trusted) msl_report_unless(v, write, i, CPU_BAD_STORE, n, to, a->roots[0]);
+        msl_report_unless(v, read, i, ABI_BAD_LOAD, n, from, a->from[0]);
+    if (!a->roots[0]->trusted) msl_report_unless(v, write, i, ABI_BAD_STORE, n, to, a->roots[0]);
     Block at = LLVMGetInsertBlock(b), inside = new_block(v, at, "inside");
     LLVMBuildCondBr(b, write, inside, end);
     LLVMPositionBuilderAtEnd(b, inside);
@@ -313,12 +313,12 @@ void msl_check_texture(Validation *v, Value i) {
     MslContext *cx = &v->cg->cx;
     LLVMBuilderRef b = cx->builder;
     const char *name = msl_callee(i);
-    CpuBadAccess kind = strstr(name, "texture_write")    ? CPU_BAD_STORE
-                        : strstr(name, "texture_atomic") ? CPU_BAD_ATOMIC
-                                                         : CPU_BAD_LOAD;
+    AbiBadAccess kind = strstr(name, "texture_write")    ? ABI_BAD_STORE
+                        : strstr(name, "texture_atomic") ? ABI_BAD_ATOMIC
+                                                         : ABI_BAD_LOAD;
     Block before = LLVMGetInstructionParent(i), rest = msl_split_before(v->cg, i),
           bad = new_block(v, before, "bad");
-    Root none = {.space = CPU_SPACE_TEXTURE, .slot = UINT32_MAX, .length = msl_const(cx, 64, 0)};
+    Root none = {.space = ABI_SPACE_TEXTURE, .slot = UINT32_MAX, .length = msl_const(cx, 64, 0)};
     LLVMPositionBuilderAtEnd(b, before);
     Value handle = LLVMGetOperand(i, 0);
     Value null = LLVMBuildICmp(b, LLVMIntEQ, handle, LLVMConstNull(LLVMTypeOf(handle)), "");

@@ -3,7 +3,7 @@
 // (what an address is made from), validate_check.c (one access behind a branch).
 #ifndef INGOT_VALIDATE_INT_H
 #define INGOT_VALIDATE_INT_H
-#include "abi/kernel.h"
+#include "abi/cpu_kernel.h"
 #include "base/arena.h"
 #include "compiler/codegen/codegen.h"
 
@@ -18,7 +18,7 @@ typedef struct Root {
     Value value;          // the parameter, variable or pointer
     Value start;          // its first byte, a pointer; NULL: not computed yet
     Value length;         // bytes, i64
-    uint32_t space, slot; // CpuSpace; slot: UINT32_MAX if it is none
+    uint32_t space, slot; // AbiSpace; slot: UINT32_MAX if it is none
     uint64_t safe;        // bytes from the start that need no check: the runtime sees to them
     uint64_t
         needed;   // of those, what a buffer must have: a float3 is loaded as 16 bytes, 12 will do
@@ -35,7 +35,7 @@ typedef enum Mode {
 typedef struct Access {
     Value i;
     Mode mode;
-    CpuBadAccess kind;
+    AbiBadAccess kind;
     int operand;    // that is the pointer
     uint64_t bytes; // 0: the value of operand 2 (memcpy and friends)
     Root *roots[MAX_ROOTS];
@@ -94,7 +94,7 @@ void msl_check_copy(Validation *v, const Access *a);
 // i1: n bytes from p on lie in one of the roots.
 Value msl_whole_inside(Validation *v, Value p, Value n, Root *const *roots, int n_roots);
 // At the end of the builder's block, which has no end yet; the builder goes on behind it.
-void msl_report_unless(Validation *v, Value ok, Value i, CpuBadAccess kind, Value n, Value p,
+void msl_report_unless(Validation *v, Value ok, Value i, AbiBadAccess kind, Value n, Value p,
                        const Root *root);
 void msl_check_texture(Validation *v, Value i); // a call of __ingot_texture_*(handle, ...)
 // Before `first`; `last` is the one that ends last of those checked together.

@@ -54,7 +54,7 @@ static Root *parameter_root(Validation *v, Value value) {
         if (memory && slot >= arg->slot && slot - arg->slot < arg->count)
             r->trusted = false;
     }
-    r->space = CPU_SPACE_BUFFER;
+    r->space = ABI_SPACE_BUFFER;
     r->safe = r->needed = safe_bytes(v, slot);
     if (r->safe && is_three(v, slot)) r->needed = r->safe / 4 * 3;
     return r;
@@ -87,17 +87,17 @@ static Root *root_of(Validation *v, Value value) {
     if (LLVMIsAArgument(value)) return parameter_root(v, value);
     Root *r = add_root(v, value);
     if (LLVMIsAAllocaInst(value)) {
-        r->space = CPU_SPACE_THREAD;
+        r->space = ABI_SPACE_THREAD;
     } else if (LLVMIsAGlobalVariable(value)) {
-        r->space = CPU_SPACE_CONSTANT;
+        r->space = ABI_SPACE_CONSTANT;
     } else if (msl_starts(msl_callee(value), "__ingot_place")) {
-        r->space = CPU_SPACE_THREADGROUP;
+        r->space = ABI_SPACE_THREADGROUP;
         r->slot = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(value, 2));
     } else if (msl_starts(msl_callee(value), "__ingot_") || LLVMIsAFunction(value) ||
                is_own_table(value) || is_of_step(v, value)) {
         r->trusted = true; // the launch, and what is made from it
     } else {
-        r->space = CPU_SPACE_POINTER;
+        r->space = ABI_SPACE_POINTER;
     }
     return r;
 }
@@ -153,7 +153,7 @@ int msl_find_roots(Validation *v, Value pointer, Root **out) {
     bool loaded = false;
     for (int e = 0; e < n_ends; e++) {
         out[e] = root_of(v, ends[e]);
-        loaded |= out[e]->space == CPU_SPACE_POINTER && !out[e]->trusted;
+        loaded |= out[e]->space == ABI_SPACE_POINTER && !out[e]->trusted;
     }
     while (LLVMIsAGetElementPtrInst(pointer)) pointer = LLVMGetOperand(pointer, 0);
     // A loaded pointer may come through a phi that it does not dominate: that is looked up instead.
@@ -161,7 +161,7 @@ int msl_find_roots(Validation *v, Value pointer, Root **out) {
 too_many: // looked up at run time, unless it may be in memory that no resource is
     while (LLVMIsAGetElementPtrInst(pointer)) pointer = LLVMGetOperand(pointer, 0);
     out[0] = add_root(v, pointer);
-    out[0]->space = CPU_SPACE_POINTER;
+    out[0]->space = ABI_SPACE_POINTER;
     for (int k = 0; k < n_seen; k++)
         out[0]->trusted |= LLVMIsAAllocaInst(seen[k]) || LLVMIsAGlobalVariable(seen[k]) ||
                            msl_starts(msl_callee(seen[k]), "__ingot_");
@@ -212,15 +212,15 @@ static void look_up(Validation *v, Root *r) {
 void msl_root_values(Validation *v, Root *r) {
     MslContext *cx = &v->cg->cx;
     if (r->start || r->trusted) return;
-    if (r->space == CPU_SPACE_POINTER) {
+    if (r->space == ABI_SPACE_POINTER) {
         look_up(v, r);
         return;
     }
     r->start = r->value;
-    if (r->space == CPU_SPACE_THREAD)
+    if (r->space == ABI_SPACE_THREAD)
         r->length =
             msl_const(cx, 64, LLVMABISizeOfType(cx->layout, LLVMGetAllocatedType(r->value)));
-    else if (r->space == CPU_SPACE_CONSTANT)
+    else if (r->space == ABI_SPACE_CONSTANT)
         r->length =
             msl_const(cx, 64, LLVMABISizeOfType(cx->layout, LLVMGlobalGetValueType(r->value)));
     else if (r->slot == UINT32_MAX)

@@ -82,12 +82,12 @@ static Value minus(Validation *v, Value a, Value b) {
 static Value bytes_of(Validation *v, Value elements, unsigned type) {
     LLVMBuilderRef b = v->cg->cx.builder;
     switch (type) {
-    case CPU_TENSOR_INT4:
-    case CPU_TENSOR_UINT4: return LLVMBuildAShr(b, elements, c64(v, 1), "");
-    case CPU_TENSOR_INT8:
-    case CPU_TENSOR_UINT8: return elements;
-    case CPU_TENSOR_FLOAT16:
-    case CPU_TENSOR_BFLOAT16: return LLVMBuildShl(b, elements, c64(v, 1), "");
+    case ABI_TENSOR_INT4:
+    case ABI_TENSOR_UINT4: return LLVMBuildAShr(b, elements, c64(v, 1), "");
+    case ABI_TENSOR_INT8:
+    case ABI_TENSOR_UINT8: return elements;
+    case ABI_TENSOR_FLOAT16:
+    case ABI_TENSOR_BFLOAT16: return LLVMBuildShl(b, elements, c64(v, 1), "");
     default: return LLVMBuildShl(b, elements, c64(v, 2), "");
     }
 }
@@ -157,7 +157,7 @@ static Value touched(Validation *v, Value i, unsigned m, Value *start) {
         high = plus(v, high, greatest(v, begin, end));
         none = LLVMBuildOr(b, none, LLVMBuildICmp(b, LLVMIntSLE, p.to[d], p.from[d], ""), "");
     }
-    unsigned small = type == CPU_TENSOR_INT4 || type == CPU_TENSOR_UINT4;
+    unsigned small = type == ABI_TENSOR_INT4 || type == ABI_TENSOR_UINT4;
     Value begin = bytes_of(v, low, type),
           end = plus(v, bytes_of(v, high, type), bytes_of(v, c64(v, small ? 2 : 1), type));
     *start = LLVMBuildGEP2(b, msl_int(&v->cg->cx, 8), data_of(i, m), &begin, 1, "");
@@ -180,14 +180,14 @@ void msl_check_tensor(Validation *v, Value i) {
         if (!n) continue;
         Value start, bytes = touched(v, i, m, &start);
         Value ok = msl_whole_inside(v, start, bytes, roots, n);
-        if (roots[0]->space == CPU_SPACE_POINTER) { // its root may be one past the end of another
+        if (roots[0]->space == ABI_SPACE_POINTER) { // its root may be one past the end of another
             Value args[3] = {msl_launch(v, NULL), start, bytes};
             Value known = msl_call(v, "ingot_known", msl_int(cx, 32), args, 3);
             known = LLVMBuildICmp(b, LLVMIntNE, known, msl_const(cx, 32, 0), "");
             ok = LLVMBuildOr(b, ok, known, "");
         }
         all = LLVMBuildAnd(b, all, ok, "");
-        msl_report_unless(v, ok, i, m == 2 ? CPU_BAD_STORE : CPU_BAD_LOAD, bytes, start, roots[0]);
+        msl_report_unless(v, ok, i, m == 2 ? ABI_BAD_STORE : ABI_BAD_LOAD, bytes, start, roots[0]);
     }
     Block at = LLVMGetInsertBlock(b),
           inside = LLVMAppendBasicBlockInContext(cx->llvm, v->cg->thread, "inside");

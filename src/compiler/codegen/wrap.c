@@ -7,7 +7,7 @@
 // hoists them out of the group loop although the kernel's own stores might alias them as far as it
 // knows.
 #include "compiler/codegen/codegen.h"
-#include "abi/kernel.h"
+#include "abi/cpu_kernel.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,7 +176,7 @@ static unsigned choose_parts(const Cg *cg, LLVMValueRef full, uint32_t n_threads
     enum { MAX_CARRIED = 16, MAX_CARRIED_DIVERGENT = 24, MAX_INSTRUCTIONS = 6000, MAX_PARTS = 8 };
     const MslContext *cx = &cg->cx;
     Carried c = {0};
-    if (!cx->avx512 || cg->uses.simd || cg->uses.log || cx->width != CPU_SIMD_WIDTH) return 1;
+    if (!cx->avx512 || cg->uses.simd || cg->uses.log || cx->width != ABI_SIMD_WIDTH) return 1;
     look_at(cg, full, &c);
     if (c.refuse) return 1;
     if (cg->request->validate) c.instructions /= 2; // checks and the other path
@@ -296,14 +296,14 @@ void msl_finish_info(Cg *cg) {
                      (cg->uses.simd ? CPU_KERNEL_SIMD : 0) | (lanes ? CPU_KERNEL_LANES : 0) |
                      (cg->uses.log ? CPU_KERNEL_LOG : 0) |
                      (cg->request->validate ? CPU_KERNEL_VALIDATE : 0);
-    CpuKernelInfo info = {.abi = CPU_KERNEL_ABI,
+    CpuKernelInfo info = {.abi = ABI_VERSION,
                           .flags = flags,
                           .width = cx->width,
                           .n_slots = cg->fn->n_slots + cg->n_vertex_buffers,
                           .shape = {cx->shape[0], cx->shape[1], cx->shape[2]},
                           .threadgroup_bytes = cg->threadgroup_bytes,
                           .frame_stride = lanes ? cg->frame_stride
-                                                : cg->frame_stride * (CPU_SIMD_WIDTH / cx->width),
+                                                : cg->frame_stride * (ABI_SIMD_WIDTH / cx->width),
                           .stack_bytes = cg->private_bytes * (lanes ? 1 : cx->width)};
     LLVMValueRef bytes = LLVMConstStringInContext2(cx->llvm, (const char *)&info, sizeof info, 1);
     LLVMValueRef g = LLVMAddGlobal(cx->module, LLVMTypeOf(bytes), CPU_KERNEL_INFO_SYMBOL);

@@ -4,7 +4,7 @@
 // into scalars and vectors (RfValue). Values that go from stage to stage get rows in order of
 // declaration: how the two stages fit is decided when a pipeline is made.
 #include "compiler/frontend/frontend_int.h"
-#include "abi/stage.h"
+#include "abi/cpu_stage.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,13 +78,13 @@ static const struct {
     const char *name;
     uint8_t interpolation, place;
 } qualifiers[] = {
-    {"flat", CPU_FLAT, CPU_AT_CENTER},
-    {"center_perspective", CPU_PERSPECTIVE, CPU_AT_CENTER},
-    {"center_no_perspective", CPU_LINEAR, CPU_AT_CENTER},
-    {"centroid_perspective", CPU_PERSPECTIVE, CPU_AT_CENTROID},
-    {"centroid_no_perspective", CPU_LINEAR, CPU_AT_CENTROID},
-    {"sample_perspective", CPU_PERSPECTIVE, CPU_AT_SAMPLE},
-    {"sample_no_perspective", CPU_LINEAR, CPU_AT_SAMPLE},
+    {"flat", ABI_FLAT, ABI_AT_CENTER},
+    {"center_perspective", ABI_PERSPECTIVE, ABI_AT_CENTER},
+    {"center_no_perspective", ABI_LINEAR, ABI_AT_CENTER},
+    {"centroid_perspective", ABI_PERSPECTIVE, ABI_AT_CENTROID},
+    {"centroid_no_perspective", ABI_LINEAR, ABI_AT_CENTROID},
+    {"sample_perspective", ABI_PERSPECTIVE, ABI_AT_SAMPLE},
+    {"sample_no_perspective", ABI_LINEAR, ABI_AT_SAMPLE},
 };
 enum { N_QUALIFIERS = sizeof qualifiers / sizeof *qualifiers };
 
@@ -186,7 +186,7 @@ static void set_role(Side *s, RfValue *v, int k, const BridgeAttr *a) {
     const char *text = a->n_args && a->args[0].is_string ? a->args[0].text : NULL;
     v->role = roles[k].role;
     if (v->role == RF_ATTRIBUTE) set_index(s, v, a, MAX_ATTRIBUTE);
-    if (v->role == RF_COLOR) set_index(s, v, a, CPU_MAX_COLORS - 1);
+    if (v->role == RF_COLOR) set_index(s, v, a, ABI_MAX_COLORS - 1);
     if (v->role != RF_DEPTH) return;
     if (!text || strcmp(text, "any") == 0)
         v->qualifier = 0;
@@ -298,7 +298,7 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
         return;
     }
     bool ok = fits(k >= 0 ? roles[k].shape : ANY, scalar, n, array);
-    if (ok && v->role == RF_CLIP_DISTANCE) ok = count >= 1 && count <= CPU_MAX_CLIP;
+    if (ok && v->role == RF_CLIP_DISTANCE) ok = count >= 1 && count <= ABI_MAX_CLIP;
     if (!ok) {
         if (k < 0)
             reflect_report(s->job, at, "type '%s' of '%s' is not valid for a value between stages",
@@ -312,7 +312,7 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
     v->data_type = scalar ? t->data_type : DT_FLOAT;
     v->n = v->role == RF_CLIP_DISTANCE ? count : n;
     if (v->role == RF_VALUE) {
-        if (scalar != DT_FLOAT && scalar != DT_HALF) v->interpolation = CPU_FLAT;
+        if (scalar != DT_FLOAT && scalar != DT_HALF) v->interpolation = ABI_FLAT;
         v->row = s->rows;
         s->rows += v->n;
     }
@@ -337,7 +337,7 @@ static void add_control_points(Side *s, const BridgeDecl *d, const BridgeType *i
         return;
     }
     RfValue *v = &s->values[s->n++];
-    s->points = s->f->patch_points ? s->f->patch_points : CPU_MAX_CONTROL_POINTS;
+    s->points = s->f->patch_points ? s->f->patch_points : ABI_MAX_CONTROL_POINTS;
     s->stride = (s->b->lib->types[element].size + 15) / 16 * 16;
     *v = (RfValue){.name = strdup(name),
                    .condition = strdup(""),
@@ -377,8 +377,8 @@ static void add_interpolant(Side *s, const BridgeDecl *d, const BridgeType *info
     add_leaf(s, d, type, param, offset, name, RF_VALUE);
     if (s->n == before) return;
     s->values[before].pull = 1;
-    s->values[before].place = CPU_AT_CENTER;
-    s->values[before].interpolation = info->arg_values[1] ? CPU_LINEAR : CPU_PERSPECTIVE;
+    s->values[before].place = ABI_AT_CENTER;
+    s->values[before].interpolation = info->arg_values[1] ? ABI_LINEAR : ABI_PERSPECTIVE;
 }
 
 // Structures are taken apart, arrays too unless they are clip distances.
@@ -423,10 +423,10 @@ static bool open_side(Side *s) {
 }
 
 static void check_rows(const Side *s, uint32_t at) {
-    if (s->rows > CPU_MAX_VARYINGS)
+    if (s->rows > ABI_MAX_VARYINGS)
         reflect_report(s->job, at,
                        "%s function '%s' has %u components between stages: there may be %u",
-                       stage_name(s), s->f->name, s->rows, CPU_MAX_VARYINGS);
+                       stage_name(s), s->f->name, s->rows, ABI_MAX_VARYINGS);
 }
 
 static bool has_role(const BridgeDecl *d, unsigned where) {
@@ -518,10 +518,10 @@ static void set_patch(BridgeJob *job, RfFunction *f, const BridgeAttr *a) {
     if (a->n_args < 2) return;
     char *end = NULL;
     long n = a->args[1].is_string ? strtol(a->args[1].text, &end, 0) : (long)a->args[1].value;
-    if (n < 1 || n > (long)CPU_MAX_CONTROL_POINTS || (end && *end && strcmp(end, "u") != 0))
+    if (n < 1 || n > (long)ABI_MAX_CONTROL_POINTS || (end && *end && strcmp(end, "u") != 0))
         reflect_report(job, a->location,
                        "'patch' attribute parameter is out of bounds: must be between 1 and %u",
-                       CPU_MAX_CONTROL_POINTS);
+                       ABI_MAX_CONTROL_POINTS);
     else
         f->patch_points = (uint32_t)n;
 }

@@ -6,7 +6,7 @@
 // a buffer argument, or a constant of the program. (Writes to buffers are not its business at all:
 // see codegen/stage_wrap.c.)
 #include "compiler/passes/passes_int.h"
-#include "abi/kernel.h"
+#include "abi/cpu_kernel.h"
 
 static Value load_at(Vec *x, Type t, Value base, uint64_t offset, unsigned align) {
     Value o = LLVMConstInt(x->i64, offset, 0);

@@ -9,7 +9,7 @@
 // is laid out by lane, or differs between lanes, or positions are permuted, it goes through a copy:
 // shuffles for fragments of 16 x 16, a loop for the rest.
 #include "compiler/passes/passes_int.h"
-#include "abi/kernel.h"
+#include "abi/cpu_kernel.h"
 #include "compiler/tensor_call.h"
 
 enum { SIMD_LANES = 32 };
@@ -23,15 +23,15 @@ Op msl_tensor_op(Value call) {
 
 static unsigned type_bytes(unsigned type) {
     switch (type) {
-    case CPU_TENSOR_INT8:
-    case CPU_TENSOR_UINT8: return 1;
-    case CPU_TENSOR_FLOAT16:
-    case CPU_TENSOR_BFLOAT16:
-    case CPU_TENSOR_INT16:
-    case CPU_TENSOR_UINT16: return 2;
-    case CPU_TENSOR_FLOAT32:
-    case CPU_TENSOR_INT32:
-    case CPU_TENSOR_UINT32: return 4;
+    case ABI_TENSOR_INT8:
+    case ABI_TENSOR_UINT8: return 1;
+    case ABI_TENSOR_FLOAT16:
+    case ABI_TENSOR_BFLOAT16:
+    case ABI_TENSOR_INT16:
+    case ABI_TENSOR_UINT16: return 2;
+    case ABI_TENSOR_FLOAT32:
+    case ABI_TENSOR_INT32:
+    case ABI_TENSOR_UINT32: return 4;
     default: return 0;
     }
 }
@@ -316,15 +316,15 @@ static void emit_convolution(Vec *x, Value i) {
     for (int t = 0; t < 3; t++) {
         int first = t * TENSOR_TENSOR_ARGS;
         Value p = t < 2 ? shared(x, operand(i, first)) : to;
-        LLVMBuildStore(x->b, p, at_field(x, op, tensor[t] + offsetof(CpuTensor, data)));
-        set_field(x, op, tensor[t] + offsetof(CpuTensor, type), x->i32,
+        LLVMBuildStore(x->b, p, at_field(x, op, tensor[t] + offsetof(AbiTensor, data)));
+        set_field(x, op, tensor[t] + offsetof(AbiTensor, type), x->i32,
                   u32(x, types >> 8 * t & 0xff));
-        set_field(x, op, tensor[t] + offsetof(CpuTensor, rank), x->i32, u32(x, 4));
+        set_field(x, op, tensor[t] + offsetof(AbiTensor, rank), x->i32, u32(x, 4));
         for (int d = 0; d < 4; d++) {
             const Field fields[] = {
-                {tensor[t] + offsetof(CpuTensor, extents) + 8 * (size_t)d, x->i64,
+                {tensor[t] + offsetof(AbiTensor, extents) + 8 * (size_t)d, x->i64,
                  first + TENSOR_EXTENTS + d},
-                {tensor[t] + offsetof(CpuTensor, strides) + 8 * (size_t)d, x->i64,
+                {tensor[t] + offsetof(AbiTensor, strides) + 8 * (size_t)d, x->i64,
                  first + TENSOR_STRIDES + d},
             };
             set_fields(x, op, i, fields, 2);

@@ -3,12 +3,12 @@
 //     <4 x i32> __ingot_texture_<what><op>(i64 texture, i64 sampler, i32 row0, ..., i32 row15)
 // becomes one call of CpuLaunch.textures for all lanes of the step: the rows that the operation
 // needs are stored as arrays of lanes on the stack, the mask as bits, and the results are loaded
-// back (src/abi/texture.h). Where texture or sampler differ between lanes, a loop runs over the
+// back (src/abi/cpu_texture.h). Where texture or sampler differ between lanes, a loop runs over the
 // distinct pairs. A call whose inputs are all uniform is made for one lane.
 // Lanes that do not take part hold any value in the rows; an implicit level of detail of a quad
 // that is not complete is undefined in Metal too.
 #include "compiler/passes/passes_int.h"
-#include "abi/kernel.h"
+#include "abi/cpu_kernel.h"
 #include <stdio.h>
 
 enum { ROW0 = 2, N_COMPONENTS = 4 }; // first operand that is a row

@@ -11,7 +11,7 @@
 #include "compiler/passes/passes_int.h"
 #include <string.h>
 
-// Offsets in CpuLaunch (src/abi/kernel.h).
+// Offsets in CpuLaunch (src/abi/cpu_kernel.h).
 enum { LAUNCH_THREADS = 8, LAUNCH_GROUPS = 20, LAUNCH_GROUP_SIZE = 32, LAUNCH_ORIGIN = 44 };
 enum { SIMD_LANES = 32, QUAD_LANES = 4, MAX_THREADS = 1024 };
 

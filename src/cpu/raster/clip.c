@@ -75,8 +75,8 @@ static uint32_t mix_slots(Worker *w, const DrawInfo *d, uint32_t a, uint32_t b, 
 
 static const ViewportInfo *viewport_of(const Worker *w, const DrawInfo *d, uint32_t slot) {
     uint32_t v = 0;
-    if (d->vertex_flags & CPU_STAGE_VIEWPORT)
-        v = *raster_row(w, d->n_rows, slot, CPU_VERTEX_VIEWPORT);
+    if (d->vertex_flags & ABI_STAGE_VIEWPORT)
+        v = *raster_row(w, d->n_rows, slot, ABI_VERTEX_VIEWPORT);
     return &d->viewports[v < d->n_viewports ? v : 0];
 }
 
@@ -116,7 +116,7 @@ static uint32_t list_planes(const DrawInfo *d, const ViewportInfo *v, Plane plan
         planes[n++] = (Plane){.z = -1, .w = 1, .distance_row = -1};
     }
     for (uint32_t i = 0; i < d->n_clip; i++)
-        planes[n++] = (Plane){.distance_row = (int32_t)(CPU_VERTEX_CLIP + i)};
+        planes[n++] = (Plane){.distance_row = (int32_t)(ABI_VERTEX_CLIP + i)};
     planes[n++] = (Plane){.x = v->scale[0], .w = v->offset[0] - low, .distance_row = -1};
     planes[n++] = (Plane){.x = -v->scale[0], .w = high - v->offset[0], .distance_row = -1};
     planes[n++] = (Plane){.y = v->scale[1], .w = v->offset[1] - low, .distance_row = -1};
@@ -183,7 +183,7 @@ bool raster_clip_triangle(Worker *w, const DrawInfo *d, const Corners *c) {
     if (!raster_reserve_slots(w, d, 3 + 2 * 16)) return false;
     const ViewportInfo *v = viewport_of(w, d, c->slot[0]);
     uint32_t corners[MAX_POLYGON], n = 3, n_rows = d->n_rows, before = w->n_slots;
-    bool weights = d->fragment_info && (d->fragment_info->flags & CPU_STAGE_READS_BARYCENTRIC);
+    bool weights = d->fragment_info && (d->fragment_info->flags & ABI_STAGE_READS_BARYCENTRIC);
     for (uint32_t i = 0; i < 3; i++) {
         if (!is_finite(w, d, c->slot[i])) return true;
         corners[i] = copy_slot(w, d, c->slot[i]);
@@ -252,7 +252,7 @@ bool raster_line(Worker *w, const DrawInfo *d, const Corners *c, uint32_t provok
     for (int i = 0; i < 2; i++) {
         if (!is_finite(w, d, c->slot[i])) return true;
         end[i] = copy_slot(w, d, c->slot[i]);
-        if (d->fragment_info && (d->fragment_info->flags & CPU_STAGE_READS_BARYCENTRIC)) {
+        if (d->fragment_info && (d->fragment_info->flags & ABI_STAGE_READS_BARYCENTRIC)) {
             set_row(w, d, end[i], d->n_rows - 2, i == 0);
             set_row(w, d, end[i], d->n_rows - 1, i == 1);
             flags |= FACE_WEIGHTS;
@@ -277,8 +277,8 @@ bool raster_line(Worker *w, const DrawInfo *d, const Corners *c, uint32_t provok
 }
 
 float raster_point_size(const Worker *w, const DrawInfo *d, uint32_t slot) {
-    if (!(d->vertex_flags & CPU_STAGE_POINT_SIZE)) return 1;
-    float size = row(w, d, slot, CPU_VERTEX_POINT_SIZE);
+    if (!(d->vertex_flags & ABI_STAGE_POINT_SIZE)) return 1;
+    float size = row(w, d, slot, ABI_VERTEX_POINT_SIZE);
     return size > 1 ? size < MAX_POINT_SIZE ? size : MAX_POINT_SIZE : 1;
 }
 

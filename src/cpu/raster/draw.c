@@ -71,7 +71,7 @@ static bool changes_stencil(const CpuStencilState *s) {
 
 static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
     const CpuRasterState *state = d->state;
-    const CpuStageInfo *f = d->fragment_info;
+    const AbiStageInfo *f = d->fragment_info;
     uint32_t flags = 0;
     if (p->has_depth && state->depth_compare != CPU_COMPARE_ALWAYS) flags |= DRAW_DEPTH_TEST;
     if (p->has_depth && state->depth_write) flags |= DRAW_DEPTH_WRITE;
@@ -80,18 +80,18 @@ static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
         flags |= DRAW_STENCIL;
     if (!f) return flags;
     // A function that reads the target sees one sample of it.
-    if (((f->flags & (CPU_STAGE_PER_SAMPLE | CPU_STAGE_IMAGEBLOCK_IN)) || f->colors_in) &&
+    if (((f->flags & (ABI_STAGE_PER_SAMPLE | ABI_STAGE_IMAGEBLOCK_IN)) || f->colors_in) &&
         p->n_samples > 1)
         flags |= DRAW_PER_SAMPLE;
     if (state->alpha_to_coverage && (f->colors & 1)) flags |= DRAW_ALPHA_COVERAGE;
     if (state->alpha_to_one) flags |= DRAW_ALPHA_ONE;
-    bool drops = (f->flags & (CPU_STAGE_DISCARD | CPU_STAGE_SAMPLE_MASK)) ||
+    bool drops = (f->flags & (ABI_STAGE_DISCARD | ABI_STAGE_SAMPLE_MASK)) ||
                  (flags & DRAW_ALPHA_COVERAGE);
     if (drops) flags |= DRAW_CAN_DROP;
-    bool early = f->flags & CPU_STAGE_EARLY_TESTS;
+    bool early = f->flags & ABI_STAGE_EARLY_TESTS;
     uint32_t tests = flags & (DRAW_DEPTH_TEST | DRAW_DEPTH_WRITE | DRAW_STENCIL);
     if (tests && !early) {
-        if ((f->flags & (CPU_STAGE_DEPTH | CPU_STAGE_STENCIL | CPU_STAGE_EFFECTS)) ||
+        if ((f->flags & (ABI_STAGE_DEPTH | ABI_STAGE_STENCIL | ABI_STAGE_EFFECTS)) ||
             (drops && (flags & DRAW_STENCIL)))
             flags |= DRAW_LATE_TEST;
         else if (drops && (flags & DRAW_DEPTH_WRITE))
@@ -99,9 +99,9 @@ static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
     }
     // Nothing to see of it, and nobody waits for what it drops or counts: the function need not run.
     uint32_t outputs = f->colors & p->color_mask;
-    if ((f->flags & CPU_STAGE_IMAGEBLOCK_OUT) && p->imageblock_stride)
+    if ((f->flags & ABI_STAGE_IMAGEBLOCK_OUT) && p->imageblock_stride)
         flags |= DRAW_SHADES | DRAW_IMAGEBLOCK;
-    if (outputs || drops || (f->flags & (CPU_STAGE_EFFECTS | CPU_STAGE_DEPTH | CPU_STAGE_STENCIL)))
+    if (outputs || drops || (f->flags & (ABI_STAGE_EFFECTS | ABI_STAGE_DEPTH | ABI_STAGE_STENCIL)))
         flags |= DRAW_SHADES;
     return flags;
 }
@@ -134,17 +134,17 @@ bool raster_draw_info(Pass *p, size_t draw) {
     if (d->fragment_info) set_launch(p, &fragment->arguments, &d->fragment);
     d->vertex_flags = vertex->info->flags;
     for (uint32_t v = 0; v < CPU_MAX_VIEWS && v < d->draw->amplification; v++) {
-        if (d->draw->views[v].layer) d->vertex_flags |= CPU_STAGE_LAYER;
-        if (d->draw->views[v].viewport) d->vertex_flags |= CPU_STAGE_VIEWPORT;
+        if (d->draw->views[v].layer) d->vertex_flags |= ABI_STAGE_LAYER;
+        if (d->draw->views[v].viewport) d->vertex_flags |= ABI_STAGE_VIEWPORT;
     }
-    d->n_clip = vertex->info->n_clip < CPU_MAX_CLIP ? vertex->info->n_clip : CPU_MAX_CLIP;
-    d->n_rows = CPU_VERTEX_FIRST + vertex->info->n_outputs;
+    d->n_clip = vertex->info->n_clip < ABI_MAX_CLIP ? vertex->info->n_clip : ABI_MAX_CLIP;
+    d->n_rows = ABI_VERTEX_FIRST + vertex->info->n_outputs;
     d->flags = draw_flags(p, d);
     if (!(d->flags & DRAW_SHADES)) d->fragment_info = NULL;
     d->n_planes = 2;
     if (d->fragment_info) {
         d->n_planes += d->fragment_info->n_inputs;
-        if (d->fragment_info->flags & CPU_STAGE_READS_BARYCENTRIC) {
+        if (d->fragment_info->flags & ABI_STAGE_READS_BARYCENTRIC) {
             d->n_planes += 4;
             d->n_rows += 2;
         }
@@ -152,7 +152,7 @@ bool raster_draw_info(Pass *p, size_t draw) {
     }
     d->record_bytes =
         (uint32_t)((sizeof(Triangle) + d->n_planes * sizeof(CpuPlane) + 7) / 8 * 8);
-    for (uint32_t a = 0; a < CPU_MAX_COLORS; a++) {
+    for (uint32_t a = 0; a < ABI_MAX_COLORS; a++) {
         if (!(p->color_mask >> a & 1)) continue;
         d->formats[a] = p->colors[a].format;
         d->output[a] = p->code->choose_output(p->colors[a].format, &d->state->blend[a]);

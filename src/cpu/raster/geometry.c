@@ -17,7 +17,7 @@ static bool prepare_slots(Worker *w, const DrawInfo *d) {
 static void run_vertices(Worker *w, const DrawInfo *d, const Span *span, uint32_t first) {
     const CpuDraw *draw = &w->pass->draws[span->from.draw];
     float domain[3 * LANES];
-    uint32_t points[CPU_MAX_CONTROL_POINTS * LANES];
+    uint32_t points[ABI_MAX_CONTROL_POINTS * LANES];
     uint32_t views = draw->amplification > 1 ? draw->amplification : 1;
     CpuVertexStep step = {.instance = draw->base_instance + span->from.instance / views,
                           .base_instance = draw->base_instance,
@@ -50,10 +50,10 @@ static void move_view(Worker *w, const DrawInfo *d) {
     if (draw->amplification <= 1 || w->view >= CPU_MAX_VIEWS) return;
     CpuView view = draw->views[w->view];
     for (uint32_t i = 0; i < w->n_slots; i++) {
-        uint32_t *layer = raster_row(w, d->n_rows, i, CPU_VERTEX_LAYER);
-        uint32_t *viewport = raster_row(w, d->n_rows, i, CPU_VERTEX_VIEWPORT);
-        *layer = (written & CPU_STAGE_LAYER ? *layer : 0) + view.layer;
-        *viewport = (written & CPU_STAGE_VIEWPORT ? *viewport : 0) + view.viewport;
+        uint32_t *layer = raster_row(w, d->n_rows, i, ABI_VERTEX_LAYER);
+        uint32_t *viewport = raster_row(w, d->n_rows, i, ABI_VERTEX_VIEWPORT);
+        *layer = (written & ABI_STAGE_LAYER ? *layer : 0) + view.layer;
+        *viewport = (written & ABI_STAGE_VIEWPORT ? *viewport : 0) + view.viewport;
     }
 }
 
@@ -69,9 +69,9 @@ static void transform(Worker *w, const DrawInfo *d, uint32_t i) {
         scale[k] = v_set(viewport->scale[k]);
         offset[k] = v_set(viewport->offset[k]);
     }
-    if (d->vertex_flags & CPU_STAGE_VIEWPORT) {
+    if (d->vertex_flags & ABI_STAGE_VIEWPORT) {
         for (int l = 0; l < V_WIDTH; l++) {
-            uint32_t index = rows[32 * CPU_VERTEX_VIEWPORT + l];
+            uint32_t index = rows[32 * ABI_VERTEX_VIEWPORT + l];
             viewport = &d->viewports[index < d->n_viewports ? index : 0];
             for (int k = 0; k < 3; k++) {
                 scale[k][l] = viewport->scale[k];
@@ -87,7 +87,7 @@ static void transform(Worker *w, const DrawInfo *d, uint32_t i) {
         v_equal(x, x) & v_equal(y, y) & v_equal(z, z) & v_equal(at_w, at_w);
     codes |= code_if(~numbers & V_BITS, CODE_NAN);
     for (uint32_t k = 0; k < d->n_clip; k++) {
-        vf distance = v_load(rows + 32 * (CPU_VERTEX_CLIP + k));
+        vf distance = v_load(rows + 32 * (ABI_VERTEX_CLIP + k));
         codes |= code_if(~v_less_equal(v_set(0), distance) & V_BITS, CODE_CLIP << k);
     }
     vf rw = 1.0f / at_w;
@@ -108,10 +108,10 @@ static void transform(Worker *w, const DrawInfo *d, uint32_t i) {
 }
 
 static bool same_viewport(const Worker *w, const DrawInfo *d, const Corners *c) {
-    if (!(d->vertex_flags & CPU_STAGE_VIEWPORT)) return true;
-    uint32_t v = *raster_row(w, d->n_rows, c->slot[0], CPU_VERTEX_VIEWPORT);
-    return *raster_row(w, d->n_rows, c->slot[1], CPU_VERTEX_VIEWPORT) == v &&
-           *raster_row(w, d->n_rows, c->slot[2], CPU_VERTEX_VIEWPORT) == v;
+    if (!(d->vertex_flags & ABI_STAGE_VIEWPORT)) return true;
+    uint32_t v = *raster_row(w, d->n_rows, c->slot[0], ABI_VERTEX_VIEWPORT);
+    return *raster_row(w, d->n_rows, c->slot[1], ABI_VERTEX_VIEWPORT) == v &&
+           *raster_row(w, d->n_rows, c->slot[2], ABI_VERTEX_VIEWPORT) == v;
 }
 
 static bool make_faces(Worker *w, const DrawInfo *d, const Corners *corners, uint32_t n) {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cpu/raster/raster_int.h"
-#include "cpu/texture/format.h"
 
 #define HEAD CPU_IMAGEBLOCK_HEAD
 
@@ -169,7 +168,7 @@ static void give_block(const Pass *p, const CpuTileStage *t, const CpuMeshValue 
         lanes |= (uint32_t)(memcmp(before + at, after + at, n_bytes) != 0) << l;
     }
     if (!lanes) return;
-    const CpuPixelFormat *f = p->colors[v->row].format;
+    const AbiPixelFormat *f = p->colors[v->row].format;
     static const CpuRasterState state = {.blend[0] = {.write_mask = 15}};
     DrawInfo d = {.state = &state, .formats = {f}};
     p->code->read(f, b->texels, rows[0]); // components that the structure does not have stay
@@ -188,7 +187,7 @@ static void convert(const Worker *w, const CpuTileStage *t, uint32_t ux, uint32_
     const Pass *p = w->pass;
     for (uint32_t i = 0; i < t->n_values; i++) {
         const CpuMeshValue *v = &t->values[i];
-        if (v->row >= CPU_MAX_COLORS || !(p->color_mask >> v->row & 1)) continue;
+        if (v->row >= ABI_MAX_COLORS || !(p->color_mask >> v->row & 1)) continue;
         for (uint32_t s = 0; s < p->n_samples; s++)
             for (uint32_t y = 0; y < p->user_height; y += 4)
                 for (uint32_t x = 0; x < p->user_width; x += 8) {

@@ -26,20 +26,20 @@ void ISA(raster_block)(struct TileState *s, const Triangle *t, uint32_t block,
                        const uint32_t *coverage);
 // output.c
 // The texels of a block as rows r, g, b, a: floats, or integers.
-void ISA(raster_read)(const CpuPixelFormat *format, const void *texels, uint32_t *rows);
-OutputFn *ISA(raster_choose_output)(const CpuPixelFormat *format, const CpuBlendState *blend);
+void ISA(raster_read)(const AbiPixelFormat *format, const void *texels, uint32_t *rows);
+OutputFn *ISA(raster_choose_output)(const AbiPixelFormat *format, const CpuBlendState *blend);
 // packed.c: NULL, false: not a format for it
-OutputFn *ISA(raster_choose_packed)(const CpuPixelFormat *format, const CpuBlendState *blend);
-bool ISA(raster_read_packed)(const CpuPixelFormat *format, const void *texels, uint32_t *rows);
+OutputFn *ISA(raster_choose_packed)(const AbiPixelFormat *format, const CpuBlendState *blend);
+bool ISA(raster_read_packed)(const AbiPixelFormat *format, const void *texels, uint32_t *rows);
 
 // What a tile in work knows; in 64-byte aligned memory.
 typedef struct TileState {
-    uint32_t colors[4 * (CPU_MAX_COLORS + 1)][32]; // results of a step
+    uint32_t colors[4 * (ABI_MAX_COLORS + 1)][32]; // results of a step
     uint32_t depth_out[32], stencil_out[32], mask_out[32];
     float centroid[2][32], point_coord[2][32];
     uint32_t coverage[32];
-    uint32_t color_in[4 * CPU_MAX_COLORS][32];
-    float z[CPU_MAX_SAMPLES][32];
+    uint32_t color_in[4 * ABI_MAX_COLORS][32];
+    float z[ABI_MAX_SAMPLES][32];
     CpuFragmentStep step;
     Worker *w;
     Pass *pass;

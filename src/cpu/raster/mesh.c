@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cpu/raster/raster_int.h"
-#include "cpu/texture/format.h"
 
 #define CHUNK_GROUPS 1024u
 #define CHUNK_BYTES (16u << 20) // of payloads

@@ -136,12 +136,12 @@ static const struct {
 
 // ---- The others ----
 
-static void read_general(const CpuPixelFormat *f, const void *texels, uint32_t *rows) {
+static void read_general(const AbiPixelFormat *f, const void *texels, uint32_t *rows) {
     union {
         float f[LANES][4];
         uint32_t u[LANES][4];
     } rgba;
-    if (cpu_format_is_integer(f))
+    if (abi_format_is_integer(f))
         cpu_format_decode_int(f, texels, LANES, rgba.u[0]);
     else
         cpu_format_decode_float(f, texels, LANES, rgba.f[0]);
@@ -149,7 +149,7 @@ static void read_general(const CpuPixelFormat *f, const void *texels, uint32_t *
         for (uint32_t c = 0; c < 4; c++) rows[32 * c + l] = rgba.u[l][c];
 }
 
-static void write_general(const CpuPixelFormat *f, const uint32_t *rows, uint32_t lanes,
+static void write_general(const AbiPixelFormat *f, const uint32_t *rows, uint32_t lanes,
                           unsigned char *texels) {
     union {
         float f[4];
@@ -159,8 +159,8 @@ static void write_general(const CpuPixelFormat *f, const uint32_t *rows, uint32_
         uint32_t l = (uint32_t)__builtin_ctz(left);
         for (uint32_t c = 0; c < 4; c++) rgba.u[c] = rows[32 * c + l];
         unsigned char *at = texels + (size_t)l * f->block_bytes;
-        if (cpu_format_is_integer(f))
-            cpu_format_encode_int(f, rgba.u, f->kind == CPU_KIND_SINT, 1, at);
+        if (abi_format_is_integer(f))
+            cpu_format_encode_int(f, rgba.u, f->kind == ABI_KIND_SINT, 1, at);
         else
             cpu_format_encode_float(f, rgba.f, 1, at);
     }
@@ -168,9 +168,9 @@ static void write_general(const CpuPixelFormat *f, const uint32_t *rows, uint32_
 
 static void output_general(const DrawInfo *d, uint32_t attachment, const uint32_t *rows,
                            uint32_t lanes, void *texels) {
-    const CpuPixelFormat *f = d->formats[attachment];
+    const AbiPixelFormat *f = d->formats[attachment];
     const CpuBlendState *state = &d->state->blend[attachment];
-    bool integer = cpu_format_is_integer(f);
+    bool integer = abi_format_is_integer(f);
     if ((integer || !state->enabled) && state->write_mask == 15) {
         write_general(f, rows, lanes, texels);
         return;
@@ -181,7 +181,7 @@ static void output_general(const DrawInfo *d, uint32_t attachment, const uint32_
         for (uint32_t c = 0; c < 4; c++)
             if (state->write_mask & 8 >> c) memcpy(old[c], rows + 32 * c, sizeof old[c]);
     } else {
-        bool unorm = f->kind == CPU_KIND_UNORM || f->kind == CPU_KIND_SRGB;
+        bool unorm = f->kind == ABI_KIND_UNORM || f->kind == ABI_KIND_SRGB;
         for (int v = 0; v < VECTORS; v++) {
             Blend b;
             for (int c = 0; c < 4; c++) {
@@ -190,7 +190,7 @@ static void output_general(const DrawInfo *d, uint32_t attachment, const uint32_
                     rows + 32 * (CPU_COLOR_DUAL - 4 * attachment + (uint32_t)c) + v * V_WIDTH);
                 b.dst[c] = v_load(old[c] + v * V_WIDTH);
             }
-            if (unorm || f->kind == CPU_KIND_SNORM) {
+            if (unorm || f->kind == ABI_KIND_SNORM) {
                 clamp(b.src, unorm ? 0 : -1);
                 clamp(b.second, unorm ? 0 : -1);
             }
@@ -201,19 +201,19 @@ static void output_general(const DrawInfo *d, uint32_t attachment, const uint32_
     write_general(f, old[0], lanes, texels);
 }
 
-static bool has_vectors(const CpuPixelFormat *f) {
+static bool has_vectors(const AbiPixelFormat *f) {
     return layout_of(f) < LAYOUT_DECODED && f->value != 252;
 }
 
-void ISA(raster_read)(const CpuPixelFormat *format, const void *texels, uint32_t *rows) {
-    if (has_vectors(format) && !cpu_format_is_integer(format))
+void ISA(raster_read)(const AbiPixelFormat *format, const void *texels, uint32_t *rows) {
+    if (has_vectors(format) && !abi_format_is_integer(format))
         table[layout_of(format)].read(texels, rows);
     else if (!ISA(raster_read_packed)(format, texels, rows))
         read_general(format, texels, rows);
 }
 
-OutputFn *ISA(raster_choose_output)(const CpuPixelFormat *f, const CpuBlendState *blend) {
-    bool integer = cpu_format_is_integer(f);
+OutputFn *ISA(raster_choose_output)(const AbiPixelFormat *f, const CpuBlendState *blend) {
+    bool integer = abi_format_is_integer(f);
     OutputFn *packed = has_vectors(f) ? NULL : ISA(raster_choose_packed)(f, blend);
     if (packed) return packed;
     if (!has_vectors(f) || (integer && blend->write_mask != 15)) return output_general;

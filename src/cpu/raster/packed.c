@@ -41,24 +41,24 @@ INLINE vi float_to_small(vf x, uint32_t n_bits) {
     return v_select_int(nan, infinity | 1 << (m - 1), code);
 }
 
-INLINE void decode_fields(const CpuPixelFormat *f, vi texels, vf rgba[4]) {
+INLINE void decode_fields(const AbiPixelFormat *f, vi texels, vf rgba[4]) {
     for (int c = 0; c < 4; c++) {
         uint32_t n = f->bits[c].n_bits;
         rgba[c] = v_set(c == 3 ? 1 : 0);
         if (n == 0) continue;
         vi field = (vi)((vu)texels >> f->bits[c].shift) & (int32_t)((1u << n) - 1);
-        rgba[c] = f->kind == CPU_KIND_FLOAT ? small_to_float(field, n)
+        rgba[c] = f->kind == ABI_KIND_FLOAT ? small_to_float(field, n)
                                             : v_to_float(field) / (float)((1u << n) - 1);
     }
 }
 
-INLINE vi encode_fields(const CpuPixelFormat *f, const vf rgba[4]) {
+INLINE vi encode_fields(const AbiPixelFormat *f, const vf rgba[4]) {
     vi texels = v_set_int(0);
     for (int c = 0; c < 4; c++) {
         uint32_t n = f->bits[c].n_bits;
         if (n == 0) continue;
         vi field;
-        if (f->kind == CPU_KIND_FLOAT) {
+        if (f->kind == ABI_KIND_FLOAT) {
             field = float_to_small(rgba[c], n);
         } else {
             int32_t most = (int32_t)((1u << n) - 1);
@@ -72,7 +72,7 @@ INLINE vi encode_fields(const CpuPixelFormat *f, const vf rgba[4]) {
 
 INLINE void write_fields(const DrawInfo *d, uint32_t a, const uint32_t *rows, uint32_t lanes,
                          unsigned char *texels, bool blends) {
-    const CpuPixelFormat *f = d->formats[a];
+    const AbiPixelFormat *f = d->formats[a];
     const CpuBlendState *state = &d->state->blend[a];
     uint32_t bytes = f->block_bytes;
     for (int v = 0; v < VECTORS; v++) {
@@ -87,7 +87,7 @@ INLINE void write_fields(const DrawInfo *d, uint32_t a, const uint32_t *rows, ui
                 b.second[c] = v_load(rows + 32 * (CPU_COLOR_DUAL - 4 * a + (uint32_t)c) +
                                      v * V_WIDTH);
             decode_fields(f, old, b.dst);
-            if (f->kind == CPU_KIND_UNORM) {
+            if (f->kind == ABI_KIND_UNORM) {
                 clamp(b.src, 0);
                 clamp(b.second, 0);
             }
@@ -107,18 +107,18 @@ static void mix(const DrawInfo *d, uint32_t a, const uint32_t *rows, uint32_t la
     write_fields(d, a, rows, lanes, texels, true);
 }
 
-static bool is_packed(const CpuPixelFormat *f) {
-    if (f->coding != CPU_CODING_BITS || f->block_bytes > 4) return false;
-    if (f->kind == CPU_KIND_FLOAT) return f->bits[0].n_bits == 11;
-    return f->kind == CPU_KIND_UNORM && f->bits[0].n_bits <= 16;
+static bool is_packed(const AbiPixelFormat *f) {
+    if (f->coding != ABI_CODING_BITS || f->block_bytes > 4) return false;
+    if (f->kind == ABI_KIND_FLOAT) return f->bits[0].n_bits == 11;
+    return f->kind == ABI_KIND_UNORM && f->bits[0].n_bits <= 16;
 }
 
-OutputFn *ISA(raster_choose_packed)(const CpuPixelFormat *f, const CpuBlendState *blend) {
+OutputFn *ISA(raster_choose_packed)(const AbiPixelFormat *f, const CpuBlendState *blend) {
     if (!is_packed(f)) return NULL;
     return !blend->enabled && blend->write_mask == 15 ? replace : mix;
 }
 
-bool ISA(raster_read_packed)(const CpuPixelFormat *f, const void *texels, uint32_t *rows) {
+bool ISA(raster_read_packed)(const AbiPixelFormat *f, const void *texels, uint32_t *rows) {
     if (!is_packed(f)) return false;
     for (int v = 0; v < VECTORS; v++) {
         vf rgba[4];

@@ -55,9 +55,9 @@ static void set_color(Pass *p, uint32_t a, const CpuRasterColor *c) {
     t->format = c->view.texture->format;
     t->texel_bytes = t->format->block_bytes;
     p->color_mask |= 1u << a;
-    if (cpu_format_is_integer(t->format)) {
+    if (abi_format_is_integer(t->format)) {
         uint32_t values[4];
-        bool is_signed = t->format->kind == CPU_KIND_SINT;
+        bool is_signed = t->format->kind == ABI_KIND_SINT;
         for (int i = 0; i < 4; i++) {
             double v = c->clear[i], low = is_signed ? INT32_MIN : 0;
             double high = is_signed ? INT32_MAX : UINT32_MAX;
@@ -73,9 +73,9 @@ static void set_color(Pass *p, uint32_t a, const CpuRasterColor *c) {
 }
 
 static void set_depth(Pass *p, const CpuRasterDepth *d) {
-    const CpuPixelFormat *f = d->view.texture->format;
+    const AbiPixelFormat *f = d->view.texture->format;
     p->has_depth = true;
-    p->depth_bits = f->kind == CPU_KIND_FLOAT ? 32 : f->block_bytes == 2 ? 16 : 24;
+    p->depth_bits = f->kind == ABI_KIND_FLOAT ? 32 : f->block_bytes == 2 ? 16 : 24;
     double z = d->clear;
     if (p->depth_bits != 32) {
         double scale = p->depth_bits == 16 ? 65535.0 : 16777215.0;
@@ -102,7 +102,7 @@ static void set_pass(Pass *p, const CpuRasterPass *pass) {
                                    : positions[2 * i + k] * (SUB / 16);
             p->positions[i][k] = (float)p->samples[i][k] * (1.0f / SUB);
         }
-    for (uint32_t a = 0; a < CPU_MAX_COLORS; a++)
+    for (uint32_t a = 0; a < ABI_MAX_COLORS; a++)
         if (pass->colors[a].view.texture) set_color(p, a, &pass->colors[a]);
     if (pass->depth.view.texture) set_depth(p, &pass->depth);
     p->has_stencil = pass->stencil.view.texture != NULL;
@@ -110,9 +110,9 @@ static void set_pass(Pass *p, const CpuRasterPass *pass) {
 }
 
 // Between batches, what lives in tile memory only needs a place.
-static bool add_scratch(const Pass *p, const CpuRasterView *view, CpuTexture **scratch) {
+static bool add_scratch(const Pass *p, const CpuRasterView *view, AbiTexture **scratch) {
     if (*scratch || !view->texture || view->texture->levels[view->level].data) return true;
-    CpuTextureShape shape = {
+    AbiTextureShape shape = {
         .type = p->n_samples > 1 ? CPU_TEXTURE_2D_MS_ARRAY : CPU_TEXTURE_2D_ARRAY,
         .pixel_format = view->texture->pixel_format,
         .width = p->width,
@@ -121,12 +121,12 @@ static bool add_scratch(const Pass *p, const CpuRasterView *view, CpuTexture **s
         .array_length = p->n_layers,
         .n_levels = 1,
         .n_samples = p->n_samples};
-    CpuTextureSize size;
-    CpuTexture *t = calloc(1, sizeof *t);
+    AbiTextureSize size;
+    AbiTexture *t = calloc(1, sizeof *t);
     void *data = NULL;
-    if (!t || !cpu_texture_layout(&shape, NULL, NULL, &size)) goto fail;
+    if (!t || !abi_texture_layout(&shape, NULL, NULL, &size)) goto fail;
     data = aligned_alloc(64, (size.n_bytes + 63) / 64 * 64);
-    if (!data || !cpu_texture_layout(&shape, data, t, &size)) goto fail;
+    if (!data || !abi_texture_layout(&shape, data, t, &size)) goto fail;
     *scratch = t;
     return true;
 fail:
@@ -138,12 +138,12 @@ fail:
 static bool add_all_scratch(Pass *p) {
     bool ok = add_scratch(p, &p->pass->depth.view, &p->depth_scratch) &&
               add_scratch(p, &p->pass->stencil.view, &p->stencil_scratch);
-    for (uint32_t a = 0; ok && a < CPU_MAX_COLORS; a++)
+    for (uint32_t a = 0; ok && a < ABI_MAX_COLORS; a++)
         ok = add_scratch(p, &p->pass->colors[a].view, &p->colors[a].scratch);
     return ok;
 }
 
-static void free_scratch(CpuTexture *t) {
+static void free_scratch(AbiTexture *t) {
     if (t) free(t->levels[0].data);
     free(t);
 }
@@ -449,7 +449,7 @@ bool cpu_raster(CpuRun *run, const CpuRasterPass *pass, const CpuDraw *draws, si
     give_units(&p);
     raster_objects_free(&p, true);
     raster_pass_give(&p);
-    for (uint32_t a = 0; a < CPU_MAX_COLORS; a++) free_scratch(p.colors[a].scratch);
+    for (uint32_t a = 0; a < ABI_MAX_COLORS; a++) free_scratch(p.colors[a].scratch);
     free_scratch(p.depth_scratch);
     free_scratch(p.stencil_scratch);
     free(p.spilled);

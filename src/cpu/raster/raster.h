@@ -23,7 +23,7 @@
 #define INGOT_CPU_RASTER_H
 #include <stdatomic.h>
 #include <stdbool.h>
-#include "abi/stage.h"
+#include "abi/cpu_stage.h"
 #include "cpu/cpu.h"
 
 #define CPU_MAX_VIEWPORTS 16u
@@ -92,7 +92,7 @@ enum { CPU_RESOLVE_SAMPLE0 = 0, CPU_RESOLVE_MIN, CPU_RESOLVE_MAX }; // MTLMultis
 // texture NULL: no attachment. A memoryless texture has data NULL in its levels: what is needed of
 // it lives in tile memory.
 typedef struct CpuRasterView {
-    const CpuTexture *texture;
+    const AbiTexture *texture;
     uint32_t level, slice;
 } CpuRasterView;
 
@@ -110,13 +110,13 @@ typedef struct CpuRasterDepth {
 } CpuRasterDepth;
 
 typedef struct CpuRasterPass {
-    CpuRasterColor colors[CPU_MAX_COLORS];
+    CpuRasterColor colors[ABI_MAX_COLORS];
     CpuRasterDepth depth, stencil; // of a combined format: the same texture in both
     uint32_t width, height;        // of the smallest attachment, or as the pass says (no attachment)
     uint32_t n_layers;             // render_target_array_length; 0 means 1
     uint32_t n_samples;            // 1, 2, 4, 8; 0 means 1
     uint32_t n_sample_positions;   // 0: the default ones, else n_samples of
-    float sample_positions[CPU_MAX_SAMPLES][2]; // 0 .. 15/16 in the pixel, in sixteenths
+    float sample_positions[ABI_MAX_SAMPLES][2]; // 0 .. 15/16 in the pixel, in sixteenths
     uint32_t tile_width, tile_height; // of the program's tiles: 16 or 32; 0 means 32
     uint32_t imageblock_bytes;        // of explicit imageblocks, for a sample of a pixel
     uint32_t threadgroup_bytes;       // memory of a tile that its functions share
@@ -159,7 +159,7 @@ typedef struct CpuRasterState {
     bool depth_write;
     bool stencil; // front and back mean something
     CpuStencilState front, back;
-    CpuBlendState blend[CPU_MAX_COLORS];
+    CpuBlendState blend[ABI_MAX_COLORS];
     float blend_color[4];
 } CpuRasterState;
 
@@ -169,7 +169,7 @@ typedef struct CpuRasterState {
 typedef struct CpuStageArguments {
     void *const *args;
     const uint64_t *lengths; // never NULL for vertex functions
-    const CpuSpan *spans;
+    const AbiSpan *spans;
     size_t n_spans;
     void *context; // of reports
     uint64_t stack_bytes; // CpuKernelInfo.stack_bytes
@@ -177,16 +177,16 @@ typedef struct CpuStageArguments {
 
 typedef struct CpuVertexStage {
     CpuVertexFn *run; // NULL: CpuDraw.mesh makes the vertices, info says what they are
-    const CpuStageInfo *info;
+    const AbiStageInfo *info;
     CpuStageArguments arguments;
     const uint64_t *strides; // CpuVertexStep.strides
 } CpuVertexStage;
 
 typedef struct CpuFragmentStage {
     CpuFragmentFn *run; // NULL: depth and stencil only; info is then not looked at
-    const CpuStageInfo *info;
+    const AbiStageInfo *info;
     CpuStageArguments arguments;
-    // [info->n_inputs] the row of the vertex function's outputs (CPU_VERTEX_POSITION ..) that each
+    // [info->n_inputs] the row of the vertex function's outputs (ABI_VERTEX_POSITION ..) that each
     // component of the inputs comes from; UINT16_MAX: there is none, it is 0.
     const uint16_t *rows;
 } CpuFragmentStage;
@@ -230,7 +230,7 @@ enum { // CpuMeshValue.type
 enum { CPU_MESH_ROW_ID = 0xfffe, CPU_MESH_ROW_CULLED = 0xffff };
 typedef struct CpuMeshValue {
     uint32_t offset; // in the vertex or primitive
-    uint16_t row;    // CPU_VERTEX_POSITION .., or one of the above
+    uint16_t row;    // ABI_VERTEX_POSITION .., or one of the above
     uint8_t type, n; // components
     bool primitive;
 } CpuMeshValue;

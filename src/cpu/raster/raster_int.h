@@ -6,9 +6,10 @@
 // whole pixel steps inside one tile, an edge that crosses the tile fits 32 bits.
 #ifndef INGOT_CPU_RASTER_INT_H
 #define INGOT_CPU_RASTER_INT_H
+#include "abi/texture_layout.h"
 #include "cpu/cpu_int.h"
 #include "cpu/raster/raster.h"
-#include "cpu/texture/layout.h"
+#include "cpu/texture/format.h"
 
 #define LANES CPU_STAGE_LANES
 #define TILE 64               // pixels, both ways
@@ -50,7 +51,7 @@ enum { // DrawInfo.flags
 struct DrawInfo;
 struct TileState;
 // Writes the colours of a step into the tile memory of an attachment: `rows` are 4 (dual source: the
-// second at rows[32 * 4 * CPU_MAX_COLORS ...]) rows, lanes the bits of those to write.
+// second at rows[32 * 4 * ABI_MAX_COLORS ...]) rows, lanes the bits of those to write.
 typedef void OutputFn(const struct DrawInfo *d, uint32_t attachment, const uint32_t *rows,
                       uint32_t lanes, void *texels);
 
@@ -59,10 +60,10 @@ typedef struct DrawInfo {
     uint32_t flags;
     uint32_t outputs;      // bit a: attachment a is written
     const CpuRasterState *state;
-    const CpuStageInfo *fragment_info; // NULL: no function
+    const AbiStageInfo *fragment_info; // NULL: no function
     CpuFragmentFn *run;
     const char *label;
-    OutputFn *output[CPU_MAX_COLORS];
+    OutputFn *output[ABI_MAX_COLORS];
     uint8_t depth_compare;
     bool counts; // samples, for visibility
     const CpuDraw *draw; // the first of those it serves: counts and starts are those of a span's draw
@@ -74,8 +75,8 @@ typedef struct DrawInfo {
     uint32_t n_planes;     // of a triangle: z, w, inputs, barycentrics
     uint32_t record_bytes; // of a triangle
     uint32_t n_clip;
-    uint32_t vertex_flags; // CPU_STAGE_
-    const CpuPixelFormat *formats[CPU_MAX_COLORS];
+    uint32_t vertex_flags; // ABI_STAGE_
+    const AbiPixelFormat *formats[ABI_MAX_COLORS];
 } DrawInfo;
 
 // ---- Triangles ----
@@ -160,7 +161,7 @@ typedef struct TileMemory {
     size_t capacity;
     float *depth;        // [block][sample][lane]
     uint8_t *stencil;
-    unsigned char *colors[CPU_MAX_COLORS];
+    unsigned char *colors[ABI_MAX_COLORS];
     float z_max[TILE_BLOCKS], z_min[TILE_BLOCKS]; // over the samples of each block
 } TileMemory;
 
@@ -207,8 +208,8 @@ enum { // Worker.codes
 // ---- A pass that runs ----
 
 typedef struct Attachment {
-    const CpuPixelFormat *format;
-    CpuTexture *scratch; // stands in for a memoryless texture between batches
+    const AbiPixelFormat *format;
+    AbiTexture *scratch; // stands in for a memoryless texture between batches
     uint32_t texel_bytes;
     unsigned char clear_texel[16];
 } Attachment;
@@ -216,8 +217,8 @@ typedef struct Attachment {
 typedef struct RasterCode { // per instruction set
     void (*run_unit)(Worker *w, Unit *unit);
     void (*run_tile)(Worker *w, uint32_t tile);
-    OutputFn *(*choose_output)(const CpuPixelFormat *format, const CpuBlendState *blend);
-    void (*read)(const CpuPixelFormat *format, const void *texels, uint32_t *rows);
+    OutputFn *(*choose_output)(const AbiPixelFormat *format, const CpuBlendState *blend);
+    void (*read)(const AbiPixelFormat *format, const void *texels, uint32_t *rows);
 } RasterCode;
 
 typedef struct Pass {
@@ -228,11 +229,11 @@ typedef struct Pass {
     const RasterCode *code;
     uint32_t width, height, n_layers, n_samples;
     uint32_t tile_columns, tile_rows, n_tiles; // n_tiles: of all layers
-    int32_t samples[CPU_MAX_SAMPLES][2];       // subpixels in the pixel
-    float positions[CPU_MAX_SAMPLES][2];       // the same, 0 .. 1
-    Attachment colors[CPU_MAX_COLORS];
+    int32_t samples[ABI_MAX_SAMPLES][2];       // subpixels in the pixel
+    float positions[ABI_MAX_SAMPLES][2];       // the same, 0 .. 1
+    Attachment colors[ABI_MAX_COLORS];
     uint32_t color_mask; // attachments that exist
-    CpuTexture *depth_scratch, *stencil_scratch; // as Attachment.scratch
+    AbiTexture *depth_scratch, *stencil_scratch; // as Attachment.scratch
     float clear_depth;
     bool has_depth, has_stencil;
     uint8_t depth_bits;  // 16, 24, 32 (float)
@@ -296,7 +297,7 @@ uint32_t raster_patch_triangles(const TessPatch *p);
 uint32_t raster_patch_span(const CpuDraw *draw, Cursor *cursor, uint32_t max);
 // As raster_assemble. False: no memory.
 bool raster_assemble_patches(Worker *w, const DrawInfo *d, const Span *span, Corners *corners);
-// Rows of a step: slots i .. i + 31. points: CPU_MAX_CONTROL_POINTS rows.
+// Rows of a step: slots i .. i + 31. points: ABI_MAX_CONTROL_POINTS rows.
 void raster_patch_step(const Worker *w, const CpuDraw *draw, uint32_t i, float *domain,
                        uint32_t *points);
 

@@ -8,7 +8,7 @@
 typedef struct Edges {
     int n;                                // that matter
     int32_t a[3], b[3];
-    int32_t e[CPU_MAX_SAMPLES][3];        // at the corner pixel's sample
+    int32_t e[ABI_MAX_SAMPLES][3];        // at the corner pixel's sample
     int32_t low[3], high[3];              // least and greatest e of the samples in a block,
                                           // from the e of its corner's sample 0
     vi step[3][VECTORS];                  // e of each lane from that of lane 0
@@ -23,7 +23,7 @@ INLINE bool set_edges(const TileState *s, const Triangle *t, const int32_t rect[
     int n = 0;
     for (int k = 0; k < 3; k++) {
         int64_t a = t->a[k], b = t->b[k], base = a * x + b * y + (int64_t)t->c[k];
-        int64_t least = INT64_MAX, most = INT64_MIN, e[CPU_MAX_SAMPLES];
+        int64_t least = INT64_MAX, most = INT64_MIN, e[ABI_MAX_SAMPLES];
         for (uint32_t i = 0; i < n_samples; i++) {
             e[i] = (base + a * p->samples[i][0] + b * p->samples[i][1]) >> 8;
             least = e[i] < least ? e[i] : least;
@@ -100,7 +100,7 @@ INLINE void triangle(TileState *s, const Triangle *t, uint32_t n_samples) {
                 inside &= e[k] + edges.low[k] >= 0;
             }
             if (outside) continue;
-            uint32_t coverage[CPU_MAX_SAMPLES], any = 0;
+            uint32_t coverage[ABI_MAX_SAMPLES], any = 0;
             for (uint32_t i = 0; i < n_samples; i++) {
                 coverage[i] = lanes;
                 if (!inside) {

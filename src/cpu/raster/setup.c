@@ -45,8 +45,8 @@ static void areas(Group *g) {
 }
 
 static uint32_t viewport_index(const Worker *w, const DrawInfo *d, const Face *face) {
-    if (!(d->vertex_flags & CPU_STAGE_VIEWPORT)) return 0;
-    uint32_t v = *raster_row(w, d->n_rows, face->provoking, CPU_VERTEX_VIEWPORT);
+    if (!(d->vertex_flags & ABI_STAGE_VIEWPORT)) return 0;
+    uint32_t v = *raster_row(w, d->n_rows, face->provoking, ABI_VERTEX_VIEWPORT);
     return v < d->n_viewports ? v : 0;
 }
 
@@ -194,14 +194,14 @@ static void set_depth(const Worker *w, const DrawInfo *d, const Face *faces, uin
 
 static void set_inputs(const Worker *w, const DrawInfo *d, const Face *faces, uint32_t n,
                        Group *g) {
-    const CpuStageInfo *info = d->fragment_info;
+    const AbiStageInfo *info = d->fragment_info;
     const uint16_t *map = d->draw->fragment->rows;
     float f[3][GROUP];
     for (uint32_t k = 0; k < info->n_inputs; k++) {
         uint32_t row = map[k];
         if (row == UINT16_MAX) {
             for (uint32_t i = 0; i < n; i++) g->out[i]->planes[2 + k] = (CpuPlane){0, 0, 0};
-        } else if (info->inputs[k] == CPU_FLAT) {
+        } else if (info->inputs[k] == ABI_FLAT) {
             for (uint32_t i = 0; i < n; i++) {
                 g->out[i]->planes[2 + k] = (CpuPlane){0, 0, 0};
                 memcpy(&g->out[i]->planes[2 + k].at,
@@ -209,7 +209,7 @@ static void set_inputs(const Worker *w, const DrawInfo *d, const Face *faces, ui
             }
         } else {
             for (int c = 0; c < 3; c++) fetch(w, d, g->slot[c], row, f[c]);
-            if (info->inputs[k] == CPU_PERSPECTIVE)
+            if (info->inputs[k] == ABI_PERSPECTIVE)
                 for (int c = 0; c < 3; c++)
                     for (int i = 0; i < GROUP; i++) f[c][i] *= g->rw[c][i];
             make_plane(g, f[0], f[1], f[2]);
@@ -243,8 +243,8 @@ static void set_head(const Worker *w, const DrawInfo *d, uint32_t info, const Fa
                      Triangle *t) {
     const CpuDraw *draw = d->draw;
     uint32_t layer = 0;
-    if (d->vertex_flags & CPU_STAGE_LAYER)
-        layer = *raster_row(w, d->n_rows, face->provoking, CPU_VERTEX_LAYER);
+    if (d->vertex_flags & ABI_STAGE_LAYER)
+        layer = *raster_row(w, d->n_rows, face->provoking, ABI_VERTEX_LAYER);
     t->ox = (float)w->fx[face->slot[0]] * (1.0f / SUB);
     t->oy = (float)w->fy[face->slot[0]] * (1.0f / SUB);
     t->draw = info;
@@ -293,7 +293,7 @@ static void setup_group(Worker *w, uint32_t info, const Face *faces, uint32_t n,
     write_plane(g, n, 1);
     if (!d->fragment_info) return;
     set_inputs(w, d, faces, n, g);
-    if (d->fragment_info->flags & CPU_STAGE_READS_BARYCENTRIC) set_weights(w, d, faces, n, g);
+    if (d->fragment_info->flags & ABI_STAGE_READS_BARYCENTRIC) set_weights(w, d, faces, n, g);
 }
 
 // Is the whole tile outside of an edge?

@@ -12,7 +12,7 @@ typedef struct Block {
     uint32_t index;
     int32_t x, y; // pixel of lane 0
     float from[2];
-    uint32_t coverage[CPU_MAX_SAMPLES];
+    uint32_t coverage[ABI_MAX_SAMPLES];
 } Block;
 
 // ---- Depth ----
@@ -223,7 +223,7 @@ static void prepare(TileState *s, const Triangle *t) {
     step->z = t->planes[0];
     step->w = t->planes[1];
     step->planes = t->planes + 2;
-    if (d->fragment_info->flags & CPU_STAGE_READS_BARYCENTRIC) {
+    if (d->fragment_info->flags & ABI_STAGE_READS_BARYCENTRIC) {
         const CpuPlane *b = t->planes + 2 + d->fragment_info->n_inputs;
         memcpy(step->barycentric, b, sizeof step->barycentric);
         memcpy(step->barycentric_linear, b + 2, sizeof step->barycentric_linear);
@@ -259,10 +259,10 @@ static void find_point_coords(TileState *s, const Triangle *t, const Block *b) {
 
 // Rows that only some functions read.
 static void prepare_rows(TileState *s, const Triangle *t, const Block *b, uint32_t sample) {
-    const CpuStageInfo *info = s->d->fragment_info;
-    if (info->flags & CPU_STAGE_READS_CENTROID) find_centroids(s, b);
-    if (info->flags & CPU_STAGE_READS_POINT_COORD) find_point_coords(s, t, b);
-    if (info->flags & CPU_STAGE_READS_COVERAGE) {
+    const AbiStageInfo *info = s->d->fragment_info;
+    if (info->flags & ABI_STAGE_READS_CENTROID) find_centroids(s, b);
+    if (info->flags & ABI_STAGE_READS_POINT_COORD) find_point_coords(s, t, b);
+    if (info->flags & ABI_STAGE_READS_COVERAGE) {
         bool one = s->d->flags & DRAW_PER_SAMPLE;
         for (uint32_t l = 0; l < LANES; l++) {
             uint32_t mask = 0;
@@ -331,8 +331,8 @@ INLINE uint32_t run(TileState *s, const Triangle *t, const Block *b, uint32_t la
         step->per_sample = 0;
         step->sample[0] = step->sample[1] = 0.5f;
     }
-    if ((d->fragment_info->flags & (CPU_STAGE_READS_CENTROID | CPU_STAGE_READS_POINT_COORD |
-                                    CPU_STAGE_READS_COVERAGE)) ||
+    if ((d->fragment_info->flags & (ABI_STAGE_READS_CENTROID | ABI_STAGE_READS_POINT_COORD |
+                                    ABI_STAGE_READS_COVERAGE)) ||
         d->fragment_info->colors_in)
         prepare_rows(s, t, b, sample);
     if (s->pass->user_bytes) prepare_store(s, b, sample);
@@ -347,11 +347,11 @@ INLINE uint32_t run(TileState *s, const Triangle *t, const Block *b, uint32_t la
 
 // What the function, or its alpha, takes away from the samples.
 static void drop(TileState *s, uint32_t kept, uint32_t first, uint32_t end,
-                 uint32_t coverage[CPU_MAX_SAMPLES]) {
+                 uint32_t coverage[ABI_MAX_SAMPLES]) {
     const DrawInfo *d = s->d;
     uint32_t n = s->pass->n_samples;
     for (uint32_t i = first; i < end; i++) coverage[i] &= kept;
-    if (d->fragment_info->flags & CPU_STAGE_SAMPLE_MASK)
+    if (d->fragment_info->flags & ABI_STAGE_SAMPLE_MASK)
         for (uint32_t l = 0; l < LANES; l++)
             for (uint32_t i = first; i < end; i++)
                 coverage[i] &= ~((~s->mask_out[l] >> i & 1) << l);
@@ -364,7 +364,7 @@ static void drop(TileState *s, uint32_t kept, uint32_t first, uint32_t end,
                 if (i >= (uint32_t)covered) coverage[i] &= ~(1u << l);
         }
     if (d->flags & DRAW_ALPHA_ONE)
-        for (uint32_t a = 0; a <= CPU_MAX_COLORS; a++)
+        for (uint32_t a = 0; a <= ABI_MAX_COLORS; a++)
             for (uint32_t l = 0; l < LANES; l++) s->colors[4 * a + 3][l] = 0x3f800000;
 }
 
@@ -379,17 +379,17 @@ static void take_depths(TileState *s, const Triangle *t, uint32_t sample) {
 }
 
 static void late(TileState *s, const Triangle *t, const Block *b, uint32_t i,
-                 uint32_t coverage[CPU_MAX_SAMPLES]) {
+                 uint32_t coverage[ABI_MAX_SAMPLES]) {
     const DrawInfo *d = s->d;
-    const CpuStageInfo *info = d->fragment_info;
+    const AbiStageInfo *info = d->fragment_info;
     if (coverage[i] == 0) return;
     if (d->flags & DRAW_LATE_WRITE) {
         depth_write(s, b->index, i, coverage[i]);
         return;
     }
-    if (info->flags & CPU_STAGE_DEPTH) take_depths(s, t, i);
+    if (info->flags & ABI_STAGE_DEPTH) take_depths(s, t, i);
     else find_depths(s, t, b, i);
-    const uint32_t *written = info->flags & CPU_STAGE_STENCIL ? s->stencil_out : NULL;
+    const uint32_t *written = info->flags & ABI_STAGE_STENCIL ? s->stencil_out : NULL;
     coverage[i] = test(s, t, b->index, i, coverage[i], true, written);
 }
 
@@ -406,7 +406,7 @@ INLINE void finish(TileState *s, const Block *b, uint32_t sample, uint32_t lanes
 
 // One run of the function for the samples first .. end - 1.
 INLINE void shade(TileState *s, const Triangle *t, const Block *b, uint32_t first, uint32_t end,
-                  uint32_t coverage[CPU_MAX_SAMPLES]) {
+                  uint32_t coverage[ABI_MAX_SAMPLES]) {
     const DrawInfo *d = s->d;
     uint32_t lanes = 0;
     for (uint32_t i = first; i < end; i++) lanes |= coverage[i];
@@ -428,7 +428,7 @@ INLINE void block_of(TileState *s, const Triangle *t, uint32_t block, const uint
                .y = s->y + (int32_t)(block / TILE_COLUMNS) * 4};
     b.from[0] = (float)b.x - t->ox;
     b.from[1] = (float)b.y - t->oy;
-    uint32_t coverage[CPU_MAX_SAMPLES], any = 0;
+    uint32_t coverage[ABI_MAX_SAMPLES], any = 0;
     for (uint32_t i = 0; i < n; i++) b.coverage[i] = coverage[i] = covered[i];
     if (d->flags & (DRAW_DEPTH_TEST | DRAW_DEPTH_WRITE | DRAW_STENCIL)) {
         if (hidden(s, t, &b)) return;

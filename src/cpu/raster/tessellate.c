@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cpu/raster/raster_int.h"
-#include "cpu/texture/format.h"
 
 #define MAX_SEGMENTS 64u
 #define MAX_POINTS 4304u    // a grid of 63 x 63 and 4 x 64 on the edges, rounded up
@@ -395,7 +394,7 @@ void raster_patch_step(const Worker *w, const CpuDraw *draw, uint32_t i, float *
     for (uint32_t l = 0; l < LANES; l++) {
         uint32_t id = w->ids[i + l];
         bool same = l > 0 && id == w->ids[i + l - 1];
-        for (uint32_t k = 0; k < p->n_control_points && k < CPU_MAX_CONTROL_POINTS; k++)
+        for (uint32_t k = 0; k < p->n_control_points && k < ABI_MAX_CONTROL_POINTS; k++)
             points[k * LANES + l] = same ? points[k * LANES + l - 1] : control_point(p, id, k);
     }
 }

@@ -101,7 +101,7 @@ static void resolve_color(TileState *s, uint32_t a, const Where *at) {
     const Pass *p = s->pass;
     const Attachment *t = &p->colors[a];
     const CpuRasterView *view = &p->pass->colors[a].resolve;
-    const CpuPixelFormat *f = view->texture->format;
+    const AbiPixelFormat *f = view->texture->format;
     size_t block_bytes = (size_t)LANES * t->texel_bytes;
     static const CpuRasterState state = {.blend[0] = {.write_mask = 15}};
     DrawInfo d = {.state = &state, .formats = {f}};
@@ -111,7 +111,7 @@ static void resolve_color(TileState *s, uint32_t a, const Where *at) {
         unsigned char *from = s->w->tile.colors[a] + b * p->n_samples * block_bytes;
         // Block after block without gaps: earlier samples of later blocks are still unread.
         unsigned char *to = s->w->tile.colors[a] + b * block_bytes;
-        if (cpu_format_is_integer(t->format)) {
+        if (abi_format_is_integer(t->format)) {
             memmove(to, from, block_bytes);
             continue;
         }
@@ -156,7 +156,7 @@ static void resolve_depth(TileState *s, const Where *at) {
 static bool resolves_any(const Pass *p) {
     bool any = (p->has_depth && resolves(p, p->pass->depth.store)) ||
                (p->has_stencil && resolves(p, p->pass->stencil.store));
-    for (uint32_t a = 0; a < CPU_MAX_COLORS; a++)
+    for (uint32_t a = 0; a < ABI_MAX_COLORS; a++)
         any = any || (p->color_mask >> a & 1 && resolves(p, p->pass->colors[a].store));
     return any;
 }
@@ -209,7 +209,7 @@ void ISA(raster_run_tile)(Worker *w, uint32_t tile) {
     count_visible(s);
     raster_tile_store(w, at.layer, at.tx, at.ty);
     if (p->user_bytes && p->spilled) raster_store_save(w, tile);
-    for (uint32_t a = 0; a < CPU_MAX_COLORS; a++)
+    for (uint32_t a = 0; a < ABI_MAX_COLORS; a++)
         if (p->color_mask >> a & 1 && resolves(p, p->pass->colors[a].store) &&
             p->pass->colors[a].resolve.texture)
             resolve_color(s, a, &at);

@@ -10,17 +10,17 @@
 bool raster_tile_reserve(Worker *w) {
     const Pass *p = w->pass;
     TileMemory *m = &w->tile;
-    size_t n = (size_t)TILE * TILE * p->n_samples, at = 0, depth, stencil, colors[CPU_MAX_COLORS];
+    size_t n = (size_t)TILE * TILE * p->n_samples, at = 0, depth, stencil, colors[ABI_MAX_COLORS];
     depth = at, at += p->has_depth ? n * 4 : 0;
     stencil = at, at += p->has_stencil ? n : 0;
-    for (uint32_t a = 0; a < CPU_MAX_COLORS; a++)
+    for (uint32_t a = 0; a < ABI_MAX_COLORS; a++)
         colors[a] = at, at += p->color_mask >> a & 1 ? n * p->colors[a].texel_bytes : 0;
     unsigned char *base = raster_grow(m->base, &m->capacity, at, 1);
     if (!base) return false;
     m->base = base;
     m->depth = p->has_depth ? (float *)(void *)(base + depth) : NULL;
     m->stencil = p->has_stencil ? base + stencil : NULL;
-    for (uint32_t a = 0; a < CPU_MAX_COLORS; a++)
+    for (uint32_t a = 0; a < ABI_MAX_COLORS; a++)
         m->colors[a] = p->color_mask >> a & 1 ? base + colors[a] : NULL;
     return true;
 }
@@ -33,10 +33,10 @@ typedef struct Place { // of a tile in a plane of an attachment
     int32_t width, height; // texels of the tile that exist
 } Place;
 
-static Place place_of(const Pass *p, const CpuRasterView *view, const CpuTexture *scratch,
+static Place place_of(const Pass *p, const CpuRasterView *view, const AbiTexture *scratch,
                       uint32_t layer, uint32_t sample, uint32_t tx, uint32_t ty) {
     bool scratched = scratch && !view->texture->levels[view->level].data;
-    const CpuTexture *t = scratched ? scratch : view->texture;
+    const AbiTexture *t = scratched ? scratch : view->texture;
     uint32_t level = scratched ? 0 : view->level, z = layer + (scratched ? 0 : view->slice);
     int32_t x = (int32_t)tx * TILE, y = (int32_t)ty * TILE;
     int32_t width = (int32_t)p->width - x, height = (int32_t)p->height - y;
@@ -44,7 +44,7 @@ static Place place_of(const Pass *p, const CpuRasterView *view, const CpuTexture
                    .width = width < TILE ? width : TILE,
                    .height = height < TILE ? height : TILE};
     if (t->levels[level].data)
-        place.data = cpu_texture_at(t, level, (uint32_t)x, (uint32_t)y, z, sample);
+        place.data = abi_texture_at(t, level, (uint32_t)x, (uint32_t)y, z, sample);
     return place;
 }
 
@@ -130,10 +130,10 @@ static void stream_texels(const Place *at, const unsigned char *texel, uint32_t 
 
 // ---- Depth and stencil formats ----
 
-static float depth_of_texel(const CpuPixelFormat *f, const unsigned char *texel) {
+static float depth_of_texel(const AbiPixelFormat *f, const unsigned char *texel) {
     float z = 0;
     uint32_t bits = 0;
-    if (f->kind == CPU_KIND_FLOAT) {
+    if (f->kind == ABI_KIND_FLOAT) {
         memcpy(&z, texel, 4);
         return z;
     }
@@ -141,8 +141,8 @@ static float depth_of_texel(const CpuPixelFormat *f, const unsigned char *texel)
     return f->block_bytes == 2 ? (float)bits / 65535.0f : (float)(bits & 0xffffff) / 16777215.0f;
 }
 
-static void depth_to_texel(const CpuPixelFormat *f, float z, unsigned char *texel) {
-    if (f->kind == CPU_KIND_FLOAT) {
+static void depth_to_texel(const AbiPixelFormat *f, float z, unsigned char *texel) {
+    if (f->kind == ABI_KIND_FLOAT) {
         memcpy(texel, &z, 4);
         return;
     }
@@ -151,11 +151,11 @@ static void depth_to_texel(const CpuPixelFormat *f, float z, unsigned char *texe
     memcpy(texel, &bits, f->block_bytes == 2 ? 2 : 3); // the stencil above it stays
 }
 
-static uint32_t stencil_place(const CpuPixelFormat *f) {
+static uint32_t stencil_place(const AbiPixelFormat *f) {
     return f->value == 253 ? 0 : f->block_bytes == 8 ? 4 : 3;
 }
 
-static void copy_depth(const Worker *w, const Place *at, const CpuPixelFormat *f, uint32_t sample,
+static void copy_depth(const Worker *w, const Place *at, const AbiPixelFormat *f, uint32_t sample,
                        bool in) {
     uint32_t n = w->pass->n_samples;
     unsigned char *tile = (unsigned char *)(w->tile.depth + (size_t)sample * LANES);
@@ -176,7 +176,7 @@ static void copy_depth(const Worker *w, const Place *at, const CpuPixelFormat *f
         }
 }
 
-static void copy_stencil(const Worker *w, const Place *at, const CpuPixelFormat *f,
+static void copy_stencil(const Worker *w, const Place *at, const AbiPixelFormat *f,
                          uint32_t sample, bool in) {
     uint32_t n = w->pass->n_samples, offset = stencil_place(f);
     for (int32_t y = 0; y < at->height; y++)
@@ -247,7 +247,7 @@ void raster_tile_load(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
     const Pass *p = w->pass;
     if (p->has_depth) load_depth(w, layer, tx, ty);
     if (p->has_stencil) load_stencil(w, layer, tx, ty);
-    for (uint32_t a = 0; a < CPU_MAX_COLORS; a++) {
+    for (uint32_t a = 0; a < ABI_MAX_COLORS; a++) {
         if (!(p->color_mask >> a & 1)) continue;
         const Attachment *t = &p->colors[a];
         const CpuRasterColor *c = &p->pass->colors[a];
@@ -280,7 +280,7 @@ void raster_tile_store(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
             Place at = place_of(p, &s->view, p->stencil_scratch, layer, i, tx, ty);
             if (at.data) copy_stencil(w, &at, s->view.texture->format, i, false);
         }
-        for (uint32_t a = 0; a < CPU_MAX_COLORS; a++) {
+        for (uint32_t a = 0; a < ABI_MAX_COLORS; a++) {
             const CpuRasterColor *c = &p->pass->colors[a];
             if (!(p->color_mask >> a & 1) || !stores(p, c->store)) continue;
             const Attachment *t = &p->colors[a];
@@ -315,7 +315,7 @@ void raster_tile_resolved_depth(const Worker *w, bool stencil, uint32_t layer, u
 void raster_tile_clear(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
     const Pass *p = w->pass;
     for (uint32_t i = 0; i < p->n_samples; i++) {
-        for (uint32_t a = 0; a < CPU_MAX_COLORS; a++) {
+        for (uint32_t a = 0; a < ABI_MAX_COLORS; a++) {
             const CpuRasterColor *c = &p->pass->colors[a];
             if (!(p->color_mask >> a & 1) || c->load != CPU_LOAD_CLEAR || !stores(p, c->store))
                 continue;
@@ -325,10 +325,10 @@ void raster_tile_clear(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
         const CpuRasterDepth *d = &p->pass->depth, *s = &p->pass->stencil;
         if (p->has_depth && d->load == CPU_LOAD_CLEAR && stores(p, d->store)) {
             Place at = place_of(p, &d->view, p->depth_scratch, layer, i, tx, ty);
-            const CpuPixelFormat *f = d->view.texture->format;
+            const AbiPixelFormat *f = d->view.texture->format;
             unsigned char texel[8] = {0};
             depth_to_texel(f, p->clear_depth, texel);
-            bool shared = f->caps & CPU_FORMAT_STENCIL;
+            bool shared = f->caps & ABI_FORMAT_STENCIL;
             if (!shared) stream_texels(&at, texel, f->block_bytes);
             for (int32_t y = 0; shared && at.data && y < at.height; y++) {
                 unsigned char *row = at.data + (uint64_t)y * at.row_bytes;
@@ -338,7 +338,7 @@ void raster_tile_clear(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
         }
         if (p->has_stencil && s->load == CPU_LOAD_CLEAR && stores(p, s->store)) {
             Place at = place_of(p, &s->view, p->stencil_scratch, layer, i, tx, ty);
-            const CpuPixelFormat *f = s->view.texture->format;
+            const AbiPixelFormat *f = s->view.texture->format;
             for (int32_t y = 0; at.data && y < at.height; y++)
                 for (int32_t x = 0; x < at.width; x++)
                     at.data[(uint64_t)y * at.row_bytes + (size_t)x * f->block_bytes +

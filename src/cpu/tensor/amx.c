@@ -131,7 +131,7 @@ static int pack_thin(const CpuWork *w, const CpuBlock *b, uint32_t *out, uint32_
     int each = cpu_kind_elements(w->kind), n_steps = (b->n_k + each - 1) / each,
         padded = whole_tiles(n_steps);
     CpuOperand thin = w->thin; // bytes keep their sign here
-    if (w->kind == CPU_KIND_BYTE) thin.type = CPU_TENSOR_UINT8;
+    if (w->kind == CPU_KIND_BYTE) thin.type = ABI_TENSOR_UINT8;
     if (thin.lane == 1 && thin.k != 1) {
         int lanes = whole_tiles(b->n_rows);
         CPU_FAST(cpu_pack_wide)(w->kind, &thin, b->row, b->n_rows, b->k, b->n_k, lanes, room);
@@ -200,7 +200,7 @@ static __attribute__((noinline)) void run_all(const CpuWork *w, Dot dot) {
     _tile_release();
 }
 
-static bool is_byte(uint32_t type) { return type == CPU_TENSOR_INT8 || type == CPU_TENSOR_UINT8; }
+static bool is_byte(uint32_t type) { return type == ABI_TENSOR_INT8 || type == ABI_TENSOR_UINT8; }
 
 bool cpu_amx_run(const CpuWork *w) {
     // Of half a tile, vectors are as fast.
@@ -209,8 +209,8 @@ bool cpu_amx_run(const CpuWork *w) {
     CpuWork work = *w;
     if (is_byte(w->thin.type) && is_byte(w->wide.type) && !w->result.is_float) {
         work.kind = CPU_KIND_BYTE;
-        bool thin_signed = w->thin.type == CPU_TENSOR_INT8,
-             wide_signed = w->wide.type == CPU_TENSOR_INT8;
+        bool thin_signed = w->thin.type == ABI_TENSOR_INT8,
+             wide_signed = w->wide.type == ABI_TENSOR_INT8;
         dot = thin_signed ? (wide_signed ? DOT_SS : DOT_SU) : wide_signed ? DOT_US : DOT_UU;
     } else if (w->kind != CPU_KIND_BFLOAT) {
         return false;

@@ -30,7 +30,7 @@ typedef struct Run {
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static unsigned char *element_at(const CpuTensor *t, int64_t i0, int64_t i1, int64_t i2,
+static unsigned char *element_at(const AbiTensor *t, int64_t i0, int64_t i1, int64_t i2,
                                  int64_t i3) {
     return t->data +
            (i0 * t->strides[0] + i1 * t->strides[1] + i2 * t->strides[2] + i3 * t->strides[3]) *
@@ -41,7 +41,7 @@ static unsigned char *element_at(const CpuTensor *t, int64_t i0, int64_t i1, int
 static void add_taps(const Run *r, int64_t first, int64_t end, int64_t kx, int64_t n_taps,
                      int64_t ky, int64_t sy) {
     const CpuConvolution *op = r->op;
-    const CpuTensor *s = &op->source, *w = &op->weights;
+    const AbiTensor *s = &op->source, *w = &op->weights;
     int64_t sx = (r->x + first) * op->strides[0] + kx * op->dilations[0] + op->offset[0];
     CpuMatmul product = {
         .a = {.data = element_at(s, 0, sx, sy, r->image),
@@ -81,7 +81,7 @@ static void inside(const Run *r, int64_t kx, int64_t *first, int64_t *end) {
 
 static void add_kernel_row(const Run *r, int64_t ky) {
     const CpuConvolution *op = r->op;
-    const CpuTensor *s = &op->source, *w = &op->weights;
+    const AbiTensor *s = &op->source, *w = &op->weights;
     int64_t sy = r->y * op->strides[1] + ky * op->dilations[1] + op->offset[1];
     if (sy < 0 || sy >= s->extents[2]) return;
     int64_t n_taps = w->extents[2], first, end, last_first, last_end;
@@ -108,7 +108,7 @@ static void add_kernel_row(const Run *r, int64_t ky) {
 
 static void run_positions(Run *r, const CpuResult *result) {
     const CpuConvolution *op = r->op;
-    const CpuTensor *d = &op->destination;
+    const AbiTensor *d = &op->destination;
     int64_t n_lanes = least(op->size[0], d->extents[0]);
     for (r->lane = 0; r->lane < n_lanes; r->lane += SUM_LANES) {
         r->n_lanes = (int)least(SUM_LANES, n_lanes - r->lane);
@@ -124,7 +124,7 @@ static void run_positions(Run *r, const CpuResult *result) {
 }
 
 void CPU_FAST(cpu_convolution)(const CpuConvolution *op, void (*matmul)(const CpuMatmul *op)) {
-    const CpuTensor *s = &op->source, *w = &op->weights, *d = &op->destination;
+    const AbiTensor *s = &op->source, *w = &op->weights, *d = &op->destination;
     if (!cpu_element_bytes(s->type) || !cpu_element_bytes(w->type) || !cpu_element_bytes(d->type) ||
         op->strides[0] < 1 || op->size[1] < 1 || op->size[2] < 1) {
         cpu_convolution_general(op);
@@ -136,7 +136,7 @@ void CPU_FAST(cpu_convolution)(const CpuConvolution *op, void (*matmul)(const Cp
     Run r = {.op = op,
              .matmul = matmul,
              .sums = sums,
-             .sum_type = is_float ? CPU_TENSOR_FLOAT32 : CPU_TENSOR_INT32,
+             .sum_type = is_float ? ABI_TENSOR_FLOAT32 : ABI_TENSOR_INT32,
              .n_channels = least(s->extents[0], w->extents[1])};
     CpuResult result = {.type = d->type,
                         .row = d->strides[1],

@@ -82,14 +82,14 @@ INLINE V to_float(V v) { return _mm_castps_si128(_mm_cvtepi32_ps(v)); }
 // `type` is a constant where this is used, of at least 8 bits.
 INLINE V load_floats(const unsigned char *p, uint32_t type, int n) {
     switch (type) {
-    case CPU_TENSOR_FLOAT32: return load_32(p, n);
-    case CPU_TENSOR_FLOAT16: return load_half(p, n);
-    case CPU_TENSOR_BFLOAT16: return v_shift_left(load_u16(p, n), 16);
-    case CPU_TENSOR_INT8: return to_float(load_i8(p, n));
-    case CPU_TENSOR_UINT8: return to_float(load_u8(p, n));
-    case CPU_TENSOR_INT16: return to_float(load_i16(p, n));
-    case CPU_TENSOR_UINT16: return to_float(load_u16(p, n));
-    case CPU_TENSOR_INT32: return to_float(load_32(p, n));
+    case ABI_TENSOR_FLOAT32: return load_32(p, n);
+    case ABI_TENSOR_FLOAT16: return load_half(p, n);
+    case ABI_TENSOR_BFLOAT16: return v_shift_left(load_u16(p, n), 16);
+    case ABI_TENSOR_INT8: return to_float(load_i8(p, n));
+    case ABI_TENSOR_UINT8: return to_float(load_u8(p, n));
+    case ABI_TENSOR_INT16: return to_float(load_i16(p, n));
+    case ABI_TENSOR_UINT16: return to_float(load_u16(p, n));
+    case ABI_TENSOR_INT32: return to_float(load_32(p, n));
     default: {
         float f[V_WIDTH] = {0};
         for (int i = 0; i < n && i < V_WIDTH; i++) f[i] = cpu_element_float(p, type, i);
@@ -100,12 +100,12 @@ INLINE V load_floats(const unsigned char *p, uint32_t type, int n) {
 
 INLINE V load_ints(const unsigned char *p, uint32_t type, int n) {
     switch (type) {
-    case CPU_TENSOR_INT8: return load_i8(p, n);
-    case CPU_TENSOR_UINT8: return load_u8(p, n);
-    case CPU_TENSOR_INT16: return load_i16(p, n);
-    case CPU_TENSOR_UINT16: return load_u16(p, n);
-    case CPU_TENSOR_INT32:
-    case CPU_TENSOR_UINT32: return load_32(p, n);
+    case ABI_TENSOR_INT8: return load_i8(p, n);
+    case ABI_TENSOR_UINT8: return load_u8(p, n);
+    case ABI_TENSOR_INT16: return load_i16(p, n);
+    case ABI_TENSOR_UINT16: return load_u16(p, n);
+    case ABI_TENSOR_INT32:
+    case ABI_TENSOR_UINT32: return load_32(p, n);
     default: {
         uint32_t u[V_WIDTH] = {0};
         for (int i = 0; i < n && i < V_WIDTH; i++) u[i] = (uint32_t)cpu_element_int(p, type, i);

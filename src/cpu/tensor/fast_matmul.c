@@ -109,7 +109,7 @@ static void take_back(const CpuBlock *b, unsigned char *out, int64_t out_row, co
 
 static bool thin_is_flipped(const CpuWork *w) {
     return w->kind == CPU_KIND_BYTE &&
-           (w->thin.type == CPU_TENSOR_INT8 || w->thin.type == CPU_TENSOR_INT4);
+           (w->thin.type == ABI_TENSOR_INT8 || w->thin.type == ABI_TENSOR_INT4);
 }
 
 // A strip of at most CPU_PACK_LANES lanes of a block whose thin operand is ready in `tile`.
@@ -195,20 +195,20 @@ static __attribute__((noinline)) void run_packed(const CpuWork *w) {
 }
 
 static bool is_bits8(uint32_t type) {
-    return type == CPU_TENSOR_INT8 || type == CPU_TENSOR_UINT8 || type == CPU_TENSOR_INT4 ||
-           type == CPU_TENSOR_UINT4;
+    return type == ABI_TENSOR_INT8 || type == ABI_TENSOR_UINT8 || type == ABI_TENSOR_INT4 ||
+           type == ABI_TENSOR_UINT4;
 }
 
 static CpuKind kind_of(const CpuWork *w, bool has_bfloat, bool has_byte) {
     uint32_t thin = w->thin.type, wide = w->wide.type;
     if (w->result.is_float)
-        return has_bfloat && thin == CPU_TENSOR_BFLOAT16 && wide == CPU_TENSOR_BFLOAT16
+        return has_bfloat && thin == ABI_TENSOR_BFLOAT16 && wide == ABI_TENSOR_BFLOAT16
                    ? CPU_KIND_BFLOAT
                    : CPU_KIND_FLOAT;
-    if (has_byte && is_bits8(thin) && (wide == CPU_TENSOR_INT8 || wide == CPU_TENSOR_INT4))
+    if (has_byte && is_bits8(thin) && (wide == ABI_TENSOR_INT8 || wide == ABI_TENSOR_INT4))
         return CPU_KIND_BYTE;
-    bool shorts = (is_bits8(thin) || thin == CPU_TENSOR_INT16) &&
-                  (is_bits8(wide) || wide == CPU_TENSOR_INT16);
+    bool shorts = (is_bits8(thin) || thin == ABI_TENSOR_INT16) &&
+                  (is_bits8(wide) || wide == ABI_TENSOR_INT16);
     return shorts ? CPU_KIND_SHORT : CPU_KIND_INT;
 }
 
@@ -221,7 +221,7 @@ static bool packed_all_the_same(const CpuWork *w, const CpuOperand *from, int64_
     int64_t stride = from->lane == 1 ? from->k : from->lane;
     int64_t far = stride * cpu_element_bytes(from->type);
     return (w->n_k > 32 && (far >= 1024 || far <= -1024)) ||
-           (V_WIDTH == 4 && from->type == CPU_TENSOR_FLOAT16);
+           (V_WIDTH == 4 && from->type == ABI_TENSOR_FLOAT16);
 }
 
 static void decide_places(CpuWork *w) {
@@ -230,31 +230,31 @@ static void decide_places(CpuWork *w) {
     bool whole = V_HAS_MASKS || tail == 0, direct = whole && wide->lane == 1;
     direct &= !packed_all_the_same(w, wide, w->n_rows / max_rows[TILE_MAX_VECTORS] + 1);
     w->result_in_place = whole && w->result.lane == 1 &&
-                         (w->result.is_float ? w->result.type == CPU_TENSOR_FLOAT32
-                                             : w->result.type == CPU_TENSOR_INT32 ||
-                                                   w->result.type == CPU_TENSOR_UINT32);
+                         (w->result.is_float ? w->result.type == ABI_TENSOR_FLOAT32
+                                             : w->result.type == ABI_TENSOR_INT32 ||
+                                                   w->result.type == ABI_TENSOR_UINT32);
     switch (w->kind) {
     case CPU_KIND_FLOAT:
-        w->thin_in_place = thin->type == CPU_TENSOR_FLOAT32;
+        w->thin_in_place = thin->type == ABI_TENSOR_FLOAT32;
         w->wide_in_place = direct;
-        if (wide->type == CPU_TENSOR_FLOAT16)
+        if (wide->type == ABI_TENSOR_FLOAT16)
             w->kind = w->wide_in_place ? CPU_KIND_FLOAT_HALF : CPU_KIND_FLOAT;
-        else if (wide->type == CPU_TENSOR_BFLOAT16)
+        else if (wide->type == ABI_TENSOR_BFLOAT16)
             w->kind = w->wide_in_place ? CPU_KIND_FLOAT_BFLOAT : CPU_KIND_FLOAT;
         else
-            w->wide_in_place &= wide->type == CPU_TENSOR_FLOAT32;
+            w->wide_in_place &= wide->type == ABI_TENSOR_FLOAT32;
         break;
     case CPU_KIND_INT:
-        w->thin_in_place = thin->type == CPU_TENSOR_INT32 || thin->type == CPU_TENSOR_UINT32;
+        w->thin_in_place = thin->type == ABI_TENSOR_INT32 || thin->type == ABI_TENSOR_UINT32;
         w->wide_in_place =
-            direct && (wide->type == CPU_TENSOR_INT32 || wide->type == CPU_TENSOR_UINT32);
+            direct && (wide->type == ABI_TENSOR_INT32 || wide->type == ABI_TENSOR_UINT32);
         break;
     case CPU_KIND_SHORT:
-        w->thin_in_place = thin->type == CPU_TENSOR_INT16 && thin->k == 1 && w->n_k % 2 == 0;
+        w->thin_in_place = thin->type == ABI_TENSOR_INT16 && thin->k == 1 && w->n_k % 2 == 0;
         break;
     case CPU_KIND_BFLOAT: w->thin_in_place = thin->k == 1 && w->n_k % 2 == 0; break;
     default:
-        w->thin_in_place = thin->type == CPU_TENSOR_UINT8 && thin->k == 1 && w->n_k % 4 == 0;
+        w->thin_in_place = thin->type == ABI_TENSOR_UINT8 && thin->k == 1 && w->n_k % 4 == 0;
         break;
     }
     w->thin_in_place &= !packed_all_the_same(w, thin, w->n_lanes / PANEL_LANES);

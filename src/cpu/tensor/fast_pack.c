@@ -24,11 +24,11 @@ typedef struct Lines {
         }                                                                                          \
     } while (0)
 #define FLOATS(type, n_bytes, rest) load_floats(p + i * (n_bytes), type, rest)
-#define F32(rest) FLOATS(CPU_TENSOR_FLOAT32, 4, rest)
-#define F16(rest) FLOATS(CPU_TENSOR_FLOAT16, 2, rest)
-#define BF16(rest) FLOATS(CPU_TENSOR_BFLOAT16, 2, rest)
-#define I8(rest) FLOATS(CPU_TENSOR_INT8, 1, rest)
-#define U8(rest) FLOATS(CPU_TENSOR_UINT8, 1, rest)
+#define F32(rest) FLOATS(ABI_TENSOR_FLOAT32, 4, rest)
+#define F16(rest) FLOATS(ABI_TENSOR_FLOAT16, 2, rest)
+#define BF16(rest) FLOATS(ABI_TENSOR_BFLOAT16, 2, rest)
+#define I8(rest) FLOATS(ABI_TENSOR_INT8, 1, rest)
+#define U8(rest) FLOATS(ABI_TENSOR_UINT8, 1, rest)
 #define OTHER(rest) FLOATS(from.type, n_bytes, rest)
 #define INT(rest) load_ints(p + i * n_bytes, from.type, rest)
 
@@ -37,11 +37,11 @@ static void float_lines(Lines from, int n_lines, int n, uint32_t *out, int width
     const unsigned char *p = from.data;
     int n_bytes = cpu_element_bytes(from.type);
     switch (from.type) {
-    case CPU_TENSOR_FLOAT32: LINES(F32); break;
-    case CPU_TENSOR_FLOAT16: LINES(F16); break;
-    case CPU_TENSOR_BFLOAT16: LINES(BF16); break;
-    case CPU_TENSOR_INT8: LINES(I8); break;
-    case CPU_TENSOR_UINT8: LINES(U8); break;
+    case ABI_TENSOR_FLOAT32: LINES(F32); break;
+    case ABI_TENSOR_FLOAT16: LINES(F16); break;
+    case ABI_TENSOR_BFLOAT16: LINES(BF16); break;
+    case ABI_TENSOR_INT8: LINES(I8); break;
+    case ABI_TENSOR_UINT8: LINES(U8); break;
     default: LINES(OTHER); break;
     }
 }
@@ -55,7 +55,7 @@ static void int_lines(Lines from, int n_lines, int n, uint32_t *out, int width) 
 // The same where a word has two elements: n words of each line, the last one perhaps half empty.
 static void short_lines(Lines from, int n_lines, int n_elements, uint32_t *out, int width) {
     const unsigned char *p = from.data;
-    bool is_signed = from.type == CPU_TENSOR_INT8;
+    bool is_signed = from.type == ABI_TENSOR_INT8;
     for (int l = 0; l < n_lines; l++, p += from.stride, out += width) {
         int16_t *to = (int16_t *)(void *)out;
         if (n_elements % 2) to[n_elements] = 0;
@@ -78,7 +78,7 @@ static void byte_lines(Lines from, int n_lines, int n_elements, uint8_t flip, ui
 }
 
 static uint8_t flip_of(bool thin, uint32_t type) {
-    return thin && type == CPU_TENSOR_INT8 ? 0x80 : 0;
+    return thin && type == ABI_TENSOR_INT8 ? 0x80 : 0;
 }
 
 static void lines(CpuKind kind, bool thin, Lines from, int n_lines, int n_elements, uint32_t *out,
@@ -127,7 +127,7 @@ static void weave_shorts(Lines from, int n_k, int n, uint32_t *out, int width) {
             }
 #endif
             WEAVE(SHORTS);
-        } else if (from.type == CPU_TENSOR_INT8) {
+        } else if (from.type == ABI_TENSOR_INT8) {
             WEAVE(SIGNED);
         } else {
             WEAVE(UNSIGNED);
@@ -191,8 +191,8 @@ static Lines collect(const CpuOperand *from, int64_t at, int64_t stride, int64_t
                      int n_lines, int n, unsigned char *room) {
     int n_bytes = cpu_element_bytes(from->type), room_bytes = n_bytes ? n_bytes : 1;
     Lines lines_of = {room, (int64_t)n * room_bytes,
-                      from->type == CPU_TENSOR_INT4    ? CPU_TENSOR_INT8
-                      : from->type == CPU_TENSOR_UINT4 ? CPU_TENSOR_UINT8
+                      from->type == ABI_TENSOR_INT4    ? ABI_TENSOR_INT8
+                      : from->type == ABI_TENSOR_UINT4 ? ABI_TENSOR_UINT8
                                                        : from->type};
     for (int l = 0; l < n_lines; l++, at += line_stride) {
         const unsigned char *p = from->data + at * n_bytes;
@@ -228,9 +228,9 @@ INLINE void transpose_square(const unsigned char *p, int64_t stride, int n_lanes
 // Whether n_k elements along k are words as they lie.
 static bool is_words(CpuKind kind, uint32_t type, int n_k) {
     switch (kind) {
-    case CPU_KIND_FLOAT: return type == CPU_TENSOR_FLOAT32;
-    case CPU_KIND_INT: return type == CPU_TENSOR_INT32 || type == CPU_TENSOR_UINT32;
-    case CPU_KIND_SHORT: return type == CPU_TENSOR_INT16 && n_k % 2 == 0;
+    case CPU_KIND_FLOAT: return type == ABI_TENSOR_FLOAT32;
+    case CPU_KIND_INT: return type == ABI_TENSOR_INT32 || type == ABI_TENSOR_UINT32;
+    case CPU_KIND_SHORT: return type == ABI_TENSOR_INT16 && n_k % 2 == 0;
     case CPU_KIND_BFLOAT: return n_k % 2 == 0;
     case CPU_KIND_BYTE: return n_k % 4 == 0;
     default: return false;

@@ -19,16 +19,16 @@ static inline int cpu_kind_elements(CpuKind kind) {
 // Bytes of an element; 0 for those of four bits.
 static inline int cpu_element_bytes(uint32_t type) {
     switch (type) {
-    case CPU_TENSOR_INT4:
-    case CPU_TENSOR_UINT4: return 0;
-    case CPU_TENSOR_INT8:
-    case CPU_TENSOR_UINT8: return 1;
-    case CPU_TENSOR_FLOAT16:
-    case CPU_TENSOR_BFLOAT16:
-    case CPU_TENSOR_INT16:
-    case CPU_TENSOR_UINT16: return 2;
-    case CPU_TENSOR_INT64:
-    case CPU_TENSOR_UINT64: return 8;
+    case ABI_TENSOR_INT4:
+    case ABI_TENSOR_UINT4: return 0;
+    case ABI_TENSOR_INT8:
+    case ABI_TENSOR_UINT8: return 1;
+    case ABI_TENSOR_FLOAT16:
+    case ABI_TENSOR_BFLOAT16:
+    case ABI_TENSOR_INT16:
+    case ABI_TENSOR_UINT16: return 2;
+    case ABI_TENSOR_INT64:
+    case ABI_TENSOR_UINT64: return 8;
     default: return 4;
     }
 }

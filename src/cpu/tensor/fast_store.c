@@ -25,8 +25,8 @@ static void store_elements(const CpuResult *to, int64_t at, int64_t stride, int 
 
 // Whether sums have the form of elements.
 static bool is_words(const CpuResult *to) {
-    return to->is_float ? to->type == CPU_TENSOR_FLOAT32
-                        : to->type == CPU_TENSOR_INT32 || to->type == CPU_TENSOR_UINT32;
+    return to->is_float ? to->type == ABI_TENSOR_FLOAT32
+                        : to->type == ABI_TENSOR_INT32 || to->type == ABI_TENSOR_UINT32;
 }
 
 #if V_WIDTH == 16
@@ -51,10 +51,10 @@ static bool store_piece(const CpuResult *to, int64_t at, int n, V v) {
         v_store_some(p, mask, v);
         return true;
     }
-    if (!to->is_float || (to->type != CPU_TENSOR_FLOAT16 && to->type != CPU_TENSOR_BFLOAT16))
+    if (!to->is_float || (to->type != ABI_TENSOR_FLOAT16 && to->type != ABI_TENSOR_BFLOAT16))
         return false;
     unsigned char *p = to->data + at * 2;
-    bool half = to->type == CPU_TENSOR_FLOAT16;
+    bool half = to->type == ABI_TENSOR_FLOAT16;
     if (to->add) v = v_add_float(half ? v_load_halfs(p, mask) : v_load_bfloats(p, mask), v);
     __m256i out =
         half ? _mm512_cvtps_ph(_mm512_castsi512_ps(v), _MM_FROUND_TO_NEAREST_INT) : bfloats(v);
@@ -76,7 +76,7 @@ static bool store_piece(const CpuResult *to, int64_t at, int n, V v) {
         return true;
     }
 #if V_WIDTH == 8
-    if (to->is_float && to->type == CPU_TENSOR_FLOAT16) {
+    if (to->is_float && to->type == ABI_TENSOR_FLOAT16) {
         __m128i *p = (__m128i *)(void *)(to->data + at * 2);
         if (to->add) v = v_add_float(v_load_halfs(p, 0), v);
         _mm_storeu_si128(p, _mm256_cvtps_ph(_mm256_castsi256_ps(v), _MM_FROUND_TO_NEAREST_INT));

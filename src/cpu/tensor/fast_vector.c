@@ -34,12 +34,12 @@
         }                                                                                          \
     } while (0)
 #define ROW_OF(r, at, type, n) s##r = v_fma(s##r, load_floats(at, type, n), y);
-#define ROW_float(r, at) ROW_OF(r, at, CPU_TENSOR_FLOAT32, V_WIDTH)
-#define ROW_half(r, at) ROW_OF(r, at, CPU_TENSOR_FLOAT16, V_WIDTH)
-#define ROW_bfloat(r, at) ROW_OF(r, at, CPU_TENSOR_BFLOAT16, V_WIDTH)
-#define REST_float(r, at) ROW_OF(r, at, CPU_TENSOR_FLOAT32, rest)
-#define REST_half(r, at) ROW_OF(r, at, CPU_TENSOR_FLOAT16, rest)
-#define REST_bfloat(r, at) ROW_OF(r, at, CPU_TENSOR_BFLOAT16, rest)
+#define ROW_float(r, at) ROW_OF(r, at, ABI_TENSOR_FLOAT32, V_WIDTH)
+#define ROW_half(r, at) ROW_OF(r, at, ABI_TENSOR_FLOAT16, V_WIDTH)
+#define ROW_bfloat(r, at) ROW_OF(r, at, ABI_TENSOR_BFLOAT16, V_WIDTH)
+#define REST_float(r, at) ROW_OF(r, at, ABI_TENSOR_FLOAT32, rest)
+#define REST_half(r, at) ROW_OF(r, at, ABI_TENSOR_FLOAT16, rest)
+#define REST_bfloat(r, at) ROW_OF(r, at, ABI_TENSOR_BFLOAT16, rest)
 
 // `vector` has zeros up to a whole vector.
 static void dot_rows(const unsigned char *p, int64_t row, uint32_t type, int all_k,
@@ -48,8 +48,8 @@ static void dot_rows(const unsigned char *p, int64_t row, uint32_t type, int all
     int rest = all_k % V_WIDTH, n_k = all_k - rest;
     ROWS8(ROW_ZERO)
     switch (type) {
-    case CPU_TENSOR_FLOAT32: DOT(float, 4); break;
-    case CPU_TENSOR_FLOAT16: DOT(half, 2); break;
+    case ABI_TENSOR_FLOAT32: DOT(float, 4); break;
+    case ABI_TENSOR_FLOAT16: DOT(half, 2); break;
     default: DOT(bfloat, 2); break;
     }
     ROWS8(ROW_OUT)
@@ -107,7 +107,7 @@ static void run_rows(const CpuWork *w, int64_t row, int n_rows) {
 }
 
 static bool is_float_type(uint32_t type) {
-    return type == CPU_TENSOR_FLOAT32 || type == CPU_TENSOR_FLOAT16 || type == CPU_TENSOR_BFLOAT16;
+    return type == ABI_TENSOR_FLOAT32 || type == ABI_TENSOR_FLOAT16 || type == ABI_TENSOR_BFLOAT16;
 }
 
 bool CPU_FAST(cpu_vector_run)(const CpuWork *w) {

@@ -55,7 +55,7 @@ void cpu_matmul_general(const CpuMatmul *op) {
 
 static void add_position(Sum *sum, const CpuConvolution *op, int64_t x, int64_t y, int64_t image,
                          int64_t out) {
-    const CpuTensor *s = &op->source, *w = &op->weights;
+    const AbiTensor *s = &op->source, *w = &op->weights;
     for (int64_t ky = 0; ky < w->extents[3]; ky++)
         for (int64_t kx = 0; kx < w->extents[2]; kx++) {
             int64_t sx = x * op->strides[0] + kx * op->dilations[0] + op->offset[0],
@@ -71,7 +71,7 @@ static void add_position(Sum *sum, const CpuConvolution *op, int64_t x, int64_t 
 }
 
 void cpu_convolution_general(const CpuConvolution *op) {
-    const CpuTensor *d = &op->destination;
+    const AbiTensor *d = &op->destination;
     Sum sum = {.is_float = cpu_element_is_float(op->source.type) ||
                            cpu_element_is_float(op->weights.type) || cpu_element_is_float(d->type)};
     for (int32_t p = op->first; p < op->first + op->count; p++) {

@@ -3,7 +3,7 @@
 #ifndef INGOT_CPU_TENSOR_OPS_H
 #define INGOT_CPU_TENSOR_OPS_H
 #include <stdbool.h>
-#include "abi/tensor.h"
+#include "abi/cpu_tensor.h"
 
 const CpuTensorOps *cpu_tensor_ops(void);
 

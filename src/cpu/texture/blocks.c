@@ -19,25 +19,25 @@ static void decode_422(const unsigned char *p, bool green_first, float *rgba) {
     texel(rgba + 4, r, p[g + 2], b);
 }
 
-bool cpu_format_decode_block(const CpuPixelFormat *f, const void *block, float *rgba) {
-    bool srgb = f->kind == CPU_KIND_SRGB, is_signed = f->kind == CPU_KIND_SNORM;
-    switch ((CpuFormatCoding)f->coding) {
-    case CPU_CODING_GBGR422: decode_422(block, true, rgba); return true;
-    case CPU_CODING_BGRG422: decode_422(block, false, rgba); return true;
-    case CPU_CODING_BC1: cpu_decode_bc1(block, srgb, rgba); return true;
-    case CPU_CODING_BC2: cpu_decode_bc2(block, srgb, rgba); return true;
-    case CPU_CODING_BC3: cpu_decode_bc3(block, srgb, rgba); return true;
-    case CPU_CODING_BC4: cpu_decode_bc4(block, is_signed, rgba); return true;
-    case CPU_CODING_BC5: cpu_decode_bc5(block, is_signed, rgba); return true;
-    case CPU_CODING_BC6H_SIGNED: cpu_decode_bc6h(block, true, rgba); return true;
-    case CPU_CODING_BC6H_UNSIGNED: cpu_decode_bc6h(block, false, rgba); return true;
-    case CPU_CODING_BC7: cpu_decode_bc7(block, srgb, rgba); return true;
-    case CPU_CODING_EAC_R11: cpu_decode_eac(block, 1, is_signed, rgba); return true;
-    case CPU_CODING_EAC_RG11: cpu_decode_eac(block, 2, is_signed, rgba); return true;
-    case CPU_CODING_ETC2_RGB8: cpu_decode_etc2_rgb(block, srgb, rgba); return true;
-    case CPU_CODING_ETC2_RGBA8: cpu_decode_etc2_rgba(block, srgb, rgba); return true;
-    case CPU_CODING_ETC2_RGB8A1: cpu_decode_etc2_rgb_a1(block, srgb, rgba); return true;
-    case CPU_CODING_ASTC:
+bool cpu_format_decode_block(const AbiPixelFormat *f, const void *block, float *rgba) {
+    bool srgb = f->kind == ABI_KIND_SRGB, is_signed = f->kind == ABI_KIND_SNORM;
+    switch ((AbiFormatCoding)f->coding) {
+    case ABI_CODING_GBGR422: decode_422(block, true, rgba); return true;
+    case ABI_CODING_BGRG422: decode_422(block, false, rgba); return true;
+    case ABI_CODING_BC1: cpu_decode_bc1(block, srgb, rgba); return true;
+    case ABI_CODING_BC2: cpu_decode_bc2(block, srgb, rgba); return true;
+    case ABI_CODING_BC3: cpu_decode_bc3(block, srgb, rgba); return true;
+    case ABI_CODING_BC4: cpu_decode_bc4(block, is_signed, rgba); return true;
+    case ABI_CODING_BC5: cpu_decode_bc5(block, is_signed, rgba); return true;
+    case ABI_CODING_BC6H_SIGNED: cpu_decode_bc6h(block, true, rgba); return true;
+    case ABI_CODING_BC6H_UNSIGNED: cpu_decode_bc6h(block, false, rgba); return true;
+    case ABI_CODING_BC7: cpu_decode_bc7(block, srgb, rgba); return true;
+    case ABI_CODING_EAC_R11: cpu_decode_eac(block, 1, is_signed, rgba); return true;
+    case ABI_CODING_EAC_RG11: cpu_decode_eac(block, 2, is_signed, rgba); return true;
+    case ABI_CODING_ETC2_RGB8: cpu_decode_etc2_rgb(block, srgb, rgba); return true;
+    case ABI_CODING_ETC2_RGBA8: cpu_decode_etc2_rgba(block, srgb, rgba); return true;
+    case ABI_CODING_ETC2_RGB8A1: cpu_decode_etc2_rgb_a1(block, srgb, rgba); return true;
+    case ABI_CODING_ASTC:
         cpu_decode_astc(block, f->block_width, f->block_height, srgb, rgba);
         return true;
     default: return false; // no texture of these can be made

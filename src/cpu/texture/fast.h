@@ -24,7 +24,7 @@ typedef enum Layout {
     LAYOUT_BLOCKED, // compressed: so does cpu_texel_fetch. Offsets of texels are x | y << 16
 } Layout;
 
-INLINE Layout layout_of(const CpuPixelFormat *f) {
+INLINE Layout layout_of(const AbiPixelFormat *f) {
     switch (f->value) {
     case 70: return LAYOUT_RGBA8;
     case 80: return LAYOUT_BGRA8;
@@ -45,7 +45,7 @@ INLINE Layout layout_of(const CpuPixelFormat *f) {
     case 123:
     case 124:
     case 125: return LAYOUT_RGBA32;
-    default: return cpu_format_is_blocked(f) ? LAYOUT_BLOCKED : LAYOUT_DECODED;
+    default: return abi_format_is_blocked(f) ? LAYOUT_BLOCKED : LAYOUT_DECODED;
     }
 }
 
@@ -199,13 +199,13 @@ INLINE void store_run(Layout layout, unsigned char *p, const vi words[4]) {
 #define CHUNK 32 // lanes that go through the steps together
 
 // The words of the texels at the given offsets.
-INLINE void fetch(Layout layout, const CpuPixelFormat *f, const unsigned char *base,
+INLINE void fetch(Layout layout, const AbiPixelFormat *f, const unsigned char *base,
                   const uint32_t *at, uint32_t n, uint32_t words[4][CHUNK]) {
     for (uint32_t l = 0; l < n; l++) {
         CpuTexel w = {{0, 0, 0, 0}};
         if (layout != LAYOUT_DECODED)
             memcpy(&w, base + at[l], bytes_of(layout));
-        else if (cpu_format_is_integer(f))
+        else if (abi_format_is_integer(f))
             cpu_format_decode_int(f, base + at[l], 1, w.u);
         else
             cpu_format_decode_float(f, base + at[l], 1, w.f);
@@ -217,7 +217,7 @@ INLINE void load_words(Layout layout, uint32_t words[4][CHUNK], uint32_t l, vi o
     for (unsigned k = 0; k < words_of(layout); k++) out[k] = v_load_int(&words[k][l]);
 }
 
-INLINE void put(const CpuTexture *t, bool integer, vf rgba[4], uint32_t *out, size_t stride) {
+INLINE void put(const AbiTexture *t, bool integer, vf rgba[4], uint32_t *out, size_t stride) {
     if (t->swizzled) {
         vf one = integer ? (vf)v_set_int(1) : v_set(1);
         vf from[6] = {v_set(0), one, rgba[0], rgba[1], rgba[2], rgba[3]};
@@ -228,8 +228,8 @@ INLINE void put(const CpuTexture *t, bool integer, vf rgba[4], uint32_t *out, si
 }
 
 // Every offset into the level fits 31 bits.
-INLINE bool is_small(const CpuTexture *t, const CpuTextureLevel *level) {
-    uint64_t layers = t->type == CPU_TEXTURE_3D ? level->depth : cpu_texture_n_slices(t);
+INLINE bool is_small(const AbiTexture *t, const AbiTextureLevel *level) {
+    uint64_t layers = t->type == CPU_TEXTURE_3D ? level->depth : abi_texture_n_slices(t);
     return level->layer_bytes < INT32_MAX && layers * level->layer_bytes < INT32_MAX;
 }
 
@@ -260,10 +260,10 @@ INLINE bool is_small(const CpuTexture *t, const CpuTextureLevel *level) {
 #define cpu_fast_read FAST_JOIN(cpu_fast_read_, CPU_FAST_ISA)
 #define cpu_fast_write FAST_JOIN(cpu_fast_write_, CPU_FAST_ISA)
 bool cpu_fast_sample(const CpuSampleCall *call);
-bool cpu_fast_bytes(const CpuTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
+bool cpu_fast_bytes(const AbiTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
                     const uint32_t *mask, const uint32_t *rows, uint32_t *out);
-bool cpu_fast_read(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+bool cpu_fast_read(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                    const uint32_t *rows, uint32_t *out);
-bool cpu_fast_write(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+bool cpu_fast_write(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                     const uint32_t *rows);
 #endif

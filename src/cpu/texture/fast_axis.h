@@ -6,8 +6,8 @@
 #include "cpu/texture/fast.h"
 
 typedef struct Plan { // what is the same for all lanes of a call
-    const CpuTexture *t;
-    const CpuSampler *s;
+    const AbiTexture *t;
+    const AbiSampler *s;
     uint32_t op;
     Layout layout;
     bool linear, has_border;
@@ -32,7 +32,7 @@ typedef struct Axis { // a sampler's coordinate along one axis of a level
 } Axis;
 
 // u, v, w: 0, 1, 2.
-INLINE Axis axis_of(const Plan *p, const CpuTextureLevel *level, unsigned i) {
+INLINE Axis axis_of(const Plan *p, const AbiTextureLevel *level, unsigned i) {
     uint32_t size = i == 0 ? level->width : i == 1 ? level->height : level->depth;
     unsigned mode = i < cpu_type_dimensions(p->t->type) ? p->s->address[i] : CPU_CLAMP_TO_EDGE;
     return (Axis){mode, p->s->unnormalized ? 1 : (float)size, (int32_t)size};
@@ -45,7 +45,7 @@ INLINE vf offset_of(const int32_t *row, uint32_t l) {
 }
 
 // The lanes' array slices or planes.
-INLINE vi layer_of(const Plan *p, const CpuTextureLevel *level, const Rows *r, uint32_t l) {
+INLINE vi layer_of(const Plan *p, const AbiTextureLevel *level, const Rows *r, uint32_t l) {
     if (!r->slices) return v_set_int(0);
     uint32_t n_layers = p->t->type == CPU_TEXTURE_3D ? level->depth : p->t->array_length;
     vi s = v_load_int(r->slices + l), last = v_set_int((int32_t)n_layers - 1);
@@ -122,7 +122,7 @@ INLINE bool may_compare(Layout layout) { return layout == LAYOUT_R32 || layout =
 #define cpu_fast_gather FAST_JOIN(cpu_fast_gather_, CPU_FAST_ISA)
 // n lanes, whole vectors, at one level: the filtered texels (fast_filter.c), or four texels of
 // level 0 (fast_gather.c). Component c of lane l goes to out[c * stride + l].
-void cpu_fast_filter(const Plan *p, const CpuTextureLevel *level, const Rows *r, uint32_t n,
+void cpu_fast_filter(const Plan *p, const AbiTextureLevel *level, const Rows *r, uint32_t n,
                      uint32_t *out, size_t stride);
 void cpu_fast_gather(const Plan *p, const Rows *r, uint32_t n, uint32_t *out, size_t stride);
 #endif

@@ -33,7 +33,7 @@ INLINE Pairs mix(Pairs a, Pairs b, vi weight) {
 }
 
 typedef struct Call {
-    const CpuTexture *t;
+    const AbiTexture *t;
     const uint32_t *mask;
     const float *rows;
     uint32_t *out;
@@ -102,14 +102,14 @@ INLINE Taps taps_of(unsigned mode, vi x, uint32_t size) {
     return t;
 }
 
-INLINE vi row_at(const CpuTextureLevel *level, const Place *at, vi y) {
+INLINE vi row_at(const AbiTextureLevel *level, const Place *at, vi y) {
     vi row = y * (int32_t)level->row_bytes;
     return at->array ? row + at->slice * (int32_t)level->layer_bytes : row;
 }
 
 // ---- Filters at one level ----
 
-INLINE Pairs linear_at(const CpuTextureLevel *level, const Place *at, unsigned mode_u,
+INLINE Pairs linear_at(const AbiTextureLevel *level, const Place *at, unsigned mode_u,
                        unsigned mode_v, vi u, vi v) {
     Taps x = taps_of(mode_u, u, level->width), y = taps_of(mode_v, v, level->height);
     vi row0 = row_at(level, at, y.first), row1 = row_at(level, at, y.second), texel[4];
@@ -128,7 +128,7 @@ INLINE Pairs linear_at(const CpuTextureLevel *level, const Place *at, unsigned m
                mix(unpack(texel[2]), unpack(texel[3]), x.weight), y.weight);
 }
 
-INLINE Pairs nearest_at(const CpuTextureLevel *level, const Place *at, unsigned mode_u,
+INLINE Pairs nearest_at(const AbiTextureLevel *level, const Place *at, unsigned mode_u,
                         unsigned mode_v) {
     Axis ax = {mode_u, (float)level->width, (int32_t)level->width};
     Axis ay = {mode_v, (float)level->height, (int32_t)level->height};
@@ -139,7 +139,7 @@ INLINE Pairs nearest_at(const CpuTextureLevel *level, const Place *at, unsigned 
 }
 
 // One level, or, if `weight` is not NULL, a mixture with the next one.
-INLINE Pairs filtered(bool is_linear, const CpuTextureLevel *level, const Place *at,
+INLINE Pairs filtered(bool is_linear, const AbiTextureLevel *level, const Place *at,
                       unsigned mode_u, unsigned mode_v, const vi *weight) {
     if (!is_linear) {
         Pairs p = nearest_at(level, at, mode_u, mode_v);
@@ -148,7 +148,7 @@ INLINE Pairs filtered(bool is_linear, const CpuTextureLevel *level, const Place 
     vi u = position_of(mode_u, at->u, level->width), v = position_of(mode_v, at->v, level->height);
     Pairs p = linear_at(level, at, mode_u, mode_v, u, v);
     if (!weight) return p;
-    const CpuTextureLevel *next = level + 1;
+    const AbiTextureLevel *next = level + 1;
     if (level->width == 2 * next->width && level->height == 2 * next->height) {
         u = position_in_next(mode_u, u, next->width);
         v = position_in_next(mode_v, v, next->height);
@@ -251,7 +251,7 @@ INLINE int32_t find_levels(const Call *c, uint32_t first, uint32_t n, uint32_t b
 
 INLINE Pairs at_level(const Call *c, const Levels *levels, uint32_t l, int32_t k, uint32_t bits,
                       bool is_linear, const Place *at, unsigned mode_u, unsigned mode_v) {
-    const CpuTextureLevel *level = &c->t->levels[k];
+    const AbiTextureLevel *level = &c->t->levels[k];
     vf fraction = v_load(&levels->fraction[l]);
     vi weight = weight_of(fraction);
     return v_bits(fraction > 0) & bits ? filtered(is_linear, level, at, mode_u, mode_v, &weight)
@@ -287,7 +287,7 @@ typedef struct Footprint {
     uint64_t pairs[2][32];
 } Footprint;
 
-INLINE void find_footprint(const CpuTextureLevel *level, const Place *at, unsigned mode_u,
+INLINE void find_footprint(const AbiTextureLevel *level, const Place *at, unsigned mode_u,
                            unsigned mode_v, vi u, vi v, uint32_t l, Footprint *f) {
     Taps x = taps_of(mode_u, u, level->width), y = taps_of(mode_v, v, level->height);
     vi left = x.first << 2, next = (x.second - x.first) << 2;
@@ -299,7 +299,7 @@ INLINE void find_footprint(const CpuTextureLevel *level, const Place *at, unsign
     f->adjacent = f->adjacent && !v_any(next != 4);
 }
 
-INLINE void load_footprint(const CpuTextureLevel *level, uint32_t n, Footprint *f) {
+INLINE void load_footprint(const AbiTextureLevel *level, uint32_t n, Footprint *f) {
     const unsigned char *data = level->data;
     for (uint32_t l = 0; f->adjacent && l < n; l++) {
         memcpy(&f->pairs[0][l], data + f->at[0][l], 8);
@@ -335,9 +335,9 @@ INLINE Place place_at(const Call *c, uint32_t l) {
 }
 
 // Lanes first .. first + n - 1; fractions: of the next level, NULL: none of it.
-INLINE void sample_chunk(const Call *c, uint32_t first, uint32_t n, const CpuTextureLevel *level,
+INLINE void sample_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTextureLevel *level,
                          const float *fractions, unsigned mode_u, unsigned mode_v) {
-    const CpuTextureLevel *next = level + 1;
+    const AbiTextureLevel *next = level + 1;
     bool halves = fractions && level->width == 2 * next->width && level->height == 2 * next->height;
     Footprint here, there;
     here.adjacent = there.adjacent = true;
@@ -365,7 +365,7 @@ INLINE void sample_chunk(const Call *c, uint32_t first, uint32_t n, const CpuTex
 // Bytes from a texel to the one that the same lane of the next block looks at, most likely: texels
 // that nothing has made smaller lie far apart, and are asked for a block ahead. Lanes 0 and 12 are 6
 // pixels apart, blocks 8. (Where levels keep texels close, or filters take longer, it does not pay.)
-INLINE intptr_t way_ahead(const Call *c, uint32_t first, uint32_t n, const CpuTextureLevel *level) {
+INLINE intptr_t way_ahead(const Call *c, uint32_t first, uint32_t n, const AbiTextureLevel *level) {
     const float *u = c->rows + first, *v = u + c->n_lanes;
     if (n < 16) return 0;
     float x = (u[12] - u[0]) * (float)level->width * (4.0f / 3);
@@ -374,7 +374,7 @@ INLINE intptr_t way_ahead(const Call *c, uint32_t first, uint32_t n, const CpuTe
     return sane ? (intptr_t)y * (intptr_t)level->row_bytes + (intptr_t)x * 4 : 0;
 }
 
-INLINE void nearest_chunk(const Call *c, uint32_t first, uint32_t n, const CpuTextureLevel *level,
+INLINE void nearest_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTextureLevel *level,
                           unsigned mode_u, unsigned mode_v) {
     Axis ax = {mode_u, (float)level->width, (int32_t)level->width};
     Axis ay = {mode_v, (float)level->height, (int32_t)level->height};
@@ -447,20 +447,20 @@ NOINLINE void nearest_flat(const Call *c) { sample_modes(c, false, false); }
 INLINE bool set_sampler(Call *c, uint64_t handle) {
     unsigned min, mag, mip, anisotropy;
     if (handle & 1) {
-        const uint64_t odd = UINT64_C(1) << CPU_SAMPLER_UNNORMALIZED |
-                             UINT64_C(3) << CPU_SAMPLER_REDUCTION |
-                             UINT64_C(1) << CPU_SAMPLER_BIASED;
+        const uint64_t odd = UINT64_C(1) << ABI_SAMPLER_UNNORMALIZED |
+                             UINT64_C(3) << ABI_SAMPLER_REDUCTION |
+                             UINT64_C(1) << ABI_SAMPLER_BIASED;
         if (handle & odd) return false;
-        min = handle >> CPU_SAMPLER_MIN & 1, mag = handle >> CPU_SAMPLER_MAG & 1;
-        mip = handle >> CPU_SAMPLER_MIP & 3, anisotropy = handle >> CPU_SAMPLER_ANISOTROPY & 31;
-        c->address[0] = handle >> CPU_SAMPLER_S & 7, c->address[1] = handle >> CPU_SAMPLER_T & 7;
-        uint16_t least = (uint16_t)(handle >> CPU_SAMPLER_LOD_MIN);
-        uint16_t most = (uint16_t)(handle >> CPU_SAMPLER_LOD_MAX);
+        min = handle >> ABI_SAMPLER_MIN & 1, mag = handle >> ABI_SAMPLER_MAG & 1;
+        mip = handle >> ABI_SAMPLER_MIP & 3, anisotropy = handle >> ABI_SAMPLER_ANISOTROPY & 31;
+        c->address[0] = handle >> ABI_SAMPLER_S & 7, c->address[1] = handle >> ABI_SAMPLER_T & 7;
+        uint16_t least = (uint16_t)(handle >> ABI_SAMPLER_LOD_MIN);
+        uint16_t most = (uint16_t)(handle >> ABI_SAMPLER_LOD_MAX);
         c->lod_min = least ? cpu_half_to_float(least) : 0;
         c->lod_max = most == 0x7c00 ? INFINITY : cpu_half_to_float(most);
         c->lod_bias = 0;
     } else if (handle) {
-        const CpuSampler *s = (const CpuSampler *)(uintptr_t)handle;
+        const AbiSampler *s = (const AbiSampler *)(uintptr_t)handle;
         if (s->unnormalized || s->reduction || !(s->lod_bias >= -16 && s->lod_bias <= 15.999f))
             return false;
         min = s->min_filter, mag = s->mag_filter, mip = s->mip_filter;
@@ -482,7 +482,7 @@ INLINE bool set_sampler(Call *c, uint64_t handle) {
     return true;
 }
 
-bool cpu_fast_bytes(const CpuTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
+bool cpu_fast_bytes(const AbiTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
                     const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
     uint32_t type = op & CPU_TEX_TYPE_MASK;
     uint32_t others = CPU_TEX_QUERY_LOD | CPU_TEX_COMPARE | CPU_TEX_GATHER | CPU_TEX_OFFSET;
@@ -509,7 +509,7 @@ bool cpu_fast_bytes(const CpuTexture *t, uint64_t sampler, uint32_t op, uint32_t
 
 #else // no products of 16-bit fractions
 
-bool cpu_fast_bytes(const CpuTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
+bool cpu_fast_bytes(const AbiTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
                     const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
     (void)t, (void)sampler, (void)op, (void)n_lanes, (void)mask, (void)rows, (void)out;
     return false;

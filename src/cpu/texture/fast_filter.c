@@ -17,7 +17,7 @@ typedef struct Taps {
 // 1 where the reference passes the comparison with a texel, 0 elsewhere.
 INLINE vf passes(const Plan *p, const Taps *taps, uint32_t l, vf texel) {
     vf r = v_load(taps->reference + l);
-    if (p->t->format->kind == CPU_KIND_UNORM) r = v_min(v_max(r, v_set(0)), v_set(1));
+    if (p->t->format->kind == ABI_KIND_UNORM) r = v_min(v_max(r, v_set(0)), v_set(1));
     vi pass = v_set_int(0);
     switch (p->s->compare) {
     case 1: pass = r < texel; break;
@@ -33,7 +33,7 @@ INLINE vf passes(const Plan *p, const Taps *taps, uint32_t l, vf texel) {
 }
 
 // All taps of a lane, then the next lane's: neighbours share decoded blocks. n_taps: 1 or 4.
-static void fetch_blocks(const Plan *p, const CpuTextureLevel *level, const Taps *taps,
+static void fetch_blocks(const Plan *p, const AbiTextureLevel *level, const Taps *taps,
                          unsigned n_taps, uint32_t n, uint32_t words[4][4][CHUNK]) {
     uint32_t at_level = (uint32_t)(level - p->t->levels);
     for (uint32_t l = 0; l < n; l++)
@@ -46,10 +46,10 @@ static void fetch_blocks(const Plan *p, const CpuTextureLevel *level, const Taps
         }
 }
 
-INLINE void nearest(Layout layout, const Plan *p, const CpuTextureLevel *level, const Taps *taps,
+INLINE void nearest(Layout layout, const Plan *p, const AbiTextureLevel *level, const Taps *taps,
                     uint32_t n, uint32_t *out, size_t stride) {
     uint32_t words[4][4][CHUNK];
-    bool integer = cpu_format_is_integer(p->t->format);
+    bool integer = abi_format_is_integer(p->t->format);
     if (layout == LAYOUT_BLOCKED)
         fetch_blocks(p, level, taps, 1, n, words);
     else
@@ -121,7 +121,7 @@ INLINE bool adjacent(const Taps *taps, unsigned n_bytes, uint32_t n) {
     return !v_any(wrong != 0);
 }
 
-INLINE void bilinear(Layout layout, const Plan *p, const CpuTextureLevel *level, const Taps *taps,
+INLINE void bilinear(Layout layout, const Plan *p, const AbiTextureLevel *level, const Taps *taps,
                      uint32_t n, uint32_t *out, size_t stride) {
     if (bytes_of(layout) == 4 && adjacent(taps, 4, n)) {
         bilinear_pairs(layout, p, level->data, taps, n, out, stride);
@@ -142,7 +142,7 @@ INLINE void bilinear(Layout layout, const Plan *p, const CpuTextureLevel *level,
     }
 }
 
-static void find_taps(const Plan *p, const CpuTextureLevel *level, const Rows *r, uint32_t n,
+static void find_taps(const Plan *p, const AbiTextureLevel *level, const Rows *r, uint32_t n,
                       Taps *taps) {
     Axis ax = axis_of(p, level, 0), ay = axis_of(p, level, 1);
     bool blocked = p->layout == LAYOUT_BLOCKED;
@@ -172,7 +172,7 @@ static void find_taps(const Plan *p, const CpuTextureLevel *level, const Rows *r
     }
 }
 
-static void sample_plane(const Plan *p, const CpuTextureLevel *level, const Rows *r, uint32_t n,
+static void sample_plane(const Plan *p, const AbiTextureLevel *level, const Rows *r, uint32_t n,
                          uint32_t *out, size_t stride) {
     Taps taps;
     taps.reference = r->reference;
@@ -186,7 +186,7 @@ static void sample_plane(const Plan *p, const CpuTextureLevel *level, const Rows
 }
 
 // Two planes of a 3D texture, mixed by the weights of the third axis; nearest: one of them.
-static void sample_volume(const Plan *p, const CpuTextureLevel *level, const Rows *r, uint32_t n,
+static void sample_volume(const Plan *p, const AbiTextureLevel *level, const Rows *r, uint32_t n,
                           uint32_t *out, size_t stride) {
     Axis az = axis_of(p, level, 2);
     Rows rows = *r;
@@ -226,7 +226,7 @@ static void sample_volume(const Plan *p, const CpuTextureLevel *level, const Row
     }
 }
 
-void cpu_fast_filter(const Plan *p, const CpuTextureLevel *level, const Rows *r, uint32_t n,
+void cpu_fast_filter(const Plan *p, const AbiTextureLevel *level, const Rows *r, uint32_t n,
                      uint32_t *out, size_t stride) {
     if (p->t->type == CPU_TEXTURE_3D)
         sample_volume(p, level, r, n, out, stride);

@@ -34,7 +34,7 @@ typedef struct Corners { // of a chunk: texel x + 2 * y
     int32_t in[4][CHUNK];
 } Corners;
 
-static void find_corners(const Plan *p, const CpuTextureLevel *level, const Rows *r, uint32_t n,
+static void find_corners(const Plan *p, const AbiTextureLevel *level, const Rows *r, uint32_t n,
                          Corners *corners) {
     Axis ax = axis_of(p, level, 0), ay = axis_of(p, level, 1);
     int32_t row_bytes = (int32_t)level->row_bytes, n_bytes = (int32_t)p->t->format->block_bytes;
@@ -50,11 +50,11 @@ static void find_corners(const Plan *p, const CpuTextureLevel *level, const Rows
     }
 }
 
-INLINE void gather(Layout layout, const Plan *p, const CpuTextureLevel *level, const Rows *r,
+INLINE void gather(Layout layout, const Plan *p, const AbiTextureLevel *level, const Rows *r,
                    uint32_t n, uint32_t *out, size_t stride) {
     static const unsigned row_of[4] = {3, 2, 0, 1}; // of texel x + 2 * y in the result
     Corners corners;
-    bool integer = cpu_format_is_integer(p->t->format);
+    bool integer = abi_format_is_integer(p->t->format);
     unsigned component = p->op >> CPU_TEX_COMPONENT & 3, from = p->t->swizzle[component];
     if (!p->t->swizzled) from = CPU_SWIZZLE_RED + component;
     find_corners(p, level, r, n, &corners);

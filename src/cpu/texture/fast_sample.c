@@ -26,10 +26,10 @@ static const uint32_t *chunk_row(Chunk *c, unsigned row, unsigned slot) {
 
 static void sample_levels(const Plan *p, const CpuSampleCall *c, const Rows *r, uint32_t first,
                           uint32_t n, uint32_t *out, size_t stride) {
-    int32_t low[CHUNK], lowest = CPU_MAX_LEVELS, highest = 0;
+    int32_t low[CHUNK], lowest = ABI_MAX_LEVELS, highest = 0;
     float fraction[CHUNK];
     uint32_t part[4][CHUNK];
-    bool nearest_level = p->s->mip_filter == 1 || cpu_format_is_integer(p->t->format);
+    bool nearest_level = p->s->mip_filter == 1 || abi_format_is_integer(p->t->format);
     for (uint32_t l = 0; l < n; l += V_WIDTH) {
         vf lod = lambda_of(p, c, r, first, l);
         vi i = v_to_int(nearest_level ? lod + 0.5f : lod);
@@ -63,14 +63,14 @@ static void sample_levels(const Plan *p, const CpuSampleCall *c, const Rows *r, 
     }
 }
 
-static bool address_is_fast(const CpuSampler *s, unsigned mode, bool offset) {
+static bool address_is_fast(const AbiSampler *s, unsigned mode, bool offset) {
     bool clamps = mode == CPU_CLAMP_TO_EDGE || mode >= CPU_CLAMP_TO_ZERO;
     return clamps || (!s->unnormalized && !offset);
 }
 
 static bool make_plan(const CpuSampleCall *c, Plan *p) {
-    const CpuTexture *t = c->t;
-    const CpuSampler *s = &c->s;
+    const AbiTexture *t = c->t;
+    const AbiSampler *s = &c->s;
     unsigned type = c->op & CPU_TEX_TYPE_MASK;
     *p = (Plan){.t = t, .s = s, .op = c->op, .layout = layout_of(t->format)};
     if (type != t->type) return false;
@@ -82,7 +82,7 @@ static bool make_plan(const CpuSampleCall *c, Plan *p) {
     if (compares && (!may_compare(p->layout) || t->swizzled || type == CPU_TEXTURE_3D))
         return false;
     if (gathers && (dimensions != 2 || p->layout == LAYOUT_BLOCKED)) return false;
-    bool integer = cpu_format_is_integer(t->format), offset = c->op & CPU_TEX_OFFSET;
+    bool integer = abi_format_is_integer(t->format), offset = c->op & CPU_TEX_OFFSET;
     p->linear = s->min_filter == 1 && !integer;
     if (!gathers) {
         if (s->min_filter != s->mag_filter && !integer) return false;

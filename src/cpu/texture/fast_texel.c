@@ -16,13 +16,13 @@ static uint32_t common_level(const uint32_t *mask, const uint32_t *levels, uint3
 }
 
 typedef struct Access { // of a whole call
-    const CpuTexture *t;
-    const CpuTextureLevel *level;
+    const AbiTexture *t;
+    const AbiTextureLevel *level;
     const uint32_t *x, *y, *z; // z: NULL or slices, planes
     uint32_t n_layers, n_lanes;
 } Access;
 
-static bool find_access(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+static bool find_access(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                         const uint32_t *rows, Access *a) {
     unsigned type = op & CPU_TEX_TYPE_MASK;
     if (type != t->type || n_lanes % V_WIDTH || cpu_type_is_multisample(type)) return false;
@@ -32,7 +32,7 @@ static bool find_access(const CpuTexture *t, uint32_t op, uint32_t n_lanes, cons
     *a = (Access){.t = t,
                   .level = &t->levels[level],
                   .x = rows + CPU_TEX_X * (size_t)n_lanes,
-                  .n_layers = cpu_texture_n_slices(t),
+                  .n_layers = abi_texture_n_slices(t),
                   .n_lanes = n_lanes};
     if (cpu_type_dimensions(type) > 1) a->y = rows + CPU_TEX_Y * (size_t)n_lanes;
     if (type == CPU_TEXTURE_3D) {
@@ -51,7 +51,7 @@ typedef enum Run { RUN_NONE, RUN_HALVES, RUN_WHOLE } Run;
 
 // Offsets of V_WIDTH lanes; in: which of them lie inside (the others: offset 0). Runs lie inside.
 INLINE Run find_offsets(const Access *a, unsigned n_bytes, uint32_t l, vi *offsets, vi *in) {
-    const CpuTextureLevel *level = a->level;
+    const AbiTextureLevel *level = a->level;
     vu x = (vu)v_load_int(a->x + l);
     vi inside = x < level->width, row = v_set_int(0);
     if (a->y) {
@@ -77,7 +77,7 @@ INLINE Run find_offsets(const Access *a, unsigned n_bytes, uint32_t l, vi *offse
 }
 
 INLINE void read_texels(Layout layout, const Access *a, uint32_t *out) {
-    bool integer = cpu_format_is_integer(a->t->format);
+    bool integer = abi_format_is_integer(a->t->format);
     for (uint32_t l = 0; l < a->n_lanes; l += V_WIDTH) {
         vi offsets, in, w[4];
         vf rgba[4];
@@ -108,7 +108,7 @@ INLINE void read_texels(Layout layout, const Access *a, uint32_t *out) {
     }
 }
 
-bool cpu_fast_read(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+bool cpu_fast_read(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                    const uint32_t *rows, uint32_t *out) {
     Layout layout = layout_of(t->format);
     Access a;
@@ -152,7 +152,7 @@ INLINE void write_texels(Layout layout, const Access *a, const uint32_t *mask,
     }
 }
 
-bool cpu_fast_write(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+bool cpu_fast_write(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                     const uint32_t *rows) {
     Layout layout = layout_of(t->format);
     Access a;
@@ -161,8 +161,8 @@ bool cpu_fast_write(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const ui
     if (V_WIDTH == 4 && layout <= LAYOUT_RG8) return false; // rounds twice without an FMA
     // Integers of the other sign have to be clamped.
     uint32_t data = op & CPU_TEX_DATA_MASK;
-    if (t->format->kind == CPU_KIND_UINT && data != CPU_TEX_UINT) return false;
-    if (t->format->kind == CPU_KIND_SINT && data != CPU_TEX_INT) return false;
+    if (t->format->kind == ABI_KIND_UINT && data != CPU_TEX_UINT) return false;
+    if (t->format->kind == ABI_KIND_SINT && data != CPU_TEX_INT) return false;
     if (!find_access(t, op, n_lanes, mask, rows, &a)) return false;
     const uint32_t *values = rows + CPU_TEX_VALUE * (size_t)n_lanes;
 #define WRITE(constant) write_texels(constant, &a, mask, values)

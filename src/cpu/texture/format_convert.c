@@ -8,12 +8,12 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-static uint32_t field(const uint32_t words[4], CpuFormatBits b) {
+static uint32_t field(const uint32_t words[4], AbiFormatBits b) {
     uint32_t v = words[b.shift / 32] >> b.shift % 32;
     return b.n_bits == 32 ? v : v & ((1u << b.n_bits) - 1);
 }
 
-static void put_field(uint32_t words[4], CpuFormatBits b, uint32_t v) {
+static void put_field(uint32_t words[4], AbiFormatBits b, uint32_t v) {
     uint32_t mask = b.n_bits == 32 ? UINT32_MAX : (1u << b.n_bits) - 1;
     uint32_t *word = &words[b.shift / 32];
     *word = (*word & ~(mask << b.shift % 32)) | (v & mask) << b.shift % 32;
@@ -37,33 +37,33 @@ static float decode_float_field(uint32_t v, unsigned n_bits) {
     return f;
 }
 
-INLINE float decode_bits(CpuFormatKind kind, unsigned n, int c, uint32_t v) {
+INLINE float decode_bits(AbiFormatKind kind, unsigned n, int c, uint32_t v) {
     switch (kind) {
-    case CPU_KIND_SRGB:
+    case ABI_KIND_SRGB:
         if (c < 3) return cpu_srgb8_to_linear((uint8_t)v);
         // fall through
-    case CPU_KIND_UNORM: return (float)v / (float)((1u << n) - 1);
-    case CPU_KIND_SNORM: {
+    case ABI_KIND_UNORM: return (float)v / (float)((1u << n) - 1);
+    case ABI_KIND_SNORM: {
         float x = (float)sign_extend(v, n) / (float)((1 << (n - 1)) - 1);
         return x < -1 ? -1 : x;
     }
-    case CPU_KIND_FLOAT: return decode_float_field(v, n);
-    case CPU_KIND_XR:
-    case CPU_KIND_XR_SRGB: return decode_xr(v, c, kind == CPU_KIND_XR_SRGB);
+    case ABI_KIND_FLOAT: return decode_float_field(v, n);
+    case ABI_KIND_XR:
+    case ABI_KIND_XR_SRGB: return decode_xr(v, c, kind == ABI_KIND_XR_SRGB);
     default: return 0;
     }
 }
 
 // Formats whose components are all bytes, or all 16-bit words: with constant n_bits and kind, loops
 // without a question in them. false: not such a format.
-INLINE uint32_t aligned_field(const unsigned char *texel, CpuFormatBits b) {
+INLINE uint32_t aligned_field(const unsigned char *texel, AbiFormatBits b) {
     uint16_t word;
     if (b.n_bits == 8) return texel[b.shift / 8];
     memcpy(&word, texel + b.shift / 8, sizeof word);
     return word;
 }
 
-INLINE void decode_aligned(const CpuPixelFormat *f, CpuFormatKind kind, unsigned n_bits,
+INLINE void decode_aligned(const AbiPixelFormat *f, AbiFormatKind kind, unsigned n_bits,
                            const unsigned char *p, size_t n, float *rgba) {
     unsigned at[4];
     for (int c = 0; c < 4; c++) at[c] = f->bits[c].shift;
@@ -73,33 +73,33 @@ INLINE void decode_aligned(const CpuPixelFormat *f, CpuFormatKind kind, unsigned
                 rgba[c] = c == 3;
                 continue;
             }
-            uint32_t v = aligned_field(p, (CpuFormatBits){(uint8_t)at[c], (uint8_t)n_bits});
+            uint32_t v = aligned_field(p, (AbiFormatBits){(uint8_t)at[c], (uint8_t)n_bits});
             rgba[c] = decode_bits(kind, n_bits, c, v);
         }
 }
 
-static bool decode_row_aligned(const CpuPixelFormat *f, const unsigned char *p, size_t n,
+static bool decode_row_aligned(const AbiPixelFormat *f, const unsigned char *p, size_t n,
                                float *rgba) {
     unsigned n_bits = f->bits[0].n_bits ? f->bits[0].n_bits : f->bits[3].n_bits;
     for (int c = 0; c < 4; c++)
         if (f->bits[c].n_bits && f->bits[c].n_bits != n_bits) return false;
     switch (f->kind << 8 | n_bits) {
-    case CPU_KIND_UNORM << 8 | 8: decode_aligned(f, CPU_KIND_UNORM, 8, p, n, rgba); return true;
-    case CPU_KIND_SNORM << 8 | 8: decode_aligned(f, CPU_KIND_SNORM, 8, p, n, rgba); return true;
-    case CPU_KIND_SRGB << 8 | 8: decode_aligned(f, CPU_KIND_SRGB, 8, p, n, rgba); return true;
-    case CPU_KIND_UNORM << 8 | 16: decode_aligned(f, CPU_KIND_UNORM, 16, p, n, rgba); return true;
-    case CPU_KIND_SNORM << 8 | 16: decode_aligned(f, CPU_KIND_SNORM, 16, p, n, rgba); return true;
-    case CPU_KIND_FLOAT << 8 | 16: decode_aligned(f, CPU_KIND_FLOAT, 16, p, n, rgba); return true;
+    case ABI_KIND_UNORM << 8 | 8: decode_aligned(f, ABI_KIND_UNORM, 8, p, n, rgba); return true;
+    case ABI_KIND_SNORM << 8 | 8: decode_aligned(f, ABI_KIND_SNORM, 8, p, n, rgba); return true;
+    case ABI_KIND_SRGB << 8 | 8: decode_aligned(f, ABI_KIND_SRGB, 8, p, n, rgba); return true;
+    case ABI_KIND_UNORM << 8 | 16: decode_aligned(f, ABI_KIND_UNORM, 16, p, n, rgba); return true;
+    case ABI_KIND_SNORM << 8 | 16: decode_aligned(f, ABI_KIND_SNORM, 16, p, n, rgba); return true;
+    case ABI_KIND_FLOAT << 8 | 16: decode_aligned(f, ABI_KIND_FLOAT, 16, p, n, rgba); return true;
     default: return false;
     }
 }
 
-static void decode_texel(const CpuPixelFormat *f, const unsigned char *texel, float rgba[4]) {
+static void decode_texel(const AbiPixelFormat *f, const unsigned char *texel, float rgba[4]) {
     uint32_t words[4] = {0};
     memcpy(words, texel, f->block_bytes);
     rgba[0] = rgba[1] = rgba[2] = 0;
     rgba[3] = 1;
-    if (f->kind == CPU_KIND_SHARED) {
+    if (f->kind == ABI_KIND_SHARED) {
         cpu_rgb9e5_to_float(words[0], rgba);
         return;
     }
@@ -108,10 +108,10 @@ static void decode_texel(const CpuPixelFormat *f, const unsigned char *texel, fl
             rgba[c] = decode_bits(f->kind, f->bits[c].n_bits, c, field(words, f->bits[c]));
 }
 
-void cpu_format_decode_float(const CpuPixelFormat *f, const void *texels, size_t n, float *rgba) {
-    assert(f->coding == CPU_CODING_BITS && !cpu_format_is_integer(f));
+void cpu_format_decode_float(const AbiPixelFormat *f, const void *texels, size_t n, float *rgba) {
+    assert(f->coding == ABI_CODING_BITS && !abi_format_is_integer(f));
     const unsigned char *p = texels;
-    if (f->kind == CPU_KIND_FLOAT && f->block_bytes == 16) {
+    if (f->kind == ABI_KIND_FLOAT && f->block_bytes == 16) {
         memcpy(rgba, p, n * 16);
         return;
     }
@@ -124,27 +124,27 @@ static double clamp(double x, double low, double high) {
 }
 
 // lrint: to nearest, ties to even (nobody changes the rounding mode). The products are exact.
-INLINE uint32_t encode_bits(CpuFormatKind kind, unsigned n, int c, float value) {
+INLINE uint32_t encode_bits(AbiFormatKind kind, unsigned n, int c, float value) {
     switch (kind) {
-    case CPU_KIND_SRGB:
+    case ABI_KIND_SRGB:
         if (c < 3) return cpu_linear_to_srgb8(value);
         // fall through
-    case CPU_KIND_UNORM: return (uint32_t)lrint(clamp(value, 0, 1) * ((1u << n) - 1));
-    case CPU_KIND_SNORM: {
+    case ABI_KIND_UNORM: return (uint32_t)lrint(clamp(value, 0, 1) * ((1u << n) - 1));
+    case ABI_KIND_SNORM: {
         double x = value != value ? 0 : clamp(value, -1, 1);
         return (uint32_t)lrint(x * ((1 << (n - 1)) - 1));
     }
-    case CPU_KIND_FLOAT: {
+    case ABI_KIND_FLOAT: {
         uint32_t u;
         memcpy(&u, &value, sizeof u);
         return n == 32 ? u : n == 16 ? cpu_float_to_half(value) : cpu_float_to_small(value, n);
     }
-    case CPU_KIND_XR:
-    case CPU_KIND_XR_SRGB: {
+    case ABI_KIND_XR:
+    case ABI_KIND_XR_SRGB: {
         double x = value != value ? 0 : value;
         if (c == 3)
             x = clamp(x, 0, 1);
-        else if (kind == CPU_KIND_XR_SRGB)
+        else if (kind == ABI_KIND_XR_SRGB)
             x = cpu_linear_to_srgb(x);
         return (uint32_t)lrint(clamp(x * 510 + 384, 0, 1023));
     }
@@ -153,17 +153,17 @@ INLINE uint32_t encode_bits(CpuFormatKind kind, unsigned n, int c, float value) 
 }
 
 // Depth and stencil share a texel: the other one stays.
-static bool keeps_rest(const CpuPixelFormat *f) {
-    return (f->caps & (CPU_FORMAT_DEPTH | CPU_FORMAT_STENCIL)) != 0;
+static bool keeps_rest(const AbiPixelFormat *f) {
+    return (f->caps & (ABI_FORMAT_DEPTH | ABI_FORMAT_STENCIL)) != 0;
 }
 
-void cpu_format_encode_float(const CpuPixelFormat *f, const float *rgba, size_t n, void *texels) {
-    assert(f->coding == CPU_CODING_BITS && !cpu_format_is_integer(f));
+void cpu_format_encode_float(const AbiPixelFormat *f, const float *rgba, size_t n, void *texels) {
+    assert(f->coding == ABI_CODING_BITS && !abi_format_is_integer(f));
     unsigned char *p = texels;
     for (size_t i = 0; i < n; i++, p += f->block_bytes, rgba += 4) {
         uint32_t words[4] = {0};
         if (keeps_rest(f)) memcpy(words, p, f->block_bytes);
-        if (f->kind == CPU_KIND_SHARED)
+        if (f->kind == ABI_KIND_SHARED)
             words[0] = cpu_float_to_rgb9e5(rgba);
         else
             for (int c = 0; c < 4; c++)
@@ -174,16 +174,16 @@ void cpu_format_encode_float(const CpuPixelFormat *f, const float *rgba, size_t 
     }
 }
 
-void cpu_format_decode_int(const CpuPixelFormat *f, const void *texels, size_t n, uint32_t *rgba) {
-    assert(f->coding == CPU_CODING_BITS && cpu_format_is_integer(f));
+void cpu_format_decode_int(const AbiPixelFormat *f, const void *texels, size_t n, uint32_t *rgba) {
+    assert(f->coding == ABI_CODING_BITS && abi_format_is_integer(f));
     const unsigned char *p = texels;
     for (size_t i = 0; i < n; i++, p += f->block_bytes, rgba += 4) {
         uint32_t words[4] = {0};
         memcpy(words, p, f->block_bytes);
         for (int c = 0; c < 4; c++) {
-            CpuFormatBits b = f->bits[c];
+            AbiFormatBits b = f->bits[c];
             uint32_t v = b.n_bits ? field(words, b) : c == 3;
-            if (b.n_bits && f->kind == CPU_KIND_SINT) v = (uint32_t)sign_extend(v, b.n_bits);
+            if (b.n_bits && f->kind == ABI_KIND_SINT) v = (uint32_t)sign_extend(v, b.n_bits);
             rgba[c] = v;
         }
     }
@@ -196,18 +196,18 @@ static uint32_t clamp_int(uint32_t v, bool from_signed, bool to_signed, unsigned
     return (uint32_t)(x < low ? low : x > high ? high : x);
 }
 
-void cpu_format_encode_int(const CpuPixelFormat *f, const uint32_t *rgba, bool from_signed,
+void cpu_format_encode_int(const AbiPixelFormat *f, const uint32_t *rgba, bool from_signed,
                            size_t n, void *texels) {
-    assert(f->coding == CPU_CODING_BITS && cpu_format_is_integer(f));
+    assert(f->coding == ABI_CODING_BITS && abi_format_is_integer(f));
     unsigned char *p = texels;
     for (size_t i = 0; i < n; i++, p += f->block_bytes, rgba += 4) {
         uint32_t words[4] = {0};
         if (keeps_rest(f)) memcpy(words, p, f->block_bytes);
         for (int c = 0; c < 4; c++) {
-            CpuFormatBits b = f->bits[c];
+            AbiFormatBits b = f->bits[c];
             if (b.n_bits)
                 put_field(words, b,
-                          clamp_int(rgba[c], from_signed, f->kind == CPU_KIND_SINT, b.n_bits));
+                          clamp_int(rgba[c], from_signed, f->kind == ABI_KIND_SINT, b.n_bits));
         }
         memcpy(p, words, f->block_bytes);
     }

@@ -74,7 +74,7 @@ static void anisotropic(const CpuSampleCall *c, bool plane, const float sx[3], c
 }
 
 static float rho_of(const CpuSampleCall *c, uint32_t lane, CpuLod *lod) {
-    const CpuTexture *t = c->t;
+    const AbiTexture *t = c->t;
     bool cube = cpu_type_is_cube(t->type);
     unsigned n = cube ? 3 : cpu_type_dimensions(t->type);
     float dx[3], dy[3], sx[3] = {0}, sy[3] = {0};
@@ -99,7 +99,7 @@ static float rho_of(const CpuSampleCall *c, uint32_t lane, CpuLod *lod) {
     }
     float lx = length3(sx), ly = length3(sy), rho = lx > ly ? lx : ly;
     // Integers are not mixed: one tap, in the middle.
-    if (c->s.max_anisotropy > 1 && c->s.min_filter == 1 && !cpu_format_is_integer(t->format))
+    if (c->s.max_anisotropy > 1 && c->s.min_filter == 1 && !abi_format_is_integer(t->format))
         anisotropic(c, !cube && n == 2, sx, sy, dx, dy, lod, &rho);
     return rho;
 }

@@ -30,7 +30,7 @@ static __attribute__((noinline)) void sample_blocked(CpuSampleCall *call) {
 
 static void sample(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_lanes,
                    const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
-    const CpuTexture *t = cpu_texture_of(texture);
+    const AbiTexture *t = cpu_texture_of(texture);
     if (!t || cpu_type_is_multisample(t->type) || t->type == CPU_TEXTURE_BUFFER) {
         zero(n_lanes, out);
         return;
@@ -40,7 +40,7 @@ static void sample(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_l
     CpuSampleCall call = {
         .t = t, .op = op, .n_lanes = n_lanes, .mask = mask, .rows = rows, .out = out};
     cpu_sampler_unpack(sampler, &call.s);
-    if (cpu_format_is_blocked(t->format))
+    if (abi_format_is_blocked(t->format))
         sample_blocked(&call);
     else
         sample_call(&call);
@@ -48,7 +48,7 @@ static void sample(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_l
 
 static void read(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                  const uint32_t *rows, uint32_t *out) {
-    const CpuTexture *t = cpu_texture_of(texture);
+    const AbiTexture *t = cpu_texture_of(texture);
     const CpuFastOps *f = fast_ops();
     if (!t)
         zero(n_lanes, out);
@@ -58,7 +58,7 @@ static void read(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t
 
 static void write(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                   const uint32_t *rows, uint32_t *out) {
-    const CpuTexture *t = cpu_texture_of(texture);
+    const AbiTexture *t = cpu_texture_of(texture);
     (void)out;
     const CpuFastOps *f = fast_ops();
     if (t && (!f || !f->write(t, op, n_lanes, mask, rows)))
@@ -67,7 +67,7 @@ static void write(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_
 
 static void atomic(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                    const uint32_t *rows, uint32_t *out) {
-    const CpuTexture *t = cpu_texture_of(texture);
+    const AbiTexture *t = cpu_texture_of(texture);
     if (!t)
         zero(n_lanes, out);
     else
@@ -98,7 +98,7 @@ bool cpu_texture_use(CpuIsa isa) {
 static CpuTextureOps table = {sample, read, write, atomic, NULL};
 
 // Before any id of a pool exists: nobody looks there meanwhile.
-void cpu_texture_ops_set_pool(const CpuTexture *pool) { table.pool = pool; }
+void cpu_texture_ops_set_pool(const AbiTexture *pool) { table.pool = pool; }
 
 const CpuTextureOps *cpu_texture_ops(void) {
     if (!atomic_load_explicit(&chosen, memory_order_acquire))

@@ -46,7 +46,7 @@ static int32_t place(int32_t i, int32_t size, unsigned mode) {
     }
 }
 
-static void axis_of(const CpuSampler *s, unsigned dimension, float u, uint32_t size, bool linear,
+static void axis_of(const AbiSampler *s, unsigned dimension, float u, uint32_t size, bool linear,
                     int32_t offset, Axis *a) {
     unsigned mode = s->address[dimension];
     float x = u;
@@ -86,9 +86,9 @@ void cpu_sample_border(const CpuSampleCall *c, CpuTexel *out) {
     if (c->s.address[0] != CPU_CLAMP_TO_BORDER && c->s.address[1] != CPU_CLAMP_TO_BORDER &&
         c->s.address[2] != CPU_CLAMP_TO_BORDER) {
         white = false;
-        opaque = !cpu_format_has_alpha(c->t->format);
+        opaque = !abi_format_has_alpha(c->t->format);
     }
-    bool integer = cpu_format_is_integer(c->t->format);
+    bool integer = abi_format_is_integer(c->t->format);
     for (int i = 0; i < 4; i++) {
         bool one = i == 3 ? opaque : white;
         if (integer)
@@ -156,7 +156,7 @@ static float compare(unsigned function, float reference, float texel) {
 static void after_fetch(const CpuSampleCall *c, const Lane *lane, CpuTexel *texel) {
     if (!(c->op & CPU_TEX_COMPARE)) return;
     float r = lane->reference;
-    if (c->t->format->kind == CPU_KIND_UNORM) r = clamp_float(r, 0, 1);
+    if (c->t->format->kind == ABI_KIND_UNORM) r = clamp_float(r, 0, 1);
     float pass = compare(c->s.compare, r, texel->f[0]);
     for (int i = 0; i < 4; i++) texel->f[i] = pass;
 }
@@ -183,7 +183,7 @@ static void fetch_cube(const CpuSampleCall *c, const Lane *lane, uint32_t level,
         }
     }
     if (missing == 4) return;
-    if (cpu_format_is_integer(c->t->format)) { // gather only: any of the three
+    if (abi_format_is_integer(c->t->format)) { // gather only: any of the three
         p->texels[missing] = p->texels[missing ^ 3];
         return;
     }
@@ -210,7 +210,7 @@ static void fetch_plain(const CpuSampleCall *c, const Lane *lane, uint32_t level
 
 static void footprint(const CpuSampleCall *c, const Lane *lane, uint32_t level, bool linear,
                       Footprint *p) {
-    const CpuTextureLevel *l = &c->t->levels[level];
+    const AbiTextureLevel *l = &c->t->levels[level];
     unsigned dimensions = cpu_type_dimensions(c->t->type);
     uint32_t size[3] = {l->width, l->height, l->depth};
     Axis axes[3] = {0};
@@ -239,7 +239,7 @@ static void add_level(const CpuSampleCall *c, const Lane *lane, uint32_t level, 
                       float scale, bool *first, CpuTexel *sum) {
     Footprint p;
     footprint(c, lane, level, linear, &p);
-    if (cpu_format_is_integer(c->t->format)) {
+    if (abi_format_is_integer(c->t->format)) {
         *sum = p.texels[0];
         return;
     }
@@ -261,11 +261,11 @@ static void add_level(const CpuSampleCall *c, const Lane *lane, uint32_t level, 
 static void tap(const CpuSampleCall *c, const Lane *lane, const CpuLod *lod, float scale,
                 bool *first, CpuTexel *sum) {
     bool linear = (lod->minify ? c->s.min_filter : c->s.mag_filter) == 1 &&
-                  !cpu_format_is_integer(c->t->format);
+                  !abi_format_is_integer(c->t->format);
     uint32_t last = c->t->n_levels - 1;
     if (c->s.mip_filter == 0) {
         add_level(c, lane, 0, linear, scale, first, sum);
-    } else if (c->s.mip_filter == 1 || cpu_format_is_integer(c->t->format)) {
+    } else if (c->s.mip_filter == 1 || abi_format_is_integer(c->t->format)) {
         uint32_t level = (uint32_t)(lod->clamped + 0.5f);
         add_level(c, lane, level < last ? level : last, linear, scale, first, sum);
     } else {

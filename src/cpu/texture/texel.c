@@ -5,9 +5,9 @@
 #include <string.h>
 #include "cpu/texture/texture_int.h"
 
-static void fetch_block(const CpuTexture *t, const unsigned char *at, uint32_t x, uint32_t y,
+static void fetch_block(const AbiTexture *t, const unsigned char *at, uint32_t x, uint32_t y,
                         CpuBlockCache *blocks, CpuTexel *texel) {
-    const CpuPixelFormat *f = t->format;
+    const AbiPixelFormat *f = t->format;
     unsigned place = (x / f->block_width & 1) | (y / f->block_height & 1) << 1;
     if (blocks->block[place] != at) {
         if (!cpu_format_decode_block(f, at, blocks->rgba[place]))
@@ -18,33 +18,33 @@ static void fetch_block(const CpuTexture *t, const unsigned char *at, uint32_t x
     memcpy(texel->f, &blocks->rgba[place][k * 4], sizeof texel->f);
 }
 
-void cpu_texel_fetch(const CpuTexture *t, uint32_t level, uint32_t x, uint32_t y, uint32_t z,
+void cpu_texel_fetch(const AbiTexture *t, uint32_t level, uint32_t x, uint32_t y, uint32_t z,
                      uint32_t sample, CpuBlockCache *blocks, CpuTexel *texel) {
-    const unsigned char *at = cpu_texture_at(t, level, x, y, z, sample);
-    if (cpu_format_is_blocked(t->format))
+    const unsigned char *at = abi_texture_at(t, level, x, y, z, sample);
+    if (abi_format_is_blocked(t->format))
         fetch_block(t, at, x, y, blocks, texel);
-    else if (cpu_format_is_integer(t->format))
+    else if (abi_format_is_integer(t->format))
         cpu_format_decode_int(t->format, at, 1, texel->u);
     else
         cpu_format_decode_float(t->format, at, 1, texel->f);
 }
 
-void cpu_texel_swizzle(const CpuTexture *t, CpuTexel *texel) {
+void cpu_texel_swizzle(const AbiTexture *t, CpuTexel *texel) {
     if (!t->swizzled) return;
     CpuTexel in = *texel;
     float one = 1;
     uint32_t one_bits;
     memcpy(&one_bits, &one, sizeof one_bits);
-    if (cpu_format_is_integer(t->format)) one_bits = 1;
+    if (abi_format_is_integer(t->format)) one_bits = 1;
     for (int i = 0; i < 4; i++) {
         unsigned s = t->swizzle[i];
         texel->u[i] = s >= CPU_SWIZZLE_RED ? in.u[s - CPU_SWIZZLE_RED] : s ? one_bits : 0;
     }
 }
 
-uint32_t cpu_texel_outside_alpha(const CpuTexture *t) {
-    if (t->type != CPU_TEXTURE_BUFFER || cpu_format_has_alpha(t->format)) return 0;
-    return cpu_format_is_integer(t->format) ? 1 : 0x3f800000; // 1.0f
+uint32_t cpu_texel_outside_alpha(const AbiTexture *t) {
+    if (t->type != CPU_TEXTURE_BUFFER || abi_format_has_alpha(t->format)) return 0;
+    return abi_format_is_integer(t->format) ? 1 : 0x3f800000; // 1.0f
 }
 
 typedef struct Place {
@@ -52,7 +52,7 @@ typedef struct Place {
 } Place;
 
 // Where lane l points to; false: outside.
-static bool place_of(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *rows,
+static bool place_of(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *rows,
                      uint32_t l, Place *p) {
     size_t n = n_lanes;
     unsigned type = t->type, asked = op & CPU_TEX_TYPE_MASK, dimensions = cpu_type_dimensions(type);
@@ -60,7 +60,7 @@ static bool place_of(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const u
     if (cpu_type_dimensions(asked) < dimensions) return false;
     if (dimensions > 1) p->y = rows[CPU_TEX_Y * n + l];
     bool has_slice = cpu_type_is_array(asked) || cpu_type_is_cube(asked);
-    uint32_t n_layers = cpu_texture_n_slices(t);
+    uint32_t n_layers = abi_texture_n_slices(t);
     if (has_slice) p->z = rows[CPU_TEX_SLICE * n + l];
     if (cpu_type_is_multisample(type)) {
         if (!cpu_type_is_multisample(asked)) return false;
@@ -70,7 +70,7 @@ static bool place_of(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const u
         p->level = rows[CPU_TEX_LEVEL * n + l];
     }
     if (p->level >= t->n_levels || p->sample >= t->n_samples) return false;
-    const CpuTextureLevel *level = &t->levels[p->level];
+    const AbiTextureLevel *level = &t->levels[p->level];
     if (type == CPU_TEXTURE_3D) {
         p->z = rows[CPU_TEX_Z * n + l];
         n_layers = level->depth;
@@ -78,7 +78,7 @@ static bool place_of(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const u
     return p->x < level->width && p->y < level->height && p->z < n_layers;
 }
 
-static void read_lanes(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+static void read_lanes(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                        const uint32_t *rows, uint32_t *out, CpuBlockCache *blocks) {
     for (uint32_t l = 0; l < n_lanes; l++) {
         if (!cpu_lane_active(mask, l)) continue;
@@ -93,7 +93,7 @@ static void read_lanes(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const
 }
 
 // Of its own, for its stack frame.
-static __attribute__((noinline)) void read_blocked(const CpuTexture *t, uint32_t op,
+static __attribute__((noinline)) void read_blocked(const AbiTexture *t, uint32_t op,
                                                    uint32_t n_lanes, const uint32_t *mask,
                                                    const uint32_t *rows, uint32_t *out) {
     CpuBlockCache blocks;
@@ -101,24 +101,24 @@ static __attribute__((noinline)) void read_blocked(const CpuTexture *t, uint32_t
     read_lanes(t, op, n_lanes, mask, rows, out, &blocks);
 }
 
-void cpu_read_general(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+void cpu_read_general(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                       const uint32_t *rows, uint32_t *out) {
-    if (cpu_format_is_blocked(t->format))
+    if (abi_format_is_blocked(t->format))
         read_blocked(t, op, n_lanes, mask, rows, out);
     else
         read_lanes(t, op, n_lanes, mask, rows, out, NULL);
 }
 
-void cpu_write_general(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+void cpu_write_general(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                        const uint32_t *rows) {
-    if (cpu_format_is_blocked(t->format)) return;
+    if (abi_format_is_blocked(t->format)) return;
     for (uint32_t l = 0; l < n_lanes; l++) {
         Place p;
         if (!cpu_lane_active(mask, l) || !place_of(t, op, n_lanes, rows, l, &p)) continue;
         CpuTexel v;
         for (size_t i = 0; i < 4; i++) v.u[i] = rows[(CPU_TEX_VALUE + i) * n_lanes + l];
-        unsigned char *at = cpu_texture_at(t, p.level, p.x, p.y, p.z, p.sample);
-        if (cpu_format_is_integer(t->format))
+        unsigned char *at = abi_texture_at(t, p.level, p.x, p.y, p.z, p.sample);
+        if (abi_format_is_integer(t->format))
             cpu_format_encode_int(t->format, v.u, (op & CPU_TEX_DATA_MASK) == CPU_TEX_INT, 1, at);
         else
             cpu_format_encode_float(t->format, v.f, 1, at);
@@ -165,7 +165,7 @@ static uint64_t atomic64(uint64_t *at, unsigned what, uint64_t v, uint64_t expec
     }
 }
 
-void cpu_atomic_general(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+void cpu_atomic_general(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                         const uint32_t *rows, uint32_t *out) {
     unsigned what = op >> CPU_TEX_ATOMIC & 15;
     size_t n = n_lanes;
@@ -173,19 +173,19 @@ void cpu_atomic_general(const CpuTexture *t, uint32_t op, uint32_t n_lanes, cons
         if (!cpu_lane_active(mask, l)) continue;
         for (size_t i = 0; i < 4; i++) out[i * n + l] = 0;
         Place p;
-        if (!(t->format->caps & (CPU_FORMAT_ATOMIC | CPU_FORMAT_ATOMIC64)) ||
+        if (!(t->format->caps & (ABI_FORMAT_ATOMIC | ABI_FORMAT_ATOMIC64)) ||
             !place_of(t, op, n_lanes, rows, l, &p))
             continue;
-        void *at = cpu_texture_at(t, p.level, p.x, p.y, p.z, p.sample);
+        void *at = abi_texture_at(t, p.level, p.x, p.y, p.z, p.sample);
         if ((uintptr_t)at % t->format->block_bytes) continue; // a buffer bound at an odd offset
         const uint32_t *v = rows + CPU_TEX_VALUE * n + l;
-        if (t->format->caps & CPU_FORMAT_ATOMIC64) {
+        if (t->format->caps & ABI_FORMAT_ATOMIC64) {
             uint64_t old = atomic64(at, what, v[0] | (uint64_t)v[n] << 32,
                                     v[2 * n] | (uint64_t)v[3 * n] << 32);
             out[l] = (uint32_t)old;
             out[n + l] = (uint32_t)(old >> 32);
         } else {
-            out[l] = atomic32(at, what, v[0], v[2 * n], t->format->kind == CPU_KIND_SINT);
+            out[l] = atomic32(at, what, v[0], v[2 * n], t->format->kind == ABI_KIND_SINT);
         }
     }
 }

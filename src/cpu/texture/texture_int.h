@@ -4,9 +4,9 @@
 // which handles everything.
 #ifndef INGOT_CPU_TEXTURE_INT_H
 #define INGOT_CPU_TEXTURE_INT_H
-#include "abi/texture.h"
+#include "abi/cpu_texture.h"
+#include "abi/texture_layout.h"
 #include "cpu/texture/format.h"
-#include "cpu/texture/layout.h"
 
 enum { // MTLSamplerAddressMode
     CPU_CLAMP_TO_EDGE = 0,
@@ -32,22 +32,22 @@ typedef struct CpuBlockCache {
 
 // Texel x, y of layer z, plane `sample`, not swizzled. In range: the caller's duty. blocks may be
 // NULL if the format is not blocked.
-void cpu_texel_fetch(const CpuTexture *t, uint32_t level, uint32_t x, uint32_t y, uint32_t z,
+void cpu_texel_fetch(const AbiTexture *t, uint32_t level, uint32_t x, uint32_t y, uint32_t z,
                      uint32_t sample, CpuBlockCache *blocks, CpuTexel *texel);
-void cpu_texel_swizzle(const CpuTexture *t, CpuTexel *texel);
-uint32_t cpu_texel_outside_alpha(const CpuTexture *t); // its bits
+void cpu_texel_swizzle(const AbiTexture *t, CpuTexel *texel);
+uint32_t cpu_texel_outside_alpha(const AbiTexture *t); // its bits
 
 // Everything a sampling call is about, unpacked.
 typedef struct CpuSampleCall {
-    const CpuTexture *t;
-    CpuSampler s;
+    const AbiTexture *t;
+    AbiSampler s;
     uint32_t op, n_lanes;
     const uint32_t *mask, *rows;
     uint32_t *out;
     CpuBlockCache *blocks;
 } CpuSampleCall;
 
-void cpu_sampler_unpack(uint64_t handle, CpuSampler *s);
+void cpu_sampler_unpack(uint64_t handle, AbiSampler *s);
 
 static inline bool cpu_lane_active(const uint32_t *mask, uint32_t lane) {
     return mask[lane / 32] >> lane % 32 & 1;
@@ -101,23 +101,23 @@ void cpu_sample_border(const CpuSampleCall *call, CpuTexel *texel);
 
 // General code, lane by lane.
 void cpu_sample_general(const CpuSampleCall *call);
-void cpu_read_general(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+void cpu_read_general(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                       const uint32_t *rows, uint32_t *out);
-void cpu_write_general(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+void cpu_write_general(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                        const uint32_t *rows);
 
-void cpu_atomic_general(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+void cpu_atomic_general(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                         const uint32_t *rows, uint32_t *out);
 
 // Vector code. false: not a case for it, nothing was done.
 typedef struct CpuFastOps {
     bool (*sample)(const CpuSampleCall *call);
     // 2D textures of bytes, asked first; the sampler is a handle.
-    bool (*bytes)(const CpuTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
+    bool (*bytes)(const AbiTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
                   const uint32_t *mask, const uint32_t *rows, uint32_t *out);
-    bool (*read)(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+    bool (*read)(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                  const uint32_t *rows, uint32_t *out);
-    bool (*write)(const CpuTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+    bool (*write)(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                   const uint32_t *rows);
 } CpuFastOps;
 extern const CpuFastOps cpu_fast_sse2, cpu_fast_avx2, cpu_fast_avx512;

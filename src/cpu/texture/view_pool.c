@@ -18,20 +18,20 @@ typedef struct Range { // free slots
 } Range;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static CpuTexture *_Atomic slots; // [CPU_VIEW_POOL_SLOTS], never goes
+static AbiTexture *_Atomic slots; // [ABI_VIEW_POOL_SLOTS], never goes
 static Range *ranges;             // under lock
 
 static bool reserve(void) { // lock held
     if (atomic_load(&slots)) return true;
     Range *all = malloc(sizeof *all);
-    void *memory = mmap(NULL, (size_t)CPU_VIEW_POOL_SLOTS * sizeof *slots, PROT_READ | PROT_WRITE,
+    void *memory = mmap(NULL, (size_t)ABI_VIEW_POOL_SLOTS * sizeof *slots, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!all || memory == MAP_FAILED) {
-        if (memory != MAP_FAILED) munmap(memory, (size_t)CPU_VIEW_POOL_SLOTS * sizeof *slots);
+        if (memory != MAP_FAILED) munmap(memory, (size_t)ABI_VIEW_POOL_SLOTS * sizeof *slots);
         free(all);
         return false;
     }
-    *all = (Range){.n = CPU_VIEW_POOL_SLOTS};
+    *all = (Range){.n = ABI_VIEW_POOL_SLOTS};
     ranges = all;
     atomic_store(&slots, memory);
     cpu_texture_ops_set_pool(memory);
@@ -46,7 +46,7 @@ uint64_t cpu_view_pool_take(size_t n) {
         while (*at && (*at)->n < n) at = &(*at)->next;
         Range *r = *at;
         if (r) {
-            id = CPU_TEXTURE_POOLED | r->first;
+            id = ABI_TEXTURE_POOLED | r->first;
             r->first += n;
             r->n -= n;
             if (r->n == 0) {
@@ -61,7 +61,7 @@ uint64_t cpu_view_pool_take(size_t n) {
 
 void cpu_view_pool_give(uint64_t id, size_t n) {
     if (!id || n == 0) return;
-    size_t first = (size_t)(id & (CPU_VIEW_POOL_SLOTS - 1));
+    size_t first = (size_t)(id & (ABI_VIEW_POOL_SLOTS - 1));
     memset(cpu_view_pool_slot(id), 0, n * sizeof *slots); // a stale id finds an empty texture
     pthread_mutex_lock(&lock);
     Range *before = NULL, **at = &ranges;
@@ -89,13 +89,13 @@ void cpu_view_pool_give(uint64_t id, size_t n) {
     pthread_mutex_unlock(&lock);
 }
 
-CpuTexture *cpu_view_pool_slot(uint64_t id) {
-    return atomic_load_explicit(&slots, memory_order_acquire) + (id & (CPU_VIEW_POOL_SLOTS - 1));
+AbiTexture *cpu_view_pool_slot(uint64_t id) {
+    return atomic_load_explicit(&slots, memory_order_acquire) + (id & (ABI_VIEW_POOL_SLOTS - 1));
 }
 
-const CpuTexture *cpu_texture_of(uint64_t handle) {
-    uint64_t number = handle & (CPU_VIEW_POOL_SLOTS - 1);
-    if (handle - number != CPU_TEXTURE_POOLED) return (const CpuTexture *)(uintptr_t)handle;
-    CpuTexture *all = atomic_load_explicit(&slots, memory_order_acquire);
+const AbiTexture *cpu_texture_of(uint64_t handle) {
+    uint64_t number = handle & (ABI_VIEW_POOL_SLOTS - 1);
+    if (handle - number != ABI_TEXTURE_POOLED) return (const AbiTexture *)(uintptr_t)handle;
+    AbiTexture *all = atomic_load_explicit(&slots, memory_order_acquire);
     return all && all[number].format ? &all[number] : NULL;
 }

@@ -240,7 +240,7 @@ void rt_blit_hint(const RtSite *site, MTLTexture *texture, size_t slice, size_t 
                                                texture->cpu.format->block_height, 1);
     MTLRegion region = texel;
     if (level < texture->cpu.n_levels) { // a level may be smaller than a block
-        const CpuTextureLevel *l = &texture->cpu.levels[level];
+        const AbiTextureLevel *l = &texture->cpu.levels[level];
         if (region.size.width > l->width) region.size.width = l->width;
         if (region.size.height > l->height) region.size.height = l->height;
     }

@@ -71,7 +71,7 @@ void rt_blit_copy_commands(const RtSite *site, MTLIndirectCommandBuffer *source,
     if (!valid(site, source, source_range, "source") ||
         !valid(site, destination, range, "destination"))
         return;
-    const CpuIndirectHead *a = &source->head, *b = &destination->head;
+    const AbiIndirectHead *a = &source->head, *b = &destination->head;
     if (a->stride != b->stride || a->n_buffers != b->n_buffers ||
         a->n_threadgroup != b->n_threadgroup || a->n_vertex != b->n_vertex || source->types != destination->types ||
         source->inherit_buffers != destination->inherit_buffers ||

@@ -5,13 +5,14 @@
 // (2 n + 1). Numbers are decoded to floats first, so sRGB is averaged in linear light.
 #include <string.h>
 #include "cpu/cpu.h"
+#include "cpu/texture/format.h"
 #include "runtime/command/blit.h"
 #include "runtime/command/execute.h"
 #include "os/pool.h"
 
 typedef struct MipmapOp {
     RtOp op;
-    const CpuTexture *texture; // held by the command buffer
+    const AbiTexture *texture; // held by the command buffer
 } MipmapOp;
 
 // The texels of one axis that texel i of the smaller level covers, and how much of each.
@@ -45,19 +46,19 @@ static void shrink_row(const float *from, uint32_t width, float *to, uint32_t to
 
 // One level being made from the one above it. Rows of all planes and slices count through.
 typedef struct Level {
-    const CpuTexture *t;
+    const AbiTexture *t;
     uint32_t level;
     size_t n_rows, band; // rows in all, and of a piece of work
     float *scratch;      // three rows of the level above for each piece
 } Level;
 
-static unsigned char *row_at(const CpuTexture *t, uint32_t level, uint32_t y, uint32_t z) {
-    return cpu_texture_at(t, level, 0, y, z, 0);
+static unsigned char *row_at(const AbiTexture *t, uint32_t level, uint32_t y, uint32_t z) {
+    return abi_texture_at(t, level, 0, y, z, 0);
 }
 
-static void make_row(const CpuTexture *t, uint32_t level, uint32_t y, uint32_t z, uint32_t slice,
+static void make_row(const AbiTexture *t, uint32_t level, uint32_t y, uint32_t z, uint32_t slice,
                      float *scratch) {
-    const CpuTextureLevel *from = &t->levels[level - 1], *to = &t->levels[level];
+    const AbiTextureLevel *from = &t->levels[level - 1], *to = &t->levels[level];
     size_t n = 4 * (size_t)from->width;
     float *row = scratch, *sum = scratch + n, *small = scratch + 2 * n;
     Taps tz = taps_of(z, from->depth), ty = taps_of(y, from->height);
@@ -75,7 +76,7 @@ static void make_row(const CpuTexture *t, uint32_t level, uint32_t y, uint32_t z
 
 // Numbers of 8 bits without a curve, 2 x 2 to 1: exact in integers. A tie goes to the even number,
 // as everywhere.
-static void make_byte_row(const CpuTexture *t, uint32_t level, uint32_t y, uint32_t slice) {
+static void make_byte_row(const AbiTexture *t, uint32_t level, uint32_t y, uint32_t slice) {
     const unsigned char *a = row_at(t, level - 1, 2 * y, slice);
     const unsigned char *b = row_at(t, level - 1, 2 * y + 1, slice);
     unsigned char *to = row_at(t, level, y, slice);
@@ -88,10 +89,10 @@ static void make_byte_row(const CpuTexture *t, uint32_t level, uint32_t y, uint3
         }
 }
 
-static bool is_bytes(const CpuTexture *t, uint32_t level) {
-    const CpuPixelFormat *f = t->format;
-    const CpuTextureLevel *from = &t->levels[level - 1];
-    if (f->kind != CPU_KIND_UNORM || from->width % 2 || from->height % 2 || from->depth > 1)
+static bool is_bytes(const AbiTexture *t, uint32_t level) {
+    const AbiPixelFormat *f = t->format;
+    const AbiTextureLevel *from = &t->levels[level - 1];
+    if (f->kind != ABI_KIND_UNORM || from->width % 2 || from->height % 2 || from->depth > 1)
         return false;
     for (int c = 0; c < 4; c++)
         if (f->bits[c].n_bits != 0 && f->bits[c].n_bits != 8) return false;
@@ -100,7 +101,7 @@ static bool is_bytes(const CpuTexture *t, uint32_t level) {
 
 static void make_band(void *context, size_t i) {
     const Level *l = context;
-    const CpuTextureLevel *to = &l->t->levels[l->level];
+    const AbiTextureLevel *to = &l->t->levels[l->level];
     size_t end = (i + 1) * l->band < l->n_rows ? (i + 1) * l->band : l->n_rows;
     bool bytes = is_bytes(l->t, l->level);
     float *scratch = l->scratch + i * 12 * l->t->levels[l->level - 1].width;
@@ -117,15 +118,15 @@ static void make_band(void *context, size_t i) {
 
 static RtOpResult run_mipmaps(RtOp *op, RtExecution *x) {
     enum { MAX_BANDS = 16, MIN_TEXELS = 4096 };
-    const CpuTexture *t = ((const MipmapOp *)(const void *)op)->texture;
+    const AbiTexture *t = ((const MipmapOp *)(const void *)op)->texture;
     float *scratch = rt_alloc_aligned(MAX_BANDS * 12 * sizeof(float) * (size_t)t->width, 64);
     if (!scratch) {
         x->error = rt_error_no_memory();
         return RT_OP_FAILED;
     }
     for (uint32_t level = 1; level < t->n_levels; level++) {
-        const CpuTextureLevel *to = &t->levels[level];
-        size_t n_rows = (size_t)to->height * to->depth * cpu_texture_n_slices(t);
+        const AbiTextureLevel *to = &t->levels[level];
+        size_t n_rows = (size_t)to->height * to->depth * abi_texture_n_slices(t);
         size_t n_bands = n_rows * to->width / MIN_TEXELS + 1;
         if (n_bands > MAX_BANDS) n_bands = MAX_BANDS;
         if (n_bands > n_rows) n_bands = n_rows;
@@ -147,14 +148,14 @@ void mtl_blit_command_encoder_generate_mipmaps(MTLBlitCommandEncoder *encoder,
 void rt_blit_mipmaps(const RtSite *site, MTLTexture *texture) {
     char name[RT_TEXTURE_NAME];
     if (!rt_blit_valid_texture(site, texture, "texture")) return;
-    const CpuTexture *t = &texture->cpu;
-    const unsigned needs = CPU_FORMAT_FILTER | CPU_FORMAT_COLOR;
+    const AbiTexture *t = &texture->cpu;
+    const unsigned needs = ABI_FORMAT_FILTER | ABI_FORMAT_COLOR;
     if (t->n_levels < 2) {
         rt_misuse_at(site, RT_RULE_blit_mipmap_levels, "texture %s",
                      rt_texture_name(texture, name));
         return;
     }
-    if ((t->format->caps & needs) != needs || cpu_format_is_integer(t->format)) {
+    if ((t->format->caps & needs) != needs || abi_format_is_integer(t->format)) {
         rt_misuse_at(site, RT_RULE_blit_mipmap_format, "texture %s",
                      rt_texture_name(texture, name));
         return;

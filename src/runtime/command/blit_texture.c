@@ -71,16 +71,16 @@ static void append_move(const RtSite *site, const MoveOp *move) {
 // One side of a copy: the region of a texture.
 static Side texture_side(const MTLTexture *texture, size_t level, size_t slice, MTLOrigin o,
                          size_t sample) {
-    const CpuTexture *t = &texture->cpu;
-    const CpuTextureLevel *l = &t->levels[level];
-    return (Side){.at = (char *)cpu_texture_at(t, (uint32_t)level, (uint32_t)o.x, (uint32_t)o.y,
+    const AbiTexture *t = &texture->cpu;
+    const AbiTextureLevel *l = &t->levels[level];
+    return (Side){.at = (char *)abi_texture_at(t, (uint32_t)level, (uint32_t)o.x, (uint32_t)o.y,
                                                (uint32_t)(slice + o.z), (uint32_t)sample),
                   .row = l->row_bytes,
                   .plane = l->layer_bytes,
                   .step = t->format->block_bytes};
 }
 
-static void shape_of(MoveOp *move, const CpuPixelFormat *f, MTLSize size) {
+static void shape_of(MoveOp *move, const AbiPixelFormat *f, MTLSize size) {
     move->n_elements = (size.width + f->block_width - 1u) / f->block_width;
     move->row = move->n_elements * f->block_bytes;
     move->n_rows = (size.height + f->block_height - 1u) / f->block_height;
@@ -98,9 +98,9 @@ typedef struct Aspect {
 
 static bool aspect_of(const RtSite *site, const MTLTexture *texture, MTLBlitOption options,
                       Aspect *a) {
-    const CpuPixelFormat *f = texture->cpu.format;
+    const AbiPixelFormat *f = texture->cpu.format;
     char name[RT_TEXTURE_NAME];
-    bool depth = f->caps & CPU_FORMAT_DEPTH, stencil = f->caps & CPU_FORMAT_STENCIL;
+    bool depth = f->caps & ABI_FORMAT_DEPTH, stencil = f->caps & ABI_FORMAT_STENCIL;
     bool x32 = f->value == MTLPixelFormatX32_Stencil8, x24 = f->value == MTLPixelFormatX24_Stencil8;
     *a = (Aspect){.texel = f->block_bytes};
     if ((depth && stencil) || x32 || x24) {
@@ -249,8 +249,8 @@ static bool meet(size_t a, size_t b, size_t n) { return a < b + n && b < a + n; 
 static bool overlap(const MTLTexture *source, size_t source_level, size_t source_slice, MTLOrigin s,
                     const MTLTexture *destination, size_t destination_level,
                     size_t destination_slice, MTLOrigin d, MTLSize n) {
-    const CpuTextureLevel *a = &source->cpu.levels[source_level];
-    const CpuTextureLevel *b = &destination->cpu.levels[destination_level];
+    const AbiTextureLevel *a = &source->cpu.levels[source_level];
+    const AbiTextureLevel *b = &destination->cpu.levels[destination_level];
     return a->data + source_slice * a->layer_bytes ==
                b->data + destination_slice * b->layer_bytes &&
            meet(s.x, d.x, n.width) && meet(s.y, d.y, n.height) && meet(s.z, d.z, n.depth);
@@ -302,15 +302,15 @@ void rt_blit_texture_region(const RtSite *site, MTLTexture *source, size_t sourc
     }
 }
 
-static bool same_size(const CpuTextureLevel *a, const CpuTextureLevel *b) {
+static bool same_size(const AbiTextureLevel *a, const AbiTextureLevel *b) {
     return a->width == b->width && a->height == b->height && a->depth == b->depth;
 }
 
 static bool valid_slices(const RtSite *site, const MTLTexture *texture, size_t slice, size_t level,
                          size_t n_slices, size_t n_levels) {
-    const CpuTexture *t = &texture->cpu;
+    const AbiTexture *t = &texture->cpu;
     char name[RT_TEXTURE_NAME];
-    size_t all = cpu_texture_n_slices(t);
+    size_t all = abi_texture_n_slices(t);
     if (n_levels == 0 || level >= t->n_levels || n_levels > t->n_levels - level) {
         rt_misuse_at(site, RT_RULE_texture_level, "%zu levels from %zu on, texture %s has %u",
                      n_levels, level, rt_texture_name(texture, name), t->n_levels);
@@ -332,8 +332,8 @@ static void copy_slices(const RtSite *site, MTLTexture *source, size_t source_sl
         !valid_slices(site, destination, destination_slice, destination_level, n_slices, n_levels))
         return;
     for (size_t i = 0; i < n_levels; i++) {
-        const CpuTextureLevel *from = &source->cpu.levels[source_level + i];
-        const CpuTextureLevel *to = &destination->cpu.levels[destination_level + i];
+        const AbiTextureLevel *from = &source->cpu.levels[source_level + i];
+        const AbiTextureLevel *to = &destination->cpu.levels[destination_level + i];
         if (!same_size(from, to)) {
             rt_misuse_at(site, RT_RULE_blit_sizes, "level %zu of %s and level %zu of %s",
                          source_level + i, rt_texture_name(source, a), destination_level + i,
@@ -351,7 +351,7 @@ static void copy_slices(const RtSite *site, MTLTexture *source, size_t source_sl
     }
     if (!use_pair(site, source, destination)) return;
     for (size_t i = 0; i < n_levels; i++) {
-        const CpuTextureLevel *from = &source->cpu.levels[source_level + i];
+        const AbiTextureLevel *from = &source->cpu.levels[source_level + i];
         for (uint32_t sample = 0; sample < source->cpu.n_samples; sample++) {
             MoveOp move = {.from = texture_side(source, source_level + i, source_slice,
                                                 (MTLOrigin){0, 0, 0}, sample),
@@ -394,7 +394,7 @@ void mtl_blit_command_encoder_copy_from_texture_to_texture(MTLBlitCommandEncoder
 void rt_blit_textures(const RtSite *site, MTLTexture *source, MTLTexture *destination) {
     char a[RT_TEXTURE_NAME], b[RT_TEXTURE_NAME];
     if (!valid_pair(site, source, destination)) return;
-    const CpuTexture *s = &source->cpu, *d = &destination->cpu;
+    const AbiTexture *s = &source->cpu, *d = &destination->cpu;
     // The larger one's levels are skipped until they have the other's size.
     uint32_t from = 0, to = 0;
     while (from < s->n_levels && !same_size(&s->levels[from], &d->levels[0])) from++;
@@ -408,7 +408,7 @@ void rt_blit_textures(const RtSite *site, MTLTexture *source, MTLTexture *destin
         return;
     }
     uint32_t n = s->n_levels - from < d->n_levels - to ? s->n_levels - from : d->n_levels - to;
-    uint32_t n_source = cpu_texture_n_slices(s), n_destination = cpu_texture_n_slices(d);
+    uint32_t n_source = abi_texture_n_slices(s), n_destination = abi_texture_n_slices(d);
     copy_slices(site, source, 0, from, destination, 0, to,
                 n_source < n_destination ? n_source : n_destination, n);
 }

@@ -46,7 +46,7 @@ struct MTLComputeCommandEncoder {
     MTLComputePipelineState *pipeline;
     RtSlot slots[RT_MAX_BUFFERS];
     MTLTexture *textures[RT_MAX_TEXTURES]; // held by the command buffer
-    const CpuSampler *samplers[RT_MAX_SAMPLERS]; // of a sampler state so held, or in the arena
+    const AbiSampler *samplers[RT_MAX_SAMPLERS]; // of a sampler state so held, or in the arena
     uint32_t threadgroup_bytes[RT_MAX_BUFFERS];
     // Of Metal 4 encoders, whose arguments come from a table: slots are filled at each dispatch,
     // textures and samplers above are not used.

@@ -77,7 +77,7 @@ static void set_sampler(MTLComputeCommandEncoder *e, const char *call, MTLSample
     if (!rt_cb_retain(e->encoder.buffer, sampler)) return;
     e->samplers[index] = &sampler->cpu;
     if (!clamps) return;
-    CpuSampler *own = rt_cb_alloc(e->encoder.buffer, sizeof *own);
+    AbiSampler *own = rt_cb_alloc(e->encoder.buffer, sizeof *own);
     if (!own) {
         rt_cb_no_memory(e->encoder.buffer);
         return;
@@ -154,14 +154,14 @@ static Components components_of_argument(const RfLibrary *lib, const RfType *typ
     }
 }
 
-static Components components_of_format(const CpuPixelFormat *f) {
-    return f->kind == CPU_KIND_UINT ? UINTS : f->kind == CPU_KIND_SINT ? INTS : FLOATS;
+static Components components_of_format(const AbiPixelFormat *f) {
+    return f->kind == ABI_KIND_UINT ? UINTS : f->kind == ABI_KIND_SINT ? INTS : FLOATS;
 }
 
 // What is bound at an index: a texture, or, in Metal 4, an id.
 typedef struct Bound {
     uint64_t handle;           // 0: nothing
-    const CpuTexture *cpu;     // NULL: an id that nobody has looked up
+    const AbiTexture *cpu;     // NULL: an id that nobody has looked up
     const MTLTexture *texture; // NULL: likewise, or a view of a pool
 } Bound;
 
@@ -176,7 +176,7 @@ static void visit_texture(const RtSpan *span, void *context) {
 
 static Bound bound_of(uint64_t id, bool look) {
     Bound bound = {.handle = id};
-    const CpuTexture *cpu = cpu_texture_of(id);
+    const AbiTexture *cpu = cpu_texture_of(id);
     if (!cpu) return (Bound){0};
     if ((uintptr_t)cpu != id)
         bound.cpu = cpu;
@@ -202,13 +202,13 @@ static const char *name_of(const Bound *bound, char *text) {
 static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg *arg,
                           const RfType *type, const Bound *texture, const char *kernel) {
     static const char *const kinds[] = {"float", "int", "uint"};
-    const CpuTexture *t = texture->cpu;
+    const AbiTexture *t = texture->cpu;
     if (!t) {
         rt_misuse_at(site, RT_RULE_metal4_resource_id, "0x%llx for '%s' of '%s' is no texture",
                      (unsigned long long)texture->handle, arg->name, kernel);
         return false;
     }
-    const CpuPixelFormat *f = t->format;
+    const AbiPixelFormat *f = t->format;
     const MTLTextureUsage usage = texture->texture ? texture->texture->usage : 0;
     char name[RT_TEXTURE_NAME];
     if (type->texture_type != t->type) {
@@ -218,7 +218,7 @@ static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg 
         return false;
     }
     Components wanted = components_of_argument(lib, type);
-    if (wanted != components_of_format(f) || (type->depth && !(f->caps & CPU_FORMAT_DEPTH))) {
+    if (wanted != components_of_format(f) || (type->depth && !(f->caps & ABI_FORMAT_DEPTH))) {
         rt_misuse_at(site, RT_RULE_dispatch_texture_component, "'%s' of '%s' has %s%s, texture %s",
                      arg->name, kernel, type->depth ? "depth as " : "", kinds[wanted],
                      name_of(texture, name));
@@ -234,9 +234,9 @@ static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg 
                      name_of(texture, name), usage, t->swizzled ? " and a swizzle" : "");
         return false;
     }
-    unsigned caps = reads && writes ? CPU_FORMAT_READ_WRITE
-                    : writes        ? CPU_FORMAT_WRITE
-                                    : CPU_FORMAT_READ;
+    unsigned caps = reads && writes ? ABI_FORMAT_READ_WRITE
+                    : writes        ? ABI_FORMAT_WRITE
+                                    : ABI_FORMAT_READ;
     if (!(f->caps & caps)) {
         rt_misuse_at(site, RT_RULE_dispatch_texture_access, "'%s' of '%s' is %s, texture %s",
                      arg->name, kernel,
@@ -286,10 +286,10 @@ bool rt_valid_texture_arg(MTLComputeCommandEncoder *e, const char *call, const R
     return true;
 }
 
-static const CpuSampler *sampler_at(const MTLComputeCommandEncoder *e, size_t index) {
+static const AbiSampler *sampler_at(const MTLComputeCommandEncoder *e, size_t index) {
     if (!e->metal4) return index < RT_MAX_SAMPLERS ? e->samplers[index] : NULL;
     uint64_t id = e->table && index < e->table->n_samplers ? e->table->samplers[index] : 0;
-    return (const CpuSampler *)(uintptr_t)id;
+    return (const AbiSampler *)(uintptr_t)id;
 }
 
 bool rt_valid_sampler_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,

@@ -90,7 +90,7 @@ bool rt_valid_group_size(MTLComputeCommandEncoder *e, const char *call, MTLSize 
                            p->required[1], p->required[2]);
         return false;
     }
-    if (p->width_multiple && size.width * size.height * size.depth % CPU_SIMD_WIDTH != 0) {
+    if (p->width_multiple && size.width * size.height * size.depth % ABI_SIMD_WIDTH != 0) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_width_multiple, call, "%zu x %zu x %zu",
                            size.width, size.height, size.depth);
         return false;

@@ -12,7 +12,7 @@
 static bool valid_group(const MTLComputePipelineState *p, const uint32_t size[3]) {
     uint64_t n = (uint64_t)size[0] * size[1];
     if (size[0] > RT_MAX_THREADS || size[1] > RT_MAX_THREADS || size[2] > RT_MAX_THREADS ||
-        n * size[2] > p->max_threads || (p->width_multiple && n * size[2] % CPU_SIMD_WIDTH != 0))
+        n * size[2] > p->max_threads || (p->width_multiple && n * size[2] % ABI_SIMD_WIDTH != 0))
         return false;
     return !p->required[0] || (size[0] == p->required[0] && size[1] == p->required[1] &&
                                size[2] == p->required[2]);

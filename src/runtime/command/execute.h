@@ -13,7 +13,7 @@ struct RtExecution {
     MTLError *error; // why an operation failed, if not a fault of the run
     CpuDispatch batch[RT_MAX_BATCH]; // dispatches that may run side by side, not yet started
     size_t n_batch;
-    CpuSpan *spans; // live buffers, for kernels that are checked; NULL: not asked for yet
+    AbiSpan *spans; // live buffers, for kernels that are checked; NULL: not asked for yet
     size_t n_spans;
 };
 

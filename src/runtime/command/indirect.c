@@ -79,26 +79,26 @@ static uint32_t limit(const MTLIndirectCommandBufferDescriptor *d, size_t n) {
 }
 
 // Of draws: buffers of both stages and the indices; a stride for each vertex buffer.
-static CpuIndirectHead draw_head(const MTLIndirectCommandBufferDescriptor *d, size_t count) {
-    CpuIndirectHead head = {.n_commands = (uint32_t)count,
+static AbiIndirectHead draw_head(const MTLIndirectCommandBufferDescriptor *d, size_t count) {
+    AbiIndirectHead head = {.n_commands = (uint32_t)count,
                             .n_vertex = limit(d, d->max_vertex_buffer_bind_count),
                             .n_fragment = limit(d, d->max_fragment_buffer_bind_count)};
     head.n_buffers = head.n_vertex + head.n_fragment + 1;
     head.n_threadgroup = head.n_vertex;
-    size_t stride = sizeof(CpuIndirectCommand) + 8 * head.n_buffers + 4 * head.n_threadgroup;
+    size_t stride = sizeof(AbiIndirectCommand) + 8 * head.n_buffers + 4 * head.n_threadgroup;
     head.stride = (uint32_t)(stride + 7) & ~7u;
     return head;
 }
 
-static CpuIndirectHead head_of(const MTLIndirectCommandBufferDescriptor *d, size_t count) {
+static AbiIndirectHead head_of(const MTLIndirectCommandBufferDescriptor *d, size_t count) {
     if (d->command_types & DRAW_TYPES) return draw_head(d, count);
     size_t buffers = d->max_kernel_buffer_bind_count,
            lengths = d->max_kernel_threadgroup_memory_bind_count;
-    CpuIndirectHead head = {
+    AbiIndirectHead head = {
         .n_commands = (uint32_t)count,
         .n_buffers = d->inherit_buffers ? 0 : (uint32_t)(buffers ? buffers : RT_MAX_BUFFERS),
         .n_threadgroup = (uint32_t)(lengths ? lengths : RT_MAX_BUFFERS)};
-    size_t stride = sizeof(CpuIndirectCommand) + 8 * head.n_buffers + 4 * head.n_threadgroup;
+    size_t stride = sizeof(AbiIndirectCommand) + 8 * head.n_buffers + 4 * head.n_threadgroup;
     head.stride = (uint32_t)(stride + 7) & ~7u;
     return head;
 }
@@ -121,7 +121,7 @@ mtl_device_new_indirect_command_buffer(MTLDevice *device,
                                        const MTLIndirectCommandBufferDescriptor *descriptor,
                                        size_t max_command_count, MTLResourceOptions options) {
     if (!descriptor_valid(device, descriptor, max_command_count, options, __func__)) return NULL;
-    CpuIndirectHead head = head_of(descriptor, max_command_count);
+    AbiIndirectHead head = head_of(descriptor, max_command_count);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t n_bytes = sizeof head + max_command_count * head.stride;
     n_bytes = (n_bytes + page - 1) & ~(page - 1);
@@ -230,7 +230,7 @@ mtl_indirect_command_buffer_indirect_compute_command_at_index(MTLIndirectCommand
 // ---- Commands ----
 
 // The record of a command, or NULL after a message.
-static CpuIndirectCommand *record(const MTLIndirectComputeCommand *command, const char *call) {
+static AbiIndirectCommand *record(const MTLIndirectComputeCommand *command, const char *call) {
     if (rt_is(command, &command_class)) return rt_indirect_command(command->buffer, command->index);
     rt_misuse(NULL, command ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
               mtl_class_name(command));
@@ -246,7 +246,7 @@ static void misuse(const MTLIndirectComputeCommand *command, RtRule rule, const 
 
 void mtl_indirect_compute_command_set_compute_pipeline_state(MTLIndirectComputeCommand *command,
                                                              MTLComputePipelineState *pipeline) {
-    CpuIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = record(command, __func__);
     if (!r) return;
     if (!pipeline)
         misuse(command, RT_RULE_null_argument, __func__, "pipeline");
@@ -262,7 +262,7 @@ void mtl_indirect_compute_command_set_compute_pipeline_state(MTLIndirectComputeC
 
 static void set_buffer(MTLIndirectComputeCommand *command, MTLBuffer *buffer, size_t offset,
                        size_t index, const char *call) {
-    CpuIndirectCommand *r = record(command, call);
+    AbiIndirectCommand *r = record(command, call);
     char text[96];
     if (!r) return;
     if (command->buffer->inherit_buffers) {
@@ -298,7 +298,7 @@ void mtl_indirect_compute_command_set_kernel_buffer_with_stride(MTLIndirectCompu
 
 void mtl_indirect_compute_command_set_threadgroup_memory_length(MTLIndirectComputeCommand *command,
                                                                 size_t length, size_t index) {
-    CpuIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = record(command, __func__);
     char text[96];
     if (!r) return;
     snprintf(text, sizeof text, "length %zu at index %zu", length, index);
@@ -309,18 +309,18 @@ void mtl_indirect_compute_command_set_threadgroup_memory_length(MTLIndirectCompu
     else if (length > RT_MAX_THREADGROUP_MEMORY)
         misuse(command, RT_RULE_threadgroup_memory_limit, __func__, text);
     else
-        cpu_indirect_lengths(r, command->buffer->head.n_buffers)[index] = (uint32_t)length;
+        abi_indirect_lengths(r, command->buffer->head.n_buffers)[index] = (uint32_t)length;
 }
 
-static void dispatch(MTLIndirectComputeCommand *command, CpuIndirectKind kind, MTLSize grid,
+static void dispatch(MTLIndirectComputeCommand *command, AbiIndirectKind kind, MTLSize grid,
                      MTLSize group, const char *call) {
-    CpuIndirectCommand *r = record(command, call);
+    AbiIndirectCommand *r = record(command, call);
     char text[160];
     if (!r) return;
     const size_t g[3] = {grid.width, grid.height, grid.depth};
     const size_t s[3] = {group.width, group.height, group.depth};
     bool empty = !g[0] || !g[1] || !g[2], empty_group = !s[0] || !s[1] || !s[2];
-    MTLIndirectCommandType type = kind == CPU_INDIRECT_THREADS
+    MTLIndirectCommandType type = kind == ABI_INDIRECT_THREADS
                                       ? MTLIndirectCommandTypeConcurrentDispatchThreads
                                       : MTLIndirectCommandTypeConcurrentDispatch;
     snprintf(text, sizeof text, "grid %zu x %zu x %zu, threadgroup %zu x %zu x %zu", g[0], g[1],
@@ -352,23 +352,23 @@ static void dispatch(MTLIndirectComputeCommand *command, CpuIndirectKind kind, M
 void mtl_indirect_compute_command_concurrent_dispatch_threadgroups(
     MTLIndirectComputeCommand *command, MTLSize threadgroups_per_grid,
     MTLSize threads_per_threadgroup) {
-    dispatch(command, CPU_INDIRECT_THREADGROUPS, threadgroups_per_grid, threads_per_threadgroup,
+    dispatch(command, ABI_INDIRECT_THREADGROUPS, threadgroups_per_grid, threads_per_threadgroup,
              __func__);
 }
 
 void mtl_indirect_compute_command_concurrent_dispatch_threads(MTLIndirectComputeCommand *command,
                                                               MTLSize threads_per_grid,
                                                               MTLSize threads_per_threadgroup) {
-    dispatch(command, CPU_INDIRECT_THREADS, threads_per_grid, threads_per_threadgroup, __func__);
+    dispatch(command, ABI_INDIRECT_THREADS, threads_per_grid, threads_per_threadgroup, __func__);
 }
 
 void mtl_indirect_compute_command_set_barrier(MTLIndirectComputeCommand *command) {
-    CpuIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = record(command, __func__);
     if (r) r->barrier = 1;
 }
 
 void mtl_indirect_compute_command_clear_barrier(MTLIndirectComputeCommand *command) {
-    CpuIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = record(command, __func__);
     if (r) r->barrier = 0;
 }
 

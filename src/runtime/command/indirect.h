@@ -21,7 +21,7 @@ struct MTLIndirectRenderCommand { // likewise
 
 struct MTLIndirectCommandBuffer {
     MTLResource resource;
-    CpuIndirectHead head; // the true one: kernels may overwrite the one in memory
+    AbiIndirectHead head; // the true one: kernels may overwrite the one in memory
     char *memory;         // the head and the commands
     RtSpan span;          // where it lies, for kernels that are checked
     MTLIndirectCommandType types;
@@ -33,9 +33,9 @@ struct MTLIndirectCommandBuffer {
 
 extern RtClass rt_indirect_class;
 
-static inline CpuIndirectCommand *rt_indirect_command(const MTLIndirectCommandBuffer *icb,
+static inline AbiIndirectCommand *rt_indirect_command(const MTLIndirectCommandBuffer *icb,
                                                       size_t index) {
-    return (CpuIndirectCommand *)(void *)(icb->memory + sizeof(CpuIndirectHead) +
+    return (AbiIndirectCommand *)(void *)(icb->memory + sizeof(AbiIndirectHead) +
                                           index * icb->head.stride);
 }
 

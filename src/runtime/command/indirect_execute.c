@@ -52,7 +52,7 @@ static RtOpResult flush(RtExecution *x, Batch *batch) {
 
 // ---- Checks: NULL, or what is wrong ----
 
-static const char *check_sizes(const MTLComputePipelineState *p, const CpuIndirectCommand *c) {
+static const char *check_sizes(const MTLComputePipelineState *p, const AbiIndirectCommand *c) {
     uint64_t threads = 1;
     for (int i = 0; i < 3; i++) {
         if (c->group[i] == 0) return "has an empty threadgroup";
@@ -62,16 +62,16 @@ static const char *check_sizes(const MTLComputePipelineState *p, const CpuIndire
     if (threads > p->max_threads) return "has more threads in a threadgroup than allowed";
     if (p->required[0] && memcmp(p->required, c->group, sizeof p->required) != 0)
         return "has not the threadgroup size its kernel requires";
-    if (p->width_multiple && threads % CPU_SIMD_WIDTH != 0)
+    if (p->width_multiple && threads % ABI_SIMD_WIDTH != 0)
         return "has a threadgroup size that is no multiple of thread_execution_width";
     return NULL;
 }
 
 // Grid sizes of the dispatch; *empty: nothing to do.
-static const char *set_grid(const CpuIndirectCommand *c, CpuDispatch *d, bool *empty) {
+static const char *set_grid(const AbiIndirectCommand *c, CpuDispatch *d, bool *empty) {
     uint64_t total = 1;
     for (int i = 0; i < 3; i++) {
-        bool in_threads = c->kind == CPU_INDIRECT_THREADS;
+        bool in_threads = c->kind == ABI_INDIRECT_THREADS;
         uint64_t groups =
             in_threads ? ((uint64_t)c->grid[i] + c->group[i] - 1) / c->group[i] : c->grid[i];
         uint64_t threads = in_threads ? c->grid[i] : groups * c->group[i];
@@ -86,7 +86,7 @@ static const char *set_grid(const CpuIndirectCommand *c, CpuDispatch *d, bool *e
     return NULL;
 }
 
-static const char *set_buffer(const Execute *e, const CpuIndirectCommand *record,
+static const char *set_buffer(const Execute *e, const AbiIndirectCommand *record,
                               const MTLComputePipelineState *p, uint32_t a, void **args) {
     const RfArg *arg = &rt_pipeline_function(p)->args[a];
     const RfLibrary *lib = rt_pipeline_library(p);
@@ -107,11 +107,11 @@ static const char *set_buffer(const Execute *e, const CpuIndirectCommand *record
 }
 
 // Fills the arguments; *threadgroup_bytes is the end of threadgroup memory so far.
-static const char *set_arguments(const Execute *e, CpuIndirectCommand *record,
+static const char *set_arguments(const Execute *e, AbiIndirectCommand *record,
                                  const MTLComputePipelineState *p, void **args,
                                  uint32_t *threadgroup_bytes) {
     const RfFunction *f = rt_pipeline_function(p);
-    const uint32_t *lengths = cpu_indirect_lengths(record, e->icb->head.n_buffers);
+    const uint32_t *lengths = abi_indirect_lengths(record, e->icb->head.n_buffers);
     uint32_t total = (uint32_t)p->static_bytes;
     for (uint32_t a = 0; a < f->n_args; a++) {
         const RfArg *arg = &f->args[a];
@@ -143,7 +143,7 @@ static const char *set_arguments(const Execute *e, CpuIndirectCommand *record,
 // ---- Running ----
 
 // The pipeline of the command, held by the batch; NULL: *wrong says why.
-static MTLComputePipelineState *pipeline_of(const Execute *e, const CpuIndirectCommand *c,
+static MTLComputePipelineState *pipeline_of(const Execute *e, const AbiIndirectCommand *c,
                                             Batch *batch, const char **wrong) {
     if (e->icb->inherit_pipeline) return e->pipeline;
     if (c->pipeline && c->pipeline == batch->last_handle)
@@ -175,10 +175,10 @@ static bool reserve(Batch *batch, size_t at, size_t n) {
 
 // How far each argument reaches, for a kernel that is checked. Of buffers that commands set only
 // the addresses are known.
-static bool validate(RtExecution *x, const Execute *e, CpuIndirectCommand *record,
+static bool validate(RtExecution *x, const Execute *e, AbiIndirectCommand *record,
                      MTLComputePipelineState *p, CpuDispatch *d, RtValidated *v) {
     const RfFunction *f = rt_pipeline_function(p);
-    const uint32_t *lengths = cpu_indirect_lengths(record, e->icb->head.n_buffers);
+    const uint32_t *lengths = abi_indirect_lengths(record, e->icb->head.n_buffers);
     memset(v->lengths, 0, f->n_slots * sizeof *v->lengths);
     v->function = p->function;
     v->buffers = NULL;
@@ -198,12 +198,12 @@ static bool validate(RtExecution *x, const Execute *e, CpuIndirectCommand *recor
 }
 
 static RtOpResult run_command(const Execute *e, RtExecution *x, Batch *batch, size_t index) {
-    CpuIndirectCommand *record = rt_indirect_command(e->icb, index), copy, *c = &copy;
+    AbiIndirectCommand *record = rt_indirect_command(e->icb, index), copy, *c = &copy;
     const char *wrong = NULL;
     memcpy(c, record, sizeof *c); // what was checked is what runs, whoever writes there meanwhile
-    if (c->kind == CPU_INDIRECT_NOTHING) return RT_OP_DONE;
-    if (c->kind > CPU_INDIRECT_THREADS) return fail(x, e, index, "is not a command");
-    MTLIndirectCommandType type = c->kind == CPU_INDIRECT_THREADS
+    if (c->kind == ABI_INDIRECT_NOTHING) return RT_OP_DONE;
+    if (c->kind > ABI_INDIRECT_THREADS) return fail(x, e, index, "is not a command");
+    MTLIndirectCommandType type = c->kind == ABI_INDIRECT_THREADS
                                       ? MTLIndirectCommandTypeConcurrentDispatchThreads
                                       : MTLIndirectCommandTypeConcurrentDispatch;
     if (!(e->icb->types & type)) return fail(x, e, index, "is not of the buffer's command_types");
@@ -252,8 +252,8 @@ static RtOpResult run_execute(RtOp *op, RtExecution *x) {
     RtOpResult result = RT_OP_DONE;
     for (size_t i = 0; i < range.length && result == RT_OP_DONE; i++) {
         size_t index = range.location + i;
-        const CpuIndirectCommand *c = rt_indirect_command(e->icb, index);
-        if ((c->barrier && c->kind != CPU_INDIRECT_NOTHING) || x->n_batch == RT_MAX_BATCH ||
+        const AbiIndirectCommand *c = rt_indirect_command(e->icb, index);
+        if ((c->barrier && c->kind != ABI_INDIRECT_NOTHING) || x->n_batch == RT_MAX_BATCH ||
             batch.n_pipelines == RT_MAX_BATCH)
             result = flush(x, &batch);
         if (result == RT_OP_DONE) result = run_command(e, x, &batch, index);

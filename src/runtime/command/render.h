@@ -83,7 +83,7 @@ typedef struct RtStageBindings {
     RtSlot slots[RT_MAX_BUFFERS];
     size_t strides[RT_MAX_BUFFERS];        // SIZE_MAX: not given
     MTLTexture *textures[RT_MAX_TEXTURES]; // held by the command buffer
-    const CpuSampler *samplers[RT_MAX_SAMPLERS];
+    const AbiSampler *samplers[RT_MAX_SAMPLERS];
     uint32_t threadgroup_bytes[RT_MAX_BUFFERS]; // objects and meshes; tile and fragment functions
     uint32_t threadgroup_offsets[RT_MAX_BUFFERS]; // these: in the memory of the tile
     // Metal 4: bindings come from a table: slots and strides above are filled at each draw, textures
@@ -95,7 +95,7 @@ typedef struct RtStageBindings {
 struct MTLRenderCommandEncoder {
     MTLCommandEncoder encoder;
     RtRenderPass *pass;
-    uint8_t load[CPU_MAX_COLORS + 2], store[CPU_MAX_COLORS + 2]; // colours, depth, stencil: Apple's
+    uint8_t load[ABI_MAX_COLORS + 2], store[ABI_MAX_COLORS + 2]; // colours, depth, stencil: Apple's
     MTLRenderPipelineState *pipeline;
     MTLDepthStencilState *depth_stencil;
     uint32_t front_reference, back_reference;

@@ -127,9 +127,9 @@ static bool take_texture(Take *t, const RfArg *arg, bool required) {
 static bool take_sampler(Take *t, const RfArg *arg, bool required) {
     for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
         size_t index = (size_t)arg->index + k;
-        const CpuSampler *sampler = index < RT_MAX_SAMPLERS ? t->bound->samplers[index] : NULL;
+        const AbiSampler *sampler = index < RT_MAX_SAMPLERS ? t->bound->samplers[index] : NULL;
         if (t->e->metal4)
-            sampler = (const CpuSampler *)(uintptr_t)rt_table_sampler(t->bound->table, index);
+            sampler = (const AbiSampler *)(uintptr_t)rt_table_sampler(t->bound->table, index);
         if (!sampler && required && arg->count == 1) {
             rt_misuse_at(t->site, RT_RULE_draw_missing_sampler,
                          "'%s' needs a sampler at index %zu for '%s'", t->f->name, index,
@@ -232,7 +232,7 @@ static CpuStageArguments arguments_of(const Take *t) {
 }
 
 // The buffers that attributes come from, behind the function's own slots.
-static bool take_vertex_buffers(Take *t, const CpuStageInfo *info, uint64_t **strides) {
+static bool take_vertex_buffers(Take *t, const AbiStageInfo *info, uint64_t **strides) {
     if (t->e->pipeline->dynamic_strides) {
         *strides = rt_cb_alloc(t->site->commands, (info->n_vertex_buffers + 1) * sizeof **strides);
         if (!*strides) return no_memory(t);
@@ -289,7 +289,7 @@ static bool take_tile(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArgu
 
 static bool take_vertices(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArguments *a) {
     const MTLRenderPipelineState *p = e->pipeline;
-    const CpuStageInfo *info = cpu_code_stage_info(p->vertex.code);
+    const AbiStageInfo *info = cpu_code_stage_info(p->vertex.code);
     Take vertex = take(e, site, RT_VERTEX);
     uint64_t *strides = NULL;
     if (!take_stage(&vertex, info->n_vertex_buffers) ||

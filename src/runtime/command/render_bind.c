@@ -130,7 +130,7 @@ void rt_render_bind_sampler(MTLRenderCommandEncoder *e, RtStageIndex stage,
     if (!rt_cb_retain(site.commands, sampler)) return;
     b->samplers[index] = &sampler->cpu;
     if (!clamps) return;
-    CpuSampler *own = rt_cb_alloc(site.commands, sizeof *own);
+    AbiSampler *own = rt_cb_alloc(site.commands, sizeof *own);
     if (!own) {
         rt_cb_no_memory(site.commands);
         return;

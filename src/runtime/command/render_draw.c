@@ -3,13 +3,13 @@
 // leaves in its pass.
 #include <stdio.h>
 #include <string.h>
-#include "cpu/texture/format.h"
+#include "abi/pixel_format.h"
 #include "runtime/command/render.h"
 
 // ---- Rules ----
 
 static const char *format_name(uint32_t format) {
-    const CpuPixelFormat *f = format ? cpu_pixel_format(format) : NULL;
+    const AbiPixelFormat *f = format ? abi_pixel_format(format) : NULL;
     return f ? f->name : "none";
 }
 
@@ -24,20 +24,20 @@ const char *rt_render_pipeline_name(const MTLRenderPipelineState *p) {
 
 RtRule rt_render_misfit(const MTLRenderPipelineState *p, const CpuRasterPass *pass, char *text,
                         size_t n_text) {
-    for (unsigned i = 0; !p->discard_all && i < CPU_MAX_COLORS + 2; i++) {
-        uint32_t has = i < CPU_MAX_COLORS    ? format_of(&pass->colors[i].view)
-                       : i == CPU_MAX_COLORS ? format_of(&pass->depth.view)
+    for (unsigned i = 0; !p->discard_all && i < ABI_MAX_COLORS + 2; i++) {
+        uint32_t has = i < ABI_MAX_COLORS    ? format_of(&pass->colors[i].view)
+                       : i == ABI_MAX_COLORS ? format_of(&pass->depth.view)
                                              : format_of(&pass->stencil.view);
-        if (i >= CPU_MAX_COLORS && p->any_depth_stencil) break;
-        uint32_t wants = i < CPU_MAX_COLORS    ? p->color_formats[i]
-                         : i == CPU_MAX_COLORS ? p->depth_format
+        if (i >= ABI_MAX_COLORS && p->any_depth_stencil) break;
+        uint32_t wants = i < ABI_MAX_COLORS    ? p->color_formats[i]
+                         : i == ABI_MAX_COLORS ? p->depth_format
                                                : p->stencil_format;
         if (has == wants) continue;
         char place[32];
         snprintf(place, sizeof place, "color attachment %u", i);
         snprintf(text, n_text, "%s: pipeline '%s' has %s, the pass %s",
-                 i < CPU_MAX_COLORS    ? place
-                 : i == CPU_MAX_COLORS ? "depth attachment"
+                 i < ABI_MAX_COLORS    ? place
+                 : i == ABI_MAX_COLORS ? "depth attachment"
                                        : "stencil attachment",
                  rt_render_pipeline_name(p), format_name(wants), format_name(has));
         return RT_RULE_draw_formats;
@@ -128,7 +128,7 @@ void rt_render_add_pipeline(CpuRasterState *s, const MTLRenderPipelineState *p, 
     s->discard_all = p->discard_all;
     s->alpha_to_coverage = p->alpha_to_coverage;
     s->alpha_to_one = p->alpha_to_one;
-    for (unsigned i = 0; i < CPU_MAX_COLORS; i++) s->blend[i] = p->blend[i];
+    for (unsigned i = 0; i < ABI_MAX_COLORS; i++) s->blend[i] = p->blend[i];
 }
 
 bool rt_render_take_fixed(MTLRenderCommandEncoder *e, const RtSite *site, bool discard_all,

@@ -92,9 +92,9 @@ mtl_command_buffer_render_command_encoder(MTLCommandBuffer *buffer,
 
 void rt_render_set_actions(MTLRenderCommandEncoder *e, const RtSite *site) {
     CpuRasterPass *pass = &e->pass->cpu;
-    for (unsigned i = 0; i < CPU_MAX_COLORS + 2; i++) {
-        bool is_color = i < CPU_MAX_COLORS;
-        CpuRasterDepth *d = i == CPU_MAX_COLORS ? &pass->depth : &pass->stencil;
+    for (unsigned i = 0; i < ABI_MAX_COLORS + 2; i++) {
+        bool is_color = i < ABI_MAX_COLORS;
+        CpuRasterDepth *d = i == ABI_MAX_COLORS ? &pass->depth : &pass->stencil;
         if (!(is_color ? pass->colors[i].view.texture : d->view.texture)) continue;
         if (e->store[i] == MTLStoreActionUnknown)
             rt_misuse_at(site, RT_RULE_render_store_action, "that of attachment %u is unknown", i);
@@ -357,17 +357,17 @@ void rt_render_set_store(MTLRenderCommandEncoder *e, MTLStoreAction action, size
 
 void mtl_render_command_encoder_set_color_store_action(MTLRenderCommandEncoder *encoder,
                                                        MTLStoreAction action, size_t index) {
-    rt_render_set_store(encoder, action, index, CPU_MAX_COLORS, __func__);
+    rt_render_set_store(encoder, action, index, ABI_MAX_COLORS, __func__);
 }
 
 void mtl_render_command_encoder_set_depth_store_action(MTLRenderCommandEncoder *encoder,
                                                        MTLStoreAction action) {
-    rt_render_set_store(encoder, action, CPU_MAX_COLORS, SIZE_MAX, __func__);
+    rt_render_set_store(encoder, action, ABI_MAX_COLORS, SIZE_MAX, __func__);
 }
 
 void mtl_render_command_encoder_set_stencil_store_action(MTLRenderCommandEncoder *encoder,
                                                          MTLStoreAction action) {
-    rt_render_set_store(encoder, action, CPU_MAX_COLORS + 1, SIZE_MAX, __func__);
+    rt_render_set_store(encoder, action, ABI_MAX_COLORS + 1, SIZE_MAX, __func__);
 }
 
 // ---- Names, marks, fences ----

@@ -88,7 +88,7 @@ static RtOpResult run_pass(RtOp *op, RtExecution *x) {
             }
         for (const RtVisible *v = p->accumulates ? NULL : p->visible; v; v = v->next)
             atomic_store_explicit(v->at, 0, memory_order_relaxed);
-        for (unsigned i = 0; i < CPU_MAX_COLORS; i++) { // what is stored is said by the last
+        for (unsigned i = 0; i < ABI_MAX_COLORS; i++) { // what is stored is said by the last
             cpu.colors[i].store = p->cpu.colors[i].store;
             cpu.colors[i].resolve = p->cpu.colors[i].resolve;
         }

@@ -46,7 +46,7 @@ mtl_indirect_command_buffer_indirect_render_command_at_index(MTLIndirectCommandB
 }
 
 // The record of a command, or NULL after a message.
-static CpuIndirectCommand *record(const MTLIndirectRenderCommand *command, const char *call) {
+static AbiIndirectCommand *record(const MTLIndirectRenderCommand *command, const char *call) {
     if (rt_is(command, &command_class)) return rt_indirect_command(command->buffer, command->index);
     rt_misuse(NULL, command ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
               mtl_class_name(command));
@@ -62,7 +62,7 @@ static void misuse(const MTLIndirectRenderCommand *command, RtRule rule, const c
 
 void mtl_indirect_render_command_set_render_pipeline_state(MTLIndirectRenderCommand *command,
                                                            MTLRenderPipelineState *pipeline) {
-    CpuIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = record(command, __func__);
     if (!r) return;
     if (!pipeline)
         misuse(command, RT_RULE_null_argument, __func__, "pipeline");
@@ -105,11 +105,11 @@ static uint64_t address_of(const MTLBuffer *buffer, size_t offset) {
 // stride: plus 1; 0: none.
 static void set_vertex_buffer(MTLIndirectRenderCommand *command, MTLBuffer *buffer, size_t offset,
                               uint32_t stride, size_t index, const char *call) {
-    CpuIndirectCommand *r = record(command, call);
+    AbiIndirectCommand *r = record(command, call);
     if (!r || !valid_buffer(command, buffer, offset, index, command->buffer->head.n_vertex, call))
         return;
     r->addresses[index] = address_of(buffer, offset);
-    cpu_indirect_lengths(r, command->buffer->head.n_buffers)[index] = stride;
+    abi_indirect_lengths(r, command->buffer->head.n_buffers)[index] = stride;
 }
 
 void mtl_indirect_render_command_set_vertex_buffer(MTLIndirectRenderCommand *command,
@@ -133,7 +133,7 @@ void mtl_indirect_render_command_set_vertex_buffer_with_attribute_stride(
 void mtl_indirect_render_command_set_fragment_buffer(MTLIndirectRenderCommand *command,
                                                      MTLBuffer *buffer, size_t offset,
                                                      size_t index) {
-    CpuIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = record(command, __func__);
     if (r &&
         valid_buffer(command, buffer, offset, index, command->buffer->head.n_fragment, __func__))
         r->addresses[command->buffer->head.n_vertex + index] = address_of(buffer, offset);
@@ -163,11 +163,11 @@ void mtl_indirect_render_command_draw_primitives(MTLIndirectRenderCommand *comma
                                                  MTLPrimitiveType type, size_t vertex_start,
                                                  size_t vertex_count, size_t instance_count,
                                                  size_t base_instance) {
-    CpuIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = record(command, __func__);
     if (!r || !valid_draw(command, MTLIndirectCommandTypeDraw, type, vertex_start, vertex_count,
                           instance_count, base_instance, __func__))
         return;
-    r->kind = CPU_INDIRECT_DRAW;
+    r->kind = ABI_INDIRECT_DRAW;
     r->grid[0] = (uint32_t)type;
     r->grid[1] = (uint32_t)vertex_count;
     r->grid[2] = (uint32_t)vertex_start;
@@ -201,14 +201,14 @@ void mtl_indirect_render_command_draw_indexed_primitives(
     MTLIndirectRenderCommand *command, MTLPrimitiveType type, size_t index_count,
     MTLIndexType index_type, MTLBuffer *index_buffer, size_t index_buffer_offset,
     size_t instance_count, int64_t base_vertex, size_t base_instance) {
-    CpuIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = record(command, __func__);
     if (!r ||
         !valid_draw(command, MTLIndirectCommandTypeDrawIndexed, type, 0, index_count,
                     instance_count, base_instance, __func__) ||
         !valid_indices(command, index_type, index_buffer, index_buffer_offset, index_count,
                        base_vertex, __func__))
         return;
-    r->kind = CPU_INDIRECT_DRAW_INDEXED;
+    r->kind = ABI_INDIRECT_DRAW_INDEXED;
     r->grid[0] = (uint32_t)type;
     r->grid[1] = (uint32_t)index_count;
     r->grid[2] = (uint32_t)base_vertex;
@@ -220,12 +220,12 @@ void mtl_indirect_render_command_draw_indexed_primitives(
 }
 
 void mtl_indirect_render_command_set_barrier(MTLIndirectRenderCommand *command) {
-    CpuIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = record(command, __func__);
     if (r) r->barrier = 1;
 }
 
 void mtl_indirect_render_command_clear_barrier(MTLIndirectRenderCommand *command) {
-    CpuIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = record(command, __func__);
     if (r) r->barrier = 0;
 }
 

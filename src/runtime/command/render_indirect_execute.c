@@ -26,7 +26,7 @@ typedef struct RtDrawCommands {
 typedef struct Command { // one being turned into a draw
     RtDrawList *list;
     const RtDrawCommands *c;
-    CpuIndirectCommand *record;
+    AbiIndirectCommand *record;
     MTLRenderPipelineState *p;
     const char *wrong;
 } Command;
@@ -59,7 +59,7 @@ static void *scratch(RtDrawList *list, size_t n_bytes, MTLRenderPipelineState *p
 
 // Where the buffer at an index lies; address NULL: nothing is bound.
 static Inherited buffer_at(const Command *k, RtStageIndex stage, size_t index) {
-    const CpuIndirectHead *head = &k->c->icb->head;
+    const AbiIndirectHead *head = &k->c->icb->head;
     if (k->c->icb->inherit_buffers)
         return index < RT_MAX_BUFFERS ? k->c->inherited[stage][index] : (Inherited){0};
     size_t n = stage == RT_VERTEX ? head->n_vertex : head->n_fragment;
@@ -67,7 +67,7 @@ static Inherited buffer_at(const Command *k, RtStageIndex stage, size_t index) {
     size_t at = stage == RT_VERTEX ? index : head->n_vertex + index;
     void *address = (void *)(uintptr_t)k->record->addresses[at];
     uint32_t stride =
-        stage == RT_VERTEX ? cpu_indirect_lengths(k->record, head->n_buffers)[index] : 0;
+        stage == RT_VERTEX ? abi_indirect_lengths(k->record, head->n_buffers)[index] : 0;
     return (Inherited){address, address ? rt_bytes_behind(k->list->x, address) : 0,
                        stride ? stride - 1 : SIZE_MAX};
 }
@@ -182,7 +182,7 @@ typedef struct Parts { // of a draw
 } Parts;
 
 static bool set_numbers(Command *k, CpuDraw *d) {
-    const CpuIndirectCommand *r = k->record;
+    const AbiIndirectCommand *r = k->record;
     if (!rt_render_type_fits(k->p, r->grid[0])) {
         k->wrong = "has a primitive type its pipeline is not made for";
         return false;
@@ -191,7 +191,7 @@ static bool set_numbers(Command *k, CpuDraw *d) {
     d->first_vertex = r->grid[2];
     d->n_instances = r->group[0];
     d->base_instance = r->group[1];
-    if (r->kind != CPU_INDIRECT_DRAW_INDEXED) return true;
+    if (r->kind != ABI_INDIRECT_DRAW_INDEXED) return true;
     uint64_t at = r->addresses[k->c->icb->head.n_buffers - 1];
     if ((r->group[2] != 2 && r->group[2] != 4) || at % r->group[2] != 0) {
         k->wrong = "has indices of no such size, or at no multiple of it";
@@ -233,16 +233,16 @@ static bool add_command(RtDrawList *list, const RtDraw *draw, size_t index) {
     const RtDrawCommands *c = draw->commands;
     size_t n_bytes = c->icb->head.stride;
     char text[256];
-    if (rt_indirect_command(c->icb, index)->kind == CPU_INDIRECT_NOTHING) return true;
+    if (rt_indirect_command(c->icb, index)->kind == ABI_INDIRECT_NOTHING) return true;
     // What is checked is what runs, whoever writes there meanwhile.
     Command k = {.list = list, .c = c, .record = scratch(list, n_bytes, NULL)};
     CpuDraw *d = rt_draw_list_next(list);
     if (!k.record || !d) return fail(list, c, index, "found no memory");
     memcpy(k.record, rt_indirect_command(c->icb, index), n_bytes);
-    if (k.record->kind != CPU_INDIRECT_DRAW && k.record->kind != CPU_INDIRECT_DRAW_INDEXED)
+    if (k.record->kind != ABI_INDIRECT_DRAW && k.record->kind != ABI_INDIRECT_DRAW_INDEXED)
         return fail(list, c, index, "is not a command");
     if (!(c->icb->types &
-          (k.record->kind == CPU_INDIRECT_DRAW ? MTLIndirectCommandTypeDraw
+          (k.record->kind == ABI_INDIRECT_DRAW ? MTLIndirectCommandTypeDraw
                                                : MTLIndirectCommandTypeDrawIndexed)))
         return fail(list, c, index, "is not of the buffer's command_types");
     bool barrier = draw->cpu.barrier || k.record->barrier != 0;

@@ -138,17 +138,17 @@ void mtl_parallel_render_command_encoder_end_encoding(MTLParallelRenderCommandEn
 
 void mtl_parallel_render_command_encoder_set_color_store_action(
     MTLParallelRenderCommandEncoder *encoder, MTLStoreAction action, size_t index) {
-    rt_render_set_store((void *)encoder, action, index, CPU_MAX_COLORS, __func__);
+    rt_render_set_store((void *)encoder, action, index, ABI_MAX_COLORS, __func__);
 }
 
 void mtl_parallel_render_command_encoder_set_depth_store_action(
     MTLParallelRenderCommandEncoder *encoder, MTLStoreAction action) {
-    rt_render_set_store((void *)encoder, action, CPU_MAX_COLORS, SIZE_MAX, __func__);
+    rt_render_set_store((void *)encoder, action, ABI_MAX_COLORS, SIZE_MAX, __func__);
 }
 
 void mtl_parallel_render_command_encoder_set_stencil_store_action(
     MTLParallelRenderCommandEncoder *encoder, MTLStoreAction action) {
-    rt_render_set_store((void *)encoder, action, CPU_MAX_COLORS + 1, SIZE_MAX, __func__);
+    rt_render_set_store((void *)encoder, action, ABI_MAX_COLORS + 1, SIZE_MAX, __func__);
 }
 
 MTLDevice *

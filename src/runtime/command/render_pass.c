@@ -2,14 +2,14 @@
 // render_pass.c: from an MTLRenderPassDescriptor to the rasteriser's CpuRasterPass: the rules of
 // attachments, sizes, sample counts, load and store actions.
 #include <stdio.h>
-#include "cpu/texture/format.h"
+#include "abi/pixel_format.h"
 #include "runtime/command/render.h"
 
-enum { MAX_LAYERS = 2048, MAX_SIZE = 16384, DEPTH = CPU_MAX_COLORS, STENCIL, N_PLACES };
+enum { MAX_LAYERS = 2048, MAX_SIZE = 16384, DEPTH = ABI_MAX_COLORS, STENCIL, N_PLACES };
 
 MTLRenderPassDescriptor mtl_render_pass_descriptor_make(void) {
     MTLRenderPassDescriptor d = {0};
-    for (size_t i = 0; i < CPU_MAX_COLORS; i++) {
+    for (size_t i = 0; i < ABI_MAX_COLORS; i++) {
         d.color_attachments[i].store_action = MTLStoreActionStore;
         d.color_attachments[i].clear_color.alpha = 1;
     }
@@ -42,7 +42,7 @@ static bool is_memoryless(const MTLTexture *texture) {
     return rt_storage_mode(&texture->resource) == MTLStorageModeMemoryless;
 }
 
-static bool can_be_target(const CpuTexture *t) {
+static bool can_be_target(const AbiTexture *t) {
     return t->type != CPU_TEXTURE_1D && t->type != CPU_TEXTURE_1D_ARRAY &&
            t->type != CPU_TEXTURE_BUFFER && !t->swizzled;
 }
@@ -63,10 +63,10 @@ static bool valid_texture(const RtSite *site, const MTLTexture *texture, const P
 // The image as the rasteriser takes it, with all layers of the pass.
 static bool set_view(const RtSite *site, const Place *p, const MTLTexture *texture, size_t level,
                      size_t slice, size_t plane, uint32_t n_layers, CpuRasterView *view) {
-    const CpuTexture *t = &texture->cpu;
+    const AbiTexture *t = &texture->cpu;
     char name[RT_TEXTURE_NAME];
     bool deep = t->type == CPU_TEXTURE_3D;
-    size_t n = level >= t->n_levels ? 0 : deep ? t->levels[level].depth : cpu_texture_n_slices(t);
+    size_t n = level >= t->n_levels ? 0 : deep ? t->levels[level].depth : abi_texture_n_slices(t);
     size_t first = deep ? plane : slice;
     if (first >= n || n_layers > n - first || (deep ? slice : plane) != 0) {
         rt_misuse_at(site, RT_RULE_render_attachment_range,
@@ -80,7 +80,7 @@ static bool set_view(const RtSite *site, const Place *p, const MTLTexture *textu
 
 static bool valid_resolve(const RtSite *site, const Place *p, unsigned caps, uint32_t n_layers,
                           CpuRasterView *view) {
-    const CpuTexture *from = &p->texture->cpu;
+    const AbiTexture *from = &p->texture->cpu;
     char name[RT_TEXTURE_NAME];
     if (!p->resolve || from->n_samples == 1) {
         rt_misuse_at(site, RT_RULE_render_resolve, "%s: %s, texture %s", p->name,
@@ -92,8 +92,8 @@ static bool valid_resolve(const RtSite *site, const Place *p, unsigned caps, uin
         !set_view(site, p, p->resolve, p->resolve_level, p->resolve_slice, p->resolve_plane,
                   n_layers, view))
         return false;
-    const CpuTexture *to = &p->resolve->cpu;
-    const CpuTextureLevel *a = &from->levels[p->level], *b = &to->levels[p->resolve_level];
+    const AbiTexture *to = &p->resolve->cpu;
+    const AbiTextureLevel *a = &from->levels[p->level], *b = &to->levels[p->resolve_level];
     if (to->n_samples == 1 && to->pixel_format == from->pixel_format && a->width == b->width &&
         a->height == b->height && !is_memoryless(p->resolve))
         return true;
@@ -121,7 +121,7 @@ static bool valid_store(const RtSite *site, const Place *p) {
 // Attachment i, into its two views.
 static bool set_place(MTLRenderCommandEncoder *e, const RtSite *site, unsigned i, Place *p,
                       CpuRasterView *view, CpuRasterView *resolve) {
-    static const unsigned caps[] = {CPU_FORMAT_COLOR, CPU_FORMAT_DEPTH, CPU_FORMAT_STENCIL};
+    static const unsigned caps[] = {ABI_FORMAT_COLOR, ABI_FORMAT_DEPTH, ABI_FORMAT_STENCIL};
     if (i < DEPTH)
         snprintf(p->name, sizeof p->name, "color attachment %u", i);
     else
@@ -145,7 +145,7 @@ static bool set_place(MTLRenderCommandEncoder *e, const RtSite *site, unsigned i
     bool may = p->store == MTLStoreActionUnknown && p->resolve;
     if (!valid_store(site, p) ||
         ((resolves(p->store) || may) &&
-         !valid_resolve(site, p, i < DEPTH ? (unsigned)CPU_FORMAT_RESOLVE : cap, n_layers,
+         !valid_resolve(site, p, i < DEPTH ? (unsigned)ABI_FORMAT_RESOLVE : cap, n_layers,
                         resolve)))
         return false;
     return rt_cb_use(site->commands, &p->texture->resource, true) &&
@@ -188,7 +188,7 @@ static bool valid_together(const RtSite *site, const CpuRasterPass *pass, const 
                 return false;
             }
     const CpuRasterView *d = &pass->depth.view, *s = &pass->stencil.view;
-    unsigned both = CPU_FORMAT_DEPTH | CPU_FORMAT_STENCIL;
+    unsigned both = ABI_FORMAT_DEPTH | ABI_FORMAT_STENCIL;
     if (d->texture && s->texture &&
         ((d->texture->format->caps & both) == both || (s->texture->format->caps & both) == both) &&
         (d->texture != s->texture || d->level != s->level || d->slice != s->slice)) {
@@ -205,8 +205,8 @@ static bool set_size(const RtSite *site, const MTLRenderPassDescriptor *d, CpuRa
     size_t width = SIZE_MAX, height = SIZE_MAX, samples = 0;
     for (unsigned i = 0; i < N_PLACES; i++) {
         if (!places[i].texture) continue;
-        const CpuTexture *t = &places[i].texture->cpu;
-        const CpuTextureLevel *level = &t->levels[places[i].level];
+        const AbiTexture *t = &places[i].texture->cpu;
+        const AbiTextureLevel *level = &t->levels[places[i].level];
         width = level->width < width ? level->width : width;
         height = level->height < height ? level->height : height;
         if (samples && samples != t->n_samples) {

@@ -30,7 +30,7 @@ static uint64_t factor_bytes(const CpuPatches *p) {
 static CpuPatches *take_patches(MTLRenderCommandEncoder *e, const RtSite *site, const Patches *a) {
     const MTLRenderPipelineState *p = e->pipeline;
     uint32_t declared = p->patches.n_control_points, size = p->patches.control_index_bytes;
-    if (a->n_points > CPU_MAX_CONTROL_POINTS || (declared && declared != a->n_points)) {
+    if (a->n_points > ABI_MAX_CONTROL_POINTS || (declared && declared != a->n_points)) {
         rt_misuse_at(site, RT_RULE_patch_control_points, "%zu, '%s' has %u", a->n_points,
                      p->vertex.function->function->name, declared);
         return NULL;

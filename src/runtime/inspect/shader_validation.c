@@ -15,7 +15,7 @@ enum { MAX_REPORTS = 256, MAX_TEXT = 1024 };
 struct MTLFunctionLog {
     RtObject object;
     struct MTLFunctionLog *next;
-    CpuReport report; // of the first thread
+    AbiReport report; // of the first thread
     uint64_t count;
     MTLFunction *function; // retained
     char *encoder_label, *buffer_label, *text;
@@ -79,7 +79,7 @@ uint64_t rt_bytes_behind(RtExecution *x, const void *address) {
     size_t low = 0, high = copy_spans(x) ? x->n_spans : 0;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        const CpuSpan *s = &x->spans[middle];
+        const AbiSpan *s = &x->spans[middle];
         if (at >= s->start && at < s->end) return s->end - at;
         if (at < s->start)
             high = middle;
@@ -102,26 +102,26 @@ static void log_destroy(void *self) {
 
 static RT_CLASS function_log_class = {.name = "MTLFunctionLog", .destroy = log_destroy};
 
-static bool same_place(const MTLFunctionLog *log, const CpuReport *r, const MTLFunction *f) {
-    const CpuReport *o = &log->report;
+static bool same_place(const MTLFunctionLog *log, const AbiReport *r, const MTLFunction *f) {
+    const AbiReport *o = &log->report;
     return log->function == f && o->access == r->access && o->space == r->space &&
            o->slot == r->slot && o->n_bytes == r->n_bytes && o->line == r->line &&
            o->column == r->column;
 }
 
-static MTLFunctionLog *new_log(const CpuReport *r, const RtValidated *what) {
+static MTLFunctionLog *new_log(const AbiReport *r, const RtValidated *what) {
     MTLFunctionLog *log = rt_new(&function_log_class, sizeof *log);
     if (!log) return NULL;
     log->report = *r;
     log->function = mtl_retain(what->function);
     log->encoder_label = rt_strdup(what->encoder ? rt_label(&what->encoder->label) : "");
     const MTLBuffer *buffer = NULL;
-    if (what->buffers && r->space == CPU_SPACE_BUFFER) buffer = what->buffers[r->slot];
+    if (what->buffers && r->space == ABI_SPACE_BUFFER) buffer = what->buffers[r->slot];
     log->buffer_label = buffer ? rt_strdup(rt_label(&buffer->resource.label)) : NULL;
     return log;
 }
 
-void rt_report_from_kernel(const CpuLaunch *launch, const CpuReport *r) {
+void rt_report_from_kernel(const CpuLaunch *launch, const AbiReport *r) {
     MTLCommandBuffer *buffer = cpu_run_report_context(launch);
     const RtValidated *what = cpu_launch_context(launch);
     pthread_mutex_lock(&lock);
@@ -147,29 +147,29 @@ static const RfArg *arg_of(const RfFunction *f, uint32_t slot) {
 
 // What was accessed: "buffer 'Out' (argument 'c', index 2)".
 static void describe_memory(const MTLFunctionLog *log, char *text, size_t n_bytes) {
-    const CpuReport *r = &log->report;
+    const AbiReport *r = &log->report;
     const RfArg *arg = r->slot == UINT32_MAX ? NULL : arg_of(log->function->function, r->slot);
     const char *name = arg && arg->name ? arg->name : "?";
     uint32_t index = arg ? arg->index + (r->slot - arg->slot) : 0;
-    switch ((CpuSpace)r->space) {
-    case CPU_SPACE_BUFFER:
+    switch ((AbiSpace)r->space) {
+    case ABI_SPACE_BUFFER:
         if (!log->buffer_label)
             snprintf(text, n_bytes, "the bytes of argument '%s' (buffer index %u)", name, index);
         else
             snprintf(text, n_bytes, "buffer '%s' (argument '%s', buffer index %u)",
                      log->buffer_label, name, index);
         return;
-    case CPU_SPACE_THREADGROUP:
+    case ABI_SPACE_THREADGROUP:
         if (arg)
             snprintf(text, n_bytes, "threadgroup memory (argument '%s', threadgroup index %u)",
                      name, index);
         else
             snprintf(text, n_bytes, "a threadgroup variable");
         return;
-    case CPU_SPACE_THREAD: snprintf(text, n_bytes, "an array of the thread"); return;
-    case CPU_SPACE_CONSTANT: snprintf(text, n_bytes, "a constant of the program"); return;
-    case CPU_SPACE_TEXTURE:
-    case CPU_SPACE_POINTER: break;
+    case ABI_SPACE_THREAD: snprintf(text, n_bytes, "an array of the thread"); return;
+    case ABI_SPACE_CONSTANT: snprintf(text, n_bytes, "a constant of the program"); return;
+    case ABI_SPACE_TEXTURE:
+    case ABI_SPACE_POINTER: break;
     }
     snprintf(text, n_bytes, "memory");
 }
@@ -177,18 +177,18 @@ static void describe_memory(const MTLFunctionLog *log, char *text, size_t n_byte
 // "store of 4 bytes outside buffer 'Out' (...) at offset 64, which has 64 bytes"
 static void describe_deed(const MTLFunctionLog *log, char *text, size_t n_bytes) {
     static const char *const deeds[] = {"load", "store", "atomic operation"};
-    const CpuReport *r = &log->report;
-    const char *deed = deeds[r->access <= CPU_BAD_ATOMIC ? r->access : 0];
+    const AbiReport *r = &log->report;
+    const char *deed = deeds[r->access <= ABI_BAD_ATOMIC ? r->access : 0];
     char memory[400];
     describe_memory(log, memory, sizeof memory);
-    if (r->access == CPU_BAD_CALL)
+    if (r->access == ABI_BAD_CALL)
         snprintf(text, n_bytes, "call %s",
                  r->offset ? "deeper than max_call_stack_depth"
                            : "of a null function: an empty entry, an index outside the table or a "
                              "function of another type");
-    else if (r->space == CPU_SPACE_TEXTURE)
+    else if (r->space == ABI_SPACE_TEXTURE)
         snprintf(text, n_bytes, "%s of a null texture", deed);
-    else if (r->space == CPU_SPACE_POINTER)
+    else if (r->space == ABI_SPACE_POINTER)
         snprintf(text, n_bytes, "%s of %u bytes through %s 0x%llx, where no live buffer is", deed,
                  r->n_bytes, r->offset >= 0 && r->offset < 4096 ? "a null pointer," : "the pointer",
                  (unsigned long long)r->offset);
@@ -198,7 +198,7 @@ static void describe_deed(const MTLFunctionLog *log, char *text, size_t n_bytes)
 }
 
 static void compose(MTLFunctionLog *log) {
-    const CpuReport *r = &log->report;
+    const AbiReport *r = &log->report;
     char deed[600], place[64] = "", text[MAX_TEXT];
     const char *encoder = log->encoder_label ? log->encoder_label : "";
     describe_deed(log, deed, sizeof deed);

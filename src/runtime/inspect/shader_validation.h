@@ -27,7 +27,7 @@ bool rt_find_spans(RtExecution *x);
 uint64_t rt_bytes_behind(RtExecution *x, const void *address);
 
 // The CpuReportFn of a command buffer's run; the run's report context is the command buffer.
-void rt_report_from_kernel(const CpuLaunch *launch, const CpuReport *report);
+void rt_report_from_kernel(const CpuLaunch *launch, const AbiReport *report);
 // After the last command: reports become logs, and are told to whoever listens.
 void rt_deliver_reports(MTLCommandBuffer *buffer);
 void rt_free_reports(MTLCommandBuffer *buffer);

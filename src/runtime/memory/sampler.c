@@ -78,7 +78,7 @@ MTLSamplerState *mtl_device_new_sampler_state(MTLDevice *device,
     rt_label_set(&sampler->label, d->label);
     sampler->in_arguments = d->support_argument_buffers;
     bool limited = d->lod_max_clamp_is_set || d->lod_max_clamp > 0;
-    sampler->cpu = (CpuSampler){
+    sampler->cpu = (AbiSampler){
         .min_filter = (uint8_t)d->min_filter,
         .mag_filter = (uint8_t)d->mag_filter,
         .mip_filter = (uint8_t)d->mip_filter,

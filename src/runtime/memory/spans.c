@@ -46,22 +46,22 @@ bool rt_span_find(const void *address, void (*visit)(const RtSpan *span, void *c
 }
 
 static int by_start(const void *a, const void *b) {
-    const CpuSpan *x = a, *y = b;
+    const AbiSpan *x = a, *y = b;
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-CpuSpan *rt_spans_copy(size_t *n) {
+AbiSpan *rt_spans_copy(size_t *n) {
     pthread_mutex_lock(&lock);
-    CpuSpan *all = rt_alloc((n_live + 1) * sizeof *all);
+    AbiSpan *all = rt_alloc((n_live + 1) * sizeof *all);
     size_t k = 0;
     for (const RtSpan *s = first; all && s; s = s->next, k++)
-        all[k] = (CpuSpan){(uint64_t)s->start, (uint64_t)s->start + s->n_bytes};
+        all[k] = (AbiSpan){(uint64_t)s->start, (uint64_t)s->start + s->n_bytes};
     pthread_mutex_unlock(&lock);
     *n = 0;
     if (!all) return NULL;
     qsort(all, k, sizeof *all, by_start);
     for (size_t i = 0; i < k; i++) {
-        CpuSpan *last = *n ? &all[*n - 1] : NULL;
+        AbiSpan *last = *n ? &all[*n - 1] : NULL;
         if (!last || all[i].start >= last->end)
             all[(*n)++] = all[i];
         else if (all[i].end > last->end)

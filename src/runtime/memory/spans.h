@@ -22,5 +22,5 @@ bool rt_span_find(const void *address, void (*visit)(const RtSpan *span, void *c
                   void *context);
 // All of them, sorted, overlapping ones (aliases in heaps) as one. NULL if there is no memory, else
 // to be freed with rt_free; *n: how many.
-CpuSpan *rt_spans_copy(size_t *n);
+AbiSpan *rt_spans_copy(size_t *n);
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tensor.c: MTLTensor: making one with memory of its own or over a buffer, its properties and its
-// end. What kernels see is the CpuTensor inside. Descriptors are checked in tensor_check.c, slices
+// end. What kernels see is the AbiTensor inside. Descriptors are checked in tensor_check.c, slices
 // copied in tensor_copy.c.
 #include "runtime/memory/tensor.h"
 #include <stdio.h>

@@ -24,11 +24,11 @@ static const struct {
     {MTLTensorDataTypeUInt32, 32, "uint32"},   {MTLTensorDataTypeInt4, 4, "int4"},
     {MTLTensorDataTypeUInt4, 4, "uint4"},
 };
-_Static_assert((int)CPU_TENSOR_INT4 == (int)MTLTensorDataTypeInt4 &&
-                   (int)CPU_TENSOR_UINT4 == (int)MTLTensorDataTypeUInt4 &&
-                   (int)CPU_TENSOR_BFLOAT16 == (int)MTLTensorDataTypeBFloat16 &&
-                   (int)CPU_TENSOR_FLOAT16 == (int)MTLTensorDataTypeFloat16 &&
-                   CPU_TENSOR_MAX_RANK == MTL_TENSOR_MAX_RANK,
+_Static_assert((int)ABI_TENSOR_INT4 == (int)MTLTensorDataTypeInt4 &&
+                   (int)ABI_TENSOR_UINT4 == (int)MTLTensorDataTypeUInt4 &&
+                   (int)ABI_TENSOR_BFLOAT16 == (int)MTLTensorDataTypeBFloat16 &&
+                   (int)ABI_TENSOR_FLOAT16 == (int)MTLTensorDataTypeFloat16 &&
+                   ABI_TENSOR_MAX_RANK == MTL_TENSOR_MAX_RANK,
                "kernels know Apple's numbers");
 
 unsigned rt_tensor_element_bits(uint32_t type) {
@@ -82,7 +82,7 @@ static bool dimensions_are_valid(const MTLTensorDescriptor *d, RtTensorShape *s,
                  MTL_TENSOR_MAX_RANK);
         return false;
     }
-    for (size_t i = 0; i < CPU_TENSOR_MAX_RANK; i++) s->cpu.extents[i] = 1;
+    for (size_t i = 0; i < ABI_TENSOR_MAX_RANK; i++) s->cpu.extents[i] = 1;
     for (size_t i = 0; i < e->rank; i++) {
         if (e->extents[i] < 1 || (uint64_t)e->extents[i] > INT32_MAX) {
             snprintf(why, RT_TENSOR_WHY, "dimensions[%zu] is %td; sizes are 1 to %d", i,

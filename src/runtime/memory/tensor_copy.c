@@ -19,7 +19,7 @@ typedef struct Copy {
 
 static bool inside(const MTLTensor *tensor, const MTLTensorExtents *origin,
                    const MTLTensorExtents *size, unsigned bits, const char *call) {
-    const CpuTensor *cpu = &tensor->cpu;
+    const AbiTensor *cpu = &tensor->cpu;
     const char *label = rt_label(&tensor->resource.label);
     if (origin->rank != cpu->rank || size->rank != cpu->rank) {
         rt_misuse(tensor->resource.device, RT_RULE_tensor_slice, call,

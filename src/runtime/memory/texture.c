@@ -86,7 +86,7 @@ MTLTextureDescriptor mtl_texture_descriptor_texture_buffer(MTLPixelFormat format
 
 // ---- Making ----
 
-static void apply_swizzle(CpuTexture *cpu, MTLTextureSwizzleChannels s) {
+static void apply_swizzle(AbiTexture *cpu, MTLTextureSwizzleChannels s) {
     const uint8_t channels[4] = {s.red, s.green, s.blue, s.alpha};
     if (!(s.red | s.green | s.blue | s.alpha)) return;
     for (int i = 0; i < 4; i++) {
@@ -109,10 +109,10 @@ static MTLTexture *texture_new(MTLDevice *device, const MTLTextureDescriptor *d,
 
 bool rt_texture_size_and_align(const RtSite *site, const MTLTextureDescriptor *descriptor,
                                MTLSizeAndAlign *out) {
-    CpuTextureShape shape;
-    CpuTextureSize size;
+    AbiTextureShape shape;
+    AbiTextureSize size;
     if (!rt_texture_shape(site, descriptor, &shape)) return false;
-    if (!cpu_texture_layout(&shape, NULL, NULL, &size)) {
+    if (!abi_texture_layout(&shape, NULL, NULL, &size)) {
         rt_misuse_at(site, RT_RULE_texture_size, "%zu x %zu x %zu", descriptor->width,
                      descriptor->height, descriptor->depth);
         return false;
@@ -123,12 +123,12 @@ bool rt_texture_size_and_align(const RtSite *site, const MTLTextureDescriptor *d
 
 MTLTexture *rt_texture_new_over(const RtSite *site, const MTLTextureDescriptor *descriptor,
                                 MTLResourceOptions options, void *memory) {
-    CpuTextureShape shape;
-    CpuTextureSize size;
+    AbiTextureShape shape;
+    AbiTextureSize size;
     if (!rt_texture_shape(site, descriptor, &shape)) return NULL;
     MTLTexture *texture = texture_new(site->device, descriptor, options, 0);
     if (!texture) return NULL;
-    if (!cpu_texture_layout(&shape, memory, &texture->cpu, &size)) {
+    if (!abi_texture_layout(&shape, memory, &texture->cpu, &size)) {
         mtl_release(texture);
         return NULL;
     }
@@ -159,10 +159,10 @@ MTLTexture *mtl_device_new_texture(MTLDevice *device, const MTLTextureDescriptor
     if (!rt_texture_size_and_align(&site, descriptor, &size)) return NULL;
     MTLTexture *texture = texture_new(device, descriptor, rt_texture_options(descriptor), 0);
     if (!texture) return NULL;
-    CpuTextureShape shape;
-    CpuTextureSize bytes;
+    AbiTextureShape shape;
+    AbiTextureSize bytes;
     if (!own_memory(texture, &size) || !rt_texture_shape(&site, descriptor, &shape) ||
-        !cpu_texture_layout(&shape, texture->memory, &texture->cpu, &bytes)) {
+        !abi_texture_layout(&shape, texture->memory, &texture->cpu, &bytes)) {
         mtl_release(texture);
         return NULL;
     }
@@ -183,39 +183,39 @@ MTLSizeAndAlign mtl_device_heap_texture_size_and_align(MTLDevice *device,
 
 // ---- Over a buffer ----
 
-static const CpuPixelFormat *linear_format(const RtSite *site, MTLPixelFormat format) {
-    const CpuPixelFormat *f = cpu_pixel_format(format);
-    if (f && f->caps && !cpu_format_is_blocked(f) &&
-        !(f->caps & (CPU_FORMAT_DEPTH | CPU_FORMAT_STENCIL)))
+static const AbiPixelFormat *linear_format(const RtSite *site, MTLPixelFormat format) {
+    const AbiPixelFormat *f = abi_pixel_format(format);
+    if (f && f->caps && !abi_format_is_blocked(f) &&
+        !(f->caps & (ABI_FORMAT_DEPTH | ABI_FORMAT_STENCIL)))
         return f;
     rt_misuse_at(site, RT_RULE_texture_linear_format, "%s", f ? f->name : "an unknown format");
     return NULL;
 }
 
-static size_t minimum_alignment(const CpuPixelFormat *f) {
+static size_t minimum_alignment(const AbiPixelFormat *f) {
     return f->block_bytes > LINEAR_ALIGNMENT ? f->block_bytes : LINEAR_ALIGNMENT;
 }
 
 size_t mtl_device_minimum_linear_texture_alignment_for_pixel_format(MTLDevice *device,
                                                                     MTLPixelFormat format) {
     const RtSite site = {device, NULL, __func__};
-    const CpuPixelFormat *f = linear_format(&site, format);
+    const AbiPixelFormat *f = linear_format(&site, format);
     return f ? minimum_alignment(f) : 0;
 }
 
 size_t mtl_device_minimum_texture_buffer_alignment_for_pixel_format(MTLDevice *device,
                                                                     MTLPixelFormat format) {
     const RtSite site = {device, NULL, __func__};
-    const CpuPixelFormat *f = linear_format(&site, format);
-    if (f && f->caps & CPU_FORMAT_BUFFER) return minimum_alignment(f);
+    const AbiPixelFormat *f = linear_format(&site, format);
+    if (f && f->caps & ABI_FORMAT_BUFFER) return minimum_alignment(f);
     if (f) rt_misuse_at(&site, RT_RULE_texture_linear_format, "no texture buffers of %s", f->name);
     return 0;
 }
 
 // Does the descriptor fit over the buffer? Fills in the shape.
 static bool valid_linear(const RtSite *site, const MTLBuffer *buffer, const MTLTextureDescriptor *d,
-                         size_t offset, size_t bytes_per_row, CpuTextureShape *shape) {
-    const CpuPixelFormat *f = linear_format(site, d->pixel_format);
+                         size_t offset, size_t bytes_per_row, AbiTextureShape *shape) {
+    const AbiPixelFormat *f = linear_format(site, d->pixel_format);
     if (!f) return false;
     if (d->texture_type != MTLTextureType2D && d->texture_type != MTLTextureTypeTextureBuffer) {
         rt_misuse_at(site, RT_RULE_texture_type, "type %d: over a buffer 2D or texture buffer",
@@ -242,9 +242,9 @@ static bool valid_linear(const RtSite *site, const MTLBuffer *buffer, const MTLT
         return false;
     }
     shape->row_bytes = bytes_per_row;
-    CpuTextureSize size;
+    AbiTextureSize size;
     if (bytes_per_row == 0 || offset > buffer->length || bytes_per_row > buffer->length ||
-        !cpu_texture_layout(shape, NULL, NULL, &size) || size.n_bytes > buffer->length - offset) {
+        !abi_texture_layout(shape, NULL, NULL, &size) || size.n_bytes > buffer->length - offset) {
         rt_misuse_at(site, RT_RULE_texture_linear_range,
                      "%u x %u %s, offset %zu, bytes per row %zu, buffer '%s' of %zu bytes",
                      shape->width, shape->height, f->name, offset, bytes_per_row,
@@ -255,11 +255,11 @@ static bool valid_linear(const RtSite *site, const MTLBuffer *buffer, const MTLT
 }
 
 bool rt_texture_over_buffer(const RtSite *site, MTLBuffer *buffer, const MTLTextureDescriptor *d,
-                            size_t offset, size_t bytes_per_row, CpuTexture *out) {
-    CpuTextureShape shape;
-    CpuTextureSize size;
+                            size_t offset, size_t bytes_per_row, AbiTexture *out) {
+    AbiTextureShape shape;
+    AbiTextureSize size;
     if (!valid_linear(site, buffer, d, offset, bytes_per_row, &shape) ||
-        !cpu_texture_layout(&shape, buffer->memory + offset, out, &size))
+        !abi_texture_layout(&shape, buffer->memory + offset, out, &size))
         return false;
     apply_swizzle(out, d->swizzle);
     return true;
@@ -272,7 +272,7 @@ MTLTexture *mtl_buffer_new_texture(MTLBuffer *buffer, const MTLTextureDescriptor
         rt_misuse_at(&site, buffer ? RT_RULE_null_argument : RT_RULE_null_object, "descriptor");
         return NULL;
     }
-    CpuTexture cpu;
+    AbiTexture cpu;
     if (!rt_texture_over_buffer(&site, buffer, descriptor, offset, bytes_per_row, &cpu))
         return NULL;
     MTLTexture *texture = texture_new(site.device, descriptor, buffer->resource.options, 0);

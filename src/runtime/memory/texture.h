@@ -3,7 +3,7 @@
 // and conversions are the CPU device's (cpu/texture).
 #ifndef INGOT_RUNTIME_TEXTURE_H
 #define INGOT_RUNTIME_TEXTURE_H
-#include "cpu/texture/layout.h"
+#include "abi/texture_layout.h"
 #include "runtime/memory/buffer.h"
 #include "runtime/object/resource.h"
 #include "runtime/object/validation.h"
@@ -13,7 +13,7 @@
 
 struct MTLTexture {
     MTLResource resource;
-    CpuTexture cpu; // its address is gpu_resource_id and what kernels get
+    AbiTexture cpu; // its address is gpu_resource_id and what kernels get
     MTLTextureUsage usage;
     MTLTextureCompressionType compression;
     bool allow_gpu_optimized;
@@ -31,7 +31,7 @@ struct MTLSamplerState {
     MTLDevice *device; // retained
     RtLabel label;
     bool in_arguments; // support_argument_buffers
-    CpuSampler cpu;    // its address is gpu_resource_id
+    AbiSampler cpu;    // its address is gpu_resource_id
 };
 
 extern RtClass rt_texture_class, rt_sampler_class;
@@ -56,7 +56,7 @@ const char *rt_texture_type_name(unsigned type); // "2D array"
 MTLResourceOptions rt_texture_options(const MTLTextureDescriptor *descriptor);
 // The shape behind a descriptor, zeros replaced by ones. False after a message: a rule is broken.
 bool rt_texture_shape(const RtSite *site, const MTLTextureDescriptor *descriptor,
-                      CpuTextureShape *shape);
+                      AbiTextureShape *shape);
 // For heaps: bytes and alignment a texture takes. False after a message.
 bool rt_texture_size_and_align(const RtSite *site, const MTLTextureDescriptor *descriptor,
                                MTLSizeAndAlign *out);
@@ -68,7 +68,7 @@ MTLTexture *rt_texture_new_over(const RtSite *site, const MTLTextureDescriptor *
 
 // The layout of a texture over the buffer's memory. False after a message.
 bool rt_texture_over_buffer(const RtSite *site, MTLBuffer *buffer, const MTLTextureDescriptor *d,
-                            size_t offset, size_t bytes_per_row, CpuTexture *out);
+                            size_t offset, size_t bytes_per_row, AbiTexture *out);
 
 // ---- Rules for regions (texture_validate.c), for the CPU's copies and for blits ----
 
@@ -87,17 +87,17 @@ typedef struct RtLinear {
     char *bytes;
     size_t bytes_per_row, bytes_per_image;
 } RtLinear;
-void rt_texture_store(const CpuTexture *texture, size_t level, size_t slice, MTLRegion region,
+void rt_texture_store(const AbiTexture *texture, size_t level, size_t slice, MTLRegion region,
                       const RtLinear *from);
-void rt_texture_load(const CpuTexture *texture, size_t level, size_t slice, MTLRegion region,
+void rt_texture_load(const AbiTexture *texture, size_t level, size_t slice, MTLRegion region,
                      const RtLinear *to);
 
 // ---- Views (texture_view.c) ----
 
 bool rt_texture_view(const RtSite *site, const MTLTexture *texture,
-                     const MTLTextureViewDescriptor *descriptor, CpuTexture *out);
+                     const MTLTextureViewDescriptor *descriptor, AbiTexture *out);
 
-static inline MTLTexture *rt_texture_from_cpu(CpuTexture *cpu) {
+static inline MTLTexture *rt_texture_from_cpu(AbiTexture *cpu) {
     return (MTLTexture *)(void *)((char *)cpu - offsetof(MTLTexture, cpu));
 }
 #endif

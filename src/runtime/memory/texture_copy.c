@@ -11,13 +11,13 @@ typedef struct Walk {
     size_t texture_row, texture_plane, linear_row, linear_plane;
 } Walk;
 
-static Walk walk(const CpuTexture *t, size_t level, size_t slice, MTLRegion region,
+static Walk walk(const AbiTexture *t, size_t level, size_t slice, MTLRegion region,
                  const RtLinear *linear) {
-    const CpuTextureLevel *l = &t->levels[level];
-    const CpuPixelFormat *f = t->format;
+    const AbiTextureLevel *l = &t->levels[level];
+    const AbiPixelFormat *f = t->format;
     // Slices and planes lie the same way, and only one of the two is not 0.
     Walk w = {.texels =
-                  cpu_texture_at(t, (uint32_t)level, (uint32_t)region.origin.x,
+                  abi_texture_at(t, (uint32_t)level, (uint32_t)region.origin.x,
                                  (uint32_t)region.origin.y, (uint32_t)(slice + region.origin.z), 0),
               .row = (region.size.width + f->block_width - 1u) / f->block_width * f->block_bytes,
               .n_rows = (region.size.height + f->block_height - 1u) / f->block_height,
@@ -33,7 +33,7 @@ static Walk walk(const CpuTexture *t, size_t level, size_t slice, MTLRegion regi
     return w;
 }
 
-void rt_texture_store(const CpuTexture *texture, size_t level, size_t slice, MTLRegion region,
+void rt_texture_store(const AbiTexture *texture, size_t level, size_t slice, MTLRegion region,
                       const RtLinear *from) {
     Walk w = walk(texture, level, slice, region, from);
     for (size_t z = 0; z < w.n_planes; z++)
@@ -42,7 +42,7 @@ void rt_texture_store(const CpuTexture *texture, size_t level, size_t slice, MTL
                    from->bytes + z * w.linear_plane + y * w.linear_row, w.row);
 }
 
-void rt_texture_load(const CpuTexture *texture, size_t level, size_t slice, MTLRegion region,
+void rt_texture_load(const AbiTexture *texture, size_t level, size_t slice, MTLRegion region,
                      const RtLinear *to) {
     Walk w = walk(texture, level, slice, region, to);
     for (size_t z = 0; z < w.n_planes; z++)

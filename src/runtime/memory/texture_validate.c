@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "runtime/memory/texture.h"
 
-#define CPU_PIXEL_FORMAT(name, value, ...) _Static_assert(MTLPixelFormat##name == value, #name);
+#define ABI_PIXEL_FORMAT(name, value, ...) _Static_assert(MTLPixelFormat##name == value, #name);
 #include "abi/pixel_formats.def"
 
 #define MAX_SIZE 16384u
@@ -45,7 +45,7 @@ const char *rt_texture_type_name(unsigned type) {
 }
 
 const char *rt_texture_name(const MTLTexture *texture, char *text) {
-    const CpuTexture *t = &texture->cpu;
+    const AbiTexture *t = &texture->cpu;
     snprintf(text, RT_TEXTURE_NAME, "'%.60s' (%s, %u x %u x %u, %s)",
              rt_label(&texture->resource.label), rt_texture_type_name(t->type), t->width, t->height,
              t->depth, t->format->name);
@@ -96,7 +96,7 @@ static bool valid_size(const RtSite *site, const MTLTextureDescriptor *d) {
     size_t largest = w > h ? w : h, levels = one(d->mipmap_level_count);
     largest = largest > z ? largest : z;
     bool single = is_1d(type) || is_multisample(type);
-    if (levels > CPU_MAX_LEVELS || largest >> (levels - 1) == 0 || (single && levels > 1)) {
+    if (levels > ABI_MAX_LEVELS || largest >> (levels - 1) == 0 || (single && levels > 1)) {
         rt_misuse_at(site, RT_RULE_texture_levels, "%zu levels, %s of %zu x %zu x %zu", levels,
                      rt_texture_type_name(type), w, h, z);
         return false;
@@ -118,7 +118,7 @@ static bool valid_size(const RtSite *site, const MTLTextureDescriptor *d) {
 }
 
 static bool valid_format(const RtSite *site, const MTLTextureDescriptor *d) {
-    const CpuPixelFormat *f = cpu_pixel_format(d->pixel_format);
+    const AbiPixelFormat *f = abi_pixel_format(d->pixel_format);
     if (!f || f->caps == 0) {
         rt_misuse_at(site, RT_RULE_texture_format, "format %d%s%s", (int)d->pixel_format,
                      f ? ": " : "", f ? f->name : "");
@@ -130,11 +130,11 @@ static bool valid_format(const RtSite *site, const MTLTextureDescriptor *d) {
     }
     // Blocks of texels have two dimensions; texture buffers and samples are for some formats only.
     MTLTextureType type = d->texture_type;
-    bool depth = f->caps & (CPU_FORMAT_DEPTH | CPU_FORMAT_STENCIL);
-    if ((cpu_format_is_blocked(f) && is_1d(type)) ||
+    bool depth = f->caps & (ABI_FORMAT_DEPTH | ABI_FORMAT_STENCIL);
+    if ((abi_format_is_blocked(f) && is_1d(type)) ||
         (depth && (type == MTLTextureType3D || is_1d(type))) ||
-        (type == MTLTextureTypeTextureBuffer && !(f->caps & CPU_FORMAT_BUFFER)) ||
-        (is_multisample(type) && !(f->caps & CPU_FORMAT_MSAA))) {
+        (type == MTLTextureTypeTextureBuffer && !(f->caps & ABI_FORMAT_BUFFER)) ||
+        (is_multisample(type) && !(f->caps & ABI_FORMAT_MSAA))) {
         rt_misuse_at(site, RT_RULE_texture_format, "%s cannot be %s", f->name,
                      rt_texture_type_name(type));
         return false;
@@ -143,14 +143,14 @@ static bool valid_format(const RtSite *site, const MTLTextureDescriptor *d) {
 }
 
 static bool valid_usage(const RtSite *site, const MTLTextureDescriptor *d) {
-    const CpuPixelFormat *f = cpu_pixel_format(d->pixel_format);
+    const AbiPixelFormat *f = abi_pixel_format(d->pixel_format);
     MTLTextureUsage u = d->usage;
-    unsigned targets = CPU_FORMAT_COLOR | CPU_FORMAT_DEPTH | CPU_FORMAT_STENCIL;
+    unsigned targets = ABI_FORMAT_COLOR | ABI_FORMAT_DEPTH | ABI_FORMAT_STENCIL;
     if (u & ~(unsigned)ALL_USAGE ||
-        (u & MTLTextureUsageShaderWrite && !(f->caps & CPU_FORMAT_WRITE)) ||
+        (u & MTLTextureUsageShaderWrite && !(f->caps & ABI_FORMAT_WRITE)) ||
         (u & MTLTextureUsageRenderTarget && !(f->caps & targets)) ||
         (u & MTLTextureUsageShaderAtomic &&
-         !(f->caps & (CPU_FORMAT_ATOMIC | CPU_FORMAT_ATOMIC64)))) {
+         !(f->caps & (ABI_FORMAT_ATOMIC | ABI_FORMAT_ATOMIC64)))) {
         rt_misuse_at(site, RT_RULE_texture_usage, "usage 0x%x, %s", u, f->name);
         return false;
     }
@@ -191,10 +191,10 @@ static bool valid_storage(const RtSite *site, const MTLTextureDescriptor *d) {
         rt_misuse_at(site, RT_RULE_texture_memoryless, "usage 0x%x", d->usage);
         return false;
     }
-    const CpuPixelFormat *f = cpu_pixel_format(d->pixel_format);
+    const AbiPixelFormat *f = abi_pixel_format(d->pixel_format);
     if ((unsigned)d->compression_type > MTLTextureCompressionTypeLossy ||
         (d->compression_type == MTLTextureCompressionTypeLossy &&
-         (storage != MTLStorageModePrivate || cpu_format_is_blocked(f) ||
+         (storage != MTLStorageModePrivate || abi_format_is_blocked(f) ||
           d->usage & (MTLTextureUsageShaderWrite | MTLTextureUsagePixelFormatView)))) {
         rt_misuse_at(site, RT_RULE_texture_compression, "compression type %d, %s",
                      (int)d->compression_type, f->name);
@@ -203,7 +203,7 @@ static bool valid_storage(const RtSite *site, const MTLTextureDescriptor *d) {
     return true;
 }
 
-bool rt_texture_shape(const RtSite *site, const MTLTextureDescriptor *d, CpuTextureShape *shape) {
+bool rt_texture_shape(const RtSite *site, const MTLTextureDescriptor *d, AbiTextureShape *shape) {
     if ((unsigned)d->texture_type > MTLTextureTypeTextureBuffer) {
         rt_misuse_at(site, RT_RULE_texture_type, "type %d", (int)d->texture_type);
         return false;
@@ -211,7 +211,7 @@ bool rt_texture_shape(const RtSite *site, const MTLTextureDescriptor *d, CpuText
     if (!valid_format(site, d) || !valid_size(site, d) || !valid_usage(site, d) ||
         !valid_storage(site, d))
         return false;
-    *shape = (CpuTextureShape){
+    *shape = (AbiTextureShape){
         .type = (uint32_t)d->texture_type,
         .pixel_format = (uint32_t)d->pixel_format,
         .width = (uint32_t)one(d->width),
@@ -236,7 +236,7 @@ static bool at_blocks(size_t at, size_t n, size_t size, size_t block) {
 
 bool rt_valid_region(const RtSite *site, const MTLTexture *texture, size_t level, size_t slice,
                      MTLRegion region) {
-    const CpuTexture *t = &texture->cpu;
+    const AbiTexture *t = &texture->cpu;
     const MTLOrigin o = region.origin;
     const MTLSize s = region.size;
     char name[RT_TEXTURE_NAME];
@@ -245,12 +245,12 @@ bool rt_valid_region(const RtSite *site, const MTLTexture *texture, size_t level
                      rt_texture_name(texture, name));
         return false;
     }
-    if (slice >= cpu_texture_n_slices(t)) {
+    if (slice >= abi_texture_n_slices(t)) {
         rt_misuse_at(site, RT_RULE_texture_slice, "slice %zu of %u, texture %s", slice,
-                     cpu_texture_n_slices(t), rt_texture_name(texture, name));
+                     abi_texture_n_slices(t), rt_texture_name(texture, name));
         return false;
     }
-    const CpuTextureLevel *l = &t->levels[level];
+    const AbiTextureLevel *l = &t->levels[level];
     if (!inside(o.x, s.width, l->width) || !inside(o.y, s.height, l->height) ||
         !inside(o.z, s.depth, l->depth)) {
         rt_misuse_at(site, RT_RULE_texture_region,
@@ -258,7 +258,7 @@ bool rt_valid_region(const RtSite *site, const MTLTexture *texture, size_t level
                      s.depth, o.x, o.y, o.z, level, rt_texture_name(texture, name));
         return false;
     }
-    const CpuPixelFormat *f = t->format;
+    const AbiPixelFormat *f = t->format;
     if (!at_blocks(o.x, s.width, l->width, f->block_width) ||
         !at_blocks(o.y, s.height, l->height, f->block_height)) {
         rt_misuse_at(site, RT_RULE_texture_block,
@@ -271,7 +271,7 @@ bool rt_valid_region(const RtSite *site, const MTLTexture *texture, size_t level
 
 bool rt_valid_strides(const RtSite *site, const MTLTexture *texture, MTLSize size, size_t texel,
                       size_t *bytes_per_row, size_t *bytes_per_image, size_t *n_bytes) {
-    const CpuPixelFormat *f = texture->cpu.format;
+    const AbiPixelFormat *f = texture->cpu.format;
     char name[RT_TEXTURE_NAME];
     size_t row = (size.width + f->block_width - 1u) / f->block_width * texel;
     size_t n_rows = (size.height + f->block_height - 1u) / f->block_height;

@@ -5,16 +5,16 @@
 #include "runtime/object/error.h"
 #include "runtime/memory/texture.h"
 
-#define MAX_POOL ((size_t)CPU_VIEW_POOL_SLOTS)
+#define MAX_POOL ((size_t)ABI_VIEW_POOL_SLOTS)
 
 // ---- Views ----
 
 // Formats that differ in sRGB only may be exchanged without asking for it first.
-static bool same_but_srgb(const CpuPixelFormat *a, const CpuPixelFormat *b) {
-    bool kinds = (a->kind == CPU_KIND_UNORM && b->kind == CPU_KIND_SRGB) ||
-                 (a->kind == CPU_KIND_SRGB && b->kind == CPU_KIND_UNORM) ||
-                 (a->kind == CPU_KIND_XR && b->kind == CPU_KIND_XR_SRGB) ||
-                 (a->kind == CPU_KIND_XR_SRGB && b->kind == CPU_KIND_XR);
+static bool same_but_srgb(const AbiPixelFormat *a, const AbiPixelFormat *b) {
+    bool kinds = (a->kind == ABI_KIND_UNORM && b->kind == ABI_KIND_SRGB) ||
+                 (a->kind == ABI_KIND_SRGB && b->kind == ABI_KIND_UNORM) ||
+                 (a->kind == ABI_KIND_XR && b->kind == ABI_KIND_XR_SRGB) ||
+                 (a->kind == ABI_KIND_XR_SRGB && b->kind == ABI_KIND_XR);
     if (!kinds || a->coding != b->coding || a->block_bytes != b->block_bytes ||
         a->view_class != b->view_class)
         return false;
@@ -25,9 +25,9 @@ static bool same_but_srgb(const CpuPixelFormat *a, const CpuPixelFormat *b) {
 }
 
 static bool valid_format(const RtSite *site, const MTLTexture *texture, MTLPixelFormat format) {
-    const CpuPixelFormat *mine = texture->cpu.format, *f = cpu_pixel_format(format);
+    const AbiPixelFormat *mine = texture->cpu.format, *f = abi_pixel_format(format);
     char name[RT_TEXTURE_NAME];
-    if (!f || f->caps == 0 || !cpu_format_view_compatible(mine, f)) {
+    if (!f || f->caps == 0 || !abi_format_view_compatible(mine, f)) {
         rt_misuse_at(site, RT_RULE_texture_view_format, "format %d (%s), texture %s", (int)format,
                      f ? f->name : "unknown", rt_texture_name(texture, name));
         return false;
@@ -55,8 +55,8 @@ static bool valid_range(const RtSite *site, const MTLTexture *texture, const cha
 }
 
 bool rt_texture_view(const RtSite *site, const MTLTexture *texture,
-                     const MTLTextureViewDescriptor *d, CpuTexture *out) {
-    const CpuTexture *t = &texture->cpu;
+                     const MTLTextureViewDescriptor *d, AbiTexture *out) {
+    const AbiTexture *t = &texture->cpu;
     MTLTextureSwizzleChannels s = d->swizzle;
     MTLRange levels = d->level_range, slices = d->slice_range;
     MTLPixelFormat format = d->pixel_format ? d->pixel_format : (MTLPixelFormat)t->pixel_format;
@@ -65,14 +65,14 @@ bool rt_texture_view(const RtSite *site, const MTLTexture *texture,
     char name[RT_TEXTURE_NAME];
     if (!valid_format(site, texture, format) ||
         !valid_range(site, texture, "levels", &levels, t->n_levels) ||
-        !valid_range(site, texture, "slices", &slices, cpu_texture_n_slices(t)))
+        !valid_range(site, texture, "slices", &slices, abi_texture_n_slices(t)))
         return false;
     if (s.red > 5 || s.green > 5 || s.blue > 5 || s.alpha > 5) {
         rt_misuse_at(site, RT_RULE_texture_swizzle, "swizzle %u %u %u %u", s.red, s.green, s.blue,
                      s.alpha);
         return false;
     }
-    CpuTextureView view = {.type = (uint32_t)type,
+    AbiTextureView view = {.type = (uint32_t)type,
                            .pixel_format = (uint32_t)format,
                            .first_level = (uint32_t)levels.location,
                            .n_levels = (uint32_t)levels.length,
@@ -80,7 +80,7 @@ bool rt_texture_view(const RtSite *site, const MTLTexture *texture,
                            .n_slices = (uint32_t)slices.length,
                            .swizzled = (s.red | s.green | s.blue | s.alpha) != 0,
                            .swizzle = {s.red, s.green, s.blue, s.alpha}};
-    if ((unsigned)type > MTLTextureTypeTextureBuffer || !cpu_texture_view(t, &view, out)) {
+    if ((unsigned)type > MTLTextureTypeTextureBuffer || !abi_texture_view(t, &view, out)) {
         rt_misuse_at(site, RT_RULE_texture_view_type, "%s of %zu slices, texture %s",
                      rt_texture_type_name((unsigned)type), slices.length,
                      rt_texture_name(texture, name));
@@ -93,7 +93,7 @@ static MTLTexture *new_view(MTLTexture *texture, const char *call,
                             const MTLTextureViewDescriptor *d) {
     const RtSite site = {rt_is(texture, &rt_texture_class) ? texture->resource.device : NULL, NULL,
                          call};
-    CpuTexture cpu;
+    AbiTexture cpu;
     if (!texture) {
         rt_misuse_at(&site, RT_RULE_null_object, NULL);
         return NULL;
@@ -179,7 +179,7 @@ struct MTLTextureViewPool {
     uint64_t first;       // id of slot 0; a slot that was not set is no texture
 };
 
-static CpuTexture *view_at(const MTLTextureViewPool *pool, size_t i) {
+static AbiTexture *view_at(const MTLTextureViewPool *pool, size_t i) {
     return cpu_view_pool_slot(pool->first + i);
 }
 
@@ -266,7 +266,7 @@ static bool valid_pool(const MTLTextureViewPool *pool, const char *call, size_t 
     return false;
 }
 
-static MTLResourceID set_slot(MTLTextureViewPool *pool, size_t index, const CpuTexture *view,
+static MTLResourceID set_slot(MTLTextureViewPool *pool, size_t index, const AbiTexture *view,
                               void *keep) {
     pthread_mutex_lock(&pool->lock);
     void *before = pool->kept[index];
@@ -290,7 +290,7 @@ MTLResourceID mtl_texture_view_pool_set_texture_view_with_descriptor(
     size_t index) {
     if (!valid_pool(pool, __func__, index, 1)) return (MTLResourceID){0};
     const RtSite site = {pool->device, NULL, __func__};
-    CpuTexture view;
+    AbiTexture view;
     if (!rt_is_texture(&site, texture, "texture")) return (MTLResourceID){0};
     if (!descriptor) {
         rt_misuse_at(&site, RT_RULE_null_argument, "descriptor");
@@ -305,7 +305,7 @@ MTLResourceID mtl_texture_view_pool_set_texture_view_from_buffer(
     size_t offset, size_t bytes_per_row, size_t index) {
     if (!valid_pool(pool, __func__, index, 1)) return (MTLResourceID){0};
     const RtSite site = {pool->device, NULL, __func__};
-    CpuTexture view;
+    AbiTexture view;
     if (!rt_is(buffer, &rt_buffer_class) || !descriptor) {
         rt_misuse_at(&site, buffer && descriptor ? RT_RULE_wrong_class : RT_RULE_null_argument,
                      "%s", descriptor ? "buffer" : "descriptor");
@@ -330,7 +330,7 @@ MTLResourceID mtl_texture_view_pool_copy_resource_views(MTLTextureViewPool *pool
         size_t i = up ? n - 1 - k : k;
         pthread_mutex_t *lock = (pthread_mutex_t *)&source->lock;
         pthread_mutex_lock(lock);
-        CpuTexture view = *view_at(source, source_range.location + i);
+        AbiTexture view = *view_at(source, source_range.location + i);
         void *keep = mtl_retain(source->kept[source_range.location + i]);
         pthread_mutex_unlock(lock);
         set_slot(pool, destination_index + i, &view, keep);

@@ -96,7 +96,7 @@ static MTLTensor *tensor_for(MTL4MachineLearningCommandEncoder *e, size_t value,
                            rt_label(&state->label));
         return NULL;
     }
-    const CpuTensor *t = &found.tensor->cpu;
+    const AbiTensor *t = &found.tensor->cpu;
     const NetShape *shape = &state->plan.shapes[value];
     bool fits = t->type == (uint32_t)state->network->type && t->rank == shape->rank;
     for (uint32_t i = 0; fits && i < shape->rank; i++) fits = t->extents[i] == shape->n[i];

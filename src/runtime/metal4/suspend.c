@@ -12,7 +12,7 @@ static bool same_view(const CpuRasterView *a, const CpuRasterView *b) {
 }
 
 static bool same_targets(const CpuRasterPass *a, const CpuRasterPass *b) {
-    for (unsigned i = 0; i < CPU_MAX_COLORS; i++)
+    for (unsigned i = 0; i < ABI_MAX_COLORS; i++)
         if (!same_view(&a->colors[i].view, &b->colors[i].view)) return false;
     return same_view(&a->depth.view, &b->depth.view) &&
            same_view(&a->stencil.view, &b->stencil.view) && a->width == b->width &&

@@ -2,7 +2,7 @@
 // log.h: MTLLogState and what kernels log.
 #ifndef INGOT_RUNTIME_LOG_H
 #define INGOT_RUNTIME_LOG_H
-#include "abi/kernel.h"
+#include "abi/cpu_kernel.h"
 #include "runtime/object/object.h"
 
 // Records of a log call, pairs of 64-bit words, as stdlib/detail/logging.h writes them. Tag: bits

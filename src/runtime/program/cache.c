@@ -108,7 +108,7 @@ bool cache_kernel_key(const MslKernelRequest *request, const MsgPart *libraries,
     WireOut w = {0};
     wire_str(&w, "kernel");
     wire_str(&w, compiler_id());
-    wire_u32(&w, CPU_KERNEL_ABI);
+    wire_u32(&w, ABI_VERSION);
     if (!request->cpu || !strcmp(request->cpu, "native")) put_host_cpu(&w);
     msg_put_kernel(&w, request, libraries);
     return key_end(&w, key);
@@ -125,7 +125,7 @@ bool cache_stitch_key(const MslStitchRequest *request, const MsgPart *libraries,
 void cache_machine(unsigned char hash[SHA256_BYTES]) {
     const char *cpu = getenv("INGOT_CPU");
     WireOut w = {0};
-    wire_u32(&w, CPU_KERNEL_ABI);
+    wire_u32(&w, ABI_VERSION);
     if (cpu && *cpu && strcmp(cpu, "native"))
         wire_str(&w, cpu);
     else

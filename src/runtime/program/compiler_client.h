@@ -90,7 +90,7 @@ typedef struct RtKernelRequest { // {0} plus library and function is a valid req
     Archive *record;      // the code made goes in here too; NULL: nowhere
 } RtKernelRequest;
 
-// One kernel as a code object (an ELF shared object, see abi/kernel.h), owned by the caller
+// One kernel as a code object (an ELF shared object, see abi/cpu_kernel.h), owned by the caller
 // (blob_release). NULL on failure.
 Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error);
 // The key under which the answer is kept: equal for requests that get equal code. False without

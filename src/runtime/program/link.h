@@ -27,7 +27,7 @@ struct MTLFunctionHandle { // a part of its pipeline
 struct MTLVisibleFunctionTable {
     MTLResource resource;
     MTLComputePipelineState *state; // retained
-    CpuFunctionTable *table;
+    AbiFunctionTable *table;
     RtSpan span; // kernels that are checked may read it through an argument buffer
 };
 extern RtClass rt_function_table_class;

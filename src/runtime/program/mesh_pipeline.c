@@ -65,14 +65,14 @@ uint8_t rt_mesh_value_type(uint32_t data_type) {
 
 static uint16_t value_row(const RfValue *v) {
     switch (v->role) {
-    case RF_POSITION: return CPU_VERTEX_POSITION;
-    case RF_POINT_SIZE: return CPU_VERTEX_POINT_SIZE;
-    case RF_LAYER: return CPU_VERTEX_LAYER;
-    case RF_VIEWPORT: return CPU_VERTEX_VIEWPORT;
-    case RF_CLIP_DISTANCE: return CPU_VERTEX_CLIP;
+    case RF_POSITION: return ABI_VERTEX_POSITION;
+    case RF_POINT_SIZE: return ABI_VERTEX_POINT_SIZE;
+    case RF_LAYER: return ABI_VERTEX_LAYER;
+    case RF_VIEWPORT: return ABI_VERTEX_VIEWPORT;
+    case RF_CLIP_DISTANCE: return ABI_VERTEX_CLIP;
     case RF_PRIMITIVE_ID: return CPU_MESH_ROW_ID;
     case RF_CULLED: return CPU_MESH_ROW_CULLED;
-    default: return (uint16_t)(CPU_VERTEX_FIRST + v->row);
+    default: return (uint16_t)(ABI_VERTEX_FIRST + v->row);
     }
 }
 
@@ -83,10 +83,10 @@ static void add_value(RtMeshPipeline *m, const RfValue *v) {
                                                     .n = (uint8_t)v->n,
                                                     .primitive = v->primitive};
     switch (v->role) {
-    case RF_POSITION: m->info.flags |= CPU_STAGE_POSITION; break;
-    case RF_POINT_SIZE: m->info.flags |= CPU_STAGE_POINT_SIZE; break;
-    case RF_LAYER: m->info.flags |= CPU_STAGE_LAYER; break;
-    case RF_VIEWPORT: m->info.flags |= CPU_STAGE_VIEWPORT; break;
+    case RF_POSITION: m->info.flags |= ABI_STAGE_POSITION; break;
+    case RF_POINT_SIZE: m->info.flags |= ABI_STAGE_POINT_SIZE; break;
+    case RF_LAYER: m->info.flags |= ABI_STAGE_LAYER; break;
+    case RF_VIEWPORT: m->info.flags |= ABI_STAGE_VIEWPORT; break;
     case RF_CLIP_DISTANCE: m->info.n_clip = v->n; break;
     default: break;
     }
@@ -174,7 +174,7 @@ MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
         m->stage.max_groups = object->max_mesh_groups;
     if (d->max_total_threadgroups_per_mesh_grid)
         m->stage.max_groups = (uint32_t)d->max_total_threadgroups_per_mesh_grid;
-    m->info = (CpuStageInfo){.stage = RF_MESH, .n_outputs = f->output_rows};
+    m->info = (AbiStageInfo){.stage = RF_MESH, .n_outputs = f->output_rows};
     for (uint32_t i = 0; i < f->n_outputs; i++)
         if (rt_condition_use(state->vertex.function, f->outputs[i].condition) != RT_ARG_OFF)
             add_value(m, &f->outputs[i]);
@@ -264,10 +264,10 @@ size_t mtl_render_pipeline_state_max_total_threads_per_mesh_threadgroup(
 }
 size_t
 mtl_render_pipeline_state_object_thread_execution_width(const MTLRenderPipelineState *state) {
-    return state && state->mesh && state->object_stage.code ? CPU_SIMD_WIDTH : 0;
+    return state && state->mesh && state->object_stage.code ? ABI_SIMD_WIDTH : 0;
 }
 size_t mtl_render_pipeline_state_mesh_thread_execution_width(const MTLRenderPipelineState *state) {
-    return state && state->mesh ? CPU_SIMD_WIDTH : 0;
+    return state && state->mesh ? ABI_SIMD_WIDTH : 0;
 }
 size_t mtl_render_pipeline_state_max_total_threadgroups_per_mesh_grid(
     const MTLRenderPipelineState *state) {

@@ -493,7 +493,7 @@ mtl_compute_pipeline_state_max_total_threads_per_threadgroup(const MTLComputePip
 }
 
 size_t mtl_compute_pipeline_state_thread_execution_width(const MTLComputePipelineState *state) {
-    return state ? CPU_SIMD_WIDTH : 0;
+    return state ? ABI_SIMD_WIDTH : 0;
 }
 
 size_t

@@ -5,7 +5,7 @@
 #include "runtime/program/render_pipeline.h"
 #include <stdio.h>
 #include <string.h>
-#include "cpu/texture/format.h"
+#include "abi/pixel_format.h"
 #include "runtime/command/indirect.h"
 #include "runtime/inspect/shader_validation.h"
 #include "runtime/object/device.h"
@@ -154,12 +154,12 @@ MTLError *rt_render_compile(const MTLDevice *device, RtStage *stage,
     char why[256] = "";
     if (bytes) {
         stage->code = cpu_code_load(bytes->data, bytes->n_bytes, why, sizeof why);
-        const CpuStageInfo *info = stage->code ? cpu_code_stage_info(stage->code) : NULL;
+        const AbiStageInfo *info = stage->code ? cpu_code_stage_info(stage->code) : NULL;
         bool compute = f->stage == RF_OBJECT || f->stage == RF_MESH || f->stage == RF_KERNEL;
         if (stage->code && compute ? info != NULL
                                    : stage->code && (!info || info->stage != f->stage ||
-                                                     info->n_inputs > CPU_MAX_VARYINGS ||
-                                                     info->n_outputs > CPU_MAX_VARYINGS)) {
+                                                     info->n_inputs > ABI_MAX_VARYINGS ||
+                                                     info->n_outputs > ABI_MAX_VARYINGS)) {
             snprintf(why, sizeof why, "it is not that of the function");
             cpu_code_release(stage->code);
             stage->code = NULL;
@@ -205,9 +205,9 @@ static MTLError *link_stages(MTLRenderPipelineState *state, uint32_t flat[4]) {
             in->role == RF_VALUE ? rt_condition_use(fragment, in->condition) : RT_ARG_OFF;
         if (use == RT_ARG_OFF) continue;
         const RfValue *out = find_output(state, in, true);
-        for (uint32_t k = 0; out && k < in->n && in->row + k < CPU_MAX_VARYINGS; k++) {
+        for (uint32_t k = 0; out && k < in->n && in->row + k < ABI_MAX_VARYINGS; k++) {
             uint32_t row = in->row + k;
-            state->rows[row] = (uint16_t)(CPU_VERTEX_FIRST + out->row + k);
+            state->rows[row] = (uint16_t)(ABI_VERTEX_FIRST + out->row + k);
             if (out->primitive) flat[row / 32] |= 1u << row % 32;
         }
         if (out || use == RT_ARG_OPTIONAL) continue;
@@ -230,13 +230,13 @@ static MTLError *set_color(MTLRenderPipelineState *state, unsigned i,
                            const MTLRenderPipelineColorAttachmentDescriptor *c) {
     state->color_formats[i] = c->pixel_format;
     if (!c->pixel_format) return NULL;
-    const CpuPixelFormat *f = cpu_pixel_format(c->pixel_format);
-    if (!f || !(f->caps & CPU_FORMAT_COLOR))
+    const AbiPixelFormat *f = abi_pixel_format(c->pixel_format);
+    if (!f || !(f->caps & ABI_FORMAT_COLOR))
         return invalid("Color attachment %u: pixel format %s is not color renderable.", i,
                        f ? f->name : "(unknown)");
-    if (c->blending_enabled && !(f->caps & CPU_FORMAT_BLEND))
+    if (c->blending_enabled && !(f->caps & ABI_FORMAT_BLEND))
         return invalid("Color attachment %u: pixel format %s cannot be blended.", i, f->name);
-    if (state->n_samples > 1 && !(f->caps & CPU_FORMAT_MSAA))
+    if (state->n_samples > 1 && !(f->caps & ABI_FORMAT_MSAA))
         return invalid("Color attachment %u: pixel format %s cannot be multisampled.", i, f->name);
     const unsigned factors[] = {c->source_rgb_blend_factor, c->destination_rgb_blend_factor,
                                 c->source_alpha_blend_factor, c->destination_alpha_blend_factor};
@@ -277,13 +277,13 @@ static MTLError *check_outputs(const MTLRenderPipelineState *state) {
                            "attachment.",
                            f->name);
         if (v->role != RF_COLOR || !state->color_formats[v->index]) continue;
-        const CpuPixelFormat *p = cpu_pixel_format(state->color_formats[v->index]);
+        const AbiPixelFormat *p = abi_pixel_format(state->color_formats[v->index]);
         uint32_t n, scalar = rf_scalar_of(v->data_type, &n);
         bool is_float = scalar == MTLDataTypeFloat || scalar == MTLDataTypeHalf;
         bool is_signed =
             scalar == MTLDataTypeInt || scalar == MTLDataTypeShort || scalar == MTLDataTypeChar;
-        bool fits = p->kind == CPU_KIND_UINT   ? !is_float && !is_signed
-                    : p->kind == CPU_KIND_SINT ? is_signed
+        bool fits = p->kind == ABI_KIND_UINT   ? !is_float && !is_signed
+                    : p->kind == ABI_KIND_SINT ? is_signed
                                                : is_float;
         if (!fits)
             return invalid("The output color(%u) of fragment function '%s' is not compatible with "
@@ -299,7 +299,7 @@ MTLError *rt_render_set_attachments(MTLRenderPipelineState *state,
     if (samples != 1 && samples != 2 && samples != 4 && samples != 8)
         return invalid("A raster sample count of %zu is not supported: 1, 2, 4 or 8.", samples);
     state->n_samples = (uint32_t)samples;
-    for (unsigned i = 0; i < CPU_MAX_COLORS; i++) {
+    for (unsigned i = 0; i < ABI_MAX_COLORS; i++) {
         MTLError *wrong = set_color(state, i, &d->color_attachments[i]);
         if (wrong) return wrong;
     }
@@ -308,11 +308,11 @@ MTLError *rt_render_set_attachments(MTLRenderPipelineState *state,
         const char *name;
         uint32_t *to;
     } others[] = {
-        {d->depth_attachment_pixel_format, CPU_FORMAT_DEPTH, "depth", &state->depth_format},
-        {d->stencil_attachment_pixel_format, CPU_FORMAT_STENCIL, "stencil",
+        {d->depth_attachment_pixel_format, ABI_FORMAT_DEPTH, "depth", &state->depth_format},
+        {d->stencil_attachment_pixel_format, ABI_FORMAT_STENCIL, "stencil",
          &state->stencil_format}};
     for (int i = 0; i < 2; i++) {
-        const CpuPixelFormat *f = others[i].format ? cpu_pixel_format(others[i].format) : NULL;
+        const AbiPixelFormat *f = others[i].format ? abi_pixel_format(others[i].format) : NULL;
         if (others[i].format && (!f || !(f->caps & others[i].aspect)))
             return invalid("Pixel format %s is not %s renderable.", f ? f->name : "(unknown)",
                            others[i].name);
@@ -465,7 +465,7 @@ rt_render_pipeline_specialise(MTLRenderPipelineState *base,
     state->base = mtl_retain(base);
     mtl_retain(state->device);
     rt_label_set(&state->label, label);
-    for (unsigned i = 0; i < CPU_MAX_COLORS; i++)
+    for (unsigned i = 0; i < ABI_MAX_COLORS; i++)
         if ((wrong = set_color(state, i, &colors[i]))) goto fail;
     if (state->fragment.function && (wrong = check_outputs(state))) goto fail;
     return state;

@@ -18,7 +18,7 @@ typedef struct RtStage {
 // Of a pipeline with a mesh function (mesh_pipeline.c).
 typedef struct RtMeshPipeline {
     CpuMeshStage stage; // without arguments
-    CpuStageInfo info;  // as if a vertex function made the vertices
+    AbiStageInfo info;  // as if a vertex function made the vertices
     uint32_t max_object_threads, max_mesh_threads;
     CpuMeshValue values[];
 } RtMeshPipeline;
@@ -47,8 +47,8 @@ struct MTLRenderPipelineState {
     uint32_t imageblock_bytes; // of explicit imageblocks of its functions
     CpuPatches patches;    // what the pipeline fixes; type 0: the vertex function is not for patches
     bool factor_scale;     // tessellation factors are scaled
-    uint16_t rows[CPU_MAX_VARYINGS];                                      // CpuFragmentStage.rows
-    uint32_t color_formats[CPU_MAX_COLORS], depth_format, stencil_format; // MTLPixelFormat
+    uint16_t rows[ABI_MAX_VARYINGS];                                      // CpuFragmentStage.rows
+    uint32_t color_formats[ABI_MAX_COLORS], depth_format, stencil_format; // MTLPixelFormat
     uint32_t n_samples, max_amplification;
     uint8_t topology; // MTLPrimitiveTopologyClass
     bool indirect;
@@ -56,7 +56,7 @@ struct MTLRenderPipelineState {
     bool any_depth_stencil; // of Metal 4: it fits all depth and stencil attachments
     bool discard_all; // rasterization is disabled
     bool alpha_to_coverage, alpha_to_one;
-    CpuBlendState blend[CPU_MAX_COLORS];
+    CpuBlendState blend[ABI_MAX_COLORS];
     MslVertexDescriptor vertex_descriptor; // what the vertex function reads of it
     uint32_t dynamic_strides; // bit i: the layout of vertex buffer i (index) has a dynamic stride
 };

@@ -2,7 +2,7 @@
 // tile_pipeline.c: render pipelines of one tile function: its code, and how the colours of the
 // attachments are put into the structure of an implicit imageblock.
 #include "abi/data_types.h"
-#include "cpu/texture/format.h"
+#include "abi/pixel_format.h"
 #include "runtime/inspect/shader_validation.h"
 #include "runtime/object/device.h"
 #include "runtime/object/validation.h"
@@ -39,12 +39,12 @@ static bool valid_descriptor(MTLDevice *device, const MTLTileRenderPipelineDescr
     return !other;
 }
 
-static bool fits(const CpuPixelFormat *p, uint32_t data_type) {
+static bool fits(const AbiPixelFormat *p, uint32_t data_type) {
     uint32_t n, scalar = rf_scalar_of(data_type, &n);
     bool is_float = scalar == DT_FLOAT || scalar == DT_HALF;
     bool is_signed = scalar == DT_INT || scalar == DT_SHORT || scalar == DT_CHAR;
-    return p->kind == CPU_KIND_UINT   ? !is_float && !is_signed
-           : p->kind == CPU_KIND_SINT ? is_signed
+    return p->kind == ABI_KIND_UINT   ? !is_float && !is_signed
+           : p->kind == ABI_KIND_SINT ? is_signed
                                       : is_float;
 }
 
@@ -55,12 +55,12 @@ static MTLError *add_values(MTLRenderPipelineState *state) {
     for (uint32_t i = 0; !f->imageblock_explicit && i < f->n_outputs; i++) {
         const RfValue *v = &f->outputs[i];
         if (rt_condition_use(function, v->condition) == RT_ARG_OFF) continue;
-        uint32_t format = v->index < CPU_MAX_COLORS ? state->color_formats[v->index] : 0;
+        uint32_t format = v->index < ABI_MAX_COLORS ? state->color_formats[v->index] : 0;
         if (!format)
             return invalid("The imageblock of tile function '%s' has color(%u), but there is no "
                            "color attachment %u.",
                            f->name, v->index, v->index);
-        const CpuPixelFormat *p = cpu_pixel_format(format);
+        const AbiPixelFormat *p = abi_pixel_format(format);
         if (!fits(p, v->data_type))
             return invalid("color(%u) of the imageblock of tile function '%s' is not compatible "
                            "with pixel format %s.",
@@ -109,7 +109,7 @@ static MTLRenderPipelineState *create(MTLDevice *device, const MTLTileRenderPipe
                                           .binary_archives = d->binary_archives,
                                           .binary_archive_count = d->binary_archive_count,
                                           .shader_validation = d->shader_validation};
-    for (unsigned i = 0; i < CPU_MAX_COLORS; i++)
+    for (unsigned i = 0; i < ABI_MAX_COLORS; i++)
         common.color_attachments[i].pixel_format = d->color_attachments[i].pixel_format;
     const RfFunction *f = d->tile_function->function;
     RtRenderExtra extra = {.validate =

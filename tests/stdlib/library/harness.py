@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles a kernel with mslc and runs it in this process, for tests of the Metal headers.
 
-No runtime is needed: a code object is a shared library with one entry (src/abi/kernel.h), and
+No runtime is needed: a code object is a shared library with one entry (src/abi/cpu_kernel.h), and
 this file plays the device. MSLC names the compiler. Every kernel runs twice: one thread at a time
 (the reference) and vectorised, and both must agree with the expected values.
 """
@@ -23,8 +23,8 @@ CPU = os.environ.get("INGOT_TEST_CPU")  # an LLVM name that this machine can run
 PREAMBLE = "#include <metal_stdlib>\nusing namespace metal;\n"
 
 # The number this file plays: read from the contract, so that a new one is looked at in one place.
-ABI = int(re.search(r"#define CPU_KERNEL_ABI (\d+)u",
-                    (pathlib.Path(__file__).parents[3] / "src/abi/kernel.h").read_text())[1])
+ABI = int(re.search(r"#define ABI_VERSION (\d+)u",
+                    (pathlib.Path(__file__).parents[3] / "src/abi/cpu_kernel.h").read_text())[1])
 LOG_FN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_char_p,
                           ctypes.POINTER(ctypes.c_uint64), ctypes.c_uint32)
 

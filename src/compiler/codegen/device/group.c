@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // group.c: ingot_kernel of vectorised code: the loop over threadgroups and over their SIMD-groups.
 // Compiled to bitcode when mslc is built, and linked into every kernel: the layout of CpuLaunch is
-// then the one of abi/kernel.h by construction. The names in `provided by wrap.c` are filled in
+// then the one of abi/cpu_kernel.h by construction. The names in `provided by wrap.c` are filled in
 // before optimisation; the constants fold, the calls are inlined.
 //
 // Two versions of a kernel run here:
@@ -11,7 +11,7 @@
 //   some  any mask. Threadgroups cut by the grid's edge are packed anew, x fastest; a kernel that
 //         cannot tell (`ingot_loose`) keeps the arrangement of the shape, lanes outside masked off,
 //         because that is faster. Not inlined: it serves edges.
-#include "abi/kernel.h"
+#include "abi/cpu_kernel.h"
 
 typedef uint32_t u32;
 typedef uint64_t u64;

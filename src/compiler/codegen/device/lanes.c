@@ -8,7 +8,7 @@
 // (place, iteration, place, iteration, ..., place) through the loops around the call;
 // codegen/lanes.c inserts the calls that keep it (ingot_lane_enter, _iterate, _at).
 #include "abi/reflect.h"
-#include "abi/stage.h"
+#include "abi/cpu_stage.h"
 #include "compiler/tensor_call.h"
 
 typedef uint32_t u32;

@@ -32,37 +32,37 @@ static u32 bfloat_of_float(f32 x) {
 }
 
 static int is_float_type(u32 t) {
-    return t == CPU_TENSOR_FLOAT32 || t == CPU_TENSOR_FLOAT16 || t == CPU_TENSOR_BFLOAT16;
+    return t == ABI_TENSOR_FLOAT32 || t == ABI_TENSOR_FLOAT16 || t == ABI_TENSOR_BFLOAT16;
 }
 static u32 element_bytes(u32 t) {
     switch (t) {
-    case CPU_TENSOR_FLOAT32:
-    case CPU_TENSOR_INT32: return 4;
-    case CPU_TENSOR_FLOAT16:
-    case CPU_TENSOR_BFLOAT16: return 2;
+    case ABI_TENSOR_FLOAT32:
+    case ABI_TENSOR_INT32: return 4;
+    case ABI_TENSOR_FLOAT16:
+    case ABI_TENSOR_BFLOAT16: return 2;
     default: return 1;
     }
 }
 static f32 get_float(const char *p, u32 type, i64 i) {
     u32 nibble;
     switch (type) {
-    case CPU_TENSOR_FLOAT32: return ((const f32 *)p)[i];
-    case CPU_TENSOR_FLOAT16: return float_of_half(((const uint16_t *)p)[i]);
-    case CPU_TENSOR_BFLOAT16: return f32_bits((u32)((const uint16_t *)p)[i] << 16);
-    case CPU_TENSOR_INT32: return (f32)((const i32 *)p)[i];
-    case CPU_TENSOR_INT8: return (f32)((const int8_t *)p)[i];
-    case CPU_TENSOR_UINT8: return (f32)((const uint8_t *)p)[i];
-    case CPU_TENSOR_INT4:
+    case ABI_TENSOR_FLOAT32: return ((const f32 *)p)[i];
+    case ABI_TENSOR_FLOAT16: return float_of_half(((const uint16_t *)p)[i]);
+    case ABI_TENSOR_BFLOAT16: return f32_bits((u32)((const uint16_t *)p)[i] << 16);
+    case ABI_TENSOR_INT32: return (f32)((const i32 *)p)[i];
+    case ABI_TENSOR_INT8: return (f32)((const int8_t *)p)[i];
+    case ABI_TENSOR_UINT8: return (f32)((const uint8_t *)p)[i];
+    case ABI_TENSOR_INT4:
         nibble = ((const uint8_t *)p)[i >> 1] >> (i & 1) * 4 & 15;
         return (f32)((i32)(nibble ^ 8) - 8);
-    case CPU_TENSOR_UINT4: return (f32)(((const uint8_t *)p)[i >> 1] >> (i & 1) * 4 & 15);
+    case ABI_TENSOR_UINT4: return (f32)(((const uint8_t *)p)[i >> 1] >> (i & 1) * 4 & 15);
     default: return 0;
     }
 }
 static void set_float(char *p, u32 type, i64 i, f32 v) {
     switch (type) {
-    case CPU_TENSOR_FLOAT32: ((f32 *)p)[i] = v; break;
-    case CPU_TENSOR_FLOAT16: ((uint16_t *)p)[i] = (uint16_t)half_of_float(v); break;
+    case ABI_TENSOR_FLOAT32: ((f32 *)p)[i] = v; break;
+    case ABI_TENSOR_FLOAT16: ((uint16_t *)p)[i] = (uint16_t)half_of_float(v); break;
     default: ((uint16_t *)p)[i] = (uint16_t)bfloat_of_float(v); break;
     }
 }

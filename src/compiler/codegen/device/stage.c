@@ -2,7 +2,7 @@
 // stage.c: ingot_vertex and ingot_fragment: one step of a vertex or fragment function. Compiled to
 // bitcode when mslc is built, like group.c; stage_wrap.c defines ingot_step, and only the one of
 // the two functions that the code object is for stays.
-#include "abi/stage.h"
+#include "abi/cpu_stage.h"
 
 typedef uint32_t u32;
 

@@ -2,7 +2,7 @@
 // validate.c: what code compiled with shader validation calls (codegen/validate.c writes the
 // calls): once for each thread, on the slow path only, except for the search of what a pointer that
 // was read from memory points to. Linked only into such kernels.
-#include "abi/kernel.h"
+#include "abi/cpu_kernel.h"
 
 typedef uint32_t u32;
 typedef uint64_t u64;
@@ -18,7 +18,7 @@ u32 ingot_known(const CpuLaunch *launch, const void *pointer, u64 n_bytes);
 __attribute__((noinline, cold)) void ingot_report(const CpuLaunch *launch, u32 access, u32 space,
                                                   u32 slot, u32 n_bytes, u64 offset, u64 length,
                                                   u32 x, u32 y, u32 z, u32 line, u32 column) {
-    CpuReport r = {.access = access,
+    AbiReport r = {.access = access,
                    .space = space,
                    .slot = slot,
                    .n_bytes = n_bytes,
@@ -32,7 +32,7 @@ __attribute__((noinline, cold)) void ingot_report(const CpuLaunch *launch, u32 a
 
 // The live resource that holds `at`; without one start and end are 0. Arguments that are no
 // resources (set_bytes) come last: pointers to them are rare.
-static CpuSpan find_span(const CpuLaunch *launch, u64 at) {
+static AbiSpan find_span(const CpuLaunch *launch, u64 at) {
     u64 low = 0, high = launch->n_spans;
     while (low < high) { // the first one that starts behind it
         u64 middle = low + (high - low) / 2;
@@ -45,9 +45,9 @@ static CpuSpan find_span(const CpuLaunch *launch, u64 at) {
     for (u32 i = 0; i < ingot_n_slots; i++) {
         u64 start = (u64)launch->args[i];
         if (at >= start && at - start < launch->lengths[i])
-            return (CpuSpan){start, start + launch->lengths[i]};
+            return (AbiSpan){start, start + launch->lengths[i]};
     }
-    return (CpuSpan){0, 0};
+    return (AbiSpan){0, 0};
 }
 
 __attribute__((noinline)) u64 ingot_span_start(const CpuLaunch *launch, const void *pointer) {
@@ -55,13 +55,13 @@ __attribute__((noinline)) u64 ingot_span_start(const CpuLaunch *launch, const vo
 }
 
 __attribute__((noinline)) u64 ingot_span_bytes(const CpuLaunch *launch, const void *pointer) {
-    CpuSpan s = find_span(launch, (u64)pointer);
+    AbiSpan s = find_span(launch, (u64)pointer);
     return s.end - s.start;
 }
 
 // Whether an access lies in one live resource, whatever its address was made from.
 __attribute__((noinline, cold)) u32 ingot_known(const CpuLaunch *launch, const void *pointer,
                                                 u64 n_bytes) {
-    CpuSpan s = find_span(launch, (u64)pointer);
+    AbiSpan s = find_span(launch, (u64)pointer);
     return s.end && n_bytes <= s.end - (u64)pointer;
 }

@@ -9,7 +9,7 @@ namespace tensor_ops {
 template <class T> constexpr constant T dynamic_length_v = T(metal::dynamic_extent);
 
 namespace __ops {
-// CpuTensorType of src/abi/tensor.h.
+// AbiTensorType of src/abi/cpu_tensor.h.
 enum : uint {
     code_float = 3,
     code_half = 16,

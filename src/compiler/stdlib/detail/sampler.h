@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sampler.h: samplers, and the arguments of texture functions that say how to sample. A sampler is
 // one 64-bit handle: the address of a sampler state, or what a constexpr sampler says, packed into
-// the handle itself (src/abi/texture.h). Enumerators carry Apple's values of the host's enums.
+// the handle itself (src/abi/cpu_texture.h). Enumerators carry Apple's values of the host's enums.
 #pragma once
 
 namespace metal {

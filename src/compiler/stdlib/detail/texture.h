@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // texture.h: <metal_texture>. A texture object is one 64-bit handle. Its member functions put
-// coordinates and options into rows of 32-bit words, as src/abi/texture.h numbers them, and end
+// coordinates and options into rows of 32-bit words, as src/abi/cpu_texture.h numbers them, and end
 // in one of the compiler's own functions below: the vectoriser makes one call per step of each,
 // with only the rows that the operation (a template argument, so always a constant) needs.
 // The classes come from texture_class.h; multisample textures and texture buffers stand here.
@@ -49,7 +49,7 @@ private:
     bool __resident;
 };
 
-enum { // CpuTexture, texture operations, rows: src/abi/texture.h
+enum { // AbiTexture, texture operations, rows: src/abi/cpu_texture.h
     __TEX_WIDTH = 0, __TEX_HEIGHT, __TEX_DEPTH, __TEX_LAYERS, __TEX_LEVELS, __TEX_SAMPLES,
     __TEX_BIAS = 1 << 8, __TEX_LEVEL = 2 << 8, __TEX_GRADIENT = 3 << 8, __TEX_MIN_LOD = 1 << 10,
     __TEX_OFFSET = 1 << 11, __TEX_COMPARE = 1 << 12, __TEX_GATHER = 1 << 13,

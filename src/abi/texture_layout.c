@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// layout.c: sizes and addresses of textures and views (layout.h).
-#include "cpu/texture/layout.h"
+// texture_layout.c: sizes and addresses of textures and views (texture_layout.h).
+#include "abi/texture_layout.h"
 #include <string.h>
 
 #define MAX_SIZE 16384u // Apple's limits: 1D and 2D
@@ -43,11 +43,11 @@ static bool is_1d(uint32_t type) {
     return type == CPU_TEXTURE_1D || type == CPU_TEXTURE_1D_ARRAY || type == CPU_TEXTURE_BUFFER;
 }
 
-uint32_t cpu_texture_n_slices(const CpuTexture *texture) {
+uint32_t abi_texture_n_slices(const AbiTexture *texture) {
     return texture->array_length * (is_cube(texture->type) ? 6u : 1u);
 }
 
-static bool shape_is_possible(const CpuTextureShape *s, const CpuPixelFormat *f) {
+static bool shape_is_possible(const AbiTextureShape *s, const AbiPixelFormat *f) {
     if (s->type >= CPU_TEXTURE_N_TYPES || !f || f->caps == 0) return false;
     if (!s->width || !s->height || !s->depth || !s->array_length || !s->n_levels || !s->n_samples)
         return false;
@@ -67,14 +67,14 @@ static bool shape_is_possible(const CpuTextureShape *s, const CpuPixelFormat *f)
         return false;
     uint32_t largest = s->width > s->height ? s->width : s->height;
     if (s->depth > largest) largest = s->depth;
-    return s->n_levels <= CPU_MAX_LEVELS && largest >> (s->n_levels - 1) != 0;
+    return s->n_levels <= ABI_MAX_LEVELS && largest >> (s->n_levels - 1) != 0;
 }
 
-bool cpu_texture_layout(const CpuTextureShape *s, void *base, CpuTexture *texture,
-                        CpuTextureSize *size) {
-    const CpuPixelFormat *f = cpu_pixel_format(s->pixel_format);
+bool abi_texture_layout(const AbiTextureShape *s, void *base, AbiTexture *texture,
+                        AbiTextureSize *size) {
+    const AbiPixelFormat *f = abi_pixel_format(s->pixel_format);
     if (!shape_is_possible(s, f)) return false;
-    CpuTexture t = {
+    AbiTexture t = {
         .width = s->width,
         .height = s->height,
         .depth = s->depth,
@@ -85,9 +85,9 @@ bool cpu_texture_layout(const CpuTextureShape *s, void *base, CpuTexture *textur
         .type = (uint8_t)s->type,
         .swizzle = {CPU_SWIZZLE_RED, CPU_SWIZZLE_GREEN, CPU_SWIZZLE_BLUE, CPU_SWIZZLE_ALPHA},
         .format = f};
-    uint64_t at = 0, end = 0, n_slices = cpu_texture_n_slices(&t);
+    uint64_t at = 0, end = 0, n_slices = abi_texture_n_slices(&t);
     for (uint32_t i = 0; i < s->n_levels; i++) {
-        CpuTextureLevel *l = &t.levels[i];
+        AbiTextureLevel *l = &t.levels[i];
         l->width = at_level(s->width, i);
         l->height = at_level(s->height, i);
         l->depth = at_level(s->depth, i);
@@ -105,12 +105,12 @@ bool cpu_texture_layout(const CpuTextureShape *s, void *base, CpuTexture *textur
         end = at + n_layers * l->layer_bytes - (s->row_bytes ? s->row_bytes - row : 0);
         at = round_up(end, LEVEL_ALIGNMENT);
     }
-    *size = (CpuTextureSize){.n_bytes = end, .alignment = s->row_bytes ? ROW_ALIGNMENT : ALIGNMENT};
+    *size = (AbiTextureSize){.n_bytes = end, .alignment = s->row_bytes ? ROW_ALIGNMENT : ALIGNMENT};
     if (texture) *texture = t;
     return true;
 }
 
-static bool view_shape(const CpuTexture *p, const CpuTextureView *v, CpuTexture *t) {
+static bool view_shape(const AbiTexture *p, const AbiTextureView *v, AbiTexture *t) {
     t->type = (uint8_t)v->type;
     t->array_length = v->n_slices;
     if ((p->type == CPU_TEXTURE_3D || v->type == CPU_TEXTURE_3D) && p->type != v->type)
@@ -126,15 +126,15 @@ static bool view_shape(const CpuTexture *p, const CpuTextureView *v, CpuTexture 
     return is_array(v->type) || t->array_length == 1;
 }
 
-bool cpu_texture_view(const CpuTexture *parent, const CpuTextureView *v, CpuTexture *texture) {
-    const CpuPixelFormat *f = cpu_pixel_format(v->pixel_format);
-    uint32_t n_slices = cpu_texture_n_slices(parent);
-    if (!f || f->caps == 0 || !cpu_format_view_compatible(parent->format, f)) return false;
+bool abi_texture_view(const AbiTexture *parent, const AbiTextureView *v, AbiTexture *texture) {
+    const AbiPixelFormat *f = abi_pixel_format(v->pixel_format);
+    uint32_t n_slices = abi_texture_n_slices(parent);
+    if (!f || f->caps == 0 || !abi_format_view_compatible(parent->format, f)) return false;
     if (v->type >= CPU_TEXTURE_N_TYPES || v->n_levels == 0 || v->n_slices == 0) return false;
     if (v->first_level >= parent->n_levels || v->n_levels > parent->n_levels - v->first_level)
         return false;
     if (v->first_slice >= n_slices || v->n_slices > n_slices - v->first_slice) return false;
-    CpuTexture t = *parent;
+    AbiTexture t = *parent;
     if (!view_shape(parent, v, &t)) return false;
     t.format = f;
     t.pixel_format = f->value;
