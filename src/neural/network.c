@@ -64,6 +64,92 @@ bool neural_network_init_siren(NeuralNetwork *net, uint32_t hidden, uint32_t n_h
     return true;
 }
 
+size_t neural_network_table_size(const NeuralNetwork *net) {
+    const NeuralHashGrid *g = &net->grid;
+    return g->table ? (size_t)g->n_levels * g->n_features << (g->log2_size & 63u) : 0;
+}
+
+static double gaussian(NeuralRandom *r) { // Box and Muller
+    double u = (neural_random_u32(r) + 1.0) / 4294967297.0, v = neural_random_u32(r) / 4294967296.0;
+    return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
+}
+
+bool neural_network_init_fourier(NeuralNetwork *net, uint32_t n_frequencies, double sigma,
+                                 uint32_t hidden, uint32_t n_hidden, uint64_t seed, char *message) {
+    uint32_t sizes[NEURAL_MAX_LAYERS + 1] = {n_frequencies * 2};
+    memset(net, 0, sizeof *net);
+    if (n_hidden > NEURAL_MAX_LAYERS - 1)
+        return neural_fail(message, "0 to %d hidden layers, not %u", NEURAL_MAX_LAYERS - 1,
+                           n_hidden);
+    for (uint32_t i = 0; i < n_hidden; i++) sizes[i + 1] = hidden;
+    sizes[n_hidden + 1] = 3;
+    if (!neural_network_init(net, n_hidden + 1, sizes, NEURAL_RELU, NEURAL_SIGMOID, message))
+        return false;
+    net->model = NEURAL_FOURIER;
+    net->n_coordinates = 2;
+    net->fourier.n_frequencies = n_frequencies;
+    net->fourier.matrix = malloc(n_frequencies * 2 * sizeof *net->fourier.matrix);
+    if (!net->fourier.matrix) {
+        neural_network_free(net);
+        return neural_fail(message, "out of memory");
+    }
+    NeuralRandom r;
+    neural_random_init(&r, seed, 2);
+    for (size_t i = 0; i < (size_t)n_frequencies * 2; i++)
+        net->fourier.matrix[i] = (float)(sigma * gaussian(&r));
+    for (uint32_t i = 0; i < net->n_layers; i++) {
+        const NeuralLayer *l = net->layers + i;
+        const float bound = sqrtf(6.0f / (float)l->n_in);
+        for (size_t k = 0; k < (size_t)l->n_in * l->n_out; k++)
+            l->weights[k] = neural_random_uniform(&r, -bound, bound);
+    }
+    return true;
+}
+
+bool neural_network_init_grid(NeuralNetwork *net, const NeuralHashGrid *sizes, uint32_t hidden,
+                              uint32_t n_hidden, uint64_t seed, char *message) {
+    uint32_t widths[NEURAL_MAX_LAYERS + 1] = {sizes->n_levels * sizes->n_features};
+    memset(net, 0, sizeof *net);
+    if (!sizes->n_levels || sizes->n_levels > NEURAL_MAX_LEVELS || !sizes->n_features ||
+        sizes->n_features > 8 || !sizes->log2_size || sizes->log2_size > 22)
+        return neural_fail(message,
+                           "a hash grid has 1 to %d levels, 1 to 8 features and 2^1 to "
+                           "2^22 entries a level",
+                           NEURAL_MAX_LEVELS);
+    if (!n_hidden || n_hidden > NEURAL_MAX_LAYERS - 1)
+        return neural_fail(message, "1 to %d hidden layers, not %u", NEURAL_MAX_LAYERS - 1,
+                           n_hidden);
+    for (uint32_t i = 0; i < n_hidden; i++) widths[i + 1] = hidden;
+    widths[n_hidden + 1] = 3;
+    if (!neural_network_init(net, n_hidden + 1, widths, NEURAL_RELU, NEURAL_SIGMOID, message))
+        return false;
+    net->model = NEURAL_INSTANT_NGP;
+    net->coordinates = NEURAL_UNIT_ENDS;
+    net->n_coordinates = 2;
+    net->grid = *sizes;
+    const size_t n = ((size_t)sizes->n_levels << sizes->log2_size) * sizes->n_features;
+    if (n >= (size_t)1 << 30) { // no buffer takes it: said before it is filled
+        neural_network_free(net);
+        return neural_fail(message, "a table of %zu numbers is too large", n);
+    }
+    net->grid.table = malloc(n * sizeof *net->grid.table);
+    if (!net->grid.table) {
+        neural_network_free(net);
+        return neural_fail(message, "no memory for a table of %zu numbers", n);
+    }
+    NeuralRandom r;
+    neural_random_init(&r, seed, 1);
+    for (size_t i = 0; i < n; i++) net->grid.table[i] = neural_random_uniform(&r, -1e-4f, 1e-4f);
+    float *at = net->params;
+    for (uint32_t i = 0; i < net->n_layers; i++) {
+        const NeuralLayer *l = net->layers + i;
+        const float bound = sqrtf(1.0f / (float)l->n_in);
+        for (size_t k = 0; k < (size_t)(l->n_in + 1) * l->n_out; k++)
+            *at++ = neural_random_uniform(&r, -bound, bound);
+    }
+    return true;
+}
+
 static bool copy_floats(float **to, const float *from, size_t n) {
     if (!from) return true;
     *to = malloc(n * sizeof **to);
@@ -74,10 +160,8 @@ static bool copy_floats(float **to, const float *from, size_t n) {
 bool neural_network_copy(NeuralNetwork *to, const NeuralNetwork *from) {
     *to = *from;
     to->params = to->grid.table = to->fourier.matrix = NULL;
-    size_t n_table = (size_t)from->grid.n_levels * from->grid.n_features
-                     << (from->grid.log2_size & 63u);
     if (!copy_floats(&to->params, from->params, from->n_params) ||
-        !copy_floats(&to->grid.table, from->grid.table, n_table) ||
+        !copy_floats(&to->grid.table, from->grid.table, neural_network_table_size(from)) ||
         !copy_floats(&to->fourier.matrix, from->fourier.matrix,
                      (size_t)from->fourier.n_frequencies * from->n_coordinates)) {
         neural_network_free(to);

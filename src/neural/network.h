@@ -14,6 +14,7 @@
 enum {
     NEURAL_MAX_LAYERS = 18,  // 16 hidden ones between the first and the last
     NEURAL_MAX_WIDTH = 1024, // neurons of a layer, and inputs of the first
+    NEURAL_MAX_LEVELS = 32,  // of a hash grid
     NEURAL_ERROR_BYTES = 512,
 };
 
@@ -75,6 +76,15 @@ bool neural_network_init(NeuralNetwork *net, uint32_t n_layers, const uint32_t *
 // layer U(+-1/in), the others U(+-sqrt(6/in)), biases like the weights, 0 in the last layer.
 bool neural_network_init_siren(NeuralNetwork *net, uint32_t hidden, uint32_t n_hidden,
                                uint64_t seed, char *message);
+// Random Fourier features, frequencies N(0, sigma), then hidden ReLU, n_hidden times, -> 3 sigmoid;
+// weights U(+-sqrt(6/in)), biases 0.
+bool neural_network_init_fourier(NeuralNetwork *net, uint32_t n_frequencies, double sigma,
+                                 uint32_t hidden, uint32_t n_hidden, uint64_t seed, char *message);
+// As instant-NGP makes it: features of the grid -> hidden ReLU, n_hidden - 1 times hidden ->
+// hidden, -> 3 sigmoid; table entries U(+-1e-4), layers U(+-sqrt(1 / in)).
+bool neural_network_init_grid(NeuralNetwork *net, const NeuralHashGrid *sizes, uint32_t hidden,
+                              uint32_t n_hidden, uint64_t seed, char *message);
+size_t neural_network_table_size(const NeuralNetwork *net); // numbers of the grid's table, or 0
 bool neural_network_copy(NeuralNetwork *to, const NeuralNetwork *from);
 void neural_network_free(NeuralNetwork *net); // and zeroes it
 

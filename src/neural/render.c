@@ -13,15 +13,11 @@
 #include <time.h>
 
 static const double PI = 3.14159265358979323846;
-enum { BAND = 1 << 21, MAX_LEVELS = 32, THREADS = 128 };
+enum { BAND = 1 << 21, THREADS = 128 };
 
 typedef struct RenderLayer {
     uint32_t n_in, n_out, weights, biases;
 } RenderLayer;
-typedef struct RenderGrid {
-    uint32_t n_levels, n_features, log2_size, pad;
-    float scale[MAX_LEVELS];
-} RenderGrid;
 typedef struct RenderView {
     uint32_t n, first, width, pad;
     float pixel_scale[2], pixel_offset[2], scale[2], offset[2];
@@ -43,6 +39,12 @@ double neural_grid_scale(const NeuralHashGrid *g, uint32_t level) {
     double low = floor(log(g->base_resolution)), high = floor(log(g->max_resolution));
     double t = g->n_levels > 1 ? (double)level / (g->n_levels - 1) : 0;
     return exp(low + (high - low) * t);
+}
+
+NeuralGpuGrid neural_grid_for_kernels(const NeuralHashGrid *g) {
+    NeuralGpuGrid grid = {g->n_levels, g->n_features, g->log2_size, 0, {0}};
+    for (uint32_t i = 0; i < g->n_levels; ++i) grid.scale[i] = (float)neural_grid_scale(g, i);
+    return grid;
 }
 
 static uint32_t round8(uint32_t n) { return (n + 7) & ~7u; }
@@ -110,17 +112,17 @@ static bool pack_typed(NeuralRenderer *r, NeuralPrecision precision, char *messa
 }
 
 static bool pack_encoding(NeuralRenderer *r, const NeuralNetwork *net, char *message) {
-    RenderGrid grid = {0};
+    NeuralGpuGrid grid = {0};
     const float *from = NULL;
     size_t n = 0;
     if (net->grid.table) {
         const NeuralHashGrid *g = &net->grid;
-        if (g->n_levels > MAX_LEVELS)
-            return neural_fail(message, "%u levels are more than %d", g->n_levels, MAX_LEVELS);
-        grid.n_levels = g->n_levels, grid.n_features = g->n_features, grid.log2_size = g->log2_size;
-        for (uint32_t i = 0; i < g->n_levels; ++i) grid.scale[i] = (float)neural_grid_scale(g, i);
+        if (g->n_levels > NEURAL_MAX_LEVELS)
+            return neural_fail(message, "%u levels are more than %d", g->n_levels,
+                               NEURAL_MAX_LEVELS);
+        grid = neural_grid_for_kernels(g);
         from = g->table;
-        n = ((size_t)g->n_levels << g->log2_size) * g->n_features;
+        n = neural_network_table_size(net);
     } else if (net->fourier.matrix) {
         from = net->fourier.matrix;
         n = (size_t)net->fourier.n_frequencies * net->n_coordinates;

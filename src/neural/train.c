@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // train.c: the trainer: layout of the parameters on the device, steps in batches, evaluation,
-// state. How gradients come about is the business of the two paths (train_int.h).
+// state. How gradients come about is the business of the paths (train_int.h).
 #include "neural/train.h"
 #include "base/numbers.h"
 #include "base/philox.h"
 #include "neural/image.h"
 #include "neural/kernels.h"
+#include "neural/render.h"
 #include "neural/train_int.h"
 #include <math.h>
 #include <stdlib.h>
@@ -36,9 +37,13 @@ static bool check(const NeuralNetwork *net, const NeuralDataset *data, const Neu
     if (!net->n_layers) return neural_fail(message, "a network without layers cannot be trained");
     const NeuralLayer *last = &net->layers[net->n_layers - 1];
     if (!data->n) return neural_fail(message, "there are no samples to learn");
-    if (data->n_in != net->layers[0].n_in || data->n_out != last->n_out)
+    const uint32_t n_in = net->grid.table ? net->n_coordinates : net->layers[0].n_in;
+    if (data->n_in != n_in || data->n_out != last->n_out)
         return neural_fail(message, "the data have %u inputs and %u outputs, the network %u and %u",
-                           data->n_in, data->n_out, net->layers[0].n_in, last->n_out);
+                           data->n_in, data->n_out, n_in, last->n_out);
+    if (net->grid.table && (n_in != 2 || o->precision != NEURAL_FLOAT ||
+                            net->layers[0].n_in != net->grid.n_levels * net->grid.n_features))
+        return neural_fail(message, "a hash grid is of two coordinates, and float only");
     if (o->batch > 1u << 24) return neural_fail(message, "batch %u is too large", o->batch);
     uint32_t widest = data->n_in; // kernels count in 32 bits
     for (uint32_t i = 0; i < net->n_layers; i++)
@@ -100,6 +105,10 @@ static bool make_buffers(NeuralTrainer *t, const NeuralDataset *data, char *mess
         t->forward = mtl_retain(t->params);
     else if (!train_buffer(t, &t->forward, n, size, message))
         return false;
+    if (t->n_table && (!train_buffer(t, &t->table, t->n_table, 4, message) ||
+                       !train_buffer(t, &t->table_moment1, t->n_table, 4, message) ||
+                       !train_buffer(t, &t->table_moment2, t->n_table, 4, message)))
+        return false;
     memcpy(mtl_buffer_contents(t->layers), t->flat, t->net.n_layers * sizeof *t->flat);
     memcpy(mtl_buffer_contents(t->inputs), data->inputs, (size_t)data->n * data->n_in * 4);
     memcpy(mtl_buffer_contents(t->targets), data->targets, (size_t)data->n * data->n_out * 4);
@@ -119,15 +128,19 @@ NeuralTrainer *neural_trainer_new(MTLDevice *device, const NeuralNetwork *net,
     }
     t->options = *options;
     NeuralTrainOptions *o = &t->options;
-    if (!o->batch) o->batch = 2048;
-    if (!(o->learning_rate > 0)) o->learning_rate = 1e-3f;
+    const bool grid = net->grid.table != NULL;
+    if (!o->batch) o->batch = grid ? 4096 : 2048;
+    if (!(o->learning_rate > 0)) o->learning_rate = grid ? 1e-2f : 1e-3f;
     if (!(o->beta1 > 0)) o->beta1 = 0.9f;
-    if (!(o->beta2 > 0)) o->beta2 = 0.999f;
+    if (!(o->beta2 > 0)) o->beta2 = grid ? 0.99f : 0.999f;
     if (!(o->epsilon > 0)) o->epsilon = 1e-8f;
     t->n_samples = data->n, t->n_in = data->n_in, t->n_out = data->n_out;
     t->evaluate_at_once = data->n < 1u << 17 ? data->n : 1u << 17;
     t->loss_factor = o->precision == NEURAL_HALF ? 64.0f : 1.0f;
-    t->path = o->path == NEURAL_PATH_PLAIN || !train_fused_fits(net) ? &train_plain : &train_fused;
+    t->n_table = neural_network_table_size(net);
+    t->path = grid                                                     ? &train_grid
+              : o->path == NEURAL_PATH_PLAIN || !train_fused_fits(net) ? &train_plain
+                                                                       : &train_fused;
     lay_out(t);
     t->gpu = neural_gpu_new(device, message);
     if (!t->gpu || !make_buffers(t, data, message) || !make_pipelines(t, message)) goto fail;
@@ -135,6 +148,7 @@ NeuralTrainer *neural_trainer_new(MTLDevice *device, const NeuralNetwork *net,
         !train_buffer(t, &t->squares, t->n_groups, 4, message))
         goto fail;
     set_params(t, t->net.params);
+    if (t->n_table) memcpy(mtl_buffer_contents(t->table), t->net.grid.table, t->n_table * 4);
     return t;
 fail:
     neural_trainer_free(t);
@@ -143,16 +157,20 @@ fail:
 
 void neural_trainer_free(NeuralTrainer *t) {
     if (!t) return;
-    MTLBuffer *const buffers[] = {t->params,    t->moment1, t->moment2, t->forward, t->transposed,
-                                  t->gradients, t->squares, t->losses,  t->layers,  t->steps,
-                                  t->inputs,    t->targets, t->scratch, t->outputs, t->sizes};
+    MTLBuffer *const buffers[] = {
+        t->params,         t->moment1, t->moment2, t->forward, t->transposed,    t->gradients,
+        t->squares,        t->losses,  t->layers,  t->steps,   t->inputs,        t->targets,
+        t->scratch,        t->outputs, t->sizes,   t->table,   t->table_moment1, t->table_moment2,
+        t->table_gradient, t->grid,    t->ones};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) mtl_release(buffers[i]);
     for (size_t i = 0; i < sizeof t->pipelines / sizeof *t->pipelines; i++)
         mtl_release(t->pipelines[i]);
     mtl_release(t->update);
     mtl_release(t->library);
     mtl_release(t->update_library);
+    neural_renderer_free(t->renderer);
     neural_gpu_free(t->gpu);
+    neural_network_free(&t->now);
     neural_network_free(&t->net);
     free(t);
 }
@@ -208,8 +226,9 @@ static void set_params(NeuralTrainer *t, const float *params) {
 }
 
 void neural_trainer_get_network(const NeuralTrainer *t, NeuralNetwork *net) {
-    if (net->n_params == t->net.n_params)
-        from_device(t, net->params, mtl_buffer_contents(t->params));
+    if (net->n_params != t->net.n_params || neural_network_table_size(net) != t->n_table) return;
+    from_device(t, net->params, mtl_buffer_contents(t->params));
+    if (t->n_table) memcpy(net->grid.table, mtl_buffer_contents(t->table), t->n_table * 4);
 }
 
 bool neural_train_state_init(NeuralTrainState *s, size_t n_params) {
@@ -227,20 +246,41 @@ void neural_train_state_free(NeuralTrainState *s) {
     memset(s, 0, sizeof *s);
 }
 
+typedef struct StatePart { // one of the three arrays of a state, and where it is on the device
+    float *numbers;
+    MTLBuffer *layers, *table;
+} StatePart;
+#define STATE_PARTS(T, S)                                                                          \
+    {                                                                                              \
+        {(S)->params, (T)->params, (T)->table}, {(S)->moment1, (T)->moment1, (T)->table_moment1},  \
+        {                                                                                          \
+            (S)->moment2, (T)->moment2, (T)->table_moment2                                         \
+        }                                                                                          \
+    }
+
 void neural_trainer_get_state(const NeuralTrainer *t, NeuralTrainState *s) {
-    if (s->n_params != t->net.n_params) return;
+    const StatePart parts[] = STATE_PARTS(t, s);
+    const size_t n = t->net.n_params;
+    if (s->n_params != n + t->n_table) return;
     s->step = t->step;
-    from_device(t, s->params, mtl_buffer_contents(t->params));
-    from_device(t, s->moment1, mtl_buffer_contents(t->moment1));
-    from_device(t, s->moment2, mtl_buffer_contents(t->moment2));
+    for (int i = 0; i < 3; i++) {
+        from_device(t, parts[i].numbers, mtl_buffer_contents(parts[i].layers));
+        if (t->n_table)
+            memcpy(parts[i].numbers + n, mtl_buffer_contents(parts[i].table), t->n_table * 4);
+    }
 }
 
 bool neural_trainer_set_state(NeuralTrainer *t, const NeuralTrainState *s) {
-    if (s->n_params != t->net.n_params) return false;
+    const StatePart parts[] = STATE_PARTS(t, s);
+    const size_t n = t->net.n_params;
+    if (s->n_params != n + t->n_table) return false;
     t->step = s->step;
     set_params(t, s->params);
-    to_device(t, mtl_buffer_contents(t->moment1), s->moment1);
-    to_device(t, mtl_buffer_contents(t->moment2), s->moment2);
+    for (int i = 0; i < 3; i++) {
+        if (i) to_device(t, mtl_buffer_contents(parts[i].layers), parts[i].numbers);
+        if (t->n_table)
+            memcpy(mtl_buffer_contents(parts[i].table), parts[i].numbers + n, t->n_table * 4);
+    }
     return true;
 }
 
@@ -301,6 +341,7 @@ bool neural_trainer_step(NeuralTrainer *t, uint32_t n, float *losses, char *mess
             fill_step(t, i, t->step + i);
             t->path->gradient(t, (size_t)i * TRAIN_STEP_STRIDE);
             encode_update(t, (size_t)i * TRAIN_STEP_STRIDE);
+            if (t->path->update) t->path->update(t, (size_t)i * TRAIN_STEP_STRIDE);
         }
         if (!neural_gpu_finish(t->gpu, message)) return false;
         const float *got = mtl_buffer_contents(t->losses);
@@ -333,6 +374,7 @@ bool neural_trainer_gradient(NeuralTrainer *t, float *gradient, float *loss, cha
     }
     for (uint32_t i = 0; i < t->n_flat; i++) sum[i] *= s->gradient_scale;
     from_device(t, gradient, sum);
+    if (t->n_table) train_grid_take_gradient(t, gradient + t->net.n_params, s->gradient_scale);
     *loss = sse * s->loss_scale;
     free(sum);
     return true;
@@ -380,9 +422,13 @@ bool neural_trainer_evaluate(NeuralTrainer *t, NeuralEvaluation *e, unsigned cha
     for (uint32_t first = 0; first < t->n_samples;) {
         uint32_t n = t->n_samples - first;
         if (n > t->evaluate_at_once) n = t->evaluate_at_once;
-        neural_gpu_begin(t->gpu);
-        t->path->forward(t, first, n);
-        if (!neural_gpu_finish(t->gpu, message)) return false;
+        if (t->path->evaluate) {
+            if (!t->path->evaluate(t, first, n, message)) return false;
+        } else {
+            neural_gpu_begin(t->gpu);
+            t->path->forward(t, first, n);
+            if (!neural_gpu_finish(t->gpu, message)) return false;
+        }
         sse += take_outputs(t, first, n, rgba ? rgba + (size_t)first * 4 : NULL);
         if (outputs)
             memcpy(outputs + (size_t)first * t->n_out, mtl_buffer_contents(t->outputs),

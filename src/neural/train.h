@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // train.h: gradient descent on a network: pairs of inputs and targets, minibatches drawn with
-// replacement, mean squared error, Adam.
+// replacement, mean squared error, Adam. With a hash grid in front (instant-NGP) inputs are
+// positions (n, 2) in 0..1, and the table is learnt together with the layers.
 //
 // A run is determined by its network, data and options: the same on every rerun and for every
 // number of worker threads, bit for bit. A step is two dispatches: one that computes partial
@@ -33,14 +34,14 @@ typedef struct NeuralDataset {
 } NeuralDataset;
 
 typedef struct NeuralTrainOptions {
-    uint32_t batch;      // samples of a step, 1 or more; 0: 2048
-    float learning_rate; // 0: 1e-3
+    uint32_t batch;      // samples of a step, 1 or more; 0: 2048, with a hash grid 4096
+    float learning_rate; // 0: 1e-3, with a hash grid 1e-2
     // The rate stays for decay_from steps, then falls along half a cosine to learning_rate *
     // final_rate at step decay_steps, and stays there. decay_steps 0: it is constant.
     uint64_t decay_from, decay_steps;
     float final_rate;
     uint64_t warmup_steps;       // the rate rises linearly over these; 0: none
-    float beta1, beta2, epsilon; // 0: 0.9, 0.999, 1e-8
+    float beta1, beta2, epsilon; // 0: 0.9, 0.999 (with a hash grid 0.99), 1e-8
     uint64_t seed;
     NeuralPrecision precision;
     NeuralPath path;
@@ -60,7 +61,7 @@ void neural_trainer_free(NeuralTrainer *t);
 // of no use).
 bool neural_trainer_step(NeuralTrainer *t, uint32_t n, float *losses, char *message);
 uint64_t neural_trainer_steps_done(const NeuralTrainer *t);
-const char *neural_trainer_path(const NeuralTrainer *t); // "fused" or "plain"
+const char *neural_trainer_path(const NeuralTrainer *t); // "fused", "plain" or "grid"
 
 typedef struct NeuralEvaluation {
     double sse, mse, psnr; // over all samples and outputs; psnr as neural_psnr()
@@ -71,7 +72,8 @@ bool neural_trainer_evaluate(NeuralTrainer *t, NeuralEvaluation *e, unsigned cha
                              float *outputs, char *message);
 
 // The gradient of the mean squared error of the batch of the next step, in the order of
-// NeuralNetwork.params (n_params numbers), and the loss; nothing is updated. For tests.
+// NeuralNetwork.params (n_params numbers) and then of the table, and the loss; nothing is updated.
+// For tests.
 bool neural_trainer_gradient(NeuralTrainer *t, float *gradient, float *loss, char *message);
 // The samples the given step uses: batch numbers below the dataset's n.
 void neural_trainer_samples(const NeuralTrainer *t, uint64_t step, uint32_t *samples);
@@ -79,7 +81,8 @@ void neural_trainer_samples(const NeuralTrainer *t, uint64_t step, uint32_t *sam
 // Parameters now, into a network of the same sizes.
 void neural_trainer_get_network(const NeuralTrainer *t, NeuralNetwork *net);
 
-// All that changes while training; arrays of NeuralNetwork.n_params numbers in that order.
+// All that changes while training; arrays of n_params + neural_network_table_size() numbers, in the
+// order of NeuralNetwork.params, the table behind them.
 typedef struct NeuralTrainState {
     uint64_t step;
     size_t n_params;

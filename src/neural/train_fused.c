@@ -99,4 +99,5 @@ static void forward(NeuralTrainer *t, uint32_t first, uint32_t n) {
                         mtl_size_make((n + rows - 1) / rows, 1, 1), mtl_size_make(32, 1, 1));
 }
 
-const TrainPath train_fused = {"fused", prepare, gradient, forward};
+const TrainPath train_fused = {
+    .name = "fused", .prepare = prepare, .gradient = gradient, .forward = forward};

@@ -3,6 +3,7 @@
 //   train.c        options, batches of steps, state in and out
 //   train_fused.c  a tile of samples through all layers in one dispatch
 //   train_plain.c  one dispatch a layer
+//   train_grid.c   a hash grid in front of the layers of train_plain.c
 #ifndef INGOT_NEURAL_TRAIN_INT_H
 #define INGOT_NEURAL_TRAIN_INT_H
 #include "neural/gpu.h"
@@ -11,7 +12,7 @@
 enum {
     TRAIN_STEPS_AT_ONCE = 16, // of a command buffer
     TRAIN_STEP_STRIDE = 256,  // bytes between their structures
-    TRAIN_EVALUATE_GROUPS = 256,
+    TRAIN_PIPELINES = 9,
 };
 
 typedef struct TrainPath {
@@ -22,8 +23,11 @@ typedef struct TrainPath {
     void (*gradient)(NeuralTrainer *t, size_t offset);
     // The network on n samples from `first`: results into t->outputs (from its beginning).
     void (*forward)(NeuralTrainer *t, uint32_t first, uint32_t n);
+    // Grid only. What is learnt besides the layers; and instead of forward, waited for.
+    void (*update)(NeuralTrainer *t, size_t offset);
+    bool (*evaluate)(NeuralTrainer *t, uint32_t first, uint32_t n, char *message);
 } TrainPath;
-extern const TrainPath train_fused, train_plain;
+extern const TrainPath train_fused, train_plain, train_grid;
 bool train_fused_fits(const NeuralNetwork *net);
 
 struct NeuralTrainer {
@@ -42,21 +46,36 @@ struct NeuralTrainer {
 
     MTLLibrary *library, *update_library;
     MTLComputePipelineState *update;
-    MTLComputePipelineState *pipelines[8]; // of the path
-    MTLBuffer *params, *moment1, *moment2; // n_flat floats each
-    MTLBuffer *forward, *transposed;       // n_flat of the storage type; forward: params if float
-    MTLBuffer *gradients;                  // (n_groups, n_flat)
-    MTLBuffer *squares;                    // (n_groups)
-    MTLBuffer *losses;                     // (TRAIN_STEPS_AT_ONCE)
+    MTLComputePipelineState *pipelines[TRAIN_PIPELINES]; // of the path
+    MTLBuffer *params, *moment1, *moment2;               // n_flat floats each
+    MTLBuffer *forward, *transposed; // n_flat of the storage type; forward: params if float
+    MTLBuffer *gradients;            // (n_groups, n_flat)
+    MTLBuffer *squares;              // (n_groups)
+    MTLBuffer *losses;               // (TRAIN_STEPS_AT_ONCE)
     MTLBuffer *layers, *steps;
     MTLBuffer *inputs, *targets;
     MTLBuffer *scratch; // of the path
     MTLBuffer *outputs; // (evaluate_at_once, n_out)
     MTLBuffer *sizes;   // small constants of the path
     uint32_t evaluate_at_once;
+    size_t n_table; // the rest: hash grid only
+    MTLBuffer *table, *table_moment1, *table_moment2;
+    MTLBuffer *table_gradient; // of whole numbers, see kernels/grid.metal
+    MTLBuffer *grid, *ones;
+    struct NeuralRenderer *renderer;
+    NeuralNetwork now; // what it draws
 };
 
 // A zeroed device buffer of n numbers of `size` bytes; false and the message if there is none.
 bool train_buffer(NeuralTrainer *t, MTLBuffer **to, size_t n, size_t size, char *message);
+// train_plain.c, for the grid: the pipelines of the layers; then from inputs and targets in the
+// scratch to gradients and squares. ones (of the slope of what is no activation): the gradient of
+// the inputs, too, which lies where the result says.
+bool train_plain_prepare(NeuralTrainer *t, char *message);
+NeuralBinding train_plain_inputs(NeuralTrainer *t);
+NeuralBinding train_plain_targets(NeuralTrainer *t);
+NeuralBinding train_plain_layers(NeuralTrainer *t, MTLBuffer *ones);
+// train_grid.c: the gradient of the table times `scale`; the sums are zero afterwards.
+void train_grid_take_gradient(NeuralTrainer *t, float *gradient, float scale);
 MTLFunctionConstantValues *train_constants(const uint32_t *values, size_t n);
 #endif

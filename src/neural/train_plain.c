@@ -19,7 +19,7 @@ typedef struct Regions {
 
 static Regions regions(const NeuralTrainer *t, uint32_t n) {
     Regions r = {0};
-    size_t at = (size_t)n * t->n_in;
+    size_t at = (size_t)n * t->flat[0].n_in;
     for (uint32_t i = 0; i < t->net.n_layers; i++) {
         size_t size = (size_t)n * t->flat[i].n_out;
         r.activations[i + 1] = at, at += size;
@@ -36,7 +36,7 @@ static Regions regions(const NeuralTrainer *t, uint32_t n) {
 // Numbers the kernels take by reference; their places in t->sizes, in bytes.
 enum { SIZE_BATCH = 0, SIZE_IN_OUT = 16, SIZE_BATCH_OUT = 32, SIZE_EVALUATE = 48 };
 
-static bool prepare(NeuralTrainer *t, char *message) {
+bool train_plain_prepare(NeuralTrainer *t, char *message) {
     t->library = neural_kernel_library(neural_gpu_device(t->gpu), "plain.metal", message);
     if (!t->library) return false;
     for (int i = 0; i < N_KERNELS; i++) {
@@ -81,15 +81,17 @@ static void layers_forward(NeuralTrainer *t, const Regions *r, uint32_t n, size_
     }
 }
 
-static void gradient(NeuralTrainer *t, size_t offset) {
-    uint32_t n = t->options.batch, n_layers = t->net.n_layers;
+NeuralBinding train_plain_inputs(NeuralTrainer *t) { return (NeuralBinding){t->scratch, 0}; }
+
+NeuralBinding train_plain_targets(NeuralTrainer *t) {
+    return (NeuralBinding){t->scratch, regions(t, t->options.batch).targets * 4};
+}
+
+NeuralBinding train_plain_layers(NeuralTrainer *t, MTLBuffer *ones) {
+    uint32_t n = t->options.batch, n_layers = t->net.n_layers, side = 0;
     Regions r = regions(t, n);
     MTLBuffer *s = t->scratch;
     const MTLSize g1 = mtl_size_make(32, 1, 1), g2 = mtl_size_make(32, 8, 1);
-    const NeuralBinding gather[] = {
-        {t->inputs, 0},     {t->targets, 0},    {s, 0},
-        {s, r.targets * 4}, {t->steps, offset}, {t->sizes, SIZE_IN_OUT}};
-    neural_gpu_dispatch(t->gpu, t->pipelines[GATHER], gather, 6, groups1(n), g1);
     layers_forward(t, &r, n, SIZE_BATCH, (NeuralBinding){s, 0}, (NeuralBinding){0});
     const NeuralBinding error[] = {{s, r.activations[n_layers] * 4},
                                    {s, r.targets * 4},
@@ -100,22 +102,34 @@ static void gradient(NeuralTrainer *t, size_t offset) {
     neural_gpu_dispatch(t->gpu, t->pipelines[ERROR], error, 6, groups1(n), g1);
     const NeuralBinding loss[] = {{s, r.squares * 4}, {t->squares, 0}, {t->sizes, SIZE_BATCH}};
     neural_gpu_dispatch(t->gpu, t->pipelines[LOSS], loss, 3, mtl_size_make(1, 1, 1), g1);
-    for (uint32_t i = n_layers, side = 0; i-- > 0; side ^= 1) {
+    for (uint32_t i = n_layers; i-- > 0;) {
         const NeuralGpuLayer *l = &t->flat[i];
         const NeuralBinding layer = {t->layers, i * sizeof *t->flat}, size = {t->sizes, SIZE_BATCH};
         const NeuralBinding weights[] = {
             {s, r.activations[i] * 4}, {s, r.delta[side] * 4}, {t->gradients, 0}, layer, size};
         neural_gpu_dispatch(t->gpu, t->pipelines[GRADIENT], weights, 5,
                             groups2(l->n_out, l->n_in + 1), g2);
-        if (!i) break;
+        if (!i && !ones) break;
         const NeuralBinding before[] = {{t->params, 0},
                                         {s, r.delta[side] * 4},
-                                        {s, r.slopes[i - 1] * 4},
+                                        i ? (NeuralBinding){s, r.slopes[i - 1] * 4}
+                                          : (NeuralBinding){ones, 0},
                                         {s, r.delta[side ^ 1] * 4},
                                         layer,
                                         size};
         neural_gpu_dispatch(t->gpu, t->pipelines[BACKWARD], before, 6, groups2(l->n_in, n), g2);
+        side ^= 1;
     }
+    return (NeuralBinding){s, r.delta[side] * 4};
+}
+
+static void gradient(NeuralTrainer *t, size_t offset) {
+    const NeuralBinding gather[] = {{t->inputs, 0},        {t->targets, 0},
+                                    train_plain_inputs(t), train_plain_targets(t),
+                                    {t->steps, offset},    {t->sizes, SIZE_IN_OUT}};
+    neural_gpu_dispatch(t->gpu, t->pipelines[GATHER], gather, 6, groups1(t->options.batch),
+                        mtl_size_make(32, 1, 1));
+    train_plain_layers(t, NULL);
 }
 
 static void forward(NeuralTrainer *t, uint32_t first, uint32_t n) {
@@ -125,4 +139,5 @@ static void forward(NeuralTrainer *t, uint32_t first, uint32_t n) {
                    (NeuralBinding){t->outputs, 0});
 }
 
-const TrainPath train_plain = {"plain", prepare, gradient, forward};
+const TrainPath train_plain = {
+    .name = "plain", .prepare = train_plain_prepare, .gradient = gradient, .forward = forward};

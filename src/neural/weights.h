@@ -37,7 +37,7 @@ typedef struct NeuralTraining {
     uint32_t batch;
     uint32_t precision; // NeuralPrecision: 0 float, 1 half, 2 bfloat
     double learning_rate;
-    float *first_moments, *second_moments; // net.n_params each, in the order of net.params; owned
+    float *first_moments, *second_moments; // of net.params, then of the grid's table; owned
 } NeuralTraining;
 
 typedef struct NeuralWeights {

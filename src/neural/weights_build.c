@@ -139,10 +139,11 @@ static bool build_rest(WeightsFile *f) {
     if (!w->aspect_ratio && w->width && w->height)
         w->aspect_ratio = (float)((double)w->width / w->height);
     if (!f->moments[0].n && !f->moments[1].n) return true;
+    const size_t n_learnt = w->net.n_params + neural_network_table_size(&w->net);
     for (int i = 0; i < 2; ++i)
-        if (f->moments[i].n != w->net.n_params)
+        if (f->moments[i].n != n_learnt)
             return neural_fail(f->r.message, "%s: training.%s_moments: %zu numbers, not %zu",
-                               f->r.name, i ? "second" : "first", f->moments[i].n, w->net.n_params);
+                               f->r.name, i ? "second" : "first", f->moments[i].n, n_learnt);
     w->training.first_moments = f->moments[0].data;
     w->training.second_moments = f->moments[1].data;
     f->moments[0].data = f->moments[1].data = NULL;

@@ -135,11 +135,11 @@ static void add_samples(Text *t, const NeuralWeights *w) {
     text_add(t, "  ]");
 }
 
-static void add_training(Text *t, const NeuralTraining *g, size_t n_params) {
+static void add_training(Text *t, const NeuralTraining *g, size_t n_learnt) {
     text_printf(t, ",\n  \"training\": {\n    \"batch\": %u", g->batch);
     if (g->first_moments) {
         text_add(t, ",\n    \"first_moments\": ");
-        add_row(t, g->first_moments, n_params, 1);
+        add_row(t, g->first_moments, n_learnt, 1);
     }
     text_printf(t, ",\n    \"learning_rate\": %.17g", g->learning_rate);
     if (g->limit) text_printf(t, ",\n    \"limit\": %llu", (unsigned long long)g->limit);
@@ -147,7 +147,7 @@ static void add_training(Text *t, const NeuralTraining *g, size_t n_params) {
                 (unsigned long long)g->planned, g->precision);
     if (g->first_moments) {
         text_add(t, ",\n    \"second_moments\": ");
-        add_row(t, g->second_moments, n_params, 1);
+        add_row(t, g->second_moments, n_learnt, 1);
     }
     text_printf(t, ",\n    \"seed\": %llu,\n    \"step\": %llu\n  }", (unsigned long long)g->seed,
                 (unsigned long long)g->step);
@@ -162,7 +162,7 @@ static bool finite_all(const float *v, size_t n) {
 static bool check(const NeuralWeights *w, char *message) {
     const NeuralNetwork *net = &w->net;
     const NeuralHashGrid *g = &net->grid;
-    const size_t n_table = ((size_t)g->n_levels << g->log2_size) * g->n_features;
+    const size_t n_table = neural_network_table_size(net), n_learnt = net->n_params + n_table;
     if (!net->n_layers || net->n_layers > NEURAL_MAX_FILE_LAYERS)
         return neural_fail(message, "a weights file holds 1 to %d layers, not %u",
                            NEURAL_MAX_FILE_LAYERS, net->n_layers);
@@ -173,8 +173,8 @@ static bool check(const NeuralWeights *w, char *message) {
     }
     if (!finite_all(g->table, n_table))
         return neural_fail(message, "the hash table has a number that is not finite");
-    if (!finite_all(w->training.first_moments, net->n_params) ||
-        !finite_all(w->training.second_moments, net->n_params))
+    if (!finite_all(w->training.first_moments, n_learnt) ||
+        !finite_all(w->training.second_moments, n_learnt))
         return neural_fail(message, "a moment of the optimiser is not finite");
     return true;
 }
@@ -191,7 +191,7 @@ char *neural_weights_text(const NeuralWeights *w, size_t *n_bytes, char *message
     add_model(&t, &w->net);
     if (w->n_samples) add_samples(&t, w);
     if (w->training.step || w->training.first_moments)
-        add_training(&t, &w->training, w->net.n_params);
+        add_training(&t, &w->training, w->net.n_params + neural_network_table_size(&w->net));
     text_add(&t, "\n}\n");
     size_t n = t.n_bytes;
     char *text = text_take(&t);
@@ -232,22 +232,15 @@ bool neural_weights_add_samples(NeuralWeights *w, const float *positions, const 
     free(w->samples);
     w->n_samples = 0;
     w->samples = calloc(count ? count : 1, sizeof *w->samples);
-    uint32_t *order = malloc((n ? n : 1) * sizeof *order);
-    if (!w->samples || !order) {
-        free(order);
-        return false;
-    }
+    if (!w->samples) return false;
     NeuralRandom r;
     neural_random_init(&r, seed, 3);
-    for (size_t i = 0; i < n; ++i) order[i] = (uint32_t)i;
-    for (uint32_t i = 0; i < count; ++i) { // the beginning of a shuffle
-        size_t k = i + (size_t)((uint64_t)neural_random_u32(&r) * (n - i) >> 32);
-        uint32_t at = order[k];
-        order[k] = order[i];
+    for (uint32_t i = 0; i < count; ++i) { // one of each part of the samples: none twice
+        uint64_t from = (uint64_t)n * i / count, to = (uint64_t)n * (i + 1) / count;
+        size_t at = (size_t)(from + neural_random_u32(&r) % (to - from));
         memcpy(w->samples[i].position, positions + at * d, d * sizeof *positions);
         memcpy(w->samples[i].value, values + at * c, c * sizeof *values);
     }
-    free(order);
     w->n_samples = count;
     w->sample_seed = seed;
     return true;

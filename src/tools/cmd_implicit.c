@@ -2,6 +2,7 @@
 // cmd_implicit.c: `ingot implicit`: finds the part that was asked for (see implicit.h), and reads
 // the values of options for all of them.
 #include "tools/implicit.h"
+#include "tools/train.h"
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -29,7 +30,7 @@ static void usage(FILE *f) {
           f);
     for (int i = 0; i < N_PARTS; ++i)
         fprintf(f, "  ingot implicit %-8s %s\n", parts[i].name, parts[i].what);
-    fputs("\n`ingot implicit PART --help` says more. `train_siren` trains a SIREN.\n", f);
+    fputs("\n`ingot implicit PART --help` says more. `train_siren` is `train` for a SIREN.\n", f);
 }
 
 int cmd_implicit(int argc, char **argv) {
@@ -46,6 +47,15 @@ int cmd_implicit(int argc, char **argv) {
         if (!strcmp(name, parts[i].name)) return parts[i].run(argc - 1, argv + 1);
     return complain(EXIT_USAGE, "implicit", "there is no part '%s' (try `ingot implicit --help`)",
                     name);
+}
+
+int implicit_train(int argc, char **argv) {
+    static const TrainName name = {
+        .name = "ingot implicit train",
+        .usage = "ingot implicit train --model MODEL --input IMAGE [options]",
+        .any_model = true,
+    };
+    return train_command(&name, argc, argv);
 }
 
 bool parse_kernel(const char *text, NeuralKernel *kernel) {

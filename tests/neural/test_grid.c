@@ -4,7 +4,7 @@
 #include "../base/testing.h"
 #include "neural/picture.h"
 #include "neural/render.h"
-#include "neural/train_grid.h"
+#include "neural/train.h"
 #include <math.h>
 
 static char message[NEURAL_ERROR_BYTES];
@@ -92,12 +92,11 @@ static void gradients(void **state) {
     for (uint32_t n_hidden = 1; n_hidden <= 2; n_hidden++) {
         Case c;
         make(&c, n_hidden);
-        NeuralGridTrainer *t =
-            neural_grid_trainer_new(device, &c.net, &c.data, &c.options, message);
+        NeuralTrainer *t = neural_trainer_new(device, &c.net, &c.data, &c.options, message);
         if (!t) fail_msg("%s", message);
         const size_t n_table = LEVELS * FEATURES << LOG2, n = c.net.n_params;
-        float *g = malloc(n * sizeof *g), *gt = malloc(n_table * sizeof *gt), l;
-        assert_true(neural_grid_trainer_gradient(t, g, gt, &l, message));
+        float *g = malloc((n + n_table) * sizeof *g), *gt = g + n, l;
+        assert_true(neural_trainer_gradient(t, g, &l, message));
         uint32_t samples[BATCH];
         samples_of(&c, 0, samples);
         double *p = malloc(n * sizeof *p), *table = malloc(n_table * sizeof *table);
@@ -121,13 +120,13 @@ static void gradients(void **state) {
         }
         assert_true(largest > 1e-3); // there was something to compare
         // And again: nothing of the first call is left in the table's sums.
-        float l2, *again = malloc(n_table * sizeof *again);
-        assert_true(neural_grid_trainer_gradient(t, g, again, &l2, message));
-        assert_memory_equal(gt, again, n_table * sizeof *again);
+        float l2, *again = malloc((n + n_table) * sizeof *again);
+        assert_true(neural_trainer_gradient(t, again, &l2, message));
+        assert_memory_equal(g, again, (n + n_table) * sizeof *again);
         assert_true(l == l2);
-        neural_grid_trainer_free(t);
+        neural_trainer_free(t);
         neural_network_free(&c.net);
-        free(g), free(gt), free(p), free(table), free(again);
+        free(g), free(p), free(table), free(again);
     }
 }
 
@@ -138,15 +137,24 @@ static void runs_are_the_same(void **state) {
     NeuralNetwork results[2];
     float losses[2][20];
     for (int k = 0; k < 2; k++) {
-        NeuralGridTrainer *t =
-            neural_grid_trainer_new(device, &c.net, &c.data, &c.options, message);
+        NeuralTrainer *t = neural_trainer_new(device, &c.net, &c.data, &c.options, message);
         assert_non_null(t);
-        // In other portions the second time.
-        assert_true(neural_grid_trainer_step(t, k ? 3 : 20, losses[k], message));
-        if (k) assert_true(neural_grid_trainer_step(t, 17, losses[k] + 3, message));
+        // In two portions the second time, by two trainers.
+        assert_true(neural_trainer_step(t, k ? 3 : 20, losses[k], message));
+        if (k) {
+            NeuralTrainState s;
+            assert_true(
+                neural_train_state_init(&s, c.net.n_params + neural_network_table_size(&c.net)));
+            neural_trainer_get_state(t, &s);
+            neural_trainer_free(t);
+            t = neural_trainer_new(device, &c.net, &c.data, &c.options, message);
+            assert_true(neural_trainer_set_state(t, &s));
+            neural_train_state_free(&s);
+            assert_true(neural_trainer_step(t, 17, losses[k] + 3, message));
+        }
         assert_true(neural_network_copy(results + k, &c.net));
-        neural_grid_trainer_get_network(t, results + k);
-        neural_grid_trainer_free(t);
+        neural_trainer_get_network(t, results + k);
+        neural_trainer_free(t);
     }
     assert_memory_equal(losses[0], losses[1], sizeof losses[0]);
     assert_memory_equal(results[0].params, results[1].params, c.net.n_params * sizeof(float));
@@ -180,11 +188,11 @@ static void learns_a_picture(void **state) {
     }
     for (int i = 0; i < W * H * 3; i++) v[i] = image.rgb[i] / 255.0f;
     const NeuralDataset data = {W * H, 2, 3, p, v};
-    NeuralGridTrainer *t = neural_grid_trainer_new(
-        device, &net, &data, &(NeuralTrainOptions){.batch = 1024, .seed = 2}, message);
+    NeuralTrainer *t = neural_trainer_new(device, &net, &data,
+                                          &(NeuralTrainOptions){.batch = 1024, .seed = 2}, message);
     assert_non_null(t);
-    assert_true(neural_grid_trainer_step(t, 150, NULL, message));
-    neural_grid_trainer_get_network(t, &net);
+    assert_true(neural_trainer_step(t, 150, NULL, message));
+    neural_trainer_get_network(t, &net);
     for (int kernel = 0; kernel < 2; kernel++) {
         NeuralRenderer *r =
             neural_renderer_new(device, &net, (NeuralKernel)kernel, NEURAL_FLOAT, message);
@@ -193,7 +201,7 @@ static void learns_a_picture(void **state) {
         neural_image_free(&out);
         neural_renderer_free(r);
     }
-    neural_grid_trainer_free(t);
+    neural_trainer_free(t);
     neural_network_free(&net);
     neural_image_free(&image);
     free(p), free(v);
@@ -211,7 +219,7 @@ static void bad_sizes(void **state) {
     Case c;
     make(&c, 1);
     c.data.n_out = 2;
-    assert_null(neural_grid_trainer_new(device, &c.net, &c.data, &c.options, message));
+    assert_null(neural_trainer_new(device, &c.net, &c.data, &c.options, message));
     neural_network_free(&c.net);
 }
 

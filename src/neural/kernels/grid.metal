@@ -12,12 +12,6 @@ struct Grid {
     uint n_levels, n_features, log2_size, pad;
     float scale[32];
 };
-struct GridStep {
-    float rate, correction2, beta1, beta2, epsilon; // as in Step
-    float gradient_scale;
-    uint n; // numbers of the table
-};
-
 constant constexpr float fixed_one = 1048576.0f, fixed_limit = 8.0f;
 
 struct Cell {
@@ -42,7 +36,7 @@ kernel void grid_encode(device const float2 *positions [[buffer(0)]],
                         device const float *targets [[buffer(1)]],
                         device const float *table [[buffer(2)]], constant Grid &grid [[buffer(3)]],
                         constant Step &step [[buffer(4)]], device float *x [[buffer(5)]],
-                        device float *t [[buffer(6)]], constant uint &n_out [[buffer(7)]],
+                        device float *t [[buffer(6)]], constant Layer &last [[buffer(7)]],
                         uint2 p [[thread_position_in_grid]]) {
     if (p.x >= step.batch || p.y >= grid.n_levels) return;
     const uint sample = draw_sample(step.seed, step.number, p.x, step.n_samples);
@@ -53,7 +47,8 @@ kernel void grid_encode(device const float2 *positions [[buffer(0)]],
         x[(p.x * grid.n_levels + p.y) * grid.n_features + f] = sum;
     }
     if (p.y == 0)
-        for (uint k = 0; k < n_out; k++) t[p.x * n_out + k] = targets[sample * n_out + k];
+        for (uint k = 0; k < last.n_out; k++)
+            t[p.x * last.n_out + k] = targets[sample * last.n_out + k];
 }
 
 kernel void grid_scatter(device const float2 *positions [[buffer(0)]],
@@ -75,31 +70,13 @@ kernel void grid_scatter(device const float2 *positions [[buffer(0)]],
     }
 }
 
-// Adam for the layers: parameters lie flat, n of them with their padding, whose gradients stay zero.
-kernel void grid_update_layers(device float *params [[buffer(0)]],
-                               device float *moment1 [[buffer(1)]],
-                               device float *moment2 [[buffer(2)]],
-                               device const float *gradients [[buffer(3)]],
-                               constant Step &s [[buffer(4)]],
-                               device const float *squares [[buffer(5)]],
-                               device float *losses [[buffer(6)]],
-                               uint i [[thread_position_in_grid]]) {
-    if (i == 0) losses[s.slot] = squares[0] * s.loss_scale;
-    if (i >= s.gradient_size) return;
-    const float g = gradients[i] * s.gradient_scale;
-    const float m = s.beta1 * moment1[i] + (1 - s.beta1) * g;
-    const float v = s.beta2 * moment2[i] + (1 - s.beta2) * g * g;
-    moment1[i] = m;
-    moment2[i] = v;
-    params[i] -= s.rate * m / (precise::sqrt(v * s.correction2) + s.epsilon);
-}
-
 // Entries that no sample of the batch touched stay as they are, moments included: most of a fine
 // level is not in a batch. Gradients are zero again afterwards.
 kernel void grid_update(device float *table [[buffer(0)]], device float *moment1 [[buffer(1)]],
                         device float *moment2 [[buffer(2)]], device int *gradient [[buffer(3)]],
-                        constant GridStep &s [[buffer(4)]], uint i [[thread_position_in_grid]]) {
-    if (i >= s.n) return;
+                        constant Step &s [[buffer(4)]], constant Grid &grid [[buffer(5)]],
+                        uint i [[thread_position_in_grid]]) {
+    if (i >= (grid.n_levels << grid.log2_size) * grid.n_features) return;
     const int fixed = gradient[i];
     if (fixed == 0) return;
     gradient[i] = 0;
