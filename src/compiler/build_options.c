@@ -68,8 +68,9 @@ static bool parse_std(const char *s, uint32_t *version) {
     char rest;
     if (!strncmp(s, "macos-", 6) || !strncmp(s, "ios-", 4))
         s = strchr(s, '-') + 1; // -std=macos-metal2.4
-    if (sscanf(s, "metal%u.%u%c", &major, &minor, &rest) != 2 || major > 99 || minor > 99)
-        return false;
+    if (sscanf(s, "metal%u.%u%c", &major, &minor, &rest) != 2) return false;
+    static const unsigned last_minor[] = {0, 2, 4, 2, 0}; // of Metal 1 to 4
+    if (major < 1 || major > 4 || minor > last_minor[major]) return false;
     *version = major << 16 | minor;
     return true;
 }
@@ -107,7 +108,7 @@ static int valued(BuildOptions *o, int argc, char **argv, int *i) {
     char *v;
     if ((v = value_of("-std", argc, argv, i, &missing))) {
         if (*v == '=') ++v; // the single-dash form keeps its '='
-        return parse_std(v, &o->language_version) ? 0 : bad(o, "unknown language version", v);
+        return parse_std(v, &o->language_version) ? 0 : bad(o, "not a language version (metal1.0 to 1.2, 2.0 to 2.4, 3.0 to 3.2, 4.0; macos- or ios- may stand before it)", v);
     }
     if ((v = value_of("-o", argc, argv, i, &missing)))
         o->output = v;

@@ -103,6 +103,8 @@ static BridgeDiagKind diagKind(unsigned id) {
     case diag::err_typecheck_cond_incompatible_operands:
     case diag::err_conditional_ambiguous: return BRIDGE_DIAG_COND_OPERANDS;
     case diag::err_bad_cxx_cast_generic: return BRIDGE_DIAG_BAD_CAST;
+    case diag::err_ovl_ambiguous_oper_binary: return BRIDGE_DIAG_AMBIGUOUS_OPERATOR;
+    case diag::err_ovl_ambiguous_member_call: return BRIDGE_DIAG_AMBIGUOUS_MEMBER;
     case diag::err_typecheck_invalid_operands: return BRIDGE_DIAG_BAD_OPERANDS;
     case diag::err_typecheck_subscript_value:
     case diag::err_typecheck_unary_expr: return BRIDGE_DIAG_BAD_OPERAND;
@@ -192,6 +194,7 @@ struct MetalPragma : PragmaHandler {
                             : words == "fpcontract(on)"   ? "clang fp contract(on)"
                             : words == "fpcontract(fast)" ? "clang fp contract(fast)"
                                                           : nullptr;
+        if (words == "internals:enable" || words == "internals:disable") return;
         if (!means) {
             auto id = pp.getDiagnostics().getCustomDiagID(DiagnosticsEngine::Warning,
                                                           "unknown pragma ignored");
@@ -322,6 +325,9 @@ struct SpaceChecker : RecursiveASTVisitor<SpaceChecker> {
             if (to->isDependentType() || to->isFunctionType() ||
                 to.getAddressSpace() != LangAS::opencl_generic)
                 continue;
+            // A pointer, or an array of them, is referred to where it lies: in thread memory.
+            if (t->isReferenceType() && job.ci->getASTContext().getBaseElementType(to)->isPointerType())
+                continue;
             report(d, t->isPointerType()
                           ? "pointer type must have explicit address space qualifier"
                           : "reference type must have explicit address space qualifier");
@@ -339,6 +345,36 @@ struct SpaceChecker : RecursiveASTVisitor<SpaceChecker> {
             pointers(v, v->getType(), v->getTypeSourceInfo());
         return true;
     }
+    // A temporary lies in thread memory: functions of objects elsewhere are not for it.
+    void object(const Expr *object, const CXXMethodDecl *f, SourceLocation at) {
+        if (!f || !object->isPRValue() || bridge_in_system(&job, at.getRawEncoding())) return;
+        LangAS space = f->getMethodQualifiers().getAddressSpace();
+        if (space == LangAS::opencl_global || space == LangAS::opencl_constant ||
+            space == LangAS::opencl_local)
+            bridge_report(&job, 3, at.getRawEncoding(),
+                          "a temporary is in thread memory: the member function is for objects "
+                          "of another address space");
+    }
+    bool VisitCXXMemberCallExpr(CXXMemberCallExpr *e) {
+        auto *m = dyn_cast<MemberExpr>(e->getCallee()->IgnoreParens());
+        if (m && !m->isArrow())
+            object(m->getBase()->IgnoreParenImpCasts(), e->getMethodDecl(), m->getMemberLoc());
+        return true;
+    }
+    bool VisitCXXOperatorCallExpr(CXXOperatorCallExpr *e) {
+        auto *f = dyn_cast_or_null<CXXMethodDecl>(e->getDirectCallee());
+        if (f) object(e->getArg(0)->IgnoreParenImpCasts(), f, e->getOperatorLoc());
+        return true;
+    }
+    // Only braces may give a vector fewer components than it has.
+    bool VisitCXXConstructExpr(CXXConstructExpr *e) {
+        const FunctionDecl *f = e->getConstructor(), *t = f->getTemplateInstantiationPattern();
+        if (!e->isListInitialization() && annotated(t ? t : f, {"msl.braces"}) &&
+            !bridge_in_system(&job, e->getBeginLoc().getRawEncoding()))
+            bridge_report(&job, 3, e->getBeginLoc().getRawEncoding(),
+                          "too few components in the constructor of a vector");
+        return true;
+    }
     bool VisitFieldDecl(FieldDecl *f) {
         return skip(f) || (pointers(f, f->getType(), f->getTypeSourceInfo()), true);
     }
@@ -352,6 +388,11 @@ struct SpaceChecker : RecursiveASTVisitor<SpaceChecker> {
 struct Collector : ASTConsumer {
     BridgeJob &job;
     explicit Collector(BridgeJob &j) : job(j) {}
+    // After an error classes may be incomplete, and nothing is emitted anyway.
+    void emit(GlobalDecl d) {
+        if (job.generator && !job.ci->getDiagnostics().hasErrorOccurred())
+            job.generator->GetAddrOfGlobal(d, false);
+    }
     // A constant that only decides whether a parameter exists must still be emitted.
     void conditions(const FunctionDecl *f, const ParmVarDecl *p) {
         for (auto *a : p->specific_attrs<AnnotateAttr>())
@@ -359,7 +400,7 @@ struct Collector : ASTConsumer {
                 if (auto *s = dyn_cast<StringLiteral>(
                         (*a->args_begin())->IgnoreParenCasts()->IgnoreImplicit()))
                     if (VarDecl *v = findVariable(&job, s->getString().str().c_str(), f))
-                        if (job.generator) job.generator->GetAddrOfGlobal(GlobalDecl(v), false);
+                        emit(GlobalDecl(v));
     }
     void add(const Decl *d) {
         if (auto *f = dyn_cast<FunctionDecl>(d)) {
@@ -369,8 +410,7 @@ struct Collector : ASTConsumer {
                 annotated(f, {"msl.kernel", "msl.vertex", "msl.fragment", "msl.object",
                               "msl.mesh", "msl.visible", "msl.stitchable"})) {
                 job.functions.push_back(f);
-                if (job.generator) // also where it is inline or static and nothing refers to it
-                    job.generator->GetAddrOfGlobal(GlobalDecl(f), false);
+                emit(GlobalDecl(f)); // also where it is inline or static and nothing refers to it
                 for (const ParmVarDecl *p : f->parameters()) conditions(f, p);
             }
         } else if (auto *v = dyn_cast<VarDecl>(d)) {

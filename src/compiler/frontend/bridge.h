@@ -37,6 +37,8 @@ typedef enum BridgeDiagKind {
     BRIDGE_DIAG_BAD_CAST,
     BRIDGE_DIAG_BAD_OPERANDS, // of a built-in binary operator
     BRIDGE_DIAG_BAD_OPERAND,  // of a built-in unary operator or subscript
+    BRIDGE_DIAG_AMBIGUOUS_OPERATOR,
+    BRIDGE_DIAG_AMBIGUOUS_MEMBER,
 } BridgeDiagKind;
 
 typedef struct BridgeDiagnostic {

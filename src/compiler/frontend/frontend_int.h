@@ -28,7 +28,8 @@ typedef enum RepairKind {
     REPAIR_BY_VALUE = 0,
     REPAIR_OPERAND,
     REPAIR_COMPOUND,
-    REPAIR_THROUGH_FLOAT
+    REPAIR_THROUGH_FLOAT,
+    REPAIR_OBJECT
 } RepairKind;
 typedef struct Repair {
     RepairKind kind;

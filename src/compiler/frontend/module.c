@@ -6,6 +6,8 @@
 #include "compiler/frontend/frontend_int.h"
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,6 +339,29 @@ static void set_conventions(LLVMModuleRef m, const RfLibrary *lib) {
     }
 }
 
+// A function whose last act is to call itself is a loop, as Metal's own compiler makes it: only
+// recursion that is left then is refused.
+static bool make_loops(LLVMModuleRef m) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+        bool calls_itself = false;
+        for (LLVMUseRef u = LLVMGetFirstUse(f); u && !calls_itself; u = LLVMGetNextUse(u)) {
+            LLVMValueRef user = LLVMGetUser(u);
+            calls_itself = LLVMIsACallInst(user) &&
+                           LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)) == f;
+        }
+        if (!calls_itself) continue;
+        LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+        LLVMErrorRef error = LLVMRunPassesOnFunction(
+            f, "function(sroa,instcombine,simplifycfg,tailcallelim,simplifycfg)", NULL, options);
+        LLVMDisposePassBuilderOptions(options);
+        if (error) {
+            LLVMConsumeError(error);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib,
                    bool allow_undefined, unsigned char **bitcode, size_t *n_bytes) {
     Graph g = {0};
@@ -344,7 +369,7 @@ bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib,
     strip_annotations(m);
     set_conventions(m, lib);
     module_guard_divisions(m);
-    if (!build_graph(&g, m)) goto done;
+    if (!make_loops(m) || !build_graph(&g, m)) goto done;
     mark_nodes(&g, m, lib);
     bool called = check_calls(&g, job), defined = check_defined(&g, job, allow_undefined);
     if (!called || !defined || !reach(&g, m, lib)) goto done;

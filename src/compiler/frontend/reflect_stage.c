@@ -518,9 +518,9 @@ static void set_patch(BridgeJob *job, RfFunction *f, const BridgeAttr *a) {
     if (a->n_args < 2) return;
     char *end = NULL;
     long n = a->args[1].is_string ? strtol(a->args[1].text, &end, 0) : (long)a->args[1].value;
-    if (n < 1 || n > (long)ABI_MAX_CONTROL_POINTS || (end && *end && strcmp(end, "u") != 0))
+    if (n < 0 || n > (long)ABI_MAX_CONTROL_POINTS || (end && *end && strcmp(end, "u") != 0))
         reflect_report(job, a->location,
-                       "'patch' attribute parameter is out of bounds: must be between 1 and %u",
+                       "'patch' attribute parameter is out of bounds: must be between 0 and %u",
                        ABI_MAX_CONTROL_POINTS);
     else
         f->patch_points = (uint32_t)n;

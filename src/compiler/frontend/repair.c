@@ -7,6 +7,8 @@
 //                                                        -> __msl_rv(v.xy) * __msl_rv(2)
 //   v.xy += e on a swizzle inside a template             -> v.xy = v.xy + (e)
 //   half <-> bfloat casts                                -> through float, __msl_f(x)
+//   make()[i], make().f(): the object of overloads for several address spaces, which Clang does not
+//   place anywhere                                       -> __msl_lv(make())[i]
 #include "compiler/frontend/frontend_int.h"
 #include "compiler/frontend/token_kinds.h"
 #include <stdlib.h>
@@ -48,6 +50,11 @@ bool repairs_learn(Repairs *r, const BridgeDiagnostic *d) {
         bool prefix = d->ranges[0].begin == d->location;
         learnt |= add(r, prefix ? REPAIR_OPERAND : REPAIR_BY_VALUE, d->ranges[0].begin,
                       d->ranges[0].end, 0);
+    } else if (d->kind == BRIDGE_DIAG_AMBIGUOUS_OPERATOR && d->n_ranges >= 1 &&
+               (strstr(d->message, "'[]'") || strstr(d->message, "'()'"))) {
+        learnt |= add(r, REPAIR_OBJECT, d->ranges[0].begin, d->ranges[0].end, 0);
+    } else if (d->kind == BRIDGE_DIAG_AMBIGUOUS_MEMBER && d->n_ranges >= 1) {
+        learnt |= add(r, REPAIR_OBJECT, d->ranges[0].begin, d->location, d->location);
     }
     return learnt;
 }
@@ -78,6 +85,7 @@ static bool apply(const Repair *r, TokenList *in) {
     for (e = b; e < in->n && in->at[e].location != r->range.end; e++)
         if (in->at[e].location == r->op) op = e;
     if (e >= in->n) return true;
+    if (r->kind == REPAIR_OBJECT && r->op && e >= b + 2) e -= 2; // before `.name`
     while (e + 1 < in->n && in->at[e + 1].location == r->range.end &&
            in->at[e + 1].kind == T_r_paren && in->at[e + 1].origin == 0)
         e++;   // parentheses of an earlier repair that ends here
@@ -108,7 +116,9 @@ static bool apply(const Repair *r, TokenList *in) {
         punct(&out, T_l_paren, r->op);
         b = op + 1;
     } else {
-        const char *wrap = r->kind == REPAIR_THROUGH_FLOAT ? "__msl_f" : "__msl_rv";
+        const char *wrap = r->kind == REPAIR_THROUGH_FLOAT ? "__msl_f"
+                           : r->kind == REPAIR_OBJECT      ? "__msl_lv"
+                                                           : "__msl_rv";
         token_list_push(&out, (MslToken){T_identifier, 0, at, (uint32_t)strlen(wrap), wrap});
         punct(&out, T_l_paren, at);
     }

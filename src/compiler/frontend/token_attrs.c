@@ -159,6 +159,20 @@ static void move_to_front(TokenPass *p, size_t start, size_t from) {
     free(copy);
 }
 
+// The end of the attribute at in[k], before in[last]: its comma, or the next name after a whole
+// attribute, for Metal lets a space separate two as well.
+static size_t attribute_end(const TokenPass *p, size_t k, size_t last) {
+    size_t stop = k;
+    while (stop < last && !tp_is(p, stop, T_comma)) {
+        bool opens =
+            tp_is(p, stop, T_l_paren) || tp_is(p, stop, T_l_square) || tp_is(p, stop, T_l_brace);
+        bool whole = stop > k && !tp_is(p, stop - 1, T_coloncolon);
+        if (whole && tp_is(p, stop, T_identifier)) break;
+        stop = opens && tp_match(p, stop) < last ? tp_match(p, stop) + 1 : stop + 1;
+    }
+    return stop;
+}
+
 size_t tp_attributes(TokenPass *p, size_t i) {
     size_t end = tp_match(p, i), last = tp_match(p, i + 1);
     if (end >= p->n || last != end - 1) return 0;
@@ -185,12 +199,7 @@ size_t tp_attributes(TokenPass *p, size_t i) {
                        : SIZE_MAX;
     size_t from = p->out->n;
     for (size_t k = i + 2; k < last;) {
-        size_t stop = k;
-        while (stop < last && !tp_is(p, stop, T_comma)) {
-            bool opens = tp_is(p, stop, T_l_paren) || tp_is(p, stop, T_l_square) ||
-                         tp_is(p, stop, T_l_brace);
-            stop = opens && tp_match(p, stop) < last ? tp_match(p, stop) + 1 : stop + 1;
-        }
+        size_t stop = attribute_end(p, k, last);
         Treatment how = treatment(&p->in[k]);
         uint32_t at = p->in[k].location;
         bool constant = how == TEXT && strcmp(p->in[k].text, "function_constant") == 0;
@@ -204,7 +213,7 @@ size_t tp_attributes(TokenPass *p, size_t i) {
             tp_copy(p, k, stop);
             tp_punct(p, T_r_square, at), tp_punct(p, T_r_square, at);
         }
-        k = stop + 1;
+        k = tp_is(p, stop, T_comma) ? stop + 1 : stop;
     }
     if (start != SIZE_MAX) move_to_front(p, start, from);
     return after;

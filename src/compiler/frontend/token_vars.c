@@ -116,7 +116,7 @@ size_t tp_threadgroup_variable(TokenPass *p, size_t i) {
         emit_variable(p, i + 1, type_to, k, dims, &align);
         k = dims;
         if (tp_is(p, k, T_equal) || tp_is(p, k, T_l_brace))
-            tp_report(p, k, "variable in the threadgroup address space cannot have an initializer");
+            tp_warn(p, k, "initializer of a variable in the threadgroup address space is ignored");
         while (!tp_is(p, k, T_comma) && !tp_is(p, k, T_semi) && !tp_is(p, k, T_eof)) {
             bool opens =
                 tp_is(p, k, T_l_paren) || tp_is(p, k, T_l_brace) || tp_is(p, k, T_l_square);
@@ -130,10 +130,10 @@ size_t tp_threadgroup_variable(TokenPass *p, size_t i) {
     return k < p->n - 1 ? k : p->n - 2;
 }
 
-bool tp_function_parameters(TokenPass *p) {
+MslToken *tp_function_parameters(TokenPass *p) {
     MslToken *o = base_arena_alloc(p->arena, p->n, sizeof *o);
     size_t n = 0, end = 0;
-    if (!o) return false;
+    if (!o) return NULL;
     for (size_t i = 0; i < p->n; i++) {
         if (i >= end && tp_is(p, i, T_kw_template) &&
             tp_is(p, i + 1, T_less)) { // its parameter list
@@ -164,5 +164,5 @@ bool tp_function_parameters(TokenPass *p) {
                 if (o[i].kind == T_l_paren && o[i + 1].kind == T_star &&
                     o[i + 2].kind == T_r_paren && o[i + 3].kind == T_l_paren)
                     o[i + 1] = (MslToken){T_amp, 0, o[i + 1].location, 0, NULL};
-    return true;
+    return o;
 }

@@ -42,6 +42,10 @@ void tp_report(TokenPass *p, size_t i, const char *format, ...) {
     bridge_report(p->job, 3, tp_at(p, i)->location, text);
 }
 
+void tp_warn(TokenPass *p, size_t i, const char *text) {
+    bridge_report(p->job, 2, tp_at(p, i)->location, text);
+}
+
 size_t tp_declaration_start(const TokenPass *p) {
     size_t k = p->out->n;
     while (k > 0) {
@@ -67,6 +71,7 @@ enum { MAX_NESTING = 256 };
 // kind and abandons what was left open inside, as Clang's recovery does.
 static bool match_brackets(TokenPass *p) {
     size_t n_open = 0;
+    free(p->match);
     p->match = malloc(p->n * sizeof *p->match);
     uint32_t open[MAX_NESTING];
     if (!p->match) return false;
@@ -197,6 +202,24 @@ static bool starts_entry(const TokenPass *p, size_t i) {
            (next >= T_kw_auto && next != T_kw_operator);
 }
 
+// An address space in front of a function's result that is no pointer or reference says nothing:
+// `thread bool operator==(float2x2, float2x2)`.
+static bool before_value_result(const TokenPass *p, size_t i) {
+    if (tp_in_function(p) || p->paren) return false;
+    int angle = 0;
+    for (size_t k = i + 1; k < p->n; k++) {
+        unsigned kind = p->in[k].kind;
+        if (kind == T_kw_operator) return true;
+        if (kind == T_l_paren) return k > i + 2 && angle == 0;
+        angle += (kind == T_less) - (kind == T_greater) - 2 * (kind == T_greatergreater);
+        bool name = kind == T_identifier || kind == T_coloncolon || kind == T_less ||
+                    kind == T_greater || kind == T_greatergreater || kind == T_comma ||
+                    kind == T_numeric_constant || kind >= T_kw_auto;
+        if (!name || (kind == T_comma && angle == 0)) return false;
+    }
+    return false;
+}
+
 // Address spaces and stages. Gives the last index consumed; `i` itself included; SIZE_MAX: not
 // ours.
 static size_t edit_word(TokenPass *p, size_t i) {
@@ -222,17 +245,22 @@ static size_t edit_word(TokenPass *p, size_t i) {
             return i;
         break;
     case 'd':
-        if (strcmp(w, "device") == 0) return tp_word(p, "__global", at), i;
+        if (strcmp(w, "device") == 0) {
+            if (!before_value_result(p, i)) tp_word(p, "__global", at);
+            return i;
+        }
         break;
     case 't':
         if (strcmp(w, "thread") == 0) {
-            if (!after_constructor(p, i)) tp_word(p, "__private", at);
+            if (!after_constructor(p, i) && !before_value_result(p, i))
+                tp_word(p, "__private", at);
             return i;
         }
         if (strcmp(w, "threadgroup") == 0) {
             size_t end = tp_threadgroup_variable(p, i);
             if (end) return end;
-            return tp_word(p, "__local", at), i;
+            if (!before_value_result(p, i)) tp_word(p, "__local", at);
+            return i;
         }
         if (strcmp(w, "threadgroup_imageblock") == 0)
             return tp_word(p, "__global", at), i; // see imageblock.h
@@ -326,6 +354,26 @@ static bool bfloat_literal(TokenPass *p, size_t i) {
     return true;
 }
 
+// A literal without a suffix is a float in Metal. Clang's own option for that casts it, and forgets
+// the cast when it instantiates a template: 1.5 becomes 1.5f here.
+static bool float_literal(TokenPass *p, size_t i) {
+    const MslToken *t = &p->in[i];
+    if (t->kind != T_numeric_constant || !t->n_text) return false;
+    bool hex = t->n_text > 2 && (t->text[1] == 'x' || t->text[1] == 'X'), floating = false;
+    for (uint32_t k = 0; k < t->n_text; k++) {
+        char c = t->text[k];
+        floating |= hex ? c == 'p' || c == 'P' : c == '.' || c == 'e' || c == 'E';
+    }
+    char last = t->text[t->n_text - 1];
+    if (!floating || (last != '.' && (last < '0' || last > '9'))) return false;
+    char *number = arena_format(p->arena, "%.*sf", (int)t->n_text, t->text);
+    p->failed |= !number;
+    if (number)
+        token_list_push(p->out,
+                        (MslToken){T_numeric_constant, 0, t->location, t->n_text + 1, number});
+    return true;
+}
+
 static void walk(TokenPass *p) {
     for (size_t i = 0; i < p->n && !p->failed && !p->out->failed; i++) {
         const MslToken *t = &p->in[i];
@@ -346,7 +394,8 @@ static void walk(TokenPass *p) {
                 continue;
             }
         } else if (t->kind == T_kw_decltype && tp_is(p, i + 1, T_l_paren) &&
-                   tp_is(p, i + 2, T_identifier) && tp_is(p, i + 3, T_r_paren)) {
+                   tp_is(p, i + 2, T_identifier) && tp_is(p, i + 3, T_r_paren) &&
+                   !tp_is(p, i + 4, T_coloncolon)) {
             // decltype(name) would carry the variable's address space.
             tp_word(p, "__msl_unplaced_t", t->location), tp_punct(p, T_less, t->location);
             tp_copy(p, i, i + 4);
@@ -363,7 +412,7 @@ static void walk(TokenPass *p) {
             continue;
         } else if (t->kind >= T_kw_auto) {
             check_keyword(p, i);
-        } else if (bfloat_literal(p, i)) {
+        } else if (bfloat_literal(p, i) || float_literal(p, i)) {
             continue;
         }
         token_list_push(p->out, *t);
@@ -373,7 +422,10 @@ static void walk(TokenPass *p) {
 
 bool tokens_edit(BridgeJob *job, BaseArena *arena, const MslToken *in, size_t n, TokenList *out) {
     TokenPass p = {.job = job, .arena = arena, .in = in, .n = n, .out = out};
-    if (n == 0 || n >= UINT32_MAX || !tp_function_parameters(&p) || !match_brackets(&p)) goto done;
+    MslToken *tokens = n > 0 && n < UINT32_MAX ? tp_function_parameters(&p) : NULL;
+    if (!tokens) goto done;
+    tp_vector_sizes(&p, tokens);
+    if (!match_brackets(&p) || (tp_drop_twins(&p, tokens) && !match_brackets(&p))) goto done;
     if (p.too_deep)
         token_list_push(out, p.in[p.n - 1]); // nothing to parse but the end
     else

@@ -24,7 +24,7 @@ vertex float4 plain(float4 p) { return p; } // expect-error: invalid type 'float
 vertex float4 shared_memory(threadgroup float *t [[threadgroup(0)]]) { return t[0]; } // expect-error: parameter 't' of a vertex function cannot be in the threadgroup address space
 [[early_fragment_tests]] vertex float4 early() { return 0; } // expect-error: 'early_fragment_tests' attribute only applies to fragment functions
 [[patch(pentagon, 3)]] vertex float4 patches() { return 0; } // expect-error: 'patch' attribute takes triangle or quad and a number of control points, and only applies to vertex functions
-[[patch(triangle, 33)]] vertex float4 points33() { return 0; } // expect-error: 'patch' attribute parameter is out of bounds: must be between 1 and 32
+[[patch(triangle, 33)]] vertex float4 points33() { return 0; } // expect-error: 'patch' attribute parameter is out of bounds: must be between 0 and 32
 struct Clips { float4 p [[position]]; float c [[clip_distance]][9]; }; // expect-error: type 'float[9]' is not valid for attribute 'clip_distance'
 vertex Clips clips() { return {}; }
 struct Points { float4 p [[position]]; half s [[point_size]]; }; // expect-error: type 'half' is not valid for attribute 'point_size'

@@ -16,8 +16,7 @@ enum thread_scope {
     thread_scope_thread,
     thread_scope_simdgroup,
     thread_scope_threadgroup,
-    thread_scope_device,
-    thread_scope_system
+    thread_scope_device
 };
 
 template <class T> struct __atomic_kind {

@@ -202,6 +202,12 @@ template <class T> struct __msl_unplaced { using type = T; };
 template <class T> struct __msl_unplaced<thread T> { using type = T; };
 template <class T> using __msl_unplaced_t = typename __msl_unplaced<T>::type;
 template <class T> METAL_FUNC constexpr T __msl_rv(T x) { return x; }
+// a temporary, which lies in thread memory, as an object there
+template <class T>
+    requires(!__is_lvalue_reference(T))
+METAL_FUNC thread T &__msl_lv(T &&x) {
+    return (thread T &)x;
+}
 template <class T> METAL_FUNC constexpr auto __msl_f(T x) {
     if constexpr (__is_same(T, half) || __is_same(T, bfloat)) return (float)x;
     else return x;

@@ -54,10 +54,19 @@ template <class T> METAL_FUNC T __metal_frexp(T x, thread int *e, bool = true) {
     template <class T> __attribute__((convergent)) METAL_FUNC T __metal_##F(T x) { \
         return metal::F(x); \
     }
-__MSL_G(simd_sum) __MSL_G(simd_product) __MSL_G(simd_min) __MSL_G(simd_max) __MSL_G(simd_and)
-__MSL_G(simd_or) __MSL_G(simd_xor) __MSL_G(simd_prefix_inclusive_sum)
+__MSL_G(simd_sum) __MSL_G(simd_product) __MSL_G(simd_min) __MSL_G(simd_max)
+__MSL_G(simd_prefix_inclusive_sum)
 __MSL_G(simd_prefix_exclusive_sum) __MSL_G(simd_prefix_inclusive_product)
 __MSL_G(simd_prefix_exclusive_product) __MSL_G(simd_broadcast_first)
+#undef __MSL_G
+// Libraries call the bitwise ones with floats, too, though nobody asks for the value: of its bits.
+#define __MSL_G(F) \
+    template <class T> __attribute__((convergent)) METAL_FUNC T __metal_##F(T x) { \
+        if constexpr (__is_same(T, float)) \
+            return __builtin_bit_cast(float, metal::F(__builtin_bit_cast(uint, x))); \
+        else return metal::F(x); \
+    }
+__MSL_G(simd_and) __MSL_G(simd_or) __MSL_G(simd_xor)
 #undef __MSL_G
 #define __MSL_G(F) \
     template <class T> __attribute__((convergent)) METAL_FUNC T __metal_##F(T x, ushort n) { \

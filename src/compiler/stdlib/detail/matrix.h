@@ -70,14 +70,6 @@ template <class T, int Cols, int Rows> struct matrix {
         for (int c = 0; c < Cols; c++) r[c] = __do_dot(v.__get(), a.columns[c].__get());
         return r;
     }
-    METAL_FUNC friend constexpr bool operator==(const matrix &a, const matrix &b) {
-        bool same = true;
-        for (int c = 0; c < Cols; c++) same = same & all(a.columns[c] == b.columns[c]);
-        return same;
-    }
-    METAL_FUNC friend constexpr bool operator!=(const matrix &a, const matrix &b) {
-        return !(a == b);
-    }
     METAL_FUNC constexpr matrix &operator+=(const matrix &b) { return *this = *this + b; }
     METAL_FUNC constexpr matrix &operator-=(const matrix &b) { return *this = *this - b; }
     METAL_FUNC constexpr matrix &operator*=(T s) { return *this = *this * s; }
@@ -86,6 +78,20 @@ template <class T, int Cols, int Rows> struct matrix {
         return *this = *this * b;
     }
 };
+
+// Templates, so that a program's own operators for its matrices come first.
+template <class T, int Cols, int Rows>
+METAL_FUNC constexpr bool operator==(const matrix<T, Cols, Rows> &a,
+                                     const matrix<T, Cols, Rows> &b) {
+    bool same = true;
+    for (int c = 0; c < Cols; c++) same = same & all(a.columns[c] == b.columns[c]);
+    return same;
+}
+template <class T, int Cols, int Rows>
+METAL_FUNC constexpr bool operator!=(const matrix<T, Cols, Rows> &a,
+                                     const matrix<T, Cols, Rows> &b) {
+    return !(a == b);
+}
 
 // (Rows x K) * (K x Cols)
 template <class T, int Cols, int Rows, int K>

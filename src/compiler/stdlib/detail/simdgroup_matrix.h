@@ -9,7 +9,8 @@ namespace metal {
 template <class T, int Cols, int Rows> struct simdgroup_matrix {
     static_assert(__floating<T>, "a SIMD-group matrix has half, bfloat or float elements");
     static_assert(Cols == 8 && Rows == 8, "a SIMD-group matrix is 8x8");
-    vec<T, 2> __elements;
+    using storage_type = vec<T, 2>; // what one thread holds
+    storage_type __elements;
 
     simdgroup_matrix() = default;
     METAL_FUNC explicit simdgroup_matrix(T diagonal) {

@@ -335,6 +335,7 @@ template <uint Op, class T> METAL_FUNC vec<T, 4> __tex_atomic(ulong t, __tex_row
 #define __MSL_AT(I) vec<I, 2> coord, I face
 #define __MSL_ARGS coord, face
 #define __MSL_TEXEL0 __tex_at(coord, face)
+#define __MSL_HAS_ATOMICS 1
 #include "texture_class.h"
 #define __MSL_NAME texturecube_array
 #define __MSL_TYPE 6
@@ -345,6 +346,7 @@ template <uint Op, class T> METAL_FUNC vec<T, 4> __tex_atomic(ulong t, __tex_row
 #define __MSL_AT(I) vec<I, 2> coord, I face, I array
 #define __MSL_ARGS coord, face, array
 #define __MSL_TEXEL0 __tex_at(coord, face + 6u * array)
+#define __MSL_HAS_ATOMICS 1
 #include "texture_class.h"
 #define __MSL_NAME depth2d
 #define __MSL_TYPE 2

@@ -25,7 +25,6 @@ template <bool B, class T = void> using enable_if_t = typename enable_if<B, T>::
 template <bool B, class T, class F> struct conditional { using type = T; };
 template <class T, class F> struct conditional<false, T, F> { using type = F; };
 template <bool B, class T, class F> using conditional_t = typename conditional<B, T, F>::type;
-template <class...> using void_t = void;
 template <class T> struct type_identity { using type = T; };
 template <class T> using type_identity_t = typename type_identity<T>::type;
 template <class T> T &&declval() noexcept;
@@ -129,7 +128,6 @@ __MSL_T(is_trivially_copyable, __is_trivially_copyable(T))
 __MSL_T(is_standard_layout, __is_standard_layout(T))
 __MSL_T(is_pod, __is_pod(T))
 __MSL_T(is_literal_type, __is_literal(T))
-__MSL_T(is_empty, __is_empty(T))
 __MSL_T(is_polymorphic, __is_polymorphic(T))
 __MSL_T(is_abstract, __is_abstract(T))
 __MSL_T(is_final, __is_final(T))

@@ -67,6 +67,9 @@ inline constexpr constant bool __piece =
     __is_vec<A> ? __is_same(typename __shape<A>::element, T) : __is_convertible(A, T);
 template <class T, int N, class... A>
 inline constexpr constant bool __fills = (__count_of<A> + ...) == N && (__piece<T, A> && ...);
+template <class T, int N, class... A>
+inline constexpr constant bool __fills_part = (__count_of<A> + ...) < N && (__piece<T, A> && ...);
+template <class T, size_t I, class... R> METAL_FUNC constexpr T __component() { return T(0); }
 template <class T, size_t I, class A, class... R>
 METAL_FUNC constexpr T __component(A a, R... r) {
     if constexpr (I >= (size_t)__count_of<A>) return __component<T, I - __count_of<A>>(r...);

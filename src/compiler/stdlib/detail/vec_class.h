@@ -32,6 +32,16 @@ template <class T> struct vec<T, __MSL_N> {
         requires(sizeof...(R) + 2 < __MSL_N && __fills<T, __MSL_N, A, B, R...>)
     METAL_FUNC constexpr vec(A a, B b, R... r)
         : vec(__gather<T>(make_index_sequence<__MSL_N>{}, a, b, r...), __raw{}) {}
+    // fewer, in braces only (bridge.cpp looks): the rest is 0
+    template <class A, class B, class... R>
+        requires(__fills_part<T, __MSL_N, A, B, R...>)
+    __attribute__((annotate("msl.braces"))) METAL_FUNC constexpr vec(A a, B b, R... r)
+        : vec(__gather<T>(make_index_sequence<__MSL_N>{}, a, b, r...), __raw{}) {}
+    // the first components of a longer one, only on request
+    template <int M>
+        requires(M > __MSL_N && M <= 4)
+    METAL_FUNC explicit constexpr vec(const vec<T, M> &o)
+        : vec(__gather<T>(make_index_sequence<__MSL_N>{}, o), __raw{}) {}
     // from another element type, only on request
     template <class U>
         requires(!__is_same(U, T))

@@ -44,7 +44,7 @@ static_assert(is_base_of_v<true_type, is_integral<int>> && integral_constant<int
 static_assert(rank_v<int[2][3]> == 2 && extent_v<int[2][3], 1> == 3 && alignment_of_v<float3> == 16);
 static_assert(index_sequence_for<int, float>::size() == 2 && is_same_v<make_scalar_t<float4>, float>);
 struct Empty {};
-static_assert(is_empty_v<Empty> && is_class_v<Empty> && is_trivially_copyable_v<float4> && is_trivial_v<packed_half3>);
+static_assert(is_class_v<Empty> && is_trivially_copyable_v<float4> && is_trivial_v<packed_half3>);
 
 // ---- limits
 static_assert(numeric_limits<int>::max() == INT_MAX && numeric_limits<int>::min() == INT_MIN && INT_MIN < 0);

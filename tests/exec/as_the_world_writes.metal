@@ -1,0 +1,72 @@
+// The values of constructs that the front end rewrites (tests/msl/accept has more of them).
+#include <metal_stdlib>
+using namespace metal;
+template <typename T> T hard_sigmoid(T x) { return fmax(0, fmin(1, x / 6 + 0.5)); }
+
+// run: literals grid=64 group=32
+// arg 0 = iota(64) * f32(0.25) - 8
+// arg 1 = np.zeros(64, f32)
+// expect 1 = np.clip(a0 / f32(6) + f32(0.5), 0, 1) ~ 1e-6
+kernel void literals(device const float *a [[buffer(0)]], device float *b [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    b[i] = hard_sigmoid<float>(a[i]);
+}
+
+template <typename T, uint V> T first(vec<T, V> v) { return v[0] * V; }
+template <typename T, size_t C, size_t R> T corner(matrix<T, C, R> m) { return m[C - 1][R - 1]; }
+// run: pieces grid=40 group=16
+// arg 0 = iota(40)
+// arg 1 = np.zeros(40 * 4, f32)
+// expect 1 = np.stack([a0, a0 + 1, a0 * 0, a0 * 0 + 3], 1) + np.stack([a0 * 3, a0 * 0, a0, a0 * 0 + 2], 1)
+kernel void pieces(device const float *a [[buffer(0)]], device float4 *b [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    float4 part = {a[i], a[i] + 1};
+    float4 all = {part.xy, 0, 3};
+    float3 cut = float3(all);
+    float2x3 m(float3(1), float3(2, 2, 2));
+    b[i] = float4(cut, all.w) + float4(first(float3(a[i])), 0, a[i], corner(m));
+}
+
+struct Row {
+    float e[4];
+    thread float &operator[](size_t i) thread { return e[i]; }
+    const thread float &operator[](size_t i) const thread { return e[i]; }
+    device float &operator[](size_t i) device { return e[i]; }
+    const device float &operator[](size_t i) const device { return e[i]; }
+    object_data float &operator[](size_t i) object_data { return e[i]; }
+    float last() const thread { return e[3]; }
+    float last() const device { return e[3]; }
+};
+Row make(float x) { return Row{{x, x + 1, x + 2, x + 3}}; }
+static void advance(const device float *&p, int n) { p += n; }
+static float both(const device float *(&p)[2]) { return p[0][0] + p[1][0]; }
+struct Walk {
+    int at;
+    void next(int left) {
+        at += left;
+        if (left > 0) next(left - 1);
+    }
+};
+int factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); }
+// run: objects grid=70 group=32
+// arg 0 = iota(80)
+// arg 1 = np.zeros(70, f32)
+// expect 1 = a0[:70] + 2 + a0[:70] + 3 + (a0[:70] + 5) + a0[:70] + (iota(70) % 7) * (iota(70) % 7 + 1) / 2 + np.array([1, 1, 2, 6, 24, 120, 720] * 10, f32)
+kernel void objects(device const float *a [[buffer(0)]], device float *b [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    const device float *p = a + i;
+    advance(p, 5);
+    const device float *two[2] = {p, a + i};
+    Walk walk = {0};
+    walk.next(i % 7);
+    b[i] = make(a[i])[2u] + make(a[i]).last() + both(two) + walk.at + factorial(i % 7);
+}
+
+// run: bfloats grid=32 group=32
+// arg 0 = iota(32)
+// arg 1 = np.zeros(32, f32)
+// expect 1 = np.full(32, 496, f32) + a0[np.arange(32) ^ 1]
+namespace metal {
+METAL_FUNC bfloat sum_of(bfloat v) { return bfloat(__metal_simd_sum(float(v))); }
+METAL_FUNC bfloat other(bfloat v, ushort m) { return bfloat(__metal_simd_shuffle_xor(float(v), m)); }
+}
+kernel void bfloats(device const float *a [[buffer(0)]], device float *b [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    b[i] = float(sum_of(bfloat(a[i]))) + float(other(bfloat(a[i]), 1));
+}
