@@ -6,7 +6,7 @@ template <typename T> T hard_sigmoid(T x) { return fmax(0, fmin(1, x / 6 + 0.5))
 // run: literals grid=64 group=32
 // arg 0 = iota(64) * f32(0.25) - 8
 // arg 1 = np.zeros(64, f32)
-// expect 1 = np.clip(a0 / f32(6) + f32(0.5), 0, 1) ~ 1e-6
+// close 1 = np.clip(a0 / f32(6) + f32(0.5), 0, 1)
 kernel void literals(device const float *a [[buffer(0)]], device float *b [[buffer(1)]], uint i [[thread_position_in_grid]]) {
     b[i] = hard_sigmoid<float>(a[i]);
 }
