@@ -77,6 +77,29 @@ typedef struct IgKernelCall {
 // A new tensor. The kernel is encoded at once and runs like everything else, in order.
 MTL_API IgTensor *ig_kernel_call(IgUserKernel *kernel, const IgKernelCall *call, MTLError **error);
 
+// ---- In place -----------------------------------------------------------------------------------
+
+// A kernel for ig_kernel_dispatch: a function of a library of the caller's own, with its constants
+// set. threadgroup: the one shape it will run with, for which code is made at once; {0}: any.
+MTL_API IgUserKernel *ig_kernel_new_with_function(IgDevice *device, MTLFunction *function,
+                                                  MTLSize threadgroup, MTLError **error);
+
+typedef struct IgKernelArgument {
+    IgTensor *tensor; // contiguous; NULL: nothing at this index
+    size_t offset;    // in bytes, from its first element
+} IgKernelArgument;
+typedef struct IgKernelDispatch {
+    int n_arguments; // at buffers 0, 1, ...
+    const IgKernelArgument *arguments;
+    MTLSize threadgroups, threadgroup;
+} IgKernelDispatch;
+// Runs the kernel on the tensors' own memory, in order with everything else; it may write where its
+// source says `device` without const. Tensors do not change under those who look at them: a tensor
+// that is written must be the only one that shows its values, without gradients, and nothing that
+// is not made yet may need them (ig_eval makes it).
+MTL_API bool ig_kernel_dispatch(IgUserKernel *kernel, const IgKernelDispatch *dispatch,
+                                MTLError **error);
+
 #ifdef __cplusplus
 }
 #endif

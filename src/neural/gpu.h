@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu.h: the little of Metal 4 that the neural library needs, in one place: one queue, one reusable
-// command buffer, dispatches in order. Not thread-safe. Also the structures that kernels share with
-// the host (kernels/network.h).
+// gpu.h: how the neural library runs its kernels: as kernels of a user on the tensor library's
+// device (ingot/tensor_kernel.h), in order, on memory that tensors hold. Not thread-safe. Also the
+// structures that kernels share with the host (kernels/network.h).
 #ifndef INGOT_NEURAL_GPU_H
 #define INGOT_NEURAL_GPU_H
 #include "ingot/metal.h"
+#include "ingot/tensor_kernel.h"
 #include "neural/error.h"
-
-enum { NEURAL_GPU_BUFFERS = 16 }; // buffer slots of a dispatch
 
 typedef struct NeuralGpu NeuralGpu;
 
@@ -16,27 +15,33 @@ NeuralGpu *neural_gpu_new(MTLDevice *device, char *message);
 void neural_gpu_free(NeuralGpu *gpu);
 MTLDevice *neural_gpu_device(const NeuralGpu *gpu);
 
-// A pipeline from a kernel source of this library (kernels.h). constants may be NULL. threads: of
-// every threadgroup it will be dispatched with.
-MTLComputePipelineState *neural_gpu_pipeline(NeuralGpu *gpu, MTLLibrary *library,
-                                             const char *function,
-                                             const MTLFunctionConstantValues *constants,
-                                             MTLSize threads, char *message);
-// A zeroed buffer that is resident until the end. The caller releases it.
-MTLBuffer *neural_gpu_buffer(NeuralGpu *gpu, size_t n_bytes, char *message);
+// A kernel from a source of this library (kernels.h). constants may be NULL. threads: of every
+// threadgroup it will be dispatched with. The caller releases it with ig_kernel_release.
+IgUserKernel *neural_gpu_kernel(NeuralGpu *gpu, MTLLibrary *library, const char *function,
+                                const MTLFunctionConstantValues *constants, MTLSize threads,
+                                char *message);
+
+// Memory for kernels, zeroed. The host may use the contents while no work is under way.
+typedef struct NeuralBuffer {
+    IgTensor *tensor;
+    void *contents;
+    size_t n_bytes;
+    unsigned refs;
+} NeuralBuffer;
+NeuralBuffer *neural_gpu_buffer(NeuralGpu *gpu, size_t n_bytes, char *message);
+NeuralBuffer *neural_buffer_retain(NeuralBuffer *buffer);
+void neural_buffer_release(NeuralBuffer *buffer); // NULL is a no-op
 
 // What a dispatch works on: slot i gets buffer i, offset in bytes; a NULL buffer leaves it empty.
 typedef struct NeuralBinding {
-    MTLBuffer *buffer;
+    NeuralBuffer *buffer;
     size_t offset;
 } NeuralBinding;
 
-// Between begin and finish; each dispatch sees what those before it wrote.
-void neural_gpu_begin(NeuralGpu *gpu);
-void neural_gpu_dispatch(NeuralGpu *gpu, MTLComputePipelineState *pipeline,
-                         const NeuralBinding *bindings, size_t n_bindings, MTLSize groups,
-                         MTLSize threads);
-// Commits and waits. False: "GPU execution failed: why".
+// Each dispatch sees what those before it wrote.
+void neural_gpu_dispatch(NeuralGpu *gpu, IgUserKernel *kernel, const NeuralBinding *bindings,
+                         size_t n_bindings, MTLSize groups, MTLSize threads);
+// Waits for all of them. False: "GPU execution failed: why", of the first that failed.
 bool neural_gpu_finish(NeuralGpu *gpu, char *message);
 
 // ---- Shared with kernels/network.h --------------------------------------------------------------

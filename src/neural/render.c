@@ -25,8 +25,8 @@ typedef struct RenderView {
 
 struct NeuralRenderer {
     NeuralGpu *gpu;
-    MTLComputePipelineState *pixels, *list;
-    MTLBuffer *layers, *params, *typed, *encoding, *grid, *view, *positions, *out;
+    IgUserKernel *pixels, *list;
+    NeuralBuffer *layers, *params, *typed, *encoding, *grid, *view, *positions, *out;
     uint32_t n_coordinates, n_outputs, batch; // batch: positions of a threadgroup
     NeuralModel model;
     NeuralCoordinates coordinates;
@@ -57,9 +57,9 @@ static uint32_t widest(const NeuralNetwork *net) {
 }
 
 // Room of n_bytes; what is there already is kept if it is large enough.
-static bool new_buffer(NeuralRenderer *r, MTLBuffer **buffer, size_t n_bytes, char *message) {
-    if (*buffer && mtl_buffer_length(*buffer) >= n_bytes) return true;
-    mtl_release(*buffer);
+static bool new_buffer(NeuralRenderer *r, NeuralBuffer **buffer, size_t n_bytes, char *message) {
+    if (*buffer && (*buffer)->n_bytes >= n_bytes) return true;
+    neural_buffer_release(*buffer);
     *buffer = neural_gpu_buffer(r->gpu, n_bytes, message);
     return *buffer != NULL;
 }
@@ -80,8 +80,8 @@ static bool pack_layers(NeuralRenderer *r, const NeuralNetwork *net, char *messa
     if (!new_buffer(r, &r->layers, sizeof packed, message) ||
         !new_buffer(r, &r->params, n * sizeof(float), message))
         return false;
-    memcpy(mtl_buffer_contents(r->layers), packed, net->n_layers * sizeof *packed);
-    float *params = mtl_buffer_contents(r->params);
+    memcpy(r->layers->contents, packed, net->n_layers * sizeof *packed);
+    float *params = r->params->contents;
     memset(params, 0, n * sizeof *params);
     for (uint32_t i = 0; i < net->n_layers; ++i) {
         const NeuralLayer *l = net->layers + i;
@@ -99,13 +99,13 @@ static bool pack_layers(NeuralRenderer *r, const NeuralNetwork *net, char *messa
 // The parameters once more in the type of the products.
 static bool pack_typed(NeuralRenderer *r, NeuralPrecision precision, char *message) {
     if (precision == NEURAL_FLOAT) {
-        if (!r->typed) r->typed = mtl_retain(r->params);
+        if (!r->typed) r->typed = neural_buffer_retain(r->params);
         return true;
     }
-    const float *from = mtl_buffer_contents(r->params);
-    const size_t n = mtl_buffer_length(r->params) / sizeof *from;
+    const float *from = r->params->contents;
+    const size_t n = r->params->n_bytes / sizeof *from;
     if (!new_buffer(r, &r->typed, n * sizeof(uint16_t), message)) return false;
-    uint16_t *to = mtl_buffer_contents(r->typed);
+    uint16_t *to = r->typed->contents;
     for (size_t i = 0; i < n; ++i)
         to[i] = precision == NEURAL_HALF ? half_from_float(from[i]) : bfloat_from_float(from[i]);
     return true;
@@ -130,15 +130,14 @@ static bool pack_encoding(NeuralRenderer *r, const NeuralNetwork *net, char *mes
     if (!new_buffer(r, &r->grid, sizeof grid, message) ||
         !new_buffer(r, &r->encoding, n * sizeof *from, message))
         return false;
-    memcpy(mtl_buffer_contents(r->grid), &grid, sizeof grid);
-    if (n) memcpy(mtl_buffer_contents(r->encoding), from, n * sizeof *from);
+    memcpy(r->grid->contents, &grid, sizeof grid);
+    if (n) memcpy(r->encoding->contents, from, n * sizeof *from);
     return true;
 }
 
 // The function constants of render.h, for pixels or for a list of positions.
-static MTLComputePipelineState *make_pipeline(NeuralRenderer *r, MTLLibrary *library,
-                                              const char *name, const NeuralNetwork *net,
-                                              bool from_list, char *message) {
+static IgUserKernel *make_pipeline(NeuralRenderer *r, MTLLibrary *library, const char *name,
+                                   const NeuralNetwork *net, bool from_list, char *message) {
     const NeuralLayer *last = net->layers + net->n_layers - 1;
     uint32_t hidden = net->n_layers > 1 ? net->layers[0].n_out : 0;
     for (uint32_t i = 0; i + 1 < net->n_layers; ++i)
@@ -162,8 +161,8 @@ static MTLComputePipelineState *make_pipeline(NeuralRenderer *r, MTLLibrary *lib
     for (size_t i = 0; i < N; ++i)
         mtl_function_constant_values_set_constant_value(constants, values + i, MTLDataTypeUInt, i);
     mtl_function_constant_values_set_constant_value(constants, &from_list, MTLDataTypeBool, N);
-    MTLComputePipelineState *pipeline = neural_gpu_pipeline(
-        r->gpu, library, name, constants, mtl_size_make(r->threads, 1, 1), message);
+    IgUserKernel *pipeline = neural_gpu_kernel(r->gpu, library, name, constants,
+                                               mtl_size_make(r->threads, 1, 1), message);
     mtl_release(constants);
     return pipeline;
 }
@@ -230,10 +229,10 @@ bool neural_renderer_update(NeuralRenderer *r, const NeuralNetwork *net, char *m
 
 void neural_renderer_free(NeuralRenderer *r) {
     if (!r) return;
-    mtl_release(r->layers), mtl_release(r->params), mtl_release(r->typed), mtl_release(r->encoding),
-        mtl_release(r->grid);
-    mtl_release(r->view), mtl_release(r->positions), mtl_release(r->out);
-    mtl_release(r->pixels), mtl_release(r->list);
+    NeuralBuffer *const buffers[] = {r->layers, r->params, r->typed,     r->encoding,
+                                     r->grid,   r->view,   r->positions, r->out};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) neural_buffer_release(buffers[i]);
+    ig_kernel_release(r->pixels), ig_kernel_release(r->list);
     neural_gpu_free(r->gpu);
     free(r);
 }
@@ -247,10 +246,9 @@ static bool run_band(NeuralRenderer *r, const RenderView *view, bool from_list, 
                                       {r->view, 0},     {r->positions ? r->positions : r->out, 0},
                                       {r->out, 0},      {r->typed, 0}};
     const size_t batch = r->batch ? r->batch : r->threads;
-    memcpy(mtl_buffer_contents(r->view), view, sizeof *view);
+    memcpy(r->view->contents, view, sizeof *view);
     struct timespec began, ended;
     clock_gettime(CLOCK_MONOTONIC, &began);
-    neural_gpu_begin(r->gpu);
     neural_gpu_dispatch(
         r->gpu, from_list ? r->list : r->pixels, bindings, sizeof bindings / sizeof *bindings,
         mtl_size_make((view->n + batch - 1) / batch, 1, 1), mtl_size_make(r->threads, 1, 1));
@@ -301,7 +299,7 @@ bool neural_renderer_image(NeuralRenderer *r, NeuralImage *image, uint32_t width
     if (r->model == NEURAL_INSTANT_NGP && kind == NEURAL_PIXEL_CENTRES)
         view.scale[0] = view.scale[1] = 1, view.offset[0] = view.offset[1] = 0;
     r->seconds = 0;
-    const float *out = mtl_buffer_contents(r->out);
+    const float *out = r->out->contents;
     for (size_t first = 0; first < n_pixels; first += n_band) {
         view.first = (uint32_t)first;
         view.n = (uint32_t)(n_pixels - first < n_band ? n_pixels - first : n_band);
@@ -326,10 +324,10 @@ bool neural_renderer_points(NeuralRenderer *r, const float *positions, size_t n,
     if (!make_room(r, n_band, true, message)) return false;
     for (size_t first = 0; first < n; first += n_band) {
         RenderView view = {.n = (uint32_t)(n - first < n_band ? n - first : n_band), .width = 1};
-        memcpy(mtl_buffer_contents(r->positions), positions + first * r->n_coordinates,
+        memcpy(r->positions->contents, positions + first * r->n_coordinates,
                (size_t)view.n * r->n_coordinates * sizeof *positions);
         if (!run_band(r, &view, true, message)) return false;
-        memcpy(outputs + first * r->n_outputs, mtl_buffer_contents(r->out),
+        memcpy(outputs + first * r->n_outputs, r->out->contents,
                (size_t)view.n * r->n_outputs * sizeof *outputs);
     }
     return true;

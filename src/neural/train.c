@@ -14,7 +14,7 @@
 
 // ---- Making one ---------------------------------------------------------------------------------
 
-bool train_buffer(NeuralTrainer *t, MTLBuffer **to, size_t n, size_t size, char *message) {
+bool train_buffer(NeuralTrainer *t, NeuralBuffer **to, size_t n, size_t size, char *message) {
     if (size && n > SIZE_MAX / size) return neural_fail(message, "out of memory");
     *to = neural_gpu_buffer(t->gpu, n * size, message);
     return *to != NULL;
@@ -82,8 +82,8 @@ static bool make_pipelines(NeuralTrainer *t, char *message) {
     t->update_library = neural_kernel_library(neural_gpu_device(t->gpu), "update.metal", message);
     if (!t->update_library) return false;
     MTLFunctionConstantValues *c = train_constants(&precision, 1);
-    t->update = neural_gpu_pipeline(t->gpu, t->update_library, names[precision], c,
-                                    mtl_size_make(32, 1, 1), message);
+    t->update = neural_gpu_kernel(t->gpu, t->update_library, names[precision], c,
+                                  mtl_size_make(32, 1, 1), message);
     mtl_release(c);
     return t->update && t->path->prepare(t, message);
 }
@@ -102,16 +102,16 @@ static bool make_buffers(NeuralTrainer *t, const NeuralDataset *data, char *mess
         !train_buffer(t, &t->outputs, (size_t)t->evaluate_at_once * data->n_out, 4, message))
         return false;
     if (size == 4)
-        t->forward = mtl_retain(t->params);
+        t->forward = neural_buffer_retain(t->params);
     else if (!train_buffer(t, &t->forward, n, size, message))
         return false;
     if (t->n_table && (!train_buffer(t, &t->table, t->n_table, 4, message) ||
                        !train_buffer(t, &t->table_moment1, t->n_table, 4, message) ||
                        !train_buffer(t, &t->table_moment2, t->n_table, 4, message)))
         return false;
-    memcpy(mtl_buffer_contents(t->layers), t->flat, t->net.n_layers * sizeof *t->flat);
-    memcpy(mtl_buffer_contents(t->inputs), data->inputs, (size_t)data->n * data->n_in * 4);
-    memcpy(mtl_buffer_contents(t->targets), data->targets, (size_t)data->n * data->n_out * 4);
+    memcpy(t->layers->contents, t->flat, t->net.n_layers * sizeof *t->flat);
+    memcpy(t->inputs->contents, data->inputs, (size_t)data->n * data->n_in * 4);
+    memcpy(t->targets->contents, data->targets, (size_t)data->n * data->n_out * 4);
     return true;
 }
 
@@ -148,7 +148,7 @@ NeuralTrainer *neural_trainer_new(MTLDevice *device, const NeuralNetwork *net,
         !train_buffer(t, &t->squares, t->n_groups, 4, message))
         goto fail;
     set_params(t, t->net.params);
-    if (t->n_table) memcpy(mtl_buffer_contents(t->table), t->net.grid.table, t->n_table * 4);
+    if (t->n_table) memcpy(t->table->contents, t->net.grid.table, t->n_table * 4);
     return t;
 fail:
     neural_trainer_free(t);
@@ -157,15 +157,15 @@ fail:
 
 void neural_trainer_free(NeuralTrainer *t) {
     if (!t) return;
-    MTLBuffer *const buffers[] = {
+    NeuralBuffer *const buffers[] = {
         t->params,         t->moment1, t->moment2, t->forward, t->transposed,    t->gradients,
         t->squares,        t->losses,  t->layers,  t->steps,   t->inputs,        t->targets,
         t->scratch,        t->outputs, t->sizes,   t->table,   t->table_moment1, t->table_moment2,
         t->table_gradient, t->grid,    t->ones};
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) mtl_release(buffers[i]);
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) neural_buffer_release(buffers[i]);
     for (size_t i = 0; i < sizeof t->pipelines / sizeof *t->pipelines; i++)
-        mtl_release(t->pipelines[i]);
-    mtl_release(t->update);
+        ig_kernel_release(t->pipelines[i]);
+    ig_kernel_release(t->update);
     mtl_release(t->library);
     mtl_release(t->update_library);
     neural_renderer_free(t->renderer);
@@ -201,8 +201,8 @@ static uint16_t to_bfloat(float x) { // to nearest even; parameters are finite
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-static void store(const NeuralTrainer *t, MTLBuffer *buffer, size_t i, float x) {
-    void *to = mtl_buffer_contents(buffer);
+static void store(const NeuralTrainer *t, NeuralBuffer *buffer, size_t i, float x) {
+    void *to = buffer->contents;
     if (t->options.precision == NEURAL_FLOAT)
         ((float *)to)[i] = x;
     else
@@ -212,7 +212,7 @@ static void store(const NeuralTrainer *t, MTLBuffer *buffer, size_t i, float x) 
 
 // The masters, and the copies that the products read.
 static void set_params(NeuralTrainer *t, const float *params) {
-    float *master = mtl_buffer_contents(t->params);
+    float *master = t->params->contents;
     to_device(t, master, params);
     for (uint32_t i = 0; i < t->net.n_layers; i++) {
         const NeuralGpuLayer *l = &t->flat[i];
@@ -227,8 +227,8 @@ static void set_params(NeuralTrainer *t, const float *params) {
 
 void neural_trainer_get_network(const NeuralTrainer *t, NeuralNetwork *net) {
     if (net->n_params != t->net.n_params || neural_network_table_size(net) != t->n_table) return;
-    from_device(t, net->params, mtl_buffer_contents(t->params));
-    if (t->n_table) memcpy(net->grid.table, mtl_buffer_contents(t->table), t->n_table * 4);
+    from_device(t, net->params, t->params->contents);
+    if (t->n_table) memcpy(net->grid.table, t->table->contents, t->n_table * 4);
 }
 
 bool neural_train_state_init(NeuralTrainState *s, size_t n_params) {
@@ -248,7 +248,7 @@ void neural_train_state_free(NeuralTrainState *s) {
 
 typedef struct StatePart { // one of the three arrays of a state, and where it is on the device
     float *numbers;
-    MTLBuffer *layers, *table;
+    NeuralBuffer *layers, *table;
 } StatePart;
 #define STATE_PARTS(T, S)                                                                          \
     {                                                                                              \
@@ -264,9 +264,8 @@ void neural_trainer_get_state(const NeuralTrainer *t, NeuralTrainState *s) {
     if (s->n_params != n + t->n_table) return;
     s->step = t->step;
     for (int i = 0; i < 3; i++) {
-        from_device(t, parts[i].numbers, mtl_buffer_contents(parts[i].layers));
-        if (t->n_table)
-            memcpy(parts[i].numbers + n, mtl_buffer_contents(parts[i].table), t->n_table * 4);
+        from_device(t, parts[i].numbers, parts[i].layers->contents);
+        if (t->n_table) memcpy(parts[i].numbers + n, parts[i].table->contents, t->n_table * 4);
     }
 }
 
@@ -277,9 +276,8 @@ bool neural_trainer_set_state(NeuralTrainer *t, const NeuralTrainState *s) {
     t->step = s->step;
     set_params(t, s->params);
     for (int i = 0; i < 3; i++) {
-        if (i) to_device(t, mtl_buffer_contents(parts[i].layers), parts[i].numbers);
-        if (t->n_table)
-            memcpy(mtl_buffer_contents(parts[i].table), parts[i].numbers + n, t->n_table * 4);
+        if (i) to_device(t, parts[i].layers->contents, parts[i].numbers);
+        if (t->n_table) memcpy(parts[i].table->contents, parts[i].numbers + n, t->n_table * 4);
     }
     return true;
 }
@@ -297,8 +295,7 @@ static double learning_rate(const NeuralTrainOptions *o, uint64_t step) {
 
 static void fill_step(NeuralTrainer *t, uint32_t slot, uint64_t step) {
     const NeuralTrainOptions *o = &t->options;
-    NeuralGpuStep *s =
-        (NeuralGpuStep *)((char *)mtl_buffer_contents(t->steps) + slot * TRAIN_STEP_STRIDE);
+    NeuralGpuStep *s = (NeuralGpuStep *)((char *)t->steps->contents + slot * TRAIN_STEP_STRIDE);
     double n = (double)o->batch * t->n_out, count = (double)(step + 1);
     *s = (NeuralGpuStep){
         .seed = {(uint32_t)o->seed, (uint32_t)(o->seed >> 32)},
@@ -336,7 +333,6 @@ static void encode_update(NeuralTrainer *t, size_t offset) {
 bool neural_trainer_step(NeuralTrainer *t, uint32_t n, float *losses, char *message) {
     while (n) {
         uint32_t now = n < TRAIN_STEPS_AT_ONCE ? n : TRAIN_STEPS_AT_ONCE;
-        neural_gpu_begin(t->gpu);
         for (uint32_t i = 0; i < now; i++) {
             fill_step(t, i, t->step + i);
             t->path->gradient(t, (size_t)i * TRAIN_STEP_STRIDE);
@@ -344,7 +340,7 @@ bool neural_trainer_step(NeuralTrainer *t, uint32_t n, float *losses, char *mess
             if (t->path->update) t->path->update(t, (size_t)i * TRAIN_STEP_STRIDE);
         }
         if (!neural_gpu_finish(t->gpu, message)) return false;
-        const float *got = mtl_buffer_contents(t->losses);
+        const float *got = t->losses->contents;
         if (losses) memcpy(losses, got, now * sizeof *losses), losses += now;
         for (uint32_t i = 0; i < now; i++, t->step++)
             if (!isfinite(got[i]))
@@ -359,13 +355,11 @@ uint64_t neural_trainer_steps_done(const NeuralTrainer *t) { return t->step; }
 const char *neural_trainer_path(const NeuralTrainer *t) { return t->path->name; }
 
 bool neural_trainer_gradient(NeuralTrainer *t, float *gradient, float *loss, char *message) {
-    neural_gpu_begin(t->gpu);
     fill_step(t, 0, t->step);
     t->path->gradient(t, 0);
     if (!neural_gpu_finish(t->gpu, message)) return false;
-    const NeuralGpuStep *s = mtl_buffer_contents(t->steps);
-    const float *parts = mtl_buffer_contents(t->gradients),
-                *squares = mtl_buffer_contents(t->squares);
+    const NeuralGpuStep *s = t->steps->contents;
+    const float *parts = t->gradients->contents, *squares = t->squares->contents;
     float *sum = calloc(t->n_flat, sizeof *sum), sse = 0;
     if (!sum) return neural_fail(message, "out of memory");
     for (uint32_t g = 0; g < t->n_groups; g++) {
@@ -400,8 +394,8 @@ static unsigned char to_byte(float x) {
 // Squares are summed in double in the order of the samples: the same for every number of threads.
 static double take_outputs(const NeuralTrainer *t, uint32_t first, uint32_t n,
                            unsigned char *rgba) {
-    const float *y = mtl_buffer_contents(t->outputs);
-    const float *target = (const float *)mtl_buffer_contents(t->targets) + (size_t)first * t->n_out;
+    const float *y = t->outputs->contents;
+    const float *target = (const float *)t->targets->contents + (size_t)first * t->n_out;
     double sse = 0;
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t k = 0; k < t->n_out; k++) {
@@ -425,13 +419,12 @@ bool neural_trainer_evaluate(NeuralTrainer *t, NeuralEvaluation *e, unsigned cha
         if (t->path->evaluate) {
             if (!t->path->evaluate(t, first, n, message)) return false;
         } else {
-            neural_gpu_begin(t->gpu);
             t->path->forward(t, first, n);
             if (!neural_gpu_finish(t->gpu, message)) return false;
         }
         sse += take_outputs(t, first, n, rgba ? rgba + (size_t)first * 4 : NULL);
         if (outputs)
-            memcpy(outputs + (size_t)first * t->n_out, mtl_buffer_contents(t->outputs),
+            memcpy(outputs + (size_t)first * t->n_out, t->outputs->contents,
                    (size_t)n * t->n_out * sizeof *outputs);
         first += n;
     }

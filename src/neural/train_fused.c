@@ -60,7 +60,7 @@ static bool prepare(NeuralTrainer *t, char *message) {
         snprintf(name, sizeof name, "%s_%s_%u", kinds[i], types[t->options.precision],
                  rows_for(i, t->max_width));
         t->pipelines[i] =
-            neural_gpu_pipeline(t->gpu, t->library, name, c, mtl_size_make(32, 1, 1), message);
+            neural_gpu_kernel(t->gpu, t->library, name, c, mtl_size_make(32, 1, 1), message);
         if (!t->pipelines[i]) goto fail;
     }
     mtl_release(c);
@@ -90,7 +90,7 @@ static void gradient(NeuralTrainer *t, size_t offset) {
 }
 
 static void forward(NeuralTrainer *t, uint32_t first, uint32_t n) {
-    memcpy(mtl_buffer_contents(t->sizes), &n, sizeof n);
+    memcpy(t->sizes->contents, &n, sizeof n);
     const NeuralBinding b[] = {{t->params, 0},  {t->forward, 0},
                                {t->layers, 0},  {t->inputs, (size_t)first * t->n_in * 4},
                                {t->outputs, 0}, {t->sizes, 0}};

@@ -16,7 +16,7 @@ static bool make_pipelines(NeuralTrainer *t, char *message) {
     bool ok = library != NULL;
     for (int i = 0; ok && i < N_KERNELS; i++) {
         t->pipelines[FIRST + i] =
-            neural_gpu_pipeline(t->gpu, library, names[i], NULL, mtl_size_make(32, 1, 1), message);
+            neural_gpu_kernel(t->gpu, library, names[i], NULL, mtl_size_make(32, 1, 1), message);
         ok = t->pipelines[FIRST + i] != NULL;
     }
     mtl_release(library);
@@ -33,8 +33,8 @@ static bool prepare(NeuralTrainer *t, char *message) {
         !train_buffer(t, &t->ones, n_ones, 4, message))
         return false;
     const NeuralGpuGrid grid = neural_grid_for_kernels(&t->net.grid);
-    memcpy(mtl_buffer_contents(t->grid), &grid, sizeof grid);
-    float *ones = mtl_buffer_contents(t->ones); // the slope of what is no activation
+    memcpy(t->grid->contents, &grid, sizeof grid);
+    float *ones = t->ones->contents; // the slope of what is no activation
     for (size_t i = 0; i < n_ones; i++) ones[i] = 1;
     if (!neural_network_copy(&t->now, &t->net)) return neural_fail(message, "out of memory");
     t->renderer = neural_renderer_new(neural_gpu_device(t->gpu), &t->net, NEURAL_KERNEL_THREAD,
@@ -78,13 +78,13 @@ static bool evaluate(NeuralTrainer *t, uint32_t first, uint32_t n, char *message
         neural_trainer_get_network(t, &t->now);
         if (!neural_renderer_update(t->renderer, &t->now, message)) return false;
     }
-    const float *positions = mtl_buffer_contents(t->inputs);
+    const float *positions = t->inputs->contents;
     return neural_renderer_points(t->renderer, positions + (size_t)first * t->n_in, n,
-                                  mtl_buffer_contents(t->outputs), message);
+                                  t->outputs->contents, message);
 }
 
 void train_grid_take_gradient(NeuralTrainer *t, float *to, float scale) {
-    int32_t *fixed = mtl_buffer_contents(t->table_gradient);
+    int32_t *fixed = t->table_gradient->contents;
     for (size_t i = 0; i < t->n_table; i++) {
         to[i] = (float)fixed[i] * (scale / 1048576);
         fixed[i] = 0;

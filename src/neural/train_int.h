@@ -45,36 +45,36 @@ struct NeuralTrainer {
     float loss_factor; // kernels multiply the output's error with it: half underflows otherwise
 
     MTLLibrary *library, *update_library;
-    MTLComputePipelineState *update;
-    MTLComputePipelineState *pipelines[TRAIN_PIPELINES]; // of the path
-    MTLBuffer *params, *moment1, *moment2;               // n_flat floats each
-    MTLBuffer *forward, *transposed; // n_flat of the storage type; forward: params if float
-    MTLBuffer *gradients;            // (n_groups, n_flat)
-    MTLBuffer *squares;              // (n_groups)
-    MTLBuffer *losses;               // (TRAIN_STEPS_AT_ONCE)
-    MTLBuffer *layers, *steps;
-    MTLBuffer *inputs, *targets;
-    MTLBuffer *scratch; // of the path
-    MTLBuffer *outputs; // (evaluate_at_once, n_out)
-    MTLBuffer *sizes;   // small constants of the path
+    IgUserKernel *update;
+    IgUserKernel *pipelines[TRAIN_PIPELINES]; // of the path
+    NeuralBuffer *params, *moment1, *moment2; // n_flat floats each
+    NeuralBuffer *forward, *transposed; // n_flat of the storage type; forward: params if float
+    NeuralBuffer *gradients;            // (n_groups, n_flat)
+    NeuralBuffer *squares;              // (n_groups)
+    NeuralBuffer *losses;               // (TRAIN_STEPS_AT_ONCE)
+    NeuralBuffer *layers, *steps;
+    NeuralBuffer *inputs, *targets;
+    NeuralBuffer *scratch; // of the path
+    NeuralBuffer *outputs; // (evaluate_at_once, n_out)
+    NeuralBuffer *sizes;   // small constants of the path
     uint32_t evaluate_at_once;
     size_t n_table; // the rest: hash grid only
-    MTLBuffer *table, *table_moment1, *table_moment2;
-    MTLBuffer *table_gradient; // of whole numbers, see kernels/grid.metal
-    MTLBuffer *grid, *ones;
+    NeuralBuffer *table, *table_moment1, *table_moment2;
+    NeuralBuffer *table_gradient; // of whole numbers, see kernels/grid.metal
+    NeuralBuffer *grid, *ones;
     struct NeuralRenderer *renderer;
     NeuralNetwork now; // what it draws
 };
 
 // A zeroed device buffer of n numbers of `size` bytes; false and the message if there is none.
-bool train_buffer(NeuralTrainer *t, MTLBuffer **to, size_t n, size_t size, char *message);
+bool train_buffer(NeuralTrainer *t, NeuralBuffer **to, size_t n, size_t size, char *message);
 // train_plain.c, for the grid: the pipelines of the layers; then from inputs and targets in the
 // scratch to gradients and squares. ones (of the slope of what is no activation): the gradient of
 // the inputs, too, which lies where the result says.
 bool train_plain_prepare(NeuralTrainer *t, char *message);
 NeuralBinding train_plain_inputs(NeuralTrainer *t);
 NeuralBinding train_plain_targets(NeuralTrainer *t);
-NeuralBinding train_plain_layers(NeuralTrainer *t, MTLBuffer *ones);
+NeuralBinding train_plain_layers(NeuralTrainer *t, NeuralBuffer *ones);
 // train_grid.c: the gradient of the table times `scale`; the sums are zero afterwards.
 void train_grid_take_gradient(NeuralTrainer *t, float *gradient, float scale);
 MTLFunctionConstantValues *train_constants(const uint32_t *values, size_t n);

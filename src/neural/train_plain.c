@@ -41,8 +41,8 @@ bool train_plain_prepare(NeuralTrainer *t, char *message) {
     if (!t->library) return false;
     for (int i = 0; i < N_KERNELS; i++) {
         bool flat = i == GATHER || i == ERROR || i == LOSS;
-        t->pipelines[i] = neural_gpu_pipeline(t->gpu, t->library, kernels[i], NULL,
-                                              mtl_size_make(32, flat ? 1 : 8, 1), message);
+        t->pipelines[i] = neural_gpu_kernel(t->gpu, t->library, kernels[i], NULL,
+                                            mtl_size_make(32, flat ? 1 : 8, 1), message);
         if (!t->pipelines[i]) return false;
     }
     uint32_t batch = t->options.batch;
@@ -53,7 +53,7 @@ bool train_plain_prepare(NeuralTrainer *t, char *message) {
     if (!train_buffer(t, &t->scratch, regions(t, n).total, 4, message) ||
         !train_buffer(t, &t->sizes, 64, 1, message))
         return false;
-    char *sizes = mtl_buffer_contents(t->sizes);
+    char *sizes = t->sizes->contents;
     memcpy(sizes + SIZE_BATCH, &batch, 4);
     memcpy(sizes + SIZE_IN_OUT, (uint32_t[]){t->n_in, t->n_out}, 8);
     memcpy(sizes + SIZE_BATCH_OUT, (uint32_t[]){batch, t->n_out}, 8);
@@ -87,10 +87,10 @@ NeuralBinding train_plain_targets(NeuralTrainer *t) {
     return (NeuralBinding){t->scratch, regions(t, t->options.batch).targets * 4};
 }
 
-NeuralBinding train_plain_layers(NeuralTrainer *t, MTLBuffer *ones) {
+NeuralBinding train_plain_layers(NeuralTrainer *t, NeuralBuffer *ones) {
     uint32_t n = t->options.batch, n_layers = t->net.n_layers, side = 0;
     Regions r = regions(t, n);
-    MTLBuffer *s = t->scratch;
+    NeuralBuffer *s = t->scratch;
     const MTLSize g1 = mtl_size_make(32, 1, 1), g2 = mtl_size_make(32, 8, 1);
     layers_forward(t, &r, n, SIZE_BATCH, (NeuralBinding){s, 0}, (NeuralBinding){0});
     const NeuralBinding error[] = {{s, r.activations[n_layers] * 4},
@@ -134,7 +134,7 @@ static void gradient(NeuralTrainer *t, size_t offset) {
 
 static void forward(NeuralTrainer *t, uint32_t first, uint32_t n) {
     Regions r = regions(t, n);
-    memcpy((char *)mtl_buffer_contents(t->sizes) + SIZE_EVALUATE, &n, 4);
+    memcpy((char *)t->sizes->contents + SIZE_EVALUATE, &n, 4);
     layers_forward(t, &r, n, SIZE_EVALUATE, (NeuralBinding){t->inputs, (size_t)first * t->n_in * 4},
                    (NeuralBinding){t->outputs, 0});
 }

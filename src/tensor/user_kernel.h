@@ -11,6 +11,7 @@ struct IgUserKernel {
     char *name;
     MTLComputePipelineState *pipeline; // NULL: element-wise, made for the types of a call
     struct IgUserElementwise *elementwise;
+    uint32_t writes; // buffers, a bit each; of those for ig_kernel_dispatch
     IgKernelBackward *backward;
     void *context;
     void (*release)(void *context);

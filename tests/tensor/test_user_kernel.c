@@ -259,12 +259,88 @@ static void errors_name_the_buffer(void **state) {
     ig_kernel_release(kernel);
 }
 
+// ---- In place ----
+
+static IgUserKernel *step_kernel(float factor) {
+    static const char source[] =
+        "constant float factor [[function_constant(0)]];\n"
+        "kernel void step(device float *x [[buffer(0)]], device const float *g [[buffer(1)]],\n"
+        "                 uint i [[thread_position_in_grid]]) { x[i] -= factor * g[i]; }\n";
+    MTLDevice *metal = ig_device_metal(device);
+    MTLLibrary *library = mtl_device_new_library_with_source(metal, source, NULL, &error);
+    CHECK(library);
+    MTLFunctionConstantValues *values = mtl_function_constant_values_new();
+    mtl_function_constant_values_set_constant_value(values, &factor, MTLDataTypeFloat, 0);
+    MTLFunction *f = mtl_library_new_function_with_constant_values(library, "step", values, &error);
+    CHECK(f);
+    IgUserKernel *k = ig_kernel_new_with_function(device, f, mtl_size_make(4, 1, 1), &error);
+    CHECK(k);
+    mtl_release(f), mtl_release(values), mtl_release(library);
+    return k;
+}
+
+static void in_place(void **state) {
+    (void)state;
+    IgUserKernel *k = step_kernel(2);
+    float xs[8] = {0, 1, 2, 3, 4, 5, 6, 7}, gs[8] = {1, 1, 1, 1, 2, 2, 2, 2};
+    IgTensor *x = ig_from_data(device, IgFloat32, 1, (int64_t[]){8}, xs, &error);
+    IgTensor *g = ig_mul_scalar(ig_from_data(device, IgFloat32, 1, (int64_t[]){8}, gs, &error), 10,
+                                &error); // made when the kernel needs it
+    IgKernelArgument a[2] = {{x, 0}, {g, 0}};
+    IgKernelDispatch d = {
+        .n_arguments = 2, .arguments = a, .threadgroups = {1, 1, 1}, .threadgroup = {4, 1, 1}};
+    CHECK(ig_kernel_dispatch(k, &d, &error));
+    a[0].offset = a[1].offset = 16; // the other half
+    CHECK(ig_kernel_dispatch(k, &d, &error));
+    CHECK(ig_kernel_dispatch(k, &d, &error));
+    CLOSE(x, 0, -20, -19, -18, -17, -76, -75, -74, -73);
+    CLOSE(g, 0, 10, 10, 10, 10, 20, 20, 20, 20); // it is const
+    IgTensor *y = ig_add_scalar(x, 1, &error);   // results are used like all others
+    CLOSE(y, 0, -19, -18, -17, -16, -75, -74, -73, -72);
+
+    // Tensors do not change under those who look at them.
+    a[0].offset = a[1].offset = 0;
+    IgTensor *half = ig_slice(x, 0, 0, 4, 1, &error);
+    FAILS(ig_kernel_dispatch(k, &d, &error), IgErrorArgument, "another tensor shows its values");
+    a[0].tensor = half; // and the other way round
+    FAILS(ig_kernel_dispatch(k, &d, &error), IgErrorArgument, "another tensor shows its values");
+    IgTensor *z = ig_from_data(device, IgFloat32, 1, (int64_t[]){8}, xs, &error);
+    IgTensor *later = ig_mul_scalar(z, 3, &error);
+    a[0].tensor = z;
+    FAILS(ig_kernel_dispatch(k, &d, &error), IgErrorArgument, "will be made from them");
+    CHECK(ig_eval(later, &error));
+    CHECK(ig_kernel_dispatch(k, &d, &error));
+    CLOSE(later, 0, 0, 3, 6, 9, 12, 15, 18, 21);
+    IgTensor *w = ig_from_data(device, IgFloat32, 1, (int64_t[]){8}, xs, &error);
+    CHECK(ig_set_requires_grad(w, true, &error));
+    a[0].tensor = w;
+    FAILS(ig_kernel_dispatch(k, &d, &error), IgErrorArgument, "graph of gradients");
+
+    a[0] = (IgKernelArgument){z, 32};
+    FAILS(ig_kernel_dispatch(k, &d, &error), IgErrorArgument, "byte 32 lies outside");
+    a[0].offset = 0;
+    d.threadgroup.width = 4096;
+    FAILS(ig_kernel_dispatch(k, &d, &error), IgErrorArgument, "threadgroups of 4096");
+    d.threadgroup.width = 4, d.threadgroups.height = 0;
+    FAILS(ig_kernel_dispatch(k, &d, &error), IgErrorArgument, "1 x 0 x 1 threadgroups");
+    d.threadgroups.height = 1, d.n_arguments = 32;
+    FAILS(ig_kernel_dispatch(k, &d, &error), IgErrorArgument, "0 to 31 arguments");
+    FAILS(ig_kernel_dispatch(NULL, &d, &error), IgErrorArgument, "no kernel");
+    FAILS(ig_kernel_dispatch(k, NULL, &error), IgErrorArgument, "no dispatch");
+    FAILS(ig_kernel_new_with_function(device, NULL, (MTLSize){0}, &error), IgErrorArgument,
+          "no function");
+    ig_kernel_release(k);
+    k = ig_kernel_new_elementwise(device, "x", "", "x + 1", &error);
+    FAILS(ig_kernel_dispatch(k, &d, &error), IgErrorArgument, "element-wise");
+    ig_kernel_release(k);
+}
+
 int main(void) {
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(a_fused_operation_of_ones_own), TEST(scalars_shapes_and_grids),
         TEST(gradients_by_callback),         TEST(elementwise_with_broadcasting),
-        TEST(errors_name_the_buffer),
+        TEST(errors_name_the_buffer),        TEST(in_place),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
