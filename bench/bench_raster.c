@@ -172,18 +172,17 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
     AbiTexture depth = texture(D32F, s->width, s->height, s->n_samples);
     AbiTexture resolved = texture(RGBA8, s->width, s->height, 1);
     bool samples = s->n_samples > 1;
-    CpuRasterPass pass = {.width = s->width, .height = s->height, .n_samples = s->n_samples};
-    pass.colors[0] = (CpuRasterColor){.view = {.texture = &color},
-                                      .load = CPU_LOAD_CLEAR,
-                                      .store = samples ? CPU_STORE_RESOLVE : CPU_STORE_STORE,
-                                      .clear = {0.1, 0.1, 0.2, 1}};
+    DevPass pass = {.width = s->width, .height = s->height, .n_samples = s->n_samples};
+    pass.colors[0] = (DevColor){.view = {.texture = &color},
+                                .load = DEV_LOAD_CLEAR,
+                                .store = samples ? DEV_STORE_RESOLVE : DEV_STORE_STORE,
+                                .clear = {0.1, 0.1, 0.2, 1}};
     if (samples) pass.colors[0].resolve.texture = &resolved;
     if (s->depth)
-        pass.depth =
-            (CpuRasterDepth){.view = {.texture = &depth},
-                             .load = CPU_LOAD_CLEAR,
-                             .store = s->kind == CLEAR ? CPU_STORE_STORE : CPU_STORE_DONT_CARE,
-                             .clear = 1};
+        pass.depth = (DevDepth){.view = {.texture = &depth},
+                                .load = DEV_LOAD_CLEAR,
+                                .store = s->kind == CLEAR ? DEV_STORE_STORE : DEV_STORE_DONT_CARE,
+                                .clear = 1};
     seed = 0x12345678u;
     float *vertices = malloc((size_t)N_TRIANGLES * 3 * 6 * 4);
     uint32_t *indices = malloc((size_t)N_TRIANGLES * 2 * 3 * 4), n_indices = 0;
@@ -201,23 +200,23 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
                          .texture = &checks};
     static Functions functions;
     if (!functions_get(&in, &functions)) goto done;
-    CpuRasterState state = {.primitive = CPU_TRIANGLE, .depth_compare = CPU_COMPARE_ALWAYS};
+    DevState state = {.primitive = DEV_TRIANGLE, .depth_compare = DEV_COMPARE_ALWAYS};
     state.blend[0].write_mask = 15;
-    if (s->depth) state.depth_compare = CPU_COMPARE_LESS, state.depth_write = true;
+    if (s->depth) state.depth_compare = DEV_COMPARE_LESS, state.depth_write = true;
     if (s->blend)
-        state.blend[0] = (CpuBlendState){.enabled = true,
-                                         .src_rgb = CPU_BLEND_SRC_ALPHA,
-                                         .dst_rgb = CPU_BLEND_ONE_MINUS_SRC_ALPHA,
-                                         .src_alpha = CPU_BLEND_ONE,
-                                         .dst_alpha = CPU_BLEND_ONE_MINUS_SRC_ALPHA,
-                                         .write_mask = 15};
-    static CpuDraw draws[N_DRAWS];
+        state.blend[0] = (DevBlend){.enabled = true,
+                                    .src_rgb = DEV_BLEND_SRC_ALPHA,
+                                    .dst_rgb = DEV_BLEND_ONE_MINUS_SRC_ALPHA,
+                                    .src_alpha = DEV_BLEND_ONE,
+                                    .dst_alpha = DEV_BLEND_ONE_MINUS_SRC_ALPHA,
+                                    .write_mask = 15};
+    static DevDraw draws[N_DRAWS];
     size_t n_draws = s->kind == CLEAR   ? 0
                      : s->kind == QUADS ? N_QUADS
                      : s->kind == DRAWS ? N_DRAWS
                                         : 1;
     for (size_t i = 0; i < n_draws; i++)
-        draws[i] = (CpuDraw){.vertex = &functions.vertex,
+        draws[i] = (DevDraw){.vertex = &functions.vertex,
                              .fragment = &functions.fragment,
                              .state = &state,
                              .n_vertices = s->kind == LIT ? N_TRIANGLES * 3
@@ -227,7 +226,7 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
                                              : s->kind == DRAWS ? (uint32_t)i * 3
                                                                 : 0,
                              .n_instances = s->kind == INSTANCES ? 20000 : 1};
-    static CpuRasterState states[N_DRAWS];
+    static DevState states[N_DRAWS];
     for (size_t i = 0; i < n_draws && !strcmp(s->name, "S6s"); i++) {
         states[i] = state;
         draws[i].state = &states[i];
@@ -243,7 +242,7 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
     double cpu = INFINITY; // of all threads
     double end = now_ms(CLOCK_MONOTONIC) + seconds * 1e3;
     while (n < 20000 && (n < 7 || now_ms(CLOCK_MONOTONIC) < end)) {
-        CpuRun run = {.fault = 0};
+        DevRun run = {.fault = 0};
         double t = now_ms(CLOCK_MONOTONIC), t_cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
         if (!cpu_run_begin(&run, 0) || !cpu_raster(&run, &pass, draws, n_draws)) exit(1);
         cpu_run_end(&run);

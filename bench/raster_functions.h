@@ -20,12 +20,12 @@ typedef struct FunctionInputs {
 } FunctionInputs;
 
 typedef struct Functions {
-    CpuVertexStage vertex;
-    CpuFragmentStage fragment;
+    DevVertexStage vertex;
+    DevFragmentStage fragment;
     void *vertex_args[40], *fragment_args[40];
     uint64_t vertex_lengths[40], fragment_lengths[40];
     uint16_t rows[ABI_MAX_VARYINGS];
-    CpuCode *codes[2];
+    DevCode *codes[2];
 } Functions;
 
 // False: there are none of that kind.

@@ -3,6 +3,7 @@
 // the compiler makes vectors of, one copy per machine.
 #include <math.h>
 #include <string.h>
+#include "cpu/cpu_int.h"
 #include "raster_functions.h"
 
 #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -117,15 +118,16 @@ bool functions_get(const FunctionInputs *in, Functions *f) {
     f->vertex_args[1] = f->fragment_args[0] = (void *)in->uniforms;
     f->vertex_lengths[0] = in->vertices_bytes;
     f->vertex_lengths[1] = sizeof *in->uniforms;
+    static const CpuCode vertex[] = {
+        {.vertex = lit_vertex}, {.vertex = quad_vertex}, {.vertex = triangle_vertex}};
+    static const CpuCode fragment[] = {
+        {.fragment = lit_fragment}, {.fragment = blend_fragment}, {.fragment = triangle_fragment}};
+    const int which = lit ? 0 : quad ? 1 : 2;
     f->vertex =
-        (CpuVertexStage){.run = lit    ? lit_vertex
-                                : quad ? quad_vertex
-                                       : triangle_vertex,
+        (DevVertexStage){.code = &vertex[which].head,
                          .info = &vertex_info,
                          .arguments = {.args = f->vertex_args, .lengths = f->vertex_lengths}};
-    f->fragment = (CpuFragmentStage){.run = lit    ? lit_fragment
-                                            : quad ? blend_fragment
-                                                   : triangle_fragment,
+    f->fragment = (DevFragmentStage){.code = &fragment[which].head,
                                      .info = &fragment_info,
                                      .arguments = {.args = f->fragment_args},
                                      .rows = f->rows};

@@ -48,7 +48,7 @@ static const char source[] =
 static MslLibrary lib;
 
 static const RfFunction *load(const char *name, const MslVertexDescriptor *descriptor,
-                              CpuCode **code) {
+                              DevCode **code) {
     MslKernelRequest request = {.bitcode = lib.bitcode,
                                 .bitcode_bytes = lib.bitcode_bytes,
                                 .reflection = lib.reflection,
@@ -109,18 +109,18 @@ bool functions_get(const FunctionInputs *in, Functions *f) {
     f->vertex_args[v->n_slots] = (void *)in->vertices;
     f->vertex_lengths[v->n_slots] = in->vertices_bytes;
     f->vertex =
-        (CpuVertexStage){.run = cpu_code_vertex(f->codes[0]),
-                         .info = cpu_code_stage_info(f->codes[0]),
+        (DevVertexStage){.code = f->codes[0],
+                         .info = f->codes[0]->stage,
                          .arguments = {.args = f->vertex_args, .lengths = f->vertex_lengths}};
     f->fragment =
-        (CpuFragmentStage){.run = cpu_code_fragment(f->codes[1]),
-                           .info = cpu_code_stage_info(f->codes[1]),
+        (DevFragmentStage){.code = f->codes[1],
+                           .info = f->codes[1]->stage,
                            .arguments = {.args = f->fragment_args, .lengths = f->fragment_lengths},
                            .rows = f->rows};
     return true;
 }
 
 void functions_free(Functions *f) {
-    cpu_code_release(f->codes[0]);
-    cpu_code_release(f->codes[1]);
+    cpu_code_free(f->codes[0]);
+    cpu_code_free(f->codes[1]);
 }

@@ -42,7 +42,7 @@ static bool write_all(int fd, const void *bytes, size_t n_bytes) {
     return true;
 }
 
-CpuCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_bytes) {
+DevCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_bytes) {
     CpuCode *code = NULL;
     char path[160];
     int fd = memfd_create("ingot-kernel", MFD_CLOEXEC);
@@ -84,10 +84,13 @@ CpuCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_
     }
     code->info = *info;
     if (has_stage) code->stage = *stage;
-    atomic_init(&code->refs, 1);
+    code->head = (DevCode){.n_slots = info->n_slots,
+                           .threadgroup_bytes = info->threadgroup_bytes,
+                           .stack_bytes = info->stack_bytes,
+                           .stage = has_stage ? &code->stage : NULL};
     code->fd = KEEP_FILE ? fd : -1;
     if (!KEEP_FILE) close(fd);
-    return code;
+    return &code->head;
 
 fail:
     if (code && code->handle) dlclose(code->handle);
@@ -96,22 +99,13 @@ fail:
     return NULL;
 }
 
-CpuCode *cpu_code_retain(CpuCode *code) {
-    if (code) atomic_fetch_add_explicit(&code->refs, 1, memory_order_relaxed);
-    return code;
-}
-
-void cpu_code_release(CpuCode *code) {
-    if (!code || atomic_fetch_sub_explicit(&code->refs, 1, memory_order_acq_rel) != 1) return;
+void cpu_code_free(DevCode *head) {
+    if (!head) return;
+    CpuCode *code = cpu_code(head);
     dlclose(code->handle);
     if (code->fd >= 0) close(code->fd);
     free(code);
 }
 
-const CpuKernelInfo *cpu_code_info(const CpuCode *code) { return &code->info; }
-
-CpuVertexFn *cpu_code_vertex(const CpuCode *code) { return code->vertex; }
-CpuFragmentFn *cpu_code_fragment(const CpuCode *code) { return code->fragment; }
-const AbiStageInfo *cpu_code_stage_info(const CpuCode *code) {
-    return code->vertex || code->fragment ? &code->stage : NULL;
-}
+CpuVertexFn *cpu_code_vertex(const DevCode *code) { return cpu_code(code)->vertex; }
+CpuFragmentFn *cpu_code_fragment(const DevCode *code) { return cpu_code(code)->fragment; }

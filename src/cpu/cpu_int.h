@@ -6,12 +6,13 @@
 #include <setjmp.h>
 #include <signal.h>
 #include "cpu/cpu.h"
+#include "os/timer.h"
 
 #define CPU_CALLER_STACK_LIMIT (128u << 10) // kernels with larger frames run on workers only
 #define CPU_STACK_RESERVE (256u << 10)      // for what a kernel calls (matrices), and for signals
 
-struct CpuCode {
-    atomic_uint refs;
+typedef struct CpuCode {
+    DevCode head; // first
     void *handle; // dlopen
     int fd;       // the file behind it, -1 if closed already
     CpuKernelFn *kernel; // NULL in code of a vertex or fragment function
@@ -20,7 +21,17 @@ struct CpuCode {
     CpuKernelInfo info;
     AbiStageInfo stage;
     atomic_uint ns_per_group_x16; // running estimate of the cost of one threadgroup; 0: unknown
-};
+} CpuCode;
+static inline CpuCode *cpu_code(const DevCode *code) { return (CpuCode *)(uintptr_t)code; }
+
+// What the device keeps in DevRun.part.
+typedef struct CpuRunPart {
+    OsTimer deadline; // first
+    DevRun *run;
+    bool has_deadline;
+} CpuRunPart;
+_Static_assert(sizeof(CpuRunPart) <= sizeof(((DevRun *)0)->part), "it has room there");
+static inline CpuRunPart *cpu_run_part(DevRun *run) { return (CpuRunPart *)(void *)run->part; }
 
 // A thread that has run, or runs, kernels: a worker, or the thread of a caller who waits.
 typedef struct CpuThread {
@@ -29,7 +40,7 @@ typedef struct CpuThread {
     volatile sig_atomic_t signal;    // which one made it jump
     volatile uintptr_t fault_address, fault_stack; // stack pointer at the time; 0: not known
     sigset_t mask;       // as it was when the signal came
-    CpuRun *_Atomic run; // while in a range of it
+    DevRun *_Atomic run; // while in a range of it
     pthread_t id;
     bool is_worker;
     uintptr_t stack_low, stack_high; // the stack, guard page excluded; 0 if not known
@@ -44,10 +55,10 @@ typedef struct CpuThread {
 // A launch with what its reports belong to: every launch the device makes is the first member of one.
 typedef struct CpuContextLaunch {
     CpuLaunch launch;
-    void *context; // cpu_launch_context
+    void *context; // DevDispatch.context
 } CpuContextLaunch;
 // Everything but the arguments and the grid.
-void cpu_launch_init(CpuContextLaunch *launch, CpuRun *run, void *context);
+void cpu_launch_init(CpuContextLaunch *launch, DevRun *run, void *context);
 
 // The calling thread's record, made at first use. NULL: no memory.
 CpuThread *cpu_thread_self(void);
@@ -55,11 +66,11 @@ CpuThread *cpu_thread_self(void);
 CpuThread *cpu_thread_current(void);
 bool cpu_thread_reserve(CpuThread *t, size_t threadgroup_bytes, size_t frame_bytes);
 // Runs threadgroups first .. end-1 of a launch on this thread. False: fault, recorded in the run.
-bool cpu_thread_run(CpuThread *t, CpuRun *run, const CpuCode *code, const CpuLaunch *launch,
+bool cpu_thread_run(CpuThread *t, DevRun *run, const CpuCode *code, const CpuLaunch *launch,
                     uint64_t first, uint64_t end);
 // Calls body(argument) so that compiled code in it may fault: around its calls of such code the body
 // sets in_kernel, and a fault comes back here out of the middle. False: fault, recorded in the run.
-bool cpu_thread_guard(CpuThread *t, CpuRun *run, void (*body)(void *argument), void *argument);
+bool cpu_thread_guard(CpuThread *t, DevRun *run, void (*body)(void *argument), void *argument);
 // Makes sure that the handlers are ours; one system call if they are.
 void cpu_signals_install(void);
 int cpu_signal_kick(void); // the signal that makes a worker look at its run's fault

@@ -28,7 +28,7 @@ typedef struct Part {
 
 typedef struct Share {
     OsJob job; // first: the pool hands this back
-    CpuRun *run;
+    DevRun *run;
     Part parts[MAX_PARTS];
     size_t n_parts;
     size_t threadgroup_bytes, frame_bytes;
@@ -45,8 +45,8 @@ static CpuThread *leave_kernel(void) {
     return t;
 }
 
-static void enter_kernel(CpuThread *t, const CpuRun *run) {
-    if (atomic_load(&run->fault) != CPU_FAULT_NONE) {
+static void enter_kernel(CpuThread *t, const DevRun *run) {
+    if (atomic_load(&run->fault) != DEV_FAULT_NONE) {
         t->signal = 0;
         siglongjmp(t->jump, 1);
     }
@@ -54,27 +54,25 @@ static void enter_kernel(CpuThread *t, const CpuRun *run) {
 }
 
 static void report_from_kernel(const CpuLaunch *launch, const AbiReport *report) {
-    CpuRun *run = launch->log_context;
+    DevRun *run = launch->log_context;
     if (!run->report) return;
     CpuThread *t = leave_kernel();
-    run->report(launch, report);
+    // Every launch is the first member of one with a context.
+    run->report(run->report_context, ((const CpuContextLaunch *)(const void *)launch)->context,
+                report);
     enter_kernel(t, run);
-}
-
-void *cpu_launch_context(const CpuLaunch *launch) {
-    return ((const CpuContextLaunch *)(const void *)launch)->context; // its first member
 }
 
 static void log_from_kernel(const CpuLaunch *launch, uint32_t type, const char *where,
                             const char *format, const uint64_t *args, uint32_t n_args) {
-    CpuRun *run = launch->log_context;
+    DevRun *run = launch->log_context;
     if (!run->log) return;
     CpuThread *t = leave_kernel();
-    run->log(launch, type, where, format, args, n_args);
+    run->log(run->log_context, type, where, format, args, n_args);
     enter_kernel(t, run);
 }
 
-void cpu_launch_init(CpuContextLaunch *launch, CpuRun *run, void *context) {
+void cpu_launch_init(CpuContextLaunch *launch, DevRun *run, void *context) {
     *launch = (CpuContextLaunch){.launch = {.log = log_from_kernel,
                                             .log_context = run,
                                             .textures = cpu_texture_ops(),
@@ -136,23 +134,23 @@ static void help(OsJob *job) {
     Share *share = (Share *)job;
     CpuThread *t = cpu_thread_self();
     if (!t || !cpu_thread_reserve(t, share->threadgroup_bytes, share->frame_bytes))
-        cpu_run_fail(share->run, CPU_FAULT_NO_MEMORY, 0);
+        dev_run_fail(share->run, DEV_FAULT_NO_MEMORY, 0);
     uint64_t first, end;
-    while (atomic_load_explicit(&share->run->fault, memory_order_relaxed) == CPU_FAULT_NONE &&
+    while (atomic_load_explicit(&share->run->fault, memory_order_relaxed) == DEV_FAULT_NONE &&
            take(share, &first, &end))
         if (!run_range(share, t, first, end)) break;
     if (atomic_fetch_add(&share->finished, 1) == 0) os_futex_wake(&share->finished, 1);
 }
 
-static void prepare(Share *share, CpuRun *run, const CpuDispatch *dispatches, size_t n) {
+static void prepare(Share *share, DevRun *run, const DevDispatch *dispatches, size_t n) {
     share->run = run;
     share->n_parts = n;
     share->total = 0;
     share->threadgroup_bytes = share->frame_bytes = 0;
     for (size_t i = 0; i < n; i++) {
-        const CpuDispatch *d = &dispatches[i];
+        const DevDispatch *d = &dispatches[i];
         Part *part = &share->parts[i];
-        part->code = d->code;
+        part->code = cpu_code(d->code);
         part->first = share->total;
         part->n_groups =
             (uint64_t)d->groups_per_grid[0] * d->groups_per_grid[1] * d->groups_per_grid[2];
@@ -170,7 +168,7 @@ static void prepare(Share *share, CpuRun *run, const CpuDispatch *dispatches, si
             share->threadgroup_bytes = d->threadgroup_bytes;
         size_t threads = (size_t)d->group_size[0] * d->group_size[1] * d->group_size[2];
         size_t frames =
-            (threads + ABI_SIMD_WIDTH - 1) / ABI_SIMD_WIDTH * d->code->info.frame_stride;
+            (threads + ABI_SIMD_WIDTH - 1) / ABI_SIMD_WIDTH * part->code->info.frame_stride;
         if (share->frame_bytes < frames) share->frame_bytes = frames;
     }
 }
@@ -178,7 +176,7 @@ static void prepare(Share *share, CpuRun *run, const CpuDispatch *dispatches, si
 // Some kernels must not run on a thread we did not make: its stack may be small, and the watchdog
 // may not signal it.
 static bool needs_worker(const Share *share, const CpuThread *t) {
-    if (share->run->has_deadline) return true;
+    if (cpu_run_part(share->run)->has_deadline) return true;
     char here;
     uintptr_t at = (uintptr_t)&here;
     bool known = at > t->stack_low && at < t->stack_high; // else some coroutine's stack
@@ -227,22 +225,22 @@ static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begi
     os_pool_close_job(&share->job);
 }
 
-static bool dispatch_parts(CpuRun *run, const CpuDispatch *dispatches, size_t n) {
+static bool dispatch_parts(DevRun *run, const DevDispatch *dispatches, size_t n) {
     Share share;
     prepare(&share, run, dispatches, n);
-    if (share.total == 0) return atomic_load(&run->fault) == CPU_FAULT_NONE;
+    if (share.total == 0) return atomic_load(&run->fault) == DEV_FAULT_NONE;
     CpuThread *t = cpu_thread_self();
     if (!t || !cpu_thread_reserve(t, share.threadgroup_bytes, share.frame_bytes)) {
-        cpu_run_fail(run, CPU_FAULT_NO_MEMORY, 0);
+        dev_run_fail(run, DEV_FAULT_NO_MEMORY, 0);
         return false;
     }
     if (!fits_stack(&share)) {
-        cpu_run_fail(run, CPU_FAULT_STACK, 0);
+        dev_run_fail(run, DEV_FAULT_STACK, 0);
         return false;
     }
     if (!t->is_worker && needs_worker(&share, t)) {
         run_shared(&share, t, false, 0);
-        return atomic_load(&run->fault) == CPU_FAULT_NONE;
+        return atomic_load(&run->fault) == DEV_FAULT_NONE;
     }
     uint64_t begin = 0;
     if (share.total > 1 && estimate_ns(&share) == 0) {
@@ -260,10 +258,10 @@ static bool dispatch_parts(CpuRun *run, const CpuDispatch *dispatches, size_t n)
         }
     }
     if (begin < share.total) run_shared(&share, t, true, begin);
-    return atomic_load(&run->fault) == CPU_FAULT_NONE;
+    return atomic_load(&run->fault) == DEV_FAULT_NONE;
 }
 
-bool cpu_dispatch(CpuRun *run, const CpuDispatch *dispatches, size_t n) {
+bool cpu_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n) {
     for (size_t i = 0; i < n; i += MAX_PARTS)
         if (!dispatch_parts(run, dispatches + i, n - i < MAX_PARTS ? n - i : MAX_PARTS))
             return false;

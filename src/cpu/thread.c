@@ -121,30 +121,21 @@ bool cpu_thread_reserve(CpuThread *t, size_t threadgroup_bytes, size_t frame_byt
 
 // ---- Running kernel code ----
 
-void cpu_run_fail(CpuRun *run, CpuFault fault, uintptr_t address) {
-    if (!atomic_exchange(&run->described, true)) {
-        run->address = address;
-        run->faulting = atomic_load_explicit(&run->kernel, memory_order_relaxed);
-    }
-    int none = CPU_FAULT_NONE;
-    atomic_compare_exchange_strong(&run->fault, &none, (int)fault);
-}
-
-static CpuFault fault_of(const CpuThread *t, const CpuRun *run) {
+static DevFault fault_of(const CpuThread *t, const DevRun *run) {
     int known = atomic_load(&run->fault);
-    if (known == CPU_FAULT_TIMEOUT) return CPU_FAULT_TIMEOUT;
+    if (known == DEV_FAULT_TIMEOUT) return DEV_FAULT_TIMEOUT;
     if (t->signal == SIGSEGV || t->signal == SIGBUS) {
         // Just below the stack, and the stack is nearly used up: a buffer that is gone may have lain
         // there too.
         uintptr_t low = t->stack_low, at = t->fault_address, sp = t->fault_stack;
         bool below = low && at < low && at >= low - (1u << 20);
-        return below && (!sp || sp < low + (1u << 20)) ? CPU_FAULT_STACK : CPU_FAULT_MEMORY;
+        return below && (!sp || sp < low + (1u << 20)) ? DEV_FAULT_STACK : DEV_FAULT_MEMORY;
     }
-    return CPU_FAULT_ILLEGAL;
+    return DEV_FAULT_ILLEGAL;
 }
 
-bool cpu_thread_guard(CpuThread *t, CpuRun *run, void (*body)(void *argument), void *argument) {
-    if (atomic_load_explicit(&run->fault, memory_order_relaxed) != CPU_FAULT_NONE) return false;
+bool cpu_thread_guard(CpuThread *t, DevRun *run, void (*body)(void *argument), void *argument) {
+    if (atomic_load_explicit(&run->fault, memory_order_relaxed) != DEV_FAULT_NONE) return false;
     atomic_store_explicit(&t->run, run, memory_order_release);
     passed_on = 0;
     if (sigsetjmp(t->jump, 0) == 0) {
@@ -153,10 +144,10 @@ bool cpu_thread_guard(CpuThread *t, CpuRun *run, void (*body)(void *argument), v
         t->in_kernel = 0;
         if (t->signal != 0) // the jump left the handler without the return that unblocks signals
             pthread_sigmask(SIG_SETMASK, &t->mask, NULL);
-        cpu_run_fail(run, fault_of(t, run), t->fault_address);
+        dev_run_fail(run, fault_of(t, run), t->fault_address);
     }
     atomic_store_explicit(&t->run, NULL, memory_order_release);
-    return atomic_load_explicit(&run->fault, memory_order_relaxed) == CPU_FAULT_NONE;
+    return atomic_load_explicit(&run->fault, memory_order_relaxed) == DEV_FAULT_NONE;
 }
 
 typedef struct KernelRange {
@@ -176,20 +167,10 @@ static void run_kernel(void *argument) {
     t->in_kernel = 0;
 }
 
-bool cpu_thread_run(CpuThread *t, CpuRun *run, const CpuCode *code, const CpuLaunch *launch,
+bool cpu_thread_run(CpuThread *t, DevRun *run, const CpuCode *code, const CpuLaunch *launch,
                     uint64_t first, uint64_t end) {
     KernelRange range = {t, code, launch, first, end};
     return cpu_thread_guard(t, run, run_kernel, &range);
-}
-
-void *cpu_run_log_context(const CpuLaunch *launch) {
-    const CpuRun *run = launch->log_context;
-    return run->log_context;
-}
-
-void *cpu_run_report_context(const CpuLaunch *launch) {
-    const CpuRun *run = launch->log_context;
-    return run->report_context;
 }
 
 // ---- Signals ----
@@ -234,9 +215,9 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     CpuThread *t = current;
     int saved = errno;
     if (t && t->in_kernel) {
-        CpuRun *run = atomic_load(&t->run);
+        DevRun *run = atomic_load(&t->run);
         bool kicked = info->si_code <= 0; // sent by a thread, not raised by an instruction
-        bool stop = run && atomic_load(&run->fault) != CPU_FAULT_NONE;
+        bool stop = run && atomic_load(&run->fault) != DEV_FAULT_NONE;
         if (!kicked || stop) {
             t->signal = number;
             t->fault_address = kicked ? 0 : (uintptr_t)info->si_addr;

@@ -11,23 +11,25 @@
 #define KICK_INTERVAL_NS 1000000u
 
 static uint64_t too_late(OsTimer *timer) {
-    CpuRun *run = (CpuRun *)(void *)((char *)timer - offsetof(CpuRun, deadline));
-    cpu_run_fail(run, CPU_FAULT_TIMEOUT, 0);
+    DevRun *run = ((CpuRunPart *)(void *)timer)->run;
+    dev_run_fail(run, DEV_FAULT_TIMEOUT, 0);
     for (CpuThread *t = atomic_load(&cpu_workers); t; t = t->next_worker)
         if (atomic_load(&t->run) == run) pthread_kill(t->id, cpu_signal_kick());
     return os_now_ns() + KICK_INTERVAL_NS;
 }
 
-bool cpu_run_begin(CpuRun *run, uint32_t timeout_ms) {
+bool cpu_run_begin(DevRun *run, uint32_t timeout_ms) {
     cpu_signals_install(); // somebody may have put a handler over ours
-    run->has_deadline = timeout_ms != 0;
+    CpuRunPart *part = cpu_run_part(run);
+    part->run = run;
+    part->has_deadline = false;
     if (timeout_ms == 0) return true;
-    run->deadline.fire = too_late;
-    run->has_deadline =
-        os_timer_start(&run->deadline, os_now_ns() + (uint64_t)timeout_ms * 1000000u);
-    return run->has_deadline;
+    part->deadline = (OsTimer){.fire = too_late};
+    part->has_deadline =
+        os_timer_start(&part->deadline, os_now_ns() + (uint64_t)timeout_ms * 1000000u);
+    return part->has_deadline;
 }
 
-void cpu_run_end(CpuRun *run) {
-    if (run->has_deadline) os_timer_cancel(&run->deadline);
+void cpu_run_end(DevRun *run) {
+    if (cpu_run_part(run)->has_deadline) os_timer_cancel(&cpu_run_part(run)->deadline);
 }

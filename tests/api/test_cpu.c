@@ -34,17 +34,17 @@ static unsigned char *read_bytes(const char *path, size_t *n) {
     return bytes;
 }
 
-static CpuCode *load(const char *path, char *why, size_t why_bytes) {
+static DevCode *load(const char *path, char *why, size_t why_bytes) {
     size_t n;
     unsigned char *bytes = read_bytes(path, &n);
-    CpuCode *code = cpu_code_load(bytes, n, why, why_bytes);
+    DevCode *code = cpu_code_load(bytes, n, why, why_bytes);
     free(bytes);
     return code;
 }
 
-static CpuCode *load_good(void) {
+static DevCode *load_good(void) {
     char why[256] = "";
-    CpuCode *code = load(object_path, why, sizeof why);
+    DevCode *code = load(object_path, why, sizeof why);
     if (!code) fail_msg("%s", why);
     return code;
 }
@@ -54,10 +54,10 @@ typedef struct Launch {
     unsigned *counts;
     size_t n_groups;
     void *args[2];
-    CpuDispatch dispatch;
+    DevDispatch dispatch;
 } Launch;
 
-static void set_up_launch(Launch *l, CpuCode *code, uint32_t x, uint32_t y, uint32_t z) {
+static void set_up_launch(Launch *l, DevCode *code, uint32_t x, uint32_t y, uint32_t z) {
     memset(l, 0, sizeof *l);
     l->order.at = UINT64_MAX;
     l->n_groups = (size_t)x * y * z;
@@ -65,7 +65,7 @@ static void set_up_launch(Launch *l, CpuCode *code, uint32_t x, uint32_t y, uint
     assert_non_null(l->counts);
     l->args[0] = &l->order;
     l->args[1] = l->counts;
-    l->dispatch = (CpuDispatch){.code = code,
+    l->dispatch = (DevDispatch){.code = code,
                                 .args = l->args,
                                 .groups_per_grid = {x, y, z},
                                 .threads_per_grid = {x * 64, y, z},
@@ -84,12 +84,10 @@ static void assert_each_once(const Launch *l) {
 
 static void loads_and_tells(void **state) {
     (void)state;
-    CpuCode *code = load_good();
-    assert_int_equal(cpu_code_info(code)->threadgroup_bytes, 256);
-    assert_ptr_equal(cpu_code_retain(code), code);
-    cpu_code_release(code);
-    cpu_code_release(code);
-    cpu_code_release(NULL);
+    DevCode *code = load_good();
+    assert_int_equal(code->threadgroup_bytes, 256);
+    cpu_code_free(code);
+    cpu_code_free(NULL);
 }
 
 static void refuses_what_is_not_code(void **state) {
@@ -120,7 +118,7 @@ static int open_files(void) {
 static void many_objects_are_distinct(void **state) {
     (void)state;
     enum { N = 300 };
-    static CpuCode *codes[N];
+    static DevCode *codes[N];
     int before = open_files();
     for (int i = 0; i < N; i++) codes[i] = load_good();
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -128,7 +126,7 @@ static void many_objects_are_distinct(void **state) {
 #endif
     for (int i = 0; i < N; i++)
         for (int k = i + 1; k < i + 3 && k < N; k++) assert_ptr_not_equal(codes[i], codes[k]);
-    for (int i = 0; i < N; i++) cpu_code_release(codes[i]);
+    for (int i = 0; i < N; i++) cpu_code_free(codes[i]);
     assert_int_equal(open_files(), before);
 }
 
@@ -141,33 +139,33 @@ static void every_threadgroup_runs_once(void **state) {
         unsigned work;
     } cases[] = {{1, 1, 1, 0},    {2, 1, 1, 0},     {3, 1, 1, 100000}, {7, 5, 3, 2000},
                  {1000, 1, 1, 1}, {64, 64, 1, 100}, {100000, 1, 1, 0}, {1, 1, 17, 50000}};
-    CpuCode *code = load_good();
+    DevCode *code = load_good();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Launch l;
         set_up_launch(&l, code, cases[i].x, cases[i].y, cases[i].z);
         l.order.work = cases[i].work;
-        CpuRun run = {0};
+        DevRun run = {0};
         assert_true(cpu_run_begin(&run, 0));
         assert_true(cpu_dispatch(&run, &l.dispatch, 1));
         cpu_run_end(&run);
         assert_each_once(&l);
         free(l.counts);
     }
-    cpu_code_release(code);
+    cpu_code_free(code);
 }
 
 static void several_dispatches_at_once(void **state) {
     (void)state;
     enum { N = 40 }; // more than one batch
-    CpuCode *code = load_good();
+    DevCode *code = load_good();
     static Launch l[N];
-    CpuDispatch dispatches[N];
+    DevDispatch dispatches[N];
     for (unsigned i = 0; i < N; i++) {
         set_up_launch(&l[i], code, 1 + i * 3, 1, 1);
         l[i].order.work = 300 * (i % 5);
         dispatches[i] = l[i].dispatch;
     }
-    CpuRun run = {0};
+    DevRun run = {0};
     assert_true(cpu_run_begin(&run, 0));
     assert_true(cpu_dispatch(&run, dispatches, N));
     cpu_run_end(&run);
@@ -175,7 +173,7 @@ static void several_dispatches_at_once(void **state) {
         assert_each_once(&l[i]);
         free(l[i].counts);
     }
-    cpu_code_release(code);
+    cpu_code_free(code);
 }
 
 static void *dispatch_in_thread(void *code) {
@@ -183,7 +181,7 @@ static void *dispatch_in_thread(void *code) {
         Launch l;
         set_up_launch(&l, code, 100, 1, 1);
         l.order.work = 500;
-        CpuRun run = {0};
+        DevRun run = {0};
         cpu_run_begin(&run, 0);
         bool ok = cpu_dispatch(&run, &l.dispatch, 1);
         cpu_run_end(&run);
@@ -196,7 +194,7 @@ static void *dispatch_in_thread(void *code) {
 
 static void dispatches_from_many_threads(void **state) {
     (void)state;
-    CpuCode *code = load_good();
+    DevCode *code = load_good();
     pthread_t threads[8];
     for (int i = 0; i < 8; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, dispatch_in_thread, code), 0);
@@ -205,26 +203,26 @@ static void dispatches_from_many_threads(void **state) {
         pthread_join(threads[i], &failed);
         assert_null(failed);
     }
-    cpu_code_release(code);
+    cpu_code_free(code);
 }
 
 // ---- Faults ----
 
-static CpuFault run_order(CpuCode *code, int what, uint64_t at, uint32_t n_groups, void *address,
+static DevFault run_order(DevCode *code, int what, uint64_t at, uint32_t n_groups, void *address,
                           uint32_t timeout_ms) {
     Launch l;
     set_up_launch(&l, code, n_groups, 1, 1);
     l.order.what = what;
     l.order.at = at;
     l.order.address = address;
-    CpuRun run = {.kernel = "test"};
+    DevRun run = {.kernel = "test"};
     assert_true(cpu_run_begin(&run, timeout_ms));
     bool ok = cpu_dispatch(&run, &l.dispatch, 1);
     cpu_run_end(&run);
-    CpuFault fault = (CpuFault)atomic_load(&run.fault);
-    assert_int_equal(ok, fault == CPU_FAULT_NONE);
-    if (fault != CPU_FAULT_NONE) assert_string_equal(run.faulting, "test");
-    if (fault == CPU_FAULT_MEMORY) assert_int_equal(run.address, (uintptr_t)address);
+    DevFault fault = (DevFault)atomic_load(&run.fault);
+    assert_int_equal(ok, fault == DEV_FAULT_NONE);
+    if (fault != DEV_FAULT_NONE) assert_string_equal(run.faulting, "test");
+    if (fault == DEV_FAULT_MEMORY) assert_int_equal(run.address, (uintptr_t)address);
     if (ok) assert_each_once(&l);
     free(l.counts);
     return fault;
@@ -232,36 +230,36 @@ static CpuFault run_order(CpuCode *code, int what, uint64_t at, uint32_t n_group
 
 static void faults_end_the_run_only(void **state) {
     (void)state;
-    CpuCode *code = load_good();
+    DevCode *code = load_good();
     char *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (int round = 0; round < 20; round++) {
         uint32_t n = round % 2 ? 1 : 500; // on this thread, and on all
-        assert_int_equal(run_order(code, TOUCH_NOTHING, n - 1, n, nowhere, 0), CPU_FAULT_MEMORY);
-        assert_int_equal(run_order(code, TRAP, n / 2, n, NULL, 0), CPU_FAULT_ILLEGAL);
-        assert_int_equal(run_order(code, BEHAVE, 0, n, NULL, 0), CPU_FAULT_NONE);
+        assert_int_equal(run_order(code, TOUCH_NOTHING, n - 1, n, nowhere, 0), DEV_FAULT_MEMORY);
+        assert_int_equal(run_order(code, TRAP, n / 2, n, NULL, 0), DEV_FAULT_ILLEGAL);
+        assert_int_equal(run_order(code, BEHAVE, 0, n, NULL, 0), DEV_FAULT_NONE);
     }
     munmap(nowhere, 4096);
-    cpu_code_release(code);
+    cpu_code_free(code);
 }
 
 static void time_limits(void **state) {
     (void)state;
-    CpuCode *code = load_good();
+    DevCode *code = load_good();
     for (int round = 0; round < 3; round++) {
-        assert_int_equal(run_order(code, LOOP_FOR_EVER, 3, 100, NULL, 30), CPU_FAULT_TIMEOUT);
-        assert_int_equal(run_order(code, LOOP_FOR_EVER, 0, 1, NULL, 30), CPU_FAULT_TIMEOUT);
-        assert_int_equal(run_order(code, BEHAVE, 0, 1000, NULL, 30000), CPU_FAULT_NONE);
+        assert_int_equal(run_order(code, LOOP_FOR_EVER, 3, 100, NULL, 30), DEV_FAULT_TIMEOUT);
+        assert_int_equal(run_order(code, LOOP_FOR_EVER, 0, 1, NULL, 30), DEV_FAULT_TIMEOUT);
+        assert_int_equal(run_order(code, BEHAVE, 0, 1000, NULL, 30000), DEV_FAULT_NONE);
     }
-    cpu_code_release(code);
+    cpu_code_free(code);
 }
 
 static void stack_overflow_on_a_worker(void **state) {
     (void)state;
-    CpuCode *code = load_good();
+    DevCode *code = load_good();
     // With a time limit the kernel runs on workers, whose stacks are known.
-    assert_int_equal(run_order(code, OVERFLOW_STACK, 0, 1, NULL, 30000), CPU_FAULT_STACK);
-    assert_int_equal(run_order(code, BEHAVE, 0, 10, NULL, 30000), CPU_FAULT_NONE);
-    cpu_code_release(code);
+    assert_int_equal(run_order(code, OVERFLOW_STACK, 0, 1, NULL, 30000), DEV_FAULT_STACK);
+    assert_int_equal(run_order(code, BEHAVE, 0, 10, NULL, 30000), DEV_FAULT_NONE);
+    cpu_code_free(code);
 }
 
 static sigjmp_buf outside;
@@ -275,44 +273,44 @@ static void on_own_fault(int number) {
 // A handler of the application still gets the application's own faults, and we still get ours.
 static void other_faults_go_to_their_handler(void **state) {
     (void)state;
-    CpuCode *code = load_good();
+    DevCode *code = load_good();
     volatile char *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     signal(SIGSEGV, on_own_fault); // over ours: the next run puts ours over it again
     for (int round = 0; round < 10; round++) {
         assert_int_equal(run_order(code, TOUCH_NOTHING, 0, 1, (void *)nowhere, 0),
-                         CPU_FAULT_MEMORY);
+                         DEV_FAULT_MEMORY);
         caught = 0;
         if (sigsetjmp(outside, 1) == 0) *nowhere = 1;
         assert_int_equal(caught, SIGSEGV);
     }
     munmap((void *)nowhere, 4096);
-    cpu_code_release(code);
+    cpu_code_free(code);
 }
 
 static atomic_int logged;
 
-static void count_log(const CpuLaunch *launch, uint32_t type, const char *where, const char *format,
+static void count_log(void *context, uint32_t type, const char *where, const char *format,
                       const uint64_t *args, uint32_t n_args) {
     (void)args;
     if (type == 3 && n_args == 0 && strcmp(where, "sub") == 0 && strcmp(where + 4, "cat") == 0 &&
         strcmp(format, "hello") == 0)
-        atomic_fetch_add((atomic_int *)cpu_run_log_context(launch), 1);
+        atomic_fetch_add((atomic_int *)context, 1);
 }
 
 static void logging_reaches_the_run(void **state) {
     (void)state;
-    CpuCode *code = load_good();
+    DevCode *code = load_good();
     Launch l;
     set_up_launch(&l, code, 10, 1, 1);
     l.order.what = LOG;
     l.order.at = 4;
-    CpuRun run = {.log = count_log, .log_context = &logged};
+    DevRun run = {.log = count_log, .log_context = &logged};
     assert_true(cpu_run_begin(&run, 0));
     assert_true(cpu_dispatch(&run, &l.dispatch, 1));
     cpu_run_end(&run);
     assert_int_equal(logged, 1);
     free(l.counts);
-    cpu_code_release(code);
+    cpu_code_free(code);
 }
 
 // ---- Tasks ----
@@ -344,7 +342,7 @@ static void works_in_the_child_of_a_fork(void **state) {
 #if defined(__SANITIZE_THREAD__)
     skip(); // ThreadSanitizer does not allow threads after a fork
 #endif
-    CpuCode *code = load_good();
+    DevCode *code = load_good();
     pid_t child = fork();
     if (child == 0) {
         alarm(30);
@@ -354,7 +352,7 @@ static void works_in_the_child_of_a_fork(void **state) {
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-    cpu_code_release(code);
+    cpu_code_free(code);
 }
 
 int main(int argc, char **argv) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cpu/cpu_int.h"
 
 Target target_new(uint32_t pixel_format, uint32_t width, uint32_t height, uint32_t n_samples,
                   uint32_t layers) {
@@ -144,6 +145,9 @@ static void fragment_function(const CpuLaunch *launch, CpuFragmentStep *step) {
     }
 }
 
+static const CpuCode vertex_code = {.vertex = vertex_function};
+static const CpuCode fragment_code = {.fragment = fragment_function};
+
 void stages_init(Stages *s, const Vertex *vertices, uint32_t n, Behaviour behaviour,
                  uint32_t vertex_flags, uint32_t n_clip) {
     memset(s, 0, sizeof *s);
@@ -165,17 +169,17 @@ void stages_init(Stages *s, const Vertex *vertices, uint32_t n, Behaviour behavi
     s->vertex_args[1] = s->fragment_args[0] = s;
     s->lengths[0] = n * sizeof *vertices;
     s->lengths[1] = sizeof *s;
-    s->vertex = (CpuVertexStage){.run = vertex_function,
+    s->vertex = (DevVertexStage){.code = &vertex_code.head,
                                  .info = &s->vertex_info,
                                  .arguments = {.args = s->vertex_args, .lengths = s->lengths}};
-    s->fragment = (CpuFragmentStage){.run = fragment_function,
+    s->fragment = (DevFragmentStage){.code = &fragment_code.head,
                                      .info = &s->fragment_info,
                                      .arguments = {.args = s->fragment_args},
                                      .rows = s->rows};
 }
 
-CpuRasterState state_default(uint8_t primitive) {
-    CpuRasterState state = {.primitive = primitive, .depth_compare = CPU_COMPARE_ALWAYS};
+DevState state_default(uint8_t primitive) {
+    DevState state = {.primitive = primitive, .depth_compare = DEV_COMPARE_ALWAYS};
     for (uint32_t a = 0; a < ABI_MAX_COLORS; a++) state.blend[a].write_mask = 15;
     return state;
 }
@@ -187,8 +191,8 @@ void place(Vertex *v, double x, double y, double z, double w_clip, double width,
     v->position[3] = (float)w_clip;
 }
 
-void render(const CpuRasterPass *pass, const CpuDraw *draws, size_t n) {
-    CpuRun run = {.fault = 0};
+void render(const DevPass *pass, const DevDraw *draws, size_t n) {
+    DevRun run = {.fault = 0};
     bool ok = cpu_run_begin(&run, 0) && cpu_raster(&run, pass, draws, n);
     cpu_run_end(&run);
     if (!ok) {

@@ -45,8 +45,8 @@ uint8_t target_stencil(const Target *t, uint32_t x, uint32_t y, uint32_t layer, 
 // Stages for a draw; keep them alive while it is used.
 typedef struct Stages {
     AbiStageInfo vertex_info, fragment_info;
-    CpuVertexStage vertex;
-    CpuFragmentStage fragment;
+    DevVertexStage vertex;
+    DevFragmentStage fragment;
     uint16_t rows[N_VALUES];
     void *vertex_args[2], *fragment_args[2];
     uint64_t lengths[2];
@@ -57,12 +57,12 @@ typedef struct Stages {
 void stages_init(Stages *s, const Vertex *vertices, uint32_t n, Behaviour behaviour,
                  uint32_t vertex_flags, uint32_t n_clip);
 
-CpuRasterState state_default(uint8_t primitive);
+DevState state_default(uint8_t primitive);
 // A position whose window coordinates are x, y (pixels) exactly, in a target of w x h (powers of
 // two).
 void place(Vertex *v, double x, double y, double z, double w_clip, double width, double height);
 // Draws, and fails the test on a fault.
-void render(const CpuRasterPass *pass, const CpuDraw *draws, size_t n);
+void render(const DevPass *pass, const DevDraw *draws, size_t n);
 // xorshift
 uint32_t random_bits(void);
 double random_unit(void);

@@ -65,8 +65,8 @@ static double factor(uint8_t how, const double s[4], const double d[4], const fl
     return table[how];
 }
 
-static void blend(const CpuRasterState *state, const double s[4], double d[4], bool unorm8) {
-    const CpuBlendState *b = &state->blend[0];
+static void blend(const DevState *state, const double s[4], double d[4], bool unorm8) {
+    const DevBlend *b = &state->blend[0];
     double result[4], from[4];
     for (int c = 0; c < 4; c++) from[c] = unorm8 ? fmin(fmax(s[c], 0), 1) : s[c];
     for (int c = 0; c < 4; c++) {
@@ -83,9 +83,9 @@ static void blend(const CpuRasterState *state, const double s[4], double d[4], b
         if (b->write_mask & 8 >> c) d[c] = result[c];
 }
 
-static void sample(RefImage *image, size_t i, const CpuRasterState *state, bool front, double z,
+static void sample(RefImage *image, size_t i, const DevState *state, bool front, double z,
                    const double color[4], bool unorm8) {
-    const CpuStencilState *s = front ? &state->front : &state->back;
+    const DevStencil *s = front ? &state->front : &state->back;
     bool deep = passes(state->depth_compare, z, image->depth[i]), ok = true;
     if (state->stencil) {
         uint8_t value = image->stencil[i];
@@ -100,19 +100,19 @@ static void sample(RefImage *image, size_t i, const CpuRasterState *state, bool 
     blend(state, color, image->color[i], unorm8);
 }
 
-void ref_draw(RefImage *image, const CpuRasterState *state, const RefTriangle *t, bool drops,
+void ref_draw(RefImage *image, const DevState *state, const RefTriangle *t, bool drops,
               bool unorm8) {
     double area =
         (double)((t->corner[1][0] - t->corner[0][0]) * (t->corner[2][1] - t->corner[0][1]) -
                  (t->corner[2][0] - t->corner[0][0]) * (t->corner[1][1] - t->corner[0][1]));
-    bool front = (area > 0) == (state->winding == CPU_CLOCKWISE);
-    if (area == 0 || state->cull == (front ? CPU_CULL_FRONT : CPU_CULL_BACK)) return;
+    bool front = (area > 0) == (state->winding == DEV_CLOCKWISE);
+    if (area == 0 || state->cull == (front ? DEV_CULL_FRONT : DEV_CULL_BACK)) return;
     const uint8_t *positions = cpu_raster_default_positions(image->n_samples);
     for (uint32_t y = 0; y < image->height; y++)
         for (uint32_t x = 0; x < image->width; x++) {
             if (drops && ((x + y) & 1)) continue;
             if (state->n_scissors) {
-                const CpuScissor *s = &state->scissors[0];
+                const DevScissor *s = &state->scissors[0];
                 if (x < s->x || y < s->y || x >= s->x + s->width || y >= s->y + s->height) continue;
             }
             for (uint32_t k = 0; k < image->n_samples; k++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // reference.h: a slow rasteriser, one sample at a time, in whole numbers and doubles. Triangles
-// inside the view only (no clipping); state as in a CpuRasterState.
+// inside the view only (no clipping); state as in a DevState.
 #ifndef TEST_RASTER_REFERENCE_H
 #define TEST_RASTER_REFERENCE_H
 #include "harness.h"
@@ -24,6 +24,6 @@ typedef struct RefTriangle {
     int64_t corner[3][2];
     double z[3], color[3][4];
 } RefTriangle;
-void ref_draw(RefImage *image, const CpuRasterState *state, const RefTriangle *t, bool drops,
+void ref_draw(RefImage *image, const DevState *state, const RefTriangle *t, bool drops,
               bool unorm8);
 #endif

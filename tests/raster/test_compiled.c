@@ -14,11 +14,11 @@ enum { SIZE = 64, RGBA32F = 125, D32F = 252, FLOAT4 = 31, PER_VERTEX = 1 };
 typedef struct Scene {
     Stage *v, *f;
     uint16_t rows[ABI_MAX_VARYINGS];
-    CpuVertexStage vertex;
-    CpuFragmentStage fragment;
-    CpuRasterState state;
-    CpuDraw draw;
-    CpuRasterPass pass;
+    DevVertexStage vertex;
+    DevFragmentStage fragment;
+    DevState state;
+    DevDraw draw;
+    DevPass pass;
     Target color, depth;
 } Scene;
 
@@ -57,31 +57,30 @@ static Scene *scene_new(const char *source, bool attributes, uint32_t n_samples,
         s->v->args[s->v->fn->n_slots] = vertices;
         s->v->lengths[s->v->fn->n_slots] = sizeof vertices;
     }
-    s->vertex = (CpuVertexStage){.run = cpu_code_vertex(s->v->code),
+    s->vertex = (DevVertexStage){.code = s->v->code,
                                  .info = s->v->info,
                                  .arguments = {.args = s->v->args, .lengths = s->v->lengths}};
-    s->fragment = (CpuFragmentStage){.run = cpu_code_fragment(s->f->code),
+    s->fragment = (DevFragmentStage){.code = s->f->code,
                                      .info = s->f->info,
                                      .arguments = {.args = s->f->args, .lengths = s->f->lengths},
                                      .rows = s->rows};
-    s->state = state_default(CPU_TRIANGLE);
-    s->draw = (CpuDraw){.vertex = &s->vertex,
+    s->state = state_default(DEV_TRIANGLE);
+    s->draw = (DevDraw){.vertex = &s->vertex,
                         .fragment = &s->fragment,
                         .state = &s->state,
                         .n_vertices = 6,
                         .n_instances = 1};
     s->color = target_new(RGBA32F, SIZE, SIZE, n_samples, layers);
     s->depth = target_new(D32F, SIZE, SIZE, n_samples, layers);
-    s->pass =
-        (CpuRasterPass){.width = SIZE, .height = SIZE, .n_samples = n_samples, .n_layers = layers};
-    s->pass.colors[0] = (CpuRasterColor){.view = {.texture = &s->color.texture},
-                                         .load = CPU_LOAD_CLEAR,
-                                         .store = CPU_STORE_STORE,
-                                         .clear = {-1, -1, -1, -1}};
-    s->pass.depth = (CpuRasterDepth){.view = {.texture = &s->depth.texture},
-                                     .load = CPU_LOAD_CLEAR,
-                                     .store = CPU_STORE_STORE,
-                                     .clear = 1};
+    s->pass = (DevPass){.width = SIZE, .height = SIZE, .n_samples = n_samples, .n_layers = layers};
+    s->pass.colors[0] = (DevColor){.view = {.texture = &s->color.texture},
+                                   .load = DEV_LOAD_CLEAR,
+                                   .store = DEV_STORE_STORE,
+                                   .clear = {-1, -1, -1, -1}};
+    s->pass.depth = (DevDepth){.view = {.texture = &s->depth.texture},
+                               .load = DEV_LOAD_CLEAR,
+                               .store = DEV_STORE_STORE,
+                               .clear = 1};
     s->state.depth_write = true;
     return s;
 }
@@ -154,7 +153,7 @@ static void discard_and_depth(void **state) {
              "  return {float4(front ? 1 : 2, 0, 0, 1), in.p.x / 64}; }\n",
         false, 1, 1);
     s->draw.n_vertices = 3;
-    s->state.depth_compare = CPU_COMPARE_LESS;
+    s->state.depth_compare = DEV_COMPARE_LESS;
     render(&s->pass, &s->draw, 1);
     for (uint32_t x = 0; x < SIZE; x++) {
         double v[4];
@@ -201,7 +200,7 @@ static void sample_positions(void **state) {
     memcpy(s->pass.sample_positions, own, sizeof own);
     s->draw.n_vertices = 3;
     s->state.n_scissors = 1;
-    s->state.scissors[0] = (CpuScissor){8, 8, 8, 8};
+    s->state.scissors[0] = (DevScissor){8, 8, 8, 8};
     render(&s->pass, &s->draw, 1);
     expect(s, 9, 9, 3, 0.875, 0.0625, 4, 1, 0);
     expect(s, 7, 9, 3, -1, -1, -1, -1, 0);
@@ -305,7 +304,7 @@ static void points(void **state) {
                        "  return float4(c, in.p.xy); }\n",
                   false, 1, 1);
     s->draw.n_vertices = 1;
-    s->state.primitive = CPU_POINT;
+    s->state.primitive = DEV_POINT;
     render(&s->pass, &s->draw, 1);
     expect(s, 24, 39, 0, 0.5 / 16, 15.5 / 16, 24.5, 39.5, 1e-4);
     expect(s, 23, 39, 0, -1, -1, -1, -1, 0);

@@ -16,10 +16,10 @@ enum { RGBA8 = 70, R32F = 55, RGBA32F = 125 };
 
 typedef struct Scene {
     Target target;
-    CpuRasterPass pass;
+    DevPass pass;
     Stages stages;
-    CpuRasterState state;
-    CpuDraw draw;
+    DevState state;
+    DevDraw draw;
     Vertex *vertices;
     uint32_t n;
 } Scene;
@@ -32,18 +32,18 @@ static Scene *scene_new(uint32_t n_vertices, uint32_t n_samples, uint8_t primiti
     s->vertices = calloc(n_vertices, sizeof *s->vertices);
     for (uint32_t i = 0; i < n_vertices; i++) s->vertices[i].value[0] = 1;
     s->target = target_new(R32F, SIZE, SIZE, n_samples, 1);
-    s->pass = (CpuRasterPass){.width = SIZE, .height = SIZE, .n_samples = n_samples};
-    s->pass.colors[0] = (CpuRasterColor){
-        .view = {.texture = &s->target.texture}, .load = CPU_LOAD_CLEAR, .store = CPU_STORE_STORE};
+    s->pass = (DevPass){.width = SIZE, .height = SIZE, .n_samples = n_samples};
+    s->pass.colors[0] = (DevColor){
+        .view = {.texture = &s->target.texture}, .load = DEV_LOAD_CLEAR, .store = DEV_STORE_STORE};
     stages_init(&s->stages, s->vertices, n_vertices, (Behaviour){.colors = 1, .flat = true}, 0, 0);
     s->state = state_default(primitive);
-    s->state.blend[0] = (CpuBlendState){.enabled = true,
-                                        .src_rgb = CPU_BLEND_ONE,
-                                        .dst_rgb = CPU_BLEND_ONE,
-                                        .src_alpha = CPU_BLEND_ONE,
-                                        .dst_alpha = CPU_BLEND_ONE,
-                                        .write_mask = 15};
-    s->draw = (CpuDraw){.vertex = &s->stages.vertex,
+    s->state.blend[0] = (DevBlend){.enabled = true,
+                                   .src_rgb = DEV_BLEND_ONE,
+                                   .dst_rgb = DEV_BLEND_ONE,
+                                   .src_alpha = DEV_BLEND_ONE,
+                                   .dst_alpha = DEV_BLEND_ONE,
+                                   .write_mask = 15};
+    s->draw = (DevDraw){.vertex = &s->stages.vertex,
                         .fragment = &s->stages.fragment,
                         .state = &s->state,
                         .n_vertices = n_vertices,
@@ -87,7 +87,7 @@ static void check(Scene *s, int64_t (*corner)[2], uint32_t n_triangles, const ch
 
 static void random_triangles(uint32_t n_samples, int64_t spread, int64_t grain, const char *what) {
     enum { N = 24 };
-    Scene *s = scene_new(3 * N, n_samples, CPU_TRIANGLE);
+    Scene *s = scene_new(3 * N, n_samples, DEV_TRIANGLE);
     int64_t corner[3 * N][2];
     for (uint32_t i = 0; i < N; i++) {
         int64_t x = random_bits() % (SIZE * 256), y = random_bits() % (SIZE * 256);
@@ -127,7 +127,7 @@ static void test_shared_edges(void **state) {
     enum { GRID = 16, N = GRID * GRID * 2 };
     for (uint32_t samples = 1; samples <= 4; samples *= 2) {
         random_seed(11 + samples);
-        Scene *s = scene_new(3 * N, samples, CPU_TRIANGLE);
+        Scene *s = scene_new(3 * N, samples, DEV_TRIANGLE);
         int64_t point[GRID + 1][GRID + 1][2];
         for (int y = 0; y <= GRID; y++)
             for (int x = 0; x <= GRID; x++) {
@@ -165,7 +165,7 @@ static void test_shared_edges(void **state) {
 static void test_clipped_mesh(void **state) {
     (void)state;
     enum { GRID = 12, N = GRID * GRID * 2 };
-    Scene *s = scene_new(3 * N, 1, CPU_TRIANGLE);
+    Scene *s = scene_new(3 * N, 1, DEV_TRIANGLE);
     uint32_t n = 0;
     for (int y = 0; y < GRID; y++)
         for (int x = 0; x < GRID; x++) {
@@ -181,9 +181,9 @@ static void test_clipped_mesh(void **state) {
                 v->position[3] = (float)pz;
             }
         }
-    s->state.depth_clip = CPU_DEPTH_CLAMP;
+    s->state.depth_clip = DEV_DEPTH_CLAMP;
     for (int mode = 0; mode < 2; mode++) {
-        s->state.depth_clip = mode ? CPU_DEPTH_CLAMP : CPU_DEPTH_CLIP;
+        s->state.depth_clip = mode ? DEV_DEPTH_CLAMP : DEV_DEPTH_CLIP;
         if (!mode)
             for (uint32_t i = 0; i < s->n; i++)
                 s->vertices[i].position[2] = s->vertices[i].position[3] - 0.1f;
@@ -206,7 +206,7 @@ static void test_broken(void **state) {
     const float bad[] = {NAN, INFINITY, -INFINITY, 3e38f, -3e38f, 1e-42f, 0, -1, 1, 0.5f, 1e10f};
     enum { N = 2000, KINDS = sizeof bad / sizeof *bad };
     random_seed(3);
-    for (uint8_t primitive = CPU_POINT; primitive <= CPU_TRIANGLE_STRIP; primitive++)
+    for (uint8_t primitive = DEV_POINT; primitive <= DEV_TRIANGLE_STRIP; primitive++)
         for (uint32_t samples = 1; samples <= 4; samples *= 4)
             for (int fill = 0; fill < 2; fill++) {
                 Scene *s = scene_new(N, samples, primitive);
@@ -226,7 +226,7 @@ static void test_broken(void **state) {
 // Degenerate ones cover nothing; full ones everything once.
 static void test_simple(void **state) {
     (void)state;
-    Scene *s = scene_new(6, 1, CPU_TRIANGLE);
+    Scene *s = scene_new(6, 1, DEV_TRIANGLE);
     put(s, 0, 0, 0), put(s, 1, 100 * 256, 100 * 256), put(s, 2, 50 * 256, 50 * 256);
     put(s, 3, 128, 128), put(s, 4, 128, 128), put(s, 5, 128, 128);
     render(&s->pass, &s->draw, 1);
@@ -245,7 +245,7 @@ static void test_strips(void **state) {
     // A strip of quads; as a list, a strip, an indexed strip with restarts, 16 and 32 bits.
     enum { N = 20 };
     for (int kind = 0; kind < 4; kind++) {
-        Scene *s = scene_new(N, 1, CPU_TRIANGLE_STRIP);
+        Scene *s = scene_new(N, 1, DEV_TRIANGLE_STRIP);
         for (uint32_t i = 0; i < N; i++) put(s, i, (int64_t)(i / 2) * 2560, (i & 1) ? 25600 : 2560);
         uint16_t small[N + 3];
         uint32_t large[N + 3];
@@ -264,8 +264,8 @@ static void test_strips(void **state) {
             s->draw.indices_bytes = n * s->draw.index_bytes;
             s->draw.n_vertices = n;
         }
-        s->state.cull = CPU_CULL_FRONT; // all wind the same way: the first is counter-clockwise
-        s->state.winding = CPU_CLOCKWISE;
+        s->state.cull = DEV_CULL_FRONT; // all wind the same way: the first is counter-clockwise
+        s->state.winding = DEV_CLOCKWISE;
         render(&s->pass, &s->draw, 1);
         for (uint32_t y = 0; y < SIZE; y++)
             for (uint32_t x = 0; x < SIZE; x++) {
@@ -281,7 +281,7 @@ static void test_strips(void **state) {
 // Indices beyond their buffer read as 0; vertices beyond theirs are whatever the function makes.
 static void test_wild_indices(void **state) {
     (void)state;
-    Scene *s = scene_new(3, 1, CPU_TRIANGLE);
+    Scene *s = scene_new(3, 1, DEV_TRIANGLE);
     put(s, 0, 0, 0), put(s, 1, 25600, 0), put(s, 2, 0, 25600);
     uint32_t indices[9] = {0, 1, 2, 7000000, UINT32_MAX, 4, 1, 2, 0};
     s->draw.indices = indices;
@@ -295,7 +295,7 @@ static void test_wild_indices(void **state) {
 
 static void test_points(void **state) {
     (void)state;
-    Scene *s = scene_new(3, 1, CPU_POINT);
+    Scene *s = scene_new(3, 1, DEV_POINT);
     s->stages.vertex_info.flags |= ABI_STAGE_POINT_SIZE;
     put(s, 0, 10 * 256 + 128, 20 * 256 + 128), s->vertices[0].point_size = 1;
     put(s, 1, 100 * 256, 100 * 256), s->vertices[1].point_size = 8;
@@ -317,7 +317,7 @@ static void test_lines(void **state) {
     (void)state;
     random_seed(5);
     for (int round = 0; round < 200; round++) {
-        Scene *s = scene_new(2, 1, CPU_LINE);
+        Scene *s = scene_new(2, 1, DEV_LINE);
         int64_t p[2][2];
         for (int i = 0; i < 2; i++)
             for (int k = 0; k < 2; k++) {
@@ -352,7 +352,7 @@ static void test_lines(void **state) {
 // The outline of a polygon as a line strip: no pixel twice where one line ends and the next begins.
 static void test_line_strip(void **state) {
     (void)state;
-    Scene *s = scene_new(5, 1, CPU_LINE_STRIP);
+    Scene *s = scene_new(5, 1, DEV_LINE_STRIP);
     put(s, 0, 10 * 256 + 128, 10 * 256 + 128), put(s, 1, 50 * 256 + 128, 10 * 256 + 128);
     put(s, 2, 50 * 256 + 128, 40 * 256 + 128), put(s, 3, 10 * 256 + 128, 40 * 256 + 128);
     put(s, 4, 10 * 256 + 128, 10 * 256 + 128);

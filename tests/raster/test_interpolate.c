@@ -15,10 +15,10 @@ enum { SIZE = 256, RGBA32F = 125, D32F = 252 };
 
 typedef struct Scene {
     Target color, depth;
-    CpuRasterPass pass;
-    CpuRasterState state;
+    DevPass pass;
+    DevState state;
     Stages stages;
-    CpuDraw draw;
+    DevDraw draw;
     Vertex vertices[8];
 } Scene;
 
@@ -27,20 +27,20 @@ static Scene *scene_new(Behaviour b, uint8_t primitive, uint32_t n, uint32_t n_s
     assert_non_null(s);
     s->color = target_new(RGBA32F, SIZE, SIZE, n_samples, 1);
     s->depth = target_new(D32F, SIZE, SIZE, n_samples, 1);
-    s->pass = (CpuRasterPass){.width = SIZE, .height = SIZE, .n_samples = n_samples};
-    s->pass.colors[0] = (CpuRasterColor){.view = {.texture = &s->color.texture},
-                                         .load = CPU_LOAD_CLEAR,
-                                         .store = CPU_STORE_STORE,
-                                         .clear = {-1, -1, -1, -1}};
-    s->pass.depth = (CpuRasterDepth){.view = {.texture = &s->depth.texture},
-                                     .load = CPU_LOAD_CLEAR,
-                                     .store = CPU_STORE_STORE,
-                                     .clear = 1};
+    s->pass = (DevPass){.width = SIZE, .height = SIZE, .n_samples = n_samples};
+    s->pass.colors[0] = (DevColor){.view = {.texture = &s->color.texture},
+                                   .load = DEV_LOAD_CLEAR,
+                                   .store = DEV_STORE_STORE,
+                                   .clear = {-1, -1, -1, -1}};
+    s->pass.depth = (DevDepth){.view = {.texture = &s->depth.texture},
+                               .load = DEV_LOAD_CLEAR,
+                               .store = DEV_STORE_STORE,
+                               .clear = 1};
     b.colors = 1;
     stages_init(&s->stages, s->vertices, n, b, 0, 0);
     s->state = state_default(primitive);
     s->state.depth_write = true;
-    s->draw = (CpuDraw){.vertex = &s->stages.vertex,
+    s->draw = (DevDraw){.vertex = &s->stages.vertex,
                         .fragment = &s->stages.fragment,
                         .state = &s->state,
                         .n_vertices = n,
@@ -121,7 +121,7 @@ static void test_precision(void **state) {
     random_seed(21);
     uint32_t n = 0;
     for (int round = 0; round < 20; round++) {
-        Scene *s = scene_new((Behaviour){0}, CPU_TRIANGLE, 3, 1);
+        Scene *s = scene_new((Behaviour){0}, DEV_TRIANGLE, 3, 1);
         for (int i = 0; i < 3; i++) {
             double w = 1 << (random_bits() % 4); // exact products
             place(&s->vertices[i], random_bits() % SIZE, random_bits() % SIZE,
@@ -161,7 +161,7 @@ static void test_perspective(void **state) {
     random_seed(22);
     uint32_t n = 0;
     for (int round = 0; round < 30; round++) {
-        Scene *s = scene_new((Behaviour){.linear = round & 1}, CPU_TRIANGLE, 3, 1);
+        Scene *s = scene_new((Behaviour){.linear = round & 1}, DEV_TRIANGLE, 3, 1);
         random_corners(s, false);
         render(&s->pass, &s->draw, 1);
         double ax = s->vertices[0].position[0] / s->vertices[0].position[3];
@@ -177,7 +177,7 @@ static void test_near_plane(void **state) {
     random_seed(23);
     uint32_t n = 0;
     for (int round = 0; round < 30; round++) {
-        Scene *s = scene_new((Behaviour){.linear = false}, CPU_TRIANGLE, 3, 1);
+        Scene *s = scene_new((Behaviour){.linear = false}, DEV_TRIANGLE, 3, 1);
         random_corners(s, true);
         render(&s->pass, &s->draw, 1);
         n += check(s, false, true);
@@ -188,7 +188,7 @@ static void test_near_plane(void **state) {
 
 static void test_clip_distance(void **state) {
     (void)state;
-    Scene *s = scene_new((Behaviour){.linear = true}, CPU_TRIANGLE, 3, 1);
+    Scene *s = scene_new((Behaviour){.linear = true}, DEV_TRIANGLE, 3, 1);
     s->stages.vertex_info.n_clip = 2;
     place(&s->vertices[0], 0, 0, 0.5, 1, SIZE, SIZE);
     place(&s->vertices[1], 512, 0, 0.5, 1, SIZE, SIZE);
@@ -219,7 +219,7 @@ static void test_barycentric(void **state) {
     for (int behind = 0; behind < 2; behind++)
         for (int round = 0; round < 10; round++) {
             Scene *s = scene_new((Behaviour){.info_flags = ABI_STAGE_READS_BARYCENTRIC},
-                                 CPU_TRIANGLE, 3, 1);
+                                 DEV_TRIANGLE, 3, 1);
             random_corners(s, behind);
             render(&s->pass, &s->draw, 1);
             for (uint32_t y = 0; y < SIZE; y++)
@@ -243,7 +243,7 @@ static void test_barycentric(void **state) {
 static void test_flat(void **state) {
     (void)state;
     // The first vertex provokes, also in strips and when clipped; integers keep their bits.
-    Scene *s = scene_new((Behaviour){.flat = true}, CPU_TRIANGLE_STRIP, 4, 1);
+    Scene *s = scene_new((Behaviour){.flat = true}, DEV_TRIANGLE_STRIP, 4, 1);
     for (uint32_t i = 0; i < 4; i++) {
         place(&s->vertices[i], (i & 1) * 256.0, (i / 2) * 256.0, i == 3 ? -0.5 : 0.5, 1, SIZE,
               SIZE);
@@ -266,7 +266,7 @@ static void test_flat(void **state) {
 static void test_primitive_id(void **state) {
     (void)state;
     Scene *s = scene_new((Behaviour){.flat = true, .info_flags = ABI_STAGE_READS_PRIMITIVE_ID},
-                         CPU_TRIANGLE_STRIP, 4, 1);
+                         DEV_TRIANGLE_STRIP, 4, 1);
     for (uint32_t i = 0; i < 4; i++)
         place(&s->vertices[i], (i & 1) * 256.0, (i / 2) * 256.0, 0.5, 1, SIZE, SIZE);
     uint16_t indices[] = {0, 1, 2, UINT16_MAX, 2, 1, 3};
@@ -286,7 +286,7 @@ static void test_primitive_id(void **state) {
 static void test_points(void **state) {
     (void)state;
     Scene *s = scene_new((Behaviour){.flat = true, .info_flags = ABI_STAGE_READS_POINT_COORD},
-                         CPU_POINT, 1, 1);
+                         DEV_POINT, 1, 1);
     s->stages.vertex_info.flags |= ABI_STAGE_POINT_SIZE;
     place(&s->vertices[0], 100, 60, 0.5, 1, SIZE, SIZE);
     s->vertices[0].point_size = 16;
@@ -305,7 +305,7 @@ static void test_points(void **state) {
 static void test_centroid(void **state) {
     (void)state;
     Scene *s = scene_new((Behaviour){.linear = true, .info_flags = ABI_STAGE_READS_CENTROID},
-                         CPU_TRIANGLE, 3, 4);
+                         DEV_TRIANGLE, 3, 4);
     place(&s->vertices[0], 10, 10, 0.5, 1, SIZE, SIZE);
     place(&s->vertices[1], 200, 31, 0.5, 1, SIZE, SIZE);
     place(&s->vertices[2], 37, 222, 0.5, 1, SIZE, SIZE);

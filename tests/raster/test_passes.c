@@ -20,10 +20,10 @@ static const double corner[6][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 
 
 typedef struct Scene {
     Target color, depth;
-    CpuRasterPass pass;
-    CpuRasterState state;
+    DevPass pass;
+    DevState state;
     Stages stages;
-    CpuDraw draw;
+    DevDraw draw;
     Vertex vertices[6];
 } Scene;
 
@@ -33,19 +33,19 @@ static Scene *scene_new(uint32_t format, uint32_t w, uint32_t h, uint32_t sample
     Scene *s = calloc(1, sizeof *s);
     assert_non_null(s);
     s->color = target_new(format, w, h, samples, layers);
-    s->pass = (CpuRasterPass){.width = w, .height = h, .n_samples = samples, .n_layers = layers};
-    s->pass.colors[0] = (CpuRasterColor){.view = {.texture = &s->color.texture},
-                                         .load = CPU_LOAD_CLEAR,
-                                         .store = CPU_STORE_STORE,
-                                         .clear = {0.5, 0.5, 0.5, 0.5}};
+    s->pass = (DevPass){.width = w, .height = h, .n_samples = samples, .n_layers = layers};
+    s->pass.colors[0] = (DevColor){.view = {.texture = &s->color.texture},
+                                   .load = DEV_LOAD_CLEAR,
+                                   .store = DEV_STORE_STORE,
+                                   .clear = {0.5, 0.5, 0.5, 0.5}};
     for (int i = 0; i < 6; i++) {
         place(&s->vertices[i], corner[i][0] * w, corner[i][1] * h, 0.5, 1, w, h);
         for (int c = 0; c < N_VALUES; c++) s->vertices[i].value[c] = 1;
     }
     b.colors = 1;
     stages_init(&s->stages, s->vertices, 6, b, vertex_flags, 0);
-    s->state = state_default(CPU_TRIANGLE);
-    s->draw = (CpuDraw){.vertex = &s->stages.vertex,
+    s->state = state_default(DEV_TRIANGLE);
+    s->draw = (DevDraw){.vertex = &s->stages.vertex,
                         .fragment = &s->stages.fragment,
                         .state = &s->state,
                         .n_vertices = 6,
@@ -77,14 +77,14 @@ static void test_load_store(void **state) {
             for (uint32_t y = 0; y < s->pass.height; y++)
                 for (uint32_t x = 0; x < s->pass.width; x++)
                     assert_true(fabs(at(s, x, y, 0) - 0.5) < 0.003);
-            s->pass.colors[0].load = CPU_LOAD_LOAD; // half of it drawn, the rest kept
+            s->pass.colors[0].load = DEV_LOAD_LOAD; // half of it drawn, the rest kept
             s->draw.n_vertices = 3;
             render(&s->pass, &s->draw, 1);
             double first = at(s, 0, 0, 0);
             if (s->pass.width > 1) assert_true(first == 1);
             if (s->pass.width > 1)
                 assert_true(fabs(at(s, s->pass.width - 1, s->pass.height - 1, 0) - 0.5) < 0.003);
-            s->pass.colors[0].store = CPU_STORE_DONT_CARE;
+            s->pass.colors[0].store = DEV_STORE_DONT_CARE;
             s->draw.n_vertices = 6;
             render(&s->pass, &s->draw, 1);
             if (s->pass.width > 1)
@@ -119,8 +119,8 @@ static void test_scissor_viewport(void **state) {
     (void)state;
     Scene *s = scene_new(RGBA8, 128, 128, 1, 1, (Behaviour){.flat = true}, ABI_STAGE_VIEWPORT);
     s->state.n_viewports = 2;
-    s->state.viewports[0] = (CpuViewport){0, 0, 128, 128, 0, 1};
-    s->state.viewports[1] = (CpuViewport){32, 16, 64, 32, 0, 1};
+    s->state.viewports[0] = (DevViewport){0, 0, 128, 128, 0, 1};
+    s->state.viewports[1] = (DevViewport){32, 16, 64, 32, 0, 1};
     for (int i = 0; i < 6; i++) s->vertices[i].viewport = 1;
     render(&s->pass, &s->draw, 1);
     for (uint32_t y = 0; y < 128; y++)
@@ -134,7 +134,7 @@ static void test_scissor_viewport(void **state) {
     assert_true(fabs(at(s, 31, 20, 0) - 0.5) < 0.003 && at(s, 32, 20, 0) == 1);
     assert_true(at(s, 95, 47, 0) == 1 && fabs(at(s, 96, 20, 0) - 0.5) < 0.003);
     // Scissors: empty, outside, huge.
-    static const CpuScissor scissors[] = {
+    static const DevScissor scissors[] = {
         {10, 10, 0, 5}, {500, 500, 10, 10}, {0, 0, UINT32_MAX, UINT32_MAX}};
     for (int i = 0; i < 3; i++) {
         s->state.n_scissors = 2;
@@ -143,7 +143,7 @@ static void test_scissor_viewport(void **state) {
         assert_true(fabs(at(s, 40, 20, 0) - (i == 2 ? 1 : 0.5)) < 0.003);
     }
     // Viewports that make no sense.
-    static const CpuViewport odd[] = {{NAN, 0, 10, 10, 0, 1},
+    static const DevViewport odd[] = {{NAN, 0, 10, 10, 0, 1},
                                       {0, 0, 0, 0, 0, 1},
                                       {0, 0, INFINITY, 1e30, 0, 1},
                                       {-1e9, 1e9, 1e9, 1e9, 1, 0},
@@ -216,14 +216,14 @@ static void test_many_draws(void **state) {
     for (int kind = 0; kind < 5; kind++) {
         Scene *s = scene_new(RGBA8, SIZE, SIZE, 1, 1, (Behaviour){0}, 0);
         stages_init(&s->stages, v, N, (Behaviour){.colors = 1}, 0, 0);
-        s->state.blend[0] = (CpuBlendState){.enabled = true,
-                                            .src_rgb = CPU_BLEND_SRC_ALPHA,
-                                            .dst_rgb = CPU_BLEND_ONE_MINUS_SRC_ALPHA,
-                                            .src_alpha = CPU_BLEND_ONE,
-                                            .dst_alpha = CPU_BLEND_ONE_MINUS_SRC_ALPHA,
-                                            .write_mask = 15};
-        CpuRasterState *states = calloc(N, sizeof *states);
-        CpuDraw *draws = calloc(N, sizeof *draws);
+        s->state.blend[0] = (DevBlend){.enabled = true,
+                                       .src_rgb = DEV_BLEND_SRC_ALPHA,
+                                       .dst_rgb = DEV_BLEND_ONE_MINUS_SRC_ALPHA,
+                                       .src_alpha = DEV_BLEND_ONE,
+                                       .dst_alpha = DEV_BLEND_ONE_MINUS_SRC_ALPHA,
+                                       .write_mask = 15};
+        DevState *states = calloc(N, sizeof *states);
+        DevDraw *draws = calloc(N, sizeof *draws);
         size_t n = 0;
         for (uint32_t first = 0; first < N; n++) {
             uint32_t length = kind == 0 ? N : 3 * (1 + random_bits() % 40);
@@ -264,7 +264,7 @@ static void test_no_attachments(void **state) {
     s->pass.width = 33;
     s->pass.height = 65;
     s->state.n_viewports = 1;
-    s->state.viewports[0] = (CpuViewport){0, 0, 64, 128, 0, 1};
+    s->state.viewports[0] = (DevViewport){0, 0, 64, 128, 0, 1};
     render(&s->pass, &s->draw, 1);
     assert_int_equal(visible, 33 * 65);
     scene_free(s);
@@ -281,13 +281,13 @@ static void test_memoryless(void **state) {
         no_memory.levels[0].data = NULL;
         no_color.levels[0].data = NULL;
         s->pass.depth =
-            (CpuRasterDepth){.view = {.texture = &no_memory}, .load = CPU_LOAD_CLEAR, .clear = 1};
+            (DevDepth){.view = {.texture = &no_memory}, .load = DEV_LOAD_CLEAR, .clear = 1};
         if (samples > 1) {
             s->pass.colors[0].view.texture = &no_color;
             s->pass.colors[0].resolve.texture = &resolved.texture;
-            s->pass.colors[0].store = CPU_STORE_RESOLVE;
+            s->pass.colors[0].store = DEV_STORE_RESOLVE;
         }
-        s->state.depth_compare = CPU_COMPARE_LESS;
+        s->state.depth_compare = DEV_COMPARE_LESS;
         s->state.depth_write = true;
         Stages near, far;
         Vertex front[6], back[6];
@@ -300,7 +300,7 @@ static void test_memoryless(void **state) {
         stages_init(&near, front, 6, (Behaviour){.colors = 1, .flat = true}, 0, 0);
         stages_init(&far, back, 6, (Behaviour){.colors = 1, .flat = true}, 0, 0);
         for (int barriers = 0; barriers < 2; barriers++) {
-            CpuDraw draws[3] = {s->draw, s->draw, s->draw};
+            DevDraw draws[3] = {s->draw, s->draw, s->draw};
             draws[0].vertex = &near.vertex, draws[0].fragment = &near.fragment;
             draws[1].vertex = &far.vertex, draws[1].fragment = &far.fragment;
             draws[2].vertex = &far.vertex, draws[2].fragment = &far.fragment;
@@ -322,12 +322,12 @@ static void test_memoryless(void **state) {
 static void test_many(void **state) {
     (void)state;
     Scene *s = scene_new(R32F, 64, 64, 1, 1, (Behaviour){.flat = true}, 0);
-    s->state.blend[0] = (CpuBlendState){.enabled = true,
-                                        .src_rgb = CPU_BLEND_ONE,
-                                        .dst_rgb = CPU_BLEND_ONE,
-                                        .src_alpha = CPU_BLEND_ONE,
-                                        .dst_alpha = CPU_BLEND_ONE,
-                                        .write_mask = 15};
+    s->state.blend[0] = (DevBlend){.enabled = true,
+                                   .src_rgb = DEV_BLEND_ONE,
+                                   .dst_rgb = DEV_BLEND_ONE,
+                                   .src_alpha = DEV_BLEND_ONE,
+                                   .dst_alpha = DEV_BLEND_ONE,
+                                   .write_mask = 15};
     s->pass.colors[0].clear[0] = 0;
     for (int i = 0; i < 6; i++) // one pixel, below the instances' shift
         place(&s->vertices[i], 1 + corner[i][0], 1 + corner[i][1], 0.5, 1, 64, 64);
@@ -348,14 +348,14 @@ static void test_many(void **state) {
 static void test_large_target(void **state) {
     (void)state;
     Scene *s = scene_new(R8, 16384, 16384, 1, 1, (Behaviour){.flat = true}, 0);
-    s->pass.colors[0].load = CPU_LOAD_DONT_CARE;
+    s->pass.colors[0].load = DEV_LOAD_DONT_CARE;
     s->state.n_scissors = 1;
-    s->state.scissors[0] = (CpuScissor){16380, 16380, 4, 4};
+    s->state.scissors[0] = (DevScissor){16380, 16380, 4, 4};
     for (int i = 0; i < 6; i++)
         s->vertices[i].position[0] *= 3, s->vertices[i].position[1] *= 3; // beyond the guard band
     render(&s->pass, &s->draw, 1);
     assert_true(at(s, 16383, 16383, 0) == 1 && at(s, 16380, 16380, 0) == 1);
-    s->state.scissors[0] = (CpuScissor){0, 0, 70, 1};
+    s->state.scissors[0] = (DevScissor){0, 0, 70, 1};
     render(&s->pass, &s->draw, 1);
     assert_true(at(s, 69, 0, 0) == 1);
     scene_free(s);
@@ -366,11 +366,11 @@ static void test_faults(void **state) {
     for (int how = 1; how <= 2; how++) {
         Scene *s = scene_new(RGBA8, 256, 256, 1, 1, (Behaviour){.flat = true, .fault = how}, 0);
         s->draw.label = "the pipeline";
-        CpuRun run = {.fault = 0};
+        DevRun run = {.fault = 0};
         assert_true(cpu_run_begin(&run, how == 2 ? 50 : 0));
         assert_false(cpu_raster(&run, &s->pass, &s->draw, 1));
         cpu_run_end(&run);
-        assert_int_equal(atomic_load(&run.fault), how == 2 ? CPU_FAULT_TIMEOUT : CPU_FAULT_MEMORY);
+        assert_int_equal(atomic_load(&run.fault), how == 2 ? DEV_FAULT_TIMEOUT : DEV_FAULT_MEMORY);
         if (how == 1) assert_string_equal(run.faulting, "the pipeline");
         s->stages.behaviour.fault = 0; // and the next pass is none the worse
         render(&s->pass, &s->draw, 1);
@@ -397,18 +397,18 @@ static void draw_everything(unsigned char *result, size_t n_bytes) {
     }
     stages_init(&s->stages, v, N, (Behaviour){.colors = 1}, 0, 0);
     s->depth = target_new(D32F, SIZE, SIZE, 4, 1);
-    s->pass.depth = (CpuRasterDepth){
-        .view = {.texture = &s->depth.texture}, .load = CPU_LOAD_CLEAR, .clear = 1};
-    CpuRasterState blended = s->state, opaque = s->state;
-    opaque.depth_compare = CPU_COMPARE_LESS;
+    s->pass.depth =
+        (DevDepth){.view = {.texture = &s->depth.texture}, .load = DEV_LOAD_CLEAR, .clear = 1};
+    DevState blended = s->state, opaque = s->state;
+    opaque.depth_compare = DEV_COMPARE_LESS;
     opaque.depth_write = true;
-    blended.blend[0] = (CpuBlendState){.enabled = true,
-                                       .src_rgb = CPU_BLEND_SRC_ALPHA,
-                                       .dst_rgb = CPU_BLEND_ONE_MINUS_SRC_ALPHA,
-                                       .src_alpha = CPU_BLEND_ONE,
-                                       .dst_alpha = CPU_BLEND_ONE_MINUS_SRC_ALPHA,
-                                       .write_mask = 15};
-    CpuDraw draws[2] = {s->draw, s->draw};
+    blended.blend[0] = (DevBlend){.enabled = true,
+                                  .src_rgb = DEV_BLEND_SRC_ALPHA,
+                                  .dst_rgb = DEV_BLEND_ONE_MINUS_SRC_ALPHA,
+                                  .src_alpha = DEV_BLEND_ONE,
+                                  .dst_alpha = DEV_BLEND_ONE_MINUS_SRC_ALPHA,
+                                  .write_mask = 15};
+    DevDraw draws[2] = {s->draw, s->draw};
     draws[0].n_vertices = draws[1].n_vertices = N;
     draws[0].state = &opaque;
     draws[1].state = &blended;

@@ -26,27 +26,27 @@ enum {
 
 typedef struct Scene {
     Target color[ABI_MAX_COLORS], resolved, depth, depth_resolved;
-    CpuRasterPass pass;
-    CpuRasterState state;
+    DevPass pass;
+    DevState state;
     Stages stages;
-    CpuDraw draw;
+    DevDraw draw;
     Vertex vertices[6]; // two triangles over the whole target
 } Scene;
 
 static void add_color(Scene *s, uint32_t a, uint32_t format) {
     s->color[a] = target_new(format, SIZE, SIZE, s->pass.n_samples, 1);
-    s->pass.colors[a] = (CpuRasterColor){.view = {.texture = &s->color[a].texture},
-                                         .load = CPU_LOAD_CLEAR,
-                                         .store = CPU_STORE_STORE,
-                                         .clear = {0.25, 0.5, 0.75, 1}};
+    s->pass.colors[a] = (DevColor){.view = {.texture = &s->color[a].texture},
+                                   .load = DEV_LOAD_CLEAR,
+                                   .store = DEV_STORE_STORE,
+                                   .clear = {0.25, 0.5, 0.75, 1}};
 }
 
 static void add_depth(Scene *s, uint32_t format, double clear) {
     s->depth = target_new(format, SIZE, SIZE, s->pass.n_samples, 1);
-    CpuRasterDepth d = {.view = {.texture = &s->depth.texture},
-                        .load = CPU_LOAD_CLEAR,
-                        .store = CPU_STORE_STORE,
-                        .clear = clear};
+    DevDepth d = {.view = {.texture = &s->depth.texture},
+                  .load = DEV_LOAD_CLEAR,
+                  .store = DEV_STORE_STORE,
+                  .clear = clear};
     if (format != STENCIL8) s->pass.depth = d;
     d.clear = 3;
     if (format == STENCIL8 || format == D24S8 || format == D32FS8) s->pass.stencil = d;
@@ -56,14 +56,14 @@ static Scene *scene_new(Behaviour behaviour, uint32_t n_samples, double z) {
     static const double corner[6][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 1}};
     Scene *s = calloc(1, sizeof *s);
     assert_non_null(s);
-    s->pass = (CpuRasterPass){.width = SIZE, .height = SIZE, .n_samples = n_samples};
+    s->pass = (DevPass){.width = SIZE, .height = SIZE, .n_samples = n_samples};
     for (int i = 0; i < 6; i++) {
         place(&s->vertices[i], corner[i][0] * SIZE, corner[i][1] * SIZE, z, 1, SIZE, SIZE);
         for (int c = 0; c < N_VALUES; c++) s->vertices[i].value[c] = 0.125f * (float)(c + 1);
     }
     stages_init(&s->stages, s->vertices, 6, behaviour, 0, 0);
-    s->state = state_default(CPU_TRIANGLE);
-    s->draw = (CpuDraw){.vertex = &s->stages.vertex,
+    s->state = state_default(DEV_TRIANGLE);
+    s->draw = (DevDraw){.vertex = &s->stages.vertex,
                         .fragment = &s->stages.fragment,
                         .state = &s->state,
                         .n_vertices = 6,
@@ -106,16 +106,16 @@ static void test_formats(void **state) {
             if (integer)
                 for (int c = 0; c < 4; c++)
                     src[c] = c + 1, clear[c] = s->pass.colors[0].clear[c] = 3 - c;
-            CpuBlendState *b = &s->state.blend[0];
-            if (kind == 1) b->write_mask = CPU_WRITE_GREEN | CPU_WRITE_ALPHA;
+            DevBlend *b = &s->state.blend[0];
+            if (kind == 1) b->write_mask = DEV_WRITE_GREEN | DEV_WRITE_ALPHA;
             if (kind >= 2)
-                *b = (CpuBlendState){.enabled = true,
-                                     .src_rgb = CPU_BLEND_SRC_ALPHA,
-                                     .dst_rgb = CPU_BLEND_ONE_MINUS_SRC_ALPHA,
-                                     .src_alpha = CPU_BLEND_ONE,
-                                     .dst_alpha =
-                                         kind == 2 ? CPU_BLEND_ZERO : CPU_BLEND_ONE_MINUS_SRC_ALPHA,
-                                     .write_mask = 15};
+                *b = (DevBlend){.enabled = true,
+                                .src_rgb = DEV_BLEND_SRC_ALPHA,
+                                .dst_rgb = DEV_BLEND_ONE_MINUS_SRC_ALPHA,
+                                .src_alpha = DEV_BLEND_ONE,
+                                .dst_alpha =
+                                    kind == 2 ? DEV_BLEND_ZERO : DEV_BLEND_ONE_MINUS_SRC_ALPHA,
+                                .write_mask = 15};
             render(&s->pass, &s->draw, 1);
             // What the clear colour became in the format is what is blended with.
             unsigned char texel[16] = {0};
@@ -220,7 +220,7 @@ static void test_several(void **state) {
     (void)state;
     Scene *s = scene_new((Behaviour){.colors = 0xb, .flat = true}, 1, 0); // 0, 1, 3
     for (uint32_t a = 0; a < 4; a++) add_color(s, a, a == 1 ? RGBA32F : RGBA8);
-    s->state.blend[3].write_mask = CPU_WRITE_RED;
+    s->state.blend[3].write_mask = DEV_WRITE_RED;
     render(&s->pass, &s->draw, 1);
     expect(&s->color[0], 9, 9, 0, (double[]){0.125, 0.25, 0.375, 0.5}, 0.003);
     expect(&s->color[1], 9, 9, 0, (double[]){0.1875, 0.3125, 0.4375, 0.5625}, 1e-6);
@@ -233,12 +233,12 @@ static void test_dual_source(void **state) {
     (void)state;
     Scene *s = scene_new((Behaviour){.colors = 1, .flat = true, .dual = true}, 1, 0);
     add_color(s, 0, RGBA32F);
-    s->state.blend[0] = (CpuBlendState){.enabled = true,
-                                        .src_rgb = CPU_BLEND_SRC1_COLOR,
-                                        .dst_rgb = CPU_BLEND_ONE_MINUS_SRC1_ALPHA,
-                                        .src_alpha = CPU_BLEND_SRC1_ALPHA,
-                                        .dst_alpha = CPU_BLEND_ONE_MINUS_SRC1_COLOR,
-                                        .write_mask = 15};
+    s->state.blend[0] = (DevBlend){.enabled = true,
+                                   .src_rgb = DEV_BLEND_SRC1_COLOR,
+                                   .dst_rgb = DEV_BLEND_ONE_MINUS_SRC1_ALPHA,
+                                   .src_alpha = DEV_BLEND_SRC1_ALPHA,
+                                   .dst_alpha = DEV_BLEND_ONE_MINUS_SRC1_COLOR,
+                                   .write_mask = 15};
     s->vertices[0].value[7] = 0;
     for (int i = 0; i < 6; i++) s->vertices[i].value[7] = 0.75f;
     render(&s->pass, &s->draw, 1);
@@ -254,7 +254,7 @@ static void test_fetch(void **state) {
     Scene *s = scene_new((Behaviour){.colors = 1, .flat = true, .colors_in = 1}, 1, 0);
     add_color(s, 0, RGBA32F);
     s->draw.n_instances = 1;
-    CpuDraw twice[2] = {s->draw, s->draw};
+    DevDraw twice[2] = {s->draw, s->draw};
     render(&s->pass, twice, 2);
     expect(&s->color[0], 3, 60, 0, (double[]){0.5, 1, 1.5, 2}, 1e-6);
     scene_free(s);
@@ -265,7 +265,7 @@ static void test_fetch_samples(void **state) {
     (void)state;
     Scene *s = scene_new((Behaviour){.colors = 1, .flat = true, .colors_in = 1}, 4, 0);
     add_color(s, 0, RGBA32F);
-    CpuDraw draws[2] = {s->draw, s->draw};
+    DevDraw draws[2] = {s->draw, s->draw};
     draws[0].n_vertices = 3;
     render(&s->pass, draws, 2);
     uint32_t mixed = 0;
@@ -294,19 +294,18 @@ static void test_depth_formats(void **state) {
             Scene *s = scene_new((Behaviour){.colors = 1, .flat = true}, samples, 0.3);
             add_color(s, 0, RGBA8);
             add_depth(s, formats[i], 0.7);
-            s->state.depth_compare = CPU_COMPARE_LESS;
+            s->state.depth_compare = DEV_COMPARE_LESS;
             s->state.depth_write = true;
             if (s->pass.stencil.view.texture) {
                 s->state.stencil = true;
-                s->state.front = s->state.back =
-                    (CpuStencilState){.compare = CPU_COMPARE_ALWAYS,
-                                      .pass = CPU_STENCIL_INCREMENT_CLAMP,
-                                      .read_mask = 255,
-                                      .write_mask = 255};
+                s->state.front = s->state.back = (DevStencil){.compare = DEV_COMPARE_ALWAYS,
+                                                              .pass = DEV_STENCIL_INCREMENT_CLAMP,
+                                                              .read_mask = 255,
+                                                              .write_mask = 255};
             }
             s->state.n_scissors = 1;
-            s->state.scissors[0] = (CpuScissor){10, 10, 20, 20};
-            CpuDraw twice[2] = {s->draw, s->draw}; // the second fails: not less
+            s->state.scissors[0] = (DevScissor){10, 10, 20, 20};
+            DevDraw twice[2] = {s->draw, s->draw}; // the second fails: not less
             render(&s->pass, twice, 2);
             for (uint32_t k = 0; k < samples; k++) {
                 double v[4];
@@ -320,9 +319,9 @@ static void test_depth_formats(void **state) {
                 }
             }
             // Again with what is there: equal passes in every format.
-            s->pass.depth.load = s->pass.colors[0].load = CPU_LOAD_LOAD;
-            s->pass.stencil.load = CPU_LOAD_LOAD;
-            s->state.depth_compare = CPU_COMPARE_EQUAL;
+            s->pass.depth.load = s->pass.colors[0].load = DEV_LOAD_LOAD;
+            s->pass.stencil.load = DEV_LOAD_LOAD;
+            s->state.depth_compare = DEV_COMPARE_EQUAL;
             _Atomic uint64_t visible = 0;
             s->draw.visibility = &visible;
             render(&s->pass, &s->draw, 1);
@@ -359,14 +358,14 @@ static void test_function_depth(void **state) {
     Scene *s = scene_new(b, 1, 0.9);
     add_color(s, 0, RGBA8);
     add_depth(s, D32FS8, 0.7); // the function writes 0.625 (input 4)
-    s->state.depth_compare = CPU_COMPARE_LESS;
+    s->state.depth_compare = DEV_COMPARE_LESS;
     s->state.depth_write = true;
     s->state.stencil = true;
-    s->state.front = s->state.back = (CpuStencilState){.compare = CPU_COMPARE_ALWAYS,
-                                                       .pass = CPU_STENCIL_REPLACE,
-                                                       .read_mask = 255,
-                                                       .write_mask = 255,
-                                                       .reference = 9};
+    s->state.front = s->state.back = (DevStencil){.compare = DEV_COMPARE_ALWAYS,
+                                                  .pass = DEV_STENCIL_REPLACE,
+                                                  .read_mask = 255,
+                                                  .write_mask = 255,
+                                                  .reference = 9};
     render(&s->pass, &s->draw, 1);
     double v[4];
     target_read(&s->depth, 40, 2, 0, 0, v);
@@ -447,10 +446,10 @@ static void test_resolve(void **state) {
             add_depth(s, D32F, 0.75);
             s->depth_resolved = target_new(D32F, SIZE, SIZE, 1, 1);
             s->pass.colors[0].resolve.texture = &s->resolved.texture;
-            s->pass.colors[0].store = both ? CPU_STORE_STORE_AND_RESOLVE : CPU_STORE_RESOLVE;
+            s->pass.colors[0].store = both ? DEV_STORE_STORE_AND_RESOLVE : DEV_STORE_RESOLVE;
             s->pass.depth.resolve.texture = &s->depth_resolved.texture;
-            s->pass.depth.store = CPU_STORE_RESOLVE;
-            s->pass.depth.resolve_filter = both ? CPU_RESOLVE_MAX : CPU_RESOLVE_MIN;
+            s->pass.depth.store = DEV_STORE_RESOLVE;
+            s->pass.depth.resolve_filter = both ? DEV_RESOLVE_MAX : DEV_RESOLVE_MIN;
             s->state.depth_write = true;
             s->draw.n_vertices = 3;
             // Through the middle of a column of pixels: two of four samples are inside.

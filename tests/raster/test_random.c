@@ -16,10 +16,10 @@ enum { RGBA8 = 70, BGRA8 = 80, RGBA16F = 115, RGBA32F = 125, D32F = 252, STENCIL
 typedef struct Scene {
     uint32_t n_samples, format;
     Target color, depth, stencil;
-    CpuRasterPass pass;
-    CpuRasterState states[MAX_DRAWS];
+    DevPass pass;
+    DevState states[MAX_DRAWS];
     Stages stages[MAX_DRAWS];
-    CpuDraw draws[MAX_DRAWS];
+    DevDraw draws[MAX_DRAWS];
     uint32_t n_draws;
     Vertex vertices[MAX_DRAWS][3 * TRIANGLES];
     RefTriangle triangles[MAX_DRAWS][TRIANGLES];
@@ -27,18 +27,18 @@ typedef struct Scene {
     _Atomic uint64_t visible;
 } Scene;
 
-static CpuStencilState random_stencil(void) {
-    return (CpuStencilState){.compare = random_bits() % 8,
-                             .fail = random_bits() % 8,
-                             .depth_fail = random_bits() % 8,
-                             .pass = random_bits() % 8,
-                             .read_mask = random_bits() & 1 ? 255 : (uint8_t)random_bits(),
-                             .write_mask = random_bits() & 1 ? 255 : (uint8_t)random_bits(),
-                             .reference = (uint8_t)random_bits()};
+static DevStencil random_stencil(void) {
+    return (DevStencil){.compare = random_bits() % 8,
+                        .fail = random_bits() % 8,
+                        .depth_fail = random_bits() % 8,
+                        .pass = random_bits() % 8,
+                        .read_mask = random_bits() & 1 ? 255 : (uint8_t)random_bits(),
+                        .write_mask = random_bits() & 1 ? 255 : (uint8_t)random_bits(),
+                        .reference = (uint8_t)random_bits()};
 }
 
-static CpuRasterState random_state(void) {
-    CpuRasterState s = state_default(CPU_TRIANGLE);
+static DevState random_state(void) {
+    DevState s = state_default(DEV_TRIANGLE);
     s.cull = random_bits() % 4 % 3;
     s.winding = random_bits() % 2;
     s.depth_compare = random_bits() % 8;
@@ -48,22 +48,22 @@ static CpuRasterState random_state(void) {
     s.back = random_stencil();
     if (random_bits() % 2) {
         s.n_scissors = 1;
-        s.scissors[0] = (CpuScissor){random_bits() % SIZE, random_bits() % SIZE,
+        s.scissors[0] = (DevScissor){random_bits() % SIZE, random_bits() % SIZE,
                                      random_bits() % SIZE, random_bits() % SIZE};
     }
-    s.blend[0] = (CpuBlendState){.enabled = random_bits() % 2,
-                                 .rgb_op = random_bits() % 5,
-                                 .alpha_op = random_bits() % 5,
-                                 .src_rgb = random_bits() % 15,
-                                 .dst_rgb = random_bits() % 15,
-                                 .src_alpha = random_bits() % 15,
-                                 .dst_alpha = random_bits() % 15,
-                                 .write_mask = random_bits() % 3 ? 15 : random_bits() % 16};
+    s.blend[0] = (DevBlend){.enabled = random_bits() % 2,
+                            .rgb_op = random_bits() % 5,
+                            .alpha_op = random_bits() % 5,
+                            .src_rgb = random_bits() % 15,
+                            .dst_rgb = random_bits() % 15,
+                            .src_alpha = random_bits() % 15,
+                            .dst_alpha = random_bits() % 15,
+                            .write_mask = random_bits() % 3 ? 15 : random_bits() % 16};
     if (random_bits() % 3 == 0) { // source over has code of its own
-        s.blend[0].rgb_op = s.blend[0].alpha_op = CPU_BLEND_ADD;
-        s.blend[0].src_rgb = random_bits() % 2 ? CPU_BLEND_ONE : CPU_BLEND_SRC_ALPHA;
-        s.blend[0].src_alpha = random_bits() % 2 ? CPU_BLEND_ONE : CPU_BLEND_SRC_ALPHA;
-        s.blend[0].dst_rgb = s.blend[0].dst_alpha = CPU_BLEND_ONE_MINUS_SRC_ALPHA;
+        s.blend[0].rgb_op = s.blend[0].alpha_op = DEV_BLEND_ADD;
+        s.blend[0].src_rgb = random_bits() % 2 ? DEV_BLEND_ONE : DEV_BLEND_SRC_ALPHA;
+        s.blend[0].src_alpha = random_bits() % 2 ? DEV_BLEND_ONE : DEV_BLEND_SRC_ALPHA;
+        s.blend[0].dst_rgb = s.blend[0].dst_alpha = DEV_BLEND_ONE_MINUS_SRC_ALPHA;
     }
     for (int c = 0; c < 4; c++) s.blend_color[c] = (float)random_unit();
     return s;
@@ -97,19 +97,19 @@ static Scene *scene_new(void) {
     s->color = target_new(s->format, SIZE, SIZE, s->n_samples, 1);
     s->depth = target_new(D32F, SIZE, SIZE, s->n_samples, 1);
     s->stencil = target_new(STENCIL8, SIZE, SIZE, s->n_samples, 1);
-    s->pass = (CpuRasterPass){.width = SIZE, .height = SIZE, .n_samples = s->n_samples};
-    s->pass.colors[0] = (CpuRasterColor){.view = {.texture = &s->color.texture},
-                                         .load = CPU_LOAD_CLEAR,
-                                         .store = CPU_STORE_STORE,
-                                         .clear = {0.2, 0.4, 0.6, 0.8}};
-    s->pass.depth = (CpuRasterDepth){.view = {.texture = &s->depth.texture},
-                                     .load = CPU_LOAD_CLEAR,
-                                     .store = CPU_STORE_STORE,
-                                     .clear = 0.5};
-    s->pass.stencil = (CpuRasterDepth){.view = {.texture = &s->stencil.texture},
-                                       .load = CPU_LOAD_CLEAR,
-                                       .store = CPU_STORE_STORE,
-                                       .clear = 100};
+    s->pass = (DevPass){.width = SIZE, .height = SIZE, .n_samples = s->n_samples};
+    s->pass.colors[0] = (DevColor){.view = {.texture = &s->color.texture},
+                                   .load = DEV_LOAD_CLEAR,
+                                   .store = DEV_STORE_STORE,
+                                   .clear = {0.2, 0.4, 0.6, 0.8}};
+    s->pass.depth = (DevDepth){.view = {.texture = &s->depth.texture},
+                               .load = DEV_LOAD_CLEAR,
+                               .store = DEV_STORE_STORE,
+                               .clear = 0.5};
+    s->pass.stencil = (DevDepth){.view = {.texture = &s->stencil.texture},
+                                 .load = DEV_LOAD_CLEAR,
+                                 .store = DEV_STORE_STORE,
+                                 .clear = 100};
     s->n_draws = 1 + random_bits() % MAX_DRAWS;
     for (uint32_t d = 0; d < s->n_draws; d++) {
         s->states[d] = random_state();
@@ -121,7 +121,7 @@ static Scene *scene_new(void) {
                        .info_flags = s->drops[d] ? ABI_STAGE_DISCARD : 0};
         if (random_bits() % 4 == 0) b.info_flags |= ABI_STAGE_EFFECTS; // tests after the function
         stages_init(&s->stages[d], s->vertices[d], 3 * TRIANGLES, b, 0, 0);
-        s->draws[d] = (CpuDraw){.vertex = &s->stages[d].vertex,
+        s->draws[d] = (DevDraw){.vertex = &s->stages[d].vertex,
                                 .fragment = &s->stages[d].fragment,
                                 .state = &s->states[d],
                                 .n_vertices = 3 * TRIANGLES,

@@ -60,10 +60,10 @@ typedef struct Scene {
     Target color;
     _Atomic uint32_t hits[SIZE * SIZE];
     Stages stages;
-    CpuRasterState state;
-    CpuPatches patches;
-    CpuDraw draw;
-    CpuRasterPass pass;
+    DevState state;
+    DevPatches patches;
+    DevDraw draw;
+    DevPass pass;
     uint16_t factors[64][6];
 } Scene;
 
@@ -83,32 +83,33 @@ static void scene_init(Scene *s, uint8_t type, uint8_t partition) {
                 0);
     s->stages.hits = s->hits;
     s->stages.hits_width = SIZE;
-    s->stages.vertex.run = run_vertex;
-    is_quad = type == CPU_PATCH_QUAD;
-    s->state = state_default(CPU_TRIANGLE);
-    s->patches = (CpuPatches){.type = type,
+    static const CpuCode code = {.vertex = run_vertex};
+    s->stages.vertex.code = &code.head;
+    is_quad = type == DEV_PATCH_QUAD;
+    s->state = state_default(DEV_TRIANGLE);
+    s->patches = (DevPatches){.type = type,
                               .partition = partition,
-                              .step = CPU_FACTORS_PER_PATCH,
-                              .n_control_points = type == CPU_PATCH_QUAD ? 4 : 3,
+                              .step = DEV_FACTORS_PER_PATCH,
+                              .n_control_points = type == DEV_PATCH_QUAD ? 4 : 3,
                               .max_factor = 64,
                               .scale = 1,
                               .factors = s->factors,
                               .factors_bytes = sizeof s->factors};
-    s->draw = (CpuDraw){.vertex = &s->stages.vertex,
+    s->draw = (DevDraw){.vertex = &s->stages.vertex,
                         .fragment = &s->stages.fragment,
                         .state = &s->state,
                         .patches = &s->patches,
                         .n_vertices = 1,
                         .n_instances = 1};
-    s->pass = (CpuRasterPass){.width = SIZE, .height = SIZE, .n_samples = 1};
-    s->pass.colors[0] = (CpuRasterColor){
-        .view = {.texture = &s->color.texture}, .load = CPU_LOAD_CLEAR, .store = CPU_STORE_STORE};
+    s->pass = (DevPass){.width = SIZE, .height = SIZE, .n_samples = 1};
+    s->pass.colors[0] = (DevColor){
+        .view = {.texture = &s->color.texture}, .load = DEV_LOAD_CLEAR, .store = DEV_STORE_STORE};
     n_seen = 0;
 }
 
 // Factors of patch i, edges first.
 static void set_factors(Scene *s, uint32_t i, const float *f) {
-    bool quad = s->patches.type == CPU_PATCH_QUAD;
+    bool quad = s->patches.type == DEV_PATCH_QUAD;
     uint16_t *at = (uint16_t *)s->factors + i * (quad ? 6u : 4u);
     for (uint32_t k = 0; k < (quad ? 6u : 4u); k++) at[k] = half(f[k]);
 }
@@ -203,10 +204,10 @@ static void every_pixel_once(void **state) {
     (void)state;
     Scene *s = malloc(sizeof *s);
     random_seed(7);
-    for (uint8_t type = CPU_PATCH_TRIANGLE; type <= CPU_PATCH_QUAD; type++)
-        for (uint8_t partition = 0; partition <= CPU_PARTITION_EVEN; partition++)
+    for (uint8_t type = DEV_PATCH_TRIANGLE; type <= DEV_PATCH_QUAD; type++)
+        for (uint8_t partition = 0; partition <= DEV_PARTITION_EVEN; partition++)
             for (int round = 0; round < 6; round++) {
-                bool quad = type == CPU_PATCH_QUAD;
+                bool quad = type == DEV_PATCH_QUAD;
                 scene_init(s, type, partition);
                 place_patches(quad);
                 factors_of_grid(s, quad);
@@ -232,7 +233,7 @@ static void isas_agree(void **state) {
     for (int isa = CPU_RASTER_SSE2; isa <= CPU_RASTER_AVX512; isa++) {
         if (!cpu_raster_use((CpuRasterIsa)isa)) continue;
         random_seed(11);
-        scene_init(s, CPU_PATCH_QUAD, CPU_PARTITION_ODD);
+        scene_init(s, DEV_PATCH_QUAD, DEV_PARTITION_ODD);
         place_patches(true);
         factors_of_grid(s, true);
         s->draw.n_vertices = 16;
@@ -251,23 +252,23 @@ static void points_of_an_edge(void **state) {
         uint32_t n;
         float at[9];
     } cases[] = {
-        {CPU_PARTITION_INTEGER, 1, 2, {0, 1}},
-        {CPU_PARTITION_INTEGER, 4, 5, {0, .25f, .5f, .75f, 1}},
-        {CPU_PARTITION_INTEGER, 3.25f, 5, {0, .25f, .5f, .75f, 1}},
-        {CPU_PARTITION_POW2, 5, 9, {0, .125f, .25f, .375f, .5f, .625f, .75f, .875f, 1}},
-        {CPU_PARTITION_POW2, 8, 9, {0, .125f, .25f, .375f, .5f, .625f, .75f, .875f, 1}},
-        {CPU_PARTITION_EVEN, 1, 3, {0, .5f, 1}},
-        {CPU_PARTITION_EVEN, 3, 5, {0, .375f, .5f, .625f, 1}}, // halfway from 2 to 4
-        {CPU_PARTITION_ODD, 1, 2, {0, 1}},
-        {CPU_PARTITION_ODD, 2, 4, {0, 1.f / 6, 5.f / 6, 1}}, // halfway from 1 to 3
-        {CPU_PARTITION_ODD, 3, 4, {0, 1.f / 3, 2.f / 3, 1}},
+        {DEV_PARTITION_INTEGER, 1, 2, {0, 1}},
+        {DEV_PARTITION_INTEGER, 4, 5, {0, .25f, .5f, .75f, 1}},
+        {DEV_PARTITION_INTEGER, 3.25f, 5, {0, .25f, .5f, .75f, 1}},
+        {DEV_PARTITION_POW2, 5, 9, {0, .125f, .25f, .375f, .5f, .625f, .75f, .875f, 1}},
+        {DEV_PARTITION_POW2, 8, 9, {0, .125f, .25f, .375f, .5f, .625f, .75f, .875f, 1}},
+        {DEV_PARTITION_EVEN, 1, 3, {0, .5f, 1}},
+        {DEV_PARTITION_EVEN, 3, 5, {0, .375f, .5f, .625f, 1}}, // halfway from 2 to 4
+        {DEV_PARTITION_ODD, 1, 2, {0, 1}},
+        {DEV_PARTITION_ODD, 2, 4, {0, 1.f / 6, 5.f / 6, 1}}, // halfway from 1 to 3
+        {DEV_PARTITION_ODD, 3, 4, {0, 1.f / 3, 2.f / 3, 1}},
     };
     Scene *s = malloc(sizeof *s);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (uint8_t type = CPU_PATCH_TRIANGLE; type <= CPU_PATCH_QUAD; type++) {
+        for (uint8_t type = DEV_PATCH_TRIANGLE; type <= DEV_PATCH_QUAD; type++) {
             scene_init(s, type, cases[i].partition);
             random_seed(3);
-            place_patches(type == CPU_PATCH_QUAD);
+            place_patches(type == DEV_PATCH_QUAD);
             float f[6] = {7, cases[i].factor, 2, 3, 5, 4}, at[4096]; // edge 1: v = 0
             set_factors(s, 0, f);
             draw(s);
@@ -292,18 +293,18 @@ static void counts(void **state) {
         float f[6];
         uint32_t n;
     } cases[] = {
-        {CPU_PATCH_TRIANGLE, {1, 1, 1, 1}, 1},
-        {CPU_PATCH_TRIANGLE, {2, 2, 2, 1}, 6},
-        {CPU_PATCH_TRIANGLE, {3, 3, 3, 3}, 13},
-        {CPU_PATCH_TRIANGLE, {64, 64, 64, 64}, 6144},
-        {CPU_PATCH_QUAD, {1, 1, 1, 1, 1, 1}, 2},
-        {CPU_PATCH_QUAD, {2, 2, 2, 2, 2, 2}, 8},
-        {CPU_PATCH_QUAD, {1, 1, 1, 1, 2, 1}, 4},
-        {CPU_PATCH_QUAD, {3, 3, 3, 3, 3, 3}, 18},
-        {CPU_PATCH_QUAD, {64, 64, 64, 64, 64, 64}, 8192},
+        {DEV_PATCH_TRIANGLE, {1, 1, 1, 1}, 1},
+        {DEV_PATCH_TRIANGLE, {2, 2, 2, 1}, 6},
+        {DEV_PATCH_TRIANGLE, {3, 3, 3, 3}, 13},
+        {DEV_PATCH_TRIANGLE, {64, 64, 64, 64}, 6144},
+        {DEV_PATCH_QUAD, {1, 1, 1, 1, 1, 1}, 2},
+        {DEV_PATCH_QUAD, {2, 2, 2, 2, 2, 2}, 8},
+        {DEV_PATCH_QUAD, {1, 1, 1, 1, 2, 1}, 4},
+        {DEV_PATCH_QUAD, {3, 3, 3, 3, 3, 3}, 18},
+        {DEV_PATCH_QUAD, {64, 64, 64, 64, 64, 64}, 8192},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        scene_init(s, cases[i].type, CPU_PARTITION_INTEGER);
+        scene_init(s, cases[i].type, DEV_PARTITION_INTEGER);
         set_factors(s, 0, cases[i].f);
         TessPatch p;
         assert_true(raster_patch_factors(&s->draw, 0, 0, &p));
@@ -321,10 +322,10 @@ static void not_drawn(void **state) {
     (void)state;
     static const float bad[] = {0, -1, NAN};
     Scene *s = malloc(sizeof *s);
-    for (uint8_t type = CPU_PATCH_TRIANGLE; type <= CPU_PATCH_QUAD; type++)
+    for (uint8_t type = DEV_PATCH_TRIANGLE; type <= DEV_PATCH_QUAD; type++)
         for (int i = 0; i < 3; i++)
-            for (int k = 0; k < (type == CPU_PATCH_QUAD ? 4 : 3); k++) {
-                scene_init(s, type, CPU_PARTITION_INTEGER);
+            for (int k = 0; k < (type == DEV_PATCH_QUAD ? 4 : 3); k++) {
+                scene_init(s, type, DEV_PARTITION_INTEGER);
                 float f[6] = {4, 4, 4, 4, 4, 4};
                 f[k] = bad[i];
                 set_factors(s, 0, f);
@@ -333,7 +334,7 @@ static void not_drawn(void **state) {
                 scene_free(s);
             }
     // Factors beyond the end of the buffer, many patches of them.
-    scene_init(s, CPU_PATCH_QUAD, CPU_PARTITION_INTEGER);
+    scene_init(s, DEV_PATCH_QUAD, DEV_PARTITION_INTEGER);
     s->patches.factors_bytes = 0;
     s->draw.n_vertices = UINT32_MAX;
     draw(s);
@@ -345,7 +346,7 @@ static void not_drawn(void **state) {
 static void infinite_and_huge(void **state) {
     (void)state;
     Scene *s = malloc(sizeof *s);
-    scene_init(s, CPU_PATCH_QUAD, CPU_PARTITION_EVEN);
+    scene_init(s, DEV_PATCH_QUAD, DEV_PARTITION_EVEN);
     random_seed(2);
     place_patches(true);
     for (int k = 0; k < 6; k++) ((uint16_t *)s->factors)[k] = 0x7c00; // infinity
@@ -390,24 +391,24 @@ static void random_factors(void **state) {
 static void winding(void **state) {
     (void)state;
     Scene *s = malloc(sizeof *s);
-    for (uint8_t type = CPU_PATCH_TRIANGLE; type <= CPU_PATCH_QUAD; type++)
-        for (uint8_t w = CPU_CLOCKWISE; w <= CPU_COUNTER_CLOCKWISE; w++)
-            for (uint8_t cull = CPU_CULL_FRONT; cull <= CPU_CULL_BACK; cull++) {
-                scene_init(s, type, CPU_PARTITION_INTEGER);
+    for (uint8_t type = DEV_PATCH_TRIANGLE; type <= DEV_PATCH_QUAD; type++)
+        for (uint8_t w = DEV_CLOCKWISE; w <= DEV_COUNTER_CLOCKWISE; w++)
+            for (uint8_t cull = DEV_CULL_FRONT; cull <= DEV_CULL_BACK; cull++) {
+                scene_init(s, type, DEV_PARTITION_INTEGER);
                 // u to the right, v up: clockwise patches face the viewer, clockwise being the
                 // front.
                 static const float quad[4][2] = {{0, SIZE}, {SIZE, SIZE}, {SIZE, 0}, {0, 0}};
                 static const float triangle[3][2] = {{SIZE, SIZE}, {0, 0}, {0, SIZE}};
-                memcpy(corners[0], type == CPU_PATCH_QUAD ? quad : triangle,
-                       type == CPU_PATCH_QUAD ? sizeof quad : sizeof triangle);
+                memcpy(corners[0], type == DEV_PATCH_QUAD ? quad : triangle,
+                       type == DEV_PATCH_QUAD ? sizeof quad : sizeof triangle);
                 set_factors(s, 0, (float[]){3, 5, 2, 4, 3, 3});
                 s->patches.winding = w;
                 s->state.cull = cull;
                 draw(s);
                 uint32_t drawn = 0;
                 for (uint32_t i = 0; i < SIZE * SIZE; i++) drawn += s->hits[i];
-                bool front = w == CPU_CLOCKWISE, visible = front == (cull == CPU_CULL_BACK);
-                uint32_t area = type == CPU_PATCH_QUAD ? SIZE * SIZE : SIZE * SIZE / 2;
+                bool front = w == DEV_CLOCKWISE, visible = front == (cull == DEV_CULL_BACK);
+                uint32_t area = type == DEV_PATCH_QUAD ? SIZE * SIZE : SIZE * SIZE / 2;
                 if (visible)
                     assert_in_range(drawn, area - SIZE, area + SIZE);
                 else
@@ -421,7 +422,7 @@ static void winding(void **state) {
 static void steps_and_indices(void **state) {
     (void)state;
     Scene *s = malloc(sizeof *s);
-    scene_init(s, CPU_PATCH_QUAD, CPU_PARTITION_INTEGER);
+    scene_init(s, DEV_PATCH_QUAD, DEV_PARTITION_INTEGER);
     random_seed(9);
     place_patches(true);
     for (uint32_t i = 0; i < 64; i++) set_factors(s, i, (float[]){1, (float)(i + 1), 1, 1, 1, 1});
@@ -440,13 +441,13 @@ static void steps_and_indices(void **state) {
     s->draw.n_vertices = 9; // indices beyond the end are 0
     draw(s);
     assert_true(n_seen > 0);
-    s->patches.step = CPU_FACTORS_PER_INSTANCE;
+    s->patches.step = DEV_FACTORS_PER_INSTANCE;
     s->patches.instance_stride = 12 * 5;
     s->draw.n_vertices = 1;
     s->draw.n_instances = 2;
     draw(s);
     assert_int_equal(points_on_edge(0, 1, at), 7); // 0 and 1 of instance 0; sixths of instance 1
-    s->patches.step = CPU_FACTORS_CONSTANT;
+    s->patches.step = DEV_FACTORS_CONSTANT;
     draw(s);
     assert_int_equal(points_on_edge(0, 1, at), 2);
     scene_free(s);

@@ -55,14 +55,14 @@ Stage *stage_open(const char *source, const char *function, const MslVertexDescr
     if (!s->code) fail_msg("'%s': %s", function, why);
     msl_kernel_free(&kernel);
     s->fn = rf_find_function(s->lib.reflection, function);
-    s->info = cpu_code_stage_info(s->code);
+    s->info = s->code->stage;
     assert_non_null(s->info);
     s->launch = (CpuLaunch){.args = s->args, .lengths = s->lengths, .textures = cpu_texture_ops()};
     return s;
 }
 
 void stage_close(Stage *s) {
-    cpu_code_release(s->code);
+    cpu_code_free(s->code);
     msl_library_free(&s->lib);
     free(s);
 }

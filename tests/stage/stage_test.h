@@ -18,7 +18,7 @@ enum { LANES = 32, MAX_SLOTS = 40 };
 typedef struct Stage {
     MslLibrary lib;
     const RfFunction *fn;
-    CpuCode *code;
+    DevCode *code;
     const AbiStageInfo *info;
     void *args[MAX_SLOTS];
     uint64_t lengths[MAX_SLOTS];

@@ -10,20 +10,20 @@
 #define HASH_SIZE 4096u
 
 uint32_t raster_corners(uint8_t primitive) {
-    return primitive == CPU_POINT ? 1 : primitive <= CPU_LINE_STRIP ? 2 : 3;
+    return primitive == DEV_POINT ? 1 : primitive <= DEV_LINE_STRIP ? 2 : 3;
 }
 
 bool raster_is_strip(uint8_t primitive) {
-    return primitive == CPU_LINE_STRIP || primitive == CPU_TRIANGLE_STRIP;
+    return primitive == DEV_LINE_STRIP || primitive == DEV_TRIANGLE_STRIP;
 }
 
-static inline uint32_t index_at(const CpuDraw *draw, uint64_t i) {
+static inline uint32_t index_at(const DevDraw *draw, uint64_t i) {
     if ((i + 1) * draw->index_bytes > draw->indices_bytes) return 0;
     return draw->index_bytes == 2 ? ((const uint16_t *)draw->indices)[i]
                                   : ((const uint32_t *)draw->indices)[i];
 }
 
-uint32_t raster_strip(const CpuDraw *draw, Cursor *cursor, uint32_t max, uint32_t *starts) {
+uint32_t raster_strip(const DevDraw *draw, Cursor *cursor, uint32_t max, uint32_t *starts) {
     uint32_t corners = raster_corners(draw->state->primitive), n = 0;
     uint32_t restart = draw->index_bytes == 2 ? UINT16_MAX : UINT32_MAX;
     uint32_t at = cursor->at, run = cursor->run;
@@ -61,7 +61,7 @@ static uint32_t slot_of(Worker *w, uint32_t id) {
 _Static_assert(UNIT_SLOTS < HASH_SIZE / 2, "room in the table");
 
 static uint32_t assemble_indexed(Worker *w, const DrawInfo *d, const Span *span, Corners *corners) {
-    const CpuDraw *draw = &w->pass->draws[span->from.draw];
+    const DevDraw *draw = &w->pass->draws[span->from.draw];
     uint32_t n_corners = raster_corners(d->state->primitive), n = span->n_primitives;
     uint32_t starts[UNIT_PRIMITIVES];
     bool strip = raster_is_strip(d->state->primitive);
@@ -86,7 +86,7 @@ static uint32_t assemble_indexed(Worker *w, const DrawInfo *d, const Span *span,
 }
 
 uint32_t raster_assemble(Worker *w, const DrawInfo *d, const Span *span, Corners *corners) {
-    const CpuDraw *draw = &w->pass->draws[span->from.draw];
+    const DevDraw *draw = &w->pass->draws[span->from.draw];
     uint8_t kind = d->state->primitive;
     uint32_t n_corners = raster_corners(kind), n = span->n_primitives, first = w->n_slots;
     if (draw->indices) return assemble_indexed(w, d, span, corners);

@@ -12,40 +12,40 @@ typedef struct Blend {
 // Factor of component c.
 INLINE vf factor_of(uint8_t which, const Blend *b, const float *constant, int c) {
     switch (which) {
-    case CPU_BLEND_ZERO: return v_set(0);
-    case CPU_BLEND_SRC_COLOR: return b->src[c];
-    case CPU_BLEND_ONE_MINUS_SRC_COLOR: return 1.0f - b->src[c];
-    case CPU_BLEND_SRC_ALPHA: return b->src[3];
-    case CPU_BLEND_ONE_MINUS_SRC_ALPHA: return 1.0f - b->src[3];
-    case CPU_BLEND_DST_COLOR: return b->dst[c];
-    case CPU_BLEND_ONE_MINUS_DST_COLOR: return 1.0f - b->dst[c];
-    case CPU_BLEND_DST_ALPHA: return b->dst[3];
-    case CPU_BLEND_ONE_MINUS_DST_ALPHA: return 1.0f - b->dst[3];
-    case CPU_BLEND_SRC_ALPHA_SATURATED:
+    case DEV_BLEND_ZERO: return v_set(0);
+    case DEV_BLEND_SRC_COLOR: return b->src[c];
+    case DEV_BLEND_ONE_MINUS_SRC_COLOR: return 1.0f - b->src[c];
+    case DEV_BLEND_SRC_ALPHA: return b->src[3];
+    case DEV_BLEND_ONE_MINUS_SRC_ALPHA: return 1.0f - b->src[3];
+    case DEV_BLEND_DST_COLOR: return b->dst[c];
+    case DEV_BLEND_ONE_MINUS_DST_COLOR: return 1.0f - b->dst[c];
+    case DEV_BLEND_DST_ALPHA: return b->dst[3];
+    case DEV_BLEND_ONE_MINUS_DST_ALPHA: return 1.0f - b->dst[3];
+    case DEV_BLEND_SRC_ALPHA_SATURATED:
         return c == 3 ? v_set(1) : v_min(b->src[3], 1.0f - b->dst[3]);
-    case CPU_BLEND_BLEND_COLOR: return v_set(constant[c]);
-    case CPU_BLEND_ONE_MINUS_BLEND_COLOR: return v_set(1.0f - constant[c]);
-    case CPU_BLEND_BLEND_ALPHA: return v_set(constant[3]);
-    case CPU_BLEND_ONE_MINUS_BLEND_ALPHA: return v_set(1.0f - constant[3]);
-    case CPU_BLEND_SRC1_COLOR: return b->second[c];
-    case CPU_BLEND_ONE_MINUS_SRC1_COLOR: return 1.0f - b->second[c];
-    case CPU_BLEND_SRC1_ALPHA: return b->second[3];
-    case CPU_BLEND_ONE_MINUS_SRC1_ALPHA: return 1.0f - b->second[3];
+    case DEV_BLEND_BLEND_COLOR: return v_set(constant[c]);
+    case DEV_BLEND_ONE_MINUS_BLEND_COLOR: return v_set(1.0f - constant[c]);
+    case DEV_BLEND_BLEND_ALPHA: return v_set(constant[3]);
+    case DEV_BLEND_ONE_MINUS_BLEND_ALPHA: return v_set(1.0f - constant[3]);
+    case DEV_BLEND_SRC1_COLOR: return b->second[c];
+    case DEV_BLEND_ONE_MINUS_SRC1_COLOR: return 1.0f - b->second[c];
+    case DEV_BLEND_SRC1_ALPHA: return b->second[3];
+    case DEV_BLEND_ONE_MINUS_SRC1_ALPHA: return 1.0f - b->second[3];
     default: return v_set(1);
     }
 }
 
 INLINE vf combined(uint8_t op, uint8_t src_factor, uint8_t dst_factor, const Blend *b,
                    const float *constant, int c) {
-    if (op == CPU_BLEND_MIN) return v_min(b->src[c], b->dst[c]);
-    if (op == CPU_BLEND_MAX) return v_max(b->src[c], b->dst[c]);
+    if (op == DEV_BLEND_MIN) return v_min(b->src[c], b->dst[c]);
+    if (op == DEV_BLEND_MAX) return v_max(b->src[c], b->dst[c]);
     vf src = b->src[c] * factor_of(src_factor, b, constant, c);
     vf dst = b->dst[c] * factor_of(dst_factor, b, constant, c);
-    return op == CPU_BLEND_ADD ? src + dst : op == CPU_BLEND_SUBTRACT ? src - dst : dst - src;
+    return op == DEV_BLEND_ADD ? src + dst : op == DEV_BLEND_SUBTRACT ? src - dst : dst - src;
 }
 
 // Results replace b->src; components that are not written become what was there.
-static inline void blend_any(const CpuBlendState *state, const float *constant, Blend *b) {
+static inline void blend_any(const DevBlend *state, const float *constant, Blend *b) {
     vf result[4];
     for (int c = 0; c < 4; c++) {
         if (!(state->write_mask & 8 >> c))

@@ -111,7 +111,7 @@ static uint32_t list_planes(const DrawInfo *d, const ViewportInfo *v, Plane plan
     uint32_t n = 0;
     const double low = GUARD_LOW + 1, high = GUARD_HIGH - 1;
     planes[n++] = (Plane){.w = 1, .one = -W_MIN, .distance_row = -1};
-    if (d->state->depth_clip == CPU_DEPTH_CLIP) {
+    if (d->state->depth_clip == DEV_DEPTH_CLIP) {
         planes[n++] = (Plane){.z = 1, .distance_row = -1};
         planes[n++] = (Plane){.z = -1, .w = 1, .distance_row = -1};
     }
@@ -169,8 +169,8 @@ static bool outline(Worker *w, const DrawInfo *d, const Corners *c, const uint32
         uint32_t a = corners[i], b = corners[i + 1 == n ? 0 : i + 1];
         area += (double)w->fx[a] * w->fy[b] - (double)w->fx[b] * w->fy[a];
     }
-    bool front = (area > 0) == (d->state->winding == CPU_CLOCKWISE);
-    if (d->state->cull == (front ? CPU_CULL_FRONT : CPU_CULL_BACK)) return true;
+    bool front = (area > 0) == (d->state->winding == DEV_CLOCKWISE);
+    if (d->state->cull == (front ? DEV_CULL_FRONT : DEV_CULL_BACK)) return true;
     for (uint32_t i = 0; i < 3; i++) {
         Corners edge = {.slot = {c->slot[i], c->slot[i == 2 ? 0 : i + 1]},
                         .primitive = c->primitive};
@@ -201,7 +201,7 @@ bool raster_clip_triangle(Worker *w, const DrawInfo *d, const Corners *c) {
         return true;
     }
     for (uint32_t i = 0; i < n; i++) place(w, d, corners[i], v);
-    if (d->state->fill == CPU_FILL_LINES) return outline(w, d, c, corners, n);
+    if (d->state->fill == DEV_FILL_LINES) return outline(w, d, c, corners, n);
     Face face = {.provoking = c->slot[0],
                  .primitive = c->primitive,
                  .flags = weights ? FACE_WEIGHTS : 0};

@@ -16,8 +16,8 @@ static void cut(int32_t *x0, int32_t *x1, double low, double high) {
     if (*x1 > b) *x1 = b;
 }
 
-static ViewportInfo viewport_info(const Pass *p, const CpuRasterState *state, uint32_t i) {
-    CpuViewport v = {0, 0, p->width, p->height, 0, 1};
+static ViewportInfo viewport_info(const Pass *p, const DevState *state, uint32_t i) {
+    DevViewport v = {0, 0, p->width, p->height, 0, 1};
     if (state->n_viewports) v = state->viewports[i < state->n_viewports ? i : 0];
     ViewportInfo info = {.scale = {(float)(v.width / 2), (float)(-v.height / 2),
                                    (float)(v.zfar - v.znear)},
@@ -32,7 +32,7 @@ static ViewportInfo viewport_info(const Pass *p, const CpuRasterState *state, ui
         info.z_high = info.z_high < 1 ? info.z_high : 1;
     }
     if (state->n_scissors) {
-        const CpuScissor *s = &state->scissors[i < state->n_scissors ? i : 0];
+        const DevScissor *s = &state->scissors[i < state->n_scissors ? i : 0];
         cut(&info.px0, &info.px1, s->x, (double)s->x + s->width);
         cut(&info.py0, &info.py1, s->y, (double)s->y + s->height);
     }
@@ -52,7 +52,7 @@ static ViewportInfo viewport_info(const Pass *p, const CpuRasterState *state, ui
 }
 
 static bool add_viewports(Pass *p, DrawInfo *info) {
-    const CpuRasterState *state = info->state;
+    const DevState *state = info->state;
     uint32_t n = state->n_viewports > state->n_scissors ? state->n_viewports : state->n_scissors;
     info->n_viewports = n = n ? n : 1;
     ViewportInfo *viewports = raster_grow(p->viewports, &p->viewports_capacity, p->n_viewports + n,
@@ -64,16 +64,16 @@ static bool add_viewports(Pass *p, DrawInfo *info) {
     return true;
 }
 
-static bool changes_stencil(const CpuStencilState *s) {
-    return s->compare != CPU_COMPARE_ALWAYS ||
-           (s->write_mask && (s->fail | s->depth_fail | s->pass) != CPU_STENCIL_KEEP);
+static bool changes_stencil(const DevStencil *s) {
+    return s->compare != DEV_COMPARE_ALWAYS ||
+           (s->write_mask && (s->fail | s->depth_fail | s->pass) != DEV_STENCIL_KEEP);
 }
 
 static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
-    const CpuRasterState *state = d->state;
+    const DevState *state = d->state;
     const AbiStageInfo *f = d->fragment_info;
     uint32_t flags = 0;
-    if (p->has_depth && state->depth_compare != CPU_COMPARE_ALWAYS) flags |= DRAW_DEPTH_TEST;
+    if (p->has_depth && state->depth_compare != DEV_COMPARE_ALWAYS) flags |= DRAW_DEPTH_TEST;
     if (p->has_depth && state->depth_write) flags |= DRAW_DEPTH_WRITE;
     if (p->has_stencil && state->stencil &&
         (changes_stencil(&state->front) || changes_stencil(&state->back)))
@@ -106,7 +106,7 @@ static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
     return flags;
 }
 
-static void set_launch(Pass *p, const CpuStageArguments *a, CpuContextLaunch *launch) {
+static void set_launch(Pass *p, const DevArguments *a, CpuContextLaunch *launch) {
     cpu_launch_init(launch, p->run, a->context);
     launch->launch.args = a->args;
     launch->launch.lengths = a->lengths;
@@ -123,17 +123,18 @@ bool raster_draw_info(Pass *p, size_t draw) {
     d->depth_compare = d->state->depth_compare;
     d->counts = d->draw->visibility != NULL;
     d->label = d->draw->label;
-    const CpuVertexStage *vertex = d->draw->vertex;
-    const CpuFragmentStage *fragment = d->draw->fragment;
-    if (fragment && fragment->run) {
+    const DevVertexStage *vertex = d->draw->vertex;
+    const DevFragmentStage *fragment = d->draw->fragment;
+    if (fragment && fragment->code) {
         d->fragment_info = fragment->info;
-        d->run = fragment->run;
+        d->run = cpu_code_fragment(fragment->code);
     }
     if (!add_viewports(p, d)) return false;
     set_launch(p, &vertex->arguments, &d->vertex);
     if (d->fragment_info) set_launch(p, &fragment->arguments, &d->fragment);
+    d->run_vertex = vertex->code ? cpu_code_vertex(vertex->code) : NULL;
     d->vertex_flags = vertex->info->flags;
-    for (uint32_t v = 0; v < CPU_MAX_VIEWS && v < d->draw->amplification; v++) {
+    for (uint32_t v = 0; v < DEV_MAX_VIEWS && v < d->draw->amplification; v++) {
         if (d->draw->views[v].layer) d->vertex_flags |= ABI_STAGE_LAYER;
         if (d->draw->views[v].viewport) d->vertex_flags |= ABI_STAGE_VIEWPORT;
     }

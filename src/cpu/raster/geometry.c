@@ -15,7 +15,7 @@ static bool prepare_slots(Worker *w, const DrawInfo *d) {
 
 // The slots from `first` on.
 static void run_vertices(Worker *w, const DrawInfo *d, const Span *span, uint32_t first) {
-    const CpuDraw *draw = &w->pass->draws[span->from.draw];
+    const DevDraw *draw = &w->pass->draws[span->from.draw];
     float domain[3 * LANES];
     uint32_t points[ABI_MAX_CONTROL_POINTS * LANES];
     uint32_t views = draw->amplification > 1 ? draw->amplification : 1;
@@ -37,7 +37,7 @@ static void run_vertices(Worker *w, const DrawInfo *d, const Span *span, uint32_
         step.out = w->rows + (size_t)i * d->n_rows;
         w->thread->in_kernel = 1;
         atomic_signal_fence(memory_order_seq_cst);
-        draw->vertex->run(&d->vertex.launch, &step);
+        d->run_vertex(&d->vertex.launch, &step);
         atomic_signal_fence(memory_order_seq_cst);
         w->thread->in_kernel = 0;
     }
@@ -45,10 +45,10 @@ static void run_vertices(Worker *w, const DrawInfo *d, const Span *span, uint32_
 
 // Layers and viewports of a view of an amplified draw: what the function says, or 0, moved.
 static void move_view(Worker *w, const DrawInfo *d) {
-    const CpuDraw *draw = d->draw;
+    const DevDraw *draw = d->draw;
     const uint32_t written = draw->vertex->info->flags;
-    if (draw->amplification <= 1 || w->view >= CPU_MAX_VIEWS) return;
-    CpuView view = draw->views[w->view];
+    if (draw->amplification <= 1 || w->view >= DEV_MAX_VIEWS) return;
+    DevView view = draw->views[w->view];
     for (uint32_t i = 0; i < w->n_slots; i++) {
         uint32_t *layer = raster_row(w, d->n_rows, i, ABI_VERTEX_LAYER);
         uint32_t *viewport = raster_row(w, d->n_rows, i, ABI_VERTEX_VIEWPORT);
@@ -81,7 +81,7 @@ static void transform(Worker *w, const DrawInfo *d, uint32_t i) {
     }
     vi codes = code_if(v_less(x, -at_w), CODE_LEFT) | code_if(v_less(at_w, x), CODE_RIGHT) |
                code_if(v_less(y, -at_w), CODE_BOTTOM) | code_if(v_less(at_w, y), CODE_TOP);
-    if (d->state->depth_clip == CPU_DEPTH_CLIP)
+    if (d->state->depth_clip == DEV_DEPTH_CLIP)
         codes |= code_if(v_less(z, v_set(0)), CODE_NEAR) | code_if(v_less(at_w, z), CODE_FAR);
     uint32_t numbers =
         v_equal(x, x) & v_equal(y, y) & v_equal(z, z) & v_equal(at_w, at_w);
@@ -116,7 +116,7 @@ static bool same_viewport(const Worker *w, const DrawInfo *d, const Corners *c) 
 
 static bool make_faces(Worker *w, const DrawInfo *d, const Corners *corners, uint32_t n) {
     const uint32_t clipped = CODE_NEAR | CODE_FAR | CODE_CLIP * 255u | CODE_GUARD;
-    bool lines = d->state->fill == CPU_FILL_LINES;
+    bool lines = d->state->fill == DEV_FILL_LINES;
     for (uint32_t i = 0; i < n; i++) {
         const Corners *c = &corners[i];
         const uint32_t *slot = c->slot;
@@ -138,7 +138,7 @@ static bool make_faces(Worker *w, const DrawInfo *d, const Corners *corners, uin
 }
 
 static bool make_lines_points(Worker *w, const DrawInfo *d, const Corners *corners, uint32_t n) {
-    bool points = d->state->primitive == CPU_POINT;
+    bool points = d->state->primitive == DEV_POINT;
     for (uint32_t i = 0; i < n; i++) {
         const Corners *c = &corners[i];
         if (!(points ? raster_point(w, d, c) : raster_line(w, d, c, c->slot[0], FACE_FRONT)))
@@ -152,7 +152,7 @@ static bool finish_spans(Worker *w, Unit *unit, uint32_t info, const Corners *co
     const DrawInfo *d = &w->pass->infos[info];
     w->n_slots = (w->n_slots + LANES - 1) / LANES * LANES; // new vertices: steps of their own
     w->n_faces = 0;
-    if (!(d->state->primitive >= CPU_TRIANGLE ? make_faces(w, d, corners, n)
+    if (!(d->state->primitive >= DEV_TRIANGLE ? make_faces(w, d, corners, n)
                                               : make_lines_points(w, d, corners, n)))
         return false;
     return ISA(raster_setup)(w, unit, info);
@@ -180,7 +180,7 @@ static bool run_span(Worker *w, Unit *unit, const Span *span) {
     return finish_spans(w, unit, span->info, corners, n);
 }
 
-static bool is_simple(const CpuDraw *d) { return !d->mesh && !d->patches && d->amplification <= 1; }
+static bool is_simple(const DevDraw *d) { return !d->mesh && !d->patches && d->amplification <= 1; }
 
 // How many of the spans go through setup together: small instances, or small draws of one state.
 static uint32_t count_group(const Pass *p, const Span *spans, uint32_t n) {
@@ -275,5 +275,5 @@ void ISA(raster_run_unit)(Worker *w, Unit *unit) {
 fail:
     unit->tile_columns = 0;
     unit->n_big = 0;
-    cpu_run_fail(w->pass->run, CPU_FAULT_NO_MEMORY, 0);
+    dev_run_fail(w->pass->run, DEV_FAULT_NO_MEMORY, 0);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "cpu/raster/raster_int.h"
 
-#define HEAD CPU_IMAGEBLOCK_HEAD
+#define HEAD DEV_IMAGEBLOCK_HEAD
 
 typedef struct TileStore {
     unsigned char *tiles; // of the program, in this tile; then the results of a step
@@ -26,7 +26,7 @@ static size_t tiles_here(const Pass *p) {
 }
 
 void raster_store_set(Pass *p) {
-    const CpuRasterPass *pass = p->pass;
+    const DevPass *pass = p->pass;
     p->user_width = side(pass->tile_width);
     p->user_height = side(pass->tile_height);
     p->user_columns = (p->width + p->user_width - 1) / p->user_width;
@@ -108,24 +108,24 @@ static void put(unsigned char *to, uint8_t type, uint32_t k, uint32_t word) {
     uint8_t byte = (uint8_t)word;
     float f32;
     switch (type) {
-    case CPU_MESH_HALF:
+    case DEV_MESH_HALF:
         memcpy(&f32, &word, 4);
         half = cpu_float_to_half(f32);
         memcpy(to + 2 * k, &half, 2);
         break;
-    case CPU_MESH_SHORT:
-    case CPU_MESH_USHORT:
+    case DEV_MESH_SHORT:
+    case DEV_MESH_USHORT:
         half = (uint16_t)word;
         memcpy(to + 2 * k, &half, 2);
         break;
-    case CPU_MESH_CHAR:
-    case CPU_MESH_UCHAR: memcpy(to + k, &byte, 1); break;
+    case DEV_MESH_CHAR:
+    case DEV_MESH_UCHAR: memcpy(to + k, &byte, 1); break;
     default: memcpy(to + 4 * k, &word, 4); break;
     }
 }
 
 static uint32_t component_bytes(uint8_t type) {
-    return type == CPU_MESH_WORD ? 4 : type == CPU_MESH_CHAR || type == CPU_MESH_UCHAR ? 1 : 2;
+    return type == DEV_MESH_WORD ? 4 : type == DEV_MESH_CHAR || type == DEV_MESH_UCHAR ? 1 : 2;
 }
 
 // An 8 x 4 block of the user tile in both memories.
@@ -148,8 +148,8 @@ static size_t pixel_of(const Pass *p, const Block *b, uint32_t lane) {
     return b->first + (size_t)y * p->user_width + x;
 }
 
-static void take_block(const Pass *p, const CpuTileStage *t, const CpuMeshValue *v,
-                       const Block *b, unsigned char *pixels) {
+static void take_block(const Pass *p, const DevTileStage *t, const DevMeshValue *v, const Block *b,
+                       unsigned char *pixels) {
     uint32_t rows[4][LANES] __attribute__((aligned(64)));
     p->code->read(p->colors[v->row].format, b->texels, rows[0]);
     for (uint32_t l = 0; l < LANES; l++) {
@@ -159,8 +159,8 @@ static void take_block(const Pass *p, const CpuTileStage *t, const CpuMeshValue 
 }
 
 // The pixels whose value differs from the one that went in.
-static void give_block(const Pass *p, const CpuTileStage *t, const CpuMeshValue *v,
-                       const Block *b, const unsigned char *before, const unsigned char *after) {
+static void give_block(const Pass *p, const DevTileStage *t, const DevMeshValue *v, const Block *b,
+                       const unsigned char *before, const unsigned char *after) {
     uint32_t rows[4][LANES] __attribute__((aligned(64))), lanes = 0;
     size_t n_bytes = (size_t)component_bytes(v->type) * v->n;
     for (uint32_t l = 0; l < LANES; l++) {
@@ -169,7 +169,7 @@ static void give_block(const Pass *p, const CpuTileStage *t, const CpuMeshValue 
     }
     if (!lanes) return;
     const AbiPixelFormat *f = p->colors[v->row].format;
-    static const CpuRasterState state = {.blend[0] = {.write_mask = 15}};
+    static const DevState state = {.blend[0] = {.write_mask = 15}};
     DrawInfo d = {.state = &state, .formats = {f}};
     p->code->read(f, b->texels, rows[0]); // components that the structure does not have stay
     for (uint32_t left = lanes; left; left &= left - 1) {
@@ -182,11 +182,11 @@ static void give_block(const Pass *p, const CpuTileStage *t, const CpuMeshValue 
 }
 
 // before NULL: colours into pixels.
-static void convert(const Worker *w, const CpuTileStage *t, uint32_t ux, uint32_t uy,
+static void convert(const Worker *w, const DevTileStage *t, uint32_t ux, uint32_t uy,
                     const unsigned char *before, unsigned char *pixels) {
     const Pass *p = w->pass;
     for (uint32_t i = 0; i < t->n_values; i++) {
-        const CpuMeshValue *v = &t->values[i];
+        const DevMeshValue *v = &t->values[i];
         if (v->row >= ABI_MAX_COLORS || !(p->color_mask >> v->row & 1)) continue;
         for (uint32_t s = 0; s < p->n_samples; s++)
             for (uint32_t y = 0; y < p->user_height; y += 4)
@@ -211,9 +211,9 @@ static unsigned char *copy_room(Worker *w, size_t n_bytes) {
     return copy;
 }
 
-static bool run_user_tile(Worker *w, const CpuDraw *d, uint32_t ux, uint32_t uy, uint64_t number) {
+static bool run_user_tile(Worker *w, const DevDraw *d, uint32_t ux, uint32_t uy, uint64_t number) {
     const Pass *p = w->pass;
-    const CpuTileStage *t = d->tile;
+    const DevTileStage *t = d->tile;
     size_t pixels = (size_t)p->user_width * p->user_height * p->n_samples;
     bool implicit = t->pixel_bytes && !t->is_explicit;
     size_t n_bytes = implicit ? rounded(HEAD + pixels * t->pixel_bytes) : p->block_bytes;
@@ -238,17 +238,17 @@ static bool run_user_tile(Worker *w, const CpuDraw *d, uint32_t ux, uint32_t uy,
     return true;
 }
 
-void raster_dispatch(Worker *w, const CpuDraw *d, uint32_t tx, uint32_t ty) {
+void raster_dispatch(Worker *w, const DevDraw *d, uint32_t tx, uint32_t ty) {
     const Pass *p = w->pass;
     atomic_store_explicit(&p->run->kernel, d->label, memory_order_relaxed);
     for (uint32_t uy = 0; uy < TILE && ty * TILE + uy < p->height; uy += p->user_height)
         for (uint32_t ux = 0; ux < TILE && tx * TILE + ux < p->width; ux += p->user_width) {
             uint64_t row = (ty * TILE + uy) / p->user_height;
             uint64_t number = row * p->user_columns + (tx * TILE + ux) / p->user_width;
-            if (atomic_load_explicit(&p->run->fault, memory_order_relaxed) != CPU_FAULT_NONE)
+            if (atomic_load_explicit(&p->run->fault, memory_order_relaxed) != DEV_FAULT_NONE)
                 return;
             if (!run_user_tile(w, d, ux, uy, number)) {
-                cpu_run_fail(p->run, CPU_FAULT_NO_MEMORY, 0);
+                dev_run_fail(p->run, DEV_FAULT_NO_MEMORY, 0);
                 return;
             }
         }

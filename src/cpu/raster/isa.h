@@ -27,9 +27,9 @@ void ISA(raster_block)(struct TileState *s, const Triangle *t, uint32_t block,
 // output.c
 // The texels of a block as rows r, g, b, a: floats, or integers.
 void ISA(raster_read)(const AbiPixelFormat *format, const void *texels, uint32_t *rows);
-OutputFn *ISA(raster_choose_output)(const AbiPixelFormat *format, const CpuBlendState *blend);
+OutputFn *ISA(raster_choose_output)(const AbiPixelFormat *format, const DevBlend *blend);
 // packed.c: NULL, false: not a format for it
-OutputFn *ISA(raster_choose_packed)(const AbiPixelFormat *format, const CpuBlendState *blend);
+OutputFn *ISA(raster_choose_packed)(const AbiPixelFormat *format, const DevBlend *blend);
 bool ISA(raster_read_packed)(const AbiPixelFormat *format, const void *texels, uint32_t *rows);
 
 // What a tile in work knows; in 64-byte aligned memory.

@@ -44,7 +44,7 @@ static MeshMemory *memory_of(Worker *w) {
 
 // The arguments of the function with the addresses of this threadgroup.
 static bool set_arguments(MeshMemory *m, const KernelGroup *g) {
-    const CpuMeshFunction *f = g->function;
+    const DevMeshFunction *f = g->function;
     void **args = raster_grow(m->args, &m->args_capacity, f->n_slots + 1, sizeof *args);
     if (args) m->args = args;
     uint64_t *lengths =
@@ -66,7 +66,7 @@ static bool set_arguments(MeshMemory *m, const KernelGroup *g) {
 }
 
 bool raster_run_group(Worker *w, const KernelGroup *g) {
-    const CpuMeshFunction *f = g->function;
+    const DevMeshFunction *f = g->function;
     MeshMemory *m = memory_of(w);
     if (!m || !set_arguments(m, g)) return false;
     CpuContextLaunch launch;
@@ -83,14 +83,15 @@ bool raster_run_group(Worker *w, const KernelGroup *g) {
             g->threads[k] ? g->threads[k] : g->groups[k] * g->size[k];
         threads *= g->size[k];
     }
-    size_t frames = (threads + LANES - 1) / LANES * f->code->info.frame_stride;
+    size_t frames = (threads + LANES - 1) / LANES * cpu_code(f->code)->info.frame_stride;
     CpuThread *t = w->thread;
     size_t own = f->threadgroup_bytes;
     if (!cpu_thread_reserve(t, own + g->shared_bytes, frames)) return false;
     if (g->shared_bytes) memcpy((char *)t->threadgroup_memory + own, g->shared, g->shared_bytes);
     t->in_kernel = 1;
     atomic_signal_fence(memory_order_seq_cst);
-    f->code->kernel(&launch.launch, g->number, g->number + 1, t->threadgroup_memory, t->frames);
+    cpu_code(f->code)->kernel(&launch.launch, g->number, g->number + 1, t->threadgroup_memory,
+                              t->frames);
     atomic_signal_fence(memory_order_seq_cst);
     t->in_kernel = 0;
     if (g->shared_bytes) memcpy(g->shared, (char *)t->threadgroup_memory + own, g->shared_bytes);
@@ -106,7 +107,7 @@ static uint64_t groups_in(const uint32_t grid[3]) {
 }
 
 static ObjectChunk *add_chunk(Pass *p, size_t draw, uint64_t first) {
-    const CpuDraw *d = &p->draws[draw];
+    const DevDraw *d = &p->draws[draw];
     size_t payload = rounded(d->mesh->payload_bytes ? d->mesh->payload_bytes : 1);
     uint64_t left = groups_in(d->grid.groups) - first, n = CHUNK_BYTES / payload;
     n = n > CHUNK_GROUPS ? CHUNK_GROUPS : n;
@@ -121,7 +122,7 @@ static ObjectChunk *add_chunk(Pass *p, size_t draw, uint64_t first) {
 }
 
 void raster_run_object(Worker *w, const ObjectChunk *chunk, uint32_t i) {
-    const CpuDraw *d = &w->pass->draws[chunk->draw];
+    const DevDraw *d = &w->pass->draws[chunk->draw];
     ObjectRun *run = (ObjectRun *)&chunk->runs[i];
     KernelGroup g = {.function = &d->mesh->object,
                .size = d->grid.object_size,
@@ -133,7 +134,7 @@ void raster_run_object(Worker *w, const ObjectChunk *chunk, uint32_t i) {
     memcpy(g.groups, d->grid.groups, sizeof g.groups);
     memcpy(g.threads, d->grid.threads, sizeof g.threads);
     memset(run->payload, 0, d->mesh->payload_bytes);
-    if (!raster_run_group(w, &g)) cpu_run_fail(w->pass->run, CPU_FAULT_NO_MEMORY, 0);
+    if (!raster_run_group(w, &g)) dev_run_fail(w->pass->run, DEV_FAULT_NO_MEMORY, 0);
     if (groups_in(run->grid) > d->mesh->max_groups) memset(run->grid, 0, sizeof run->grid);
 }
 
@@ -146,7 +147,7 @@ void raster_objects_free(Pass *p, bool all) {
 }
 
 int raster_mesh_span(Pass *p, Cursor *c, Span *span) {
-    const CpuDraw *d = &p->draws[c->draw];
+    const DevDraw *d = &p->draws[c->draw];
     bool objects = d->mesh->object.code != NULL;
     for (;;) {
         const ObjectChunk *chunk = p->objects;
@@ -174,15 +175,15 @@ uint32_t raster_mesh_word(const unsigned char *from, uint8_t type, uint32_t k) {
     int16_t small;
     float f32;
     switch (type) {
-    case CPU_MESH_HALF:
+    case DEV_MESH_HALF:
         memcpy(&half, from + 2 * k, 2);
         f32 = cpu_half_to_float(half);
         memcpy(&word, &f32, 4);
         return word;
-    case CPU_MESH_SHORT: memcpy(&small, from + 2 * k, 2); return (uint32_t)(int32_t)small;
-    case CPU_MESH_USHORT: memcpy(&half, from + 2 * k, 2); return half;
-    case CPU_MESH_CHAR: return (uint32_t)(int32_t)(signed char)from[k];
-    case CPU_MESH_UCHAR: return from[k];
+    case DEV_MESH_SHORT: memcpy(&small, from + 2 * k, 2); return (uint32_t)(int32_t)small;
+    case DEV_MESH_USHORT: memcpy(&half, from + 2 * k, 2); return half;
+    case DEV_MESH_CHAR: return (uint32_t)(int32_t)(signed char)from[k];
+    case DEV_MESH_UCHAR: return from[k];
     default: memcpy(&word, from + 4 * k, 4); return word;
     }
 }
@@ -190,12 +191,12 @@ uint32_t raster_mesh_word(const unsigned char *from, uint8_t type, uint32_t k) {
 // The values of a vertex or primitive into a slot's rows.
 static void fill_slot(Worker *w, const DrawInfo *d, const unsigned char *from, bool primitive,
                       uint32_t slot) {
-    const CpuMeshStage *m = d->draw->mesh;
+    const DevMeshStage *m = d->draw->mesh;
     for (uint32_t i = 0; i < m->n_values; i++) {
-        const CpuMeshValue *v = &m->values[i];
-        if (v->primitive != primitive || v->row >= CPU_MESH_ROW_ID) continue;
+        const DevMeshValue *v = &m->values[i];
+        if (v->primitive != primitive || v->row >= DEV_MESH_ROW_ID) continue;
         uint32_t *to = raster_row(w, d->n_rows, slot, v->row);
-        if (v->type == CPU_MESH_WORD)
+        if (v->type == DEV_MESH_WORD)
             for (uint32_t k = 0; k < v->n; k++) memcpy(to + k * LANES, from + v->offset + 4 * k, 4);
         else
             for (uint32_t k = 0; k < v->n; k++)
@@ -204,17 +205,17 @@ static void fill_slot(Worker *w, const DrawInfo *d, const unsigned char *from, b
 }
 
 typedef struct Special { // of primitives, not for rows
-    const CpuMeshValue *id, *culled;
+    const DevMeshValue *id, *culled;
     bool values; // there are others
 } Special;
 
-static Special find_special(const CpuMeshStage *m) {
+static Special find_special(const DevMeshStage *m) {
     Special s = {0};
     for (uint32_t i = 0; i < m->n_values; i++) {
-        const CpuMeshValue *v = &m->values[i];
-        if (v->row == CPU_MESH_ROW_ID)
+        const DevMeshValue *v = &m->values[i];
+        if (v->row == DEV_MESH_ROW_ID)
             s.id = v;
-        else if (v->row == CPU_MESH_ROW_CULLED)
+        else if (v->row == DEV_MESH_ROW_CULLED)
             s.culled = v;
         else
             s.values |= v->primitive;
@@ -227,7 +228,7 @@ static Special find_special(const CpuMeshStage *m) {
 static void add_corners(Worker *w, const DrawInfo *d, const unsigned char *output,
                         const unsigned char *indices, const unsigned char *primitive,
                         uint32_t *shared, Corners *c) {
-    const CpuMeshStage *m = d->draw->mesh;
+    const DevMeshStage *m = d->draw->mesh;
     uint32_t n = raster_corners(m->topology);
     for (uint32_t k = 0; k < n; k++) {
         uint32_t v = indices[k];
@@ -246,7 +247,7 @@ static void add_corners(Worker *w, const DrawInfo *d, const unsigned char *outpu
 
 static void take_primitives(Worker *w, const DrawInfo *d, uint32_t count, Corners *corners,
                             uint32_t *n) {
-    const CpuMeshStage *m = d->draw->mesh;
+    const DevMeshStage *m = d->draw->mesh;
     const unsigned char *output = w->mesh->output;
     Special special = find_special(m);
     uint32_t shared[256], n_corners = raster_corners(m->topology);
@@ -268,8 +269,8 @@ static void take_primitives(Worker *w, const DrawInfo *d, uint32_t count, Corner
 
 bool raster_run_mesh(Worker *w, const DrawInfo *d, const Span *span, Corners *corners,
                      uint32_t *n) {
-    const CpuDraw *draw = d->draw;
-    const CpuMeshStage *m = draw->mesh;
+    const DevDraw *draw = d->draw;
+    const DevMeshStage *m = draw->mesh;
     MeshMemory *memory = memory_of(w);
     unsigned char *output =
         memory ? raster_grow(memory->output, &memory->output_capacity, m->n_bytes, 1) : NULL;

@@ -12,12 +12,12 @@
 typedef enum Mode { MODE_REPLACE, MODE_OVER, MODE_ANY } Mode;
 
 // The same for bytes, which stay 0 .. 255 all the way: nothing to scale up or down, and one rounding.
-INLINE vi over_bytes(Layout layout, const CpuBlendState *state, const vf src[4], vi old) {
+INLINE vi over_bytes(Layout layout, const DevBlend *state, const vf src[4], vi old) {
     const float magic = 12582912.0f; // 1.5 * 2^23: the unit place is the last bit
     vf zero = v_set(0), one = v_set(1), most = v_set(255);
     vf alpha = v_min(v_max(src[3], zero), one), keep = one - alpha;
-    vf rgb_factor = (state->src_rgb == CPU_BLEND_ONE ? one : alpha) * 255;
-    vf alpha_factor = (state->src_alpha == CPU_BLEND_ONE ? one : alpha) * 255;
+    vf rgb_factor = (state->src_rgb == DEV_BLEND_ONE ? one : alpha) * 255;
+    vf alpha_factor = (state->src_alpha == DEV_BLEND_ONE ? one : alpha) * 255;
     vi word = v_set_int(0);
     for (int c = 0; c < 4; c++) {
         int place = 8 * (is_bgra(layout) && c < 3 ? 2 - c : c);
@@ -32,26 +32,26 @@ INLINE vi over_bytes(Layout layout, const CpuBlendState *state, const vf src[4],
 }
 
 // Source over: dst * (1 - alpha) + src * (alpha or 1), and for alpha the same or 1.
-INLINE void blend_over(const CpuBlendState *state, Blend *b) {
+INLINE void blend_over(const DevBlend *state, Blend *b) {
     vf keep = 1.0f - b->src[3];
-    vf rgb = state->src_rgb == CPU_BLEND_ONE ? v_set(1) : b->src[3];
-    vf alpha = state->src_alpha == CPU_BLEND_ONE ? v_set(1) : b->src[3];
+    vf rgb = state->src_rgb == DEV_BLEND_ONE ? v_set(1) : b->src[3];
+    vf alpha = state->src_alpha == DEV_BLEND_ONE ? v_set(1) : b->src[3];
     for (int c = 0; c < 4; c++) b->src[c] = b->src[c] * (c < 3 ? rgb : alpha) + b->dst[c] * keep;
 }
 
-static bool is_over(const CpuBlendState *b) {
-    return b->enabled && b->rgb_op == CPU_BLEND_ADD && b->alpha_op == CPU_BLEND_ADD &&
-           (b->src_rgb == CPU_BLEND_ONE || b->src_rgb == CPU_BLEND_SRC_ALPHA) &&
-           (b->src_alpha == CPU_BLEND_ONE || b->src_alpha == CPU_BLEND_SRC_ALPHA) &&
-           b->dst_rgb == CPU_BLEND_ONE_MINUS_SRC_ALPHA &&
-           b->dst_alpha == CPU_BLEND_ONE_MINUS_SRC_ALPHA && b->write_mask == 15;
+static bool is_over(const DevBlend *b) {
+    return b->enabled && b->rgb_op == DEV_BLEND_ADD && b->alpha_op == DEV_BLEND_ADD &&
+           (b->src_rgb == DEV_BLEND_ONE || b->src_rgb == DEV_BLEND_SRC_ALPHA) &&
+           (b->src_alpha == DEV_BLEND_ONE || b->src_alpha == DEV_BLEND_SRC_ALPHA) &&
+           b->dst_rgb == DEV_BLEND_ONE_MINUS_SRC_ALPHA &&
+           b->dst_alpha == DEV_BLEND_ONE_MINUS_SRC_ALPHA && b->write_mask == 15;
 }
 
 // ---- Formats with vector code ----
 
 INLINE void output(Layout layout, Mode mode, const DrawInfo *d, uint32_t attachment,
                    const uint32_t *rows, uint32_t lanes, unsigned char *texels) {
-    const CpuBlendState *state = &d->state->blend[attachment];
+    const DevBlend *state = &d->state->blend[attachment];
     for (int v = 0; v < VECTORS; v++) {
         uint32_t bits = v_part(lanes, v);
         if (bits == 0) continue;
@@ -169,7 +169,7 @@ static void write_general(const AbiPixelFormat *f, const uint32_t *rows, uint32_
 static void output_general(const DrawInfo *d, uint32_t attachment, const uint32_t *rows,
                            uint32_t lanes, void *texels) {
     const AbiPixelFormat *f = d->formats[attachment];
-    const CpuBlendState *state = &d->state->blend[attachment];
+    const DevBlend *state = &d->state->blend[attachment];
     bool integer = abi_format_is_integer(f);
     if ((integer || !state->enabled) && state->write_mask == 15) {
         write_general(f, rows, lanes, texels);
@@ -212,7 +212,7 @@ void ISA(raster_read)(const AbiPixelFormat *format, const void *texels, uint32_t
         read_general(format, texels, rows);
 }
 
-OutputFn *ISA(raster_choose_output)(const AbiPixelFormat *f, const CpuBlendState *blend) {
+OutputFn *ISA(raster_choose_output)(const AbiPixelFormat *f, const DevBlend *blend) {
     bool integer = abi_format_is_integer(f);
     OutputFn *packed = has_vectors(f) ? NULL : ISA(raster_choose_packed)(f, blend);
     if (packed) return packed;

@@ -73,7 +73,7 @@ INLINE vi encode_fields(const AbiPixelFormat *f, const vf rgba[4]) {
 INLINE void write_fields(const DrawInfo *d, uint32_t a, const uint32_t *rows, uint32_t lanes,
                          unsigned char *texels, bool blends) {
     const AbiPixelFormat *f = d->formats[a];
-    const CpuBlendState *state = &d->state->blend[a];
+    const DevBlend *state = &d->state->blend[a];
     uint32_t bytes = f->block_bytes;
     for (int v = 0; v < VECTORS; v++) {
         uint32_t bits = v_part(lanes, v);
@@ -113,7 +113,7 @@ static bool is_packed(const AbiPixelFormat *f) {
     return f->kind == ABI_KIND_UNORM && f->bits[0].n_bits <= 16;
 }
 
-OutputFn *ISA(raster_choose_packed)(const AbiPixelFormat *f, const CpuBlendState *blend) {
+OutputFn *ISA(raster_choose_packed)(const AbiPixelFormat *f, const DevBlend *blend) {
     if (!is_packed(f)) return NULL;
     return !blend->enabled && blend->write_mask == 15 ? replace : mix;
 }

@@ -50,7 +50,7 @@ const uint8_t *cpu_raster_default_positions(uint32_t n_samples) {
     return n_samples == 8 ? eight : n_samples == 4 ? four : n_samples == 2 ? two : one;
 }
 
-static void set_color(Pass *p, uint32_t a, const CpuRasterColor *c) {
+static void set_color(Pass *p, uint32_t a, const DevColor *c) {
     Attachment *t = &p->colors[a];
     t->format = c->view.texture->format;
     t->texel_bytes = t->format->block_bytes;
@@ -72,7 +72,7 @@ static void set_color(Pass *p, uint32_t a, const CpuRasterColor *c) {
     }
 }
 
-static void set_depth(Pass *p, const CpuRasterDepth *d) {
+static void set_depth(Pass *p, const DevDepth *d) {
     const AbiPixelFormat *f = d->view.texture->format;
     p->has_depth = true;
     p->depth_bits = f->kind == ABI_KIND_FLOAT ? 32 : f->block_bytes == 2 ? 16 : 24;
@@ -84,7 +84,7 @@ static void set_depth(Pass *p, const CpuRasterDepth *d) {
     p->clear_depth = (float)z;
 }
 
-static void set_pass(Pass *p, const CpuRasterPass *pass) {
+static void set_pass(Pass *p, const DevPass *pass) {
     p->width = pass->width;
     p->height = pass->height;
     p->n_layers = pass->n_layers ? pass->n_layers : 1;
@@ -110,7 +110,7 @@ static void set_pass(Pass *p, const CpuRasterPass *pass) {
 }
 
 // Between batches, what lives in tile memory only needs a place.
-static bool add_scratch(const Pass *p, const CpuRasterView *view, AbiTexture **scratch) {
+static bool add_scratch(const Pass *p, const DevTarget *view, AbiTexture **scratch) {
     if (*scratch || !view->texture || view->texture->levels[view->level].data) return true;
     AbiTextureShape shape = {
         .type = p->n_samples > 1 ? CPU_TEXTURE_2D_MS_ARRAY : CPU_TEXTURE_2D_ARRAY,
@@ -152,7 +152,7 @@ static void free_scratch(AbiTexture *t) {
 
 typedef enum PieceKind { UNITS, TILES, OBJECTS } PieceKind;
 
-static uint64_t primitives_of(const CpuDraw *d) { // of an instance; strips with restarts: at most
+static uint64_t primitives_of(const DevDraw *d) { // of an instance; strips with restarts: at most
     if (d->tile) return 0;
     if (d->mesh) return d->grid.groups[0] && d->grid.groups[1] && d->grid.groups[2];
     if (d->patches) return d->n_vertices;
@@ -162,7 +162,7 @@ static uint64_t primitives_of(const CpuDraw *d) { // of an instance; strips with
                                                 : d->n_vertices / corners;
 }
 
-static uint64_t instances_of(const CpuDraw *d) {
+static uint64_t instances_of(const DevDraw *d) {
     if (d->mesh) return 1;
     return (uint64_t)d->n_instances * (d->amplification > 1 ? d->amplification : 1u);
 }
@@ -195,7 +195,7 @@ static Unit *add_unit(Pass *p) {
 }
 
 // The next span of up to max primitives; moves the cursor over it. 0: the instance is over.
-static uint32_t next_span(const CpuDraw *d, Cursor *c, uint32_t max, Span *span) {
+static uint32_t next_span(const DevDraw *d, Cursor *c, uint32_t max, Span *span) {
     *span = (Span){.from = *c};
     if (d->patches) return span->n_primitives = raster_patch_span(d, c, max);
     if (d->indices && raster_is_strip(d->state->primitive)) {
@@ -235,7 +235,7 @@ static bool add_meshes(Pass *p, Cursor *c, uint32_t unit_primitives, uint64_t *b
         if (got <= 0) return got == 0;
         if (got == 2) {
             run_all(p, OBJECTS);
-            if (atomic_load(&p->run->fault) != CPU_FAULT_NONE) return false;
+            if (atomic_load(&p->run->fault) != DEV_FAULT_NONE) return false;
             *bytes += p->objects->n * (sizeof(ObjectRun) + p->draws[c->draw].mesh->payload_bytes);
             continue;
         }
@@ -249,7 +249,7 @@ static bool add_meshes(Pass *p, Cursor *c, uint32_t unit_primitives, uint64_t *b
 }
 
 // Draws that differ in what they count only: one DrawInfo serves them.
-static bool is_same(const CpuDraw *a, const CpuDraw *b) {
+static bool is_same(const DevDraw *a, const DevDraw *b) {
     return a->vertex == b->vertex && a->fragment == b->fragment && a->state == b->state &&
            !a->mesh && !b->mesh && !a->patches && !b->patches && a->amplification <= 1 &&
            b->amplification <= 1 && a->visibility == b->visibility &&
@@ -264,7 +264,7 @@ static bool build_batch(Pass *p, Cursor *c, uint32_t unit_primitives, bool *more
     p->n_infos = 0;
     p->n_viewports = p->n_spans = p->n_units = 0;
     for (; c->draw < p->n_draws; *c = (Cursor){.draw = c->draw + 1}) {
-        const CpuDraw *draw = &p->draws[c->draw];
+        const DevDraw *draw = &p->draws[c->draw];
         bool begins = c->instance == 0 && c->at == 0 && c->object == 0 && c->group == 0;
         if ((draw->barrier && begins && p->n_units) || p->n_infos == MAX_BATCH_DRAWS ||
             bytes >= BATCH_BYTES)
@@ -299,7 +299,7 @@ static bool build_batch(Pass *p, Cursor *c, uint32_t unit_primitives, bool *more
             if (room > UNIT_PRIMITIVES) room = UNIT_PRIMITIVES;
             uint32_t n = next_span(draw, c, room, &span);
             if (n == 0) { // patches that are not drawn may be without end
-                if (atomic_load(&p->run->fault) != CPU_FAULT_NONE) return false;
+                if (atomic_load(&p->run->fault) != DEV_FAULT_NONE) return false;
                 if (draw->patches && c->at < draw->n_vertices) continue;
                 *c = (Cursor){.draw = c->draw, .instance = c->instance + 1};
                 continue;
@@ -349,7 +349,7 @@ static void take_pieces(Work *work) {
     Worker *w = raster_worker_take(p);
     if (!w || !w->thread ||
         (work->kind == TILES && (!raster_tile_reserve(w) || !raster_store_reserve(w)))) {
-        cpu_run_fail(p->run, CPU_FAULT_NO_MEMORY, 0);
+        dev_run_fail(p->run, DEV_FAULT_NO_MEMORY, 0);
     } else {
         Piece piece = {.w = w, .work = work};
         while ((piece.i = atomic_fetch_add_explicit(&work->next, 1, memory_order_relaxed)) <
@@ -390,7 +390,7 @@ static bool needs_worker(const Pass *p, uint64_t *stack_bytes) {
     const CpuThread *t = cpu_thread_self();
     *stack_bytes = 0;
     for (size_t i = 0; i < p->n_draws; i++) {
-        const CpuDraw *d = &p->draws[i];
+        const DevDraw *d = &p->draws[i];
         uint64_t a = d->vertex->arguments.stack_bytes;
         uint64_t b = d->fragment ? d->fragment->arguments.stack_bytes : 0;
         *stack_bytes = a > *stack_bytes ? a : *stack_bytes;
@@ -407,7 +407,7 @@ static bool needs_worker(const Pass *p, uint64_t *stack_bytes) {
     uintptr_t at = (uintptr_t)&here;
     bool known = at > t->stack_low && at < t->stack_high;
     size_t room = known ? at - t->stack_low : 0;
-    return p->run->has_deadline || *stack_bytes > CPU_CALLER_STACK_LIMIT ||
+    return cpu_run_part(p->run)->has_deadline || *stack_bytes > CPU_CALLER_STACK_LIMIT ||
            *stack_bytes + 2 * CPU_STACK_RESERVE > room;
 }
 
@@ -416,13 +416,13 @@ static void give_units(Pass *p) {
     p->n_units = 0;
 }
 
-bool cpu_raster(CpuRun *run, const CpuRasterPass *pass, const CpuDraw *draws, size_t n_draws) {
+bool cpu_raster(DevRun *run, const DevPass *pass, const DevDraw *draws, size_t n_draws) {
     Pass p = {.run = run, .pass = pass, .draws = draws, .n_draws = n_draws, .code = chosen_code()};
-    if (atomic_load(&run->fault) != CPU_FAULT_NONE) return false;
+    if (atomic_load(&run->fault) != DEV_FAULT_NONE) return false;
     uint64_t stack_bytes;
     p.needs_worker = needs_worker(&p, &stack_bytes);
     if (stack_bytes > OS_WORKER_STACK / 4 * 3) {
-        cpu_run_fail(run, CPU_FAULT_STACK, 0);
+        dev_run_fail(run, DEV_FAULT_STACK, 0);
         return false;
     }
     set_pass(&p, pass);
@@ -434,16 +434,16 @@ bool cpu_raster(CpuRun *run, const CpuRasterPass *pass, const CpuDraw *draws, si
     while (more) {
         if (!build_batch(&p, &cursor, unit_primitives, &more) ||
             (more && (!add_all_scratch(&p) || !raster_store_spill(&p)))) {
-            if (atomic_load(&run->fault) == CPU_FAULT_NONE)
-                cpu_run_fail(run, CPU_FAULT_NO_MEMORY, 0);
+            if (atomic_load(&run->fault) == DEV_FAULT_NONE)
+                dev_run_fail(run, DEV_FAULT_NO_MEMORY, 0);
             break;
         }
         p.last = !more;
         run_all(&p, UNITS);
-        if (atomic_load(&run->fault) == CPU_FAULT_NONE) run_all(&p, TILES);
+        if (atomic_load(&run->fault) == DEV_FAULT_NONE) run_all(&p, TILES);
         give_units(&p);
         raster_objects_free(&p, false); // a draw that goes on needs the last
-        if (atomic_load(&run->fault) != CPU_FAULT_NONE) break;
+        if (atomic_load(&run->fault) != DEV_FAULT_NONE) break;
         p.first = false;
     }
     give_units(&p);
@@ -453,5 +453,5 @@ bool cpu_raster(CpuRun *run, const CpuRasterPass *pass, const CpuDraw *draws, si
     free_scratch(p.depth_scratch);
     free_scratch(p.stencil_scratch);
     free(p.spilled);
-    return atomic_load(&run->fault) == CPU_FAULT_NONE;
+    return atomic_load(&run->fault) == DEV_FAULT_NONE;
 }

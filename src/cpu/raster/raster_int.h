@@ -59,14 +59,16 @@ typedef struct DrawInfo {
     // What a tile asks of every triangle stands together: draws may be as many as triangles.
     uint32_t flags;
     uint32_t outputs;      // bit a: attachment a is written
-    const CpuRasterState *state;
+    const DevState *state;
     const AbiStageInfo *fragment_info; // NULL: no function
     CpuFragmentFn *run;
+    CpuVertexFn *run_vertex;
     const char *label;
     OutputFn *output[ABI_MAX_COLORS];
     uint8_t depth_compare;
     bool counts; // samples, for visibility
-    const CpuDraw *draw; // the first of those it serves: counts and starts are those of a span's draw
+    const DevDraw
+        *draw; // the first of those it serves: counts and starts are those of a span's draw
     CpuContextLaunch vertex, fragment;
     const ViewportInfo *viewports;
     uint32_t n_viewports;
@@ -130,7 +132,7 @@ typedef struct Unit {
     uint32_t *starts, *refs;
     size_t starts_capacity, refs_capacity;
     uint32_t tile_x0, tile_y0, tile_columns, tile_rows, layer0, n_layers;
-    const CpuDraw *dispatch; // not NULL: no triangles, a tile function
+    const DevDraw *dispatch; // not NULL: no triangles, a tile function
     uint32_t *big; // triangles over many tiles
     size_t n_big, big_capacity;
 } Unit;
@@ -217,14 +219,14 @@ typedef struct Attachment {
 typedef struct RasterCode { // per instruction set
     void (*run_unit)(Worker *w, Unit *unit);
     void (*run_tile)(Worker *w, uint32_t tile);
-    OutputFn *(*choose_output)(const AbiPixelFormat *format, const CpuBlendState *blend);
+    OutputFn *(*choose_output)(const AbiPixelFormat *format, const DevBlend *blend);
     void (*read)(const AbiPixelFormat *format, const void *texels, uint32_t *rows);
 } RasterCode;
 
 typedef struct Pass {
-    CpuRun *run;
-    const CpuRasterPass *pass;
-    const CpuDraw *draws;
+    DevRun *run;
+    const DevPass *pass;
+    const DevDraw *draws;
     size_t n_draws;
     const RasterCode *code;
     uint32_t width, height, n_layers, n_samples;
@@ -284,21 +286,21 @@ uint32_t raster_corners(uint8_t primitive); // 1, 2 or 3
 bool raster_is_strip(uint8_t primitive);
 // Steps over up to max primitives of an indexed strip; starts, if not NULL, gets the index each one
 // starts at, the top bit set for those that are turned. Returns how many; 0: the strip is over.
-uint32_t raster_strip(const CpuDraw *draw, Cursor *cursor, uint32_t max, uint32_t *starts);
+uint32_t raster_strip(const DevDraw *draw, Cursor *cursor, uint32_t max, uint32_t *starts);
 // tessellate.c. Factors as they are used; inside: never less than the edges need.
 typedef struct TessPatch {
     uint8_t type, partition;
     float edge[4], inside[2];
 } TessPatch;
 // Of patch `patch` (counted from 0 on) of an instance. False: it is not drawn.
-bool raster_patch_factors(const CpuDraw *draw, uint32_t patch, uint32_t instance, TessPatch *out);
+bool raster_patch_factors(const DevDraw *draw, uint32_t patch, uint32_t instance, TessPatch *out);
 uint32_t raster_patch_triangles(const TessPatch *p);
 // Steps over up to max triangles; the instance is over when cursor->at is n_vertices.
-uint32_t raster_patch_span(const CpuDraw *draw, Cursor *cursor, uint32_t max);
+uint32_t raster_patch_span(const DevDraw *draw, Cursor *cursor, uint32_t max);
 // As raster_assemble. False: no memory.
 bool raster_assemble_patches(Worker *w, const DrawInfo *d, const Span *span, Corners *corners);
 // Rows of a step: slots i .. i + 31. points: ABI_MAX_CONTROL_POINTS rows.
-void raster_patch_step(const Worker *w, const CpuDraw *draw, uint32_t i, float *domain,
+void raster_patch_step(const Worker *w, const DevDraw *draw, uint32_t i, float *domain,
                        uint32_t *points);
 
 // mesh.c
@@ -322,7 +324,7 @@ void raster_objects_free(Pass *p, bool all); // all: also those that are not use
 bool raster_run_mesh(Worker *w, const DrawInfo *d, const Span *span, Corners *corners, uint32_t *n);
 void raster_geometry_free(Worker *w); // w->tessellation, w->mesh
 typedef struct KernelGroup { // a threadgroup of a kernel
-    const CpuMeshFunction *function;
+    const DevMeshFunction *function;
     const uint32_t *size; // threads
     uint32_t groups[3], threads[3];
     uint64_t number;
@@ -347,7 +349,7 @@ unsigned char *raster_store_at(const Worker *w, uint32_t x, uint32_t y);
 // The results of a step: a row for each word of a pixel.
 uint32_t *raster_store_results(const Worker *w);
 // Runs the function on the tiles of the program inside a tile.
-void raster_dispatch(Worker *w, const CpuDraw *d, uint32_t tx, uint32_t ty);
+void raster_dispatch(Worker *w, const DevDraw *d, uint32_t tx, uint32_t ty);
 
 // clip.c: appends what is left of a primitive to w->faces; new vertices get slots.
 float raster_point_size(const Worker *w, const DrawInfo *d, uint32_t slot);
@@ -361,7 +363,7 @@ void raster_tile_load(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty);
 void raster_tile_store(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty);
 void raster_tile_clear(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty);
 // What resolving left: blocks of texels; depth or stencil: in the place of sample 0.
-void raster_tile_resolved(const Worker *w, const CpuRasterView *view, uint32_t layer, uint32_t tx,
+void raster_tile_resolved(const Worker *w, const DevTarget *view, uint32_t layer, uint32_t tx,
                           uint32_t ty, const void *blocks);
 void raster_tile_resolved_depth(const Worker *w, bool stencil, uint32_t layer, uint32_t tx,
                                 uint32_t ty);

@@ -52,7 +52,7 @@ static uint32_t viewport_index(const Worker *w, const DrawInfo *d, const Face *f
 
 static void find_rects(const Worker *w, const DrawInfo *d, const Face *faces, uint32_t n,
                        Rects *r) {
-    bool point = d->state->primitive == CPU_POINT;
+    bool point = d->state->primitive == DEV_POINT;
     for (uint32_t i = 0; i < GROUP; i++) {
         const ViewportInfo *v = &d->viewports[viewport_index(w, d, &faces[i < n ? i : 0])];
         r->x0[i] = point ? v->px0 : v->x0;
@@ -88,7 +88,7 @@ static void bounds(const Group *g, bool centers, Rects *r) {
 
 // Leaves in w->faces what can be seen, with its facing.
 static void cull(Worker *w, const DrawInfo *d) {
-    const CpuRasterState *state = d->state;
+    const DevState *state = d->state;
     bool centers = w->pass->n_samples == 1;
     size_t kept = 0;
     for (size_t base = 0; base < w->n_faces; base += GROUP) {
@@ -103,8 +103,8 @@ static void cull(Worker *w, const DrawInfo *d) {
             Face face = w->faces[base + i];
             if (g.area[i] == 0 || r.x0[i] > r.x1[i] || r.y0[i] > r.y1[i]) continue;
             if (!(face.flags & FACE_EDGE_LINE)) {
-                bool front = (g.area[i] > 0) == (state->winding == CPU_CLOCKWISE);
-                if (state->cull == (front ? CPU_CULL_FRONT : CPU_CULL_BACK)) continue;
+                bool front = (g.area[i] > 0) == (state->winding == DEV_CLOCKWISE);
+                if (state->cull == (front ? DEV_CULL_FRONT : DEV_CULL_BACK)) continue;
                 if (front) face.flags |= FACE_FRONT;
             }
             w->faces[kept++] = face;
@@ -149,8 +149,7 @@ static void fetch(const Worker *w, const DrawInfo *d, const uint32_t slot[GROUP]
     for (int i = 0; i < GROUP; i++) f[i] = rows[slot[i] / LANES * stride + slot[i] % LANES];
 }
 
-static float depth_bias(const Pass *p, const CpuRasterState *state, float z_max, float dx,
-                        float dy) {
+static float depth_bias(const Pass *p, const DevState *state, float z_max, float dx, float dy) {
     float m = fabsf(dx) > fabsf(dy) ? fabsf(dx) : fabsf(dy), unit;
     if (p->depth_bits == 32) {
         int exponent;
@@ -171,7 +170,7 @@ static void set_depth(const Worker *w, const DrawInfo *d, const Face *faces, uin
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < GROUP; i++) z[k][i] = w->z[g->slot[k][i]];
     make_plane(g, z[0], z[1], z[2]);
-    const CpuRasterState *state = d->state;
+    const DevState *state = d->state;
     bool biased = state->depth_bias != 0 || state->depth_slope != 0;
     for (uint32_t i = 0; i < n; i++) {
         const ViewportInfo *v = &d->viewports[viewport_index(w, d, &faces[i])];
@@ -241,7 +240,7 @@ static void set_weights(const Worker *w, const DrawInfo *d, const Face *faces, u
 
 static void set_head(const Worker *w, const DrawInfo *d, uint32_t info, const Face *face,
                      Triangle *t) {
-    const CpuDraw *draw = d->draw;
+    const DevDraw *draw = d->draw;
     uint32_t layer = 0;
     if (d->vertex_flags & ABI_STAGE_LAYER)
         layer = *raster_row(w, d->n_rows, face->provoking, ABI_VERTEX_LAYER);

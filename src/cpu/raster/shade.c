@@ -43,13 +43,13 @@ static void find_depths(TileState *s, const Triangle *t, const Block *b, uint32_
 
 INLINE uint32_t compare(uint8_t how, vf a, vf b) {
     switch (how) {
-    case CPU_COMPARE_NEVER: return 0;
-    case CPU_COMPARE_LESS: return v_less(a, b);
-    case CPU_COMPARE_EQUAL: return v_equal(a, b);
-    case CPU_COMPARE_LESS_EQUAL: return v_less_equal(a, b);
-    case CPU_COMPARE_GREATER: return v_less(b, a);
-    case CPU_COMPARE_NOT_EQUAL: return ~v_equal(a, b) & V_BITS;
-    case CPU_COMPARE_GREATER_EQUAL: return v_less_equal(b, a);
+    case DEV_COMPARE_NEVER: return 0;
+    case DEV_COMPARE_LESS: return v_less(a, b);
+    case DEV_COMPARE_EQUAL: return v_equal(a, b);
+    case DEV_COMPARE_LESS_EQUAL: return v_less_equal(a, b);
+    case DEV_COMPARE_GREATER: return v_less(b, a);
+    case DEV_COMPARE_NOT_EQUAL: return ~v_equal(a, b) & V_BITS;
+    case DEV_COMPARE_GREATER_EQUAL: return v_less_equal(b, a);
     default: return V_BITS;
     }
 }
@@ -64,8 +64,8 @@ INLINE uint32_t depth_test_as(uint8_t how, const float *z, const float *stored) 
 
 static uint32_t depth_test(uint8_t how, const float *z, const float *stored) {
     switch (how) {
-    case CPU_COMPARE_LESS: return depth_test_as(CPU_COMPARE_LESS, z, stored);
-    case CPU_COMPARE_LESS_EQUAL: return depth_test_as(CPU_COMPARE_LESS_EQUAL, z, stored);
+    case DEV_COMPARE_LESS: return depth_test_as(DEV_COMPARE_LESS, z, stored);
+    case DEV_COMPARE_LESS_EQUAL: return depth_test_as(DEV_COMPARE_LESS_EQUAL, z, stored);
     default: return depth_test_as(how, z, stored);
     }
 }
@@ -128,12 +128,12 @@ static bool hidden(const TileState *s, const Triangle *t, const Block *b) {
         high += 0x1p-15f;
     }
     switch (d->depth_compare) {
-    case CPU_COMPARE_LESS: return low >= m->z_max[b->index];
-    case CPU_COMPARE_LESS_EQUAL: return low > m->z_max[b->index];
-    case CPU_COMPARE_GREATER: return high <= m->z_min[b->index];
-    case CPU_COMPARE_GREATER_EQUAL: return high < m->z_min[b->index];
-    case CPU_COMPARE_EQUAL: return low > m->z_max[b->index] || high < m->z_min[b->index];
-    case CPU_COMPARE_NEVER: return true;
+    case DEV_COMPARE_LESS: return low >= m->z_max[b->index];
+    case DEV_COMPARE_LESS_EQUAL: return low > m->z_max[b->index];
+    case DEV_COMPARE_GREATER: return high <= m->z_min[b->index];
+    case DEV_COMPARE_GREATER_EQUAL: return high < m->z_min[b->index];
+    case DEV_COMPARE_EQUAL: return low > m->z_max[b->index] || high < m->z_min[b->index];
+    case DEV_COMPARE_NEVER: return true;
     default: return false;
     }
 }
@@ -142,32 +142,32 @@ static bool hidden(const TileState *s, const Triangle *t, const Block *b) {
 
 static bool compares(uint8_t how, uint8_t a, uint8_t b) {
     switch (how) {
-    case CPU_COMPARE_NEVER: return false;
-    case CPU_COMPARE_LESS: return a < b;
-    case CPU_COMPARE_EQUAL: return a == b;
-    case CPU_COMPARE_LESS_EQUAL: return a <= b;
-    case CPU_COMPARE_GREATER: return a > b;
-    case CPU_COMPARE_NOT_EQUAL: return a != b;
-    case CPU_COMPARE_GREATER_EQUAL: return a >= b;
+    case DEV_COMPARE_NEVER: return false;
+    case DEV_COMPARE_LESS: return a < b;
+    case DEV_COMPARE_EQUAL: return a == b;
+    case DEV_COMPARE_LESS_EQUAL: return a <= b;
+    case DEV_COMPARE_GREATER: return a > b;
+    case DEV_COMPARE_NOT_EQUAL: return a != b;
+    case DEV_COMPARE_GREATER_EQUAL: return a >= b;
     default: return true;
     }
 }
 
 static uint8_t changed(uint8_t how, uint8_t value, uint8_t reference) {
     switch (how) {
-    case CPU_STENCIL_ZERO: return 0;
-    case CPU_STENCIL_REPLACE: return reference;
-    case CPU_STENCIL_INCREMENT_CLAMP: return value == 255 ? 255 : (uint8_t)(value + 1);
-    case CPU_STENCIL_DECREMENT_CLAMP: return value == 0 ? 0 : (uint8_t)(value - 1);
-    case CPU_STENCIL_INVERT: return (uint8_t)~value;
-    case CPU_STENCIL_INCREMENT_WRAP: return (uint8_t)(value + 1);
-    case CPU_STENCIL_DECREMENT_WRAP: return (uint8_t)(value - 1);
+    case DEV_STENCIL_ZERO: return 0;
+    case DEV_STENCIL_REPLACE: return reference;
+    case DEV_STENCIL_INCREMENT_CLAMP: return value == 255 ? 255 : (uint8_t)(value + 1);
+    case DEV_STENCIL_DECREMENT_CLAMP: return value == 0 ? 0 : (uint8_t)(value - 1);
+    case DEV_STENCIL_INVERT: return (uint8_t)~value;
+    case DEV_STENCIL_INCREMENT_WRAP: return (uint8_t)(value + 1);
+    case DEV_STENCIL_DECREMENT_WRAP: return (uint8_t)(value - 1);
     default: return value;
     }
 }
 
 // Lane by lane: an operation depends on both tests. `written`: the function's own references.
-static uint32_t stencil_test(const TileState *s, const CpuStencilState *st, uint8_t *values,
+static uint32_t stencil_test(const TileState *s, const DevStencil *st, uint8_t *values,
                              uint32_t lanes, uint32_t depth_passes, const uint32_t *written) {
     uint32_t passes = 0;
     (void)s;
@@ -192,8 +192,7 @@ INLINE uint32_t test(TileState *s, const Triangle *t, uint32_t block, uint32_t s
     if (d->flags & DRAW_DEPTH_TEST)
         passes &= depth_test(d->depth_compare, s->z[sample], depth_at(s, block, sample));
     if (d->flags & DRAW_STENCIL) {
-        const CpuStencilState *st =
-            t->flags & TRIANGLE_FRONT ? &d->state->front : &d->state->back;
+        const DevStencil *st = t->flags & TRIANGLE_FRONT ? &d->state->front : &d->state->back;
         uint8_t *values =
             s->w->tile.stencil + ((size_t)block * s->pass->n_samples + sample) * LANES;
         passes = stencil_test(s, st, values, lanes, passes, written);
@@ -282,7 +281,7 @@ static void prepare_rows(TileState *s, const Triangle *t, const Block *b, uint32
 static size_t store_offset(const TileState *s, const Block *b, uint32_t sample) {
     const Pass *p = s->pass;
     uint32_t x = (uint32_t)b->x % p->user_width, y = (uint32_t)b->y % p->user_height;
-    return CPU_IMAGEBLOCK_HEAD +
+    return DEV_IMAGEBLOCK_HEAD +
            (((size_t)sample * p->user_height + y) * p->user_width + x) * p->imageblock_stride;
 }
 

@@ -34,33 +34,33 @@ static float clamp(float f, float low, float high) { // NaN: low
 
 // low: 1, or a little more where 1 would leave no inside.
 static float whole_factor(uint8_t partition, float f, float low, uint32_t max) {
-    float high = (float)(partition == CPU_PARTITION_ODD    ? max - !(max & 1)
-                         : partition == CPU_PARTITION_EVEN ? max - (max & 1)
+    float high = (float)(partition == DEV_PARTITION_ODD    ? max - !(max & 1)
+                         : partition == DEV_PARTITION_EVEN ? max - (max & 1)
                                                            : max);
     if (low > high) low = high;
-    if (partition == CPU_PARTITION_ODD) return clamp(f, low, high);
-    if (partition == CPU_PARTITION_EVEN) return clamp(f, 2, high);
+    if (partition == DEV_PARTITION_ODD) return clamp(f, low, high);
+    if (partition == DEV_PARTITION_EVEN) return clamp(f, 2, high);
     f = ceilf(clamp(f, low, high));
-    if (partition == CPU_PARTITION_INTEGER) return f;
+    if (partition == DEV_PARTITION_INTEGER) return f;
     float power = 1;
     while (power < f) power *= 2;
     return power;
 }
 
-static uint32_t factor_max(const CpuPatches *p) {
+static uint32_t factor_max(const DevPatches *p) {
     uint32_t max = p->max_factor < 1 ? 1 : p->max_factor;
-    if (p->partition == CPU_PARTITION_EVEN && max < 2) max = 2;
-    if (p->partition == CPU_PARTITION_POW2)
+    if (p->partition == DEV_PARTITION_EVEN && max < 2) max = 2;
+    if (p->partition == DEV_PARTITION_POW2)
         while (max & (max - 1)) max &= max - 1;
     return max > MAX_SEGMENTS ? MAX_SEGMENTS : max;
 }
 
-bool raster_patch_factors(const CpuDraw *draw, uint32_t patch, uint32_t instance, TessPatch *out) {
-    const CpuPatches *p = draw->patches;
-    uint32_t n_edges = p->type == CPU_PATCH_QUAD ? 4 : 3, n_inside = n_edges - 2;
+bool raster_patch_factors(const DevDraw *draw, uint32_t patch, uint32_t instance, TessPatch *out) {
+    const DevPatches *p = draw->patches;
+    uint32_t n_edges = p->type == DEV_PATCH_QUAD ? 4 : 3, n_inside = n_edges - 2;
     uint64_t bytes = (n_edges + n_inside) * 2, at = 0;
-    if (p->step & CPU_FACTORS_PER_PATCH) at = (draw->first_vertex + (uint64_t)patch) * bytes;
-    if (p->step & CPU_FACTORS_PER_INSTANCE) at += instance * p->instance_stride;
+    if (p->step & DEV_FACTORS_PER_PATCH) at = (draw->first_vertex + (uint64_t)patch) * bytes;
+    if (p->step & DEV_FACTORS_PER_INSTANCE) at += instance * p->instance_stride;
     if (at > p->factors_bytes || p->factors_bytes - at < bytes) return false;
     uint16_t halves[6];
     float f[6];
@@ -83,17 +83,17 @@ bool raster_patch_factors(const CpuDraw *draw, uint32_t patch, uint32_t instance
     return true;
 }
 
-static bool is_fractional(uint8_t partition) { return partition >= CPU_PARTITION_ODD; }
+static bool is_fractional(uint8_t partition) { return partition >= DEV_PARTITION_ODD; }
 
 static uint32_t segments(uint8_t partition, float f) {
-    if (partition == CPU_PARTITION_ODD) return 2 * (uint32_t)ceilf(f / 2 + 0.5f) - 1;
-    if (partition == CPU_PARTITION_EVEN) return 2 * (uint32_t)ceilf(f / 2);
+    if (partition == DEV_PARTITION_ODD) return 2 * (uint32_t)ceilf(f / 2 + 0.5f) - 1;
+    if (partition == DEV_PARTITION_EVEN) return 2 * (uint32_t)ceilf(f / 2);
     return (uint32_t)f;
 }
 
 uint32_t raster_patch_triangles(const TessPatch *p) {
     uint32_t edges = 0, a = segments(p->partition, p->inside[0]);
-    if (p->type == CPU_PATCH_QUAD) {
+    if (p->type == DEV_PATCH_QUAD) {
         uint32_t b = segments(p->partition, p->inside[1]);
         if (a == 1 || b == 1) return 2;
         for (int i = 0; i < 4; i++) edges += segments(p->partition, p->edge[i]);
@@ -106,15 +106,15 @@ uint32_t raster_patch_triangles(const TessPatch *p) {
     return n + (a & 1);
 }
 
-uint32_t raster_patch_span(const CpuDraw *draw, Cursor *c, uint32_t max) {
-    const CpuPatches *p = draw->patches;
+uint32_t raster_patch_span(const DevDraw *draw, Cursor *c, uint32_t max) {
+    const DevPatches *p = draw->patches;
     uint32_t n = 0, views = draw->amplification > 1 ? draw->amplification : 1, looked_at = 0;
     while (n < max && c->at < draw->n_vertices && looked_at++ < MAX_LOOKED_AT) {
         TessPatch patch;
         uint32_t triangles = 0;
         if (raster_patch_factors(draw, c->at, c->instance / views, &patch)) {
             triangles = raster_patch_triangles(&patch) - c->run;
-        } else if (!(p->step & CPU_FACTORS_PER_PATCH) ||
+        } else if (!(p->step & DEV_FACTORS_PER_PATCH) ||
                    (draw->first_vertex + (uint64_t)c->at) * 8 > p->factors_bytes) {
             c->at = draw->n_vertices; // nor is any that follows
             break;
@@ -309,7 +309,7 @@ static void tessellate(Tessellation *t, const TessPatch *p) {
     if (memcmp(&t->of, p, sizeof *p) == 0) return;
     t->of = *p;
     t->n_points = t->n_triangles = 0;
-    if (p->type == CPU_PATCH_QUAD)
+    if (p->type == DEV_PATCH_QUAD)
         make_quad(t, p);
     else
         make_triangle(t, p);
@@ -317,8 +317,8 @@ static void tessellate(Tessellation *t, const TessPatch *p) {
 
 // ---- Spans ----
 
-static uint32_t patch_id(const CpuDraw *draw, uint32_t patch) {
-    const CpuPatches *p = draw->patches;
+static uint32_t patch_id(const DevDraw *draw, uint32_t patch) {
+    const DevPatches *p = draw->patches;
     uint64_t at = draw->first_vertex + (uint64_t)patch;
     if (!p->patch_indices) return (uint32_t)at;
     uint32_t id = 0;
@@ -344,10 +344,10 @@ static void next_epoch(Tessellation *t) {
 }
 
 bool raster_assemble_patches(Worker *w, const DrawInfo *d, const Span *span, Corners *corners) {
-    const CpuDraw *draw = d->draw;
+    const DevDraw *draw = d->draw;
     uint32_t views = draw->amplification > 1 ? draw->amplification : 1, n = 0;
     uint32_t run = span->from.run;
-    bool turn = draw->patches->winding == CPU_CLOCKWISE;
+    bool turn = draw->patches->winding == DEV_CLOCKWISE;
     if (!w->tessellation) w->tessellation = calloc(1, sizeof *w->tessellation);
     Tessellation *t = w->tessellation;
     if (!t) return false;
@@ -371,7 +371,7 @@ bool raster_assemble_patches(Worker *w, const DrawInfo *d, const Span *span, Cor
     return true;
 }
 
-static uint32_t control_point(const CpuPatches *p, uint32_t id, uint32_t k) {
+static uint32_t control_point(const DevPatches *p, uint32_t id, uint32_t k) {
     uint64_t at = (uint64_t)id * p->n_control_points + k;
     if (!p->control_indices) return (uint32_t)at;
     if ((at + 1) * p->control_index_bytes > p->control_indices_bytes) return 0;
@@ -386,9 +386,9 @@ static uint32_t control_point(const CpuPatches *p, uint32_t id, uint32_t k) {
     return small;
 }
 
-void raster_patch_step(const Worker *w, const CpuDraw *draw, uint32_t i, float *domain,
+void raster_patch_step(const Worker *w, const DevDraw *draw, uint32_t i, float *domain,
                        uint32_t *points) {
-    const CpuPatches *p = draw->patches;
+    const DevPatches *p = draw->patches;
     for (int k = 0; k < 3; k++)
         memcpy(domain + k * LANES, w->tessellation->domain[k] + i, LANES * sizeof *domain);
     for (uint32_t l = 0; l < LANES; l++) {

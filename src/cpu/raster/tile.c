@@ -54,7 +54,7 @@ static bool is_empty(const Pass *p, const Where *at) {
 
 static void count_visible(TileState *s) {
     if (!s->d || !s->visible) return;
-    const CpuDraw *d = s->d->draw;
+    const DevDraw *d = s->d->draw;
     if (d->counts_any)
         atomic_store_explicit(d->visibility, 1, memory_order_relaxed);
     else
@@ -94,16 +94,16 @@ static void draw_unit(TileState *s, const Unit *u, const Where *at) {
 
 static bool resolves(const Pass *p, uint8_t store) {
     return p->last && p->n_samples > 1 &&
-           (store == CPU_STORE_RESOLVE || store == CPU_STORE_STORE_AND_RESOLVE);
+           (store == DEV_STORE_RESOLVE || store == DEV_STORE_STORE_AND_RESOLVE);
 }
 
 static void resolve_color(TileState *s, uint32_t a, const Where *at) {
     const Pass *p = s->pass;
     const Attachment *t = &p->colors[a];
-    const CpuRasterView *view = &p->pass->colors[a].resolve;
+    const DevTarget *view = &p->pass->colors[a].resolve;
     const AbiPixelFormat *f = view->texture->format;
     size_t block_bytes = (size_t)LANES * t->texel_bytes;
-    static const CpuRasterState state = {.blend[0] = {.write_mask = 15}};
+    static const DevState state = {.blend[0] = {.write_mask = 15}};
     DrawInfo d = {.state = &state, .formats = {f}};
     OutputFn *write = ISA(raster_choose_output)(f, &state.blend[0]);
     float *sum = (float *)(void *)s->colors, *one = sum + 128; // four rows each
@@ -130,7 +130,7 @@ static void resolve_color(TileState *s, uint32_t a, const Where *at) {
 // The chosen sample into the place of sample 0; of both depth and stencil, which may follow it.
 static void resolve_depth(TileState *s, const Where *at) {
     const Pass *p = s->pass;
-    const CpuRasterDepth *depth = &p->pass->depth, *stencil = &p->pass->stencil;
+    const DevDepth *depth = &p->pass->depth, *stencil = &p->pass->stencil;
     bool depths = p->has_depth && resolves(p, depth->store) && depth->resolve.texture;
     bool stencils = p->has_stencil && resolves(p, stencil->store) && stencil->resolve.texture;
     if (!depths && !stencils) return;
@@ -139,11 +139,10 @@ static void resolve_depth(TileState *s, const Where *at) {
             size_t first = (size_t)b * p->n_samples * LANES + l;
             uint32_t chosen = 0;
             float *z = p->has_depth ? s->w->tile.depth + first : NULL;
-            if (z && depth->resolve_filter != CPU_RESOLVE_SAMPLE0)
+            if (z && depth->resolve_filter != DEV_RESOLVE_SAMPLE0)
                 for (uint32_t i = 1; i < p->n_samples; i++)
-                    if (depth->resolve_filter == CPU_RESOLVE_MIN
-                            ? z[i * LANES] < z[chosen * LANES]
-                            : z[i * LANES] > z[chosen * LANES])
+                    if (depth->resolve_filter == DEV_RESOLVE_MIN ? z[i * LANES] < z[chosen * LANES]
+                                                                 : z[i * LANES] > z[chosen * LANES])
                         chosen = i;
             if (stencils && stencil->resolve_filter)
                 s->w->tile.stencil[first] = s->w->tile.stencil[first + chosen * LANES];
@@ -197,7 +196,7 @@ void ISA(raster_run_tile)(Worker *w, uint32_t tile) {
     }
     raster_tile_load(w, at.layer, at.tx, at.ty);
     for (size_t i = 0; i < p->n_units; i++) {
-        if (atomic_load_explicit(&p->run->fault, memory_order_relaxed) != CPU_FAULT_NONE) return;
+        if (atomic_load_explicit(&p->run->fault, memory_order_relaxed) != DEV_FAULT_NONE) return;
         if (p->units[i]->dispatch) {
             count_visible(s);
             s->d = NULL;

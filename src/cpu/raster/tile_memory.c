@@ -33,7 +33,7 @@ typedef struct Place { // of a tile in a plane of an attachment
     int32_t width, height; // texels of the tile that exist
 } Place;
 
-static Place place_of(const Pass *p, const CpuRasterView *view, const AbiTexture *scratch,
+static Place place_of(const Pass *p, const DevTarget *view, const AbiTexture *scratch,
                       uint32_t layer, uint32_t sample, uint32_t tx, uint32_t ty) {
     bool scratched = scratch && !view->texture->levels[view->level].data;
     const AbiTexture *t = scratched ? scratch : view->texture;
@@ -194,10 +194,10 @@ static void copy_stencil(const Worker *w, const Place *at, const AbiPixelFormat 
 
 // ---- Tiles ----
 
-static uint8_t load_of(const Pass *p, uint8_t action) { return p->first ? action : CPU_LOAD_LOAD; }
+static uint8_t load_of(const Pass *p, uint8_t action) { return p->first ? action : DEV_LOAD_LOAD; }
 
 static bool stores(const Pass *p, uint8_t action) {
-    return !p->last || action == CPU_STORE_STORE || action == CPU_STORE_STORE_AND_RESOLVE;
+    return !p->last || action == DEV_STORE_STORE || action == DEV_STORE_STORE_AND_RESOLVE;
 }
 
 static void find_bounds(const Worker *w) {
@@ -217,13 +217,13 @@ static void find_bounds(const Worker *w) {
 
 static void load_depth(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
     const Pass *p = w->pass;
-    const CpuRasterDepth *d = &p->pass->depth;
+    const DevDepth *d = &p->pass->depth;
     size_t n = (size_t)TILE * TILE * p->n_samples;
     TileMemory *m = &w->tile;
-    float clear = load_of(p, d->load) == CPU_LOAD_CLEAR ? p->clear_depth : 0;
+    float clear = load_of(p, d->load) == DEV_LOAD_CLEAR ? p->clear_depth : 0;
     fill_texels((unsigned char *)m->depth, n, (const unsigned char *)&clear, 4);
     for (uint32_t b = 0; b < TILE_BLOCKS; b++) m->z_min[b] = m->z_max[b] = clear;
-    if (load_of(p, d->load) != CPU_LOAD_LOAD) return;
+    if (load_of(p, d->load) != DEV_LOAD_LOAD) return;
     for (uint32_t i = 0; i < p->n_samples; i++) {
         Place at = place_of(p, &d->view, p->depth_scratch, layer, i, tx, ty);
         if (at.data) copy_depth(w, &at, d->view.texture->format, i, true);
@@ -233,10 +233,10 @@ static void load_depth(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
 
 static void load_stencil(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
     const Pass *p = w->pass;
-    const CpuRasterDepth *d = &p->pass->stencil;
-    memset(w->tile.stencil, load_of(p, d->load) == CPU_LOAD_CLEAR ? (uint8_t)d->clear : 0,
+    const DevDepth *d = &p->pass->stencil;
+    memset(w->tile.stencil, load_of(p, d->load) == DEV_LOAD_CLEAR ? (uint8_t)d->clear : 0,
            (size_t)TILE * TILE * p->n_samples);
-    if (load_of(p, d->load) != CPU_LOAD_LOAD) return;
+    if (load_of(p, d->load) != DEV_LOAD_LOAD) return;
     for (uint32_t i = 0; i < p->n_samples; i++) {
         Place at = place_of(p, &d->view, p->stencil_scratch, layer, i, tx, ty);
         if (at.data) copy_stencil(w, &at, d->view.texture->format, i, true);
@@ -250,15 +250,15 @@ void raster_tile_load(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
     for (uint32_t a = 0; a < ABI_MAX_COLORS; a++) {
         if (!(p->color_mask >> a & 1)) continue;
         const Attachment *t = &p->colors[a];
-        const CpuRasterColor *c = &p->pass->colors[a];
+        const DevColor *c = &p->pass->colors[a];
         uint8_t load = load_of(p, c->load);
         size_t n = (size_t)TILE * TILE * p->n_samples, block = (size_t)LANES * t->texel_bytes;
         static const unsigned char zero[16];
         bool all = (tx + 1) * TILE <= p->width && (ty + 1) * TILE <= p->height;
-        if (load != CPU_LOAD_LOAD || !all) // texels that do not exist are looked at, too
-            fill_texels(w->tile.colors[a], n, load == CPU_LOAD_CLEAR ? t->clear_texel : zero,
+        if (load != DEV_LOAD_LOAD || !all) // texels that do not exist are looked at, too
+            fill_texels(w->tile.colors[a], n, load == DEV_LOAD_CLEAR ? t->clear_texel : zero,
                         t->texel_bytes);
-        if (load != CPU_LOAD_LOAD) continue;
+        if (load != DEV_LOAD_LOAD) continue;
         for (uint32_t i = 0; i < p->n_samples; i++) {
             Place at = place_of(p, &c->view, t->scratch, layer, i, tx, ty);
             if (at.data)
@@ -271,7 +271,7 @@ void raster_tile_load(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
 void raster_tile_store(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
     const Pass *p = w->pass;
     for (uint32_t i = 0; i < p->n_samples; i++) {
-        const CpuRasterDepth *d = &p->pass->depth, *s = &p->pass->stencil;
+        const DevDepth *d = &p->pass->depth, *s = &p->pass->stencil;
         if (p->has_depth && stores(p, d->store)) {
             Place at = place_of(p, &d->view, p->depth_scratch, layer, i, tx, ty);
             if (at.data) copy_depth(w, &at, d->view.texture->format, i, false);
@@ -281,7 +281,7 @@ void raster_tile_store(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
             if (at.data) copy_stencil(w, &at, s->view.texture->format, i, false);
         }
         for (uint32_t a = 0; a < ABI_MAX_COLORS; a++) {
-            const CpuRasterColor *c = &p->pass->colors[a];
+            const DevColor *c = &p->pass->colors[a];
             if (!(p->color_mask >> a & 1) || !stores(p, c->store)) continue;
             const Attachment *t = &p->colors[a];
             size_t block = (size_t)LANES * t->texel_bytes;
@@ -293,7 +293,7 @@ void raster_tile_store(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
     }
 }
 
-void raster_tile_resolved(const Worker *w, const CpuRasterView *view, uint32_t layer, uint32_t tx,
+void raster_tile_resolved(const Worker *w, const DevTarget *view, uint32_t layer, uint32_t tx,
                           uint32_t ty, const void *blocks) {
     Place at = place_of(w->pass, view, NULL, layer, 0, tx, ty);
     uint32_t bytes = view->texture->format->block_bytes;
@@ -302,7 +302,7 @@ void raster_tile_resolved(const Worker *w, const CpuRasterView *view, uint32_t l
 
 void raster_tile_resolved_depth(const Worker *w, bool stencil, uint32_t layer, uint32_t tx,
                                 uint32_t ty) {
-    const CpuRasterDepth *d = stencil ? &w->pass->pass->stencil : &w->pass->pass->depth;
+    const DevDepth *d = stencil ? &w->pass->pass->stencil : &w->pass->pass->depth;
     Place at = place_of(w->pass, &d->resolve, NULL, layer, 0, tx, ty);
     if (!at.data) return;
     if (stencil)
@@ -316,14 +316,14 @@ void raster_tile_clear(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
     const Pass *p = w->pass;
     for (uint32_t i = 0; i < p->n_samples; i++) {
         for (uint32_t a = 0; a < ABI_MAX_COLORS; a++) {
-            const CpuRasterColor *c = &p->pass->colors[a];
-            if (!(p->color_mask >> a & 1) || c->load != CPU_LOAD_CLEAR || !stores(p, c->store))
+            const DevColor *c = &p->pass->colors[a];
+            if (!(p->color_mask >> a & 1) || c->load != DEV_LOAD_CLEAR || !stores(p, c->store))
                 continue;
             Place at = place_of(p, &c->view, p->colors[a].scratch, layer, i, tx, ty);
             stream_texels(&at, p->colors[a].clear_texel, p->colors[a].texel_bytes);
         }
-        const CpuRasterDepth *d = &p->pass->depth, *s = &p->pass->stencil;
-        if (p->has_depth && d->load == CPU_LOAD_CLEAR && stores(p, d->store)) {
+        const DevDepth *d = &p->pass->depth, *s = &p->pass->stencil;
+        if (p->has_depth && d->load == DEV_LOAD_CLEAR && stores(p, d->store)) {
             Place at = place_of(p, &d->view, p->depth_scratch, layer, i, tx, ty);
             const AbiPixelFormat *f = d->view.texture->format;
             unsigned char texel[8] = {0};
@@ -336,7 +336,7 @@ void raster_tile_clear(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
                     depth_to_texel(f, p->clear_depth, row + (size_t)x * f->block_bytes);
             }
         }
-        if (p->has_stencil && s->load == CPU_LOAD_CLEAR && stores(p, s->store)) {
+        if (p->has_stencil && s->load == DEV_LOAD_CLEAR && stores(p, s->store)) {
             Place at = place_of(p, &s->view, p->stencil_scratch, layer, i, tx, ty);
             const AbiPixelFormat *f = s->view.texture->format;
             for (int32_t y = 0; at.data && y < at.height; y++)

@@ -4,7 +4,6 @@
 // texels become n and each new one covers 2 + 1/n old ones: three with weights (n - i, n, i + 1) /
 // (2 n + 1). Numbers are decoded to floats first, so sRGB is averaged in linear light.
 #include <string.h>
-#include "cpu/cpu.h"
 #include "cpu/texture/format.h"
 #include "runtime/command/blit.h"
 #include "runtime/command/execute.h"

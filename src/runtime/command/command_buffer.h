@@ -8,7 +8,7 @@
 // Locks, in the order they are taken: hazard lock (hazard.c), then a queue's lock.
 #ifndef INGOT_RUNTIME_COMMAND_BUFFER_H
 #define INGOT_RUNTIME_COMMAND_BUFFER_H
-#include "cpu/cpu.h"
+#include "device/device.h"
 #include "runtime/memory/buffer.h"
 #include "runtime/object/device.h"
 #include "runtime/command/encoder.h"

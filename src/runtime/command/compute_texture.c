@@ -2,7 +2,6 @@
 // compute_texture.c: textures and samplers of compute encoders: binding them, and the rules a
 // dispatch holds them to.
 #include <math.h>
-#include "cpu/texture/view_pool.h"
 #include "runtime/command/compute_validate.h"
 #include "runtime/metal4/recording.h"
 
@@ -174,14 +173,14 @@ static void visit_texture(const RtSpan *span, void *context) {
     bound->cpu = &texture->cpu;
 }
 
-static Bound bound_of(uint64_t id, bool look) {
+static Bound bound_of(const MTLDevice *device, uint64_t id, bool look) {
     Bound bound = {.handle = id};
-    const AbiTexture *cpu = cpu_texture_of(id);
-    if (!cpu) return (Bound){0};
-    if ((uintptr_t)cpu != id)
-        bound.cpu = cpu;
-    else if (look)
-        rt_span_find(cpu, visit_texture, &bound);
+    if (!id) return bound;
+    if (id & ABI_TEXTURE_POOLED) {
+        bound.cpu = device->table->view_at(device->context, id);
+        return bound.cpu ? bound : (Bound){0};
+    }
+    if (look) rt_span_find((const void *)(uintptr_t)id, visit_texture, &bound);
     return bound;
 }
 
@@ -192,7 +191,8 @@ static Bound bound_at(const MTLComputeCommandEncoder *e, size_t index) {
         const MTLTexture *texture = index < RT_MAX_TEXTURES ? e->textures[index] : NULL;
         return texture ? (Bound){(uintptr_t)&texture->cpu, &texture->cpu, texture} : (Bound){0};
     }
-    return bound_of(rt_table_texture(e->table, index), e->encoder.buffer->notes_resources);
+    return bound_of(e->encoder.buffer->device, rt_table_texture(e->table, index),
+                    e->encoder.buffer->notes_resources);
 }
 
 static const char *name_of(const Bound *bound, char *text) {
@@ -259,7 +259,7 @@ bool rt_valid_texture_for(const RtSite *site, const RfLibrary *lib, const RfArg 
 bool rt_valid_texture_id(const RtSite *site, const RfLibrary *lib, const RfArg *arg, uint64_t id,
                          const char *function, MTLTexture **texture) {
     const RfType *type = texture_type(lib, arg->type);
-    const Bound bound = bound_of(id, true);
+    const Bound bound = bound_of(site->device, id, true);
     *texture = (MTLTexture *)(uintptr_t)bound.texture;
     return !type || valid_texture(site, lib, arg, type, &bound, function);
 }

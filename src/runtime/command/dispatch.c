@@ -19,7 +19,7 @@ static bool valid_group(const MTLComputePipelineState *p, const uint32_t size[3]
 }
 
 // Reads the size of an indirect dispatch. False: it does not fit; *empty: nothing to do.
-static bool resolve_indirect(RtDispatch *d, CpuDispatch *out, bool *empty) {
+static bool resolve_indirect(RtDispatch *d, DevDispatch *out, bool *empty) {
     uint32_t n[6] = {0};
     memcpy(n, d->indirect, d->indirect_threads ? sizeof n : sizeof n / 2);
     if (d->indirect_threads) {
@@ -43,8 +43,8 @@ static bool resolve_indirect(RtDispatch *d, CpuDispatch *out, bool *empty) {
 }
 
 // Places of the threadgroup arguments: behind the static part of the code that runs.
-static void place_threadgroup_memory(const RtDispatch *d, CpuDispatch *out) {
-    uint32_t at = (cpu_code_info(out->code)->threadgroup_bytes + 127u) & ~127u;
+static void place_threadgroup_memory(const RtDispatch *d, DevDispatch *out) {
+    uint32_t at = (out->code->threadgroup_bytes + 127u) & ~127u;
     for (uint32_t i = 0; i < d->n_threadgroup_args; i++) {
         d->args[d->threadgroup_args[i].slot] = (void *)(uintptr_t)at;
         at += (d->threadgroup_args[i].n_bytes + 127u) & ~127u;
@@ -57,8 +57,8 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     const char *kernel = rt_pipeline_function(d->pipeline)->name;
     if (d->indirect && rt_run_batch(x) == RT_OP_FAILED) return RT_OP_FAILED;
     atomic_store_explicit(&x->run->kernel, kernel, memory_order_relaxed);
-    CpuDispatch *item = &x->batch[x->n_batch];
-    *item = (CpuDispatch){.args = d->args};
+    DevDispatch *item = &x->batch[x->n_batch];
+    *item = (DevDispatch){.args = d->args};
     memcpy(item->threads_per_grid, d->threads, sizeof item->threads_per_grid);
     memcpy(item->groups_per_grid, d->groups, sizeof item->groups_per_grid);
     bool empty = false;

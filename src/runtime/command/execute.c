@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// execute.c: running one command buffer: its stream goes to the CPU device dispatch by dispatch
+// execute.c: running one command buffer: its stream goes to the device dispatch by dispatch
 // (those of a concurrent encoder together, up to the next barrier), then status, handlers and
 // clean-up. Called by the one thread that runs the queue, with no lock held.
 #include "runtime/command/execute.h"
@@ -10,28 +10,32 @@
 #include "os/futex.h"
 #include "os/pool.h"
 
-static MTLError *fault_error(const CpuRun *run, uint32_t timeout_ms) {
+static MTLError *fault_error(const MTLDevice *device, const DevRun *run, uint32_t timeout_ms) {
     const char *kernel = run->faulting ? run->faulting : "?";
-    switch ((CpuFault)atomic_load(&run->fault)) {
-    case CPU_FAULT_TIMEOUT:
+    switch ((DevFault)atomic_load(&run->fault)) {
+    case DEV_FAULT_TIMEOUT:
         return rt_error_new(
             MTLCommandBufferErrorDomain, MTLCommandBufferErrorTimeout,
             "Caused GPU Timeout Error: kernel '%s' was stopped after the time limit "
             "of %u ms.",
             kernel, timeout_ms);
-    case CPU_FAULT_MEMORY:
+    case DEV_FAULT_MEMORY:
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorPageFault,
                             "Caused GPU Address Fault Error: kernel '%s' accessed address 0x%zx, "
                             "where there is no memory.",
                             kernel, (size_t)run->address);
-    case CPU_FAULT_STACK:
+    case DEV_FAULT_STACK:
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorStackOverflow,
                             "Kernel '%s' needs more private memory than a thread has.", kernel);
-    case CPU_FAULT_NO_MEMORY:
+    case DEV_FAULT_NO_MEMORY:
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorOutOfMemory,
                             "Out of memory while running kernel '%s'.", kernel);
-    case CPU_FAULT_ILLEGAL:
-    case CPU_FAULT_NONE: break;
+    case DEV_FAULT_LOST:
+        return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorDeviceRemoved,
+                            "The device '%s' failed while running '%s'.", device->facts.name,
+                            kernel);
+    case DEV_FAULT_ILLEGAL:
+    case DEV_FAULT_NONE: break;
     }
     return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
                         "Kernel '%s' executed a trap.", kernel);
@@ -42,7 +46,7 @@ static MTLError *fault_error(const CpuRun *run, uint32_t timeout_ms) {
 RtOpResult rt_run_batch(RtExecution *x) {
     if (x->n_batch == 0) return RT_OP_DONE;
     uint64_t start = x->buffer->trace ? os_now_ns() : 0;
-    bool ok = cpu_dispatch(x->run, x->batch, x->n_batch);
+    bool ok = x->buffer->device->table->dispatch(x->run, x->batch, x->n_batch);
     if (x->buffer->trace) rt_trace_batch(x, start);
     x->n_batch = 0;
     return ok ? RT_OP_DONE : RT_OP_FAILED;
@@ -130,22 +134,24 @@ static uint32_t time_left_ms(const MTLCommandBuffer *buffer) {
 
 // Runs the commands, or goes on with them.
 static RtOpResult go_on(MTLCommandBuffer *buffer, MTLError **error) {
-    CpuRun run = {.log = rt_log_from_kernel,
+    const DevTable *table = buffer->device->table;
+    DevRun run = {.context = buffer->device->context,
+                  .log = rt_log_from_kernel,
                   .log_context = buffer->log_state,
                   .report = rt_report_from_kernel,
                   .report_context = buffer};
     uint64_t start = os_now_ns();
-    bool watched = cpu_run_begin(&run, time_left_ms(buffer));
-    if (!watched) cpu_run_fail(&run, CPU_FAULT_NO_MEMORY, 0);
+    bool watched = table->run_begin(&run, time_left_ms(buffer));
+    if (!watched) dev_run_fail(&run, DEV_FAULT_NO_MEMORY, 0);
     RtExecution x;
     x.buffer = buffer, x.run = &run, x.error = NULL, x.n_batch = 0, x.spans = NULL; // not the whole array
     RtOpResult result = run_commands(&x);
-    if (watched) cpu_run_end(&run);
+    if (watched) table->run_end(&run);
     rt_free(x.spans);
     buffer->ran_ns += os_now_ns() - start;
     *error = x.error;
     if (result == RT_OP_FAILED && !*error) {
-        *error = fault_error(&run, buffer->timeout_ms);
+        *error = fault_error(buffer->device, &run, buffer->timeout_ms);
         *error = *error ? *error : rt_error_no_memory();
     }
     return result;

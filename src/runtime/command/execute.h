@@ -9,9 +9,9 @@ enum { RT_MAX_BATCH = 32 };
 struct RtExecution {
     MTLCommandBuffer *buffer;
     MTLCommandEncoder *encoder; // of the current operation
-    CpuRun *run;
+    DevRun *run;
     MTLError *error; // why an operation failed, if not a fault of the run
-    CpuDispatch batch[RT_MAX_BATCH]; // dispatches that may run side by side, not yet started
+    DevDispatch batch[RT_MAX_BATCH]; // dispatches that may run side by side, not yet started
     size_t n_batch;
     AbiSpan *spans; // live buffers, for kernels that are checked; NULL: not asked for yet
     size_t n_spans;

@@ -68,7 +68,7 @@ static const char *check_sizes(const MTLComputePipelineState *p, const AbiIndire
 }
 
 // Grid sizes of the dispatch; *empty: nothing to do.
-static const char *set_grid(const AbiIndirectCommand *c, CpuDispatch *d, bool *empty) {
+static const char *set_grid(const AbiIndirectCommand *c, DevDispatch *d, bool *empty) {
     uint64_t total = 1;
     for (int i = 0; i < 3; i++) {
         bool in_threads = c->kind == ABI_INDIRECT_THREADS;
@@ -176,7 +176,7 @@ static bool reserve(Batch *batch, size_t at, size_t n) {
 // How far each argument reaches, for a kernel that is checked. Of buffers that commands set only
 // the addresses are known.
 static bool validate(RtExecution *x, const Execute *e, AbiIndirectCommand *record,
-                     MTLComputePipelineState *p, CpuDispatch *d, RtValidated *v) {
+                     MTLComputePipelineState *p, DevDispatch *d, RtValidated *v) {
     const RfFunction *f = rt_pipeline_function(p);
     const uint32_t *lengths = abi_indirect_lengths(record, e->icb->head.n_buffers);
     memset(v->lengths, 0, f->n_slots * sizeof *v->lengths);
@@ -212,8 +212,8 @@ static RtOpResult run_command(const Execute *e, RtExecution *x, Batch *batch, si
     const RfFunction *f = rt_pipeline_function(p);
     bool empty = false;
     size_t at = x->n_batch;
-    CpuDispatch *d = &x->batch[at];
-    *d = (CpuDispatch){0};
+    DevDispatch *d = &x->batch[at];
+    *d = (DevDispatch){0};
     wrong = check_sizes(p, c);
     if (!wrong) wrong = set_grid(c, d, &empty);
     if (wrong) return fail(x, e, index, wrong);
@@ -223,7 +223,7 @@ static RtOpResult run_command(const Execute *e, RtExecution *x, Batch *batch, si
     d->code = rt_pipeline_code(p, d->group_size);
     d->args = batch->args[at];
     memset(batch->args[at], 0, f->n_slots * sizeof *batch->args[at]);
-    d->threadgroup_bytes = (cpu_code_info(d->code)->threadgroup_bytes + 127u) & ~127u;
+    d->threadgroup_bytes = (d->code->threadgroup_bytes + 127u) & ~127u;
     wrong = set_arguments(e, record, p, batch->args[at], &d->threadgroup_bytes);
     if (wrong) return fail(x, e, index, wrong);
     if (p->validate && !validate(x, e, record, p, d, &batch->validated[at])) goto no_memory;

@@ -13,10 +13,10 @@ struct MTLDepthStencilState {
     RtObject object;
     MTLDevice *device; // retained
     RtLabel label;
-    uint8_t depth_compare; // CPU_COMPARE_
+    uint8_t depth_compare; // DEV_COMPARE_
     bool depth_write;
     bool stencil; // front and back mean something
-    CpuStencilState front, back;
+    DevStencil front, back;
 };
 extern RtClass rt_depth_stencil_class;
 
@@ -24,16 +24,16 @@ typedef enum RtStageIndex { RT_VERTEX, RT_FRAGMENT, RT_OBJECT, RT_MESH, RT_TILE,
 
 // What the functions of a draw read.
 typedef struct RtDrawArguments {
-    CpuVertexStage vertex;
-    CpuFragmentStage fragment;
-    CpuMeshStage mesh; // of mesh pipelines
-    CpuTileStage tile; // of tile pipelines
+    DevVertexStage vertex;
+    DevFragmentStage fragment;
+    DevMeshStage mesh;            // of mesh pipelines
+    DevTileStage tile;            // of tile pipelines
     RtShort *shorts[RT_N_STAGES]; // filled in when the pass runs
 } RtDrawArguments;
 
 typedef struct RtDraw {
     struct RtDraw *next;
-    CpuDraw cpu;
+    DevDraw cpu;
     RtDrawArguments *arguments;
     const char *indirect; // where the numbers are when the pass begins; NULL: they are in `cpu`
     struct RtDrawCommands *commands; // not NULL: those of an indirect command buffer instead
@@ -49,14 +49,14 @@ typedef struct RtDrawScratch { // memory of a draw that was an indirect command
 
 typedef struct RtDrawList {
     struct RtExecution *x;
-    CpuDraw *draws;
+    DevDraw *draws;
     size_t n, capacity;
     const RtDrawArguments *filled; // whose short buffers have been copied last
     bool barrier;                  // before the next draw: the one that had it draws nothing
     RtDrawScratch *scratch;
 } RtDrawList;
 // Room for one more: list->draws[list->n]. NULL: no memory, and the execution knows.
-CpuDraw *rt_draw_list_next(RtDrawList *list);
+DevDraw *rt_draw_list_next(RtDrawList *list);
 // render_indirect_execute.c: false: the execution's error says why.
 bool rt_draw_list_add_commands(RtDrawList *list, const RtDraw *draw);
 
@@ -67,7 +67,7 @@ typedef struct RtVisible { // a place that samples are counted in
 
 typedef struct RtRenderPass {
     RtOp op;
-    CpuRasterPass cpu;
+    DevPass cpu;
     bool accumulates;                  // visibility results are not set to 0
     bool suspends, resumes;            // Metal 4
     struct RtRenderPass *continuation; // draws of this one follow (metal4/suspend.c)
@@ -99,7 +99,7 @@ struct MTLRenderCommandEncoder {
     MTLRenderPipelineState *pipeline;
     MTLDepthStencilState *depth_stencil;
     uint32_t front_reference, back_reference;
-    CpuRasterState state; // what is set; the pipeline's part is added to snapshots
+    DevState state; // what is set; the pipeline's part is added to snapshots
     RtStageBindings stages[RT_N_STAGES];
     MTLBuffer *visibility_buffer;
     _Atomic uint64_t *visibility; // NULL: not counted
@@ -109,13 +109,13 @@ struct MTLRenderCommandEncoder {
     size_t factors_bytes, factors_stride;
     float factor_scale;   // as set less 1
     uint8_t amplification; // 0: not set, 1
-    CpuView views[CPU_MAX_VIEWS];
+    DevView views[DEV_MAX_VIEWS];
     bool metal4;          // arguments come from tables
     struct MTLParallelRenderCommandEncoder *parallel; // not NULL: a part of it (render_parallel.c)
     MTLRenderCommandEncoder *next_part;
     bool pipeline_fits;   // the pass; checked since it was set
     RtDrawArguments *arguments;  // snapshots; NULL: something has changed since
-    const CpuRasterState *drawn; // likewise
+    const DevState *drawn;       // likewise
 };
 extern RtClass rt_render_encoder_class, rt_parallel_encoder_class,
     rt_mtl4_render_encoder_class;
@@ -184,15 +184,15 @@ bool rt_render_valid_counts(const RtSite *site, size_t start, size_t n, size_t n
                             size_t base_instance);
 // A draw with the arguments and the state of now. `indirect`: where its numbers are; NULL: in draw.
 void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimitiveType type,
-                        const CpuDraw *draw, const char *indirect);
+                        const DevDraw *draw, const char *indirect);
 // What does not fit, in `text`; RT_N_RULES: the pipeline may draw in the pass.
-RtRule rt_render_misfit(const MTLRenderPipelineState *p, const CpuRasterPass *pass, char *text,
+RtRule rt_render_misfit(const MTLRenderPipelineState *p, const DevPass *pass, char *text,
                         size_t n_text);
 const char *rt_render_pipeline_name(const MTLRenderPipelineState *p); // its label, or a function
 // State but for what the pipeline fixes. False after a message: an attachment is missing.
 bool rt_render_take_fixed(MTLRenderCommandEncoder *e, const RtSite *site, bool discard_all,
-                          CpuRasterState *s);
-void rt_render_add_pipeline(CpuRasterState *s, const MTLRenderPipelineState *p, uint8_t primitive);
+                          DevState *s);
+void rt_render_add_pipeline(DevState *s, const MTLRenderPipelineState *p, uint8_t primitive);
 // Is the type one of those there are, and of the pipeline's topology class?
 bool rt_render_type_fits(const MTLRenderPipelineState *p, uint32_t type);
 // render_indirect_execute.c: commands of an indirect command buffer; range_at: NULL, or where the
@@ -241,7 +241,7 @@ void rt_render_set_amplification(MTLRenderCommandEncoder *e, size_t count,
                                  const char *call);
 
 // render_tile.c
-bool rt_render_set_tiles(const RtSite *site, const MTLRenderPassDescriptor *d, CpuRasterPass *pass);
+bool rt_render_set_tiles(const RtSite *site, const MTLRenderPassDescriptor *d, DevPass *pass);
 void rt_render_dispatch_tile(MTLRenderCommandEncoder *e, MTLSize threads, const char *call);
 void rt_render_set_tile_memory(MTLRenderCommandEncoder *e, size_t length, size_t offset,
                                size_t index, const char *call);
@@ -250,5 +250,5 @@ void rt_render_set_tile_memory(MTLRenderCommandEncoder *e, size_t length, size_t
 // message.
 bool rt_render_take_arguments(MTLRenderCommandEncoder *e, const RtSite *site);
 // The debug layer: buffers of attributes hold these vertices and instances.
-bool rt_render_valid_vertices(MTLRenderCommandEncoder *e, const RtSite *site, const CpuDraw *draw);
+bool rt_render_valid_vertices(MTLRenderCommandEncoder *e, const RtSite *site, const DevDraw *draw);
 #endif

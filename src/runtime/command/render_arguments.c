@@ -224,11 +224,11 @@ static Take take(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIndex i)
                   .in_tile = i == RT_FRAGMENT || i == RT_TILE};
 }
 
-static CpuStageArguments arguments_of(const Take *t) {
-    return (CpuStageArguments){.args = t->args,
-                               .lengths = t->lengths,
-                               .context = t->validated,
-                               .stack_bytes = cpu_code_info(t->stage->code)->stack_bytes};
+static DevArguments arguments_of(const Take *t) {
+    return (DevArguments){.args = t->args,
+                          .lengths = t->lengths,
+                          .context = t->validated,
+                          .stack_bytes = t->stage->code->stack_bytes};
 }
 
 // The buffers that attributes come from, behind the function's own slots.
@@ -257,9 +257,9 @@ static bool take_vertex_buffers(Take *t, const AbiStageInfo *info, uint64_t **st
 
 // An object or mesh function.
 static bool take_mesh_function(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIndex i,
-                               RtDrawArguments *a, CpuMeshFunction *to) {
+                               RtDrawArguments *a, DevMeshFunction *to) {
     Take t = take(e, site, i);
-    t.threadgroup_bytes = cpu_code_info(t.stage->code)->threadgroup_bytes;
+    t.threadgroup_bytes = t.stage->code->threadgroup_bytes;
     if (!take_stage(&t, 0)) return false;
     to->arguments = arguments_of(&t);
     to->threadgroup_bytes = t.threadgroup_bytes;
@@ -272,13 +272,13 @@ static bool take_meshes(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawAr
     a->mesh = p->mesh->stage;
     if (p->object_stage.code && !take_mesh_function(e, site, RT_OBJECT, a, &a->mesh.object))
         return false;
-    a->vertex = (CpuVertexStage){.info = &p->mesh->info};
+    a->vertex = (DevVertexStage){.info = &p->mesh->info};
     return take_mesh_function(e, site, RT_MESH, a, &a->mesh.mesh);
 }
 
 static bool take_tile(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArguments *a) {
     Take t = take(e, site, RT_TILE);
-    t.threadgroup_bytes = (cpu_code_info(t.stage->code)->threadgroup_bytes + 127) / 128 * 128;
+    t.threadgroup_bytes = (t.stage->code->threadgroup_bytes + 127) / 128 * 128;
     if (!take_stage(&t, 0)) return false;
     a->tile = e->pipeline->tile->stage;
     a->tile.function.arguments = arguments_of(&t);
@@ -289,13 +289,13 @@ static bool take_tile(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArgu
 
 static bool take_vertices(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArguments *a) {
     const MTLRenderPipelineState *p = e->pipeline;
-    const AbiStageInfo *info = cpu_code_stage_info(p->vertex.code);
+    const AbiStageInfo *info = p->vertex.code->stage;
     Take vertex = take(e, site, RT_VERTEX);
     uint64_t *strides = NULL;
     if (!take_stage(&vertex, info->n_vertex_buffers) ||
         !take_vertex_buffers(&vertex, info, &strides))
         return false;
-    a->vertex = (CpuVertexStage){.run = cpu_code_vertex(p->vertex.code),
+    a->vertex = (DevVertexStage){.code = p->vertex.code,
                                  .info = info,
                                  .arguments = arguments_of(&vertex),
                                  .strides = strides};
@@ -317,8 +317,8 @@ bool rt_render_take_arguments(MTLRenderCommandEncoder *e, const RtSite *site) {
     if (p->fragment.code) {
         Take fragment = take(e, site, RT_FRAGMENT);
         if (!take_stage(&fragment, 0)) return false;
-        a->fragment = (CpuFragmentStage){.run = cpu_code_fragment(p->fragment.code),
-                                         .info = cpu_code_stage_info(p->fragment.code),
+        a->fragment = (DevFragmentStage){.code = p->fragment.code,
+                                         .info = p->fragment.code->stage,
                                          .arguments = arguments_of(&fragment),
                                          .rows = p->rows};
         a->shorts[RT_FRAGMENT] = fragment.shorts;
@@ -340,7 +340,7 @@ static uint32_t format_bytes(uint32_t format) {
     }
 }
 
-bool rt_render_valid_vertices(MTLRenderCommandEncoder *e, const RtSite *site, const CpuDraw *draw) {
+bool rt_render_valid_vertices(MTLRenderCommandEncoder *e, const RtSite *site, const DevDraw *draw) {
     const MslVertexDescriptor *d = &e->pipeline->vertex_descriptor;
     for (uint32_t i = 0; i < MSL_MAX_VERTEX; i++) {
         const MslVertexAttribute *a = &d->attributes[i];

@@ -13,7 +13,7 @@ static const char *format_name(uint32_t format) {
     return f ? f->name : "none";
 }
 
-static uint32_t format_of(const CpuRasterView *view) {
+static uint32_t format_of(const DevTarget *view) {
     return view->texture ? view->texture->pixel_format : 0;
 }
 
@@ -22,7 +22,7 @@ const char *rt_render_pipeline_name(const MTLRenderPipelineState *p) {
     return *label ? label : p->vertex.function->function->name;
 }
 
-RtRule rt_render_misfit(const MTLRenderPipelineState *p, const CpuRasterPass *pass, char *text,
+RtRule rt_render_misfit(const MTLRenderPipelineState *p, const DevPass *pass, char *text,
                         size_t n_text) {
     for (unsigned i = 0; !p->discard_all && i < ABI_MAX_COLORS + 2; i++) {
         uint32_t has = i < ABI_MAX_COLORS    ? format_of(&pass->colors[i].view)
@@ -101,7 +101,7 @@ bool rt_render_valid_counts(const RtSite *site, size_t start, size_t n, size_t n
 }
 
 // Indices at the offset; n: how many there must be.
-static bool set_indices(const RtSite *site, CpuDraw *draw, MTLIndexType type, MTLBuffer *buffer,
+static bool set_indices(const RtSite *site, DevDraw *draw, MTLIndexType type, MTLBuffer *buffer,
                         size_t offset, size_t n) {
     if ((unsigned)type > MTLIndexTypeUInt32) {
         rt_misuse_at(site, RT_RULE_draw_index_type, "type %d", (int)type);
@@ -123,7 +123,7 @@ static bool set_indices(const RtSite *site, CpuDraw *draw, MTLIndexType type, MT
 
 // ---- The snapshot ----
 
-void rt_render_add_pipeline(CpuRasterState *s, const MTLRenderPipelineState *p, uint8_t primitive) {
+void rt_render_add_pipeline(DevState *s, const MTLRenderPipelineState *p, uint8_t primitive) {
     s->primitive = primitive;
     s->discard_all = p->discard_all;
     s->alpha_to_coverage = p->alpha_to_coverage;
@@ -132,10 +132,10 @@ void rt_render_add_pipeline(CpuRasterState *s, const MTLRenderPipelineState *p, 
 }
 
 bool rt_render_take_fixed(MTLRenderCommandEncoder *e, const RtSite *site, bool discard_all,
-                          CpuRasterState *s) {
+                          DevState *s) {
     const MTLDepthStencilState *d = e->depth_stencil;
-    const CpuRasterPass *pass = &e->pass->cpu;
-    bool depth = d && (d->depth_compare != CPU_COMPARE_ALWAYS || d->depth_write);
+    const DevPass *pass = &e->pass->cpu;
+    bool depth = d && (d->depth_compare != DEV_COMPARE_ALWAYS || d->depth_write);
     if (!discard_all && ((depth && !pass->depth.view.texture) ||
                          (d && d->stencil && !pass->stencil.view.texture))) {
         rt_misuse_at(site, RT_RULE_draw_depth_stencil, "state '%s', no %s attachment",
@@ -143,7 +143,7 @@ bool rt_render_take_fixed(MTLRenderCommandEncoder *e, const RtSite *site, bool d
         return false;
     }
     *s = e->state;
-    s->depth_compare = depth ? d->depth_compare : CPU_COMPARE_ALWAYS;
+    s->depth_compare = depth ? d->depth_compare : DEV_COMPARE_ALWAYS;
     s->depth_write = depth && d->depth_write;
     s->stencil = d && d->stencil;
     if (s->stencil) {
@@ -158,7 +158,7 @@ bool rt_render_take_fixed(MTLRenderCommandEncoder *e, const RtSite *site, bool d
 // What was set and what the pipeline fixes, for primitives of this type.
 static bool take_state(MTLRenderCommandEncoder *e, const RtSite *site, uint8_t primitive) {
     if (e->drawn && e->drawn->primitive == primitive) return true;
-    CpuRasterState *s = rt_cb_alloc(site->commands, sizeof *s);
+    DevState *s = rt_cb_alloc(site->commands, sizeof *s);
     if (!s) {
         rt_cb_no_memory(site->commands);
         return false;
@@ -170,7 +170,7 @@ static bool take_state(MTLRenderCommandEncoder *e, const RtSite *site, uint8_t p
 }
 
 void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimitiveType type,
-                        const CpuDraw *draw, const char *indirect) {
+                        const DevDraw *draw, const char *indirect) {
     if (!take_state(e, site, (uint8_t)type)) return;
     if (e->metal4 && !rt_render_bind_tables(e, site)) return;
     if (!e->arguments && !rt_render_take_arguments(e, site)) return;
@@ -225,7 +225,7 @@ static void draw(MTLRenderCommandEncoder *e, MTLPrimitiveType type, size_t start
     if (!rt_render_begin_draw(e, type, call, &site) ||
         !rt_render_valid_counts(&site, start, n, n_instances, base_instance))
         return;
-    const CpuDraw d = {.n_vertices = (uint32_t)n,
+    const DevDraw d = {.n_vertices = (uint32_t)n,
                        .first_vertex = (uint32_t)start,
                        .n_instances = (uint32_t)n_instances,
                        .base_instance = (uint32_t)base_instance};
@@ -244,7 +244,7 @@ static void draw_indexed(MTLRenderCommandEncoder *e, MTLPrimitiveType type, size
         rt_misuse_at(&site, RT_RULE_draw_limit, "base vertex %lld", (long long)base_vertex);
         return;
     }
-    CpuDraw d = {.n_vertices = (uint32_t)n,
+    DevDraw d = {.n_vertices = (uint32_t)n,
                  .first_vertex = (uint32_t)base_vertex,
                  .n_instances = (uint32_t)n_instances,
                  .base_instance = (uint32_t)base_instance};
@@ -304,7 +304,7 @@ void mtl_render_command_encoder_draw_primitives_indirect(MTLRenderCommandEncoder
     if (rt_render_begin_draw(encoder, type, __func__, &site) &&
         rt_render_valid_indirect(&site, indirect_buffer, indirect_buffer_offset,
                        sizeof(MTLDrawPrimitivesIndirectArguments)))
-        rt_render_add_draw(encoder, &site, type, &(CpuDraw){0},
+        rt_render_add_draw(encoder, &site, type, &(DevDraw){0},
                            indirect_buffer->memory + indirect_buffer_offset);
 }
 
@@ -313,7 +313,7 @@ void mtl_render_command_encoder_draw_indexed_primitives_indirect(
     MTLBuffer *index_buffer, size_t index_buffer_offset, MTLBuffer *indirect_buffer,
     size_t indirect_buffer_offset) {
     RtSite site;
-    CpuDraw d = {0};
+    DevDraw d = {0};
     if (rt_render_begin_draw(encoder, type, __func__, &site) &&
         set_indices(&site, &d, index_type, index_buffer, index_buffer_offset, 0) &&
         rt_render_valid_indirect(&site, indirect_buffer, indirect_buffer_offset,

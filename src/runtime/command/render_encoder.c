@@ -91,10 +91,10 @@ mtl_command_buffer_render_command_encoder(MTLCommandBuffer *buffer,
 }
 
 void rt_render_set_actions(MTLRenderCommandEncoder *e, const RtSite *site) {
-    CpuRasterPass *pass = &e->pass->cpu;
+    DevPass *pass = &e->pass->cpu;
     for (unsigned i = 0; i < ABI_MAX_COLORS + 2; i++) {
         bool is_color = i < ABI_MAX_COLORS;
-        CpuRasterDepth *d = i == ABI_MAX_COLORS ? &pass->depth : &pass->stencil;
+        DevDepth *d = i == ABI_MAX_COLORS ? &pass->depth : &pass->stencil;
         if (!(is_color ? pass->colors[i].view.texture : d->view.texture)) continue;
         if (e->store[i] == MTLStoreActionUnknown)
             rt_misuse_at(site, RT_RULE_render_store_action, "that of attachment %u is unknown", i);
@@ -194,23 +194,23 @@ void rt_render_set_option(MTLRenderCommandEncoder *e, size_t offset, unsigned va
 
 void mtl_render_command_encoder_set_front_facing_winding(MTLRenderCommandEncoder *encoder,
                                                          MTLWinding winding) {
-    rt_render_set_option(encoder, offsetof(CpuRasterState, winding), winding,
-                         MTLWindingCounterClockwise, __func__);
+    rt_render_set_option(encoder, offsetof(DevState, winding), winding, MTLWindingCounterClockwise,
+                         __func__);
 }
 
 void mtl_render_command_encoder_set_cull_mode(MTLRenderCommandEncoder *encoder, MTLCullMode mode) {
-    rt_render_set_option(encoder, offsetof(CpuRasterState, cull), mode, MTLCullModeBack, __func__);
+    rt_render_set_option(encoder, offsetof(DevState, cull), mode, MTLCullModeBack, __func__);
 }
 
 void mtl_render_command_encoder_set_depth_clip_mode(MTLRenderCommandEncoder *encoder,
                                                     MTLDepthClipMode mode) {
-    rt_render_set_option(encoder, offsetof(CpuRasterState, depth_clip), mode, MTLDepthClipModeClamp,
+    rt_render_set_option(encoder, offsetof(DevState, depth_clip), mode, MTLDepthClipModeClamp,
                          __func__);
 }
 
 void mtl_render_command_encoder_set_triangle_fill_mode(MTLRenderCommandEncoder *encoder,
                                                        MTLTriangleFillMode mode) {
-    rt_render_set_option(encoder, offsetof(CpuRasterState, fill), mode, MTLTriangleFillModeLines,
+    rt_render_set_option(encoder, offsetof(DevState, fill), mode, MTLTriangleFillModeLines,
                          __func__);
 }
 
@@ -246,7 +246,7 @@ void rt_render_set_viewports(MTLRenderCommandEncoder *e, const MTLViewport *v, s
                              const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return;
-    if (!v || count == 0 || count > CPU_MAX_VIEWPORTS) {
+    if (!v || count == 0 || count > DEV_MAX_VIEWPORTS) {
         rt_misuse_at(&site, v ? RT_RULE_render_viewport : RT_RULE_null_argument, "%zu viewports",
                      count);
         return;
@@ -259,7 +259,7 @@ void rt_render_set_viewports(MTLRenderCommandEncoder *e, const MTLViewport *v, s
             return;
         }
     for (size_t i = 0; i < count; i++)
-        e->state.viewports[i] = (CpuViewport){v[i].origin_x, v[i].origin_y, v[i].width,
+        e->state.viewports[i] = (DevViewport){v[i].origin_x, v[i].origin_y, v[i].width,
                                               v[i].height,   v[i].znear,    v[i].zfar};
     e->state.n_viewports = (uint32_t)count;
     e->drawn = NULL;
@@ -279,12 +279,12 @@ void rt_render_set_scissors(MTLRenderCommandEncoder *e, const MTLScissorRect *r,
                             const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return;
-    if (!r || count == 0 || count > CPU_MAX_VIEWPORTS) {
+    if (!r || count == 0 || count > DEV_MAX_VIEWPORTS) {
         rt_misuse_at(&site, r ? RT_RULE_render_scissor : RT_RULE_null_argument, "%zu rectangles",
                      count);
         return;
     }
-    const CpuRasterPass *pass = &e->pass->cpu;
+    const DevPass *pass = &e->pass->cpu;
     for (size_t i = 0; i < count; i++)
         if (r[i].width > pass->width || r[i].x > pass->width - r[i].width ||
             r[i].height > pass->height || r[i].y > pass->height - r[i].height) {
@@ -294,7 +294,7 @@ void rt_render_set_scissors(MTLRenderCommandEncoder *e, const MTLScissorRect *r,
             return;
         }
     for (size_t i = 0; i < count; i++)
-        e->state.scissors[i] = (CpuScissor){(uint32_t)r[i].x, (uint32_t)r[i].y,
+        e->state.scissors[i] = (DevScissor){(uint32_t)r[i].x, (uint32_t)r[i].y,
                                             (uint32_t)r[i].width, (uint32_t)r[i].height};
     e->state.n_scissors = (uint32_t)count;
     e->drawn = NULL;

@@ -6,7 +6,7 @@
 #include "runtime/command/render.h"
 #include "runtime/inspect/shader_validation.h"
 
-CpuDraw *rt_draw_list_next(RtDrawList *list) {
+DevDraw *rt_draw_list_next(RtDrawList *list) {
     if (!rt_grow(&list->draws, &list->capacity, list->n + 1, sizeof *list->draws)) {
         list->x->error = list->x->error ? list->x->error : rt_error_no_memory();
         return NULL;
@@ -15,7 +15,7 @@ CpuDraw *rt_draw_list_next(RtDrawList *list) {
 }
 
 // Reads the numbers of an indirect draw. False: there is nothing to draw.
-static bool resolve_indirect(const RtDraw *from, CpuDraw *to) {
+static bool resolve_indirect(const RtDraw *from, DevDraw *to) {
     uint32_t n[5];
     bool indexed = to->indices != NULL;
     if (to->mesh) {
@@ -48,7 +48,7 @@ static bool check_stages(RtExecution *x, RtDrawArguments *a) {
 }
 
 static bool add_draw(RtDrawList *list, const RtDraw *d) {
-    CpuDraw *to = rt_draw_list_next(list);
+    DevDraw *to = rt_draw_list_next(list);
     if (!to) return false;
     *to = d->cpu;
     for (int s = 0; d->arguments != list->filled && s < RT_N_STAGES; s++)
@@ -78,7 +78,7 @@ static void free_list(RtDrawList *list) {
 static RtOpResult run_pass(RtOp *op, RtExecution *x) {
     const RtRenderPass *pass = (const RtRenderPass *)(const void *)op;
     if (pass->first) return RT_OP_DONE;
-    CpuRasterPass cpu = pass->cpu;
+    DevPass cpu = pass->cpu;
     RtDrawList list = {.x = x};
     for (const RtRenderPass *p = pass; p; p = p->continuation) {
         for (const RtDraw *d = p->draws; d; d = d->next)
@@ -101,7 +101,7 @@ static RtOpResult run_pass(RtOp *op, RtExecution *x) {
                           : *label ? label
                                    : "render pass",
                           memory_order_relaxed);
-    bool ok = cpu_raster(x->run, &cpu, list.draws, list.n);
+    bool ok = x->buffer->device->table->render(x->run, &cpu, list.draws, list.n);
     free_list(&list);
     return ok ? RT_OP_DONE : RT_OP_FAILED;
 }

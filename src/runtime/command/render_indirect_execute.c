@@ -17,9 +17,9 @@ typedef struct RtDrawCommands {
     MTLIndirectCommandBuffer *icb; // held by the command buffer, as all below
     MTLRange range;
     const char *range_at; // not NULL: the range is there
-    const CpuRasterPass *pass;
+    const DevPass *pass;
     MTLRenderPipelineState *pipeline; // inherited; NULL: none
-    CpuRasterState state;             // but for what pipelines fix
+    DevState state;                   // but for what pipelines fix
     Inherited inherited[RT_N_STAGES][RT_MAX_BUFFERS];
 } RtDrawCommands;
 
@@ -95,7 +95,7 @@ static bool set_argument(Command *k, RtStageIndex stage, const RfLibrary *lib, c
 
 // False: k->wrong says why, or there is no memory.
 static bool set_stage(Command *k, RtStageIndex index, const RtStage *stage, size_t n_more,
-                      CpuStageArguments *out) {
+                      DevArguments *out) {
     const RfFunction *f = stage->function->function;
     const RfLibrary *lib = stage->function->library->lib->reflection;
     size_t n = f->n_slots + n_more + 1;
@@ -120,15 +120,13 @@ static bool set_stage(Command *k, RtStageIndex index, const RtStage *stage, size
         *what = (RtValidated){
             .function = stage->function, .encoder = k->list->x->encoder, .lengths = lengths};
     }
-    *out = (CpuStageArguments){.args = args,
-                               .lengths = lengths,
-                               .context = what,
-                               .stack_bytes = cpu_code_info(stage->code)->stack_bytes};
+    *out = (DevArguments){
+        .args = args, .lengths = lengths, .context = what, .stack_bytes = stage->code->stack_bytes};
     return !what || rt_validate_stage(k->list->x, out);
 }
 
 // The buffers that attributes come from, behind the function's own slots.
-static bool set_vertex_buffers(Command *k, CpuVertexStage *to) {
+static bool set_vertex_buffers(Command *k, DevVertexStage *to) {
     const uint32_t n = to->info->n_vertex_buffers;
     const size_t first = k->p->vertex.function->function->n_slots;
     void **args = (void **)(uintptr_t)to->arguments.args;
@@ -176,12 +174,12 @@ static MTLRenderPipelineState *pipeline_of(Command *k, char *text, size_t n_text
 }
 
 typedef struct Parts { // of a draw
-    CpuVertexStage vertex;
-    CpuFragmentStage fragment;
-    CpuRasterState state;
+    DevVertexStage vertex;
+    DevFragmentStage fragment;
+    DevState state;
 } Parts;
 
-static bool set_numbers(Command *k, CpuDraw *d) {
+static bool set_numbers(Command *k, DevDraw *d) {
     const AbiIndirectCommand *r = k->record;
     if (!rt_render_type_fits(k->p, r->grid[0])) {
         k->wrong = "has a primitive type its pipeline is not made for";
@@ -204,20 +202,19 @@ static bool set_numbers(Command *k, CpuDraw *d) {
     return !k->wrong;
 }
 
-static bool make_draw(Command *k, CpuDraw *d) {
+static bool make_draw(Command *k, DevDraw *d) {
     Parts *parts = scratch(k->list, sizeof *parts, NULL);
     if (!parts || !set_numbers(k, d)) return false;
     const RtStage *v = &k->p->vertex, *f = &k->p->fragment;
-    parts->vertex.run = cpu_code_vertex(v->code);
-    parts->vertex.info = cpu_code_stage_info(v->code);
+    parts->vertex.code = v->code;
+    parts->vertex.info = v->code->stage;
     if (!set_stage(k, RT_VERTEX, v, parts->vertex.info->n_vertex_buffers,
                    &parts->vertex.arguments) ||
         !set_vertex_buffers(k, &parts->vertex))
         return false;
     if (f->code) {
-        parts->fragment = (CpuFragmentStage){.run = cpu_code_fragment(f->code),
-                                             .info = cpu_code_stage_info(f->code),
-                                             .rows = k->p->rows};
+        parts->fragment =
+            (DevFragmentStage){.code = f->code, .info = f->code->stage, .rows = k->p->rows};
         if (!set_stage(k, RT_FRAGMENT, f, 0, &parts->fragment.arguments)) return false;
     }
     parts->state = k->c->state;
@@ -236,7 +233,7 @@ static bool add_command(RtDrawList *list, const RtDraw *draw, size_t index) {
     if (rt_indirect_command(c->icb, index)->kind == ABI_INDIRECT_NOTHING) return true;
     // What is checked is what runs, whoever writes there meanwhile.
     Command k = {.list = list, .c = c, .record = scratch(list, n_bytes, NULL)};
-    CpuDraw *d = rt_draw_list_next(list);
+    DevDraw *d = rt_draw_list_next(list);
     if (!k.record || !d) return fail(list, c, index, "found no memory");
     memcpy(k.record, rt_indirect_command(c->icb, index), n_bytes);
     if (k.record->kind != ABI_INDIRECT_DRAW && k.record->kind != ABI_INDIRECT_DRAW_INDEXED)
@@ -246,7 +243,7 @@ static bool add_command(RtDrawList *list, const RtDraw *draw, size_t index) {
                                                : MTLIndirectCommandTypeDrawIndexed)))
         return fail(list, c, index, "is not of the buffer's command_types");
     bool barrier = draw->cpu.barrier || k.record->barrier != 0;
-    *d = (CpuDraw){.visibility = draw->cpu.visibility, .counts_any = draw->cpu.counts_any};
+    *d = (DevDraw){.visibility = draw->cpu.visibility, .counts_any = draw->cpu.counts_any};
     k.p = pipeline_of(&k, text, sizeof text);
     if (!k.p || !make_draw(&k, d))
         return fail(list, c, index, k.wrong ? k.wrong : "found no memory");

@@ -16,7 +16,7 @@ static bool valid_group(const RtSite *site, MTLSize size, uint32_t max, const ch
 }
 
 static bool set_sizes(const RtSite *site, const MTLRenderPipelineState *p, MTLSize object,
-                      MTLSize mesh, CpuMeshGrid *grid) {
+                      MTLSize mesh, DevMeshGrid *grid) {
     const MTLSize sizes[2] = {object, mesh};
     uint32_t *to[2] = {grid->object_size, grid->mesh_size};
     if (!valid_group(site, mesh, p->mesh->max_mesh_threads, "mesh") ||
@@ -32,7 +32,7 @@ static bool set_sizes(const RtSite *site, const MTLRenderPipelineState *p, MTLSi
 
 // Of threadgroups, or of threads.
 static bool set_grid(const RtSite *site, const MTLRenderPipelineState *p, MTLSize size,
-                     bool threads, CpuMeshGrid *grid) {
+                     bool threads, DevMeshGrid *grid) {
     const size_t n[3] = {size.width, size.height, size.depth};
     for (int k = 0; k < 3; k++) {
         if (n[k] == 0 || n[k] > UINT32_MAX) {
@@ -55,7 +55,7 @@ static bool set_grid(const RtSite *site, const MTLRenderPipelineState *p, MTLSiz
 void rt_render_draw_meshes(MTLRenderCommandEncoder *e, MTLSize size, bool threads, MTLSize object,
                            MTLSize mesh, const char *indirect, const char *call) {
     RtSite site;
-    CpuDraw d = {.n_vertices = 1, .n_instances = 1};
+    DevDraw d = {.n_vertices = 1, .n_instances = 1};
     if (!rt_render_begin(e, RT_DRAW_MESHES, call, &site) ||
         !set_sizes(&site, e->pipeline, object, mesh, &d.grid) ||
         (!indirect && !set_grid(&site, e->pipeline, size, threads, &d.grid)))
@@ -94,7 +94,7 @@ void mtl_render_command_encoder_draw_mesh_threadgroups_indirect(
 // ---- Amplification ----
 
 bool mtl_device_supports_vertex_amplification_count(const MTLDevice *device, size_t count) {
-    return device && count >= 1 && count <= CPU_MAX_VIEWS;
+    return device && count >= 1 && count <= DEV_MAX_VIEWS;
 }
 
 void rt_render_set_amplification(MTLRenderCommandEncoder *e, size_t count,
@@ -102,17 +102,17 @@ void rt_render_set_amplification(MTLRenderCommandEncoder *e, size_t count,
                                  const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return;
-    if (count == 0 || count > CPU_MAX_VIEWS ||
+    if (count == 0 || count > DEV_MAX_VIEWS ||
         (e->pipeline && count > e->pipeline->max_amplification)) {
         rt_misuse_at(&site, RT_RULE_amplification_count, "%zu%s", count,
-                     e->pipeline && count <= CPU_MAX_VIEWS ? ", the pipeline allows 1" : "");
+                     e->pipeline && count <= DEV_MAX_VIEWS ? ", the pipeline allows 1" : "");
         return;
     }
     e->amplification = (uint8_t)count;
-    for (size_t i = 0; i < CPU_MAX_VIEWS; i++) {
-        e->views[i] = (CpuView){0};
+    for (size_t i = 0; i < DEV_MAX_VIEWS; i++) {
+        e->views[i] = (DevView){0};
         if (!mappings || i >= count) continue;
-        e->views[i] = (CpuView){.viewport = mappings[i].viewport_array_index_offset,
+        e->views[i] = (DevView){.viewport = mappings[i].viewport_array_index_offset,
                                 .layer = mappings[i].render_target_array_index_offset};
     }
 }

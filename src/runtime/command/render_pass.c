@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// render_pass.c: from an MTLRenderPassDescriptor to the rasteriser's CpuRasterPass: the rules of
+// render_pass.c: from an MTLRenderPassDescriptor to the rasteriser's DevPass: the rules of
 // attachments, sizes, sample counts, load and store actions.
 #include <stdio.h>
 #include "abi/pixel_format.h"
@@ -62,7 +62,7 @@ static bool valid_texture(const RtSite *site, const MTLTexture *texture, const P
 
 // The image as the rasteriser takes it, with all layers of the pass.
 static bool set_view(const RtSite *site, const Place *p, const MTLTexture *texture, size_t level,
-                     size_t slice, size_t plane, uint32_t n_layers, CpuRasterView *view) {
+                     size_t slice, size_t plane, uint32_t n_layers, DevTarget *view) {
     const AbiTexture *t = &texture->cpu;
     char name[RT_TEXTURE_NAME];
     bool deep = t->type == CPU_TEXTURE_3D;
@@ -74,12 +74,12 @@ static bool set_view(const RtSite *site, const Place *p, const MTLTexture *textu
                      level, slice, plane, n_layers, rt_texture_name(texture, name));
         return false;
     }
-    *view = (CpuRasterView){t, (uint32_t)level, (uint32_t)first};
+    *view = (DevTarget){t, (uint32_t)level, (uint32_t)first};
     return true;
 }
 
 static bool valid_resolve(const RtSite *site, const Place *p, unsigned caps, uint32_t n_layers,
-                          CpuRasterView *view) {
+                          DevTarget *view) {
     const AbiTexture *from = &p->texture->cpu;
     char name[RT_TEXTURE_NAME];
     if (!p->resolve || from->n_samples == 1) {
@@ -120,7 +120,7 @@ static bool valid_store(const RtSite *site, const Place *p) {
 
 // Attachment i, into its two views.
 static bool set_place(MTLRenderCommandEncoder *e, const RtSite *site, unsigned i, Place *p,
-                      CpuRasterView *view, CpuRasterView *resolve) {
+                      DevTarget *view, DevTarget *resolve) {
     static const unsigned caps[] = {ABI_FORMAT_COLOR, ABI_FORMAT_DEPTH, ABI_FORMAT_STENCIL};
     if (i < DEPTH)
         snprintf(p->name, sizeof p->name, "color attachment %u", i);
@@ -154,13 +154,13 @@ static bool set_place(MTLRenderCommandEncoder *e, const RtSite *site, unsigned i
 
 bool rt_render_valid_store(const RtSite *site, MTLRenderCommandEncoder *e, unsigned i,
                            MTLStoreAction action) {
-    const CpuRasterPass *pass = &e->pass->cpu;
-    const CpuRasterView *view = i < DEPTH    ? &pass->colors[i].view
-                                : i == DEPTH ? &pass->depth.view
-                                             : &pass->stencil.view;
-    const CpuRasterView *resolve = i < DEPTH    ? &pass->colors[i].resolve
-                                   : i == DEPTH ? &pass->depth.resolve
-                                                : &pass->stencil.resolve;
+    const DevPass *pass = &e->pass->cpu;
+    const DevTarget *view = i < DEPTH    ? &pass->colors[i].view
+                            : i == DEPTH ? &pass->depth.view
+                                         : &pass->stencil.view;
+    const DevTarget *resolve = i < DEPTH    ? &pass->colors[i].resolve
+                               : i == DEPTH ? &pass->depth.resolve
+                                            : &pass->stencil.resolve;
     bool memoryless = view->texture && !view->texture->levels[view->level].data;
     bool stores = action == MTLStoreActionStore ||
                   action == MTLStoreActionStoreAndMultisampleResolve;
@@ -177,7 +177,7 @@ bool rt_render_valid_store(const RtSite *site, MTLRenderCommandEncoder *e, unsig
 
 // ---- The pass as a whole ----
 
-static bool valid_together(const RtSite *site, const CpuRasterPass *pass, const Place *places) {
+static bool valid_together(const RtSite *site, const DevPass *pass, const Place *places) {
     for (unsigned i = 0; i < DEPTH; i++)
         for (unsigned k = 0; k < i; k++)
             if (places[i].texture && places[i].texture == places[k].texture &&
@@ -187,7 +187,7 @@ static bool valid_together(const RtSite *site, const CpuRasterPass *pass, const 
                              k, i);
                 return false;
             }
-    const CpuRasterView *d = &pass->depth.view, *s = &pass->stencil.view;
+    const DevTarget *d = &pass->depth.view, *s = &pass->stencil.view;
     unsigned both = ABI_FORMAT_DEPTH | ABI_FORMAT_STENCIL;
     if (d->texture && s->texture &&
         ((d->texture->format->caps & both) == both || (s->texture->format->caps & both) == both) &&
@@ -200,7 +200,7 @@ static bool valid_together(const RtSite *site, const CpuRasterPass *pass, const 
 }
 
 // Size and samples: those of the attachments, or what the descriptor says.
-static bool set_size(const RtSite *site, const MTLRenderPassDescriptor *d, CpuRasterPass *pass,
+static bool set_size(const RtSite *site, const MTLRenderPassDescriptor *d, DevPass *pass,
                      const Place *places) {
     size_t width = SIZE_MAX, height = SIZE_MAX, samples = 0;
     for (unsigned i = 0; i < N_PLACES; i++) {
@@ -234,8 +234,7 @@ static bool set_size(const RtSite *site, const MTLRenderPassDescriptor *d, CpuRa
     return true;
 }
 
-static bool set_positions(const RtSite *site, const MTLRenderPassDescriptor *d,
-                          CpuRasterPass *pass) {
+static bool set_positions(const RtSite *site, const MTLRenderPassDescriptor *d, DevPass *pass) {
     bool ok = !d->sample_position_count || d->sample_position_count == pass->n_samples;
     for (size_t i = 0; ok && i < d->sample_position_count; i++) {
         const float at[2] = {d->sample_positions[i].x, d->sample_positions[i].y};
@@ -253,7 +252,7 @@ static bool set_positions(const RtSite *site, const MTLRenderPassDescriptor *d,
 
 bool rt_render_set_pass(MTLRenderCommandEncoder *e, const RtSite *site,
                         const MTLRenderPassDescriptor *d) {
-    CpuRasterPass *pass = &e->pass->cpu;
+    DevPass *pass = &e->pass->cpu;
     Place places[N_PLACES];
     if (d->render_target_array_length > MAX_LAYERS) {
         rt_misuse_at(site, RT_RULE_render_target_array, "%zu", d->render_target_array_length);
@@ -263,7 +262,7 @@ bool rt_render_set_pass(MTLRenderCommandEncoder *e, const RtSite *site,
     for (unsigned i = 0; i < DEPTH; i++) {
         const MTLRenderPassColorAttachmentDescriptor *c = &d->color_attachments[i];
         places[i] = PLACE(*c);
-        CpuRasterColor *to = &pass->colors[i];
+        DevColor *to = &pass->colors[i];
         if (!set_place(e, site, i, &places[i], &to->view, &to->resolve)) return false;
         const double clear[4] = {c->clear_color.red, c->clear_color.green, c->clear_color.blue,
                                  c->clear_color.alpha};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // render_patches.c: draws of patches: factors and indices of the render encoder, their rules, and
-// what the tessellator is told (CpuPatches).
+// what the tessellator is told (DevPatches).
 #include "runtime/command/render.h"
 
 // Indices of `size` bytes in a buffer that may be missing.
@@ -21,13 +21,13 @@ typedef struct Patches { // arguments of a draw
     size_t control_offset;
 } Patches;
 
-static uint64_t factor_bytes(const CpuPatches *p) {
-    return p->type == CPU_PATCH_QUAD ? sizeof(MTLQuadTessellationFactorsHalf)
+static uint64_t factor_bytes(const DevPatches *p) {
+    return p->type == DEV_PATCH_QUAD ? sizeof(MTLQuadTessellationFactorsHalf)
                                      : sizeof(MTLTriangleTessellationFactorsHalf);
 }
 
 // The tessellator's part of the draw; NULL after a message.
-static CpuPatches *take_patches(MTLRenderCommandEncoder *e, const RtSite *site, const Patches *a) {
+static DevPatches *take_patches(MTLRenderCommandEncoder *e, const RtSite *site, const Patches *a) {
     const MTLRenderPipelineState *p = e->pipeline;
     uint32_t declared = p->patches.n_control_points, size = p->patches.control_index_bytes;
     if (a->n_points > ABI_MAX_CONTROL_POINTS || (declared && declared != a->n_points)) {
@@ -48,7 +48,7 @@ static CpuPatches *take_patches(MTLRenderCommandEncoder *e, const RtSite *site, 
         (a->indexed && !valid_indices(site, a->control_indices, a->control_offset, size,
                                       "control_point_index_buffer")))
         return NULL;
-    CpuPatches *patches = rt_cb_alloc(site->commands, sizeof *patches);
+    DevPatches *patches = rt_cb_alloc(site->commands, sizeof *patches);
     if (!patches) {
         rt_cb_no_memory(site->commands);
         return NULL;
@@ -71,11 +71,11 @@ static CpuPatches *take_patches(MTLRenderCommandEncoder *e, const RtSite *site, 
 }
 
 // The debug layer: factors and indices of a draw that is not indirect are all there.
-static bool valid_extent(const RtSite *site, const CpuPatches *p, const CpuDraw *d) {
+static bool valid_extent(const RtSite *site, const DevPatches *p, const DevDraw *d) {
     uint64_t end = (uint64_t)d->first_vertex + d->n_vertices, needs = factor_bytes(p);
     if (!site->device->debug_layer) return true;
-    if (p->step & CPU_FACTORS_PER_PATCH) needs = end * factor_bytes(p);
-    if (p->step & CPU_FACTORS_PER_INSTANCE) needs += (d->n_instances - 1) * p->instance_stride;
+    if (p->step & DEV_FACTORS_PER_PATCH) needs = end * factor_bytes(p);
+    if (p->step & DEV_FACTORS_PER_INSTANCE) needs += (d->n_instances - 1) * p->instance_stride;
     if (needs > p->factors_bytes) {
         rt_misuse_at(site, RT_RULE_patch_factors_too_short, "%llu bytes, %llu are there",
                      (unsigned long long)needs, (unsigned long long)p->factors_bytes);
@@ -97,7 +97,7 @@ static void draw(MTLRenderCommandEncoder *e, const Patches *a, size_t start, siz
     if (!rt_render_begin(e, RT_DRAW_PATCHES, call, &site) ||
         !rt_render_valid_counts(&site, start, n, n_instances, base_instance))
         return;
-    CpuDraw d = {.n_vertices = (uint32_t)n,
+    DevDraw d = {.n_vertices = (uint32_t)n,
                  .first_vertex = (uint32_t)start,
                  .n_instances = (uint32_t)n_instances,
                  .base_instance = (uint32_t)base_instance,
@@ -110,7 +110,7 @@ static void draw_indirect(MTLRenderCommandEncoder *e, const Patches *a, MTLBuffe
                           size_t offset, const char *call) {
     RtSite site;
     if (!rt_render_begin(e, RT_DRAW_PATCHES, call, &site)) return;
-    CpuDraw d = {.patches = take_patches(e, &site, a)};
+    DevDraw d = {.patches = take_patches(e, &site, a)};
     if (d.patches &&
         rt_render_valid_indirect(&site, buffer, offset, sizeof(MTLDrawPatchIndirectArguments)))
         rt_render_add_draw(e, &site, MTLPrimitiveTypeTriangle, &d, buffer->memory + offset);

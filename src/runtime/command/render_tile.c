@@ -7,8 +7,7 @@ enum { MAX_PIXEL = 256, MAX_TILE_MEMORY = 65536 };
 
 // ---- The pass ----
 
-bool rt_render_set_tiles(const RtSite *site, const MTLRenderPassDescriptor *d,
-                         CpuRasterPass *pass) {
+bool rt_render_set_tiles(const RtSite *site, const MTLRenderPassDescriptor *d, DevPass *pass) {
     size_t w = d->tile_width, h = d->tile_height;
     if (!w && !h) w = h = 32;
     if (!((w == 16 && h == 16) || (w == 32 && (h == 16 || h == 32)))) {
@@ -44,7 +43,7 @@ void rt_render_dispatch_tile(MTLRenderCommandEncoder *e, MTLSize threads, const 
     RtSite site;
     if (!rt_render_begin(e, RT_DRAW_TILES, call, &site)) return;
     const RtTilePipeline *t = e->pipeline->tile;
-    const CpuRasterPass *pass = &e->pass->cpu;
+    const DevPass *pass = &e->pass->cpu;
     bool fits = threads.width && threads.height && threads.depth == 1 &&
                 threads.width <= pass->tile_width && threads.height <= pass->tile_height &&
                 threads.width * threads.height <= t->max_threads;
@@ -57,8 +56,7 @@ void rt_render_dispatch_tile(MTLRenderCommandEncoder *e, MTLSize threads, const 
                      t->matches_tile ? ", one for each pixel" : "");
         return;
     }
-    const CpuDraw d = {
-        .tile_threads = {(uint32_t)threads.width, (uint32_t)threads.height, 1}};
+    const DevDraw d = {.tile_threads = {(uint32_t)threads.width, (uint32_t)threads.height, 1}};
     rt_render_add_draw(e, &site, MTLPrimitiveTypeTriangle, &d, NULL);
 }
 

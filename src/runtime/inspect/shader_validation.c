@@ -51,7 +51,7 @@ static bool copy_spans(RtExecution *x) {
     return x->spans != NULL;
 }
 
-bool rt_validate_dispatch(RtExecution *x, CpuDispatch *d, RtValidated *what) {
+bool rt_validate_dispatch(RtExecution *x, DevDispatch *d, RtValidated *what) {
     if (!copy_spans(x)) return false;
     what->encoder = x->encoder;
     d->lengths = what->lengths;
@@ -67,7 +67,7 @@ bool rt_find_spans(RtExecution *x) {
     return false;
 }
 
-bool rt_validate_stage(RtExecution *x, CpuStageArguments *a) {
+bool rt_validate_stage(RtExecution *x, DevArguments *a) {
     if (!copy_spans(x)) return false;
     a->spans = x->spans;
     a->n_spans = x->n_spans;
@@ -121,9 +121,9 @@ static MTLFunctionLog *new_log(const AbiReport *r, const RtValidated *what) {
     return log;
 }
 
-void rt_report_from_kernel(const CpuLaunch *launch, const AbiReport *r) {
-    MTLCommandBuffer *buffer = cpu_run_report_context(launch);
-    const RtValidated *what = cpu_launch_context(launch);
+void rt_report_from_kernel(void *context, void *dispatch, const AbiReport *r) {
+    MTLCommandBuffer *buffer = context;
+    const RtValidated *what = dispatch;
     pthread_mutex_lock(&lock);
     MTLFunctionLog **at = &buffer->logs;
     while (*at && !same_place(*at, r, what->function)) at = &(*at)->next;

@@ -18,16 +18,17 @@ typedef struct RtValidated {
 } RtValidated;
 
 // Fills in what checked code needs. False: no memory.
-bool rt_validate_dispatch(RtExecution *x, CpuDispatch *d, RtValidated *what);
-struct CpuStageArguments;
-bool rt_validate_stage(RtExecution *x, struct CpuStageArguments *a); // its context is a RtValidated
+bool rt_validate_dispatch(RtExecution *x, DevDispatch *d, RtValidated *what);
+struct DevArguments;
+bool rt_validate_stage(RtExecution *x, struct DevArguments *a); // its context is a RtValidated
 // Makes the next one find what it asks for. False: no memory, and the execution knows.
 bool rt_find_spans(RtExecution *x);
 // The bytes from an address to the end of the live buffer that holds it; 0: none does.
 uint64_t rt_bytes_behind(RtExecution *x, const void *address);
 
-// The CpuReportFn of a command buffer's run; the run's report context is the command buffer.
-void rt_report_from_kernel(const CpuLaunch *launch, const AbiReport *report);
+// DevRun.report of a command buffer's run; the context is the command buffer, `dispatch` the
+// RtValidated.
+void rt_report_from_kernel(void *context, void *dispatch, const AbiReport *report);
 // After the last command: reports become logs, and are told to whoever listens.
 void rt_deliver_reports(MTLCommandBuffer *buffer);
 void rt_free_reports(MTLCommandBuffer *buffer);

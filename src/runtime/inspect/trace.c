@@ -200,7 +200,7 @@ int rt_trace_open(unsigned which, const char *path, const MTLCommandQueue *queue
     *t = (Trace){.fd = fd, .queue = queue, .named = t->named, .named_capacity = t->named_capacity};
     if (which == RT_TRACE_CAPTURE) atomic_fetch_add(&generation, 1);
     text_add(&t->text, "[\n");
-    put_name(&t->text, "process_name", DEVICE_PID, 0, device ? device->name : "Ingot");
+    put_name(&t->text, "process_name", DEVICE_PID, 0, device ? device->facts.name : "Ingot");
     put_name(&t->text, "process_name", getpid(), 0, program);
     flush(t, os_now_ns());
     if (at_once) rt_trace_resume(which);

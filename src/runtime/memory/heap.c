@@ -292,7 +292,7 @@ static bool valid_descriptor(MTLDevice *device, const MTLHeapDescriptor *d, MTLS
         rt_misuse(device, RT_RULE_heap_sparse, call, NULL);
     else if (d->type != MTLHeapTypeAutomatic && d->type != MTLHeapTypePlacement)
         rt_misuse(device, RT_RULE_heap_descriptor, call, "type %d", (int)d->type);
-    else if (d->size == 0 || d->size > device->memory_bytes)
+    else if (d->size == 0 || d->size > device->facts.memory_bytes)
         rt_misuse(device, RT_RULE_heap_descriptor, call, "size %zu", d->size);
     else if (storage != MTLStorageModeShared && storage != MTLStorageModePrivate)
         rt_misuse(device, RT_RULE_heap_descriptor, call, "storage mode %d", (int)storage);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // texture.h: MTLTexture and what blits, heaps and encoders need of it. The texels' layout, formats
-// and conversions are the CPU device's (cpu/texture).
+// and conversions: abi/texture_layout.h, src/texel.
 #ifndef INGOT_RUNTIME_TEXTURE_H
 #define INGOT_RUNTIME_TEXTURE_H
 #include "abi/texture_layout.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // texture_view.c: views of textures, and pools of views that are nothing but a resource id.
 #include <string.h>
-#include "cpu/texture/view_pool.h"
 #include "runtime/object/error.h"
 #include "runtime/memory/texture.h"
 
@@ -179,15 +178,11 @@ struct MTLTextureViewPool {
     uint64_t first;       // id of slot 0; a slot that was not set is no texture
 };
 
-static AbiTexture *view_at(const MTLTextureViewPool *pool, size_t i) {
-    return cpu_view_pool_slot(pool->first + i);
-}
-
 static void pool_destroy(void *self) {
     MTLTextureViewPool *pool = self;
     for (size_t i = 0; pool->kept && i < pool->n; i++) mtl_release(pool->kept[i]);
     rt_free(pool->kept);
-    cpu_view_pool_give(pool->first, pool->n);
+    if (pool->first) pool->device->table->views_give(pool->device->context, pool->first, pool->n);
     rt_label_free(&pool->label);
     pthread_mutex_destroy(&pool->lock);
     mtl_release(pool->device);
@@ -222,7 +217,7 @@ mtl_device_new_texture_view_pool(MTLDevice *device, const MTLResourceViewPoolDes
     pool->n = n;
     rt_label_set(&pool->label, descriptor->label);
     pool->kept = rt_alloc(n * sizeof *pool->kept);
-    pool->first = cpu_view_pool_take(n);
+    pool->first = device->table->views_take(device->context, n);
     if (!pool->kept || !pool->first) goto no_memory;
     return pool;
 no_memory:
@@ -271,7 +266,7 @@ static MTLResourceID set_slot(MTLTextureViewPool *pool, size_t index, const AbiT
     pthread_mutex_lock(&pool->lock);
     void *before = pool->kept[index];
     pool->kept[index] = mtl_retain(keep);
-    *view_at(pool, index) = *view;
+    pool->device->table->view_set(pool->device->context, pool->first + index, view);
     pthread_mutex_unlock(&pool->lock);
     mtl_release(before);
     return mtl_texture_view_pool_resource_id(pool, index);
@@ -330,7 +325,10 @@ MTLResourceID mtl_texture_view_pool_copy_resource_views(MTLTextureViewPool *pool
         size_t i = up ? n - 1 - k : k;
         pthread_mutex_t *lock = (pthread_mutex_t *)&source->lock;
         pthread_mutex_lock(lock);
-        AbiTexture view = *view_at(source, source_range.location + i);
+        const MTLDevice *device = source->device;
+        const AbiTexture *from =
+            device->table->view_at(device->context, source->first + source_range.location + i);
+        const AbiTexture view = from ? *from : (AbiTexture){0};
         void *keep = mtl_retain(source->kept[source_range.location + i]);
         pthread_mutex_unlock(lock);
         set_slot(pool, destination_index + i, &view, keep);

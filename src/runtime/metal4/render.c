@@ -177,7 +177,7 @@ static bool valid_address(const RtSite *site, MTLGPUAddress address, size_t n_by
     return false;
 }
 
-static bool set_indices(const RtSite *site, CpuDraw *draw, MTLIndexType type, MTLGPUAddress address,
+static bool set_indices(const RtSite *site, DevDraw *draw, MTLIndexType type, MTLGPUAddress address,
                         size_t n_bytes) {
     if ((unsigned)type > MTLIndexTypeUInt32) {
         rt_misuse_at(site, RT_RULE_draw_index_type, "type %d", (int)type);
@@ -197,7 +197,7 @@ static void draw(MTL4RenderCommandEncoder *e, MTLPrimitiveType type, size_t star
     if (rt_render_begin_draw((void *)e, type, call, &site) &&
         rt_render_valid_counts(&site, start, n, n_instances, base_instance))
         rt_render_add_draw(&e->render, &site, type,
-                           &(CpuDraw){.n_vertices = (uint32_t)n,
+                           &(DevDraw){.n_vertices = (uint32_t)n,
                                       .first_vertex = (uint32_t)start,
                                       .n_instances = (uint32_t)n_instances,
                                       .base_instance = (uint32_t)base_instance},
@@ -230,7 +230,7 @@ static void draw_indexed(MTL4RenderCommandEncoder *e, MTLPrimitiveType type, siz
         rt_misuse_at(&site, RT_RULE_draw_limit, "base vertex %lld", (long long)base_vertex);
         return;
     }
-    CpuDraw d = {.n_vertices = (uint32_t)n,
+    DevDraw d = {.n_vertices = (uint32_t)n,
                  .first_vertex = (uint32_t)base_vertex,
                  .n_instances = (uint32_t)n_instances,
                  .base_instance = (uint32_t)base_instance};
@@ -262,7 +262,7 @@ void mtl4_render_command_encoder_draw_primitives_indirect(MTL4RenderCommandEncod
     if (rt_render_begin_draw((void *)encoder, type, __func__, &site) &&
         valid_address(&site, indirect_buffer, sizeof(MTLDrawPrimitivesIndirectArguments), 4,
                       RT_RULE_metal4_indirect_address))
-        rt_render_add_draw(&encoder->render, &site, type, &(CpuDraw){0},
+        rt_render_add_draw(&encoder->render, &site, type, &(DevDraw){0},
                            (const char *)(uintptr_t)indirect_buffer);
 }
 
@@ -270,7 +270,7 @@ void mtl4_render_command_encoder_draw_indexed_primitives_indirect(
     MTL4RenderCommandEncoder *encoder, MTLPrimitiveType type, MTLIndexType index_type,
     MTLGPUAddress index_buffer, size_t index_buffer_length, MTLGPUAddress indirect_buffer) {
     RtSite site;
-    CpuDraw d = {0};
+    DevDraw d = {0};
     if (rt_render_begin_draw((void *)encoder, type, __func__, &site) &&
         set_indices(&site, &d, index_type, index_buffer, index_buffer_length) &&
         valid_address(&site, indirect_buffer, sizeof(MTLDrawIndexedPrimitivesIndirectArguments), 4,
@@ -435,19 +435,19 @@ void mtl4_render_command_encoder_set_scissor_rects(MTL4RenderCommandEncoder *enc
 
 void mtl4_render_command_encoder_set_front_facing_winding(MTL4RenderCommandEncoder *encoder,
                                                           MTLWinding winding) {
-    rt_render_set_option((void *)encoder, offsetof(CpuRasterState, winding), winding,
+    rt_render_set_option((void *)encoder, offsetof(DevState, winding), winding,
                          MTLWindingCounterClockwise, __func__);
 }
 
 void mtl4_render_command_encoder_set_cull_mode(MTL4RenderCommandEncoder *encoder,
                                                MTLCullMode mode) {
-    rt_render_set_option((void *)encoder, offsetof(CpuRasterState, cull), mode, MTLCullModeBack,
+    rt_render_set_option((void *)encoder, offsetof(DevState, cull), mode, MTLCullModeBack,
                          __func__);
 }
 
 void mtl4_render_command_encoder_set_depth_clip_mode(MTL4RenderCommandEncoder *encoder,
                                                      MTLDepthClipMode mode) {
-    rt_render_set_option((void *)encoder, offsetof(CpuRasterState, depth_clip), mode,
+    rt_render_set_option((void *)encoder, offsetof(DevState, depth_clip), mode,
                          MTLDepthClipModeClamp, __func__);
 }
 
@@ -458,8 +458,8 @@ void mtl4_render_command_encoder_set_depth_bias(MTL4RenderCommandEncoder *encode
 
 void mtl4_render_command_encoder_set_triangle_fill_mode(MTL4RenderCommandEncoder *encoder,
                                                         MTLTriangleFillMode mode) {
-    rt_render_set_option((void *)encoder, offsetof(CpuRasterState, fill), mode,
-                         MTLTriangleFillModeLines, __func__);
+    rt_render_set_option((void *)encoder, offsetof(DevState, fill), mode, MTLTriangleFillModeLines,
+                         __func__);
 }
 
 void mtl4_render_command_encoder_set_blend_color(MTL4RenderCommandEncoder *encoder, float red,

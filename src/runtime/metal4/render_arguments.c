@@ -41,7 +41,7 @@ static bool bind_stage(MTLRenderCommandEncoder *e, const RtStage *stage, RtStage
     for (uint32_t i = 0; i < f->n_args; i++)
         for (uint32_t k = 0; f->args[i].kind == RF_ARG_BUFFER && k < f->args[i].count; k++)
             if (!bind(e->encoder.buffer, to, (size_t)f->args[i].index + k)) return false;
-    const AbiStageInfo *info = cpu_code_stage_info(stage->code);
+    const AbiStageInfo *info = stage->code->stage;
     for (uint32_t i = 0; info && i < info->n_vertex_buffers; i++)
         if (!bind(e->encoder.buffer, to, info->vertex_buffers[i])) return false;
     return true;

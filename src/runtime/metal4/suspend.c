@@ -7,11 +7,11 @@
 #include "runtime/metal4/recording.h"
 #include "runtime/object/validation.h"
 
-static bool same_view(const CpuRasterView *a, const CpuRasterView *b) {
+static bool same_view(const DevTarget *a, const DevTarget *b) {
     return a->texture == b->texture && a->level == b->level && a->slice == b->slice;
 }
 
-static bool same_targets(const CpuRasterPass *a, const CpuRasterPass *b) {
+static bool same_targets(const DevPass *a, const DevPass *b) {
     for (unsigned i = 0; i < ABI_MAX_COLORS; i++)
         if (!same_view(&a->colors[i].view, &b->colors[i].view)) return false;
     return same_view(&a->depth.view, &b->depth.view) &&

@@ -1,41 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// device.c: MTLDevice, this computer's CPU. There is one; it lives as long as the process.
+// device.c: MTLDevice. INGOT_DEVICES says which there are and in which order ("cpu" unless it is
+// set; "cuda:1" is the second of a kind); the first is the default. They are opened together, once,
+// and live as long as the process.
 #include "runtime/object/device.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <unistd.h>
-#include "cpu/cpu.h"
-#include "runtime/inspect/trace.h"
-#include "runtime/object/validation.h"
 #include "os/clock.h"
 #include "os/pool.h"
+#include "runtime/inspect/trace.h"
+#include "runtime/object/validation.h"
+
+enum { MAX_DEVICES = 16 };
 
 static void device_destroy(void *self) {
-    (void)self; // `shared` holds a reference that is never dropped
+    (void)self; // `all` holds a reference that is never dropped
 }
 
 static RT_CLASS device_class = {.name = "MTLDevice", .destroy = device_destroy};
-static MTLDevice *_Atomic shared;
-static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
-
-// "model name : Intel(R) Xeon(R) ..." of /proc/cpuinfo, blanks tidied.
-static void read_cpu_name(char *name, size_t n_bytes) {
-    snprintf(name, n_bytes, "Ingot CPU");
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    if (!file) return;
-    char line[512];
-    while (fgets(line, sizeof line, file)) {
-        char *value = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !value) continue;
-        value += strspn(value, ": \t");
-        value[strcspn(value, "\n")] = '\0';
-        snprintf(name, n_bytes, "Ingot CPU (%.100s)", value);
-        break;
-    }
-    fclose(file);
-}
+static MTLDevice *all[MAX_DEVICES]; // written once, under lock, before n_devices
+static atomic_uint n_devices;
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static unsigned environment_number(const char *name) {
     const char *text = getenv(name);
@@ -43,16 +28,7 @@ static unsigned environment_number(const char *name) {
     return n > UINT32_MAX ? UINT32_MAX : (unsigned)n;
 }
 
-static MTLDevice *device_new(void) {
-    MTLDevice *device = rt_new(&device_class, sizeof *device);
-    if (!device) return NULL;
-    pthread_mutex_init(&device->lock, NULL);
-    read_cpu_name(device->name, sizeof device->name);
-    struct utsname host;
-    snprintf(device->architecture, sizeof device->architecture, "%s",
-             uname(&host) == 0 ? host.machine : "cpu");
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    device->memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+static void read_settings(MTLDevice *device) {
     atomic_init(&device->timeout_ms, environment_number("INGOT_TIMEOUT_MS"));
     device->debug_layer = environment_number("MTL_DEBUG_LAYER") != 0;
     device->report_to_stderr = environment_number("MTL_SHADER_VALIDATION_REPORT_TO_STDERR") != 0;
@@ -62,53 +38,116 @@ static MTLDevice *device_new(void) {
     device->sync_specialise = environment_number("INGOT_SYNC_SPECIALISE") != 0;
     unsigned width = environment_number("INGOT_WIDTH");
     device->width = width == 1 || width == 8 || width == 16 || width == 32 ? width : 0;
-    return device;
 }
 
-MTLDevice *rt_device_if_any(void) { return atomic_load(&shared); }
+// ---- Which there are ----
 
-MTLDevice *mtl_create_system_default_device(void) {
-    MTLDevice *device = atomic_load(&shared);
-    if (!device) {
-        pthread_mutex_lock(&shared_lock);
-        device = atomic_load(&shared);
-        if (!device && os_pool_start()) {
-            device = device_new();
-            atomic_store(&shared, device);
-            if (device) rt_trace_from_environment();
-        }
-        pthread_mutex_unlock(&shared_lock);
+// There may be no device yet that could say it, so the messages go to stderr.
+static void complain(const char *name, size_t n, const char *why) {
+    fprintf(stderr, "Ingot: INGOT_DEVICES: '%.*s': %s\n", (int)n, name, why);
+}
+
+static void open_device(const DevTable *table, unsigned index, const char *name, size_t n) {
+    unsigned number = atomic_load(&n_devices);
+    char why[256] = "there is no memory for it";
+    MTLDevice *device = number < MAX_DEVICES ? rt_new(&device_class, sizeof *device) : NULL;
+    if (device) device->context = table->open(index, &device->facts, why, sizeof why);
+    if (!device || !device->context) {
+        complain(name, n, why);
+        rt_free(device);
+        return;
     }
-    return mtl_retain(device);
+    device->table = table;
+    device->number = number;
+    pthread_mutex_init(&device->lock, NULL);
+    read_settings(device);
+    all[number] = device;
+    atomic_store(&n_devices, number + 1);
 }
+
+// One name of the list: "cpu", "cuda" (all of them) or "cuda:1".
+static void open_named(const char *name, size_t n) {
+    const char *colon = memchr(name, ':', n);
+    size_t length = colon ? (size_t)(colon - name) : n;
+    for (const DevTable *const *t = device_list; *t; t++) {
+        if (strlen((*t)->name) != length || memcmp((*t)->name, name, length) != 0) continue;
+        unsigned count = (*t)->count ? (*t)->count() : 1, first = 0;
+        if (colon) {
+            char *end;
+            unsigned long index = strtoul(colon + 1, &end, 10);
+            if (end == colon + 1 || end != name + n || index >= count) {
+                complain(name, n, "there is no such number of this kind of device");
+                return;
+            }
+            first = (unsigned)index;
+            count = first + 1;
+        } else if (count == 0) {
+            complain(name, n, "there is no such device on this machine");
+        }
+        for (unsigned i = first; i < count; i++) open_device(*t, i, name, n);
+        return;
+    }
+    char known[128] = "no such device; known are";
+    for (const DevTable *const *t = device_list; *t; t++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s %s",
+                 t == device_list ? "" : ",", (*t)->name);
+    complain(name, n, known);
+}
+
+// The number of devices; opens them at first call.
+static unsigned open_all(void) {
+    static bool tried; // under lock
+    unsigned n = atomic_load(&n_devices);
+    if (n) return n;
+    pthread_mutex_lock(&all_lock);
+    if (!tried && os_pool_start()) {
+        tried = true;
+        const char *names = getenv("INGOT_DEVICES");
+        for (const char *at = names && *names ? names : device_list[0]->name; *at;) {
+            size_t length = strcspn(at, ",");
+            if (length) open_named(at, length);
+            at += length + (at[length] == ',');
+        }
+        if (atomic_load(&n_devices)) rt_trace_from_environment();
+    }
+    n = atomic_load(&n_devices);
+    pthread_mutex_unlock(&all_lock);
+    return n;
+}
+
+MTLDevice *rt_device_if_any(void) { return atomic_load(&n_devices) ? all[0] : NULL; }
+
+MTLDevice *mtl_create_system_default_device(void) { return open_all() ? mtl_retain(all[0]) : NULL; }
 
 size_t mtl_copy_all_devices(MTLDevice **devices, size_t capacity) {
-    if (!devices || capacity == 0) return 1;
-    devices[0] = mtl_create_system_default_device();
-    return devices[0] ? 1 : 0;
+    size_t n = open_all();
+    for (size_t i = 0; devices && i < n && i < capacity; i++) devices[i] = mtl_retain(all[i]);
+    return n;
 }
 
 // ---- Facts ----
 
-const char *mtl_device_name(const MTLDevice *device) { return device ? device->name : ""; }
+const char *mtl_device_name(const MTLDevice *device) { return device ? device->facts.name : ""; }
 
 const char *mtl_device_architecture_name(const MTLDevice *device) {
-    return device ? device->architecture : "";
+    return device ? device->facts.architecture : "";
 }
 
-uint64_t mtl_device_registry_id(const MTLDevice *device) { return device ? 1 : 0; }
+uint64_t mtl_device_registry_id(const MTLDevice *device) {
+    return device ? device->number + 1u : 0;
+}
 
 MTLSize mtl_device_max_threads_per_threadgroup(const MTLDevice *device) {
-    size_t n = device ? RT_MAX_THREADS : 0;
+    size_t n = device ? device->facts.max_threads : 0;
     return mtl_size_make(n, n, n);
 }
 
 size_t mtl_device_max_threadgroup_memory_length(const MTLDevice *device) {
-    return device ? RT_MAX_THREADGROUP_MEMORY : 0;
+    return device ? device->facts.max_threadgroup_bytes : 0;
 }
 
 size_t mtl_device_max_buffer_length(const MTLDevice *device) {
-    return device ? RT_MAX_BUFFER_LENGTH : 0;
+    return device ? device->facts.max_buffer_bytes : 0;
 }
 
 size_t mtl_device_max_argument_buffer_sampler_count(const MTLDevice *device) {
@@ -120,15 +159,20 @@ MTLArgumentBuffersTier mtl_device_argument_buffers_support(const MTLDevice *devi
     return MTLArgumentBuffersTier2; // pointers in buffers are plain addresses
 }
 
-// What compute programs find out by asking for a family: SIMD-group functions and reductions,
-// simdgroup_matrix, bfloat, non-uniform threadgroups. Families that promise ray tracing or mesh
-// shading in hardware wait until those exist.
 bool mtl_device_supports_family(const MTLDevice *device, MTLGPUFamily family) {
-    if (!device) return false;
-    return (family >= MTLGPUFamilyApple1 && family <= MTLGPUFamilyApple8) ||
-           family == MTLGPUFamilyMac1 || family == MTLGPUFamilyMac2 ||
-           (family >= MTLGPUFamilyCommon1 && family <= MTLGPUFamilyCommon3) ||
-           family == MTLGPUFamilyMetal3 || family == MTLGPUFamilyMetal4;
+    const struct {
+        MTLGPUFamily first;
+        uint8_t n;
+    } kinds[] = {{MTLGPUFamilyApple1, device ? device->facts.families.apple : 0},
+                 {MTLGPUFamilyMac1, device ? device->facts.families.mac : 0},
+                 {MTLGPUFamilyCommon1, device ? device->facts.families.common : 0}};
+    // Every family promises textures and drawing.
+    const uint32_t all_need = DEV_TEXTURES | DEV_RENDER;
+    if (!device || (device->facts.features & all_need) != all_need) return false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (family >= kinds[i].first && family < kinds[i].first + kinds[i].n) return true;
+    return (family == MTLGPUFamilyMetal3 && device->facts.families.metal >= 3) ||
+           (family == MTLGPUFamilyMetal4 && device->facts.families.metal >= 4);
 }
 
 bool mtl_device_is_low_power(const MTLDevice *device) {
@@ -143,11 +187,12 @@ bool mtl_device_is_removable(const MTLDevice *device) {
     return false;
 }
 
-bool mtl_device_has_unified_memory(const MTLDevice *device) { return device != NULL; }
+bool mtl_device_has_unified_memory(const MTLDevice *device) {
+    return device && device->facts.unified_memory;
+}
 
 MTLDeviceLocation mtl_device_location(const MTLDevice *device) {
-    (void)device;
-    return MTLDeviceLocationBuiltIn;
+    return device && !device->facts.is_host ? MTLDeviceLocationSlot : MTLDeviceLocationBuiltIn;
 }
 
 size_t mtl_device_location_number(const MTLDevice *device) {
@@ -156,7 +201,7 @@ size_t mtl_device_location_number(const MTLDevice *device) {
 }
 
 uint64_t mtl_device_recommended_max_working_set_size(const MTLDevice *device) {
-    return device ? device->memory_bytes / 4 * 3 : 0;
+    return device ? device->facts.memory_bytes / 4 * 3 : 0;
 }
 
 uint64_t mtl_device_max_transfer_rate(const MTLDevice *device) {
@@ -170,14 +215,18 @@ uint64_t mtl_device_current_allocated_size(const MTLDevice *device) {
 
 bool mtl_device_supports_dynamic_libraries(const MTLDevice *device) { return device != NULL; }
 
-bool mtl_device_supports_function_pointers(const MTLDevice *device) { return device != NULL; }
+bool mtl_device_supports_function_pointers(const MTLDevice *device) {
+    return rt_device_has(device, DEV_FUNCTION_POINTERS);
+}
 
 bool mtl_device_supports_raytracing(const MTLDevice *device) {
     (void)device;
     return false;
 }
 
-bool mtl_device_supports_32_bit_float_filtering(const MTLDevice *device) { return device != NULL; }
+bool mtl_device_supports_32_bit_float_filtering(const MTLDevice *device) {
+    return rt_device_has(device, DEV_TEXTURES);
+}
 
 void mtl_device_sample_timestamps(const MTLDevice *device, uint64_t *cpu, uint64_t *gpu) {
     uint64_t now = device ? os_now_ns() : 0; // one clock
@@ -185,7 +234,9 @@ void mtl_device_sample_timestamps(const MTLDevice *device, uint64_t *cpu, uint64
     if (gpu) *gpu = now;
 }
 
-size_t mtl_device_worker_count(const MTLDevice *device) { return device ? os_pool_threads() : 0; }
+size_t mtl_device_worker_count(const MTLDevice *device) {
+    return device ? device->facts.n_workers : 0;
+}
 
 // ---- Settings ----
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// device.h: the device object and the settings it took from the environment.
+// device.h: the device object: what it runs on (device/device.h), and the settings it took from the
+// environment.
 #ifndef INGOT_RUNTIME_DEVICE_H
 #define INGOT_RUNTIME_DEVICE_H
+#include "device/device.h"
 #include "runtime/object/object.h"
 
 #define RT_MAX_BUFFER_LENGTH ((size_t)0xffff0000u) // under 4 GiB: the compiler counts on it
@@ -12,8 +14,10 @@
 
 struct MTLDevice {
     RtObject object;
-    char name[128], architecture[80];
-    uint64_t memory_bytes;
+    const DevTable *table;
+    void *context; // of the table's functions
+    DevFacts facts;
+    unsigned number; // in the order of mtl_copy_all_devices
     _Atomic uint64_t allocated_bytes;
     atomic_uint timeout_ms;
     bool debug_layer;     // MTL_DEBUG_LAYER=1: the costlier rules too, messages to stderr
@@ -26,6 +30,10 @@ struct MTLDevice {
     void *log_context;
 };
 
+// Has the device what DEV_ features name? NULL has nothing.
+static inline bool rt_device_has(const MTLDevice *device, uint32_t features) {
+    return device && (device->facts.features & features) == features;
+}
 // The default device if it exists, borrowed; else NULL.
 MTLDevice *rt_device_if_any(void);
 #endif

@@ -4,7 +4,6 @@
 #include "runtime/object/log.h"
 #include <stdio.h>
 #include <string.h>
-#include "cpu/cpu.h"
 #include "runtime/object/error.h"
 #include "runtime/object/validation.h"
 
@@ -167,9 +166,9 @@ size_t rt_log_format(char *text, size_t n_bytes, const char *format, const uint6
 
 // ---- Delivery ----
 
-void rt_log_from_kernel(const CpuLaunch *launch, uint32_t type, const char *subsystem_category,
+void rt_log_from_kernel(void *context, uint32_t type, const char *subsystem_category,
                         const char *format, const uint64_t *args, uint32_t n_args) {
-    MTLLogState *state = cpu_run_log_context(launch);
+    MTLLogState *state = context;
     if (state && (MTLLogLevel)type < state->level) return;
     char text[MAX_MESSAGE];
     rt_log_format(text, sizeof text, format ? format : "", args, n_args);

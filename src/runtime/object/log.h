@@ -2,7 +2,6 @@
 // log.h: MTLLogState and what kernels log.
 #ifndef INGOT_RUNTIME_LOG_H
 #define INGOT_RUNTIME_LOG_H
-#include "abi/cpu_kernel.h"
 #include "runtime/object/object.h"
 
 // Records of a log call, pairs of 64-bit words, as stdlib/detail/logging.h writes them. Tag: bits
@@ -22,7 +21,7 @@ typedef enum RtLogKind {
 size_t rt_log_format(char *text, size_t n_bytes, const char *format, const uint64_t *args,
                      uint32_t n_args);
 
-// The CpuLogFn of a command buffer's run; the run's log context is the MTLLogState, or NULL.
-void rt_log_from_kernel(const CpuLaunch *launch, uint32_t type, const char *subsystem_category,
+// DevRun.log of a command buffer's run; the context is the MTLLogState, or NULL.
+void rt_log_from_kernel(void *context, uint32_t type, const char *subsystem_category,
                         const char *format, const uint64_t *args, uint32_t n_args);
 #endif

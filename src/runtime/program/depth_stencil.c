@@ -38,13 +38,13 @@ static bool does_something(const MTLStencilDescriptor *d) {
            d->depth_stencil_pass_operation;
 }
 
-static CpuStencilState translate(const MTLStencilDescriptor *d) {
-    return (CpuStencilState){.compare = (uint8_t)d->stencil_compare_function,
-                             .fail = (uint8_t)d->stencil_failure_operation,
-                             .depth_fail = (uint8_t)d->depth_failure_operation,
-                             .pass = (uint8_t)d->depth_stencil_pass_operation,
-                             .read_mask = (uint8_t)d->read_mask,
-                             .write_mask = (uint8_t)d->write_mask};
+static DevStencil translate(const MTLStencilDescriptor *d) {
+    return (DevStencil){.compare = (uint8_t)d->stencil_compare_function,
+                        .fail = (uint8_t)d->stencil_failure_operation,
+                        .depth_fail = (uint8_t)d->depth_failure_operation,
+                        .pass = (uint8_t)d->depth_stencil_pass_operation,
+                        .read_mask = (uint8_t)d->read_mask,
+                        .write_mask = (uint8_t)d->write_mask};
 }
 
 MTLDepthStencilState *

@@ -35,7 +35,7 @@ MTLError *rt_pipeline_set_patches(MTLRenderPipelineState *state,
         return invalid("The greatest tessellation factor, %zu, is not a power of two, as its "
                        "partition mode needs.",
                        max);
-    state->patches = (CpuPatches){.type = f->patch,
+    state->patches = (DevPatches){.type = f->patch,
                                   .partition = (uint8_t)d->tessellation_partition_mode,
                                   .step = (uint8_t)d->tessellation_factor_step_function,
                                   .winding = (uint8_t)d->tessellation_output_winding_order,
@@ -53,13 +53,13 @@ MTLError *rt_pipeline_set_patches(MTLRenderPipelineState *state,
 uint8_t rt_mesh_value_type(uint32_t data_type) {
     uint32_t n;
     switch (rf_scalar_of(data_type, &n)) {
-    case DT_HALF: return CPU_MESH_HALF;
-    case DT_SHORT: return CPU_MESH_SHORT;
-    case DT_USHORT: return CPU_MESH_USHORT;
-    case DT_CHAR: return CPU_MESH_CHAR;
+    case DT_HALF: return DEV_MESH_HALF;
+    case DT_SHORT: return DEV_MESH_SHORT;
+    case DT_USHORT: return DEV_MESH_USHORT;
+    case DT_CHAR: return DEV_MESH_CHAR;
     case DT_UCHAR:
-    case DT_BOOL: return CPU_MESH_UCHAR;
-    default: return CPU_MESH_WORD;
+    case DT_BOOL: return DEV_MESH_UCHAR;
+    default: return DEV_MESH_WORD;
     }
 }
 
@@ -70,14 +70,14 @@ static uint16_t value_row(const RfValue *v) {
     case RF_LAYER: return ABI_VERTEX_LAYER;
     case RF_VIEWPORT: return ABI_VERTEX_VIEWPORT;
     case RF_CLIP_DISTANCE: return ABI_VERTEX_CLIP;
-    case RF_PRIMITIVE_ID: return CPU_MESH_ROW_ID;
-    case RF_CULLED: return CPU_MESH_ROW_CULLED;
+    case RF_PRIMITIVE_ID: return DEV_MESH_ROW_ID;
+    case RF_CULLED: return DEV_MESH_ROW_CULLED;
     default: return (uint16_t)(ABI_VERTEX_FIRST + v->row);
     }
 }
 
 static void add_value(RtMeshPipeline *m, const RfValue *v) {
-    m->values[m->stage.n_values++] = (CpuMeshValue){.offset = v->offset,
+    m->values[m->stage.n_values++] = (DevMeshValue){.offset = v->offset,
                                                     .row = value_row(v),
                                                     .type = rt_mesh_value_type(v->data_type),
                                                     .n = (uint8_t)v->n,
@@ -99,9 +99,9 @@ static uint32_t max_threads(const RfFunction *f, size_t asked) {
     return asked && asked < declared ? (uint32_t)asked : declared;
 }
 
-static void set_function(CpuMeshFunction *to, const RtStage *stage) {
+static void set_function(DevMeshFunction *to, const RtStage *stage) {
     const RfFunction *f = stage->function ? stage->function->function : NULL;
-    *to = (CpuMeshFunction){.payload_slot = UINT32_MAX, .output_slot = UINT32_MAX};
+    *to = (DevMeshFunction){.payload_slot = UINT32_MAX, .output_slot = UINT32_MAX};
     if (!f) return;
     to->code = stage->code;
     to->n_slots = f->n_slots;
@@ -156,11 +156,11 @@ MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
     if (!m) return rt_error_no_memory();
     state->mesh = m;
     const RfMesh *from = &f->mesh;
-    m->stage = (CpuMeshStage){.payload_bytes = payload,
+    m->stage = (DevMeshStage){.payload_bytes = payload,
                               .max_groups = MAX_MESH_GROUPS,
-                              .topology = from->topology == 0   ? CPU_POINT
-                                          : from->topology == 1 ? CPU_LINE
-                                                                : CPU_TRIANGLE,
+                              .topology = from->topology == 0   ? DEV_POINT
+                                          : from->topology == 1 ? DEV_LINE
+                                                                : DEV_TRIANGLE,
                               .n_vertices = from->n_vertices,
                               .n_primitives = from->n_primitives,
                               .index_offset = from->index_offset,

@@ -23,8 +23,8 @@ static void pipeline_destroy(void *self) {
     rt_pipeline_forget_handle(atomic_load(&state->handle));
     rt_reflection_free(state->reflection);
     for (unsigned i = 0; i < atomic_load(&state->n_variants); i++)
-        cpu_code_release(atomic_load(&state->variants[i].code));
-    cpu_code_release(state->general);
+        rt_code_free(state->device, atomic_load(&state->variants[i].code));
+    rt_code_free(state->device, state->general);
     rt_free(state->arg_use);
     rt_free(state->constants);
     rt_linkage_free(state->linkage);
@@ -42,6 +42,23 @@ RT_CLASS rt_pipeline_class = {.name = "MTLComputePipelineState",
                                    .label_at = offsetof(MTLComputePipelineState, label)};
 
 // ---- Code ----
+
+DevCode *rt_code_load(const MTLDevice *device, const Blob *bytes, const RfFunction *function,
+                      char *why, size_t why_bytes) {
+    const DevCodeSource source = {.bytes = bytes ? bytes->data : NULL,
+                                  .n_bytes = bytes ? bytes->n_bytes : 0,
+                                  .function = function};
+    DevCode *code = device->table->code_load(device->context, &source, why, why_bytes);
+    // Vertex functions have slots for the buffers of attributes, too.
+    if (!code || code->stage || code->n_slots == function->n_slots) return code;
+    snprintf(why, why_bytes, "its arguments are not those of the library");
+    device->table->code_free(code);
+    return NULL;
+}
+
+void rt_code_free(const MTLDevice *device, DevCode *code) {
+    if (code) device->table->code_free(code);
+}
 
 static RtKernelRequest kernel_request(const MTLComputePipelineState *state,
                                       const uint32_t shape[3]) {
@@ -69,24 +86,21 @@ static void trace_code(const RtKernelRequest *request, const Blob *code, RtOrigi
     rt_trace_host_span("compile", name, start_ns, args);
 }
 
-static CpuCode *make_code(const MTLComputePipelineState *state, const uint32_t shape[3],
+static DevCode *make_code(const MTLComputePipelineState *state, const uint32_t shape[3],
                           bool cached_only, MTLError **error) {
     RtKernelRequest request = kernel_request(state, shape);
     request.archived_only = state->archives_only;
     request.cached_only = cached_only;
     RtCompileError answer = {0};
-    CpuCode *code = NULL;
+    DevCode *code = NULL;
     uint64_t start = rt_is_tracing() ? os_now_ns() : 0;
-    Blob *bytes = rt_compile_kernel(&request, &answer);
+    Blob *bytes = NULL;
+    bool compiles = state->device->facts.compiles;
+    if (compiles) bytes = rt_compile_kernel(&request, &answer);
     if (start && (bytes || !cached_only)) trace_code(&request, bytes, answer.origin, start);
-    if (bytes) {
+    if (bytes || !compiles) {
         char why[256];
-        code = cpu_code_load(bytes->data, bytes->n_bytes, why, sizeof why);
-        if (code && cpu_code_info(code)->n_slots != rt_pipeline_function(state)->n_slots) {
-            snprintf(why, sizeof why, "its arguments are not those of the library");
-            cpu_code_release(code);
-            code = NULL;
-        }
+        code = rt_code_load(state->device, bytes, rt_pipeline_function(state), why, sizeof why);
         if (!code && error)
             rt_error_set(
                 error, rt_error_new(MTLComputePipelineErrorDomain, MTLComputePipelineErrorInternal,
@@ -150,7 +164,7 @@ void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]
         if (memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) == 0) return;
     if (!add_variant(state, shape, &variant)) return;
     note_shape(state, shape);
-    CpuCode *code = make_code(state, shape, !wait, NULL);
+    DevCode *code = make_code(state, shape, !wait, NULL);
     atomic_store(&variant->code, code);
     if (code || wait || state->archives_only) return;
     VariantJob *job = rt_alloc(sizeof *job);
@@ -162,11 +176,11 @@ void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]
     }
 }
 
-CpuCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3]) {
+DevCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3]) {
     unsigned n = atomic_load_explicit(&state->n_variants, memory_order_acquire);
     for (unsigned i = 0; i < n; i++) {
         if (memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) != 0) continue;
-        CpuCode *code = atomic_load_explicit(&state->variants[i].code, memory_order_acquire);
+        DevCode *code = atomic_load_explicit(&state->variants[i].code, memory_order_acquire);
         return code ? code : state->general;
     }
     return state->general;
@@ -298,7 +312,7 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
     MTLError **why = &wrong;
     state->general = make_code(state, state->required, false, why);
     if (!state->general) goto fail;
-    state->static_bytes = cpu_code_info(state->general)->threadgroup_bytes;
+    state->static_bytes = state->general->threadgroup_bytes;
     if (state->static_bytes > RT_MAX_THREADGROUP_MEMORY) {
         wrong = rt_error_new(
             MTLComputePipelineErrorDomain, MTLComputePipelineErrorInvalidInput,
@@ -378,9 +392,9 @@ bool rt_pipeline_record(MTLDevice *device, const MTLComputePipelineDescriptor *d
     if (!ok) rt_error_set(error, NULL);
     size_t n = ok && !state->required[0] ? rt_shapes_get(&key, shapes, RT_MAX_VARIANTS) : 0;
     for (size_t i = 0; ok && i < n; i++) {
-        CpuCode *code = make_code(state, shapes[i], false, error);
+        DevCode *code = make_code(state, shapes[i], false, error);
         ok = code != NULL;
-        cpu_code_release(code);
+        rt_code_free(device, code);
     }
     mtl_release(state);
     return ok;

@@ -2,14 +2,14 @@
 // pipeline.h: MTLComputePipelineState: a kernel as machine code, general and for shapes in use.
 #ifndef INGOT_RUNTIME_PIPELINE_H
 #define INGOT_RUNTIME_PIPELINE_H
-#include "cpu/cpu.h"
+#include "device/device.h"
 #include "runtime/program/library.h"
 
 #define RT_MAX_VARIANTS 16u // shapes with code of their own; further ones use the general code
 
 typedef struct RtVariant {
     uint32_t shape[3];
-    CpuCode *_Atomic code; // NULL: being made, or it failed and the general code serves
+    DevCode *_Atomic code; // NULL: being made, or it failed and the general code serves
 } RtVariant;
 
 typedef struct RtLinkage RtLinkage;
@@ -21,7 +21,7 @@ struct MTLComputePipelineState {
     MTLDevice *device;     // retained
     MTLFunction *function; // retained
     RtLabel label;
-    CpuCode *general;     // for any shape, or for the required one
+    DevCode *general;     // for any shape, or for the required one
     uint32_t required[3]; // 0,0,0: any
     size_t max_threads, static_bytes;
     bool width_multiple;
@@ -53,7 +53,13 @@ bool rt_pipeline_record(MTLDevice *device, const MTLComputePipelineDescriptor *d
 void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3],
                          uint64_t n_threads);
 // The best code there is for the shape, borrowed.
-CpuCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3]);
+DevCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3]);
+
+// A function as the device's code; NULL and a sentence in `why`. bytes: what the compiler made; NULL
+// for a device that needs none.
+DevCode *rt_code_load(const MTLDevice *device, const Blob *bytes, const RfFunction *function,
+                      char *why, size_t why_bytes);
+void rt_code_free(const MTLDevice *device, DevCode *code); // NULL is a no-op
 
 // What is known of an argument or value under a function constant (its symbol; "": none).
 RtArgUse rt_condition_use(const MTLFunction *function, const char *condition);

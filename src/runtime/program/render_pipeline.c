@@ -16,8 +16,8 @@
 
 _Static_assert(MTL_MAX_VERTEX_ATTRIBUTES == MSL_MAX_VERTEX, "one table");
 
-static void stage_free(RtStage *stage) {
-    cpu_code_release(stage->code);
+static void stage_free(const MTLDevice *device, RtStage *stage) {
+    rt_code_free(device, stage->code);
     rt_free(stage->constants);
     rt_free(stage->arg_use);
     mtl_release(stage->function);
@@ -30,11 +30,11 @@ static void destroy(void *self) {
     if (state->base) { // the stages are those of the other
         mtl_release(state->base);
     } else {
-        stage_free(&state->vertex);
-        stage_free(&state->object_stage);
+        stage_free(state->device, &state->vertex);
+        stage_free(state->device, &state->object_stage);
         rt_free(state->mesh);
         rt_free(state->tile);
-        stage_free(&state->fragment);
+        stage_free(state->device, &state->fragment);
     }
     rt_free(state->open);
     rt_label_free(&state->label);
@@ -149,19 +149,19 @@ MTLError *rt_render_compile(const MTLDevice *device, RtStage *stage,
                                    extra->options & MTLPipelineOptionFailOnBinaryArchiveMiss,
                                .record = record};
     RtCompileError answer = {0};
-    Blob *bytes = rt_compile_kernel(&request, &answer);
+    Blob *bytes = device->facts.compiles ? rt_compile_kernel(&request, &answer) : NULL;
     MTLError *wrong = NULL;
     char why[256] = "";
-    if (bytes) {
-        stage->code = cpu_code_load(bytes->data, bytes->n_bytes, why, sizeof why);
-        const AbiStageInfo *info = stage->code ? cpu_code_stage_info(stage->code) : NULL;
+    if (bytes || !device->facts.compiles) {
+        stage->code = rt_code_load(device, bytes, f, why, sizeof why);
+        const AbiStageInfo *info = stage->code ? stage->code->stage : NULL;
         bool compute = f->stage == RF_OBJECT || f->stage == RF_MESH || f->stage == RF_KERNEL;
         if (stage->code && compute ? info != NULL
                                    : stage->code && (!info || info->stage != f->stage ||
                                                      info->n_inputs > ABI_MAX_VARYINGS ||
                                                      info->n_outputs > ABI_MAX_VARYINGS)) {
             snprintf(why, sizeof why, "it is not that of the function");
-            cpu_code_release(stage->code);
+            rt_code_free(device, stage->code);
             stage->code = NULL;
         }
         if (!stage->code)
@@ -249,17 +249,17 @@ static MTLError *set_color(MTLRenderPipelineState *state, unsigned i,
     if ((unsigned)c->rgb_blend_operation > MTLBlendOperationMax ||
         (unsigned)c->alpha_blend_operation > MTLBlendOperationMax)
         return invalid("Color attachment %u: that is not a blend operation.", i);
-    state->blend[i] = (CpuBlendState){
-        .enabled = c->blending_enabled,
-        .rgb_op = (uint8_t)c->rgb_blend_operation,
-        .alpha_op = (uint8_t)c->alpha_blend_operation,
-        .src_rgb = plain ? CPU_BLEND_ONE : (uint8_t)factors[0],
-        .dst_rgb = (uint8_t)factors[1],
-        .src_alpha = plain ? CPU_BLEND_ONE : (uint8_t)factors[2],
-        .dst_alpha = (uint8_t)factors[3],
-        .write_mask = c->write_nothing ? 0
-                      : c->write_mask  ? (uint8_t)(c->write_mask & MTLColorWriteMaskAll)
-                                       : MTLColorWriteMaskAll};
+    state->blend[i] =
+        (DevBlend){.enabled = c->blending_enabled,
+                   .rgb_op = (uint8_t)c->rgb_blend_operation,
+                   .alpha_op = (uint8_t)c->alpha_blend_operation,
+                   .src_rgb = plain ? DEV_BLEND_ONE : (uint8_t)factors[0],
+                   .dst_rgb = (uint8_t)factors[1],
+                   .src_alpha = plain ? DEV_BLEND_ONE : (uint8_t)factors[2],
+                   .dst_alpha = (uint8_t)factors[3],
+                   .write_mask = c->write_nothing ? 0
+                                 : c->write_mask  ? (uint8_t)(c->write_mask & MTLColorWriteMaskAll)
+                                                  : MTLColorWriteMaskAll};
     return NULL;
 }
 

@@ -3,12 +3,12 @@
 // state of the rasteriser that a pipeline fixes.
 #ifndef INGOT_RUNTIME_RENDER_PIPELINE_H
 #define INGOT_RUNTIME_RENDER_PIPELINE_H
-#include "cpu/raster/raster.h"
+#include "device/device.h"
 #include "runtime/program/pipeline.h"
 
 typedef struct RtStage {
     MTLFunction *function; // retained; NULL: there is no such stage
-    CpuCode *code;
+    DevCode *code;
     MslConstantValue *constants;
     size_t n_constants;
     unsigned char *arg_use; // RtArgUse per RfArg
@@ -17,18 +17,18 @@ typedef struct RtStage {
 
 // Of a pipeline with a mesh function (mesh_pipeline.c).
 typedef struct RtMeshPipeline {
-    CpuMeshStage stage; // without arguments
+    DevMeshStage stage; // without arguments
     AbiStageInfo info;  // as if a vertex function made the vertices
     uint32_t max_object_threads, max_mesh_threads;
-    CpuMeshValue values[];
+    DevMeshValue values[];
 } RtMeshPipeline;
 
 // Of a pipeline with a tile function (tile_pipeline.c).
 typedef struct RtTilePipeline {
-    CpuTileStage stage; // without arguments
+    DevTileStage stage; // without arguments
     uint32_t max_threads;
     bool matches_tile; // threads of a tile are its pixels
-    CpuMeshValue values[];
+    DevMeshValue values[];
 } RtTilePipeline;
 
 struct MTLRenderPipelineState {
@@ -45,9 +45,9 @@ struct MTLRenderPipelineState {
     RtMeshPipeline *mesh;  // NULL: it is not one
     RtTilePipeline *tile;  // likewise; then `vertex` is the tile function
     uint32_t imageblock_bytes; // of explicit imageblocks of its functions
-    CpuPatches patches;    // what the pipeline fixes; type 0: the vertex function is not for patches
+    DevPatches patches; // what the pipeline fixes; type 0: the vertex function is not for patches
     bool factor_scale;     // tessellation factors are scaled
-    uint16_t rows[ABI_MAX_VARYINGS];                                      // CpuFragmentStage.rows
+    uint16_t rows[ABI_MAX_VARYINGS];                                      // DevFragmentStage.rows
     uint32_t color_formats[ABI_MAX_COLORS], depth_format, stencil_format; // MTLPixelFormat
     uint32_t n_samples, max_amplification;
     uint8_t topology; // MTLPrimitiveTopologyClass
@@ -56,7 +56,7 @@ struct MTLRenderPipelineState {
     bool any_depth_stencil; // of Metal 4: it fits all depth and stencil attachments
     bool discard_all; // rasterization is disabled
     bool alpha_to_coverage, alpha_to_one;
-    CpuBlendState blend[ABI_MAX_COLORS];
+    DevBlend blend[ABI_MAX_COLORS];
     MslVertexDescriptor vertex_descriptor; // what the vertex function reads of it
     uint32_t dynamic_strides; // bit i: the layout of vertex buffer i (index) has a dynamic stride
 };
@@ -96,7 +96,7 @@ MTLError *rt_render_compile(const MTLDevice *device, RtStage *stage,
                             const MslVertexDescriptor *descriptor, Archive *record);
 MTLError *rt_render_set_attachments(MTLRenderPipelineState *state,
                                     const MTLRenderPipelineDescriptor *d);
-uint8_t rt_mesh_value_type(uint32_t data_type); // mesh_pipeline.c: CPU_MESH_
+uint8_t rt_mesh_value_type(uint32_t data_type); // mesh_pipeline.c: DEV_MESH_
 // The same pipeline with other colour attachments: nothing is compiled.
 MTLRenderPipelineState *
 rt_render_pipeline_specialise(MTLRenderPipelineState *base,

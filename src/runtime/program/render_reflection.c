@@ -41,7 +41,7 @@ static void add_stage(MTLRenderPipelineReflection *r, int s, const RtStage *stag
 
 static void add_vertex_buffers(MTLRenderPipelineReflection *r) {
     const RtStage *stage = &r->state->vertex;
-    const AbiStageInfo *info = cpu_code_stage_info(stage->code);
+    const AbiStageInfo *info = stage->code->stage;
     for (uint32_t i = 0; info && i < info->n_vertex_buffers && i < MSL_MAX_VERTEX; i++) {
         uint32_t index = info->vertex_buffers[i];
         snprintf(r->names[i], sizeof r->names[i], "vertexBuffer.%u", index);

@@ -66,7 +66,7 @@ static MTLError *add_values(MTLRenderPipelineState *state) {
                            "with pixel format %s.",
                            v->index, f->name, p->name);
         state->tile->values[state->tile->stage.n_values++] =
-            (CpuMeshValue){.offset = v->offset,
+            (DevMeshValue){.offset = v->offset,
                            .row = (uint16_t)v->index,
                            .type = rt_mesh_value_type(v->data_type),
                            .n = (uint8_t)v->n};
@@ -82,7 +82,7 @@ static MTLError *set_tile(MTLRenderPipelineState *state, const MTLTileRenderPipe
     RtTilePipeline *t = rt_alloc(sizeof *t + (f->n_outputs ? f->n_outputs : 1) * sizeof *t->values);
     if (!t) return rt_error_no_memory();
     state->tile = t;
-    t->stage = (CpuTileStage){.function = {.code = state->vertex.code,
+    t->stage = (DevTileStage){.function = {.code = state->vertex.code,
                                            .n_slots = f->n_slots,
                                            .payload_slot = UINT32_MAX,
                                            .output_slot = UINT32_MAX},

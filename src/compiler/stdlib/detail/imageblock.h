@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // imageblock.h: <metal_imageblocks>: what a tile function sees of its tile, and the types that are
 // stored as pixels are. An imageblock is the address of memory of the rasteriser: width, height,
-// samples and the bytes of a pixel (CPU_IMAGEBLOCK_HEAD), then the pixels, rows of one sample after
+// samples and the bytes of a pixel (DEV_IMAGEBLOCK_HEAD), then the pixels, rows of one sample after
 // the other. Pixels that a tile does not have are written nowhere and read as the nearest that is.
 #pragma once
 

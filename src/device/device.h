@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// device.h: what the runtime asks of a device, as one table of functions. A device is a folder of
+// src that fills one const DevTable in its device.c and has a line in device/list.c
+// (docs/internals/recipe-device.md). The runtime checks everything against Metal's rules first: a
+// device may assume valid input, and never calls back except through DevRun.
+//
+// Addresses are those of the device's code (DevMemory.address); where memory is not unified they
+// mean nothing to the host. A function that may be NULL says what happens then; the default is
+// always what suits a device that runs on the host's memory.
+//
+// Threads: any thread may call, several at once, with no lock of the runtime's held, except where a
+// function says otherwise. Functions of a run are called by the one thread that executes the
+// command buffer.
+#ifndef INGOT_DEVICE_DEVICE_H
+#define INGOT_DEVICE_DEVICE_H
+#include "device/pass.h"
+#include "device/resource.h"
+#include "device/run.h"
+
+// ---- What a device is ----
+
+enum {                          // DevFacts.features: what it can do besides kernels and copies
+    DEV_TEXTURES = 1,           // textures and samplers
+    DEV_RENDER = 2,             // render passes
+    DEV_TENSORS = 4,            // tensors, and networks of them
+    DEV_INDIRECT_COMMANDS = 8,  // indirect command buffers
+    DEV_FUNCTION_POINTERS = 16, // visible function tables
+    DEV_VALIDATION = 32,        // kernels that check their accesses
+    DEV_VIEW_POOLS = 64,        // texture view pools
+};
+typedef struct DevFacts {
+    char name[128], architecture[80]; // "Ingot CPU (...)", "x86_64"
+    uint32_t features;
+    uint64_t memory_bytes;
+    uint64_t max_buffer_bytes;
+    uint32_t max_threads, max_threadgroup_bytes; // of a threadgroup
+    uint32_t n_workers;                          // threads or units that run threadgroups
+    bool unified_memory;                         // the host sees all memory where the device does
+    bool is_host;  // it is the machine's processor: built in, no slot it could be taken from
+    bool compiles; // code_load wants what the compiler makes; false: it wants nothing
+    struct {       // MTLGPUFamily: the greatest of each kind; 0: none
+        uint8_t apple, mac, common, metal;
+    } families;
+} DevFacts;
+
+// ---- The table ----
+
+typedef struct DevTable {
+    const char *name; // in INGOT_DEVICES: "cpu"
+
+    // Life. One call of each at a time; nothing else of the table before open or after close.
+    unsigned (*count)(void); // how many there are on this machine; NULL: one
+    // Fills *facts and gives the context that the other functions take. NULL and a sentence in
+    // `why`: it cannot be used.
+    void *(*open)(unsigned index, DevFacts *facts, char *why, size_t why_bytes);
+    void (*close)(void *context); // NULL: there is nothing to do
+
+    // Memory: zeroed, aligned to a page. Both NULL: the runtime takes the host's, whose addresses
+    // are the device's.
+    bool (*memory_make)(void *context, size_t n_bytes, DevStorage storage, DevMemory *memory);
+    void (*memory_free)(void *context, DevMemory *memory);
+
+    // What kernels get for a texture, a sampler, a tensor: 64 bits, also in argument buffers. The
+    // record lives, at its place, until `free`. NULL: its address is the handle, as code for the
+    // host wants it. False: no memory.
+    bool (*texture_make)(void *context, const AbiTexture *record, DevHandle *handle);
+    bool (*sampler_make)(void *context, const AbiSampler *record, DevHandle *handle);
+    bool (*tensor_make)(void *context, const AbiTensor *record, DevHandle *handle);
+    void (*handle_free)(void *context, DevHandle *handle); // of any of them
+
+    // Pools of texture views (DEV_VIEW_POOLS; else NULL): n ids in a row, all with
+    // ABI_TEXTURE_POOLED, the first returned; 0: no room. `view_at`: what is behind an id; NULL:
+    // nothing. The runtime's lock of the pool is held in view_set.
+    uint64_t (*views_take)(void *context, size_t n);
+    void (*views_give)(void *context, uint64_t first, size_t n);
+    void (*view_set)(void *context, uint64_t id, const AbiTexture *record);
+    const AbiTexture *(*view_at)(void *context, uint64_t id);
+
+    // A function as code. NULL and a sentence in `why`: it cannot be used.
+    DevCode *(*code_load)(void *context, const DevCodeSource *source, char *why, size_t why_bytes);
+    void (*code_free)(DevCode *code);
+
+    // A run: the commands of one command buffer up to its end or to an event it waits for. Commands
+    // may return before they are done, as long as they are done in order; `finish` is then called
+    // before the host looks at results and before an event is signalled. False of any of them: the
+    // run has a fault, and nothing more of it is started.
+    bool (*run_begin)(DevRun *run, uint32_t timeout_ms); // 0: no limit. False: no memory
+    void (*run_end)(DevRun *run);                        // all is done when it returns
+    bool (*finish)(DevRun *run);                         // NULL: commands are done when they return
+    // Told of each memory the command buffer uses, before the commands. NULL: it need not know.
+    void (*use)(DevRun *run, const DevMemory *memory, bool writes);
+    bool (*dispatch)(DevRun *run, const DevDispatch *dispatches, size_t n); // side by side, or not
+    bool (*render)(DevRun *run, const DevPass *pass, const DevDraw *draws, size_t n_draws);
+    // Copies; addresses of the host or of the device. NULL: as the host does it (device/host.c).
+    bool (*copy)(DevRun *run, void *to, const void *from, size_t n_bytes);
+    bool (*fill)(DevRun *run, void *to, uint8_t value, size_t n_bytes);
+    bool (*move)(DevRun *run, const DevMove *move);
+} DevTable;
+
+// Tables of all devices there are in this build, the default one first; the last is NULL (list.c).
+extern const DevTable *const device_list[];
+
+// ---- The defaults (host.c) ----
+
+bool dev_copy(const DevTable *table, DevRun *run, void *to, const void *from, size_t n_bytes);
+bool dev_fill(const DevTable *table, DevRun *run, void *to, uint8_t value, size_t n_bytes);
+bool dev_move(const DevTable *table, DevRun *run, const DevMove *move);
+void dev_host_move(const DevMove *move); // in memory of the host
+bool dev_finish(const DevTable *table, DevRun *run);
+bool dev_texture_make(const DevTable *table, void *context, const AbiTexture *record,
+                      DevHandle *handle);
+bool dev_sampler_make(const DevTable *table, void *context, const AbiSampler *record,
+                      DevHandle *handle);
+bool dev_tensor_make(const DevTable *table, void *context, const AbiTensor *record,
+                     DevHandle *handle);
+void dev_handle_free(const DevTable *table, void *context, DevHandle *handle);
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// run.h: functions as code, dispatches, and the run of a command buffer that they belong to.
+#ifndef INGOT_DEVICE_RUN_H
+#define INGOT_DEVICE_RUN_H
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "abi/kernel.h"
+#include "abi/reflect.h"
+#include "abi/stage.h"
+
+// ---- Code ----
+
+typedef struct DevCodeSource {
+    const void *bytes; // what the compiler made; NULL if DevFacts.compiles is false
+    size_t n_bytes;
+    const RfFunction *function;
+} DevCodeSource;
+
+// The first member of what a device makes of it.
+typedef struct DevCode {
+    uint32_t n_slots;           // of its arguments
+    uint32_t threadgroup_bytes; // static threadgroup memory
+    uint64_t stack_bytes;       // private memory of one SIMD-group, roughly; the device's to use
+    const AbiStageInfo *stage;  // of a vertex or fragment function, which cannot be dispatched
+} DevCode;
+
+// ---- A run ----
+
+typedef enum DevFault {
+    DEV_FAULT_NONE = 0,
+    DEV_FAULT_TIMEOUT,
+    DEV_FAULT_MEMORY,  // an address where there is nothing
+    DEV_FAULT_ILLEGAL, // a trap in the code
+    DEV_FAULT_STACK,
+    DEV_FAULT_NO_MEMORY,
+    DEV_FAULT_LOST, // the device is gone, or does not answer
+} DevFault;
+
+// {0} plus the context and the receivers is a valid start.
+typedef struct DevRun {
+    void *context;              // of the device
+    atomic_int fault;           // DevFault; once set, nothing more of the run starts
+    atomic_bool described;      // the first fault's details are being, or are, written
+    uintptr_t address;          // of a memory fault
+    const char *_Atomic kernel; // name of the kernel that runs, for messages; the runtime's
+    const char *faulting; // the kernel at the time of the fault; read, like address, at the end
+    // What kernels log, and what those that are checked did wrong. Called on any thread, with no
+    // lock of the device's held. `dispatch` is the context of the dispatch. NULL: it is dropped.
+    void (*log)(void *context, uint32_t type, const char *subsystem_category, const char *format,
+                const uint64_t *args, uint32_t n_args);
+    void *log_context;
+    void (*report)(void *context, void *dispatch, const AbiReport *report);
+    void *report_context;
+    _Alignas(16) unsigned char part[64]; // the device's own; zero at the start
+} DevRun;
+
+// Marks the run; the first fault stays, and is described. Any thread.
+static inline void dev_run_fail(DevRun *run, DevFault fault, uintptr_t address) {
+    if (!atomic_exchange(&run->described, true)) {
+        run->address = address;
+        run->faulting = atomic_load_explicit(&run->kernel, memory_order_relaxed);
+    }
+    int none = DEV_FAULT_NONE;
+    atomic_compare_exchange_strong(&run->fault, &none, (int)fault);
+}
+
+typedef struct DevDispatch {
+    DevCode *code;
+    // [code->n_slots] buffers: address incl. offset. Threadgroup parameters: byte offset into the
+    // threadgroup memory (the static part comes first), as an integer. Textures, samplers, tensors:
+    // the handle. Constants may lie in memory of the command buffer (DEV_ARGUMENTS).
+    void *const *args;
+    uint32_t threads_per_grid[3], groups_per_grid[3], group_size[3];
+    uint32_t threadgroup_bytes; // static and dynamic together
+    // For code that checks its accesses, else NULL.
+    // [code->n_slots] bytes from args[i] to the end of the buffer; threadgroup parameters: the
+    // length set; 0 for the rest.
+    const uint64_t *lengths;
+    const AbiSpan *spans; // memory that is alive: sorted, no overlaps
+    size_t n_spans;
+    void *context; // of reports
+} DevDispatch;
+#endif
