@@ -4,7 +4,7 @@ B      ?= build
 PREFIX ?= /usr/local
 CMAKE  := cmake -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 
-.PHONY: all build demo test bench bench-peers fuzz chaos install format asan tsan clean bootstrap
+.PHONY: all build demo test test-long test-times bench bench-peers fuzz chaos install format asan tsan clean bootstrap
 all: build
 
 bootstrap:
@@ -21,6 +21,14 @@ demo: build
 
 test: build
 	@scripts/test $(B)
+
+# All tests, and the hunts that `make test` takes samples of.
+test-long: build
+	@scripts/test $(B) --long
+
+# What every test costs in processor time.
+test-times: build
+	@scripts/test-times $(B)
 
 bench: build
 	@scripts/bench $(B)

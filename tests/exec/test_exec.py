@@ -18,8 +18,9 @@ they were before as a0, a1, ..., and per thread of the grid (x fastest): gx gy g
 grid), lx ly lz (in the threadgroup), tx ty tz (the threadgroup), sx sy sz (actual size of its
 threadgroup), li (index in the threadgroup), lane, simd (its SIMD-group), n (number of threads).
 
-Every run is repeated for vector widths 32, 16 and 1, with and without the threadgroup size known, and
-for a CPU without AVX-512, and with checks of every access: same answer everywhere.
+Every run is repeated in several ways: vector widths 32, 16 and 1, with and without the threadgroup size
+known, for CPUs without AVX-512, and with checks of every access: same answer everywhere. Width 32 and
+the reference always, of the others two and a checked one in turn; all with INGOT_TEST_LONG=1.
 """
 import ctypes
 import glob
@@ -40,6 +41,7 @@ WAYS = [("w32", 32, True, None), ("w32-any", 32, False, None), ("w16", 16, True,
         ("w32-avx2", 32, True, "x86-64-v3"), ("w16-avx2-any", 16, False, "x86-64-v3"), ("w32-sse2", 32, True, "x86-64")]
 # With checks of every access (shader validation): nothing to report, the same answer.
 CHECKED = [("w32-checked", 32, True, None), ("w16-any-checked", 16, False, None), ("w1-checked", 1, False, None)]
+LONG = os.environ.get("INGOT_TEST_LONG") == "1"
 TIMEOUT = 60  # seconds: a kernel that hangs is a failure, not a wait
 
 
@@ -124,6 +126,14 @@ def read_runs(path):
                     "close": runs[-1].close, "tensor": runs[-1].tensors}[m[1]]
             into[int(m[2])] = m[3]
     return runs
+
+
+def in_turn(ways, turn, others=2, always=("w32", "w1")):
+    """Of the ways a kernel can be compiled: those of `always`, and `others` more whose turn it is."""
+    rest = [w for w in ways if w[0] not in always]
+    if LONG or len(rest) <= others:
+        return list(ways)
+    return [w for w in ways if w[0] in always] + [rest[(turn * others + i) % len(rest)] for i in range(others)]
 
 
 def names_of(run):
@@ -301,7 +311,8 @@ RUNS = [r for path in sorted(glob.glob(os.path.join(HERE, "*.metal"))) for r in 
 def test_run(run, libraries):
     library = libraries(run.path)
     with tempfile.TemporaryDirectory() as folder:
-        for way, width, shaped, cpu in WAYS + CHECKED:
+        turn = RUNS.index(run)
+        for way, width, shaped, cpu in in_turn(WAYS, turn) + in_turn(CHECKED, turn, 1, ()):
             so = os.path.join(folder, way + ".so")
             words = [library, "--emit=obj", "--function", run.kernel, "--width", str(width), "-o", so]
             if shaped:

@@ -201,6 +201,7 @@ COOPERATIVE = """
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("t", COMBINATIONS, ids="-".join)
 def test_types(kernels, t):
     """Every combination, to memory and to a cooperative tensor, by SIMD-groups and by one thread."""
@@ -233,6 +234,7 @@ def test_static_k(kernels, way):
                      threads=32 * groups or 1)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("way", MAIN)
 @pytest.mark.parametrize("m,n,groups", [(64, 32, 4), (64, 64, 1), (17, 29, 1), (29, 17, 2), (16, 8, 1), (5, 113, 4), (1, 255, 8),
                                         (255, 1, 4), (16, 16, 0), (3, 5, 0)])
@@ -305,6 +307,7 @@ kernel void reduce(device half *a [[buffer(0)]], device half *b [[buffer(1)]], d
 """
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("way", MAIN)
 @pytest.mark.parametrize("op", ["sum", "max", "min"])
 @pytest.mark.parametrize("m,n", [(16, 32), (17, 29), (8, 64), (3, 1)])
@@ -348,6 +351,7 @@ kernel void inputs(device {ta} *a [[buffer(0)]], device {tb} *b [[buffer(1)]], d
 """
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("way", MAIN)
 @pytest.mark.parametrize("m,n,k,left,right", [(16, 32, 16, 0, 0), (16, 32, 16, 0, 1), (17, 29, 13, 1, 0), (8, 8, 8, 1, 1)])
 def test_inputs(kernels, m, n, k, left, right, way):
@@ -447,6 +451,7 @@ kernel void blocked(device float *a [[buffer(0)]], device float *b [[buffer(1)]]
 """
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("groups,tile,depth", [(1, 32, 16), (4, 32, 8), (2, 24, 7)])
 def test_barriers(kernels, groups, tile, depth, way):
@@ -556,6 +561,7 @@ CONVOLUTION_BODIES = ["op.run(A, W, C);", """
     cT.store(C);"""]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("way", ["w32", "w1", "random", "w32-checked"])
 @pytest.mark.parametrize("body", [0, 1])
 @pytest.mark.parametrize("t,groups,stride,dilation,offset,kernel", [

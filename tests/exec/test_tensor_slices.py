@@ -14,7 +14,8 @@ import pytest
 
 import test_exec as exec_
 
-SEEDS = int(os.environ.get("INGOT_TENSOR_SEEDS", "6"))  # files of 4 kernels each
+LONG = os.environ.get("INGOT_TEST_LONG") == "1"
+SEEDS = int(os.environ.get("INGOT_TENSOR_SEEDS", "100" if LONG else "3"))  # files of 4 kernels each
 WAYS = [w for w in exec_.WAYS + exec_.CHECKED if w[0] in ("w32", "w16", "w1", "w32-checked", "w1-checked")]
 ELEMENTS = {"float": ("f32", np.float32), "half": ("f16", np.float16), "int": ("i32", np.int32),
             "ushort": ("u16", np.uint16), "char": ("i8", np.int8), "uint": ("u32", np.uint32)}

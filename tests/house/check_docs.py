@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the documentation to what is there: links, anchors, paths, indexes, the length of the README.
+"""Holds the documentation to what is there: links, anchors, paths, indexes, the length of the README, figures.
 
     python3 tests/house/check_docs.py [ROOT]
 
@@ -122,6 +122,18 @@ class Checker:
                         self.say(file, number, f"there is no {found[0]}")
 
 
+    def figures(self, page):
+        """Sections that scripts/figures.py can find again, each with the day it was measured."""
+        text = pathlib.Path(self.root, page).read_text(encoding="utf-8")
+        marks = re.findall(r"<!-- (begin|end) ([\w-]+) -->", text)
+        pairs = [key for kind, key in marks if kind == "begin"]
+        if marks != [(kind, key) for key in pairs for kind in ("begin", "end")] or len(set(pairs)) != len(pairs):
+            self.say(page, 1, "the comments around sections do not pair up")
+        for section in re.findall(r"<!-- begin [\w-]+ -->\n(.*?)<!-- end", text, re.S):
+            if not re.match(r"## .*\n\n.*; \d+ \w+ \d{4}\.\n", section):
+                self.say(page, 1, f"no machine and day below {section.splitlines()[0]}")
+
+
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else str(pathlib.Path(__file__).resolve().parents[2])
     checker = Checker(root)
@@ -131,6 +143,7 @@ def main():
     for folder in ("docs/guide", "docs/internals"):
         checker.index(folder)
     checker.mentions()
+    checker.figures("docs/figures.md")
     length = len(pathlib.Path(root, "README.md").read_text(encoding="utf-8").splitlines())
     if length > README_LINES:
         checker.say("README.md", length, f"more than {README_LINES} lines")

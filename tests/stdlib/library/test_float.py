@@ -51,6 +51,7 @@ def evaluate(element, count, expressions, inputs, out_dtype, out_type, options=(
         yield width, out.reshape(len(expressions), -1)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("element", FLOATS)
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 @pytest.mark.parametrize("mode", ["fast", "safe"])
@@ -321,6 +322,7 @@ def test_unpack():
             assert error <= (5e-4 if row == 7 else 1e-6), (width, calls[row], error)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("cols", [2, 3, 4])
 @pytest.mark.parametrize("rows", [2, 3, 4])
 @pytest.mark.parametrize("element", ["float", "half"])

@@ -68,6 +68,7 @@ def run_lanes(element, expressions, inputs, dtype, condition, count=1):
         yield width, out.reshape(len(expressions), N)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("element, condition", CASES)
 def test_reductions(element, condition):
     dtype, mask = TYPES[element], MASKS[condition]
@@ -92,6 +93,7 @@ def test_reductions(element, condition):
             assert bad.size == 0, (width, call, condition, bad[0], row[bad[0]], expected[bad[0]])
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("element, condition", CASES)
 def test_scans(element, condition):
     dtype, mask = TYPES[element], MASKS[condition]
@@ -141,6 +143,7 @@ def fill(x, y, size, modulo, source):
     return out
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("element, count", [(e, 1) for e in TYPES] + [("half", 4), ("uchar", 3),
                                                                       ("float", 2), ("long", 2)])
 def test_shuffles(element, count):
@@ -229,6 +232,7 @@ def decode(v, element):
     return (v.astype(np.uint32) << 16).view(np.float32) if element == "bfloat" else v
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("element", KINDS)
 @pytest.mark.parametrize("other", KINDS)
 @pytest.mark.parametrize("space", ["device", "threadgroup"])

@@ -98,6 +98,7 @@ def check(name, got, x, y, z, dtype, out_dtype, scalar, label):
                            f"not {want[bad[0]]} ({bad.size} of {len(x)} wrong)")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("element, count", [(e, c) for e in TYPES for c in (1, 4)]
                          + [("int", 2), ("int", 3), ("uchar", 2), ("ulong", 3)])
 def test_functions(element, count):
