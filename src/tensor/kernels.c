@@ -94,13 +94,15 @@ static void read_macros(Macros *m, const IgKernelFile *file) {
 
 static MTLComputePipelineState *compile(IgDevice *device, const char *text, const char *function,
                                         const Macros *macros, MTLError **error) {
+    const MTLHeader headers[] = {{"philox.h", ig_text_philox_h, 0},
+                                 {"activations.h", ig_text_activations_h, 0}};
     MTLError *why = NULL;
     MTLLibrary *library = mtl_device_new_library_with_source(
         device->metal, text,
         &(MTLCompileOptions){.preprocessor_macros = macros->at,
                              .preprocessor_macro_count = macros->n,
-                             .headers = &(MTLHeader){"philox.h", ig_text_philox_h, 0},
-                             .header_count = 1,
+                             .headers = headers,
+                             .header_count = 2,
                              .math_mode_is_set = true,
                              .math_mode = MTLMathModeSafe,
                              .source_name = function},

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // ml_encoder.c: MTL4MachineLearningCommandEncoder: dispatches of whole networks.
+#include <string.h>
 #include "runtime/command/fence.h"
 #include "runtime/memory/spans.h"
-#include "runtime/metal4/network_run.h"
+#include "runtime/metal4/ml.h"
 #include "runtime/object/validation.h"
 
 RT_CLASS rt_ml_encoder_class = {.name = "MTL4MachineLearningCommandEncoder",
-                                     .owner = rt_encoder_owner};
+                                .owner = rt_encoder_owner};
 
-MTL4MachineLearningCommandEncoder *
-mtl4_command_buffer_machine_learning_command_encoder(MTL4CommandBuffer *buffer) {
+MTL4MachineLearningCommandEncoder *mtl4_command_buffer_machine_learning_command_encoder(
+    MTL4CommandBuffer *buffer) {
     MTLCommandBuffer *commands = rt_mtl4_recording(buffer, __func__);
     if (!commands) return NULL;
     MTL4MachineLearningCommandEncoder *e =
@@ -29,8 +30,8 @@ MTL4CommandBuffer *mtl4_machine_learning_command_encoder_command_buffer(
     return encoder ? encoder->owner : NULL;
 }
 
-const char *
-mtl4_machine_learning_command_encoder_label(const MTL4MachineLearningCommandEncoder *encoder) {
+const char *mtl4_machine_learning_command_encoder_label(
+    const MTL4MachineLearningCommandEncoder *encoder) {
     return rt_encoder_label(encoder);
 }
 
@@ -156,6 +157,35 @@ static bool find_operands(MTL4MachineLearningCommandEncoder *e, const MTLHeap *h
     return true;
 }
 
+// One step: a dispatch of a kernel with one argument, and a barrier behind it.
+static bool take_dispatch(void *context, const NetDispatch *net) {
+    const MTL4MachineLearningCommandEncoder *e = context;
+    MTLCommandBuffer *commands = e->encoder.buffer;
+    MTLComputePipelineState *kernel = e->state->kernels[net->kernel];
+    const RfFunction *f = rt_pipeline_function(kernel);
+    void *copy = rt_cb_alloc(commands, net->n_bytes + 64);
+    void **args = rt_cb_alloc(commands, (f->n_slots + 1) * sizeof *args);
+    RtDispatch *d = rt_cb_alloc(commands, sizeof *d);
+    if (!copy || !args || !d) {
+        rt_cb_no_memory(commands);
+        return false;
+    }
+    memcpy(copy, net->what, net->n_bytes);
+    for (uint32_t i = 0; i < f->n_args; i++)
+        if (f->args[i].kind == RF_ARG_BUFFER && f->args[i].slot < f->n_slots)
+            args[f->args[i].slot] = copy;
+    d->pipeline = kernel;
+    d->args = args;
+    memcpy(d->groups, net->groups, sizeof d->groups);
+    memcpy(d->threads, net->threads, sizeof d->threads);
+    d->group_size[0] = net->group_size, d->group_size[1] = d->group_size[2] = 1;
+    rt_pipeline_prepare(kernel, d->group_size,
+                        (uint64_t)net->threads[0] * net->threads[1] * net->threads[2]);
+    rt_cb_append(commands, &d->op, &rt_op_dispatch);
+    rt_cb_append_marker(commands, &rt_op_barrier);
+    return true;
+}
+
 void mtl4_machine_learning_command_encoder_dispatch_network(
     MTL4MachineLearningCommandEncoder *encoder, MTLHeap *intermediates_heap) {
     if (!valid(encoder, __func__)) return;
@@ -169,7 +199,7 @@ void mtl4_machine_learning_command_encoder_dispatch_network(
     if (!operands)
         rt_cb_no_memory(commands);
     else if (find_operands(encoder, intermediates_heap, operands, __func__))
-        rt_network_encode(commands, encoder->state, operands);
+        network_encode(encoder->state->network, operands, take_dispatch, encoder);
     rt_free(operands);
 }
 

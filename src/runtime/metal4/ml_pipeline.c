@@ -1,48 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // ml_pipeline.c: MTL4MachineLearningPipelineState: a network with all its sizes, and the kernels
-// its steps need; and the libraries that networks come in.
+// its steps need.
 #include <string.h>
 #include "runtime/metal4/compiler.h"
-#include "runtime/metal4/network_run.h"
+#include "runtime/metal4/ml.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/library.h"
-#include "rt_texts.h"
-
-// ---- Libraries ----
-
-MTLLibrary *rt_network_library(MTLDevice *device, const char *folder, const char *call,
-                               MTLError **error) {
-    char message[JSON_MESSAGE_BYTES];
-    RtNetwork *network = rt_network_read(folder, message);
-    if (!network) {
-        rt_error_set(error, *message
-                                ? rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorCompileFailure,
-                                               "%s: %s", call, message)
-                                : NULL);
-        return NULL;
-    }
-    const MTLPreprocessorMacro type = {"TYPE", network->type == MTLTensorDataTypeFloat32 ? "float"
-                                               : network->type == MTLTensorDataTypeFloat16
-                                                   ? "half"
-                                                   : "bfloat"};
-    MTLLibrary *library =
-        mtl_device_new_library_with_source(device, rt_text_network_metal,
-                                           &(MTLCompileOptions){.preprocessor_macros = &type,
-                                                                .preprocessor_macro_count = 1,
-                                                                .source_name = "network.metal"},
-                                           error);
-    if (library)
-        library->network = network;
-    else
-        rt_network_free(network);
-    return library;
-}
 
 // ---- Pipelines ----
 
 static void pipeline_destroy(void *self) {
     MTL4MachineLearningPipelineState *state = self;
-    rt_network_plan_free(&state->plan);
+    if (state->network) network_plan_free(state->network, &state->plan);
     for (int i = 0; i < NET_N_KERNELS; i++) mtl_release(state->kernels[i]);
     rt_free(state->tensors);
     rt_label_free(&state->label);
@@ -52,16 +21,15 @@ static void pipeline_destroy(void *self) {
 }
 
 RT_CLASS rt_ml_pipeline_class = {.name = "MTL4MachineLearningPipelineState",
-                                      .destroy = pipeline_destroy,
-                                      .label_at =
-                                          offsetof(MTL4MachineLearningPipelineState, label)};
+                                 .destroy = pipeline_destroy,
+                                 .label_at = offsetof(MTL4MachineLearningPipelineState, label)};
 
 static void *reflection_owner(const void *self) {
     return ((const MTL4MachineLearningPipelineReflection *)self)->state;
 }
 
 static RT_CLASS reflection_class = {.name = "MTL4MachineLearningPipelineReflection",
-                                         .owner = reflection_owner};
+                                    .owner = reflection_owner};
 
 static bool invalid(MTLError **error, const char *call, const char *what) {
     rt_error_set(error, rt_error_new(MTLComputePipelineErrorDomain,
@@ -91,9 +59,7 @@ static MTLLibrary *network_of(MTLDevice *device, const MTL4MachineLearningPipeli
 
 static MTLComputePipelineState *kernel(MTLDevice *device, MTLLibrary *library, unsigned which,
                                        MTLError **error) {
-    static const char *const names[NET_N_KERNELS] = {
-        "flat", "each", "reshape", "rows", "matmul", "matmul_a", "matmul_b", "matmul_ab", "conv"};
-    MTLFunction *function = mtl_library_new_function(library, names[which]);
+    MTLFunction *function = mtl_library_new_function(library, network_kernel_name(which));
     MTLComputePipelineState *state = NULL;
     // Not validated: constants and intermediates are no resources, so that a check would take every
     // access to them for one outside. The sizes are checked when the network is planned.
@@ -110,10 +76,8 @@ static MTLComputePipelineState *kernel(MTLDevice *device, MTLLibrary *library, u
 }
 
 static bool make_kernels(MTL4MachineLearningPipelineState *state, MTLError **error) {
-    bool needed[NET_N_KERNELS] = {false};
-    for (size_t i = 0; i < state->network->n_steps; i++)
-        needed[rt_network_kernel(&state->network->steps[i])] = true;
-    needed[NET_KERNEL_FLAT] = needed[NET_KERNEL_EACH];
+    bool needed[NET_N_KERNELS];
+    network_kernels_needed(state->network, needed);
     for (unsigned i = 0; i < NET_N_KERNELS; i++)
         if (needed[i] && !(state->kernels[i] = kernel(state->device, state->library, i, error)))
             return false;
@@ -121,7 +85,7 @@ static bool make_kernels(MTL4MachineLearningPipelineState *state, MTLError **err
 }
 
 static bool list_tensors(MTL4MachineLearningPipelineState *state) {
-    const RtNetwork *net = state->network;
+    const Network *net = state->network;
     state->tensors = rt_alloc((net->n_values + 1) * sizeof *state->tensors);
     if (!state->tensors) return false;
     for (int outputs = 0; outputs < 2; outputs++)
@@ -148,7 +112,7 @@ static MTL4MachineLearningPipelineState *create(MTLDevice *device,
     state->reflection = (MTL4MachineLearningPipelineReflection){{&reflection_class, 0}, state};
     rt_label_set(&state->label, d->label);
     if (!list_tensors(state)) goto no_memory;
-    if (!rt_network_plan(state->network, d, &state->plan, message)) {
+    if (!network_plan(state->network, d, &state->plan, message)) {
         if (!*message) goto no_memory;
         invalid(error, call, message);
         mtl_release(state);
@@ -260,13 +224,13 @@ no_memory:
 
 // ---- Properties ----
 
-MTLDevice *
-mtl4_machine_learning_pipeline_state_device(const MTL4MachineLearningPipelineState *state) {
+MTLDevice *mtl4_machine_learning_pipeline_state_device(
+    const MTL4MachineLearningPipelineState *state) {
     return state ? state->device : NULL;
 }
 
-const char *
-mtl4_machine_learning_pipeline_state_label(const MTL4MachineLearningPipelineState *state) {
+const char *mtl4_machine_learning_pipeline_state_label(
+    const MTL4MachineLearningPipelineState *state) {
     return state ? rt_label(&state->label) : "";
 }
 
@@ -275,8 +239,8 @@ size_t mtl4_machine_learning_pipeline_state_intermediates_heap_size(
     return state ? state->plan.heap_bytes : 0;
 }
 
-MTL4MachineLearningPipelineReflection *
-mtl4_machine_learning_pipeline_state_reflection(const MTL4MachineLearningPipelineState *state) {
+MTL4MachineLearningPipelineReflection *mtl4_machine_learning_pipeline_state_reflection(
+    const MTL4MachineLearningPipelineState *state) {
     return state ? (MTL4MachineLearningPipelineReflection *)(uintptr_t)&state->reflection : NULL;
 }
 

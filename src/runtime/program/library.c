@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/files.h"
-#include "runtime/metal4/network.h"
+#include "network/network.h"
 #include "runtime/object/async.h"
 #include "runtime/program/link.h"
 #include "runtime/program/reflection.h"
@@ -25,7 +25,7 @@ static void library_destroy(void *self) {
     rt_free(library->links);
     rt_free(library->path);
     metallib_release(library->lib);
-    rt_network_free(library->network);
+    network_free(library->network);
     rt_label_free(&library->label);
     pthread_mutex_destroy(&library->lock);
     mtl_release(library->device);

@@ -28,7 +28,7 @@ struct MTLLibrary {
     MTLFunctionConstant *constants; // one per RfConstant
     pthread_mutex_t lock;
     RtTypeNodes *types; // under lock; made at first need
-    struct RtNetwork *network; // the library of a network's package (metal4/network.h); else NULL
+    struct Network *network; // the library of a network's package (src/network); else NULL
 };
 
 // One value, large enough for every scalar and vector type.
@@ -71,4 +71,7 @@ const RtConstantValue *rt_constant_value_find(const MTLFunctionConstantValues *v
 // The MTLError for a compiler's answer; NULL: no memory.
 MTLError *rt_error_from_compiler(const char *domain, long code, const RtCompileError *answer,
                                  const char *what);
+// The library of a package: mtl_device_new_library_with_url for folders.
+MTLLibrary *rt_network_library(MTLDevice *device, const char *folder, const char *call,
+                               MTLError **error);
 #endif

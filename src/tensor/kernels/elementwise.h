@@ -6,6 +6,7 @@ using namespace metal;
 
 #pragma METAL fp math_mode(safe)
 #pragma METAL fp contract(off)
+#include "activations.h"
 template <class T> T ig_abs(T x) { return x < T(0) ? -x : x; }
 inline float ig_abs(float x) { return fabs(x); }
 template <class T> T ig_sign(T x) { return T(x > T(0)) - T(x < T(0)); }
@@ -21,17 +22,6 @@ inline float ig_trunc(float x) { return trunc(x); }
 // As NumPy and PyTorch: what is not a number stays so.
 template <class T> T ig_max(T x, T y) { return x > y || x != x ? x : y; }
 template <class T> T ig_min(T x, T y) { return x < y || x != x ? x : y; }
-inline float ig_gelu_slope(float x) {
-    float t = tanh(0.7978845608f * (x + 0.044715f * x * x * x));
-    return 0.5f * (1.0f + t) +
-           0.5f * x * (1.0f - t * t) * 0.7978845608f * (1.0f + 0.134145f * x * x);
-}
-
-inline float ig_silu_slope(float x) {
-    float s = 1.0f / (1.0f + exp(-x));
-    return s * (1.0f + x * (1.0f - s));
-}
-
 inline float ig_pow(float x, float y) { return pow(x, y); }
 template <class T> T ig_remainder(T x, T y) {
     if (y == T(0)) return T(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// network.metal: the kernels of networks (network_run.c). A kernel takes one struct with pointers,
-// sizes and strides (network_run.h has the same structs). TYPE is the element type of the network;
+// network.metal: the kernels of networks (steps.c). A kernel takes one struct with pointers,
+// sizes and strides (steps.c has the same structs). TYPE is the element type of the network;
 // all arithmetic is float.
 //
 // Macros: TYPE=half,float,bfloat
@@ -8,6 +8,7 @@
 #include <metal_tensor>
 #include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
 using namespace metal;
+#include "activations.h"
 using namespace mpp::tensor_ops;
 typedef TYPE T;
 
@@ -23,7 +24,7 @@ struct Each {
 static float apply(uint kind, float a, float b) {
     switch (kind) {
     case 1: return max(a, 0.0f);
-    case 2: return 1 / (1 + exp(-a));
+    case 2: return ig_sigmoid(a);
     case 3: return tanh(a);
     case 4: return sin(a);
     case 5: return cos(a);
@@ -32,8 +33,8 @@ static float apply(uint kind, float a, float b) {
     case 8: return sqrt(a);
     case 9: return -a;
     case 10: return abs(a);
-    case 11: return 0.5f * a * (1 + tanh(0.7978845608f * (a + 0.044715f * a * a * a)));
-    case 12: return a / (1 + exp(-a));
+    case 11: return ig_gelu(a);
+    case 12: return ig_silu(a);
     case 20: return a + b;
     case 21: return a - b;
     case 22: return a * b;

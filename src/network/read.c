@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// network_read.c: a network's package: network.json and its weights. Nothing in them is trusted.
+// read.c: a network's package: network.json and its weights. Nothing in them is trusted.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "base/numbers.h"
 #include "base/safetensors.h"
-#include "runtime/metal4/network.h"
+#include "network/network.h"
 
 #define MAX_ELEMENTS ((int64_t)1 << 30)
 
@@ -17,36 +17,37 @@ static const struct {
     uint32_t kind;
 } ops[] = {
 #define OP(name, form, kind) {#name, form, kind},
-#include "runtime/metal4/network_ops.def"
+#include "network/ops.def"
 #undef OP
 };
 
-const char *rt_network_op_name(NetOp op) { return ops[op].name; }
-NetForm rt_network_op_form(NetOp op) { return ops[op].form; }
-uint32_t rt_network_op_kind(NetOp op) { return ops[op].kind; }
+const char *network_op_name(NetOp op) { return ops[op].name; }
+NetForm network_op_form(NetOp op) { return ops[op].form; }
+uint32_t network_op_kind(NetOp op) { return ops[op].kind; }
 
-size_t rt_network_type_bytes(MTLTensorDataType type) {
+size_t network_type_bytes(MTLTensorDataType type) {
     return type == MTLTensorDataTypeFloat32                                        ? 4
            : type == MTLTensorDataTypeFloat16 || type == MTLTensorDataTypeBFloat16 ? 2
                                                                                    : 0;
 }
 
-void rt_network_free(RtNetwork *network) {
+void network_free(Network *network) {
     if (!network) return;
+    const NetMemory *m = network->memory;
     for (size_t i = 0; i < network->n_values; i++) {
-        rt_free(network->values[i].name);
-        rt_free(network->values[i].data);
+        m->free(network->values[i].name);
+        m->free(network->values[i].data);
     }
-    for (size_t i = 0; i < network->n_steps; i++) rt_free(network->steps[i].inputs);
-    rt_free(network->values);
-    rt_free(network->steps);
-    rt_free(network->name);
-    rt_free(network);
+    for (size_t i = 0; i < network->n_steps; i++) m->free(network->steps[i].inputs);
+    m->free(network->values);
+    m->free(network->steps);
+    m->free(network->name);
+    m->free(network);
 }
 
 typedef struct Reader {
     JsonReader json;
-    RtNetwork *net;
+    Network *net;
     const char *folder;
     char weights[200];     // file of constants that name none; "": none
     unsigned char *loaded; // the safetensors file read last, what is in it, and its name
@@ -63,22 +64,22 @@ static bool no_memory(Reader *r) {
 
 // ---- Values ----
 
-static NetValue *find_value(RtNetwork *net, const char *name) {
+static NetValue *find_value(Network *net, const char *name) {
     for (size_t i = 0; i < net->n_values; i++)
         if (strcmp(net->values[i].name, name) == 0) return &net->values[i];
     return NULL;
 }
 
 static NetValue *add_value(Reader *r, const char *name, int kind) {
-    RtNetwork *net = r->net;
+    Network *net = r->net;
     if (*name && find_value(net, name)) {
         json_fail(&r->json, "there are two values '%s'", name);
         return NULL;
     }
-    char *copy = rt_strdup(name);
-    if (!copy ||
-        !rt_grow(&net->values, &net->values_capacity, net->n_values + 1, sizeof *net->values)) {
-        rt_free(copy);
+    char *copy = r->net->memory->copy(name);
+    if (!copy || !r->net->memory->grow(&net->values, &net->values_capacity, net->n_values + 1,
+                                       sizeof *net->values)) {
+        r->net->memory->free(copy);
         no_memory(r);
         return NULL;
     }
@@ -147,10 +148,10 @@ static void from_float(float f, unsigned char *p, MTLTensorDataType type) {
 // The constant's data in the network's type, from `from`.
 static bool take_data(Reader *r, NetValue *v, const unsigned char *from, MTLTensorDataType type) {
     MTLTensorDataType to = r->net->type;
-    size_t n = (size_t)rt_shape_count(&v->shape), size = rt_network_type_bytes(to);
-    rt_free(v->data);
+    size_t n = (size_t)network_shape_count(&v->shape), size = network_type_bytes(to);
+    r->net->memory->free(v->data);
     // Kernels read whole vectors: a little more than there is.
-    v->data = rt_alloc_aligned((n * size + 127) & ~(size_t)63, 64);
+    v->data = r->net->memory->alloc_aligned((n * size + 127) & ~(size_t)63, 64);
     if (!v->data) return no_memory(r);
     unsigned char *out = v->data;
     memset(out + n * size, 0, ((n * size + 127) & ~(size_t)63) - n * size);
@@ -158,7 +159,7 @@ static bool take_data(Reader *r, NetValue *v, const unsigned char *from, MTLTens
         memcpy(out, from, n * size);
     else
         for (size_t i = 0; i < n; i++)
-            from_float(to_float(from + i * rt_network_type_bytes(type), type), out + i * size, to);
+            from_float(to_float(from + i * network_type_bytes(type), type), out + i * size, to);
     return true;
 }
 
@@ -213,9 +214,9 @@ static bool from_safetensors(Reader *r, NetValue *v, const char *file, const cha
         return json_fail(j, "tensor '%s' of '%s' is not of type F32, F16 or BF16", name, file);
     if (t->n_elements < 1 || t->n_elements > MAX_ELEMENTS)
         return json_fail(j, "tensor '%s' of '%s' is empty or too large", name, file);
-    if (v->sized && t->n_elements != rt_shape_count(&v->shape))
+    if (v->sized && t->n_elements != network_shape_count(&v->shape))
         return json_fail(j, "tensor '%s' of '%s' has %lld elements, not %lld", name, file,
-                         (long long)t->n_elements, (long long)rt_shape_count(&v->shape));
+                         (long long)t->n_elements, (long long)network_shape_count(&v->shape));
     if (!v->sized) {
         v->shape.rank = (uint32_t)t->rank;
         for (uint32_t i = 0; i < NET_MAX_RANK; i++) // innermost first
@@ -228,7 +229,7 @@ static bool from_safetensors(Reader *r, NetValue *v, const char *file, const cha
 static bool from_raw(Reader *r, NetValue *v, const char *file, uint64_t offset,
                      MTLTensorDataType type) {
     if (!v->sized) return json_fail_key(&r->json, "dimensions", "raw data needs sizes");
-    size_t n, size = (size_t)rt_shape_count(&v->shape) * rt_network_type_bytes(type);
+    size_t n, size = (size_t)network_shape_count(&v->shape) * network_type_bytes(type);
     unsigned char *data = load(r, file, &n);
     if (!data) return false;
     bool ok = (offset <= n && size <= n - offset) ||
@@ -255,7 +256,8 @@ static bool read_numbers(Reader *r, float **numbers, size_t *n) {
             if (!json_enter_array(j)) return false;
             continue;
         }
-        if (!rt_grow(numbers, &capacity, *n + 1, sizeof **numbers)) return no_memory(r);
+        if (!r->net->memory->grow(numbers, &capacity, *n + 1, sizeof **numbers))
+            return no_memory(r);
         if (!json_float(j, &(*numbers)[(*n)++])) return false;
     }
     return json_ok(j);
@@ -309,7 +311,7 @@ static bool make_constant(Reader *r, const Constant *c) {
             v->shape = (NetShape){1, {(int64_t)c->n_numbers, 1, 1, 1, 1, 1, 1, 1}};
             v->sized = true;
         }
-        if ((int64_t)c->n_numbers != rt_shape_count(&v->shape))
+        if ((int64_t)c->n_numbers != network_shape_count(&v->shape))
             return json_fail_key(j, "data", "has another number of elements than dimensions");
         return take_data(r, v, (const unsigned char *)c->numbers, MTLTensorDataTypeFloat32);
     }
@@ -326,7 +328,7 @@ static bool read_constants(Reader *r) {
     while (json_next_item(&r->json)) {
         Constant c = {0};
         bool ok = json_enter_object(&r->json) && read_constant_keys(r, &c) && make_constant(r, &c);
-        rt_free(c.numbers);
+        r->net->memory->free(c.numbers);
         if (!ok) return false;
     }
     return json_ok(&r->json);
@@ -388,7 +390,8 @@ static bool read_operand(Reader *r, uint32_t *value) {
 static bool read_operands(Reader *r, NetStep *s) {
     JsonReader *j = &r->json;
     if (s->inputs) return json_fail(j, "stands there twice");
-    if (!(s->inputs = rt_alloc(NET_MAX_INPUTS * sizeof *s->inputs))) return no_memory(r);
+    if (!(s->inputs = r->net->memory->alloc(NET_MAX_INPUTS * sizeof *s->inputs)))
+        return no_memory(r);
     if (!json_enter_array(j)) return false;
     while (json_next_item(j)) {
         if (s->n_inputs == NET_MAX_INPUTS) return json_fail(j, "too many inputs");
@@ -444,13 +447,14 @@ static bool read_step_key(Reader *r, NetStep *s, const char *key, char *output, 
 
 static bool read_steps(Reader *r) {
     JsonReader *j = &r->json;
-    RtNetwork *net = r->net;
+    Network *net = r->net;
     const char *key;
     if (!json_enter_array(j)) return false;
     while (json_next_item(j)) {
         char output[JSON_KEY_BYTES] = "", op[32] = "";
         if (net->n_steps == NET_MAX_STEPS) return json_fail(j, "too many operations");
-        if (!rt_grow(&net->steps, &net->steps_capacity, net->n_steps + 1, sizeof *net->steps))
+        if (!r->net->memory->grow(&net->steps, &net->steps_capacity, net->n_steps + 1,
+                                  sizeof *net->steps))
             return no_memory(r);
         NetStep *s = &net->steps[net->n_steps++];
         *s = (NetStep){.strides = {1, 1}, .dilations = {1, 1}, .op = NET_N_OPS};
@@ -540,15 +544,16 @@ static bool read_network(Reader *r) {
         if (!ok) return false;
     }
     if (!json_finish(j) || !check_indices(r)) return false;
-    r->net->name = rt_strdup(name);
+    r->net->name = r->net->memory->copy(name);
     return r->net->name || no_memory(r);
 }
 
-RtNetwork *rt_network_read(const char *folder, char *message) {
-    Reader r = {.folder = folder, .net = rt_alloc(sizeof *r.net)};
+Network *network_read(const NetMemory *memory, const char *folder, char *message) {
+    Reader r = {.folder = folder, .net = memory->alloc(sizeof *r.net)};
     size_t n = 0;
     message[0] = 0;
     if (!r.net) return NULL;
+    r.net->memory = memory;
     r.net->type = MTLTensorDataTypeFloat32;
     char *path = path_join(folder, "network.json");
     unsigned char *text = path ? file_read(path, &n) : NULL;
@@ -563,6 +568,6 @@ RtNetwork *rt_network_read(const char *folder, char *message) {
     free(path);
     forget_tensors(&r);
     if (ok) return r.net;
-    rt_network_free(r.net);
+    network_free(r.net);
     return NULL;
 }

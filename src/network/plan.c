@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// network_plan.c: sizes of a network's values, from its inputs on, and places for them in the
+// plan.c: sizes of a network's values, from its inputs on, and places for them in the
 // intermediates heap: a value's bytes are free again after the last step that reads it.
 #include <stdarg.h>
 #include <stdio.h>
-#include "runtime/metal4/network.h"
+#include "network/network.h"
 
 #define MAX_ELEMENTS ((int64_t)1 << 30)
 #define PLACE_ALIGN 256u
@@ -111,7 +111,7 @@ static const char *size_concat(const NetStep *s, const NetShape *shapes, NetShap
 
 static const char *size_step(const NetStep *s, const NetShape *shapes, NetShape *out) {
     const NetShape *a = &shapes[s->inputs[0]], *b = &shapes[s->inputs[s->n_inputs > 1]];
-    switch (rt_network_op_form(s->op)) {
+    switch (network_op_form(s->op)) {
     case EACH: *out = *a; return NULL;
     case PAIR: return size_pair(a, b, out);
     case ROWS: return size_rows(s, a, out);
@@ -121,14 +121,14 @@ static const char *size_step(const NetStep *s, const NetShape *shapes, NetShape 
     case CONCAT: return size_concat(s, shapes, out);
     case RESHAPE:
         *out = s->dimensions;
-        return s->dimensions.rank && rt_shape_count(out) == rt_shape_count(a)
+        return s->dimensions.rank && network_shape_count(out) == network_shape_count(a)
                    ? NULL
                    : "dimensions have as many elements as the input";
     }
     return "there is no such operation";
 }
 
-static bool size_inputs(const RtNetwork *net, const MTL4MachineLearningPipelineDescriptor *d,
+static bool size_inputs(const Network *net, const MTL4MachineLearningPipelineDescriptor *d,
                         NetShape *shapes, char *message) {
     for (size_t k = 0; d->input_dimensions && k < d->input_dimension_count; k++) {
         const MTLTensorExtents *e = &d->input_dimensions[k].dimensions;
@@ -169,8 +169,9 @@ typedef struct Blocks { // alive, in order of offsets
     size_t n, capacity;
 } Blocks;
 
-static bool place(Blocks *b, size_t n_bytes, size_t last, size_t *offset, size_t *high) {
-    if (!rt_grow(&b->items, &b->capacity, b->n + 1, sizeof *b->items)) return false;
+static bool place(const NetMemory *m, Blocks *b, size_t n_bytes, size_t last, size_t *offset,
+                  size_t *high) {
+    if (!m->grow(&b->items, &b->capacity, b->n + 1, sizeof *b->items)) return false;
     size_t at = 0, i = 0;
     for (; i < b->n && b->items[i].offset < at + n_bytes; i++)
         at = b->items[i].offset + b->items[i].n_bytes;
@@ -188,8 +189,9 @@ static void expire(Blocks *b, size_t step) {
     b->n = n;
 }
 
-static bool place_all(const RtNetwork *net, NetPlan *plan) {
-    size_t *last = rt_alloc((net->n_values + 1) * sizeof *last);
+static bool place_all(const Network *net, NetPlan *plan) {
+    const NetMemory *m = net->memory;
+    size_t *last = m->alloc((net->n_values + 1) * sizeof *last);
     Blocks blocks = {0};
     bool ok = last != NULL;
     for (size_t i = 0; ok && i < net->n_steps; i++) {
@@ -209,24 +211,24 @@ static bool place_all(const RtNetwork *net, NetPlan *plan) {
         uint32_t out = net->steps[i].output;
         expire(&blocks, i);
         if (plan->places[out].where == NET_IN_TENSOR) continue;
-        size_t n = (size_t)rt_shape_count(&plan->shapes[out]) * rt_network_type_bytes(net->type);
+        size_t n = (size_t)network_shape_count(&plan->shapes[out]) * network_type_bytes(net->type);
         n = (n + PLACE_SLACK + PLACE_ALIGN - 1) & ~(size_t)(PLACE_ALIGN - 1);
-        ok = place(&blocks, n, last[out], &plan->places[out].offset, &plan->heap_bytes);
+        ok = place(m, &blocks, n, last[out], &plan->places[out].offset, &plan->heap_bytes);
     }
-    rt_free(last);
-    rt_free(blocks.items);
+    m->free(last);
+    m->free(blocks.items);
     return ok;
 }
 
-void rt_network_plan_free(NetPlan *plan) {
-    rt_free(plan->shapes);
-    rt_free(plan->places);
+void network_plan_free(const Network *net, NetPlan *plan) {
+    net->memory->free(plan->shapes);
+    net->memory->free(plan->places);
 }
 
-bool rt_network_plan(const RtNetwork *net, const MTL4MachineLearningPipelineDescriptor *d,
-                     NetPlan *plan, char *message) {
-    *plan = (NetPlan){.shapes = rt_alloc((net->n_values + 1) * sizeof *plan->shapes),
-                      .places = rt_alloc((net->n_values + 1) * sizeof *plan->places)};
+bool network_plan(const Network *net, const MTL4MachineLearningPipelineDescriptor *d, NetPlan *plan,
+                  char *message) {
+    *plan = (NetPlan){.shapes = net->memory->alloc((net->n_values + 1) * sizeof *plan->shapes),
+                      .places = net->memory->alloc((net->n_values + 1) * sizeof *plan->places)};
     message[0] = 0;
     if (!plan->shapes || !plan->places) return false;
     for (size_t i = 0; i < net->n_values; i++)
@@ -243,7 +245,7 @@ bool rt_network_plan(const RtNetwork *net, const MTL4MachineLearningPipelineDesc
         char a[128], b[128];
         const NetShape *second = s->n_inputs > 1 ? &plan->shapes[s->inputs[1]] : NULL;
         return fail(message, "operation %zu, '%s' that makes '%s': %s; inputs are %s%s%s", i,
-                    rt_network_op_name(s->op), net->values[s->output].name, wrong,
+                    network_op_name(s->op), net->values[s->output].name, wrong,
                     text_of(&plan->shapes[s->inputs[0]], a), second ? " and " : "",
                     second ? text_of(second, b) : "");
     }
