@@ -25,14 +25,12 @@ typedef struct MTLClass {
 // The record behind `after`, the first one for NULL; NULL: that was the last.
 MTL_API MTLClass *mtl_class_next(const MTLClass *after);
 typedef void (*MTLDeathWatch)(void *object);
-// Called when the last reference to a watched object is gone, before anything of it is. One for the
-// process, set before the first mtl_watch.
+// Called when the last reference to an object is gone, before anything of it is; NULL: nobody wants to
+// know. Parts of another object (an encoder of its command buffer, a member of its reflection) end with
+// that one, unreported.
 MTL_API void mtl_set_death_watch(MTLDeathWatch died);
-// Has the object's end reported. False: it is a part of another object (an encoder of its command
-// buffer, a member of its reflection) and ends with that one, unreported.
-MTL_API bool mtl_watch(void *object);
-// As mtl_retain, but NULL when the last reference is already gone: for those who keep an address
-// without a reference and are told by the watch.
+// As mtl_retain, but NULL when the last reference is already gone, and for parts of another object: for
+// those who keep an address without a reference and are told by the watch.
 MTL_API void *mtl_retain_if_alive(void *object);
 
 #ifdef __cplusplus

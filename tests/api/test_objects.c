@@ -75,19 +75,16 @@ static void class_records_are_found_and_ends_are_reported(void **state) {
               *second = mtl_device_new_buffer(device, 16, 0);
     assert_string_equal((*(MTLClass **)first)->name, "MTLBuffer");
     assert_ptr_equal(*(void **)first, *(void **)second);
-    assert_false(mtl_watch(first)); // nobody is told yet
     mtl_set_death_watch(died);
-    assert_true(mtl_watch(first));
     assert_ptr_equal(mtl_retain_if_alive(first), first);
     mtl_release(first);
     assert_null(dead);
-    mtl_release(second);
-    assert_null(dead); // not watched
     mtl_release(first);
     assert_ptr_equal(dead, first);
     assert_null(mtl_retain_if_alive(NULL));
-    assert_false(mtl_watch(NULL));
     mtl_set_death_watch(NULL);
+    mtl_release(second);
+    assert_ptr_equal(dead, first); // nobody is told
 }
 
 static void buffers_are_zeroed_counted_and_named(void **state) {

@@ -84,16 +84,9 @@ MTLClass *mtl_class_next(const MTLClass *after) {
     return next < __stop_ingot_classes ? (MTLClass *)next : NULL;
 }
 
-static MTLDeathWatch death_watch;
+static _Atomic(MTLDeathWatch) death_watch;
 
-void mtl_set_death_watch(MTLDeathWatch died) { death_watch = died; }
-
-bool mtl_watch(void *object) {
-    RtObject *o = object;
-    if (!o || o->cls->owner || !death_watch) return false;
-    atomic_fetch_or_explicit(&o->refs, RT_WATCHED, memory_order_relaxed);
-    return true;
-}
+void mtl_set_death_watch(MTLDeathWatch died) { atomic_store(&death_watch, died); }
 
 // ---- References ----
 
@@ -122,16 +115,14 @@ void *mtl_retain(void *object) {
 
 bool rt_retain_if_alive(RtObject *object) {
     size_t refs = atomic_load(&object->refs);
-    while (refs & ~RT_WATCHED)
+    while (refs > 0)
         if (atomic_compare_exchange_weak(&object->refs, &refs, refs + 1)) return true;
     return false;
 }
 
 void *mtl_retain_if_alive(void *object) {
     RtObject *o = object;
-    if (!o) return NULL;
-    if (o->cls->owner) return mtl_retain_if_alive(o->cls->owner(o)) ? object : NULL;
-    return rt_retain_if_alive(o) ? object : NULL;
+    return o && !o->cls->owner && rt_retain_if_alive(o) ? object : NULL;
 }
 
 void mtl_release(void *object) {
@@ -141,18 +132,17 @@ void mtl_release(void *object) {
         mtl_release(o->cls->owner(o));
         return;
     }
-    size_t before = atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel);
-    if ((before & ~RT_WATCHED) != 1) return;
+    if (atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) != 1) return;
     if (rt_leaks_wanted()) rt_leaks_died(o);
-    if (before & RT_WATCHED) death_watch(o);
+    MTLDeathWatch died = atomic_load_explicit(&death_watch, memory_order_acquire);
+    if (died) died(o);
     o->cls->destroy(o);
 }
 
 size_t mtl_retain_count(const void *object) {
     const RtObject *o = object;
     if (!o) return 0;
-    return o->cls->owner ? mtl_retain_count(o->cls->owner(o))
-                         : atomic_load(&o->refs) & ~RT_WATCHED;
+    return o->cls->owner ? mtl_retain_count(o->cls->owner(o)) : atomic_load(&o->refs);
 }
 
 const char *mtl_class_name(const void *object) {

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdint.h>
 #include "ingot/metal.h"
 #include "ingot/classes.h"
 
@@ -25,9 +24,8 @@ _Static_assert(offsetof(RtClass, name) == offsetof(MTLClass, name), "a record be
 
 typedef struct RtObject {
     const RtClass *cls;
-    atomic_size_t refs; // and RT_WATCHED
+    atomic_size_t refs;
 } RtObject;
-#define RT_WATCHED (~(SIZE_MAX >> 1)) // a bit of the count: mtl_watch was called
 
 // Zeroed, from the allocator hook; NULL: no memory. rt_free takes NULL.
 void *rt_alloc(size_t n_bytes);

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""api.py: reads the table of Metal's API (../api/*.api) into plain objects.
+
+A line is a row, `#` begins a comment, rows below a protocol or class belong to it:
+
+    header MTLBuffer                          the header that Objective-C programs import it by
+    enum NSUInteger MTLStorageMode            or: options; rows below: NAME = VALUE
+    struct MTLSize NSUInteger width, height   fields by `;`
+    typedef uint64_t MTLGPUAddress
+    block MTLLogHandler void (NSString *a, ...)
+    string MTLIOErrorDomain "text"
+    protocol MTLBuffer : MTLResource          [on CLASS]: the class of libingot that has its methods;
+                                              [values]: objects of it are made here
+    class MTLHeapDescriptor : NSObject        [fills STRUCT] [on CLASS] [after] [byhand]
+    array MTLxArray of MTLx 8
+    property [readonly] [getter=isX] [made] TYPE name [default EXPRESSION] [=> BINDING]
+    slot TYPE name                            a property that programs do not see
+    default name EXPRESSION                   of a property of the superclass
+    - (TYPE)selector:(TYPE)name ... [=> BINDING]
+
+Bindings of methods: nothing (the rule of names: names.py), a function of include/ingot ("owned"
+behind it: it gives a reference; "array": it and NAME_count make a NSArray; "with A, B": more arguments
+at its end), `hand` (a function face_CLASS_selector_ in a file beside this folder), `new` (an object of
+the class), `set` (stores its arguments in the properties of their names), `reset`,
+`answer EXPRESSION` (a fact of this device), `refused REASON`.
+Of a descriptor's properties: nothing or .field or !.field of the struct that it fills, `after` (the
+hand-written face_after_CLASS fills it: such a class has the word `after`; with `byhand` all of
+face_fill_CLASS is hand-written), `kept` (remembered, without effect), `refused REASON`, `hand`.
+"""
+import collections
+import pathlib
+import re
+
+Property = collections.namedtuple("Property", "type name readonly getter made default binding where hidden")
+Method = collections.namedtuple("Method", "static result selector params binding where")
+Enum = collections.namedtuple("Enum", "kind base name items header")
+Struct = collections.namedtuple("Struct", "name fields header")
+
+
+class Class:
+    """A protocol, class or array of attachments."""
+
+    def __init__(self, kind, name, parent, header):
+        self.kind, self.name, self.parent, self.header = kind, name, parent, header
+        self.on = self.fills = self.item = None
+        self.count, self.after, self.byhand, self.values, self.defaults = 0, False, False, False, {}
+        self.properties, self.methods = [], []
+
+
+class Api:
+    def __init__(self):
+        self.enums, self.structs, self.typedefs, self.blocks = {}, {}, {}, {}
+        self.strings, self.classes, self.order, self.headers = {}, {}, [], []
+
+    def chain(self, cls):
+        """The class and what it stands on, nearest first."""
+        out = [cls]
+        while out[-1].parent in self.classes:
+            out.append(self.classes[out[-1].parent])
+        return out
+
+    def messages(self, cls):
+        """(Method, Property or None) of a class alone: a property is its getter and setter."""
+        for p in cls.properties:
+            if p.hidden:
+                continue
+            yield Method(False, p.type, p.getter or p.name, [], p.binding, p.where), p
+            if not p.readonly:
+                yield Method(False, "void", setter(p.name), [(p.type, "value")], p.binding, p.where), p
+        for m in cls.methods:
+            yield m, None
+
+
+def setter(name):
+    return f"set{name[0].upper()}{name[1:]}:"
+
+
+def read_method(text, binding, where):
+    found = re.fullmatch(r"([+-]) \((.+?)\)(\w+)(.*)", text) or fail(where, "not a method")
+    # A result may have parentheses of its own only in blocks, which no method of Metal returns.
+    rest = found[3] + found[4]
+    if ":" not in rest:
+        return Method(found[1] == "+", found[2], rest.strip(), [], binding, where)
+    keys, params, at = [], [], 0
+    while at < len(rest):
+        piece = re.compile(r"\s*(\w*):\(").match(rest, at) or fail(where, f"parameter at '{rest[at:]}'")
+        depth, end = 1, piece.end()
+        while depth:
+            depth += {"(": 1, ")": -1}.get(rest[end], 0)
+            end += 1
+        name = re.compile(r"(\w+)").match(rest, end)
+        keys.append(piece[1] + ":")
+        params.append((rest[piece.end():end - 1], name[1]))
+        at = name.end()
+    return Method(found[1] == "+", found[2], "".join(keys), params, binding, where)
+
+
+def read_property(text, binding, where):
+    words, readonly, getter, made = text.split(), False, None, False
+    while words:
+        if words[0] == "readonly":
+            readonly = True
+        elif words[0] == "made":
+            made = True
+        elif words[0].startswith("getter="):
+            getter = words[0][7:]
+        else:
+            break
+        words.pop(0)
+    text, _, default = " ".join(words).partition(" default ")
+    found = re.fullmatch(r"(.*?)(\w+)", text) or fail(where, "not a property")
+    return Property(found[1].strip(), found[2], readonly, getter, made, default or None, binding, where, False)
+
+
+def fail(where, why):
+    raise SystemExit(f"{where}: {why}")
+
+
+def read(folder):
+    api = Api()
+    for path in sorted(pathlib.Path(folder).glob("*.api")):
+        read_file(api, path)
+    return api
+
+
+def read_file(api, path):
+    header, owner, enum = None, None, None
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        line, where = re.sub(r"(^|\s)#.*", "", line).strip(), f"{path}:{number}"
+        if not line:
+            continue
+        if enum is not None and re.match(r"\w+ = ", line):
+            enum.items.append(tuple(line.split(" = ", 1)))
+            continue
+        text, _, binding = line.partition(" => ")
+        word, _, rest = text.strip().partition(" ")
+        binding = binding.strip()
+        if word in "+-":
+            owner.methods.append(read_method(text.strip(), binding, where))
+        elif word == "property":
+            owner.properties.append(read_property(rest, binding, where))
+        elif word == "slot":
+            owner.properties.append(read_property(rest, "after", where)._replace(hidden=True))
+        elif word == "default":
+            name, _, value = rest.partition(" ")
+            owner.defaults[name] = value
+        elif word == "header":
+            header = rest
+            api.headers.append(header)
+        elif word in ("enum", "options"):
+            base, name = rest.rsplit(" ", 1)
+            enum = api.enums[name] = Enum(word, base, name, [], header)
+        elif word == "struct":
+            name, _, fields = rest.partition(" ")
+            api.structs[name] = Struct(name, [f.strip() for f in fields.split(";") if f.strip()], header)
+        elif word == "typedef":
+            base, name = rest.rsplit(" ", 1)
+            api.typedefs[name] = base
+        elif word == "block":
+            name, _, signature = rest.partition(" ")
+            api.blocks[name] = signature
+        elif word == "string":
+            name, _, value = rest.partition(" ")
+            api.strings[name] = value
+        elif word in ("protocol", "class", "array"):
+            owner = read_class(api, word, rest, header, where)
+        else:
+            fail(where, f"unknown row '{word}'")
+
+
+def read_class(api, word, rest, header, where):
+    words = rest.split()
+    cls = Class(word, words.pop(0), None, header)
+    while words:
+        key = words.pop(0)
+        if key == ":":
+            cls.parent = words.pop(0)
+        elif key in ("on", "fills"):
+            setattr(cls, key, words.pop(0))
+        elif key == "of":
+            cls.item, cls.count = words.pop(0), int(words.pop(0))
+        elif key in ("after", "byhand", "values"):
+            setattr(cls, key, True)
+        else:
+            fail(where, f"unknown word '{key}'")
+    if cls.name in api.classes:
+        fail(where, f"{cls.name} stands twice")
+    api.classes[cls.name] = cls
+    api.order.append(cls)
+    return cls
