@@ -24,8 +24,8 @@ kernel void positions(device uint *out [[buffer(0)]], uint3 g [[thread_position_
 // run: shorts grid=50,6,2 group=8,4,1
 // arg 0 = np.zeros((n, 8), u16)
 // expect 0 = np.stack([gx, gy, gz, lx, ly, tx, sx, li], 1)
-kernel void shorts(device ushort *out [[buffer(0)]], ushort3 g [[thread_position_in_grid]], ushort2 l [[thread_position_in_threadgroup]],
-                   ushort t [[threadgroup_position_in_grid]], ushort2 s [[threads_per_threadgroup]],
+kernel void shorts(device ushort *out [[buffer(0)]], ushort3 g [[thread_position_in_grid]], ushort3 l [[thread_position_in_threadgroup]],
+                   ushort t [[threadgroup_position_in_grid]], ushort3 s [[threads_per_threadgroup]],
                    ushort i [[thread_index_in_threadgroup]], ushort3 all [[threads_per_grid]]) {
     device ushort *o = out + 8 * (g.x + all.x * (g.y + all.y * g.z));
     o[0] = g.x, o[1] = g.y, o[2] = g.z, o[3] = l.x, o[4] = l.y, o[5] = t, o[6] = s.x, o[7] = i;

@@ -72,22 +72,20 @@ kernel void records(device Particle *p [[buffer(0)]], uint i [[thread_position_i
 // run: two_tiles_of_one_name grid=64 group=64
 // arg 0 = iota(64, u32)
 // expect 0 = (63 - iota(64, u32)) + (63 - iota(64, u32)) * 3
-static uint first_half(uint v, uint l) {
-    threadgroup uint t[64];
-    t[l] = v;
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    return t[63 - l];
-}
-static uint second_half(uint v, uint l) {
-    threadgroup uint t[64];
-    t[l] = v * 3;
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    return t[63 - l];
-}
 kernel void two_tiles_of_one_name(device uint *a [[buffer(0)]], uint i [[thread_position_in_grid]]) {
-    uint v = a[i];
-    uint x = first_half(v, i);
-    a[i] = x + second_half(v, i);
+    uint v = a[i], x;
+    {
+        threadgroup uint t[64];
+        t[i] = v;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        x = t[63 - i];
+    }
+    {
+        threadgroup uint t[64];
+        t[i] = v * 3;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        a[i] = x + t[63 - i];
+    }
 }
 
 // run: half_and_bfloat grid=100 group=32

@@ -93,6 +93,7 @@ struct BridgeJob : DiagnosticConsumer {
     std::deque<std::string> text;          // keeps strings alive that are handed to the client
     std::vector<const FunctionDecl *> functions;
     std::vector<const VarDecl *> variables;
+    std::vector<const VarDecl *> threadgroupVariables; // of functions that may be no entry points
 
     const char *keep(std::string s) { return text.emplace_back(std::move(s)).c_str(); }
     void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &d) override;
@@ -326,7 +327,8 @@ struct SpaceChecker : RecursiveASTVisitor<SpaceChecker> {
                 to.getAddressSpace() != LangAS::opencl_generic)
                 continue;
             // A pointer, or an array of them, is referred to where it lies: in thread memory.
-            if (t->isReferenceType() && job.ci->getASTContext().getBaseElementType(to)->isPointerType())
+            if (t->isReferenceType() &&
+                job.ci->getASTContext().getBaseElementType(to)->isPointerType())
                 continue;
             report(d, t->isPointerType()
                           ? "pointer type must have explicit address space qualifier"
@@ -334,8 +336,17 @@ struct SpaceChecker : RecursiveASTVisitor<SpaceChecker> {
             return;
         }
     }
+    // What the token pass made of `threadgroup T name;`: a reference to an allocation.
+    static bool allocates(const VarDecl *v) {
+        auto *type = v->getType()->getAs<ReferenceType>();
+        return type && v->isLocalVarDecl() && v->hasInit() &&
+               type->getPointeeType().getAddressSpace() == LangAS::opencl_local &&
+               StringRef(type->getPointeeType().getUnqualifiedType().getAsString())
+                   .contains("__tg_t_");
+    }
     bool VisitVarDecl(VarDecl *v) {
         if (skip(v)) return true;
+        if (allocates(v)) job.threadgroupVariables.push_back(v);
         if (v->hasGlobalStorage() && v->getType().getAddressSpace() == LangAS::opencl_global &&
             !v->isInvalidDecl())
             report(v, v->isStaticLocal()
@@ -407,8 +418,8 @@ struct Collector : ASTConsumer {
             if (!f->isDependentContext() && !f->getDescribedFunctionTemplate() &&
                 f->isThisDeclarationADefinition() &&
                 f->getTemplateSpecializationKind() != TSK_ImplicitInstantiation &&
-                annotated(f, {"msl.kernel", "msl.vertex", "msl.fragment", "msl.object",
-                              "msl.mesh", "msl.visible", "msl.stitchable"})) {
+                annotated(f, {"msl.kernel", "msl.vertex", "msl.fragment", "msl.object", "msl.mesh",
+                              "msl.visible", "msl.stitchable"})) {
                 job.functions.push_back(f);
                 emit(GlobalDecl(f)); // also where it is inline or static and nothing refers to it
                 for (const ParmVarDecl *p : f->parameters()) conditions(f, p);
@@ -603,8 +614,7 @@ void Reflector::function(const FunctionDecl *f) {
     b.decl = decl(f, f->getReturnType(), attrs.emplace_back());
     b.decl.symbol = job.keep(names.getName(f));
     b.defined = true;
-    b.signature =
-        annotated(f, {"msl.visible", "msl.stitchable"}) ? signature(f->getType()) : "";
+    b.signature = annotated(f, {"msl.visible", "msl.stitchable"}) ? signature(f->getType()) : "";
     if (f->isTemplateInstantiation() || f->getPrimaryTemplate()) {
         std::string name;
         llvm::raw_string_ostream os(name);
@@ -628,7 +638,28 @@ void Reflector::function(const FunctionDecl *f) {
     job.current = nullptr;
 }
 
+// Threadgroup memory belongs to entry points: a variable in it stands in one.
+static void checkThreadgroupVariables(BridgeJob &job) {
+    for (const VarDecl *v : job.threadgroupVariables) {
+        const DeclContext *outer = v->getDeclContext();
+        const FunctionDecl *f = nullptr;
+        for (; outer; outer = outer->getParent())
+            if (auto *function = dyn_cast<FunctionDecl>(outer)) f = function;
+        bool entry = !f;
+        for (const FunctionDecl *e : job.functions)
+            entry |= e == f || e->getTemplateInstantiationPattern() == f;
+        // A template that nobody has instantiated, or that another entry point will be made of.
+        entry |= f && annotated(f, {"msl.kernel", "msl.vertex", "msl.fragment", "msl.object",
+                                    "msl.mesh"});
+        if (!entry)
+            bridge_report(&job, 3, v->getLocation().getRawEncoding(),
+                          "variables in the threadgroup address space are declared in kernel, "
+                          "fragment, object and mesh functions only");
+    }
+}
+
 static void reflect(BridgeJob &job) {
+    checkThreadgroupVariables(job);
     Reflector r(job);
     for (const VarDecl *v : job.variables) {
         std::vector<BridgeAttr> attrs;

@@ -117,7 +117,8 @@ static void mark_nodes(Graph *g, LLVMModuleRef m, const RfLibrary *lib) {
         if (!v) continue;
         Node *n = &g->nodes[node_of(g, v)];
         n->entry = i;
-        n->callable = lib->functions[i].stage == RF_VISIBLE || lib->functions[i].stage == RF_STITCHABLE;
+        n->callable =
+            lib->functions[i].stage == RF_VISIBLE || lib->functions[i].stage == RF_STITCHABLE;
     }
 }
 
@@ -201,10 +202,9 @@ static bool check_defined(Graph *g, BridgeJob *job, bool allow_undefined) {
 static LLVMValueRef target_of(LLVMValueRef user) {
     if (LLVMIsAStoreInst(user)) return LLVMGetOperand(user, 1);
     if (!LLVMIsACallInst(user) || LLVMGetNumArgOperands(user) == 0) return NULL;
-    return LLVMGetOperand(user, LLVMGetNumArgOperands(user) == 2 &&
-                                        LLVMGetIntrinsicID(LLVMGetCalledValue(user))
-                                    ? 1
-                                    : 0);
+    return LLVMGetOperand(
+        user,
+        LLVMGetNumArgOperands(user) == 2 && LLVMGetIntrinsicID(LLVMGetCalledValue(user)) ? 1 : 0);
 }
 
 // Globals set by a start-up function (constants derived from function constants) lead to it. Start-up
@@ -362,8 +362,8 @@ static bool make_loops(LLVMModuleRef m) {
     return true;
 }
 
-bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib,
-                   bool allow_undefined, unsigned char **bitcode, size_t *n_bytes) {
+bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib, bool allow_undefined,
+                   unsigned char **bitcode, size_t *n_bytes) {
     Graph g = {0};
     bool ok = false;
     strip_annotations(m);

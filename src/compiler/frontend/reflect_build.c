@@ -543,6 +543,27 @@ static void set_function_attributes(BridgeJob *job, RfFunction *f, const BridgeF
     }
 }
 
+// Vectors of positions and sizes have one number of components in a function.
+static void check_positions(ReflectBuilder *b, BridgeJob *job, const RfFunction *f,
+                            const BridgeFunction *from) {
+    const RfArg *first = NULL;
+    unsigned n_first = 0;
+    for (uint32_t i = 0; i < f->n_args; i++) {
+        const RfArg *a = &f->args[i];
+        if (a->kind != RF_ARG_BUILTIN || !builtin_takes_vector(a->builtin)) continue;
+        uint32_t type = b->lib->types[a->type].data_type;
+        unsigned n =
+            1 + (type >= DT_UINT && type <= DT_UINT + 2 ? type - DT_UINT : type - DT_USHORT);
+        if (n < 2 || n > 3) continue;
+        if (!first) first = a, n_first = n;
+        if (n != n_first)
+            reflect_report(job, from->params[a->param].location,
+                           "'%s' is declared with %u components, '%s' with %u: they must match",
+                           rf_builtin_name(a->builtin), n, rf_builtin_name(first->builtin),
+                           n_first);
+    }
+}
+
 void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *from) {
     RfLibrary *lib = b->lib;
     uint32_t capacity = b->capacity_functions, slot = 0;
@@ -587,6 +608,7 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
     for (uint32_t i = 0; i < from->n_params; i++)
         if (!graphics || !reflect_is_stage_input(b, f, &from->params[i]))
             add_arguments(b, job, f, &from->params[i], i, false, 0);
+    if (compute) check_positions(b, job, f, from);
     reflect_mesh_check(job, f, from);
     assign_indices(job, f, from, RF_ARG_BUFFER);
     assign_indices(job, f, from, RF_ARG_THREADGROUP);

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 static bool is_integer_name(const MslToken *t) {
-    static const char *const names[] = {"uint",     "ushort",   "ulong",    "uchar",   "size_t",
-                                        "uint8_t",  "uint16_t", "uint32_t", "uint64_t", "int8_t",
-                                        "int16_t",  "int64_t"};
+    static const char *const names[] = {"uint",     "ushort",  "ulong",    "uchar",
+                                        "size_t",   "uint8_t", "uint16_t", "uint32_t",
+                                        "uint64_t", "int8_t",  "int16_t",  "int64_t"};
     if (t->kind == T_kw_unsigned || t->kind == T_kw_short || t->kind == T_kw_long) return true;
     for (size_t i = 0; t->kind == T_identifier && i < sizeof names / sizeof *names; i++)
         if (strcmp(t->text, names[i]) == 0) return true;
@@ -35,8 +35,8 @@ static size_t close_angle(const TokenPass *p, size_t open) {
 // Whether `name` stands as a size of a vector or matrix between in[from] and the body.
 static bool is_size(const TokenPass *p, size_t from, const char *name) {
     for (size_t k = from; k < p->n && !tp_is(p, k, T_l_brace) && !tp_is(p, k, T_semi); k++) {
-        bool sized = tp_is_word(p, k, "vec") || tp_is_word(p, k, "matrix") ||
-                     tp_is_word(p, k, "packed_vec");
+        bool sized =
+            tp_is_word(p, k, "vec") || tp_is_word(p, k, "matrix") || tp_is_word(p, k, "packed_vec");
         if (!sized || !tp_is(p, k + 1, T_less)) continue;
         size_t end = close_angle(p, k + 1);
         for (size_t q = k + 2; q < end; q++)
@@ -131,8 +131,8 @@ bool tp_drop_twins(TokenPass *p, MslToken *tokens) {
         size_t close = i;
         while (close > 0 && tp_is(p, close - 1, T_kw_const)) close--;
         Member m;
-        if (!close || !tp_is(p, close - 1, T_r_paren) || !member_at(p, tp_match(p, close - 1), &m) ||
-            m.space != i)
+        if (!close || !tp_is(p, close - 1, T_r_paren) ||
+            !member_at(p, tp_match(p, close - 1), &m) || m.space != i)
             continue;
         size_t from = m.name, to = m.close, end = i + 1; // the class, by its braces
         for (int depth = 0; from > 0; from--) {

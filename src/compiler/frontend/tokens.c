@@ -252,8 +252,7 @@ static size_t edit_word(TokenPass *p, size_t i) {
         break;
     case 't':
         if (strcmp(w, "thread") == 0) {
-            if (!after_constructor(p, i) && !before_value_result(p, i))
-                tp_word(p, "__private", at);
+            if (!after_constructor(p, i) && !before_value_result(p, i)) tp_word(p, "__private", at);
             return i;
         }
         if (strcmp(w, "threadgroup") == 0) {
@@ -322,6 +321,7 @@ static void check_keyword(TokenPass *p, size_t i) {
     case T_kw_asm: what = "inline assembly"; break;
     case T_kw_double: what = "'double'"; break;
     case T_kw_new: what = "'new'"; break;
+    case T_kw_long: what = tp_is(p, i + 1, T_kw_long) ? "'long long'" : NULL; break;
     case T_kw_delete: what = i && tp_is(p, i - 1, T_equal) ? NULL : "'delete'"; break;
     case T_kw_co_await:
     case T_kw_co_return:

@@ -23,7 +23,7 @@ kernel void all(device const float *a, device float4 *b [[buffer(5)]], constant 
                 device float *opt [[buffer(7), function_constant(wide)]],
                 device int *list[2] [[buffer(10)]], device atomic_int *counter,
                 uint3 gid [[thread_position_in_grid]], ushort [[thread_index_in_simdgroup]],
-                ushort2 size [[threads_per_threadgroup]], uint lane [[threads_per_simdgroup]]) {
+                ushort3 size [[threads_per_threadgroup]], uint lane [[threads_per_simdgroup]]) {
     b[gid.x] = a[gid.x] * p.scale.x + mode;
     tg[0] = 0;
     tg2[0] = 0;
@@ -50,7 +50,7 @@ namespace inner { kernel void spaced(device uchar *x [[buffer(3)]]) { x[0] = 1; 
 // reflect:   counter atomic_int device read_write index 2 count 1 slot 8 type 29 size 4 align 4
 // reflect:   gid uint3 thread_position_in_grid type 35 size 16 align 16
 // reflect:    ushort thread_index_in_simdgroup type 41 size 2 align 2
-// reflect:   size ushort2 threads_per_threadgroup type 42 size 4 align 4
+// reflect:   size ushort3 threads_per_threadgroup type 43 size 8 align 8
 // reflect:   lane uint threads_per_simdgroup type 33 size 4 align 4
 // reflect: kernel none required 8,4,1
 // reflect: kernel copy_f

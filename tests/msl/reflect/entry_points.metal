@@ -10,7 +10,7 @@ template <typename T> kernel void spec(device T *a) { a[0] = 1; }
 template <> kernel void spec<int>(device int *a) { a[0] = 2; }
 template kernel void spec<float>(device float *a);
 void post(device int *a, uint i [[thread_position_in_grid]]) [[kernel]] { threadgroup int t[4]; threadgroup int (*p)[4] = &t; (*p)[0] = 1; a[i] = t[0]; }
-struct A { static void inner(device int *a) { threadgroup int z[2]; z[0] = 1; a[0] = z[0]; } };
+struct A { static void inner(device int *a) { int z[2]; z[0] = 1; a[0] = z[0]; } };
 kernel void calls(device int *a) { A::inner(a); auto l = [&](int x) { threadgroup int q; q = x; return q; }; a[1] = l(3); }
 // reflect: kernel s
 // reflect:   a int device read_write index 0 count 1 slot 0 type 29 size 4 align 4

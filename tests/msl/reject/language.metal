@@ -18,3 +18,4 @@ threadgroup float shared_by_all[3]; // expect-error: program scope variable must
 struct S { static constexpr int n = 3; }; // expect-error: program scope variable must reside in constant address space
 void remember() { static int calls = 0; calls++; } // expect-error: static local variable must reside in constant address space
 constant int empty; // expect-error: must be initialized
+kernel void wide(device long *a) { long long b = 1; a[0] = b; } // expect-error: 'long long' is not supported in Metal
