@@ -4,7 +4,7 @@ B      ?= build
 PREFIX ?= /usr/local
 CMAKE  := cmake -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 
-.PHONY: all build demo test test-long test-times bench bench-peers fuzz chaos install format asan tsan clean bootstrap
+.PHONY: all build demo test test-long test-times bench bench-peers fuzz fuzz-json chaos install format asan tsan clean bootstrap
 all: build
 
 bootstrap:
@@ -39,6 +39,10 @@ bench-peers: build
 
 fuzz: build
 	@scripts/fuzz $(B)
+
+# The JSON reader on any bytes, until interrupted (libFuzzer).
+fuzz-json:
+	@scripts/fuzz $(B) --json
 
 # The tests that wait for other threads, with threads that stop where it hurts.
 chaos: build

@@ -184,6 +184,20 @@ static size_t read_escape(JsonReader *r, char to[4]) {
     return utf8(code >= 0xd800 && code < 0xe000 ? '?' : code, to);
 }
 
+// How long the character is whose first byte is at p, as UTF-8 has it (no overlong forms, no halves
+// of surrogate pairs, nothing above U+10FFFF); 0: it is none.
+static size_t character(const unsigned char *p, const unsigned char *end) {
+    if (p[0] < 0x80) return 1;
+    const size_t n = p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+    if (!n || (size_t)(end - p) < n) return 0;
+    for (size_t i = 1; i < n; ++i)
+        if ((p[i] & 0xc0) != 0x80) return 0;
+    const unsigned two = (unsigned)p[0] << 8 | p[1];
+    const bool overlong = (two >= 0xe080 && two < 0xe0a0) || (two >= 0xf080 && two < 0xf090);
+    const bool surrogate = two >= 0xeda0 && two < 0xee00;
+    return overlong || surrogate || two >= 0xf490 ? 0 : n;
+}
+
 bool json_string_value(JsonReader *r, char *to, size_t n_bytes) {
     if (r->failed) return false;
     if (here(r) != '"') return json_fail(r, "expected a string, but %s", kind(r));
@@ -191,10 +205,13 @@ bool json_string_value(JsonReader *r, char *to, size_t n_bytes) {
     size_t n = 0;
     for (;;) {
         if (r->at >= r->end) return json_fail(r, "a string does not end");
-        char c = *r->at++, more[4] = {c};
-        size_t length = 1;
-        if (c == '"') break;
+        char c = *r->at, more[4] = {c};
+        size_t length = character((const unsigned char *)r->at, (const unsigned char *)r->end);
+        if (!length) return json_fail(r, "a string is not UTF-8");
         if ((unsigned char)c < 32) return json_fail(r, "a string has a control character");
+        memcpy(more, r->at, length);
+        r->at += length;
+        if (c == '"') break;
         if (c == '\\' && !(length = read_escape(r, more))) return false;
         if (n + length < n_bytes) {
             memcpy(to + n, more, length);
@@ -288,7 +305,7 @@ bool json_double(JsonReader *r, double *value) {
     if (r->failed) return false;
     char c = here(r);
     if (c != '-' && (c < '0' || c > '9')) return json_fail(r, "expected a number, but %s", kind(r));
-    if (!scan_number(r, value)) return json_fail(r, "this is not a number");
+    if (!scan_number(r, value)) return json_fail(r, "this is not a number of JSON");
     if (!isfinite(*value)) return json_fail(r, "the number is too large");
     return true;
 }
@@ -304,7 +321,7 @@ bool json_float(JsonReader *r, float *value) {
 bool json_uint(JsonReader *r, uint64_t *value, uint64_t low, uint64_t high) {
     double d;
     if (!json_double(r, &d)) return false;
-    if (d != floor(d) || d < (double)low || d > (double)high)
+    if (d != floor(d) || d < (double)low || d > (double)high || d >= 0x1p64)
         return json_fail(r, "expected a whole number from %llu to %llu", (unsigned long long)low,
                          (unsigned long long)high);
     *value = (uint64_t)d;
