@@ -8,6 +8,12 @@
 #include <stdint.h>
 #include "abi/reflect.h"
 
+// language.c: "metal3.1" or "macos-metal2.4" as MTLLanguageVersion; false: there is no such version.
+bool msl_language_version(const char *text, uint32_t *version);
+#define MSL_NO_LANGUAGE_VERSION                                                                    \
+    "'%s' is not a language version (metal1.0 to 1.2, 2.0 to 2.4, 3.0 to 3.2, 4.0; macos- or ios- " \
+    "may stand before it)"
+
 typedef enum MslMathMode { MSL_MATH_SAFE = 0, MSL_MATH_RELAXED = 1, MSL_MATH_FAST = 2 } MslMathMode; // = MTLMathMode
 
 typedef struct MslHeader { const char *name, *text; size_t n_bytes; } MslHeader;

@@ -44,9 +44,9 @@ static void plain_descriptor(const RfFunction *f, MslVertexDescriptor *d) {
         if (v->role != RF_ATTRIBUTE || v->index >= MSL_MAX_VERTEX) continue;
         for (size_t k = 0; k < sizeof table / sizeof *table; ++k)
             if (table[k].scalar == scalar) {
-                d->attributes[v->index] = (MslVertexAttribute){
-                    n == 1 ? table[k].one : table[k].two + n - 2u, offset,
-                    f->patch && !v->points ? OF_PATCH : BUFFER};
+                d->attributes[v->index] =
+                    (MslVertexAttribute){n == 1 ? table[k].one : table[k].two + n - 2u, offset,
+                                         f->patch && !v->points ? OF_PATCH : BUFFER};
                 offset += (n * table[k].bytes + 3u) & ~3u;
             }
     }
@@ -59,7 +59,7 @@ bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *
     const RfLibrary *rf = lib->reflection;
     *out = (MslKernel){0};
     MslConstantValue *values = calloc(f->n_constants + 1, sizeof *values);
-    unsigned char(*bytes)[32] = calloc(f->n_constants + 1, sizeof *bytes);
+    unsigned char (*bytes)[32] = calloc(f->n_constants + 1, sizeof *bytes);
     size_t n = 0;
     bool ok = false;
     if (!values || !bytes) {
@@ -81,9 +81,9 @@ bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *
         values[n] = (MslConstantValue){NULL, c->index, type, bytes[n], size};
         ++n;
     }
-    MslPart *parts = calloc(o->n_links + 1, sizeof *parts);
-    uint32_t *numbers = calloc(o->n_links + 1, sizeof *numbers);
-    for (size_t i = 0; parts && numbers && i < o->n_links; ++i) {
+    MslPart *parts = calloc(o->links.n + 1, sizeof *parts);
+    uint32_t *numbers = calloc(o->links.n + 1, sizeof *numbers);
+    for (size_t i = 0; parts && numbers && i < o->links.n; ++i) {
         const Metallib *m = o->linked[i];
         parts[i] = (MslPart){m->bitcode, m->bitcode_bytes, m->reflection};
         numbers[i] = (uint32_t)i + 1;
@@ -92,9 +92,9 @@ bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *
     plain_descriptor(f, &descriptor);
     MslKernelRequest request = {
         .parts = parts,
-        .n_parts = o->n_links,
+        .n_parts = o->links.n,
         .dynamic = numbers,
-        .n_dynamic = o->n_links,
+        .n_dynamic = o->links.n,
         .bitcode = lib->bitcode,
         .bitcode_bytes = lib->bitcode_bytes,
         .reflection = rf,
@@ -126,9 +126,9 @@ bool build_has_code(const RfFunction *f) {
 
 static bool wanted(const BuildOptions *o, const RfFunction *f) {
     if (!build_has_code(f)) return false;
-    for (size_t i = 0; i < o->n_functions; ++i)
-        if (!strcmp(o->functions[i], f->name)) return true;
-    return !o->n_functions;
+    for (size_t i = 0; i < o->functions.n; ++i)
+        if (!strcmp(o->functions.items[i], f->name)) return true;
+    return !o->functions.n;
 }
 
 // Text (or an object) of each kernel asked for, one after the other.
@@ -169,18 +169,18 @@ static int emit(const BuildOptions *o, const Metallib *lib) {
 
 // The dynamic libraries to link against, and their names for the library. False: said why.
 static bool open_links(BuildOptions *o, const char **names) {
-    o->linked = calloc(o->n_links + 1, sizeof *o->linked);
-    for (size_t i = 0; o->linked && i < o->n_links; ++i) {
+    o->linked = calloc(o->links.n + 1, sizeof *o->linked);
+    for (size_t i = 0; o->linked && i < o->links.n; ++i) {
         size_t n;
-        unsigned char *data = file_read(o->links[i], &n);
-        if (!data) return fail_file(o, "read", o->links[i]), false;
+        unsigned char *data = file_read(o->links.items[i], &n);
+        if (!data) return fail_file(o, "read", o->links.items[i]), false;
         const char *why = "out of memory";
         Blob *bytes = blob_take(data, n);
         o->linked[i] = bytes ? metallib_open(bytes, &why) : NULL;
         blob_release(bytes);
         if (o->linked[i] && o->linked[i]->library_type != 1) why = "not a dynamic library";
         if (!o->linked[i] || o->linked[i]->library_type != 1) {
-            fprintf(stderr, "%s: '%s': %s\n", o->program, o->links[i], why);
+            fprintf(stderr, "%s: '%s': %s\n", o->program, o->links.items[i], why);
             return false;
         }
         names[i] = o->linked[i]->install_name;
@@ -219,18 +219,18 @@ static Metallib *get_library(const BuildOptions *o, const char *const *links) {
         .name = strcmp(o->input, "-") ? o->input : "<stdin>",
         .text = (const char *)text,
         .n_bytes = n,
-        .macros = o->macros,
-        .n_macros = o->n_macros,
-        .include_dirs = o->include_dirs,
-        .n_include_dirs = o->n_include_dirs,
+        .macros = (const char *const *)o->macros.items,
+        .n_macros = o->macros.n,
+        .include_dirs = (const char *const *)o->include_dirs.items,
+        .n_include_dirs = o->include_dirs.n,
         .language_version = o->language_version,
         .math_mode = o->math_mode,
         .warnings_as_errors = o->warnings_as_errors,
         .library_type = o->install_name ? 1 : 0,
         .install_name = o->install_name,
         .links = links,
-        .n_links = o->n_links,
-        .allow_undefined = o->install_name || o->n_links,
+        .n_links = o->links.n,
+        .allow_undefined = o->install_name || o->links.n,
         .lines = o->validate,
         .stdlib_dir = stdlib,
         .pch_dir = pch,
@@ -257,15 +257,16 @@ done:
 
 static int build(void *p) {
     BuildOptions *o = p;
-    const char **names = calloc(o->n_links + 1, sizeof *names);
+    const char **names = calloc(o->links.n + 1, sizeof *names);
     Metallib *lib = names && open_links(o, names) ? get_library(o, names) : NULL;
     free(names);
     if (!lib) return 1;
     int status = 0;
-    for (size_t i = 0; i < o->n_functions; ++i) {
-        const RfFunction *f = rf_find_function(lib->reflection, o->functions[i]);
+    for (size_t i = 0; i < o->functions.n; ++i) {
+        const RfFunction *f = rf_find_function(lib->reflection, o->functions.items[i]);
         if (f && build_has_code(f)) continue;
-        fprintf(stderr, "%s: '%s' has no kernel '%s'\n", o->program, o->input, o->functions[i]);
+        fprintf(stderr, "%s: '%s' has no kernel '%s'\n", o->program, o->input,
+                o->functions.items[i]);
         status = 1;
     }
     if (!status && o->check && build_check(o, lib)) status = 1;
@@ -290,13 +291,14 @@ static void too_long(int signal_number) {
 int build_main(int argc, char **argv) {
     BuildOptions o;
     int status = build_options(argc, argv, &o);
-    if (!status) {
+    if (status == OPTIONS_GO_ON) {
         driver_limits();
         signal(SIGALRM, too_long);
         // The front end's share; checking limits each kernel by itself.
         alarm((unsigned)(env_number("INGOT_COMPILE_TIMEOUT_MS", 120000) + 999) / 1000);
         driver_run_deep(build, &o);
+        status = 0;
     }
     build_options_free(&o);
-    return status == 1 ? 0 : status; // 1: the help was asked for
+    return status;
 }

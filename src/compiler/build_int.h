@@ -3,6 +3,7 @@
 #ifndef INGOT_COMPILER_BUILD_INT_H
 #define INGOT_COMPILER_BUILD_INT_H
 #include "abi/metallib.h"
+#include "base/options.h"
 #include "compiler/compiler.h"
 
 typedef struct ConstantOption {
@@ -13,10 +14,9 @@ typedef struct BuildOptions {
     const char *program; // "mslc build" or "ingot build", for messages
     const char *input;   // path; "-": standard input
     const char *output;  // NULL: no file (--check, diagnostics only) or standard output (--emit)
-    const char **include_dirs, **macros, **functions, **links;
-    size_t n_include_dirs, n_macros, n_functions, n_links; // links: files of dynamic libraries
-    Metallib **linked;        // [n_links] opened
-    const char *install_name; // NULL: not a dynamic library
+    Strings include_dirs, macros, functions, links; // links: files of dynamic libraries
+    Metallib **linked;                              // of the links, opened
+    const char *install_name;                       // NULL: not a dynamic library
     ConstantOption *constants;
     size_t n_constants;
     const char *emit; // NULL, "ll", "scalar-ll", "asm", "obj"
@@ -26,7 +26,7 @@ typedef struct BuildOptions {
     bool check, warnings_as_errors, quiet, validate;
 } BuildOptions;
 
-// 0: go on. 1: --help was printed, all is well. 2: wrong usage, said on standard error.
+// As options_read.
 int build_options(int argc, char **argv, BuildOptions *o);
 void build_options_free(BuildOptions *o);
 

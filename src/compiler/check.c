@@ -99,9 +99,9 @@ static Job *next_finished(Job *jobs, int n_jobs) {
 }
 
 static bool wanted(const BuildOptions *o, const RfFunction *f) {
-    for (size_t i = 0; i < o->n_functions; ++i)
-        if (!strcmp(o->functions[i], f->name)) return true;
-    return !o->n_functions;
+    for (size_t i = 0; i < o->functions.n; ++i)
+        if (!strcmp(o->functions.items[i], f->name)) return true;
+    return !o->functions.n;
 }
 
 size_t build_check(const BuildOptions *o, const Metallib *lib) {

@@ -10,73 +10,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: ingot build FILE --archive OUT.binarchive [-o OUT.metallib] [options]\n"
-    "\n"
-    "Compiles every kernel of a .metal or .metallib file for this machine and keeps the machine\n"
-    "code in a binary archive. A program that opens the archive (mtl_device_new_binary_archive)\n"
-    "and the library needs no compiler. `ingot reflect OUT.binarchive` lists what is inside.\n"
-    "\n"
-    "  -o FILE             write the library too; archive and library belong together\n"
-    "  --group X[,Y[,Z]]   also code for this threadgroup size (may be repeated); code for any\n"
-    "                      size is always made\n"
-    "  --function NAME     only this kernel (may be repeated)\n"
-    "  --constant K=VALUE  value of a function constant, by index or name (may be repeated)\n"
-    "  -I DIR, -D NAME[=VALUE], --math=MODE, -std=metalM.N, -Werror\n"
-    "                      as without --archive\n";
-
 typedef struct Options {
     const char *path, *archive, *output;
     SourceOptions source;
     Strings groups, functions, constants;
-    bool help;
 } Options;
+
+static int take_group(const CommandLine *line, const Option *row, void *options, char *value) {
+    Options *o = options;
+    MTLSize size;
+    (void)row;
+    if (!parse_size(value, &size))
+        return options_wrong(line, "'%s' is not a threadgroup size", value);
+    return strings_add(&o->groups, value) ? EXIT_FINE : EXIT_INPUT;
+}
+
+#define AT(FIELD) OPT_AT(Options, FIELD)
+static const Option rows[] = {
+    {"--archive", "FILE", NULL, OPT_TEXT, AT(archive)},
+    {"-o", "FILE", "write the library too; archive and library belong together", OPT_TEXT,
+     AT(output)},
+    {"--group", "X[,Y[,Z]]",
+     "also code for this threadgroup size (may be repeated); code for any\nsize is always made",
+     OPT_CALL, .take = take_group},
+    {"--function", "NAME", "only this kernel (may be repeated)", OPT_LIST, AT(functions)},
+    {"--constant", "K=VALUE", "value of a function constant, by index or name (may be repeated)",
+     OPT_CALL, AT(constants), .take = take_constant},
+    {"-Werror", NULL, "warnings are errors", OPT_FLAG, AT(source.options.warnings_as_errors)},
+};
+static const CommandLine line = {
+    .program = "ingot build",
+    .usage = "FILE --archive OUT.binarchive [-o OUT.metallib] [options]",
+    .about =
+        "Compiles every kernel of a .metal or .metallib file for this machine and keeps the "
+        "machine\n"
+        "code in a binary archive. A program that opens the archive "
+        "(mtl_device_new_binary_archive)\n"
+        "and the library needs no compiler. `ingot reflect OUT.binarchive` lists what is inside.",
+    .rows = rows,
+    .n_rows = sizeof rows / sizeof *rows,
+    .shared = source_rows,
+    .n_shared = N_SOURCE_ROWS,
+    .shared_at = offsetof(Options, source),
+    .words = {offsetof(Options, path)},
+    .n_words = 1,
+    .tail = SOURCE_HELP,
+};
 
 bool wants_archive(int argc, char **argv) {
     for (int i = 1; i < argc; ++i)
         if (!strncmp(argv[i], "--archive", 9) && (!argv[i][9] || argv[i][9] == '=')) return true;
     return false;
-}
-
-static int parse(int argc, char **argv, Options *o) {
-    Args a = {argc, 0, argv, NULL};
-    int status = EXIT_FINE;
-    while (!status && args_next(&a)) {
-        char *v;
-        MTLSize size;
-        if (args_flag(&a, "--help") || args_flag(&a, "-h")) {
-            o->help = true;
-            break;
-        } else if ((v = args_value(&a, "--archive"))) {
-            o->archive = v;
-            o->help = o->help || !strcmp(v, "--help") || !strcmp(v, "-h");
-        } else if ((v = args_value(&a, "-o"))) {
-            o->output = v;
-        } else if ((v = args_value(&a, "--group"))) {
-            if (!parse_size(v, &size))
-                status = complain(EXIT_USAGE, "build", "'%s' is not a threadgroup size", v);
-            strings_add(&o->groups, v);
-        } else if ((v = args_value(&a, "--function"))) {
-            strings_add(&o->functions, v);
-        } else if ((v = args_value(&a, "--constant"))) {
-            if (!strchr(v, '='))
-                status = complain(EXIT_USAGE, "build", "--constant needs K=VALUE, not '%s'", v);
-            strings_add(&o->constants, v);
-        } else if (args_flag(&a, "-Werror")) {
-            o->source.options.warnings_as_errors = true;
-        } else if (source_option(&o->source, &a, "build", &status)) {
-            continue;
-        } else if (o->path || args_is_option(&a) || a.missing) {
-            status = args_unknown(&a, "build");
-        } else {
-            o->path = args_here(&a);
-        }
-    }
-    if (o->help) return EXIT_FINE; // also where its value is missing: `--archive --help`
-    if (!status && a.missing) status = args_unknown(&a, "build");
-    if (!status && !o->help && !o->path)
-        status = complain(EXIT_USAGE, "build", "which file? (`ingot build --archive --help`)");
-    return status;
 }
 
 // The constant a key names, by name or index; NULL: the function has none.
@@ -198,9 +182,10 @@ static int write_outputs(const Options *o, MTLLibrary *library, MTLBinaryArchive
 
 int build_archive(int argc, char **argv) {
     Options o = {0};
-    int status = parse(argc, argv, &o);
-    if (!status && o.help) fputs(usage, stdout);
-    if (!status && !o.help) {
+    int status = options_read(&line, &o, argc, argv);
+    if (status == OPTIONS_GO_ON && !o.path)
+        status = options_wrong(&line, "which file? (`ingot build --archive --help`)");
+    if (status == OPTIONS_GO_ON) {
         status = EXIT_INPUT;
         MTLDevice *device = open_device("build");
         MTLLibrary *library = device ? load_library(device, &o.source, o.path, "build") : NULL;

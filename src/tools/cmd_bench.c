@@ -19,13 +19,27 @@
 
 extern char **environ;
 
-static const char usage[] =
-    "usage: ingot bench\n"
-    "       ingot bench tensors [options]\n"
-    "\n"
-    "Measures this machine: how long it takes to start work, to compile, and\n"
-    "how fast kernels, copies and textures are. Takes some seconds.\n"
-    "`ingot bench tensors --help` tells of the tensor library's own.\n";
+typedef struct Job {
+    uint32_t compile_once; // a number for the source
+    bool has_compile_once;
+    const char *archive_once;
+} Job;
+
+static const Option rows[] = {
+    // used by ourselves
+    {"--compile-once", "N", NULL, OPT_WHOLE, OPT_AT(Job, compile_once), 0, 1e9,
+     OPT_GIVEN(Job, has_compile_once)},
+    {"--archive-once", "FILE", NULL, OPT_TEXT, OPT_AT(Job, archive_once)},
+};
+static const CommandLine line = {
+    .program = "ingot bench",
+    .usage = "\n       ingot bench tensors [options]",
+    .about = "Measures this machine: how long it takes to start work, to compile, and\n"
+             "how fast kernels, copies and textures are. Takes some seconds.\n"
+             "`ingot bench tensors --help` tells of the tensor library's own.",
+    .rows = rows,
+    .n_rows = 2,
+};
 
 typedef struct Bench {
     MTLDevice *device;
@@ -314,12 +328,13 @@ static void kernels(Bench *b) {
     t = matmul ? typical(b, matmul, buffers, 3, (uint32_t)size, (MTLSize){size, size, 1},
                          (MTLSize){32, 8, 1}, 11)
                : -1;
-    bench_line("naive matrix product, 512 x 512", t < 0 ? t : 2e-9 * (double)(size * size * size) / t,
-         "GFLOP/s");
+    bench_line("naive matrix product, 512 x 512",
+               t < 0 ? t : 2e-9 * (double)(size * size * size) / t, "GFLOP/s");
     MTLBuffer *in_out[2] = {buffers[0], buffers[1]};
     t = reduce ? typical(b, reduce, in_out, 2, 0, (MTLSize){n, 1, 1}, (MTLSize){256, 1, 1}, 11)
                : -1;
-    bench_line("tree reduction with barriers, 16 M floats", t < 0 ? t : (double)n * 4e-9 / t, "GB/s");
+    bench_line("tree reduction with barriers, 16 M floats", t < 0 ? t : (double)n * 4e-9 / t,
+               "GB/s");
     mtl_release(add);
     mtl_release(matmul);
     mtl_release(reduce);
@@ -364,17 +379,12 @@ static void validation(Bench *b) {
 }
 
 int cmd_bench(int argc, char **argv) {
-    Args a = {argc, 0, argv, NULL};
     if (argc > 1 && !strcmp(argv[1], "tensors")) return bench_tensors(argc - 1, argv + 1);
-    while (args_next(&a)) {
-        char *v = args_value(&a, "--compile-once"); // used by ourselves
-        if (v) return compile_once(atoi(v));
-        v = args_value(&a, "--archive-once");
-        if (v) return archive_once(v);
-        if (!args_flag(&a, "--help") && !args_flag(&a, "-h")) return args_unknown(&a, "bench");
-        fputs(usage, stdout);
-        return EXIT_FINE;
-    }
+    Job job = {0};
+    int status = options_read(&line, &job, argc, argv);
+    if (status != OPTIONS_GO_ON) return status;
+    if (job.has_compile_once) return compile_once((int)job.compile_once);
+    if (job.archive_once) return archive_once(job.archive_once);
     Bench b = {.device = open_device("bench")};
     if (!b.device) return EXIT_INPUT;
     printf("%s, %zu threads\n", mtl_device_name(b.device), mtl_device_worker_count(b.device));

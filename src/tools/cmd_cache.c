@@ -12,18 +12,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char usage[] =
-    "usage: ingot cache [size | clear | dir]\n"
-    "\n"
-    "Compiled libraries and kernels are kept on disk, so that a program starts fast the second\n"
-    "time. Nothing in the cache is precious: what is missing is compiled again.\n"
-    "\n"
-    "  size    how much is kept (this is also what plain `ingot cache` does)\n"
-    "  clear   remove everything\n"
-    "  dir     print the folder\n"
-    "\n"
-    "The folder is $INGOT_CACHE_DIR, $XDG_CACHE_HOME/ingot or ~/.cache/ingot.\n"
-    "INGOT_CACHE_DIR=off keeps nothing; INGOT_CACHE_LIMIT_MB (1024) bounds its size.\n";
+typedef struct Job {
+    const char *what;
+} Job;
+
+static const CommandLine line = {
+    .program = "ingot cache",
+    .usage = "[size | clear | dir]",
+    .about = "Compiled libraries and kernels are kept on disk, so that a program starts fast the "
+             "second\n"
+             "time. Nothing in the cache is precious: what is missing is compiled again.\n"
+             "\n"
+             "  size    how much is kept (this is also what plain `ingot cache` does)\n"
+             "  clear   remove everything\n"
+             "  dir     print the folder\n"
+             "\n"
+             "The folder is $INGOT_CACHE_DIR, $XDG_CACHE_HOME/ingot or ~/.cache/ingot.\n"
+             "INGOT_CACHE_DIR=off keeps nothing; INGOT_CACHE_LIMIT_MB (1024) bounds its size.",
+    .words = {offsetof(Job, what)},
+    .n_words = 1,
+};
 
 static const char *const kinds[] = {"libraries", "kernels", "pch", "locks"};
 enum { N_KINDS = 4, N_COUNTED = 3 };
@@ -83,20 +91,18 @@ static int clear(const char *dir) {
 }
 
 int cmd_cache(int argc, char **argv) {
-    const char *what = argc > 1 ? argv[1] : "size";
-    if (!strcmp(what, "--help") || !strcmp(what, "-h")) {
-        fputs(usage, stdout);
-        return EXIT_FINE;
-    }
-    if (argc > 2 || (strcmp(what, "size") && strcmp(what, "clear") && strcmp(what, "dir")))
-        return complain(EXIT_USAGE, "cache",
-                        "size, clear or dir? (`ingot cache --help` says more)");
+    Job job = {"size"};
+    int status = options_read(&line, &job, argc, argv);
+    if (status != OPTIONS_GO_ON) return status;
+    const char *what = job.what;
+    if (strcmp(what, "size") && strcmp(what, "clear") && strcmp(what, "dir"))
+        return options_wrong(&line, "size, clear or dir? (`ingot cache --help` says more)");
     char *dir = cache_dir();
     if (!dir) {
         puts("there is no cache folder (INGOT_CACHE_DIR is off, or there is no HOME)");
         return EXIT_FINE;
     }
-    int status = EXIT_FINE;
+    status = EXIT_FINE;
     if (!strcmp(what, "dir"))
         puts(dir);
     else

@@ -16,22 +16,6 @@
 #include <string.h>
 
 static const char command[] = "compress";
-static const char usage[] =
-    "usage: ingot compress IMAGE [-o FILE.ingot] [options]      picture to network\n"
-    "       ingot compress FILE.ingot [-o OUT.png] [--size WxH]  network to picture\n"
-    "\n"
-    "Trains a small network to be the picture and stores its weights with a few bits each.\n"
-    "\n"
-    "  -o, --output FILE    what to write (default: compressed.ingot, or decompressed.png)\n"
-    "  --bytes N            at most so many bytes (default: 3000)\n"
-    "  --psnr DB            instead: the smallest of a few sizes that is this close\n"
-    "  --bits N             bits of a weight, 4 to 12 (default: the best of 6 to 10)\n"
-    "  --steps N            training steps (default: 3000)\n"
-    "  --seed N             (default: 0)\n"
-    "  --decoded FILE       also write the picture the file stands for, as PNG\n"
-    "  --sweep FILE.svg     train a range of sizes and draw them against JPEG\n"
-    "  --size WxH           when making a picture: its size (default: the original's)\n";
-
 typedef struct Job {
     const char *input, *output, *decoded, *sweep;
     uint64_t bytes, bits, steps, seed;
@@ -42,6 +26,37 @@ typedef struct Job {
     size_t input_bytes;
     float *positions, *targets;
 } Job;
+
+#define AT(FIELD) OPT_AT(Job, FIELD)
+static const Option rows[] = {
+    {"-o, --output", "FILE", "what to write (default: compressed.ingot, or decompressed.png)",
+     OPT_TEXT, AT(output)},
+    {"--bytes", "N", "at most so many bytes", OPT_WHOLE, AT(bytes), 100, 1 << 24, "3000"},
+    {"--psnr", "DB", "instead: the smallest of a few sizes that is this close", OPT_REAL, AT(psnr),
+     1, 100},
+    {"--bits", "N", "bits of a weight, 4 to 12 (default: the best of 6 to 10)", OPT_WHOLE, AT(bits),
+     NEURAL_PACKED_MIN_BITS, NEURAL_PACKED_MAX_BITS},
+    {"--steps", "N", "training steps", OPT_WHOLE, AT(steps), 1, 1 << 24, "3000"},
+    {"--seed", "N", "of everything random", OPT_WHOLE, AT(seed), 0, 0x1p53, "0"},
+    {"--decoded", "FILE", "also write the picture the file stands for, as PNG", OPT_TEXT,
+     AT(decoded)},
+    {"--sweep", "FILE.svg", "train a range of sizes and draw them against JPEG", OPT_TEXT,
+     AT(sweep)},
+    {"--size", "WxH", "when making a picture: its size (default: the original's)", OPT_SIZE,
+     OPT_SPAN(Job, width, height), 1, UINT32_MAX},
+};
+static const CommandLine line = {
+    .program = "ingot compress",
+    .usage = "IMAGE [-o FILE.ingot] [options]      picture to network\n"
+             "       ingot compress FILE.ingot [-o OUT.png] [--size WxH]  network to picture",
+    .about = "Trains a small network to be the picture and stores its weights with a few bits "
+             "each.",
+    .rows = rows,
+    .n_rows = sizeof rows / sizeof *rows,
+    .words = {offsetof(Job, input)},
+    .n_words = 1,
+    .column = 23,
+};
 
 // A trained network with the file made from it.
 typedef struct Result {
@@ -307,55 +322,13 @@ static bool decompress(Job *job, const unsigned char *data, size_t n, char *mess
     return ok;
 }
 
-static int parse(Job *job, int argc, char **argv, bool *done) {
-    Args a = {argc, 0, argv, NULL};
-    int status = EXIT_FINE;
-    char *v;
-    while (!status && args_next(&a)) {
-        bool ok = true;
-        if (args_flag(&a, "--help") || args_flag(&a, "-h")) {
-            fputs(usage, stdout);
-            *done = true;
-            return EXIT_FINE;
-        } else if ((v = args_value(&a, "-o")) || (v = args_value(&a, "--output"))) {
-            job->output = v;
-        } else if ((v = args_value(&a, "--decoded"))) {
-            job->decoded = v;
-        } else if ((v = args_value(&a, "--sweep"))) {
-            job->sweep = v;
-        } else if ((v = args_value(&a, "--bytes"))) {
-            ok = parse_whole(command, "--bytes", v, 100, 1u << 24, &job->bytes);
-        } else if ((v = args_value(&a, "--bits"))) {
-            ok = parse_whole(command, "--bits", v, NEURAL_PACKED_MIN_BITS, NEURAL_PACKED_MAX_BITS,
-                             &job->bits);
-        } else if ((v = args_value(&a, "--steps"))) {
-            ok = parse_whole(command, "--steps", v, 1, 1u << 24, &job->steps);
-        } else if ((v = args_value(&a, "--seed"))) {
-            ok = parse_whole(command, "--seed", v, 0, (uint64_t)1 << 53, &job->seed);
-        } else if ((v = args_value(&a, "--psnr"))) {
-            ok = parse_real(command, "--psnr", v, 1, 100, &job->psnr);
-        } else if ((v = args_value(&a, "--size"))) {
-            if (!parse_picture_size(v, &job->width, &job->height))
-                ok = complain(EXIT_USAGE, command, "--size is WxH, not '%s'", v) == EXIT_FINE;
-        } else if (!args_is_option(&a) && !job->input) {
-            job->input = args_here(&a);
-        } else {
-            status = args_unknown(&a, command);
-        }
-        if (!ok) status = EXIT_USAGE;
-    }
-    if (!status && a.missing) status = args_unknown(&a, command);
-    if (!status && !job->input)
-        status = complain(EXIT_USAGE, command, "which picture? (see --help)");
-    return status;
-}
-
 int cmd_compress(int argc, char **argv) {
-    Job job = {.bytes = 3000, .steps = 3000};
+    Job job = {0};
     char message[NEURAL_ERROR_BYTES] = "";
-    bool done = false, ok = false;
-    int status = parse(&job, argc, argv, &done);
-    if (status || done) return status;
+    bool ok = false;
+    int status = options_read(&line, &job, argc, argv);
+    if (status != OPTIONS_GO_ON) return status;
+    if (!job.input) return options_wrong(&line, "which picture? (see --help)");
     unsigned char *data = file_read(job.input, &job.input_bytes);
     if (!data) {
         neural_fail(message, "Failed to open image at %s: %s", job.input, strerror(errno));

@@ -13,21 +13,6 @@
 #include <string.h>
 
 static const char command[] = "denoise";
-static const char usage[] =
-    "usage: ingot denoise IMAGE [options]\n"
-    "\n"
-    "Adds noise to a picture, trains a small network on half of it to take the noise out again,\n"
-    "and says how well that works on the other half. A demonstration of training with tensors.\n"
-    "\n"
-    "  -o, --output FILE     the denoised picture, PNG (default: denoised.png)\n"
-    "  --noisy FILE          the noisy one (default: noisy.png)\n"
-    "  --noise SIGMA         standard deviation of the noise, of 255 (default: 25)\n"
-    "  --radius N            the network sees (2N+1) x (2N+1) pixels, 1 to 5 (default: 3)\n"
-    "  --hidden N            neurons of its two hidden layers (default: 64)\n"
-    "  --steps N             training steps (default: 2000)\n"
-    "  --curve FILE.svg      the loss over the steps\n"
-    "  --seed N              (default: 0)\n";
-
 enum { BLOCK = 32, BAND = 1 << 14 };
 
 typedef struct Job {
@@ -39,6 +24,35 @@ typedef struct Job {
     uint32_t width, height;
     float *noisy; // (height, width, 3), not clipped: what a sensor would give
 } Job;
+
+#define AT(FIELD) OPT_AT(Job, FIELD)
+static const Option rows[] = {
+    {"-o, --output", "FILE", "the denoised picture, PNG", OPT_TEXT, AT(output),
+     .initial = "denoised.png"},
+    {"--noisy", "FILE", "the noisy one", OPT_TEXT, AT(noisy_path), .initial = "noisy.png"},
+    {"--noise", "SIGMA", "standard deviation of the noise, of 255", OPT_REAL, AT(sigma), 0.1, 255,
+     "25"},
+    {"--radius", "N", "the network sees (2N+1) x (2N+1) pixels, 1 to 5", OPT_WHOLE, AT(radius), 1,
+     5, "3"},
+    {"--hidden", "N", "neurons of its two hidden layers", OPT_WHOLE, AT(hidden), 1,
+     NEURAL_MAX_WIDTH, "64"},
+    {"--steps", "N", "training steps", OPT_WHOLE, AT(steps), 1, 1 << 24, "2000"},
+    {"--curve", "FILE.svg", "the loss over the steps", OPT_TEXT, AT(curve)},
+    {"--seed", "N", "of everything random", OPT_WHOLE, AT(seed), 0, 0x1p53, "0"},
+};
+static const CommandLine line = {
+    .program = "ingot denoise",
+    .usage = "IMAGE [options]",
+    .about = "Adds noise to a picture, trains a small network on half of it to take the noise out "
+             "again,\n"
+             "and says how well that works on the other half. A demonstration of training with "
+             "tensors.",
+    .rows = rows,
+    .n_rows = sizeof rows / sizeof *rows,
+    .words = {offsetof(Job, input)},
+    .n_words = 1,
+    .column = 24,
+};
 
 static double gaussian(NeuralRandom *r) {
     double u = (neural_random_u32(r) + 1.0) / 4294967297.0, v = neural_random_u32(r) / 4294967296.0;
@@ -263,45 +277,12 @@ static bool run(Job *job, char *message) {
 }
 
 int cmd_denoise(int argc, char **argv) {
-    Job job = {.output = "denoised.png",
-               .noisy_path = "noisy.png",
-               .sigma = 25,
-               .radius = 3,
-               .hidden = 64,
-               .steps = 2000};
-    char message[NEURAL_ERROR_BYTES] = "", *v;
-    Args a = {argc, 0, argv, NULL};
-    bool ok = true;
-    while (ok && args_next(&a)) {
-        if (args_flag(&a, "--help") || args_flag(&a, "-h")) {
-            fputs(usage, stdout);
-            return EXIT_FINE;
-        } else if ((v = args_value(&a, "-o")) || (v = args_value(&a, "--output"))) {
-            job.output = v;
-        } else if ((v = args_value(&a, "--noisy"))) {
-            job.noisy_path = v;
-        } else if ((v = args_value(&a, "--curve"))) {
-            job.curve = v;
-        } else if ((v = args_value(&a, "--noise"))) {
-            ok = parse_real(command, "--noise", v, 0.1, 255, &job.sigma);
-        } else if ((v = args_value(&a, "--radius"))) {
-            ok = parse_whole(command, "--radius", v, 1, 5, &job.radius);
-        } else if ((v = args_value(&a, "--hidden"))) {
-            ok = parse_whole(command, "--hidden", v, 1, NEURAL_MAX_WIDTH, &job.hidden);
-        } else if ((v = args_value(&a, "--steps"))) {
-            ok = parse_whole(command, "--steps", v, 1, 1u << 24, &job.steps);
-        } else if ((v = args_value(&a, "--seed"))) {
-            ok = parse_whole(command, "--seed", v, 0, (uint64_t)1 << 53, &job.seed);
-        } else if (!args_is_option(&a) && !job.input) {
-            job.input = args_here(&a);
-        } else {
-            return args_unknown(&a, command);
-        }
-    }
-    if (!ok) return EXIT_USAGE;
-    if (a.missing) return args_unknown(&a, command);
-    if (!job.input) return complain(EXIT_USAGE, command, "which picture? (see --help)");
-    ok = neural_image_load(&job.clean, job.input, message);
+    Job job = {0};
+    char message[NEURAL_ERROR_BYTES] = "";
+    int status = options_read(&line, &job, argc, argv);
+    if (status != OPTIONS_GO_ON) return status;
+    if (!job.input) return options_wrong(&line, "which picture? (see --help)");
+    bool ok = neural_image_load(&job.clean, job.input, message);
     job.width = job.clean.width, job.height = job.clean.height;
     if (ok && (job.width <= BLOCK || job.height <= BLOCK))
         ok = neural_fail(message, "%s: a picture of more than %d x %d pixels is needed", job.input,

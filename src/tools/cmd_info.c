@@ -3,10 +3,11 @@
 #include "tools/tools.h"
 #include <stdio.h>
 
-static const char usage[] =
-    "usage: ingot info\n"
-    "\n"
-    "Lists the devices Metal programs see on this machine, with their limits.\n";
+static const CommandLine line = {
+    .program = "ingot info",
+    .usage = "",
+    .about = "Lists the devices Metal programs see on this machine, with their limits.",
+};
 
 static void print_bytes(const char *what, uint64_t n) {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
@@ -56,12 +57,8 @@ static void print_device(const MTLDevice *d) {
 }
 
 int cmd_info(int argc, char **argv) {
-    Args a = {argc, 0, argv, NULL};
-    while (args_next(&a)) {
-        if (!args_flag(&a, "--help") && !args_flag(&a, "-h")) return args_unknown(&a, "info");
-        fputs(usage, stdout);
-        return EXIT_FINE;
-    }
+    int status = options_read(&line, NULL, argc, argv);
+    if (status != OPTIONS_GO_ON) return status;
     MTLDevice *devices[16];
     size_t n = mtl_copy_all_devices(devices, 16);
     if (n > 16) n = 16;

@@ -9,23 +9,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: ingot reflect FILE.metal [--json] [-I DIR] [-D NAME[=VALUE]] [--math=MODE]\n"
-    "\n"
-    "Lists the kernels of a shader (or .metallib): every argument with its index, type and "
-    "access,\n"
-    "the layout of structs, and the function constants. Of a binary archive: the code it holds.\n"
-    "\n"
-    "  --json   the same for programs\n";
+typedef struct Job {
+    const char *path;
+    bool json;
+    SourceOptions source;
+} Job;
+
+static const Option rows[] = {
+    {"--json", NULL, "the same for programs", OPT_FLAG, OPT_AT(Job, json)},
+};
+static const CommandLine line = {
+    .program = "ingot reflect",
+    .usage = "FILE.metal [--json] [-I DIR] [-D NAME[=VALUE]] [--math=MODE]",
+    .about =
+        "Lists the kernels of a shader (or .metallib): every argument with its index, type and "
+        "access,\n"
+        "the layout of structs, and the function constants. Of a binary archive: the code it "
+        "holds.",
+    .rows = rows,
+    .n_rows = 1,
+    .shared = source_rows,
+    .n_shared = N_SOURCE_ROWS,
+    .shared_at = offsetof(Job, source),
+    .words = {offsetof(Job, path)},
+    .n_words = 1,
+    .column = 11,
+};
 
 static const char *const stages[] = {"kernel", "vertex",  "fragment",     "object",
                                      "mesh",   "visible", "intersection", "stitchable"};
 static const char *const accesses[] = {"read", "read and write", "write"};
 static const char *const spaces[] = {"", "device", "constant", "threadgroup", "thread"};
-static const char *const kinds[] = {"buffer",  "threadgroup", "texture",
-                                    "sampler", "stage_in",    "built-in",
-                                    "table",   "tensor",      "payload",
-                                    "mesh grid", "mesh",      "imageblock"};
+static const char *const kinds[] = {"buffer",   "threadgroup", "texture", "sampler",
+                                    "stage_in", "built-in",    "table",   "tensor",
+                                    "payload",  "mesh grid",   "mesh",    "imageblock"};
 
 // Marks a struct and what it holds as used, to be printed below.
 static void mark(const RfLibrary *rf, uint32_t ix, bool *used) {
@@ -185,36 +202,21 @@ static int print_json(const RfLibrary *rf) {
 }
 
 int cmd_reflect(int argc, char **argv) {
-    SourceOptions o = {0};
-    const char *path = NULL;
-    bool json = false;
-    int status = EXIT_FINE;
-    Args a = {argc, 0, argv, NULL};
-    while (!status && args_next(&a)) {
-        if (args_flag(&a, "--help") || args_flag(&a, "-h")) {
-            fputs(usage, stdout);
-            goto done;
-        }
-        if (args_flag(&a, "--json"))
-            json = true;
-        else if (source_option(&o, &a, "reflect", &status))
-            continue;
-        else if (path || args_is_option(&a) || a.missing)
-            status = args_unknown(&a, "reflect");
-        else
-            path = args_here(&a);
+    Job job = {0};
+    int status = options_read(&line, &job, argc, argv);
+    if (status != OPTIONS_GO_ON) goto done;
+    const char *path = job.path;
+    if (!path) {
+        status = options_wrong(&line, "which file? (`ingot reflect --help`)");
+        goto done;
     }
-    if (!status && a.missing) status = args_unknown(&a, "reflect");
-    if (!status && !path)
-        status = complain(EXIT_USAGE, "reflect", "which file? (`ingot reflect --help`)");
-    if (status) goto done;
     if (is_archive_file(path)) {
-        status = reflect_archive(path, json);
+        status = reflect_archive(path, job.json);
         goto done;
     }
     status = EXIT_INPUT;
     MTLDevice *device = open_device("reflect");
-    MTLLibrary *library = device ? load_library(device, &o, path, "reflect") : NULL;
+    MTLLibrary *library = device ? load_library(device, &job.source, path, "reflect") : NULL;
     size_t n;
     void *data = library ? mtl_library_copy_data(library, &n) : NULL;
     Blob *bytes = data ? blob_copy(data, n) : NULL;
@@ -222,7 +224,7 @@ int cmd_reflect(int argc, char **argv) {
     Metallib *m = bytes ? metallib_open(bytes, &why) : NULL;
     if (m) {
         status = EXIT_FINE;
-        if (json)
+        if (job.json)
             status = print_json(m->reflection);
         else
             print_text(m->reflection);
@@ -235,6 +237,6 @@ int cmd_reflect(int argc, char **argv) {
     mtl_release(library);
     mtl_release(device);
 done:
-    source_options_free(&o);
+    source_options_free(&job.source);
     return status;
 }

@@ -288,7 +288,7 @@ int cmd_render(int argc, char **argv) {
     int status = render_options(argc, argv, &o);
     MTLDevice *device = NULL;
     MTLCommandQueue *queue = NULL;
-    if (status || o.help) goto done;
+    if (status != OPTIONS_GO_ON) goto done;
     status = EXIT_INPUT;
     const char *outputs[RENDER_COLORS + 1] = {NULL};
     for (size_t i = 0; i < o.n_outputs; ++i) outputs[i] = o.outputs[i].path;

@@ -107,7 +107,7 @@ int cmd_run(int argc, char **argv) {
     MTLComputePipelineState *pipeline = NULL;
     MTLCommandQueue *queue = NULL;
     MTLError *error = NULL;
-    if (status || o.help) goto done;
+    if (status != OPTIONS_GO_ON) goto done;
     status = EXIT_INPUT;
     device = open_device("run");
     if (!device) goto done;

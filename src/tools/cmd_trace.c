@@ -17,19 +17,34 @@
 
 extern char **environ;
 
-static const char usage[] =
-    "usage: ingot trace [-o TRACE.json] [-q] PROGRAM ARGS...\n"
-    "\n"
-    "Runs a program and records what its Metal device does: command buffers, encoders, dispatches\n"
-    "with their grids and times, copies, compiles, memory. The file opens in ui.perfetto.dev and "
-    "in\n"
-    "chrome://tracing. The exit status is the program's (128 + N if signal N ended it); what was\n"
-    "recorded until then is in the file.\n"
-    "\n"
-    "  -o FILE   the file to write; otherwise trace.json\n"
-    "  -q        say nothing\n"
-    "\n"
-    "Processes that the program starts get files of their own, with their number in the name.\n";
+typedef struct Job {
+    const char *output;
+    bool quiet;
+    char **program; // and its arguments
+} Job;
+
+static const Option rows[] = {
+    {"-o", "FILE", "the file to write", OPT_TEXT, OPT_AT(Job, output), .initial = "trace.json"},
+    {"-q", NULL, "say nothing", OPT_FLAG, OPT_AT(Job, quiet)},
+};
+static const CommandLine line = {
+    .program = "ingot trace",
+    .usage = "[-o TRACE.json] [-q] PROGRAM ARGS...",
+    .about =
+        "Runs a program and records what its Metal device does: command buffers, encoders, "
+        "dispatches\n"
+        "with their grids and times, copies, compiles, memory. The file opens in ui.perfetto.dev "
+        "and in\n"
+        "chrome://tracing. The exit status is the program's (128 + N if signal N ended it); what "
+        "was\n"
+        "recorded until then is in the file.",
+    .rows = rows,
+    .n_rows = 2,
+    .rest = offsetof(Job, program) + 1,
+    .column = 12,
+    .tail = "Processes that the program starts get files of their own, with their number in the "
+            "name.",
+};
 
 // Cuts the file after its last whole line and closes the array, unless it is closed. False: there
 // is no file.
@@ -84,43 +99,25 @@ static int start(char **argv) {
 }
 
 int cmd_trace(int argc, char **argv) {
-    const char *output = "trace.json";
-    bool quiet = false;
-    Args a = {argc, 0, argv, NULL};
-    int program = 0;
-    while (!program && args_next(&a)) {
-        char *v;
-        if (args_flag(&a, "--help") || args_flag(&a, "-h")) {
-            fputs(usage, stdout);
-            return EXIT_FINE;
-        }
-        if ((v = args_value(&a, "-o")))
-            output = v;
-        else if (args_flag(&a, "-q"))
-            quiet = true;
-        else if (args_flag(&a, "--") && a.at + 1 < argc)
-            program = a.at + 1;
-        else if (a.missing || args_is_option(&a))
-            return args_unknown(&a, "trace");
-        else
-            program = a.at;
-    }
-    if (a.missing) return args_unknown(&a, "trace");
-    if (!program) return complain(EXIT_USAGE, "trace", "which program? (`ingot trace --help`)");
+    Job job = {0};
+    int status = options_read(&line, &job, argc, argv);
+    if (status != OPTIONS_GO_ON) return status;
+    if (!job.program) return options_wrong(&line, "which program? (`ingot trace --help`)");
+    const char *output = job.output, *name = job.program[0];
     char *here = getcwd(NULL, 0), *path = here ? path_under(here, output) : NULL;
     free(here);
     if (!path) return complain(EXIT_INPUT, "trace", "out of memory");
     struct stat st;
-    int status = EXIT_FINE;
+    status = EXIT_FINE;
     if (!stat(path, &st) && !S_ISREG(st.st_mode))
         status = complain(EXIT_INPUT, "trace", "'%s' is not a plain file", output);
     else if (unlink(path) && errno != ENOENT)
         status = complain(EXIT_INPUT, "trace", "cannot write '%s': %s", output, strerror(errno));
     setenv("INGOT_TRACE", path, 1);
-    int e = status ? 0 : start(argv + program);
+    int e = status ? 0 : start(job.program);
     if (e) // as a shell answers
-        status = complain(e == ENOENT ? 127 : 126, "trace", "cannot start '%s': %s", argv[program],
-                          strerror(e));
+        status =
+            complain(e == ENOENT ? 127 : 126, "trace", "cannot start '%s': %s", name, strerror(e));
     if (!status) {
         int how = 0;
         while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
@@ -128,10 +125,9 @@ int cmd_trace(int argc, char **argv) {
         status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
         bool closed;
         bool there = finish_file(path, &closed);
-        if (!quiet && !there)
-            complain(0, "trace", "%s opened no Metal device: there is nothing to show",
-                     argv[program]);
-        else if (!quiet)
+        if (!job.quiet && !there)
+            complain(0, "trace", "%s opened no Metal device: there is nothing to show", name);
+        else if (!job.quiet)
             fprintf(stderr, "ingot trace: %s%s: open it in https://ui.perfetto.dev\n", output,
                     closed ? "" : " (until the program ended early)");
     }

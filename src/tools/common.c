@@ -2,6 +2,7 @@
 // common.c: messages, arguments, and opening a shader file, for all sub-commands (see tools.h).
 #include "tools/tools.h"
 #include "abi/metallib.h"
+#include "abi/requests.h"
 #include "base/files.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -57,38 +58,11 @@ void *must_alloc(size_t n, size_t size) {
     exit(EXIT_INPUT);
 }
 
-void strings_add(Strings *s, char *item) {
-    char **more = realloc(s->items, (s->n + 1) * sizeof *more);
-    if (!more) {
-        fputs("ingot: out of memory\n", stderr);
-        exit(EXIT_INPUT);
-    }
-    s->items = more;
-    more[s->n++] = item;
-}
-
-void strings_free(Strings *s) {
-    free(s->items);
-    *s = (Strings){0};
-}
-
 bool parse_size(const char *text, MTLSize *size) {
-    size_t v[3] = {1, 1, 1};
-    for (int i = 0; i < 3; ++i) {
-        char *end;
-        errno = 0;
-        if (*text < '0' || *text > '9') return false;
-        unsigned long long n = strtoull(text, &end, 10);
-        if (errno || !n || n > UINT32_MAX) return false;
-        v[i] = (size_t)n;
-        if (!*end) {
-            *size = (MTLSize){v[0], v[1], v[2]};
-            return true;
-        }
-        if (*end != ',' && *end != 'x') return false;
-        text = end + 1;
-    }
-    return false;
+    uint64_t sizes[3];
+    if (!options_size(text, UINT32_MAX, 3, sizes)) return false;
+    *size = mtl_size_make(sizes[0], sizes[1], sizes[2]);
+    return true;
 }
 
 char *find_compiler(void) {
@@ -108,37 +82,32 @@ char *find_compiler(void) {
     return strdup("mslc");
 }
 
-static bool parse_math(const char *s, MTLCompileOptions *o) {
-    static const char *const names[] = {"safe", "relaxed", "fast"};
-    for (int i = 0; i < 3; ++i)
-        if (!strcmp(s, names[i])) {
-            o->math_mode_is_set = true;
-            o->math_mode = (MTLMathMode)i;
-            return true;
-        }
-    return false;
+static int take_std(const CommandLine *line, const Option *row, void *options, char *value) {
+    SourceOptions *o = options;
+    uint32_t version;
+    (void)row;
+    if (!msl_language_version(value, &version))
+        return options_wrong(line, MSL_NO_LANGUAGE_VERSION, value);
+    o->options.language_version = (MTLLanguageVersion)version;
+    return EXIT_FINE;
 }
 
-bool source_option(SourceOptions *o, Args *a, const char *command, int *status) {
-    char *v;
-    if ((v = args_value(a, "-I"))) {
-        strings_add(&o->include_dirs, v);
-    } else if ((v = args_value(a, "-D"))) {
-        strings_add(&o->defines, v);
-    } else if ((v = args_value(a, "--math"))) {
-        if (!parse_math(v, &o->options))
-            *status = complain(EXIT_USAGE, command, "--math is fast, relaxed or safe, not '%s'", v);
-    } else if ((v = args_value(a, "-std"))) {
-        unsigned major, minor;
-        if (sscanf(v, "metal%u.%u", &major, &minor) == 2)
-            o->options.language_version = (MTLLanguageVersion)(major << 16 | minor);
-        else
-            *status = complain(EXIT_USAGE, command, "unknown language version '%s'", v);
-    } else {
-        return false;
-    }
-    return true;
+int take_constant(const CommandLine *line, const Option *row, void *options, char *value) {
+    if (!strchr(value, '=') || *value == '=')
+        return options_wrong(line, "%s needs %s, not '%s'", row->names, row->value, value);
+    if (strings_add((Strings *)((char *)options + row->at), value)) return EXIT_FINE;
+    options_wrong(line, "out of memory");
+    return EXIT_INPUT;
 }
+
+static const char *const math_modes[] = {"safe", "relaxed", "fast", NULL}; // MTLMathMode
+const Option source_rows[N_SOURCE_ROWS] = {
+    {"-I", "DIR", NULL, OPT_LIST, OPT_AT(SourceOptions, include_dirs)},
+    {"-D", "NAME[=VALUE]", NULL, OPT_LIST, OPT_AT(SourceOptions, defines)},
+    {"--math", "=MODE", NULL, OPT_CHOICE, OPT_AT(SourceOptions, options.math_mode),
+     .words = math_modes, OPT_GIVEN(SourceOptions, options.math_mode_is_set)},
+    {"-std", "=metalM.N", NULL, OPT_CALL, .take = take_std},
+};
 
 void source_options_free(SourceOptions *o) {
     for (size_t i = 0; o->macros && i < o->defines.n; ++i)

@@ -7,87 +7,99 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char render_usage[] =
-    "usage: ingot implicit render WEIGHTS.json [options]\n"
-    "\n"
-    "Computes the picture a network stands for, at any size, and writes it as PNG. Reads files of\n"
-    "train_siren and of other trainers: SIREN, instant-ngp, fourier; up to 16 layers of any "
-    "width.\n"
-    "\n"
-    "  -o, --output FILE     the picture (default: rendered.png)\n"
-    "  --size WxH            its size (default: what it was trained on, or 512x512); a picture of\n"
-    "                        another shape stands in the middle, with black around it\n"
-    "  --fill                stretch it over the whole size instead\n"
-    "  --kernel KIND         coop: batches of pixels, layers as matmul2d (default);\n"
-    "                        thread: one pixel a thread\n"
-    "  --precision TYPE      of the products of the coop kernel: float (default), half, bfloat;\n"
-    "                        sums are float\n"
-    "  --coordinates KIND    centres: the network saw the centres of pixels; ends: the first and\n"
-    "                        the last pixel were the ends (default: what the file tells)\n"
-    "  --repeat N            render N times and report the fastest\n";
-
-static const char eval_usage[] =
-    "usage: ingot implicit eval WEIGHTS.json [options]\n"
-    "\n"
-    "Compares a network with the samples in its file and with a picture.\n"
-    "\n"
-    "  --image FILE          a PNG or JPEG; the network is rendered at its size\n"
-    "  --kernel KIND         coop or thread, as for render\n"
-    "  --precision TYPE      float, half or bfloat, as for render\n"
-    "  --coordinates KIND    centres or ends, as for render\n"
-    "  --min-psnr DB         exit status 1 if a comparison is below this\n";
-
-static const char picture_usage[] =
-    "usage: ingot implicit picture [-o FILE.png] [--size WxH] [--detail X]\n"
-    "\n"
-    "Paints a landscape (the one of the demos) to try networks on: default picture.png, 512x512,\n"
-    "detail 0.5 of 0 (smooth) to 2.\n";
-
 typedef struct Job {
     const char *command, *weights, *output, *image;
     uint32_t width, height;
     NeuralKernel kernel;
     NeuralPrecision precision;
-    const char *coordinates;
+    enum { AS_FILE, CENTRES, ENDS } coordinates;
     bool fill;
     uint64_t repeat;
-    double min_psnr;
+    double min_psnr, detail;
 } Job;
 
-static bool choose_coordinates(const Job *job, NeuralNetwork *net) {
-    if (!job->coordinates) return true;
-    if (!strcmp(job->coordinates, "centres"))
-        net->coordinates = NEURAL_PIXEL_CENTRES;
-    else if (!strcmp(job->coordinates, "ends"))
+static void choose_coordinates(const Job *job, NeuralNetwork *net) {
+    if (job->coordinates == CENTRES) net->coordinates = NEURAL_PIXEL_CENTRES;
+    if (job->coordinates == ENDS)
         net->coordinates = net->model == NEURAL_INSTANT_NGP ? NEURAL_UNIT_ENDS : NEURAL_SIGNED_ENDS;
-    else
-        return complain(0, job->command, "--coordinates is centres or ends, not '%s'",
-                        job->coordinates);
-    return true;
 }
 
-// Options that render and eval share. True if the argument was one.
-static bool common_option(Job *job, Args *a, int *status) {
-    char *v;
-    if ((v = args_value(a, "--kernel"))) {
-        if (!parse_kernel(v, &job->kernel))
-            *status = complain(EXIT_USAGE, job->command, "--kernel is coop or thread, not '%s'", v);
-    } else if ((v = args_value(a, "--precision"))) {
-        if (!parse_precision(v, &job->precision))
-            *status = complain(EXIT_USAGE, job->command,
-                               "--precision is float, half or bfloat, not '%s'", v);
-    } else if ((v = args_value(a, "--coordinates"))) {
-        job->coordinates = v;
-        if (strcmp(v, "centres") && strcmp(v, "ends"))
-            *status =
-                complain(EXIT_USAGE, job->command, "--coordinates is centres or ends, not '%s'", v);
-    } else if (!args_is_option(a) && !job->weights) {
-        job->weights = args_here(a);
-    } else {
-        return false;
-    }
-    return true;
-}
+static const char *const kernels[] = {"coop", "thread", NULL};             // NeuralKernel
+static const char *const precisions[] = {"float", "half", "bfloat", NULL}; // NeuralPrecision
+static const char *const coordinates[] = {"as-file", "centres", "ends", NULL};
+
+#define AT(FIELD) OPT_AT(Job, FIELD)
+enum { N_SHARED = 3 };
+static const Option shared[N_SHARED] = {
+    // of render and eval
+    {"--kernel", "KIND",
+     "coop: batches of pixels, layers as matmul2d (default);\nthread: one pixel a thread",
+     OPT_CHOICE, AT(kernel), .words = kernels},
+    {"--precision", "TYPE",
+     "of the products of the coop kernel: float (default), half, bfloat;\nsums are float",
+     OPT_CHOICE, AT(precision), .words = precisions},
+    {"--coordinates", "KIND",
+     "centres: the network saw the centres of pixels; ends: the first and\n"
+     "the last pixel were the ends; as-file: what the file tells (default)",
+     OPT_CHOICE, AT(coordinates), .words = coordinates},
+};
+
+static const Option render_rows[] = {
+    {"-o, --output", "FILE", "the picture", OPT_TEXT, AT(output), .initial = "rendered.png"},
+    {"--size", "WxH",
+     "its size (default: what it was trained on, or 512x512); a picture of\n"
+     "another shape stands in the middle, with black around it",
+     OPT_SIZE, OPT_SPAN(Job, width, height), 1, UINT32_MAX},
+    {"--fill", NULL, "stretch it over the whole size instead", OPT_FLAG, AT(fill)},
+    {"--repeat", "N", "render N times and report the fastest", OPT_WHOLE, AT(repeat), 1, 1000, "1"},
+};
+static const CommandLine render_line = {
+    .program = "ingot implicit render",
+    .usage = "WEIGHTS.json [options]",
+    .about =
+        "Computes the picture a network stands for, at any size, and writes it as PNG. Reads "
+        "files of\n"
+        "train_siren and of other trainers: SIREN, instant-ngp, fourier; up to 16 layers of any "
+        "width.",
+    .rows = render_rows,
+    .n_rows = sizeof render_rows / sizeof *render_rows,
+    .shared = shared,
+    .n_shared = N_SHARED,
+    .words = {offsetof(Job, weights)},
+    .n_words = 1,
+    .column = 24,
+};
+
+static const Option eval_rows[] = {
+    {"--image", "FILE", "a PNG or JPEG; the network is rendered at its size", OPT_TEXT, AT(image)},
+    {"--min-psnr", "DB", "exit status 1 if a comparison is below this", OPT_REAL, AT(min_psnr),
+     -100, 1000},
+};
+static const CommandLine eval_line = {
+    .program = "ingot implicit eval",
+    .usage = "WEIGHTS.json [options]",
+    .about = "Compares a network with the samples in its file and with a picture.",
+    .rows = eval_rows,
+    .n_rows = sizeof eval_rows / sizeof *eval_rows,
+    .shared = shared,
+    .n_shared = N_SHARED,
+    .words = {offsetof(Job, weights)},
+    .n_words = 1,
+    .column = 24,
+};
+
+static const Option picture_rows[] = {
+    {"-o, --output", "FILE", "the picture, PNG", OPT_TEXT, AT(output), .initial = "picture.png"},
+    {"--size", "WxH", "its size", OPT_SIZE, OPT_SPAN(Job, width, height), 1, UINT32_MAX, "512x512"},
+    {"--detail", "X", "0 (smooth) to 2", OPT_REAL, AT(detail), 0, 2, "0.5"},
+};
+static const CommandLine picture_line = {
+    .program = "ingot implicit picture",
+    .usage = "[-o FILE.png] [--size WxH] [--detail X]",
+    .about = "Paints a landscape (the one of the demos) to try networks on.",
+    .rows = picture_rows,
+    .n_rows = sizeof picture_rows / sizeof *picture_rows,
+};
 
 static const char *kernel_name(NeuralKernel kernel) {
     return kernel == NEURAL_KERNEL_COOP ? "coop" : "thread";
@@ -103,7 +115,7 @@ static int render(Job *job) {
     if (!neural_weights_load(&w, job->weights, message) ||
         !neural_outputs_check(&job->output, 1, &job->weights, 1, message))
         goto done;
-    if (!choose_coordinates(job, &w.net)) goto done;
+    choose_coordinates(job, &w.net);
     if (w.mode != NEURAL_MODE_IMAGE) {
         neural_fail(message, "%s: metadata.mode: is sdf (`ingot implicit sdf` draws those)",
                     job->weights);
@@ -139,30 +151,10 @@ done:
 }
 
 int implicit_render(int argc, char **argv) {
-    Job job = {.command = "implicit render", .output = "rendered.png", .repeat = 1};
-    Args a = {argc, 0, argv, NULL};
-    int status = EXIT_FINE;
-    char *v;
-    while (!status && args_next(&a)) {
-        if (args_flag(&a, "--help") || args_flag(&a, "-h")) {
-            fputs(render_usage, stdout);
-            return EXIT_FINE;
-        } else if ((v = args_value(&a, "-o")) || (v = args_value(&a, "--output"))) {
-            job.output = v;
-        } else if ((v = args_value(&a, "--size"))) {
-            if (!parse_picture_size(v, &job.width, &job.height))
-                status = complain(EXIT_USAGE, job.command, "--size is WxH, not '%s'", v);
-        } else if ((v = args_value(&a, "--repeat"))) {
-            if (!parse_whole(job.command, "--repeat", v, 1, 1000, &job.repeat)) status = EXIT_USAGE;
-        } else if (args_flag(&a, "--fill")) {
-            job.fill = true;
-        } else if (!common_option(&job, &a, &status)) {
-            status = args_unknown(&a, job.command);
-        }
-    }
-    if (a.missing && !status) status = args_unknown(&a, job.command);
-    if (status) return status;
-    if (!job.weights) return complain(EXIT_USAGE, job.command, "which weights file? (see --help)");
+    Job job = {.command = "implicit render"};
+    int status = options_read(&render_line, &job, argc, argv);
+    if (status != OPTIONS_GO_ON) return status;
+    if (!job.weights) return options_wrong(&render_line, "which weights file? (see --help)");
     return render(&job);
 }
 
@@ -219,7 +211,7 @@ static int eval(const Job *job) {
     NeuralRenderer *r = NULL;
     bool good = true;
     if (!neural_weights_load(&w, job->weights, message)) goto done;
-    if (!choose_coordinates(job, &w.net)) goto done;
+    choose_coordinates(job, &w.net);
     if (job->image && !neural_image_load(&target, job->image, message)) goto done;
     if (!w.n_samples && !job->image) {
         neural_fail(message, "%s: samples: there are none, and no --image was given", job->weights);
@@ -249,57 +241,24 @@ done:
 
 int implicit_eval(int argc, char **argv) {
     Job job = {.command = "implicit eval", .min_psnr = -INFINITY};
-    Args a = {argc, 0, argv, NULL};
-    int status = EXIT_FINE;
-    char *v;
-    while (!status && args_next(&a)) {
-        if (args_flag(&a, "--help") || args_flag(&a, "-h")) {
-            fputs(eval_usage, stdout);
-            return EXIT_FINE;
-        } else if ((v = args_value(&a, "--image"))) {
-            job.image = v;
-        } else if ((v = args_value(&a, "--min-psnr"))) {
-            if (!parse_real(job.command, "--min-psnr", v, -100, 1000, &job.min_psnr))
-                status = EXIT_USAGE;
-        } else if (!common_option(&job, &a, &status)) {
-            status = args_unknown(&a, job.command);
-        }
-    }
-    if (a.missing && !status) status = args_unknown(&a, job.command);
-    if (status) return status;
-    if (!job.weights) return complain(EXIT_USAGE, job.command, "which weights file? (see --help)");
+    int status = options_read(&eval_line, &job, argc, argv);
+    if (status != OPTIONS_GO_ON) return status;
+    if (!job.weights) return options_wrong(&eval_line, "which weights file? (see --help)");
     return eval(&job);
 }
 
 int implicit_picture(int argc, char **argv) {
-    const char *command = "implicit picture", *output = "picture.png";
-    uint32_t width = 512, height = 512;
-    double detail = 0.5;
-    Args a = {argc, 0, argv, NULL};
-    char *v, message[NEURAL_ERROR_BYTES];
-    while (args_next(&a)) {
-        if (args_flag(&a, "--help") || args_flag(&a, "-h")) {
-            fputs(picture_usage, stdout);
-            return EXIT_FINE;
-        } else if ((v = args_value(&a, "-o")) || (v = args_value(&a, "--output"))) {
-            output = v;
-        } else if ((v = args_value(&a, "--size"))) {
-            if (!parse_picture_size(v, &width, &height))
-                return complain(EXIT_USAGE, command, "--size is WxH, not '%s'", v);
-        } else if ((v = args_value(&a, "--detail"))) {
-            if (!parse_real(command, "--detail", v, 0, 2, &detail)) return EXIT_USAGE;
-        } else {
-            return args_unknown(&a, command);
-        }
-    }
-    if (a.missing) return args_unknown(&a, command);
+    Job job = {.command = "implicit picture"};
+    char message[NEURAL_ERROR_BYTES];
+    int status = options_read(&picture_line, &job, argc, argv);
+    if (status != OPTIONS_GO_ON) return status;
     NeuralImage image;
-    bool ok = neural_output_check(output, message) &&
-              neural_picture_make(&image, width, height, detail, message);
-    if (!ok) return complain(EXIT_INPUT, command, "%s", message);
-    ok = neural_image_save(&image, output, false, message);
+    bool ok = neural_output_check(job.output, message) &&
+              neural_picture_make(&image, job.width, job.height, job.detail, message);
+    if (!ok) return complain(EXIT_INPUT, job.command, "%s", message);
+    ok = neural_image_save(&image, job.output, false, message);
     neural_image_free(&image);
-    if (!ok) return complain(EXIT_INPUT, command, "%s", message);
-    printf("Picture of %u x %u saved to %s\n", width, height, output);
+    if (!ok) return complain(EXIT_INPUT, job.command, "%s", message);
+    printf("Picture of %u x %u saved to %s\n", job.width, job.height, job.output);
     return EXIT_FINE;
 }

@@ -12,22 +12,6 @@
 #include <string.h>
 
 static const char command[] = "implicit sdf";
-static const char usage[] =
-    "usage: ingot implicit sdf --shape NAME | --image FILE [options]   train and draw\n"
-    "       ingot implicit sdf WEIGHTS.json [-o FILE.png] [--size WxH]  draw\n"
-    "\n"
-    "A network that computes the signed distance to a shape (negative inside).\n"
-    "\n"
-    "  --shape NAME          star, ring; in space: torus, box\n"
-    "  --image FILE          the dark silhouette of a picture (--light: the light one)\n"
-    "  --threshold F         what is dark, 0 to 1 (default: 0.5)\n"
-    "  -w, --weights FILE    where to write the network (default: sdf.json)\n"
-    "  -o, --output FILE     the picture (default: sdf.png)\n"
-    "  --size WxH            its size (default: 512x512)\n"
-    "  --steps N             training steps (default: 1500)\n"
-    "  --hidden N, --layers N  neurons and hidden layers (default: 64, 3)\n"
-    "  --seed N              (default: 0)\n";
-
 typedef struct Job {
     const char *file, *image, *weights, *output;
     const NeuralShape *shape;
@@ -38,6 +22,42 @@ typedef struct Job {
     NeuralWeights w;
     MTLDevice *device;
 } Job;
+
+static int take_shape(const CommandLine *line, const Option *row, void *options, char *value) {
+    Job *job = options;
+    (void)row;
+    job->shape = neural_shape(value);
+    return job->shape ? EXIT_FINE
+                      : options_wrong(line, "--shape is star, ring, torus or box, not '%s'", value);
+}
+
+#define AT(FIELD) OPT_AT(Job, FIELD)
+static const Option rows[] = {
+    {"--shape", "NAME", "star, ring; in space: torus, box", OPT_CALL, .take = take_shape},
+    {"--image", "FILE", "the dark silhouette of a picture", OPT_TEXT, AT(image)},
+    {"--light", NULL, "the light silhouette instead", OPT_FLAG, AT(light)},
+    {"--threshold", "F", "what is dark, 0 to 1", OPT_REAL, AT(threshold), 0, 1, "0.5"},
+    {"-w, --weights", "FILE", "where to write the network", OPT_TEXT, AT(weights),
+     .initial = "sdf.json"},
+    {"-o, --output", "FILE", "the picture", OPT_TEXT, AT(output), .initial = "sdf.png"},
+    {"--size", "WxH", "its size", OPT_SIZE, OPT_SPAN(Job, width, height), 1, UINT32_MAX, "512x512"},
+    {"--steps", "N", "training steps", OPT_WHOLE, AT(steps), 1, 1 << 24, "1500"},
+    {"--hidden", "N", "neurons of a hidden layer", OPT_WHOLE, AT(hidden), 1, NEURAL_MAX_WIDTH,
+     "64"},
+    {"--layers", "N", "hidden layers", OPT_WHOLE, AT(layers), 0, NEURAL_MAX_FILE_LAYERS - 2, "3"},
+    {"--seed", "N", "of everything random", OPT_WHOLE, AT(seed), 0, 0x1p53, "0"},
+};
+static const CommandLine line = {
+    .program = "ingot implicit sdf",
+    .usage = "--shape NAME | --image FILE [options]   train and draw\n"
+             "       ingot implicit sdf WEIGHTS.json [-o FILE.png] [--size WxH]  draw",
+    .about = "A network that computes the signed distance to a shape (negative inside).",
+    .rows = rows,
+    .n_rows = sizeof rows / sizeof *rows,
+    .words = {offsetof(Job, file)},
+    .n_words = 1,
+    .column = 24,
+};
 
 enum { N_POINTS = 1 << 17 };
 
@@ -168,68 +188,13 @@ static bool draw(Job *job, char *message) {
     return ok;
 }
 
-static int parse(Job *job, int argc, char **argv, bool *done) {
-    Args a = {argc, 0, argv, NULL};
-    bool ok = true;
-    char *v;
-    while (ok && args_next(&a)) {
-        if (args_flag(&a, "--help") || args_flag(&a, "-h")) {
-            fputs(usage, stdout);
-            *done = true;
-            return EXIT_FINE;
-        } else if ((v = args_value(&a, "-o")) || (v = args_value(&a, "--output"))) {
-            job->output = v;
-        } else if ((v = args_value(&a, "-w")) || (v = args_value(&a, "--weights"))) {
-            job->weights = v;
-        } else if ((v = args_value(&a, "--image"))) {
-            job->image = v;
-        } else if ((v = args_value(&a, "--shape"))) {
-            job->shape = neural_shape(v);
-            if (!job->shape)
-                ok = !complain(EXIT_USAGE, command, "--shape is star, ring, torus or box, not '%s'",
-                               v);
-        } else if ((v = args_value(&a, "--size"))) {
-            if (!parse_picture_size(v, &job->width, &job->height))
-                ok = !complain(EXIT_USAGE, command, "--size is WxH, not '%s'", v);
-        } else if ((v = args_value(&a, "--steps"))) {
-            ok = parse_whole(command, "--steps", v, 1, 1u << 24, &job->steps);
-        } else if ((v = args_value(&a, "--hidden"))) {
-            ok = parse_whole(command, "--hidden", v, 1, NEURAL_MAX_WIDTH, &job->hidden);
-        } else if ((v = args_value(&a, "--layers"))) {
-            ok = parse_whole(command, "--layers", v, 0, NEURAL_MAX_FILE_LAYERS - 2, &job->layers);
-        } else if ((v = args_value(&a, "--seed"))) {
-            ok = parse_whole(command, "--seed", v, 0, (uint64_t)1 << 53, &job->seed);
-        } else if ((v = args_value(&a, "--threshold"))) {
-            ok = parse_real(command, "--threshold", v, 0, 1, &job->threshold);
-        } else if (args_flag(&a, "--light")) {
-            job->light = true;
-        } else if (!args_is_option(&a) && !job->file) {
-            job->file = args_here(&a);
-        } else {
-            return args_unknown(&a, command);
-        }
-    }
-    if (!ok) return EXIT_USAGE;
-    if (a.missing) return args_unknown(&a, command);
-    if (!job->file + !job->shape + !job->image != 2)
-        return complain(EXIT_USAGE, command,
-                        "one of --shape, --image and a weights file (see --help)");
-    return EXIT_FINE;
-}
-
 int implicit_sdf(int argc, char **argv) {
-    Job job = {.weights = "sdf.json",
-               .output = "sdf.png",
-               .width = 512,
-               .height = 512,
-               .steps = 1500,
-               .hidden = 64,
-               .layers = 3,
-               .threshold = 0.5};
+    Job job = {0};
     char message[NEURAL_ERROR_BYTES] = "";
-    bool done = false;
-    int status = parse(&job, argc, argv, &done);
-    if (status || done) return status;
+    int status = options_read(&line, &job, argc, argv);
+    if (status != OPTIONS_GO_ON) return status;
+    if (!job.file + !job.shape + !job.image != 2)
+        return options_wrong(&line, "one of --shape, --image and a weights file (see --help)");
     const char *const outputs[] = {job.output, job.file ? NULL : job.weights};
     const char *const inputs[] = {job.file, job.image};
     bool ok = neural_outputs_check(outputs, 2, inputs, 2, message);

@@ -45,7 +45,7 @@ typedef struct RenderOutput {
 } RenderOutput;
 
 typedef struct RenderOptions {
-    bool help, quiet, watch, srgb, alpha, lines;
+    bool quiet, watch, srgb, alpha, lines;
     const char *path, *functions[N_STAGES];
     SourceOptions source;
     Strings constants;

@@ -26,7 +26,7 @@ typedef struct RunOutput {  // --out KEY=FILE, --print KEY[:COUNT]
 } RunOutput;
 
 typedef struct RunOptions {
-    bool help, quiet;
+    bool quiet;
     const char *path, *kernel;
     SourceOptions source;
     MTLSize grid, group; // group: width 0 if not given
@@ -39,7 +39,7 @@ typedef struct RunOptions {
     uint32_t timeout_ms;
 } RunOptions;
 
-int run_options(int argc, char **argv, RunOptions *o); // exit status; prints the help by itself
+int run_options(int argc, char **argv, RunOptions *o); // as options_read
 void run_options_free(RunOptions *o);
 // Matches what was given with what the kernel takes and makes the buffers. Exit status.
 int run_bind(RunOptions *o, MTLDevice *device, const MTLComputePipelineState *pipeline);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/options.h"
 #include "ingot/metal.h"
 
 enum { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
@@ -42,13 +43,6 @@ bool args_is_option(const Args *a);
 // For an argument nobody knew: says so and returns EXIT_USAGE.
 int args_unknown(const Args *a, const char *command);
 
-// A list of borrowed strings.
-typedef struct Strings {
-    char **items;
-    size_t n;
-} Strings;
-void strings_add(Strings *s, char *item); // out of memory ends the program
-void strings_free(Strings *s);
 void *must_alloc(size_t n, size_t size); // zeroed; out of memory ends the program
 
 // X[,Y[,Z]] (also with 'x' between): missing ones are 1. False if it is not 1 to 3 positive
@@ -64,8 +58,12 @@ typedef struct SourceOptions {
     MTLCompileOptions options;
     MTLPreprocessorMacro *macros;
 } SourceOptions;
-// True if the current argument was one of them. *status: EXIT_USAGE if its value was wrong.
-bool source_option(SourceOptions *o, Args *a, const char *command, int *status);
+enum { N_SOURCE_ROWS = 4 };
+extern const Option source_rows[N_SOURCE_ROWS]; // for CommandLine.shared
+// OPT_CALL: KEY=VALUE into the Strings at its place.
+int take_constant(const CommandLine *line, const Option *row, void *options, char *value);
+// To be said in a help of theirs.
+#define SOURCE_HELP "  -I DIR, -D NAME[=VALUE], --math=MODE, -std=metalM.N   as in `ingot build`"
 void source_options_free(SourceOptions *o);
 // A library from a .metal or .metallib file; says what is wrong, prints warnings, NULL on failure.
 MTLLibrary *load_library(MTLDevice *device, SourceOptions *o, const char *path,
