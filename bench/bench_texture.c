@@ -8,6 +8,7 @@
 #include <time.h>
 #include "cpu/texture/ops.h"
 #include "cpu/texture/texture_int.h"
+#include "cpu/isa/isa.h"
 
 // Coordinates are prepared outside the clock, which counts the thread's processor time.
 #define SIZE 1024u
@@ -120,7 +121,8 @@ int main(void) {
         for (size_t k = 0; k < size.n_bytes; k++) memory[k] = (unsigned char)(k * 7 + k / 4096);
         printf("%-32s", cases[i].name);
         for (int isa = 0; isa < 4; isa++) {
-            if (!cpu_texture_use((CpuIsa)isa)) continue;
+            if (!cpu_isa_use((CpuIsa)isa)) continue;
+            ops = cpu_texture_ops(); // of that instruction set
             double best[2] = {1e9, 1e9};
             for (int k = 0; k < (isa ? 5 : 1); k++)
                 for (int write = 0; write < (cases[i].sampler ? 1 : 2); write++) {

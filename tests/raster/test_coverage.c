@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "reference.h"
+#include "cpu/isa/isa.h"
 
 #define SIZE 256
 enum { RGBA8 = 70, R32F = 55, RGBA32F = 125 };
@@ -107,8 +108,8 @@ static void random_triangles(uint32_t n_samples, int64_t spread, int64_t grain, 
 
 static void test_random(void **state) {
     (void)state;
-    for (int isa = 0; isa < 3; isa++) {
-        if (!cpu_raster_use((CpuRasterIsa)isa)) continue;
+    for (int isa = CPU_ISA_SSE2; isa <= CPU_ISA_AVX512; isa++) {
+        if (!cpu_isa_use((CpuIsa)isa)) continue;
         random_seed(7);
         for (uint32_t samples = 1; samples <= 8; samples *= 2) {
             random_triangles(samples, 8 * 256, 1, "small");
@@ -118,7 +119,7 @@ static void test_random(void **state) {
             random_triangles(samples, 6000 * 256, 256, "huge, inside the guard band");
         }
     }
-    cpu_raster_use(CPU_RASTER_AVX512);
+    cpu_isa_use(CPU_ISA_AVX512);
 }
 
 // A fan and a grid of triangles that share edges, corners on pixel centres among others.

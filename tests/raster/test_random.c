@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "reference.h"
+#include "cpu/isa/isa.h"
 
 enum { SIZE = 128, MAX_DRAWS = 8, TRIANGLES = 12, N_SCENES = 60 };
 enum { RGBA8 = 70, BGRA8 = 80, RGBA16F = 115, RGBA32F = 125, D32F = 252, STENCIL8 = 253 };
@@ -160,7 +161,7 @@ static void compare(const Scene *s, const RefImage *ref, uint32_t number) {
 static void test_random(void **state) {
     (void)state;
     for (uint32_t number = 0; number < N_SCENES; number++) {
-        if (!cpu_raster_use((CpuRasterIsa)(number % 3))) cpu_raster_use(CPU_RASTER_SSE2);
+        if (!cpu_isa_use((CpuIsa)(CPU_ISA_SSE2 + number % 3))) cpu_isa_use(CPU_ISA_SSE2);
         random_seed(1000 + number);
         Scene *s = scene_new();
         double clear[4] = {0.2, 0.4, 0.6, 0.8};

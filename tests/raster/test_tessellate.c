@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include "cpu/raster/raster_int.h"
 #include "harness.h"
+#include "cpu/isa/isa.h"
 
 enum { SIZE = 128, RGBA32F = 125 };
 
@@ -230,8 +231,8 @@ static void every_pixel_once(void **state) {
 static void isas_agree(void **state) {
     (void)state;
     Scene *s = malloc(sizeof *s);
-    for (int isa = CPU_RASTER_SSE2; isa <= CPU_RASTER_AVX512; isa++) {
-        if (!cpu_raster_use((CpuRasterIsa)isa)) continue;
+    for (int isa = CPU_ISA_SSE2; isa <= CPU_ISA_AVX512; isa++) {
+        if (!cpu_isa_use((CpuIsa)isa)) continue;
         random_seed(11);
         scene_init(s, DEV_PATCH_QUAD, DEV_PARTITION_ODD);
         place_patches(true);

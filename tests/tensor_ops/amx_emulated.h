@@ -10,7 +10,6 @@
 static unsigned char emulated_tiles[8][16][64];
 static bool emulated_configured;
 
-bool cpu_amx_exists(void) { return true; }
 bool cpu_amx_granted(void) { return true; }
 
 static void emulated_check(bool right) {

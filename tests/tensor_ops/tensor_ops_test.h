@@ -16,14 +16,15 @@
 #include <cmocka.h>
 #include "cpu/tensor/element.h"
 #include "cpu/tensor/ops.h"
+#include "cpu/isa/isa.h"
 
 static const struct {
-    CpuTensorIsa isa;
+    CpuIsa isa;
     const char *name;
-} all_isas[] = {{CPU_TENSOR_GENERAL, "general"},  {CPU_TENSOR_SSE2, "sse2"},
-                {CPU_TENSOR_AVX2, "avx2"},        {CPU_TENSOR_AVX512, "avx512"},
-                {CPU_TENSOR_VNNI, "avx512_vnni"}, {CPU_TENSOR_BF16, "avx512_bf16"},
-                {CPU_TENSOR_AMX, "amx"}};
+} all_isas[] = {{CPU_ISA_NONE, "general"},  {CPU_ISA_SSE2, "sse2"},
+                {CPU_ISA_AVX2, "avx2"},        {CPU_ISA_AVX512, "avx512"},
+                {CPU_ISA_VNNI, "avx512_vnni"}, {CPU_ISA_BF16, "avx512_bf16"},
+                {CPU_ISA_AMX, "amx"}};
 #define N_ISAS (sizeof all_isas / sizeof *all_isas)
 
 static inline uint32_t random_bits(uint64_t *state) { // PCG

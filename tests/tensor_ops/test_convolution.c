@@ -9,7 +9,7 @@ typedef struct Case {
     Arena arenas[3];
     unsigned char *places[3];
     size_t n_bytes[3];
-    CpuTensorIsa isa;
+    CpuIsa isa;
     uint64_t seed;
 } Case;
 
@@ -172,7 +172,7 @@ static void test_random(void **unused) {
     for (int i = 0; i < 3; i++) c.arenas[i] = arena_make();
     for (size_t i = 0; i < N_ISAS; i++) {
         c.isa = all_isas[i].isa;
-        if (!cpu_tensor_use(c.isa)) {
+        if (!cpu_isa_use(c.isa)) {
             print_message("  %s: this machine does not have it\n", all_isas[i].name);
             continue;
         }

@@ -10,7 +10,7 @@ typedef struct Case {
     Arena arenas[3];
     unsigned char *places[3];
     size_t n_bytes[3];
-    CpuTensorIsa isa;
+    CpuIsa isa;
     uint64_t seed;
 } Case;
 
@@ -222,10 +222,10 @@ static void each_isa(void (*run)(Case *t)) {
     for (size_t i = 0; i < N_ISAS; i++) {
         t.isa = all_isas[i].isa;
         if (only && strcmp(only, all_isas[i].name) != 0) continue;
-        bool has = cpu_tensor_use(t.isa);
+        bool has = cpu_isa_use(t.isa);
         print_message("  %s: %s\n", all_isas[i].name,
                       !has                                            ? "not on this machine"
-                      : t.isa == CPU_TENSOR_AMX && !cpu_amx_granted() ? "not granted; without it"
+                      : t.isa == CPU_ISA_AMX && !cpu_amx_granted() ? "not granted; without it"
                                                                       : "runs");
         if (has) run(&t);
     }

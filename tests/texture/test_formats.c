@@ -3,6 +3,7 @@
 // from the rules in double precision: all bit patterns of components up to 16 bits, edge values and
 // random ones beyond. What is encoded must be the nearest of all values the format has.
 #include "texture_test.h"
+#include "base/numbers.h"
 
 static const uint16_t values[] = {
 #define ABI_PIXEL_FORMAT(name, value, ...) value,
@@ -235,15 +236,15 @@ static void small_floats_round_to_nearest(void **state) {
     for (uint32_t v = 0; v < 0x7bff; v++) {
         double a = minifloat(v, 10), b = minifloat(v + 1, 10);
         float middle = (float)((a + b) / 2); // exact
-        assert_int_equal(cpu_float_to_half(middle), v % 2 ? v + 1 : v);
-        assert_int_equal(cpu_float_to_half(nextafterf(middle, 0)), v);
-        assert_int_equal(cpu_float_to_half(-nextafterf(middle, 1e9f)), (v + 1) | 0x8000);
+        assert_int_equal(half_from_float(middle), v % 2 ? v + 1 : v);
+        assert_int_equal(half_from_float(nextafterf(middle, 0)), v);
+        assert_int_equal(half_from_float(-nextafterf(middle, 1e9f)), (v + 1) | 0x8000);
     }
-    assert_int_equal(cpu_float_to_half(65519.99f), 0x7bff);
-    assert_int_equal(cpu_float_to_half(65520), 0x7c00);
-    assert_int_equal(cpu_float_to_half(1e30f), 0x7c00);
-    assert_int_equal(cpu_float_to_half(-INFINITY), 0xfc00);
-    assert_int_equal(cpu_float_to_half(1e-30f), 0);
+    assert_int_equal(half_from_float(65519.99f), 0x7bff);
+    assert_int_equal(half_from_float(65520), 0x7c00);
+    assert_int_equal(half_from_float(1e30f), 0x7c00);
+    assert_int_equal(half_from_float(-INFINITY), 0xfc00);
+    assert_int_equal(half_from_float(1e-30f), 0);
     for (unsigned n = 10; n <= 11; n++) {
         for (uint32_t v = 0; v + 1 < 31u << (n - 5); v++) {
             float middle = (float)((minifloat(v, n - 5) + minifloat(v + 1, n - 5)) / 2);

@@ -2,6 +2,7 @@
 // test_sample.c: every filter, address mode and texture type against the reference, with the
 // general code and with the vector code of each instruction set this processor has.
 #include "reference.h"
+#include "cpu/isa/isa.h"
 
 #define TOLERANCE 3e-5 // coordinates are floats: up to 3 * 2^-23 of 40 texels, times the contrast
 #define TOLERANCE_BYTES 1e-4 // RGBA8: weights of 15 bits, three times rounded to 1/128 of a byte
@@ -76,7 +77,7 @@ static void expect_close(const AbiTexture *t, const TestCall *call, uint32_t l,
 
 static void each_isa(void (*body)(const char *isa)) {
     for (int isa = CPU_ISA_NONE; isa <= CPU_ISA_AVX512; isa++)
-        if (cpu_texture_use((CpuIsa)isa)) body(isa_names[isa]);
+        if (cpu_isa_use((CpuIsa)isa)) body(isa_names[isa]);
 }
 
 static void one_level(const char *isa, uint32_t type, uint32_t format, bool linear, int s, int t,

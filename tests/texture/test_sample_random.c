@@ -5,6 +5,7 @@
 // of its values close by is as good.
 #include <stdlib.h>
 #include "texture_test.h"
+#include "cpu/isa/isa.h"
 
 static uint64_t seed;
 
@@ -145,7 +146,7 @@ static void call_with(const Case *c, CpuIsa isa, float du, float dv, float dlod,
     }
     s.lod_bias += dlod;
     memset(&out->out, 0xee, sizeof out->out);
-    assert_true(cpu_texture_use(isa));
+    assert_true(cpu_isa_use(isa));
     test_sample(&c->view, (uintptr_t)&s, c->op, out);
 }
 
@@ -205,7 +206,7 @@ static void random_calls(void **state) {
         static TestCall expected, got;
         call_with(&c, CPU_ISA_NONE, 0, 0, 0, &expected);
         for (CpuIsa isa = CPU_ISA_SSE2; isa <= CPU_ISA_AVX512; isa++) {
-            if (!cpu_texture_use(isa)) continue;
+            if (!cpu_isa_use(isa)) continue;
             call_with(&c, isa, 0, 0, 0, &got);
             for (uint32_t l = 0; l < got.n_lanes; l++)
                 if (cpu_lane_active(got.mask, l) && !close_to(&c, &got, &expected, l) &&
@@ -224,7 +225,7 @@ static void just_below_zero(void **state) {
     test_texture(&shape, true, &x);
     for (int i = 0; i < 4; i++) ((float *)(void *)x.t.levels[0].data)[i] = (float)i;
     for (CpuIsa isa = CPU_ISA_NONE; isa <= CPU_ISA_AVX512; isa++) {
-        if (!cpu_texture_use(isa)) continue;
+        if (!cpu_isa_use(isa)) continue;
         TestCall call;
         test_all_lanes(&call, 16);
         for (uint32_t l = 0; l < 16; l++) call.rows.f[l] = l % 2 ? -1e-9f : 0;

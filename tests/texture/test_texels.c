@@ -4,6 +4,7 @@
 // on both sides of the texture.
 #include <pthread.h>
 #include "texture_test.h"
+#include "cpu/isa/isa.h"
 
 static const uint16_t values[] = {
 #define ABI_PIXEL_FORMAT(name, value, ...) value,
@@ -157,7 +158,7 @@ static void read_type(uint32_t type, uint32_t format) {
 
 static void each_isa(void (*body)(void)) {
     for (int isa = CPU_ISA_NONE; isa <= CPU_ISA_AVX512; isa++)
-        if (cpu_texture_use((CpuIsa)isa)) body();
+        if (cpu_isa_use((CpuIsa)isa)) body();
 }
 
 static void read_everything(void) {
@@ -351,7 +352,7 @@ static void linear_textures_end_with_their_buffer(void **state) {
     assert_int_equal(x.size.n_bytes, 2 * 24 + 20);
     memset(x.t.levels[0].data, 0x40, x.size.n_bytes);
     for (int isa = 0; isa <= CPU_ISA_AVX512; isa++) {
-        if (!cpu_texture_use((CpuIsa)isa)) continue;
+        if (!cpu_isa_use((CpuIsa)isa)) continue;
         for (unsigned linear = 0; linear < 2; linear++)
             for (unsigned mode = 0; mode < 6; mode++) {
                 TestCall c;

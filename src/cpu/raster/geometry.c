@@ -4,7 +4,7 @@
 // primitives that break none go on as they are, the others through clip.c; setup.c makes the
 // triangles; at the end the pairs of tile and triangle are sorted by tile, order kept.
 #include <string.h>
-#include "cpu/raster/isa.h"
+#include "cpu/raster/loops.h"
 
 #define MAX_UNIT_TILES (1u << 20)
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cpu/raster/raster_int.h"
+#include "base/numbers.h"
 
 #define HEAD DEV_IMAGEBLOCK_HEAD
 
@@ -110,7 +111,7 @@ static void put(unsigned char *to, uint8_t type, uint32_t k, uint32_t word) {
     switch (type) {
     case DEV_MESH_HALF:
         memcpy(&f32, &word, 4);
-        half = cpu_float_to_half(f32);
+        half = half_from_float(f32);
         memcpy(to + 2 * k, &half, 2);
         break;
     case DEV_MESH_SHORT:

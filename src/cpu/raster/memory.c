@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cpu/raster/isa.h"
+#include "cpu/raster/raster_int.h"
 
 #define KEPT_UNIT_BYTES ((size_t)96 << 20)
 #define KEPT_WORKER_BYTES ((size_t)64 << 20)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cpu/raster/raster_int.h"
+#include "base/numbers.h"
 
 #define CHUNK_GROUPS 1024u
 #define CHUNK_BYTES (16u << 20) // of payloads
@@ -177,7 +178,7 @@ uint32_t raster_mesh_word(const unsigned char *from, uint8_t type, uint32_t k) {
     switch (type) {
     case DEV_MESH_HALF:
         memcpy(&half, from + 2 * k, 2);
-        f32 = cpu_half_to_float(half);
+        f32 = float_from_half(half);
         memcpy(&word, &f32, 4);
         return word;
     case DEV_MESH_SHORT: memcpy(&small, from + 2 * k, 2); return (uint32_t)(int32_t)small;

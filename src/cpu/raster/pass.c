@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cpu/isa/isa.h"
 #include "cpu/raster/raster_int.h"
 #include "os/futex.h"
 #include "os/pool.h"
@@ -14,31 +15,11 @@
 
 // ---- Instruction sets ----
 
-static _Atomic(const RasterCode *) code;
-
-static bool has_avx2(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-
-static bool has_avx512(void) {
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-}
-
-bool cpu_raster_use(CpuRasterIsa isa) {
-    static const RasterCode *const codes[] = {&raster_code_sse2, &raster_code_avx2,
-                                              &raster_code_avx512};
-    if ((isa == CPU_RASTER_AVX2 && !has_avx2()) || (isa == CPU_RASTER_AVX512 && !has_avx512()))
-        return false;
-    atomic_store(&code, codes[isa]);
-    return true;
-}
-
 static const RasterCode *chosen_code(void) {
-    const RasterCode *c = atomic_load_explicit(&code, memory_order_acquire);
-    if (c) return c;
-    cpu_raster_use(has_avx512() ? CPU_RASTER_AVX512 : has_avx2() ? CPU_RASTER_AVX2 : CPU_RASTER_SSE2);
-    return atomic_load(&code);
+    CpuIsa isa = cpu_isa();
+    return isa >= CPU_ISA_AVX512 ? &raster_code_avx512
+           : isa == CPU_ISA_AVX2 ? &raster_code_avx2
+                                 : &raster_code_sse2;
 }
 
 // ---- Attachments ----

@@ -26,8 +26,4 @@ const uint8_t *cpu_raster_default_positions(uint32_t n_samples);
 // Runs a pass: load actions, draws in order, store actions. False: the run has a fault (also an
 // earlier one); attachments then hold anything.
 bool cpu_raster(DevRun *run, const DevPass *pass, const DevDraw *draws, size_t n_draws);
-
-// Which instruction set the vector code uses, for tests; false: the machine has not got it.
-typedef enum CpuRasterIsa { CPU_RASTER_SSE2, CPU_RASTER_AVX2, CPU_RASTER_AVX512 } CpuRasterIsa;
-bool cpu_raster_use(CpuRasterIsa isa);
 #endif

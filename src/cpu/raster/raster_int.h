@@ -372,4 +372,24 @@ static inline uint32_t *raster_row(const Worker *w, uint32_t n_rows, uint32_t sl
     return w->rows + ((size_t)(slot / LANES) * n_rows + row) * LANES + slot % LANES;
 }
 extern const RasterCode raster_code_sse2, raster_code_avx2, raster_code_avx512;
+
+// What a tile in work knows; in 64-byte aligned memory.
+typedef struct TileState {
+    uint32_t colors[4 * (ABI_MAX_COLORS + 1)][32]; // results of a step
+    uint32_t depth_out[32], stencil_out[32], mask_out[32];
+    float centroid[2][32], point_coord[2][32];
+    uint32_t coverage[32];
+    uint32_t color_in[4 * ABI_MAX_COLORS][32];
+    float z[ABI_MAX_SAMPLES][32];
+    CpuFragmentStep step;
+    Worker *w;
+    Pass *pass;
+    int32_t x, y; // pixel of the tile's corner
+    // The triangle and draw in work.
+    const DrawInfo *d;
+    const Triangle *t;
+    bool prepared;      // step holds what is the same for the whole triangle
+    bool small;         // of few blocks: block by block depth bounds do not pay
+    uint64_t visible;   // samples counted for d
+} TileState;
 #endif

@@ -3,7 +3,7 @@
 // Edge functions are counted in whole pixel steps from the corner of the triangle's rectangle, in 32
 // bits: what an edge adds per pixel is exact, and the part below a pixel is rounded down once, which
 // leaves the sign as it is. Edges that the whole rectangle lies inside of are left out.
-#include "cpu/raster/isa.h"
+#include "cpu/raster/loops.h"
 
 typedef struct Edges {
     int n;                                // that matter

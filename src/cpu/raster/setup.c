@@ -8,7 +8,7 @@
 // is taken off c, which makes "= 0" fail (everything is whole numbers).
 #include <math.h>
 #include <string.h>
-#include "cpu/raster/isa.h"
+#include "cpu/raster/loops.h"
 
 #define GROUP 16
 

@@ -4,7 +4,7 @@
 // may only drop pixels, the test comes before and the depth is written after.
 #include <math.h>
 #include <string.h>
-#include "cpu/raster/isa.h"
+#include "cpu/raster/loops.h"
 
 #define FULL 0xffffffffu
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cpu/raster/raster_int.h"
+#include "base/numbers.h"
 
 #define MAX_SEGMENTS 64u
 #define MAX_POINTS 4304u    // a grid of 63 x 63 and 4 x 64 on the edges, rounded up
@@ -66,7 +67,7 @@ bool raster_patch_factors(const DevDraw *draw, uint32_t patch, uint32_t instance
     float f[6];
     memcpy(halves, (const char *)p->factors + at, bytes);
     for (uint32_t i = 0; i < n_edges + n_inside; i++)
-        f[i] = cpu_half_to_float(halves[i]) * p->scale;
+        f[i] = float_from_half(halves[i]) * p->scale;
     for (uint32_t i = 0; i < n_edges; i++)
         if (!(f[i] > 0)) return false;
     *out = (TessPatch){.type = p->type, .partition = p->partition};

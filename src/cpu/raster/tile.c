@@ -3,7 +3,7 @@
 // resolves samples and stores. A tile without triangles is cleared in place, or not touched.
 #include <math.h>
 #include <string.h>
-#include "cpu/raster/isa.h"
+#include "cpu/raster/loops.h"
 
 #define AHEAD 8 // triangles, to be in the cache when their turn comes
 

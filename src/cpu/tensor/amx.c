@@ -7,12 +7,11 @@
 // state that is in use makes every later change of threads more expensive. As with vdpbf16ps,
 // denormals are flushed and sums of two products are added in float.
 #include "cpu/tensor/fast_work.h"
-#include <cpuid.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "cpu/tensor/simd.h"
+#include "cpu/isa/simd.h"
 
 #define TILE 16
 #define PANEL_LANES 64
@@ -20,17 +19,6 @@
 #ifdef CPU_AMX_EMULATED // tests: tiles in software, for machines without
 #include CPU_AMX_EMULATED
 #else
-
-bool cpu_amx_exists(void) {
-    unsigned a, b, c, d;
-    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
-    const unsigned needed = 1u << 22 | 1u << 24 | 1u << 25; // bf16, tile, int8
-    if ((d & needed) != needed) return false;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & 1u << 27)) return false; // XGETBV
-    unsigned low, high;
-    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    return (low & 3u << 17) == 3u << 17;
-}
 
 // Permission is the process's, for good, and makes signal frames larger: asked for only when there
 // is a product to compute.
@@ -134,19 +122,19 @@ static int pack_thin(const CpuWork *w, const CpuBlock *b, uint32_t *out, uint32_
     if (w->kind == CPU_KIND_BYTE) thin.type = ABI_TENSOR_UINT8;
     if (thin.lane == 1 && thin.k != 1) {
         int lanes = whole_tiles(b->n_rows);
-        CPU_FAST(cpu_pack_wide)(w->kind, &thin, b->row, b->n_rows, b->k, b->n_k, lanes, room);
+        ISA(cpu_pack_wide)(w->kind, &thin, b->row, b->n_rows, b->k, b->n_k, lanes, room);
         memset(room + n_steps * lanes, 0, (size_t)(padded - n_steps) * (size_t)lanes * 4);
         for (int r = 0; r < lanes; r += TILE)
             for (int k = 0; k < padded; k += TILE) {
-                V v[16];
-                for (int i = 0; i < TILE; i++) v[i] = v_load(room + (k + i) * lanes + r);
-                v_transpose(v);
-                for (int i = 0; i < TILE; i++) v_store(out + (r + i) * padded + k, v[i]);
+                vw v[16];
+                for (int i = 0; i < TILE; i++) v[i] = w_load(room + (k + i) * lanes + r);
+                w_transpose(v);
+                for (int i = 0; i < TILE; i++) w_store(out + (r + i) * padded + k, v[i]);
             }
         return padded;
     }
     int64_t lane_bytes, step_bytes;
-    CPU_FAST(cpu_pack_thin)
+    ISA(cpu_pack_thin)
     (w->kind, &thin, b->row, b->n_rows, b->k, b->n_k, out, &lane_bytes, &step_bytes);
     for (int r = 0; r < b->n_rows; r++)
         for (int k = n_steps; k < padded; k++) out[r * padded + k] = 0;
@@ -172,7 +160,7 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk, Dot d
             b.lane = chunk->lane + j;
             b.n_lanes = (int)cpu_least(PANEL_LANES, chunk->n_lanes - j);
             int width = whole_tiles(b.n_lanes), full = (b.n_k + each - 1) / each;
-            CPU_FAST(cpu_pack_wide)(w->kind, &w->wide, b.lane, b.n_lanes, k, b.n_k, width, s->wide);
+            ISA(cpu_pack_wide)(w->kind, &w->wide, b.lane, b.n_lanes, k, b.n_k, width, s->wide);
             memset(s->wide + full * width, 0, (size_t)(n_steps - full) * (size_t)width * 4);
             for (int r = 0; r < b.n_rows; r += 2 * TILE)
                 for (int l = 0; l < width; l += 2 * TILE)
@@ -181,7 +169,7 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk, Dot d
                               r + TILE < b.n_rows, l + TILE < width, add);
         }
     }
-    if (!in_place) CPU_FAST(cpu_store)
+    if (!in_place) ISA(cpu_store)
     (&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes, s->sums, all_lanes);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fast.h: the vector code of matrix operations among its own files. It is built once for each
-// instruction set, with CPU_FAST_ISA naming it; ops.c chooses at run time.
+// instruction set, with CPU_BUILD_ISA naming it; ops.c chooses at run time.
 //
 // Everything is one loop: a small block of results stays in registers while a "thin" operand gives
 // one word to all lanes and a "wide" one a vector of words, step after step. What a word is, the
@@ -11,11 +11,9 @@
 #ifndef INGOT_CPU_TENSOR_FAST_H
 #define INGOT_CPU_TENSOR_FAST_H
 #include <stdbool.h>
+#include "cpu/isa/isa.h"
 #include "cpu/tensor/ops.h"
 
-#define CPU_JOIN2(a, b) a##_##b
-#define CPU_JOIN(a, b) CPU_JOIN2(a, b)
-#define CPU_FAST(name) CPU_JOIN(name, CPU_FAST_ISA) // a name of this instruction set
 
 typedef enum CpuKind {
     CPU_KIND_FLOAT,        // words are floats
@@ -49,17 +47,17 @@ typedef struct CpuTiles {
 } CpuTiles;
 
 // fast_tiles.c
-extern const CpuTiles CPU_FAST(cpu_tiles_float), CPU_FAST(cpu_tiles_float_half),
-    CPU_FAST(cpu_tiles_float_bfloat), CPU_FAST(cpu_tiles_int), CPU_FAST(cpu_tiles_short);
+extern const CpuTiles ISA(cpu_tiles_float), ISA(cpu_tiles_float_half),
+    ISA(cpu_tiles_float_bfloat), ISA(cpu_tiles_int), ISA(cpu_tiles_short);
 // fast_dots.c: for AVX-512 with its extensions
 extern const CpuTiles cpu_tiles_bfloat, cpu_tiles_byte;
 
 // fast_matmul.c
-void CPU_FAST(cpu_matmul)(const CpuMatmul *op);
+void ISA(cpu_matmul)(const CpuMatmul *op);
 void cpu_matmul_vnni(const CpuMatmul *op);
 void cpu_matmul_bf16(const CpuMatmul *op);
 void cpu_matmul_amx(const CpuMatmul *op);
 
 // fast_convolution.c: with the matmul that its products go to
-void CPU_FAST(cpu_convolution)(const CpuConvolution *op, void (*matmul)(const CpuMatmul *op));
+void ISA(cpu_convolution)(const CpuConvolution *op, void (*matmul)(const CpuMatmul *op));
 #endif

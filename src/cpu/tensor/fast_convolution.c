@@ -8,7 +8,7 @@
 #include "cpu/tensor/element.h"
 #include "cpu/tensor/fast_pack.h"
 #include "cpu/tensor/fast_store.h"
-#include "cpu/tensor/simd.h"
+#include "cpu/isa/simd.h"
 
 #define SUM_ROWS 32   // positions
 #define SUM_LANES 256 // output channels
@@ -119,11 +119,11 @@ static void run_positions(Run *r, const CpuResult *result) {
             for (int64_t ky = 0; ky < op->weights.extents[3]; ky++) add_kernel_row(r, ky);
         CpuResult to = *result;
         to.data = element_at(d, 0, r->x, r->y, r->image);
-        CPU_FAST(cpu_store)(&to, 0, r->n_rows, r->lane, r->n_lanes, r->sums, r->width);
+        ISA(cpu_store)(&to, 0, r->n_rows, r->lane, r->n_lanes, r->sums, r->width);
     }
 }
 
-void CPU_FAST(cpu_convolution)(const CpuConvolution *op, void (*matmul)(const CpuMatmul *op)) {
+void ISA(cpu_convolution)(const CpuConvolution *op, void (*matmul)(const CpuMatmul *op)) {
     const AbiTensor *s = &op->source, *w = &op->weights, *d = &op->destination;
     if (!cpu_element_bytes(s->type) || !cpu_element_bytes(w->type) || !cpu_element_bytes(d->type) ||
         op->strides[0] < 1 || op->size[1] < 1 || op->size[2] < 1) {

@@ -5,11 +5,11 @@
 // whatever the mode. Metal promises nothing stricter for bfloat.
 #include "cpu/tensor/fast_tiles.h"
 
-INLINE V mac_bfloat(V sum, V x, V y) {
+INLINE vw mac_bfloat(vw sum, vw x, vw y) {
     return _mm512_castps_si512(
         _mm512_dpbf16_ps(_mm512_castsi512_ps(sum), (__m512bh)x, (__m512bh)y));
 }
-INLINE V mac_byte(V sum, V x, V y) { return _mm512_dpbusd_epi32(sum, x, y); }
+INLINE vw mac_byte(vw sum, vw x, vw y) { return _mm512_dpbusd_epi32(sum, x, y); }
 
 DEFINE_TILES(cpu_tiles_bfloat, CPU_KIND_BFLOAT, mac_bfloat)
 DEFINE_TILES(cpu_tiles_byte, CPU_KIND_BYTE, mac_byte)

@@ -4,26 +4,25 @@
 #ifndef INGOT_CPU_TENSOR_FAST_LOAD_H
 #define INGOT_CPU_TENSOR_FAST_LOAD_H
 #include "cpu/tensor/element.h"
-#include "cpu/tensor/simd.h"
+#include "cpu/isa/simd.h"
 
 #if V_WIDTH == 16
 
 INLINE uint32_t first_lanes(int n) { return n >= 16 ? 0xffff : (1u << n) - 1; }
-INLINE V load_u8(const void *p, int n) {
+INLINE vw load_u8(const void *p, int n) {
     return _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8((__mmask16)first_lanes(n), p));
 }
-INLINE V load_i8(const void *p, int n) {
+INLINE vw load_i8(const void *p, int n) {
     return _mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8((__mmask16)first_lanes(n), p));
 }
-INLINE V load_u16(const void *p, int n) {
+INLINE vw load_u16(const void *p, int n) {
     return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16((__mmask16)first_lanes(n), p));
 }
-INLINE V load_i16(const void *p, int n) {
+INLINE vw load_i16(const void *p, int n) {
     return _mm512_cvtepi16_epi32(_mm256_maskz_loadu_epi16((__mmask16)first_lanes(n), p));
 }
-INLINE V load_32(const void *p, int n) { return v_load_some(p, first_lanes(n)); }
-INLINE V load_half(const void *p, int n) { return v_load_halfs(p, first_lanes(n)); }
-INLINE V to_float(V v) { return _mm512_castps_si512(_mm512_cvtepi32_ps(v)); }
+INLINE vw load_32(const void *p, int n) { return w_load_some(p, first_lanes(n)); }
+INLINE vw load_half(const void *p, int n) { return w_load_halfs(p, first_lanes(n)); }
 
 #else
 
@@ -34,71 +33,69 @@ INLINE const void *padded(const void *p, int n, int n_bytes, unsigned char room[
     memcpy(room, p, (size_t)(n * n_bytes));
     return room;
 }
-INLINE V load_32(const void *p, int n) {
+INLINE vw load_32(const void *p, int n) {
     unsigned char room[V_WIDTH * 4];
-    return v_load(padded(p, n, 4, room));
+    return w_load(padded(p, n, 4, room));
 }
-INLINE V load_u16(const void *p, int n) {
+INLINE vw load_u16(const void *p, int n) {
     unsigned char room[V_WIDTH * 4];
-    return v_word_from_u16(padded(p, n, 2, room));
+    return w_load_u16(padded(p, n, 2, room));
 }
-INLINE V load_half(const void *p, int n) {
+INLINE vw load_half(const void *p, int n) {
     unsigned char room[V_WIDTH * 4];
-    return v_half_to_float(padded(p, n, 2, room));
+    return w_half_to_float(padded(p, n, 2, room));
 }
 #if V_WIDTH == 8
-INLINE V load_i16(const void *p, int n) {
+INLINE vw load_i16(const void *p, int n) {
     unsigned char room[V_WIDTH * 4];
     return _mm256_cvtepi16_epi32(_mm_loadu_si128(padded(p, n, 2, room)));
 }
-INLINE V load_u8(const void *p, int n) {
+INLINE vw load_u8(const void *p, int n) {
     unsigned char room[V_WIDTH * 4];
     return _mm256_cvtepu8_epi32(_mm_loadl_epi64(padded(p, n, 1, room)));
 }
-INLINE V load_i8(const void *p, int n) {
+INLINE vw load_i8(const void *p, int n) {
     unsigned char room[V_WIDTH * 4];
     return _mm256_cvtepi8_epi32(_mm_loadl_epi64(padded(p, n, 1, room)));
 }
-INLINE V to_float(V v) { return _mm256_castps_si256(_mm256_cvtepi32_ps(v)); }
 #else
-INLINE V load_i16(const void *p, int n) {
+INLINE vw load_i16(const void *p, int n) {
     return _mm_srai_epi32(_mm_slli_epi32(load_u16(p, n), 16), 16);
 }
-INLINE V load_u8(const void *p, int n) {
+INLINE vw load_u8(const void *p, int n) {
     unsigned char room[V_WIDTH * 4];
     int32_t four;
     memcpy(&four, padded(p, n, 1, room), 4);
-    V bytes = _mm_unpacklo_epi8(_mm_cvtsi32_si128(four), _mm_setzero_si128());
+    vw bytes = _mm_unpacklo_epi8(_mm_cvtsi32_si128(four), _mm_setzero_si128());
     return _mm_unpacklo_epi16(bytes, _mm_setzero_si128());
 }
-INLINE V load_i8(const void *p, int n) {
+INLINE vw load_i8(const void *p, int n) {
     return _mm_srai_epi32(_mm_slli_epi32(load_u8(p, n), 24), 24);
 }
-INLINE V to_float(V v) { return _mm_castps_si128(_mm_cvtepi32_ps(v)); }
 #endif
 
 #endif
 
 // `type` is a constant where this is used, of at least 8 bits.
-INLINE V load_floats(const unsigned char *p, uint32_t type, int n) {
+INLINE vw load_floats(const unsigned char *p, uint32_t type, int n) {
     switch (type) {
     case ABI_TENSOR_FLOAT32: return load_32(p, n);
     case ABI_TENSOR_FLOAT16: return load_half(p, n);
-    case ABI_TENSOR_BFLOAT16: return v_shift_left(load_u16(p, n), 16);
-    case ABI_TENSOR_INT8: return to_float(load_i8(p, n));
-    case ABI_TENSOR_UINT8: return to_float(load_u8(p, n));
-    case ABI_TENSOR_INT16: return to_float(load_i16(p, n));
-    case ABI_TENSOR_UINT16: return to_float(load_u16(p, n));
-    case ABI_TENSOR_INT32: return to_float(load_32(p, n));
+    case ABI_TENSOR_BFLOAT16: return w_shift_left(load_u16(p, n), 16);
+    case ABI_TENSOR_INT8: return w_to_float(load_i8(p, n));
+    case ABI_TENSOR_UINT8: return w_to_float(load_u8(p, n));
+    case ABI_TENSOR_INT16: return w_to_float(load_i16(p, n));
+    case ABI_TENSOR_UINT16: return w_to_float(load_u16(p, n));
+    case ABI_TENSOR_INT32: return w_to_float(load_32(p, n));
     default: {
         float f[V_WIDTH] = {0};
         for (int i = 0; i < n && i < V_WIDTH; i++) f[i] = cpu_element_float(p, type, i);
-        return v_load(f);
+        return w_load(f);
     }
     }
 }
 
-INLINE V load_ints(const unsigned char *p, uint32_t type, int n) {
+INLINE vw load_ints(const unsigned char *p, uint32_t type, int n) {
     switch (type) {
     case ABI_TENSOR_INT8: return load_i8(p, n);
     case ABI_TENSOR_UINT8: return load_u8(p, n);
@@ -109,7 +106,7 @@ INLINE V load_ints(const unsigned char *p, uint32_t type, int n) {
     default: {
         uint32_t u[V_WIDTH] = {0};
         for (int i = 0; i < n && i < V_WIDTH; i++) u[i] = (uint32_t)cpu_element_int(p, type, i);
-        return v_load(u);
+        return w_load(u);
     }
     }
 }

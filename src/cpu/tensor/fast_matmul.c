@@ -81,12 +81,12 @@ static void run_in_place(const CpuWork *w) {
 static void add_wide_sums(const uint32_t *wide, int n_steps, int width, int32_t *sums) {
 #if V_WIDTH == 16
     for (int j = 0; j < width; j += V_WIDTH) {
-        V sum = v_load(sums + j);
+        vw sum = w_load(sums + j);
         for (int i = 0; i < n_steps; i++) {
-            V pairs = _mm512_maddubs_epi16(_mm512_set1_epi8(1), v_load(wide + i * width + j));
-            sum = v_add_int(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+            vw pairs = _mm512_maddubs_epi16(_mm512_set1_epi8(1), w_load(wide + i * width + j));
+            sum = w_add_int(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
         }
-        v_store(sums + j, sum);
+        w_store(sums + j, sum);
     }
 #else // no such kind
     (void)wide, (void)n_steps, (void)width, (void)sums;
@@ -96,11 +96,11 @@ static void add_wide_sums(const uint32_t *wide, int n_steps, int width, int32_t 
 static void take_back(const CpuBlock *b, unsigned char *out, int64_t out_row, const int32_t *sums) {
 #if V_WIDTH == 16
     for (int j = 0; j < b->n_lanes; j += V_WIDTH) {
-        V more = v_shift_left(v_load(sums + j), 7);
+        vw more = w_shift_left(w_load(sums + j), 7);
         uint32_t mask = b->n_lanes - j < V_WIDTH ? last_mask(b->n_lanes) : UINT32_MAX;
         unsigned char *p = out + j * 4;
         for (int r = 0; r < b->n_rows; r++, p += out_row)
-            v_store_some(p, mask, _mm512_sub_epi32(v_load_some(p, mask), more));
+            w_store_some(p, mask, _mm512_sub_epi32(w_load_some(p, mask), more));
     }
 #else
     (void)b, (void)out, (void)out_row, (void)sums;
@@ -122,7 +122,7 @@ static void run_strip(const CpuWork *w, Scratch *s, const CpuBlock *b, CpuTile t
         tile.wide = w->wide.data + (b->k * w->wide.k + b->lane) * lane_bytes;
         tile.wide_step = w->wide.k * lane_bytes;
     } else {
-        CPU_FAST(cpu_pack_wide)
+        ISA(cpu_pack_wide)
         (w->kind, &w->wide, b->lane, b->n_lanes, b->k, b->n_k, (int)n_vectors * V_WIDTH, s->wide);
         tile.wide = (unsigned char *)s->wide;
         tile.wide_step = n_vectors * V_WIDTH * 4;
@@ -163,7 +163,7 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk) {
             tile.thin_row = w->thin.lane * thin_bytes;
             tile.thin_step = w->thin.k * thin_bytes * each;
         } else {
-            CPU_FAST(cpu_pack_thin)
+            ISA(cpu_pack_thin)
             (w->kind, &w->thin, b.row, b.n_rows, k, b.n_k, s->thin, &tile.thin_row,
              &tile.thin_step);
         }
@@ -178,7 +178,7 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk) {
         }
     }
     if (flipped) take_back(chunk, out, out_row, s->wide_sums);
-    if (!w->result_in_place) CPU_FAST(cpu_store)
+    if (!w->result_in_place) ISA(cpu_store)
     (&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes, s->sums, width);
 }
 
@@ -304,11 +304,11 @@ static __attribute__((noinline)) void clear(const CpuMatrix *c, int64_t row, int
 }
 
 static const CpuTiles *const tiles_here[CPU_N_KINDS] = {
-    [CPU_KIND_FLOAT] = &CPU_FAST(cpu_tiles_float),
-    [CPU_KIND_FLOAT_HALF] = &CPU_FAST(cpu_tiles_float_half),
-    [CPU_KIND_FLOAT_BFLOAT] = &CPU_FAST(cpu_tiles_float_bfloat),
-    [CPU_KIND_INT] = &CPU_FAST(cpu_tiles_int),
-    [CPU_KIND_SHORT] = &CPU_FAST(cpu_tiles_short),
+    [CPU_KIND_FLOAT] = &ISA(cpu_tiles_float),
+    [CPU_KIND_FLOAT_HALF] = &ISA(cpu_tiles_float_half),
+    [CPU_KIND_FLOAT_BFLOAT] = &ISA(cpu_tiles_float_bfloat),
+    [CPU_KIND_INT] = &ISA(cpu_tiles_int),
+    [CPU_KIND_SHORT] = &ISA(cpu_tiles_short),
 #if V_WIDTH == 16
     [CPU_KIND_BFLOAT] = &cpu_tiles_bfloat,
     [CPU_KIND_BYTE] = &cpu_tiles_byte,
@@ -362,7 +362,7 @@ static bool describe(const CpuMatmul *op, CpuWork *w) {
 static bool run_as_vectors(CpuWork *w) {
     bool few_rows = w->n_rows < w->n_lanes;
     if (few_rows) swap_operands(w);
-    if (CPU_FAST(cpu_vector_run)(w)) return true;
+    if (ISA(cpu_vector_run)(w)) return true;
     if (few_rows) swap_operands(w);
     return false;
 }
@@ -395,7 +395,7 @@ static void matmul(const CpuMatmul *op, bool has_bfloat, bool has_byte, bool has
         run_packed(&w);
 }
 
-void CPU_FAST(cpu_matmul)(const CpuMatmul *op) { matmul(op, false, false, false); }
+void ISA(cpu_matmul)(const CpuMatmul *op) { matmul(op, false, false, false); }
 #if V_WIDTH == 16
 void cpu_matmul_vnni(const CpuMatmul *op) { matmul(op, false, true, false); }
 void cpu_matmul_bf16(const CpuMatmul *op) { matmul(op, true, true, false); }

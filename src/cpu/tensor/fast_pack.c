@@ -19,8 +19,8 @@ typedef struct Lines {
     do {                                                                                           \
         for (int l = 0; l < n_lines; l++, p += from.stride, out += width) {                        \
             int i = 0;                                                                             \
-            for (; i + V_WIDTH <= n; i += V_WIDTH) v_store(out + i, word(V_WIDTH));                \
-            if (i < n) v_store(out + i, word(n - i));                                              \
+            for (; i + V_WIDTH <= n; i += V_WIDTH) w_store(out + i, word(V_WIDTH));                \
+            if (i < n) w_store(out + i, word(n - i));                                              \
         }                                                                                          \
     } while (0)
 #define FLOATS(type, n_bytes, rest) load_floats(p + i * (n_bytes), type, rest)
@@ -96,24 +96,24 @@ static void lines(CpuKind kind, bool thin, Lines from, int n_lines, int n_elemen
 
 #define WEAVE(word)                                                                                \
     do {                                                                                           \
-        for (; i + V_WIDTH <= n; i += V_WIDTH) v_store(out + i, word(V_WIDTH));                    \
-        if (i < n) v_store(out + i, word(n - i));                                                  \
+        for (; i + V_WIDTH <= n; i += V_WIDTH) w_store(out + i, word(V_WIDTH));                    \
+        if (i < n) w_store(out + i, word(n - i));                                                  \
     } while (0)
 #define SHORTS(rest)                                                                               \
-    v_add_int(load_u16(low + 2 * i, rest), v_shift_left(load_u16(high + 2 * i, rest), 16))
+    w_add_int(load_u16(low + 2 * i, rest), w_shift_left(load_u16(high + 2 * i, rest), 16))
 #define SIGNED(rest)                                                                               \
-    v_add_int(v_and(load_i8(low + i, rest), sixteen), v_shift_left(load_i8(high + i, rest), 16))
-#define UNSIGNED(rest) v_add_int(load_u8(low + i, rest), v_shift_left(load_u8(high + i, rest), 16))
+    w_add_int(load_i8(low + i, rest) & sixteen, w_shift_left(load_i8(high + i, rest), 16))
+#define UNSIGNED(rest) w_add_int(load_u8(low + i, rest), w_shift_left(load_u8(high + i, rest), 16))
 
 // Words of n lanes from each two of n_k lines.
 static void weave_shorts(Lines from, int n_k, int n, uint32_t *out, int width) {
     static const unsigned char zeros[CPU_PACK_LANES * 2];
     const unsigned char *low = from.data;
-    const V sixteen = v_all(&(uint32_t){0xffff});
+    const vw sixteen = w_all(&(uint32_t){0xffff});
 #if V_WIDTH == 16
-    V first = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40, 8, 39, 7,
+    vw first = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40, 8, 39, 7,
                                38, 6, 37, 5, 36, 4, 35, 3, 34, 2, 33, 1, 32, 0);
-    V second = _mm512_add_epi16(first, _mm512_set1_epi16(16));
+    vw second = _mm512_add_epi16(first, _mm512_set1_epi16(16));
 #endif
     for (int k = 0; k < n_k; k += 2, low += 2 * from.stride, out += width) {
         const unsigned char *high = k + 1 < n_k ? low + from.stride : zeros;
@@ -121,9 +121,9 @@ static void weave_shorts(Lines from, int n_k, int n, uint32_t *out, int width) {
         if (cpu_element_bytes(from.type) == 2) {
 #if V_WIDTH == 16
             for (; i + 32 <= n; i += 32) {
-                V l = v_load(low + 2 * i), h = v_load(high + 2 * i);
-                v_store(out + i, _mm512_permutex2var_epi16(l, first, h));
-                v_store(out + i + 16, _mm512_permutex2var_epi16(l, second, h));
+                vw l = w_load(low + 2 * i), h = w_load(high + 2 * i);
+                w_store(out + i, _mm512_permutex2var_epi16(l, first, h));
+                w_store(out + i + 16, _mm512_permutex2var_epi16(l, second, h));
             }
 #endif
             WEAVE(SHORTS);
@@ -142,27 +142,27 @@ static void weave_bytes(const unsigned char *const p[4], uint8_t flip, int n, ui
                         *d = p[3] ? p[3] : zeros;
     int i = 0;
 #if V_WIDTH == 16
-    V flips = _mm512_set1_epi8((char)flip);
+    vw flips = _mm512_set1_epi8((char)flip);
     for (; i + 64 <= n; i += 64) {
-        V va = v_load(a + i), vb = v_load(b + i), vc = v_load(c + i), vd = v_load(d + i);
-        V ab = _mm512_unpacklo_epi8(va, vb), ab2 = _mm512_unpackhi_epi8(va, vb),
+        vw va = w_load(a + i), vb = w_load(b + i), vc = w_load(c + i), vd = w_load(d + i);
+        vw ab = _mm512_unpacklo_epi8(va, vb), ab2 = _mm512_unpackhi_epi8(va, vb),
           cd = _mm512_unpacklo_epi8(vc, vd), cd2 = _mm512_unpackhi_epi8(vc, vd);
-        V v0 = _mm512_unpacklo_epi16(ab, cd), v1 = _mm512_unpackhi_epi16(ab, cd),
+        vw v0 = _mm512_unpacklo_epi16(ab, cd), v1 = _mm512_unpackhi_epi16(ab, cd),
           v2 = _mm512_unpacklo_epi16(ab2, cd2), v3 = _mm512_unpackhi_epi16(ab2, cd2);
         // Each has four lanes out of every sixteen: quarters change places.
-        V t0 = _mm512_shuffle_i32x4(v0, v1, 0x44), t1 = _mm512_shuffle_i32x4(v2, v3, 0x44),
+        vw t0 = _mm512_shuffle_i32x4(v0, v1, 0x44), t1 = _mm512_shuffle_i32x4(v2, v3, 0x44),
           t2 = _mm512_shuffle_i32x4(v0, v1, 0xee), t3 = _mm512_shuffle_i32x4(v2, v3, 0xee);
-        v_store(out + i, _mm512_xor_si512(flips, _mm512_shuffle_i32x4(t0, t1, 0x88)));
-        v_store(out + i + 16, _mm512_xor_si512(flips, _mm512_shuffle_i32x4(t0, t1, 0xdd)));
-        v_store(out + i + 32, _mm512_xor_si512(flips, _mm512_shuffle_i32x4(t2, t3, 0x88)));
-        v_store(out + i + 48, _mm512_xor_si512(flips, _mm512_shuffle_i32x4(t2, t3, 0xdd)));
+        w_store(out + i, _mm512_xor_si512(flips, _mm512_shuffle_i32x4(t0, t1, 0x88)));
+        w_store(out + i + 16, _mm512_xor_si512(flips, _mm512_shuffle_i32x4(t0, t1, 0xdd)));
+        w_store(out + i + 32, _mm512_xor_si512(flips, _mm512_shuffle_i32x4(t2, t3, 0x88)));
+        w_store(out + i + 48, _mm512_xor_si512(flips, _mm512_shuffle_i32x4(t2, t3, 0xdd)));
     }
 #endif
-    const V all = v_all(&(uint32_t){flip * UINT32_C(0x01010101)});
+    const vw all = w_all(&(uint32_t){flip * UINT32_C(0x01010101)});
     for (; i < n; i += V_WIDTH) {
-        V low = v_add_int(load_u8(a + i, n - i), v_shift_left(load_u8(b + i, n - i), 8)),
-          high = v_add_int(load_u8(c + i, n - i), v_shift_left(load_u8(d + i, n - i), 8));
-        v_store(out + i, v_xor(all, v_add_int(low, v_shift_left(high, 16))));
+        vw low = w_add_int(load_u8(a + i, n - i), w_shift_left(load_u8(b + i, n - i), 8)),
+          high = w_add_int(load_u8(c + i, n - i), w_shift_left(load_u8(d + i, n - i), 8));
+        w_store(out + i, all ^ w_add_int(low, w_shift_left(high, 16)));
     }
 }
 
@@ -213,16 +213,16 @@ static Lines collect(const CpuOperand *from, int64_t at, int64_t stride, int64_t
 // One square or less: n_lanes lanes of n words each.
 INLINE void transpose_square(const unsigned char *p, int64_t stride, int n_lanes, int n,
                              uint32_t *out, int width) {
-    V v[V_WIDTH];
+    vw v[V_WIDTH];
     if (n_lanes == V_WIDTH && n >= V_WIDTH) {
-        for (int i = 0; i < V_WIDTH; i++) v[i] = v_load(p + i * stride);
-        v_transpose(v);
-        for (int i = 0; i < V_WIDTH; i++) v_store(out + i * width, v[i]);
+        for (int i = 0; i < V_WIDTH; i++) v[i] = w_load(p + i * stride);
+        w_transpose(v);
+        for (int i = 0; i < V_WIDTH; i++) w_store(out + i * width, v[i]);
         return;
     }
-    for (int i = 0; i < V_WIDTH; i++) v[i] = i < n_lanes ? load_32(p + i * stride, n) : v_zero();
-    v_transpose(v);
-    for (int i = 0; i < n && i < V_WIDTH; i++) v_store(out + i * width, v[i]);
+    for (int i = 0; i < V_WIDTH; i++) v[i] = i < n_lanes ? load_32(p + i * stride, n) : w_zero();
+    w_transpose(v);
+    for (int i = 0; i < n && i < V_WIDTH; i++) w_store(out + i * width, v[i]);
 }
 
 // Whether n_k elements along k are words as they lie.
@@ -256,7 +256,7 @@ static void transpose(CpuKind kind, Lines from, int n_lanes, int n_k, int width,
     }
 }
 
-void CPU_FAST(cpu_pack_wide)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
+void ISA(cpu_pack_wide)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
                              int64_t k, int n_k, int width, uint32_t *out) {
     int n_bytes = cpu_element_bytes(from->type), each = cpu_kind_elements(kind);
     int64_t at = lane * from->lane + k * from->k;
@@ -275,7 +275,7 @@ void CPU_FAST(cpu_pack_wide)(CpuKind kind, const CpuOperand *from, int64_t lane,
     }
 }
 
-void CPU_FAST(cpu_pack_thin)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
+void ISA(cpu_pack_thin)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
                              int64_t k, int n_k, uint32_t *out, int64_t *lane_bytes,
                              int64_t *step_bytes) {
     int n_bytes = cpu_element_bytes(from->type), each = cpu_kind_elements(kind);

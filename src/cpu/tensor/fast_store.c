@@ -4,7 +4,7 @@
 #include "cpu/tensor/fast_store.h"
 #include "cpu/tensor/element.h"
 #include "cpu/tensor/fast_pack.h"
-#include "cpu/tensor/simd.h"
+#include "cpu/isa/simd.h"
 
 static void store_element(const CpuResult *to, int64_t at, uint32_t sum) {
     if (!to->is_float) {
@@ -31,9 +31,9 @@ static bool is_words(const CpuResult *to) {
 
 #if V_WIDTH == 16
 
-static __m256i bfloats(V v) { // nearest even; a NaN stays one
-    V odd = _mm512_and_si512(_mm512_srli_epi32(v, 16), _mm512_set1_epi32(1));
-    V rounded = _mm512_add_epi32(v, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+static __m256i bfloats(vw v) { // nearest even; a NaN stays one
+    vw odd = _mm512_and_si512(_mm512_srli_epi32(v, 16), _mm512_set1_epi32(1));
+    vw rounded = _mm512_add_epi32(v, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
     __mmask16 nan =
         _mm512_cmp_ps_mask(_mm512_castsi512_ps(v), _mm512_castsi512_ps(v), _CMP_UNORD_Q);
     rounded = _mm512_mask_or_epi32(rounded, nan, v, _mm512_set1_epi32(0x400000));
@@ -41,21 +41,21 @@ static __m256i bfloats(V v) { // nearest even; a NaN stays one
 }
 
 // n <= V_WIDTH elements side by side. False if the type has no vector form here.
-static bool store_piece(const CpuResult *to, int64_t at, int n, V v) {
+static bool store_piece(const CpuResult *to, int64_t at, int n, vw v) {
     uint32_t mask = (1u << n) - 1;
     if (is_words(to)) {
         unsigned char *p = to->data + at * 4;
         if (to->add)
-            v = to->is_float ? v_add_float(v_load_some(p, mask), v)
-                             : v_add_int(v_load_some(p, mask), v);
-        v_store_some(p, mask, v);
+            v = to->is_float ? w_add_float(w_load_some(p, mask), v)
+                             : w_add_int(w_load_some(p, mask), v);
+        w_store_some(p, mask, v);
         return true;
     }
     if (!to->is_float || (to->type != ABI_TENSOR_FLOAT16 && to->type != ABI_TENSOR_BFLOAT16))
         return false;
     unsigned char *p = to->data + at * 2;
     bool half = to->type == ABI_TENSOR_FLOAT16;
-    if (to->add) v = v_add_float(half ? v_load_halfs(p, mask) : v_load_bfloats(p, mask), v);
+    if (to->add) v = w_add_float(half ? w_load_halfs(p, mask) : w_load_bfloats(p, mask), v);
     __m256i out =
         half ? _mm512_cvtps_ph(_mm512_castsi512_ps(v), _MM_FROUND_TO_NEAREST_INT) : bfloats(v);
     if (n == V_WIDTH) // a masked store of words takes twenty cycles on some processors
@@ -67,18 +67,18 @@ static bool store_piece(const CpuResult *to, int64_t at, int n, V v) {
 
 #else
 
-static bool store_piece(const CpuResult *to, int64_t at, int n, V v) {
+static bool store_piece(const CpuResult *to, int64_t at, int n, vw v) {
     if (n < V_WIDTH) return false;
     if (is_words(to)) {
         unsigned char *p = to->data + at * 4;
-        if (to->add) v = to->is_float ? v_add_float(v_load(p), v) : v_add_int(v_load(p), v);
-        v_store(p, v);
+        if (to->add) v = to->is_float ? w_add_float(w_load(p), v) : w_add_int(w_load(p), v);
+        w_store(p, v);
         return true;
     }
 #if V_WIDTH == 8
     if (to->is_float && to->type == ABI_TENSOR_FLOAT16) {
         __m128i *p = (__m128i *)(void *)(to->data + at * 2);
-        if (to->add) v = v_add_float(v_load_halfs(p, 0), v);
+        if (to->add) v = w_add_float(w_load_halfs(p, 0), v);
         _mm_storeu_si128(p, _mm256_cvtps_ph(_mm256_castsi256_ps(v), _MM_FROUND_TO_NEAREST_INT));
         return true;
     }
@@ -88,26 +88,26 @@ static bool store_piece(const CpuResult *to, int64_t at, int n, V v) {
 
 #endif
 
-static void store_vector(const CpuResult *to, int64_t at, int n, V v) {
+static void store_vector(const CpuResult *to, int64_t at, int n, vw v) {
     if (store_piece(to, at, n, v)) return;
     uint32_t sums[V_WIDTH];
-    v_store(sums, v);
+    w_store(sums, v);
     store_elements(to, at, 1, n, sums);
 }
 
 static void store_square(const CpuResult *to, int64_t at, int n_rows, int n_lanes,
                          const uint32_t *sums, int width) {
-    V v[V_WIDTH];
-    for (int i = 0; i < V_WIDTH; i++) v[i] = i < n_rows ? v_load(sums + i * width) : v_zero();
-    v_transpose(v);
+    vw v[V_WIDTH];
+    for (int i = 0; i < V_WIDTH; i++) v[i] = i < n_rows ? w_load(sums + i * width) : w_zero();
+    w_transpose(v);
     if (is_words(to) && !to->add && n_rows == V_WIDTH && n_lanes == V_WIDTH) {
-        for (int i = 0; i < V_WIDTH; i++) v_store(to->data + (at + i * to->lane) * 4, v[i]);
+        for (int i = 0; i < V_WIDTH; i++) w_store(to->data + (at + i * to->lane) * 4, v[i]);
         return;
     }
     for (int i = 0; i < n_lanes; i++) store_vector(to, at + i * to->lane, n_rows, v[i]);
 }
 
-void CPU_FAST(cpu_store)(const CpuResult *to, int64_t row, int n_rows, int64_t lane, int n_lanes,
+void ISA(cpu_store)(const CpuResult *to, int64_t row, int n_rows, int64_t lane, int n_lanes,
                          const uint32_t *sums, int width) {
     bool nibbles = cpu_element_bytes(to->type) == 0;
     if (to->lane != 1 && to->row == 1 && !nibbles) {
@@ -127,6 +127,6 @@ void CPU_FAST(cpu_store)(const CpuResult *to, int64_t row, int n_rows, int64_t l
         }
         for (int j = 0; j < n_lanes; j += V_WIDTH)
             store_vector(to, at + j, n_lanes - j < V_WIDTH ? n_lanes - j : V_WIDTH,
-                         v_load(sums + j));
+                         w_load(sums + j));
     }
 }

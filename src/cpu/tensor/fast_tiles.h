@@ -5,39 +5,39 @@
 #ifndef INGOT_CPU_TENSOR_FAST_TILES_H
 #define INGOT_CPU_TENSOR_FAST_TILES_H
 #include "cpu/tensor/fast.h"
-#include "cpu/tensor/simd.h"
+#include "cpu/isa/simd.h"
 
-typedef V MacFunction(V sum, V x, V y);
+typedef vw MacFunction(vw sum, vw x, vw y);
 
 // Vector i of n of the wide operand; the last one may be partial.
-INLINE V tile_wide(const unsigned char *p, int i, int n, uint32_t mask, CpuKind kind) {
+INLINE vw tile_wide(const unsigned char *p, int i, int n, uint32_t mask, CpuKind kind) {
     if (kind == CPU_KIND_FLOAT_HALF)
-        return v_load_halfs(p + i * V_WIDTH * 2, i == n - 1 ? mask : UINT32_MAX);
+        return w_load_halfs(p + i * V_WIDTH * 2, i == n - 1 ? mask : UINT32_MAX);
     if (kind == CPU_KIND_FLOAT_BFLOAT)
-        return v_load_bfloats(p + i * V_WIDTH * 2, i == n - 1 ? mask : UINT32_MAX);
-    return i == n - 1 && V_HAS_MASKS ? v_load_some(p + i * V_WIDTH * 4, mask)
-                                     : v_load(p + i * V_WIDTH * 4);
+        return w_load_bfloats(p + i * V_WIDTH * 2, i == n - 1 ? mask : UINT32_MAX);
+    return i == n - 1 && V_HAS_MASKS ? w_load_some(p + i * V_WIDTH * 4, mask)
+                                     : w_load(p + i * V_WIDTH * 4);
 }
 
-INLINE V tile_in(const unsigned char *p, int i, int n, uint32_t mask) {
+INLINE vw tile_in(const unsigned char *p, int i, int n, uint32_t mask) {
     p += i * V_WIDTH * 4;
-    return i == n - 1 && V_HAS_MASKS ? v_load_some(p, mask) : v_load(p);
+    return i == n - 1 && V_HAS_MASKS ? w_load_some(p, mask) : w_load(p);
 }
 
-INLINE void tile_out(unsigned char *p, V v, int i, int n, uint32_t mask) {
+INLINE void tile_out(unsigned char *p, vw v, int i, int n, uint32_t mask) {
     p += i * V_WIDTH * 4;
     if (i == n - 1 && V_HAS_MASKS)
-        v_store_some(p, mask, v);
+        w_store_some(p, mask, v);
     else
-        v_store(p, v);
+        w_store(p, v);
 }
 
 #define TILE_ROWS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
-#define TILE_ZERO(r) V s##r##0 = zero, s##r##1 = zero, s##r##2 = zero, s##r##3 = zero;
+#define TILE_ZERO(r) vw s##r##0 = zero, s##r##1 = zero, s##r##2 = zero, s##r##3 = zero;
 // Rows are reached from every third one: base, + row, + 2 row are one addressing mode each.
 #define TILE_STEP(r)                                                                               \
     if (rows > r) {                                                                                \
-        V x = v_all(thin##r);                                                                      \
+        vw x = w_all(thin##r);                                                                      \
         s##r##0 = mac(s##r##0, x, y0);                                                             \
         if (vectors > 1) s##r##1 = mac(s##r##1, x, y1);                                            \
         if (vectors > 2) s##r##2 = mac(s##r##2, x, y2);                                            \
@@ -80,13 +80,13 @@ INLINE void tile_run(const CpuTile *t, CpuKind kind, MacFunction *mac, const int
     const unsigned char *thin = t->thin, *third = thin + 3 * row, *sixth = third + 3 * row,
                         *ninth = sixth + 3 * row, *wide = t->wide;
     const uint32_t mask = t->mask;
-    V zero = v_zero(), y1 = zero, y2 = zero, y3 = zero;
+    vw zero = w_zero(), y1 = zero, y2 = zero, y3 = zero;
     TILE_ROWS(TILE_ZERO)
     if (t->add) {
         TILE_ROWS(TILE_IN)
     }
     for (int64_t n = t->n_steps; n > 0; n--) {
-        V y0 = tile_wide(wide, 0, vectors, mask, kind);
+        vw y0 = tile_wide(wide, 0, vectors, mask, kind);
         if (vectors > 1) y1 = tile_wide(wide, 1, vectors, mask, kind);
         if (vectors > 2) y2 = tile_wide(wide, 2, vectors, mask, kind);
         if (vectors > 3) y3 = tile_wide(wide, 3, vectors, mask, kind);

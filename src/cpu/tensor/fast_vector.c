@@ -17,23 +17,23 @@
     X(0, p)                                                                                        \
     X(1, p + row) X(2, p + 2 * row) X(3, third) X(4, third + row) X(5, third + 2 * row)            \
         X(6, sixth) X(7, sixth + row)
-#define ROW_ZERO(r, at) V s##r = v_zero();
+#define ROW_ZERO(r, at) vw s##r = w_zero();
 #define ROW_OUT(r, at) out[r] = s##r;
 #define DOT(type, n_bytes)                                                                         \
     do {                                                                                           \
         for (int k = 0; k < n_k; k += V_WIDTH) {                                                   \
-            V y = v_load(vector + k);                                                              \
+            vw y = w_load(vector + k);                                                              \
             ROWS8(ROW_##type)                                                                      \
             p += V_WIDTH * (n_bytes);                                                              \
             third += V_WIDTH * (n_bytes);                                                          \
             sixth += V_WIDTH * (n_bytes);                                                          \
         }                                                                                          \
         if (rest) {                                                                                \
-            V y = v_load(vector + n_k);                                                            \
+            vw y = w_load(vector + n_k);                                                            \
             ROWS8(REST_##type)                                                                     \
         }                                                                                          \
     } while (0)
-#define ROW_OF(r, at, type, n) s##r = v_fma(s##r, load_floats(at, type, n), y);
+#define ROW_OF(r, at, type, n) s##r = w_fma(s##r, load_floats(at, type, n), y);
 #define ROW_float(r, at) ROW_OF(r, at, ABI_TENSOR_FLOAT32, V_WIDTH)
 #define ROW_half(r, at) ROW_OF(r, at, ABI_TENSOR_FLOAT16, V_WIDTH)
 #define ROW_bfloat(r, at) ROW_OF(r, at, ABI_TENSOR_BFLOAT16, V_WIDTH)
@@ -43,7 +43,7 @@
 
 // `vector` has zeros up to a whole vector.
 static void dot_rows(const unsigned char *p, int64_t row, uint32_t type, int all_k,
-                     const float *vector, V out[8]) {
+                     const float *vector, vw out[8]) {
     const unsigned char *third = p + 3 * row, *sixth = third + 3 * row;
     int rest = all_k % V_WIDTH, n_k = all_k - rest;
     ROWS8(ROW_ZERO)
@@ -58,21 +58,21 @@ static void dot_rows(const unsigned char *p, int64_t row, uint32_t type, int all
 // Adds the sums of up to GROUP rows to those in `out`.
 static void dot_group(const unsigned char *p, int64_t row, uint32_t type, int n, int n_k,
                       const float *vector, float *out) {
-    V sums[GROUP];
+    vw sums[GROUP];
     int i = 0;
     for (; i + 8 <= n; i += 8) dot_rows(p + i * row, row, type, n_k, vector, sums + i);
     for (; i < n; i++) { // the same row eight times
-        V one[8];
+        vw one[8];
         dot_rows(p + i * row, 0, type, n_k, vector, one);
         sums[i] = one[0];
     }
-    for (; i < GROUP; i++) sums[i] = v_zero();
+    for (; i < GROUP; i++) sums[i] = w_zero();
     for (i = 0; i < GROUP; i += V_WIDTH) {
-        V *square = sums + i;
-        v_transpose(square);
+        vw *square = sums + i;
+        w_transpose(square);
         for (int half = V_WIDTH / 2; half > 0; half /= 2)
-            for (int r = 0; r < half; r++) square[r] = v_add_float(square[r], square[r + half]);
-        v_store(out + i, v_add_float(v_load(out + i), square[0]));
+            for (int r = 0; r < half; r++) square[r] = w_add_float(square[r], square[r + half]);
+        w_store(out + i, w_add_float(w_load(out + i), square[0]));
     }
 }
 
@@ -80,7 +80,7 @@ static void convert(const CpuOperand *wide, int64_t lane, int64_t k, int n, floa
     int n_bytes = cpu_element_bytes(wide->type);
     const unsigned char *p = wide->data + (lane * wide->lane + k) * n_bytes;
     for (int i = 0; i < n; i += V_WIDTH)
-        v_store(out + i, load_floats(p + i * n_bytes, wide->type, n - i));
+        w_store(out + i, load_floats(p + i * n_bytes, wide->type, n - i));
 }
 
 static void run_rows(const CpuWork *w, int64_t row, int n_rows) {
@@ -103,14 +103,14 @@ static void run_rows(const CpuWork *w, int64_t row, int n_rows) {
     CpuResult to = w->result;
     to.row = w->result.lane;
     to.lane = w->result.row;
-    CPU_FAST(cpu_store)(&to, 0, n_lanes, row, n_rows, (uint32_t *)(void *)sums, MAX_ROWS + GROUP);
+    ISA(cpu_store)(&to, 0, n_lanes, row, n_rows, (uint32_t *)(void *)sums, MAX_ROWS + GROUP);
 }
 
 static bool is_float_type(uint32_t type) {
     return type == ABI_TENSOR_FLOAT32 || type == ABI_TENSOR_FLOAT16 || type == ABI_TENSOR_BFLOAT16;
 }
 
-bool CPU_FAST(cpu_vector_run)(const CpuWork *w) {
+bool ISA(cpu_vector_run)(const CpuWork *w) {
     if (w->n_lanes > MAX_LANES || w->n_k < 2 * V_WIDTH || w->thin.k != 1 || w->wide.k != 1 ||
         !is_float_type(w->thin.type) || !is_float_type(w->wide.type) ||
         !cpu_element_bytes(w->result.type))

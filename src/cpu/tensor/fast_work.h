@@ -27,11 +27,9 @@ typedef struct CpuBlock {
 static inline int64_t cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // fast_vector.c: a few lanes, all along k. False: not for this one.
-bool CPU_FAST(cpu_vector_run)(const CpuWork *work);
+bool ISA(cpu_vector_run)(const CpuWork *work);
 
-// amx.c. Whether the processor and the system know tiles; asks for no permission.
-bool cpu_amx_exists(void);
-// Whether the system lets this process use them. The first call asks; any thread, any time.
+// amx.c. Whether the system lets this process use tiles. The first call asks; any thread, any time.
 bool cpu_amx_granted(void);
 // Products of bfloats, of bytes of any sign. False: not for this one.
 bool cpu_amx_run(const CpuWork *work);

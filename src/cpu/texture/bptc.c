@@ -6,6 +6,7 @@
 #include "cpu/texture/blocks.h"
 #include "cpu/texture/bptc_tables.h"
 #include "cpu/texture/format.h"
+#include "base/numbers.h"
 
 static const uint8_t weights_2[4] = {0, 21, 43, 64};
 static const uint8_t weights_3[8] = {0, 9, 18, 27, 37, 46, 55, 64};
@@ -276,7 +277,7 @@ void cpu_decode_bc6h(const uint8_t *block, bool is_signed, float *rgba) {
         const int *ends = e + subset_of(m->n_subsets, partition, t) * 6;
         for (unsigned c = 0; c < 3; c++) {
             int v = (ends[c] * (64 - w) + ends[3 + c] * w + 32) >> 6;
-            rgba[t * 4 + c] = cpu_half_to_float(finish(v, is_signed));
+            rgba[t * 4 + c] = float_from_half(finish(v, is_signed));
         }
         rgba[t * 4 + 3] = 1;
     }

@@ -3,7 +3,8 @@
 // function is inlined with a constant layout, so that each layout gets loops of its own.
 #ifndef INGOT_CPU_TEXTURE_FAST_H
 #define INGOT_CPU_TEXTURE_FAST_H
-#include "cpu/texture/simd.h"
+#include "cpu/isa/isa.h"
+#include "cpu/isa/simd.h"
 #include "cpu/texture/srgb_tables.h"
 #include "cpu/texture/texture_int.h"
 
@@ -253,12 +254,10 @@ INLINE bool is_small(const AbiTexture *t, const AbiTextureLevel *level) {
     }
 
 // One set of functions per instruction set.
-#define FAST_JOIN_2(a, b) a##b
-#define FAST_JOIN(a, b) FAST_JOIN_2(a, b)
-#define cpu_fast_sample FAST_JOIN(cpu_fast_sample_, CPU_FAST_ISA)
-#define cpu_fast_bytes FAST_JOIN(cpu_fast_bytes_, CPU_FAST_ISA)
-#define cpu_fast_read FAST_JOIN(cpu_fast_read_, CPU_FAST_ISA)
-#define cpu_fast_write FAST_JOIN(cpu_fast_write_, CPU_FAST_ISA)
+#define cpu_fast_sample ISA(cpu_fast_sample)
+#define cpu_fast_bytes ISA(cpu_fast_bytes)
+#define cpu_fast_read ISA(cpu_fast_read)
+#define cpu_fast_write ISA(cpu_fast_write)
 bool cpu_fast_sample(const CpuSampleCall *call);
 bool cpu_fast_bytes(const AbiTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
                     const uint32_t *mask, const uint32_t *rows, uint32_t *out);

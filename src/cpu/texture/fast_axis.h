@@ -118,8 +118,8 @@ INLINE vi nearest_axis(const Axis *a, vf u, vf offset, vf *weight) {
 // Only depth formats are compared.
 INLINE bool may_compare(Layout layout) { return layout == LAYOUT_R32 || layout == LAYOUT_DECODED; }
 
-#define cpu_fast_filter FAST_JOIN(cpu_fast_filter_, CPU_FAST_ISA)
-#define cpu_fast_gather FAST_JOIN(cpu_fast_gather_, CPU_FAST_ISA)
+#define cpu_fast_filter ISA(cpu_fast_filter)
+#define cpu_fast_gather ISA(cpu_fast_gather)
 // n lanes, whole vectors, at one level: the filtered texels (fast_filter.c), or four texels of
 // level 0 (fast_gather.c). Component c of lane l goes to out[c * stride + l].
 void cpu_fast_filter(const Plan *p, const AbiTextureLevel *level, const Rows *r, uint32_t n,

@@ -456,8 +456,8 @@ INLINE bool set_sampler(Call *c, uint64_t handle) {
         c->address[0] = handle >> ABI_SAMPLER_S & 7, c->address[1] = handle >> ABI_SAMPLER_T & 7;
         uint16_t least = (uint16_t)(handle >> ABI_SAMPLER_LOD_MIN);
         uint16_t most = (uint16_t)(handle >> ABI_SAMPLER_LOD_MAX);
-        c->lod_min = least ? cpu_half_to_float(least) : 0;
-        c->lod_max = most == 0x7c00 ? INFINITY : cpu_half_to_float(most);
+        c->lod_min = least ? float_from_half(least) : 0;
+        c->lod_max = most == 0x7c00 ? INFINITY : float_from_half(most);
         c->lod_bias = 0;
     } else if (handle) {
         const AbiSampler *s = (const AbiSampler *)(uintptr_t)handle;

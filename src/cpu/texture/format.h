@@ -29,8 +29,6 @@ void cpu_format_encode_int(const AbiPixelFormat *f, const uint32_t *rgba, bool f
 bool cpu_format_decode_block(const AbiPixelFormat *f, const void *block, float *rgba);
 
 // Single numbers.
-float cpu_half_to_float(uint16_t half);
-uint16_t cpu_float_to_half(float value);                  // to nearest, ties to even; NaN stays NaN
 float cpu_small_to_float(uint32_t bits, unsigned n_bits); // unsigned, 11 or 10 bits
 uint32_t cpu_float_to_small(float value, unsigned n_bits);
 uint32_t cpu_float_to_rgb9e5(const float rgb[3]);

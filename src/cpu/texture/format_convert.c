@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "cpu/texture/format.h"
+#include "base/numbers.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -30,7 +31,7 @@ static float decode_xr(uint32_t v, int c, bool srgb) {
 }
 
 static float decode_float_field(uint32_t v, unsigned n_bits) {
-    if (n_bits == 16) return cpu_half_to_float((uint16_t)v);
+    if (n_bits == 16) return float_from_half((uint16_t)v);
     if (n_bits != 32) return cpu_small_to_float(v, n_bits);
     float f;
     memcpy(&f, &v, sizeof f);
@@ -137,7 +138,7 @@ INLINE uint32_t encode_bits(AbiFormatKind kind, unsigned n, int c, float value) 
     case ABI_KIND_FLOAT: {
         uint32_t u;
         memcpy(&u, &value, sizeof u);
-        return n == 32 ? u : n == 16 ? cpu_float_to_half(value) : cpu_float_to_small(value, n);
+        return n == 32 ? u : n == 16 ? half_from_float(value) : cpu_float_to_small(value, n);
     }
     case ABI_KIND_XR:
     case ABI_KIND_XR_SRGB: {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// format_numbers.c: single numbers of pixel formats: half, 11- and 10-bit floats, shared exponents,
-// the sRGB transfer function. Scalar and exact; the vector code is tested against these.
+// format_numbers.c: single numbers of pixel formats: 11- and 10-bit floats, shared exponents, the
+// sRGB transfer function. Scalar and exact; the vector code is tested against these.
 #include <math.h>
 #include <string.h>
 #include "cpu/texture/format.h"
@@ -37,16 +37,6 @@ static uint32_t narrow(uint32_t u, unsigned m) {
     }
     uint32_t round = (1u << (drop - 1)) - 1 + (u >> drop & 1);
     return (u + round - (112u << 23)) >> drop;
-}
-
-float cpu_half_to_float(uint16_t half) {
-    uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
-    return float_of(bits_of(widen(half & 0x7fffu, 10)) | sign);
-}
-
-uint16_t cpu_float_to_half(float value) {
-    uint32_t u = bits_of(value), sign = u >> 31;
-    return (uint16_t)(sign << 15 | narrow(u & 0x7fffffffu, 10));
 }
 
 float cpu_small_to_float(uint32_t bits, unsigned n_bits) { return widen(bits, n_bits - 5); }

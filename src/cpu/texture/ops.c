@@ -4,10 +4,12 @@
 #include "cpu/texture/ops.h"
 #include <stdatomic.h>
 #include <string.h>
+#include "cpu/isa/isa.h"
 #include "cpu/texture/view_pool.h"
 #include "cpu/texture/texture_int.h"
 
-static _Atomic(const CpuFastOps *) fast; // NULL: general code only
+// Of the instruction set when the table was last asked for; NULL: general code only.
+static _Atomic(const CpuFastOps *) fast;
 
 static const CpuFastOps *fast_ops(void) {
     return atomic_load_explicit(&fast, memory_order_acquire);
@@ -74,34 +76,16 @@ static void atomic(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32
         cpu_atomic_general(t, op, n_lanes, mask, rows, out);
 }
 
-// Every processor with AVX2 has F16C, for which clang 14 has no name here.
-static bool has_avx2(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-
-static bool has_avx512(void) {
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-}
-
-static _Atomic bool chosen;
-
-bool cpu_texture_use(CpuIsa isa) {
-    if ((isa == CPU_ISA_AVX2 && !has_avx2()) || (isa == CPU_ISA_AVX512 && !has_avx512()))
-        return false;
-    static const CpuFastOps *const ops[] = {NULL, &cpu_fast_sse2, &cpu_fast_avx2, &cpu_fast_avx512};
-    atomic_store(&fast, ops[isa]);
-    atomic_store(&chosen, true);
-    return true;
-}
-
 static CpuTextureOps table = {sample, read, write, atomic, NULL};
 
 // Before any id of a pool exists: nobody looks there meanwhile.
 void cpu_texture_ops_set_pool(const AbiTexture *pool) { table.pool = pool; }
 
 const CpuTextureOps *cpu_texture_ops(void) {
-    if (!atomic_load_explicit(&chosen, memory_order_acquire))
-        cpu_texture_use(has_avx512() ? CPU_ISA_AVX512 : has_avx2() ? CPU_ISA_AVX2 : CPU_ISA_SSE2);
+    static const CpuFastOps *const ops[] = {NULL, &cpu_fast_sse2, &cpu_fast_avx2, &cpu_fast_avx512};
+    CpuIsa isa = cpu_isa();
+    const CpuFastOps *now = ops[isa < CPU_ISA_AVX512 ? isa : CPU_ISA_AVX512];
+    // Calls of kernels read it: write only what is new.
+    if (fast_ops() != now) atomic_store_explicit(&fast, now, memory_order_release);
     return &table;
 }

@@ -5,6 +5,7 @@
 #define INGOT_CPU_TEXTURE_OPS_H
 #include "abi/cpu_texture.h"
 
+// Of the instruction set in use (cpu/isa/isa.h). Calls of a table use the set at the last question here.
 const CpuTextureOps *cpu_texture_ops(void);
-void cpu_texture_ops_set_pool(const AbiTexture *pool); // pool.c, once
+void cpu_texture_ops_set_pool(const AbiTexture *pool); // view_pool.c, once
 #endif

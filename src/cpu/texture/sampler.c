@@ -2,6 +2,7 @@
 // sampler.c: a sampler handle (abi/cpu_texture.h) to a AbiSampler whose fields are all in range.
 #include <math.h>
 #include "cpu/texture/texture_int.h"
+#include "base/numbers.h"
 
 static unsigned field(uint64_t handle, unsigned at, unsigned n_bits) {
     return (unsigned)(handle >> at) & ((1u << n_bits) - 1);
@@ -27,8 +28,8 @@ static void unpack(uint64_t h, AbiSampler *s) {
         .unnormalized = (uint8_t)field(h, ABI_SAMPLER_UNNORMALIZED, 1),
         .max_anisotropy = (uint8_t)anisotropy,
         .reduction = (uint8_t)field(h, ABI_SAMPLER_REDUCTION, 2),
-        .lod_min = cpu_half_to_float((uint16_t)(h >> ABI_SAMPLER_LOD_MIN)),
-        .lod_max = cpu_half_to_float((uint16_t)(h >> ABI_SAMPLER_LOD_MAX)),
+        .lod_min = float_from_half((uint16_t)(h >> ABI_SAMPLER_LOD_MIN)),
+        .lod_max = float_from_half((uint16_t)(h >> ABI_SAMPLER_LOD_MAX)),
     };
     if (field(h, ABI_SAMPLER_BIASED, 1)) unpack_biased(h, s);
 }

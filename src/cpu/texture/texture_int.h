@@ -121,8 +121,4 @@ typedef struct CpuFastOps {
                   const uint32_t *rows);
 } CpuFastOps;
 extern const CpuFastOps cpu_fast_sse2, cpu_fast_avx2, cpu_fast_avx512;
-
-// Which vector code runs; ops.c takes the best at the first use. false: this processor lacks it.
-typedef enum CpuIsa { CPU_ISA_NONE, CPU_ISA_SSE2, CPU_ISA_AVX2, CPU_ISA_AVX512 } CpuIsa;
-bool cpu_texture_use(CpuIsa isa);
 #endif

@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// simd.h: vectors of V_WIDTH lanes for the vector code, in the widest form the compiler's flags
-// allow: AVX-512, AVX2 with FMA and F16C, or plain x86-64 (SSE2). Arithmetic is the compilers'
-// vector extension; here stands what it has no words for.
-#ifndef INGOT_CPU_TEXTURE_SIMD_H
-#define INGOT_CPU_TEXTURE_SIMD_H
+// simd.h: vectors of V_WIDTH lanes of 32 bits for the vector code, in the widest form the
+// compiler's flags allow: AVX-512, AVX2 with FMA and F16C, or plain x86-64 (SSE2). Arithmetic is
+// the compilers' vector extension; here stands what it has no words for.
+//
+// vf, vi and vu (v_...) are vectors of floats and integers. vw (w_...) is a vector of words of the
+// matrix code: what one lane multiplies in one step, a float, an int32, two bfloats or int16 or
+// four int8.
+#ifndef INGOT_CPU_ISA_SIMD_H
+#define INGOT_CPU_ISA_SIMD_H
 #include <immintrin.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include "cpu/texture/format.h"
+#include "base/numbers.h"
 
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 #define V_WIDTH 16
-#elif defined(__AVX2__)
+#define V_HAS_MASKS 1
+typedef __m512i vw;
+#elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 #define V_WIDTH 8
+#define V_HAS_MASKS 0
+typedef __m256i vw;
 #else
 #define V_WIDTH 4
+#define V_HAS_MASKS 0
+typedef __m128i vw;
 #endif
 
 typedef float vf __attribute__((vector_size(4 * V_WIDTH)));
@@ -99,12 +109,14 @@ INLINE void v_gather_pairs(const void *base, vi offsets, vi *first, vi *second) 
     *first = (vi)_mm512_permutex2var_epi32(a, index, b);
     *second = (vi)_mm512_permutex2var_epi32(a, _mm512_or_si512(index, _mm512_set1_epi32(1)), b);
 }
-// Words of 16 bits: difference; product of fractions of 15 bits, rounded; the even ones, twice each.
+// Words of 16 bits: difference; product of fractions of 15 bits, rounded; the even ones, twice
+// each.
 INLINE vi v_sub_16(vi a, vi b) { return (vi)_mm512_sub_epi16((__m512i)a, (__m512i)b); }
 INLINE vi v_scale_16(vi a, vi b) { return (vi)_mm512_mulhrs_epi16((__m512i)a, (__m512i)b); }
 INLINE vi v_twice_16(vi a) {
-    return (vi)_mm512_shuffle_epi8((__m512i)a, _mm512_broadcast_i32x4(_mm_setr_epi8(
-        0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13)));
+    return (vi)_mm512_shuffle_epi8(
+        (__m512i)a,
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13)));
 }
 INLINE vf v_half_to_float(vi h) { return (vf)_mm512_cvtph_ps(_mm512_cvtepi32_epi16((__m512i)h)); }
 INLINE vi v_float_to_half(vf f) {
@@ -193,8 +205,9 @@ INLINE void v_gather_pairs(const void *base, vi offsets, vi *first, vi *second) 
 INLINE vi v_sub_16(vi a, vi b) { return (vi)_mm256_sub_epi16((__m256i)a, (__m256i)b); }
 INLINE vi v_scale_16(vi a, vi b) { return (vi)_mm256_mulhrs_epi16((__m256i)a, (__m256i)b); }
 INLINE vi v_twice_16(vi a) {
-    return (vi)_mm256_shuffle_epi8((__m256i)a, _mm256_broadcastsi128_si256(_mm_setr_epi8(
-        0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13)));
+    return (vi)_mm256_shuffle_epi8(
+        (__m256i)a, _mm256_broadcastsi128_si256(
+                        _mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13)));
 }
 INLINE vf v_half_to_float(vi h) {
     __m128i low = _mm256_castsi256_si128((__m256i)h);
@@ -271,14 +284,16 @@ INLINE vi v_gather(const void *base, vi offsets) {
     }
     return v;
 }
+// Exact for every half: exponents move by a multiplication, which also takes subnormals; infinities
+// and NaNs get the largest exponent.
 INLINE vf v_half_to_float(vi h) {
-    vf v;
-    for (int i = 0; i < V_WIDTH; i++) v[i] = cpu_half_to_float((uint16_t)h[i]);
-    return v;
+    vi magnitude = h & 0x7fff;
+    vf scaled = (vf)(magnitude << 13) * 0x1p112f;
+    return (vf)((vi)scaled | ((magnitude > 0x7bff) & 0x7f800000) | (vi)((vu)(h & 0x8000) << 16));
 }
 INLINE vi v_float_to_half(vf f) {
     vi v;
-    for (int i = 0; i < V_WIDTH; i++) v[i] = cpu_float_to_half(f[i]);
+    for (int i = 0; i < V_WIDTH; i++) v[i] = half_from_float(f[i]);
     return v;
 }
 INLINE vi v_load_bytes(const void *p) {
@@ -286,9 +301,7 @@ INLINE vi v_load_bytes(const void *p) {
     return (vi){b[0], b[1], b[2], b[3]};
 }
 INLINE vi v_load_words(const void *p) {
-    uint16_t w[4];
-    memcpy(w, p, sizeof w);
-    return (vi){w[0], w[1], w[2], w[3]};
+    return (vi)_mm_unpacklo_epi16(_mm_loadl_epi64((const __m128i *)p), _mm_setzero_si128());
 }
 INLINE void v_load_pairs(const void *p, vi *even, vi *odd) {
     __m128 a = _mm_loadu_ps(p), b = _mm_loadu_ps((const float *)p + 4);
@@ -314,5 +327,178 @@ INLINE vf v_quad_dy(vf v) { return (vf){v[2] - v[0], v[3] - v[1], v[2] - v[0], v
 INLINE vi v_quad_both_x(vi m) { return m & (vi)_mm_shuffle_epi32((__m128i)m, 0xb1); }
 INLINE vi v_quad_both_y(vi m) { return m & (vi)_mm_shuffle_epi32((__m128i)m, 0x4e); }
 
+#endif
+
+// ---- Words ----
+
+INLINE vw w_load_u16(const void *p) { return (vw)v_load_words(p); }
+INLINE vw w_to_float(vw v) { return (vw)v_to_float((vi)v); }
+
+#if V_WIDTH == 16
+
+INLINE vw w_zero(void) { return _mm512_setzero_si512(); }
+INLINE vw w_load(const void *p) { return _mm512_loadu_si512(p); }
+INLINE vw w_load_some(const void *p, uint32_t mask) {
+    return _mm512_maskz_loadu_epi32((__mmask16)mask, p);
+}
+INLINE vw w_load_halfs(const void *p, uint32_t mask) {
+    return _mm512_castps_si512(_mm512_cvtph_ps(_mm256_maskz_loadu_epi16((__mmask16)mask, p)));
+}
+INLINE vw w_load_bfloats(const void *p, uint32_t mask) {
+    return _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16((__mmask16)mask, p)),
+                             16);
+}
+INLINE void w_store(void *p, vw v) { _mm512_storeu_si512(p, v); }
+INLINE void w_store_some(void *p, uint32_t mask, vw v) {
+    _mm512_mask_storeu_epi32(p, (__mmask16)mask, v);
+}
+INLINE vw w_all(const void *p) { // one word to every lane
+    float f;
+    memcpy(&f, p, 4);
+    return _mm512_castps_si512(_mm512_set1_ps(f));
+}
+INLINE vw w_fma(vw sum, vw x, vw y) {
+    return _mm512_castps_si512(
+        _mm512_fmadd_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y), _mm512_castsi512_ps(sum)));
+}
+INLINE vw w_add_float(vw a, vw b) {
+    return _mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
+}
+INLINE vw w_add_int(vw a, vw b) { return _mm512_add_epi32(a, b); }
+INLINE vw w_mul_int(vw a, vw b) { return _mm512_mullo_epi32(a, b); }
+INLINE vw w_mul_shorts(vw a, vw b) { return _mm512_madd_epi16(a, b); }
+INLINE vw w_half_to_float(const void *p) {
+    return _mm512_castps_si512(_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)));
+}
+INLINE vw w_shift_left(vw v, int n) { return _mm512_slli_epi32(v, (unsigned)n); }
+
+// 16 rows of 16 words become columns.
+INLINE void w_transpose(vw v[16]) {
+    vw t[16];
+    for (int i = 0; i < 16; i += 2) {
+        t[i] = _mm512_unpacklo_epi32(v[i], v[i + 1]);
+        t[i + 1] = _mm512_unpackhi_epi32(v[i], v[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4) {
+        v[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
+        v[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
+        v[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
+        v[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+    }
+    for (int i = 0; i < 16; i += 8)
+        for (int j = 0; j < 4; j++) {
+            t[i + j] = _mm512_shuffle_i32x4(v[i + j], v[i + 4 + j], 0x88);
+            t[i + 4 + j] = _mm512_shuffle_i32x4(v[i + j], v[i + 4 + j], 0xdd);
+        }
+    for (int j = 0; j < 8; j++) {
+        v[j] = _mm512_shuffle_i32x4(t[j], t[8 + j], 0x88);
+        v[8 + j] = _mm512_shuffle_i32x4(t[j], t[8 + j], 0xdd);
+    }
+}
+
+#elif V_WIDTH == 8
+
+INLINE vw w_zero(void) { return _mm256_setzero_si256(); }
+INLINE vw w_load(const void *p) { return _mm256_loadu_si256((const __m256i *)p); }
+INLINE vw w_load_halfs(const void *p, uint32_t mask) {
+    (void)mask;
+    return _mm256_castps_si256(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)));
+}
+INLINE vw w_load_bfloats(const void *p, uint32_t mask) {
+    (void)mask;
+    return _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)), 16);
+}
+INLINE void w_store(void *p, vw v) { _mm256_storeu_si256((__m256i *)p, v); }
+INLINE vw w_all(const void *p) {
+    float f;
+    memcpy(&f, p, 4);
+    return _mm256_castps_si256(_mm256_set1_ps(f));
+}
+INLINE vw w_fma(vw sum, vw x, vw y) {
+    return _mm256_castps_si256(
+        _mm256_fmadd_ps(_mm256_castsi256_ps(x), _mm256_castsi256_ps(y), _mm256_castsi256_ps(sum)));
+}
+INLINE vw w_add_float(vw a, vw b) {
+    return _mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
+}
+INLINE vw w_add_int(vw a, vw b) { return _mm256_add_epi32(a, b); }
+INLINE vw w_mul_int(vw a, vw b) { return _mm256_mullo_epi32(a, b); }
+INLINE vw w_mul_shorts(vw a, vw b) { return _mm256_madd_epi16(a, b); }
+INLINE vw w_half_to_float(const void *p) { return w_load_halfs(p, 0); }
+INLINE vw w_shift_left(vw v, int n) { return _mm256_slli_epi32(v, n); }
+
+INLINE void w_transpose(vw v[8]) {
+    vw t[8];
+    for (int i = 0; i < 8; i += 2) {
+        t[i] = _mm256_unpacklo_epi32(v[i], v[i + 1]);
+        t[i + 1] = _mm256_unpackhi_epi32(v[i], v[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4) {
+        v[i] = _mm256_unpacklo_epi64(t[i], t[i + 2]);
+        v[i + 1] = _mm256_unpackhi_epi64(t[i], t[i + 2]);
+        v[i + 2] = _mm256_unpacklo_epi64(t[i + 1], t[i + 3]);
+        v[i + 3] = _mm256_unpackhi_epi64(t[i + 1], t[i + 3]);
+    }
+    for (int j = 0; j < 4; j++) {
+        vw a = v[j], b = v[4 + j];
+        v[j] = _mm256_permute2x128_si256(a, b, 0x20);
+        v[4 + j] = _mm256_permute2x128_si256(a, b, 0x31);
+    }
+}
+
+#else
+
+INLINE vw w_zero(void) { return _mm_setzero_si128(); }
+INLINE vw w_load(const void *p) { return _mm_loadu_si128((const __m128i *)p); }
+INLINE vw w_shift_left(vw v, int n) { return _mm_slli_epi32(v, n); }
+INLINE vw w_load_bfloats(const void *p, uint32_t mask) {
+    (void)mask;
+    return w_shift_left(w_load_u16(p), 16);
+}
+INLINE vw w_half_to_float(const void *p) { return (vw)v_half_to_float(v_load_words(p)); }
+INLINE vw w_load_halfs(const void *p, uint32_t mask) {
+    (void)mask;
+    return w_half_to_float(p);
+}
+INLINE void w_store(void *p, vw v) { _mm_storeu_si128((__m128i *)p, v); }
+INLINE vw w_all(const void *p) {
+    float f;
+    memcpy(&f, p, 4);
+    return _mm_castps_si128(_mm_set1_ps(f));
+}
+INLINE vw w_add_float(vw a, vw b) {
+    return _mm_castps_si128(_mm_add_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b)));
+}
+INLINE vw w_fma(vw sum, vw x, vw y) {
+    return w_add_float(sum, _mm_castps_si128(_mm_mul_ps(_mm_castsi128_ps(x), _mm_castsi128_ps(y))));
+}
+INLINE vw w_add_int(vw a, vw b) { return _mm_add_epi32(a, b); }
+INLINE vw w_mul_int(vw a, vw b) {
+    vw even = _mm_mul_epu32(a, b),
+       odd = _mm_mul_epu32(_mm_srli_epi64(a, 32), _mm_srli_epi64(b, 32));
+    return _mm_unpacklo_epi32(_mm_shuffle_epi32(even, 8), _mm_shuffle_epi32(odd, 8));
+}
+INLINE vw w_mul_shorts(vw a, vw b) { return _mm_madd_epi16(a, b); }
+
+INLINE void w_transpose(vw v[4]) {
+    vw a = _mm_unpacklo_epi32(v[0], v[1]), b = _mm_unpackhi_epi32(v[0], v[1]),
+       c = _mm_unpacklo_epi32(v[2], v[3]), d = _mm_unpackhi_epi32(v[2], v[3]);
+    v[0] = _mm_unpacklo_epi64(a, c);
+    v[1] = _mm_unpackhi_epi64(a, c);
+    v[2] = _mm_unpacklo_epi64(b, d);
+    v[3] = _mm_unpackhi_epi64(b, d);
+}
+
+#endif
+
+#if !V_HAS_MASKS // never called: partial vectors go through padded scratch
+INLINE vw w_load_some(const void *p, uint32_t mask) {
+    (void)mask;
+    return w_load(p);
+}
+INLINE void w_store_some(void *p, uint32_t mask, vw v) {
+    (void)mask;
+    w_store(p, v);
+}
 #endif
 #endif

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// isa.h: for the files that are built once per instruction set (CPU_RASTER_ISA: sse2, avx2,
-// avx512). ISA(name) is the name with the set behind it; vectors are those of texture/simd.h, here
-// with what a block of 32 lanes needs: masks are bits of a word, lane l of the block bit l.
-#ifndef INGOT_CPU_RASTER_ISA_H
-#define INGOT_CPU_RASTER_ISA_H
+// loops.h: for the files that are built once per instruction set. Vectors are those of
+// isa/simd.h, here with what a block of 32 lanes needs: masks are bits of a word, lane l of the block bit l.
+#ifndef INGOT_CPU_RASTER_LOOPS_H
+#define INGOT_CPU_RASTER_LOOPS_H
 #include "cpu/raster/raster_int.h"
-#include "cpu/texture/simd.h"
+#include "cpu/isa/isa.h"
+#include "cpu/isa/simd.h"
 
-#define ISA_JOIN(name, isa) name##_##isa
-#define ISA_NAME(name, isa) ISA_JOIN(name, isa)
-#define ISA(name) ISA_NAME(name, CPU_RASTER_ISA)
 #define VECTORS (32 / V_WIDTH) // in a row
 #define V_BITS (V_WIDTH == 16 ? 0xffffu : V_WIDTH == 8 ? 0xffu : 0xfu)
 
@@ -31,26 +28,6 @@ OutputFn *ISA(raster_choose_output)(const AbiPixelFormat *format, const DevBlend
 // packed.c: NULL, false: not a format for it
 OutputFn *ISA(raster_choose_packed)(const AbiPixelFormat *format, const DevBlend *blend);
 bool ISA(raster_read_packed)(const AbiPixelFormat *format, const void *texels, uint32_t *rows);
-
-// What a tile in work knows; in 64-byte aligned memory.
-typedef struct TileState {
-    uint32_t colors[4 * (ABI_MAX_COLORS + 1)][32]; // results of a step
-    uint32_t depth_out[32], stencil_out[32], mask_out[32];
-    float centroid[2][32], point_coord[2][32];
-    uint32_t coverage[32];
-    uint32_t color_in[4 * ABI_MAX_COLORS][32];
-    float z[ABI_MAX_SAMPLES][32];
-    CpuFragmentStep step;
-    Worker *w;
-    Pass *pass;
-    int32_t x, y; // pixel of the tile's corner
-    // The triangle and draw in work.
-    const DrawInfo *d;
-    const Triangle *t;
-    bool prepared;      // step holds what is the same for the whole triangle
-    bool small;         // of few blocks: block by block depth bounds do not pay
-    uint64_t visible;   // samples counted for d
-} TileState;
 
 // The lanes of vector v of a block: x 0 .. 7, y 0 .. 3.
 INLINE vi lane_x(int v) {
