@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/progress.h"
 #include "neural/packed.h"
-#include "neural/plot.h"
+#include "base/chart.h"
 #include "neural/train.h"
 #include "tools/implicit.h"
 #include <errno.h>
@@ -191,7 +191,7 @@ static void print_result(const Job *job, const Result *r) {
 }
 
 // JPEG of the same picture at several qualities.
-static bool jpeg_table(const Job *job, NeuralCurve *curve, char *message) {
+static bool jpeg_table(const Job *job, ChartCurve *curve, char *message) {
     static const int qualities[] = {1, 3, 5, 8, 10, 15, 20, 30, 50, 75, 90};
     const double n_pixels = (double)job->image.width * job->image.height;
     enum { JPEG_LONGEST = 65500 };
@@ -208,14 +208,14 @@ static bool jpeg_table(const Job *job, NeuralCurve *curve, char *message) {
         if (!ok) return false;
         double psnr = neural_psnr(neural_image_mse(&back, &job->image));
         neural_image_free(&back);
-        if (curve) neural_curve_add(curve, (double)n, psnr);
+        if (curve) chart_curve_add(curve, (double)n, psnr);
         printf("JPEG quality %-3d %8zu %8.3f %8.2f\n", qualities[i], n, 8 * (double)n / n_pixels,
                psnr);
     }
     return true;
 }
 
-static bool print_table(const Job *job, const Result *r, NeuralCurve *jpeg, char *message) {
+static bool print_table(const Job *job, const Result *r, ChartCurve *jpeg, char *message) {
     const double n_pixels = (double)job->image.width * job->image.height;
     printf("\n%-16s %8s %8s %8s\n", "", "bytes", "bits/px", "PSNR dB");
     printf("%-16s %8zu %8.3f %8s\n", "original file", job->input_bytes,
@@ -258,23 +258,24 @@ static bool compress_to_psnr(const Job *job, Result *r, char *message) {
 }
 
 static bool sweep(const Job *job, char *message) {
-    NeuralCurve curves[2] = {{0}};
+    ChartCurve curves[2] = {{0}};
     bool ok = true;
     for (int i = 0; ok && i < 11; i += 2) {
         Result r;
         ok = compress_one(job, ladder[i].hidden, ladder[i].layers, &r, message);
         if (!ok) break;
         print_result(job, &r);
-        neural_curve_add(curves, (double)r.n_bytes, r.psnr);
+        chart_curve_add(curves, (double)r.n_bytes, r.psnr);
         free(r.data);
     }
     ok = ok && print_table(job, NULL, curves + 1, message);
     const char *const names[] = {"network", "JPEG"};
-    const NeuralPanel panel = {
+    const ChartPanel panel = {
         "Size and fidelity", "bytes", "PSNR (dB)", curves, names, 2, true, false, true};
-    ok = ok && neural_plot_save(job->sweep, &panel, 1, message);
+    ok = ok && (chart_save(job->sweep, chart_curves(&panel, 1)) ||
+                neural_fail(message, "cannot write '%s': %s", job->sweep, strerror(errno)));
     if (ok) printf("Curves saved to %s\n", job->sweep);
-    neural_curve_free(curves), neural_curve_free(curves + 1);
+    chart_curve_free(curves), chart_curve_free(curves + 1);
     return ok;
 }
 

@@ -4,9 +4,10 @@
 // of a pixel and learns by how much its colour is wrong. It learns from every other block of the
 // picture; the figures are those of the blocks it has not seen, under noise it has not seen.
 #include "base/progress.h"
-#include "neural/plot.h"
+#include "base/chart.h"
 #include "neural/train.h"
 #include "tools/implicit.h"
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +110,7 @@ static bool init_network(const Job *job, NeuralNetwork *net, char *message) {
     return true;
 }
 
-static bool train(Job *job, NeuralNetwork *net, NeuralCurve *curve, char *message) {
+static bool train(Job *job, NeuralNetwork *net, ChartCurve *curve, char *message) {
     enum { MAX_PAIRS = 1 << 17 };
     const uint32_t n_in = patch_size(job);
     float *inputs = must_alloc((size_t)MAX_PAIRS * n_in, sizeof *inputs);
@@ -150,7 +151,7 @@ static bool train(Job *job, NeuralNetwork *net, NeuralCurve *curve, char *messag
         uint32_t now = job->steps - done < 16 ? (uint32_t)(job->steps - done) : 16;
         ok = neural_trainer_step(trainer, now, losses, message);
         for (uint32_t i = 0; ok && i < now; ++i)
-            neural_curve_add(curve, (double)(done + i + 1), (double)losses[i]);
+            chart_curve_add(curve, (double)(done + i + 1), (double)losses[i]);
         done += now;
         progress_step(&progress, done, NULL);
     }
@@ -230,7 +231,7 @@ static double unseen_psnr(const Job *job, const NeuralImage *image) {
 
 static bool run(Job *job, char *message) {
     NeuralNetwork net = {0};
-    NeuralCurve curve = {0};
+    ChartCurve curve = {0};
     NeuralImage noisy = {0}, result = {0}, blurred = {0};
     job->noisy = must_alloc((size_t)job->width * job->height * 3, sizeof *job->noisy);
     add_noise(job, 20);
@@ -258,19 +259,21 @@ static bool run(Job *job, char *message) {
     }
     ok = ok && neural_image_save(&noisy, job->noisy_path, false, message) &&
          neural_image_save(&result, job->output, false, message);
-    const NeuralPanel panel = {"Denoising: loss of the batch",
-                               "step",
-                               "mean squared error",
-                               &curve,
-                               NULL,
-                               1,
-                               false,
-                               true,
-                               false};
-    if (ok && job->curve) ok = neural_plot_save(job->curve, &panel, 1, message);
+    const ChartPanel panel = {"Denoising: loss of the batch",
+                              "step",
+                              "mean squared error",
+                              &curve,
+                              NULL,
+                              1,
+                              false,
+                              true,
+                              false};
+    if (ok && job->curve)
+        ok = chart_save(job->curve, chart_curves(&panel, 1)) ||
+             neural_fail(message, "cannot write '%s': %s", job->curve, strerror(errno));
     if (ok) printf("Saved to %s and %s\n", job->noisy_path, job->output);
     neural_network_free(&net);
-    neural_curve_free(&curve);
+    chart_curve_free(&curve);
     neural_image_free(&noisy), neural_image_free(&result), neural_image_free(&blurred);
     free(job->noisy);
     return ok;

@@ -109,7 +109,7 @@ static bool evaluate(TrainJob *j, float loss) {
         j->best_loss = isnan(loss) ? j->evaluation.mse : (double)loss; // no step was taken yet
     }
     j->evaluated = true;
-    return neural_curve_add(&j->psnrs, (double)neural_trainer_steps_done(j->trainer),
+    return chart_curve_add(&j->psnrs, (double)neural_trainer_steps_done(j->trainer),
                             j->evaluation.psnr) ||
            neural_fail(j->message, "out of memory");
 }
@@ -141,7 +141,7 @@ static bool train_until(TrainJob *j, uint64_t until, float *loss) {
         j->training_ms += now_ms() - began;
         if (!ok) return explain(j, done, losses, n);
         for (uint32_t i = 0; j->o.curve && i < n; i++)
-            if (!neural_curve_add(&j->losses, (double)(done + i + 1), (double)losses[i]))
+            if (!chart_curve_add(&j->losses, (double)(done + i + 1), (double)losses[i]))
                 return neural_fail(j->message, "out of memory");
         *loss = losses[n - 1];
         j->steps_here += n;
@@ -247,7 +247,7 @@ int train_command(const TrainName *name, int argc, char **argv) {
     mtl_release(job.device);
     neural_image_free(&job.image);
     neural_weights_free(&job.w);
-    neural_curve_free(&job.losses), neural_curve_free(&job.psnrs);
+    chart_curve_free(&job.losses), chart_curve_free(&job.psnrs);
     free(job.positions), free(job.targets), free(job.rgba);
     return status;
 }

@@ -4,7 +4,7 @@
 #define INGOT_TOOLS_TRAIN_INT_H
 #include "base/progress.h"
 #include "neural/image.h"
-#include "neural/plot.h"
+#include "base/chart.h"
 #include "neural/weights.h"
 #include "tools/train.h"
 
@@ -22,7 +22,7 @@ typedef struct TrainJob {
     Progress bar;
     bool shows_bar;
     // results
-    NeuralCurve losses, psnrs;
+    ChartCurve losses, psnrs;
     NeuralEvaluation evaluation;
     double best_loss, best_psnr;
     bool evaluated;

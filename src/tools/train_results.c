@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // train_results.c: what the trainer's command leaves: weights, picture, curve, and the last lines.
 #include "tools/train_int.h"
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,11 +53,12 @@ static bool save_picture(TrainJob *j) {
 }
 
 static bool save_curve(TrainJob *j) {
-    const NeuralPanel panels[] = {
+    const ChartPanel panels[] = {
         {"Loss of the batch", "step", "mean squared error", &j->losses, NULL, 1, false, true,
          false},
         {"The whole picture", "step", "PSNR (dB)", &j->psnrs, NULL, 1, false, false, true}};
-    return neural_plot_save(j->o.curve, panels, 2, j->message);
+    return chart_save(j->o.curve, chart_curves(panels, 2)) ||
+           neural_fail(j->message, "cannot write '%s': %s", j->o.curve, strerror(errno));
 }
 
 bool train_save(TrainJob *j, bool resumable) {
