@@ -212,6 +212,9 @@ MTL_API bool ig_init_kaiming_uniform(IgTensor *tensor, double gain, uint64_t see
 MTL_API bool ig_init_kaiming_normal(IgTensor *tensor, double gain, uint64_t seed, MTLError **error);
 MTL_API bool ig_init_xavier_uniform(IgTensor *tensor, double gain, uint64_t seed, MTLError **error);
 MTL_API bool ig_init_xavier_normal(IgTensor *tensor, double gain, uint64_t seed, MTLError **error);
+// What a linear or convolution layer starts with: weight (out, in, ..) and bias (out), which may be
+// NULL, uniform within 1 / sqrt(inputs of an output). Modules begin with it, in Python too.
+MTL_API bool ig_init_layer(IgTensor *weight, IgTensor *bias, uint64_t seed, MTLError **error);
 
 // ---- Learning rates ----
 

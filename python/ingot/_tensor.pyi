@@ -1248,6 +1248,38 @@ def _grad(
     """grad() with lists."""
     ...
 
+def _init_kaiming_normal(tensor: TensorLike, gain: float, seed: int | None = None) -> None:
+    """Normal with deviation gain / sqrt(fan_in)."""
+    ...
+
+def _init_kaiming_uniform(tensor: TensorLike, gain: float, seed: int | None = None) -> None:
+    """Uniform within gain * sqrt(3 / fan_in)."""
+    ...
+
+def _init_layer(
+    tensor: TensorLike,
+    bias: TensorLike | None = None,
+    seed: int | None = None,
+) -> None:
+    """What a layer's weight and bias start with."""
+    ...
+
+def _init_normal(tensor: TensorLike, mean: float, std: float, seed: int | None = None) -> None:
+    """Normally distributed."""
+    ...
+
+def _init_uniform(tensor: TensorLike, a: float, b: float, seed: int | None = None) -> None:
+    """Uniform from a to b."""
+    ...
+
+def _init_xavier_normal(tensor: TensorLike, gain: float, seed: int | None = None) -> None:
+    """Normal with deviation gain * sqrt(2 / (fan_in + fan_out))."""
+    ...
+
+def _init_xavier_uniform(tensor: TensorLike, gain: float, seed: int | None = None) -> None:
+    """Uniform within gain * sqrt(6 / (fan_in + fan_out))."""
+    ...
+
 def _load_npy(path: str | os.PathLike[str], device: DeviceLike | None = None) -> Tensor:
     """Reads a .npy file."""
     ...

@@ -220,6 +220,26 @@ OBJECT_OP(AS_FUNCTION, _clip_grad_value, "None", "Gradients within -limit .. lim
     if (!ig_clip_grad_value(a[0].n, a[0].ts, a[1].f, &error)) return raise_error(state, error);
     return Py_NewRef(Py_None);
 }
+#define INIT_OP(NAME, DOC, CALL, ...)                                                              \
+    OBJECT_OP(AS_FUNCTION, NAME, "None", DOC, TENSOR("tensor"), __VA_ARGS__, SEED) {               \
+        MTLError *error = NULL;                                                                    \
+        if (!CALL) return raise_error(state, error);                                               \
+        return Py_NewRef(Py_None);                                                                 \
+    }
+INIT_OP(_init_uniform, "Uniform from a to b.",
+        ig_init_uniform(a[0].t, a[1].f, a[2].f, a[3].seed, &error), NUMBER("a"), NUMBER("b"))
+INIT_OP(_init_normal, "Normally distributed.",
+        ig_init_normal(a[0].t, a[1].f, a[2].f, a[3].seed, &error), NUMBER("mean"), NUMBER("std"))
+INIT_OP(_init_kaiming_uniform, "Uniform within gain * sqrt(3 / fan_in).",
+        ig_init_kaiming_uniform(a[0].t, a[1].f, a[2].seed, &error), NUMBER("gain"))
+INIT_OP(_init_kaiming_normal, "Normal with deviation gain / sqrt(fan_in).",
+        ig_init_kaiming_normal(a[0].t, a[1].f, a[2].seed, &error), NUMBER("gain"))
+INIT_OP(_init_xavier_uniform, "Uniform within gain * sqrt(6 / (fan_in + fan_out)).",
+        ig_init_xavier_uniform(a[0].t, a[1].f, a[2].seed, &error), NUMBER("gain"))
+INIT_OP(_init_xavier_normal, "Normal with deviation gain * sqrt(2 / (fan_in + fan_out)).",
+        ig_init_xavier_normal(a[0].t, a[1].f, a[2].seed, &error), NUMBER("gain"))
+INIT_OP(_init_layer, "What a layer's weight and bias start with.",
+        ig_init_layer(a[0].t, a[1].t, a[2].seed, &error), TENSOR_OR("bias"))
 OBJECT_OP(AS_FUNCTION, _schedule_rate, "float", "The learning rate of a step.", INT("kind"),
           NUMBER("rate"), INT("warmup"), INT("period"), NUMBER("gamma"), NUMBER("min_rate"),
           INT("step")) {
@@ -256,5 +276,12 @@ const Op *const ops_nn[] = {&op_layer_norm,
                             &op_fused_softmax_cross_entropy,
                             &op__clip_grad_norm,
                             &op__clip_grad_value,
+                            &op__init_uniform,
+                            &op__init_normal,
+                            &op__init_kaiming_uniform,
+                            &op__init_kaiming_normal,
+                            &op__init_xavier_uniform,
+                            &op__init_xavier_normal,
+                            &op__init_layer,
                             &op__schedule_rate,
                             NULL};

@@ -76,3 +76,11 @@ bool ig_init_xavier_uniform(IgTensor *t, double gain, uint64_t seed, MTLError **
 bool ig_init_xavier_normal(IgTensor *t, double gain, uint64_t seed, MTLError **error) {
     return scaled("ig_init_xavier_normal", t, true, true, gain, seed, error);
 }
+
+bool ig_init_layer(IgTensor *weight, IgTensor *bias, uint64_t seed, MTLError **error) {
+    double in = 0, out = 0;
+    if (!fans("ig_init_layer", weight, &in, &out, error)) return false;
+    double bound = in > 0 ? 1 / sqrt(in) : 0;
+    return fill("ig_init_layer", weight, false, -bound, bound, seed, error) &&
+           (!bias || fill("ig_init_layer", bias, false, -bound, bound, ~seed, error));
+}

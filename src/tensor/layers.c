@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // layers.c: the modules that come with the library. Each keeps its numbers in a context of its own;
-// tensors are parts of the module. First values are PyTorch's: uniform up to 1 / sqrt(inputs) for
-// linear and convolution (Kaiming's with slope sqrt(5)), normal for embeddings, 1 and 0 for norms.
+// tensors are parts of the module. First values are PyTorch's: ig_init_layer for linear and
+// convolution, normal for embeddings, 1 and 0 for norms.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +64,17 @@ static IgTensor *filled(IgDevice *device, IgType type, int rank, const int64_t *
     return ig_contiguous(ig_full(device, type, rank, shape, value, error), error);
 }
 
+// A weight of this shape, a bias of its first axis or none, and their first values. Takes m over,
+// which may be NULL.
+static IgModule *weight_and_bias(IgModule *m, IgDevice *device, IgType type, int rank,
+                                 const int64_t *shape, bool bias, uint64_t seed, MTLError **error) {
+    IgScope *scope = m ? ig_scope_begin() : NULL;
+    bool ok = scope && give(m, true, "weight", ig_zeros(device, type, rank, shape, error), error) &&
+              (!bias || give(m, true, "bias", ig_zeros(device, type, 1, shape, error), error)) &&
+              ig_init_layer(ig_module_own(m, "weight"), ig_module_own(m, "bias"), seed, error);
+    return finish(scope, m, ok);
+}
+
 // ---- Linear ----
 
 // With the activation that follows it.
@@ -83,16 +94,7 @@ IgModule *ig_linear_new(IgDevice *device, IgType type, int64_t in, int64_t out, 
                         uint64_t seed, MTLError **error) {
     if (!good_sizes("ig_linear_new", device, type, 2, (int64_t[]){in, out}, error)) return NULL;
     IgModule *m = new_layer("linear", forward_linear, (Numbers){0}, error);
-    IgScope *scope = m ? ig_scope_begin() : NULL;
-    double bound = 1 / sqrt((double)in);
-    bool ok =
-        scope &&
-        give(m, true, "weight",
-             ig_uniform(device, type, 2, (int64_t[]){out, in}, -bound, bound, seed, error), error);
-    ok = ok &&
-         (!bias || give(m, true, "bias",
-                        ig_uniform(device, type, 1, &out, -bound, bound, ~seed, error), error));
-    return finish(scope, m, ok);
+    return weight_and_bias(m, device, type, 2, (int64_t[]){out, in}, bias, seed, error);
 }
 
 // ---- Convolution ----
@@ -122,15 +124,8 @@ IgModule *ig_conv2d_new(IgDevice *device, IgType type, int64_t in, int64_t out,
         return NULL;
     }
     IgModule *m = new_layer("conv2d", forward_conv2d, numbers, error);
-    IgScope *scope = m ? ig_scope_begin() : NULL;
     const int64_t shape[4] = {out, in / groups, kernel[0], kernel[1]};
-    double bound = 1 / sqrt((double)shape[1] * (double)kernel[0] * (double)kernel[1]);
-    bool ok = scope && give(m, true, "weight",
-                            ig_uniform(device, type, 4, shape, -bound, bound, seed, error), error);
-    ok = ok &&
-         (!bias || give(m, true, "bias",
-                        ig_uniform(device, type, 1, &out, -bound, bound, ~seed, error), error));
-    return finish(scope, m, ok);
+    return weight_and_bias(m, device, type, 4, shape, bias, seed, error);
 }
 
 // ---- Norms ----
@@ -294,8 +289,7 @@ static IgTensor *forward_sequential(void *context, IgModule *m, IgTensor *x, MTL
     for (int i = 0; x && i < n; i++) {
         IgModule *now = ig_module_child(m, i);
         IgActivation activation;
-        if (is_linear(now) &&
-            is_activation(ig_module_child(m, i + 1), &activation)) {
+        if (is_linear(now) && is_activation(ig_module_child(m, i + 1), &activation)) {
             x = linear_and(now, x, activation, error);
             i++;
         } else {

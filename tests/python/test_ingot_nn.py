@@ -246,6 +246,16 @@ def test_clipping():
     assert b.grad.max().item() == pytest.approx(0.1)
 
 
+def test_first_values_are_those_of_the_c_modules():
+    for layer, shape, fan in ((nn.Linear(6, 3, seed=5), (3, 6), 6), (nn.Conv2d(2, 4, 3, seed=5), (4, 2, 3, 3), 18)):
+        bound = 1 / math.sqrt(fan)
+        assert ig.array_equal(layer.weight, ig.uniform(shape, -bound, bound, seed=5))
+        assert layer.bias.shape == shape[:1] and 0 < layer.bias.abs().max().item() <= bound
+        assert layer.weight.is_leaf and layer.weight.requires_grad and layer.bias.requires_grad
+    first, again, other = (nn.Linear(6, 3, seed=seed) for seed in (1, 1, 2))
+    assert ig.array_equal(first.bias, again.bias) and not ig.array_equal(first.bias, other.bias)
+
+
 def test_init():
     w = nn.Parameter(ig.zeros(64, 32))
     nn.init.kaiming_uniform_(w, seed=1)

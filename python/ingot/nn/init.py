@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""New values for tensors: the first ones of networks."""
+"""New values for tensors: the first ones of networks. Those of the C library (ig_init_*)."""
 
 from __future__ import annotations
 
@@ -13,32 +13,23 @@ __all__ = ["uniform_", "normal_", "constant_", "zeros_", "ones_", "kaiming_unifo
            "kaiming_normal_", "xavier_uniform_", "xavier_normal_"]
 
 
-def _fans(tensor: Tensor) -> tuple[int, int]:
-    if tensor.ndim < 2:
-        raise _tensor.ShapeError(f"fans need two axes; the shape is {tensor.shape}")
-    field = math.prod(tensor.shape[2:])
-    return tensor.shape[1] * field, tensor.shape[0] * field
-
-
-def _give(tensor: Tensor, values: Tensor) -> Tensor:
-    with no_grad():
-        return tensor.copy_(values)
-
-
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, seed: int | None = None) -> Tensor:
     """Uniform from a to b."""
-    return _give(tensor, _tensor.uniform(tensor.shape, a, b, seed=seed))
+    _tensor._init_uniform(tensor, a, b, seed)
+    return tensor
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0,
             seed: int | None = None) -> Tensor:
     """Normally distributed."""
-    return _give(tensor, _tensor.randn(tensor.shape, seed=seed) * std + mean)
+    _tensor._init_normal(tensor, mean, std, seed)
+    return tensor
 
 
 def constant_(tensor: Tensor, value: float) -> Tensor:
     """One value."""
-    return _give(tensor, _tensor.full_like(tensor.detach(), value))
+    with no_grad():
+        return tensor.copy_(_tensor.full_like(tensor.detach(), value))
 
 
 def zeros_(tensor: Tensor) -> Tensor:
@@ -53,21 +44,23 @@ def ones_(tensor: Tensor) -> Tensor:
 
 def kaiming_uniform_(tensor: Tensor, gain: float = math.sqrt(2), seed: int | None = None) -> Tensor:
     """Uniform within gain * sqrt(3 / fan_in); gain: sqrt(2) for ReLU."""
-    bound = gain * math.sqrt(3 / max(1, _fans(tensor)[0]))
-    return uniform_(tensor, -bound, bound, seed)
+    _tensor._init_kaiming_uniform(tensor, gain, seed)
+    return tensor
 
 
 def kaiming_normal_(tensor: Tensor, gain: float = math.sqrt(2), seed: int | None = None) -> Tensor:
     """Normal with deviation gain / sqrt(fan_in); gain: sqrt(2) for ReLU."""
-    return normal_(tensor, 0.0, gain / math.sqrt(max(1, _fans(tensor)[0])), seed)
+    _tensor._init_kaiming_normal(tensor, gain, seed)
+    return tensor
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, seed: int | None = None) -> Tensor:
     """Uniform within gain * sqrt(6 / (fan_in + fan_out))."""
-    bound = gain * math.sqrt(6 / max(1, sum(_fans(tensor))))
-    return uniform_(tensor, -bound, bound, seed)
+    _tensor._init_xavier_uniform(tensor, gain, seed)
+    return tensor
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, seed: int | None = None) -> Tensor:
     """Normal with deviation gain * sqrt(2 / (fan_in + fan_out))."""
-    return normal_(tensor, 0.0, gain * math.sqrt(2 / max(1, sum(_fans(tensor)))), seed)
+    _tensor._init_xavier_normal(tensor, gain, seed)
+    return tensor

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from .. import _tensor
@@ -14,17 +13,14 @@ from .module import Module, Parameter
 
 def _weight_and_bias(module: Module, shape: tuple[int, ...], bias: bool, dtype: Any, device: Any,
                      seed: int | None) -> None:
-    """A weight of this shape (out, in, ..) and a bias (out) or none, with PyTorch's first values:
-    uniform within 1 / sqrt(inputs of an output)."""
-    fan_in = math.prod(shape[1:])
-    bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0.0
-
-    def first(size: tuple[int, ...], own: int | None) -> Parameter:
-        return Parameter(_tensor.uniform(size, -bound, bound, dtype=dtype, device=device, seed=own))
-
-    module.register_parameter("weight", first(shape, seed))
-    module.register_parameter("bias", first(shape[:1], None if seed is None else seed + 1)
-                              if bias else None)
+    """A weight of this shape (out, in, ..) and a bias (out) or none, with PyTorch's first values;
+    those of the C library's modules for the same seed."""
+    made = {"dtype": dtype, "device": device}
+    weight = Parameter(_tensor.zeros(shape, **made))
+    shift = Parameter(_tensor.zeros(shape[:1], **made)) if bias else None
+    _tensor._init_layer(weight, shift, seed)
+    module.register_parameter("weight", weight)
+    module.register_parameter("bias", shift)
 
 
 class Linear(Module):
