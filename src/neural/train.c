@@ -195,19 +195,13 @@ static void from_device(const NeuralTrainer *t, float *to, const float *from) {
     }
 }
 
-static uint16_t to_bfloat(float x) { // to nearest even; parameters are finite
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
 static void store(const NeuralTrainer *t, NeuralBuffer *buffer, size_t i, float x) {
     void *to = buffer->contents;
     if (t->options.precision == NEURAL_FLOAT)
         ((float *)to)[i] = x;
     else
         ((uint16_t *)to)[i] =
-            t->options.precision == NEURAL_HALF ? half_from_float(x) : to_bfloat(x);
+            t->options.precision == NEURAL_HALF ? half_from_float(x) : bfloat_from_float(x);
 }
 
 // The masters, and the copies that the products read.
