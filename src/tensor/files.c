@@ -2,8 +2,25 @@
 // files.c: from elements as files have them to tensors: types that tensors lack are converted to
 // the ones that hold them best, and bytes turned around where the file is big-endian.
 #include "tensor/files.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/files.h"
+
+bool ig_file_given(const char *call, const IgDevice *device, const void *bytes, size_t n_bytes,
+                   MTLError **error) {
+    if (device && (bytes || !n_bytes)) return true;
+    return ig_fail(error, device ? IgErrorArgument : IgErrorDevice, "%s: no %s", call,
+                   device ? "bytes" : "device");
+}
+
+unsigned char *ig_file_load(const char *path, size_t *n_bytes, MTLError **error) {
+    unsigned char *file = path ? file_read(path, n_bytes) : NULL;
+    if (!file)
+        ig_fail(error, IgErrorFile, "cannot read '%s': %s", path ? path : "",
+                path ? strerror(errno) : "no path");
+    return file;
+}
 
 static const struct {
     char kind;

@@ -12,6 +12,10 @@ typedef struct IgFileType {
     bool swapped; // big-endian
 } IgFileType;
 
+// What was given to a reader: a device, and bytes if there are any.
+bool ig_file_given(const char *call, const IgDevice *device, const void *bytes, size_t n_bytes,
+                   MTLError **error);
+unsigned char *ig_file_load(const char *path, size_t *n_bytes, MTLError **error); // malloc'd
 // False: tensors have nothing for it.
 bool ig_file_type(const IgFileType *type, IgType *result);
 // A tensor of n elements that stand one after the other, at any address. `name` is the file.

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // files_npy.c: .npy files as tensors. The format is base/npy.c's.
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/files.h"
 #include "base/npy.h"
 #include "tensor/files.h"
 
@@ -33,11 +31,7 @@ static IgTensor *as_read(IgDevice *device, const char *name, const NpyHeader *h,
 
 IgTensor *ig_read_npy(IgDevice *device, const void *bytes, size_t n_bytes, const char *name,
                       MTLError **error) {
-    if (!device || (!bytes && n_bytes)) {
-        ig_fail(error, device ? IgErrorArgument : IgErrorDevice, "ig_read_npy: no %s",
-                device ? "bytes" : "device");
-        return NULL;
-    }
+    if (!ig_file_given("ig_read_npy", device, bytes, n_bytes, error)) return NULL;
     if (!name) name = "npy";
     NpyHeader h;
     static const unsigned char none[1];
@@ -53,12 +47,8 @@ IgTensor *ig_read_npy(IgDevice *device, const void *bytes, size_t n_bytes, const
 
 IgTensor *ig_load_npy(IgDevice *device, const char *path, MTLError **error) {
     size_t n;
-    unsigned char *file = path ? file_read(path, &n) : NULL;
-    if (!file) {
-        ig_fail(error, IgErrorFile, "cannot read '%s': %s", path ? path : "",
-                path ? strerror(errno) : "no path");
-        return NULL;
-    }
+    unsigned char *file = ig_file_load(path, &n, error);
+    if (!file) return NULL;
     IgTensor *t = ig_read_npy(device, file, n, path, error);
     free(file);
     return t;

@@ -30,11 +30,7 @@ static bool add_tensor(IgDict *dict, IgDevice *device, const char *name, const S
 
 IgDict *ig_read_safetensors(IgDevice *device, const void *bytes, size_t n_bytes, const char *name,
                             MTLError **error) {
-    if (!device || (!bytes && n_bytes)) {
-        ig_fail(error, device ? IgErrorArgument : IgErrorDevice, "ig_read_safetensors: no %s",
-                device ? "bytes" : "device");
-        return NULL;
-    }
+    if (!ig_file_given("ig_read_safetensors", device, bytes, n_bytes, error)) return NULL;
     if (!name) name = "safetensors";
     char message[JSON_MESSAGE_BYTES];
     SafeTensors s;
@@ -59,12 +55,8 @@ IgDict *ig_read_safetensors(IgDevice *device, const void *bytes, size_t n_bytes,
 
 IgDict *ig_load_safetensors(IgDevice *device, const char *path, MTLError **error) {
     size_t n;
-    unsigned char *file = path ? file_read(path, &n) : NULL;
-    if (!file) {
-        ig_fail(error, IgErrorFile, "cannot read '%s': %s", path ? path : "",
-                path ? strerror(errno) : "no path");
-        return NULL;
-    }
+    unsigned char *file = ig_file_load(path, &n, error);
+    if (!file) return NULL;
     IgDict *dict = ig_read_safetensors(device, file, n, path, error);
     free(file);
     return dict;
