@@ -17,6 +17,8 @@ static const struct {
     {"implicit", cmd_implicit, "pictures and shapes as neural networks: train, render, compare"},
     {"compress", cmd_compress, "a picture as the weights of a small network, and back"},
     {"denoise", cmd_denoise, "a small network that takes noise out of a picture"},
+    {"cc", cmd_cc, "clang for C and Objective-C written for macOS; `c++`: for C++"},
+    {"c++", cmd_cxx, "the same for C++, with metal-cpp for example"},
     {"trace", cmd_trace, "run any program and record what its device does, for ui.perfetto.dev"},
     {"cache", cmd_cache, "size of the compiler's cache, and clearing it"},
     {"bench", cmd_bench, "quick measurements of this machine; `bench tensors`: the tensor library"},

@@ -23,6 +23,8 @@ int cmd_trace(int argc, char **argv);
 int cmd_implicit(int argc, char **argv);
 int cmd_compress(int argc, char **argv);
 int cmd_denoise(int argc, char **argv);
+int cmd_cc(int argc, char **argv);
+int cmd_cxx(int argc, char **argv);
 
 // "ingot run: text" on standard error; returns the status given, to be returned on.
 int complain(int status, const char *command, const char *format, ...)

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_counting.m: libingot's objects under Objective-C's counting: weak references, associated objects, blocks
+// that capture, threads, and loops that must not grow.
+#include "face_test.h"
+#include <objc/runtime.h>
+#include <pthread.h>
+
+#if __has_feature(objc_arc)
+static void weak_references(id<MTLDevice> device) {
+    __weak id<MTLBuffer> weak = nil;
+    __weak id<MTLComputeCommandEncoder> part = nil;
+    @autoreleasepool {
+        id<MTLBuffer> buffer = [device newBufferWithLength:16 options:0];
+        weak = buffer;
+        CHECK(weak == buffer);
+        id<MTLCommandQueue> queue = [device newCommandQueue];
+        id<MTLComputeCommandEncoder> encoder = [[queue commandBuffer] computeCommandEncoder];
+        part = encoder; // ends with its command buffer, unannounced: never referred to weakly
+        CHECK(part == nil);
+        [encoder endEncoding];
+    }
+    CHECK(weak == nil);
+}
+#else
+static void weak_references(id<MTLDevice> device) {
+    id weak = nil;
+    id<MTLBuffer> buffer = [device newBufferWithLength:16 options:0];
+    objc_storeWeak(&weak, buffer);
+    CHECK(objc_loadWeak(&weak) == buffer);
+    CHECK_EQUAL([buffer retainCount], 2); // the pool has one
+    buffer = nil;
+    CHECK(weak != nil);
+    objc_storeWeak(&weak, nil);
+}
+#endif
+
+static char key;
+static void associated_objects(id<MTLDevice> device) {
+    NSMutableArray *trace = [NSMutableArray array];
+    @autoreleasepool {
+        id<MTLBuffer> buffer = [device newBufferWithLength:16 options:0];
+        objc_setAssociatedObject(buffer, &key, trace, OBJC_ASSOCIATION_RETAIN);
+        CHECK(objc_getAssociatedObject(buffer, &key) == trace);
+        RELEASE(buffer);
+    }
+    id<MTLBuffer> other = [device newBufferWithLength:16 options:0]; // perhaps at the same address
+    CHECK(objc_getAssociatedObject(other, &key) == nil);
+    RELEASE(other);
+}
+
+static size_t resident(void) {
+    size_t pages = 0, all = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f) CHECK(fscanf(f, "%zu %zu", &all, &pages) == 2), fclose(f);
+    return pages * 4096;
+}
+
+static void one_round(id<MTLDevice> device, id<MTLCommandQueue> queue) {
+    @autoreleasepool {
+        id<MTLBuffer> buffer = [device newBufferWithLength:4096 options:0];
+        buffer.label = @"round";
+        MTLRenderPassDescriptor *pass = [MTLRenderPassDescriptor renderPassDescriptor];
+        pass.colorAttachments[0].clearColor = MTLClearColorMake(0, 0, 0, 0);
+        id<MTLCommandBuffer> commands = [queue commandBuffer];
+        id<MTLBlitCommandEncoder> blit = [commands blitCommandEncoder];
+        [blit fillBuffer:buffer range:NSMakeRange(0, 64) value:1];
+        [blit endEncoding];
+        [commands addCompletedHandler:^(id<MTLCommandBuffer> done) {
+          (void)done, (void)buffer.length;
+        }];
+        [commands commit];
+        [commands waitUntilCompleted];
+        CHECK(((unsigned char *)buffer.contents)[63] == 1);
+        NSError *error = nil;
+        id<MTLLibrary> none =
+            [device newLibraryWithData:(dispatch_data_t)[NSData dataWithBytes:"no" length:2]
+                                 error:&error];
+        CHECK(none == nil && error != nil);
+        RELEASE(buffer);
+    }
+}
+
+static void loops_do_not_grow(id<MTLDevice> device, id<MTLCommandQueue> queue) {
+    for (int i = 0; i < 500; i++) one_round(device, queue);
+    size_t before = resident();
+    for (int i = 0; i < 3000; i++) one_round(device, queue);
+    size_t after = resident();
+    if (after > before + (2 << 20))
+        failures++, printf("3000 rounds took %zu KiB\n", (after - before) >> 10);
+}
+
+static __unsafe_unretained id<MTLDevice> shared_device;
+static void *worker(void *unused) {
+    @autoreleasepool {
+        id<MTLCommandQueue> queue = [shared_device newCommandQueue];
+        for (int i = 0; i < 200; i++) one_round(shared_device, queue);
+        RELEASE(queue);
+    }
+    return unused;
+}
+
+static void threads(id<MTLDevice> device) {
+    pthread_t all[8];
+    shared_device = device;
+    for (int i = 0; i < 8; i++) CHECK(pthread_create(&all[i], NULL, worker, NULL) == 0);
+    for (int i = 0; i < 8; i++) pthread_join(all[i], NULL);
+}
+
+static void body(id<MTLDevice> device) {
+    weak_references(device);
+    associated_objects(device);
+    id<MTLCommandQueue> queue = [device newCommandQueue];
+    loops_do_not_grow(device, queue);
+    RELEASE(queue);
+    threads(device);
+}
+
+int main(void) { return run_tests(body); }
