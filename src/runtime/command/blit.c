@@ -90,6 +90,18 @@ bool rt_blit_valid_buffer(const RtSite *site, const MTLBuffer *buffer, const cha
     return false;
 }
 
+// A copy or fill of n bytes at an offset, cut to what the buffer has; without the debug layer only.
+static bool valid_range(const RtSite *site, const MTLBuffer *buffer, const char *argument,
+                        size_t offset, size_t *n_bytes) {
+    if (!rt_blit_valid_buffer(site, buffer, argument, 0, 0)) return false;
+    size_t left = offset < buffer->length ? buffer->length - offset : 0;
+    if (*n_bytes <= left && offset <= buffer->length) return true;
+    rt_misuse_at(site, RT_RULE_blit_copy_range, "%s '%s': %zu bytes at %zu of %zu", argument,
+                 rt_label(&buffer->resource.label), *n_bytes, offset, buffer->length);
+    *n_bytes = left;
+    return rt_tolerates(site->device, RT_RULE_blit_copy_range);
+}
+
 bool rt_blit_valid_texture(const RtSite *site, const MTLTexture *texture, const char *argument) {
     char name[RT_TEXTURE_NAME];
     if (!rt_is_texture(site, texture, argument)) return false;
@@ -110,7 +122,7 @@ typedef struct CopyOp {
 static RtOpResult run_copy(RtOp *op, RtExecution *x) {
     (void)x;
     const CopyOp *copy = (const CopyOp *)(const void *)op;
-    memcpy(copy->to, copy->from, copy->n_bytes);
+    memmove(copy->to, copy->from, copy->n_bytes);
     return RT_OP_DONE;
 }
 
@@ -131,18 +143,18 @@ void mtl_blit_command_encoder_copy_from_buffer(MTLBlitCommandEncoder *encoder, M
 
 void rt_blit_copy_buffer(const RtSite *site, MTLBuffer *source, size_t source_offset,
                          MTLBuffer *destination, size_t destination_offset, size_t size) {
-    if (!rt_blit_valid_buffer(site, source, "source", source_offset, size) ||
-        !rt_blit_valid_buffer(site, destination, "destination", destination_offset, size))
+    if (!valid_range(site, source, "source", source_offset, &size) ||
+        !valid_range(site, destination, "destination", destination_offset, &size))
         return;
     // By address: buffers of a heap or over one memory may be the same bytes under two names.
     const char *from = source->memory + source_offset;
     char *to = destination->memory + destination_offset;
     if (size == 0) return;
     if (from < to + size && to < from + size) {
-        rt_misuse_at(site, RT_RULE_blit_overlap, "'%s' at %zu, '%s' at %zu, %zu bytes",
+        rt_misuse_at(site, RT_RULE_blit_copy_overlap, "'%s' at %zu, '%s' at %zu, %zu bytes",
                      rt_label(&source->resource.label), source_offset,
                      rt_label(&destination->resource.label), destination_offset, size);
-        return;
+        if (!rt_tolerates(site->device, RT_RULE_blit_copy_overlap)) return;
     }
     CopyOp *op = rt_cb_alloc(site->commands, sizeof *op);
     if (!op) {
@@ -185,9 +197,9 @@ void mtl_blit_command_encoder_fill_buffer(MTLBlitCommandEncoder *encoder, MTLBuf
 }
 
 void rt_blit_fill(const RtSite *site, MTLBuffer *buffer, MTLRange range, uint8_t value) {
-    if (!rt_blit_valid_buffer(site, buffer, "buffer", range.location, range.length)) return;
+    if (!valid_range(site, buffer, "buffer", range.location, &range.length)) return;
     if (range.length == 0) {
-        rt_misuse_at(site, RT_RULE_blit_buffer_range, "'%s': 0 bytes at %zu",
+        rt_misuse_at(site, RT_RULE_blit_copy_range, "'%s': 0 bytes at %zu",
                      rt_label(&buffer->resource.label), range.location);
         return;
     }

@@ -133,7 +133,7 @@ void mtl_compute_command_encoder_set_threadgroup_memory_length(MTLComputeCommand
                                                                size_t length, size_t index) {
     if (rt_valid_encoder(encoder, __func__) &&
         rt_valid_threadgroup_length(encoder, __func__, length, index))
-        encoder->threadgroup_bytes[index] = (uint32_t)length;
+        encoder->threadgroup_bytes[index] = rt_threadgroup_length(length);
 }
 
 static void use_resources(MTLComputeCommandEncoder *e, const char *call,
@@ -208,8 +208,10 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
         const RfArg *arg = &f->args[i];
         if (p->arg_use[i] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
         if (arg->kind == RF_ARG_THREADGROUP && arg->index < RT_MAX_BUFFERS) {
-            d->threadgroup_args[d->n_threadgroup_args++] =
-                (RtThreadgroupArg){arg->slot, e->threadgroup_bytes[arg->index]};
+            // Without a length a Mac's kernel finds whatever memory there is: all there may be.
+            uint32_t length = e->threadgroup_bytes[arg->index];
+            if (!length && p->arg_use[i] == RT_ARG_REQUIRED) length = RT_MAX_THREADGROUP_MEMORY;
+            d->threadgroup_args[d->n_threadgroup_args++] = (RtThreadgroupArg){arg->slot, length};
             if (d->validated) d->validated->lengths[arg->slot] = e->threadgroup_bytes[arg->index];
         } else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER) {
             if (!rt_snapshot_texture(e, arg, f->n_slots, d->args)) return false;

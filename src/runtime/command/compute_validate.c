@@ -55,7 +55,8 @@ bool rt_valid_threadgroup_length(MTLComputeCommandEncoder *e, const char *call, 
     if (length % 16 != 0) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_multiple, call, "length %zu",
                            length);
-        return false;
+        if (!rt_tolerates(e->encoder.buffer->device, RT_RULE_threadgroup_memory_multiple))
+            return false;
     }
     if (length > RT_MAX_THREADGROUP_MEMORY) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_limit, call, "length %zu", length);
@@ -228,7 +229,7 @@ bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call) {
             if (!rt_valid_sampler_arg(e, call, arg, p->arg_use[i] == RT_ARG_REQUIRED)) return false;
         } else if (arg->kind == RF_ARG_THREADGROUP) {
             uint32_t n = arg->index < RT_MAX_BUFFERS ? e->threadgroup_bytes[arg->index] : 0;
-            if (n == 0 && p->arg_use[i] == RT_ARG_REQUIRED) {
+            if (n == 0 && p->arg_use[i] == RT_ARG_REQUIRED && p->device->debug_layer) {
                 rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_threadgroup_memory, call,
                                    "'%s' needs a length at index %u for '%s'", f->name, arg->index,
                                    arg->name);

@@ -304,12 +304,14 @@ void mtl_indirect_compute_command_set_threadgroup_memory_length(MTLIndirectCompu
     snprintf(text, sizeof text, "length %zu at index %zu", length, index);
     if (index >= command->buffer->head.n_threadgroup)
         misuse(command, RT_RULE_indirect_buffer_index, __func__, text);
-    else if (length % 16 != 0)
+    else if (length % 16 != 0 &&
+             !rt_tolerates(command->buffer->resource.device, RT_RULE_threadgroup_memory_multiple))
         misuse(command, RT_RULE_threadgroup_memory_multiple, __func__, text);
     else if (length > RT_MAX_THREADGROUP_MEMORY)
         misuse(command, RT_RULE_threadgroup_memory_limit, __func__, text);
     else
-        abi_indirect_lengths(r, command->buffer->head.n_buffers)[index] = (uint32_t)length;
+        abi_indirect_lengths(r, command->buffer->head.n_buffers)[index] =
+            rt_threadgroup_length(length);
 }
 
 static void dispatch(MTLIndirectComputeCommand *command, AbiIndirectKind kind, MTLSize grid,
@@ -328,8 +330,9 @@ static void dispatch(MTLIndirectComputeCommand *command, AbiIndirectKind kind, M
     if (!(command->buffer->types & type)) {
         misuse(command, RT_RULE_indirect_dispatch_type, call, text);
     } else if (empty || empty_group) {
-        misuse(command, empty ? RT_RULE_dispatch_empty_grid : RT_RULE_dispatch_empty_threadgroup,
-               call, text);
+        RtRule rule = empty ? RT_RULE_dispatch_empty_grid : RT_RULE_dispatch_empty_threadgroup;
+        misuse(command, rule, call, text);
+        if (rt_tolerates(command->buffer->resource.device, rule)) r->kind = ABI_INDIRECT_NOTHING;
     } else if ((g[0] | g[1] | g[2]) > UINT32_MAX) {
         misuse(command, RT_RULE_dispatch_grid_limit, call, text);
     } else if (s[0] > RT_MAX_THREADS || s[1] > RT_MAX_THREADS || s[2] > RT_MAX_THREADS ||

@@ -58,12 +58,12 @@ void rt_render_set_threadgroup_memory(MTLRenderCommandEncoder *e, RtStageIndex s
     if (!rt_render_valid(e, call, &site)) return;
     if (index >= RT_MAX_BUFFERS)
         rt_misuse_at(&site, RT_RULE_threadgroup_memory_index, "index %zu", index);
-    else if (length % 16 != 0)
+    else if (length % 16 != 0 && !rt_tolerates(site.device, RT_RULE_threadgroup_memory_multiple))
         rt_misuse_at(&site, RT_RULE_threadgroup_memory_multiple, "length %zu", length);
     else if (length > RT_MAX_THREADGROUP_MEMORY)
         rt_misuse_at(&site, RT_RULE_threadgroup_memory_limit, "length %zu", length);
     else
-        e->stages[stage].threadgroup_bytes[index] = (uint32_t)length, e->arguments = NULL;
+        e->stages[stage].threadgroup_bytes[index] = rt_threadgroup_length(length), e->arguments = NULL;
 }
 
 void mtl_render_command_encoder_set_object_threadgroup_memory_length(

@@ -147,7 +147,8 @@ MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, void *byt
         rt_misuse(device, RT_RULE_null_argument, __func__, "bytes");
         return NULL;
     }
-    if ((size_t)bytes % page_bytes() != 0 || length % page_bytes() != 0) {
+    if (((size_t)bytes % page_bytes() != 0 || length % page_bytes() != 0) &&
+        !rt_tolerates(device, RT_RULE_buffer_no_copy_alignment)) {
         rt_misuse(device, RT_RULE_buffer_no_copy_alignment, __func__, "address %p, length %zu",
                   bytes, length);
         return NULL;

@@ -72,7 +72,7 @@ void mtl4_compute_command_encoder_set_threadgroup_memory_length(MTL4ComputeComma
                                                                 size_t length, size_t index) {
     if (valid(encoder, __func__) &&
         rt_valid_threadgroup_length(&encoder->compute, __func__, length, index))
-        encoder->compute.threadgroup_bytes[index] = (uint32_t)length;
+        encoder->compute.threadgroup_bytes[index] = rt_threadgroup_length(length);
 }
 
 // ---- Dispatches ----

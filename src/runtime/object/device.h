@@ -36,4 +36,8 @@ static inline bool rt_device_has(const MTLDevice *device, uint32_t features) {
 }
 // The default device if it exists, borrowed; else NULL.
 MTLDevice *rt_device_if_any(void);
+// Threadgroup memory comes in units of 16 bytes.
+static inline uint32_t rt_threadgroup_length(size_t length) {
+    return (uint32_t)((length + 15) & ~(size_t)15);
+}
 #endif

@@ -12,6 +12,10 @@ typedef enum RtRule {
     RT_N_RULES
 } RtRule;
 
+// Whether the rule is one of the debug layer's and that is off: reports of it are then dropped, and
+// the caller does what the hardware would, inside the resource.
+bool rt_tolerates(const MTLDevice *device, RtRule rule);
+
 // Tells the device's log callback (NULL device: the default one's, if there is one). `detail` adds
 // the values that broke the rule; NULL: nothing to add.
 void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *detail, ...)
