@@ -25,10 +25,13 @@ static id error_text(id self, SEL _cmd) {
     (void)_cmd;
     return face_string(mtl_error_localized_description((void *)self));
 }
+const char face_encoder_infos[] = "MTLCommandBufferEncoderInfoErrorKey";
 static id error_info(id self, SEL _cmd) {
     (void)_cmd;
-    id key = face_string("NSLocalizedDescription"), text = error_text(self, NULL);
-    return face_dictionary(&key, &text, 1);
+    id infos = objc_getAssociatedObject(self, face_encoder_infos);
+    id keys[] = {face_string("NSLocalizedDescription"), face_string(face_encoder_infos)};
+    id values[] = {error_text(self, NULL), infos};
+    return face_dictionary(keys, values, infos ? 2 : 1);
 }
 static const objc_ingot_method error_methods[] = {
     {"-domain", (IMP)error_domain, "@16@0:8"},

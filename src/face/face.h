@@ -18,6 +18,9 @@ void face_error_end(id *error);
 void face_refuse(const char *method, const char *reason);
 void face_refuse_with(id *error, const char *method, const char *reason);
 
+extern const char
+    face_encoder_infos[]; // the key under which an error has what its encoders came to
+
 // ---- Blocks ----
 
 void *face_block_copy(id block);

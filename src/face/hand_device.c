@@ -248,6 +248,35 @@ void face_MTLDevice_newRenderPipelineStateWithMeshDescriptor_options_completionH
     give_later(state, (MTLError *)objc_retain(error), completionHandler);
 }
 
+// ---- Command buffers ----
+
+// What each encoder came to, in the error's dictionary; made once for an error.
+static id encoder_infos(const MTLCommandBuffer *buffer, size_t n) {
+    FaceArena arena = {0};
+    id *items = face_alloc(&arena, n * sizeof *items);
+    for (size_t i = 0; i < n; i++) {
+        O_MTLCommandBufferEncoderInfo *o =
+            (O_MTLCommandBufferEncoderInfo *)face_make_object("_MTLCommandBufferEncoderInfo");
+        face_store(&o->label, face_string(mtl_command_buffer_encoder_info_label(buffer, i)), false);
+        face_store(&o->debugSignposts, face_array(NULL, 0), false);
+        o->errorState = mtl_command_buffer_encoder_info_error_state(buffer, i);
+        items[i] = objc_autorelease((id)o);
+    }
+    id array = face_array(items, n);
+    face_arena_free(&arena);
+    return array;
+}
+
+id face_MTLCommandBuffer_error(id self, SEL _cmd) {
+    (void)_cmd;
+    id error = (id)mtl_command_buffer_error((void *)self);
+    size_t n = error ? mtl_command_buffer_encoder_info_count((void *)self) : 0;
+    if (n && !objc_getAssociatedObject(error, face_encoder_infos))
+        objc_setAssociatedObject(error, face_encoder_infos, encoder_infos((void *)self, n),
+                                 OBJC_ASSOCIATION_RETAIN);
+    return face_lend(error);
+}
+
 // ---- Events ----
 
 static void on_queue(void (*work)(void *item), void *item, void *queue) {

@@ -80,7 +80,24 @@ void face_after_MTL4CommandQueueDescriptor(const O_MTL4CommandQueueDescriptor *f
     (void)arena;
     if (!from->feedbackQueue) return;
     to->feedback_queue = on_queue;
-    to->feedback_queue_context = objc_retain(from->feedbackQueue); // for the life of the queue
+    to->feedback_queue_context = from->feedbackQueue; // which the command queue keeps, below
+}
+
+id face_MTLDevice_newMTL4CommandQueueWithDescriptor_error_(id self, SEL _cmd, id descriptor,
+                                                           id *error) {
+    (void)_cmd;
+    FaceArena arena = {0};
+    MTL4CommandQueueDescriptor filled;
+    id queue = (id)mtl_device_new_mtl4_command_queue_with_descriptor(
+        (void *)self, face_fill_MTL4CommandQueueDescriptor(&filled, descriptor, &arena),
+        (MTLError **)face_error_begin(error));
+    face_error_end(error);
+    face_arena_free(&arena);
+    if (queue && descriptor)
+        objc_setAssociatedObject(queue, "feedback",
+                                 ((O_MTL4CommandQueueDescriptor *)descriptor)->feedbackQueue,
+                                 OBJC_ASSOCIATION_RETAIN);
+    return queue;
 }
 
 // ---- Render pipelines: the descriptor is one of three classes ----

@@ -88,11 +88,16 @@ static id store_weak(id *place, id object) {
     return object;
 }
 
-id objc_storeWeak(id *place, id object) { return store_weak(place, object); }
+// The compiler takes the result for the argument, also where nil was stored.
+id objc_storeWeak(id *place, id object) {
+    store_weak(place, object);
+    return object;
+}
 id objc_storeWeakOrNil(id *place, id object) { return store_weak(place, object); }
 id objc_initWeak(id *place, id object) {
     *place = NULL;
-    return object ? store_weak(place, object) : NULL;
+    if (object) store_weak(place, object);
+    return object;
 }
 id objc_initWeakOrNil(id *place, id object) { return objc_initWeak(place, object); }
 void objc_destroyWeak(id *place) { store_weak(place, NULL); }

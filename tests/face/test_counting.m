@@ -6,6 +6,9 @@
 #include <pthread.h>
 
 #if __has_feature(objc_arc)
+// Not inlined: the compiler would take what was stored for what is there.
+__attribute__((noinline)) static bool is_nil(__weak id *place) { return *place == nil; }
+
 static void weak_references(id<MTLDevice> device) {
     __weak id<MTLBuffer> weak = nil;
     __weak id<MTLComputeCommandEncoder> part = nil;
@@ -16,10 +19,10 @@ static void weak_references(id<MTLDevice> device) {
         id<MTLCommandQueue> queue = [device newCommandQueue];
         id<MTLComputeCommandEncoder> encoder = [[queue commandBuffer] computeCommandEncoder];
         part = encoder; // ends with its command buffer, unannounced: never referred to weakly
-        CHECK(part == nil);
+        CHECK(is_nil((__weak id *)(void *)&part));
         [encoder endEncoding];
     }
-    CHECK(weak == nil);
+    CHECK(is_nil((__weak id *)(void *)&weak));
 }
 #else
 static void weak_references(id<MTLDevice> device) {

@@ -93,7 +93,8 @@ class Header:
             above = self.api.classes.get(cls.parent)
             adopted = f"{above.name}, " if above and above.kind == "protocol" else ""
             parent = above.name if above and above.kind != "protocol" else "NSObject"
-            head = f"\n@interface {cls.name} : {parent} <{adopted}NSCopying>\n"
+            copied = f" <{adopted}NSCopying>" if not cls.on else ""  # libingot's objects are not copied
+            head = f"\n@interface {cls.name} : {parent}{copied}\n"
         rows = [self.property(p) for p in cls.properties if not p.hidden] + [self.method(m) for m in cls.methods
                                                              if not (m.static and cls.kind == "protocol")]
         if cls.kind == "array":
@@ -103,5 +104,6 @@ class Header:
 
 
 def strings(api):
-    rows = "".join(f"NSString *const {name} = @{value};\n" for name, value in api.strings.items())
+    show = "__attribute__((visibility(\"default\")))"
+    rows = "".join(f"{show} NSString *const {name} = @{value};\n" for name, value in api.strings.items())
     return f"{NOTE}#import <Foundation/Foundation.h>\n{rows}"
