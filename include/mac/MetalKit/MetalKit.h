@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// MetalKit/MetalKit.h: what of MetalKit is here.
+#ifndef INGOT_MAC_METALKIT_METALKIT_H
+#define INGOT_MAC_METALKIT_METALKIT_H
+#import <Metal/Metal.h>
+#import <MetalKit/MTKTextureLoader.h>
+#endif
