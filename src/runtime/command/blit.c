@@ -6,7 +6,6 @@
 #include "runtime/command/blit.h"
 #include <stdio.h>
 #include <string.h>
-#include "runtime/inspect/counters.h"
 #include "runtime/command/fence.h"
 #include "runtime/command/execute.h"
 
@@ -23,7 +22,7 @@ mtl_command_buffer_blit_command_encoder_with_descriptor(MTLCommandBuffer *buffer
                                                         const MTLBlitPassDescriptor *pass) {
     MTLBlitCommandEncoder *e =
         rt_encoder_open(buffer, &rt_blit_encoder_class, sizeof(MTLBlitCommandEncoder), __func__);
-    if (e && pass) rt_counters_begin_pass(e, pass->sample_buffer_attachments, __func__);
+    if (e && pass) rt_inspector.begin_pass(e, pass->sample_buffer_attachments, __func__);
     return e;
 }
 

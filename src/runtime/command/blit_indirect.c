@@ -4,7 +4,7 @@
 #include <string.h>
 #include "runtime/command/blit.h"
 #include "runtime/command/execute.h"
-#include "runtime/command/indirect.h"
+#include "runtime/program/indirect.h"
 #include "runtime/object/validation.h"
 
 typedef struct Edit {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // command_buffer.c: MTLCommandBuffer: recording, committing and waiting.
 #include "runtime/command/command_buffer.h"
+#include <stdio.h>
 #include <string.h>
 #include "runtime/memory/heap.h"
-#include "runtime/inspect/shader_validation.h"
+#include "runtime/command/checked.h"
 #include "runtime/object/validation.h"
 #include "os/clock.h"
 #include "os/futex.h"
@@ -11,10 +12,35 @@
 #define ARENA_BLOCK_BYTES 8192u
 #define WAIT_SPIN_NS 30000u
 
+// ---- Messages ----
+
+static MTLDevice *device_of(const MTLCommandBuffer *buffer) { return buffer->device; }
+
+static void describe_place(const MTLCommandBuffer *buffer, char *text, size_t n_bytes) {
+    const char *commands = rt_label(&buffer->label), *encoder = "";
+    if (buffer->open_encoder) encoder = rt_label(&buffer->open_encoder->label);
+    const char *format = *encoder && *commands ? " in encoder '%.80s' of command buffer '%.80s'"
+                         : *encoder            ? " in encoder '%.80s'%s"
+                         : *commands           ? "%s in command buffer '%.80s'"
+                                               : "%s%s";
+    snprintf(text, n_bytes, format, encoder, commands);
+}
+
+static void fail_encoding(MTLCommandBuffer *buffer, const char *rule, const char *text) {
+    if (buffer->encode_error) return; // the first one is the one to fix
+    MTLError *error =
+        rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource, "%s", text);
+    if (error) error->rule = rule;
+    buffer->encode_error = error ? error : rt_error_no_memory();
+}
+
+const RtRecordingHooks rt_recording_hooks = {
+    .device = device_of, .describe = describe_place, .fail = fail_encoding};
+
 // ---- Memory ----
 
 void *rt_cb_alloc(MTLCommandBuffer *buffer, size_t n_bytes) {
-    return buffer->allocator ? rt_allocator_alloc(buffer->allocator, n_bytes)
+    return buffer->allocator ? buffer->recorder->alloc(buffer->allocator, n_bytes)
                              : rt_cb_alloc_own(buffer, n_bytes);
 }
 
@@ -73,7 +99,7 @@ bool rt_cb_hold(MTLCommandBuffer *buffer, void *object) {
 bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write) {
     // The mark says that this command buffer has noted the resource already. Two that are recorded
     // at once may overwrite each other's marks; then it is noted twice, which does no harm.
-    if (buffer->metal4) return rt_metal4_use(buffer, resource);
+    if (buffer->recorder) return buffer->recorder->use(buffer, resource);
     uint64_t mark = buffer->serial * 2 + write;
     uint64_t seen = atomic_load_explicit(&resource->mark, memory_order_relaxed);
     if (buffer->unretained || seen == mark || seen == buffer->serial * 2 + 1) return true;
@@ -116,7 +142,7 @@ void rt_cb_destroy(void *self) {
     rt_free(buffer->retained);
     rt_free(buffer->waiters_behind);
     mtl_release(buffer->encode_error);
-    rt_free_reports(buffer);
+    rt_inspector.free_reports(buffer);
     mtl_release(atomic_load(&buffer->error));
     mtl_release(buffer->log_state);
     rt_label_free(&buffer->label);
@@ -244,7 +270,7 @@ void rt_cb_commit(MTLCommandBuffer *buffer) {
     mtl_retain(buffer); // until it is done
     uint64_t now = os_now_ns();
     atomic_store(&buffer->kernel_start_ns, now);
-    rt_trace_commit(buffer, now);
+    rt_inspector.commit(buffer, now);
     rt_hazard_commit(buffer);
     rt_queue_kick(buffer->queue);
 }
@@ -406,7 +432,7 @@ void mtl_command_buffer_push_debug_group(MTLCommandBuffer *buffer, const char *n
         rt_misuse_in(buffer, RT_RULE_null_argument, __func__, "name");
     else {
         buffer->debug_depth++;
-        rt_trace_push(buffer, !buffer->open_encoder, name);
+        rt_inspector.push(buffer, !buffer->open_encoder, name);
     }
 }
 
@@ -416,6 +442,6 @@ void mtl_command_buffer_pop_debug_group(MTLCommandBuffer *buffer) {
         rt_misuse_in(buffer, RT_RULE_debug_group_underflow, __func__, NULL);
     else {
         buffer->debug_depth--;
-        rt_trace_pop(buffer, !buffer->open_encoder);
+        rt_inspector.pop(buffer, !buffer->open_encoder);
     }
 }

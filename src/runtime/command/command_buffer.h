@@ -15,9 +15,9 @@
 #include "runtime/object/error.h"
 #include "runtime/object/object.h"
 #include "runtime/program/pipeline.h"
-#include "runtime/inspect/trace.h"
-#include "runtime/memory/residency.h"
-#include "runtime/metal4/allocator.h"
+#include "runtime/command/inspector.h"
+#include "runtime/object/trace.h"
+#include "runtime/command/residency_use.h"
 #include "os/pool.h"
 
 // ---- The command stream: operations in an arena, linked in order ----
@@ -70,6 +70,16 @@ struct RtUse { // one resource in one command buffer; under the hazard lock once
     RtUse *after, **before; // in the resource's list of committed users
 };
 
+// What Metal 4 does in its own way: there nothing is retained or tracked, and operations lie in the
+// memory of an allocator.
+typedef struct RtRecorder {
+    void *(*alloc)(struct MTL4CommandAllocator *allocator, size_t n_bytes); // as rt_cb_alloc
+    // A resource that a command uses. False: no memory.
+    bool (*use)(MTLCommandBuffer *buffer, MTLResource *resource);
+    // The same for what an argument points to now; the name is that of the argument.
+    bool (*use_through)(MTLCommandBuffer *buffer, MTLResource *resource, const char *argument);
+} RtRecorder;
+
 typedef struct RtHandler {
     struct RtHandler *next;
     MTLCommandBufferHandler call;
@@ -88,9 +98,10 @@ struct MTLCommandBuffer {
     uint64_t serial; // marks resources already noted in `uses`
 
     RtArenaBlock *arena;
-    // Not NULL: a Metal 4 command buffer between begin and end, whose operations lie in the
-    // allocator's memory (metal4/allocator.h); encoders and what comes later lie in `arena`.
-    MTL4CommandAllocator *allocator;
+    const RtRecorder *recorder; // NULL: the command buffer is none of Metal 4
+    // Not NULL: between begin and end, its operations lie in the allocator's memory; encoders and
+    // what comes later lie in `arena`.
+    struct MTL4CommandAllocator *allocator;
     RtOp *first_op, **last_op;
     RtUse *uses;
     void **retained; // other objects held until completion
@@ -102,10 +113,9 @@ struct MTLCommandBuffer {
     MTLCommandBuffer *records; // such parts, linked by next
     unsigned debug_depth;
     bool has_residency; // used residency sets of its own
-    bool metal4;          // unretained, and rt_metal4_use is told what it uses
     bool notes_resources; // of Metal 4, for the debug layer
     bool suspends;        // of Metal 4: it has a part of a render pass (metal4/suspend.c)
-    RtTrace *trace; // NULL: not recorded (trace.h); set at commit
+    struct RtTrace *trace; // NULL: not recorded (inspector.h); set at commit
     MTLError *encode_error; // the first misuse; becomes `error`
     MTLFunctionLog *logs;   // what its kernels did wrong (shader_validation.c)
     size_t n_logs;
@@ -203,11 +213,6 @@ MTLCommandBuffer **rt_hazard_users(MTLResource *resource, size_t *n);
 
 // execute.c
 void rt_execute(MTLCommandBuffer *buffer); // to its end, or until it is blocked
-
-// metal4/reach.c: a resource that a command of Metal 4 uses. False: no memory.
-bool rt_metal4_use(MTLCommandBuffer *buffer, MTLResource *resource);
-// The same for what an argument points to now; the name is that of the argument.
-bool rt_metal4_use_through(MTLCommandBuffer *buffer, MTLResource *resource, const char *argument);
 
 // event_ops.c
 void rt_cb_append_event(MTLCommandBuffer *buffer, MTLEvent *event, uint64_t value, bool wait);

@@ -3,9 +3,8 @@
 // those its kernel uses into the command stream, so that running it needs no look at the encoder.
 #include <string.h>
 #include "runtime/command/compute_validate.h"
-#include "runtime/inspect/shader_validation.h"
-#include "runtime/inspect/counters.h"
-#include "runtime/metal4/recording.h"
+#include "runtime/command/checked.h"
+#include "runtime/command/argument_table.h"
 #include "runtime/object/validation.h"
 
 RT_CLASS rt_compute_encoder_class = {.name = "MTLComputeCommandEncoder",
@@ -42,7 +41,7 @@ mtl_command_buffer_compute_command_encoder_with_descriptor(MTLCommandBuffer *buf
                                                            const MTLComputePassDescriptor *pass) {
     MTLComputeCommandEncoder *e =
         open_encoder(buffer, pass ? pass->dispatch_type : MTLDispatchTypeSerial, __func__);
-    if (e && pass) rt_counters_begin_pass(e, pass->sample_buffer_attachments, __func__);
+    if (e && pass) rt_inspector.begin_pass(e, pass->sample_buffer_attachments, __func__);
     return e;
 }
 
@@ -65,7 +64,7 @@ void rt_compute_set_pipeline(MTLComputeCommandEncoder *e, MTLComputePipelineStat
     else if (!rt_is(state, &rt_pipeline_class))
         rt_misuse_encoding(commands, RT_RULE_wrong_class, call, "a %s", mtl_class_name(state));
     else if (e->pipeline != state &&
-             (e->metal4 ? rt_cb_hold(commands, state) : rt_cb_retain(commands, state)))
+             (e->by_table ? rt_cb_hold(commands, state) : rt_cb_retain(commands, state)))
         e->pipeline = state;
 }
 
@@ -241,7 +240,7 @@ static bool take_bindings(MTLComputeCommandEncoder *e, RtDispatch *d, const char
         return false;
     }
     e->dispatching = true;
-    bool ok = (!e->metal4 || rt_table_bind(e, call)) && rt_valid_bindings(e, call) && snapshot(e, d);
+    bool ok = (!e->by_table || rt_table_bind(e, call)) && rt_valid_bindings(e, call) && snapshot(e, d);
     e->dispatching = false;
     return ok;
 }

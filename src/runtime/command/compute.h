@@ -48,9 +48,9 @@ struct MTLComputeCommandEncoder {
     MTLTexture *textures[RT_MAX_TEXTURES]; // held by the command buffer
     const AbiSampler *samplers[RT_MAX_SAMPLERS]; // of a sampler state so held, or in the arena
     uint32_t threadgroup_bytes[RT_MAX_BUFFERS];
-    // Of Metal 4 encoders, whose arguments come from a table: slots are filled at each dispatch,
-    // textures and samplers above are not used.
-    bool metal4;
+    // Arguments come from a table, as Metal 4 has it: slots are filled at each dispatch, textures and
+    // samplers above are not used.
+    bool by_table;
     bool dispatching; // filling in a dispatch now (for messages)
     struct MTL4ArgumentTable *table; // held by the command buffer; NULL: none
 };

@@ -3,7 +3,7 @@
 // dispatch holds them to.
 #include <math.h>
 #include "runtime/command/compute_validate.h"
-#include "runtime/metal4/recording.h"
+#include "runtime/command/argument_table.h"
 
 static RtSite site_of(const MTLComputeCommandEncoder *e, const char *call) {
     return (RtSite){e->encoder.buffer->device, e->encoder.buffer, call};
@@ -187,7 +187,7 @@ static Bound bound_of(const MTLDevice *device, uint64_t id, bool look) {
 // An id may be anything: only the debug layer pays for finding its texture. Kernels are left by a
 // fault if it is none.
 static Bound bound_at(const MTLComputeCommandEncoder *e, size_t index) {
-    if (!e->metal4) {
+    if (!e->by_table) {
         const MTLTexture *texture = index < RT_MAX_TEXTURES ? e->textures[index] : NULL;
         return texture ? (Bound){(uintptr_t)&texture->cpu, &texture->cpu, texture} : (Bound){0};
     }
@@ -287,7 +287,7 @@ bool rt_valid_texture_arg(MTLComputeCommandEncoder *e, const char *call, const R
 }
 
 static const AbiSampler *sampler_at(const MTLComputeCommandEncoder *e, size_t index) {
-    if (!e->metal4) return index < RT_MAX_SAMPLERS ? e->samplers[index] : NULL;
+    if (!e->by_table) return index < RT_MAX_SAMPLERS ? e->samplers[index] : NULL;
     uint64_t id = e->table && index < e->table->n_samplers ? e->table->samplers[index] : 0;
     return (const AbiSampler *)(uintptr_t)id;
 }
@@ -315,7 +315,7 @@ bool rt_snapshot_texture(MTLComputeCommandEncoder *e, const RfArg *arg, uint32_t
         }
         const Bound texture = bound_at(e, index);
         args[arg->slot + k] = (void *)(uintptr_t)texture.handle;
-        if (texture.texture && (e->metal4 || arg->access != RF_READ_ONLY) &&
+        if (texture.texture && (e->by_table || arg->access != RF_READ_ONLY) &&
             !rt_cb_use(e->encoder.buffer, (MTLResource *)(uintptr_t)&texture.texture->resource,
                        arg->access != RF_READ_ONLY))
             return false;

@@ -16,7 +16,7 @@ bool rt_valid_threadgroup_length(MTLComputeCommandEncoder *e, const char *call, 
 bool rt_valid_group_size(MTLComputeCommandEncoder *e, const char *call, MTLSize size);
 bool rt_valid_grid(MTLComputeCommandEncoder *e, const char *call, MTLSize grid, MTLSize unit);
 bool rt_valid_table_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
-                        uint32_t k); // link_table.c
+                        uint32_t k); // compute_table.c
 bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call);
 // compute_texture.c
 // Is the texture right for the argument of a function (of any stage)?

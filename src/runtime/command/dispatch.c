@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "runtime/command/compute.h"
 #include "runtime/command/execute.h"
-#include "runtime/inspect/shader_validation.h"
+#include "runtime/command/checked.h"
 
 // Whether a threadgroup that was read from memory is one the pipeline can run.
 static bool valid_group(const MTLComputePipelineState *p, const uint32_t size[3]) {

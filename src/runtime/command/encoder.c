@@ -2,7 +2,6 @@
 // encoder.c: the life of a command encoder, whatever it encodes.
 #include "runtime/command/encoder.h"
 #include "runtime/command/command_buffer.h"
-#include "runtime/inspect/counters.h"
 #include "runtime/object/validation.h"
 
 // The command buffer that runs: a part of a parallel encoder records into another.
@@ -62,7 +61,7 @@ bool rt_encoder_valid(const void *encoder, const RtClass *cls, const char *call)
 void rt_encoder_end(void *encoder, const RtClass *cls, const char *call) {
     MTLCommandEncoder *e = encoder;
     if (!rt_encoder_valid(e, cls, call)) return;
-    if (e->at_end) rt_counters_end_pass(e);
+    if (e->at_end) rt_inspector.end_pass(e);
     rt_cb_append_marker(e->buffer, &rt_op_end_encoder);
     e->ended = true;
     e->buffer->open_encoder = NULL;
@@ -95,7 +94,7 @@ void rt_encoder_insert_debug_signpost(void *encoder, const RtClass *cls, const c
     if (!name)
         rt_misuse_in(e->buffer, RT_RULE_null_argument, call, "name");
     else
-        rt_trace_signpost(e->buffer, false, name);
+        rt_inspector.signpost(e->buffer, false, name);
 }
 
 void rt_encoder_push_debug_group(void *encoder, const RtClass *cls, const char *name,
@@ -106,7 +105,7 @@ void rt_encoder_push_debug_group(void *encoder, const RtClass *cls, const char *
         rt_misuse_in(e->buffer, RT_RULE_null_argument, call, "name");
     else {
         e->debug_depth++;
-        rt_trace_push(e->buffer, false, name);
+        rt_inspector.push(e->buffer, false, name);
     }
 }
 
@@ -117,6 +116,6 @@ void rt_encoder_pop_debug_group(void *encoder, const RtClass *cls, const char *c
         rt_misuse_in(e->buffer, RT_RULE_debug_group_underflow, call, NULL);
     else {
         e->debug_depth--;
-        rt_trace_pop(e->buffer, false);
+        rt_inspector.pop(e->buffer, false);
     }
 }

@@ -36,4 +36,9 @@ void rt_encoder_insert_debug_signpost(void *encoder, const RtClass *cls, const c
 void rt_encoder_push_debug_group(void *encoder, const RtClass *cls, const char *name,
                                  const char *call);
 void rt_encoder_pop_debug_group(void *encoder, const RtClass *cls, const char *call);
+
+// use_heap.c
+// Bodies of use_heap and use_heaps of encoders of a class.
+void rt_encoder_use_heaps(void *encoder, const RtClass *cls, MTLHeap *const *heaps, size_t count,
+                          const char *call);
 #endif

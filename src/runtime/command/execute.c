@@ -5,7 +5,7 @@
 #include "runtime/command/execute.h"
 #include <limits.h>
 #include "runtime/object/log.h"
-#include "runtime/inspect/shader_validation.h"
+#include "runtime/command/checked.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/pool.h"
@@ -47,7 +47,7 @@ RtOpResult rt_run_batch(RtExecution *x) {
     if (x->n_batch == 0) return RT_OP_DONE;
     uint64_t start = x->buffer->trace ? os_now_ns() : 0;
     bool ok = x->buffer->device->table->dispatch(x->run, x->batch, x->n_batch);
-    if (x->buffer->trace) rt_trace_batch(x, start);
+    if (x->buffer->trace) rt_inspector.batch(x, start);
     x->n_batch = 0;
     return ok ? RT_OP_DONE : RT_OP_FAILED;
 }
@@ -70,9 +70,9 @@ static RtOpResult run_commands(RtExecution *x) {
         bool inside = e && !op->cls->between;
         if (inside) e->error_state = MTLCommandEncoderErrorStateAffected;
         RtOpResult result = op->cls->joins ? RT_OP_DONE : rt_run_batch(x);
-        if (x->buffer->trace) rt_trace_before_op(x, op);
+        if (x->buffer->trace) rt_inspector.before_op(x, op);
         if (result == RT_OP_DONE) result = op->cls->run(op, x);
-        if (x->buffer->trace && result == RT_OP_DONE) rt_trace_after_op(x, op);
+        if (x->buffer->trace && result == RT_OP_DONE) rt_inspector.after_op(x, op);
         if (result == RT_OP_DONE && op->cls->joins &&
             (!e || !e->concurrent || x->n_batch == RT_MAX_BATCH))
             result = rt_run_batch(x);
@@ -119,7 +119,7 @@ static void begin(MTLCommandBuffer *buffer) {
     call_handlers(buffer, buffer->scheduled_handlers);
     announce(buffer, &buffer->scheduled);
     atomic_store(&buffer->gpu_start_ns, os_now_ns());
-    if (buffer->trace) rt_trace_begin(buffer);
+    if (buffer->trace) rt_inspector.begin(buffer);
     buffer->resume_op = buffer->first_op;
     buffer->resume_encoder = buffer->encoders;
 }
@@ -138,7 +138,7 @@ static RtOpResult go_on(MTLCommandBuffer *buffer, MTLError **error) {
     DevRun run = {.context = buffer->device->context,
                   .log = rt_log_from_kernel,
                   .log_context = buffer->log_state,
-                  .report = rt_report_from_kernel,
+                  .report = rt_inspector.report,
                   .report_context = buffer};
     uint64_t start = os_now_ns();
     bool watched = table->run_begin(&run, time_left_ms(buffer));
@@ -171,12 +171,12 @@ void rt_execute(MTLCommandBuffer *buffer) {
         rt_signal_events(op); // others may wait for them
     }
     atomic_store(&buffer->gpu_end_ns, os_now_ns());
-    if (buffer->logs) rt_deliver_reports(buffer);
+    if (buffer->logs) rt_inspector.deliver_reports(buffer);
 
     atomic_store(&buffer->error, error);
     atomic_store(&buffer->status,
                  error ? MTLCommandBufferStatusError : MTLCommandBufferStatusCompleted);
-    if (buffer->trace) rt_trace_end(buffer);
+    if (buffer->trace) rt_inspector.end(buffer);
     // Others may go on with the resources before the handlers, which may wait for them.
     rt_hazard_complete(buffer);
     call_handlers(buffer, buffer->completed_handlers);

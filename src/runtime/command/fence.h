@@ -3,7 +3,7 @@
 #ifndef INGOT_RUNTIME_FENCE_H
 #define INGOT_RUNTIME_FENCE_H
 #include "runtime/command/encoder.h"
-#include "runtime/object/resource.h"
+#include "runtime/memory/resource.h"
 
 struct MTLFence {
     MTLResource resource; // no memory; not one of rt_is_resource

@@ -6,8 +6,8 @@
 #include <string.h>
 #include "runtime/command/compute_validate.h"
 #include "runtime/command/execute.h"
-#include "runtime/command/indirect.h"
-#include "runtime/inspect/shader_validation.h"
+#include "runtime/program/indirect.h"
+#include "runtime/command/checked.h"
 #include "runtime/object/validation.h"
 
 typedef struct Execute {

@@ -7,18 +7,8 @@
 #include "runtime/command/compute.h"
 #include "runtime/command/execute.h"
 #include "runtime/object/validation.h"
+#include "runtime/program/depth_stencil.h"
 #include "runtime/program/render_pipeline.h"
-
-struct MTLDepthStencilState {
-    RtObject object;
-    MTLDevice *device; // retained
-    RtLabel label;
-    uint8_t depth_compare; // DEV_COMPARE_
-    bool depth_write;
-    bool stencil; // front and back mean something
-    DevStencil front, back;
-};
-extern RtClass rt_depth_stencil_class;
 
 typedef enum RtStageIndex { RT_VERTEX, RT_FRAGMENT, RT_OBJECT, RT_MESH, RT_TILE, RT_N_STAGES } RtStageIndex;
 
@@ -110,7 +100,7 @@ struct MTLRenderCommandEncoder {
     float factor_scale;   // as set less 1
     uint8_t amplification; // 0: not set, 1
     DevView views[DEV_MAX_VIEWS];
-    bool metal4;          // arguments come from tables
+    bool by_table;        // arguments come from tables, as Metal 4 has it
     struct MTLParallelRenderCommandEncoder *parallel; // not NULL: a part of it (render_parallel.c)
     MTLRenderCommandEncoder *next_part;
     bool pipeline_fits;   // the pass; checked since it was set
@@ -203,9 +193,6 @@ void rt_render_execute_commands(MTLRenderCommandEncoder *e, MTLIndirectCommandBu
 bool rt_render_bind_all(MTLRenderCommandEncoder *e);
 // metal4/render_arguments.c: the slots of the next draw, from the tables. False after a message.
 bool rt_render_bind_tables(MTLRenderCommandEncoder *e, const RtSite *site);
-// What a table has at the index; 0: nothing.
-uint64_t rt_table_texture(const struct MTL4ArgumentTable *table, size_t index);
-uint64_t rt_table_sampler(const struct MTL4ArgumentTable *table, size_t index);
 
 // render_bind.c: what the public functions of all stages do.
 void rt_render_bind_buffer(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLBuffer *buffer,

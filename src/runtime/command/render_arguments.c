@@ -4,8 +4,9 @@
 // behind those of the function itself.
 #include "runtime/command/compute_validate.h"
 #include "runtime/command/render.h"
-#include "runtime/inspect/shader_validation.h"
-#include "runtime/memory/argument_residency.h"
+#include "runtime/command/checked.h"
+#include "runtime/command/argument_table.h"
+#include "runtime/command/argument_residency.h"
 
 typedef struct Take { // one stage being copied
     MTLRenderCommandEncoder *e;
@@ -104,7 +105,7 @@ static bool take_texture_id(Take *t, const RfArg *arg, uint32_t k, bool required
 static bool take_texture(Take *t, const RfArg *arg, bool required) {
     for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
         size_t index = (size_t)arg->index + k;
-        if (t->e->metal4) {
+        if (t->e->by_table) {
             if (!take_texture_id(t, arg, k, required)) return false;
             continue;
         }
@@ -128,7 +129,7 @@ static bool take_sampler(Take *t, const RfArg *arg, bool required) {
     for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
         size_t index = (size_t)arg->index + k;
         const AbiSampler *sampler = index < RT_MAX_SAMPLERS ? t->bound->samplers[index] : NULL;
-        if (t->e->metal4)
+        if (t->e->by_table)
             sampler = (const AbiSampler *)(uintptr_t)rt_table_sampler(t->bound->table, index);
         if (!sampler && required && arg->count == 1) {
             rt_misuse_at(t->site, RT_RULE_draw_missing_sampler,

@@ -172,7 +172,7 @@ static bool take_state(MTLRenderCommandEncoder *e, const RtSite *site, uint8_t p
 void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimitiveType type,
                         const DevDraw *draw, const char *indirect) {
     if (!take_state(e, site, (uint8_t)type)) return;
-    if (e->metal4 && !rt_render_bind_tables(e, site)) return;
+    if (e->by_table && !rt_render_bind_tables(e, site)) return;
     if (!e->arguments && !rt_render_take_arguments(e, site)) return;
     if (site->device->debug_layer && !indirect && !rt_render_valid_vertices(e, site, draw)) return;
     RtDraw *d = rt_cb_alloc(site->commands, sizeof *d);

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "runtime/command/fence.h"
 #include "runtime/command/render.h"
-#include "runtime/inspect/counters.h"
 
 RT_CLASS rt_render_encoder_class = {.name = "MTLRenderCommandEncoder",
                                          .owner = rt_encoder_owner};
@@ -62,7 +61,7 @@ void *rt_render_open(MTLCommandBuffer *buffer, const RtClass *cls, size_t n_byte
         goto fail;
     }
     e->pass->accumulates = descriptor->visibility_result_type == MTLVisibilityResultTypeAccumulate;
-    rt_counters_begin_pass(e, descriptor->sample_buffer_attachments, call);
+    rt_inspector.begin_pass(e, descriptor->sample_buffer_attachments, call);
     return e;
 
 fail: // the command buffer will end in error; the encoder is one that did nothing

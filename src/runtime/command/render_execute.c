@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "runtime/command/render.h"
-#include "runtime/inspect/shader_validation.h"
+#include "runtime/command/checked.h"
 
 DevDraw *rt_draw_list_next(RtDrawList *list) {
     if (!rt_grow(&list->draws, &list->capacity, list->n + 1, sizeof *list->draws)) {

@@ -3,7 +3,7 @@
 // which kernels write too. What they say is checked when they run (render_indirect_execute.c);
 // calls here check what they can.
 #include <stdio.h>
-#include "runtime/command/indirect.h"
+#include "runtime/program/indirect.h"
 #include "runtime/memory/buffer.h"
 #include "runtime/object/device.h"
 #include "runtime/object/validation.h"

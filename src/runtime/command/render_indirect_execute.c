@@ -4,9 +4,9 @@
 // the checks that encoding a draw makes. That happens when the pass begins.
 #include <string.h>
 #include "runtime/command/execute.h"
-#include "runtime/command/indirect.h"
+#include "runtime/program/indirect.h"
 #include "runtime/command/render.h"
-#include "runtime/inspect/shader_validation.h"
+#include "runtime/command/checked.h"
 
 typedef struct Inherited {
     char *address; // NULL: nothing
@@ -296,7 +296,7 @@ static bool inherit(MTLRenderCommandEncoder *e, RtDrawCommands *c, const RtSite 
     }
     if (!rt_render_take_fixed(e, site, false, &c->state)) return false;
     if (!icb->inherit_buffers) return true;
-    if (e->metal4 && !rt_render_bind_all(e)) return false;
+    if (e->by_table && !rt_render_bind_all(e)) return false;
     e->arguments = NULL; // slots of tables were filled beyond what the next draw needs
     for (int s = 0; s < RT_N_STAGES; s++)
         for (size_t i = 0; i < RT_MAX_BUFFERS; i++) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/command/command_buffer.h"
-#include "runtime/inspect/trace.h"
+#include "runtime/object/trace.h"
 #include "runtime/object/validation.h"
 
 struct MTLCaptureManager {

@@ -7,7 +7,8 @@
 #include <string.h>
 #include "base/json.h"
 #include "runtime/command/execute.h"
-#include "runtime/inspect/trace.h"
+#include "runtime/inspect/inspector.h"
+#include "runtime/object/trace.h"
 #include "os/clock.h"
 
 enum { ARGS_BYTES = 512 };

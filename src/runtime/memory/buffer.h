@@ -2,7 +2,7 @@
 // buffer.h: MTLBuffer.
 #ifndef INGOT_RUNTIME_BUFFER_H
 #define INGOT_RUNTIME_BUFFER_H
-#include "runtime/object/resource.h"
+#include "runtime/memory/resource.h"
 #include "runtime/memory/spans.h"
 
 struct MTLBuffer {

@@ -2,7 +2,7 @@
 // heap.h: MTLHeap: one piece of memory and who has which part of it.
 #ifndef INGOT_RUNTIME_HEAP_H
 #define INGOT_RUNTIME_HEAP_H
-#include "runtime/object/resource.h"
+#include "runtime/memory/resource.h"
 
 typedef struct RtRange {
     size_t offset, n_bytes;
@@ -28,7 +28,4 @@ void rt_heap_return(MTLResource *resource);
 // Drops what is in memory of the library's: to zeros, the pages to the system where they are whole.
 void rt_drop_contents(char *memory, size_t n_bytes, bool mapped);
 
-// Bodies of use_heap and use_heaps of encoders of a class.
-void rt_encoder_use_heaps(void *encoder, const RtClass *cls, MTLHeap *const *heaps, size_t count,
-                          const char *call);
 #endif

@@ -7,10 +7,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "runtime/command/command_buffer.h"
+#include "runtime/object/validation.h"
 #include "runtime/memory/heap.h"
 #include "runtime/memory/tensor.h"
 #include "runtime/memory/texture.h"
+#include "runtime/object/error.h"
 
 #define MAX_INITIAL_CAPACITY 65536u // items of memory for a hint
 
@@ -71,7 +72,7 @@ static RT_CLASS set_class = {.name = "MTLResidencySet",
                                   .destroy = set_destroy,
                                   .label_at = offsetof(MTLResidencySet, label)};
 
-static bool present(const MTLResidencySet *set, const char *call) {
+bool rt_residency_present(const MTLResidencySet *set, const char *call) {
     if (rt_is(set, &set_class)) return true;
     rt_misuse(NULL, set ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
               mtl_class_name(set));
@@ -134,7 +135,7 @@ static bool valid_allocation(MTLResidencySet *set, const MTLAllocation *allocati
 
 static void edit(MTLResidencySet *set, MTLAllocation *const *allocations, size_t count, bool add,
                  const char *call) {
-    if (!present(set, call)) return;
+    if (!rt_residency_present(set, call)) return;
     if (!allocations && count > 1) count = 1; // one message for a list that is not there
     for (size_t i = 0; i < count; i++) {
         MTLAllocation *allocation = allocations ? allocations[i] : NULL;
@@ -175,7 +176,7 @@ void mtl_residency_set_remove_allocations(MTLResidencySet *set, MTLAllocation *c
 }
 
 void mtl_residency_set_remove_all_allocations(MTLResidencySet *set) {
-    if (!present(set, __func__)) return;
+    if (!rt_residency_present(set, __func__)) return;
     pthread_mutex_lock(&set->lock);
     List old = set->edited;
     set->edited = (List){0};
@@ -185,7 +186,7 @@ void mtl_residency_set_remove_all_allocations(MTLResidencySet *set) {
 }
 
 void mtl_residency_set_commit(MTLResidencySet *set) {
-    if (!present(set, __func__)) return;
+    if (!rt_residency_present(set, __func__)) return;
     pthread_mutex_lock(&set->lock);
     Committed *old = set->committed;
     Committed *fresh =
@@ -210,7 +211,7 @@ static pthread_mutex_t *lock_of(const MTLResidencySet *set) {
 
 bool mtl_residency_set_contains_allocation(const MTLResidencySet *set,
                                            const MTLAllocation *allocation) {
-    if (!present(set, __func__)) return false;
+    if (!rt_residency_present(set, __func__)) return false;
     pthread_mutex_lock(lock_of(set));
     bool found = allocation && find(&set->edited, allocation) < set->edited.n;
     pthread_mutex_unlock(lock_of(set));
@@ -223,7 +224,7 @@ size_t mtl_residency_set_allocation_count(const MTLResidencySet *set) {
 
 size_t mtl_residency_set_copy_all_allocations(const MTLResidencySet *set,
                                               MTLAllocation **allocations, size_t capacity) {
-    if (!present(set, __func__)) return 0;
+    if (!rt_residency_present(set, __func__)) return 0;
     pthread_mutex_lock(lock_of(set));
     size_t n = set->edited.n;
     for (size_t i = 0; allocations && i < n && i < capacity; i++)
@@ -233,7 +234,7 @@ size_t mtl_residency_set_copy_all_allocations(const MTLResidencySet *set,
 }
 
 uint64_t mtl_residency_set_allocated_size(const MTLResidencySet *set) {
-    if (!present(set, __func__)) return 0;
+    if (!rt_residency_present(set, __func__)) return 0;
     pthread_mutex_lock(lock_of(set));
     uint64_t n_bytes = set->committed ? set->committed->n_bytes : 0;
     pthread_mutex_unlock(lock_of(set));
@@ -248,6 +249,8 @@ static Committed *committed_of(MTLResidencySet *set) { // a reference for the ca
     pthread_mutex_unlock(&set->lock);
     return committed;
 }
+
+void *rt_residency_committed(MTLResidencySet *set) { return committed_of(set); }
 
 // Tells the system that the memory will be needed.
 static void bring_in(const MTLAllocation *allocation) {
@@ -268,63 +271,14 @@ static void bring_in(const MTLAllocation *allocation) {
 }
 
 void mtl_residency_set_request_residency(MTLResidencySet *set) {
-    if (!present(set, __func__)) return;
+    if (!rt_residency_present(set, __func__)) return;
     Committed *committed = committed_of(set);
     for (size_t i = 0; committed && i < committed->n; i++) bring_in(committed->items[i]);
     mtl_release(committed);
 }
 
 void mtl_residency_set_end_residency(MTLResidencySet *set) {
-    (void)present(set, __func__); // the system decides what it swaps out, and when
-}
-
-// ---- Queues and command buffers ----
-
-void rt_residency_edit_queue(MTLCommandQueue *queue, MTLResidencySet *const *sets, size_t count,
-                             bool add, const char *call) {
-    if (!queue) {
-        rt_misuse(NULL, RT_RULE_null_object, call, NULL);
-        return;
-    }
-    if (!sets && count > 1) count = 1;
-    for (size_t i = 0; i < count; i++) {
-        MTLResidencySet *set = sets ? sets[i] : NULL;
-        if (!present(set, call)) continue;
-        RtResidencySets *own = &queue->residency;
-        pthread_mutex_lock(&queue->lock);
-        size_t at = 0;
-        while (at < own->n && own->sets[at] != set) at++;
-        bool full = add && at == own->n && own->n == RT_MAX_RESIDENCY_SETS;
-        bool removed = !add && at < own->n;
-        if (removed)
-            own->sets[at] = own->sets[--own->n];
-        else if (add && at == own->n && !full)
-            own->sets[own->n++] = mtl_retain(set);
-        atomic_store(&queue->has_residency, own->n > 0);
-        pthread_mutex_unlock(&queue->lock);
-        if (removed) mtl_release(set);
-        if (full)
-            rt_misuse(queue->device, RT_RULE_residency_limit, call, "queue '%s', set '%s'",
-                      rt_label(&queue->label), rt_label(&set->label));
-    }
-}
-
-void mtl_command_queue_add_residency_set(MTLCommandQueue *queue, MTLResidencySet *set) {
-    rt_residency_edit_queue(queue, &set, 1, true, __func__);
-}
-
-void mtl_command_queue_add_residency_sets(MTLCommandQueue *queue, MTLResidencySet *const *sets,
-                                          size_t count) {
-    rt_residency_edit_queue(queue, sets, count, true, __func__);
-}
-
-void mtl_command_queue_remove_residency_set(MTLCommandQueue *queue, MTLResidencySet *set) {
-    rt_residency_edit_queue(queue, &set, 1, false, __func__);
-}
-
-void mtl_command_queue_remove_residency_sets(MTLCommandQueue *queue, MTLResidencySet *const *sets,
-                                             size_t count) {
-    rt_residency_edit_queue(queue, sets, count, false, __func__);
+    (void)rt_residency_present(set, __func__); // the system decides what it swaps out, and when
 }
 
 bool rt_is_residency_set(const void *object) { return rt_is(object, &set_class); }
@@ -352,49 +306,4 @@ bool rt_residency_contains(MTLResidencySet *set, const MTLResource *resource) {
     for (size_t i = 0; !found && c && i < c->n; i++) found = holds(c->items[i], resource);
     pthread_mutex_unlock(&set->lock);
     return found;
-}
-
-// Now: the set may be edited before the commands run.
-void rt_residency_hold(MTLCommandBuffer *buffer, MTLResidencySet *set) {
-    Committed *committed = committed_of(set);
-    if (committed) rt_cb_hold(buffer, committed);
-    mtl_release(committed);
-}
-
-void rt_residency_commit(MTLCommandBuffer *buffer) {
-    MTLCommandQueue *queue = buffer->queue;
-    MTLResidencySet *sets[RT_MAX_RESIDENCY_SETS];
-    if (!atomic_load(&queue->has_residency)) return;
-    pthread_mutex_lock(&queue->lock);
-    size_t n = queue->residency.n;
-    for (size_t i = 0; i < n; i++) sets[i] = mtl_retain(queue->residency.sets[i]);
-    pthread_mutex_unlock(&queue->lock);
-    for (size_t i = 0; i < n; i++) {
-        rt_residency_hold(buffer, sets[i]);
-        mtl_release(sets[i]);
-    }
-}
-
-static void use(MTLCommandBuffer *buffer, MTLResidencySet *const *sets, size_t count,
-                const char *call) {
-    if (!rt_cb_recording(buffer, call)) return;
-    if (!sets && count > 1) count = 1;
-    for (size_t i = 0; i < count; i++) {
-        MTLResidencySet *set = sets ? sets[i] : NULL;
-        if (!rt_is(set, &set_class))
-            rt_misuse_encoding(buffer, set ? RT_RULE_wrong_class : RT_RULE_null_argument, call,
-                               "residency set%s%s", set ? ": a " : "", mtl_class_name(set));
-        else
-            rt_residency_hold(buffer, set);
-    }
-    buffer->has_residency = true;
-}
-
-void mtl_command_buffer_use_residency_set(MTLCommandBuffer *buffer, MTLResidencySet *set) {
-    use(buffer, &set, 1, __func__);
-}
-
-void mtl_command_buffer_use_residency_sets(MTLCommandBuffer *buffer, MTLResidencySet *const *sets,
-                                           size_t count) {
-    use(buffer, sets, count, __func__);
 }

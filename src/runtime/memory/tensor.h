@@ -4,7 +4,7 @@
 #define INGOT_RUNTIME_TENSOR_H
 #include "abi/tensor.h"
 #include "runtime/memory/buffer.h"
-#include "runtime/object/resource.h"
+#include "runtime/memory/resource.h"
 
 struct MTLTensor {
     MTLResource resource;

@@ -5,7 +5,7 @@
 #define INGOT_RUNTIME_TEXTURE_H
 #include "abi/texture_layout.h"
 #include "runtime/memory/buffer.h"
-#include "runtime/object/resource.h"
+#include "runtime/memory/resource.h"
 #include "runtime/object/validation.h"
 
 #define RT_MAX_TEXTURES 128u

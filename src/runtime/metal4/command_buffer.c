@@ -27,7 +27,8 @@ RtRecording *rt_recording_new(MTLDevice *device, MTL4CommandAllocator *home) {
     RtRecording *r = rt_new(&recording_class, sizeof *r);
     if (!r) return NULL;
     rt_cb_init(&r->commands, mtl_retain(device));
-    r->commands.unretained = r->commands.metal4 = true;
+    r->commands.unretained = true;
+    r->commands.recorder = &rt_metal4_recorder;
     r->commands.notes_resources = device->debug_layer;
     r->home = mtl_retain(home);
     r->commands.allocator = home;
@@ -243,7 +244,7 @@ void mtl4_command_buffer_push_debug_group(MTL4CommandBuffer *buffer, const char 
         return;
     }
     commands->debug_depth++;
-    rt_trace_push(commands, !commands->open_encoder, name);
+    rt_inspector.push(commands, !commands->open_encoder, name);
 }
 
 void mtl4_command_buffer_pop_debug_group(MTL4CommandBuffer *buffer) {
@@ -254,5 +255,5 @@ void mtl4_command_buffer_pop_debug_group(MTL4CommandBuffer *buffer) {
         return;
     }
     commands->debug_depth--;
-    rt_trace_pop(commands, !commands->open_encoder);
+    rt_inspector.pop(commands, !commands->open_encoder);
 }

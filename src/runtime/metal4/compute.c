@@ -21,7 +21,7 @@ MTL4ComputeCommandEncoder *mtl4_command_buffer_compute_command_encoder(MTL4Comma
     if (!e) return NULL;
     e->compute.encoder.concurrent = true;
     e->compute.dispatch_type = MTLDispatchTypeConcurrent;
-    e->compute.metal4 = true;
+    e->compute.by_table = true;
     e->owner = buffer;
     return e;
 }

@@ -35,7 +35,7 @@ static bool note(MTLCommandBuffer *buffer, MTLResource *resource, const char *ke
     return true;
 }
 
-bool rt_metal4_use(MTLCommandBuffer *buffer, MTLResource *resource) {
+static bool use(MTLCommandBuffer *buffer, MTLResource *resource) {
     const char *kernel = kernel_of(buffer);
     // Kernels that touch memory that is gone fault; a copy is the host's own and must not.
     // So are the attachments, indices and numbers of draws.
@@ -45,7 +45,7 @@ bool rt_metal4_use(MTLCommandBuffer *buffer, MTLResource *resource) {
     return note(buffer, resource, kernel, NULL);
 }
 
-bool rt_metal4_use_through(MTLCommandBuffer *buffer, MTLResource *resource, const char *argument) {
+static bool use_through(MTLCommandBuffer *buffer, MTLResource *resource, const char *argument) {
     if (!buffer->notes_resources || !rt_is_resource(resource)) return true;
     return note(buffer, resource, kernel_of(buffer), argument);
 }
@@ -90,3 +90,6 @@ void rt_forget_reached(RtRecording *r) {
     for (size_t i = 0; i < r->n_reached; i++) mtl_release(r->reached[i].resource);
     r->n_reached = 0;
 }
+
+const RtRecorder rt_metal4_recorder = {
+    .alloc = rt_allocator_alloc, .use = use, .use_through = use_through};

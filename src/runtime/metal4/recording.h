@@ -9,9 +9,12 @@
 // done or dropped.
 #ifndef INGOT_RUNTIME_METAL4_RECORDING_H
 #define INGOT_RUNTIME_METAL4_RECORDING_H
+#include "ingot/metal4.h"
+#include "runtime/command/argument_table.h"
 #include "runtime/command/command_buffer.h"
 #include "runtime/command/compute.h"
 #include "runtime/command/render.h"
+#include "runtime/metal4/allocator.h"
 
 typedef enum RtRecordingState {
     RT_RECORDING_OPEN,
@@ -60,32 +63,13 @@ struct MTL4ComputeCommandEncoder {
     MTLStages stages;
 };
 
-typedef struct RtBinding {
-    uint64_t value; // an address, or the id of a tensor or function table
-    bool resource;
-    bool has_stride;
-    size_t stride; // of vertex attributes
-} RtBinding;
-
-struct MTL4ArgumentTable {
-    RtObject object;
-    MTLDevice *device; // retained
-    RtLabel label;
-    uint32_t n_buffers, n_textures, n_samplers;
-    bool strides;
-    _Atomic uint64_t version; // raised by each change
-    RtBinding *buffers; // behind the struct, as the others
-    uint64_t *textures, *samplers;
-};
-
 struct MTL4RenderCommandEncoder {
     MTLRenderCommandEncoder render;
     MTL4CommandBuffer *owner; // borrowed
     RtOp *stamps, **last_stamp; // time stamps: they follow the pass
 };
 
-extern RtClass rt_mtl4_command_buffer_class, rt_mtl4_compute_encoder_class,
-    rt_argument_table_class;
+extern RtClass rt_mtl4_command_buffer_class, rt_mtl4_compute_encoder_class;
 
 // command_buffer.c
 // A recording; for events if home is NULL. NULL: no memory.
@@ -98,17 +82,13 @@ RtRecording *rt_recording_take(MTL4CommandBuffer *buffer);
 MTLCommandBuffer *rt_mtl4_recording(MTL4CommandBuffer *buffer, const char *call);
 
 // reach.c
+extern const RtRecorder rt_metal4_recorder;
 // Reports what no set of the command buffer or of the queue holds.
 void rt_check_reached(RtRecording *recording, const MTLCommandQueue *queue);
 void rt_forget_reached(RtRecording *recording);
 
 // suspend.c: puts the parts of render passes together, at commit. All are there and ended.
 void rt_link_suspended(MTL4CommandBuffer *const *buffers, size_t count);
-
-// argument_table.c: fills the slots of a dispatch from its table. False after a message.
-bool rt_table_bind(MTLComputeCommandEncoder *e, const char *call);
-// The same with all addresses of the table, for indirect commands that inherit them.
-void rt_table_bind_all(MTLComputeCommandEncoder *e);
 
 // compute.c: n_bytes of a buffer at an address that the host will read or write; the command buffer
 // holds the buffer. NULL: the address is the buffer's no more, or there is none, or too little.

@@ -59,7 +59,7 @@ static MTL4RenderCommandEncoder *open(MTL4CommandBuffer *buffer, const MTL4Rende
     if (!e) return NULL;
     e->owner = buffer;
     e->last_stamp = &e->stamps;
-    e->render.metal4 = true;
+    e->render.by_table = true;
     e->render.pass->suspends = (options & MTL4RenderEncoderOptionSuspending) != 0;
     e->render.pass->resumes = (options & MTL4RenderEncoderOptionResuming) != 0;
     commands->suspends = commands->suspends || options;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "os/clock.h"
 #include "os/pool.h"
-#include "runtime/inspect/trace.h"
+#include "runtime/object/trace.h"
 #include "runtime/object/validation.h"
 
 enum { MAX_DEVICES = 16 };

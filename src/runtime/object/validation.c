@@ -3,7 +3,6 @@
 #include "runtime/object/validation.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include "runtime/command/command_buffer.h"
 #include "runtime/object/device.h"
 #include "runtime/object/error.h"
 
@@ -40,17 +39,6 @@ static void compose(char *text, size_t n_bytes, RtRule rule, const char *call, c
              *values ? ")" : "", where, names[rule]);
 }
 
-// " in encoder 'blur' of command buffer 'frame 7'", of what has a label.
-static void describe_place(const MTLCommandBuffer *buffer, char *text, size_t n_bytes) {
-    const char *commands = rt_label(&buffer->label), *encoder = "";
-    if (buffer->open_encoder) encoder = rt_label(&buffer->open_encoder->label);
-    const char *format = *encoder && *commands ? " in encoder '%.80s' of command buffer '%.80s'"
-                         : *encoder            ? " in encoder '%.80s'%s"
-                         : *commands           ? "%s in command buffer '%.80s'"
-                                               : "%s%s";
-    snprintf(text, n_bytes, format, encoder, commands);
-}
-
 static void deliver(MTLDevice *device, RtRule rule, const char *call, const char *text) {
     if (!device) device = rt_device_if_any();
     if (!device) return;
@@ -80,9 +68,9 @@ enum { MESSAGE = 768 };
 static void report_in(MTLCommandBuffer *buffer, RtRule rule, const char *call, char text[MESSAGE],
                       const char *detail, va_list args) {
     char place[256];
-    describe_place(buffer, place, sizeof place);
+    rt_recording_hooks.describe(buffer, place, sizeof place);
     compose(text, MESSAGE, rule, call, place, detail, args);
-    deliver(buffer->device, rule, call, text);
+    deliver(rt_recording_hooks.device(buffer), rule, call, text);
 }
 
 void rt_misuse_in(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
@@ -106,14 +94,10 @@ void rt_misuse_by_kernel(MTLDevice *device, const char *kernel, const char *deta
 void rt_misuse_encoding(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
                         ...) {
     va_list args;
-    if (rt_tolerates(buffer->device, rule)) return;
+    if (rt_tolerates(rt_recording_hooks.device(buffer), rule)) return;
     va_start(args, detail);
     char text[MESSAGE];
     report_in(buffer, rule, call, text, detail, args);
     va_end(args);
-    if (buffer->encode_error) return; // the first one is the one to fix
-    MTLError *error =
-        rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource, "%s", text);
-    if (error) error->rule = names[rule];
-    buffer->encode_error = error ? error : rt_error_no_memory();
+    rt_recording_hooks.fail(buffer, names[rule], text);
 }

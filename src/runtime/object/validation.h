@@ -23,6 +23,16 @@ void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *det
 // A kernel broke the rule shader_validation: `detail` is the sentence.
 void rt_misuse_by_kernel(MTLDevice *device, const char *kernel, const char *detail, ...)
     __attribute__((format(printf, 3, 4)));
+// What messages say about a command buffer that is being recorded, and do to it: known to those who
+// make them.
+typedef struct RtRecordingHooks {
+    MTLDevice *(*device)(const MTLCommandBuffer *buffer);
+    // " in encoder 'blur' of command buffer 'frame 7'", of what has a label.
+    void (*describe)(const MTLCommandBuffer *buffer, char *text, size_t n_bytes);
+    // It will end in error; the first one counts.
+    void (*fail)(MTLCommandBuffer *buffer, const char *rule, const char *text);
+} RtRecordingHooks;
+extern const RtRecordingHooks rt_recording_hooks; // command/command_buffer.c
 // The same as rt_misuse, with the labels of the command buffer and of its open encoder.
 void rt_misuse_in(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail, ...)
     __attribute__((format(printf, 4, 5)));

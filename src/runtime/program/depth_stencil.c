@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // depth_stencil.c: MTLDepthStencilState: the two tests as the rasteriser takes them.
-#include "runtime/command/render.h"
+#include "runtime/program/depth_stencil.h"
 #include "runtime/object/validation.h"
 
 static void destroy(void *self) {

@@ -12,7 +12,7 @@
 #include "runtime/object/async.h"
 #include "runtime/program/link.h"
 #include "runtime/program/reflection.h"
-#include "runtime/inspect/trace.h"
+#include "runtime/object/trace.h"
 #include "runtime/object/validation.h"
 #include "os/clock.h"
 

@@ -5,7 +5,7 @@
 #define INGOT_RUNTIME_LINK_H
 #include "abi/function_table.h"
 #include "runtime/memory/spans.h"
-#include "runtime/object/resource.h"
+#include "runtime/memory/resource.h"
 #include "runtime/program/library.h"
 #include "runtime/program/pipeline.h"
 

@@ -11,10 +11,9 @@
 #include "runtime/object/async.h"
 #include "runtime/object/device.h"
 #include "runtime/program/link.h"
-#include "runtime/command/indirect.h"
+#include "runtime/program/indirect.h"
 #include "runtime/program/reflection.h"
-#include "runtime/inspect/shader_validation.h"
-#include "runtime/inspect/trace.h"
+#include "runtime/object/trace.h"
 #include "runtime/object/validation.h"
 #include "os/clock.h"
 

@@ -70,4 +70,7 @@ static inline const RfFunction *rt_pipeline_function(const MTLComputePipelineSta
 static inline const RfLibrary *rt_pipeline_library(const MTLComputePipelineState *state) {
     return state->function->library->lib->reflection;
 }
+
+// checked_pipelines.c: whether pipelines of this label and with this wish are checked.
+bool rt_wants_validation(const MTLDevice *device, const char *label, MTLShaderValidation wish);
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // pipeline_handle.c: pipelines as kernels name them. A handle is a place in a table and a serial
 // number, so that a kernel may write anything where a handle belongs.
-#include "runtime/command/indirect.h"
+#include "runtime/program/indirect.h"
 #include "runtime/program/render_pipeline.h"
 
 // place + 1 in the low half, serial in the high half. Neither is 0 in a handle.

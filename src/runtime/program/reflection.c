@@ -6,7 +6,7 @@
 // each, seen by its kind.
 #include "runtime/program/reflection.h"
 #include <string.h>
-#include "runtime/memory/argument_layout.h"
+#include "runtime/program/argument_layout.h"
 #include "runtime/program/pipeline.h"
 
 struct MTLStructMember {

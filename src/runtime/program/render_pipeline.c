@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "abi/pixel_format.h"
-#include "runtime/command/indirect.h"
-#include "runtime/inspect/shader_validation.h"
+#include "runtime/program/indirect.h"
 #include "runtime/object/device.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/archive.h"

@@ -3,7 +3,6 @@
 // attachments are put into the structure of an implicit imageblock.
 #include "abi/data_types.h"
 #include "abi/pixel_format.h"
-#include "runtime/inspect/shader_validation.h"
 #include "runtime/object/device.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/archive.h"

@@ -2,7 +2,7 @@
 // trace.c: trace files (see trace.h). Events are lines of a JSON array, appended to a buffer under
 // one lock and written out after each command buffer: when the process dies, the lines so far are
 // in the file, and a missing end bracket is what the format allows.
-#include "runtime/inspect/trace.h"
+#include "runtime/object/trace.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 // argument_layout.c: ids of argument buffers by the rules of the Metal Shading Language: members
 // count up from the highest id before them, [[id(n)]] sets the number relative to the struct, and
 // nested structs and arrays take the ids of what they hold. Offsets are those of the MSL struct.
-#include "runtime/memory/argument_layout.h"
+#include "runtime/program/argument_layout.h"
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/program/library.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// shader_validation.c: see shader_validation.h. A kernel reports once for each thread and access;
+// reports.c: what checked kernels report (MTL_SHADER_VALIDATION). A kernel reports once for each thread and access;
 // of those only the first of each place is kept, with a count. Sentences are made at the end: a
 // report may come on a small stack (reference code).
-#include "runtime/inspect/shader_validation.h"
+#include "runtime/command/checked.h"
+#include "runtime/inspect/inspector.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "runtime/memory/spans.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/render_pipeline.h"
 
@@ -22,72 +22,6 @@ struct MTLFunctionLog {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of all lists while kernels run
-
-// ---- Which pipelines ----
-
-// Is the label in a list like "blur,sharpen"?
-static bool lists(const char *variable, const char *label) {
-    const char *at = getenv(variable);
-    size_t n = label ? strlen(label) : 0;
-    while (at && *at && n) {
-        size_t length = strcspn(at, ",");
-        if (length == n && memcmp(at, label, n) == 0) return true;
-        at += length + (at[length] == ',');
-    }
-    return false;
-}
-
-bool rt_wants_validation(const MTLDevice *device, const char *label, MTLShaderValidation wish) {
-    if (lists("MTL_SHADER_VALIDATION_ENABLE_PIPELINES", label)) return true;
-    if (lists("MTL_SHADER_VALIDATION_DISABLE_PIPELINES", label)) return false;
-    if (wish == MTLShaderValidationDefault) return device->shader_validation;
-    return wish == MTLShaderValidationEnabled;
-}
-
-// ---- What the code needs ----
-
-static bool copy_spans(RtExecution *x) {
-    if (!x->spans) x->spans = rt_spans_copy(&x->n_spans);
-    return x->spans != NULL;
-}
-
-bool rt_validate_dispatch(RtExecution *x, DevDispatch *d, RtValidated *what) {
-    if (!copy_spans(x)) return false;
-    what->encoder = x->encoder;
-    d->lengths = what->lengths;
-    d->spans = x->spans;
-    d->n_spans = x->n_spans;
-    d->context = what;
-    return true;
-}
-
-bool rt_find_spans(RtExecution *x) {
-    if (copy_spans(x)) return true;
-    x->error = x->error ? x->error : rt_error_no_memory();
-    return false;
-}
-
-bool rt_validate_stage(RtExecution *x, DevArguments *a) {
-    if (!copy_spans(x)) return false;
-    a->spans = x->spans;
-    a->n_spans = x->n_spans;
-    return true;
-}
-
-uint64_t rt_bytes_behind(RtExecution *x, const void *address) {
-    uint64_t at = (uint64_t)address;
-    size_t low = 0, high = copy_spans(x) ? x->n_spans : 0;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const AbiSpan *s = &x->spans[middle];
-        if (at >= s->start && at < s->end) return s->end - at;
-        if (at < s->start)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return 0;
-}
 
 // ---- Reports ----
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // resource.c: MTLResource: the properties that buffers and textures share.
-#include "runtime/object/resource.h"
+#include "runtime/memory/resource.h"
 #include <string.h>
 #include "runtime/memory/buffer.h"
 #include "runtime/memory/heap.h"
 #include "runtime/memory/tensor.h"
 #include "runtime/memory/texture.h"
-#include "runtime/inspect/trace.h"
+#include "runtime/object/trace.h"
 #include "runtime/object/validation.h"
 
 void rt_resource_init(MTLResource *resource, MTLDevice *device, MTLResourceOptions options,

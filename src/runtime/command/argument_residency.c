@@ -3,10 +3,10 @@
 // kernel may follow a pointer in an argument buffer that no use_resource announced; on a Mac that
 // is a fault. At each dispatch the pointers that lie in its argument buffers now are looked up
 // among the live buffers. Only the first level: what those point to again is not followed.
-#include "runtime/memory/argument_residency.h"
+#include "runtime/command/argument_residency.h"
 #include <stdio.h>
 #include <string.h>
-#include "runtime/memory/argument_layout.h"
+#include "runtime/program/argument_layout.h"
 #include "runtime/memory/spans.h"
 #include "runtime/object/validation.h"
 
@@ -30,7 +30,7 @@ static bool noted(const MTLResource *resource, const MTLCommandBuffer *commands)
 static void look(const RtSpan *span, void *context) {
     Lookup *l = context;
     const MTLResource *resource = span->resource;
-    if (l->commands->metal4) {
+    if (l->commands->recorder) {
         l->resource = mtl_retain((void *)(uintptr_t)resource);
         return;
     }
@@ -45,7 +45,7 @@ static bool check(const RtResidencyCheck *k, const RfArg *arg, const void *point
     Lookup l = {.commands = k->commands};
     if (!pointer || !rt_span_find(pointer, look, &l) || l.announced) return true;
     if (l.resource) { // sets are known at commit
-        bool ok = rt_metal4_use_through(k->commands, l.resource, arg->name);
+        bool ok = k->commands->recorder->use_through(k->commands, l.resource, arg->name);
         mtl_release(l.resource);
         return ok;
     }
@@ -67,7 +67,7 @@ static bool check_argument(const RtResidencyCheck *c, const RfArg *arg, const Rt
             if (leaf->data_type != MTLDataTypePointer &&
                 leaf->data_type != MTLDataTypeIndirectCommandBuffer &&
                 leaf->data_type != MTLDataTypeTensor &&
-                (leaf->data_type != MTLDataTypeTexture || !c->commands->metal4))
+                (leaf->data_type != MTLDataTypeTexture || !c->commands->recorder))
                 continue;
             for (uint32_t k = 0; ok && n_left && k < leaf->n; k++, n_left--) {
                 const void *pointer;
@@ -83,7 +83,7 @@ static bool check_argument(const RtResidencyCheck *c, const RfArg *arg, const Rt
 void rt_check_residency(const RtResidencyCheck *k) {
     const MTLCommandBuffer *commands = k->commands;
     // Parts of parallel encoders overwrite each other's marks: they are left alone.
-    if (commands->whole || (!commands->metal4 && (commands->unretained || commands->has_residency ||
+    if (commands->whole || (!commands->recorder && (commands->unretained || commands->has_residency ||
                                                   atomic_load(&commands->queue->has_residency))))
         return; // announced in other ways, which are not looked at
     for (uint32_t i = 0; i < k->f->n_args; i++) {

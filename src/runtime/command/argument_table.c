@@ -3,7 +3,7 @@
 // dispatch.
 #include "runtime/memory/spans.h"
 #include "runtime/memory/tensor.h"
-#include "runtime/metal4/recording.h"
+#include "runtime/command/argument_table.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/link.h"
 

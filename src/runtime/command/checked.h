@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// shader_validation.h: MTL_SHADER_VALIDATION on the runtime's side: which pipelines are checked,
-// what their code needs to know about live memory, and what becomes of its reports.
-#ifndef INGOT_RUNTIME_SHADER_VALIDATION_H
-#define INGOT_RUNTIME_SHADER_VALIDATION_H
+// checked.h: what kernels that check their accesses (MTL_SHADER_VALIDATION), and indirect commands,
+// need to know about live memory.
+#ifndef INGOT_RUNTIME_CHECKED_H
+#define INGOT_RUNTIME_CHECKED_H
 #include "runtime/command/command_buffer.h"
 #include "runtime/command/execute.h"
-
-// Whether pipelines of this label and with this wish are checked.
-bool rt_wants_validation(const MTLDevice *device, const char *label, MTLShaderValidation wish);
 
 // What reports say about one dispatch. Lives as long as the dispatch.
 typedef struct RtValidated {
@@ -25,11 +22,4 @@ bool rt_validate_stage(RtExecution *x, struct DevArguments *a); // its context i
 bool rt_find_spans(RtExecution *x);
 // The bytes from an address to the end of the live buffer that holds it; 0: none does.
 uint64_t rt_bytes_behind(RtExecution *x, const void *address);
-
-// DevRun.report of a command buffer's run; the context is the command buffer, `dispatch` the
-// RtValidated.
-void rt_report_from_kernel(void *context, void *dispatch, const AbiReport *report);
-// After the last command: reports become logs, and are told to whoever listens.
-void rt_deliver_reports(MTLCommandBuffer *buffer);
-void rt_free_reports(MTLCommandBuffer *buffer);
 #endif

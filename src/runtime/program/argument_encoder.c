@@ -3,9 +3,9 @@
 // struct has them (argument_layout.c). Memory is unified: what it writes is what a program could
 // store there itself.
 #include <string.h>
-#include "runtime/memory/argument_layout.h"
+#include "runtime/program/argument_layout.h"
 #include "runtime/memory/buffer.h"
-#include "runtime/command/indirect.h"
+#include "runtime/program/indirect.h"
 #include "runtime/program/pipeline.h"
 #include "runtime/program/reflection.h"
 #include "runtime/memory/texture.h"

@@ -38,27 +38,7 @@ void rt_trace_scope(const char *name, const void *id, bool begins);
 // The device's memory has changed.
 void rt_trace_allocated(const MTLDevice *device);
 
-// ---- Command buffers (trace_commands.c). The first three do nothing unless tracing; the others
-// are for a command buffer with a trace ----
-
-typedef struct RtTrace RtTrace; // a command buffer's part, in its arena
-struct RtOp;
-struct RtExecution;
-// Debug groups and signposts while recording: between encoders or inside of one.
-void rt_trace_push(MTLCommandBuffer *buffer, bool between, const char *name);
-void rt_trace_pop(MTLCommandBuffer *buffer, bool between);
-void rt_trace_signpost(MTLCommandBuffer *buffer, bool between, const char *name);
-// Commit, from start_ns on: decides whether the command buffer is recorded.
-void rt_trace_commit(MTLCommandBuffer *buffer, uint64_t start_ns);
-void rt_trace_begin(MTLCommandBuffer *buffer);
-void rt_trace_end(MTLCommandBuffer *buffer);
-// Around an operation. before: also when a blocked one is tried again; after: not if it blocked.
-void rt_trace_before_op(struct RtExecution *x, const struct RtOp *op);
-void rt_trace_after_op(struct RtExecution *x, const struct RtOp *op);
-// The dispatches collected by operations since the last batch have run.
-void rt_trace_batch(struct RtExecution *x, uint64_t start_ns);
-
-// ---- For trace_commands.c ----
+// ---- Events of command buffers (inspect/trace_commands.c) ----
 
 typedef struct RtTraceEvent {
     unsigned traces;      // those it goes to, as rt_trace_enter gives them

@@ -4,7 +4,7 @@
 #define INGOT_RUNTIME_INDIRECT_H
 #include "abi/indirect.h"
 #include "runtime/memory/spans.h"
-#include "runtime/object/resource.h"
+#include "runtime/memory/resource.h"
 #include "runtime/program/pipeline.h"
 
 struct MTLIndirectComputeCommand { // a part of its buffer

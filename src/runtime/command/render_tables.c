@@ -3,7 +3,8 @@
 // How far memory reaches is always looked up: vertex fetches and pixels that only help are bounded
 // by it. A table that has not changed since the last draw is not looked at again.
 #include "runtime/memory/spans.h"
-#include "runtime/metal4/recording.h"
+#include "runtime/command/argument_table.h"
+#include "runtime/command/render.h"
 
 typedef struct Found {
     MTLResource *resource; // not retained: the program keeps it while it encodes

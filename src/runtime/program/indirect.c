@@ -2,7 +2,7 @@
 // indirect.c: MTLIndirectCommandBuffer and MTLIndirectComputeCommand: commands as records in memory
 // (abi/indirect.h), which kernels write too. What they say is checked when they run
 // (indirect_execute.c); calls here check what they can.
-#include "runtime/command/indirect.h"
+#include "runtime/program/indirect.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// use_heap.c: heaps that encoders announce.
+#include "runtime/command/compute.h"
+#include "runtime/memory/heap.h"
+#include "runtime/object/validation.h"
+
+void rt_encoder_use_heaps(void *encoder, const RtClass *cls, MTLHeap *const *heaps, size_t count,
+                          const char *call) {
+    if (!rt_encoder_valid(encoder, cls, call)) return;
+    MTLCommandBuffer *buffer = ((MTLCommandEncoder *)encoder)->buffer;
+    if (!heaps && count > 1) count = 1; // one message for a list that is not there
+    for (size_t i = 0; i < count; i++) {
+        MTLHeap *heap = heaps ? heaps[i] : NULL;
+        if (rt_is(heap, &rt_heap_class))
+            rt_cb_use(buffer, &heap->resource, false);
+        else
+            rt_misuse_encoding(buffer, heap ? RT_RULE_wrong_class : RT_RULE_null_argument, call,
+                               "heap%s%s", heap ? ": a " : "", mtl_class_name(heap));
+    }
+}
+
+void mtl_compute_command_encoder_use_heap(MTLComputeCommandEncoder *encoder, MTLHeap *heap) {
+    rt_encoder_use_heaps(encoder, &rt_compute_encoder_class, &heap, 1, __func__);
+}
+
+void mtl_compute_command_encoder_use_heaps(MTLComputeCommandEncoder *encoder, MTLHeap *const *heaps,
+                                           size_t count) {
+    rt_encoder_use_heaps(encoder, &rt_compute_encoder_class, heaps, count, __func__);
+}

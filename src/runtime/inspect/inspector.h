@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// inspector.h: the functions of the table that commands know (command/inspector.h), for the file that
+// fills it; what they do stands there.
+#ifndef INGOT_RUNTIME_INSPECT_INSPECTOR_H
+#define INGOT_RUNTIME_INSPECT_INSPECTOR_H
+#include "runtime/command/inspector.h"
+
+typedef struct RtTrace RtTrace; // a command buffer's part of a trace, in its arena
+
+// trace_commands.c
+void rt_trace_push(MTLCommandBuffer *buffer, bool between, const char *name);
+void rt_trace_pop(MTLCommandBuffer *buffer, bool between);
+void rt_trace_signpost(MTLCommandBuffer *buffer, bool between, const char *name);
+void rt_trace_commit(MTLCommandBuffer *buffer, uint64_t start_ns);
+void rt_trace_begin(MTLCommandBuffer *buffer);
+void rt_trace_end(MTLCommandBuffer *buffer);
+void rt_trace_before_op(struct RtExecution *x, const struct RtOp *op);
+void rt_trace_after_op(struct RtExecution *x, const struct RtOp *op);
+void rt_trace_batch(struct RtExecution *x, uint64_t start_ns);
+
+// counters.c
+void rt_counters_begin_pass(void *encoder, const MTLPassSampleBufferAttachment attachments[4],
+                            const char *call);
+void rt_counters_end_pass(MTLCommandEncoder *encoder);
+
+// reports.c
+void rt_report_from_kernel(void *context, void *dispatch, const AbiReport *report);
+void rt_deliver_reports(MTLCommandBuffer *buffer);
+void rt_free_reports(MTLCommandBuffer *buffer);
+#endif

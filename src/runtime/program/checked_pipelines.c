@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// checked_pipelines.c: which pipelines are checked (MTL_SHADER_VALIDATION).
+#include <stdlib.h>
+#include <string.h>
+#include "runtime/object/device.h"
+#include "runtime/program/pipeline.h"
+
+// Is the label in a list like "blur,sharpen"?
+static bool lists(const char *variable, const char *label) {
+    const char *at = getenv(variable);
+    size_t n = label ? strlen(label) : 0;
+    while (at && *at && n) {
+        size_t length = strcspn(at, ",");
+        if (length == n && memcmp(at, label, n) == 0) return true;
+        at += length + (at[length] == ',');
+    }
+    return false;
+}
+
+bool rt_wants_validation(const MTLDevice *device, const char *label, MTLShaderValidation wish) {
+    if (lists("MTL_SHADER_VALIDATION_ENABLE_PIPELINES", label)) return true;
+    if (lists("MTL_SHADER_VALIDATION_DISABLE_PIPELINES", label)) return false;
+    if (wish == MTLShaderValidationDefault) return device->shader_validation;
+    return wish == MTLShaderValidationEnabled;
+}

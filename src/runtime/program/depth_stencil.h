@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// depth_stencil.h: MTLDepthStencilState.
+#ifndef INGOT_RUNTIME_DEPTH_STENCIL_H
+#define INGOT_RUNTIME_DEPTH_STENCIL_H
+#include "device/pass.h"
+#include "runtime/object/object.h"
+
+struct MTLDepthStencilState {
+    RtObject object;
+    MTLDevice *device; // retained
+    RtLabel label;
+    uint8_t depth_compare; // DEV_COMPARE_
+    bool depth_write;
+    bool stencil; // front and back mean something
+    DevStencil front, back;
+};
+extern RtClass rt_depth_stencil_class;
+#endif

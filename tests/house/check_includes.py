@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which folder of src includes which: prints the matrix, and fails on a cycle or on an arrow that is not allowed.
+
+    python3 tests/house/check_includes.py [ROOT]
+
+A folder may include from itself, from those listed for it in ALLOWED, and from include/. A new arrow is a decision: it
+is added here, in the commit that needs it, if it points down.
+"""
+import collections
+import pathlib
+import re
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+SOURCES = {".c", ".h", ".cpp", ".m", ".mm", ".def"}
+APART = ("compiler/stdlib",)  # Metal's own headers, in MSL
+
+# A file that fills the table of a device stands above the folders that it brings together.
+ABOVE = {"cpu/device.c": "cpu/device.c"}
+
+LOW = "base os abi device"
+ALLOWED = {
+    "base": "",
+    "os": "base",
+    "abi": "base",
+    "network": "base",
+    "device": "abi os base",
+    "null": "device abi os base",
+    "cpu/isa": "base",
+    "cpu/texture": "cpu/isa abi base device",
+    "cpu/tensor": "cpu/isa abi base",
+    "cpu": "cpu/tensor cpu/texture abi os base device",
+    "cpu/raster": "cpu cpu/isa cpu/texture abi os base device",
+    "cpu/device.c": "cpu cpu/raster cpu/tensor cpu/texture cpu/isa abi os base device",
+    # The runtime's layers, from below; CMake holds them to it, too.
+    "runtime/object": LOW,
+    "runtime/memory": LOW + " runtime/object",
+    "runtime/program": LOW + " network runtime/object runtime/memory",
+    # cpu/texture: mipmaps read and write texels of every format.
+    "runtime/command": LOW + " cpu/texture runtime/object runtime/memory runtime/program",
+    "runtime/layer": LOW + " runtime/object runtime/memory runtime/program runtime/command",
+    "runtime/inspect": LOW + " runtime/object runtime/memory runtime/program runtime/command",
+    "runtime/metal4": LOW + " network runtime/object runtime/memory runtime/program runtime/command runtime/layer",
+    "compiler": "abi base",
+    "compiler/frontend": "compiler abi base",
+    "compiler/passes": "compiler abi base",
+    "compiler/codegen": "compiler compiler/frontend compiler/passes abi base",
+    "compiler/codegen/device": "compiler abi",
+    "objc": "",
+    "face": "objc",
+    "tensor": "base",
+    "neural": "base",
+    "tools": "neural abi base",
+}
+
+
+def folder_of(path, folders):
+    """The unit that a path from src belongs to; None: a file that a build makes, or none of ours."""
+    name = path.as_posix()
+    if name in ABOVE:
+        return ABOVE[name]
+    parent = path.parent.as_posix()
+    return parent if parent in folders else None
+
+
+def arrows(src):
+    """{(from, to): [(file, line, include)]} over all files of src."""
+    folders = {p.parent.relative_to(src).as_posix() for p in src.rglob("*") if p.suffix in SOURCES}
+    found = collections.defaultdict(list)
+    for path in sorted(src.rglob("*")):
+        place = path.relative_to(src)
+        if path.suffix not in SOURCES or place.as_posix().startswith(APART):
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        for match in INCLUDE.finditer(text):
+            target = pathlib.PurePosixPath(match[1])
+            to = folder_of(target, folders) if len(target.parts) > 1 else None
+            own = folder_of(place, folders)
+            if to and to != own:
+                found[own, to].append((place.as_posix(), text.count("\n", 0, match.start(1)) + 1, match[1]))
+    return found
+
+
+def cycle(edges):
+    """A list of folders that include each other in a circle, or None."""
+    after = collections.defaultdict(list)
+    for a, b in edges:
+        after[a].append(b)
+    state, path = {}, []
+
+    def visit(node):
+        state[node] = 1
+        path.append(node)
+        for other in sorted(after[node]):
+            if state.get(other) == 1:
+                return path[path.index(other):] + [other]
+            if other not in state:
+                circle = visit(other)
+                if circle:
+                    return circle
+        state[node] = 2
+        path.pop()
+        return None
+
+    for node in sorted(after):
+        if node not in state:
+            circle = visit(node)
+            if circle:
+                return circle
+    return None
+
+
+def show(found):
+    """The matrix as a table: a row per folder, a column per folder that is included."""
+    rows = sorted({a for a, _ in found})
+    columns = sorted({b for _, b in found})
+    for i, name in enumerate(columns):
+        print(f"{i:>3} {name}")
+    wide = max(map(len, rows))
+    print(" " * wide, *(f"{i:>3}" for i in range(len(columns))))
+    for row in rows:
+        print(f"{row:<{wide}}", *(f"{len(found.get((row, c), ())) or '.':>3}" for c in columns))
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
+    found = arrows(root / "src")
+    show(found)
+    wrong = 0
+    for (a, b), places in sorted(found.items()):
+        if a in ALLOWED and b in ALLOWED[a].split():
+            continue
+        wrong += len(places)
+        for file, line, include in places:
+            print(f"src/{file}:{line}: {a} must not include {include}")
+    circle = cycle(found)
+    if circle:
+        print("a circle: " + " -> ".join(circle))
+    unused = [f"{a} -> {b}" for a, list_ in ALLOWED.items() for b in list_.split() if not (root / "src" / b).exists()]
+    for arrow in unused:
+        print(f"an arrow to a folder that is not there: {arrow}")
+    sys.exit(bool(wrong or circle or unused))
+
+
+if __name__ == "__main__":
+    main()
