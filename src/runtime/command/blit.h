@@ -4,6 +4,7 @@
 #define INGOT_RUNTIME_BLIT_H
 #include "runtime/command/command_buffer.h"
 #include "runtime/memory/texture.h"
+#include "runtime/memory/buffer.h"
 
 struct MTLBlitCommandEncoder {
     MTLCommandEncoder encoder;

@@ -5,6 +5,8 @@
 #define INGOT_RUNTIME_CHECKED_H
 #include "runtime/command/command_buffer.h"
 #include "runtime/command/execute.h"
+#include "runtime/program/pipeline.h"
+#include "runtime/memory/buffer.h"
 
 // What reports say about one dispatch. Lives as long as the dispatch.
 typedef struct RtValidated {

@@ -97,6 +97,11 @@ bool rt_cb_hold(MTLCommandBuffer *buffer, void *object) {
 }
 
 bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write) {
+    if (resource->device != buffer->device) {
+        rt_misuse_encoding(buffer, RT_RULE_resource_device, mtl_class_name(resource), "'%s' of %s",
+                           rt_label(&resource->label), resource->device->facts.name);
+        return false;
+    }
     // The mark says that this command buffer has noted the resource already. Two that are recorded
     // at once may overwrite each other's marks; then it is noted twice, which does no harm.
     if (buffer->recorder) return buffer->recorder->use(buffer, resource);

@@ -5,16 +5,15 @@
 // thread's); at commit it goes to its queue, which holds a reference until it is done, and belongs
 // to the thread that runs the queue.
 //
-// Locks, in the order they are taken: hazard lock (hazard.c), then a queue's lock.
+// Locks, in the order they are taken: the device's hazard lock (hazard.c), then a queue's lock.
 #ifndef INGOT_RUNTIME_COMMAND_BUFFER_H
 #define INGOT_RUNTIME_COMMAND_BUFFER_H
 #include "device/device.h"
-#include "runtime/memory/buffer.h"
+#include "runtime/memory/resource.h"
 #include "runtime/object/device.h"
 #include "runtime/command/encoder.h"
 #include "runtime/object/error.h"
 #include "runtime/object/object.h"
-#include "runtime/program/pipeline.h"
 #include "runtime/command/inspector.h"
 #include "runtime/object/trace.h"
 #include "runtime/command/residency_use.h"
@@ -117,7 +116,8 @@ struct MTLCommandBuffer {
     bool suspends;        // of Metal 4: it has a part of a render pass (metal4/suspend.c)
     struct RtTrace *trace; // NULL: not recorded (inspector.h); set at commit
     MTLError *encode_error; // the first misuse; becomes `error`
-    MTLFunctionLog *logs;   // what its kernels did wrong (shader_validation.c)
+    // What its kernels did wrong (inspect/reports.c); under the queue's lock while they run.
+    MTLFunctionLog *logs;
     size_t n_logs;
 
     atomic_uint status;               // MTLCommandBufferStatus

@@ -4,6 +4,8 @@
 #define INGOT_RUNTIME_COMPUTE_H
 #include "runtime/command/command_buffer.h"
 #include "runtime/memory/texture.h"
+#include "runtime/program/pipeline.h"
+#include "runtime/memory/buffer.h"
 
 typedef struct RtThreadgroupArg {
     uint32_t slot, n_bytes;

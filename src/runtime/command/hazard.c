@@ -14,7 +14,9 @@
 // or goes on, it lets those of other queues finish (or stop) that are running then.
 #include "runtime/command/command_buffer.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+// The hazard lock is the device's: no command uses resources of another one.
+static void lock(MTLDevice *device) { pthread_mutex_lock(&device->hazard_lock); }
+static void unlock(MTLDevice *device) { pthread_mutex_unlock(&device->hazard_lock); }
 
 static bool overtaken(const MTLCommandBuffer *buffer) { // queue lock held
     for (const MTLCommandBuffer *b = buffer->next; b; b = b->next)
@@ -58,7 +60,7 @@ static void link_use(RtUse *use) {
 
 void rt_hazard_commit(MTLCommandBuffer *buffer) {
     MTLCommandQueue *queue = buffer->queue;
-    pthread_mutex_lock(&lock);
+    lock(buffer->device);
     pthread_mutex_lock(&queue->lock);
     if (!buffer->enqueued) rt_queue_enqueue(buffer);
     bool wait = !overtaken(buffer);
@@ -73,11 +75,11 @@ void rt_hazard_commit(MTLCommandBuffer *buffer) {
     queue->n_committed++;
     atomic_store(&buffer->status, MTLCommandBufferStatusCommitted);
     pthread_mutex_unlock(&queue->lock);
-    pthread_mutex_unlock(&lock);
+    unlock(buffer->device);
 }
 
 bool rt_hazard_start(MTLCommandBuffer *buffer) {
-    pthread_mutex_lock(&lock);
+    lock(buffer->device);
     bool ok = true;
     for (RtUse *use = buffer->uses; use; use = use->next)
         if (use->before) ok = wait_for_conflicts(use, true) && ok;
@@ -87,7 +89,7 @@ bool rt_hazard_start(MTLCommandBuffer *buffer) {
         buffer->running = true;
         buffer->queue->stalled = false;
     }
-    pthread_mutex_unlock(&lock);
+    unlock(buffer->device);
     return go;
 }
 
@@ -117,21 +119,21 @@ void rt_hazard_stall(MTLCommandBuffer *buffer) {
     size_t n;
     do {
         n = 0;
-        pthread_mutex_lock(&lock);
+        lock(buffer->device);
         pthread_mutex_lock(&queue->lock);
         buffer->running = false;
         queue->stalled = true;
         for (MTLCommandBuffer *b = queue->first; b && n < AT_ONCE; b = b->next)
             n += take_waiters(b, queues + n, AT_ONCE - n);
         pthread_mutex_unlock(&queue->lock);
-        pthread_mutex_unlock(&lock);
+        unlock(buffer->device);
         kick(queues, n);
     } while (n == AT_ONCE);
 }
 
 void rt_hazard_complete(MTLCommandBuffer *buffer) {
     MTLCommandQueue *queues[AT_ONCE];
-    pthread_mutex_lock(&lock);
+    lock(buffer->device);
     buffer->running = false;
     for (RtUse *use = buffer->uses; use; use = use->next) {
         if (!use->before) continue;
@@ -142,10 +144,10 @@ void rt_hazard_complete(MTLCommandBuffer *buffer) {
     // From here on nobody finds this command buffer through a resource.
     for (;;) {
         size_t n = take_waiters(buffer, queues, AT_ONCE);
-        pthread_mutex_unlock(&lock);
+        unlock(buffer->device);
         kick(queues, n);
         if (n < AT_ONCE) return;
-        pthread_mutex_lock(&lock);
+        lock(buffer->device);
     }
 }
 
@@ -153,9 +155,9 @@ MTLCommandBuffer **rt_hazard_users(MTLResource *resource, size_t *n) {
     MTLCommandBuffer **users = NULL;
     size_t capacity = 0;
     *n = 0;
-    pthread_mutex_lock(&lock);
+    lock(resource->device);
     for (RtUse *u = rt_hazard_root(resource)->uses; u; u = u->after)
         if (rt_grow(&users, &capacity, *n + 1, sizeof *users)) users[(*n)++] = mtl_retain(u->user);
-    pthread_mutex_unlock(&lock);
+    unlock(resource->device);
     return users;
 }

@@ -9,6 +9,7 @@
 #include "runtime/object/validation.h"
 #include "runtime/program/depth_stencil.h"
 #include "runtime/program/render_pipeline.h"
+#include "runtime/memory/buffer.h"
 
 typedef enum RtStageIndex { RT_VERTEX, RT_FRAGMENT, RT_OBJECT, RT_MESH, RT_TILE, RT_N_STAGES } RtStageIndex;
 

@@ -21,8 +21,6 @@ struct MTLFunctionLog {
     char *encoder_label, *buffer_label, *text;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of all lists while kernels run
-
 // ---- Reports ----
 
 static void log_destroy(void *self) {
@@ -58,7 +56,7 @@ static MTLFunctionLog *new_log(const AbiReport *r, const RtValidated *what) {
 void rt_report_from_kernel(void *context, void *dispatch, const AbiReport *r) {
     MTLCommandBuffer *buffer = context;
     const RtValidated *what = dispatch;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&buffer->queue->lock);
     MTLFunctionLog **at = &buffer->logs;
     while (*at && !same_place(*at, r, what->function)) at = &(*at)->next;
     if (!*at && buffer->n_logs < MAX_REPORTS) {
@@ -66,7 +64,7 @@ void rt_report_from_kernel(void *context, void *dispatch, const AbiReport *r) {
         buffer->n_logs += *at != NULL;
     }
     if (*at) (*at)->count++;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&buffer->queue->lock);
 }
 
 // ---- Sentences ----

@@ -60,6 +60,7 @@ static void open_device(const DevTable *table, unsigned index, const char *name,
     device->table = table;
     device->number = number;
     pthread_mutex_init(&device->lock, NULL);
+    pthread_mutex_init(&device->hazard_lock, NULL);
     read_settings(device);
     all[number] = device;
     atomic_store(&n_devices, number + 1);

@@ -25,9 +25,11 @@ struct MTLDevice {
     bool report_to_stderr;  // MTL_SHADER_VALIDATION_REPORT_TO_STDERR=1: also with a callback
     bool sync_specialise; // INGOT_SYNC_SPECIALISE=1
     uint32_t width;       // INGOT_WIDTH, 0: the compiler chooses
-    pthread_mutex_t lock; // of the callback
-    MTLDeviceLogCallback log_callback;
-    void *log_context;
+    pthread_mutex_t lock;
+    MTLDeviceLogCallback log_callback; // under lock
+    void *log_context;                 // under lock
+    // Of who uses which resource (command/hazard.c). Taken before a queue's lock.
+    pthread_mutex_t hazard_lock;
 };
 
 // Has the device what DEV_ features name? NULL has nothing.
