@@ -55,7 +55,7 @@ static void write_row(FILE *f, const Option *row, int column) {
     fputc('\n', f);
 }
 
-static void write_usage(FILE *f, const CommandLine *line) {
+void options_usage(const CommandLine *line, FILE *f) {
     int column = line->column ? line->column : 22;
     const char *space = *line->usage && *line->usage != '\n' ? " " : "";
     fprintf(f, "usage: %s%s%s\n", line->program, space, line->usage);
@@ -68,17 +68,16 @@ static void write_usage(FILE *f, const CommandLine *line) {
 
 // ---- Values ----
 
-// The name that messages use.
-static const char *name_of(const Option *row) {
+const char *options_name(const Option *row) {
     const char *comma = strrchr(row->names, ' ');
     return comma ? comma + 1 : row->names;
 }
 
 static int out_of_range(const CommandLine *line, const Option *row, const char *value) {
     if (row->raise)
-        return options_wrong(line, "%s must be at most %.16g, not %s", name_of(row), row->high,
+        return options_wrong(line, "%s must be at most %.16g, not %s", options_name(row), row->high,
                              value);
-    return options_wrong(line, "%s must be %.16g to %.16g, not %s", name_of(row), row->low,
+    return options_wrong(line, "%s must be %.16g to %.16g, not %s", options_name(row), row->low,
                          row->high, value);
 }
 
@@ -87,7 +86,7 @@ static int take_whole(const CommandLine *line, const Option *row, void *to, cons
     errno = 0;
     long long n = strtoll(value, &end, 10);
     if (end == value || *end || errno || strchr(" \t\n\v\f\r", *value))
-        return options_wrong(line, "Invalid integer for %s: '%s'", name_of(row), value);
+        return options_wrong(line, "Invalid integer for %s: '%s'", options_name(row), value);
     if (row->raise && (double)n < row->low) n = (long long)row->low;
     if ((double)n < row->low || (double)n > row->high) return out_of_range(line, row, value);
     if (row->bytes == 4)
@@ -101,7 +100,7 @@ static int take_real(const CommandLine *line, const Option *row, void *to, const
     char *end;
     double x = strtod(value, &end);
     if (end == value || *end || !isfinite(x) || strchr(" \t\n\v\f\r", *value))
-        return options_wrong(line, "Invalid float for %s: '%s'", name_of(row), value);
+        return options_wrong(line, "Invalid float for %s: '%s'", options_name(row), value);
     if (row->raise && x < row->low) x = row->low;
     if (x < row->low || x > row->high) return out_of_range(line, row, value);
     *(double *)to = x;
@@ -118,9 +117,9 @@ static int choose(const CommandLine *line, const Option *row, const char *value)
         snprintf(all + n, sizeof all - n, "%s%s", i ? ", " : "", row->words[i]);
     }
     if (line->classic)
-        options_wrong(line, "Invalid %s '%s': it is one of %s", name_of(row), value, all);
+        options_wrong(line, "Invalid %s '%s': it is one of %s", options_name(row), value, all);
     else
-        options_wrong(line, "%s is one of %s, not '%s'", name_of(row), all, value);
+        options_wrong(line, "%s is one of %s, not '%s'", options_name(row), all, value);
     return -1;
 }
 
@@ -147,7 +146,7 @@ static int take_size(const CommandLine *line, const Option *row, void *to, const
     const int given = options_size(value, row->high, n, sizes);
     if (!given)
         return options_wrong(line, "%s needs %s, positive numbers up to %.16g, not '%s'",
-                             name_of(row), row->value, row->high, value);
+                             options_name(row), row->value, row->high, value);
     if (n == 2 && given == 1) sizes[1] = sizes[0];
     for (int i = 0; i < n; i++)
         if (each == 4)
@@ -232,14 +231,15 @@ static int unknown(const CommandLine *line, const char *arg) {
         return options_wrong(line, "what is '%s'? (`%s --help` lists the options)", arg,
                              line->program);
     options_wrong(line, "Unknown argument: %s", arg);
-    write_usage(stderr, line);
+    options_usage(line, stderr);
     return OPTIONS_WRONG;
 }
 
 static int missing(const CommandLine *line, const Option *row) {
-    if (!line->classic) return options_wrong(line, "a value is missing after %s", name_of(row));
-    options_wrong(line, "Missing value for %s", name_of(row));
-    write_usage(stderr, line);
+    if (!line->classic)
+        return options_wrong(line, "a value is missing after %s", options_name(row));
+    options_wrong(line, "Missing value for %s", options_name(row));
+    options_usage(line, stderr);
     return OPTIONS_WRONG;
 }
 
@@ -273,14 +273,14 @@ int options_read(const CommandLine *line, void *options, int argc, char **argv) 
     int status = set_initial(line, options);
     for (int i = 1; i < argc && !line->rest; i++) // wherever it stands
         if (wants_help(argv[i])) {
-            write_usage(stdout, line);
+            options_usage(line, stdout);
             return 0;
         }
     for (int i = 1; i < argc && !status; i++) {
         char *arg = argv[i];
         bool dashes = !strcmp(arg, "--"), option = *arg == '-' && arg[1];
         if (wants_help(arg)) { // before the rest
-            write_usage(stdout, line);
+            options_usage(line, stdout);
             return 0;
         }
         if (line->rest && (!option || (dashes && i + 1 < argc))) {

@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 typedef enum OptionKind {
     OPT_FLAG,    // bool
@@ -89,6 +90,8 @@ int options_read(const CommandLine *line, void *options, int argc, char **argv);
 // "program: text" on standard error; returns OPTIONS_WRONG.
 int options_wrong(const CommandLine *line, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+void options_usage(const CommandLine *line, FILE *file); // what --help prints
+const char *options_name(const Option *row);             // that messages use, "--steps"
 // 1 to n positive numbers up to high with ',' or 'x' between; missing ones are 1. The count of
 // those that are there, or 0.
 int options_size(const char *text, double high, int n, uint64_t *sizes);

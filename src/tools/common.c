@@ -22,35 +22,6 @@ int complain(int status, const char *command, const char *format, ...) {
     return status;
 }
 
-bool args_next(Args *a) { return !a->missing && ++a->at < a->argc; }
-
-const char *args_here(const Args *a) { return a->argv[a->at]; }
-
-bool args_is_option(const Args *a) { return a->argv[a->at][0] == '-' && a->argv[a->at][1]; }
-
-bool args_flag(const Args *a, const char *name) { return !strcmp(a->argv[a->at], name); }
-
-char *args_value(Args *a, const char *name) {
-    if (a->missing) return NULL;
-    size_t n = strlen(name);
-    char *arg = a->argv[a->at];
-    if (strncmp(arg, name, n)) return NULL;
-    if (n == 2 && arg[n]) return arg + n;
-    if (arg[n] == '=') return arg + n + 1;
-    if (arg[n]) return NULL;
-    if (a->at + 1 >= a->argc) {
-        a->missing = name;
-        return NULL;
-    }
-    return a->argv[++a->at];
-}
-
-int args_unknown(const Args *a, const char *command) {
-    if (a->missing) return complain(EXIT_USAGE, command, "a value is missing after %s", a->missing);
-    return complain(EXIT_USAGE, command, "what is '%s'? (`ingot %s --help` lists the options)",
-                    a->argv[a->at], command);
-}
-
 void *must_alloc(size_t n, size_t size) {
     void *p = calloc(n ? n : 1, size ? size : 1);
     if (p) return p;

@@ -12,16 +12,4 @@ int implicit_eval(int argc, char **argv);
 int implicit_train(int argc, char **argv);
 int implicit_sdf(int argc, char **argv);
 int implicit_picture(int argc, char **argv);
-
-// "coop" or "thread"; false if it is neither.
-bool parse_kernel(const char *text, NeuralKernel *kernel);
-// "float", "half" or "bfloat".
-bool parse_precision(const char *text, NeuralPrecision *precision);
-// A size of at most two dimensions, WxH.
-bool parse_picture_size(const char *text, uint32_t *width, uint32_t *height);
-// A whole number or a finite one in a range; otherwise says so and returns false.
-bool parse_whole(const char *command, const char *option, const char *text, uint64_t low,
-                 uint64_t high, uint64_t *value);
-bool parse_real(const char *command, const char *option, const char *text, double low, double high,
-                double *value);
 #endif

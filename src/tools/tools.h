@@ -30,21 +30,6 @@ int cmd_cxx(int argc, char **argv);
 int complain(int status, const char *command, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// Walks an argv. Loop while args_next; then ask for options one after the other.
-typedef struct Args {
-    int argc, at;
-    char **argv;
-    const char *missing; // an option whose value is not there
-} Args;
-bool args_next(Args *a);
-bool args_flag(const Args *a, const char *name);
-// "--name value", "--name=value", "-Nvalue" for one-letter names. NULL if it is another argument.
-char *args_value(Args *a, const char *name);
-const char *args_here(const Args *a);
-bool args_is_option(const Args *a);
-// For an argument nobody knew: says so and returns EXIT_USAGE.
-int args_unknown(const Args *a, const char *command);
-
 void *must_alloc(size_t n, size_t size); // zeroed; out of memory ends the program
 
 // X[,Y[,Z]] (also with 'x' between): missing ones are 1. False if it is not 1 to 3 positive

@@ -6,6 +6,7 @@
 // written. Then steps and evaluations alternate, with lines on standard output and a bar on
 // standard error; train_data.c has what is learnt, train_results.c what is written in the end.
 #include "tools/train_int.h"
+#include "base/options.h"
 #include "base/progress.h"
 #include "neural/image.h"
 #include <math.h>
@@ -231,18 +232,10 @@ static int run(TrainJob *j) {
 
 int train_command(const TrainName *name, int argc, char **argv) {
     static TrainJob job;
-    bool show_usage;
     job.name = name;
-    if (!train_options_parse(&job.o, name, argc, argv, job.message, &show_usage)) {
-        complain_of(&job, job.message);
-        if (show_usage && name->follows_errors) train_print_usage(name, stderr);
-        return 2;
-    }
-    if (job.o.help) {
-        train_print_usage(name, stdout);
-        return EXIT_SUCCESS;
-    }
-    int status = run(&job);
+    int status = train_options_read(&job.o, name, argc, argv);
+    if (status != OPTIONS_GO_ON) return status;
+    status = run(&job);
     neural_trainer_free(job.trainer);
     mtl_release(job.device);
     neural_image_free(&job.image);

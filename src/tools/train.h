@@ -5,17 +5,16 @@
 #define INGOT_TOOLS_TRAIN_H
 #include "neural/network.h"
 #include "neural/train.h"
-#include <stdio.h>
 
 // How the command is called.
 typedef struct TrainName {
-    const char *name;    // before messages
-    const char *usage;   // the first line of the help, without "usage: "
-    bool any_model;      // --model must be given; otherwise it is a SIREN
-    bool follows_errors; // the help, after mistakes on the command line
+    const char *name;  // before messages
+    const char *usage; // behind the name in the help
+    bool any_model;    // --model must be given; otherwise it is a SIREN
+    bool classic;      // the messages of the first train_siren, with the help behind some
 } TrainName;
 
-// A row of the table in train_options.c for each; bits of TrainOptions.said.
+// A row of the table in train_options.c for each; places in TrainOptions.said.
 typedef enum TrainOption {
     TRAIN_MODEL,
     TRAIN_INPUT,
@@ -50,20 +49,15 @@ typedef struct TrainOptions {
     uint64_t batch, hidden, layers, frequencies, levels, features, log2_size;
     double rate, sigma;
     NeuralPrecision precision;
-    uint32_t said; // on the command line, so that --resume can tell a wish from a default
-    bool help;
+    // On the command line, so that --resume can tell a wish from a default.
+    bool said[TRAIN_N_OPTIONS];
 } TrainOptions;
 
-static inline bool train_said(const TrainOptions *o, TrainOption option) {
-    return o->said >> option & 1;
-}
 const char *train_option_name(TrainOption option); // "--steps"
 const char *train_model_name(NeuralModel model);   // "instant-ngp"
 
-void train_print_usage(const TrainName *name, FILE *file);
-// False: the message says what is wrong, and show_usage whether the usage should follow.
-bool train_options_parse(TrainOptions *o, const TrainName *name, int argc, char **argv,
-                         char *message, bool *show_usage);
+// As options_read.
+int train_options_read(TrainOptions *o, const TrainName *name, int argc, char **argv);
 // What was not said and depends on the model.
 void train_options_complete(TrainOptions *o);
 

@@ -115,7 +115,7 @@ static const char *differs(const TrainOptions *o, const NeuralWeights *w) {
                   {TRAIN_FEATURES, o->features, net->grid.n_features},
                   {TRAIN_LOG2_SIZE, o->log2_size, net->grid.log2_size}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (train_said(o, values[i].option) && values[i].said != values[i].was)
+        if (o->said[values[i].option] && values[i].said != values[i].was)
             return train_option_name(values[i].option);
     return NULL;
 }
@@ -142,14 +142,14 @@ bool train_resume(TrainJob *j) {
     if (other)
         return neural_fail(j->message, "%s differs from that of the run to resume, %s", other,
                            o->resume);
-    if (train_said(o, TRAIN_SIGMA))
+    if (o->said[TRAIN_SIGMA])
         return neural_fail(j->message, "%s has its frequencies: --sigma is for a new run",
                            o->resume);
     o->model = w->net.model, o->seed = t->seed, o->limit = t->limit;
     o->batch = t->batch ? t->batch : o->batch;
     o->precision = (NeuralPrecision)t->precision;
-    if (!train_said(o, TRAIN_RATE) && t->learning_rate > 0) o->rate = t->learning_rate;
-    if (!train_said(o, TRAIN_STEPS) && t->planned) o->steps = t->planned;
+    if (!o->said[TRAIN_RATE] && t->learning_rate > 0) o->rate = t->learning_rate;
+    if (!o->said[TRAIN_STEPS] && t->planned) o->steps = t->planned;
     if (o->steps <= t->step)
         return neural_fail(j->message, "%s has had %llu steps already: give more with --steps",
                            o->resume, (unsigned long long)t->step);

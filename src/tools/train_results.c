@@ -3,6 +3,7 @@
 #include "tools/train_int.h"
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

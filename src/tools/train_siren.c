@@ -5,8 +5,8 @@
 int main(int argc, char **argv) {
     static const TrainName name = {
         .name = "train_siren",
-        .usage = "train_siren --input IMAGE [options]",
-        .follows_errors = true,
+        .usage = "--input IMAGE [options]",
+        .classic = true,
     };
     return train_command(&name, argc, argv);
 }
