@@ -16,6 +16,10 @@ import numpy as np
 
 import pymetal as pm
 
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "examples", "python")
+sys.path.append(EXAMPLES)
+from clock import seconds as best  # noqa: E402
+
 SHARED = pm.ResourceStorageModeShared
 QUICK = "--quick" in sys.argv
 
@@ -45,16 +49,6 @@ def rate(function, seconds):
         elapsed = time.perf_counter() - begin
         if elapsed > seconds:
             return count / elapsed
-
-
-def best(function, repeats):
-    function()
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - begin)
-    return min(times)
 
 
 def pipeline(device, source, name):
@@ -173,7 +167,7 @@ def blit(device, queue):
 def example(name):
     """A program of examples/python as a module."""
     import importlib.util
-    path = os.path.join(os.path.dirname(__file__), "..", "examples", "python", name + ".py")
+    path = os.path.join(EXAMPLES, name + ".py")
     spec = importlib.util.spec_from_file_location("example", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -203,7 +197,7 @@ def matmul(device, queue):
                                  ("02_matrix_multiply_tiled", "naive", None),
                                  ("02_matrix_multiply_optimized", None, None)):
         module = example(name)
-        multiply = module.Multiply(kernel, a, b) if kernel else module.Multiply(a, b)
+        multiply = module.Multiply(module.SOURCE, kernel or "multiply", a, b)
         seconds = best(multiply, 3 if QUICK else 10)
         report(f"matrix product, {kernel or 'optimized'}", 2 * n ** 3 / seconds / 1e9, "GFLOPS",
                target)

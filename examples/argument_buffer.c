@@ -31,10 +31,8 @@ typedef struct Material { // the MSL struct in C
 int main(void) {
     enum { n_materials = 100, n_threads = 10000 };
     MTLError *error = NULL;
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
-    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
-    require(library, error, "library");
+    MTLDevice *device = default_device();
+    MTLLibrary *library = library_of(device, source);
     MTLFunction *function = mtl_library_new_function(library, "shade");
     require(function, NULL, "function shade");
     MTLComputePipelineState *pipeline =
@@ -92,9 +90,7 @@ int main(void) {
     mtl_compute_command_encoder_dispatch_threads(compute, mtl_size_make(n_threads, 1, 1),
                                                  mtl_size_make(64, 1, 1));
     mtl_compute_command_encoder_end_encoding(compute);
-    mtl_command_buffer_commit(commands);
-    mtl_command_buffer_wait_until_completed(commands);
-    require_completed(commands);
+    complete(commands);
 
     int wrong = 0;
     const float *y = mtl_buffer_contents(out);

@@ -24,9 +24,7 @@ static void run(MTLDevice *device, MTLComputePipelineState *state) {
     mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(N, 1, 1),
                                                  mtl_size_make(256, 1, 1));
     mtl_compute_command_encoder_end_encoding(encoder);
-    mtl_command_buffer_commit(commands);
-    mtl_command_buffer_wait_until_completed(commands);
-    require_completed(commands);
+    complete(commands);
     mtl_release(commands), mtl_release(y), mtl_release(queue);
 }
 
@@ -56,8 +54,7 @@ int main(void) {
     MTLDevice *device = mtl_create_system_default_device();
     MTLError *error = NULL;
     // A real program would ship the library as well: `ingot build wave.metal -o wave.metallib`.
-    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
-    require(library, error, "library");
+    MTLLibrary *library = library_of(device, source);
     MTLFunction *function = mtl_library_new_function(library, "wave");
     make_archive(device, function, path);
 

@@ -31,12 +31,8 @@ int main(int argc, char **argv) {
     const char *path = argc > 1 ? argv[1] : "capture.json";
     MTLDevice *device = mtl_create_system_default_device();
     MTLError *error = NULL;
-    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
-    require(library, error, "library");
-    MTLFunction *function = mtl_library_new_function(library, "square");
-    MTLComputePipelineState *state =
-        mtl_device_new_compute_pipeline_state(device, function, &error);
-    require(state, error, "pipeline");
+    MTLLibrary *library = library_of(device, source);
+    MTLComputePipelineState *state = compute_pipeline(device, library, "square");
     MTLBuffer *x = mtl_device_new_buffer(device, N * sizeof(float), 0);
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     mtl_command_queue_set_label(queue, "squares");
@@ -72,6 +68,6 @@ int main(int argc, char **argv) {
         printf("pass %zu: %.1f us\n", i,
                (double)(times[2 * i + 1].timestamp - times[2 * i].timestamp) * 1e-3);
     mtl_release(commands), mtl_release(samples), mtl_release(queue), mtl_release(x);
-    mtl_release(state), mtl_release(function), mtl_release(library), mtl_release(device);
+    mtl_release(state), mtl_release(library), mtl_release(device);
     return 0;
 }

@@ -97,8 +97,7 @@ static void place_lights(float (*lights)[8]) {
 }
 
 int main(int argc, char **argv) {
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
+    MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLLibrary *library = make_library(device, source);
     static const MTLPixelFormat formats[4] = {MTLPixelFormatRGBA8Unorm_sRGB,

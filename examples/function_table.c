@@ -26,8 +26,7 @@ static const char *plug_in = // made later, by somebody else
 int main(void) {
     enum { n = 1 << 16 };
     MTLError *error = NULL;
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
+    MTLDevice *device = default_device();
     MTLLibrary *libraries[2];
     libraries[0] = mtl_device_new_library_with_source(device, renderer, NULL, &error);
     require(libraries[0], error, "library of the renderer");
@@ -73,9 +72,7 @@ int main(void) {
     mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(n, 1, 1),
                                                  mtl_size_make(256, 1, 1));
     mtl_compute_command_encoder_end_encoding(encoder);
-    mtl_command_buffer_commit(commands);
-    mtl_command_buffer_wait_until_completed(commands);
-    require_completed(commands);
+    complete(commands);
 
     const float (*pixel)[3] = mtl_buffer_contents(image);
     static const float expected[4][3] = {

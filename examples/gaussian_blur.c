@@ -47,16 +47,9 @@ int main(void) {
     }
     for (int k = 0; k < 25; k++) weights[k] /= total;
 
-    MTLError *error = NULL;
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
-    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
-    require(library, error, "library");
-    MTLFunction *function = mtl_library_new_function(library, "blur");
-    require(function, NULL, "function blur");
-    MTLComputePipelineState *pipeline =
-        mtl_device_new_compute_pipeline_state(device, function, &error);
-    require(pipeline, error, "pipeline");
+    MTLDevice *device = default_device();
+    MTLLibrary *library = library_of(device, source);
+    MTLComputePipelineState *pipeline = compute_pipeline(device, library, "blur");
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLBuffer *in =
         mtl_device_new_buffer(device, sizeof(float) * width * height, MTLResourceStorageModeShared);
@@ -80,11 +73,7 @@ int main(void) {
         mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(width, height, 1),
                                                      mtl_size_make(32, 8, 1));
         mtl_compute_command_encoder_end_encoding(encoder);
-        mtl_command_buffer_commit(commands);
-        mtl_command_buffer_wait_until_completed(commands);
-        require_completed(commands);
-        times[r] = 1e3 * (mtl_command_buffer_gpu_end_time(commands) -
-                          mtl_command_buffer_gpu_start_time(commands));
+        times[r] = complete(commands);
         mtl_release(commands);
     }
     for (int r = 0; r < 3; r++) {
@@ -103,6 +92,6 @@ int main(void) {
 
     free(expected);
     mtl_release(in), mtl_release(out), mtl_release(queue);
-    mtl_release(pipeline), mtl_release(function), mtl_release(library), mtl_release(device);
+    mtl_release(pipeline), mtl_release(library), mtl_release(device);
     return worst > 1e-5f;
 }

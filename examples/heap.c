@@ -29,15 +29,9 @@ static void encode_step(MTLCommandBuffer *commands, MTLComputePipelineState *pip
 }
 
 int main(void) {
-    MTLError *error = NULL;
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
-    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
-    require(library, error, "library");
-    MTLFunction *function = mtl_library_new_function(library, "next");
-    MTLComputePipelineState *pipeline =
-        mtl_device_new_compute_pipeline_state(device, function, &error);
-    require(pipeline, error, "pipeline");
+    MTLDevice *device = default_device();
+    MTLLibrary *library = library_of(device, source);
+    MTLComputePipelineState *pipeline = compute_pipeline(device, library, "next");
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLFence *fence = mtl_device_new_fence(device);
 
@@ -63,9 +57,7 @@ int main(void) {
     printf("heap of %zu bytes: %zu used, %zu available, after %d buffers of %zu\n",
            mtl_heap_size(heap), mtl_heap_used_size(heap),
            mtl_heap_max_available_size(heap, need.align), steps + 1, need.size);
-    mtl_command_buffer_commit(commands);
-    mtl_command_buffer_wait_until_completed(commands);
-    require_completed(commands);
+    complete(commands);
     float expected = 63;
     for (int s = 0; s < steps; s++) expected = expected * 0.5f + 1;
     const float *y = mtl_buffer_contents(from);
@@ -89,6 +81,6 @@ int main(void) {
 
     mtl_release(floats), mtl_release(bits), mtl_release(placed), mtl_release(heap);
     mtl_release(commands), mtl_release(fence), mtl_release(queue), mtl_release(pipeline);
-    mtl_release(function), mtl_release(library), mtl_release(device);
+    mtl_release(library), mtl_release(device);
     return right ? 0 : 1;
 }

@@ -41,10 +41,8 @@ static const char *source =
 int main(void) {
     enum { blocks = 1000, size = 64, rounds = 10 };
     MTLError *error = NULL;
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
-    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
-    require(library, error, "library");
+    MTLDevice *device = default_device();
+    MTLLibrary *library = library_of(device, source);
     MTLFunction *plan_function = mtl_library_new_function(library, "plan");
     MTLFunction *pass_function = mtl_library_new_function(library, "pass");
     MTLComputePipelineState *plan =
@@ -94,9 +92,7 @@ int main(void) {
                                                                mtl_range_make(0, blocks));
     }
     mtl_compute_command_encoder_end_encoding(encoder);
-    mtl_command_buffer_commit(commands);
-    mtl_command_buffer_wait_until_completed(commands);
-    require_completed(commands);
+    complete(commands);
 
     const uint32_t *n = mtl_buffer_contents(left);
     printf("blocks left to sort, by round:");

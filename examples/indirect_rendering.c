@@ -110,8 +110,7 @@ static void encode(MTLCommandBuffer *commands, MTLComputePipelineState *kernel,
 }
 
 int main(int argc, char **argv) {
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
+    MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLLibrary *library = make_library(device, source);
     MTLError *error = NULL;

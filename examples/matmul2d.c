@@ -55,8 +55,7 @@ static float expected(const float *a, const float *b, int row, int column) {
 
 int main(void) {
     MTLError *error = NULL;
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
+    MTLDevice *device = default_device();
     MTL4Compiler *compiler = mtl_device_new_compiler(device, NULL, &error);
     require(compiler, error, "compiler");
     MTLLibrary *library =

@@ -84,10 +84,8 @@ int main(void) {
     const uint32_t n = 512;
     const size_t bytes = (size_t)n * n * sizeof(float);
     MTLError *error = NULL;
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
-    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
-    require(library, error, "library");
+    MTLDevice *device = default_device();
+    MTLLibrary *library = library_of(device, source);
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLBuffer *a = mtl_device_new_buffer(device, bytes, 0),
               *b = mtl_device_new_buffer(device, bytes, 0);
@@ -121,11 +119,7 @@ int main(void) {
                 encoder, mtl_size_make(n / variant->block[0], n / variant->block[1], 1),
                 mtl_size_make(variant->group[0], variant->group[1], 1));
             mtl_compute_command_encoder_end_encoding(encoder);
-            mtl_command_buffer_commit(commands);
-            mtl_command_buffer_wait_until_completed(commands);
-            require_completed(commands);
-            times[r] = 1e3 * (mtl_command_buffer_gpu_end_time(commands) -
-                              mtl_command_buffer_gpu_start_time(commands));
+            times[r] = complete(commands);
             mtl_release(commands);
         }
         double worst = 0; // of 64 x 64 entries spread over the matrix, in double

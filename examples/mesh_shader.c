@@ -84,8 +84,7 @@ static MTLRenderPipelineState *make_mesh_pipeline(MTLDevice *device, MTLLibrary 
 }
 
 int main(int argc, char **argv) {
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
+    MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLLibrary *library = make_library(device, source);
     const MTLPixelFormat format = MTLPixelFormatRGBA8Unorm_sRGB;

@@ -46,8 +46,7 @@ static MTLComputePipelineState *make(MTL4Compiler *compiler, const MTL4FunctionD
 int main(void) {
     enum { n = 1 << 20 };
     MTLError *error = NULL;
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
+    MTLDevice *device = default_device();
     if (!mtl_device_supports_family(device, MTLGPUFamilyMetal4)) return 1;
 
     // Pipelines, one of them with a function constant.

@@ -17,14 +17,9 @@ enum { in_flight = 3, frames = 200, n = 4096 };
 
 int main(void) {
     MTLError *error = NULL;
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
-    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
-    require(library, error, "library");
-    MTLFunction *function = mtl_library_new_function(library, "frame");
-    MTLComputePipelineState *pipeline =
-        mtl_device_new_compute_pipeline_state(device, function, &error);
-    require(pipeline, error, "pipeline");
+    MTLDevice *device = default_device();
+    MTLLibrary *library = library_of(device, source);
+    MTLComputePipelineState *pipeline = compute_pipeline(device, library, "frame");
 
     MTLBuffer *sums = mtl_device_new_buffer(device, n * sizeof(uint32_t), 0);
     // What changes from frame to frame needs a place for each frame in flight.
@@ -87,6 +82,6 @@ int main(void) {
     mtl_release(done), mtl_release(table), mtl_release(commands);
     for (int i = 0; i < in_flight; i++) mtl_release(allocators[i]);
     mtl_release(queue), mtl_release(set), mtl_release(numbers), mtl_release(sums);
-    mtl_release(pipeline), mtl_release(function), mtl_release(library), mtl_release(device);
+    mtl_release(pipeline), mtl_release(library), mtl_release(device);
     return 0;
 }

@@ -40,8 +40,7 @@ int main(void) {
     fclose(f);
 
     MTLError *error = NULL;
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
+    MTLDevice *device = default_device();
     MTLLibrary *library = mtl_device_new_library_with_url(device, folder, &error);
     require(library, error, "network");
     unlink(file), rmdir(folder);

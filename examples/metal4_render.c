@@ -171,8 +171,7 @@ static void draw(MTLDevice *device, MTLResidencySet *set, const Scene *scene) {
 }
 
 int main(int argc, char **argv) {
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
+    MTLDevice *device = default_device();
     Scene scene = {0};
     make_pipelines(device, &scene);
     MTLError *error = NULL;

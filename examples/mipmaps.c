@@ -7,8 +7,7 @@
 enum { SIZE = 256, LEVELS = 9 };
 
 int main(void) {
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
+    MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLBuffer *pixels = mtl_device_new_buffer(device, 4 * SIZE * SIZE, 0);
     MTLBuffer *back = mtl_device_new_buffer(device, 2 * 4 * SIZE * SIZE, 0);
@@ -47,9 +46,7 @@ int main(void) {
     }
     mtl_blit_command_encoder_copy_from_texture_to_texture(blit, level2, quarter);
     mtl_blit_command_encoder_end_encoding(blit);
-    mtl_command_buffer_commit(commands);
-    mtl_command_buffer_wait_until_completed(commands);
-    require_completed(commands);
+    complete(commands);
 
     // Half the light of white is 188 of 255 in sRGB, not 128.
     int wrong = 0;

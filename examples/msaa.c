@@ -80,8 +80,7 @@ static size_t count_colors(MTLTexture *texture) {
 }
 
 int main(int argc, char **argv) {
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
+    MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLLibrary *library = make_library(device, source);
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);

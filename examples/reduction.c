@@ -41,11 +41,8 @@ static const char *source =
 enum { n = 1 << 22, group = 256, n_groups = n / group, runs = 15 };
 
 int main(void) {
-    MTLError *error = NULL;
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
-    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
-    require(library, error, "library");
+    MTLDevice *device = default_device();
+    MTLLibrary *library = library_of(device, source);
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLBuffer *in = mtl_device_new_buffer(device, n * sizeof(float), MTLResourceStorageModeShared);
     MTLBuffer *out =
@@ -59,11 +56,7 @@ int main(void) {
     bool ok = true;
     const char *names[] = {"tree", "simd"};
     for (int k = 0; k < 2; k++) {
-        MTLFunction *function = mtl_library_new_function(library, names[k]);
-        require(function, NULL, names[k]);
-        MTLComputePipelineState *pipeline =
-            mtl_device_new_compute_pipeline_state(device, function, &error);
-        require(pipeline, error, "pipeline");
+        MTLComputePipelineState *pipeline = compute_pipeline(device, library, names[k]);
         double times[runs];
         for (int r = 0; r < runs; r++) {
             memset(sums, 0, n_groups * sizeof(float));
@@ -78,11 +71,7 @@ int main(void) {
             mtl_compute_command_encoder_dispatch_threadgroups(
                 encoder, mtl_size_make(n_groups, 1, 1), mtl_size_make(group, 1, 1));
             mtl_compute_command_encoder_end_encoding(encoder);
-            mtl_command_buffer_commit(commands);
-            mtl_command_buffer_wait_until_completed(commands);
-            require_completed(commands);
-            times[r] = 1e3 * (mtl_command_buffer_gpu_end_time(commands) -
-                              mtl_command_buffer_gpu_start_time(commands));
+            times[r] = complete(commands);
             mtl_release(commands);
         }
         double sum = 0;
@@ -91,7 +80,7 @@ int main(void) {
         printf("%s: the sum of %d floats is %.3f (in double: %.3f), %.3f ms, %.1f GB/s\n", names[k],
                n, sum, expected, ms, 4.0 * n / ms * 1e-6);
         ok = ok && fabs(sum - expected) < 0.05;
-        mtl_release(pipeline), mtl_release(function);
+        mtl_release(pipeline);
     }
     mtl_release(in), mtl_release(out), mtl_release(queue), mtl_release(library),
         mtl_release(device);

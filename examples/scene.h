@@ -181,9 +181,7 @@ static inline MTLRenderPipelineState *make_pipeline(MTLDevice *device, MTLLibrar
 }
 
 static inline void finish(MTLCommandBuffer *commands) {
-    mtl_command_buffer_commit(commands);
-    mtl_command_buffer_wait_until_completed(commands);
-    require_completed(commands);
+    complete(commands);
     mtl_release(commands);
 }
 #endif

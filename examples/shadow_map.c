@@ -97,8 +97,7 @@ static void draw_bodies(MTLRenderCommandEncoder *encoder, const Scene *scene, MT
 }
 
 int main(int argc, char **argv) {
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
+    MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLLibrary *library = make_library(device, source);
     const MTLPixelFormat color = MTLPixelFormatRGBA8Unorm_sRGB, depth = MTLPixelFormatDepth32Float;

@@ -23,12 +23,7 @@ static const char *source =
 
 static MTLComputePipelineState *make_pipeline(MTLDevice *device, MTLLibrary *library,
                                               const char *name) {
-    MTLError *error = NULL;
-    MTLFunction *function = mtl_library_new_function(library, name);
-    MTLComputePipelineState *pipeline =
-        mtl_device_new_compute_pipeline_state(device, function, &error);
-    require(pipeline, error, name);
-    mtl_release(function);
+    MTLComputePipelineState *pipeline = compute_pipeline(device, library, name);
     return pipeline;
 }
 
@@ -70,13 +65,10 @@ static int other_process(MTLDevice *device, const char *name) {
 }
 
 int main(int argc, char **argv) {
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
+    MTLDevice *device = default_device();
     if (argc > 1) return other_process(device, argv[1]);
 
-    MTLError *error = NULL;
-    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
-    require(library, error, "library");
+    MTLLibrary *library = library_of(device, source);
     MTLComputePipelineState *square = make_pipeline(device, library, "square");
     MTLComputePipelineState *half_of = make_pipeline(device, library, "half_of");
     MTLCommandQueue *queues[2] = {mtl_device_new_command_queue(device),

@@ -46,14 +46,9 @@ static void reference(const float *weights, const float *biases, float *x) {
 
 int main(void) {
     MTLError *error = NULL;
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
-    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
-    require(library, error, "library");
-    MTLFunction *function = mtl_library_new_function(library, "forward");
-    MTLComputePipelineState *pipeline =
-        mtl_device_new_compute_pipeline_state(device, function, &error);
-    require(pipeline, error, "pipeline");
+    MTLDevice *device = default_device();
+    MTLLibrary *library = library_of(device, source);
+    MTLComputePipelineState *pipeline = compute_pipeline(device, library, "forward");
 
     // Rows of 16 weights lie 20 apart: strides say so.
     static float weights[n_layers * size * pitch], biases[n_layers * size];
@@ -103,9 +98,7 @@ int main(void) {
     mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(n_samples, 1, 1),
                                                  mtl_size_make(64, 1, 1));
     mtl_compute_command_encoder_end_encoding(e);
-    mtl_command_buffer_commit(commands);
-    mtl_command_buffer_wait_until_completed(commands);
-    require_completed(commands);
+    complete(commands);
 
     float error_max = 0;
     for (int k = 0; k < size; k++) error_max = fmaxf(error_max, fabsf(values[k] - first[k]));
@@ -113,7 +106,7 @@ int main(void) {
            size, n_samples, (double)error_max);
     for (int l = 0; l < n_layers; l++) mtl_release(w[l]), mtl_release(b[l]);
     mtl_release(commands), mtl_release(queue), mtl_release(x), mtl_release(layers);
-    mtl_release(memory), mtl_release(pipeline), mtl_release(function), mtl_release(library);
+    mtl_release(memory), mtl_release(pipeline), mtl_release(library);
     mtl_release(device);
     return error_max < 1e-5f ? 0 : 1;
 }

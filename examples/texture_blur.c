@@ -48,16 +48,9 @@ static double check(const unsigned char *in, const unsigned char *out) {
 }
 
 int main(void) {
-    MTLError *error = NULL;
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
-    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
-    require(library, error, "library");
-    MTLFunction *function = mtl_library_new_function(library, "blur");
-    require(function, NULL, "function blur");
-    MTLComputePipelineState *pipeline =
-        mtl_device_new_compute_pipeline_state(device, function, &error);
-    require(pipeline, error, "pipeline");
+    MTLDevice *device = default_device();
+    MTLLibrary *library = library_of(device, source);
+    MTLComputePipelineState *pipeline = compute_pipeline(device, library, "blur");
 
     // An image: rings, with a corner that would show a wrong edge.
     unsigned char *pixels = malloc(4 * WIDTH * HEIGHT), *result = malloc(4 * WIDTH * HEIGHT);
@@ -96,9 +89,7 @@ int main(void) {
     mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(WIDTH, HEIGHT, 1),
                                                  mtl_size_make(16, 16, 1));
     mtl_compute_command_encoder_end_encoding(encoder);
-    mtl_command_buffer_commit(commands);
-    mtl_command_buffer_wait_until_completed(commands);
-    require_completed(commands);
+    complete(commands);
 
     mtl_texture_get_bytes(out, result, 4 * WIDTH, all, 0);
     double worst = check(pixels, result);
@@ -108,7 +99,7 @@ int main(void) {
            worst);
     free(pixels), free(result);
     mtl_release(commands), mtl_release(queue), mtl_release(sampler), mtl_release(in);
-    mtl_release(out), mtl_release(pipeline), mtl_release(function), mtl_release(library);
+    mtl_release(out), mtl_release(pipeline), mtl_release(library);
     mtl_release(device);
     return worst > 0.51; // half a step of rounding
 }

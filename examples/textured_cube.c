@@ -71,8 +71,7 @@ static MTLTexture *make_board(MTLDevice *device, MTLCommandQueue *queue) {
 
 static MTLRenderPipelineState *make_pipeline(MTLDevice *device) {
     MTLError *error = NULL;
-    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
-    require(library, error, "library");
+    MTLLibrary *library = library_of(device, source);
     MTLRenderPipelineDescriptor d = {.vertex_function = mtl_library_new_function(library, "face"),
                                      .fragment_function = mtl_library_new_function(library, "lit"),
                                      .color_attachments[0].pixel_format =
@@ -105,8 +104,7 @@ static void draw_cube(MTLRenderCommandEncoder *encoder, Matrix model, const floa
 }
 
 int main(int argc, char **argv) {
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
+    MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLRenderPipelineState *pipeline = make_pipeline(device);
     MTLTexture *board = make_board(device, queue);
@@ -141,9 +139,7 @@ int main(int argc, char **argv) {
     draw_cube(encoder, rotation(0.5f, 0.6f, -0.4f, 0.9f), (const float[]){1, 0.55f, 0.2f});
     draw_cube(encoder, rotation(0.3f, -0.7f, 0.9f, 0.6f), (const float[]){0.25f, 0.6f, 1});
     mtl_render_command_encoder_end_encoding(encoder);
-    mtl_command_buffer_commit(commands);
-    mtl_command_buffer_wait_until_completed(commands);
-    require_completed(commands);
+    complete(commands);
 
     unsigned char *pixels = malloc(4 * WIDTH * HEIGHT);
     require(pixels, NULL, "memory");

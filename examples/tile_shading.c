@@ -168,8 +168,7 @@ static void dispatch(MTLRenderCommandEncoder *encoder, MTLRenderPipelineState *p
 }
 
 int main(int argc, char **argv) {
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
+    MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     char source[sizeof first_part + sizeof second_part];
     snprintf(source, sizeof source, "%s%s", first_part, second_part);

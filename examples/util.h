@@ -35,6 +35,41 @@ static inline void require_completed(const MTLCommandBuffer *commands) {
     require(NULL, mtl_command_buffer_error(commands), "command buffer");
 }
 
+// The steps that vector_add.c shows one by one.
+static inline MTLDevice *default_device(void) {
+    MTLDevice *device = mtl_create_system_default_device();
+    require(device, NULL, "device");
+    return device;
+}
+
+static inline MTLLibrary *library_of(MTLDevice *device, const char *source) {
+    MTLError *error = NULL;
+    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
+    require(library, error, "library");
+    return library;
+}
+
+static inline MTLComputePipelineState *compute_pipeline(MTLDevice *device, MTLLibrary *library,
+                                                        const char *name) {
+    MTLError *error = NULL;
+    MTLFunction *function = mtl_library_new_function(library, name);
+    require(function, NULL, name);
+    MTLComputePipelineState *pipeline =
+        mtl_device_new_compute_pipeline_state(device, function, &error);
+    require(pipeline, error, name);
+    mtl_release(function);
+    return pipeline;
+}
+
+// Commits, waits, and ends the example if it failed; the milliseconds it took on the device.
+static inline double complete(MTLCommandBuffer *commands) {
+    mtl_command_buffer_commit(commands);
+    mtl_command_buffer_wait_until_completed(commands);
+    require_completed(commands);
+    return 1e3 * (mtl_command_buffer_gpu_end_time(commands) -
+                  mtl_command_buffer_gpu_start_time(commands));
+}
+
 static inline float random_float(unsigned *state) { // in [-0.5, 0.5)
     *state = *state * 1664525u + 1013904223u;
     return (float)(*state >> 8) / 16777216.0f - 0.5f;

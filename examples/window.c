@@ -65,8 +65,7 @@ static void draw(CAMetalLayer *layer, MTLCommandQueue *queue, MTLRenderPipelineS
 
 int main(int argc, char **argv) {
     int frames = argc > 1 ? atoi(argv[1]) : 30;
-    MTLDevice *device = mtl_create_system_default_device();
-    require(device, NULL, "device");
+    MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLLibrary *library = make_library(device, source);
     CAMetalLayer *layer = ca_metal_layer_new();

@@ -9,11 +9,11 @@ timed alone. Ends with status 1 if a pixel differs.
 """
 
 import sys
-import time
 
 import numpy as np
 
 import pymetal as pm
+from clock import seconds
 
 try:
     from scipy import ndimage
@@ -93,17 +93,6 @@ class Blur:
         return self.blurred.contents().view(np.float32).reshape(self.shape)
 
 
-def milliseconds(function, repeats):
-    """The best of several runs; the first one, which warms up, does not count."""
-    function()
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - begin)
-    return min(times) * 1e3
-
-
 def main():
     repeats = 3 if "--quick" in sys.argv else 10
     device = pm.create_system_default_device()
@@ -116,12 +105,12 @@ def main():
     for name, n in SIZES:
         image = np.random.default_rng(n).random((n, n), dtype=np.float32)
         blur = Blur(n, n)
-        gpu = milliseconds(lambda: blur(image), repeats)
+        gpu = 1e3 * seconds(lambda: blur(image), repeats)
         print(f"{name} ({n}x{n}):")
         if ndimage is None:
             print(f"  GPU: {gpu:.2f} ms")
             continue
-        cpu = milliseconds(lambda: ndimage.convolve(image, weights(), mode="nearest"), repeats)
+        cpu = 1e3 * seconds(lambda: ndimage.convolve(image, weights(), mode="nearest"), repeats)
         print(f"  CPU: {cpu:.2f} ms")
         print(f"  GPU: {gpu:.2f} ms")
         print(f"  Speedup: {cpu / gpu:.2f}x")

@@ -8,11 +8,12 @@ Shows the calls rather than speed: NumPy's BLAS wins. 02_matrix_multiply_tiled.p
 """
 
 import sys
-import time
 
 import numpy as np
 
 import pymetal as pm
+from clock import seconds
+from matrices import Multiply
 
 SIZES = [("Small", 64), ("Medium", 256), ("Large", 512)]
 
@@ -37,55 +38,13 @@ kernel void matrix_multiply(device const float *a [[buffer(0)]],
 """
 
 
-class Multiply:
-    """a @ b for two given matrices; the operands go into buffers once."""
-
-    def __init__(self, a, b):
-        device = pm.create_system_default_device()
-        self.queue = device.new_command_queue()
-        library = device.new_library_with_source(SOURCE)
-        self.pipeline = device.new_compute_pipeline_state(library.new_function("matrix_multiply"))
-        self.rows, self.columns = a.shape[0], b.shape[1]
-        size = np.array([self.rows, self.columns, a.shape[1], 0], np.uint32)  # uint3: 16 bytes
-        lengths = a.nbytes, b.nbytes, self.rows * self.columns * 4, size.nbytes
-        self.buffers = [device.new_buffer(length, pm.ResourceStorageModeShared)
-                        for length in lengths]
-        for buffer, array in zip(self.buffers, (a, b, None, size)):
-            if array is not None:
-                np.copyto(np.frombuffer(buffer.contents(), array.dtype), array.ravel())
-
-    def __call__(self):
-        """The product, in memory that the next call writes again."""
-        commands = self.queue.command_buffer()
-        encoder = commands.compute_command_encoder()
-        encoder.set_compute_pipeline_state(self.pipeline)
-        for index, buffer in enumerate(self.buffers):
-            encoder.set_buffer(buffer, 0, index)
-        encoder.dispatch_threadgroups(-(-self.columns // 16), -(-self.rows // 16), 1, 16, 16, 1)
-        encoder.end_encoding()
-        commands.commit()
-        commands.wait_until_completed()
-        return np.frombuffer(self.buffers[2].contents(), np.float32).reshape(self.rows, -1)
-
-
-def seconds(function, repeats=5):
-    """The best of several runs; the first one, which warms up, does not count."""
-    function()
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - begin)
-    return min(times)
-
-
 def main():
     print(f"Device: {pm.create_system_default_device().name}\n")
     right = True
     for name, n in SIZES:
         generator = np.random.default_rng(n)
         a, b = (generator.random((n, n), dtype=np.float32) for _ in range(2))
-        multiply = Multiply(a, b)
+        multiply = Multiply(SOURCE, "matrix_multiply", a, b)
         cpu, gpu = seconds(lambda: a @ b), seconds(multiply)
         work = 2 * n ** 3 / 1e9
         print(f"{name} ({n}x{n}) @ {name} ({n}x{n}):")

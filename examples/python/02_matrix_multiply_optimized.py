@@ -9,14 +9,14 @@ status 1 if a result is wrong.
 """
 
 import sys
-import time
 
 import numpy as np
 
 import pymetal as pm
+from clock import seconds
+from matrices import Multiply
 
 SIZES = [("Medium", 512), ("Large", 1024), ("Huge", 2048), ("Massive", 4096)]
-TILE = 16
 
 SOURCE = """
 #include <metal_stdlib>
@@ -50,49 +50,6 @@ kernel void multiply(device const float *a [[buffer(0)]], device const float *b 
 """
 
 
-class Multiply:
-    """a @ b for two given matrices; the operands go into buffers once."""
-
-    def __init__(self, a, b):
-        device = pm.create_system_default_device()
-        self.queue = device.new_command_queue()
-        library = device.new_library_with_source(SOURCE)
-        self.pipeline = device.new_compute_pipeline_state(library.new_function("multiply"))
-        self.rows, self.columns = a.shape[0], b.shape[1]
-        size = np.array([self.rows, self.columns, a.shape[1], 0], np.uint32)  # uint3: 16 bytes
-        lengths = a.nbytes, b.nbytes, self.rows * self.columns * 4, size.nbytes
-        self.buffers = [device.new_buffer(length, pm.ResourceStorageModeShared)
-                        for length in lengths]
-        for buffer, array in zip(self.buffers, (a, b, None, size)):
-            if array is not None:
-                np.copyto(np.frombuffer(buffer.contents(), array.dtype), array.ravel())
-
-    def __call__(self):
-        """The product, in memory that the next call writes again."""
-        commands = self.queue.command_buffer()
-        encoder = commands.compute_command_encoder()
-        encoder.set_compute_pipeline_state(self.pipeline)
-        for index, buffer in enumerate(self.buffers):
-            encoder.set_buffer(buffer, 0, index)
-        encoder.dispatch_threadgroups(-(-self.columns // TILE), -(-self.rows // TILE), 1,
-                                      TILE, TILE, 1)
-        encoder.end_encoding()
-        commands.commit()
-        commands.wait_until_completed()
-        return np.frombuffer(self.buffers[2].contents(), np.float32).reshape(self.rows, -1)
-
-
-def seconds(function, repeats):
-    """The best of several runs; the first one, which warms up, does not count."""
-    function()
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - begin)
-    return min(times)
-
-
 def verdict(cpu, gpu):
     if gpu <= cpu:
         return f"{cpu / gpu:.1f}x faster!"
@@ -107,7 +64,7 @@ def main():
             continue
         generator = np.random.default_rng(n)
         a, b = (generator.random((n, n), dtype=np.float32) for _ in range(2))
-        multiply, repeats = Multiply(a, b), 2 if n > 1024 else 5
+        multiply, repeats = Multiply(SOURCE, "multiply", a, b), 2 if n > 1024 else 5
         cpu, gpu = seconds(lambda: a @ b, repeats), seconds(multiply, repeats)
         work = 2 * n ** 3 / 1e9
         print(f"{name} ({n}x{n}):")

@@ -8,14 +8,14 @@ NumPy and with the plain kernel. Ends with status 1 if a result is wrong.
 """
 
 import sys
-import time
 
 import numpy as np
 
 import pymetal as pm
+from clock import seconds
+from matrices import Multiply
 
 SIZES = [("Small", 256), ("Medium", 512), ("Large", 1024)]
-TILE = 16
 
 SOURCE = """
 #include <metal_stdlib>
@@ -59,56 +59,13 @@ kernel void tiled(device const float *a [[buffer(0)]], device const float *b [[b
 """
 
 
-class Multiply:
-    """a @ b for two given matrices with one of the kernels."""
-
-    def __init__(self, kernel, a, b):
-        device = pm.create_system_default_device()
-        self.queue = device.new_command_queue()
-        library = device.new_library_with_source(SOURCE)
-        self.pipeline = device.new_compute_pipeline_state(library.new_function(kernel))
-        self.rows, self.columns = a.shape[0], b.shape[1]
-        size = np.array([self.rows, self.columns, a.shape[1], 0], np.uint32)  # uint3: 16 bytes
-        lengths = a.nbytes, b.nbytes, self.rows * self.columns * 4, size.nbytes
-        self.buffers = [device.new_buffer(length, pm.ResourceStorageModeShared)
-                        for length in lengths]
-        for buffer, array in zip(self.buffers, (a, b, None, size)):
-            if array is not None:
-                np.copyto(np.frombuffer(buffer.contents(), array.dtype), array.ravel())
-
-    def __call__(self):
-        """The product, in memory that the next call writes again."""
-        commands = self.queue.command_buffer()
-        encoder = commands.compute_command_encoder()
-        encoder.set_compute_pipeline_state(self.pipeline)
-        for index, buffer in enumerate(self.buffers):
-            encoder.set_buffer(buffer, 0, index)
-        encoder.dispatch_threadgroups(-(-self.columns // TILE), -(-self.rows // TILE), 1,
-                                      TILE, TILE, 1)
-        encoder.end_encoding()
-        commands.commit()
-        commands.wait_until_completed()
-        return np.frombuffer(self.buffers[2].contents(), np.float32).reshape(self.rows, -1)
-
-
-def seconds(function, repeats=5):
-    """The best of several runs; the first one, which warms up, does not count."""
-    function()
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - begin)
-    return min(times)
-
-
 def main():
     print(f"Device: {pm.create_system_default_device().name}\n")
     right = True
     for name, n in SIZES:
         generator = np.random.default_rng(n)
         a, b = (generator.random((n, n), dtype=np.float32) for _ in range(2))
-        naive, tiled = (Multiply(kernel, a, b) for kernel in ("naive", "tiled"))
+        naive, tiled = (Multiply(SOURCE, kernel, a, b) for kernel in ("naive", "tiled"))
         repeats = 3 if "--quick" in sys.argv else 10
         cpu, plain, gpu = (seconds(f, repeats) for f in (lambda: a @ b, naive, tiled))
         work = 2 * n ** 3 / 1e9
@@ -121,7 +78,7 @@ def main():
     # Sizes that are no multiple of the tile.
     a = np.random.default_rng(1).random((37, 101), dtype=np.float32)
     b = np.random.default_rng(2).random((101, 53), dtype=np.float32)
-    right = right and np.allclose(Multiply("tiled", a, b)(), a @ b, rtol=1e-5)
+    right = right and np.allclose(Multiply(SOURCE, "tiled", a, b)(), a @ b, rtol=1e-5)
     if not right:
         sys.exit("the products differ")
     print("All results match")

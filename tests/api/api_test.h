@@ -88,4 +88,18 @@ static inline void commit_and_wait(MTLCommandBuffer *commands) {
 #define ADD_ONE                                                                                    \
     HEAD "kernel void add_one(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {" \
          " x[i] += 1; }\n"
+
+// A rule was broken just now: said once. The commands, whose encoding has ended, fail with it.
+static inline void assert_broke(const char *rule) {
+    if (strcmp(last_rule, rule) != 0 || n_messages != 1)
+        fail_msg("expected %s once, got '%s' %d times: %s", rule, last_rule, (int)n_messages,
+                 last_text);
+}
+
+static inline void assert_fails_with(MTLCommandBuffer *commands, const char *rule) {
+    commit_and_wait(commands);
+    assert_int_equal(mtl_command_buffer_status(commands), MTLCommandBufferStatusError);
+    assert_string_equal(mtl_error_rule(mtl_command_buffer_error(commands)), rule);
+    mtl_release(commands);
+}
 #endif

@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_blit.c: the blit encoder: copies of buffers and textures in every form, fills, order with
 // kernels, and every rule: a broken one ends the command buffer in error and nothing is copied.
-#include "api_test.h"
+#include "queue_test.h"
 #include "guard.h"
 
-static MTLCommandQueue *queue;
 static MTLCommandBuffer *commands;
 static MTLBlitCommandEncoder *blit;
-
-static int set_up(void **state) {
-    if (open_device(state) != 0) return -1;
-    queue = mtl_device_new_command_queue(device);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    mtl_release(queue);
-    return close_device(state);
-}
 
 static void begin(void) {
     clear_messages();
@@ -35,14 +23,9 @@ static void run(void) {
 
 // The call just made broke the rule: said once, and the command buffer fails with it.
 static void broke(const char *rule) {
-    if (strcmp(last_rule, rule) != 0 || n_messages != 1)
-        fail_msg("expected %s once, got '%s' %d times: %s", rule, last_rule, (int)n_messages,
-                 last_text);
+    assert_broke(rule);
     mtl_blit_command_encoder_end_encoding(blit);
-    commit_and_wait(commands);
-    assert_int_equal(mtl_command_buffer_status(commands), MTLCommandBufferStatusError);
-    assert_string_equal(mtl_error_rule(mtl_command_buffer_error(commands)), rule);
-    mtl_release(commands);
+    assert_fails_with(commands, rule);
 }
 
 static MTLTexture *make(MTLTextureType type, MTLPixelFormat format, size_t w, size_t h,

@@ -3,20 +3,7 @@
 // in doubles and by another way than the library: overlaps of intervals instead of weights by
 // formula.
 #include <math.h>
-#include "api_test.h"
-
-static MTLCommandQueue *queue;
-
-static int set_up(void **state) {
-    if (open_device(state) != 0) return -1;
-    queue = mtl_device_new_command_queue(device);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    mtl_release(queue);
-    return close_device(state);
-}
+#include "queue_test.h"
 
 // ---- The reference ----
 

@@ -137,10 +137,7 @@ static void store_actions(void **state) {
 
 static void expect(MTLCommandBuffer *commands, const char *rule) {
     assert_string_equal(last_rule, rule);
-    commit_and_wait(commands);
-    assert_int_equal(mtl_command_buffer_status(commands), MTLCommandBufferStatusError);
-    assert_string_equal(mtl_error_rule(mtl_command_buffer_error(commands)), rule);
-    mtl_release(commands);
+    assert_fails_with(commands, rule);
     clear_messages();
 }
 

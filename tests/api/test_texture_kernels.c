@@ -84,14 +84,9 @@ static void run(size_t w, size_t h) {
 }
 
 static void broke(const char *rule) {
-    if (strcmp(last_rule, rule) != 0 || n_messages != 1)
-        fail_msg("expected %s once, got '%s' %d times: %s", rule, last_rule, (int)n_messages,
-                 last_text);
+    assert_broke(rule);
     mtl_compute_command_encoder_end_encoding(encoder);
-    commit_and_wait(commands);
-    assert_int_equal(mtl_command_buffer_status(commands), MTLCommandBufferStatusError);
-    assert_string_equal(mtl_error_rule(mtl_command_buffer_error(commands)), rule);
-    mtl_release(commands);
+    assert_fails_with(commands, rule);
 }
 
 static MTLTexture *make(MTLPixelFormat format, size_t w, size_t h, size_t levels,

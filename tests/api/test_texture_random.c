@@ -3,7 +3,7 @@
 // beside a model that keeps the bytes itself and decides by Metal's documented rules which calls
 // are valid: the library must refuse exactly the others, and all bytes must be the model's in the
 // end.
-#include "api_test.h"
+#include "queue_test.h"
 #include "guard.h"
 
 enum { N_TEXTURES = 14, N_OPS = 6000, BUFFER = 40000 };
@@ -26,7 +26,6 @@ typedef struct Texture {
     uint8_t *data[8]; // per level: slices or planes, rows of blocks
 } Texture;
 
-static MTLCommandQueue *queue;
 static Texture textures[N_TEXTURES];
 static MTLBuffer *buffer;
 static uint8_t shadow[BUFFER]; // of the buffer
@@ -311,17 +310,6 @@ static void test_random(void **state) {
         mtl_release(t->texture);
     }
     mtl_release(buffer);
-}
-
-static int set_up(void **state) {
-    if (open_device(state) != 0) return -1;
-    queue = mtl_device_new_command_queue(device);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    mtl_release(queue);
-    return close_device(state);
 }
 
 int main(void) {

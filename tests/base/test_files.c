@@ -6,13 +6,7 @@
 #include <errno.h>
 
 static char *folder;
-static char *at(const char *name) {
-    static char path[4][4096];
-    static int i;
-    i = (i + 1) % 4;
-    snprintf(path[i], sizeof path[i], "%s/%s", folder, name);
-    return path[i];
-}
+static char *at(const char *name) { return testing_path(folder, name); }
 
 static int set_up(void **state) {
     (void)state;

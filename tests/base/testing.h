@@ -27,6 +27,15 @@ static inline char *testing_folder(void) {
     return path;
 }
 
+// A file of the folder, in one of a few buffers.
+static inline char *testing_path(const char *folder, const char *name) {
+    static char path[4][4096];
+    static int i;
+    i = (i + 1) % 4;
+    snprintf(path[i], sizeof path[i], "%s/%s", folder, name);
+    return path[i];
+}
+
 static inline void testing_remove_folder(char *path) {
     nftw(path, testing_remove, 16, FTW_DEPTH | FTW_PHYS);
     free(path);

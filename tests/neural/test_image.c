@@ -16,13 +16,7 @@
 static char message[NEURAL_ERROR_BYTES];
 static char *folder;
 
-static char *at(const char *name) {
-    static char path[2][4096];
-    static int i;
-    i = !i;
-    snprintf(path[i], sizeof path[i], "%s/%s", folder, name);
-    return path[i];
-}
+static char *at(const char *name) { return testing_path(folder, name); }
 
 static int set_up(void **state) {
     (void)state;

@@ -191,6 +191,25 @@ void place(Vertex *v, double x, double y, double z, double w_clip, double width,
     v->position[3] = (float)w_clip;
 }
 
+DevDraw draw_of(const Stages *stages, const DevState *state, uint32_t n_vertices) {
+    return (DevDraw){.vertex = &stages->vertex,
+                     .fragment = &stages->fragment,
+                     .state = state,
+                     .n_vertices = n_vertices,
+                     .n_instances = 1};
+}
+
+void pass_clears(DevPass *pass, Target *color, Target *depth) {
+    pass->colors[0] = (DevColor){.view = {.texture = &color->texture},
+                                 .load = DEV_LOAD_CLEAR,
+                                 .store = DEV_STORE_STORE,
+                                 .clear = {-1, -1, -1, -1}};
+    pass->depth = (DevDepth){.view = {.texture = &depth->texture},
+                             .load = DEV_LOAD_CLEAR,
+                             .store = DEV_STORE_STORE,
+                             .clear = 1};
+}
+
 void render(const DevPass *pass, const DevDraw *draws, size_t n) {
     DevRun run = {.fault = 0};
     bool ok = cpu_run_begin(&run, 0) && cpu_raster(&run, pass, draws, n);

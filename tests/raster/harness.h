@@ -61,6 +61,9 @@ DevState state_default(uint8_t primitive);
 // A position whose window coordinates are x, y (pixels) exactly, in a target of w x h (powers of
 // two).
 void place(Vertex *v, double x, double y, double z, double w_clip, double width, double height);
+DevDraw draw_of(const Stages *stages, const DevState *state, uint32_t n_vertices); // one instance
+// Both are cleared, to -1 and 1, and stored.
+void pass_clears(DevPass *pass, Target *color, Target *depth);
 // Draws, and fails the test on a fault.
 void render(const DevPass *pass, const DevDraw *draws, size_t n);
 // xorshift

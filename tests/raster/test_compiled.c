@@ -73,14 +73,7 @@ static Scene *scene_new(const char *source, bool attributes, uint32_t n_samples,
     s->color = target_new(RGBA32F, SIZE, SIZE, n_samples, layers);
     s->depth = target_new(D32F, SIZE, SIZE, n_samples, layers);
     s->pass = (DevPass){.width = SIZE, .height = SIZE, .n_samples = n_samples, .n_layers = layers};
-    s->pass.colors[0] = (DevColor){.view = {.texture = &s->color.texture},
-                                   .load = DEV_LOAD_CLEAR,
-                                   .store = DEV_STORE_STORE,
-                                   .clear = {-1, -1, -1, -1}};
-    s->pass.depth = (DevDepth){.view = {.texture = &s->depth.texture},
-                               .load = DEV_LOAD_CLEAR,
-                               .store = DEV_STORE_STORE,
-                               .clear = 1};
+    pass_clears(&s->pass, &s->color, &s->depth);
     s->state.depth_write = true;
     return s;
 }

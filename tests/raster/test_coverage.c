@@ -44,11 +44,7 @@ static Scene *scene_new(uint32_t n_vertices, uint32_t n_samples, uint8_t primiti
                                    .src_alpha = DEV_BLEND_ONE,
                                    .dst_alpha = DEV_BLEND_ONE,
                                    .write_mask = 15};
-    s->draw = (DevDraw){.vertex = &s->stages.vertex,
-                        .fragment = &s->stages.fragment,
-                        .state = &s->state,
-                        .n_vertices = n_vertices,
-                        .n_instances = 1};
+    s->draw = draw_of(&s->stages, &s->state, n_vertices);
     return s;
 }
 

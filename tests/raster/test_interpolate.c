@@ -28,23 +28,12 @@ static Scene *scene_new(Behaviour b, uint8_t primitive, uint32_t n, uint32_t n_s
     s->color = target_new(RGBA32F, SIZE, SIZE, n_samples, 1);
     s->depth = target_new(D32F, SIZE, SIZE, n_samples, 1);
     s->pass = (DevPass){.width = SIZE, .height = SIZE, .n_samples = n_samples};
-    s->pass.colors[0] = (DevColor){.view = {.texture = &s->color.texture},
-                                   .load = DEV_LOAD_CLEAR,
-                                   .store = DEV_STORE_STORE,
-                                   .clear = {-1, -1, -1, -1}};
-    s->pass.depth = (DevDepth){.view = {.texture = &s->depth.texture},
-                               .load = DEV_LOAD_CLEAR,
-                               .store = DEV_STORE_STORE,
-                               .clear = 1};
+    pass_clears(&s->pass, &s->color, &s->depth);
     b.colors = 1;
     stages_init(&s->stages, s->vertices, n, b, 0, 0);
     s->state = state_default(primitive);
     s->state.depth_write = true;
-    s->draw = (DevDraw){.vertex = &s->stages.vertex,
-                        .fragment = &s->stages.fragment,
-                        .state = &s->state,
-                        .n_vertices = n,
-                        .n_instances = 1};
+    s->draw = draw_of(&s->stages, &s->state, n);
     return s;
 }
 

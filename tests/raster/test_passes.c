@@ -45,11 +45,7 @@ static Scene *scene_new(uint32_t format, uint32_t w, uint32_t h, uint32_t sample
     b.colors = 1;
     stages_init(&s->stages, s->vertices, 6, b, vertex_flags, 0);
     s->state = state_default(DEV_TRIANGLE);
-    s->draw = (DevDraw){.vertex = &s->stages.vertex,
-                        .fragment = &s->stages.fragment,
-                        .state = &s->state,
-                        .n_vertices = 6,
-                        .n_instances = 1};
+    s->draw = draw_of(&s->stages, &s->state, 6);
     return s;
 }
 

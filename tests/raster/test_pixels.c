@@ -64,11 +64,7 @@ static Scene *scene_new(Behaviour behaviour, uint32_t n_samples, double z) {
     }
     stages_init(&s->stages, s->vertices, 6, behaviour, 0, 0);
     s->state = state_default(DEV_TRIANGLE);
-    s->draw = (DevDraw){.vertex = &s->stages.vertex,
-                        .fragment = &s->stages.fragment,
-                        .state = &s->state,
-                        .n_vertices = 6,
-                        .n_instances = 1};
+    s->draw = draw_of(&s->stages, &s->state, 6);
     return s;
 }
 
