@@ -3,21 +3,21 @@
 // hashes finds them, so that files with very many names are read in linear time.
 #include <stdlib.h>
 #include <string.h>
+#include "base/hash_table.h"
 #include "ingot/tensor_files.h"
 #include "tensor/tensor_int.h"
 
 typedef struct Entry {
+    HashNode node;
     char *name;
-    uint64_t hash;
     IgTensor *tensor; // or the value of metadata:
     char *value;
 } Entry;
 
 typedef struct Table {
-    Entry *entries;
+    Entry **entries; // in the order in which they came
     int n, capacity;
-    int32_t *slots; // 1 + number of an entry; 0: free. A power of two, at least twice n
-    size_t n_slots;
+    HashTable names;
 } Table;
 
 struct IgDict {
@@ -25,82 +25,60 @@ struct IgDict {
     Table tensors, metadata;
 };
 
-static uint64_t hash_of(const char *name) {
-    uint64_t h = 1469598103934665603u;
-    for (; *name; name++) h = (h ^ (unsigned char)*name) * 1099511628211u;
-    return h ^ h >> 29;
+static Entry *find(const Table *t, const char *name) {
+    const uint64_t hash = hash_text(name);
+    for (HashNode *n = hash_chain(&t->names, hash); n; n = n->next)
+        if (n->hash == hash && !strcmp(((Entry *)n)->name, name)) return (Entry *)n;
+    return NULL;
 }
 
-static int find(const Table *t, const char *name, uint64_t hash) {
-    for (size_t i = hash; t->n_slots; i++) {
-        int32_t slot = t->slots[i & (t->n_slots - 1)];
-        if (!slot) break;
-        const Entry *e = &t->entries[slot - 1];
-        if (e->hash == hash && !strcmp(e->name, name)) return slot - 1;
-    }
-    return -1;
-}
-
-static void fill_slots(Table *t) {
-    memset(t->slots, 0, t->n_slots * sizeof *t->slots);
-    for (int i = 0; i < t->n; i++) {
-        size_t at = t->entries[i].hash;
-        while (t->slots[at & (t->n_slots - 1)]) at++;
-        t->slots[at & (t->n_slots - 1)] = i + 1;
-    }
+static void free_entry(HashNode *node) {
+    Entry *e = (Entry *)node;
+    ig_release(e->tensor);
+    free(e->value);
+    free(e->name);
+    free(e);
 }
 
 static bool grow(Table *t) {
     if (t->n < t->capacity) return true;
     int capacity = t->capacity ? t->capacity * 2 : 16;
-    Entry *entries = realloc(t->entries, (size_t)capacity * sizeof *entries);
+    Entry **entries = realloc(t->entries, (size_t)capacity * sizeof *entries);
     if (!entries) return false;
     t->entries = entries;
-    int32_t *slots = realloc(t->slots, (size_t)capacity * 2 * sizeof *slots);
-    if (!slots) return false;
-    t->slots = slots;
-    t->n_slots = (size_t)capacity * 2;
     t->capacity = capacity;
-    fill_slots(t);
     return true;
 }
 
 // The entry of that name, new and empty if there was none; NULL: no memory.
 static Entry *entry_for(Table *t, const char *name) {
-    uint64_t hash = hash_of(name);
-    int at = find(t, name, hash);
-    if (at >= 0) return &t->entries[at];
-    char *copy = strdup(name);
-    if (!copy || !grow(t)) {
-        free(copy);
-        return NULL;
-    }
-    size_t slot = hash;
-    while (t->slots[slot & (t->n_slots - 1)]) slot++;
-    t->slots[slot & (t->n_slots - 1)] = t->n + 1;
-    t->entries[t->n] = (Entry){.name = copy, .hash = hash};
-    return &t->entries[t->n++];
-}
-
-static void clear_entry(Entry *e) {
-    ig_release(e->tensor);
-    free(e->value);
-    free(e->name);
+    Entry *e = find(t, name);
+    if (e) return e;
+    e = calloc(1, sizeof *e);
+    if (e) e->name = strdup(name);
+    if (!e || !e->name || !grow(t)) goto fail;
+    e->node.hash = hash_text(name);
+    if (!hash_add(&t->names, &e->node)) goto fail;
+    return t->entries[t->n++] = e;
+fail:
+    if (e) free_entry(&e->node);
+    return NULL;
 }
 
 static bool remove_entry(Table *t, const char *name) {
-    int at = find(t, name, hash_of(name));
-    if (at < 0) return false;
-    clear_entry(&t->entries[at]);
+    Entry *e = find(t, name);
+    if (!e) return false;
+    int at = 0;
+    while (t->entries[at] != e) at++;
     memmove(&t->entries[at], &t->entries[at + 1], (size_t)(--t->n - at) * sizeof *t->entries);
-    fill_slots(t);
+    hash_remove(&t->names, &e->node);
+    free_entry(&e->node);
     return true;
 }
 
 static void free_table(Table *t) {
-    for (int i = 0; i < t->n; i++) clear_entry(&t->entries[i]);
+    hash_clear(&t->names, free_entry);
     free(t->entries);
-    free(t->slots);
 }
 
 // ---- The public functions ----
@@ -146,15 +124,16 @@ bool ig_dict_remove(IgDict *dict, const char *name) {
 int ig_dict_count(const IgDict *dict) { return dict ? dict->tensors.n : 0; }
 
 const char *ig_dict_name(const IgDict *dict, int i) {
-    return dict && i >= 0 && i < dict->tensors.n ? dict->tensors.entries[i].name : NULL;
+    return dict && i >= 0 && i < dict->tensors.n ? dict->tensors.entries[i]->name : NULL;
 }
 
 IgTensor *ig_dict_tensor(const IgDict *dict, int i) {
-    return dict && i >= 0 && i < dict->tensors.n ? dict->tensors.entries[i].tensor : NULL;
+    return dict && i >= 0 && i < dict->tensors.n ? dict->tensors.entries[i]->tensor : NULL;
 }
 
 IgTensor *ig_dict_get(const IgDict *dict, const char *name) {
-    return dict && name ? ig_dict_tensor(dict, find(&dict->tensors, name, hash_of(name))) : NULL;
+    const Entry *e = dict && name ? find(&dict->tensors, name) : NULL;
+    return e ? e->tensor : NULL;
 }
 
 bool ig_dict_set_metadata(IgDict *dict, const char *key, const char *value, MTLError **error) {
@@ -177,10 +156,10 @@ bool ig_dict_set_metadata(IgDict *dict, const char *key, const char *value, MTLE
 int ig_dict_metadata_count(const IgDict *dict) { return dict ? dict->metadata.n : 0; }
 
 const char *ig_dict_metadata_key(const IgDict *dict, int i) {
-    return dict && i >= 0 && i < dict->metadata.n ? dict->metadata.entries[i].name : NULL;
+    return dict && i >= 0 && i < dict->metadata.n ? dict->metadata.entries[i]->name : NULL;
 }
 
 const char *ig_dict_metadata(const IgDict *dict, const char *key) {
-    int i = dict && key ? find(&dict->metadata, key, hash_of(key)) : -1;
-    return i >= 0 ? dict->metadata.entries[i].value : NULL;
+    const Entry *e = dict && key ? find(&dict->metadata, key) : NULL;
+    return e ? e->value : NULL;
 }

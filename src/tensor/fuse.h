@@ -2,7 +2,7 @@
 // fuse.h: element-wise expressions become kernels.
 #ifndef INGOT_TENSOR_FUSE_H
 #define INGOT_TENSOR_FUSE_H
-#include <stdio.h>
+#include "base/text.h"
 #include "tensor/elementwise.h"
 
 enum {
@@ -59,9 +59,9 @@ enum { IG_FUSE_WORDS = IG_MAX_RANK + IG_FUSE_LEAVES * (1 + IG_MAX_RANK) + IG_FUS
 
 // fuse_source.c
 char *ig_fuse_source(void *fused); // the text of the kernel "fused", malloc'd
-void ig_fuse_write_prelude(FILE *out);
-void ig_fuse_write_leaves(FILE *out, const IgFused *f); // as parameters, from buffer 1 on
+void ig_fuse_write_prelude(Text *out);
+void ig_fuse_write_leaves(Text *out, const IgFused *f); // as parameters, from buffer 1 on
 // Statements that compute the value at position i0, i1, ... of the folded axes; `root` is then in
 // the variable n<root> or l<leaf>.
-void ig_fuse_write_value(FILE *out, const IgFused *f);
+void ig_fuse_write_value(Text *out, const IgFused *f);
 #endif

@@ -2,81 +2,81 @@
 // fuse_source.c: the text of a fused kernel. A variable has the type its value is stored in, and an
 // operation converts its operands to the compute type and its result back: rounding happens after
 // each operation, as if every one were a kernel of its own.
-#include <stdio.h>
 #include <stdlib.h>
 #include "tensor/fuse.h"
 #include "ig_texts.h"
 
 // The place of an element: the leaf's offset and strides stand in the words p.
-static void write_place(FILE *out, const IgFused *f, int leaf) {
+static void write_place(Text *out, const IgFused *f, int leaf) {
     int at = f->n_axes + leaf * (1 + f->n_axes);
-    fprintf(out, "p[%d]", at);
+    text_printf(out, "p[%d]", at);
     for (int a = 0; a < f->n_axes; a++) {
         int64_t stride = f->strides[leaf][a];
         if (stride == 1)
-            fprintf(out, " + i%d", a);
+            text_printf(out, " + i%d", a);
         else if (stride != 0)
-            fprintf(out, " + i%d * p[%d]", a, at + 1 + a);
+            text_printf(out, " + i%d * p[%d]", a, at + 1 + a);
     }
 }
 
-static void write_positions(FILE *out, const IgFused *f) {
+static void write_positions(Text *out, const IgFused *f) {
     static const char *const dims = "xyz";
     for (int a = 0; a < f->n_axes && a < 3; a++)
-        fprintf(out, "    int i%d = int(at.%c)%s;\n", a, dims[a],
-                a == 2 && f->n_axes > 3 ? " % p[2]" : "");
+        text_printf(out, "    int i%d = int(at.%c)%s;\n", a, dims[a],
+                    a == 2 && f->n_axes > 3 ? " % p[2]" : "");
     for (int a = 3; a < f->n_axes; a++) {
-        fprintf(out, "    int i%d = int(at.z)", a);
-        for (int b = 2; b < a; b++) fprintf(out, " / p[%d]", b);
-        fprintf(out, a < f->n_axes - 1 ? " %% p[%d];\n" : ";\n", a);
+        text_printf(out, "    int i%d = int(at.z)", a);
+        for (int b = 2; b < a; b++) text_printf(out, " / p[%d]", b);
+        text_printf(out, a < f->n_axes - 1 ? " %% p[%d];\n" : ";\n", a);
     }
-    fprintf(out, "    int i = %s", f->n_axes ? "int(at.x)" : "0");
-    if (f->n_axes > 1) fprintf(out, " + p[0] * (int(at.y)");
-    if (f->n_axes > 2) fprintf(out, " + p[1] * int(at.z)");
-    fprintf(out, f->n_axes > 1 ? ");\n" : ";\n");
+    text_printf(out, "    int i = %s", f->n_axes ? "int(at.x)" : "0");
+    if (f->n_axes > 1) text_printf(out, " + p[0] * (int(at.y)");
+    if (f->n_axes > 2) text_printf(out, " + p[1] * int(at.z)");
+    text_printf(out, f->n_axes > 1 ? ");\n" : ";\n");
 }
 
-static void write_node(FILE *out, const IgFused *f, int at, int *word) {
+static void write_node(Text *out, const IgFused *f, int at, int *word) {
     static const char operands[] = "xyz", numbers[] = "vw";
     const IgNode *node = &f->nodes[at];
     const char *compute = ig_type_compute(node->compute);
     const char *type = node->type == IgBool ? "bool" : ig_type_metal(node->type);
-    fprintf(out, "    %s n%d;\n    {\n        typedef %s C;\n", type, at, compute);
+    text_printf(out, "    %s n%d;\n    {\n        typedef %s C;\n", type, at, compute);
     for (int k = 0; k < ig_ops[node->op].arity; k++) {
         int in = node->in[k];
-        fprintf(out, "        const C %c = C(%c%d);\n", operands[k], in < 0 ? 'l' : 'n',
-                in < 0 ? -1 - in : in);
+        text_printf(out, "        const C %c = C(%c%d);\n", operands[k], in < 0 ? 'l' : 'n',
+                    in < 0 ? -1 - in : in);
     }
     bool real = ig_is_float(node->compute);
     for (int k = 0; k < ig_op_values(node->op); k++) {
         if (real)
-            fprintf(out, "        const C %c = as_type<float>(p[%d]);\n", numbers[k], *word);
+            text_printf(out, "        const C %c = as_type<float>(p[%d]);\n", numbers[k], *word);
         else
-            fprintf(out, "        const C %c = C(as_type<long>(int2(p[%d], p[%d])));\n", numbers[k],
-                    *word, *word + 1);
+            text_printf(out, "        const C %c = C(as_type<long>(int2(p[%d], p[%d])));\n",
+                        numbers[k], *word, *word + 1);
         *word += real ? 1 : 2;
     }
     const char *metal = ig_ops[node->op].metal;
     if (node->type == IgBool)
-        fprintf(out, "        n%d = bool(%s);\n    }\n", at, metal);
+        text_printf(out, "        n%d = bool(%s);\n    }\n", at, metal);
     else
-        fprintf(out, "        n%d = ig_to<%s, C>(%s);\n    }\n", at, type, metal);
+        text_printf(out, "        n%d = ig_to<%s, C>(%s);\n    }\n", at, type, metal);
 }
 
-void ig_fuse_write_prelude(FILE *out) { fputs(ig_text_elementwise_h, out); }
+void ig_fuse_write_prelude(Text *out) { text_add(out, ig_text_elementwise_h); }
 
-void ig_fuse_write_leaves(FILE *out, const IgFused *f) {
+void ig_fuse_write_leaves(Text *out, const IgFused *f) {
     for (int l = 0; l < f->n_leaves; l++)
-        fprintf(out, "    device const %s *a%d [[buffer(%d)]],\n",
-                ig_type_metal(f->leaves[l].view.data->type), l, l + 1);
+        text_printf(out, "    device const %s *a%d [[buffer(%d)]],\n",
+                    ig_type_metal(f->leaves[l].view.data->type), l, l + 1);
 }
 
-void ig_fuse_write_value(FILE *out, const IgFused *f) {
+void ig_fuse_write_value(Text *out, const IgFused *f) {
     for (int l = 0; l < f->n_leaves; l++) {
         if (f->product && l == f->product_leaf) continue; // it is there already
-        fprintf(out, "    const %s l%d = a%d[", ig_type_metal(f->leaves[l].view.data->type), l, l);
+        text_printf(out, "    const %s l%d = a%d[", ig_type_metal(f->leaves[l].view.data->type), l,
+                    l);
         write_place(out, f, l);
-        fprintf(out, "];\n");
+        text_printf(out, "];\n");
     }
     int word = f->n_axes + f->n_leaves * (1 + f->n_axes);
     for (int i = 0; i < f->n_nodes; i++) write_node(out, f, i, &word);
@@ -84,27 +84,22 @@ void ig_fuse_write_value(FILE *out, const IgFused *f) {
 
 char *ig_fuse_source(void *context) {
     const IgFused *f = context;
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-    if (!out) return NULL;
+    Text text = {0}, *out = &text;
     ig_fuse_write_prelude(out);
-    fprintf(out, "kernel void fused(constant int *p [[buffer(0)]],\n");
+    text_printf(out, "kernel void fused(constant int *p [[buffer(0)]],\n");
     ig_fuse_write_leaves(out, f);
     for (int o = 0; o < f->n_outputs; o++)
         for (int i = 0; i < f->n_nodes; i++)
             if (f->nodes[i].output == o)
-                fprintf(out, "    device %s *o%d [[buffer(%d)]],\n",
-                        ig_type_metal(f->nodes[i].type), o, f->n_leaves + o + 1);
-    fprintf(out, "    uint3 at [[thread_position_in_grid]]) {\n");
+                text_printf(out, "    device %s *o%d [[buffer(%d)]],\n",
+                            ig_type_metal(f->nodes[i].type), o, f->n_leaves + o + 1);
+    text_printf(out, "    uint3 at [[thread_position_in_grid]]) {\n");
     write_positions(out, f);
     ig_fuse_write_value(out, f);
     for (int i = 0; i < f->n_nodes; i++)
         if (f->nodes[i].output >= 0)
-            fprintf(out, "    o%d[i] = %s(n%d);\n", f->nodes[i].output,
-                    ig_type_metal(f->nodes[i].type), i);
-    fprintf(out, "}\n");
-    if (fclose(out) == 0) return text;
-    free(text);
-    return NULL;
+            text_printf(out, "    o%d[i] = %s(n%d);\n", f->nodes[i].output,
+                        ig_type_metal(f->nodes[i].type), i);
+    text_printf(out, "}\n");
+    return text_take(out);
 }

@@ -5,68 +5,35 @@
 // Arithmetic is compiled in safe mode without contraction: an operation gives the same bits alone
 // and inside a fused kernel.
 #include "tensor/kernels.h"
+#include "base/hash_table.h"
 #include "ig_texts.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct IgKernel {
-    uint64_t hash;
+    HashNode node;
     MTLComputePipelineState *pipeline;
     size_t n_key;
-    struct IgKernel *next;
     unsigned char key[]; // n_key bytes
 };
 
 typedef struct IgKernelTable {
-    IgKernel **buckets;
-    size_t n_buckets, n; // a power of two
+    HashTable kernels;
 } IgKernelTable;
 
 bool ig_kernels_init(IgDevice *device) {
-    IgKernelTable *t = device->kernels = calloc(1, sizeof *t);
-    if (!t) return false;
-    t->n_buckets = 256;
-    t->buckets = calloc(t->n_buckets, sizeof *t->buckets);
-    return t->buckets != NULL;
+    return (device->kernels = calloc(1, sizeof *device->kernels)) != NULL;
 }
 
-static void free_kernel(IgKernel *k) {
-    mtl_release(k->pipeline);
-    free(k);
+static void free_kernel(HashNode *node) {
+    mtl_release(((IgKernel *)node)->pipeline);
+    free(node);
 }
 
 void ig_kernels_destroy(IgDevice *device) {
-    IgKernelTable *t = device->kernels;
-    if (!t) return;
-    for (size_t i = 0; t->buckets && i < t->n_buckets; i++)
-        for (IgKernel *k = t->buckets[i], *next; k; k = next) {
-            next = k->next;
-            free_kernel(k);
-        }
-    free(t->buckets);
-    free(t);
-}
-
-static uint64_t hash_of(const unsigned char *key, size_t n) {
-    uint64_t h = 1469598103934665603u;
-    for (size_t i = 0; i < n; i++) h = (h ^ key[i]) * 1099511628211u;
-    return h ^ h >> 32;
-}
-
-static void grow(IgKernelTable *t) {
-    size_t n = t->n_buckets * 4;
-    IgKernel **buckets = calloc(n, sizeof *buckets);
-    if (!buckets) return; // slower, not wrong
-    for (size_t i = 0; i < t->n_buckets; i++)
-        for (IgKernel *k = t->buckets[i], *next; k; k = next) {
-            next = k->next;
-            k->next = buckets[k->hash & (n - 1)];
-            buckets[k->hash & (n - 1)] = k;
-        }
-    free(t->buckets);
-    t->buckets = buckets;
-    t->n_buckets = n;
+    if (device->kernels) hash_clear(&device->kernels->kernels, free_kernel);
+    free(device->kernels);
 }
 
 enum { MAX_MACROS = 8 };
@@ -124,34 +91,35 @@ static MTLComputePipelineState *compile(IgDevice *device, const char *text, cons
 }
 
 static IgKernel *find(const IgKernelTable *t, uint64_t hash, const void *key, size_t n_key) {
-    for (IgKernel *k = t->buckets[hash & (t->n_buckets - 1)]; k; k = k->next)
-        if (k->hash == hash && k->n_key == n_key && !memcmp(k->key, key, n_key)) return k;
+    for (HashNode *n = hash_chain(&t->kernels, hash); n; n = n->next) {
+        IgKernel *k = (IgKernel *)n;
+        if (n->hash == hash && k->n_key == n_key && !memcmp(k->key, key, n_key)) return k;
+    }
     return NULL;
 }
 
 // Takes the pipeline over, which may be NULL: then there was an error.
 static IgKernel *insert(IgDevice *device, uint64_t hash, const void *key, size_t n_key,
                         MTLComputePipelineState *pipeline, MTLError **error) {
-    IgKernelTable *t = device->kernels;
-    IgKernel *k = pipeline ? malloc(sizeof *k + n_key) : NULL;
-    if (!k) {
-        if (pipeline) ig_fail_no_memory(error);
+    if (!pipeline) return NULL;
+    IgKernel *k = malloc(sizeof *k + n_key);
+    if (k) {
+        *k = (IgKernel){.node.hash = hash, .pipeline = pipeline, .n_key = n_key};
+        memcpy(k->key, key, n_key);
+    }
+    if (!k || !hash_add(&device->kernels->kernels, &k->node)) {
+        free(k);
+        ig_fail_no_memory(error);
         mtl_release(pipeline);
         return NULL;
     }
-    if (t->n > t->n_buckets * 2) grow(t);
-    IgKernel **bucket = &t->buckets[hash & (t->n_buckets - 1)];
-    *k = (IgKernel){.hash = hash, .pipeline = pipeline, .n_key = n_key, .next = *bucket};
-    memcpy(k->key, key, n_key);
-    *bucket = k;
-    t->n++;
     device->statistics.compiled++;
     return k;
 }
 
 IgKernel *ig_kernel(IgDevice *device, const void *key, size_t n_key, const char *function,
                     IgSourceFn *source, void *context, MTLError **error) {
-    uint64_t hash = hash_of(key, n_key);
+    uint64_t hash = hash_bytes(key, n_key);
     IgKernel *k = find(device->kernels, hash, key, n_key);
     if (k) return k;
     char *text = source(context);
@@ -165,7 +133,7 @@ IgKernel *ig_kernel(IgDevice *device, const void *key, size_t n_key, const char 
 }
 
 IgKernel *ig_kernel_of(IgDevice *device, const IgKernelFile *file, MTLError **error) {
-    uint64_t hash = hash_of((const unsigned char *)file, sizeof *file);
+    uint64_t hash = hash_bytes(file, sizeof *file);
     IgKernel *k = find(device->kernels, hash, file, sizeof *file);
     if (k) return k;
     Macros macros = {.n = 0};

@@ -56,15 +56,15 @@ static IgType output_type(const Source *s, int output) {
 // What follows the product needs parameters: those of the kernel are handed on to a function.
 typedef enum List { OF_KERNEL, OF_FUNCTION, OF_CALL } List;
 
-static void write_parameter(FILE *out, List list, const char *pointer, IgType type,
+static void write_parameter(Text *out, List list, const char *pointer, IgType type,
                             const char *name, int number, int *at) {
-    if (list != OF_KERNEL) fprintf(out, ", ");
-    if (list != OF_CALL) fprintf(out, "%s %s *", pointer, ig_type_metal(type));
-    fprintf(out, "%s%d", name, number);
-    if (list == OF_KERNEL) fprintf(out, " [[buffer(%d)]], ", (*at)++);
+    if (list != OF_KERNEL) text_printf(out, ", ");
+    if (list != OF_CALL) text_printf(out, "%s %s *", pointer, ig_type_metal(type));
+    text_printf(out, "%s%d", name, number);
+    if (list == OF_KERNEL) text_printf(out, " [[buffer(%d)]], ", (*at)++);
 }
 
-static void write_parameters(FILE *out, List list, const Source *s) {
+static void write_parameters(Text *out, List list, const Source *s) {
     const IgFused *f = s->f;
     int at = 3;
     for (int l = 0; l < f->n_leaves; l++) {
@@ -78,49 +78,44 @@ static void write_parameters(FILE *out, List list, const Source *s) {
 }
 
 // The function that is called with each element, and the macro by which product.metal calls it.
-static void write_store(FILE *out, const Source *s) {
+static void write_store(Text *out, const Source *s) {
     const IgFused *f = s->f;
-    fprintf(out, "inline void store(constant int *p, int i, int i0, int i1, int i2, const %s l%d",
-            ig_type_metal(s->result), f->product_leaf);
+    text_printf(out,
+                "inline void store(constant int *p, int i, int i0, int i1, int i2, const %s l%d",
+                ig_type_metal(s->result), f->product_leaf);
     write_parameters(out, OF_FUNCTION, s);
-    fprintf(out, ") {\n");
+    text_printf(out, ") {\n");
     ig_fuse_write_value(out, f);
     for (int i = 0; i < f->n_nodes; i++)
         if (f->nodes[i].output >= 0)
-            fprintf(out, "    o%d[i] = %s(n%d);\n", f->nodes[i].output,
-                    ig_type_metal(f->nodes[i].type), i);
-    if (s->stored) fprintf(out, "    product%d[i] = l%d;\n", f->product_leaf, f->product_leaf);
-    fprintf(out, "}\n#define STORE(VALUE) store(p + %d, at, column, row, int(group.z), VALUE",
-            s->words);
+            text_printf(out, "    o%d[i] = %s(n%d);\n", f->nodes[i].output,
+                        ig_type_metal(f->nodes[i].type), i);
+    if (s->stored) text_printf(out, "    product%d[i] = l%d;\n", f->product_leaf, f->product_leaf);
+    text_printf(out, "}\n#define STORE(VALUE) store(p + %d, at, column, row, int(group.z), VALUE",
+                s->words);
     write_parameters(out, OF_CALL, s);
-    fprintf(out, ")\n");
+    text_printf(out, ")\n");
 }
 
 static char *source(void *context) {
     static const char *const boolean[] = {"false", "true"};
     const Source *s = context;
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-    if (!out) return NULL;
+    Text text = {0}, *out = &text;
     // Before the prelude, whose pragmas are for what follows it alone.
-    fputs("#include <metal_tensor>\n"
-          "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n",
-          out);
+    text_add(out, "#include <metal_tensor>\n"
+                  "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n");
     ig_fuse_write_prelude(out);
-    fprintf(out, "#define ELEMENT %s\n#define RESULT %s\n", ig_type_metal(s->type),
-            ig_type_metal(s->result));
-    fprintf(out, "#define TILE_M %d\n#define TILE_N %d\n#define RANK %d\n", s->tile.m, s->tile.n,
-            s->product->batch.rank);
-    fprintf(out, "#define A_T %s\n#define B_T %s\n#define OTHERS ",
-            boolean[s->product->transposed[0]], boolean[s->product->transposed[1]]);
+    text_printf(out, "#define ELEMENT %s\n#define RESULT %s\n", ig_type_metal(s->type),
+                ig_type_metal(s->result));
+    text_printf(out, "#define TILE_M %d\n#define TILE_N %d\n#define RANK %d\n", s->tile.m,
+                s->tile.n, s->product->batch.rank);
+    text_printf(out, "#define A_T %s\n#define B_T %s\n#define OTHERS ",
+                boolean[s->product->transposed[0]], boolean[s->product->transposed[1]]);
     write_parameters(out, OF_KERNEL, s);
-    fprintf(out, "\n");
+    text_printf(out, "\n");
     if (s->f->n_nodes) write_store(out, s);
-    fputs(ig_text_product_metal, out);
-    if (fclose(out) == 0) return text;
-    free(text);
-    return NULL;
+    text_add(out, ig_text_product_metal);
+    return text_take(out);
 }
 
 // ---- Running ----

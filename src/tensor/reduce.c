@@ -43,160 +43,157 @@ static const char *accumulator(const Pass *p) {
 
 static bool has_place(Kind kind) { return kind >= ARGMAX; }
 
-static void write_combine(FILE *out, const Pass *p) {
+static void write_combine(Text *out, const Pass *p) {
     bool least = p->kind == MIN || p->kind == ARGMIN;
     const char *better = least ? "<" : ">";
     switch (p->kind) {
     case SUM:
-    case MEAN: fprintf(out, "    acc += v;\n"); break;
-    case PRODUCT: fprintf(out, "    acc *= v;\n"); break;
+    case MEAN: text_printf(out, "    acc += v;\n"); break;
+    case PRODUCT: text_printf(out, "    acc *= v;\n"); break;
     case MAX:
-    case MIN: fprintf(out, "    acc = v %s acc || v != v ? v : acc;\n", better); break;
+    case MIN: text_printf(out, "    acc = v %s acc || v != v ? v : acc;\n", better); break;
     default: // the first of equals; what is not a number wins, as in NumPy
-        fprintf(out,
-                "    { bool nan = v != v, was = acc != acc;\n"
-                "      bool take = none || (nan && !was) || (nan == was && (v %s acc || "
-                "(!(acc %s v) && place < where)));\n"
-                "      acc = take ? v : acc; where = take ? place : where; none = false; }\n",
-                better, better);
+        text_printf(out,
+                    "    { bool nan = v != v, was = acc != acc;\n"
+                    "      bool take = none || (nan && !was) || (nan == was && (v %s acc || "
+                    "(!(acc %s v) && place < where)));\n"
+                    "      acc = take ? v : acc; where = take ? place : where; none = false; }\n",
+                    better, better);
     }
 }
 
-static void write_begin(FILE *out, const Pass *p) {
+static void write_begin(Text *out, const Pass *p) {
     const char *type = accumulator(p);
     const char *limit = ig_is_float(p->value) ? (p->kind == MIN ? "INFINITY" : "-INFINITY")
                         : p->kind == MIN      ? (*type == 'l' ? "LONG_MAX" : "INT_MAX")
                                               : (*type == 'l' ? "LONG_MIN" : "INT_MIN");
-    fprintf(out, "    %s acc = %s;\n", type,
-            p->kind <= MEAN      ? "0"
-            : p->kind == PRODUCT ? "1"
-            : p->kind <= MIN     ? limit
-                                 : "0");
-    if (has_place(p->kind)) fprintf(out, "    int where = 0; bool none = true;\n");
+    text_printf(out, "    %s acc = %s;\n", type,
+                p->kind <= MEAN      ? "0"
+                : p->kind == PRODUCT ? "1"
+                : p->kind <= MIN     ? limit
+                                     : "0");
+    if (has_place(p->kind)) text_printf(out, "    int where = 0; bool none = true;\n");
 }
 
 // Words behind those of the value.
 enum { CHUNK, RESULTS, COUNT, N_EXTRA };
 
-static void write_place(FILE *out, const Pass *p) {
+static void write_place(Text *out, const Pass *p) {
     if (!p->first) {
-        fprintf(out, "    int place = l1;\n");
+        text_printf(out, "    int place = l1;\n");
         return;
     }
-    fprintf(out, "    int place = 0;\n");
+    text_printf(out, "    int place = 0;\n");
     for (int a = p->n_reduced - 1; a >= 0; a--)
-        fprintf(out, "    place = place * p[%d] + i%d;\n", a, a);
+        text_printf(out, "    place = place * p[%d] + i%d;\n", a, a);
 }
 
 // What is done with one element.
-static void write_element(FILE *out, const Pass *p) {
+static void write_element(Text *out, const Pass *p) {
     ig_fuse_write_value(out, &p->f);
-    fprintf(out, "    const %s v = %s(%s%d);\n", accumulator(p), accumulator(p),
-            p->root < 0 ? "l" : "n", p->root < 0 ? -1 - p->root : p->root);
+    text_printf(out, "    const %s v = %s(%s%d);\n", accumulator(p), accumulator(p),
+                p->root < 0 ? "l" : "n", p->root < 0 ? -1 - p->root : p->root);
     if (has_place(p->kind)) write_place(out, p);
     write_combine(out, p);
 }
 
 // The innermost axis of "rows": 32 elements at a time, which all threads have, then the rest.
-static void write_lanes(FILE *out, const Pass *p, bool is_outer) {
+static void write_lanes(Text *out, const Pass *p, bool is_outer) {
     if (is_outer)
-        fprintf(out, "    const int from = low, to0 = high;\n");
+        text_printf(out, "    const int from = low, to0 = high;\n");
     else
-        fprintf(out, "    const int from = 0, to0 = p[0];\n");
-    fprintf(out, "    const int whole = from + (to0 - from) / 32 * 32;\n"
-                 "    for (int b = from; b < whole; b += 32) {\n"
-                 "    const int i0 = b + lane;\n");
+        text_printf(out, "    const int from = 0, to0 = p[0];\n");
+    text_printf(out, "    const int whole = from + (to0 - from) / 32 * 32;\n"
+                     "    for (int b = from; b < whole; b += 32) {\n"
+                     "    const int i0 = b + lane;\n");
     write_element(out, p);
-    fprintf(out, "    }\n    if (whole + lane < to0) {\n    const int i0 = whole + lane;\n");
+    text_printf(out, "    }\n    if (whole + lane < to0) {\n    const int i0 = whole + lane;\n");
     write_element(out, p);
-    fprintf(out, "    }\n");
+    text_printf(out, "    }\n");
 }
 
-static void write_loops(FILE *out, const Pass *p, int extra) {
+static void write_loops(Text *out, const Pass *p, int extra) {
     int outer = p->n_reduced - 1; // the one that is cut into parts
     if (outer >= 0)
-        fprintf(out, "    const int low = int(group.y) * p[%d], high = min(low + p[%d], p[%d]);\n",
-                extra + CHUNK, extra + CHUNK, outer);
+        text_printf(out,
+                    "    const int low = int(group.y) * p[%d], high = min(low + p[%d], p[%d]);\n",
+                    extra + CHUNK, extra + CHUNK, outer);
     int last = p->rows ? 1 : 0; // axis 0 of rows is the lanes'
     for (int a = outer; a >= last; a--) {
-        fprintf(out, "    for (int i%d = %s; i%d < ", a, a == outer ? "low" : "0", a);
+        text_printf(out, "    for (int i%d = %s; i%d < ", a, a == outer ? "low" : "0", a);
         if (a == outer)
-            fprintf(out, "high");
+            text_printf(out, "high");
         else
-            fprintf(out, "p[%d]", a);
-        fprintf(out, "; i%d++) {\n", a);
+            text_printf(out, "p[%d]", a);
+        text_printf(out, "; i%d++) {\n", a);
     }
-    fprintf(out, "    {\n");
+    text_printf(out, "    {\n");
     if (p->rows)
         write_lanes(out, p, outer == 0);
     else
         write_element(out, p);
-    fprintf(out, "    }\n");
-    for (int a = outer; a >= last; a--) fprintf(out, "    }\n");
+    text_printf(out, "    }\n");
+    for (int a = outer; a >= last; a--) text_printf(out, "    }\n");
 }
 
 // The results of the threads of a SIMD-group become one.
-static void write_meeting(FILE *out, const Pass *p) {
+static void write_meeting(Text *out, const Pass *p) {
     bool place = has_place(p->kind);
-    fprintf(out, "    for (ushort step = 16; step > 0; step /= 2) {\n"
-                 "    const auto v = simd_shuffle_down(acc, step);\n");
+    text_printf(out, "    for (ushort step = 16; step > 0; step /= 2) {\n"
+                     "    const auto v = simd_shuffle_down(acc, step);\n");
     if (place)
-        fprintf(out, "    const int place = simd_shuffle_down(where, step);\n"
-                     "    const bool empty = simd_shuffle_down(int(none), step) != 0;\n"
-                     "    if (!empty) {\n");
+        text_printf(out, "    const int place = simd_shuffle_down(where, step);\n"
+                         "    const bool empty = simd_shuffle_down(int(none), step) != 0;\n"
+                         "    if (!empty) {\n");
     write_combine(out, p);
-    fprintf(out, place ? "    } }\n" : "    }\n");
-    fprintf(out, "    if (lane != 0) return;\n");
+    text_printf(out, place ? "    } }\n" : "    }\n");
+    text_printf(out, "    if (lane != 0) return;\n");
 }
 
-static void write_source(FILE *out, const Pass *p) {
+static void write_source(Text *out, const Pass *p) {
     const IgFused *f = &p->f;
     int32_t words[IG_FUSE_WORDS];
     int extra = (int)ig_fuse_words(f, words);
     bool place = has_place(p->kind);
     const char *stored = p->last ? ig_type_metal(p->result) : accumulator(p);
     ig_fuse_write_prelude(out);
-    fprintf(out, "kernel void reduce(constant int *p [[buffer(0)]],\n");
+    text_printf(out, "kernel void reduce(constant int *p [[buffer(0)]],\n");
     ig_fuse_write_leaves(out, f);
-    fprintf(out, "    device %s *result [[buffer(%d)]],\n", stored, f->n_leaves + 1);
+    text_printf(out, "    device %s *result [[buffer(%d)]],\n", stored, f->n_leaves + 1);
     if (place && !p->last)
-        fprintf(out, "    device int *places [[buffer(%d)]],\n", f->n_leaves + 2);
+        text_printf(out, "    device int *places [[buffer(%d)]],\n", f->n_leaves + 2);
     // A threadgroup is one thread high and has eight SIMD-groups, or it is the only one: what all
     // threads of a SIMD-group have in common is seen to be so.
-    fprintf(out, "    uint2 at [[thread_position_in_grid]],\n"
-                 "    uint2 group [[threadgroup_position_in_grid]],\n"
-                 "    uint simdgroup [[simdgroup_index_in_threadgroup]],\n"
-                 "    uint simd_lane [[thread_index_in_simdgroup]]) {\n");
-    fprintf(out, p->rows
-                     ? "    const int o = int(group.x * 8 + simdgroup), lane = int(simd_lane);\n"
-                     : "    const int o = int(at.x);\n");
-    fprintf(out, "    int rest = o;\n");
+    text_printf(out, "    uint2 at [[thread_position_in_grid]],\n"
+                     "    uint2 group [[threadgroup_position_in_grid]],\n"
+                     "    uint simdgroup [[simdgroup_index_in_threadgroup]],\n"
+                     "    uint simd_lane [[thread_index_in_simdgroup]]) {\n");
+    text_printf(out,
+                p->rows ? "    const int o = int(group.x * 8 + simdgroup), lane = int(simd_lane);\n"
+                        : "    const int o = int(at.x);\n");
+    text_printf(out, "    int rest = o;\n");
     for (int a = p->n_reduced; a < f->n_axes - 1; a++)
-        fprintf(out, "    const int i%d = rest %% p[%d]; rest /= p[%d];\n", a, a, a);
+        text_printf(out, "    const int i%d = rest %% p[%d]; rest /= p[%d];\n", a, a, a);
     // No remainder for the last: neighbours are seen to be neighbours.
-    if (f->n_axes > p->n_reduced) fprintf(out, "    const int i%d = rest;\n", f->n_axes - 1);
+    if (f->n_axes > p->n_reduced) text_printf(out, "    const int i%d = rest;\n", f->n_axes - 1);
     write_begin(out, p);
     write_loops(out, p, extra);
     if (p->rows) write_meeting(out, p);
-    fprintf(out, "    const int to = int(group.y) * p[%d] + o;\n", extra + RESULTS);
+    text_printf(out, "    const int to = int(group.y) * p[%d] + o;\n", extra + RESULTS);
     if (p->last && p->kind == MEAN)
-        fprintf(out, "    result[to] = %s(float(acc) / float(p[%d]));\n", stored, extra + COUNT);
+        text_printf(out, "    result[to] = %s(float(acc) / float(p[%d]));\n", stored,
+                    extra + COUNT);
     else
-        fprintf(out, "    result[to] = %s(%s%s);\n", stored, p->last && place ? "where" : "acc",
-                p->last && p->result == IgBool ? " != 0" : "");
-    if (place && !p->last) fprintf(out, "    places[to] = where;\n");
-    fprintf(out, "}\n");
+        text_printf(out, "    result[to] = %s(%s%s);\n", stored, p->last && place ? "where" : "acc",
+                    p->last && p->result == IgBool ? " != 0" : "");
+    if (place && !p->last) text_printf(out, "    places[to] = where;\n");
+    text_printf(out, "}\n");
 }
 
 static char *source(void *context) {
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-    if (!out) return NULL;
+    Text text = {0}, *out = &text;
     write_source(out, context);
-    if (fclose(out) == 0) return text;
-    free(text);
-    return NULL;
+    return text_take(out);
 }
 
 // ---- Running ----

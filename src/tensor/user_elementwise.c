@@ -4,7 +4,6 @@
 // copy. Neighbouring axes are not folded; an input that lies as the output does is read by its
 // place.
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tensor/fuse.h"
@@ -85,53 +84,49 @@ static char *source(void *context) {
     const Source *s = context;
     const IgUserElementwise *u = s->u;
     int rank = s->shape->rank;
-    char *text = NULL;
-    size_t n_bytes;
-    FILE *out = open_memstream(&text, &n_bytes);
-    if (!out) return NULL;
+    Text text = {0}, *out = &text;
     ig_fuse_write_prelude(out);
-    fprintf(out, "kernel void elementwise(constant int *ig_p [[buffer(0)]],\n");
+    text_printf(out, "kernel void elementwise(constant int *ig_p [[buffer(0)]],\n");
     for (int i = 0; i < u->n_inputs; i++)
-        fprintf(out, "    device const %s *ig_a%d [[buffer(%d)]],\n",
-                ig_type_metal(ig_type(s->call->inputs[i])), i, i + 1);
-    fprintf(out,
-            "    device %s *ig_out [[buffer(%d)]], uint ig_at [[thread_position_in_grid]]) {\n",
-            ig_type_metal(s->call->type), u->n_inputs + 1);
-    fprintf(out, "    int ig_rest = int(ig_at);\n");
+        text_printf(out, "    device const %s *ig_a%d [[buffer(%d)]],\n",
+                    ig_type_metal(ig_type(s->call->inputs[i])), i, i + 1);
+    text_printf(out,
+                "    device %s *ig_out [[buffer(%d)]], uint ig_at [[thread_position_in_grid]]) {\n",
+                ig_type_metal(s->call->type), u->n_inputs + 1);
+    text_printf(out, "    int ig_rest = int(ig_at);\n");
     for (int i = 0; i < u->n_inputs; i++)
-        fprintf(out, "    int ig_i%d = ig_p[%d]%s;\n", i, rank + i * (rank + 1),
-                s->in_place[i] ? " + int(ig_at)" : "");
+        text_printf(out, "    int ig_i%d = ig_p[%d]%s;\n", i, rank + i * (rank + 1),
+                    s->in_place[i] ? " + int(ig_at)" : "");
     for (int a = rank - 1; a >= 0; a--) {
-        fprintf(out, "    { int i = ig_rest %% ig_p[%d]; ig_rest /= ig_p[%d];", a, a);
+        text_printf(out, "    { int i = ig_rest %% ig_p[%d]; ig_rest /= ig_p[%d];", a, a);
         for (int i = 0; i < u->n_inputs; i++)
             if (!s->in_place[i])
-                fprintf(out, " ig_i%d += i * ig_p[%d];", i, rank + i * (rank + 1) + 1 + a);
-        fprintf(out, " }\n");
+                text_printf(out, " ig_i%d += i * ig_p[%d];", i, rank + i * (rank + 1) + 1 + a);
+        text_printf(out, " }\n");
     }
     for (int i = 0; i < u->n_inputs; i++) {
         const char *compute = ig_type_compute(ig_type(s->call->inputs[i]));
-        fprintf(out, "    const %s %s = %s(ig_a%d[ig_i%d]);\n", compute, u->names[i], compute, i,
-                i);
+        text_printf(out, "    const %s %s = %s(ig_a%d[ig_i%d]);\n", compute, u->names[i], compute,
+                    i, i);
     }
     int word = rank + u->n_inputs * (rank + 1);
     for (int i = 0; i < u->n_scalars; i++, word += 2) {
         const char *name = u->names[IG_KERNEL_INPUTS + i];
         IgType type = s->call->scalars[i].type;
         if (ig_is_float(type))
-            fprintf(out, "    const float %s = as_type<float>(ig_p[%d]);\n", name, word);
+            text_printf(out, "    const float %s = as_type<float>(ig_p[%d]);\n", name, word);
         else
-            fprintf(out, "    const %s %s = %s(as_type<long>(int2(ig_p[%d], ig_p[%d])));\n",
-                    ig_type_compute(type), name, ig_type_compute(type), word, word + 1);
+            text_printf(out, "    const %s %s = %s(as_type<long>(int2(ig_p[%d], ig_p[%d])));\n",
+                        ig_type_compute(type), name, ig_type_compute(type), word, word + 1);
     }
     const char *result = ig_type_metal(s->call->type);
-    fprintf(out, "    auto ig_value = (%s);\n", u->expression);
+    text_printf(out, "    auto ig_value = (%s);\n", u->expression);
     if (s->call->type == IgBool)
-        fprintf(out, "    ig_out[ig_at] = ig_value ? 1 : 0;\n}\n");
+        text_printf(out, "    ig_out[ig_at] = ig_value ? 1 : 0;\n}\n");
     else
-        fprintf(out, "    ig_out[ig_at] = ig_to<%s, decltype(ig_value)>(ig_value);\n}\n", result);
-    if (fclose(out) == 0) return text;
-    free(text);
-    return NULL;
+        text_printf(out, "    ig_out[ig_at] = ig_to<%s, decltype(ig_value)>(ig_value);\n}\n",
+                    result);
+    return text_take(out);
 }
 
 // ---- Running ----

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // blocks.h: decoders of compressed blocks. Each fills in all texels of a block, x fastest, r, g, b,
-// a.
+// a. Ours: Debian 12 has no library that decodes all of BC, ETC2, EAC and ASTC (astcenc does ASTC
+// alone), and texels are decoded a block at a time where they are sampled.
 #ifndef INGOT_CPU_TEXTURE_BLOCKS_H
 #define INGOT_CPU_TEXTURE_BLOCKS_H
 #include <stdbool.h>
