@@ -4,6 +4,8 @@
 // src/neural/gpu.h.
 #include <metal_stdlib>
 using namespace metal;
+// Unrolled, a fifth of the gradient kernel would be these rounds.
+#define PHILOX_ROUNDS _Pragma("clang loop unroll(disable)")
 #include "philox.h"
 
 enum Activation : uint { linear = 0, sine = 1, relu = 2, sigmoid = 3 };
