@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 // ---- Associated objects ----
-// ------------------------------------------------------------------------------------
 
 typedef struct Association {
     struct Association *next;
@@ -76,7 +75,6 @@ void objc_removeAssociatedObjects(id object) {
 }
 
 // ---- @synchronized ----
-// --------------------------------------------------------------------------------------
 
 typedef struct Monitor {
     pthread_mutex_t mutex; // recursive

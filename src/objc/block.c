@@ -84,7 +84,6 @@ const char *_Block_signature(void *p) {
 }
 
 // ---- Captured values ----
-// -----------------------------------------------------------------------------------------
 
 static Variable *variable_copy(Variable *from) {
     from = from->forwarding;
@@ -132,7 +131,6 @@ void _Block_object_dispose(const void *p, const int kind) {
 }
 
 // ---- Blocks as objects ----
-// ----------------------------------------------------------------------------------------
 
 id objc_retainBlock(id block) { return _Block_copy(block); }
 static void block_retain(void *p) { // one on the stack stays there until it is copied

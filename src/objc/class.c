@@ -31,7 +31,6 @@ static void *appended(void *list, uint32_t n, size_t item_bytes) {
 }
 
 // ---- Methods ----
-// ---------------------------------------------------------------------------------------
 
 static size_t method_place(const ClassInfo *info, SEL name) {
     size_t mask = info->method_room - 1, at = ((uintptr_t)name >> 3) & mask;
@@ -96,7 +95,6 @@ void class_put_methods(Class cls, const AbiMethods *list) {
 }
 
 // ---- Protocols, properties, variables ----
-// -----------------------------------------------------------------
 
 void class_put_protocol(Class cls, Protocol *protocol) {
     ClassInfo *info = cls->info;
@@ -141,7 +139,6 @@ static void put_ivars(Class cls, const AbiIvars *list) {
 }
 
 // ---- Realising ----
-// ------------------------------------------------------------------------------------------
 
 static ClassInfo *new_info(Class cls, const char *name, unsigned flags, size_t instance_bytes) {
     ClassInfo *info = objc_zeroed(sizeof *info);
@@ -228,7 +225,6 @@ void class_define(Class cls, Class meta, const char *name, Class superclass,
 }
 
 // ---- Names ----
-// ----------------------------------------------------------------------------------------------
 
 void class_enter(Class cls) { table_set(&by_name, objc_selector(cls->info->name), cls); }
 

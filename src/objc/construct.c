@@ -7,7 +7,6 @@
 #include <string.h>
 
 // ---- Class pairs ----
-// -------------------------------------------------------------------------------------------
 
 Class objc_allocateClassPair(Class superclass, const char *name, size_t extra_bytes) {
     if (!name) return NULL;
@@ -147,7 +146,6 @@ void class_replaceProperty(Class cls, const char *name, const objc_property_attr
 }
 
 // ---- From C ----
-// -----------------------------------------------------------------------------------------------------
 
 Class objc_ingot_adopt(void *record, const char *name, Class superclass,
                        const objc_ingot_counting *counting) {

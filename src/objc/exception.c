@@ -32,7 +32,6 @@ static Exception *exception_of(struct _Unwind_Exception *u) {
 }
 
 // ---- Types of handlers: what a C++ runtime sees of them never matches ----
-// ----------------------------------------
 
 static uintptr_t no_match(void) { return 0; }
 typedef uintptr_t (*TypeFunction)(void);
@@ -79,7 +78,6 @@ _Unwind_Reason_Code __objc_personality_v0(int version, _Unwind_Action actions,
 }
 
 // ---- Throwing and catching ----
-// --------------------------------------------------------------------------------------
 
 objc_uncaught_exception_handler objc_setUncaughtExceptionHandler(
     objc_uncaught_exception_handler handler) {

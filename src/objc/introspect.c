@@ -7,7 +7,6 @@
 #include <string.h>
 
 // ---- Objects and classes ----
-// ------------------------------------------------------------------------------
 
 Class object_getClass(id object) { return object ? object->isa : NULL; }
 Class object_setClass(id object, Class cls) {
@@ -76,7 +75,6 @@ int objc_getClassList(Class *buffer, int n) {
 }
 
 // ---- Methods ----
-// -----------------------------------------------------------------------------------------------
 
 Method class_getInstanceMethod(Class cls, SEL name) {
     if (!cls || !name) return NULL;
@@ -192,7 +190,6 @@ void method_getArgumentType(Method m, unsigned int index, char *text, size_t roo
 }
 
 // ---- Variables ----
-// ------------------------------------------------------------------------------------------------
 
 Ivar class_getInstanceVariable(Class cls, const char *name) {
     if (!cls || !name) return NULL;
@@ -247,7 +244,6 @@ Ivar object_setInstanceVariable(id object, const char *name, void *value) {
 }
 
 // ---- Properties ----
-// -------------------------------------------------------------------------------------------------
 
 objc_property_t class_getProperty(Class cls, const char *name) {
     if (!cls || !name) return NULL;

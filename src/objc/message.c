@@ -5,11 +5,11 @@
 #include "objc/objc_int.h"
 #include "objc/invoke.h"
 #include <objc/objc-exception.h>
+#include <string.h>
 
 static pthread_cond_t initialized = PTHREAD_COND_INITIALIZER; // with objc_lock: some class is
 
 // ---- +initialize ----
-// -------------------------------------------------------------------------------------
 
 // Other threads wait until the method has returned; messages of its own thread pass.
 void class_initialize(Class cls) {
@@ -36,7 +36,6 @@ void class_initialize(Class cls) {
 }
 
 // ---- Looking up ----
-// ----------------------------------------------------------------------------------------
 
 // Asks the class to add the method. The question itself is answered by the root class, at least.
 static void resolve(Class cls, SEL name) {
@@ -90,7 +89,6 @@ IMP objc_message_lookup_stret(id self, SEL name, Class cls) {
 #endif
 
 // ---- Forwarding ----
-// ----------------------------------------------------------------------------------------
 
 static objc_ingot_forwarder _Atomic forwarder;
 void objc_ingot_set_forwarder(objc_ingot_forwarder f) { atomic_store(&forwarder, f); }
@@ -101,6 +99,9 @@ bool objc_forward(ObjcFrame *frame) {
     id self = (id)frame_integer(frame, frame_self(frame));
     SEL name = (SEL)frame_integer(frame, frame_self(frame) + 1);
     Class cls = object_getClass(self);
+    if (!strncmp(class_getName(cls), ZOMBIE_PREFIX, strlen(ZOMBIE_PREFIX)))
+        objc_fatal("*** -[%s %s]: message sent to deallocated instance %p",
+                   class_getName(cls) + strlen(ZOMBIE_PREFIX), sel_getName(name), (void *)self);
     if (class_respondsToSelector(cls, objc_sel.forwardingTargetForSelector)) {
         id target = SEND_WITH(self, objc_sel.forwardingTargetForSelector, name);
         if (target && target != self) {

@@ -14,7 +14,6 @@ EXPORTED const long ivar_isa = 0;
 #define UNUSED (void)name
 
 // ---- Making and ending ----
-// -----------------------------------------------------------------------------------
 
 static id c_alloc(id self, SEL name) {
     UNUSED;
@@ -51,7 +50,6 @@ static id c_copy_zone(id self, SEL name, void *zone) { // a class is its own cop
 static void nothing(id self, SEL name) { UNUSED, (void)self; }
 
 // ---- Counting ----
-// ------------------------------------------------------------------------------------------------
 
 static id i_retain(id self, SEL name) {
     UNUSED;
@@ -88,7 +86,6 @@ static BOOL c_resolve(id self, SEL name, SEL selector) {
 }
 
 // ---- Identity ----
-// --------------------------------------------------------------------------------------------------
 
 static Class i_class(id self, SEL name) {
     UNUSED;
@@ -141,7 +138,6 @@ static BOOL c_conforms(id self, SEL name, Protocol *protocol) {
 }
 
 // ---- Messages ----
-// ----------------------------------------------------------------------------------------------------
 
 static BOOL i_responds(id self, SEL name, SEL selector) {
     UNUSED;

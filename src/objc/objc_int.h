@@ -189,6 +189,7 @@ _Static_assert(sizeof(ObjectHead) == 16, "objects stay aligned to 16 bytes");
 enum { HEAD_WEAK = 1, HEAD_ASSOCIATED = 2 };
 #define OBJECT_DYING ((uint64_t)1 << 62)
 static inline ObjectHead *object_head(id object) { return (ObjectHead *)(void *)object - 1; }
+#define ZOMBIE_PREFIX "_NSZombie_" // of the class of an object that is gone (NSZombieEnabled=YES)
 bool object_try_retain(id object); // false: the last reference is gone
 // The root class's methods: they send no message, or a method that calls super would meet itself.
 id objc_root_retain(id object);

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 
 // ---- Memory ----
-// --------------------------------------------------------------------------------------------
 
 static void construct(Class cls, id object) { // C++ members, from the root down
     if (cls->superclass) construct(cls->superclass, object);
@@ -46,11 +46,12 @@ void *objc_destructInstance(id object) {
 // NSZombieEnabled=YES: memory is kept, and the class changes to one that reports every message.
 static Class zombie_class(Class cls) {
     char name[256];
-    snprintf(name, sizeof name, "_NSZombie_%s", class_getName(cls));
+    snprintf(name, sizeof name, ZOMBIE_PREFIX "%s", class_getName(cls));
     Class zombie = objc_lookUpClass(name);
     if (zombie) return zombie;
     zombie = objc_allocateClassPair(NULL, name, 0);
-    if (!zombie) return objc_lookUpClass(name); // another thread was first
+    if (!zombie) return objc_lookUpClass(name);                       // another thread was first
+    atomic_fetch_and(&zombie->info->flags, ~(unsigned)CLASS_COUNTED); // counting is a message, too
     objc_registerClassPair(zombie);
     return zombie;
 }
@@ -91,20 +92,28 @@ void *object_getIndexedIvars(id object) {
 }
 
 // ---- Counting ----
-// ------------------------------------------------------------------------------------------
 
 static inline const objc_ingot_counting *counting(const ClassInfo *info) {
     return atomic_load_explicit(&info->counting, memory_order_relaxed);
 }
 
+// Adds to a count; what it was. As long as the process has one thread, without the cost of an
+// atomic operation (two of them take 15 ns where a message takes 2).
+static inline uint64_t count_add(_Atomic(uint64_t) *count, uint64_t n) {
+    if (!__libc_single_threaded) return atomic_fetch_add_explicit(count, n, memory_order_release);
+    uint64_t before = atomic_load_explicit(count, memory_order_relaxed);
+    atomic_store_explicit(count, before + n, memory_order_relaxed);
+    return before;
+}
+
 static inline id plain_retain(id object) {
-    atomic_fetch_add_explicit(&object_head(object)->count, 1, memory_order_relaxed);
+    count_add(&object_head(object)->count, 1);
     return object;
 }
 
 static inline void plain_release(id object) {
     ObjectHead *head = object_head(object);
-    if (atomic_fetch_sub_explicit(&head->count, 1, memory_order_release) != 1) return;
+    if (count_add(&head->count, (uint64_t)-1) != 1) return;
     atomic_thread_fence(memory_order_acquire);
     // dealloc may retain and release its object: the count must not come to 0 a second time.
     atomic_store_explicit(&head->count, OBJECT_DYING, memory_order_relaxed);
@@ -198,7 +207,6 @@ id objc_autorelease(id object) {
 }
 
 // ---- What the compiler calls ----
-// ------------------------------------------------------------------------------
 
 id objc_retainAutorelease(id object) { return objc_autorelease(objc_retain(object)); }
 id objc_autoreleaseReturnValue(id object) { return objc_autorelease(object); }

@@ -96,7 +96,6 @@ Protocol **objc_copyProtocolList(unsigned int *n) {
 }
 
 // ---- What a protocol asks for ----
-// -----------------------------------------------------------------------------
 
 static const AbiMethods *methods(const AbiProtocol *p, bool required, bool instance) {
     return p->methods[(instance ? METHODS_INSTANCE : METHODS_CLASS) +
@@ -149,7 +148,6 @@ objc_property_t protocol_getProperty(Protocol *p, const char *name, BOOL require
 }
 
 // ---- Protocols made at run time ----
-// ---------------------------------------------------------------------------
 
 Protocol *objc_allocateProtocol(const char *name) {
     if (!name || objc_getProtocol(name)) return NULL;

@@ -7,10 +7,10 @@
 #include <string.h>
 
 static int check_failures;
-#define CHECK(condition)                                                                           \
+#define CHECK(...)                                                                                 \
     do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
+        if (!(__VA_ARGS__)) {                                                                      \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #__VA_ARGS__);              \
             check_failures++;                                                                      \
         }                                                                                          \
     } while (0)

@@ -40,7 +40,10 @@ static Buffer *new_buffer(int length) {
     atomic_init(&b->refs, 1);
     return b;
 }
-static unsigned long length(id self, SEL name) { (void)name; return (unsigned long)((Buffer *)self)->length; }
+static unsigned long length(id self, SEL name) {
+    (void)name;
+    return (unsigned long)((Buffer *)self)->length;
+}
 
 @protocol Buffering
 - (unsigned long)length;
@@ -48,7 +51,8 @@ static unsigned long length(id self, SEL name) { (void)name; return (unsigned lo
 
 int main(void) {
     static const objc_ingot_counting counting = {retain, release, try_retain, count};
-    static const objc_ingot_method methods[] = {{"-length", (IMP)length, "Q16@0:8"}, {NULL, NULL, NULL}};
+    static const objc_ingot_method methods[] = {{"-length", (IMP)length, "Q16@0:8"},
+                                                {NULL, NULL, NULL}};
     Class cls = objc_ingot_adopt(&record, record.name, [NSObject class], &counting);
     CHECK(cls == (Class)&record && objc_getClass("FakeBuffer") == cls);
     CHECK(objc_ingot_adopt(&(Record){0}, "FakeBuffer", [NSObject class], NULL) == Nil);
@@ -59,12 +63,15 @@ int main(void) {
     id<Buffering, NSObject> object = (id)b;
     CHECK_NUMBER([object length], 64);
     CHECK([object class] == cls && [object isKindOfClass:[NSObject class]]);
-    CHECK([object conformsToProtocol:@protocol(Buffering)] && [object respondsToSelector:@selector(length)]);
+    CHECK([object conformsToProtocol:@protocol(Buffering)] &&
+          [object respondsToSelector:@selector(length)]);
     [object retain];
     objc_retain(object);
     CHECK_NUMBER(b->refs, 3);
     CHECK_NUMBER([object retainCount], 3);
-    @autoreleasepool { [object autorelease]; }
+    @autoreleasepool {
+        [object autorelease];
+    }
     objc_release(object);
     CHECK_NUMBER(b->refs, 1);
     id weak;

@@ -8,12 +8,12 @@
 
 static atomic_int deaths;
 @interface Node : NSObject {
-@public
+  @public
     Node *field;
 }
-@property (weak) Node *parent;
-@property (strong, nonatomic) Node *child;
-@property (copy) int (^action)(int);
+@property(weak) Node *parent;
+@property(strong, nonatomic) Node *child;
+@property(copy) int (^action)(int);
 - (Node *)made;
 @end
 __attribute__((noinline)) static id read_weak(Node *__weak *place) { return *place; }
@@ -23,7 +23,9 @@ __attribute__((noinline)) static id read_weak(Node *__weak *place) { return *pla
     CHECK(read_weak(&me) == nil); // it is dying
     atomic_fetch_add(&deaths, 1);
 }
-- (Node *)made { return [Node new]; }
+- (Node *)made {
+    return [Node new];
+}
 @end
 
 static void weak(void) {
@@ -69,7 +71,10 @@ static void blocks(void) {
         __block Node *changed = nil;
         __weak Node *w = n;
         int k = 40;
-        n.action = ^(int x) { changed = w.child; return x + k; };
+        n.action = ^(int x) {
+          changed = w.child;
+          return x + k;
+        };
         n.child = [Node new];
         CHECK_NUMBER(n.action(2), 42);
         CHECK(changed == n.child);
@@ -77,7 +82,7 @@ static void blocks(void) {
         CHECK(same == n.action);
         CHECK([(id)same isKindOfClass:objc_getClass("NSBlock")]);
         CHECK_TEXT(object_getClassName((id)same), "__NSMallocBlock__");
-        CHECK_TEXT(object_getClassName((id)^{}), "__NSGlobalBlock__");
+        CHECK_TEXT(object_getClassName((id) ^ {}), "__NSGlobalBlock__");
         __weak id weak_block = (id)same;
         CHECK(weak_block == (id)same);
     }
@@ -91,8 +96,7 @@ static atomic_bool stop;
 static atomic_long seen;
 static void *load(void *unused) {
     (void)unused;
-    while (!atomic_load(&stop))
-        @autoreleasepool {
+    while (!atomic_load(&stop)) @autoreleasepool {
             Node *n = shared_weak;
             if (n && [n isKindOfClass:[Node class]]) atomic_fetch_add(&seen, 1);
         }
@@ -114,7 +118,9 @@ static void race(void) {
 }
 
 int main(void) {
-    @autoreleasepool { weak(); }
+    @autoreleasepool {
+        weak();
+    }
     fields();
     blocks();
     race();

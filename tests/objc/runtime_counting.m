@@ -9,10 +9,12 @@
 
 static int deaths;
 @interface Thing : NSObject
-@property (retain) Thing *atomicOne;
-@property (nonatomic, retain) Thing *plainOne;
-@property (copy) id copied;
-@property struct { double a, b, c; } values;
+@property(retain) Thing *atomicOne;
+@property(nonatomic, retain) Thing *plainOne;
+@property(copy) id copied;
+@property struct {
+    double a, b, c;
+} values;
 @end
 @implementation Thing
 - (void)dealloc {
@@ -22,15 +24,24 @@ static int deaths;
     [_atomicOne release], [_plainOne release], [_copied release];
     [super dealloc];
 }
-- (id)copyWithZone:(void *)zone { (void)zone; return [Thing new]; }
+- (id)copyWithZone:(void *)zone {
+    (void)zone;
+    return [Thing new];
+}
 @end
 
 static int retains;
 @interface Counter : NSObject
 @end
 @implementation Counter
-- (instancetype)retain { retains++; return [super retain]; }
-- (oneway void)release { retains--; [super release]; }
+- (instancetype)retain {
+    retains++;
+    return [super retain];
+}
+- (oneway void)release {
+    retains--;
+    [super release];
+}
 @end
 
 static void counting(void) {
@@ -107,9 +118,10 @@ static void associated(void) {
 
 static int shared_number;
 static void *add(void *object) {
-    for (int i = 0; i < 20000; i++)
-        @synchronized((id)object) {
-            @synchronized((id)object) { shared_number++; }
+    for (int i = 0; i < 20000; i++) @synchronized((id)object) {
+            @synchronized((id)object) {
+                shared_number++;
+            }
         }
     return NULL;
 }
@@ -125,7 +137,9 @@ static void synchronized(void) {
 }
 
 int main(void) {
-    @autoreleasepool { counting(); }
+    @autoreleasepool {
+        counting();
+    }
     pools();
     properties();
     associated();

@@ -5,7 +5,8 @@
 #include "check.h"
 
 static int deaths, cleanups;
-@interface Trouble : NSObject @end
+@interface Trouble : NSObject
+@end
 @implementation Trouble
 - (void)dealloc {
     deaths++;
@@ -14,10 +15,14 @@ static int deaths, cleanups;
 #endif
 }
 @end
-@interface Deep : Trouble @end
-@implementation Deep @end
-@interface Other : NSObject @end
-@implementation Other @end
+@interface Deep : Trouble
+@end
+@implementation Deep
+@end
+@interface Other : NSObject
+@end
+@implementation Other
+@end
 
 #if __has_feature(objc_arc)
 #define NEW(cls) [cls new]
@@ -83,9 +88,13 @@ static int inside(void) {
 
 static int locked(id lock) {
     @try {
-        @synchronized(lock) { @throw NEW(Other); }
+        @synchronized(lock) {
+            @throw NEW(Other);
+        }
     } @catch (Other *o) {
-        @synchronized(lock) { return 1; } // was unlocked on the way
+        @synchronized(lock) {
+            return 1;
+        } // was unlocked on the way
     }
     return 0;
 }

@@ -16,11 +16,12 @@ struct Value {
 };
 
 @interface Holder : NSObject {
-@public
+  @public
     Value value;
 }
 @end
-@implementation Holder @end
+@implementation Holder
+@end
 
 static void throw_object(id what) {
     Guard guard;

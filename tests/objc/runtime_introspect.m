@@ -11,7 +11,7 @@
 + (int)legs;
 @optional
 - (void)rest;
-@property (readonly) double speed;
+@property(readonly) double speed;
 @end
 @protocol Running <Walking>
 - (void)run;
@@ -21,21 +21,33 @@
     int age;
     double weight;
 }
-@property (nonatomic, copy, getter=theName) NSObject *name;
-@property (readonly) double speed;
+@property(nonatomic, copy, getter=theName) NSObject *name;
+@property(readonly) double speed;
 @end
 @implementation Animal
-- (int)walk:(int)steps { return steps + 1; }
-- (double)speed { return 2; }
-+ (int)legs { return 4; }
-- (void)dealloc { [_name release]; [super dealloc]; }
+- (int)walk:(int)steps {
+    return steps + 1;
+}
+- (double)speed {
+    return 2;
+}
++ (int)legs {
+    return 4;
+}
+- (void)dealloc {
+    [_name release];
+    [super dealloc];
+}
 @end
 @interface Animal (Sound) <Running>
 - (int)loud;
 @end
 @implementation Animal (Sound)
-- (int)loud { return 9; }
-- (void)run {}
+- (int)loud {
+    return 9;
+}
+- (void)run {
+}
 @end
 
 static void classes(void) {
@@ -72,7 +84,8 @@ static void members(void) {
     CHECK_TEXT(type, "i");
     free(type);
     CHECK(method_copyArgumentType(walk, 3) == NULL);
-    CHECK(class_getClassMethod(cls, @selector(legs)) && !class_getClassMethod(cls, @selector(walk:)));
+    CHECK(class_getClassMethod(cls, @selector(legs)) &&
+          !class_getClassMethod(cls, @selector(walk:)));
     CHECK(class_getInstanceMethod(cls, @selector(loud)) != NULL);
     objc_property_t name = class_getProperty(cls, "name");
     CHECK_TEXT(property_getAttributes(name), "T@\"NSObject\",C,N,GtheName,V_name");
@@ -90,7 +103,8 @@ static void members(void) {
 static void protocols(void) {
     Class cls = [Animal class];
     CHECK(objc_getProtocol("Walking") == @protocol(Walking));
-    CHECK([cls conformsToProtocol:@protocol(Walking)] && [cls conformsToProtocol:@protocol(Running)]);
+    CHECK([cls conformsToProtocol:@protocol(Walking)] &&
+          [cls conformsToProtocol:@protocol(Running)]);
     CHECK([cls conformsToProtocol:@protocol(NSObject)]);
     CHECK(!class_conformsToProtocol([NSObject class], @protocol(Walking)));
     CHECK(protocol_conformsToProtocol(@protocol(Running), @protocol(Walking)));
@@ -113,7 +127,8 @@ static void protocols(void) {
 
 static int double_walk(id self, SEL name, int steps) {
     struct objc_super above = {self, [Animal class]};
-    return 2 * ((int (*)(struct objc_super *, SEL, int))(void *)objc_msgSendSuper)(&above, name, steps);
+    return 2 *
+           ((int (*)(struct objc_super *, SEL, int))(void *)objc_msgSendSuper)(&above, name, steps);
 }
 static void made_class(void) {
     Class cls = objc_allocateClassPair([Animal class], "Dog", 0);
@@ -137,17 +152,27 @@ static void replaced(void) {
     Animal *a = [Animal new];
     CHECK_NUMBER([a walk:1], 2);
     int offset = 100;
-    IMP imp = imp_implementationWithBlock(^(id self, int steps) { return self == a ? steps + offset : -1; });
+    IMP imp = imp_implementationWithBlock(^(id self, int steps) {
+      return self == a ? steps + offset : -1;
+    });
     IMP before = class_replaceMethod([Animal class], @selector(walk:), imp, "i20@0:8i16");
     CHECK_NUMBER([a walk:1], 101);
     CHECK(imp_getBlock(imp) != nil);
     method_setImplementation(class_getInstanceMethod([Animal class], @selector(walk:)), before);
     CHECK_NUMBER([a walk:1], 2);
     CHECK(imp_removeBlock(imp) && !imp_removeBlock(imp));
-    IMP big = imp_implementationWithBlock(^(id self) { (void)self; return (struct { double v[4]; }){{1, 2, 3, 4}}; });
+    IMP big = imp_implementationWithBlock(^(id self) {
+      (void)self;
+      return (struct { double v[4]; }){{1, 2, 3, 4}};
+    });
     class_addMethod([Animal class], sel_registerName("four"), big, "{?=[4d]}16@0:8");
-    typedef struct { double v[4]; } Four;
-    CHECK_NUMBER(((Four(*)(id, SEL))class_getMethodImplementation([Animal class], sel_registerName("four")))(a, NULL).v[3], 4);
+    typedef struct {
+        double v[4];
+    } Four;
+    CHECK_NUMBER(((Four (*)(id, SEL))class_getMethodImplementation(
+                     [Animal class], sel_registerName("four")))(a, NULL)
+                     .v[3],
+                 4);
     Method one = class_getInstanceMethod([Animal class], @selector(loud));
     Method two = class_getClassMethod([Animal class], @selector(legs));
     method_exchangeImplementations(one, two);

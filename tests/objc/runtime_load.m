@@ -9,35 +9,54 @@
 static char order[256];
 static void note(const char *what) { strcat(order, what); }
 
-@interface Child : NSObject @end // stands before its superclass in the list below
-@interface Parent : NSObject @end
-@interface GrandChild : Parent @end
-@interface GrandChild (More) @end
+@interface Child : NSObject
+@end // stands before its superclass in the list below
+@interface Parent : NSObject
+@end
+@interface GrandChild : Parent
+@end
+@interface GrandChild (More)
+@end
 
 @implementation GrandChild (More)
-+ (void)load { note("more "); }
++ (void)load {
+    note("more ");
+}
 @end
 @implementation GrandChild
-+ (void)load { note("grandchild "); }
++ (void)load {
+    note("grandchild ");
+}
 @end
 @implementation Parent
-+ (void)load { note("parent "); }
++ (void)load {
+    note("parent ");
+}
 @end
 @implementation Child
-+ (void)load { note("child "); }
++ (void)load {
+    note("child ");
+}
 @end
 
-@interface First : NSObject @end
-@implementation First
-+ (void)initialize { note(self == [First class] ? "First " : "inherited "); }
-+ (int)value { return 1; }
+@interface First : NSObject
 @end
-@interface Second : First @end // no +initialize of its own: the superclass's runs for it
+@implementation First
++ (void)initialize {
+    note(self == [First class] ? "First " : "inherited ");
+}
++ (int)value {
+    return 1;
+}
+@end
+@interface Second : First
+@end // no +initialize of its own: the superclass's runs for it
 @implementation Second
 @end
 
 static atomic_int running, finished, too_early;
-@interface Slow : NSObject @end
+@interface Slow : NSObject
+@end
 @implementation Slow
 + (void)initialize {
     atomic_fetch_add(&running, 1);
@@ -45,7 +64,9 @@ static atomic_int running, finished, too_early;
     usleep(50000);
     atomic_fetch_add(&finished, 1);
 }
-+ (int)value { return 5; }
++ (int)value {
+    return 5;
+}
 @end
 static void *use_slow(void *unused) {
     (void)unused;

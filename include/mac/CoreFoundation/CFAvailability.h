@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// CoreFoundation/CFAvailability.h: how enumerations are declared.
+#ifndef INGOT_MAC_CFAVAILABILITY_H
+#define INGOT_MAC_CFAVAILABILITY_H
+#include <TargetConditionals.h>
+#include <Availability.h>
+#define CF_ENUM_GET(a, b, name, ...) name
+#if defined(__cplusplus)
+#define CF_ENUM_NAMED(type, name)                                                                  \
+    enum name : type name;                                                                         \
+    enum name : type
+#define CF_OPTIONS(type, name)                                                                     \
+    type name;                                                                                     \
+    enum : type
+#elif defined(__clang__)
+#define CF_ENUM_NAMED(type, name)                                                                  \
+    enum name : type name;                                                                         \
+    enum name : type
+#define CF_OPTIONS(type, name)                                                                     \
+    enum name : type name;                                                                         \
+    enum __attribute__((flag_enum)) name : type
+#else
+#define CF_ENUM_NAMED(type, name)                                                                  \
+    type name;                                                                                     \
+    enum
+#define CF_OPTIONS(type, name)                                                                     \
+    type name;                                                                                     \
+    enum
+#endif
+#define CF_ENUM_PLAIN(type) enum : type
+#define CF_ENUM(...) CF_ENUM_GET(__VA_ARGS__, CF_ENUM_NAMED, CF_ENUM_PLAIN)(__VA_ARGS__)
+#define CF_CLOSED_ENUM(type, name) CF_ENUM(type, name)
+#define CF_AVAILABLE(...)
+#define CF_SWIFT_NAME(...)
+#define CF_RETURNS_RETAINED
+#define CF_ASSUME_NONNULL_BEGIN
+#define CF_ASSUME_NONNULL_END
+#endif
