@@ -5,14 +5,14 @@
 #include <TargetConditionals.h>
 #include <Availability.h>
 #define CF_ENUM_GET(a, b, name, ...) name
-#if defined(__cplusplus)
+#if defined(__cplusplus) // an enumeration's name is a type: the typedef names another
 #define CF_ENUM_NAMED(type, name)                                                                  \
-    enum name : type name;                                                                         \
+    type name##_values;                                                                            \
     enum name : type
 #define CF_OPTIONS(type, name)                                                                     \
     type name;                                                                                     \
     enum : type
-#elif defined(__clang__)
+#elif defined(__OBJC__)
 #define CF_ENUM_NAMED(type, name)                                                                  \
     enum name : type name;                                                                         \
     enum name : type

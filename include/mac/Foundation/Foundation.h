@@ -2,7 +2,9 @@
 // Foundation/Foundation.h: the part of Foundation that Metal programs use.
 #ifndef INGOT_MAC_FOUNDATION_H
 #define INGOT_MAC_FOUNDATION_H
+#ifdef __clang__
 #pragma clang system_header // warnings are for the program's own text
+#endif
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>

@@ -14,11 +14,10 @@ typedef NS_ENUM(NSInteger, NSProcessInfoThermalState) {
     NSProcessInfoThermalStateSerious,
     NSProcessInfoThermalStateCritical
 };
-typedef NS_OPTIONS(uint64_t, NSActivityOptions) {
-    NSActivityUserInitiated = 0x00FFFFFF,
-    NSActivityBackground = 0xFF,
-    NSActivityLatencyCritical = 0xFF00000000ULL
-};
+typedef uint64_t NSActivityOptions;
+#define NSActivityUserInitiated 0x00FFFFFFULL
+#define NSActivityBackground 0xFFULL
+#define NSActivityLatencyCritical 0xFF00000000ULL
 @interface NSProcessInfo : NSObject
 @property(class, readonly, retain) NSProcessInfo *processInfo;
 @property(readonly, copy) NSArray<NSString *> *arguments;
