@@ -24,6 +24,7 @@ static void insert(ArrayBody *a, NSUInteger at, id object) {
     a->count++, a->changes++;
 }
 static void delete_range(ArrayBody *a, NSRange r) {
+    if (!r.length) return;
     id *gone = malloc((r.length + 1) * sizeof *gone);
     memcpy(gone, a->items + r.location, r.length * sizeof *gone);
     memmove(a->items + r.location, a->items + NSMaxRange(r),
