@@ -88,18 +88,21 @@ static id store_weak(id *place, id object) {
     return object;
 }
 
-// The compiler takes the result for the argument, also where nil was stored.
+// The optimiser takes the result for the argument and counts on it (what is retained here is released
+// there): so it is, even if the place holds nil because the object is going or refuses.
 id objc_storeWeak(id *place, id object) {
     store_weak(place, object);
     return object;
 }
 id objc_storeWeakOrNil(id *place, id object) { return store_weak(place, object); }
-id objc_initWeak(id *place, id object) {
+id objc_initWeakOrNil(id *place, id object) {
     *place = NULL;
-    if (object) store_weak(place, object);
+    return object ? store_weak(place, object) : NULL;
+}
+id objc_initWeak(id *place, id object) {
+    objc_initWeakOrNil(place, object);
     return object;
 }
-id objc_initWeakOrNil(id *place, id object) { return objc_initWeak(place, object); }
 void objc_destroyWeak(id *place) { store_weak(place, NULL); }
 
 id objc_loadWeakRetained(id *place) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Automatic counting: strong and weak variables, fields, blocks, results, with exact numbers of deaths.
 #include <objc/NSObject.h>
+#include <objc/objc-ingot.h>
 #include <Block.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -117,6 +118,29 @@ static void race(void) {
     CHECK(shared_weak == nil);
 }
 
+// An object that refuses weak references: the place holds nil, and counts stay right.
+static atomic_long refusing_count;
+static void refusing_retain(void *o) { (void)o, atomic_fetch_add(&refusing_count, 1); }
+static void refusing_release(void *o) { (void)o, atomic_fetch_sub(&refusing_count, 1); }
+static bool refuse(void *o) { return (void)o, false; }
+static void refused(void) {
+    static const objc_ingot_counting counting = {refusing_retain, refusing_release, refuse, NULL};
+    static void *record[OBJC_INGOT_CLASS_WORDS];
+    static struct {
+        void *isa;
+    } object = {record};
+    objc_ingot_adopt(record, "Refusing", [NSObject class], &counting);
+    {
+        id strong = (__bridge id)(void *)&object;
+        __weak Node *place = nil;
+        place = strong;
+        id seen = place;
+        CHECK([seen isKindOfClass:[NSObject class]] || !seen);
+        CHECK(read_weak(&place) == nil);
+    }
+    CHECK_NUMBER(refusing_count, 0);
+}
+
 int main(void) {
     @autoreleasepool {
         weak();
@@ -124,5 +148,6 @@ int main(void) {
     fields();
     blocks();
     race();
+    refused();
     return check_result();
 }
