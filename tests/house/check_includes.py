@@ -48,6 +48,7 @@ ALLOWED = {
     "compiler/codegen/device": "compiler abi",
     "objc": "",
     "face": "objc",
+    "metalkit": "neural",  # readers of pictures
     "tensor": "base",
     "neural": "base",
     "tools": "neural abi base",
