@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const ContainerFormat format = {{'I', 'N', 'G', 'O', 'T', 'A', 'R', 'C'},
-                                       1,
-                                       "it is not a binary archive made by Ingot"};
+static const ContainerFormat format = {
+    {'I', 'N', 'G', 'O', 'T', 'A', 'R', 'C'}, 1, "it is not a binary archive made by Ingot"};
 
 struct Archive {
     atomic_uint refs;

@@ -28,7 +28,7 @@ struct CpuLaunch {
     void *const *args;
     uint32_t threads_per_grid[3];
     uint32_t groups_per_grid[3];
-    uint32_t group_size[3];  // as dispatched; groups at the edge are cut to threads_per_grid
+    uint32_t group_size[3]; // as dispatched; groups at the edge are cut to threads_per_grid
     uint32_t grid_origin[3];
     CpuLogFn *log;
     void *log_context;
@@ -54,21 +54,21 @@ _Static_assert(offsetof(CpuLaunch, log) == 56 && offsetof(CpuLaunch, textures) =
 typedef void CpuKernelFn(const CpuLaunch *launch, uint64_t first, uint64_t end,
                          void *threadgroup_memory, void *frames);
 
-enum { // CpuKernelInfo.flags
-    CPU_KERNEL_BARRIER = 1, // has threadgroup barriers
-    CPU_KERNEL_SIMD = 2,    // uses SIMD-group or quad-group functions
-    CPU_KERNEL_LANES = 4,   // reference code: one lane at a time
-    CPU_KERNEL_LOG = 8,     // may log
+enum {                        // CpuKernelInfo.flags
+    CPU_KERNEL_BARRIER = 1,   // has threadgroup barriers
+    CPU_KERNEL_SIMD = 2,      // uses SIMD-group or quad-group functions
+    CPU_KERNEL_LANES = 4,     // reference code: one lane at a time
+    CPU_KERNEL_LOG = 8,       // may log
     CPU_KERNEL_VALIDATE = 16, // checks its accesses
 };
 typedef struct CpuKernelInfo {
     uint32_t abi;
     uint32_t flags;
-    uint32_t width;            // lanes of one machine vector step: 32, 16, 8; 1 for reference code
+    uint32_t width; // lanes of one machine vector step: 32, 16, 8; 1 for reference code
     uint32_t n_slots;
-    uint32_t shape[3];         // the threadgroup size this code is for; 0,0,0: any
+    uint32_t shape[3];          // the threadgroup size this code is for; 0,0,0: any
     uint32_t threadgroup_bytes; // static threadgroup memory
-    uint64_t frame_stride;     // bytes of a suspended SIMD-group; 0: it never suspends
-    uint64_t stack_bytes;      // private memory of one SIMD-group, roughly
+    uint64_t frame_stride;      // bytes of a suspended SIMD-group; 0: it never suspends
+    uint64_t stack_bytes;       // private memory of one SIMD-group, roughly
 } CpuKernelInfo;
 #endif

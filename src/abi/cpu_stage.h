@@ -16,7 +16,7 @@
 
 #define CPU_STAGE_LANES 32u
 #define CPU_STAGE_BLOCK_WIDTH 8u // lane l: quad l / 4 stands at (l / 4 % 4 * 2, l / 16 * 2), and in
-#define CPU_STAGE_BLOCK_HEIGHT 4u // it the lane at (l % 2, l / 2 % 2)
+#define CPU_STAGE_BLOCK_HEIGHT 4u            // it the lane at (l % 2, l / 2 % 2)
 #define CPU_COLOR_DUAL (4u * ABI_MAX_COLORS) // first row of a second source
 
 // ---- Vertex functions ----

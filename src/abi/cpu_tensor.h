@@ -19,7 +19,7 @@ typedef struct CpuMatrix {
     uint32_t reserved;
 } CpuMatrix;
 
-enum { // CpuMatmul.flags
+enum {                         // CpuMatmul.flags
     CPU_MATMUL_ACCUMULATE = 1, // c += a * b; else c = a * b
     CPU_MATMUL_RELAXED = 2,    // results may be of lower precision
 };

@@ -8,7 +8,8 @@
 
 // `op` of a call: a constant of the call site.
 enum {
-    CPU_TEX_TYPE_MASK = 15, // MTLTextureType the MSL type stands for (depth types: the same numbers)
+    CPU_TEX_TYPE_MASK =
+        15, // MTLTextureType the MSL type stands for (depth types: the same numbers)
     CPU_TEX_FLOAT = 0 << 4, // what the components are: float (also half: the headers convert),
     CPU_TEX_INT = 1 << 4,   // int or short, or
     CPU_TEX_UINT = 2 << 4,  // uint or ushort
@@ -25,7 +26,8 @@ enum {
     CPU_TEX_COMPARE = 1 << 12, // row 4; result in component 0 (gather: all four)
     CPU_TEX_GATHER = 1 << 13,  // result: the component below of four texels
     CPU_TEX_COMPONENT = 14,    // shift of 2 bits
-    CPU_TEX_QUERY_LOD = 1 << 16, // results: component 0 the clamped level of detail, 1 the unclamped
+    CPU_TEX_QUERY_LOD =
+        1 << 16, // results: component 0 the clamped level of detail, 1 the unclamped
     // atomic only: bits 20 .. 23
     CPU_TEX_ATOMIC = 20,
     CPU_TEX_LOAD = 0,
@@ -53,7 +55,7 @@ enum {
     CPU_TEX_DX,    // .. +2
     CPU_TEX_SAMPLE = CPU_TEX_DX, // read: index of the sample
     CPU_TEX_DY = 9,              // .. +2
-    CPU_TEX_VALUE = 8,           // write: .. +3. atomic: operands of up to two words; expected at +2
+    CPU_TEX_VALUE = 8, // write: .. +3. atomic: operands of up to two words; expected at +2
     CPU_TEX_LOD_CLAMP = 12,
     CPU_TEX_OFFSETS = 13, // .. +2, signed
     CPU_TEX_ROWS = 16,
@@ -70,8 +72,8 @@ typedef void CpuTexelFn(uint64_t texture, uint32_t op, uint32_t n_lanes, const u
 typedef struct CpuTextureOps {
     CpuSampleFn *sample;
     CpuTexelFn *read;
-    CpuTexelFn *write;  // out is not used
-    CpuTexelFn *atomic; // out: the old value in components 0 and 1 (64-bit: rg32uint)
+    CpuTexelFn *write;      // out is not used
+    CpuTexelFn *atomic;     // out: the old value in components 0 and 1 (64-bit: rg32uint)
     const AbiTexture *pool; // [ABI_VIEW_POOL_SLOTS]; NULL while there is no pool
 } CpuTextureOps;
 #endif

@@ -17,7 +17,7 @@ typedef struct AbiIndirectHead {
     // and lengths are the strides of vertex buffers, plus 1; 0: none was given.
     uint32_t n_vertex, n_fragment;
     uint32_t reserved[10];
-    // then n_commands times: a AbiIndirectCommand, uint64_t addresses[n_buffers],
+    // then n_commands times: an AbiIndirectCommand, uint64_t addresses[n_buffers],
     // uint32_t lengths[n_threadgroup]
 } AbiIndirectHead;
 

@@ -28,7 +28,7 @@ typedef struct Metallib {
     unsigned char hash[SHA256_BYTES]; // names the content
     char *compiler_id, *source_name;
     uint32_t math_mode, language_version;
-    char *log; // warnings, as Clang prints them; "" if none
+    char *log;             // warnings, as Clang prints them; "" if none
     uint32_t library_type; // MTLLibraryType: 0 executable, 1 dynamic
     char *install_name;    // of a dynamic library; "" otherwise
     uint32_t n_links;

@@ -19,106 +19,31 @@
 #define ABI_CAPS_REFUSED 0
 
 // {shift, width} of r, g, b, a
-#define ABI_BITS_NONE                                                                              \
-    {                                                                                              \
-        { 0, 0 }                                                                                   \
-    }
-#define ABI_BITS_A8                                                                                \
-    {                                                                                              \
-        [3] = { 0, 8 }                                                                             \
-    }
-#define ABI_BITS_R8                                                                                \
-    {                                                                                              \
-        { 0, 8 }                                                                                   \
-    }
-#define ABI_BITS_R16                                                                               \
-    {                                                                                              \
-        { 0, 16 }                                                                                  \
-    }
-#define ABI_BITS_R32                                                                               \
-    {                                                                                              \
-        { 0, 32 }                                                                                  \
-    }
-#define ABI_BITS_RG8                                                                               \
-    {                                                                                              \
-        {0, 8}, { 8, 8 }                                                                           \
-    }
-#define ABI_BITS_RG16                                                                              \
-    {                                                                                              \
-        {0, 16}, { 16, 16 }                                                                        \
-    }
-#define ABI_BITS_RG32                                                                              \
-    {                                                                                              \
-        {0, 32}, { 32, 32 }                                                                        \
-    }
-#define ABI_BITS_RGBA8                                                                             \
-    {                                                                                              \
-        {0, 8}, {8, 8}, {16, 8}, { 24, 8 }                                                         \
-    }
-#define ABI_BITS_BGRA8                                                                             \
-    {                                                                                              \
-        {16, 8}, {8, 8}, {0, 8}, { 24, 8 }                                                         \
-    }
-#define ABI_BITS_RGBA16                                                                            \
-    {                                                                                              \
-        {0, 16}, {16, 16}, {32, 16}, { 48, 16 }                                                    \
-    }
-#define ABI_BITS_RGBA32                                                                            \
-    {                                                                                              \
-        {0, 32}, {32, 32}, {64, 32}, { 96, 32 }                                                    \
-    }
-#define ABI_BITS_B5G6R5                                                                            \
-    {                                                                                              \
-        {11, 5}, {5, 6}, { 0, 5 }                                                                  \
-    }
-#define ABI_BITS_A1BGR5                                                                            \
-    {                                                                                              \
-        {11, 5}, {6, 5}, {1, 5}, { 0, 1 }                                                          \
-    }
-#define ABI_BITS_ABGR4                                                                             \
-    {                                                                                              \
-        {12, 4}, {8, 4}, {4, 4}, { 0, 4 }                                                          \
-    }
-#define ABI_BITS_BGR5A1                                                                            \
-    {                                                                                              \
-        {10, 5}, {5, 5}, {0, 5}, { 15, 1 }                                                         \
-    }
-#define ABI_BITS_RGB10A2                                                                           \
-    {                                                                                              \
-        {0, 10}, {10, 10}, {20, 10}, { 30, 2 }                                                     \
-    }
-#define ABI_BITS_BGR10A2                                                                           \
-    {                                                                                              \
-        {20, 10}, {10, 10}, {0, 10}, { 30, 2 }                                                     \
-    }
-#define ABI_BITS_RG11B10                                                                           \
-    {                                                                                              \
-        {0, 11}, {11, 11}, { 22, 10 }                                                              \
-    }
-#define ABI_BITS_RGB9                                                                              \
-    {                                                                                              \
-        {0, 9}, {9, 9}, { 18, 9 }                                                                  \
-    }
-#define ABI_BITS_BGR10                                                                             \
-    {                                                                                              \
-        {20, 10}, {10, 10}, { 0, 10 }                                                              \
-    }
-#define ABI_BITS_BGRA10_XR                                                                         \
-    {                                                                                              \
-        {38, 10}, {22, 10}, {6, 10}, { 54, 10 }                                                    \
-    }
-#define ABI_BITS_D24S8                                                                             \
-    {                                                                                              \
-        { 0, 24 }                                                                                  \
-    }
-#define ABI_BITS_X32S8                                                                             \
-    {                                                                                              \
-        { 32, 8 }                                                                                  \
-    }
-#define ABI_BITS_X24S8                                                                             \
-    {                                                                                              \
-        { 24, 8 }                                                                                  \
-    }
+#define ABI_BITS_NONE {{0, 0}}
+#define ABI_BITS_A8 {[3] = {0, 8}}
+#define ABI_BITS_R8 {{0, 8}}
+#define ABI_BITS_R16 {{0, 16}}
+#define ABI_BITS_R32 {{0, 32}}
+#define ABI_BITS_RG8 {{0, 8}, {8, 8}}
+#define ABI_BITS_RG16 {{0, 16}, {16, 16}}
+#define ABI_BITS_RG32 {{0, 32}, {32, 32}}
+#define ABI_BITS_RGBA8 {{0, 8}, {8, 8}, {16, 8}, {24, 8}}
+#define ABI_BITS_BGRA8 {{16, 8}, {8, 8}, {0, 8}, {24, 8}}
+#define ABI_BITS_RGBA16 {{0, 16}, {16, 16}, {32, 16}, {48, 16}}
+#define ABI_BITS_RGBA32 {{0, 32}, {32, 32}, {64, 32}, {96, 32}}
+#define ABI_BITS_B5G6R5 {{11, 5}, {5, 6}, {0, 5}}
+#define ABI_BITS_A1BGR5 {{11, 5}, {6, 5}, {1, 5}, {0, 1}}
+#define ABI_BITS_ABGR4 {{12, 4}, {8, 4}, {4, 4}, {0, 4}}
+#define ABI_BITS_BGR5A1 {{10, 5}, {5, 5}, {0, 5}, {15, 1}}
+#define ABI_BITS_RGB10A2 {{0, 10}, {10, 10}, {20, 10}, {30, 2}}
+#define ABI_BITS_BGR10A2 {{20, 10}, {10, 10}, {0, 10}, {30, 2}}
+#define ABI_BITS_RG11B10 {{0, 11}, {11, 11}, {22, 10}}
+#define ABI_BITS_RGB9 {{0, 9}, {9, 9}, {18, 9}}
+#define ABI_BITS_BGR10 {{20, 10}, {10, 10}, {0, 10}}
+#define ABI_BITS_BGRA10_XR {{38, 10}, {22, 10}, {6, 10}, {54, 10}}
+#define ABI_BITS_D24S8 {{0, 24}}
+#define ABI_BITS_X32S8 {{32, 8}}
+#define ABI_BITS_X24S8 {{24, 8}}
 
 enum {
 #define ABI_PIXEL_FORMAT(name, ...) INDEX_##name,

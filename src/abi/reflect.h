@@ -11,24 +11,32 @@
 #include "base/wire.h"
 
 typedef enum RfStage { // stored: never renumber
-    RF_KERNEL = 0, RF_VERTEX, RF_FRAGMENT, RF_OBJECT, RF_MESH, RF_VISIBLE, RF_INTERSECTION, RF_STITCHABLE,
+    RF_KERNEL = 0,
+    RF_VERTEX,
+    RF_FRAGMENT,
+    RF_OBJECT,
+    RF_MESH,
+    RF_VISIBLE,
+    RF_INTERSECTION,
+    RF_STITCHABLE,
 } RfStage;
 
 // How a parameter of an entry point is fed.
 typedef enum RfArgKind {
-    RF_ARG_BUFFER = 0,   // device/constant pointer or reference (also array<device T *, N>: `count` slots)
-    RF_ARG_THREADGROUP,  // threadgroup pointer parameter, [[threadgroup(n)]]
-    RF_ARG_TEXTURE,      // [[texture(n)]]; an array of textures takes `count` indices and slots
-    RF_ARG_SAMPLER,      // [[sampler(n)]]; arrays likewise
+    RF_ARG_BUFFER =
+        0, // device/constant pointer or reference (also array<device T *, N>: `count` slots)
+    RF_ARG_THREADGROUP, // threadgroup pointer parameter, [[threadgroup(n)]]
+    RF_ARG_TEXTURE,     // [[texture(n)]]; an array of textures takes `count` indices and slots
+    RF_ARG_SAMPLER,     // [[sampler(n)]]; arrays likewise
     RF_ARG_STAGE_IN,
-    RF_ARG_BUILTIN,      // thread position and friends: `builtin` says which
+    RF_ARG_BUILTIN,        // thread position and friends: `builtin` says which
     RF_ARG_FUNCTION_TABLE, // visible_function_table<...>, [[buffer(n)]]
-    RF_ARG_TENSOR,       // tensor<...>, [[buffer(n)]]; arrays: `count` indices. A slot holds the handle
+    RF_ARG_TENSOR, // tensor<...>, [[buffer(n)]]; arrays: `count` indices. A slot holds the handle
     // Of object and mesh functions: memory that the rasteriser makes, an address in a slot.
-    RF_ARG_PAYLOAD,      // object_data T &, [[payload]]
-    RF_ARG_MESH_GRID,    // mesh_grid_properties: three uints
-    RF_ARG_MESH,         // mesh<V, P, NV, NP, topology>: laid out as RfMesh says
-    RF_ARG_IMAGEBLOCK,   // kernels: imageblock<T, L>; T: RfFunction.imageblock_bytes, outputs
+    RF_ARG_PAYLOAD,    // object_data T &, [[payload]]
+    RF_ARG_MESH_GRID,  // mesh_grid_properties: three uints
+    RF_ARG_MESH,       // mesh<V, P, NV, NP, topology>: laid out as RfMesh says
+    RF_ARG_IMAGEBLOCK, // kernels: imageblock<T, L>; T: RfFunction.imageblock_bytes, outputs
 } RfArgKind;
 
 typedef enum RfBuiltin { // order is that of rf_builtin_name()
@@ -55,64 +63,74 @@ typedef enum RfBuiltin { // order is that of rf_builtin_name()
     RF_N_BUILTINS
 } RfBuiltin;
 
-typedef enum RfAccess { RF_READ_ONLY = 0, RF_READ_WRITE = 1, RF_WRITE_ONLY = 2 } RfAccess; // = MTLBindingAccess
-typedef enum RfSpace { RF_SPACE_NONE = 0, RF_DEVICE, RF_CONSTANT, RF_THREADGROUP, RF_THREAD } RfSpace;
+typedef enum RfAccess {
+    RF_READ_ONLY = 0,
+    RF_READ_WRITE = 1,
+    RF_WRITE_ONLY = 2
+} RfAccess; // = MTLBindingAccess
+typedef enum RfSpace {
+    RF_SPACE_NONE = 0,
+    RF_DEVICE,
+    RF_CONSTANT,
+    RF_THREADGROUP,
+    RF_THREAD
+} RfSpace;
 
 #define RF_MAX_RANK 16
 
 // A type, referred to by its index in RfLibrary.types.
 typedef struct RfMember {
     char *name;
-    uint32_t type;        // index in types
-    uint32_t offset;      // bytes
-    int32_t id;           // [[id(n)]] or -1
+    uint32_t type;   // index in types
+    uint32_t offset; // bytes
+    int32_t id;      // [[id(n)]] or -1
 } RfMember;
 typedef struct RfType {
-    uint32_t data_type;   // MTLDataType: Struct = 1, Array = 2, Float = 3, ..., Pointer = 60
-    char *name;           // as Metal spells it: "float4", "Params"
-    uint32_t size, align; // bytes
+    uint32_t data_type;          // MTLDataType: Struct = 1, Array = 2, Float = 3, ..., Pointer = 60
+    char *name;                  // as Metal spells it: "float4", "Params"
+    uint32_t size, align;        // bytes
     uint32_t n_elements, stride; // arrays
-    uint32_t element;     // array element, pointee, component of a texture or element of a tensor:
-                          // index in types; UINT32_MAX if none
+    uint32_t element;      // array element, pointee, component of a texture or element of a tensor:
+                           // index in types; UINT32_MAX if none
     uint8_t space, access; // pointers, tensors: RfSpace, RfAccess; textures: RfAccess (sample: read
-                          // only)
-    uint8_t texture_type; // textures (data_type Texture = 58): MTLTextureType
-    uint8_t depth;        // textures: 1 for the depth types
-    uint8_t samples;      // textures: 1 if access::sample
-    uint8_t rank;         // tensors (data_type Tensor = 140)
-    uint32_t index_type;  // tensors: MTLDataType of their indices
+                           // only)
+    uint8_t texture_type;  // textures (data_type Texture = 58): MTLTextureType
+    uint8_t depth;         // textures: 1 for the depth types
+    uint8_t samples;       // textures: 1 if access::sample
+    uint8_t rank;          // tensors (data_type Tensor = 140)
+    uint32_t index_type;   // tensors: MTLDataType of their indices
     uint32_t extents[RF_MAX_RANK]; // tensors: UINT32_MAX where only the tensor knows
     uint32_t n_members;
-    RfMember *members;    // structs
+    RfMember *members; // structs
 } RfType;
 
 typedef struct RfArg {
     char *name;
-    uint8_t kind;         // RfArgKind
-    uint8_t space;        // RfSpace of a pointer or reference
-    uint8_t access;       // RfAccess
-    uint8_t builtin;      // RfBuiltin
-    uint8_t member;       // 1: a member of a structure that is passed by value
-    uint32_t param;       // ordinal of the parameter in the IR function
-    uint32_t offset;      // members: bytes from the beginning of the parameter
-    uint32_t index;       // binding index; UINT32_MAX for built-ins
-    uint32_t count;       // indices taken: > 1 for arrays of pointers
-    uint32_t slot;        // first slot in CpuLaunch.args; UINT32_MAX for built-ins
-    uint32_t type;        // pointee type of a pointer/reference, the type itself otherwise
-    char *condition;      // symbol of the function constant this argument depends on, "" if none
+    uint8_t kind;    // RfArgKind
+    uint8_t space;   // RfSpace of a pointer or reference
+    uint8_t access;  // RfAccess
+    uint8_t builtin; // RfBuiltin
+    uint8_t member;  // 1: a member of a structure that is passed by value
+    uint32_t param;  // ordinal of the parameter in the IR function
+    uint32_t offset; // members: bytes from the beginning of the parameter
+    uint32_t index;  // binding index; UINT32_MAX for built-ins
+    uint32_t count;  // indices taken: > 1 for arrays of pointers
+    uint32_t slot;   // first slot in CpuLaunch.args; UINT32_MAX for built-ins
+    uint32_t type;   // pointee type of a pointer/reference, the type itself otherwise
+    char *condition; // symbol of the function constant this argument depends on, "" if none
 } RfArg;
 
 // What a value that goes into or out of a vertex or fragment function is.
 typedef enum RfRole { // stored: never renumber
-    RF_VALUE = 0,       // from stage to stage, matched by name
-    RF_ATTRIBUTE,       // [[attribute(index)]]
+    RF_VALUE = 0,     // from stage to stage, matched by name
+    RF_ATTRIBUTE,     // [[attribute(index)]]
     RF_POSITION,
     RF_POINT_SIZE,
     RF_CLIP_DISTANCE,
-    RF_LAYER,           // render_target_array_index
-    RF_VIEWPORT,        // viewport_array_index
-    RF_COLOR,           // [[color(index), index(source)]]
-    RF_DEPTH,           // qualifier: 0 any, 1 greater, 2 less
+    RF_LAYER,    // render_target_array_index
+    RF_VIEWPORT, // viewport_array_index
+    RF_COLOR,    // [[color(index), index(source)]]
+    RF_DEPTH,    // qualifier: 0 any, 1 greater, 2 less
     RF_STENCIL,
     RF_SAMPLE_MASK,
     RF_VERTEX_ID,
@@ -128,10 +146,10 @@ typedef enum RfRole { // stored: never renumber
     RF_BARYCENTRIC,
     RF_PATCH_ID,
     RF_POSITION_IN_PATCH,
-    RF_CULLED,          // primitive_culled
-    RF_CONTROL_POINTS,  // a patch_control_point<T>; the values of T follow, with points
-    RF_IMAGEBLOCK,      // fragment functions: [[imageblock_data]], a structure of `stride` bytes
-    RF_PIXEL_IN_TILE,   // pixel_position_in_tile
+    RF_CULLED,         // primitive_culled
+    RF_CONTROL_POINTS, // a patch_control_point<T>; the values of T follow, with points
+    RF_IMAGEBLOCK,     // fragment functions: [[imageblock_data]], a structure of `stride` bytes
+    RF_PIXEL_IN_TILE,  // pixel_position_in_tile
     RF_PIXELS_PER_TILE,
     RF_TILE_INDEX,
     RF_N_ROLES
@@ -141,62 +159,64 @@ typedef enum RfRole { // stored: never renumber
 // A vertex output feeds the fragment input of role RF_VALUE with the same name, `user` and
 // data_type.
 typedef struct RfValue {
-    char *name;           // of [[user(name)]] if user is 1; else the member's or parameter's
-    char *condition;      // as RfArg.condition
-    uint8_t role;         // RfRole
+    char *name;      // of [[user(name)]] if user is 1; else the member's or parameter's
+    char *condition; // as RfArg.condition
+    uint8_t role;    // RfRole
     uint8_t user;
     uint8_t interpolation, place; // fragment inputs: AbiInterpolation, AbiSamplePlace (abi/stage.h)
-    uint8_t qualifier;    // depth
-    uint8_t invariant;    // position
-    uint32_t param;       // inputs: ordinal of the parameter in the source; outputs: UINT32_MAX
-    uint32_t offset;      // bytes from the beginning of the parameter or result
-    uint32_t data_type;   // MTLDataType of scalar or vector; clip distances: of one
-    uint32_t n;           // components; clip distances: how many
-    uint32_t row;         // RF_VALUE: first row (vertex output) or plane (fragment input)
+    uint8_t qualifier;            // depth
+    uint8_t invariant;            // position
+    uint32_t param;     // inputs: ordinal of the parameter in the source; outputs: UINT32_MAX
+    uint32_t offset;    // bytes from the beginning of the parameter or result
+    uint32_t data_type; // MTLDataType of scalar or vector; clip distances: of one
+    uint32_t n;         // components; clip distances: how many
+    uint32_t row;       // RF_VALUE: first row (vertex output) or plane (fragment input)
     uint32_t index, source;
     uint32_t points, stride; // members of patch_control_point<T>: how many there are, bytes of T
-    uint8_t primitive;    // mesh functions: of a primitive, not of a vertex
-    uint8_t pull;         // fragment inputs: an interpolant<T, P>
+    uint8_t primitive;       // mesh functions: of a primitive, not of a vertex
+    uint8_t pull;            // fragment inputs: an interpolant<T, P>
 } RfValue;
 
 // What a mesh function writes, in bytes from the beginning: count (uint), indices (uchar), vertices,
 // primitives.
 typedef struct RfMesh {
-    uint8_t topology;     // points, lines, triangles: 0, 1, 2
+    uint8_t topology;                  // points, lines, triangles: 0, 1, 2
     uint32_t n_vertices, n_primitives; // at most
-    uint32_t index_offset, vertex_offset, vertex_stride, primitive_offset, primitive_stride, n_bytes;
+    uint32_t index_offset, vertex_offset, vertex_stride, primitive_offset, primitive_stride,
+        n_bytes;
 } RfMesh;
 
 typedef struct RfFunction {
-    char *name;           // as the host asks for it (host_name)
-    char *symbol;         // mangled name in the bitcode
-    char *signature;      // visible functions: names the type, the same for equal types; "": any
-    uint8_t stage;        // RfStage
+    char *name;      // as the host asks for it (host_name)
+    char *symbol;    // mangled name in the bitcode
+    char *signature; // visible functions: names the type, the same for equal types; "": any
+    uint8_t stage;   // RfStage
     uint32_t max_total_threads;   // 0: not given
     uint32_t required_threads[3]; // 0: not given
-    uint32_t n_slots;     // entries of CpuLaunch.args
+    uint32_t n_slots;             // entries of CpuLaunch.args
     uint32_t n_args;
     RfArg *args;
     uint32_t n_inputs, n_outputs; // vertex and fragment functions
     RfValue *inputs, *outputs;
     uint32_t input_rows, output_rows; // planes of a fragment function, rows of a vertex function
-    uint8_t early_tests;  // [[early_fragment_tests]]
-    uint8_t patch;        // [[patch(triangle or quad, points)]]: 1 or 2; 0: none
-    uint32_t patch_points; // control points; 0: not given
-    RfMesh mesh;          // mesh functions
-    uint32_t payload_bytes; // object and mesh functions: of the [[payload]]; 0: none
-    uint32_t max_mesh_groups; // [[max_total_threadgroups_per_mesh_grid(n)]]; 0: not given
-    uint32_t imageblock_bytes; // kernels, fragment functions: of the structure; 0: no imageblock
+    uint8_t early_tests;              // [[early_fragment_tests]]
+    uint8_t patch;                    // [[patch(triangle or quad, points)]]: 1 or 2; 0: none
+    uint32_t patch_points;            // control points; 0: not given
+    RfMesh mesh;                      // mesh functions
+    uint32_t payload_bytes;           // object and mesh functions: of the [[payload]]; 0: none
+    uint32_t max_mesh_groups;         // [[max_total_threadgroups_per_mesh_grid(n)]]; 0: not given
+    uint32_t imageblock_bytes;   // kernels, fragment functions: of the structure; 0: no imageblock
     uint8_t imageblock_explicit; // else, of a kernel, the colours of `outputs`
-    uint32_t n_constants; // function constants this entry point can reach: indices in RfLibrary.constants
+    uint32_t
+        n_constants; // function constants this entry point can reach: indices in RfLibrary.constants
     uint32_t *constants;
 } RfFunction;
 
 typedef struct RfConstant { // [[function_constant(n)]]
-    char *name, *symbol;  // symbol: the external global in the bitcode
+    char *name, *symbol;    // symbol: the external global in the bitcode
     uint32_t index;
-    uint32_t type;        // index in types
-    uint8_t optional;     // the source asks is_function_constant_defined
+    uint32_t type;    // index in types
+    uint8_t optional; // the source asks is_function_constant_defined
 } RfConstant;
 
 typedef struct RfLibrary {

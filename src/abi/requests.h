@@ -14,64 +14,81 @@ bool msl_language_version(const char *text, uint32_t *version);
     "'%s' is not a language version (metal1.0 to 1.2, 2.0 to 2.4, 3.0 to 3.2, 4.0; macos- or ios- " \
     "may stand before it)"
 
-typedef enum MslMathMode { MSL_MATH_SAFE = 0, MSL_MATH_RELAXED = 1, MSL_MATH_FAST = 2 } MslMathMode; // = MTLMathMode
+typedef enum MslMathMode {
+    MSL_MATH_SAFE = 0,
+    MSL_MATH_RELAXED = 1,
+    MSL_MATH_FAST = 2
+} MslMathMode; // = MTLMathMode
 
-typedef struct MslHeader { const char *name, *text; size_t n_bytes; } MslHeader;
+typedef struct MslHeader {
+    const char *name, *text;
+    size_t n_bytes;
+} MslHeader;
 
 typedef struct MslSource {
-    const char *name;              // shown in diagnostics: "program_source" or a path
-    const char *text; size_t n_bytes;
-    const char *const *macros;     // "NAME" or "NAME=VALUE"
+    const char *name; // shown in diagnostics: "program_source" or a path
+    const char *text;
+    size_t n_bytes;
+    const char *const *macros; // "NAME" or "NAME=VALUE"
     size_t n_macros;
     const char *const *include_dirs;
     size_t n_include_dirs;
-    const MslHeader *headers;      // in memory, found by #include before the folders
+    const MslHeader *headers; // in memory, found by #include before the folders
     size_t n_headers;
-    uint32_t language_version;     // 0: newest; else (major << 16) | minor, Apple's MTLLanguageVersion
+    uint32_t language_version; // 0: newest; else (major << 16) | minor, Apple's MTLLanguageVersion
     MslMathMode math_mode;
     bool warnings_as_errors;
-    uint32_t library_type;         // 1: dynamic (MTLLibraryType), called install_name
-    const char *install_name;      // NULL or "": none
-    const char *const *links;      // install names of the dynamic libraries to link against
+    uint32_t library_type;    // 1: dynamic (MTLLibraryType), called install_name
+    const char *install_name; // NULL or "": none
+    const char *const *links; // install names of the dynamic libraries to link against
     size_t n_links;
-    bool allow_undefined;          // functions without a body may come from a dynamic library
-    const char *stdlib_dir;        // our Metal headers
-    const char *pch_dir;           // folder for the precompiled headers; NULL: none
-    const char *pch_shipped_dir;   // a folder of them made with the compiler, only read; NULL: none
-    bool lines;                    // the code says which source lines it comes from
-    bool check_only;               // diagnostics only
+    bool allow_undefined;        // functions without a body may come from a dynamic library
+    const char *stdlib_dir;      // our Metal headers
+    const char *pch_dir;         // folder for the precompiled headers; NULL: none
+    const char *pch_shipped_dir; // a folder of them made with the compiler, only read; NULL: none
+    bool lines;                  // the code says which source lines it comes from
+    bool check_only;             // diagnostics only
 } MslSource;
 
 typedef struct MslDiagnostic {
-    int severity;                  // 1 note, 2 warning, 3 error, 4 fatal
-    const char *file; uint32_t line, column;
-    const char *message;           // one line, in Metal's words
+    int severity; // 1 note, 2 warning, 3 error, 4 fatal
+    const char *file;
+    uint32_t line, column;
+    const char *message; // one line, in Metal's words
 } MslDiagnostic;
 
-typedef struct MslConstantValue {  // by name if name is not NULL, else by index
-    const char *name; uint32_t index;
-    uint32_t data_type;            // MTLDataType of the value given
-    const void *data; size_t n_bytes;
+typedef struct MslConstantValue { // by name if name is not NULL, else by index
+    const char *name;
+    uint32_t index;
+    uint32_t data_type; // MTLDataType of the value given
+    const void *data;
+    size_t n_bytes;
 } MslConstantValue;
 
-typedef struct MslPart {           // another library, code of which may be needed
-    const unsigned char *bitcode; size_t bitcode_bytes;
+typedef struct MslPart { // another library, code of which may be needed
+    const unsigned char *bitcode;
+    size_t bitcode_bytes;
     const RfLibrary *reflection;
 } MslPart;
 
 typedef struct MslLinkedFunction { // a visible function of the pipeline
     uint32_t library;              // 0: the kernel's own; n: parts[n - 1]
     const char *function;          // host name
-    const MslConstantValue *constants; size_t n_constants;
-    bool by_name_only;             // a private function: tables cannot hold it
+    const MslConstantValue *constants;
+    size_t n_constants;
+    bool by_name_only; // a private function: tables cannot hold it
 } MslLinkedFunction;
 
 // Where a vertex function's attributes come from. Numbers are Apple's: MTLVertexFormat,
 // MTLVertexStepFunction.
 enum { MSL_MAX_VERTEX = 31 };
 #define MSL_STRIDE_DYNAMIC UINT32_MAX
-typedef struct MslVertexAttribute { uint32_t format, offset, buffer; } MslVertexAttribute; // format 0: none
-typedef struct MslVertexLayout { uint32_t stride, step, rate; } MslVertexLayout;
+typedef struct MslVertexAttribute {
+    uint32_t format, offset, buffer;
+} MslVertexAttribute; // format 0: none
+typedef struct MslVertexLayout {
+    uint32_t stride, step, rate;
+} MslVertexLayout;
 typedef struct MslVertexDescriptor {
     MslVertexAttribute attributes[MSL_MAX_VERTEX];
     MslVertexLayout layouts[MSL_MAX_VERTEX]; // by buffer index
@@ -79,43 +96,53 @@ typedef struct MslVertexDescriptor {
 } MslVertexDescriptor;
 
 typedef struct MslKernelRequest {
-    const unsigned char *bitcode; size_t bitcode_bytes;
+    const unsigned char *bitcode;
+    size_t bitcode_bytes;
     const RfLibrary *reflection;
-    const char *function;          // host name
-    const MslConstantValue *constants; size_t n_constants;
-    const MslPart *parts; size_t n_parts;
-    const MslLinkedFunction *linked; size_t n_linked; // tables know the first as 1
-    const uint32_t *dynamic; size_t n_dynamic; // numbers as MslLinkedFunction.library: where
-                                   // functions without a body are looked for, in this order
-    uint32_t call_depth;           // of calls through tables inside visible functions; 0: the default, 1
+    const char *function; // host name
+    const MslConstantValue *constants;
+    size_t n_constants;
+    const MslPart *parts;
+    size_t n_parts;
+    const MslLinkedFunction *linked;
+    size_t n_linked; // tables know the first as 1
+    const uint32_t *dynamic;
+    size_t n_dynamic;    // numbers as MslLinkedFunction.library: where
+                         // functions without a body are looked for, in this order
+    uint32_t call_depth; // of calls through tables inside visible functions; 0: the default, 1
     const MslVertexDescriptor *vertex; // of vertex functions, of fragment functions behind a mesh
                                        // function; NULL: none
-    uint32_t shape[3];             // threadgroup size to specialise for; 0,0,0: any
-    const char *cpu;               // LLVM CPU name, e.g. "x86-64-v3"; NULL: this machine
-    const char *features;          // LLVM feature string; NULL: those of cpu
-    uint32_t width;                // 0: choose; 32, 16 or 8; 1: lane-by-lane reference
+    uint32_t shape[3];                 // threadgroup size to specialise for; 0,0,0: any
+    const char *cpu;                   // LLVM CPU name, e.g. "x86-64-v3"; NULL: this machine
+    const char *features;              // LLVM feature string; NULL: those of cpu
+    uint32_t width;                    // 0: choose; 32, 16 or 8; 1: lane-by-lane reference
     MslMathMode math_mode;
-    bool validate;                 // compile in bounds and null checks
-    const char *emit;              // NULL: code object; "ll": vectorised IR text; "scalar-ll": before; "asm"
-    const char *dump_after;        // NULL or a pass name: IR text after it, appended to log
+    bool validate;    // compile in bounds and null checks
+    const char *emit; // NULL: code object; "ll": vectorised IR text; "scalar-ll": before; "asm"
+    const char *dump_after; // NULL or a pass name: IR text after it, appended to log
 } MslKernelRequest;
 
 // A function made from a graph of calls. Nodes stand in the order they run: arguments name earlier ones.
 typedef struct MslStitchNode {
-    uint32_t function;             // n: functions[n - 1]; 0: an input
-    uint32_t argument;             // inputs: number of the parameter
-    const uint32_t *arguments; size_t n_arguments; // nodes
+    uint32_t function; // n: functions[n - 1]; 0: an input
+    uint32_t argument; // inputs: number of the parameter
+    const uint32_t *arguments;
+    size_t n_arguments; // nodes
 } MslStitchNode;
 
 typedef struct MslStitchGraph {
-    const char *name;              // of the new function
-    const MslStitchNode *nodes; size_t n_nodes;
-    uint32_t output;               // n: the value of nodes[n - 1]; 0: none
+    const char *name; // of the new function
+    const MslStitchNode *nodes;
+    size_t n_nodes;
+    uint32_t output; // n: the value of nodes[n - 1]; 0: none
 } MslStitchGraph;
 
 typedef struct MslStitchRequest {
-    const MslPart *parts; size_t n_parts; // MslLinkedFunction.library counts them from 1
-    const MslLinkedFunction *functions; size_t n_functions;
-    const MslStitchGraph *graphs; size_t n_graphs;
+    const MslPart *parts;
+    size_t n_parts; // MslLinkedFunction.library counts them from 1
+    const MslLinkedFunction *functions;
+    size_t n_functions;
+    const MslStitchGraph *graphs;
+    size_t n_graphs;
 } MslStitchRequest;
 #endif

@@ -64,8 +64,8 @@ typedef struct AbiStageInfo {
     uint32_t colors;    // fragment: bit n: writes [[color(n)]]; bit ABI_MAX_COLORS: index(1) of 0
     uint32_t colors_in; // bit n: reads [[color(n)]]: step.color_in
     uint32_t n_vertex_buffers;
-    uint32_t imageblock_words; // with ABI_STAGE_IMAGEBLOCK_OUT: rows of step.imageblock_out
-    uint8_t vertex_buffers[32];           // index of the buffer in slot RfFunction.n_slots + i
+    uint32_t imageblock_words;  // with ABI_STAGE_IMAGEBLOCK_OUT: rows of step.imageblock_out
+    uint8_t vertex_buffers[32]; // index of the buffer in slot RfFunction.n_slots + i
     uint8_t inputs[ABI_MAX_VARYINGS + 4]; // AbiInterpolation of each plane
 } AbiStageInfo;
 #endif

@@ -15,12 +15,12 @@
 
 #define ABI_TEXTURE_POOLED ((uint64_t)1 << 62)
 #define ABI_VIEW_POOL_SLOTS ((uint64_t)1 << 20) // a power of two
-#define ABI_MAX_LEVELS 15u // 16384 texels
+#define ABI_MAX_LEVELS 15u                      // 16384 texels
 
 typedef struct AbiTextureLevel {
-    unsigned char *data;     // first texel (or block) of slice 0
-    uint64_t row_bytes;      // between rows of texels, or of blocks
-    uint64_t layer_bytes;    // between array slices, cube faces or planes of a 3D texture
+    unsigned char *data;           // first texel (or block) of slice 0
+    uint64_t row_bytes;            // between rows of texels, or of blocks
+    uint64_t layer_bytes;          // between array slices, cube faces or planes of a 3D texture
     uint32_t width, height, depth; // texels
     uint32_t reserved;
 } AbiTextureLevel;

@@ -15,11 +15,14 @@ extern "C" {
 // All members owned by the result; msl_library_free releases them.
 typedef struct MslLibrary {
     bool ok;
-    char *log;                     // as Clang prints it, with carets; "" if nothing to say
-    MslDiagnostic *diagnostics; size_t n_diagnostics;
-    unsigned char *bitcode; size_t bitcode_bytes;
+    char *log; // as Clang prints it, with carets; "" if nothing to say
+    MslDiagnostic *diagnostics;
+    size_t n_diagnostics;
+    unsigned char *bitcode;
+    size_t bitcode_bytes;
     RfLibrary *reflection;
-    char **files; size_t n_files;  // every file read by #include outside the stdlib (cache dependencies)
+    char **files;
+    size_t n_files; // every file read by #include outside the stdlib (cache dependencies)
 } MslLibrary;
 
 // frontend/frontend.c on frontend/bridge.cpp. Returns out->ok.
@@ -28,9 +31,10 @@ void msl_library_free(MslLibrary *lib);
 
 typedef struct MslKernel {
     bool ok;
-    char *error;                   // why not, in the user's words; "" if ok
-    unsigned char *code; size_t code_bytes; // ELF shared object, or the text asked for
-    char *log;                     // dumps; "" otherwise
+    char *error; // why not, in the user's words; "" if ok
+    unsigned char *code;
+    size_t code_bytes; // ELF shared object, or the text asked for
+    char *log;         // dumps; "" otherwise
 } MslKernel;
 
 // codegen/backend.c. Returns out->ok.

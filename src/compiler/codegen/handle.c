@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // handle.c: u64 __ingot_handle_word(u64 handle, u32 word): what a tensor handle of the host stands
-// for (a AbiTensor, abi/cpu_tensor.h), read as late as the vectoriser begins. Until then a call
+// for (an AbiTensor, abi/cpu_tensor.h), read as late as the vectoriser begins. Until then a call
 // without side effects: the optimiser keeps one of each, outside of loops, and checks of memory
 // accesses (validate.c) see a pointer of unknown origin, which they look up.
 #include "compiler/codegen/codegen.h"

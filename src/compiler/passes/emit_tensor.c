@@ -12,7 +12,7 @@
 #include "abi/cpu_kernel.h"
 #include "compiler/tensor_call.h"
 
-enum { SIMD_LANES = 32 };
+enum { SIMD_LANES = ABI_SIMD_WIDTH };
 
 Op msl_tensor_op(Value call) {
     const char *n = callee_of(call);

@@ -7,13 +7,12 @@
 //   gcd(s, width) lanes make a segment    linear in segments: each segment lies in one row
 //   else, or a group cut by the edge      varying, by division of first + lane by the actual sizes
 // Positions in the grid are taken to lie below 2^31 where they are used as int.
+#include <string.h>
+#include "abi/cpu_kernel.h"
 #include "abi/reflect.h"
 #include "compiler/passes/passes_int.h"
-#include <string.h>
 
-// Offsets in CpuLaunch (src/abi/cpu_kernel.h).
-enum { LAUNCH_THREADS = 8, LAUNCH_GROUPS = 20, LAUNCH_GROUP_SIZE = 32, LAUNCH_ORIGIN = 44 };
-enum { SIMD_LANES = 32, QUAD_LANES = 4, MAX_THREADS = 1024 };
+enum { SIMD_LANES = ABI_SIMD_WIDTH, QUAD_LANES = 4, MAX_THREADS = ABI_MAX_THREADS };
 
 Builtin msl_builtin_of(Value call) {
     static const struct {
@@ -193,8 +192,8 @@ Class msl_position_class(Vec *x, Value call) {
 
 static Value c32(Vec *x, int64_t v) { return const_int(x->i32, v); }
 
-static Value launch_field(Vec *x, unsigned offset, int d) {
-    Value o = const_int(x->i64, offset + 4 * d);
+static Value launch_field(Vec *x, size_t offset, int d) {
+    Value o = const_int(x->i64, offset + sizeof(uint32_t) * (size_t)d);
     Value v = LLVMBuildLoad2(x->b, x->i32, LLVMBuildGEP2(x->b, x->i8, x->launch, &o, 1, ""), "");
     LLVMSetAlignment(v, 4);
     LLVMSetMetadata(v, LLVMGetMDKindIDInContext(x->llvm, "invariant.load", 14),
@@ -203,7 +202,7 @@ static Value launch_field(Vec *x, unsigned offset, int d) {
 }
 
 static Value dispatched_size(Vec *x, int d) {
-    return x->shape[d] ? c32(x, x->shape[d]) : launch_field(x, LAUNCH_GROUP_SIZE, d);
+    return x->shape[d] ? c32(x, x->shape[d]) : launch_field(x, offsetof(CpuLaunch, group_size), d);
 }
 static Value actual_size(Vec *x, int d) {
     return (x->full && x->shape[d]) || x->shape[d] == 1 ? c32(x, x->shape[d]) : x->size[d];
@@ -280,9 +279,9 @@ Value msl_position_base(Vec *x, Value call, unsigned segment) {
     case RF_THREADS_PER_THREADGROUP: return actual_size(x, d);
     case RF_DISPATCH_THREADS_PER_THREADGROUP: return dispatched_size(x, d);
     case RF_THREADS_PER_GRID:
-    case RF_GRID_SIZE: return launch_field(x, LAUNCH_THREADS, d);
-    case RF_THREADGROUPS_PER_GRID: return launch_field(x, LAUNCH_GROUPS, d);
-    case RF_GRID_ORIGIN: return launch_field(x, LAUNCH_ORIGIN, d);
+    case RF_GRID_SIZE: return launch_field(x, offsetof(CpuLaunch, threads_per_grid), d);
+    case RF_THREADGROUPS_PER_GRID: return launch_field(x, offsetof(CpuLaunch, groups_per_grid), d);
+    case RF_GRID_ORIGIN: return launch_field(x, offsetof(CpuLaunch, grid_origin), d);
     case RF_THREAD_INDEX_IN_SIMDGROUP:
         return x->width == SIMD_LANES ? c32(x, 0)
                                       : LLVMBuildAnd(x->b, x->first, c32(x, SIMD_LANES - 1), "");

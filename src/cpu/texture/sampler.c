@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sampler.c: a sampler handle (abi/cpu_texture.h) to a AbiSampler whose fields are all in range.
+// sampler.c: a sampler handle (abi/cpu_texture.h) to an AbiSampler whose fields are all in range.
 #include <math.h>
 #include "cpu/texture/texture_int.h"
 #include "base/numbers.h"

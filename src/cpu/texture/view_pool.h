@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // view_pool.h: slots of texture view pools. Their ids count up by one, as Metal promises (an id is
-// base_resource_id + index), while a AbiTexture is larger than one byte: so the ids are numbers of
+// base_resource_id + index), while an AbiTexture is larger than one byte: so the ids are numbers of
 // slots in one array, marked with ABI_TEXTURE_POOLED, and everybody who meets a handle looks at the
 // mark (abi/cpu_texture.h).
 #ifndef INGOT_CPU_TEXTURE_VIEW_POOL_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // command_buffer.h: <metal_command_buffer>: indirect command buffers filled by kernels. A
-// command_buffer is the address of a AbiIndirectHead (abi/indirect.h) and a compute_command the
+// command_buffer is the address of an AbiIndirectHead (abi/indirect.h) and a compute_command the
 // address of one of its commands, so that the functions are plain stores. A command that does not
 // exist is written nowhere; what was written is checked when it is executed.
 #pragma once

@@ -2,7 +2,7 @@
 // tensor.h: <metal_tensor>: tensor<Element, Extents, Descriptor, Tags...>, a view of memory with
 // sizes and strides. The element type carries the address space. Three kinds:
 //
-//   tensor_handle                 made by the host: 64 bits, the address of a AbiTensor
+//   tensor_handle                 made by the host: 64 bits, the address of an AbiTensor
 //                                 (abi/cpu_tensor.h), as an argument or a member of a struct
 //   tensor_handle, tensor_offset  a slice of such a one
 //   tensor_inline                 made in the kernel from a pointer, sizes and strides
@@ -15,7 +15,7 @@
 #include "packed_numeric.h"
 #include "tensor_extents.h"
 
-// Words of 64 bits of a AbiTensor: 0 data, 2 .. extents, 18 .. strides; 0 of a null handle.
+// Words of 64 bits of an AbiTensor: 0 data, 2 .. extents, 18 .. strides; 0 of a null handle.
 extern "C" __attribute__((const, nothrow, noconvergent)) ulong __ingot_handle_word(ulong handle,
                                                                                 uint word);
 
