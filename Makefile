@@ -60,4 +60,4 @@ asan tsan: bootstrap
 	@scripts/test build-$@
 
 clean:
-	@rm -rf build build-asan build-tsan
+	@rm -rf build build-llvm-free build-asan build-tsan

@@ -140,9 +140,9 @@ static int spawn(const char *path, int server, int log, pid_t *pid) {
 }
 
 static char *say_no_compiler(const char *path, int e) {
-    return text_format(
-        "cannot start the Metal compiler '%s': %s (set INGOT_MSLC to the path of mslc)", path,
-        strerror(e));
+    return text_format("cannot start the Metal compiler '%s': %s (set INGOT_MSLC to the path of mslc; "
+                       "without a compiler only what is in a binary archive or in the cache can run)",
+                       path, strerror(e));
 }
 
 // Starts a process in a slot this thread holds. False and *why on failure; the slot stays empty.
