@@ -54,7 +54,7 @@ static float unit(void) {
 
 static AbiTexture texture(uint32_t format, uint32_t w, uint32_t h, uint32_t samples) {
     AbiTexture t;
-    AbiTextureShape shape = {.type = samples > 1 ? CPU_TEXTURE_2D_MS : CPU_TEXTURE_2D,
+    AbiTextureShape shape = {.type = samples > 1 ? ABI_TEXTURE_2D_MS : ABI_TEXTURE_2D,
                              .pixel_format = format,
                              .width = w,
                              .height = h,
@@ -73,7 +73,7 @@ static AbiTexture texture(uint32_t format, uint32_t w, uint32_t h, uint32_t samp
 // 1024 x 1024 with all levels.
 static AbiTexture mipmapped(void) {
     AbiTexture t;
-    AbiTextureShape shape = {.type = CPU_TEXTURE_2D,
+    AbiTextureShape shape = {.type = ABI_TEXTURE_2D,
                              .pixel_format = RGBA8,
                              .width = 1024,
                              .height = 1024,

@@ -86,8 +86,8 @@ int main(void) {
         {"RGBA8Snorm bilinear", 72, packed(1, 0, 0), 1, 0, 0},
         {"BC7 bilinear", 152, packed(1, 0, 0), 1, 0, 0},
         {"ASTC 8x8 bilinear", 212, packed(1, 0, 0), 1, 0, 0},
-        {"RGBA8 3D trilinear", 70, packed(1, 0, 0), 1, CPU_TEXTURE_3D, 0},
-        {"RGBA8 cube bilinear", 70, packed(1, 0, 0), 1, CPU_TEXTURE_CUBE, 0},
+        {"RGBA8 3D trilinear", 70, packed(1, 0, 0), 1, ABI_TEXTURE_3D, 0},
+        {"RGBA8 cube bilinear", 70, packed(1, 0, 0), 1, ABI_TEXTURE_CUBE, 0},
         {"RGBA8 gather", 70, packed(1, 0, 0), 1, 0, CPU_TEX_GATHER},
         {"Depth32Float compare linear", 252, packed(1, 0, 0) | 1u << ABI_SAMPLER_COMPARE, 1, 0,
          CPU_TEX_COMPARE},
@@ -104,8 +104,8 @@ int main(void) {
     for (int isa = 0; isa < 4; isa++) printf("%16s", names[isa]);
     printf("\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bool volume = cases[i].type == CPU_TEXTURE_3D;
-        AbiTextureShape shape = {.type = cases[i].type ? cases[i].type : CPU_TEXTURE_2D,
+        bool volume = cases[i].type == ABI_TEXTURE_3D;
+        AbiTextureShape shape = {.type = cases[i].type ? cases[i].type : ABI_TEXTURE_2D,
                                  .pixel_format = cases[i].pixel_format,
                                  .width = volume ? 64 : SIZE,
                                  .height = volume ? 64 : SIZE,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// data_types.h: the MTLDataType numbers that reflection and the compiler speak of. Vectors of two,
+// data_types.h: the numbers of types that reflection and the compiler speak of. Vectors of two,
 // three and four follow their scalar.
 #ifndef INGOT_ABI_DATA_TYPES_H
 #define INGOT_ABI_DATA_TYPES_H
 
-enum {
+enum { // MTLDataType
     DT_NONE = 0,
     DT_STRUCT = 1,
     DT_ARRAY = 2,

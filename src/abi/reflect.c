@@ -3,10 +3,12 @@
 // the bytes that are left, indices and enums by their ranges, and a type never contains itself
 // except through a pointer, so that readers may walk types without further checks.
 #include "abi/reflect.h"
+#include "abi/data_types.h"
+#include "abi/texture_layout.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { TYPE_POINTER = 60, MAX_NESTING = 64, MAX_SLOTS = 65536 };
+enum { MAX_NESTING = 64, MAX_SLOTS = 65536 };
 
 static const char *const builtin_names[RF_N_BUILTINS] = {
     [RF_THREAD_POSITION_IN_GRID] = "thread_position_in_grid",
@@ -317,7 +319,7 @@ static bool finite(const RfLibrary *lib, uint32_t ix, unsigned char *state, unsi
     if (state[ix] == 1 || depth > MAX_NESTING) return false;
     const RfType *t = &lib->types[ix];
     state[ix] = 1;
-    if (t->data_type != TYPE_POINTER && t->element != UINT32_MAX &&
+    if (t->data_type != DT_POINTER && t->element != UINT32_MAX &&
         !finite(lib, t->element, state, depth + 1))
         return false;
     for (uint32_t i = 0; i < t->n_members; ++i)
@@ -330,7 +332,9 @@ static bool types_valid(const RfLibrary *lib) {
     for (uint32_t i = 0; i < lib->n_types; ++i) {
         const RfType *t = &lib->types[i];
         if (t->element != UINT32_MAX && t->element >= lib->n_types) return false;
-        if (t->space > RF_THREAD || t->access > RF_WRITE_ONLY || t->texture_type > 9) return false;
+        if (t->space > RF_THREAD || t->access > RF_WRITE_ONLY ||
+            t->texture_type >= ABI_TEXTURE_N_TYPES)
+            return false;
         for (uint32_t k = 0; k < t->n_members; ++k)
             if (t->members[k].type >= lib->n_types) return false;
     }

@@ -11,7 +11,8 @@
 // language.c: "metal3.1" or "macos-metal2.4" as MTLLanguageVersion; false: there is no such version.
 bool msl_language_version(const char *text, uint32_t *version);
 #define MSL_NO_LANGUAGE_VERSION                                                                    \
-    "'%s' is not a language version (metal1.0 to 1.2, 2.0 to 2.4, 3.0 to 3.2, 4.0; macos- or ios- " \
+    "'%s' is not a language version (metal1.0 to 1.2, 2.0 to 2.4, 3.0 to 3.2, 4.0; macos- or "     \
+    "ios- "                                                                                        \
     "may stand before it)"
 
 typedef enum MslMathMode {
@@ -78,6 +79,19 @@ typedef struct MslLinkedFunction { // a visible function of the pipeline
     size_t n_constants;
     bool by_name_only; // a private function: tables cannot hold it
 } MslLinkedFunction;
+
+typedef enum MslVertexStep { // MTLVertexStepFunction
+    MSL_STEP_CONSTANT = 0,
+    MSL_STEP_PER_VERTEX = 1,
+    MSL_STEP_PER_INSTANCE = 2,
+    MSL_STEP_PER_PATCH = 3,
+    MSL_STEP_PER_CONTROL_POINT = 4,
+} MslVertexStep;
+typedef enum MslVertexFormat {
+#define V(name, value, n, bits, kind) MSL_VERTEX_##name = value,
+#include "abi/vertex_formats.def"
+#undef V
+} MslVertexFormat;
 
 // Where a vertex function's attributes come from. Numbers are Apple's: MTLVertexFormat,
 // MTLVertexStepFunction.

@@ -10,8 +10,8 @@
 
 #define ABI_TENSOR_MAX_RANK 16u // MTLTensorRank
 
-// Values are Apple's MTLTensorDataType, which are those of MTLDataType.
-typedef enum AbiTensorType {
+// Apple's values, which are those of MTLDataType.
+typedef enum AbiTensorType { // MTLTensorDataType
     ABI_TENSOR_NONE = 0,
     ABI_TENSOR_FLOAT32 = 3,
     ABI_TENSOR_FLOAT16 = 16,

@@ -27,20 +27,20 @@ static uint32_t at_level(uint32_t size, uint32_t level) {
 }
 
 static bool is_array(uint32_t type) {
-    return type == CPU_TEXTURE_1D_ARRAY || type == CPU_TEXTURE_2D_ARRAY ||
-           type == CPU_TEXTURE_CUBE_ARRAY || type == CPU_TEXTURE_2D_MS_ARRAY;
+    return type == ABI_TEXTURE_1D_ARRAY || type == ABI_TEXTURE_2D_ARRAY ||
+           type == ABI_TEXTURE_CUBE_ARRAY || type == ABI_TEXTURE_2D_MS_ARRAY;
 }
 
 static bool is_cube(uint32_t type) {
-    return type == CPU_TEXTURE_CUBE || type == CPU_TEXTURE_CUBE_ARRAY;
+    return type == ABI_TEXTURE_CUBE || type == ABI_TEXTURE_CUBE_ARRAY;
 }
 
 static bool is_multisample(uint32_t type) {
-    return type == CPU_TEXTURE_2D_MS || type == CPU_TEXTURE_2D_MS_ARRAY;
+    return type == ABI_TEXTURE_2D_MS || type == ABI_TEXTURE_2D_MS_ARRAY;
 }
 
 static bool is_1d(uint32_t type) {
-    return type == CPU_TEXTURE_1D || type == CPU_TEXTURE_1D_ARRAY || type == CPU_TEXTURE_BUFFER;
+    return type == ABI_TEXTURE_1D || type == ABI_TEXTURE_1D_ARRAY || type == ABI_TEXTURE_BUFFER;
 }
 
 uint32_t abi_texture_n_slices(const AbiTexture *texture) {
@@ -48,22 +48,22 @@ uint32_t abi_texture_n_slices(const AbiTexture *texture) {
 }
 
 static bool shape_is_possible(const AbiTextureShape *s, const AbiPixelFormat *f) {
-    if (s->type >= CPU_TEXTURE_N_TYPES || !f || f->caps == 0) return false;
+    if (s->type >= ABI_TEXTURE_N_TYPES || !f || f->caps == 0) return false;
     if (!s->width || !s->height || !s->depth || !s->array_length || !s->n_levels || !s->n_samples)
         return false;
-    uint32_t max = s->type == CPU_TEXTURE_BUFFER ? MAX_BUFFER_WIDTH
-                   : s->type == CPU_TEXTURE_3D   ? MAX_SIZE_3D
+    uint32_t max = s->type == ABI_TEXTURE_BUFFER ? MAX_BUFFER_WIDTH
+                   : s->type == ABI_TEXTURE_3D   ? MAX_SIZE_3D
                                                  : MAX_SIZE;
     if (s->width > max || s->height > max || s->depth > max || s->array_length > MAX_LAYERS)
         return false;
     if (is_1d(s->type) && s->height != 1) return false;
-    if (s->type != CPU_TEXTURE_3D && s->depth != 1) return false;
+    if (s->type != ABI_TEXTURE_3D && s->depth != 1) return false;
     if (is_cube(s->type) && s->width != s->height) return false;
     if (!is_array(s->type) && s->array_length != 1) return false;
     if (s->n_samples != 1 && !is_multisample(s->type)) return false;
     if (s->n_samples > 8 || (s->n_samples & (s->n_samples - 1))) return false;
     if (s->n_levels > 1 &&
-        (is_multisample(s->type) || s->type == CPU_TEXTURE_BUFFER || s->row_bytes))
+        (is_multisample(s->type) || s->type == ABI_TEXTURE_BUFFER || s->row_bytes))
         return false;
     uint32_t largest = s->width > s->height ? s->width : s->height;
     if (s->depth > largest) largest = s->depth;
@@ -83,7 +83,7 @@ bool abi_texture_layout(const AbiTextureShape *s, void *base, AbiTexture *textur
         .n_samples = s->n_samples,
         .pixel_format = (uint16_t)s->pixel_format,
         .type = (uint8_t)s->type,
-        .swizzle = {CPU_SWIZZLE_RED, CPU_SWIZZLE_GREEN, CPU_SWIZZLE_BLUE, CPU_SWIZZLE_ALPHA},
+        .swizzle = {ABI_SWIZZLE_RED, ABI_SWIZZLE_GREEN, ABI_SWIZZLE_BLUE, ABI_SWIZZLE_ALPHA},
         .format = f};
     uint64_t at = 0, end = 0, n_slices = abi_texture_n_slices(&t);
     for (uint32_t i = 0; i < s->n_levels; i++) {
@@ -99,7 +99,7 @@ bool abi_texture_layout(const AbiTextureShape *s, void *base, AbiTexture *textur
         if (n_rows > UINT64_MAX / 65536 / l->row_bytes) return false;
         l->layer_bytes = l->row_bytes * n_rows;
         l->data = base ? (unsigned char *)base + at : NULL;
-        uint64_t n_layers = (s->type == CPU_TEXTURE_3D ? l->depth : n_slices) * s->n_samples;
+        uint64_t n_layers = (s->type == ABI_TEXTURE_3D ? l->depth : n_slices) * s->n_samples;
         if (is_multisample(s->type)) t.sample_bytes = n_slices * l->layer_bytes;
         // The last row of a linear texture ends with its last texel: the buffer may end there.
         end = at + n_layers * l->layer_bytes - (s->row_bytes ? s->row_bytes - row : 0);
@@ -113,9 +113,9 @@ bool abi_texture_layout(const AbiTextureShape *s, void *base, AbiTexture *textur
 static bool view_shape(const AbiTexture *p, const AbiTextureView *v, AbiTexture *t) {
     t->type = (uint8_t)v->type;
     t->array_length = v->n_slices;
-    if ((p->type == CPU_TEXTURE_3D || v->type == CPU_TEXTURE_3D) && p->type != v->type)
+    if ((p->type == ABI_TEXTURE_3D || v->type == ABI_TEXTURE_3D) && p->type != v->type)
         return false;
-    if ((p->type == CPU_TEXTURE_BUFFER || v->type == CPU_TEXTURE_BUFFER) && p->type != v->type)
+    if ((p->type == ABI_TEXTURE_BUFFER || v->type == ABI_TEXTURE_BUFFER) && p->type != v->type)
         return false;
     if (is_multisample(p->type) != is_multisample(v->type) || is_1d(p->type) != is_1d(v->type))
         return false;
@@ -130,7 +130,7 @@ bool abi_texture_view(const AbiTexture *parent, const AbiTextureView *v, AbiText
     const AbiPixelFormat *f = abi_pixel_format(v->pixel_format);
     uint32_t n_slices = abi_texture_n_slices(parent);
     if (!f || f->caps == 0 || !abi_format_view_compatible(parent->format, f)) return false;
-    if (v->type >= CPU_TEXTURE_N_TYPES || v->n_levels == 0 || v->n_slices == 0) return false;
+    if (v->type >= ABI_TEXTURE_N_TYPES || v->n_levels == 0 || v->n_slices == 0) return false;
     if (v->first_level >= parent->n_levels || v->n_levels > parent->n_levels - v->first_level)
         return false;
     if (v->first_slice >= n_slices || v->n_slices > n_slices - v->first_slice) return false;
@@ -149,11 +149,11 @@ bool abi_texture_view(const AbiTexture *parent, const AbiTextureView *v, AbiText
     t.depth = t.levels[0].depth;
     for (int i = 0; i < 4 && v->swizzled; i++) {
         uint8_t s = v->swizzle[i];
-        if (s > CPU_SWIZZLE_ALPHA) return false;
-        t.swizzle[i] = s >= CPU_SWIZZLE_RED ? parent->swizzle[s - CPU_SWIZZLE_RED] : s;
+        if (s > ABI_SWIZZLE_ALPHA) return false;
+        t.swizzle[i] = s >= ABI_SWIZZLE_RED ? parent->swizzle[s - ABI_SWIZZLE_RED] : s;
     }
     t.swizzled = 0;
-    for (int i = 0; i < 4; i++) t.swizzled |= t.swizzle[i] != CPU_SWIZZLE_RED + i;
+    for (int i = 0; i < 4; i++) t.swizzled |= t.swizzle[i] != ABI_SWIZZLE_RED + i;
     *texture = t;
     return true;
 }

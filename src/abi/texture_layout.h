@@ -10,25 +10,25 @@
 #include "abi/texture.h"
 
 enum { // MTLTextureType
-    CPU_TEXTURE_1D = 0,
-    CPU_TEXTURE_1D_ARRAY,
-    CPU_TEXTURE_2D,
-    CPU_TEXTURE_2D_ARRAY,
-    CPU_TEXTURE_2D_MS,
-    CPU_TEXTURE_CUBE,
-    CPU_TEXTURE_CUBE_ARRAY,
-    CPU_TEXTURE_3D,
-    CPU_TEXTURE_2D_MS_ARRAY,
-    CPU_TEXTURE_BUFFER,
-    CPU_TEXTURE_N_TYPES,
+    ABI_TEXTURE_1D = 0,
+    ABI_TEXTURE_1D_ARRAY,
+    ABI_TEXTURE_2D,
+    ABI_TEXTURE_2D_ARRAY,
+    ABI_TEXTURE_2D_MS,
+    ABI_TEXTURE_CUBE,
+    ABI_TEXTURE_CUBE_ARRAY,
+    ABI_TEXTURE_3D,
+    ABI_TEXTURE_2D_MS_ARRAY,
+    ABI_TEXTURE_BUFFER,
+    ABI_TEXTURE_N_TYPES,
 };
 enum { // MTLTextureSwizzle
-    CPU_SWIZZLE_ZERO = 0,
-    CPU_SWIZZLE_ONE,
-    CPU_SWIZZLE_RED,
-    CPU_SWIZZLE_GREEN,
-    CPU_SWIZZLE_BLUE,
-    CPU_SWIZZLE_ALPHA,
+    ABI_SWIZZLE_ZERO = 0,
+    ABI_SWIZZLE_ONE,
+    ABI_SWIZZLE_RED,
+    ABI_SWIZZLE_GREEN,
+    ABI_SWIZZLE_BLUE,
+    ABI_SWIZZLE_ALPHA,
 };
 
 typedef struct AbiTextureShape {
@@ -59,7 +59,7 @@ typedef struct AbiTextureView {
     uint32_t first_level, n_levels;
     uint32_t first_slice, n_slices;
     bool swizzled;      // false: swizzle is not looked at
-    uint8_t swizzle[4]; // CPU_SWIZZLE_ for r, g, b, a
+    uint8_t swizzle[4]; // ABI_SWIZZLE_ for r, g, b, a
 } AbiTextureView;
 
 // false: levels or slices outside the parent, a type that cannot show them, formats that are not

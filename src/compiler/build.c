@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build.c: `mslc build`: one file from the command line. Diagnostics go to standard error as Clang
 // prints them; results to a file (in one step: never half a file) or standard output.
+#include "abi/data_types.h"
 #include "base/files.h"
 #include "base/numbers.h"
 #include "base/text.h"
@@ -32,10 +33,16 @@ static const ConstantOption *find_option(const BuildOptions *o, const RfConstant
 // type: code to look at, where no pipeline says how vertices lie in memory.
 static void plain_descriptor(const RfFunction *f, MslVertexDescriptor *d) {
     static const struct {
-        uint8_t scalar, one, two, bytes; // MTLDataType; MTLVertexFormat of one and two components
-    } table[] = {{3, 28, 29, 4},  {16, 53, 25, 2}, {29, 32, 33, 4}, {33, 36, 37, 4},
-                 {37, 50, 16, 2}, {41, 49, 13, 2}, {45, 46, 4, 1},  {49, 45, 1, 1}};
-    enum { BUFFER = 30, OF_PATCH = 29, PER_VERTEX = 1, PER_PATCH = 3, PER_POINT = 4 };
+        uint8_t scalar, one, two, bytes; // data type; MslVertexFormat of one and two components
+    } table[] = {{DT_FLOAT, MSL_VERTEX_Float, MSL_VERTEX_Float2, 4},
+                 {DT_HALF, MSL_VERTEX_Half, MSL_VERTEX_Half2, 2},
+                 {DT_INT, MSL_VERTEX_Int, MSL_VERTEX_Int2, 4},
+                 {DT_UINT, MSL_VERTEX_UInt, MSL_VERTEX_UInt2, 4},
+                 {DT_SHORT, MSL_VERTEX_Short, MSL_VERTEX_Short2, 2},
+                 {DT_USHORT, MSL_VERTEX_UShort, MSL_VERTEX_UShort2, 2},
+                 {DT_CHAR, MSL_VERTEX_Char, MSL_VERTEX_Char2, 1},
+                 {DT_UCHAR, MSL_VERTEX_UChar, MSL_VERTEX_UChar2, 1}};
+    enum { BUFFER = 30, OF_PATCH = 29 };
     uint32_t offset = 0;
     *d = (MslVertexDescriptor){0};
     for (uint32_t i = 0; i < f->n_inputs; ++i) {
@@ -50,8 +57,9 @@ static void plain_descriptor(const RfFunction *f, MslVertexDescriptor *d) {
                 offset += (n * table[k].bytes + 3u) & ~3u;
             }
     }
-    d->layouts[BUFFER] = (MslVertexLayout){offset, f->patch ? PER_POINT : PER_VERTEX, 1};
-    d->layouts[OF_PATCH] = (MslVertexLayout){offset, PER_PATCH, 1};
+    d->layouts[BUFFER] =
+        (MslVertexLayout){offset, f->patch ? MSL_STEP_PER_CONTROL_POINT : MSL_STEP_PER_VERTEX, 1};
+    d->layouts[OF_PATCH] = (MslVertexLayout){offset, MSL_STEP_PER_PATCH, 1};
 }
 
 bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *f, bool fill,

@@ -67,12 +67,23 @@ enum {
     DEV_BLEND_MIN,
     DEV_BLEND_MAX
 }; // MTLBlendOperation
-enum { DEV_WRITE_RED = 8, DEV_WRITE_GREEN = 4, DEV_WRITE_BLUE = 2, DEV_WRITE_ALPHA = 1 };
-enum { DEV_POINT = 0, DEV_LINE, DEV_LINE_STRIP, DEV_TRIANGLE, DEV_TRIANGLE_STRIP };
-enum { DEV_CULL_NONE = 0, DEV_CULL_FRONT, DEV_CULL_BACK };
-enum { DEV_CLOCKWISE = 0, DEV_COUNTER_CLOCKWISE }; // front faces
-enum { DEV_FILL = 0, DEV_FILL_LINES };
-enum { DEV_DEPTH_CLIP = 0, DEV_DEPTH_CLAMP };
+enum {
+    DEV_WRITE_RED = 8,
+    DEV_WRITE_GREEN = 4,
+    DEV_WRITE_BLUE = 2,
+    DEV_WRITE_ALPHA = 1
+}; // MTLColorWriteMask
+enum {
+    DEV_POINT = 0,
+    DEV_LINE,
+    DEV_LINE_STRIP,
+    DEV_TRIANGLE,
+    DEV_TRIANGLE_STRIP
+};                                                         // MTLPrimitiveType
+enum { DEV_CULL_NONE = 0, DEV_CULL_FRONT, DEV_CULL_BACK }; // MTLCullMode
+enum { DEV_CLOCKWISE = 0, DEV_COUNTER_CLOCKWISE };         // MTLWinding of front faces
+enum { DEV_FILL = 0, DEV_FILL_LINES };                     // MTLTriangleFillMode
+enum { DEV_DEPTH_CLIP = 0, DEV_DEPTH_CLAMP };              // MTLDepthClipMode
 enum {
     DEV_RESOLVE_SAMPLE0 = 0,
     DEV_RESOLVE_MIN,
@@ -184,8 +195,13 @@ typedef struct DevFragmentStage {
 // Patches: what the tessellator is told. A patch has 3 or 4 edge factors and 1 or 2 inside factors, as
 // halves one after the other (MTLTriangleTessellationFactorsHalf, MTLQuadTessellationFactorsHalf);
 // factors beyond the end of the buffer are 0, and a patch with such an edge is not drawn.
-enum { DEV_PATCH_TRIANGLE = 1, DEV_PATCH_QUAD };
-enum { DEV_PARTITION_POW2 = 0, DEV_PARTITION_INTEGER, DEV_PARTITION_ODD, DEV_PARTITION_EVEN };
+enum { DEV_PATCH_TRIANGLE = 1, DEV_PATCH_QUAD }; // MTLPatchType
+enum {
+    DEV_PARTITION_POW2 = 0,
+    DEV_PARTITION_INTEGER,
+    DEV_PARTITION_ODD,
+    DEV_PARTITION_EVEN
+};     // MTLTessellationPartitionMode
 enum { // MTLTessellationFactorStepFunction
     DEV_FACTORS_CONSTANT = 0,
     DEV_FACTORS_PER_PATCH,

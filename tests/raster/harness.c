@@ -13,8 +13,8 @@ Target target_new(uint32_t pixel_format, uint32_t width, uint32_t height, uint32
                   uint32_t layers) {
     Target t = {.data = NULL};
     AbiTextureShape shape = {
-        .type = n_samples > 1 ? (layers > 1 ? CPU_TEXTURE_2D_MS_ARRAY : CPU_TEXTURE_2D_MS)
-                              : (layers > 1 ? CPU_TEXTURE_2D_ARRAY : CPU_TEXTURE_2D),
+        .type = n_samples > 1 ? (layers > 1 ? ABI_TEXTURE_2D_MS_ARRAY : ABI_TEXTURE_2D_MS)
+                              : (layers > 1 ? ABI_TEXTURE_2D_ARRAY : ABI_TEXTURE_2D),
         .pixel_format = pixel_format,
         .width = width,
         .height = height,

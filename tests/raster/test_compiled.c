@@ -231,7 +231,7 @@ static void textures(void **state) {
                 "  return t.sample(s, in.uv); }\n",
         true, 1, 1);
     AbiTexture t;
-    AbiTextureShape shape = {.type = CPU_TEXTURE_2D,
+    AbiTextureShape shape = {.type = ABI_TEXTURE_2D,
                              .pixel_format = RGBA32F,
                              .width = SIZE,
                              .height = SIZE,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define HEAD "#include <metal_stdlib>\nusing namespace metal;\n"
-enum { SIZE = 64, LEVELS = 7, R32FLOAT = 55, USAGE_2D = CPU_TEXTURE_2D };
+enum { SIZE = 64, LEVELS = 7, R32FLOAT = 55, USAGE_2D = ABI_TEXTURE_2D };
 
 static void *make_texture(AbiTexture *t, uint32_t n_levels) {
     AbiTextureShape shape = {.type = USAGE_2D,

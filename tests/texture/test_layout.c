@@ -8,7 +8,7 @@ static void each_block(const AbiTexture *t, unsigned char *base, uint64_t n_byte
     const AbiPixelFormat *f = t->format;
     for (uint32_t l = 0; l < t->n_levels; l++) {
         const AbiTextureLevel *level = &t->levels[l];
-        uint32_t layers = t->type == CPU_TEXTURE_3D ? level->depth : abi_texture_n_slices(t);
+        uint32_t layers = t->type == ABI_TEXTURE_3D ? level->depth : abi_texture_n_slices(t);
         for (uint32_t s = 0; s < t->n_samples; s++)
             for (uint32_t z = 0; z < layers; z++)
                 for (uint32_t y = 0; y < level->height; y += f->block_height)
@@ -26,7 +26,7 @@ static void each_block(const AbiTexture *t, unsigned char *base, uint64_t n_byte
 static void texels_do_not_overlap(void **state) {
     (void)state;
     static const uint32_t formats[] = {10, 70, 125, 130, 152, 204, 218, 240};
-    for (uint32_t type = 0; type < CPU_TEXTURE_N_TYPES; type++)
+    for (uint32_t type = 0; type < ABI_TEXTURE_N_TYPES; type++)
         for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
             bool flat = cpu_type_dimensions(type) == 1, cube = cpu_type_is_cube(type);
             AbiTextureShape s =
@@ -34,8 +34,8 @@ static void texels_do_not_overlap(void **state) {
                            flat   ? 1
                            : cube ? 21
                                   : 13,
-                           type == CPU_TEXTURE_3D ? 6 : 1, cpu_type_is_array(type) ? 3 : 1,
-                           cpu_type_is_multisample(type) || type == CPU_TEXTURE_BUFFER ? 1 : 5);
+                           type == ABI_TEXTURE_3D ? 6 : 1, cpu_type_is_array(type) ? 3 : 1,
+                           cpu_type_is_multisample(type) || type == ABI_TEXTURE_BUFFER ? 1 : 5);
             if (cpu_type_is_multisample(type)) s.n_samples = 4;
             AbiTextureSize size, again;
             AbiTexture t;
@@ -48,7 +48,7 @@ static void texels_do_not_overlap(void **state) {
             if (s.n_levels == 5) {
                 assert_int_equal(t.levels[4].width, 1);
                 assert_int_equal(t.levels[2].height, flat ? 1 : cube ? 5 : 3);
-                assert_int_equal(t.levels[1].depth, type == CPU_TEXTURE_3D ? 3 : 1);
+                assert_int_equal(t.levels[1].depth, type == ABI_TEXTURE_3D ? 3 : 1);
             }
             each_block(&t, memory, size.n_bytes, true);
             free(memory);
@@ -57,7 +57,7 @@ static void texels_do_not_overlap(void **state) {
 
 static void impossible_shapes(void **state) {
     (void)state;
-    AbiTextureShape good = test_shape(CPU_TEXTURE_2D, 70, 16, 16, 1, 1, 5), s;
+    AbiTextureShape good = test_shape(ABI_TEXTURE_2D, 70, 16, 16, 1, 1, 5), s;
     AbiTextureSize size = {7, 7};
     assert_true(abi_texture_layout(&good, NULL, NULL, &size));
     size.n_bytes = 7;
@@ -79,11 +79,11 @@ static void impossible_shapes(void **state) {
     REFUSED(s.width = 16385);
     REFUSED(s.width = UINT32_MAX);
     REFUSED(s.type = 10);
-    REFUSED(s.type = CPU_TEXTURE_1D);
-    REFUSED((s.type = CPU_TEXTURE_CUBE, s.height = 8));
-    REFUSED((s.type = CPU_TEXTURE_2D_MS, s.n_levels = 1, s.n_samples = 3));
-    REFUSED((s.type = CPU_TEXTURE_2D_MS, s.n_samples = 4));
-    REFUSED((s.type = CPU_TEXTURE_3D, s.width = 2049));
+    REFUSED(s.type = ABI_TEXTURE_1D);
+    REFUSED((s.type = ABI_TEXTURE_CUBE, s.height = 8));
+    REFUSED((s.type = ABI_TEXTURE_2D_MS, s.n_levels = 1, s.n_samples = 3));
+    REFUSED((s.type = ABI_TEXTURE_2D_MS, s.n_samples = 4));
+    REFUSED((s.type = ABI_TEXTURE_3D, s.width = 2049));
     REFUSED(s.pixel_format = 0);
     REFUSED(s.pixel_format = 9999);
     REFUSED(s.pixel_format = 160); // PVRTC
@@ -99,10 +99,10 @@ static void impossible_shapes(void **state) {
 
 static void views_show_their_part(void **state) {
     (void)state;
-    AbiTextureShape s = test_shape(CPU_TEXTURE_2D_ARRAY, 70, 16, 16, 1, 12, 5);
+    AbiTextureShape s = test_shape(ABI_TEXTURE_2D_ARRAY, 70, 16, 16, 1, 12, 5);
     TestTexture x;
     test_texture(&s, false, &x);
-    AbiTextureView v = {.type = CPU_TEXTURE_CUBE,
+    AbiTextureView v = {.type = ABI_TEXTURE_CUBE,
                         .pixel_format = 81,
                         .first_level = 1,
                         .n_levels = 2,
@@ -117,7 +117,7 @@ static void views_show_their_part(void **state) {
     assert_int_equal(abi_texture_n_slices(&t), 6);
     assert_ptr_equal(abi_texture_at(&t, 1, 2, 3, 4, 0), abi_texture_at(&x.t, 2, 2, 3, 7, 0));
     // A view of the view, swizzles one after the other.
-    AbiTextureView w = {.type = CPU_TEXTURE_2D,
+    AbiTextureView w = {.type = ABI_TEXTURE_2D,
                         .pixel_format = 53,
                         .first_level = 1,
                         .n_levels = 1,
@@ -128,7 +128,7 @@ static void views_show_their_part(void **state) {
     assert_true(abi_texture_view(&t, &w, &u));
     assert_int_equal(u.width, 4);
     assert_int_equal(u.swizzled, 1);
-    AbiTextureView again = {.type = CPU_TEXTURE_2D,
+    AbiTextureView again = {.type = ABI_TEXTURE_2D,
                             .pixel_format = 70,
                             .n_levels = 1,
                             .n_slices = 1,
@@ -144,11 +144,11 @@ static void views_show_their_part(void **state) {
 
 static void impossible_views(void **state) {
     (void)state;
-    AbiTextureShape s = test_shape(CPU_TEXTURE_2D_ARRAY, 70, 16, 16, 1, 12, 5);
+    AbiTextureShape s = test_shape(ABI_TEXTURE_2D_ARRAY, 70, 16, 16, 1, 12, 5);
     TestTexture x;
     test_texture(&s, false, &x);
     AbiTextureView good = {
-        .type = CPU_TEXTURE_2D_ARRAY, .pixel_format = 70, .n_levels = 5, .n_slices = 12};
+        .type = ABI_TEXTURE_2D_ARRAY, .pixel_format = 70, .n_levels = 5, .n_slices = 12};
     AbiTextureView v;
     AbiTexture t;
     assert_true(abi_texture_view(&x.t, &good, &t));
@@ -167,13 +167,13 @@ static void impossible_views(void **state) {
     NO_VIEW(v.pixel_format = 10);
     NO_VIEW(v.pixel_format = 0);
     NO_VIEW(v.pixel_format = 252);
-    NO_VIEW(v.type = CPU_TEXTURE_2D); // 12 slices
-    NO_VIEW(v.type = CPU_TEXTURE_3D);
-    NO_VIEW(v.type = CPU_TEXTURE_1D_ARRAY);
-    NO_VIEW(v.type = CPU_TEXTURE_2D_MS_ARRAY);
-    NO_VIEW(v.type = CPU_TEXTURE_BUFFER);
+    NO_VIEW(v.type = ABI_TEXTURE_2D); // 12 slices
+    NO_VIEW(v.type = ABI_TEXTURE_3D);
+    NO_VIEW(v.type = ABI_TEXTURE_1D_ARRAY);
+    NO_VIEW(v.type = ABI_TEXTURE_2D_MS_ARRAY);
+    NO_VIEW(v.type = ABI_TEXTURE_BUFFER);
     NO_VIEW(v.type = 99);
-    NO_VIEW((v.type = CPU_TEXTURE_CUBE_ARRAY, v.n_slices = 7));
+    NO_VIEW((v.type = ABI_TEXTURE_CUBE_ARRAY, v.n_slices = 7));
     NO_VIEW((v.swizzled = true, v.swizzle[2] = 6));
     test_texture_free(&x);
 }

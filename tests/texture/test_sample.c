@@ -7,9 +7,9 @@
 #define TOLERANCE 3e-5 // coordinates are floats: up to 3 * 2^-23 of 40 texels, times the contrast
 #define TOLERANCE_BYTES 1e-4 // RGBA8: weights of 15 bits, three times rounded to 1/128 of a byte
 
-static const uint32_t types[] = {CPU_TEXTURE_1D,       CPU_TEXTURE_1D_ARRAY, CPU_TEXTURE_2D,
-                                 CPU_TEXTURE_2D_ARRAY, CPU_TEXTURE_CUBE,     CPU_TEXTURE_CUBE_ARRAY,
-                                 CPU_TEXTURE_3D};
+static const uint32_t types[] = {ABI_TEXTURE_1D,       ABI_TEXTURE_1D_ARRAY, ABI_TEXTURE_2D,
+                                 ABI_TEXTURE_2D_ARRAY, ABI_TEXTURE_CUBE,     ABI_TEXTURE_CUBE_ARRAY,
+                                 ABI_TEXTURE_3D};
 #define N_TYPES (sizeof types / sizeof *types)
 
 static AbiTextureShape shape_for(uint32_t type, uint32_t format, uint32_t n_levels) {
@@ -20,7 +20,7 @@ static AbiTextureShape shape_for(uint32_t type, uint32_t format, uint32_t n_leve
                       flat   ? 1
                       : cube ? w
                              : h,
-                      type == CPU_TEXTURE_3D ? d : 1, cpu_type_is_array(type) ? 3 : 1, n_levels);
+                      type == ABI_TEXTURE_3D ? d : 1, cpu_type_is_array(type) ? 3 : 1, n_levels);
 }
 
 // A coordinate that is not near the border of a texel, nor near a centre.
@@ -138,9 +138,9 @@ static void formats_for(const char *isa) {
                                        80, 81, 90, 92, 93, 105, 110, 115, 125, 250, 252, 260, 552};
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
         for (int mode = 0; mode < 6; mode++) {
-            one_level(isa, CPU_TEXTURE_2D, formats[k], true, mode, mode, 0);
-            one_level(isa, CPU_TEXTURE_2D, formats[k], false, mode, mode, 0);
-            one_level(isa, CPU_TEXTURE_2D_ARRAY, formats[k], true, mode, mode, 0);
+            one_level(isa, ABI_TEXTURE_2D, formats[k], true, mode, mode, 0);
+            one_level(isa, ABI_TEXTURE_2D, formats[k], false, mode, mode, 0);
+            one_level(isa, ABI_TEXTURE_2D_ARRAY, formats[k], true, mode, mode, 0);
         }
 }
 
@@ -153,9 +153,9 @@ static void blocks_for(const char *isa) {
     static const uint32_t formats[] = {130, 135, 143, 152, 178, 204, 188, 218, 240, 241};
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
         for (int mode = 0; mode < 6; mode++) {
-            one_level(isa, CPU_TEXTURE_2D, formats[k], true, mode, mode, 0);
-            one_level(isa, CPU_TEXTURE_2D_ARRAY, formats[k], false, mode, mode, 0);
-            one_level(isa, CPU_TEXTURE_CUBE, formats[k], true, 0, 0, 0);
+            one_level(isa, ABI_TEXTURE_2D, formats[k], true, mode, mode, 0);
+            one_level(isa, ABI_TEXTURE_2D_ARRAY, formats[k], false, mode, mode, 0);
+            one_level(isa, ABI_TEXTURE_CUBE, formats[k], true, 0, 0, 0);
         }
 }
 
@@ -169,7 +169,7 @@ static void one_texel_for(const char *isa) {
         for (int linear = 0; linear < 2; linear++) {
             for (uint32_t shape_ix = 0; shape_ix < 3; shape_ix++) {
                 TestTexture x;
-                AbiTextureShape shape = test_shape(CPU_TEXTURE_2D, 70, shape_ix == 1 ? 5 : 1,
+                AbiTextureShape shape = test_shape(ABI_TEXTURE_2D, 70, shape_ix == 1 ? 5 : 1,
                                                    shape_ix == 2 ? 5 : 1, 1, 1, 1);
                 test_texture(&shape, true, &x);
                 test_fill(&x, 5);
@@ -204,7 +204,7 @@ static void centres_for(const char *isa) {
     for (int mode = 0; mode < 4; mode++)
         for (int mip = 0; mip < 3; mip++) {
             TestTexture x;
-            AbiTextureShape shape = test_shape(CPU_TEXTURE_2D, mode % 2 ? 80 : 70, 16, 8, 1, 1, 4);
+            AbiTextureShape shape = test_shape(ABI_TEXTURE_2D, mode % 2 ? 80 : 70, 16, 8, 1, 1, 4);
             test_texture(&shape, true, &x);
             test_fill(&x, 9);
             TestCall call;
@@ -370,7 +370,7 @@ static void cube_levels_from_derivatives(void **state) {
     (void)state;
     // Numerically: s and t of the projection, a small step along each derivative.
     TestTexture x;
-    AbiTextureShape shape = shape_for(CPU_TEXTURE_CUBE, 55, 6);
+    AbiTextureShape shape = shape_for(ABI_TEXTURE_CUBE, 55, 6);
     test_texture(&shape, true, &x);
     TestCall call;
     uint64_t seed = 2;
@@ -406,7 +406,7 @@ static void cube_levels_from_derivatives(void **state) {
 static void lanes_that_take_no_part(void **state) {
     (void)state;
     TestTexture x;
-    AbiTextureShape shape = shape_for(CPU_TEXTURE_2D, 55, 4);
+    AbiTextureShape shape = shape_for(ABI_TEXTURE_2D, 55, 4);
     test_texture(&shape, true, &x);
     test_fill(&x, 3);
     TestCall call;
@@ -432,7 +432,7 @@ static void lanes_that_take_no_part(void **state) {
 static void sampler_forms(void **state) {
     (void)state;
     TestTexture x;
-    AbiTextureShape shape = shape_for(CPU_TEXTURE_2D, 70, 4);
+    AbiTextureShape shape = shape_for(ABI_TEXTURE_2D, 70, 4);
     test_texture(&shape, true, &x);
     test_fill(&x, 3);
     TestCall a, b;
@@ -474,14 +474,14 @@ static void sampler_forms(void **state) {
         ref_sample(&ref, 0, coord, want);
         expect_close(&x.t, &a, l, want, 4, "default sampler");
     }
-    cpu_texture_ops()->sample(0, packed, CPU_TEXTURE_2D, 32, a.mask, a.rows.u, a.out.u);
+    cpu_texture_ops()->sample(0, packed, ABI_TEXTURE_2D, 32, a.mask, a.rows.u, a.out.u);
     for (uint32_t i = 0; i < 128; i++) assert_int_equal(a.out.u[i], 0);
     test_texture_free(&x);
 }
 
 static void unnormalized_for(const char *isa) {
     TestTexture x;
-    AbiTextureShape shape = shape_for(CPU_TEXTURE_2D, 70, 1);
+    AbiTextureShape shape = shape_for(ABI_TEXTURE_2D, 70, 1);
     test_texture(&shape, true, &x);
     test_fill(&x, 3);
     for (int mode = 0; mode < 6; mode++) {
@@ -561,8 +561,8 @@ static void texel_offsets(void **state) {
 }
 
 static void compare_for(const char *isa) {
-    static const uint32_t depth_types[] = {CPU_TEXTURE_2D, CPU_TEXTURE_2D_ARRAY, CPU_TEXTURE_CUBE,
-                                           CPU_TEXTURE_CUBE_ARRAY};
+    static const uint32_t depth_types[] = {ABI_TEXTURE_2D, ABI_TEXTURE_2D_ARRAY, ABI_TEXTURE_CUBE,
+                                           ABI_TEXTURE_CUBE_ARRAY};
     uint64_t seed = 4;
     for (int i = 0; i < 4; i++)
         for (int function = 0; function < 8; function++)
@@ -617,7 +617,7 @@ static void gather_for(const char *isa) {
             for (unsigned component = 0; component < 4; component++)
                 for (int compare = 0; compare < 2; compare++) {
                     TestTexture x;
-                    AbiTextureShape shape = shape_for(array ? CPU_TEXTURE_2D_ARRAY : CPU_TEXTURE_2D,
+                    AbiTextureShape shape = shape_for(array ? ABI_TEXTURE_2D_ARRAY : ABI_TEXTURE_2D,
                                                       compare ? 252 : 70, 1);
                     test_texture(&shape, true, &x);
                     test_fill(&x, 3);
@@ -659,11 +659,11 @@ static void gathers(void **state) {
 static void swizzle_for(const char *isa) {
     static const uint8_t swizzles[][4] = {{5, 4, 3, 2}, {0, 1, 2, 2}, {1, 1, 0, 0}, {3, 2, 5, 1}};
     TestTexture x;
-    AbiTextureShape shape = shape_for(CPU_TEXTURE_2D, 70, 1);
+    AbiTextureShape shape = shape_for(ABI_TEXTURE_2D, 70, 1);
     test_texture(&shape, true, &x);
     test_fill(&x, 3);
     for (int k = 0; k < 4; k++) {
-        AbiTextureView view = {.type = CPU_TEXTURE_2D,
+        AbiTextureView view = {.type = ABI_TEXTURE_2D,
                                .pixel_format = 70,
                                .n_levels = 1,
                                .n_slices = 1,
@@ -702,7 +702,7 @@ static void integer_for(const char *isa) {
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
         for (unsigned linear = 0; linear < 2; linear++) { // linear is taken as nearest
             TestTexture x;
-            AbiTextureShape shape = shape_for(CPU_TEXTURE_2D, formats[k], 1);
+            AbiTextureShape shape = shape_for(ABI_TEXTURE_2D, formats[k], 1);
             test_texture(&shape, true, &x);
             test_fill(&x, 3);
             TestCall call;
@@ -732,7 +732,7 @@ static void integer_textures(void **state) {
 static void reductions(void **state) {
     (void)state;
     TestTexture x;
-    AbiTextureShape shape = shape_for(CPU_TEXTURE_2D, 70, 1);
+    AbiTextureShape shape = shape_for(ABI_TEXTURE_2D, 70, 1);
     test_texture(&shape, true, &x);
     test_fill(&x, 3);
     for (int mode = 1; mode < 3; mode++) {
@@ -763,7 +763,7 @@ static void reductions(void **state) {
 static void anisotropic_filtering(void **state) {
     (void)state;
     TestTexture x;
-    AbiTextureShape shape = test_shape(CPU_TEXTURE_2D, 55, 64, 64, 1, 1, 7);
+    AbiTextureShape shape = test_shape(ABI_TEXTURE_2D, 55, 64, 64, 1, 1, 7);
     test_texture(&shape, true, &x);
     for (uint32_t l = 0; l < 7; l++)
         for (uint32_t j = 0; j < 64u >> l; j++)

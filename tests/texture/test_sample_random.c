@@ -39,17 +39,17 @@ static void make_view(Case *c) {
 }
 
 static void make_texture(Case *c) {
-    static const uint32_t types[] = {CPU_TEXTURE_2D,   CPU_TEXTURE_2D,        CPU_TEXTURE_2D_ARRAY,
-                                     CPU_TEXTURE_1D,   CPU_TEXTURE_1D_ARRAY,  CPU_TEXTURE_3D,
-                                     CPU_TEXTURE_CUBE, CPU_TEXTURE_CUBE_ARRAY};
+    static const uint32_t types[] = {ABI_TEXTURE_2D,   ABI_TEXTURE_2D,        ABI_TEXTURE_2D_ARRAY,
+                                     ABI_TEXTURE_1D,   ABI_TEXTURE_1D_ARRAY,  ABI_TEXTURE_3D,
+                                     ABI_TEXTURE_CUBE, ABI_TEXTURE_CUBE_ARRAY};
     uint32_t type = types[any(8)], format = formats[any(sizeof formats / sizeof *formats)];
     const AbiPixelFormat *f = abi_pixel_format(format);
-    bool flat = type == CPU_TEXTURE_1D || type == CPU_TEXTURE_1D_ARRAY,
+    bool flat = type == ABI_TEXTURE_1D || type == ABI_TEXTURE_1D_ARRAY,
          cube = cpu_type_is_cube(type);
-    if (f && abi_format_is_blocked(f) && (flat || type == CPU_TEXTURE_3D)) type = CPU_TEXTURE_2D;
-    flat = type == CPU_TEXTURE_1D || type == CPU_TEXTURE_1D_ARRAY;
+    if (f && abi_format_is_blocked(f) && (flat || type == ABI_TEXTURE_3D)) type = ABI_TEXTURE_2D;
+    flat = type == ABI_TEXTURE_1D || type == ABI_TEXTURE_1D_ARRAY;
     uint32_t w = 1 + any(any(2) ? 9 : 70), h = flat ? 1 : cube ? w : 1 + any(any(2) ? 9 : 70);
-    uint32_t d = type == CPU_TEXTURE_3D ? 1 + any(9) : 1, most = w > h ? w : h, n_levels = 1;
+    uint32_t d = type == ABI_TEXTURE_3D ? 1 + any(9) : 1, most = w > h ? w : h, n_levels = 1;
     if (any(4) == 0) { // halves all the way
         w = 1u << any(7), h = flat ? 1 : cube ? w : any(2) ? w : 1u << any(7);
         most = w > h ? w : h;
@@ -65,8 +65,8 @@ static void make_texture(Case *c) {
 }
 
 static bool compares_depth(const AbiTexture *t) {
-    return (t->pixel_format == 250 || t->pixel_format == 252) && t->type != CPU_TEXTURE_3D &&
-           t->type != CPU_TEXTURE_1D && t->type != CPU_TEXTURE_1D_ARRAY;
+    return (t->pixel_format == 250 || t->pixel_format == 252) && t->type != ABI_TEXTURE_3D &&
+           t->type != ABI_TEXTURE_1D && t->type != ABI_TEXTURE_1D_ARRAY;
 }
 
 static void make_sampler(Case *c) {
@@ -85,7 +85,7 @@ static void make_sampler(Case *c) {
     if (any(4) == 0) s->lod_bias = test_uniform(&seed, -3, 3);
     if (any(8) == 0) s->reduction = (uint8_t)any(3);
     unsigned type = c->view.type;
-    if (any(8) == 0 && (type == CPU_TEXTURE_2D || type == CPU_TEXTURE_1D)) {
+    if (any(8) == 0 && (type == ABI_TEXTURE_2D || type == ABI_TEXTURE_1D)) {
         s->unnormalized = 1;
         for (int i = 0; i < 3; i++) s->address[i] = any(2) ? CPU_CLAMP_TO_EDGE : CPU_CLAMP_TO_ZERO;
     }
@@ -221,7 +221,7 @@ static void random_calls(void **state) {
 static void just_below_zero(void **state) {
     (void)state;
     TestTexture x;
-    AbiTextureShape shape = test_shape(CPU_TEXTURE_2D, 55, 4, 1, 1, 1, 1); // R32Float
+    AbiTextureShape shape = test_shape(ABI_TEXTURE_2D, 55, 4, 1, 1, 1, 1); // R32Float
     test_texture(&shape, true, &x);
     for (int i = 0; i < 4; i++) ((float *)(void *)x.t.levels[0].data)[i] = (float)i;
     for (CpuIsa isa = CPU_ISA_NONE; isa <= CPU_ISA_AVX512; isa++) {

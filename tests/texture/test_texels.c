@@ -46,7 +46,7 @@ static AbiTextureShape shape_of(uint32_t type, uint32_t format, uint32_t n_level
                    flat   ? 1
                    : cube ? 37
                           : 11,
-                   type == CPU_TEXTURE_3D ? 5 : 1, cpu_type_is_array(type) ? 3 : 1, n_levels);
+                   type == ABI_TEXTURE_3D ? 5 : 1, cpu_type_is_array(type) ? 3 : 1, n_levels);
     if (cpu_type_is_multisample(type)) s.n_samples = 4;
     return s;
 }
@@ -60,7 +60,7 @@ static bool random_place(const AbiTexture *t, uint64_t *seed, Where *w) {
     *w = (Where){.level = test_random(seed) % t->n_levels,
                  .sample = test_random(seed) % t->n_samples};
     uint32_t layers =
-        t->type == CPU_TEXTURE_3D ? t->levels[w->level].depth : abi_texture_n_slices(t);
+        t->type == ABI_TEXTURE_3D ? t->levels[w->level].depth : abi_texture_n_slices(t);
     w->x = test_random(seed) % t->levels[w->level].width;
     w->y = test_random(seed) % t->levels[w->level].height;
     w->z = test_random(seed) % layers;
@@ -72,14 +72,14 @@ static bool random_place(const AbiTexture *t, uint64_t *seed, Where *w) {
         w->y = far ? far : t->levels[w->level].height;
         return false;
     case 2:
-        if (t->type != CPU_TEXTURE_3D && !cpu_type_is_array(t->type) && !cpu_type_is_cube(t->type))
+        if (t->type != ABI_TEXTURE_3D && !cpu_type_is_array(t->type) && !cpu_type_is_cube(t->type))
             return true;
         w->z = far ? far : layers;
         return false;
     case 3:
         if (cpu_type_is_multisample(t->type))
             w->sample = far ? far : t->n_samples;
-        else if (t->type != CPU_TEXTURE_BUFFER)
+        else if (t->type != ABI_TEXTURE_BUFFER)
             w->level = far ? far : t->n_levels;
         else
             return true;
@@ -92,7 +92,7 @@ static void set_place(TestCall *c, const AbiTexture *t, uint32_t l, const Where 
     uint32_t n = c->n_lanes;
     c->rows.u[CPU_TEX_X * n + l] = w->x;
     c->rows.u[CPU_TEX_Y * n + l] = w->y;
-    c->rows.u[(t->type == CPU_TEXTURE_3D ? CPU_TEX_Z : CPU_TEX_SLICE) * n + l] = w->z;
+    c->rows.u[(t->type == ABI_TEXTURE_3D ? CPU_TEX_Z : CPU_TEX_SLICE) * n + l] = w->z;
     c->rows.u[CPU_TEX_LEVEL * n + l] = w->level;
     c->rows.u[CPU_TEX_SAMPLE * n + l] = w->sample;
     if (cpu_type_is_multisample(t->type)) c->rows.u[CPU_TEX_LEVEL * n + l] = 12345; // not looked at
@@ -116,7 +116,7 @@ static bool same_bits_or_nan(const AbiPixelFormat *f, uint32_t a, uint32_t b) {
 }
 
 static void read_type(uint32_t type, uint32_t format) {
-    bool levels = !cpu_type_is_multisample(type) && type != CPU_TEXTURE_BUFFER;
+    bool levels = !cpu_type_is_multisample(type) && type != ABI_TEXTURE_BUFFER;
     AbiTextureShape shape = shape_of(type, format, levels ? 3 : 1);
     TestTexture x;
     test_texture(&shape, true, &x);
@@ -139,7 +139,7 @@ static void read_type(uint32_t type, uint32_t format) {
         for (uint32_t l = 0; l < c.n_lanes; l++) {
             if (!cpu_lane_active(c.mask, l)) continue;
             uint32_t want[4] = {0};
-            if (type == CPU_TEXTURE_BUFFER && !abi_format_has_alpha(x.t.format))
+            if (type == ABI_TEXTURE_BUFFER && !abi_format_has_alpha(x.t.format))
                 want[3] = abi_format_is_integer(x.t.format) ? 1 : 0x3f800000;
             if (in[l])
                 decode(&x.t, abi_texture_at(&x.t, w[l].level, w[l].x, w[l].y, w[l].z, w[l].sample),
@@ -165,7 +165,7 @@ static void read_everything(void) {
     for (size_t i = 0; i < N_VALUES; i++) {
         const AbiPixelFormat *f = abi_pixel_format(values[i]);
         if (f->caps == 0) continue; // known by name only
-        for (uint32_t type = 0; type < CPU_TEXTURE_N_TYPES; type++)
+        for (uint32_t type = 0; type < ABI_TEXTURE_N_TYPES; type++)
             if (!abi_format_is_blocked(f) || cpu_type_dimensions(type) > 1)
                 read_type(type, values[i]);
     }
@@ -178,7 +178,7 @@ static void every_format_and_type_reads(void **state) {
 
 // Writes against the conversion of rows, with everything around the written texels unchanged.
 static void write_type(uint32_t type, uint32_t format) {
-    bool levels = !cpu_type_is_multisample(type) && type != CPU_TEXTURE_BUFFER;
+    bool levels = !cpu_type_is_multisample(type) && type != ABI_TEXTURE_BUFFER;
     AbiTextureShape shape = shape_of(type, format, levels ? 2 : 1);
     TestTexture x, y;
     test_texture(&shape, true, &x);
@@ -228,7 +228,7 @@ static void write_everything(void) {
     for (size_t i = 0; i < N_VALUES; i++) {
         const AbiPixelFormat *f = abi_pixel_format(values[i]);
         if (!(f->caps & ABI_FORMAT_WRITE)) continue;
-        for (uint32_t type = 0; type < CPU_TEXTURE_N_TYPES; type++) write_type(type, values[i]);
+        for (uint32_t type = 0; type < ABI_TEXTURE_N_TYPES; type++) write_type(type, values[i]);
     }
 }
 
@@ -243,7 +243,7 @@ static void vectors_convert_exactly(void) {
     static const uint32_t formats[] = {10, 30, 70, 71, 80, 81};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         TestTexture x;
-        AbiTextureShape shape = test_shape(CPU_TEXTURE_2D, formats[i], 256, 1, 1, 1, 1);
+        AbiTextureShape shape = test_shape(ABI_TEXTURE_2D, formats[i], 256, 1, 1, 1, 1);
         test_texture(&shape, true, &x);
         unsigned char *p = x.t.levels[0].data;
         unsigned b = x.t.format->block_bytes;
@@ -304,8 +304,8 @@ static void garbage_everywhere(void) {
                                    0xffffffff, 0x7fffffff, 0x4effffff, 0x4f000000, 0xcf000001,
                                    0x3f7fffff, 0x3f800000, 1,          0x00800000};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        for (uint32_t type = 0; type < CPU_TEXTURE_N_TYPES; type++) {
-            bool levels = !cpu_type_is_multisample(type) && type != CPU_TEXTURE_BUFFER;
+        for (uint32_t type = 0; type < ABI_TEXTURE_N_TYPES; type++) {
+            bool levels = !cpu_type_is_multisample(type) && type != ABI_TEXTURE_BUFFER;
             AbiTextureShape shape = shape_of(type, formats[i], levels ? 3 : 1);
             TestTexture x;
             test_texture(&shape, (type + i) % 2, &x);
@@ -345,7 +345,7 @@ static void garbage_stays_inside(void **state) {
 static void linear_textures_end_with_their_buffer(void **state) {
     (void)state;
     // 5 texels a row of 6 texels' bytes; the buffer ends behind the last texel.
-    AbiTextureShape shape = test_shape(CPU_TEXTURE_2D, 70, 5, 3, 1, 1, 1);
+    AbiTextureShape shape = test_shape(ABI_TEXTURE_2D, 70, 5, 3, 1, 1, 1);
     shape.row_bytes = 24;
     TestTexture x;
     test_texture(&shape, true, &x);
@@ -399,7 +399,7 @@ static void atomics_do_what_they_say(void **state) {
     for (int i = 0; i < 3; i++)
         for (unsigned what = 0; what <= CPU_TEX_MAX; what++) {
             TestTexture x;
-            AbiTextureShape shape = test_shape(CPU_TEXTURE_2D_ARRAY, formats[i], 4, 4, 1, 2, 1);
+            AbiTextureShape shape = test_shape(ABI_TEXTURE_2D_ARRAY, formats[i], 4, 4, 1, 2, 1);
             test_texture(&shape, false, &x);
             unsigned bits = i == 2 ? 64 : 32;
             uint64_t seed = what;
@@ -451,7 +451,7 @@ static void *add_many(void *arg) {
 static void atomics_from_several_threads(void **state) {
     (void)state;
     TestTexture x;
-    AbiTextureShape shape = test_shape(CPU_TEXTURE_2D, 53, 4, 4, 1, 1, 1);
+    AbiTextureShape shape = test_shape(ABI_TEXTURE_2D, 53, 4, 4, 1, 1, 1);
     test_texture(&shape, false, &x);
     cpu_texture_ops();
     pthread_t threads[4];
@@ -469,11 +469,11 @@ static void no_texture(void **state) {
     TestCall c;
     test_all_lanes(&c, 32);
     memset(c.out.u, 1, sizeof c.out.u);
-    cpu_texture_ops()->read(0, CPU_TEXTURE_2D, 32, c.mask, c.rows.u, c.out.u);
+    cpu_texture_ops()->read(0, ABI_TEXTURE_2D, 32, c.mask, c.rows.u, c.out.u);
     for (int i = 0; i < 128; i++) assert_int_equal(c.out.u[i], 0);
-    cpu_texture_ops()->write(0, CPU_TEXTURE_2D, 32, c.mask, c.rows.u, c.out.u);
+    cpu_texture_ops()->write(0, ABI_TEXTURE_2D, 32, c.mask, c.rows.u, c.out.u);
     memset(c.out.u, 1, sizeof c.out.u);
-    cpu_texture_ops()->atomic(0, CPU_TEXTURE_2D, 32, c.mask, c.rows.u, c.out.u);
+    cpu_texture_ops()->atomic(0, ABI_TEXTURE_2D, 32, c.mask, c.rows.u, c.out.u);
     for (int i = 0; i < 128; i++) assert_int_equal(c.out.u[i], 0);
 }
 

@@ -86,7 +86,7 @@ static inline void test_fill(TestTexture *x, uint64_t seed) {
     if (f->kind != ABI_KIND_FLOAT || f->coding != ABI_CODING_BITS) return;
     for (uint32_t l = 0; l < x->t.n_levels; l++) {
         const AbiTextureLevel *level = &x->t.levels[l];
-        uint32_t layers = x->t.type == CPU_TEXTURE_3D ? level->depth : abi_texture_n_slices(&x->t);
+        uint32_t layers = x->t.type == ABI_TEXTURE_3D ? level->depth : abi_texture_n_slices(&x->t);
         for (uint32_t z = 0; z < layers; z++)
             for (uint32_t y = 0; y < level->height; y++)
                 for (uint32_t k = 0; k < level->width; k++) {

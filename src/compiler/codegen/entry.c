@@ -8,6 +8,7 @@
 // Threadgroup memory gets no `noalias`: LLVM would take a barrier for a call that cannot touch it.
 #include "compiler/codegen/codegen.h"
 #include "abi/cpu_texture.h"
+#include "abi/data_types.h"
 #include "compiler/frontend/bridge.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,12 +97,12 @@ static void store_at(Cg *cg, LLVMValueRef memory, uint64_t offset, LLVMValueRef 
                    LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), memory, &at, 1, ""));
 }
 
-// Bits and number of components of an integer MTLDataType: Int..Int4 = 29..32, UInt 33, Short 37,
-// UShort 41. False if it is none.
+// Bits and number of components of an integer data type, Int to UShort4, which follow each other.
+// False if it is none.
 static bool integer_shape(uint32_t data_type, unsigned *bits, unsigned *n) {
-    if (data_type < 29 || data_type > 44) return false;
-    *bits = data_type < 37 ? 32 : 16;
-    *n = (data_type - 29) % 4 + 1;
+    if (data_type < DT_INT || data_type >= DT_USHORT + 4) return false;
+    *bits = data_type < DT_SHORT ? 32 : 16;
+    *n = (data_type - DT_INT) % 4 + 1;
     return true;
 }
 

@@ -9,6 +9,7 @@
 //             if the optimised kernel still reads it ("used" is what is left after folding, so a
 //             use behind is_function_constant_defined() is fine, as in Metal)
 #include "compiler/codegen/codegen.h"
+#include "abi/data_types.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static void give_value(Cg *cg, const CgPart *part, const RfConstant *c, const ch
     char *bytes = calloc(1, size);
     if (!bytes) msl_fail(cx, "out of memory");
     memcpy(bytes, v->data, v->n_bytes);
-    if (type->data_type == 53) bytes[0] = bytes[0] != 0; // Bool: any nonzero byte is true
+    if (type->data_type == DT_BOOL) bytes[0] = bytes[0] != 0; // Bool: any nonzero byte is true
     LLVMValueRef init = LLVMConstStringInContext2(cx->llvm, bytes, size, 1);
     free(bytes);
     LLVMValueRef fresh = LLVMAddGlobal(cx->module, LLVMTypeOf(init), "");

@@ -23,14 +23,6 @@ static const Format formats[] = {
 #include "abi/vertex_formats.def"
 #undef V
 };
-enum { INT_1010102 = 40, UINT_1010102 = 41, BGRA = 42, RG11B10 = 54, RGB9E5 = 55 };
-enum { // MTLVertexStepFunction
-    STEP_CONSTANT = 0,
-    STEP_PER_VERTEX = 1,
-    STEP_PER_INSTANCE = 2,
-    STEP_PER_PATCH = 3,
-    STEP_PER_CONTROL_POINT = 4,
-};
 
 static const Format *find_format(uint32_t value) {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
@@ -92,18 +84,18 @@ static LLVMValueRef load_index(Cg *cg, const MslVertexLayout *layout, uint32_t p
     MslContext *cx = &cg->cx;
     LLVMTypeRef i32 = msl_int(cx, 32);
     LLVMValueRef step = msl_stage_step(cg);
-    if (layout->step == STEP_CONSTANT) return msl_const(cx, 32, 0);
+    if (layout->step == MSL_STEP_CONSTANT) return msl_const(cx, 32, 0);
     bool patch = cg->fn->patch != 0;
-    if (layout->step == STEP_PER_CONTROL_POINT && patch) {
+    if (layout->step == MSL_STEP_PER_CONTROL_POINT && patch) {
         LLVMValueRef points =
             msl_stage_load(cg, msl_ptr(cx), step, offsetof(CpuVertexStep, control_points));
         return msl_stage_load(cg, i32, msl_stage_row(cg, points, point), 0);
     }
-    if (layout->step == (patch ? STEP_PER_PATCH : STEP_PER_VERTEX)) {
+    if (layout->step == (patch ? MSL_STEP_PER_PATCH : MSL_STEP_PER_VERTEX)) {
         LLVMValueRef ids = msl_stage_load(cg, msl_ptr(cx), step, offsetof(CpuVertexStep, vertices));
         return msl_stage_load(cg, i32, msl_stage_row(cg, ids, 0), 0);
     }
-    if (layout->step != STEP_PER_INSTANCE)
+    if (layout->step != MSL_STEP_PER_INSTANCE)
         msl_fail(cx, "vertex function '%s': step function %u %s patches", cg->fn->name,
                  layout->step, patch ? "is not for" : "is for");
     LLVMValueRef base = msl_stage_load(cg, i32, step, offsetof(CpuVertexStep, base_instance));
@@ -222,18 +214,19 @@ static LLVMValueRef half_bits(Cg *cg, LLVMValueRef v) {
 static LLVMValueRef packed(Cg *cg, uint32_t format, LLVMValueRef word, unsigned k) {
     MslContext *cx = &cg->cx;
     LLVMTypeRef f32 = msl_float(cx);
-    if (format == RG11B10) { // floats without a sign: halves with fewer bits at the end
+    if (format ==
+        MSL_VERTEX_FloatRG11B10) { // floats without a sign: halves with fewer bits at the end
         LLVMValueRef v = bits_of(cg, word, 11 * k, k < 2 ? 11 : 10, false);
         return half_bits(cg, LLVMBuildShl(cx->builder, v, msl_const(cx, 32, k < 2 ? 4 : 5), ""));
     }
-    if (format == RGB9E5) { // m * 2^(e - 24)
+    if (format == MSL_VERTEX_FloatRGB9E5) { // m * 2^(e - 24)
         LLVMValueRef e = bits_of(cg, word, 27, 5, false), m = bits_of(cg, word, 9 * k, 9, false);
         e = LLVMBuildAdd(cx->builder, e, msl_const(cx, 32, 127 - 24), "");
         e = LLVMBuildShl(cx->builder, e, msl_const(cx, 32, 23), "");
         return LLVMBuildFMul(cx->builder, LLVMBuildUIToFP(cx->builder, m, f32, ""),
                              LLVMBuildBitCast(cx->builder, e, f32, ""), "");
     }
-    bool is_signed = format == INT_1010102;
+    bool is_signed = format == MSL_VERTEX_Int1010102Normalized;
     unsigned n = k < 3 ? 10 : 2;
     return normalised(cg, bits_of(cg, word, 10 * k, n, is_signed), n, is_signed);
 }
@@ -242,7 +235,7 @@ static LLVMValueRef packed(Cg *cg, uint32_t format, LLVMValueRef word, unsigned 
 static LLVMValueRef component(Cg *cg, const Format *f, const LLVMValueRef *words, unsigned k) {
     MslContext *cx = &cg->cx;
     if (f->kind == PACKED) return packed(cg, f->value, words[0], k);
-    if (f->value == BGRA && k < 3) k = 2 - k;
+    if (f->value == MSL_VERTEX_UChar4Normalized_BGRA && k < 3) k = 2 - k;
     unsigned bit = k * f->bits;
     bool is_signed = f->kind == SINT || f->kind == SNORM;
     LLVMValueRef v = bits_of(cg, words[bit / 32], bit % 32, f->bits, is_signed);

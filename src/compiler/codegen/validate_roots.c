@@ -5,6 +5,7 @@
 // A pointer that was read from memory is a root of its own: its extent is looked up at run time
 // among the device's live resources (device/validate.c).
 #include "compiler/codegen/validate_int.h"
+#include "abi/data_types.h"
 #include <stddef.h>
 #include <string.h>
 
@@ -28,7 +29,15 @@ static uint64_t safe_bytes(Validation *v, unsigned parameter) {
 
 // Is the argument a vector of three?
 static bool is_three(Validation *v, uint32_t slot) {
-    enum { FLOAT3 = 5, HALF3 = 18, INT3 = 31, BOOL3 = 55, LONG3 = 83, ULONG3 = 87, BFLOAT3 = 123 };
+    enum { // vectors follow their scalar
+        FLOAT3 = DT_FLOAT + 2,
+        HALF3 = DT_HALF + 2,
+        INT3 = DT_INT + 2,
+        BOOL3 = DT_BOOL + 2,
+        LONG3 = DT_LONG + 2,
+        ULONG3 = DT_ULONG + 2,
+        BFLOAT3 = DT_BFLOAT + 2,
+    };
     const RfFunction *fn = v->cg->fn;
     for (uint32_t a = 0; a < fn->n_args; a++) {
         const RfArg *arg = &fn->args[a];

@@ -122,7 +122,7 @@ static void set_metal_type(ReflectBuilder *b, RfType *t, const BridgeType *info,
         t->n_elements = n;
         t->stride = element->size;
     } else if (reflect_texture_type(t, info)) {
-        if (t->data_type == 58 && word) { // Texture: as Metal spells it, with its access
+        if (t->data_type == DT_TEXTURE && word) { // Texture: as Metal spells it, with its access
             static const char *const access[] = {"sample", "read", "write", "read_write"};
             snprintf(name, n_name, "%s<%s, access::%s>", tmpl, word,
                      access[info->arg_values[1] & 3]);

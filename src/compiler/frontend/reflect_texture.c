@@ -2,21 +2,32 @@
 // reflect_texture.c: textures and samplers in reflection: their types, from the templates of
 // stdlib/detail/texture.h, and arguments of entry points that are textures, samplers or arrays of
 // them. An array takes as many indices as it has elements; its `type` is the element's.
-#include "compiler/frontend/frontend_int.h"
 #include <stdio.h>
 #include <string.h>
+#include "abi/texture_layout.h"
+#include "compiler/frontend/frontend_int.h"
 
 bool reflect_texture_type(RfType *t, const BridgeType *info) {
     static const struct {
         const char *name;
-        uint8_t type, depth; // MTLTextureType
+        uint8_t type, depth;
     } table[] = {
-        {"texture1d", 0, 0},         {"texture1d_array", 1, 0}, {"texture2d", 2, 0},
-        {"texture2d_array", 3, 0},   {"texture2d_ms", 4, 0},    {"texturecube", 5, 0},
-        {"texturecube_array", 6, 0}, {"texture3d", 7, 0},       {"texture2d_ms_array", 8, 0},
-        {"texture_buffer", 9, 0},    {"depth2d", 2, 1},         {"depth2d_array", 3, 1},
-        {"depth2d_ms", 4, 1},        {"depthcube", 5, 1},       {"depthcube_array", 6, 1},
-        {"depth2d_ms_array", 8, 1},
+        {"texture1d", ABI_TEXTURE_1D, 0},
+        {"texture1d_array", ABI_TEXTURE_1D_ARRAY, 0},
+        {"texture2d", ABI_TEXTURE_2D, 0},
+        {"texture2d_array", ABI_TEXTURE_2D_ARRAY, 0},
+        {"texture2d_ms", ABI_TEXTURE_2D_MS, 0},
+        {"texturecube", ABI_TEXTURE_CUBE, 0},
+        {"texturecube_array", ABI_TEXTURE_CUBE_ARRAY, 0},
+        {"texture3d", ABI_TEXTURE_3D, 0},
+        {"texture2d_ms_array", ABI_TEXTURE_2D_MS_ARRAY, 0},
+        {"texture_buffer", ABI_TEXTURE_BUFFER, 0},
+        {"depth2d", ABI_TEXTURE_2D, 1},
+        {"depth2d_array", ABI_TEXTURE_2D_ARRAY, 1},
+        {"depth2d_ms", ABI_TEXTURE_2D_MS, 1},
+        {"depthcube", ABI_TEXTURE_CUBE, 1},
+        {"depthcube_array", ABI_TEXTURE_CUBE_ARRAY, 1},
+        {"depth2d_ms_array", ABI_TEXTURE_2D_MS_ARRAY, 1},
     };
     if (strcmp(info->template_name, "sampler") == 0 && info->n_args == 0) {
         t->data_type = DT_SAMPLER;

@@ -9,6 +9,7 @@
 // that is not complete is undefined in Metal too.
 #include "compiler/passes/passes_int.h"
 #include "abi/cpu_kernel.h"
+#include "abi/texture_layout.h"
 #include <stdio.h>
 
 enum { ROW0 = 2, N_COMPONENTS = 4 }; // first operand that is a row
@@ -41,15 +42,15 @@ static bool is_zero(Value v) {
 static unsigned coordinate_rows(unsigned op, bool sampling) {
     enum { X = 1, Y = 2, Z = 4, SLICE = 1 << CPU_TEX_SLICE };
     switch (op & CPU_TEX_TYPE_MASK) {
-    case 1: return X | SLICE;                          // 1D array
-    case 2:                                            // 2D, multisample
-    case 4: return X | Y;                              //
-    case 3:                                            // 2D array, multisample array
-    case 8: return X | Y | SLICE;                      //
-    case 5: return X | Y | (sampling ? Z : SLICE);     // cube
-    case 6: return X | Y | SLICE | (sampling ? Z : 0); // cube array
-    case 7: return X | Y | Z;                          // 3D
-    default: return X;                                 // 1D, buffer
+    case ABI_TEXTURE_1D_ARRAY: return X | SLICE;
+    case ABI_TEXTURE_2D:
+    case ABI_TEXTURE_2D_MS: return X | Y;
+    case ABI_TEXTURE_2D_ARRAY:
+    case ABI_TEXTURE_2D_MS_ARRAY: return X | Y | SLICE;
+    case ABI_TEXTURE_CUBE: return X | Y | (sampling ? Z : SLICE);
+    case ABI_TEXTURE_CUBE_ARRAY: return X | Y | SLICE | (sampling ? Z : 0);
+    case ABI_TEXTURE_3D: return X | Y | Z;
+    default: return X; // 1D, buffer
     }
 }
 
@@ -57,9 +58,11 @@ static unsigned coordinate_rows(unsigned op, bool sampling) {
 static unsigned needed_rows(Value i, Op which, unsigned *op) {
     unsigned at = coordinate_rows(*op, which == OP_TEX_SAMPLE), dims = at & 7, rows = at,
              type = *op & CPU_TEX_TYPE_MASK;
-    bool multisample = type == 4 || type == 8;
+    bool multisample = type == ABI_TEXTURE_2D_MS || type == ABI_TEXTURE_2D_MS_ARRAY;
     if (which != OP_TEX_SAMPLE) {
-        rows |= multisample ? 1u << CPU_TEX_SAMPLE : type == 9 ? 0 : 1u << CPU_TEX_LEVEL;
+        rows |= multisample                  ? 1u << CPU_TEX_SAMPLE
+                : type == ABI_TEXTURE_BUFFER ? 0
+                                             : 1u << CPU_TEX_LEVEL;
         return which == OP_TEX_READ ? rows : rows | 15u << CPU_TEX_VALUE;
     }
     if (*op & CPU_TEX_COMPARE) rows |= 1u << CPU_TEX_REFERENCE;

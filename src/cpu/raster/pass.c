@@ -94,7 +94,7 @@ static void set_pass(Pass *p, const DevPass *pass) {
 static bool add_scratch(const Pass *p, const DevTarget *view, AbiTexture **scratch) {
     if (*scratch || !view->texture || view->texture->levels[view->level].data) return true;
     AbiTextureShape shape = {
-        .type = p->n_samples > 1 ? CPU_TEXTURE_2D_MS_ARRAY : CPU_TEXTURE_2D_ARRAY,
+        .type = p->n_samples > 1 ? ABI_TEXTURE_2D_MS_ARRAY : ABI_TEXTURE_2D_ARRAY,
         .pixel_format = view->texture->pixel_format,
         .width = p->width,
         .height = p->height,

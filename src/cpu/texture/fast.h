@@ -230,7 +230,7 @@ INLINE void put(const AbiTexture *t, bool integer, vf rgba[4], uint32_t *out, si
 
 // Every offset into the level fits 31 bits.
 INLINE bool is_small(const AbiTexture *t, const AbiTextureLevel *level) {
-    uint64_t layers = t->type == CPU_TEXTURE_3D ? level->depth : abi_texture_n_slices(t);
+    uint64_t layers = t->type == ABI_TEXTURE_3D ? level->depth : abi_texture_n_slices(t);
     return level->layer_bytes < INT32_MAX && layers * level->layer_bytes < INT32_MAX;
 }
 

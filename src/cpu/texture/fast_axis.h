@@ -47,7 +47,7 @@ INLINE vf offset_of(const int32_t *row, uint32_t l) {
 // The lanes' array slices or planes.
 INLINE vi layer_of(const Plan *p, const AbiTextureLevel *level, const Rows *r, uint32_t l) {
     if (!r->slices) return v_set_int(0);
-    uint32_t n_layers = p->t->type == CPU_TEXTURE_3D ? level->depth : p->t->array_length;
+    uint32_t n_layers = p->t->type == ABI_TEXTURE_3D ? level->depth : p->t->array_length;
     vi s = v_load_int(r->slices + l), last = v_set_int((int32_t)n_layers - 1);
     return v_min_int(v_select_int(s < 0, last, s), last); // unsigned: large ones are negative
 }

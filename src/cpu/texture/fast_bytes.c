@@ -486,7 +486,7 @@ bool cpu_fast_bytes(const AbiTexture *t, uint64_t sampler, uint32_t op, uint32_t
                     const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
     uint32_t type = op & CPU_TEX_TYPE_MASK;
     uint32_t others = CPU_TEX_QUERY_LOD | CPU_TEX_COMPARE | CPU_TEX_GATHER | CPU_TEX_OFFSET;
-    if (type != t->type || (type != CPU_TEXTURE_2D && type != CPU_TEXTURE_2D_ARRAY) ||
+    if (type != t->type || (type != ABI_TEXTURE_2D && type != ABI_TEXTURE_2D_ARRAY) ||
         (op & others) || (t->pixel_format != 70 && t->pixel_format != 80) || n_lanes % V_WIDTH ||
         !is_small(t, &t->levels[0]))
         return false;
@@ -498,7 +498,7 @@ bool cpu_fast_bytes(const AbiTexture *t, uint64_t sampler, uint32_t op, uint32_t
               .lod_mode = op & CPU_TEX_LOD_MASK,
               .clamps_lod = op & CPU_TEX_MIN_LOD,
               .bgra = t->pixel_format == 80,
-              .array = type == CPU_TEXTURE_2D_ARRAY};
+              .array = type == ABI_TEXTURE_2D_ARRAY};
     if (!set_sampler(&c, sampler)) return false;
     if (c.linear)
         (c.has_levels ? linear_levels : linear_flat)(&c);

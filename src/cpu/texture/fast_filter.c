@@ -228,7 +228,7 @@ static void sample_volume(const Plan *p, const AbiTextureLevel *level, const Row
 
 void cpu_fast_filter(const Plan *p, const AbiTextureLevel *level, const Rows *r, uint32_t n,
                      uint32_t *out, size_t stride) {
-    if (p->t->type == CPU_TEXTURE_3D)
+    if (p->t->type == ABI_TEXTURE_3D)
         sample_volume(p, level, r, n, out, stride);
     else
         sample_plane(p, level, r, n, out, stride);

@@ -56,7 +56,7 @@ INLINE void gather(Layout layout, const Plan *p, const AbiTextureLevel *level, c
     Corners corners;
     bool integer = abi_format_is_integer(p->t->format);
     unsigned component = p->op >> CPU_TEX_COMPONENT & 3, from = p->t->swizzle[component];
-    if (!p->t->swizzled) from = CPU_SWIZZLE_RED + component;
+    if (!p->t->swizzled) from = ABI_SWIZZLE_RED + component;
     find_corners(p, level, r, n, &corners);
     for (unsigned k = 0; k < 4; k++) {
         uint32_t words[4][CHUNK];
@@ -67,9 +67,9 @@ INLINE void gather(Layout layout, const Plan *p, const AbiTextureLevel *level, c
             load_words(layout, words, l, w);
             decode(layout, w, rgba);
             finish(layout, integer, rgba);
-            vf v = from == CPU_SWIZZLE_ONE ? one : v_set(0);
+            vf v = from == ABI_SWIZZLE_ONE ? one : v_set(0);
             for (unsigned c = 0; c < 4; c++)
-                if (from == CPU_SWIZZLE_RED + c) v = v_select(in, rgba[c], v_set(p->border[c]));
+                if (from == ABI_SWIZZLE_RED + c) v = v_select(in, rgba[c], v_set(p->border[c]));
             v_store(out + row_of[k] * stride + l, v);
         }
     }

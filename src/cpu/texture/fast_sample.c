@@ -79,7 +79,7 @@ static bool make_plan(const CpuSampleCall *c, Plan *p) {
     unsigned dimensions = cpu_type_dimensions(type);
     bool compares = c->op & CPU_TEX_COMPARE, gathers = c->op & CPU_TEX_GATHER;
     if (c->op & CPU_TEX_QUERY_LOD || (compares && gathers)) return false;
-    if (compares && (!may_compare(p->layout) || t->swizzled || type == CPU_TEXTURE_3D))
+    if (compares && (!may_compare(p->layout) || t->swizzled || type == ABI_TEXTURE_3D))
         return false;
     if (gathers && (dimensions != 2 || p->layout == LAYOUT_BLOCKED)) return false;
     bool integer = abi_format_is_integer(t->format), offset = c->op & CPU_TEX_OFFSET;
@@ -94,7 +94,7 @@ static bool make_plan(const CpuSampleCall *c, Plan *p) {
         if (!address_is_fast(s, s->address[i], offset)) return false;
         p->has_border |= s->address[i] >= CPU_CLAMP_TO_ZERO;
     }
-    if (p->has_border && t->swizzled && type == CPU_TEXTURE_3D)
+    if (p->has_border && t->swizzled && type == ABI_TEXTURE_3D)
         return false; // mixed after swizzling
     if (p->has_border) {
         CpuTexel border;

@@ -27,7 +27,7 @@ static bool find_access(const AbiTexture *t, uint32_t op, uint32_t n_lanes, cons
     unsigned type = op & CPU_TEX_TYPE_MASK;
     if (type != t->type || n_lanes % V_WIDTH || cpu_type_is_multisample(type)) return false;
     const uint32_t *levels = rows + CPU_TEX_LEVEL * (size_t)n_lanes;
-    uint32_t level = type == CPU_TEXTURE_BUFFER ? 0 : common_level(mask, levels, n_lanes);
+    uint32_t level = type == ABI_TEXTURE_BUFFER ? 0 : common_level(mask, levels, n_lanes);
     if (level >= t->n_levels || !is_small(t, &t->levels[level])) return false;
     *a = (Access){.t = t,
                   .level = &t->levels[level],
@@ -35,7 +35,7 @@ static bool find_access(const AbiTexture *t, uint32_t op, uint32_t n_lanes, cons
                   .n_layers = abi_texture_n_slices(t),
                   .n_lanes = n_lanes};
     if (cpu_type_dimensions(type) > 1) a->y = rows + CPU_TEX_Y * (size_t)n_lanes;
-    if (type == CPU_TEXTURE_3D) {
+    if (type == ABI_TEXTURE_3D) {
         a->z = rows + CPU_TEX_Z * (size_t)n_lanes;
         a->n_layers = a->level->depth;
     } else if (cpu_type_is_array(type) || cpu_type_is_cube(type)) {

@@ -33,7 +33,7 @@ static __attribute__((noinline)) void sample_blocked(CpuSampleCall *call) {
 static void sample(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_lanes,
                    const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
     const AbiTexture *t = cpu_texture_of(texture);
-    if (!t || cpu_type_is_multisample(t->type) || t->type == CPU_TEXTURE_BUFFER) {
+    if (!t || cpu_type_is_multisample(t->type) || t->type == ABI_TEXTURE_BUFFER) {
         zero(n_lanes, out);
         return;
     }

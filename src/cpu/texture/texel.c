@@ -38,12 +38,12 @@ void cpu_texel_swizzle(const AbiTexture *t, CpuTexel *texel) {
     if (abi_format_is_integer(t->format)) one_bits = 1;
     for (int i = 0; i < 4; i++) {
         unsigned s = t->swizzle[i];
-        texel->u[i] = s >= CPU_SWIZZLE_RED ? in.u[s - CPU_SWIZZLE_RED] : s ? one_bits : 0;
+        texel->u[i] = s >= ABI_SWIZZLE_RED ? in.u[s - ABI_SWIZZLE_RED] : s ? one_bits : 0;
     }
 }
 
 uint32_t cpu_texel_outside_alpha(const AbiTexture *t) {
-    if (t->type != CPU_TEXTURE_BUFFER || abi_format_has_alpha(t->format)) return 0;
+    if (t->type != ABI_TEXTURE_BUFFER || abi_format_has_alpha(t->format)) return 0;
     return abi_format_is_integer(t->format) ? 1 : 0x3f800000; // 1.0f
 }
 
@@ -65,13 +65,13 @@ static bool place_of(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const u
     if (cpu_type_is_multisample(type)) {
         if (!cpu_type_is_multisample(asked)) return false;
         p->sample = rows[CPU_TEX_SAMPLE * n + l];
-    } else if (type != CPU_TEXTURE_BUFFER) {
-        if (asked == CPU_TEXTURE_BUFFER || cpu_type_is_multisample(asked)) return false;
+    } else if (type != ABI_TEXTURE_BUFFER) {
+        if (asked == ABI_TEXTURE_BUFFER || cpu_type_is_multisample(asked)) return false;
         p->level = rows[CPU_TEX_LEVEL * n + l];
     }
     if (p->level >= t->n_levels || p->sample >= t->n_samples) return false;
     const AbiTextureLevel *level = &t->levels[p->level];
-    if (type == CPU_TEXTURE_3D) {
+    if (type == ABI_TEXTURE_3D) {
         p->z = rows[CPU_TEX_Z * n + l];
         n_layers = level->depth;
     }

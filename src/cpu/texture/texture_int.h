@@ -56,25 +56,25 @@ static inline bool cpu_lane_active(const uint32_t *mask, uint32_t lane) {
 // Dimensions of the coordinates of a texture type; a cube's direction has 3, its faces 2.
 static inline unsigned cpu_type_dimensions(unsigned type) {
     switch (type) {
-    case CPU_TEXTURE_1D:
-    case CPU_TEXTURE_1D_ARRAY:
-    case CPU_TEXTURE_BUFFER: return 1;
-    case CPU_TEXTURE_3D: return 3;
+    case ABI_TEXTURE_1D:
+    case ABI_TEXTURE_1D_ARRAY:
+    case ABI_TEXTURE_BUFFER: return 1;
+    case ABI_TEXTURE_3D: return 3;
     default: return 2;
     }
 }
 
 static inline bool cpu_type_is_cube(unsigned type) {
-    return type == CPU_TEXTURE_CUBE || type == CPU_TEXTURE_CUBE_ARRAY;
+    return type == ABI_TEXTURE_CUBE || type == ABI_TEXTURE_CUBE_ARRAY;
 }
 
 static inline bool cpu_type_is_array(unsigned type) {
-    return type == CPU_TEXTURE_1D_ARRAY || type == CPU_TEXTURE_2D_ARRAY ||
-           type == CPU_TEXTURE_CUBE_ARRAY || type == CPU_TEXTURE_2D_MS_ARRAY;
+    return type == ABI_TEXTURE_1D_ARRAY || type == ABI_TEXTURE_2D_ARRAY ||
+           type == ABI_TEXTURE_CUBE_ARRAY || type == ABI_TEXTURE_2D_MS_ARRAY;
 }
 
 static inline bool cpu_type_is_multisample(unsigned type) {
-    return type == CPU_TEXTURE_2D_MS || type == CPU_TEXTURE_2D_MS_ARRAY;
+    return type == ABI_TEXTURE_2D_MS || type == ABI_TEXTURE_2D_MS_ARRAY;
 }
 
 // lod.c: which level or levels a lane looks at. Derivatives are of the coordinates as given.

@@ -43,8 +43,8 @@ static bool is_memoryless(const MTLTexture *texture) {
 }
 
 static bool can_be_target(const AbiTexture *t) {
-    return t->type != CPU_TEXTURE_1D && t->type != CPU_TEXTURE_1D_ARRAY &&
-           t->type != CPU_TEXTURE_BUFFER && !t->swizzled;
+    return t->type != ABI_TEXTURE_1D && t->type != ABI_TEXTURE_1D_ARRAY &&
+           t->type != ABI_TEXTURE_BUFFER && !t->swizzled;
 }
 
 static bool valid_texture(const RtSite *site, const MTLTexture *texture, const Place *p,
@@ -65,7 +65,7 @@ static bool set_view(const RtSite *site, const Place *p, const MTLTexture *textu
                      size_t slice, size_t plane, uint32_t n_layers, DevTarget *view) {
     const AbiTexture *t = &texture->cpu;
     char name[RT_TEXTURE_NAME];
-    bool deep = t->type == CPU_TEXTURE_3D;
+    bool deep = t->type == ABI_TEXTURE_3D;
     size_t n = level >= t->n_levels ? 0 : deep ? t->levels[level].depth : abi_texture_n_slices(t);
     size_t first = deep ? plane : slice;
     if (first >= n || n_layers > n - first || (deep ? slice : plane) != 0) {
