@@ -104,6 +104,8 @@
 //      source.
 //
 // 9. THE ENVIRONMENT
+//      INGOT_DEVICES            the devices there are, in order, the first being the default:
+//                               cpu (if it is not set), null (computes nothing; for tests)
 //      INGOT_THREADS            worker threads
 //      INGOT_TIMEOUT_MS         time limit of a command buffer
 //      INGOT_WIDTH              vector width 32, 16, 8, or 1 for lane-by-lane reference code
@@ -383,6 +385,7 @@ typedef enum MTLDeviceError { // domain MTLDeviceErrorDomain (ours)
     MTLDeviceErrorNone = 0,
     MTLDeviceErrorOutOfMemory = 1,
     MTLDeviceErrorInvalidInput = 2,
+    MTLDeviceErrorNotSupported = 3, // by the device
 } MTLDeviceError;
 
 typedef enum MTLShaderValidation {

@@ -91,10 +91,12 @@ typedef struct DevTable {
     void (*use)(DevRun *run, const DevMemory *memory, bool writes);
     bool (*dispatch)(DevRun *run, const DevDispatch *dispatches, size_t n); // side by side, or not
     bool (*render)(DevRun *run, const DevPass *pass, const DevDraw *draws, size_t n_draws);
-    // Copies; addresses of the host or of the device. NULL: as the host does it (device/host.c).
+    // Copies; addresses of the host or of the device. run NULL: outside of any, by any thread; done
+    // when it returns. NULL: as the host does it (device/host.c).
     bool (*copy)(DevRun *run, void *to, const void *from, size_t n_bytes);
     bool (*fill)(DevRun *run, void *to, uint8_t value, size_t n_bytes);
     bool (*move)(DevRun *run, const DevMove *move);
+    bool (*mipmaps)(DevRun *run, const AbiTexture *record); // all levels from the first
 } DevTable;
 
 // Tables of all devices there are in this build, the default one first; the last is NULL (list.c).

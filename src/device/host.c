@@ -6,7 +6,7 @@
 
 bool dev_copy(const DevTable *table, DevRun *run, void *to, const void *from, size_t n_bytes) {
     if (table->copy) return table->copy(run, to, from, n_bytes);
-    memcpy(to, from, n_bytes);
+    memmove(to, from, n_bytes); // they may overlap: the program's to know
     return true;
 }
 

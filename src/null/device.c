@@ -39,8 +39,8 @@ static void *null_open(unsigned index, DevFacts *facts, char *why, size_t why_by
     *facts = (DevFacts){.name = "Ingot null device",
                         .architecture = "none",
                         .features = ALL & ~atomic_load(&lacks),
-                        .memory_bytes = (uint64_t)1 << 30,
-                        .max_buffer_bytes = (uint64_t)1 << 28,
+                        .memory_bytes = (uint64_t)8 << 30,
+                        .max_buffer_bytes = 0xffff0000u,
                         .max_threads = 1024,
                         .max_threadgroup_bytes = 32768,
                         .families = {.apple = 8, .mac = 2, .common = 3, .metal = 4}};
@@ -198,14 +198,6 @@ typedef struct Code {
     AbiStageInfo stage;
 } Code;
 
-static uint32_t n_rows(const RfValue *values, uint32_t n) {
-    uint32_t rows = 0;
-    for (uint32_t i = 0; i < n; i++)
-        if (values[i].role == RF_VALUE && values[i].row + values[i].n > rows)
-            rows = values[i].row + values[i].n;
-    return rows;
-}
-
 static DevCode *null_code_load(void *context, const DevCodeSource *source, char *why,
                                size_t why_bytes) {
     (void)context;
@@ -216,9 +208,8 @@ static DevCode *null_code_load(void *context, const DevCodeSource *source, char 
         return NULL;
     }
     code->head.n_slots = f->n_slots;
-    code->stage = (AbiStageInfo){.stage = f->stage,
-                                 .n_inputs = n_rows(f->inputs, f->n_inputs),
-                                 .n_outputs = n_rows(f->outputs, f->n_outputs)};
+    code->stage =
+        (AbiStageInfo){.stage = f->stage, .n_inputs = f->input_rows, .n_outputs = f->output_rows};
     if (f->stage == RF_VERTEX || f->stage == RF_FRAGMENT) code->head.stage = &code->stage;
     atomic_fetch_add(&n_live, 1);
     return &code->head;
@@ -232,8 +223,9 @@ static void null_code_free(DevCode *code) {
 // ---- Runs ----
 
 static bool did(DevRun *run, IngotNullCall call) {
-    if (!counted(call)) dev_run_fail(run, DEV_FAULT_LOST, 0);
-    return atomic_load(&run->fault) == DEV_FAULT_NONE;
+    bool ok = counted(call);
+    if (!ok && run) dev_run_fail(run, DEV_FAULT_LOST, 0);
+    return ok && (!run || atomic_load(&run->fault) == DEV_FAULT_NONE);
 }
 
 static bool null_run_begin(DevRun *run, uint32_t timeout_ms) {
@@ -244,6 +236,11 @@ static bool null_run_begin(DevRun *run, uint32_t timeout_ms) {
 static void null_run_end(DevRun *run) { (void)run; }
 
 static bool null_finish(DevRun *run) { return did(run, INGOT_NULL_FINISH); }
+
+static void null_use(DevRun *run, const DevMemory *memory, bool writes) {
+    (void)run, (void)memory, (void)writes;
+    counted(INGOT_NULL_USE);
+}
 
 static bool null_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n) {
     (void)dispatches, (void)n;
@@ -257,7 +254,7 @@ static bool null_render(DevRun *run, const DevPass *pass, const DevDraw *draws, 
 
 static bool null_copy(DevRun *run, void *to, const void *from, size_t n_bytes) {
     if (!did(run, INGOT_NULL_COPY)) return false;
-    memcpy(bytes_at(to), bytes_at(from), n_bytes);
+    memmove(bytes_at(to), bytes_at(from), n_bytes);
     return true;
 }
 
@@ -274,6 +271,11 @@ static bool null_move(DevRun *run, const DevMove *move) {
     m.to.at = bytes_at(m.to.at);
     dev_host_move(&m);
     return true;
+}
+
+static bool null_mipmaps(DevRun *run, const AbiTexture *record) {
+    (void)record;
+    return did(run, INGOT_NULL_MIPMAPS);
 }
 
 const DevTable null_device = {
@@ -294,9 +296,11 @@ const DevTable null_device = {
     .run_begin = null_run_begin,
     .run_end = null_run_end,
     .finish = null_finish,
+    .use = null_use,
     .dispatch = null_dispatch,
     .render = null_render,
     .copy = null_copy,
     .fill = null_fill,
     .move = null_move,
+    .mipmaps = null_mipmaps,
 };

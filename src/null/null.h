@@ -17,11 +17,13 @@ typedef enum IngotNullCall {
     INGOT_NULL_VIEWS, // views_take
     INGOT_NULL_CODE,
     INGOT_NULL_RUN, // run_begin
+    INGOT_NULL_USE, // cannot fail
     INGOT_NULL_DISPATCH,
     INGOT_NULL_RENDER,
     INGOT_NULL_COPY,
     INGOT_NULL_FILL,
     INGOT_NULL_MOVE,
+    INGOT_NULL_MIPMAPS,
     INGOT_NULL_FINISH,
     INGOT_NULL_N_CALLS,
 } IngotNullCall;

@@ -42,12 +42,12 @@ void target_read(const Target *t, uint32_t x, uint32_t y, uint32_t layer, uint32
     const unsigned char *at = abi_texture_at(&t->texture, 0, x, y, layer, sample);
     if (abi_format_is_integer(f)) {
         uint32_t u[4];
-        cpu_format_decode_int(f, at, 1, u);
+        texel_decode_int(f, at, 1, u);
         for (int i = 0; i < 4; i++)
             rgba[i] = f->kind == ABI_KIND_SINT ? (double)(int32_t)u[i] : (double)u[i];
     } else {
         float v[4];
-        cpu_format_decode_float(f, at, 1, v);
+        texel_decode_float(f, at, 1, v);
         for (int i = 0; i < 4; i++) rgba[i] = v[i];
     }
 }

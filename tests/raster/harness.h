@@ -5,7 +5,7 @@
 #define TEST_RASTER_HARNESS_H
 #include "abi/texture_layout.h"
 #include "cpu/raster/raster.h"
-#include "cpu/texture/format.h"
+#include "texel/format.h"
 
 #define N_VALUES 8 // components between the functions
 

@@ -126,11 +126,11 @@ static void test_formats(void **state) {
                 else
                     v.f[c] = (float)clear[c];
             if (integer) {
-                cpu_format_encode_int(f, v.u, false, 1, texel);
-                cpu_format_decode_int(f, texel, 1, v.u);
+                texel_encode_int(f, v.u, false, 1, texel);
+                texel_decode_int(f, texel, 1, v.u);
             } else {
-                cpu_format_encode_float(f, v.f, 1, texel);
-                cpu_format_decode_float(f, texel, 1, v.f);
+                texel_encode_float(f, v.f, 1, texel);
+                texel_decode_float(f, texel, 1, v.f);
             }
             for (int c = 0; c < 4; c++) {
                 double dst = integer ? v.u[c] : (double)v.f[c];
@@ -144,11 +144,11 @@ static void test_formats(void **state) {
                 else
                     v.f[c] = (float)out[c];
             if (integer) {
-                cpu_format_encode_int(f, v.u, false, 1, texel);
-                cpu_format_decode_int(f, texel, 1, v.u);
+                texel_encode_int(f, v.u, false, 1, texel);
+                texel_decode_int(f, texel, 1, v.u);
             } else {
-                cpu_format_encode_float(f, v.f, 1, texel);
-                cpu_format_decode_float(f, texel, 1, v.f);
+                texel_encode_float(f, v.f, 1, texel);
+                texel_decode_float(f, texel, 1, v.f);
             }
             double step = 0; // one step of the format, where rounding may go either way
             for (int c = 0; c < 4; c++) {
@@ -193,10 +193,10 @@ static void test_packed(void **state) {
                 render(&s->pass, &s->draw, 1);
                 const AbiPixelFormat *f = s->color[0].texture.format;
                 unsigned char texel[4] = {0};
-                cpu_format_encode_float(f, rgba, 1, texel);
+                texel_encode_float(f, rgba, 1, texel);
                 double v[4], e[4];
                 float decoded[4];
-                cpu_format_decode_float(f, texel, 1, decoded);
+                texel_decode_float(f, texel, 1, decoded);
                 for (int c = 0; c < 4; c++) e[c] = decoded[c];
                 target_read(&s->color[0], 33, 21, 0, 0, v);
                 for (int c = 0; c < 4; c++) {

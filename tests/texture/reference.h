@@ -46,9 +46,9 @@ static inline void ref_texel(const AbiTexture *t, uint32_t level, int x, int y, 
                               (uint64_t)(y / bh) * l->row_bytes +
                               (uint64_t)(x / bw) * p->block_bytes;
     if (!abi_format_is_blocked(p))
-        cpu_format_decode_float(p, at, 1, f);
+        texel_decode_float(p, at, 1, f);
     else
-        assert_true(cpu_format_decode_block(p, at, f));
+        assert_true(texel_decode_block(p, at, f));
     for (int c = 0; c < 4; c++) v[c] = f[k * 4 + c];
 }
 

@@ -105,7 +105,7 @@ def test_bc4_and_bc5(signed):
 # the first or a later texel of its own subset, which is checked here.
 
 def c_table(name):
-    text = open(os.path.join(HERE, "../../src/cpu/texture/bptc_tables.h")).read()
+    text = open(os.path.join(HERE, "../../src/texel/bptc_tables.h")).read()
     return [int(v, 0) for v in re.search(name + r"\[64\] = \{([^}]*)\}", text).group(1).replace("\n", " ").split(",") if v.strip()]
 
 

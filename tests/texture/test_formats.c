@@ -106,7 +106,7 @@ static void check_code(const AbiPixelFormat *f, int c, uint32_t v) {
     unsigned char texel[16] = {0}, again[16];
     float rgba[4];
     put_bits(texel, f->bits[c], v);
-    cpu_format_decode_float(f, texel, 1, rgba);
+    texel_decode_float(f, texel, 1, rgba);
     double want = expected(f, c, v);
     if (want != want) {
         assert_true(rgba[c] != rgba[c]);
@@ -118,10 +118,10 @@ static void check_code(const AbiPixelFormat *f, int c, uint32_t v) {
     for (int k = 0; k < 4; k++)
         if (!f->bits[k].n_bits) assert_true(rgba[k] == (k == 3 ? 1.0f : 0.0f));
     memset(again, 0, sizeof again);
-    cpu_format_encode_float(f, rgba, 1, again);
+    texel_encode_float(f, rgba, 1, again);
     uint32_t back = get_bits(again, f->bits[c]);
     if (want != want) {
-        cpu_format_decode_float(f, again, 1, rgba);
+        texel_decode_float(f, again, 1, rgba);
         assert_true(rgba[c] != rgba[c]);
     } else if (comes_back(f, c, v) && back != v) {
         print_message("%s component %d: code %u comes back as %u\n", f->name, c, v, back);
@@ -169,7 +169,7 @@ static void check_encode(const AbiPixelFormat *f, int c, float x, const double *
     float rgba[4] = {0};
     unsigned char texel[16] = {0};
     rgba[c] = x;
-    cpu_format_encode_float(f, rgba, 1, texel);
+    texel_encode_float(f, rgba, 1, texel);
     uint32_t got = get_bits(texel, f->bits[c]);
     double clamped = x != x ? 0 : fmin(fmax(x, low), high);
     uint32_t want = nearest_code(f, c, clamped, table);
@@ -219,15 +219,15 @@ static void srgb_is_correctly_rounded(void **state) {
         long double step = e <= 0.04045L ? e / 12.92L : powl((e + 0.055L) / 1.055L, 2.4L);
         float at = (float)step;
         if ((long double)at < step) at = nextafterf(at, 2);
-        assert_int_equal(cpu_linear_to_srgb8(at), code + 1);
-        assert_int_equal(cpu_linear_to_srgb8(nextafterf(at, 0)), code);
+        assert_int_equal(texel_linear_to_srgb8(at), code + 1);
+        assert_int_equal(texel_linear_to_srgb8(nextafterf(at, 0)), code);
     }
     for (int code = 0; code < 256; code++)
-        assert_int_equal(cpu_linear_to_srgb8(cpu_srgb8_to_linear((uint8_t)code)), code);
-    assert_int_equal(cpu_linear_to_srgb8(NAN), 0);
-    assert_int_equal(cpu_linear_to_srgb8(-1), 0);
-    assert_int_equal(cpu_linear_to_srgb8(INFINITY), 255);
-    assert_int_equal(cpu_linear_to_srgb8(1e-40f), 0);
+        assert_int_equal(texel_linear_to_srgb8(texel_srgb8_to_linear((uint8_t)code)), code);
+    assert_int_equal(texel_linear_to_srgb8(NAN), 0);
+    assert_int_equal(texel_linear_to_srgb8(-1), 0);
+    assert_int_equal(texel_linear_to_srgb8(INFINITY), 255);
+    assert_int_equal(texel_linear_to_srgb8(1e-40f), 0);
 }
 
 // Small floats: between two neighbours the nearer one, ties to the even code.
@@ -248,13 +248,13 @@ static void small_floats_round_to_nearest(void **state) {
     for (unsigned n = 10; n <= 11; n++) {
         for (uint32_t v = 0; v + 1 < 31u << (n - 5); v++) {
             float middle = (float)((minifloat(v, n - 5) + minifloat(v + 1, n - 5)) / 2);
-            assert_int_equal(cpu_float_to_small(middle, n), v % 2 ? v + 1 : v);
-            assert_int_equal(cpu_float_to_small(nextafterf(middle, 1e9f), n), v + 1);
+            assert_int_equal(texel_float_to_small(middle, n), v % 2 ? v + 1 : v);
+            assert_int_equal(texel_float_to_small(nextafterf(middle, 1e9f), n), v + 1);
         }
-        assert_int_equal(cpu_float_to_small(-1, n), 0);
-        assert_int_equal(cpu_float_to_small(-INFINITY, n), 0);
-        assert_int_equal(cpu_float_to_small(1e30f, n), (31u << (n - 5)) - 1);
-        assert_int_equal(cpu_float_to_small(INFINITY, n), 31u << (n - 5));
+        assert_int_equal(texel_float_to_small(-1, n), 0);
+        assert_int_equal(texel_float_to_small(-INFINITY, n), 0);
+        assert_int_equal(texel_float_to_small(1e30f, n), (31u << (n - 5)) - 1);
+        assert_int_equal(texel_float_to_small(INFINITY, n), 31u << (n - 5));
     }
 }
 
@@ -264,25 +264,25 @@ static void shared_exponents(void **state) {
     uint64_t seed = 9;
     for (int k = 0; k < 200000; k++) {
         uint32_t bits = test_random(&seed);
-        cpu_rgb9e5_to_float(bits, rgb);
+        texel_rgb9e5_to_float(bits, rgb);
         for (int c = 0; c < 3; c++)
             assert_true((double)rgb[c] ==
                         (bits >> 9 * c & 511) * pow(2, (double)(bits >> 27) - 15 - 9));
-        cpu_rgb9e5_to_float(cpu_float_to_rgb9e5(rgb), back);
+        texel_rgb9e5_to_float(texel_float_to_rgb9e5(rgb), back);
         assert_memory_equal(rgb, back, sizeof rgb);
     }
     for (int k = 0; k < 200000; k++) {
         for (int c = 0; c < 3; c++)
             rgb[c] = test_uniform(&seed, 0, 1) * powf(2, test_uniform(&seed, -20, 15.9f));
-        uint32_t bits = cpu_float_to_rgb9e5(rgb), top = 0;
-        cpu_rgb9e5_to_float(bits, back);
+        uint32_t bits = texel_float_to_rgb9e5(rgb), top = 0;
+        texel_rgb9e5_to_float(bits, back);
         for (int c = 0; c < 3; c++) {
             assert_true(fabs((double)rgb[c] - back[c]) <= pow(2, (double)(bits >> 27) - 25));
             top |= bits >> 9 * c & 511;
         }
         assert_true(top >= 256 || bits >> 27 == 0); // no bit of precision is given away
     }
-    cpu_rgb9e5_to_float(cpu_float_to_rgb9e5((float[3]){NAN, -1, INFINITY}), back);
+    texel_rgb9e5_to_float(texel_float_to_rgb9e5((float[3]){NAN, -1, INFINITY}), back);
     assert_true(back[0] == 0 && back[1] == 0 && back[2] == 65408);
 }
 
@@ -301,8 +301,8 @@ static void integers_are_extended_and_clamped(void **state) {
                 uint32_t in[4] = {inputs[k], inputs[k], inputs[k], inputs[k]}, out[4];
                 unsigned char texel[16];
                 memset(texel, 0xa5, sizeof texel);
-                cpu_format_encode_int(f, in, from_signed, 1, texel);
-                cpu_format_decode_int(f, texel, 1, out);
+                texel_encode_int(f, in, from_signed, 1, texel);
+                texel_decode_int(f, texel, 1, out);
                 for (int c = 0; c < 4; c++) {
                     unsigned n = f->bits[c].n_bits;
                     double x = from_signed ? (double)(int32_t)in[c] : (double)in[c];
@@ -321,18 +321,18 @@ static void depth_and_stencil_keep_each_other(void **state) {
     (void)state;
     unsigned char texel[8] = {0};
     const AbiPixelFormat *d = abi_pixel_format(260), *s = abi_pixel_format(261);
-    cpu_format_encode_int(s, (uint32_t[4]){0xab}, false, 1, texel);
-    cpu_format_encode_float(d, (float[4]){0.25f}, 1, texel);
+    texel_encode_int(s, (uint32_t[4]){0xab}, false, 1, texel);
+    texel_encode_float(d, (float[4]){0.25f}, 1, texel);
     uint32_t stencil[4];
     float depth[4];
-    cpu_format_decode_int(s, texel, 1, stencil);
-    cpu_format_decode_float(d, texel, 1, depth);
+    texel_decode_int(s, texel, 1, stencil);
+    texel_decode_float(d, texel, 1, depth);
     assert_int_equal(stencil[0], 0xab);
     assert_true(depth[0] == 0.25f);
     const AbiPixelFormat *d24 = abi_pixel_format(255), *s24 = abi_pixel_format(262);
-    cpu_format_encode_float(d24, (float[4]){1}, 1, texel);
-    cpu_format_encode_int(s24, (uint32_t[4]){0x7f}, false, 1, texel);
-    cpu_format_decode_float(d24, texel, 1, depth);
+    texel_encode_float(d24, (float[4]){1}, 1, texel);
+    texel_encode_int(s24, (uint32_t[4]){0x7f}, false, 1, texel);
+    texel_decode_float(d24, texel, 1, depth);
     assert_true(depth[0] == 1);
     assert_int_equal(texel[3], 0x7f);
 }
@@ -341,10 +341,10 @@ static void blocks_of_two_texels(void **state) {
     (void)state;
     float rgba[8];
     const unsigned char bytes[4] = {10, 20, 30, 40};
-    assert_true(cpu_format_decode_block(abi_pixel_format(240), bytes, rgba)); // G0 B G1 R
+    assert_true(texel_decode_block(abi_pixel_format(240), bytes, rgba)); // G0 B G1 R
     const float gbgr[8] = {40, 10, 20, 255, 40, 30, 20, 255};
     for (int i = 0; i < 8; i++) assert_true(rgba[i] == gbgr[i] / 255);
-    assert_true(cpu_format_decode_block(abi_pixel_format(241), bytes, rgba)); // B G0 R G1
+    assert_true(texel_decode_block(abi_pixel_format(241), bytes, rgba)); // B G0 R G1
     const float bgrg[8] = {30, 20, 10, 255, 30, 40, 10, 255};
     for (int i = 0; i < 8; i++) assert_true(rgba[i] == bgrg[i] / 255);
 }

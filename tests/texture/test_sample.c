@@ -716,8 +716,8 @@ static void integer_for(const char *isa) {
                 lane_coordinates(&call, l, coord);
                 int i = ref_index(2, (int)floor(coord[0] * x.t.width), (int)x.t.width);
                 int j = ref_index(0, (int)floor(coord[1] * x.t.height), (int)x.t.height);
-                cpu_format_decode_int(
-                    x.t.format, abi_texture_at(&x.t, 0, (uint32_t)i, (uint32_t)j, 0, 0), 1, want);
+                texel_decode_int(x.t.format,
+                                 abi_texture_at(&x.t, 0, (uint32_t)i, (uint32_t)j, 0, 0), 1, want);
                 for (unsigned c = 0; c < 4; c++) assert_int_equal(call.out.u[c * 32 + l], want[c]);
             }
             test_texture_free(&x);

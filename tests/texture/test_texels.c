@@ -30,12 +30,12 @@ static void decode(const AbiTexture *t, const unsigned char *at, uint32_t x, uin
     const AbiPixelFormat *f = t->format;
     if (abi_format_is_blocked(f)) {
         float block[144 * 4];
-        assert_true(cpu_format_decode_block(f, at, block));
+        assert_true(texel_decode_block(f, at, block));
         memcpy(rgba, &block[(y % f->block_height * f->block_width + x % f->block_width) * 4], 16);
     } else if (abi_format_is_integer(f)) {
-        cpu_format_decode_int(f, at, 1, rgba);
+        texel_decode_int(f, at, 1, rgba);
     } else {
-        cpu_format_decode_float(f, at, 1, (float *)rgba);
+        texel_decode_float(f, at, 1, (float *)rgba);
     }
 }
 
@@ -209,9 +209,9 @@ static void write_type(uint32_t type, uint32_t format) {
             if (!in || !cpu_lane_active(c.mask, l)) continue;
             void *at = abi_texture_at(&y.t, w.level, w.x, w.y, w.z, w.sample);
             if (integer)
-                cpu_format_encode_int(y.t.format, v.u, format == 54, 1, at);
+                texel_encode_int(y.t.format, v.u, format == 54, 1, at);
             else
-                cpu_format_encode_float(y.t.format, v.f, 1, at);
+                texel_encode_float(y.t.format, v.f, 1, at);
         }
         call_write(&x.t, integer ? (format == 54 ? CPU_TEX_INT : CPU_TEX_UINT) : 0, &c);
         // Lanes may name the same texel twice: later lanes win in both.
@@ -271,7 +271,7 @@ static void vectors_convert_exactly(void) {
                     v = bits >> 30 == 0 ? nextafterf(v, 0) : bits >> 30 == 1 ? nextafterf(v, 1) : v;
                 }
                 if (turn % 4 == 2 && bits % 3 == 0)
-                    v = nextafterf((float)cpu_srgb_to_linear((bits / 3 % 255 + 0.5) / 255),
+                    v = nextafterf((float)texel_srgb_to_linear((bits / 3 % 255 + 0.5) / 255),
                                    bits >> 31 ? 0 : 1);
                 c.rows.f[CPU_TEX_VALUE * 32 + l] = v;
             }
@@ -281,7 +281,7 @@ static void vectors_convert_exactly(void) {
                 unsigned char want[16] = {0};
                 float rgba[4];
                 for (unsigned k = 0; k < 4; k++) rgba[k] = c.rows.f[(CPU_TEX_VALUE + k) * 32 + l];
-                cpu_format_encode_float(x.t.format, rgba, 1, want);
+                texel_encode_float(x.t.format, rgba, 1, want);
                 assert_memory_equal(p + l * b, want, b);
             }
         }

@@ -92,7 +92,7 @@ static inline void test_fill(TestTexture *x, uint64_t seed) {
                 for (uint32_t k = 0; k < level->width; k++) {
                     float rgba[4];
                     for (int c = 0; c < 4; c++) rgba[c] = test_uniform(&seed, 0, 1);
-                    cpu_format_encode_float(f, rgba, 1, abi_texture_at(&x->t, l, k, y, z, 0));
+                    texel_encode_float(f, rgba, 1, abi_texture_at(&x->t, l, k, y, z, 0));
                 }
     }
 }

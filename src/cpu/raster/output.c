@@ -142,9 +142,9 @@ static void read_general(const AbiPixelFormat *f, const void *texels, uint32_t *
         uint32_t u[LANES][4];
     } rgba;
     if (abi_format_is_integer(f))
-        cpu_format_decode_int(f, texels, LANES, rgba.u[0]);
+        texel_decode_int(f, texels, LANES, rgba.u[0]);
     else
-        cpu_format_decode_float(f, texels, LANES, rgba.f[0]);
+        texel_decode_float(f, texels, LANES, rgba.f[0]);
     for (uint32_t l = 0; l < LANES; l++)
         for (uint32_t c = 0; c < 4; c++) rows[32 * c + l] = rgba.u[l][c];
 }
@@ -160,9 +160,9 @@ static void write_general(const AbiPixelFormat *f, const uint32_t *rows, uint32_
         for (uint32_t c = 0; c < 4; c++) rgba.u[c] = rows[32 * c + l];
         unsigned char *at = texels + (size_t)l * f->block_bytes;
         if (abi_format_is_integer(f))
-            cpu_format_encode_int(f, rgba.u, f->kind == ABI_KIND_SINT, 1, at);
+            texel_encode_int(f, rgba.u, f->kind == ABI_KIND_SINT, 1, at);
         else
-            cpu_format_encode_float(f, rgba.f, 1, at);
+            texel_encode_float(f, rgba.f, 1, at);
     }
 }
 

@@ -45,11 +45,11 @@ static void set_color(Pass *p, uint32_t a, const DevColor *c) {
             v = v > low ? v < high ? v : high : low;
             values[i] = is_signed ? (uint32_t)(int32_t)v : (uint32_t)v;
         }
-        cpu_format_encode_int(t->format, values, is_signed, 1, t->clear_texel);
+        texel_encode_int(t->format, values, is_signed, 1, t->clear_texel);
     } else {
         float values[4];
         for (int i = 0; i < 4; i++) values[i] = (float)c->clear[i];
-        cpu_format_encode_float(t->format, values, 1, t->clear_texel);
+        texel_encode_float(t->format, values, 1, t->clear_texel);
     }
 }
 

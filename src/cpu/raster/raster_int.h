@@ -9,7 +9,7 @@
 #include "abi/texture_layout.h"
 #include "cpu/cpu_int.h"
 #include "cpu/raster/raster.h"
-#include "cpu/texture/format.h"
+#include "texel/format.h"
 
 #define LANES CPU_STAGE_LANES
 #define TILE 64               // pixels, both ways

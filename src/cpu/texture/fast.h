@@ -5,7 +5,7 @@
 #define INGOT_CPU_TEXTURE_FAST_H
 #include "cpu/isa/isa.h"
 #include "cpu/isa/simd.h"
-#include "cpu/texture/srgb_tables.h"
+#include "texel/srgb_tables.h"
 #include "cpu/texture/texture_int.h"
 
 typedef enum Layout {
@@ -207,9 +207,9 @@ INLINE void fetch(Layout layout, const AbiPixelFormat *f, const unsigned char *b
         if (layout != LAYOUT_DECODED)
             memcpy(&w, base + at[l], bytes_of(layout));
         else if (abi_format_is_integer(f))
-            cpu_format_decode_int(f, base + at[l], 1, w.u);
+            texel_decode_int(f, base + at[l], 1, w.u);
         else
-            cpu_format_decode_float(f, base + at[l], 1, w.f);
+            texel_decode_float(f, base + at[l], 1, w.f);
         for (unsigned k = 0; k < words_of(layout); k++) words[k][l] = w.u[k];
     }
 }

@@ -10,7 +10,7 @@ static void fetch_block(const AbiTexture *t, const unsigned char *at, uint32_t x
     const AbiPixelFormat *f = t->format;
     unsigned place = (x / f->block_width & 1) | (y / f->block_height & 1) << 1;
     if (blocks->block[place] != at) {
-        if (!cpu_format_decode_block(f, at, blocks->rgba[place]))
+        if (!texel_decode_block(f, at, blocks->rgba[place]))
             memset(blocks->rgba[place], 0, sizeof blocks->rgba[place]);
         blocks->block[place] = at;
     }
@@ -24,9 +24,9 @@ void cpu_texel_fetch(const AbiTexture *t, uint32_t level, uint32_t x, uint32_t y
     if (abi_format_is_blocked(t->format))
         fetch_block(t, at, x, y, blocks, texel);
     else if (abi_format_is_integer(t->format))
-        cpu_format_decode_int(t->format, at, 1, texel->u);
+        texel_decode_int(t->format, at, 1, texel->u);
     else
-        cpu_format_decode_float(t->format, at, 1, texel->f);
+        texel_decode_float(t->format, at, 1, texel->f);
 }
 
 void cpu_texel_swizzle(const AbiTexture *t, CpuTexel *texel) {
@@ -119,9 +119,9 @@ void cpu_write_general(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const
         for (size_t i = 0; i < 4; i++) v.u[i] = rows[(CPU_TEX_VALUE + i) * n_lanes + l];
         unsigned char *at = abi_texture_at(t, p.level, p.x, p.y, p.z, p.sample);
         if (abi_format_is_integer(t->format))
-            cpu_format_encode_int(t->format, v.u, (op & CPU_TEX_DATA_MASK) == CPU_TEX_INT, 1, at);
+            texel_encode_int(t->format, v.u, (op & CPU_TEX_DATA_MASK) == CPU_TEX_INT, 1, at);
         else
-            cpu_format_encode_float(t->format, v.f, 1, at);
+            texel_encode_float(t->format, v.f, 1, at);
     }
 }
 

@@ -6,7 +6,7 @@
 #define INGOT_CPU_TEXTURE_INT_H
 #include "abi/cpu_texture.h"
 #include "abi/texture_layout.h"
-#include "cpu/texture/format.h"
+#include "texel/format.h"
 
 enum { // MTLSamplerAddressMode
     CPU_CLAMP_TO_EDGE = 0,

@@ -4,7 +4,7 @@
 // texels become n and each new one covers 2 + 1/n old ones: three with weights (n - i, n, i + 1) /
 // (2 n + 1). Numbers are decoded to floats first, so sRGB is averaged in linear light.
 #include <string.h>
-#include "cpu/texture/format.h"
+#include "texel/format.h"
 #include "runtime/command/blit.h"
 #include "runtime/command/execute.h"
 #include "os/pool.h"
@@ -64,13 +64,12 @@ static void make_row(const AbiTexture *t, uint32_t level, uint32_t y, uint32_t z
     memset(sum, 0, n * sizeof *sum);
     for (uint32_t j = 0; j < tz.n; j++)
         for (uint32_t k = 0; k < ty.n; k++) {
-            cpu_format_decode_float(t->format,
-                                    row_at(t, level - 1, ty.first + k, slice + tz.first + j),
-                                    from->width, row);
+            texel_decode_float(t->format, row_at(t, level - 1, ty.first + k, slice + tz.first + j),
+                               from->width, row);
             add_row(sum, row, n, tz.weight[j] * ty.weight[k]);
         }
     shrink_row(sum, from->width, small, to->width);
-    cpu_format_encode_float(t->format, small, to->width, row_at(t, level, y, slice + z));
+    texel_encode_float(t->format, small, to->width, row_at(t, level, y, slice + z));
 }
 
 // Numbers of 8 bits without a curve, 2 x 2 to 1: exact in integers. A tie goes to the even number,
@@ -118,6 +117,8 @@ static void make_band(void *context, size_t i) {
 static RtOpResult run_mipmaps(RtOp *op, RtExecution *x) {
     enum { MAX_BANDS = 16, MIN_TEXELS = 4096 };
     const AbiTexture *t = ((const MipmapOp *)(const void *)op)->texture;
+    const DevTable *table = x->buffer->device->table;
+    if (table->mipmaps) return table->mipmaps(x->run, t) ? RT_OP_DONE : RT_OP_FAILED;
     float *scratch = rt_alloc_aligned(MAX_BANDS * 12 * sizeof(float) * (size_t)t->width, 64);
     if (!scratch) {
         x->error = rt_error_no_memory();

@@ -4,49 +4,21 @@
 // level lie like planes, so a copy of many slices is one operation per level. Depth or stencil
 // alone is the same with gaps between elements.
 #include <stdio.h>
-#include <string.h>
 #include "runtime/command/blit.h"
 #include "runtime/command/execute.h"
 
-typedef struct Side {
-    char *at;
-    size_t row, plane; // bytes between
-    size_t step;       // between elements; only where elements are copied one by one
-} Side;
-
 typedef struct MoveOp {
     RtOp op;
-    Side from, to;
-    size_t row;           // bytes of a row
-    size_t element, fill; // not 0: elements of so many bytes, and zeros behind each where written
-    size_t n_elements;    // of a row
-    size_t n_rows, n_planes;
+    DevMove move;
 } MoveOp;
 
-static void move_elements(const MoveOp *m, const char *from, char *to) {
-    for (size_t i = 0; i < m->n_elements; i++) {
-        memcpy(to + i * m->to.step, from + i * m->from.step, m->element);
-        memset(to + i * m->to.step + m->element, 0, m->fill);
-    }
-}
-
 static RtOpResult run_move(RtOp *op, RtExecution *x) {
-    (void)x;
     const MoveOp *m = (const MoveOp *)(const void *)op;
-    for (size_t z = 0; z < m->n_planes; z++)
-        for (size_t y = 0; y < m->n_rows; y++) {
-            const char *from = m->from.at + z * m->from.plane + y * m->from.row;
-            char *to = m->to.at + z * m->to.plane + y * m->to.row;
-            if (m->element)
-                move_elements(m, from, to);
-            else
-                memcpy(to, from, m->row);
-        }
-    return RT_OP_DONE;
+    return dev_move(x->buffer->device->table, x->run, &m->move) ? RT_OP_DONE : RT_OP_FAILED;
 }
 
 static void describe_move(const RtOp *op, char *text, size_t n_bytes) {
-    const MoveOp *m = (const MoveOp *)(const void *)op;
+    const DevMove *m = &((const MoveOp *)(const void *)op)->move;
     snprintf(text, n_bytes, "\"bytes\":%zu",
              (m->element ? m->element * m->n_elements : m->row) * m->n_rows * m->n_planes);
 }
@@ -54,37 +26,19 @@ static void describe_move(const RtOp *op, char *text, size_t n_bytes) {
 static const RtOpClass move_class = {
     .name = "copy texture", .run = run_move, .describe = describe_move};
 
-static void append_move(const RtSite *site, const MoveOp *move) {
+static void append_move(const RtSite *site, const DevMove *move) {
     MoveOp *op = rt_cb_alloc(site->commands, sizeof *op);
     if (!op) {
         rt_cb_no_memory(site->commands);
         return;
     }
-    *op = *move;
-    if (!op->element && op->n_rows > 1 && op->row == op->from.row && op->row == op->to.row) {
-        op->row *= op->n_rows; // no gaps between rows
-        op->n_rows = 1;
-    }
+    op->move = *move;
     rt_cb_append(site->commands, &op->op, &move_class);
 }
 
-// One side of a copy: the region of a texture.
-static Side texture_side(const MTLTexture *texture, size_t level, size_t slice, MTLOrigin o,
-                         size_t sample) {
-    const AbiTexture *t = &texture->cpu;
-    const AbiTextureLevel *l = &t->levels[level];
-    return (Side){.at = (char *)abi_texture_at(t, (uint32_t)level, (uint32_t)o.x, (uint32_t)o.y,
-                                               (uint32_t)(slice + o.z), (uint32_t)sample),
-                  .row = l->row_bytes,
-                  .plane = l->layer_bytes,
-                  .step = t->format->block_bytes};
-}
-
-static void shape_of(MoveOp *move, const AbiPixelFormat *f, MTLSize size) {
-    move->n_elements = (size.width + f->block_width - 1u) / f->block_width;
-    move->row = move->n_elements * f->block_bytes;
-    move->n_rows = (size.height + f->block_height - 1u) / f->block_height;
-    move->n_planes = size.depth;
+static DevSide texture_side(const MTLTexture *texture, size_t level, size_t slice, MTLOrigin origin,
+                            size_t sample) {
+    return rt_texture_side(&texture->cpu, level, slice, origin, sample);
 }
 
 // ---- Buffers and textures ----
@@ -173,13 +127,15 @@ void rt_blit_buffer_to_texture(const RtSite *site, MTLBuffer *source, size_t sou
                      &source_bytes_per_image, region, destination_slice, destination_level,
                      &aspect))
         return;
-    MoveOp move = {.from = {source->memory + source_offset, source_bytes_per_row,
-                            source_bytes_per_image, aspect.texel},
-                   .to = texture_side(destination, destination_level, destination_slice,
-                                      destination_origin, 0),
-                   .element = aspect.element};
+    DevMove move = {.from = {.at = source->memory + source_offset,
+                             .row = source_bytes_per_row,
+                             .plane = source_bytes_per_image,
+                             .step = aspect.texel},
+                    .to = texture_side(destination, destination_level, destination_slice,
+                                       destination_origin, 0),
+                    .element = aspect.element};
     move.to.at += aspect.offset;
-    shape_of(&move, destination->cpu.format, source_size);
+    rt_texture_extent(&move, destination->cpu.format, source_size);
     if (rt_cb_use(site->commands, &source->resource, false) &&
         rt_cb_use(site->commands, &destination->resource, true))
         append_move(site, &move);
@@ -209,13 +165,15 @@ void rt_blit_texture_to_buffer(const RtSite *site, MTLTexture *source, size_t so
         !valid_image(site, source, destination, destination_offset, &destination_bytes_per_row,
                      &destination_bytes_per_image, region, source_slice, source_level, &aspect))
         return;
-    MoveOp move = {.from = texture_side(source, source_level, source_slice, source_origin, 0),
-                   .to = {destination->memory + destination_offset, destination_bytes_per_row,
-                          destination_bytes_per_image, aspect.texel},
-                   .element = aspect.element,
-                   .fill = aspect.element ? aspect.texel - aspect.element : 0};
+    DevMove move = {.from = texture_side(source, source_level, source_slice, source_origin, 0),
+                    .to = {.at = destination->memory + destination_offset,
+                           .row = destination_bytes_per_row,
+                           .plane = destination_bytes_per_image,
+                           .step = aspect.texel},
+                    .element = aspect.element,
+                    .fill = aspect.element ? aspect.texel - aspect.element : 0};
     move.from.at += aspect.offset;
-    shape_of(&move, source->cpu.format, source_size);
+    rt_texture_extent(&move, source->cpu.format, source_size);
     if (rt_cb_use(site->commands, &source->resource, false) &&
         rt_cb_use(site->commands, &destination->resource, true))
         append_move(site, &move);
@@ -293,11 +251,11 @@ void rt_blit_texture_region(const RtSite *site, MTLTexture *source, size_t sourc
     }
     if (!use_pair(site, source, destination)) return;
     for (uint32_t sample = 0; sample < source->cpu.n_samples; sample++) {
-        MoveOp move = {.from =
-                           texture_side(source, source_level, source_slice, source_origin, sample),
-                       .to = texture_side(destination, destination_level, destination_slice,
-                                          destination_origin, sample)};
-        shape_of(&move, source->cpu.format, source_size);
+        DevMove move = {.from =
+                            texture_side(source, source_level, source_slice, source_origin, sample),
+                        .to = texture_side(destination, destination_level, destination_slice,
+                                           destination_origin, sample)};
+        rt_texture_extent(&move, source->cpu.format, source_size);
         append_move(site, &move);
     }
 }
@@ -353,12 +311,12 @@ static void copy_slices(const RtSite *site, MTLTexture *source, size_t source_sl
     for (size_t i = 0; i < n_levels; i++) {
         const AbiTextureLevel *from = &source->cpu.levels[source_level + i];
         for (uint32_t sample = 0; sample < source->cpu.n_samples; sample++) {
-            MoveOp move = {.from = texture_side(source, source_level + i, source_slice,
-                                                (MTLOrigin){0, 0, 0}, sample),
-                           .to = texture_side(destination, destination_level + i, destination_slice,
-                                              (MTLOrigin){0, 0, 0}, sample)};
-            shape_of(&move, source->cpu.format,
-                     mtl_size_make(from->width, from->height, n_slices * from->depth));
+            DevMove move = {.from = texture_side(source, source_level + i, source_slice,
+                                                 (MTLOrigin){0, 0, 0}, sample),
+                            .to = texture_side(destination, destination_level + i,
+                                               destination_slice, (MTLOrigin){0, 0, 0}, sample)};
+            rt_texture_extent(&move, source->cpu.format,
+                              mtl_size_make(from->width, from->height, n_slices * from->depth));
             append_move(site, &move);
         }
     }

@@ -39,6 +39,32 @@ const RtRecordingHooks rt_recording_hooks = {
 
 // ---- Memory ----
 
+RtArenaBlock *rt_arena_block_new(const MTLDevice *device, size_t capacity) {
+    const DevTable *table = device->table;
+    RtArenaBlock *block;
+    DevMemory memory = {0};
+    size_t n_bytes = sizeof *block + capacity;
+    if (!table->memory_make)
+        block = rt_alloc_aligned(n_bytes, 64);
+    else if (table->memory_make(device->context, n_bytes, DEV_ARGUMENTS, &memory))
+        block = (RtArenaBlock *)(void *)memory.host;
+    else
+        block = NULL;
+    if (block) *block = (RtArenaBlock){.capacity = capacity, .memory = memory};
+    return block;
+}
+
+void rt_arena_free(const MTLDevice *device, RtArenaBlock *block) {
+    for (RtArenaBlock *next; block; block = next) {
+        next = block->next;
+        DevMemory memory = block->memory;
+        if (memory.address)
+            device->table->memory_free(device->context, &memory);
+        else
+            rt_free(block);
+    }
+}
+
 void *rt_cb_alloc(MTLCommandBuffer *buffer, size_t n_bytes) {
     return buffer->allocator ? buffer->recorder->alloc(buffer->allocator, n_bytes)
                              : rt_cb_alloc_own(buffer, n_bytes);
@@ -49,9 +75,9 @@ void *rt_cb_alloc_own(MTLCommandBuffer *buffer, size_t n_bytes) {
     RtArenaBlock *block = buffer->arena;
     if (!block || block->capacity - block->used < need) {
         size_t capacity = need > ARENA_BLOCK_BYTES ? need : ARENA_BLOCK_BYTES;
-        block = rt_alloc_aligned(sizeof *block + capacity, 64);
+        block = rt_arena_block_new(buffer->device, capacity);
         if (!block) return NULL;
-        *block = (RtArenaBlock){.next = buffer->arena, .capacity = capacity};
+        block->next = buffer->arena;
         buffer->arena = block;
     }
     void *p = block->data + block->used;
@@ -140,10 +166,7 @@ void rt_cb_destroy(void *self) {
         rt_cb_destroy(record);
     }
     for (MTLCommandEncoder *e = buffer->encoders; e; e = e->next) rt_label_free(&e->label);
-    for (RtArenaBlock *block = buffer->arena, *next; block; block = next) {
-        next = block->next;
-        rt_free(block);
-    }
+    rt_arena_free(buffer->device, buffer->arena);
     rt_free(buffer->retained);
     rt_free(buffer->waiters_behind);
     mtl_release(buffer->encode_error);

@@ -56,8 +56,13 @@ extern const RtOpClass rt_op_end_encoder, rt_op_barrier, rt_op_dispatch;
 typedef struct RtArenaBlock {
     struct RtArenaBlock *next;
     size_t used, capacity;
+    DevMemory memory; // that it lies in; address NULL: the allocator hook's
     _Alignas(64) char data[];
 } RtArenaBlock;
+
+// Where both the host and the device see it: constants of commands lie there. NULL: no memory.
+RtArenaBlock *rt_arena_block_new(const MTLDevice *device, size_t capacity);
+void rt_arena_free(const MTLDevice *device, RtArenaBlock *first); // and those after it
 
 // ---- What a command buffer uses ----
 

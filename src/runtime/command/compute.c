@@ -63,6 +63,9 @@ void rt_compute_set_pipeline(MTLComputeCommandEncoder *e, MTLComputePipelineStat
         rt_misuse_encoding(commands, RT_RULE_null_argument, call, "state");
     else if (!rt_is(state, &rt_pipeline_class))
         rt_misuse_encoding(commands, RT_RULE_wrong_class, call, "a %s", mtl_class_name(state));
+    else if (state->device != commands->device)
+        rt_misuse_encoding(commands, RT_RULE_pipeline_device, call, "a pipeline of '%s'",
+                           state->device->facts.name);
     else if (e->pipeline != state &&
              (e->by_table ? rt_cb_hold(commands, state) : rt_cb_retain(commands, state)))
         e->pipeline = state;

@@ -48,7 +48,7 @@ struct MTLComputeCommandEncoder {
     MTLComputePipelineState *pipeline;
     RtSlot slots[RT_MAX_BUFFERS];
     MTLTexture *textures[RT_MAX_TEXTURES]; // held by the command buffer
-    const AbiSampler *samplers[RT_MAX_SAMPLERS]; // of a sampler state so held, or in the arena
+    const MTLSamplerState *samplers[RT_MAX_SAMPLERS]; // so held
     uint32_t threadgroup_bytes[RT_MAX_BUFFERS];
     // Arguments come from a table, as Metal 4 has it: slots are filled at each dispatch, textures and
     // samplers above are not used.

@@ -73,18 +73,16 @@ static void set_sampler(MTLComputeCommandEncoder *e, const char *call, MTLSample
                      (double)clamps[0], (double)clamps[1], rt_label(&sampler->label));
         return;
     }
-    if (!rt_cb_retain(e->encoder.buffer, sampler)) return;
-    e->samplers[index] = &sampler->cpu;
-    if (!clamps) return;
-    AbiSampler *own = rt_cb_alloc(e->encoder.buffer, sizeof *own);
-    if (!own) {
-        rt_cb_no_memory(e->encoder.buffer);
+    if (!clamps) {
+        if (rt_cb_retain(e->encoder.buffer, sampler)) e->samplers[index] = sampler;
         return;
     }
-    *own = sampler->cpu;
-    own->lod_min = clamps[0];
-    own->lod_max = clamps[1];
-    e->samplers[index] = own;
+    MTLSamplerState *own = rt_sampler_clamped(sampler, clamps);
+    if (!own)
+        rt_cb_no_memory(e->encoder.buffer);
+    else if (rt_cb_hold(e->encoder.buffer, own))
+        e->samplers[index] = own;
+    mtl_release(own);
 }
 
 void mtl_compute_command_encoder_set_sampler_state(MTLComputeCommandEncoder *encoder,
@@ -168,7 +166,7 @@ static void visit_texture(const RtSpan *span, void *context) {
     Bound *bound = context;
     if (!rt_is(span->resource, &rt_texture_class)) return;
     const MTLTexture *texture = (const MTLTexture *)(const void *)span->resource;
-    if ((uintptr_t)&texture->cpu != bound->handle) return;
+    if (texture->handle.value != bound->handle) return;
     bound->texture = texture;
     bound->cpu = &texture->cpu;
 }
@@ -189,7 +187,7 @@ static Bound bound_of(const MTLDevice *device, uint64_t id, bool look) {
 static Bound bound_at(const MTLComputeCommandEncoder *e, size_t index) {
     if (!e->by_table) {
         const MTLTexture *texture = index < RT_MAX_TEXTURES ? e->textures[index] : NULL;
-        return texture ? (Bound){(uintptr_t)&texture->cpu, &texture->cpu, texture} : (Bound){0};
+        return texture ? (Bound){texture->handle.value, &texture->cpu, texture} : (Bound){0};
     }
     return bound_of(e->encoder.buffer->device, rt_table_texture(e->table, index),
                     e->encoder.buffer->notes_resources);
@@ -252,7 +250,7 @@ static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg 
 bool rt_valid_texture_for(const RtSite *site, const RfLibrary *lib, const RfArg *arg,
                           const MTLTexture *texture, const char *function) {
     const RfType *type = texture_type(lib, arg->type);
-    const Bound bound = {(uintptr_t)&texture->cpu, &texture->cpu, texture};
+    const Bound bound = {texture->handle.value, &texture->cpu, texture};
     return !type || valid_texture(site, lib, arg, type, &bound, function);
 }
 
@@ -286,10 +284,10 @@ bool rt_valid_texture_arg(MTLComputeCommandEncoder *e, const char *call, const R
     return true;
 }
 
-static const AbiSampler *sampler_at(const MTLComputeCommandEncoder *e, size_t index) {
-    if (!e->by_table) return index < RT_MAX_SAMPLERS ? e->samplers[index] : NULL;
-    uint64_t id = e->table && index < e->table->n_samplers ? e->table->samplers[index] : 0;
-    return (const AbiSampler *)(uintptr_t)id;
+static uint64_t sampler_at(const MTLComputeCommandEncoder *e, size_t index) {
+    if (e->by_table) return rt_table_sampler(e->table, index);
+    const MTLSamplerState *sampler = index < RT_MAX_SAMPLERS ? e->samplers[index] : NULL;
+    return sampler ? sampler->handle.value : 0;
 }
 
 bool rt_valid_sampler_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,

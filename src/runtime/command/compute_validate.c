@@ -160,7 +160,8 @@ typedef struct FoundTensor {
 static void look_at_tensor(const RtSpan *span, void *context) {
     FoundTensor *found = context;
     const MTLTensor *tensor = (const MTLTensor *)span->resource;
-    if (!rt_is(tensor, &rt_tensor_class) || found->handle != &tensor->cpu) return;
+    if (!rt_is(tensor, &rt_tensor_class) || (uintptr_t)found->handle != tensor->handle.value)
+        return;
     found->live = true;
     found->type = tensor->cpu.type;
     found->rank = tensor->cpu.rank;

@@ -18,10 +18,8 @@ static bool valid_group(const MTLComputePipelineState *p, const uint32_t size[3]
                                size[2] == p->required[2]);
 }
 
-// Reads the size of an indirect dispatch. False: it does not fit; *empty: nothing to do.
-static bool resolve_indirect(RtDispatch *d, DevDispatch *out, bool *empty) {
-    uint32_t n[6] = {0};
-    memcpy(n, d->indirect, d->indirect_threads ? sizeof n : sizeof n / 2);
+// Takes the size of an indirect dispatch, n. False: it does not fit; *empty: nothing to do.
+static bool resolve_indirect(RtDispatch *d, const uint32_t n[6], DevDispatch *out, bool *empty) {
     if (d->indirect_threads) {
         memcpy(d->group_size, n + 3, sizeof d->group_size);
         for (int i = 0; i < 6; i++) *empty = *empty || n[i] == 0;
@@ -62,7 +60,11 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     memcpy(item->threads_per_grid, d->threads, sizeof item->threads_per_grid);
     memcpy(item->groups_per_grid, d->groups, sizeof item->groups_per_grid);
     bool empty = false;
-    if (d->indirect && !resolve_indirect(d, item, &empty)) {
+    uint32_t size[6] = {0};
+    if (d->indirect && !rt_execution_read(x, size, d->indirect,
+                                          d->indirect_threads ? sizeof size : sizeof size / 2))
+        return RT_OP_FAILED;
+    if (d->indirect && !resolve_indirect(d, size, item, &empty)) {
         x->error =
             rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
                          "The indirect dispatch of kernel '%s' has more than 2^32 - 1 threads in "
@@ -81,7 +83,8 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     place_threadgroup_memory(d, item);
     for (RtShort *s = d->shorts; s; s = s->next) {
         // A dispatch of the batch may write the buffer only if it may run beside this one.
-        memcpy(s->copy, s->from, s->n_bytes);
+        if (!dev_copy(x->buffer->device->table, x->run, s->copy, s->from, s->n_bytes))
+            return RT_OP_FAILED;
         d->args[s->slot] = s->copy;
     }
     if (d->validated && !rt_validate_dispatch(x, item, d->validated)) {

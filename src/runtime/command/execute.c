@@ -4,6 +4,7 @@
 // clean-up. Called by the one thread that runs the queue, with no lock held.
 #include "runtime/command/execute.h"
 #include <limits.h>
+#include "runtime/memory/heap.h"
 #include "runtime/object/log.h"
 #include "runtime/command/checked.h"
 #include "os/clock.h"
@@ -42,6 +43,12 @@ static MTLError *fault_error(const MTLDevice *device, const DevRun *run, uint32_
 }
 
 // ---- Commands ----
+
+bool rt_execution_read(RtExecution *x, void *to, const void *from, size_t n_bytes) {
+    const DevTable *table = x->buffer->device->table;
+    return dev_finish(table, x->run) && dev_copy(table, x->run, to, from, n_bytes) &&
+           dev_finish(table, x->run);
+}
 
 RtOpResult rt_run_batch(RtExecution *x) {
     if (x->n_batch == 0) return RT_OP_DONE;
@@ -132,6 +139,15 @@ static uint32_t time_left_ms(const MTLCommandBuffer *buffer) {
                : 1;
 }
 
+// What the command buffer uses, for a device that brings memory to and fro.
+static void tell_uses(const MTLCommandBuffer *buffer, DevRun *run) {
+    for (const RtUse *use = buffer->uses; use; use = use->next) {
+        const MTLResource *root = rt_hazard_root(use->resource);
+        if (!root->own.address && root->heap) root = &root->heap->resource;
+        if (root->own.address) buffer->device->table->use(run, &root->own, use->write);
+    }
+}
+
 // Runs the commands, or goes on with them.
 static RtOpResult go_on(MTLCommandBuffer *buffer, MTLError **error) {
     const DevTable *table = buffer->device->table;
@@ -143,6 +159,7 @@ static RtOpResult go_on(MTLCommandBuffer *buffer, MTLError **error) {
     uint64_t start = os_now_ns();
     bool watched = table->run_begin(&run, time_left_ms(buffer));
     if (!watched) dev_run_fail(&run, DEV_FAULT_NO_MEMORY, 0);
+    if (table->use) tell_uses(buffer, &run);
     RtExecution x;
     x.buffer = buffer, x.run = &run, x.error = NULL, x.n_batch = 0, x.spans = NULL; // not the whole array
     RtOpResult result = run_commands(&x);

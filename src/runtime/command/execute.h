@@ -17,6 +17,8 @@ struct RtExecution {
     size_t n_spans;
 };
 
+// What a command left in memory, for the host to look at, or a fault. False: a fault, in x->run.
+bool rt_execution_read(RtExecution *x, void *to, const void *from, size_t n_bytes);
 // Runs the batch. RT_OP_FAILED: a fault, in x->run.
 RtOpResult rt_run_batch(RtExecution *x);
 #endif

@@ -236,10 +236,10 @@ no_memory:
     return RT_OP_FAILED;
 }
 
-static MTLRange range_of(const Execute *e) {
+static MTLRange range_of(const Execute *e, RtExecution *x) {
     if (!e->range_at) return e->range;
     MTLIndirectCommandBufferExecutionRange r;
-    memcpy(&r, e->range_at, sizeof r);
+    if (!rt_execution_read(x, &r, e->range_at, sizeof r)) return mtl_range_make(0, 0);
     size_t n = e->icb->head.n_commands;
     if (r.location >= n) return mtl_range_make(0, 0);
     return mtl_range_make(r.location, r.length < n - r.location ? r.length : n - r.location);
@@ -248,7 +248,7 @@ static MTLRange range_of(const Execute *e) {
 static RtOpResult run_execute(RtOp *op, RtExecution *x) {
     const Execute *e = (const Execute *)(const void *)op;
     Batch batch = {0};
-    MTLRange range = range_of(e);
+    MTLRange range = range_of(e, x);
     RtOpResult result = RT_OP_DONE;
     for (size_t i = 0; i < range.length && result == RT_OP_DONE; i++) {
         size_t index = range.location + i;

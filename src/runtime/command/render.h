@@ -74,7 +74,7 @@ typedef struct RtStageBindings {
     RtSlot slots[RT_MAX_BUFFERS];
     size_t strides[RT_MAX_BUFFERS];        // SIZE_MAX: not given
     MTLTexture *textures[RT_MAX_TEXTURES]; // held by the command buffer
-    const AbiSampler *samplers[RT_MAX_SAMPLERS];
+    const MTLSamplerState *samplers[RT_MAX_SAMPLERS];
     uint32_t threadgroup_bytes[RT_MAX_BUFFERS]; // objects and meshes; tile and fragment functions
     uint32_t threadgroup_offsets[RT_MAX_BUFFERS]; // these: in the memory of the tile
     // Metal 4: bindings come from a table: slots and strides above are filled at each draw, textures

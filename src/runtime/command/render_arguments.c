@@ -118,7 +118,7 @@ static bool take_texture(Take *t, const RfArg *arg, bool required) {
             return false;
         }
         if (!rt_valid_texture_for(t->site, t->lib, arg, texture, t->f->name)) return false;
-        t->args[arg->slot + k] = (void *)&texture->cpu;
+        t->args[arg->slot + k] = (void *)(uintptr_t)texture->handle.value;
         if (arg->access != RF_READ_ONLY && !rt_cb_use(t->site->commands, &texture->resource, true))
             return false;
     }
@@ -128,9 +128,10 @@ static bool take_texture(Take *t, const RfArg *arg, bool required) {
 static bool take_sampler(Take *t, const RfArg *arg, bool required) {
     for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
         size_t index = (size_t)arg->index + k;
-        const AbiSampler *sampler = index < RT_MAX_SAMPLERS ? t->bound->samplers[index] : NULL;
-        if (t->e->by_table)
-            sampler = (const AbiSampler *)(uintptr_t)rt_table_sampler(t->bound->table, index);
+        const MTLSamplerState *bound = index < RT_MAX_SAMPLERS ? t->bound->samplers[index] : NULL;
+        uint64_t sampler = t->e->by_table ? rt_table_sampler(t->bound->table, index)
+                           : bound      ? bound->handle.value
+                                        : 0;
         if (!sampler && required && arg->count == 1) {
             rt_misuse_at(t->site, RT_RULE_draw_missing_sampler,
                          "'%s' needs a sampler at index %zu for '%s'", t->f->name, index,

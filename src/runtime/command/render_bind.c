@@ -127,18 +127,16 @@ void rt_render_bind_sampler(MTLRenderCommandEncoder *e, RtStageIndex stage,
                      (double)clamps[0], (double)clamps[1], rt_label(&sampler->label));
         return;
     }
-    if (!rt_cb_retain(site.commands, sampler)) return;
-    b->samplers[index] = &sampler->cpu;
-    if (!clamps) return;
-    AbiSampler *own = rt_cb_alloc(site.commands, sizeof *own);
-    if (!own) {
-        rt_cb_no_memory(site.commands);
+    if (!clamps) {
+        if (rt_cb_retain(site.commands, sampler)) b->samplers[index] = sampler;
         return;
     }
-    *own = sampler->cpu;
-    own->lod_min = clamps[0];
-    own->lod_max = clamps[1];
-    b->samplers[index] = own;
+    MTLSamplerState *own = rt_sampler_clamped(sampler, clamps);
+    if (!own)
+        rt_cb_no_memory(site.commands);
+    else if (rt_cb_hold(site.commands, own))
+        b->samplers[index] = own;
+    mtl_release(own);
 }
 
 void rt_render_bind_samplers(MTLRenderCommandEncoder *e, RtStageIndex stage,

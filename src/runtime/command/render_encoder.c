@@ -44,6 +44,11 @@ void *rt_render_open(MTLCommandBuffer *buffer, const RtClass *cls, size_t n_byte
         rt_misuse_encoding(buffer, RT_RULE_null_argument, call, "descriptor");
         return NULL;
     }
+    if (buffer && !rt_device_has(buffer->device, DEV_RENDER)) {
+        rt_misuse_encoding(buffer, RT_RULE_device_feature, call, "'%s' has no render passes",
+                           buffer->device->facts.name);
+        return NULL;
+    }
     MTLRenderCommandEncoder *e = rt_encoder_open(buffer, cls, n_bytes, call);
     if (!e) return NULL;
     const RtSite site = {buffer->device, buffer, call};
@@ -128,6 +133,8 @@ void rt_render_set_pipeline(MTLRenderCommandEncoder *e, MTLRenderPipelineState *
         rt_misuse_at(&site, RT_RULE_null_argument, "state");
     else if (!rt_is(state, &rt_render_pipeline_class))
         rt_misuse_at(&site, RT_RULE_wrong_class, "a %s", mtl_class_name(state));
+    else if (state->device != site.device)
+        rt_misuse_at(&site, RT_RULE_pipeline_device, "a pipeline of '%s'", state->device->facts.name);
     else if (e->pipeline != state && rt_cb_retain(site.commands, state)) {
         e->pipeline = state;
         e->arguments = NULL;

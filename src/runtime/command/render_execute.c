@@ -14,15 +14,19 @@ DevDraw *rt_draw_list_next(RtDrawList *list) {
     return &list->draws[list->n];
 }
 
-// Reads the numbers of an indirect draw. False: there is nothing to draw.
-static bool resolve_indirect(const RtDraw *from, DevDraw *to) {
-    uint32_t n[5];
+static size_t indirect_bytes(const DevDraw *draw) {
+    return draw->mesh      ? sizeof draw->grid.groups
+           : draw->indices ? sizeof(MTLDrawIndexedPrimitivesIndirectArguments)
+                           : sizeof(MTLDrawPrimitivesIndirectArguments);
+}
+
+// Takes the numbers of an indirect draw. False: there is nothing to draw.
+static bool resolve_indirect(const uint32_t n[5], DevDraw *to) {
     bool indexed = to->indices != NULL;
     if (to->mesh) {
-        memcpy(to->grid.groups, from->indirect, sizeof to->grid.groups);
+        memcpy(to->grid.groups, n, sizeof to->grid.groups);
         return to->grid.groups[0] && to->grid.groups[1] && to->grid.groups[2];
     }
-    memcpy(n, from->indirect, indexed ? sizeof n : sizeof(MTLDrawPrimitivesIndirectArguments));
     to->n_vertices = n[0];
     to->n_instances = n[1];
     to->first_vertex = indexed ? n[3] : n[2];
@@ -50,13 +54,17 @@ static bool check_stages(RtExecution *x, RtDrawArguments *a) {
 static bool add_draw(RtDrawList *list, const RtDraw *d) {
     DevDraw *to = rt_draw_list_next(list);
     if (!to) return false;
+    const DevTable *table = list->x->buffer->device->table;
+    uint32_t n[5] = {0};
     *to = d->cpu;
     for (int s = 0; d->arguments != list->filled && s < RT_N_STAGES; s++)
         for (RtShort *a = d->arguments->shorts[s]; a; a = a->next)
-            memcpy(a->copy, a->from, a->n_bytes);
+            if (!dev_copy(table, list->x->run, a->copy, a->from, a->n_bytes)) return false;
     if (d->arguments != list->filled && !check_stages(list->x, d->arguments)) return false;
     list->filled = d->arguments;
-    if (d->indirect && !resolve_indirect(d, to)) {
+    if (d->indirect && !rt_execution_read(list->x, n, d->indirect, indirect_bytes(to)))
+        return false;
+    if (d->indirect && !resolve_indirect(n, to)) {
         list->barrier = list->barrier || d->cpu.barrier; // the next one has it
         return true;
     }
@@ -87,7 +95,7 @@ static RtOpResult run_pass(RtOp *op, RtExecution *x) {
                 return RT_OP_FAILED;
             }
         for (const RtVisible *v = p->accumulates ? NULL : p->visible; v; v = v->next)
-            atomic_store_explicit(v->at, 0, memory_order_relaxed);
+            dev_fill(x->buffer->device->table, x->run, (void *)(uintptr_t)v->at, 0, sizeof *v->at);
         for (unsigned i = 0; i < ABI_MAX_COLORS; i++) { // what is stored is said by the last
             cpu.colors[i].store = p->cpu.colors[i].store;
             cpu.colors[i].resolve = p->cpu.colors[i].resolve;

@@ -87,7 +87,7 @@ static bool set_argument(Command *k, RtStageIndex stage, const RfLibrary *lib, c
     if (!b.address || arg->space != RF_CONSTANT || b.n_bytes >= whole) return true;
     char *copy = scratch(k->list, whole, NULL);
     if (!copy) return false;
-    memcpy(copy, b.address, b.n_bytes);
+    if (!rt_execution_read(k->list->x, copy, b.address, b.n_bytes)) return false;
     args[arg->slot + i] = copy;
     lengths[arg->slot + i] = whole;
     return true;
@@ -262,7 +262,7 @@ bool rt_draw_list_add_commands(RtDrawList *list, const RtDraw *draw) {
     if (!rt_find_spans(list->x)) return false;
     if (c->range_at) {
         MTLIndirectCommandBufferExecutionRange r;
-        memcpy(&r, c->range_at, sizeof r);
+        if (!rt_execution_read(list->x, &r, c->range_at, sizeof r)) return false;
         size_t left = r.location < n ? n - r.location : 0;
         range = mtl_range_make(r.location, r.length < left ? r.length : left);
     }

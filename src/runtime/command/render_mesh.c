@@ -94,7 +94,7 @@ void mtl_render_command_encoder_draw_mesh_threadgroups_indirect(
 // ---- Amplification ----
 
 bool mtl_device_supports_vertex_amplification_count(const MTLDevice *device, size_t count) {
-    return device && count >= 1 && count <= DEV_MAX_VIEWS;
+    return rt_device_has(device, DEV_RENDER) && count >= 1 && count <= DEV_MAX_VIEWS;
 }
 
 void rt_render_set_amplification(MTLRenderCommandEncoder *e, size_t count,

@@ -252,10 +252,11 @@ typedef struct Resolve {
 
 static RtOpResult run_resolve(RtOp *op, RtExecution *x) {
     const Resolve *r = (const Resolve *)(const void *)op;
-    (void)x;
     for (size_t i = 0; i < r->range.length; i++) {
         uint64_t value = atomic_load(&r->buffer->samples[r->range.location + i]);
-        memcpy(r->to + i * sizeof value, &value, sizeof value);
+        if (!dev_copy(x->buffer->device->table, x->run, r->to + i * sizeof value, &value,
+                      sizeof value))
+            return RT_OP_FAILED;
     }
     return RT_OP_DONE;
 }

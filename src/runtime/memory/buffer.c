@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// buffer.c: MTLBuffer. Memory that the CPU and its kernels share, so contents() is what kernels
-// see. Own memory is a mapping: zeroed by the system, page-aligned, with large pages where it is
-// large; or a slot of a slab where it is small.
+// buffer.c: MTLBuffer. On a device with memory of the host contents() is what kernels see: a mapping,
+// zeroed by the system, page-aligned, with large pages where it is large; or a slot of a slab where
+// it is small.
 #include "runtime/memory/buffer.h"
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "runtime/object/device.h"
+#include "runtime/memory/own_memory.h"
 #include "runtime/memory/slab.h"
 #include "runtime/object/validation.h"
 
 #define LARGE_PAGE ((size_t)2 << 20)
-#define BUFFER_ALIGNMENT 16384u // Apple's page
 
 static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
@@ -35,20 +35,10 @@ char *rt_map_memory(size_t n_bytes) {
 static void buffer_destroy(void *self) {
     MTLBuffer *buffer = self;
     rt_span_remove(&buffer->span);
-    switch (buffer->kind) {
-    case RT_MEMORY_MAPPED:
-        if (buffer->memory) munmap(buffer->memory, buffer->resource.allocated_bytes);
-        break;
-    case RT_MEMORY_SLAB:
-        if (buffer->memory) rt_slab_give(buffer->slab, buffer->memory);
-        break;
-    case RT_MEMORY_ALLOCATED: rt_free(buffer->memory); break;
-    case RT_MEMORY_CALLER:
-        if (buffer->deallocator)
-            buffer->deallocator(buffer->memory, buffer->length, buffer->deallocator_context);
-        break;
-    case RT_MEMORY_HEAP: break;
-    }
+    if (buffer->slab) rt_slab_give(buffer->slab, buffer->memory);
+    if (buffer->deallocator)
+        buffer->deallocator(buffer->memory, buffer->length, buffer->deallocator_context);
+    rt_free_own_memory(&buffer->resource);
     rt_resource_clear(&buffer->resource);
     rt_free(buffer);
 }
@@ -63,7 +53,7 @@ bool rt_valid_buffer_options(MTLDevice *device, const char *call, size_t length,
         rt_misuse(NULL, RT_RULE_null_object, call, NULL);
         return false;
     }
-    if (length == 0 || length > RT_MAX_BUFFER_LENGTH) {
+    if (length == 0 || length > device->facts.max_buffer_bytes) {
         rt_misuse(device, RT_RULE_buffer_length, call, "length %zu", length);
         return false;
     }
@@ -85,35 +75,37 @@ static MTLBuffer *buffer_new(MTLDevice *device, size_t length, MTLResourceOption
 }
 
 MTLBuffer *rt_buffer_new_over(MTLDevice *device, size_t length, MTLResourceOptions options,
-                              char *memory) {
+                              const DevMemory *memory, size_t offset) {
     MTLBuffer *buffer = buffer_new(device, length, options, 0);
     if (!buffer) return NULL;
-    buffer->kind = RT_MEMORY_HEAP;
-    buffer->memory = memory;
-    rt_span_add(&buffer->span, &buffer->resource, memory, length);
+    buffer->memory = memory->address + offset;
+    buffer->contents = memory->host ? memory->host + offset : NULL;
+    rt_span_add(&buffer->span, &buffer->resource, buffer->memory, length);
     return buffer;
+}
+
+static bool take_memory(MTLBuffer *buffer, size_t length, bool small, bool zeroed) {
+    DevMemory *own = &buffer->resource.own;
+    if (small) {
+        char *slot = rt_slab_take(length, zeroed, &buffer->slab);
+        *own = (DevMemory){.address = slot, .host = slot};
+    } else if (!rt_own_memory(&buffer->resource, buffer->resource.allocated_bytes)) {
+        return false;
+    }
+    buffer->memory = own->address;
+    buffer->contents = own->host;
+    return buffer->memory != NULL;
 }
 
 static MTLBuffer *new_with_memory(MTLDevice *device, size_t length, MTLResourceOptions options,
                                   bool zeroed) {
     // The debug layer's buffers have pages of their own: what goes astray is found sooner.
-    bool ours = rt_allocator_is_default();
-    bool small = ours && length <= RT_SLAB_MAX_BYTES && !device->debug_layer;
+    bool small = rt_allocator_is_default() && !device->table->memory_make &&
+                 length <= RT_SLAB_MAX_BYTES && !device->debug_layer;
     size_t n_bytes = small ? rt_slab_slot_bytes(length) : round_up(length, page_bytes());
     MTLBuffer *buffer = buffer_new(device, length, options, n_bytes);
     if (!buffer) return NULL;
-    if (small) {
-        buffer->kind = RT_MEMORY_SLAB;
-        buffer->memory = rt_slab_take(length, zeroed, &buffer->slab);
-    } else if (ours) {
-        buffer->kind = RT_MEMORY_MAPPED;
-        buffer->memory = rt_map_memory(n_bytes);
-    } else {
-        buffer->kind = RT_MEMORY_ALLOCATED;
-        buffer->memory = rt_alloc_aligned(n_bytes, BUFFER_ALIGNMENT);
-        if (buffer->memory && zeroed) memset(buffer->memory, 0, n_bytes);
-    }
-    if (!buffer->memory) {
+    if (!take_memory(buffer, length, small, zeroed)) {
         mtl_release(buffer);
         return NULL;
     }
@@ -134,7 +126,12 @@ MTLBuffer *mtl_device_new_buffer_with_bytes(MTLDevice *device, const void *bytes
         return NULL;
     }
     MTLBuffer *buffer = new_with_memory(device, length, options, false);
-    if (buffer) memcpy(buffer->memory, bytes, length);
+    if (buffer && buffer->contents)
+        memcpy(buffer->contents, bytes, length);
+    else if (buffer && !dev_copy(device->table, NULL, buffer->memory, bytes, length)) {
+        mtl_release(buffer);
+        return NULL;
+    }
     return buffer;
 }
 
@@ -159,8 +156,7 @@ MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, void *byt
     }
     MTLBuffer *buffer = buffer_new(device, length, options, length);
     if (!buffer) return NULL;
-    buffer->kind = RT_MEMORY_CALLER;
-    buffer->memory = bytes;
+    buffer->memory = buffer->contents = bytes;
     buffer->deallocator = deallocator;
     buffer->deallocator_context = context;
     rt_span_add(&buffer->span, &buffer->resource, bytes, length);
@@ -174,7 +170,7 @@ MTLDevice *mtl_buffer_device(const MTLBuffer *buffer) { return buffer ? buffer->
 size_t mtl_buffer_length(const MTLBuffer *buffer) { return buffer ? buffer->length : 0; }
 
 void *mtl_buffer_contents(const MTLBuffer *buffer) {
-    return buffer && mtl_buffer_storage_mode(buffer) != MTLStorageModePrivate ? buffer->memory
+    return buffer && mtl_buffer_storage_mode(buffer) != MTLStorageModePrivate ? buffer->contents
                                                                               : NULL;
 }
 

@@ -7,16 +7,10 @@
 
 struct MTLBuffer {
     MTLResource resource;
-    char *memory;
+    char *memory;   // where the device's code finds it: not for the host to look at
+    char *contents; // where the host finds it; NULL: nowhere
     size_t length;
-    enum {
-        RT_MEMORY_MAPPED,    // a mapping
-        RT_MEMORY_SLAB,      // a slot of `slab`
-        RT_MEMORY_ALLOCATED, // from the allocator hook
-        RT_MEMORY_CALLER,
-        RT_MEMORY_HEAP,
-    } kind;
-    struct RtSlab *slab;
+    struct RtSlab *slab; // not NULL: memory is a slot of it
     MTLBufferDeallocator deallocator;
     void *deallocator_context;
     RtSpan span; // where it lies, for kernels that are checked
@@ -28,7 +22,7 @@ bool rt_valid_buffer_options(MTLDevice *device, const char *call, size_t length,
                              MTLResourceOptions options);
 // For heaps: a buffer over memory of theirs. NULL: no memory.
 MTLBuffer *rt_buffer_new_over(MTLDevice *device, size_t length, MTLResourceOptions options,
-                              char *memory);
+                              const DevMemory *memory, size_t offset);
 
 // Zeroed memory from the system, on large pages where it is large; munmap gives it back. NULL: none.
 char *rt_map_memory(size_t n_bytes);

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "runtime/memory/buffer.h"
+#include "runtime/memory/own_memory.h"
 #include "runtime/memory/texture.h"
 
 #define HEAP_ALIGNMENT 256u // of buffers
@@ -16,10 +17,7 @@ static size_t round_up(size_t n, size_t to) { return (n + to - 1) & ~(to - 1); }
 
 static void heap_destroy(void *self) {
     MTLHeap *heap = self;
-    if (heap->memory && heap->mapped)
-        munmap(heap->memory, heap->resource.allocated_bytes);
-    else
-        rt_free(heap->memory);
+    rt_free_own_memory(&heap->resource);
     rt_free(heap->ranges);
     pthread_mutex_destroy(&heap->lock);
     rt_resource_clear(&heap->resource);
@@ -168,8 +166,8 @@ static void return_place(MTLHeap *heap, RtRange range, bool aliasable) {
     // Pages go back unless somebody else may own them: under the lock, nobody gets them meanwhile.
     bool alone = !aliasable && heap->n_aliasable == 0 &&
                  (heap->type == MTLHeapTypeAutomatic || !overlaps(heap, range));
-    if (alone && heap->mapped && range.n_bytes >= GIVE_BACK_BYTES)
-        rt_drop_contents(heap->memory + range.offset, range.n_bytes, true);
+    if (alone && heap->resource.owner == RT_OWNER_MAPPING && range.n_bytes >= GIVE_BACK_BYTES)
+        rt_drop_contents(heap->resource.own.host + range.offset, range.n_bytes, true);
     pthread_mutex_unlock(&heap->lock);
 }
 
@@ -204,7 +202,7 @@ static MTLBuffer *new_buffer(MTLHeap *heap, MTLHeapType type, size_t length,
     MTLSizeAndAlign need = {round_up(length, HEAP_ALIGNMENT), HEAP_ALIGNMENT};
     if (!reserve_place(heap, type, need, &offset, call)) return NULL;
     MTLBuffer *buffer = rt_buffer_new_over(heap->resource.device, length, heap->resource.options,
-                                           heap->memory + offset);
+                                           &heap->resource.own, offset);
     if (buffer)
         settle(heap, &buffer->resource, offset, need.size);
     else
@@ -226,7 +224,7 @@ static MTLTexture *new_texture(MTLHeap *heap, MTLHeapType type, const MTLTexture
         !reserve_place(heap, type, need, &offset, call))
         return NULL;
     MTLTexture *texture =
-        rt_texture_new_over(&site, d, heap->resource.options, heap->memory + offset);
+        rt_texture_new_over(&site, d, heap->resource.options, heap->resource.own.address + offset);
     if (texture)
         settle(heap, &texture->resource, offset, need.size);
     else
@@ -324,13 +322,10 @@ MTLHeap *mtl_device_new_heap(MTLDevice *device, const MTLHeapDescriptor *d) {
                      size);
     heap->type = d->type;
     pthread_mutex_init(&heap->lock, NULL);
-    heap->mapped = rt_allocator_is_default();
-    heap->memory = heap->mapped ? rt_map_memory(size) : rt_alloc_aligned(size, 16384);
-    if (!heap->memory || !reserve(heap)) {
+    if (!rt_own_memory(&heap->resource, size) || !reserve(heap)) {
         mtl_release(heap);
         return NULL;
     }
-    if (!heap->mapped) memset(heap->memory, 0, size); // nothing of other owners shows
     if (heap->type == MTLHeapTypeAutomatic) insert(heap, 0, (RtRange){0, size});
     return heap;
 }
@@ -418,6 +413,7 @@ size_t mtl_heap_max_available_size(const MTLHeap *heap, size_t alignment) {
 
 MTLPurgeableState mtl_heap_set_purgeable_state(MTLHeap *heap, MTLPurgeableState state) {
     if (!present(heap, __func__)) return MTLPurgeableStateKeepCurrent;
-    return rt_set_purgeable(&heap->resource, state, heap->memory, heap->resource.allocated_bytes,
-                            heap->mapped, __func__);
+    return rt_set_purgeable(&heap->resource, state, heap->resource.own.host,
+                            heap->resource.allocated_bytes,
+                            heap->resource.owner == RT_OWNER_MAPPING, __func__);
 }

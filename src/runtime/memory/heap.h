@@ -11,8 +11,6 @@ typedef struct RtRange {
 struct MTLHeap {
     MTLResource resource; // head, options, purgeable state; not one of rt_is_resource
     MTLHeapType type;
-    char *memory; // resource.allocated_bytes
-    bool mapped;  // memory is a mapping, else from the allocator hook
     pthread_mutex_t lock;
     // In order of offsets. Automatic: what is free, never two side by side. Placement: what lies
     // there. Under lock.

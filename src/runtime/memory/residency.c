@@ -254,15 +254,7 @@ void *rt_residency_committed(MTLResidencySet *set) { return committed_of(set); }
 
 // Tells the system that the memory will be needed.
 static void bring_in(const MTLAllocation *allocation) {
-    const char *memory = NULL;
-    if (rt_is(allocation, &rt_buffer_class))
-        memory = ((const MTLBuffer *)(const void *)allocation)->memory;
-    else if (rt_is(allocation, &rt_texture_class))
-        memory = ((const MTLTexture *)(const void *)allocation)->memory;
-    else if (rt_is(allocation, &rt_tensor_class))
-        memory = ((const MTLTensor *)(const void *)allocation)->memory;
-    else if (rt_is(allocation, &rt_heap_class))
-        memory = ((const MTLHeap *)(const void *)allocation)->memory;
+    const char *memory = ((const MTLResource *)(const void *)allocation)->own.host;
     size_t page = (size_t)sysconf(_SC_PAGESIZE),
            n_bytes = mtl_allocation_allocated_size(allocation);
     size_t first = ((size_t)memory + page - 1) & ~(page - 1);

@@ -5,6 +5,7 @@
 #include "runtime/memory/buffer.h"
 #include "runtime/memory/heap.h"
 #include "runtime/memory/tensor.h"
+#include "runtime/memory/own_memory.h"
 #include "runtime/memory/texture.h"
 #include "runtime/object/trace.h"
 #include "runtime/object/validation.h"
@@ -105,22 +106,9 @@ size_t mtl_resource_heap_offset(const MTLResource *resource) {
 
 MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource, MTLPurgeableState state) {
     if (!present(resource, __func__)) return MTLPurgeableStateKeepCurrent;
-    char *memory = NULL;
-    bool mapped = false;
-    if (rt_is(resource, &rt_buffer_class)) {
-        const MTLBuffer *buffer = (const MTLBuffer *)resource;
-        memory = buffer->kind == RT_MEMORY_CALLER ? NULL : buffer->memory;
-        mapped = buffer->kind == RT_MEMORY_MAPPED;
-    } else if (rt_is(resource, &rt_texture_class)) {
-        const MTLTexture *texture = (const MTLTexture *)resource;
-        memory = texture->memory;
-        mapped = texture->mapped;
-    } else if (rt_is(resource, &rt_tensor_class)) {
-        const MTLTensor *tensor = (const MTLTensor *)resource;
-        memory = tensor->memory;
-        mapped = tensor->mapped;
-    }
-    return rt_set_purgeable(resource, state, memory, resource->allocated_bytes, mapped, __func__);
+    bool mapped = resource->owner == RT_OWNER_MAPPING;
+    return rt_set_purgeable(resource, state, resource->own.host, resource->allocated_bytes, mapped,
+                            __func__);
 }
 
 MTLPurgeableState rt_set_purgeable(MTLResource *resource, MTLPurgeableState state, char *memory,

@@ -6,6 +6,7 @@
 
 static void sampler_destroy(void *self) {
     MTLSamplerState *sampler = self;
+    dev_handle_free(sampler->device->table, sampler->device->context, &sampler->handle);
     rt_label_free(&sampler->label);
     mtl_release(sampler->device);
     rt_free(sampler);
@@ -63,6 +64,15 @@ static bool valid_unnormalized(const RtSite *site, const MTLSamplerDescriptor *d
     return false;
 }
 
+// It is complete: what kernels get for it. NULL, and it is gone: no memory.
+static MTLSamplerState *with_handle(MTLSamplerState *sampler) {
+    const MTLDevice *device = sampler->device;
+    if (dev_sampler_make(device->table, device->context, &sampler->cpu, &sampler->handle))
+        return sampler;
+    mtl_release(sampler);
+    return NULL;
+}
+
 MTLSamplerState *mtl_device_new_sampler_state(MTLDevice *device,
                                               const MTLSamplerDescriptor *descriptor) {
     const RtSite site = {device, NULL, __func__};
@@ -71,7 +81,9 @@ MTLSamplerState *mtl_device_new_sampler_state(MTLDevice *device,
         rt_misuse_at(&site, device ? RT_RULE_null_argument : RT_RULE_null_object, "descriptor");
         return NULL;
     }
-    if (!valid_values(&site, d) || !valid_unnormalized(&site, d)) return NULL;
+    if (!rt_device_needs(device, DEV_TEXTURES, __func__) || !valid_values(&site, d) ||
+        !valid_unnormalized(&site, d))
+        return NULL;
     MTLSamplerState *sampler = rt_new(&rt_sampler_class, sizeof *sampler);
     if (!sampler) return NULL;
     sampler->device = mtl_retain(device);
@@ -94,7 +106,17 @@ MTLSamplerState *mtl_device_new_sampler_state(MTLDevice *device,
         .lod_max = limited ? d->lod_max_clamp : FLT_MAX,
         .lod_bias = d->lod_bias,
     };
-    return sampler;
+    return with_handle(sampler);
+}
+
+MTLSamplerState *rt_sampler_clamped(const MTLSamplerState *from, const float clamps[2]) {
+    MTLSamplerState *sampler = rt_new(&rt_sampler_class, sizeof *sampler);
+    if (!sampler) return NULL;
+    sampler->device = mtl_retain(from->device);
+    sampler->cpu = from->cpu;
+    sampler->cpu.lod_min = clamps[0];
+    sampler->cpu.lod_max = clamps[1];
+    return with_handle(sampler);
 }
 
 MTLDevice *mtl_sampler_state_device(const MTLSamplerState *sampler) {
@@ -107,7 +129,7 @@ const char *mtl_sampler_state_label(const MTLSamplerState *sampler) {
 
 MTLResourceID mtl_sampler_state_gpu_resource_id(const MTLSamplerState *sampler) {
     if (!sampler) return (MTLResourceID){0};
-    if (sampler->in_arguments) return (MTLResourceID){(uint64_t)(uintptr_t)&sampler->cpu};
+    if (sampler->in_arguments) return (MTLResourceID){sampler->handle.value};
     rt_misuse(sampler->device, RT_RULE_sampler_argument_buffers, __func__, "sampler '%s'",
               rt_label(&sampler->label));
     return (MTLResourceID){0};

@@ -5,8 +5,8 @@
 #include "runtime/memory/tensor.h"
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
+#include "runtime/memory/own_memory.h"
 #include "runtime/object/device.h"
 #include "runtime/object/error.h"
 #include "runtime/object/validation.h"
@@ -17,10 +17,9 @@ static void tensor_destroy(void *self) {
     MTLTensor *tensor = self;
     rt_span_remove(&tensor->record_span);
     rt_span_remove(&tensor->data_span);
-    if (tensor->memory && tensor->mapped)
-        munmap(tensor->memory, tensor->resource.allocated_bytes);
-    else
-        rt_free(tensor->memory);
+    const MTLDevice *device = tensor->resource.device;
+    dev_handle_free(device->table, device->context, &tensor->handle);
+    rt_free_own_memory(&tensor->resource);
     MTLBuffer *buffer = tensor->buffer;
     rt_resource_clear(&tensor->resource);
     memset(&tensor->cpu, 0, sizeof tensor->cpu); // a stale handle finds an empty tensor, mostly
@@ -76,21 +75,27 @@ static MTLTensor *tensor_new(MTLDevice *device, const MTLTensorDescriptor *d,
     rt_resource_init(&tensor->resource, device, options, 0);
     tensor->cpu = shape->cpu;
     tensor->usage = d->usage ? d->usage : MTLTensorUsageCompute | MTLTensorUsageRender;
-    rt_span_add(&tensor->record_span, &tensor->resource, &tensor->cpu, sizeof tensor->cpu);
     return tensor;
+}
+
+// The tensor is complete: what kernels get for it. False: no memory.
+static bool make_handle(MTLTensor *tensor) {
+    const MTLDevice *device = tensor->resource.device;
+    DevHandle *h = &tensor->handle;
+    if (!dev_tensor_make(device->table, device->context, &tensor->cpu, h)) return false;
+    rt_span_add(&tensor->record_span, &tensor->resource, (const void *)(uintptr_t)h->value,
+                h->n_bytes ? h->n_bytes : 1);
+    return true;
 }
 
 static bool own_memory(MTLTensor *tensor, size_t n_elements_bytes) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t n_bytes = (n_elements_bytes + SLACK + page - 1) & ~(page - 1);
-    tensor->mapped = rt_allocator_is_default();
-    tensor->memory = tensor->mapped ? rt_map_memory(n_bytes) : rt_alloc_aligned(n_bytes, page);
-    if (!tensor->memory) return false;
-    if (!tensor->mapped) memset(tensor->memory, 0, n_bytes);
+    if (!rt_own_memory(&tensor->resource, n_bytes)) return false;
     tensor->resource.allocated_bytes = n_bytes;
     atomic_fetch_add(&tensor->resource.device->allocated_bytes, n_bytes);
-    tensor->cpu.data = (unsigned char *)tensor->memory;
-    rt_span_add(&tensor->data_span, &tensor->resource, tensor->memory, n_elements_bytes);
+    tensor->cpu.data = (unsigned char *)tensor->resource.own.address;
+    rt_span_add(&tensor->data_span, &tensor->resource, tensor->cpu.data, n_elements_bytes);
     return true;
 }
 
@@ -108,11 +113,16 @@ MTLTensor *mtl_device_new_tensor(MTLDevice *device, const MTLTensorDescriptor *d
                   "descriptor");
         return NULL;
     }
+    MTLError *lacks = rt_device_lacks(device, DEV_TENSORS);
+    if (lacks) {
+        rt_error_set(error, lacks);
+        return NULL;
+    }
     RtTensorShape shape;
     char why[RT_TENSOR_WHY];
     if (!rt_tensor_shape(descriptor, false, &shape, why)) return refuse(error, why);
     MTLTensor *tensor = tensor_new(device, descriptor, rt_tensor_options(descriptor), &shape);
-    if (!tensor || !own_memory(tensor, shape.n_bytes)) {
+    if (!tensor || !own_memory(tensor, shape.n_bytes) || !make_handle(tensor)) {
         mtl_release(tensor);
         rt_error_set(error, NULL);
         return NULL;
@@ -166,6 +176,11 @@ MTLTensor *mtl_buffer_new_tensor(MTLBuffer *buffer, const MTLTensorDescriptor *d
                   __func__, "%s", buffer && descriptor ? mtl_class_name(buffer) : "descriptor");
         return NULL;
     }
+    MTLError *lacks = rt_device_lacks(buffer->resource.device, DEV_TENSORS);
+    if (lacks) {
+        rt_error_set(error, lacks);
+        return NULL;
+    }
     RtTensorShape shape;
     char why[RT_TENSOR_WHY];
     if (!rt_tensor_shape(descriptor, true, &shape, why) ||
@@ -174,7 +189,8 @@ MTLTensor *mtl_buffer_new_tensor(MTLBuffer *buffer, const MTLTensorDescriptor *d
     shape.cpu.data = (unsigned char *)buffer->memory + offset;
     MTLTensor *tensor =
         tensor_new(buffer->resource.device, descriptor, buffer->resource.options, &shape);
-    if (!tensor) {
+    if (!tensor || !make_handle(tensor)) {
+        mtl_release(tensor);
         rt_error_set(error, NULL);
         return NULL;
     }
@@ -205,7 +221,7 @@ void mtl_tensor_set_label(MTLTensor *tensor, const char *label) {
 }
 
 MTLResourceID mtl_tensor_gpu_resource_id(const MTLTensor *tensor) {
-    return (MTLResourceID){tensor ? (uint64_t)(uintptr_t)&tensor->cpu : 0};
+    return (MTLResourceID){tensor ? tensor->handle.value : 0};
 }
 
 MTLBuffer *mtl_tensor_buffer(const MTLTensor *tensor) { return tensor ? tensor->buffer : NULL; }

@@ -8,12 +8,11 @@
 
 struct MTLTensor {
     MTLResource resource;
-    AbiTensor cpu; // its address is gpu_resource_id and what kernels get
+    AbiTensor cpu;    // what it is
+    DevHandle handle; // gpu_resource_id, and what kernels get
     MTLTensorUsage usage;
     MTLBuffer *buffer; // over a buffer's memory; retained. NULL: memory of its own
     size_t buffer_offset;
-    char *memory; // its own, resource.allocated_bytes of it
-    bool mapped;  // memory is a mapping, else from the allocator hook
     // Kernels that are checked read the record and the elements: both are known addresses.
     RtSpan record_span, data_span;
 };

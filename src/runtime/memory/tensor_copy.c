@@ -12,6 +12,7 @@ typedef struct Copy {
     size_t rank;
     int64_t size[MTL_TENSOR_MAX_RANK];
     int64_t in_tensor[MTL_TENSOR_MAX_RANK], in_bytes[MTL_TENSOR_MAX_RANK]; // strides
+    const DevTable *table;
     char *tensor, *bytes;                                                  // of the first element
 } Copy;
 
@@ -110,9 +111,17 @@ static Copy plan(const MTLTensor *tensor, void *bytes, const MTLTensorExtents *s
         c.in_tensor[c.rank] = t;
         c.in_bytes[c.rank++] = b;
     }
-    if (c.rank == 0) c = (Copy){c.bits, 1, {1}, {1}, {1}, NULL, bytes};
+    if (c.rank == 0) c = (Copy){c.bits, 1, {1}, {1}, {1}, NULL, NULL, bytes};
+    c.table = tensor->resource.device->table;
     c.tensor = (char *)tensor->cpu.data + first * (int64_t)c.bits / 8;
     return c;
+}
+
+static void copy_bytes(const Copy *c, char *to, const char *from, size_t n) {
+    if (c->table->copy)
+        c->table->copy(NULL, to, from, n);
+    else
+        memcpy(to, from, n);
 }
 
 static void copy_run(const Copy *c, char *tensor, char *bytes, bool to_tensor) {
@@ -120,12 +129,12 @@ static void copy_run(const Copy *c, char *tensor, char *bytes, bool to_tensor) {
     int64_t t = c->in_tensor[0], b = c->in_bytes[0];
     if (t == 1 && b == 1) {
         size_t n = (size_t)c->size[0] * c->bits / 8;
-        memcpy(to_tensor ? tensor : bytes, to_tensor ? bytes : tensor, n);
+        copy_bytes(c, to_tensor ? tensor : bytes, to_tensor ? bytes : tensor, n);
         return;
     }
     for (int64_t i = 0; i < c->size[0]; i++) {
         char *in = tensor + i * t * (int64_t)step, *out = bytes + i * b * (int64_t)step;
-        memcpy(to_tensor ? in : out, to_tensor ? out : in, step);
+        copy_bytes(c, to_tensor ? in : out, to_tensor ? out : in, step);
     }
 }
 

@@ -4,8 +4,8 @@
 // that wide loads of sampling code stay inside. Properties are in texture_info.c.
 #include "runtime/memory/texture.h"
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
+#include "runtime/memory/own_memory.h"
 
 #define SLACK 64u // bytes behind the last texel
 #define LINEAR_ALIGNMENT 16u
@@ -13,10 +13,9 @@
 static void texture_destroy(void *self) {
     MTLTexture *texture = self;
     rt_span_remove(&texture->record_span);
-    if (texture->memory && texture->mapped)
-        munmap(texture->memory, texture->resource.allocated_bytes);
-    else
-        rt_free(texture->memory);
+    const MTLDevice *device = texture->resource.device;
+    dev_handle_free(device->table, device->context, &texture->handle);
+    rt_free_own_memory(&texture->resource);
     MTLTexture *parent = texture->parent;
     MTLBuffer *buffer = texture->buffer;
     rt_resource_clear(&texture->resource);
@@ -103,8 +102,16 @@ static MTLTexture *texture_new(MTLDevice *device, const MTLTextureDescriptor *d,
     texture->usage = d->usage;
     texture->compression = d->compression_type;
     texture->allow_gpu_optimized = d->allow_gpu_optimized_contents;
-    rt_span_add(&texture->record_span, &texture->resource, &texture->cpu, sizeof texture->cpu);
     return texture;
+}
+
+bool rt_texture_make_handle(MTLTexture *texture) {
+    const MTLDevice *device = texture->resource.device;
+    DevHandle *h = &texture->handle;
+    if (!dev_texture_make(device->table, device->context, &texture->cpu, h)) return false;
+    rt_span_add(&texture->record_span, &texture->resource, (const void *)(uintptr_t)h->value,
+                h->n_bytes ? h->n_bytes : 1);
+    return true;
 }
 
 bool rt_texture_size_and_align(const RtSite *site, const MTLTextureDescriptor *descriptor,
@@ -133,17 +140,16 @@ MTLTexture *rt_texture_new_over(const RtSite *site, const MTLTextureDescriptor *
         return NULL;
     }
     apply_swizzle(&texture->cpu, descriptor->swizzle);
-    return texture;
+    if (rt_texture_make_handle(texture)) return texture;
+    mtl_release(texture);
+    return NULL;
 }
 
 static bool own_memory(MTLTexture *texture, const MTLSizeAndAlign *size) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (size->size > SIZE_MAX / 2) return false;
     size_t n_bytes = (size->size + page - 1) & ~(page - 1);
-    texture->mapped = rt_allocator_is_default();
-    texture->memory = texture->mapped ? rt_map_memory(n_bytes) : rt_alloc_aligned(n_bytes, page);
-    if (!texture->memory) return false;
-    if (!texture->mapped) memset(texture->memory, 0, n_bytes);
+    if (!rt_own_memory(&texture->resource, n_bytes)) return false;
     texture->resource.allocated_bytes = n_bytes;
     atomic_fetch_add(&texture->resource.device->allocated_bytes, n_bytes);
     return true;
@@ -162,12 +168,14 @@ MTLTexture *mtl_device_new_texture(MTLDevice *device, const MTLTextureDescriptor
     AbiTextureShape shape;
     AbiTextureSize bytes;
     if (!own_memory(texture, &size) || !rt_texture_shape(&site, descriptor, &shape) ||
-        !abi_texture_layout(&shape, texture->memory, &texture->cpu, &bytes)) {
+        !abi_texture_layout(&shape, texture->resource.own.address, &texture->cpu, &bytes)) {
         mtl_release(texture);
         return NULL;
     }
     apply_swizzle(&texture->cpu, descriptor->swizzle);
-    return texture;
+    if (rt_texture_make_handle(texture)) return texture;
+    mtl_release(texture);
+    return NULL;
 }
 
 MTLSizeAndAlign mtl_device_heap_texture_size_and_align(MTLDevice *device,
@@ -282,7 +290,9 @@ MTLTexture *mtl_buffer_new_texture(MTLBuffer *buffer, const MTLTextureDescriptor
     texture->buffer_offset = offset;
     texture->buffer_row_bytes = bytes_per_row;
     texture->resource.tracked = &buffer->resource;
-    return texture;
+    if (rt_texture_make_handle(texture)) return texture;
+    mtl_release(texture);
+    return NULL;
 }
 
 // ---- What there is not ----

@@ -13,7 +13,8 @@
 
 struct MTLTexture {
     MTLResource resource;
-    AbiTexture cpu; // its address is gpu_resource_id and what kernels get
+    AbiTexture cpu;   // what it is
+    DevHandle handle; // gpu_resource_id, and what kernels get
     MTLTextureUsage usage;
     MTLTextureCompressionType compression;
     bool allow_gpu_optimized;
@@ -21,9 +22,7 @@ struct MTLTexture {
     size_t parent_level, parent_slice;
     MTLBuffer *buffer; // over a buffer's memory, also through a view; retained
     size_t buffer_offset, buffer_row_bytes;
-    char *memory; // its own, resource.allocated_bytes of it; NULL: somebody else's
-    bool mapped;  // memory is a mapping, else from the allocator hook
-    RtSpan record_span; // of `cpu`: the debug layer finds the texture of a resource id
+    RtSpan record_span; // of the handle: the debug layer finds the texture of a resource id
 };
 
 struct MTLSamplerState {
@@ -31,7 +30,8 @@ struct MTLSamplerState {
     MTLDevice *device; // retained
     RtLabel label;
     bool in_arguments; // support_argument_buffers
-    AbiSampler cpu;    // its address is gpu_resource_id
+    AbiSampler cpu;    // what it is
+    DevHandle handle;  // gpu_resource_id
 };
 
 extern RtClass rt_texture_class, rt_sampler_class;
@@ -82,22 +82,20 @@ bool rt_valid_region(const RtSite *site, const MTLTexture *texture, size_t level
 bool rt_valid_strides(const RtSite *site, const MTLTexture *texture, MTLSize size, size_t texel,
                       size_t *bytes_per_row, size_t *bytes_per_image, size_t *n_bytes);
 
-// Copies between a region of a texture and linear memory (texture_copy.c). Everything is valid.
-typedef struct RtLinear {
-    char *bytes;
-    size_t bytes_per_row, bytes_per_image;
-} RtLinear;
-void rt_texture_store(const AbiTexture *texture, size_t level, size_t slice, MTLRegion region,
-                      const RtLinear *from);
-void rt_texture_load(const AbiTexture *texture, size_t level, size_t slice, MTLRegion region,
-                     const RtLinear *to);
+// Copies of texels (texture_copy.c). Everything is valid.
+// One side of a copy: a place in a texture.
+DevSide rt_texture_side(const AbiTexture *texture, size_t level, size_t slice, MTLOrigin origin,
+                        size_t sample);
+// The rest of a copy: how much of a format a size is.
+void rt_texture_extent(DevMove *move, const AbiPixelFormat *format, MTLSize size);
+// The texture is complete: what kernels get for it. False: no memory.
+bool rt_texture_make_handle(MTLTexture *texture);
+// A sampler that differs in the levels of detail it is limited to; NULL: no memory.
+MTLSamplerState *rt_sampler_clamped(const MTLSamplerState *sampler, const float clamps[2]);
 
 // ---- Views (texture_view.c) ----
 
 bool rt_texture_view(const RtSite *site, const MTLTexture *texture,
                      const MTLTextureViewDescriptor *descriptor, AbiTexture *out);
 
-static inline MTLTexture *rt_texture_from_cpu(AbiTexture *cpu) {
-    return (MTLTexture *)(void *)((char *)cpu - offsetof(MTLTexture, cpu));
-}
 #endif

@@ -1,54 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 // texture_copy.c: texels between a texture and the program's memory, at once: replace_region and
 // get_bytes. Row by row; rows that follow each other in both places go as one.
-#include <string.h>
 #include "runtime/memory/texture.h"
 
-// What a copy of a region does: n_rows of row bytes in each of n_planes.
-typedef struct Walk {
-    unsigned char *texels;
-    size_t row, n_rows, n_planes;
-    size_t texture_row, texture_plane, linear_row, linear_plane;
-} Walk;
-
-static Walk walk(const AbiTexture *t, size_t level, size_t slice, MTLRegion region,
-                 const RtLinear *linear) {
+DevSide rt_texture_side(const AbiTexture *t, size_t level, size_t slice, MTLOrigin o,
+                        size_t sample) {
     const AbiTextureLevel *l = &t->levels[level];
-    const AbiPixelFormat *f = t->format;
     // Slices and planes lie the same way, and only one of the two is not 0.
-    Walk w = {.texels =
-                  abi_texture_at(t, (uint32_t)level, (uint32_t)region.origin.x,
-                                 (uint32_t)region.origin.y, (uint32_t)(slice + region.origin.z), 0),
-              .row = (region.size.width + f->block_width - 1u) / f->block_width * f->block_bytes,
-              .n_rows = (region.size.height + f->block_height - 1u) / f->block_height,
-              .n_planes = region.size.depth,
-              .texture_row = l->row_bytes,
-              .texture_plane = l->layer_bytes,
-              .linear_row = linear->bytes_per_row,
-              .linear_plane = linear->bytes_per_image};
-    if (w.row == w.texture_row && w.row == w.linear_row) { // no gaps between rows
-        w.row *= w.n_rows;
-        w.n_rows = 1;
+    return (DevSide){.at = (char *)abi_texture_at(t, (uint32_t)level, (uint32_t)o.x, (uint32_t)o.y,
+                                                  (uint32_t)(slice + o.z), (uint32_t)sample),
+                     .row = l->row_bytes,
+                     .plane = l->layer_bytes,
+                     .step = t->format->block_bytes,
+                     .texture = t,
+                     .level = (uint32_t)level,
+                     .slice = (uint32_t)slice,
+                     .sample = (uint32_t)sample,
+                     .x = (uint32_t)o.x,
+                     .y = (uint32_t)o.y,
+                     .z = (uint32_t)o.z};
+}
+
+void rt_texture_extent(DevMove *move, const AbiPixelFormat *f, MTLSize size) {
+    move->n_elements = (size.width + f->block_width - 1u) / f->block_width;
+    move->row = move->n_elements * f->block_bytes;
+    move->n_rows = (size.height + f->block_height - 1u) / f->block_height;
+    move->n_planes = size.depth;
+    if (!move->element && move->n_rows > 1 && move->row == move->from.row &&
+        move->row == move->to.row) { // no gaps between rows
+        move->row *= move->n_rows;
+        move->n_rows = 1;
     }
-    return w;
 }
 
-void rt_texture_store(const AbiTexture *texture, size_t level, size_t slice, MTLRegion region,
-                      const RtLinear *from) {
-    Walk w = walk(texture, level, slice, region, from);
-    for (size_t z = 0; z < w.n_planes; z++)
-        for (size_t y = 0; y < w.n_rows; y++)
-            memcpy(w.texels + z * w.texture_plane + y * w.texture_row,
-                   from->bytes + z * w.linear_plane + y * w.linear_row, w.row);
-}
-
-void rt_texture_load(const AbiTexture *texture, size_t level, size_t slice, MTLRegion region,
-                     const RtLinear *to) {
-    Walk w = walk(texture, level, slice, region, to);
-    for (size_t z = 0; z < w.n_planes; z++)
-        for (size_t y = 0; y < w.n_rows; y++)
-            memcpy(to->bytes + z * w.linear_plane + y * w.linear_row,
-                   w.texels + z * w.texture_plane + y * w.texture_row, w.row);
+// A region of the texture and linear memory of the host, in one direction or the other.
+static void move_at_once(const MTLTexture *texture, size_t level, size_t slice, MTLRegion region,
+                         const DevSide *linear, bool to_texture) {
+    DevMove move;
+    DevSide place = rt_texture_side(&texture->cpu, level, slice, region.origin, 0);
+    move = (DevMove){.from = to_texture ? *linear : place, .to = to_texture ? place : *linear};
+    rt_texture_extent(&move, texture->cpu.format, region.size);
+    dev_move(texture->resource.device->table, NULL, &move);
 }
 
 static bool valid_copy(const RtSite *site, const MTLTexture *texture, const void *bytes,
@@ -87,8 +79,9 @@ static void replace(MTLTexture *texture, const char *call, MTLRegion region, siz
     const RtSite site = {device_of(texture), NULL, call};
     if (!valid_copy(&site, texture, bytes, region, level, slice, &bytes_per_row, &bytes_per_image))
         return;
-    const RtLinear linear = {(char *)bytes, bytes_per_row, bytes_per_image}; // only read
-    rt_texture_store(&texture->cpu, level, slice, region, &linear);
+    const DevSide linear = {
+        .at = (char *)(uintptr_t)bytes, .row = bytes_per_row, .plane = bytes_per_image};
+    move_at_once(texture, level, slice, region, &linear, true);
 }
 
 void mtl_texture_replace_region(MTLTexture *texture, MTLRegion region, size_t level,
@@ -107,8 +100,8 @@ static void get(const MTLTexture *texture, const char *call, void *bytes, size_t
     const RtSite site = {device_of(texture), NULL, call};
     if (!valid_copy(&site, texture, bytes, region, level, slice, &bytes_per_row, &bytes_per_image))
         return;
-    const RtLinear linear = {bytes, bytes_per_row, bytes_per_image};
-    rt_texture_load(&texture->cpu, level, slice, region, &linear);
+    const DevSide linear = {.at = bytes, .row = bytes_per_row, .plane = bytes_per_image};
+    move_at_once(texture, level, slice, region, &linear, false);
 }
 
 void mtl_texture_get_bytes(const MTLTexture *texture, void *bytes, size_t bytes_per_row,

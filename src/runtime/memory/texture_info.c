@@ -138,23 +138,31 @@ size_t mtl_texture_buffer_bytes_per_row(const MTLTexture *texture) {
 }
 
 MTLResourceID mtl_texture_gpu_resource_id(const MTLTexture *texture) {
-    return (MTLResourceID){texture ? (uint64_t)(uintptr_t)&texture->cpu : 0};
+    return (MTLResourceID){texture ? texture->handle.value : 0};
 }
 
 bool mtl_device_supports_texture_sample_count(const MTLDevice *device, size_t count) {
-    return device && (count == 1 || count == 2 || count == 4 || count == 8);
+    return rt_device_has(device, DEV_TEXTURES) &&
+           (count == 1 || count == 2 || count == 4 || count == 8);
 }
 
 MTLReadWriteTextureTier mtl_device_read_write_texture_support(const MTLDevice *device) {
-    return device ? MTLReadWriteTextureTier2 : MTLReadWriteTextureTierNone;
+    return rt_device_has(device, DEV_TEXTURES) ? MTLReadWriteTextureTier2
+                                               : MTLReadWriteTextureTierNone;
 }
 
-bool mtl_device_supports_bc_texture_compression(const MTLDevice *device) { return device != NULL; }
+bool mtl_device_supports_bc_texture_compression(const MTLDevice *device) {
+    return rt_device_has(device, DEV_TEXTURES);
+}
 
-bool mtl_device_supports_query_texture_lod(const MTLDevice *device) { return device != NULL; }
+bool mtl_device_supports_query_texture_lod(const MTLDevice *device) {
+    return rt_device_has(device, DEV_TEXTURES);
+}
 
-bool mtl_device_supports_32_bit_msaa(const MTLDevice *device) { return device != NULL; }
+bool mtl_device_supports_32_bit_msaa(const MTLDevice *device) {
+    return rt_device_has(device, DEV_TEXTURES);
+}
 
 bool mtl_device_is_depth24_stencil8_pixel_format_supported(const MTLDevice *device) {
-    return device != NULL;
+    return rt_device_has(device, DEV_TEXTURES);
 }

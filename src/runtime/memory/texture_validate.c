@@ -204,6 +204,7 @@ static bool valid_storage(const RtSite *site, const MTLTextureDescriptor *d) {
 }
 
 bool rt_texture_shape(const RtSite *site, const MTLTextureDescriptor *d, AbiTextureShape *shape) {
+    if (!rt_device_needs(site->device, DEV_TEXTURES, site->call)) return false;
     if ((unsigned)d->texture_type > MTLTextureTypeTextureBuffer) {
         rt_misuse_at(site, RT_RULE_texture_type, "type %d", (int)d->texture_type);
         return false;

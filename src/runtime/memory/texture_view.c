@@ -113,8 +113,9 @@ static MTLTexture *new_view(MTLTexture *texture, const char *call,
     view->buffer_offset = texture->buffer_offset;
     view->buffer_row_bytes = texture->buffer_row_bytes;
     view->resource.tracked = &texture->resource;
-    rt_span_add(&view->record_span, &view->resource, &view->cpu, sizeof view->cpu);
-    return view;
+    if (rt_texture_make_handle(view)) return view;
+    mtl_release(view);
+    return NULL;
 }
 
 MTLTexture *mtl_texture_new_texture_view(MTLTexture *texture, MTLPixelFormat format) {
@@ -200,6 +201,11 @@ mtl_device_new_texture_view_pool(MTLDevice *device, const MTLResourceViewPoolDes
     if (!device || !descriptor) {
         rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
                   "descriptor");
+        return NULL;
+    }
+    MTLError *lacks = rt_device_lacks(device, DEV_VIEW_POOLS | DEV_TEXTURES);
+    if (lacks) {
+        rt_error_set(error, lacks);
         return NULL;
     }
     size_t n = descriptor->resource_view_count;

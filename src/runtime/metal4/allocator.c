@@ -8,21 +8,14 @@
 
 #define BLOCK_BYTES 32768u
 
-static void free_blocks(RtArenaBlock *block) {
-    for (RtArenaBlock *next; block; block = next) {
-        next = block->next;
-        rt_free(block);
-    }
-}
-
 static void allocator_destroy(void *self) {
     MTL4CommandAllocator *allocator = self;
     for (RtRecording *r = allocator->first, *next; r; r = next) {
         next = r->next;
         mtl_release(r);
     }
-    free_blocks(allocator->blocks);
-    free_blocks(allocator->spare);
+    rt_arena_free(allocator->device, allocator->blocks);
+    rt_arena_free(allocator->device, allocator->spare);
     pthread_mutex_destroy(&allocator->lock);
     rt_label_free(&allocator->label);
     mtl_release(allocator->device);
@@ -43,9 +36,8 @@ static RtArenaBlock *next_block(MTL4CommandAllocator *allocator, size_t need) {
         *at = block->next;
     } else {
         size_t capacity = need > BLOCK_BYTES ? need : BLOCK_BYTES;
-        block = rt_alloc_aligned(sizeof *block + capacity, 64);
+        block = rt_arena_block_new(allocator->device, capacity);
         if (!block) return NULL;
-        block->capacity = capacity;
         atomic_fetch_add(&allocator->n_bytes, sizeof *block + capacity);
     }
     block->used = 0;

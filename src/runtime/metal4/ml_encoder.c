@@ -78,7 +78,7 @@ typedef struct Found {
 static void visit(const RtSpan *span, void *context) {
     Found *found = context;
     MTLTensor *tensor = (MTLTensor *)(uintptr_t)span->resource;
-    if (rt_is(tensor, &rt_tensor_class) && (uintptr_t)&tensor->cpu == found->id)
+    if (rt_is(tensor, &rt_tensor_class) && tensor->handle.value == found->id)
         found->tensor = mtl_retain(tensor);
 }
 
@@ -146,7 +146,7 @@ static bool find_operands(MTL4MachineLearningCommandEncoder *e, const MTLHeap *h
         if (place->where == NET_IN_CONSTANT)
             o->data = (char *)(uintptr_t)place->data;
         else if (place->where == NET_IN_HEAP)
-            o->data = heap ? heap->memory + place->offset : NULL;
+            o->data = heap ? heap->resource.own.address + place->offset : NULL;
         if (place->where != NET_IN_TENSOR) continue;
         const MTLTensor *tensor = tensor_for(e, i, call);
         if (!tensor) return false;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "os/clock.h"
 #include "os/pool.h"
+#include "runtime/object/error.h"
 #include "runtime/object/trace.h"
 #include "runtime/object/validation.h"
 
@@ -124,6 +125,39 @@ size_t mtl_copy_all_devices(MTLDevice **devices, size_t capacity) {
     size_t n = open_all();
     for (size_t i = 0; devices && i < n && i < capacity; i++) devices[i] = mtl_retain(all[i]);
     return n;
+}
+
+// ---- Features ----
+
+static const char *missing(const MTLDevice *device, uint32_t features) {
+    static const struct {
+        uint32_t feature;
+        const char *name;
+    } names[] = {{DEV_TEXTURES, "textures"},
+                 {DEV_RENDER, "render passes"},
+                 {DEV_TENSORS, "tensors"},
+                 {DEV_INDIRECT_COMMANDS, "indirect command buffers"},
+                 {DEV_FUNCTION_POINTERS, "function pointers"},
+                 {DEV_VALIDATION, "shader validation"},
+                 {DEV_VIEW_POOLS, "texture view pools"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (features & ~device->facts.features & names[i].feature) return names[i].name;
+    return NULL;
+}
+
+bool rt_device_needs(MTLDevice *device, uint32_t features, const char *call) {
+    const char *what = missing(device, features);
+    if (what)
+        rt_misuse(device, RT_RULE_device_feature, call, "'%s' has no %s", device->facts.name, what);
+    return !what;
+}
+
+MTLError *rt_device_lacks(const MTLDevice *device, uint32_t features) {
+    const char *what = missing(device, features);
+    if (!what) return NULL;
+    MTLError *error = rt_error_new(MTLDeviceErrorDomain, MTLDeviceErrorNotSupported,
+                                   "The device '%s' has no %s.", device->facts.name, what);
+    return error ? error : rt_error_no_memory();
 }
 
 // ---- Facts ----

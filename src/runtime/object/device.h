@@ -32,6 +32,10 @@ struct MTLDevice {
     pthread_mutex_t hazard_lock;
 };
 
+// The same, for a call that needs them: says what is missing if not.
+bool rt_device_needs(MTLDevice *device, uint32_t features, const char *call);
+// The same as an error; NULL: they are there.
+struct MTLError *rt_device_lacks(const MTLDevice *device, uint32_t features);
 // Has the device what DEV_ features name? NULL has nothing.
 static inline bool rt_device_has(const MTLDevice *device, uint32_t features) {
     return device && (device->facts.features & features) == features;

@@ -167,7 +167,7 @@ static void set_target(MTLArgumentEncoder *e, MTLBuffer *buffer, size_t offset, 
         mtl_retain(buffer);
         mtl_release(e->buffer);
         e->buffer = buffer;
-        e->at = buffer ? buffer->memory + offset : NULL;
+        e->at = buffer ? buffer->contents + offset : NULL;
     }
 }
 

@@ -54,6 +54,8 @@ static bool descriptor_valid(MTLDevice *device, const MTLIndirectCommandBufferDe
     if (!device || !d) {
         rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call, "%s",
                   device ? "descriptor" : "device");
+    } else if (!rt_device_needs(device, DEV_INDIRECT_COMMANDS, call)) {
+        return false;
     } else if (!types_valid(d->command_types)) {
         rt_misuse(device, RT_RULE_indirect_command_types, call, "command_types 0x%x",
                   d->command_types);

@@ -27,6 +27,7 @@ MTLVisibleFunctionTable *mtl_compute_pipeline_state_new_visible_function_table(
                   __func__, state ? "descriptor" : NULL);
         return NULL;
     }
+    if (!rt_device_needs(state->device, DEV_FUNCTION_POINTERS, __func__)) return NULL;
     size_t n = descriptor->function_count;
     if (n == 0 || n > MAX_FUNCTIONS) {
         rt_misuse(state->device, RT_RULE_function_table_count, __func__, "%zu", n);

@@ -284,6 +284,9 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
     state->width_multiple = d->thread_group_size_is_multiple_of_thread_execution_width;
     state->validate = rt_wants_validation(device, d->label, d->shader_validation);
     rt_label_set(&state->label, d->label);
+    if (d->shader_validation == MTLShaderValidationEnabled &&
+        (wrong = rt_device_lacks(device, DEV_VALIDATION)))
+        goto fail;
     if (rt_pipeline_function(state)->stage != RF_KERNEL) {
         wrong = invalid("'%s' is not a kernel function.", rt_pipeline_function(state)->name);
         goto fail;

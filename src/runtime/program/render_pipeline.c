@@ -386,6 +386,10 @@ bool rt_render_pipeline_valid(MTLDevice *device, const MTLRenderPipelineDescript
     return !wrong;
 }
 
+static uint32_t validation_needs(const MTLRenderPipelineDescriptor *d) {
+    return d->shader_validation == MTLShaderValidationEnabled ? DEV_VALIDATION : 0;
+}
+
 MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
                                                   const MTLRenderPipelineDescriptor *d,
                                                   const RtRenderExtra *given, Archive *record,
@@ -401,6 +405,7 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
     state->validate = extra->validate;
     state->any_depth_stencil = extra->any_depth_stencil;
     rt_label_set(&state->label, d->label);
+    if ((wrong = rt_device_lacks(device, DEV_RENDER | validation_needs(d)))) goto fail;
     if ((wrong = check_functions(d, extra))) goto fail;
     state->vertex.function = mtl_retain(d->vertex_function);
     if (!d->rasterization_disabled) state->fragment.function = mtl_retain(d->fragment_function);
@@ -497,7 +502,7 @@ bool mtl_render_pipeline_state_support_indirect_command_buffers(
 }
 
 bool mtl_device_supports_pull_model_interpolation(const MTLDevice *device) {
-    return device != NULL;
+    return rt_device_has(device, DEV_RENDER);
 }
 
 // ---- Attributes of vertex functions ----

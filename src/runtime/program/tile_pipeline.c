@@ -113,7 +113,11 @@ static MTLRenderPipelineState *create(MTLDevice *device, const MTLTileRenderPipe
     const RfFunction *f = d->tile_function->function;
     RtRenderExtra extra = {.validate =
                                rt_wants_validation(device, d->label, d->shader_validation)};
-    MTLError *wrong = NULL;
+    MTLError *wrong = rt_device_lacks(device, DEV_RENDER);
+    if (wrong) {
+        rt_error_set(error, wrong);
+        return NULL;
+    }
     MTLRenderPipelineState *state = rt_new(&rt_render_pipeline_class, sizeof *state);
     if (!state) goto fail;
     state->device = mtl_retain(device);

@@ -3,8 +3,8 @@
 // sRGB transfer function. Scalar and exact; the vector code is tested against these.
 #include <math.h>
 #include <string.h>
-#include "cpu/texture/format.h"
-#include "cpu/texture/srgb_tables.h"
+#include "texel/format.h"
+#include "texel/srgb_tables.h"
 
 static uint32_t bits_of(float f) {
     uint32_t u;
@@ -39,9 +39,9 @@ static uint32_t narrow(uint32_t u, unsigned m) {
     return (u + round - (112u << 23)) >> drop;
 }
 
-float cpu_small_to_float(uint32_t bits, unsigned n_bits) { return widen(bits, n_bits - 5); }
+float texel_small_to_float(uint32_t bits, unsigned n_bits) { return widen(bits, n_bits - 5); }
 
-uint32_t cpu_float_to_small(float value, unsigned n_bits) {
+uint32_t texel_float_to_small(float value, unsigned n_bits) {
     unsigned m = n_bits - 5;
     uint32_t u = bits_of(value);
     if (value != value) return narrow(u & 0x7fffffffu, m);
@@ -52,7 +52,7 @@ uint32_t cpu_float_to_small(float value, unsigned n_bits) {
 }
 
 // EXT_texture_shared_exponent: 9 mantissa bits without a hidden one, exponent bias 15.
-uint32_t cpu_float_to_rgb9e5(const float rgb[3]) {
+uint32_t texel_float_to_rgb9e5(const float rgb[3]) {
     const float max = 65408.0f; // 511 / 512 * 2^16
     float c[3], largest = 0;
     for (int i = 0; i < 3; i++) {
@@ -68,24 +68,24 @@ uint32_t cpu_float_to_rgb9e5(const float rgb[3]) {
     return out;
 }
 
-void cpu_rgb9e5_to_float(uint32_t bits, float rgb[3]) {
+void texel_rgb9e5_to_float(uint32_t bits, float rgb[3]) {
     int exponent = (int)(bits >> 27) - 24;
     for (int i = 0; i < 3; i++) rgb[i] = ldexpf((float)(bits >> (9 * i) & 511), exponent);
 }
 
-double cpu_srgb_to_linear(double e) {
-    if (e < 0) return -cpu_srgb_to_linear(-e);
+double texel_srgb_to_linear(double e) {
+    if (e < 0) return -texel_srgb_to_linear(-e);
     return e <= 0.04045 ? e / 12.92 : pow((e + 0.055) / 1.055, 2.4);
 }
 
-double cpu_linear_to_srgb(double l) {
-    if (l < 0) return -cpu_linear_to_srgb(-l);
+double texel_linear_to_srgb(double l) {
+    if (l < 0) return -texel_linear_to_srgb(-l);
     return l <= 0.0031308 ? l * 12.92 : 1.055 * pow(l, 1 / 2.4) - 0.055;
 }
 
-float cpu_srgb8_to_linear(uint8_t encoded) { return float_of(srgb_decode[encoded]); }
+float texel_srgb8_to_linear(uint8_t encoded) { return float_of(srgb_decode[encoded]); }
 
-uint8_t cpu_linear_to_srgb8(float linear) {
+uint8_t texel_linear_to_srgb8(float linear) {
     if (!(linear >= float_of(SRGB_FIRST))) return 0; // and NaN
     uint32_t u = bits_of(linear < 1 ? linear : 1);
     uint32_t code = srgb_guess[(u - SRGB_FIRST) >> 16];

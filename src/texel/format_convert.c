@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-#include "cpu/texture/format.h"
+#include "texel/format.h"
 #include "base/numbers.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -27,12 +27,12 @@ static int32_t sign_extend(uint32_t v, unsigned n_bits) {
 static float decode_xr(uint32_t v, int c, bool srgb) {
     double x = ((int32_t)v - 384) / 510.0;
     if (c == 3) return (float)(x < 0 ? 0 : x > 1 ? 1 : x);
-    return (float)(srgb ? cpu_srgb_to_linear(x) : x);
+    return (float)(srgb ? texel_srgb_to_linear(x) : x);
 }
 
 static float decode_float_field(uint32_t v, unsigned n_bits) {
     if (n_bits == 16) return float_from_half((uint16_t)v);
-    if (n_bits != 32) return cpu_small_to_float(v, n_bits);
+    if (n_bits != 32) return texel_small_to_float(v, n_bits);
     float f;
     memcpy(&f, &v, sizeof f);
     return f;
@@ -41,7 +41,7 @@ static float decode_float_field(uint32_t v, unsigned n_bits) {
 INLINE float decode_bits(AbiFormatKind kind, unsigned n, int c, uint32_t v) {
     switch (kind) {
     case ABI_KIND_SRGB:
-        if (c < 3) return cpu_srgb8_to_linear((uint8_t)v);
+        if (c < 3) return texel_srgb8_to_linear((uint8_t)v);
         // fall through
     case ABI_KIND_UNORM: return (float)v / (float)((1u << n) - 1);
     case ABI_KIND_SNORM: {
@@ -101,7 +101,7 @@ static void decode_texel(const AbiPixelFormat *f, const unsigned char *texel, fl
     rgba[0] = rgba[1] = rgba[2] = 0;
     rgba[3] = 1;
     if (f->kind == ABI_KIND_SHARED) {
-        cpu_rgb9e5_to_float(words[0], rgba);
+        texel_rgb9e5_to_float(words[0], rgba);
         return;
     }
     for (int c = 0; c < 4; c++)
@@ -109,7 +109,7 @@ static void decode_texel(const AbiPixelFormat *f, const unsigned char *texel, fl
             rgba[c] = decode_bits(f->kind, f->bits[c].n_bits, c, field(words, f->bits[c]));
 }
 
-void cpu_format_decode_float(const AbiPixelFormat *f, const void *texels, size_t n, float *rgba) {
+void texel_decode_float(const AbiPixelFormat *f, const void *texels, size_t n, float *rgba) {
     assert(f->coding == ABI_CODING_BITS && !abi_format_is_integer(f));
     const unsigned char *p = texels;
     if (f->kind == ABI_KIND_FLOAT && f->block_bytes == 16) {
@@ -128,7 +128,7 @@ static double clamp(double x, double low, double high) {
 INLINE uint32_t encode_bits(AbiFormatKind kind, unsigned n, int c, float value) {
     switch (kind) {
     case ABI_KIND_SRGB:
-        if (c < 3) return cpu_linear_to_srgb8(value);
+        if (c < 3) return texel_linear_to_srgb8(value);
         // fall through
     case ABI_KIND_UNORM: return (uint32_t)lrint(clamp(value, 0, 1) * ((1u << n) - 1));
     case ABI_KIND_SNORM: {
@@ -138,7 +138,7 @@ INLINE uint32_t encode_bits(AbiFormatKind kind, unsigned n, int c, float value) 
     case ABI_KIND_FLOAT: {
         uint32_t u;
         memcpy(&u, &value, sizeof u);
-        return n == 32 ? u : n == 16 ? half_from_float(value) : cpu_float_to_small(value, n);
+        return n == 32 ? u : n == 16 ? half_from_float(value) : texel_float_to_small(value, n);
     }
     case ABI_KIND_XR:
     case ABI_KIND_XR_SRGB: {
@@ -146,7 +146,7 @@ INLINE uint32_t encode_bits(AbiFormatKind kind, unsigned n, int c, float value) 
         if (c == 3)
             x = clamp(x, 0, 1);
         else if (kind == ABI_KIND_XR_SRGB)
-            x = cpu_linear_to_srgb(x);
+            x = texel_linear_to_srgb(x);
         return (uint32_t)lrint(clamp(x * 510 + 384, 0, 1023));
     }
     default: return 0;
@@ -158,14 +158,14 @@ static bool keeps_rest(const AbiPixelFormat *f) {
     return (f->caps & (ABI_FORMAT_DEPTH | ABI_FORMAT_STENCIL)) != 0;
 }
 
-void cpu_format_encode_float(const AbiPixelFormat *f, const float *rgba, size_t n, void *texels) {
+void texel_encode_float(const AbiPixelFormat *f, const float *rgba, size_t n, void *texels) {
     assert(f->coding == ABI_CODING_BITS && !abi_format_is_integer(f));
     unsigned char *p = texels;
     for (size_t i = 0; i < n; i++, p += f->block_bytes, rgba += 4) {
         uint32_t words[4] = {0};
         if (keeps_rest(f)) memcpy(words, p, f->block_bytes);
         if (f->kind == ABI_KIND_SHARED)
-            words[0] = cpu_float_to_rgb9e5(rgba);
+            words[0] = texel_float_to_rgb9e5(rgba);
         else
             for (int c = 0; c < 4; c++)
                 if (f->bits[c].n_bits)
@@ -175,7 +175,7 @@ void cpu_format_encode_float(const AbiPixelFormat *f, const float *rgba, size_t 
     }
 }
 
-void cpu_format_decode_int(const AbiPixelFormat *f, const void *texels, size_t n, uint32_t *rgba) {
+void texel_decode_int(const AbiPixelFormat *f, const void *texels, size_t n, uint32_t *rgba) {
     assert(f->coding == ABI_CODING_BITS && abi_format_is_integer(f));
     const unsigned char *p = texels;
     for (size_t i = 0; i < n; i++, p += f->block_bytes, rgba += 4) {
@@ -197,7 +197,7 @@ static uint32_t clamp_int(uint32_t v, bool from_signed, bool to_signed, unsigned
     return (uint32_t)(x < low ? low : x > high ? high : x);
 }
 
-void cpu_format_encode_int(const AbiPixelFormat *f, const uint32_t *rgba, bool from_signed,
+void texel_encode_int(const AbiPixelFormat *f, const uint32_t *rgba, bool from_signed,
                            size_t n, void *texels) {
     assert(f->coding == ABI_CODING_BITS && abi_format_is_integer(f));
     unsigned char *p = texels;

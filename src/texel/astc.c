@@ -5,8 +5,8 @@
 // each, and sequences of integers in ranges of 2^n, 3 * 2^n or 5 * 2^n values. Blocks that are not
 // valid, and endpoints of high dynamic range, are magenta.
 #include <string.h>
-#include "cpu/texture/blocks.h"
-#include "cpu/texture/format.h"
+#include "texel/blocks.h"
+#include "texel/format.h"
 
 #define MAX_WEIGHTS 64u
 #define MAX_VALUES 18u
@@ -95,8 +95,8 @@ static void decode_quints(unsigned q, unsigned out[3]) {
 
 // n integers from bit `at` on. Bits at `end` and beyond are read as 0. digit: the trit or quint,
 // bits: the rest of each.
-static void read_sequence(const CpuBits *b, unsigned at, unsigned end, const Range *r, unsigned n,
-                          uint8_t *digits, uint8_t *bits) {
+static void read_sequence(const TexelReader *b, unsigned at, unsigned end, const Range *r,
+                          unsigned n, uint8_t *digits, uint8_t *bits) {
     static const unsigned trit_bits[5] = {2, 2, 1, 2, 1}, quint_bits[3] = {3, 2, 2};
     unsigned group = r->trits ? 5 : r->quints ? 3 : 1;
     for (unsigned first = 0; first < n; first += group) {
@@ -104,9 +104,9 @@ static void read_sequence(const CpuBits *b, unsigned at, unsigned end, const Ran
         for (unsigned i = 0; i < group; i++) {
             unsigned more = r->trits ? trit_bits[i] : r->quints ? quint_bits[i] : 0;
             for (unsigned k = 0; k < r->bits; k++, at++)
-                m[i] |= (at < end ? cpu_bits_at(b, at, 1) : 0) << k;
+                m[i] |= (at < end ? texel_bits_at(b, at, 1) : 0) << k;
             for (unsigned k = 0; k < more; k++, at++, have++)
-                packed |= (at < end ? cpu_bits_at(b, at, 1) : 0) << have;
+                packed |= (at < end ? texel_bits_at(b, at, 1) : 0) << have;
         }
         if (r->trits) decode_trits(packed, out);
         if (r->quints) decode_quints(packed, out);
@@ -276,19 +276,19 @@ static void endpoints(unsigned mode, int *v, uint8_t e[2][4]) {
 }
 
 // Modes of the endpoints, and with them where the colour values lie. false: not a valid block.
-static bool read_endpoints(const CpuBits *b, unsigned weight_bits, Block *k) {
-    unsigned at = 17, n_extra = 0, selector = 0, modes = cpu_bits_at(b, 13, 4);
+static bool read_endpoints(const TexelReader *b, unsigned weight_bits, Block *k) {
+    unsigned at = 17, n_extra = 0, selector = 0, modes = texel_bits_at(b, 13, 4);
     unsigned below_weights = 128 - weight_bits;
     k->partition = 0;
     for (unsigned i = 0; i < 4; i++) k->modes[i] = modes;
     if (k->n_partitions > 1) {
-        k->partition = cpu_bits_at(b, 13, 10);
+        k->partition = texel_bits_at(b, 13, 10);
         at = 29;
-        selector = cpu_bits_at(b, 23, 2);
-        modes = cpu_bits_at(b, 25, 4);
+        selector = texel_bits_at(b, 23, 2);
+        modes = texel_bits_at(b, 25, 4);
         if (selector) {
             n_extra = 3 * k->n_partitions - 4;
-            modes |= cpu_bits_at(b, below_weights - n_extra, n_extra) << 4;
+            modes |= texel_bits_at(b, below_weights - n_extra, n_extra) << 4;
         }
         for (unsigned i = 0; i < k->n_partitions; i++) {
             unsigned kind = selector - 1 + (modes >> i & 1);
@@ -299,7 +299,7 @@ static bool read_endpoints(const CpuBits *b, unsigned weight_bits, Block *k) {
     unsigned end = below_weights - n_extra;
     if (k->dual_plane) {
         end -= 2;
-        k->plane_component = cpu_bits_at(b, end, 2);
+        k->plane_component = texel_bits_at(b, end, 2);
     }
     unsigned n = 0;
     for (unsigned i = 0; i < k->n_partitions; i++) n += (k->modes[i] / 4 + 1) * 2;
@@ -321,7 +321,7 @@ static bool read_endpoints(const CpuBits *b, unsigned weight_bits, Block *k) {
     return true;
 }
 
-static CpuBits reversed(const uint8_t *block) {
+static TexelReader reversed(const uint8_t *block) {
     uint8_t bytes[16];
     for (int i = 0; i < 16; i++) {
         unsigned v = block[15 - i];
@@ -329,22 +329,22 @@ static CpuBits reversed(const uint8_t *block) {
         v = (v & 0xcc) >> 2 | (v & 0x33) << 2;
         bytes[i] = (uint8_t)((v & 0xaa) >> 1 | (v & 0x55) << 1);
     }
-    return cpu_bits(bytes);
+    return texel_bits(bytes);
 }
 
 // Everything but void extents. false: not a valid block.
 static bool read_block(const uint8_t *block, Block *k) {
-    CpuBits b = cpu_bits(block);
-    if (!read_mode(cpu_bits_at(&b, 0, 11), k)) return false;
+    TexelReader b = texel_bits(block);
+    if (!read_mode(texel_bits_at(&b, 0, 11), k)) return false;
     if (k->grid_width > k->width || k->grid_height > k->height) return false;
     unsigned planes = k->dual_plane ? 2 : 1, n = k->grid_width * k->grid_height * planes;
     if (n > MAX_WEIGHTS) return false;
     unsigned weight_bits = sequence_bits(k->weight_range, n);
-    k->n_partitions = cpu_bits_at(&b, 11, 2) + 1;
+    k->n_partitions = texel_bits_at(&b, 11, 2) + 1;
     if (weight_bits < 24 || weight_bits > 96 || (k->dual_plane && k->n_partitions == 4))
         return false;
     if (!read_endpoints(&b, weight_bits, k)) return false;
-    CpuBits top = reversed(block);
+    TexelReader top = reversed(block);
     uint8_t digits[MAX_WEIGHTS], bits[MAX_WEIGHTS];
     read_sequence(&top, 0, weight_bits, k->weight_range, n, digits, bits);
     for (unsigned i = 0; i < n; i++)
@@ -411,7 +411,7 @@ static unsigned weight_at(const Block *k, unsigned plane, unsigned x, unsigned y
 
 // 16-bit values as the shader sees them: halves rounded towards zero; sRGB colours: the upper byte.
 static float finish(unsigned v, bool srgb, unsigned component) {
-    if (srgb && component < 3) return cpu_srgb8_to_linear((uint8_t)(v >> 8));
+    if (srgb && component < 3) return texel_srgb8_to_linear((uint8_t)(v >> 8));
     if (v == 65535) return 1;
     unsigned keep = v;
     for (unsigned drop = 0; keep >> drop >= 2048; drop++) keep &= ~(1u << drop);
@@ -426,20 +426,20 @@ static void fill(const unsigned v[4], unsigned n, bool srgb, float *rgba) {
 }
 
 // One colour for the whole block. false: not valid.
-static bool void_extent(const CpuBits *b, unsigned v[4]) {
-    unsigned s0 = cpu_bits_at(b, 12, 13), s1 = cpu_bits_at(b, 25, 13), t0 = cpu_bits_at(b, 38, 13),
-             t1 = cpu_bits_at(b, 51, 13);
-    bool hdr = cpu_bits_at(b, 9, 1), reserved = cpu_bits_at(b, 10, 2) != 3;
+static bool void_extent(const TexelReader *b, unsigned v[4]) {
+    unsigned s0 = texel_bits_at(b, 12, 13), s1 = texel_bits_at(b, 25, 13),
+             t0 = texel_bits_at(b, 38, 13), t1 = texel_bits_at(b, 51, 13);
+    bool hdr = texel_bits_at(b, 9, 1), reserved = texel_bits_at(b, 10, 2) != 3;
     bool none = s0 == 8191 && s1 == 8191 && t0 == 8191 && t1 == 8191;
-    for (unsigned c = 0; c < 4; c++) v[c] = cpu_bits_at(b, 64 + 16 * c, 16);
+    for (unsigned c = 0; c < 4; c++) v[c] = texel_bits_at(b, 64 + 16 * c, 16);
     return !hdr && !reserved && (none || (s0 < s1 && t0 < t1));
 }
 
-void cpu_decode_astc(const uint8_t *block, unsigned width, unsigned height, bool srgb,
-                     float *rgba) {
+void texel_decode_astc(const uint8_t *block, unsigned width, unsigned height, bool srgb,
+                       float *rgba) {
     static const unsigned magenta[4] = {65535, 0, 65535, 65535};
-    CpuBits b = cpu_bits(block);
-    if (cpu_bits_at(&b, 0, 9) == 0x1fc) {
+    TexelReader b = texel_bits(block);
+    if (texel_bits_at(&b, 0, 9) == 0x1fc) {
         unsigned v[4];
         bool valid = void_extent(&b, v);
         fill(valid ? v : magenta, width * height, srgb, rgba);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // etc2.c: ETC2 and EAC blocks, bit for bit as the OpenGL ES 3 specification (appendix C) says.
 // Blocks are big-endian 64-bit words; texels are counted down the columns.
-#include "cpu/texture/blocks.h"
-#include "cpu/texture/format.h"
+#include "texel/blocks.h"
+#include "texel/format.h"
 
 static const int16_t modifiers[8][2] = {{2, 8},   {5, 17},  {9, 29},   {13, 42},
                                         {18, 60}, {24, 80}, {33, 106}, {47, 183}};
@@ -136,22 +136,22 @@ static void to_float(uint8_t texels[16][4], bool srgb, float *rgba) {
     for (unsigned t = 0; t < 16; t++)
         for (unsigned c = 0; c < 4; c++)
             rgba[t * 4 + c] =
-                srgb && c < 3 ? cpu_srgb8_to_linear(texels[t][c]) : (float)texels[t][c] / 255;
+                srgb && c < 3 ? texel_srgb8_to_linear(texels[t][c]) : (float)texels[t][c] / 255;
 }
 
-void cpu_decode_etc2_rgb(const uint8_t *block, bool srgb, float *rgba) {
+void texel_decode_etc2_rgb(const uint8_t *block, bool srgb, float *rgba) {
     uint8_t texels[16][4];
     decode(block, false, texels);
     to_float(texels, srgb, rgba);
 }
 
-void cpu_decode_etc2_rgb_a1(const uint8_t *block, bool srgb, float *rgba) {
+void texel_decode_etc2_rgb_a1(const uint8_t *block, bool srgb, float *rgba) {
     uint8_t texels[16][4];
     decode(block, true, texels);
     to_float(texels, srgb, rgba);
 }
 
-void cpu_decode_etc2_rgba(const uint8_t *block, bool srgb, float *rgba) {
+void texel_decode_etc2_rgba(const uint8_t *block, bool srgb, float *rgba) {
     uint8_t texels[16][4];
     uint64_t v = big_64(block);
     int base = field(v, 56, 8), multiplier = field(v, 52, 4);
@@ -177,7 +177,7 @@ static void eac_channel(const uint8_t *block, bool is_signed, float *out) {
     }
 }
 
-void cpu_decode_eac(const uint8_t *block, unsigned n_components, bool is_signed, float *rgba) {
+void texel_decode_eac(const uint8_t *block, unsigned n_components, bool is_signed, float *rgba) {
     for (unsigned t = 0; t < 16; t++)
         for (unsigned c = 0; c < 4; c++) rgba[t * 4 + c] = c == 3;
     for (unsigned c = 0; c < n_components; c++) eac_channel(block + 8 * c, is_signed, rgba + c);

@@ -3,9 +3,9 @@
 // the 16 texels into subsets with two endpoints each, and an index per texel between them. The
 // first texel of each subset (its anchor) has one index bit less.
 #include <stddef.h>
-#include "cpu/texture/blocks.h"
-#include "cpu/texture/bptc_tables.h"
-#include "cpu/texture/format.h"
+#include "texel/blocks.h"
+#include "texel/bptc_tables.h"
+#include "texel/format.h"
 #include "base/numbers.h"
 
 static const uint8_t weights_2[4] = {0, 21, 43, 64};
@@ -16,8 +16,8 @@ static unsigned weight(unsigned n_bits, unsigned index) {
     return n_bits == 2 ? weights_2[index] : n_bits == 3 ? weights_3[index] : weights_4[index];
 }
 
-static unsigned take(const CpuBits *b, unsigned *at, unsigned n) {
-    unsigned v = cpu_bits_at(b, *at, n);
+static unsigned take(const TexelReader *b, unsigned *at, unsigned n) {
+    unsigned v = texel_bits_at(b, *at, n);
     *at += n;
     return v;
 }
@@ -48,7 +48,7 @@ static const Bc7Mode bc7_modes[8] = {
 };
 
 // Endpoints to bytes: [2 * subset + end][component].
-static void bc7_endpoints(const CpuBits *b, unsigned *at, const Bc7Mode *m, uint8_t e[6][4]) {
+static void bc7_endpoints(const TexelReader *b, unsigned *at, const Bc7Mode *m, uint8_t e[6][4]) {
     unsigned n = m->n_subsets * 2u, p[6] = {0}, raw[6][4];
     for (unsigned c = 0; c < 4; c++)
         for (unsigned i = 0; i < n; i++)
@@ -72,7 +72,7 @@ static void bc7_endpoints(const CpuBits *b, unsigned *at, const Bc7Mode *m, uint
         }
 }
 
-static void bc7_indices(const CpuBits *b, unsigned *at, const Bc7Mode *m, unsigned n_bits,
+static void bc7_indices(const TexelReader *b, unsigned *at, const Bc7Mode *m, unsigned n_bits,
                         unsigned partition, uint8_t indices[16]) {
     for (unsigned t = 0; t < 16; t++)
         indices[t] =
@@ -80,7 +80,7 @@ static void bc7_indices(const CpuBits *b, unsigned *at, const Bc7Mode *m, unsign
 }
 
 static void bc7_texels(const uint8_t *block, uint8_t texels[16][4]) {
-    CpuBits b = cpu_bits(block);
+    TexelReader b = texel_bits(block);
     unsigned mode = 0;
     while (mode < 8 && !(block[0] >> mode & 1)) mode++;
     if (mode == 8) { // reserved: transparent black
@@ -112,13 +112,13 @@ static void bc7_texels(const uint8_t *block, uint8_t texels[16][4]) {
     }
 }
 
-void cpu_decode_bc7(const uint8_t *block, bool srgb, float *rgba) {
+void texel_decode_bc7(const uint8_t *block, bool srgb, float *rgba) {
     uint8_t texels[16][4];
     bc7_texels(block, texels);
     for (unsigned t = 0; t < 16; t++)
         for (unsigned c = 0; c < 4; c++)
             rgba[t * 4 + c] =
-                srgb && c < 3 ? cpu_srgb8_to_linear(texels[t][c]) : (float)texels[t][c] / 255;
+                srgb && c < 3 ? texel_srgb8_to_linear(texels[t][c]) : (float)texels[t][c] / 255;
 }
 
 // BC6H: which bit of which value the block's bits after the mode are, one field after the other. A
@@ -231,7 +231,7 @@ static uint16_t finish(int v, bool is_signed) {
     return (uint16_t)(v < 0 ? 0x8000 | (-v * 31 >> 5) : v * 31 >> 5);
 }
 
-static void bc6h_values(const CpuBits *b, unsigned *at, const Bc6hMode *m, bool is_signed,
+static void bc6h_values(const TexelReader *b, unsigned *at, const Bc6hMode *m, bool is_signed,
                         int e[12]) {
     for (int i = 0; i < 12; i++) e[i] = 0;
     for (const Field *f = m->fields; f->value != END; f++) {
@@ -256,8 +256,8 @@ static void bc6h_values(const CpuBits *b, unsigned *at, const Bc6hMode *m, bool 
     for (unsigned i = 0; i < m->n_subsets * 6u; i++) e[i] = unquantize(e[i], bits, is_signed);
 }
 
-void cpu_decode_bc6h(const uint8_t *block, bool is_signed, float *rgba) {
-    CpuBits b = cpu_bits(block);
+void texel_decode_bc6h(const uint8_t *block, bool is_signed, float *rgba) {
+    TexelReader b = texel_bits(block);
     unsigned number = (block[0] & 3) < 2 ? block[0] & 3u : block[0] & 31u;
     const Bc6hMode *m = NULL;
     for (unsigned i = 0; i < 14; i++)

@@ -8,8 +8,8 @@
 //   XR       (value - 384) / 510; XR_sRGB: the same, then the sRGB function with its sign kept
 //   integers are clamped to the format's range when written
 // Components a format does not have read as 0, alpha as 1; writing them does nothing.
-#ifndef INGOT_CPU_FORMAT_H
-#define INGOT_CPU_FORMAT_H
+#ifndef INGOT_TEXEL_FORMAT_H
+#define INGOT_TEXEL_FORMAT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,24 +17,24 @@
 
 // A row of n texels to and from r, g, b, a. ABI_CODING_BITS only: assert. Float functions are for
 // formats that are not integers, the others for integers: 32-bit two's complement of uint or sint.
-void cpu_format_decode_float(const AbiPixelFormat *f, const void *texels, size_t n, float *rgba);
-void cpu_format_encode_float(const AbiPixelFormat *f, const float *rgba, size_t n, void *texels);
-void cpu_format_decode_int(const AbiPixelFormat *f, const void *texels, size_t n, uint32_t *rgba);
+void texel_decode_float(const AbiPixelFormat *f, const void *texels, size_t n, float *rgba);
+void texel_encode_float(const AbiPixelFormat *f, const float *rgba, size_t n, void *texels);
+void texel_decode_int(const AbiPixelFormat *f, const void *texels, size_t n, uint32_t *rgba);
 // The values are uint where from_signed is false, else int; clamped to what the format holds.
-void cpu_format_encode_int(const AbiPixelFormat *f, const uint32_t *rgba, bool from_signed,
+void texel_encode_int(const AbiPixelFormat *f, const uint32_t *rgba, bool from_signed,
                            size_t n, void *texels);
 
 // A block (block_width x block_height texels, x fastest) of a blocked format to r, g, b, a. false:
 // there is no decoder for the format.
-bool cpu_format_decode_block(const AbiPixelFormat *f, const void *block, float *rgba);
+bool texel_decode_block(const AbiPixelFormat *f, const void *block, float *rgba);
 
 // Single numbers.
-float cpu_small_to_float(uint32_t bits, unsigned n_bits); // unsigned, 11 or 10 bits
-uint32_t cpu_float_to_small(float value, unsigned n_bits);
-uint32_t cpu_float_to_rgb9e5(const float rgb[3]);
-void cpu_rgb9e5_to_float(uint32_t bits, float rgb[3]);
-double cpu_srgb_to_linear(double encoded); // odd: -f(-x) below 0
-double cpu_linear_to_srgb(double linear);
-float cpu_srgb8_to_linear(uint8_t encoded);
-uint8_t cpu_linear_to_srgb8(float linear); // correctly rounded
+float texel_small_to_float(uint32_t bits, unsigned n_bits); // unsigned, 11 or 10 bits
+uint32_t texel_float_to_small(float value, unsigned n_bits);
+uint32_t texel_float_to_rgb9e5(const float rgb[3]);
+void texel_rgb9e5_to_float(uint32_t bits, float rgb[3]);
+double texel_srgb_to_linear(double encoded); // odd: -f(-x) below 0
+double texel_linear_to_srgb(double linear);
+float texel_srgb8_to_linear(uint8_t encoded);
+uint8_t texel_linear_to_srgb8(float linear); // correctly rounded
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // bc.c: BC1 to BC5 (S3TC, RGTC). Colours and values in between are exact fractions of the
 // endpoints, rounded once to float, as the specifications give them as real numbers.
-#include "cpu/texture/blocks.h"
-#include "cpu/texture/format.h"
+#include "texel/blocks.h"
+#include "texel/format.h"
 
 static uint32_t little_16(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
 
-static float color(double v, bool srgb) { return (float)(srgb ? cpu_srgb_to_linear(v) : v); }
+static float color(double v, bool srgb) { return (float)(srgb ? texel_srgb_to_linear(v) : v); }
 
 // a * n0 / d + b * n1 / d of endpoints with the given number of steps.
 static float mix(unsigned a, unsigned b, unsigned n0, unsigned n1, unsigned steps, bool srgb) {
@@ -54,16 +54,16 @@ static void values(const uint8_t *block, bool is_signed, float *out) {
     for (int t = 0; t < 16; t++) out[t * 4] = palette[indices >> 3 * t & 7];
 }
 
-void cpu_decode_bc1(const uint8_t *block, bool srgb, float *rgba) {
+void texel_decode_bc1(const uint8_t *block, bool srgb, float *rgba) {
     colors(block, false, srgb, rgba);
 }
 
-void cpu_decode_bc2(const uint8_t *block, bool srgb, float *rgba) {
+void texel_decode_bc2(const uint8_t *block, bool srgb, float *rgba) {
     colors(block + 8, true, srgb, rgba);
     for (int t = 0; t < 16; t++) rgba[t * 4 + 3] = (float)(block[t / 2] >> t % 2 * 4 & 15) / 15;
 }
 
-void cpu_decode_bc3(const uint8_t *block, bool srgb, float *rgba) {
+void texel_decode_bc3(const uint8_t *block, bool srgb, float *rgba) {
     colors(block + 8, true, srgb, rgba);
     values(block, false, rgba + 3);
 }
@@ -73,12 +73,12 @@ static void missing(int n_components, float *rgba) {
         for (int i = n_components; i < 4; i++) rgba[t * 4 + i] = i == 3;
 }
 
-void cpu_decode_bc4(const uint8_t *block, bool is_signed, float *rgba) {
+void texel_decode_bc4(const uint8_t *block, bool is_signed, float *rgba) {
     values(block, is_signed, rgba);
     missing(1, rgba);
 }
 
-void cpu_decode_bc5(const uint8_t *block, bool is_signed, float *rgba) {
+void texel_decode_bc5(const uint8_t *block, bool is_signed, float *rgba) {
     values(block, is_signed, rgba);
     values(block + 8, is_signed, rgba + 1);
     missing(2, rgba);

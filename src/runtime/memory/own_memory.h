@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// own_memory.h: memory that belongs to one resource: the device's, or the host's where the device
+// runs on that.
+#ifndef INGOT_RUNTIME_OWN_MEMORY_H
+#define INGOT_RUNTIME_OWN_MEMORY_H
+#include "runtime/memory/resource.h"
+
+typedef enum RtOwner {
+    RT_OWNER_NONE,    // somebody else's, or a slot of a slab
+    RT_OWNER_MAPPING, // of the host
+    RT_OWNER_HOOK,    // from the allocator hook
+    RT_OWNER_DEVICE,
+} RtOwner;
+
+// Zeroed memory of whole pages in resource->own, for the resource's storage mode. False: there is
+// none.
+bool rt_own_memory(MTLResource *resource, size_t n_bytes);
+void rt_free_own_memory(MTLResource *resource);
+#endif
