@@ -510,6 +510,7 @@ kernel void nibbles(device {ta} *a [[buffer(0)]], device uchar *b [[buffer(1)]],
 """
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("scope", ["execution_simdgroups<2>", "execution_thread"])
 @pytest.mark.parametrize("t", [("half", "int4b_format", "float"), ("bfloat", "uint4b_format", "bfloat"),
                                ("int8_t", "int4b_format", "int"), ("uint8_t", "uint4b_format", "int")], ids="-".join)
@@ -639,6 +640,7 @@ kernel void packed(device {ta} *a [[buffer(0)]], device {tb} *b [[buffer(1)]], d
 """
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("way", ["w32", "w1", "avx2", "w32-checked"])
 @pytest.mark.parametrize("right", [False, True])
 def test_packed_registers(kernels, right, way):
