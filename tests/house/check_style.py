@@ -77,11 +77,20 @@ def turned(text):
     return text
 
 
-SECTION = re.compile(r"^(\s*)// ?([-=]{3,8}) (.*?\S)(?: [-=]{2,})?$", re.M)
+SECTION = re.compile(r"^([ \t]*)// ?[-=]{3,8} (.*?\S)( [-=]{2,})?$", re.M)
 
 
 def sections(text):
-    return SECTION.sub(lambda m: f"{m[1]}// ---- {m[3]} ----", text)
+    """One form of titles. What has no dashes behind it and goes on in the next line is a paragraph."""
+    text = re.sub(r"(?m)^(\s*// -{4} .*) -{4}\n\s*// ?-{4,}$", r"\1 ----", text)  # a title broken in two
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
+        m = SECTION.match(line)
+        if not m:
+            continue
+        goes_on = not m[3] and (lines[i + 1].strip().startswith("//") or lines[i - 1].strip().startswith("// "))
+        lines[i] = f"{m[1]}// {m[2]}" if goes_on else f"{m[1]}// ---- {m[2].rstrip('.')} ----"
+    return "\n".join(lines)
 
 
 def paragraphs(text):
@@ -90,7 +99,7 @@ def paragraphs(text):
     shape = re.compile(r"^(\s*//)(\s+)(\S.*)$")
     while i < len(lines):
         head = shape.match(lines[i])
-        if not head or len(lines[i]) <= COLUMNS or "SPDX" in lines[i]:
+        if not head or len(lines[i]) <= COLUMNS or "SPDX" in lines[i] or SECTION.match(lines[i]):
             out.append(lines[i])
             i += 1
             continue
@@ -121,7 +130,7 @@ def check(name, text):
     for start, _ in increments(text):
         yield text.count("\n", 0, start) + 1, "the habit here is i++"
     for m in SECTION.finditer(text):
-        if m[0] != f"{m[1]}// ---- {m[3]} ----":
+        if m[0] != f"{m[1]}// ---- {m[2]} ----":
             yield text.count("\n", 0, m.start()) + 1, "section comments are // ---- Title ----"
     for number, _ in long_comments(text):
         yield number, f"more than {COLUMNS} columns"

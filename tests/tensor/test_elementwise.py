@@ -50,6 +50,7 @@ def values(shape, span, kind):
     return a
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", UNARY)
 @pytest.mark.parametrize("kind", [ig.F32, ig.F16, ig.BF16])
 def test_unary(name, kind):
@@ -92,6 +93,7 @@ BINARY = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divid
           "ge": np.greater_equal, "logical_and": np.logical_and, "logical_or": np.logical_or}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", BINARY)
 @pytest.mark.parametrize("dtype", ["f4", "f2", "i4", "i8"])
 def test_binary(name, dtype):
