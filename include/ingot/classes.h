@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // classes.h: what a second face of libingot's objects needs, such as that of Objective-C.
 //
-// The first word of every object is the address of its class record. A record begins with five words
-// that are nobody's: a runtime that keeps its classes in records of that size (Objective-C's class,
-// superclass, cache, table, data) may fill them in and has made libingot's objects its own, with no
-// wrapper and no map between the two. Counting stays mtl_retain and mtl_release.
+// The first word of every object is the address of its class record. A record begins with five
+// words that are nobody's: a runtime that keeps its classes in records of that size (Objective-C's
+// class, superclass, cache, table, data) may fill them in and has made libingot's objects its own,
+// with no wrapper and no map between the two. Counting stays mtl_retain and mtl_release.
 //
 //     for (MTLClass *c = mtl_class_next(NULL); c; c = mtl_class_next(c)) adopt(c->words, c->name);
 //
@@ -25,12 +25,12 @@ typedef struct MTLClass {
 // The record behind `after`, the first one for NULL; NULL: that was the last.
 MTL_API MTLClass *mtl_class_next(const MTLClass *after);
 typedef void (*MTLDeathWatch)(void *object);
-// Called when the last reference to an object is gone, before anything of it is; NULL: nobody wants to
-// know. Parts of another object (an encoder of its command buffer, a member of its reflection) end with
-// that one, unreported.
+// Called when the last reference to an object is gone, before anything of it is; NULL: nobody wants
+// to know. Parts of another object (an encoder of its command buffer, a member of its reflection)
+// end with that one, unreported.
 MTL_API void mtl_set_death_watch(MTLDeathWatch died);
-// As mtl_retain, but NULL when the last reference is already gone, and for parts of another object: for
-// those who keep an address without a reference and are told by the watch.
+// As mtl_retain, but NULL when the last reference is already gone, and for parts of another object:
+// for those who keep an address without a reference and are told by the watch.
 MTL_API void *mtl_retain_if_alive(void *object);
 
 #ifdef __cplusplus

@@ -478,7 +478,6 @@ MTL_API const char *mtl_sampler_state_label(const MTLSamplerState *sampler);
 MTL_API MTLResourceID mtl_sampler_state_gpu_resource_id(const MTLSamplerState *sampler);
 
 // ---- MTLComputeCommandEncoder: textures and samplers ----
-// ---------------------------------------------
 
 // Texture indices are 0 .. 127, sampler indices 0 .. 15. NULL unbinds.
 MTL_API void mtl_compute_command_encoder_set_texture(MTLComputeCommandEncoder *encoder,

@@ -77,7 +77,7 @@ typedef struct IgKernelCall {
 // A new tensor. The kernel is encoded at once and runs like everything else, in order.
 MTL_API IgTensor *ig_kernel_call(IgUserKernel *kernel, const IgKernelCall *call, MTLError **error);
 
-// ---- In place -----------------------------------------------------------------------------------
+// ---- In place ----
 
 // A kernel for ig_kernel_dispatch: a function of a library of the caller's own, with its constants
 // set. threadgroup: the one shape it will run with, for which code is made at once; {0}: any.

@@ -35,7 +35,7 @@ Archive *archive_retain(Archive *a) {
 
 void archive_release(Archive *a) {
     if (!a || atomic_fetch_sub_explicit(&a->refs, 1, memory_order_acq_rel) != 1) return;
-    for (size_t i = 0; i < a->n; ++i) blob_release(a->entries[i]->owner);
+    for (size_t i = 0; i < a->n; i++) blob_release(a->entries[i]->owner);
     free(a->entries);
     base_arena_free(&a->arena);
     pthread_mutex_destroy(&a->lock);
@@ -48,10 +48,10 @@ bool archive_recognised(const void *data, size_t n) {
 
 ArchiveOrigin archive_origin(const Archive *a) { return a->origin; }
 
-// --- entries ---
+// ---- entries ----
 
 static const ArchiveEntry *find(const Archive *a, const unsigned char key[SHA256_BYTES]) {
-    for (size_t i = 0; i < a->n; ++i)
+    for (size_t i = 0; i < a->n; i++)
         if (!memcmp(a->entries[i]->key, key, SHA256_BYTES)) return a->entries[i];
     return NULL;
 }
@@ -112,7 +112,7 @@ const ArchiveEntry *archive_entry(Archive *a, size_t i) {
     return e;
 }
 
-// --- the file ---
+// ---- the file ----
 
 Blob *archive_encode(Archive *a, const ArchiveOrigin *origin) {
     WireOut w = {0};
@@ -122,13 +122,13 @@ Blob *archive_encode(Archive *a, const ArchiveOrigin *origin) {
     wire_str(&w, origin->machine_name);
     pthread_mutex_lock(&a->lock);
     wire_u32(&w, (uint32_t)a->n);
-    for (size_t i = 0; i < a->n; ++i) {
+    for (size_t i = 0; i < a->n; i++) {
         const ArchiveEntry *e = a->entries[i];
         wire_raw(&w, e->key, SHA256_BYTES);
         wire_str(&w, e->function);
         wire_str(&w, e->library);
         wire_str(&w, e->note);
-        for (int k = 0; k < 3; ++k) wire_u32(&w, e->shape[k]);
+        for (int k = 0; k < 3; k++) wire_u32(&w, e->shape[k]);
         wire_bytes(&w, e->code, e->code_bytes);
     }
     pthread_mutex_unlock(&a->lock);
@@ -149,7 +149,7 @@ static bool read_entry(Archive *a, WireIn *r, Blob *bytes) {
     e->function = get_str(a, r);
     e->library = get_str(a, r);
     e->note = get_str(a, r);
-    for (int k = 0; k < 3; ++k) e->shape[k] = wire_get_u32(r);
+    for (int k = 0; k < 3; k++) e->shape[k] = wire_get_u32(r);
     e->code = wire_get_bytes(r, &e->code_bytes);
     if (r->failed) return false;
     e->owner = blob_retain(bytes);
@@ -171,7 +171,7 @@ Archive *archive_open(Blob *bytes, const char **why) {
     a->origin.machine_name = get_str(a, &r);
     uint32_t n = wire_get_u32(&r);
     bool ok = !r.failed;
-    for (uint32_t i = 0; ok && i < n; ++i) ok = read_entry(a, &r, bytes);
+    for (uint32_t i = 0; ok && i < n; i++) ok = read_entry(a, &r, bytes);
     if (!ok || r.at != r.end) {
         *why = "it is damaged (its parts do not fit)";
         archive_release(a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cpu_kernel.h: the contract between compiled kernels (code objects: ELF shared objects that mslc
-// writes) and the CPU device that runs them. codegen/wrap.c builds these structs' accesses in LLVM IR;
-// _Static_asserts there and here keep the two in step. Change anything: raise ABI_VERSION.
+// writes) and the CPU device that runs them. codegen/wrap.c builds these structs' accesses in LLVM
+// IR; _Static_asserts there and here keep the two in step. Change anything: raise ABI_VERSION.
 #ifndef INGOT_ABI_CPU_KERNEL_H
 #define INGOT_ABI_CPU_KERNEL_H
 #include <stddef.h>
@@ -33,8 +33,8 @@ struct CpuLaunch {
     CpuLogFn *log;
     void *log_context;
     const CpuTextureOps *textures; // never NULL
-    // [n_slots] bytes from args[i] to the end of the buffer; threadgroup parameters: the length set;
-    // 0 for the rest. Read by code compiled with `validate` only; NULL otherwise.
+    // [n_slots] bytes from args[i] to the end of the buffer; threadgroup parameters: the length
+    // set; 0 for the rest. Read by code compiled with `validate` only; NULL otherwise.
     const uint64_t *lengths;
     CpuReportFn *report; // never NULL in a launch of such code
     // For such code: what pointers that are read from memory may point to, sorted, no overlaps.

@@ -5,8 +5,8 @@
 //
 // A step is one SIMD-group: 32 vertices, or an 8 x 4 block of pixels, eight quads. Everything that
 // goes in and out is 32-bit words as arrays of lanes, `rows`: row r of lane l is rows[r * 32 + l].
-// Values of a stage are rows in its own order (stage.h), and the rasteriser is given a map. Integers
-// keep their bits; half and smaller types are widened.
+// Values of a stage are rows in its own order (stage.h), and the rasteriser is given a map.
+// Integers keep their bits; half and smaller types are widened.
 #ifndef INGOT_ABI_CPU_STAGE_H
 #define INGOT_ABI_CPU_STAGE_H
 #include <stddef.h>
@@ -80,9 +80,9 @@ typedef struct CpuFragmentStep {
     uint32_t amplification_count;
     // The tile of the program the block lies in, whose size is a multiple of a block.
     uint32_t tile_size[2], tile_columns; // pixels, tiles in a row of the target
-    // With ABI_STAGE_IMAGEBLOCK_IN: the pixel of lane 0 in the explicit imageblock; that of the lane
-    // at (x, y) of the block is at y * imageblock_row + x * imageblock_stride. _OUT: a row for each
-    // word of the result.
+    // With ABI_STAGE_IMAGEBLOCK_IN: the pixel of lane 0 in the explicit imageblock; that of the
+    // lane at (x, y) of the block is at y * imageblock_row + x * imageblock_stride. _OUT: a row for
+    // each word of the result.
     uint32_t imageblock_row, imageblock_stride;
     const unsigned char *imageblock;
     uint32_t *imageblock_out;

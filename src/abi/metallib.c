@@ -19,9 +19,9 @@ Blob *metallib_encode(const Metallib *lib) {
     wire_u32(&w, lib->library_type);
     wire_str(&w, lib->install_name);
     wire_u32(&w, lib->n_links);
-    for (uint32_t i = 0; i < lib->n_links; ++i) wire_str(&w, lib->links[i]);
+    for (uint32_t i = 0; i < lib->n_links; i++) wire_str(&w, lib->links[i]);
     wire_u32(&w, lib->n_files);
-    for (uint32_t i = 0; i < lib->n_files; ++i) {
+    for (uint32_t i = 0; i < lib->n_files; i++) {
         wire_str(&w, lib->files[i].path);
         wire_bytes(&w, lib->files[i].hash, SHA256_BYTES);
     }
@@ -49,7 +49,7 @@ static void read_links(Metallib *lib, WireIn *r) {
         return;
     }
     lib->n_links = n;
-    for (uint32_t i = 0; i < n && !r->failed; ++i) lib->links[i] = wire_get_str(r);
+    for (uint32_t i = 0; i < n && !r->failed; i++) lib->links[i] = wire_get_str(r);
 }
 
 static void read_files(Metallib *lib, WireIn *r) {
@@ -64,7 +64,7 @@ static void read_files(Metallib *lib, WireIn *r) {
         return;
     }
     lib->n_files = n;
-    for (uint32_t i = 0; i < n && !r->failed; ++i) {
+    for (uint32_t i = 0; i < n && !r->failed; i++) {
         lib->files[i].path = wire_get_str(r);
         size_t n_hash;
         const void *hash = wire_get_bytes(r, &n_hash);
@@ -120,13 +120,13 @@ Metallib *metallib_retain(Metallib *lib) {
 
 void metallib_release(Metallib *lib) {
     if (!lib || atomic_fetch_sub_explicit(&lib->refs, 1, memory_order_acq_rel) != 1) return;
-    for (uint32_t i = 0; i < lib->n_files; ++i) free(lib->files[i].path);
+    for (uint32_t i = 0; i < lib->n_files; i++) free(lib->files[i].path);
     free(lib->files);
     free(lib->compiler_id);
     free(lib->source_name);
     free(lib->log);
     free(lib->install_name);
-    for (uint32_t i = 0; i < lib->n_links; ++i) free(lib->links[i]);
+    for (uint32_t i = 0; i < lib->n_links; i++) free(lib->links[i]);
     free(lib->links);
     rf_free(lib->reflection);
     blob_release(lib->bytes);
@@ -134,7 +134,7 @@ void metallib_release(Metallib *lib) {
 }
 
 bool metallib_fresh(const Metallib *lib) {
-    for (uint32_t i = 0; i < lib->n_files; ++i) {
+    for (uint32_t i = 0; i < lib->n_files; i++) {
         unsigned char hash[SHA256_BYTES];
         if (sha256_file(lib->files[i].path, hash) || memcmp(hash, lib->files[i].hash, SHA256_BYTES))
             return false;

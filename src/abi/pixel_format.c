@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pixel_format.c: the table of pixel formats in memory, and which formats may be views of each other.
+// pixel_format.c: the table of pixel formats in memory, and which formats may be views of each
+// other.
 #include "abi/pixel_format.h"
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// protocol.c: encoding, decoding and transport of the compiler's messages (see protocol.h). Decoders
-// check everything: a confused peer gives `false`.
+// protocol.c: encoding, decoding and transport of the compiler's messages (see protocol.h).
+// Decoders check everything: a confused peer gives `false`.
 #include "abi/protocol.h"
 #include <errno.h>
 #include <poll.h>
@@ -133,7 +133,7 @@ static void *get_array(WireIn *r, BaseArena *a, size_t n, size_t size, size_t mi
 
 static void put_strings(WireOut *w, const char *const *list, size_t n) {
     wire_u32(w, (uint32_t)n);
-    for (size_t i = 0; i < n; ++i) wire_str(w, list[i]);
+    for (size_t i = 0; i < n; i++) wire_str(w, list[i]);
 }
 
 static const char *const *get_strings(WireIn *r, BaseArena *a, size_t *n) {
@@ -143,7 +143,7 @@ static const char *const *get_strings(WireIn *r, BaseArena *a, size_t *n) {
         *n = 0;
         return NULL;
     }
-    for (size_t i = 0; i < *n; ++i) list[i] = get_str(r, a);
+    for (size_t i = 0; i < *n; i++) list[i] = get_str(r, a);
     return list;
 }
 
@@ -154,7 +154,7 @@ void msg_put_source(WireOut *w, const MslSource *s, const char *cwd) {
     put_strings(w, s->macros, s->n_macros);
     put_strings(w, s->include_dirs, s->n_include_dirs);
     wire_u32(w, (uint32_t)s->n_headers);
-    for (size_t i = 0; i < s->n_headers; ++i) {
+    for (size_t i = 0; i < s->n_headers; i++) {
         wire_str(w, s->headers[i].name);
         wire_bytes(w, s->headers[i].text, s->headers[i].n_bytes);
     }
@@ -179,7 +179,7 @@ bool msg_get_source(WireIn *r, BaseArena *a, MslSource *s, const char **cwd) {
     s->include_dirs = get_strings(r, a, &s->n_include_dirs);
     size_t n = wire_get_u32(r);
     MslHeader *headers = get_array(r, a, n, sizeof *headers, 16);
-    for (size_t i = 0; headers && i < n; ++i) {
+    for (size_t i = 0; headers && i < n; i++) {
         headers[i].name = get_str(r, a);
         const void *body = wire_get_bytes(r, &headers[i].n_bytes);
         headers[i].text = base_arena_str(a, body, headers[i].n_bytes);
@@ -202,7 +202,7 @@ bool msg_get_source(WireIn *r, BaseArena *a, MslSource *s, const char **cwd) {
 
 static void put_constants(WireOut *w, const MslConstantValue *c, size_t n) {
     wire_u32(w, (uint32_t)n);
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         put_optional(w, c[i].name);
         wire_u32(w, c[i].index);
         wire_u32(w, c[i].data_type);
@@ -213,7 +213,7 @@ static void put_constants(WireOut *w, const MslConstantValue *c, size_t n) {
 static const MslConstantValue *get_constants(WireIn *r, BaseArena *a, size_t *n) {
     *n = wire_get_u32(r);
     MslConstantValue *constants = get_array(r, a, *n, sizeof *constants, 17);
-    for (size_t i = 0; constants && i < *n; ++i) {
+    for (size_t i = 0; constants && i < *n; i++) {
         constants[i].name = get_optional(r, a);
         constants[i].index = wire_get_u32(r);
         constants[i].data_type = wire_get_u32(r);
@@ -226,7 +226,7 @@ static const MslConstantValue *get_constants(WireIn *r, BaseArena *a, size_t *n)
 
 static void put_functions(WireOut *w, const MslLinkedFunction *list, size_t n) {
     wire_u32(w, (uint32_t)n);
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         wire_u32(w, list[i].library);
         wire_str(w, list[i].function);
         put_constants(w, list[i].constants, list[i].n_constants);
@@ -237,7 +237,7 @@ static void put_functions(WireOut *w, const MslLinkedFunction *list, size_t n) {
 static const MslLinkedFunction *get_functions(WireIn *r, BaseArena *a, size_t n_parts, size_t *n) {
     *n = wire_get_u32(r);
     MslLinkedFunction *list = get_array(r, a, *n, sizeof *list, 17);
-    for (size_t i = 0; list && i < *n; ++i) {
+    for (size_t i = 0; list && i < *n; i++) {
         list[i].library = wire_get_u32(r);
         if (list[i].library > n_parts) r->failed = true;
         list[i].function = get_str(r, a);
@@ -251,13 +251,13 @@ static const MslLinkedFunction *get_functions(WireIn *r, BaseArena *a, size_t n_
 // Numbers up to and without `limit`.
 static void put_numbers(WireOut *w, const uint32_t *list, size_t n) {
     wire_u32(w, (uint32_t)n);
-    for (size_t i = 0; i < n; ++i) wire_u32(w, list[i]);
+    for (size_t i = 0; i < n; i++) wire_u32(w, list[i]);
 }
 
 static const uint32_t *get_numbers(WireIn *r, BaseArena *a, size_t limit, size_t *n) {
     *n = wire_get_u32(r);
     uint32_t *list = get_array(r, a, *n, sizeof *list, 4);
-    for (size_t i = 0; list && i < *n; ++i)
+    for (size_t i = 0; list && i < *n; i++)
         if ((list[i] = wire_get_u32(r)) >= limit) r->failed = true;
     if (!list) *n = 0;
     return list;
@@ -265,7 +265,7 @@ static const uint32_t *get_numbers(WireIn *r, BaseArena *a, size_t limit, size_t
 
 static void put_parts(WireOut *w, const MsgPart *libraries, size_t n) {
     wire_u32(w, (uint32_t)n);
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         wire_bytes(w, libraries[i].hash, SHA256_BYTES);
         wire_u8(w, libraries[i].bytes != NULL);
         if (libraries[i].bytes) wire_bytes(w, libraries[i].bytes, libraries[i].n_bytes);
@@ -275,7 +275,7 @@ static void put_parts(WireOut *w, const MsgPart *libraries, size_t n) {
 static const MsgPart *get_parts(WireIn *r, BaseArena *a, size_t *n) {
     *n = wire_get_u32(r);
     MsgPart *libraries = get_array(r, a, *n, sizeof *libraries, 9);
-    for (size_t i = 0; libraries && i < *n; ++i) {
+    for (size_t i = 0; libraries && i < *n; i++) {
         size_t n_hash;
         libraries[i].hash = wire_get_bytes(r, &n_hash);
         if (n_hash != SHA256_BYTES) r->failed = true;
@@ -286,7 +286,7 @@ static const MsgPart *get_parts(WireIn *r, BaseArena *a, size_t *n) {
 
 static void put_vertex(WireOut *w, const MslVertexDescriptor *d) {
     wire_u8(w, d != NULL);
-    for (int i = 0; d && i < MSL_MAX_VERTEX; ++i) {
+    for (int i = 0; d && i < MSL_MAX_VERTEX; i++) {
         wire_u32(w, d->attributes[i].format);
         wire_u32(w, d->attributes[i].offset);
         wire_u32(w, d->attributes[i].buffer);
@@ -294,13 +294,13 @@ static void put_vertex(WireOut *w, const MslVertexDescriptor *d) {
         wire_u32(w, d->layouts[i].step);
         wire_u32(w, d->layouts[i].rate);
     }
-    for (int i = 0; d && i < 4; ++i) wire_u32(w, d->flat[i]);
+    for (int i = 0; d && i < 4; i++) wire_u32(w, d->flat[i]);
 }
 
 static const MslVertexDescriptor *get_vertex(WireIn *r, BaseArena *a) {
     if (!wire_get_u8(r)) return NULL;
     MslVertexDescriptor *d = base_arena_alloc(a, 1, sizeof *d);
-    for (int i = 0; d && i < MSL_MAX_VERTEX; ++i) {
+    for (int i = 0; d && i < MSL_MAX_VERTEX; i++) {
         d->attributes[i].format = wire_get_u32(r);
         d->attributes[i].offset = wire_get_u32(r);
         d->attributes[i].buffer = wire_get_u32(r);
@@ -309,7 +309,7 @@ static const MslVertexDescriptor *get_vertex(WireIn *r, BaseArena *a) {
         d->layouts[i].rate = wire_get_u32(r);
         if (d->attributes[i].buffer >= MSL_MAX_VERTEX) r->failed = true;
     }
-    for (int i = 0; d && i < 4; ++i) d->flat[i] = wire_get_u32(r);
+    for (int i = 0; d && i < 4; i++) d->flat[i] = wire_get_u32(r);
     return d;
 }
 
@@ -321,7 +321,7 @@ void msg_put_kernel(WireOut *w, const MslKernelRequest *q, const MsgPart *librar
     put_numbers(w, q->dynamic, q->n_dynamic);
     wire_u32(w, q->call_depth);
     put_vertex(w, q->vertex);
-    for (int i = 0; i < 3; ++i) wire_u32(w, q->shape[i]);
+    for (int i = 0; i < 3; i++) wire_u32(w, q->shape[i]);
     put_optional(w, q->cpu);
     put_optional(w, q->features);
     wire_u32(w, q->width);
@@ -347,7 +347,7 @@ bool msg_get_kernel(WireIn *r, BaseArena *a, MsgKernel *k) {
     q->dynamic = get_numbers(r, a, q->n_parts + 1, &q->n_dynamic);
     q->call_depth = wire_get_u32(r);
     q->vertex = get_vertex(r, a);
-    for (int i = 0; i < 3; ++i) q->shape[i] = wire_get_u32(r);
+    for (int i = 0; i < 3; i++) q->shape[i] = wire_get_u32(r);
     q->cpu = get_optional(r, a);
     q->features = get_optional(r, a);
     q->width = wire_get_u32(r);
@@ -364,12 +364,12 @@ void msg_put_stitch(WireOut *w, const MslStitchRequest *q, const MsgPart *librar
     put_parts(w, libraries, q->n_parts);
     put_functions(w, q->functions, q->n_functions);
     wire_u32(w, (uint32_t)q->n_graphs);
-    for (size_t g = 0; g < q->n_graphs; ++g) {
+    for (size_t g = 0; g < q->n_graphs; g++) {
         const MslStitchGraph *graph = &q->graphs[g];
         wire_str(w, graph->name);
         wire_u32(w, graph->output);
         wire_u32(w, (uint32_t)graph->n_nodes);
-        for (size_t i = 0; i < graph->n_nodes; ++i) {
+        for (size_t i = 0; i < graph->n_nodes; i++) {
             wire_u32(w, graph->nodes[i].function);
             wire_u32(w, graph->nodes[i].argument);
             put_numbers(w, graph->nodes[i].arguments, graph->nodes[i].n_arguments);
@@ -382,7 +382,7 @@ static void get_graph(WireIn *r, BaseArena *a, size_t n_functions, MslStitchGrap
     graph->output = wire_get_u32(r);
     size_t n = wire_get_u32(r);
     MslStitchNode *nodes = get_array(r, a, n, sizeof *nodes, 12);
-    for (size_t i = 0; nodes && i < n; ++i) {
+    for (size_t i = 0; nodes && i < n; i++) {
         nodes[i].function = wire_get_u32(r);
         nodes[i].argument = wire_get_u32(r);
         nodes[i].arguments = get_numbers(r, a, i, &nodes[i].n_arguments); // earlier nodes only
@@ -401,10 +401,10 @@ bool msg_get_stitch(WireIn *r, BaseArena *a, MsgStitch *stitch) {
     q->functions = get_functions(r, a, q->n_parts, &q->n_functions);
     size_t n = wire_get_u32(r);
     MslStitchGraph *graphs = get_array(r, a, n, sizeof *graphs, 16);
-    for (size_t g = 0; graphs && g < n; ++g) get_graph(r, a, q->n_functions, &graphs[g]);
+    for (size_t g = 0; graphs && g < n; g++) get_graph(r, a, q->n_functions, &graphs[g]);
     q->graphs = graphs;
     q->n_graphs = graphs ? n : 0;
-    for (size_t i = 0; i < q->n_functions; ++i)
+    for (size_t i = 0; i < q->n_functions; i++)
         if (!q->functions[i].library) r->failed = true; // there is no kernel to be beside
     return !r->failed && !a->failed && r->at == r->end;
 }
@@ -413,7 +413,7 @@ void msg_put_library(WireOut *w, const MsgLibrary *l) {
     wire_u8(w, l->ok);
     wire_str(w, l->log);
     wire_u32(w, (uint32_t)l->n_diagnostics);
-    for (size_t i = 0; i < l->n_diagnostics; ++i) {
+    for (size_t i = 0; i < l->n_diagnostics; i++) {
         const MslDiagnostic *d = &l->diagnostics[i];
         wire_u32(w, (uint32_t)d->severity);
         wire_str(w, d->file);
@@ -430,7 +430,7 @@ bool msg_get_library(WireIn *r, BaseArena *a, MsgLibrary *l) {
     l->log = get_str(r, a);
     size_t n = wire_get_u32(r);
     MslDiagnostic *d = get_array(r, a, n, sizeof *d, 28);
-    for (size_t i = 0; d && i < n; ++i) {
+    for (size_t i = 0; d && i < n; i++) {
         d[i].severity = (int)wire_get_u32(r);
         d[i].file = get_str(r, a);
         d[i].line = wire_get_u32(r);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // protocol.h: the messages between libingot (client) and `mslc serve` (server), over a socket pair.
 // A message is {u32 magic, u32 type, u64 length} and a payload in wire.h's form. The server speaks
-// first (HELLO); then each request gets one answer. A kernel request names its libraries by hash; the
-// server answers NEED_LIBRARY if it lacks one, and the client asks again with the bytes.
+// first (HELLO); then each request gets one answer. A kernel request names its libraries by hash;
+// the server answers NEED_LIBRARY if it lacks one, and the client asks again with the bytes.
 #ifndef INGOT_ABI_PROTOCOL_H
 #define INGOT_ABI_PROTOCOL_H
 #include "abi/requests.h"

@@ -38,20 +38,20 @@ const char *rf_builtin_name(unsigned builtin) {
 }
 
 int rf_builtin_from_name(const char *name) {
-    for (int i = 0; i < RF_N_BUILTINS; ++i)
+    for (int i = 0; i < RF_N_BUILTINS; i++)
         if (!strcmp(builtin_names[i], name)) return i;
     return -1;
 }
 
 const RfFunction *rf_find_function(const RfLibrary *lib, const char *name) {
-    for (uint32_t i = 0; i < lib->n_functions; ++i)
+    for (uint32_t i = 0; i < lib->n_functions; i++)
         if (!strcmp(lib->functions[i].name, name)) return &lib->functions[i];
     return NULL;
 }
 
 uint32_t rf_scalar_of(uint32_t data_type, uint32_t *n) {
     static const uint8_t first[] = {3, 16, 29, 33, 37, 41, 45, 49, 53, 81, 85, 121};
-    for (size_t i = 0; i < sizeof first; ++i)
+    for (size_t i = 0; i < sizeof first; i++)
         if (data_type >= first[i] && data_type < first[i] + 4u) {
             *n = data_type - first[i] + 1;
             return first[i];
@@ -62,7 +62,7 @@ uint32_t rf_scalar_of(uint32_t data_type, uint32_t *n) {
 
 static void encode_values(const RfValue *values, uint32_t n, WireOut *w) {
     wire_u32(w, n);
-    for (uint32_t i = 0; i < n; ++i) {
+    for (uint32_t i = 0; i < n; i++) {
         const RfValue *v = &values[i];
         wire_str(w, v->name);
         wire_str(w, v->condition);
@@ -101,9 +101,9 @@ static void encode_type(const RfType *t, WireOut *w) {
     wire_u8(w, t->samples);
     wire_u8(w, t->rank);
     wire_u32(w, t->index_type);
-    for (uint32_t i = 0; i < t->rank; ++i) wire_u32(w, t->extents[i]);
+    for (uint32_t i = 0; i < t->rank; i++) wire_u32(w, t->extents[i]);
     wire_u32(w, t->n_members);
-    for (uint32_t i = 0; i < t->n_members; ++i) {
+    for (uint32_t i = 0; i < t->n_members; i++) {
         const RfMember *m = &t->members[i];
         wire_str(w, m->name);
         wire_u32(w, m->type);
@@ -130,10 +130,10 @@ static void encode_function(const RfFunction *f, WireOut *w) {
     wire_str(w, f->signature);
     wire_u8(w, f->stage);
     wire_u32(w, f->max_total_threads);
-    for (int i = 0; i < 3; ++i) wire_u32(w, f->required_threads[i]);
+    for (int i = 0; i < 3; i++) wire_u32(w, f->required_threads[i]);
     wire_u32(w, f->n_slots);
     wire_u32(w, f->n_args);
-    for (uint32_t i = 0; i < f->n_args; ++i) {
+    for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *a = &f->args[i];
         wire_str(w, a->name);
         wire_u8(w, a->kind);
@@ -162,16 +162,16 @@ static void encode_function(const RfFunction *f, WireOut *w) {
     wire_u32(w, f->imageblock_bytes);
     wire_u8(w, f->imageblock_explicit);
     wire_u32(w, f->n_constants);
-    for (uint32_t i = 0; i < f->n_constants; ++i) wire_u32(w, f->constants[i]);
+    for (uint32_t i = 0; i < f->n_constants; i++) wire_u32(w, f->constants[i]);
 }
 
 void rf_encode(const RfLibrary *lib, WireOut *w) {
     wire_u32(w, lib->n_types);
     wire_u32(w, lib->n_functions);
     wire_u32(w, lib->n_constants);
-    for (uint32_t i = 0; i < lib->n_types; ++i) encode_type(&lib->types[i], w);
-    for (uint32_t i = 0; i < lib->n_functions; ++i) encode_function(&lib->functions[i], w);
-    for (uint32_t i = 0; i < lib->n_constants; ++i) {
+    for (uint32_t i = 0; i < lib->n_types; i++) encode_type(&lib->types[i], w);
+    for (uint32_t i = 0; i < lib->n_functions; i++) encode_function(&lib->functions[i], w);
+    for (uint32_t i = 0; i < lib->n_constants; i++) {
         const RfConstant *c = &lib->constants[i];
         wire_str(w, c->name);
         wire_str(w, c->symbol);
@@ -210,12 +210,12 @@ static void decode_type(RfType *t, WireIn *r) {
     t->rank = wire_get_u8(r);
     t->index_type = wire_get_u32(r);
     if (t->rank > RF_MAX_RANK) r->failed = true;
-    for (uint32_t i = 0; i < t->rank && !r->failed; ++i) t->extents[i] = wire_get_u32(r);
+    for (uint32_t i = 0; i < t->rank && !r->failed; i++) t->extents[i] = wire_get_u32(r);
     uint32_t n = wire_get_u32(r);
     t->members = new_array(r, n, sizeof *t->members, 20);
     if (r->failed) return;
     t->n_members = n; // only once the array is there: rf_free walks it
-    for (uint32_t i = 0; i < n && !r->failed; ++i) {
+    for (uint32_t i = 0; i < n && !r->failed; i++) {
         RfMember *m = &t->members[i];
         m->name = wire_get_str(r);
         m->type = wire_get_u32(r);
@@ -229,7 +229,7 @@ static RfValue *decode_values(uint32_t *n_values, WireIn *r) {
     RfValue *values = new_array(r, n, sizeof *values, 60);
     if (r->failed) return NULL;
     *n_values = n;
-    for (uint32_t i = 0; i < n && !r->failed; ++i) {
+    for (uint32_t i = 0; i < n && !r->failed; i++) {
         RfValue *v = &values[i];
         v->name = wire_get_str(r);
         v->condition = wire_get_str(r);
@@ -272,13 +272,13 @@ static void decode_function(RfFunction *f, WireIn *r) {
     f->signature = wire_get_str(r);
     f->stage = wire_get_u8(r);
     f->max_total_threads = wire_get_u32(r);
-    for (int i = 0; i < 3; ++i) f->required_threads[i] = wire_get_u32(r);
+    for (int i = 0; i < 3; i++) f->required_threads[i] = wire_get_u32(r);
     f->n_slots = wire_get_u32(r);
     uint32_t n = wire_get_u32(r);
     f->args = new_array(r, n, sizeof *f->args, 45);
     if (r->failed) return;
     f->n_args = n;
-    for (uint32_t i = 0; i < n && !r->failed; ++i) {
+    for (uint32_t i = 0; i < n && !r->failed; i++) {
         RfArg *a = &f->args[i];
         a->name = wire_get_str(r);
         a->kind = wire_get_u8(r);
@@ -310,7 +310,7 @@ static void decode_function(RfFunction *f, WireIn *r) {
     f->constants = new_array(r, n, sizeof *f->constants, 4);
     if (r->failed) return;
     f->n_constants = n;
-    for (uint32_t i = 0; i < n; ++i) f->constants[i] = wire_get_u32(r);
+    for (uint32_t i = 0; i < n; i++) f->constants[i] = wire_get_u32(r);
 }
 
 // Depth-first over what a type holds by value. state: 0 new, 1 on the path, 2 done.
@@ -322,26 +322,26 @@ static bool finite(const RfLibrary *lib, uint32_t ix, unsigned char *state, unsi
     if (t->data_type != DT_POINTER && t->element != UINT32_MAX &&
         !finite(lib, t->element, state, depth + 1))
         return false;
-    for (uint32_t i = 0; i < t->n_members; ++i)
+    for (uint32_t i = 0; i < t->n_members; i++)
         if (!finite(lib, t->members[i].type, state, depth + 1)) return false;
     state[ix] = 2;
     return true;
 }
 
 static bool types_valid(const RfLibrary *lib) {
-    for (uint32_t i = 0; i < lib->n_types; ++i) {
+    for (uint32_t i = 0; i < lib->n_types; i++) {
         const RfType *t = &lib->types[i];
         if (t->element != UINT32_MAX && t->element >= lib->n_types) return false;
         if (t->space > RF_THREAD || t->access > RF_WRITE_ONLY ||
             t->texture_type >= ABI_TEXTURE_N_TYPES)
             return false;
-        for (uint32_t k = 0; k < t->n_members; ++k)
+        for (uint32_t k = 0; k < t->n_members; k++)
             if (t->members[k].type >= lib->n_types) return false;
     }
     unsigned char *state = calloc(lib->n_types ? lib->n_types : 1, 1);
     if (!state) return false;
     bool ok = true;
-    for (uint32_t i = 0; ok && i < lib->n_types; ++i) ok = finite(lib, i, state, 0);
+    for (uint32_t i = 0; ok && i < lib->n_types; i++) ok = finite(lib, i, state, 0);
     free(state);
     return ok;
 }
@@ -350,7 +350,7 @@ static bool types_valid(const RfLibrary *lib) {
 static bool values_valid(const RfValue *values, uint32_t n, uint32_t rows) {
     enum { MAX_ATTRIBUTE = 30, MAX_COLOR = 7, MAX_CLIP = 8, MAX_POINTS = 32 };
     if (rows > MAX_SLOTS) return false;
-    for (uint32_t i = 0; i < n; ++i) {
+    for (uint32_t i = 0; i < n; i++) {
         const RfValue *v = &values[i];
         uint32_t components;
         if (!rf_scalar_of(v->data_type, &components) || v->role >= RF_N_ROLES) return false;
@@ -378,7 +378,7 @@ static bool mesh_valid(const RfFunction *f) {
         m->vertex_offset + (uint64_t)m->n_vertices * m->vertex_stride > n ||
         m->primitive_offset + (uint64_t)m->n_primitives * m->primitive_stride > n)
         return false;
-    for (uint32_t i = 0; i < f->n_outputs; ++i) {
+    for (uint32_t i = 0; i < f->n_outputs; i++) {
         const RfValue *v = &f->outputs[i];
         uint64_t end = (uint64_t)v->offset + 4ull * v->n;
         // A component takes 4 bytes at most; 3-vectors end before their padding.
@@ -390,12 +390,12 @@ static bool mesh_valid(const RfFunction *f) {
 static bool imageblock_valid(const RfFunction *f) {
     enum { MAX_PIXEL = 256 };
     if (f->imageblock_bytes > MAX_PIXEL || f->imageblock_explicit > 1) return false;
-    for (uint32_t i = 0; f->stage == RF_KERNEL && i < f->n_outputs; ++i) {
+    for (uint32_t i = 0; f->stage == RF_KERNEL && i < f->n_outputs; i++) {
         uint64_t end = (uint64_t)f->outputs[i].offset + 4ull * f->outputs[i].n;
         // A component takes 4 bytes at most; 3-vectors end before their padding.
         if (f->outputs[i].role != RF_COLOR || end > f->imageblock_bytes + 15ull) return false;
     }
-    for (uint32_t i = 0; f->stage == RF_FRAGMENT && i < f->n_inputs + f->n_outputs; ++i) {
+    for (uint32_t i = 0; f->stage == RF_FRAGMENT && i < f->n_inputs + f->n_outputs; i++) {
         const RfValue *v = i < f->n_inputs ? &f->inputs[i] : &f->outputs[i - f->n_inputs];
         if (v->role == RF_IMAGEBLOCK && v->stride > f->imageblock_bytes) return false;
     }
@@ -404,7 +404,7 @@ static bool imageblock_valid(const RfFunction *f) {
 
 static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
     if (f->stage > RF_STITCHABLE || f->n_slots > MAX_SLOTS) return false;
-    for (uint32_t i = 0; i < f->n_args; ++i) {
+    for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *a = &f->args[i];
         if (a->kind > RF_ARG_IMAGEBLOCK || a->space > RF_THREAD || a->access > RF_WRITE_ONLY)
             return false;
@@ -412,7 +412,7 @@ static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
         if (a->kind == RF_ARG_BUILTIN && a->builtin >= RF_N_BUILTINS) return false;
         if (a->slot != UINT32_MAX && (uint64_t)a->slot + a->count > f->n_slots) return false;
     }
-    for (uint32_t i = 0; i < f->n_constants; ++i)
+    for (uint32_t i = 0; i < f->n_constants; i++)
         if (f->constants[i] >= lib->n_constants) return false;
     return mesh_valid(f) && imageblock_valid(f) &&
            values_valid(f->inputs, f->n_inputs, f->input_rows) &&
@@ -421,9 +421,9 @@ static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
 
 static bool valid(const RfLibrary *lib) {
     if (!types_valid(lib)) return false;
-    for (uint32_t i = 0; i < lib->n_functions; ++i)
+    for (uint32_t i = 0; i < lib->n_functions; i++)
         if (!function_valid(lib, &lib->functions[i])) return false;
-    for (uint32_t i = 0; i < lib->n_constants; ++i)
+    for (uint32_t i = 0; i < lib->n_constants; i++)
         if (lib->constants[i].type >= lib->n_types) return false;
     return true;
 }
@@ -439,15 +439,15 @@ RfLibrary *rf_decode(WireIn *r) {
     lib->types = new_array(r, n_types, sizeof *lib->types, 34);
     if (r->failed) goto fail;
     lib->n_types = n_types;
-    for (uint32_t i = 0; i < n_types && !r->failed; ++i) decode_type(&lib->types[i], r);
+    for (uint32_t i = 0; i < n_types && !r->failed; i++) decode_type(&lib->types[i], r);
     lib->functions = new_array(r, n_functions, sizeof *lib->functions, 45);
     if (r->failed) goto fail;
     lib->n_functions = n_functions;
-    for (uint32_t i = 0; i < n_functions && !r->failed; ++i) decode_function(&lib->functions[i], r);
+    for (uint32_t i = 0; i < n_functions && !r->failed; i++) decode_function(&lib->functions[i], r);
     lib->constants = new_array(r, n_constants, sizeof *lib->constants, 24);
     if (r->failed) goto fail;
     lib->n_constants = n_constants;
-    for (uint32_t i = 0; i < n_constants && !r->failed; ++i) {
+    for (uint32_t i = 0; i < n_constants && !r->failed; i++) {
         RfConstant *c = &lib->constants[i];
         c->name = wire_get_str(r);
         c->symbol = wire_get_str(r);
@@ -464,7 +464,7 @@ fail:
 }
 
 static void free_values(RfValue *values, uint32_t n) {
-    for (uint32_t i = 0; i < n; ++i) {
+    for (uint32_t i = 0; i < n; i++) {
         free(values[i].name);
         free(values[i].condition);
     }
@@ -473,15 +473,15 @@ static void free_values(RfValue *values, uint32_t n) {
 
 void rf_free(RfLibrary *lib) {
     if (!lib) return;
-    for (uint32_t i = 0; i < lib->n_types; ++i) {
+    for (uint32_t i = 0; i < lib->n_types; i++) {
         RfType *t = &lib->types[i];
-        for (uint32_t k = 0; k < t->n_members; ++k) free(t->members[k].name);
+        for (uint32_t k = 0; k < t->n_members; k++) free(t->members[k].name);
         free(t->members);
         free(t->name);
     }
-    for (uint32_t i = 0; i < lib->n_functions; ++i) {
+    for (uint32_t i = 0; i < lib->n_functions; i++) {
         RfFunction *f = &lib->functions[i];
-        for (uint32_t k = 0; k < f->n_args; ++k) {
+        for (uint32_t k = 0; k < f->n_args; k++) {
             free(f->args[k].name);
             free(f->args[k].condition);
         }
@@ -493,7 +493,7 @@ void rf_free(RfLibrary *lib) {
         free(f->symbol);
         free(f->signature);
     }
-    for (uint32_t i = 0; i < lib->n_constants; ++i) {
+    for (uint32_t i = 0; i < lib->n_constants; i++) {
         free(lib->constants[i].name);
         free(lib->constants[i].symbol);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // reflect.h: what the front end learnt about a library. Written by the compiler's reflection
-// (frontend), carried inside every metallib and cache entry, read by the back end (to build the entry
-// of a kernel) and by the runtime (bindings, validation, MTLFunction, pipeline reflection).
+// (frontend), carried inside every metallib and cache entry, read by the back end (to build the
+// entry of a kernel) and by the runtime (bindings, validation, MTLFunction, pipeline reflection).
 // Data type numbers are Apple's MTLDataType values.
 #ifndef INGOT_ABI_REFLECT_H
 #define INGOT_ABI_REFLECT_H
@@ -177,8 +177,8 @@ typedef struct RfValue {
     uint8_t pull;            // fragment inputs: an interpolant<T, P>
 } RfValue;
 
-// What a mesh function writes, in bytes from the beginning: count (uint), indices (uchar), vertices,
-// primitives.
+// What a mesh function writes, in bytes from the beginning: count (uint), indices (uchar),
+// vertices, primitives.
 typedef struct RfMesh {
     uint8_t topology;                  // points, lines, triangles: 0, 1, 2
     uint32_t n_vertices, n_primitives; // at most
@@ -207,8 +207,8 @@ typedef struct RfFunction {
     uint32_t max_mesh_groups;         // [[max_total_threadgroups_per_mesh_grid(n)]]; 0: not given
     uint32_t imageblock_bytes;   // kernels, fragment functions: of the structure; 0: no imageblock
     uint8_t imageblock_explicit; // else, of a kernel, the colours of `outputs`
-    uint32_t
-        n_constants; // function constants this entry point can reach: indices in RfLibrary.constants
+    // function constants this entry point can reach: indices in RfLibrary.constants
+    uint32_t n_constants;
     uint32_t *constants;
 } RfFunction;
 

@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include "abi/reflect.h"
 
-// language.c: "metal3.1" or "macos-metal2.4" as MTLLanguageVersion; false: there is no such version.
+// language.c: "metal3.1" or "macos-metal2.4" as MTLLanguageVersion; false: there is no such
+// version.
 bool msl_language_version(const char *text, uint32_t *version);
 #define MSL_NO_LANGUAGE_VERSION                                                                    \
     "'%s' is not a language version (metal1.0 to 1.2, 2.0 to 2.4, 3.0 to 3.2, 4.0; macos- or "     \
@@ -136,7 +137,8 @@ typedef struct MslKernelRequest {
     const char *dump_after; // NULL or a pass name: IR text after it, appended to log
 } MslKernelRequest;
 
-// A function made from a graph of calls. Nodes stand in the order they run: arguments name earlier ones.
+// A function made from a graph of calls. Nodes stand in the order they run: arguments name earlier
+// ones.
 typedef struct MslStitchNode {
     uint32_t function; // n: functions[n - 1]; 0: an input
     uint32_t argument; // inputs: number of the parameter

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// stage.h: what runtime, compiler and devices know of vertex and fragment functions: limits, the rows
-// that every vertex function writes, and what a compiled function says of itself. A stage is compiled
-// without knowing the other: it has a list of values in an order of its own (reflection names them:
-// reflect.h), each component one row; the runtime maps outputs to inputs.
+// stage.h: what runtime, compiler and devices know of vertex and fragment functions: limits, the
+// rows that every vertex function writes, and what a compiled function says of itself. A stage is
+// compiled without knowing the other: it has a list of values in an order of its own (reflection
+// names them: reflect.h), each component one row; the runtime maps outputs to inputs.
 #ifndef INGOT_ABI_STAGE_H
 #define INGOT_ABI_STAGE_H
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// chart.c: figures as SVG, see chart.h: axes with round numbers and a line for each curve; bars with
-// their figures behind them.
+// chart.c: figures as SVG, see chart.h: axes with round numbers and a line for each curve; bars
+// with their figures behind them.
 #include "base/chart.h"
 #include "base/files.h"
 #include "base/text.h"

@@ -39,6 +39,7 @@ typedef struct ChartBars {
 // Panels without bars, or with nothing but zeros, are left out.
 char *chart_bars(const char *title, const char *subtitle, const ChartBars *panels, size_t n);
 
-// Writes such a text, replacing the file in one step, and frees it; NULL is no memory. False: errno.
+// Writes such a text, replacing the file in one step, and frees it; NULL is no memory. False:
+// errno.
 bool chart_save(const char *path, char *text);
 #endif

@@ -141,7 +141,7 @@ bool make_dirs(const char *path, unsigned mode) {
     char *copy = strdup(path);
     if (!copy) return false;
     bool ok = true;
-    for (char *p = copy + 1; ok && *p; ++p) {
+    for (char *p = copy + 1; ok && *p; p++) {
         if (*p != '/') continue;
         *p = 0;
         ok = !mkdir(copy, mode) || errno == EEXIST || is_dir(copy);

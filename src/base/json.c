@@ -14,10 +14,10 @@ static size_t utf8_length(const unsigned char *s) {
         {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
         {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
         {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; ++i) {
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (*s < forms[i].first || *s > forms[i].last) continue;
         if (forms[i].n > 1 && (s[1] < forms[i].low || s[1] > forms[i].high)) return 0;
-        for (unsigned k = 2; k < forms[i].n; ++k)
+        for (unsigned k = 2; k < forms[i].n; k++)
             if (s[k] < 0x80 || s[k] > 0xbf) return 0;
         return forms[i].n;
     }

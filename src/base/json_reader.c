@@ -20,7 +20,7 @@ bool json_ok(const JsonReader *r) { return !r->failed; }
 static void write_path(const JsonReader *r, char *path, size_t n_bytes) {
     size_t at = 0;
     path[0] = 0;
-    for (int i = 0; i < r->depth && at < n_bytes; ++i) {
+    for (int i = 0; i < r->depth && at < n_bytes; i++) {
         const JsonLevel *l = r->levels + i;
         if (!l->any) break;
         int n = l->is_array ? snprintf(path + at, n_bytes - at, "[%zu]", l->index)
@@ -36,7 +36,7 @@ __attribute__((format(printf, 2, 3))) static bool say(JsonReader *r, const char 
     va_start(list, format);
     vsnprintf(r->message, JSON_MESSAGE_BYTES, format, list);
     va_end(list);
-    for (char *p = r->message; *p; ++p)
+    for (char *p = r->message; *p; p++)
         if ((unsigned char)*p < 32 || *p == 127) *p = '?';
     return false;
 }
@@ -63,7 +63,7 @@ bool json_fail_key(JsonReader *r, const char *key, const char *what) {
 
 static char here(JsonReader *r) {
     while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\r' || *r->at == '\t'))
-        ++r->at;
+        r->at++;
     return r->at < r->end ? *r->at : 0;
 }
 
@@ -94,7 +94,7 @@ static bool enter(JsonReader *r, char open, const char *what) {
     if (here(r) != open) return json_fail(r, "expected %s, but %s", what, kind(r));
     if (r->depth == JSON_MAX_DEPTH)
         return json_fail(r, "nested more than %d levels deep", JSON_MAX_DEPTH);
-    ++r->at;
+    r->at++;
     r->levels[r->depth++] = (JsonLevel){.is_array = open == '['};
     return true;
 }
@@ -108,8 +108,8 @@ static bool next_member(JsonReader *r, char close) {
     JsonLevel *l = r->levels + r->depth - 1;
     char c = here(r);
     if (c == close) {
-        ++r->at;
-        --r->depth;
+        r->at++;
+        r->depth--;
         return false;
     }
     if (!l->any) return true;
@@ -117,7 +117,7 @@ static bool next_member(JsonReader *r, char close) {
         if (r->at >= r->end) return json_fail(r, "the file ends here");
         return json_fail(r, "expected ',' or '%c' after this", close);
     }
-    ++r->at;
+    r->at++;
     if (here(r) == close) return json_fail(r, "a ',' stands before '%c'", close);
     return true;
 }
@@ -125,7 +125,7 @@ static bool next_member(JsonReader *r, char close) {
 bool json_next_item(JsonReader *r) {
     if (!next_member(r, ']')) return false;
     JsonLevel *l = r->levels + r->depth - 1;
-    if (l->any) ++l->index;
+    if (l->any) l->index++;
     l->any = true;
     return true;
 }
@@ -141,7 +141,7 @@ static int hex_digit(char c) {
 static bool read_code(JsonReader *r, unsigned *code) {
     if (r->end - r->at < 5) return false;
     *code = 0;
-    for (int i = 1; i <= 4; ++i) {
+    for (int i = 1; i <= 4; i++) {
         int d = hex_digit(r->at[i]);
         if (d < 0) return false;
         *code = *code << 4 | (unsigned)d;
@@ -156,7 +156,7 @@ static size_t utf8(unsigned code, char to[4]) {
         return 1;
     }
     size_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t i = n - 1; i > 0; --i, code >>= 6) to[i] = (char)(0x80 | (code & 0x3f));
+    for (size_t i = n - 1; i > 0; i--, code >>= 6) to[i] = (char)(0x80 | (code & 0x3f));
     to[0] = (char)(n == 2 ? 0xc0 | code : n == 3 ? 0xe0 | code : 0xf0 | code);
     return n;
 }
@@ -168,7 +168,7 @@ static size_t read_escape(JsonReader *r, char to[4]) {
     const char *found = *r->at && *r->at != 'u' ? strchr(names, *r->at) : NULL;
     if (found) {
         to[0] = values[found - names];
-        ++r->at;
+        r->at++;
         return 1;
     }
     unsigned code, low;
@@ -190,7 +190,7 @@ static size_t character(const unsigned char *p, const unsigned char *end) {
     if (p[0] < 0x80) return 1;
     const size_t n = p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
     if (!n || (size_t)(end - p) < n) return 0;
-    for (size_t i = 1; i < n; ++i)
+    for (size_t i = 1; i < n; i++)
         if ((p[i] & 0xc0) != 0x80) return 0;
     const unsigned two = (unsigned)p[0] << 8 | p[1];
     const bool overlong = (two >= 0xe080 && two < 0xe0a0) || (two >= 0xf080 && two < 0xf090);
@@ -201,7 +201,7 @@ static size_t character(const unsigned char *p, const unsigned char *end) {
 bool json_string_value(JsonReader *r, char *to, size_t n_bytes) {
     if (r->failed) return false;
     if (here(r) != '"') return json_fail(r, "expected a string, but %s", kind(r));
-    ++r->at;
+    r->at++;
     size_t n = 0;
     for (;;) {
         if (r->at >= r->end) return json_fail(r, "a string does not end");
@@ -233,7 +233,7 @@ bool json_next_key_text(JsonReader *r, char *to, size_t n_bytes) {
     l->key[n] = 0;
     l->any = true;
     if (here(r) != ':') return json_fail(r, "expected ':' after the key");
-    ++r->at;
+    r->at++;
     return true;
 }
 
@@ -263,25 +263,25 @@ static bool scan_number(JsonReader *r, double *value) {
     uint64_t digits = 0;
     int n_digits = 0, exponent = 0;
     if (*p == '0' && p + 1 < end && p[1] >= '0' && p[1] <= '9') return false;
-    for (; p < end && *p >= '0' && *p <= '9'; ++p) {
+    for (; p < end && *p >= '0' && *p <= '9'; p++) {
         if (n_digits < 19) digits = digits * 10 + (uint64_t)(*p - '0');
         n_digits += digits != 0;
     }
     if (p < end && *p == '.') {
         const char *fraction = ++p;
-        for (; p < end && *p >= '0' && *p <= '9'; ++p) {
+        for (; p < end && *p >= '0' && *p <= '9'; p++) {
             if (n_digits < 19) digits = digits * 10 + (uint64_t)(*p - '0'), --exponent;
             n_digits += digits != 0;
         }
         if (p == fraction) return false;
     }
     if (p < end && (*p == 'e' || *p == 'E')) {
-        ++p;
+        p++;
         bool down = p < end && *p == '-';
-        if (p < end && (*p == '-' || *p == '+')) ++p;
+        if (p < end && (*p == '-' || *p == '+')) p++;
         if (p >= end || *p < '0' || *p > '9') return false;
         int e = 0;
-        for (; p < end && *p >= '0' && *p <= '9'; ++p)
+        for (; p < end && *p >= '0' && *p <= '9'; p++)
             if (e < 100000) e = e * 10 + (*p - '0');
         exponent += down ? -e : e;
     }

@@ -26,7 +26,7 @@ typedef struct JsonLevel {
 typedef struct JsonReader {
     const char *at, *end;
     const char *name; // of the file
-    char *message; // JSON_MESSAGE_BYTES; may be NULL
+    char *message;    // JSON_MESSAGE_BYTES; may be NULL
     bool failed;
     int depth;
     JsonLevel levels[JSON_MAX_DEPTH];

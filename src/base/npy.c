@@ -14,13 +14,13 @@ typedef struct Reader {
 } Reader;
 
 static char here(Reader *r) {
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n')) ++r->at;
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n')) r->at++;
     return r->at < r->end ? *r->at : 0;
 }
 
 static bool take(Reader *r, char c) {
     if (here(r) != c) return false;
-    ++r->at;
+    r->at++;
     return true;
 }
 
@@ -29,10 +29,10 @@ static bool take_string(Reader *r, char *to, size_t n_bytes) {
     char quote = here(r);
     if (quote != '\'' && quote != '"') return false;
     const char *start = ++r->at;
-    while (r->at < r->end && *r->at != quote && *r->at != '\\') ++r->at;
+    while (r->at < r->end && *r->at != quote && *r->at != '\\') r->at++;
     size_t n = (size_t)(r->at - start);
     if (r->at >= r->end || *r->at != quote || n >= n_bytes) return false;
-    ++r->at;
+    r->at++;
     memcpy(to, start, n);
     to[n] = 0;
     return true;
@@ -76,11 +76,11 @@ static char *read_shape(Reader *r, NpyHeader *h) {
         char c = here(r);
         if (c < '0' || c > '9') return text_format("its shape makes no sense");
         size_t n = 0;
-        for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; ++r->at)
+        for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++)
             if (__builtin_mul_overflow(n, (size_t)10, &n) ||
                 __builtin_add_overflow(n, (size_t)(*r->at - '0'), &n))
                 return text_format("its shape is too large");
-        if (r->at < r->end && *r->at == 'L') ++r->at; // Python 2
+        if (r->at < r->end && *r->at == 'L') r->at++; // Python 2
         if (h->n_dims == NPY_MAX_DIMS) return text_format("its shape has too many axes");
         h->shape[h->n_dims++] = n;
         if (!take(r, ',') && here(r) != ')') return text_format("its shape makes no sense");
@@ -145,7 +145,7 @@ char *npy_header_read(const unsigned char *file, size_t n, NpyHeader *h) {
 void npy_header_write(Text *file, const char *descr, size_t n_dims, const size_t *shape) {
     Text t = {0};
     text_printf(&t, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
-    for (size_t i = 0; i < n_dims; ++i)
+    for (size_t i = 0; i < n_dims; i++)
         text_printf(&t, "%zu%s", shape[i], n_dims == 1 ? "," : i + 1 < n_dims ? ", " : "");
     text_add(&t, "), }");
     // Data begins at a multiple of 64; the header ends in a newline.
@@ -183,7 +183,7 @@ enum { N_DESCRS = sizeof descrs / sizeof *descrs };
 
 // The number type, and what else this reader asks for.
 static char *choose_type(const NpyHeader *h, NpyArray *a) {
-    for (int i = 0; i < N_DESCRS; ++i) {
+    for (int i = 0; i < N_DESCRS; i++) {
         // One-byte types are written with any of | < =.
         bool same = !strcmp(h->descr + 1, descrs[i].descr + 1);
         if (same &&
@@ -228,7 +228,7 @@ char *npy_read(const char *path, NpyArray *a) {
 }
 
 static const char *descr_of(const NumberType *type) {
-    for (int i = 0; i < N_DESCRS; ++i)
+    for (int i = 0; i < N_DESCRS; i++)
         if (!strcmp(descrs[i].type, type->name)) return descrs[i].descr;
     return "<f4"; // bf16
 }
@@ -237,7 +237,7 @@ char *npy_write(const char *path, const NpyArray *a, bool durable) {
     Text file = {0};
     npy_header_write(&file, descr_of(a->type), a->n_dims, a->shape);
     if (a->type->kind == NUMBER_BFLOAT) {
-        for (size_t i = 0; i < a->n_elements; ++i) {
+        for (size_t i = 0; i < a->n_elements; i++) {
             float f = (float)number_get(a->type, a->data + 2 * i);
             text_add_bytes(&file, (const char *)&f, 4);
         }

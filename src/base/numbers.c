@@ -59,13 +59,13 @@ static const NumberType types[] = {
 enum { N_TYPES = sizeof types / sizeof *types };
 
 const NumberType *number_type(const char *name) {
-    for (int i = 0; i < N_TYPES; ++i)
+    for (int i = 0; i < N_TYPES; i++)
         if (!strcmp(types[i].name, name) || !strcmp(types[i].metal, name)) return &types[i];
     return NULL;
 }
 
 const NumberType *number_of_data_type(uint32_t data_type, uint32_t *n_components) {
-    for (int i = 0; i < N_TYPES; ++i)
+    for (int i = 0; i < N_TYPES; i++)
         if (data_type >= types[i].data_type && data_type < types[i].data_type + 4) {
             *n_components = data_type - types[i].data_type + 1;
             return &types[i];
@@ -177,7 +177,7 @@ size_t constant_parse(uint32_t data_type, const char *text, unsigned char out[32
     const NumberType *t = number_of_data_type(data_type, &n);
     if (!t) return 0;
     memset(out, 0, 32);
-    for (uint32_t i = 0; i < n; ++i) {
+    for (uint32_t i = 0; i < n; i++) {
         char part[64];
         size_t length = strcspn(text, ",");
         if (length >= sizeof part) return 0;

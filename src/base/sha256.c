@@ -25,18 +25,18 @@ static const uint32_t k[64] __attribute__((aligned(16))) = {
 static uint32_t rotr(uint32_t x, int n) { return x >> n | x << (32 - n); }
 
 static void blocks_plain(uint32_t state[8], const unsigned char *p, size_t n_blocks) {
-    for (; n_blocks; --n_blocks, p += 64) {
+    for (; n_blocks; n_blocks--, p += 64) {
         uint32_t w[64], v[8];
-        for (int i = 0; i < 16; ++i)
+        for (int i = 0; i < 16; i++)
             w[i] = (uint32_t)p[4 * i] << 24 | (uint32_t)p[4 * i + 1] << 16 |
                    (uint32_t)p[4 * i + 2] << 8 | p[4 * i + 3];
-        for (int i = 16; i < 64; ++i) {
+        for (int i = 16; i < 64; i++) {
             uint32_t a = w[i - 15], b = w[i - 2];
             w[i] = w[i - 16] + w[i - 7] + (rotr(a, 7) ^ rotr(a, 18) ^ a >> 3) +
                    (rotr(b, 17) ^ rotr(b, 19) ^ b >> 10);
         }
         memcpy(v, state, sizeof v);
-        for (int i = 0; i < 64; ++i) {
+        for (int i = 0; i < 64; i++) {
             uint32_t e = v[4], a = v[0];
             uint32_t t1 = v[7] + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) +
                           ((e & v[5]) ^ (~e & v[6])) + k[i] + w[i];
@@ -46,24 +46,25 @@ static void blocks_plain(uint32_t state[8], const unsigned char *p, size_t n_blo
             v[4] += t1;
             v[0] = t1 + t2;
         }
-        for (int i = 0; i < 8; ++i) state[i] += v[i];
+        for (int i = 0; i < 8; i++) state[i] += v[i];
     }
 }
 
 #if defined(__x86_64__)
 // State is kept as {a,b,e,f} and {c,d,g,h}, the form the instructions want.
-__attribute__((target("sha,sse4.1,ssse3"))) static void
-blocks_sha(uint32_t state[8], const unsigned char *p, size_t n_blocks) {
+__attribute__((target("sha,sse4.1,ssse3"))) static void blocks_sha(uint32_t state[8],
+                                                                   const unsigned char *p,
+                                                                   size_t n_blocks) {
     const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
     __m128i dcba = _mm_loadu_si128((const __m128i *)state);
     __m128i hgfe = _mm_loadu_si128((const __m128i *)(state + 4));
     __m128i cdab = _mm_shuffle_epi32(dcba, 0xb1), efgh = _mm_shuffle_epi32(hgfe, 0x1b);
     __m128i abef = _mm_alignr_epi8(cdab, efgh, 8), cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
-    for (; n_blocks; --n_blocks, p += 64) {
+    for (; n_blocks; n_blocks--, p += 64) {
         __m128i abef0 = abef, cdgh0 = cdgh, w[4];
-        for (int i = 0; i < 4; ++i)
+        for (int i = 0; i < 4; i++)
             w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(p + 16 * i)), swap);
-        for (int i = 0; i < 16; ++i) { // four rounds each
+        for (int i = 0; i < 16; i++) { // four rounds each
             __m128i wk = _mm_add_epi32(w[i & 3], _mm_load_si128((const __m128i *)(k + 4 * i)));
             cdgh = _mm_sha256rnds2_epu32(cdgh, abef, wk);
             abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(wk, 0x0e));
@@ -130,9 +131,9 @@ void sha256_end(Sha256 *s, unsigned char hash[SHA256_BYTES]) {
     uint64_t n_bits = s->n_bytes * 8;
     unsigned char pad[72] = {0x80};
     size_t n_pad = (s->n_bytes % 64 < 56 ? 56 : 120) - s->n_bytes % 64;
-    for (int i = 0; i < 8; ++i) pad[n_pad + (size_t)i] = (unsigned char)(n_bits >> (56 - 8 * i));
+    for (int i = 0; i < 8; i++) pad[n_pad + (size_t)i] = (unsigned char)(n_bits >> (56 - 8 * i));
     sha256_add(s, pad, n_pad + 8);
-    for (int i = 0; i < 32; ++i) hash[i] = (unsigned char)(s->state[i / 4] >> (24 - 8 * (i % 4)));
+    for (int i = 0; i < 32; i++) hash[i] = (unsigned char)(s->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
 void sha256(const void *data, size_t n, unsigned char hash[SHA256_BYTES]) {
@@ -144,7 +145,7 @@ void sha256(const void *data, size_t n, unsigned char hash[SHA256_BYTES]) {
 
 void sha256_hex(const unsigned char hash[SHA256_BYTES], char hex[SHA256_HEX]) {
     static const char digits[] = "0123456789abcdef";
-    for (int i = 0; i < SHA256_BYTES; ++i) {
+    for (int i = 0; i < SHA256_BYTES; i++) {
         hex[2 * i] = digits[hash[i] >> 4];
         hex[2 * i + 1] = digits[hash[i] & 15];
     }

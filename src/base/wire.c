@@ -29,7 +29,7 @@ static bool reserve(WireOut *w, size_t n) {
 
 static void put_little(WireOut *w, uint64_t v, unsigned n) {
     if (!reserve(w, n)) return;
-    for (unsigned i = 0; i < n; ++i) w->data[w->n_bytes++] = (unsigned char)(v >> (8 * i));
+    for (unsigned i = 0; i < n; i++) w->data[w->n_bytes++] = (unsigned char)(v >> (8 * i));
 }
 
 void wire_u8(WireOut *w, uint8_t v) { put_little(w, v, 1); }
@@ -60,7 +60,7 @@ static uint64_t get_little(WireIn *r, unsigned n) {
         return 0;
     }
     uint64_t v = 0;
-    for (unsigned i = 0; i < n; ++i) v |= (uint64_t)r->at[i] << (8 * i);
+    for (unsigned i = 0; i < n; i++) v |= (uint64_t)r->at[i] << (8 * i);
     r->at += n;
     return v;
 }

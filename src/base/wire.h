@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // wire.h: the one way Ingot writes structured bytes (metallib files, the cache, the compiler
-// protocol). Little-endian, length-prefixed, no padding. A reader never runs past its end: after the
-// first bad read it is `failed` and every later read gives zero, so callers check once at the end.
+// protocol). Little-endian, length-prefixed, no padding. A reader never runs past its end: after
+// the first bad read it is `failed` and every later read gives zero, so callers check once at the
+// end.
 #ifndef INGOT_BASE_WIRE_H
 #define INGOT_BASE_WIRE_H
 #include <stdbool.h>
@@ -35,7 +36,7 @@ uint32_t wire_get_u32(WireIn *r);
 uint64_t wire_get_u64(WireIn *r);
 void wire_get_raw(WireIn *r, void *to, size_t n);
 const void *wire_get_bytes(WireIn *r, size_t *n); // borrowed from the input; NULL and 0 on failure
-char *wire_get_str(WireIn *r);                    // malloc'd copy, "" on failure; NULL only without memory
+char *wire_get_str(WireIn *r); // malloc'd copy, "" on failure; NULL only without memory
 #ifdef __cplusplus
 }
 #endif

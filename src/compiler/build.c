@@ -23,7 +23,7 @@ static int fail_file(const BuildOptions *o, const char *what, const char *path) 
 static const ConstantOption *find_option(const BuildOptions *o, const RfConstant *c) {
     char index[16];
     snprintf(index, sizeof index, "%u", c->index);
-    for (size_t i = 0; i < o->n_constants; ++i)
+    for (size_t i = 0; i < o->n_constants; i++)
         if (!strcmp(o->constants[i].key, c->name) || !strcmp(o->constants[i].key, index))
             return &o->constants[i];
     return NULL;
@@ -45,11 +45,11 @@ static void plain_descriptor(const RfFunction *f, MslVertexDescriptor *d) {
     enum { BUFFER = 30, OF_PATCH = 29 };
     uint32_t offset = 0;
     *d = (MslVertexDescriptor){0};
-    for (uint32_t i = 0; i < f->n_inputs; ++i) {
+    for (uint32_t i = 0; i < f->n_inputs; i++) {
         const RfValue *v = &f->inputs[i];
         uint32_t n, scalar = rf_scalar_of(v->data_type, &n);
         if (v->role != RF_ATTRIBUTE || v->index >= MSL_MAX_VERTEX) continue;
-        for (size_t k = 0; k < sizeof table / sizeof *table; ++k)
+        for (size_t k = 0; k < sizeof table / sizeof *table; k++)
             if (table[k].scalar == scalar) {
                 d->attributes[v->index] =
                     (MslVertexAttribute){n == 1 ? table[k].one : table[k].two + n - 2u, offset,
@@ -74,7 +74,7 @@ bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *
         out->error = strdup("out of memory");
         goto done;
     }
-    for (uint32_t i = 0; i < f->n_constants; ++i) {
+    for (uint32_t i = 0; i < f->n_constants; i++) {
         const RfConstant *c = &rf->constants[f->constants[i]];
         const ConstantOption *given = find_option(o, c);
         if (!given && !fill) continue;
@@ -87,11 +87,11 @@ bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *
             goto done;
         }
         values[n] = (MslConstantValue){NULL, c->index, type, bytes[n], size};
-        ++n;
+        n++;
     }
     MslPart *parts = calloc(o->links.n + 1, sizeof *parts);
     uint32_t *numbers = calloc(o->links.n + 1, sizeof *numbers);
-    for (size_t i = 0; parts && numbers && i < o->links.n; ++i) {
+    for (size_t i = 0; parts && numbers && i < o->links.n; i++) {
         const Metallib *m = o->linked[i];
         parts[i] = (MslPart){m->bitcode, m->bitcode_bytes, m->reflection};
         numbers[i] = (uint32_t)i + 1;
@@ -134,7 +134,7 @@ bool build_has_code(const RfFunction *f) {
 
 static bool wanted(const BuildOptions *o, const RfFunction *f) {
     if (!build_has_code(f)) return false;
-    for (size_t i = 0; i < o->functions.n; ++i)
+    for (size_t i = 0; i < o->functions.n; i++)
         if (!strcmp(o->functions.items[i], f->name)) return true;
     return !o->functions.n;
 }
@@ -143,7 +143,7 @@ static bool wanted(const BuildOptions *o, const RfFunction *f) {
 static int emit(const BuildOptions *o, const Metallib *lib) {
     Text all = {0};
     size_t n_failed = 0;
-    for (uint32_t i = 0; i < lib->reflection->n_functions; ++i) {
+    for (uint32_t i = 0; i < lib->reflection->n_functions; i++) {
         const RfFunction *f = &lib->reflection->functions[i];
         if (!wanted(o, f)) continue;
         MslKernel k;
@@ -155,7 +155,7 @@ static int emit(const BuildOptions *o, const Metallib *lib) {
             if (!object && all.n_bytes && all.data[all.n_bytes - 1] != '\n') text_add(&all, "\n");
         } else {
             fprintf(stderr, "%s: error: kernel '%s': %s\n", lib->source_name, f->name, k.error);
-            ++n_failed;
+            n_failed++;
         }
         if (k.log && *k.log) fputs(k.log, stderr);
         msl_kernel_free(&k);
@@ -178,7 +178,7 @@ static int emit(const BuildOptions *o, const Metallib *lib) {
 // The dynamic libraries to link against, and their names for the library. False: said why.
 static bool open_links(BuildOptions *o, const char **names) {
     o->linked = calloc(o->links.n + 1, sizeof *o->linked);
-    for (size_t i = 0; o->linked && i < o->links.n; ++i) {
+    for (size_t i = 0; o->linked && i < o->links.n; i++) {
         size_t n;
         unsigned char *data = file_read(o->links.items[i], &n);
         if (!data) return fail_file(o, "read", o->links.items[i]), false;
@@ -270,7 +270,7 @@ static int build(void *p) {
     free(names);
     if (!lib) return 1;
     int status = 0;
-    for (size_t i = 0; i < o->functions.n; ++i) {
+    for (size_t i = 0; i < o->functions.n; i++) {
         const RfFunction *f = rf_find_function(lib->reflection, o->functions.items[i]);
         if (f && build_has_code(f)) continue;
         fprintf(stderr, "%s: '%s' has no kernel '%s'\n", o->program, o->input,

@@ -114,7 +114,7 @@ void build_options_free(BuildOptions *o) {
     strings_free(&o->include_dirs);
     strings_free(&o->macros);
     strings_free(&o->functions);
-    for (size_t i = 0; o->linked && i < o->links.n; ++i) metallib_release(o->linked[i]);
+    for (size_t i = 0; o->linked && i < o->links.n; i++) metallib_release(o->linked[i]);
     free(o->linked);
     strings_free(&o->links);
     free(o->constants);

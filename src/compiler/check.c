@@ -83,10 +83,10 @@ static bool finish(Job *j, Progress *progress) {
 static Job *next_finished(Job *jobs, int n_jobs) {
     for (;;) {
         struct pollfd p[MAX_JOBS];
-        for (int i = 0; i < n_jobs; ++i)
+        for (int i = 0; i < n_jobs; i++)
             p[i] = (struct pollfd){.fd = jobs[i].pid ? jobs[i].fd : -1, .events = POLLIN};
         if (poll(p, (nfds_t)n_jobs, -1) < 0 && errno != EINTR) return NULL;
-        for (int i = 0; i < n_jobs; ++i) {
+        for (int i = 0; i < n_jobs; i++) {
             if (!jobs[i].pid || !p[i].revents) continue;
             char buffer[4096];
             ssize_t n = read(jobs[i].fd, buffer, sizeof buffer);
@@ -99,7 +99,7 @@ static Job *next_finished(Job *jobs, int n_jobs) {
 }
 
 static bool wanted(const BuildOptions *o, const RfFunction *f) {
-    for (size_t i = 0; i < o->functions.n; ++i)
+    for (size_t i = 0; i < o->functions.n; i++)
         if (!strcmp(o->functions.items[i], f->name)) return true;
     return !o->functions.n;
 }
@@ -111,22 +111,22 @@ size_t build_check(const BuildOptions *o, const Metallib *lib) {
     int n_jobs = cores < 1 ? 1 : cores > MAX_JOBS ? MAX_JOBS : (int)cores, n_running = 0;
     size_t n_total = 0, n_done = 0, n_failed = 0;
     alarm(0); // each kernel has a limit of its own
-    for (uint32_t i = 0; i < rf->n_functions; ++i)
+    for (uint32_t i = 0; i < rf->n_functions; i++)
         n_total += build_has_code(&rf->functions[i]) && wanted(o, &rf->functions[i]);
     Progress progress;
     progress_begin(&progress, "checking", n_total);
     for (uint32_t i = 0; i < rf->n_functions || n_running;) {
         const RfFunction *f = i < rf->n_functions ? &rf->functions[i] : NULL;
         if (f && (!build_has_code(f) || !wanted(o, f))) {
-            ++i;
+            i++;
             continue;
         }
         Job *j = NULL;
-        for (int k = 0; f && k < n_jobs && !j; ++k)
+        for (int k = 0; f && k < n_jobs && !j; k++)
             if (!jobs[k].pid) j = &jobs[k];
         if (j && start(j, o, lib, f)) {
-            ++i;
-            ++n_running;
+            i++;
+            n_running++;
             progress_step(&progress, n_done, f->name);
             continue;
         }
@@ -137,8 +137,8 @@ size_t build_check(const BuildOptions *o, const Metallib *lib) {
         j = next_finished(jobs, n_jobs);
         if (!j) return n_total - n_done;
         n_failed += !finish(j, &progress);
-        --n_running;
-        ++n_done;
+        n_running--;
+        n_done++;
     }
     progress_end(&progress);
     if (!o->quiet)

@@ -2,8 +2,8 @@
 // compiler.h: the compiler as its driver (mslc.c, serve.c) sees it: two steps.
 //   msl_frontend: MSL source -> library (bitcode of all functions + reflection) or diagnostics
 //   msl_backend:  library + function + constants + threadgroup shape -> code object for a CPU
-// The library step parses once; the kernel step touches one function. Both are pure: no globals that
-// outlive a call except LLVM's own, no output but the result.
+// The library step parses once; the kernel step touches one function. Both are pure: no globals
+// that outlive a call except LLVM's own, no output but the result.
 #ifndef INGOT_COMPILER_H
 #define INGOT_COMPILER_H
 #include "abi/requests.h"
@@ -41,8 +41,8 @@ typedef struct MslKernel {
 bool msl_backend(const MslKernelRequest *request, MslKernel *out);
 void msl_kernel_free(MslKernel *k);
 
-// codegen/stitch.c: a library of visible functions, one for each graph. Returns out->ok; the log says
-// why not.
+// codegen/stitch.c: a library of visible functions, one for each graph. Returns out->ok; the log
+// says why not.
 bool msl_stitch(const MslStitchRequest *request, MslLibrary *out);
 
 #ifdef __cplusplus

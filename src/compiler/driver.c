@@ -65,10 +65,14 @@ int precompile_main(void) {
     static const MslMathMode modes[] = {MSL_MATH_FAST, MSL_MATH_RELAXED, MSL_MATH_SAFE};
     char *stdlib = driver_stdlib_dir(), *folder = shipped_pch_path();
     bool ok = stdlib && folder && make_dirs(folder, 0755);
-    for (size_t i = 0; ok && i < sizeof modes / sizeof *modes; ++i) {
+    for (size_t i = 0; ok && i < sizeof modes / sizeof *modes; i++) {
         static const char text[] = "kernel void nothing() {}\n";
-        MslSource source = {.name = "precompile", .text = text, .n_bytes = sizeof text - 1,
-                            .math_mode = modes[i], .stdlib_dir = stdlib, .pch_dir = folder,
+        MslSource source = {.name = "precompile",
+                            .text = text,
+                            .n_bytes = sizeof text - 1,
+                            .math_mode = modes[i],
+                            .stdlib_dir = stdlib,
+                            .pch_dir = folder,
                             .check_only = true};
         MslLibrary out = {0};
         ok = msl_frontend(&source, &out);
@@ -122,7 +126,7 @@ _Noreturn void driver_run_deep(int (*f)(void *), void *context) {
 static MetallibFile *hash_files(const MslLibrary *lib, const char *cwd, uint32_t *n) {
     MetallibFile *files = calloc(lib->n_files ? lib->n_files : 1, sizeof *files);
     *n = 0;
-    for (size_t i = 0; files && i < lib->n_files; ++i) {
+    for (size_t i = 0; files && i < lib->n_files; i++) {
         MetallibFile *f = &files[*n];
         f->path = path_under(cwd, lib->files[i]);
         if (!f->path) continue;
@@ -139,7 +143,7 @@ static bool refuse(const MslSource *s, MslLibrary *out) {
     const char *zero = s->n_bytes ? memchr(s->text, 0, s->n_bytes) : NULL;
     if (s->n_bytes && !zero) return false;
     uint32_t line = 1, column = 1;
-    for (const char *p = s->text; zero && p < zero; ++p) {
+    for (const char *p = s->text; zero && p < zero; p++) {
         column = *p == '\n' ? 1 : column + 1;
         line += *p == '\n';
     }
@@ -174,7 +178,7 @@ bool driver_library(const MslSource *source, const char *cwd, MslLibrary *out, B
     };
     m.files = hash_files(out, cwd, &m.n_files);
     if (m.files) *metallib = metallib_encode(&m);
-    for (uint32_t i = 0; m.files && i < m.n_files; ++i) free(m.files[i].path);
+    for (uint32_t i = 0; m.files && i < m.n_files; i++) free(m.files[i].path);
     free(m.files);
     return true;
 }

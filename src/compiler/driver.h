@@ -32,7 +32,7 @@ bool driver_stitch(const MslStitchRequest *request, const Metallib *model, MslLi
 
 int serve_main(void);
 int build_main(int argc, char **argv);
-// `mslc precompile`: makes the precompiled headers of every math mode in the shipped folder, so that
-// the first compile of a user need not. Exit status 0 or 1.
+// `mslc precompile`: makes the precompiled headers of every math mode in the shipped folder, so
+// that the first compile of a user need not. Exit status 0 or 1.
 int precompile_main(void);
 #endif

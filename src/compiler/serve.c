@@ -28,7 +28,7 @@ typedef struct Server {
 } Server;
 
 static Metallib *find_kept(Server *s, const unsigned char hash[SHA256_BYTES]) {
-    for (size_t i = 0; i < s->n_kept; ++i) {
+    for (size_t i = 0; i < s->n_kept; i++) {
         Metallib *m = s->kept[i];
         if (memcmp(m->hash, hash, SHA256_BYTES)) continue;
         memmove(s->kept + 1, s->kept, i * sizeof *s->kept);
@@ -47,9 +47,9 @@ static void keep(Server *s, Metallib *m) {
     if (s->n_kept == MAX_KEPT) metallib_release(s->kept[--s->n_kept]);
     memmove(s->kept + 1, s->kept, s->n_kept * sizeof *s->kept);
     s->kept[0] = m;
-    ++s->n_kept;
+    s->n_kept++;
     size_t total = 0;
-    for (size_t i = 0; i < s->n_kept; ++i) total += s->kept[i]->bytes->n_bytes;
+    for (size_t i = 0; i < s->n_kept; i++) total += s->kept[i]->bytes->n_bytes;
     while (s->n_kept > 1 && total > max_kept_bytes) {
         total -= s->kept[s->n_kept - 1]->bytes->n_bytes;
         metallib_release(s->kept[--s->n_kept]);
@@ -140,11 +140,11 @@ static Metallib **get_libraries(Server *s, const MsgPart *parts, size_t n, MsgIo
         *io = refuse("out of memory");
         return NULL;
     }
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         const char *why;
         if ((libraries[i] = get_part(s, &parts[i], &why))) continue;
         *io = why ? refuse(why) : msg_send(MSG_FD, MSG_NEED_LIBRARY, NULL, INT64_MAX);
-        for (size_t k = 0; k < i; ++k) metallib_release(libraries[k]);
+        for (size_t k = 0; k < i; k++) metallib_release(libraries[k]);
         free(libraries);
         return NULL;
     }
@@ -152,15 +152,15 @@ static Metallib **get_libraries(Server *s, const MsgPart *parts, size_t n, MsgIo
 }
 
 static void release_libraries(Metallib **libraries, size_t n) {
-    for (size_t i = 0; i < n; ++i) metallib_release(libraries[i]);
+    for (size_t i = 0; i < n; i++) metallib_release(libraries[i]);
     free(libraries);
 }
 
 static MslPart *to_parts(BaseArena *arena, Metallib *const *libraries, size_t n) {
     MslPart *parts = base_arena_alloc(arena, n + 1, sizeof *parts);
-    for (size_t i = 0; parts && i < n; ++i)
-        parts[i] = (MslPart){libraries[i]->bitcode, libraries[i]->bitcode_bytes,
-                             libraries[i]->reflection};
+    for (size_t i = 0; parts && i < n; i++)
+        parts[i] =
+            (MslPart){libraries[i]->bitcode, libraries[i]->bitcode_bytes, libraries[i]->reflection};
     return parts;
 }
 
@@ -197,8 +197,8 @@ static MsgIo serve_stitch(Server *s, Blob *payload) {
         MslLibrary lib = {0};
         Blob *metallib = NULL;
         stitch.request.parts = to_parts(&arena, libraries, stitch.request.n_parts);
-        bool ok = stitch.request.parts &&
-                  driver_stitch(&stitch.request, libraries[0], &lib, &metallib);
+        bool ok =
+            stitch.request.parts && driver_stitch(&stitch.request, libraries[0], &lib, &metallib);
         io = answer_library(s, &lib, ok, metallib);
         blob_release(metallib);
         msl_library_free(&lib);
@@ -227,7 +227,8 @@ static MsgIo serve_one(Server *s) {
 
 static int serve(void *unused) {
     (void)unused;
-    Server s = {.stdlib = driver_stdlib_dir(), .pch = driver_pch_dir(),
+    Server s = {.stdlib = driver_stdlib_dir(),
+                .pch = driver_pch_dir(),
                 .shipped_pch = driver_shipped_pch_dir()};
     if (!s.stdlib) { // before the greeting: this is a compiler that does not start
         fputs("mslc: the Metal headers are missing; set INGOT_STDLIB to their folder\n", stderr);
@@ -264,7 +265,7 @@ int serve_main(void) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    for (int sig = 1; sig < NSIG; ++sig) signal(sig, SIG_DFL);
+    for (int sig = 1; sig < NSIG; sig++) signal(sig, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
     driver_limits();
     pthread_t watcher;

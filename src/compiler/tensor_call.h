@@ -35,8 +35,8 @@ enum { // arguments of __ingot_tensor_matmul
     TENSOR_N_ROWS,
     TENSOR_N,
     TENSOR_K,
-    TENSOR_TYPES, // AbiTensorType of a, b, c: one byte each, a lowest; a constant
-    TENSOR_FLAGS, // CpuMatmul.flags; a constant
+    TENSOR_TYPES,    // AbiTensorType of a, b, c: one byte each, a lowest; a constant
+    TENSOR_FLAGS,    // CpuMatmul.flags; a constant
     TENSOR_LAYOUT_A, // constants
     TENSOR_LAYOUT_B,
     TENSOR_LAYOUT_C,

@@ -12,9 +12,9 @@
 #define CPU_STACK_RESERVE (256u << 10)      // for what a kernel calls (matrices), and for signals
 
 typedef struct CpuCode {
-    DevCode head; // first
-    void *handle; // dlopen
-    int fd;       // the file behind it, -1 if closed already
+    DevCode head;        // first
+    void *handle;        // dlopen
+    int fd;              // the file behind it, -1 if closed already
     CpuKernelFn *kernel; // NULL in code of a vertex or fragment function
     CpuVertexFn *vertex;
     CpuFragmentFn *fragment;
@@ -35,12 +35,12 @@ static inline CpuRunPart *cpu_run_part(DevRun *run) { return (CpuRunPart *)(void
 
 // A thread that has run, or runs, kernels: a worker, or the thread of a caller who waits.
 typedef struct CpuThread {
-    sigjmp_buf jump;                 // out of the kernel
-    volatile sig_atomic_t in_kernel; // the signal handler may jump
-    volatile sig_atomic_t signal;    // which one made it jump
+    sigjmp_buf jump;                               // out of the kernel
+    volatile sig_atomic_t in_kernel;               // the signal handler may jump
+    volatile sig_atomic_t signal;                  // which one made it jump
     volatile uintptr_t fault_address, fault_stack; // stack pointer at the time; 0: not known
-    sigset_t mask;       // as it was when the signal came
-    DevRun *_Atomic run; // while in a range of it
+    sigset_t mask;                                 // as it was when the signal came
+    DevRun *_Atomic run;                           // while in a range of it
     pthread_t id;
     bool is_worker;
     uintptr_t stack_low, stack_high; // the stack, guard page excluded; 0 if not known
@@ -52,7 +52,8 @@ typedef struct CpuThread {
     struct CpuThread *next_worker; // list of workers, for the watchdog
 } CpuThread;
 
-// A launch with what its reports belong to: every launch the device makes is the first member of one.
+// A launch with what its reports belong to: every launch the device makes is the first member of
+// one.
 typedef struct CpuContextLaunch {
     CpuLaunch launch;
     void *context; // DevDispatch.context
@@ -68,8 +69,9 @@ bool cpu_thread_reserve(CpuThread *t, size_t threadgroup_bytes, size_t frame_byt
 // Runs threadgroups first .. end-1 of a launch on this thread. False: fault, recorded in the run.
 bool cpu_thread_run(CpuThread *t, DevRun *run, const CpuCode *code, const CpuLaunch *launch,
                     uint64_t first, uint64_t end);
-// Calls body(argument) so that compiled code in it may fault: around its calls of such code the body
-// sets in_kernel, and a fault comes back here out of the middle. False: fault, recorded in the run.
+// Calls body(argument) so that compiled code in it may fault: around its calls of such code the
+// body sets in_kernel, and a fault comes back here out of the middle. False: fault, recorded in the
+// run.
 bool cpu_thread_guard(CpuThread *t, DevRun *run, void (*body)(void *argument), void *argument);
 // Makes sure that the handlers are ours; one system call if they are.
 void cpu_signals_install(void);

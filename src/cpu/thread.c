@@ -125,8 +125,8 @@ static DevFault fault_of(const CpuThread *t, const DevRun *run) {
     int known = atomic_load(&run->fault);
     if (known == DEV_FAULT_TIMEOUT) return DEV_FAULT_TIMEOUT;
     if (t->signal == SIGSEGV || t->signal == SIGBUS) {
-        // Just below the stack, and the stack is nearly used up: a buffer that is gone may have lain
-        // there too.
+        // Just below the stack, and the stack is nearly used up: a buffer that is gone may have
+        // lain there too.
         uintptr_t low = t->stack_low, at = t->fault_address, sp = t->fault_stack;
         bool below = low && at < low && at >= low - (1u << 20);
         return below && (!sp || sp < low + (1u << 20)) ? DEV_FAULT_STACK : DEV_FAULT_MEMORY;

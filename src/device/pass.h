@@ -79,7 +79,7 @@ enum {
     DEV_LINE_STRIP,
     DEV_TRIANGLE,
     DEV_TRIANGLE_STRIP
-};                                                         // MTLPrimitiveType
+}; // MTLPrimitiveType
 enum { DEV_CULL_NONE = 0, DEV_CULL_FRONT, DEV_CULL_BACK }; // MTLCullMode
 enum { DEV_CLOCKWISE = 0, DEV_COUNTER_CLOCKWISE };         // MTLWinding of front faces
 enum { DEV_FILL = 0, DEV_FILL_LINES };                     // MTLTriangleFillMode
@@ -92,9 +92,9 @@ enum {
 
 // ---- A pass ----
 
-// One level of a texture, from slice (3D: plane) `slice` on; layer l of a layered pass is slice + l.
-// texture NULL: no attachment. A memoryless texture has data NULL in its levels: what is needed of
-// it lives in tile memory.
+// One level of a texture, from slice (3D: plane) `slice` on; layer l of a layered pass is slice +
+// l. texture NULL: no attachment. A memoryless texture has data NULL in its levels: what is needed
+// of it lives in tile memory.
 typedef struct DevTarget {
     const AbiTexture *texture;
     uint32_t level, slice;
@@ -192,16 +192,17 @@ typedef struct DevFragmentStage {
     const uint16_t *rows;
 } DevFragmentStage;
 
-// Patches: what the tessellator is told. A patch has 3 or 4 edge factors and 1 or 2 inside factors, as
-// halves one after the other (MTLTriangleTessellationFactorsHalf, MTLQuadTessellationFactorsHalf);
-// factors beyond the end of the buffer are 0, and a patch with such an edge is not drawn.
+// Patches: what the tessellator is told. A patch has 3 or 4 edge factors and 1 or 2 inside factors,
+// as halves one after the other (MTLTriangleTessellationFactorsHalf,
+// MTLQuadTessellationFactorsHalf); factors beyond the end of the buffer are 0, and a patch with
+// such an edge is not drawn.
 enum { DEV_PATCH_TRIANGLE = 1, DEV_PATCH_QUAD }; // MTLPatchType
 enum {
     DEV_PARTITION_POW2 = 0,
     DEV_PARTITION_INTEGER,
     DEV_PARTITION_ODD,
     DEV_PARTITION_EVEN
-};     // MTLTessellationPartitionMode
+}; // MTLTessellationPartitionMode
 enum { // MTLTessellationFactorStepFunction
     DEV_FACTORS_CONSTANT = 0,
     DEV_FACTORS_PER_PATCH,
@@ -279,7 +280,8 @@ typedef struct DevTileStage {
     uint32_t n_values;
 } DevTileStage;
 
-// Where a view of an amplified draw goes: added to the layer and viewport the vertex function names.
+// Where a view of an amplified draw goes: added to the layer and viewport the vertex function
+// names.
 typedef struct DevView {
     uint32_t viewport, layer;
 } DevView;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// adopt.c: libingot's class records become Objective-C classes, below the classes that have the methods
-// (face_classes.c). From then on every object of libingot takes messages; its count stays libingot's.
+// adopt.c: libingot's class records become Objective-C classes, below the classes that have the
+// methods (face_classes.c). From then on every object of libingot takes messages; its count stays
+// libingot's.
 #include <stdio.h>
 #include <string.h>
 #include "face/face.h"

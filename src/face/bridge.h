@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bridge.h: Foundation's objects for the C files of the face. Names no type of libingot's: bridge.m, which
-// has these functions, sees Foundation's headers, and the two have names in common.
+// bridge.h: Foundation's objects for the C files of the face. Names no type of libingot's:
+// bridge.m, which has these functions, sees Foundation's headers, and the two have names in common.
 #ifndef INGOT_FACE_BRIDGE_H
 #define INGOT_FACE_BRIDGE_H
 #include <stdbool.h>

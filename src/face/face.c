@@ -107,7 +107,8 @@ void face_store(id *slot, id value, bool copy) {
     objc_release(old);
 }
 
-// Descriptors inside a descriptor belong to it; strings and arrays do not change; the rest is shared.
+// Descriptors inside a descriptor belong to it; strings and arrays do not change; the rest is
+// shared.
 static bool is_value(id object) {
     const char *name = object_getClassName(object);
     size_t n = strlen(name);

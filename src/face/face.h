@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// face.h: what the generated methods of the Objective-C face stand on. C, no Objective-C: libingot's types
-// have the names of Metal's classes.
+// face.h: what the generated methods of the Objective-C face stand on. C, no Objective-C:
+// libingot's types have the names of Metal's classes.
 #ifndef INGOT_FACE_H
 #define INGOT_FACE_H
 #include <objc/objc-arc.h>
@@ -34,7 +34,8 @@ id face_new(Class self, SEL _cmd);         // +descriptor and its kin
 id face_make_object(const char *cls);      // owned
 void face_make(id *slot, const char *cls); // unless there is one
 void face_store(id *slot, id value, bool copy);
-// `slots`: offsets of objects, ended by 0. Objects of this kind are copied with the object, others shared.
+// `slots`: offsets of objects, ended by 0. Objects of this kind are copied with the object, others
+// shared.
 id face_copy(id self, size_t n_bytes, const size_t *slots);
 void face_dealloc(id self, const size_t *slots);
 void face_reset(id self, size_t n_bytes, const size_t *slots);

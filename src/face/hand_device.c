@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hand_device.c: methods of devices, events, counters and residency sets that the table cannot carry over by
-// rule, and Metal's functions.
+// hand_device.c: methods of devices, events, counters and residency sets that the table cannot
+// carry over by rule, and Metal's functions.
 #include <stdlib.h>
 #include <string.h>
 #include "face_objects.h"
@@ -135,8 +135,8 @@ id face_MTLDevice_newLibraryWithFile_error_(id self, SEL _cmd, id filepath, id *
     return library;
 }
 
-// Build systems and compilers of Apple's hand libraries around in a container that begins "MTLB". Ours in
-// such a container: "INGT" stands where Apple's has its platform.
+// Build systems and compilers of Apple's hand libraries around in a container that begins "MTLB".
+// Ours in such a container: "INGT" stands where Apple's has its platform.
 typedef struct Container {
     char magic[4], kind[4];
     uint64_t version, file_bytes, payload_offset, payload_bytes;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hand_metal4.c: Metal 4's descriptors of several kinds behind one class, its networks, its counters.
+// hand_metal4.c: Metal 4's descriptors of several kinds behind one class, its networks, its
+// counters.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hand_program.c: what functions and their reflection answer with dictionaries and objects of values, and the
-// layer, which is here a class of libingot's.
+// hand_program.c: what functions and their reflection answer with dictionaries and objects of
+// values, and the layer, which is here a class of libingot's.
 #include <string.h>
 #include "face_objects.h"
 

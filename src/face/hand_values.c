@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hand_values.c: descriptors whose properties are not one field each: options of resources, textures, render
-// passes, vertex layouts, tensors.
+// hand_values.c: descriptors whose properties are not one field each: options of resources,
+// textures, render passes, vertex layouts, tensors.
 #include <string.h>
 #include "face_objects.h"
 

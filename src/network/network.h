@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// network.h: networks as the machine-learning encoder of Metal 4 runs them, without the encoder: what
-// a package says (read.c), sizes of everything and places in memory (plan.c), and steps as
+// network.h: networks as the machine-learning encoder of Metal 4 runs them, without the encoder:
+// what a package says (read.c), sizes of everything and places in memory (plan.c), and steps as
 // dispatches of kernels (steps.c, kernels/network.metal). A library under the runtime that knows
 // Metal by the types of its public headers only: who uses it compiles the kernels and takes the
 // dispatches (src/runtime/metal4/ml_*.c). Sizes are Metal's: dimension 0 is the innermost.
@@ -126,8 +126,8 @@ typedef struct NetOperand {
     int64_t strides[NET_MAX_RANK]; // in elements; 0 where a size is 1 or beyond the rank
 } NetOperand;
 
-// Takes dispatches. `what` is the kernel's one argument, a structure to be copied; each dispatch sees
-// what those before it wrote. False: no memory.
+// Takes dispatches. `what` is the kernel's one argument, a structure to be copied; each dispatch
+// sees what those before it wrote. False: no memory.
 typedef struct NetDispatch {
     NetKernel kernel;
     const void *what;

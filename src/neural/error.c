@@ -10,7 +10,7 @@ bool neural_fail(char *message, const char *format, ...) {
     va_start(list, format);
     vsnprintf(message, NEURAL_ERROR_BYTES, format, list);
     va_end(list);
-    for (char *p = message; *p; ++p) // paths and keys come from anywhere
+    for (char *p = message; *p; p++) // paths and keys come from anywhere
         if ((unsigned char)*p < 32 || *p == 127) *p = '?';
     return false;
 }

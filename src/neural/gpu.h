@@ -44,7 +44,7 @@ void neural_gpu_dispatch(NeuralGpu *gpu, IgUserKernel *kernel, const NeuralBindi
 // Waits for all of them. False: "GPU execution failed: why", of the first that failed.
 bool neural_gpu_finish(NeuralGpu *gpu, char *message);
 
-// ---- Shared with kernels/network.h --------------------------------------------------------------
+// ---- Shared with kernels/network.h ----
 
 typedef struct NeuralGpuLayer {
     uint32_t n_in, n_out;

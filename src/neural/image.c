@@ -28,7 +28,7 @@ bool image_size_allowed(uint64_t width, uint64_t height, Reason *reason) {
 
 static uint32_t tiff_number(const unsigned char *p, size_t n_bytes, bool big) {
     uint32_t v = 0;
-    for (size_t i = 0; i < n_bytes; ++i) v = v << 8 | p[big ? i : n_bytes - 1 - i];
+    for (size_t i = 0; i < n_bytes; i++) v = v << 8 | p[big ? i : n_bytes - 1 - i];
     return v;
 }
 
@@ -41,7 +41,7 @@ int exif_orientation(const unsigned char *tiff, size_t n) {
     if (at > n - 2) return 1;
     size_t n_entries = tiff_number(tiff + at, 2, big);
     at += 2;
-    for (size_t i = 0; i < n_entries && n - at >= ENTRY; ++i, at += ENTRY) {
+    for (size_t i = 0; i < n_entries && n - at >= ENTRY; i++, at += ENTRY) {
         if (tiff_number(tiff + at, 2, big) != TAG_ORIENTATION) continue;
         uint32_t v = tiff_number(tiff + at + 8, 2, big);
         return v >= 1 && v <= 8 ? (int)v : 1;
@@ -71,8 +71,8 @@ static bool orient(NeuralImage *image, size_t pixel_bytes, int orientation, Reas
         snprintf(reason->text, sizeof reason->text, "out of memory");
         return false;
     }
-    for (size_t y = 0; y < out_h; ++y)
-        for (size_t x = 0; x < out_w; ++x) {
+    for (size_t y = 0; y < out_h; y++)
+        for (size_t x = 0; x < out_w; x++) {
             size_t sx = way & SWAP ? y : x, sy = way & SWAP ? x : y;
             if (way & MIRROR_X) sx = w - 1 - sx;
             if (way & MIRROR_Y) sy = h - 1 - sy;
@@ -92,7 +92,7 @@ static bool add_alpha(NeuralImage *image, Reason *reason) {
         snprintf(reason->text, sizeof reason->text, "out of memory");
         return false;
     }
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         memcpy(wide + i * 4, image->rgb + i * 3, 3);
         wide[i * 4 + 3] = 255;
     }
@@ -215,7 +215,7 @@ bool neural_rgba_save(const NeuralRgba *image, const char *path, bool alpha, cha
 double neural_image_mse(const NeuralImage *a, const NeuralImage *b) {
     uint64_t sum = 0;
     size_t n = (size_t)a->width * a->height * 3;
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         int d = a->rgb[i] - b->rgb[i];
         sum += (uint64_t)(d * d);
     }
@@ -265,12 +265,12 @@ static bool same_file(const char *a, const char *b) {
 
 bool neural_outputs_check(const char *const *outputs, size_t n_outputs, const char *const *inputs,
                           size_t n_inputs, char *message) {
-    for (size_t i = 0; i < n_outputs; ++i) {
+    for (size_t i = 0; i < n_outputs; i++) {
         if (!outputs[i]) continue;
-        for (size_t k = 0; k < i; ++k)
+        for (size_t k = 0; k < i; k++)
             if (outputs[k] && same_file(outputs[i], outputs[k]))
                 return neural_fail(message, "two results would be the same file: %s", outputs[i]);
-        for (size_t k = 0; k < n_inputs; ++k)
+        for (size_t k = 0; k < n_inputs; k++)
             if (inputs[k] && same_file(outputs[i], inputs[k]))
                 return neural_fail(message, "the results would overwrite the input: %s", inputs[k]);
         if (!neural_output_check(outputs[i], message)) return false;

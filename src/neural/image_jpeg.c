@@ -66,8 +66,8 @@ static int find_orientation(const struct jpeg_decompress_struct *d) {
 
 // Ink to light. Adobe's files hold it inverted, and nearly all CMYK files are Adobe's.
 static void from_cmyk(unsigned char *rgb, const unsigned char *cmyk, size_t n, bool inverted) {
-    for (size_t i = 0; i < n; ++i)
-        for (size_t c = 0; c < 3; ++c) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < 3; c++) {
             unsigned ink = cmyk[i * 4 + c], black = cmyk[i * 4 + 3];
             if (!inverted) ink = 255 - ink, black = 255 - black;
             rgb[i * 3 + c] = (unsigned char)((ink * black + 127) / 255);

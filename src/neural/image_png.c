@@ -60,7 +60,7 @@ static bool read_rows(Reader *r, int *orientation) {
     r->rgba = malloc((size_t)r->width * r->height * 4);
     r->rows = malloc(r->height * sizeof *r->rows);
     if (!r->rgba || !r->rows) png_error(r->png, "out of memory");
-    for (uint32_t y = 0; y < r->height; ++y) r->rows[y] = r->rgba + (size_t)y * r->width * 4;
+    for (uint32_t y = 0; y < r->height; y++) r->rows[y] = r->rgba + (size_t)y * r->width * 4;
     png_read_image(r->png, r->rows);
     png_read_end(r->png, r->info);
 #ifdef PNG_eXIf_SUPPORTED
@@ -75,9 +75,9 @@ static bool read_rows(Reader *r, int *orientation) {
 // Four bytes a pixel to three, with alpha multiplied in: in place, since it reads ahead of what it
 // writes.
 static void drop_alpha(unsigned char *pixels, size_t n) {
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         unsigned a = pixels[i * 4 + 3];
-        for (int c = 0; c < 3; ++c) {
+        for (int c = 0; c < 3; c++) {
             unsigned v = pixels[i * 4 + (size_t)c];
             pixels[i * 3 + (size_t)c] = (unsigned char)(a == 255 ? v : (v * a + 127) / 255);
         }
@@ -161,13 +161,13 @@ static bool write_rows(Writer *w, const NeuralImage *image, size_t pixel_bytes, 
     png_write_info(w->png, w->info);
     w->row = malloc(width * 4);
     if (!w->row) png_error(w->png, "out of memory");
-    for (uint32_t y = 0; y < image->height; ++y) {
+    for (uint32_t y = 0; y < image->height; y++) {
         const unsigned char *from = image->rgb + y * width * pixel_bytes;
         if (pixel_bytes == (alpha ? 4 : 3)) {
             png_write_row(w->png, from);
             continue;
         }
-        for (size_t x = 0; x < width; ++x) {
+        for (size_t x = 0; x < width; x++) {
             memcpy(w->row + x * (alpha ? 4 : 3), from + x * pixel_bytes, 3);
             if (alpha) w->row[x * 4 + 3] = 255;
         }

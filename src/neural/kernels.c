@@ -15,7 +15,7 @@ MTLLibrary *neural_kernel_library(MTLDevice *device, const char *name, char *mes
     }
     MTLHeader headers[MAX_SOURCES];
     size_t n = 0;
-    for (; n < MAX_SOURCES && neural_texts[n].name; ++n)
+    for (; n < MAX_SOURCES && neural_texts[n].name; n++)
         headers[n] = (MTLHeader){neural_texts[n].name, neural_texts[n].text, 0};
     MTLError *error = NULL;
     MTLCompileOptions options = {.source_name = name, .headers = headers, .header_count = n};

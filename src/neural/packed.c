@@ -12,7 +12,7 @@ static const char magic[4] = {'I', 'N', 'G', 'N'};
 
 static uint32_t checksum(const unsigned char *data, size_t n) {
     uint32_t h = 2166136261u;
-    for (size_t i = 0; i < n; ++i) h = (h ^ data[i]) * 16777619u;
+    for (size_t i = 0; i < n; i++) h = (h ^ data[i]) * 16777619u;
     return h;
 }
 
@@ -27,15 +27,15 @@ static float get_half(const unsigned char *p) { return float_from_half((uint16_t
 // The step between neighbouring numbers, rounded up to what a half can say: the largest must fit.
 static uint16_t find_scale(const float *v, size_t n, int32_t limit) {
     float most = 0;
-    for (size_t i = 0; i < n; ++i) most = fmaxf(most, fabsf(v[i]));
+    for (size_t i = 0; i < n; i++) most = fmaxf(most, fabsf(v[i]));
     uint16_t h = half_from_float(most / (float)limit);
-    if (float_from_half(h) * (float)limit < most) ++h;
+    if (float_from_half(h) * (float)limit < most) h++;
     return h;
 }
 
 static void encode_numbers(RangeEncoder *e, RangeModel *m, const float *v, size_t n, float scale,
                            int32_t limit) {
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         float q = scale > 0 ? rintf(v[i] / scale) : 0;
         if (q > (float)limit) q = (float)limit;
         if (q < (float)-limit) q = (float)-limit;
@@ -52,7 +52,7 @@ unsigned char *neural_pack(const NeuralNetwork *net, uint32_t width, uint32_t he
                     NEURAL_PACKED_MIN_BITS, NEURAL_PACKED_MAX_BITS);
         return NULL;
     }
-    for (size_t i = 0; i < net->n_params; ++i)
+    for (size_t i = 0; i < net->n_params; i++)
         if (!isfinite(net->params[i])) {
             neural_fail(message, "a weight is not finite");
             return NULL;
@@ -72,7 +72,7 @@ unsigned char *neural_pack(const NeuralNetwork *net, uint32_t width, uint32_t he
     range_encode_begin(&e);
     if (!model) goto done;
     range_model_init(model, bits);
-    for (uint32_t i = 0; i < net->n_layers; ++i) {
+    for (uint32_t i = 0; i < net->n_layers; i++) {
         const NeuralLayer *l = net->layers + i;
         const size_t n = (size_t)l->n_in * l->n_out;
         put16(sizes + 2 * i, l->n_out);
@@ -102,7 +102,7 @@ bool neural_packed_recognised(const unsigned char *data, size_t n) {
 
 static bool decode_numbers(RangeDecoder *d, RangeModel *m, float *v, size_t n, float scale,
                            int32_t limit) {
-    for (size_t i = 0; i < n && !d->over; ++i)
+    for (size_t i = 0; i < n && !d->over; i++)
         v[i] = (float)((int32_t)range_decode(d, m) - limit) * scale;
     return !d->over;
 }
@@ -123,7 +123,7 @@ bool neural_unpack(NeuralNetwork *net, uint32_t *width, uint32_t *height, const 
         n_layers > NEURAL_MAX_LAYERS || n < front + CHECKSUM || !*width || !*height)
         return neural_fail(message, "%s: its numbers make no sense", name);
     uint32_t sizes[NEURAL_MAX_LAYERS + 1] = {2};
-    for (unsigned i = 0; i < n_layers; ++i) sizes[i + 1] = get16(data + HEADER + 2 * i);
+    for (unsigned i = 0; i < n_layers; i++) sizes[i + 1] = get16(data + HEADER + 2 * i);
     char why[NEURAL_ERROR_BYTES];
     if (sizes[n_layers] != 3) return neural_fail(message, "%s: it has no colours", name);
     if (!neural_network_init(net, n_layers, sizes, NEURAL_SINE, NEURAL_SIGMOID, why))
@@ -135,7 +135,7 @@ bool neural_unpack(NeuralNetwork *net, uint32_t *width, uint32_t *height, const 
     bool ok = model != NULL;
     if (ok) range_model_init(model, bits);
     range_decode_begin(&d, data + front, n - front - CHECKSUM);
-    for (unsigned i = 0; ok && i < n_layers; ++i) {
+    for (unsigned i = 0; ok && i < n_layers; i++) {
         NeuralLayer *l = net->layers + i;
         const float w = get_half(scales + 4 * i), b = get_half(scales + 4 * i + 2);
         if (l->activation == NEURAL_SINE) l->omega = get_half(data + (i ? 18 : 16));

@@ -43,7 +43,7 @@ static double noise(double x, double y, uint32_t seed) {
 // Octaves of noise, each half as strong: 0 to 1, about 0.5 in the mean.
 static double fractal(double x, double y, int octaves, uint32_t seed) {
     double sum = 0, weight = 0.5, whole = 0;
-    for (int i = 0; i < octaves; ++i) {
+    for (int i = 0; i < octaves; i++) {
         sum += weight * noise(x, y, seed + (uint32_t)i);
         whole += weight;
         x = x * 2.03 + 17.1, y = y * 1.97 + 5.3, weight *= 0.5;
@@ -102,7 +102,7 @@ static Colour mountain(double x, double y, int range, double detail) {
 
 // What is above the shore.
 static Colour land(double x, double y, double detail) {
-    for (int range = 2; range >= 0; --range)
+    for (int range = 2; range >= 0; range--)
         if (y > ridge(x, range)) return mountain(x, y, range, detail);
     return sky(x, y, detail);
 }
@@ -175,10 +175,10 @@ static unsigned char develop(double v) {
 bool neural_picture_make(NeuralImage *image, uint32_t width, uint32_t height, double detail,
                          char *message) {
     if (!neural_image_create(image, width, height, message)) return false;
-    for (uint32_t y = 0; y < height; ++y)
-        for (uint32_t x = 0; x < width; ++x) {
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < width; x++) {
             Colour sum = {0, 0, 0};
-            for (int s = 0; s < 4; ++s) {
+            for (int s = 0; s < 4; s++) {
                 double px = (x + 0.25 + 0.5 * (s & 1)) / width;
                 double py = (y + 0.25 + 0.5 * (s >> 1)) / height;
                 Colour c = paint(px, py, detail);

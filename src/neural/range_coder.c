@@ -8,7 +8,7 @@ enum { ONE_BITS = 12, ONE = 1 << ONE_BITS, RATE = 4 };
 
 void range_model_init(RangeModel *m, unsigned n_bits) {
     m->n_bits = n_bits;
-    for (size_t i = 0; i < (size_t)1 << n_bits; ++i) m->zero[i] = ONE / 2;
+    for (size_t i = 0; i < (size_t)1 << n_bits; i++) m->zero[i] = ONE / 2;
 }
 
 static void adapt(uint16_t *zero, bool bit) {
@@ -43,7 +43,7 @@ static void shift_low(RangeEncoder *e) {
         } while (--e->n_pending && !e->failed);
         e->cache = (unsigned char)(e->low >> 24);
     }
-    ++e->n_pending;
+    e->n_pending++;
     e->low = (e->low & 0x00ffffffu) << 8;
 }
 
@@ -70,7 +70,7 @@ void range_encode(RangeEncoder *e, RangeModel *m, uint32_t number) {
 }
 
 bool range_encode_end(RangeEncoder *e) {
-    for (int i = 0; i < 5; ++i) shift_low(e);
+    for (int i = 0; i < 5; i++) shift_low(e);
     return !e->failed;
 }
 
@@ -84,7 +84,7 @@ static uint32_t next(RangeDecoder *d) {
 
 void range_decode_begin(RangeDecoder *d, const unsigned char *data, size_t n) {
     *d = (RangeDecoder){.at = data, .end = data + n, .range = 0xffffffffu};
-    for (int i = 0; i < 5; ++i) d->code = d->code << 8 | next(d);
+    for (int i = 0; i < 5; i++) d->code = d->code << 8 | next(d);
 }
 
 uint32_t range_decode(RangeDecoder *d, RangeModel *m) {

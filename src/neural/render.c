@@ -43,7 +43,7 @@ double neural_grid_scale(const NeuralHashGrid *g, uint32_t level) {
 
 NeuralGpuGrid neural_grid_for_kernels(const NeuralHashGrid *g) {
     NeuralGpuGrid grid = {g->n_levels, g->n_features, g->log2_size, 0, {0}};
-    for (uint32_t i = 0; i < g->n_levels; ++i) grid.scale[i] = (float)neural_grid_scale(g, i);
+    for (uint32_t i = 0; i < g->n_levels; i++) grid.scale[i] = (float)neural_grid_scale(g, i);
     return grid;
 }
 
@@ -51,7 +51,7 @@ static uint32_t round8(uint32_t n) { return (n + 7) & ~7u; }
 
 static uint32_t widest(const NeuralNetwork *net) {
     uint32_t n = net->layers[0].n_in;
-    for (uint32_t i = 0; i < net->n_layers; ++i)
+    for (uint32_t i = 0; i < net->n_layers; i++)
         if (net->layers[i].n_out > n) n = net->layers[i].n_out;
     return round8(n);
 }
@@ -67,7 +67,7 @@ static bool new_buffer(NeuralRenderer *r, NeuralBuffer **buffer, size_t n_bytes,
 static bool pack_layers(NeuralRenderer *r, const NeuralNetwork *net, char *message) {
     RenderLayer packed[NEURAL_MAX_LAYERS];
     size_t n = 0;
-    for (uint32_t i = 0; i < net->n_layers; ++i) {
+    for (uint32_t i = 0; i < net->n_layers; i++) {
         const NeuralLayer *l = net->layers + i;
         RenderLayer *p = packed + i;
         p->n_in = i ? packed[i - 1].n_out : l->n_in;
@@ -83,11 +83,11 @@ static bool pack_layers(NeuralRenderer *r, const NeuralNetwork *net, char *messa
     memcpy(r->layers->contents, packed, net->n_layers * sizeof *packed);
     float *params = r->params->contents;
     memset(params, 0, n * sizeof *params);
-    for (uint32_t i = 0; i < net->n_layers; ++i) {
+    for (uint32_t i = 0; i < net->n_layers; i++) {
         const NeuralLayer *l = net->layers + i;
         const double factor = l->omega * (l->activation == NEURAL_SINE ? 1 / PI : 1);
-        for (uint32_t o = 0; o < l->n_out; ++o) {
-            for (uint32_t k = 0; k < l->n_in; ++k)
+        for (uint32_t o = 0; o < l->n_out; o++) {
+            for (uint32_t k = 0; k < l->n_in; k++)
                 params[packed[i].weights + (size_t)k * packed[i].n_out + o] =
                     (float)(factor * l->weights[(size_t)o * l->n_in + k]);
             params[packed[i].biases + o] = (float)(factor * l->biases[o]);
@@ -106,7 +106,7 @@ static bool pack_typed(NeuralRenderer *r, NeuralPrecision precision, char *messa
     const size_t n = r->params->n_bytes / sizeof *from;
     if (!new_buffer(r, &r->typed, n * sizeof(uint16_t), message)) return false;
     uint16_t *to = r->typed->contents;
-    for (size_t i = 0; i < n; ++i)
+    for (size_t i = 0; i < n; i++)
         to[i] = precision == NEURAL_HALF ? half_from_float(from[i]) : bfloat_from_float(from[i]);
     return true;
 }
@@ -140,7 +140,7 @@ static IgUserKernel *make_pipeline(NeuralRenderer *r, MTLLibrary *library, const
                                    const NeuralNetwork *net, bool from_list, char *message) {
     const NeuralLayer *last = net->layers + net->n_layers - 1;
     uint32_t hidden = net->n_layers > 1 ? net->layers[0].n_out : 0;
-    for (uint32_t i = 0; i + 1 < net->n_layers; ++i)
+    for (uint32_t i = 0; i + 1 < net->n_layers; i++)
         if (net->layers[i].n_out != hidden) hidden = 0;
     const uint32_t values[] = {net->n_layers,
                                net->n_coordinates,
@@ -158,7 +158,7 @@ static IgUserKernel *make_pipeline(NeuralRenderer *r, MTLLibrary *library, const
         neural_fail(message, "out of memory");
         return NULL;
     }
-    for (size_t i = 0; i < N; ++i)
+    for (size_t i = 0; i < N; i++)
         mtl_function_constant_values_set_constant_value(constants, values + i, MTLDataTypeUInt, i);
     mtl_function_constant_values_set_constant_value(constants, &from_list, MTLDataTypeBool, N);
     IgUserKernel *pipeline = neural_gpu_kernel(r->gpu, library, name, constants,
@@ -175,7 +175,7 @@ static bool choose_kernel(NeuralRenderer *r, const NeuralNetwork *net, NeuralKer
         uint32_t width, batch, batch_of_16_bits;
     } sizes[] = {{64, 96, 144}, {128, 48, 96}, {256, 24, 48}, {1024, 4, 12}};
     size_t i = 0;
-    while (i + 1 < sizeof sizes / sizeof *sizes && sizes[i].width < widest(net)) ++i;
+    while (i + 1 < sizeof sizes / sizeof *sizes && sizes[i].width < widest(net)) i++;
     char name[48];
     const bool coop = kernel == NEURAL_KERNEL_COOP;
     if (!coop && precision != NEURAL_FLOAT)
@@ -305,7 +305,7 @@ bool neural_renderer_image(NeuralRenderer *r, NeuralImage *image, uint32_t width
         view.n = (uint32_t)(n_pixels - first < n_band ? n_pixels - first : n_band);
         if (!run_band(r, &view, false, message)) goto fail;
         unsigned char *to = image->rgb + first * 3;
-        for (size_t i = 0; i < (size_t)view.n * 3; ++i) {
+        for (size_t i = 0; i < (size_t)view.n * 3; i++) {
             float v = out[i] * 255 + 0.5f;
             to[i] = (unsigned char)(v >= 255 ? 255 : v > 0 ? v : 0); // NaN: 0
         }

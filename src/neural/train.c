@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- Making one ---------------------------------------------------------------------------------
+// ---- Making one ----
 
 bool train_buffer(NeuralTrainer *t, NeuralBuffer **to, size_t n, size_t size, char *message) {
     if (size && n > SIZE_MAX / size) return neural_fail(message, "out of memory");
@@ -175,7 +175,7 @@ void neural_trainer_free(NeuralTrainer *t) {
     free(t);
 }
 
-// ---- Parameters: (n_out, n_in) in a NeuralNetwork, (n_in, n_out) on the device ------------------
+// ---- Parameters: (n_out, n_in) in a NeuralNetwork, (n_in, n_out) on the device ----
 
 static void to_device(const NeuralTrainer *t, float *to, const float *from) {
     for (uint32_t i = 0; i < t->net.n_layers; i++) {
@@ -276,7 +276,7 @@ bool neural_trainer_set_state(NeuralTrainer *t, const NeuralTrainState *s) {
     return true;
 }
 
-// ---- Steps --------------------------------------------------------------------------------------
+// ---- Steps ----
 
 static double learning_rate(const NeuralTrainOptions *o, uint64_t step) {
     double rate = (double)o->learning_rate, end = (double)o->final_rate, x = 1;
@@ -378,7 +378,7 @@ void neural_trainer_samples(const NeuralTrainer *t, uint64_t step, uint32_t *sam
     }
 }
 
-// ---- Evaluation ---------------------------------------------------------------------------------
+// ---- Evaluation ----
 
 static unsigned char to_byte(float x) {
     x = x > 0 ? x : 0; // NaN too

@@ -16,7 +16,7 @@ static bool build_grid(WeightsFile *f, NeuralNetwork *net) {
     net->grid = *g;
     net->grid.table = calloc(n, sizeof *net->grid.table);
     if (!net->grid.table) return json_fail(&f->r, "out of memory");
-    for (size_t i = 0; f->table.n && i < n; ++i) net->grid.table[i] = f->table.data[i % f->table.n];
+    for (size_t i = 0; f->table.n && i < n; i++) net->grid.table[i] = f->table.data[i % f->table.n];
     return true;
 }
 
@@ -25,8 +25,8 @@ static bool build_fourier(WeightsFile *f, NeuralNetwork *net) {
     net->fourier.n_frequencies = (uint32_t)n;
     net->fourier.matrix = malloc(n * d * sizeof *net->fourier.matrix);
     if (!net->fourier.matrix) return json_fail(&f->r, "out of memory");
-    for (size_t i = 0; i < n; ++i)
-        for (size_t c = 0; c < d; ++c) net->fourier.matrix[i * d + c] = f->fourier.data[c * n + i];
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < d; c++) net->fourier.matrix[i * d + c] = f->fourier.data[c * n + i];
     return true;
 }
 
@@ -68,7 +68,7 @@ static bool build_network(WeightsFile *f) {
     uint32_t sizes[NEURAL_MAX_FILE_LAYERS + 1], n_coordinates;
     char why[NEURAL_ERROR_BYTES];
     if (!check_model(f, &n_coordinates)) return false;
-    for (size_t i = 0; i < f->n_layers; ++i) {
+    for (size_t i = 0; i < f->n_layers; i++) {
         sizes[i] = (uint32_t)f->layers[i].n_in;
         sizes[i + 1] = (uint32_t)f->layers[i].n_out;
     }
@@ -82,7 +82,7 @@ static bool build_network(WeightsFile *f) {
     net->coordinates = !ends                            ? NEURAL_PIXEL_CENTRES
                        : f->model == NEURAL_INSTANT_NGP ? NEURAL_UNIT_ENDS
                                                         : NEURAL_SIGNED_ENDS;
-    for (size_t i = 0; i < f->n_layers; ++i) {
+    for (size_t i = 0; i < f->n_layers; i++) {
         const LayerText *l = f->layers + i;
         memcpy(net->layers[i].weights, l->weights.data, l->weights.n * sizeof(float));
         memcpy(net->layers[i].biases, l->biases.data, l->biases.n * sizeof(float));
@@ -101,8 +101,8 @@ static void find_coordinates(const WeightsFile *f) {
     const double size[2] = {w->width, w->height};
     double off_ends = 0, off_centres = 0;
     if (f->has_coordinates || !w->width || !w->height || w->net.n_coordinates != 2) return;
-    for (size_t i = 0; i < f->n_samples; ++i)
-        for (int c = 0; c < 2; ++c) {
+    for (size_t i = 0; i < f->n_samples; i++)
+        for (int c = 0; c < 2; c++) {
             double u = (double)f->samples[i].position[c];
             if (w->net.model != NEURAL_INSTANT_NGP) u = (u + 1) / 2;
             double ends = u * (size[c] - 1), centres = u * size[c] - 0.5;
@@ -123,7 +123,7 @@ static bool build_rest(WeightsFile *f) {
     const size_t n_value = w->net.layers[w->net.n_layers - 1].n_out;
     w->samples = calloc(f->n_samples ? f->n_samples : 1, sizeof *w->samples);
     if (!w->samples) return json_fail(&f->r, "out of memory");
-    for (size_t i = 0; i < f->n_samples; ++i) {
+    for (size_t i = 0; i < f->n_samples; i++) {
         const SampleText *s = f->samples + i;
         bool position = s->n_position != n_position;
         if (position || s->n_value != n_value)
@@ -140,7 +140,7 @@ static bool build_rest(WeightsFile *f) {
         w->aspect_ratio = (float)((double)w->width / w->height);
     if (!f->moments[0].n && !f->moments[1].n) return true;
     const size_t n_learnt = w->net.n_params + neural_network_table_size(&w->net);
-    for (int i = 0; i < 2; ++i)
+    for (int i = 0; i < 2; i++)
         if (f->moments[i].n != n_learnt)
             return neural_fail(f->r.message, "%s: training.%s_moments: %zu numbers, not %zu",
                                f->r.name, i ? "second" : "first", f->moments[i].n, n_learnt);

@@ -90,7 +90,7 @@ static bool read_layers(WeightsFile *f) {
             return json_fail(r, "more than %d layers", NEURAL_MAX_FILE_LAYERS);
         LayerText *l = f->layers + f->n_layers;
         if (!read_layer(f, l) || !check_layer(f, l)) return false;
-        ++f->n_layers;
+        f->n_layers++;
     }
     if (json_ok(r) && !f->n_layers) return json_fail(r, "there is no layer");
     return json_ok(r);
@@ -244,7 +244,7 @@ static bool read_encoding(WeightsFile *f) {
     while (json_next_key(r, &key)) {
         size_t i = 0;
         uint64_t n;
-        while (i < N && strcmp(key, numbers[i].name)) ++i;
+        while (i < N && strcmp(key, numbers[i].name)) i++;
         if (i < N) {
             if (!once(r, seen + i) || !json_uint(r, &n, numbers[i].low, numbers[i].high))
                 return false;
@@ -255,7 +255,7 @@ static bool read_encoding(WeightsFile *f) {
             json_skip(r);
         }
     }
-    for (size_t i = 0; json_ok(r) && i < N; ++i)
+    for (size_t i = 0; json_ok(r) && i < N; i++)
         if (!seen[i]) return json_fail_key(r, numbers[i].name, "the key is missing");
     if (json_ok(r) && !has_table) return json_fail_key(r, "hash_table", "the key is missing");
     const uint64_t want[3] = {g->n_levels, (uint64_t)1 << g->log2_size, g->n_features};
@@ -320,7 +320,7 @@ static bool read_samples(WeightsFile *f) {
         }
         if (json_ok(r) && !s->n_position) return json_fail_key(r, "position", "the key is missing");
         if (json_ok(r) && !s->n_value) return json_fail_key(r, "value", "the key is missing");
-        ++f->n_samples;
+        f->n_samples++;
     }
     return json_ok(r);
 }
@@ -399,7 +399,7 @@ bool neural_weights_parse(NeuralWeights *weights, const char *text, size_t n, co
     f->hidden_omega = 1;
     json_begin(&f->r, text, n, name, message);
     bool ok = read_top(f) && weights_build(f);
-    for (size_t i = 0; i < NEURAL_MAX_FILE_LAYERS; ++i) {
+    for (size_t i = 0; i < NEURAL_MAX_FILE_LAYERS; i++) {
         free(f->layers[i].weights.data);
         free(f->layers[i].biases.data);
     }

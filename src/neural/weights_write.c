@@ -20,7 +20,7 @@ static void add_float(Text *t, float v) {
 
 static void add_row(Text *t, const float *v, size_t n, size_t stride) {
     text_add(t, "[");
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         if (i) text_add(t, ", ");
         add_float(t, v[i * stride]);
     }
@@ -29,12 +29,12 @@ static void add_row(Text *t, const float *v, size_t n, size_t stride) {
 
 static void add_layers(Text *t, const NeuralNetwork *net) {
     text_add(t, "  \"mlp\": {\n    \"layers\": [\n");
-    for (uint32_t i = 0; i < net->n_layers; ++i) {
+    for (uint32_t i = 0; i < net->n_layers; i++) {
         const NeuralLayer *l = net->layers + i;
         text_add(t, "      {\n        \"biases\": ");
         add_row(t, l->biases, l->n_out, 1);
         text_add(t, ",\n        \"weights\": [\n");
-        for (uint32_t o = 0; o < l->n_out; ++o) {
+        for (uint32_t o = 0; o < l->n_out; o++) {
             text_add(t, "          ");
             add_row(t, l->weights + (size_t)o * l->n_in, l->n_in, 1);
             text_add(t, o + 1 < l->n_out ? ",\n" : "\n");
@@ -51,7 +51,7 @@ static void add_encoding(Text *t, const NeuralHashGrid *g) {
                 g->base_resolution, g->n_features);
     const size_t n_entries = (size_t)1 << g->log2_size;
     const size_t n = g->n_levels * n_entries * g->n_features;
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         add_float(t, g->table[i]);
         text_add(t, i + 1 == n ? "\n" : i % 32 == 31 ? ",\n" : ", ");
     }
@@ -66,14 +66,14 @@ static void add_encoding(Text *t, const NeuralHashGrid *g) {
 static void add_fourier(Text *t, const NeuralNetwork *net) {
     const NeuralFourier *f = &net->fourier;
     text_add(t, "  \"fourier\": {\n    \"B\": [\n");
-    for (uint32_t c = 0; c < net->n_coordinates; ++c) {
+    for (uint32_t c = 0; c < net->n_coordinates; c++) {
         text_add(t, "      ");
         add_row(t, f->matrix + c, f->n_frequencies, net->n_coordinates);
         text_add(t, c + 1 < net->n_coordinates ? ",\n" : "\n");
     }
     double sum = 0; // the deviation its numbers were drawn with, as far as they show it
     const size_t n = (size_t)f->n_frequencies * net->n_coordinates;
-    for (size_t i = 0; i < n; ++i) sum += (double)f->matrix[i] * (double)f->matrix[i];
+    for (size_t i = 0; i < n; i++) sum += (double)f->matrix[i] * (double)f->matrix[i];
     text_add(t, "    ],\n    \"sigma\": ");
     add_float(t, (float)sqrt(sum / (double)(n ? n : 1)));
     text_add(t, "\n  },\n");
@@ -125,7 +125,7 @@ static void add_samples(Text *t, const NeuralWeights *w) {
     const size_t n_value = w->net.layers[w->net.n_layers - 1].n_out;
     text_printf(t, ",\n  \"sample_count\": %u,\n  \"sample_seed\": %llu,\n  \"samples\": [\n",
                 w->n_samples, (unsigned long long)w->sample_seed);
-    for (uint32_t i = 0; i < w->n_samples; ++i) {
+    for (uint32_t i = 0; i < w->n_samples; i++) {
         text_add(t, "    {\"position\": ");
         add_row(t, w->samples[i].position, w->net.n_coordinates, 1);
         text_add(t, ", \"value\": ");
@@ -154,7 +154,7 @@ static void add_training(Text *t, const NeuralTraining *g, size_t n_learnt) {
 }
 
 static bool finite_all(const float *v, size_t n) {
-    for (size_t i = 0; v && i < n; ++i)
+    for (size_t i = 0; v && i < n; i++)
         if (!isfinite(v[i])) return false;
     return true;
 }
@@ -166,7 +166,7 @@ static bool check(const NeuralWeights *w, char *message) {
     if (!net->n_layers || net->n_layers > NEURAL_MAX_FILE_LAYERS)
         return neural_fail(message, "a weights file holds 1 to %d layers, not %u",
                            NEURAL_MAX_FILE_LAYERS, net->n_layers);
-    for (uint32_t i = 0; i < net->n_layers; ++i) {
+    for (uint32_t i = 0; i < net->n_layers; i++) {
         const NeuralLayer *l = net->layers + i;
         if (!finite_all(l->weights, (size_t)l->n_in * l->n_out) || !finite_all(l->biases, l->n_out))
             return neural_fail(message, "layer %u has a weight that is not finite", i);
@@ -235,7 +235,7 @@ bool neural_weights_add_samples(NeuralWeights *w, const float *positions, const 
     if (!w->samples) return false;
     NeuralRandom r;
     neural_random_init(&r, seed, 3);
-    for (uint32_t i = 0; i < count; ++i) { // one of each part of the samples: none twice
+    for (uint32_t i = 0; i < count; i++) { // one of each part of the samples: none twice
         uint64_t from = (uint64_t)n * i / count, to = (uint64_t)n * (i + 1) / count;
         size_t at = (size_t)(from + neural_random_u32(&r) % (to - from));
         memcpy(w->samples[i].position, positions + at * d, d * sizeof *positions);

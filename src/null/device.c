@@ -47,7 +47,7 @@ static void *null_open(unsigned index, DevFacts *facts, char *why, size_t why_by
     return &context;
 }
 
-// ---- Memory: the device's addresses are reserved and nothing more; what is there lies elsewhere ----
+// ---- Memory: addresses of the device are only reserved; what is there lies elsewhere ----
 
 typedef struct Memory {
     struct Memory *next;

@@ -88,8 +88,8 @@ static id store_weak(id *place, id object) {
     return object;
 }
 
-// The optimiser takes the result for the argument and counts on it (what is retained here is released
-// there): so it is, even if the place holds nil because the object is going or refuses.
+// The optimiser takes the result for the argument and counts on it (what is retained here is
+// released there): so it is, even if the place holds nil because the object is going or refuses.
 id objc_storeWeak(id *place, id object) {
     store_weak(place, object);
     return object;

@@ -350,8 +350,8 @@ static bool step(IgGradNode *node, MTLError **error) {
 static bool start(Pass *p, IgTensor *output, IgTensor *seed, MTLError **error) {
     IgGradNode *node = output->node;
     IgScope *scope = ig_scope_begin();
-    // The history of a seed goes into gradients only where they are to have one: a tensor as its own
-    // seed would hold itself.
+    // The history of a seed goes into gradients only where they are to have one: a tensor as its
+    // own seed would hold itself.
     IgTensor *g = seed && !p->create ? ig_detach(seed, error) : seed;
     if (!seed) g = ig_ones(node->device, node->type, node->shape.rank, node->shape.n, error);
     bool ok = scope && g && put_in_order(p, node, error) && add_pending(node, g, error);

@@ -446,8 +446,9 @@ static MTLComputePipelineState *make_pipeline(IgMetalBackend *b, const char *nam
     return state;
 }
 
-MTLComputePipelineState *
-ig_metal_backend_create_compute_pipeline(IgMetalBackend *b, const char *name, MTLError **error) {
+MTLComputePipelineState *ig_metal_backend_create_compute_pipeline(IgMetalBackend *b,
+                                                                  const char *name,
+                                                                  MTLError **error) {
     if (!b || !name) {
         ig_fail(error, IgErrorArgument, "ig_metal_backend_create_compute_pipeline: no %s",
                 b ? "name" : "back-end");

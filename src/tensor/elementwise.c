@@ -85,8 +85,7 @@ IgTensor *ig_elementwise(IgOp op, IgTensor *const *inputs, const double *values,
             !ig_broadcast(call, &shape, &inputs[i]->view.shape, &shape, error))
             return NULL;
     IgView views[3];
-    for (int i = 0; i < info->arity; i++)
-        broadcast_view(&inputs[i]->view, &shape, &views[i]);
+    for (int i = 0; i < info->arity; i++) broadcast_view(&inputs[i]->view, &shape, &views[i]);
     IgExpr *expr = ig_expr_new(info->arity, views, &shape, error);
     if (!expr) return NULL;
     IgType result;
@@ -104,17 +103,17 @@ IgTensor *ig_elementwise(IgOp op, IgTensor *const *inputs, const double *values,
 
 // ---- The public functions ----
 
-#define UNARY_FUNCTION(NAME) \
-    IgTensor *ig_##NAME(IgTensor *x, MTLError **error) { \
-        return ig_elementwise(IG_OP_##NAME, &x, NULL, IgBool, error); \
+#define UNARY_FUNCTION(NAME)                                                                       \
+    IgTensor *ig_##NAME(IgTensor *x, MTLError **error) {                                           \
+        return ig_elementwise(IG_OP_##NAME, &x, NULL, IgBool, error);                              \
     }
-#define BINARY_FUNCTION(NAME) \
-    IgTensor *ig_##NAME(IgTensor *a, IgTensor *b, MTLError **error) { \
-        return ig_elementwise(IG_OP_##NAME, (IgTensor *[]){a, b}, NULL, IgBool, error); \
+#define BINARY_FUNCTION(NAME)                                                                      \
+    IgTensor *ig_##NAME(IgTensor *a, IgTensor *b, MTLError **error) {                              \
+        return ig_elementwise(IG_OP_##NAME, (IgTensor *[]){a, b}, NULL, IgBool, error);            \
     }
-#define SCALAR_FUNCTION(NAME) \
-    IgTensor *ig_##NAME##_scalar(IgTensor *x, double value, MTLError **error) { \
-        return ig_elementwise(IG_OP_##NAME##_scalar, &x, &value, IgBool, error); \
+#define SCALAR_FUNCTION(NAME)                                                                      \
+    IgTensor *ig_##NAME##_scalar(IgTensor *x, double value, MTLError **error) {                    \
+        return ig_elementwise(IG_OP_##NAME##_scalar, &x, &value, IgBool, error);                   \
     }
 UNARY_FUNCTION(neg)
 UNARY_FUNCTION(abs)

@@ -18,9 +18,7 @@ bool ig_fail(MTLError **error, IgErrorCode code, const char *format, ...) {
     return false;
 }
 
-bool ig_fail_no_memory(MTLError **error) {
-    return ig_fail(error, IgErrorMemory, "out of memory");
-}
+bool ig_fail_no_memory(MTLError **error) { return ig_fail(error, IgErrorMemory, "out of memory"); }
 
 const char *ig_shape_text(int rank, const int64_t *shape) {
     enum { TEXTS = 4, BYTES = IG_MAX_RANK * 22 + 8 };

@@ -62,8 +62,7 @@ static Join add_node(IgFused *f, IgData *data, int room, int *id, MTLError **err
                    .output = -1};
     int left = 0;
     bool on_the_way[IG_MAX_INPUTS]; // asked once: what is made for one input may be another
-    for (int i = 0; i < expr->n_inputs; i++)
-        left += on_the_way[i] = joins(&expr->inputs[i]);
+    for (int i = 0; i < expr->n_inputs; i++) left += on_the_way[i] = joins(&expr->inputs[i]);
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < expr->n_inputs; i++) {
             if (on_the_way[i] != (pass == 1)) continue;

@@ -132,13 +132,12 @@ static IgTensor *slope_of(IgOp op, IgTensor *x, MTLError **error) {
     case IG_OP_log1p: return ig_reciprocal(ig_add_scalar(x, 1, error), error);
     case IG_OP_asin: return ig_reciprocal(beside(x, error), error);
     case IG_OP_acos: return ig_neg(ig_reciprocal(beside(x, error), error), error);
-    case IG_OP_atan:
-        return ig_reciprocal(ig_add_scalar(ig_square(x, error), 1, error), error);
+    case IG_OP_atan: return ig_reciprocal(ig_add_scalar(ig_square(x, error), 1, error), error);
     case IG_OP_sinh: return ig_cosh(x, error);
     case IG_OP_cosh: return ig_sinh(x, error);
     case IG_OP_erf:
-        return ig_mul_scalar(ig_exp(ig_neg(ig_square(x, error), error), error),
-                             1.1283791670955126, error);
+        return ig_mul_scalar(ig_exp(ig_neg(ig_square(x, error), error), error), 1.1283791670955126,
+                             error);
     default: return NULL;
     }
 }
@@ -163,8 +162,7 @@ static IgTensor *rule_unary(IgGradNode *node, IgTensor *g, MTLError **error) {
     case IG_OP_rsqrt:
         return ig_mul(ig_mul_scalar(g, -0.5, error), ig_mul(r, ig_square(r, error), error), error);
     case IG_OP_exp: return ig_mul(g, r, error);
-    case IG_OP_exp2:
-        return ig_mul(g, ig_mul_scalar(r, 0.69314718055994531, error), error);
+    case IG_OP_exp2: return ig_mul(g, ig_mul_scalar(r, 0.69314718055994531, error), error);
     case IG_OP_expm1: return ig_mul(g, ig_add_scalar(r, 1, error), error);
     case IG_OP_log2:
     case IG_OP_log10:

@@ -21,8 +21,8 @@ bool ig_is_float(IgType type);
 IgType ig_promote(IgType a, IgType b);
 const char *ig_type_metal(IgType type); // "half"; bool is stored as "uchar"
 const char *ig_type_bits(IgType type);  // an unsigned type as large: "ushort"
-const char *
-ig_type_compute(IgType type); // what arithmetic on it is done in: "float", "int", "long"
+const char *ig_type_compute(
+    IgType type); // what arithmetic on it is done in: "float", "int", "long"
 double ig_element_get(IgType type, const void *data, int64_t i);
 void ig_element_set(IgType type, void *data, int64_t i, double v);
 
@@ -155,7 +155,7 @@ bool ig_same_device(const char *call, const IgTensor *a, const IgTensor *b, MTLE
 // What a function made on its way and needs no longer: a scope releases it, or this does.
 void ig_drop(IgTensor *tensor);
 
-// ---- Gradients (autograd.c; rules where the operation is, element-wise in grad_elementwise.c)
+// Gradients (autograd.c; rules where the operation is, element-wise in grad_elementwise.c)
 // ----
 
 typedef struct IgGradNode IgGradNode;

@@ -452,7 +452,7 @@ void texel_decode_astc(const uint8_t *block, unsigned width, unsigned height, bo
     }
     for (unsigned y = 0; y < height; y++)
         for (unsigned x = 0; x < width; x++, rgba += 4) {
-            uint8_t(*e)[4] = k.ends[partition_of(&k, x, y)];
+            uint8_t (*e)[4] = k.ends[partition_of(&k, x, y)];
             unsigned first = weight_at(&k, 0, x, y);
             unsigned second = k.dual_plane ? weight_at(&k, 1, x, y) : first;
             for (unsigned c = 0; c < 4; c++) {

@@ -133,8 +133,7 @@ typedef struct Bc6hMode {
 } Bc6hMode;
 
 enum { R0, G0, B0, R1, G1, B1, R2, G2, B2, R3, G3, B3, END = 255 };
-#define BIT(v, n)                                                                                  \
-    { v, n, n }
+#define BIT(v, n) {v, n, n}
 
 // Rows as the specification's table F has them.
 // clang-format off

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // format.h: texels to and from numbers, exactly as Metal's conversion rules say:
-//   unorm    value / (2^n - 1); written: clamped to 0 .. 1 (NaN: 0), rounded to nearest, ties to even
+//   unorm    value / (2^n - 1); written: clamped to 0 .. 1 (NaN: 0), rounded to nearest, ties to
+//   even
 //   snorm    max(value / (2^(n-1) - 1), -1); written: clamped to -1 .. 1, rounded likewise
 //   sRGB     r, g, b through the transfer function of IEC 61966-2-1, correctly rounded; a is unorm
 //   float    IEEE; 11 and 10 bits unsigned (negative: 0). Denormals, infinities and NaN are kept
@@ -21,8 +22,8 @@ void texel_decode_float(const AbiPixelFormat *f, const void *texels, size_t n, f
 void texel_encode_float(const AbiPixelFormat *f, const float *rgba, size_t n, void *texels);
 void texel_decode_int(const AbiPixelFormat *f, const void *texels, size_t n, uint32_t *rgba);
 // The values are uint where from_signed is false, else int; clamped to what the format holds.
-void texel_encode_int(const AbiPixelFormat *f, const uint32_t *rgba, bool from_signed,
-                           size_t n, void *texels);
+void texel_encode_int(const AbiPixelFormat *f, const uint32_t *rgba, bool from_signed, size_t n,
+                      void *texels);
 
 // A block (block_width x block_height texels, x fastest) of a blocked format to r, g, b, a. false:
 // there is no decoder for the format.

@@ -197,8 +197,8 @@ static uint32_t clamp_int(uint32_t v, bool from_signed, bool to_signed, unsigned
     return (uint32_t)(x < low ? low : x > high ? high : x);
 }
 
-void texel_encode_int(const AbiPixelFormat *f, const uint32_t *rgba, bool from_signed,
-                           size_t n, void *texels) {
+void texel_encode_int(const AbiPixelFormat *f, const uint32_t *rgba, bool from_signed, size_t n,
+                      void *texels) {
     assert(f->coding == ABI_CODING_BITS && abi_format_is_integer(f));
     unsigned char *p = texels;
     for (size_t i = 0; i < n; i++, p += f->block_bytes, rgba += 4) {

@@ -102,7 +102,8 @@ static double resample(MTLCommandQueue *queue, MTLComputePipelineState *p, MTLTe
 static void textures(MTLDevice *device, MTLCommandQueue *queue) {
     enum { REPEAT = 41, SIZE = 1024, WIDTH = 1920, HEIGHT = 1080 };
     MTLError *error = NULL;
-    MTLLibrary *library = mtl_device_new_library_with_source(device, tools_text_bench_resources_metal, NULL, &error);
+    MTLLibrary *library =
+        mtl_device_new_library_with_source(device, tools_text_bench_resources_metal, NULL, &error);
     MTLFunction *f = library ? mtl_library_new_function(library, "resample") : NULL;
     MTLComputePipelineState *p =
         f ? mtl_device_new_compute_pipeline_state(device, f, &error) : NULL;

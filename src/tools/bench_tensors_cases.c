@@ -338,8 +338,8 @@ static bool make_net(Net *net, IgDevice *device, const int64_t sizes[N_LAYERS + 
     net->x = numbers(device, IgFloat32, batch, sizes[0], 1, e);
     for (int l = 0; l < N_LAYERS; l++) {
         double range = 1.0 / (double)sizes[l] * 8;
-        net->parameters[2 * l] = ig_uniform(device, IgFloat32, 2, &sizes[l], -range, range,
-                                            (uint64_t)l + 2, e);
+        net->parameters[2 * l] =
+            ig_uniform(device, IgFloat32, 2, &sizes[l], -range, range, (uint64_t)l + 2, e);
         net->parameters[2 * l + 1] = ig_zeros(device, IgFloat32, 1, &sizes[l + 1], e);
         for (int i = 2 * l; i < 2 * l + 2; i++)
             if (!ig_set_requires_grad(net->parameters[i], true, e)) return false;

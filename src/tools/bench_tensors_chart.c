@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_tensors_chart.c: the figures of `ingot bench tensors` as a drawing: a panel of bars for each
-// unit, a bar for each row, and with a baseline a mark where that was.
+// bench_tensors_chart.c: the figures of `ingot bench tensors` as a drawing: a panel of bars for
+// each unit, a bar for each row, and with a baseline a mark where that was.
 #include "base/chart.h"
 #include <stdio.h>
 #include "tools/bench_tensors.h"

@@ -253,7 +253,7 @@ size_t bench_tensors_compare(const BenchReport *now, const BenchReport *before, 
         logs += log(ratio);
         printf("%-28s %-18s %13.4f %10.4f %6.2fx%s\n", row->operation, row->size, old->min_ms,
                row->min_ms, ratio,
-               worse                           ? "  SLOWER"
+               worse                             ? "  SLOWER"
                : ratio < 1 / (1 + percent / 100) ? "  faster"
                                                  : "");
     }

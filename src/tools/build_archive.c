@@ -58,14 +58,14 @@ static const CommandLine line = {
 };
 
 bool wants_archive(int argc, char **argv) {
-    for (int i = 1; i < argc; ++i)
+    for (int i = 1; i < argc; i++)
         if (!strncmp(argv[i], "--archive", 9) && (!argv[i][9] || argv[i][9] == '=')) return true;
     return false;
 }
 
 // The constant a key names, by name or index; NULL: the function has none.
 static MTLFunctionConstant *find_constant(const MTLFunction *f, const char *key, size_t n) {
-    for (size_t k = 0; k < mtl_function_function_constant_count(f); ++k) {
+    for (size_t k = 0; k < mtl_function_function_constant_count(f); k++) {
         MTLFunctionConstant *c = mtl_function_function_constant(f, k);
         const char *name = mtl_function_constant_name(c);
         char index[24];
@@ -83,7 +83,7 @@ static MTLFunction *specialised(const Options *o, MTLLibrary *library, const cha
     MTLFunction *plain = mtl_library_new_function(library, name), *special = NULL;
     MTLFunctionConstantValues *values = mtl_function_constant_values_new();
     MTLError *error = NULL;
-    for (size_t i = 0; plain && values && i < o->constants.n; ++i) {
+    for (size_t i = 0; plain && values && i < o->constants.n; i++) {
         const char *key = o->constants.items[i], *eq = strchr(key, '=');
         MTLFunctionConstant *c = find_constant(plain, key, (size_t)(eq - key));
         if (!c) continue;
@@ -121,7 +121,7 @@ static bool add(MTLBinaryArchive *archive, MTLFunction *f, MTLSize group) {
 }
 
 static bool wanted(const Options *o, const char *name) {
-    for (size_t i = 0; i < o->functions.n; ++i)
+    for (size_t i = 0; i < o->functions.n; i++)
         if (!strcmp(o->functions.items[i], name)) return true;
     return !o->functions.n;
 }
@@ -131,7 +131,7 @@ static int add_all(const Options *o, MTLLibrary *library, MTLBinaryArchive *arch
     bool *used = must_alloc(o->constants.n, sizeof *used);
     int status = EXIT_FINE;
     size_t n = 0;
-    for (size_t i = 0; i < mtl_library_function_name_count(library); ++i) {
+    for (size_t i = 0; i < mtl_library_function_name_count(library); i++) {
         const char *name = mtl_library_function_name(library, i);
         if (!wanted(o, name)) continue;
         MTLFunction *f = specialised(o, library, name, used);
@@ -140,23 +140,23 @@ static int add_all(const Options *o, MTLLibrary *library, MTLBinaryArchive *arch
             continue;
         }
         bool ok = f && add(archive, f, (MTLSize){0, 0, 0});
-        for (size_t k = 0; ok && k < o->groups.n; ++k) {
+        for (size_t k = 0; ok && k < o->groups.n; k++) {
             MTLSize group = {0, 0, 0};
             parse_size(o->groups.items[k], &group);
             ok = add(archive, f, group);
         }
         if (!ok) status = EXIT_INPUT;
-        ++n;
+        n++;
         mtl_release(f);
     }
-    for (size_t i = 0; i < o->functions.n; ++i) {
+    for (size_t i = 0; i < o->functions.n; i++) {
         MTLFunction *f = mtl_library_new_function(library, o->functions.items[i]);
         if (!f)
             status = complain(EXIT_INPUT, "build", "'%s' has no kernel '%s'", o->path,
                               o->functions.items[i]);
         mtl_release(f);
     }
-    for (size_t i = 0; i < o->constants.n; ++i)
+    for (size_t i = 0; i < o->constants.n; i++)
         if (!used[i])
             status = complain(EXIT_INPUT, "build", "no kernel has a function constant as in '%s'",
                               o->constants.items[i]);

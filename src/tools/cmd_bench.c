@@ -73,7 +73,7 @@ static double once(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *buffe
     if (p) {
         MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(c);
         mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
-        for (size_t i = 0; i < n_buffers; ++i)
+        for (size_t i = 0; i < n_buffers; i++)
             mtl_compute_command_encoder_set_buffer(e, buffers[i], 0, i);
         if (n) mtl_compute_command_encoder_set_bytes(e, &n, sizeof n, n_buffers);
         mtl_compute_command_encoder_dispatch_threads(e, grid, group);
@@ -91,9 +91,9 @@ static double once(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *buffe
 static double typical(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *buffers,
                       size_t n_buffers, uint32_t n, MTLSize grid, MTLSize group, size_t repeat) {
     double *times = must_alloc(repeat, sizeof *times), m = -1;
-    for (size_t i = 0; i < 3; ++i) once(b, p, buffers, n_buffers, n, grid, group);
+    for (size_t i = 0; i < 3; i++) once(b, p, buffers, n_buffers, n, grid, group);
     size_t k = 0;
-    while (k < repeat && (times[k] = once(b, p, buffers, n_buffers, n, grid, group)) >= 0) ++k;
+    while (k < repeat && (times[k] = once(b, p, buffers, n_buffers, n, grid, group)) >= 0) k++;
     if (k == repeat) m = median(times, repeat);
     free(times);
     return m;
@@ -107,7 +107,7 @@ void bench_line(const char *what, double value, const char *unit) {
     fflush(stdout);
 }
 
-// --- compile times: each in a process of its own, in a cache folder of its own ---
+// ---- compile times: each in a process of its own, in a cache folder of its own ----
 
 static const char tiny[] = "#include <metal_stdlib>\nusing namespace metal;\n"
                            "kernel void tiny(device float *x, uint i [[thread_position_in_grid]]) "
@@ -214,9 +214,9 @@ static int remove_one(const char *path, const struct stat *st, int flag, struct 
 // setenv: the runtime's threads read ours meanwhile.
 static char **with_cache(char *setting, char *compiler) {
     size_t n = 0, k = 0;
-    while (environ[n]) ++n;
+    while (environ[n]) n++;
     char **copy = must_alloc(n + 3, sizeof *copy);
-    for (size_t i = 0; i < n; ++i)
+    for (size_t i = 0; i < n; i++)
         if (strncmp(environ[i], "INGOT_CACHE_DIR=", 16) &&
             (!compiler || strncmp(environ[i], "INGOT_MSLC=", 11)))
             copy[k++] = environ[i];
@@ -239,13 +239,13 @@ static void compile_times(void) {
     puts("compiler, library and pipeline of a tiny kernel");
     bench_line("the very first, with an empty cache", compile_in_child(1, environment) * 1e3, "ms");
     double cold[5], cached[9];
-    for (int i = 0; i < 5; ++i) cold[i] = compile_in_child(i + 2, environment) * 1e3;
-    for (int i = 0; i < 9; ++i) cached[i] = compile_in_child(2, environment) * 1e3;
+    for (int i = 0; i < 5; i++) cold[i] = compile_in_child(i + 2, environment) * 1e3;
+    for (int i = 0; i < 9; i++) cached[i] = compile_in_child(2, environment) * 1e3;
     bench_line("cold: new source, compiler not running", median(cold, 5), "ms");
     bench_line("cached, in a new process", median(cached, 9), "ms");
     char *files = text_format("%s/tiny", folder);
     if (files && make_archive(files)) {
-        for (int i = 0; i < 9; ++i) cached[i] = in_child("--archive-once", files, bare) * 1e3;
+        for (int i = 0; i < 9; i++) cached[i] = in_child("--archive-once", files, bare) * 1e3;
         bench_line("metallib and archive, no compiler", median(cached, 9), "ms");
     }
     free(files);
@@ -271,7 +271,7 @@ static double commit_rate(Bench *b, MTLComputePipelineState *p, MTLBuffer *x) {
     MTLSize one = {32, 1, 1};
     MTLCommandBuffer *last = NULL;
     double t = seconds_now();
-    for (int i = 0; i < N; ++i) {
+    for (int i = 0; i < N; i++) {
         MTLCommandBuffer *c = mtl_command_queue_command_buffer(b->queue);
         MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(c);
         mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
@@ -295,7 +295,7 @@ static void rates(Bench *b) {
     puts("rates, one thread");
     if (p) {
         double runs[5];
-        for (int i = 0; i < 5; ++i) runs[i] = commit_rate(b, p, x);
+        for (int i = 0; i < 5; i++) runs[i] = commit_rate(b, p, x);
         bench_line("encode and commit a small dispatch", median(runs, 5) * 1e-3, "thousand/s");
     }
     mtl_release(p);
@@ -306,7 +306,7 @@ static void kernels(Bench *b) {
     const size_t n = (size_t)16 << 20, size = 512;
     MTLBuffer *buffers[3];
     puts("kernels");
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         buffers[i] = mtl_device_new_buffer(b->device, n * 4, 0);
         if (!buffers[i]) {
             bench_line("(not enough memory)", -1, "");
@@ -314,7 +314,7 @@ static void kernels(Bench *b) {
             return;
         }
         float *p = mtl_buffer_contents(buffers[i]);
-        for (size_t k = 0; k < n; ++k) p[k] = (float)(k & 1023) * 0x1p-10f;
+        for (size_t k = 0; k < n; k++) p[k] = (float)(k & 1023) * 0x1p-10f;
     }
     MTLComputePipelineState *add = pipeline(b, b->library, "add");
     MTLComputePipelineState *matmul = pipeline(b, b->library, "matmul");
@@ -338,7 +338,7 @@ static void kernels(Bench *b) {
     mtl_release(add);
     mtl_release(matmul);
     mtl_release(reduce);
-    for (int i = 0; i < 3; ++i) mtl_release(buffers[i]);
+    for (int i = 0; i < 3; i++) mtl_release(buffers[i]);
 }
 
 // The same kernel with and without checks of its accesses, in turns: what else the machine does
@@ -350,11 +350,11 @@ static void validation(Bench *b) {
     MTLBuffer *buffers[3];
     double times[2][REPEAT];
     bool ok = f != NULL;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         buffers[i] = mtl_device_new_buffer(b->device, i == 1 ? 25 * 4 : SIZE * SIZE * 4, 0);
         ok = ok && buffers[i];
     }
-    for (int i = 0; ok && i < 2; ++i) {
+    for (int i = 0; ok && i < 2; i++) {
         MTLComputePipelineDescriptor d = {.compute_function = f,
                                           .shader_validation = i ? MTLShaderValidationEnabled
                                                                  : MTLShaderValidationDisabled};
@@ -362,8 +362,8 @@ static void validation(Bench *b) {
         ok = p[i] != NULL;
     }
     MTLSize grid = {SIZE, SIZE, 1}, group = {32, 8, 1};
-    for (int k = -3; ok && k < REPEAT; ++k)
-        for (int i = 0; i < 2; ++i) {
+    for (int k = -3; ok && k < REPEAT; k++)
+        for (int i = 0; i < 2; i++) {
             double t = once(b, p[i], buffers, 3, SIZE, grid, group);
             if (k >= 0) times[i][k] = t * 1e3;
             ok = ok && t >= 0;
@@ -373,8 +373,8 @@ static void validation(Bench *b) {
     bench_line("5x5 blur, 1024 x 1024", plain, "ms");
     bench_line("the same with MTL_SHADER_VALIDATION", checked, "ms");
     bench_line("ratio", ok ? checked / plain : -1, "x");
-    for (int i = 0; i < 2; ++i) mtl_release(p[i]);
-    for (int i = 0; i < 3; ++i) mtl_release(buffers[i]);
+    for (int i = 0; i < 2; i++) mtl_release(p[i]);
+    for (int i = 0; i < 3; i++) mtl_release(buffers[i]);
     mtl_release(f);
 }
 

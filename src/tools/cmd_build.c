@@ -17,7 +17,7 @@ int cmd_build(int argc, char **argv) {
     char **child = must_alloc((size_t)argc + 2, sizeof *child);
     child[0] = "mslc";
     child[1] = "build";
-    for (int i = 1; i < argc; ++i) child[i + 1] = argv[i];
+    for (int i = 1; i < argc; i++) child[i + 1] = argv[i];
     setenv("INGOT_PROGRAM", "ingot build", 1); // the name in its messages
     char *path = find_compiler();
     pid_t pid;

@@ -49,9 +49,9 @@ static Tally walk(const char *dir, const char *kind, bool clear) {
         struct stat st;
         if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
             continue;
-        ++t.n;
+        t.n++;
         t.n_bytes += (unsigned long long)st.st_size;
-        if (clear && unlinkat(dirfd(d), e->d_name, 0) && errno != ENOENT) ++t.n_failed;
+        if (clear && unlinkat(dirfd(d), e->d_name, 0) && errno != ENOENT) t.n_failed++;
     }
     if (d) closedir(d);
     free(folder);
@@ -62,7 +62,7 @@ static int size(const char *dir) {
     static const char *const names[] = {"libraries", "kernels", "precompiled headers"};
     unsigned long long total = 0;
     printf("%s\n", dir);
-    for (int i = 0; i < N_COUNTED; ++i) {
+    for (int i = 0; i < N_COUNTED; i++) {
         Tally t = walk(dir, kinds[i], false);
         total += t.n_bytes;
         printf("  %-20s %6zu files %10.2f MiB\n", names[i], t.n, (double)t.n_bytes / 1048576);
@@ -75,7 +75,7 @@ static int size(const char *dir) {
 static int clear(const char *dir) {
     size_t n = 0, n_failed = 0;
     unsigned long long n_bytes = 0;
-    for (int i = 0; i < N_KINDS; ++i) {
+    for (int i = 0; i < N_KINDS; i++) {
         Tally t = walk(dir, kinds[i], true);
         if (i < N_COUNTED) {
             n += t.n;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cmd_cc.c: `ingot cc` and `ingot c++`: clang for programs written for a Mac. Adds the flags of the Objective-C
-// ABI, the headers under Apple's names and the libraries, and takes out what only Apple's linker knows.
+// cmd_cc.c: `ingot cc` and `ingot c++`: clang for programs written for a Mac. Adds the flags of the
+// Objective-C ABI, the headers under Apple's names and the libraries, and takes out what only
+// Apple's linker knows.
 #include "tools/tools.h"
 #include <limits.h>
 #include <stdio.h>
@@ -41,7 +42,7 @@ static bool find_places(Places *p) {
     if (n <= 0) return false;
     exe[n] = 0;
     *strrchr(exe, '/') = 0;
-    for (size_t i = 0; i < sizeof tries / sizeof *tries; ++i) {
+    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
         snprintf(path, sizeof path, "%s/%s", exe, tries[i].include);
         if (!realpath(path, p->include)) continue;
         snprintf(path, sizeof path, "%s/%s", exe, tries[i].lib);
@@ -75,7 +76,7 @@ static void add_link_flags(Strings *s, const Places *p) {
     char path[PATH_MAX + 32];
     strings_add(s, text("-L%s", p->lib));
     strings_add(s, text("-Wl,-rpath,%s", p->lib));
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; ++i) {
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         snprintf(path, sizeof path, "%s/lib%s.so", p->lib, libraries[i]);
         if (access(path, R_OK) == 0) strings_add(s, text("-l%s", libraries[i]));
     }
@@ -86,11 +87,11 @@ static bool take_arguments(Strings *s, const Places *p, int argc, char **argv) {
     static const char *const with_value[] = {"-arch", "-isysroot", "-weak_framework"};
     bool links = true;
     char path[PATH_MAX + 64];
-    for (int i = 1; i < argc; ++i) {
+    for (int i = 1; i < argc; i++) {
         const char *a = argv[i];
         bool dropped = strncmp(a, "-mmacosx-version-min", 20) == 0 ||
                        strncmp(a, "-mmacos-version-min", 19) == 0;
-        for (size_t k = 0; k < sizeof with_value / sizeof *with_value; ++k)
+        for (size_t k = 0; k < sizeof with_value / sizeof *with_value; k++)
             if (!strcmp(a, with_value[k])) dropped = true, ++i;
         if (dropped) continue;
         if (!strcmp(a, "-framework") && i + 1 < argc) {
@@ -122,7 +123,7 @@ static int compile(int argc, char **argv, const char *compiler, const char *comm
     bool links = show || take_arguments(&all, &places, argc, argv);
     if (links) add_link_flags(&all, &places);
     if (show) {
-        for (size_t i = 1; i < all.n; ++i) printf("%s%s", all.items[i], i + 1 < all.n ? " " : "\n");
+        for (size_t i = 1; i < all.n; i++) printf("%s%s", all.items[i], i + 1 < all.n ? " " : "\n");
         strings_free(&all);
         return EXIT_FINE;
     }

@@ -83,12 +83,12 @@ static void make_data(Job *job) {
     const size_t n = (size_t)image->width * image->height;
     job->positions = must_alloc(n * 2, sizeof(float));
     job->targets = must_alloc(n * 3, sizeof(float));
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         job->positions[2 * i] = ((float)(i % image->width) + 0.5f) / (float)image->width * 2 - 1;
         job->positions[2 * i + 1] =
             ((float)(i / image->width) + 0.5f) / (float)image->height * 2 - 1;
     }
-    for (size_t i = 0; i < n * 3; ++i) job->targets[i] = image->rgb[i] / 255.0f;
+    for (size_t i = 0; i < n * 3; i++) job->targets[i] = image->rgb[i] / 255.0f;
 }
 
 static bool train(const Job *job, NeuralNetwork *net, char *message) {
@@ -159,7 +159,7 @@ static bool compress_one(const Job *job, uint32_t hidden, uint32_t layers, Resul
     bool ok = train(job, &net, message) && measure(job, &net, &best->float_psnr, NULL, message);
     const unsigned first = job->bits ? (unsigned)job->bits : 6, last = job->bits ? first : 10;
     double best_score = -INFINITY;
-    for (unsigned bits = first; ok && bits <= last; ++bits) {
+    for (unsigned bits = first; ok && bits <= last; bits++) {
         Result r = *best;
         r.data = NULL;
         ok = pack(job, &net, bits, &r, message);
@@ -199,7 +199,7 @@ static bool jpeg_table(const Job *job, ChartCurve *curve, char *message) {
         printf("JPEG has no pictures of this size\n");
         return true;
     }
-    for (size_t i = 0; i < sizeof qualities / sizeof *qualities; ++i) {
+    for (size_t i = 0; i < sizeof qualities / sizeof *qualities; i++) {
         size_t n;
         NeuralImage back;
         unsigned char *data = neural_image_encode_jpeg(&job->image, qualities[i], &n, message);
@@ -230,8 +230,8 @@ static bool print_table(const Job *job, const Result *r, ChartCurve *jpeg, char 
 // long as the file is too large.
 static bool compress_to_bytes(const Job *job, Result *r, char *message) {
     int i = N_LADDER - 1;
-    while (i > 0 && count_params(ladder[i].hidden, ladder[i].layers) + 90 > job->bytes) --i;
-    for (; i >= 0; --i) {
+    while (i > 0 && count_params(ladder[i].hidden, ladder[i].layers) + 90 > job->bytes) i--;
+    for (; i >= 0; i--) {
         if (!compress_one(job, ladder[i].hidden, ladder[i].layers, r, message)) return false;
         print_result(job, r);
         if (r->n_bytes <= job->bytes) return true;
@@ -242,12 +242,12 @@ static bool compress_to_bytes(const Job *job, Result *r, char *message) {
 }
 
 static bool compress_to_psnr(const Job *job, Result *r, char *message) {
-    for (int i = 0; i < N_LADDER; ++i) {
+    for (int i = 0; i < N_LADDER; i++) {
         if (!compress_one(job, ladder[i].hidden, ladder[i].layers, r, message)) return false;
         print_result(job, r);
         if (r->psnr >= job->psnr) return true;
         // Sizes between are not worth their training when much is missing.
-        if (job->psnr - r->psnr > 3 && i + 2 < N_LADDER) ++i;
+        if (job->psnr - r->psnr > 3 && i + 2 < N_LADDER) i++;
         free(r->data);
         r->data = NULL;
     }

@@ -64,7 +64,7 @@ static void add_noise(Job *job, uint64_t stream) {
     NeuralRandom r;
     neural_random_init(&r, job->seed, stream);
     const size_t n = (size_t)job->width * job->height * 3;
-    for (size_t i = 0; i < n; ++i)
+    for (size_t i = 0; i < n; i++)
         job->noisy[i] = (float)(job->clean.rgb[i] / 255.0 + job->sigma / 255 * gaussian(&r));
 }
 
@@ -80,14 +80,14 @@ static size_t clamp_index(int64_t i, size_t n) {
 static void patch(const Job *job, size_t x, size_t y, float *to) {
     const int64_t radius = (int64_t)job->radius;
     const float *own = job->noisy + (y * job->width + x) * 3;
-    for (int c = 0; c < 3; ++c) *to++ = own[c] - 0.5f;
-    for (int64_t dy = -radius; dy <= radius; ++dy)
-        for (int64_t dx = -radius; dx <= radius; ++dx) {
+    for (int c = 0; c < 3; c++) *to++ = own[c] - 0.5f;
+    for (int64_t dy = -radius; dy <= radius; dy++)
+        for (int64_t dx = -radius; dx <= radius; dx++) {
             if (!dx && !dy) continue;
             const float *p = job->noisy + (clamp_index((int64_t)y + dy, job->height) * job->width +
                                            clamp_index((int64_t)x + dx, job->width)) *
                                               3;
-            for (int c = 0; c < 3; ++c) *to++ = p[c] - own[c];
+            for (int c = 0; c < 3; c++) *to++ = p[c] - own[c];
         }
 }
 
@@ -100,11 +100,11 @@ static bool init_network(const Job *job, NeuralNetwork *net, char *message) {
     if (!neural_network_init(net, 3, sizes, NEURAL_RELU, NEURAL_LINEAR, message)) return false;
     NeuralRandom r;
     neural_random_init(&r, job->seed, 10);
-    for (uint32_t i = 0; i < 3; ++i) {
+    for (uint32_t i = 0; i < 3; i++) {
         const NeuralLayer *l = net->layers + i;
         // The last layer begins small: the first guess is that nothing is wrong.
         const float bound = sqrtf(6.0f / (float)l->n_in) * (i == 2 ? 0.1f : 1);
-        for (size_t k = 0; k < (size_t)l->n_in * l->n_out; ++k)
+        for (size_t k = 0; k < (size_t)l->n_in * l->n_out; k++)
             l->weights[k] = neural_random_uniform(&r, -bound, bound);
     }
     return true;
@@ -116,23 +116,23 @@ static bool train(Job *job, NeuralNetwork *net, ChartCurve *curve, char *message
     float *inputs = must_alloc((size_t)MAX_PAIRS * n_in, sizeof *inputs);
     float *targets = must_alloc((size_t)MAX_PAIRS * 3, sizeof *targets);
     size_t n_seen = 0, n = 0;
-    for (size_t y = 0; y < job->height; ++y)
-        for (size_t x = 0; x < job->width; ++x) n_seen += is_seen(x, y);
+    for (size_t y = 0; y < job->height; y++)
+        for (size_t x = 0; x < job->width; x++) n_seen += is_seen(x, y);
     // Of larger pictures a part, spread evenly.
     const double step = n_seen > MAX_PAIRS ? (double)n_seen / MAX_PAIRS : 1;
     double next = 0;
     size_t at = 0;
-    for (size_t y = 0; y < job->height; ++y)
-        for (size_t x = 0; x < job->width && n < MAX_PAIRS; ++x) {
+    for (size_t y = 0; y < job->height; y++)
+        for (size_t x = 0; x < job->width && n < MAX_PAIRS; x++) {
             if (!is_seen(x, y)) continue;
             if ((double)at++ < next) continue;
             next += step;
             patch(job, x, y, inputs + n * n_in);
-            for (size_t c = 0; c < 3; ++c) {
+            for (size_t c = 0; c < 3; c++) {
                 size_t i = (y * job->width + x) * 3 + c;
                 targets[n * 3 + c] = job->clean.rgb[i] / 255.0f - job->noisy[i];
             }
-            ++n;
+            n++;
         }
     const NeuralDataset data = {(uint32_t)n, n_in, 3, inputs, targets};
     const NeuralTrainOptions options = {.batch = 1024,
@@ -150,7 +150,7 @@ static bool train(Job *job, NeuralNetwork *net, ChartCurve *curve, char *message
         float losses[16];
         uint32_t now = job->steps - done < 16 ? (uint32_t)(job->steps - done) : 16;
         ok = neural_trainer_step(trainer, now, losses, message);
-        for (uint32_t i = 0; ok && i < now; ++i)
+        for (uint32_t i = 0; ok && i < now; i++)
             chart_curve_add(curve, (double)(done + i + 1), (double)losses[i]);
         done += now;
         progress_step(&progress, done, NULL);
@@ -175,7 +175,7 @@ static bool apply(const Job *job, const NeuralNetwork *net, NeuralImage *out, ch
     bool ok = neural_image_create(out, job->width, job->height, message);
     for (size_t first = 0; ok && first < n; first += BAND) {
         const size_t now = n - first < BAND ? n - first : BAND;
-        for (size_t i = 0; i < now; ++i)
+        for (size_t i = 0; i < now; i++)
             patch(job, (first + i) % job->width, (first + i) / job->width, inputs + i * n_in);
         const NeuralDataset data = {(uint32_t)now, (uint32_t)n_in, 3, inputs, zeros};
         NeuralTrainer *t =
@@ -183,7 +183,7 @@ static bool apply(const Job *job, const NeuralNetwork *net, NeuralImage *out, ch
         NeuralEvaluation e;
         ok = t && neural_trainer_evaluate(t, &e, NULL, outputs, message);
         neural_trainer_free(t);
-        for (size_t i = 0; ok && i < now * 3; ++i)
+        for (size_t i = 0; ok && i < now * 3; i++)
             out->rgb[first * 3 + i] = to_byte(job->noisy[first * 3 + i] + outputs[i]);
     }
     free(inputs), free(zeros), free(outputs);
@@ -195,13 +195,13 @@ static bool apply(const Job *job, const NeuralNetwork *net, NeuralImage *out, ch
 static void blur(const Job *job, double sigma, NeuralImage *out) {
     enum { R = 4 };
     double weights[2 * R + 1], whole = 0;
-    for (int i = -R; i <= R; ++i) whole += weights[i + R] = exp(-i * i / (2 * sigma * sigma));
-    for (size_t y = 0; y < job->height; ++y)
-        for (size_t x = 0; x < job->width; ++x)
-            for (size_t c = 0; c < 3; ++c) {
+    for (int i = -R; i <= R; i++) whole += weights[i + R] = exp(-i * i / (2 * sigma * sigma));
+    for (size_t y = 0; y < job->height; y++)
+        for (size_t x = 0; x < job->width; x++)
+            for (size_t c = 0; c < 3; c++) {
                 double sum = 0;
-                for (int j = -R; j <= R; ++j)
-                    for (int i = -R; i <= R; ++i)
+                for (int j = -R; j <= R; j++)
+                    for (int i = -R; i <= R; i++)
                         sum +=
                             weights[j + R] * weights[i + R] *
                             (double)
@@ -217,10 +217,10 @@ static void blur(const Job *job, double sigma, NeuralImage *out) {
 static double unseen_psnr(const Job *job, const NeuralImage *image) {
     double sum = 0;
     size_t n = 0;
-    for (size_t y = 0; y < job->height; ++y)
-        for (size_t x = 0; x < job->width; ++x) {
+    for (size_t y = 0; y < job->height; y++)
+        for (size_t x = 0; x < job->width; x++) {
             if (is_seen(x, y)) continue;
-            for (size_t c = 0; c < 3; ++c, ++n) {
+            for (size_t c = 0; c < 3; c++, n++) {
                 size_t i = (y * job->width + x) * 3 + c;
                 double e = (image->rgb[i] - job->clean.rgb[i]) / 255.0;
                 sum += e * e;
@@ -239,7 +239,7 @@ static bool run(Job *job, char *message) {
     add_noise(job, 21); // noise that training has not seen
     ok = ok && neural_image_create(&noisy, job->width, job->height, message) &&
          neural_image_create(&blurred, job->width, job->height, message);
-    for (size_t i = 0; ok && i < (size_t)job->width * job->height * 3; ++i)
+    for (size_t i = 0; ok && i < (size_t)job->width * job->height * 3; i++)
         noisy.rgb[i] = to_byte(job->noisy[i]);
     ok = ok && apply(job, &net, &result, message);
     if (ok) {

@@ -23,7 +23,7 @@ static void usage(FILE *f) {
           "Pictures and shapes as small neural networks that compute a colour or a distance from\n"
           "a position. Weights are JSON files in the format other trainers for Metal use.\n\n",
           f);
-    for (int i = 0; i < N_PARTS; ++i)
+    for (int i = 0; i < N_PARTS; i++)
         fprintf(f, "  ingot implicit %-8s %s\n", parts[i].name, parts[i].what);
     fputs("\n`ingot implicit PART --help` says more. `train_siren` is `train` for a SIREN.\n", f);
 }
@@ -38,7 +38,7 @@ int cmd_implicit(int argc, char **argv) {
         usage(stdout);
         return EXIT_FINE;
     }
-    for (int i = 0; i < N_PARTS; ++i)
+    for (int i = 0; i < N_PARTS; i++)
         if (!strcmp(name, parts[i].name)) return parts[i].run(argc - 1, argv + 1);
     return complain(EXIT_USAGE, "implicit", "there is no part '%s' (try `ingot implicit --help`)",
                     name);

@@ -15,7 +15,7 @@ static void print_bytes(const char *what, uint64_t n) {
     int u = 0;
     while (v >= 1024 && u < 4) {
         v /= 1024;
-        ++u;
+        u++;
     }
     printf("  %-34s %.4g %s\n", what, v, units[u]);
 }
@@ -35,7 +35,7 @@ static void print_families(const MTLDevice *d) {
         {MTLGPUFamilyMetal3, "Metal3"},   {MTLGPUFamilyMetal4, "Metal4"},
     };
     printf("  %-34s", "families");
-    for (size_t i = 0; i < sizeof families / sizeof *families; ++i)
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (mtl_device_supports_family(d, families[i].family)) printf(" %s", families[i].name);
     putchar('\n');
 }
@@ -63,7 +63,7 @@ int cmd_info(int argc, char **argv) {
     size_t n = mtl_copy_all_devices(devices, 16);
     if (n > 16) n = 16;
     if (!n) return complain(EXIT_INPUT, "info", "there is no device");
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         print_device(devices[i]);
         mtl_release(devices[i]);
     }

@@ -50,7 +50,7 @@ static void mark(const RfLibrary *rf, uint32_t ix, bool *used) {
     if (used[ix]) return;
     used[ix] = true;
     if (t->element != UINT32_MAX) mark(rf, t->element, used);
-    for (uint32_t i = 0; i < t->n_members; ++i) mark(rf, t->members[i].type, used);
+    for (uint32_t i = 0; i < t->n_members; i++) mark(rf, t->members[i].type, used);
 }
 
 static void print_function(const RfLibrary *rf, const RfFunction *f) {
@@ -61,7 +61,7 @@ static void print_function(const RfLibrary *rf, const RfFunction *f) {
         printf("  threads per threadgroup, exactly %u x %u x %u\n", f->required_threads[0],
                f->required_threads[1] ? f->required_threads[1] : 1,
                f->required_threads[2] ? f->required_threads[2] : 1);
-    for (uint32_t i = 0; i < f->n_args; ++i) {
+    for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *a = &f->args[i];
         const RfType *t = &rf->types[a->type];
         if (a->kind == RF_ARG_BUILTIN) {
@@ -85,7 +85,7 @@ static void print_function(const RfLibrary *rf, const RfFunction *f) {
         if (*a->condition) printf(", only if a function constant says so");
         putchar('\n');
     }
-    for (uint32_t i = 0; i < f->n_constants; ++i) {
+    for (uint32_t i = 0; i < f->n_constants; i++) {
         const RfConstant *c = &rf->constants[f->constants[i]];
         printf("  %-8s %-5u %-16s %s\n", "constant", c->index, c->name, rf->types[c->type].name);
     }
@@ -93,16 +93,16 @@ static void print_function(const RfLibrary *rf, const RfFunction *f) {
 
 static void print_text(const RfLibrary *rf) {
     bool *used = must_alloc(rf->n_types, sizeof *used);
-    for (uint32_t i = 0; i < rf->n_functions; ++i) {
+    for (uint32_t i = 0; i < rf->n_functions; i++) {
         print_function(rf, &rf->functions[i]);
-        for (uint32_t k = 0; k < rf->functions[i].n_args; ++k)
+        for (uint32_t k = 0; k < rf->functions[i].n_args; k++)
             mark(rf, rf->functions[i].args[k].type, used);
     }
-    for (uint32_t i = 0; i < rf->n_types; ++i) {
+    for (uint32_t i = 0; i < rf->n_types; i++) {
         const RfType *t = &rf->types[i];
         if (!used[i] || !t->n_members) continue;
         printf("struct %s, %u bytes, aligned to %u\n", t->name, t->size, t->align);
-        for (uint32_t k = 0; k < t->n_members; ++k)
+        for (uint32_t k = 0; k < t->n_members; k++)
             printf("  %6u  %-16s %s\n", t->members[k].offset, t->members[k].name,
                    rf->types[t->members[k].type].name);
     }
@@ -110,7 +110,7 @@ static void print_text(const RfLibrary *rf) {
     free(used);
 }
 
-// --- JSON ---
+// ---- JSON ----
 
 static void put_key(Text *t, const char *key, const char *value) {
     text_printf(t, "\"%s\": ", key);
@@ -149,12 +149,12 @@ static void put_function(Text *t, const RfLibrary *rf, const RfFunction *f) {
         t, ", \"max_total_threads\": %u, \"required_threads\": [%u, %u, %u],\n     \"args\": [",
         f->max_total_threads, f->required_threads[0], f->required_threads[1],
         f->required_threads[2]);
-    for (uint32_t i = 0; i < f->n_args; ++i) {
+    for (uint32_t i = 0; i < f->n_args; i++) {
         text_add(t, i ? ",\n       " : "\n       ");
         put_arg(t, rf, &f->args[i]);
     }
     text_add(t, "],\n     \"constants\": [");
-    for (uint32_t i = 0; i < f->n_constants; ++i) {
+    for (uint32_t i = 0; i < f->n_constants; i++) {
         const RfConstant *c = &rf->constants[f->constants[i]];
         text_add(t, i ? ", {" : "{");
         put_key(t, "name", c->name);
@@ -169,7 +169,7 @@ static void put_struct(Text *t, const RfLibrary *rf, const RfType *type) {
     text_add(t, "    {");
     put_key(t, "name", type->name);
     text_printf(t, ", \"size\": %u, \"align\": %u, \"members\": [", type->size, type->align);
-    for (uint32_t i = 0; i < type->n_members; ++i) {
+    for (uint32_t i = 0; i < type->n_members; i++) {
         text_add(t, i ? ", {" : "{");
         put_key(t, "name", type->members[i].name);
         text_printf(t, ", \"offset\": %u, ", type->members[i].offset);
@@ -182,13 +182,13 @@ static void put_struct(Text *t, const RfLibrary *rf, const RfType *type) {
 static int print_json(const RfLibrary *rf) {
     Text t = {0};
     text_add(&t, "{\n  \"functions\": [\n");
-    for (uint32_t i = 0; i < rf->n_functions; ++i) {
+    for (uint32_t i = 0; i < rf->n_functions; i++) {
         put_function(&t, rf, &rf->functions[i]);
         text_add(&t, i + 1 < rf->n_functions ? ",\n" : "\n");
     }
     text_add(&t, "  ],\n  \"structs\": [\n");
     bool first = true;
-    for (uint32_t i = 0; i < rf->n_types; ++i) {
+    for (uint32_t i = 0; i < rf->n_types; i++) {
         if (!rf->types[i].n_members) continue;
         if (!first) text_add(&t, ",\n");
         put_struct(&t, rf, &rf->types[i]);

@@ -27,7 +27,7 @@ static int open_functions(Render *r) {
     if (!r->data) return complain(EXIT_INPUT, "render", "'%s': %s", o->path, why);
     static const MTLFunctionType types[] = {MTLFunctionTypeVertex, MTLFunctionTypeFragment};
     static const char *const whats[] = {"vertex function", "fragment function"};
-    for (int s = 0; s < N_STAGES; ++s) {
+    for (int s = 0; s < N_STAGES; s++) {
         if (!o->functions[s]) continue;
         FunctionQuery query = {.path = o->path,
                                .name = o->functions[s],
@@ -52,7 +52,7 @@ static int make_pipeline(Render *r) {
                                      .depth_attachment_pixel_format =
                                          o->depth ? MTLPixelFormatDepth32Float
                                                   : MTLPixelFormatInvalid};
-    for (size_t i = 0; i < o->n_outputs; ++i) {
+    for (size_t i = 0; i < o->n_outputs; i++) {
         const RenderOutput *out = &o->outputs[i];
         if (out->depth) continue;
         d.color_attachments[out->color].pixel_format = out->format;
@@ -69,7 +69,7 @@ static int make_pipeline(Render *r) {
 }
 
 static void set_arguments(const Render *r, MTLRenderCommandEncoder *e) {
-    for (size_t i = 0; i < r->o->n_given; ++i) {
+    for (size_t i = 0; i < r->o->n_given; i++) {
         const Given *g = &r->o->given[i];
         if (g->used[VERTEX]) {
             size_t at = g->index[VERTEX];
@@ -85,7 +85,7 @@ static void set_arguments(const Render *r, MTLRenderCommandEncoder *e) {
                 mtl_render_command_encoder_set_fragment_sampler_state(e, g->sampler, at);
         }
     }
-    for (size_t i = 0; i < 16; ++i) {
+    for (size_t i = 0; i < 16; i++) {
         if (r->sampler_slots[VERTEX][i])
             mtl_render_command_encoder_set_vertex_sampler_state(e, r->sampler, i);
         if (r->sampler_slots[FRAGMENT][i])
@@ -101,7 +101,7 @@ static MTLRenderPassDescriptor describe_pass(const Render *r) {
                           o->depth_compare == MTLCompareFunctionGreaterEqual;
     pass.depth_attachment.texture = r->depth;
     pass.depth_attachment.clear_depth = nearer_is_more ? 0 : 1;
-    for (size_t i = 0; i < o->n_outputs; ++i) {
+    for (size_t i = 0; i < o->n_outputs; i++) {
         const RenderOutput *out = &o->outputs[i];
         if (out->depth) {
             pass.depth_attachment.store_action = store;
@@ -170,7 +170,7 @@ static int draw_picture(Render *r) {
     if (!status) status = make_pipeline(r);
     if (status) return status;
     double *times = must_alloc(r->o->repeat, sizeof *times);
-    for (size_t i = 0; !status && i < r->o->repeat; ++i)
+    for (size_t i = 0; !status && i < r->o->repeat; i++)
         if ((times[i] = draw(r)) < 0) status = EXIT_INPUT;
     if (!status) status = render_write(r);
     if (!status) report(r, times);
@@ -202,7 +202,7 @@ static bool same(Stamp a, Stamp b) {
 }
 
 static void watch_file(Watched *w, const char *path) {
-    for (size_t i = 0; i < w->n; ++i)
+    for (size_t i = 0; i < w->n; i++)
         if (!strcmp(w->paths[i], path)) return;
     char **paths = realloc(w->paths, (w->n + 1) * sizeof *paths);
     if (paths) w->paths = paths;
@@ -216,7 +216,7 @@ static void watch_file(Watched *w, const char *path) {
 static void watch_given(Watched *w, const RenderOptions *o) {
     watch_file(w, o->path);
     if (o->indices) watch_file(w, o->indices);
-    for (size_t i = 0; i < o->n_given; ++i) {
+    for (size_t i = 0; i < o->n_given; i++) {
         char *list = strdup(o->given[i].text), *rest = list;
         for (char *one; rest && (one = strsep(&rest, ","));) {
             struct stat st;
@@ -229,7 +229,7 @@ static void watch_given(Watched *w, const RenderOptions *o) {
 // True if a file is another than when it was looked at last.
 static bool changed(Watched *w) {
     bool any = false;
-    for (size_t i = 0; i < w->n; ++i) {
+    for (size_t i = 0; i < w->n; i++) {
         Stamp now = stamp(w->paths[i]);
         if (same(now, w->stamps[i])) continue;
         w->stamps[i] = now;
@@ -239,7 +239,7 @@ static bool changed(Watched *w) {
 }
 
 static void watched_free(Watched *w) {
-    for (size_t i = 0; i < w->n; ++i) free(w->paths[i]);
+    for (size_t i = 0; i < w->n; i++) free(w->paths[i]);
     free(w->paths);
     free(w->stamps);
 }
@@ -248,15 +248,15 @@ static void watched_free(Watched *w) {
 static int one_picture(RenderOptions *o, MTLDevice *device, MTLCommandQueue *queue, Watched *w) {
     Render r = {.o = o, .device = device, .queue = queue};
     int status = draw_picture(&r);
-    for (uint32_t i = 0; w && r.data && i < r.data->n_files; ++i)
+    for (uint32_t i = 0; w && r.data && i < r.data->n_files; i++)
         watch_file(w, r.data->files[i].path);
     render_unbind(&r);
-    for (size_t i = 0; i < o->n_outputs; ++i) {
+    for (size_t i = 0; i < o->n_outputs; i++) {
         mtl_release(o->outputs[i].target), mtl_release(o->outputs[i].samples);
         o->outputs[i].target = o->outputs[i].samples = NULL;
     }
     mtl_release(r.pipeline), mtl_release(r.depth_state), mtl_release(r.depth);
-    for (int s = 0; s < N_STAGES; ++s) mtl_release(r.functions[s]);
+    for (int s = 0; s < N_STAGES; s++) mtl_release(r.functions[s]);
     metallib_release(r.data);
     mtl_release(r.library);
     return status;
@@ -267,7 +267,7 @@ static int watch(RenderOptions *o, MTLDevice *device, MTLCommandQueue *queue) {
     Watched w = {0};
     watch_given(&w, o);
     const char *outputs[RENDER_COLORS + 1] = {NULL};
-    for (size_t i = 0; i < o->n_outputs; ++i) outputs[i] = o->outputs[i].path;
+    for (size_t i = 0; i < o->n_outputs; i++) outputs[i] = o->outputs[i].path;
     char message[NEURAL_ERROR_BYTES]; // a result that is an input would be drawn for ever
     if (!neural_outputs_check(outputs, o->n_outputs, (const char *const *)w.paths, w.n, message)) {
         watched_free(&w);
@@ -291,7 +291,7 @@ int cmd_render(int argc, char **argv) {
     if (status != OPTIONS_GO_ON) goto done;
     status = EXIT_INPUT;
     const char *outputs[RENDER_COLORS + 1] = {NULL};
-    for (size_t i = 0; i < o.n_outputs; ++i) outputs[i] = o.outputs[i].path;
+    for (size_t i = 0; i < o.n_outputs; i++) outputs[i] = o.outputs[i].path;
     char message[NEURAL_ERROR_BYTES];
     if (!neural_outputs_check(outputs, o.n_outputs, &o.path, 1, message)) {
         complain(EXIT_INPUT, "render", "%s", message);

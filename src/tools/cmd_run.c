@@ -32,7 +32,7 @@ static double dispatch(const RunOptions *o, MTLCommandQueue *queue,
         goto done;
     }
     mtl_compute_command_encoder_set_compute_pipeline_state(e, pipeline);
-    for (size_t i = 0; i < o->n_args; ++i) {
+    for (size_t i = 0; i < o->n_args; i++) {
         const RunArg *a = &o->args[i];
         if (a->is_value)
             mtl_compute_command_encoder_set_bytes(
@@ -40,7 +40,7 @@ static double dispatch(const RunOptions *o, MTLCommandQueue *queue,
         else
             mtl_compute_command_encoder_set_buffer(e, a->buffer, 0, a->index);
     }
-    for (size_t i = 0; i < o->n_groups; ++i)
+    for (size_t i = 0; i < o->n_groups; i++)
         mtl_compute_command_encoder_set_threadgroup_memory_length(e, o->groups[i].n_bytes,
                                                                   o->groups[i].index);
     mtl_compute_command_encoder_dispatch_threads(e, o->grid, o->group);
@@ -71,7 +71,7 @@ static int run(RunOptions *o, MTLDevice *device, MTLCommandQueue *queue,
     double *times = must_alloc(n, sizeof *times);
     Progress progress;
     progress_begin(&progress, "running", n);
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         times[i] = dispatch(o, queue, pipeline);
         if (times[i] < 0) {
             progress_end(&progress);

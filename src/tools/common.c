@@ -41,7 +41,7 @@ char *find_compiler(void) {
     if (own && *own) return strdup(own);
     static const char *const beside[] = {"mslc", "../libexec/ingot/mslc"};
     char *here = executable_dir();
-    for (size_t i = 0; here && i < sizeof beside / sizeof *beside; ++i) {
+    for (size_t i = 0; here && i < sizeof beside / sizeof *beside; i++) {
         char *path = path_join(here, beside[i]);
         if (path && !access(path, X_OK)) {
             free(here);
@@ -81,7 +81,7 @@ const Option source_rows[N_SOURCE_ROWS] = {
 };
 
 void source_options_free(SourceOptions *o) {
-    for (size_t i = 0; o->macros && i < o->defines.n; ++i)
+    for (size_t i = 0; o->macros && i < o->defines.n; i++)
         free((char *)(uintptr_t)o->macros[i].name);
     free(o->macros);
     strings_free(&o->include_dirs);
@@ -92,7 +92,7 @@ void source_options_free(SourceOptions *o) {
 static void fill_options(SourceOptions *o, const char *path) {
     free(o->macros);
     o->macros = must_alloc(o->defines.n, sizeof *o->macros);
-    for (size_t i = 0; i < o->defines.n; ++i) {
+    for (size_t i = 0; i < o->defines.n; i++) {
         char *name = strdup(o->defines.items[i]), *eq = name ? strchr(name, '=') : NULL;
         if (eq) *eq = 0;
         o->macros[i] = (MTLPreprocessorMacro){name, eq ? eq + 1 : NULL};

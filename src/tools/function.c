@@ -12,7 +12,7 @@ static MTLFunction *plain_function(MTLLibrary *library, const FunctionQuery *q,
     MTLFunction *plain = mtl_library_new_function(library, q->name);
     if (plain) return plain;
     Text names = {0};
-    for (size_t i = 0; i < mtl_library_function_name_count(library); ++i)
+    for (size_t i = 0; i < mtl_library_function_name_count(library); i++)
         text_printf(&names, "%s%s", i ? ", " : "", mtl_library_function_name(library, i));
     char *list = text_take(&names);
     complain(EXIT_INPUT, command, "'%s' has no %s '%s'; it has: %s", q->path, q->what, q->name,
@@ -24,7 +24,7 @@ static MTLFunction *plain_function(MTLLibrary *library, const FunctionQuery *q,
 // The constant a key (a name or an index, `length` bytes long) means.
 static const MTLFunctionConstant *find_constant(const MTLFunction *f, const char *key,
                                                 size_t length) {
-    for (size_t k = 0; k < mtl_function_function_constant_count(f); ++k) {
+    for (size_t k = 0; k < mtl_function_function_constant_count(f); k++) {
         const MTLFunctionConstant *c = mtl_function_function_constant(f, k);
         const char *name = mtl_function_constant_name(c);
         char index[24];
@@ -64,7 +64,7 @@ MTLFunction *get_function(MTLLibrary *library, const FunctionQuery *q, const cha
     MTLFunction *special = NULL;
     MTLError *error = NULL;
     bool ok = true;
-    for (size_t i = 0; ok && i < q->constants->n; ++i) {
+    for (size_t i = 0; ok && i < q->constants->n; i++) {
         const char *text = q->constants->items[i];
         // Of two functions that are drawn with, each takes the constants it has.
         if (q->optional && !find_constant(plain, text, strcspn(text, "="))) continue;

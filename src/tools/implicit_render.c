@@ -128,7 +128,7 @@ static int render(Job *job) {
     if (!(device = open_device(job->command))) goto done;
     if (!(r = neural_renderer_new(device, &w.net, job->kernel, job->precision, message))) goto done;
     double best = 0;
-    for (uint64_t i = 0; i < job->repeat; ++i) {
+    for (uint64_t i = 0; i < job->repeat; i++) {
         neural_image_free(&image);
         if (!neural_renderer_image(r, &image, job->width, job->height,
                                    job->fill ? 0 : (double)w.aspect_ratio, message))
@@ -169,12 +169,12 @@ static bool eval_samples(const Job *job, NeuralRenderer *r, const NeuralWeights 
     const uint32_t d = w->net.n_coordinates, c = w->net.layers[w->net.n_layers - 1].n_out;
     float *in = must_alloc((size_t)w->n_samples * d, sizeof *in);
     float *out = must_alloc((size_t)w->n_samples * c, sizeof *out);
-    for (uint32_t i = 0; i < w->n_samples; ++i)
+    for (uint32_t i = 0; i < w->n_samples; i++)
         memcpy(in + (size_t)i * d, w->samples[i].position, d * sizeof *in);
     bool ok = neural_renderer_points(r, in, w->n_samples, out, message);
     double sum = 0, worst = 0;
-    for (uint32_t i = 0; ok && i < w->n_samples; ++i)
-        for (uint32_t k = 0; k < c; ++k) {
+    for (uint32_t i = 0; ok && i < w->n_samples; i++)
+        for (uint32_t k = 0; k < c; k++) {
             double e = (double)out[(size_t)i * c + k] - (double)w->samples[i].value[k];
             sum += e * e;
             worst = fmax(worst, fabs(e));
@@ -192,7 +192,7 @@ static bool eval_image(const Job *job, NeuralRenderer *r, const NeuralImage *tar
     NeuralImage image;
     if (!neural_renderer_image(r, &image, target->width, target->height, 0, message)) return false;
     int worst = 0;
-    for (size_t i = 0; i < (size_t)image.width * image.height * 3; ++i)
+    for (size_t i = 0; i < (size_t)image.width * image.height * 3; i++)
         worst =
             abs(image.rgb[i] - target->rgb[i]) > worst ? abs(image.rgb[i] - target->rgb[i]) : worst;
     char what[64];

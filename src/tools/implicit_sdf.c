@@ -66,12 +66,12 @@ static void shape_points(const Job *job, float *p, float *d) {
     NeuralRandom r;
     const uint32_t n = job->shape->n_coordinates;
     neural_random_init(&r, job->seed, 30);
-    for (size_t i = 0; i < N_POINTS; ++i) {
+    for (size_t i = 0; i < N_POINTS; i++) {
         double q[3] = {0};
-        for (uint32_t k = 0; k < n; ++k) q[k] = (double)neural_random_uniform(&r, -1, 1);
-        for (int again = 0; i % 2 && again < 3; ++again) {
+        for (uint32_t k = 0; k < n; k++) q[k] = (double)neural_random_uniform(&r, -1, 1);
+        for (int again = 0; i % 2 && again < 3; again++) {
             double here = job->shape->distance(q), g[3], norm = 0;
-            for (uint32_t k = 0; k < n; ++k) {
+            for (uint32_t k = 0; k < n; k++) {
                 double was = q[k];
                 q[k] += 1e-4;
                 g[k] = (job->shape->distance(q) - here) / 1e-4;
@@ -79,10 +79,10 @@ static void shape_points(const Job *job, float *p, float *d) {
                 norm += g[k] * g[k];
             }
             double wanted = again < 2 ? 0 : (double)neural_random_uniform(&r, -0.05f, 0.05f);
-            for (uint32_t k = 0; k < n; ++k)
+            for (uint32_t k = 0; k < n; k++)
                 q[k] = fmax(-1, fmin(1, q[k] - g[k] * (here - wanted) / fmax(norm, 1e-3)));
         }
-        for (uint32_t k = 0; k < n; ++k) p[i * n + k] = (float)q[k];
+        for (uint32_t k = 0; k < n; k++) p[i * n + k] = (float)q[k];
         d[i] = (float)job->shape->distance(q);
     }
 }
@@ -96,7 +96,7 @@ static bool image_points(const Job *job, float **p, float **d, size_t *n, char *
     neural_image_free(&image);
     if (!*d) return false;
     *p = must_alloc(*n * 2, sizeof **p);
-    for (size_t i = 0; i < *n; ++i) {
+    for (size_t i = 0; i < *n; i++) {
         (*p)[2 * i] = (float)((2 * ((double)(i % w) + 0.5) - (double)w) / (double)longer);
         (*p)[2 * i + 1] = (float)((2 * ((double)(i / w) + 0.5) - (double)h) / (double)longer);
     }
@@ -106,7 +106,7 @@ static bool image_points(const Job *job, float **p, float **d, size_t *n, char *
 static bool init_network(Job *job, uint32_t n_in, char *message) {
     NeuralNetwork *net = &job->w.net;
     uint32_t sizes[NEURAL_MAX_LAYERS + 1] = {n_in};
-    for (uint64_t i = 0; i <= job->layers; ++i) sizes[i + 1] = (uint32_t)job->hidden;
+    for (uint64_t i = 0; i <= job->layers; i++) sizes[i + 1] = (uint32_t)job->hidden;
     sizes[job->layers + 2] = 1;
     if (!neural_network_init(net, (uint32_t)job->layers + 2, sizes, NEURAL_SINE, NEURAL_LINEAR,
                              message))
@@ -114,14 +114,14 @@ static bool init_network(Job *job, uint32_t n_in, char *message) {
     net->layers[0].omega = 20; // distances have no fine texture
     NeuralRandom r;
     neural_random_init(&r, job->seed, 31);
-    for (uint32_t i = 0; i < net->n_layers; ++i) {
+    for (uint32_t i = 0; i < net->n_layers; i++) {
         const NeuralLayer *l = net->layers + i;
         const bool last = i + 1 == net->n_layers;
         const float bound =
             i ? sqrtf((last ? 0.5f : 6.0f) / (float)l->n_in) : 1.0f / (float)l->n_in;
-        for (size_t k = 0; k < (size_t)l->n_in * l->n_out; ++k)
+        for (size_t k = 0; k < (size_t)l->n_in * l->n_out; k++)
             l->weights[k] = neural_random_uniform(&r, -bound, bound);
-        for (uint32_t k = 0; !last && k < l->n_out; ++k)
+        for (uint32_t k = 0; !last && k < l->n_out; k++)
             l->biases[k] = neural_random_uniform(&r, -bound, bound);
     }
     return true;

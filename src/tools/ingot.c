@@ -27,7 +27,7 @@ enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static void usage(FILE *f) {
     fputs("ingot: Metal without a Mac. Compiles Metal shaders, runs and draws with them.\n\n", f);
-    for (int i = 0; i < N_COMMANDS; ++i)
+    for (int i = 0; i < N_COMMANDS; i++)
         fprintf(f, "  ingot %-8s %s\n", commands[i].name, commands[i].what);
     fputs("\nA first try, with a file add.metal that has a kernel `add`:\n"
           "  ingot run add.metal add --grid 8 --arg 0=f32[8]=iota --arg 1=f32[8]=fill:10 "
@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
         puts("ingot 0.1.0");
         return EXIT_FINE;
     }
-    for (int i = 0; i < N_COMMANDS; ++i)
+    for (int i = 0; i < N_COMMANDS; i++)
         if (!strcmp(name, commands[i].name)) {
             int status = commands[i].run(argc - 1, argv + 1);
             // ferror: a flush on the way may have met the full disk

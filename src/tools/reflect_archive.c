@@ -23,7 +23,7 @@ static void print_text(Archive *a) {
     bool here = !strcmp(origin.compiler_id, compiler_id());
     printf("binary archive of %zu, made on %s by %s compiler (%.12s)\n", archive_count(a),
            origin.machine_name, here ? "this" : "another", origin.compiler_id);
-    for (size_t i = 0; i < archive_count(a); ++i) {
+    for (size_t i = 0; i < archive_count(a); i++) {
         const ArchiveEntry *e = archive_entry(a, i);
         char shape[48] = "any threadgroup";
         if (e->shape[0])
@@ -41,7 +41,7 @@ static bool print_json(Archive *a) {
     text_add(&t, ", \"machine\": ");
     json_string(&t, origin.machine_name);
     text_add(&t, ",\n  \"entries\": [");
-    for (size_t i = 0; i < archive_count(a); ++i) {
+    for (size_t i = 0; i < archive_count(a); i++) {
         const ArchiveEntry *e = archive_entry(a, i);
         text_add(&t, i ? ",\n    {\"function\": " : "\n    {\"function\": ");
         json_string(&t, e->function);

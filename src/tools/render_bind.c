@@ -32,7 +32,7 @@ static bool fits(const RfArg *a, GivenKind kind) {
 static const RfArg *find_arg(const RfFunction *f, const Given *g, size_t *index) {
     size_t n;
     bool number = is_number(g->key, &n);
-    for (uint32_t i = 0; f && i < f->n_args; ++i) {
+    for (uint32_t i = 0; f && i < f->n_args; i++) {
         const RfArg *a = &f->args[i];
         if (!fits(a, g->kind)) continue;
         if (number ? n >= a->index && n - a->index < (a->count ? a->count : 1)
@@ -47,14 +47,14 @@ static const RfArg *find_arg(const RfFunction *f, const Given *g, size_t *index)
 // What the functions take of a kind: "vertex 0 places (float4), fragment 0 light (Light)".
 static char *describe(const Render *r, GivenKind kind) {
     Text t = {0};
-    for (int s = 0; s < N_STAGES; ++s) {
+    for (int s = 0; s < N_STAGES; s++) {
         const RfFunction *f = r->reflection[s];
-        for (uint32_t i = 0; f && kind < GIVEN_ATTRIBUTE && i < f->n_args; ++i)
+        for (uint32_t i = 0; f && kind < GIVEN_ATTRIBUTE && i < f->n_args; i++)
             if (fits(&f->args[i], kind))
                 text_printf(&t, "%s%s:%u %s (%s)", t.n_bytes ? ", " : "", render_stage_names[s],
                             f->args[i].index, f->args[i].name,
                             r->data->reflection->types[f->args[i].type].name);
-        for (uint32_t i = 0; f && kind >= GIVEN_ATTRIBUTE && s == VERTEX && i < f->n_inputs; ++i)
+        for (uint32_t i = 0; f && kind >= GIVEN_ATTRIBUTE && s == VERTEX && i < f->n_inputs; i++)
             if (f->inputs[i].role == RF_ATTRIBUTE)
                 text_printf(&t, "%s%u %s", t.n_bytes ? ", " : "", f->inputs[i].index,
                             f->inputs[i].name);
@@ -110,7 +110,7 @@ static int bind_buffer(Render *r, Given *g, const RfArg *a) {
 
 static int bind_given(Render *r, Given *g) {
     bool found = false;
-    for (int s = 0; s < N_STAGES; ++s) {
+    for (int s = 0; s < N_STAGES; s++) {
         const RfArg *a =
             g->stage >= 0 && g->stage != s ? NULL : find_arg(r->reflection[s], g, &g->index[s]);
         if (!a) continue;
@@ -150,7 +150,7 @@ static MTLVertexFormat vertex_format(const NumberType *t, size_t n, bool real) {
         {NUMBER_UINT, 4, false, MTLVertexFormatUInt, MTLVertexFormatUInt2},
         {NUMBER_INT, 4, false, MTLVertexFormatInt, MTLVertexFormatInt2},
     };
-    for (size_t i = 0; n >= 1 && n <= 4 && i < sizeof rows / sizeof *rows; ++i)
+    for (size_t i = 0; n >= 1 && n <= 4 && i < sizeof rows / sizeof *rows; i++)
         if (rows[i].kind == t->kind && rows[i].n_bytes == t->n_bytes && rows[i].real == real)
             return n == 1 ? rows[i].one : (MTLVertexFormat)(rows[i].two + n - 2);
     return MTLVertexFormatInvalid;
@@ -159,7 +159,7 @@ static MTLVertexFormat vertex_format(const NumberType *t, size_t n, bool real) {
 static const RfValue *find_attribute(const RfFunction *f, const char *key) {
     size_t n;
     bool number = is_number(key, &n);
-    for (uint32_t i = 0; i < f->n_inputs; ++i)
+    for (uint32_t i = 0; i < f->n_inputs; i++)
         if (f->inputs[i].role == RF_ATTRIBUTE &&
             (number ? f->inputs[i].index == n : !strcmp(f->inputs[i].name, key)))
             return &f->inputs[i];
@@ -171,7 +171,7 @@ static size_t free_index(const Render *r) {
     const RfFunction *f = r->reflection[VERTEX];
     for (size_t index = MTL_MAX_VERTEX_ATTRIBUTES; index-- > 0;) {
         bool taken = r->vertices.layouts[index].stride != 0;
-        for (uint32_t i = 0; i < f->n_args; ++i)
+        for (uint32_t i = 0; i < f->n_args; i++)
             taken |= f->args[i].kind == RF_ARG_BUFFER && index >= f->args[i].index &&
                      index - f->args[i].index < (f->args[i].count ? f->args[i].count : 1);
         if (!taken) return index;
@@ -204,7 +204,7 @@ static int bind_attribute(Render *r, Given *g) {
         !(g->buffer = mtl_device_new_buffer(r->device, total, MTLResourceStorageModeShared)))
         return complain(EXIT_INPUT, "render", "%s %s: no memory", g->option, g->key);
     unsigned char *to = mtl_buffer_contents(g->buffer);
-    for (size_t i = 0; i < rows; ++i) memcpy(to + i * stride, a->data + i * row, row);
+    for (size_t i = 0; i < rows; i++) memcpy(to + i * stride, a->data + i * row, row);
     bool instance = g->kind == GIVEN_INSTANCE_ATTRIBUTE;
     g->used[VERTEX] = true;
     g->index[VERTEX] = at;
@@ -225,7 +225,7 @@ static int bind_attribute(Render *r, Given *g) {
 // ---- The whole ----
 
 static bool was_given(const Render *r, int stage, GivenKind kind, size_t index) {
-    for (size_t i = 0; i < r->o->n_given; ++i) {
+    for (size_t i = 0; i < r->o->n_given; i++) {
         const Given *g = &r->o->given[i];
         if (g->kind == kind && g->used[stage] && g->index[stage] == index) return true;
     }
@@ -244,11 +244,11 @@ static int missing(const Render *r, int stage, const char *option, const char *n
 // function constant.
 static int check_missing(Render *r, int stage) {
     const RfFunction *f = r->reflection[stage];
-    for (uint32_t i = 0; i < f->n_args; ++i) {
+    for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *a = &f->args[i];
         const char *type = r->data->reflection->types[a->type].name;
         if (*a->condition) continue;
-        for (size_t k = 0; k < (a->count ? a->count : 1); ++k) {
+        for (size_t k = 0; k < (a->count ? a->count : 1); k++) {
             size_t index = a->index + k;
             if (a->kind == RF_ARG_BUFFER && !was_given(r, stage, GIVEN_BUFFER, index))
                 return missing(r, stage, "--arg", a->name, index, type);
@@ -261,7 +261,7 @@ static int check_missing(Render *r, int stage) {
                                 "'%s' takes a %s, which `ingot render` cannot give", f->name, type);
         }
     }
-    for (uint32_t i = 0; stage == VERTEX && i < f->n_inputs; ++i)
+    for (uint32_t i = 0; stage == VERTEX && i < f->n_inputs; i++)
         if (f->inputs[i].role == RF_ATTRIBUTE && !*f->inputs[i].condition &&
             !r->vertices.attributes[f->inputs[i].index].format)
             return missing(r, stage, "--attribute", f->inputs[i].name, f->inputs[i].index, "");
@@ -288,12 +288,12 @@ static int bind_indices(Render *r) {
 
 int render_bind(Render *r) {
     int status = EXIT_FINE;
-    for (size_t i = 0; !status && i < r->o->n_given; ++i) {
+    for (size_t i = 0; !status && i < r->o->n_given; i++) {
         Given *g = &r->o->given[i];
         status = g->kind >= GIVEN_ATTRIBUTE ? bind_attribute(r, g) : bind_given(r, g);
     }
     if (!status && r->o->indices) status = bind_indices(r);
-    for (int s = 0; !status && s < N_STAGES; ++s)
+    for (int s = 0; !status && s < N_STAGES; s++)
         if (r->reflection[s]) status = check_missing(r, s);
     if (status) return status;
     if (r->o->count && r->count && r->o->count > r->count)
@@ -305,7 +305,7 @@ int render_bind(Render *r) {
 }
 
 void render_unbind(Render *r) {
-    for (size_t i = 0; i < r->o->n_given; ++i) {
+    for (size_t i = 0; i < r->o->n_given; i++) {
         Given *g = &r->o->given[i];
         mtl_release(g->buffer), mtl_release(g->texture), mtl_release(g->sampler);
         npy_free(&g->array);

@@ -25,7 +25,7 @@ static int take_given(const CommandLine *line, const Option *row, void *options,
     char *colon = strchr(text, ':');
     if (colon) {
         *colon = 0;
-        for (int s = 0; s < N_STAGES; ++s)
+        for (int s = 0; s < N_STAGES; s++)
             if (!strcmp(text, render_stage_names[s])) g.stage = s;
         if (g.stage < 0 || !colon[1])
             return options_wrong(line, "%s: before the ':' stands vertex or fragment, not '%s'",
@@ -35,7 +35,7 @@ static int take_given(const CommandLine *line, const Option *row, void *options,
     bool attribute = kind >= GIVEN_ATTRIBUTE;
     if (attribute && g.stage == FRAGMENT)
         return options_wrong(line, "%s: attributes belong to the vertex function", option);
-    for (size_t i = 0; i < o->n_given; ++i) {
+    for (size_t i = 0; i < o->n_given; i++) {
         const Given *k = &o->given[i];
         if ((k->kind == kind || (attribute && k->kind >= GIVEN_ATTRIBUTE)) && k->stage == g.stage &&
             !strcmp(k->key, g.key))
@@ -64,7 +64,7 @@ static int take_output(const CommandLine *line, const Option *row, void *options
     size_t n = strlen(out.path);
     if (n < 5 || (strcmp(out.path + n - 4, ".png") && strcmp(out.path + n - 4, ".npy")))
         return options_wrong(line, "-o needs a .png or .npy file, not '%s'", out.path);
-    for (size_t i = 0; i < o->n_outputs; ++i)
+    for (size_t i = 0; i < o->n_outputs; i++)
         if (o->outputs[i].depth == out.depth && o->outputs[i].color == out.color)
             return options_wrong(line, "-o is given twice for the same target");
     o->outputs[o->n_outputs++] = out; // no more than there are targets
@@ -76,7 +76,7 @@ static int take_clear(const CommandLine *line, const Option *row, void *options,
     double *clear = ((RenderOptions *)options)->clear;
     (void)row;
     clear[3] = 1;
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; i++) {
         char *end;
         double v = strtod(text, &end);
         if (end == text || !isfinite(v)) break;
@@ -225,7 +225,7 @@ int render_options(int argc, char **argv, RenderOptions *o) {
     int status = options_read(&command_line, o, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
     bool color = false;
-    for (size_t i = 0; i < o->n_outputs; ++i) color |= !o->outputs[i].depth;
+    for (size_t i = 0; i < o->n_outputs; i++) color |= !o->outputs[i].depth;
     const char *what = !o->path                ? "which file?"
                        : !o->functions[VERTEX] ? "which vertex function? --vertex NAME"
                        : !o->n_outputs         ? "where to? -o FILE.png"
@@ -235,7 +235,7 @@ int render_options(int argc, char **argv, RenderOptions *o) {
                                                            : NULL;
     if (what)
         return options_wrong(&command_line, "%s (`ingot render --help` shows an example)", what);
-    for (size_t i = 0; i < o->n_outputs; ++i)
+    for (size_t i = 0; i < o->n_outputs; i++)
         if (o->outputs[i].depth && !o->depth) {
             o->depth = true;
             o->depth_compare = MTLCompareFunctionLess;

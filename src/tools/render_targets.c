@@ -20,7 +20,7 @@ static const struct {
 };
 
 int render_blend_named(const char *name) {
-    for (int i = 0; i < (int)(sizeof blends / sizeof *blends); ++i)
+    for (int i = 0; i < (int)(sizeof blends / sizeof *blends); i++)
         if (!strcmp(name, blends[i].name)) return i;
     return -1;
 }
@@ -57,7 +57,7 @@ static MTLTexture *make(const Render *r, MTLPixelFormat format, size_t samples,
 static int color_format(const Render *r, RenderOutput *out) {
     const RfFunction *f = r->reflection[FRAGMENT];
     const RfValue *v = NULL;
-    for (uint32_t i = 0; i < f->n_outputs; ++i)
+    for (uint32_t i = 0; i < f->n_outputs; i++)
         if (f->outputs[i].role == RF_COLOR && f->outputs[i].index == out->color) v = &f->outputs[i];
     if (!v)
         return complain(EXIT_INPUT, "render", "-o %s: '%s' writes no [[color(%zu)]]", out->path,
@@ -80,7 +80,7 @@ static int color_format(const Render *r, RenderOutput *out) {
 int render_targets(Render *r) {
     RenderOptions *o = r->o;
     bool samples = o->samples > 1;
-    for (size_t i = 0; i < o->n_outputs; ++i) {
+    for (size_t i = 0; i < o->n_outputs; i++) {
         RenderOutput *out = &o->outputs[i];
         if (out->depth) {
             out->format = MTLPixelFormatDepth32Float;
@@ -105,7 +105,7 @@ int render_targets(Render *r) {
 
 // Depth 0 to 1 as grey; what is outside (or not a number) is cut off.
 static void to_grey(unsigned char *rgba, const float *depth, size_t n) {
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         float v = depth[i] > 0 ? depth[i] : 0;
         v = v < 1 ? v : 1;
         memset(rgba + 4 * i, (int)(v * 255 + 0.5f), 3);
@@ -145,7 +145,7 @@ static int write_npy(const Render *r, const RenderOutput *out, unsigned char *pi
 
 int render_write(Render *r) {
     const RenderOptions *o = r->o;
-    for (size_t i = 0; i < o->n_outputs; ++i) {
+    for (size_t i = 0; i < o->n_outputs; i++) {
         const RenderOutput *out = &o->outputs[i];
         size_t texel = !out->depth && !is_png(out) ? 16 : 4;
         unsigned char *pixels = must_alloc(o->width * o->height, texel);

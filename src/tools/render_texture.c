@@ -54,7 +54,7 @@ static int from_npy(const Given *g, const char *path, bool depth, Slice *s) {
                         g->option, g->key, path);
     }
     *s = (Slice){a.shape[1], a.shape[0], n * a.type->n_bytes, MTLPixelFormatInvalid, a.data};
-    for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].kind == a.type->kind && known[i].n_bytes == a.type->n_bytes)
             s->format = known[i].formats[which];
     if (depth) s->format = s->format == MTLPixelFormatR32Float ? MTLPixelFormatDepth32Float : 0;
@@ -103,7 +103,7 @@ static int fill(Render *r, Given *g, const Slice *slices, size_t n, MTLTextureTy
     if (!g->texture)
         return complain(EXIT_INPUT, "render", "%s %s: no texture of %zu x %zu could be made",
                         g->option, g->key, slices->width, slices->height);
-    for (size_t i = 0; i < n; ++i)
+    for (size_t i = 0; i < n; i++)
         mtl_texture_replace_region_slice(
             g->texture, mtl_region_make_2d(0, 0, slices->width, slices->height), 0, i,
             slices[i].texels, slices->width * slices->texel_bytes, 0);
@@ -150,7 +150,7 @@ int render_texture(Render *r, Given *g, const RfType *type) {
         status = complain(EXIT_INPUT, "render", "%s %s: a %s takes one file, not %zu", g->option,
                           g->key, type->name, n);
     if (!status) status = fill(r, g, slices, n, shape);
-    for (size_t i = 0; i < n; ++i) free(slices[i].texels);
+    for (size_t i = 0; i < n; i++) free(slices[i].texels);
     free(list);
     return status;
 }
@@ -160,12 +160,12 @@ static bool sampler_word(MTLSamplerDescriptor *d, const char *word) {
     static const char *const compares[] = {"never",         "less",    "equal",
                                            "less-equal",    "greater", "not-equal",
                                            "greater-equal", "always",  NULL};
-    for (int i = 0; modes[i]; ++i)
+    for (int i = 0; modes[i]; i++)
         if (!strcmp(word, modes[i])) {
             d->s_address_mode = d->t_address_mode = d->r_address_mode = (MTLSamplerAddressMode)i;
             return true;
         }
-    for (int i = 0; compares[i]; ++i)
+    for (int i = 0; compares[i]; i++)
         if (!strcmp(word, compares[i])) {
             d->compare_function = (MTLCompareFunction)i;
             return true;

@@ -15,7 +15,7 @@ static const MTLBinding *find_binding(const MTLComputePipelineReflection *r, MTL
     char *end;
     size_t n = (size_t)strtoull(key, &end, 10);
     bool number = *key >= '0' && *key <= '9' && !*end;
-    for (size_t i = 0; i < mtl_compute_pipeline_reflection_binding_count(r); ++i) {
+    for (size_t i = 0; i < mtl_compute_pipeline_reflection_binding_count(r); i++) {
         const MTLBinding *b = mtl_compute_pipeline_reflection_binding(r, i);
         size_t first = mtl_binding_index(b), count = mtl_binding_array_length(b);
         if (mtl_binding_type(b) != type) continue;
@@ -30,7 +30,7 @@ static const MTLBinding *find_binding(const MTLComputePipelineReflection *r, MTL
 
 static char *describe(const MTLComputePipelineReflection *r, MTLBindingType type) {
     Text t = {0};
-    for (size_t i = 0; i < mtl_compute_pipeline_reflection_binding_count(r); ++i) {
+    for (size_t i = 0; i < mtl_compute_pipeline_reflection_binding_count(r); i++) {
         const MTLBinding *b = mtl_compute_pipeline_reflection_binding(r, i);
         if (mtl_binding_type(b) != type) continue;
         text_printf(&t, "%s%zu %s (%s)", t.n_bytes ? ", " : "", mtl_binding_index(b),
@@ -65,7 +65,7 @@ static int bind_arg(RunOptions *o, RunArg *a, MTLDevice *device,
                     const MTLComputePipelineReflection *r) {
     const MTLBinding *b = find_binding(r, MTLBindingTypeBuffer, a->key, &a->index);
     if (!b) return no_such(o, r, MTLBindingTypeBuffer, "--arg", a->key);
-    for (const RunArg *other = o->args; other < a; ++other)
+    for (const RunArg *other = o->args; other < a; other++)
         if (other->index == a->index)
             return complain(EXIT_USAGE, "run", "--arg %s and --arg %s are the same buffer",
                             other->key, a->key);
@@ -92,16 +92,16 @@ static int bind_arg(RunOptions *o, RunArg *a, MTLDevice *device,
 
 // Everything the kernel takes must have been given.
 static int check_missing(const RunOptions *o, const MTLComputePipelineReflection *r) {
-    for (size_t i = 0; i < mtl_compute_pipeline_reflection_binding_count(r); ++i) {
+    for (size_t i = 0; i < mtl_compute_pipeline_reflection_binding_count(r); i++) {
         const MTLBinding *b = mtl_compute_pipeline_reflection_binding(r, i);
         size_t count = mtl_binding_array_length(b), first = mtl_binding_index(b);
         if (!mtl_binding_is_used(b)) continue;
-        for (size_t k = 0; k < (count ? count : 1); ++k) {
+        for (size_t k = 0; k < (count ? count : 1); k++) {
             bool given = false;
             if (mtl_binding_type(b) == MTLBindingTypeBuffer)
-                for (size_t j = 0; j < o->n_args; ++j) given |= o->args[j].index == first + k;
+                for (size_t j = 0; j < o->n_args; j++) given |= o->args[j].index == first + k;
             else if (mtl_binding_type(b) == MTLBindingTypeThreadgroupMemory)
-                for (size_t j = 0; j < o->n_groups; ++j) given |= o->groups[j].index == first + k;
+                for (size_t j = 0; j < o->n_groups; j++) given |= o->groups[j].index == first + k;
             else
                 return complain(EXIT_INPUT, "run",
                                 "'%s' takes textures, samplers or tensors, which `ingot run` "
@@ -120,21 +120,21 @@ static int check_missing(const RunOptions *o, const MTLComputePipelineReflection
 
 int run_bind(RunOptions *o, MTLDevice *device, const MTLComputePipelineState *pipeline) {
     const MTLComputePipelineReflection *r = mtl_compute_pipeline_state_reflection(pipeline);
-    for (size_t i = 0; i < o->n_args; ++i) {
+    for (size_t i = 0; i < o->n_args; i++) {
         int status = bind_arg(o, &o->args[i], device, r);
         if (status) return status;
     }
-    for (size_t i = 0; i < o->n_groups; ++i)
+    for (size_t i = 0; i < o->n_groups; i++)
         if (!find_binding(r, MTLBindingTypeThreadgroupMemory, o->groups[i].key,
                           &o->groups[i].index))
             return no_such(o, r, MTLBindingTypeThreadgroupMemory, "--tg", o->groups[i].key);
-    for (size_t i = 0; i < o->n_outputs; ++i) {
+    for (size_t i = 0; i < o->n_outputs; i++) {
         RunOutput *out = &o->outputs[i];
         size_t index;
         if (!find_binding(r, MTLBindingTypeBuffer, out->key, &index))
             return no_such(o, r, MTLBindingTypeBuffer, out->file ? "--out" : "--print", out->key);
         out->arg = o->n_args;
-        for (size_t k = 0; k < o->n_args; ++k)
+        for (size_t k = 0; k < o->n_args; k++)
             if (o->args[k].index == index) out->arg = k;
         if (out->arg == o->n_args)
             return complain(EXIT_INPUT, "run", "buffer %zu has no --arg", index);
@@ -143,14 +143,14 @@ int run_bind(RunOptions *o, MTLDevice *device, const MTLComputePipelineState *pi
 }
 
 void run_fetch(RunOptions *o) {
-    for (size_t i = 0; i < o->n_args; ++i) {
+    for (size_t i = 0; i < o->n_args; i++) {
         RunArg *a = &o->args[i];
         if (a->buffer) memcpy(a->array.data, mtl_buffer_contents(a->buffer), n_bytes(&a->array));
     }
 }
 
 int run_report(const RunOptions *o) {
-    for (size_t i = 0; i < o->n_outputs; ++i) {
+    for (size_t i = 0; i < o->n_outputs; i++) {
         const RunOutput *out = &o->outputs[i];
         const NpyArray *array = &o->args[out->arg].array;
         if (!out->file) {
@@ -163,7 +163,7 @@ int run_report(const RunOptions *o) {
         free(why);
         return EXIT_INPUT;
     }
-    for (size_t i = 0; !o->n_outputs && i < o->n_args; ++i) {
+    for (size_t i = 0; !o->n_outputs && i < o->n_args; i++) {
         const RunArg *a = &o->args[i];
         if (!a->written) continue;
         char *name = run_value_name(&a->array), *text = run_value_summary(&a->array);

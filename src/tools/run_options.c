@@ -33,7 +33,7 @@ static int take_arg(const CommandLine *line, const Option *row, void *options, c
     RunOptions *o = options;
     char *value = split(text, '=');
     if (!value) return options_wrong(line, "%s needs %s, not '%s'", row->names, row->value, text);
-    for (size_t i = 0; i < o->n_args; ++i)
+    for (size_t i = 0; i < o->n_args; i++)
         if (!strcmp(o->args[i].key, text))
             return options_wrong(line, "--arg %s is given twice", text);
     o->args = grow(o->args, o->n_args, sizeof *o->args);
@@ -138,7 +138,7 @@ int run_options(int argc, char **argv, RunOptions *o) {
 }
 
 void run_options_free(RunOptions *o) {
-    for (size_t i = 0; i < o->n_args; ++i) {
+    for (size_t i = 0; i < o->n_args; i++) {
         mtl_release(o->args[i].buffer);
         npy_free(&o->args[i].array);
     }

@@ -20,7 +20,7 @@ static uint64_t next_random(uint64_t *state) {
 
 static void fill_random(NpyArray *a, uint64_t seed) {
     const NumberType *t = a->type;
-    for (size_t i = 0; i < a->n_elements; ++i) {
+    for (size_t i = 0; i < a->n_elements; i++) {
         uint64_t r = next_random(&seed);
         unsigned char *out = a->data + i * t->n_bytes;
         if (t->kind == NUMBER_INT || t->kind == NUMBER_UINT)
@@ -34,7 +34,7 @@ static void fill_random(NpyArray *a, uint64_t seed) {
 
 static void fill_iota(NpyArray *a) {
     const NumberType *t = a->type;
-    for (size_t i = 0; i < a->n_elements; ++i) {
+    for (size_t i = 0; i < a->n_elements; i++) {
         unsigned char *out = a->data + i * t->n_bytes;
         uint64_t v = i;
         if (t->kind == NUMBER_INT || t->kind == NUMBER_UINT)
@@ -65,7 +65,7 @@ static char *fill(NpyArray *a, const char *how) {
         unsigned char v[8];
         if (!number_parse(a->type, how + 5, v))
             return text_format("'%s' is not a number of type %s", how + 5, a->type->name);
-        for (size_t i = 0; i < a->n_elements; ++i)
+        for (size_t i = 0; i < a->n_elements; i++)
             memcpy(a->data + i * a->type->n_bytes, v, a->type->n_bytes);
         return NULL;
     }
@@ -98,13 +98,13 @@ static char *parse_dims(const char *p, NpyArray *a, const char **rest) {
 
 static char *parse_list(const char *p, NpyArray *a) {
     size_t n = 1;
-    for (const char *q = p; *q; ++q) n += *q == ',';
+    for (const char *q = p; *q; q++) n += *q == ',';
     a->n_elements = n;
     a->n_dims = n > 1;
     a->shape[0] = n;
     a->data = calloc(n, a->type->n_bytes);
     if (!a->data) return text_format("out of memory");
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         char one[64];
         size_t length = strcspn(p, ",");
         if (length >= sizeof one) return text_format("'%s' is not a number", p);
@@ -168,7 +168,7 @@ char *run_value_parse(const char *text, NpyArray *a, bool *is_value) {
 char *run_value_name(const NpyArray *a) {
     Text t = {0};
     text_add(&t, a->type->name);
-    for (size_t i = 0; i < a->n_dims; ++i) text_printf(&t, "%c%zu", i ? ',' : '[', a->shape[i]);
+    for (size_t i = 0; i < a->n_dims; i++) text_printf(&t, "%c%zu", i ? ',' : '[', a->shape[i]);
     if (a->n_dims) text_add(&t, "]");
     return text_take(&t);
 }
@@ -184,17 +184,17 @@ char *run_value_summary(const NpyArray *a) {
     Text t = {0};
     double min = INFINITY, max = -INFINITY, sum = 0;
     size_t n_nan = 0;
-    for (size_t i = 0; i < a->n_elements; ++i) {
+    for (size_t i = 0; i < a->n_elements; i++) {
         double v = number_get(a->type, a->data + i * a->type->n_bytes);
         if (isnan(v)) {
-            ++n_nan;
+            n_nan++;
             continue;
         }
         min = v < min ? v : min;
         max = v > max ? v : max;
         sum += v;
     }
-    for (size_t i = 0; i < a->n_elements && i < SHOWN; ++i) add_number(&t, a, i);
+    for (size_t i = 0; i < a->n_elements && i < SHOWN; i++) add_number(&t, a, i);
     if (a->n_elements > SHOWN) {
         text_add(&t, a->n_elements > SHOWN + 1 ? " ..." : "");
         add_number(&t, a, a->n_elements - 1);
@@ -210,7 +210,7 @@ void run_value_print(const NpyArray *a, size_t count) {
     if (!count || count > a->n_elements) count = a->n_elements;
     size_t row = a->n_dims ? a->shape[a->n_dims - 1] : 1;
     if (a->n_dims < 2) row = 8;
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; i++) {
         char s[64];
         number_print(a->type, a->data + i * a->type->n_bytes, s, sizeof s);
         fputs(s, stdout);

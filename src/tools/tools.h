@@ -70,7 +70,7 @@ double run_and_time(MTLCommandBuffer *commands, const char *command, const char 
 double seconds_now(void);                // CLOCK_MONOTONIC
 double median(double *values, size_t n); // sorts them
 
-// --- `ingot bench` ---
+// ---- `ingot bench` ----
 // A line of its report; a negative value: it failed.
 void bench_line(const char *what, double value, const char *unit);
 void bench_resources(MTLDevice *device, MTLCommandQueue *queue); // bench_resources.c

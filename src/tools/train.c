@@ -33,7 +33,7 @@ static int complain_of(const TrainJob *j, const char *message) {
     return EXIT_FAILURE;
 }
 
-// ---- Before training ----------------------------------------------------------------------------
+// ---- Before training ----
 
 static bool check_outputs(TrainJob *j) {
     const TrainOptions *o = &j->o;
@@ -96,7 +96,7 @@ static bool make_trainer(TrainJob *j) {
     return train_resume_state(j);
 }
 
-// ---- Training -----------------------------------------------------------------------------------
+// ---- Training ----
 
 static void line(TrainJob *j) { // before a line on standard output
     if (j->shows_bar) progress_end(&j->bar);
@@ -111,7 +111,7 @@ static bool evaluate(TrainJob *j, float loss) {
     }
     j->evaluated = true;
     return chart_curve_add(&j->psnrs, (double)neural_trainer_steps_done(j->trainer),
-                            j->evaluation.psnr) ||
+                           j->evaluation.psnr) ||
            neural_fail(j->message, "out of memory");
 }
 

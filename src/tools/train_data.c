@@ -80,7 +80,7 @@ float *train_features(TrainJob *j) {
     return out;
 }
 
-// ---- Going on -----------------------------------------------------------------------------------
+// ---- Going on ----
 
 // Whether a network can be the one of a picture's run.
 static bool of_a_picture(const NeuralNetwork *net) {

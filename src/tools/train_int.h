@@ -35,8 +35,8 @@ typedef struct TrainJob {
 // train_data.c
 bool train_make_network(TrainJob *j);
 bool train_make_data(TrainJob *j);
-float *
-train_features(TrainJob *j); // the inputs of the first layer of a network of Fourier features
+float *train_features(
+    TrainJob *j); // the inputs of the first layer of a network of Fourier features
 // Takes over what the interrupted run was; what the command line says must agree with it, except
 // the learning rate and the number of steps, which may change.
 bool train_resume(TrainJob *j);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// null_test.h: what the tests of the null device share: a library made by hand. Nothing compiles it:
-// the device takes a function for code as it is.
+// null_test.h: what the tests of the null device share: a library made by hand. Nothing compiles
+// it: the device takes a function for code as it is.
 #ifndef INGOT_TESTS_NULL_TEST_H
 #define INGOT_TESTS_NULL_TEST_H
 #include "abi/metallib.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_as_a_mac.c: what a Mac objects to in its debug layer only. The suite runs this twice: without
-// MTL_DEBUG_LAYER the calls do what the hardware would and stay inside their resources, with it
-// each is refused by its rule.
+// test_as_a_mac.c: what a Mac objects to in its debug layer only. The suite runs this twice:
+// without MTL_DEBUG_LAYER the calls do what the hardware would and stay inside their resources,
+// with it each is refused by its rule.
 #include "api_test.h"
 #include <sys/mman.h>
 
@@ -95,10 +95,9 @@ static void lengths_of_threadgroup_memory(void **state) {
         mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(8, 1, 1),
                                                      mtl_size_make(8, 1, 1));
         mtl_compute_command_encoder_end_encoding(e);
-        ends(commands, unused ? "dispatch_missing_threadgroup_memory"
-                              : "threadgroup_memory_multiple");
-        for (uint32_t i = 0; i < 8 && !layer; i++)
-            assert_int_equal(v[i], unused ? 9 : (i ^ 1) + 1);
+        ends(commands,
+             unused ? "dispatch_missing_threadgroup_memory" : "threadgroup_memory_multiple");
+        for (uint32_t i = 0; i < 8 && !layer; i++) assert_int_equal(v[i], unused ? 9 : (i ^ 1) + 1);
         mtl_release(x);
     }
     mtl_release(p);
@@ -111,8 +110,8 @@ static void memory_that_is_no_page(void **state) {
         size_t offset, length;
     } cases[] = {{16, 4096}, {0, 100}, {48, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        MTLBuffer *x = mtl_device_new_buffer_with_bytes_no_copy(
-            device, memory + cases[i].offset, cases[i].length, 0, NULL, NULL);
+        MTLBuffer *x = mtl_device_new_buffer_with_bytes_no_copy(device, memory + cases[i].offset,
+                                                                cases[i].length, 0, NULL, NULL);
         assert_true((x == NULL) == layer);
         if (layer) {
             assert_string_equal(last_rule, "buffer_no_copy_alignment");
@@ -140,11 +139,16 @@ static void ranges_past_the_end(void **state) {
         size_t done;        // of n, from `to` on
         const char *rule;
     } cases[] = {
-        {false, 32, 0, 64, 32, "blit_copy_range"},       {false, 0, 96, 64, 32, "blit_copy_range"},
-        {false, 64, 0, 8, 0, "blit_copy_range"},         {false, SIZE_MAX, 0, 8, 0, "blit_copy_range"},
-        {false, 0, SIZE_MAX, 8, 0, "blit_copy_range"},   {false, 0, 0, SIZE_MAX, 64, "blit_copy_range"},
-        {true, 0, 100, 64, 28, "blit_copy_range"},       {true, 0, 128, 1, 0, "blit_copy_range"},
-        {true, 0, SIZE_MAX, 2, 0, "blit_copy_range"},    {true, 0, 10, 0, 0, "blit_copy_range"},
+        {false, 32, 0, 64, 32, "blit_copy_range"},
+        {false, 0, 96, 64, 32, "blit_copy_range"},
+        {false, 64, 0, 8, 0, "blit_copy_range"},
+        {false, SIZE_MAX, 0, 8, 0, "blit_copy_range"},
+        {false, 0, SIZE_MAX, 8, 0, "blit_copy_range"},
+        {false, 0, 0, SIZE_MAX, 64, "blit_copy_range"},
+        {true, 0, 100, 64, 28, "blit_copy_range"},
+        {true, 0, 128, 1, 0, "blit_copy_range"},
+        {true, 0, SIZE_MAX, 2, 0, "blit_copy_range"},
+        {true, 0, 10, 0, 0, "blit_copy_range"},
         {true, 0, 0, SIZE_MAX, 128, "blit_copy_range"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -153,7 +157,8 @@ static void ranges_past_the_end(void **state) {
         MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
         MTLBlitCommandEncoder *blit = mtl_command_buffer_blit_command_encoder(commands);
         if (cases[i].fill)
-            mtl_blit_command_encoder_fill_buffer(blit, b, mtl_range_make(cases[i].to, cases[i].n), 3);
+            mtl_blit_command_encoder_fill_buffer(blit, b, mtl_range_make(cases[i].to, cases[i].n),
+                                                 3);
         else
             mtl_blit_command_encoder_copy_from_buffer(blit, a, cases[i].from, b, cases[i].to,
                                                       cases[i].n);
@@ -161,7 +166,8 @@ static void ranges_past_the_end(void **state) {
         ends(commands, cases[i].rule);
         const uint8_t *v = mtl_buffer_contents(b);
         for (size_t k = 0; k < 128; k++)
-            assert_int_equal(v[k], !layer && k >= cases[i].to && k - cases[i].to < cases[i].done ? 3 : 0);
+            assert_int_equal(v[k],
+                             !layer && k >= cases[i].to && k - cases[i].to < cases[i].done ? 3 : 0);
         mtl_release(a), mtl_release(b);
     }
 }
@@ -185,10 +191,8 @@ static void copies_within_a_buffer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dispatch_of_nothing),
-        cmocka_unit_test(lengths_of_threadgroup_memory),
-        cmocka_unit_test(memory_that_is_no_page),
-        cmocka_unit_test(ranges_past_the_end),
+        cmocka_unit_test(dispatch_of_nothing),    cmocka_unit_test(lengths_of_threadgroup_memory),
+        cmocka_unit_test(memory_that_is_no_page), cmocka_unit_test(ranges_past_the_end),
         cmocka_unit_test(copies_within_a_buffer),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

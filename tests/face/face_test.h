@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// face_test.h: what the Objective-C tests share. They build with ARC and without; RELEASE is nothing with ARC.
+// face_test.h: what the Objective-C tests share. They build with ARC and without; RELEASE is
+// nothing with ARC.
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// metal_cpp.cpp: C++ with Apple's header-only metal-cpp (INGOT_METAL_CPP names its folder): compute with function
-// constants, blits, events, heaps, and a triangle.
+// metal_cpp.cpp: C++ with Apple's header-only metal-cpp (INGOT_METAL_CPP names its folder): compute
+// with function constants, blits, events, heaps, and a triangle.
 #define NS_PRIVATE_IMPLEMENTATION
 #define CA_PRIVATE_IMPLEMENTATION
 #define MTL_PRIVATE_IMPLEMENTATION

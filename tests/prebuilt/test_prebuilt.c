@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_prebuilt.c: a program whose kernels were compiled elsewhere.
-//     test_prebuilt make FOLDER   with a compiler: FOLDER/prebuilt.metallib -> FOLDER/prebuilt.archive
-//     test_prebuilt               in INGOT_PREBUILT's folder, without one: pipelines from library and archive
+//     test_prebuilt make FOLDER   with a compiler: FOLDER/prebuilt.metallib ->
+//     FOLDER/prebuilt.archive
+//     test_prebuilt               in INGOT_PREBUILT's folder, without one: pipelines from library
+//     and archive
 //                                 give the right results, and what would need a compiler says so
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +72,7 @@ static MTLRenderPipelineDescriptor draw_pipeline(MTLFunction *vertex, MTLFunctio
                                              MTLPixelFormatRGBA8Unorm};
 }
 
-// --- with a compiler ---
+// ---- with a compiler ----
 
 static int make(const char *folder) {
     MTLError *error = NULL;
@@ -96,7 +98,7 @@ static int make(const char *folder) {
     return 0;
 }
 
-// --- without one ---
+// ---- without one ----
 
 static Fixture fixture;
 

@@ -224,9 +224,9 @@ static void each_isa(void (*run)(Case *t)) {
         if (only && strcmp(only, all_isas[i].name) != 0) continue;
         bool has = cpu_isa_use(t.isa);
         print_message("  %s: %s\n", all_isas[i].name,
-                      !has                                            ? "not on this machine"
+                      !has                                         ? "not on this machine"
                       : t.isa == CPU_ISA_AMX && !cpu_amx_granted() ? "not granted; without it"
-                                                                      : "runs");
+                                                                   : "runs");
         if (has) run(&t);
     }
     arenas_free(&t);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metal/MTLFunctions.h: Metal's functions and the makers of its structs. Included by Metal.h, behind the types.
+// Metal/MTLFunctions.h: Metal's functions and the makers of its structs. Included by Metal.h,
+// behind the types.
 #ifndef INGOT_MAC_METAL_MTLFUNCTIONS_H
 #define INGOT_MAC_METAL_MTLFUNCTIONS_H
 NS_ASSUME_NONNULL_BEGIN

@@ -8,7 +8,8 @@ NS_ASSUME_NONNULL_BEGIN
 typedef NSString *MTKTextureLoaderOption;
 typedef NSString *MTKTextureLoaderOrigin;
 FOUNDATION_EXPORT NSErrorDomain const MTKTextureLoaderErrorDomain;
-// Numbers, as NSNumber: whether mipmaps are made, usage, storage and cache mode, sRGB or not (it is, unless said).
+// Numbers, as NSNumber: whether mipmaps are made, usage, storage and cache mode, sRGB or not (it
+// is, unless said).
 FOUNDATION_EXPORT MTKTextureLoaderOption const MTKTextureLoaderOptionAllocateMipmaps;
 FOUNDATION_EXPORT MTKTextureLoaderOption const MTKTextureLoaderOptionGenerateMipmaps;
 FOUNDATION_EXPORT MTKTextureLoaderOption const MTKTextureLoaderOptionSRGB;

@@ -159,7 +159,7 @@ static void add_suspends(Cg *cg, Coroutine *co) {
     LLVMBuildUnreachable(cx->builder);
 }
 
-// ---- freezing
+// ---- freezing ----
 
 typedef struct BlockSet {
     LLVMBasicBlockRef *blocks;

@@ -45,13 +45,13 @@ typedef struct Cg {
     uint64_t frame_stride;      // bytes of one suspended SIMD-group
     CgPart *parts;
     uint32_t n_parts;
-    bool *constant_set;         // [of all parts] has a value
-    char *cpu, *features;       // LLVM's strings behind cx.cpu and cx.features
-    uint32_t *dynamic_parts;    // [request->n_dynamic] part of each dynamic library; 0: none yet
-    char *scratch;              // msl_part_symbol's
+    bool *constant_set;            // [of all parts] has a value
+    char *cpu, *features;          // LLVM's strings behind cx.cpu and cx.features
+    uint32_t *dynamic_parts;       // [request->n_dynamic] part of each dynamic library; 0: none yet
+    char *scratch;                 // msl_part_symbol's
     struct Validation *validation; // while validate.c runs, or NULL
-    bool has_support;           // device/support.c is linked
-    uint32_t stage_flags;       // vertex and fragment functions: ABI_STAGE_*
+    bool has_support;              // device/support.c is linked
+    uint32_t stage_flags;          // vertex and fragment functions: ABI_STAGE_*
     uint32_t n_vertex_buffers;
     uint8_t vertex_buffers[32]; // that attributes are fetched from, by their places
     char *diagnostics;          // errors LLVM reported through its handler, or NULL
@@ -118,9 +118,10 @@ LLVMValueRef msl_call_position(Cg *cg, unsigned builtin, unsigned dim);
 static inline bool msl_is_graphics(const Cg *cg) {
     return cg->fn->stage == RF_VERTEX || cg->fn->stage == RF_FRAGMENT;
 }
-// The value of a parameter (or its memory, if byval is not NULL) from the stage's inputs; NULL: none.
+// The value of a parameter (or its memory, if byval is not NULL) from the stage's inputs; NULL:
+// none.
 LLVMValueRef msl_build_stage_input(Cg *cg, uint32_t param, LLVMTypeRef want, LLVMTypeRef byval);
-void msl_store_stage_outputs(Cg *cg, LLVMValueRef result); // from the memory of the result
+void msl_store_stage_outputs(Cg *cg, LLVMValueRef result);       // from the memory of the result
 LLVMValueRef msl_stage_threadgroup(Cg *cg, LLVMValueRef offset); // in the memory of the tile
 void msl_mark_stage_end(Cg *cg);
 void msl_settle_stage(Cg *cg);
@@ -128,13 +129,13 @@ void msl_wrap_stage(Cg *cg);
 void msl_finish_stage_info(Cg *cg); // ingot_stage_info
 
 // texture.c
-void msl_describe_textures(Cg *cg);   // what texture functions do to memory, for the optimiser
-void msl_describe_tensors(Cg *cg);    // what tensor functions do to memory
+void msl_describe_textures(Cg *cg); // what texture functions do to memory, for the optimiser
+void msl_describe_tensors(Cg *cg);  // what tensor functions do to memory
 uint64_t msl_tensor_stack(LLVMValueRef call); // bytes of stack of such a call, for each thread
-void msl_lower_texture_info(Cg *cg);  // size queries become loads
+void msl_lower_texture_info(Cg *cg);          // size queries become loads
 // handle.c
 void msl_describe_handles(Cg *cg);
-void msl_lower_handle_words(Cg *cg);  // what tensor handles stand for becomes loads
+void msl_lower_handle_words(Cg *cg); // what tensor handles stand for becomes loads
 unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 'r'ead, ...; 0: no
 
 // validate.c

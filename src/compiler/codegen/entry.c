@@ -346,16 +346,19 @@ void msl_inline_all(Cg *cg) {
     cg->entry = NULL;
 }
 
-// Vectors of a thread's own loop would be vectors of vectors when ours is done. The options of LLVM-C
-// that switch LLVM's vectorisers off (context.c) have no effect in LLVM 22; this attribute has.
+// Vectors of a thread's own loop would be vectors of vectors when ours is done. The options of
+// LLVM-C that switch LLVM's vectorisers off (context.c) have no effect in LLVM 22; this attribute
+// has.
 static void forbid_vectors(Cg *cg, bool forbid) {
     static const char name[] = "noimplicitfloat";
     unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
     LLVMAttributeRef a = LLVMCreateEnumAttribute(LLVMGetModuleContext(cg->cx.module), kind, 0);
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f)) continue;
-        if (forbid) LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, a);
-        else LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, kind);
+        if (forbid)
+            LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, a);
+        else
+            LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, kind);
     }
 }
 

@@ -226,8 +226,7 @@ static bool replace_tensor_call(Cg *cg, LLVMValueRef call, LLVMValueRef lane) {
         v = LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMPointerTypeKind
                 ? LLVMBuildPtrToInt(cx->builder, v, i64, "")
                 : LLVMBuildIntCast2(cx->builder, v, i64, 1, "");
-        LLVMBuildStore(cx->builder, v,
-                       LLVMBuildInBoundsGEP2(cx->builder, i64, words, &at, 1, ""));
+        LLVMBuildStore(cx->builder, v, LLVMBuildInBoundsGEP2(cx->builder, i64, words, &at, 1, ""));
     }
     LLVMValueRef f = device_function(cg, product ? "ingot_lane_tensor_matmul"
                                                  : "ingot_lane_tensor_convolution"),

@@ -84,7 +84,7 @@ static size_t collect(Calls *c) {
     return n;
 }
 
-// ---- functions with a number
+// ---- functions with a number ----
 
 // A use of f other than as the function that a call calls.
 static bool address_taken(LLVMValueRef f) {
@@ -124,7 +124,7 @@ static void find_candidates(Calls *c) {
     }
 }
 
-// ---- lookups in tables
+// ---- lookups in tables ----
 
 // 1 if the number is one of a function that tables may hold and whose signature is the symbol's:
 // runs of numbers, mostly one.
@@ -191,7 +191,7 @@ static void lower_table_entry(Cg *cg, LLVMValueRef call) {
     LLVMInstructionEraseFromParent(call);
 }
 
-// ---- calls
+// ---- calls ----
 
 static LLVMTypeRef memory_type(LLVMAttributeRef a) {
     return a ? LLVMGetTypeAttributeValue(a) : NULL;

@@ -66,7 +66,7 @@ static uint32_t add_part(Cg *cg, uint32_t library, const MslConstantValue *const
     return cg->n_parts++;
 }
 
-// ---- linked functions
+// ---- linked functions ----
 
 static bool same_text(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -126,7 +126,7 @@ static void link_functions(Cg *cg) {
     }
 }
 
-// ---- functions without a body
+// ---- functions without a body ----
 
 static bool same_type(LLVMTypeRef a, LLVMTypeRef b, int depth);
 

@@ -136,9 +136,8 @@ static LLVMTypeRef value_in(LLVMTypeRef type) {
 
 // Vectors of three are stored and loaded as four; the evaluation of such a variable needs three.
 static bool is_three_as_four(LLVMTypeRef four, LLVMValueRef variable) {
-    LLVMTypeRef three = LLVMIsAGlobalVariable(variable)
-                            ? value_in(LLVMGlobalGetValueType(variable))
-                            : NULL;
+    LLVMTypeRef three =
+        LLVMIsAGlobalVariable(variable) ? value_in(LLVMGlobalGetValueType(variable)) : NULL;
     return three && LLVMGetTypeKind(three) == LLVMVectorTypeKind &&
            LLVMGetTypeKind(four) == LLVMVectorTypeKind && LLVMGetVectorSize(three) == 3 &&
            LLVMGetVectorSize(four) == 4 && LLVMGetElementType(three) == LLVMGetElementType(four);
@@ -154,16 +153,15 @@ static LLVMValueRef resize(MslContext *cx, LLVMBuilderRef build, LLVMValueRef v,
 
 static bool narrow(Cg *cg, LLVMBuilderRef build, LLVMValueRef i) {
     MslContext *cx = &cg->cx;
-    if (LLVMIsAStoreInst(i) && is_three_as_four(LLVMTypeOf(LLVMGetOperand(i, 0)),
-                                                LLVMGetOperand(i, 1))) {
+    if (LLVMIsAStoreInst(i) &&
+        is_three_as_four(LLVMTypeOf(LLVMGetOperand(i, 0)), LLVMGetOperand(i, 1))) {
         LLVMPositionBuilderBefore(build, i);
         LLVMBuildStore(build, resize(cx, build, LLVMGetOperand(i, 0), 3), LLVMGetOperand(i, 1));
     } else if (LLVMIsALoadInst(i) && is_three_as_four(LLVMTypeOf(i), LLVMGetOperand(i, 0))) {
         LLVMValueRef from = LLVMGetOperand(i, 0);
         LLVMPositionBuilderBefore(build, i);
         LLVMTypeRef three = value_in(LLVMGlobalGetValueType(from));
-        LLVMReplaceAllUsesWith(
-            i, resize(cx, build, LLVMBuildLoad2(build, three, from, ""), 4));
+        LLVMReplaceAllUsesWith(i, resize(cx, build, LLVMBuildLoad2(build, three, from, ""), 4));
     } else {
         return false;
     }
@@ -263,8 +261,9 @@ void msl_specialise(Cg *cg) {
         if (g && !LLVMIsDeclaration(g)) LLVMSetLinkage(g, LLVMExternalLinkage);
     }
     // The branches stay: `defined ? c : 7` must not read a constant that has no value.
-    msl_run_passes(cx, NULL, "function(sroa<preserve-cfg>,early-cse),always-inline,"
-                             "function(sroa<preserve-cfg>,early-cse)");
+    msl_run_passes(cx, NULL,
+                   "function(sroa<preserve-cfg>,early-cse),always-inline,"
+                   "function(sroa<preserve-cfg>,early-cse)");
     simplify_constructors(cg);
     msl_run_passes(cx, NULL, "globalopt");
     drop_constructors(cg);

@@ -107,7 +107,7 @@ static LLVMValueRef to_word(Cg *cg, LLVMValueRef v, const StageScalar *s) {
     return LLVMBuildIntCast2(cx->builder, v, msl_int(cx, 32), s->is_signed, "");
 }
 
-// ---- fragment inputs ------------------------------------------------------------------------
+// ---- fragment inputs ----
 
 // The lane's pixel in the block: quads of 2 x 2, four in a row of quads.
 static LLVMValueRef lane_part(Cg *cg, bool y) {
@@ -207,7 +207,7 @@ static LLVMValueRef field(Cg *cg, uint64_t offset) {
     return msl_stage_load(cg, msl_int(&cg->cx, 32), msl_stage_step(cg), offset);
 }
 
-// ---- tiles: those of the program
+// ---- tiles: those of the program ----
 
 static LLVMValueRef block_corner(Cg *cg, bool y) {
     return field(cg, y ? offsetof(CpuFragmentStep, y) : offsetof(CpuFragmentStep, x));
@@ -231,15 +231,15 @@ static LLVMValueRef tile_index(Cg *cg) {
     LLVMValueRef at[2];
     for (int y = 0; y < 2; y++)
         at[y] = LLVMBuildUDiv(cx->builder, block_corner(cg, y), tile_side(cg, y), "");
-    LLVMValueRef row = LLVMBuildMul(cx->builder, at[1],
-                                    field(cg, offsetof(CpuFragmentStep, tile_columns)), "");
+    LLVMValueRef row =
+        LLVMBuildMul(cx->builder, at[1], field(cg, offsetof(CpuFragmentStep, tile_columns)), "");
     return LLVMBuildAdd(cx->builder, row, at[0], "");
 }
 
 LLVMValueRef msl_stage_threadgroup(Cg *cg, LLVMValueRef offset) {
     MslContext *cx = &cg->cx;
-    LLVMValueRef base = msl_stage_load(cg, msl_ptr(cx), msl_stage_step(cg),
-                                       offsetof(CpuFragmentStep, threadgroup));
+    LLVMValueRef base =
+        msl_stage_load(cg, msl_ptr(cx), msl_stage_step(cg), offsetof(CpuFragmentStep, threadgroup));
     return LLVMBuildGEP2(cx->builder, msl_int(cx, 8), base, &offset, 1, "");
 }
 
@@ -259,8 +259,9 @@ static void load_pixel(Cg *cg, const RfValue *v, LLVMValueRef memory) {
                                                  offsetof(CpuFragmentStep, imageblock));
     for (int y = 0; y < 2; y++) {
         LLVMValueRef lane = LLVMBuildFPToUI(cx->builder, lane_part(cg, y), msl_int(cx, 32), "");
-        part[y] = scaled(cg, lane, y ? offsetof(CpuFragmentStep, imageblock_row)
-                                     : offsetof(CpuFragmentStep, imageblock_stride));
+        part[y] = scaled(cg, lane,
+                         y ? offsetof(CpuFragmentStep, imageblock_row)
+                           : offsetof(CpuFragmentStep, imageblock_stride));
     }
     LLVMValueRef offset = LLVMBuildAdd(cx->builder, part[0], part[1], "");
     pixel = LLVMBuildGEP2(cx->builder, msl_int(cx, 8), pixel, &offset, 1, "");
@@ -315,8 +316,7 @@ static LLVMValueRef fragment_input(Cg *cg, const RfValue *v, unsigned component)
     case RF_LAYER: return field(cg, offsetof(CpuFragmentStep, layer));
     case RF_VIEWPORT: return field(cg, offsetof(CpuFragmentStep, viewport));
     case RF_AMPLIFICATION_ID: return field(cg, offsetof(CpuFragmentStep, amplification_id));
-    case RF_AMPLIFICATION_COUNT:
-        return field(cg, offsetof(CpuFragmentStep, amplification_count));
+    case RF_AMPLIFICATION_COUNT: return field(cg, offsetof(CpuFragmentStep, amplification_count));
     case RF_PIXELS_PER_TILE:
         return field(cg, offsetof(CpuFragmentStep, tile_size) + component * 4ull);
     case RF_PIXEL_IN_TILE: return pixel_in_tile(cg, component == 1);
@@ -328,8 +328,7 @@ static LLVMValueRef fragment_input(Cg *cg, const RfValue *v, unsigned component)
 static LLVMValueRef vertex_input(Cg *cg, const RfValue *v, unsigned component) {
     MslContext *cx = &cg->cx;
     switch (v->role) {
-    case RF_POSITION_IN_PATCH:
-        return row_in(cg, offsetof(CpuVertexStep, domain), component);
+    case RF_POSITION_IN_PATCH: return row_in(cg, offsetof(CpuVertexStep, domain), component);
     case RF_PATCH_ID:
     case RF_VERTEX_ID: return row_in(cg, offsetof(CpuVertexStep, vertices), 0);
     case RF_INSTANCE_ID: return field(cg, offsetof(CpuVertexStep, instance));
@@ -341,7 +340,7 @@ static LLVMValueRef vertex_input(Cg *cg, const RfValue *v, unsigned component) {
     }
 }
 
-// ---- parameters and results -----------------------------------------------------------------
+// ---- parameters and results ----
 
 // A patch_control_point<T>: an array of the points, which the values that follow fill in, and how
 // many there are.
@@ -366,8 +365,8 @@ static void store_point(Cg *cg, const RfValue *v, LLVMValueRef points) {
     for (uint32_t i = 0; i < v->points; i++) {
         msl_fetch_attribute(cg, v, i, part);
         for (unsigned k = 0; k < v->n; k++) {
-            LLVMValueRef at = msl_stage_offset(
-                cg, points, (uint64_t)i * v->stride + v->offset + k * s.bits / 8);
+            LLVMValueRef at =
+                msl_stage_offset(cg, points, (uint64_t)i * v->stride + v->offset + k * s.bits / 8);
             LLVMSetAlignment(LLVMBuildStore(cg->cx.builder, part[k], at), s.bits / 8);
         }
     }
@@ -382,8 +381,7 @@ static void store_interpolant(Cg *cg, const RfValue *v, LLVMValueRef memory) {
     MslContext *cx = &cg->cx;
     LLVMTypeRef f32 = msl_float(cx);
     LLVMValueRef step = msl_stage_step(cg);
-    LLVMValueRef planes =
-        msl_stage_load(cg, msl_ptr(cx), step, offsetof(CpuFragmentStep, planes));
+    LLVMValueRef planes = msl_stage_load(cg, msl_ptr(cx), step, offsetof(CpuFragmentStep, planes));
     for (uint32_t k = 0; k < 3 * (v->n + 1); k++) {
         bool w = k >= 3 * v->n;
         uint64_t from = w ? offsetof(CpuFragmentStep, w) + (k - 3 * v->n) * 4ull

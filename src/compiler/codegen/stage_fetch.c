@@ -77,7 +77,7 @@ static const MslVertexAttribute *find_attribute(Cg *cg, const RfValue *v, const 
     return a;
 }
 
-// ---- where it lies --------------------------------------------------------------------------
+// ---- where it lies ----
 
 // point: which control point.
 static LLVMValueRef load_index(Cg *cg, const MslVertexLayout *layout, uint32_t point) {
@@ -177,7 +177,7 @@ static unsigned load_words(Cg *cg, const MslVertexAttribute *a, uint32_t point, 
     return n;
 }
 
-// ---- what it means --------------------------------------------------------------------------
+// ---- what it means ----
 
 static LLVMValueRef bits_of(Cg *cg, LLVMValueRef word, unsigned first, unsigned n, bool is_signed) {
     MslContext *cx = &cg->cx;

@@ -31,7 +31,7 @@ void msl_mark_stage_end(Cg *cg) {
     LLVMBuildCall2(cg->cx.builder, LLVMGlobalGetValueType(f), f, NULL, 0, "");
 }
 
-// ---- effects --------------------------------------------------------------------------------
+// ---- effects ----
 
 // Memory of the thread, or the rows of the step: `depth` bounds the walk through phis.
 static bool is_own_memory(Cg *cg, LLVMValueRef p, int depth) {
@@ -119,7 +119,7 @@ static bool is_end(Cg *cg, LLVMValueRef i) {
     return strcmp(msl_callee(i), KEEP) == 0;
 }
 
-// ---- settling -------------------------------------------------------------------------------
+// ---- settling ----
 
 static LLVMValueRef load_live(Cg *cg, LLVMValueRef live) {
     return LLVMBuildLoad2(cg->cx.builder, msl_int(&cg->cx, 1), live, "live");
@@ -359,7 +359,7 @@ void msl_settle_stage(Cg *cg) {
     msl_run_passes(cx, cg->thread, "sroa,early-cse<memssa>,simplifycfg," INSTCOMBINE ",adce");
 }
 
-// ---- wrapping -------------------------------------------------------------------------------
+// ---- wrapping ----
 
 // ingot_step(launch, step, mask): the vectorised function with the slots of the launch.
 static void define_step(Cg *cg, LLVMValueRef simd) {
@@ -398,7 +398,7 @@ void msl_wrap_stage(Cg *cg) {
     define_step(cg, simd);
 }
 
-// ---- ingot_stage_info -----------------------------------------------------------------------
+// ---- ingot_stage_info ----
 
 static void describe_value(const RfFunction *f, const RfValue *v, AbiStageInfo *info) {
     bool out = v->param == UINT32_MAX;

@@ -40,7 +40,7 @@ void msl_validation_free(Cg *cg) {
     cg->validation = NULL;
 }
 
-// ---- the accesses ------------------------------------------------------------------------------
+// ---- the accesses ----
 
 static bool is_copy(Value i) {
     const char *name = msl_callee(i);
@@ -185,7 +185,7 @@ static void check_shorts(Validation *v) {
     }
 }
 
-// ---- regions -----------------------------------------------------------------------------------
+// ---- regions ----
 
 // Instructions of one block, in order, that follow the first access: those that depend on it or
 // touch memory. The others were moved before it.
@@ -199,14 +199,13 @@ static bool is_pure_call(Value i) {
     const char *name = msl_callee(i);
     if (msl_starts(name, "__ingot_position") || msl_starts(name, "__ingot_launch") ||
         msl_starts(name, "__ingot_place") || msl_starts(name, "__ingot_texture_info") ||
-        msl_starts(name, "__ingot_handle_word") ||
-        msl_starts(name, "ingot_span"))
+        msl_starts(name, "__ingot_handle_word") || msl_starts(name, "ingot_span"))
         return true;
     if (!msl_starts(name, "llvm.")) return false;
-    static const char *const not [] = {"llvm.mem",  "llvm.lifetime", "llvm.assume",
-                                       "llvm.trap", "llvm.masked",   "llvm.debugtrap"};
-    for (size_t k = 0; k < sizeof not / sizeof *not ; k++)
-        if (msl_starts(name, not [k])) return false;
+    static const char *const not[] = {"llvm.mem",  "llvm.lifetime", "llvm.assume",
+                                      "llvm.trap", "llvm.masked",   "llvm.debugtrap"};
+    for (size_t k = 0; k < sizeof not / sizeof *not; k++)
+        if (msl_starts(name, not[k])) return false;
     return true;
 }
 
@@ -250,7 +249,7 @@ static void add_member(Validation *v, Region *r, Value i) {
     LLVMSetMetadata(i, v->region_kind, r->node);
 }
 
-// ---- the slow path: the region for one thread, as a function -----------------------------------
+// ---- the slow path: the region for one thread, as a function ----
 
 typedef struct Slow {
     Value *old, *fresh; // values of the thread function, and what stands for them
@@ -404,7 +403,7 @@ static void build_slow(Validation *v, Slow *s, const Region *r) {
     check_members(v, s, r, &where);
 }
 
-// ---- both paths --------------------------------------------------------------------------------
+// ---- both paths ----
 
 // If access a is inside, so is b: the same place (x[i] = x[i] + ...), or before it in the same
 // memory.
@@ -564,7 +563,7 @@ static void check_block(Validation *v, Block b) {
     end_region(v, &r, i);
 }
 
-// ---- the pass ----------------------------------------------------------------------------------
+// ---- the pass ----
 
 static void lower_places(Validation *v) {
     MslContext *cx = &v->cg->cx;

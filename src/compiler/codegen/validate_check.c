@@ -117,7 +117,7 @@ Value msl_byte_offset(Validation *v, Value p, const Root *root) {
                         LLVMBuildPtrToInt(cx->builder, root->start, msl_int(cx, 64), ""), "");
 }
 
-// ---- reports -----------------------------------------------------------------------------------
+// ---- reports ----
 
 static LLVMMetadataRef file_of(LLVMMetadataRef location) {
     return LLVMDIScopeGetFile(LLVMDILocationGetScope(location));
@@ -166,7 +166,7 @@ static Block new_block(Validation *v, Block after, const char *name) {
     return b;
 }
 
-// ---- one access --------------------------------------------------------------------------------
+// ---- one access ----
 
 static Value any_root(Validation *v, Value p, uint64_t bytes, Root *const *roots, int n) {
     LLVMBuilderRef b = v->cg->cx.builder;
@@ -223,7 +223,7 @@ void msl_check_branch(Validation *v, Value i, const Access *a, Root *const *root
     LLVMAddIncoming(phi, (Value[]){i, nothing(v, i)}, (Block[]){good, bad}, 2);
 }
 
-// ---- memcpy, memmove, memset -------------------------------------------------------------------
+// ---- memcpy, memmove, memset ----
 
 Value msl_whole_inside(Validation *v, Value p, Value n, Root *const *roots, int n_roots) {
     LLVMBuilderRef b = v->cg->cx.builder;

@@ -60,8 +60,7 @@ static Root *parameter_root(Validation *v, Value value) {
     for (uint32_t a = 0; a < fn->n_args; a++) {
         const RfArg *arg = &fn->args[a];
         bool memory = arg->kind == RF_ARG_BUFFER || arg->kind >= RF_ARG_PAYLOAD;
-        if (memory && slot >= arg->slot && slot - arg->slot < arg->count)
-            r->trusted = false;
+        if (memory && slot >= arg->slot && slot - arg->slot < arg->count) r->trusted = false;
     }
     r->space = ABI_SPACE_BUFFER;
     r->safe = r->needed = safe_bytes(v, slot);
@@ -177,7 +176,7 @@ too_many: // looked up at run time, unless it may be in memory that no resource 
     return 1;
 }
 
-// ---- extents -----------------------------------------------------------------------------------
+// ---- extents ----
 
 static void invariant(Validation *v, Value load) {
     LLVMSetMetadata(load, LLVMGetMDKindIDInContext(v->cg->cx.llvm, "invariant.load", 14), v->empty);
@@ -263,7 +262,7 @@ bool msl_constant_offset(Validation *v, Value p, const Root *root, int64_t *offs
     return true;
 }
 
-// ---- what differs between threads --------------------------------------------------------------
+// ---- what differs between threads ----
 // A guess from the data alone: right or wrong only decides how an access is checked, not whether.
 
 static bool starts_varying(Value i) {

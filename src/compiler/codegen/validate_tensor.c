@@ -53,7 +53,7 @@ static const TensorAccess *noted(const Validation *v, Value i) {
     return NULL;
 }
 
-// ---- arithmetic of 64 bits
+// ---- arithmetic of 64 bits ----
 
 static Value c64(Validation *v, int64_t n) { return msl_const(&v->cg->cx, 64, (uint64_t)n); }
 static Value arg64(Validation *v, Value i, unsigned k) {

@@ -45,7 +45,7 @@ using llvm::StringRef;
 
 LLD_HAS_DRIVER(elf)
 
-// ---- Target: the front end's SPIR triple keeps vectors whole in calls (SysV would pass pairs of
+// Target: the front end's SPIR triple keeps vectors whole in calls (SysV would pass pairs of
 // doubles), with the data layout of the machine and Metal's rules between address spaces.
 static const char x86Layout[] =
     "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128";
@@ -180,7 +180,7 @@ bool bridge_in_system(BridgeJob *job, uint32_t location) {
     return l.isValid() && sm.isInSystemHeader(sm.getFileLoc(l));
 }
 
-// ---- #pragma METAL fp math_mode(safe|relaxed|fast), contract(off|on|fast): Clang's own fp
+// #pragma METAL fp math_mode(safe|relaxed|fast), contract(off|on|fast): Clang's own fp
 // pragmas.
 struct MetalPragma : PragmaHandler {
     MetalPragma() : PragmaHandler("METAL") {}
@@ -217,7 +217,7 @@ struct MetalPragma : PragmaHandler {
     }
 };
 
-// ---- #pragma unroll full: Clang would take the word for an expression. Without it the pragma means
+// #pragma unroll full: Clang would take the word for an expression. Without it the pragma means
 // the same. The annotation of a loop pragma is private to Clang's ParsePragma.cpp, this is it:
 struct UnrollHint {
     Token pragma, option;
@@ -232,7 +232,7 @@ static void plainUnroll(const Token &t) {
     if (word && word->getName() == "full") hint->words = {};
 }
 
-// ---- Tokens: lex everything, let C edit it, parse what it returns.
+// ---- Tokens: lex everything, let C edit it, parse what it returns ----
 enum { MAX_TOKENS = 4 << 20 }; // a kernel library of 12,000 lines has 200,000
 
 static void lexAll(BridgeJob &job, Preprocessor &pp, std::vector<Token> &tokens,
@@ -288,7 +288,7 @@ static Token fromPlain(Preprocessor &pp, const MslToken &m, const std::vector<To
     return t;
 }
 
-// ---- Reflection: entry points and function constants, found as they are parsed.
+// ---- Reflection: entry points and function constants, found as they are parsed ----
 static bool annotated(const Decl *d, std::initializer_list<const char *> names) {
     for (auto *a : d->specific_attrs<AnnotateAttr>())
         for (const char *n : names)
@@ -695,7 +695,7 @@ bool bridge_function_is_extern(BridgeJob *job, const char *symbol) {
 
 char *msl_demangle(const char *symbol) { return strdup(llvm::demangle(symbol).c_str()); }
 
-// ---- The action: Clang's own, with our tokens and names.
+// ---- The action: Clang's own, with our tokens and names ----
 static const char *const openclKeywords[] = {"local",           "global",
                                              "generic",         "constant",
                                              "kernel",          "pipe",
@@ -870,7 +870,7 @@ bool bridge_run(BridgeMode mode, const char *const *args, size_t n_args, const B
     return runAction(action, ci);
 }
 
-// ---- Linking.
+// Linking.
 // The object travels through a memfd; the output needs a real folder, because lld writes a sibling
 // file and renames it. Shared memory when there is some, else the temporary folder.
 static int outputFolder(char *path, size_t n) {

@@ -107,7 +107,7 @@ typedef struct BridgeType {
     uint32_t n_args;
     uint32_t arg_types[BRIDGE_MAX_ARGS];
     int64_t arg_values[BRIDGE_MAX_ARGS]; // type UINT32_MAX: a value
-    uint32_t element;      // array element, pointee
+    uint32_t element;                    // array element, pointee
     uint64_t n_elements;
     BridgeSpace space;
     bool is_const; // both of the pointee, or of the first argument of a template
@@ -166,8 +166,8 @@ char *bridge_find_variable(BridgeJob *job, const char *name);
 // (malloc'd).
 uint32_t bridge_function_location(BridgeJob *job, const char *symbol, char **name);
 
-// Whether the source declares the function with this symbol `extern` or visible: another library may
-// define it.
+// Whether the source declares the function with this symbol `extern` or visible: another library
+// may define it.
 bool bridge_function_is_extern(BridgeJob *job, const char *symbol);
 
 // Links one relocatable x86-64 ELF object into a shared object, in process. Undefined symbols are

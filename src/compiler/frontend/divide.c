@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// divide.c: integer division as Metal defines it. Dividing by zero, and the least number by -1, gives
-// some value and no exception (MSL specification, section 3.1); in LLVM both are undefined, and an
-// optimiser that has seen x / d takes d != 0 for granted, so that select(x / d, 0, d == 0) loses its
-// test. Each such division gets a divisor that cannot be one of these.
-// In: the module as Clang wrote it, before any optimisation. Out: the same with guarded divisions.
+// divide.c: integer division as Metal defines it. Dividing by zero, and the least number by -1,
+// gives some value and no exception (MSL specification, section 3.1); in LLVM both are undefined,
+// and an optimiser that has seen x / d takes d != 0 for granted, so that select(x / d, 0, d == 0)
+// loses its test. Each such division gets a divisor that cannot be one of these. In: the module as
+// Clang wrote it, before any optimisation. Out: the same with guarded divisions.
 #include "compiler/frontend/frontend_int.h"
 #include <llvm-c/Core.h>
 

@@ -9,7 +9,7 @@
 #include "compiler/compiler.h"
 #include "compiler/frontend/bridge.h"
 
-// ---- token_list.c
+// token_list.c
 // printf into the arena; NULL without memory.
 char *arena_format(BaseArena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -23,7 +23,7 @@ void token_list_push(TokenList *l, MslToken t);
 void token_list_insert(TokenList *l, size_t at, MslToken t);
 void token_list_free(TokenList *l);
 
-// ---- repair.c: patterns that Clang rejects in this dialect, patched where it reports them.
+// ---- repair.c: patterns that Clang rejects in this dialect, patched where it reports them ----
 typedef enum RepairKind {
     REPAIR_BY_VALUE = 0,
     REPAIR_OPERAND,
@@ -45,13 +45,13 @@ bool repairs_learn(Repairs *r, const BridgeDiagnostic *d);
 // Rewrites the edited tokens. False without memory.
 bool repairs_apply(const Repairs *r, TokenList *tokens);
 
-// ---- tokens.c: MSL tokens -> tokens of the dialect. False without memory.
+// ---- tokens.c: MSL tokens -> tokens of the dialect. False without memory ----
 bool tokens_edit(BridgeJob *job, BaseArena *arena, const MslToken *in, size_t n, TokenList *out);
 
-// ---- words.c: Clang's words -> Metal's. NULL without memory.
+// ---- words.c: Clang's words -> Metal's. NULL without memory ----
 char *words_metal(const char *message);
 
-// ---- reflect_build.c
+// ---- reflect_build.c ----
 typedef struct ReflectBuilder {
     RfLibrary *lib;
     BaseArena *arena;
@@ -69,25 +69,25 @@ void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl)
 void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f);
 void reflect_end(ReflectBuilder *b); // frees what is not lib
 
-// ---- reflect_texture.c
+// ---- reflect_texture.c ----
 bool reflect_texture_type(RfType *t, const BridgeType *info); // false: neither texture nor sampler
 // Textures, samplers, tensors and arrays of them.
 bool reflect_handle_argument(const ReflectBuilder *b, RfArg *arg, uint32_t type);
 unsigned reflect_max_index(uint8_t kind);       // of RfArgKind: greatest binding index
 const char *reflect_attribute_of(uint8_t kind); // "buffer", "texture", ...
 
-// ---- reflect_tensor.c
+// reflect_tensor.c
 // Tensors and what they are made of. False: none of these.
 bool reflect_tensor_type(const ReflectBuilder *b, RfType *t, const BridgeType *info, char *name,
                          size_t n_name);
 
-// ---- reflect_members.c
+// reflect_members.c
 // Copies what info says of its members into keep. False without memory.
 bool reflect_keep_members(ReflectBuilder *b, BridgeType *keep, const BridgeType *info);
 // The buffers, textures and samplers in a structure of nothing else, nested ones too; 0: no such.
 uint32_t reflect_count_members(const ReflectBuilder *b, uint32_t type);
 
-// ---- reflect_stage.c
+// reflect_stage.c
 // Whether a parameter of a vertex or fragment function is a stage input, not a resource.
 bool reflect_is_stage_input(const ReflectBuilder *b, const RfFunction *f, const BridgeDecl *p);
 // Inputs and outputs of a vertex or fragment function.
@@ -100,7 +100,7 @@ void reflect_mesh_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f, uint3
 bool reflect_imageblock_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f, uint32_t type,
                                uint32_t at);
 
-// ---- reflect_imageblock.c
+// reflect_imageblock.c
 // The imageblock of a kernel. False: it is something else.
 bool reflect_imageblock_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *arg,
                                  const BridgeDecl *p);
@@ -108,13 +108,13 @@ bool reflect_imageblock_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *
 void reflect_imageblock_data(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfValue *v,
                              uint32_t type, const BridgeAttr *said, uint32_t at);
 
-// ---- reflect_mesh.c
+// reflect_mesh.c
 // Arguments that only object and mesh functions have: payload, mesh grid, mesh. False: none.
 bool reflect_mesh_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *arg,
                            const BridgeDecl *p);
 void reflect_mesh_check(BridgeJob *job, RfFunction *f, const BridgeFunction *from);
 
-// ---- diagnose.c: diagnostics of one round, as the user should see them.
+// ---- diagnose.c: diagnostics of one round, as the user should see them ----
 typedef struct Diagnoser {
     MslDiagnostic *list;
     size_t n, capacity, n_errors;
@@ -129,7 +129,7 @@ void diagnose(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d);
 void diagnose_end(Diagnoser *g); // settles what is pending
 void diagnose_free(Diagnoser *g);
 
-// ---- options.c: Clang's arguments. Strings live in the arena.
+// ---- options.c: Clang's arguments. Strings live in the arena ----
 typedef struct Options {
     const char **at;
     size_t n, capacity;
@@ -141,7 +141,7 @@ void options_dialect(Options *o,
                      const MslSource *source); // all that the precompiled headers depend on
 void options_source(Options *o, const MslSource *source); // the rest: macros, folders, warnings
 
-// ---- pch.c: path of the precompiled headers for these options, built if need be, in the arena;
+// pch.c: path of the precompiled headers for these options, built if need be, in the arena;
 // NULL: do without. Damaged files are rebuilt.
 const char *pch_find(const MslSource *source, const Options *dialect, BaseArena *arena);
 void pch_discard(const char *path);
@@ -150,7 +150,7 @@ extern const BridgeFile pch_source; // what the image is made from; must exist w
 // divide.c: integer division gets Metal's meaning where LLVM has none.
 void module_guard_divisions(struct LLVMOpaqueModule *module);
 
-// ---- module.c: checks that need the call graph, clean-up, bitcode.
+// module.c: checks that need the call graph, clean-up, bitcode.
 // Reports errors through the job; false after one, or without memory. allow_undefined: functions
 // without a body may come from another library.
 bool module_finish(struct LLVMOpaqueModule *module, BridgeJob *job, RfLibrary *lib,

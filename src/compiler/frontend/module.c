@@ -176,8 +176,8 @@ static bool check_calls(Graph *g, BridgeJob *job) {
 }
 
 // A user's function that is called but has no body: Metal reports it when linking. One declared
-// `extern`, and any in a library that is linked with dynamic libraries, may come from there: the back
-// end reports it if it does not.
+// `extern`, and any in a library that is linked with dynamic libraries, may come from there: the
+// back end reports it if it does not.
 static bool check_defined(Graph *g, BridgeJob *job, bool allow_undefined) {
     bool ok = true;
     for (uint32_t i = 0; i < g->n_nodes; i++) {
@@ -197,8 +197,8 @@ static bool check_defined(Graph *g, BridgeJob *job, bool allow_undefined) {
     return ok;
 }
 
-// The address that an instruction of a start-up function sets, or NULL: the target of its store, what
-// it declares invariant, or the first argument of a constructor or copy.
+// The address that an instruction of a start-up function sets, or NULL: the target of its store,
+// what it declares invariant, or the first argument of a constructor or copy.
 static LLVMValueRef target_of(LLVMValueRef user) {
     if (LLVMIsAStoreInst(user)) return LLVMGetOperand(user, 1);
     if (!LLVMIsACallInst(user) || LLVMGetNumArgOperands(user) == 0) return NULL;
@@ -207,8 +207,8 @@ static LLVMValueRef target_of(LLVMValueRef user) {
         LLVMGetNumArgOperands(user) == 2 && LLVMGetIntrinsicID(LLVMGetCalledValue(user)) ? 1 : 0);
 }
 
-// Globals set by a start-up function (constants derived from function constants) lead to it. Start-up
-// functions that only read the global are those of constants derived from it.
+// Globals set by a start-up function (constants derived from function constants) lead to it.
+// Start-up functions that only read the global are those of constants derived from it.
 static uint32_t initialiser_of(const Graph *g, LLVMValueRef global) {
     for (LLVMUseRef u = LLVMGetFirstUse(global); u; u = LLVMGetNextUse(u)) {
         LLVMValueRef user = LLVMGetUser(u);

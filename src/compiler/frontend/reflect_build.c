@@ -43,7 +43,7 @@ void reflect_end(ReflectBuilder *b) {
     *b = (ReflectBuilder){0};
 }
 
-// ---- types
+// ---- types ----
 
 static uint32_t scalar_data_type(const BridgeType *t) {
     switch (t->kind) {
@@ -208,7 +208,7 @@ void reflect_set_type(ReflectBuilder *b, uint32_t type, const BridgeType *info) 
     b->failed |= !t->name || !keep->name;
 }
 
-// ---- function constants
+// ---- function constants ----
 
 void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl) {
     RfLibrary *lib = b->lib;
@@ -252,7 +252,7 @@ void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl)
     lib->n_constants++;
 }
 
-// ---- entry points
+// ---- entry points ----
 
 // Positions and sizes may be vectors; indices and counts are scalars.
 static bool builtin_takes_vector(int builtin) {

@@ -60,8 +60,10 @@ void reflect_imageblock_data(ReflectBuilder *b, BridgeJob *job, RfFunction *f, R
     v->n = 1;
     v->stride = info->size;
     if (info->kind != BRIDGE_TYPE_RECORD) {
-        reflect_report(job, at, "type '%s' is not valid for attribute 'imageblock_data': it must "
-                       "be a structure", b->lib->types[type].name);
+        reflect_report(job, at,
+                       "type '%s' is not valid for attribute 'imageblock_data': it must "
+                       "be a structure",
+                       b->lib->types[type].name);
         v->stride = 0;
     } else if (!set_size(job, f, info, at)) {
         v->stride = 0;

@@ -5,8 +5,12 @@
 #include "compiler/frontend/frontend_int.h"
 #include <string.h>
 
-enum { DATA_TYPE_TEXTURE = 58, DATA_TYPE_SAMPLER = 59, DATA_TYPE_FUNCTION_TABLE = 115,
-       DATA_TYPE_TENSOR = 140 };
+enum {
+    DATA_TYPE_TEXTURE = 58,
+    DATA_TYPE_SAMPLER = 59,
+    DATA_TYPE_FUNCTION_TABLE = 115,
+    DATA_TYPE_TENSOR = 140
+};
 
 bool reflect_keep_members(ReflectBuilder *b, BridgeType *keep, const BridgeType *info) {
     keep->members = NULL, keep->n_members = 0;

@@ -20,8 +20,8 @@ enum { // where a role may stand
     MESH_VERTEX = 16,
     MESH_PRIMITIVE = 32,
 };
-typedef enum Shape {                                                       // types a role may have
-    ANY, // scalar or vector, none of 64 bits, no bool
+typedef enum Shape { // types a role may have
+    ANY,             // scalar or vector, none of 64 bits, no bool
     FLOAT4,
     FLOAT1,
     FLOATS, // float or an array of them
@@ -71,9 +71,8 @@ static const struct {
 enum { N_ROLES = sizeof roles / sizeof *roles };
 
 // Attributes that say more about a value, but not what it is.
-static const char *const hints[] = {
-    "user",  "function_constant",  "invariant",           "shared",
-    "index", "raster_order_group", "post_depth_coverage"};
+static const char *const hints[] = {"user",  "function_constant",  "invariant",          "shared",
+                                    "index", "raster_order_group", "post_depth_coverage"};
 static const struct {
     const char *name;
     uint8_t interpolation, place;
@@ -97,12 +96,12 @@ typedef struct Side {
     bool result; // of the function, else a parameter
     RfValue *values;
     uint32_t n, rows;
-    uint32_t location; // of the parameter or function: members have one of their own
+    uint32_t location;       // of the parameter or function: members have one of their own
     uint32_t points, stride; // inside a patch_control_point<T>: its points, the bytes of T
 } Side;
 
 static const char *stage_name(const Side *s) {
-    return s->where & (VERTEX_IN | VERTEX_OUT)             ? "vertex"
+    return s->where & (VERTEX_IN | VERTEX_OUT)         ? "vertex"
            : s->where & (MESH_VERTEX | MESH_PRIMITIVE) ? "mesh"
                                                        : "fragment";
 }
@@ -328,12 +327,14 @@ static bool is_control_points(const BridgeType *info) {
 }
 
 // The array itself, then what a point of it is made of.
-static void add_control_points(Side *s, const BridgeDecl *d, const BridgeType *info,
-                               uint32_t param, uint32_t offset, const char *name, int depth) {
+static void add_control_points(Side *s, const BridgeDecl *d, const BridgeType *info, uint32_t param,
+                               uint32_t offset, const char *name, int depth) {
     uint32_t element = info->arg_types[0], at = d->location ? d->location : s->location;
     if (!s->f->patch || s->points || element >= s->b->lib->n_types || s->n >= MAX_VALUES) {
-        reflect_report(s->job, at, "'%s': control points are for stage inputs of functions with "
-                       "the attribute 'patch'", name);
+        reflect_report(s->job, at,
+                       "'%s': control points are for stage inputs of functions with "
+                       "the attribute 'patch'",
+                       name);
         return;
     }
     RfValue *v = &s->values[s->n++];
@@ -351,8 +352,10 @@ static void add_control_points(Side *s, const BridgeDecl *d, const BridgeType *i
     s->b->failed |= !v->name || !v->condition;
     const BridgeType *of = &s->b->infos[element];
     if (of->kind != BRIDGE_TYPE_RECORD)
-        reflect_report(s->job, at, "type '%s' is not valid for a control point: it must be a "
-                       "structure", s->b->lib->types[element].name);
+        reflect_report(s->job, at,
+                       "type '%s' is not valid for a control point: it must be a "
+                       "structure",
+                       s->b->lib->types[element].name);
     for (size_t i = 0; of->kind == BRIDGE_TYPE_RECORD && i < of->n_members; i++)
         add_value(s, &of->members[i], of->members[i].type, param, of->members[i].offset,
                   of->members[i].name, RF_VALUE, depth + 1);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ARG_ELEMENT, ARG_EXTENTS, ARG_DESCRIPTOR, N_ARGS };             // of tensor<...>
+enum { ARG_ELEMENT, ARG_EXTENTS, ARG_DESCRIPTOR, N_ARGS }; // of tensor<...>
 
 static bool is_named(const ReflectBuilder *b, uint32_t type, const char *name) {
     return type < b->lib->n_types && b->infos[type].kind == BRIDGE_TYPE_METAL &&
@@ -33,8 +33,7 @@ static void name_tensor(const ReflectBuilder *b, const RfType *t, const BridgeTy
     bool dynamic = true, constant = info->space == BRIDGE_SPACE_CONSTANT;
     for (uint32_t i = 0; i < t->rank; i++) dynamic &= t->extents[i] == UINT32_MAX;
     int at = snprintf(name, n_name, "tensor<%s %s%s, ", constant ? "constant" : "device",
-                      info->is_const && !constant ? "const " : "",
-                      b->lib->types[t->element].name);
+                      info->is_const && !constant ? "const " : "", b->lib->types[t->element].name);
     if (dynamic) {
         snprintf(name + at, n_name - (size_t)at, "dextents<%s, %u>>", index->name, t->rank);
         return;

@@ -3,8 +3,9 @@
 //   template <typename T, uint N> T f(vec<T, N>)    sizes of vectors and matrices are int here, and
 //                                                   a size of another type would not be deduced
 //   T &operator[](size_t) object_data;              object_data and threadgroup_imageblock are
-//                                                   device memory, ray_data is thread memory: beside
-//                                                   a member of that space they would be the same
+//                                                   device memory, ray_data is thread memory:
+//                                                   beside a member of that space they would be the
+//                                                   same
 #include "compiler/frontend/tokens_int.h"
 #include <stdlib.h>
 

@@ -78,10 +78,11 @@ size_t tp_threadgroup_variable(TokenPass *p, size_t i);
 void tp_method_space(TokenPass *p, size_t close);
 // Template parameters that are sizes of vectors become int. `tokens` is p->in.
 void tp_vector_sizes(TokenPass *p, MslToken *tokens);
-// Empties member functions that differ from another only by a space the dialect does not tell apart.
-// Brackets must be matched before, and again if it returns true.
+// Empties member functions that differ from another only by a space the dialect does not tell
+// apart. Brackets must be matched before, and again if it returns true.
 bool tp_drop_twins(TokenPass *p, MslToken *tokens);
-// Spells function-pointer template parameters as functions; replaces p->in and gives it. NULL without memory.
+// Spells function-pointer template parameters as functions; replaces p->in and gives it. NULL
+// without memory.
 MslToken *tp_function_parameters(TokenPass *p);
 void tp_report(TokenPass *p, size_t i, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

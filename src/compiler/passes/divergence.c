@@ -104,7 +104,7 @@ static Class settle(Class c, Type t) {
     return c;
 }
 
-// ---- arithmetic ----------------------------------------------------------------------------
+// ---- arithmetic ----
 
 static uint64_t add_max(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 static uint64_t mul_max(uint64_t a, uint64_t b) {
@@ -120,8 +120,9 @@ static Class arithmetic(const Vec *x, Value i, Class a, Class c, int64_t stride,
     bool nsw = false, nuw = false;
     if (LLVMGetInstructionOpcode(i) != LLVMOr) {
         nsw = LLVMGetNSW(i);
-        // LLVM hoists `i - k` with the nuw it found behind `i >= k`: the first active lane may then be
-        // one that wraps and is thrown away by a select. (Above, all lanes behind it wrap as well.)
+        // LLVM hoists `i - k` with the nuw it found behind `i >= k`: the first active lane may then
+        // be one that wraps and is thrown away by a select. (Above, all lanes behind it wrap as
+        // well.)
         nuw = LLVMGetNUW(i) && LLVMGetInstructionOpcode(i) != LLVMSub;
     } else {
         nsw = nuw = true; // disjoint: no carries at all
@@ -251,7 +252,7 @@ static Class class_of_gep(Vec *x, Value g) {
     return r;
 }
 
-// ---- phis ----------------------------------------------------------------------------------
+// ---- phis ----
 
 static Class class_of_phi(Vec *x, Value i, int b) {
     Class r = {0};
@@ -286,7 +287,7 @@ static Class class_of_phi(Vec *x, Value i, int b) {
     return r;
 }
 
-// ---- the rest ------------------------------------------------------------------------------
+// ---- the rest ----
 
 static bool only_selects(Value i) {
     for (LLVMUseRef u = LLVMGetFirstUse(i); u; u = LLVMGetNextUse(u))

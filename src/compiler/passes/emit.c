@@ -42,7 +42,7 @@ Value msl_entry_alloca(Vec *x, Type t, unsigned align) {
     return a;
 }
 
-// ---- shuffles ------------------------------------------------------------------------------
+// ---- shuffles ----
 
 Value msl_shuffle(Vec *x, Value a, Value b, const int *ix, unsigned n) {
     Value e[2 * MAX_WIDE];
@@ -93,7 +93,7 @@ Value msl_lane_offsets(Vec *x, Type t, int64_t stride, unsigned n) {
     return LLVMConstVector(e, n);
 }
 
-// ---- forms of a value ----------------------------------------------------------------------
+// ---- forms of a value ----
 
 unsigned msl_n_bases(const Vec *x, Class c) { return c.segmented && !c.rows ? x->n_segments : 1; }
 
@@ -160,7 +160,7 @@ Value msl_vector(Vec *x, Value v, int leaf) {
     return msl_concat(x, part, n);
 }
 
-// ---- masks ---------------------------------------------------------------------------------
+// ---- masks ----
 
 Value msl_mask_and(Vec *x, Value mask, Value condition) {
     return LLVMBuildSelect(x->b, mask, condition, msl_zero_mask(x), "");
@@ -224,7 +224,7 @@ static Value extend_segment(Vec *x, Value i, unsigned segment, bool segmented) {
     return extend_from(x, op, base, c.stride, on, LLVMTypeOf(i));
 }
 
-// ---- scalar copies -------------------------------------------------------------------------
+// ---- scalar copies ----
 
 void msl_copy_flags(Value from, Value to) {
     if (!LLVMIsAInstruction(to)) return;
@@ -280,7 +280,7 @@ Value msl_clone(Vec *x, Value i, bool strip, unsigned segment) {
     return c;
 }
 
-// ---- the fallback --------------------------------------------------------------------------
+// ---- the fallback ----
 
 // Runs the scalar instruction once for each active lane, in the order of the lanes.
 void msl_lane_loop(Vec *x, Value i, Val *o) {

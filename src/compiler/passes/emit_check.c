@@ -106,7 +106,7 @@ static Value check(Vec *x, Value p, Value start, Value limit, bool *exact) {
     return ok;
 }
 
-// ---- a common term -----------------------------------------------------------------------------
+// ---- a common term ----
 
 // An address start[extension of (term[0] + term[1])] that is linear.
 typedef struct Sum {
@@ -196,7 +196,7 @@ static Value check_common(Vec *x, Sum *sums, int n, int first, Value common, Val
     return ok;
 }
 
-// ---- emission ----------------------------------------------------------------------------------
+// ---- emission ----
 
 static bool used_once(Value v) {
     LLVMUseRef u = LLVMGetFirstUse(v);

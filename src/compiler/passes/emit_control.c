@@ -206,7 +206,7 @@ static void find_live_outs(Vec *x) {
     }
 }
 
-// ---- part by part --------------------------------------------------------------------------
+// ---- part by part ----
 // Under divergence most parts of a step may have no lane left. A block with real work is then
 // emitted part by part, each behind a branch on its own mask, uniform instructions first.
 

@@ -11,8 +11,7 @@ static const struct {
     int overload[2];
     unsigned immediate;
 } elementwise[] = {
-#define E(n)                                                                                       \
-    { "llvm." n, {-1, -2}, 0 }
+#define E(n) {"llvm." n, {-1, -2}, 0}
     E("fmuladd"),
     E("fma"),
     E("sqrt"),
@@ -151,7 +150,7 @@ static bool emit_vector_reduce(Vec *x, Value i, Val *o) {
     return false;
 }
 
-// ---- division ------------------------------------------------------------------------------
+// ---- division ----
 
 // The divisor with 0 (and -1 under the least dividend) replaced by 1: x86 traps on them.
 static Value safe_divisor(Vec *x, bool is_signed, Value a, Value d) {
@@ -205,7 +204,7 @@ static Value emit_scalar_division(Vec *x, Value i) {
     return LLVMBuildBinOp(x->b, op, a, safe_divisor(x, is_signed, a, d), "");
 }
 
-// ---- casts and vectors of the program ------------------------------------------------------
+// ---- casts and vectors of the program ----
 
 static void emit_bitcast(Vec *x, Value i, Val *o) {
     Value s = operand(i, 0);
@@ -311,7 +310,7 @@ static void emit_select(Vec *x, Value i, Val *o) {
     }
 }
 
-// ---- the three forms -----------------------------------------------------------------------
+// ---- the three forms ----
 
 static void emit_scalar(Vec *x, Value i, Val *o) {
     LLVMOpcode op = LLVMGetInstructionOpcode(i);

@@ -328,7 +328,7 @@ void msl_emit_store_part(Vec *x, Value i) {
     emit_access(x, &a);
 }
 
-// ---- addresses -----------------------------------------------------------------------------
+// ---- addresses ----
 
 // An index as i64 (divergence.c admits no linear ones that are narrower).
 static Value index_64(Vec *x, Value ix, bool vector, unsigned segment) {

@@ -57,7 +57,7 @@ Class msl_builtin_class(Vec *x, Value i, Builtin which) {
 static Value c32(Vec *x, int64_t v) { return const_int(x->i32, v); }
 static Value lanes32(Vec *x) { return msl_lane_offsets(x, x->i32, 1, x->width); }
 
-// ---- reductions and scans ------------------------------------------------------------------
+// ---- reductions and scans ----
 
 static Value neutral(Op op, Type t, bool is_unsigned) {
     bool fp = !is_integer(t);
@@ -185,7 +185,7 @@ Value msl_reduce_int(Vec *x, LLVMAtomicRMWBinOp op, Value v) {
     msl_fail(x->cx, "internal error: atomic operation %d", (int)op);
 }
 
-// ---- shuffles ------------------------------------------------------------------------------
+// ---- shuffles ----
 
 // v[ix] for every lane; ix may be poison in inactive lanes.
 static Value permute(Vec *x, Value v, Value ix) {
@@ -302,7 +302,7 @@ static void emit_fill(Vec *x, Value i, Val *o, Builtin which) {
                               permute(x, v, source), "");
 }
 
-// ---- votes ---------------------------------------------------------------------------------
+// ---- votes ----
 
 static Value is_true(Vec *x, Value i) {
     Value v = msl_vector(x, operand(i, 0), 0);
@@ -376,7 +376,7 @@ static void emit_first(Vec *x, Value i, Val *o, Builtin which) {
     o->v[0] = permute(x, v, LLVMBuildAdd(x->b, base, ahead, ""));
 }
 
-// ---- 8x8 matrices --------------------------------------------------------------------------
+// ---- 8x8 matrices ----
 
 // Lane l holds row (l/4 & 4) + (l/2 & 3), columns (l/4 & 2)*2 + (l & 1)*2 and the next.
 static int matrix_row(int l) { return (l / 4 & 4) + (l / 2 & 3); }

@@ -70,7 +70,7 @@ int msl_tensor_element_bytes(Vec *x, Value call, Value pointer) {
     return bytes ? bytes : -1;
 }
 
-// ---- emission ------------------------------------------------------------------------------
+// ---- emission ----
 
 static Value at(Vec *x, Value base, Value bytes) {
     return LLVMBuildGEP2(x->b, x->i8, base, &bytes, 1, "");
@@ -134,8 +134,8 @@ static void emit_copy(Vec *x, const Copy *c, bool back) {
     LLVMSetAlignment(LLVMBuildStore(x->b, v, back ? p : s), c->bytes);
     Value next = LLVMBuildAdd(x->b, q, one, "");
     LLVMAddIncoming(q, (Value[]){LLVMConstNull(x->i64), next}, (Block[]){before, loop}, 2);
-    LLVMBuildCondBr(
-        x->b, LLVMBuildICmp(x->b, LLVMIntULT, next, LLVMConstInt(x->i64, n, 0), ""), loop, done);
+    LLVMBuildCondBr(x->b, LLVMBuildICmp(x->b, LLVMIntULT, next, LLVMConstInt(x->i64, n, 0), ""),
+                    loop, done);
     LLVMPositionBuilderAtEnd(x->b, done);
 }
 
@@ -147,7 +147,7 @@ static void emit_fragments(Vec *x, const Copy *c, bool back) {
     int order[ALL];
     for (uint32_t half = 0; half < tensor_capacity(c->layout) / VECTORS; half++) {
         uint32_t first = half * VECTORS * SIMD_LANES, columns, corner;
-        corner = tensor_position(c->layout, first); // thread 0 holds the corner
+        corner = tensor_position(c->layout, first);               // thread 0 holds the corner
         columns = tensor_position(c->layout, first + 2) - corner; // thread 2 the row below
         Value from[ALL / COLUMNS], at_row[ROWS], at_vector[VECTORS];
         for (uint32_t y = 0; y < ROWS; y++)

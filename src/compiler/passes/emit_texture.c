@@ -90,7 +90,7 @@ Class msl_texture_class(Vec *x, Value i) {
     return uniform;
 }
 
-// ---- emission ------------------------------------------------------------------------------
+// ---- emission ----
 
 typedef struct Call {
     unsigned op, rows, n_lanes;

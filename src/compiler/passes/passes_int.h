@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes_int.h: private to passes/. The state of one vectorisation and what its files offer each
 // other. Reading order: vectorise.c (the pipeline), prepare.c, cfg.c, private.c, divergence.c,
-// position.c, emit.c, emit_inst.c, emit_memory.c, emit_helper.c, emit_atomic.c, emit_simd.c, emit_texture.c,
-// emit_tensor.c, emit_control.c, version.c.
+// position.c, emit.c, emit_inst.c, emit_memory.c, emit_helper.c, emit_atomic.c, emit_simd.c,
+// emit_texture.c, emit_tensor.c, emit_control.c, version.c.
 //
 // The invariant everything rests on: the vector CFG is the structured scalar CFG (same blocks, same
 // edges), and a block runs only while at least one lane is active. So dominance never changes, and
@@ -317,7 +317,7 @@ Value msl_helper_mask(Vec *x, Value p, Value at, int bytes);
 
 // emit_check.c
 void msl_find_late(Vec *x);
-bool msl_is_late(const Vec *x, Value i); // emitted with its check
+bool msl_is_late(const Vec *x, Value i);       // emitted with its check
 void msl_emit_inside(Vec *x, Value i, Val *o); // i1 __ingot_inside(pointer, start, limit, ...)
 
 // emit_control.c

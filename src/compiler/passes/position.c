@@ -84,7 +84,7 @@ bool msl_uses_simd(LLVMValueRef thread) {
     return false;
 }
 
-// ---- classes -------------------------------------------------------------------------------
+// ---- classes ----
 
 static unsigned gcd(unsigned a, unsigned b) { return b ? gcd(b, a % b) : a; }
 
@@ -188,7 +188,7 @@ Class msl_position_class(Vec *x, Value call) {
     }
 }
 
-// ---- emission ------------------------------------------------------------------------------
+// ---- emission ----
 
 static Value c32(Vec *x, int64_t v) { return const_int(x->i32, v); }
 

@@ -92,7 +92,7 @@ static void give_endless_loops_an_exit(Vec *x) {
     }
 }
 
-// ---- address arithmetic --------------------------------------------------------------------
+// ---- address arithmetic ----
 // Extensions of 32-bit indices are cloned next to their access. There they run under the mask of
 // the access, and the first active lane can stand for all (msl_extend_linear): uint indices such as
 // a[i - 5u] carry no wrap flags, yet two active lanes on both sides of a wrap would lie 2^32
@@ -208,7 +208,7 @@ void msl_find_sunk(Vec *x) {
             for (int o = -1; (o = pointer_operand(i, o)) >= 0;) find_sunk_of(x, operand(i, o), b);
 }
 
-// ---- a fault of structurizecfg ---------------------------------------------------------------
+// ---- a fault of structurizecfg ----
 // LLVM 22.1 moves a conversion that costs nothing out of a block when only a phi of its successor
 // uses it, and then repairs one phi where several lead there: the others keep poison, and a thread
 // gets the value of another path. Nothing is left to move if we do it first.

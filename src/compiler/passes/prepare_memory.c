@@ -41,7 +41,7 @@ static unsigned align_at(unsigned align, uint64_t offset) {
     return align;
 }
 
-// ---- memcpy and friends --------------------------------------------------------------------
+// ---- memcpy and friends ----
 
 // Bytes of the elements that all of a type is made of; 0: of different ones.
 static unsigned element_size(Vec *x, Type t) {
@@ -184,7 +184,7 @@ static bool expand_memory_intrinsic(Vec *x, Value i) {
     return loop;
 }
 
-// ---- odd types -----------------------------------------------------------------------------
+// ---- odd types ----
 
 static bool is_odd_int(Type t) {
     if (!is_integer(t)) return false;

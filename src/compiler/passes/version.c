@@ -136,7 +136,7 @@ bool msl_has_clamps(Vec *x) {
     return false;
 }
 
-// ---- the guard -----------------------------------------------------------------------------
+// ---- the guard ----
 
 typedef struct Slice { // values of one segment's first lane at the entry
     Map ix;

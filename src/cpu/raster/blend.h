@@ -53,8 +53,7 @@ static inline void blend_any(const DevBlend *state, const float *constant, Blend
         else if (!state->enabled)
             result[c] = b->src[c];
         else if (c < 3)
-            result[c] =
-                combined(state->rgb_op, state->src_rgb, state->dst_rgb, b, constant, c);
+            result[c] = combined(state->rgb_op, state->src_rgb, state->dst_rgb, b, constant, c);
         else
             result[c] =
                 combined(state->alpha_op, state->src_alpha, state->dst_alpha, b, constant, c);

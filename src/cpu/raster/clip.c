@@ -202,9 +202,8 @@ bool raster_clip_triangle(Worker *w, const DrawInfo *d, const Corners *c) {
     }
     for (uint32_t i = 0; i < n; i++) place(w, d, corners[i], v);
     if (d->state->fill == DEV_FILL_LINES) return outline(w, d, c, corners, n);
-    Face face = {.provoking = c->slot[0],
-                 .primitive = c->primitive,
-                 .flags = weights ? FACE_WEIGHTS : 0};
+    Face face = {
+        .provoking = c->slot[0], .primitive = c->primitive, .flags = weights ? FACE_WEIGHTS : 0};
     for (uint32_t i = 1; i + 1 < n; i++) {
         face.slot[0] = corners[0];
         face.slot[1] = corners[i];
@@ -285,7 +284,8 @@ float raster_point_size(const Worker *w, const DrawInfo *d, uint32_t slot) {
 bool raster_point(Worker *w, const DrawInfo *d, const Corners *c) {
     if (!raster_reserve_slots(w, d, 4)) return false;
     uint32_t from = c->slot[0];
-    // Only what is far outside, behind, or cut off by the shader: a point may stand out of the view.
+    // Only what is far outside, behind, or cut off by the shader: a point may stand out of the
+    // view.
     const uint32_t hidden = CODE_NEAR | CODE_FAR | CODE_GUARD | CODE_NAN | CODE_CLIP * 255u;
     if (w->codes[from] & hidden) return true;
     int32_t half = (int32_t)(raster_point_size(w, d, from) * (SUB / 2) + 0.5f);

@@ -19,14 +19,13 @@ static void cut(int32_t *x0, int32_t *x1, double low, double high) {
 static ViewportInfo viewport_info(const Pass *p, const DevState *state, uint32_t i) {
     DevViewport v = {0, 0, p->width, p->height, 0, 1};
     if (state->n_viewports) v = state->viewports[i < state->n_viewports ? i : 0];
-    ViewportInfo info = {.scale = {(float)(v.width / 2), (float)(-v.height / 2),
-                                   (float)(v.zfar - v.znear)},
-                         .offset = {(float)(v.x + v.width / 2), (float)(v.y + v.height / 2),
-                                    (float)v.znear},
-                         .z_low = (float)(v.znear < v.zfar ? v.znear : v.zfar),
-                         .z_high = (float)(v.znear < v.zfar ? v.zfar : v.znear),
-                         .px1 = (int32_t)p->width,
-                         .py1 = (int32_t)p->height};
+    ViewportInfo info = {
+        .scale = {(float)(v.width / 2), (float)(-v.height / 2), (float)(v.zfar - v.znear)},
+        .offset = {(float)(v.x + v.width / 2), (float)(v.y + v.height / 2), (float)v.znear},
+        .z_low = (float)(v.znear < v.zfar ? v.znear : v.zfar),
+        .z_high = (float)(v.znear < v.zfar ? v.zfar : v.znear),
+        .px1 = (int32_t)p->width,
+        .py1 = (int32_t)p->height};
     if (p->has_depth && p->depth_bits != 32) {
         info.z_low = info.z_low > 0 ? info.z_low : 0;
         info.z_high = info.z_high < 1 ? info.z_high : 1;
@@ -55,8 +54,8 @@ static bool add_viewports(Pass *p, DrawInfo *info) {
     const DevState *state = info->state;
     uint32_t n = state->n_viewports > state->n_scissors ? state->n_viewports : state->n_scissors;
     info->n_viewports = n = n ? n : 1;
-    ViewportInfo *viewports = raster_grow(p->viewports, &p->viewports_capacity, p->n_viewports + n,
-                                          sizeof *viewports);
+    ViewportInfo *viewports =
+        raster_grow(p->viewports, &p->viewports_capacity, p->n_viewports + n, sizeof *viewports);
     if (!viewports) return false;
     p->viewports = viewports;
     info->first_viewport = p->n_viewports; // pointers are set when the list has stopped growing
@@ -85,8 +84,8 @@ static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
         flags |= DRAW_PER_SAMPLE;
     if (state->alpha_to_coverage && (f->colors & 1)) flags |= DRAW_ALPHA_COVERAGE;
     if (state->alpha_to_one) flags |= DRAW_ALPHA_ONE;
-    bool drops = (f->flags & (ABI_STAGE_DISCARD | ABI_STAGE_SAMPLE_MASK)) ||
-                 (flags & DRAW_ALPHA_COVERAGE);
+    bool drops =
+        (f->flags & (ABI_STAGE_DISCARD | ABI_STAGE_SAMPLE_MASK)) || (flags & DRAW_ALPHA_COVERAGE);
     if (drops) flags |= DRAW_CAN_DROP;
     bool early = f->flags & ABI_STAGE_EARLY_TESTS;
     uint32_t tests = flags & (DRAW_DEPTH_TEST | DRAW_DEPTH_WRITE | DRAW_STENCIL);
@@ -97,7 +96,8 @@ static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
         else if (drops && (flags & DRAW_DEPTH_WRITE))
             flags |= DRAW_LATE_WRITE;
     }
-    // Nothing to see of it, and nobody waits for what it drops or counts: the function need not run.
+    // Nothing to see of it, and nobody waits for what it drops or counts: the function need not
+    // run.
     uint32_t outputs = f->colors & p->color_mask;
     if ((f->flags & ABI_STAGE_IMAGEBLOCK_OUT) && p->imageblock_stride)
         flags |= DRAW_SHADES | DRAW_IMAGEBLOCK;
@@ -151,8 +151,7 @@ bool raster_draw_info(Pass *p, size_t draw) {
         }
         d->outputs = d->fragment_info->colors & p->color_mask;
     }
-    d->record_bytes =
-        (uint32_t)((sizeof(Triangle) + d->n_planes * sizeof(CpuPlane) + 7) / 8 * 8);
+    d->record_bytes = (uint32_t)((sizeof(Triangle) + d->n_planes * sizeof(CpuPlane) + 7) / 8 * 8);
     for (uint32_t a = 0; a < ABI_MAX_COLORS; a++) {
         if (!(p->color_mask >> a & 1)) continue;
         d->formats[a] = p->colors[a].format;

@@ -83,8 +83,7 @@ static void transform(Worker *w, const DrawInfo *d, uint32_t i) {
                code_if(v_less(y, -at_w), CODE_BOTTOM) | code_if(v_less(at_w, y), CODE_TOP);
     if (d->state->depth_clip == DEV_DEPTH_CLIP)
         codes |= code_if(v_less(z, v_set(0)), CODE_NEAR) | code_if(v_less(at_w, z), CODE_FAR);
-    uint32_t numbers =
-        v_equal(x, x) & v_equal(y, y) & v_equal(z, z) & v_equal(at_w, at_w);
+    uint32_t numbers = v_equal(x, x) & v_equal(y, y) & v_equal(z, z) & v_equal(at_w, at_w);
     codes |= code_if(~numbers & V_BITS, CODE_NAN);
     for (uint32_t k = 0; k < d->n_clip; k++) {
         vf distance = v_load(rows + 32 * (ABI_VERTEX_CLIP + k));
@@ -130,9 +129,8 @@ static bool make_faces(Worker *w, const DrawInfo *d, const Corners *corners, uin
         Face *faces = raster_grow(w->faces, &w->faces_capacity, w->n_faces + 1, sizeof *faces);
         if (!faces) return false;
         w->faces = faces;
-        faces[w->n_faces++] = (Face){.slot = {slot[0], slot[1], slot[2]},
-                                     .provoking = slot[0],
-                                     .primitive = c->primitive};
+        faces[w->n_faces++] = (Face){
+            .slot = {slot[0], slot[1], slot[2]}, .provoking = slot[0], .primitive = c->primitive};
     }
     return true;
 }
@@ -220,8 +218,8 @@ static bool all_big(Worker *w, Unit *unit) {
     // Both are in order: merge from the end, then drop what is there twice.
     size_t i = unit->n_big, k = w->n_pairs;
     for (size_t at = n; at-- > 0;)
-        big[at] = k == 0 || (i > 0 && big[i - 1] > w->pairs[k - 1].ref) ? big[--i]
-                                                                      : w->pairs[--k].ref;
+        big[at] =
+            k == 0 || (i > 0 && big[i - 1] > w->pairs[k - 1].ref) ? big[--i] : w->pairs[--k].ref;
     unit->n_big = 0;
     for (size_t at = 0; at < n; at++)
         if (at == 0 || big[at] != big[unit->n_big - 1]) big[unit->n_big++] = big[at];

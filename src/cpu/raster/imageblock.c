@@ -135,8 +135,8 @@ typedef struct Block {
     size_t first;          // pixel of the imageblock at its corner
 } Block;
 
-static Block block_at(const Worker *w, uint32_t a, uint32_t ux, uint32_t uy, uint32_t x,
-                      uint32_t y, uint32_t sample) {
+static Block block_at(const Worker *w, uint32_t a, uint32_t ux, uint32_t uy, uint32_t x, uint32_t y,
+                      uint32_t sample) {
     const Pass *p = w->pass;
     uint32_t index = (uy + y) / 4 * TILE_COLUMNS + (ux + x) / 8;
     return (Block){.texels = w->tile.colors[a] + ((size_t)index * p->n_samples + sample) * LANES *
@@ -227,13 +227,13 @@ static bool run_user_tile(Worker *w, const DevDraw *d, uint32_t ux, uint32_t uy,
         memcpy(copy + n_bytes, copy, n_bytes);
     }
     KernelGroup g = {.function = &t->function,
-               .size = d->tile_threads,
-               .groups = {p->user_columns, p->user_rows, 1},
-               .number = number,
-               .output = implicit ? copy : mine,
-               .output_bytes = n_bytes,
-               .shared = mine ? mine + p->block_bytes : NULL,
-               .shared_bytes = p->pass->threadgroup_bytes};
+                     .size = d->tile_threads,
+                     .groups = {p->user_columns, p->user_rows, 1},
+                     .number = number,
+                     .output = implicit ? copy : mine,
+                     .output_bytes = n_bytes,
+                     .shared = mine ? mine + p->block_bytes : NULL,
+                     .shared_bytes = p->pass->threadgroup_bytes};
     if (!raster_run_group(w, &g)) return false;
     if (implicit) convert(w, t, ux, uy, copy + n_bytes + HEAD, copy + HEAD);
     return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // loops.h: for the files that are built once per instruction set. Vectors are those of
-// isa/simd.h, here with what a block of 32 lanes needs: masks are bits of a word, lane l of the block bit l.
+// isa/simd.h, here with what a block of 32 lanes needs: masks are bits of a word, lane l of the
+// block bit l.
 #ifndef INGOT_CPU_RASTER_LOOPS_H
 #define INGOT_CPU_RASTER_LOOPS_H
 #include "cpu/raster/raster_int.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// memory.c: the rasteriser's memory. Scratch of threads and units stay on lists when a pass is over:
-// fresh pages would cost more than the work on them. What is kept is bounded.
+// memory.c: the rasteriser's memory. Scratch of threads and units stay on lists when a pass is
+// over: fresh pages would cost more than the work on them. What is kept is bounded.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,7 +167,7 @@ void raster_pass_take(Pass *p) {
 }
 
 void raster_pass_give(Pass *p) {
-    PassMemory m = {p->infos, p->viewports, p->spans, p->units,
+    PassMemory m = {p->infos,          p->viewports,          p->spans,          p->units,
                     p->infos_capacity, p->viewports_capacity, p->spans_capacity, p->units_capacity};
     size_t bytes = m.infos_capacity * sizeof *m.infos + m.viewports_capacity * sizeof *m.viewports +
                    m.spans_capacity * sizeof *m.spans + m.units_capacity * sizeof *m.units;

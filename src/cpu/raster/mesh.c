@@ -126,12 +126,12 @@ void raster_run_object(Worker *w, const ObjectChunk *chunk, uint32_t i) {
     const DevDraw *d = &w->pass->draws[chunk->draw];
     ObjectRun *run = (ObjectRun *)&chunk->runs[i];
     KernelGroup g = {.function = &d->mesh->object,
-               .size = d->grid.object_size,
-               .number = chunk->first + i,
-               .payload = run->payload,
-               .payload_bytes = d->mesh->payload_bytes,
-               .output = run->grid,
-               .output_bytes = sizeof run->grid};
+                     .size = d->grid.object_size,
+                     .number = chunk->first + i,
+                     .payload = run->payload,
+                     .payload_bytes = d->mesh->payload_bytes,
+                     .output = run->grid,
+                     .output_bytes = sizeof run->grid};
     memcpy(g.groups, d->grid.groups, sizeof g.groups);
     memcpy(g.threads, d->grid.threads, sizeof g.threads);
     memset(run->payload, 0, d->mesh->payload_bytes);
@@ -279,12 +279,12 @@ bool raster_run_mesh(Worker *w, const DrawInfo *d, const Span *span, Corners *co
     memory->output = output;
     memset(output, 0, m->vertex_offset); // the count and the indices
     KernelGroup g = {.function = &m->mesh,
-               .size = draw->grid.mesh_size,
-               .number = span->from.group,
-               .payload = span->object ? span->object->payload : NULL,
-               .payload_bytes = span->object ? m->payload_bytes : 0,
-               .output = output,
-               .output_bytes = m->n_bytes};
+                     .size = draw->grid.mesh_size,
+                     .number = span->from.group,
+                     .payload = span->object ? span->object->payload : NULL,
+                     .payload_bytes = span->object ? m->payload_bytes : 0,
+                     .output = output,
+                     .output_bytes = m->n_bytes};
     memcpy(g.groups, span->object ? span->object->grid : draw->grid.groups, sizeof g.groups);
     *n = 0;
     w->n_slots = 0;

@@ -11,7 +11,8 @@
 
 typedef enum Mode { MODE_REPLACE, MODE_OVER, MODE_ANY } Mode;
 
-// The same for bytes, which stay 0 .. 255 all the way: nothing to scale up or down, and one rounding.
+// The same for bytes, which stay 0 .. 255 all the way: nothing to scale up or down, and one
+// rounding.
 INLINE vi over_bytes(Layout layout, const DevBlend *state, const vf src[4], vi old) {
     const float magic = 12582912.0f; // 1.5 * 2^23: the unit place is the last bit
     vf zero = v_set(0), one = v_set(1), most = v_set(255);
@@ -72,9 +73,8 @@ INLINE void output(Layout layout, Mode mode, const DrawInfo *d, uint32_t attachm
                 blend_over(state, &b);
             } else {
                 for (int c = 0; c < 4; c++)
-                    b.second[c] =
-                        v_load(rows + 32 * (CPU_COLOR_DUAL - 4 * attachment + (uint32_t)c) +
-                               v * V_WIDTH);
+                    b.second[c] = v_load(
+                        rows + 32 * (CPU_COLOR_DUAL - 4 * attachment + (uint32_t)c) + v * V_WIDTH);
                 if (layout <= LAYOUT_RG8) clamp(b.second, 0);
                 blend_any(state, d->state->blend_color, &b);
             }
@@ -94,9 +94,11 @@ INLINE void output(Layout layout, Mode mode, const DrawInfo *d, uint32_t attachm
     }
 }
 
-#define LAYOUTS(X)                                                                                 \
-    X(RGBA8) X(BGRA8) X(RGBA8_SRGB) X(BGRA8_SRGB) X(R8) X(RG8) X(R16_HALF) X(RG16_HALF)            \
+// clang-format off: a list of macros
+#define LAYOUTS(X) \
+    X(RGBA8) X(BGRA8) X(RGBA8_SRGB) X(BGRA8_SRGB) X(R8) X(RG8) X(R16_HALF) X(RG16_HALF) \
     X(RGBA16_HALF) X(R32) X(RG32) X(RGBA32)
+// clang-format on
 #define DEFINE(name)                                                                               \
     static void replace_##name(const DrawInfo *d, uint32_t a, const uint32_t *rows,                \
                                uint32_t lanes, void *texels) {                                     \
@@ -115,7 +117,8 @@ INLINE void output(Layout layout, Mode mode, const DrawInfo *d, uint32_t attachm
             vi words[4];                                                                           \
             vf rgba[4];                                                                            \
             load_run(LAYOUT_##name,                                                                \
-                     (const unsigned char *)texels + v * V_WIDTH * bytes_of(LAYOUT_##name), words);\
+                     (const unsigned char *)texels + v * V_WIDTH * bytes_of(LAYOUT_##name),        \
+                     words);                                                                       \
             decode(LAYOUT_##name, words, rgba);                                                    \
             finish(LAYOUT_##name, false, rgba);                                                    \
             for (int c = 0; c < 4; c++) v_store(rows + 32 * c + v * V_WIDTH, rgba[c]);             \
@@ -186,8 +189,8 @@ static void output_general(const DrawInfo *d, uint32_t attachment, const uint32_
             Blend b;
             for (int c = 0; c < 4; c++) {
                 b.src[c] = v_load(rows + 32 * c + v * V_WIDTH);
-                b.second[c] = v_load(
-                    rows + 32 * (CPU_COLOR_DUAL - 4 * attachment + (uint32_t)c) + v * V_WIDTH);
+                b.second[c] = v_load(rows + 32 * (CPU_COLOR_DUAL - 4 * attachment + (uint32_t)c) +
+                                     v * V_WIDTH);
                 b.dst[c] = v_load(old[c] + v * V_WIDTH);
             }
             if (unorm || f->kind == ABI_KIND_SNORM) {

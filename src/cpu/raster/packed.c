@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // packed.c: colours into texels of one word that are bit fields: normalised ones of any width
-// (RGB10A2, 565, 16 bits, ...) and the small floats of RG11B10. As output.c, with the fields' places
-// read from the format.
+// (RGB10A2, 565, 16 bits, ...) and the small floats of RG11B10. As output.c, with the fields'
+// places read from the format.
 #include "cpu/raster/blend.h"
 
 #define MAGIC 12582912.0f // 1.5 * 2^23: the unit place is the last bit
@@ -84,8 +84,8 @@ INLINE void write_fields(const DrawInfo *d, uint32_t a, const uint32_t *rows, ui
         for (int c = 0; c < 4; c++) b.src[c] = v_load(rows + 32 * c + v * V_WIDTH);
         if (blends) {
             for (int c = 0; c < 4; c++)
-                b.second[c] = v_load(rows + 32 * (CPU_COLOR_DUAL - 4 * a + (uint32_t)c) +
-                                     v * V_WIDTH);
+                b.second[c] =
+                    v_load(rows + 32 * (CPU_COLOR_DUAL - 4 * a + (uint32_t)c) + v * V_WIDTH);
             decode_fields(f, old, b.dst);
             if (f->kind == ABI_KIND_UNORM) {
                 clamp(b.src, 0);
@@ -102,8 +102,7 @@ static void replace(const DrawInfo *d, uint32_t a, const uint32_t *rows, uint32_
     write_fields(d, a, rows, lanes, texels, false);
 }
 
-static void mix(const DrawInfo *d, uint32_t a, const uint32_t *rows, uint32_t lanes,
-                void *texels) {
+static void mix(const DrawInfo *d, uint32_t a, const uint32_t *rows, uint32_t lanes, void *texels) {
     write_fields(d, a, rows, lanes, texels, true);
 }
 

@@ -78,9 +78,10 @@ static void set_pass(Pass *p, const DevPass *pass) {
     for (uint32_t i = 0; i < p->n_samples; i++)
         for (uint32_t k = 0; k < 2; k++) {
             float own = pass->sample_positions[i][k] * 16;
-            p->samples[i][k] = pass->n_sample_positions
-                                   ? (int32_t)(own > 0 ? own < 15 ? own + 0.5f : 15 : 0) * (SUB / 16)
-                                   : positions[2 * i + k] * (SUB / 16);
+            p->samples[i][k] =
+                pass->n_sample_positions
+                    ? (int32_t)(own > 0 ? own < 15 ? own + 0.5f : 15 : 0) * (SUB / 16)
+                    : positions[2 * i + k] * (SUB / 16);
             p->positions[i][k] = (float)p->samples[i][k] * (1.0f / SUB);
         }
     for (uint32_t a = 0; a < ABI_MAX_COLORS; a++)
@@ -93,15 +94,15 @@ static void set_pass(Pass *p, const DevPass *pass) {
 // Between batches, what lives in tile memory only needs a place.
 static bool add_scratch(const Pass *p, const DevTarget *view, AbiTexture **scratch) {
     if (*scratch || !view->texture || view->texture->levels[view->level].data) return true;
-    AbiTextureShape shape = {
-        .type = p->n_samples > 1 ? ABI_TEXTURE_2D_MS_ARRAY : ABI_TEXTURE_2D_ARRAY,
-        .pixel_format = view->texture->pixel_format,
-        .width = p->width,
-        .height = p->height,
-        .depth = 1,
-        .array_length = p->n_layers,
-        .n_levels = 1,
-        .n_samples = p->n_samples};
+    AbiTextureShape shape = {.type =
+                                 p->n_samples > 1 ? ABI_TEXTURE_2D_MS_ARRAY : ABI_TEXTURE_2D_ARRAY,
+                             .pixel_format = view->texture->pixel_format,
+                             .width = p->width,
+                             .height = p->height,
+                             .depth = 1,
+                             .array_length = p->n_layers,
+                             .n_levels = 1,
+                             .n_samples = p->n_samples};
     AbiTextureSize size;
     AbiTexture *t = calloc(1, sizeof *t);
     void *data = NULL;
@@ -347,8 +348,12 @@ static void help(OsJob *job) {
 }
 
 static void run_all(Pass *p, PieceKind kind) {
-    Work work = {.job = {.help = help}, .p = p, .kind = kind,
-                 .n = kind == TILES ? p->n_tiles : kind == UNITS ? p->n_units : p->objects->n};
+    Work work = {.job = {.help = help},
+                 .p = p,
+                 .kind = kind,
+                 .n = kind == TILES   ? p->n_tiles
+                      : kind == UNITS ? p->n_units
+                                      : p->objects->n};
     if (work.n == 0) return;
     unsigned threads = os_pool_start() ? os_pool_threads() : 1;
     size_t helpers = p->needs_worker ? threads : threads - 1;

@@ -12,15 +12,15 @@
 #include "texel/format.h"
 
 #define LANES CPU_STAGE_LANES
-#define TILE 64               // pixels, both ways
-#define TILE_COLUMNS 8        // blocks of 8 x 4
+#define TILE 64        // pixels, both ways
+#define TILE_COLUMNS 8 // blocks of 8 x 4
 #define TILE_ROWS 16
 #define TILE_BLOCKS (TILE_COLUMNS * TILE_ROWS)
-#define SUB 256               // subpixels
-#define GUARD_LOW (-8192)     // pixels: targets are at most 16384, and a band of 8192 around them
+#define SUB 256           // subpixels
+#define GUARD_LOW (-8192) // pixels: targets are at most 16384, and a band of 8192 around them
 #define GUARD_HIGH 24575
-#define UNIT_PRIMITIVES 512u  // as many input primitives as a unit has at most
-#define BIG_TILES 64u         // triangles over more tiles are on a list that every tile reads
+#define UNIT_PRIMITIVES 512u    // as many input primitives as a unit has at most
+#define BIG_TILES 64u           // triangles over more tiles are on a list that every tile reads
 #define BATCH_BYTES (48u << 20) // of triangles, estimated, before the tiles are drawn
 #define MAX_BATCH_DRAWS 32768u
 #define UNIT_SLOTS (UNIT_PRIMITIVES * 3u) // vertices that primitives of a unit name
@@ -28,37 +28,37 @@
 // ---- What a draw means, worked out once (draw.c) ----
 
 typedef struct ViewportInfo {
-    float scale[3], offset[3];     // window = ndc * scale + offset
-    float z_low, z_high;           // of depths in it
-    int32_t x0, y0, x1, y1;        // pixels that may be written: scissor and viewport; x1, y1 outside
-    int32_t px0, py0, px1, py1;    // the same for points, which the viewport does not cut
+    float scale[3], offset[3];  // window = ndc * scale + offset
+    float z_low, z_high;        // of depths in it
+    int32_t x0, y0, x1, y1;     // pixels that may be written: scissor and viewport; x1, y1 outside
+    int32_t px0, py0, px1, py1; // the same for points, which the viewport does not cut
 } ViewportInfo;
 
 enum { // DrawInfo.flags
     DRAW_DEPTH_TEST = 1,
     DRAW_DEPTH_WRITE = 2,
     DRAW_STENCIL = 4,
-    DRAW_LATE_TEST = 8,    // depth and stencil after the function
-    DRAW_LATE_WRITE = 16,  // test before it, write after
+    DRAW_LATE_TEST = 8,   // depth and stencil after the function
+    DRAW_LATE_WRITE = 16, // test before it, write after
     DRAW_PER_SAMPLE = 32,
     DRAW_ALPHA_COVERAGE = 64,
     DRAW_ALPHA_ONE = 128,
-    DRAW_SHADES = 256, // there is a fragment function to run
+    DRAW_SHADES = 256,      // there is a fragment function to run
     DRAW_IMAGEBLOCK = 1024, // the function writes the explicit one
-    DRAW_CAN_DROP = 512, // lanes may be lost in the function: kept, mask, alpha
+    DRAW_CAN_DROP = 512,    // lanes may be lost in the function: kept, mask, alpha
 };
 
 struct DrawInfo;
 struct TileState;
-// Writes the colours of a step into the tile memory of an attachment: `rows` are 4 (dual source: the
-// second at rows[32 * 4 * ABI_MAX_COLORS ...]) rows, lanes the bits of those to write.
+// Writes the colours of a step into the tile memory of an attachment: `rows` are 4 (dual source:
+// the second at rows[32 * 4 * ABI_MAX_COLORS ...]) rows, lanes the bits of those to write.
 typedef void OutputFn(const struct DrawInfo *d, uint32_t attachment, const uint32_t *rows,
                       uint32_t lanes, void *texels);
 
 typedef struct DrawInfo {
     // What a tile asks of every triangle stands together: draws may be as many as triangles.
     uint32_t flags;
-    uint32_t outputs;      // bit a: attachment a is written
+    uint32_t outputs; // bit a: attachment a is written
     const DevState *state;
     const AbiStageInfo *fragment_info; // NULL: no function
     CpuFragmentFn *run;
@@ -96,29 +96,29 @@ typedef struct Triangle {
     uint32_t primitive;
     uint16_t layer;
     uint8_t viewport, flags;
-    uint32_t view;          // amplification id
-    float point[3];         // centre and size of a point
-    CpuPlane planes[];      // z, 1 / w, the inputs; barycentric 0, 1 / w, then linear
+    uint32_t view;     // amplification id
+    float point[3];    // centre and size of a point
+    CpuPlane planes[]; // z, 1 / w, the inputs; barycentric 0, 1 / w, then linear
 } Triangle;
 
 // ---- Units ----
 
 // Where a draw goes on: primitives are counted per instance (times views).
 typedef struct Cursor {
-    size_t draw;       // of the pass
-    uint32_t instance; // instance * views + view
-    uint32_t at;       // first vertex or index of the next primitive, from 0
+    size_t draw;        // of the pass
+    uint32_t instance;  // instance * views + view
+    uint32_t at;        // first vertex or index of the next primitive, from 0
     uint32_t primitive; // its number: differs from what `at` says after a primitive restart
-    uint32_t run;      // primitives since the last restart (odd ones of a strip are turned); patches:
-                       // triangles of this one
+    uint32_t run; // primitives since the last restart (odd ones of a strip are turned); patches:
+                  // triangles of this one
     uint64_t object, group; // mesh functions: threadgroups of objects, of the object's mesh grid
 } Cursor;
 
 // A piece of one instance of one draw.
 typedef struct Span {
     Cursor from;
-    uint32_t info;         // DrawInfo in the batch
-    uint32_t n_primitives; // strips with restarts, meshes: at most so many
+    uint32_t info;                  // DrawInfo in the batch
+    uint32_t n_primitives;          // strips with restarts, meshes: at most so many
     const struct ObjectRun *object; // mesh functions; NULL: no object function
 } Span;
 
@@ -133,7 +133,7 @@ typedef struct Unit {
     size_t starts_capacity, refs_capacity;
     uint32_t tile_x0, tile_y0, tile_columns, tile_rows, layer0, n_layers;
     const DevDraw *dispatch; // not NULL: no triangles, a tile function
-    uint32_t *big; // triangles over many tiles
+    uint32_t *big;           // triangles over many tiles
     size_t n_big, big_capacity;
 } Unit;
 
@@ -161,7 +161,7 @@ typedef struct TileRef {
 typedef struct TileMemory {
     unsigned char *base; // one allocation
     size_t capacity;
-    float *depth;        // [block][sample][lane]
+    float *depth; // [block][sample][lane]
     uint8_t *stencil;
     unsigned char *colors[ABI_MAX_COLORS];
     float z_max[TILE_BLOCKS], z_min[TILE_BLOCKS]; // over the samples of each block
@@ -173,19 +173,19 @@ typedef struct Worker {
     struct Pass *pass;
     // Geometry. Slots hold vertices: row r of slot s is rows[(s / 32 * n_rows + r) * 32 + s % 32].
     uint32_t *rows;
-    size_t rows_capacity;    // words
+    size_t rows_capacity; // words
     uint32_t n_slots, slots_capacity;
-    int32_t *fx, *fy;        // window, subpixels
-    float *z, *rw;           // window depth, 1 / w
-    uint32_t *codes;         // CODE_
-    uint32_t *ids;           // vertex ids
+    int32_t *fx, *fy; // window, subpixels
+    float *z, *rw;    // window depth, 1 / w
+    uint32_t *codes;  // CODE_
+    uint32_t *ids;    // vertex ids
     Face *faces;
     size_t n_faces, faces_capacity;
     TileRef *pairs;
     size_t n_pairs, pairs_capacity;
     uint32_t hash_ids[4096], hash_slots[4096];
     uint32_t hash_epochs[4096], hash_epoch;
-    uint32_t view; // amplification id of the span in work
+    uint32_t view;                     // amplification id of the span in work
     struct Tessellation *tessellation; // made when the first patch comes
     struct MeshMemory *mesh;           // likewise
     // Tiles.
@@ -201,9 +201,9 @@ enum { // Worker.codes
     CODE_BOTTOM = 8,
     CODE_NEAR = 16,
     CODE_FAR = 32,
-    CODE_CLIP = 64, // .. 64 << 7: distances
+    CODE_CLIP = 64,        // .. 64 << 7: distances
     CODE_OUTSIDE = 0x3fff, // a primitive whose corners share one of these is not visible
-    CODE_GUARD = 1 << 14, // the window position is not usable: behind the eye, or outside the band
+    CODE_GUARD = 1 << 14,  // the window position is not usable: behind the eye, or outside the band
     CODE_NAN = 1 << 15,
 };
 
@@ -234,12 +234,12 @@ typedef struct Pass {
     int32_t samples[ABI_MAX_SAMPLES][2];       // subpixels in the pixel
     float positions[ABI_MAX_SAMPLES][2];       // the same, 0 .. 1
     Attachment colors[ABI_MAX_COLORS];
-    uint32_t color_mask; // attachments that exist
+    uint32_t color_mask;                         // attachments that exist
     AbiTexture *depth_scratch, *stencil_scratch; // as Attachment.scratch
     float clear_depth;
     bool has_depth, has_stencil;
-    uint8_t depth_bits;  // 16, 24, 32 (float)
-    bool first, last;    // of the batches: load actions, store actions
+    uint8_t depth_bits; // 16, 24, 32 (float)
+    bool first, last;   // of the batches: load actions, store actions
     // The batch.
     DrawInfo *infos;
     uint32_t n_infos;
@@ -256,15 +256,15 @@ typedef struct Pass {
     uint32_t imageblock_stride;     // of a pixel of the explicit imageblock; 0: there is none
     size_t block_bytes, user_bytes; // of a user tile: imageblock; that and threadgroup memory
     unsigned char *spilled;         // of all tiles, between batches; NULL: there is one batch
-    bool needs_worker; // a thread of our own: deadlines, large stacks
+    bool needs_worker;              // a thread of our own: deadlines, large stacks
 } Pass;
 
 // memory.c
 void *raster_grow_slow(void *memory, size_t *capacity, size_t need, size_t element);
-// Room for `need` elements, contents kept; rows are 64-byte aligned. NULL: no memory, nothing changed.
+// Room for `need` elements, contents kept; rows are 64-byte aligned. NULL: no memory, nothing
+// changed.
 static inline void *raster_grow(void *memory, size_t *capacity, size_t need, size_t element) {
-    return memory && need <= *capacity ? memory
-                                       : raster_grow_slow(memory, capacity, need, element);
+    return memory && need <= *capacity ? memory : raster_grow_slow(memory, capacity, need, element);
 }
 // From and to lists that outlive passes: their memory is warm.
 Worker *raster_worker_take(Pass *p);
@@ -280,7 +280,8 @@ typedef struct Corners { // of an input primitive
     uint32_t slot[3];
     uint32_t primitive;
 } Corners;
-// Appends to w->ids (w->n_slots of them) and fills `corners`; returns how many primitives there are.
+// Appends to w->ids (w->n_slots of them) and fills `corners`; returns how many primitives there
+// are.
 uint32_t raster_assemble(Worker *w, const DrawInfo *d, const Span *span, Corners *corners);
 uint32_t raster_corners(uint8_t primitive); // 1, 2 or 3
 bool raster_is_strip(uint8_t primitive);
@@ -323,7 +324,7 @@ void raster_objects_free(Pass *p, bool all); // all: also those that are not use
 // Runs the threadgroup of a span; its vertices are slots then. False: no memory.
 bool raster_run_mesh(Worker *w, const DrawInfo *d, const Span *span, Corners *corners, uint32_t *n);
 void raster_geometry_free(Worker *w); // w->tessellation, w->mesh
-typedef struct KernelGroup { // a threadgroup of a kernel
+typedef struct KernelGroup {          // a threadgroup of a kernel
     const DevMeshFunction *function;
     const uint32_t *size; // threads
     uint32_t groups[3], threads[3];
@@ -338,13 +339,14 @@ bool raster_run_group(Worker *w, const KernelGroup *g); // false: no memory
 uint32_t raster_mesh_word(const unsigned char *from, uint8_t type, uint32_t k);
 
 // imageblock.c
-void raster_store_set(Pass *p);          // what tiles of the program need
-bool raster_store_spill(Pass *p);        // there will be another batch. False: no memory
+void raster_store_set(Pass *p);   // what tiles of the program need
+bool raster_store_spill(Pass *p); // there will be another batch. False: no memory
 bool raster_store_reserve(Worker *w);
 void raster_store_load(Worker *w, uint32_t tile);
 void raster_store_save(Worker *w, uint32_t tile);
 void raster_store_free(Worker *w);
-// The user tile of the pixel at (x, y) of the tile in work: its imageblock, then threadgroup memory.
+// The user tile of the pixel at (x, y) of the tile in work: its imageblock, then threadgroup
+// memory.
 unsigned char *raster_store_at(const Worker *w, uint32_t x, uint32_t y);
 // The results of a step: a row for each word of a pixel.
 uint32_t *raster_store_results(const Worker *w);
@@ -355,7 +357,8 @@ void raster_dispatch(Worker *w, const DevDraw *d, uint32_t tx, uint32_t ty);
 float raster_point_size(const Worker *w, const DrawInfo *d, uint32_t slot);
 bool raster_reserve_slots(Worker *w, const DrawInfo *d, uint32_t n);
 bool raster_clip_triangle(Worker *w, const DrawInfo *d, const Corners *c);
-bool raster_line(Worker *w, const DrawInfo *d, const Corners *c, uint32_t provoking, uint32_t flags);
+bool raster_line(Worker *w, const DrawInfo *d, const Corners *c, uint32_t provoking,
+                 uint32_t flags);
 bool raster_point(Worker *w, const DrawInfo *d, const Corners *c);
 // tile_memory.c: load, store and clear between attachments and tile memory.
 bool raster_tile_reserve(Worker *w);
@@ -388,8 +391,8 @@ typedef struct TileState {
     // The triangle and draw in work.
     const DrawInfo *d;
     const Triangle *t;
-    bool prepared;      // step holds what is the same for the whole triangle
-    bool small;         // of few blocks: block by block depth bounds do not pay
-    uint64_t visible;   // samples counted for d
+    bool prepared;    // step holds what is the same for the whole triangle
+    bool small;       // of few blocks: block by block depth bounds do not pay
+    uint64_t visible; // samples counted for d
 } TileState;
 #endif

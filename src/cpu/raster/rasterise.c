@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// rasterise.c: the blocks of 8 x 4 pixels that a triangle covers in a tile, and which lanes of them.
-// Edge functions are counted in whole pixel steps from the corner of the triangle's rectangle, in 32
-// bits: what an edge adds per pixel is exact, and the part below a pixel is rounded down once, which
-// leaves the sign as it is. Edges that the whole rectangle lies inside of are left out.
+// rasterise.c: the blocks of 8 x 4 pixels that a triangle covers in a tile, and which lanes of
+// them. Edge functions are counted in whole pixel steps from the corner of the triangle's
+// rectangle, in 32 bits: what an edge adds per pixel is exact, and the part below a pixel is
+// rounded down once, which leaves the sign as it is. Edges that the whole rectangle lies inside of
+// are left out.
 #include "cpu/raster/loops.h"
 
 typedef struct Edges {
-    int n;                                // that matter
+    int n; // that matter
     int32_t a[3], b[3];
-    int32_t e[ABI_MAX_SAMPLES][3];        // at the corner pixel's sample
-    int32_t low[3], high[3];              // least and greatest e of the samples in a block,
-                                          // from the e of its corner's sample 0
-    vi step[3][VECTORS];                  // e of each lane from that of lane 0
+    int32_t e[ABI_MAX_SAMPLES][3]; // at the corner pixel's sample
+    int32_t low[3], high[3];       // least and greatest e of the samples in a block,
+                                   // from the e of its corner's sample 0
+    vi step[3][VECTORS];           // e of each lane from that of lane 0
 } Edges;
 
 // False: the triangle is not in the rectangle.
@@ -78,8 +79,7 @@ INLINE void triangle(TileState *s, const Triangle *t, uint32_t n_samples) {
     rect[2] = rect[2] > TILE - 1 ? TILE - 1 : rect[2];
     rect[3] = rect[3] > TILE - 1 ? TILE - 1 : rect[3];
     Edges edges;
-    if (rect[0] > rect[2] || rect[1] > rect[3] || !set_edges(s, t, rect, &edges, n_samples))
-        return;
+    if (rect[0] > rect[2] || rect[1] > rect[3] || !set_edges(s, t, rect, &edges, n_samples)) return;
     int32_t bx0 = rect[0] >> 3, bx1 = rect[2] >> 3, by0 = rect[1] >> 2, by1 = rect[3] >> 2;
     uint32_t left = ~lanes_left_of(rect[0] & 7), right = lanes_left_of((rect[2] & 7) + 1);
     uint32_t top = ~lanes_above(rect[1] & 3), bottom = lanes_above((rect[3] & 3) + 1);

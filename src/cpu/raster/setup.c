@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// setup.c: faces to triangles: edge functions with the fill rule in them, the pixels they can touch,
-// planes of depth, 1 / w and all inputs, and the tiles they lie in. Sixteen at a time, in loops over
-// arrays that the compiler makes vectors of.
+// setup.c: faces to triangles: edge functions with the fill rule in them, the pixels they can
+// touch, planes of depth, 1 / w and all inputs, and the tiles they lie in. Sixteen at a time, in
+// loops over arrays that the compiler makes vectors of.
 //
-// The fill rule: a sample on an edge is inside if the edge is a left or a top one. With edges turned
-// so that the inside is positive, a left edge has a > 0, a top edge a = 0 and b > 0; of all others 1
-// is taken off c, which makes "= 0" fail (everything is whole numbers).
+// The fill rule: a sample on an edge is inside if the edge is a left or a top one. With edges
+// turned so that the inside is positive, a left edge has a > 0, a top edge a = 0 and b > 0; of all
+// others 1 is taken off c, which makes "= 0" fail (everything is whole numbers).
 #include <math.h>
 #include <string.h>
 #include "cpu/raster/loops.h"
@@ -164,8 +164,7 @@ static float depth_bias(const Pass *p, const DevState *state, float z_max, float
     return bias == bias ? bias : 0;
 }
 
-static void set_depth(const Worker *w, const DrawInfo *d, const Face *faces, uint32_t n,
-                      Group *g) {
+static void set_depth(const Worker *w, const DrawInfo *d, const Face *faces, uint32_t n, Group *g) {
     float z[3][GROUP];
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < GROUP; i++) z[k][i] = w->z[g->slot[k][i]];

@@ -116,7 +116,8 @@ static bool hidden(const TileState *s, const Triangle *t, const Block *b) {
         const CpuPlane *p = &t->planes[0];
         float x = b->from[0], y = b->from[1], dx = p->dx, dy = p->dy;
         float at = p->at + dx * x + dy * y;
-        float error = 1e-6f * (fabsf(p->at) + fabsf(dx) * (fabsf(x) + 8) + fabsf(dy) * (fabsf(y) + 4));
+        float error =
+            1e-6f * (fabsf(p->at) + fabsf(dx) * (fabsf(x) + 8) + fabsf(dy) * (fabsf(y) + 4));
         float least = at + (dx < 0 ? dx * 8 : 0) + (dy < 0 ? dy * 4 : 0) - error;
         float most = at + (dx > 0 ? dx * 8 : 0) + (dy > 0 ? dy * 4 : 0) + error;
         // Depths are held to those of the corners, where the plane may lie far from both.
@@ -286,8 +287,7 @@ static size_t store_offset(const TileState *s, const Block *b, uint32_t sample) 
 }
 
 static void prepare_store(TileState *s, const Block *b, uint32_t sample) {
-    unsigned char *at =
-        raster_store_at(s->w, (uint32_t)(b->x - s->x), (uint32_t)(b->y - s->y));
+    unsigned char *at = raster_store_at(s->w, (uint32_t)(b->x - s->x), (uint32_t)(b->y - s->y));
     s->step.imageblock = at + (s->pass->imageblock_stride ? store_offset(s, b, sample) : 0);
     s->step.threadgroup = at + s->pass->block_bytes;
 }
@@ -295,9 +295,8 @@ static void prepare_store(TileState *s, const Block *b, uint32_t sample) {
 // What the function left for its pixels of the imageblock.
 static void finish_store(const TileState *s, const Block *b, uint32_t sample, uint32_t lanes) {
     const CpuFragmentStep *step = &s->step;
-    unsigned char *to =
-        raster_store_at(s->w, (uint32_t)(b->x - s->x), (uint32_t)(b->y - s->y)) +
-        store_offset(s, b, sample);
+    unsigned char *to = raster_store_at(s->w, (uint32_t)(b->x - s->x), (uint32_t)(b->y - s->y)) +
+                        store_offset(s, b, sample);
     uint32_t words = s->d->fragment_info->imageblock_words;
     if (words > step->imageblock_stride / 4) words = step->imageblock_stride / 4;
     for (uint32_t left = lanes; left; left &= left - 1) {
@@ -330,8 +329,8 @@ INLINE uint32_t run(TileState *s, const Triangle *t, const Block *b, uint32_t la
         step->per_sample = 0;
         step->sample[0] = step->sample[1] = 0.5f;
     }
-    if ((d->fragment_info->flags & (ABI_STAGE_READS_CENTROID | ABI_STAGE_READS_POINT_COORD |
-                                    ABI_STAGE_READS_COVERAGE)) ||
+    if ((d->fragment_info->flags &
+         (ABI_STAGE_READS_CENTROID | ABI_STAGE_READS_POINT_COORD | ABI_STAGE_READS_COVERAGE)) ||
         d->fragment_info->colors_in)
         prepare_rows(s, t, b, sample);
     if (s->pass->user_bytes) prepare_store(s, b, sample);
@@ -386,8 +385,10 @@ static void late(TileState *s, const Triangle *t, const Block *b, uint32_t i,
         depth_write(s, b->index, i, coverage[i]);
         return;
     }
-    if (info->flags & ABI_STAGE_DEPTH) take_depths(s, t, i);
-    else find_depths(s, t, b, i);
+    if (info->flags & ABI_STAGE_DEPTH)
+        take_depths(s, t, i);
+    else
+        find_depths(s, t, b, i);
     const uint32_t *written = info->flags & ABI_STAGE_STENCIL ? s->stencil_out : NULL;
     coverage[i] = test(s, t, b->index, i, coverage[i], true, written);
 }

@@ -66,8 +66,7 @@ bool raster_patch_factors(const DevDraw *draw, uint32_t patch, uint32_t instance
     uint16_t halves[6];
     float f[6];
     memcpy(halves, (const char *)p->factors + at, bytes);
-    for (uint32_t i = 0; i < n_edges + n_inside; i++)
-        f[i] = float_from_half(halves[i]) * p->scale;
+    for (uint32_t i = 0; i < n_edges + n_inside; i++) f[i] = float_from_half(halves[i]) * p->scale;
     for (uint32_t i = 0; i < n_edges; i++)
         if (!(f[i] > 0)) return false;
     *out = (TessPatch){.type = p->type, .partition = p->partition};

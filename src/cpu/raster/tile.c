@@ -67,7 +67,8 @@ static void draw(TileState *s, const Triangle *t) {
     if (s->d != d) {
         count_visible(s);
         s->d = d;
-        _Atomic(const char *) *now = &s->pass->run->kernel; // shared between threads: seldom written
+        _Atomic(const char *) *now =
+            &s->pass->run->kernel; // shared between threads: seldom written
         if (atomic_load_explicit(now, memory_order_relaxed) != d->label)
             atomic_store_explicit(now, d->label, memory_order_relaxed);
     }

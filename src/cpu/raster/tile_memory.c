@@ -27,7 +27,7 @@ bool raster_tile_reserve(Worker *w) {
 
 // ---- Blocks ----
 
-typedef struct Place { // of a tile in a plane of an attachment
+typedef struct Place {   // of a tile in a plane of an attachment
     unsigned char *data; // of the tile's first texel; NULL: memoryless
     uint64_t row_bytes;
     int32_t width, height; // texels of the tile that exist
@@ -80,11 +80,13 @@ static void copy_plane(const Place *at, unsigned char *tile, size_t stride, uint
     for (int32_t by = 0; by < TILE_ROWS && by * 4 < at->height; by++)
         for (int32_t bx = 0; bx < TILE_COLUMNS && bx * 8 < at->width; bx++) {
             unsigned char *block = tile + (size_t)(by * TILE_COLUMNS + bx) * stride;
-            unsigned char *row = at->data + (uint64_t)by * 4 * at->row_bytes + (size_t)bx * 8 * bytes;
+            unsigned char *row =
+                at->data + (uint64_t)by * 4 * at->row_bytes + (size_t)bx * 8 * bytes;
             int32_t width = at->width - bx * 8 < 8 ? at->width - bx * 8 : 8;
             int32_t height = at->height - by * 4 < 4 ? at->height - by * 4 : 4;
             if (width == 8 && height == 4 && bytes == 4) {
-                (in ? block_in_4(block, row, at->row_bytes) : block_out_4(block, row, at->row_bytes));
+                (in ? block_in_4(block, row, at->row_bytes)
+                    : block_out_4(block, row, at->row_bytes));
                 continue;
             }
             for (int32_t y = 0; y < height; y++)
@@ -176,8 +178,8 @@ static void copy_depth(const Worker *w, const Place *at, const AbiPixelFormat *f
         }
 }
 
-static void copy_stencil(const Worker *w, const Place *at, const AbiPixelFormat *f,
-                         uint32_t sample, bool in) {
+static void copy_stencil(const Worker *w, const Place *at, const AbiPixelFormat *f, uint32_t sample,
+                         bool in) {
     uint32_t n = w->pass->n_samples, offset = stencil_place(f);
     for (int32_t y = 0; y < at->height; y++)
         for (int32_t x = 0; x < at->width; x++) {
@@ -262,8 +264,8 @@ void raster_tile_load(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
         for (uint32_t i = 0; i < p->n_samples; i++) {
             Place at = place_of(p, &c->view, t->scratch, layer, i, tx, ty);
             if (at.data)
-                copy_plane(&at, w->tile.colors[a] + i * block, p->n_samples * block,
-                           t->texel_bytes, true);
+                copy_plane(&at, w->tile.colors[a] + i * block, p->n_samples * block, t->texel_bytes,
+                           true);
         }
     }
 }
@@ -287,8 +289,8 @@ void raster_tile_store(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
             size_t block = (size_t)LANES * t->texel_bytes;
             Place at = place_of(p, &c->view, t->scratch, layer, i, tx, ty);
             if (at.data)
-                copy_plane(&at, w->tile.colors[a] + i * block, p->n_samples * block,
-                           t->texel_bytes, false);
+                copy_plane(&at, w->tile.colors[a] + i * block, p->n_samples * block, t->texel_bytes,
+                           false);
         }
     }
 }

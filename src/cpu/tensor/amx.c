@@ -134,8 +134,8 @@ static int pack_thin(const CpuWork *w, const CpuBlock *b, uint32_t *out, uint32_
         return padded;
     }
     int64_t lane_bytes, step_bytes;
-    ISA(cpu_pack_thin)
-    (w->kind, &thin, b->row, b->n_rows, b->k, b->n_k, out, &lane_bytes, &step_bytes);
+    ISA(cpu_pack_thin)(w->kind, &thin, b->row, b->n_rows, b->k, b->n_k, out, &lane_bytes,
+                       &step_bytes);
     for (int r = 0; r < b->n_rows; r++)
         for (int k = n_steps; k < padded; k++) out[r * padded + k] = 0;
     return padded;
@@ -169,8 +169,9 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk, Dot d
                               r + TILE < b.n_rows, l + TILE < width, add);
         }
     }
-    if (!in_place) ISA(cpu_store)
-    (&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes, s->sums, all_lanes);
+    if (!in_place)
+        ISA(cpu_store)(&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes, s->sums,
+                       all_lanes);
 }
 
 // Of its own, for its stack frame.

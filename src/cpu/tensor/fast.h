@@ -14,7 +14,6 @@
 #include "cpu/isa/isa.h"
 #include "cpu/tensor/ops.h"
 
-
 typedef enum CpuKind {
     CPU_KIND_FLOAT,        // words are floats
     CPU_KIND_FLOAT_HALF,   // the wide operand lies in memory as halfs,
@@ -47,8 +46,8 @@ typedef struct CpuTiles {
 } CpuTiles;
 
 // fast_tiles.c
-extern const CpuTiles ISA(cpu_tiles_float), ISA(cpu_tiles_float_half),
-    ISA(cpu_tiles_float_bfloat), ISA(cpu_tiles_int), ISA(cpu_tiles_short);
+extern const CpuTiles ISA(cpu_tiles_float), ISA(cpu_tiles_float_half), ISA(cpu_tiles_float_bfloat),
+    ISA(cpu_tiles_int), ISA(cpu_tiles_short);
 // fast_dots.c: for AVX-512 with its extensions
 extern const CpuTiles cpu_tiles_bfloat, cpu_tiles_byte;
 

@@ -122,8 +122,8 @@ static void run_strip(const CpuWork *w, Scratch *s, const CpuBlock *b, CpuTile t
         tile.wide = w->wide.data + (b->k * w->wide.k + b->lane) * lane_bytes;
         tile.wide_step = w->wide.k * lane_bytes;
     } else {
-        ISA(cpu_pack_wide)
-        (w->kind, &w->wide, b->lane, b->n_lanes, b->k, b->n_k, (int)n_vectors * V_WIDTH, s->wide);
+        ISA(cpu_pack_wide)(w->kind, &w->wide, b->lane, b->n_lanes, b->k, b->n_k,
+                           (int)n_vectors * V_WIDTH, s->wide);
         tile.wide = (unsigned char *)s->wide;
         tile.wide_step = n_vectors * V_WIDTH * 4;
     }
@@ -163,9 +163,8 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk) {
             tile.thin_row = w->thin.lane * thin_bytes;
             tile.thin_step = w->thin.k * thin_bytes * each;
         } else {
-            ISA(cpu_pack_thin)
-            (w->kind, &w->thin, b.row, b.n_rows, k, b.n_k, s->thin, &tile.thin_row,
-             &tile.thin_step);
+            ISA(cpu_pack_thin)(w->kind, &w->thin, b.row, b.n_rows, k, b.n_k, s->thin,
+                               &tile.thin_row, &tile.thin_step);
         }
         for (int j = 0; j < width;) {
             int lanes = (int)next_part((width - j) / V_WIDTH, CPU_PACK_LANES / V_WIDTH) * V_WIDTH;
@@ -178,8 +177,9 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk) {
         }
     }
     if (flipped) take_back(chunk, out, out_row, s->wide_sums);
-    if (!w->result_in_place) ISA(cpu_store)
-    (&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes, s->sums, width);
+    if (!w->result_in_place)
+        ISA(cpu_store)(&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes, s->sums,
+                       width);
 }
 
 // Of its own, for its stack frame.

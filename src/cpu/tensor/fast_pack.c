@@ -112,7 +112,7 @@ static void weave_shorts(Lines from, int n_k, int n, uint32_t *out, int width) {
     const vw sixteen = w_all(&(uint32_t){0xffff});
 #if V_WIDTH == 16
     vw first = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40, 8, 39, 7,
-                               38, 6, 37, 5, 36, 4, 35, 3, 34, 2, 33, 1, 32, 0);
+                                38, 6, 37, 5, 36, 4, 35, 3, 34, 2, 33, 1, 32, 0);
     vw second = _mm512_add_epi16(first, _mm512_set1_epi16(16));
 #endif
     for (int k = 0; k < n_k; k += 2, low += 2 * from.stride, out += width) {
@@ -146,12 +146,12 @@ static void weave_bytes(const unsigned char *const p[4], uint8_t flip, int n, ui
     for (; i + 64 <= n; i += 64) {
         vw va = w_load(a + i), vb = w_load(b + i), vc = w_load(c + i), vd = w_load(d + i);
         vw ab = _mm512_unpacklo_epi8(va, vb), ab2 = _mm512_unpackhi_epi8(va, vb),
-          cd = _mm512_unpacklo_epi8(vc, vd), cd2 = _mm512_unpackhi_epi8(vc, vd);
+           cd = _mm512_unpacklo_epi8(vc, vd), cd2 = _mm512_unpackhi_epi8(vc, vd);
         vw v0 = _mm512_unpacklo_epi16(ab, cd), v1 = _mm512_unpackhi_epi16(ab, cd),
-          v2 = _mm512_unpacklo_epi16(ab2, cd2), v3 = _mm512_unpackhi_epi16(ab2, cd2);
+           v2 = _mm512_unpacklo_epi16(ab2, cd2), v3 = _mm512_unpackhi_epi16(ab2, cd2);
         // Each has four lanes out of every sixteen: quarters change places.
         vw t0 = _mm512_shuffle_i32x4(v0, v1, 0x44), t1 = _mm512_shuffle_i32x4(v2, v3, 0x44),
-          t2 = _mm512_shuffle_i32x4(v0, v1, 0xee), t3 = _mm512_shuffle_i32x4(v2, v3, 0xee);
+           t2 = _mm512_shuffle_i32x4(v0, v1, 0xee), t3 = _mm512_shuffle_i32x4(v2, v3, 0xee);
         w_store(out + i, _mm512_xor_si512(flips, _mm512_shuffle_i32x4(t0, t1, 0x88)));
         w_store(out + i + 16, _mm512_xor_si512(flips, _mm512_shuffle_i32x4(t0, t1, 0xdd)));
         w_store(out + i + 32, _mm512_xor_si512(flips, _mm512_shuffle_i32x4(t2, t3, 0x88)));
@@ -161,7 +161,7 @@ static void weave_bytes(const unsigned char *const p[4], uint8_t flip, int n, ui
     const vw all = w_all(&(uint32_t){flip * UINT32_C(0x01010101)});
     for (; i < n; i += V_WIDTH) {
         vw low = w_add_int(load_u8(a + i, n - i), w_shift_left(load_u8(b + i, n - i), 8)),
-          high = w_add_int(load_u8(c + i, n - i), w_shift_left(load_u8(d + i, n - i), 8));
+           high = w_add_int(load_u8(c + i, n - i), w_shift_left(load_u8(d + i, n - i), 8));
         w_store(out + i, all ^ w_add_int(low, w_shift_left(high, 16)));
     }
 }
@@ -256,8 +256,8 @@ static void transpose(CpuKind kind, Lines from, int n_lanes, int n_k, int width,
     }
 }
 
-void ISA(cpu_pack_wide)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
-                             int64_t k, int n_k, int width, uint32_t *out) {
+void ISA(cpu_pack_wide)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes, int64_t k,
+                        int n_k, int width, uint32_t *out) {
     int n_bytes = cpu_element_bytes(from->type), each = cpu_kind_elements(kind);
     int64_t at = lane * from->lane + k * from->k;
     const unsigned char *p = from->data + at * n_bytes;
@@ -275,9 +275,8 @@ void ISA(cpu_pack_wide)(CpuKind kind, const CpuOperand *from, int64_t lane, int 
     }
 }
 
-void ISA(cpu_pack_thin)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
-                             int64_t k, int n_k, uint32_t *out, int64_t *lane_bytes,
-                             int64_t *step_bytes) {
+void ISA(cpu_pack_thin)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes, int64_t k,
+                        int n_k, uint32_t *out, int64_t *lane_bytes, int64_t *step_bytes) {
     int n_bytes = cpu_element_bytes(from->type), each = cpu_kind_elements(kind);
     int64_t at = lane * from->lane + k * from->k;
     const unsigned char *p = from->data + at * n_bytes;

@@ -38,11 +38,10 @@ static inline int cpu_element_bytes(uint32_t type) {
 
 // Lanes lane .. lane + n_lanes - 1, elements k .. k + n_k - 1, as words out[step][lane]: `width`
 // words to a step, zeros beyond n_lanes up to `padded` and beyond n_k.
-void ISA(cpu_pack_wide)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
-                             int64_t k, int n_k, int width, uint32_t *out);
+void ISA(cpu_pack_wide)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes, int64_t k,
+                        int n_k, int width, uint32_t *out);
 // The same for the thin operand, as words out[lane][step] or out[step][lane], whichever is nearer
 // to how it lies. Gives the distances in bytes. `out` has room for all lanes and steps.
-void ISA(cpu_pack_thin)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
-                             int64_t k, int n_k, uint32_t *out, int64_t *lane_bytes,
-                             int64_t *step_bytes);
+void ISA(cpu_pack_thin)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes, int64_t k,
+                        int n_k, uint32_t *out, int64_t *lane_bytes, int64_t *step_bytes);
 #endif

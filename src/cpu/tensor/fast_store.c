@@ -108,7 +108,7 @@ static void store_square(const CpuResult *to, int64_t at, int n_rows, int n_lane
 }
 
 void ISA(cpu_store)(const CpuResult *to, int64_t row, int n_rows, int64_t lane, int n_lanes,
-                         const uint32_t *sums, int width) {
+                    const uint32_t *sums, int width) {
     bool nibbles = cpu_element_bytes(to->type) == 0;
     if (to->lane != 1 && to->row == 1 && !nibbles) {
         for (int i = 0; i < n_rows; i += V_WIDTH)

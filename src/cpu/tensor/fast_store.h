@@ -14,5 +14,5 @@ typedef struct CpuResult {
 
 // n_rows x n_lanes sums, `width` words to a row with whole vectors, to row and lane on.
 void ISA(cpu_store)(const CpuResult *to, int64_t row, int n_rows, int64_t lane, int n_lanes,
-                         const uint32_t *sums, int width);
+                    const uint32_t *sums, int width);
 #endif

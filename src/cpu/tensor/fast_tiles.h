@@ -37,7 +37,7 @@ INLINE void tile_out(unsigned char *p, vw v, int i, int n, uint32_t mask) {
 // Rows are reached from every third one: base, + row, + 2 row are one addressing mode each.
 #define TILE_STEP(r)                                                                               \
     if (rows > r) {                                                                                \
-        vw x = w_all(thin##r);                                                                      \
+        vw x = w_all(thin##r);                                                                     \
         s##r##0 = mac(s##r##0, x, y0);                                                             \
         if (vectors > 1) s##r##1 = mac(s##r##1, x, y1);                                            \
         if (vectors > 2) s##r##2 = mac(s##r##2, x, y2);                                            \
@@ -115,13 +115,12 @@ INLINE void tile_run(const CpuTile *t, CpuKind kind, MacFunction *mac, const int
     TILES_6(X, name, kind, mac, v) X(name, kind, mac, v, 7) X(name, kind, mac, v, 8)
 #define TILES_12(X, name, kind, mac, v)                                                            \
     TILES_8(X, name, kind, mac, v)                                                                 \
-    X(name, kind, mac, v, 9) X(name, kind, mac, v, 10) X(name, kind, mac, v, 11)                   \
-        X(name, kind, mac, v, 12)
+    X(name, kind, mac, v, 9)                                                                       \
+    X(name, kind, mac, v, 10) X(name, kind, mac, v, 11) X(name, kind, mac, v, 12)
 
 #if V_WIDTH == 16 // 32 registers
 #define TILE_MAX_VECTORS 4
-#define TILE_MAX_ROWS                                                                              \
-    { 0, 12, 12, 8, 6 }
+#define TILE_MAX_ROWS {0, 12, 12, 8, 6}
 #define DEFINE_TILES(name, kind, mac)                                                              \
     TILES_12(TILE_FUNCTION, name, kind, mac, 1)                                                    \
     TILES_12(TILE_FUNCTION, name, kind, mac, 2)                                                    \
@@ -133,8 +132,7 @@ INLINE void tile_run(const CpuTile *t, CpuKind kind, MacFunction *mac, const int
                             {TILES_6(TILE_NAME, name, kind, mac, 4)}}};
 #else // 16 registers
 #define TILE_MAX_VECTORS 2
-#define TILE_MAX_ROWS                                                                              \
-    { 0, 12, 6, 0, 0 }
+#define TILE_MAX_ROWS {0, 12, 6, 0, 0}
 #define DEFINE_TILES(name, kind, mac)                                                              \
     TILES_12(TILE_FUNCTION, name, kind, mac, 1)                                                    \
     TILES_6(TILE_FUNCTION, name, kind, mac, 2)                                                     \

@@ -15,21 +15,22 @@
 // than a cache has ways, where rows lie a page apart.
 #define ROWS8(X)                                                                                   \
     X(0, p)                                                                                        \
-    X(1, p + row) X(2, p + 2 * row) X(3, third) X(4, third + row) X(5, third + 2 * row)            \
-        X(6, sixth) X(7, sixth + row)
+    X(1, p + row)                                                                                  \
+    X(2, p + 2 * row)                                                                              \
+    X(3, third) X(4, third + row) X(5, third + 2 * row) X(6, sixth) X(7, sixth + row)
 #define ROW_ZERO(r, at) vw s##r = w_zero();
 #define ROW_OUT(r, at) out[r] = s##r;
 #define DOT(type, n_bytes)                                                                         \
     do {                                                                                           \
         for (int k = 0; k < n_k; k += V_WIDTH) {                                                   \
-            vw y = w_load(vector + k);                                                              \
+            vw y = w_load(vector + k);                                                             \
             ROWS8(ROW_##type)                                                                      \
             p += V_WIDTH * (n_bytes);                                                              \
             third += V_WIDTH * (n_bytes);                                                          \
             sixth += V_WIDTH * (n_bytes);                                                          \
         }                                                                                          \
         if (rest) {                                                                                \
-            vw y = w_load(vector + n_k);                                                            \
+            vw y = w_load(vector + n_k);                                                           \
             ROWS8(REST_##type)                                                                     \
         }                                                                                          \
     } while (0)

@@ -4,11 +4,11 @@
 #include "cpu/isa/isa.h"
 
 #define ISAS(X)                                                                                    \
-    X(CPU_ISA_SSE2, sse2, sse2)                                                                 \
-    X(CPU_ISA_AVX2, avx2, avx2)                                                                 \
-    X(CPU_ISA_AVX512, avx512, avx512)                                                           \
-    X(CPU_ISA_VNNI, vnni, avx512)                                                               \
-    X(CPU_ISA_BF16, bf16, avx512)                                                               \
+    X(CPU_ISA_SSE2, sse2, sse2)                                                                    \
+    X(CPU_ISA_AVX2, avx2, avx2)                                                                    \
+    X(CPU_ISA_AVX512, avx512, avx512)                                                              \
+    X(CPU_ISA_VNNI, vnni, avx512)                                                                  \
+    X(CPU_ISA_BF16, bf16, avx512)                                                                  \
     X(CPU_ISA_AMX, amx, avx512)
 
 // The products of a convolution are those of matmul.

@@ -229,7 +229,8 @@ INLINE vf lod_of(const Call *c, uint32_t l) {
     return v_min(v_max(lod, v_set(c->lod_min)), v_set(c->lod_max));
 }
 
-// Lanes first .. first + n - 1, those of `bits` count. Returns the level if all have the same, else -1.
+// Lanes first .. first + n - 1, those of `bits` count. Returns the level if all have the same, else
+// -1.
 INLINE int32_t find_levels(const Call *c, uint32_t first, uint32_t n, uint32_t bits, Levels *out) {
     vi last = v_set_int((int32_t)c->t->n_levels - 1);
     out->mixed = 0;
@@ -244,8 +245,7 @@ INLINE int32_t find_levels(const Call *c, uint32_t first, uint32_t n, uint32_t b
     }
     int32_t k = out->low[__builtin_ctz(bits)];
     uint32_t others = 0;
-    for (uint32_t l = 0; l < n; l += V_WIDTH)
-        others |= v_bits(v_load_int(&out->low[l]) != k) << l;
+    for (uint32_t l = 0; l < n; l += V_WIDTH) others |= v_bits(v_load_int(&out->low[l]) != k) << l;
     return others & bits ? -1 : k;
 }
 
@@ -259,8 +259,8 @@ INLINE Pairs at_level(const Call *c, const Levels *levels, uint32_t l, int32_t k
 }
 
 // Lanes that look at different levels: one level after the other.
-INLINE Pairs at_levels(const Call *c, const Levels *levels, uint32_t l, uint32_t bits, bool is_linear,
-                       const Place *at, unsigned mode_u, unsigned mode_v) {
+INLINE Pairs at_levels(const Call *c, const Levels *levels, uint32_t l, uint32_t bits,
+                       bool is_linear, const Place *at, unsigned mode_u, unsigned mode_v) {
     Pairs all = {v_set_int(0), v_set_int(0)};
     vi low = v_load_int(&levels->low[l]);
     do {
@@ -280,10 +280,10 @@ INLINE Pairs at_levels(const Call *c, const Levels *levels, uint32_t l, uint32_t
 // Where the texels of up to 32 lanes lie. Offsets, texels and sums are three steps over all lanes:
 // loads one by one are faster than gathers where they do not wait for each other.
 typedef struct Footprint {
-    uint32_t at[2][32]; // first texel of the upper and lower row
-    int32_t next[32];   // bytes to the second
+    uint32_t at[2][32];                  // first texel of the upper and lower row
+    int32_t next[32];                    // bytes to the second
     vi x[32 / V_WIDTH], y[32 / V_WIDTH]; // weights
-    bool adjacent;      // the second texel follows the first in all lanes
+    bool adjacent;                       // the second texel follows the first in all lanes
     uint64_t pairs[2][32];
 } Footprint;
 
@@ -329,7 +329,8 @@ INLINE Place place_at(const Call *c, uint32_t l) {
         vi s = v_load_int((const uint32_t *)c->rows + CPU_TEX_SLICE * (size_t)c->n_lanes + l);
         vi last = v_set_int((int32_t)c->t->array_length - 1);
         at.array = true;
-        at.slice = v_min_int(v_select_int(s < 0, last, s), last); // unsigned: large ones are negative
+        at.slice =
+            v_min_int(v_select_int(s < 0, last, s), last); // unsigned: large ones are negative
     }
     return at;
 }
@@ -363,8 +364,9 @@ INLINE void sample_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTex
 }
 
 // Bytes from a texel to the one that the same lane of the next block looks at, most likely: texels
-// that nothing has made smaller lie far apart, and are asked for a block ahead. Lanes 0 and 12 are 6
-// pixels apart, blocks 8. (Where levels keep texels close, or filters take longer, it does not pay.)
+// that nothing has made smaller lie far apart, and are asked for a block ahead. Lanes 0 and 12 are
+// 6 pixels apart, blocks 8. (Where levels keep texels close, or filters take longer, it does not
+// pay.)
 INLINE intptr_t way_ahead(const Call *c, uint32_t first, uint32_t n, const AbiTextureLevel *level) {
     const float *u = c->rows + first, *v = u + c->n_lanes;
     if (n < 16) return 0;
@@ -411,16 +413,15 @@ INLINE void sample_all(const Call *c, bool is_linear, bool has_levels, unsigned 
             continue;
         }
         if (is_linear && k >= 0) {
-            sample_chunk(c, first, n, &c->t->levels[k], mixed ? levels.fraction : NULL,
-                         mode_u, mode_v);
+            sample_chunk(c, first, n, &c->t->levels[k], mixed ? levels.fraction : NULL, mode_u,
+                         mode_v);
             continue;
         }
         for (uint32_t l = 0; has_levels && l < n; l += V_WIDTH) {
             uint32_t part = bits >> l & ((1u << V_WIDTH) - 1);
             if (part == 0) continue;
             Place at = place_at(c, first + l);
-            put_pairs(c, first + l,
-                      at_levels(c, &levels, l, part, is_linear, &at, mode_u, mode_v));
+            put_pairs(c, first + l, at_levels(c, &levels, l, part, is_linear, &at, mode_u, mode_v));
         }
     }
 }

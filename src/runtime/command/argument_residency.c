@@ -36,7 +36,8 @@ static void look(const RtSpan *span, void *context) {
     }
     l->announced = noted(resource, l->commands) ||
                    (resource->heap && noted((const MTLResource *)resource->heap, l->commands));
-    l->what = strcmp(mtl_class_name(resource), "MTLTensor") == 0 ? "is tensor" : "points into buffer";
+    l->what =
+        strcmp(mtl_class_name(resource), "MTLTensor") == 0 ? "is tensor" : "points into buffer";
     snprintf(l->label, sizeof l->label, "%s", rt_label(&resource->label));
 }
 
@@ -83,8 +84,9 @@ static bool check_argument(const RtResidencyCheck *c, const RfArg *arg, const Rt
 void rt_check_residency(const RtResidencyCheck *k) {
     const MTLCommandBuffer *commands = k->commands;
     // Parts of parallel encoders overwrite each other's marks: they are left alone.
-    if (commands->whole || (!commands->recorder && (commands->unretained || commands->has_residency ||
-                                                  atomic_load(&commands->queue->has_residency))))
+    if (commands->whole ||
+        (!commands->recorder && (commands->unretained || commands->has_residency ||
+                                 atomic_load(&commands->queue->has_residency))))
         return; // announced in other ways, which are not looked at
     for (uint32_t i = 0; i < k->f->n_args; i++) {
         const RfArg *arg = &k->f->args[i];

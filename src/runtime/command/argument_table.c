@@ -15,8 +15,8 @@ static void table_destroy(void *self) {
 }
 
 RT_CLASS rt_argument_table_class = {.name = "MTL4ArgumentTable",
-                                         .destroy = table_destroy,
-                                         .label_at = offsetof(MTL4ArgumentTable, label)};
+                                    .destroy = table_destroy,
+                                    .label_at = offsetof(MTL4ArgumentTable, label)};
 
 // ---- Making ----
 

@@ -15,9 +15,8 @@ MTLBlitCommandEncoder *mtl_command_buffer_blit_command_encoder(MTLCommandBuffer 
     return rt_encoder_open(buffer, &rt_blit_encoder_class, sizeof(MTLBlitCommandEncoder), __func__);
 }
 
-MTLBlitCommandEncoder *
-mtl_command_buffer_blit_command_encoder_with_descriptor(MTLCommandBuffer *buffer,
-                                                        const MTLBlitPassDescriptor *pass) {
+MTLBlitCommandEncoder *mtl_command_buffer_blit_command_encoder_with_descriptor(
+    MTLCommandBuffer *buffer, const MTLBlitPassDescriptor *pass) {
     MTLBlitCommandEncoder *e =
         rt_encoder_open(buffer, &rt_blit_encoder_class, sizeof(MTLBlitCommandEncoder), __func__);
     if (e && pass) rt_inspector.begin_pass(e, pass->sample_buffer_attachments, __func__);

@@ -34,8 +34,8 @@ void rt_blit_buffer_to_texture(const RtSite *site, MTLBuffer *source, size_t sou
 void rt_blit_texture_to_buffer(const RtSite *site, MTLTexture *source, size_t source_slice,
                                size_t source_level, MTLOrigin source_origin, MTLSize source_size,
                                MTLBuffer *destination, size_t destination_offset,
-                               size_t destination_bytes_per_row,
-                               size_t destination_bytes_per_image, MTLBlitOption options);
+                               size_t destination_bytes_per_row, size_t destination_bytes_per_image,
+                               MTLBlitOption options);
 void rt_blit_texture_region(const RtSite *site, MTLTexture *source, size_t source_slice,
                             size_t source_level, MTLOrigin source_origin, MTLSize source_size,
                             MTLTexture *destination, size_t destination_slice,

@@ -73,7 +73,8 @@ void rt_blit_copy_commands(const RtSite *site, MTLIndirectCommandBuffer *source,
         return;
     const AbiIndirectHead *a = &source->head, *b = &destination->head;
     if (a->stride != b->stride || a->n_buffers != b->n_buffers ||
-        a->n_threadgroup != b->n_threadgroup || a->n_vertex != b->n_vertex || source->types != destination->types ||
+        a->n_threadgroup != b->n_threadgroup || a->n_vertex != b->n_vertex ||
+        source->types != destination->types ||
         source->inherit_buffers != destination->inherit_buffers ||
         source->inherit_pipeline != destination->inherit_pipeline)
         rt_misuse_at(site, RT_RULE_indirect_copy, "from '%s' to '%s'",

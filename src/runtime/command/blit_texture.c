@@ -107,10 +107,9 @@ void mtl_blit_command_encoder_copy_from_buffer_to_texture(
     MTLOrigin destination_origin, MTLBlitOption options) {
     RtSite site;
     if (rt_blit_valid(encoder, __func__, &site))
-        rt_blit_buffer_to_texture(&site, source, source_offset, source_bytes_per_row,
-                                  source_bytes_per_image, source_size, destination,
-                                  destination_slice, destination_level, destination_origin,
-                                  options);
+        rt_blit_buffer_to_texture(
+            &site, source, source_offset, source_bytes_per_row, source_bytes_per_image, source_size,
+            destination, destination_slice, destination_level, destination_origin, options);
 }
 
 void rt_blit_buffer_to_texture(const RtSite *site, MTLBuffer *source, size_t source_offset,
@@ -155,8 +154,8 @@ void mtl_blit_command_encoder_copy_from_texture_to_buffer(
 void rt_blit_texture_to_buffer(const RtSite *site, MTLTexture *source, size_t source_slice,
                                size_t source_level, MTLOrigin source_origin, MTLSize source_size,
                                MTLBuffer *destination, size_t destination_offset,
-                               size_t destination_bytes_per_row,
-                               size_t destination_bytes_per_image, MTLBlitOption options) {
+                               size_t destination_bytes_per_row, size_t destination_bytes_per_image,
+                               MTLBlitOption options) {
     Aspect aspect;
     const MTLRegion region = {source_origin, source_size};
     if (!rt_blit_valid_texture(site, source, "source") ||

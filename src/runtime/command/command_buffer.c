@@ -179,8 +179,8 @@ void rt_cb_destroy(void *self) {
 }
 
 static RT_CLASS command_buffer_class = {.name = "MTLCommandBuffer",
-                                             .destroy = rt_cb_destroy,
-                                             .label_at = offsetof(MTLCommandBuffer, label)};
+                                        .destroy = rt_cb_destroy,
+                                        .label_at = offsetof(MTLCommandBuffer, label)};
 
 // ---- Creation ----
 
@@ -220,15 +220,14 @@ MTLCommandBuffer *mtl_command_queue_command_buffer(MTLCommandQueue *queue) {
     return new_command_buffer(queue, NULL, __func__);
 }
 
-MTLCommandBuffer *
-mtl_command_queue_command_buffer_with_unretained_references(MTLCommandQueue *queue) {
+MTLCommandBuffer *mtl_command_queue_command_buffer_with_unretained_references(
+    MTLCommandQueue *queue) {
     return new_command_buffer(queue, &(MTLCommandBufferDescriptor){.unretained_references = true},
                               __func__);
 }
 
-MTLCommandBuffer *
-mtl_command_queue_command_buffer_with_descriptor(MTLCommandQueue *queue,
-                                                 const MTLCommandBufferDescriptor *descriptor) {
+MTLCommandBuffer *mtl_command_queue_command_buffer_with_descriptor(
+    MTLCommandQueue *queue, const MTLCommandBufferDescriptor *descriptor) {
     return new_command_buffer(queue, descriptor, __func__);
 }
 
@@ -430,8 +429,8 @@ const char *mtl_command_buffer_encoder_info_label(const MTLCommandBuffer *buffer
     return e ? rt_label(&e->label) : NULL;
 }
 
-MTLCommandEncoderErrorState
-mtl_command_buffer_encoder_info_error_state(const MTLCommandBuffer *buffer, size_t i) {
+MTLCommandEncoderErrorState mtl_command_buffer_encoder_info_error_state(
+    const MTLCommandBuffer *buffer, size_t i) {
     const MTLCommandEncoder *e = info(buffer, i);
     return e ? e->error_state : MTLCommandEncoderErrorStateUnknown;
 }

@@ -27,8 +27,8 @@ typedef struct RtExecution RtExecution; // execute.h
 typedef enum RtOpResult {
     RT_OP_DONE,
     RT_OP_FAILED, // the execution's error or the run's fault says why
-    // Not now: buffer->blocked was set before, and rt_queue_unblock will be called (or was): then run
-    // is called once more. Only for operations between encoders.
+    // Not now: buffer->blocked was set before, and rt_queue_unblock will be called (or was): then
+    // run is called once more. Only for operations between encoders.
     RT_OP_BLOCKED,
 } RtOpResult;
 
@@ -37,12 +37,14 @@ typedef struct RtOpClass {
     // Does it, on the thread that runs the queue. Dispatches collected so far have run already
     // unless `joins` is set.
     RtOpResult (*run)(RtOp *op, RtExecution *x);
-    bool joins;       // a dispatch: may run together with those before it
-    bool ends;        // the last operation of its encoder
-    bool between;     // stands between encoders
-    // The command buffer fails before it: one that was blocked is not run again. NULL: nothing to do.
+    bool joins;   // a dispatch: may run together with those before it
+    bool ends;    // the last operation of its encoder
+    bool between; // stands between encoders
+    // The command buffer fails before it: one that was blocked is not run again. NULL: nothing to
+    // do.
     void (*leave)(RtOp *op);
-    // For traces: writes JSON members ("\"grid\":[1,2,3]"), no braces, no trailing comma. NULL: none.
+    // For traces: writes JSON members ("\"grid\":[1,2,3]"), no braces, no trailing comma. NULL:
+    // none.
     void (*describe)(const RtOp *op, char *text, size_t n_bytes);
     const char *(*title)(const RtOp *op); // for traces, better than name: the kernel's. NULL: none
 } RtOpClass;
@@ -116,10 +118,10 @@ struct MTLCommandBuffer {
     MTLCommandBuffer *whole;   // not NULL: it only records a part of this one (render_parallel.c)
     MTLCommandBuffer *records; // such parts, linked by next
     unsigned debug_depth;
-    bool has_residency; // used residency sets of its own
-    bool notes_resources; // of Metal 4, for the debug layer
-    bool suspends;        // of Metal 4: it has a part of a render pass (metal4/suspend.c)
-    struct RtTrace *trace; // NULL: not recorded (inspector.h); set at commit
+    bool has_residency;     // used residency sets of its own
+    bool notes_resources;   // of Metal 4, for the debug layer
+    bool suspends;          // of Metal 4: it has a part of a render pass (metal4/suspend.c)
+    struct RtTrace *trace;  // NULL: not recorded (inspector.h); set at commit
     MTLError *encode_error; // the first misuse; becomes `error`
     // What its kernels did wrong (inspect/reports.c); under the queue's lock while they run.
     MTLFunctionLog *logs;
@@ -139,10 +141,10 @@ struct MTLCommandBuffer {
     uint64_t ran_ns;     // before it stopped last
     atomic_bool blocked; // it has stopped and must not go on yet
 
-    bool enqueued;            // under the queue's lock
-    MTLCommandBuffer *next;   // in the queue, under its lock
-    bool running;             // started, not stopped, not done; under the hazard lock
-    atomic_uint n_waits_for;  // command buffers of other queues; changed under the hazard lock
+    bool enqueued;           // under the queue's lock
+    MTLCommandBuffer *next;  // in the queue, under its lock
+    bool running;            // started, not stopped, not done; under the hazard lock
+    atomic_uint n_waits_for; // command buffers of other queues; changed under the hazard lock
     MTLCommandBuffer **waiters_behind; // that wait for this one; under the hazard lock
     size_t n_waiters_behind, waiters_capacity;
 };
@@ -157,14 +159,14 @@ struct MTLCommandQueue {
     OsTask task; // runs the queue on a worker; first of the scheduling fields
     pthread_mutex_t lock;
     pthread_cond_t room;
-    atomic_ullong track; // number in traces; 0: none yet
+    atomic_ullong track;       // number in traces; 0: none yet
     RtResidencySets residency; // under lock
     atomic_bool has_residency;
     MTLCommandBuffer *first, **last; // in order; under lock
     bool stalled; // its first command buffer is blocked: nothing waits for it; hazard lock
-    size_t n_alive, n_committed;     // not completed; under lock
-    size_t n_room_waiters;           // threads in rt_queue_take_place, the first since
-    uint64_t room_since_ns;          // this moment; under lock
+    size_t n_alive, n_committed; // not completed; under lock
+    size_t n_room_waiters;       // threads in rt_queue_take_place, the first since
+    uint64_t room_since_ns;      // this moment; under lock
     // IDLE: nobody will run the queue. SCHEDULED: the pool has the task. RUNNING: a thread is at
     // it. The last two hold a reference to the queue. Under lock.
     enum { RT_QUEUE_IDLE, RT_QUEUE_SCHEDULED, RT_QUEUE_RUNNING } state;
@@ -187,18 +189,18 @@ bool rt_cb_hold(MTLCommandBuffer *buffer, void *object);   // in any case
 bool rt_cb_recording(MTLCommandBuffer *buffer, const char *call);
 bool rt_cb_between_encoders(MTLCommandBuffer *buffer, const char *call);
 bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write); // and with hazards
-void rt_cb_no_memory(MTLCommandBuffer *buffer);                            // it will end in error
+void rt_cb_no_memory(MTLCommandBuffer *buffer);                              // it will end in error
 void rt_cb_release_resources(MTLCommandBuffer *buffer);
 
 // queue.c
 void rt_queue_init(MTLCommandQueue *queue, MTLDevice *device,
                    const MTLCommandQueueDescriptor *descriptor);
-void rt_queue_destroy(void *queue); // RtClass.destroy
+void rt_queue_destroy(void *queue);              // RtClass.destroy
 void rt_queue_enqueue(MTLCommandBuffer *buffer); // with the queue's lock held
 // A place among the command buffers that the queue allows; waits for it, and helps meanwhile.
 void rt_queue_take_place(MTLCommandQueue *queue, const char *call);
-void rt_queue_kick(MTLCommandQueue *queue);      // something may have become ready
-void rt_queue_forget(MTLCommandBuffer *buffer);  // dropped without commit
+void rt_queue_kick(MTLCommandQueue *queue);     // something may have become ready
+void rt_queue_forget(MTLCommandBuffer *buffer); // dropped without commit
 void rt_queue_finished(MTLCommandBuffer *buffer);
 // A blocked command buffer may go on: any thread, no lock held. It may be gone after this.
 void rt_queue_unblock(MTLCommandBuffer *buffer);

@@ -7,8 +7,7 @@
 #include "runtime/command/argument_table.h"
 #include "runtime/object/validation.h"
 
-RT_CLASS rt_compute_encoder_class = {.name = "MTLComputeCommandEncoder",
-                                          .owner = rt_encoder_owner};
+RT_CLASS rt_compute_encoder_class = {.name = "MTLComputeCommandEncoder", .owner = rt_encoder_owner};
 
 // ---- Opening and ending ----
 
@@ -30,15 +29,13 @@ MTLComputeCommandEncoder *mtl_command_buffer_compute_command_encoder(MTLCommandB
     return open_encoder(buffer, MTLDispatchTypeSerial, __func__);
 }
 
-MTLComputeCommandEncoder *
-mtl_command_buffer_compute_command_encoder_with_dispatch_type(MTLCommandBuffer *buffer,
-                                                              MTLDispatchType type) {
+MTLComputeCommandEncoder *mtl_command_buffer_compute_command_encoder_with_dispatch_type(
+    MTLCommandBuffer *buffer, MTLDispatchType type) {
     return open_encoder(buffer, type, __func__);
 }
 
-MTLComputeCommandEncoder *
-mtl_command_buffer_compute_command_encoder_with_descriptor(MTLCommandBuffer *buffer,
-                                                           const MTLComputePassDescriptor *pass) {
+MTLComputeCommandEncoder *mtl_command_buffer_compute_command_encoder_with_descriptor(
+    MTLCommandBuffer *buffer, const MTLComputePassDescriptor *pass) {
     MTLComputeCommandEncoder *e =
         open_encoder(buffer, pass ? pass->dispatch_type : MTLDispatchTypeSerial, __func__);
     if (e && pass) rt_inspector.begin_pass(e, pass->sample_buffer_attachments, __func__);
@@ -78,7 +75,8 @@ static void set_slot(MTLComputeCommandEncoder *e, const char *call, MTLBuffer *b
         e->slots[index] = (RtSlot){0};
         return;
     }
-    if (rt_valid_buffer(e, call, buffer, offset) && rt_cb_use(e->encoder.buffer, &buffer->resource, false))
+    if (rt_valid_buffer(e, call, buffer, offset) &&
+        rt_cb_use(e->encoder.buffer, &buffer->resource, false))
         e->slots[index] = (RtSlot){buffer, buffer->memory + offset, buffer->length - offset, NULL};
 }
 
@@ -92,8 +90,8 @@ void mtl_compute_command_encoder_set_buffer_offset(MTLComputeCommandEncoder *enc
     if (!rt_valid_encoder(encoder, __func__) || !rt_valid_slot(encoder, __func__, index)) return;
     MTLBuffer *buffer = encoder->slots[index].buffer;
     if (!buffer)
-        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_buffer_offset_unbound, __func__, "index %zu",
-                           index);
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_buffer_offset_unbound, __func__,
+                           "index %zu", index);
     else
         set_slot(encoder, __func__, buffer, offset, index);
 }
@@ -107,8 +105,8 @@ void mtl_compute_command_encoder_set_buffers(MTLComputeCommandEncoder *encoder,
         return;
     }
     if (range.length > RT_MAX_BUFFERS || range.location > RT_MAX_BUFFERS - range.length) {
-        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_buffer_index, __func__, "%zu from %zu on",
-                           range.length, range.location);
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_buffer_index, __func__,
+                           "%zu from %zu on", range.length, range.location);
         return;
     }
     for (size_t i = 0; i < range.length; i++)
@@ -193,8 +191,8 @@ static bool note_extent(MTLComputeCommandEncoder *e, RtDispatch *d, uint32_t i, 
 
 static RtValidated *new_validated(MTLComputeCommandEncoder *e) {
     size_t n = rt_pipeline_function(e->pipeline)->n_slots + 1;
-    RtValidated *v = rt_cb_alloc(
-        e->encoder.buffer, sizeof *v + n * (sizeof *v->lengths + sizeof *v->buffers));
+    RtValidated *v =
+        rt_cb_alloc(e->encoder.buffer, sizeof *v + n * (sizeof *v->lengths + sizeof *v->buffers));
     if (!v) return NULL;
     v->function = e->pipeline->function;
     v->lengths = (uint64_t *)(v + 1);
@@ -222,7 +220,8 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
             for (uint32_t k = 0; k < arg->count && arg->slot + k < f->n_slots; k++) {
                 size_t index = (size_t)arg->index + k;
                 const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->slots[index] : NULL;
-                if (!slot || (arg->kind == RF_ARG_FUNCTION_TABLE) != (slot->table != NULL)) continue;
+                if (!slot || (arg->kind == RF_ARG_FUNCTION_TABLE) != (slot->table != NULL))
+                    continue;
                 d->args[arg->slot + k] = slot->address;
                 if (!note_extent(e, d, i, k, slot)) return false;
                 if (rt_is_tracing() && slot->n_bytes < SIZE_MAX >> 1)
@@ -243,7 +242,8 @@ static bool take_bindings(MTLComputeCommandEncoder *e, RtDispatch *d, const char
         return false;
     }
     e->dispatching = true;
-    bool ok = (!e->by_table || rt_table_bind(e, call)) && rt_valid_bindings(e, call) && snapshot(e, d);
+    bool ok =
+        (!e->by_table || rt_table_bind(e, call)) && rt_valid_bindings(e, call) && snapshot(e, d);
     e->dispatching = false;
     return ok;
 }
@@ -251,7 +251,8 @@ static bool take_bindings(MTLComputeCommandEncoder *e, RtDispatch *d, const char
 static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, const char *call, MTLSize size,
                                 uint64_t n_threads) {
     const RfFunction *f = rt_pipeline_function(e->pipeline);
-    RtDispatch *d = rt_cb_alloc(e->encoder.buffer, sizeof *d + f->n_args * sizeof d->threadgroup_args[0]);
+    RtDispatch *d =
+        rt_cb_alloc(e->encoder.buffer, sizeof *d + f->n_args * sizeof d->threadgroup_args[0]);
     void **args = rt_cb_alloc(e->encoder.buffer, (f->n_slots + 1) * sizeof *args);
     if (!d || !args) {
         rt_cb_no_memory(e->encoder.buffer);
@@ -339,7 +340,8 @@ void mtl_compute_command_encoder_memory_barrier_with_scope(MTLComputeCommandEnco
                                                            MTLBarrierScope scope) {
     if (!rt_valid_encoder(encoder, __func__)) return;
     if (scope == 0 || scope > 7)
-        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_barrier_scope, __func__, "scope %u", scope);
+        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_barrier_scope, __func__, "scope %u",
+                           scope);
     else
         rt_cb_append_marker(encoder->encoder.buffer, &rt_op_barrier);
 }
@@ -360,8 +362,8 @@ MTLDevice *mtl_compute_command_encoder_device(const MTLComputeCommandEncoder *en
     return rt_encoder_device(encoder);
 }
 
-MTLCommandBuffer *
-mtl_compute_command_encoder_command_buffer(const MTLComputeCommandEncoder *encoder) {
+MTLCommandBuffer *mtl_compute_command_encoder_command_buffer(
+    const MTLComputeCommandEncoder *encoder) {
     return rt_encoder_command_buffer(encoder);
 }
 

@@ -25,20 +25,20 @@ typedef struct RtDispatch {
     RtOp op;
     MTLComputePipelineState *pipeline;
     uint32_t threads[3], groups[3], group_size[3]; // threads and groups: not for indirect ones
-    const char *indirect; // where its size is; NULL: direct
-    bool indirect_threads; // a MTLDispatchThreadsIndirectArguments; then group_size is there too
-    uint64_t bound_bytes; // of the buffers it can reach, for traces; 0: not counted
-    void **args; // one per slot; those of threadgroup memory are filled in when it runs
-    struct RtShort *shorts;       // buffers smaller than their argument
+    const char *indirect;                          // where its size is; NULL: direct
+    bool indirect_threads;  // a MTLDispatchThreadsIndirectArguments; then group_size is there too
+    uint64_t bound_bytes;   // of the buffers it can reach, for traces; 0: not counted
+    void **args;            // one per slot; those of threadgroup memory are filled in when it runs
+    struct RtShort *shorts; // buffers smaller than their argument
     struct RtValidated *validated; // for a kernel that is checked; else NULL
     uint32_t n_threadgroup_args;
     RtThreadgroupArg threadgroup_args[];
 } RtDispatch;
 
-typedef struct RtSlot { // a buffer binding
-    MTLBuffer *buffer;  // NULL: bytes in the arena, or nothing
-    char *address;      // with the offset; NULL: nothing bound
-    size_t n_bytes;     // from the address on
+typedef struct RtSlot {             // a buffer binding
+    MTLBuffer *buffer;              // NULL: bytes in the arena, or nothing
+    char *address;                  // with the offset; NULL: nothing bound
+    size_t n_bytes;                 // from the address on
     MTLVisibleFunctionTable *table; // bound in place of a buffer
 } RtSlot;
 
@@ -47,13 +47,13 @@ struct MTLComputeCommandEncoder {
     MTLDispatchType dispatch_type;
     MTLComputePipelineState *pipeline;
     RtSlot slots[RT_MAX_BUFFERS];
-    MTLTexture *textures[RT_MAX_TEXTURES]; // held by the command buffer
+    MTLTexture *textures[RT_MAX_TEXTURES];            // held by the command buffer
     const MTLSamplerState *samplers[RT_MAX_SAMPLERS]; // so held
     uint32_t threadgroup_bytes[RT_MAX_BUFFERS];
-    // Arguments come from a table, as Metal 4 has it: slots are filled at each dispatch, textures and
-    // samplers above are not used.
+    // Arguments come from a table, as Metal 4 has it: slots are filled at each dispatch, textures
+    // and samplers above are not used.
     bool by_table;
-    bool dispatching; // filling in a dispatch now (for messages)
+    bool dispatching;                // filling in a dispatch now (for messages)
     struct MTL4ArgumentTable *table; // held by the command buffer; NULL: none
 };
 
@@ -66,7 +66,8 @@ void rt_compute_dispatch_threads(MTLComputeCommandEncoder *e, MTLSize threads, M
                                  const char *call);
 void rt_compute_dispatch_threadgroups(MTLComputeCommandEncoder *e, MTLSize groups, MTLSize size,
                                       const char *call);
-// Commands of an indirect command buffer; range_at: NULL, or where the range is when they run (valid).
+// Commands of an indirect command buffer; range_at: NULL, or where the range is when they run
+// (valid).
 void rt_compute_execute_commands(MTLComputeCommandEncoder *e, MTLIndirectCommandBuffer *buffer,
                                  MTLRange range, const void *range_at, const char *call);
 // With the size at an address that is valid. threads: a MTLDispatchThreadsIndirectArguments, and

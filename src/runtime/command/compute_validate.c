@@ -49,17 +49,19 @@ bool rt_valid_bytes(MTLComputeCommandEncoder *e, const char *call, const void *b
 bool rt_valid_threadgroup_length(MTLComputeCommandEncoder *e, const char *call, size_t length,
                                  size_t index) {
     if (index >= RT_MAX_BUFFERS) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_index, call, "index %zu", index);
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_index, call, "index %zu",
+                           index);
         return false;
     }
     if (length % 16 != 0) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_multiple, call, "length %zu",
-                           length);
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_multiple, call,
+                           "length %zu", length);
         if (!rt_tolerates(e->encoder.buffer->device, RT_RULE_threadgroup_memory_multiple))
             return false;
     }
     if (length > RT_MAX_THREADGROUP_MEMORY) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_limit, call, "length %zu", length);
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_limit, call, "length %zu",
+                           length);
         return false;
     }
     return true;
@@ -72,8 +74,8 @@ bool rt_valid_group_size(MTLComputeCommandEncoder *e, const char *call, MTLSize 
         return false;
     }
     if (size.width == 0 || size.height == 0 || size.depth == 0) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_empty_threadgroup, call, "%zu x %zu x %zu",
-                           size.width, size.height, size.depth);
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_empty_threadgroup, call,
+                           "%zu x %zu x %zu", size.width, size.height, size.depth);
         return false;
     }
     if (size.width > RT_MAX_THREADS || size.height > RT_MAX_THREADS ||
@@ -92,8 +94,8 @@ bool rt_valid_group_size(MTLComputeCommandEncoder *e, const char *call, MTLSize 
         return false;
     }
     if (p->width_multiple && size.width * size.height * size.depth % ABI_SIMD_WIDTH != 0) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_width_multiple, call, "%zu x %zu x %zu",
-                           size.width, size.height, size.depth);
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_width_multiple, call,
+                           "%zu x %zu x %zu", size.width, size.height, size.depth);
         return false;
     }
     return true;
@@ -231,9 +233,9 @@ bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call) {
         } else if (arg->kind == RF_ARG_THREADGROUP) {
             uint32_t n = arg->index < RT_MAX_BUFFERS ? e->threadgroup_bytes[arg->index] : 0;
             if (n == 0 && p->arg_use[i] == RT_ARG_REQUIRED && p->device->debug_layer) {
-                rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_threadgroup_memory, call,
-                                   "'%s' needs a length at index %u for '%s'", f->name, arg->index,
-                                   arg->name);
+                rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_threadgroup_memory,
+                                   call, "'%s' needs a length at index %u for '%s'", f->name,
+                                   arg->index, arg->name);
                 return false;
             }
             total += n;
@@ -257,8 +259,8 @@ bool rt_valid_indirect(MTLComputeCommandEncoder *e, const char *call, const MTLB
     if (!rt_valid_buffer(e, call, buffer, offset)) return false;
     if (offset % 4 != 0 ||
         buffer->length - offset < sizeof(MTLDispatchThreadgroupsIndirectArguments)) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_indirect_offset, call, "offset %zu, length %zu",
-                           offset, buffer->length);
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_indirect_offset, call,
+                           "offset %zu, length %zu", offset, buffer->length);
         return false;
     }
     return true;

@@ -14,8 +14,8 @@ static bool valid_group(const MTLComputePipelineState *p, const uint32_t size[3]
     if (size[0] > RT_MAX_THREADS || size[1] > RT_MAX_THREADS || size[2] > RT_MAX_THREADS ||
         n * size[2] > p->max_threads || (p->width_multiple && n * size[2] % ABI_SIMD_WIDTH != 0))
         return false;
-    return !p->required[0] || (size[0] == p->required[0] && size[1] == p->required[1] &&
-                               size[2] == p->required[2]);
+    return !p->required[0] ||
+           (size[0] == p->required[0] && size[1] == p->required[1] && size[2] == p->required[2]);
 }
 
 // Takes the size of an indirect dispatch, n. False: it does not fit; *empty: nothing to do.
@@ -110,6 +110,8 @@ static const char *dispatch_title(const RtOp *op) {
     return rt_pipeline_function(((const RtDispatch *)(const void *)op)->pipeline)->name;
 }
 
-const RtOpClass rt_op_dispatch = {
-    .name = "dispatch", .run = run_dispatch, .joins = true, .describe = describe_dispatch,
-    .title = dispatch_title};
+const RtOpClass rt_op_dispatch = {.name = "dispatch",
+                                  .run = run_dispatch,
+                                  .joins = true,
+                                  .describe = describe_dispatch,
+                                  .title = dispatch_title};

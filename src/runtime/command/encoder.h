@@ -13,13 +13,13 @@ struct MTLCommandEncoder { // first member of every encoder; in the arena of its
     bool concurrent; // its dispatches may run side by side up to the next barrier
     MTLCommandEncoderErrorState error_state;
     unsigned debug_depth;
-    struct Sample *at_end; // counter samples of the pass (counters.c)
+    struct Sample *at_end;      // counter samples of the pass (counters.c)
     struct RtFenceNote *fences; // updated by this encoder (fence.c)
 };
 
 void *rt_encoder_owner(const void *self); // RtClass.owner of encoders
-// A new open encoder of n_bytes, first member MTLCommandEncoder; NULL after a message if the command
-// buffer is missing, committed or has one open.
+// A new open encoder of n_bytes, first member MTLCommandEncoder; NULL after a message if the
+// command buffer is missing, committed or has one open.
 void *rt_encoder_open(MTLCommandBuffer *buffer, const RtClass *cls, size_t n_bytes,
                       const char *call);
 // Is it there, of this class and still open? Says so if not.

@@ -44,7 +44,7 @@ struct MTLEvent {
     // that can help with it; retained until the number is there. Under lock
     MTLCommandBuffer *signaller;
     uint64_t signaller_value;
-    bool watched;                          // by `watcher`, a thread of process watcher_pid
+    bool watched; // by `watcher`, a thread of process watcher_pid
     pthread_t watcher;
     pid_t watcher_pid;
 };

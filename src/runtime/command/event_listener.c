@@ -53,8 +53,7 @@ static void listener_destroy(void *self) {
     rt_free(listener);
 }
 
-static RT_CLASS listener_class = {.name = "MTLSharedEventListener",
-                                       .destroy = listener_destroy};
+static RT_CLASS listener_class = {.name = "MTLSharedEventListener", .destroy = listener_destroy};
 
 static void call_handler(void *item) {
     Note *note = item;

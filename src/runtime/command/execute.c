@@ -67,8 +67,8 @@ static RtOpResult run_nothing(RtOp *op, RtExecution *x) {
 const RtOpClass rt_op_end_encoder = {.name = "end", .run = run_nothing, .ends = true};
 const RtOpClass rt_op_barrier = {.name = "barrier", .run = run_nothing};
 
-// Runs the stream from resume_op on. Failed: x->error or the run's fault says why. Failed or blocked:
-// resume_op is where.
+// Runs the stream from resume_op on. Failed: x->error or the run's fault says why. Failed or
+// blocked: resume_op is where.
 static RtOpResult run_commands(RtExecution *x) {
     x->encoder = x->buffer->resume_encoder;
     for (RtOp *op = x->buffer->resume_op; op; op = op->next) {
@@ -161,7 +161,8 @@ static RtOpResult go_on(MTLCommandBuffer *buffer, MTLError **error) {
     if (!watched) dev_run_fail(&run, DEV_FAULT_NO_MEMORY, 0);
     if (table->use) tell_uses(buffer, &run);
     RtExecution x;
-    x.buffer = buffer, x.run = &run, x.error = NULL, x.n_batch = 0, x.spans = NULL; // not the whole array
+    x.buffer = buffer, x.run = &run, x.error = NULL, x.n_batch = 0,
+    x.spans = NULL; // not the whole array
     RtOpResult result = run_commands(&x);
     if (watched) table->run_end(&run);
     rt_free(x.spans);

@@ -10,7 +10,7 @@ struct RtExecution {
     MTLCommandBuffer *buffer;
     MTLCommandEncoder *encoder; // of the current operation
     DevRun *run;
-    MTLError *error; // why an operation failed, if not a fault of the run
+    MTLError *error;                 // why an operation failed, if not a fault of the run
     DevDispatch batch[RT_MAX_BATCH]; // dispatches that may run side by side, not yet started
     size_t n_batch;
     AbiSpan *spans; // live buffers, for kernels that are checked; NULL: not asked for yet

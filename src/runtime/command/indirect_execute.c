@@ -14,7 +14,7 @@ typedef struct Execute {
     RtOp op;
     MTLIndirectCommandBuffer *icb; // held by the command buffer, as all below
     MTLRange range;
-    const char *range_at; // not NULL: the range is there, in a buffer that is held
+    const char *range_at;              // not NULL: the range is there, in a buffer that is held
     MTLComputePipelineState *pipeline; // inherited; NULL: none
     // Inherited: where arguments of the encoder lie, by index.
     char *addresses[RT_MAX_BUFFERS];
@@ -268,8 +268,7 @@ static void describe_execute(const RtOp *op, char *text, size_t n_bytes) {
     const Execute *e = (const Execute *)(const void *)op;
     MTLRange range = e->range_at ? mtl_range_make(0, e->icb->head.n_commands) : e->range;
     snprintf(text, n_bytes, "\"commands\":%u,\"range\":[%zu,%zu],\"indirect\":%s",
-             e->icb->head.n_commands, range.location, range.length,
-             e->range_at ? "true" : "false");
+             e->icb->head.n_commands, range.location, range.length, e->range_at ? "true" : "false");
 }
 
 static const RtOpClass execute_class = {
@@ -335,8 +334,7 @@ void rt_compute_execute_commands(MTLComputeCommandEncoder *encoder,
                                  MTLIndirectCommandBuffer *buffer, MTLRange range,
                                  const void *range_at, const char *call) {
     Execute *e = new_execute(encoder, buffer, call);
-    if (!e ||
-        (!range_at && !rt_indirect_valid_range(buffer, encoder->encoder.buffer, call, range)))
+    if (!e || (!range_at && !rt_indirect_valid_range(buffer, encoder->encoder.buffer, call, range)))
         return;
     e->range = range;
     e->range_at = range_at;

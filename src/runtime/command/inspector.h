@@ -10,8 +10,8 @@ struct RtOp;
 struct RtExecution;
 
 typedef struct RtInspector {
-    // Traces. Debug groups and signposts while recording, between encoders or inside of one; nothing
-    // unless tracing.
+    // Traces. Debug groups and signposts while recording, between encoders or inside of one;
+    // nothing unless tracing.
     void (*push)(MTLCommandBuffer *buffer, bool between, const char *name);
     void (*pop)(MTLCommandBuffer *buffer, bool between);
     void (*signpost)(MTLCommandBuffer *buffer, bool between, const char *name);
@@ -20,7 +20,8 @@ typedef struct RtInspector {
     // These only for a command buffer with a trace.
     void (*begin)(MTLCommandBuffer *buffer);
     void (*end)(MTLCommandBuffer *buffer);
-    // Around an operation. before: also when a blocked one is tried again; after: not if it blocked.
+    // Around an operation. before: also when a blocked one is tried again; after: not if it
+    // blocked.
     void (*before_op)(struct RtExecution *x, const struct RtOp *op);
     void (*after_op)(struct RtExecution *x, const struct RtOp *op);
     // The dispatches collected by operations since the last batch have run.
@@ -32,8 +33,8 @@ typedef struct RtInspector {
                        const char *call);
     void (*end_pass)(MTLCommandEncoder *encoder);
 
-    // Reports of checked kernels: DevRun.report of a command buffer's run; the context is the command
-    // buffer, `dispatch` the RtValidated.
+    // Reports of checked kernels: DevRun.report of a command buffer's run; the context is the
+    // command buffer, `dispatch` the RtValidated.
     void (*report)(void *context, void *dispatch, const AbiReport *report);
     // After the last command: reports become logs, and are told to whoever listens.
     void (*deliver_reports)(MTLCommandBuffer *buffer);

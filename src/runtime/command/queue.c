@@ -19,8 +19,8 @@ void rt_queue_destroy(void *self) {
 }
 
 static RT_CLASS queue_class = {.name = "MTLCommandQueue",
-                                    .destroy = rt_queue_destroy,
-                                    .label_at = offsetof(MTLCommandQueue, label)};
+                               .destroy = rt_queue_destroy,
+                               .label_at = offsetof(MTLCommandQueue, label)};
 
 // The queue's lock is held in the functions from here to the next line of dashes.
 
@@ -197,9 +197,8 @@ void rt_queue_finished(MTLCommandBuffer *buffer) {
 
 // ---- Public ----
 
-MTLCommandQueue *
-mtl_device_new_command_queue_with_descriptor(MTLDevice *device,
-                                             const MTLCommandQueueDescriptor *descriptor) {
+MTLCommandQueue *mtl_device_new_command_queue_with_descriptor(
+    MTLDevice *device, const MTLCommandQueueDescriptor *descriptor) {
     static const MTLCommandQueueDescriptor defaults;
     if (!device) {
         rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);

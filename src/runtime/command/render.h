@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // render.h: the render encoder and what it leaves in the command stream: one operation per pass,
-// with its draws. A draw points to snapshots of state and arguments; draws between which nothing was
-// set share them.
+// with its draws. A draw points to snapshots of state and arguments; draws between which nothing
+// was set share them.
 #ifndef INGOT_RUNTIME_RENDER_H
 #define INGOT_RUNTIME_RENDER_H
 #include "runtime/command/compute.h"
@@ -11,7 +11,14 @@
 #include "runtime/program/render_pipeline.h"
 #include "runtime/memory/buffer.h"
 
-typedef enum RtStageIndex { RT_VERTEX, RT_FRAGMENT, RT_OBJECT, RT_MESH, RT_TILE, RT_N_STAGES } RtStageIndex;
+typedef enum RtStageIndex {
+    RT_VERTEX,
+    RT_FRAGMENT,
+    RT_OBJECT,
+    RT_MESH,
+    RT_TILE,
+    RT_N_STAGES
+} RtStageIndex;
 
 // What the functions of a draw read.
 typedef struct RtDrawArguments {
@@ -75,10 +82,10 @@ typedef struct RtStageBindings {
     size_t strides[RT_MAX_BUFFERS];        // SIZE_MAX: not given
     MTLTexture *textures[RT_MAX_TEXTURES]; // held by the command buffer
     const MTLSamplerState *samplers[RT_MAX_SAMPLERS];
-    uint32_t threadgroup_bytes[RT_MAX_BUFFERS]; // objects and meshes; tile and fragment functions
+    uint32_t threadgroup_bytes[RT_MAX_BUFFERS];   // objects and meshes; tile and fragment functions
     uint32_t threadgroup_offsets[RT_MAX_BUFFERS]; // these: in the memory of the tile
-    // Metal 4: bindings come from a table: slots and strides above are filled at each draw, textures
-    // and samplers are not used. Held by the command buffer; NULL: none.
+    // Metal 4: bindings come from a table: slots and strides above are filled at each draw,
+    // textures and samplers are not used. Held by the command buffer; NULL: none.
     const struct MTL4ArgumentTable *table;
     uint64_t version; // of the table when its bindings were taken last
 } RtStageBindings;
@@ -95,23 +102,22 @@ struct MTLRenderCommandEncoder {
     MTLBuffer *visibility_buffer;
     _Atomic uint64_t *visibility; // NULL: not counted
     bool counts_any;
-    bool barrier;         // before the next draw
-    const char *factors;  // of patches; NULL: not set
+    bool barrier;        // before the next draw
+    const char *factors; // of patches; NULL: not set
     size_t factors_bytes, factors_stride;
-    float factor_scale;   // as set less 1
+    float factor_scale;    // as set less 1
     uint8_t amplification; // 0: not set, 1
     DevView views[DEV_MAX_VIEWS];
-    bool by_table;        // arguments come from tables, as Metal 4 has it
+    bool by_table; // arguments come from tables, as Metal 4 has it
     struct MTLParallelRenderCommandEncoder *parallel; // not NULL: a part of it (render_parallel.c)
     MTLRenderCommandEncoder *next_part;
-    bool pipeline_fits;   // the pass; checked since it was set
-    RtDrawArguments *arguments;  // snapshots; NULL: something has changed since
-    const DevState *drawn;       // likewise
+    bool pipeline_fits;         // the pass; checked since it was set
+    RtDrawArguments *arguments; // snapshots; NULL: something has changed since
+    const DevState *drawn;      // likewise
 };
-extern RtClass rt_render_encoder_class, rt_parallel_encoder_class,
-    rt_mtl4_render_encoder_class;
+extern RtClass rt_render_encoder_class, rt_parallel_encoder_class, rt_mtl4_render_encoder_class;
 
-// ---- Bodies of the public functions, for all classes that begin with a MTLRenderCommandEncoder.
+// Bodies of the public functions, for all classes that begin with a MTLRenderCommandEncoder.
 // `call` is the name of the public function: it says which class is meant.
 const RtClass *rt_render_class(const char *call);
 // A new encoder of n_bytes; NULL after a message.
@@ -128,8 +134,8 @@ void rt_render_set_depth_stencil(MTLRenderCommandEncoder *e, MTLDepthStencilStat
 void rt_render_set_references(MTLRenderCommandEncoder *e, uint32_t front, uint32_t back,
                               const char *call);
 // A value of an enumeration from 0 to `last`, into a field of the state.
-void rt_render_set_option(MTLRenderCommandEncoder *e, size_t offset, unsigned value,
-                          unsigned last, const char *call);
+void rt_render_set_option(MTLRenderCommandEncoder *e, size_t offset, unsigned value, unsigned last,
+                          const char *call);
 void rt_render_set_depth_bias(MTLRenderCommandEncoder *e, float depth_bias, float slope_scale,
                               float clamp, const char *call);
 void rt_render_set_blend_color(MTLRenderCommandEncoder *e, const float color[4], const char *call);
@@ -222,8 +228,8 @@ void rt_render_bind_clamped_samplers(MTLRenderCommandEncoder *e, RtStageIndex st
 // render_mesh.c: the bodies of draws, for both kinds of encoders.
 void rt_render_draw_meshes(MTLRenderCommandEncoder *e, MTLSize grid, bool threads, MTLSize object,
                            MTLSize mesh, const char *indirect, const char *call);
-void rt_render_set_threadgroup_memory(MTLRenderCommandEncoder *e, RtStageIndex stage,
-                                      size_t length, size_t index, const char *call);
+void rt_render_set_threadgroup_memory(MTLRenderCommandEncoder *e, RtStageIndex stage, size_t length,
+                                      size_t index, const char *call);
 void rt_render_set_amplification(MTLRenderCommandEncoder *e, size_t count,
                                  const MTLVertexAmplificationViewMapping *mappings,
                                  const char *call);

@@ -130,8 +130,8 @@ static bool take_sampler(Take *t, const RfArg *arg, bool required) {
         size_t index = (size_t)arg->index + k;
         const MTLSamplerState *bound = index < RT_MAX_SAMPLERS ? t->bound->samplers[index] : NULL;
         uint64_t sampler = t->e->by_table ? rt_table_sampler(t->bound->table, index)
-                           : bound      ? bound->handle.value
-                                        : 0;
+                           : bound        ? bound->handle.value
+                                          : 0;
         if (!sampler && required && arg->count == 1) {
             rt_misuse_at(t->site, RT_RULE_draw_missing_sampler,
                          "'%s' needs a sampler at index %zu for '%s'", t->f->name, index,
@@ -334,8 +334,7 @@ bool rt_render_take_arguments(MTLRenderCommandEncoder *e, const RtSite *site) {
 static uint32_t format_bytes(uint32_t format) {
     switch (format) {
 #define V(name, value, components, bits, kind)                                                     \
-    case value:                                                                                    \
-        return (bits) % 8 ? 4 : (components) * (bits) / 8; // bit fields have 32 in all
+    case value: return (bits) % 8 ? 4 : (components) * (bits) / 8; // bit fields have 32 in all
 #include "abi/vertex_formats.def"
 #undef V
     default: return 4;

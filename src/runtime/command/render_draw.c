@@ -190,9 +190,9 @@ void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimi
     d->cpu.counts_any = e->counts_any;
     if (e->pipeline->mesh) d->cpu.mesh = &e->arguments->mesh;
     if (e->pipeline->tile) d->cpu.tile = &e->arguments->tile;
-    d->cpu.amplification =
-        e->amplification < e->pipeline->max_amplification ? e->amplification
-                                                          : (uint8_t)e->pipeline->max_amplification;
+    d->cpu.amplification = e->amplification < e->pipeline->max_amplification
+                               ? e->amplification
+                               : (uint8_t)e->pipeline->max_amplification;
     memcpy(d->cpu.views, e->views, sizeof d->cpu.views);
     d->arguments = e->arguments;
     d->indirect = indirect;
@@ -303,7 +303,7 @@ void mtl_render_command_encoder_draw_primitives_indirect(MTLRenderCommandEncoder
     RtSite site;
     if (rt_render_begin_draw(encoder, type, __func__, &site) &&
         rt_render_valid_indirect(&site, indirect_buffer, indirect_buffer_offset,
-                       sizeof(MTLDrawPrimitivesIndirectArguments)))
+                                 sizeof(MTLDrawPrimitivesIndirectArguments)))
         rt_render_add_draw(encoder, &site, type, &(DevDraw){0},
                            indirect_buffer->memory + indirect_buffer_offset);
 }
@@ -317,7 +317,7 @@ void mtl_render_command_encoder_draw_indexed_primitives_indirect(
     if (rt_render_begin_draw(encoder, type, __func__, &site) &&
         set_indices(&site, &d, index_type, index_buffer, index_buffer_offset, 0) &&
         rt_render_valid_indirect(&site, indirect_buffer, indirect_buffer_offset,
-                       sizeof(MTLDrawIndexedPrimitivesIndirectArguments)))
+                                 sizeof(MTLDrawIndexedPrimitivesIndirectArguments)))
         rt_render_add_draw(encoder, &site, type, &d,
                            indirect_buffer->memory + indirect_buffer_offset);
 }

@@ -6,8 +6,7 @@
 #include "runtime/command/fence.h"
 #include "runtime/command/render.h"
 
-RT_CLASS rt_render_encoder_class = {.name = "MTLRenderCommandEncoder",
-                                         .owner = rt_encoder_owner};
+RT_CLASS rt_render_encoder_class = {.name = "MTLRenderCommandEncoder", .owner = rt_encoder_owner};
 
 // The public function says which of the classes it is for.
 const RtClass *rt_render_class(const char *call) {
@@ -87,9 +86,8 @@ bool rt_render_init(MTLRenderCommandEncoder *e, const RtSite *site) {
     return true;
 }
 
-MTLRenderCommandEncoder *
-mtl_command_buffer_render_command_encoder(MTLCommandBuffer *buffer,
-                                          const MTLRenderPassDescriptor *descriptor) {
+MTLRenderCommandEncoder *mtl_command_buffer_render_command_encoder(
+    MTLCommandBuffer *buffer, const MTLRenderPassDescriptor *descriptor) {
     return rt_render_open(buffer, &rt_render_encoder_class, sizeof(MTLRenderCommandEncoder),
                           descriptor, __func__);
 }
@@ -134,7 +132,8 @@ void rt_render_set_pipeline(MTLRenderCommandEncoder *e, MTLRenderPipelineState *
     else if (!rt_is(state, &rt_render_pipeline_class))
         rt_misuse_at(&site, RT_RULE_wrong_class, "a %s", mtl_class_name(state));
     else if (state->device != site.device)
-        rt_misuse_at(&site, RT_RULE_pipeline_device, "a pipeline of '%s'", state->device->facts.name);
+        rt_misuse_at(&site, RT_RULE_pipeline_device, "a pipeline of '%s'",
+                     state->device->facts.name);
     else if (e->pipeline != state && rt_cb_retain(site.commands, state)) {
         e->pipeline = state;
         e->arguments = NULL;
@@ -382,8 +381,8 @@ MTLDevice *mtl_render_command_encoder_device(const MTLRenderCommandEncoder *enco
     return rt_encoder_device(encoder);
 }
 
-MTLCommandBuffer *
-mtl_render_command_encoder_command_buffer(const MTLRenderCommandEncoder *encoder) {
+MTLCommandBuffer *mtl_render_command_encoder_command_buffer(
+    const MTLRenderCommandEncoder *encoder) {
     return rt_encoder_command_buffer(encoder);
 }
 

@@ -44,8 +44,7 @@ static bool resolve_indirect(const uint32_t n[5], DevDraw *to) {
 static bool check_stages(RtExecution *x, RtDrawArguments *a) {
     if ((!a->vertex.arguments.context || rt_validate_stage(x, &a->vertex.arguments)) &&
         (!a->fragment.arguments.context || rt_validate_stage(x, &a->fragment.arguments)) &&
-        (!a->tile.function.arguments.context ||
-         rt_validate_stage(x, &a->tile.function.arguments)))
+        (!a->tile.function.arguments.context || rt_validate_stage(x, &a->tile.function.arguments)))
         return true;
     x->error = x->error ? x->error : rt_error_no_memory();
     return false;

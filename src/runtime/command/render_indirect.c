@@ -14,9 +14,8 @@ static void *command_owner(const void *self) {
 }
 static RT_CLASS command_class = {.name = "MTLIndirectRenderCommand", .owner = command_owner};
 
-MTLIndirectRenderCommand *
-mtl_indirect_command_buffer_indirect_render_command_at_index(MTLIndirectCommandBuffer *buffer,
-                                                             size_t index) {
+MTLIndirectRenderCommand *mtl_indirect_command_buffer_indirect_render_command_at_index(
+    MTLIndirectCommandBuffer *buffer, size_t index) {
     if (!rt_is(buffer, &rt_indirect_class)) {
         rt_misuse(NULL, buffer ? RT_RULE_wrong_class : RT_RULE_null_object, __func__, "%s",
                   mtl_class_name(buffer));

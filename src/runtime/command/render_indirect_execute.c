@@ -283,8 +283,7 @@ static bool inherit(MTLRenderCommandEncoder *e, RtDrawCommands *c, const RtSite 
         c->pipeline = e->pipeline;
         // Indirect commands do not draw meshes and patches.
         bool usable = c->pipeline && c->pipeline->indirect && !c->pipeline->mesh &&
-                      !c->pipeline->tile &&
-                      !c->pipeline->patches.type;
+                      !c->pipeline->tile && !c->pipeline->patches.type;
         RtRule rule = !c->pipeline ? RT_RULE_draw_without_pipeline
                       : !usable    ? RT_RULE_indirect_pipeline
                                    : rt_render_misfit(c->pipeline, c->pass, text, sizeof text);

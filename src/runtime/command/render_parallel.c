@@ -14,11 +14,10 @@ struct MTLParallelRenderCommandEncoder {
 };
 
 RT_CLASS rt_parallel_encoder_class = {.name = "MTLParallelRenderCommandEncoder",
-                                           .owner = rt_encoder_owner};
+                                      .owner = rt_encoder_owner};
 
-MTLParallelRenderCommandEncoder *
-mtl_command_buffer_parallel_render_command_encoder(MTLCommandBuffer *buffer,
-                                                   const MTLRenderPassDescriptor *descriptor) {
+MTLParallelRenderCommandEncoder *mtl_command_buffer_parallel_render_command_encoder(
+    MTLCommandBuffer *buffer, const MTLRenderPassDescriptor *descriptor) {
     MTLParallelRenderCommandEncoder *p =
         rt_render_open(buffer, &rt_parallel_encoder_class, sizeof *p, descriptor, __func__);
     if (!p) return NULL;
@@ -151,18 +150,18 @@ void mtl_parallel_render_command_encoder_set_stencil_store_action(
     rt_render_set_store((void *)encoder, action, ABI_MAX_COLORS + 1, SIZE_MAX, __func__);
 }
 
-MTLDevice *
-mtl_parallel_render_command_encoder_device(const MTLParallelRenderCommandEncoder *encoder) {
+MTLDevice *mtl_parallel_render_command_encoder_device(
+    const MTLParallelRenderCommandEncoder *encoder) {
     return rt_encoder_device(encoder);
 }
 
-MTLCommandBuffer *
-mtl_parallel_render_command_encoder_command_buffer(const MTLParallelRenderCommandEncoder *encoder) {
+MTLCommandBuffer *mtl_parallel_render_command_encoder_command_buffer(
+    const MTLParallelRenderCommandEncoder *encoder) {
     return rt_encoder_command_buffer(encoder);
 }
 
-const char *
-mtl_parallel_render_command_encoder_label(const MTLParallelRenderCommandEncoder *encoder) {
+const char *mtl_parallel_render_command_encoder_label(
+    const MTLParallelRenderCommandEncoder *encoder) {
     return rt_encoder_label(encoder);
 }
 

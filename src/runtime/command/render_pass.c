@@ -108,8 +108,8 @@ static bool resolves(unsigned store) {
 }
 
 static bool valid_store(const RtSite *site, const Place *p) {
-    bool stores = p->store == MTLStoreActionStore ||
-                  p->store == MTLStoreActionStoreAndMultisampleResolve;
+    bool stores =
+        p->store == MTLStoreActionStore || p->store == MTLStoreActionStoreAndMultisampleResolve;
     char name[RT_TEXTURE_NAME];
     if (p->store <= MTLStoreActionUnknown && !(stores && is_memoryless(p->texture))) return true;
     rt_misuse_at(site, RT_RULE_render_store_action, "%s: action %u, %stexture %s", p->name,
@@ -162,14 +162,14 @@ bool rt_render_valid_store(const RtSite *site, MTLRenderCommandEncoder *e, unsig
                                : i == DEPTH ? &pass->depth.resolve
                                             : &pass->stencil.resolve;
     bool memoryless = view->texture && !view->texture->levels[view->level].data;
-    bool stores = action == MTLStoreActionStore ||
-                  action == MTLStoreActionStoreAndMultisampleResolve;
+    bool stores =
+        action == MTLStoreActionStore || action == MTLStoreActionStoreAndMultisampleResolve;
     if (view->texture && e->store[i] == MTLStoreActionUnknown &&
         (unsigned)action < MTLStoreActionUnknown && !(stores && memoryless) &&
         !(resolves(action) && !resolve->texture))
         return true;
     rt_misuse_at(site, RT_RULE_render_store_action, "action %d of attachment %u%s", (int)action, i,
-                 !view->texture                            ? ", which is not there"
+                 !view->texture                         ? ", which is not there"
                  : e->store[i] != MTLStoreActionUnknown ? ", which has one already"
                                                         : "");
     return false;
@@ -210,8 +210,8 @@ static bool set_size(const RtSite *site, const MTLRenderPassDescriptor *d, DevPa
         width = level->width < width ? level->width : width;
         height = level->height < height ? level->height : height;
         if (samples && samples != t->n_samples) {
-            rt_misuse_at(site, RT_RULE_render_sample_count, "%s has %u, others %zu",
-                         places[i].name, t->n_samples, samples);
+            rt_misuse_at(site, RT_RULE_render_sample_count, "%s has %u, others %zu", places[i].name,
+                         t->n_samples, samples);
             return false;
         }
         samples = t->n_samples;
@@ -271,8 +271,7 @@ bool rt_render_set_pass(MTLRenderCommandEncoder *e, const RtSite *site,
     places[DEPTH] = PLACE(d->depth_attachment);
     places[STENCIL] = PLACE(d->stencil_attachment);
     if (!set_place(e, site, DEPTH, &places[DEPTH], &pass->depth.view, &pass->depth.resolve) ||
-        !set_place(e, site, STENCIL, &places[STENCIL], &pass->stencil.view,
-                   &pass->stencil.resolve))
+        !set_place(e, site, STENCIL, &places[STENCIL], &pass->stencil.view, &pass->stencil.resolve))
         return false;
     unsigned depth_filter = d->depth_attachment.depth_resolve_filter;
     unsigned stencil_filter = d->stencil_attachment.stencil_resolve_filter;

@@ -63,7 +63,8 @@ void rt_render_set_threadgroup_memory(MTLRenderCommandEncoder *e, RtStageIndex s
     else if (length > RT_MAX_THREADGROUP_MEMORY)
         rt_misuse_at(&site, RT_RULE_threadgroup_memory_limit, "length %zu", length);
     else
-        e->stages[stage].threadgroup_bytes[index] = rt_threadgroup_length(length), e->arguments = NULL;
+        e->stages[stage].threadgroup_bytes[index] = rt_threadgroup_length(length),
+        e->arguments = NULL;
 }
 
 void mtl_render_command_encoder_set_object_threadgroup_memory_length(

@@ -29,8 +29,8 @@ static void scope_destroy(void *self) {
 
 static RT_CLASS manager_class = {.name = "MTLCaptureManager", .destroy = never_destroyed};
 static RT_CLASS scope_class = {.name = "MTLCaptureScope",
-                                    .destroy = scope_destroy,
-                                    .label_at = offsetof(MTLCaptureScope, label)};
+                               .destroy = scope_destroy,
+                               .label_at = offsetof(MTLCaptureScope, label)};
 static MTLCaptureManager manager_object = {{&manager_class, 1}};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -234,15 +234,13 @@ MTLCaptureScope *mtl_capture_manager_new_capture_scope_with_device(MTLCaptureMan
     return new_scope(manager, device, NULL, __func__);
 }
 
-MTLCaptureScope *
-mtl_capture_manager_new_capture_scope_with_command_queue(MTLCaptureManager *manager,
-                                                         MTLCommandQueue *queue) {
+MTLCaptureScope *mtl_capture_manager_new_capture_scope_with_command_queue(
+    MTLCaptureManager *manager, MTLCommandQueue *queue) {
     return new_scope(manager, mtl_command_queue_device(queue), queue, __func__);
 }
 
-MTLCaptureScope *
-mtl_capture_manager_new_capture_scope_with_mtl4_command_queue(MTLCaptureManager *manager,
-                                                              MTL4CommandQueue *queue) {
+MTLCaptureScope *mtl_capture_manager_new_capture_scope_with_mtl4_command_queue(
+    MTLCaptureManager *manager, MTL4CommandQueue *queue) {
     return new_scope(manager, mtl4_command_queue_device(queue), (MTLCommandQueue *)(void *)queue,
                      __func__);
 }

@@ -37,8 +37,8 @@ static void buffer_destroy(void *self) {
 
 static RT_CLASS set_class = {.name = "MTLCounterSet", .destroy = never_destroyed};
 static RT_CLASS buffer_class = {.name = "MTLCounterSampleBuffer",
-                                     .destroy = buffer_destroy,
-                                     .label_at = offsetof(MTLCounterSampleBuffer, label)};
+                                .destroy = buffer_destroy,
+                                .label_at = offsetof(MTLCounterSampleBuffer, label)};
 static MTLCounterSet timestamp_set = {{&set_class, 1}};
 
 // ---- Sets ----

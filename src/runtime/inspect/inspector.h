@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// inspector.h: the functions of the table that commands know (command/inspector.h), for the file that
-// fills it; what they do stands there.
+// inspector.h: the functions of the table that commands know (command/inspector.h), for the file
+// that fills it; what they do stands there.
 #ifndef INGOT_RUNTIME_INSPECT_INSPECTOR_H
 #define INGOT_RUNTIME_INSPECT_INSPECTOR_H
 #include "runtime/command/inspector.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reports.c: what checked kernels report (MTL_SHADER_VALIDATION). A kernel reports once for each thread and access;
-// of those only the first of each place is kept, with a count. Sentences are made at the end: a
-// report may come on a small stack (reference code).
+// reports.c: what checked kernels report (MTL_SHADER_VALIDATION). A kernel reports once for each
+// thread and access; of those only the first of each place is kept, with a count. Sentences are
+// made at the end: a report may come on a small stack (reference code).
 #include "runtime/command/checked.h"
 #include "runtime/inspect/inspector.h"
 #include <stdio.h>
@@ -171,13 +171,13 @@ void rt_free_reports(MTLCommandBuffer *buffer) {
 
 // ---- Public ----
 
-MTLShaderValidation
-mtl_compute_pipeline_state_shader_validation(const MTLComputePipelineState *state) {
+MTLShaderValidation mtl_compute_pipeline_state_shader_validation(
+    const MTLComputePipelineState *state) {
     return state && state->validate ? MTLShaderValidationEnabled : MTLShaderValidationDisabled;
 }
 
-MTLShaderValidation
-mtl_render_pipeline_state_shader_validation(const MTLRenderPipelineState *state) {
+MTLShaderValidation mtl_render_pipeline_state_shader_validation(
+    const MTLRenderPipelineState *state) {
     return state && state->validate ? MTLShaderValidationEnabled : MTLShaderValidationDisabled;
 }
 

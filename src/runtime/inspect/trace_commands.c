@@ -15,7 +15,7 @@ enum { ARGS_BYTES = 512 };
 
 struct RtTrace {
     unsigned traces;
-    uint64_t queue;         // its track
+    uint64_t queue; // its track
     const char *queue_class;
     unsigned depth;         // spans that have begun and not ended
     unsigned encoder_depth; // depth before the open encoder's span; only if in_encoder

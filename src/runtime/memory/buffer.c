@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// buffer.c: MTLBuffer. On a device with memory of the host contents() is what kernels see: a mapping,
-// zeroed by the system, page-aligned, with large pages where it is large; or a slot of a slab where
-// it is small.
+// buffer.c: MTLBuffer. On a device with memory of the host contents() is what kernels see: a
+// mapping, zeroed by the system, page-aligned, with large pages where it is large; or a slot of a
+// slab where it is small.
 #include "runtime/memory/buffer.h"
 #include <string.h>
 #include <sys/mman.h>
@@ -44,8 +44,8 @@ static void buffer_destroy(void *self) {
 }
 
 RT_CLASS rt_buffer_class = {.name = "MTLBuffer",
-                                 .destroy = buffer_destroy,
-                                 .label_at = offsetof(MTLBuffer, resource.label)};
+                            .destroy = buffer_destroy,
+                            .label_at = offsetof(MTLBuffer, resource.label)};
 
 bool rt_valid_buffer_options(MTLDevice *device, const char *call, size_t length,
                              MTLResourceOptions options) {
@@ -165,7 +165,9 @@ MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, void *byt
 
 // ---- Properties ----
 
-MTLDevice *mtl_buffer_device(const MTLBuffer *buffer) { return buffer ? buffer->resource.device : NULL; }
+MTLDevice *mtl_buffer_device(const MTLBuffer *buffer) {
+    return buffer ? buffer->resource.device : NULL;
+}
 
 size_t mtl_buffer_length(const MTLBuffer *buffer) { return buffer ? buffer->length : 0; }
 
@@ -235,7 +237,7 @@ MTLCPUCacheMode mtl_buffer_cpu_cache_mode(const MTLBuffer *buffer) {
 MTLHazardTrackingMode mtl_buffer_hazard_tracking_mode(const MTLBuffer *buffer) {
     if (!buffer) return MTLHazardTrackingModeDefault;
     return rt_resource_is_tracked(&buffer->resource) ? MTLHazardTrackingModeTracked
-                                        : MTLHazardTrackingModeUntracked;
+                                                     : MTLHazardTrackingModeUntracked;
 }
 
 MTLResourceOptions mtl_buffer_resource_options(const MTLBuffer *buffer) {

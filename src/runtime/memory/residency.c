@@ -54,8 +54,7 @@ static void committed_destroy(void *self) {
     rt_free(committed);
 }
 
-static RT_CLASS committed_class = {.name = "committed allocations",
-                                        .destroy = committed_destroy};
+static RT_CLASS committed_class = {.name = "committed allocations", .destroy = committed_destroy};
 
 static void set_destroy(void *self) {
     MTLResidencySet *set = self;
@@ -69,8 +68,8 @@ static void set_destroy(void *self) {
 }
 
 static RT_CLASS set_class = {.name = "MTLResidencySet",
-                                  .destroy = set_destroy,
-                                  .label_at = offsetof(MTLResidencySet, label)};
+                             .destroy = set_destroy,
+                             .label_at = offsetof(MTLResidencySet, label)};
 
 bool rt_residency_present(const MTLResidencySet *set, const char *call) {
     if (rt_is(set, &set_class)) return true;

@@ -36,8 +36,7 @@ void rt_resource_clear(MTLResource *resource) {
 bool rt_is_resource(const void *object) {
     const char *name = mtl_class_name(object);
     return strcmp(name, "MTLBuffer") == 0 || strcmp(name, "MTLTexture") == 0 ||
-           strcmp(name, "MTLTensor") == 0 ||
-           strcmp(name, "MTLIndirectCommandBuffer") == 0 ||
+           strcmp(name, "MTLTensor") == 0 || strcmp(name, "MTLIndirectCommandBuffer") == 0 ||
            strcmp(name, "MTLVisibleFunctionTable") == 0;
 }
 

@@ -23,8 +23,8 @@ struct MTLResource { // first member of every resource
     // Whose uses count for hazards: a view's parent, the buffer under a texture, the heap of a
     // tracked heap. NULL: itself. Alive as long as this.
     MTLResource *tracked;
-    _Atomic uint64_t mark; // the command buffer that noted it last (command_buffer.c)
-    RtUse *uses;           // by committed command buffers; under the hazard lock
+    _Atomic uint64_t mark;  // the command buffer that noted it last (command_buffer.c)
+    RtUse *uses;            // by committed command buffers; under the hazard lock
     MTLCommandQueue *users; // the queue of all of them; NULL: of several. Likewise
 };
 

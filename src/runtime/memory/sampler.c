@@ -13,8 +13,8 @@ static void sampler_destroy(void *self) {
 }
 
 RT_CLASS rt_sampler_class = {.name = "MTLSamplerState",
-                                  .destroy = sampler_destroy,
-                                  .label_at = offsetof(MTLSamplerState, label)};
+                             .destroy = sampler_destroy,
+                             .label_at = offsetof(MTLSamplerState, label)};
 
 static bool clamps(MTLSamplerAddressMode mode) {
     return mode == MTLSamplerAddressModeClampToEdge || mode == MTLSamplerAddressModeClampToZero ||

@@ -28,8 +28,8 @@ static void tensor_destroy(void *self) {
 }
 
 RT_CLASS rt_tensor_class = {.name = "MTLTensor",
-                                 .destroy = tensor_destroy,
-                                 .label_at = offsetof(MTLTensor, resource.label)};
+                            .destroy = tensor_destroy,
+                            .label_at = offsetof(MTLTensor, resource.label)};
 
 // ---- Extents and descriptors ----
 
@@ -171,8 +171,9 @@ MTLTensor *mtl_buffer_new_tensor(MTLBuffer *buffer, const MTLTensorDescriptor *d
     if (error) *error = NULL;
     if (!rt_is(buffer, &rt_buffer_class) || !descriptor) {
         rt_misuse(NULL,
-                  !buffer ? RT_RULE_null_object
-                          : !descriptor ? RT_RULE_null_argument : RT_RULE_wrong_class,
+                  !buffer       ? RT_RULE_null_object
+                  : !descriptor ? RT_RULE_null_argument
+                                : RT_RULE_wrong_class,
                   __func__, "%s", buffer && descriptor ? mtl_class_name(buffer) : "descriptor");
         return NULL;
     }

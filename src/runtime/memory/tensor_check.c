@@ -7,7 +7,7 @@
 #include "runtime/memory/tensor.h"
 #include "runtime/object/device.h"
 
-#define SMALL_TYPE_DIMENSION 32 // elements: dimension 0 of types below a byte
+#define SMALL_TYPE_DIMENSION 32  // elements: dimension 0 of types below a byte
 #define SMALL_TYPE_ALIGNMENT 128 // bytes: their strides and offsets
 #define LEARNING_ALIGNMENT 64    // bytes: strides[1] with usage machine learning
 #define LIKED_ALIGNMENT 64u      // bytes: of tensors with memory of their own
@@ -17,11 +17,11 @@ static const struct {
     unsigned bits;
     const char *name;
 } types[] = {
-    {MTLTensorDataTypeFloat32, 32, "float32"}, {MTLTensorDataTypeFloat16, 16, "float16"},
+    {MTLTensorDataTypeFloat32, 32, "float32"},   {MTLTensorDataTypeFloat16, 16, "float16"},
     {MTLTensorDataTypeBFloat16, 16, "bfloat16"}, {MTLTensorDataTypeInt8, 8, "int8"},
-    {MTLTensorDataTypeUInt8, 8, "uint8"},      {MTLTensorDataTypeInt16, 16, "int16"},
-    {MTLTensorDataTypeUInt16, 16, "uint16"},   {MTLTensorDataTypeInt32, 32, "int32"},
-    {MTLTensorDataTypeUInt32, 32, "uint32"},   {MTLTensorDataTypeInt4, 4, "int4"},
+    {MTLTensorDataTypeUInt8, 8, "uint8"},        {MTLTensorDataTypeInt16, 16, "int16"},
+    {MTLTensorDataTypeUInt16, 16, "uint16"},     {MTLTensorDataTypeInt32, 32, "int32"},
+    {MTLTensorDataTypeUInt32, 32, "uint32"},     {MTLTensorDataTypeInt4, 4, "int4"},
     {MTLTensorDataTypeUInt4, 4, "uint4"},
 };
 _Static_assert((int)ABI_TENSOR_INT4 == (int)MTLTensorDataTypeInt4 &&
@@ -93,10 +93,9 @@ static bool dimensions_are_valid(const MTLTensorDescriptor *d, RtTensorShape *s,
     }
     s->cpu.rank = (uint32_t)e->rank;
     if (bits < 8 && (e->rank == 0 || e->extents[0] % SMALL_TYPE_DIMENSION != 0)) {
-        snprintf(why, RT_TENSOR_WHY,
-                 "dimensions[0] of %s tensors is a multiple of %d elements, not %td",
-                 rt_tensor_type_name(s->cpu.type), SMALL_TYPE_DIMENSION,
-                 e->rank ? e->extents[0] : 0);
+        snprintf(
+            why, RT_TENSOR_WHY, "dimensions[0] of %s tensors is a multiple of %d elements, not %td",
+            rt_tensor_type_name(s->cpu.type), SMALL_TYPE_DIMENSION, e->rank ? e->extents[0] : 0);
         return false;
     }
     return true;

@@ -13,7 +13,7 @@ typedef struct Copy {
     int64_t size[MTL_TENSOR_MAX_RANK];
     int64_t in_tensor[MTL_TENSOR_MAX_RANK], in_bytes[MTL_TENSOR_MAX_RANK]; // strides
     const DevTable *table;
-    char *tensor, *bytes;                                                  // of the first element
+    char *tensor, *bytes; // of the first element
 } Copy;
 
 // ---- Rules ----
@@ -77,8 +77,10 @@ static bool valid(const MTLTensor *tensor, const void *bytes, const MTLTensorExt
     MTLDevice *device = tensor->resource.device;
     if (!bytes || !strides || !origin || !size) {
         rt_misuse(device, RT_RULE_null_argument, call, "%s",
-                  !bytes ? "bytes" : !strides ? "strides" : !origin ? "slice_origin"
-                                                                    : "slice_dimensions");
+                  !bytes     ? "bytes"
+                  : !strides ? "strides"
+                  : !origin  ? "slice_origin"
+                             : "slice_dimensions");
         return false;
     }
     if (rt_storage_mode(&tensor->resource) == MTLStorageModePrivate) {

@@ -26,8 +26,8 @@ static void texture_destroy(void *self) {
 }
 
 RT_CLASS rt_texture_class = {.name = "MTLTexture",
-                                  .destroy = texture_destroy,
-                                  .label_at = offsetof(MTLTexture, resource.label)};
+                             .destroy = texture_destroy,
+                             .label_at = offsetof(MTLTexture, resource.label)};
 
 // ---- Descriptors ----
 

@@ -157,9 +157,8 @@ MTLTexture *mtl_texture_new_texture_view_with_swizzle(MTLTexture *texture, MTLPi
                                                 .swizzle = swizzle});
 }
 
-MTLTexture *
-mtl_texture_new_texture_view_with_descriptor(MTLTexture *texture,
-                                             const MTLTextureViewDescriptor *descriptor) {
+MTLTexture *mtl_texture_new_texture_view_with_descriptor(
+    MTLTexture *texture, const MTLTextureViewDescriptor *descriptor) {
     if (texture && !descriptor) {
         rt_misuse(texture->resource.device, RT_RULE_null_argument, __func__, "descriptor");
         return NULL;
@@ -191,12 +190,11 @@ static void pool_destroy(void *self) {
 }
 
 static RT_CLASS pool_class = {.name = "MTLTextureViewPool",
-                                   .destroy = pool_destroy,
-                                   .label_at = offsetof(MTLTextureViewPool, label)};
+                              .destroy = pool_destroy,
+                              .label_at = offsetof(MTLTextureViewPool, label)};
 
-MTLTextureViewPool *
-mtl_device_new_texture_view_pool(MTLDevice *device, const MTLResourceViewPoolDescriptor *descriptor,
-                                 MTLError **error) {
+MTLTextureViewPool *mtl_device_new_texture_view_pool(
+    MTLDevice *device, const MTLResourceViewPoolDescriptor *descriptor, MTLError **error) {
     if (error) *error = NULL;
     if (!device || !descriptor) {
         rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,

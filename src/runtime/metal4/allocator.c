@@ -23,8 +23,8 @@ static void allocator_destroy(void *self) {
 }
 
 RT_CLASS rt_allocator_class = {.name = "MTL4CommandAllocator",
-                                    .destroy = allocator_destroy,
-                                    .label_at = offsetof(MTL4CommandAllocator, label)};
+                               .destroy = allocator_destroy,
+                               .label_at = offsetof(MTL4CommandAllocator, label)};
 
 // ---- Memory ----
 

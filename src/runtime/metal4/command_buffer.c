@@ -20,8 +20,8 @@ static void recording_destroy(void *self) {
 }
 
 static RT_CLASS recording_class = {.name = "commands of a MTL4CommandBuffer",
-                                        .destroy = recording_destroy,
-                                        .label_at = offsetof(RtRecording, commands.label)};
+                                   .destroy = recording_destroy,
+                                   .label_at = offsetof(RtRecording, commands.label)};
 
 RtRecording *rt_recording_new(MTLDevice *device, MTL4CommandAllocator *home) {
     RtRecording *r = rt_new(&recording_class, sizeof *r);
@@ -85,8 +85,8 @@ static void command_buffer_destroy(void *self) {
 }
 
 RT_CLASS rt_mtl4_command_buffer_class = {.name = "MTL4CommandBuffer",
-                                              .destroy = command_buffer_destroy,
-                                              .label_at = offsetof(MTL4CommandBuffer, label)};
+                                         .destroy = command_buffer_destroy,
+                                         .label_at = offsetof(MTL4CommandBuffer, label)};
 
 static bool present(const MTL4CommandBuffer *buffer, const char *call) {
     if (rt_is(buffer, &rt_mtl4_command_buffer_class)) return true;

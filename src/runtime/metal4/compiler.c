@@ -22,7 +22,7 @@ static void binary_function_destroy(void *self) {
 }
 
 RT_CLASS rt_binary_function_class = {.name = "MTL4BinaryFunction",
-                                          .destroy = binary_function_destroy};
+                                     .destroy = binary_function_destroy};
 
 // ---- The compiler ----
 
@@ -66,8 +66,8 @@ const char *mtl4_compiler_label(const MTL4Compiler *compiler) {
     return compiler ? rt_label(&compiler->label) : "";
 }
 
-MTL4PipelineDataSetSerializer *
-mtl4_compiler_pipeline_data_set_serializer(const MTL4Compiler *compiler) {
+MTL4PipelineDataSetSerializer *mtl4_compiler_pipeline_data_set_serializer(
+    const MTL4Compiler *compiler) {
     return compiler ? compiler->serializer : NULL;
 }
 
@@ -190,18 +190,16 @@ MTLComputePipelineState *mtl4_compiler_new_compute_pipeline_state_with_dynamic_l
     return state;
 }
 
-MTLComputePipelineState *
-mtl4_compiler_new_compute_pipeline_state(MTL4Compiler *compiler,
-                                         const MTL4ComputePipelineDescriptor *descriptor,
-                                         const MTL4CompilerTaskOptions *options, MTLError **error) {
+MTLComputePipelineState *mtl4_compiler_new_compute_pipeline_state(
+    MTL4Compiler *compiler, const MTL4ComputePipelineDescriptor *descriptor,
+    const MTL4CompilerTaskOptions *options, MTLError **error) {
     return mtl4_compiler_new_compute_pipeline_state_with_dynamic_linking(compiler, descriptor, NULL,
                                                                          options, error);
 }
 
-MTL4BinaryFunction *
-mtl4_compiler_new_binary_function(MTL4Compiler *compiler,
-                                  const MTL4BinaryFunctionDescriptor *descriptor,
-                                  const MTL4CompilerTaskOptions *options, MTLError **error) {
+MTL4BinaryFunction *mtl4_compiler_new_binary_function(
+    MTL4Compiler *compiler, const MTL4BinaryFunctionDescriptor *descriptor,
+    const MTL4CompilerTaskOptions *options, MTLError **error) {
     RtResolving r;
     if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, error) ||
         !rt_compiler_resolving(compiler, options, __func__, &r, error))
@@ -350,20 +348,18 @@ static MTL4CompilerTask *start_dynamic(MTL4Compiler *compiler, MTLLibrary *libra
     return start(job, make_dynamic);
 }
 
-MTL4CompilerTask *
-mtl4_compiler_new_dynamic_library_async(MTL4Compiler *compiler, MTLLibrary *library,
-                                        MTLNewDynamicLibraryCompletionHandler handler,
-                                        void *context) {
+MTL4CompilerTask *mtl4_compiler_new_dynamic_library_async(
+    MTL4Compiler *compiler, MTLLibrary *library, MTLNewDynamicLibraryCompletionHandler handler,
+    void *context) {
     if (!rt_compiler_usable(compiler, library, "library", __func__, NULL) ||
         !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
         return NULL;
     return start_dynamic(compiler, library, NULL, handler, context);
 }
 
-MTL4CompilerTask *
-mtl4_compiler_new_dynamic_library_with_url_async(MTL4Compiler *compiler, const char *path,
-                                                 MTLNewDynamicLibraryCompletionHandler handler,
-                                                 void *context) {
+MTL4CompilerTask *mtl4_compiler_new_dynamic_library_with_url_async(
+    MTL4Compiler *compiler, const char *path, MTLNewDynamicLibraryCompletionHandler handler,
+    void *context) {
     if (!rt_compiler_usable(compiler, path, "path", __func__, NULL) ||
         !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
         return NULL;
@@ -380,9 +376,8 @@ MTLFunctionType mtl4_binary_function_function_type(const MTL4BinaryFunction *fun
     return function ? mtl_function_function_type(function->function) : (MTLFunctionType)0;
 }
 
-MTLFunctionHandle *
-mtl_compute_pipeline_state_function_handle_with_binary_function(MTLComputePipelineState *state,
-                                                                MTL4BinaryFunction *function) {
+MTLFunctionHandle *mtl_compute_pipeline_state_function_handle_with_binary_function(
+    MTLComputePipelineState *state, MTL4BinaryFunction *function) {
     if (rt_is(function, &rt_binary_function_class))
         return mtl_compute_pipeline_state_function_handle(state, function->function);
     rt_misuse(NULL, function ? RT_RULE_wrong_class : RT_RULE_null_argument, __func__, "function %s",

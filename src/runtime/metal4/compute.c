@@ -9,7 +9,7 @@
 #include "runtime/object/validation.h"
 
 RT_CLASS rt_mtl4_compute_encoder_class = {.name = "MTL4ComputeCommandEncoder",
-                                               .owner = rt_encoder_owner};
+                                          .owner = rt_encoder_owner};
 
 #define ENCODER_STAGES (MTLStageDispatch | MTLStageBlit | MTLStageAccelerationStructure)
 
@@ -30,8 +30,8 @@ static bool valid(const MTL4ComputeCommandEncoder *encoder, const char *call) {
     return rt_encoder_valid(encoder, &rt_mtl4_compute_encoder_class, call);
 }
 
-MTL4CommandBuffer *
-mtl4_compute_command_encoder_command_buffer(const MTL4ComputeCommandEncoder *encoder) {
+MTL4CommandBuffer *mtl4_compute_command_encoder_command_buffer(
+    const MTL4ComputeCommandEncoder *encoder) {
     return encoder ? encoder->owner : NULL;
 }
 

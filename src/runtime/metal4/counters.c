@@ -28,8 +28,8 @@ static void heap_destroy(void *self) {
 }
 
 static RT_CLASS heap_class = {.name = "MTL4CounterHeap",
-                                   .destroy = heap_destroy,
-                                   .label_at = offsetof(MTL4CounterHeap, label)};
+                              .destroy = heap_destroy,
+                              .label_at = offsetof(MTL4CounterHeap, label)};
 
 MTL4CounterHeap *mtl_device_new_counter_heap(MTLDevice *device,
                                              const MTL4CounterHeapDescriptor *descriptor,

@@ -12,8 +12,8 @@ static void queue_destroy(void *self) {
 }
 
 static RT_CLASS queue_class = {.name = "MTL4CommandQueue",
-                                    .destroy = queue_destroy,
-                                    .label_at = offsetof(MTL4CommandQueue, queue.label)};
+                               .destroy = queue_destroy,
+                               .label_at = offsetof(MTL4CommandQueue, queue.label)};
 
 MTL4CommandQueue *mtl_device_new_mtl4_command_queue_with_descriptor(
     MTLDevice *device, const MTL4CommandQueueDescriptor *descriptor, MTLError **error) {

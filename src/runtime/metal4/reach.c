@@ -80,8 +80,7 @@ void rt_check_reached(RtRecording *r, const MTLCommandQueue *queue) {
                            mtl_class_name(resource), rt_label(&resource->label),
                            mtl_resource_allocated_size(resource),
                            *by ? by == render_by ? "" : "kernel '" : "a copy or a network", by,
-                           *by && by != render_by ? "'" : "",
-                           rt_label(&queue->label));
+                           *by && by != render_by ? "'" : "", rt_label(&queue->label));
     }
     rt_forget_reached(r);
 }

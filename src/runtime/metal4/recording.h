@@ -65,7 +65,7 @@ struct MTL4ComputeCommandEncoder {
 
 struct MTL4RenderCommandEncoder {
     MTLRenderCommandEncoder render;
-    MTL4CommandBuffer *owner; // borrowed
+    MTL4CommandBuffer *owner;   // borrowed
     RtOp *stamps, **last_stamp; // time stamps: they follow the pass
 };
 

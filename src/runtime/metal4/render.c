@@ -6,7 +6,7 @@
 #include "runtime/object/validation.h"
 
 RT_CLASS rt_mtl4_render_encoder_class = {.name = "MTL4RenderCommandEncoder",
-                                              .owner = rt_encoder_owner};
+                                         .owner = rt_encoder_owner};
 
 #define ENCODER_STAGES                                                                             \
     (MTLStageVertex | MTLStageFragment | MTLStageTile | MTLStageObject | MTLStageMesh)
@@ -66,16 +66,14 @@ static MTL4RenderCommandEncoder *open(MTL4CommandBuffer *buffer, const MTL4Rende
     return e;
 }
 
-MTL4RenderCommandEncoder *
-mtl4_command_buffer_render_command_encoder(MTL4CommandBuffer *buffer,
-                                           const MTL4RenderPassDescriptor *descriptor) {
+MTL4RenderCommandEncoder *mtl4_command_buffer_render_command_encoder(
+    MTL4CommandBuffer *buffer, const MTL4RenderPassDescriptor *descriptor) {
     return open(buffer, descriptor, MTL4RenderEncoderOptionNone, __func__);
 }
 
-MTL4RenderCommandEncoder *
-mtl4_command_buffer_render_command_encoder_with_options(MTL4CommandBuffer *buffer,
-                                                        const MTL4RenderPassDescriptor *descriptor,
-                                                        MTL4RenderEncoderOptions options) {
+MTL4RenderCommandEncoder *mtl4_command_buffer_render_command_encoder_with_options(
+    MTL4CommandBuffer *buffer, const MTL4RenderPassDescriptor *descriptor,
+    MTL4RenderEncoderOptions options) {
     return open(buffer, descriptor, options, __func__);
 }
 
@@ -91,8 +89,8 @@ void mtl4_render_command_encoder_end_encoding(MTL4RenderCommandEncoder *encoder)
     rt_encoder_end(encoder, &rt_mtl4_render_encoder_class, __func__);
 }
 
-MTL4CommandBuffer *
-mtl4_render_command_encoder_command_buffer(const MTL4RenderCommandEncoder *encoder) {
+MTL4CommandBuffer *mtl4_render_command_encoder_command_buffer(
+    const MTL4RenderCommandEncoder *encoder) {
     return encoder ? encoder->owner : NULL;
 }
 

@@ -202,10 +202,9 @@ static MTLRenderPipelineState *make_noted(MTL4Compiler *compiler, RtResolved **r
     return state;
 }
 
-MTLRenderPipelineState *
-mtl4_compiler_new_render_pipeline_state(MTL4Compiler *compiler,
-                                        const MTL4RenderPipelineDescriptor *descriptor,
-                                        const MTL4CompilerTaskOptions *options, MTLError **error) {
+MTLRenderPipelineState *mtl4_compiler_new_render_pipeline_state(
+    MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
+    const MTL4CompilerTaskOptions *options, MTLError **error) {
     RtResolving r;
     if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, error) ||
         !rt_compiler_resolving(compiler, options, __func__, &r, error))

@@ -38,7 +38,7 @@ static void serializer_destroy(void *self) {
 }
 
 RT_CLASS rt_serializer_class = {.name = "MTL4PipelineDataSetSerializer",
-                                     .destroy = serializer_destroy};
+                                .destroy = serializer_destroy};
 
 MTL4PipelineDataSetSerializer *mtl_device_new_pipeline_data_set_serializer(
     MTLDevice *device, const MTL4PipelineDataSetSerializerDescriptor *descriptor) {

@@ -20,11 +20,11 @@ struct MTLDevice {
     unsigned number; // in the order of mtl_copy_all_devices
     _Atomic uint64_t allocated_bytes;
     atomic_uint timeout_ms;
-    bool debug_layer;     // MTL_DEBUG_LAYER=1: the costlier rules too, messages to stderr
+    bool debug_layer;       // MTL_DEBUG_LAYER=1: the costlier rules too, messages to stderr
     bool shader_validation; // MTL_SHADER_VALIDATION=1: of pipelines that do not say
     bool report_to_stderr;  // MTL_SHADER_VALIDATION_REPORT_TO_STDERR=1: also with a callback
-    bool sync_specialise; // INGOT_SYNC_SPECIALISE=1
-    uint32_t width;       // INGOT_WIDTH, 0: the compiler chooses
+    bool sync_specialise;   // INGOT_SYNC_SPECIALISE=1
+    uint32_t width;         // INGOT_WIDTH, 0: the compiler chooses
     pthread_mutex_t lock;
     MTLDeviceLogCallback log_callback; // under lock
     void *log_context;                 // under lock

@@ -22,8 +22,8 @@ static void archive_destroy(void *self) {
 }
 
 RT_CLASS rt_archive_class = {.name = "MTLBinaryArchive",
-                                  .destroy = archive_destroy,
-                                  .label_at = offsetof(MTLBinaryArchive, label)};
+                             .destroy = archive_destroy,
+                             .label_at = offsetof(MTLBinaryArchive, label)};
 
 // ---- Opening ----
 

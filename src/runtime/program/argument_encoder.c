@@ -32,8 +32,8 @@ static void encoder_destroy(void *self) {
 }
 
 static RT_CLASS encoder_class = {.name = "MTLArgumentEncoder",
-                                      .destroy = encoder_destroy,
-                                      .label_at = offsetof(MTLArgumentEncoder, label)};
+                                 .destroy = encoder_destroy,
+                                 .label_at = offsetof(MTLArgumentEncoder, label)};
 
 // ---- Making one ----
 
@@ -288,8 +288,8 @@ static void set_one(MTLArgumentEncoder *e, const Kind *kind, const void *object,
         store(e, index, kind->data_type, object ? kind->handle(object) : 0, call);
 }
 
-// Whether a list may be read for the range: it is there, and its last element has a place. (A length
-// that makes no sense must not lead past the caller's array.)
+// Whether a list may be read for the range: it is there, and its last element has a place. (A
+// length that makes no sense must not lead past the caller's array.)
 static bool valid_range(MTLArgumentEncoder *e, const void *list, MTLRange range, const char *call) {
     if (!present(e, call)) return false;
     uint64_t offset = 0;
@@ -417,9 +417,8 @@ void *mtl_argument_encoder_constant_data(MTLArgumentEncoder *encoder, size_t ind
     return leaf ? at : NULL;
 }
 
-MTLArgumentEncoder *
-mtl_argument_encoder_new_argument_encoder_for_buffer_at_index(MTLArgumentEncoder *encoder,
-                                                              size_t index) {
+MTLArgumentEncoder *mtl_argument_encoder_new_argument_encoder_for_buffer_at_index(
+    MTLArgumentEncoder *encoder, size_t index) {
     if (!present(encoder, __func__)) return NULL;
     uint64_t offset;
     const RtArgLeaf *leaf = rt_arg_layout_find(&encoder->layout, index, &offset);

@@ -11,8 +11,9 @@ enum { MAX_LEAVES = 1 << 20, HANDLE_BYTES = 8 };
 
 bool rt_data_type_is_resource(uint32_t t) {
     return t == MTLDataTypeTexture || t == MTLDataTypeSampler || t == MTLDataTypePointer ||
-           t == MTLDataTypeRenderPipeline || t == MTLDataTypeComputePipeline || t == MTLDataTypeIndirectCommandBuffer ||
-           t == MTLDataTypeVisibleFunctionTable || t == MTLDataTypeTensor;
+           t == MTLDataTypeRenderPipeline || t == MTLDataTypeComputePipeline ||
+           t == MTLDataTypeIndirectCommandBuffer || t == MTLDataTypeVisibleFunctionTable ||
+           t == MTLDataTypeTensor;
 }
 
 bool rt_type_is_argument_buffer(const RfLibrary *lib, uint32_t type) {
@@ -120,7 +121,8 @@ bool rt_arg_layout_of_type(RtArgLayout *layout, const RfLibrary *lib, uint32_t t
     }
     if (layout->n > 1) qsort(layout->leaves, layout->n, sizeof *layout->leaves, by_id);
     for (size_t i = 1; i < layout->n; i++)
-        layout->ambiguous |= layout->leaves[i].id - layout->leaves[i - 1].id < layout->leaves[i - 1].n;
+        layout->ambiguous |=
+            layout->leaves[i].id - layout->leaves[i - 1].id < layout->leaves[i - 1].n;
     layout->n_bytes = t->size;
     layout->alignment = t->align ? t->align : 1;
     return true;

@@ -24,7 +24,7 @@
 static const char kernel_magic[8] = {'I', 'N', 'G', 'O', 'T', 'K', 'R', 'N'};
 enum { KERNEL_HEADER = 8 + SHA256_BYTES, PRUNE_EVERY = 64, STALE_SECONDS = 3600 };
 
-// --- keys ---
+// ---- keys ----
 
 static bool key_end(WireOut *w, CacheKey *key) {
     bool ok = !w->failed;
@@ -42,7 +42,7 @@ static bool reads_files(const MslSource *s) {
     if (contains(s->text, s->n_bytes, "include") || contains(s->text, s->n_bytes, "import") ||
         contains(s->text, s->n_bytes, "embed") || s->n_headers)
         return true;
-    for (size_t i = 0; i < s->n_macros; ++i)
+    for (size_t i = 0; i < s->n_macros; i++)
         if (strstr(s->macros[i], "include")) return true;
     return false;
 }
@@ -58,7 +58,7 @@ static void put_foreign_stdlib(WireOut *w) {
         struct stat st;
         if (fstatat(dirfd(d), e->d_name, &st, 0)) continue;
         uint64_t h = 1469598103934665603u;
-        for (const char *p = e->d_name; *p; ++p) h = (h ^ (unsigned char)*p) * 1099511628211u;
+        for (const char *p = e->d_name; *p; p++) h = (h ^ (unsigned char)*p) * 1099511628211u;
         h = (h ^ (uint64_t)st.st_size) * 1099511628211u;
         h = (h ^ (uint64_t)st.st_mtim.tv_sec) * 1099511628211u;
         sum += (h ^ (uint64_t)st.st_mtim.tv_nsec) * 1099511628211u;
@@ -82,7 +82,7 @@ static void put_host_cpu(WireOut *w) {
     static const unsigned leaves[][2] = {
         {0, 0},    {1, 0},    {7, 0},          {7, 1},          {0xd, 1},       {0x14, 0},
         {0x19, 0}, {0x24, 0}, {0x80000001, 0}, {0x80000008, 0}, {0x80000021, 0}};
-    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; ++i) {
+    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
         unsigned a = 0, b = 0, c = 0, d = 0;
         if (!__get_cpuid_count(leaves[i][0], leaves[i][1], &a, &b, &c, &d)) continue;
         if (leaves[i][0] == 1) {
@@ -137,7 +137,7 @@ void cache_machine(unsigned char hash[SHA256_BYTES]) {
     wire_free(&w);
 }
 
-// --- folder and names ---
+// ---- folder and names ----
 
 static char *entry_path(const char *kind, const CacheKey *key) {
     char hex[SHA256_HEX];
@@ -208,7 +208,7 @@ Blob *cache_find_kernel(const CacheKey *key) {
     return code;
 }
 
-// --- storing and pruning ---
+// ---- storing and pruning ----
 
 typedef struct Entry {
     char *path;
@@ -262,7 +262,7 @@ static void prune(const char *dir) {
     uint64_t limit = env_number("INGOT_CACHE_LIMIT_MB", 1024) << 20;
     if (!limit) return;
     Listing l = {0};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char *folder = path_join(dir, kinds[i]);
         if (folder) list_folder(&l, folder);
         free(folder);
@@ -270,10 +270,10 @@ static void prune(const char *dir) {
     if (l.n_bytes > limit) {
         qsort(l.entries, l.n, sizeof *l.entries, older);
         // A quarter below the limit, so that the next store does not prune again.
-        for (size_t i = 0; i < l.n && l.n_bytes > limit - limit / 4; ++i)
+        for (size_t i = 0; i < l.n && l.n_bytes > limit - limit / 4; i++)
             if (!unlink(l.entries[i].path)) l.n_bytes -= l.entries[i].n_bytes;
     }
-    for (size_t i = 0; i < l.n; ++i) free(l.entries[i].path);
+    for (size_t i = 0; i < l.n; i++) free(l.entries[i].path);
     free(l.entries);
 }
 
@@ -303,7 +303,7 @@ void cache_store_kernel(const CacheKey *key, const Blob *code) {
     free(data);
 }
 
-// --- locks between processes ---
+// ---- locks between processes ----
 
 int cache_lock(const CacheKey *key, int64_t deadline) {
     char *dir = cache_dir(), *folder = dir ? path_join(dir, "locks") : NULL;

@@ -34,12 +34,12 @@ static void drop_outcome(void *p) {
     free(o);
 }
 
-// --- errors ---
+// ---- errors ----
 
 void rt_compile_error_clear(RtCompileError *error) {
     if (!error) return;
     free(error->log);
-    for (size_t i = 0; i < error->n_diagnostics; ++i) {
+    for (size_t i = 0; i < error->n_diagnostics; i++) {
         free((char *)(uintptr_t)error->diagnostics[i].file);
         free((char *)(uintptr_t)error->diagnostics[i].message);
     }
@@ -56,12 +56,12 @@ static void set_error(RtCompileError *e, RtCompileStatus status, char *log) {
 
 static void copy_diagnostics(RtCompileError *to, const MslDiagnostic *from, size_t n) {
     to->diagnostics = n ? calloc(n, sizeof *to->diagnostics) : NULL;
-    for (size_t i = 0; to->diagnostics && i < n; ++i) {
+    for (size_t i = 0; to->diagnostics && i < n; i++) {
         MslDiagnostic *d = &to->diagnostics[i];
         *d = from[i];
         d->file = strdup(from[i].file);
         d->message = strdup(from[i].message);
-        ++to->n_diagnostics;
+        to->n_diagnostics++;
         if (!d->file || !d->message) break;
     }
 }
@@ -115,7 +115,7 @@ static void set_refused(RtCompileError *error, const Blob *payload) {
     set_error(error, RT_COMPILE_FAILED, wire_get_str(&r));
 }
 
-// --- libraries ---
+// ---- libraries ----
 
 static void read_library(Outcome *o, const Blob *payload) {
     BaseArena arena = {0};
@@ -155,7 +155,7 @@ static bool make_library(const Question *q, Outcome *o) {
         msg_put_stitch(&request, q->stitch, q->parts);
     else
         msg_put_source(&request, q->source, q->cwd);
-    for (int attempt = 0; attempt < 2; ++attempt) {
+    for (int attempt = 0; attempt < 2; attempt++) {
         char *why;
         Compiler *c = compiler_acquire(NULL, attempt > 0, timeout_ns(), &why);
         if (!c) {
@@ -244,7 +244,7 @@ Metallib *rt_compile_library(const MslSource *original, RtCompileError *error) {
 
 static Metallib *find_archived_library(const RtArchives *archives, const CacheKey *key) {
     Metallib *library = NULL;
-    for (size_t i = 0; i < archives->n && !library; ++i) {
+    for (size_t i = 0; i < archives->n && !library; i++) {
         Blob *bytes = archive_find(archives->archives[i], key->hash);
         library = bytes ? metallib_open(bytes, NULL) : NULL;
         blob_release(bytes);
@@ -268,11 +268,11 @@ Metallib *rt_compile_stitched(const MslStitchRequest *request, Metallib *const *
     atomic_fetch_add(&library_requests, 1);
     if (error) *error = (RtCompileError){0};
     MsgPart *parts = calloc(request->n_parts + 1, sizeof *parts);
-    for (size_t i = 0; parts && i < request->n_parts; ++i) parts[i].hash = libraries[i]->hash;
+    for (size_t i = 0; parts && i < request->n_parts; i++) parts[i].hash = libraries[i]->hash;
     CacheKey key;
     Metallib *library = NULL;
     if (parts && cache_stitch_key(request, parts, &key)) {
-        for (size_t i = 0; i < request->n_parts; ++i) {
+        for (size_t i = 0; i < request->n_parts; i++) {
             parts[i].bytes = libraries[i]->bytes->data;
             parts[i].n_bytes = libraries[i]->bytes->n_bytes;
         }
@@ -296,7 +296,7 @@ Metallib *rt_compile_stitched(const MslStitchRequest *request, Metallib *const *
     return library;
 }
 
-// --- kernels ---
+// ---- kernels ----
 
 static void read_kernel(Outcome *o, const Blob *payload) {
     BaseArena arena = {0};
@@ -318,7 +318,7 @@ static void read_kernel(Outcome *o, const Blob *payload) {
 static MsgPart *list_libraries(const RtKernelRequest *q, Compiler *c, bool all) {
     size_t n = q->links ? q->links->n_libraries : 0;
     MsgPart *parts = calloc(n + 1, sizeof *parts);
-    for (size_t i = 0; parts && i <= n; ++i) {
+    for (size_t i = 0; parts && i <= n; i++) {
         const Metallib *m = i ? q->links->libraries[i - 1] : q->library;
         parts[i].hash = m->hash;
         if (!c || (!all && compiler_knows(c, m->hash))) continue;
@@ -340,7 +340,7 @@ static MsgIo ask_kernel(Compiler *c, const MslKernelRequest *q, const RtKernelRe
             compiler_ask(c, MSG_COMPILE_KERNEL, &request, msg_now() + timeout_ns(), type, payload);
         wire_free(&request);
         for (size_t i = 0; io == MSG_IO_OK && (*type != MSG_NEED_LIBRARY || all) && i <= q->n_parts;
-             ++i)
+             i++)
             compiler_learnt(c, parts[i].hash);
         free(parts);
         if (io != MSG_IO_OK || *type != MSG_NEED_LIBRARY || all) return io;
@@ -349,7 +349,7 @@ static MsgIo ask_kernel(Compiler *c, const MslKernelRequest *q, const RtKernelRe
 }
 
 static bool make_kernel(const MslKernelRequest *q, const RtKernelRequest *from, Outcome *o) {
-    for (int attempt = 0; attempt < 2; ++attempt) {
+    for (int attempt = 0; attempt < 2; attempt++) {
         char *why;
         Compiler *c = compiler_acquire(from->library->hash, attempt > 0, timeout_ns(), &why);
         if (!c) {
@@ -432,10 +432,10 @@ bool rt_kernel_key(const RtKernelRequest *request, CacheKey *key) {
     return kernel_key(request, &q, key);
 }
 
-// --- archives ---
+// ---- archives ----
 
 static Blob *find_archived(const RtKernelRequest *request, const CacheKey *key) {
-    for (size_t i = 0; i < request->n_archives; ++i) {
+    for (size_t i = 0; i < request->n_archives; i++) {
         Blob *code = archive_find(request->archives[i], key->hash);
         if (code) return code;
     }
@@ -445,7 +445,7 @@ static Blob *find_archived(const RtKernelRequest *request, const CacheKey *key) 
 // What distinguishes the entry from others of its function, for people.
 static char *describe(const RtKernelRequest *request) {
     Text t = {0};
-    for (size_t i = 0; i < request->n_constants; ++i) {
+    for (size_t i = 0; i < request->n_constants; i++) {
         const MslConstantValue *v = &request->constants[i];
         text_printf(&t, "%s", t.n_bytes ? ", " : "");
         if (v->name)
@@ -478,9 +478,10 @@ static bool record(const RtKernelRequest *request, const CacheKey *key, Blob *co
     return ok;
 }
 
-// --- the question ---
+// ---- the question ----
 
-// Without the compiler, for requests that say so and for all that the archives have. True: answered.
+// Without the compiler, for requests that say so and for all that the archives have. True:
+// answered.
 static bool answer_at_once(const RtKernelRequest *request, const CacheKey *key, Blob **code,
                            RtCompileError *error) {
     *code = find_archived(request, key);
@@ -546,8 +547,8 @@ Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error) {
     if (code && request->record && foreign) {
         if (error)
             set_error(error, RT_COMPILE_FAILED,
-                  strdup("the compiler is not the one that belongs to this library: its code "
-                         "cannot be archived"));
+                      strdup("the compiler is not the one that belongs to this library: its code "
+                             "cannot be archived"));
         blob_release(code);
         return NULL;
     }

@@ -36,7 +36,7 @@ typedef enum RtOrigin { RT_FROM_COMPILER, RT_FROM_CACHE, RT_FROM_ARCHIVE } RtOri
 typedef struct RtCompileError {
     RtCompileStatus status;
     RtOrigin origin; // of the result, if there is one
-    char *log; // for people: Clang's text with carets, or one line; "" or NULL if ok
+    char *log;       // for people: Clang's text with carets, or one line; "" or NULL if ok
     MslDiagnostic *diagnostics; // the same in parts; strings owned by this struct
     size_t n_diagnostics;
 } RtCompileError;
@@ -75,19 +75,19 @@ typedef struct RtKernelRequest { // {0} plus library and function is a valid req
     const char *function; // host name
     const MslConstantValue *constants;
     size_t n_constants;
-    const RtLinks *links; // NULL: none
+    const RtLinks *links;              // NULL: none
     const MslVertexDescriptor *vertex; // of a vertex function with stage inputs; NULL: none
-    uint32_t shape[3];    // threadgroup size to specialise for; 0,0,0: any
-    uint32_t width;       // 0: choose; 32, 16, 8; 1: lane-by-lane reference
-    const char *cpu;      // LLVM CPU name; NULL: $INGOT_CPU if set, else this machine
-    const char *features; // LLVM feature string; NULL: those of cpu
-    bool validate;        // bounds and null checks in the code
-    const char *emit;     // NULL: code object; "ll", "scalar-ll", "asm": that text, not cached
-    bool cached_only;     // answer from archives and cache or not at all (NULL, RT_COMPILE_NOT_FOUND)
+    uint32_t shape[3];                 // threadgroup size to specialise for; 0,0,0: any
+    uint32_t width;                    // 0: choose; 32, 16, 8; 1: lane-by-lane reference
+    const char *cpu;                   // LLVM CPU name; NULL: $INGOT_CPU if set, else this machine
+    const char *features;              // LLVM feature string; NULL: those of cpu
+    bool validate;                     // bounds and null checks in the code
+    const char *emit; // NULL: code object; "ll", "scalar-ll", "asm": that text, not cached
+    bool cached_only; // answer from archives and cache or not at all (NULL, RT_COMPILE_NOT_FOUND)
     Archive *const *archives; // looked at before the cache, in order
     size_t n_archives;
-    bool archived_only;   // answer from the archives or not at all (NULL, RT_COMPILE_NOT_FOUND)
-    Archive *record;      // the code made goes in here too; NULL: nowhere
+    bool archived_only; // answer from the archives or not at all (NULL, RT_COMPILE_NOT_FOUND)
+    Archive *record;    // the code made goes in here too; NULL: nowhere
 } RtKernelRequest;
 
 // One kernel as a code object (an ELF shared object, see abi/cpu_kernel.h), owned by the caller

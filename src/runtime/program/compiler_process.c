@@ -45,7 +45,7 @@ static atomic_ullong n_started, n_lost;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 extern char **environ;
 
-// --- fork ---
+// ---- fork ----
 
 static void before_fork(void) {
     flight_before_fork();
@@ -58,7 +58,7 @@ static void after_fork_parent(void) {
 }
 
 static void after_fork_child(void) {
-    for (int i = 0; i < MAX_PROCESSES; ++i) {
+    for (int i = 0; i < MAX_PROCESSES; i++) {
         // Our copies would keep the socket open when the parent dies.
         if (slots[i].pid) {
             close(slots[i].fd);
@@ -75,7 +75,7 @@ static void set_up(void) { pthread_atfork(before_fork, after_fork_parent, after_
 
 void compiler_prepare(void) { pthread_once(&once, set_up); }
 
-// --- finding and starting ---
+// ---- finding and starting ----
 
 // Paths to try, in order; the last, without a slash, is looked up in PATH.
 static char *find_mslc(void) {
@@ -88,7 +88,7 @@ static char *find_mslc(void) {
         char *file = realpath(info.dli_fname, NULL);
         char *slash = file ? strrchr(file, '/') : NULL;
         if (slash) *slash = 0;
-        for (size_t i = 0; slash && i < sizeof beside / sizeof *beside; ++i) {
+        for (size_t i = 0; slash && i < sizeof beside / sizeof *beside; i++) {
             char *path = path_join(file, beside[i]);
             if (path && !access(path, X_OK)) {
                 free(file);
@@ -140,9 +140,10 @@ static int spawn(const char *path, int server, int log, pid_t *pid) {
 }
 
 static char *say_no_compiler(const char *path, int e) {
-    return text_format("cannot start the Metal compiler '%s': %s (set INGOT_MSLC to the path of mslc; "
-                       "without a compiler only what is in a binary archive or in the cache can run)",
-                       path, strerror(e));
+    return text_format(
+        "cannot start the Metal compiler '%s': %s (set INGOT_MSLC to the path of mslc; "
+        "without a compiler only what is in a binary archive or in the cache can run)",
+        path, strerror(e));
 }
 
 // Starts a process in a slot this thread holds. False and *why on failure; the slot stays empty.
@@ -204,11 +205,11 @@ static MsgIo greet(Compiler *c, int64_t deadline) {
     return io;
 }
 
-// --- the pool ---
+// ---- the pool ----
 
 bool compiler_knows(const Compiler *c, const unsigned char library[SHA256_BYTES]) {
     unsigned n = c->n_known < MAX_KNOWN ? c->n_known : MAX_KNOWN;
-    for (unsigned i = 0; i < n; ++i)
+    for (unsigned i = 0; i < n; i++)
         if (!memcmp(c->known[i], library, SHA256_BYTES)) return true;
     return false;
 }
@@ -228,7 +229,7 @@ static Compiler *choose(const unsigned char *library) {
     n = n < 1 ? 1 : n > MAX_PROCESSES ? MAX_PROCESSES : n;
     Compiler *best = NULL;
     int best_score = -1;
-    for (unsigned i = 0; i < n; ++i) {
+    for (unsigned i = 0; i < n; i++) {
         Compiler *c = &slots[i];
         if (c->busy) continue;
         int score = !c->pid ? 0 : library && compiler_knows(c, library) ? 2 : 1;
@@ -267,7 +268,7 @@ static void add_last_words(Text *t, int log) {
     char words[MAX + 1];
     off_t size = lseek(log, 0, SEEK_END);
     ssize_t n = size > 0 ? pread(log, words, MAX, size > MAX ? size - MAX : 0) : 0;
-    while (n > 0 && (words[n - 1] == '\n' || words[n - 1] == 0)) --n;
+    while (n > 0 && (words[n - 1] == '\n' || words[n - 1] == 0)) n--;
     if (n <= 0) return;
     text_add(t, "; it said: ");
     text_add_bytes(t, words, (size_t)n);
@@ -309,7 +310,7 @@ Compiler *compiler_acquire(const unsigned char *library, bool fresh, int64_t tim
     if (running && !fresh && !hung_up(c)) return c;
     int status;
     if (running) end_process(c, &status);
-    for (int attempt = 0; attempt < 2 && start(c, why); ++attempt) {
+    for (int attempt = 0; attempt < 2 && start(c, why); attempt++) {
         MsgIo io = greet(c, msg_now() + timeout_ns);
         if (io == MSG_IO_OK) return c;
         char *how = bury(c, io);
@@ -335,7 +336,7 @@ void compiler_release(Compiler *c) {
 MsgIo compiler_ask(Compiler *c, MsgType type, const WireOut *request, int64_t deadline,
                    MsgType *answer, Blob **payload) {
     *payload = NULL;
-    ++c->n_requests;
+    c->n_requests++;
     if (!ftruncate(c->log, 0)) lseek(c->log, 0, SEEK_SET); // the child shares this position
     MsgIo io = msg_send(c->fd, type, request, deadline);
     return io == MSG_IO_OK ? msg_receive(c->fd, answer, payload, deadline) : io;
@@ -350,7 +351,7 @@ char *compiler_lost(Compiler *c, MsgIo io) {
 size_t compiler_list(int *pids, size_t max) {
     size_t n = 0;
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < MAX_PROCESSES; ++i)
+    for (int i = 0; i < MAX_PROCESSES; i++)
         if (slots[i].pid && n < max) pids[n++] = slots[i].pid;
     pthread_mutex_unlock(&lock);
     return n;
@@ -366,7 +367,7 @@ void compiler_count(uint64_t *started, uint64_t *lost) {
 __attribute__((destructor)) static void end_all(void) {
     pthread_mutex_lock(&lock);
     ended = true;
-    for (int i = 0; i < MAX_PROCESSES; ++i) {
+    for (int i = 0; i < MAX_PROCESSES; i++) {
         Compiler *c = &slots[i];
         if (!c->pid) continue;
         kill(c->pid, SIGKILL);

@@ -38,8 +38,7 @@ static void values_destroy(void *self) {
     rt_free(values);
 }
 
-static RT_CLASS values_class = {.name = "MTLFunctionConstantValues",
-                                     .destroy = values_destroy};
+static RT_CLASS values_class = {.name = "MTLFunctionConstantValues", .destroy = values_destroy};
 
 MTLFunctionConstantValues *mtl_function_constant_values_new(void) {
     return rt_new(&values_class, sizeof(MTLFunctionConstantValues));

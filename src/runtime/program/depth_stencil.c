@@ -11,8 +11,8 @@ static void destroy(void *self) {
 }
 
 RT_CLASS rt_depth_stencil_class = {.name = "MTLDepthStencilState",
-                                        .destroy = destroy,
-                                        .label_at = offsetof(MTLDepthStencilState, label)};
+                                   .destroy = destroy,
+                                   .label_at = offsetof(MTLDepthStencilState, label)};
 
 MTLStencilDescriptor mtl_stencil_descriptor_make(void) {
     return (MTLStencilDescriptor){.stencil_compare_function = MTLCompareFunctionAlways,
@@ -47,8 +47,8 @@ static DevStencil translate(const MTLStencilDescriptor *d) {
                         .write_mask = (uint8_t)d->write_mask};
 }
 
-MTLDepthStencilState *
-mtl_device_new_depth_stencil_state(MTLDevice *device, const MTLDepthStencilDescriptor *d) {
+MTLDepthStencilState *mtl_device_new_depth_stencil_state(MTLDevice *device,
+                                                         const MTLDepthStencilDescriptor *d) {
     if (!device || !d) {
         rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__, "%s",
                   device ? "descriptor" : "device");

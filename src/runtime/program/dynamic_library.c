@@ -20,8 +20,8 @@ static void dynamic_destroy(void *self) {
 }
 
 RT_CLASS rt_dynamic_library_class = {.name = "MTLDynamicLibrary",
-                                          .destroy = dynamic_destroy,
-                                          .label_at = offsetof(MTLDynamicLibrary, label)};
+                                     .destroy = dynamic_destroy,
+                                     .label_at = offsetof(MTLDynamicLibrary, label)};
 
 static MTLError *wrong(long code, const char *format, const char *what, const char *why) {
     return rt_error_new(MTLDynamicLibraryDomain, code, format, what, why);

@@ -14,9 +14,8 @@ static void function_destroy(void *self) {
     rt_free(function);
 }
 
-RT_CLASS rt_function_class = {.name = "MTLFunction",
-                                   .destroy = function_destroy,
-                                   .label_at = offsetof(MTLFunction, label)};
+RT_CLASS rt_function_class = {
+    .name = "MTLFunction", .destroy = function_destroy, .label_at = offsetof(MTLFunction, label)};
 
 static MTLFunction *function_new(MTLLibrary *library, const RfFunction *found,
                                  const MTLFunctionConstantValues *values) {
@@ -214,9 +213,8 @@ void mtl_library_new_function_with_constant_values_async(MTLLibrary *library, co
         rt_misuse(library ? library->device : NULL,
                   library ? RT_RULE_null_argument : RT_RULE_null_object, __func__, NULL);
     else
-        start_async(library,
-                    &(MTLFunctionDescriptor){.name = name, .constant_values = values}, handler,
-                    context);
+        start_async(library, &(MTLFunctionDescriptor){.name = name, .constant_values = values},
+                    handler, context);
 }
 
 // ---- Properties ----
@@ -302,4 +300,3 @@ long mtl_function_patch_control_point_count(const MTLFunction *function) {
     const RfFunction *f = function ? function->function : NULL;
     return f && f->patch && f->patch_points ? (long)f->patch_points : -1;
 }
-

@@ -39,8 +39,8 @@ static void indirect_destroy(void *self) {
 }
 
 RT_CLASS rt_indirect_class = {.name = "MTLIndirectCommandBuffer",
-                                   .destroy = indirect_destroy,
-                                   .label_at = offsetof(MTLIndirectCommandBuffer, resource.label)};
+                              .destroy = indirect_destroy,
+                              .label_at = offsetof(MTLIndirectCommandBuffer, resource.label)};
 
 static void *command_owner(const void *self) {
     return ((const MTLIndirectComputeCommand *)self)->buffer;
@@ -118,10 +118,9 @@ static bool allocate(MTLIndirectCommandBuffer *icb, size_t n_bytes) {
     return icb->mapped;
 }
 
-MTLIndirectCommandBuffer *
-mtl_device_new_indirect_command_buffer(MTLDevice *device,
-                                       const MTLIndirectCommandBufferDescriptor *descriptor,
-                                       size_t max_command_count, MTLResourceOptions options) {
+MTLIndirectCommandBuffer *mtl_device_new_indirect_command_buffer(
+    MTLDevice *device, const MTLIndirectCommandBufferDescriptor *descriptor,
+    size_t max_command_count, MTLResourceOptions options) {
     if (!descriptor_valid(device, descriptor, max_command_count, options, __func__)) return NULL;
     AbiIndirectHead head = head_of(descriptor, max_command_count);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -200,9 +199,8 @@ void mtl_indirect_command_buffer_reset_with_range(MTLIndirectCommandBuffer *buff
         rt_indirect_reset(buffer, range);
 }
 
-MTLIndirectComputeCommand *
-mtl_indirect_command_buffer_indirect_compute_command_at_index(MTLIndirectCommandBuffer *buffer,
-                                                              size_t index) {
+MTLIndirectComputeCommand *mtl_indirect_command_buffer_indirect_compute_command_at_index(
+    MTLIndirectCommandBuffer *buffer, size_t index) {
     if (!present(buffer, __func__)) return NULL;
     size_t n = buffer->head.n_commands;
     const char *label = rt_label(&buffer->resource.label);

@@ -27,7 +27,7 @@ struct MTLIndirectCommandBuffer {
     MTLIndirectCommandType types;
     bool inherit_buffers, inherit_pipeline, attribute_stride, mapped;
     pthread_mutex_t lock;
-    MTLIndirectComputeCommand *commands; // one per command; under lock; made at first need
+    MTLIndirectComputeCommand *commands;       // one per command; under lock; made at first need
     MTLIndirectRenderCommand *render_commands; // of buffers that hold draws, instead
 };
 

@@ -32,9 +32,8 @@ static void library_destroy(void *self) {
     rt_free(library);
 }
 
-RT_CLASS rt_library_class = {.name = "MTLLibrary",
-                                  .destroy = library_destroy,
-                                  .label_at = offsetof(MTLLibrary, label)};
+RT_CLASS rt_library_class = {
+    .name = "MTLLibrary", .destroy = library_destroy, .label_at = offsetof(MTLLibrary, label)};
 
 static void *constant_owner(const void *self) {
     return ((const MTLFunctionConstant *)self)->library;
@@ -183,9 +182,9 @@ static void trace_compile(const MslSource *source, const Metallib *lib,
     char name[96], args[96];
     snprintf(name, sizeof name, "compile %s", source->name);
     snprintf(args, sizeof args, "\"from\":\"%s\",\"functions\":%u,\"source_bytes\":%zu",
-             !lib                               ? "nowhere: an error"
+             !lib                              ? "nowhere: an error"
              : answer->origin == RT_FROM_CACHE ? "cache"
-                                                : "compiler",
+                                               : "compiler",
              lib ? lib->reflection->n_functions : 0, source->n_bytes);
     rt_trace_host_span("compile", name, start_ns, args);
 }

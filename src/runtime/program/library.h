@@ -27,7 +27,7 @@ struct MTLLibrary {
                                     // be found by install name (dynamic_library.c)
     MTLFunctionConstant *constants; // one per RfConstant
     pthread_mutex_t lock;
-    RtTypeNodes *types; // under lock; made at first need
+    RtTypeNodes *types;      // under lock; made at first need
     struct Network *network; // the library of a network's package (src/network); else NULL
 };
 

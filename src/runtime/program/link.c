@@ -255,9 +255,8 @@ MTLFunctionHandle *mtl_compute_pipeline_state_function_handle(MTLComputePipeline
     return NULL;
 }
 
-MTLFunctionHandle *
-mtl_compute_pipeline_state_function_handle_with_name(MTLComputePipelineState *state,
-                                                     const char *name) {
+MTLFunctionHandle *mtl_compute_pipeline_state_function_handle_with_name(
+    MTLComputePipelineState *state, const char *name) {
     if (!state || !name) {
         rt_misuse(state ? state->device : NULL, state ? RT_RULE_null_argument : RT_RULE_null_object,
                   __func__, state ? "name" : NULL);

@@ -17,8 +17,7 @@ static void table_destroy(void *self) {
     rt_free(table);
 }
 
-RT_CLASS rt_function_table_class = {.name = "MTLVisibleFunctionTable",
-                                         .destroy = table_destroy};
+RT_CLASS rt_function_table_class = {.name = "MTLVisibleFunctionTable", .destroy = table_destroy};
 
 MTLVisibleFunctionTable *mtl_compute_pipeline_state_new_visible_function_table(
     MTLComputePipelineState *state, const MTLVisibleFunctionTableDescriptor *descriptor) {

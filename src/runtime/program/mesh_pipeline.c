@@ -248,7 +248,8 @@ MTLRenderPipelineState *mtl_device_new_render_pipeline_state_with_mesh_descripto
 
 bool rt_mesh_pipeline_record(MTLDevice *device, const MTLMeshRenderPipelineDescriptor *d,
                              Archive *record, MTLError **error) {
-    if (!valid_descriptor(device, d, "mtl_binary_archive_add_mesh_render_pipeline_functions", error))
+    if (!valid_descriptor(device, d, "mtl_binary_archive_add_mesh_render_pipeline_functions",
+                          error))
         return false;
     const MTLRenderPipelineDescriptor common = common_part(d);
     return rt_render_pipeline_record(device, &common, &(RtRenderExtra){.mesh = d}, record, error);
@@ -262,8 +263,8 @@ size_t mtl_render_pipeline_state_max_total_threads_per_mesh_threadgroup(
     const MTLRenderPipelineState *state) {
     return state && state->mesh ? state->mesh->max_mesh_threads : 0;
 }
-size_t
-mtl_render_pipeline_state_object_thread_execution_width(const MTLRenderPipelineState *state) {
+size_t mtl_render_pipeline_state_object_thread_execution_width(
+    const MTLRenderPipelineState *state) {
     return state && state->mesh && state->object_stage.code ? ABI_SIMD_WIDTH : 0;
 }
 size_t mtl_render_pipeline_state_mesh_thread_execution_width(const MTLRenderPipelineState *state) {

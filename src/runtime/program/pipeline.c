@@ -37,8 +37,8 @@ static void pipeline_destroy(void *self) {
 }
 
 RT_CLASS rt_pipeline_class = {.name = "MTLComputePipelineState",
-                                   .destroy = pipeline_destroy,
-                                   .label_at = offsetof(MTLComputePipelineState, label)};
+                              .destroy = pipeline_destroy,
+                              .label_at = offsetof(MTLComputePipelineState, label)};
 
 // ---- Code ----
 
@@ -355,8 +355,8 @@ static bool valid_descriptor(MTLDevice *device, const MTLComputePipelineDescript
         if (!d->binary_archives[i] || rt_is(d->binary_archives[i], &rt_archive_class)) continue;
         rt_misuse(device, RT_RULE_wrong_class, call, "binary_archives[%zu] is a %s", i,
                   mtl_class_name(d->binary_archives[i]));
-        rt_error_set(error, invalid("%s holds an object that is no MTLBinaryArchive.",
-                                    "binary_archives"));
+        rt_error_set(error,
+                     invalid("%s holds an object that is no MTLBinaryArchive.", "binary_archives"));
         return false;
     }
     return true;
@@ -410,8 +410,9 @@ MTLComputePipelineState *mtl_device_new_compute_pipeline_state_with_reflection(
         error);
 }
 
-MTLComputePipelineState *
-mtl_device_new_compute_pipeline_state(MTLDevice *device, MTLFunction *function, MTLError **error) {
+MTLComputePipelineState *mtl_device_new_compute_pipeline_state(MTLDevice *device,
+                                                               MTLFunction *function,
+                                                               MTLError **error) {
     return mtl_device_new_compute_pipeline_state_with_descriptor(
         device, &(MTLComputePipelineDescriptor){.compute_function = function}, 0, NULL, error);
 }
@@ -503,8 +504,8 @@ const char *mtl_compute_pipeline_state_label(const MTLComputePipelineState *stat
     return state ? rt_label(&state->label) : "";
 }
 
-size_t
-mtl_compute_pipeline_state_max_total_threads_per_threadgroup(const MTLComputePipelineState *state) {
+size_t mtl_compute_pipeline_state_max_total_threads_per_threadgroup(
+    const MTLComputePipelineState *state) {
     return state ? state->max_threads : 0;
 }
 
@@ -512,13 +513,13 @@ size_t mtl_compute_pipeline_state_thread_execution_width(const MTLComputePipelin
     return state ? ABI_SIMD_WIDTH : 0;
 }
 
-size_t
-mtl_compute_pipeline_state_static_threadgroup_memory_length(const MTLComputePipelineState *state) {
+size_t mtl_compute_pipeline_state_static_threadgroup_memory_length(
+    const MTLComputePipelineState *state) {
     return state ? state->static_bytes : 0;
 }
 
-MTLSize
-mtl_compute_pipeline_state_required_threads_per_threadgroup(const MTLComputePipelineState *state) {
+MTLSize mtl_compute_pipeline_state_required_threads_per_threadgroup(
+    const MTLComputePipelineState *state) {
     return state ? mtl_size_make(state->required[0], state->required[1], state->required[2])
                  : mtl_size_make(0, 0, 0);
 }

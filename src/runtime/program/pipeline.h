@@ -25,10 +25,10 @@ struct MTLComputePipelineState {
     uint32_t required[3]; // 0,0,0: any
     size_t max_threads, static_bytes;
     bool width_multiple;
-    bool validate; // its code checks memory accesses
+    bool validate;           // its code checks memory accesses
     bool indirect;           // support_indirect_command_buffers
     _Atomic uint64_t handle; // pipeline_handle.c; 0: none yet
-    unsigned char *arg_use; // RtArgUse per RfArg: function constants switch arguments off
+    unsigned char *arg_use;  // RtArgUse per RfArg: function constants switch arguments off
     MslConstantValue *constants;
     size_t n_constants;
     RtLinkage *linkage; // linked functions and dynamic libraries (link.h); NULL: none
@@ -36,7 +36,7 @@ struct MTLComputePipelineState {
     RtVariant variants[RT_MAX_VARIANTS]; // added under lock, read without
     atomic_uint n_variants;
     MTLComputePipelineReflection *reflection; // under lock; made at first need
-    Archive **archives; // retained: code for further shapes may be there too
+    Archive **archives;                       // retained: code for further shapes may be there too
     size_t n_archives;
     bool archives_only; // MTLPipelineOptionFailOnBinaryArchiveMiss: never asks the compiler
     Archive *record;    // borrowed, while an archive adds the pipeline: where its code goes
@@ -48,15 +48,15 @@ extern RtClass rt_pipeline_class;
 // it was used with.
 bool rt_pipeline_record(MTLDevice *device, const MTLComputePipelineDescriptor *d, Archive *record,
                         MTLError **error);
-// A dispatch of n_threads with this shape is on its way (0: not known yet): gets code for it, now or
-// in the background.
+// A dispatch of n_threads with this shape is on its way (0: not known yet): gets code for it, now
+// or in the background.
 void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3],
                          uint64_t n_threads);
 // The best code there is for the shape, borrowed.
 DevCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3]);
 
-// A function as the device's code; NULL and a sentence in `why`. bytes: what the compiler made; NULL
-// for a device that needs none.
+// A function as the device's code; NULL and a sentence in `why`. bytes: what the compiler made;
+// NULL for a device that needs none.
 DevCode *rt_code_load(const MTLDevice *device, const Blob *bytes, const RfFunction *function,
                       char *why, size_t why_bytes);
 void rt_code_free(const MTLDevice *device, DevCode *code); // NULL is a no-op

@@ -56,7 +56,7 @@ static RT_CLASS tensor_class = {.name = "MTLTensorReferenceType", .owner = node_
 static RT_CLASS binding_class = {.name = "MTLBinding", .owner = binding_owner};
 static RT_CLASS view_class = {.name = "MTLPointerType", .owner = view_owner};
 static RT_CLASS reflection_class = {.name = "MTLComputePipelineReflection",
-                                         .owner = reflection_owner};
+                                    .owner = reflection_owner};
 
 // ---- Types of a library ----
 
@@ -170,8 +170,8 @@ static MTLComputePipelineReflection *reflection_new(MTLComputePipelineState *sta
 
 void rt_reflection_free(MTLComputePipelineReflection *reflection) { rt_free(reflection); }
 
-MTLComputePipelineReflection *
-mtl_compute_pipeline_state_reflection(const MTLComputePipelineState *state) {
+MTLComputePipelineReflection *mtl_compute_pipeline_state_reflection(
+    const MTLComputePipelineState *state) {
     if (!state) return NULL;
     MTLComputePipelineState *s = (MTLComputePipelineState *)state; // lazily filled
     pthread_mutex_lock(&s->lock);
@@ -181,8 +181,8 @@ mtl_compute_pipeline_state_reflection(const MTLComputePipelineState *state) {
     return r;
 }
 
-size_t
-mtl_compute_pipeline_reflection_binding_count(const MTLComputePipelineReflection *reflection) {
+size_t mtl_compute_pipeline_reflection_binding_count(
+    const MTLComputePipelineReflection *reflection) {
     return reflection ? reflection->n : 0;
 }
 
@@ -243,9 +243,9 @@ MTLDataType mtl_binding_buffer_data_type(const MTLBinding *binding) {
 }
 
 MTLStructType *mtl_binding_buffer_struct_type(const MTLBinding *binding) {
-    return binding ? (MTLStructType *)node_of(binding->library, binding->arg->type,
-                                              MTLDataTypeStruct)
-                   : NULL;
+    return binding
+               ? (MTLStructType *)node_of(binding->library, binding->arg->type, MTLDataTypeStruct)
+               : NULL;
 }
 
 MTLPointerType *mtl_binding_buffer_pointer_type(const MTLBinding *binding) {
@@ -329,8 +329,7 @@ MTLPointerType *mtl_struct_member_pointer_type(const MTLStructMember *member) {
                   : NULL;
 }
 
-MTLTextureReferenceType *
-mtl_struct_member_texture_reference_type(const MTLStructMember *member) {
+MTLTextureReferenceType *mtl_struct_member_texture_reference_type(const MTLStructMember *member) {
     return member ? (MTLTextureReferenceType *)node_of(member->library, member->member->type,
                                                        MTLDataTypeTexture)
                   : NULL;
@@ -381,8 +380,7 @@ MTLPointerType *mtl_array_type_element_pointer_type(const MTLArrayType *type) {
     return (MTLPointerType *)element_node(type, MTLDataTypePointer);
 }
 
-MTLTextureReferenceType *
-mtl_array_type_element_texture_reference_type(const MTLArrayType *type) {
+MTLTextureReferenceType *mtl_array_type_element_texture_reference_type(const MTLArrayType *type) {
     return (MTLTextureReferenceType *)element_node(type, MTLDataTypeTexture);
 }
 
@@ -432,8 +430,7 @@ MTLStructType *mtl_pointer_type_element_struct_type(const MTLPointerType *type) 
 MTLArrayType *mtl_pointer_type_element_array_type(const MTLPointerType *type) {
     const MTLBinding *binding = binding_of(type);
     if (binding)
-        return (MTLArrayType *)node_of(binding->library, binding->arg->type,
-                                       MTLDataTypeArray);
+        return (MTLArrayType *)node_of(binding->library, binding->arg->type, MTLDataTypeArray);
     return (MTLArrayType *)element_node(type, MTLDataTypeArray);
 }
 
@@ -526,8 +523,7 @@ MTLTensorExtents mtl_binding_dimensions(const MTLBinding *binding) {
     return dimensions_of(tensor_of(binding));
 }
 
-MTLTensorDataType
-mtl_tensor_reference_type_tensor_data_type(const MTLTensorReferenceType *type) {
+MTLTensorDataType mtl_tensor_reference_type_tensor_data_type(const MTLTensorReferenceType *type) {
     const TypeNode *node = (const TypeNode *)type;
     return node ? (MTLTensorDataType)component_of(node->library->lib->reflection, node->type)
                 : MTLTensorDataTypeNone;

@@ -42,8 +42,8 @@ static void destroy(void *self) {
 }
 
 RT_CLASS rt_render_pipeline_class = {.name = "MTLRenderPipelineState",
-                                          .destroy = destroy,
-                                          .label_at = offsetof(MTLRenderPipelineState, label)};
+                                     .destroy = destroy,
+                                     .label_at = offsetof(MTLRenderPipelineState, label)};
 
 #define invalid(...)                                                                               \
     rt_error_new(MTLRenderPipelineErrorDomain, MTLRenderPipelineErrorInvalidInput, __VA_ARGS__)
@@ -416,9 +416,8 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
     if ((wrong =
              translate_descriptor(state, d->vertex_descriptor, &state->vertex_descriptor, &used)))
         goto fail;
-    wrong =
-        rt_render_compile(device, &state->vertex, d, extra,
-                          used ? &state->vertex_descriptor : NULL, record);
+    wrong = rt_render_compile(device, &state->vertex, d, extra,
+                              used ? &state->vertex_descriptor : NULL, record);
     if (!state->vertex.code) goto fail;
     if ((wrong = rt_pipeline_set_patches(state, d))) goto fail;
     if (extra->mesh && extra->mesh->object_function) {
@@ -453,10 +452,9 @@ MTLRenderPipelineState *mtl_device_new_render_pipeline_state(
     return rt_render_pipeline_create(device, descriptor, &(RtRenderExtra){0}, NULL, error);
 }
 
-MTLRenderPipelineState *
-rt_render_pipeline_specialise(MTLRenderPipelineState *base,
-                              const MTLRenderPipelineColorAttachmentDescriptor colors[8],
-                              const char *label, MTLError **error) {
+MTLRenderPipelineState *rt_render_pipeline_specialise(
+    MTLRenderPipelineState *base, const MTLRenderPipelineColorAttachmentDescriptor colors[8],
+    const char *label, MTLError **error) {
     MTLError *wrong = NULL;
     MTLRenderPipelineState *state = rt_new(&rt_render_pipeline_class, sizeof *state);
     if (!state) goto fail;

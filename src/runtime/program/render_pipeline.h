@@ -41,20 +41,20 @@ struct MTLRenderPipelineState {
     _Atomic uint64_t handle;   // as kernels name it; 0: not asked for yet (pipeline_handle.c)
     struct RtOpenColors *open; // what a pipeline of Metal 4 left open; NULL: nothing
     RtStage vertex, fragment;
-    RtStage object_stage;  // of a mesh pipeline, where `vertex` is the mesh function
-    RtMeshPipeline *mesh;  // NULL: it is not one
-    RtTilePipeline *tile;  // likewise; then `vertex` is the tile function
+    RtStage object_stage;      // of a mesh pipeline, where `vertex` is the mesh function
+    RtMeshPipeline *mesh;      // NULL: it is not one
+    RtTilePipeline *tile;      // likewise; then `vertex` is the tile function
     uint32_t imageblock_bytes; // of explicit imageblocks of its functions
     DevPatches patches; // what the pipeline fixes; type 0: the vertex function is not for patches
-    bool factor_scale;     // tessellation factors are scaled
+    bool factor_scale;  // tessellation factors are scaled
     uint16_t rows[ABI_MAX_VARYINGS];                                      // DevFragmentStage.rows
     uint32_t color_formats[ABI_MAX_COLORS], depth_format, stencil_format; // MTLPixelFormat
     uint32_t n_samples, max_amplification;
     uint8_t topology; // MTLPrimitiveTopologyClass
     bool indirect;
-    bool validate; // vertex and fragment functions are checked
+    bool validate;          // vertex and fragment functions are checked
     bool any_depth_stencil; // of Metal 4: it fits all depth and stencil attachments
-    bool discard_all; // rasterization is disabled
+    bool discard_all;       // rasterization is disabled
     bool alpha_to_coverage, alpha_to_one;
     DevBlend blend[ABI_MAX_COLORS];
     MslVertexDescriptor vertex_descriptor; // what the vertex function reads of it
@@ -65,13 +65,12 @@ extern RtClass rt_render_pipeline_class;
 typedef struct RtRenderExtra { // what descriptors of metal.h do not say
     MTLPipelineOption options;
     bool any_depth_stencil;
-    bool validate; // filled in by rt_render_pipeline_create
+    bool validate;                               // filled in by rt_render_pipeline_create
     const MTLMeshRenderPipelineDescriptor *mesh; // NULL: none; vertex_function is the mesh function
 } RtRenderExtra;
 // Makes the pipeline and puts the code of its functions into the archive.
 bool rt_render_pipeline_record(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
-                               const RtRenderExtra *extra, Archive *record,
-                               MTLError **error);
+                               const RtRenderExtra *extra, Archive *record, MTLError **error);
 bool rt_mesh_pipeline_record(MTLDevice *device, const MTLMeshRenderPipelineDescriptor *d,
                              Archive *record, MTLError **error); // mesh_pipeline.c
 bool rt_tile_pipeline_record(MTLDevice *device, const MTLTileRenderPipelineDescriptor *d,
@@ -98,8 +97,7 @@ MTLError *rt_render_set_attachments(MTLRenderPipelineState *state,
                                     const MTLRenderPipelineDescriptor *d);
 uint8_t rt_mesh_value_type(uint32_t data_type); // mesh_pipeline.c: DEV_MESH_
 // The same pipeline with other colour attachments: nothing is compiled.
-MTLRenderPipelineState *
-rt_render_pipeline_specialise(MTLRenderPipelineState *base,
-                              const MTLRenderPipelineColorAttachmentDescriptor colors[8],
-                              const char *label, MTLError **error);
+MTLRenderPipelineState *rt_render_pipeline_specialise(
+    MTLRenderPipelineState *base, const MTLRenderPipelineColorAttachmentDescriptor colors[8],
+    const char *label, MTLError **error);
 #endif

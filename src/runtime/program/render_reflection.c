@@ -81,8 +81,8 @@ static MTLRenderPipelineReflection *reflection_new(MTLRenderPipelineState *state
 
 void rt_render_reflection_free(MTLRenderPipelineReflection *r) { rt_free(r); }
 
-MTLRenderPipelineReflection *
-mtl_render_pipeline_state_reflection(const MTLRenderPipelineState *state) {
+MTLRenderPipelineReflection *mtl_render_pipeline_state_reflection(
+    const MTLRenderPipelineState *state) {
     if (!rt_is(state, &rt_render_pipeline_class)) return NULL;
     MTLRenderPipelineState *s = (MTLRenderPipelineState *)state; // lazily filled
     MTLRenderPipelineReflection *r = atomic_load(&s->reflection), *none = NULL;
@@ -99,14 +99,13 @@ static MTLBinding *binding(const MTLRenderPipelineReflection *r, int s, size_t i
     return r && i < r->n[s] ? &r->bindings[s][i] : NULL;
 }
 
-size_t
-mtl_render_pipeline_reflection_vertex_binding_count(const MTLRenderPipelineReflection *reflection) {
+size_t mtl_render_pipeline_reflection_vertex_binding_count(
+    const MTLRenderPipelineReflection *reflection) {
     return count(reflection, VERTEX);
 }
 
-MTLBinding *
-mtl_render_pipeline_reflection_vertex_binding(const MTLRenderPipelineReflection *reflection,
-                                              size_t i) {
+MTLBinding *mtl_render_pipeline_reflection_vertex_binding(
+    const MTLRenderPipelineReflection *reflection, size_t i) {
     return binding(reflection, VERTEX, i);
 }
 
@@ -115,31 +114,28 @@ size_t mtl_render_pipeline_reflection_fragment_binding_count(
     return count(reflection, FRAGMENT);
 }
 
-MTLBinding *
-mtl_render_pipeline_reflection_fragment_binding(const MTLRenderPipelineReflection *reflection,
-                                                size_t i) {
+MTLBinding *mtl_render_pipeline_reflection_fragment_binding(
+    const MTLRenderPipelineReflection *reflection, size_t i) {
     return binding(reflection, FRAGMENT, i);
 }
 
-size_t
-mtl_render_pipeline_reflection_object_binding_count(const MTLRenderPipelineReflection *reflection) {
+size_t mtl_render_pipeline_reflection_object_binding_count(
+    const MTLRenderPipelineReflection *reflection) {
     return count(reflection, OBJECT);
 }
 
-MTLBinding *
-mtl_render_pipeline_reflection_object_binding(const MTLRenderPipelineReflection *reflection,
-                                              size_t i) {
+MTLBinding *mtl_render_pipeline_reflection_object_binding(
+    const MTLRenderPipelineReflection *reflection, size_t i) {
     return binding(reflection, OBJECT, i);
 }
 
-size_t
-mtl_render_pipeline_reflection_mesh_binding_count(const MTLRenderPipelineReflection *reflection) {
+size_t mtl_render_pipeline_reflection_mesh_binding_count(
+    const MTLRenderPipelineReflection *reflection) {
     return count(reflection, MESH);
 }
 
-MTLBinding *
-mtl_render_pipeline_reflection_mesh_binding(const MTLRenderPipelineReflection *reflection,
-                                            size_t i) {
+MTLBinding *mtl_render_pipeline_reflection_mesh_binding(
+    const MTLRenderPipelineReflection *reflection, size_t i) {
     return binding(reflection, MESH, i);
 }
 

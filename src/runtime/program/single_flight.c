@@ -26,7 +26,7 @@ Flight *flight_join(const CacheKey *key, bool *leader) {
     while (f && memcmp(&f->key, key, sizeof *key)) f = f->next;
     if (f) {
         *leader = false;
-        ++f->refs;
+        f->refs++;
         while (!f->landed) pthread_cond_wait(&landed, &lock);
     } else if ((f = calloc(1, sizeof *f))) {
         f->key = *key;

@@ -111,8 +111,7 @@ static MTLRenderPipelineState *create(MTLDevice *device, const MTLTileRenderPipe
     for (unsigned i = 0; i < ABI_MAX_COLORS; i++)
         common.color_attachments[i].pixel_format = d->color_attachments[i].pixel_format;
     const RfFunction *f = d->tile_function->function;
-    RtRenderExtra extra = {.validate =
-                               rt_wants_validation(device, d->label, d->shader_validation)};
+    RtRenderExtra extra = {.validate = rt_wants_validation(device, d->label, d->shader_validation)};
     MTLError *wrong = rt_device_lacks(device, DEV_RENDER);
     if (wrong) {
         rt_error_set(error, wrong);
@@ -157,8 +156,8 @@ bool rt_tile_pipeline_record(MTLDevice *device, const MTLTileRenderPipelineDescr
     return state != NULL;
 }
 
-size_t
-mtl_render_pipeline_state_max_total_threads_per_threadgroup(const MTLRenderPipelineState *state) {
+size_t mtl_render_pipeline_state_max_total_threads_per_threadgroup(
+    const MTLRenderPipelineState *state) {
     return state && state->tile ? state->tile->max_threads : 0;
 }
 

@@ -90,7 +90,7 @@ extern const u64 ingot_stack;    // bytes of one thread's stack and Lane
 extern const u32 ingot_suspends; // threads may stop
 extern void ingot_thread(const CpuLaunch *launch, Lane *lane, void *memory);
 
-// ---- switching stacks
+// ---- switching stacks ----
 
 #if defined(__x86_64__)
 __attribute__((naked, noinline)) static void switch_stack(void **save, void *load) {
@@ -146,7 +146,7 @@ static void run_lane(Lane *lane) {
     stop(lane, DONE);
 }
 
-// ---- where a thread stands
+// ---- where a thread stands ----
 
 void ingot_lane_enter(Lane *l, u32 depth, u32 place) {
     if (depth < MAX_DEPTH) l->key[2 * depth] = place, l->key[2 * depth + 1] = 0;
@@ -197,7 +197,7 @@ u32 ingot_lane_position(const Lane *l, u32 builtin, u32 dim) {
 }
 const CpuLaunch *ingot_lane_launch(const Lane *l) { return l->group->launch; }
 
-// ---- the operations, as functions a thread calls
+// ---- the operations, as functions a thread calls ----
 
 static u64 operate(Lane *l, Op op, Type type, u32 quad, u64 a, u64 b, u64 c, u64 d) {
     l->op = op, l->type = type, l->quad = quad;
@@ -300,7 +300,7 @@ void ingot_lane_log(Lane *l, u32 type, const char *category, const char *format,
     operate(l, OP_log, T_u64, 0, type, n, 0, 0);
 }
 
-// ---- textures
+// ---- textures ----
 
 // The device's function for one thread (n 1) or a quad.
 static void call_texture(const CpuTextureOps *ops, Op op, const Lane *l, u32 n, u32 on,
@@ -334,7 +334,14 @@ static void texture(Lane *l, Op op, u64 t, u64 s, u32 what, const u32 *rows, u32
     void ingot_lane_texture_##name(Lane *l, u64 t, u64 s, u32 op, const u32 *rows, u32 *out) {     \
         texture(l, OP_texture_##name, t, s, op, rows, out);                                        \
     }
-TEXTURE(sample) TEXTURE(read) TEXTURE(write) TEXTURE(atomic)
+// clang-format off: macros that are functions
+// clang-format off: macros that are functions
+TEXTURE(sample)
+TEXTURE(read)
+TEXTURE(write)
+TEXTURE(atomic)
+// clang-format on
+// clang-format on
 
 // Threads of a quad with the same texture and sampler go together.
 static void sample_quad(Lane **lane, u32 on) {
@@ -357,7 +364,7 @@ static void sample_quad(Lane **lane, u32 on) {
     }
 }
 
-// ---- what they compute
+// ---- what they compute ----
 
 static u64 identity(Op op, Type t) {
     switch (op) {
@@ -534,7 +541,7 @@ static void evaluate(Lane **lane, u32 w, u32 on, const Lane *model) {
         multiply(lane, on);
 }
 
-// ---- the scheduler
+// ---- the scheduler ----
 
 static Lane *lane_at(char *frames, u32 i) { return (Lane *)(frames + i * ingot_stack); }
 
@@ -626,14 +633,14 @@ __attribute__((visibility("default"))) void ingot_kernel(const CpuLaunch *launch
     }
 }
 
-// ---- vertex and fragment functions: one SIMD-group (as device/stage.c)
+// ---- vertex and fragment functions: one SIMD-group (as device/stage.c) ----
 
 static _Thread_local char step_frames[CPU_STAGE_LANES * MAX_STEP_STACK]
     __attribute__((aligned(128)));
 
 static void run_step(const CpuLaunch *launch, void *step, u32 on) {
-    Group g = {.launch = launch, .memory = step, .size = {CPU_STAGE_LANES, 1, 1},
-               .n = CPU_STAGE_LANES};
+    Group g = {
+        .launch = launch, .memory = step, .size = {CPU_STAGE_LANES, 1, 1}, .n = CPU_STAGE_LANES};
     if (ingot_suspends) {
         run_suspending(&g, step_frames, on);
         return;
