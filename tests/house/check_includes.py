@@ -27,17 +27,18 @@ ALLOWED = {
     "device": "abi os base",
     "null": "device abi os base",
     "cpu/isa": "base",
-    "cpu/texture": "cpu/isa abi base device",
+    "texel": "abi base",  # formats and conversions, for devices and runtime
+    "cpu/texture": "cpu/isa texel abi base device",
     "cpu/tensor": "cpu/isa abi base",
     "cpu": "cpu/tensor cpu/texture abi os base device",
-    "cpu/raster": "cpu cpu/isa cpu/texture abi os base device",
-    "cpu/device.c": "cpu cpu/raster cpu/tensor cpu/texture cpu/isa abi os base device",
+    "cpu/raster": "cpu cpu/isa cpu/texture texel abi os base device",
+    "cpu/device.c": "cpu cpu/raster cpu/tensor cpu/texture cpu/isa texel abi os base device",
     # The runtime's layers, from below; CMake holds them to it, too.
     "runtime/object": LOW,
     "runtime/memory": LOW + " runtime/object",
     "runtime/program": LOW + " network runtime/object runtime/memory",
-    # cpu/texture: mipmaps read and write texels of every format.
-    "runtime/command": LOW + " cpu/texture runtime/object runtime/memory runtime/program",
+    # texel: mipmaps read and write texels of every format.
+    "runtime/command": LOW + " texel runtime/object runtime/memory runtime/program",
     "runtime/layer": LOW + " runtime/object runtime/memory runtime/program runtime/command",
     "runtime/inspect": LOW + " runtime/object runtime/memory runtime/program runtime/command",
     "runtime/metal4": LOW + " network runtime/object runtime/memory runtime/program runtime/command runtime/layer",
@@ -47,6 +48,7 @@ ALLOWED = {
     "compiler/codegen": "compiler compiler/frontend compiler/passes abi base",
     "compiler/codegen/device": "compiler abi",
     "objc": "",
+    "foundation": "objc",  # invocations
     "face": "objc",
     "metalkit": "neural",  # readers of pictures
     "tensor": "base",
