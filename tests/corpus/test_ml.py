@@ -83,7 +83,7 @@ UNARY_CASES = ([(op, t) for op in ("Sqrt", "Exp", "Sigmoid", "Floor", "Abs", "Ne
                + [("LogicalNot", "bool"), ("Floor", "int32")])
 
 
-@pytest.mark.parametrize("op,t", some(UNARY_CASES, 4))
+@pytest.mark.parametrize("op,t", some(UNARY_CASES, 7))
 def test_unary(op, t):
     n = 301
     x = data(t, n, 3)
@@ -145,7 +145,7 @@ def result(op, a, b):
     return w if op in ("Greater", "Equal", "LogAddExp") else w.astype(a.dtype)
 
 
-@pytest.mark.parametrize("op,t", some(BINARY_CASES, 5))
+@pytest.mark.parametrize("op,t", some(BINARY_CASES, 9))
 def test_binary(op, t):
     a, b = operands(op, t, (9, 25))
     out = "bool" if op in ("Greater", "Equal") else t
@@ -202,7 +202,7 @@ COPIES = [(s, d) for s in ("float32", "float16", "bfloat16", "int32", "int8", "b
           for d in ("float32", "float16", "bfloat16", "int32", "uint8", "int64", "bool", "complex64")]
 
 
-@pytest.mark.parametrize("src,dst", sorted(set(some(COPIES, 5) + WALKED)))
+@pytest.mark.parametrize("src,dst", sorted(set(some(COPIES, 9) + WALKED)))
 def test_copy(src, dst):
     a = data(src, (5, 4, 7, 3), 11)
     if dst == "uint8":
@@ -243,7 +243,7 @@ def reduced(op, t, a, axis):
     return w if "float" in t else np.asarray(w).astype(TYPES[WIDE.get(t, t)])
 
 
-@pytest.mark.parametrize("op,t", some(RED_CASES, 3))
+@pytest.mark.parametrize("op,t", some(RED_CASES, 5))
 def test_reduce(op, t):
     out = WIDE.get(t, t)
     modes = DEEP if t in ("int8", "float16", "complex64", "int64", "bool") else QUICK
@@ -276,7 +276,7 @@ SCANS = [(kind, op, t) for op, t in (("sum", "int32"), ("sum", "uint8"), ("sum",
                                      ("max", "int32"), ("max", "float32")) for kind in ("inc", "exc", "rinc", "rexc")]
 
 
-@pytest.mark.parametrize("kind,op,t", some(SCANS, 3))
+@pytest.mark.parametrize("kind,op,t", some(SCANS, 5))
 def test_scan(kind, op, t):
     n, group = 500, 64
     a = data(t, (3, n), 16)
@@ -318,7 +318,7 @@ GEMMS = [(f"{kind}_{t}_{shape}", kind, t, m, n, k) for shape in ("32_32_16", "64
          for kind in ("nn", "nt", "tn", "tt") for m, n, k in ((64, 32, 32), (70, 45, 39))]
 
 
-@pytest.mark.parametrize("name,kind,t,m,n,k", some(GEMMS, 7))
+@pytest.mark.parametrize("name,kind,t,m,n,k", some(GEMMS, 11))
 def test_gemm(name, kind, t, m, n, k):
     batch = 2
     bm, bn = (32, 32) if "_32_32" in name else (64, 32)
@@ -364,7 +364,7 @@ def affine(rows, cols, group, bits, t, seed):
 QUANTS = [(t, g, b) for g, b in ((32, 4), (64, 4), (64, 2), (64, 8)) for t in REALS]
 
 
-@pytest.mark.parametrize("t,g,b", some(QUANTS, 4))
+@pytest.mark.parametrize("t,g,b", some(QUANTS, 7))
 def test_affine(t, g, b):
     m, n, k = 20, 45, 192
     words, s, z, w = affine(n, k, g, b, t, 30)
