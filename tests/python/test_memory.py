@@ -168,10 +168,13 @@ class TestNoCopy:
         assert (array == 1).all()
 
     def test_not_aligned(self, device):
+        """As on a Mac without its debug layer: any memory serves."""
         array = self.array(2048)
         for part in (array[1:1025], array[:1000]):
-            with pytest.raises(pm.MetalError, match="page"):
-                device.new_buffer_with_bytes_no_copy(part)
+            buffer = device.new_buffer_with_bytes_no_copy(part)
+            assert buffer.length == part.nbytes
+            buffer.contents()[:] = 3
+            assert (part.view(np.uint8) == 3).all()
 
     @pytest.mark.parametrize("make", [
         lambda: b"read only", lambda: mmap.mmap(-1, 4096, access=mmap.ACCESS_READ),
