@@ -798,7 +798,7 @@ MTL_API MTLBuffer *mtl_device_new_buffer(MTLDevice *device, size_t length,
 // The same, filled with a copy of `length` bytes.
 MTL_API MTLBuffer *mtl_device_new_buffer_with_bytes(MTLDevice *device, const void *bytes,
                                                     size_t length, MTLResourceOptions options);
-// A buffer over the caller's memory: page-aligned, length a multiple of the page size, not private.
+// A buffer over the caller's memory, not private. The debug layer wants whole pages, as on a Mac.
 // `deallocator` (may be NULL) runs once when the buffer goes.
 MTL_API MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, void *bytes,
                                                             size_t length,

@@ -1992,8 +1992,8 @@ class Device:
         length: int | None = None,
         options: int = 0,
     ) -> Buffer | None:
-        """A buffer over the memory of a writable bytes-like object, which it keeps alive. The
-        memory begins at a page and is whole pages long.
+        """A buffer over the memory of a writable bytes-like object, which it keeps alive. With
+        the debug layer the memory begins at a page and is whole pages long.
         """
         ...
     def new_buffer_with_data(

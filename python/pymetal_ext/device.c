@@ -125,8 +125,8 @@ METHOD(Device, new_buffer_with_data, "Buffer | None",
 }
 
 METHOD(Device, new_buffer_with_bytes_no_copy, "Buffer | None",
-       "A buffer over the memory of a writable bytes-like object, which it keeps alive. The "
-       "memory begins at a page and is whole pages long.",
+       "A buffer over the memory of a writable bytes-like object, which it keeps alive. With "
+       "the debug layer the memory begins at a page and is whole pages long.",
        DATA("data"), {"length", K_U64, 0, "None", 0, true}, U32_OR("options", 0)) {
     return buffer_no_copy(state, self, a);
 }
