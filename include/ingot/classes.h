@@ -33,6 +33,14 @@ MTL_API void mtl_set_death_watch(MTLDeathWatch died);
 // for those who keep an address without a reference and are told by the watch.
 MTL_API void *mtl_retain_if_alive(void *object);
 
+// Layers are the only objects that another runtime has subclasses of. A record for one of them,
+// never freed; destroy is called when the last reference to a layer is gone, and ends by calling
+// mtl_layer_destroy. NULL: no memory.
+MTL_API MTLClass *mtl_layer_subclass(void (*destroy)(void *layer));
+#define MTL_LAYER_BYTES 512 // a layer's own memory; the subclass's variables come behind it
+MTL_API CAMetalLayer *mtl_layer_new(const MTLClass *record, size_t n_bytes); // all of them, zeroed
+MTL_API void mtl_layer_destroy(CAMetalLayer *layer);
+
 #ifdef __cplusplus
 }
 #endif

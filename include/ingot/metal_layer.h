@@ -96,6 +96,8 @@ MTL_API bool ca_metal_layer_open_window(CAMetalLayer *layer, const char *title, 
 // Takes what happened: a new size becomes the drawable size. False: there is no window, or it was
 // closed (then layer goes on off-screen).
 MTL_API bool ca_metal_layer_poll_window(CAMetalLayer *layer);
+// The same, but a window that its user wants to close stays, and *close_wanted says so.
+MTL_API bool ca_metal_layer_poll_window_asked(CAMetalLayer *layer, bool *close_wanted);
 MTL_API void ca_metal_layer_close_window(CAMetalLayer *layer);
 // Apple's name for what X11 calls it: the number of the window, 0 if there is none.
 MTL_API uint32_t ca_metal_layer_window_number(const CAMetalLayer *layer);

@@ -3,6 +3,7 @@
 #ifndef INGOT_FACE_ABI_CLASSES_H
 #define INGOT_FACE_ABI_CLASSES_H
 #include <string.h>
+#include "ingot/classes.h"
 #include "objc/abi.h"
 
 typedef struct FaceClass {
@@ -12,6 +13,8 @@ typedef struct FaceClass {
 extern char _objc_empty_cache[];
 extern FaceClass face_class_NSObject __asm__("OBJC_CLASS_$_NSObject");
 extern FaceClass face_meta_NSObject __asm__("OBJC_METACLASS_$_NSObject");
+extern FaceClass face_class_CALayer __asm__("OBJC_CLASS_$_CALayer");
+extern FaceClass face_meta_CALayer __asm__("OBJC_METACLASS_$_CALayer");
 
 #define FACE_CLASS(id_, text, parent, n_bytes, list, class_list, protocol_list)                    \
     static AbiClass abi_meta_##id_ = {.flags = 1,                                                  \

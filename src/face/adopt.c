@@ -56,10 +56,6 @@ static id make_options(Class self, SEL _cmd) {
     (void)self, (void)_cmd;
     return (id)mtl4_commit_options_new();
 }
-static id make_layer(Class self, SEL _cmd) {
-    (void)self, (void)_cmd;
-    return (id)ca_metal_layer_new();
-}
 
 static void add_makers(void) {
     static const struct {
@@ -67,8 +63,7 @@ static void add_makers(void) {
         id (*make)(Class self, SEL _cmd);
     } makers[] = {{"MTLFunctionConstantValues", make_values},
                   {"MTLSharedEventListener", make_listener},
-                  {"MTL4CommitOptions", make_options},
-                  {"CAMetalLayer", make_layer}};
+                  {"MTL4CommitOptions", make_options}};
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
         const objc_ingot_method methods[] = {
             {"+alloc", (IMP)makers[i].make, "@16@0:8"},
@@ -89,6 +84,10 @@ static Class parent_of(const MTLClass *record, bool *plain_name) {
         return n->cls;
     }
     return objc_getClass("NSObject"); // of libingot's inside, or without methods
+}
+
+bool face_adopt_record(MTLClass *record, const char *name, Class parent) {
+    return objc_ingot_adopt(record, name, parent, &counting) != NULL;
 }
 
 // A name is taken if the class has it, or if libingot has two records for a class.
@@ -112,5 +111,6 @@ __attribute__((constructor(110))) static void start(void) {
         if (strcmp(c->name, "MTLError") == 0) objc_ingot_add_methods(made, error_methods);
     }
     add_makers();
+    face_layers_start();
     mtl_set_death_watch(objc_ingot_destroyed);
 }

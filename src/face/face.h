@@ -50,4 +50,7 @@ typedef struct FaceName {
     bool protocol;    // its name begins with "_", and the record keeps the plain one
 } FaceName;
 extern const FaceName face_names[];
+struct MTLClass;
+bool face_adopt_record(struct MTLClass *record, const char *name, Class parent); // false: taken
+void face_layers_start(void);                                                    // hand_layer.c
 #endif

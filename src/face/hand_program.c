@@ -74,30 +74,3 @@ id face_MTLFunctionLog_debugLocation(id self, SEL _cmd) {
     o->line = at.line, o->column = at.column;
     return objc_autorelease((id)o);
 }
-
-// ---- CAMetalLayer ----
-
-id face_CAMetalLayer_class_layer(id self, SEL _cmd) {
-    (void)self, (void)_cmd;
-    return objc_autorelease((id)ca_metal_layer_new());
-}
-
-// Presentation waits for nobody's display: the wish is remembered.
-unsigned long face_CAMetalLayer_displaySyncEnabled(id self, SEL _cmd) {
-    (void)_cmd;
-    return objc_getAssociatedObject(self, "unsynced") == NULL;
-}
-void face_CAMetalLayer_setDisplaySyncEnabled_(id self, SEL _cmd, bool value) {
-    (void)_cmd;
-    objc_setAssociatedObject(self, "unsynced", value ? NULL : face_number(1),
-                             OBJC_ASSOCIATION_RETAIN);
-}
-
-void *face_CAMetalLayer_colorspace(id self, SEL _cmd) {
-    (void)self, (void)_cmd;
-    return NULL;
-}
-void face_CAMetalLayer_setColorspace_(id self, SEL _cmd, void *value) {
-    (void)self, (void)_cmd;
-    if (value) face_refuse("-[CAMetalLayer setColorspace:]", "colour spaces");
-}

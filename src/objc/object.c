@@ -16,6 +16,15 @@ static void construct(Class cls, id object) { // C++ members, from the root down
         ((void (*)(id, SEL))cls->info->cxx_construct)(object, objc_sel.cxx_construct);
 }
 
+static void destruct(id object) { // and what they hold, from the class up
+    for (Class c = object->isa; c; c = c->superclass)
+        if (c->info->cxx_destruct)
+            ((void (*)(id, SEL))c->info->cxx_destruct)(object, objc_sel.cxx_destruct);
+}
+
+void objc_ingot_construct(id object) { construct(object->isa, object); }
+void objc_ingot_destruct(id object) { destruct(object); }
+
 id class_createInstance(Class cls, size_t extra_bytes) {
     if (!cls) return NULL;
     ObjectHead *head = calloc(1, sizeof *head + cls->info->instance_bytes + extra_bytes);
@@ -34,9 +43,7 @@ id objc_constructInstance(Class cls, void *bytes) {
 
 void *objc_destructInstance(id object) {
     if (!object) return NULL;
-    for (Class c = object->isa; c; c = c->superclass)
-        if (c->info->cxx_destruct)
-            ((void (*)(id, SEL))c->info->cxx_destruct)(object, objc_sel.cxx_destruct);
+    destruct(object);
     unsigned marks = atomic_load(&object_head(object)->flags);
     if (marks & HEAD_ASSOCIATED) associated_clear(object);
     if (marks & HEAD_WEAK) weak_clear(object);

@@ -2,98 +2,9 @@
 // Windows under Xvfb, which the test starts: what is presented is read back from the display by a
 // second client, which also resizes the window and asks it to close. Skipped where Xvfb or XCB is
 // not installed.
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 #include "api_test.h"
-
-enum { SKIPPED = 77 }; // for CTest
-
-// ---- A second client, by the same library ----
-
-typedef struct Cookie {
-    unsigned sequence;
-} Cookie;
-typedef struct ImageReply {
-    uint8_t response_type, depth;
-    uint16_t sequence;
-    uint32_t length, visual;
-} ImageReply;
-typedef struct AtomReply {
-    uint8_t response_type, pad;
-    uint16_t sequence;
-    uint32_t length, atom;
-} AtomReply;
-static struct {
-    void *connection;
-    void *(*connect)(const char *, int *);
-    int (*has_error)(void *);
-    int (*flush)(void *);
-    Cookie (*get_image)(void *, uint8_t, uint32_t, int16_t, int16_t, uint16_t, uint16_t, uint32_t);
-    ImageReply *(*get_image_reply)(void *, Cookie, void **);
-    uint8_t *(*get_image_data)(const ImageReply *);
-    Cookie (*configure_window)(void *, uint32_t, uint16_t, const void *);
-    Cookie (*send_event)(void *, uint8_t, uint32_t, uint32_t, const char *);
-    Cookie (*intern_atom)(void *, uint8_t, uint16_t, const char *);
-    AtomReply *(*intern_atom_reply)(void *, Cookie, void **);
-    void (*disconnect)(void *);
-} x;
-
-static bool find(void *library, const char *name, void *to) {
-    void *found = library ? dlsym(library, name) : NULL;
-    memcpy(to, &found, sizeof found);
-    return found != NULL;
-}
-
-static bool load_xcb(void) {
-    void *l = dlopen("libxcb.so.1", RTLD_NOW);
-    return find(l, "xcb_connect", &x.connect) && find(l, "xcb_flush", &x.flush) &&
-           find(l, "xcb_connection_has_error", &x.has_error) &&
-           find(l, "xcb_get_image", &x.get_image) &&
-           find(l, "xcb_get_image_reply", &x.get_image_reply) &&
-           find(l, "xcb_get_image_data", &x.get_image_data) &&
-           find(l, "xcb_configure_window", &x.configure_window) &&
-           find(l, "xcb_send_event", &x.send_event) && find(l, "xcb_intern_atom", &x.intern_atom) &&
-           find(l, "xcb_intern_atom_reply", &x.intern_atom_reply) &&
-           find(l, "xcb_disconnect", &x.disconnect);
-}
-
-static pid_t server;
-
-// Its display is in DISPLAY afterwards.
-static bool start_server(void) {
-    int ends[2];
-    char number[16] = "", display[32];
-    if (pipe(ends)) return false;
-    server = fork();
-    if (server == 0) {
-        char fd[16];
-        close(ends[0]);
-        snprintf(fd, sizeof fd, "%d", ends[1]);
-        int nothing = open("/dev/null", O_WRONLY);
-        dup2(nothing, 2);
-        execlp("Xvfb", "Xvfb", "-displayfd", fd, "-screen", "0", "400x300x24", "-nolisten", "tcp",
-               (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    size_t n = 0;
-    for (ssize_t got; n + 1 < sizeof number && (got = read(ends[0], number + n, 1)) == 1; n++)
-        if (number[n] == '\n') break;
-    close(ends[0]);
-    number[n] = 0;
-    snprintf(display, sizeof display, ":%s", number);
-    setenv("DISPLAY", display, 1);
-    return n > 0;
-}
-
-static void stop_server(void) {
-    kill(server, SIGTERM);
-    waitpid(server, NULL, 0);
-}
+#include "../xvfb.h"
 
 // ---- Drawing ----
 
@@ -143,10 +54,9 @@ static void draw(CAMetalLayer *layer, float blue) {
 
 // Every pixel of the window, as the server has it.
 static void assert_seen(uint32_t window, uint16_t width, uint16_t height, int blue) {
-    ImageReply *reply = x.get_image_reply(
-        x.connection, x.get_image(x.connection, 2, window, 0, 0, width, height, 0xffffff), NULL);
-    assert_non_null(reply);
-    const uint8_t *p = x.get_image_data(reply);
+    ImageReply *reply;
+    const uint8_t *p = seen_pixels(window, width, height, &reply);
+    assert_non_null(p);
     for (int y = 0; y < height; y++)
         for (int k = 0; k < width; k++, p += 4)
             if (p[0] != blue || p[1] != y || p[2] != k)
@@ -203,10 +113,9 @@ static void wide_formats_are_converted(void **state) {
 static void resizing_changes_the_drawables(void **state) {
     (void)state;
     CAMetalLayer *layer = open_layer(MTLPixelFormatBGRA8Unorm, 100, 80);
-    uint32_t window = ca_metal_layer_window_number(layer), size[2] = {220, 90};
+    uint32_t window = ca_metal_layer_window_number(layer);
     draw(layer, 0);
-    x.configure_window(x.connection, window, 4 | 8, size); // width, height
-    x.flush(x.connection);
+    resize_window(window, 220, 90);
     assert_true(poll_until(layer, 220));
     draw(layer, 0.6f);
     assert_seen(window, 220, 90, 153);
@@ -216,23 +125,7 @@ static void resizing_changes_the_drawables(void **state) {
 static void a_user_may_close_it(void **state) {
     (void)state;
     CAMetalLayer *layer = open_layer(MTLPixelFormatBGRA8Unorm, 100, 80);
-    uint32_t atoms[2];
-    const char *names[2] = {"WM_PROTOCOLS", "WM_DELETE_WINDOW"};
-    for (int i = 0; i < 2; i++) {
-        AtomReply *reply = x.intern_atom_reply(
-            x.connection, x.intern_atom(x.connection, 0, (uint16_t)strlen(names[i]), names[i]),
-            NULL);
-        assert_non_null(reply);
-        atoms[i] = reply->atom;
-        free(reply);
-    }
-    struct {
-        uint8_t type, format;
-        uint16_t sequence;
-        uint32_t window, kind, data[5];
-    } message = {33, 32, 0, ca_metal_layer_window_number(layer), atoms[0], {atoms[1]}};
-    x.send_event(x.connection, 0, message.window, 0, (const char *)&message);
-    x.flush(x.connection);
+    assert_true(ask_to_close(ca_metal_layer_window_number(layer)));
     assert_true(poll_until(layer, 0));
     assert_int_equal(ca_metal_layer_window_number(layer), 0);
     draw(layer, 0); // the program goes on
@@ -272,18 +165,9 @@ int main(void) {
         cmocka_unit_test(a_program_that_knows_no_windows_may_have_one),
         cmocka_unit_test(a_display_that_dies_is_no_harm), // the last: it ends the server
     };
-    if (!load_xcb()) {
-        puts("skipped: libxcb.so.1 is not installed");
-        return SKIPPED;
-    }
-    if (!start_server()) {
-        puts("skipped: Xvfb is not installed, or does not start");
-        return SKIPPED;
-    }
-    x.connection = x.connect(NULL, NULL);
-    if (!x.connection || x.has_error(x.connection)) {
-        puts("skipped: Xvfb does not answer");
-        stop_server();
+    const char *why = open_display();
+    if (why) {
+        printf("skipped: %s\n", why);
         return SKIPPED;
     }
     open_device(NULL);

@@ -50,6 +50,7 @@ ALLOWED = {
     "objc": "",
     "foundation": "objc",  # invocations
     "face": "objc",
+    "appkit": "",
     "metalkit": "neural",  # readers of pictures
     "tensor": "base",
     "neural": "base",

@@ -4,4 +4,5 @@
 #define INGOT_MAC_METALKIT_METALKIT_H
 #import <Metal/Metal.h>
 #import <MetalKit/MTKTextureLoader.h>
+#import <MetalKit/MTKView.h>
 #endif

@@ -45,6 +45,9 @@ OBJC_EXPORT void objc_ingot_add_methods(Class cls, const objc_ingot_method *meth
 // An adopted object is about to go: weak references to it become nil, associated objects are let
 // go. Cheap if there never were any. After the last reference, before the memory is freed.
 OBJC_EXPORT void objc_ingot_destroyed(void *object);
+// C++ members and strong variables of a subclass of an adopted class are made, and end.
+OBJC_EXPORT void objc_ingot_construct(id object);
+OBJC_EXPORT void objc_ingot_destruct(id object);
 
 // For Foundation: arguments of a message that no method answered. The handler returns false if
 // nobody takes the message; see src/objc/invoke.h for frames.

@@ -11,7 +11,8 @@ A line is a row, `#` begins a comment, rows below a protocol or class belong to 
     string MTLIOErrorDomain "text"
     protocol MTLBuffer : MTLResource          [on CLASS]: the class of libingot that has its methods;
                                               [values]: objects of it are made here
-    class MTLHeapDescriptor : NSObject        [fills STRUCT] [on CLASS] [after] [byhand]
+    class MTLHeapDescriptor : NSObject        [fills STRUCT] [on CLASS] [after] [byhand]; [bytes N]: programs may
+                                              have subclasses, whose variables begin there
     array MTLxArray of MTLx 8
     property [readonly] [getter=isX] [made] TYPE name [default EXPRESSION] [=> BINDING]
     slot TYPE name                            a property that programs do not see
@@ -42,7 +43,7 @@ class Class:
 
     def __init__(self, kind, name, parent, header):
         self.kind, self.name, self.parent, self.header = kind, name, parent, header
-        self.on = self.fills = self.item = None
+        self.on = self.fills = self.item = self.bytes = None
         self.count, self.after, self.byhand, self.values, self.defaults = 0, False, False, False, {}
         self.properties, self.methods = [], []
 
@@ -175,7 +176,7 @@ def read_class(api, word, rest, header, where):
         key = words.pop(0)
         if key == ":":
             cls.parent = words.pop(0)
-        elif key in ("on", "fills"):
+        elif key in ("on", "fills", "bytes"):
             setattr(cls, key, words.pop(0))
         elif key == "of":
             cls.item, cls.count = words.pop(0), int(words.pop(0))

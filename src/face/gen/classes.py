@@ -164,8 +164,8 @@ class Classes:
                 out += (f"static struct {{\n    uint32_t item_bytes, count;\n    AbiMethod items[{len(items)}];\n}} "
                         f"{kind}_{name} = {{sizeof(AbiMethod), {len(items)}, {{\n{rows}    }}}};\n")
         above = self.api.classes.get(cls.parent)
-        parent = above.name if value and above and above.kind != "protocol" else "NSObject"
-        size = f"sizeof(O_{name})" if value else "8"
+        parent = above.name if value and above and above.kind != "protocol" else self.foreign(cls)
+        size = f"sizeof(O_{name})" if value else cls.bytes or "8"
         methods = f"(AbiMethods *)&methods_{name}" if lists[False] else "NULL"
         class_methods = f"(AbiMethods *)&class_methods_{name}" if lists[True] else "NULL"
         adopted = [c.name for c in self.api.order if c.kind == "protocol" and (c is cls or c.on == name)]
@@ -175,6 +175,10 @@ class Classes:
                     f"{{{len(adopted)}, {{{', '.join('&protocol_' + p for p in adopted)}}}}};\n")
             protocols = f"(AbiProtocols *)&adopts_{name}"
         return out + (f'FACE_CLASS({name}, "{shown}", {parent}, {size}, {methods}, {class_methods}, {protocols})\n')
+
+    def foreign(self, cls):
+        """The class above one, where that is none of the table's."""
+        return "NSObject" if cls.kind == "protocol" or cls.parent in self.api.classes else cls.parent or "NSObject"
 
     def protocol(self, cls):
         above = [c for c in self.api.chain(cls)[1:2] if c.kind == "protocol"]

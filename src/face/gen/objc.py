@@ -92,7 +92,8 @@ class Header:
         else:
             above = self.api.classes.get(cls.parent)
             adopted = f"{above.name}, " if above and above.kind == "protocol" else ""
-            parent = above.name if above and above.kind != "protocol" else "NSObject"
+            parent = above.name if above and above.kind != "protocol" else cls.parent if not above else None
+            parent = parent or "NSObject"
             copied = f" <{adopted}NSCopying>" if not cls.on else ""  # libingot's objects are not copied
             head = f"\n@interface {cls.name} : {parent}{copied}\n"
         rows = [self.property(p) for p in cls.properties if not p.hidden] + [self.method(m) for m in cls.methods

@@ -18,8 +18,7 @@ static void drop_textures(CAMetalLayer *layer) {
     }
 }
 
-static void layer_destroy(void *self) {
-    CAMetalLayer *layer = self;
+void mtl_layer_destroy(CAMetalLayer *layer) {
     drop_textures(layer);
     rt_window_close(layer->window);
     mtl_release(layer->queue);
@@ -29,16 +28,26 @@ static void layer_destroy(void *self) {
     rt_free(layer);
 }
 
+static void layer_destroy(void *self) { mtl_layer_destroy(self); }
+
 RT_CLASS rt_layer_class = {.name = "CAMetalLayer", .destroy = layer_destroy};
+_Static_assert(sizeof(CAMetalLayer) <= MTL_LAYER_BYTES, "variables of subclasses begin there");
 
 static bool valid(const CAMetalLayer *layer, const char *call) {
-    if (rt_is(layer, &rt_layer_class)) return true;
+    if (layer && (layer->object.cls == &rt_layer_class || layer->object.cls->base)) return true;
     rt_misuse(NULL, layer ? RT_RULE_wrong_class : RT_RULE_null_object, call, "layer");
     return false;
 }
 
-CAMetalLayer *ca_metal_layer_new(void) {
-    CAMetalLayer *layer = rt_new(&rt_layer_class, sizeof *layer);
+MTLClass *mtl_layer_subclass(void (*destroy)(void *layer)) {
+    RtClass *record = rt_alloc_aligned(sizeof *record, _Alignof(RtClass));
+    if (!record) return NULL;
+    *record = (RtClass){.name = rt_layer_class.name, .destroy = destroy, .base = &rt_layer_class};
+    return (MTLClass *)record;
+}
+
+CAMetalLayer *mtl_layer_new(const MTLClass *record, size_t n_bytes) {
+    CAMetalLayer *layer = rt_new((const RtClass *)record, n_bytes);
     if (!layer) return NULL;
     pthread_mutex_init(&layer->lock, NULL);
     pthread_condattr_t clock; // waits must not follow the clock on the wall
@@ -51,6 +60,10 @@ CAMetalLayer *ca_metal_layer_new(void) {
     layer->max_drawables = RT_LAYER_DRAWABLES;
     layer->last_show = &layer->shows;
     return layer;
+}
+
+CAMetalLayer *ca_metal_layer_new(void) {
+    return mtl_layer_new((const MTLClass *)&rt_layer_class, sizeof(CAMetalLayer));
 }
 
 // ---- Properties ----
@@ -244,13 +257,22 @@ bool ca_metal_layer_open_window(CAMetalLayer *layer, const char *title, MTLError
 }
 
 bool ca_metal_layer_poll_window(CAMetalLayer *layer) {
+    bool wanted = false;
+    if (!ca_metal_layer_poll_window_asked(layer, &wanted)) return false;
+    if (wanted) ca_metal_layer_close_window(layer);
+    return !wanted;
+}
+
+bool ca_metal_layer_poll_window_asked(CAMetalLayer *layer, bool *close_wanted) {
+    *close_wanted = false;
     if (!valid(layer, __func__)) return false;
     pthread_mutex_lock(&layer->lock);
     if (layer->window) {
         RtWindowEvents events = rt_window_poll(layer->window);
         if (events.resized && events.width && events.height)
             layer->size = (CGSize){events.width, events.height};
-        if (events.closed) {
+        *close_wanted = events.close_wanted;
+        if (events.gone) {
             rt_window_close(layer->window);
             layer->window = NULL;
         }

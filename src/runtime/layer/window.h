@@ -11,7 +11,8 @@
 typedef struct RtWindow RtWindow;
 
 typedef struct RtWindowEvents {
-    bool closed; // by its user, or the display is gone
+    bool close_wanted; // by its user
+    bool gone;         // the display is
     bool resized;
     uint32_t width, height; // if resized
 } RtWindowEvents;

@@ -253,10 +253,10 @@ RtWindowEvents rt_window_poll(RtWindow *w) {
         again |= kind == EXPOSE;
         if (kind == CLIENT_MESSAGE && e->message.type == w->protocols &&
             e->message.data[0] == w->delete_window)
-            events.closed = true;
+            events.close_wanted = true;
     }
     if (again && !events.resized) rt_window_show(w); // a part was hidden: the picture once more
-    if (w->dead || x.xcb_connection_has_error(w->connection)) events.closed = w->dead = true;
+    if (w->dead || x.xcb_connection_has_error(w->connection)) events.gone = w->dead = true;
     return events;
 }
 

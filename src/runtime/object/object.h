@@ -18,6 +18,7 @@ typedef struct RtClass {
     void *(*owner)(
         const void *); // not NULL: a part of this object, whose count is the one that counts
     size_t label_at;   // offset of its RtLabel, for the leak report; 0: it has none
+    const struct RtClass *base; // not NULL: its objects begin as those of this class
 } RtClass;
 _Static_assert(offsetof(RtClass, name) == offsetof(MTLClass, name), "a record begins as MTLClass");
 #define RT_CLASS __attribute__((section("ingot_classes"), used)) RtClass

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// NSApplication.m: the loop of the main thread, launching, the end, and what a storyboard would do.
+#include <objc/runtime.h>
+#include <stdlib.h>
+#include "appkit/appkit_int.h"
+
+SHOWN NSNotificationName const NSApplicationWillFinishLaunchingNotification =
+    @"NSApplicationWillFinishLaunchingNotification";
+SHOWN NSNotificationName const NSApplicationDidFinishLaunchingNotification =
+    @"NSApplicationDidFinishLaunchingNotification";
+SHOWN NSNotificationName const NSApplicationWillTerminateNotification =
+    @"NSApplicationWillTerminateNotification";
+SHOWN NSApplication *NSApp;
+
+static const NSTimeInterval between_ticks = 0.01; // X11 is asked that often
+
+SHOWN @implementation NSApplication {
+    NSMutableArray<NSWindow *> *_windows; // also those that are out of sight
+    BOOL _launched, _stopped;
+}
+
++ (NSApplication *)sharedApplication {
+    static dispatch_once_t once;
+    dispatch_once(&once, ^{
+      NSApp = [[self alloc] init];
+    });
+    return NSApp;
+}
+- (instancetype)init {
+    if ((self = [super init])) _windows = [NSMutableArray new];
+    return self;
+}
+
+// ---- Windows ----
+
+- (NSArray *)windows {
+    return [_windows copy];
+}
+- (NSWindow *)mainWindow {
+    for (NSWindow *window in _windows)
+        if (window.visible) return window;
+    return nil;
+}
+- (NSWindow *)keyWindow {
+    return self.mainWindow;
+}
+- (void)addWindow:(NSWindow *)window {
+    if ([_windows indexOfObjectIdenticalTo:window] == NSNotFound) [_windows addObject:window];
+}
+- (void)windowClosed:(NSWindow *)window {
+    [_windows removeObjectIdenticalTo:window];
+    id<NSApplicationDelegate> delegate = self.delegate;
+    SEL last = @selector(applicationShouldTerminateAfterLastWindowClosed:);
+    if (!_windows.count && [delegate respondsToSelector:last] &&
+        [delegate applicationShouldTerminateAfterLastWindowClosed:self])
+        [self terminate:nil];
+}
+
+// ---- Beginning and end ----
+
+- (BOOL)isActive {
+    return _running;
+}
+- (BOOL)setActivationPolicy:(NSApplicationActivationPolicy)policy {
+    _activationPolicy = policy;
+    return YES;
+}
+- (void)activateIgnoringOtherApps:(BOOL)flag {
+    (void)flag;
+}
+- (void)activate {
+}
+- (void)finishLaunching {
+    if (_launched) return;
+    _launched = YES;
+    appkit_tell(self, self.delegate, NSApplicationWillFinishLaunchingNotification,
+                @selector(applicationWillFinishLaunching:));
+    appkit_tell(self, self.delegate, NSApplicationDidFinishLaunchingNotification,
+                @selector(applicationDidFinishLaunching:));
+}
+- (void)run {
+    @autoreleasepool {
+        _running = YES, _stopped = NO;
+        [self finishLaunching];
+    }
+    while (!_stopped) {
+        @autoreleasepool {
+            for (NSWindow *window in self.windows) [window tick];
+            [NSRunLoop.mainRunLoop runMode:NSDefaultRunLoopMode
+                                beforeDate:[NSDate dateWithTimeIntervalSinceNow:between_ticks]];
+        }
+    }
+    _running = NO;
+}
+- (void)stop:(id)sender {
+    (void)sender;
+    _stopped = YES;
+}
+- (void)terminate:(id)sender {
+    (void)sender;
+    id<NSApplicationDelegate> delegate = self.delegate;
+    if ([delegate respondsToSelector:@selector(applicationShouldTerminate:)] &&
+        [delegate applicationShouldTerminate:self] != NSTerminateNow)
+        return;
+    appkit_tell(self, self.delegate, NSApplicationWillTerminateNotification,
+                @selector(applicationWillTerminate:));
+    exit(0);
+}
+@end
+
+// ---- In place of a storyboard ----
+
+// The first class of the program's that the question is true of.
+static Class class_where(bool (*fits)(Class)) {
+    unsigned n = 0;
+    Class *all = objc_copyClassList(&n), found = Nil;
+    for (unsigned i = 0; i < n && !found; i++)
+        if (fits(all[i])) found = all[i];
+    free(all);
+    return found;
+}
+static bool is_delegate(Class cls) {
+    return class_conformsToProtocol(cls, @protocol(NSApplicationDelegate));
+}
+static bool is_controller(Class cls) {
+    for (Class above = class_getSuperclass(cls); above; above = class_getSuperclass(above))
+        if (above == NSViewController.class) return true;
+    return false;
+}
+
+static void open_window(Class controller_class) {
+    NSViewController *controller = [controller_class new];
+    NSRect frame = NSMakeRect(0, 0, 800, 600);
+    Class view_class = NSClassFromString(@"MTKView") ?: NSView.class;
+    // A controller with a loadView of its own makes its view itself.
+    if ([controller methodForSelector:@selector(loadView)] ==
+        [NSViewController instanceMethodForSelector:@selector(loadView)]) {
+        controller.view = [[view_class alloc] initWithFrame:frame];
+        [controller viewDidLoad];
+    }
+    NSWindow *window = [NSWindow windowWithContentViewController:controller];
+    if (!window.title.length) window.title = NSProcessInfo.processInfo.processName;
+    [window makeKeyAndOrderFront:nil];
+}
+
+SHOWN int NSApplicationMain(int argc, const char *argv[]) {
+    (void)argc, (void)argv;
+    static id made; // NSApplication holds its delegate weakly; a storyboard holds it
+    @autoreleasepool {
+        NSApplication *app = NSApplication.sharedApplication;
+        if (!app.delegate) app.delegate = made = [class_where(is_delegate) new];
+        [app finishLaunching];
+        Class controller = app.windows.count ? Nil : class_where(is_controller);
+        if (controller) open_window(controller);
+        [app run];
+    }
+    return EXIT_SUCCESS;
+}
