@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes ingot/_tensor.pyi from the extension itself, as pymetal_stubs.py does for pymetal.
 
-    PYTHONPATH=build/python python3 python/ingot_stubs.py [--check] [FOLDER]
+    PYTHONPATH=build/python python3 python/ingot_stubs.py FOLDER
 
 The first line of a docstring is the signature with types. The rest of the package is Python with
-annotations and needs no stubs. --check writes nothing and fails if the file differs.
+annotations and needs no stubs.
 """
 
 import importlib.util
@@ -16,7 +16,6 @@ import sys
 if __name__ == "__main__":
     del sys.path[0]  # this folder: its packages have no extensions
 
-import ingot as ig  # noqa: E402
 from ingot import _tensor  # noqa: E402
 
 spec = importlib.util.spec_from_file_location("stubs", pathlib.Path(__file__).parent / "pymetal_stubs.py")
@@ -158,20 +157,5 @@ def files():
     return {"_tensor.pyi": module()}
 
 
-def main():
-    arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
-    folder = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).parent / "ingot")
-    for name, content in files().items():
-        path = folder / name
-        if path.exists() and path.read_text(encoding="utf-8") == content:
-            print("nothing to do")
-        elif "--check" in sys.argv:
-            raise SystemExit(f"stale: {name} (run python/ingot_stubs.py)")
-        else:
-            path.write_text(content, encoding="utf-8")
-            print(f"written: {name}")
-    assert ig.__all__
-
-
 if __name__ == "__main__":
-    main()
+    stubs.write(files())

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the .pyi files of pymetal from the module itself.
 
-    PYTHONPATH=build/python python3 python/pymetal_stubs.py [--check] [FOLDER]
+    PYTHONPATH=build/python python3 python/pymetal_stubs.py FOLDER
 
 The extension's docstrings carry the types: a method's first line is its signature with types,
 a property's text begins with its type and, where it cannot be set, "read-only". Everything in a
 stub comes from there, so that stubs, documentation and argument parsing cannot disagree.
-FOLDER is where the package's sources lie; --check writes nothing and fails if a file differs.
+The build calls it for its own package (CMakeLists.txt): FOLDER is where the package lies.
 """
 
 import enum
@@ -185,21 +185,14 @@ def files():
     return result
 
 
-def main():
-    arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
-    folder = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).parent / "pymetal")
-    stale = []
-    for name, content in files().items():
-        path = folder / name
-        if path.exists() and path.read_text(encoding="utf-8") == content:
-            continue
-        stale.append(name)
-        if "--check" not in sys.argv:
-            path.write_text(content, encoding="utf-8")
-    if "--check" in sys.argv and stale:
-        raise SystemExit("stale: " + ", ".join(stale) + " (run python/pymetal_stubs.py)")
-    print("written: " + ", ".join(stale) if stale else "nothing to do")
+def write(made):
+    """Puts stubs, name -> text, into the folder that the command line names."""
+    folder = pathlib.Path(sys.argv[1])
+    for name, content in made.items():
+        part = folder / f"{name}.part"
+        part.write_text(content, encoding="utf-8")
+        part.replace(folder / name)  # whole or not at all, and never through a link
 
 
 if __name__ == "__main__":
-    main()
+    write(files())

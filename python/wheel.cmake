@@ -7,12 +7,14 @@
 #     pymetal/share/ingot/stdlib/
 #     pymetal/lib/libingot-tensor.so.0
 #     ingot/_tensor.abi3.so         looks for both libraries in ../pymetal/lib
+#     pymetal/*.pyi, ingot/*.pyi    the stubs, which the build makes
 #
 # A wheel cannot hold symbolic links: the library goes in under the name it is loaded by.
 # INGOT_BUNDLE_LLVM=ON adds LLVM and Clang (210 MB), for machines that have none.
 option(INGOT_BUNDLE_LLVM "put LLVM's libraries into the wheel" OFF)
 set(PART COMPONENT python EXCLUDE_FROM_ALL)
 install(TARGETS _pymetal LIBRARY DESTINATION pymetal ${PART})
+install(FILES ${_pymetal_STUBS} DESTINATION pymetal ${PART})
 install(PROGRAMS $<TARGET_FILE:ingot> DESTINATION pymetal/lib
     RENAME $<TARGET_SONAME_FILE_NAME:ingot> ${PART})
 install(TARGETS mslc RUNTIME DESTINATION pymetal/bin ${PART})
@@ -21,6 +23,7 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/src/compiler/stdlib/ DESTINATION pymetal/s
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION pymetal ${PART})
 if(TARGET _ingot_tensor)
     install(TARGETS _ingot_tensor LIBRARY DESTINATION ingot ${PART})
+    install(FILES ${_ingot_tensor_STUBS} DESTINATION ingot ${PART})
     install(PROGRAMS $<TARGET_FILE:ingot_tensor> DESTINATION pymetal/lib
         RENAME $<TARGET_SONAME_FILE_NAME:ingot_tensor> ${PART})
 endif()

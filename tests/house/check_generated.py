@@ -4,7 +4,6 @@
     python3 tests/house/check_generated.py
 
 Such a file says so in its first lines: "made by SCRIPT.py" or "written by SCRIPT.py"; the script prints it.
-(Stubs of the Python packages need the built modules: tests/python/test_stubs.py, test_ingot_stubs.py.)
 """
 import os
 import pathlib
