@@ -22,6 +22,7 @@
 #include <string.h>
 #include "ingot/tensor.h"
 #include "ingot/tensor_nn.h"
+#include "../gil.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
@@ -212,12 +213,6 @@ PyObject *from_device(State *state, IgDevice *device);
 bool to_dtype(State *state, PyObject *o, IgType *type);
 PyObject *from_dtype(State *state, IgType type);
 
-#define WITHOUT_GIL(...)                                                                           \
-    do {                                                                                           \
-        PyThreadState *python_thread = PyEval_SaveThread();                                        \
-        __VA_ARGS__;                                                                               \
-        PyEval_RestoreThread(python_thread);                                                       \
-    } while (0)
 // Memory of an object by its type's own functions: a subclass in Python has others.
 static inline void *new_object(PyTypeObject *type) {
     union {
@@ -273,13 +268,18 @@ static inline void free_object(PyObject *o) {
 #define ANY_OR(label) {.name = label, .kind = A_ANY, .text = "None", .or_none = true}
 
 #define UNUSED(type, parameter) type parameter __attribute__((unused))
+// What CPython calls for a row.
+#define CALLED(name, first)                                                                        \
+    static PyObject *name(PyObject *first, PyObject *const *args, Py_ssize_t n, PyObject *names)
+#define FUNCTION_OF(fn)                                                                            \
+    CALLED(function_##fn, module) {                                                                \
+        return call_op(PyModule_GetState(module), &op_##fn, NULL, args, n, names);                 \
+    }
 #define OP_(fn, kind, Result, type, flags_, returns_, doc_, ...)                                   \
     static const ArgSpec args_##fn[] = {__VA_ARGS__};                                              \
     static Result body_##fn type;                                                                  \
-    static PyObject *function_##fn(PyObject *module, PyObject *const *args, Py_ssize_t n,          \
-                                   PyObject *names);                                               \
-    static PyObject *method_##fn(PyObject *self, PyObject *const *args, Py_ssize_t n,              \
-                                 PyObject *names);                                                 \
+    CALLED(function_##fn, module);                                                                 \
+    CALLED(method_##fn, self);                                                                     \
     static const Op op_##fn = {.name = #fn,                                                        \
                                .function = (PyCFunction)(void (*)(void))function_##fn,             \
                                .method = (PyCFunction)(void (*)(void))method_##fn,                 \
@@ -289,12 +289,8 @@ static inline void free_object(PyObject *o) {
                                .flags = flags_,                                                    \
                                .returns = returns_,                                                \
                                .doc = doc_};                                                       \
-    static PyObject *function_##fn(PyObject *module, PyObject *const *args, Py_ssize_t n,          \
-                                   PyObject *names) {                                              \
-        return call_op(PyModule_GetState(module), &op_##fn, NULL, args, n, names);                 \
-    }                                                                                              \
-    static PyObject *method_##fn(PyObject *self, PyObject *const *args, Py_ssize_t n,              \
-                                 PyObject *names) {                                                \
+    FUNCTION_OF(fn)                                                                                \
+    CALLED(method_##fn, self) {                                                                    \
         return call_op(((Tensor *)self)->state, &op_##fn, self, args, n, names);                   \
     }                                                                                              \
     static Result body_##fn type
@@ -306,4 +302,18 @@ static inline void free_object(PyObject *o) {
 #define OBJECT_OP(flags, fn, returns, doc, ...)                                                    \
     OP_(fn, object, PyObject *, (UNUSED(State *, state), UNUSED(const Arg *, a)), flags, returns,  \
         doc, __VA_ARGS__)
+// A function of the module without arguments.
+#define PLAIN_OP(fn, returns_, doc_)                                                               \
+    static const ArgSpec args_##fn[1];                                                             \
+    static PyObject *body_##fn(State *state, const Arg *a);                                        \
+    CALLED(function_##fn, module);                                                                 \
+    static const Op op_##fn = {.name = #fn,                                                        \
+                               .function = (PyCFunction)(void (*)(void))function_##fn,             \
+                               .object = body_##fn,                                                \
+                               .args = args_##fn,                                                  \
+                               .flags = AS_FUNCTION,                                               \
+                               .returns = returns_,                                                \
+                               .doc = doc_};                                                       \
+    FUNCTION_OF(fn)                                                                                \
+    static PyObject *body_##fn(UNUSED(State *, state), UNUSED(const Arg *, a))
 #endif

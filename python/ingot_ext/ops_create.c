@@ -222,25 +222,8 @@ OBJECT_OP(AS_FUNCTION, set_default_dtype, "None",
     state->default_dtype = a[0].type;
     return Py_NewRef(Py_None);
 }
-static const ArgSpec no_args[1];
-static PyObject *body_get_default_dtype(State *state, const Arg *a) {
-    (void)a;
+PLAIN_OP(get_default_dtype, "DType", "The floating type of functions that are given none.") {
     return from_dtype(state, state->default_dtype);
-}
-static PyObject *function_get_default_dtype(PyObject *module, PyObject *const *args, Py_ssize_t n,
-                                            PyObject *names);
-static const Op op_get_default_dtype = {
-    .name = "get_default_dtype",
-    .function = (PyCFunction)(void (*)(void))function_get_default_dtype,
-    .object = body_get_default_dtype,
-    .args = no_args,
-    .n_args = 0,
-    .flags = AS_FUNCTION,
-    .returns = "DType",
-    .doc = "The floating type of functions that are given none."};
-static PyObject *function_get_default_dtype(PyObject *module, PyObject *const *args, Py_ssize_t n,
-                                            PyObject *names) {
-    return call_op(PyModule_GetState(module), &op_get_default_dtype, NULL, args, n, names);
 }
 
 const Op *const ops_create[] = {&op_zeros,

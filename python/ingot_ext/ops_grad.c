@@ -62,32 +62,16 @@ OBJECT_OP(AS_FUNCTION, _grad, "list[Tensor]", "grad() with lists.", TENSORS("out
 
 // ---- Modes of the thread ----
 
-#define PLAIN(fn, returns_, doc_)                                                                  \
-    static PyObject *body_##fn(State *state, const Arg *a);                                        \
-    static PyObject *function_##fn(PyObject *module, PyObject *const *args, Py_ssize_t n,          \
-                                   PyObject *names);                                               \
-    static const Op op_##fn = {.name = #fn,                                                        \
-                               .function = (PyCFunction)(void (*)(void))function_##fn,             \
-                               .object = body_##fn,                                                \
-                               .args = none,                                                       \
-                               .flags = AS_FUNCTION,                                               \
-                               .returns = returns_,                                                \
-                               .doc = doc_};                                                       \
-    static PyObject *function_##fn(PyObject *module, PyObject *const *args, Py_ssize_t n,          \
-                                   PyObject *names) {                                              \
-        return call_op(PyModule_GetState(module), &op_##fn, NULL, args, n, names);                 \
-    }                                                                                              \
-    static PyObject *body_##fn(UNUSED(State *, state), UNUSED(const Arg *, a))
-static const ArgSpec none[1];
-PLAIN(_no_grad_begin, "None", "The thread's operations remember nothing from here on.") {
+PLAIN_OP(_no_grad_begin, "None", "The thread's operations remember nothing from here on.") {
     ig_no_grad_begin();
     return Py_NewRef(Py_None);
 }
-PLAIN(_no_grad_end, "None", "Ends _no_grad_begin().") {
+PLAIN_OP(_no_grad_end, "None", "Ends _no_grad_begin().") {
     ig_no_grad_end();
     return Py_NewRef(Py_None);
 }
-PLAIN(is_grad_enabled, "bool", "Whether operations of this thread remember how they were made.") {
+PLAIN_OP(is_grad_enabled, "bool",
+         "Whether operations of this thread remember how they were made.") {
     return PyBool_FromLong(ig_grad_enabled());
 }
 

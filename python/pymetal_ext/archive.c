@@ -18,11 +18,9 @@ METHOD(BinaryArchiveDescriptor, set_url, "None", "Sets the file to open.", PATH(
 
 static const Method *const BinaryArchiveDescriptor_methods[] = {&BinaryArchiveDescriptor_set_url,
                                                                 NULL};
-const Class class_BinaryArchiveDescriptor = {.name = "BinaryArchiveDescriptor",
-                                             .doc = "How a binary archive is opened.",
-                                             .methods = BinaryArchiveDescriptor_methods,
-                                             .fields = BinaryArchiveDescriptor_fields,
-                                             .factory = "binary_archive_descriptor"};
+DEFINE_CLASS(BinaryArchiveDescriptor, "How a binary archive is opened.",
+             .methods = BinaryArchiveDescriptor_methods, .fields = BinaryArchiveDescriptor_fields,
+             .factory = "binary_archive_descriptor");
 
 #define BINARY_ARCHIVE_PROPS(RO, RW)                                                               \
     DEVICE(RO, BinaryArchive, binary_archive) LABEL(RW, BinaryArchive, binary_archive)
@@ -55,10 +53,8 @@ METHOD(BinaryArchive, serialize_to_url, "None", "Writes the archive to a file, i
 
 static const Method *const BinaryArchive_methods[] = {&BinaryArchive_add_compute_pipeline_functions,
                                                       &BinaryArchive_serialize_to_url, NULL};
-const Class class_BinaryArchive = {.name = "BinaryArchive",
-                                   .doc = "Pipelines with their machine code, for a file.",
-                                   .methods = BinaryArchive_methods,
-                                   .props = BinaryArchive_props};
+DEFINE_CLASS(BinaryArchive, "Pipelines with their machine code, for a file.",
+             .methods = BinaryArchive_methods, .props = BinaryArchive_props);
 
 // ---- Capture ----
 
@@ -83,10 +79,8 @@ METHOD0(CaptureScope, end_scope, "None", "Ends it, and a capture of it.") {
 
 static const Method *const CaptureScope_methods[] = {&CaptureScope_begin_scope,
                                                      &CaptureScope_end_scope, NULL};
-const Class class_CaptureScope = {.name = "CaptureScope",
-                                  .doc = "A stretch of work that can be captured.",
-                                  .methods = CaptureScope_methods,
-                                  .props = CaptureScope_props};
+DEFINE_CLASS(CaptureScope, "A stretch of work that can be captured.",
+             .methods = CaptureScope_methods, .props = CaptureScope_props);
 
 static const Field CaptureDescriptor_fields[] = {
     {{"capture_object", K_CAPTURED, 0, "None", 0, true}, "Whose work is captured.", false},
@@ -94,11 +88,9 @@ static const Field CaptureDescriptor_fields[] = {
     {{"output_url", K_PATH, 0, "None", 0, true}, "A file that does not exist yet.", false},
     NO_FIELD,
 };
-const Class class_CaptureDescriptor = {.name = "CaptureDescriptor",
-                                       .doc = "What is captured, and where to.",
-                                       .fields = CaptureDescriptor_fields,
-                                       .factory = "capture_descriptor",
-                                       .constructible = true};
+DEFINE_CLASS(CaptureDescriptor, "What is captured, and where to.",
+             .fields = CaptureDescriptor_fields, .factory = "capture_descriptor",
+             .constructible = true);
 
 #define CAPTURE_MANAGER_PROPS(RO, RW)                                                              \
     RO(CaptureManager, is_capturing, "bool", "Whether a capture is on.",                           \
@@ -184,7 +176,5 @@ static const Method *const CaptureManager_methods[] = {
     &CaptureManager_supports_destination,
     NULL,
 };
-const Class class_CaptureManager = {.name = "CaptureManager",
-                                    .doc = "Starts and stops captures.",
-                                    .methods = CaptureManager_methods,
-                                    .props = CaptureManager_props};
+DEFINE_CLASS(CaptureManager, "Starts and stops captures.", .methods = CaptureManager_methods,
+             .props = CaptureManager_props);

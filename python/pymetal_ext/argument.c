@@ -13,10 +13,8 @@ static const Field ArgumentDescriptor_fields[] = {
     {SIZE_OR("constant_block_alignment", 0), "0: the type's own.", false},
     NO_FIELD,
 };
-const Class class_ArgumentDescriptor = {.name = "ArgumentDescriptor",
-                                        .doc = "A member of an argument buffer.",
-                                        .fields = ArgumentDescriptor_fields,
-                                        .factory = "argument_descriptor"};
+DEFINE_CLASS(ArgumentDescriptor, "A member of an argument buffer.",
+             .fields = ArgumentDescriptor_fields, .factory = "argument_descriptor");
 
 #define ARGUMENT_ENCODER_PROPS(RO, RW)                                                             \
     RO(ArgumentEncoder, encoded_length, "int", "Bytes of an argument buffer.",                     \
@@ -113,7 +111,5 @@ static const Method *const ArgumentEncoder_methods[] = {
     &ArgumentEncoder_new_argument_encoder_for_buffer_at_index,
     NULL,
 };
-const Class class_ArgumentEncoder = {.name = "ArgumentEncoder",
-                                     .doc = "Fills argument buffers.",
-                                     .methods = ArgumentEncoder_methods,
-                                     .props = ArgumentEncoder_props};
+DEFINE_CLASS(ArgumentEncoder, "Fills argument buffers.", .methods = ArgumentEncoder_methods,
+             .props = ArgumentEncoder_props);

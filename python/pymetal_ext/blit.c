@@ -205,7 +205,5 @@ static const Method *const BlitCommandEncoder_methods[] = {
     &BlitCommandEncoder_end_encoding,
     NULL,
 };
-const Class class_BlitCommandEncoder = {.name = "BlitCommandEncoder",
-                                        .doc = "Records copies and fills.",
-                                        .methods = BlitCommandEncoder_methods,
-                                        .props = BlitCommandEncoder_props};
+DEFINE_CLASS(BlitCommandEncoder, "Records copies and fills.", .methods = BlitCommandEncoder_methods,
+             .props = BlitCommandEncoder_props);

@@ -313,12 +313,10 @@ static const PyType_Slot Buffer_slots[] = {
     {Py_bf_getbuffer, (void *)(uintptr_t)buffer_get},
     {0, NULL},
 };
-const Class class_Buffer = {.name = "Buffer",
-                            .doc = "Memory that kernels and Python share. It has the buffer "
-                                   "protocol: memoryview(buffer) is its bytes.",
-                            .methods = Buffer_methods,
-                            .props = Buffer_props,
-                            .slots = Buffer_slots};
+DEFINE_CLASS(Buffer,
+             "Memory that kernels and Python share. It has the buffer "
+             "protocol: memoryview(buffer) is its bytes.",
+             .methods = Buffer_methods, .props = Buffer_props, .slots = Buffer_slots);
 
 // ---- BufferView ----
 
@@ -359,12 +357,9 @@ static const PyType_Slot BufferView_slots[] = {
     {Py_bf_getbuffer, (void *)(uintptr_t)view_get},
     {0, NULL},
 };
-const Class class_BufferView = {.name = "BufferView",
-                                .doc = "A buffer's memory with a shape and an element type.",
-                                .methods = BufferView_methods,
-                                .props = BufferView_props,
-                                .slots = BufferView_slots,
-                                .free_aux = free};
+DEFINE_CLASS(BufferView, "A buffer's memory with a shape and an element type.",
+             .methods = BufferView_methods, .props = BufferView_props, .slots = BufferView_slots,
+             .free_aux = free);
 
 // ---- Making buffers ----
 

@@ -21,11 +21,9 @@ static const Field ComputePipelineDescriptor_fields[] = {
      false},
     NO_FIELD,
 };
-const Class class_ComputePipelineDescriptor = {.name = "ComputePipelineDescriptor",
-                                               .doc = "How a compute pipeline is made.",
-                                               .fields = ComputePipelineDescriptor_fields,
-                                               .factory = "compute_pipeline_descriptor",
-                                               .constructible = true};
+DEFINE_CLASS(ComputePipelineDescriptor, "How a compute pipeline is made.",
+             .fields = ComputePipelineDescriptor_fields, .factory = "compute_pipeline_descriptor",
+             .constructible = true);
 
 void pipeline_parts_free(PipelineParts *parts) {
     free(parts->functions);
@@ -121,10 +119,8 @@ METHOD(ComputePipelineState, new_visible_function_table, "VisibleFunctionTable |
 
 static const Method *const ComputePipelineState_methods[] = {
     &ComputePipelineState_function_handle, &ComputePipelineState_new_visible_function_table, NULL};
-const Class class_ComputePipelineState = {.name = "ComputePipelineState",
-                                          .doc = "A kernel compiled for the device.",
-                                          .methods = ComputePipelineState_methods,
-                                          .props = ComputePipelineState_props};
+DEFINE_CLASS(ComputePipelineState, "A kernel compiled for the device.",
+             .methods = ComputePipelineState_methods, .props = ComputePipelineState_props);
 
 // ---- ComputeCommandEncoder: state ----
 
@@ -387,7 +383,5 @@ static const Method *const ComputeCommandEncoder_methods[] = {
     &ComputeCommandEncoder_end_encoding,
     NULL,
 };
-const Class class_ComputeCommandEncoder = {.name = "ComputeCommandEncoder",
-                                           .doc = "Records dispatches of kernels.",
-                                           .methods = ComputeCommandEncoder_methods,
-                                           .props = ComputeCommandEncoder_props};
+DEFINE_CLASS(ComputeCommandEncoder, "Records dispatches of kernels.",
+             .methods = ComputeCommandEncoder_methods, .props = ComputeCommandEncoder_props);

@@ -384,7 +384,5 @@ static const Method *const Device_methods[] = {
     &Device_new_binary_archive,
     NULL,
 };
-const Class class_Device = {.name = "Device",
-                            .doc = "What runs kernels; everything is made by it.",
-                            .methods = Device_methods,
-                            .props = Device_props};
+DEFINE_CLASS(Device, "What runs kernels; everything is made by it.", .methods = Device_methods,
+             .props = Device_props);

@@ -6,14 +6,11 @@
 
 #define FENCE_PROPS(RO, RW) DEVICE(RO, Fence, fence) LABEL(RW, Fence, fence)
 PROPS(Fence, FENCE_PROPS);
-const Class class_Fence = {
-    .name = "Fence", .doc = "Orders encoders that use untracked resources.", .props = Fence_props};
+DEFINE_CLASS(Fence, "Orders encoders that use untracked resources.", .props = Fence_props);
 
 #define EVENT_PROPS(RO, RW) DEVICE(RO, Event, event) LABEL(RW, Event, event)
 PROPS(Event, EVENT_PROPS);
-const Class class_Event = {.name = "Event",
-                           .doc = "A number that grows and orders command buffers.",
-                           .props = Event_props};
+DEFINE_CLASS(Event, "A number that grows and orders command buffers.", .props = Event_props);
 
 #define SHARED_EVENT_PROPS(RO, RW)                                                                 \
     RW(SharedEvent, signaled_value, "int", "The value; setting it lets those go on that wait.",    \
@@ -73,10 +70,8 @@ METHOD(SharedEvent, notify_listener, "None",
 
 static const Method *const SharedEvent_methods[] = {&SharedEvent_wait_until_signaled_value,
                                                     &SharedEvent_notify_listener, NULL};
-const Class class_SharedEvent = {.name = "SharedEvent",
-                                 .doc = "An event that the CPU reads, raises and awaits too.",
-                                 .methods = SharedEvent_methods,
-                                 .props = SharedEvent_props};
+DEFINE_CLASS(SharedEvent, "An event that the CPU reads, raises and awaits too.",
+             .methods = SharedEvent_methods, .props = SharedEvent_props);
 
 CLASS_METHOD0(SharedEventListener, shared_event_listener, "SharedEventListener",
               "A listener with a thread of its own.") {
@@ -92,6 +87,5 @@ CLASS_METHOD0(SharedEventListener, shared_listener, "SharedEventListener",
 
 static const Method *const SharedEventListener_methods[] = {
     &SharedEventListener_shared_event_listener, &SharedEventListener_shared_listener, NULL};
-const Class class_SharedEventListener = {.name = "SharedEventListener",
-                                         .doc = "Calls handlers when shared events are raised.",
-                                         .methods = SharedEventListener_methods};
+DEFINE_CLASS(SharedEventListener, "Calls handlers when shared events are raised.",
+             .methods = SharedEventListener_methods);

@@ -16,11 +16,9 @@ static const Field IndirectCommandBufferDescriptor_fields[] = {
     {SIZE_OR("max_fragment_buffer_bind_count", 0), "Fragment buffers of a draw.", false},
     NO_FIELD,
 };
-const Class class_IndirectCommandBufferDescriptor = {
-    .name = "IndirectCommandBufferDescriptor",
-    .doc = "How an indirect command buffer is made.",
-    .fields = IndirectCommandBufferDescriptor_fields,
-    .factory = "indirect_command_buffer_descriptor"};
+DEFINE_CLASS(IndirectCommandBufferDescriptor, "How an indirect command buffer is made.",
+             .fields = IndirectCommandBufferDescriptor_fields,
+             .factory = "indirect_command_buffer_descriptor");
 
 #define INDIRECT_COMMAND_BUFFER_PROPS(RO, RW)                                                      \
     RO(IndirectCommandBuffer, size, "int", "The number of commands.",                              \
@@ -47,10 +45,8 @@ METHOD(IndirectCommandBuffer, reset_with_range, "None", "Empties commands.",
 static const Method *const IndirectCommandBuffer_methods[] = {
     &IndirectCommandBuffer_indirect_compute_command_at_index,
     &IndirectCommandBuffer_reset_with_range, NULL};
-const Class class_IndirectCommandBuffer = {.name = "IndirectCommandBuffer",
-                                           .doc = "Commands encoded once and executed often.",
-                                           .methods = IndirectCommandBuffer_methods,
-                                           .props = IndirectCommandBuffer_props};
+DEFINE_CLASS(IndirectCommandBuffer, "Commands encoded once and executed often.",
+             .methods = IndirectCommandBuffer_methods, .props = IndirectCommandBuffer_props);
 
 // ---- IndirectComputeCommand ----
 
@@ -134,9 +130,8 @@ static const Method *const IndirectComputeCommand_methods[] = {
     &IndirectComputeCommand_reset,
     NULL,
 };
-const Class class_IndirectComputeCommand = {.name = "IndirectComputeCommand",
-                                            .doc = "A dispatch in an indirect command buffer.",
-                                            .methods = IndirectComputeCommand_methods};
+DEFINE_CLASS(IndirectComputeCommand, "A dispatch in an indirect command buffer.",
+             .methods = IndirectComputeCommand_methods);
 
 // ---- Function handles and tables ----
 
@@ -147,9 +142,7 @@ const Class class_IndirectComputeCommand = {.name = "IndirectComputeCommand",
        from_enum(state, E_FunctionType, mtl_function_handle_function_type(self->native)))          \
     DEVICE(RO, FunctionHandle, function_handle)
 PROPS(FunctionHandle, FUNCTION_HANDLE_PROPS);
-const Class class_FunctionHandle = {.name = "FunctionHandle",
-                                    .doc = "A visible function in a pipeline.",
-                                    .props = FunctionHandle_props};
+DEFINE_CLASS(FunctionHandle, "A visible function in a pipeline.", .props = FunctionHandle_props);
 
 #define VISIBLE_FUNCTION_TABLE_PROPS(RO, RW)                                                       \
     RO(VisibleFunctionTable, function_count, "int", "Entries.",                                    \
@@ -168,7 +161,5 @@ METHOD(VisibleFunctionTable, set_function, "None", "Fills in an entry; None empt
 
 static const Method *const VisibleFunctionTable_methods[] = {&VisibleFunctionTable_set_function,
                                                              NULL};
-const Class class_VisibleFunctionTable = {.name = "VisibleFunctionTable",
-                                          .doc = "Functions that kernels call by number.",
-                                          .methods = VisibleFunctionTable_methods,
-                                          .props = VisibleFunctionTable_props};
+DEFINE_CLASS(VisibleFunctionTable, "Functions that kernels call by number.",
+             .methods = VisibleFunctionTable_methods, .props = VisibleFunctionTable_props);

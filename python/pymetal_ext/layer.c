@@ -89,10 +89,8 @@ METHOD0(MetalLayer, close_window, "None", "Goes on off-screen.") {
 static const Method *const MetalLayer_methods[] = {
     &MetalLayer_layer,       &MetalLayer_next_drawable, &MetalLayer_open_window,
     &MetalLayer_poll_window, &MetalLayer_close_window,  NULL};
-const Class class_MetalLayer = {.name = "MetalLayer",
-                                .doc = "A layer that hands out drawables.",
-                                .methods = MetalLayer_methods,
-                                .props = MetalLayer_props};
+DEFINE_CLASS(MetalLayer, "A layer that hands out drawables.", .methods = MetalLayer_methods,
+             .props = MetalLayer_props);
 
 #define METAL_DRAWABLE_PROPS(RO, RW)                                                               \
     RO(MetalDrawable, texture, "Texture", "What is drawn into.",                                   \
@@ -126,7 +124,5 @@ METHOD(MetalDrawable, present_after_minimum_duration, "None",
 static const Method *const MetalDrawable_methods[] = {
     &MetalDrawable_present, &MetalDrawable_present_at_time,
     &MetalDrawable_present_after_minimum_duration, NULL};
-const Class class_MetalDrawable = {.name = "MetalDrawable",
-                                   .doc = "A texture that a layer shows.",
-                                   .methods = MetalDrawable_methods,
-                                   .props = MetalDrawable_props};
+DEFINE_CLASS(MetalDrawable, "A texture that a layer shows.", .methods = MetalDrawable_methods,
+             .props = MetalDrawable_props);

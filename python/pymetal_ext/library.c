@@ -22,11 +22,8 @@ static const Field CompileOptions_fields[] = {
     {SIZE_OR("max_total_threads_per_threadgroup", 0), "0: as the functions say.", false},
     NO_FIELD,
 };
-const Class class_CompileOptions = {.name = "CompileOptions",
-                                    .doc = "How source is compiled.",
-                                    .fields = CompileOptions_fields,
-                                    .factory = "compile_options",
-                                    .constructible = true};
+DEFINE_CLASS(CompileOptions, "How source is compiled.", .fields = CompileOptions_fields,
+             .factory = "compile_options", .constructible = true);
 
 typedef struct Strings { // texts that a descriptor points to
     PyObject *kept, *values;
@@ -257,10 +254,8 @@ static const PyType_Slot FunctionConstantValues_slots[] = {
     {Py_tp_new, (void *)(uintptr_t)new_values},
     {0, NULL},
 };
-const Class class_FunctionConstantValues = {.name = "FunctionConstantValues",
-                                            .doc = "Values for a function's constants.",
-                                            .methods = FunctionConstantValues_methods,
-                                            .slots = FunctionConstantValues_slots};
+DEFINE_CLASS(FunctionConstantValues, "Values for a function's constants.",
+             .methods = FunctionConstantValues_methods, .slots = FunctionConstantValues_slots);
 
 // ---- FunctionConstant, Function ----
 
@@ -274,9 +269,8 @@ const Class class_FunctionConstantValues = {.name = "FunctionConstantValues",
     RO(FunctionConstant, required, "bool", "Whether the function needs a value.",                  \
        from_bool(mtl_function_constant_required(self->native)))
 PROPS(FunctionConstant, FUNCTION_CONSTANT_PROPS);
-const Class class_FunctionConstant = {.name = "FunctionConstant",
-                                      .doc = "A constant that gets its value with the function.",
-                                      .props = FunctionConstant_props};
+DEFINE_CLASS(FunctionConstant, "A constant that gets its value with the function.",
+             .props = FunctionConstant_props);
 
 static PyObject *constants_of(State *state, Object *self) {
     PyObject *dict = PyDict_New();
@@ -307,10 +301,8 @@ METHOD(Function, new_argument_encoder, "ArgumentEncoder | None",
 }
 
 static const Method *const Function_methods[] = {&Function_new_argument_encoder, NULL};
-const Class class_Function = {.name = "Function",
-                              .doc = "An entry point of a library.",
-                              .methods = Function_methods,
-                              .props = Function_props};
+DEFINE_CLASS(Function, "An entry point of a library.", .methods = Function_methods,
+             .props = Function_props);
 
 // ---- Library ----
 
@@ -372,7 +364,4 @@ METHOD0(Library, serialize, "bytes", "The library as the bytes of a metallib.") 
 
 static const Method *const Library_methods[] = {
     &Library_new_function, &Library_new_function_with_constant_values, &Library_serialize, NULL};
-const Class class_Library = {.name = "Library",
-                             .doc = "Compiled source.",
-                             .methods = Library_methods,
-                             .props = Library_props};
+DEFINE_CLASS(Library, "Compiled source.", .methods = Library_methods, .props = Library_props);

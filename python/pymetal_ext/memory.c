@@ -10,10 +10,8 @@ static const Field HeapDescriptor_fields[] = {
     {ENUM_OR("type", HeapType, Automatic, 0), "Who finds places for resources.", false},
     NO_FIELD,
 };
-const Class class_HeapDescriptor = {.name = "HeapDescriptor",
-                                    .doc = "How a heap is made.",
-                                    .fields = HeapDescriptor_fields,
-                                    .factory = "heap_descriptor"};
+DEFINE_CLASS(HeapDescriptor, "How a heap is made.", .fields = HeapDescriptor_fields,
+             .factory = "heap_descriptor");
 
 #define HEAP_PROPS(RO, RW)                                                                         \
     RO(Heap, size, "int", "Bytes.", from_u64(mtl_heap_size(self->native)))                         \
@@ -69,10 +67,8 @@ METHOD(Heap, set_purgeable_state, "PurgeableState", "Sets the state and returns 
 
 static const Method *const Heap_methods[] = {&Heap_max_available_size, &Heap_new_buffer,
                                              &Heap_new_texture, &Heap_set_purgeable_state, NULL};
-const Class class_Heap = {.name = "Heap",
-                          .doc = "Memory from which buffers and textures are made.",
-                          .methods = Heap_methods,
-                          .props = Heap_props};
+DEFINE_CLASS(Heap, "Memory from which buffers and textures are made.", .methods = Heap_methods,
+             .props = Heap_props);
 
 // ---- ResidencySet ----
 
@@ -149,7 +145,5 @@ static const Method *const ResidencySet_methods[] = {&ResidencySet_add_allocatio
                                                      &ResidencySet_request_residency,
                                                      &ResidencySet_end_residency,
                                                      NULL};
-const Class class_ResidencySet = {.name = "ResidencySet",
-                                  .doc = "Allocations that are kept resident.",
-                                  .methods = ResidencySet_methods,
-                                  .props = ResidencySet_props};
+DEFINE_CLASS(ResidencySet, "Allocations that are kept resident.", .methods = ResidencySet_methods,
+             .props = ResidencySet_props);

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "ingot/metal.h"
+#include "../gil.h"
 
 // ---- Ids ----
 
@@ -247,14 +248,6 @@ MTLSize to_size(const Object *o);
 MTLOrigin to_origin(const Object *o);
 MTLRange to_range(const Object *o);
 
-// Runs statements while other threads of Python go on.
-#define WITHOUT_GIL(...)                                                                           \
-    do {                                                                                           \
-        PyThreadState *python_thread = PyEval_SaveThread();                                        \
-        __VA_ARGS__;                                                                               \
-        PyEval_RestoreThread(python_thread);                                                       \
-    } while (0)
-
 // ---- Conversions ----
 
 static inline PyObject *none(State *state) {
@@ -354,4 +347,7 @@ static inline PyObject *from_str(const char *s) {
        wrap(state, C_Device, mtl_##object##_device(self->native)))
 
 #define NO_FIELD {ANY(NULL), NULL, false}
+
+// The record of a class: its name, its text, then its parts (.methods = ..., .props = ...).
+#define DEFINE_CLASS(id, text, ...) const Class class_##id = {.name = #id, .doc = text, __VA_ARGS__}
 #endif

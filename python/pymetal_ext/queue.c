@@ -205,23 +205,18 @@ METHOD(CommandQueue, remove_residency_set, "None", "Takes a residency set away."
 static const Method *const CommandQueue_methods[] = {
     &CommandQueue_command_buffer, &CommandQueue_command_buffer_with_unretained_references,
     &CommandQueue_add_residency_set, &CommandQueue_remove_residency_set, NULL};
-const Class class_CommandQueue = {
-    .name = "CommandQueue",
-    .doc = "Runs command buffers one after the other, in the order of their commits.",
-    .methods = CommandQueue_methods,
-    .props = CommandQueue_props,
-    .free_aux = free_queue};
+DEFINE_CLASS(CommandQueue,
+             "Runs command buffers one after the other, in the order of their commits.",
+             .methods = CommandQueue_methods, .props = CommandQueue_props, .free_aux = free_queue);
 
 static const Field CommandQueueDescriptor_fields[] = {
     {SIZE_OR("max_command_buffer_count", 64), "Unfinished command buffers at a time.", false},
     {U32_OR("timeout_ms", 0), "Time limit of a command buffer, 0: the device's.", false},
     NO_FIELD,
 };
-const Class class_CommandQueueDescriptor = {.name = "CommandQueueDescriptor",
-                                            .doc = "How a command queue is made.",
-                                            .fields = CommandQueueDescriptor_fields,
-                                            .factory = "command_queue_descriptor",
-                                            .constructible = true};
+DEFINE_CLASS(CommandQueueDescriptor, "How a command queue is made.",
+             .fields = CommandQueueDescriptor_fields, .factory = "command_queue_descriptor",
+             .constructible = true);
 
 // ---- CommandBuffer ----
 
@@ -438,8 +433,6 @@ static const Method *const CommandBuffer_methods[] = {
     &CommandBuffer_present_drawable,
     NULL,
 };
-const Class class_CommandBuffer = {.name = "CommandBuffer",
-                                   .doc = "Commands recorded by encoders, run after commit.",
-                                   .methods = CommandBuffer_methods,
-                                   .props = CommandBuffer_props,
-                                   .free_aux = free_commands};
+DEFINE_CLASS(CommandBuffer, "Commands recorded by encoders, run after commit.",
+             .methods = CommandBuffer_methods, .props = CommandBuffer_props,
+             .free_aux = free_commands);

@@ -18,9 +18,8 @@ static PyObject *bindings_of(State *state, Object *self) {
     RO(ComputePipelineReflection, bindings, "list[Binding]",                                       \
        "The kernel's arguments, in the order of its parameters.", bindings_of(state, self))
 PROPS(ComputePipelineReflection, COMPUTE_PIPELINE_REFLECTION_PROPS);
-const Class class_ComputePipelineReflection = {.name = "ComputePipelineReflection",
-                                               .doc = "What a kernel's arguments are.",
-                                               .props = ComputePipelineReflection_props};
+DEFINE_CLASS(ComputePipelineReflection, "What a kernel's arguments are.",
+             .props = ComputePipelineReflection_props);
 
 #define BINDING_PROPS(RO, RW)                                                                      \
     RO(Binding, name, "str", "The parameter's name.", from_str(mtl_binding_name(self->native)))    \
@@ -59,8 +58,7 @@ const Class class_ComputePipelineReflection = {.name = "ComputePipelineReflectio
     RO(Binding, is_depth_texture, "bool", "Whether it is a depth texture.",                        \
        from_bool(mtl_binding_is_depth_texture(self->native)))
 PROPS(Binding, BINDING_PROPS);
-const Class class_Binding = {
-    .name = "Binding", .doc = "An argument of a kernel.", .props = Binding_props};
+DEFINE_CLASS(Binding, "An argument of a kernel.", .props = Binding_props);
 
 static PyObject *members_of(State *state, Object *self) {
     PyObject *list = PyList_New(0);
@@ -87,10 +85,8 @@ METHOD(StructType, member_by_name, "StructMember | None", "The member of that na
 }
 
 static const Method *const StructType_methods[] = {&StructType_member_by_name, NULL};
-const Class class_StructType = {.name = "StructType",
-                                .doc = "A struct of the source.",
-                                .methods = StructType_methods,
-                                .props = StructType_props};
+DEFINE_CLASS(StructType, "A struct of the source.", .methods = StructType_methods,
+             .props = StructType_props);
 
 #define STRUCT_MEMBER_PROPS(RO, RW)                                                                \
     RO(StructMember, name, "str", "Its name.", from_str(mtl_struct_member_name(self->native)))     \
@@ -107,8 +103,7 @@ const Class class_StructType = {.name = "StructType",
     RO(StructMember, pointer_type, "PointerType | None", "If it is a pointer.",                    \
        wrap_owned_by(state, C_PointerType, mtl_struct_member_pointer_type(self->native), self))
 PROPS(StructMember, STRUCT_MEMBER_PROPS);
-const Class class_StructMember = {
-    .name = "StructMember", .doc = "A member of a struct.", .props = StructMember_props};
+DEFINE_CLASS(StructMember, "A member of a struct.", .props = StructMember_props);
 
 #define ARRAY_TYPE_PROPS(RO, RW)                                                                   \
     RO(ArrayType, element_type, "DataType", "Type of an element.",                                 \
@@ -127,8 +122,7 @@ const Class class_StructMember = {
        wrap_owned_by(state, C_PointerType, mtl_array_type_element_pointer_type(self->native),      \
                      self))
 PROPS(ArrayType, ARRAY_TYPE_PROPS);
-const Class class_ArrayType = {
-    .name = "ArrayType", .doc = "An array of the source.", .props = ArrayType_props};
+DEFINE_CLASS(ArrayType, "An array of the source.", .props = ArrayType_props);
 
 #define POINTER_TYPE_PROPS(RO, RW)                                                                 \
     RO(PointerType, element_type, "DataType", "Type of what it points to.",                        \
@@ -147,5 +141,4 @@ const Class class_ArrayType = {
     RO(PointerType, element_array_type, "ArrayType | None", "If it is an array.",                  \
        wrap_owned_by(state, C_ArrayType, mtl_pointer_type_element_array_type(self->native), self))
 PROPS(PointerType, POINTER_TYPE_PROPS);
-const Class class_PointerType = {
-    .name = "PointerType", .doc = "A pointer of the source.", .props = PointerType_props};
+DEFINE_CLASS(PointerType, "A pointer of the source.", .props = PointerType_props);

@@ -16,9 +16,8 @@ static const Field VertexAttributeDescriptor_fields[] = {
     {SIZE_OR("buffer_index", 0), "Which buffer it is in.", false},
     NO_FIELD,
 };
-const Class class_VertexAttributeDescriptor = {.name = "VertexAttributeDescriptor",
-                                               .doc = "Where a vertex attribute lies.",
-                                               .fields = VertexAttributeDescriptor_fields};
+DEFINE_CLASS(VertexAttributeDescriptor, "Where a vertex attribute lies.",
+             .fields = VertexAttributeDescriptor_fields);
 
 static const Field VertexBufferLayoutDescriptor_fields[] = {
     {SIZE_OR("stride", 0), "Bytes between vertices.", false},
@@ -26,9 +25,8 @@ static const Field VertexBufferLayoutDescriptor_fields[] = {
     {SIZE_OR("step_rate", 1), "After how many.", false},
     NO_FIELD,
 };
-const Class class_VertexBufferLayoutDescriptor = {.name = "VertexBufferLayoutDescriptor",
-                                                  .doc = "How vertices lie in a buffer.",
-                                                  .fields = VertexBufferLayoutDescriptor_fields};
+DEFINE_CLASS(VertexBufferLayoutDescriptor, "How vertices lie in a buffer.",
+             .fields = VertexBufferLayoutDescriptor_fields);
 
 // Element `index` of the tuple of objects that `owner` keeps, made on first use: the same object
 // each time, as in Metal.
@@ -79,10 +77,8 @@ METHOD0(VertexDescriptor, reset, "None", "Back to the defaults.") {
 
 static const Method *const VertexDescriptor_methods[] = {
     &VertexDescriptor_attribute, &VertexDescriptor_layout, &VertexDescriptor_reset, NULL};
-const Class class_VertexDescriptor = {.name = "VertexDescriptor",
-                                      .doc = "How vertex attributes lie in buffers.",
-                                      .methods = VertexDescriptor_methods,
-                                      .factory = "vertex_descriptor"};
+DEFINE_CLASS(VertexDescriptor, "How vertex attributes lie in buffers.",
+             .methods = VertexDescriptor_methods, .factory = "vertex_descriptor");
 
 // ---- Render pipeline ----
 
@@ -98,10 +94,8 @@ static const Field RenderPipelineColorAttachmentDescriptor_fields[] = {
     {U32_OR("write_mask", 15), "ColorWriteMask bits.", false},
     NO_FIELD,
 };
-const Class class_RenderPipelineColorAttachmentDescriptor = {
-    .name = "RenderPipelineColorAttachmentDescriptor",
-    .doc = "How a pipeline writes a colour attachment.",
-    .fields = RenderPipelineColorAttachmentDescriptor_fields};
+DEFINE_CLASS(RenderPipelineColorAttachmentDescriptor, "How a pipeline writes a colour attachment.",
+             .fields = RenderPipelineColorAttachmentDescriptor_fields);
 
 static const Field RenderPipelineDescriptor_fields[] = {
     {OPTIONAL("vertex_function", Function), "Run for each vertex.", false},
@@ -122,20 +116,17 @@ METHOD(RenderPipelineDescriptor, color_attachment, "RenderPipelineColorAttachmen
 
 static const Method *const RenderPipelineDescriptor_methods[] = {
     &RenderPipelineDescriptor_color_attachment, NULL};
-const Class class_RenderPipelineDescriptor = {.name = "RenderPipelineDescriptor",
-                                              .doc = "How a render pipeline is made.",
-                                              .methods = RenderPipelineDescriptor_methods,
-                                              .fields = RenderPipelineDescriptor_fields,
-                                              .factory = "render_pipeline_descriptor"};
+DEFINE_CLASS(RenderPipelineDescriptor, "How a render pipeline is made.",
+             .methods = RenderPipelineDescriptor_methods, .fields = RenderPipelineDescriptor_fields,
+             .factory = "render_pipeline_descriptor");
 
 #define RENDER_PIPELINE_STATE_PROPS(RO, RW)                                                        \
     RO(RenderPipelineState, label, "str", "Its descriptor's label.",                               \
        from_str(mtl_render_pipeline_state_label(self->native)))                                    \
     DEVICE(RO, RenderPipelineState, render_pipeline_state)
 PROPS(RenderPipelineState, RENDER_PIPELINE_STATE_PROPS);
-const Class class_RenderPipelineState = {.name = "RenderPipelineState",
-                                         .doc = "Vertex and fragment functions, ready to draw.",
-                                         .props = RenderPipelineState_props};
+DEFINE_CLASS(RenderPipelineState, "Vertex and fragment functions, ready to draw.",
+             .props = RenderPipelineState_props);
 
 static void set_vertices(const Object *from, MTLVertexDescriptor *to) {
     for (unsigned i = 0; i < N_ATTRIBUTES; i++) {
@@ -211,10 +202,8 @@ static const Field StencilDescriptor_fields[] = {
     {U32_OR("write_mask", 4294967295), "Bits written.", false},
     NO_FIELD,
 };
-const Class class_StencilDescriptor = {.name = "StencilDescriptor",
-                                       .doc = "A stencil test.",
-                                       .fields = StencilDescriptor_fields,
-                                       .factory = "stencil_descriptor"};
+DEFINE_CLASS(StencilDescriptor, "A stencil test.", .fields = StencilDescriptor_fields,
+             .factory = "stencil_descriptor");
 
 static const Field DepthStencilDescriptor_fields[] = {
     {ENUM_OR("depth_compare_function", CompareFunction, Always, 7), "The depth test.", false},
@@ -224,19 +213,15 @@ static const Field DepthStencilDescriptor_fields[] = {
     {STR_OR("label"), "A name for messages and traces.", false},
     NO_FIELD,
 };
-const Class class_DepthStencilDescriptor = {.name = "DepthStencilDescriptor",
-                                            .doc = "How depth and stencil are tested.",
-                                            .fields = DepthStencilDescriptor_fields,
-                                            .factory = "depth_stencil_descriptor"};
+DEFINE_CLASS(DepthStencilDescriptor, "How depth and stencil are tested.",
+             .fields = DepthStencilDescriptor_fields, .factory = "depth_stencil_descriptor");
 
 #define DEPTH_STENCIL_STATE_PROPS(RO, RW)                                                          \
     RO(DepthStencilState, label, "str", "Its descriptor's label.",                                 \
        from_str(mtl_depth_stencil_state_label(self->native)))                                      \
     DEVICE(RO, DepthStencilState, depth_stencil_state)
 PROPS(DepthStencilState, DEPTH_STENCIL_STATE_PROPS);
-const Class class_DepthStencilState = {.name = "DepthStencilState",
-                                       .doc = "Tests of depth and stencil.",
-                                       .props = DepthStencilState_props};
+DEFINE_CLASS(DepthStencilState, "Tests of depth and stencil.", .props = DepthStencilState_props);
 
 static MTLStencilDescriptor stencil_of(const Object *o) {
     if (!o) return mtl_stencil_descriptor_make();
@@ -279,10 +264,8 @@ PyObject *depth_stencil_new(State *state, Object *device, const Object *descript
 
 static const Field RenderPassAttachmentDescriptor_fields[] = {
     ATTACHMENT_FIELDS, ACTIONS(DontCare, 0, DontCare, 0), NO_FIELD};
-const Class class_RenderPassAttachmentDescriptor = {.name = "RenderPassAttachmentDescriptor",
-                                                    .doc = "An attachment of a render pass.",
-                                                    .fields = RenderPassAttachmentDescriptor_fields,
-                                                    .subclassed = true};
+DEFINE_CLASS(RenderPassAttachmentDescriptor, "An attachment of a render pass.",
+             .fields = RenderPassAttachmentDescriptor_fields, .subclassed = true);
 
 static const Field RenderPassColorAttachmentDescriptor_fields[] = {
     ATTACHMENT_FIELDS,
@@ -290,11 +273,9 @@ static const Field RenderPassColorAttachmentDescriptor_fields[] = {
     {OWN("clear_color", ClearColor), "What it is cleared to.", false},
     NO_FIELD,
 };
-const Class class_RenderPassColorAttachmentDescriptor = {
-    .name = "RenderPassColorAttachmentDescriptor",
-    .doc = "A colour attachment of a render pass.",
-    .fields = RenderPassColorAttachmentDescriptor_fields,
-    .base = C_RenderPassAttachmentDescriptor + 1};
+DEFINE_CLASS(RenderPassColorAttachmentDescriptor, "A colour attachment of a render pass.",
+             .fields = RenderPassColorAttachmentDescriptor_fields,
+             .base = C_RenderPassAttachmentDescriptor + 1);
 
 static const Field RenderPassDepthAttachmentDescriptor_fields[] = {
     ATTACHMENT_FIELDS,
@@ -302,11 +283,9 @@ static const Field RenderPassDepthAttachmentDescriptor_fields[] = {
     {DOUBLE_OR("clear_depth", 1.0), "What it is cleared to.", false},
     NO_FIELD,
 };
-const Class class_RenderPassDepthAttachmentDescriptor = {
-    .name = "RenderPassDepthAttachmentDescriptor",
-    .doc = "The depth attachment of a render pass.",
-    .fields = RenderPassDepthAttachmentDescriptor_fields,
-    .base = C_RenderPassAttachmentDescriptor + 1};
+DEFINE_CLASS(RenderPassDepthAttachmentDescriptor, "The depth attachment of a render pass.",
+             .fields = RenderPassDepthAttachmentDescriptor_fields,
+             .base = C_RenderPassAttachmentDescriptor + 1);
 
 static const Field RenderPassStencilAttachmentDescriptor_fields[] = {
     ATTACHMENT_FIELDS,
@@ -314,11 +293,9 @@ static const Field RenderPassStencilAttachmentDescriptor_fields[] = {
     {U32_OR("clear_stencil", 0), "What it is cleared to.", false},
     NO_FIELD,
 };
-const Class class_RenderPassStencilAttachmentDescriptor = {
-    .name = "RenderPassStencilAttachmentDescriptor",
-    .doc = "The stencil attachment of a render pass.",
-    .fields = RenderPassStencilAttachmentDescriptor_fields,
-    .base = C_RenderPassAttachmentDescriptor + 1};
+DEFINE_CLASS(RenderPassStencilAttachmentDescriptor, "The stencil attachment of a render pass.",
+             .fields = RenderPassStencilAttachmentDescriptor_fields,
+             .base = C_RenderPassAttachmentDescriptor + 1);
 
 static const Field RenderPassDescriptor_fields[] = {
     {OWN("depth_attachment", RenderPassDepthAttachmentDescriptor), "Depth.", true},
@@ -334,11 +311,9 @@ METHOD(RenderPassDescriptor, color_attachment, "RenderPassColorAttachmentDescrip
 
 static const Method *const RenderPassDescriptor_methods[] = {&RenderPassDescriptor_color_attachment,
                                                              NULL};
-const Class class_RenderPassDescriptor = {.name = "RenderPassDescriptor",
-                                          .doc = "What a render pass draws into.",
-                                          .methods = RenderPassDescriptor_methods,
-                                          .fields = RenderPassDescriptor_fields,
-                                          .factory = "render_pass_descriptor"};
+DEFINE_CLASS(RenderPassDescriptor, "What a render pass draws into.",
+             .methods = RenderPassDescriptor_methods, .fields = RenderPassDescriptor_fields,
+             .factory = "render_pass_descriptor");
 
 #define SET_ATTACHMENT(to, o)                                                                      \
     (to).texture = field_p(o, "texture"), (to).level = field_u(o, "level"),                        \

@@ -184,7 +184,5 @@ static const Method *const RenderCommandEncoder_methods[] = {
     &RenderCommandEncoder_end_encoding,
     NULL,
 };
-const Class class_RenderCommandEncoder = {.name = "RenderCommandEncoder",
-                                          .doc = "Records the draws of a render pass.",
-                                          .methods = RenderCommandEncoder_methods,
-                                          .props = RenderCommandEncoder_props};
+DEFINE_CLASS(RenderCommandEncoder, "Records the draws of a render pass.",
+             .methods = RenderCommandEncoder_methods, .props = RenderCommandEncoder_props);

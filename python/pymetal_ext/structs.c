@@ -8,10 +8,8 @@ static const Field Origin_fields[] = {
     {SIZE_OR("z", 0), "Plane.", false},
     NO_FIELD,
 };
-const Class class_Origin = {.name = "Origin",
-                            .doc = "A place in a texture or a grid.",
-                            .fields = Origin_fields,
-                            .constructible = true};
+DEFINE_CLASS(Origin, "A place in a texture or a grid.", .fields = Origin_fields,
+             .constructible = true);
 
 static const Field Size_fields[] = {
     {SIZE("width"), "Extent in x.", false},
@@ -19,20 +17,14 @@ static const Field Size_fields[] = {
     {SIZE_OR("depth", 1), "Extent in z.", false},
     NO_FIELD,
 };
-const Class class_Size = {.name = "Size",
-                          .doc = "An extent in three dimensions.",
-                          .fields = Size_fields,
-                          .constructible = true};
+DEFINE_CLASS(Size, "An extent in three dimensions.", .fields = Size_fields, .constructible = true);
 
 static const Field Range_fields[] = {
     {SIZE("location"), "Where it begins.", false},
     {SIZE("length"), "How many there are.", false},
     NO_FIELD,
 };
-const Class class_Range = {.name = "Range",
-                           .doc = "Consecutive bytes or indices.",
-                           .fields = Range_fields,
-                           .constructible = true};
+DEFINE_CLASS(Range, "Consecutive bytes or indices.", .fields = Range_fields, .constructible = true);
 
 static const Field ClearColor_fields[] = {
     {DOUBLE("red"), "Red; any number.", false},
@@ -41,10 +33,8 @@ static const Field ClearColor_fields[] = {
     {{"alpha", K_DOUBLE, 0, NULL, 1, false}, "Opacity.", false},
     NO_FIELD,
 };
-const Class class_ClearColor = {.name = "ClearColor",
-                                .doc = "What a colour attachment is cleared to.",
-                                .fields = ClearColor_fields,
-                                .constructible = true};
+DEFINE_CLASS(ClearColor, "What a colour attachment is cleared to.", .fields = ClearColor_fields,
+             .constructible = true);
 
 PyObject *from_size3(State *state, MTLSize size) {
     Object *o = object_new(state, C_Size, NULL);

@@ -89,11 +89,8 @@ CLASS_METHOD(TextureDescriptor, texture_buffer_descriptor, "TextureDescriptor",
 static const Method *const TextureDescriptor_methods[] = {
     &TextureDescriptor_texture2d_descriptor, &TextureDescriptor_texturecube_descriptor,
     &TextureDescriptor_texture_buffer_descriptor, NULL};
-const Class class_TextureDescriptor = {.name = "TextureDescriptor",
-                                       .doc = "How a texture is made.",
-                                       .methods = TextureDescriptor_methods,
-                                       .fields = TextureDescriptor_fields,
-                                       .factory = "texture_descriptor"};
+DEFINE_CLASS(TextureDescriptor, "How a texture is made.", .methods = TextureDescriptor_methods,
+             .fields = TextureDescriptor_fields, .factory = "texture_descriptor");
 
 // ---- Texture ----
 
@@ -244,10 +241,8 @@ METHOD(Texture, set_purgeable_state, "PurgeableState", "Sets the state and retur
 static const Method *const Texture_methods[] = {
     &Texture_replace_region, &Texture_get_bytes,           &Texture_new_texture_view,
     &Texture_make_aliasable, &Texture_set_purgeable_state, NULL};
-const Class class_Texture = {.name = "Texture",
-                             .doc = "An image, or several, for kernels to read and write.",
-                             .methods = Texture_methods,
-                             .props = Texture_props};
+DEFINE_CLASS(Texture, "An image, or several, for kernels to read and write.",
+             .methods = Texture_methods, .props = Texture_props);
 
 // ---- Samplers ----
 
@@ -273,10 +268,8 @@ static const Field SamplerDescriptor_fields[] = {
     {STR_OR("label"), "A name for messages and traces.", false},
     NO_FIELD,
 };
-const Class class_SamplerDescriptor = {.name = "SamplerDescriptor",
-                                       .doc = "How a sampler is made.",
-                                       .fields = SamplerDescriptor_fields,
-                                       .factory = "sampler_descriptor"};
+DEFINE_CLASS(SamplerDescriptor, "How a sampler is made.", .fields = SamplerDescriptor_fields,
+             .factory = "sampler_descriptor");
 
 #define SAMPLER_STATE_PROPS(RO, RW)                                                                \
     RO(SamplerState, label, "str", "Its descriptor's label.",                                      \
@@ -285,5 +278,4 @@ const Class class_SamplerDescriptor = {.name = "SamplerDescriptor",
        from_u64(mtl_sampler_state_gpu_resource_id(self->native).impl))                             \
     DEVICE(RO, SamplerState, sampler_state)
 PROPS(SamplerState, SAMPLER_STATE_PROPS);
-const Class class_SamplerState = {
-    .name = "SamplerState", .doc = "How kernels sample textures.", .props = SamplerState_props};
+DEFINE_CLASS(SamplerState, "How kernels sample textures.", .props = SamplerState_props);
