@@ -7,43 +7,12 @@
 #include <ingot/metal.h>
 #include <immintrin.h>
 #include <pthread.h>
+#include "bench_kernels.h"
 #include "cases.h"
 #include "cpu/tensor/ops.h"
 
 #define SIZE 1024
 #define REPEATS 9
-
-// 64 x 64 of the result per threadgroup of four SIMD-groups, the whole of K in one call.
-static const char source[] =
-    "#include <metal_stdlib>\n"
-    "#include <metal_tensor>\n"
-    "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n"
-    "using namespace metal;\n"
-    "using namespace mpp::tensor_ops;\n"
-    "template <typename T, typename R, bool TA, bool TB>\n"
-    "kernel void product(device T *a [[buffer(0)]], device T *b [[buffer(1)]],\n"
-    "                    device R *c [[buffer(2)]], constant int &n [[buffer(3)]],\n"
-    "                    uint2 group [[threadgroup_position_in_grid]]) {\n"
-    "    auto A = tensor<device T, dextents<int, 2>, tensor_inline>(a, dextents<int, 2>(n, n));\n"
-    "    auto B = tensor<device T, dextents<int, 2>, tensor_inline>(b, dextents<int, 2>(n, n));\n"
-    "    auto C = tensor<device R, dextents<int, 2>, tensor_inline>(c, dextents<int, 2>(n, n));\n"
-    "    constexpr auto desc = matmul2d_descriptor(64, 64, dynamic_length_v<int>, TA, TB);\n"
-    "    auto tA = TA ? A.slice(group.y * 64, 0) : A.slice(0, group.y * 64);\n"
-    "    auto tB = TB ? B.slice(0, group.x * 64) : B.slice(group.x * 64, 0);\n"
-    "    auto tC = C.slice(group.x * 64, group.y * 64);\n"
-    "    matmul2d<desc, execution_simdgroups<4>>().run(tA, tB, tC);\n"
-    "}\n"
-    "#define MAKE(name, T, R, TA, TB) \\\n"
-    "    template [[host_name(name)]] kernel void product<T, R, TA, TB>( \\\n"
-    "        device T *, device T *, device R *, constant int &, uint2);\n"
-    "MAKE(\"f32\", float, float, false, false)\n"
-    "MAKE(\"f32_tn\", float, float, true, false)\n"
-    "MAKE(\"f32_nt\", float, float, false, true)\n"
-    "MAKE(\"f16\", half, float, false, false)\n"
-    "MAKE(\"f16_nt\", half, float, false, true)\n"
-    "MAKE(\"bf16\", bfloat, float, false, false)\n"
-    "MAKE(\"bf16_nt\", bfloat, float, false, true)\n"
-    "MAKE(\"i8\", char, int, false, false)\n";
 
 typedef struct Product {
     const char *name, *kernel;
@@ -231,7 +200,8 @@ int main(int argc, char **argv) {
     MTLError *error = NULL;
     MTLDevice *device = mtl_create_system_default_device();
     require(device, NULL, "device");
-    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
+    MTLLibrary *library =
+        mtl_device_new_library_with_source(device, bench_kernel_matmul_metal, NULL, &error);
     require(library, error, "kernels");
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     int n_threads = (int)mtl_device_worker_count(device);

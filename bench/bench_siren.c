@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_siren.c: how fast a SIREN of 2-64-8x64-3 is trained and rendered.
-// usage: bench_siren [--seconds S] [--precision float|half|bfloat] [--path fused|plain]
-//                    [--batches 1024,2048,...] [--render]
+// usage: bench_siren --help
 // Prints a line for each case: name, samples (pixels) per second of time, and per second of CPU
 // time (what a thread does, also on a machine that others use). bench_siren_torch.py prints the
 // same.
+#include "base/options.h"
 #include "neural/render.h"
 #include "neural/train.h"
 #include <math.h>
@@ -78,43 +78,53 @@ static void render(MTLDevice *device, const NeuralNetwork *net, NeuralTrainOptio
     neural_renderer_free(r);
 }
 
+typedef struct Job {
+    double seconds;
+    NeuralPath path;
+    NeuralPrecision precision;
+    const char *batches;
+    bool renders;
+} Job;
+
+static const char *const paths[] = {"auto", "fused", "plain", NULL};
+static const char *const precisions[] = {"float", "half", "bfloat", NULL};
+static const Option rows[] = {
+    {"--seconds", "S", "of each training", OPT_REAL, OPT_AT(Job, seconds), 0, 1e6, .initial = "1"},
+    {"--batches", "N,N,..", "sizes of a batch", OPT_TEXT, OPT_AT(Job, batches),
+     .initial = "1024,2048,4096,16384"},
+    {"--path", "WAY", "auto, fused or plain", OPT_CHOICE, OPT_AT(Job, path), .words = paths},
+    {"--precision", "TYPE", "float, half or bfloat", OPT_CHOICE, OPT_AT(Job, precision),
+     .words = precisions},
+    {"--render", NULL, "a picture of 1920 x 1080 too", OPT_FLAG, OPT_AT(Job, renders)},
+};
+static const CommandLine line = {
+    .program = "bench_siren",
+    .usage = "[options]",
+    .about =
+        "How fast a SIREN of 2-64-8x64-3 is trained and rendered: samples (pixels) per second\n"
+        "of time, and per second of CPU time.",
+    .rows = rows,
+    .n_rows = sizeof rows / sizeof *rows};
+
 int main(int argc, char **argv) {
-    NeuralTrainOptions o = {.seed = 1};
-    double seconds = 1;
-    const char *batches = "1024,2048,4096,16384";
-    bool renders = false;
-    for (int i = 1; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : "";
-        if (!strcmp(argv[i], "--render"))
-            renders = true;
-        else if (!strcmp(argv[i], "--seconds"))
-            seconds = atof(value), i++;
-        else if (!strcmp(argv[i], "--batches"))
-            batches = value, i++;
-        else if (!strcmp(argv[i], "--path"))
-            o.path = !strcmp(value, "plain") ? NEURAL_PATH_PLAIN : NEURAL_PATH_FUSED, i++;
-        else if (!strcmp(argv[i], "--precision"))
-            o.precision = !strcmp(value, "half")     ? NEURAL_HALF
-                          : !strcmp(value, "bfloat") ? NEURAL_BFLOAT
-                                                     : NEURAL_FLOAT,
-            i++;
-        else
-            fail("unknown option");
-    }
+    Job job = {0};
+    int status = options_read(&line, &job, argc, argv);
+    if (status != OPTIONS_GO_ON) return status;
+    NeuralTrainOptions o = {.seed = 1, .path = job.path, .precision = job.precision};
     char message[NEURAL_ERROR_BYTES];
     MTLDevice *device = mtl_create_system_default_device();
     NeuralNetwork net;
     if (!device || !neural_network_init_siren(&net, 64, 8, 1, message)) fail("no device");
     NeuralDataset data = picture(512, 512);
-    for (const char *p = batches; *p;) {
+    for (const char *p = job.batches; *p;) {
         char *end;
         o.batch = (uint32_t)strtoul(p, &end, 10);
         if (end == p) break;
-        train(device, &net, &data, o, seconds);
+        train(device, &net, &data, o, job.seconds);
         p = *end ? end + 1 : end;
     }
     o.batch = 0;
-    if (renders) render(device, &net, o);
+    if (job.renders) render(device, &net, o);
     neural_network_free(&net);
     free((void *)data.inputs), free((void *)data.targets);
     mtl_release(device);

@@ -109,16 +109,16 @@ void bench_line(const char *what, double value, const char *unit) {
 
 // ---- compile times: each in a process of its own, in a cache folder of its own ----
 
-static const char tiny[] = "#include <metal_stdlib>\nusing namespace metal;\n"
-                           "kernel void tiny(device float *x, uint i [[thread_position_in_grid]]) "
-                           "{ x[i] = x[i] * %d.0f + 1.0f; }\n";
+// Source that no number but this one has; NULL: no memory.
+static char *tiny_source(int number) {
+    return text_format("#define FACTOR %d.0f\n%s", number, tools_text_bench_tiny_metal);
+}
 
 // In the child: library and pipeline of a tiny kernel; prints the seconds.
 static int compile_once(int number) {
-    char source[512];
-    snprintf(source, sizeof source, tiny, number);
+    char *source = tiny_source(number);
     Bench b = {.device = mtl_create_system_default_device()};
-    if (!b.device) return EXIT_INPUT;
+    if (!source || !b.device) return EXIT_INPUT;
     double t = seconds_now();
     MTLLibrary *l = compile(&b, source);
     MTLComputePipelineState *p = pipeline(&b, l, "tiny");
@@ -128,6 +128,7 @@ static int compile_once(int number) {
     mtl_release(p);
     mtl_release(l);
     mtl_release(b.device);
+    free(source);
     return ok ? EXIT_FINE : EXIT_INPUT;
 }
 
@@ -162,10 +163,10 @@ static int archive_once(const char *name) {
 
 // The two files of archive_once, of the tiny kernel. False: said why.
 static bool make_archive(const char *name) {
-    char source[512];
-    snprintf(source, sizeof source, tiny, 2);
+    char *source = tiny_source(2);
     Bench b = {.device = mtl_create_system_default_device()};
-    MTLLibrary *l = b.device ? compile(&b, source) : NULL;
+    MTLLibrary *l = source && b.device ? compile(&b, source) : NULL;
+    free(source);
     MTLFunction *f = l ? mtl_library_new_function(l, "tiny") : NULL;
     MTLBinaryArchive *archive = f ? mtl_device_new_binary_archive(b.device, NULL, NULL) : NULL;
     char *metallib = text_format("%s.metallib", name), *file = text_format("%s.binarchive", name);
