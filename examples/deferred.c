@@ -84,22 +84,10 @@ typedef struct Scene { // as in the shaders
     uint32_t n_lights, unused[3];
 } Scene;
 
-static void place_lights(float (*lights)[8]) {
-    unsigned seed = 5;
-    for (int i = 0; i < LIGHTS; i++) {
-        float hue = (random_float(&seed) + 0.5f) * turn, strength = 1.1f + random_float(&seed);
-        float light[8] = {random_float(&seed) * 13, 0.75f + 0.5f * random_float(&seed),
-                          random_float(&seed) * 13, 1};
-        for (int k = 0; k < 3; k++)
-            light[4 + k] = strength * (0.55f + 0.45f * cosf(hue + (float)k * turn / 3));
-        memcpy(lights[i], light, sizeof light);
-    }
-}
-
 int main(int argc, char **argv) {
     MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
-    MTLLibrary *library = make_library(device, source);
+    MTLLibrary *library = library_of(device, source);
     static const MTLPixelFormat formats[4] = {MTLPixelFormatRGBA8Unorm_sRGB,
                                               MTLPixelFormatRGBA8Unorm, MTLPixelFormatRGBA16Float,
                                               MTLPixelFormatR32Float};
@@ -137,7 +125,7 @@ int main(int argc, char **argv) {
         camera_at((Vec3){4.6f, 4.9f, 7.0f}, (Vec3){0.3f, -0.4f, 0.9f}, 1.9f, (float)WIDTH / HEIGHT);
     scene.n_lights = LIGHTS;
     static float lights[LIGHTS][8];
-    place_lights(lights);
+    place_lights(lights, LIGHTS, (Lights){5, 1.1f, 13, 0.75f, 0.5f, 0.1f});
 
     MTLRenderPassDescriptor pass = mtl_render_pass_descriptor_make();
     MTLTexture *targets[4];

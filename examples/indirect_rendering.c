@@ -112,7 +112,7 @@ static void encode(MTLCommandBuffer *commands, MTLComputePipelineState *kernel,
 int main(int argc, char **argv) {
     MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
-    MTLLibrary *library = make_library(device, source);
+    MTLLibrary *library = library_of(device, source);
     MTLError *error = NULL;
     MTLFunction *choose = mtl_library_new_function(library, "choose");
     MTLComputePipelineState *kernel = mtl_device_new_compute_pipeline_state(device, choose, &error);

@@ -86,7 +86,7 @@ static MTLRenderPipelineState *make_mesh_pipeline(MTLDevice *device, MTLLibrary 
 int main(int argc, char **argv) {
     MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
-    MTLLibrary *library = make_library(device, source);
+    MTLLibrary *library = library_of(device, source);
     const MTLPixelFormat format = MTLPixelFormatRGBA8Unorm_sRGB;
     MTLRenderPipelineState *pipeline = make_mesh_pipeline(device, library, format);
     MTLTexture *picture = make_target(device, format, WIDTH, HEIGHT, 1, MTLStorageModeShared);

@@ -82,7 +82,7 @@ static size_t count_colors(MTLTexture *texture) {
 int main(int argc, char **argv) {
     MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
-    MTLLibrary *library = make_library(device, source);
+    MTLLibrary *library = library_of(device, source);
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
     MTLTexture *stars[2] = {draw_star(device, library, commands, 1),
                             draw_star(device, library, commands, 4)};

@@ -159,11 +159,26 @@ static inline unsigned char *read_pixels(MTLTexture *texture, size_t width, size
     return pixels;
 }
 
-static inline MTLLibrary *make_library(MTLDevice *device, const char *source) {
-    MTLError *error = NULL;
-    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
-    require(library, error, "library");
-    return library;
+// Coloured point lights over a floor: x, y, z, 1 and red, green, blue, 0 of each.
+typedef struct Lights {
+    unsigned seed;
+    float strength, spread, height, bob; // how strong, how far out, how high and by how much not
+    float least;                         // of a colour, of 1
+} Lights;
+
+static inline void place_lights(float (*lights)[8], int n, Lights how) {
+    for (int i = 0; i < n; i++) {
+        float hue = (random_float(&how.seed) + 0.5f) * turn;
+        float strength = how.strength + random_float(&how.seed), *light = lights[i];
+        light[0] = random_float(&how.seed) * how.spread;
+        light[1] = how.height + how.bob * random_float(&how.seed);
+        light[2] = random_float(&how.seed) * how.spread;
+        light[3] = 1;
+        float middle = (1 + how.least) / 2;
+        for (int k = 0; k < 3; k++)
+            light[4 + k] = strength * (middle + (1 - middle) * cosf(hue + (float)k * turn / 3));
+        light[7] = 0;
+    }
 }
 
 // Fills in the two functions and makes the pipeline.

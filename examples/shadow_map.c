@@ -99,7 +99,7 @@ static void draw_bodies(MTLRenderCommandEncoder *encoder, const Scene *scene, MT
 int main(int argc, char **argv) {
     MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
-    MTLLibrary *library = make_library(device, source);
+    MTLLibrary *library = library_of(device, source);
     const MTLPixelFormat color = MTLPixelFormatRGBA8Unorm_sRGB, depth = MTLPixelFormatDepth32Float;
     MTLVertexDescriptor layout = {.attributes[0] = {.format = MTLVertexFormatFloat3},
                                   .attributes[1] = {.format = MTLVertexFormatFloat3, .offset = 12},

@@ -76,7 +76,7 @@ static void blow(Bubble *bubbles) {
 int main(int argc, char **argv) {
     MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
-    MTLLibrary *library = make_library(device, source);
+    MTLLibrary *library = library_of(device, source);
     const MTLPixelFormat format = MTLPixelFormatRGBA8Unorm_sRGB;
     MTLRenderPipelineState *sky =
         make_pipeline(device, library, "sky_vertex", "sky",

@@ -134,18 +134,6 @@ typedef struct Scene { // as in the shaders
     uint32_t n_lights, unused[3];
 } Scene;
 
-static void place_lights(float (*lights)[8]) {
-    unsigned seed = 11;
-    for (int i = 0; i < LIGHTS; i++) {
-        float hue = (random_float(&seed) + 0.5f) * turn, strength = 2.2f + random_float(&seed);
-        float light[8] = {random_float(&seed) * 11, 1.4f + random_float(&seed),
-                          random_float(&seed) * 11, 1};
-        for (int k = 0; k < 3; k++)
-            light[4 + k] = strength * (0.7f + 0.3f * cosf(hue + (float)k * turn / 3));
-        memcpy(lights[i], light, sizeof light);
-    }
-}
-
 static MTLRenderPipelineState *tile_pipeline(MTLDevice *device, MTLLibrary *library,
                                              const char *name, MTLPixelFormat format) {
     MTLError *error = NULL;
@@ -172,7 +160,7 @@ int main(int argc, char **argv) {
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     char source[sizeof first_part + sizeof second_part];
     snprintf(source, sizeof source, "%s%s", first_part, second_part);
-    MTLLibrary *library = make_library(device, source);
+    MTLLibrary *library = library_of(device, source);
     const MTLPixelFormat color = MTLPixelFormatRGBA8Unorm_sRGB, depth = MTLPixelFormatDepth32Float;
     MTLVertexDescriptor layout = {.attributes[0] = {.format = MTLVertexFormatFloat3},
                                   .attributes[1] = {.format = MTLVertexFormatFloat3, .offset = 12},
@@ -205,7 +193,7 @@ int main(int argc, char **argv) {
         camera_at((Vec3){5.6f, 4.6f, 8.2f}, (Vec3){0, 0.5f, 0}, 2.0f, (float)WIDTH / HEIGHT);
     scene.n_lights = LIGHTS;
     static float lights[LIGHTS][8];
-    place_lights(lights);
+    place_lights(lights, LIGHTS, (Lights){11, 2.2f, 11, 1.4f, 1, 0.4f});
     const float size[2] = {WIDTH, HEIGHT};
 
     MTLTexture *picture = make_target(device, color, WIDTH, HEIGHT, 1, MTLStorageModeShared);

@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
     int frames = argc > 1 ? atoi(argv[1]) : 30;
     MTLDevice *device = default_device();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
-    MTLLibrary *library = make_library(device, source);
+    MTLLibrary *library = library_of(device, source);
     CAMetalLayer *layer = ca_metal_layer_new();
     ca_metal_layer_set_device(layer, device);
     ca_metal_layer_set_pixel_format(layer, MTLPixelFormatBGRA8Unorm_sRGB);

@@ -1,7 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the three 02_matrix_multiply programs share: a product with a kernel of theirs."""
+"""What the three 02_matrix_multiply programs share: operands, a product with a kernel of theirs, and a check."""
+import sys
+
 import numpy as np
 import pymetal as pm
+
+
+def operands(n):
+    """Two matrices of n x n, the same ones each time."""
+    generator = np.random.default_rng(n)
+    return (generator.random((n, n), dtype=np.float32) for _ in range(2))
+
+
+def must_match(product, a, b):
+    """Ends the program with status 1 where the product is not NumPy's."""
+    if not np.abs(product - a @ b).max() / len(b) < 1e-5:
+        sys.exit("the products differ")
 
 
 class Multiply:
