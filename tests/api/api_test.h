@@ -83,6 +83,38 @@ static inline void commit_and_wait(MTLCommandBuffer *commands) {
     mtl_command_buffer_wait_until_completed(commands);
 }
 
+// Commands that must complete; they end here.
+static inline void run_to_end(MTLCommandBuffer *commands) {
+    commit_and_wait(commands);
+    assert_completed(commands);
+    mtl_release(commands);
+}
+
+// An encoder of its own: n threads of a kernel on one buffer.
+static inline void encode_threads(MTLCommandBuffer *commands, MTLComputePipelineState *pipeline,
+                                  MTLBuffer *x, size_t n, size_t group) {
+    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_label(e, "first");
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, pipeline);
+    mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(n, 1, 1),
+                                                 mtl_size_make(group, 1, 1));
+    mtl_compute_command_encoder_end_encoding(e);
+}
+
+// A texture's descriptor by its extents; what else there is to say is the caller's.
+static inline MTLTextureDescriptor texture_shape(MTLTextureType type, MTLPixelFormat format,
+                                                 size_t w, size_t h, size_t depth, size_t length,
+                                                 size_t levels) {
+    MTLTextureDescriptor d = mtl_texture_descriptor_make_default();
+    d.texture_type = type;
+    d.pixel_format = format;
+    d.width = w, d.height = h, d.depth = depth;
+    d.array_length = length;
+    d.mipmap_level_count = levels;
+    return d;
+}
+
 // Kernels that several tests use.
 #define HEAD "#include <metal_stdlib>\nusing namespace metal;\n"
 #define ADD_ONE                                                                                    \

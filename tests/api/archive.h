@@ -28,6 +28,17 @@ static const char archive_source[] =
     "    if (t == 0) { float sum = 0; for (uint k = 0; k < n; k++) sum += s[k]; y[g] = sum; }\n"
     "}\n";
 
+// The graph of fourfold(x) = twice(twice(x)).
+static inline const MTLFunctionStitchingGraph *fourfold(void) {
+    static MTLFunctionStitchingNode x, inner, outer;
+    static const MTLFunctionStitchingNode *to_inner[] = {&x}, *to_outer[] = {&inner};
+    static MTLFunctionStitchingGraph graph;
+    inner = (MTLFunctionStitchingNode){.name = "twice", .arguments = to_inner, .argument_count = 1};
+    outer = (MTLFunctionStitchingNode){.name = "twice", .arguments = to_outer, .argument_count = 1};
+    graph = (MTLFunctionStitchingGraph){.function_name = "fourfold", .output_node = &outer};
+    return &graph;
+}
+
 static char folder[64];
 
 static inline int make_folder(void **state) {

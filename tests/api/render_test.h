@@ -150,9 +150,5 @@ static inline void set_quad(MTLRenderCommandEncoder *e, const float (*at)[4], si
     mtl_render_command_encoder_set_fragment_bytes(e, color, 16, 0);
 }
 
-static inline void finish(MTLCommandBuffer *commands) {
-    commit_and_wait(commands);
-    assert_completed(commands);
-    mtl_release(commands);
-}
+static inline void finish(MTLCommandBuffer *commands) { run_to_end(commands); }
 #endif

@@ -55,13 +55,7 @@ typedef struct Linked {
 // A library with one function, fourfold(x) = twice(twice(x)).
 static MTLStitchedLibraryDescriptor stitched_descriptor(const Linked *l,
                                                         MTLBinaryArchive **archive) {
-    static MTLFunctionStitchingNode x, inner, outer;
-    static const MTLFunctionStitchingNode *to_inner[] = {&x}, *to_outer[] = {&inner};
-    static MTLFunctionStitchingGraph graph;
-    inner = (MTLFunctionStitchingNode){.name = "twice", .arguments = to_inner, .argument_count = 1};
-    outer = (MTLFunctionStitchingNode){.name = "twice", .arguments = to_outer, .argument_count = 1};
-    graph = (MTLFunctionStitchingGraph){.function_name = "fourfold", .output_node = &outer};
-    return (MTLStitchedLibraryDescriptor){.function_graphs = &graph,
+    return (MTLStitchedLibraryDescriptor){.function_graphs = fourfold(),
                                           .function_graph_count = 1,
                                           .functions = &l->twice,
                                           .function_count = 1,

@@ -43,9 +43,7 @@ static void run(MTLComputePipelineState *pipeline, MTLBuffer *arguments, MTLBuff
     mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(threads, 1, 1),
                                                  mtl_size_make(threads < 64 ? threads : 64, 1, 1));
     mtl_compute_command_encoder_end_encoding(e);
-    commit_and_wait(commands);
-    assert_completed(commands);
-    mtl_release(commands);
+    run_to_end(commands);
 }
 
 static MTLBuffer *numbers(const float *values, size_t n) {

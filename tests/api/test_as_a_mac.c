@@ -2,7 +2,7 @@
 // test_as_a_mac.c: what a Mac objects to in its debug layer only. The suite runs this twice:
 // without MTL_DEBUG_LAYER the calls do what the hardware would and stay inside their resources,
 // with it each is refused by its rule.
-#include "api_test.h"
+#include "library_test.h"
 #include <sys/mman.h>
 
 static const char source[] =
@@ -13,23 +13,12 @@ static const char source[] =
          " if (x[8] == 0) { t[i] = i + 1; threadgroup_barrier(mem_flags::mem_threadgroup);"
          " x[i] = t[i ^ 1]; } else { x[i] = 9; } }\n";
 
-static MTLCommandQueue *queue;
-static MTLLibrary *library;
 static bool layer; // the debug layer is on
 
 static int set_up(void **state) {
     const char *on = getenv("MTL_DEBUG_LAYER");
     layer = on && *on == '1';
-    if (open_device(state) != 0) return -1;
-    queue = mtl_device_new_command_queue(device);
-    library = compile(source);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    mtl_release(library);
-    mtl_release(queue);
-    return close_device(state);
+    return open_library(state, source);
 }
 
 // With the layer the command buffer fails by the rule; without, it completes.
@@ -195,5 +184,5 @@ int main(void) {
         cmocka_unit_test(memory_that_is_no_page), cmocka_unit_test(ranges_past_the_end),
         cmocka_unit_test(copies_within_a_buffer),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, close_library);
 }

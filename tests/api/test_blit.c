@@ -1,25 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_blit.c: the blit encoder: copies of buffers and textures in every form, fills, order with
 // kernels, and every rule: a broken one ends the command buffer in error and nothing is copied.
-#include "queue_test.h"
-#include "guard.h"
-
-static MTLCommandBuffer *commands;
-static MTLBlitCommandEncoder *blit;
-
-static void begin(void) {
-    clear_messages();
-    commands = mtl_command_queue_command_buffer(queue);
-    blit = mtl_command_buffer_blit_command_encoder(commands);
-    assert_non_null(blit);
-}
-
-static void run(void) {
-    mtl_blit_command_encoder_end_encoding(blit);
-    commit_and_wait(commands);
-    assert_completed(commands);
-    mtl_release(commands);
-}
+#include "blit_test.h"
 
 // The call just made broke the rule: said once, and the command buffer fails with it.
 static void broke(const char *rule) {
@@ -30,12 +12,7 @@ static void broke(const char *rule) {
 
 static MTLTexture *make(MTLTextureType type, MTLPixelFormat format, size_t w, size_t h,
                         size_t depth, size_t length, size_t levels) {
-    MTLTextureDescriptor d = mtl_texture_descriptor_make_default();
-    d.texture_type = type;
-    d.pixel_format = format;
-    d.width = w, d.height = h, d.depth = depth;
-    d.array_length = length;
-    d.mipmap_level_count = levels;
+    MTLTextureDescriptor d = texture_shape(type, format, w, h, depth, length, levels);
     if (type == MTLTextureType2DMultisample) d.sample_count = 4;
     MTLTexture *t = mtl_device_new_texture(device, &d);
     assert_non_null(t);
@@ -534,9 +511,7 @@ static void test_order(void **state) {
         mtl_blit_command_encoder_copy_from_buffer(blit, from, 0, to, 0, 4096);
         mtl_blit_command_encoder_end_encoding(blit);
     }
-    commit_and_wait(commands);
-    assert_completed(commands);
-    mtl_release(commands);
+    run_to_end(commands);
     const uint32_t *values = mtl_buffer_contents(a);
     for (int i = 0; i < 1024; i++) assert_int_equal(values[i], 10);
     mtl_release(a);

@@ -27,9 +27,7 @@ static void run_threads(MTLComputePipelineState *state, MTLBuffer *x, MTLSize th
     mtl_compute_command_encoder_set_buffer(encoder, x, 0, 0);
     mtl_compute_command_encoder_dispatch_threads(encoder, threads, group);
     mtl_compute_command_encoder_end_encoding(encoder);
-    commit_and_wait(commands);
-    assert_completed(commands);
-    mtl_release(commands);
+    run_to_end(commands);
 }
 
 static void status_follows_the_life(void **state) {
@@ -405,9 +403,7 @@ static void queue_depth_is_limited(void **state) {
         mtl_release(commands); // dropped without commit: gives its place back too
     }
     MTLCommandBuffer *last = mtl_command_queue_command_buffer(small);
-    commit_and_wait(last);
-    assert_completed(last);
-    mtl_release(last);
+    run_to_end(last);
     mtl_release(small);
 }
 

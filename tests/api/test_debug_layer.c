@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_debug_layer.c: with MTL_DEBUG_LAYER=1 (set by the suite) further rules are checked, and
 // without a callback messages are printed.
-#include "api_test.h"
+#include "library_test.h"
 #include <unistd.h>
 
 static const char source[] =
@@ -10,21 +10,7 @@ static const char source[] =
          " x[0] = p.a.x + p.b; }\n"
          "kernel void g(device float4 *x [[buffer(0)]]) { x[0] = 1; }\n";
 
-static MTLCommandQueue *queue;
-static MTLLibrary *library;
-
-static int set_up(void **state) {
-    if (open_device(state) != 0) return -1;
-    queue = mtl_device_new_command_queue(device);
-    library = compile(source);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    mtl_release(library);
-    mtl_release(queue);
-    return close_device(state);
-}
+static int set_up(void **state) { return open_library(state, source); }
 
 // Runs `name` with x at `offset` and `n_bytes` of parameters; gives the rule that was broken, or
 // "".
@@ -174,5 +160,5 @@ int main(void) {
         cmocka_unit_test(messages_are_printed),
         cmocka_unit_test(labels),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, close_library);
 }

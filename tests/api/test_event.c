@@ -24,12 +24,7 @@ static int teardown(void **state) {
 }
 
 static void encode(MTLCommandBuffer *commands, MTLComputePipelineState *pipeline, MTLBuffer *x) {
-    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
-    mtl_compute_command_encoder_set_compute_pipeline_state(e, pipeline);
-    mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
-    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(64, 1, 1),
-                                                 mtl_size_make(32, 1, 1));
-    mtl_compute_command_encoder_end_encoding(e);
+    encode_threads(commands, pipeline, x, 64, 32);
 }
 
 static MTLBuffer *untracked(void) {
@@ -37,6 +32,27 @@ static MTLBuffer *untracked(void) {
 }
 
 static uint32_t first(MTLBuffer *x) { return *(const uint32_t *)mtl_buffer_contents(x); }
+
+// x * 3, once the event has the value.
+static MTLCommandBuffer *committed_consumer(MTLCommandQueue *on, MTLEvent *event, uint64_t value,
+                                            MTLBuffer *x) {
+    *(uint32_t *)mtl_buffer_contents(x) = 4;
+    MTLCommandBuffer *consumer = mtl_command_queue_command_buffer(on);
+    mtl_command_buffer_encode_wait_for_event(consumer, event, value);
+    encode(consumer, times_three, x);
+    mtl_command_buffer_commit(consumer);
+    return consumer;
+}
+
+// x + 1, then the event gets the value.
+static MTLCommandBuffer *committed_producer(MTLCommandQueue *on, MTLEvent *event, uint64_t value,
+                                            MTLBuffer *x) {
+    MTLCommandBuffer *producer = mtl_command_queue_command_buffer(on);
+    encode(producer, add_one, x);
+    mtl_command_buffer_encode_signal_event(producer, event, value);
+    mtl_command_buffer_commit(producer);
+    return producer;
+}
 
 // The consumer is committed first, on another queue; its buffers are not tracked.
 static void a_queue_waits_for_another(void **state) {
@@ -46,15 +62,8 @@ static void a_queue_waits_for_another(void **state) {
     MTLEvent *event = mtl_device_new_event(device);
     MTLBuffer *x = untracked();
     for (uint64_t round = 1; round <= 200; round++) {
-        *(uint32_t *)mtl_buffer_contents(x) = 4;
-        MTLCommandBuffer *consumer = mtl_command_queue_command_buffer(q1);
-        mtl_command_buffer_encode_wait_for_event(consumer, event, round);
-        encode(consumer, times_three, x);
-        mtl_command_buffer_commit(consumer);
-        MTLCommandBuffer *producer = mtl_command_queue_command_buffer(q2);
-        encode(producer, add_one, x);
-        mtl_command_buffer_encode_signal_event(producer, event, round);
-        mtl_command_buffer_commit(producer);
+        MTLCommandBuffer *consumer = committed_consumer(q1, event, round, x);
+        MTLCommandBuffer *producer = committed_producer(q2, event, round, x);
         mtl_command_buffer_wait_until_completed(consumer);
         assert_completed(consumer);
         mtl_command_buffer_wait_until_completed(producer);
@@ -83,9 +92,7 @@ static void blocked_queues_hold_nobody_up(void **state) {
     for (int i = 0; i < 20; i++) {
         MTLCommandBuffer *commands = mtl_command_queue_command_buffer(free_queue);
         encode(commands, add_one, y);
-        commit_and_wait(commands);
-        assert_completed(commands);
-        mtl_release(commands);
+        run_to_end(commands);
     }
     assert_int_equal(first(y), 20);
     assert_int_equal(first(x), 0);
@@ -139,18 +146,11 @@ static void events_and_hazards_do_not_lock_up(void **state) {
     MTLEvent *event = mtl_device_new_event(device);
     MTLBuffer *x = mtl_device_new_buffer(device, 256, 0);
     for (uint64_t round = 1; round <= 100; round++) {
-        *(uint32_t *)mtl_buffer_contents(x) = 4;
-        MTLCommandBuffer *consumer = mtl_command_queue_command_buffer(q1);
-        mtl_command_buffer_encode_wait_for_event(consumer, event, round);
-        encode(consumer, times_three, x);
-        mtl_command_buffer_commit(consumer);
+        MTLCommandBuffer *consumer = committed_consumer(q1, event, round, x);
         MTLCommandBuffer *behind = mtl_command_queue_command_buffer(q1);
         encode(behind, times_three, x);
         mtl_command_buffer_commit(behind);
-        MTLCommandBuffer *producer = mtl_command_queue_command_buffer(q2);
-        encode(producer, add_one, x);
-        mtl_command_buffer_encode_signal_event(producer, event, round);
-        mtl_command_buffer_commit(producer);
+        MTLCommandBuffer *producer = committed_producer(q2, event, round, x);
         mtl_command_buffer_wait_until_completed(behind);
         assert_int_equal(first(x), 45);
         mtl_command_buffer_wait_until_completed(producer);

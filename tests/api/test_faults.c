@@ -38,13 +38,7 @@ static MTLCommandBuffer *encode(MTLComputePipelineState *p, size_t threads, size
                                 const MTLCommandBufferDescriptor *descriptor) {
     MTLCommandBuffer *commands =
         mtl_command_queue_command_buffer_with_descriptor(queue, descriptor);
-    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
-    mtl_compute_command_encoder_set_label(e, "first");
-    mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
-    mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
-    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(threads, 1, 1),
-                                                 mtl_size_make(group, 1, 1));
-    mtl_compute_command_encoder_end_encoding(e);
+    encode_threads(commands, p, x, threads, group);
     return commands;
 }
 
@@ -180,9 +174,7 @@ static void other_queues_go_on(void **state) {
         mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(1024, 1, 1),
                                                      mtl_size_make(64, 1, 1));
         mtl_compute_command_encoder_end_encoding(e);
-        commit_and_wait(commands);
-        assert_completed(commands);
-        mtl_release(commands);
+        run_to_end(commands);
     }
     *(volatile uint32_t *)mtl_buffer_contents(x) = 1;
     mtl_command_buffer_wait_until_completed(stuck);

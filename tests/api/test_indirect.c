@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_indirect.c: indirect command buffers encoded by the CPU and by kernels, executed by range,
 // reset, copied; barriers, inheritance; and commands with anything at all in them.
-#include "api_test.h"
+#include "indirect_test.h"
 
 static MTLCommandQueue *queue;
 static MTLLibrary *library;
@@ -79,16 +79,7 @@ static const char source[] =
     "}\n";
 
 static MTLComputePipelineState *indirect_pipeline(const char *name) {
-    MTLError *error = NULL;
-    MTLFunction *function = mtl_library_new_function(library, name);
-    MTLComputePipelineState *p = mtl_device_new_compute_pipeline_state_with_descriptor(
-        device,
-        &(MTLComputePipelineDescriptor){.compute_function = function,
-                                        .support_indirect_command_buffers = true},
-        0, NULL, &error);
-    if (!p) fail_msg("%s: %s", name, mtl_error_localized_description(error));
-    mtl_release(function);
-    return p;
+    return indirect_pipeline_of(library, name);
 }
 
 static int open_all(void **state) {
@@ -106,16 +97,11 @@ static int close_all(void **state) {
 }
 
 static MTLIndirectCommandBuffer *new_icb(size_t n) {
-    MTLIndirectCommandBuffer *icb = mtl_device_new_indirect_command_buffer(
-        device,
-        &(MTLIndirectCommandBufferDescriptor){.command_types =
-                                                  MTLIndirectCommandTypeConcurrentDispatch |
-                                                  MTLIndirectCommandTypeConcurrentDispatchThreads,
-                                              .max_kernel_buffer_bind_count = 2},
-        n, 0);
-    assert_non_null(icb);
-    mtl_indirect_command_buffer_set_label(icb, "commands");
-    return icb;
+    const MTLIndirectCommandBufferDescriptor d = {
+        .command_types = MTLIndirectCommandTypeConcurrentDispatch |
+                         MTLIndirectCommandTypeConcurrentDispatchThreads,
+        .max_kernel_buffer_bind_count = 2};
+    return indirect_of(&d, n, "commands");
 }
 
 static MTLIndirectComputeCommand *at(MTLIndirectCommandBuffer *icb, size_t i) {
@@ -280,13 +266,7 @@ static void test_inherit(void **state) {
     clear_messages();
     MTLBuffer *x = mtl_device_new_buffer(device, 64, 0), *amounts = words((uint32_t[]){9, 4}, 2);
     // Both inherited.
-    MTLIndirectCommandBuffer *icb = mtl_device_new_indirect_command_buffer(
-        device,
-        &(MTLIndirectCommandBufferDescriptor){.command_types =
-                                                  MTLIndirectCommandTypeConcurrentDispatchThreads,
-                                              .inherit_buffers = true,
-                                              .inherit_pipeline_state = true},
-        2, 0);
+    MTLIndirectCommandBuffer *icb = inheriting_dispatches(2);
     mtl_indirect_compute_command_concurrent_dispatch_threads(at(icb, 0), mtl_size_make(3, 1, 1),
                                                              mtl_size_make(3, 1, 1));
     mtl_indirect_compute_command_concurrent_dispatch_threads(at(icb, 1), mtl_size_make(1, 1, 1),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_indirect_render.c: draws in indirect command buffers: encoded here and by kernels, executed
 // by range, with what they inherit; copied, reset; and commands that hold anything.
+#include "indirect_test.h"
 #include "metal4.h"
 #include "render_test.h"
 
@@ -95,19 +96,14 @@ static int close_all(void **state) {
 }
 
 static MTLIndirectCommandBuffer *new_commands(bool inherit_buffers, bool inherit_pipeline) {
-    MTLIndirectCommandBuffer *icb = mtl_device_new_indirect_command_buffer(
-        device,
-        &(MTLIndirectCommandBufferDescriptor){.command_types = MTLIndirectCommandTypeDraw |
-                                                               MTLIndirectCommandTypeDrawIndexed,
-                                              .inherit_buffers = inherit_buffers,
-                                              .inherit_pipeline_state = inherit_pipeline,
-                                              .max_vertex_buffer_bind_count = 2,
-                                              .max_fragment_buffer_bind_count = 2,
-                                              .support_dynamic_attribute_stride = true},
-        N, MTLResourceStorageModeShared);
-    assert_non_null(icb);
-    mtl_indirect_command_buffer_set_label(icb, "draws");
-    return icb;
+    const MTLIndirectCommandBufferDescriptor d = {
+        .command_types = MTLIndirectCommandTypeDraw | MTLIndirectCommandTypeDrawIndexed,
+        .inherit_buffers = inherit_buffers,
+        .inherit_pipeline_state = inherit_pipeline,
+        .max_vertex_buffer_bind_count = 2,
+        .max_fragment_buffer_bind_count = 2,
+        .support_dynamic_attribute_stride = true};
+    return indirect_of(&d, N, "draws");
 }
 
 static MTLIndirectRenderCommand *at(MTLIndirectCommandBuffer *icb, size_t i) {

@@ -111,30 +111,40 @@ static void presenting_with_commands_shows_what_they_drew(void **state) {
     assert_int_equal(n_messages, 0);
 }
 
+// Presented while its work waits for `go`: not seen before that is raised.
+static void assert_waits(MTLDrawable *d, Seen *seen, MTLSharedEvent *go) {
+    mtl_drawable_present(d);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    assert_int_equal(atomic_load(&seen->n), 0);
+    assert_true(mtl_drawable_presented_time(d) == 0);
+    double before = now();
+    mtl_shared_event_set_signaled_value(go, 1);
+    wait_for(seen, 1);
+    assert_true(mtl_drawable_presented_time(d) >= before &&
+                mtl_drawable_presented_time(d) <= now());
+}
+
+static MTLDrawable *watched_drawable(CAMetalLayer *layer, Seen *seen) {
+    MTLDrawable *d = ca_metal_layer_next_drawable(layer);
+    mtl_drawable_add_presented_handler(d, see, seen);
+    return d;
+}
+
 static void a_drawable_by_itself_waits_for_its_work(void **state) {
     (void)state;
+    static Seen seen;
     CAMetalLayer *layer = make_layer(8, 4);
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLSharedEvent *go = mtl_device_new_shared_event(device);
-    MTLDrawable *d = ca_metal_layer_next_drawable(layer);
-    static Seen seen;
-    mtl_drawable_add_presented_handler(d, see, &seen);
+    MTLDrawable *d = watched_drawable(layer, &seen);
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
     mtl_command_buffer_encode_wait_for_event(commands, (MTLEvent *)go, 1);
     mtl_command_buffer_commit(commands);
     mtl_release(commands);
     commands = clear(queue, d, 0.8);
     mtl_command_buffer_commit(commands);
-    mtl_drawable_present(d);
-    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-    assert_int_equal(atomic_load(&seen.n), 0);
-    assert_true(mtl_drawable_presented_time(d) == 0);
-    double before = now();
-    mtl_shared_event_set_signaled_value(go, 1);
-    wait_for(&seen, 1);
+    assert_waits(d, &seen, go);
     assert_int_equal(seen.pixels[0][2], 204);
-    assert_true(mtl_drawable_presented_time(d) >= before &&
-                mtl_drawable_presented_time(d) <= now());
     mtl_release(commands), mtl_release(go), mtl_release(queue), mtl_release(d), mtl_release(layer);
 }
 
@@ -146,8 +156,7 @@ static void times_are_kept_and_so_is_the_order(void **state) {
     MTLDrawable *d[3];
     double begin = now();
     for (int i = 0; i < 3; i++) {
-        d[i] = ca_metal_layer_next_drawable(layer);
-        mtl_drawable_add_presented_handler(d[i], see, &seen);
+        d[i] = watched_drawable(layer, &seen);
         MTLCommandBuffer *commands = clear(queue, d[i], 0);
         if (i == 0) mtl_command_buffer_present_drawable_at_time(commands, d[i], begin + 0.06);
         if (i == 1) mtl_command_buffer_present_drawable(commands, d[i]); // not before the first
@@ -241,17 +250,12 @@ static void metal4_signals_drawables(void **state) {
     CAMetalLayer *layer = make_layer(8, 4);
     MTL4CommandQueue *queue = mtl_device_new_mtl4_command_queue(device);
     MTLSharedEvent *go = mtl_device_new_shared_event(device);
-    MTLDrawable *d = ca_metal_layer_next_drawable(layer);
     static Seen seen;
-    mtl_drawable_add_presented_handler(d, see, &seen);
+    MTLDrawable *d = watched_drawable(layer, &seen);
     mtl4_command_queue_wait_for_drawable(queue, d);
     mtl4_command_queue_wait_for_event(queue, (MTLEvent *)go, 1); // stands for long work
     mtl4_command_queue_signal_drawable(queue, d);
-    mtl_drawable_present(d);
-    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-    assert_int_equal(atomic_load(&seen.n), 0);
-    mtl_shared_event_set_signaled_value(go, 1);
-    wait_for(&seen, 1);
+    assert_waits(d, &seen, go);
     mtl_release(d), mtl_release(go), mtl_release(queue), mtl_release(layer);
 }
 

@@ -62,9 +62,7 @@ static void test_kernels_leave_nothing(void **state) {
     mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(16, 1, 1),
                                                  mtl_size_make(16, 1, 1));
     mtl_compute_command_encoder_end_encoding(e);
-    commit_and_wait(commands);
-    assert_completed(commands);
-    mtl_release(commands);
+    run_to_end(commands);
     mtl_release(commands);
     mtl_release(b);
     mtl_release(queue);

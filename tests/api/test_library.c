@@ -180,15 +180,9 @@ static uint32_t run_single(MTLComputePipelineState *p) {
     MTLBuffer *x = mtl_device_new_buffer(device, 64, 0);
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
-    mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
-    mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
-    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1));
-    mtl_compute_command_encoder_end_encoding(e);
-    commit_and_wait(commands);
-    assert_completed(commands);
+    encode_threads(commands, p, x, 1, 1);
+    run_to_end(commands);
     uint32_t value = *(const uint32_t *)mtl_buffer_contents(x);
-    mtl_release(commands);
     mtl_release(queue);
     mtl_release(x);
     return value;
@@ -339,30 +333,43 @@ static float run_f(MTLFunction *function, bool bind_y) {
     return value;
 }
 
-static MTLFunction *specialised(MTLLibrary *library, const char *name,
-                                const MTLFunctionConstantValues *values) {
+typedef struct Constants { // a library, and values for its constants
+    MTLLibrary *library;
+    MTLFunctionConstantValues *values;
+} Constants;
+
+static Constants open_constants(void) {
+    return (Constants){compile(constants_source), mtl_function_constant_values_new()};
+}
+
+static void close_constants(Constants *c) {
+    mtl_release(c->values);
+    mtl_release(c->library);
+}
+
+static MTLFunction *specialised(const Constants *c, const char *name) {
     MTLError *error = NULL;
-    MTLFunction *f = mtl_library_new_function_with_constant_values(library, name, values, &error);
+    MTLFunction *f =
+        mtl_library_new_function_with_constant_values(c->library, name, c->values, &error);
     if (!f) fail_msg("%s", mtl_error_localized_description(error));
     return f;
 }
 
 static void constants_by_index_and_name(void **state) {
     (void)state;
-    MTLLibrary *library = compile(constants_source);
-    MTLFunctionConstantValues *values = mtl_function_constant_values_new();
+    Constants k = open_constants();
     uint32_t add = 3;
     bool no = false, yes = true;
-    mtl_function_constant_values_set_constant_value(values, &add, MTLDataTypeUInt, 0);
-    mtl_function_constant_values_set_constant_value(values, &no, MTLDataTypeBool, 1);
-    MTLFunction *off = specialised(library, "f", values);
-    mtl_function_constant_values_set_constant_value_with_name(values, &yes, MTLDataTypeBool,
+    mtl_function_constant_values_set_constant_value(k.values, &add, MTLDataTypeUInt, 0);
+    mtl_function_constant_values_set_constant_value(k.values, &no, MTLDataTypeBool, 1);
+    MTLFunction *off = specialised(&k, "f");
+    mtl_function_constant_values_set_constant_value_with_name(k.values, &yes, MTLDataTypeBool,
                                                               "twice");
-    MTLFunction *on = specialised(library, "f", values); // the name wins
+    MTLFunction *on = specialised(&k, "f"); // the name wins
     add = 1;
-    mtl_function_constant_values_set_constant_value(values, &add, MTLDataTypeUInt, 0);
-    mtl_function_constant_values_reset(values);
-    mtl_release(values);                     // both functions have their own copy
+    mtl_function_constant_values_set_constant_value(k.values, &add, MTLDataTypeUInt, 0);
+    mtl_function_constant_values_reset(k.values);
+    mtl_release(k.values), k.values = NULL;  // both functions have their own copy
     assert_true(run_f(off, false) == 33.0f); // y is switched off and need not be bound
     assert_true(run_f(on, true) == 1066.0f);
 
@@ -385,28 +392,23 @@ static void constants_by_index_and_name(void **state) {
     assert_null(mtl_function_function_constant(on, 2));
     mtl_release(off);
     mtl_release(on);
-    mtl_release(library);
+    close_constants(&k);
 }
 
 static void missing_buffer_of_a_live_argument(void **state) {
     (void)state;
-    MTLLibrary *library = compile(constants_source);
-    MTLFunctionConstantValues *values = mtl_function_constant_values_new();
+    Constants k = open_constants();
     uint32_t add = 3;
     bool yes = true;
-    mtl_function_constant_values_set_constant_value(values, &add, MTLDataTypeUInt, 0);
-    mtl_function_constant_values_set_constant_value(values, &yes, MTLDataTypeBool, 1);
-    MTLFunction *on = specialised(library, "f", values);
+    mtl_function_constant_values_set_constant_value(k.values, &add, MTLDataTypeUInt, 0);
+    mtl_function_constant_values_set_constant_value(k.values, &yes, MTLDataTypeBool, 1);
+    MTLFunction *on = specialised(&k, "f");
     MTLComputePipelineState *p = mtl_device_new_compute_pipeline_state(device, on, NULL);
     assert_non_null(p);
     MTLBuffer *x = mtl_device_new_buffer(device, 64, 0);
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
-    mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
-    mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
-    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1));
-    mtl_compute_command_encoder_end_encoding(e);
+    encode_threads(commands, p, x, 1, 1);
     commit_and_wait(commands);
     assert_string_equal(mtl_error_rule(mtl_command_buffer_error(commands)),
                         "dispatch_missing_buffer");
@@ -415,56 +417,51 @@ static void missing_buffer_of_a_live_argument(void **state) {
     mtl_release(x);
     mtl_release(p);
     mtl_release(on);
-    mtl_release(values);
-    mtl_release(library);
+    close_constants(&k);
 }
 
 static void vector_constants_and_ranges(void **state) {
     (void)state;
-    MTLLibrary *library = compile(constants_source);
-    MTLFunctionConstantValues *values = mtl_function_constant_values_new();
+    Constants k = open_constants();
     float quads[8] = {9, 9, 9, 9, 1.5f, 2.5f, 3.5f, 4.5f};
-    mtl_function_constant_values_set_constant_values(values, quads, MTLDataTypeFloat4,
+    mtl_function_constant_values_set_constant_values(k.values, quads, MTLDataTypeFloat4,
                                                      mtl_range_make(6, 2));
-    MTLFunction *g = specialised(library, "g", values);
+    MTLFunction *g = specialised(&k, "g");
     assert_true(run_f(g, false) == 1.5f);
     mtl_release(g);
-    MTLFunction *h = specialised(library, "h", values);
+    MTLFunction *h = specialised(&k, "h");
     assert_true(run_f(h, false) == 2.0f); // add has no value
     mtl_release(h);
     uint32_t add = 0;
-    mtl_function_constant_values_set_constant_value(values, &add, MTLDataTypeUInt, 0);
-    h = specialised(library, "h", values);
+    mtl_function_constant_values_set_constant_value(k.values, &add, MTLDataTypeUInt, 0);
+    h = specialised(&k, "h");
     assert_true(run_f(h, false) == 1.0f);
     mtl_release(h);
-    mtl_release(values);
-    mtl_release(library);
+    close_constants(&k);
 }
 
 static void wrong_constants_are_errors(void **state) {
     (void)state;
-    MTLLibrary *library = compile(constants_source);
-    MTLFunctionConstantValues *values = mtl_function_constant_values_new();
+    Constants k = open_constants();
     float add = 3;
-    mtl_function_constant_values_set_constant_value(values, &add, MTLDataTypeFloat, 0);
+    mtl_function_constant_values_set_constant_value(k.values, &add, MTLDataTypeFloat, 0);
     MTLError *error = NULL;
-    assert_null(mtl_library_new_function_with_constant_values(library, "f", values, &error));
+    assert_null(mtl_library_new_function_with_constant_values(k.library, "f", k.values, &error));
     assert_non_null(strstr(mtl_error_localized_description(error), "add"));
     mtl_release(error);
     error = NULL;
-    assert_null(mtl_library_new_function_with_constant_values(library, "nope", values, &error));
+    assert_null(mtl_library_new_function_with_constant_values(k.library, "nope", k.values, &error));
     assert_int_equal(mtl_error_code(error), MTLLibraryErrorFunctionNotFound);
     mtl_release(error);
     // Not one value: the kernel cannot be made, and says why.
-    MTLFunction *bare = mtl_library_new_function(library, "f");
+    MTLFunction *bare = mtl_library_new_function(k.library, "f");
     assert_non_null(bare);
     error = NULL;
     assert_null(mtl_device_new_compute_pipeline_state(device, bare, &error));
     assert_non_null(strstr(mtl_error_localized_description(error), "add"));
     mtl_release(error);
     mtl_release(bare);
-    mtl_release(values);
-    mtl_release(library);
+    close_constants(&k);
 }
 
 // ---- Pipelines ----

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linked functions and visible function tables. Results are compared with the same arithmetic in C;
 // CMakeLists.txt runs this at several vector widths.
-#include "api_test.h"
+#include "library_test.h"
 
 enum { N = 1000 };
 
@@ -84,23 +84,12 @@ static const char *const more_source =
     "kernel void recursive(device int *out [[buffer(0)]], device const Self *s [[buffer(1)]],\n"
     "    uint i [[thread_position_in_grid]]) { out[i] = s->t[0](int(i), s); }\n";
 
-static MTLLibrary *library;
-static MTLCommandQueue *queue;
-
 static int set_up(void **state) {
-    if (open_device(state)) return -1;
     char *source = malloc(strlen(tables_source) + strlen(more_source) + 1);
     strcat(strcpy(source, tables_source), more_source);
-    library = compile(source);
+    int opened = open_library(state, source);
     free(source);
-    queue = mtl_device_new_command_queue(device);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    mtl_release(library);
-    mtl_release(queue);
-    return close_device(state);
+    return opened;
 }
 
 static MTLFunction *function_of(const char *name) {
@@ -149,6 +138,30 @@ static MTLVisibleFunctionTable *table_of(MTLComputePipelineState *state, const c
     return table;
 }
 
+// The same of functions that are at hand already.
+static MTLComputePipelineState *link_functions(MTLFunction *kernel, MTLFunction **functions,
+                                               size_t n) {
+    MTLError *error = NULL;
+    MTLComputePipelineState *state = mtl_device_new_compute_pipeline_state_with_descriptor(
+        device,
+        &(MTLComputePipelineDescriptor){
+            .compute_function = kernel,
+            .linked_functions = &(MTLLinkedFunctions){.functions = functions, .function_count = n}},
+        0, NULL, &error);
+    if (!state) fail_msg("%s", mtl_error_localized_description(error));
+    return state;
+}
+
+static MTLVisibleFunctionTable *table_of_functions(MTLComputePipelineState *state,
+                                                   MTLFunction **functions, size_t n) {
+    MTLVisibleFunctionTable *table = mtl_compute_pipeline_state_new_visible_function_table(
+        state, &(MTLVisibleFunctionTableDescriptor){.function_count = n});
+    for (size_t i = 0; i < n; i++)
+        mtl_visible_function_table_set_function(
+            table, mtl_compute_pipeline_state_function_handle(state, functions[i]), i);
+    return table;
+}
+
 static MTLBuffer *new_buffer(size_t n_bytes) {
     MTLBuffer *b = mtl_device_new_buffer(device, n_bytes, MTLResourceStorageModeShared);
     assert_non_null(b);
@@ -167,9 +180,18 @@ static void run(MTLCommandBuffer *commands, MTLComputeCommandEncoder *e, size_t 
     mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(n, 1, 1),
                                                  mtl_size_make(64, 1, 1));
     mtl_compute_command_encoder_end_encoding(e);
-    commit_and_wait(commands);
-    assert_completed(commands);
-    mtl_release(commands);
+    run_to_end(commands);
+}
+
+// out[i]: what function sel[i] of the table makes of it, by the kernel by_index.
+static void run_by_index(MTLComputePipelineState *state, MTLVisibleFunctionTable *table,
+                         MTLBuffer *out, MTLBuffer *sel, size_t n) {
+    MTLCommandBuffer *commands;
+    MTLComputeCommandEncoder *e = begin(&commands, state);
+    mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
+    mtl_compute_command_encoder_set_buffer(e, sel, 0, 1);
+    mtl_compute_command_encoder_set_visible_function_table(e, table, 2);
+    run(commands, e, n);
 }
 
 static int looping(int x) {
@@ -205,13 +227,8 @@ static void divergent_indices(void **unused) {
                    : pattern == 1 ? 2
                    : pattern == 2 ? i / 32 % 6
                                   : (i % 7 == 0 ? 0xffffffffu : i % 5);
-        MTLCommandBuffer *commands;
-        MTLComputeCommandEncoder *e = begin(&commands, state);
-        mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
-        mtl_compute_command_encoder_set_buffer(e, sel, 0, 1);
-        mtl_compute_command_encoder_set_visible_function_table(e, table, 2);
         clear_messages();
-        run(commands, e, N);
+        run_by_index(state, table, out, sel, N);
         for (uint32_t i = 0; i < N; i++) assert_int_equal(o[i], expected(s[i], (int)i + 7));
         bool validated = getenv("MTL_SHADER_VALIDATION") != NULL;
         assert_int_equal(n_messages, validated && pattern != 1);
@@ -282,12 +299,7 @@ static void wrong_signature(void **unused) {
     uint32_t *s = mtl_buffer_contents(sel);
     int *o = mtl_buffer_contents(out);
     for (uint32_t i = 0; i < N; i++) s[i] = i % 5;
-    MTLCommandBuffer *commands;
-    MTLComputeCommandEncoder *e = begin(&commands, state);
-    mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
-    mtl_compute_command_encoder_set_buffer(e, sel, 0, 1);
-    mtl_compute_command_encoder_set_visible_function_table(e, table, 2);
-    run(commands, e, N);
+    run_by_index(state, table, out, sel, N);
     for (int i = 0; i < N; i++)
         assert_int_equal(o[i], s[i] == 0 ? i + 8 : s[i] == 3 ? -(i + 7) : 0);
     mtl_release(out), mtl_release(sel), mtl_release(table), mtl_release(state);
@@ -485,25 +497,13 @@ static void constants_of_linked_functions(void **unused) {
         assert_int_equal(mtl_function_function_type(functions[i]), MTLFunctionTypeVisible);
         mtl_release(values);
     }
-    MTLError *error = NULL;
-    MTLComputePipelineState *state = mtl_device_new_compute_pipeline_state_with_descriptor(
-        device,
-        &(MTLComputePipelineDescriptor){
-            .compute_function = kernel,
-            .linked_functions = &(MTLLinkedFunctions){.functions = functions, .function_count = 3}},
-        0, NULL, &error);
-    if (!state) fail_msg("%s", mtl_error_localized_description(error));
+    MTLComputePipelineState *state = link_functions(kernel, functions, 3);
     const char *const names[] = {"special0", "special1", "special2"};
     MTLVisibleFunctionTable *table = table_of(state, names, 3);
     MTLBuffer *out = new_buffer(N * 4), *sel = new_buffer(N * 4);
     uint32_t *s = mtl_buffer_contents(sel);
     for (uint32_t i = 0; i < N; i++) s[i] = i % 3;
-    MTLCommandBuffer *commands;
-    MTLComputeCommandEncoder *e = begin(&commands, state);
-    mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
-    mtl_compute_command_encoder_set_buffer(e, sel, 0, 1);
-    mtl_compute_command_encoder_set_visible_function_table(e, table, 2);
-    run(commands, e, N);
+    run_by_index(state, table, out, sel, N);
     const int *o = mtl_buffer_contents(out);
     for (int i = 0; i < N; i++)
         assert_int_equal(o[i], i + 7 + (i % 3 == 2 ? 1000 : 10 * (i % 3 + 1)));
@@ -511,6 +511,7 @@ static void constants_of_linked_functions(void **unused) {
     for (int i = 0; i < 3; i++) mtl_release(functions[i]);
     mtl_release(kernel);
     // Without a value it cannot be linked.
+    MTLError *error = NULL;
     assert_null(link_with("by_index", (const char *const[]){"plus_offset"}, 1, 0, &error));
     assert_non_null(strstr(mtl_error_localized_description(error), "'offset'"));
     mtl_release(error);
@@ -542,19 +543,8 @@ static void derived_constants(void **unused) {
             mtl_library_new_function_with_constant_values(l, i == 2 ? "k" : "f", values, NULL);
         mtl_release(values);
     }
-    MTLError *error = NULL;
-    MTLComputePipelineState *state = mtl_device_new_compute_pipeline_state_with_descriptor(
-        device,
-        &(MTLComputePipelineDescriptor){
-            .compute_function = functions[2],
-            .linked_functions = &(MTLLinkedFunctions){.functions = functions, .function_count = 2}},
-        0, NULL, &error);
-    if (!state) fail_msg("%s", mtl_error_localized_description(error));
-    MTLVisibleFunctionTable *table = mtl_compute_pipeline_state_new_visible_function_table(
-        state, &(MTLVisibleFunctionTableDescriptor){.function_count = 2});
-    for (size_t i = 0; i < 2; i++)
-        mtl_visible_function_table_set_function(
-            table, mtl_compute_pipeline_state_function_handle(state, functions[i]), i);
+    MTLComputePipelineState *state = link_functions(functions[2], functions, 2);
+    MTLVisibleFunctionTable *table = table_of_functions(state, functions, 2);
     MTLBuffer *out = new_buffer(64 * 4);
     MTLCommandBuffer *commands;
     MTLComputeCommandEncoder *e = begin(&commands, state);
@@ -591,28 +581,12 @@ static void functions_of_other_libraries(void **unused) {
         assert_non_null(functions[i]);
         mtl_release(values);
     }
-    MTLError *error = NULL;
-    MTLComputePipelineState *state = mtl_device_new_compute_pipeline_state_with_descriptor(
-        device,
-        &(MTLComputePipelineDescriptor){
-            .compute_function = kernel,
-            .linked_functions = &(MTLLinkedFunctions){.functions = functions, .function_count = 3}},
-        0, NULL, &error);
-    if (!state) fail_msg("%s", mtl_error_localized_description(error));
-    MTLVisibleFunctionTable *table = mtl_compute_pipeline_state_new_visible_function_table(
-        state, &(MTLVisibleFunctionTableDescriptor){.function_count = 3});
-    for (size_t i = 0; i < 3; i++)
-        mtl_visible_function_table_set_function(
-            table, mtl_compute_pipeline_state_function_handle(state, functions[i]), i);
+    MTLComputePipelineState *state = link_functions(kernel, functions, 3);
+    MTLVisibleFunctionTable *table = table_of_functions(state, functions, 3);
     MTLBuffer *out = new_buffer(N * 4), *sel = new_buffer(N * 4);
     uint32_t *s = mtl_buffer_contents(sel);
     for (uint32_t i = 0; i < N; i++) s[i] = i / 2 % 3;
-    MTLCommandBuffer *commands;
-    MTLComputeCommandEncoder *e = begin(&commands, state);
-    mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
-    mtl_compute_command_encoder_set_buffer(e, sel, 0, 1);
-    mtl_compute_command_encoder_set_visible_function_table(e, table, 2);
-    run(commands, e, N);
+    run_by_index(state, table, out, sel, N);
     const int *o = mtl_buffer_contents(out);
     for (int i = 0; i < N; i++) {
         int l = i / 2 % 3, values[] = {l, l + 1, l * 5};
@@ -686,12 +660,7 @@ static void further_binary_functions(void **unused) {
     MTLBuffer *out = new_buffer(64 * 4), *sel = new_buffer(64 * 4);
     uint32_t *s = mtl_buffer_contents(sel);
     for (uint32_t i = 0; i < 64; i++) s[i] = i & 1;
-    MTLCommandBuffer *commands;
-    MTLComputeCommandEncoder *e = begin(&commands, more);
-    mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
-    mtl_compute_command_encoder_set_buffer(e, sel, 0, 1);
-    mtl_compute_command_encoder_set_visible_function_table(e, table, 2);
-    run(commands, e, 64);
+    run_by_index(more, table, out, sel, 64);
     for (int i = 0; i < 64; i++)
         assert_int_equal(((const int *)mtl_buffer_contents(out))[i], i & 1 ? -(i + 7) : i + 8);
     mtl_release(out), mtl_release(sel), mtl_release(table), mtl_release(more), mtl_release(state);
@@ -837,5 +806,5 @@ int main(void) {
         cmocka_unit_test(misuse),
         cmocka_unit_test(bad_lists),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, close_library);
 }

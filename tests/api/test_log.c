@@ -38,15 +38,8 @@ static void run_body(const char *body, size_t n, MTLLogLevel level) {
         device, &(MTLCommandQueueDescriptor){.log_state = state});
     MTLBuffer *x = mtl_device_new_buffer(device, 4096, 0);
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
-    mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
-    mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
-    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(n, 1, 1),
-                                                 mtl_size_make(32, 1, 1));
-    mtl_compute_command_encoder_end_encoding(e);
-    commit_and_wait(commands);
-    assert_completed(commands);
-    mtl_release(commands);
+    encode_threads(commands, p, x, n, 32);
+    run_to_end(commands);
     mtl_release(x);
     mtl_release(queue);
     mtl_release(state);

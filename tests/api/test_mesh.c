@@ -269,29 +269,32 @@ static void order(void **state) {
     mtl_release(s.t), mtl_release(p);
 }
 
+// The picture of one threadgroup of a mesh function.
+static MTLTexture *one_mesh(const char *mesh, const char *fragment, size_t side, size_t threads) {
+    MTLRenderPipelineState *p = make(NULL, mesh, fragment);
+    Scene s = begin(p, side, side);
+    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(1, 1, 1), size(1, 1, 1),
+                                                      size(threads, 1, 1));
+    end(&s);
+    mtl_release(p);
+    return s.t;
+}
+
 static void points_and_lines(void **state) {
     (void)state;
-    MTLRenderPipelineState *p = make(NULL, "points", "halves");
-    Scene s = begin(p, 8, 8);
-    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(1, 1, 1), size(1, 1, 1),
-                                                      size(4, 1, 1));
-    end(&s);
+    MTLTexture *t = one_mesh("points", "halves", 8, 4);
     for (size_t y = 0; y < 8; y++)
         for (size_t x = 0; x < 8; x++) {
             bool in = (x + 1) % 4 >= 2 && (y + 1) % 4 >= 2;
             uint32_t i = (uint32_t)(x / 4 + y / 4 * 2);
-            assert_int_equal(pixel(s.t, x, y), in ? 0xff00ff00u | i : 0xff000000u);
+            assert_int_equal(pixel(t, x, y), in ? 0xff00ff00u | i : 0xff000000u);
         }
-    mtl_release(s.t), mtl_release(p);
-    p = make(NULL, "lines", "color");
-    s = begin(p, 8, 8);
-    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(1, 1, 1), size(1, 1, 1),
-                                                      size(1, 1, 1));
-    end(&s);
+    mtl_release(t);
+    t = one_mesh("lines", "color", 8, 1);
     for (size_t y = 0; y < 8; y++)
         for (size_t x = 0; x < 8; x++)
-            assert_int_equal(pixel(s.t, x, y), y == 4 ? 0xffffffffu : 0xff000000u);
-    mtl_release(s.t), mtl_release(p);
+            assert_int_equal(pixel(t, x, y), y == 4 ? 0xffffffffu : 0xff000000u);
+    mtl_release(t);
 }
 
 static MTLTexture *two_layers(void) {
@@ -361,13 +364,9 @@ static void wide_groups(void **state) {
 
 static void values_are_exact(void **state) {
     (void)state;
-    MTLRenderPipelineState *p = make(NULL, "exact", "equal");
-    Scene s = begin(p, 64, 64);
-    mtl_render_command_encoder_draw_mesh_threadgroups(s.e, size(1, 1, 1), size(1, 1, 1),
-                                                      size(1, 1, 1));
-    end(&s);
-    for (size_t i = 0; i < 64 * 64; i++) assert_int_equal(pixel(s.t, i % 64, i / 64), 0xffffffffu);
-    mtl_release(s.t), mtl_release(p);
+    MTLTexture *t = one_mesh("exact", "equal", 64, 1);
+    for (size_t i = 0; i < 64 * 64; i++) assert_int_equal(pixel(t, i % 64, i / 64), 0xffffffffu);
+    mtl_release(t);
 }
 
 static void amplification(void **state) {

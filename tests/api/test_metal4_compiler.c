@@ -173,17 +173,6 @@ static void test_shader_validation(void **state) {
     close_bench(&b);
 }
 
-// A graph twice(twice(x)) as a function "fourfold".
-static const MTLFunctionStitchingGraph *fourfold(void) {
-    static MTLFunctionStitchingNode x, inner, outer;
-    static const MTLFunctionStitchingNode *to_inner[] = {&x}, *to_outer[] = {&inner};
-    static MTLFunctionStitchingGraph graph;
-    inner = (MTLFunctionStitchingNode){.name = "twice", .arguments = to_inner, .argument_count = 1};
-    outer = (MTLFunctionStitchingNode){.name = "twice", .arguments = to_outer, .argument_count = 1};
-    graph = (MTLFunctionStitchingGraph){.function_name = "fourfold", .output_node = &outer};
-    return &graph;
-}
-
 typedef struct Linking { // the descriptor of a pipeline with functions of three kinds
     MTL4LibraryFunctionDescriptor kernel, plus, times, twice;
     MTL4SpecializedFunctionDescriptor special;

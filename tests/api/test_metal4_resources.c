@@ -2,6 +2,7 @@
 // What Metal 4 commands reach: residency (this runs with the debug layer on), tensors, textures,
 // samplers, view pools and function tables in argument tables, copies, indirect commands, counter
 // heaps.
+#include "indirect_test.h"
 #include "metal4.h"
 
 static const char source[] = HEAD
@@ -496,19 +497,8 @@ static void test_indirect_commands(void **state) {
     (void)state;
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 1024, "X"), *range = resident_buffer(&b, 64, "Range");
-    MTLFunction *f = mtl_library_new_function(library, "add_one");
-    MTLComputePipelineState *p = mtl_device_new_compute_pipeline_state_with_descriptor(
-        device,
-        &(MTLComputePipelineDescriptor){.compute_function = f,
-                                        .support_indirect_command_buffers = true},
-        0, NULL, NULL);
-    MTLIndirectCommandBuffer *icb = mtl_device_new_indirect_command_buffer(
-        device,
-        &(MTLIndirectCommandBufferDescriptor){.command_types =
-                                                  MTLIndirectCommandTypeConcurrentDispatchThreads,
-                                              .inherit_buffers = true,
-                                              .inherit_pipeline_state = true},
-        4, 0);
+    MTLComputePipelineState *p = indirect_pipeline_of(library, "add_one");
+    MTLIndirectCommandBuffer *icb = inheriting_dispatches(4);
     for (size_t i = 0; i < 4; i++) {
         MTLIndirectComputeCommand *c =
             mtl_indirect_command_buffer_indirect_compute_command_at_index(icb, i);
@@ -547,7 +537,7 @@ static void test_indirect_commands(void **state) {
     assert_message("indirect_range", NULL, NULL);
     end(&b, e);
     assert_fails(&b, "indirect_range");
-    mtl_release(icb), mtl_release(p), mtl_release(f), mtl_release(x), mtl_release(range);
+    mtl_release(icb), mtl_release(p), mtl_release(x), mtl_release(range);
     close_bench(&b);
 }
 

@@ -134,12 +134,7 @@ static MTLComputePipelineState *pipeline_named(const char *name, MTLError **erro
 }
 
 static void encode_dispatch(MTLCommandBuffer *commands, MTLComputePipelineState *p, MTLBuffer *b) {
-    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
-    mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
-    mtl_compute_command_encoder_set_buffer(e, b, 0, 0);
-    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(64, 1, 1),
-                                                 mtl_size_make(32, 1, 1));
-    mtl_compute_command_encoder_end_encoding(e);
+    encode_threads(commands, p, b, 64, 32);
 }
 
 static void kernels_complete_and_do_nothing(void **state) {

@@ -323,48 +323,31 @@ static void bad_draws(void **state) {
     MTLRenderPipelineState *plain = pipeline("positions", "tint", (Options){0});
     MTLBuffer *factors = factor_buffer();
     clear_messages();
-    Scene s = begin(p, 8, 8);
-    mtl_render_command_encoder_draw_patches(s.e, 4, 0, 1, NULL, 0, 1, 0);
-    expect(&s, "patch_factors");
-    s = begin(p, 8, 8);
-    mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 2, 0);
-    expect(&s, "patch_factors");
-    s = begin(p, 8, 8);
-    mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 0, 0);
-    mtl_render_command_encoder_draw_patches(s.e, 3, 0, 1, NULL, 0, 1, 0);
-    expect(&s, "patch_control_points");
-    s = begin(p, 8, 8);
-    mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 0, 0);
-    mtl_render_command_encoder_draw_indexed_patches(s.e, 4, 0, 1, NULL, 0, factors, 0, 1, 0);
-    expect(&s, "patch_index_type");
-    s = begin(p, 8, 8);
-    mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 0, 0);
-    mtl_render_command_encoder_draw_patches(s.e, 4, 0, 1, factors, 2, 1, 0);
-    expect(&s, "patch_indices");
-    s = begin(p, 8, 8);
-    mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 0, 0);
-    set_quads(&s);
-    mtl_render_command_encoder_draw_patches(s.e, 4, 0, 5, NULL, 0, 1, 0);
-    expect(&s, "patch_factors_too_short");
-    s = begin(p, 8, 8);
-    mtl_render_command_encoder_draw_primitives(s.e, MTLPrimitiveTypeTriangle, 0, 3);
-    expect(&s, "draw_kind");
-    s = begin(plain, 8, 8);
-    mtl_render_command_encoder_draw_patches(s.e, 4, 0, 1, NULL, 0, 1, 0);
-    expect(&s, "draw_kind");
-    s = begin(plain, 8, 8);
-    mtl_render_command_encoder_draw_mesh_threadgroups(
-        s.e, mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1));
-    expect(&s, "draw_kind");
-    s = begin(p, 8, 8);
-    mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 0, 0);
-    set_quads(&s);
-    mtl_render_command_encoder_draw_patches(s.e, 4, 0, 0, NULL, 0, 1, 0);
-    expect(&s, "draw_empty");
-    s = begin(p, 8, 8);
-    mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 0, 0);
-    mtl_render_command_encoder_draw_patches_indirect(s.e, 4, NULL, 0, NULL, 0);
-    expect(&s, "null_argument");
+    Scene s;
+#define BAD(on, rule, call, ...)                                                                   \
+    s = begin(on, 8, 8);                                                                           \
+    mtl_render_command_encoder_##call(s.e, __VA_ARGS__);                                           \
+    expect(&s, rule)
+// The same with factors, and with or without control points.
+#define BAD_PATCHES(rule, points, call, ...)                                                       \
+    s = begin(p, 8, 8);                                                                            \
+    mtl_render_command_encoder_set_tessellation_factor_buffer(s.e, factors, 0, 0);                 \
+    if (points) set_quads(&s);                                                                     \
+    mtl_render_command_encoder_##call(s.e, __VA_ARGS__);                                           \
+    expect(&s, rule)
+    BAD(p, "patch_factors", draw_patches, 4, 0, 1, NULL, 0, 1, 0);
+    BAD(p, "patch_factors", set_tessellation_factor_buffer, factors, 2, 0);
+    BAD(p, "draw_kind", draw_primitives, MTLPrimitiveTypeTriangle, 0, 3);
+    BAD(plain, "draw_kind", draw_patches, 4, 0, 1, NULL, 0, 1, 0);
+    BAD(plain, "draw_kind", draw_mesh_threadgroups, mtl_size_make(1, 1, 1), mtl_size_make(1, 1, 1),
+        mtl_size_make(1, 1, 1));
+    BAD_PATCHES("patch_control_points", false, draw_patches, 3, 0, 1, NULL, 0, 1, 0);
+    BAD_PATCHES("patch_index_type", false, draw_indexed_patches, 4, 0, 1, NULL, 0, factors, 0, 1,
+                0);
+    BAD_PATCHES("patch_indices", false, draw_patches, 4, 0, 1, factors, 2, 1, 0);
+    BAD_PATCHES("patch_factors_too_short", true, draw_patches, 4, 0, 5, NULL, 0, 1, 0);
+    BAD_PATCHES("draw_empty", true, draw_patches, 4, 0, 0, NULL, 0, 1, 0);
+    BAD_PATCHES("null_argument", false, draw_patches_indirect, 4, NULL, 0, NULL, 0);
     mtl_render_command_encoder_draw_patches(NULL, 4, 0, 1, NULL, 0, 1, 0);
     assert_string_equal(last_rule, "null_object");
     mtl_render_command_encoder_set_tessellation_factor_buffer(NULL, NULL, 0, 0);

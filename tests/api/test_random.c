@@ -215,9 +215,7 @@ static void run_seed(uint64_t start, int steps) {
     }
     for (int i = 0; i < 2; i++) { // and those that were dropped after commit
         MTLCommandBuffer *last = mtl_command_queue_command_buffer(queues[i]);
-        commit_and_wait(last);
-        assert_completed(last);
-        mtl_release(last);
+        run_to_end(last);
         mtl_release(queues[i]);
     }
     for (uint32_t i = 0; i < SLOTS; i++) {

@@ -2,7 +2,7 @@
 // test_render.c: render passes through the public API: what is in the texture afterwards, pixel by
 // pixel. The rasteriser itself is tested in tests/raster; here it is what encoders hand to it. The
 // rules: test_render_rules.c.
-#include "render_test.h"
+#include "scene.h"
 
 static void clears(void **state) {
     (void)state;
@@ -22,22 +22,17 @@ static void clears(void **state) {
 static void triangle(void **state) {
     (void)state;
     MTLRenderPipelineState *p = pipeline("positions", "tint", (Options){0});
-    MTLTexture *t = target(MTLPixelFormatRGBA8Unorm, 4, 4, 1);
-    MTLRenderPassDescriptor d = pass_of(t);
-    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-    MTLRenderCommandEncoder *e = mtl_command_buffer_render_command_encoder(commands, &d);
-    mtl_render_command_encoder_set_render_pipeline_state(e, p);
+    Scene s = begin(p, 4, 4);
     const float at[3][4] = {{-1, 1, 0, 1}, {-1, -1, 0, 1}, {1, -1, 0, 1}};
-    set_quad(e, at, 3, RED);
-    mtl_render_command_encoder_draw_primitives(e, MTLPrimitiveTypeTriangle, 0, 3);
-    mtl_render_command_encoder_end_encoding(e);
-    finish(commands);
+    set_quad(s.e, at, 3, RED);
+    mtl_render_command_encoder_draw_primitives(s.e, MTLPrimitiveTypeTriangle, 0, 3);
+    end(&s);
     for (size_t y = 0; y < 4; y++)
         for (size_t x = 0; x < 4; x++)
-            if (x != y) assert_int_equal(pixel(t, x, y), x < y ? 0xff0000ffu : 0xff000000u);
+            if (x != y) assert_int_equal(pixel(s.t, x, y), x < y ? 0xff0000ffu : 0xff000000u);
     // The diagonal is a right edge: its centres belong to the other half.
-    for (size_t i = 0; i < 4; i++) assert_int_equal(pixel(t, i, i), 0xff000000u);
-    mtl_release(t), mtl_release(p);
+    for (size_t i = 0; i < 4; i++) assert_int_equal(pixel(s.t, i, i), 0xff000000u);
+    mtl_release(s.t), mtl_release(p);
 }
 
 static void draw_at(MTLRenderCommandEncoder *e, float x0, float y0, float x1, float y1, float z,
@@ -306,32 +301,28 @@ static void visibility(void **state) {
 static void scissor_viewport_culling(void **state) {
     (void)state;
     MTLRenderPipelineState *p = pipeline("positions", "tint", (Options){0});
-    MTLTexture *t = target(MTLPixelFormatRGBA8Unorm, 16, 16, 1);
-    MTLRenderPassDescriptor d = pass_of(t);
-    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-    MTLRenderCommandEncoder *e = mtl_command_buffer_render_command_encoder(commands, &d);
-    mtl_render_command_encoder_set_render_pipeline_state(e, p);
-    mtl_render_command_encoder_set_viewport(e, (MTLViewport){4, 2, 8, 8, 0, 1});
-    mtl_render_command_encoder_set_scissor_rect(e, (MTLScissorRect){6, 0, 10, 16});
-    draw_at(e, -1, -1, 1, 1, 0, RED); // x 6 .. 11, y 2 .. 9
-    mtl_render_command_encoder_set_scissor_rect(e, (MTLScissorRect){0, 0, 0, 0});
-    draw_at(e, -1, -1, 1, 1, 0, GREEN); // nothing
-    mtl_render_command_encoder_set_scissor_rect(e, (MTLScissorRect){0, 0, 16, 16});
-    mtl_render_command_encoder_set_viewport(e, (MTLViewport){0, 0, 16, 16, 0, 1});
-    mtl_render_command_encoder_set_cull_mode(e, MTLCullModeBack);
-    mtl_render_command_encoder_set_front_facing_winding(e, MTLWindingClockwise);
+    Scene s = begin(p, 16, 16);
+    mtl_render_command_encoder_set_viewport(s.e, (MTLViewport){4, 2, 8, 8, 0, 1});
+    mtl_render_command_encoder_set_scissor_rect(s.e, (MTLScissorRect){6, 0, 10, 16});
+    draw_at(s.e, -1, -1, 1, 1, 0, RED); // x 6 .. 11, y 2 .. 9
+    mtl_render_command_encoder_set_scissor_rect(s.e, (MTLScissorRect){0, 0, 0, 0});
+    draw_at(s.e, -1, -1, 1, 1, 0, GREEN); // nothing
+    mtl_render_command_encoder_set_scissor_rect(s.e, (MTLScissorRect){0, 0, 16, 16});
+    mtl_render_command_encoder_set_viewport(s.e, (MTLViewport){0, 0, 16, 16, 0, 1});
+    mtl_render_command_encoder_set_cull_mode(s.e, MTLCullModeBack);
+    mtl_render_command_encoder_set_front_facing_winding(s.e, MTLWindingClockwise);
     // bottom left, bottom right, top left, ...: counter-clockwise on the screen
-    draw_at(e, -1, -1, 1, 1, 0, BLUE);
-    mtl_render_command_encoder_set_front_facing_winding(e, MTLWindingCounterClockwise);
-    draw_at(e, -1, -1, 1, -0.75f, 0, GREEN); // the last two rows
-    mtl_render_command_encoder_end_encoding(e);
-    finish(commands);
+    draw_at(s.e, -1, -1, 1, 1, 0, BLUE);
+    mtl_render_command_encoder_set_front_facing_winding(s.e, MTLWindingCounterClockwise);
+    draw_at(s.e, -1, -1, 1, -0.75f, 0, GREEN); // the last two rows
+    end(&s);
     for (size_t y = 0; y < 16; y++)
         for (size_t x = 0; x < 16; x++)
-            assert_int_equal(pixel(t, x, y), y >= 14                                ? 0xff00ff00u
-                                             : x >= 6 && x < 12 && y >= 2 && y < 10 ? 0xff0000ffu
-                                                                                    : 0xff000000u);
-    mtl_release(t), mtl_release(p);
+            assert_int_equal(pixel(s.t, x, y), y >= 14 ? 0xff00ff00u
+                                               : x >= 6 && x < 12 && y >= 2 && y < 10
+                                                   ? 0xff0000ffu
+                                                   : 0xff000000u);
+    mtl_release(s.t), mtl_release(p);
 }
 
 // Load keeps what an earlier pass drew; two attachments; level 1 of one of them.

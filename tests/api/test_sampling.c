@@ -264,9 +264,7 @@ static void run(const char *kernel, MTLTexture *t, const MTLSamplerDescriptor *s
     mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(N - 3, 1, 1),
                                                  mtl_size_make(64, 1, 1));
     mtl_compute_command_encoder_end_encoding(e);
-    commit_and_wait(commands);
-    assert_completed(commands);
-    mtl_release(commands);
+    run_to_end(commands);
     mtl_release(sampler);
 }
 

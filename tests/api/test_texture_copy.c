@@ -81,12 +81,7 @@ static void test_every_format(void **state) {
 // Every level and slice gets its own pattern; all of them are still there in the end.
 static void levels_and_slices(MTLTextureType type, size_t w, size_t h, size_t depth, size_t length,
                               size_t slices, size_t levels, MTLPixelFormat format, size_t texel) {
-    MTLTextureDescriptor d = mtl_texture_descriptor_make_default();
-    d.texture_type = type;
-    d.pixel_format = format;
-    d.width = w, d.height = h, d.depth = depth;
-    d.array_length = length;
-    d.mipmap_level_count = levels;
+    MTLTextureDescriptor d = texture_shape(type, format, w, h, depth, length, levels);
     clear_messages();
     MTLTexture *t = mtl_device_new_texture(device, &d);
     assert_non_null(t);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_texture_kernels.c: textures bound to kernels: every format read and written, what lies
 // outside, views, pools and resource ids, order with other queues, and the rules of a dispatch.
-#include "api_test.h"
+#include "library_test.h"
 #include "guard.h"
 
 #define COPY(name, T)                                                                              \
@@ -43,23 +43,10 @@
                 " all.out[i] = all.in.a.sample(all.s, float2(i + 0.5f, 0.5f)).x * k"               \
                 " + all.in.b.read(uint2(i, 0)); to.t.write(float4(all.out[i]), uint2(i, 0)); }\n"
 
-static MTLCommandQueue *queue;
-static MTLLibrary *library;
 static MTLCommandBuffer *commands;
 static MTLComputeCommandEncoder *encoder;
 
-static int set_up(void **state) {
-    if (open_device(state) != 0) return -1;
-    queue = mtl_device_new_command_queue(device);
-    library = compile(SOURCE);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    mtl_release(library);
-    mtl_release(queue);
-    return close_device(state);
-}
+static int set_up(void **state) { return open_library(state, SOURCE); }
 
 static void begin(const char *kernel) {
     MTLComputePipelineState *p = pipeline_of(library, kernel);
@@ -78,9 +65,7 @@ static void dispatch(size_t w, size_t h) {
 static void run(size_t w, size_t h) {
     dispatch(w, h);
     mtl_compute_command_encoder_end_encoding(encoder);
-    commit_and_wait(commands);
-    assert_completed(commands);
-    mtl_release(commands);
+    run_to_end(commands);
 }
 
 static void broke(const char *rule) {
@@ -502,9 +487,7 @@ static void test_queues(void **state) {
             blit, view, 0, 0, mtl_origin_make(0, 0, 0), mtl_size_make(64, 64, 1), out, 0, 256, 0,
             0);
         mtl_blit_command_encoder_end_encoding(blit);
-        commit_and_wait(last);
-        assert_completed(last);
-        mtl_release(last);
+        run_to_end(last);
         const float *values = mtl_buffer_contents(out);
         for (size_t i = 0; i < 64; i++) assert_float_equal(values[65 * i], 64, 0);
     }
@@ -706,5 +689,5 @@ int main(void) {
         cmocka_unit_test(test_queues),       cmocka_unit_test(test_rules),
         cmocka_unit_test(test_lod_clamps),   cmocka_unit_test(test_struct),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, close_library);
 }

@@ -3,8 +3,7 @@
 // beside a model that keeps the bytes itself and decides by Metal's documented rules which calls
 // are valid: the library must refuse exactly the others, and all bytes must be the model's in the
 // end.
-#include "queue_test.h"
-#include "guard.h"
+#include "blit_test.h"
 
 enum { N_TEXTURES = 14, N_OPS = 6000, BUFFER = 40000 };
 
@@ -178,15 +177,6 @@ static void through_memory(const Texture *t, int step) {
         unguard(&want);
     }
     unguard(&g);
-}
-
-static MTLCommandBuffer *commands;
-static MTLBlitCommandEncoder *blit;
-
-static void begin(void) {
-    clear_messages();
-    commands = mtl_command_queue_command_buffer(queue);
-    blit = mtl_command_buffer_blit_command_encoder(commands);
 }
 
 static void finish(bool valid) {

@@ -5,12 +5,7 @@
 
 static MTLTexture *make(MTLTextureType type, MTLPixelFormat format, size_t w, size_t h,
                         size_t depth, size_t length, size_t levels, MTLTextureUsage usage) {
-    MTLTextureDescriptor d = mtl_texture_descriptor_make_default();
-    d.texture_type = type;
-    d.pixel_format = format;
-    d.width = w, d.height = h, d.depth = depth;
-    d.array_length = length;
-    d.mipmap_level_count = levels;
+    MTLTextureDescriptor d = texture_shape(type, format, w, h, depth, length, levels);
     d.usage = usage;
     MTLTexture *t = mtl_device_new_texture(device, &d);
     assert_non_null(t);

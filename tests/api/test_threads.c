@@ -34,12 +34,7 @@ static void run_all(void *(*body)(void *)) {
 
 static MTLCommandBuffer *encode(MTLCommandQueue *queue, MTLBuffer *x, size_t n, size_t group) {
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
-    mtl_compute_command_encoder_set_compute_pipeline_state(e, add_one);
-    mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
-    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(n, 1, 1),
-                                                 mtl_size_make(group, 1, 1));
-    mtl_compute_command_encoder_end_encoding(e);
+    encode_threads(commands, add_one, x, n, group);
     return commands;
 }
 

@@ -105,9 +105,13 @@ static void expect(const char *rule, const char *call) {
     mtl_release(commands);
 }
 
+// A call of the encoder that breaks the rule.
+#define BREAKS(pipeline, rule, call, ...)                                                          \
+    begin(pipeline);                                                                               \
+    mtl_compute_command_encoder_##call(encoder, __VA_ARGS__);                                      \
+    expect(rule, "mtl_compute_command_encoder_" #call)
+
 #define THREADS "mtl_compute_command_encoder_dispatch_threads"
-#define GROUPS "mtl_compute_command_encoder_dispatch_threadgroups"
-#define INDIRECT "mtl_compute_command_encoder_dispatch_threadgroups_indirect"
 
 static void dispatch_sizes(void **state) {
     (void)state;
@@ -117,14 +121,10 @@ static void dispatch_sizes(void **state) {
     begin(plain);
     dispatch(4, 1025);
     expect("dispatch_threadgroup_limit", THREADS);
-    begin(plain);
-    mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(4, 4, 4),
-                                                 mtl_size_make(32, 32, 2));
-    expect("dispatch_threadgroup_limit", THREADS);
-    begin(plain);
-    mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(4, 4, 4),
-                                                 mtl_size_make(SIZE_MAX, SIZE_MAX, 4));
-    expect("dispatch_threadgroup_limit", THREADS);
+    BREAKS(plain, "dispatch_threadgroup_limit", dispatch_threads, mtl_size_make(4, 4, 4),
+           mtl_size_make(32, 32, 2));
+    BREAKS(plain, "dispatch_threadgroup_limit", dispatch_threads, mtl_size_make(4, 4, 4),
+           mtl_size_make(SIZE_MAX, SIZE_MAX, 4));
     begin(few);
     dispatch(100, 65);
     expect("dispatch_threadgroup_limit", THREADS);
@@ -137,10 +137,8 @@ static void dispatch_sizes(void **state) {
     begin(plain);
     dispatch((size_t)1 << 32, 64);
     expect("dispatch_grid_limit", THREADS);
-    begin(plain);
-    mtl_compute_command_encoder_dispatch_threadgroups(encoder, mtl_size_make((size_t)1 << 28, 1, 1),
-                                                      mtl_size_make(64, 1, 1));
-    expect("dispatch_grid_limit", GROUPS);
+    BREAKS(plain, "dispatch_grid_limit", dispatch_threadgroups,
+           mtl_size_make((size_t)1 << 28, 1, 1), mtl_size_make(64, 1, 1));
 }
 
 static void bindings(void **state) {
@@ -149,58 +147,26 @@ static void bindings(void **state) {
     mtl_compute_command_encoder_set_buffer(encoder, NULL, 0, 0);
     dispatch(4, 4);
     expect("dispatch_missing_buffer", THREADS);
-    begin(plain);
-    mtl_compute_command_encoder_set_buffer(encoder, x, 0, 31);
-    expect("buffer_index", "mtl_compute_command_encoder_set_buffer");
-    begin(plain);
-    mtl_compute_command_encoder_set_buffer(encoder, x, 65536, 0);
-    expect("buffer_offset", "mtl_compute_command_encoder_set_buffer");
-    begin(plain);
-    mtl_compute_command_encoder_set_buffer_offset(encoder, 70000, 0);
-    expect("buffer_offset", "mtl_compute_command_encoder_set_buffer_offset");
-    begin(plain);
-    mtl_compute_command_encoder_set_buffer_offset(encoder, 0, 7);
-    expect("buffer_offset_unbound", "mtl_compute_command_encoder_set_buffer_offset");
-    begin(plain);
-    mtl_compute_command_encoder_set_buffers(encoder, &x, NULL, mtl_range_make(SIZE_MAX, 2));
-    expect("buffer_index", "mtl_compute_command_encoder_set_buffers");
-    begin(plain);
-    mtl_compute_command_encoder_set_buffers(encoder, NULL, NULL, mtl_range_make(0, 2));
-    expect("null_argument", "mtl_compute_command_encoder_set_buffers");
-    begin(plain);
-    mtl_compute_command_encoder_set_buffer(encoder, (MTLBuffer *)(void *)queue, 0, 0);
-    expect("wrong_class", "mtl_compute_command_encoder_set_buffer");
-    begin(plain);
-    mtl_compute_command_encoder_set_compute_pipeline_state(encoder,
-                                                           (MTLComputePipelineState *)(void *)x);
-    expect("wrong_class", "mtl_compute_command_encoder_set_compute_pipeline_state");
-    begin(plain);
-    mtl_compute_command_encoder_set_compute_pipeline_state(encoder, NULL);
-    expect("null_argument", "mtl_compute_command_encoder_set_compute_pipeline_state");
+    BREAKS(plain, "buffer_index", set_buffer, x, 0, 31);
+    BREAKS(plain, "buffer_offset", set_buffer, x, 65536, 0);
+    BREAKS(plain, "buffer_offset", set_buffer_offset, 70000, 0);
+    BREAKS(plain, "buffer_offset_unbound", set_buffer_offset, 0, 7);
+    BREAKS(plain, "buffer_index", set_buffers, &x, NULL, mtl_range_make(SIZE_MAX, 2));
+    BREAKS(plain, "null_argument", set_buffers, NULL, NULL, mtl_range_make(0, 2));
+    BREAKS(plain, "wrong_class", set_buffer, (MTLBuffer *)(void *)queue, 0, 0);
+    BREAKS(plain, "wrong_class", set_compute_pipeline_state, (MTLComputePipelineState *)(void *)x);
+    BREAKS(plain, "null_argument", set_compute_pipeline_state, NULL);
     static const char bytes[5000];
-    begin(plain);
-    mtl_compute_command_encoder_set_bytes(encoder, bytes, 4097, 0);
-    expect("bytes_length", "mtl_compute_command_encoder_set_bytes");
-    begin(plain);
-    mtl_compute_command_encoder_set_bytes(encoder, bytes, 0, 0);
-    expect("bytes_length", "mtl_compute_command_encoder_set_bytes");
-    begin(plain);
-    mtl_compute_command_encoder_set_bytes(encoder, NULL, 4, 0);
-    expect("null_argument", "mtl_compute_command_encoder_set_bytes");
-    begin(plain);
-    mtl_compute_command_encoder_use_resource(encoder, NULL, MTLResourceUsageRead);
-    expect("null_argument", "mtl_compute_command_encoder_use_resource");
+    BREAKS(plain, "bytes_length", set_bytes, bytes, 4097, 0);
+    BREAKS(plain, "bytes_length", set_bytes, bytes, 0, 0);
+    BREAKS(plain, "null_argument", set_bytes, NULL, 4, 0);
+    BREAKS(plain, "null_argument", use_resource, NULL, MTLResourceUsageRead);
 }
 
 static void threadgroup_memory(void **state) {
     (void)state;
-    const char *call = "mtl_compute_command_encoder_set_threadgroup_memory_length";
-    begin(shared);
-    mtl_compute_command_encoder_set_threadgroup_memory_length(encoder, 32768 + 16, 0);
-    expect("threadgroup_memory_limit", call);
-    begin(shared);
-    mtl_compute_command_encoder_set_threadgroup_memory_length(encoder, 16, 31);
-    expect("threadgroup_memory_index", call);
+    BREAKS(shared, "threadgroup_memory_limit", set_threadgroup_memory_length, 32768 + 16, 0);
+    BREAKS(shared, "threadgroup_memory_index", set_threadgroup_memory_length, 16, 31);
     begin(static_shared); // 16 KiB of its own
     mtl_compute_command_encoder_set_threadgroup_memory_length(encoder, 20480, 0);
     dispatch(4, 4);
@@ -209,25 +175,15 @@ static void threadgroup_memory(void **state) {
     mtl_compute_command_encoder_set_threadgroup_memory_length(encoder, 32768, 0);
     dispatch(32, 32);
     mtl_compute_command_encoder_end_encoding(encoder);
-    commit_and_wait(commands);
-    assert_completed(commands);
-    mtl_release(commands);
+    run_to_end(commands);
 }
 
 static void indirect_dispatch(void **state) {
     (void)state;
-    begin(plain);
-    mtl_compute_command_encoder_dispatch_threadgroups_indirect(encoder, NULL, 0,
-                                                               mtl_size_make(4, 1, 1));
-    expect("null_argument", INDIRECT);
-    begin(plain);
-    mtl_compute_command_encoder_dispatch_threadgroups_indirect(encoder, x, 2,
-                                                               mtl_size_make(4, 1, 1));
-    expect("indirect_offset", INDIRECT);
-    begin(plain);
-    mtl_compute_command_encoder_dispatch_threadgroups_indirect(encoder, x, 65536 - 8,
-                                                               mtl_size_make(4, 1, 1));
-    expect("indirect_offset", INDIRECT);
+    BREAKS(plain, "null_argument", dispatch_threadgroups_indirect, NULL, 0, mtl_size_make(4, 1, 1));
+    BREAKS(plain, "indirect_offset", dispatch_threadgroups_indirect, x, 2, mtl_size_make(4, 1, 1));
+    BREAKS(plain, "indirect_offset", dispatch_threadgroups_indirect, x, 65536 - 8,
+           mtl_size_make(4, 1, 1));
     // Sizes that do not fit are found when it runs.
     uint32_t huge[3] = {0xffffffffu, 1, 1};
     MTLBuffer *size = mtl_device_new_buffer_with_bytes(device, huge, sizeof huge, 0);
@@ -245,12 +201,8 @@ static void indirect_dispatch(void **state) {
 
 static void barriers(void **state) {
     (void)state;
-    begin(plain);
-    mtl_compute_command_encoder_memory_barrier_with_scope(encoder, 0);
-    expect("barrier_scope", "mtl_compute_command_encoder_memory_barrier_with_scope");
-    begin(plain);
-    mtl_compute_command_encoder_memory_barrier_with_resources(encoder, NULL, 1);
-    expect("null_argument", "mtl_compute_command_encoder_memory_barrier_with_resources");
+    BREAKS(plain, "barrier_scope", memory_barrier_with_scope, 0);
+    BREAKS(plain, "null_argument", memory_barrier_with_resources, NULL, 1);
 }
 
 static void encoding_after_end(void **state) {

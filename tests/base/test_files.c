@@ -1,23 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files: atomic replacement leaves no rest, respects links and devices; folders; the cache folder's
 // rules.
-#include "testing.h"
+#include "folder_test.h"
 #include "base/files.h"
 #include <errno.h>
-
-static char *folder;
-static char *at(const char *name) { return testing_path(folder, name); }
-
-static int set_up(void **state) {
-    (void)state;
-    folder = testing_folder();
-    return 0;
-}
-static int tear_down(void **state) {
-    (void)state;
-    testing_remove_folder(folder);
-    return 0;
-}
 
 static void expect(const char *path, const char *text) {
     size_t n;
@@ -128,10 +114,10 @@ static void numbers_from_environment(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(writes_and_replaces, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(follows_links, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(says_why, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(makes_folders, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(writes_and_replaces, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(follows_links, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(says_why, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(makes_folders, open_folder, close_folder),
         cmocka_unit_test(keeps_devices),
         cmocka_unit_test(cache_folder),
         cmocka_unit_test(numbers_from_environment),

@@ -23,15 +23,21 @@ static const MslSource source = {.name = "p",
                                  .math_mode = MSL_MATH_RELAXED,
                                  .warnings_as_errors = true};
 
+// The first n bytes alone, so that reading beyond them is found out.
+static unsigned char *first_bytes(const WireOut *w, size_t n) {
+    unsigned char *copy = malloc(n ? n : 1);
+    memcpy(copy, w->data, n);
+    return copy;
+}
+
 static void source_comes_back(void **state) {
     (void)state;
     WireOut w = {0};
     msg_put_source(&w, &source, "/here");
     for (size_t n = 0; n <= w.n_bytes; n++) {
-        unsigned char *copy = malloc(n ? n : 1);
-        memcpy(copy, w.data, n);
-        BaseArena a = {0};
+        unsigned char *copy = first_bytes(&w, n);
         WireIn r = {copy, copy + n, false};
+        BaseArena a = {0};
         MslSource s;
         const char *cwd;
         bool ok = msg_get_source(&r, &a, &s, &cwd);
@@ -78,10 +84,9 @@ static void kernel_comes_back(void **state) {
     WireOut w = {0};
     msg_put_kernel(&w, &q, libraries);
     for (size_t n = 0; n <= w.n_bytes; n++) {
-        unsigned char *copy = malloc(n ? n : 1);
-        memcpy(copy, w.data, n);
-        BaseArena a = {0};
+        unsigned char *copy = first_bytes(&w, n);
         WireIn r = {copy, copy + n, false};
+        BaseArena a = {0};
         MsgKernel k;
         bool ok = msg_get_kernel(&r, &a, &k);
         assert_int_equal(ok, n == w.n_bytes);

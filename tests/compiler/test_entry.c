@@ -26,32 +26,31 @@ static void check_double(const Way *way, void **slots) {
     "  %v = load float, ptr %pa\n  %d = fadd float %v, %v\n  store float %d, ptr %pb\n  ret "      \
     "void\n}\n"
 
+static void expect_double(const RfArg *args, uint32_t n_args, const char *ir) {
+    Fixture f = {.args = args, .n_args = n_args, .n_slots = 2, .ir = ir};
+    run_all_ways(&f, grid, group, (void *[]){a, b}, 0, check_double, reset);
+}
+
 static void vector_class_by_hidden_pointer(void **state) {
     (void)state;
     static const RfArg args[] = {BUFFER(0, 0), BUFFER(1, 1),
                                  BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT2)};
-    Fixture f = {.args = args,
-                 .n_args = 3,
-                 .n_slots = 2,
-                 .ir = "%v2 = type { <2 x i32> }\n"
-                       "define void @k(ptr %a, ptr %b, ptr byval(%v2) align 8 %g) {\n"
-                       "  %x = load i32, ptr %g\n  %py = getelementptr i8, ptr %g, i64 4\n  %y = "
-                       "load i32, ptr %py\n" BODY};
-    run_all_ways(&f, grid, group, (void *[]){a, b}, 0, check_double, reset);
+    expect_double(args, 3,
+                  "%v2 = type { <2 x i32> }\n"
+                  "define void @k(ptr %a, ptr %b, ptr byval(%v2) align 8 %g) {\n"
+                  "  %x = load i32, ptr %g\n  %py = getelementptr i8, ptr %g, i64 4\n  %y = "
+                  "load i32, ptr %py\n" BODY);
 }
 
 static void short_vector_by_value(void **state) {
     (void)state;
     static const RfArg args[] = {BUFFER(0, 0), BUFFER(1, 1),
                                  BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_USHORT3)};
-    Fixture f = {.args = args,
-                 .n_args = 3,
-                 .n_slots = 2,
-                 .ir = "define void @k(ptr %a, ptr %b, <3 x i16> %g) {\n"
-                       "  %x16 = extractelement <3 x i16> %g, i32 0\n  %y16 = extractelement <3 x "
-                       "i16> %g, i32 1\n"
-                       "  %x = zext i16 %x16 to i32\n  %y = zext i16 %y16 to i32\n" BODY};
-    run_all_ways(&f, grid, group, (void *[]){a, b}, 0, check_double, reset);
+    expect_double(args, 3,
+                  "define void @k(ptr %a, ptr %b, <3 x i16> %g) {\n"
+                  "  %x16 = extractelement <3 x i16> %g, i32 0\n  %y16 = extractelement <3 x "
+                  "i16> %g, i32 1\n"
+                  "  %x = zext i16 %x16 to i32\n  %y = zext i16 %y16 to i32\n" BODY);
 }
 
 static void scalars_of_three_attributes(void **state) {
@@ -63,16 +62,13 @@ static void scalars_of_three_attributes(void **state) {
                                  BUILTIN(3, RF_THREAD_POSITION_IN_THREADGROUP, TY_UINT2),
                                  BUILTIN(4, RF_THREADGROUP_POSITION_IN_GRID, TY_USHORT2),
                                  BUILTIN(5, RF_DISPATCH_THREADS_PER_THREADGROUP, TY_UINT3)};
-    Fixture f = {
-        .args = args,
-        .n_args = 6,
-        .n_slots = 2,
-        .ir = "define void @k(ptr %a, ptr %b, i32 %x, <2 x i32> %l, <2 x i16> %t, <3 x i32> %s) {\n"
-              "  %ly = extractelement <2 x i32> %l, i32 1\n  %ty16 = extractelement <2 x i16> %t, "
-              "i32 1\n"
-              "  %ty = zext i16 %ty16 to i32\n  %sy = extractelement <3 x i32> %s, i32 1\n"
-              "  %m = mul i32 %ty, %sy\n  %y = add i32 %m, %ly\n" BODY};
-    run_all_ways(&f, grid, group, (void *[]){a, b}, 0, check_double, reset);
+    expect_double(
+        args, 6,
+        "define void @k(ptr %a, ptr %b, i32 %x, <2 x i32> %l, <2 x i16> %t, <3 x i32> %s) {\n"
+        "  %ly = extractelement <2 x i32> %l, i32 1\n  %ty16 = extractelement <2 x i16> %t, "
+        "i32 1\n"
+        "  %ty = zext i16 %ty16 to i32\n  %sy = extractelement <3 x i32> %s, i32 1\n"
+        "  %m = mul i32 %ty, %sy\n  %y = add i32 %m, %ly\n" BODY);
 }
 
 static void array_of_pointers(void **state) {
@@ -87,15 +83,12 @@ static void array_of_pointers(void **state) {
                                   .type = TY_FLOAT,
                                   .condition = ""},
                                  BUILTIN(1, RF_THREAD_POSITION_IN_GRID, TY_UINT2)};
-    Fixture f = {.args = args,
-                 .n_args = 2,
-                 .n_slots = 2,
-                 .ir = "define void @k(ptr byval([2 x ptr]) align 8 %both, <2 x i32> %g) {\n"
-                       "  %a = load ptr, ptr %both\n  %p1 = getelementptr ptr, ptr %both, i64 1\n  "
-                       "%b = load ptr, ptr %p1\n"
-                       "  %x = extractelement <2 x i32> %g, i32 0\n  %y = extractelement <2 x i32> "
-                       "%g, i32 1\n" BODY};
-    run_all_ways(&f, grid, group, (void *[]){a, b}, 0, check_double, reset);
+    expect_double(args, 2,
+                  "define void @k(ptr byval([2 x ptr]) align 8 %both, <2 x i32> %g) {\n"
+                  "  %a = load ptr, ptr %both\n  %p1 = getelementptr ptr, ptr %both, i64 1\n  "
+                  "%b = load ptr, ptr %p1\n"
+                  "  %x = extractelement <2 x i32> %g, i32 0\n  %y = extractelement <2 x i32> "
+                  "%g, i32 1\n" BODY);
 }
 
 // Threads write to static and dynamic threadgroup memory and read their neighbour's entry.

@@ -253,20 +253,20 @@ def check_placed(run, way, so, at_end):
             same |= np.isclose(got, want, rtol=1e-5, atol=1e-5)
         if not same.all():
             at = int(np.argmin(same))
-            raise AssertionError(f"{run} {way}: arg {index}[{at}] is {got[at]!r}, not {want[at]!r}; "
+            raise AssertionError(f"arg {index}[{at}] is {got[at]!r}, not {want[at]!r}; "
                                  f"{int((~same).sum())} of {same.size} differ\n"
                                  f"rerun: pytest '{__file__}' -k '{run}'")
 
 
-def check_in_child(run, way, so):
-    """A crash or a hang of one kernel must not end the others."""
+def in_child(name, run):
+    """Runs run(); a crash or a hang of one kernel must not end the others."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         signal.alarm(TIMEOUT)
         status = 0
         try:
-            check(run, way, so)
+            run()
         except BaseException as e:
             os.write(write, (str(e) if isinstance(e, AssertionError) else traceback.format_exc()).encode()[:4000])
             status = 1
@@ -278,10 +278,14 @@ def check_in_child(run, way, so):
     os.close(read)
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
-        name = signal.Signals(os.WTERMSIG(status)).name
-        pytest.fail(f"{run} {way}: the kernel ended with {name}{' (it hung)' if name == 'SIGALRM' else ''}")
+        reason = signal.Signals(os.WTERMSIG(status)).name
+        pytest.fail(f"{name}: the kernel ended with {reason}{' (it hung)' if reason == 'SIGALRM' else ''}")
     if status:
-        pytest.fail(text.decode(errors="replace"))
+        pytest.fail(f"{name}: {text.decode(errors='replace')}")
+
+
+def check_in_child(run, way, so):
+    in_child(f"{run} {way}", lambda: check(run, way, so))
 
 
 def mslc(*words):

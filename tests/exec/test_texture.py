@@ -8,9 +8,7 @@ texture functions, against NumPy. All of it in every vector width and for severa
 """
 import ctypes
 import os
-import signal
 import zlib
-import traceback
 
 import numpy as np
 import pytest
@@ -97,30 +95,6 @@ def three(v):
     return tuple((list(v) + [1, 1])[:3])
 
 
-def in_child(name, run):
-    """A crash or a hang of one kernel must not end the others."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(exec_.TIMEOUT)
-        try:
-            run()
-        except BaseException as e:
-            os.write(write, (str(e) if isinstance(e, AssertionError) else traceback.format_exc()).encode()[:4000])
-            os._exit(1)
-        os._exit(0)
-    os.close(write)
-    text = b""
-    while part := os.read(read, 4096):
-        text += part
-    os.close(read)
-    _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status):
-        pytest.fail(f"{name}: the kernel ended with {signal.Signals(os.WTERMSIG(status)).name}")
-    if status:
-        pytest.fail(f"{name}: {text.decode(errors='replace')}")
-
-
 def everywhere(library, folder, kernel, grid, group, run, ways=WAYS, constants=()):
     """run(launch of so) checks; called for each way whose turn it is, in a process of its own."""
     grid, group = three(grid), three(group)
@@ -133,7 +107,7 @@ def everywhere(library, folder, kernel, grid, group, run, ways=WAYS, constants=(
             words += ["--constant", c]
         result = exec_.mslc(*words)
         assert result.returncode == 0, f"{kernel} {way}: {result.stderr}"
-        in_child(f"{kernel} {way}", lambda: run(lambda slots, ops: launch(so, slots, grid, group, ops)))
+        exec_.in_child(f"{kernel} {way}", lambda: run(lambda slots, ops: launch(so, slots, grid, group, ops)))
 
 
 def library_of(folder, name, source):

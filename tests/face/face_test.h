@@ -52,6 +52,18 @@ static inline id<MTLComputePipelineState> kernel(id<MTLDevice> device, id<MTLLib
     return state;
 }
 
+// Tests that share a library and a queue.
+static inline void with_library(id<MTLDevice> device, NSString *source,
+                                void (*tests)(id<MTLDevice> device, id<MTLLibrary> library,
+                                              id<MTLCommandQueue> queue)) {
+    id<MTLLibrary> library = compile(device, source);
+    id<MTLCommandQueue> queue = [device newCommandQueue];
+    CHECK(queue.device == device);
+    tests(device, library, queue);
+    RELEASE(queue);
+    RELEASE(library);
+}
+
 // Every test: a device, a body, no failure.
 static inline int run_tests(void (*body)(id<MTLDevice> device)) {
     @autoreleasepool {

@@ -385,16 +385,7 @@ static void counters(id<MTLDevice> device, id<MTLCommandQueue> queue) {
     RELEASE(descriptor);
 }
 
-static void body(id<MTLDevice> device) {
-    CHECK([device.name length] > 0);
-    CHECK([device supportsFamily:MTLGPUFamilyApple7]);
-    CHECK(device.hasUnifiedMemory);
-    CHECK_EQUAL(device.maxThreadsPerThreadgroup.width, 1024);
-    CHECK([device.architecture.name length] > 0);
-    libraries(device);
-    id<MTLLibrary> library = compile(device, source);
-    id<MTLCommandQueue> queue = [device newCommandQueue];
-    CHECK(queue.device == device);
+static void with_kernels(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommandQueue> queue) {
     constants_and_reflection(device, library, queue);
     handlers(device, library, queue);
     memory_of_the_program(device);
@@ -405,8 +396,16 @@ static void body(id<MTLDevice> device) {
     argument_encoders(device, library, queue);
     indirect_commands(device, library, queue);
     counters(device, queue);
-    RELEASE(queue);
-    RELEASE(library);
+}
+
+static void body(id<MTLDevice> device) {
+    CHECK([device.name length] > 0);
+    CHECK([device supportsFamily:MTLGPUFamilyApple7]);
+    CHECK(device.hasUnifiedMemory);
+    CHECK_EQUAL(device.maxThreadsPerThreadgroup.width, 1024);
+    CHECK([device.architecture.name length] > 0);
+    libraries(device);
+    with_library(device, source, with_kernels);
 }
 
 int main(void) { return run_tests(body); }

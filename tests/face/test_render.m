@@ -195,14 +195,12 @@ static void layers(id<MTLDevice> device, id<MTLCommandQueue> queue) {
     CHECK_EQUAL(pixel(drawable.texture, 5, 5), 0xffff0000u);
 }
 
-static void body(id<MTLDevice> device) {
-    id<MTLLibrary> library = compile(device, source);
-    id<MTLCommandQueue> queue = [device newCommandQueue];
+static void draws(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommandQueue> queue) {
     triangle(device, library, queue);
     pictures(device, library, queue);
     layers(device, queue);
-    RELEASE(queue);
-    RELEASE(library);
 }
+
+static void body(id<MTLDevice> device) { with_library(device, source, draws); }
 
 int main(void) { return run_tests(body); }

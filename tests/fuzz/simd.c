@@ -85,35 +85,26 @@ void k_reduce_full(KARGS) {
     c[id] = s + m;
     q[id] = i;
 }
+#define VOTE(value)                                                                                \
+    NEXT;                                                                                          \
+    r = r * 7 + (value)
 void k_votes(KARGS) {
     X;
     unsigned long r = 0;
     if (p[id] & 6) {
         _Bool t = (p[id] & 5) == 4;
-        NEXT;
-        r = r * 7 + __ingot_simd_ballot(t);
-        NEXT;
-        r = r * 7 + __ingot_quad_ballot(t);
-        NEXT;
-        r = r * 7 + __ingot_simd_all(t);
-        NEXT;
-        r = r * 7 + __ingot_simd_any(t);
-        NEXT;
-        r = r * 7 + __ingot_quad_all(t);
-        NEXT;
-        r = r * 7 + __ingot_quad_any(t);
-        NEXT;
-        r = r * 7 + __ingot_simd_is_first();
-        NEXT;
-        r = r * 7 + __ingot_quad_is_first();
-        NEXT;
-        r = r * 7 + __ingot_simd_active_mask();
-        NEXT;
-        r = r * 7 + __ingot_quad_active_mask();
-        NEXT;
-        r = r * 7 + (unsigned long)__ingot_simd_broadcast_first_i32(p[id]);
-        NEXT;
-        r = r * 7 + (unsigned long)__ingot_quad_broadcast_first_i64(p[id]);
+        VOTE(__ingot_simd_ballot(t));
+        VOTE(__ingot_quad_ballot(t));
+        VOTE(__ingot_simd_all(t));
+        VOTE(__ingot_simd_any(t));
+        VOTE(__ingot_quad_all(t));
+        VOTE(__ingot_quad_any(t));
+        VOTE(__ingot_simd_is_first());
+        VOTE(__ingot_quad_is_first());
+        VOTE(__ingot_simd_active_mask());
+        VOTE(__ingot_quad_active_mask());
+        VOTE((unsigned long)__ingot_simd_broadcast_first_i32(p[id]));
+        VOTE((unsigned long)__ingot_quad_broadcast_first_i64(p[id]));
     }
     q[id] = (int)r;
     q[id + 16384] = (int)(r >> 32);

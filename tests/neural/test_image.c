@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures: every kind of PNG that the format has, JPEG with its orientations, damage of every
 // byte, sizes that must not be believed, and files that are no pictures.
-#include "../base/testing.h"
+#include "../base/folder_test.h"
 #include "base/files.h"
 #include "neural/image.h"
 #include "neural/picture.h"
@@ -14,20 +14,6 @@
 #include <jpeglib.h>
 
 static char message[NEURAL_ERROR_BYTES];
-static char *folder;
-
-static char *at(const char *name) { return testing_path(folder, name); }
-
-static int set_up(void **state) {
-    (void)state;
-    folder = testing_folder();
-    return 0;
-}
-static int tear_down(void **state) {
-    (void)state;
-    testing_remove_folder(folder);
-    return 0;
-}
 
 typedef struct Bytes {
     unsigned char data[1 << 16];
@@ -496,7 +482,7 @@ static void outputs_are_tried_first(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define T(f) cmocka_unit_test_setup_teardown(f, open_folder, close_folder)
         T(png_of_every_kind),       T(damaged_png),
         T(gamma_is_applied),        T(huge_sizes_are_refused_before_memory),
         T(writes_what_it_reads),    T(jpeg),

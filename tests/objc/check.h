@@ -32,6 +32,19 @@ static int check_failures;
             check_failures++;                                                                      \
         }                                                                                          \
     } while (0)
+// A dealloc that counts into `deaths`, with ARC and without.
+#if __has_feature(objc_arc)
+#define COUNT_DEATHS                                                                               \
+    -(void)dealloc {                                                                               \
+        deaths++;                                                                                  \
+    }
+#else
+#define COUNT_DEATHS                                                                               \
+    -(void)dealloc {                                                                               \
+        deaths++;                                                                                  \
+        [super dealloc];                                                                           \
+    }
+#endif
 static inline int check_result(void) {
     if (check_failures) fprintf(stderr, "%d checks failed\n", check_failures);
     return check_failures ? 1 : 0;

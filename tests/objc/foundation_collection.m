@@ -8,12 +8,7 @@ static int deaths;
 @interface Item : NSObject
 @end
 @implementation Item
-- (void)dealloc {
-    deaths++;
-#if !__has_feature(objc_arc)
-    [super dealloc];
-#endif
-}
+COUNT_DEATHS
 @end
 
 static void arrays(void) {

@@ -8,12 +8,7 @@ static int deaths, cleanups;
 @interface Trouble : NSObject
 @end
 @implementation Trouble
-- (void)dealloc {
-    deaths++;
-#if !__has_feature(objc_arc)
-    [super dealloc];
-#endif
-}
+COUNT_DEATHS
 @end
 @interface Deep : Trouble
 @end

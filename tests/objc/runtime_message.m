@@ -17,6 +17,11 @@ typedef struct {
     double d;
 } Mixed;
 
+// More arguments than registers for them.
+#define FLOATS                                                                                     \
+    -(double)floats : (double)a : (double)b : (double)c : (double)d : (double)e : (double)f        \
+        : (double)g : (double)h : (double)i
+
 @interface Base : NSObject
 - (int)number;
 - (float)half;
@@ -27,15 +32,7 @@ typedef struct {
 - (Mixed)mixed;
 - (int)count:(int)n, ...;
 - (long)nine:(long)a:(long)b:(long)c:(long)d:(long)e:(long)f:(long)g:(long)h:(long)i;
-- (double)floats:(double)
-               a:(double)b
-                :(double)c
-                :(double)d
-                :(double)e
-                :(double)f
-                :(double)g
-                :(double)h
-                :(double)i;
+FLOATS;
 + (int)number;
 @end
 @implementation Base
@@ -71,17 +68,7 @@ typedef struct {
 - (long)nine:(long)a:(long)b:(long)c:(long)d:(long)e:(long)f:(long)g:(long)h:(long)i {
     return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i;
 }
-- (double)floats:(double)
-               a:(double)b
-                :(double)c
-                :(double)d
-                :(double)e
-                :(double)f
-                :(double)g
-                :(double)h
-                :(double)i {
-    return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i;
-}
+FLOATS { return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i; }
 + (int)number {
     return 70;
 }

@@ -58,6 +58,16 @@ void stages_init(Stages *s, const Vertex *vertices, uint32_t n, Behaviour behavi
                  uint32_t vertex_flags, uint32_t n_clip);
 
 DevState state_default(uint8_t primitive);
+// All channels are written, with these factors (DEV_BLEND_) for colour and alpha.
+static inline DevBlend blend_of(uint8_t src_rgb, uint8_t dst_rgb, uint8_t src_alpha,
+                                uint8_t dst_alpha) {
+    return (DevBlend){.enabled = true,
+                      .src_rgb = src_rgb,
+                      .dst_rgb = dst_rgb,
+                      .src_alpha = src_alpha,
+                      .dst_alpha = dst_alpha,
+                      .write_mask = 15};
+}
 // A position whose window coordinates are x, y (pixels) exactly, in a target of w x h (powers of
 // two).
 void place(Vertex *v, double x, double y, double z, double w_clip, double width, double height);

@@ -38,12 +38,7 @@ static Scene *scene_new(uint32_t n_vertices, uint32_t n_samples, uint8_t primiti
         .view = {.texture = &s->target.texture}, .load = DEV_LOAD_CLEAR, .store = DEV_STORE_STORE};
     stages_init(&s->stages, s->vertices, n_vertices, (Behaviour){.colors = 1, .flat = true}, 0, 0);
     s->state = state_default(primitive);
-    s->state.blend[0] = (DevBlend){.enabled = true,
-                                   .src_rgb = DEV_BLEND_ONE,
-                                   .dst_rgb = DEV_BLEND_ONE,
-                                   .src_alpha = DEV_BLEND_ONE,
-                                   .dst_alpha = DEV_BLEND_ONE,
-                                   .write_mask = 15};
+    s->state.blend[0] = blend_of(DEV_BLEND_ONE, DEV_BLEND_ONE, DEV_BLEND_ONE, DEV_BLEND_ONE);
     s->draw = draw_of(&s->stages, &s->state, n_vertices);
     return s;
 }

@@ -9,18 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "harness.h"
+#include "scene.h"
 
 enum { SIZE = 256, RGBA32F = 125, D32F = 252 };
-
-typedef struct Scene {
-    Target color, depth;
-    DevPass pass;
-    DevState state;
-    Stages stages;
-    DevDraw draw;
-    Vertex vertices[8];
-} Scene;
 
 static Scene *scene_new(Behaviour b, uint8_t primitive, uint32_t n, uint32_t n_samples) {
     Scene *s = calloc(1, sizeof *s);
@@ -35,12 +26,6 @@ static Scene *scene_new(Behaviour b, uint8_t primitive, uint32_t n, uint32_t n_s
     s->state.depth_write = true;
     s->draw = draw_of(&s->stages, &s->state, n);
     return s;
-}
-
-static void scene_free(Scene *s) {
-    target_free(&s->color);
-    target_free(&s->depth);
-    free(s);
 }
 
 // Barycentric weights of a window position, perspective (clip space) and linear, by homogeneous

@@ -12,20 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "harness.h"
+#include "scene.h"
 
 enum { RGBA8 = 70, RGBA32F = 125, R32F = 55, R8 = 10, D32F = 252 };
 
 static const double corner[6][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 1}};
-
-typedef struct Scene {
-    Target color, depth;
-    DevPass pass;
-    DevState state;
-    Stages stages;
-    DevDraw draw;
-    Vertex vertices[6];
-} Scene;
 
 // Two triangles over the whole target; w, h: powers of two or the target's.
 static Scene *scene_new(uint32_t format, uint32_t w, uint32_t h, uint32_t samples, uint32_t layers,
@@ -47,12 +38,6 @@ static Scene *scene_new(uint32_t format, uint32_t w, uint32_t h, uint32_t sample
     s->state = state_default(DEV_TRIANGLE);
     s->draw = draw_of(&s->stages, &s->state, 6);
     return s;
-}
-
-static void scene_free(Scene *s) {
-    target_free(&s->color);
-    target_free(&s->depth);
-    free(s);
 }
 
 static double at(const Scene *s, uint32_t x, uint32_t y, uint32_t layer) {
@@ -212,12 +197,8 @@ static void test_many_draws(void **state) {
     for (int kind = 0; kind < 5; kind++) {
         Scene *s = scene_new(RGBA8, SIZE, SIZE, 1, 1, (Behaviour){0}, 0);
         stages_init(&s->stages, v, N, (Behaviour){.colors = 1}, 0, 0);
-        s->state.blend[0] = (DevBlend){.enabled = true,
-                                       .src_rgb = DEV_BLEND_SRC_ALPHA,
-                                       .dst_rgb = DEV_BLEND_ONE_MINUS_SRC_ALPHA,
-                                       .src_alpha = DEV_BLEND_ONE,
-                                       .dst_alpha = DEV_BLEND_ONE_MINUS_SRC_ALPHA,
-                                       .write_mask = 15};
+        s->state.blend[0] = blend_of(DEV_BLEND_SRC_ALPHA, DEV_BLEND_ONE_MINUS_SRC_ALPHA,
+                                     DEV_BLEND_ONE, DEV_BLEND_ONE_MINUS_SRC_ALPHA);
         DevState *states = calloc(N, sizeof *states);
         DevDraw *draws = calloc(N, sizeof *draws);
         size_t n = 0;

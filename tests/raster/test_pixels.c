@@ -86,6 +86,24 @@ static void expect(const Target *t, uint32_t x, uint32_t y, uint32_t sample, con
                      t->texture.format->name, x, y, sample, c, v[c], rgba[c]);
 }
 
+// What a texel of the format is after a colour was stored in it.
+static void as_stored(const AbiPixelFormat *f, const double in[4], double out[4]) {
+    unsigned char texel[16] = {0};
+    if (abi_format_is_integer(f)) {
+        uint32_t u[4];
+        for (int c = 0; c < 4; c++) u[c] = (uint32_t)in[c];
+        texel_encode_int(f, u, false, 1, texel);
+        texel_decode_int(f, texel, 1, u);
+        for (int c = 0; c < 4; c++) out[c] = u[c];
+    } else {
+        float v[4];
+        for (int c = 0; c < 4; c++) v[c] = (float)in[c];
+        texel_encode_float(f, v, 1, texel);
+        texel_decode_float(f, texel, 1, v);
+        for (int c = 0; c < 4; c++) out[c] = (double)v[c];
+    }
+}
+
 // Every format that can be rendered to: replaced, masked, blended; against its own conversion.
 static void test_formats(void **state) {
     (void)state;
@@ -106,53 +124,21 @@ static void test_formats(void **state) {
             DevBlend *b = &s->state.blend[0];
             if (kind == 1) b->write_mask = DEV_WRITE_GREEN | DEV_WRITE_ALPHA;
             if (kind >= 2)
-                *b = (DevBlend){.enabled = true,
-                                .src_rgb = DEV_BLEND_SRC_ALPHA,
-                                .dst_rgb = DEV_BLEND_ONE_MINUS_SRC_ALPHA,
-                                .src_alpha = DEV_BLEND_ONE,
-                                .dst_alpha =
-                                    kind == 2 ? DEV_BLEND_ZERO : DEV_BLEND_ONE_MINUS_SRC_ALPHA,
-                                .write_mask = 15};
+                *b = blend_of(DEV_BLEND_SRC_ALPHA, DEV_BLEND_ONE_MINUS_SRC_ALPHA, DEV_BLEND_ONE,
+                              kind == 2 ? DEV_BLEND_ZERO : DEV_BLEND_ONE_MINUS_SRC_ALPHA);
             render(&s->pass, &s->draw, 1);
             // What the clear colour became in the format is what is blended with.
-            unsigned char texel[16] = {0};
-            union {
-                float f[4];
-                uint32_t u[4];
-            } v;
-            for (int c = 0; c < 4; c++)
-                if (integer)
-                    v.u[c] = (uint32_t)clear[c];
-                else
-                    v.f[c] = (float)clear[c];
-            if (integer) {
-                texel_encode_int(f, v.u, false, 1, texel);
-                texel_decode_int(f, texel, 1, v.u);
-            } else {
-                texel_encode_float(f, v.f, 1, texel);
-                texel_decode_float(f, texel, 1, v.f);
-            }
+            double kept[4];
+            as_stored(f, clear, kept);
             for (int c = 0; c < 4; c++) {
-                double dst = integer ? v.u[c] : (double)v.f[c];
+                double dst = kept[c];
                 out[c] = kind == 0 || (kind == 1 && (c & 1)) ? src[c] : dst;
                 if (kind >= 2)
                     out[c] = c < 3 ? src[c] * 0.5 + dst * 0.5 : 0.5 + (kind == 3 ? dst * 0.5 : 0);
             }
-            for (int c = 0; c < 4; c++)
-                if (integer)
-                    v.u[c] = (uint32_t)out[c];
-                else
-                    v.f[c] = (float)out[c];
-            if (integer) {
-                texel_encode_int(f, v.u, false, 1, texel);
-                texel_decode_int(f, texel, 1, v.u);
-            } else {
-                texel_encode_float(f, v.f, 1, texel);
-                texel_decode_float(f, texel, 1, v.f);
-            }
+            as_stored(f, out, out);
             double step = 0; // one step of the format, where rounding may go either way
             for (int c = 0; c < 4; c++) {
-                out[c] = integer ? v.u[c] : (double)v.f[c];
                 double bits = f->bits[c].n_bits;
                 if (!integer && bits && f->kind != ABI_KIND_FLOAT)
                     step = fmax(step, 2.1 / (exp2(bits) - 1));

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <stdbool.h>
+#include <string.h>
 #include "compiler/compiler.h"
 #include "cpu/cpu.h"
 
@@ -49,18 +50,15 @@ void fragment_begin(FragmentRun *r, int x, int y, uint32_t covered); // w = 1 ev
 static inline int lane_x(int lane) { return lane % 2 + lane / 4 % 4 * 2; }
 static inline int lane_y(int lane) { return lane / 2 % 2 + lane / 16 * 2; }
 static inline float as_float(uint32_t bits) {
-    union {
-        uint32_t u;
-        float f;
-    } v = {.u = bits};
-    return v.f;
+    float f;
+    memcpy(&f, &bits, 4);
+    return f;
 }
+
 static inline uint32_t as_bits(float f) {
-    union {
-        float f;
-        uint32_t u;
-    } v = {.f = f};
-    return v.u;
+    uint32_t bits;
+    memcpy(&bits, &f, 4);
+    return bits;
 }
 static inline float color_of(const FragmentRun *r, int attachment, int component, int lane) {
     return as_float(r->colors[(4 * attachment + component) * LANES + lane]);

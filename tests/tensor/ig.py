@@ -167,14 +167,15 @@ def _maker(name, *arguments):
 
 D, N = C.c_double, C.c_int
 for _name in """neg abs sign floor ceil round trunc square reciprocal sqrt rsqrt exp log sin cos tan tanh
-        sigmoid softplus relu gelu silu logical_not contiguous""".split():
+        sigmoid softplus relu gelu silu logical_not contiguous exp2 expm1 log2 log10 log1p asin acos atan sinh
+        cosh erf gelu_erf isnan isinf isfinite global_avg_pool global_max_pool""".split():
     globals()[_name] = _maker(_name, P)
 for _name in """add sub mul div pow minimum maximum remainder eq ne lt le gt ge logical_and logical_or
-        matmul""".split():
+        matmul logical_xor atan2 floor_divide""".split():
     globals()[_name] = _maker(_name, P, P)
-for _name in "add sub mul div pow minimum maximum eq ne lt le gt ge".split():
+for _name in "add sub mul div pow minimum maximum eq ne lt le gt ge remainder floor_divide".split():
     globals()[_name + "_scalar"] = _maker(_name + "_scalar", P, D)
-for _name in "sum mean prod max min argmax argmin".split():
+for _name in "sum mean prod max min argmax argmin any all count_nonzero logsumexp".split():
     globals()[_name] = _maker(_name, P, N, C.c_bool)
 cast = _maker("cast", P, N)
 clamp = _maker("clamp", P, D, D)
@@ -535,15 +536,6 @@ def randn(shape, seed, kind=F32):
 
 # ---- Derived operations, normalisation, dropout ----
 
-for _name in """exp2 expm1 log2 log10 log1p asin acos atan sinh cosh erf gelu_erf isnan isinf isfinite
-        global_avg_pool global_max_pool""".split():
-    globals()[_name] = _maker(_name, P)
-for _name in "logical_xor atan2 floor_divide".split():
-    globals()[_name] = _maker(_name, P, P)
-for _name in "remainder floor_divide".split():
-    globals()[_name + "_scalar"] = _maker(_name + "_scalar", P, D)
-for _name in "any all count_nonzero logsumexp".split():
-    globals()[_name] = _maker(_name, P, N, C.c_bool)
 leaky_relu = _maker("leaky_relu", P, D)
 elu = _maker("elu", P, D)
 var = _maker("var", P, N, I64, C.c_bool)

@@ -78,17 +78,20 @@ static void element_wise_operation(void **state) {
     mtl_release(c_buffer);
 }
 
+static MTLBuffer *four_floats(const float *data) {
+    MTLBuffer *buffer = ig_metal_backend_create_buffer_with_data(
+        backend, data, 16, MTLResourceStorageModeShared, &error);
+    CHECK(buffer);
+    return buffer;
+}
+
 // ---- "Matrix Operations" ----
 static void matrix_operations(void **state) {
     (void)state;
     // let a = vec![1.0f32, 2.0, 3.0, 4.0]; let b = vec![5.0f32, 6.0, 7.0, 8.0];
-    const float a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8};
-    MTLBuffer *a_buffer = ig_metal_backend_create_buffer_with_data(
-        backend, a, sizeof a, MTLResourceStorageModeShared, &error);
-    MTLBuffer *b_buffer = ig_metal_backend_create_buffer_with_data(
-        backend, b, sizeof b, MTLResourceStorageModeShared, &error);
-    MTLBuffer *c_buffer =
-        ig_metal_backend_create_buffer(backend, 16, MTLResourceStorageModeShared, &error);
+    MTLBuffer *a_buffer = four_floats(FLOATS(1, 2, 3, 4));
+    MTLBuffer *b_buffer = four_floats(FLOATS(5, 6, 7, 8));
+    MTLBuffer *c_buffer = four_floats(FLOATS(0, 0, 0, 0));
     // ops.matmul(&a_buffer, &b_buffer, &c_buffer, 2, 2, 2)?;
     CHECK(ig_metal_ops_matmul(ops, a_buffer, b_buffer, c_buffer, 2, 2, 2, &error));
     assert_memory_equal(mtl_buffer_contents(c_buffer), FLOATS(19, 22, 43, 50), 16);

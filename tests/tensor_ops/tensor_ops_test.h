@@ -75,6 +75,19 @@ static inline unsigned char *arena_place(Arena arena, size_t n_bytes, size_t ali
     return at_end ? arena.high - (n_bytes + align - 1) / align * align : arena.low;
 }
 
+typedef struct Run { // what a case is run with
+    Arena arenas[3];
+    unsigned char *places[3]; // of the operands in the arenas
+    size_t n_bytes[3];
+    CpuIsa isa;
+    uint64_t seed;
+} Run;
+
+static inline double element_number(const void *data, uint32_t type, int64_t i) {
+    return cpu_element_is_float(type) ? (double)cpu_element_float(data, type, i)
+                                      : (double)cpu_element_int(data, type, i);
+}
+
 static inline void fill_random(void *data, uint32_t type, size_t n_elements, uint64_t *state) {
     for (size_t i = 0; i < n_elements; i++) {
         float f = (float)random_in(state, -2000, 2000) / 1024.0f;

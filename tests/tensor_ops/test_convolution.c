@@ -6,11 +6,7 @@
 
 typedef struct Case {
     CpuConvolution op;
-    Arena arenas[3];
-    unsigned char *places[3];
-    size_t n_bytes[3];
-    CpuIsa isa;
-    uint64_t seed;
+    Run run;
 } Case;
 
 static void place_tensor(AbiTensor *t, Case *c, int i, uint64_t *state) {
@@ -27,26 +23,23 @@ static void place_tensor(AbiTensor *t, Case *c, int i, uint64_t *state) {
     int64_t last = 0;
     for (int d = 0; d < 4; d++) last += (t->extents[d] - 1) * t->strides[d];
     size_t bits = (size_t)type_bits(t->type), n_bytes = ((size_t)(last + 1) * bits + 7) / 8;
-    c->n_bytes[i] = n_bytes;
-    t->data = c->places[i] =
-        arena_place(c->arenas[i], n_bytes, bits < 8 ? 1 : bits / 8, random_bits(state) & 1);
+    c->run.n_bytes[i] = n_bytes;
+    t->data = c->run.places[i] =
+        arena_place(c->run.arenas[i], n_bytes, bits < 8 ? 1 : bits / 8, random_bits(state) & 1);
     fill_random(t->data, t->type, n_bytes * 8 / bits, state);
 }
 
 static int64_t at(const AbiTensor *t, int64_t i0, int64_t i1, int64_t i2, int64_t i3) {
     return i0 * t->strides[0] + i1 * t->strides[1] + i2 * t->strides[2] + i3 * t->strides[3];
 }
-static double number(const AbiTensor *t, int64_t i) {
-    return cpu_element_is_float(t->type) ? (double)cpu_element_float(t->data, t->type, i)
-                                         : (double)cpu_element_int(t->data, t->type, i);
-}
+static double number(const AbiTensor *t, int64_t i) { return element_number(t->data, t->type, i); }
 
 static void report(const Case *c, int64_t out, int64_t x, int64_t y, double got, double want) {
     const CpuConvolution *o = &c->op;
     print_error("isa %d seed %llu: source %lld %lld %lld type %u, weights %lld %lld %lld %lld type "
                 "%u, stride %d %d dilation %d %d offset %d %d, destination type %u flags %u\n"
                 "  [%lld, %lld, %lld] is %.9g, expected %.9g\n",
-                (int)c->isa, (unsigned long long)c->seed, (long long)o->source.extents[0],
+                (int)c->run.isa, (unsigned long long)c->run.seed, (long long)o->source.extents[0],
                 (long long)o->source.extents[1], (long long)o->source.extents[2], o->source.type,
                 (long long)o->weights.extents[0], (long long)o->weights.extents[1],
                 (long long)o->weights.extents[2], (long long)o->weights.extents[3], o->weights.type,
@@ -98,7 +91,7 @@ static void check_element(const Case *c, const AbiTensor *before, int64_t out, i
 
 static void run_case(Case *c) {
     static unsigned char copy[ARENA_BYTES];
-    memcpy(copy, c->places[2], c->n_bytes[2]);
+    memcpy(copy, c->run.places[2], c->run.n_bytes[2]);
     cpu_tensor_ops()->convolution(&c->op);
     const CpuConvolution *o = &c->op;
     const AbiTensor *d = &o->destination;
@@ -134,7 +127,7 @@ static void random_case(Case *c, uint64_t seed) {
     random_bits(&state);
     CpuConvolution *o = &c->op;
     *o = (CpuConvolution){.flags = random_bits(&state) & 1};
-    c->seed = seed;
+    c->run.seed = seed;
     const uint32_t *t = types[random_in(&state, 0, (int)(sizeof types / sizeof *types) - 1)];
     o->source.type = t[0], o->weights.type = t[1], o->destination.type = t[2];
     int64_t channels = random_in(&state, 1, 20), outs = random_in(&state, 1, 40);
@@ -169,10 +162,10 @@ static void random_case(Case *c, uint64_t seed) {
 static void test_random(void **unused) {
     (void)unused;
     Case c = {0};
-    for (int i = 0; i < 3; i++) c.arenas[i] = arena_make();
+    for (int i = 0; i < 3; i++) c.run.arenas[i] = arena_make();
     for (size_t i = 0; i < N_ISAS; i++) {
-        c.isa = all_isas[i].isa;
-        if (!cpu_isa_use(c.isa)) {
+        c.run.isa = all_isas[i].isa;
+        if (!cpu_isa_use(c.run.isa)) {
             print_message("  %s: this machine does not have it\n", all_isas[i].name);
             continue;
         }
@@ -181,7 +174,7 @@ static void test_random(void **unused) {
             run_case(&c);
         }
     }
-    for (int i = 0; i < 3; i++) arena_free(c.arenas[i]);
+    for (int i = 0; i < 3; i++) arena_free(c.run.arenas[i]);
 }
 
 int main(void) {

@@ -7,11 +7,7 @@
 
 typedef struct Case {
     CpuMatmul op; // c.data as for the call
-    Arena arenas[3];
-    unsigned char *places[3];
-    size_t n_bytes[3];
-    CpuIsa isa;
-    uint64_t seed;
+    Run run;
 } Case;
 
 enum { ROWS, ROWS_PADDED, COLUMNS, COLUMNS_PADDED, GAPS, BACKWARDS, N_LAYOUTS };
@@ -29,12 +25,12 @@ static void place_matrix(CpuMatrix *m, Case *t, int i, int rows, int cols, int l
     int64_t elements = (rows - 1) * m->row_stride + (cols - 1) * m->col_stride + 1;
     size_t bits = (size_t)type_bits(m->type);
     size_t n_bytes = ((size_t)elements * bits + 7) / 8, align = bits < 8 ? 1 : bits / 8;
-    t->places[i] = arena_place(t->arenas[i], n_bytes, align, random_bits(state) & 1);
-    t->n_bytes[i] = n_bytes;
-    fill_random(t->places[i], m->type, n_bytes * 8 / bits, state);
-    m->data = t->places[i];
+    t->run.places[i] = arena_place(t->run.arenas[i], n_bytes, align, random_bits(state) & 1);
+    t->run.n_bytes[i] = n_bytes;
+    fill_random(t->run.places[i], m->type, n_bytes * 8 / bits, state);
+    m->data = t->run.places[i];
     if (layout == BACKWARDS && bits >= 8) {
-        m->data = t->places[i] + (rows - 1) * m->row_stride * (int64_t)bits / 8;
+        m->data = t->run.places[i] + (rows - 1) * m->row_stride * (int64_t)bits / 8;
         m->row_stride = -m->row_stride;
     }
 }
@@ -46,8 +42,8 @@ static void report(const Case *t, const char *what, int r, int j, double got, do
                 "  a type %u %d x %d strides %lld %lld; b type %u %d x %d strides %lld %lld\n"
                 "  c type %u %d x %d strides %lld %lld flags %u\n"
                 "  c[%d][%d] is %.9g, expected %.9g +- %.3g\n",
-                what, (int)t->isa, (unsigned long long)t->seed, o->n_rows, o->first_row, o->c.rows,
-                o->n, o->k, o->a.type, o->a.rows, o->a.cols, (long long)o->a.row_stride,
+                what, (int)t->run.isa, (unsigned long long)t->run.seed, o->n_rows, o->first_row,
+                o->c.rows, o->n, o->k, o->a.type, o->a.rows, o->a.cols, (long long)o->a.row_stride,
                 (long long)o->a.col_stride, o->b.type, o->b.rows, o->b.cols,
                 (long long)o->b.row_stride, (long long)o->b.col_stride, o->c.type, o->c.rows,
                 o->c.cols, (long long)o->c.row_stride, (long long)o->c.col_stride, o->flags, r, j,
@@ -56,8 +52,7 @@ static void report(const Case *t, const char *what, int r, int j, double got, do
 }
 
 static double number(const CpuMatrix *m, int64_t at) {
-    return cpu_element_is_float(m->type) ? (double)cpu_element_float(m->data, m->type, at)
-                                         : (double)cpu_element_int(m->data, m->type, at);
+    return element_number(m->data, m->type, at);
 }
 
 // Element (r, j) of c by definition. `r` counts from first_row.
@@ -120,26 +115,26 @@ static void set_zero(void *data, uint32_t type, int64_t at) {
 // What belongs to no element of the share is as it was.
 static void check_rest(const Case *t, unsigned char *now, unsigned char *before) {
     const CpuMatmul *o = &t->op;
-    int64_t base = ((unsigned char *)o->c.data - t->places[2]) * 8 / type_bits(o->c.type);
+    int64_t base = ((unsigned char *)o->c.data - t->run.places[2]) * 8 / type_bits(o->c.type);
     for (int r = 0; r < o->n_rows && r + o->first_row < o->c.rows; r++)
         for (int j = 0; j < o->n && j < o->c.cols; j++) {
             int64_t at = base + r * o->c.row_stride + j * o->c.col_stride;
             set_zero(now, o->c.type, at);
             set_zero(before, o->c.type, at);
         }
-    for (size_t i = 0; i < t->n_bytes[2]; i++)
+    for (size_t i = 0; i < t->run.n_bytes[2]; i++)
         if (now[i] != before[i]) report(t, "a byte beside", 0, (int)i, now[i], before[i], 0);
 }
 
 static void run_case(Case *t) {
     static unsigned char before[ARENA_BYTES], now[ARENA_BYTES];
-    memcpy(before, t->places[2], t->n_bytes[2]);
+    memcpy(before, t->run.places[2], t->run.n_bytes[2]);
     cpu_tensor_ops()->matmul(&t->op);
     CpuMatrix old = t->op.c;
-    old.data = before + ((unsigned char *)t->op.c.data - t->places[2]);
+    old.data = before + ((unsigned char *)t->op.c.data - t->run.places[2]);
     for (int r = 0; r < t->op.n_rows && r + t->op.first_row < t->op.c.rows; r++)
         for (int j = 0; j < t->op.n && j < t->op.c.cols; j++) check_element(t, r, j, &old);
-    memcpy(now, t->places[2], t->n_bytes[2]);
+    memcpy(now, t->run.places[2], t->run.n_bytes[2]);
     check_rest(t, now, before);
 }
 
@@ -171,7 +166,7 @@ static const uint32_t usual[][3] = {
 static void random_case(Case *t, uint64_t seed, int m, int n, int k, bool whole) {
     uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
     random_bits(&state);
-    t->seed = seed;
+    t->run.seed = seed;
     CpuMatmul *o = &t->op;
     *o = (CpuMatmul){.n = n, .k = k, .flags = random_bits(&state) & 3};
     if ((random_bits(&state) & 1) || whole) {
@@ -207,10 +202,10 @@ static void random_case(Case *t, uint64_t seed, int m, int n, int k, bool whole)
 }
 
 static void arenas_make(Case *t) {
-    for (int i = 0; i < 3; i++) t->arenas[i] = arena_make();
+    for (int i = 0; i < 3; i++) t->run.arenas[i] = arena_make();
 }
 static void arenas_free(Case *t) {
-    for (int i = 0; i < 3; i++) arena_free(t->arenas[i]);
+    for (int i = 0; i < 3; i++) arena_free(t->run.arenas[i]);
 }
 
 bool cpu_amx_granted(void); // amx.c
@@ -220,13 +215,13 @@ static void each_isa(void (*run)(Case *t)) {
     Case t = {0};
     arenas_make(&t);
     for (size_t i = 0; i < N_ISAS; i++) {
-        t.isa = all_isas[i].isa;
+        t.run.isa = all_isas[i].isa;
         if (only && strcmp(only, all_isas[i].name) != 0) continue;
-        bool has = cpu_isa_use(t.isa);
+        bool has = cpu_isa_use(t.run.isa);
         print_message("  %s: %s\n", all_isas[i].name,
-                      !has                                         ? "not on this machine"
-                      : t.isa == CPU_ISA_AMX && !cpu_amx_granted() ? "not granted; without it"
-                                                                   : "runs");
+                      !has                                             ? "not on this machine"
+                      : t.run.isa == CPU_ISA_AMX && !cpu_amx_granted() ? "not granted; without it"
+                                                                       : "runs");
         if (has) run(&t);
     }
     arenas_free(&t);
@@ -324,9 +319,9 @@ static void run_shares(Case *t) {
         CpuMatmul *o = &t->op;
         o->flags &= ~(uint32_t)CPU_MATMUL_ACCUMULATE;
         cpu_tensor_ops()->matmul(o);
-        memcpy(first, t->places[2], t->n_bytes[2]);
+        memcpy(first, t->run.places[2], t->run.n_bytes[2]);
         cpu_tensor_ops()->matmul(o);
-        assert_memory_equal(first, t->places[2], t->n_bytes[2]);
+        assert_memory_equal(first, t->run.places[2], t->run.n_bytes[2]);
         int half = random_in(&state, 1, m - 1);
         CpuMatmul low = *o, high = *o;
         low.n_rows = half;
@@ -340,7 +335,7 @@ static void run_shares(Case *t) {
             for (int j = 0; j < n; j++) {
                 int64_t at = r * o->c.row_stride + j * o->c.col_stride;
                 CpuMatrix was = o->c;
-                was.data = first + ((unsigned char *)o->c.data - t->places[2]);
+                was.data = first + ((unsigned char *)o->c.data - t->run.places[2]);
                 double v = number(&was, at), bound = 0;
                 if (cpu_element_is_float(o->c.type)) // at most 90 products up to 4
                     bound = sum_bound(2 * k, 4 * k) + 2 * round_bound(o->c.type, v);

@@ -246,34 +246,37 @@ def test_watch_survives_errors(ingot, render):
     assert b"w.metal:1:1: error: " in err and out.count(b"w.png: 2 x 2") >= 3
 
 
+PLACE = "--vertex whole --fragment place -o x.png"
+SAMPLED = "--vertex strip --fragment sampled -o x.png"
+
+
 @pytest.mark.parametrize("args, status, words", [
-    (["--vertex", "nothing", "--fragment", "place", "-o", "x.png"], 1, "has no vertex function 'nothing'; it has: "),
-    (["--vertex", "k", "--fragment", "place", "-o", "x.png"], 1, "'k' is no vertex function"),
-    (["--vertex", "whole", "--fragment", "whole", "-o", "x.png"], 1, "'whole' is no fragment function"),
-    (["--vertex", "whole", "--fragment", "flat_color", "-o", "x.png"], 1, "fragment input c of 'flat_color' was not found"),
-    (["--vertex", "whole", "--fragment", "place"], 2, "where to? -o FILE.png"),
-    (["--vertex", "whole", "-o", "x.png"], 2, "which fragment function?"),
-    (["--fragment", "place", "-o", "x.png"], 2, "which vertex function?"),
-    (["--vertex", "whole", "--fragment", "place", "-o", "x.gif"], 2, "needs a .png or .npy"),
-    (["--vertex", "whole", "--fragment", "place", "-o", "x.png", "--size", "20000x4"], 2, "--size"),
-    (["--vertex", "whole", "--fragment", "place", "-o", "x.png", "--size", "0x4"], 2, "--size"),
-    (["--vertex", "whole", "--fragment", "place", "-o", "x.png", "--msaa", "3"], 2, "--msaa is 1, 2, 4 or 8"),
-    (["--vertex", "whole", "--fragment", "place", "-o", "x.png", "--clear", "red"], 2, "--clear needs"),
-    (["--vertex", "whole", "--fragment", "place", "-o", "x.png", "--primitive", "quad"], 2, "--primitive is one of point"),
-    (["--vertex", "whole", "--fragment", "place", "-o", "x.png", "--bogus"], 2, "what is '--bogus'"),
-    (["--vertex", "whole", "--fragment", "place", "-o", "no/such/x.png"], 1, "cannot write 'no/such/x.png'"),
-    (["--vertex", "whole", "--fragment", "place", "-o", "x.png", "-o", "1=x.png"], 1, "the same file"),
-    (["--vertex", "whole", "--fragment", "place", "-o", "x.png", "--indices", "f32:1,2"], 1, "u16 or u32"),
-    (["--vertex", "strip", "--fragment", "sampled", "-o", "x.png", "--texture", "2=none.png"], 1, "none.png"),
-    (["--vertex", "strip", "--fragment", "sampled", "-o", "x.png", "--texture", "2=cut.png"], 1, "cut off"),
-    (["--vertex", "strip", "--fragment", "sampled", "-o", "x.png", "--texture", "2=wrong.png"], 1, "wrong.png"),
-    (["--vertex", "strip", "--fragment", "sampled", "-o", "x.png", "--texture", "2=s.metal"], 1, "neither PNG nor JPEG"),
-    (["--vertex", "strip", "--fragment", "sampled", "-o", "x.png", "--texture", "7=ok.png"], 1, "fragment:2 t (texture2d"),
-    (["--vertex", "strip", "--fragment", "sampled", "-o", "x.png"], 1, "texture 2 of 'sampled' is missing: t"),
-    (["--vertex", "strip", "--fragment", "sampled", "-o", "x.png", "--texture", "2=ok.png", "--sampler", "s=fuzzy"], 2,
-     "what is 'fuzzy'"),
-    (["--vertex", "whole", "--fragment", "endless", "-o", "x.png", "--arg", "0=f32:1,1,1,1", "--arg", "1=i32[1]",
-      "--timeout", "300", "--size", "2x2"], 1, "drawing failed"),
+    ("--vertex nothing --fragment place -o x.png", 1, "has no vertex function 'nothing'; it has: "),
+    ("--vertex k --fragment place -o x.png", 1, "'k' is no vertex function"),
+    ("--vertex whole --fragment whole -o x.png", 1, "'whole' is no fragment function"),
+    ("--vertex whole --fragment flat_color -o x.png", 1, "fragment input c of 'flat_color' was not found"),
+    ("--vertex whole --fragment place", 2, "where to? -o FILE.png"),
+    ("--vertex whole -o x.png", 2, "which fragment function?"),
+    ("--fragment place -o x.png", 2, "which vertex function?"),
+    ("--vertex whole --fragment place -o x.gif", 2, "needs a .png or .npy"),
+    (PLACE + " --size 20000x4", 2, "--size"),
+    (PLACE + " --size 0x4", 2, "--size"),
+    (PLACE + " --msaa 3", 2, "--msaa is 1, 2, 4 or 8"),
+    (PLACE + " --clear red", 2, "--clear needs"),
+    (PLACE + " --primitive quad", 2, "--primitive is one of point"),
+    (PLACE + " --bogus", 2, "what is '--bogus'"),
+    ("--vertex whole --fragment place -o no/such/x.png", 1, "cannot write 'no/such/x.png'"),
+    (PLACE + " -o 1=x.png", 1, "the same file"),
+    (PLACE + " --indices f32:1,2", 1, "u16 or u32"),
+    (SAMPLED + " --texture 2=none.png", 1, "none.png"),
+    (SAMPLED + " --texture 2=cut.png", 1, "cut off"),
+    (SAMPLED + " --texture 2=wrong.png", 1, "wrong.png"),
+    (SAMPLED + " --texture 2=s.metal", 1, "neither PNG nor JPEG"),
+    (SAMPLED + " --texture 7=ok.png", 1, "fragment:2 t (texture2d"),
+    (SAMPLED, 1, "texture 2 of 'sampled' is missing: t"),
+    (SAMPLED + " --texture 2=ok.png --sampler s=fuzzy", 2, "what is 'fuzzy'"),
+    ("--vertex whole --fragment endless -o x.png --arg 0=f32:1,1,1,1 --arg 1=i32[1] --timeout 300 --size 2x2",
+     1, "drawing failed"),
 ])
 def test_bad_input(ingot, args, status, words):
     ingot.write("s.metal", SHADER)
@@ -281,7 +284,7 @@ def test_bad_input(ingot, args, status, words):
     whole = (ingot.folder / "ok.png").read_bytes()
     ingot.write("cut.png", whole[:-20])
     ingot.write("wrong.png", whole[:50] + b"\x55" + whole[51:])
-    assert words in ingot("render", "s.metal", *args, status=status).stderr
+    assert words in ingot("render", "s.metal", *args.split(), status=status).stderr
     assert [p.name for p in ingot.folder.glob("x.*")] == []  # nothing half-written
 
 

@@ -5,21 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "math_reference.h"
-
-typedef struct {
-    const char *name;
-    float (*precise)(float);
-    float (*fast)(float);
-    double (*reference)(double);
-    double ulp_precise, ulp_fast, abs_fast, lo_fast, hi_fast;
-} function;
-
-#define F(n, p, f, r, up, uf, af, lo, hi) {#n, p, f, r, up, uf, af, lo, hi},
-static const function functions[] = {
-#include "math_functions.def"
-};
-#undef F
+#include "math_functions.h"
 
 typedef struct {
     double ulp;

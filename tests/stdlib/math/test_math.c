@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "math_reference.h"
+#include "math_functions.h"
 
 static const uint32_t edges[] = {
     0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x00800000, 0x80800000, 0x33000000,
@@ -52,19 +52,6 @@ static int same(float a, float b) { return bits_of(a) == bits_of(b) || (isnan(a)
                      (double)got_, (double)want_);                                                 \
         }                                                                                          \
     } while (0)
-
-typedef struct {
-    const char *name;
-    float (*precise)(float);
-    float (*fast)(float);
-    double (*reference)(double);
-    double ulp_precise, ulp_fast, abs_fast, lo_fast, hi_fast;
-} function;
-#define F(n, p, f, r, up, uf, af, lo, hi) {#n, p, f, r, up, uf, af, lo, hi},
-static const function functions[] = {
-#include "math_functions.def"
-};
-#undef F
 
 static void check_one(const function *f, float x) {
     double want = f->reference((double)x);

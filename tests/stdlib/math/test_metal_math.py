@@ -18,20 +18,21 @@ np.seterr(all="ignore")
 INF = np.inf
 
 
-def sinpi(x):
+def quadrant(x):
+    """abs(x) * pi as a rest of at most pi / 4 and the number of its quarter."""
     r = np.fmod(np.abs(x), 2.0)
     n = np.rint(2 * r)
-    a = (r - 0.5 * n) * np.pi
-    q = np.where(np.isnan(n), 0, n).astype(int) & 3
+    return (r - 0.5 * n) * np.pi, np.where(np.isnan(n), 0, n).astype(int) & 3
+
+
+def sinpi(x):
+    a, q = quadrant(x)
     v = np.where(q & 1, np.cos(a), np.sin(a))
     return np.copysign(1, x) * np.where((q & 2 != 0) & (v != 0), -v, v)
 
 
 def cospi(x):
-    r = np.fmod(np.abs(x), 2.0)
-    n = np.rint(2 * r)
-    a = (r - 0.5 * n) * np.pi
-    q = np.where(np.isnan(n), 0, n).astype(int) & 3
+    a, q = quadrant(x)
     v = np.where(q & 1, np.sin(a), np.cos(a))
     return np.where((q & 1 != 0) & (a == 0), 0.0, np.where((q == 1) | (q == 2), -v, v))
 
