@@ -114,12 +114,9 @@ int main(int argc, char **argv) {
     Mesh mesh = {0};
     Range ground = mesh_surface(&mesh, 1, 1, floor_point),
           ball = mesh_surface(&mesh, 48, 24, sphere_point);
-    MTLBuffer *vertices = mtl_device_new_buffer_with_bytes(device, mesh.vertices,
-                                                           mesh.n_vertices * sizeof *mesh.vertices,
-                                                           MTLResourceStorageModeShared);
-    MTLBuffer *indices = mtl_device_new_buffer_with_bytes(device, mesh.indices, mesh.n_indices * 4,
-                                                          MTLResourceStorageModeShared);
-    require(vertices && indices && nearer ? device : NULL, NULL, "buffers");
+    MTLBuffer *vertices = buffer_of(device, mesh.vertices, mesh.n_vertices * sizeof *mesh.vertices),
+              *indices = buffer_of(device, mesh.indices, mesh.n_indices * 4);
+    require(nearer, NULL, "depth state");
     Scene scene = {0};
     scene.camera =
         camera_at((Vec3){4.6f, 4.9f, 7.0f}, (Vec3){0.3f, -0.4f, 0.9f}, 1.9f, (float)WIDTH / HEIGHT);

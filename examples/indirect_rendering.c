@@ -69,12 +69,6 @@ typedef struct View { // Camera of the functions
     float padding[12];
 } View;
 
-static MTLBuffer *buffer_of(MTLDevice *device, const void *data, size_t n_bytes) {
-    MTLBuffer *buffer = mtl_device_new_buffer_with_bytes(device, data, n_bytes, 0);
-    require(buffer, NULL, "buffer");
-    return buffer;
-}
-
 static MTLBuffer *plant(MTLDevice *device) {
     static Body bodies[BODIES];
     unsigned seed = 7;

@@ -138,6 +138,12 @@ static inline Vec3 box_point(float u, float v) {
 
 // ---- Targets ----
 
+static inline MTLBuffer *buffer_of(MTLDevice *device, const void *data, size_t n_bytes) {
+    MTLBuffer *buffer = mtl_device_new_buffer_with_bytes(device, data, n_bytes, 0);
+    require(buffer, NULL, "buffer");
+    return buffer;
+}
+
 static inline MTLTexture *make_target(MTLDevice *device, MTLPixelFormat format, size_t width,
                                       size_t height, size_t samples, MTLStorageMode storage) {
     MTLTextureDescriptor d = mtl_texture_descriptor_2d(format, width, height, false);

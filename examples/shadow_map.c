@@ -121,12 +121,9 @@ int main(int argc, char **argv) {
     Range shapes[] = {
         mesh_surface(&mesh, 1, 1, floor_point), mesh_surface(&mesh, 64, 32, sphere_point),
         mesh_surface(&mesh, 64, 32, torus_point), mesh_surface(&mesh, 96, 64, box_point)};
-    MTLBuffer *vertices = mtl_device_new_buffer_with_bytes(device, mesh.vertices,
-                                                           mesh.n_vertices * sizeof *mesh.vertices,
-                                                           MTLResourceStorageModeShared);
-    MTLBuffer *indices = mtl_device_new_buffer_with_bytes(device, mesh.indices, mesh.n_indices * 4,
-                                                          MTLResourceStorageModeShared);
-    require(vertices && indices && nearer ? device : NULL, NULL, "buffers");
+    MTLBuffer *vertices = buffer_of(device, mesh.vertices, mesh.n_vertices * sizeof *mesh.vertices),
+              *indices = buffer_of(device, mesh.indices, mesh.n_indices * 4);
+    require(nearer, NULL, "depth state");
     Vec3 eye = {3.2f, 3.6f, 7.4f}, sun = vec3_unit((Vec3){-0.55f, 0.8f, 0.38f});
     Scene scene = {.sun = {sun.x, sun.y, sun.z, 0}, .eye = {eye.x, eye.y, eye.z, 1}};
     scene.camera = matrix_mul(matrix_perspective(2.1f, (float)WIDTH / HEIGHT, 0.5f, 60),

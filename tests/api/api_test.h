@@ -3,11 +3,7 @@
 // messages that the device sent.
 #ifndef INGOT_TESTS_API_TEST_H
 #define INGOT_TESTS_API_TEST_H
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../unit.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

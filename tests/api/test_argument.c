@@ -87,8 +87,7 @@ static MTLSamplerState *new_sampler(void) {
     return s;
 }
 
-static void test_encoder(void **state) {
-    (void)state;
+TEST(test_encoder) {
     clear_messages();
     MTLFunction *function = function_of(MIXED, "mixed");
     MTLComputePipelineState *pipeline = pipeline_for(function);
@@ -182,8 +181,7 @@ static size_t offset_of_texture(MTLArgumentEncoder *encoder, size_t index, MTLTe
     return at;
 }
 
-static void test_ids(void **state) {
-    (void)state;
+TEST(test_ids) {
     MTLFunction *function = function_of(ids_source, "ids");
     MTLTexture *t = texture_of(1);
     MTLArgumentEncoder *a = mtl_function_new_argument_encoder(function, 0);
@@ -239,8 +237,7 @@ static void test_ids(void **state) {
     release_all((void *[]){t, a, m, o, pair, material, plain, buffer, function}, 9);
 }
 
-static void test_same_id(void **state) {
-    (void)state;
+TEST(test_same_id) {
     MTLFunction *function = function_of(
         HEAD "struct Twice { device int *a [[id(1)]]; array<device int *, 3> b [[id(4)]];\n"
              "  device int *c [[id(6)]]; };\n"
@@ -257,8 +254,7 @@ static void test_same_id(void **state) {
     mtl_release(function);
 }
 
-static void test_member_reflection(void **state) {
-    (void)state;
+TEST(test_member_reflection) {
     MTLFunction *function = function_of(ids_source, "ids");
     MTLBinding *binding = NULL;
     MTLArgumentEncoder *m =
@@ -313,8 +309,7 @@ static void test_member_reflection(void **state) {
 
 // ---- From descriptors ----
 
-static void test_descriptors(void **state) {
-    (void)state;
+TEST(test_descriptors) {
     MTLFunction *function = function_of(MIXED, "mixed");
     MTLArgumentEncoder *expected = mtl_function_new_argument_encoder(function, 0);
     const MTLArgumentDescriptor d[] = {
@@ -400,8 +395,7 @@ static void expect_bad_descriptor(MTLArgumentDescriptor first, MTLArgumentDescri
     assert_string_equal(last_rule, "argument_descriptor");
 }
 
-static void test_bad_descriptors(void **state) {
-    (void)state;
+TEST(test_bad_descriptors) {
     MTLArgumentDescriptor good = {.data_type = MTLDataTypePointer};
     expect_bad_descriptor(good, good); // the same index
     expect_bad_descriptor((MTLArgumentDescriptor){0}, good);
@@ -431,8 +425,7 @@ static void test_bad_descriptors(void **state) {
 
 // ---- Many resources ----
 
-static void test_many(void **state) {
-    (void)state;
+TEST(test_many) {
     enum { n = 500 };
     MTLFunction *function = function_of(
         HEAD "struct Many { array<texture2d<float>, 500> t; device float *b[500]; uint stride; };\n"
@@ -472,8 +465,7 @@ static void test_many(void **state) {
 }
 
 // A linked list through device memory: structs that point to structs.
-static void test_nested(void **state) {
-    (void)state;
+TEST(test_nested) {
     enum { n = 6 };
     MTLFunction *function = function_of(
         HEAD
@@ -526,8 +518,7 @@ static void expect(const char *rule) {
     clear_messages();
 }
 
-static void test_misuse(void **state) {
-    (void)state;
+TEST(test_misuse) {
     MTLFunction *function = function_of(MIXED, "mixed");
     MTLArgumentEncoder *e = mtl_function_new_argument_encoder(function, 0);
     MTLBuffer *b = mtl_device_new_buffer(device, 128, 0);
@@ -606,8 +597,7 @@ static void expect_fault(MTLComputePipelineState *pipeline, uint64_t handle) {
     mtl_release(out);
 }
 
-static void test_garbage(void **state) {
-    (void)state;
+TEST(test_garbage) {
     static const char source[] =
         HEAD "struct T { texture2d<float> t; };\n"
              "struct W { texture2d<float, access::write> t; };\n"
@@ -635,8 +625,7 @@ static void test_garbage(void **state) {
 }
 
 // A texture that is gone: anything but the end of the process.
-static void test_stale(void **state) {
-    (void)state;
+TEST(test_stale) {
 #if defined(__SANITIZE_ADDRESS__)
     skip(); // the device's texture code is instrumented: it would be told, rightly
 #endif
@@ -669,14 +658,4 @@ static void test_stale(void **state) {
     release_all((void *[]){arguments, out, pipeline}, 3);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_encoder),     cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_same_id),     cmocka_unit_test(test_member_reflection),
-        cmocka_unit_test(test_descriptors), cmocka_unit_test(test_bad_descriptors),
-        cmocka_unit_test(test_many),        cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_misuse),      cmocka_unit_test(test_garbage),
-        cmocka_unit_test(test_stale),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all);
-}
+int main(void) { return unit_run(open_all, close_all); }

@@ -53,8 +53,7 @@ static uint64_t texel_at(MTLTexture *t, size_t level, size_t slice, size_t x, si
 
 // ---- Buffers ----
 
-static void test_encoder(void **state) {
-    (void)state;
+TEST(test_encoder) {
     begin();
     assert_string_equal(mtl_class_name(blit), "MTLBlitCommandEncoder");
     assert_ptr_equal(mtl_blit_command_encoder_device(blit), device);
@@ -85,8 +84,7 @@ static void test_encoder(void **state) {
     mtl_release(b);
 }
 
-static void test_buffers(void **state) {
-    (void)state;
+TEST(test_buffers) {
     MTLBuffer *a = buffer_of(1000, 1), *b = buffer_of(2000, 2);
     uint8_t want[2000];
     memcpy(want, mtl_buffer_contents(b), 2000);
@@ -105,8 +103,7 @@ static void test_buffers(void **state) {
     mtl_release(b);
 }
 
-static void test_buffer_rules(void **state) {
-    (void)state;
+TEST(test_buffer_rules) {
     MTLBuffer *a = buffer_of(100, 1), *b = buffer_of(200, 2);
     uint8_t before[200];
     memcpy(before, mtl_buffer_contents(b), 200);
@@ -135,8 +132,7 @@ static void test_buffer_rules(void **state) {
 }
 
 // Memory the program maps itself, with forbidden pages on both sides: nothing beside is touched.
-static void test_guarded(void **state) {
-    (void)state;
+TEST(test_guarded) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     Guarded g = guarded(4 * page, true);
     MTLBuffer *b = mtl_device_new_buffer_with_bytes_no_copy(device, g.bytes, g.n, 0, NULL, NULL);
@@ -166,8 +162,7 @@ static void test_guarded(void **state) {
 
 // ---- Buffers and textures ----
 
-static void test_buffer_to_texture(void **state) {
-    (void)state;
+TEST(test_buffer_to_texture) {
     const struct {
         MTLTextureType type;
         MTLPixelFormat format;
@@ -216,8 +211,7 @@ static void test_buffer_to_texture(void **state) {
     }
 }
 
-static void test_compressed(void **state) {
-    (void)state;
+TEST(test_compressed) {
     MTLTexture *t = make(MTLTextureType2D, MTLPixelFormatBC3_RGBA, 22, 18, 1, 1, 2);
     MTLBuffer *from = buffer_of(6 * 16 * 5, 3), *to = buffer_of(6 * 16 * 5, 4);
     begin();
@@ -242,8 +236,7 @@ static void test_compressed(void **state) {
 }
 
 // Depth and stencil of one texture are copied one at a time and leave the other alone.
-static void test_depth_stencil(void **state) {
-    (void)state;
+TEST(test_depth_stencil) {
     const MTLPixelFormat formats[] = {MTLPixelFormatDepth32Float_Stencil8,
                                       MTLPixelFormatDepth24Unorm_Stencil8};
     for (int k = 0; k < 2; k++) {
@@ -290,8 +283,7 @@ static void test_depth_stencil(void **state) {
     mtl_release(t);
 }
 
-static void test_image_rules(void **state) {
-    (void)state;
+TEST(test_image_rules) {
     MTLTexture *t = make(MTLTextureType2DArray, MTLPixelFormatRGBA8Unorm, 16, 16, 1, 3, 2);
     MTLTexture *ms = make(MTLTextureType2DMultisample, MTLPixelFormatRGBA8Unorm, 16, 16, 1, 1, 1);
     MTLBuffer *b = buffer_of(1024, 1);
@@ -343,8 +335,7 @@ static void test_image_rules(void **state) {
 
 // ---- Textures ----
 
-static void test_texture_to_texture(void **state) {
-    (void)state;
+TEST(test_texture_to_texture) {
     MTLTexture *a = make(MTLTextureType2DArray, MTLPixelFormatR32Uint, 16, 12, 1, 4, 3);
     MTLTexture *v = make(MTLTextureType3D, MTLPixelFormatR32Uint, 20, 20, 6, 1, 1);
     fill_texture(a, 4, 4, 9);
@@ -375,8 +366,7 @@ static void test_texture_to_texture(void **state) {
     mtl_release(a);
 }
 
-static void test_slices_and_levels(void **state) {
-    (void)state;
+TEST(test_slices_and_levels) {
     MTLTexture *a = make(MTLTextureType2DArray, MTLPixelFormatR16Uint, 16, 16, 1, 8, 5);
     MTLTexture *b = make(MTLTextureType2DArray, MTLPixelFormatR16Uint, 8, 8, 1, 6, 4);
     fill_texture(a, 8, 2, 4);
@@ -413,8 +403,7 @@ static void test_slices_and_levels(void **state) {
     mtl_release(b);
 }
 
-static void test_whole(void **state) {
-    (void)state;
+TEST(test_whole) {
     // The larger one's first levels are skipped, in either direction.
     MTLTexture *large = make(MTLTextureTypeCube, MTLPixelFormatR32Uint, 16, 16, 1, 1, 5);
     MTLTexture *small = make(MTLTextureTypeCube, MTLPixelFormatR32Uint, 8, 8, 1, 1, 3);
@@ -492,8 +481,7 @@ static void test_whole(void **state) {
 // ---- Order ----
 
 // Kernel, copy, kernel: each sees what the one before it did.
-static void test_order(void **state) {
-    (void)state;
+TEST(test_order) {
     MTLComputePipelineState *p = pipeline_from(ADD_ONE, "add_one");
     MTLBuffer *a = mtl_device_new_buffer(device, 4096, 0),
               *b = mtl_device_new_buffer(device, 4096, 0);
@@ -519,8 +507,7 @@ static void test_order(void **state) {
     mtl_release(p);
 }
 
-static void test_hints(void **state) {
-    (void)state;
+TEST(test_hints) {
     MTLTexture *t = make(MTLTextureType2DArray, MTLPixelFormatBC1_RGBA, 16, 16, 1, 3, 5);
     MTLBuffer *b = buffer_of(64, 1);
     begin();
@@ -552,21 +539,4 @@ static void test_hints(void **state) {
     mtl_release(b);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_encoder),
-        cmocka_unit_test(test_buffers),
-        cmocka_unit_test(test_buffer_rules),
-        cmocka_unit_test(test_guarded),
-        cmocka_unit_test(test_buffer_to_texture),
-        cmocka_unit_test(test_compressed),
-        cmocka_unit_test(test_depth_stencil),
-        cmocka_unit_test(test_image_rules),
-        cmocka_unit_test(test_texture_to_texture),
-        cmocka_unit_test(test_slices_and_levels),
-        cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_hints),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+int main(void) { return unit_run(set_up, tear_down); }

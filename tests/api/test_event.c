@@ -33,25 +33,16 @@ static MTLBuffer *untracked(void) {
 
 static uint32_t first(MTLBuffer *x) { return *(const uint32_t *)mtl_buffer_contents(x); }
 
-// x * 3, once the event has the value.
-static MTLCommandBuffer *committed_consumer(MTLCommandQueue *on, MTLEvent *event, uint64_t value,
-                                            MTLBuffer *x) {
-    *(uint32_t *)mtl_buffer_contents(x) = 4;
-    MTLCommandBuffer *consumer = mtl_command_queue_command_buffer(on);
-    mtl_command_buffer_encode_wait_for_event(consumer, event, value);
-    encode(consumer, times_three, x);
-    mtl_command_buffer_commit(consumer);
-    return consumer;
-}
-
-// x + 1, then the event gets the value.
-static MTLCommandBuffer *committed_producer(MTLCommandQueue *on, MTLEvent *event, uint64_t value,
-                                            MTLBuffer *x) {
-    MTLCommandBuffer *producer = mtl_command_queue_command_buffer(on);
-    encode(producer, add_one, x);
-    mtl_command_buffer_encode_signal_event(producer, event, value);
-    mtl_command_buffer_commit(producer);
-    return producer;
+// Commits a dispatch on x that waits for the event to have the value, or one that raises it.
+enum Role { WAITS, SIGNALS };
+static MTLCommandBuffer *committed(MTLCommandQueue *on, MTLComputePipelineState *pipeline,
+                                   MTLBuffer *x, enum Role role, MTLEvent *event, uint64_t value) {
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(on);
+    if (role == WAITS) mtl_command_buffer_encode_wait_for_event(commands, event, value);
+    encode(commands, pipeline, x);
+    if (role == SIGNALS) mtl_command_buffer_encode_signal_event(commands, event, value);
+    mtl_command_buffer_commit(commands);
+    return commands;
 }
 
 // The consumer is committed first, on another queue; its buffers are not tracked.
@@ -62,8 +53,9 @@ static void a_queue_waits_for_another(void **state) {
     MTLEvent *event = mtl_device_new_event(device);
     MTLBuffer *x = untracked();
     for (uint64_t round = 1; round <= 200; round++) {
-        MTLCommandBuffer *consumer = committed_consumer(q1, event, round, x);
-        MTLCommandBuffer *producer = committed_producer(q2, event, round, x);
+        *(uint32_t *)mtl_buffer_contents(x) = 4;
+        MTLCommandBuffer *consumer = committed(q1, times_three, x, WAITS, event, round);
+        MTLCommandBuffer *producer = committed(q2, add_one, x, SIGNALS, event, round);
         mtl_command_buffer_wait_until_completed(consumer);
         assert_completed(consumer);
         mtl_command_buffer_wait_until_completed(producer);
@@ -146,11 +138,12 @@ static void events_and_hazards_do_not_lock_up(void **state) {
     MTLEvent *event = mtl_device_new_event(device);
     MTLBuffer *x = mtl_device_new_buffer(device, 256, 0);
     for (uint64_t round = 1; round <= 100; round++) {
-        MTLCommandBuffer *consumer = committed_consumer(q1, event, round, x);
+        *(uint32_t *)mtl_buffer_contents(x) = 4;
+        MTLCommandBuffer *consumer = committed(q1, times_three, x, WAITS, event, round);
         MTLCommandBuffer *behind = mtl_command_queue_command_buffer(q1);
         encode(behind, times_three, x);
         mtl_command_buffer_commit(behind);
-        MTLCommandBuffer *producer = committed_producer(q2, event, round, x);
+        MTLCommandBuffer *producer = committed(q2, add_one, x, SIGNALS, event, round);
         mtl_command_buffer_wait_until_completed(behind);
         assert_int_equal(first(x), 45);
         mtl_command_buffer_wait_until_completed(producer);

@@ -18,8 +18,7 @@ static const char constants_source[] =
 
 // Constants made of other constants are evaluated whatever their type, whether those are set or
 // not.
-static void derived_vectors(void **state) {
-    (void)state;
+TEST(derived_vectors) {
     MTLLibrary *library =
         compile(HEAD "constant float3 scale [[function_constant(0)]];\n"
                      "constant ushort4 words [[function_constant(1)]];\n"
@@ -76,8 +75,7 @@ static void derived_vectors(void **state) {
     mtl_release(x), mtl_release(none), mtl_release(all), mtl_release(library);
 }
 
-static void names_and_functions(void **state) {
-    (void)state;
+TEST(names_and_functions) {
     MTLLibrary *library = compile(HEAD "kernel void a(device int *x) { x[0] = 1; }\n"
                                        "[[kernel]] void b(device int *x) { x[0] = 2; }\n"
                                        "static int helper(int i) { return i; }\n");
@@ -115,8 +113,7 @@ static void names_and_functions(void **state) {
     mtl_release(p);
 }
 
-static void errors_have_diagnostics(void **state) {
-    (void)state;
+TEST(errors_have_diagnostics) {
     MTLError *error = NULL;
     MTLLibrary *library = mtl_device_new_library_with_source(
         device, HEAD "kernel void f(device int *x) {\n  x[0] = nothing;\n  x[1] = 3 +;\n}\n", NULL,
@@ -144,8 +141,7 @@ static void errors_have_diagnostics(void **state) {
     assert_null(mtl_device_new_library_with_source(device, "not metal", NULL, NULL));
 }
 
-static void bad_sources_are_errors(void **state) {
-    (void)state;
+TEST(bad_sources_are_errors) {
     static char garbage[100000];
     for (size_t i = 0; i < sizeof garbage; i++) garbage[i] = (char)(i * 7919 >> 3);
     static const char not_utf8[] = "kernel void f(device int *x) { x[0] = '\xff\xfe'; } \xc3";
@@ -188,8 +184,7 @@ static uint32_t run_single(MTLComputePipelineState *p) {
     return value;
 }
 
-static void compile_options(void **state) {
-    (void)state;
+TEST(compile_options) {
     const MTLPreprocessorMacro macros[] = {{"VALUE", "40"}, {"PLUS_ONE", NULL}};
     const MTLHeader headers[] = {
         {"mine.h", "#define MINE 100\n", 0},
@@ -228,8 +223,7 @@ static void compile_options(void **state) {
     mtl_release(error);
 }
 
-static void from_files_and_bytes(void **state) {
-    (void)state;
+TEST(from_files_and_bytes) {
     MTLLibrary *library = compile(HEAD "kernel void f(device uint *x) { x[0] = 123; }\n");
     size_t length = 0;
     unsigned char *data = mtl_library_copy_data(library, &length);
@@ -355,8 +349,7 @@ static MTLFunction *specialised(const Constants *c, const char *name) {
     return f;
 }
 
-static void constants_by_index_and_name(void **state) {
-    (void)state;
+TEST(constants_by_index_and_name) {
     Constants k = open_constants();
     uint32_t add = 3;
     bool no = false, yes = true;
@@ -395,8 +388,7 @@ static void constants_by_index_and_name(void **state) {
     close_constants(&k);
 }
 
-static void missing_buffer_of_a_live_argument(void **state) {
-    (void)state;
+TEST(missing_buffer_of_a_live_argument) {
     Constants k = open_constants();
     uint32_t add = 3;
     bool yes = true;
@@ -420,8 +412,7 @@ static void missing_buffer_of_a_live_argument(void **state) {
     close_constants(&k);
 }
 
-static void vector_constants_and_ranges(void **state) {
-    (void)state;
+TEST(vector_constants_and_ranges) {
     Constants k = open_constants();
     float quads[8] = {9, 9, 9, 9, 1.5f, 2.5f, 3.5f, 4.5f};
     mtl_function_constant_values_set_constant_values(k.values, quads, MTLDataTypeFloat4,
@@ -440,8 +431,7 @@ static void vector_constants_and_ranges(void **state) {
     close_constants(&k);
 }
 
-static void wrong_constants_are_errors(void **state) {
-    (void)state;
+TEST(wrong_constants_are_errors) {
     Constants k = open_constants();
     float add = 3;
     mtl_function_constant_values_set_constant_value(k.values, &add, MTLDataTypeFloat, 0);
@@ -466,8 +456,7 @@ static void wrong_constants_are_errors(void **state) {
 
 // ---- Pipelines ----
 
-static void pipelines_from_descriptors(void **state) {
-    (void)state;
+TEST(pipelines_from_descriptors) {
     MTLLibrary *library = compile(
         ADD_ONE
         "[[max_total_threads_per_threadgroup(96)]] kernel void few(device uint *x) {"
@@ -559,8 +548,7 @@ static void *wait_for(Answer *answer) {
     return answer->object;
 }
 
-static void everything_in_the_background(void **state) {
-    (void)state;
+TEST(everything_in_the_background) {
     Answer good = {0}, bad = {0}, function = {0}, none = {0}, pipeline = {0};
     char source[] = ADD_ONE;
     MTLPreprocessorMacro macro = {"UNUSED", "1"};
@@ -589,20 +577,4 @@ static void everything_in_the_background(void **state) {
     mtl_release(library);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_and_functions),
-        cmocka_unit_test(derived_vectors),
-        cmocka_unit_test(errors_have_diagnostics),
-        cmocka_unit_test(bad_sources_are_errors),
-        cmocka_unit_test(compile_options),
-        cmocka_unit_test(from_files_and_bytes),
-        cmocka_unit_test(constants_by_index_and_name),
-        cmocka_unit_test(missing_buffer_of_a_live_argument),
-        cmocka_unit_test(vector_constants_and_ranges),
-        cmocka_unit_test(wrong_constants_are_errors),
-        cmocka_unit_test(pipelines_from_descriptors),
-        cmocka_unit_test(everything_in_the_background),
-    };
-    return cmocka_run_group_tests(tests, open_device, close_device);
-}
+int main(void) { return unit_run(open_device, close_device); }

@@ -183,6 +183,16 @@ static void run(MTLCommandBuffer *commands, MTLComputeCommandEncoder *e, size_t 
     run_to_end(commands);
 }
 
+// With results in buffer 0 and the table in buffer 1.
+static MTLComputeCommandEncoder *begin_with(MTLCommandBuffer **commands,
+                                            MTLComputePipelineState *state, MTLBuffer *out,
+                                            MTLVisibleFunctionTable *table) {
+    MTLComputeCommandEncoder *e = begin(commands, state);
+    mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
+    mtl_compute_command_encoder_set_visible_function_table(e, table, 1);
+    return e;
+}
+
 // out[i]: what function sel[i] of the table makes of it, by the kernel by_index.
 static void run_by_index(MTLComputePipelineState *state, MTLVisibleFunctionTable *table,
                          MTLBuffer *out, MTLBuffer *sel, size_t n) {
@@ -241,9 +251,7 @@ static void run_facts(MTLComputePipelineState *state, MTLVisibleFunctionTable *t
                       size_t n) {
     MTLBuffer *out = new_buffer(n * 4);
     MTLCommandBuffer *commands;
-    MTLComputeCommandEncoder *e = begin(&commands, state);
-    mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
-    mtl_compute_command_encoder_set_visible_function_table(e, table, 1);
+    MTLComputeCommandEncoder *e = begin_with(&commands, state, out, table);
     run(commands, e, n);
     memcpy(o, mtl_buffer_contents(out), n * 4);
     mtl_release(out);
@@ -367,9 +375,7 @@ static void simd_functions_inside(void **unused) {
     MTLVisibleFunctionTable *table = table_of(state, entries, 2);
     MTLBuffer *out = new_buffer(64 * 4);
     MTLCommandBuffer *commands;
-    MTLComputeCommandEncoder *e = begin(&commands, state);
-    mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
-    mtl_compute_command_encoder_set_visible_function_table(e, table, 1);
+    MTLComputeCommandEncoder *e = begin_with(&commands, state, out, table);
     run(commands, e, 64);
     const uint32_t *o = mtl_buffer_contents(out);
     for (uint32_t i = 0; i < 64; i++) {
@@ -389,9 +395,7 @@ static void barriers_inside(void **unused) {
     MTLBuffer *out = new_buffer(256 * 4);
     for (uint32_t which = 0; which < 2; which++) {
         MTLCommandBuffer *commands;
-        MTLComputeCommandEncoder *e = begin(&commands, state);
-        mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
-        mtl_compute_command_encoder_set_visible_function_table(e, table, 1);
+        MTLComputeCommandEncoder *e = begin_with(&commands, state, out, table);
         mtl_compute_command_encoder_set_bytes(e, &which, sizeof which, 2);
         mtl_compute_command_encoder_set_threadgroup_memory_length(e, 256, 0);
         run(commands, e, 256);
@@ -421,9 +425,7 @@ static void textures_inside(void **unused) {
     MTLSamplerState *sampler = mtl_device_new_sampler_state(device, &(MTLSamplerDescriptor){0});
     MTLBuffer *out = new_buffer(16 * 16);
     MTLCommandBuffer *commands;
-    MTLComputeCommandEncoder *e = begin(&commands, state);
-    mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
-    mtl_compute_command_encoder_set_visible_function_table(e, table, 1);
+    MTLComputeCommandEncoder *e = begin_with(&commands, state, out, table);
     mtl_compute_command_encoder_set_texture(e, x, 0);
     mtl_compute_command_encoder_set_sampler_state(e, sampler, 0);
     run(commands, e, 16);
@@ -547,9 +549,7 @@ static void derived_constants(void **unused) {
     MTLVisibleFunctionTable *table = table_of_functions(state, functions, 2);
     MTLBuffer *out = new_buffer(64 * 4);
     MTLCommandBuffer *commands;
-    MTLComputeCommandEncoder *e = begin(&commands, state);
-    mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
-    mtl_compute_command_encoder_set_visible_function_table(e, table, 1);
+    MTLComputeCommandEncoder *e = begin_with(&commands, state, out, table);
     run(commands, e, 64);
     const int *o = mtl_buffer_contents(out);
     for (int i = 0; i < 64; i++)

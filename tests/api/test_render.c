@@ -4,8 +4,7 @@
 // rules: test_render_rules.c.
 #include "scene.h"
 
-static void clears(void **state) {
-    (void)state;
+TEST(clears) {
     MTLTexture *t = target(MTLPixelFormatRGBA8Unorm, 70, 66, 1);
     MTLRenderPassDescriptor d = pass_of(t);
     d.color_attachments[0].clear_color = mtl_clear_color_make(1, 0.5, 0, 0.25);
@@ -19,8 +18,7 @@ static void clears(void **state) {
 }
 
 // The lower left half of a 4 x 4 target: centres on the diagonal belong to the top-left edge.
-static void triangle(void **state) {
-    (void)state;
+TEST(triangle) {
     MTLRenderPipelineState *p = pipeline("positions", "tint", (Options){0});
     Scene s = begin(p, 4, 4);
     const float at[3][4] = {{-1, 1, 0, 1}, {-1, -1, 0, 1}, {1, -1, 0, 1}};
@@ -51,8 +49,7 @@ static MTLDepthStencilState *depth_state(MTLCompareFunction compare, bool write)
     return s;
 }
 
-static void depth(void **state) {
-    (void)state;
+TEST(depth) {
     MTLRenderPipelineState *p =
         pipeline("positions", "tint", (Options){.depth = MTLPixelFormatDepth32Float});
     MTLTexture *t = target(MTLPixelFormatRGBA8Unorm, 8, 4, 1);
@@ -86,8 +83,7 @@ static void depth(void **state) {
 }
 
 // Counts with increments where a mask of the first draw stands.
-static void stencil(void **state) {
-    (void)state;
+TEST(stencil) {
     MTLRenderPipelineState *p =
         pipeline("positions", "tint", (Options){.stencil = MTLPixelFormatStencil8});
     MTLTexture *t = target(MTLPixelFormatRGBA8Unorm, 8, 4, 1);
@@ -127,8 +123,7 @@ static void stencil(void **state) {
     mtl_release(t), mtl_release(s), mtl_release(p), mtl_release(writes), mtl_release(tests);
 }
 
-static void blending(void **state) {
-    (void)state;
+TEST(blending) {
     MTLRenderPipelineState *over = pipeline("positions", "tint", (Options){.blend = true});
     MTLRenderPipelineState *blue_only =
         pipeline("positions", "tint", (Options){.write_mask = MTLColorWriteMaskBlue});
@@ -157,8 +152,7 @@ static void blending(void **state) {
 }
 
 // Two columns of quads by instances, from indices with a base vertex; then the same indirectly.
-static void indexed_instances(void **state) {
-    (void)state;
+TEST(indexed_instances) {
     MTLRenderPipelineState *p = pipeline("instances", "flat", (Options){.vertices = true});
     struct {
         float x, y;
@@ -199,8 +193,7 @@ static void indexed_instances(void **state) {
 }
 
 // The first pass draws a texture that the second one shows, turned by its coordinates.
-static void texture_between_passes(void **state) {
-    (void)state;
+TEST(texture_between_passes) {
     MTLRenderPipelineState *p = pipeline("positions", "tint", (Options){0});
     MTLRenderPipelineState *show = pipeline("full", "show", (Options){0});
     MTLTexture *first = target(MTLPixelFormatRGBA8Unorm, 4, 4, 1);
@@ -229,8 +222,7 @@ static void texture_between_passes(void **state) {
 
 // A vertical edge through the middle of a pixel column: half of the samples, whether the samples
 // are kept or live in tile memory only.
-static void multisample_resolve(void **state) {
-    (void)state;
+TEST(multisample_resolve) {
     MTLRenderPipelineState *p = pipeline("positions", "tint", (Options){.samples = 4});
     for (int memoryless = 0; memoryless < 2; memoryless++) {
         MTLTextureDescriptor td = {.texture_type = MTLTextureType2DMultisample,
@@ -269,8 +261,7 @@ static void multisample_resolve(void **state) {
     mtl_release(p);
 }
 
-static void visibility(void **state) {
-    (void)state;
+TEST(visibility) {
     MTLRenderPipelineState *p = pipeline("positions", "tint", (Options){0});
     MTLTexture *t = target(MTLPixelFormatRGBA8Unorm, 80, 8, 1);
     MTLBuffer *results = mtl_device_new_buffer(device, 32, 0);
@@ -298,8 +289,7 @@ static void visibility(void **state) {
     mtl_release(t), mtl_release(results), mtl_release(p);
 }
 
-static void scissor_viewport_culling(void **state) {
-    (void)state;
+TEST(scissor_viewport_culling) {
     MTLRenderPipelineState *p = pipeline("positions", "tint", (Options){0});
     Scene s = begin(p, 16, 16);
     mtl_render_command_encoder_set_viewport(s.e, (MTLViewport){4, 2, 8, 8, 0, 1});
@@ -326,8 +316,7 @@ static void scissor_viewport_culling(void **state) {
 }
 
 // Load keeps what an earlier pass drew; two attachments; level 1 of one of them.
-static void load_and_several_targets(void **state) {
-    (void)state;
+TEST(load_and_several_targets) {
     MTLRenderPipelineState *p = pipeline("positions", "two", (Options){.second = true});
     MTLTexture *a = target(MTLPixelFormatRGBA8Unorm, 8, 8, 1);
     MTLTextureDescriptor td = mtl_texture_descriptor_2d(MTLPixelFormatR32Uint, 16, 16, true);
@@ -363,8 +352,7 @@ static void load_and_several_targets(void **state) {
 }
 
 // No attachment at all: the fragment function counts in a buffer.
-static void without_attachments(void **state) {
-    (void)state;
+TEST(without_attachments) {
     MTLRenderPipelineState *p = pipeline("positions", "count", (Options){.no_color = true});
     MTLBuffer *n = mtl_device_new_buffer(device, 4, 0);
     MTLRenderPassDescriptor d = mtl_render_pass_descriptor_make();
@@ -383,8 +371,7 @@ static void without_attachments(void **state) {
 }
 
 // Each instance goes to a slice of its own.
-static void layers(void **state) {
-    (void)state;
+TEST(layers) {
     MTLRenderPipelineState *p =
         pipeline("layers", "flat", (Options){.topology = MTLPrimitiveTopologyClassTriangle});
     MTLTextureDescriptor td = mtl_texture_descriptor_2d(MTLPixelFormatRGBA8Unorm, 8, 8, false);
@@ -410,8 +397,7 @@ static void layers(void **state) {
     mtl_release(t), mtl_release(p);
 }
 
-static void dynamic_strides(void **state) {
-    (void)state;
+TEST(dynamic_strides) {
     MTLRenderPipelineState *p =
         pipeline("instances", "flat", (Options){.vertices = true, .dynamic = true});
     const float corners[4][5] = {{-1, -1}, {0, -1}, {-1, 1}, {0, 1}};
@@ -449,8 +435,7 @@ static void dynamic_strides(void **state) {
 }
 
 // Behind a barrier a draw sees what all fragments before it have counted, in other tiles too.
-static void barriers(void **state) {
-    (void)state;
+TEST(barriers) {
     MTLRenderPipelineState *counts =
         pipeline("positions", "count", (Options){.write_mask = MTLColorWriteMaskAll});
     MTLRenderPipelineState *shows = pipeline("positions", "total", (Options){0});
@@ -473,8 +458,7 @@ static void barriers(void **state) {
 }
 
 // A blit of another queue, committed after the pass, waits for it.
-static void hazards_between_queues(void **state) {
-    (void)state;
+TEST(hazards_between_queues) {
     MTLRenderPipelineState *p = pipeline("positions", "tint", (Options){0});
     MTLCommandQueue *other = mtl_device_new_command_queue(device);
     MTLTexture *t = target(MTLPixelFormatRGBA8Unorm, 256, 256, 1);
@@ -504,8 +488,7 @@ static void hazards_between_queues(void **state) {
 }
 
 // What a function does wrong ends the command buffer, not the program.
-static void faults(void **state) {
-    (void)state;
+TEST(faults) {
     if (getenv("MTL_SHADER_VALIDATION")) return; // then it is a report, not a fault
     MTLRenderPipelineState *p = pipeline("positions", "wild", (Options){0});
     MTLTexture *t = target(MTLPixelFormatRGBA8Unorm, 8, 8, 1);
@@ -524,25 +507,4 @@ static void faults(void **state) {
     mtl_release(commands), mtl_release(t), mtl_release(p);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clears),
-        cmocka_unit_test(triangle),
-        cmocka_unit_test(depth),
-        cmocka_unit_test(stencil),
-        cmocka_unit_test(blending),
-        cmocka_unit_test(indexed_instances),
-        cmocka_unit_test(texture_between_passes),
-        cmocka_unit_test(multisample_resolve),
-        cmocka_unit_test(visibility),
-        cmocka_unit_test(scissor_viewport_culling),
-        cmocka_unit_test(load_and_several_targets),
-        cmocka_unit_test(without_attachments),
-        cmocka_unit_test(layers),
-        cmocka_unit_test(dynamic_strides),
-        cmocka_unit_test(barriers),
-        cmocka_unit_test(hazards_between_queues),
-        cmocka_unit_test(faults),
-    };
-    return cmocka_run_group_tests(tests, open_render, close_render);
-}
+int main(void) { return unit_run(open_render, close_render); }

@@ -310,8 +310,7 @@ static MTLSamplerBorderColor border_for(int s, int t, int r, int k) {
     return zero ? MTLSamplerBorderColorTransparentBlack : (MTLSamplerBorderColor)(k % 3);
 }
 
-static void test_2d(void **state) {
-    (void)state;
+TEST(test_2d) {
     const MTLPixelFormat kinds[] = {MTLPixelFormatRGBA8Unorm, MTLPixelFormatRGBA32Float};
     for (int f = 0; f < 2; f++) {
         Model m = {.n_axes = 2, .size = {13, 9, 1}, .n_slices = 1, .n_levels = 4};
@@ -337,8 +336,7 @@ static void test_2d(void **state) {
     }
 }
 
-static void test_1d_and_3d(void **state) {
-    (void)state;
+TEST(test_1d_and_3d) {
     Model one = {.n_axes = 1, .size = {21, 1, 1}, .n_slices = 1, .n_levels = 1};
     Model lines = {.n_axes = 1, .size = {21, 1, 1}, .n_slices = 3, .n_levels = 1};
     Model layers = {.n_axes = 2, .size = {8, 12, 1}, .n_slices = 4, .n_levels = 3};
@@ -393,8 +391,7 @@ static int face_of(const double d[3], double uv[2]) {
     return face;
 }
 
-static void test_cubes(void **state) {
-    (void)state;
+TEST(test_cubes) {
     Model one = {.n_axes = 2, .size = {8, 8, 1}, .n_slices = 6, .n_levels = 1};
     Model several = {.n_axes = 2, .size = {8, 8, 1}, .n_slices = 18, .n_levels = 1};
     MTLTexture *a = build(&one, MTLTextureTypeCube, 1, MTLPixelFormatRGBA32Float);
@@ -427,8 +424,7 @@ static void test_cubes(void **state) {
     done(&one, a), done(&several, b);
 }
 
-static void test_levels(void **state) {
-    (void)state;
+TEST(test_levels) {
     Model m = {.n_axes = 2, .size = {16, 32, 1}, .n_slices = 1, .n_levels = 6};
     MTLTexture *t = build(&m, MTLTextureType2D, m.n_slices, MTLPixelFormatRGBA32Float);
     for (int mip = 0; mip < 3; mip++)
@@ -462,8 +458,7 @@ static void test_levels(void **state) {
     done(&m, t);
 }
 
-static void test_unnormalized(void **state) {
-    (void)state;
+TEST(test_unnormalized) {
     Model m = {.n_axes = 2, .size = {13, 9, 1}, .n_slices = 1, .n_levels = 1};
     MTLTexture *t = build(&m, MTLTextureType2D, m.n_slices, MTLPixelFormatRGBA8Unorm);
     const MTLSamplerAddressMode modes[] = {MTLSamplerAddressModeClampToEdge,
@@ -481,8 +476,18 @@ static void test_unnormalized(void **state) {
     done(&m, t);
 }
 
-static void test_compare(void **state) {
-    (void)state;
+// The texel of 13 x 9 that is result k of a gather at the point: counter-clockwise from the lower
+// left. False: too near the border of texels to tell.
+static bool gather_tap(const float *point, int k, int mode_x, int mode_y, int at[3]) {
+    static const int dx[4] = {0, 1, 1, 0}, dy[4] = {1, 1, 0, 0};
+    double x = (double)point[0] * 13 - 0.5, y = (double)point[1] * 9 - 0.5;
+    at[0] = wrap(mode_x, (int)floor(x) + dx[k], 13);
+    at[1] = wrap(mode_y, (int)floor(y) + dy[k], 9);
+    at[2] = 0;
+    return fabs(x - round(x)) >= 1e-4 && fabs(y - round(y)) >= 1e-4;
+}
+
+TEST(test_compare) {
     Model m = {.n_axes = 2, .size = {13, 9, 1}, .n_slices = 1, .n_levels = 3};
     MTLTexture *t = build(&m, MTLTextureType2D, m.n_slices, MTLPixelFormatDepth32Float);
     for (int function = 0; function < 8; function++)
@@ -496,19 +501,16 @@ static void test_compare(void **state) {
             run("compare", t, &d);
             compare_all("compare", (Ask){.m = &m, .s = &d, .compare = function}, 1, true, 1e-4);
         }
-    // Gathered: the four comparisons, counterclockwise from the lower left.
+    // Gathered: the four comparisons.
     MTLSamplerDescriptor d = {.s_address_mode = MTLSamplerAddressModeRepeat,
                               .compare_function = MTLCompareFunctionLess};
     points(5, 0, 1);
     run("gather_compare", t, &d);
     const float *p = mtl_buffer_contents(in), *got = mtl_buffer_contents(out);
     for (int i = 0; i < N - 3; i++) {
-        static const int dx[4] = {0, 1, 1, 0}, dy[4] = {1, 1, 0, 0};
-        double x = (double)p[4 * i] * 13 - 0.5, y = (double)p[4 * i + 1] * 9 - 0.5;
-        if (fabs(x - round(x)) < 1e-4 || fabs(y - round(y)) < 1e-4) continue;
         for (int k = 0; k < 4; k++) {
-            const int at[3] = {wrap(2, (int)floor(x) + dx[k], 13),
-                               wrap(0, (int)floor(y) + dy[k], 9), 0};
+            int at[3];
+            if (!gather_tap(p + 4 * i, k, 2, 0, at)) continue;
             double want = (double)p[4 * i + 2] < texel(&m, 0, 0, at)[0];
             assert_true((double)got[4 * i + k] == want);
         }
@@ -516,8 +518,7 @@ static void test_compare(void **state) {
     done(&m, t);
 }
 
-static void test_gather(void **state) {
-    (void)state;
+TEST(test_gather) {
     Model m = {.n_axes = 2, .size = {13, 9, 1}, .n_slices = 1, .n_levels = 1};
     MTLTexture *t = build(&m, MTLTextureType2D, m.n_slices, MTLPixelFormatRGBA8Unorm);
     for (int mode = 0; mode < 4; mode++) {
@@ -527,12 +528,9 @@ static void test_gather(void **state) {
         run("gather", t, &d);
         const float *p = mtl_buffer_contents(in), *got = mtl_buffer_contents(out);
         for (int i = 0; i < N - 3; i++) {
-            static const int dx[4] = {0, 1, 1, 0}, dy[4] = {1, 1, 0, 0};
-            double x = (double)p[4 * i] * 13 - 0.5, y = (double)p[4 * i + 1] * 9 - 0.5;
-            if (fabs(x - round(x)) < 1e-4 || fabs(y - round(y)) < 1e-4) continue;
             for (int k = 0; k < 4; k++) {
-                const int at[3] = {wrap(mode, (int)floor(x) + dx[k], 13),
-                                   wrap(mode, (int)floor(y) + dy[k], 9), 0};
+                int at[3];
+                if (!gather_tap(p + 4 * i, k, mode, mode, at)) continue;
                 assert_float_equal(got[4 * i + k], (float)texel(&m, 0, 0, at)[1], 1e-6f);
             }
         }
@@ -540,8 +538,7 @@ static void test_gather(void **state) {
     done(&m, t);
 }
 
-static void test_reduction(void **state) {
-    (void)state;
+TEST(test_reduction) {
     Model m = {.n_axes = 2, .size = {13, 9, 1}, .n_slices = 1, .n_levels = 1};
     MTLTexture *t = build(&m, MTLTextureType2D, m.n_slices, MTLPixelFormatRGBA32Float);
     for (int mode = 1; mode < 3; mode++) {
@@ -556,12 +553,4 @@ static void test_reduction(void **state) {
     done(&m, t);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_2d),           cmocka_unit_test(test_1d_and_3d),
-        cmocka_unit_test(test_cubes),        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_unnormalized), cmocka_unit_test(test_compare),
-        cmocka_unit_test(test_gather),       cmocka_unit_test(test_reduction),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+int main(void) { return unit_run(set_up, tear_down); }

@@ -274,8 +274,7 @@ static const MTLSize line = {N, 1, 1}, group = {256, 1, 1}, small = {64, 1, 1};
 
 // ---- buffers ----
 
-static void test_read_past(void **state) {
-    (void)state;
+TEST(test_read_past) {
     reset();
     MTLCommandBuffer *c = run(&(Run){.kernel = "read_past", .grid = line, .group = group},
                               MTLShaderValidationEnabled);
@@ -299,8 +298,7 @@ static void test_read_past(void **state) {
     mtl_release(c);
 }
 
-static void test_write_past(void **state) {
-    (void)state;
+TEST(test_write_past) {
     reset();
     MTLCommandBuffer *c = run(&(Run){.kernel = "write_past", .grid = line, .group = group},
                               MTLShaderValidationEnabled);
@@ -309,8 +307,7 @@ static void test_write_past(void **state) {
     mtl_release(c);
 }
 
-static void test_negative(void **state) {
-    (void)state;
+TEST(test_negative) {
     reset();
     MTLCommandBuffer *c =
         run(&(Run){.kernel = "negative", .grid = line, .group = group}, MTLShaderValidationEnabled);
@@ -323,8 +320,7 @@ static void test_negative(void **state) {
 }
 
 // Some lanes of a vector step wrap around, the others do not.
-static void test_wraps(void **state) {
-    (void)state;
+TEST(test_wraps) {
     reset();
     MTLCommandBuffer *c =
         run(&(Run){.kernel = "wraps", .grid = line, .group = group}, MTLShaderValidationEnabled);
@@ -333,8 +329,7 @@ static void test_wraps(void **state) {
     mtl_release(c);
 }
 
-static void test_huge(void **state) {
-    (void)state;
+TEST(test_huge) {
     reset();
     MTLCommandBuffer *c =
         run(&(Run){.kernel = "huge", .grid = line, .group = group}, MTLShaderValidationEnabled);
@@ -344,8 +339,7 @@ static void test_huge(void **state) {
     mtl_release(c);
 }
 
-static void test_plane(void **state) {
-    (void)state;
+TEST(test_plane) {
     static const MTLSize groups[] = {{32, 8, 1}, {16, 16, 1}, {8, 4, 1}, {7, 5, 1}};
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         reset();
@@ -358,8 +352,7 @@ static void test_plane(void **state) {
     }
 }
 
-static void test_vectors(void **state) {
-    (void)state;
+TEST(test_vectors) {
     reset();
     MTLCommandBuffer *c = run(&(Run){.kernel = "vectors", .grid = {N / 4, 1, 1}, .group = small},
                               MTLShaderValidationEnabled);
@@ -368,8 +361,7 @@ static void test_vectors(void **state) {
     mtl_release(c);
 }
 
-static void test_scattered(void **state) {
-    (void)state;
+TEST(test_scattered) {
     reset();
     in[17] = 5000;
     in[400] = 0x80000000;
@@ -380,8 +372,7 @@ static void test_scattered(void **state) {
     mtl_release(c);
 }
 
-static void test_atomics(void **state) {
-    (void)state;
+TEST(test_atomics) {
     const char *const kernels[] = {"atomics", "exchange"};
     for (int k = 0; k < 2; k++) {
         reset();
@@ -394,8 +385,7 @@ static void test_atomics(void **state) {
     }
 }
 
-static void test_uniform(void **state) {
-    (void)state;
+TEST(test_uniform) {
     reset();
     MTLCommandBuffer *c =
         run(&(Run){.kernel = "uniform_index", .grid = line, .group = group, .constant = 1024},
@@ -411,8 +401,7 @@ static void test_uniform(void **state) {
     mtl_release(c);
 }
 
-static void test_loop(void **state) {
-    (void)state;
+TEST(test_loop) {
     reset();
     MTLCommandBuffer *c = run(&(Run){.kernel = "loop", .grid = line, .group = group, .constant = 3},
                               MTLShaderValidationEnabled);
@@ -424,8 +413,7 @@ static void test_loop(void **state) {
 }
 
 // A buffer that ends inside a page: what lies behind stays as it is.
-static void test_behind_the_length(void **state) {
-    (void)state;
+TEST(test_behind_the_length) {
     reset();
     MTLBuffer *shorter = mtl_device_new_buffer(device, 100 * 4, 0);
     uint32_t *bytes = mtl_buffer_contents(shorter);
@@ -450,8 +438,7 @@ static void test_behind_the_length(void **state) {
 
 // ---- other memory ----
 
-static void test_threadgroup(void **state) {
-    (void)state;
+TEST(test_threadgroup) {
     reset();
     MTLCommandBuffer *c = run(&(Run){.kernel = "shared_fixed", .grid = line, .group = small},
                               MTLShaderValidationEnabled);
@@ -481,8 +468,7 @@ static void test_threadgroup(void **state) {
     mtl_release(c);
 }
 
-static void test_private(void **state) {
-    (void)state;
+TEST(test_private) {
     reset();
     for (uint32_t i = 0; i < N; i++) in[i] = i;
     MTLCommandBuffer *c = run(&(Run){.kernel = "private_array", .grid = line, .group = group},
@@ -499,8 +485,7 @@ static void test_private(void **state) {
     mtl_release(c);
 }
 
-static void test_constants(void **state) {
-    (void)state;
+TEST(test_constants) {
     reset();
     MTLCommandBuffer *c = run(&(Run){.kernel = "constants", .grid = line, .group = group},
                               MTLShaderValidationEnabled);
@@ -509,8 +494,7 @@ static void test_constants(void **state) {
     mtl_release(c);
 }
 
-static void test_copies(void **state) {
-    (void)state;
+TEST(test_copies) {
     reset();
     const uint32_t n = N / 24; // structs that fit
     MTLCommandBuffer *c = run(&(Run){.kernel = "copies", .grid = {n, 1, 1}, .group = {n, 1, 1}},
@@ -523,8 +507,7 @@ static void test_copies(void **state) {
 }
 
 // Bytes that end before the struct: zeros, in all modes; reported with validation.
-static void test_short_constant(void **state) {
-    (void)state;
+TEST(test_short_constant) {
     for (int on = 0; on < 2; on++) {
         reset();
         MTLCommandBuffer *c = run(&(Run){.kernel = "short_constant",
@@ -550,8 +533,7 @@ typedef struct Pointers {
     uint32_t unused, padding;
 } Pointers;
 
-static void test_pointers(void **state) {
-    (void)state;
+TEST(test_pointers) {
     reset();
     MTLBuffer *data = mtl_device_new_buffer(device, 1000 * 4, 0), *gone,
               *table = mtl_device_new_buffer(device, 2 * sizeof(Pointers), 0);
@@ -586,8 +568,7 @@ static void test_pointers(void **state) {
 }
 
 // Pointers that come through loops and branches.
-static void test_lists(void **state) {
-    (void)state;
+TEST(test_lists) {
     typedef struct Link {
         uint64_t next;
         uint32_t value, padding;
@@ -621,8 +602,7 @@ static void test_lists(void **state) {
     mtl_release(links);
 }
 
-static void test_null_texture(void **state) {
-    (void)state;
+TEST(test_null_texture) {
     reset();
     memset(in, 0, 64);
     MTLCommandBuffer *c = run(&(Run){.kernel = "null_texture", .grid = line, .group = group},
@@ -633,8 +613,7 @@ static void test_null_texture(void **state) {
     mtl_release(c);
 }
 
-static void test_chosen(void **state) {
-    (void)state;
+TEST(test_chosen) {
     reset();
     MTLCommandBuffer *c =
         run(&(Run){.kernel = "chosen", .grid = line, .group = group}, MTLShaderValidationEnabled);
@@ -645,8 +624,7 @@ static void test_chosen(void **state) {
 }
 
 // With MTL_SHADER_VALIDATION the library knows its lines.
-static void test_lines(void **state) {
-    (void)state;
+TEST(test_lines) {
     const char *on = getenv("MTL_SHADER_VALIDATION");
     MTLFunctionLogDebugLocation at;
     reset();
@@ -668,8 +646,7 @@ static void test_lines(void **state) {
 
 // ---- which pipelines ----
 
-static void test_choice(void **state) {
-    (void)state;
+TEST(test_choice) {
     MTLComputePipelineState *p = checked("plane", MTLShaderValidationEnabled);
     assert_int_equal(mtl_compute_pipeline_state_shader_validation(p), MTLShaderValidationEnabled);
     mtl_release(p);
@@ -766,8 +743,7 @@ static const char right[] =
          "                              memory_order_relaxed);\n"
          "}\n";
 
-static void test_same_bits(void **state) {
-    (void)state;
+TEST(test_same_bits) {
     static const char *const kernels[] = {"blur", "edges", "product", "tree", "sort", "histogram"};
     static const MTLSize groups[] = {{32, 2, 1}, {8, 8, 1}, {64, 1, 1}};
     MTLLibrary *own = library;
@@ -816,22 +792,4 @@ static void test_same_bits(void **state) {
     library = own;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read_past),      cmocka_unit_test(test_write_past),
-        cmocka_unit_test(test_negative),       cmocka_unit_test(test_wraps),
-        cmocka_unit_test(test_huge),           cmocka_unit_test(test_plane),
-        cmocka_unit_test(test_vectors),        cmocka_unit_test(test_scattered),
-        cmocka_unit_test(test_atomics),        cmocka_unit_test(test_uniform),
-        cmocka_unit_test(test_loop),           cmocka_unit_test(test_behind_the_length),
-        cmocka_unit_test(test_threadgroup),    cmocka_unit_test(test_private),
-        cmocka_unit_test(test_constants),      cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_short_constant), cmocka_unit_test(test_pointers),
-        cmocka_unit_test(test_chosen),         cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_null_texture),
-
-        cmocka_unit_test(test_lines),          cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_same_bits),
-    };
-    return cmocka_run_group_tests_name("shader_validation", tests, setup, teardown);
-}
+int main(void) { return unit_run(setup, teardown); }

@@ -5,13 +5,7 @@
 
 static MTLTextureDescriptor of(MTLTextureType type, MTLPixelFormat format, size_t w, size_t h,
                                size_t d) {
-    MTLTextureDescriptor t = mtl_texture_descriptor_make_default();
-    t.texture_type = type;
-    t.pixel_format = format;
-    t.width = w;
-    t.height = h;
-    t.depth = d;
-    return t;
+    return texture_shape(type, format, w, h, d, 1, 1);
 }
 
 static void test_descriptors(void **state) {

@@ -84,6 +84,15 @@ static MTLTexture *make(MTLPixelFormat format, size_t w, size_t h, size_t levels
     return t;
 }
 
+// The texels of a level as floats, by a kernel that reads them.
+static void fetch(MTLTexture *t, uint32_t level, MTLBuffer *out, size_t w, size_t h) {
+    begin("fetch");
+    mtl_compute_command_encoder_set_texture(encoder, t, 0);
+    mtl_compute_command_encoder_set_buffer(encoder, out, 0, 0);
+    mtl_compute_command_encoder_set_bytes(encoder, &level, 4, 1);
+    run(w, h);
+}
+
 // ---- Every format ----
 
 typedef struct Format {
@@ -154,8 +163,7 @@ static void copy_through_kernel(const Format *f) {
     mtl_release(b);
 }
 
-static void test_every_format(void **state) {
-    (void)state;
+TEST(test_every_format) {
     int n = 0;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (!formats[i].plain || strstr(formats[i].caps, "DEPTH") ||
@@ -178,8 +186,7 @@ static void test_every_format(void **state) {
 }
 
 // What a texel means, by hand.
-static void test_values(void **state) {
-    (void)state;
+TEST(test_values) {
     const struct {
         MTLPixelFormat format;
         uint8_t bytes[16];
@@ -215,11 +222,7 @@ static void test_values(void **state) {
         MTLTexture *t = make(cases[i].format, 1, 1, 1, MTLTextureUsageShaderRead);
         mtl_texture_replace_region(t, mtl_region_make_2d(0, 0, 1, 1), 0, cases[i].bytes,
                                    cases[i].n);
-        begin("fetch");
-        mtl_compute_command_encoder_set_texture(encoder, t, 0);
-        mtl_compute_command_encoder_set_buffer(encoder, out, 0, 0);
-        mtl_compute_command_encoder_set_bytes(encoder, &level, 4, 1);
-        run(1, 1);
+        fetch(t, level, out, 1, 1);
         const float *rgba = mtl_buffer_contents(out);
         for (int c = 0; c < 4; c++)
             if (!(rgba[c] >= cases[i].rgba[c] - 1e-6f && rgba[c] <= cases[i].rgba[c] + 1e-6f))
@@ -232,8 +235,7 @@ static void test_values(void **state) {
 
 // ---- Outside ----
 
-static void test_outside(void **state) {
-    (void)state;
+TEST(test_outside) {
     MTLTexture *t = make(MTLPixelFormatRGBA8Unorm, 10, 7, 3,
                          MTLTextureUsageShaderRead | MTLTextureUsageShaderWrite);
     uint8_t ones[4 * 70];
@@ -242,11 +244,7 @@ static void test_outside(void **state) {
     mtl_texture_replace_region(t, mtl_region_make_2d(0, 0, 5, 3), 1, ones, 20);
     MTLBuffer *out = mtl_device_new_buffer(device, 16 * 32 * 32, 0);
     for (uint32_t level = 0; level < 5; level++) {
-        begin("fetch");
-        mtl_compute_command_encoder_set_texture(encoder, t, 0);
-        mtl_compute_command_encoder_set_buffer(encoder, out, 0, 0);
-        mtl_compute_command_encoder_set_bytes(encoder, &level, 4, 1);
-        run(32, 32);
+        fetch(t, level, out, 32, 32);
         const float *rgba = mtl_buffer_contents(out);
         for (size_t y = 0; y < 32; y++)
             for (size_t x = 0; x < 32; x++) {
@@ -270,8 +268,7 @@ static void test_outside(void **state) {
 }
 
 // Over memory that ends at a forbidden page, the last texel last.
-static void test_guarded(void **state) {
-    (void)state;
+TEST(test_guarded) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const MTLPixelFormat kinds[] = {MTLPixelFormatR8Unorm, MTLPixelFormatRG8Unorm,
                                     MTLPixelFormatRGBA8Unorm, MTLPixelFormatRGBA16Float,
@@ -295,11 +292,7 @@ static void test_guarded(void **state) {
         begin("store");
         mtl_compute_command_encoder_set_texture(encoder, t, 0);
         run(20, rows + 5);
-        begin("fetch");
-        mtl_compute_command_encoder_set_texture(encoder, t, 0);
-        mtl_compute_command_encoder_set_buffer(encoder, out, 0, 0);
-        mtl_compute_command_encoder_set_bytes(encoder, &level, 4, 1);
-        run(20, 40);
+        fetch(t, level, out, 20, 40);
         begin("sample2");
         mtl_compute_command_encoder_set_texture(encoder, t, 0);
         mtl_compute_command_encoder_set_sampler_state(encoder, linear, 1);
@@ -316,8 +309,7 @@ static void test_guarded(void **state) {
 
 // ---- Views, arrays, ids ----
 
-static void test_views(void **state) {
-    (void)state;
+TEST(test_views) {
     MTLTexture *t = make(MTLPixelFormatRGBA8Unorm, 4, 4, 2,
                          MTLTextureUsageShaderRead | MTLTextureUsagePixelFormatView);
     const uint8_t texel[4] = {51, 102, 153, 204};
@@ -341,8 +333,7 @@ static void test_views(void **state) {
     mtl_release(out);
 }
 
-static void test_array(void **state) {
-    (void)state;
+TEST(test_array) {
     MTLTexture *t[3];
     for (int i = 0; i < 3; i++) {
         t[i] = make(MTLPixelFormatR32Float, 1, 1, 1, MTLTextureUsageShaderRead);
@@ -362,8 +353,7 @@ static void test_array(void **state) {
     mtl_release(out);
 }
 
-static void test_ids(void **state) {
-    (void)state;
+TEST(test_ids) {
     MTLTexture *t = make(MTLPixelFormatR32Float, 2, 1, 1, MTLTextureUsageShaderRead);
     const float values[2] = {3, 5};
     mtl_texture_replace_region(t, mtl_region_make_2d(0, 0, 2, 1), 0, values, 8);
@@ -413,8 +403,7 @@ static void test_ids(void **state) {
 
 // The ids of a pool count up by one: a program adds the index itself. Slots that were not set are
 // no textures.
-static void test_pool_ids(void **state) {
-    (void)state;
+TEST(test_pool_ids) {
     enum { N = 6, SET = 4 };
     MTLLibrary *own = compile(
         HEAD "struct A { texture2d<float> t[6]; };\n"
@@ -457,8 +446,7 @@ static void test_pool_ids(void **state) {
     mtl_release(own);
 }
 
-static void test_queues(void **state) {
-    (void)state;
+TEST(test_queues) {
     MTLCommandQueue *other = mtl_device_new_command_queue(device);
     MTLTexture *t = make(MTLPixelFormatR32Float, 64, 64, 1,
                          MTLTextureUsageShaderRead | MTLTextureUsageShaderWrite);
@@ -499,8 +487,7 @@ static void test_queues(void **state) {
 
 // ---- Rules ----
 
-static void test_rules(void **state) {
-    (void)state;
+TEST(test_rules) {
     const MTLTextureUsage rw = MTLTextureUsageShaderRead | MTLTextureUsageShaderWrite;
     MTLTexture *good = make(MTLPixelFormatRGBA8Unorm, 8, 8, 2, rw);
     MTLTexture *read_only = make(MTLPixelFormatRGBA8Unorm, 8, 8, 1, MTLTextureUsageShaderRead);
@@ -593,8 +580,7 @@ static void test_rules(void **state) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) mtl_release(all[i]);
 }
 
-static void test_lod_clamps(void **state) {
-    (void)state;
+TEST(test_lod_clamps) {
     MTLTexture *t = make(MTLPixelFormatR32Float, 8, 8, 4, MTLTextureUsageShaderRead);
     for (size_t level = 0; level < 4; level++) {
         float values[64];
@@ -643,8 +629,7 @@ static void test_lod_clamps(void **state) {
 }
 
 // Members of structures passed by value are arguments like others: explicit indices and free ones.
-static void test_struct(void **state) {
-    (void)state;
+TEST(test_struct) {
     const float values[4] = {1, 2, 3, 4}, depths[4] = {0.5f, 0.25f, 0.125f, 1}, k = 10;
     MTLTextureDescriptor d = mtl_texture_descriptor_2d(MTLPixelFormatR32Float, 4, 1, false);
     MTLTexture *a = mtl_device_new_texture(device, &d);
@@ -680,14 +665,4 @@ static void test_struct(void **state) {
     mtl_release(a);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_format), cmocka_unit_test(test_values),
-        cmocka_unit_test(test_outside),      cmocka_unit_test(test_guarded),
-        cmocka_unit_test(test_views),        cmocka_unit_test(test_array),
-        cmocka_unit_test(test_ids),          cmocka_unit_test(test_pool_ids),
-        cmocka_unit_test(test_queues),       cmocka_unit_test(test_rules),
-        cmocka_unit_test(test_lod_clamps),   cmocka_unit_test(test_struct),
-    };
-    return cmocka_run_group_tests(tests, set_up, close_library);
-}
+int main(void) { return unit_run(set_up, close_library); }

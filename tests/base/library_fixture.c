@@ -60,17 +60,11 @@ RfLibrary *fixture_reflection(void) {
                          .count = 1,
                          .type = 3,
                          .condition = strdup("")};
-    f->args[1] = (RfArg){.name = strdup("list"),
-                         .kind = RF_ARG_BUFFER,
-                         .space = RF_CONSTANT,
-                         .access = RF_READ_ONLY,
-                         .member = 1,
-                         .param = 1,
-                         .offset = 8,
-                         .index = 1,
-                         .count = 2,
-                         .slot = 1,
-                         .condition = strdup("_ZL5scale")};
+    f->args[1] = (RfArg){.name = strdup("list"), .kind = RF_ARG_BUFFER, .space = RF_CONSTANT};
+    f->args[1].access = RF_READ_ONLY;
+    f->args[1].member = f->args[1].param = f->args[1].index = f->args[1].slot = 1;
+    f->args[1].offset = 8, f->args[1].count = 2;
+    f->args[1].condition = strdup("_ZL5scale");
     f->args[2] = (RfArg){.name = strdup("gid"),
                          .kind = RF_ARG_BUILTIN,
                          .builtin = RF_THREADS_PER_GRID,

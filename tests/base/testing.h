@@ -2,11 +2,7 @@
 // testing.h: cmocka with the headers it wants, and a folder that goes away.
 #ifndef INGOT_TESTS_BASE_TESTING_H
 #define INGOT_TESTS_BASE_TESTING_H
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../unit.h"
 #include <dirent.h>
 #include <ftw.h>
 #include <stdio.h>

@@ -2,12 +2,9 @@
 // fixture.h: kernels written as LLVM IR, compiled by msl_backend and run, without the front end.
 #ifndef INGOT_TEST_FIXTURE_H
 #define INGOT_TEST_FIXTURE_H
+#include "../unit.h"
 #include "abi/cpu_kernel.h"
 #include "compiler/compiler.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 // Indices in the types of every fixture library.
 enum {
@@ -23,17 +20,18 @@ enum {
     TY_N
 };
 
-#define BUFFER(p, s)                                                                               \
-    {.name = "b" #s,                                                                               \
-     .kind = RF_ARG_BUFFER,                                                                        \
-     .space = RF_DEVICE,                                                                           \
+#define BINDING(label, what, in, p, i, n, s, t)                                                    \
+    {.name = label,                                                                                \
+     .kind = what,                                                                                 \
+     .space = in,                                                                                  \
      .access = RF_READ_WRITE,                                                                      \
      .param = p,                                                                                   \
-     .index = s,                                                                                   \
-     .count = 1,                                                                                   \
+     .index = i,                                                                                   \
+     .count = n,                                                                                   \
      .slot = s,                                                                                    \
-     .type = TY_FLOAT,                                                                             \
+     .type = t,                                                                                    \
      .condition = ""}
+#define BUFFER(p, s) BINDING("b" #s, RF_ARG_BUFFER, RF_DEVICE, p, s, 1, s, TY_FLOAT)
 #define BUILTIN(p, b, t)                                                                           \
     {.name = "v" #p,                                                                               \
      .kind = RF_ARG_BUILTIN,                                                                       \

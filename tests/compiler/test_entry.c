@@ -31,8 +31,7 @@ static void expect_double(const RfArg *args, uint32_t n_args, const char *ir) {
     run_all_ways(&f, grid, group, (void *[]){a, b}, 0, check_double, reset);
 }
 
-static void vector_class_by_hidden_pointer(void **state) {
-    (void)state;
+TEST(vector_class_by_hidden_pointer) {
     static const RfArg args[] = {BUFFER(0, 0), BUFFER(1, 1),
                                  BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT2)};
     expect_double(args, 3,
@@ -42,8 +41,7 @@ static void vector_class_by_hidden_pointer(void **state) {
                   "load i32, ptr %py\n" BODY);
 }
 
-static void short_vector_by_value(void **state) {
-    (void)state;
+TEST(short_vector_by_value) {
     static const RfArg args[] = {BUFFER(0, 0), BUFFER(1, 1),
                                  BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_USHORT3)};
     expect_double(args, 3,
@@ -53,8 +51,7 @@ static void short_vector_by_value(void **state) {
                   "  %x = zext i16 %x16 to i32\n  %y = zext i16 %y16 to i32\n" BODY);
 }
 
-static void scalars_of_three_attributes(void **state) {
-    (void)state;
+TEST(scalars_of_three_attributes) {
     // x from the position in the grid; y from position in the group and group position
     static const RfArg args[] = {BUFFER(0, 0),
                                  BUFFER(1, 1),
@@ -71,17 +68,8 @@ static void scalars_of_three_attributes(void **state) {
         "  %m = mul i32 %ty, %sy\n  %y = add i32 %m, %ly\n" BODY);
 }
 
-static void array_of_pointers(void **state) {
-    (void)state;
-    static const RfArg args[] = {{.name = "both",
-                                  .kind = RF_ARG_BUFFER,
-                                  .space = RF_DEVICE,
-                                  .param = 0,
-                                  .index = 3,
-                                  .count = 2,
-                                  .slot = 0,
-                                  .type = TY_FLOAT,
-                                  .condition = ""},
+TEST(array_of_pointers) {
+    static const RfArg args[] = {BINDING("both", RF_ARG_BUFFER, RF_DEVICE, 0, 3, 2, 0, TY_FLOAT),
                                  BUILTIN(1, RF_THREAD_POSITION_IN_GRID, TY_UINT2)};
     expect_double(args, 2,
                   "define void @k(ptr byval([2 x ptr]) align 8 %both, <2 x i32> %g) {\n"
@@ -102,20 +90,11 @@ static void check_neighbours(const Way *way, void **slots) {
     }
 }
 
-static void threadgroup_memory(void **state) {
-    (void)state;
-    static const RfArg args[] = {BUFFER(0, 0),
-                                 {.name = "dynamic",
-                                  .kind = RF_ARG_THREADGROUP,
-                                  .space = RF_THREADGROUP,
-                                  .param = 1,
-                                  .index = 0,
-                                  .count = 1,
-                                  .slot = 1,
-                                  .type = TY_UINT,
-                                  .condition = ""},
-                                 BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT),
-                                 BUILTIN(3, RF_THREAD_INDEX_IN_THREADGROUP, TY_UINT)};
+TEST(threadgroup_memory) {
+    static const RfArg args[] = {
+        BUFFER(0, 0), BINDING("dynamic", RF_ARG_THREADGROUP, RF_THREADGROUP, 1, 0, 1, 1, TY_UINT),
+        BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT),
+        BUILTIN(3, RF_THREAD_INDEX_IN_THREADGROUP, TY_UINT)};
     Fixture f = {.args = args,
                  .n_args = 4,
                  .n_slots = 2,
@@ -143,13 +122,4 @@ static void threadgroup_memory(void **state) {
                  256, check_neighbours, NULL);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vector_class_by_hidden_pointer),
-        cmocka_unit_test(short_vector_by_value),
-        cmocka_unit_test(scalars_of_three_attributes),
-        cmocka_unit_test(array_of_pointers),
-        cmocka_unit_test(threadgroup_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return unit_run(NULL, NULL); }

@@ -11,8 +11,7 @@ static const Fixture good = {.ir = KERNEL("  store i32 %g, ptr %out\n"),
                              .n_slots = 1,
                              .width = 1};
 
-static void requests(void **state) {
-    (void)state;
+TEST(requests) {
     Fixture f = good;
     f.function = "nothing";
     expect_error(&f, "no function 'nothing'");
@@ -28,8 +27,7 @@ static void requests(void **state) {
     expect_error(&f, "unknown output 'pdf'");
 }
 
-static void bad_kernels(void **state) {
-    (void)state;
+TEST(bad_kernels) {
     Fixture f = good;
     f.ir = "define void @r(i32 %n) {\n  %c = icmp eq i32 %n, 0\n  br i1 %c, label %e, label %l\n"
            "l:\n  %m = sub i32 %n, 1\n  call void @r(i32 %m)\n  br label %e\ne:\n  ret "
@@ -46,8 +44,7 @@ static void bad_kernels(void **state) {
     expect_error(&f, "must return void");
 }
 
-static void damaged_bitcode(void **state) {
-    (void)state;
+TEST(damaged_bitcode) {
     static RfType type = {
         .data_type = 3, .name = (char *)"float", .size = 4, .align = 4, .element = UINT32_MAX};
     RfFunction kernel = {.name = (char *)"k", .symbol = (char *)"k"};
@@ -65,8 +62,7 @@ static void damaged_bitcode(void **state) {
     }
 }
 
-static void only_what_the_kernel_reaches(void **state) {
-    (void)state;
+TEST(only_what_the_kernel_reaches) {
     Fixture f = good;
     f.emit = "scalar-ll";
     f.ir = "define internal void @used(ptr %p) {\n  store i32 41, ptr %p\n  ret void\n}\n"
@@ -79,8 +75,7 @@ static void only_what_the_kernel_reaches(void **state) {
     msl_kernel_free(&k);
 }
 
-static void texts(void **state) {
-    (void)state;
+TEST(texts) {
     Fixture f = good;
     f.emit = "asm";
     MslKernel k = compile_fixture(&f);
@@ -95,11 +90,4 @@ static void texts(void **state) {
     msl_kernel_free(&k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests),        cmocka_unit_test(bad_kernels),
-        cmocka_unit_test(damaged_bitcode), cmocka_unit_test(only_what_the_kernel_reaches),
-        cmocka_unit_test(texts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return unit_run(NULL, NULL); }

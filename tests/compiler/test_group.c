@@ -19,8 +19,7 @@ static const Fixture copy = {.args = copy_args,
 
 // Large enough for non-temporal stores, at an address that starts a cache line and at one that does
 // not.
-static void large_stream(void **state) {
-    (void)state;
+TEST(large_stream) {
     enum { N = (17 << 20) / 4, GUARD = 64 };
     float *in = aligned_alloc(64, (N + 2 * GUARD) * 4),
           *out = aligned_alloc(64, (N + 2 * GUARD) * 4);
@@ -41,8 +40,7 @@ static void large_stream(void **state) {
     free(out);
 }
 
-static void stores_past_the_caches(void **state) {
-    (void)state;
+TEST(stores_past_the_caches) {
     Fixture f = copy;
     f.width = 32, f.shape[0] = 256, f.shape[1] = f.shape[2] = 1, f.emit = "ll", f.cpu = "x86-64-v4";
     MslKernel k = compile_fixture(&f);
@@ -84,8 +82,7 @@ static void on_log(const CpuLaunch *launch, uint32_t type, const char *category,
     "  store i64 7, ptr %a\n  store i64 %g64, ptr %a1\n"                                           \
     "  call void @__ingot_log(i32 2, ptr @c, ptr @f, ptr %a, i32 1)\n  br label %no\nno:\n"
 
-static void log_once_per_active_thread(void **state) {
-    (void)state;
+TEST(log_once_per_active_thread) {
     static const char *const bodies[] = {
         LOG_IR "  ret void\n}\n",
         LOG_IR "  call void @__ingot_threadgroup_barrier(i32 0)\n  ret void\n}\n"};
@@ -120,8 +117,7 @@ static void log_once_per_active_thread(void **state) {
         }
 }
 
-static void info_of_a_kernel(void **state) {
-    (void)state;
+TEST(info_of_a_kernel) {
     Fixture f = copy;
     f.width = 16, f.shape[0] = 8, f.shape[1] = 4, f.shape[2] = 2;
     MslKernel k = compile_fixture(&f);
@@ -137,12 +133,4 @@ static void info_of_a_kernel(void **state) {
     msl_kernel_free(&k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_stream),
-        cmocka_unit_test(stores_past_the_caches),
-        cmocka_unit_test(log_once_per_active_thread),
-        cmocka_unit_test(info_of_a_kernel),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return unit_run(NULL, NULL); }

@@ -38,8 +38,7 @@ static void computes(const Fixture *f, float v) {
 static const float two = 2.5f;
 static const uint8_t yes = 1, no = 0;
 
-static void by_index_and_by_name(void **state) {
-    (void)state;
+TEST(by_index_and_by_name) {
     MslConstantValue by_index = {.index = 3, .data_type = 3, .data = &two, .n_bytes = 4};
     MslConstantValue by_name = {.name = "scale", .data_type = 3, .data = &two, .n_bytes = 4};
     Fixture f = fixture(PLAIN, &by_index, 1);
@@ -48,14 +47,12 @@ static void by_index_and_by_name(void **state) {
     computes(&f, 2.5f);
 }
 
-static void unset_and_used(void **state) {
-    (void)state;
+TEST(unset_and_used) {
     Fixture f = fixture(PLAIN, NULL, 0);
     expect_error(&f, "function constant 'scale' (index 3) is not set");
 }
 
-static void wrong_type(void **state) {
-    (void)state;
+TEST(wrong_type) {
     uint32_t i = 1;
     MslConstantValue v = {.index = 3, .data_type = 33, .data = &i, .n_bytes = 4};
     Fixture f = fixture(PLAIN, &v, 1);
@@ -73,8 +70,7 @@ static void wrong_type(void **state) {
     "set:\n  %s = load float, ptr @scale\n  br label %go\n"                                        \
     "go:\n  %v = phi float [ %s, %set ], [ 7.0, %0 ]\n" STORE
 
-static void guarded_by_is_defined(void **state) {
-    (void)state;
+TEST(guarded_by_is_defined) {
     Fixture f = fixture(GUARDED, NULL, 0);
     computes(&f, 7);
     MslConstantValue v = {.index = 3, .data_type = 3, .data = &two, .n_bytes = 4};
@@ -95,8 +91,7 @@ static void guarded_by_is_defined(void **state) {
     "define internal void @init() {\n  call void @init1()\n  call void @init2()\n  ret void\n}\n"  \
     "define void @k(ptr %out, i32 %g) {\n  %v = load float, ptr @doubled\n" STORE
 
-static void derived_constants(void **state) {
-    (void)state;
+TEST(derived_constants) {
     MslConstantValue v = {.index = 3, .data_type = 3, .data = &two, .n_bytes = 4};
     Fixture f =
         fixture(DERIVED, &v, 1); // `other` depends on an unset constant, but nobody needs it
@@ -105,8 +100,7 @@ static void derived_constants(void **state) {
     expect_error(&f, "not set");
 }
 
-static void conditional_argument(void **state) {
-    (void)state;
+TEST(conditional_argument) {
     static RfArg two_args[] = {BUFFER(0, 0), BUILTIN(1, RF_THREAD_POSITION_IN_GRID, TY_UINT),
                                BUFFER(2, 1)};
     two_args[2].condition = (char *)"on";
@@ -132,11 +126,4 @@ static void conditional_argument(void **state) {
     assert_true(out[63] == 7);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_index_and_by_name), cmocka_unit_test(unset_and_used),
-        cmocka_unit_test(wrong_type),           cmocka_unit_test(guarded_by_is_defined),
-        cmocka_unit_test(derived_constants),    cmocka_unit_test(conditional_argument),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return unit_run(NULL, NULL); }

@@ -28,11 +28,28 @@ static const char *const spaces[] = {"", "device", "constant", "threadgroup", "t
 static const char *const accesses[] = {"read", "read_write", "write"};
 
 static void dump_values(const RfValue *values, uint32_t n, const char *way, Text *t) {
-    static const char *const roles[RF_N_ROLES] = {
-        "value", "attribute", "position", "point_size", "clip_distance", "layer", "viewport",
-        "color", "depth", "stencil", "sample_mask", "vertex_id", "instance_id", "base_vertex",
-        "base_instance", "amplification_id", "amplification_count", "front_facing", "point_coord",
-        "primitive_id", "sample_id", "barycentric"};
+    static const char *const roles[RF_N_ROLES] = {"value",
+                                                  "attribute",
+                                                  "position",
+                                                  "point_size",
+                                                  "clip_distance",
+                                                  "layer",
+                                                  "viewport",
+                                                  "color",
+                                                  "depth",
+                                                  "stencil",
+                                                  "sample_mask",
+                                                  "vertex_id",
+                                                  "instance_id",
+                                                  "base_vertex",
+                                                  "base_instance",
+                                                  "amplification_id",
+                                                  "amplification_count",
+                                                  "front_facing",
+                                                  "point_coord",
+                                                  "primitive_id",
+                                                  "sample_id",
+                                                  "barycentric"};
     static const char *const interpolations[] = {"perspective", "linear", "flat"};
     static const char *const places[] = {"center", "centroid", "sample"};
     for (uint32_t i = 0; i < n; i++) {
@@ -59,7 +76,10 @@ static void dump(const RfLibrary *r, Text *t) {
     for (uint32_t i = 0; i < r->n_functions; i++) {
         const RfFunction *f = &r->functions[i];
         bool graphics = f->stage == RF_VERTEX || f->stage == RF_FRAGMENT;
-        text_printf(t, "%s %s", !graphics ? "kernel" : f->stage == RF_VERTEX ? "vertex" : "fragment",
+        text_printf(t, "%s %s",
+                    !graphics               ? "kernel"
+                    : f->stage == RF_VERTEX ? "vertex"
+                                            : "fragment",
                     f->name);
         if (f->early_tests) text_add(t, " early");
         if (f->max_total_threads) text_printf(t, " max %u", f->max_total_threads);

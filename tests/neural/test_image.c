@@ -107,8 +107,7 @@ static void expected(int type, int depth, bool transparent, unsigned x, unsigned
     for (int c = 0; c < 3; c++) rgb[c] *= a;
 }
 
-static void png_of_every_kind(void **state) {
-    (void)state;
+TEST(png_of_every_kind) {
     static const struct {
         int type;
         int depths[6];
@@ -146,8 +145,7 @@ static void png_of_every_kind(void **state) {
 }
 
 // A cut or changed picture is refused or read, never more: run under the sanitizers.
-static void damaged_png(void **state) {
-    (void)state;
+TEST(damaged_png) {
     static Bytes b, copy;
     make_png(&b, PNG_COLOR_TYPE_PALETTE, 4, true, true);
     NeuralImage image;
@@ -181,8 +179,7 @@ static void resize(Bytes *b, uint32_t width, uint32_t height) {
     for (int i = 0; i < 4; i++) ihdr[17 + i] = (unsigned char)(crc >> (24 - 8 * i));
 }
 
-static void huge_sizes_are_refused_before_memory(void **state) {
-    (void)state;
+TEST(huge_sizes_are_refused_before_memory) {
     static const uint32_t sizes[][2] = {{0x7fffffff, 0x7fffffff},
                                         {1u << 20, 1u << 20},
                                         {0x7fffffff, 1},
@@ -217,8 +214,7 @@ static void huge_sizes_are_refused_before_memory(void **state) {
     assert_true(after.ru_maxrss - before.ru_maxrss < 100000);
 }
 
-static void gamma_is_applied(void **state) {
-    (void)state;
+TEST(gamma_is_applied) {
     static Bytes b;
     b.n = 0;
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
@@ -238,8 +234,7 @@ static void gamma_is_applied(void **state) {
     neural_image_free(&image);
 }
 
-static void writes_what_it_reads(void **state) {
-    (void)state;
+TEST(writes_what_it_reads) {
     NeuralImage a, b;
     assert_true(neural_picture_make(&a, 61, 47, 1, message));
     for (int alpha = 0; alpha < 2; alpha++) {
@@ -259,8 +254,7 @@ static void writes_what_it_reads(void **state) {
     neural_image_free(&a);
 }
 
-static void jpeg(void **state) {
-    (void)state;
+TEST(jpeg) {
     NeuralImage a, b;
     size_t n;
     assert_true(neural_picture_make(&a, 96, 64, 0.3, message));
@@ -340,8 +334,7 @@ static size_t add_exif(unsigned char *to, const unsigned char *jpeg_data, size_t
     return n + sizeof app1;
 }
 
-static void orientations_of_exif(void **state) {
-    (void)state;
+TEST(orientations_of_exif) {
     // Left half red, right half blue; the top is darker: corners tell how it was turned.
     NeuralImage a, b;
     assert_true(neural_image_create(&a, 64, 32, message));
@@ -381,8 +374,7 @@ static void orientations_of_exif(void **state) {
     neural_image_free(&a);
 }
 
-static void jpeg_of_other_colours(void **state) {
-    (void)state;
+TEST(jpeg_of_other_colours) {
     static const struct {
         J_COLOR_SPACE space;
         int n;
@@ -417,8 +409,7 @@ static void jpeg_of_other_colours(void **state) {
     }
 }
 
-static void what_is_no_picture(void **state) {
-    (void)state;
+TEST(what_is_no_picture) {
     NeuralImage image;
     assert_false(neural_image_load(&image, at("nothing.png"), message));
     assert_non_null(strstr(message, "Failed to open image at "));
@@ -437,8 +428,7 @@ static void what_is_no_picture(void **state) {
     assert_null(strchr(message, '\n'));
 }
 
-static void one_pixel(void **state) {
-    (void)state;
+TEST(one_pixel) {
     NeuralImage a, b;
     assert_true(neural_image_create(&a, 1, 1, message));
     a.rgb[0] = 3, a.rgb[1] = 140, a.rgb[2] = 255;
@@ -449,8 +439,7 @@ static void one_pixel(void **state) {
     neural_image_free(&b);
 }
 
-static void outputs_are_tried_first(void **state) {
-    (void)state;
+TEST(outputs_are_tried_first) {
     assert_true(neural_output_check(at("new.png"), message));
     assert_int_equal(testing_count(folder, "."), 0); // and nothing is left behind
     assert_false(neural_output_check(at("no/such/folder/x.png"), message));
@@ -480,15 +469,4 @@ static void outputs_are_tried_first(void **state) {
     neural_image_free(&a);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-#define T(f) cmocka_unit_test_setup_teardown(f, open_folder, close_folder)
-        T(png_of_every_kind),       T(damaged_png),
-        T(gamma_is_applied),        T(huge_sizes_are_refused_before_memory),
-        T(writes_what_it_reads),    T(jpeg),
-        T(orientations_of_exif),    T(jpeg_of_other_colours),
-        T(what_is_no_picture),      T(one_pixel),
-        T(outputs_are_tried_first),
-    };
-    return cmocka_run_group_tests_name("image", tests, NULL, NULL);
-}
+int main(void) { return unit_run_each(open_folder, close_folder); }

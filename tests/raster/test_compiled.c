@@ -99,8 +99,7 @@ static void expect(const Scene *s, uint32_t x, uint32_t y, uint32_t sample, doub
 #define IN "struct In { float4 p [[attribute(0)]]; float4 a [[attribute(1)]]; };\n"
 
 // Attributes, perspective and its absence, flat, position and depth of the fragment.
-static void inputs(void **state) {
-    (void)state;
+TEST(inputs) {
     Scene *s = scene_new(
         HEAD IN
         "struct V { float k [[flat]]; float4 p [[position]]; float2 persp;\n"
@@ -120,8 +119,7 @@ static void inputs(void **state) {
     scene_free(s);
 }
 
-static void derivatives(void **state) {
-    (void)state;
+TEST(derivatives) {
     Scene *s = scene_new(
         HEAD IN "struct V { float4 p [[position]]; float2 uv [[center_no_perspective]]; };\n"
                 "vertex V v(In in [[stage_in]]) { return {in.p, in.a.xy}; }\n"
@@ -134,8 +132,7 @@ static void derivatives(void **state) {
     scene_free(s);
 }
 
-static void discard_and_depth(void **state) {
-    (void)state;
+TEST(discard_and_depth) {
     Scene *s = scene_new(
         HEAD "struct V { float4 p [[position]]; };\n"
              "struct O { float4 c [[color(0)]]; float z [[depth(any)]]; };\n"
@@ -160,8 +157,7 @@ static void discard_and_depth(void **state) {
     scene_free(s);
 }
 
-static void samples(void **state) {
-    (void)state;
+TEST(samples) {
     Scene *s = scene_new(
         HEAD
         "struct V { float4 p [[position]]; float x [[sample_no_perspective]]; };\n"
@@ -179,8 +175,7 @@ static void samples(void **state) {
 }
 
 // The program's own places of the samples, as the function sees them and as coverage does.
-static void sample_positions(void **state) {
-    (void)state;
+TEST(sample_positions) {
     Scene *s = scene_new(
         HEAD "struct V { float4 p [[position]]; };\n"
              "vertex V v(uint i [[vertex_id]]) {\n"
@@ -200,8 +195,7 @@ static void sample_positions(void **state) {
     scene_free(s);
 }
 
-static void barycentrics(void **state) {
-    (void)state;
+TEST(barycentrics) {
     Scene *s =
         scene_new(HEAD IN "struct V { float4 p [[position]]; };\n"
                           "vertex V v(In in [[stage_in]]) { return {in.p}; }\n"
@@ -220,8 +214,7 @@ static void barycentrics(void **state) {
 }
 
 // Implicit level of detail, out of the quads of the rasteriser.
-static void textures(void **state) {
-    (void)state;
+TEST(textures) {
     Scene *s = scene_new(
         HEAD IN "struct V { float4 p [[position]]; float2 uv [[center_no_perspective]]; };\n"
                 "vertex V v(In in [[stage_in]], constant float &scale [[buffer(1)]]) {\n"
@@ -231,18 +224,7 @@ static void textures(void **state) {
                 "  return t.sample(s, in.uv); }\n",
         true, 1, 1);
     AbiTexture t;
-    AbiTextureShape shape = {.type = ABI_TEXTURE_2D,
-                             .pixel_format = RGBA32F,
-                             .width = SIZE,
-                             .height = SIZE,
-                             .depth = 1,
-                             .array_length = 1,
-                             .n_levels = 7,
-                             .n_samples = 1};
-    AbiTextureSize size;
-    assert_true(abi_texture_layout(&shape, NULL, NULL, &size));
-    void *data = aligned_alloc(128, (size.n_bytes + 127) / 128 * 128);
-    assert_true(abi_texture_layout(&shape, data, &t, &size));
+    void *data = square_texture(&t, RGBA32F, SIZE, 7);
     for (uint32_t k = 0; k < 7; k++)
         for (uint32_t y = 0; y < (uint32_t)SIZE >> k; y++)
             for (uint32_t x = 0; x < (uint32_t)SIZE >> k; x++) {
@@ -262,8 +244,7 @@ static void textures(void **state) {
     scene_free(s);
 }
 
-static void layers_and_clip(void **state) {
-    (void)state;
+TEST(layers_and_clip) {
     Scene *s = scene_new(
         HEAD "struct V { float4 p [[position]]; float d [[clip_distance]] [1];\n"
              "  uint layer [[render_target_array_index]]; };\n"
@@ -287,8 +268,7 @@ static void layers_and_clip(void **state) {
     scene_free(s);
 }
 
-static void points(void **state) {
-    (void)state;
+TEST(points) {
     Scene *s =
         scene_new(HEAD "struct V { float4 p [[position]]; float size [[point_size]]; };\n"
                        "struct F { float4 p [[position]]; };\n"
@@ -306,16 +286,5 @@ static void points(void **state) {
 
 int main(int argc, char **argv) {
     stage_folders(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs),
-        cmocka_unit_test(derivatives),
-        cmocka_unit_test(discard_and_depth),
-        cmocka_unit_test(samples),
-        cmocka_unit_test(sample_positions),
-        cmocka_unit_test(barycentrics),
-        cmocka_unit_test(textures),
-        cmocka_unit_test(layers_and_clip),
-        cmocka_unit_test(points),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run(NULL, NULL);
 }

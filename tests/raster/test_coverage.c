@@ -3,12 +3,9 @@
 // triangles share edges (every pixel exactly once), several samples, instruction sets, huge, thin
 // and broken triangles, lines and points.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "../unit.h"
 #include "reference.h"
 #include "cpu/isa/isa.h"
 
@@ -97,8 +94,7 @@ static void random_triangles(uint32_t n_samples, int64_t spread, int64_t grain, 
     scene_free(s);
 }
 
-static void test_random(void **state) {
-    (void)state;
+TEST(test_random) {
     for (int isa = CPU_ISA_SSE2; isa <= CPU_ISA_AVX512; isa++) {
         if (!cpu_isa_use((CpuIsa)isa)) continue;
         random_seed(7);
@@ -114,8 +110,7 @@ static void test_random(void **state) {
 }
 
 // A fan and a grid of triangles that share edges, corners on pixel centres among others.
-static void test_shared_edges(void **state) {
-    (void)state;
+TEST(test_shared_edges) {
     enum { GRID = 16, N = GRID * GRID * 2 };
     for (uint32_t samples = 1; samples <= 4; samples *= 2) {
         random_seed(11 + samples);
@@ -154,8 +149,7 @@ static void test_shared_edges(void **state) {
 
 // Perspective, and corners behind the eye: a mesh of a plane seen from above its middle covers what
 // lies below the horizon exactly once, whatever is clipped.
-static void test_clipped_mesh(void **state) {
-    (void)state;
+TEST(test_clipped_mesh) {
     enum { GRID = 12, N = GRID * GRID * 2 };
     Scene *s = scene_new(3 * N, 1, DEV_TRIANGLE);
     uint32_t n = 0;
@@ -193,8 +187,7 @@ static void test_clipped_mesh(void **state) {
     scene_free(s);
 }
 
-static void test_broken(void **state) {
-    (void)state;
+TEST(test_broken) {
     const float bad[] = {NAN, INFINITY, -INFINITY, 3e38f, -3e38f, 1e-42f, 0, -1, 1, 0.5f, 1e10f};
     enum { N = 2000, KINDS = sizeof bad / sizeof *bad };
     random_seed(3);
@@ -216,8 +209,7 @@ static void test_broken(void **state) {
 }
 
 // Degenerate ones cover nothing; full ones everything once.
-static void test_simple(void **state) {
-    (void)state;
+TEST(test_simple) {
     Scene *s = scene_new(6, 1, DEV_TRIANGLE);
     put(s, 0, 0, 0), put(s, 1, 100 * 256, 100 * 256), put(s, 2, 50 * 256, 50 * 256);
     put(s, 3, 128, 128), put(s, 4, 128, 128), put(s, 5, 128, 128);
@@ -232,8 +224,7 @@ static void test_simple(void **state) {
     scene_free(s);
 }
 
-static void test_strips(void **state) {
-    (void)state;
+TEST(test_strips) {
     // A strip of quads; as a list, a strip, an indexed strip with restarts, 16 and 32 bits.
     enum { N = 20 };
     for (int kind = 0; kind < 4; kind++) {
@@ -271,8 +262,7 @@ static void test_strips(void **state) {
 }
 
 // Indices beyond their buffer read as 0; vertices beyond theirs are whatever the function makes.
-static void test_wild_indices(void **state) {
-    (void)state;
+TEST(test_wild_indices) {
     Scene *s = scene_new(3, 1, DEV_TRIANGLE);
     put(s, 0, 0, 0), put(s, 1, 25600, 0), put(s, 2, 0, 25600);
     uint32_t indices[9] = {0, 1, 2, 7000000, UINT32_MAX, 4, 1, 2, 0};
@@ -285,8 +275,7 @@ static void test_wild_indices(void **state) {
     scene_free(s);
 }
 
-static void test_points(void **state) {
-    (void)state;
+TEST(test_points) {
     Scene *s = scene_new(3, 1, DEV_POINT);
     s->stages.vertex_info.flags |= ABI_STAGE_POINT_SIZE;
     put(s, 0, 10 * 256 + 128, 20 * 256 + 128), s->vertices[0].point_size = 1;
@@ -305,8 +294,7 @@ static void test_points(void **state) {
 
 // Along its longer axis a line has one pixel per column (row) whose centre lies in it, its end left
 // out, whichever way it runs; across, the pixel whose centre is nearest.
-static void test_lines(void **state) {
-    (void)state;
+TEST(test_lines) {
     random_seed(5);
     for (int round = 0; round < 200; round++) {
         Scene *s = scene_new(2, 1, DEV_LINE);
@@ -342,8 +330,7 @@ static void test_lines(void **state) {
 }
 
 // The outline of a polygon as a line strip: no pixel twice where one line ends and the next begins.
-static void test_line_strip(void **state) {
-    (void)state;
+TEST(test_line_strip) {
     Scene *s = scene_new(5, 1, DEV_LINE_STRIP);
     put(s, 0, 10 * 256 + 128, 10 * 256 + 128), put(s, 1, 50 * 256 + 128, 10 * 256 + 128);
     put(s, 2, 50 * 256 + 128, 40 * 256 + 128), put(s, 3, 10 * 256 + 128, 40 * 256 + 128);
@@ -359,13 +346,4 @@ static void test_line_strip(void **state) {
     scene_free(s);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_simple),       cmocka_unit_test(test_random),
-        cmocka_unit_test(test_shared_edges), cmocka_unit_test(test_clipped_mesh),
-        cmocka_unit_test(test_broken),       cmocka_unit_test(test_strips),
-        cmocka_unit_test(test_wild_indices), cmocka_unit_test(test_points),
-        cmocka_unit_test(test_lines),        cmocka_unit_test(test_line_strip),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return unit_run(NULL, NULL); }

@@ -3,12 +3,9 @@
 // centroids, point coordinates; the same after clipping at the near plane and by the shader's
 // planes.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "../unit.h"
 #include "scene.h"
 
 enum { SIZE = 256, RGBA32F = 125, D32F = 252 };
@@ -90,8 +87,7 @@ static uint32_t check(const Scene *s, bool linear, bool clipped) {
 }
 
 // Corners on the subpixel grid, so that only arithmetic is left: relative 2e-5 of the range.
-static void test_precision(void **state) {
-    (void)state;
+TEST(test_precision) {
     random_seed(21);
     uint32_t n = 0;
     for (int round = 0; round < 20; round++) {
@@ -130,8 +126,7 @@ static void test_precision(void **state) {
     assert_true(n > 10000);
 }
 
-static void test_perspective(void **state) {
-    (void)state;
+TEST(test_perspective) {
     random_seed(22);
     uint32_t n = 0;
     for (int round = 0; round < 30; round++) {
@@ -146,8 +141,7 @@ static void test_perspective(void **state) {
     assert_true(n > 20000);
 }
 
-static void test_near_plane(void **state) {
-    (void)state;
+TEST(test_near_plane) {
     random_seed(23);
     uint32_t n = 0;
     for (int round = 0; round < 30; round++) {
@@ -160,8 +154,7 @@ static void test_near_plane(void **state) {
     assert_true(n > 20000);
 }
 
-static void test_clip_distance(void **state) {
-    (void)state;
+TEST(test_clip_distance) {
     Scene *s = scene_new((Behaviour){.linear = true}, DEV_TRIANGLE, 3, 1);
     s->stages.vertex_info.n_clip = 2;
     place(&s->vertices[0], 0, 0, 0.5, 1, SIZE, SIZE);
@@ -186,8 +179,7 @@ static void test_clip_distance(void **state) {
     scene_free(s);
 }
 
-static void test_barycentric(void **state) {
-    (void)state;
+TEST(test_barycentric) {
     random_seed(24);
     uint32_t n = 0;
     for (int behind = 0; behind < 2; behind++)
@@ -214,8 +206,7 @@ static void test_barycentric(void **state) {
     assert_true(n > 10000);
 }
 
-static void test_flat(void **state) {
-    (void)state;
+TEST(test_flat) {
     // The first vertex provokes, also in strips and when clipped; integers keep their bits.
     Scene *s = scene_new((Behaviour){.flat = true}, DEV_TRIANGLE_STRIP, 4, 1);
     for (uint32_t i = 0; i < 4; i++) {
@@ -237,8 +228,7 @@ static void test_flat(void **state) {
     scene_free(s);
 }
 
-static void test_primitive_id(void **state) {
-    (void)state;
+TEST(test_primitive_id) {
     Scene *s = scene_new((Behaviour){.flat = true, .info_flags = ABI_STAGE_READS_PRIMITIVE_ID},
                          DEV_TRIANGLE_STRIP, 4, 1);
     for (uint32_t i = 0; i < 4; i++)
@@ -257,8 +247,7 @@ static void test_primitive_id(void **state) {
     scene_free(s);
 }
 
-static void test_points(void **state) {
-    (void)state;
+TEST(test_points) {
     Scene *s = scene_new((Behaviour){.flat = true, .info_flags = ABI_STAGE_READS_POINT_COORD},
                          DEV_POINT, 1, 1);
     s->stages.vertex_info.flags |= ABI_STAGE_POINT_SIZE;
@@ -276,8 +265,7 @@ static void test_points(void **state) {
 }
 
 // A centroid lies on a covered sample where the pixel is cut: inputs stay inside their range.
-static void test_centroid(void **state) {
-    (void)state;
+TEST(test_centroid) {
     Scene *s = scene_new((Behaviour){.linear = true, .info_flags = ABI_STAGE_READS_CENTROID},
                          DEV_TRIANGLE, 3, 4);
     place(&s->vertices[0], 10, 10, 0.5, 1, SIZE, SIZE);
@@ -301,13 +289,4 @@ static void test_centroid(void **state) {
     scene_free(s);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_precision),    cmocka_unit_test(test_perspective),
-        cmocka_unit_test(test_near_plane),   cmocka_unit_test(test_clip_distance),
-        cmocka_unit_test(test_barycentric),  cmocka_unit_test(test_flat),
-        cmocka_unit_test(test_primitive_id), cmocka_unit_test(test_points),
-        cmocka_unit_test(test_centroid),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return unit_run(NULL, NULL); }

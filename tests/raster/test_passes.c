@@ -3,15 +3,12 @@
 // attachments over several batches, faults and time limits, targets of odd and of great size, and
 // the same picture whatever the number of threads.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "../unit.h"
 #include "scene.h"
 
 enum { RGBA8 = 70, RGBA32F = 125, R32F = 55, R8 = 10, D32F = 252 };
@@ -46,8 +43,7 @@ static double at(const Scene *s, uint32_t x, uint32_t y, uint32_t layer) {
     return v[0];
 }
 
-static void test_load_store(void **state) {
-    (void)state;
+TEST(test_load_store) {
     static const uint32_t sizes[][2] = {{1, 1}, {7, 3}, {64, 64}, {65, 63}, {200, 130}};
     static const uint32_t formats[] = {R8, RGBA8, RGBA32F, 25, 115};
     for (int f = 0; f < 5; f++)
@@ -75,8 +71,7 @@ static void test_load_store(void **state) {
 }
 
 // Nothing outside of a view's texels is written: rows have gaps when the width is odd.
-static void test_bounds(void **state) {
-    (void)state;
+TEST(test_bounds) {
     Scene *s = scene_new(RGBA8, 37, 21, 1, 1, (Behaviour){.flat = true}, 0);
     AbiTextureLevel *l = &s->color.texture.levels[0];
     uint32_t rows = 21, pitch = 37 * 4 + 12;
@@ -96,8 +91,7 @@ static void test_bounds(void **state) {
     scene_free(s);
 }
 
-static void test_scissor_viewport(void **state) {
-    (void)state;
+TEST(test_scissor_viewport) {
     Scene *s = scene_new(RGBA8, 128, 128, 1, 1, (Behaviour){.flat = true}, ABI_STAGE_VIEWPORT);
     s->state.n_viewports = 2;
     s->state.viewports[0] = (DevViewport){0, 0, 128, 128, 0, 1};
@@ -136,8 +130,7 @@ static void test_scissor_viewport(void **state) {
     scene_free(s);
 }
 
-static void test_layers(void **state) {
-    (void)state;
+TEST(test_layers) {
     Scene *s = scene_new(RGBA8, 64, 64, 1, 5, (Behaviour){.flat = true}, ABI_STAGE_LAYER);
     for (int i = 0; i < 6; i++) s->vertices[i].layer = i < 3 ? 1 : 3;
     render(&s->pass, &s->draw, 1);
@@ -151,8 +144,7 @@ static void test_layers(void **state) {
     scene_free(s);
 }
 
-static void test_instances(void **state) {
-    (void)state;
+TEST(test_instances) {
     Scene *s = scene_new(RGBA8, 64, 64, 1, 1, (Behaviour){.flat = true}, 0);
     // Each instance stands 8 pixels to the right of the one before.
     for (int i = 0; i < 6; i++)
@@ -178,8 +170,7 @@ static void test_instances(void **state) {
 }
 
 // One draw, or many small ones, that share their state or not, indexed or not: the same picture.
-static void test_many_draws(void **state) {
-    (void)state;
+TEST(test_many_draws) {
     enum { N = 2400, SIZE = 128 }; // vertices
     random_seed(7);
     Vertex *v = calloc(N, sizeof *v);
@@ -232,8 +223,7 @@ static void test_many_draws(void **state) {
     free(v);
 }
 
-static void test_no_attachments(void **state) {
-    (void)state;
+TEST(test_no_attachments) {
     Scene *s = scene_new(RGBA8, 64, 64, 1, 1, (Behaviour){.flat = true}, 0);
     s->pass.colors[0].view.texture = NULL;
     _Atomic uint64_t visible = 0;
@@ -248,8 +238,7 @@ static void test_no_attachments(void **state) {
 }
 
 // Depth that is never in memory, and samples that are only resolved; barriers make several batches.
-static void test_memoryless(void **state) {
-    (void)state;
+TEST(test_memoryless) {
     for (uint32_t samples = 1; samples <= 4; samples *= 4) {
         Scene *s = scene_new(RGBA8, 128, 96, samples, 1, (Behaviour){.flat = true}, 0);
         Target resolved = target_new(RGBA8, 128, 96, 1, 1);
@@ -296,8 +285,7 @@ static void test_memoryless(void **state) {
 }
 
 // More triangles than a batch may hold: order is kept from one to the next.
-static void test_many(void **state) {
-    (void)state;
+TEST(test_many) {
     Scene *s = scene_new(R32F, 64, 64, 1, 1, (Behaviour){.flat = true}, 0);
     s->state.blend[0] = (DevBlend){.enabled = true,
                                    .src_rgb = DEV_BLEND_ONE,
@@ -322,8 +310,7 @@ static void test_many(void **state) {
     scene_free(s);
 }
 
-static void test_large_target(void **state) {
-    (void)state;
+TEST(test_large_target) {
     Scene *s = scene_new(R8, 16384, 16384, 1, 1, (Behaviour){.flat = true}, 0);
     s->pass.colors[0].load = DEV_LOAD_DONT_CARE;
     s->state.n_scissors = 1;
@@ -338,8 +325,7 @@ static void test_large_target(void **state) {
     scene_free(s);
 }
 
-static void test_faults(void **state) {
-    (void)state;
+TEST(test_faults) {
     for (int how = 1; how <= 2; how++) {
         Scene *s = scene_new(RGBA8, 256, 256, 1, 1, (Behaviour){.flat = true, .fault = how}, 0);
         s->draw.label = "the pipeline";
@@ -396,8 +382,7 @@ static void draw_everything(unsigned char *result, size_t n_bytes) {
     scene_free(s);
 }
 
-static void test_threads(void **state) {
-    (void)state;
+TEST(test_threads) {
     enum { BYTES = 256 * (256 * 4 + 64) * 4 };
     static const char *const threads[3] = {"1", "2", "8"};
     unsigned char *shared =
@@ -423,20 +408,4 @@ static void test_threads(void **state) {
     munmap(shared, 3 * BYTES);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads), // first: it forks
-        cmocka_unit_test(test_load_store),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_scissor_viewport),
-        cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_many_draws),
-        cmocka_unit_test(test_instances),
-        cmocka_unit_test(test_no_attachments),
-        cmocka_unit_test(test_memoryless),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_large_target),
-        cmocka_unit_test(test_faults),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return unit_run(NULL, NULL); }

@@ -2,12 +2,9 @@
 // What becomes of a fragment: formats, several attachments, dual source, masks, depth formats and
 // bias, what a function may write (depth, stencil, coverage), alpha to coverage, resolving.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "../unit.h"
 #include "harness.h"
 #include "cpu/isa/isa.h"
 
@@ -105,8 +102,7 @@ static void as_stored(const AbiPixelFormat *f, const double in[4], double out[4]
 }
 
 // Every format that can be rendered to: replaced, masked, blended; against its own conversion.
-static void test_formats(void **state) {
-    (void)state;
+TEST(test_formats) {
     uint32_t n_formats = 0;
     for (uint32_t value = 1; value < 600; value++) {
         const AbiPixelFormat *f = abi_pixel_format(value);
@@ -156,8 +152,7 @@ static void test_formats(void **state) {
 }
 
 // Packed formats have vector code: any number becomes the bits the scalar conversion gives.
-static void test_packed(void **state) {
-    (void)state;
+TEST(test_packed) {
     static const uint32_t formats[] = {1, 20, 40, 41, 42, 43, 60, 90, 92, 94};
     static const float special[] = {0,          -0.0f,   1,        -1,        0.5f,  2,
                                     1e-6f,      6e-5f,   3e-5f,    65024,     65023, 64512,
@@ -199,8 +194,7 @@ static void test_packed(void **state) {
     }
 }
 
-static void test_several(void **state) {
-    (void)state;
+TEST(test_several) {
     Scene *s = scene_new((Behaviour){.colors = 0xb, .flat = true}, 1, 0); // 0, 1, 3
     for (uint32_t a = 0; a < 4; a++) add_color(s, a, a == 1 ? RGBA32F : RGBA8);
     s->state.blend[3].write_mask = DEV_WRITE_RED;
@@ -212,8 +206,7 @@ static void test_several(void **state) {
     scene_free(s);
 }
 
-static void test_dual_source(void **state) {
-    (void)state;
+TEST(test_dual_source) {
     Scene *s = scene_new((Behaviour){.colors = 1, .flat = true, .dual = true}, 1, 0);
     add_color(s, 0, RGBA32F);
     s->state.blend[0] = (DevBlend){.enabled = true,
@@ -232,8 +225,7 @@ static void test_dual_source(void **state) {
     scene_free(s);
 }
 
-static void test_fetch(void **state) {
-    (void)state;
+TEST(test_fetch) {
     Scene *s = scene_new((Behaviour){.colors = 1, .flat = true, .colors_in = 1}, 1, 0);
     add_color(s, 0, RGBA32F);
     s->draw.n_instances = 1;
@@ -244,8 +236,7 @@ static void test_fetch(void **state) {
 }
 
 // With several samples, each sees its own: the first draw covers a part of the pixels on its edge.
-static void test_fetch_samples(void **state) {
-    (void)state;
+TEST(test_fetch_samples) {
     Scene *s = scene_new((Behaviour){.colors = 1, .flat = true, .colors_in = 1}, 4, 0);
     add_color(s, 0, RGBA32F);
     DevDraw draws[2] = {s->draw, s->draw};
@@ -269,8 +260,7 @@ static void test_fetch_samples(void **state) {
     scene_free(s);
 }
 
-static void test_depth_formats(void **state) {
-    (void)state;
+TEST(test_depth_formats) {
     static const uint32_t formats[] = {D16, D32F, D24S8, D32FS8};
     for (int i = 0; i < 4; i++)
         for (uint32_t samples = 1; samples <= 4; samples += 3) {
@@ -313,8 +303,7 @@ static void test_depth_formats(void **state) {
         }
 }
 
-static void test_depth_bias(void **state) {
-    (void)state;
+TEST(test_depth_bias) {
     Scene *s = scene_new((Behaviour){.colors = 1, .flat = true}, 1, 0);
     add_color(s, 0, RGBA8);
     add_depth(s, D32F, 1);
@@ -335,8 +324,7 @@ static void test_depth_bias(void **state) {
     scene_free(s);
 }
 
-static void test_function_depth(void **state) {
-    (void)state;
+TEST(test_function_depth) {
     Behaviour b = {.colors = 1, .flat = true, .info_flags = ABI_STAGE_DEPTH | ABI_STAGE_STENCIL};
     Scene *s = scene_new(b, 1, 0.9);
     add_color(s, 0, RGBA8);
@@ -358,8 +346,7 @@ static void test_function_depth(void **state) {
     scene_free(s);
 }
 
-static void test_sample_mask(void **state) {
-    (void)state;
+TEST(test_sample_mask) {
     for (int kind = 0; kind < 3; kind++) { // written mask 5; alpha 0.5; alpha to one as well
         Behaviour b = {.colors = 1, .flat = true, .info_flags = kind ? 0 : ABI_STAGE_SAMPLE_MASK};
         Scene *s = scene_new(b, 4, 0);
@@ -376,8 +363,7 @@ static void test_sample_mask(void **state) {
     }
 }
 
-static void test_read_coverage(void **state) {
-    (void)state;
+TEST(test_read_coverage) {
     Behaviour b = {.colors = 1, .flat = true, .info_flags = ABI_STAGE_READS_COVERAGE};
     Scene *s = scene_new(b, 4, 0);
     add_color(s, 0, RGBA32F);
@@ -399,8 +385,7 @@ static void test_read_coverage(void **state) {
     scene_free(s);
 }
 
-static void test_per_sample(void **state) {
-    (void)state;
+TEST(test_per_sample) {
     Behaviour b = {.colors = 1, .linear = true, .info_flags = ABI_STAGE_PER_SAMPLE};
     Scene *s = scene_new(b, 4, 0);
     add_color(s, 0, RGBA32F);
@@ -416,8 +401,7 @@ static void test_per_sample(void **state) {
     scene_free(s);
 }
 
-static void test_resolve(void **state) {
-    (void)state;
+TEST(test_resolve) {
     static const uint32_t formats[] = {RGBA8, RGBA8_SRGB, RGBA32F, R8UNORM, RGBA32UINT};
     for (int i = 0; i < 5; i++)
         for (int both = 0; both < 2; both++) {
@@ -459,15 +443,4 @@ static void test_resolve(void **state) {
         }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formats),        cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_several),        cmocka_unit_test(test_dual_source),
-        cmocka_unit_test(test_fetch),          cmocka_unit_test(test_fetch_samples),
-        cmocka_unit_test(test_depth_formats),  cmocka_unit_test(test_depth_bias),
-        cmocka_unit_test(test_function_depth), cmocka_unit_test(test_sample_mask),
-        cmocka_unit_test(test_read_coverage),  cmocka_unit_test(test_per_sample),
-        cmocka_unit_test(test_resolve),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return unit_run(NULL, NULL); }

@@ -2,12 +2,9 @@
 // Random states and triangles against the reference: depth, stencil and the number of samples that
 // passed exactly, colours within what single precision and eight bits leave open.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "../unit.h"
 #include "reference.h"
 #include "cpu/isa/isa.h"
 
@@ -158,8 +155,7 @@ static void compare(const Scene *s, const RefImage *ref, uint32_t number) {
     assert_int_equal(atomic_load(&s->visible), ref->visible);
 }
 
-static void test_random(void **state) {
-    (void)state;
+TEST(test_random) {
     for (uint32_t number = 0; number < N_SCENES; number++) {
         if (!cpu_isa_use((CpuIsa)(CPU_ISA_SSE2 + number % 3))) cpu_isa_use(CPU_ISA_SSE2);
         random_seed(1000 + number);
@@ -180,7 +176,4 @@ static void test_random(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return unit_run(NULL, NULL); }

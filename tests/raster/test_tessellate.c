@@ -3,12 +3,9 @@
 // patch and of patches side by side is drawn exactly once, for all partitions and random factors;
 // winding, indices, instances, patches that are not drawn.
 #include <math.h>
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "../unit.h"
 #include "cpu/raster/raster_int.h"
 #include "harness.h"
 #include "cpu/isa/isa.h"
@@ -201,8 +198,7 @@ static void assert_once(const Scene *s) {
 
 // ---- Tests ----
 
-static void every_pixel_once(void **state) {
-    (void)state;
+TEST(every_pixel_once) {
     Scene *s = malloc(sizeof *s);
     random_seed(7);
     for (uint8_t type = DEV_PATCH_TRIANGLE; type <= DEV_PATCH_QUAD; type++)
@@ -228,8 +224,7 @@ static void every_pixel_once(void **state) {
     free(s);
 }
 
-static void isas_agree(void **state) {
-    (void)state;
+TEST(isas_agree) {
     Scene *s = malloc(sizeof *s);
     for (int isa = CPU_ISA_SSE2; isa <= CPU_ISA_AVX512; isa++) {
         if (!cpu_isa_use((CpuIsa)isa)) continue;
@@ -245,8 +240,7 @@ static void isas_agree(void **state) {
     free(s);
 }
 
-static void points_of_an_edge(void **state) {
-    (void)state;
+TEST(points_of_an_edge) {
     static const struct {
         uint8_t partition;
         float factor;
@@ -285,8 +279,7 @@ static void points_of_an_edge(void **state) {
 }
 
 // The number of triangles is that of the spans, and they cover the patch.
-static void counts(void **state) {
-    (void)state;
+TEST(counts) {
     Scene *s = malloc(sizeof *s);
     random_seed(5);
     static const struct {
@@ -319,8 +312,7 @@ static void counts(void **state) {
     free(s);
 }
 
-static void not_drawn(void **state) {
-    (void)state;
+TEST(not_drawn) {
     static const float bad[] = {0, -1, NAN};
     Scene *s = malloc(sizeof *s);
     for (uint8_t type = DEV_PATCH_TRIANGLE; type <= DEV_PATCH_QUAD; type++)
@@ -344,8 +336,7 @@ static void not_drawn(void **state) {
     free(s);
 }
 
-static void infinite_and_huge(void **state) {
-    (void)state;
+TEST(infinite_and_huge) {
     Scene *s = malloc(sizeof *s);
     scene_init(s, DEV_PATCH_QUAD, DEV_PARTITION_EVEN);
     random_seed(2);
@@ -365,8 +356,7 @@ static void infinite_and_huge(void **state) {
 }
 
 // Any bits as factors: whatever comes out, it stays inside its memory and is the same twice.
-static void random_factors(void **state) {
-    (void)state;
+TEST(random_factors) {
     Scene *s = malloc(sizeof *s);
     random_seed(21);
     for (int round = 0; round < 40; round++) {
@@ -389,8 +379,7 @@ static void random_factors(void **state) {
     free(s);
 }
 
-static void winding(void **state) {
-    (void)state;
+TEST(winding) {
     Scene *s = malloc(sizeof *s);
     for (uint8_t type = DEV_PATCH_TRIANGLE; type <= DEV_PATCH_QUAD; type++)
         for (uint8_t w = DEV_CLOCKWISE; w <= DEV_COUNTER_CLOCKWISE; w++)
@@ -420,8 +409,7 @@ static void winding(void **state) {
 }
 
 // Factors by patch and instance; patch ids and control points through indices.
-static void steps_and_indices(void **state) {
-    (void)state;
+TEST(steps_and_indices) {
     Scene *s = malloc(sizeof *s);
     scene_init(s, DEV_PATCH_QUAD, DEV_PARTITION_INTEGER);
     random_seed(9);
@@ -455,13 +443,4 @@ static void steps_and_indices(void **state) {
     free(s);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts),           cmocka_unit_test(points_of_an_edge),
-        cmocka_unit_test(every_pixel_once), cmocka_unit_test(isas_agree),
-        cmocka_unit_test(not_drawn),        cmocka_unit_test(infinite_and_huge),
-        cmocka_unit_test(winding),          cmocka_unit_test(steps_and_indices),
-        cmocka_unit_test(random_factors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return unit_run(NULL, NULL); }

@@ -3,13 +3,11 @@
 // rasteriser would, without one.
 #ifndef INGOT_STAGE_TEST_H
 #define INGOT_STAGE_TEST_H
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../unit.h"
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include "abi/texture_layout.h"
 #include "compiler/compiler.h"
 #include "cpu/cpu.h"
 
@@ -49,6 +47,21 @@ typedef struct FragmentRun {
 void fragment_begin(FragmentRun *r, int x, int y, uint32_t covered); // w = 1 everywhere
 static inline int lane_x(int lane) { return lane % 2 + lane / 4 % 4 * 2; }
 static inline int lane_y(int lane) { return lane / 2 % 2 + lane / 16 * 2; }
+// A square 2D texture of zeros; its memory is the caller's to free.
+static inline void *square_texture(AbiTexture *t, uint32_t format, uint32_t side,
+                                   uint32_t n_levels) {
+    AbiTextureShape shape = {.type = ABI_TEXTURE_2D, .pixel_format = format, .n_levels = n_levels};
+    shape.width = shape.height = side;
+    shape.depth = shape.array_length = shape.n_samples = 1;
+    AbiTextureSize size;
+    assert_true(abi_texture_layout(&shape, NULL, NULL, &size));
+    void *memory = aligned_alloc(128, (size.n_bytes + 127) / 128 * 128);
+    assert_non_null(memory);
+    memset(memory, 0, size.n_bytes);
+    assert_true(abi_texture_layout(&shape, memory, t, &size));
+    return memory;
+}
+
 static inline float as_float(uint32_t bits) {
     float f;
     memcpy(&f, &bits, 4);

@@ -133,8 +133,7 @@ static void check_format(const struct Format *f, int type, int n) {
 }
 
 // Many attributes in one function, each in a buffer of its own.
-static void every_format_as_float4(void **state) {
-    (void)state;
+TEST(every_format_as_float4) {
     enum { BATCH = 27 };
     static _Alignas(64) uint32_t out[140 * LANES];
     static unsigned char data[BATCH][VERTICES * STRIDE];
@@ -185,8 +184,7 @@ static void every_format_as_float4(void **state) {
 }
 
 // One format of each kind and width in the other types, with fewer components than it has and more.
-static void formats_in_other_types(void **state) {
-    (void)state;
+TEST(formats_in_other_types) {
     static const uint32_t some[] = {2, 6, 9, 15, 17, 24, 26, 33, 38, 40, 46, 49};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         for (int k = 0; k < N_FORMATS; k++)
@@ -195,8 +193,7 @@ static void formats_in_other_types(void **state) {
                     check_format(&formats[k], type, 1 + (int)(i + (size_t)type) % 4);
 }
 
-static void what_does_not_fit_is_refused(void **state) {
-    (void)state;
+TEST(what_does_not_fit_is_refused) {
     static const struct {
         uint32_t format;
         const char *type;
@@ -214,8 +211,7 @@ static void what_does_not_fit_is_refused(void **state) {
 }
 
 // Which element a lane reads, by step function.
-static void step_functions(void **state) {
-    (void)state;
+TEST(step_functions) {
     static const struct {
         uint32_t step, rate, instance, base, element;
     } cases[] = {
@@ -239,8 +235,7 @@ static void step_functions(void **state) {
 }
 
 // The last whole element is read, what reaches over the end is 0, whatever the index.
-static void bounds(void **state) {
-    (void)state;
+TEST(bounds) {
     static _Alignas(64) uint32_t out[64 * LANES];
     enum { N = 5 };
     float data[(N * STRIDE) / 4];
@@ -268,8 +263,7 @@ static void bounds(void **state) {
     stage_close(s);
 }
 
-static void dynamic_stride(void **state) {
-    (void)state;
+TEST(dynamic_stride) {
     static _Alignas(64) uint32_t out[64 * LANES];
     float data[512];
     uint32_t ids[LANES];
@@ -291,13 +285,5 @@ static void dynamic_stride(void **state) {
 
 int main(int argc, char **argv) {
     stage_folders(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_format_as_float4),
-        cmocka_unit_test(formats_in_other_types),
-        cmocka_unit_test(what_does_not_fit_is_refused),
-        cmocka_unit_test(step_functions),
-        cmocka_unit_test(bounds),
-        cmocka_unit_test(dynamic_stride),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run(NULL, NULL);
 }

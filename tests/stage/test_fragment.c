@@ -27,8 +27,7 @@ static CpuPlane random_plane(uint32_t *seed, double at, double slope) {
 
 // ---- inputs ----
 
-static void interpolation(void **state) {
-    (void)state;
+TEST(interpolation) {
     static const char source[] = HEAD
         "struct In { float4 position [[position]]; float2 a; float2 b [[center_no_perspective]];\n"
         "  float c [[centroid_perspective]]; float d [[sample_no_perspective]]; uint e [[flat]];\n"
@@ -103,8 +102,7 @@ static void interpolation(void **state) {
     stage_close(s);
 }
 
-static void built_in_values(void **state) {
-    (void)state;
+TEST(built_in_values) {
     static const char source[] = HEAD
         "struct Out { uint4 a [[color(0)]]; float4 b [[color(1)]]; uint4 c [[color(2)]];\n"
         "  float4 d [[color(3)]]; int4 g [[color(4)]]; };\n"
@@ -162,8 +160,7 @@ static void built_in_values(void **state) {
     stage_close(s);
 }
 
-static void sample_positions(void **state) {
-    (void)state;
+TEST(sample_positions) {
     static const char source[] =
         HEAD "fragment float4 f(float4 p [[position]], uint id [[sample_id]]) {\n"
              "  uint i = uint(p.x) & 7; return float4(get_sample_position(i), "
@@ -192,8 +189,7 @@ static void sample_positions(void **state) {
 
 // ---- outputs ----
 
-static void outputs(void **state) {
-    (void)state;
+TEST(outputs) {
     static const char source[] =
         HEAD "struct Out { half2 a [[color(2)]]; float4 b [[color(0), index(1)]];\n"
              "  short3 c [[color(0), index(0)]]; float d [[depth(greater)]];\n"
@@ -231,8 +227,7 @@ static void outputs(void **state) {
 }
 
 // Rows of quads without a covered pixel are left alone.
-static void idle_quads_stay_out(void **state) {
-    (void)state;
+TEST(idle_quads_stay_out) {
     Stage *s = stage_open(HEAD "fragment float4 f() { return 2; }\n", "f", NULL);
     FragmentRun *r = aligned_alloc(64, sizeof *r);
     uint32_t seed = 3;
@@ -252,8 +247,7 @@ static void idle_quads_stay_out(void **state) {
 
 // ---- quads ----
 
-static void derivatives(void **state) {
-    (void)state;
+TEST(derivatives) {
     static const char source[] =
         HEAD "struct In { float4 p [[position]]; float2 uv; };\n"
              "fragment float4 f(In in [[stage_in]]) {\n"
@@ -286,8 +280,7 @@ static void derivatives(void **state) {
 
 // ---- pixels that do not count ----
 
-static void discarded_pixels(void **state) {
-    (void)state;
+TEST(discarded_pixels) {
     static const char source[] =
         HEAD "struct In { float4 p [[position]]; float v; };\n"
              "fragment float4 f(In in [[stage_in]], device uint *hit [[buffer(0)]],\n"
@@ -333,8 +326,7 @@ static void discarded_pixels(void **state) {
 }
 
 // A step all of whose pixels are gone does not run to the end, if much is left to do.
-static void dead_steps_end_early(void **state) {
-    (void)state;
+TEST(dead_steps_end_early) {
     static const char source[] = HEAD "struct In { float4 p [[position]]; float v; };\n"
                                       "fragment float4 f(In in [[stage_in]]) {\n"
                                       "  if (in.v < 4) discard_fragment();\n"
@@ -356,8 +348,7 @@ static void dead_steps_end_early(void **state) {
 }
 
 // A pixel that only helps may compute any address: it reads nothing there.
-static void helpers_read_nothing(void **state) {
-    (void)state;
+TEST(helpers_read_nothing) {
     if (is_reference()) skip(); // trusts the program
     static const char source[] =
         HEAD "struct In { float4 p [[position]]; float v; };\n"
@@ -385,8 +376,7 @@ static void helpers_read_nothing(void **state) {
 }
 
 // Nor does it reach beyond an array of the function.
-static void helpers_stay_in_private_arrays(void **state) {
-    (void)state;
+TEST(helpers_stay_in_private_arrays) {
     if (is_reference()) skip(); // trusts the program
     static const char source[] =
         HEAD "struct In { float4 p [[position]]; float v; };\n"
@@ -419,8 +409,7 @@ static void helpers_stay_in_private_arrays(void **state) {
 }
 
 // Loops of different lengths with a discard inside, and early returns.
-static void divergent_control(void **state) {
-    (void)state;
+TEST(divergent_control) {
     static const char source[] =
         HEAD "struct In { float4 p [[position]]; float v; };\n"
              "fragment float4 f(In in [[stage_in]], device uint *out [[buffer(0)]]) {\n"
@@ -460,13 +449,5 @@ static void divergent_control(void **state) {
 
 int main(int argc, char **argv) {
     stage_folders(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interpolation),        cmocka_unit_test(built_in_values),
-        cmocka_unit_test(sample_positions),     cmocka_unit_test(outputs),
-        cmocka_unit_test(idle_quads_stay_out),  cmocka_unit_test(derivatives),
-        cmocka_unit_test(discarded_pixels),     cmocka_unit_test(dead_steps_end_early),
-        cmocka_unit_test(helpers_read_nothing), cmocka_unit_test(helpers_stay_in_private_arrays),
-        cmocka_unit_test(divergent_control),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run(NULL, NULL);
 }

@@ -140,8 +140,7 @@ static void run_all(Stage *s, uint32_t seed, Result *result) {
 
 static uint32_t first_seed = 1, count = 12;
 
-static void vectorised_as_lane_by_lane(void **state) {
-    (void)state;
+TEST(vectorised_as_lane_by_lane) {
     Result *results = calloc(2, sizeof *results);
     for (uint32_t seed = first_seed; seed < first_seed + count; seed++) {
         Writer w = {.seed = seed * 2654435761u};
@@ -175,6 +174,5 @@ int main(int argc, char **argv) {
     stage_folders(argc, argv);
     if (argc > 3) first_seed = (uint32_t)strtoul(argv[3], NULL, 10);
     if (argc > 4) count = (uint32_t)strtoul(argv[4], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(vectorised_as_lane_by_lane)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run(NULL, NULL);
 }

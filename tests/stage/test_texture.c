@@ -8,31 +8,16 @@
 #include <string.h>
 
 #define HEAD "#include <metal_stdlib>\nusing namespace metal;\n"
-enum { SIZE = 64, LEVELS = 7, R32FLOAT = 55, USAGE_2D = ABI_TEXTURE_2D };
+enum { SIZE = 64, LEVELS = 7, R32FLOAT = 55 };
 
 static void *make_texture(AbiTexture *t, uint32_t n_levels) {
-    AbiTextureShape shape = {.type = USAGE_2D,
-                             .pixel_format = R32FLOAT,
-                             .width = SIZE,
-                             .height = SIZE,
-                             .depth = 1,
-                             .array_length = 1,
-                             .n_levels = n_levels,
-                             .n_samples = 1};
-    AbiTextureSize size;
-    assert_true(abi_texture_layout(&shape, NULL, NULL, &size));
-    void *memory = aligned_alloc(128, (size.n_bytes + 127) & ~127ull);
-    assert_non_null(memory);
-    memset(memory, 0, size.n_bytes);
-    assert_true(abi_texture_layout(&shape, memory, t, &size));
-    return memory;
+    return square_texture(t, R32FLOAT, SIZE, n_levels);
 }
 
 static void run(Stage *s, FragmentRun *r) { cpu_code_fragment(s->code)(&s->launch, &r->step); }
 
 // Level k holds k in every texel: the colour is the level that was chosen.
-static void level_of_detail(void **state) {
-    (void)state;
+TEST(level_of_detail) {
     static const char source[] =
         HEAD "struct In { float4 p [[position]]; float2 uv; float k [[flat]]; };\n"
              "fragment float4 f(In in [[stage_in]], texture2d<float> t [[texture(0)]]) {\n"
@@ -72,8 +57,7 @@ static void level_of_detail(void **state) {
     stage_close(s);
 }
 
-static void writes_of_pixels_that_count(void **state) {
-    (void)state;
+TEST(writes_of_pixels_that_count) {
     static const char source[] = HEAD
         "struct In { float4 p [[position]]; float v; };\n"
         "fragment void f(In in [[stage_in]], texture2d<float, access::write> t [[texture(0)]]) {\n"
@@ -107,9 +91,5 @@ static void writes_of_pixels_that_count(void **state) {
 
 int main(int argc, char **argv) {
     stage_folders(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(level_of_detail),
-        cmocka_unit_test(writes_of_pixels_that_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run(NULL, NULL);
 }

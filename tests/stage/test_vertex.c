@@ -17,8 +17,7 @@ static void run(Stage *s, CpuVertexStep *step, uint32_t n, const uint32_t *ids) 
 
 static float at(unsigned row, int lane) { return as_float(out[row * LANES + (unsigned)lane]); }
 
-static void ids_and_outputs(void **state) {
-    (void)state;
+TEST(ids_and_outputs) {
     static const char source[] = HEAD
         "struct Out { float4 p [[position, invariant]]; float size [[point_size]];\n"
         "  float clip [[clip_distance]][3]; uint layer [[render_target_array_index]];\n"
@@ -81,8 +80,7 @@ static void ids_and_outputs(void **state) {
     stage_close(s);
 }
 
-static void bare_position_and_void(void **state) {
-    (void)state;
+TEST(bare_position_and_void) {
     static const char source[] =
         HEAD "vertex float4 f(uint v [[vertex_id]]) { return float4(v, 1, 2, 3); }\n"
              "vertex void g(uint v [[vertex_id]], device uint *d [[buffer(0)]],\n"
@@ -105,8 +103,7 @@ static void bare_position_and_void(void **state) {
 }
 
 // Members and parameters under function constants: absent ones are 0 and need no attribute.
-static void function_constants(void **state) {
-    (void)state;
+TEST(function_constants) {
     static const char source[] = HEAD
         "constant bool a [[function_constant(0)]]; constant bool b = "
         "is_function_constant_defined(a);\n"
@@ -131,10 +128,5 @@ static void function_constants(void **state) {
 
 int main(int argc, char **argv) {
     stage_folders(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_and_outputs),
-        cmocka_unit_test(bare_position_and_void),
-        cmocka_unit_test(function_constants),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run(NULL, NULL);
 }

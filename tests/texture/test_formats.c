@@ -11,8 +11,7 @@ static const uint16_t values[] = {
 };
 #define N_VALUES (sizeof values / sizeof *values)
 
-static void table_is_consistent(void **state) {
-    (void)state;
+TEST(table_is_consistent) {
     assert_int_equal(N_VALUES, 138);
     for (size_t i = 0; i < N_VALUES; i++) {
         const AbiPixelFormat *f = abi_pixel_format(values[i]);
@@ -129,8 +128,7 @@ static void check_code(const AbiPixelFormat *f, int c, uint32_t v) {
     }
 }
 
-static void every_code_decodes_and_returns(void **state) {
-    (void)state;
+TEST(every_code_decodes_and_returns) {
     for (size_t i = 0; i < N_VALUES; i++) {
         const AbiPixelFormat *f = abi_pixel_format(values[i]);
         if (f->coding != ABI_CODING_BITS || abi_format_is_integer(f)) continue;
@@ -179,8 +177,7 @@ static void check_encode(const AbiPixelFormat *f, int c, float x, const double *
     }
 }
 
-static void encoding_takes_the_nearest(void **state) {
-    (void)state;
+TEST(encoding_takes_the_nearest) {
     static double table[1 << 11];
     static const uint16_t formats[] = {1, 10, 12, 40, 41, 42, 90, 94, 554, 552};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -211,8 +208,7 @@ static void encoding_takes_the_nearest(void **state) {
     }
 }
 
-static void srgb_is_correctly_rounded(void **state) {
-    (void)state;
+TEST(srgb_is_correctly_rounded) {
     // Where the rounded code changes, found in long double.
     for (int code = 0; code < 255; code++) {
         long double e = (code + 0.5L) / 255;
@@ -231,8 +227,7 @@ static void srgb_is_correctly_rounded(void **state) {
 }
 
 // Small floats: between two neighbours the nearer one, ties to the even code.
-static void small_floats_round_to_nearest(void **state) {
-    (void)state;
+TEST(small_floats_round_to_nearest) {
     for (uint32_t v = 0; v < 0x7bff; v++) {
         double a = minifloat(v, 10), b = minifloat(v + 1, 10);
         float middle = (float)((a + b) / 2); // exact
@@ -258,8 +253,7 @@ static void small_floats_round_to_nearest(void **state) {
     }
 }
 
-static void shared_exponents(void **state) {
-    (void)state;
+TEST(shared_exponents) {
     float rgb[3], back[3];
     uint64_t seed = 9;
     for (int k = 0; k < 200000; k++) {
@@ -286,8 +280,7 @@ static void shared_exponents(void **state) {
     assert_true(back[0] == 0 && back[1] == 0 && back[2] == 65408);
 }
 
-static void integers_are_extended_and_clamped(void **state) {
-    (void)state;
+TEST(integers_are_extended_and_clamped) {
     static const uint32_t inputs[] = {
         0,          1,          127,        128,        255,        256,        32767,
         32768,      65535,      65536,      1023,       1024,       3,          4,
@@ -317,8 +310,7 @@ static void integers_are_extended_and_clamped(void **state) {
     }
 }
 
-static void depth_and_stencil_keep_each_other(void **state) {
-    (void)state;
+TEST(depth_and_stencil_keep_each_other) {
     unsigned char texel[8] = {0};
     const AbiPixelFormat *d = abi_pixel_format(260), *s = abi_pixel_format(261);
     texel_encode_int(s, (uint32_t[4]){0xab}, false, 1, texel);
@@ -337,8 +329,7 @@ static void depth_and_stencil_keep_each_other(void **state) {
     assert_int_equal(texel[3], 0x7f);
 }
 
-static void blocks_of_two_texels(void **state) {
-    (void)state;
+TEST(blocks_of_two_texels) {
     float rgba[8];
     const unsigned char bytes[4] = {10, 20, 30, 40};
     assert_true(texel_decode_block(abi_pixel_format(240), bytes, rgba)); // G0 B G1 R
@@ -349,17 +340,4 @@ static void blocks_of_two_texels(void **state) {
     for (int i = 0; i < 8; i++) assert_true(rgba[i] == bgrg[i] / 255);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_is_consistent),
-        cmocka_unit_test(every_code_decodes_and_returns),
-        cmocka_unit_test(encoding_takes_the_nearest),
-        cmocka_unit_test(srgb_is_correctly_rounded),
-        cmocka_unit_test(small_floats_round_to_nearest),
-        cmocka_unit_test(shared_exponents),
-        cmocka_unit_test(integers_are_extended_and_clamped),
-        cmocka_unit_test(depth_and_stencil_keep_each_other),
-        cmocka_unit_test(blocks_of_two_texels),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return unit_run(NULL, NULL); }

@@ -23,8 +23,7 @@ static void each_block(const AbiTexture *t, unsigned char *base, uint64_t n_byte
     }
 }
 
-static void texels_do_not_overlap(void **state) {
-    (void)state;
+TEST(texels_do_not_overlap) {
     static const uint32_t formats[] = {10, 70, 125, 130, 152, 204, 218, 240};
     for (uint32_t type = 0; type < ABI_TEXTURE_N_TYPES; type++)
         for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -55,8 +54,7 @@ static void texels_do_not_overlap(void **state) {
         }
 }
 
-static void impossible_shapes(void **state) {
-    (void)state;
+TEST(impossible_shapes) {
     AbiTextureShape good = test_shape(ABI_TEXTURE_2D, 70, 16, 16, 1, 1, 5), s;
     AbiTextureSize size = {7, 7};
     assert_true(abi_texture_layout(&good, NULL, NULL, &size));
@@ -97,8 +95,7 @@ static void impossible_shapes(void **state) {
     assert_int_equal(size.n_bytes, 1024);
 }
 
-static void views_show_their_part(void **state) {
-    (void)state;
+TEST(views_show_their_part) {
     AbiTextureShape s = test_shape(ABI_TEXTURE_2D_ARRAY, 70, 16, 16, 1, 12, 5);
     TestTexture x;
     test_texture(&s, false, &x);
@@ -142,8 +139,7 @@ static void views_show_their_part(void **state) {
     test_texture_free(&x);
 }
 
-static void impossible_views(void **state) {
-    (void)state;
+TEST(impossible_views) {
     AbiTextureShape s = test_shape(ABI_TEXTURE_2D_ARRAY, 70, 16, 16, 1, 12, 5);
     TestTexture x;
     test_texture(&s, false, &x);
@@ -178,12 +174,4 @@ static void impossible_views(void **state) {
     test_texture_free(&x);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texels_do_not_overlap),
-        cmocka_unit_test(impossible_shapes),
-        cmocka_unit_test(views_show_their_part),
-        cmocka_unit_test(impossible_views),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return unit_run(NULL, NULL); }

@@ -75,10 +75,22 @@ static void expect_close(const AbiTexture *t, const TestCall *call, uint32_t l,
     }
 }
 
+// All four components, by the reference at the lane's coordinates.
+static void expect_reference(const Reference *ref, const TestCall *call, uint32_t l,
+                             const char *what) {
+    double coord[3], want[4];
+    lane_coordinates(call, l, coord);
+    ref_sample(ref, 0, coord, want);
+    expect_close(ref->t, call, l, want, 4, what);
+}
+
 static void each_isa(void (*body)(const char *isa)) {
     for (int isa = CPU_ISA_NONE; isa <= CPU_ISA_AVX512; isa++)
         if (cpu_isa_use((CpuIsa)isa)) body(isa_names[isa]);
 }
+// The test of that name: the body for each of them.
+#define EACH_ISA(test, body)                                                                       \
+    TEST(test) { each_isa(body); }
 
 static void one_level(const char *isa, uint32_t type, uint32_t format, bool linear, int s, int t,
                       int r) {
@@ -101,13 +113,10 @@ static void one_level(const char *isa, uint32_t type, uint32_t format, bool line
                              .address = {s, t, r},
                              .border = s % 3,
                              .slice = lane_slice(&call, &x.t, l)};
-            double coord[3], want[4];
             char what[128];
             snprintf(what, sizeof what, "%s %s type %u %s address %d %d %d", isa, x.t.format->name,
                      type, linear ? "linear" : "nearest", s, t, r);
-            lane_coordinates(&call, l, coord);
-            ref_sample(&ref, 0, coord, want);
-            expect_close(&x.t, &call, l, want, 4, what);
+            expect_reference(&ref, &call, l, what);
         }
     }
     test_texture_free(&x);
@@ -127,10 +136,7 @@ static void addresses_for(const char *isa) {
     }
 }
 
-static void every_filter_address_and_type(void **state) {
-    (void)state;
-    each_isa(addresses_for);
-}
+EACH_ISA(every_filter_address_and_type, addresses_for)
 
 static void formats_for(const char *isa) {
     // Those with vector code, and some without.
@@ -144,10 +150,7 @@ static void formats_for(const char *isa) {
         }
 }
 
-static void every_kind_of_format(void **state) {
-    (void)state;
-    each_isa(formats_for);
-}
+EACH_ISA(every_kind_of_format, formats_for)
 
 static void blocks_for(const char *isa) {
     static const uint32_t formats[] = {130, 135, 143, 152, 178, 204, 188, 218, 240, 241};
@@ -159,10 +162,7 @@ static void blocks_for(const char *isa) {
         }
 }
 
-static void compressed_formats(void **state) {
-    (void)state;
-    each_isa(blocks_for);
-}
+EACH_ISA(compressed_formats, blocks_for)
 
 static void one_texel_for(const char *isa) {
     for (int mode = 0; mode < 4; mode++) {
@@ -183,10 +183,7 @@ static void one_texel_for(const char *isa) {
                             0, &call);
                 for (uint32_t l = 0; l < 32; l++) {
                     Reference ref = {.t = &x.t, .linear = linear, .address = {mode, mode, 0}};
-                    double coord[3], want[4];
-                    lane_coordinates(&call, l, coord);
-                    ref_sample(&ref, 0, coord, want);
-                    expect_close(&x.t, &call, l, want, 4, isa);
+                    expect_reference(&ref, &call, l, isa);
                 }
                 test_texture_free(&x);
             }
@@ -194,10 +191,7 @@ static void one_texel_for(const char *isa) {
     }
 }
 
-static void textures_one_texel_wide(void **state) {
-    (void)state;
-    each_isa(one_texel_for);
-}
+EACH_ISA(textures_one_texel_wide, one_texel_for)
 
 // Filters of bytes are short numbers: still the texel itself where nothing is mixed.
 static void centres_for(const char *isa) {
@@ -235,10 +229,7 @@ static void centres_for(const char *isa) {
         }
 }
 
-static void centres_are_exact(void **state) {
-    (void)state;
-    each_isa(centres_for);
-}
+EACH_ISA(centres_are_exact, centres_for)
 
 // Levels.
 
@@ -286,10 +277,7 @@ static void levels_for(const char *isa) {
                     }
 }
 
-static void explicit_levels(void **state) {
-    (void)state;
-    each_isa(levels_for);
-}
+EACH_ISA(explicit_levels, levels_for)
 
 // log2 of the longer of two vectors in texels.
 static double lod_of(const AbiTexture *t, unsigned n, const double dx[3], const double dy[3]) {
@@ -361,13 +349,9 @@ static void derivatives_for(const char *isa) {
                     }
 }
 
-static void levels_from_derivatives(void **state) {
-    (void)state;
-    each_isa(derivatives_for);
-}
+EACH_ISA(levels_from_derivatives, derivatives_for)
 
-static void cube_levels_from_derivatives(void **state) {
-    (void)state;
+TEST(cube_levels_from_derivatives) {
     // Numerically: s and t of the projection, a small step along each derivative.
     TestTexture x;
     AbiTextureShape shape = shape_for(ABI_TEXTURE_CUBE, 55, 6);
@@ -403,8 +387,7 @@ static void cube_levels_from_derivatives(void **state) {
     test_texture_free(&x);
 }
 
-static void lanes_that_take_no_part(void **state) {
-    (void)state;
+TEST(lanes_that_take_no_part) {
     TestTexture x;
     AbiTextureShape shape = shape_for(ABI_TEXTURE_2D, 55, 4);
     test_texture(&shape, true, &x);
@@ -429,8 +412,7 @@ static void lanes_that_take_no_part(void **state) {
 
 // Samplers in all their forms.
 
-static void sampler_forms(void **state) {
-    (void)state;
+TEST(sampler_forms) {
     TestTexture x;
     AbiTextureShape shape = shape_for(ABI_TEXTURE_2D, 70, 4);
     test_texture(&shape, true, &x);
@@ -496,25 +478,19 @@ static void unnormalized_for(const char *isa) {
                             1u << ABI_SAMPLER_UNNORMALIZED | 1u << ABI_SAMPLER_BORDER,
                         0, &call);
             for (uint32_t l = 0; l < 32; l++) {
-                double coord[3], want[4];
                 Reference ref = {.t = &x.t,
                                  .linear = linear,
                                  .address = {mode, mode, 0},
                                  .border = 1,
                                  .unnormalized = true};
-                lane_coordinates(&call, l, coord);
-                ref_sample(&ref, 0, coord, want);
-                expect_close(&x.t, &call, l, want, 4, isa);
+                expect_reference(&ref, &call, l, isa);
             }
         }
     }
     test_texture_free(&x);
 }
 
-static void unnormalized_coordinates(void **state) {
-    (void)state;
-    each_isa(unnormalized_for);
-}
+EACH_ISA(unnormalized_coordinates, unnormalized_for)
 
 static void offsets_for(const char *isa) {
     for (size_t i = 0; i < N_TYPES; i++) {
@@ -538,16 +514,13 @@ static void offsets_for(const char *isa) {
                     test_sampler(linear, linear, 0, (unsigned)mode, (unsigned)mode, (unsigned)mode),
                     CPU_TEX_OFFSET, &call);
                 for (uint32_t l = 0; l < 32; l++) {
-                    double coord[3], want[4];
                     Reference ref = {.t = &x.t,
                                      .linear = linear,
                                      .address = {mode, mode, mode},
                                      .slice = lane_slice(&call, &x.t, l)};
                     for (unsigned c = 0; c < 3; c++)
                         ref.offset[c] = (int32_t)call.rows.u[(CPU_TEX_OFFSETS + c) * 32 + l];
-                    lane_coordinates(&call, l, coord);
-                    ref_sample(&ref, 0, coord, want);
-                    expect_close(&x.t, &call, l, want, 4, isa);
+                    expect_reference(&ref, &call, l, isa);
                 }
                 test_texture_free(&x);
             }
@@ -555,10 +528,7 @@ static void offsets_for(const char *isa) {
     }
 }
 
-static void texel_offsets(void **state) {
-    (void)state;
-    each_isa(offsets_for);
-}
+EACH_ISA(texel_offsets, offsets_for)
 
 static void compare_for(const char *isa) {
     static const uint32_t depth_types[] = {ABI_TEXTURE_2D, ABI_TEXTURE_2D_ARRAY, ABI_TEXTURE_CUBE,
@@ -605,10 +575,7 @@ static void compare_for(const char *isa) {
             }
 }
 
-static void comparisons(void **state) {
-    (void)state;
-    each_isa(compare_for);
-}
+EACH_ISA(comparisons, compare_for)
 
 static void gather_for(const char *isa) {
     uint64_t seed = 4;
@@ -651,10 +618,7 @@ static void gather_for(const char *isa) {
                 }
 }
 
-static void gathers(void **state) {
-    (void)state;
-    each_isa(gather_for);
-}
+EACH_ISA(gathers, gather_for)
 
 static void swizzle_for(const char *isa) {
     static const uint8_t swizzles[][4] = {{5, 4, 3, 2}, {0, 1, 2, 2}, {1, 1, 0, 0}, {3, 2, 5, 1}};
@@ -691,10 +655,7 @@ static void swizzle_for(const char *isa) {
     test_texture_free(&x);
 }
 
-static void swizzled_views(void **state) {
-    (void)state;
-    each_isa(swizzle_for);
-}
+EACH_ISA(swizzled_views, swizzle_for)
 
 static void integer_for(const char *isa) {
     static const uint32_t formats[] = {13, 14, 23, 53, 54, 73, 74, 91, 103, 123, 253};
@@ -724,13 +685,9 @@ static void integer_for(const char *isa) {
         }
 }
 
-static void integer_textures(void **state) {
-    (void)state;
-    each_isa(integer_for);
-}
+EACH_ISA(integer_textures, integer_for)
 
-static void reductions(void **state) {
-    (void)state;
+TEST(reductions) {
     TestTexture x;
     AbiTextureShape shape = shape_for(ABI_TEXTURE_2D, 70, 1);
     test_texture(&shape, true, &x);
@@ -760,8 +717,7 @@ static void reductions(void **state) {
 
 // Stripes along y, looked at with a footprint 8 times longer in y than in x: isotropic filtering
 // sees grey, anisotropic filtering still sees the stripes.
-static void anisotropic_filtering(void **state) {
-    (void)state;
+TEST(anisotropic_filtering) {
     TestTexture x;
     AbiTextureShape shape = test_shape(ABI_TEXTURE_2D, 55, 64, 64, 1, 1, 7);
     test_texture(&shape, true, &x);
@@ -804,26 +760,4 @@ static void anisotropic_filtering(void **state) {
     test_texture_free(&x);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_filter_address_and_type),
-        cmocka_unit_test(every_kind_of_format),
-        cmocka_unit_test(compressed_formats),
-        cmocka_unit_test(textures_one_texel_wide),
-        cmocka_unit_test(centres_are_exact),
-        cmocka_unit_test(explicit_levels),
-        cmocka_unit_test(levels_from_derivatives),
-        cmocka_unit_test(cube_levels_from_derivatives),
-        cmocka_unit_test(lanes_that_take_no_part),
-        cmocka_unit_test(sampler_forms),
-        cmocka_unit_test(unnormalized_coordinates),
-        cmocka_unit_test(texel_offsets),
-        cmocka_unit_test(comparisons),
-        cmocka_unit_test(gathers),
-        cmocka_unit_test(swizzled_views),
-        cmocka_unit_test(integer_textures),
-        cmocka_unit_test(reductions),
-        cmocka_unit_test(anisotropic_filtering),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return unit_run(NULL, NULL); }

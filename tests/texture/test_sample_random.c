@@ -192,8 +192,7 @@ static void describe(const Case *c, uint64_t from, const char *isa, uint32_t l, 
              s->reduction);
 }
 
-static void random_calls(void **state) {
-    (void)state;
+TEST(random_calls) {
     const char *first = getenv("INGOT_TEST_SEED"), *n = getenv("INGOT_TEST_ROUNDS");
     uint64_t from = first ? strtoull(first, NULL, 10) : 1,
              rounds = n ? strtoull(n, NULL, 10) : 3000;
@@ -218,8 +217,7 @@ static void random_calls(void **state) {
 }
 
 // So little below 0 that the fraction rounds to 1.
-static void just_below_zero(void **state) {
-    (void)state;
+TEST(just_below_zero) {
     TestTexture x;
     AbiTextureShape shape = test_shape(ABI_TEXTURE_2D, 55, 4, 1, 1, 1, 1); // R32Float
     test_texture(&shape, true, &x);
@@ -236,8 +234,4 @@ static void just_below_zero(void **state) {
     test_texture_free(&x);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls),
-                                       cmocka_unit_test(just_below_zero)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return unit_run(NULL, NULL); }

@@ -171,10 +171,7 @@ static void read_everything(void) {
     }
 }
 
-static void every_format_and_type_reads(void **state) {
-    (void)state;
-    each_isa(read_everything);
-}
+TEST(every_format_and_type_reads) { each_isa(read_everything); }
 
 // Writes against the conversion of rows, with everything around the written texels unchanged.
 static void write_type(uint32_t type, uint32_t format) {
@@ -232,10 +229,7 @@ static void write_everything(void) {
     }
 }
 
-static void every_format_and_type_writes(void **state) {
-    (void)state;
-    each_isa(write_everything);
-}
+TEST(every_format_and_type_writes) { each_isa(write_everything); }
 
 // All 256 codes of each byte and many floats through the vector code, against the scalar
 // conversions.
@@ -289,10 +283,7 @@ static void vectors_convert_exactly(void) {
     }
 }
 
-static void vector_conversions_are_exact(void **state) {
-    (void)state;
-    each_isa(vectors_convert_exactly);
-}
+TEST(vector_conversions_are_exact) { each_isa(vectors_convert_exactly); }
 
 // Garbage: coordinates, levels, slices, offsets, gradients of any bits, with every op. Whatever
 // comes out, nothing outside the texture is touched, and the sums stay finite if the texels are.
@@ -337,13 +328,9 @@ static void garbage_everywhere(void) {
     }
 }
 
-static void garbage_stays_inside(void **state) {
-    (void)state;
-    each_isa(garbage_everywhere);
-}
+TEST(garbage_stays_inside) { each_isa(garbage_everywhere); }
 
-static void linear_textures_end_with_their_buffer(void **state) {
-    (void)state;
+TEST(linear_textures_end_with_their_buffer) {
     // 5 texels a row of 6 texels' bytes; the buffer ends behind the last texel.
     AbiTextureShape shape = test_shape(ABI_TEXTURE_2D, 70, 5, 3, 1, 1, 1);
     shape.row_bytes = 24;
@@ -393,8 +380,7 @@ static uint64_t model(unsigned what, uint64_t old, uint64_t v, uint64_t expected
     }
 }
 
-static void atomics_do_what_they_say(void **state) {
-    (void)state;
+TEST(atomics_do_what_they_say) {
     static const uint32_t formats[] = {53, 54, 103};
     for (int i = 0; i < 3; i++)
         for (unsigned what = 0; what <= CPU_TEX_MAX; what++) {
@@ -448,8 +434,7 @@ static void *add_many(void *arg) {
     return NULL;
 }
 
-static void atomics_from_several_threads(void **state) {
-    (void)state;
+TEST(atomics_from_several_threads) {
     TestTexture x;
     AbiTextureShape shape = test_shape(ABI_TEXTURE_2D, 53, 4, 4, 1, 1, 1);
     test_texture(&shape, false, &x);
@@ -464,8 +449,7 @@ static void atomics_from_several_threads(void **state) {
     test_texture_free(&x);
 }
 
-static void no_texture(void **state) {
-    (void)state;
+TEST(no_texture) {
     TestCall c;
     test_all_lanes(&c, 32);
     memset(c.out.u, 1, sizeof c.out.u);
@@ -477,16 +461,4 @@ static void no_texture(void **state) {
     for (int i = 0; i < 128; i++) assert_int_equal(c.out.u[i], 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_format_and_type_reads),
-        cmocka_unit_test(every_format_and_type_writes),
-        cmocka_unit_test(vector_conversions_are_exact),
-        cmocka_unit_test(garbage_stays_inside),
-        cmocka_unit_test(linear_textures_end_with_their_buffer),
-        cmocka_unit_test(atomics_do_what_they_say),
-        cmocka_unit_test(atomics_from_several_threads),
-        cmocka_unit_test(no_texture),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return unit_run(NULL, NULL); }

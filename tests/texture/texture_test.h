@@ -3,12 +3,8 @@
 // touched, random numbers, and calls of the texture functions.
 #ifndef INGOT_TEXTURE_TEST_H
 #define INGOT_TEXTURE_TEST_H
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 // cmocka wants the four above first
-#include <cmocka.h>
+#include "../unit.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
