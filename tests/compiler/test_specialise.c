@@ -52,6 +52,12 @@ TEST(unset_and_used) {
     expect_error(&f, "function constant 'scale' (index 3) is not set");
 }
 
+TEST(left_out) {
+    MslConstantValue other = {.index = 5, .data_type = 53, .data = &yes, .n_bytes = 1};
+    Fixture f = fixture(PLAIN, &other, 1);
+    computes(&f, 0);
+}
+
 TEST(wrong_type) {
     uint32_t i = 1;
     MslConstantValue v = {.index = 3, .data_type = 33, .data = &i, .n_bytes = 4};

@@ -4,10 +4,10 @@
 //   does      a constant with a value becomes an internal constant of its bytes;
 //   __ingot_fc_defined()
 //             becomes 0 or 1; initialisers of derived constants are evaluated by globalopt
-//   breaks    nothing; a constant without a value stays external, and msl_check_constants()
-//   complains
-//             if the optimised kernel still reads it ("used" is what is left after folding, so a
-//             use behind is_function_constant_defined() is fine, as in Metal)
+//             A constant left out where others have values reads as 0, as on a Mac
+//   breaks    nothing; where none has a value they stay external, and msl_check_constants()
+//             complains if the optimised kernel still reads one ("used" is what is left after
+//             folding, so a use behind is_function_constant_defined() is fine, as in Metal)
 #include "compiler/codegen/codegen.h"
 #include "abi/data_types.h"
 #include <stdio.h>
@@ -238,6 +238,18 @@ static void drop_constructors(Cg *cg) {
     if (ctors) LLVMDeleteGlobal(ctors);
 }
 
+// Programs leave out constants that their choice of the others makes unimportant. A function that
+// was given none at all was not specialised: that stays an error.
+static void zero_left_out(Cg *cg) {
+    static const MslConstantValue zero = {.data = "", .n_bytes = 1};
+    for (uint32_t p = 0; p < cg->n_parts; p++)
+        for (uint32_t i = 0; cg->parts[p].n_constants && i < cg->parts[p].lib->n_constants; i++) {
+            const RfConstant *c = &cg->parts[p].lib->constants[i];
+            if (!cg->constant_set[cg->parts[p].first_set + i])
+                give_value(cg, &cg->parts[p], c, msl_part_symbol(cg, p, c->symbol), &zero);
+        }
+}
+
 void msl_specialise(Cg *cg) {
     MslContext *cx = &cg->cx;
     for (uint32_t p = 0; p < cg->n_parts; p++)
@@ -248,6 +260,7 @@ void msl_specialise(Cg *cg) {
             if (v) give_value(cg, &cg->parts[p], c, msl_part_symbol(cg, p, c->symbol), v);
         }
     resolve_defined(cg);
+    zero_left_out(cg);
     if (!LLVMGetNamedGlobal(cx->module, "llvm.global_ctors")) return;
     separate_constructors(cg);
     for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f))
