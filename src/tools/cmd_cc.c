@@ -66,6 +66,8 @@ static void add_compile_flags(Strings *s, const Places *p) {
     add(s, "-fexceptions");
     add(s, "-isystem");
     add(s, p->include);
+    add(s, "-include");
+    strings_add(s, text("%s/ingot_available.h", p->include));
 #ifdef __aarch64__
     add(s, "-D__arm64__"); // metal-cpp asks for Apple's name of the architecture
 #endif

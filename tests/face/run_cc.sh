@@ -8,5 +8,11 @@ ingot=$1 source=$2 out=$3
 "$ingot" cc -fobjc-arc -c "$source" -o "$out.o"
 "$ingot" cc "$out.o" -o "$out.two"
 "$out.two"
+# Versions are asked for as on macOS 26.
+echo "int main() { return __builtin_available(macOS 26, iOS 26, *) && __builtin_available(macOS 14.4, *) &&
+    __builtin_available(iOS 99, *) && !__builtin_available(macOS 27, *) && !__builtin_available(iOS 26, macOS 26.1, *) ? 0 : 1; }" \
+    > "$out.cpp"
+"$ingot" c++ "$out.cpp" -o "$out.version"
+"$out.version"
 "$ingot" cc --show | grep -q -- -fobjc-runtime=
 if "$ingot" cc 2> /dev/null; then echo "no arguments must be an error"; exit 1; fi
